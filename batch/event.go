@@ -1,0 +1,68 @@
+package batch
+
+// EventKind says what happened.
+type EventKind uint8
+
+// The events a driver reports to a policy.
+const (
+	// Submit: Spec has arrived and waits, last in submission order.
+	Submit EventKind = iota + 1
+	// Cancel: Job, which waits, is held or is incoming, leaves without having
+	// run. A reservation that is cancelled gives its window back.
+	Cancel
+	// Finish: Job, which was started, has ended, however it ended.
+	Finish
+	// StartFailed: Job could not be launched. It waits again at its old place in
+	// the order, and what it took is free.
+	StartFailed
+	// Stopped: Job has left the processors it held, because it was paused,
+	// migrated or preempted. Progress says how far it had come, Checkpoint
+	// whether it can go on from there.
+	Stopped
+	// Hold: Job, which waits, leaves the plan but not the order, and cannot
+	// start until it is placed.
+	Hold
+	// Place: Job, which waits or is held, is put into the plan with Shape: as the
+	// last one, or where its submission had put it if Restore is set.
+	Place
+	// Reserve: Spec gets a place in the plan but cannot start (an incoming job),
+	// or a window is set aside (an advance reservation).
+	Reserve
+	// Confirm: Job, which was reserved, waits from now on like a submitted one.
+	Confirm
+	// NodeUp and NodeDown: Node joins or leaves. Jobs on a node that leaves get
+	// their own Finish or Stopped.
+	NodeUp
+	NodeDown
+	// WindowOpen and WindowClose: the reservation Job begins and ends; while it
+	// is open, jobs with Into == Job may start on its processors.
+	WindowOpen
+	WindowClose
+)
+
+// Event is something that happened at one instant. It is passed by pointer and
+// may be reused by the driver after the call.
+type Event struct {
+	Kind       EventKind
+	Job        Handle
+	Node       int32
+	Restore    bool     // Place: back to the place in submission order
+	Checkpoint bool     // Stopped: can go on from Progress
+	Progress   Duration // Stopped: work done, in time at full share
+	Shape      Shape    // Place: the shape to plan with
+	Spec       *Job     // Submit, Reserve
+}
+
+var eventNames = [...]string{
+	Submit: "submit", Cancel: "cancel", Finish: "finish", StartFailed: "start-failed", Stopped: "stopped", Hold: "hold",
+	Place: "place", Reserve: "reserve", Confirm: "confirm", NodeUp: "node-up", NodeDown: "node-down",
+	WindowOpen: "window-open", WindowClose: "window-close",
+}
+
+// String returns the event's name.
+func (k EventKind) String() string {
+	if int(k) < len(eventNames) && eventNames[k] != "" {
+		return eventNames[k]
+	}
+	return "unspecified"
+}

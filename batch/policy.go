@@ -1,0 +1,83 @@
+package batch
+
+// Policy is how an embedded batch system decides. It is a core: single-threaded,
+// without I/O, and a function of the calls made to it. Instants never go back
+// from call to call.
+//
+// A driver may trust a policy with every event in this order and nothing else:
+// for each instant Apply for all its events (ends, then the rest, submissions
+// last, each in submission order), then one Decide. Estimate and Fork may come
+// at any time after a Decide and change nothing that a later decision could see.
+type Policy interface {
+	// Apply takes one event. Events have been checked at the edge: an event that
+	// does not fit the job's state is a bug of the driver and panics.
+	Apply(now Time, ev *Event)
+	// Decide is one scheduling pass; it appends to out, which the caller has
+	// reset.
+	Decide(now Time, out *Decisions)
+	// Wake returns the next instant at which a pass is wanted even if nothing
+	// happens until then; Never if there is none.
+	Wake() Time
+	// Estimate answers when each shape of each ask would start if it were
+	// submitted now, alone, behind all that waits. out has one element for each
+	// ask. It returns false when this policy does not plan: then a forecaster
+	// has to.
+	Estimate(now Time, asks []Ask, out []Estimate) bool
+	// Fork returns an independent copy, for forecasting and what-if.
+	Fork() Policy
+}
+
+// Factory makes a policy for a platform. Settings are the policy's own
+// key=value pairs; a factory refuses keys it does not know.
+type Factory func(p Platform, s Settings) (Policy, error)
+
+// Ask is one question to a planner: the start of each of a job's shapes.
+type Ask struct {
+	Job    *Job    // its needs; Job.Shape is not looked at
+	Shapes []Shape // ascending width
+	From   Time    // not before (input still travelling); 0 for now
+}
+
+// Kind says what an estimate is worth.
+type Kind uint8
+
+// The kinds of estimate, best first.
+const (
+	Promised Kind = iota + 1 // never later (FCFS plan, CBF)
+	Planned                  // by a plan that may be made anew (dynP)
+	Probable                 // kept with probability Estimate.P (overbooking)
+	Forecast                 // what a model of the batch system says
+)
+
+// String returns the name of the kind as DESIGN writes it.
+func (k Kind) String() string {
+	switch k {
+	case Promised:
+		return "PROMISED"
+	case Planned:
+		return "PLANNED"
+	case Probable:
+		return "PROBABLE"
+	case Forecast:
+		return "FORECAST"
+	}
+	return "UNSPECIFIED"
+}
+
+// Estimate answers an Ask.
+type Estimate struct {
+	Kind Kind
+	P    float64 // of Probable: the probability that it is kept
+	// Starts[i] is the start of Shapes[i]; Never if it cannot run here. The
+	// callee writes into the caller's slice when it is long enough.
+	Starts []Time
+}
+
+// Grow returns e.Starts with length n, reusing its memory.
+func (e *Estimate) Grow(n int) []Time {
+	if cap(e.Starts) < n {
+		e.Starts = make([]Time, n)
+	}
+	e.Starts = e.Starts[:n]
+	return e.Starts
+}

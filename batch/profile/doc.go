@@ -1,0 +1,2 @@
+// Package profile.
+package profile

@@ -1,0 +1,50 @@
+package batch
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+)
+
+// Settings are a policy's options as a user wrote them: --set key=value, or
+// the settings map of a site's configuration.
+type Settings map[string]string
+
+// SettingError is a setting that a policy refuses.
+type SettingError struct {
+	Policy   string
+	Key      string
+	Value    string
+	Accepted string // the range, or the known keys
+}
+
+// Error names the key, the value and what would have been accepted.
+func (e *SettingError) Error() string {
+	if e.Value == "" {
+		return fmt.Sprintf("policy %s: unknown setting %q, accepted: %s", e.Policy, e.Key, e.Accepted)
+	}
+	return fmt.Sprintf("policy %s: setting %s: %q, accepted: %s", e.Policy, e.Key, e.Value, e.Accepted)
+}
+
+// Only returns an error if s has a key that is not among known.
+func (s Settings) Only(policy string, known ...string) error {
+	keys := make([]string, 0, len(s))
+	for k := range s {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	for _, k := range keys {
+		found := false
+		for _, name := range known {
+			found = found || name == k
+		}
+		if !found {
+			accepted := strings.Join(known, ", ")
+			if accepted == "" {
+				accepted = "no settings"
+			}
+			return &SettingError{Policy: policy, Key: k, Accepted: accepted}
+		}
+	}
+	return nil
+}

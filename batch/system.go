@@ -1,0 +1,158 @@
+package batch
+
+import (
+	"context"
+	"time"
+)
+
+// System is what a site's driver may do to a local batch system, Slurm or
+// embedded. It is not a core: it does I/O, and its methods may be called from
+// several goroutines.
+type System interface {
+	// Do carries out commands in order. Each is idempotent by its Key: the same
+	// command again changes nothing and succeeds. The error joins one
+	// *CommandError for each command that was refused; the others were done.
+	Do(ctx context.Context, cmds []Command) error
+	// Snapshot returns all jobs and the capacity, other people's too.
+	Snapshot(ctx context.Context) (Snapshot, error)
+	// Find says what became of attempts, after a crash of the caller. Attempts
+	// it has never seen are left out.
+	Find(ctx context.Context, keys []Key) ([]Found, error)
+	// Watch returns the changes after the cursor, waiting for the first one
+	// until ctx ends. An embedded system streams, Slurm is polled.
+	Watch(ctx context.Context, after Cursor) (Changes, error)
+	// Caps says what this system can do.
+	Caps() Caps
+}
+
+// Key names one attempt to run a job at a site. Every command carries it, so
+// that a repeated or late one is recognized.
+type Key struct {
+	Job     JobID
+	Epoch   uint32 // the job's move counter when this site got it
+	Attempt uint32 // counts launches under one epoch
+}
+
+// CommandKind says what a Command wants.
+type CommandKind uint8
+
+// The commands of a server to its batch system.
+const (
+	CmdSubmit  CommandKind = iota + 1 // queue the job
+	CmdHold                           // keep it from starting
+	CmdRelease                        // let a held job start
+	CmdCancel                         // take it out; kill it when it runs
+)
+
+// Command is one order to a batch system.
+type Command struct {
+	Kind CommandKind
+	Key  Key
+	Job  *Job    // CmdSubmit: what the planner is told; Handle is the system's own business
+	Run  Program // CmdSubmit: what is run
+}
+
+// Program is what a batch system executes. Its arguments never pass through a
+// shell.
+type Program struct {
+	Args   []string          // argument vector; Args[0] is the command
+	Env    map[string]string // beyond the system's own DROVER_* variables
+	Dir    string            // working directory, made if it is not there
+	Stdout string            // file
+	Stderr string            // file
+}
+
+// CommandError is the refusal of one command.
+type CommandError struct {
+	Key    Key
+	Reason string // a stable word: "unknown-job", "too-wide", "closed"
+	Err    error
+}
+
+// Error returns the refusal with its reason.
+func (e *CommandError) Error() string {
+	return string(e.Key.Job) + ": " + e.Reason + ": " + e.Err.Error()
+}
+
+// Unwrap returns the cause.
+func (e *CommandError) Unwrap() error { return e.Err }
+
+// Phase is where an attempt is in a batch system.
+type Phase uint8
+
+// The phases of an attempt, in order.
+const (
+	PhaseQueued Phase = iota + 1
+	PhaseHeld
+	PhaseRunning
+	PhasePaused
+	PhaseEnded
+)
+
+// Found is what a batch system knows about one attempt.
+type Found struct {
+	Key     Key
+	Phase   Phase
+	Shape   Shape
+	Started time.Time // zero before
+	Ended   time.Time // zero before
+	Nodes   []string  // where it runs or ran
+	Outcome Outcome   // of PhaseEnded
+}
+
+// End says how an attempt ended.
+type End uint8
+
+// The ends of an attempt.
+const (
+	EndDone        End = iota + 1 // exit code 0
+	EndFailed                     // another exit code or a signal
+	EndKilled                     // at its walltime
+	EndCancelled                  // on order
+	EndStartFailed                // it could not be launched
+	EndLost                       // nobody can say
+)
+
+// Outcome is how an attempt ended and why.
+type Outcome struct {
+	End      End
+	ExitCode int    // of EndDone and EndFailed by exit
+	Signal   string // of EndFailed by signal
+	Reason   string // for people: "exit status 3", "walltime of 90s"
+}
+
+// Cursor is a place in a system's stream of changes; the zero Cursor is its
+// beginning. It is good for one life of the system only.
+type Cursor uint64
+
+// Changes is what happened after a cursor.
+type Changes struct {
+	Jobs []Found // the latest state of each attempt that changed
+	Next Cursor
+}
+
+// Snapshot is a batch system's state.
+type Snapshot struct {
+	Taken    time.Time // when it was true
+	Platform Platform
+	Free     int32   // processors nothing runs on
+	Running  []Found // Drover's own attempts
+	Waiting  []Found // Drover's own, in queue order
+	Others   []Other // everybody else's jobs
+}
+
+// Other is a job of a batch system that Drover did not submit.
+type Other struct {
+	Shape   Shape
+	Started time.Time // zero while it waits
+	Planned time.Time // the system's own planned start; zero if it has none
+}
+
+// Caps is what a batch system can do.
+type Caps struct {
+	Promises     bool // its estimates are PROMISED
+	Preemption   bool // Pause and Resume
+	Checkpoint   bool // a stopped job can go on elsewhere
+	Hold         bool // a waiting job can be held
+	Reservations bool // windows can be set aside
+}
