@@ -1,0 +1,273 @@
+package profile
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// check compares everything a profile answers with the oracle and walks the
+// tree for broken invariants.
+func check(t interface{ Fatalf(string, ...any) }, p *Profile, n *naive) {
+	steps := 0
+	last, free := Time(-1), int32(0)
+	for at, f := range p.Steps {
+		if at <= last && steps > 0 || steps > 1 && f == free {
+			t.Fatalf("step at %d of %d after %d of %d", at, f, last, free)
+		}
+		if got := n.at(at); got != f {
+			t.Fatalf("free at %d: %d, want %d", at, f, got)
+		}
+		last, free = at, f
+		steps++
+	}
+	if steps-1 != p.Len() {
+		t.Fatalf("Len %d, %d steps", p.Len(), steps-1)
+	}
+	for at := p.origin; at <= n.last(); at++ {
+		if got, want := p.Free(at), n.at(at); got != want {
+			t.Fatalf("Free(%d) = %d, want %d", at, got, want)
+		}
+	}
+	if p.height > 0 {
+		checkNode(t, p, p.root, p.height)
+	}
+}
+
+func checkNode(t interface{ Fatalf(string, ...any) }, p *Profile, at int32, level int) {
+	n := &p.inners[at]
+	if n.n == 0 {
+		t.Fatalf("inner node %d is empty", at)
+	}
+	for k := range n.n {
+		want := *n
+		p.measure(&want, k, level-1)
+		if want.sum[k] != n.sum[k] || want.low[k] != n.low[k] || want.high[k] != n.high[k] {
+			t.Fatalf("node %d child %d: stale measures", at, k)
+		}
+		if level > 1 {
+			checkNode(t, p, n.kids[k], level-1)
+		} else if l := &p.leaves[n.kids[k]]; l.n == 0 || l.time[0] < n.key[k] {
+			t.Fatalf("leaf %d is empty or begins before its key", n.kids[k])
+		}
+	}
+}
+
+func TestProfileAnswersLikeAnArray(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const capacity = 12
+		p, n := New(0, capacity), newNaive(capacity)
+		when := rapid.Map(rapid.IntRange(0, horizon-1), func(i int) Time { return Time(i) })
+		t.Repeat(map[string]func(*rapid.T){
+			"change": func(t *rapid.T) {
+				start := when.Draw(t, "start")
+				end := min(start+Time(rapid.IntRange(1, horizon).Draw(t, "length")), horizon)
+				if rapid.IntRange(0, 9).Draw(t, "endless") == 0 {
+					end = Never
+				}
+				width := int32(rapid.IntRange(1, capacity).Draw(t, "width"))
+				if rapid.Bool().Draw(t, "release") {
+					p.Release(start, end, width)
+					n.change(start, end, width)
+				} else {
+					p.Reserve(start, end, width)
+					n.change(start, end, -width)
+				}
+			},
+			"many": func(t *rapid.T) { // enough steps for inner nodes
+				for range rapid.IntRange(1, 120).Draw(t, "count") {
+					start := Time(rapid.IntRange(0, horizon-2).Draw(t, "start"))
+					p.Reserve(start, start+1, 1)
+					n.change(start, start+1, -1)
+				}
+			},
+			"undo": func(t *rapid.T) { // back to one level, so that steps go
+				for at := p.origin; at < horizon; at++ {
+					d := p.Free(at) - capacity
+					p.Reserve(at, at+1, d)
+					n.change(at, at+1, -d)
+				}
+			},
+			"trim": func(t *rapid.T) {
+				now := min(p.origin+Time(rapid.IntRange(0, 20).Draw(t, "by")), horizon-1)
+				p.Trim(now)
+				n.origin = int(now)
+			},
+			"clone": func(*rapid.T) {
+				old := p
+				p = old.Clone()
+				old.Reserve(0, horizon, 5) // must not be seen
+				q := New(3, 1)
+				q.CopyFrom(p)
+				p = q
+			},
+			"fit": func(t *rapid.T) {
+				from := when.Draw(t, "from")
+				until := when.Draw(t, "until")
+				if rapid.Bool().Draw(t, "any") {
+					until = Never
+				}
+				d := Duration(rapid.IntRange(1, 80).Draw(t, "d"))
+				width := int32(rapid.IntRange(-3, capacity+1).Draw(t, "width"))
+				if got, want := p.FitBefore(from, until, d, width), n.fit(from, until, d, width); got != want {
+					t.Fatalf("FitBefore(%d, %d, %d, %d) = %d, want %d", from, until, d, width, got, want)
+				}
+			},
+			"sweep": func(t *rapid.T) {
+				from := when.Draw(t, "from")
+				sweepLikeFits(t, p, from)
+			},
+			"": func(t *rapid.T) { check(t, p, n) },
+		})
+	})
+}
+
+// sweepLikeFits draws a menu and compares Sweep with one Fit for each shape.
+func sweepLikeFits(t *rapid.T, p *Profile, from Time) {
+	var widths []int32
+	w := int32(1)
+	dense := rapid.Bool().Draw(t, "dense")
+	for range rapid.IntRange(0, 14).Draw(t, "shapes") {
+		widths = append(widths, w)
+		if dense {
+			w++
+		} else {
+			w += int32(rapid.IntRange(0, 3).Draw(t, "wider"))
+		}
+	}
+	durations := make([]Duration, len(widths))
+	d := Duration(120)
+	falling := rapid.Bool().Draw(t, "falling")
+	for i := range durations {
+		if falling {
+			d = max(1, d-Duration(rapid.IntRange(0, 30).Draw(t, "shorter")))
+		} else {
+			d = Duration(rapid.IntRange(1, 120).Draw(t, "d"))
+		}
+		durations[i] = d
+	}
+	starts := make([]Time, len(widths))
+	var s Sweep
+	for range 2 { // the second time with used scratch
+		s.Starts(p, from, widths, durations, starts)
+		for i := range widths {
+			if want := p.Fit(from, durations[i], widths[i]); starts[i] != want {
+				t.Fatalf("shape %d, %d for %d from %d: start %d, want %d", i, widths[i], durations[i], from, starts[i], want)
+			}
+		}
+	}
+}
+
+// TestDeepTreeAnswersLikeAnArray has three inner levels and lets most of the
+// steps go again, from everywhere and from the front.
+func TestDeepTreeAnswersLikeAnArray(t *testing.T) {
+	const length = 120_000
+	p, n := New(0, 50), newLongNaive(50, length)
+	r := rand.New(rand.NewPCG(7, 7))
+	type rectangle struct {
+		start, end Time
+		width      int32
+	}
+	var taken []rectangle
+	for range 60_000 {
+		s := Time(r.Int64N(length - 200))
+		q := rectangle{s, s + 1 + Time(r.Int64N(150)), int32(1 + r.IntN(3))}
+		p.Reserve(q.start, q.end, q.width)
+		n.change(q.start, q.end, -q.width)
+		taken = append(taken, q)
+	}
+	if p.height < 3 {
+		t.Fatalf("%d steps in %d inner levels; the test wants 3", p.Len(), p.height)
+	}
+	searches := func() {
+		for range 300 {
+			from, d, w := Time(r.Int64N(length)), Duration(1+r.Int64N(400)), int32(r.IntN(52))
+			if got, want := p.Fit(from, d, w), n.fit(from, Never, d, w); got != want {
+				t.Fatalf("Fit(%d, %d, %d) = %d, want %d", from, d, w, got, want)
+			}
+		}
+	}
+	check(t, p, n)
+	searches()
+	for i, q := range taken[:55_000] {
+		p.Release(q.start, q.end, q.width)
+		n.change(q.start, q.end, q.width)
+		if i%1000 == 0 {
+			p.Trim(p.origin + 400)
+			n.origin = int(p.origin)
+		}
+	}
+	check(t, p, n)
+	searches()
+	p.Trim(length - 500)
+	n.origin = length - 500
+	check(t, p, n)
+}
+
+func TestTimeSaturatesAtNever(t *testing.T) {
+	if got := Time(5).Add(Forever); got != Never {
+		t.Errorf("5+Forever = %d", got)
+	}
+	if got := Never.Sub(7); got != Forever {
+		t.Errorf("Never-7 = %d", got)
+	}
+	if got := Duration(1).CeilSeconds(); got != Second {
+		t.Errorf("1 µs rounds up to %v", got)
+	}
+	if got := (2 * Second).CeilSeconds(); got != 2*Second {
+		t.Errorf("2 s rounds up to %v", got)
+	}
+	if got := Forever.CeilSeconds(); got != Forever {
+		t.Errorf("Forever rounds up to %v", got)
+	}
+}
+
+func TestRoomOfDroppedNodesIsUsedAgain(t *testing.T) {
+	p := New(0, 1000)
+	round := func() {
+		for i := range Time(5000) {
+			p.Reserve(i*2, i*2+1, 1)
+		}
+		for i := range Time(5000) {
+			p.Release(i*2, i*2+1, 1)
+		}
+	}
+	round()
+	leaves, inners := len(p.leaves), len(p.inners)
+	round()
+	if len(p.leaves) != leaves || len(p.inners) != inners {
+		t.Errorf("nodes grew from %d+%d to %d+%d", leaves, inners, len(p.leaves), len(p.inners))
+	}
+	if p.Len() != 0 || p.height != 0 || p.base != 1000 {
+		t.Errorf("%d steps, height %d, base %d left", p.Len(), p.height, p.base)
+	}
+}
+
+func FuzzProfile(f *testing.F) {
+	f.Add([]byte{0, 3, 9, 2, 1, 4, 9, 1, 2, 0, 0, 0, 3, 7, 0, 0})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		p, n := New(0, 20), newNaive(20)
+		for ; len(data) >= 4; data = data[4:] {
+			start, length, width := Time(data[1]), Time(data[2]), int32(data[3]%21)
+			switch data[0] % 4 {
+			case 0:
+				p.Reserve(start, min(start+length, horizon), width)
+				n.change(start, min(start+length, horizon), -width)
+			case 1:
+				p.Release(start, min(start+length, horizon), width)
+				n.change(start, min(start+length, horizon), width)
+			case 2:
+				if start > p.origin {
+					p.Trim(start)
+					n.origin = int(start)
+				}
+			case 3:
+				if got, want := p.Fit(start, Duration(length)+1, width), n.fit(start, Never, Duration(length)+1, width); got != want {
+					t.Fatalf("Fit(%d, %d, %d) = %d, want %d", start, length+1, width, got, want)
+				}
+			}
+		}
+		check(t, p, n)
+	})
+}

@@ -1,0 +1,142 @@
+package profile
+
+import "sort"
+
+// Sweep finds the earliest starts of many shapes in one pass over a profile. It
+// is scratch memory: keep one and use it again.
+//
+// While it goes through the steps, the shapes that fit what is free are a
+// beginning of the list, for they are sorted by width. Those that have fitted
+// since the same instant lie side by side, and the later they began to fit the
+// wider they are: a stack of runs.
+//
+//	free  ┌─┐            shapes  0 1 2 3 4 5
+//	    ┌─┘ │ ┌──        runs    └─t0──┘ └t2┘     at the last step: shapes
+//	  ──┘   └─┘                                   0..3 fit since t0, 4 and 5 since t2
+//	  t0  t1 t2
+//
+// When free capacity drops, the runs above it are closed: every shape in them
+// that has no start yet and whose duration is not longer than the run starts
+// where the run began.
+type Sweep struct {
+	runs []run
+	// open[i+1] leads to the widest shape up to i without a start: open[i+1] is
+	// i+1 if shape i has none, else where to look on. open[0] is 0.
+	open []int32
+}
+
+// run is a number of shapes that fit since the same instant: from lo up to the
+// next run's lo.
+type run struct {
+	lo    int32
+	since Time
+}
+
+// Starts writes to starts[i] the earliest start at or after from of a
+// rectangle of widths[i] and durations[i], Never if there is none: what
+// p.Fit(from, durations[i], widths[i]) returns, for all at once. Widths do not
+// descend. The three slices have the same length.
+func (s *Sweep) Starts(p *Profile, from Time, widths []int32, durations []Duration, starts []Time) {
+	n := int32(len(widths))
+	if n == 0 {
+		return
+	}
+	s.begin(n)
+	shortest, falling := Forever, true
+	for i, d := range durations {
+		starts[i] = Never
+		shortest = min(shortest, d)
+		falling = falling && (i == 0 || d <= durations[i-1])
+	}
+	from = max(from, p.origin)
+	c := p.seek(from)
+	fits := fitting(widths, c.free)
+	if fits > 0 {
+		s.runs = append(s.runs, run{0, from})
+	}
+	left := n
+	free, first := c.free, c.i+1
+	for at := c.leaf; at >= 0; at = p.leaves[at].next {
+		l := &p.leaves[at]
+		for i := first; i < l.n; i++ {
+			free += l.change[i]
+			t := l.time[i]
+			now := fitting(widths, free)
+			switch {
+			case now > fits:
+				s.runs = append(s.runs, run{fits, t})
+			case now < fits:
+				left -= s.close(now, fits, t, shortest, falling, durations, starts)
+				if left == 0 {
+					return
+				}
+			}
+			fits = now
+		}
+		first = 0
+	}
+	s.close(0, fits, Never, shortest, falling, durations, starts)
+}
+
+func (s *Sweep) begin(n int32) {
+	s.runs = s.runs[:0]
+	if cap(s.open) < int(n)+1 {
+		s.open = make([]int32, n+1)
+	}
+	s.open = s.open[:n+1]
+	for i := range s.open {
+		s.open[i] = int32(i)
+	}
+}
+
+// close ends the runs of shapes lo..hi-1 at t and returns how many of them got
+// a start.
+func (s *Sweep) close(lo, hi int32, t Time, shortest Duration, falling bool, durations []Duration, starts []Time) int32 {
+	var done int32
+	for hi > lo {
+		r := s.runs[len(s.runs)-1]
+		if r.lo >= lo {
+			s.runs = s.runs[:len(s.runs)-1]
+		}
+		bottom, length := max(r.lo, lo), t.Sub(r.since)
+		if length >= shortest {
+			for i := s.widest(hi); i > bottom; i = s.widest(i - 1) {
+				if durations[i-1] <= length {
+					starts[i-1] = r.since
+					s.open[i] = i - 1
+					done++
+				} else if falling {
+					break // narrower shapes take as long or longer
+				}
+			}
+		}
+		hi = bottom
+	}
+	return done
+}
+
+// widest returns the position, plus one, of the widest shape below i without a
+// start; 0 if there is none.
+func (s *Sweep) widest(i int32) int32 {
+	top := i
+	for s.open[top] != top {
+		top = s.open[top]
+	}
+	for s.open[i] != top && i != top {
+		s.open[i], i = top, s.open[i]
+	}
+	return top
+}
+
+// fitting returns how many of the ascending widths are at most free.
+func fitting(widths []int32, free int32) int32 {
+	n := int32(len(widths))
+	if widths[n-1] <= free {
+		return n
+	}
+	// Menus of all widths from 1 up are the rule: there the answer is free itself.
+	if free > 0 && free < n && widths[free-1] == free && widths[free] > free {
+		return free
+	}
+	return int32(sort.Search(int(n), func(i int) bool { return widths[i] > free }))
+}
