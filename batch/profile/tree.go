@@ -20,7 +20,7 @@ type leaf struct {
 type inner struct {
 	n    int32
 	kids [innerSize]int32
-	key  [innerSize]Time  // no step of the child is earlier
+	key  [innerSize]Time  // no step of the child is earlier; key[0] says nothing
 	sum  [innerSize]int32 // of all its changes
 	low  [innerSize]int32 // lowest sum of a beginning of its changes, at least one long
 	high [innerSize]int32 // highest such sum
@@ -122,9 +122,6 @@ func (p *Profile) insert(at int32, level int, t Time, delta int32) (split int32,
 	k := p.inners[at].n - 1
 	for k > 0 && p.inners[at].key[k] > t {
 		k--
-	}
-	if t < p.inners[at].key[k] { // the child's first steps have gone since
-		p.inners[at].key[k] = t
 	}
 	split, key, empty = p.insert(p.inners[at].kids[k], level-1, t, delta)
 	n := &p.inners[at] // after the call, which may have moved the slice
