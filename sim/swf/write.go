@@ -1,0 +1,72 @@
+package swf
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// Write writes a workload, comments first, one space between fields. What it
+// writes, [Read] reads back as the same Header and Jobs, if these are in order
+// of submission and comments have no blanks at their ends. It refuses jobs and
+// comments that Read would refuse, with the job's number, the field and the
+// accepted range; what stood before them is written by then.
+func Write(w io.Writer, t *Trace) error {
+	out := bufio.NewWriterSize(w, blockBytes)
+	commentBytes := 0
+	for i, c := range t.Header.Comments {
+		commentBytes += len(c) + 1
+		if strings.Contains(c, "\n") || len(c) >= MaxLineBytes || commentBytes > MaxCommentBytes {
+			return fmt.Errorf("swf: write comment %d: a comment is one line of less than %d bytes, all together at most %d",
+				i+1, MaxLineBytes, MaxCommentBytes)
+		}
+		out.WriteByte(';')  //nolint:errcheck // kept by out, returned by Flush
+		out.WriteString(c)  //nolint:errcheck // as above
+		out.WriteByte('\n') //nolint:errcheck // as above
+	}
+	if len(t.Jobs) > MaxJobs {
+		return fmt.Errorf("swf: write: %d jobs; accepted: at most %d", len(t.Jobs), MaxJobs)
+	}
+	for i := range t.Jobs {
+		j := &t.Jobs[i]
+		if err := j.Validate(); err != nil {
+			return fmt.Errorf("swf: write: %w", err)
+		}
+		if _, err := out.Write(AppendJob(out.AvailableBuffer(), j)); err != nil {
+			return fmt.Errorf("swf: write: %w", err)
+		}
+	}
+	if err := out.Flush(); err != nil {
+		return fmt.Errorf("swf: write: %w", err)
+	}
+	return nil
+}
+
+// AppendJob appends a job's line with its newline. It does not check the job.
+func AppendJob(line []byte, j *Job) []byte {
+	v := j.values()
+	for i, n := range v {
+		if i > 0 {
+			line = append(line, ' ')
+		}
+		line = strconv.AppendInt(line, n, 10)
+	}
+	return append(line, '\n')
+}
+
+// Validate says which field, if any, holds what a log may not: a value above
+// its limit, a negative one other than [Unknown], or Unknown in the job number
+// or the submit time.
+func (j *Job) Validate() error {
+	v := j.values()
+	for i, n := range v {
+		col := &columns[i]
+		if n == Unknown && !col.required || n >= 0 && uint64(n) <= col.max {
+			continue
+		}
+		return fmt.Errorf("job %d: field %d (%s) %d: out of range; accepted: %s", j.ID, i+1, col.name, n, col.accepted())
+	}
+	return nil
+}
