@@ -101,7 +101,8 @@ func (p *parser) job(b []byte, i int) (int, error) {
 		if optional && word&0xffff == '-'|'1'<<8 {
 			n, size = Unknown, len("-1")
 		}
-		if end := b[i+size]; size > 0 && (end == ' ' || end == '\n') {
+		fits := size > 0 && Field(f+1) != FieldStatus // eight digits are within all other limits
+		if end := b[i+size]; fits && (end == ' ' || end == '\n') {
 			v[f] = n
 			i += size
 			continue
@@ -141,10 +142,6 @@ func shortNumber(word uint64) (n int64, size int) {
 
 // add appends a job.
 func (p *parser) add(v *values) error {
-	// The one limit that eight digits can break.
-	if status := v[FieldStatus-1]; status > MaxStatus {
-		return p.wrong(FieldStatus, fmt.Appendf(nil, "%d", status), "out of range")
-	}
 	switch {
 	case p.jobs == nil:
 		p.jobs = make([]Job, 0, p.header.jobsHint())
