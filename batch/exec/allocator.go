@@ -1,0 +1,78 @@
+package exec
+
+import (
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// allocator books processors of the nodes. It counts in shares, so that whole
+// processors and fractions of them live side by side.
+type allocator struct {
+	free   []int64 // of each node, in units of batch.Share
+	whole  bitset  // nodes with at least one whole processor free
+	spare  int64   // whole processors free on all nodes
+	places []batch.Location
+}
+
+func newAllocator(p batch.Platform) *allocator {
+	a := &allocator{free: make([]int64, len(p.Nodes)), whole: newBitset(len(p.Nodes))}
+	for i := range p.Nodes {
+		a.add(int32(i), int64(p.Nodes[i].Processors)*int64(batch.One))
+	}
+	return a
+}
+
+// pick books width whole processors of the lowest-numbered nodes that have any
+// free. It returns nil and books nothing when there are not enough.
+func (a *allocator) pick(width int32) []batch.Location {
+	if int64(width) > a.spare {
+		return nil
+	}
+	a.places = a.places[:0]
+	for left := int64(width); left > 0; {
+		node := int32(a.whole.first())
+		n := min(left, a.free[node]/int64(batch.One))
+		a.places = append(a.places, batch.Location{Node: node, Processors: int32(n), Share: batch.One})
+		a.add(node, -n*int64(batch.One))
+		left -= n
+	}
+	return append([]batch.Location(nil), a.places...)
+}
+
+// take books the given places, or nothing when one of them is not free or not
+// there.
+func (a *allocator) take(places []batch.Location) bool {
+	for i := range places {
+		if !a.fits(places[i]) {
+			a.release(places[:i])
+			return false
+		}
+		a.add(places[i].Node, -amount(places[i]))
+	}
+	return true
+}
+
+func (a *allocator) fits(l batch.Location) bool {
+	return l.Node >= 0 && int(l.Node) < len(a.free) && l.Processors > 0 &&
+		l.Share > 0 && l.Share <= batch.One && amount(l) <= a.free[l.Node]
+}
+
+// release gives places back.
+func (a *allocator) release(places []batch.Location) {
+	for i := range places {
+		a.add(places[i].Node, amount(places[i]))
+	}
+}
+
+func (a *allocator) add(node int32, shares int64) {
+	before := a.free[node] / int64(batch.One)
+	a.free[node] += shares
+	after := a.free[node] / int64(batch.One)
+	a.spare += after - before
+	if before == 0 && after > 0 {
+		a.whole.set(int(node))
+	} else if before > 0 && after == 0 {
+		a.whole.clear(int(node))
+	}
+}
+
+func amount(l batch.Location) int64 { return int64(l.Processors) * int64(l.Share) }

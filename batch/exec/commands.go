@@ -1,0 +1,196 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// Do carries out commands in order, and returns after the scheduling pass that
+// follows them. Repeated commands change nothing: a submission whose key is
+// known, the release of what is not held, the cancellation of what has ended.
+// The refusals' reasons are the Reason constants. A ctx that ends before the
+// loop takes the commands leaves all undone.
+func (s *System) Do(ctx context.Context, cmds []batch.Command) error {
+	c := &call{cmds: cmds, done: make(chan struct{})}
+	select {
+	case s.calls <- c:
+		<-c.done
+	case <-s.done:
+		for i := range cmds {
+			c.errs = append(c.errs, refuse(cmds[i].Key, ReasonClosed, "%w", ErrClosed))
+		}
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return errors.Join(c.errs...)
+}
+
+// command carries out the commands of one call. They reach the policy in the
+// caller's order, except that submissions come last; see submit.
+func (s *System) command(now batch.Time, c *call) {
+	for i := range c.cmds {
+		if err := s.carry(now, &c.cmds[i]); err != nil {
+			c.errs = append(c.errs, err)
+		}
+	}
+}
+
+func (s *System) carry(now batch.Time, cmd *batch.Command) error {
+	a := s.attempts[cmd.Key]
+	if s.closing {
+		return refuse(cmd.Key, ReasonClosed, "%w", ErrClosed)
+	}
+	switch {
+	case cmd.Kind < batch.CmdSubmit || cmd.Kind > batch.CmdCancel:
+		return refuse(cmd.Key, ReasonBadCommand, "kind: %d, accepted: %d..%d", cmd.Kind, batch.CmdSubmit, batch.CmdCancel)
+	case cmd.Kind == batch.CmdSubmit && a != nil:
+		return nil
+	case cmd.Kind != batch.CmdSubmit && a == nil:
+		return refuse(cmd.Key, ReasonUnknownJob, "no attempt %d of epoch %d", cmd.Key.Attempt, cmd.Key.Epoch)
+	case cmd.Kind == batch.CmdCancel:
+		s.cancel(now, a)
+		return nil
+	case s.retired:
+		return refuse(cmd.Key, ReasonFaulted, "%w", s.Err())
+	case cmd.Kind == batch.CmdSubmit:
+		return s.accept(cmd)
+	case cmd.Kind == batch.CmdHold:
+		return s.hold(now, a)
+	default:
+		s.release(now, a)
+		return nil
+	}
+}
+
+// accept makes an attempt of a submission; submit tells the policy.
+func (s *System) accept(cmd *batch.Command) error {
+	if err := s.check(cmd); err != nil {
+		return err
+	}
+	job := *cmd.Job
+	job.Groups, job.Licences = slices.Clone(job.Groups), slices.Clone(job.Licences)
+	job.Handle = batch.NoJob
+	s.orders++
+	run := cmd.Run
+	run.Args, run.Env = slices.Clone(run.Args), maps.Clone(run.Env)
+	a := &attempt{
+		key: cmd.Key, order: s.orders, job: &job, run: run, shape: job.Shape,
+		phase: batch.PhaseQueued, pending: true, deadline: batch.Never,
+	}
+	s.attempts[a.key] = a
+	s.pending = append(s.pending, a)
+	s.changes.touch(a)
+	return nil
+}
+
+// check is the edge at which bad input stops: the policy trusts what it is told.
+func (s *System) check(cmd *batch.Command) error {
+	job := cmd.Job
+	switch {
+	case job == nil:
+		return refuse(cmd.Key, ReasonBadJob, "job: missing")
+	case job.Shape.Width < 1:
+		return refuse(cmd.Key, ReasonBadJob, "width: %d, accepted: 1..%d", job.Shape.Width, s.width)
+	case job.Shape.Walltime < 1:
+		return refuse(cmd.Key, ReasonBadJob, "walltime: %v, accepted: more than 0s", job.Shape.Walltime)
+	case job.Memory < 0:
+		return refuse(cmd.Key, ReasonBadJob, "memory: %d, accepted: 0 (not known) or more", job.Memory)
+	case job.CPU < 0 || job.CPU > batch.One:
+		return refuse(cmd.Key, ReasonBadJob, "cpu: %d, accepted: 0..%d", job.CPU, batch.One)
+	case job.Window != (batch.Window{}) || job.Into != batch.NoJob:
+		return refuse(cmd.Key, ReasonUnsupported, "window: this system sets no windows aside")
+	case len(cmd.Run.Args) == 0 || cmd.Run.Args[0] == "":
+		return refuse(cmd.Key, ReasonBadProgram, "args: empty, accepted: a command and its arguments")
+	}
+	if charge := batch.Charge(job.Shape.Width, job.Memory, s.memory); charge > s.width {
+		return refuse(cmd.Key, ReasonTooWide, "width: %d (with its memory %d processors), accepted: 1..%d",
+			job.Shape.Width, charge, s.width)
+	}
+	for name := range cmd.Run.Env {
+		if name == "" || strings.ContainsAny(name, "=\x00") || strings.Contains(cmd.Run.Env[name], "\x00") {
+			return refuse(cmd.Key, ReasonBadProgram, "env: %q, accepted: names without = and values without NUL", name)
+		}
+	}
+	for i := range cmd.Run.Args {
+		if strings.Contains(cmd.Run.Args[i], "\x00") {
+			return refuse(cmd.Key, ReasonBadProgram, "args[%d]: contains NUL", i)
+		}
+	}
+	return nil
+}
+
+// submit tells the policy about the submissions of this pass, last of all. A
+// hold of one of them cannot come before it, and follows it.
+func (s *System) submit(now batch.Time) {
+	for _, a := range s.pending {
+		a.pending = false
+		if !a.live() {
+			continue
+		}
+		a.job.Handle = s.handle(a)
+		s.apply(now, batch.Event{Kind: batch.Submit, Job: a.job.Handle, Spec: a.job})
+		if a.phase == batch.PhaseHeld {
+			s.apply(now, batch.Event{Kind: batch.Hold, Job: a.job.Handle})
+		}
+	}
+	clear(s.pending)
+	s.pending = s.pending[:0]
+}
+
+func (s *System) handle(a *attempt) batch.Handle {
+	if last := len(s.unused) - 1; last >= 0 {
+		h := s.unused[last]
+		s.unused = s.unused[:last]
+		s.handles[h] = a
+		return h
+	}
+	s.handles = append(s.handles, a)
+	return batch.Handle(len(s.handles) - 1)
+}
+
+func (s *System) hold(now batch.Time, a *attempt) error {
+	switch {
+	case !a.waits():
+		return refuse(a.key, ReasonNotWaiting, "it has started")
+	case a.phase == batch.PhaseHeld:
+		return nil
+	}
+	a.phase = batch.PhaseHeld
+	s.changes.touch(a)
+	if !a.pending {
+		s.apply(now, batch.Event{Kind: batch.Hold, Job: a.job.Handle})
+	}
+	return nil
+}
+
+func (s *System) release(now batch.Time, a *attempt) {
+	if a.phase != batch.PhaseHeld {
+		return
+	}
+	a.phase = batch.PhaseQueued
+	s.changes.touch(a)
+	if !a.pending {
+		s.apply(now, batch.Event{Kind: batch.Place, Job: a.job.Handle, Shape: a.shape, Restore: true})
+	}
+}
+
+func (s *System) cancel(now batch.Time, a *attempt) {
+	const why = "cancelled"
+	if !a.live() {
+		return
+	}
+	if !a.waits() {
+		s.end(now, a, batch.EndCancelled, why)
+		return
+	}
+	if !a.pending {
+		s.apply(now, batch.Event{Kind: batch.Cancel, Job: a.job.Handle})
+	}
+	a.outcome = batch.Outcome{End: batch.EndCancelled, Reason: why}
+	s.over(now, a)
+}

@@ -1,0 +1,78 @@
+package exec
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// The defaults of Config.
+const (
+	DefaultGrace  = 10 * batch.Second
+	DefaultRetain = 1 << 16
+)
+
+// Config is what New makes a System from.
+type Config struct {
+	// Policy decides. The system owns it from New on.
+	Policy batch.Policy
+	// Platform is the machine the policy was made for: virtual nodes of this host.
+	Platform batch.Platform
+	// Dir is where the relative working directories of programs lie, made when
+	// it is first needed; "" is the directory the server runs in.
+	Dir string
+	// Grace is how long a group may go on after SIGTERM; 0 means DefaultGrace.
+	Grace batch.Duration
+	// Retain is how many ended attempts are remembered for Find, Watch and
+	// repeated commands; 0 means DefaultRetain. Beyond it the oldest are forgotten.
+	Retain int
+	// Logger may be nil.
+	Logger hclog.Logger
+	// Forecaster answers Estimate for a policy that does not plan; nil for none.
+	Forecaster Forecaster
+	// Launcher starts programs; nil means real processes.
+	Launcher Launcher
+}
+
+// Forecaster estimates starts from the state of a policy that does not plan
+// itself. It is called by the loop, keeps nothing of p, and changes nothing that
+// a later decision of p could see. It reports false when it cannot say.
+type Forecaster interface {
+	Estimate(now batch.Time, p batch.Policy, asks []batch.Ask, out []batch.Estimate) bool
+}
+
+// Validate reports everything that is wrong with the configuration.
+func (c *Config) Validate() error {
+	var errs []error
+	if c.Policy == nil {
+		errs = append(errs, errors.New("policy: missing"))
+	}
+	if err := c.Platform.Validate(); err != nil {
+		errs = append(errs, fmt.Errorf("platform: %w", err))
+	}
+	if c.Grace < 0 {
+		errs = append(errs, fmt.Errorf("grace: %v, accepted: 0 (%v) or more", c.Grace, DefaultGrace))
+	}
+	if c.Retain < 0 {
+		errs = append(errs, fmt.Errorf("retain: %d, accepted: 0 (%d) or more", c.Retain, DefaultRetain))
+	}
+	return errors.Join(errs...)
+}
+
+func (c *Config) setDefaults() {
+	if c.Grace == 0 {
+		c.Grace = DefaultGrace
+	}
+	if c.Retain == 0 {
+		c.Retain = DefaultRetain
+	}
+	if c.Logger == nil {
+		c.Logger = hclog.NewNullLogger()
+	}
+	if c.Launcher == nil {
+		c.Launcher = processes{log: c.Logger}
+	}
+}

@@ -1,0 +1,111 @@
+package exec
+
+import (
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// environment is what programs get of the server's own variables.
+type environment map[string]string
+
+func serverEnvironment(lookup func(string) (string, bool)) environment {
+	env := make(environment)
+	for _, name := range []string{"PATH", "HOME", "LANG", "TMPDIR"} {
+		if value, ok := lookup(name); ok {
+			env[name] = value
+		}
+	}
+	return env
+}
+
+func nodeNames(p batch.Platform) []string {
+	names := make([]string, len(p.Nodes))
+	for i := range p.Nodes {
+		names[i] = p.Nodes[i].Name
+		if names[i] == "" {
+			names[i] = "n" + strconv.Itoa(i+1)
+		}
+	}
+	return names
+}
+
+// nodesOf names the nodes of places, each once, in order.
+func (s *System) nodesOf(places []batch.Location) []string {
+	names := make([]string, 0, len(places))
+	for i := range places {
+		if name := s.names[places[i].Node]; i == 0 || names[len(names)-1] != name {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// spec makes what is launched of an attempt that has its places.
+func (s *System) spec(a *attempt) Spec {
+	dir := a.run.Dir
+	if s.dir != "" && !filepath.IsAbs(dir) {
+		dir = filepath.Join(s.dir, dir)
+	}
+	in := func(file string) string {
+		if file == "" || filepath.IsAbs(file) {
+			return file
+		}
+		return filepath.Join(dir, file)
+	}
+	return Spec{
+		Args: a.run.Args, Env: s.variables(a),
+		Dir: dir, Stdout: in(a.run.Stdout), Stderr: in(a.run.Stderr),
+	}
+}
+
+// variables returns the whole environment of an attempt. A program may set its
+// own thread counts, but not what Drover says about the job.
+func (s *System) variables(a *attempt) []string {
+	width := strconv.Itoa(int(a.shape.Width))
+	env := environment{"OMP_NUM_THREADS": width, "GOMAXPROCS": width}
+	for _, more := range []environment{s.env, a.run.Env, {
+		"DROVER_JOB_ID":     string(a.key.Job),
+		"DROVER_WIDTH":      width,
+		"DROVER_WALLTIME":   strconv.FormatInt(int64(a.shape.Walltime.CeilSeconds()/batch.Second), 10),
+		"DROVER_NODES":      s.nodeList(a.places),
+		"DROVER_PROCESSORS": strconv.Itoa(int(tasks(a.places))),
+	}} {
+		for name, value := range more {
+			env[name] = value
+		}
+	}
+	list := make([]string, 0, len(env))
+	for name, value := range env {
+		list = append(list, name+"="+value)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// nodeList writes places as name:count,name:count.
+func (s *System) nodeList(places []batch.Location) string {
+	var b strings.Builder
+	for i := 0; i < len(places); {
+		node, n := places[i].Node, int32(0)
+		for ; i < len(places) && places[i].Node == node; i++ {
+			n += places[i].Processors
+		}
+		if b.Len() > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(s.names[node] + ":" + strconv.Itoa(int(n)))
+	}
+	return b.String()
+}
+
+func tasks(places []batch.Location) int32 {
+	var n int32
+	for i := range places {
+		n += places[i].Processors
+	}
+	return n
+}

@@ -1,0 +1,197 @@
+package exec
+
+import (
+	"cmp"
+	"slices"
+	"syscall"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// maxCalls bounds one pass, so that a flood of calls cannot keep a started
+// process or a walltime waiting.
+const maxCalls = 256
+
+// minWait keeps a policy that wants a pass at once, again and again, from
+// taking the processor.
+const minWait = batch.Millisecond
+
+// note is what the goroutine of an attempt tells the loop: launched, or ended.
+type note struct {
+	attempt *attempt
+	proc    Process // launched
+	err     error   // could not be launched
+	exit    Exit    // ended, when proc and err are nil
+}
+
+// readyEvents is what a pass has to deal with.
+type readyEvents struct {
+	ends  []note
+	calls []*call
+}
+
+// loop owns everything until the system is closed and nothing runs.
+func (s *System) loop() {
+	defer close(s.done)
+	defer s.timer.Stop()
+	for !s.closing || s.active > 0 {
+		s.arm()
+		s.gather()
+		s.pass()
+	}
+}
+
+// arm sets the timer to the next instant at which something is due.
+func (s *System) arm() {
+	at := s.timers.next()
+	if !s.retired && s.wake < at {
+		at = min(at, max(s.wake, s.now.Add(minWait)))
+	}
+	if at == batch.Never {
+		s.timer.Stop()
+		return
+	}
+	s.timer.Reset(max(at.Sub(s.Now()), 0).Std())
+}
+
+// gather waits for something to happen, and takes all that has happened.
+func (s *System) gather() {
+	s.ready.ends = s.ready.ends[:0]
+	s.ready.calls = s.ready.calls[:0]
+	if len(s.paused) == 0 {
+		select {
+		case n := <-s.notes:
+			s.note(n)
+		case c := <-s.calls:
+			s.ready.calls = append(s.ready.calls, c)
+		case <-s.timer.C:
+		}
+	}
+	for len(s.ready.calls) < maxCalls {
+		select {
+		case n := <-s.notes:
+			s.note(n)
+			continue
+		default:
+		}
+		select {
+		case n := <-s.notes:
+			s.note(n)
+		case c := <-s.calls:
+			s.ready.calls = append(s.ready.calls, c)
+		default:
+			return
+		}
+	}
+}
+
+// note files what an attempt's goroutine said. A launch is dealt with at once,
+// because no policy waits for it and its end may be right behind it.
+func (s *System) note(n note) {
+	if n.proc == nil {
+		s.ready.ends = append(s.ready.ends, n)
+		return
+	}
+	a := n.attempt
+	a.proc = n.proc
+	now := max(s.Now(), s.now)
+	if a.ending != 0 {
+		s.signalEnd(now, a)
+	}
+	if a.stopping {
+		a.stopping = false
+		s.stop(now, a)
+	}
+}
+
+// pass is one instant of the system.
+func (s *System) pass() {
+	now := s.tick()
+	before := s.changes.seq
+	s.applied = false
+	slices.SortFunc(s.ready.ends, func(a, b note) int { return cmp.Compare(a.attempt.order, b.attempt.order) })
+	for i := range s.ready.ends {
+		s.finish(now, &s.ready.ends[i])
+	}
+	s.leave(now)
+	for a := s.timers.pop(now); a != nil; a = s.timers.pop(now) {
+		s.expire(now, a)
+	}
+	for _, c := range s.ready.calls {
+		s.command(now, c)
+	}
+	s.submit(now)
+	if !s.retired && (s.applied || s.wake <= now) {
+		s.decide(now)
+	}
+	for _, c := range s.ready.calls {
+		if c.query != nil {
+			c.query(now)
+		}
+	}
+	s.changes.announce(before)
+	for _, c := range s.ready.calls {
+		close(c.done)
+	}
+}
+
+// apply tells the policy, unless it is not asked any more.
+func (s *System) apply(now batch.Time, ev batch.Event) {
+	if s.retired {
+		return
+	}
+	s.policy.Apply(now, &ev)
+	s.applied = true
+}
+
+// leave gives back what paused attempts held and tells the policy.
+func (s *System) leave(now batch.Time) {
+	for _, a := range s.paused {
+		if !a.live() {
+			continue
+		}
+		s.alloc.release(a.places)
+		a.places = nil
+		s.apply(now, batch.Event{Kind: batch.Stopped, Job: a.job.Handle, Checkpoint: true, Progress: a.work})
+	}
+	clear(s.paused)
+	s.paused = s.paused[:0]
+}
+
+// expire deals with the end of a walltime or of a grace time.
+func (s *System) expire(now batch.Time, a *attempt) {
+	if a.ending == 0 {
+		s.end(now, a, batch.EndKilled, "walltime of "+a.shape.Walltime.String())
+		return
+	}
+	s.log.Info("grace time over, killing the process group", "job", a.key.Job)
+	s.signal(a, syscall.SIGKILL)
+}
+
+// close is the order to end everything.
+func (s *System) close(now batch.Time) {
+	if s.closing {
+		return
+	}
+	s.closing, s.retired = true, true
+	for _, a := range s.handles {
+		if a != nil && !a.waits() {
+			s.log.Info("ending job, the batch system closes", "job", a.key.Job)
+			s.end(now, a, batch.EndFailed, ErrClosed.Error())
+		}
+	}
+}
+
+// killAll kills what is still there, at once, and returns how much that is.
+func (s *System) killAll() int {
+	if s.active == 0 {
+		return 0
+	}
+	s.grace = 0 // for what is only being launched
+	for _, a := range s.handles {
+		if a != nil && a.proc != nil {
+			s.signal(a, syscall.SIGKILL)
+		}
+	}
+	return s.active
+}

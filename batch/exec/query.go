@@ -1,0 +1,153 @@
+package exec
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// Snapshot returns the state as it is after a pass; attempts are in submission
+// order, paused ones are among the running, held ones among the waiting.
+func (s *System) Snapshot(ctx context.Context) (batch.Snapshot, error) {
+	snap := batch.Snapshot{Platform: s.platform}
+	err := s.ask(ctx, func(now batch.Time) {
+		snap.Taken = wall(now)
+		snap.Free = int32(s.alloc.spare)
+		var live []*attempt
+		for _, a := range s.handles {
+			if a != nil {
+				live = append(live, a)
+			}
+		}
+		slices.SortFunc(live, func(a, b *attempt) int { return cmp.Compare(a.order, b.order) })
+		for _, a := range live {
+			if a.waits() {
+				snap.Waiting = append(snap.Waiting, a.found())
+			} else {
+				snap.Running = append(snap.Running, a.found())
+			}
+		}
+	})
+	if err != nil {
+		return batch.Snapshot{}, fmt.Errorf("snapshot: %w", err)
+	}
+	return snap, nil
+}
+
+// Find says what became of attempts, in the order of keys; those it does not
+// know, or has forgotten, are left out.
+func (s *System) Find(ctx context.Context, keys []batch.Key) ([]batch.Found, error) {
+	var out []batch.Found
+	err := s.ask(ctx, func(batch.Time) {
+		for _, key := range keys {
+			if a := s.attempts[key]; a != nil {
+				out = append(out, a.found())
+			}
+		}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find: %w", err)
+	}
+	return out, nil
+}
+
+// Watch returns the latest state of each attempt that changed after the cursor,
+// oldest change first, and waits for the first one. It returns the error of ctx
+// when that ends before, ErrClosed when there is nothing more to come, and a
+// *CursorError for a cursor it cannot go on from.
+func (s *System) Watch(ctx context.Context, after batch.Cursor) (batch.Changes, error) {
+	for {
+		var (
+			got  batch.Changes
+			err  error
+			more <-chan struct{}
+			last bool
+		)
+		asked := s.ask(ctx, func(batch.Time) {
+			got, err = s.changes.since(after)
+			more = s.changes.more
+		})
+		select {
+		case <-s.done:
+			last = true
+		default:
+		}
+		switch {
+		case asked != nil:
+			return batch.Changes{}, asked
+		case err != nil || len(got.Jobs) > 0:
+			return got, err
+		case last && got.Next == s.final():
+			return got, ErrClosed
+		case last:
+			continue
+		}
+		select {
+		case <-more:
+		case <-s.done:
+		case <-ctx.Done():
+			return batch.Changes{}, ctx.Err()
+		}
+	}
+}
+
+// final returns the last cursor of a system whose loop has ended.
+func (s *System) final() batch.Cursor { return batch.Cursor(s.changes.seq) }
+
+// Estimate answers when each shape of each ask would start if it were submitted
+// now, behind all that waits. age is how old the state is that the estimates
+// were made from, when Estimate returns; starts are on the clock of Now. ok is
+// false when neither the policy nor the forecaster can say.
+func (s *System) Estimate(ctx context.Context, asks []batch.Ask) (ests []batch.Estimate, age batch.Duration, ok bool, err error) {
+	for i := range asks {
+		if err := checkAsk(&asks[i]); err != nil {
+			return nil, 0, false, fmt.Errorf("asks[%d]: %w", i, err)
+		}
+	}
+	var at batch.Time
+	var gone error
+	err = s.ask(ctx, func(now batch.Time) {
+		at = now
+		if s.closing {
+			gone = ErrClosed
+			return
+		}
+		if s.retired {
+			gone = s.Err()
+			return
+		}
+		ests = make([]batch.Estimate, len(asks))
+		ok = s.policy.Estimate(now, asks, ests)
+		if !ok && s.forecaster != nil {
+			ok = s.forecaster.Estimate(now, s.policy, asks, ests)
+		}
+	})
+	if err = cmp.Or(err, gone); err != nil {
+		return nil, 0, false, fmt.Errorf("estimate: %w", err)
+	}
+	if !ok {
+		ests = nil
+	}
+	return ests, max(s.Now().Sub(at), 0), ok, nil
+}
+
+func checkAsk(ask *batch.Ask) error {
+	if ask.Job == nil {
+		return fmt.Errorf("job: missing")
+	}
+	if len(ask.Shapes) == 0 {
+		return fmt.Errorf("shapes: none, accepted: at least 1")
+	}
+	for i, sh := range ask.Shapes {
+		if sh.Width < 1 || sh.Walltime < 1 {
+			return fmt.Errorf("shapes[%d]: %v, accepted: width at least 1, walltime more than 0s", i, sh)
+		}
+		if i > 0 && sh.Width < ask.Shapes[i-1].Width {
+			return fmt.Errorf("shapes[%d]: width %d after %d, accepted: ascending widths", i, sh.Width, ask.Shapes[i-1].Width)
+		}
+	}
+	return nil
+}

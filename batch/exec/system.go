@@ -1,0 +1,179 @@
+package exec
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// System is an embedded batch system. Its methods may be called from several
+// goroutines; all but Now and Caps wait for the loop.
+type System struct {
+	policy     batch.Policy
+	forecaster Forecaster
+	launcher   Launcher
+	log        hclog.Logger
+	platform   batch.Platform
+	width      int32
+	memory     int64    // per processor, for the charge
+	names      []string // of the nodes
+	env        environment
+	dir        string
+	grace      batch.Duration
+	retain     int
+	caps       batch.Caps
+	base       time.Time
+	epoch      batch.Time
+
+	calls chan *call
+	notes chan note
+	done  chan struct{} // closed when the loop has ended
+
+	mu    sync.Mutex
+	fault error // written by the loop
+
+	// What follows belongs to the loop. After done is closed nobody writes it.
+	now      batch.Time
+	attempts map[batch.Key]*attempt
+	handles  []*attempt     // by batch.Handle
+	unused   []batch.Handle // to be given out again
+	orders   uint64
+	changes  changes
+	alloc    *allocator
+	timers   deadlines
+	timer    *time.Timer
+	wake     batch.Time
+	out      batch.Decisions
+	active   int  // attempts with a goroutine
+	retired  bool // the policy is asked nothing more
+	closing  bool
+	ready    readyEvents
+	paused   []*attempt // Stopped is to be applied in the next pass
+	pending  []*attempt // submissions of this pass
+	applied  bool       // the policy was told something in this pass
+}
+
+var _ batch.System = (*System)(nil)
+
+// call is a request to the loop: commands, or a question that is answered after
+// the pass.
+type call struct {
+	cmds  []batch.Command
+	errs  []error
+	query func(now batch.Time)
+	done  chan struct{}
+}
+
+// New makes a batch system and starts its loop. Close ends it.
+func New(c Config) (*System, error) {
+	if err := c.Validate(); err != nil {
+		return nil, fmt.Errorf("configuration of batch system: %w", err)
+	}
+	c.setDefaults()
+	s := &System{
+		policy: c.Policy, forecaster: c.Forecaster, launcher: c.Launcher, log: c.Logger,
+		platform: c.Platform, width: c.Platform.Width(), memory: c.Platform.MemoryPerProcessor(),
+		names: nodeNames(c.Platform), env: serverEnvironment(os.LookupEnv),
+		dir: c.Dir, grace: c.Grace, retain: c.Retain,
+		base:  time.Now(),
+		calls: make(chan *call), notes: make(chan note), done: make(chan struct{}),
+		attempts: make(map[batch.Key]*attempt), handles: make([]*attempt, 1),
+		changes: newChanges(), alloc: newAllocator(c.Platform),
+	}
+	s.epoch = batch.Time(s.base.UnixMicro())
+	s.timer = time.NewTimer(time.Hour)
+	s.timer.Stop()
+	s.decide(s.tick())
+	if err := s.Err(); err != nil {
+		return nil, fmt.Errorf("first scheduling pass: %w", err)
+	}
+	s.caps = batch.Caps{Promises: s.promises(), Preemption: true, Hold: true}
+	go s.loop()
+	return s, nil
+}
+
+// promises asks the policy about a job that any platform can run.
+func (s *System) promises() bool {
+	shape := batch.Shape{Width: 1, Walltime: batch.Second}
+	asks := []batch.Ask{{Job: &batch.Job{Shape: shape}, Shapes: []batch.Shape{shape}}}
+	out := make([]batch.Estimate, 1)
+	return s.policy.Estimate(s.now, asks, out) && out[0].Kind == batch.Promised
+}
+
+// Now returns the present instant on the system's clock: Unix time in
+// microseconds when the system was made, and monotonic from there on. Estimates
+// are on this clock.
+func (s *System) Now() batch.Time {
+	return s.epoch.Add(batch.Duration(time.Since(s.base) / time.Microsecond))
+}
+
+// tick returns the instant of the next pass, later than the one before: two
+// passes are never at one instant.
+func (s *System) tick() batch.Time {
+	s.now = max(s.Now(), s.now+1)
+	return s.now
+}
+
+// Err returns the *DecisionError that faulted the system, or nil.
+func (s *System) Err() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.fault
+}
+
+func (s *System) fail(err error) {
+	s.mu.Lock()
+	s.fault = err
+	s.mu.Unlock()
+	s.retired = true
+	s.log.Error("policy fault: nothing more is started", "error", err)
+}
+
+// Caps says what this system can do: waiting jobs can be held, running ones
+// paused. It promises if its policy does.
+func (s *System) Caps() batch.Caps { return s.caps }
+
+// Close starts nothing more, ends what runs (SIGTERM, grace, SIGKILL) and
+// returns when it is gone. Ended attempts can still be found and watched; those
+// that were running have failed with the reason "batch system closed", waiting
+// ones stay as they were. When ctx ends first what is left is killed at once and
+// Close returns without waiting for it.
+func (s *System) Close(ctx context.Context) error {
+	if err := s.ask(ctx, s.close); err != nil {
+		return fmt.Errorf("close batch system: %w", err)
+	}
+	select {
+	case <-s.done:
+		return nil
+	case <-ctx.Done():
+	}
+	left := 0
+	if err := s.ask(context.WithoutCancel(ctx), func(batch.Time) { left = s.killAll() }); err != nil {
+		return fmt.Errorf("close batch system: %w", err)
+	}
+	if left == 0 {
+		return nil
+	}
+	return fmt.Errorf("close batch system: %d jobs not yet gone: %w", left, ctx.Err())
+}
+
+// ask runs query in the loop, after a pass. When the loop has ended nothing
+// changes any more and query, which then must only read, runs here.
+func (s *System) ask(ctx context.Context, query func(now batch.Time)) error {
+	c := &call{query: query, done: make(chan struct{})}
+	select {
+	case s.calls <- c:
+		<-c.done
+	case <-s.done:
+		query(s.now)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return nil
+}
