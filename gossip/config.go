@@ -1,0 +1,97 @@
+package gossip
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/memberlist"
+)
+
+// Role is what a member is in the grid.
+type Role uint8
+
+// The roles of members. Clients do not gossip.
+const (
+	Agent Role = iota + 1
+	Server
+)
+
+// String returns the role's name.
+func (r Role) String() string {
+	switch r {
+	case Agent:
+		return "agent"
+	case Server:
+		return "server"
+	}
+	return "unspecified"
+}
+
+// Config says who joins, where, and whom it asks first.
+type Config struct {
+	Name         string   // unique among the members of its role; no "/"
+	Role         Role     // Agent or Server
+	Bind         string   // host:port for gossip, UDP and TCP; port 0 picks one
+	URL          string   // of the RPC face, as others reach it; may be empty
+	API          int      // version of drover.v1, at least 1
+	Capabilities []string // what the member can do beyond it
+	Seeds        []string // host:port of members to ask first; may be down now
+	Logger       hclog.Logger
+}
+
+// rejoin is how long a member waits before it asks its seeds again, when it is
+// alone or has lost somebody: after a partition nobody else would.
+const rejoin = 2 * time.Second
+
+// validate returns the host and port to bind; an error names every bad field.
+func (c *Config) validate() (host string, port int, err error) {
+	var errs []error
+	if c.Name == "" || strings.Contains(c.Name, "/") {
+		errs = append(errs, fmt.Errorf("name: %q, accepted: any text without /", c.Name))
+	}
+	if c.Role != Agent && c.Role != Server {
+		errs = append(errs, fmt.Errorf("role: %d, accepted: agent, server", c.Role))
+	}
+	if c.API < 1 {
+		errs = append(errs, fmt.Errorf("api: %d, accepted: at least 1", c.API))
+	}
+	host, p, err := net.SplitHostPort(c.Bind)
+	if err == nil {
+		port, err = strconv.Atoi(p)
+	}
+	if err != nil || port < 0 || port > 65535 {
+		errs = append(errs, fmt.Errorf("bind: %q, accepted: host:port", c.Bind))
+	}
+	for i, s := range c.Seeds {
+		if _, _, err := net.SplitHostPort(s); err != nil {
+			errs = append(errs, fmt.Errorf("seeds[%d]: %q, accepted: host:port", i, s))
+		}
+	}
+	if len(errs) > 0 {
+		return "", 0, fmt.Errorf("gossip: %w", errors.Join(errs...))
+	}
+	return host, port, nil
+}
+
+// timing returns memberlist's settings for the network that host is on: on
+// loopback news travels in tenths of a second. Probes keep a generous timeout
+// even there, so that a busy machine is not taken for a dead one. A member that
+// was lost may come back at another address at once.
+func timing(host string) *memberlist.Config {
+	ip := net.ParseIP(host)
+	c := memberlist.DefaultLANConfig()
+	if host == "localhost" || ip != nil && ip.IsLoopback() {
+		c = memberlist.DefaultLocalConfig()
+		c.GossipInterval = 50 * time.Millisecond
+		c.ProbeTimeout = 500 * time.Millisecond
+		c.PushPullInterval = 2 * time.Second
+		c.SuspicionMaxTimeoutMult = 2
+	}
+	c.DeadNodeReclaimTime = time.Millisecond
+	return c
+}
