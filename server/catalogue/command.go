@@ -1,0 +1,150 @@
+package catalogue
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// Launch is what a command line needs to know beyond the arguments.
+type Launch struct {
+	Shape batch.Shape // what the job got
+	// Paths holds where each file and file-out argument lies, by the argument's
+	// name. A name that is missing leaves its placeholder's text empty.
+	Paths map[string]string
+}
+
+// template is one element of an argument vector, or the value of a variable:
+// text with placeholders.
+type template []piece
+
+// piece is literal text or, where arg is not textPiece, a placeholder.
+type piece struct {
+	text string
+	arg  int // index in Service.Arguments, or one of the constants below
+}
+
+const (
+	textPiece     = -1
+	widthPiece    = -2
+	walltimePiece = -3
+)
+
+type envTemplate struct {
+	name  string
+	value template
+}
+
+// Args returns the argument vector of a job. Each element of the catalogue's
+// command gives exactly one element, whatever its placeholders stand for.
+func (s *Service) Args(v Values, l Launch) []string {
+	out := make([]string, len(s.command))
+	for i, t := range s.command {
+		out[i] = t.fill(v, l)
+	}
+	return out
+}
+
+// Environ returns the variables that the catalogue sets for a job; nil if it
+// sets none.
+func (s *Service) Environ(v Values, l Launch) map[string]string {
+	if len(s.env) == 0 {
+		return nil
+	}
+	out := make(map[string]string, len(s.env))
+	for _, e := range s.env {
+		out[e.name] = e.value.fill(v, l)
+	}
+	return out
+}
+
+func (t template) fill(v Values, l Launch) string {
+	if len(t) == 1 && t[0].arg == textPiece {
+		return t[0].text
+	}
+	var b strings.Builder
+	for _, p := range t {
+		switch p.arg {
+		case textPiece:
+			b.WriteString(p.text)
+		case widthPiece:
+			b.WriteString(strconv.Itoa(int(l.Shape.Width)))
+		case walltimePiece:
+			b.WriteString(strconv.FormatInt(int64(l.Shape.Walltime.CeilSeconds()/batch.Second), 10))
+		default:
+			a := &v.service.Arguments[p.arg]
+			if a.Type == TypeFileIn || a.Type == TypeFileOut {
+				b.WriteString(l.Paths[a.Name])
+			} else {
+				b.WriteString(v.list[p.arg].String())
+			}
+		}
+	}
+	return b.String()
+}
+
+// parseTemplate reads text with placeholders {name}; {{ and }} are braces.
+func parseTemplate(s string, args []Argument) (template, error) {
+	if strings.IndexByte(s, 0) >= 0 {
+		return nil, fmt.Errorf("%q has a NUL, accepted: text without", s)
+	}
+	var (
+		t    template
+		text strings.Builder
+	)
+	flush := func() {
+		if text.Len() > 0 {
+			t = append(t, piece{text: text.String(), arg: textPiece})
+			text.Reset()
+		}
+	}
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		switch {
+		case (c == '{' || c == '}') && i+1 < len(s) && s[i+1] == c:
+			text.WriteByte(c)
+			i++
+		case c == '{':
+			name, _, closed := strings.Cut(s[i+1:], "}")
+			arg, known := placeholder(name, args)
+			if !closed || !known {
+				return nil, fmt.Errorf("placeholder %q in %q, accepted: %s", name, s, placeholders(args))
+			}
+			flush()
+			t = append(t, piece{arg: arg})
+			i += len(name) + 1
+		case c == '}':
+			return nil, fmt.Errorf("single } in %q, accepted: }} for a brace", s)
+		default:
+			text.WriteByte(c)
+		}
+	}
+	flush()
+	return t, nil
+}
+
+func placeholder(name string, args []Argument) (int, bool) {
+	switch name {
+	case "width":
+		return widthPiece, true
+	case "walltime":
+		return walltimePiece, true
+	}
+	for i := range args {
+		if args[i].Name == name {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+func placeholders(args []Argument) string {
+	var b strings.Builder
+	b.WriteString("{width}, {walltime}")
+	for i := range args {
+		b.WriteString(", {" + args[i].Name + "}")
+	}
+	return b.String() + ", and {{ for a brace"
+}

@@ -1,0 +1,153 @@
+package catalogue
+
+import (
+	"errors"
+	"fmt"
+	"sort"
+	"strings"
+)
+
+// Catalogue is what one site offers. It is not changed after Load and may be
+// used from several goroutines.
+type Catalogue struct {
+	services []*Service // by name
+}
+
+// Service is a named thing that a site can run. Its fields are to be read only.
+type Service struct {
+	Name      string
+	Doc       string // one line
+	Arguments []Argument
+	Memory    int64 // need of each task, bytes; 0 is not known
+
+	model    model
+	walltime margin
+	command  []template
+	env      []envTemplate // by name
+}
+
+// UnknownService says that a site has no service of this name.
+type UnknownService struct {
+	Name  string
+	Known []string // by name
+}
+
+// Error names the service and those that exist.
+func (e *UnknownService) Error() string {
+	known := strings.Join(e.Known, ", ")
+	if known == "" {
+		known = "no services"
+	}
+	return fmt.Sprintf("unknown service %q, accepted: %s", e.Name, known)
+}
+
+// Service returns the service of this name, or an *UnknownService.
+func (c *Catalogue) Service(name string) (*Service, error) {
+	i := sort.Search(len(c.services), func(i int) bool { return c.services[i].Name >= name })
+	if i < len(c.services) && c.services[i].Name == name {
+		return c.services[i], nil
+	}
+	e := &UnknownService{Name: name}
+	for _, s := range c.services {
+		e.Known = append(e.Known, s.Name)
+	}
+	return nil, e
+}
+
+// Services returns all services by name.
+func (c *Catalogue) Services() []*Service { return c.services }
+
+// Values are a request's arguments, checked and complete. The zero Values
+// belongs to no service.
+type Values struct {
+	service *Service
+	list    []Value // as service.Arguments; zero for a file-out
+}
+
+// Service returns the service these are the arguments of.
+func (v Values) Service() *Service { return v.service }
+
+// Get returns the value of an argument; false when there is no such argument
+// or it is a file-out.
+func (v Values) Get(name string) (Value, bool) {
+	if v.service == nil {
+		return Value{}, false
+	}
+	for i := range v.service.Arguments {
+		if v.service.Arguments[i].Name == name {
+			return v.list[i], v.list[i].kind != 0
+		}
+	}
+	return Value{}, false
+}
+
+// Input returns the sum of the sizes of all file arguments, bytes.
+func (v Values) Input() int64 {
+	var sum int64
+	for i := range v.list {
+		if next := sum + v.list[i].file.Size; next >= sum {
+			sum = next
+		}
+	}
+	return sum
+}
+
+// Bind checks what a request gives against the service's arguments and fills
+// in the defaults. The error joins one *ArgumentError for each problem, in the
+// order of the catalogue, unknown names last.
+func (s *Service) Bind(given map[string]Value) (Values, error) {
+	v := Values{service: s, list: make([]Value, len(s.Arguments))}
+	var errs []error
+	known := 0
+	for i := range s.Arguments {
+		a := &s.Arguments[i]
+		raw, ok := given[a.Name]
+		if !ok {
+			if a.Required {
+				errs = append(errs, &ArgumentError{Service: s.Name, Argument: a.Name, Reason: ReasonMissingArgument, Accepted: a.Accepted()})
+			}
+			v.list[i] = a.Default
+			continue
+		}
+		known++
+		bound, reason := a.bind(raw)
+		if reason != "" {
+			errs = append(errs, &ArgumentError{Service: s.Name, Argument: a.Name, Reason: reason, Value: raw.quote(), Accepted: a.Accepted()})
+		}
+		v.list[i] = bound
+	}
+	if known < len(given) {
+		errs = append(errs, s.unknown(given)...)
+	}
+	if len(errs) > 0 {
+		return Values{}, errors.Join(errs...)
+	}
+	return v, nil
+}
+
+// unknown reports the given names that the service does not have.
+func (s *Service) unknown(given map[string]Value) []error {
+	names := make([]string, 0, len(s.Arguments))
+	has := make(map[string]bool, len(s.Arguments))
+	for i := range s.Arguments {
+		names = append(names, s.Arguments[i].Name)
+		has[s.Arguments[i].Name] = true
+	}
+	accepted := strings.Join(names, ", ")
+	if accepted == "" {
+		accepted = "no arguments"
+	}
+	var strange []string
+	for name := range given {
+		if !has[name] {
+			strange = append(strange, name)
+		}
+	}
+	sort.Strings(strange)
+	errs := make([]error, len(strange))
+	for i, name := range strange {
+		v := given[name]
+		errs[i] = &ArgumentError{Service: s.Name, Argument: name, Reason: ReasonUnknownArgument, Value: v.quote(), Accepted: accepted}
+	}
+	return errs
+}

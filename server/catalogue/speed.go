@@ -1,0 +1,67 @@
+package catalogue
+
+import (
+	"fmt"
+	"math/bits"
+	"strconv"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// Speed is how fast one processor of a site is, in millionths of the reference
+// processor that services' work refers to. It is fixed-point so that scaling is
+// exact and the same on every machine.
+type Speed int64
+
+// Limits and unit of speeds.
+const (
+	Reference Speed = 1_000_000           // speed 1.0
+	MinSpeed  Speed = Reference / 1000    // speed 0.001
+	MaxSpeed  Speed = Reference * 1000    // speed 1000
+	MaxTime         = 87_660 * batch.Hour // longest walltime and runtime estimate: ten years
+	speedTerm       = "a number from 0.001 to 1000"
+)
+
+// ParseSpeed reads a speed as configuration writes it: "1.25".
+func ParseSpeed(s string) (Speed, error) {
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil || !(f >= 0.001 && f <= 1000) {
+		return 0, fmt.Errorf("speed: %q, accepted: %s", s, speedTerm)
+	}
+	return Speed(float64(f*1e6) + 0.5), nil
+}
+
+// Validate returns an error unless the speed is within MinSpeed..MaxSpeed.
+func (s Speed) Validate() error {
+	if s < MinSpeed || s > MaxSpeed {
+		return fmt.Errorf("speed: %v, accepted: %s", s, speedTerm)
+	}
+	return nil
+}
+
+// Float returns the speed as a number, 1.0 being the reference.
+func (s Speed) Float() float64 { return float64(s) / float64(Reference) }
+
+// String formats the speed as a number.
+func (s Speed) String() string { return strconv.FormatFloat(s.Float(), 'g', -1, 64) }
+
+// Scale returns how long d, a time at speed 1.0, takes at speed s: d/s, rounded
+// up to the microsecond. What does not fit is batch.Forever. d must not be
+// negative.
+func (s Speed) Scale(d batch.Duration) batch.Duration {
+	if s == Reference || d == batch.Forever {
+		return d
+	}
+	hi, lo := bits.Mul64(uint64(d), uint64(Reference))
+	if hi >= uint64(s) {
+		return batch.Forever
+	}
+	q, r := bits.Div64(hi, lo, uint64(s))
+	if r > 0 {
+		q++
+	}
+	if q >= uint64(batch.Forever) {
+		return batch.Forever
+	}
+	return batch.Duration(q)
+}
