@@ -1,0 +1,66 @@
+package mapping
+
+import (
+	"math/bits"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// Link is the way of input data to a site.
+type Link struct {
+	Bandwidth int64          // bytes per second; 0: what is sent is there at once
+	Latency   batch.Duration // before the first byte arrives
+}
+
+// Transfer returns how long bytes need: latency plus bytes over bandwidth,
+// rounded up. No bytes need no time.
+func (l Link) Transfer(bytes int64) batch.Duration {
+	if bytes <= 0 {
+		return 0
+	}
+	if l.Bandwidth <= 0 {
+		return l.Latency
+	}
+	hi, lo := bits.Mul64(uint64(bytes), uint64(batch.Second))
+	if hi >= uint64(l.Bandwidth) {
+		return batch.Forever
+	}
+	q, r := bits.Div64(hi, lo, uint64(l.Bandwidth))
+	if r > 0 {
+		q++
+	}
+	if q > uint64(batch.Forever) {
+		return batch.Forever
+	}
+	return plus(batch.Duration(q), l.Latency)
+}
+
+// Pair is a way from one place to another. A place is a site's name, or "" for
+// the clients.
+type Pair struct{ From, To string }
+
+// Links are the ways between places.
+type Links struct {
+	Default Link
+	Pairs   map[Pair]Link // where Default is wrong
+}
+
+// Transfer returns how long bytes need between two places. Data that is at the
+// site already needs no time.
+func (l *Links) Transfer(from, to string, bytes int64) batch.Duration {
+	if from == to {
+		return 0
+	}
+	if link, ok := l.Pairs[Pair{from, to}]; ok {
+		return link.Transfer(bytes)
+	}
+	return l.Default.Transfer(bytes)
+}
+
+// plus returns a+b for durations that are not negative, at most Forever.
+func plus(a, b batch.Duration) batch.Duration {
+	if a > batch.Forever-b {
+		return batch.Forever
+	}
+	return a + b
+}
