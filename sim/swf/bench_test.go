@@ -3,6 +3,7 @@ package swf
 import (
 	"bytes"
 	"io"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -53,6 +54,7 @@ func BenchmarkWrite(b *testing.B) {
 func syntheticText(b *testing.B, jobs int) string {
 	b.Helper()
 	trace := &Trace{Jobs: make([]Job, jobs)}
+	trace.Header.Add("MaxRecords", strconv.Itoa(jobs)) // as real logs have it
 	at := int64(0)
 	for i := range trace.Jobs {
 		n := int64(i)

@@ -82,9 +82,9 @@ func (s *splitter) run(r io.Reader) {
 			n++
 			end = n
 		}
-		// The consumer may hand buf back at once, so what is left over must be
-		// copied before; rest keeps its capacity.
-		rest = append(rest[:0], buf[end:n]...)
+		// Nobody else writes to a block, and the next one is filled from its
+		// start with this, so it may stay where it is until then.
+		rest = buf[end:n]
 		if err == nil && len(rest) > MaxLineBytes {
 			err = errLineTooLong
 		}
@@ -108,9 +108,6 @@ func fill(r io.Reader, buf []byte, n int) (filled, end int, err error) {
 			err = io.ErrNoProgress
 		}
 	}
-	if err != nil && err != io.EOF {
-		err = fmt.Errorf("read workload: %w", err)
-	}
 	return n, bytes.LastIndexByte(buf[:n], '\n') + 1, err
 }
 
@@ -119,22 +116,14 @@ func open(r io.Reader) (io.Reader, error) {
 	in := bufio.NewReaderSize(r, inputBytes)
 	magic, err := in.Peek(2)
 	if err != nil && err != io.EOF {
-		return nil, fmt.Errorf("read workload: %w", err)
+		return nil, err
 	}
 	if len(magic) < 2 || magic[0] != 0x1f || magic[1] != 0x8b {
 		return in, nil
 	}
 	z, err := gzip.NewReader(in)
 	if err != nil {
-		return nil, fmt.Errorf("read workload: gzip header: %w", unexpected(err))
+		return nil, fmt.Errorf("gzip header: %w", err)
 	}
 	return z, nil
-}
-
-// unexpected keeps a cut-off gzip header from passing for an empty workload.
-func unexpected(err error) error {
-	if err == io.EOF {
-		return io.ErrUnexpectedEOF
-	}
-	return err
 }

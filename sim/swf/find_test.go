@@ -57,3 +57,22 @@ func TestFindTraceLooksInTheEnvironmentThenBesideTheModule(t *testing.T) {
 		}
 	}
 }
+
+func TestFindTraceOutsideAnyModuleEnds(t *testing.T) {
+	t.Setenv(TracesEnv, "")
+	t.Chdir(t.TempDir())
+	var missing *TraceNotFoundError
+	if _, err := FindTrace("no such trace"); !errors.As(err, &missing) {
+		t.Errorf("error %v, want a TraceNotFoundError", err)
+	}
+}
+
+func TestFindTraceTellsAWrongDirectoryFromAMissingTrace(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	touch(t, file)
+	t.Setenv(TracesEnv, file)
+	var missing *TraceNotFoundError
+	if _, err := FindTrace("x"); err == nil || errors.As(err, &missing) {
+		t.Errorf("error %v, want one about %s", err, file)
+	}
+}

@@ -53,6 +53,7 @@ func TestHeaderProcsCopesWithMissingAndOddValues(t *testing.T) {
 		{header(" MaxProcs: unknown", " maxprocs: 7"), 7},
 		{header(" MaxProcs: 0"), 0},
 		{header(" MaxProcs: 99999999999999999999999"), 0},
+		{header(" MaxProcs: 18446744073709551617"), 0}, // 2^64 + 1
 		{header(" MaxProcs: 1000000001"), 0},
 	} {
 		procs, ok := c.h.Procs()

@@ -44,9 +44,9 @@ func read(r io.Reader, path string, maxJobs int) (*Trace, error) {
 		case b.err == io.EOF:
 			return p.trace(), nil
 		case b.err != nil && path != "":
-			return nil, fmt.Errorf("swf: %s: %w", path, b.err)
+			return nil, fmt.Errorf("swf: read %s: %w", path, b.err)
 		case b.err != nil:
-			return nil, fmt.Errorf("swf: %w", b.err)
+			return nil, fmt.Errorf("swf: read: %w", b.err)
 		}
 		s.free <- b.text[:cap(b.text)]
 	}

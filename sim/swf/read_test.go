@@ -85,7 +85,7 @@ func line(f Field, value string) string {
 func TestReadRoundsAmountsToTheNearestHalvesUp(t *testing.T) {
 	for text, want := range map[string]int64{
 		"142.00": 142, "0.49": 0, "0.5": 1, "1.499999": 1, "12345678.5": 12345679, "7.": -2, ".5": -2,
-		"-0": 0, "-0.4": 0, "-0.5": Unknown, "-1.0": Unknown, "1e3": -2, "+5": -2, "1.2.3": -2, "-": -2, "--1": -2,
+		"-0": 0, "-0.4": 0, "-0.5": Unknown, "-1.0": Unknown, "1e3": -2, "1:30": -2, "1/2": -2, "1.50": 2, "+5": -2, "1.2.3": -2, "-": -2, "--1": -2,
 	} {
 		trace, err := Read(strings.NewReader(line(FieldRun, text)))
 		switch {
@@ -156,6 +156,9 @@ func TestReadNamesLineFieldAndAcceptedRange(t *testing.T) {
 		}},
 		{"half a processor", line(FieldUsedProcs, "1.5"), ParseError{
 			Line: 3, Field: FieldUsedProcs, Value: "1.5", Reason: "not a whole number; accepted: 0 to 1000000000, or -1 for unknown",
+		}},
+		{"half a processor, two digits", line(FieldUsedProcs, "1.50"), ParseError{
+			Line: 3, Field: FieldUsedProcs, Value: "1.50", Reason: "not a whole number; accepted: 0 to 1000000000, or -1 for unknown",
 		}},
 		{"10^12 processors", line(FieldReqProcs, "1000000000000"), ParseError{
 			Line: 3, Field: FieldReqProcs, Value: "1000000000000", Reason: "out of range; accepted: 0 to 1000000000, or -1 for unknown",
@@ -294,6 +297,7 @@ func TestReadPassesOnFailuresOfTheInput(t *testing.T) {
 		"reader":          {io.MultiReader(strings.NewReader(okLine), iotest.ErrReader(broken)), broken},
 		"reader at once":  {iotest.ErrReader(broken), broken},
 		"idle reader":     {idle{}, io.ErrNoProgress},
+		"idle later":      {io.MultiReader(strings.NewReader(okLine+"\n"), idle{}), io.ErrNoProgress},
 		"cut gzip":        {bytes.NewReader(zipped[:len(zipped)/2]), io.ErrUnexpectedEOF},
 		"cut gzip header": {bytes.NewReader(zipped[:5]), io.ErrUnexpectedEOF},
 		"damaged gzip":    {bytes.NewReader(damaged), gzip.ErrChecksum},

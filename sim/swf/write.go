@@ -26,9 +26,6 @@ func Write(w io.Writer, t *Trace) error {
 		out.WriteString(c)  //nolint:errcheck // as above
 		out.WriteByte('\n') //nolint:errcheck // as above
 	}
-	if len(t.Jobs) > MaxJobs {
-		return fmt.Errorf("swf: write: %d jobs; accepted: at most %d", len(t.Jobs), MaxJobs)
-	}
 	for i := range t.Jobs {
 		j := &t.Jobs[i]
 		if err := j.Validate(); err != nil {
