@@ -129,3 +129,14 @@ func (p *Profile) FitBefore(from, until Time, d Duration, width int32) Time {
 	}
 	return Never
 }
+
+// Highest returns the most that is free at any instant in [from, to), which is
+// not empty.
+func (p *Profile) Highest(from, to Time) int32 {
+	c := p.seek(max(from, p.origin))
+	most := c.free
+	for c.advance(most+1, false, to) {
+		most = c.free
+	}
+	return most
+}

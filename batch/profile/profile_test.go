@@ -114,6 +114,17 @@ func TestProfileAnswersLikeAnArray(t *testing.T) {
 					t.Fatalf("FitBefore(%d, %d, %d, %d) = %d, want %d", from, until, d, width, got, want)
 				}
 			},
+			"highest": func(t *rapid.T) {
+				from := max(when.Draw(t, "from"), p.origin)
+				to := from + 1 + when.Draw(t, "length")
+				most := n.at(from)
+				for at := from; at < to; at++ {
+					most = max(most, n.at(at))
+				}
+				if got := p.Highest(from, to); got != most {
+					t.Fatalf("Highest(%d, %d) = %d, want %d", from, to, got, most)
+				}
+			},
 			"sweep": func(t *rapid.T) {
 				from := when.Draw(t, "from")
 				sweepLikeFits(t, p, from)

@@ -1,0 +1,29 @@
+// Package batchtest tests policies by scripts.
+//
+// A script is a file: a machine, what happens when, a line of dashes, and the
+// schedule that comes of it as text. Run plays the script through the
+// simulator's engine, under a ledger that checks every decision against the
+// machine, and compares; with -rewrite it writes what it got, to be read by eye
+// before it is committed.
+//
+//	processors 4
+//	0 submit 1 3x5 runs 4      job 1: 3 processors, 5 s; it ends after 4
+//	1 submit 2 4x2
+//	----
+//	1  #1 0-4
+//	2  #2 4-6
+//
+//	   0    5
+//	 4 .   22
+//	 3 1111 …
+//
+// Times are in seconds. Commands, after the instant:
+//
+//	submit ID WxD [runs R] [from T] [mem M]   queue a job; it runs for D or R
+//	reserve ID WxD [runs R]                   an incoming job
+//	confirm ID, cancel ID, hold ID
+//	place ID WxD [restore]                    put back, last or at its old place
+//	fail ID                                   its next launch fails
+//	down NODE, up NODE
+//	estimate WxD WxD …                        print the starts of these shapes
+package batchtest

@@ -1,0 +1,259 @@
+// Package cbf is conservative backfilling (A. Mu'alem and D. Feitelson,
+// "Utilization, Predictability, Workloads, and User Runtime Estimates in
+// Scheduling the IBM SP2 with Backfilling", IEEE TPDS 2001).
+//
+// Every job gets a place in the plan when it arrives: the earliest one that
+// delays nobody. When capacity comes back before its time, because a job ended
+// early or left, each waiting job, in submission order, is taken out and put
+// back at its earliest fit. So a planned start only ever gets earlier:
+// estimates are promises.
+//
+//	processors
+//	4 ┤ 1 1 1 2 2 2         job 3 fits before job 2 without delaying it;
+//	3 ┤ 1 1 1 2 2 2         job 4 would, and goes behind
+//	2 ┤ 3 3 . 2 2 2 4 4
+//	1 ┤ 3 3 . 2 2 2 4 4
+//	  └──────────────▶ time
+//
+// Taking out and putting back costs nothing for most jobs. A job can begin
+// earlier only through capacity that was given back since it was last looked
+// at. The policy keeps the time in which that lies (the gap) and the most that
+// is free anywhere in it, and goes by every job, or block of jobs, that needs
+// more or that begins before it. Who is left asks the profile for a fit that may
+// overlap its own place; it is taken out only if there is one.
+//
+// Promises end where the machine breaks them: when a node goes down, or a job
+// runs on past its walltime, all waiting jobs are planned anew.
+package cbf
+
+import (
+	"fmt"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/counted"
+	"github.com/seed-9b8f70bb/drover/batch/profile"
+	"github.com/seed-9b8f70bb/drover/batch/queue"
+)
+
+// Policy is CBF. It implements batch.Policy.
+type Policy struct {
+	counted.Base
+	ended bool // capacity came back since the last compression
+	freed gap  // where that lies
+	moved gap  // what the last compression freed: jobs before its cause have not seen it
+	broke bool // the machine has broken promises: plan anew
+
+	sweep     profile.Sweep
+	charges   []int32
+	walltimes []batch.Duration
+}
+
+// New returns CBF for a platform. It has no settings.
+func New(p batch.Platform, s batch.Settings) (batch.Policy, error) {
+	if err := s.Only("cbf"); err != nil {
+		return nil, err
+	}
+	return &Policy{Base: counted.New(p)}, nil
+}
+
+// Fork returns an independent copy.
+func (p *Policy) Fork() batch.Policy {
+	return &Policy{Base: p.Base.Fork(), ended: p.ended, freed: p.freed, moved: p.moved, broke: p.broke}
+}
+
+// Apply takes one event. See batch.Policy.
+func (p *Policy) Apply(now batch.Time, ev *batch.Event) {
+	p.Profile.Trim(now)
+	switch ev.Kind {
+	case batch.Submit, batch.Reserve:
+		p.compress(now) // what ended at this instant goes to those who waited
+		if p.Admit(now, ev.Spec, ev.Kind == batch.Reserve) != counted.Parked {
+			p.plan(now, ev.Spec.Handle)
+		}
+	case batch.Finish:
+		j := p.Finish(ev.Job)
+		p.release(now, j.End, j.Charge)
+	case batch.StartFailed:
+		j := p.Fail(ev.Job)
+		p.release(now, j.End, j.Charge)
+		p.compress(now)
+		p.place(now, ev.Job)
+	case batch.Cancel:
+		p.vacate(p.Forget(ev.Job))
+	case batch.Hold:
+		p.vacate(p.Hold(ev.Job))
+	case batch.Place:
+		p.vacate(p.Place(now, ev))
+		if p.Queue.Has(ev.Job) {
+			p.plan(now, ev.Job)
+		}
+	case batch.Confirm:
+		p.vacate(p.Confirm(now, ev.Job))
+		if p.Queue.Has(ev.Job) {
+			p.place(now, ev.Job)
+		}
+	case batch.NodeUp, batch.NodeDown:
+		p.SwitchNode(now, ev.Node, ev.Kind == batch.NodeUp)
+		p.ended = true
+		p.freed.add(now, batch.Never)
+		p.broke = p.broke || ev.Kind == batch.NodeDown
+	default:
+		panic(fmt.Sprintf("cbf: event %v has no meaning here", ev.Kind))
+	}
+}
+
+// Decide starts the jobs whose planned start has come.
+func (p *Policy) Decide(now batch.Time, out *batch.Decisions) {
+	p.Profile.Trim(now)
+	p.Unpark(now, func(h batch.Handle) {
+		p.compress(now)
+		p.place(now, h)
+	})
+	p.compress(now)
+	for p.giveUp(now) {
+		p.compress(now)
+	}
+	if p.Settle(now, p.due(now)) {
+		p.broke = true
+	}
+	for {
+		if p.broke {
+			p.planAnew(now)
+		}
+		if p.startDue(now, out); !p.broke {
+			return
+		}
+	}
+}
+
+// giveUp takes the places of incoming jobs whose time has come: they may not
+// start, and keep their place in the order alone. It says whether there were any.
+func (p *Policy) giveUp(now batch.Time) bool {
+	any := false
+	for b := range p.dueBlocks(now) {
+		for i := range b.N {
+			if b.Start[i] <= now && p.Job(b.Job[i]).State == counted.Incoming {
+				p.release(b.Start[i], b.Start[i].Add(b.Walltime[i]), b.Charge[i])
+				p.Queue.SetStart(b, i, batch.Never)
+				any = true
+			}
+		}
+	}
+	return any
+}
+
+// startDue starts the jobs whose planned start has come. One whose start comes
+// late, because the driver did, runs into what is planned behind it; if that is
+// taken, the plan is broken.
+func (p *Policy) startDue(now batch.Time, out *batch.Decisions) {
+	for b := range p.dueBlocks(now) {
+		for i := 0; i < b.N; {
+			if b.Start[i] > now {
+				i++
+				continue
+			}
+			it := p.Queue.RemoveAt(b, i)
+			p.Begin(now, it.Job)
+			out.Start(it.Job)
+			if end := it.Start.Add(it.Walltime); it.Start < now {
+				p.broke = p.broke || p.Profile.FitBefore(end, end+1, now.Sub(it.Start), it.Charge) != end
+				p.Profile.Reserve(end, now.Add(it.Walltime), it.Charge)
+			}
+		}
+	}
+}
+
+// dueBlocks goes through the blocks of the queue that may hold a job whose
+// planned start has come. It is an iter.Seq.
+func (p *Policy) dueBlocks(now batch.Time) func(func(*queue.Block) bool) {
+	return func(yield func(*queue.Block) bool) {
+		for b := p.Queue.Head(); b != nil; b = p.Queue.Next(b) {
+			if b.First <= now && !yield(b) {
+				return
+			}
+		}
+	}
+}
+
+// Wake returns the next planned start.
+func (p *Policy) Wake() batch.Time { return min(p.Queue.FirstStart(), p.NextParked()) }
+
+// Estimate answers by the plan; it is a promise.
+func (p *Policy) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate) bool {
+	for i := range asks {
+		a := &asks[i]
+		p.charges, p.walltimes = p.charges[:0], p.walltimes[:0]
+		for _, s := range a.Shapes {
+			p.charges = append(p.charges, batch.Charge(s.Width, a.Job.Memory, p.PerProcessor))
+			p.walltimes = append(p.walltimes, s.Walltime)
+		}
+		out[i].Kind, out[i].P = batch.Promised, 0
+		from := max(now, a.From, a.Job.EarliestStart)
+		p.sweep.Starts(p.Profile, from, p.charges, p.walltimes, out[i].Grow(len(a.Shapes)))
+	}
+	return true
+}
+
+// plan gives a queued job without a place the earliest one that delays nobody.
+func (p *Policy) plan(now batch.Time, h batch.Handle) {
+	b, i := p.Queue.Locate(h)
+	from := max(now, p.Job(h).Spec.EarliestStart)
+	start := p.Profile.Fit(from, b.Walltime[i], b.Charge[i])
+	p.Queue.SetStart(b, i, start)
+	if start != batch.Never {
+		p.Profile.Reserve(start, start.Add(b.Walltime[i]), b.Charge[i])
+	}
+}
+
+// place plans a queued job if it has no place: a compression may have found it
+// one already.
+func (p *Policy) place(now batch.Time, h batch.Handle) {
+	if b, i := p.Queue.Locate(h); b.Start[i] == batch.Never {
+		p.plan(now, h)
+	}
+}
+
+// vacate frees the place of a job that has left the queue.
+func (p *Policy) vacate(it queue.Item, queued bool) {
+	if queued && it.Start != batch.Never {
+		p.release(it.Start, it.Start.Add(it.Walltime), it.Charge)
+	}
+}
+
+func (p *Policy) release(start, end batch.Time, charge int32) {
+	p.Profile.Release(start, end, charge)
+	p.ended = true
+	p.freed.add(start, end)
+}
+
+// due returns the charges of the jobs whose planned start has come.
+func (p *Policy) due(now batch.Time) int32 {
+	var sum int32
+	for b := range p.dueBlocks(now) {
+		for i := range b.N {
+			if b.Start[i] <= now {
+				sum += b.Charge[i]
+			}
+		}
+	}
+	return sum
+}
+
+// planAnew plans all waiting jobs, in order, after the machine has broken
+// promises.
+func (p *Policy) planAnew(now batch.Time) {
+	p.broke = false
+	for b := p.Queue.Head(); b != nil; b = p.Queue.Next(b) {
+		for i := range b.N {
+			if s := b.Start[i]; s != batch.Never {
+				p.Profile.Release(s, s.Add(b.Walltime[i]), b.Charge[i])
+			}
+		}
+	}
+	for b := p.Queue.Head(); b != nil; b = p.Queue.Next(b) {
+		for i := range b.N {
+			p.plan(now, b.Job[i])
+		}
+	}
+	p.freed, p.moved = gap{}, gap{}
+}

@@ -1,0 +1,93 @@
+package counted
+
+import (
+	"fmt"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/queue"
+)
+
+// Backlog is the base of policies that have no plan for waiting jobs, only a
+// queue: FCFS and EASY. Its profile holds running jobs alone, so that what is
+// free in it never gets less with time.
+type Backlog struct {
+	Base
+	// Changed says that something other than a submission has happened since the
+	// owner last set it to false: all jobs in the queue have to be looked at.
+	Changed bool
+}
+
+// NewBacklog returns the backlog of an idle machine.
+func NewBacklog(p batch.Platform) Backlog { return Backlog{Base: New(p), Changed: true} }
+
+// Fork returns an independent copy.
+func (b *Backlog) Fork() Backlog { return Backlog{b.Base.Fork(), b.Changed} }
+
+// Apply takes one event. See batch.Policy.
+func (b *Backlog) Apply(now batch.Time, ev *batch.Event) {
+	b.Profile.Trim(now)
+	if ev.Kind == batch.Submit {
+		b.Admit(now, ev.Spec, false)
+		return
+	}
+	b.Changed = true
+	switch ev.Kind {
+	case batch.Reserve:
+		b.Admit(now, ev.Spec, true)
+	case batch.Cancel:
+		b.Forget(ev.Job)
+	case batch.Finish:
+		b.release(now, b.Finish(ev.Job))
+	case batch.StartFailed:
+		b.release(now, b.Fail(ev.Job))
+	case batch.Hold:
+		b.Hold(ev.Job)
+	case batch.Place:
+		b.Place(now, ev)
+	case batch.Confirm:
+		b.Confirm(now, ev.Job)
+	case batch.NodeUp, batch.NodeDown:
+		b.SwitchNode(now, ev.Node, ev.Kind == batch.NodeUp)
+	default:
+		panic(fmt.Sprintf("counted: event %v has no meaning here", ev.Kind))
+	}
+}
+
+func (b *Backlog) release(now batch.Time, j Job) { b.Profile.Release(now, j.End, j.Charge) }
+
+// Prepare begins a pass: jobs whose time has come join the queue, and jobs that
+// overrun are booked for longer.
+func (b *Backlog) Prepare(now batch.Time) {
+	b.Profile.Trim(now)
+	b.Unpark(now, func(batch.Handle) { b.Changed = true })
+	if b.Settle(now, 0) {
+		b.Changed = true
+	}
+}
+
+// FirstReady returns the place of the first job in the queue that may start;
+// a nil block if there is none.
+func (b *Backlog) FirstReady() (*queue.Block, int) {
+	for q := b.Queue.Head(); q != nil; q = b.Queue.Next(q) {
+		for i := range q.N {
+			if b.jobs[q.Job[i]].State == Waiting {
+				return q, i
+			}
+		}
+	}
+	return nil, 0
+}
+
+// Launch starts a job that has been taken out of the queue.
+func (b *Backlog) Launch(now batch.Time, h batch.Handle, out *batch.Decisions) {
+	b.Begin(now, h)
+	j := b.Job(h)
+	b.Profile.Reserve(now, j.End, j.Charge)
+	out.Start(h)
+}
+
+// Wake returns the next instant at which a job joins the queue by itself.
+func (b *Backlog) Wake() batch.Time { return b.NextParked() }
+
+// Estimate says that queues do not plan: package forecast has to.
+func (b *Backlog) Estimate(batch.Time, []batch.Ask, []batch.Estimate) bool { return false }

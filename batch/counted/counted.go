@@ -1,0 +1,300 @@
+package counted
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/profile"
+	"github.com/seed-9b8f70bb/drover/batch/queue"
+)
+
+// State is where a job is.
+type State uint8
+
+// The states of a job. A handle that names no job is Absent.
+const (
+	Absent   State = iota
+	Parked         // before its earliest start
+	Waiting        // in the queue
+	Incoming       // in the queue, may not start
+	Held           // neither in the queue nor in the profile
+	Running
+)
+
+// Job is a job as a count-based policy sees it.
+type Job struct {
+	Spec     *batch.Job
+	Charge   int32 // processors it takes
+	State    State
+	at       int32 // index in Base.running
+	Walltime batch.Duration
+	Start    batch.Time // of a running job
+	End      batch.Time // planned, of a running job
+	seq      int64
+}
+
+// Base is the state that count-based policies share. Profile has the running
+// jobs in it; a policy that plans puts the waiting ones there too.
+type Base struct {
+	Capacity     int32
+	Free         int32 // now
+	PerProcessor int64 // bytes of memory; 0: not counted
+	Queue        queue.Queue
+	Profile      *profile.Profile
+
+	jobs    []Job // by handle
+	running []batch.Handle
+	parked  []batch.Handle // by earliest start, then order
+	nodes   []int32        // processors of each node, negative while it is down
+	seq     int64
+}
+
+// New returns the base of a policy on an idle machine.
+func New(p batch.Platform) Base {
+	b := Base{
+		Capacity: p.Width(), Free: p.Width(), PerProcessor: p.MemoryPerProcessor(),
+		Profile: profile.New(0, p.Width()), jobs: make([]Job, 1), nodes: make([]int32, len(p.Nodes)),
+	}
+	for i := range p.Nodes {
+		b.nodes[i] = p.Nodes[i].Processors
+	}
+	return b
+}
+
+// Fork returns an independent copy.
+func (b *Base) Fork() Base {
+	c := *b
+	c.Queue, c.Profile = b.Queue.Clone(), b.Profile.Clone()
+	c.jobs, c.running = slices.Clone(b.jobs), slices.Clone(b.running)
+	c.parked, c.nodes = slices.Clone(b.parked), slices.Clone(b.nodes)
+	return c
+}
+
+// Job returns the job of a handle.
+func (b *Base) Job(h batch.Handle) *Job { return &b.jobs[h] }
+
+// Admit takes a submitted or reserved job and returns its state: Waiting and
+// Incoming jobs are in the queue.
+func (b *Base) Admit(now batch.Time, spec *batch.Job, incoming bool) State {
+	if spec.Window.End != 0 {
+		panic("counted: advance reservations are not served")
+	}
+	for int(spec.Handle) >= len(b.jobs) {
+		b.jobs = append(b.jobs, Job{})
+	}
+	j := &b.jobs[spec.Handle]
+	if j.State != Absent {
+		panic(fmt.Sprintf("counted: job %d is here already", spec.Handle))
+	}
+	b.seq++
+	*j = Job{
+		Spec: spec, Charge: batch.Charge(spec.Shape.Width, spec.Memory, b.PerProcessor),
+		Walltime: spec.Shape.Walltime, seq: b.seq,
+	}
+	switch {
+	case incoming:
+		j.State = Incoming
+	case spec.EarliestStart > now:
+		j.State = Parked
+		b.park(spec.Handle)
+		return Parked
+	default:
+		j.State = Waiting
+	}
+	b.enqueue(spec.Handle)
+	return j.State
+}
+
+func (b *Base) park(h batch.Handle) {
+	at, _ := slices.BinarySearchFunc(b.parked, h, func(a, h batch.Handle) int {
+		x, y := &b.jobs[a], &b.jobs[h]
+		if x.Spec.EarliestStart != y.Spec.EarliestStart {
+			return cmpTime(x.Spec.EarliestStart, y.Spec.EarliestStart)
+		}
+		return int(x.seq - y.seq)
+	})
+	b.parked = slices.Insert(b.parked, at, h)
+}
+
+func cmpTime(a, b batch.Time) int {
+	if a < b {
+		return -1
+	}
+	return 1
+}
+
+func (b *Base) enqueue(h batch.Handle) {
+	j := &b.jobs[h]
+	b.Queue.Add(queue.Item{Job: h, Charge: j.Charge, Walltime: j.Walltime, Start: batch.Never, Seq: j.seq})
+}
+
+// Unpark puts the jobs whose earliest start has come into the queue, at the
+// place of their submission, and calls each for every one of them.
+func (b *Base) Unpark(now batch.Time, each func(batch.Handle)) {
+	for len(b.parked) > 0 && b.jobs[b.parked[0]].Spec.EarliestStart <= now {
+		h := b.parked[0]
+		b.parked = slices.Delete(b.parked, 0, 1)
+		b.jobs[h].State = Waiting
+		b.enqueue(h)
+		each(h)
+	}
+}
+
+// NextParked returns when the next parked job will join the queue.
+func (b *Base) NextParked() batch.Time {
+	if len(b.parked) == 0 {
+		return batch.Never
+	}
+	return b.jobs[b.parked[0]].Spec.EarliestStart
+}
+
+// Forget removes a job that does not run, and returns what the queue had of it
+// and whether it was there.
+func (b *Base) Forget(h batch.Handle) (queue.Item, bool) {
+	it, queued := b.out(h)
+	b.jobs[h] = Job{}
+	return it, queued
+}
+
+// Hold takes a job out of the queue and remembers its place in the order.
+func (b *Base) Hold(h batch.Handle) (queue.Item, bool) {
+	it, queued := b.out(h)
+	b.jobs[h].State = Held
+	return it, queued
+}
+
+func (b *Base) out(h batch.Handle) (queue.Item, bool) {
+	switch b.jobs[h].State {
+	case Waiting, Incoming:
+		return b.Queue.Remove(h), true
+	case Parked:
+		b.parked = slices.Delete(b.parked, slices.Index(b.parked, h), slices.Index(b.parked, h)+1)
+		return queue.Item{}, false
+	case Held:
+		return queue.Item{}, false
+	}
+	panic(fmt.Sprintf("counted: job %d does not wait", h))
+}
+
+// Place puts a waiting or held job back into the queue with a shape: last, or
+// where it was submitted. It returns what the queue had of it before, if
+// anything.
+func (b *Base) Place(now batch.Time, ev *batch.Event) (queue.Item, bool) {
+	old, queued := b.out(ev.Job)
+	j := &b.jobs[ev.Job]
+	if !ev.Restore {
+		b.seq++
+		j.seq = b.seq
+	}
+	j.Charge = batch.Charge(ev.Shape.Width, j.Spec.Memory, b.PerProcessor)
+	j.Walltime = ev.Shape.Walltime
+	if j.Spec.EarliestStart > now {
+		j.State = Parked
+		b.park(ev.Job)
+		return old, queued
+	}
+	j.State = Waiting
+	b.enqueue(ev.Job)
+	return old, queued
+}
+
+// Confirm lets an incoming job start. One whose earliest start has not come
+// leaves the queue until then; its item is returned, and true.
+func (b *Base) Confirm(now batch.Time, h batch.Handle) (queue.Item, bool) {
+	j := &b.jobs[h]
+	if j.State != Incoming {
+		panic(fmt.Sprintf("counted: job %d is not incoming", h))
+	}
+	j.State = Waiting
+	if j.Spec.EarliestStart <= now {
+		return queue.Item{}, false
+	}
+	j.State = Parked
+	b.park(h)
+	return b.Queue.Remove(h), true
+}
+
+// Begin notes that a waiting job, already out of the queue, runs from now on.
+func (b *Base) Begin(now batch.Time, h batch.Handle) {
+	j := &b.jobs[h]
+	j.State, j.Start, j.End = Running, now, now.Add(j.Walltime)
+	j.at = int32(len(b.running))
+	b.running = append(b.running, h)
+	b.Free -= j.Charge
+}
+
+// Finish notes that a running job has ended, forgets it and returns what it was.
+func (b *Base) Finish(h batch.Handle) Job {
+	j := b.stop(h)
+	b.jobs[h] = Job{}
+	return j
+}
+
+// Fail notes that a job could not be launched; it waits again in its old place.
+func (b *Base) Fail(h batch.Handle) Job {
+	j := b.stop(h)
+	b.jobs[h].State = Waiting
+	b.enqueue(h)
+	return j
+}
+
+func (b *Base) stop(h batch.Handle) Job {
+	j := b.jobs[h]
+	if j.State != Running {
+		panic(fmt.Sprintf("counted: job %d does not run", h))
+	}
+	last := b.running[len(b.running)-1]
+	b.running[j.at] = last
+	b.jobs[last].at = j.at
+	b.running = b.running[:len(b.running)-1]
+	b.Free += j.Charge
+	return j
+}
+
+// SwitchNode notes that a node joins or leaves, and books or frees its
+// processors in the profile.
+func (b *Base) SwitchNode(now batch.Time, node int32, up bool) {
+	n := b.nodes[node]
+	if up == (n > 0) {
+		return
+	}
+	b.nodes[node] = -n
+	b.Capacity -= n
+	b.Free -= n
+	b.Profile.Reserve(now, batch.Never, n)
+}
+
+// Settle books the running jobs that should have ended by now for longer, and
+// says whether there were any. due is what the profile has, beyond the running
+// jobs, at now: the charges of the waiting jobs that a plan starts now.
+func (b *Base) Settle(now batch.Time, due int32) bool {
+	if b.Profile.Free(now)+due == b.Free {
+		return false
+	}
+	overdue := false
+	for _, h := range b.running {
+		j := &b.jobs[h]
+		if j.End > now {
+			continue
+		}
+		overdue = true
+		over := now.Sub(j.Start.Add(j.Walltime))
+		j.End = now.Add(max(over, batch.Second))
+		b.Profile.Reserve(now, j.End, j.Charge)
+	}
+	return overdue
+}
+
+// Ends calls yield with each running job and its planned end, in no order that
+// means anything. It has the form of an iter.Seq2.
+func (b *Base) Ends(yield func(batch.Handle, batch.Time) bool) {
+	for _, h := range b.running {
+		if !yield(h, b.jobs[h].End) {
+			return
+		}
+	}
+}
+
+// PlannedEnd returns when a running job's walltime ends.
+func (b *Base) PlannedEnd(h batch.Handle) batch.Time { return b.jobs[h].End }

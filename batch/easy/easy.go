@@ -1,0 +1,145 @@
+// Package easy is EASY backfilling (D. Lifka, "The ANL/IBM SP Scheduling
+// System", JSSPP 1995).
+//
+// The first job of the queue has a reservation: the shadow time, at which enough
+// processors will be free for it if the running jobs use up their walltimes. The
+// processors it will not need then are spare. Behind it, in submission order,
+// every job may start that fits now and either ends by the shadow time or takes
+// spare processors only, so that the first job is never delayed.
+//
+//	processors       shadow time of job 2
+//	4 ┤ 1 1 1 1 │ 2 2 2
+//	3 ┤ 1 1 1 1 │ 2 2 2      job 3 ends by the shadow time and starts now;
+//	2 ┤ 3 3 3 . │ 2 2 2      job 4 takes the spare processor
+//	1 ┤ 4 4 4 4 │ 4 4 4
+//	  └─────────┴──────▶ time
+//
+// Nothing is promised to the other jobs: estimates are forecasts.
+package easy
+
+import (
+	"slices"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/counted"
+	"github.com/seed-9b8f70bb/drover/batch/queue"
+)
+
+// Policy is EASY. It implements batch.Policy.
+type Policy struct {
+	counted.Backlog
+	shadow batch.Time     // of the first job when the last pass ended
+	spare  int32          // at the shadow time
+	fresh  []batch.Handle // submitted since the last pass
+}
+
+// New returns EASY for a platform. It has no settings.
+func New(p batch.Platform, s batch.Settings) (batch.Policy, error) {
+	if err := s.Only("easy"); err != nil {
+		return nil, err
+	}
+	return &Policy{Backlog: counted.NewBacklog(p)}, nil
+}
+
+// Fork returns an independent copy.
+func (p *Policy) Fork() batch.Policy {
+	return &Policy{p.Backlog.Fork(), p.shadow, p.spare, slices.Clone(p.fresh)}
+}
+
+// Apply takes one event.
+func (p *Policy) Apply(now batch.Time, ev *batch.Event) {
+	p.Backlog.Apply(now, ev)
+	if ev.Kind == batch.Submit && p.Job(ev.Spec.Handle).State == counted.Waiting {
+		p.fresh = append(p.fresh, ev.Spec.Handle)
+	}
+}
+
+// Decide starts jobs from the head of the queue while they fit, makes the
+// reservation of the first one left, and backfills behind it.
+func (p *Policy) Decide(now batch.Time, out *batch.Decisions) {
+	p.Prepare(now)
+	if p.Changed {
+		p.pass(now, out)
+	} else {
+		p.arrivals(now, out)
+	}
+	p.fresh = p.fresh[:0]
+}
+
+// pass looks at the whole queue.
+func (p *Policy) pass(now batch.Time, out *batch.Decisions) {
+	b, i := p.FirstReady()
+	for b != nil && b.Charge[i] <= p.Free {
+		p.Launch(now, p.Queue.RemoveAt(b, i).Job, out)
+		b, i = p.FirstReady()
+	}
+	// Without a first job there is no reservation that arrivals could be held
+	// against: the next pass has to look at the queue again.
+	p.Changed = b == nil
+	if b != nil {
+		p.reserve(now, b.Charge[i])
+		p.backfill(now, b, i+1, out)
+	}
+}
+
+// arrivals looks at the jobs submitted since the last pass. Nothing else has
+// happened: who could not start then cannot start now, for no more is free and
+// the shadow time is nearer.
+func (p *Policy) arrivals(now batch.Time, out *batch.Decisions) {
+	for _, h := range p.fresh {
+		if b, i := p.Queue.Locate(h); p.fits(now, b, i) {
+			p.start(now, b, i, out)
+		}
+	}
+}
+
+// reserve finds the shadow time of a head of the given charge, and what is spare
+// then. A head that the machine, with nodes down, cannot hold waits without
+// standing in anybody's way.
+func (p *Policy) reserve(now batch.Time, charge int32) {
+	p.shadow, p.spare = p.Profile.Fit(now, 1, charge), 0
+	if p.shadow != batch.Never {
+		p.spare = p.Profile.Free(p.shadow) - charge
+	}
+}
+
+// backfill goes through the queue from position i of block b on. A job that
+// starts and runs past the shadow time takes spare processors; the shadow time
+// itself stays, for the profile has not changed before it in what the head
+// needs. So the reservation is that of a search made anew after each start.
+func (p *Policy) backfill(now batch.Time, b *queue.Block, i int, out *batch.Decisions) {
+	for ; b != nil && p.Free > 0; b, i = p.Queue.Next(b), 0 {
+		if b.Least > p.Free {
+			continue
+		}
+		for i < b.N {
+			if !p.fits(now, b, i) || p.Job(b.Job[i]).State != counted.Waiting {
+				i++
+				continue
+			}
+			p.start(now, b, i, out)
+		}
+	}
+}
+
+// start backfills the job at position i of block b.
+func (p *Policy) start(now batch.Time, b *queue.Block, i int, out *batch.Decisions) {
+	it := p.Queue.RemoveAt(b, i)
+	if now.Add(it.Walltime) > p.shadow {
+		p.spare -= it.Charge
+	}
+	p.Launch(now, it.Job, out)
+}
+
+func (p *Policy) fits(now batch.Time, b *queue.Block, i int) bool {
+	c := b.Charge[i&(queue.BlockSize-1)]
+	return c <= p.Free && (c <= p.spare || now.Add(b.Walltime[i&(queue.BlockSize-1)]) <= p.shadow)
+}
+
+// Room returns what a job that came last could have now; see package forecast.
+func (p *Policy) Room(batch.Time) (free int32, shadow batch.Time, spare int32) {
+	if b, _ := p.FirstReady(); b == nil {
+		return p.Free, batch.Never, p.Free
+	}
+	return p.Free, p.shadow, p.spare
+}

@@ -1,0 +1,20 @@
+// Package engine drives one policy in virtual time.
+//
+// It is to a simulated cluster what package batch/exec is to a live one: it
+// tells the policy what happens, carries out what it decides, and lets jobs end
+// when their work is done. Time is the caller's: the engine says when something
+// will happen next by itself, and the caller advances it there, or to an event
+// of its own before that.
+//
+//	          Next ─▶ t            for each instant t:
+//	caller ──┬─ Advance(t)           ends due at t are applied,
+//	         ├─ Submit, Apply        then what the caller brings,
+//	         └─ Pass                 then scheduling passes until the policy rests
+//
+// A job progresses at its yield: the share of a processor that each of its tasks
+// has, over the share it can use. Progress is rounded down and completion up, to
+// the microsecond.
+//
+// Ends are kept in a heap by time and, within an instant, by the order in which
+// they were foreseen. In the steady state nothing is allocated.
+package engine

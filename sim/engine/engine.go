@@ -1,0 +1,251 @@
+package engine
+
+import (
+	"fmt"
+	"math/bits"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// Observer is told what happens to jobs.
+type Observer interface {
+	// Started: job begins on places, which are nil where the policy does not
+	// care; they are valid during the call only.
+	Started(now batch.Time, job *batch.Job, places []batch.Location)
+	// Ended: job has ended; its handle is free. killed says that the policy
+	// ended it.
+	Ended(now batch.Time, job *batch.Job, killed bool)
+}
+
+// Engine drives one policy. Make one with New.
+type Engine struct {
+	policy   batch.Policy
+	observer Observer
+	now      batch.Time
+	ends     ends
+	seq      uint32
+	jobs     []job // by handle
+	out      batch.Decisions
+	feedback []batch.Event // what carrying out decisions has caused
+	event    batch.Event   // scratch
+	ledger   *Ledger
+	passes   int
+}
+
+// job is a job that the policy knows.
+type job struct {
+	spec   *batch.Job
+	work   batch.Duration // in time at full yield
+	left   batch.Duration // of it, at since
+	since  batch.Time
+	yield  batch.Share // since then; 0 while it does not run
+	seq    uint32      // of its entry in ends; others are stale
+	failed int         // launches still to fail
+}
+
+// New returns an engine at instant 0. The ledger checks every decision against
+// the machine; nil trusts the policy.
+func New(p batch.Policy, o Observer, l *Ledger) *Engine {
+	return &Engine{policy: p, observer: o, ledger: l, jobs: make([]job, 1)}
+}
+
+// Policy returns the policy, for estimates.
+func (e *Engine) Policy() batch.Policy { return e.policy }
+
+// Now returns the current instant.
+func (e *Engine) Now() batch.Time { return e.now }
+
+// Passes returns the number of scheduling passes so far.
+func (e *Engine) Passes() int { return e.passes }
+
+// Next returns the next instant at which something happens by itself: a job ends
+// or the policy wants a pass. Never if nothing does.
+func (e *Engine) Next() batch.Time {
+	for len(e.ends) > 0 {
+		top := &e.ends[0]
+		if e.jobs[top.job].seq == top.seq {
+			return min(top.at, e.policy.Wake())
+		}
+		e.ends.pop()
+	}
+	return e.policy.Wake()
+}
+
+// Advance goes to now, which is not after Next, and ends the jobs that are due.
+func (e *Engine) Advance(now batch.Time) {
+	e.now = now
+	for len(e.ends) > 0 && e.ends[0].at <= now {
+		top := e.ends.pop()
+		if e.jobs[top.job].seq != top.seq {
+			continue
+		}
+		if top.at < now {
+			panic(fmt.Sprintf("engine: advanced to %d past the end of job %d at %d", now, top.job, top.at))
+		}
+		e.finish(top.job, false)
+	}
+}
+
+func (e *Engine) finish(h batch.Handle, killed bool) {
+	spec := e.jobs[h].spec
+	e.jobs[h] = job{}
+	if e.ledger != nil {
+		e.ledger.leave(h)
+	}
+	e.event = batch.Event{Kind: batch.Finish, Job: h}
+	e.policy.Apply(e.now, &e.event)
+	e.observer.Ended(e.now, spec, killed)
+}
+
+// Submit hands a job to the policy. work is how long it runs on whole
+// processors; what limits it (a walltime) is the caller's business.
+func (e *Engine) Submit(spec *batch.Job, work batch.Duration) {
+	e.Admit(spec, work)
+	e.event = batch.Event{Kind: batch.Submit, Spec: spec, Job: spec.Handle}
+	e.policy.Apply(e.now, &e.event)
+}
+
+// Admit makes a job known that comes to the policy by an event of the caller's:
+// Reserve.
+func (e *Engine) Admit(spec *batch.Job, work batch.Duration) {
+	for int(spec.Handle) >= len(e.jobs) {
+		e.jobs = append(e.jobs, job{})
+	}
+	e.jobs[spec.Handle] = job{spec: spec, work: work, left: work}
+}
+
+// Apply hands an event of the caller's to the policy. After Cancel the job's
+// handle is free.
+func (e *Engine) Apply(ev *batch.Event) {
+	e.policy.Apply(e.now, ev)
+	if ev.Kind == batch.Cancel {
+		e.jobs[ev.Job] = job{}
+	}
+}
+
+// FailStart makes the next launch of a job fail.
+func (e *Engine) FailStart(h batch.Handle) { e.jobs[h].failed++ }
+
+// Pass asks for scheduling passes until one causes no event at this instant.
+func (e *Engine) Pass() {
+	for {
+		e.out.Reset()
+		e.passes++
+		e.policy.Decide(e.now, &e.out)
+		e.feedback = e.feedback[:0]
+		for i := range e.out.List {
+			e.carryOut(&e.out.List[i])
+		}
+		if e.ledger != nil {
+			e.ledger.check(e.now)
+		}
+		if len(e.feedback) == 0 {
+			break
+		}
+		for i := range e.feedback {
+			ev := &e.feedback[i]
+			if ev.Kind == batch.Finish {
+				e.finish(ev.Job, true)
+			} else {
+				e.policy.Apply(e.now, ev)
+			}
+		}
+	}
+	if w := e.policy.Wake(); w <= e.now {
+		panic(fmt.Sprintf("engine: at %d the policy wants the pass of %d again", e.now, w))
+	}
+}
+
+func (e *Engine) carryOut(d *batch.Decision) {
+	j := &e.jobs[d.Job]
+	if j.spec == nil {
+		panic(fmt.Sprintf("engine: decision %v for job %d, which is not here", d.Kind, d.Job))
+	}
+	running := j.yield > 0
+	if wants := d.Kind != batch.Start && d.Kind != batch.Resume; wants != running && d.Kind != batch.Kill {
+		panic(fmt.Sprintf("engine: decision %v for job %d, running: %t", d.Kind, d.Job, running))
+	}
+	if d.Kind == batch.Start && j.failed > 0 {
+		j.failed--
+		e.feedback = append(e.feedback, batch.Event{Kind: batch.StartFailed, Job: d.Job})
+		return
+	}
+	if e.ledger != nil {
+		e.ledger.note(e.now, j.spec, d)
+	}
+	switch d.Kind {
+	case batch.Start:
+		e.observer.Started(e.now, j.spec, d.Places)
+		e.run(d.Job, yield(j.spec, d.Places))
+	case batch.Resume, batch.SetShare:
+		e.run(d.Job, yield(j.spec, d.Places))
+	case batch.Migrate:
+		e.run(d.Job, yield(j.spec, d.Places))
+		e.stopped(d.Job)
+	case batch.Pause:
+		e.run(d.Job, 0)
+		e.stopped(d.Job)
+	case batch.Kill:
+		e.run(d.Job, 0)
+		e.feedback = append(e.feedback, batch.Event{Kind: batch.Finish, Job: d.Job})
+	}
+}
+
+// stopped reports that a job has left its old processors with what it has done.
+func (e *Engine) stopped(h batch.Handle) {
+	j := &e.jobs[h]
+	e.feedback = append(e.feedback, batch.Event{Kind: batch.Stopped, Job: h, Checkpoint: true, Progress: j.work - j.left})
+}
+
+// run lets a job go on at a yield from now on.
+func (e *Engine) run(h batch.Handle, y batch.Share) {
+	j := &e.jobs[h]
+	if j.yield > 0 {
+		j.left = max(0, j.left-progress(e.now.Sub(j.since), j.yield))
+	}
+	j.since, j.yield = e.now, y
+	e.seq++
+	j.seq = e.seq
+	if y > 0 {
+		e.ends.push(end{e.now.Add(needs(j.left, y)), e.seq, h})
+	}
+}
+
+// yield returns the fraction of its need that a job gets on places: whole
+// processors without any.
+func yield(spec *batch.Job, places []batch.Location) batch.Share {
+	if len(places) == 0 {
+		return batch.One
+	}
+	p := &places[0]
+	need := spec.CPU
+	if len(spec.Groups) > 0 {
+		need = spec.Groups[p.Group].CPU
+	}
+	if need == 0 {
+		need = batch.One
+	}
+	return batch.Share(min(int64(p.Share)*int64(batch.One)/int64(need), int64(batch.One)))
+}
+
+// progress returns the work done in d at yield y, rounded down.
+func progress(d batch.Duration, y batch.Share) batch.Duration {
+	hi, lo := bits.Mul64(uint64(d), uint64(y))
+	return batch.Duration(hi<<44 | lo>>20)
+}
+
+// needs returns the time that so much work takes at yield y, rounded up.
+func needs(work batch.Duration, y batch.Share) batch.Duration {
+	if y == batch.One {
+		return work
+	}
+	hi, lo := bits.Mul64(uint64(work), uint64(batch.One))
+	if hi >= uint64(y) {
+		return batch.Forever
+	}
+	q, r := bits.Div64(hi, lo, uint64(y))
+	if r > 0 {
+		q++
+	}
+	return batch.Duration(min(q, uint64(batch.Forever)))
+}
