@@ -1,0 +1,117 @@
+# Drover's chores. `make` alone lists them.
+#
+# The tools (buf, the protobuf plugins, gofumpt, golangci-lint) are pinned in
+# tools.mod and lint.mod and run through `go tool`: nothing to install, and the
+# first run compiles them once into Go's build cache.
+
+SHELL       := bash
+.SHELLFLAGS := -euo pipefail -c
+.ONESHELL:
+.DEFAULT_GOAL := help
+
+TOOL := go tool -modfile=tools.mod
+BUF  := $(TOOL) buf
+LINT := go tool -modfile=lint.mod golangci-lint
+
+# PKG narrows test, race, bench, fuzz, soak and vet: make race PKG=./batch/...
+PKG          ?= ./...
+# TESTFLAGS goes to `go test`: make race TESTFLAGS='-run Cancel -v'
+TESTFLAGS    ?=
+# BENCH selects benchmarks by name, COUNT repeats them (10 for benchstat).
+BENCH        ?= .
+COUNT        ?= 1
+# FUZZTIME is spent on each fuzz target, RAPID_CHECKS on each property.
+FUZZTIME     ?= 10s
+SOAKTIME     ?= 1m
+RAPID_CHECKS ?= 2000
+# AGAINST is what `make breaking` compares the wire format with: the last release.
+AGAINST      ?= $(shell git describe --tags --abbrev=0 --match 'v*' 2>/dev/null)
+
+PROTOS = $(shell find proto -name '*.proto' 2>/dev/null)
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+.PHONY: build
+build: ## build bin/drover
+	@go build -trimpath -o bin/drover ./cmd/drover
+
+# The race tests come last, so that the last lines are those of `go test`.
+.PHONY: test
+test: generate-check vet lint ## everything CI asks for: generated code, vet, lint, race and end-to-end tests
+	@go test -race $(TESTFLAGS) $(PKG)
+
+.PHONY: race
+race: ## the tests alone, with the race detector
+	@go test -race $(TESTFLAGS) $(PKG)
+
+.PHONY: vet
+vet: ## go vet
+	@go vet $(PKG)
+
+.PHONY: lint
+lint: ## golangci-lint, as .golangci.yml chooses
+	@$(LINT) run $(PKG)
+
+.PHONY: fmt
+fmt: ## format Go with gofumpt and protobuf with buf, in place
+	@$(TOOL) gofumpt -w .
+	if [ -n "$(PROTOS)" ]; then $(BUF) format -w; fi
+
+.PHONY: generate
+generate: ## generate Go from proto/, beside the .proto files
+	@if [ -z "$(PROTOS)" ]; then echo "generate: no .proto file yet"; exit 0; fi
+	$(BUF) generate
+
+# Generates beside the tree, never into it, and compares both ways: an edited,
+# a missing and a left-over generated file all fail.
+.PHONY: generate-check
+generate-check: breaking ## fail if proto/ has lint or the generated code is stale
+	@if [ ! -d proto ]; then exit 0; fi
+	fresh=$$(mktemp -d)
+	trap 'rm -rf "$$fresh"' EXIT
+	mkdir "$$fresh/proto"
+	if [ -n "$(PROTOS)" ]; then
+		$(BUF) lint
+		$(BUF) format -d --exit-code
+		$(BUF) generate -o "$$fresh"
+	fi
+	if ! diff -ru -x '*.proto' -x doc.go -x '*_test.go' proto "$$fresh/proto"; then
+		echo "The generated code in proto/ is stale: run 'make generate' and commit what it writes." >&2
+		exit 1
+	fi
+
+.PHONY: breaking
+breaking: ## fail if drover.v1 breaks readers of the last release (AGAINST=git-ref)
+	@if [ -z "$(AGAINST)" ] || [ -z "$(PROTOS)" ]; then exit 0; fi
+	$(BUF) breaking --against '.git#ref=$(AGAINST)'
+
+.PHONY: bench
+bench: ## benchmarks (BENCH=regexp PKG=./batch/profile COUNT=10)
+	@go test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) $(PKG)
+
+# go test -list prints a package's targets and then "ok <package>".
+.PHONY: fuzz
+fuzz: ## every fuzz target for FUZZTIME (10s) each
+	@list=$$(go test -list '^Fuzz' $(PKG))
+	awk '/^Fuzz/ { name[n++] = $$1 } $$1 == "ok" { for (i = 0; i < n; i++) print $$2, name[i]; n = 0 }' <<< "$$list" |
+	while read -r package target; do
+		echo "== $$package $$target for $(FUZZTIME)"
+		go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$package" < /dev/null
+	done
+
+# Only packages that use rapid know its flags.
+.PHONY: soak
+soak: ## race tests with RAPID_CHECKS (2000) per property, then SOAKTIME (1m) per fuzz target
+	@go test -race -count=1 -timeout 30m $(TESTFLAGS) $(PKG)
+	properties=$$(go list -f '{{.ImportPath}} {{join .TestImports " "}} {{join .XTestImports " "}}' $(PKG) |
+		awk '/ pgregory\.net\/rapid( |$$)/ { print $$1 }')
+	if [ -n "$$properties" ]; then
+		go test -race -count=1 -timeout 60m $(TESTFLAGS) $$properties -rapid.checks=$(RAPID_CHECKS)
+	fi
+	$(MAKE) --no-print-directory fuzz FUZZTIME=$(SOAKTIME)
+
+.PHONY: clean
+clean: ## remove what the targets above leave in the tree
+	@rm -rf bin out coverage.out
