@@ -1,0 +1,87 @@
+package exec
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// oracle is a forecaster that knows one answer.
+type oracle struct{ after batch.Duration }
+
+func (o oracle) Estimate(now batch.Time, p batch.Policy, asks []batch.Ask, out []batch.Estimate) bool {
+	for i := range asks {
+		out[i].Kind = batch.Forecast
+		out[i].Grow(1)[0] = now.Add(o.after)
+	}
+	return p != nil
+}
+
+func TestEstimateComesFromThePolicyOrElseTheForecaster(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		kind       batch.Kind
+		forecaster Forecaster
+		ok         bool
+		want       batch.Kind
+		after      batch.Duration
+		promises   bool
+	}{
+		{"promising policy", batch.Promised, oracle{}, true, batch.Promised, 0, true},
+		{"planning policy", batch.Planned, nil, true, batch.Planned, 0, false},
+		{"forecaster", 0, oracle{batch.Hour}, true, batch.Forecast, batch.Hour, false},
+		{"neither", 0, nil, false, 0, 0, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := newToy(4)
+			p.kind = c.kind
+			s := open(t, Config{Policy: p, Forecaster: c.forecaster})
+			shapes := []batch.Shape{{Width: 1, Walltime: batch.Minute}}
+			before := s.Now()
+			ests, age, ok, err := s.Estimate(context.Background(), []batch.Ask{{Job: &batch.Job{}, Shapes: shapes}})
+			if err != nil || ok != c.ok || s.Caps().Promises != c.promises {
+				t.Fatalf("ok %v, error %v, caps %+v", ok, err, s.Caps())
+			}
+			if age < 0 || age > s.Now().Sub(before) {
+				t.Errorf("age %v", age)
+			}
+			if !ok {
+				return
+			}
+			start := ests[0].Starts[0]
+			if ests[0].Kind != c.want || start < before.Add(c.after) || start > s.Now().Add(c.after) {
+				t.Errorf("%v at %d, want %v %v from now (%d)", ests[0].Kind, start, c.want, c.after, before)
+			}
+		})
+	}
+}
+
+func TestImpossibleQuestionsAreRefused(t *testing.T) {
+	s := open(t, Config{})
+	job := &batch.Job{}
+	one := batch.Shape{Width: 1, Walltime: 1}
+	for want, ask := range map[string]batch.Ask{
+		"job: missing":          {Shapes: []batch.Shape{one}},
+		"shapes: none":          {Job: job},
+		"shapes[0]: 0x":         {Job: job, Shapes: []batch.Shape{{Walltime: 1}}},
+		"more than 0s":          {Job: job, Shapes: []batch.Shape{{Width: 1}}},
+		"shapes[1]: width 1 af": {Job: job, Shapes: []batch.Shape{{Width: 2, Walltime: 1}, one}},
+	} {
+		good := batch.Ask{Job: job, Shapes: []batch.Shape{one}}
+		_, _, _, err := s.Estimate(context.Background(), []batch.Ask{good, ask})
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "asks[1]") {
+			t.Errorf("%v, want it to name %q", err, want)
+		}
+	}
+}
+
+func TestConfigurationNamesAllThatIsWrong(t *testing.T) {
+	_, err := New(Config{Grace: -1, Retain: -1})
+	for _, want := range []string{"policy: missing", "platform: processors: 0", "grace: -1", "retain: -1"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want it to name %q", err, want)
+		}
+	}
+}

@@ -1,0 +1,216 @@
+package exec
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	osexec "os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// mode makes the test binary one of the programs the tests run.
+const (
+	mode  = "EXEC_TEST_MODE"
+	ready = "EXEC_TEST_READY" // a FIFO that is told the process numbers
+)
+
+func TestMain(m *testing.M) {
+	switch os.Getenv(mode) {
+	case "":
+		goleak.VerifyTestMain(m)
+	case "print":
+		fmt.Println("to stdout", strings.Join(os.Args[1:], "|"))
+		fmt.Fprintln(os.Stderr, "to stderr")
+		dir, _ := os.Getwd()
+		fmt.Println(dir)
+	case "env":
+		fmt.Println(strings.Join(os.Environ(), "\n"))
+	case "exit":
+		code, _ := strconv.Atoi(os.Args[1])
+		os.Exit(code)
+	case "die":
+		_ = syscall.Kill(os.Getpid(), syscall.SIGTERM)
+		block()
+	case "stubborn": // ignores SIGTERM, as does its child
+		signal.Ignore(syscall.SIGTERM)
+		tell(os.Getpid(), child())
+		block()
+	case "polite": // ends on SIGTERM, its child does not
+		got := make(chan os.Signal, 1)
+		signal.Notify(got, syscall.SIGTERM)
+		tell(os.Getpid(), child())
+		<-got
+	case "leave": // ends at once, its child does not
+		tell(os.Getpid(), child())
+	case "child":
+		signal.Ignore(syscall.SIGTERM)
+		fmt.Println("ignoring")
+		block()
+	}
+}
+
+// block waits for good; a program that only selects would be a deadlock.
+func block() {
+	r, _, _ := os.Pipe()
+	_, _ = r.Read(make([]byte, 1))
+}
+
+// child starts a process that ignores SIGTERM and returns its number when it
+// does.
+func child() int {
+	cmd := osexec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), mode+"=child")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		panic(err)
+	}
+	if err := cmd.Start(); err != nil {
+		panic(err)
+	}
+	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+		panic(err)
+	}
+	return cmd.Process.Pid
+}
+
+func tell(pids ...int) {
+	if err := os.WriteFile(os.Getenv(ready), []byte(fmt.Sprintln(pids[0], pids[1])), 0o600); err != nil {
+		panic(err)
+	}
+}
+
+// untilReady is a launcher that returns when the program has said that it is
+// ready, so that no test depends on how long a program takes to get there.
+type untilReady struct {
+	fifo string
+	pids chan [2]int
+}
+
+func newUntilReady(t *testing.T) *untilReady {
+	fifo := filepath.Join(t.TempDir(), "ready")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return &untilReady{fifo: fifo, pids: make(chan [2]int, 8)}
+}
+
+func (l *untilReady) Launch(spec Spec) (Process, error) {
+	proc, err := processes{}.Launch(spec)
+	if err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(l.fifo)
+	if err != nil {
+		return nil, err
+	}
+	var pids [2]int
+	if _, err := fmt.Sscan(string(text), &pids[0], &pids[1]); err != nil {
+		return nil, err
+	}
+	l.pids <- pids
+	return proc, nil
+}
+
+// alive reports whether a process is there and not a dead one that nobody reaped.
+func alive(pid int) bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return syscall.Kill(pid, 0) == nil
+	}
+	state := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))[0]
+	return state != "Z" && state != "X"
+}
+
+// machine is two nodes of two processors.
+var machine = batch.Platform{Nodes: []batch.Node{{Name: "n1", Processors: 2}, {Name: "n2", Processors: 2}}}
+
+// open makes a system on the machine that is closed with the test.
+func open(t testing.TB, c Config) *System {
+	t.Helper()
+	if c.Platform.Nodes == nil {
+		c.Platform = machine
+	}
+	if c.Policy == nil {
+		c.Policy = newToy(c.Platform.Width())
+	}
+	if c.Dir == "" {
+		c.Dir = t.TempDir()
+	}
+	s, err := New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func key(name string) batch.Key { return batch.Key{Job: batch.JobID(name), Epoch: 1, Attempt: 1} }
+
+// submission is the submission of a job that has an hour.
+func submission(name string, width int32, run batch.Program) batch.Command {
+	return batch.Command{
+		Kind: batch.CmdSubmit, Key: key(name), Run: run,
+		Job: &batch.Job{Shape: batch.Shape{Width: width, Walltime: batch.Hour}, Name: name},
+	}
+}
+
+func order(kind batch.CommandKind, name string) batch.Command {
+	return batch.Command{Kind: kind, Key: key(name)}
+}
+
+// self is the test binary in the given mode. The race detector would have it
+// sleep for a second at its end.
+func self(as string, args ...string) batch.Program {
+	return batch.Program{Args: append([]string{os.Args[0]}, args...), Env: map[string]string{mode: as, "GORACE": "atexit_sleep_ms=0"}}
+}
+
+func do(t testing.TB, s *System, cmds ...batch.Command) {
+	t.Helper()
+	if err := s.Do(context.Background(), cmds); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func find(t testing.TB, s *System, name string) batch.Found {
+	t.Helper()
+	found, err := s.Find(context.Background(), []batch.Key{key(name)})
+	if err != nil || len(found) != 1 {
+		t.Fatalf("find %s: %v, %v", name, found, err)
+	}
+	return found[0]
+}
+
+// await watches until the attempt is in the phase.
+func await(t testing.TB, s *System, name string, phase batch.Phase) batch.Found {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	var at batch.Cursor
+	for {
+		got, err := s.Watch(ctx, at)
+		if err != nil {
+			t.Fatalf("waiting for %s: %v", name, err)
+		}
+		for _, f := range got.Jobs {
+			if f.Key == key(name) && f.Phase == phase {
+				return f
+			}
+		}
+		at = got.Next
+	}
+}

@@ -1,0 +1,105 @@
+package exec
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// toy is first come, first served on a count of processors. It writes down what
+// it is told, and can be given decisions to make at given instants.
+type toy struct {
+	free   int32
+	queue  []*batch.Job
+	held   map[batch.Handle]bool
+	known  map[batch.Handle]*batch.Job
+	kind   batch.Kind // of its estimates; 0: it does not plan
+	log    []string
+	epoch  batch.Time // instant of the first submission
+	script []line
+}
+
+// line is a decision to make some time after the first submission.
+type line struct {
+	after batch.Duration
+	batch.Decision
+}
+
+func newToy(width int32, script ...line) *toy {
+	return &toy{free: width, held: map[batch.Handle]bool{}, known: map[batch.Handle]*batch.Job{}, script: script}
+}
+
+func (p *toy) Apply(now batch.Time, ev *batch.Event) {
+	if ev.Kind == batch.Submit {
+		if p.epoch == 0 {
+			p.epoch = now
+		}
+		p.queue = append(p.queue, ev.Spec)
+		p.known[ev.Spec.Handle] = ev.Spec
+	}
+	job := p.known[ev.Job]
+	entry := fmt.Sprintf("%v %s", ev.Kind, job.Name)
+	switch ev.Kind {
+	case batch.Finish:
+		p.free += job.Shape.Width
+		delete(p.known, ev.Job)
+	case batch.Cancel:
+		p.queue = slices.DeleteFunc(p.queue, func(j *batch.Job) bool { return j == job })
+		delete(p.held, ev.Job)
+	case batch.Stopped:
+		p.free += job.Shape.Width
+		entry += fmt.Sprintf(" %v", ev.Progress)
+	case batch.Hold:
+		p.held[ev.Job] = true
+	case batch.Place:
+		delete(p.held, ev.Job)
+	}
+	p.log = append(p.log, entry)
+}
+
+func (p *toy) Decide(now batch.Time, out *batch.Decisions) {
+	for len(p.script) > 0 && p.Wake() <= now {
+		d := p.script[0]
+		p.script = p.script[1:]
+		if d.Kind == batch.Resume {
+			p.free -= p.known[d.Job].Shape.Width
+		}
+		out.Add(d.Kind, d.Job, d.Places...)
+	}
+	for i := 0; i < len(p.queue); {
+		job := p.queue[i]
+		if p.held[job.Handle] {
+			i++
+			continue
+		}
+		if job.Shape.Width > p.free {
+			return
+		}
+		p.free -= job.Shape.Width
+		p.queue = slices.Delete(p.queue, i, i+1)
+		out.Start(job.Handle)
+	}
+}
+
+func (p *toy) Wake() batch.Time {
+	if len(p.script) == 0 || p.epoch == 0 {
+		return batch.Never
+	}
+	return p.epoch.Add(p.script[0].after)
+}
+
+func (p *toy) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate) bool {
+	for i := range asks {
+		out[i].Kind = p.kind
+		for j := range out[i].Grow(len(asks[i].Shapes)) {
+			out[i].Starts[j] = now
+		}
+	}
+	return p.kind != 0
+}
+
+func (p *toy) Fork() batch.Policy { return p }
+
+func (p *toy) told() string { return strings.Join(p.log, ", ") }
