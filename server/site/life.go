@@ -1,0 +1,149 @@
+package site
+
+import (
+	"fmt"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// State is where a job is in its life.
+type State uint8
+
+// The states of a job.
+const (
+	Waiting    State = iota + 1 // in the queue
+	Starting                    // being launched
+	Running                     // running
+	Done                        // ended with exit code 0; final
+	Failed                      // ended otherwise, or could not be launched; final
+	Killed                      // killed at its walltime; final
+	Cancelling                  // a cancel is on its way
+	Cancelled                   // ended by a cancel; final
+	Held                        // out of the plan for a round of reallocation
+	Moving                      // being moved; may still start here
+	Yielding                    // being handed over
+	Gone                        // at another site; final here
+	Incoming                    // coming from another site
+)
+
+var stateNames = [...]string{
+	Waiting: "waiting", Starting: "starting", Running: "running", Done: "done", Failed: "failed", Killed: "killed",
+	Cancelling: "cancelling", Cancelled: "cancelled", Held: "held", Moving: "moving", Yielding: "yielding", Gone: "gone", Incoming: "incoming",
+}
+
+// String returns the state's name in lower case.
+func (s State) String() string {
+	if int(s) < len(stateNames) && stateNames[s] != "" {
+		return stateNames[s]
+	}
+	return "unspecified"
+}
+
+// Final says whether a job in this state will never change again at this site.
+func (s State) Final() bool {
+	return s == Done || s == Failed || s == Killed || s == Cancelled || s == Gone
+}
+
+// Event is something that happens to a job after it was accepted.
+type Event uint8
+
+// The events of a job's life.
+const (
+	OnStarting  Event = iota + 1 // the batch system launches it
+	OnRunning                    // it runs
+	OnDone                       // it ended with exit code 0
+	OnFailed                     // it ended otherwise, could not be launched, or was lost
+	OnKilled                     // it was killed at its walltime
+	OnCancelled                  // the batch system ended it on order
+	OnCancel                     // somebody wants it cancelled
+)
+
+var eventNames = [...]string{
+	OnStarting: "starting", OnRunning: "running", OnDone: "done", OnFailed: "failed", OnKilled: "killed", OnCancelled: "cancelled",
+	OnCancel: "cancel",
+}
+
+// String returns the event's name in lower case.
+func (e Event) String() string {
+	if int(e) < len(eventNames) && eventNames[e] != "" {
+		return eventNames[e]
+	}
+	return "unspecified"
+}
+
+// TransitionError says that an event does not fit a job's state.
+type TransitionError struct {
+	Job   batch.JobID
+	State State
+	Event Event
+}
+
+// Error names the job, its state and the event.
+func (e *TransitionError) Error() string {
+	return fmt.Sprintf("job %s is %v: it cannot take %v", e.Job, e.State, e.Event)
+}
+
+// next is the life of a job as a table: the state after an event, or 0 when the
+// event does not fit. A batch system that is polled skips states, so a waiting
+// job may be heard of next when it has ended. The same event again changes
+// nothing, because a stream of changes may be read twice.
+func next(s State, e Event) State {
+	switch s {
+	case Waiting, Starting, Running:
+		switch e {
+		case OnStarting:
+			if s == Running {
+				return 0
+			}
+			return Starting
+		case OnRunning:
+			return Running
+		case OnCancel:
+			return Cancelling
+		default:
+			return ended(e)
+		}
+	case Cancelling:
+		// The cancel and the job's own end race. The batch system says who won.
+		switch e {
+		case OnStarting, OnRunning, OnCancel:
+			return Cancelling
+		default:
+			return ended(e)
+		}
+	case Done, Failed, Killed, Cancelled:
+		if e == OnCancel || ended(e) == s {
+			return s
+		}
+	}
+	return 0
+}
+
+// ended returns the final state of an end.
+func ended(e Event) State {
+	switch e {
+	case OnDone:
+		return Done
+	case OnFailed:
+		return Failed
+	case OnKilled:
+		return Killed
+	case OnCancelled:
+		return Cancelled
+	}
+	return 0
+}
+
+// eventOf returns the event of an outcome.
+func eventOf(o batch.Outcome) Event {
+	switch o.End {
+	case batch.EndDone:
+		return OnDone
+	case batch.EndKilled:
+		return OnKilled
+	case batch.EndCancelled:
+		return OnCancelled
+	default:
+		return OnFailed
+	}
+}

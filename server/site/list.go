@@ -1,0 +1,80 @@
+package site
+
+import (
+	"strings"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// Filter selects jobs. The zero Filter selects all.
+type Filter struct {
+	State   State // 0 for any
+	Active  bool  // only those that are not final
+	Service string
+	Owner   string
+}
+
+// ParseFilter reads terms key=value, separated by spaces: state (a state's name,
+// or active), service, owner. The error is a *Refusal.
+func ParseFilter(s string) (Filter, error) {
+	var f Filter
+	for _, term := range strings.Fields(s) {
+		key, value, ok := strings.Cut(term, "=")
+		switch {
+		case !ok || value == "":
+			return Filter{}, refuse(ReasonBadValue, "filter", "terms key=value, keys state, service, owner", "%q", term)
+		case key == "service":
+			f.Service = value
+		case key == "owner":
+			f.Owner = value
+		case key == "state" && value == "active":
+			f.Active = true
+		case key == "state":
+			if f.State = parseState(value); f.State == 0 {
+				return Filter{}, refuse(ReasonBadValue, "filter", "active, "+strings.Join(stateNames[1:], ", "), "state %q", value)
+			}
+		default:
+			return Filter{}, refuse(ReasonBadValue, "filter", "keys state, service, owner", "key %q", key)
+		}
+	}
+	return f, nil
+}
+
+func parseState(name string) State {
+	for i, n := range stateNames {
+		if n == name && n != "" {
+			return State(i)
+		}
+	}
+	return 0
+}
+
+func (f *Filter) match(j *Job) bool {
+	return (f.State == 0 || j.State == f.State) && (!f.Active || !j.State.Final()) &&
+		(f.Service == "" || j.Request.Service == f.Service) && (f.Owner == "" || j.Request.Owner == f.Owner)
+}
+
+// List returns up to limit jobs in the order of their submission, those after
+// the job with ID after, "" for the beginning. more is the ID to go on after,
+// "" when there is nothing left. The error is a *Refusal for an after that is no
+// job of this site. A limit below 1 means no limit.
+func (s *Site) List(f Filter, after batch.JobID, limit int) (jobs []Job, more batch.JobID, err error) {
+	at := 0
+	if after != "" {
+		j := s.book.byID[after]
+		if j == nil {
+			return nil, "", refuse(ReasonBadValue, "page_token", "the next_page_token of the page before", "%q", after)
+		}
+		at = int(j.index) + 1
+	}
+	for _, j := range s.book.order[at:] {
+		if !f.match(j) {
+			continue
+		}
+		if limit > 0 && len(jobs) == limit {
+			return jobs, jobs[limit-1].ID, nil
+		}
+		jobs = append(jobs, *j)
+	}
+	return jobs, "", nil
+}

@@ -1,0 +1,228 @@
+package site
+
+import (
+	"fmt"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/server/catalogue"
+)
+
+// Question asks when a request would be completed.
+type Question struct {
+	Request *Request
+	From    batch.Time // not before: the input is still travelling; 0 for now
+}
+
+// Quote is when a request would be completed if it were submitted now.
+type Quote struct {
+	Shape      batch.Shape    // what the site would give it
+	Wait       batch.Duration // from now to the start
+	Run        batch.Duration // from the start to the end, by walltime
+	Completion batch.Duration // Wait + Run, the ECT from now
+	Kind       batch.Kind
+	P          float64 // of PROBABLE
+}
+
+// Answer is a quote, or why there is none.
+type Answer struct {
+	Quote Quote
+	Err   error // a *Refusal; ErrNoPlan
+}
+
+// scratch holds the buffers of quotes, so that those of requests with a menu
+// allocate nothing in the steady state.
+type scratch struct {
+	job    batch.Job
+	jobs   []batch.Job
+	asks   []batch.Ask
+	out    []batch.Estimate
+	shapes []batch.Shape
+	spans  []span
+}
+
+// span is the part of scratch.shapes that is one question's menu.
+type span struct{ from, to int }
+
+// Quote answers one question. The error is a *Refusal, or ErrNoPlan. It changes
+// nothing.
+func (s *Site) Quote(now batch.Time, q Question, planner Planner) (Quote, error) {
+	s.scratch.shapes = s.scratch.shapes[:0]
+	quote, _, err := s.quote(now, q, &s.scratch.job, planner)
+	return quote, err
+}
+
+// quote fills job with what the planner is told and returns the best shape's
+// quote.
+func (s *Site) quote(now batch.Time, q Question, job *batch.Job, planner Planner) (Quote, catalogue.Values, error) {
+	values, err := s.prepare(q.Request, job)
+	if err != nil {
+		return Quote{}, values, err
+	}
+	menu := s.scratch.shapes
+	c, ok := s.tuner.tune(now, batch.Ask{Job: job, Shapes: menu, From: from(now, q)}, planner)
+	if !ok {
+		return Quote{}, values, ErrNoPlan
+	}
+	quote, err := s.conclude(now, q.Request, menu, c)
+	return quote, values, err
+}
+
+// Quotes answers many questions, each as if it were alone, and fills out, which
+// has one element for each. With exhaustive tuning the planner is asked once.
+func (s *Site) Quotes(now batch.Time, qs []Question, out []Answer, planner Planner) {
+	if s.config.Tuning == Binary {
+		for i := range qs {
+			out[i].Quote, out[i].Err = s.Quote(now, qs[i], planner)
+		}
+		return
+	}
+	sc := &s.scratch
+	sc.shapes, sc.spans, sc.asks = sc.shapes[:0], sc.spans[:0], sc.asks[:0]
+	if len(sc.jobs) < len(qs) {
+		sc.jobs = make([]batch.Job, len(qs))
+	}
+	for i := range qs {
+		begin := len(sc.shapes)
+		_, err := s.prepare(qs[i].Request, &sc.jobs[i])
+		out[i] = Answer{Err: err}
+		if err != nil {
+			sc.shapes = sc.shapes[:begin]
+		}
+		sc.spans = append(sc.spans, span{begin, len(sc.shapes)})
+	}
+	// The asks are made only now: the buffer of shapes moves while it grows.
+	for i := range qs {
+		if out[i].Err == nil {
+			menu := sc.shapes[sc.spans[i].from:sc.spans[i].to]
+			sc.asks = append(sc.asks, batch.Ask{Job: &sc.jobs[i], Shapes: menu, From: from(now, qs[i])})
+		}
+	}
+	for len(sc.out) < len(sc.asks) {
+		sc.out = append(sc.out, batch.Estimate{})
+	}
+	planned := len(sc.asks) > 0 && planner.Estimate(now, sc.asks, sc.out[:len(sc.asks)])
+	asked := 0
+	for i := range qs {
+		switch {
+		case out[i].Err != nil:
+		case !planned:
+			out[i].Err = ErrNoPlan
+		default:
+			menu := sc.asks[asked].Shapes
+			out[i].Quote, out[i].Err = s.conclude(now, qs[i].Request, menu, best(menu, &sc.out[asked]))
+			asked++
+		}
+	}
+}
+
+// from returns the earliest start of a question; 0 when that is now.
+func from(now batch.Time, q Question) batch.Time {
+	at := max(q.From, q.Request.EarliestStart)
+	if at <= now {
+		return 0
+	}
+	return at
+}
+
+// prepare appends a request's menu to scratch.shapes and fills job. The menu has
+// at least one shape, or there is a *Refusal.
+func (s *Site) prepare(r *Request, job *batch.Job) (catalogue.Values, error) {
+	var (
+		values  catalogue.Values
+		service *catalogue.Service
+		err     error
+	)
+	*job = batch.Job{
+		Origin: r.Origin, Memory: r.Memory, CPU: r.CPU, Licences: r.Licences, EarliestStart: r.EarliestStart, Deadline: r.Deadline,
+		Owner: r.Owner, Name: r.Service, Site: r.InputSite, Input: r.Input,
+	}
+	if s.config.Catalogue != nil {
+		if service, err = s.config.Catalogue.Service(r.Service); err != nil {
+			return values, refusalOf(err)
+		}
+		if values, err = service.Bind(r.Arguments); err != nil {
+			return values, refusalOf(err)
+		}
+		if job.Memory == 0 {
+			job.Memory = service.Memory
+		}
+		if job.Input == 0 {
+			job.Input = values.Input()
+		}
+	}
+	switch {
+	case len(r.Menu) > 0:
+		return values, s.offer(r.Menu, job.Memory)
+	case service == nil:
+		return values, refuse(ReasonBadValue, "request.shapes", "at least one shape", "no shapes, and this site has no catalogue")
+	}
+	shapes, err := service.Shapes(values, catalogue.Want{Width: r.Width, Walltime: r.Walltime}, s.width, s.config.Speed)
+	if err != nil {
+		return values, refusalOf(err)
+	}
+	return values, s.fit(shapes, job.Memory)
+}
+
+// offer appends those shapes of a client's menu that this site can have, at its
+// speed.
+func (s *Site) offer(menu []batch.Shape, memory int64) error {
+	if menu[0].Width > s.width {
+		return refuse(ReasonTooWide, "request.width", fmt.Sprintf("1..%d at this site", s.width), "width %d", menu[0].Width)
+	}
+	begin := len(s.scratch.shapes)
+	for _, shape := range menu {
+		if shape.Width > s.width {
+			break
+		}
+		if s.config.Speed != catalogue.Reference {
+			shape.Walltime = s.config.Speed.Scale(shape.Walltime).CeilSeconds()
+		}
+		s.scratch.shapes = append(s.scratch.shapes, shape)
+	}
+	return s.cut(begin, memory)
+}
+
+// fit appends shapes that the catalogue has made for this site.
+func (s *Site) fit(shapes []batch.Shape, memory int64) error {
+	begin := len(s.scratch.shapes)
+	s.scratch.shapes = append(s.scratch.shapes, shapes...)
+	return s.cut(begin, memory)
+}
+
+// cut removes the shapes after begin whose memory fits nowhere: the widest
+// ones, because the charge grows with the width.
+func (s *Site) cut(begin int, memory int64) error {
+	if s.perProcessor == 0 || memory == 0 {
+		return nil
+	}
+	if memory > s.nodeMemory {
+		return refuse(ReasonNoMemory, "request.memory_bytes", fmt.Sprintf("at most %d, the memory of the largest node", s.nodeMemory),
+			"%d bytes for each task", memory)
+	}
+	end := len(s.scratch.shapes)
+	for end > begin && batch.Charge(s.scratch.shapes[end-1].Width, memory, s.perProcessor) > s.processors {
+		end--
+	}
+	if end == begin {
+		w := s.scratch.shapes[begin].Width
+		return refuse(ReasonNoMemory, "request.memory_bytes",
+			fmt.Sprintf("at most %d in all", s.perProcessor*int64(s.processors)), "%d tasks of %d bytes each", w, memory)
+	}
+	s.scratch.shapes = s.scratch.shapes[:end]
+	return nil
+}
+
+// conclude makes a quote of a choice.
+func (s *Site) conclude(now batch.Time, r *Request, menu []batch.Shape, c choice) (Quote, error) {
+	if c.index < 0 {
+		return Quote{}, refuse(ReasonCannotRun, "request", "needs that the site's nodes meet", "no shape of it can ever start here")
+	}
+	shape := menu[c.index]
+	q := Quote{Shape: shape, Wait: c.start.Sub(now), Run: shape.Walltime, Kind: c.kind, P: c.p}
+	end := c.start.Add(shape.Walltime)
+	q.Completion = end.Sub(now)
+	if r.Deadline > 0 && end > r.Deadline {
+		return Quote{}, refuse(ReasonTooLate, "request.deadline", fmt.Sprintf("at least %v from now", q.Completion), "%v from now", r.Deadline.Sub(now))
+	}
+	return q, nil
+}
