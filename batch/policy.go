@@ -71,10 +71,23 @@ type Estimate struct {
 	// Starts[i] is the start of Shapes[i]; Never if it cannot run here. The
 	// callee writes into the caller's slice when it is long enough.
 	Starts []Time
+	// Ends[i] is the completion of Shapes[i] where a start does not tell it,
+	// because jobs share processors; empty where it is start plus walltime.
+	Ends []Time
 }
 
-// Grow returns e.Starts with length n, reusing its memory.
+// End returns the completion of shape i, whose walltime is d; Never if it cannot
+// run.
+func (e *Estimate) End(i int, d Duration) Time {
+	if len(e.Ends) > 0 {
+		return e.Ends[i]
+	}
+	return e.Starts[i].Add(d)
+}
+
+// Grow returns e.Starts with length n and empties e.Ends, reusing their memory.
 func (e *Estimate) Grow(n int) []Time {
+	e.Ends = e.Ends[:0]
 	if cap(e.Starts) < n {
 		e.Starts = make([]Time, n)
 	}

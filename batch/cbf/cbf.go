@@ -184,7 +184,7 @@ func (p *Policy) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate
 		a := &asks[i]
 		p.charges, p.walltimes = p.charges[:0], p.walltimes[:0]
 		for _, s := range a.Shapes {
-			p.charges = append(p.charges, batch.Charge(s.Width, a.Job.Memory, p.PerProcessor))
+			p.charges = append(p.charges, p.ChargeOf(s.Width, a.Job.Memory))
 			p.walltimes = append(p.walltimes, s.Walltime)
 		}
 		out[i].Kind, out[i].P = batch.Promised, 0

@@ -71,6 +71,11 @@ func (b *Base) Fork() Base {
 	return c
 }
 
+// ChargeOf returns the processors that a job of such tasks takes.
+func (b *Base) ChargeOf(width int32, memory int64) int32 {
+	return batch.Charge(width, memory, b.PerProcessor)
+}
+
 // Job returns the job of a handle.
 func (b *Base) Job(h batch.Handle) *Job { return &b.jobs[h] }
 
@@ -89,7 +94,7 @@ func (b *Base) Admit(now batch.Time, spec *batch.Job, incoming bool) State {
 	}
 	b.seq++
 	*j = Job{
-		Spec: spec, Charge: batch.Charge(spec.Shape.Width, spec.Memory, b.PerProcessor),
+		Spec: spec, Charge: b.ChargeOf(spec.Shape.Width, spec.Memory),
 		Walltime: spec.Shape.Walltime, seq: b.seq,
 	}
 	switch {
@@ -187,7 +192,7 @@ func (b *Base) Place(now batch.Time, ev *batch.Event) (queue.Item, bool) {
 		b.seq++
 		j.seq = b.seq
 	}
-	j.Charge = batch.Charge(ev.Shape.Width, j.Spec.Memory, b.PerProcessor)
+	j.Charge = b.ChargeOf(ev.Shape.Width, j.Spec.Memory)
 	j.Walltime = ev.Shape.Walltime
 	if j.Spec.EarliestStart > now {
 		j.State = Parked
@@ -295,6 +300,9 @@ func (b *Base) Ends(yield func(batch.Handle, batch.Time) bool) {
 		}
 	}
 }
+
+// Unused returns a handle that names no job.
+func (b *Base) Unused() batch.Handle { return batch.Handle(len(b.jobs)) }
 
 // PlannedEnd returns when a running job's walltime ends.
 func (b *Base) PlannedEnd(h batch.Handle) batch.Time { return b.jobs[h].End }

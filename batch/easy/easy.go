@@ -136,6 +136,9 @@ func (p *Policy) fits(now batch.Time, b *queue.Block, i int) bool {
 	return c <= p.Free && (c <= p.spare || now.Add(b.Walltime[i&(queue.BlockSize-1)]) <= p.shadow)
 }
 
+// Worth says what a forecast of this policy is worth. Only the first job's start is sure.
+func (p *Policy) Worth() batch.Kind { return batch.Forecast }
+
 // Room returns what a job that came last could have now; see package forecast.
 func (p *Policy) Room(batch.Time) (free int32, shadow batch.Time, spare int32) {
 	if b, _ := p.FirstReady(); b == nil {

@@ -44,6 +44,9 @@ func (p *Policy) Decide(now batch.Time, out *batch.Decisions) {
 	p.Changed = false
 }
 
+// Worth says what a forecast of this policy is worth. Starts never get later than a run of the queue on walltimes says.
+func (p *Policy) Worth() batch.Kind { return batch.Promised }
+
 // Room returns what a job that came last could have now; see package forecast.
 // Behind anybody who waits it could have nothing.
 func (p *Policy) Room(batch.Time) (free int32, shadow batch.Time, spare int32) {

@@ -42,10 +42,9 @@ func (s *Sweep) Starts(p *Profile, from Time, widths []int32, durations []Durati
 		return
 	}
 	s.begin(n)
-	shortest, falling := Forever, true
+	falling := true
 	for i, d := range durations {
 		starts[i] = Never
-		shortest = min(shortest, d)
 		falling = falling && (i == 0 || d <= durations[i-1])
 	}
 	from = max(from, p.origin)
@@ -54,28 +53,36 @@ func (s *Sweep) Starts(p *Profile, from Time, widths []int32, durations []Durati
 	if fits > 0 {
 		s.runs = append(s.runs, run{0, from})
 	}
-	left := n
+	// Shapes below low have starts: steps that only concern them are gone by.
+	low := int32(0)
+	least := widths[0]
 	free, first := c.free, c.i+1
 	for at := c.leaf; at >= 0; at = p.leaves[at].next {
 		l := &p.leaves[at]
 		for i := first; i < l.n; i++ {
-			free += l.change[i]
-			t := l.time[i]
-			now := fitting(widths, free)
-			switch {
+			free += l.change[i&(leafSize-1)]
+			if free < least && fits <= low {
+				continue
+			}
+			now := max(low, fitting(widths, free))
+			switch t := l.time[i&(leafSize-1)]; {
 			case now > fits:
 				s.runs = append(s.runs, run{fits, t})
 			case now < fits:
-				left -= s.close(now, fits, t, shortest, falling, durations, starts)
-				if left == 0 {
+				s.close(now, fits, t, falling, durations, starts)
+				for low < n && starts[low] != Never {
+					low++
+				}
+				if low == n {
 					return
 				}
+				least, now = widths[low], max(low, now)
 			}
 			fits = now
 		}
 		first = 0
 	}
-	s.close(0, fits, Never, shortest, falling, durations, starts)
+	s.close(low, fits, Never, falling, durations, starts)
 }
 
 func (s *Sweep) begin(n int32) {
@@ -89,30 +96,24 @@ func (s *Sweep) begin(n int32) {
 	}
 }
 
-// close ends the runs of shapes lo..hi-1 at t and returns how many of them got
-// a start.
-func (s *Sweep) close(lo, hi int32, t Time, shortest Duration, falling bool, durations []Duration, starts []Time) int32 {
-	var done int32
+// close ends the runs of shapes lo..hi-1 at t.
+func (s *Sweep) close(lo, hi int32, t Time, falling bool, durations []Duration, starts []Time) {
 	for hi > lo {
 		r := s.runs[len(s.runs)-1]
 		if r.lo >= lo {
 			s.runs = s.runs[:len(s.runs)-1]
 		}
 		bottom, length := max(r.lo, lo), t.Sub(r.since)
-		if length >= shortest {
-			for i := s.widest(hi); i > bottom; i = s.widest(i - 1) {
-				if durations[i-1] <= length {
-					starts[i-1] = r.since
-					s.open[i] = i - 1
-					done++
-				} else if falling {
-					break // narrower shapes take as long or longer
-				}
+		for i := s.widest(hi); i > bottom; i = s.widest(i - 1) {
+			if durations[i-1] <= length {
+				starts[i-1] = r.since
+				s.open[i] = i - 1
+			} else if falling {
+				break // narrower shapes take as long or longer
 			}
 		}
 		hi = bottom
 	}
-	return done
 }
 
 // widest returns the position, plus one, of the widest shape below i without a

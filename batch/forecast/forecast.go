@@ -1,0 +1,63 @@
+package forecast
+
+import (
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// Runnable is a policy that can be run forward on walltimes.
+type Runnable interface {
+	batch.Policy
+	// Ends calls yield with each running job and its planned end.
+	Ends(yield func(batch.Handle, batch.Time) bool)
+	// PlannedEnd returns the planned end of a running job. It may change with
+	// every pass where jobs share processors.
+	PlannedEnd(batch.Handle) batch.Time
+	// Unused returns a handle that names none of its jobs.
+	Unused() batch.Handle
+	// Worth says what a forecast of this policy is worth.
+	Worth() batch.Kind
+}
+
+// Queue is a Runnable that can say after each pass what a job that stood last
+// could have: it may start if its charge is at most free and it either ends by
+// shadow or its charge is at most spare.
+type Queue interface {
+	Runnable
+	Room(now batch.Time) (free int32, shadow batch.Time, spare int32)
+	ChargeOf(width int32, memory int64) int32
+}
+
+// Forecaster estimates. It holds scratch memory: keep one for each goroutine.
+type Forecaster struct {
+	run     run
+	ends    ends
+	rooms   []room
+	charges []int32
+	open    []int32
+	pass    batch.Decisions
+}
+
+// Estimate answers asks as batch.Policy's Estimate does: by the policy's own plan
+// where it has one, else by running it forward. It returns false for a policy
+// that can neither plan nor be run.
+func (f *Forecaster) Estimate(now batch.Time, p batch.Policy, asks []batch.Ask, out []batch.Estimate) bool {
+	if p.Estimate(now, asks, out) {
+		return true
+	}
+	switch p := p.(type) {
+	case Queue:
+		f.runQueue(now, p)
+		for i := range asks {
+			out[i].Kind, out[i].P = p.Worth(), 0
+			f.answer(now, p, &asks[i], &out[i])
+		}
+	case Runnable:
+		for i := range asks {
+			out[i].Kind, out[i].P = p.Worth(), 0
+			f.eachShape(now, p, &asks[i], &out[i])
+		}
+	default:
+		return false
+	}
+	return true
+}

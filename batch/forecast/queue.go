@@ -1,0 +1,67 @@
+package forecast
+
+import "github.com/seed-9b8f70bb/drover/batch"
+
+// room is what a job that stands last could have from at on, until the next
+// room.
+type room struct {
+	at     batch.Time
+	free   int32
+	spare  int32
+	shadow batch.Time
+}
+
+// fits says whether a shape could start at t, an instant of this room.
+func (r *room) fits(t batch.Time, charge int32, d batch.Duration) bool {
+	return charge <= r.free && (charge <= r.spare || t.Add(d) <= r.shadow)
+}
+
+// runQueue runs a queue forward until it is empty and idle, and keeps the rooms
+// of all passes.
+func (f *Forecaster) runQueue(now batch.Time, q Queue) {
+	f.rooms = f.rooms[:0]
+	free, shadow, spare := q.Room(now)
+	f.rooms = append(f.rooms, room{now, free, spare, shadow})
+	r := f.launch(now, q)
+	fork := r.policy.(Queue)
+	for t := r.next(); t != batch.Never; t = r.next() {
+		r.advance(t, batch.NoJob)
+		free, shadow, spare := fork.Room(t)
+		f.rooms = append(f.rooms, room{t, free, spare, shadow})
+	}
+}
+
+// answer finds the first room of each shape.
+func (f *Forecaster) answer(now batch.Time, q Queue, a *batch.Ask, out *batch.Estimate) {
+	starts := out.Grow(len(a.Shapes))
+	f.open, f.charges = f.open[:0], f.charges[:0]
+	for i, s := range a.Shapes {
+		starts[i] = batch.Never
+		f.open = append(f.open, int32(i))
+		f.charges = append(f.charges, q.ChargeOf(s.Width, a.Job.Memory))
+	}
+	from := max(now, a.From, a.Job.EarliestStart)
+	for k := range f.rooms {
+		r := &f.rooms[k]
+		if len(f.open) == 0 {
+			return
+		}
+		if k+1 < len(f.rooms) && f.rooms[k+1].at <= from || f.charges[f.open[0]] > r.free {
+			continue
+		}
+		t, left := max(r.at, from), f.open[:0]
+		for at, i := range f.open {
+			c := f.charges[i]
+			if c > r.free { // and so are all that follow
+				left = append(left, f.open[at:]...)
+				break
+			}
+			if r.fits(t, c, a.Shapes[i].Walltime) {
+				starts[i] = t
+			} else {
+				left = append(left, i)
+			}
+		}
+		f.open = left
+	}
+}

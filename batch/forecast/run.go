@@ -1,0 +1,69 @@
+package forecast
+
+import "github.com/seed-9b8f70bb/drover/batch"
+
+// run is a copy of a policy on its way into the future, in which jobs end when
+// their walltime does.
+type run struct {
+	policy Runnable
+	ends   *ends
+	pass   *batch.Decisions
+	event  batch.Event
+}
+
+// launch returns a run that begins at now. A job that is past its planned end
+// goes on until the next instant.
+func (f *Forecaster) launch(now batch.Time, p Runnable) *run {
+	f.ends.reset()
+	r := &f.run
+	*r = run{policy: p.Fork().(Runnable), ends: &f.ends, pass: &f.pass}
+	for h, end := range p.Ends {
+		r.ends.set(max(end, now+1), h)
+	}
+	return r
+}
+
+// next returns the instant of the next pass, Never if nothing will happen.
+func (r *run) next() batch.Time { return min(r.ends.next(), r.policy.Wake()) }
+
+// advance ends what is due at now and makes the passes of that instant. It says
+// whether job was started in one of them.
+//
+// A job that is paused or moved has left its processors at once. How far it had
+// come is not told: a policy that shares processors keeps its own account.
+func (r *run) advance(now batch.Time, job batch.Handle) bool {
+	for h := r.ends.pop(now); h != batch.NoJob; h = r.ends.pop(now) {
+		r.tell(now, batch.Event{Kind: batch.Finish, Job: h})
+	}
+	started := false
+	for again := true; again; {
+		again = false
+		r.pass.Reset()
+		r.policy.Decide(now, r.pass)
+		for i := range r.pass.List {
+			d := &r.pass.List[i]
+			started = started || d.Kind == batch.Start && d.Job == job
+			if d.Kind == batch.Pause || d.Kind == batch.Kill {
+				r.ends.remove(d.Job)
+			} else {
+				r.ends.set(r.policy.PlannedEnd(d.Job), d.Job)
+			}
+		}
+		for i := range r.pass.List {
+			switch d := &r.pass.List[i]; d.Kind {
+			case batch.Pause, batch.Migrate:
+				r.tell(now, batch.Event{Kind: batch.Stopped, Job: d.Job, Checkpoint: true})
+				again = true
+			case batch.Kill:
+				r.tell(now, batch.Event{Kind: batch.Finish, Job: d.Job})
+				again = true
+			}
+		}
+	}
+	return started
+}
+
+func (r *run) tell(now batch.Time, ev batch.Event) {
+	r.event = ev
+	r.policy.Apply(now, &r.event)
+}
