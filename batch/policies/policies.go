@@ -1,0 +1,45 @@
+// Package policies is the table of the embedded policies: adding one is a folder
+// and a line here.
+package policies
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/cbf"
+	"github.com/seed-9b8f70bb/drover/batch/easy"
+	"github.com/seed-9b8f70bb/drover/batch/fcfs"
+)
+
+var table = map[string]batch.Factory{
+	"cbf":  cbf.New,
+	"easy": easy.New,
+	"fcfs": fcfs.New,
+}
+
+// UnknownError is a policy name that is not in the table.
+type UnknownError struct{ Name string }
+
+// Error lists the known names.
+func (e *UnknownError) Error() string {
+	return fmt.Sprintf("unknown policy %q, accepted: %s", e.Name, strings.Join(Names(), ", "))
+}
+
+// Names returns the known policies in alphabetical order.
+func Names() []string { return slices.Sorted(maps.Keys(table)) }
+
+// New makes the policy of a name. Errors are *UnknownError, *batch.SettingError
+// or what is wrong with the platform.
+func New(name string, p batch.Platform, s batch.Settings) (batch.Policy, error) {
+	factory, ok := table[name]
+	if !ok {
+		return nil, &UnknownError{Name: name}
+	}
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	return factory(p, s)
+}
