@@ -1,0 +1,174 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/seed-9b8f70bb/drover/agent/mapping"
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/gossip"
+)
+
+// apiVersion is the version of drover.v1 that this agent speaks.
+const apiVersion = 1
+
+// grace is how long calls under way may take when the agent stops.
+const grace = 5 * time.Second
+
+// membership is what the agent needs of gossip.
+type membership interface {
+	Members() []gossip.Member
+	Changed() <-chan struct{}
+	Leave(ctx context.Context) error
+	Close() error
+}
+
+// Agent is a running agent. Its methods may be called from several goroutines.
+type Agent struct {
+	cfg       Config
+	log       hclog.Logger
+	links     mapping.Links
+	began     time.Time // the epoch of now
+	group     membership
+	seed      string // where the group is reached
+	listener  net.Listener
+	url       string
+	transport *http.Transport
+	following sync.WaitGroup // goroutines that describe servers
+
+	mu     sync.Mutex
+	view   mapping.View
+	peers  map[string]*peer // by site
+	joined int              // servers in the group, described or not
+}
+
+// New opens the agent's sockets, so that its addresses are known, and joins the
+// gossip. Run serves; an agent that is not run must be closed.
+func New(cfg Config) (*Agent, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, fmt.Errorf("agent configuration: %w", err)
+	}
+	listener, err := net.Listen("tcp", cfg.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("agent %s: listen: %w", cfg.Name, err)
+	}
+	url := cfg.URL
+	if url == "" {
+		url = "http://" + listener.Addr().String()
+	}
+	log := cfg.Logger
+	if log == nil {
+		log = hclog.NewNullLogger()
+	}
+	group, err := gossip.Join(gossip.Config{
+		Name: cfg.Name, Role: gossip.Agent, Bind: cfg.Gossip.Bind, URL: url, API: apiVersion,
+		Seeds: cfg.Gossip.Seeds, Logger: log.Named("gossip"),
+	})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("agent %s: %w", cfg.Name, err), listener.Close())
+	}
+	a := newAgent(cfg, log, group)
+	a.listener, a.url, a.seed = listener, url, group.Addr()
+	return a, nil
+}
+
+// newAgent returns an agent without a listener.
+func newAgent(cfg Config, log hclog.Logger, group membership) *Agent {
+	var only http.Protocols
+	only.SetUnencryptedHTTP2(true)
+	return &Agent{
+		cfg: cfg, log: log, links: cfg.Network.links(), began: time.Now(), group: group,
+		transport: &http.Transport{
+			Protocols:   &only,
+			DialContext: (&net.Dialer{Timeout: cfg.Patience}).DialContext,
+			// A server whose host has gone must not hold a connection for ever.
+			HTTP2: &http.HTTP2Config{SendPingTimeout: 10 * time.Second, PingTimeout: 5 * time.Second},
+		},
+		peers: make(map[string]*peer),
+	}
+}
+
+// URL returns where the RPC face is reached.
+func (a *Agent) URL() string { return a.url }
+
+// Seed returns the host:port of the agent's gossip, for servers to join.
+func (a *Agent) Seed() string { return a.seed }
+
+// Run serves until ctx ends, then leaves the gossip, lets calls under way
+// finish for a moment, and returns nil. It is called once.
+func (a *Agent) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	a.following.Go(func() { a.follow(ctx) })
+	server, health := a.server()
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(a.listener) }()
+	a.log.Info("agent is up", "url", a.url, "gossip", a.seed)
+	var err error
+	select {
+	case err = <-failed:
+		err = fmt.Errorf("agent %s: serve: %w", a.cfg.Name, err)
+	case <-ctx.Done():
+		a.log.Info("agent stops", "reason", context.Cause(ctx))
+	}
+	cancel()
+	health.stopping()
+	ending, done := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	defer done()
+	if e := a.group.Leave(ending); e != nil {
+		a.log.Warn("leaving", "error", e)
+	}
+	if e := server.Shutdown(ending); e != nil {
+		a.log.Warn("calls cut off", "error", e)
+		_ = server.Close()
+	}
+	a.following.Wait()
+	a.transport.CloseIdleConnections()
+	return err
+}
+
+// Close frees the sockets of an agent that is not run.
+func (a *Agent) Close() error {
+	return errors.Join(a.listener.Close(), a.group.Close())
+}
+
+// now returns the time since the agent began, on a clock that nobody sets.
+func (a *Agent) now() batch.Time { return batch.Time(time.Since(a.began) / time.Microsecond) }
+
+// known returns all sites by name with their peers.
+func (a *Agent) known() ([]*mapping.Site, []*peer) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	sites := a.view.Sites(nil)
+	return sites, a.peersOf(sites)
+}
+
+// peersOf returns the peers of sites; a.mu is held.
+func (a *Agent) peersOf(sites []*mapping.Site) []*peer {
+	peers := make([]*peer, len(sites))
+	for i, s := range sites {
+		peers[i] = a.peers[s.Name]
+	}
+	return peers
+}
+
+// serviceNames returns the names of all services that can be asked for; a.mu is
+// held.
+func (a *Agent) serviceNames() []string {
+	var names []string
+	for _, s := range a.view.Sites(nil) {
+		if !s.Lost {
+			names = append(names, s.Services...)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}

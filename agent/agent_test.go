@@ -1,0 +1,116 @@
+package agent
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+
+	"connectrpc.com/connect"
+	"connectrpc.com/grpcreflect"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/seed-9b8f70bb/drover/gossip"
+	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
+)
+
+func TestAgentFindsAServerThroughGossipAndStopsGracefully(t *testing.T) {
+	cfg := Default()
+	cfg.Listen, cfg.Gossip.Bind = "127.0.0.1:0", "127.0.0.1:0"
+	log := newJournal()
+	cfg.Logger = log.logger()
+	a, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- a.Run(ctx) }()
+	s := (&fakeServer{name: "lyon", services: []string{"lu"}, estimate: answers(quote(1, 2, 1))}).start(t)
+	g, err := gossip.Join(gossip.Config{
+		Name: "lyon", Role: gossip.Server, Bind: "127.0.0.1:0", URL: s.url, API: 1, Seeds: []string{a.Seed()},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	log.await(t, "site is known: site=lyon", 1)
+	var transport http.Transport
+	defer transport.CloseIdleConnections()
+	client := droverv1connect.NewAgentServiceClient(&http.Client{Transport: &transport}, a.URL())
+	res, err := client.Map(ctx, lu())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.GetDecision().GetChosen() != "lyon" {
+		t.Errorf("chose %q", res.GetDecision().GetChosen())
+	}
+	if err := g.Leave(ctx); err != nil {
+		t.Error(err)
+	}
+	log.await(t, "site has left", 1)
+	cancel()
+	if err := <-ended; err != nil {
+		t.Errorf("Run: %v", err)
+	}
+	if _, err := client.Map(context.Background(), lu()); err == nil {
+		t.Error("a stopped agent answers")
+	}
+}
+
+func TestOnePortSpeaksBothProtocolsWithHealthAndReflection(t *testing.T) {
+	g := newGrid(t, nil)
+	for name, set := range map[string]func(*http.Protocols){
+		"HTTP/1.1": func(p *http.Protocols) { p.SetHTTP1(true) },
+		"HTTP/2.0": func(p *http.Protocols) { p.SetUnencryptedHTTP2(true) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			transport := &http.Transport{Protocols: new(http.Protocols)}
+			set(transport.Protocols)
+			defer transport.CloseIdleConnections()
+			client := &http.Client{Transport: transport}
+			res, err := client.Post(g.agent.URL()+"/grpc.health.v1.Health/Check", "application/json", strings.NewReader("{}"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			res.Body.Close()
+			if res.StatusCode != http.StatusOK || res.Proto != name {
+				t.Errorf("%s %s", res.Proto, res.Status)
+			}
+			_, err = connect.NewClient[emptypb.Empty, emptypb.Empty](client, g.agent.URL()+droverv1connect.AgentServiceMapProcedure).
+				CallUnary(context.Background(), connect.NewRequest(&emptypb.Empty{}))
+			if code, d := detail(t, err); code != connect.CodeInvalidArgument || d.GetField() != "request" {
+				t.Errorf("Map: %v", err)
+			}
+			if name != "HTTP/2.0" {
+				return // reflection is a stream in both directions
+			}
+			r := grpcreflect.NewClient(client, g.agent.URL())
+			stream := r.NewStream(context.Background())
+			names, err := stream.ListServices()
+			if _, e := stream.Close(); e != nil || err != nil || len(names) != 1 || names[0] != droverv1connect.AgentServiceName {
+				t.Errorf("reflection: %v, %v, %v", names, err, e)
+			}
+		})
+	}
+}
+
+func TestAddressInUseIsAnErrorAndFreesTheRest(t *testing.T) {
+	cfg := Default()
+	cfg.Listen, cfg.Gossip.Bind = "127.0.0.1:0", "127.0.0.1:0"
+	first, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer first.Close()
+	taken := cfg
+	taken.Listen = strings.TrimPrefix(first.URL(), "http://")
+	if _, err := New(taken); err == nil || !strings.Contains(err.Error(), "listen") {
+		t.Errorf("listen: %v", err)
+	}
+	taken = cfg
+	taken.Gossip.Bind = first.Seed()
+	if _, err := New(taken); err == nil || !strings.Contains(err.Error(), "gossip") {
+		t.Errorf("gossip: %v", err)
+	}
+}

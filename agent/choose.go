@@ -1,0 +1,99 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/seed-9b8f70bb/drover/agent/mapping"
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// inquiry is a request as far as the choice of its site goes.
+type inquiry struct {
+	service string
+	input   int64  // bytes
+	from    string // where the input lies
+	// estimate asks one site. The answer's durations count from its arrival.
+	estimate func(ctx context.Context, p *peer, notBefore batch.Duration) result[mapping.Answer]
+}
+
+// choice is a decision and what is needed to tell it.
+type choice struct {
+	decision mapping.Decision
+	madeAt   time.Time
+	sites    []*mapping.Site          // by index of the answers
+	results  []result[mapping.Answer] // likewise
+}
+
+// choose asks every site that offers the service and ranks the answers. The
+// error is a *problem when no site could be chosen.
+func (a *Agent) choose(ctx context.Context, patience time.Duration, q inquiry) (*choice, error) {
+	c := &choice{}
+	peers, err := a.candidates(c, q.service)
+	if err != nil {
+		return nil, err
+	}
+	c.results = ask(ctx, patience, c.sites, peers, func(ctx context.Context, s *mapping.Site, p *peer) result[mapping.Answer] {
+		r := q.estimate(ctx, p, a.links.Transfer(q.from, s.Name, q.input))
+		r.value.At = a.now()
+		return r
+	})
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	answers := make([]mapping.Answer, len(c.results))
+	for i := range c.results {
+		r := &c.results[i]
+		answers[i] = r.value
+		answers[i].Site = c.sites[i].Name
+		answers[i].Missing = r.missing
+		answers[i].Transfer = a.links.Transfer(q.from, c.sites[i].Name, q.input)
+	}
+	c.madeAt = time.Now()
+	mapping.Choose(a.now(), answers, &c.decision)
+	for _, d := range c.decision.Candidates[c.decision.Ranked:] {
+		if r := &c.results[d.Answer]; r.problem == nil { // its own estimate ruled it out
+			r.missing = d.Missing
+			r.problem = &problem{reason: outOfRange, message: "the request would never start there"}
+		}
+	}
+	if c.decision.Ranked == 0 {
+		return nil, nobody(q.service, c.sites, c.results)
+	}
+	return c, nil
+}
+
+// candidates fills in the sites that offer a service and returns their peers.
+func (a *Agent) candidates(c *choice, service string) ([]*peer, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	c.sites = a.view.Candidates(nil, service)
+	if len(c.sites) > 0 {
+		return a.peersOf(c.sites), nil
+	}
+	var ready bool
+	var lost []string
+	for _, s := range a.view.Sites(nil) {
+		ready = ready || !s.Lost
+		if s.Lost && s.Offers(service) {
+			lost = append(lost, s.Name)
+		}
+	}
+	switch {
+	case len(lost) > 0:
+		return nil, &problem{
+			reason: noCandidate, retryable: true,
+			message: fmt.Sprintf("service %s is offered only where the server has fallen silent: %s", service, strings.Join(lost, ", ")),
+			hint:    "wait until one of these sites is back",
+		}
+	case !ready:
+		return nil, noSites(a.joined)
+	}
+	accepted := "one of " + strings.Join(a.serviceNames(), ", ")
+	return nil, &problem{
+		reason: unknownService, field: "request.service", accepted: accepted,
+		message: fmt.Sprintf("no site offers %q", service), hint: "drover services lists what there is",
+	}
+}

@@ -1,0 +1,178 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/seed-9b8f70bb/drover/agent/mapping"
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// Config is how an agent runs. Default gives every field a value that works on
+// one machine.
+type Config struct {
+	Version int    `yaml:"version"` // of this format: 1
+	Name    string `yaml:"name"`    // unique among the agents
+	Listen  string `yaml:"listen"`  // host:port of the RPC face; port 0 picks one
+	// URL is how others reach the RPC face; empty: http:// and where it listens.
+	URL    string `yaml:"url"`
+	Gossip Gossip `yaml:"gossip"`
+	// Patience bounds how long any site's answer is awaited.
+	Patience time.Duration `yaml:"patience"`
+	Network  Network       `yaml:"network"`
+	// Insecure allows to listen beyond loopback though nobody is authenticated.
+	Insecure bool `yaml:"insecure"`
+
+	// Logger is where news goes; nil: nowhere.
+	Logger hclog.Logger `yaml:"-"`
+}
+
+// Gossip is how the agent finds the servers.
+type Gossip struct {
+	Bind  string   `yaml:"bind"`  // host:port, UDP and TCP; port 0 picks one
+	Seeds []string `yaml:"seeds"` // host:port of members that may be up already
+}
+
+// Network is how fast input data travels. The zero Network is infinitely fast.
+type Network struct {
+	Bandwidth Rate          `yaml:"bandwidth"` // 0: without limit
+	Latency   time.Duration `yaml:"latency"`
+	Links     []Link        `yaml:"links"` // where the two above are wrong
+}
+
+// Link is the way from one place to another.
+type Link struct {
+	From      string        `yaml:"from"` // a site, or "" for the clients
+	To        string        `yaml:"to"`   // a site
+	Bandwidth Rate          `yaml:"bandwidth"`
+	Latency   time.Duration `yaml:"latency"`
+}
+
+// Rate is in bytes per second, written "125MB/s" or "1GiB/s".
+type Rate int64
+
+// The range of Config.Patience.
+const (
+	minPatience = 10 * time.Millisecond
+	maxPatience = 10 * time.Minute
+)
+
+// Default returns the configuration of an agent on loopback.
+func Default() Config {
+	return Config{
+		Version:  1,
+		Name:     "agent",
+		Listen:   "127.0.0.1:7410",
+		Gossip:   Gossip{Bind: "127.0.0.1:7411"},
+		Patience: 2 * time.Second,
+	}
+}
+
+// FieldError is one problem of a configuration.
+type FieldError struct {
+	Key      string // "gossip.seeds[0]"
+	Value    string
+	Accepted string
+	Line     int // in the file; 0: the value is the default, or came from no file
+}
+
+// Error names the line, the key, the value and what is accepted.
+func (e *FieldError) Error() string {
+	at := ""
+	if e.Line > 0 {
+		at = fmt.Sprintf("line %d: ", e.Line)
+	}
+	return fmt.Sprintf("%s%s: %q, accepted: %s", at, e.Key, e.Value, e.Accepted)
+}
+
+// Validate reports everything that is wrong: a joined error of *FieldError.
+func (c *Config) Validate() error { return errors.Join(c.problems()...) }
+
+func (c *Config) problems() []error {
+	var errs []error
+	bad := func(key string, value any, accepted string) {
+		errs = append(errs, &FieldError{Key: key, Value: fmt.Sprint(value), Accepted: accepted})
+	}
+	if c.Version != 1 {
+		bad("version", c.Version, "1")
+	}
+	if c.Name == "" || strings.ContainsAny(c.Name, "/ \t\n") {
+		bad("name", c.Name, "a word without / and spaces")
+	}
+	address := func(key, value string) {
+		switch loopback, err := splitAddress(value); {
+		case err != nil:
+			bad(key, value, "host:port with a port of 0..65535")
+		case !loopback && !c.Insecure:
+			bad(key, value, "a loopback address as 127.0.0.1, or any with insecure: true (nobody is authenticated yet)")
+		}
+	}
+	address("listen", c.Listen)
+	address("gossip.bind", c.Gossip.Bind)
+	for i, s := range c.Gossip.Seeds {
+		if _, err := splitAddress(s); err != nil {
+			bad(fmt.Sprintf("gossip.seeds[%d]", i), s, "host:port with a port of 0..65535")
+		}
+	}
+	if u, err := url.Parse(c.URL); c.URL != "" && (err != nil || u.Scheme != "http" || u.Host == "") {
+		bad("url", c.URL, "http://host:port")
+	}
+	if c.Patience < minPatience || c.Patience > maxPatience {
+		bad("patience", c.Patience, fmt.Sprintf("%v..%v", minPatience, maxPatience))
+	}
+	link := func(key string, bandwidth Rate, latency time.Duration) {
+		if bandwidth < 0 {
+			bad(key+".bandwidth", int64(bandwidth), "0 (no limit) or more")
+		}
+		if latency < 0 {
+			bad(key+".latency", latency, "0s or more")
+		}
+	}
+	link("network", c.Network.Bandwidth, c.Network.Latency)
+	seen := make(map[mapping.Pair]bool)
+	for i, l := range c.Network.Links {
+		key := fmt.Sprintf("network.links[%d]", i)
+		link(key, l.Bandwidth, l.Latency)
+		pair := mapping.Pair{From: l.From, To: l.To}
+		if l.To == "" || l.From == l.To || seen[pair] {
+			bad(key+".to", l.To, "a site other than from, and each pair once")
+		}
+		seen[pair] = true
+	}
+	return errs
+}
+
+// splitAddress says whether host:port is on loopback.
+func splitAddress(address string) (loopback bool, err error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return false, err
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return false, err
+	}
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback(), nil
+}
+
+// links returns the network in the words of the mapper.
+func (n *Network) links() mapping.Links {
+	l := mapping.Links{
+		Default: mapping.Link{Bandwidth: int64(n.Bandwidth), Latency: micros(n.Latency)},
+		Pairs:   make(map[mapping.Pair]mapping.Link, len(n.Links)),
+	}
+	for _, w := range n.Links {
+		l.Pairs[mapping.Pair{From: w.From, To: w.To}] = mapping.Link{Bandwidth: int64(w.Bandwidth), Latency: micros(w.Latency)}
+	}
+	return l
+}
+
+// micros converts to the cores' unit, rounding down.
+func micros(d time.Duration) batch.Duration { return batch.Duration(d / time.Microsecond) }

@@ -1,0 +1,155 @@
+package agent
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const full = `# an agent
+version: 1
+name: paris
+listen: 127.0.0.1:0
+url: http://paris.example:80
+gossip:
+  bind: localhost:7946
+  seeds: ["10.0.0.1:7946"]
+patience: 500ms
+network:
+  bandwidth: 125MB/s
+  latency: 2ms
+  links:
+    - {from: lyon, to: nancy, bandwidth: 1GiB/s}
+insecure: false
+`
+
+func TestConfigurationIsReadOverTheDefaults(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "agent.yaml")
+	if err := os.WriteFile(path, []byte(full), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, err := ReadConfig(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Config{
+		Version: 1, Name: "paris", Listen: "127.0.0.1:0", URL: "http://paris.example:80",
+		Gossip:   Gossip{Bind: "localhost:7946", Seeds: []string{"10.0.0.1:7946"}},
+		Patience: 500 * time.Millisecond,
+		Network: Network{
+			Bandwidth: 125e6, Latency: 2 * time.Millisecond,
+			Links: []Link{{From: "lyon", To: "nancy", Bandwidth: 1 << 30}},
+		},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	got, err = ParseConfig([]byte("version: 1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(Default(), got); d != "" {
+		t.Errorf("a file without settings is not the default: %s", d)
+	}
+}
+
+func TestEveryProblemOfAConfigurationIsReportedWithLineAndKey(t *testing.T) {
+	_, err := ParseConfig([]byte(`version: 2
+name: "a b"
+listen: 0.0.0.0:7410
+url: ftp://x
+gossip:
+  bind: nowhere
+  seeds:
+    - 127.0.0.1:1
+    - 127.0.0.1:99999
+patience: 1h
+network:
+  latency: -1s
+  links:
+    - to: ""
+    - {from: a, to: b, latency: -2s}
+    - {from: a, to: b}
+`))
+	var got []string
+	for line := range strings.SplitSeq(err.Error(), "\n") {
+		at, _, _ := strings.Cut(strings.TrimPrefix(line, "agent configuration: "), `: "`)
+		got = append(got, at)
+	}
+	want := []string{
+		"line 1: version", "line 2: name", "line 3: listen", "line 6: gossip.bind", "line 9: gossip.seeds[1]",
+		"line 4: url", "line 10: patience", "line 12: network.latency", "line 14: network.links[0].to",
+		"line 15: network.links[1].latency", "line 16: network.links[2].to",
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	var f *FieldError
+	if !errors.As(err, &f) || f.Key != "version" || f.Accepted != "1" {
+		t.Errorf("not typed: %+v", f)
+	}
+}
+
+func TestBadFilesAreRefusedWithTheirLine(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"unknown key", "version: 1\ncolour: red\n", "line 2"},
+		{"unknown inner key", "version: 1\ngossip:\n  seed: x\n", "line 3"},
+		{"wrong type", "version: 1\npatience: soon\n", "line 2"},
+		{"rate without unit", "version: 1\nnetwork:\n  bandwidth: 5\n", "line 3"},
+		{"negative rate", "version: 1\nnetwork:\n  bandwidth: -5MB\n", "line 3"},
+		{"endless rate", "version: 1\nnetwork:\n  bandwidth: 1e300GB\n", "line 3"},
+		{"rate that is no number", "version: 1\nnetwork:\n  bandwidth: nanGB\n", "line 3"},
+		{"twice", "version: 1\nname: a\nname: b\n", "line 3"},
+		{"no version", "name: a\n", "version"},
+		{"empty", "", "version"},
+		{"two documents", "version: 1\n---\nversion: 1\n", "more than one document"},
+	} {
+		if _, err := ParseConfig([]byte(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q in it", c.name, err, c.want)
+		}
+	}
+}
+
+func TestListeningBeyondLoopbackNeedsInsecure(t *testing.T) {
+	for address, loopback := range map[string]bool{
+		"127.0.0.1:1": true, "[::1]:1": true, "localhost:1": true, "127.3.2.1:1": true,
+		"0.0.0.0:1": false, ":1": false, "[::]:1": false, "10.0.0.1:1": false, "example.org:1": false, "localhost.example.org:1": false,
+	} {
+		c := Default()
+		c.Listen = address
+		if err := c.Validate(); (err == nil) != loopback {
+			t.Errorf("listen %s: %v", address, err)
+		}
+		c = Default()
+		c.Gossip.Bind = address
+		if err := c.Validate(); (err == nil) != loopback {
+			t.Errorf("gossip %s: %v", address, err)
+		}
+		c.Listen, c.Insecure = address, true
+		if err := c.Validate(); err != nil {
+			t.Errorf("insecure %s: %v", address, err)
+		}
+	}
+	if _, err := New(Config{Version: 1, Listen: "0.0.0.0:0"}); err == nil {
+		t.Error("New took a configuration that is not valid")
+	}
+}
+
+func FuzzParseConfig(f *testing.F) {
+	f.Add([]byte(full))
+	f.Add([]byte("version: 1\nnetwork: &a {links: [{from: *a}]}"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c, err := ParseConfig(data)
+		if err != nil {
+			return
+		}
+		if err := c.Validate(); err != nil {
+			t.Errorf("accepted and not valid: %v", err)
+		}
+	})
+}

@@ -1,0 +1,259 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"connectrpc.com/connect"
+	"github.com/hashicorp/go-hclog"
+	"go.uber.org/goleak"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/gossip"
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// fakeServer is a site's server that says what a test wants it to say.
+type fakeServer struct {
+	droverv1connect.UnimplementedServerServiceHandler
+	name     string
+	services []string
+	jobs     []*droverv1.Job
+	estimate func(context.Context, *droverv1.EstimateRequest) (*droverv1.Quote, error)
+	failures int // of Describe, before it answers
+	mu       sync.Mutex
+	asked    []*droverv1.EstimateRequest
+	url      string
+	stop     func()
+}
+
+// quote is an estimate of so many seconds.
+func quote(wait, run int, width int32) *droverv1.Quote {
+	return &droverv1.Quote{
+		Width: width, Wait: durationOut(batch.Duration(wait) * batch.Second), Run: durationOut(batch.Duration(run) * batch.Second),
+		Walltime: durationOut(batch.Duration(run) * 2 * batch.Second), Kind: droverv1.EstimateKind_ESTIMATE_KIND_PROMISED,
+	}
+}
+
+// answers makes a server that always gives one estimate.
+func answers(q *droverv1.Quote) func(context.Context, *droverv1.EstimateRequest) (*droverv1.Quote, error) {
+	return func(context.Context, *droverv1.EstimateRequest) (*droverv1.Quote, error) { return q, nil }
+}
+
+// hangs makes a server that answers only when the caller has gone.
+func hangs(ctx context.Context, _ *droverv1.EstimateRequest) (*droverv1.Quote, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// start serves on a free port of the loopback until the test ends, or stop.
+func (f *fakeServer) start(t *testing.T) *fakeServer {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle(droverv1connect.NewServerServiceHandler(f))
+	s := &http.Server{Handler: mux, Protocols: new(http.Protocols)}
+	s.Protocols.SetUnencryptedHTTP2(true)
+	done := make(chan struct{})
+	go func() { defer close(done); _ = s.Serve(l) }()
+	f.url = "http://" + l.Addr().String()
+	f.stop = sync.OnceFunc(func() { _ = s.Close(); <-done })
+	t.Cleanup(f.stop)
+	return f
+}
+
+func (f *fakeServer) Describe(context.Context, *droverv1.DescribeRequest) (*droverv1.DescribeResponse, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.failures > 0 {
+		f.failures--
+		return nil, errors.New("not yet")
+	}
+	res := &droverv1.DescribeResponse{Site: &droverv1.Site{Name: f.name, Policy: "cbf", Speed: 1}}
+	for _, s := range f.services {
+		res.Services = append(res.Services, &droverv1.Service{Name: s})
+	}
+	return res, nil
+}
+
+func (f *fakeServer) GetStatus(context.Context, *droverv1.GetStatusRequest) (*droverv1.GetStatusResponse, error) {
+	return &droverv1.GetStatusResponse{Status: &droverv1.SiteStatus{Running: 2, Waiting: 1}}, nil
+}
+
+func (f *fakeServer) Estimate(ctx context.Context, req *droverv1.EstimateRequest) (*droverv1.EstimateResponse, error) {
+	f.mu.Lock()
+	f.asked = append(f.asked, req)
+	f.mu.Unlock()
+	q, err := f.estimate(ctx, req)
+	return &droverv1.EstimateResponse{Quote: q}, err
+}
+
+func (f *fakeServer) GetJob(_ context.Context, req *droverv1.GetJobRequest) (*droverv1.GetJobResponse, error) {
+	for _, j := range f.jobs {
+		if j.GetId() == req.GetJobId() {
+			return &droverv1.GetJobResponse{Job: j}, nil
+		}
+	}
+	return nil, connectError(&problem{reason: unknownJob, message: "no such job"})
+}
+
+// ListJobs pages through the jobs; its tokens are the IDs to go on with.
+func (f *fakeServer) ListJobs(_ context.Context, req *droverv1.ServerServiceListJobsRequest) (*droverv1.ServerServiceListJobsResponse, error) {
+	if req.GetFilter() == "state=nonsense" {
+		return nil, connectError(&problem{reason: badValue, field: "filter", message: "state"})
+	}
+	jobs := f.jobs
+	if t := req.GetPageToken(); t != "" {
+		jobs = jobs[slices.IndexFunc(jobs, func(j *droverv1.Job) bool { return j.GetId() == t }):]
+	}
+	res := &droverv1.ServerServiceListJobsResponse{Jobs: jobs}
+	if n := int(req.GetPageSize()); len(jobs) > n {
+		res.Jobs, res.NextPageToken = jobs[:n], jobs[n].GetId()
+	}
+	return res, nil
+}
+
+// fakeGroup is a group whose members a test sets.
+type fakeGroup struct {
+	mu      sync.Mutex
+	members []gossip.Member
+	changed chan struct{}
+}
+
+func (g *fakeGroup) Members() []gossip.Member {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Clone(g.members)
+}
+func (g *fakeGroup) Changed() <-chan struct{}    { return g.changed }
+func (g *fakeGroup) Leave(context.Context) error { return nil }
+func (g *fakeGroup) Close() error                { return nil }
+
+func (g *fakeGroup) set(members ...gossip.Member) {
+	g.mu.Lock()
+	g.members = members
+	g.mu.Unlock()
+	g.changed <- struct{}{}
+}
+
+func (f *fakeServer) member(generation uint64) gossip.Member {
+	return gossip.Member{Name: f.name, Role: gossip.Server, URL: f.url, API: 1, Generation: generation}
+}
+
+// journal is a log that can be waited on.
+type journal struct {
+	mu    sync.Mutex
+	text  bytes.Buffer
+	wrote chan struct{}
+}
+
+func newJournal() *journal { return &journal{wrote: make(chan struct{}, 1)} }
+
+func (j *journal) Write(line []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	defer func() {
+		select {
+		case j.wrote <- struct{}{}:
+		default:
+		}
+	}()
+	return j.text.Write(line)
+}
+
+func (j *journal) logger() hclog.Logger {
+	return hclog.New(&hclog.LoggerOptions{Output: j, Level: hclog.Info})
+}
+
+// await returns when the log holds text n times.
+func (j *journal) await(t *testing.T, text string, n int) {
+	t.Helper()
+	late := time.After(20 * time.Second)
+	for {
+		j.mu.Lock()
+		all := j.text.String()
+		j.mu.Unlock()
+		if strings.Count(all, text) >= n {
+			return
+		}
+		select {
+		case <-j.wrote:
+		case <-late:
+			t.Fatalf("%q is not in the log %d times:\n%s", text, n, all)
+		}
+	}
+}
+
+// grid is an agent under test and what it talks to.
+type grid struct {
+	agent  *Agent
+	group  *fakeGroup
+	log    *journal
+	client droverv1connect.AgentServiceClient
+}
+
+// newGrid runs an agent that knows the servers. tune may change its settings.
+func newGrid(t *testing.T, tune func(*Config), servers ...*fakeServer) *grid {
+	t.Helper()
+	cfg := Default()
+	cfg.Patience = 2 * time.Second
+	if tune != nil {
+		tune(&cfg)
+	}
+	g := &grid{group: &fakeGroup{changed: make(chan struct{})}, log: newJournal()}
+	g.agent = newAgent(cfg, g.log.logger(), g.group)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.agent.listener, g.agent.url = l, "http://"+l.Addr().String()
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- g.agent.Run(ctx) }()
+	var idle http.Transport
+	t.Cleanup(func() {
+		idle.CloseIdleConnections()
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("Run: %v", err)
+		}
+	})
+	g.client = droverv1connect.NewAgentServiceClient(&http.Client{Transport: &idle}, g.agent.url)
+	var members []gossip.Member
+	for i, s := range servers {
+		members = append(members, s.member(uint64(i+1)))
+	}
+	g.group.set(members...)
+	for _, s := range servers {
+		g.log.await(t, "site is known: site="+s.name, 1)
+	}
+	return g
+}
+
+// detail returns the ErrorDetail of an error, and its code.
+func detail(t *testing.T, err error) (connect.Code, *droverv1.ErrorDetail) {
+	t.Helper()
+	var ce *connect.Error
+	if !errors.As(err, &ce) || len(ce.Details()) != 1 {
+		t.Fatalf("no Connect error with one detail: %v", err)
+	}
+	v, err := ce.Details()[0].Value()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ce.Code(), v.(*droverv1.ErrorDetail)
+}

@@ -1,0 +1,76 @@
+package agent
+
+import (
+	"context"
+	"time"
+
+	"github.com/seed-9b8f70bb/drover/agent/mapping"
+)
+
+// result is one site's answer, or why there is none.
+type result[T any] struct {
+	value   T
+	missing mapping.Missing
+	problem *problem // when missing
+}
+
+// ask calls all sites at once and returns their results in the same order, as
+// soon as all are there or patience is over. A call that is late is cancelled,
+// and its result is a timeout whatever it may still say.
+func ask[T any](ctx context.Context, patience time.Duration, sites []*mapping.Site, peers []*peer,
+	call func(context.Context, *mapping.Site, *peer) result[T],
+) []result[T] {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	type numbered struct {
+		at int
+		r  result[T]
+	}
+	// Room for all: who is late must not wait for a reader that has gone.
+	answers := make(chan numbered, len(sites))
+	out := make([]result[T], len(sites))
+	waiting := 0
+	for i, s := range sites {
+		out[i] = late[T]()
+		if s.Lost || peers[i] == nil {
+			out[i] = result[T]{missing: mapping.Unreachable, problem: lostSite(s.Name)}
+			continue
+		}
+		waiting++
+		go func() { answers <- numbered{i, call(ctx, s, peers[i])} }()
+	}
+	for ; waiting > 0; waiting-- {
+		select {
+		case a := <-answers:
+			out[a.at] = a.r
+		case <-ctx.Done():
+			return out
+		}
+	}
+	return out
+}
+
+// late is the result of a site that did not answer in time.
+func late[T any]() result[T] {
+	return result[T]{missing: mapping.Timeout, problem: &problem{
+		reason: timedOut, message: "no answer in time", retryable: true,
+	}}
+}
+
+// lostSite is the problem of a site that gossip has lost.
+func lostSite(name string) *problem {
+	return &problem{reason: unreachable, message: "the server of site " + name + " has fallen silent", retryable: true}
+}
+
+// patienceFor returns how long answers may be awaited: no longer than asked for
+// or configured, and so that the caller still hears of it.
+func (a *Agent) patienceFor(ctx context.Context, asked time.Duration) time.Duration {
+	p := a.cfg.Patience
+	if asked > 0 {
+		p = min(p, asked)
+	}
+	if end, ok := ctx.Deadline(); ok {
+		p = min(p, max(time.Until(end)*3/4, time.Millisecond))
+	}
+	return p
+}

@@ -1,0 +1,121 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+
+	"github.com/seed-9b8f70bb/drover/agent/mapping"
+	"github.com/seed-9b8f70bb/drover/gossip"
+)
+
+// describing is how far the agent is with one server of the group.
+type describing struct {
+	generation uint64
+	lost       bool
+	cancel     context.CancelFunc // of the attempts to describe it
+}
+
+// follow keeps the view in step with the group until ctx ends.
+func (a *Agent) follow(ctx context.Context) {
+	servers := make(map[string]describing)
+	for {
+		a.update(ctx, servers)
+		select {
+		case <-a.group.Changed():
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// update compares the group with what was known of it: a server that is new,
+// came back or was started anew is asked to describe itself.
+func (a *Agent) update(ctx context.Context, servers map[string]describing) {
+	there := make(map[string]bool)
+	for _, m := range a.group.Members() {
+		if m.Role != gossip.Server {
+			continue
+		}
+		there[m.Name] = true
+		was, known := servers[m.Name]
+		if known && was.generation == m.Generation && was.lost == m.Lost {
+			continue
+		}
+		if known {
+			was.cancel()
+		}
+		now := describing{generation: m.Generation, lost: m.Lost, cancel: func() {}}
+		if m.Lost {
+			a.log.Warn("site has fallen silent", "site", m.Name)
+			a.setLost(m.Name)
+		} else {
+			var attempts context.Context
+			attempts, now.cancel = context.WithCancel(ctx)
+			a.following.Go(func() { a.describe(attempts, m) })
+		}
+		servers[m.Name] = now
+	}
+	for name, s := range servers {
+		if !there[name] {
+			a.log.Info("site has left", "site", name)
+			s.cancel()
+			delete(servers, name)
+			a.forget(name)
+		}
+	}
+	a.mu.Lock()
+	a.joined = len(servers)
+	a.mu.Unlock()
+}
+
+// describe asks a server what it is, again and again until it answers or ctx
+// ends, and puts it into the view.
+func (a *Agent) describe(ctx context.Context, m gossip.Member) {
+	pause := backoff.NewExponentialBackOff()
+	pause.InitialInterval = 100 * time.Millisecond
+	pause.MaxInterval = 10 * time.Second
+	p := newPeer(a.transport, m.URL)
+	attempt := func() (struct{}, error) {
+		ctx, cancel := context.WithTimeout(ctx, a.cfg.Patience)
+		defer cancel()
+		name, err := p.describe(ctx)
+		if err == nil && name != m.Name {
+			err = fmt.Errorf("the server at %s calls itself %q", m.URL, name)
+		}
+		return struct{}{}, err
+	}
+	_, err := backoff.Retry(ctx, attempt, backoff.WithBackOff(pause), backoff.WithMaxElapsedTime(0),
+		backoff.WithNotify(func(err error, next time.Duration) {
+			a.log.Warn("site does not describe itself", "site", m.Name, "url", m.URL, "error", err, "again_in", next)
+		}))
+	if err != nil {
+		return // only because ctx ended
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if ctx.Err() != nil {
+		return // overtaken by later news
+	}
+	services := p.services()
+	a.view.Put(mapping.Site{Name: m.Name, Address: m.URL, Services: services, Heard: a.now()})
+	a.peers[m.Name] = p
+	a.log.Info("site is known", "site", m.Name, "url", m.URL, "services", len(services))
+}
+
+// setLost notes that a server fell silent.
+func (a *Agent) setLost(name string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.view.SetLost(name, true)
+}
+
+// forget drops a site that has left.
+func (a *Agent) forget(name string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.view.Remove(name)
+	delete(a.peers, name)
+}

@@ -1,0 +1,87 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/seed-9b8f70bb/drover/agent/mapping"
+	"github.com/seed-9b8f70bb/drover/batch"
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+)
+
+// Map finds the site that would finish a request first.
+func (f face) Map(ctx context.Context, req *droverv1.MapRequest) (*droverv1.MapResponse, error) {
+	r := req.GetRequest()
+	if err := checkRequest(r); err != nil {
+		return nil, err
+	}
+	if d := req.GetDeadline(); d != nil && (d.CheckValid() != nil || d.AsDuration() <= 0) {
+		return nil, &problem{reason: outOfRange, field: "deadline", message: d.String(), accepted: "above 0s"}
+	}
+	c, err := f.a.choose(ctx, f.a.patienceFor(ctx, req.GetDeadline().AsDuration()), inquiry{
+		service: r.GetService(), input: inputBytes(r), from: r.GetInputSite(),
+		estimate: func(ctx context.Context, p *peer, notBefore batch.Duration) result[mapping.Answer] {
+			return p.estimate(ctx, r, notBefore)
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	res := &droverv1.MapResponse{Targets: c.targets(), Decision: c.record(f.a.cfg.Name)}
+	f.a.log.Debug("mapped", "job", req.GetJobId(), "service", r.GetService(), "site", res.GetDecision().GetChosen())
+	return res, nil
+}
+
+// checkRequest refuses what no site could accept. The servers check the rest:
+// they know the service.
+func checkRequest(r *droverv1.Request) error {
+	switch {
+	case r == nil:
+		return &problem{reason: badValue, field: "request", message: "missing", accepted: "a request"}
+	case r.GetService() == "":
+		return &problem{reason: badValue, field: "request.service", message: "empty", accepted: "the name of a service"}
+	case r.GetWidth() < 0 || r.GetWidth() > batch.MaxProcessors:
+		return &problem{
+			reason: outOfRange, field: "request.width", message: fmt.Sprint(r.GetWidth()),
+			accepted: fmt.Sprintf("1..%d, or 0 to let the server choose", batch.MaxProcessors),
+		}
+	case r.GetWalltime() != nil && (r.GetWalltime().CheckValid() != nil || r.GetWalltime().AsDuration() <= 0):
+		return &problem{
+			reason: outOfRange, field: "request.walltime", message: fmt.Sprintf("%ds", r.GetWalltime().GetSeconds()),
+			accepted: "above 0s, or none to let the server choose",
+		}
+	case r.GetInputBytes() < 0:
+		return &problem{
+			reason: outOfRange, field: "request.input_bytes", message: fmt.Sprint(r.GetInputBytes()), accepted: "0 or more",
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.GetArguments())) {
+		v := r.GetArguments()[name]
+		if v.GetFileValue().GetSizeBytes() < 0 {
+			return &problem{
+				reason: outOfRange, field: "request.arguments." + name,
+				message: fmt.Sprintf("a file of %d bytes", v.GetFileValue().GetSizeBytes()), accepted: "0 bytes or more",
+			}
+		}
+	}
+	return nil
+}
+
+// inputBytes returns what has to travel to the site of a request.
+func inputBytes(r *droverv1.Request) int64 {
+	if r.GetInputBytes() > 0 {
+		return r.GetInputBytes()
+	}
+	var sum int64
+	for _, v := range r.GetArguments() {
+		size := v.GetFileValue().GetSizeBytes()
+		if size > math.MaxInt64-sum {
+			return math.MaxInt64
+		}
+		sum += size
+	}
+	return sum
+}

@@ -1,0 +1,88 @@
+package agent
+
+import (
+	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/seed-9b8f70bb/drover/agent/mapping"
+	"github.com/seed-9b8f70bb/drover/batch"
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+)
+
+// longest is the longest time that a protobuf Duration may hold, in seconds.
+const longest = 315_576_000_000
+
+// durationOut returns d for the wire, at most the longest that fits.
+func durationOut(d batch.Duration) *durationpb.Duration {
+	if d >= longest*batch.Second {
+		return &durationpb.Duration{Seconds: longest}
+	}
+	return &durationpb.Duration{Seconds: int64(d / batch.Second), Nanos: int32(d % batch.Second * 1000)}
+}
+
+// durationIn returns d in the cores' unit, 0 for nil. What is outside of a
+// protobuf Duration's range is cut to it.
+func durationIn(d *durationpb.Duration) batch.Duration {
+	s := min(max(d.GetSeconds(), -longest), longest)
+	return batch.Duration(s)*batch.Second + batch.Duration(d.GetNanos()/1000)
+}
+
+// kindsIn and kindsOut translate the kinds of estimate.
+var (
+	kindsIn = map[droverv1.EstimateKind]batch.Kind{
+		droverv1.EstimateKind_ESTIMATE_KIND_PROMISED: batch.Promised,
+		droverv1.EstimateKind_ESTIMATE_KIND_PLANNED:  batch.Planned,
+		droverv1.EstimateKind_ESTIMATE_KIND_PROBABLE: batch.Probable,
+		droverv1.EstimateKind_ESTIMATE_KIND_FORECAST: batch.Forecast,
+	}
+	kindsOut = map[batch.Kind]droverv1.EstimateKind{
+		batch.Promised: droverv1.EstimateKind_ESTIMATE_KIND_PROMISED,
+		batch.Planned:  droverv1.EstimateKind_ESTIMATE_KIND_PLANNED,
+		batch.Probable: droverv1.EstimateKind_ESTIMATE_KIND_PROBABLE,
+		batch.Forecast: droverv1.EstimateKind_ESTIMATE_KIND_FORECAST,
+	}
+)
+
+var missingOut = map[mapping.Missing]droverv1.MissingReason{
+	mapping.Timeout:     droverv1.MissingReason_MISSING_REASON_TIMEOUT,
+	mapping.Unreachable: droverv1.MissingReason_MISSING_REASON_UNREACHABLE,
+	mapping.Refused:     droverv1.MissingReason_MISSING_REASON_REFUSED,
+}
+
+// missingMessage returns why a result is not there, nil if it is.
+func missingMessage(m mapping.Missing, p *problem) *droverv1.Missing {
+	if m == mapping.Answered {
+		return nil
+	}
+	return &droverv1.Missing{Reason: missingOut[m], Detail: detailOf(p)}
+}
+
+// record returns the decision record of a choice.
+func (c *choice) record(agent string) *droverv1.DecisionRecord {
+	r := &droverv1.DecisionRecord{MadeAt: timestamppb.New(c.madeAt), Agent: agent}
+	if best, ok := c.decision.Chosen(); ok {
+		r.Chosen = best.Site
+	}
+	for i := range c.decision.Candidates {
+		d := &c.decision.Candidates[i]
+		m := &droverv1.Candidate{Site: d.Site, Transfer: durationOut(d.Transfer)}
+		if d.Missing != mapping.Answered {
+			m.Missing = missingMessage(d.Missing, c.results[d.Answer].problem)
+		} else {
+			m.Wait, m.Run, m.Completion = durationOut(d.Wait), durationOut(d.Run), durationOut(d.Completion)
+			m.Margin, m.StateAge, m.Walltime = durationOut(d.Margin), durationOut(d.Age), durationOut(d.Walltime)
+			m.Width, m.Kind, m.Probability = d.Width, kindsOut[d.Kind], d.P
+		}
+		r.Candidates = append(r.Candidates, m)
+	}
+	return r
+}
+
+// targets returns where to submit, best first.
+func (c *choice) targets() []*droverv1.Target {
+	var out []*droverv1.Target
+	for _, d := range c.decision.Candidates[:c.decision.Ranked] {
+		out = append(out, &droverv1.Target{Site: d.Site, Address: c.sites[d.Answer].Address})
+	}
+	return out
+}
