@@ -130,20 +130,34 @@ func TestMapRefusesWithCodeAndDetail(t *testing.T) {
 		code   connect.Code
 		detail *droverv1.ErrorDetail // Message: a part of it
 	}{
-		{"no request", &droverv1.MapRequest{}, connect.CodeInvalidArgument,
-			&droverv1.ErrorDetail{Reason: "bad-value", Field: "request", Accepted: "a request"}},
-		{"width", &droverv1.MapRequest{Request: &droverv1.Request{Service: "lu", Width: -1}}, connect.CodeInvalidArgument,
-			&droverv1.ErrorDetail{Reason: "out-of-range", Field: "request.width", Accepted: "1..67108864, or 0 to let the server choose"}},
-		{"walltime", &droverv1.MapRequest{Request: &droverv1.Request{Service: "lu", Walltime: &durationpb.Duration{}}}, connect.CodeInvalidArgument,
-			&droverv1.ErrorDetail{Reason: "out-of-range", Field: "request.walltime", Accepted: "above 0s, or none to let the server choose"}},
-		{"deadline", &droverv1.MapRequest{Request: &droverv1.Request{Service: "lu"}, Deadline: &durationpb.Duration{Seconds: -1}}, connect.CodeInvalidArgument,
-			&droverv1.ErrorDetail{Reason: "out-of-range", Field: "deadline", Accepted: "above 0s"}},
-		{"unknown service", &droverv1.MapRequest{Request: &droverv1.Request{Service: "ul"}}, connect.CodeNotFound,
-			&droverv1.ErrorDetail{Reason: "unknown-service", Field: "request.service", Accepted: "one of lu, mixed", Hint: "drover services lists what there is"}},
-		{"refused by all alike", lu(), connect.CodeInvalidArgument,
-			&droverv1.ErrorDetail{Reason: "wrong-type", Field: "request.arguments.n", Accepted: "an int", Message: "all 2 sites"}},
-		{"refused by some", &droverv1.MapRequest{Request: &droverv1.Request{Service: "mixed"}}, connect.CodeUnavailable,
-			&droverv1.ErrorDetail{Reason: "no-candidate", Message: "c: no answer in time", Hint: "try again; drover sites shows who answers", Retryable: true}},
+		{
+			"no request", &droverv1.MapRequest{}, connect.CodeInvalidArgument,
+			&droverv1.ErrorDetail{Reason: "bad-value", Field: "request", Accepted: "a request"},
+		},
+		{
+			"width", &droverv1.MapRequest{Request: &droverv1.Request{Service: "lu", Width: -1}}, connect.CodeInvalidArgument,
+			&droverv1.ErrorDetail{Reason: "out-of-range", Field: "request.width", Accepted: "1..67108864, or 0 to let the server choose"},
+		},
+		{
+			"walltime", &droverv1.MapRequest{Request: &droverv1.Request{Service: "lu", Walltime: &durationpb.Duration{}}}, connect.CodeInvalidArgument,
+			&droverv1.ErrorDetail{Reason: "out-of-range", Field: "request.walltime", Accepted: "above 0s, or none to let the server choose"},
+		},
+		{
+			"deadline", &droverv1.MapRequest{Request: &droverv1.Request{Service: "lu"}, Deadline: &durationpb.Duration{Seconds: -1}}, connect.CodeInvalidArgument,
+			&droverv1.ErrorDetail{Reason: "out-of-range", Field: "deadline", Accepted: "above 0s"},
+		},
+		{
+			"unknown service", &droverv1.MapRequest{Request: &droverv1.Request{Service: "ul"}}, connect.CodeNotFound,
+			&droverv1.ErrorDetail{Reason: "unknown-service", Field: "request.service", Accepted: "one of lu, mixed", Hint: "drover services lists what there is"},
+		},
+		{
+			"refused by all alike", lu(), connect.CodeInvalidArgument,
+			&droverv1.ErrorDetail{Reason: "wrong-type", Field: "request.arguments.n", Accepted: "an int", Message: "all 2 sites"},
+		},
+		{
+			"refused by some", &droverv1.MapRequest{Request: &droverv1.Request{Service: "mixed"}}, connect.CodeUnavailable,
+			&droverv1.ErrorDetail{Reason: "no-candidate", Message: "c: no answer in time", Hint: "try again; drover sites shows who answers", Retryable: true},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := g.client.Map(context.Background(), c.req)

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"errors"
 
 	"connectrpc.com/connect"
@@ -55,8 +56,10 @@ func connectError(err error) error {
 }
 
 // failed returns the result of a call to a server that returned an error: a
-// refusal when the server itself says why, otherwise silence of some kind.
-func failed[T any](err error) result[T] {
+// refusal when the server itself says why, otherwise silence of some kind. ctx
+// is that of the call: a connection that breaks may look like a cancelled call
+// too.
+func failed[T any](ctx context.Context, err error) result[T] {
 	var ce *connect.Error
 	if errors.As(err, &ce) {
 		for _, d := range ce.Details() {
@@ -71,10 +74,11 @@ func failed[T any](err error) result[T] {
 			}
 		}
 	}
-	switch code := connect.CodeOf(err); code {
-	case connect.CodeDeadlineExceeded, connect.CodeCanceled:
+	code := connect.CodeOf(err)
+	switch {
+	case ctx.Err() != nil, code == connect.CodeDeadlineExceeded:
 		return late[T]()
-	case connect.CodeUnavailable:
+	case code == connect.CodeUnavailable, code == connect.CodeCanceled:
 		return result[T]{missing: mapping.Unreachable, problem: &problem{
 			reason: unreachable, message: "no connection to the server", retryable: true,
 		}}

@@ -20,7 +20,7 @@ func (f face) FindJob(ctx context.Context, req *droverv1.FindJobRequest) (*drove
 	results := ask(ctx, a.patienceFor(ctx, 0), sites, peers, func(ctx context.Context, _ *mapping.Site, p *peer) result[*droverv1.Job] {
 		res, err := p.client.GetJob(ctx, &droverv1.GetJobRequest{JobId: id})
 		if err != nil {
-			return failed[*droverv1.Job](err)
+			return failed[*droverv1.Job](ctx, err)
 		}
 		return result[*droverv1.Job]{value: res.GetJob()}
 	})
@@ -99,7 +99,7 @@ func (f face) ListJobs(ctx context.Context, req *droverv1.AgentServiceListJobsRe
 			func(ctx context.Context, _ *mapping.Site, p *peer) result[*droverv1.ServerServiceListJobsResponse] {
 				res, err := p.client.ListJobs(ctx, question)
 				if err != nil {
-					return failed[*droverv1.ServerServiceListJobsResponse](err)
+					return failed[*droverv1.ServerServiceListJobsResponse](ctx, err)
 				}
 				return result[*droverv1.ServerServiceListJobsResponse]{value: res}
 			})[0]

@@ -53,7 +53,7 @@ func (p *peer) services() []string {
 func (p *peer) estimate(ctx context.Context, req *droverv1.Request, notBefore batch.Duration) result[mapping.Answer] {
 	res, err := p.client.Estimate(ctx, &droverv1.EstimateRequest{Request: req, NotBefore: durationOut(notBefore)})
 	if err != nil {
-		return failed[mapping.Answer](err)
+		return failed[mapping.Answer](ctx, err)
 	}
 	q := res.GetQuote()
 	if q.GetRefusal() != nil {

@@ -39,7 +39,7 @@ func (f face) ListSites(ctx context.Context, req *droverv1.ListSitesRequest) (*d
 	results := ask(ctx, a.patienceFor(ctx, 0), sites, peers, func(ctx context.Context, s *mapping.Site, p *peer) result[*droverv1.SiteStatus] {
 		res, err := p.client.GetStatus(ctx, &droverv1.GetStatusRequest{})
 		if err != nil {
-			return failed[*droverv1.SiteStatus](err)
+			return failed[*droverv1.SiteStatus](ctx, err)
 		}
 		a.heard(s.Name, res.GetStatus())
 		return result[*droverv1.SiteStatus]{value: res.GetStatus()}
