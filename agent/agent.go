@@ -56,7 +56,7 @@ func New(cfg Config) (*Agent, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("agent configuration: %w", err)
 	}
-	listener, err := net.Listen("tcp", cfg.Listen)
+	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", cfg.Listen)
 	if err != nil {
 		return nil, fmt.Errorf("agent %s: listen: %w", cfg.Name, err)
 	}

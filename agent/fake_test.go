@@ -57,13 +57,20 @@ func hangs(ctx context.Context, _ *droverv1.EstimateRequest) (*droverv1.Quote, e
 	return nil, ctx.Err()
 }
 
-// start serves on a free port of the loopback until the test ends, or stop.
-func (f *fakeServer) start(t *testing.T) *fakeServer {
+// listen opens a free port of the loopback.
+func listen(t *testing.T) net.Listener {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
+	return l
+}
+
+// start serves on a free port of the loopback until the test ends, or stop.
+func (f *fakeServer) start(t *testing.T) *fakeServer {
+	t.Helper()
+	l := listen(t)
 	mux := http.NewServeMux()
 	mux.Handle(droverv1connect.NewServerServiceHandler(f))
 	s := &http.Server{Handler: mux, Protocols: new(http.Protocols)}
@@ -216,10 +223,7 @@ func newGrid(t *testing.T, tune func(*Config), servers ...*fakeServer) *grid {
 	}
 	g := &grid{group: &fakeGroup{changed: make(chan struct{})}, log: newJournal()}
 	g.agent = newAgent(cfg, g.log.logger(), g.group)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := listen(t)
 	g.agent.listener, g.agent.url = l, "http://"+l.Addr().String()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
