@@ -1,6 +1,7 @@
 package catalogue
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -96,8 +97,11 @@ func (a *Argument) Accepted() string {
 // an empty one when it is accepted.
 func (a *Argument) bind(v Value) (Value, string) {
 	if v.kind == TypeText {
-		parsed, ok := a.parse(v.text)
-		if !ok {
+		parsed, err := a.parse(v.text)
+		switch {
+		case errors.Is(err, strconv.ErrRange):
+			return Value{}, ReasonOutOfRange
+		case err != nil:
 			return Value{}, ReasonWrongType
 		}
 		v = parsed
@@ -115,25 +119,25 @@ func (a *Argument) bind(v Value) (Value, string) {
 }
 
 // parse reads what a person typed.
-func (a *Argument) parse(s string) (Value, bool) {
+func (a *Argument) parse(s string) (Value, error) {
 	switch a.Type {
 	case TypeInt:
 		i, err := strconv.ParseInt(s, 10, 64)
-		return Int(i), err == nil
+		return Int(i), err
 	case TypeFloat:
 		f, err := strconv.ParseFloat(s, 64)
-		return Float(f), err == nil
+		return Float(f), err
 	case TypeString:
-		return String(s), true
+		return String(s), nil
 	case TypeBool:
 		switch s {
 		case "true":
-			return Bool(true), true
+			return Bool(true), nil
 		case "false":
-			return Bool(false), true
+			return Bool(false), nil
 		}
 	}
-	return Value{}, false
+	return Value{}, strconv.ErrSyntax
 }
 
 // accepts says whether a value of the argument's type is in its range.

@@ -107,11 +107,13 @@ func (d *decoder) service(n *yaml.Node, path string) *Service {
 			d.list(n, path, func(n *yaml.Node, path string) {
 				s.command = append(s.command, d.template(n, path, s.Arguments))
 			})
-			switch {
-			case n.Kind == yaml.SequenceNode && len(n.Content) == 0:
+			if n.Kind != yaml.SequenceNode {
+				return
+			}
+			if len(n.Content) == 0 {
 				d.fail(n, path, "empty, accepted: a program and its arguments")
-			case len(s.command) > 0 && len(s.command[0]) == 0:
-				d.fail(n, path+"[0]", "empty, accepted: a program")
+			} else if first := follow(n.Content[0]); first.Kind == yaml.ScalarNode && first.ShortTag() == "!!str" && first.Value == "" {
+				d.fail(first, path+"[0]", "empty, accepted: a program")
 			}
 		}},
 		field{"env", false, func(n *yaml.Node, path string) { s.env = d.environ(n, path, s.Arguments) }},
