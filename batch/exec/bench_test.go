@@ -9,48 +9,42 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// drain watches until so many attempts have ended.
-func drain(b *testing.B, s *System, jobs int) {
+// rounds submits jobs by the hundred, waits for the news of their ends, and
+// reports jobs per second.
+func rounds(b *testing.B, s *System, run batch.Program) {
 	b.Helper()
+	const jobs = 100
 	var at batch.Cursor
-	for ended := 0; ended < jobs; {
-		got, err := s.Watch(context.Background(), at)
-		if err != nil {
-			b.Fatal(err)
+	var n int
+	for b.Loop() {
+		for range jobs {
+			n++
+			do(b, s, submission(strconv.Itoa(n), 1, run))
 		}
-		for _, f := range got.Jobs {
-			if f.Phase == batch.PhaseEnded {
-				ended++
+		for ended := 0; ended < jobs; {
+			got, err := s.Watch(context.Background(), at)
+			if err != nil {
+				b.Fatal(err)
 			}
+			for _, f := range got.Jobs {
+				if f.Phase == batch.PhaseEnded {
+					ended++
+				}
+			}
+			at = got.Next
 		}
-		at = got.Next
 	}
+	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "jobs/s")
 }
 
-// BenchmarkProcesses runs real short programs from submission to the news of
-// their end.
-func BenchmarkProcesses(b *testing.B) {
-	s := open(b, Config{Retain: 1 << 20})
-	run := batch.Program{Args: []string{"/bin/true"}}
-	i := 0
-	for b.Loop() {
-		do(b, s, submission(strconv.Itoa(i), 1, run))
-		i++
-	}
-	drain(b, s, i)
-	b.ReportMetric(float64(i)/b.Elapsed().Seconds(), "jobs/s")
+// BenchmarkHundredProcesses runs real short programs.
+func BenchmarkHundredProcesses(b *testing.B) {
+	rounds(b, open(b, Config{}), batch.Program{Args: []string{"/bin/true"}})
 }
 
-// BenchmarkJobWithoutProcess is the loop's own part of a job's life.
-func BenchmarkJobWithoutProcess(b *testing.B) {
-	s := open(b, Config{Launcher: instant{}, Retain: 1 << 24})
-	run := batch.Program{Args: []string{"x"}}
-	i := 0
-	for b.Loop() {
-		do(b, s, submission(strconv.Itoa(i), 1, run))
-		i++
-	}
-	drain(b, s, i)
+// BenchmarkHundredWithoutProcess is the loop's own part of it.
+func BenchmarkHundredWithoutProcess(b *testing.B) {
+	rounds(b, open(b, Config{Launcher: instant{}}), batch.Program{Args: []string{"x"}})
 }
 
 // BenchmarkSubmit queues a job behind others and takes it out again.

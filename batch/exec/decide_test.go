@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"errors"
+	"slices"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -233,5 +234,38 @@ func TestImpossibleDecisionFaultsTheSystem(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+func TestJobsWithSharesOfAProcessorLiveSideBySide(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newFakes()
+		p := newToy(4)
+		p.places = []batch.Location{{Node: 1, Processors: 1, Share: batch.One / 2}}
+		s := open(t, Config{Policy: p, Launcher: l, Grace: 1})
+		do(t, s, minute())
+		do(t, s, submission("b", 1, batch.Program{Args: []string{"x"}}))
+		if !slices.Contains((<-l.launched).spec.Env, "DROVER_NODES=n2:1") {
+			t.Error("the program is not told its places")
+		}
+		if free := snapshot(t, s).Free; free != 3 {
+			t.Errorf("%d processors free beside one that two jobs share, want 3", free)
+		}
+		if err := s.Err(); err != nil {
+			t.Error(err)
+		}
+		f := await(t, s, "a", batch.PhaseEnded)
+		if ran := f.Ended.Sub(f.Started).Round(time.Millisecond); ran != 2*time.Minute {
+			t.Errorf("ended after %v, want twice the walltime at half the share", ran)
+		}
+	})
+}
+
+func TestWalltimesBeyondAllTimeNeverEnd(t *testing.T) {
+	for _, share := range []batch.Share{batch.One, batch.One / 2, 1} {
+		a := attempt{shape: batch.Shape{Walltime: batch.Forever - 1}, since: 1 << 50, share: share}
+		if got := a.limit(); got != batch.Never {
+			t.Errorf("share %d: ends at %d", share, got)
+		}
 	}
 }

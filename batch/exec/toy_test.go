@@ -19,6 +19,7 @@ type toy struct {
 	log    []string
 	epoch  batch.Time // instant of the first submission
 	script []line
+	places []batch.Location // where every job starts; nil: anywhere
 }
 
 // line is a decision to make some time after the first submission.
@@ -79,7 +80,7 @@ func (p *toy) Decide(now batch.Time, out *batch.Decisions) {
 		}
 		p.free -= job.Shape.Width
 		p.queue = slices.Delete(p.queue, i, i+1)
-		out.Start(job.Handle)
+		out.Add(batch.Start, job.Handle, p.places...)
 	}
 }
 
