@@ -67,9 +67,8 @@ func (p *Policy) Apply(now batch.Time, ev *batch.Event) {
 	switch ev.Kind {
 	case batch.Submit, batch.Reserve:
 		p.compress(now) // what ended at this instant goes to those who waited
-		if p.Admit(now, ev.Spec, ev.Kind == batch.Reserve) != counted.Parked {
-			p.plan(now, ev.Spec.Handle)
-		}
+		p.Admit(now, ev.Spec, ev.Kind == batch.Reserve)
+		p.plan(now, ev.Spec.Handle)
 	case batch.Finish:
 		j := p.Finish(ev.Job)
 		p.release(now, j.End, j.Charge)
@@ -84,14 +83,10 @@ func (p *Policy) Apply(now batch.Time, ev *batch.Event) {
 		p.vacate(p.Hold(ev.Job))
 	case batch.Place:
 		p.vacate(p.Place(now, ev))
-		if p.Queue.Has(ev.Job) {
-			p.plan(now, ev.Job)
-		}
+		p.plan(now, ev.Job)
 	case batch.Confirm:
-		p.vacate(p.Confirm(now, ev.Job))
-		if p.Queue.Has(ev.Job) {
-			p.place(now, ev.Job)
-		}
+		p.Confirm(now, ev.Job)
+		p.place(now, ev.Job)
 	case batch.NodeUp, batch.NodeDown:
 		p.SwitchNode(now, ev.Node, ev.Kind == batch.NodeUp)
 		p.ended = true
@@ -105,10 +100,6 @@ func (p *Policy) Apply(now batch.Time, ev *batch.Event) {
 // Decide starts the jobs whose planned start has come.
 func (p *Policy) Decide(now batch.Time, out *batch.Decisions) {
 	p.Profile.Trim(now)
-	p.Unpark(now, func(h batch.Handle) {
-		p.compress(now)
-		p.place(now, h)
-	})
 	p.compress(now)
 	for p.giveUp(now) {
 		p.compress(now)
@@ -144,7 +135,7 @@ func (p *Policy) giveUp(now batch.Time) bool {
 
 // startDue starts the jobs whose planned start has come. One whose start comes
 // late, because the driver did, runs into what is planned behind it; if that is
-// taken, the plan is broken.
+// taken, or others that are late have taken its own place, the plan is broken.
 func (p *Policy) startDue(now batch.Time, out *batch.Decisions) {
 	for b := range p.dueBlocks(now) {
 		for i := 0; i < b.N; {
@@ -152,12 +143,18 @@ func (p *Policy) startDue(now batch.Time, out *batch.Decisions) {
 				i++
 				continue
 			}
+			if b.Charge[i] > p.Free {
+				p.broke = true
+				i++
+				continue
+			}
 			it := p.Queue.RemoveAt(b, i)
 			p.Begin(now, it.Job)
 			out.Start(it.Job)
-			if end := it.Start.Add(it.Walltime); it.Start < now {
-				p.broke = p.broke || p.Profile.FitBefore(end, end+1, now.Sub(it.Start), it.Charge) != end
-				p.Profile.Reserve(end, now.Add(it.Walltime), it.Charge)
+			if it.Start < now {
+				from, to := max(it.Start.Add(it.Walltime), now), now.Add(it.Walltime)
+				p.broke = p.broke || p.Profile.Fit(from, to.Sub(from), it.Charge) != from
+				p.Profile.Reserve(from, to, it.Charge)
 			}
 		}
 	}
@@ -176,7 +173,7 @@ func (p *Policy) dueBlocks(now batch.Time) func(func(*queue.Block) bool) {
 }
 
 // Wake returns the next planned start.
-func (p *Policy) Wake() batch.Time { return min(p.Queue.FirstStart(), p.NextParked()) }
+func (p *Policy) Wake() batch.Time { return p.Queue.FirstStart() }
 
 // Estimate answers by the plan; it is a promise.
 func (p *Policy) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate) bool {
@@ -240,7 +237,8 @@ func (p *Policy) due(now batch.Time) int32 {
 }
 
 // planAnew plans all waiting jobs, in order, after the machine has broken
-// promises.
+// promises. An incoming job that has given its place up gets none, and one whose
+// time would be now gives it up.
 func (p *Policy) planAnew(now batch.Time) {
 	p.broke = false
 	for b := p.Queue.Head(); b != nil; b = p.Queue.Next(b) {
@@ -252,7 +250,15 @@ func (p *Policy) planAnew(now batch.Time) {
 	}
 	for b := p.Queue.Head(); b != nil; b = p.Queue.Next(b) {
 		for i := range b.N {
+			incoming := p.Job(b.Job[i]).State == counted.Incoming
+			if incoming && b.Start[i] == batch.Never {
+				continue
+			}
 			p.plan(now, b.Job[i])
+			if s := b.Start[i]; incoming && s <= now {
+				p.Profile.Release(s, s.Add(b.Walltime[i]), b.Charge[i])
+				p.Queue.SetStart(b, i, batch.Never)
+			}
 		}
 	}
 	p.freed, p.moved = gap{}, gap{}

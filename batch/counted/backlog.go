@@ -18,7 +18,11 @@ type Backlog struct {
 }
 
 // NewBacklog returns the backlog of an idle machine.
-func NewBacklog(p batch.Platform) Backlog { return Backlog{Base: New(p), Changed: true} }
+func NewBacklog(p batch.Platform) Backlog {
+	b := Backlog{Base: New(p), Changed: true}
+	b.parks = true
+	return b
+}
 
 // Fork returns an independent copy.
 func (b *Backlog) Fork() Backlog { return Backlog{b.Base.Fork(), b.Changed} }

@@ -45,12 +45,14 @@ type Base struct {
 
 	jobs    []Job // by handle
 	running []batch.Handle
+	parks   bool           // jobs wait outside the queue for their earliest start
 	parked  []batch.Handle // by earliest start, then order
 	nodes   []int32        // processors of each node, negative while it is down
 	seq     int64
 }
 
-// New returns the base of a policy on an idle machine.
+// New returns the base of a policy that plans, on an idle machine: jobs stand in
+// its queue from their submission on, and it minds their earliest start itself.
 func New(p batch.Platform) Base {
 	b := Base{
 		Capacity: p.Width(), Free: p.Width(), PerProcessor: p.MemoryPerProcessor(),
@@ -100,7 +102,7 @@ func (b *Base) Admit(now batch.Time, spec *batch.Job, incoming bool) State {
 	switch {
 	case incoming:
 		j.State = Incoming
-	case spec.EarliestStart > now:
+	case b.parks && spec.EarliestStart > now:
 		j.State = Parked
 		b.park(spec.Handle)
 		return Parked
@@ -194,7 +196,7 @@ func (b *Base) Place(now batch.Time, ev *batch.Event) (queue.Item, bool) {
 	}
 	j.Charge = b.ChargeOf(ev.Shape.Width, j.Spec.Memory)
 	j.Walltime = ev.Shape.Walltime
-	if j.Spec.EarliestStart > now {
+	if b.parks && j.Spec.EarliestStart > now {
 		j.State = Parked
 		b.park(ev.Job)
 		return old, queued
@@ -205,19 +207,18 @@ func (b *Base) Place(now batch.Time, ev *batch.Event) (queue.Item, bool) {
 }
 
 // Confirm lets an incoming job start. One whose earliest start has not come
-// leaves the queue until then; its item is returned, and true.
-func (b *Base) Confirm(now batch.Time, h batch.Handle) (queue.Item, bool) {
+// leaves the queue until then, unless the policy plans.
+func (b *Base) Confirm(now batch.Time, h batch.Handle) {
 	j := &b.jobs[h]
 	if j.State != Incoming {
 		panic(fmt.Sprintf("counted: job %d is not incoming", h))
 	}
 	j.State = Waiting
-	if j.Spec.EarliestStart <= now {
-		return queue.Item{}, false
+	if b.parks && j.Spec.EarliestStart > now {
+		b.Queue.Remove(h)
+		j.State = Parked
+		b.park(h)
 	}
-	j.State = Parked
-	b.park(h)
-	return b.Queue.Remove(h), true
 }
 
 // Begin notes that a waiting job, already out of the queue, runs from now on.

@@ -13,6 +13,9 @@
 //	                                   ▼  │                      ▼
 //	                                  held          (waiting, at its old place)
 //
+// A policy that plans has no parked jobs: one that must not start yet gets its
+// place in the plan when it is submitted, like everybody else.
+//
 // A job that has been reserved for a move (incoming) stands in the queue like a
 // waiting one, and is passed over until it is confirmed.
 //
