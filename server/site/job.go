@@ -39,7 +39,8 @@ func (j *Job) Key() batch.Key { return batch.Key{Job: j.ID, Epoch: j.Epoch, Atte
 // book is all jobs of a site.
 type book struct {
 	byID  map[batch.JobID]*Job
-	order []*Job // by submission
+	order []*Job // by submission; nil where one was forgotten
+	holes int    // of order
 	load  Load
 }
 

@@ -68,7 +68,7 @@ func (s *Site) List(f Filter, after batch.JobID, limit int) (jobs []Job, more ba
 		at = int(j.index) + 1
 	}
 	for _, j := range s.book.order[at:] {
-		if !f.match(j) {
+		if j == nil || !f.match(j) {
 			continue
 		}
 		if limit > 0 && len(jobs) == limit {

@@ -17,7 +17,7 @@ type Question struct {
 type Quote struct {
 	Shape      batch.Shape    // what the site would give it
 	Wait       batch.Duration // from now to the start
-	Run        batch.Duration // from the start to the end, by walltime
+	Run        batch.Duration // from the start to the end: the walltime, unless jobs share processors
 	Completion batch.Duration // Wait + Run, the ECT from now
 	Kind       batch.Kind
 	P          float64 // of PROBABLE
@@ -218,10 +218,8 @@ func (s *Site) conclude(now batch.Time, r *Request, menu []batch.Shape, c choice
 		return Quote{}, refuse(ReasonCannotRun, "request", "needs that the site's nodes meet", "no shape of it can ever start here")
 	}
 	shape := menu[c.index]
-	q := Quote{Shape: shape, Wait: c.start.Sub(now), Run: shape.Walltime, Kind: c.kind, P: c.p}
-	end := c.start.Add(shape.Walltime)
-	q.Completion = end.Sub(now)
-	if r.Deadline > 0 && end > r.Deadline {
+	q := Quote{Shape: shape, Wait: c.start.Sub(now), Run: c.end.Sub(c.start), Completion: c.end.Sub(now), Kind: c.kind, P: c.p}
+	if r.Deadline > 0 && c.end > r.Deadline {
 		return Quote{}, refuse(ReasonTooLate, "request.deadline", fmt.Sprintf("at least %v from now", q.Completion), "%v from now", r.Deadline.Sub(now))
 	}
 	return q, nil

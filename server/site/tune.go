@@ -42,6 +42,7 @@ func (t Tuning) String() string {
 type choice struct {
 	index int // in the menu; -1 for none that can start
 	start batch.Time
+	end   batch.Time
 	kind  batch.Kind
 	p     float64
 }
@@ -69,14 +70,13 @@ func (t *tuner) tune(now batch.Time, ask batch.Ask, planner Planner) (choice, bo
 
 // best returns the first shape of earliest completion.
 func best(menu []batch.Shape, e *batch.Estimate) choice {
-	c := choice{index: -1, start: batch.Never, kind: e.Kind, p: e.P}
-	earliest := batch.Never
+	c := choice{index: -1, start: batch.Never, end: batch.Never, kind: e.Kind, p: e.P}
 	for i, start := range e.Starts[:len(menu)] {
 		if start == batch.Never {
 			continue
 		}
-		if end := start.Add(menu[i].Walltime); c.index < 0 || end < earliest {
-			c.index, c.start, earliest = i, start, end
+		if end := e.End(i, menu[i].Walltime); c.index < 0 || end < c.end {
+			c.index, c.start, c.end = i, start, end
 		}
 	}
 	return c
@@ -87,8 +87,7 @@ func best(menu []batch.Shape, e *batch.Estimate) choice {
 // is nothing left between; the best of all that was tested wins.
 func (t *tuner) binary(now batch.Time, ask batch.Ask, planner Planner) (choice, bool) {
 	menu := ask.Shapes
-	won := choice{index: -1, start: batch.Never}
-	earliest := batch.Never
+	won := choice{index: -1, start: batch.Never, end: batch.Never}
 	planned := true
 	test := func(i int) batch.Time {
 		ask.Shapes = menu[i : i+1]
@@ -99,10 +98,12 @@ func (t *tuner) binary(now batch.Time, ask batch.Ask, planner Planner) (choice, 
 		}
 		e := &t.out[0]
 		start := e.Starts[0]
-		end := start.Add(menu[i].Walltime)
-		if start != batch.Never && (won.index < 0 || end < earliest || (end == earliest && i < won.index)) {
-			won = choice{index: i, start: start, kind: e.Kind, p: e.P}
-			earliest = end
+		if start == batch.Never {
+			return batch.Never
+		}
+		end := e.End(0, menu[i].Walltime)
+		if won.index < 0 || end < won.end || (end == won.end && i < won.index) {
+			won = choice{index: i, start: start, end: end, kind: e.Kind, p: e.P}
 		}
 		return end
 	}

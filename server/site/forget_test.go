@@ -1,0 +1,93 @@
+package site
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+func TestForgottenJobsLeaveTheOrderOfTheOthers(t *testing.T) {
+	s := newSite(t, sevenMinutes, 5, Exhaustive)
+	var keep []batch.JobID
+	for i := range 200 {
+		j, _ := submit(t, s, 0, batch.JobID(fmt.Sprint(i)), &Request{Service: "seven"})
+		if i%7 == 0 {
+			keep = append(keep, j.ID)
+			continue
+		}
+		if _, err := s.Ended(1, j.Key(), batch.Outcome{End: batch.EndDone}); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Forget(j.ID); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Job(j.ID); err == nil {
+			t.Fatal("a forgotten job is known")
+		}
+	}
+	var listed []batch.JobID
+	for after := batch.JobID(""); ; {
+		jobs, more, err := s.List(Filter{}, after, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, j := range jobs {
+			listed = append(listed, j.ID)
+		}
+		if after = more; more == "" {
+			break
+		}
+	}
+	if !slices.Equal(listed, keep) {
+		t.Errorf("listed %v, want %v", listed, keep)
+	}
+	if n := len(s.book.order); n > 2*len(keep)+1 {
+		t.Errorf("the order holds %d places for %d jobs", n, len(keep))
+	}
+	if l := s.Load(); l.Waiting != len(keep) || int(l.Ended) != 200-len(keep) {
+		t.Errorf("load: %+v", l)
+	}
+}
+
+func TestOnlyEndedJobsAreForgotten(t *testing.T) {
+	s := newSite(t, sevenMinutes, 5, Exhaustive)
+	submit(t, s, 0, "a", &Request{Service: "seven"})
+	var r *Refusal
+	if err := s.Forget("a"); !errors.As(err, &r) || r.Reason != ReasonBadValue {
+		t.Errorf("a waiting job: %v", err)
+	}
+	if err := s.Forget("b"); !errors.As(err, &r) || r.Reason != ReasonUnknownJob {
+		t.Errorf("an unknown job: %v", err)
+	}
+}
+
+// shared is a policy whose jobs take twice their walltime.
+type shared struct{}
+
+func (shared) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate) bool {
+	for i := range asks {
+		out[i].Kind = batch.Forecast
+		starts := out[i].Grow(len(asks[i].Shapes))
+		for k, shape := range asks[i].Shapes {
+			starts[k] = now
+			out[i].Ends = append(out[i].Ends, now.Add(2*shape.Walltime))
+		}
+	}
+	return true
+}
+
+func TestAPlannersOwnEndsCount(t *testing.T) {
+	for _, tuning := range []Tuning{Exhaustive, Binary} {
+		s := newSite(t, sevenMinutes, 5, tuning)
+		q, err := s.Quote(7, Question{Request: &Request{Service: "seven"}}, shared{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if q.Run != 2*q.Shape.Walltime || q.Completion != q.Wait+q.Run {
+			t.Errorf("%v: %+v", tuning, q)
+		}
+	}
+}
