@@ -1,0 +1,349 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// play runs a script against a core. A line is
+//
+//	TIME EVENT ARGUMENTS => ACTION
+//
+// where TIME is the time since the beginning, and ACTION what the event has to
+// be answered with, as show writes it.
+func play(t *testing.T, script string, event func(now Time, name string, args []string) Action) {
+	t.Helper()
+	for i, line := range strings.Split(strings.TrimSpace(script), "\n") {
+		before, want, ok := strings.Cut(strings.TrimSpace(line), "=>")
+		words := strings.Fields(before)
+		if !ok || len(words) < 2 {
+			t.Fatalf("line %d: %q", i+1, line)
+		}
+		at, err := time.ParseDuration(words[0])
+		if err != nil {
+			t.Fatalf("line %d: %v", i+1, err)
+		}
+		now := Time(at / time.Microsecond)
+		if got := show(event(now, words[1], words[2:])); got != strings.TrimSpace(want) {
+			t.Fatalf("line %d: %s\n got %s", i+1, strings.TrimSpace(line), got)
+		}
+	}
+}
+
+func show(a Action) string {
+	switch a.Do {
+	case Map, Find:
+		return fmt.Sprintf("%v %d", a.Do, a.Agent)
+	case Submit, Visit, Done:
+		return fmt.Sprintf("%v %s", a.Do, a.Target.Site)
+	case Pause:
+		return fmt.Sprintf("pause until %v for %v", time.Duration(a.Until)*time.Microsecond, a.Err)
+	case Fail:
+		if u, ok := errors.AsType[*UnknownError](a.Err); ok {
+			return fmt.Sprintf("unknown at %s for %v", u.Target.Site, u.Err)
+		}
+		return fmt.Sprintf("fail for %v", a.Err)
+	}
+	return a.Do.String()
+}
+
+func site(name string) Target { return Target{Site: name, Address: "http://" + name} }
+
+// failure returns the failure that an event names, with its name as the error.
+func failure(name string) Failure {
+	kinds := map[string]FailureKind{"unsent": Unsent, "silent": Silent, "busy": Busy, "absent": Absent, "refused": Refused}
+	return Failure{Kind: kinds[name], Err: errors.New(name)}
+}
+
+func TestSubmission(t *testing.T) {
+	for name, tc := range map[string]struct {
+		agents   int
+		patience batch.Duration
+		script   string
+	}{
+		"goes to the first of the ranking": {1, 10 * batch.Second, `
+			0s start      => map 0
+			0s mapped a b => submit a
+			1s accepted   => done a`},
+		"another agent is asked when one does not answer": {3, 10 * batch.Second, `
+			0s start    => map 0
+			0s unsent   => map 1
+			2s silent   => map 2
+			2s mapped a => submit a`},
+		"agents are asked again, the next one first, until patience runs out": {2, batch.Second, `
+			0s    start  => map 0
+			0s    unsent => map 1
+			0s    unsent => pause until 100ms for unsent
+			100ms awake  => map 0
+			100ms busy   => map 1
+			100ms unsent => pause until 300ms for unsent
+			300ms awake  => map 0
+			900ms silent => map 1
+			900ms silent => pause until 1s for silent
+			1s    awake  => map 0
+			1s    unsent => map 1
+			1s    busy   => fail for busy`},
+		"what the agent refuses is refused": {2, 10 * batch.Second, `
+			0s start   => map 0
+			0s refused => fail for refused`},
+		"an empty ranking is no place to submit to": {1, 0, `
+			0s start  => map 0
+			0s mapped => fail for the agent named no site`},
+		"a call that sent nothing goes to the next site at once": {1, 10 * batch.Second, `
+			0s start        => map 0
+			0s mapped a b c => submit a
+			0s unsent       => submit b
+			0s unsent       => submit c
+			0s accepted     => done c`},
+		"when nothing could be sent anywhere the agent is asked anew": {1, 10 * batch.Second, `
+			0s    start      => map 0
+			0s    mapped a b => submit a
+			0s    unsent     => submit b
+			0s    unsent     => pause until 100ms for unsent
+			100ms awake      => map 0
+			100ms mapped c   => submit c
+			100ms accepted   => done c`},
+		"patience is not renewed by an agent that ranks what cannot be reached": {1, 150 * batch.Millisecond, `
+			0s    start    => map 0
+			0s    mapped a => submit a
+			0s    unsent   => pause until 100ms for unsent
+			100ms awake    => map 0
+			100ms mapped a => submit a
+			100ms unsent   => pause until 150ms for unsent
+			150ms awake    => map 0
+			150ms mapped a => submit a
+			150ms unsent   => fail for unsent`},
+		"after a silence it stays with that site, though others are free": {1, 10 * batch.Second, `
+			0s   start      => map 0
+			0s   mapped a b => submit a
+			3s   silent     => pause until 3.1s for silent
+			3.1s awake      => submit a
+			3.1s unsent     => pause until 3.3s for unsent
+			3.3s awake      => submit a
+			3.3s accepted   => done a`},
+		"a silence that lasts leaves it unknown": {1, 250 * batch.Millisecond, `
+			0s    start      => map 0
+			0s    mapped a b => submit a
+			0s    silent     => pause until 100ms for silent
+			100ms awake      => submit a
+			100ms silent     => pause until 250ms for silent
+			250ms awake      => submit a
+			250ms unsent     => unknown at a for unsent`},
+		"without patience a silence is unknown at once": {1, 0, `
+			0s start      => map 0
+			0s mapped a b => submit a
+			0s silent     => unknown at a for silent`},
+		"patience begins anew when the job is sent": {2, batch.Second, `
+			0s    start    => map 0
+			0s    unsent   => map 1
+			0s    mapped a => submit a
+			60s   silent   => pause until 1m0.1s for silent
+			60.1s awake    => submit a
+			60.1s accepted => done a`},
+		"the server's own refusal is final": {1, 10 * batch.Second, `
+			0s start      => map 0
+			0s mapped a b => submit a
+			0s refused    => fail for refused`},
+		"a refusal after a silence says nothing about what was sent before": {1, 10 * batch.Second, `
+			0s    start      => map 0
+			0s    mapped a b => submit a
+			0s    silent     => pause until 100ms for silent
+			100ms awake      => submit a
+			100ms refused    => unknown at a for refused`},
+		"a busy server keeps the job, and it is known that it has not taken it": {1, 100 * batch.Millisecond, `
+			0s    start      => map 0
+			0s    mapped a b => submit a
+			0s    busy       => pause until 100ms for busy
+			100ms awake      => submit a
+			100ms busy       => fail for busy`},
+		"pauses double up to the longest": {1, 100 * batch.Second, `
+			0s   start    => map 0
+			0s   mapped a => submit a
+			0s   silent   => pause until 100ms for silent
+			0s   awake    => submit a
+			0s   silent   => pause until 200ms for silent
+			0s   awake    => submit a
+			0s   silent   => pause until 400ms for silent
+			0s   awake    => submit a
+			0s   silent   => pause until 800ms for silent
+			0s   awake    => submit a
+			0s   silent   => pause until 1.6s for silent
+			0s   awake    => submit a
+			0s   silent   => pause until 2s for silent
+			0s   awake    => submit a
+			0s   silent   => pause until 2s for silent`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := NewSubmission(Config{Agents: tc.agents, Patience: tc.patience}, "j")
+			play(t, tc.script, func(now Time, event string, args []string) Action {
+				switch event {
+				case "start":
+					return s.Start(now)
+				case "mapped":
+					var targets []Target
+					for _, a := range args {
+						targets = append(targets, site(a))
+					}
+					return s.Mapped(now, targets)
+				case "accepted":
+					return s.Accepted(now)
+				case "awake":
+					return s.Awake(now)
+				}
+				return s.Failed(now, failure(event))
+			})
+		})
+	}
+}
+
+func TestPursuit(t *testing.T) {
+	for name, tc := range map[string]struct {
+		agents   int
+		patience batch.Duration
+		at       string // where the job is believed to be
+		script   string
+	}{
+		"a known server is visited without asking": {1, 10 * batch.Second, "a", `
+			0s start    => visit a
+			9s finished => done a`},
+		"an unknown place is asked for": {2, 10 * batch.Second, "", `
+			0s start     => find 0
+			0s unsent    => find 1
+			0s found a 0 => visit a
+			0s finished  => done a`},
+		"a job that no agent can find is unknown": {2, 10 * batch.Second, "", `
+			0s start  => find 0
+			0s absent => find 1
+			0s absent => fail for absent`},
+		"one silent agent leaves hope": {2, 100 * batch.Millisecond, "", `
+			0s    start  => find 0
+			0s    absent => find 1
+			0s    silent => pause until 100ms for silent
+			100ms awake  => find 0
+			100ms absent => find 1
+			100ms absent => fail for absent`},
+		"a move is followed": {1, 10 * batch.Second, "a", `
+			0s start     => visit a
+			5s heard 0   => visit a
+			6s moved 1   => find 0
+			6s found b 1 => visit b
+			9s finished  => done b`},
+		"an agent that is behind is asked again": {1, 10 * batch.Second, "a", `
+			0s   start     => visit a
+			6s   moved 1   => find 0
+			6s   found a 1 => pause until 6.1s for job j: on its way from site a
+			6.1s awake     => find 0
+			6.1s found c 0 => pause until 6.3s for job j: on its way from site c
+			6.3s awake     => find 0
+			6.3s absent    => pause until 6.7s for absent
+			6.7s awake     => find 0
+			6.7s found b 1 => visit b`},
+		"a job may come back": {1, 10 * batch.Second, "a", `
+			0s start     => visit a
+			6s moved 1   => find 0
+			6s found b 1 => visit b
+			7s moved 2   => find 0
+			7s found a 2 => visit a
+			9s finished  => done a`},
+		"a server that does not answer may have handed the job over": {1, 10 * batch.Second, "a", `
+			0s start     => visit a
+			3s silent    => find 0
+			3s found b 1 => visit b
+			9s finished  => done b`},
+		"a server that does not answer is visited again": {1, batch.Second, "a", `
+			0s   start     => visit a
+			3s   silent    => find 0
+			3s   found a 0 => pause until 3.1s for silent
+			3.1s awake     => visit a
+			3.1s unsent    => find 0
+			3.1s absent    => pause until 3.3s for unsent
+			3.3s awake     => visit a
+			3.3s heard 0   => visit a
+			8s   silent    => find 0
+			8s   busy      => pause until 8.1s for silent
+			8.1s awake     => visit a
+			9s   silent    => find 0
+			9s   silent    => fail for silent`},
+		"claims that take turns do not keep it busy": {1, 10 * batch.Second, "a", `
+			0s start     => visit a
+			0s unsent    => find 0
+			0s found b 0 => visit b
+			0s unsent    => find 0
+			0s found a 0 => pause until 100ms for unsent`},
+		"a server that knows nothing of the job and an agent that says it does are asked again": {1, 10 * batch.Second, "a", `
+			0s    start     => visit a
+			0s    absent    => find 0
+			0s    found a 0 => pause until 100ms for absent
+			100ms awake     => visit a
+			100ms finished  => done a`},
+		"a job that its server has forgotten is unknown when no agent finds it": {1, 10 * batch.Second, "a", `
+			0s start  => visit a
+			0s absent => find 0
+			0s absent => fail for absent`},
+		"a refusal ends it": {2, 10 * batch.Second, "a", `
+			0s start   => visit a
+			0s refused => fail for refused`},
+		"an agent's refusal ends it": {2, 10 * batch.Second, "", `
+			0s start   => find 0
+			0s refused => fail for refused`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var at Target
+			if tc.at != "" {
+				at = site(tc.at)
+			}
+			p := NewPursuit(Config{Agents: tc.agents, Patience: tc.patience}, "j", at, 0)
+			play(t, tc.script, pursue(t, p))
+		})
+	}
+}
+
+// pursue returns how a script's events reach a pursuit.
+func pursue(t *testing.T, p *Pursuit) func(now Time, event string, args []string) Action {
+	epoch := func(s string) uint32 {
+		e, err := strconv.ParseUint(s, 10, 32)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return uint32(e)
+	}
+	return func(now Time, event string, args []string) Action {
+		switch event {
+		case "start":
+			return p.Start(now)
+		case "heard":
+			p.Heard(epoch(args[0]))
+			return p.last
+		case "moved":
+			return p.Moved(now, epoch(args[0]))
+		case "found":
+			return p.Found(now, site(args[0]), epoch(args[1]))
+		case "finished":
+			return p.Finished(now)
+		case "awake":
+			return p.Awake(now)
+		}
+		return p.Failed(now, failure(event))
+	}
+}
+
+func TestPursuitGivesUpAfterTheMostMoves(t *testing.T) {
+	p := NewPursuit(Config{Agents: 1, Patience: batch.Second}, "j", site("s0"), 0)
+	p.Start(0)
+	for hop := uint32(1); hop <= MaxHops; hop++ {
+		if a := p.Moved(0, hop); a.Do != Find {
+			t.Fatalf("hop %d: %s", hop, show(a))
+		}
+		p.Found(0, site(fmt.Sprint("s", hop)), hop)
+	}
+	a := p.Moved(0, MaxHops+1)
+	if _, ok := errors.AsType[*HopsError](a.Err); a.Do != Fail || !ok {
+		t.Errorf("after %d hops: %s", MaxHops, show(a))
+	}
+}
