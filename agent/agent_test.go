@@ -2,12 +2,15 @@ package agent
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
 
 	"connectrpc.com/connect"
 	"connectrpc.com/grpcreflect"
+	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/go-hclog"
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/seed-9b8f70bb/drover/gossip"
@@ -69,21 +72,11 @@ func TestOnePortSpeaksBothProtocolsWithHealthAndReflection(t *testing.T) {
 			set(transport.Protocols)
 			defer transport.CloseIdleConnections()
 			client := &http.Client{Transport: transport}
-			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost,
-				g.agent.URL()+"/grpc.health.v1.Health/Check", strings.NewReader("{}"))
-			if err != nil {
-				t.Fatal(err)
+			res, body := healthOf(t, client, g.agent.URL(), droverv1connect.AgentServiceName)
+			if body != `{"status":"SERVING_STATUS_SERVING"}` || res.Proto != name {
+				t.Errorf("%s %s %s", res.Proto, res.Status, body)
 			}
-			req.Header.Set("Content-Type", "application/json")
-			res, err := client.Do(req)
-			if err != nil {
-				t.Fatal(err)
-			}
-			res.Body.Close()
-			if res.StatusCode != http.StatusOK || res.Proto != name {
-				t.Errorf("%s %s", res.Proto, res.Status)
-			}
-			_, err = connect.NewClient[emptypb.Empty, emptypb.Empty](client, g.agent.URL()+droverv1connect.AgentServiceMapProcedure).
+			_, err := connect.NewClient[emptypb.Empty, emptypb.Empty](client, g.agent.URL()+droverv1connect.AgentServiceMapProcedure).
 				CallUnary(context.Background(), connect.NewRequest(&emptypb.Empty{}))
 			if code, d := detail(t, err); code != connect.CodeInvalidArgument || d.GetField() != "request" {
 				t.Errorf("Map: %v", err)
@@ -119,4 +112,50 @@ func TestAddressInUseIsAnErrorAndFreesTheRest(t *testing.T) {
 	if _, err := New(taken); err == nil || !strings.Contains(err.Error(), "gossip") {
 		t.Errorf("gossip: %v", err)
 	}
+}
+
+func TestStoppingAgentSaysThatItIsNotServingWhileItStillAnswers(t *testing.T) {
+	cfg := Default()
+	group := &fakeGroup{changed: make(chan struct{})}
+	a := newAgent(cfg, hclog.NewNullLogger(), group)
+	a.listener = listen(t)
+	var transport http.Transport
+	defer transport.CloseIdleConnections()
+	var said []string
+	group.leaving = func() {
+		for _, service := range []string{"", droverv1connect.AgentServiceName} {
+			_, body := healthOf(t, &http.Client{Transport: &transport}, "http://"+a.listener.Addr().String(), service)
+			said = append(said, body)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := a.Run(ctx); err != nil {
+		t.Error(err)
+	}
+	no := `{"status":"SERVING_STATUS_NOT_SERVING"}`
+	if d := cmp.Diff([]string{no, no}, said); d != "" {
+		t.Error(d)
+	}
+}
+
+// healthOf asks an agent for the health of a service; the answer is JSON.
+func healthOf(t *testing.T, client *http.Client, url, service string) (res *http.Response, body string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/grpc.health.v1.Health/Check",
+		strings.NewReader(`{"service":"`+service+`"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	res, err = client.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res, strings.ReplaceAll(string(b), " ", "")
 }

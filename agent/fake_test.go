@@ -22,7 +22,10 @@ import (
 	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// memberlist does not wait for a probe under way when it shuts down.
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/hashicorp/memberlist.(*Memberlist).probeNode"))
+}
 
 // fakeServer is a site's server that says what a test wants it to say.
 type fakeServer struct {
@@ -98,7 +101,7 @@ func (f *fakeServer) Describe(context.Context, *droverv1.DescribeRequest) (*drov
 }
 
 func (f *fakeServer) GetStatus(context.Context, *droverv1.GetStatusRequest) (*droverv1.GetStatusResponse, error) {
-	return &droverv1.GetStatusResponse{Status: &droverv1.SiteStatus{Running: 2, Waiting: 1}}, nil
+	return &droverv1.GetStatusResponse{Status: &droverv1.SiteStatus{Running: 2, Waiting: 1, ProcessorsBusy: 3}}, nil
 }
 
 func (f *fakeServer) Estimate(ctx context.Context, req *droverv1.EstimateRequest) (*droverv1.EstimateResponse, error) {
@@ -139,6 +142,7 @@ type fakeGroup struct {
 	mu      sync.Mutex
 	members []gossip.Member
 	changed chan struct{}
+	leaving func() // called by Leave; may be nil
 }
 
 func (g *fakeGroup) Members() []gossip.Member {
@@ -146,9 +150,15 @@ func (g *fakeGroup) Members() []gossip.Member {
 	defer g.mu.Unlock()
 	return slices.Clone(g.members)
 }
-func (g *fakeGroup) Changed() <-chan struct{}    { return g.changed }
-func (g *fakeGroup) Leave(context.Context) error { return nil }
-func (g *fakeGroup) Close() error                { return nil }
+func (g *fakeGroup) Changed() <-chan struct{} { return g.changed }
+func (g *fakeGroup) Close() error             { return nil }
+
+func (g *fakeGroup) Leave(context.Context) error {
+	if g.leaving != nil {
+		g.leaving()
+	}
+	return nil
+}
 
 func (g *fakeGroup) set(members ...gossip.Member) {
 	g.mu.Lock()

@@ -10,6 +10,7 @@ import (
 	"connectrpc.com/connect"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/seed-9b8f70bb/drover/agent/mapping"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
@@ -77,8 +78,8 @@ func TestJobIsWhereTheHighestEpochSays(t *testing.T) {
 	gone, waiting := droverv1.JobState_JOB_STATE_GONE, droverv1.JobState_JOB_STATE_WAITING
 	dead := (&fakeServer{name: "dead"}).start(t)
 	g := newGrid(t, nil,
-		(&fakeServer{name: "a", jobs: []*droverv1.Job{{Id: "moved", State: gone, Epoch: 2}, {Id: "back", State: waiting, Epoch: 3}}}).start(t),
-		(&fakeServer{name: "b", jobs: []*droverv1.Job{{Id: "moved", State: waiting, Epoch: 2}, {Id: "back", State: gone, Epoch: 3}}}).start(t),
+		(&fakeServer{name: "a", jobs: []*droverv1.Job{{Id: "moved", State: gone, Epoch: 2}, {Id: "back", State: waiting, Epoch: 3}, {Id: "old", State: waiting, Epoch: 1}}}).start(t),
+		(&fakeServer{name: "b", jobs: []*droverv1.Job{{Id: "moved", State: waiting, Epoch: 2}, {Id: "back", State: gone, Epoch: 3}, {Id: "old", State: waiting, Epoch: 4}}}).start(t),
 		(&fakeServer{name: "c", jobs: []*droverv1.Job{{Id: "moved", State: waiting, Epoch: 1}}}).start(t),
 		dead,
 	)
@@ -90,7 +91,7 @@ func TestJobIsWhereTheHighestEpochSays(t *testing.T) {
 		t.Errorf("%v %v", code, d)
 	}
 	dead.stop()
-	for id, site := range map[string]string{"moved": "b", "back": "a"} {
+	for id, site := range map[string]string{"moved": "b", "back": "a", "old": "b"} {
 		res, err := find(id)
 		if err != nil {
 			t.Fatal(err)
@@ -144,6 +145,17 @@ func TestSitesAreListedWithTheirStatus(t *testing.T) {
 		if d := cmp.Diff(c.want, strings.Join(got, " ")); d != "" {
 			t.Errorf("filter %q: %s", c.filter, d)
 		}
+	}
+}
+
+func TestStatusOfASiteIsKeptInTheView(t *testing.T) {
+	g := newGrid(t, nil, (&fakeServer{name: "lyon"}).start(t))
+	if _, err := g.client.ListSites(context.Background(), &droverv1.ListSitesRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	sites, _ := g.agent.known()
+	if d := cmp.Diff(mapping.Load{Running: 2, Waiting: 1, Busy: 3}, sites[0].Load); d != "" {
+		t.Error(d)
 	}
 }
 

@@ -214,6 +214,19 @@ func TestSilentSiteIsNotAskedUntilItIsBack(t *testing.T) {
 	}
 }
 
+func TestServerStartedAnewIsDescribedAgain(t *testing.T) {
+	s := (&fakeServer{name: "lyon", services: []string{"sleep"}, estimate: answers(quote(0, 1, 1))}).start(t)
+	g := newGrid(t, nil, s)
+	s.mu.Lock()
+	s.services = []string{"lu"}
+	s.mu.Unlock()
+	g.group.set(s.member(2))
+	g.log.await(t, "site is known: site=lyon", 2)
+	if _, err := g.client.Map(context.Background(), lu()); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestServerUnderAnotherNameIsNotTaken(t *testing.T) {
 	s := (&fakeServer{name: "lyon", services: []string{"lu"}}).start(t)
 	g := newGrid(t, nil)

@@ -14,7 +14,10 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// memberlist does not wait for a probe under way when it shuts down.
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/hashicorp/memberlist.(*Memberlist).probeNode"))
+}
 
 // join starts a member on a free port of the loopback.
 func join(t *testing.T, role Role, name string, seeds ...string) *Group {
@@ -33,7 +36,12 @@ func join(t *testing.T, role Role, name string, seeds ...string) *Group {
 // eventually reads Changed until the members are as wanted.
 func eventually(t *testing.T, g *Group, what string, ok func([]Member) bool) []Member {
 	t.Helper()
-	late := time.After(30 * time.Second)
+	return within(t, g, 30*time.Second, what, ok)
+}
+
+func within(t *testing.T, g *Group, d time.Duration, what string, ok func([]Member) bool) []Member {
+	t.Helper()
+	late := time.After(d)
 	for {
 		if all := g.Members(); ok(all) {
 			return all
@@ -126,9 +134,26 @@ func TestOneThatLeavesIsForgottenAndOneThatDiesIsLost(t *testing.T) {
 	}
 	eventually(t, a, "a lost server", func(all []Member) bool { return len(all) == 1 && all[0].Lost })
 	join(t, Server, "dies", a.Addr())
-	eventually(t, a, "the server back", func(all []Member) bool {
+	// The name is free at once: memberlist by itself would take half a minute.
+	within(t, a, 10*time.Second, "the server back", func(all []Member) bool {
 		return len(all) == 1 && !all[0].Lost && all[0].Generation > before
 	})
+}
+
+func TestSeedsAreAskedWhileSomebodyIsMissing(t *testing.T) {
+	a := join(t, Agent, "one")
+	if !a.wanting() {
+		t.Error("content alone")
+	}
+	join(t, Server, "lyon", a.Addr())
+	eventually(t, a, "the server", count(1))
+	if a.wanting() {
+		t.Error("not content though all are there")
+	}
+	a.drop("server/lyon")
+	if !a.wanting() {
+		t.Error("content though lyon is lost")
+	}
 }
 
 func TestLateGoodbyeOfAnEarlierLifeIsIgnored(t *testing.T) {
