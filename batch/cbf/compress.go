@@ -26,6 +26,9 @@ func (g *gap) add(start, end batch.Time) {
 // A job of charge c that begins at s cannot, unless there is an instant in the
 // gap, before s, at which c is free: before the gap opened nothing earlier was
 // free for it, and its own place does not count before s.
+//
+// Incoming jobs stay where they are: moved to a time before they are confirmed
+// they would lose their place.
 func (p *Policy) compress(now batch.Time) {
 	if !p.ended {
 		return
@@ -47,22 +50,24 @@ func (p *Policy) compress(now batch.Time) {
 				continue
 			}
 			if old := b.Start[i]; p.advance(now, b, i) && old != batch.Never {
-				end := old.Add(b.Walltime[i])
-				p.moved.add(old, end)
-				g.add(old, end)
-				most = max(most, p.Profile.Highest(old, end))
+				// What it had and has no more: the end of its old place.
+				d := b.Walltime[i]
+				from, to := max(old, b.Start[i].Add(d)), old.Add(d)
+				p.moved.add(from, to)
+				g.add(from, to)
+				most = max(most, p.Profile.Highest(from, to))
 			}
 		}
 	}
 }
 
 // advance moves the job at position i of block b to its earliest fit before its
-// planned start, if there is one.
+// planned start, if there is one and it may start.
 func (p *Policy) advance(now batch.Time, b *queue.Block, i int) bool {
 	old, d, c := b.Start[i], b.Walltime[i], b.Charge[i]
 	j := p.Job(b.Job[i])
-	if old == batch.Never && j.State == counted.Incoming {
-		return false // it has given its place up
+	if j.State == counted.Incoming {
+		return false
 	}
 	from := max(now, j.Spec.EarliestStart)
 	start := p.Profile.FitBefore(from, old, d, c)

@@ -29,5 +29,5 @@
 // A small profile is one leaf: a sorted array.
 //
 // Times and widths are not checked here; what comes in has been checked at the
-// edge. A Profile is not safe for concurrent use.
+// edge. A Profile is not safe for concurrent use, not even for searches.
 package profile

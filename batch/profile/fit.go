@@ -9,9 +9,12 @@ type cursor struct {
 	path [maxHeight]struct{ node, kid int32 } // path[h] is the inner node with h levels below it
 }
 
-// seek returns a cursor at the last step at or before t, or at the origin.
-func (p *Profile) seek(t Time) cursor {
-	c := cursor{p: p, leaf: p.root, i: -1, free: p.base}
+// seek returns the profile's cursor, moved to the last step at or before t, or
+// to the origin. There is one for each profile: it is larger than what most
+// searches read.
+func (p *Profile) seek(t Time) *cursor {
+	c := &p.cursor
+	c.p, c.leaf, c.i, c.free = p, p.root, -1, p.base
 	for h := p.height - 1; h >= 0; h-- {
 		at := c.leaf
 		n := &p.inners[at]
@@ -55,7 +58,7 @@ func (c *cursor) advance(width int32, below bool, limit Time) bool {
 			if n.key[k] >= limit {
 				return false
 			}
-			if n.holds(k, free, width, below) {
+			if c.p.holds(n, k, h, free, width, below) {
 				c.path[h].kid = k
 				c.free = free
 				return c.descend(h, width, below) && c.time() < limit
@@ -66,8 +69,10 @@ func (c *cursor) advance(width int32, below bool, limit Time) bool {
 	return false
 }
 
-// holds says whether a step of child k is what advance looks for.
-func (n *inner) holds(k, free, width int32, below bool) bool {
+// holds says whether a step of n's child k, a node with so many inner levels, is
+// what advance looks for.
+func (p *Profile) holds(n *inner, k int32, level int, free, width int32, below bool) bool {
+	p.renew(n, k, level)
 	if below {
 		return free+n.low[k] < width
 	}
@@ -81,7 +86,7 @@ func (c *cursor) descend(h int, width int32, below bool) bool {
 	for h--; h >= 0; h-- {
 		n := &c.p.inners[at]
 		k := int32(0)
-		for !n.holds(k, c.free, width, below) {
+		for !c.p.holds(n, k, h, c.free, width, below) {
 			c.free += n.sum[k]
 			k++
 		}
@@ -114,8 +119,7 @@ func (p *Profile) Fit(from Time, d Duration, width int32) Time {
 func (p *Profile) FitBefore(from, until Time, d Duration, width int32) Time {
 	from = max(from, p.origin)
 	c := p.seek(from)
-	start := from
-	for start < until {
+	for start := from; start < until; start = c.time() {
 		if c.free < width {
 			if !c.advance(width, false, until) {
 				return Never
@@ -125,7 +129,6 @@ func (p *Profile) FitBefore(from, until Time, d Duration, width int32) Time {
 		if !c.advance(width, true, min(start.Add(d), until)) {
 			return start
 		}
-		start = c.time()
 	}
 	return Never
 }

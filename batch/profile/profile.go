@@ -15,6 +15,8 @@ type Profile struct {
 	root       int32 // a leaf if height is 0
 	height     int   // inner levels
 	first      int32 // the leftmost leaf
+
+	cursor cursor
 }
 
 // New returns a profile with the given capacity free from origin on.
@@ -58,8 +60,7 @@ func (p *Profile) Origin() Time { return p.origin }
 
 // Free returns what is free at t; before the origin, what is free there.
 func (p *Profile) Free(t Time) int32 {
-	c := p.seek(t)
-	return c.free
+	return p.seek(t).free
 }
 
 // Reserve takes width from start until end; an end of Never does not end. What
@@ -120,12 +121,5 @@ func (p *Profile) add(t Time, delta int32) {
 		p.base += delta
 		return
 	}
-	split, key, empty := p.insert(p.root, p.height, t, delta)
-	switch {
-	case empty:
-		p.clear()
-	case split >= 0:
-		p.grow(split, key)
-	}
-	p.collapse()
+	p.insert(t, delta)
 }

@@ -41,14 +41,19 @@ func checkNode(t interface{ Fatalf(string, ...any) }, p *Profile, at int32, leve
 		t.Fatalf("inner node %d is empty", at)
 	}
 	for k := range n.n {
+		if level > 1 { // from below, so that what is measured here is right
+			checkNode(t, p, n.kids[k], level-1)
+		}
 		want := *n
 		p.measure(&want, k, level-1)
-		if want.sum[k] != n.sum[k] || want.low[k] != n.low[k] || want.high[k] != n.high[k] {
+		fresh := n.stale&(1<<k) == 0
+		if want.sum[k] != n.sum[k] || fresh && (want.low[k] != n.low[k] || want.high[k] != n.high[k]) {
 			t.Fatalf("node %d child %d: stale measures", at, k)
 		}
 		if level > 1 {
-			checkNode(t, p, n.kids[k], level-1)
-		} else if l := &p.leaves[n.kids[k]]; l.n == 0 || k > 0 && l.time[0] < n.key[k] {
+			continue
+		}
+		if l := &p.leaves[n.kids[k]]; l.n == 0 || k > 0 && l.time[0] < n.key[k] {
 			t.Fatalf("leaf %d is empty or begins before its key", n.kids[k])
 		}
 	}

@@ -16,14 +16,17 @@ type leaf struct {
 	change     [leafSize]int32
 }
 
-// inner holds children and, for each, what a search needs to pass it by.
+// inner holds children and, for each, what a search needs to pass it by. low
+// and high are renewed when a search asks for them, because a planner that moves
+// a rectangle changes four steps that lie close together.
 type inner struct {
-	n    int32
-	kids [innerSize]int32
-	key  [innerSize]Time  // no step of the child is earlier; key[0] says nothing
-	sum  [innerSize]int32 // of all its changes
-	low  [innerSize]int32 // lowest sum of a beginning of its changes, at least one long
-	high [innerSize]int32 // highest such sum
+	n     int32
+	stale uint32 // bit k: low[k] and high[k] are out of date
+	kids  [innerSize]int32
+	key   [innerSize]Time  // no step of the child is earlier; key[0] says nothing
+	sum   [innerSize]int32 // of all its changes
+	low   [innerSize]int32 // lowest sum of a beginning of its changes, at least one long
+	high  [innerSize]int32 // highest such sum
 }
 
 func (p *Profile) newLeaf() int32 {
@@ -42,7 +45,7 @@ func (p *Profile) newInner() int32 {
 	if n := len(p.freeInners); n > 0 {
 		at := p.freeInners[n-1]
 		p.freeInners = p.freeInners[:n-1]
-		p.inners[at].n = 0
+		p.inners[at].n, p.inners[at].stale = 0, 0
 		return at
 	}
 	p.inners = append(p.inners, inner{})
@@ -105,40 +108,67 @@ func (p *Profile) measure(n *inner, k int32, level int) {
 	} else {
 		c := &p.inners[n.kids[k]]
 		for i := range c.n {
+			p.renew(c, i, level-1)
 			low, high = min(low, sum+c.low[i]), max(high, sum+c.high[i])
 			sum += c.sum[i]
 		}
 	}
 	n.sum[k], n.low[k], n.high[k] = sum, low, high
+	n.stale &^= 1 << k
 }
 
-// insert adds delta at t below a node with so many inner levels. split is a
-// node to be put after it, beginning at key, or -1; empty says that the node has
-// lost its last step and is gone.
-func (p *Profile) insert(at int32, level int, t Time, delta int32) (split int32, key Time, empty bool) {
-	if level == 0 {
-		return p.insertLeaf(at, t, delta)
+// renew measures n's child k, a node with so many inner levels, if that is due.
+func (p *Profile) renew(n *inner, k int32, level int) {
+	if n.stale&(1<<k) != 0 {
+		p.measure(n, k, level)
 	}
-	k := p.inners[at].n - 1
-	for k > 0 && p.inners[at].key[k] > t {
-		k--
+}
+
+// insert adds delta at t. It goes down to the leaf and notes the change on the
+// way; only when the leaf splits or goes does it climb again.
+func (p *Profile) insert(t Time, delta int32) {
+	var path [maxHeight]struct{ node, kid int32 }
+	at := p.root
+	for h := p.height - 1; h >= 0; h-- {
+		n := &p.inners[at]
+		k := n.n - 1
+		for k > 0 && n.key[k] > t {
+			k--
+		}
+		n.sum[k] += delta
+		n.stale |= 1 << k
+		path[h].node, path[h].kid = at, k
+		at = n.kids[k]
 	}
-	split, key, empty = p.insert(p.inners[at].kids[k], level-1, t, delta)
-	n := &p.inners[at] // after the call, which may have moved the slice
-	if empty {
+	split, key, empty := p.insertLeaf(at, t, delta)
+	for h := 0; h < p.height && (split >= 0 || empty); h++ {
+		split, key, empty = p.mend(path[h].node, path[h].kid, h, split, key)
+	}
+	switch {
+	case empty:
+		p.clear()
+	case split >= 0:
+		p.grow(split, key)
+	}
+	p.collapse()
+}
+
+// mend puts what split off child k of a node, a node with level inner levels,
+// beside it, or takes the child out if nothing did: then it is empty. split and
+// empty say the same of the node itself.
+func (p *Profile) mend(at, k int32, level int, kid int32, first Time) (split int32, key Time, empty bool) {
+	n := &p.inners[at]
+	if kid < 0 {
 		if n.remove(k); n.n == 0 {
 			p.freeInners = append(p.freeInners, at)
 			return -1, 0, true
 		}
 		return -1, 0, false
 	}
-	p.measure(n, k, level-1)
-	if split < 0 {
-		return -1, 0, false
-	}
+	p.measure(n, k, level)
 	if n.n < innerSize {
-		n.put(k+1, split, key)
-		p.measure(n, k+1, level-1)
+		n.put(k+1, kid, first)
+		p.measure(n, k+1, level)
 		return -1, 0, false
 	}
 	right := p.newInner()
@@ -148,8 +178,8 @@ func (p *Profile) insert(at int32, level int, t Time, delta int32) (split int32,
 	if pos > n.n {
 		into, pos = r, pos-n.n
 	}
-	into.put(pos, split, key)
-	p.measure(into, pos, level-1)
+	into.put(pos, kid, first)
+	p.measure(into, pos, level)
 	return right, r.key[0], false
 }
 
@@ -195,18 +225,18 @@ func (p *Profile) insertLeaf(at int32, t Time, delta int32) (split int32, key Ti
 	return right, r.time[0], false
 }
 
-// find returns the position of the first step at or after t.
+// find returns the position of the first step at or after t. In strides: a search
+// by halves would guess wrong at every turn.
 func (l *leaf) find(t Time) int32 {
-	lo, hi := int32(0), l.n
-	for lo < hi {
-		mid := (lo + hi) / 2
-		if l.time[mid&(leafSize-1)] < t {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
+	const stride = 8
+	i := int32(0)
+	for i+stride <= l.n && l.time[(i+stride-1)&(leafSize-1)] < t {
+		i += stride
 	}
-	return lo
+	for i < l.n && l.time[i&(leafSize-1)] < t {
+		i++
+	}
+	return i
 }
 
 func (l *leaf) insert(pos int32, t Time, delta int32) {
@@ -242,7 +272,8 @@ func (p *Profile) trim(at int32, level int, now Time) (gone int32, empty bool) {
 		sum, none := p.trim(n.kids[k], level-1, now)
 		gone += sum
 		if !none {
-			p.measure(n, k, level-1)
+			n.sum[k] -= sum
+			n.stale |= 1 << k
 			break
 		}
 	}
@@ -261,6 +292,8 @@ func (n *inner) put(k, kid int32, key Time) {
 	copy(n.sum[k+1:n.n+1], n.sum[k:n.n])
 	copy(n.low[k+1:n.n+1], n.low[k:n.n])
 	copy(n.high[k+1:n.n+1], n.high[k:n.n])
+	below := uint32(1)<<k - 1
+	n.stale = n.stale&below | n.stale&^below<<1
 	n.kids[k], n.key[k] = kid, key
 	n.n++
 }
@@ -272,6 +305,8 @@ func (n *inner) remove(k int32) {
 	copy(n.sum[k:], n.sum[k+1:n.n])
 	copy(n.low[k:], n.low[k+1:n.n])
 	copy(n.high[k:], n.high[k+1:n.n])
+	below := uint32(1)<<k - 1
+	n.stale = n.stale&below | n.stale>>1&^below
 	n.n--
 }
 
@@ -282,6 +317,7 @@ func (n *inner) shift(k int32) {
 	copy(n.sum[:], n.sum[k:n.n])
 	copy(n.low[:], n.low[k:n.n])
 	copy(n.high[:], n.high[k:n.n])
+	n.stale >>= k
 	n.n -= k
 }
 
@@ -293,5 +329,6 @@ func (n *inner) splitTo(r *inner) {
 	copy(r.sum[:], n.sum[half:])
 	copy(r.low[:], n.low[half:])
 	copy(r.high[:], n.high[half:])
+	n.stale, r.stale = n.stale&(1<<half-1), n.stale>>half
 	n.n, r.n = half, innerSize-half
 }

@@ -1,0 +1,35 @@
+package batch_test
+
+import (
+	"math/big"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+func TestAreasAddUpExactlyBeyond64Bits(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		sum, want := batch.Area{}, new(big.Int)
+		var areas []batch.Area
+		for range rapid.IntRange(1, 20).Draw(t, "count") {
+			w := rapid.Int32Range(0, batch.MaxProcessors).Draw(t, "width")
+			d := rapid.Int64Range(0, int64(batch.Forever)).Draw(t, "length")
+			a := batch.AreaOf(w, batch.Duration(d))
+			areas = append(areas, a)
+			sum = sum.Add(a)
+			want.Add(want, new(big.Int).Mul(big.NewInt(int64(w)), big.NewInt(d)))
+		}
+		seconds, _ := new(big.Float).Quo(new(big.Float).SetInt(want), big.NewFloat(1e6)).Float64()
+		if got := sum.Seconds(); got < seconds*(1-1e-12) || got > seconds*(1+1e-12) {
+			t.Fatalf("sum %g, want %g", got, seconds)
+		}
+		for _, a := range areas {
+			sum = sum.Sub(a)
+		}
+		if sum != (batch.Area{}) {
+			t.Fatalf("%g left", sum.Seconds())
+		}
+	})
+}
