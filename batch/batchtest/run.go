@@ -54,7 +54,6 @@ func Run(t *testing.T, pattern string, make batch.Factory, forecast Forecaster) 
 type player struct {
 	engine   *engine.Engine
 	forecast Forecaster
-	specs    map[int]*batch.Job
 	chart    chart
 	notes    strings.Builder
 }
@@ -68,7 +67,7 @@ func play(t *testing.T, s *script, make batch.Factory, forecast Forecaster) stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &player{forecast: forecast, specs: map[int]*batch.Job{}, chart: newChart(s.processors)}
+	p := &player{forecast: forecast, chart: newChart(s.processors)}
 	p.engine = engine.New(policy, p, engine.NewLedger(platform))
 	steps := s.steps
 	for {
@@ -104,7 +103,6 @@ func (p *player) do(t *testing.T, s step) {
 			Handle: h, Shape: s.shapes[0], Memory: s.option["mem"],
 			EarliestStart: batch.Time(s.option["from"]) * batch.Time(batch.Second),
 		}
-		p.specs[s.id] = spec
 		work := spec.Shape.Walltime
 		if r, ok := s.option["runs"]; ok {
 			work = batch.Duration(r) * batch.Second
@@ -118,7 +116,6 @@ func (p *player) do(t *testing.T, s step) {
 	case "fail":
 		p.engine.FailStart(h)
 	case "place":
-		p.specs[s.id].Shape = s.shapes[0] // the ledger counts what it runs with
 		p.engine.Apply(&batch.Event{Kind: batch.Place, Job: h, Shape: s.shapes[0], Restore: s.option["restore"] == 1})
 	case "down", "up":
 		kind := batch.NodeDown

@@ -86,7 +86,7 @@ func (p *Policy) Apply(now batch.Time, ev *batch.Event) {
 		p.plan(now, ev.Job)
 	case batch.Confirm:
 		p.Confirm(now, ev.Job)
-		p.place(now, ev.Job)
+		p.confirmed(now, ev.Job)
 	case batch.NodeUp, batch.NodeDown:
 		p.SwitchNode(now, ev.Node, ev.Kind == batch.NodeUp)
 		p.ended = true
@@ -101,7 +101,7 @@ func (p *Policy) Apply(now batch.Time, ev *batch.Event) {
 func (p *Policy) Decide(now batch.Time, out *batch.Decisions) {
 	p.Profile.Trim(now)
 	p.compress(now)
-	for p.giveUp(now) {
+	if p.giveUp(now) {
 		p.compress(now)
 	}
 	if p.Settle(now, p.due(now)) {
@@ -191,10 +191,11 @@ func (p *Policy) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate
 	return true
 }
 
-// plan gives a queued job without a place the earliest one that delays nobody.
-func (p *Policy) plan(now batch.Time, h batch.Handle) {
+// plan gives a queued job without a place the earliest one, not before from, that
+// delays nobody.
+func (p *Policy) plan(from batch.Time, h batch.Handle) {
 	b, i := p.Queue.Locate(h)
-	from := max(now, p.Job(h).Spec.EarliestStart)
+	from = max(from, p.Job(h).Spec.EarliestStart)
 	start := p.Profile.Fit(from, b.Walltime[i], b.Charge[i])
 	p.Queue.SetStart(b, i, start)
 	if start != batch.Never {
@@ -208,6 +209,16 @@ func (p *Policy) place(now batch.Time, h batch.Handle) {
 	if b, i := p.Queue.Locate(h); b.Start[i] == batch.Never {
 		p.plan(now, h)
 	}
+}
+
+// confirmed lets an incoming job, which kept its place while others moved up,
+// move up too.
+func (p *Policy) confirmed(now batch.Time, h batch.Handle) {
+	b, i := p.Queue.Locate(h)
+	if s := b.Start[i]; s != batch.Never {
+		p.release(s, s.Add(b.Walltime[i]), b.Charge[i])
+	}
+	p.plan(now, h)
 }
 
 // vacate frees the place of a job that has left the queue.
@@ -237,8 +248,8 @@ func (p *Policy) due(now batch.Time) int32 {
 }
 
 // planAnew plans all waiting jobs, in order, after the machine has broken
-// promises. An incoming job that has given its place up gets none, and one whose
-// time would be now gives it up.
+// promises. An incoming job that has given its place up gets none; others keep
+// theirs or get a later one.
 func (p *Policy) planAnew(now batch.Time) {
 	p.broke = false
 	for b := p.Queue.Head(); b != nil; b = p.Queue.Next(b) {
@@ -250,14 +261,12 @@ func (p *Policy) planAnew(now batch.Time) {
 	}
 	for b := p.Queue.Head(); b != nil; b = p.Queue.Next(b) {
 		for i := range b.N {
-			incoming := p.Job(b.Job[i]).State == counted.Incoming
-			if incoming && b.Start[i] == batch.Never {
-				continue
+			from := now
+			if p.Job(b.Job[i]).State == counted.Incoming {
+				from = b.Start[i]
 			}
-			p.plan(now, b.Job[i])
-			if s := b.Start[i]; incoming && s <= now {
-				p.Profile.Release(s, s.Add(b.Walltime[i]), b.Charge[i])
-				p.Queue.SetStart(b, i, batch.Never)
+			if from != batch.Never {
+				p.plan(from, b.Job[i])
 			}
 		}
 	}

@@ -3,8 +3,8 @@ package cbf_test
 import (
 	"testing"
 
-	"github.com/seed-9b8f70bb/drover/batch/cbf"
 	"github.com/seed-9b8f70bb/drover/batch/batchtest"
+	"github.com/seed-9b8f70bb/drover/batch/cbf"
 )
 
 func TestScripts(t *testing.T) {

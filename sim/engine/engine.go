@@ -115,11 +115,17 @@ func (e *Engine) Admit(spec *batch.Job, work batch.Duration) {
 }
 
 // Apply hands an event of the caller's to the policy. After Cancel the job's
-// handle is free.
+// handle is free. A job placed with another shape is reported with it from then
+// on; its work stays.
 func (e *Engine) Apply(ev *batch.Event) {
 	e.policy.Apply(e.now, ev)
-	if ev.Kind == batch.Cancel {
-		e.jobs[ev.Job] = job{}
+	switch j := &e.jobs[ev.Job]; {
+	case ev.Kind == batch.Cancel:
+		*j = job{}
+	case ev.Kind == batch.Place && j.spec.Shape != ev.Shape:
+		spec := *j.spec // the policy may still read the old one
+		spec.Shape = ev.Shape
+		j.spec = &spec
 	}
 }
 

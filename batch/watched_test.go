@@ -1,0 +1,275 @@
+package batch_test
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"pgregory.net/rapid"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/cbf"
+	"github.com/seed-9b8f70bb/drover/batch/counted"
+	"github.com/seed-9b8f70bb/drover/batch/easy"
+	"github.com/seed-9b8f70bb/drover/batch/fcfs"
+)
+
+// account is what a driver knows of a job without asking the policy.
+type account struct {
+	spec       *batch.Job
+	charge     int32
+	walltime   batch.Duration
+	state      counted.State // Parked is not used: Waiting with an EarliestStart
+	seq        int
+	start      batch.Time
+	planned    batch.Time // by CBF, after the last pass
+	touched    bool       // placed, failed or confirmed since then
+	wasWaiting bool       // at the last pass
+}
+
+// watched is a policy under suspicion: it keeps its own account of all that it
+// is told and decides, and fails the test when that cannot be.
+type watched struct {
+	batch.Policy
+	t        *rapid.T
+	platform batch.Platform
+	down     []bool
+	jobs     map[batch.Handle]*account
+	seq      int
+	broken   bool // something broke promises since the last pass
+	log      []string
+	twin     batch.Policy // a fork that is told the same
+	lastHead *account
+	shadow   batch.Time
+}
+
+func watch(t *rapid.T, p batch.Policy, platform batch.Platform) *watched {
+	return &watched{Policy: p, t: t, platform: platform, down: make([]bool, len(platform.Nodes)), jobs: map[batch.Handle]*account{}}
+}
+
+func (w *watched) Apply(now batch.Time, ev *batch.Event) {
+	w.note(now, ev)
+	w.Policy.Apply(now, ev)
+	if w.twin != nil {
+		w.twin.Apply(now, ev)
+	}
+}
+
+func (w *watched) note(now batch.Time, ev *batch.Event) {
+	a := w.jobs[ev.Job]
+	w.log = append(w.log, fmt.Sprintf("%d %v %d", now, ev.Kind, ev.Job))
+	switch ev.Kind {
+	case batch.Submit, batch.Reserve:
+		w.seq++
+		a = &account{spec: ev.Spec, walltime: ev.Spec.Shape.Walltime, state: counted.Waiting, seq: w.seq, planned: batch.Never}
+		a.charge = batch.Charge(ev.Spec.Shape.Width, ev.Spec.Memory, w.platform.MemoryPerProcessor())
+		if ev.Kind == batch.Reserve {
+			a.state = counted.Incoming
+		}
+		w.jobs[ev.Spec.Handle] = a
+	case batch.Cancel, batch.Finish:
+		delete(w.jobs, ev.Job)
+	case batch.StartFailed:
+		a.state, a.touched = counted.Waiting, true
+	case batch.Hold:
+		a.state = counted.Held
+	case batch.Place:
+		a.state, a.touched = counted.Waiting, true
+		a.charge = batch.Charge(ev.Shape.Width, a.spec.Memory, w.platform.MemoryPerProcessor())
+		a.walltime = ev.Shape.Walltime
+		if !ev.Restore {
+			w.seq++
+			a.seq = w.seq
+		}
+	case batch.Confirm:
+		a.state, a.touched = counted.Waiting, true
+	case batch.NodeUp, batch.NodeDown:
+		w.down[ev.Node] = ev.Kind == batch.NodeDown
+		w.broken = w.broken || ev.Kind == batch.NodeDown
+	}
+}
+
+func (w *watched) capacity() int32 {
+	var c int32
+	for i, n := range w.platform.Nodes {
+		if !w.down[i] {
+			c += n.Processors
+		}
+	}
+	return c
+}
+
+// free returns the processors that nobody has taken.
+func (w *watched) free() int32 {
+	c := w.capacity()
+	for _, a := range w.jobs {
+		if a.state == counted.Running {
+			c -= a.charge
+		}
+	}
+	return c
+}
+
+func (w *watched) Decide(now batch.Time, out *batch.Decisions) {
+	for _, a := range w.jobs {
+		w.broken = w.broken || a.state == counted.Running && a.start.Add(a.walltime) <= now // it overruns
+	}
+	w.Policy.Decide(now, out)
+	for _, d := range out.List {
+		w.log = append(w.log, fmt.Sprintf("%d %v %d", now, d.Kind, d.Job))
+		a := w.jobs[d.Job]
+		switch {
+		case d.Kind != batch.Start || a == nil || a.state != counted.Waiting:
+			w.t.Fatalf("at %d: %v job %d, which is %+v", now, d.Kind, d.Job, a)
+		case a.spec.EarliestStart > now:
+			w.t.Fatalf("at %d: job %d starts before %d", now, d.Job, a.spec.EarliestStart)
+		case a.charge > w.free():
+			w.t.Fatalf("at %d: job %d takes %d of %d processors", now, d.Job, a.charge, w.free())
+		}
+		a.state, a.start = counted.Running, now
+		if w.lastHead != nil && a.seq < w.lastHead.seq {
+			w.lastHead = nil // by one that has come in before it
+		}
+	}
+	if w.twin != nil {
+		var same batch.Decisions
+		w.twin.Decide(now, &same)
+		if !slices.EqualFunc(out.List, same.List, func(a, b batch.Decision) bool { return a.Kind == b.Kind && a.Job == b.Job }) {
+			w.t.Fatalf("at %d the policy decides %v and its fork %v", now, out.List, same.List)
+		}
+	}
+	w.check(now)
+	w.broken = false
+}
+
+// ready returns the jobs that may start, in order.
+func (w *watched) ready(now batch.Time) []*account {
+	var list []*account
+	for _, a := range w.jobs {
+		if a.state == counted.Waiting && a.spec.EarliestStart <= now {
+			list = append(list, a)
+		}
+	}
+	slices.SortFunc(list, func(a, b *account) int { return cmp.Compare(a.seq, b.seq) })
+	return list
+}
+
+func (w *watched) check(now batch.Time) {
+	w.checkProfile(now, base(w.Policy))
+	if p, plans := w.Policy.(*cbf.Policy); plans {
+		w.checkPromises(now, p)
+	} else {
+		w.checkHead(now)
+	}
+}
+
+// base returns what the policies share.
+func base(p batch.Policy) *counted.Base {
+	switch p := p.(type) {
+	case *fcfs.Policy:
+		return &p.Base
+	case *easy.Policy:
+		return &p.Base
+	case *cbf.Policy:
+		return &p.Base
+	}
+	panic("not a policy that counts processors")
+}
+
+// checkHead: the first job does not fit now, and whatever backfills, the time at
+// which it will is never put off.
+func (w *watched) checkHead(now batch.Time) {
+	ready := w.ready(now)
+	if len(ready) == 0 {
+		w.lastHead = nil
+		return
+	}
+	head := ready[0]
+	if head.charge <= w.free() {
+		w.t.Fatalf("at %d job %d is first, fits and does not start", now, head.spec.Handle)
+	}
+	var ends []*account
+	for _, a := range w.jobs {
+		if a.state == counted.Running {
+			ends = append(ends, a)
+		}
+	}
+	end := func(a *account) batch.Time { return max(a.start.Add(a.walltime), now) }
+	slices.SortFunc(ends, func(a, b *account) int { return cmp.Compare(end(a), end(b)) })
+	free, shadow := w.free(), batch.Never
+	for _, a := range ends {
+		if free += a.charge; free >= head.charge {
+			shadow = end(a)
+			break
+		}
+	}
+	if head == w.lastHead && !head.touched && !w.broken && shadow > w.shadow {
+		w.t.Fatalf("at %d job %d, the first, is put off from %d to %d", now, head.spec.Handle, w.shadow, shadow)
+	}
+	w.lastHead, w.shadow, head.touched = head, shadow, false
+}
+
+// checkProfile: what the policy thinks is free is what is left beside the jobs
+// that run and have a place.
+func (w *watched) checkProfile(now batch.Time, b *counted.Base) {
+	if b.Free != w.free() {
+		w.t.Fatalf("at %d the policy counts %d free processors of %d", now, b.Free, w.free())
+	}
+	for t, free := range b.Profile.Steps {
+		want := w.capacity()
+		for h, end := range b.Ends {
+			if end > t {
+				want -= w.jobs[h].charge
+			}
+		}
+		for q := b.Queue.Head(); q != nil; q = b.Queue.Next(q) {
+			for i := range q.N {
+				if q.Start[i] <= t && t < q.Start[i].Add(q.Walltime[i]) {
+					want -= w.jobs[q.Job[i]].charge
+				}
+			}
+		}
+		if free != want {
+			w.t.Fatalf("at %d the profile has %d free at %d, want %d", now, free, t, want)
+		}
+	}
+}
+
+// checkPromises: the plan holds all who wait, overbooks nothing, and is never
+// later for anybody.
+func (w *watched) checkPromises(now batch.Time, p *cbf.Policy) {
+	places := map[batch.Handle]batch.Time{}
+	last := int64(-1)
+	for q := p.Queue.Head(); q != nil; q = p.Queue.Next(q) {
+		for i := range q.N {
+			places[q.Job[i]] = q.Start[i]
+			if seq := int64(w.jobs[q.Job[i]].seq); seq <= last {
+				w.t.Fatalf("at %d job %d is not in order", now, q.Job[i])
+			} else {
+				last = seq
+			}
+		}
+	}
+	if w.free() >= 0 { // else more runs than there is, since nodes have gone
+		for t, free := range p.Profile.Steps {
+			if free < 0 {
+				w.t.Fatalf("at %d the plan has %d processors free at %d", now, free, t)
+			}
+		}
+	}
+	for h, a := range w.jobs {
+		at, queued := places[h]
+		waits := a.state == counted.Waiting || a.state == counted.Incoming
+		if queued != waits {
+			w.t.Fatalf("at %d job %d, %+v, is in the queue: %t", now, h, a, queued)
+		}
+		gaveUp := a.state == counted.Incoming && at == batch.Never && a.planned <= now
+		if waits && a.wasWaiting && !a.touched && !w.broken && !gaveUp && at > a.planned {
+			w.t.Fatalf("at %d job %d is put off from %d to %d", now, h, a.planned, at)
+		}
+		if at < a.spec.EarliestStart && queued {
+			w.t.Fatalf("at %d job %d has its place at %d, before its time", now, h, at)
+		}
+		a.planned, a.wasWaiting, a.touched = at, waits, false
+	}
+}

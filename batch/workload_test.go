@@ -1,0 +1,87 @@
+package batch_test
+
+import (
+	"pgregory.net/rapid"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/cbf"
+	"github.com/seed-9b8f70bb/drover/batch/easy"
+	"github.com/seed-9b8f70bb/drover/batch/fcfs"
+	"github.com/seed-9b8f70bb/drover/sim/engine"
+)
+
+// policies are the embedded policies that count processors.
+var policies = []struct {
+	name   string
+	make   batch.Factory
+	oracle func(procs int, jobs []task) []int
+}{{"fcfs", fcfs.New, fcfsOracle}, {"easy", easy.New, easyOracle}, {"cbf", cbf.New, cbfOracle}}
+
+// task is a job of a workload, in seconds. Its handle is its index plus one.
+type task struct{ Submit, Width, Walltime, Runtime int }
+
+// workload draws jobs in order of submission. Times are few, so that many things
+// happen at one instant; runtimes may be 0.
+func workload(procs int) *rapid.Generator[[]task] {
+	return rapid.Custom(func(t *rapid.T) []task {
+		at := 0
+		jobs := make([]task, rapid.IntRange(1, 30).Draw(t, "jobs"))
+		for i := range jobs {
+			at += rapid.SampledFrom([]int{0, 0, 0, 1, 1, 2, 5}).Draw(t, "gap")
+			wall := rapid.IntRange(1, 12).Draw(t, "walltime")
+			run := wall
+			if rapid.Bool().Draw(t, "early") {
+				run = rapid.IntRange(0, wall).Draw(t, "runtime")
+			}
+			jobs[i] = task{at, rapid.IntRange(1, procs).Draw(t, "width"), wall, run}
+		}
+		return jobs
+	})
+}
+
+func secs(n int) batch.Time { return batch.Time(n) * batch.Time(batch.Second) }
+
+// starts is an engine.Observer that keeps when jobs started, and how often they
+// started and ended, by index.
+type starts struct {
+	at             []int
+	started, ended []int
+}
+
+func newStarts(n int) *starts {
+	s := &starts{at: make([]int, n), started: make([]int, n), ended: make([]int, n)}
+	for i := range s.at {
+		s.at[i] = -1
+	}
+	return s
+}
+
+func (s *starts) Started(now batch.Time, job *batch.Job, _ []batch.Location) {
+	s.at[job.Handle-1] = int(now / batch.Time(batch.Second))
+	s.started[job.Handle-1]++
+}
+
+func (s *starts) Ended(_ batch.Time, job *batch.Job, _ bool) { s.ended[job.Handle-1]++ }
+
+// replay runs a workload through a policy, under a ledger, and returns when each
+// job started.
+func replay(p batch.Policy, platform batch.Platform, jobs []task) *starts {
+	seen := newStarts(len(jobs))
+	e := engine.New(p, seen, engine.NewLedger(platform))
+	for i := 0; ; {
+		next := e.Next()
+		if i < len(jobs) {
+			next = min(next, secs(jobs[i].Submit))
+		}
+		if next == batch.Never {
+			return seen
+		}
+		e.Advance(next)
+		for ; i < len(jobs) && secs(jobs[i].Submit) == next; i++ {
+			j := jobs[i]
+			shape := batch.Shape{Width: int32(j.Width), Walltime: batch.Duration(secs(j.Walltime))}
+			e.Submit(&batch.Job{Handle: batch.Handle(i + 1), Shape: shape}, batch.Duration(secs(j.Runtime)))
+		}
+		e.Pass()
+	}
+}
