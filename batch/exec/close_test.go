@@ -5,6 +5,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -104,4 +106,24 @@ func TestCallsThatTheLoopNeverTookEndWithTheirContext(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+func TestCloseKillsWhatIsOnlyBeingLaunched(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := slowFakes{newFakes(), make(chan struct{}), make(chan struct{})}
+		s := open(t, Config{Launcher: l, Grace: batch.Hour})
+		do(t, s, minute())
+		<-l.begun
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		if err := s.Close(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("close: %v", err)
+		}
+		l.now <- struct{}{}
+		begun := time.Now()
+		await(t, s, "a", batch.PhaseEnded)
+		if took := time.Since(begun); took > time.Second {
+			t.Errorf("ended %v after its launch", took)
+		}
+	})
 }

@@ -204,6 +204,7 @@ func TestImpossibleDecisionFaultsTheSystem(t *testing.T) {
 		{"pause a waiting job", batch.Decision{Kind: batch.Pause, Job: 2}, ErrWrongState},
 		{"kill a waiting job", batch.Decision{Kind: batch.Kill, Job: 2}, ErrWrongState},
 		{"share elsewhere", batch.Decision{Kind: batch.SetShare, Job: 1, Places: everything}, ErrWrongState},
+		{"share of nothing", batch.Decision{Kind: batch.SetShare, Job: 1, Places: []batch.Location{{Processors: 1}}}, ErrNoCapacity},
 		{"start in use", batch.Decision{Kind: batch.Start, Job: 2, Places: everything}, ErrNoCapacity},
 		{"start too wide", batch.Decision{Kind: batch.Start, Job: 2}, ErrNoCapacity},
 		{"start nowhere", batch.Decision{Kind: batch.Start, Job: 2, Places: []batch.Location{{Node: 2, Processors: 1, Share: batch.One}}}, ErrNoCapacity},
@@ -259,6 +260,81 @@ func TestJobsWithSharesOfAProcessorLiveSideBySide(t *testing.T) {
 			t.Errorf("ended after %v, want twice the walltime at half the share", ran)
 		}
 	})
+}
+
+func TestWaitingJobStartsAsSoonAsAnotherIsPaused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newToy(4, line{batch.Second, batch.Decision{Kind: batch.Pause, Job: 1}})
+		s := open(t, Config{Policy: p, Launcher: newFakes(), Grace: 1})
+		do(t, s, minute(), submission("wide", 4, batch.Program{Args: []string{"x"}}))
+		begun := time.Now()
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if after := find(t, s, "wide").Started.Sub(begun).Round(time.Millisecond); after != time.Second {
+			t.Errorf("started after %v, want 1s", after)
+		}
+	})
+}
+
+func TestEndsOfOneInstantComeInSubmissionOrder(t *testing.T) {
+	p := newToy(4)
+	synctest.Test(t, func(t *testing.T) {
+		l := newFakes()
+		s := open(t, Config{Policy: p, Launcher: l})
+		do(t, s, minute())
+		first := <-l.launched
+		do(t, s, submission("b", 1, batch.Program{Args: []string{"x"}}))
+		second := <-l.launched
+		// The loop is kept busy until both have ended, the second first.
+		err := s.ask(context.Background(), func(batch.Time) {
+			synctest.Wait()
+			second.end <- Exit{}
+			synctest.Wait()
+			first.end <- Exit{}
+			synctest.Wait()
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		await(t, s, "a", batch.PhaseEnded)
+	})
+	if diff := cmp.Diff("submit a, submit b, finish a, finish b", p.told()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestDeadlinesComeInOrderAndCanBeTakenBack(t *testing.T) {
+	var d deadlines
+	var all [5]attempt
+	for i, at := range []batch.Time{30, 10, 20, 10, 40} {
+		all[i].order = uint64(i)
+		d.set(&all[i], at)
+	}
+	d.set(&all[2], batch.Never)
+	d.set(&all[2], batch.Never)
+	d.set(&all[4], 5)
+	if d.next() != 5 || d.pop(4) != nil || len(d.heap) != 4 {
+		t.Errorf("next %d of %d", d.next(), len(d.heap))
+	}
+	for _, want := range []int{4, 1, 3, 0} {
+		if got := d.pop(100); got != &all[want] {
+			t.Errorf("got attempt %d, want %d", got.order, want)
+		}
+	}
+	if d.next() != batch.Never {
+		t.Error("something is left")
+	}
+}
+
+func TestWalltimeAtAShareIsRoundedUp(t *testing.T) {
+	a := attempt{shape: batch.Shape{Walltime: 2}, since: 100, share: batch.One / 4 * 3}
+	if got := a.limit(); got != 103 {
+		t.Errorf("2 µs of work at 3/4 from 100 on end at %d, want 103", got)
+	}
+	a.settle(103, batch.One)
+	if a.work != 2 {
+		t.Errorf("3 µs at 3/4 are %d µs of work, want 2", a.work)
+	}
 }
 
 func TestWalltimesBeyondAllTimeNeverEnd(t *testing.T) {

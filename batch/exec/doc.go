@@ -27,7 +27,9 @@
 //
 // # Decisions
 //
-//	Start     any free processors: those of the lowest-numbered nodes
+//	Start     on Places, or anywhere: as many processors as the job is wide, of
+//	          the lowest-numbered nodes that have any free (what a policy
+//	          charges for memory beyond that is its own book-keeping)
 //	Kill      SIGTERM, grace, SIGKILL; the attempt ends as killed
 //	Pause     SIGSTOP to the group; Stopped follows, with a checkpoint
 //	Resume    SIGCONT

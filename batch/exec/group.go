@@ -39,13 +39,11 @@ func (p processes) Launch(spec Spec) (Process, error) {
 		return nil, p.failed("standard output", err)
 	}
 	defer stdout.close()
-	stderr := stdout
-	if spec.Stderr != spec.Stdout {
-		if stderr, err = output(spec.Stderr); err != nil {
-			return nil, p.failed("standard error", err)
-		}
-		defer stderr.close()
+	stderr, err := output(spec.Stderr)
+	if err != nil {
+		return nil, p.failed("standard error", err)
 	}
+	defer stderr.close()
 	if stdout.File != nil {
 		cmd.Stdout = stdout.File
 	}
@@ -88,7 +86,8 @@ func output(name string) (outputFile, error) {
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return outputFile{}, err
 	}
-	// Appending keeps the lines of several processes from overwriting each other.
+	// Appending keeps several processes, or both outputs in one file, from
+	// overwriting each other.
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_TRUNC|os.O_APPEND, 0o600)
 	return outputFile{f}, err
 }

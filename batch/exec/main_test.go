@@ -59,11 +59,19 @@ func program(as string) int {
 		signal.Notify(got, syscall.SIGTERM)
 		tell(os.Getpid(), child())
 		<-got
+	case "ward": // ends with 7 when its child does, which SIGTERM ends
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM)
+		cmd, pid := startChild("plain")
+		tell(os.Getpid(), pid)
+		_ = cmd.Wait()
+		return 7
 	case "leave": // ends at once, its child does not
 		tell(os.Getpid(), child())
-	case "child":
-		signal.Ignore(syscall.SIGTERM)
-		fmt.Println("ignoring")
+	case "child", "plain":
+		if as == "child" {
+			signal.Ignore(syscall.SIGTERM)
+		}
+		fmt.Println("set up")
 		block()
 	}
 	return 0
@@ -78,8 +86,13 @@ func block() {
 // child starts a process that ignores SIGTERM and returns its number when it
 // does.
 func child() int {
+	_, pid := startChild("child")
+	return pid
+}
+
+func startChild(as string) (*osexec.Cmd, int) {
 	cmd := osexec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), mode+"=child")
+	cmd.Env = append(os.Environ(), mode+"="+as)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		panic(err)
@@ -90,7 +103,7 @@ func child() int {
 	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
 		panic(err)
 	}
-	return cmd.Process.Pid
+	return cmd, cmd.Process.Pid
 }
 
 func tell(pids ...int) {

@@ -1,9 +1,11 @@
 package exec
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -49,6 +51,8 @@ func TestOutcomeTellsExitCodeAndSignal(t *testing.T) {
 			}
 		})
 	}
+	do(t, s, submission("all", 4, self("exit", "0")))
+	await(t, s, "all", batch.PhaseEnded)
 	if snap := snapshot(t, s); snap.Free != 4 {
 		t.Errorf("%d processors free after all ended, want 4", snap.Free)
 	}
@@ -162,5 +166,44 @@ func TestStraysAreKilledBeforeTheCapacityIsGivenBack(t *testing.T) {
 	}
 	if pids := <-l.pids; alive(pids[1]) {
 		t.Error("the child outlived its job")
+	}
+}
+
+func TestTermReachesTheWholeGroup(t *testing.T) {
+	l := newUntilReady(t)
+	s := open(t, Config{Launcher: l, Grace: batch.Hour})
+	cmd := submission("a", 1, self("ward"))
+	cmd.Run.Env[ready] = l.fifo
+	do(t, s, cmd)
+	<-l.pids
+	do(t, s, order(batch.CmdCancel, "a"))
+	f := await(t, s, "a", batch.PhaseEnded)
+	if diff := cmp.Diff(batch.Outcome{End: batch.EndCancelled, ExitCode: 7, Reason: "cancelled"}, f.Outcome); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestSignalKnowsThatTheProgramHasEnded(t *testing.T) {
+	proc, err := processes{}.Launch(Spec{Args: []string{"true"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	awaitLeader(proc.(*group).cmd)
+	for range 2 {
+		if err := proc.Signal(syscall.SIGTERM); !errors.Is(err, os.ErrProcessDone) {
+			t.Errorf("signal after the end: %v", err)
+		}
+		proc.Wait()
+	}
+}
+
+func TestNodesAreListedOnceWithAllTheirProcessors(t *testing.T) {
+	s := &System{names: nodeNames(batch.Processors(3))}
+	places := []batch.Location{{Node: 0, Processors: 1}, {Node: 0, Processors: 2, Group: 1}, {Node: 2, Processors: 4}}
+	if got := s.nodeList(places); got != "n1:3,n3:4" {
+		t.Errorf("node list %s", got)
+	}
+	if diff := cmp.Diff([]string{"n1", "n3"}, s.nodesOf(places)); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -120,6 +120,13 @@ func TestHeldJobWaitsUntilItIsReleased(t *testing.T) {
 	(<-l.launched).end <- Exit{}
 	(<-l.launched).end <- Exit{}
 	await(t, s, "c", batch.PhaseEnded)
+	if err := s.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	want := "submit a, hold a, submit b, submit c, hold c, finish b, place a back, place c back, finish a, finish c"
+	if diff := cmp.Diff(want, p.told()); diff != "" {
+		t.Error(diff)
+	}
 }
 
 func wantReason(t testing.TB, err error, reason string) {

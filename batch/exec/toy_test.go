@@ -19,6 +19,7 @@ type toy struct {
 	log    []string
 	epoch  batch.Time // instant of the first submission
 	script []line
+	last   batch.Time       // of Decide
 	places []batch.Location // where every job starts; nil: anywhere
 }
 
@@ -56,11 +57,18 @@ func (p *toy) Apply(now batch.Time, ev *batch.Event) {
 		p.held[ev.Job] = true
 	case batch.Place:
 		delete(p.held, ev.Job)
+		if ev.Restore {
+			entry += " back"
+		}
 	}
 	p.log = append(p.log, entry)
 }
 
 func (p *toy) Decide(now batch.Time, out *batch.Decisions) {
+	if now <= p.last {
+		panic("two passes at one instant")
+	}
+	p.last = now
 	for len(p.script) > 0 && p.Wake() <= now {
 		d := p.script[0]
 		p.script = p.script[1:]

@@ -135,11 +135,12 @@ func TestSnapshotTellsCapacityAndQueueOrder(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		width int32
-	}{{"a", 2}, {"b", 1}, {"c", 3}, {"d", 1}} {
+	}{{"a", 2}, {"b", 1}, {"c", 3}, {"gone", 1}, {"d", 1}} {
 		do(t, s, submission(c.name, c.width, batch.Program{Args: []string{"x"}}))
 	}
+	do(t, s, order(batch.CmdCancel, "gone"), submission("e", 1, batch.Program{Args: []string{"x"}}))
 	snap := snapshot(t, s)
-	if got := names(snap.Running) + " / " + names(snap.Waiting); got != "a:3 b:3 / c:1 d:1" || snap.Free != 1 {
+	if got := names(snap.Running) + " / " + names(snap.Waiting); got != "a:3 b:3 / c:1 d:1 e:1" || snap.Free != 1 {
 		t.Errorf("running / waiting: %s, free %d", got, snap.Free)
 	}
 	if diff := cmp.Diff(machine, snap.Platform); diff != "" {
