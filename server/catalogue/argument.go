@@ -109,7 +109,7 @@ func (a *Argument) bind(v Value) (Value, string) {
 	if a.Type == TypeFloat && v.kind == TypeInt {
 		v = Float(float64(v.num))
 	}
-	if v.kind != a.Type || a.Type == TypeFileOut {
+	if v.kind != a.Type { // a file-out has no values
 		return Value{}, ReasonWrongType
 	}
 	if !a.accepts(v) {

@@ -60,6 +60,7 @@ func TestShapes(t *testing.T) {
 		{"a table on a narrow site", render, nil, Want{}, 3, Reference, "1x1m40s 2x55s"},
 		{"a row of a table", render, nil, Want{Width: 2}, 3, Reference, "2x55s"},
 		{"rigid, with the default factor", sleep, map[string]Value{"seconds": Int(10)}, Want{}, 4, Reference, "1x13s"},
+		{"at least a second, for no work at all", service(t, load(t, "version: 1\nservices: [{name: a, doc: A., command: [a], model: {fixed: {width: 1, time: 1e-9}}}]"), "a"), nil, Want{}, 4, Reference, "1x1s"},
 		{"at least a second", sleep, map[string]Value{"seconds": Float(0.1)}, Want{}, 4, 1000 * Reference, "1x1s"},
 	}
 	for _, tt := range tests {
@@ -102,7 +103,7 @@ func TestShapesRefuse(t *testing.T) {
     model: {table: {1: 100, 4: n}}
   - {name: narrow, doc: Between two and four., command: [narrow], model: {amdahl: {work: 9, parallel: 0, limit: 1, min_width: 2, max_width: 4}}}
   - {name: broad, doc: At least nine., command: [broad], model: {amdahl: {work: 9, parallel: 0, min_width: 9}}}
-  - {name: eternal, doc: Fits no walltime., command: [eternal], walltime: {factor: 100}, model: {fixed: {width: 1, time: 1e12}}}
+  - {name: eternal, doc: Fits no walltime., command: [eternal], walltime: {factor: 100, margin: 1h}, model: {fixed: {width: 1, time: 1e12}}}
 `)
 	tests := []struct {
 		name    string
@@ -129,6 +130,7 @@ func TestShapesRefuse(t *testing.T) {
 		{"work of centuries", "cube", map[string]Value{"n": Int(9000)}, Want{}, "service cube: walltime: estimated runtime "},
 		{"beyond the largest width", "lu", map[string]Value{"matrix": FileIn(File{Size: 1})}, Want{Width: 10}, "service lu: width: 10, accepted: 1..8"},
 		{"outside the offered widths", "narrow", nil, Want{Width: 5}, "service narrow: width: 5, accepted: 2..4"},
+		{"below the offered widths", "narrow", nil, Want{Width: 1}, "service narrow: width: 1, accepted: 2..4"},
 		{"a site below the least width", "broad", nil, Want{}, "service broad: width: 9..67108864, accepted: 1..8 at this site"},
 		{"a walltime that overflows", "eternal", nil, Want{}, "service eternal: walltime: estimated runtime "},
 		{"a bad row", "rows", map[string]Value{"n": Int(0)}, Want{}, "service rows: model table: 4: got 0 seconds"},
@@ -169,12 +171,20 @@ services:
 func TestExpressionsCannotLoopAllocateOrSeeTheClock(t *testing.T) {
 	args := []Argument{{Name: "n", Type: TypeInt}, {Name: "s", Type: TypeString}, {Name: "f", Type: TypeFileIn}}
 	for _, source := range []string{
-		"now()", "date('2020-01-01')", "sum(map(1..9, #))", "let r = 1..9; count(r, count(r, true) > 0)", "n in [1]", "1..2", "[1][0]",
+		"max(1..5)", "now()", "date('2020-01-01')", "sum(map(1..9, #))", "let r = 1..9; count(r, count(r, true) > 0)", "n in [1]", "1..2", "[1][0]",
 		"{'a': 1}.a", "$env.n", "s matches 'a+' ? 1 : 2", "len(s)", "repeat(s, 9)", "s", "n == 1", "f", "f.name", "x", "", "1 +", "n;n",
 		"toJSON(n)", "reduce(1..9, #acc + #)", strings.Repeat("n+", 300) + "n", strings.Repeat(" ", maxExpression) + "1", "1 | now()", "s[0:1] == 'a' ? 1 : 2",
 	} {
 		if e, err := compile(source, args); err == nil {
 			t.Errorf("%q compiled to %v", source, e)
+		}
+	}
+}
+
+func TestARefusedOperatorIsNamed(t *testing.T) {
+	for source, want := range map[string]string{"max(1..5)": "operator ..", "s in s ? 1 : 2": "operator in", "sum([1])": "Array syntax"} {
+		if _, err := compile(source, []Argument{{Name: "s", Type: TypeString}}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v", source, err)
 		}
 	}
 }
@@ -217,6 +227,15 @@ func TestScaleIsTheExactQuotientRoundedUp(t *testing.T) {
 			t.Fatalf("%v at speed %v: got %d, want %v", d, s, got, want)
 		}
 	})
+}
+
+func TestScaleBeyondAllTimesIsForever(t *testing.T) {
+	// The first two quotients are below 2^64, the third is not.
+	for _, d := range []batch.Duration{batch.Forever/3 + 1, batch.Forever / 2, batch.Forever - 1} {
+		if got := Speed(Reference / 3).Scale(d); got != batch.Forever {
+			t.Errorf("%d: got %d", int64(d), int64(got))
+		}
+	}
 }
 
 func TestParseSpeed(t *testing.T) {

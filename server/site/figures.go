@@ -56,14 +56,14 @@ func (l *Load) enter(j *Job, charge int32) {
 	l.Backlog = l.Backlog.add(area(charge, j.Spec.Shape.Walltime))
 }
 
-// change counts a job that held processors before, or did not, and has changed.
+// change counts a job that has been launched, has begun to run or has ended, and
+// held processors before or waited.
 func (l *Load) change(j *Job, charge int32, held bool) {
-	waits := !j.busy && !j.State.Final()
 	switch {
 	case held && !j.busy:
 		l.Running--
 		l.Busy -= charge
-	case !held && !waits:
+	case !held:
 		l.Waiting--
 		l.Backlog = l.Backlog.sub(area(charge, j.Spec.Shape.Walltime))
 	}

@@ -236,11 +236,12 @@ func TestCancel(t *testing.T) {
 			if tt.run {
 				_, _ = s.Running(1, j.Key(), nil)
 			}
+			changes := s.book.byID["a"].Revision
 			want := []batch.Command{{Kind: batch.CmdCancel, Key: j.Key()}}
 			for range 2 { // a client repeats until it hears the outcome
 				got, cmds, err := s.Cancel("a")
-				if err != nil || got.State != Cancelling {
-					t.Fatalf("%v %v", got.State, err)
+				if now := s.book.byID["a"]; err != nil || got.State != Cancelling || got.Revision != changes+1 || now.Revision != changes+1 {
+					t.Fatalf("%+v %v", got, err)
 				}
 				if diff := cmp.Diff(want, cmds); diff != "" {
 					t.Error(diff)

@@ -85,9 +85,6 @@ func (s *Site) Quotes(now batch.Time, qs []Question, out []Answer, planner Plann
 		begin := len(sc.shapes)
 		_, err := s.prepare(qs[i].Request, &sc.jobs[i])
 		out[i] = Answer{Err: err}
-		if err != nil {
-			sc.shapes = sc.shapes[:begin]
-		}
 		sc.spans = append(sc.spans, span{begin, len(sc.shapes)})
 	}
 	// The asks are made only now: the buffer of shapes moves while it grows.

@@ -115,6 +115,20 @@ func TestQuoteChargesForMemory(t *testing.T) {
 	if diff := cmp.Diff([]int32{1, 2}, planner.asked); diff != "" {
 		t.Errorf("offered: %s", diff)
 	}
+	// What a job may be wide is one thing, what its memory takes another.
+	two := batch.Platform{Nodes: []batch.Node{{Processors: 4, Memory: 8 << 20}, {Processors: 4, Memory: 8 << 20}}}
+	if s, err = New(Config{Platform: two, MaxWidth: 2}); err != nil {
+		t.Fatal(err)
+	}
+	planner = &rectangles{processors: 8}
+	if _, err := s.Quote(0, Question{Request: &Request{Memory: 8 << 20, Menu: menu(1, 9, 2, 8, 3, 7)}}, planner); err != nil || len(planner.asked) != 2 {
+		t.Errorf("offered %v, %v", planner.asked, err)
+	}
+	// Both nodes together have the memory, but a task is on one of them.
+	var refused *Refusal
+	if _, err := s.Quote(0, Question{Request: &Request{Memory: 8<<20 + 1, Menu: menu(1, 9)}}, planner); !errors.As(err, &refused) || refused.Reason != ReasonNoMemory {
+		t.Errorf("a task larger than a node: %v", err)
+	}
 }
 
 func TestMenuIsScaledBySpeedAndOwnWalltimeIsNot(t *testing.T) {
