@@ -25,9 +25,10 @@ type Location struct {
 type Decision struct {
 	Kind DecisionKind
 	Job  Handle
-	// Places is where: nil on Start and Resume means any free processors of the
-	// job's charge, at full share, for the driver to pick. On SetShare it
-	// repeats the job's locations with their new shares.
+	// Places is where: nil on Start and Resume means any Shape.Width free
+	// processors at full share, for the driver to pick; what a planner charges
+	// beyond them for memory is its own account. On SetShare it repeats the job's
+	// locations with their new shares.
 	Places []Location
 }
 

@@ -2,7 +2,6 @@ package exec
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 	"testing"
 
@@ -58,19 +57,5 @@ func BenchmarkSubmit(b *testing.B) {
 		do(b, s, submission(name, 1, run), order(batch.CmdHold, name))
 		do(b, s, order(batch.CmdCancel, name))
 		i++
-	}
-}
-
-// BenchmarkPick books and releases on machines of many nodes whose low ones are
-// taken.
-func BenchmarkPick(b *testing.B) {
-	for _, nodes := range []int32{100, 10_000, 1_000_000} {
-		b.Run(fmt.Sprint(nodes), func(b *testing.B) {
-			a := newAllocator(batch.Processors(nodes))
-			a.pick(nodes - 8)
-			for b.Loop() {
-				a.release(a.pick(4))
-			}
-		})
 	}
 }

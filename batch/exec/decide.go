@@ -74,8 +74,8 @@ func (s *System) carryOut(now batch.Time, d batch.Decision) error {
 // book gives a its processors: the places, or any.
 func (s *System) book(a *attempt, places []batch.Location) bool {
 	if places == nil {
-		a.places = s.alloc.pick(a.shape.Width)
-	} else if s.alloc.take(places) {
+		a.places = s.alloc.Pick(a.shape.Width)
+	} else if s.alloc.Take(places) {
 		a.places = slices.Clone(places)
 	}
 	if a.places == nil {
@@ -144,9 +144,9 @@ func (s *System) setShare(now batch.Time, a *attempt, places []batch.Location) e
 	if !same {
 		return ErrWrongState
 	}
-	s.alloc.release(a.places)
-	if !s.alloc.take(places) {
-		s.alloc.take(a.places)
+	s.alloc.Release(a.places)
+	if !s.alloc.Take(places) {
+		s.alloc.Take(a.places)
 		return ErrNoCapacity
 	}
 	a.places = slices.Clone(places)

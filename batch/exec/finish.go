@@ -54,7 +54,7 @@ func (s *System) signal(a *attempt, sig syscall.Signal) bool {
 func (s *System) finish(now batch.Time, n *note) {
 	a := n.attempt
 	s.active--
-	s.alloc.release(a.places)
+	s.alloc.Release(a.places)
 	if n.err != nil {
 		a.outcome = batch.Outcome{End: batch.EndStartFailed, Reason: n.err.Error()}
 		s.log.Warn("job could not be started", "job", a.key.Job, "error", n.err)

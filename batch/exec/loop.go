@@ -150,7 +150,7 @@ func (s *System) leave(now batch.Time) {
 		if !a.live() {
 			continue
 		}
-		s.alloc.release(a.places)
+		s.alloc.Release(a.places)
 		a.places = nil
 		s.apply(now, batch.Event{Kind: batch.Stopped, Job: a.job.Handle, Checkpoint: true, Progress: a.work})
 	}

@@ -15,7 +15,7 @@ func (s *System) Snapshot(ctx context.Context) (batch.Snapshot, error) {
 	snap := batch.Snapshot{Platform: s.platform}
 	err := s.ask(ctx, func(now batch.Time) {
 		snap.Taken = wall(now)
-		snap.Free = int32(s.alloc.spare)
+		snap.Free = int32(s.alloc.Spare())
 		var live []*attempt
 		for _, a := range s.handles {
 			if a != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/nodes"
 )
 
 // System is an embedded batch system. Its methods may be called from several
@@ -45,7 +46,7 @@ type System struct {
 	unused   []batch.Handle // to be given out again
 	orders   uint64
 	changes  changes
-	alloc    *allocator
+	alloc    *nodes.Allocator
 	timers   deadlines
 	timer    *time.Timer
 	wake     batch.Time
@@ -84,7 +85,7 @@ func New(c Config) (*System, error) {
 		base:  time.Now(),
 		calls: make(chan *call), notes: make(chan note), done: make(chan struct{}),
 		attempts: make(map[batch.Key]*attempt), handles: make([]*attempt, 1),
-		changes: newChanges(), alloc: newAllocator(c.Platform),
+		changes: newChanges(), alloc: nodes.New(c.Platform),
 	}
 	s.epoch = batch.Time(s.base.UnixMicro())
 	s.timer = time.NewTimer(time.Hour)

@@ -1,29 +1,30 @@
-package exec
+package nodes
 
 import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// allocator books processors of the nodes. It counts in shares, so that whole
+// Allocator books processors of nodes. It counts in shares, so that whole
 // processors and fractions of them live side by side.
-type allocator struct {
+type Allocator struct {
 	free   []int64 // of each node, in units of batch.Share
 	whole  bitset  // nodes with at least one whole processor free
 	spare  int64   // whole processors free on all nodes
 	places []batch.Location
 }
 
-func newAllocator(p batch.Platform) *allocator {
-	a := &allocator{free: make([]int64, len(p.Nodes)), whole: newBitset(len(p.Nodes))}
+// New returns an allocator of an idle platform.
+func New(p batch.Platform) *Allocator {
+	a := &Allocator{free: make([]int64, len(p.Nodes)), whole: newBitset(len(p.Nodes))}
 	for i := range p.Nodes {
 		a.add(int32(i), int64(p.Nodes[i].Processors)*int64(batch.One))
 	}
 	return a
 }
 
-// pick books width whole processors of the lowest-numbered nodes that have any
+// Pick books width whole processors of the lowest-numbered nodes that have any
 // free. It returns nil and books nothing when there are not enough.
-func (a *allocator) pick(width int32) []batch.Location {
+func (a *Allocator) Pick(width int32) []batch.Location {
 	if int64(width) > a.spare {
 		return nil
 	}
@@ -38,12 +39,12 @@ func (a *allocator) pick(width int32) []batch.Location {
 	return append([]batch.Location(nil), a.places...)
 }
 
-// take books the given places, or nothing when one of them is not free or not
+// Take books the given places, or nothing when one of them is not free or not
 // there.
-func (a *allocator) take(places []batch.Location) bool {
+func (a *Allocator) Take(places []batch.Location) bool {
 	for i := range places {
 		if !a.fits(places[i]) {
-			a.release(places[:i])
+			a.Release(places[:i])
 			return false
 		}
 		a.add(places[i].Node, -amount(places[i]))
@@ -51,19 +52,22 @@ func (a *allocator) take(places []batch.Location) bool {
 	return true
 }
 
-func (a *allocator) fits(l batch.Location) bool {
+// Spare returns the whole processors that are free on all nodes.
+func (a *Allocator) Spare() int64 { return a.spare }
+
+func (a *Allocator) fits(l batch.Location) bool {
 	return l.Node >= 0 && int(l.Node) < len(a.free) && l.Processors > 0 &&
 		l.Share > 0 && l.Share <= batch.One && amount(l) <= a.free[l.Node]
 }
 
-// release gives places back.
-func (a *allocator) release(places []batch.Location) {
+// Release gives places back.
+func (a *Allocator) Release(places []batch.Location) {
 	for i := range places {
 		a.add(places[i].Node, amount(places[i]))
 	}
 }
 
-func (a *allocator) add(node int32, shares int64) {
+func (a *Allocator) add(node int32, shares int64) {
 	before := a.free[node] / int64(batch.One)
 	a.free[node] += shares
 	after := a.free[node] / int64(batch.One)

@@ -1,4 +1,4 @@
-package exec
+package nodes
 
 import (
 	"slices"
@@ -19,7 +19,7 @@ func TestAllocatorBooksLikeAnArray(t *testing.T) {
 			p.Nodes = append(p.Nodes, batch.Node{Processors: n})
 			free = append(free, int64(n)*int64(batch.One))
 		}
-		a := newAllocator(p)
+		a := New(p)
 		var booked [][]batch.Location
 		whole := func() (n int64) {
 			for _, f := range free {
@@ -30,7 +30,7 @@ func TestAllocatorBooksLikeAnArray(t *testing.T) {
 		t.Repeat(map[string]func(*rapid.T){
 			"pick": func(t *rapid.T) {
 				width := rapid.Int32Range(1, p.Width()).Draw(t, "width")
-				got := a.pick(width)
+				got := a.Pick(width)
 				if int64(width) > whole() {
 					if got != nil {
 						t.Fatalf("picked %v with %d free", got, whole())
@@ -68,7 +68,7 @@ func TestAllocatorBooksLikeAnArray(t *testing.T) {
 					after[l.Node] -= int64(l.Processors) * int64(l.Share)
 					ok = ok && after[l.Node] >= 0
 				}
-				if got := a.take(places); got != ok {
+				if got := a.Take(places); got != ok {
 					t.Fatalf("take %v: %v, want %v", places, got, ok)
 				}
 				if ok {
@@ -84,7 +84,7 @@ func TestAllocatorBooksLikeAnArray(t *testing.T) {
 				for _, l := range booked[i] {
 					free[l.Node] += int64(l.Processors) * int64(l.Share)
 				}
-				a.release(booked[i])
+				a.Release(booked[i])
 				booked = slices.Delete(booked, i, i+1)
 			},
 			"": func(t *rapid.T) {

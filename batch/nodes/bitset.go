@@ -1,4 +1,4 @@
-package exec
+package nodes
 
 import "math/bits"
 

@@ -1,0 +1,10 @@
+// Package nodes picks which processors a job gets, for policies that only count
+// them: the lowest-numbered free ones. The executor of live jobs and the
+// simulator use the same, so that a replayed schedule shows the processors a
+// live site would have used.
+//
+//	node    0    1    2    3    4
+//	free    0    2    0    1    2      Pick(3) books 2 of node 1 and 1 of node 3
+//	whole  [ .   x    .    x    x ]    nodes with a whole processor, as a set
+//	                                   whose least member is found in a few steps
+package nodes
