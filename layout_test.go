@@ -41,7 +41,8 @@ var layout = map[string][]string{
 	policy:            {"batch", "batch/profile", "batch/queue", "batch/counted"},
 	"batch/forecast":  {"batch", "batch/profile", "batch/queue", "batch/counted"},
 	"batch/policies":  {"batch", policy, "batch/forecast"},
-	"batch/exec":      {"batch"},
+	"batch/nodes":     {"batch"},
+	"batch/exec":      {"batch", "batch/nodes"},
 	"batch/slurm":     {"batch"},
 	"batch/batchtest": {"batch", "sim/engine"},
 
@@ -49,12 +50,14 @@ var layout = map[string][]string{
 	"agent/mapping":    {"batch", "reallocation"},
 	"client/session":   {"batch"},
 	"server/catalogue": {"batch"},
+	"server/blobs":     {},
 	"server/site":      {"batch", policy, "batch/forecast", "batch/policies", "server/catalogue"},
 
 	"agent":  {"agent/mapping", "reallocation", "batch", "gossip", "proto/..."},
 	"client": {"client/session", "proto/..."},
 	"server": {
-		"server/site", "server/catalogue", "batch", "batch/policies", "batch/exec", "batch/slurm",
+		"server/site", "server/catalogue", "server/blobs",
+		"batch", "batch/policies", "batch/forecast", "batch/exec", "batch/slurm",
 		"gossip", "proto/...",
 	},
 
@@ -62,8 +65,9 @@ var layout = map[string][]string{
 	"sim/engine": {"batch"},
 	"sim": {
 		"sim/engine", "sim/swf",
-		"batch", "batch/profile", "batch/queue", "batch/counted", policy, "batch/forecast", "batch/policies",
-		"server/site", "agent/mapping", "client/session", "reallocation",
+		"batch", "batch/profile", "batch/queue", "batch/counted", "batch/nodes",
+		policy, "batch/forecast", "batch/policies",
+		"server/site", "server/catalogue", "agent/mapping", "client/session", "reallocation",
 	},
 
 	"cmd/drover": {anything},
