@@ -71,7 +71,7 @@ generate-check: breaking ## fail if proto/ has lint or the generated code is sta
 	@if [ ! -d proto ]; then exit 0; fi
 	fresh=$$(mktemp -d)
 	trap 'rm -rf "$$fresh"' EXIT
-	mkdir "$$fresh/proto"
+	find proto -type d -exec mkdir -p "$$fresh/{}" ';'
 	if [ -n "$(PROTOS)" ]; then
 		$(BUF) lint
 		$(BUF) format -d --exit-code
