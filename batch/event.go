@@ -35,7 +35,9 @@ const (
 	NodeUp
 	NodeDown
 	// WindowOpen and WindowClose: the reservation Job begins and ends; while it
-	// is open, jobs with Into == Job may start on its processors.
+	// is open, jobs with Into == Job may start on its processors. At one instant
+	// windows close before others open. After WindowClose the handle is free;
+	// jobs that still run in it are the policy's to kill.
 	WindowOpen
 	WindowClose
 )

@@ -20,7 +20,9 @@ type Policy interface {
 	Wake() Time
 	// Estimate answers when each shape of each ask would start if it were
 	// submitted now, alone, behind all that waits. out has one element for each
-	// ask. It returns false when this policy does not plan: then a forecaster
+	// ask. Of a job with a Window the start of a shape is Window.Start if that can
+	// be set aside, else Never: so a driver asks before it reserves. It returns
+	// false when this policy does not plan: then a forecaster
 	// has to.
 	Estimate(now Time, asks []Ask, out []Estimate) bool
 	// Fork returns an independent copy, for forecasting and what-if.

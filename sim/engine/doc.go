@@ -11,9 +11,13 @@
 //	         ├─ Submit, Apply        then what the caller brings,
 //	         └─ Pass                 then scheduling passes until the policy rests
 //
-// A job progresses at its yield: the share of a processor that each of its tasks
-// has, over the share it can use. Progress is rounded down and completion up, to
-// the microsecond.
+// A job progresses at its yield: the share of a processor that its slowest task
+// has, over the share it can use, times the score of the node over that of the
+// machine its work was measured on. Progress is rounded down and completion up,
+// to the microsecond.
+//
+// The windows of advance reservations open and close by themselves, after the
+// ends of that instant.
 //
 // Ends are kept in a heap by time and, within an instant, by the order in which
 // they were foreseen. In the steady state nothing is allocated.

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"fmt"
-	"math/bits"
 
 	"github.com/seed-9b8f70bb/drover/batch"
 )
@@ -19,16 +18,22 @@ type Observer interface {
 
 // Engine drives one policy. Make one with New.
 type Engine struct {
+	// PassEachEvent makes a pass after every end and every submission, not only
+	// where the caller asks for one.
+	PassEachEvent bool
+
 	policy   batch.Policy
 	observer Observer
 	now      batch.Time
 	ends     ends
+	edges    []edge // of windows, in order
 	seq      uint32
 	jobs     []job // by handle
 	out      batch.Decisions
 	feedback []batch.Event // what carrying out decisions has caused
 	event    batch.Event   // scratch
 	ledger   *Ledger
+	nodes    []batch.Node // for their scores; nil: all alike
 	passes   int
 }
 
@@ -49,6 +54,10 @@ func New(p batch.Policy, o Observer, l *Ledger) *Engine {
 	return &Engine{policy: p, observer: o, ledger: l, jobs: make([]job, 1)}
 }
 
+// Machine tells the engine the scores of the nodes: a job with a Reference runs
+// at Score/Reference of its speed. Without it all nodes are alike.
+func (e *Engine) Machine(p batch.Platform) { e.nodes = p.Nodes }
+
 // Policy returns the policy, for estimates.
 func (e *Engine) Policy() batch.Policy { return e.policy }
 
@@ -58,20 +67,25 @@ func (e *Engine) Now() batch.Time { return e.now }
 // Passes returns the number of scheduling passes so far.
 func (e *Engine) Passes() int { return e.passes }
 
-// Next returns the next instant at which something happens by itself: a job ends
-// or the policy wants a pass. Never if nothing does.
+// Next returns the next instant at which something happens by itself: a job ends,
+// a window opens or closes, or the policy wants a pass. Never if nothing does.
 func (e *Engine) Next() batch.Time {
+	next := e.policy.Wake()
+	if len(e.edges) > 0 {
+		next = min(next, e.edges[0].at)
+	}
 	for len(e.ends) > 0 {
 		top := &e.ends[0]
 		if e.jobs[top.job].seq == top.seq {
-			return min(top.at, e.policy.Wake())
+			return min(top.at, next)
 		}
 		e.ends.pop()
 	}
-	return e.policy.Wake()
+	return next
 }
 
-// Advance goes to now, which is not after Next, and ends the jobs that are due.
+// Advance goes to now, which is not after Next, ends the jobs that are due, and
+// then closes and opens windows.
 func (e *Engine) Advance(now batch.Time) {
 	e.now = now
 	for len(e.ends) > 0 && e.ends[0].at <= now {
@@ -84,6 +98,7 @@ func (e *Engine) Advance(now batch.Time) {
 		}
 		e.finish(top.job, false)
 	}
+	e.turnWindows()
 }
 
 func (e *Engine) finish(h batch.Handle, killed bool) {
@@ -95,6 +110,9 @@ func (e *Engine) finish(h batch.Handle, killed bool) {
 	e.event = batch.Event{Kind: batch.Finish, Job: h}
 	e.policy.Apply(e.now, &e.event)
 	e.observer.Ended(e.now, spec, killed)
+	if e.PassEachEvent {
+		e.Pass()
+	}
 }
 
 // Submit hands a job to the policy. work is how long it runs on whole
@@ -103,6 +121,9 @@ func (e *Engine) Submit(spec *batch.Job, work batch.Duration) {
 	e.Admit(spec, work)
 	e.event = batch.Event{Kind: batch.Submit, Spec: spec, Job: spec.Handle}
 	e.policy.Apply(e.now, &e.event)
+	if e.PassEachEvent {
+		e.Pass()
+	}
 }
 
 // Admit makes a job known that comes to the policy by an event of the caller's:
@@ -115,13 +136,19 @@ func (e *Engine) Admit(spec *batch.Job, work batch.Duration) {
 }
 
 // Apply hands an event of the caller's to the policy. After Cancel the job's
-// handle is free. A job placed with another shape is reported with it from then
+// handle is free. An advance reservation needs no Admit: its window opens and
+// closes by itself. A job placed with another shape is reported with it from then
 // on; its work stays.
 func (e *Engine) Apply(ev *batch.Event) {
+	if ev.Kind == batch.Reserve && ev.Spec.Window.End != 0 {
+		e.Admit(ev.Spec, 0)
+		e.reserveWindow(ev.Spec)
+	}
 	e.policy.Apply(e.now, ev)
 	switch j := &e.jobs[ev.Job]; {
 	case ev.Kind == batch.Cancel:
 		*j = job{}
+		e.dropWindow(ev.Job)
 	case ev.Kind == batch.Place && j.spec.Shape != ev.Shape:
 		spec := *j.spec // the policy may still read the old one
 		spec.Shape = ev.Shape
@@ -163,10 +190,10 @@ func (e *Engine) Pass() {
 }
 
 func (e *Engine) carryOut(d *batch.Decision) {
-	j := &e.jobs[d.Job]
-	if j.spec == nil {
+	if int(d.Job) >= len(e.jobs) || e.jobs[d.Job].spec == nil {
 		panic(fmt.Sprintf("engine: decision %v for job %d, which is not here", d.Kind, d.Job))
 	}
+	j := &e.jobs[d.Job]
 	running := j.yield > 0
 	if wants := d.Kind != batch.Start && d.Kind != batch.Resume; wants != running && d.Kind != batch.Kill {
 		panic(fmt.Sprintf("engine: decision %v for job %d, running: %t", d.Kind, d.Job, running))
@@ -182,11 +209,11 @@ func (e *Engine) carryOut(d *batch.Decision) {
 	switch d.Kind {
 	case batch.Start:
 		e.observer.Started(e.now, j.spec, d.Places)
-		e.run(d.Job, yield(j.spec, d.Places))
+		e.run(d.Job, e.yield(j.spec, d.Places))
 	case batch.Resume, batch.SetShare:
-		e.run(d.Job, yield(j.spec, d.Places))
+		e.run(d.Job, e.yield(j.spec, d.Places))
 	case batch.Migrate:
-		e.run(d.Job, yield(j.spec, d.Places))
+		e.run(d.Job, e.yield(j.spec, d.Places))
 		e.stopped(d.Job)
 	case batch.Pause:
 		e.run(d.Job, 0)
@@ -215,43 +242,4 @@ func (e *Engine) run(h batch.Handle, y batch.Share) {
 	if y > 0 {
 		e.ends.push(end{e.now.Add(needs(j.left, y)), e.seq, h})
 	}
-}
-
-// yield returns the fraction of its need that a job gets on places: whole
-// processors without any.
-func yield(spec *batch.Job, places []batch.Location) batch.Share {
-	if len(places) == 0 {
-		return batch.One
-	}
-	p := &places[0]
-	need := spec.CPU
-	if len(spec.Groups) > 0 {
-		need = spec.Groups[p.Group].CPU
-	}
-	if need == 0 {
-		need = batch.One
-	}
-	return batch.Share(min(int64(p.Share)*int64(batch.One)/int64(need), int64(batch.One)))
-}
-
-// progress returns the work done in d at yield y, rounded down.
-func progress(d batch.Duration, y batch.Share) batch.Duration {
-	hi, lo := bits.Mul64(uint64(d), uint64(y))
-	return batch.Duration(hi<<44 | lo>>20)
-}
-
-// needs returns the time that so much work takes at yield y, rounded up.
-func needs(work batch.Duration, y batch.Share) batch.Duration {
-	if y == batch.One {
-		return work
-	}
-	hi, lo := bits.Mul64(uint64(work), uint64(batch.One))
-	if hi >= uint64(y) {
-		return batch.Forever
-	}
-	q, r := bits.Div64(hi, lo, uint64(y))
-	if r > 0 {
-		q++
-	}
-	return batch.Duration(min(q, uint64(batch.Forever)))
 }

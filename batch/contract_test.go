@@ -1,0 +1,198 @@
+package batch_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/sim/engine"
+)
+
+// The contract between policies and drivers has to carry policies that are still
+// to come: one that shares processors, one for unlike machines with licences, one
+// with windows. Three toys, in contract_*_test.go, stand for them here. All go
+// through the same engine and the same ledger as the real ones.
+
+// diary is an engine.Observer that writes down who ran where and from when to
+// when, in seconds.
+type diary struct {
+	begun map[batch.Handle]string
+	lines []string
+}
+
+func (d *diary) Started(now batch.Time, job *batch.Job, places []batch.Location) {
+	s := fmt.Sprintf("#%d", job.Handle)
+	for _, p := range places {
+		s += fmt.Sprintf(" n%d", p.Node)
+	}
+	d.begun[job.Handle] = s + fmt.Sprintf(" %g", now.Sub(0).Seconds())
+}
+
+func (d *diary) Ended(now batch.Time, job *batch.Job, killed bool) {
+	line := fmt.Sprintf("%s-%g", d.begun[job.Handle], now.Sub(0).Seconds())
+	if killed {
+		line += " killed"
+	}
+	d.lines = append(d.lines, line)
+}
+
+// act is something that the caller of an engine does.
+type act struct {
+	at int
+	do func(e *engine.Engine)
+}
+
+// submit is a job that arrives; at and work are in seconds.
+func submit(at int, job batch.Job, work float64) act {
+	return act{at, func(e *engine.Engine) { e.Submit(&job, batch.Duration(work*float64(batch.Second))) }}
+}
+
+// perform plays acts through a policy, under a ledger, until nothing happens,
+// and compares the diary.
+func perform(t *testing.T, p batch.Policy, platform batch.Platform, acts []act, want ...string) {
+	t.Helper()
+	d := &diary{begun: map[batch.Handle]string{}}
+	e := engine.New(p, d, engine.NewLedger(platform))
+	e.Machine(platform)
+	for {
+		next := e.Next()
+		if len(acts) > 0 {
+			next = min(next, secs(acts[0].at))
+		}
+		if next == batch.Never {
+			break
+		}
+		e.Advance(next)
+		for ; len(acts) > 0 && secs(acts[0].at) == next; acts = acts[1:] {
+			acts[0].do(e)
+		}
+		e.Pass()
+	}
+	if diff := cmp.Diff(want, d.lines); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// wantPanic runs what a driver must not let a policy do.
+func wantPanic(t *testing.T, words string, run func()) {
+	t.Helper()
+	defer func() {
+		if got := fmt.Sprint(recover()); !strings.Contains(got, words) {
+			t.Errorf("panic %q, want one with %q", got, words)
+		}
+	}()
+	run()
+}
+
+// reckless does what its pass says, whatever the machine.
+type reckless struct {
+	pass func(now batch.Time, out *batch.Decisions)
+}
+
+func (r *reckless) Apply(batch.Time, *batch.Event) {}
+func (r *reckless) Decide(now batch.Time, out *batch.Decisions) {
+	if r.pass != nil {
+		r.pass(now, out)
+		r.pass = nil
+	}
+}
+func (r *reckless) Wake() batch.Time                                        { return batch.Never }
+func (r *reckless) Estimate(batch.Time, []batch.Ask, []batch.Estimate) bool { return false }
+func (r *reckless) Fork() batch.Policy                                      { return &reckless{} }
+
+func TestTheLedgerSeesWhatDoesNotFit(t *testing.T) {
+	platform := batch.Platform{
+		Nodes:    []batch.Node{{Processors: 2, Memory: 10}, {Processors: 1, Licences: []string{"cad"}}},
+		Licences: []batch.LicencePool{{Name: "sim", Copies: 1}},
+	}
+	place := func(node, n int32, share batch.Share) batch.Location {
+		return batch.Location{Node: node, Processors: n, Share: share}
+	}
+	start := func(jobs ...batch.Location) func(batch.Time, *batch.Decisions) {
+		return func(_ batch.Time, out *batch.Decisions) {
+			for i, at := range jobs {
+				out.Add(batch.Start, batch.Handle(i+1), at)
+			}
+		}
+	}
+	anywhere := func(_ batch.Time, out *batch.Decisions) { out.Start(1); out.Start(2) }
+	sim := []batch.Licence{{Name: "sim", Copies: 1}}
+	for _, c := range []struct {
+		name, want string
+		job        batch.Job
+		pass       func(batch.Time, *batch.Decisions)
+	}{
+		{"width", "4 of 3 processors", batch.Job{Shape: batch.Shape{Width: 2}}, anywhere},
+		{"share", "node 1 gives", batch.Job{}, start(place(1, 1, batch.One), place(1, 1, 1))},
+		{"memory", "20 bytes taken of 10", batch.Job{Memory: 10}, start(place(0, 1, batch.One), place(0, 1, batch.One))},
+		{"bound licence", "cannot run cad", batch.Job{Licences: []batch.Licence{{Name: "cad", Copies: 1}}}, start(place(0, 1, batch.One))},
+		{"floating licence", "2 copies of licence sim", batch.Job{Licences: sim}, start(place(0, 1, batch.One), place(0, 1, batch.One))},
+		{"early", "before", batch.Job{EarliestStart: 1}, start(place(0, 1, batch.One))},
+		{"twice", "running: true", batch.Job{}, func(_ batch.Time, out *batch.Decisions) { out.Start(1); out.Start(1) }},
+		{"pause", "running: false", batch.Job{}, func(_ batch.Time, out *batch.Decisions) { out.Add(batch.Pause, 1) }},
+		{"nobody", "not here", batch.Job{}, func(_ batch.Time, out *batch.Decisions) { out.Start(9) }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			e := engine.New(&reckless{c.pass}, &diary{begun: map[batch.Handle]string{}}, engine.NewLedger(platform))
+			for h := range batch.Handle(2) {
+				job := c.job
+				job.Handle = h + 1
+				e.Submit(&job, batch.Second)
+			}
+			wantPanic(t, c.want, e.Pass)
+		})
+	}
+}
+
+// toy is what the three have in common.
+type toy struct {
+	jobs    map[batch.Handle]*toyJob
+	waiting []batch.Handle // in submission order
+}
+
+type toyJob struct {
+	spec    *batch.Job
+	node    int32
+	state   string
+	share   batch.Share
+	started batch.Time
+}
+
+func (t *toy) submit(spec *batch.Job) {
+	t.jobs[spec.Handle] = &toyJob{spec: spec, state: "waiting"}
+	t.waiting = append(t.waiting, spec.Handle)
+}
+
+func (t *toy) forget(h batch.Handle) {
+	delete(t.jobs, h)
+	t.leave(h)
+}
+
+func (t *toy) leave(h batch.Handle) {
+	t.waiting = slices.DeleteFunc(t.waiting, func(x batch.Handle) bool { return x == h })
+}
+
+// on returns the jobs in a state on a node, by handle.
+func (t *toy) on(node int32, states ...string) []batch.Handle {
+	var list []batch.Handle
+	for h, j := range t.jobs {
+		if j.node == node && slices.Contains(states, j.state) {
+			list = append(list, h)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+func (t *toy) fork() toy {
+	c := toy{map[batch.Handle]*toyJob{}, slices.Clone(t.waiting)}
+	for h, j := range t.jobs {
+		k := *j
+		c.jobs[h] = &k
+	}
+	return c
+}

@@ -1,0 +1,59 @@
+package engine
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// yield returns how fast a job progresses on places, as a fraction of its speed
+// on whole processors of its reference machine: that of its slowest task. It is
+// One without places.
+func (e *Engine) yield(spec *batch.Job, places []batch.Location) batch.Share {
+	if len(places) == 0 {
+		return batch.One
+	}
+	least := batch.Share(math.MaxInt32)
+	for i := range places {
+		least = min(least, e.taskYield(spec, &places[i]))
+	}
+	return least
+}
+
+func (e *Engine) taskYield(spec *batch.Job, p *batch.Location) batch.Share {
+	need := spec.CPU
+	if len(spec.Groups) > 0 {
+		need = spec.Groups[p.Group].CPU
+	}
+	if need == 0 {
+		need = batch.One
+	}
+	y := min(int64(p.Share)*int64(batch.One)/int64(need), int64(batch.One))
+	if int(p.Node) < len(e.nodes) && e.nodes[p.Node].Score > 0 && spec.Reference > 0 {
+		y = y * int64(e.nodes[p.Node].Score) / int64(spec.Reference)
+	}
+	return batch.Share(min(y, math.MaxInt32))
+}
+
+// progress returns the work done in d at yield y, rounded down.
+func progress(d batch.Duration, y batch.Share) batch.Duration {
+	hi, lo := bits.Mul64(uint64(d), uint64(y))
+	return batch.Duration(hi<<44 | lo>>20)
+}
+
+// needs returns the time that so much work takes at yield y, rounded up.
+func needs(work batch.Duration, y batch.Share) batch.Duration {
+	if y == batch.One {
+		return work
+	}
+	hi, lo := bits.Mul64(uint64(work), uint64(batch.One))
+	if hi >= uint64(y) {
+		return batch.Forever
+	}
+	q, r := bits.Div64(hi, lo, uint64(y))
+	if r > 0 {
+		q++
+	}
+	return batch.Duration(min(q, uint64(batch.Forever)))
+}
