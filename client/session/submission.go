@@ -96,6 +96,9 @@ func (s *Submission) Awake(Time) Action {
 	return s.mapAt((s.agent + 1) % s.cfg.Agents)
 }
 
+// Abandon takes the caller's wish to stop, because of err.
+func (s *Submission) Abandon(_ Time, err error) Action { return s.fail(err) }
+
 func (s *Submission) mapAt(agent int) Action {
 	s.agent = agent
 	s.asked++

@@ -1,0 +1,154 @@
+package client
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Arg is a part of a request: an argument of the service, or a wish about how it
+// is executed.
+type Arg func(*request)
+
+// request is what a client wants to have executed.
+type request struct {
+	service    string
+	args       []argument
+	outputs    []output
+	owner      string
+	shapes     []Shape
+	width      int
+	walltime   time.Duration
+	deadline   time.Time
+	earliest   time.Time
+	memory     int64
+	cpu        float64
+	licences   []licence
+	inputSite  string
+	idempotent bool
+	labels     map[string]string
+	notify     func(*Job)
+}
+
+// argument is a value by its name. The value is an int64, float64, string, bool,
+// *file or typed.
+type argument struct {
+	name  string
+	value any
+}
+
+// typed is a value as a person typed it.
+type typed string
+
+// output is where a file that the job writes should go.
+type output struct{ argument, path string }
+
+// licence is a number of copies of a licence.
+type licence struct {
+	name   string
+	copies int
+}
+
+// file is content that has to reach the site.
+type file struct {
+	name   string // base name that the program should see
+	open   func() (io.ReadCloser, error)
+	sha256 string // set by identify, with size
+	size   int64
+}
+
+func value(name string, v any) Arg {
+	return func(r *request) { r.args = append(r.args, argument{name, v}) }
+}
+
+// Int gives an int argument, or a float one.
+func Int(name string, v int64) Arg { return value(name, v) }
+
+// Float gives a float argument.
+func Float(name string, v float64) Arg { return value(name, v) }
+
+// String gives a string argument.
+func String(name, v string) Arg { return value(name, v) }
+
+// Bool gives a bool argument.
+func Bool(name string, v bool) Arg { return value(name, v) }
+
+// File gives a file argument: the content of the file at path, which must not
+// change until the job is submitted.
+func File(name, path string) Arg { return value(name, fileAt(path)) }
+
+// Content gives a file argument with this content.
+func Content(name string, content []byte) Arg {
+	return value(name, &file{open: func() (io.ReadCloser, error) {
+		return io.NopCloser(bytes.NewReader(content)), nil
+	}})
+}
+
+// Text gives an argument as a person typed it. It is read by the type that the
+// service gives the argument: a number, a text, the path of a file to send, or
+// the path that a file of the job's is written to as by OutputTo.
+func Text(name, text string) Arg { return value(name, typed(text)) }
+
+// OutputTo says where Call should put the file that the job writes for a
+// file-out argument. Submit does nothing with it.
+func OutputTo(name, path string) Arg {
+	return func(r *request) { r.outputs = append(r.outputs, output{name, path}) }
+}
+
+// Notify makes Submit and Call tell of the job when it has been accepted, and
+// Call of every change after that, up to the end.
+func Notify(see func(*Job)) Arg { return func(r *request) { r.notify = see } }
+
+// Width asks for so many processors. Without it the server chooses.
+func Width(processors int) Arg { return func(r *request) { r.width = processors } }
+
+// Walltime asks for a walltime. Without it the server takes it from the
+// service's performance model.
+func Walltime(d time.Duration) Arg { return func(r *request) { r.walltime = d } }
+
+// Shapes gives shapes to choose from, in ascending width, in place of Width and
+// Walltime.
+func Shapes(shapes ...Shape) Arg { return func(r *request) { r.shapes = shapes } }
+
+// Owner says who asks, in place of the client's own.
+func Owner(name string) Arg { return func(r *request) { r.owner = name } }
+
+// Deadline says when the job should be finished.
+func Deadline(t time.Time) Arg { return func(r *request) { r.deadline = t } }
+
+// EarliestStart forbids a start before t.
+func EarliestStart(t time.Time) Arg { return func(r *request) { r.earliest = t } }
+
+// Memory is what each task needs, bytes.
+func Memory(bytes int64) Arg { return func(r *request) { r.memory = bytes } }
+
+// CPU is the share of a processor that each task can use, up to 1.
+func CPU(share float64) Arg { return func(r *request) { r.cpu = share } }
+
+// Licence asks for copies of a licence while the job runs.
+func Licence(name string, copies int) Arg {
+	return func(r *request) { r.licences = append(r.licences, licence{name, copies}) }
+}
+
+// InputSite names the site where the input data lies already.
+func InputSite(site string) Arg { return func(r *request) { r.inputSite = site } }
+
+// Idempotent says that executing it twice would do no harm.
+func Idempotent() Arg { return func(r *request) { r.idempotent = true } }
+
+// Label keeps words of the caller's with the job.
+func Label(key, value string) Arg {
+	return func(r *request) {
+		if r.labels == nil {
+			r.labels = make(map[string]string)
+		}
+		r.labels[key] = value
+	}
+}
+
+// fileAt returns the file at path.
+func fileAt(path string) *file {
+	return &file{name: filepath.Base(path), open: func() (io.ReadCloser, error) { return os.Open(path) }}
+}

@@ -1,0 +1,89 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/seed-9b8f70bb/drover/client/session"
+)
+
+// Client talks to one grid.
+type Client struct {
+	cfg       Config
+	log       hclog.Logger
+	transport http.RoundTripper
+	own       *http.Transport // the transport, when it is the client's own
+	began     time.Time       // the epoch of now
+	face      *face
+	places    places
+}
+
+// New returns a client. It opens no connection yet. Close frees what it has
+// opened later.
+func New(cfg Config, opts ...Option) (*Client, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, fmt.Errorf("client configuration: %w", err)
+	}
+	c := &Client{cfg: cfg, log: hclog.NewNullLogger(), began: time.Now()}
+	for _, o := range opts {
+		o(c)
+	}
+	if c.transport == nil {
+		c.own = newTransport(cfg.CallTimeout)
+		c.transport = c.own
+	}
+	c.face = newFace(c.transport)
+	return c, nil
+}
+
+// Close closes the client's idle connections. A transport that was given by
+// WithTransport is left alone.
+func (c *Client) Close() {
+	if c.own != nil {
+		c.own.CloseIdleConnections()
+	}
+}
+
+// now returns the time since the client was made, on a clock that nobody sets.
+func (c *Client) now() session.Time { return session.Time(time.Since(c.began) / time.Microsecond) }
+
+// tries returns the core's view of the configuration.
+func (c *Client) tries() session.Config {
+	return session.Config{Agents: len(c.cfg.Agents), Patience: session.Duration(c.cfg.Patience / time.Microsecond)}
+}
+
+// pause waits until an instant of now, or until ctx ends.
+func (c *Client) pause(ctx context.Context, a session.Action) {
+	wait := time.Duration(a.Until.Sub(c.now())) * time.Microsecond
+	c.log.Debug("trying again", "in", wait, "because", a.Err)
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// ask calls the agents in turn until one answers. It is for questions that a
+// person can ask again: it waits for nobody.
+func ask[T any](ctx context.Context, c *Client, call func(ctx context.Context, agent string) (T, error)) (T, error) {
+	var last error
+	for _, agent := range c.cfg.Agents {
+		ctx, cancel := context.WithTimeout(ctx, c.cfg.CallTimeout)
+		answer, err := call(ctx, agent)
+		cancel()
+		if err == nil {
+			return answer, nil
+		}
+		last = err
+		if f := failureOf(err); f.Kind == session.Refused || f.Kind == session.Absent {
+			break
+		}
+	}
+	var none T
+	return none, last
+}

@@ -1,0 +1,59 @@
+package client
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"time"
+)
+
+// Defaults and ranges of Config.
+const (
+	DefaultPatience    = 10 * time.Second
+	DefaultCallTimeout = 5 * time.Second
+	minCallTimeout     = 10 * time.Millisecond
+	longestTime        = 24 * time.Hour
+)
+
+// Config is how a client reaches the grid. Default gives all but Agents.
+type Config struct {
+	// Agents are the URLs of agents, the preferred one first; at least one.
+	Agents []string
+	// Patience is how long failures in a row are answered by trying again; 0
+	// means that nothing is tried twice at one place.
+	Patience time.Duration
+	// CallTimeout bounds one call that is answered at once, such as Submit.
+	// Transfers, logs and watches have no bound but their context.
+	CallTimeout time.Duration
+	// Owner is who asks; not authenticated until identity exists.
+	Owner string
+}
+
+// Default returns the configuration of a client of these agents.
+func Default(agents ...string) Config {
+	return Config{Agents: agents, Patience: DefaultPatience, CallTimeout: DefaultCallTimeout}
+}
+
+// Validate reports everything that is wrong with the configuration, each as an
+// *Error.
+func (c *Config) Validate() error {
+	var errs []error
+	bad := func(field, accepted, format string, a ...any) {
+		errs = append(errs, &Error{Reason: ReasonBadValue, Field: field, Accepted: accepted, Message: fmt.Sprintf(format, a...)})
+	}
+	if len(c.Agents) == 0 {
+		bad("agents", "at least one URL", "none given")
+	}
+	for i, a := range c.Agents {
+		if u, err := url.Parse(a); err != nil || u.Scheme != "http" || u.Host == "" {
+			bad(fmt.Sprintf("agents[%d]", i), "http://host:port", "%q", a)
+		}
+	}
+	if c.Patience < 0 || c.Patience > longestTime {
+		bad("patience", fmt.Sprintf("0s..%v", longestTime), "%v", c.Patience)
+	}
+	if c.CallTimeout < minCallTimeout || c.CallTimeout > longestTime {
+		bad("call timeout", fmt.Sprintf("%v..%v", minCallTimeout, longestTime), "%v", c.CallTimeout)
+	}
+	return errors.Join(errs...)
+}

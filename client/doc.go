@@ -1,0 +1,18 @@
+// Package client is the GridRPC API for Go programs: it submits requests to a
+// grid, waits for the jobs, and brings files there and back.
+//
+//	Client ── Map ──────────────▶ an agent        which site finishes first?
+//	Client ── Upload, Submit ───▶ that site's server
+//	Client ── WatchJob, … ──────▶ the same, and on to wherever the job moves
+//
+// A call that gets no answer is repeated for as long as the client's patience
+// lasts, at the same server or another according to the rules of package
+// session, so that no request is executed twice. The client talks to the agents
+// in the order of the configuration and goes on to the next when one does not
+// answer.
+//
+// What the grid refuses is an [*Error], which says what would have been
+// accepted. A submission that nobody has answered is an [*session.UnknownError]:
+// it may have been accepted. [Client.Call] gives an [*EndError] for a job that
+// did not end well. Everything may be called from several goroutines.
+package client

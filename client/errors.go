@@ -1,0 +1,73 @@
+package client
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/seed-9b8f70bb/drover/client/session"
+)
+
+// Reasons of an Error that this package itself gives. Those of the grid are
+// listed with ErrorDetail in proto/drover/v1/error.proto.
+const (
+	ReasonBadValue    = "bad-value"
+	ReasonUnreachable = "unreachable"
+	ReasonTimeout     = "timeout"
+	ReasonUnknownJob  = "unknown-job"
+	ReasonInternal    = "internal"
+
+	reasonUnknownService = "unknown-service"
+)
+
+// Error is what the grid, or the client itself, refuses.
+type Error struct {
+	Reason    string // a stable word that programs may branch on
+	Field     string // what it is about, "request.arguments.n"; may be empty
+	Accepted  string // what would have been accepted; may be empty
+	Message   string // one sentence for a person
+	Hint      string // what a person could do; may be empty
+	Retryable bool   // whether the same call may succeed later
+
+	kind session.FailureKind
+	err  error
+}
+
+// Error says what was wrong and what would have been accepted.
+func (e *Error) Error() string {
+	text := e.Message
+	if e.Field != "" && !strings.Contains(text, e.Field[strings.LastIndexByte(e.Field, '.')+1:]) {
+		text = e.Field + ": " + text
+	}
+	if e.Accepted != "" && !strings.Contains(text, "accepted") {
+		text += ", accepted: " + e.Accepted
+	}
+	return text
+}
+
+// Unwrap returns the failure underneath, if there is one.
+func (e *Error) Unwrap() error { return e.err }
+
+// failureOf returns what an error proves. The RPC face gives only *Error, and
+// what is none is of this machine: a file that cannot be read. Trying again
+// would not help.
+func failureOf(err error) session.Failure {
+	if e, ok := errors.AsType[*Error](err); ok && e.kind != 0 {
+		return session.Failure{Kind: e.kind, Err: err}
+	}
+	return session.Failure{Kind: session.Refused, Err: err}
+}
+
+// EndError says that a job has ended, and not well.
+type EndError struct {
+	Job *Job
+}
+
+// Error names the job, its state and the reason.
+func (e *EndError) Error() string {
+	text := fmt.Sprintf("job %s at site %s: %s", e.Job.ID, e.Job.Site, e.Job.State)
+	if e.Job.Outcome.Reason != "" {
+		text += " (" + e.Job.Outcome.Reason + ")"
+	}
+	return text
+}

@@ -1,0 +1,84 @@
+package client
+
+import "time"
+
+// Site is one cluster and the server in front of it.
+type Site struct {
+	Name         string
+	Address      string // URL of its server
+	Processors   int
+	Nodes        []Node
+	Speed        float64 // of a processor, 1.0 being the reference
+	Policy       string
+	Capabilities []string
+	MaxWidth     int           // 0: no limit
+	MaxWalltime  time.Duration // 0: no limit
+	MaxFile      int64         // bytes; 0: no limit
+
+	Status   *Status       // nil when it did not answer
+	HeardAgo time.Duration // since its last answer
+	Missing  *Missing      // why there is no status
+}
+
+// Node is one host of a site.
+type Node struct {
+	Name       string
+	Processors int
+	Memory     int64 // bytes; 0 if not known
+}
+
+// Status is a site's queue at one instant.
+type Status struct {
+	Running, Waiting int // jobs
+	Busy, Processors int // processors
+	Load             float64
+	Backlog          float64 // processor-seconds by walltime
+	Ended            int64   // jobs since the server started
+}
+
+// Service is a named thing that sites can run.
+type Service struct {
+	Name      string
+	Doc       string
+	Arguments []Argument
+	MinWidth  int // processors
+	MaxWidth  int
+	Moldable  bool
+	Memory    int64    // of each task, bytes; 0 if not known
+	Sites     []string // that offer it
+}
+
+// Argument describes one argument of a service.
+type Argument struct {
+	Name     string
+	Doc      string
+	Type     ArgumentType
+	Required bool
+	Default  string // as text; empty when required
+	Minimum  string // as text; empty for no bound
+	Maximum  string
+	Choices  []string
+}
+
+// ArgumentType is the type of an argument.
+type ArgumentType string
+
+// The types of arguments.
+const (
+	TypeInt     ArgumentType = "int"
+	TypeFloat   ArgumentType = "float"
+	TypeString  ArgumentType = "string"
+	TypeBool    ArgumentType = "bool"
+	TypeFile    ArgumentType = "file"
+	TypeFileOut ArgumentType = "file-out"
+)
+
+// Argument returns the argument of a name, or nil.
+func (s *Service) Argument(name string) *Argument {
+	for i := range s.Arguments {
+		if s.Arguments[i].Name == name {
+			return &s.Arguments[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,121 @@
+package client
+
+import "time"
+
+// State is where a job is in its life.
+type State string
+
+// The states of a job; see the design's "A job's life".
+const (
+	Waiting    State = "waiting"
+	Starting   State = "starting"
+	Running    State = "running"
+	Done       State = "done"   // ended with exit code 0; final
+	Failed     State = "failed" // ended otherwise, or could not be launched; final
+	Killed     State = "killed" // killed at its walltime; final
+	Cancelling State = "cancelling"
+	Cancelled  State = "cancelled" // final
+	Held       State = "held"
+	Moving     State = "moving"
+	Yielding   State = "yielding"
+	Gone       State = "gone" // at another site
+	Incoming   State = "incoming"
+)
+
+// Final says whether a job in this state never changes again, anywhere.
+func (s State) Final() bool {
+	return s == Done || s == Failed || s == Killed || s == Cancelled
+}
+
+// Job is a request that a server has accepted, as it was when it was asked for.
+// Times are on that server's clock; the zero Time says that it has not happened.
+type Job struct {
+	ID      string
+	State   State
+	Site    string
+	Service string
+	Owner   string
+	Labels  map[string]string
+	// Arguments are the values that were given, as text; of a file its name.
+	Arguments map[string]string
+	Shape     Shape
+
+	Submitted time.Time
+	Started   time.Time
+	Ended     time.Time
+	// EstimatedWait and EstimatedCompletion count from Submitted, as estimated
+	// when it was accepted.
+	EstimatedWait       time.Duration
+	EstimatedCompletion time.Duration
+	EstimateKind        EstimateKind
+
+	Outcome  Outcome
+	Decision *Decision // why it is here; nil when the client chose by itself
+	Outputs  []Output
+	Nodes    []string
+	Epoch    uint32
+	MovedTo  string // of Gone
+	Revision uint64
+}
+
+// Shape is a width and its walltime.
+type Shape struct {
+	Width    int // processors
+	Walltime time.Duration
+}
+
+// Outcome says how a job ended. It means nothing before.
+type Outcome struct {
+	ExitCode int    // when it ended by itself
+	Signal   string // that ended it, "SIGKILL"; may be empty
+	Reason   string // for people
+}
+
+// Output is a file that a job has written.
+type Output struct {
+	Argument string
+	Size     int64  // bytes
+	SHA256   string // hexadecimal; empty while the job runs
+}
+
+// EstimateKind says what an estimate is worth.
+type EstimateKind string
+
+// The kinds of estimate.
+const (
+	Promised EstimateKind = "promised" // never later
+	Planned  EstimateKind = "planned"  // by a plan that may be made anew
+	Probable EstimateKind = "probable" // kept with a probability
+	Forecast EstimateKind = "forecast" // what a model of the batch system says
+)
+
+// Decision is why a job is where it is.
+type Decision struct {
+	MadeAt time.Time // on the agent's clock
+	Agent  string
+	Chosen string // site
+	// Candidates are the best first, then those that are missing, by name.
+	Candidates []Candidate
+}
+
+// Candidate is one site as the agent saw it. Durations count from the decision.
+type Candidate struct {
+	Site        string
+	Wait        time.Duration // until the start, which is not before the end of the transfer
+	Transfer    time.Duration // of the input
+	Run         time.Duration
+	Completion  time.Duration // Wait + Run
+	Margin      time.Duration // how much later than at the chosen site
+	StateAge    time.Duration // how old the site's state was
+	Shape       Shape
+	Kind        EstimateKind
+	Probability float64  // of Probable
+	Missing     *Missing // set when there was no estimate
+}
+
+// Missing says why a site did not give what was asked.
+type Missing struct {
+	Site   string
+	Reason string // "timeout", "unreachable" or "refused"
+	Detail *Error // what the site, or the failed call, said; may be nil
+}

@@ -1,0 +1,114 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// JobFilter selects jobs. The zero JobFilter selects all.
+type JobFilter struct {
+	State   string // a state's name, or "active" for all that are not final
+	Service string
+	Owner   string
+	Site    string
+}
+
+// JobList is what a grid has of jobs.
+type JobList struct {
+	Jobs    []*Job    // site by site, in the order of submission
+	Missing []Missing // the sites that did not answer
+}
+
+// Jobs lists jobs.
+func (c *Client) Jobs(ctx context.Context, f JobFilter) (*JobList, error) {
+	filter, err := terms("state", f.State, "service", f.Service, "owner", f.Owner, "site", f.Site)
+	if err != nil {
+		return nil, err
+	}
+	list := &JobList{}
+	for token := ""; ; {
+		next, err := ask(ctx, c, func(ctx context.Context, agent string) (string, error) {
+			return c.face.jobs(ctx, agent, filter, token, list)
+		})
+		if err != nil {
+			return nil, err
+		}
+		if token = next; token == "" {
+			return list, nil
+		}
+	}
+}
+
+// Sites lists the sites that an agent knows, by name.
+func (c *Client) Sites(ctx context.Context) ([]Site, error) {
+	return pages(ctx, c, c.face.sites)
+}
+
+// Services lists the services of all sites, by name.
+func (c *Client) Services(ctx context.Context) ([]Service, error) {
+	return pages(ctx, c, func(ctx context.Context, agent, token string) ([]Service, string, error) {
+		return c.face.services(ctx, agent, "", token)
+	})
+}
+
+// Service describes one service.
+func (c *Client) Service(ctx context.Context, name string) (*Service, error) {
+	filter, err := terms("name", name)
+	if err != nil {
+		return nil, err
+	}
+	found, err := pages(ctx, c, func(ctx context.Context, agent, token string) ([]Service, string, error) {
+		return c.face.services(ctx, agent, filter, token)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, &Error{
+			Reason: reasonUnknownService, Field: "request.service", Retryable: true,
+			Message: fmt.Sprintf("no site that is up offers service %q", name), Hint: "drover services lists what the grid offers",
+		}
+	}
+	return &found[0], nil
+}
+
+// pages gathers all pages of a list.
+func pages[T any](ctx context.Context, c *Client, page func(ctx context.Context, agent, token string) ([]T, string, error)) ([]T, error) {
+	type answer struct {
+		items []T
+		next  string
+	}
+	var all []T
+	for token := ""; ; {
+		a, err := ask(ctx, c, func(ctx context.Context, agent string) (answer, error) {
+			items, next, err := page(ctx, agent, token)
+			return answer{items, next}, err
+		})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, a.items...)
+		if token = a.next; token == "" {
+			return all, nil
+		}
+	}
+}
+
+// terms writes a filter of pairs of key and value, leaving out what is empty.
+func terms(pairs ...string) (string, error) {
+	var list []string
+	for i := 0; i < len(pairs); i += 2 {
+		key, value := pairs[i], pairs[i+1]
+		if strings.ContainsAny(value, " \t\n") {
+			return "", &Error{
+				Reason: ReasonBadValue, Field: key, Accepted: "a word without spaces",
+				Message: fmt.Sprintf("%s %q, accepted: a word without spaces", key, value),
+			}
+		}
+		if value != "" {
+			list = append(list, key+"="+value)
+		}
+	}
+	return strings.Join(list, " "), nil
+}

@@ -1,0 +1,84 @@
+package client
+
+import (
+	"context"
+	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/seed-9b8f70bb/drover/client/session"
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+)
+
+// ranking is an agent's answer to where a request should go.
+type ranking struct {
+	targets []session.Target
+	record  *droverv1.DecisionRecord // as it came, to go with the submission
+}
+
+func (f *face) rank(ctx context.Context, agent, id string, r *request, within time.Duration) (ranking, error) {
+	ctx, call := begin(ctx, "agent", agent)
+	res, err := f.agent(agent).Map(ctx, &droverv1.MapRequest{Request: requestOut(r), JobId: id, Deadline: durationpb.New(within)})
+	if err != nil {
+		return ranking{}, call.failed(err)
+	}
+	m := ranking{record: res.GetDecision()}
+	for _, t := range res.GetTargets() {
+		m.targets = append(m.targets, session.Target{Site: t.GetSite(), Address: t.GetAddress()})
+	}
+	return m, nil
+}
+
+func (f *face) find(ctx context.Context, agent, id string) (place, error) {
+	ctx, call := begin(ctx, "agent", agent)
+	res, err := f.agent(agent).FindJob(ctx, &droverv1.FindJobRequest{JobId: id})
+	if err != nil {
+		return place{}, call.failed(err)
+	}
+	return place{
+		target: session.Target{Site: res.GetTarget().GetSite(), Address: res.GetTarget().GetAddress()},
+		epoch:  res.GetJob().GetEpoch(),
+	}, nil
+}
+
+// jobs appends one page to a list and returns where the next one begins.
+func (f *face) jobs(ctx context.Context, agent, filter, token string, list *JobList) (string, error) {
+	ctx, call := begin(ctx, "agent", agent)
+	res, err := f.agent(agent).ListJobs(ctx, &droverv1.AgentServiceListJobsRequest{Filter: filter, PageToken: token})
+	if err != nil {
+		return "", call.failed(err)
+	}
+	for _, j := range res.GetJobs() {
+		list.Jobs = append(list.Jobs, jobIn(j))
+	}
+	for _, m := range res.GetMissing() {
+		list.Missing = append(list.Missing, *missingIn(m.GetSite(), m.GetMissing()))
+	}
+	return res.GetNextPageToken(), nil
+}
+
+func (f *face) sites(ctx context.Context, agent, token string) ([]Site, string, error) {
+	ctx, call := begin(ctx, "agent", agent)
+	res, err := f.agent(agent).ListSites(ctx, &droverv1.ListSitesRequest{PageToken: token})
+	if err != nil {
+		return nil, "", call.failed(err)
+	}
+	var sites []Site
+	for _, s := range res.GetSites() {
+		sites = append(sites, siteIn(s))
+	}
+	return sites, res.GetNextPageToken(), nil
+}
+
+func (f *face) services(ctx context.Context, agent, filter, token string) ([]Service, string, error) {
+	ctx, call := begin(ctx, "agent", agent)
+	res, err := f.agent(agent).ListServices(ctx, &droverv1.ListServicesRequest{Filter: filter, PageToken: token})
+	if err != nil {
+		return nil, "", call.failed(err)
+	}
+	var services []Service
+	for _, o := range res.GetServices() {
+		services = append(services, serviceIn(o))
+	}
+	return services, res.GetNextPageToken(), nil
+}

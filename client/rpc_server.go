@@ -1,0 +1,136 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+)
+
+func (f *face) submit(ctx context.Context, server, id string, r *request, m ranking) (*Job, error) {
+	ctx, call := begin(ctx, "server", server)
+	res, err := f.server(server).Submit(ctx, &droverv1.SubmitRequest{JobId: id, Request: requestOut(r), Decision: m.record})
+	if err != nil {
+		return nil, call.failed(err)
+	}
+	return jobIn(res.GetJob()), nil
+}
+
+func (f *face) job(ctx context.Context, server, id string) (*Job, error) {
+	ctx, call := begin(ctx, "server", server)
+	res, err := f.server(server).GetJob(ctx, &droverv1.GetJobRequest{JobId: id})
+	if err != nil {
+		return nil, call.failed(err)
+	}
+	return jobIn(res.GetJob()), nil
+}
+
+func (f *face) cancel(ctx context.Context, server, id string) (*Job, error) {
+	ctx, call := begin(ctx, "server", server)
+	res, err := f.server(server).CancelJob(ctx, &droverv1.CancelJobRequest{JobId: id})
+	if err != nil {
+		return nil, call.failed(err)
+	}
+	return jobIn(res.GetJob()), nil
+}
+
+// errEnded is the failure of a watch that ends before the job has.
+var errEnded = errors.New("the server ended the watch before the job ended")
+
+// watch calls see with each state until it says that this was the end.
+func (f *face) watch(ctx context.Context, server, id string, see func(*Job) (end bool, err error)) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // ends the stream on the server, too
+	ctx, call := begin(ctx, "server", server)
+	stream, err := f.server(server).WatchJob(ctx, &droverv1.WatchJobRequest{JobId: id})
+	if err != nil {
+		return call.failed(err)
+	}
+	defer stream.Close()
+	for stream.Receive() {
+		if end, err := see(jobIn(stream.Msg().GetJob())); end || err != nil {
+			return err
+		}
+	}
+	if err := stream.Err(); err != nil {
+		return call.failed(err)
+	}
+	return call.failed(errEnded)
+}
+
+// logs calls write with each piece.
+func (f *face) logs(ctx context.Context, server, id string, o LogOptions, write func([]byte) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ctx, call := begin(ctx, "server", server)
+	which := droverv1.LogStream_LOG_STREAM_STDOUT
+	if o.Stderr {
+		which = droverv1.LogStream_LOG_STREAM_STDERR
+	}
+	stream, err := f.server(server).ReadLogs(ctx, &droverv1.ReadLogsRequest{JobId: id, Stream: which, Follow: o.Follow, Offset: o.Offset})
+	if err != nil {
+		return call.failed(err)
+	}
+	defer stream.Close()
+	for stream.Receive() {
+		if err := write(stream.Msg().GetData()); err != nil {
+			return local(err)
+		}
+	}
+	return call.failed(stream.Err())
+}
+
+// download calls write with each piece from an offset on.
+func (f *face) download(ctx context.Context, server, id, argument string, offset int64, write func([]byte) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ctx, call := begin(ctx, "server", server)
+	stream, err := f.server(server).Download(ctx, &droverv1.DownloadRequest{JobId: id, Argument: argument, Offset: offset})
+	if err != nil {
+		return call.failed(err)
+	}
+	defer stream.Close()
+	for stream.Receive() {
+		if err := write(stream.Msg().GetData()); err != nil {
+			return local(err)
+		}
+	}
+	return call.failed(stream.Err())
+}
+
+// upload sends a file's content.
+func (f *face) upload(ctx context.Context, server string, c *file) error {
+	content, err := c.open()
+	if err != nil {
+		return err
+	}
+	defer content.Close()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ctx, call := begin(ctx, "server", server)
+	stream, err := f.server(server).Upload(ctx)
+	if err != nil {
+		return call.failed(err)
+	}
+	first := &droverv1.UploadRequest{Sha256: c.sha256, SizeBytes: c.size}
+	buffer := make([]byte, piece)
+	for {
+		n, err := io.ReadFull(content, buffer)
+		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+			return fmt.Errorf("read %s: %w", c.name, err)
+		}
+		last := err != nil
+		first.Data = buffer[:n]
+		if err := stream.Send(first); err != nil {
+			break // CloseAndReceive says why
+		}
+		if last {
+			break
+		}
+		first = &droverv1.UploadRequest{}
+	}
+	_, err = stream.CloseAndReceive()
+	return call.failed(err)
+}

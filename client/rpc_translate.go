@@ -1,0 +1,185 @@
+package client
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+)
+
+// requestOut returns a request as it is sent.
+func requestOut(r *request) *droverv1.Request {
+	m := &droverv1.Request{
+		Service: r.service, Owner: r.owner, Width: int32(r.width), MemoryBytes: r.memory, Cpu: r.cpu,
+		InputSite: r.inputSite, Idempotent: r.idempotent, Labels: r.labels, Arguments: make(map[string]*droverv1.Value),
+	}
+	for _, a := range r.args {
+		m.Arguments[a.name] = valueOut(a.value)
+	}
+	if r.walltime != 0 {
+		m.Walltime = durationpb.New(r.walltime)
+	}
+	if !r.deadline.IsZero() {
+		m.Deadline = timestamppb.New(r.deadline)
+	}
+	if !r.earliest.IsZero() {
+		m.EarliestStart = timestamppb.New(r.earliest)
+	}
+	for _, s := range r.shapes {
+		m.Shapes = append(m.Shapes, &droverv1.Shape{Width: int32(s.Width), Walltime: durationpb.New(s.Walltime)})
+	}
+	for _, l := range r.licences {
+		m.Licences = append(m.Licences, &droverv1.Licence{Name: l.name, Copies: int32(l.copies)})
+	}
+	return m
+}
+
+func valueOut(v any) *droverv1.Value {
+	switch v := v.(type) {
+	case int64:
+		return &droverv1.Value{Kind: &droverv1.Value_IntValue{IntValue: v}}
+	case float64:
+		return &droverv1.Value{Kind: &droverv1.Value_FloatValue{FloatValue: v}}
+	case bool:
+		return &droverv1.Value{Kind: &droverv1.Value_BoolValue{BoolValue: v}}
+	case *file:
+		return &droverv1.Value{Kind: &droverv1.Value_FileValue{FileValue: &droverv1.File{Sha256: v.sha256, SizeBytes: v.size, Name: v.name}}}
+	case typed:
+		return valueOut(string(v))
+	default:
+		s, _ := v.(string)
+		return &droverv1.Value{Kind: &droverv1.Value_StringValue{StringValue: s}}
+	}
+}
+
+// textOf returns a value for people, "" for none.
+func textOf(v *droverv1.Value) string {
+	switch k := v.GetKind().(type) {
+	case *droverv1.Value_IntValue:
+		return strconv.FormatInt(k.IntValue, 10)
+	case *droverv1.Value_FloatValue:
+		return strconv.FormatFloat(k.FloatValue, 'g', -1, 64)
+	case *droverv1.Value_StringValue:
+		return k.StringValue
+	case *droverv1.Value_BoolValue:
+		return strconv.FormatBool(k.BoolValue)
+	case *droverv1.Value_FileValue:
+		return k.FileValue.GetName()
+	}
+	return ""
+}
+
+// word returns the part of an enum's name after its prefix, in lower case.
+func word(name, prefix string) string {
+	w := strings.ToLower(strings.TrimPrefix(name, prefix))
+	if w == "unspecified" {
+		return ""
+	}
+	return strings.ReplaceAll(w, "_", "-")
+}
+
+func jobIn(j *droverv1.Job) *Job {
+	out := &Job{
+		ID: j.GetId(), State: State(word(j.GetState().String(), "JOB_STATE_")), Site: j.GetSite(),
+		Service: j.GetRequest().GetService(), Owner: j.GetRequest().GetOwner(), Labels: maps.Clone(j.GetRequest().GetLabels()),
+		Arguments: make(map[string]string), Shape: shapeIn(j.GetShape()),
+		Submitted: timeIn(j.GetSubmittedAt()), Started: timeIn(j.GetStartedAt()), Ended: timeIn(j.GetEndedAt()),
+		EstimatedWait: j.GetEstimatedWait().AsDuration(), EstimatedCompletion: j.GetEstimatedCompletion().AsDuration(),
+		EstimateKind: kindIn(j.GetEstimateKind()), Decision: decisionIn(j.GetDecision()), Nodes: slices.Clone(j.GetNodes()),
+		Epoch: j.GetEpoch(), MovedTo: j.GetMovedTo(), Revision: j.GetRevision(),
+		Outcome: Outcome{
+			ExitCode: int(j.GetOutcome().GetExitCode()), Signal: j.GetOutcome().GetSignal(), Reason: j.GetOutcome().GetReason(),
+		},
+	}
+	for name, v := range j.GetRequest().GetArguments() {
+		out.Arguments[name] = textOf(v)
+	}
+	for _, o := range j.GetOutputs() {
+		out.Outputs = append(out.Outputs, Output{Argument: o.GetArgument(), Size: o.GetSizeBytes(), SHA256: o.GetSha256()})
+	}
+	return out
+}
+
+func shapeIn(s *droverv1.Shape) Shape {
+	return Shape{Width: int(s.GetWidth()), Walltime: s.GetWalltime().AsDuration()}
+}
+
+// timeIn returns a time, the zero Time for none.
+func timeIn(t *timestamppb.Timestamp) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return t.AsTime()
+}
+
+func kindIn(k droverv1.EstimateKind) EstimateKind {
+	return EstimateKind(word(k.String(), "ESTIMATE_KIND_"))
+}
+
+func decisionIn(d *droverv1.DecisionRecord) *Decision {
+	if d == nil {
+		return nil
+	}
+	out := &Decision{MadeAt: timeIn(d.GetMadeAt()), Agent: d.GetAgent(), Chosen: d.GetChosen()}
+	for _, c := range d.GetCandidates() {
+		out.Candidates = append(out.Candidates, Candidate{
+			Site: c.GetSite(), Wait: c.GetWait().AsDuration(), Transfer: c.GetTransfer().AsDuration(),
+			Run: c.GetRun().AsDuration(), Completion: c.GetCompletion().AsDuration(), Margin: c.GetMargin().AsDuration(),
+			StateAge: c.GetStateAge().AsDuration(), Shape: Shape{Width: int(c.GetWidth()), Walltime: c.GetWalltime().AsDuration()},
+			Kind: kindIn(c.GetKind()), Probability: c.GetProbability(), Missing: missingIn(c.GetSite(), c.GetMissing()),
+		})
+	}
+	return out
+}
+
+func missingIn(site string, m *droverv1.Missing) *Missing {
+	if m == nil {
+		return nil
+	}
+	return &Missing{Site: site, Reason: word(m.GetReason().String(), "MISSING_REASON_"), Detail: errorOf(m.GetDetail())}
+}
+
+func siteIn(k *droverv1.KnownSite) Site {
+	s := k.GetSite()
+	out := Site{
+		Name: s.GetName(), Address: s.GetAddress(), Processors: int(s.GetPlatform().GetProcessors()), Speed: s.GetSpeed(),
+		Policy: s.GetPolicy(), Capabilities: slices.Clone(s.GetCapabilities()), MaxWidth: int(s.GetLimits().GetWidth()),
+		MaxWalltime: s.GetLimits().GetWalltime().AsDuration(), MaxFile: s.GetLimits().GetFileBytes(),
+		HeardAgo: k.GetHeardAgo().AsDuration(), Missing: missingIn(s.GetName(), k.GetMissing()),
+	}
+	for _, n := range s.GetPlatform().GetNodes() {
+		out.Nodes = append(out.Nodes, Node{Name: n.GetName(), Processors: int(n.GetProcessors()), Memory: n.GetMemoryBytes()})
+	}
+	if q := k.GetStatus(); q != nil {
+		out.Status = &Status{
+			Running: int(q.GetRunning()), Waiting: int(q.GetWaiting()), Busy: int(q.GetProcessorsBusy()),
+			Processors: int(q.GetProcessors()), Load: q.GetLoad(), Backlog: q.GetBacklogSeconds(), Ended: q.GetEnded(),
+		}
+	}
+	return out
+}
+
+func serviceIn(o *droverv1.OfferedService) Service {
+	s := o.GetService()
+	out := Service{
+		Name: s.GetName(), Doc: s.GetDoc(), MinWidth: int(s.GetWidthMin()), MaxWidth: int(s.GetWidthMax()),
+		Moldable: s.GetMoldable(), Memory: s.GetMemoryBytes(), Sites: slices.Clone(o.GetSites()),
+	}
+	for _, a := range s.GetArguments() {
+		t := word(a.GetType().String(), "ARGUMENT_TYPE_")
+		if t == "file-in" {
+			t = string(TypeFile)
+		}
+		out.Arguments = append(out.Arguments, Argument{
+			Name: a.GetName(), Doc: a.GetDoc(), Type: ArgumentType(t), Required: a.GetRequired(), Default: textOf(a.GetDefault()),
+			Minimum: textOf(a.GetMinimum()), Maximum: textOf(a.GetMaximum()), Choices: slices.Clone(a.GetChoices()),
+		})
+	}
+	return out
+}

@@ -1,0 +1,107 @@
+package client
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// LogOptions says what Logs reads.
+type LogOptions struct {
+	Stderr bool  // standard error in place of standard output
+	Follow bool  // go on until the job has ended
+	Offset int64 // where to begin, bytes
+}
+
+// Logs copies what a job has written to w. After a broken connection it goes on
+// where it was.
+func (c *Client) Logs(ctx context.Context, id string, o LogOptions, w io.Writer) error {
+	at := o.Offset
+	return c.pursue(ctx, id, func(ctx context.Context, server string, heard func(uint32)) error {
+		o.Offset = at
+		err := c.face.logs(ctx, server, id, o, func(piece []byte) error {
+			heard(0)
+			n, err := w.Write(piece)
+			at += int64(n)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		job, err := c.face.job(ctx, server, id)
+		if err != nil {
+			return err
+		}
+		return gone(job)
+	})
+}
+
+// Download copies a file that a job has written, for its file-out argument, to
+// w, and checks it. After a broken connection it goes on where it was.
+func (c *Client) Download(ctx context.Context, id, argument string, w io.Writer) error {
+	d := &download{w: w, hash: sha256.New()}
+	return c.pursue(ctx, id, func(ctx context.Context, server string, heard func(uint32)) error {
+		job, err := c.face.job(ctx, server, id)
+		if err != nil {
+			return err
+		}
+		if err := gone(job); err != nil {
+			return err
+		}
+		err = c.face.download(ctx, server, id, argument, d.at, func(piece []byte) error {
+			heard(job.Epoch)
+			_, err := d.Write(piece)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		for _, o := range job.Outputs {
+			if got := hex.EncodeToString(d.hash.Sum(nil)); o.Argument == argument && o.SHA256 != "" && o.SHA256 != got {
+				return &Error{
+					Reason: ReasonInternal, Field: argument, Hint: "download it again",
+					Message: fmt.Sprintf("output %s of job %s does not fit its checksum: %s, expected %s", argument, id, got, o.SHA256),
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// download counts and digests what is written to w.
+type download struct {
+	w    io.Writer
+	hash hash.Hash
+	at   int64
+}
+
+func (d *download) Write(p []byte) (int, error) {
+	n, err := d.w.Write(p)
+	d.at += int64(n)
+	_, _ = d.hash.Write(p[:n]) // never fails
+	return n, err
+}
+
+// Save downloads a file that a job has written to path, which is replaced only
+// by the whole file.
+func (c *Client) Save(ctx context.Context, id, argument, path string) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return fmt.Errorf("save output %s: %w", argument, err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(fmt.Errorf("save output %s: %w", argument, err), os.Remove(f.Name()))
+		}
+	}()
+	if err := errors.Join(c.Download(ctx, id, argument, f), f.Chmod(0o644), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
