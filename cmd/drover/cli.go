@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/seed-9b8f70bb/drover/agent"
+	"github.com/seed-9b8f70bb/drover/client"
+)
+
+// cli is the command line.
+type cli struct {
+	Agent    []string      `placeholder:"URL" help:"An agent to talk to; repeatable, the next one is tried when one does not answer. Default: DROVER_AGENTS, separated by commas, or a local grid."`
+	JSON     bool          `name:"json" help:"Print JSON with a versioned schema."`
+	Patience time.Duration `default:"10s" help:"How long to try again when nobody answers."`
+	Debug    bool          `help:"Tell on stderr what is tried again, and why."`
+	Version  bool          `help:"Print the version."`
+
+	Submit   submitCmd   `cmd:"" group:"jobs" help:"Submit a request and print the job's ID."`
+	Call     callCmd     `cmd:"" group:"jobs" help:"Submit, wait, bring the results; exit with the job's status."`
+	Wait     waitCmd     `cmd:"" group:"jobs" help:"Wait for a job; exit with its status."`
+	Job      jobCmd      `cmd:"" group:"jobs" help:"Show a job."`
+	Queue    queueCmd    `cmd:"" group:"jobs" help:"List the jobs that have not ended."`
+	Logs     logsCmd     `cmd:"" group:"jobs" help:"Print what a job writes."`
+	Cancel   cancelCmd   `cmd:"" group:"jobs" help:"End a job."`
+	Why      whyCmd      `cmd:"" group:"jobs" help:"Show why a job is where it is."`
+	Sites    sitesCmd    `cmd:"" group:"grid" help:"List the sites and their queues."`
+	Services servicesCmd `cmd:"" group:"grid" help:"List what the grid can run."`
+
+	AgentCmd  agentCmd   `cmd:"" name:"agent" group:"roles" help:"Run an agent."`
+	ServerCmd serverCmd  `cmd:"" name:"server" group:"roles" help:"Run the server of a site."`
+	Service   serviceCmd `cmd:"" hidden:"" help:"Run a bundled service: servers start these."`
+
+	VersionCmd versionCmd `cmd:"" name:"version" help:"Print the version."`
+}
+
+// app is what the commands share.
+type app struct {
+	*process
+	ctx    context.Context // ends with SIGINT or SIGTERM
+	flags  *cli
+	client *client.Client // opened by grid
+}
+
+// grid returns the client of the grid.
+func (a *app) grid() (*client.Client, error) {
+	if a.client != nil {
+		return a.client, nil
+	}
+	cfg := client.Default(a.agents()...)
+	cfg.Patience, cfg.Owner = a.flags.Patience, a.getenv("USER")
+	var opts []client.Option
+	if a.flags.Debug {
+		opts = append(opts, client.WithLogger(hclog.New(&hclog.LoggerOptions{Name: "drover", Output: a.stderr, Level: hclog.Debug})))
+	}
+	c, err := client.New(cfg, opts...)
+	if err != nil {
+		return nil, &usageError{message: err.Error(), hint: "see --agent, --patience and DROVER_AGENTS"}
+	}
+	a.client = c
+	return c, nil
+}
+
+func (a *app) agents() []string {
+	if len(a.flags.Agent) > 0 {
+		return a.flags.Agent
+	}
+	if list := a.getenv("DROVER_AGENTS"); list != "" {
+		return strings.Split(list, ",")
+	}
+	return []string{"http://" + agent.Default().Listen}
+}
+
+// exited is what the parser's own exits (after --help) panic with.
+type exited int
+
+// run runs one command line and returns its exit code.
+func run(p *process) (code int) {
+	defer func() {
+		if v := recover(); v != nil {
+			e, ok := v.(exited)
+			if !ok {
+				panic(v)
+			}
+			code = int(e)
+		}
+	}()
+	var flags cli
+	parser, err := kong.New(
+		&flags,
+		kong.Name("drover"),
+		kong.Description("Drover runs requests on the site of a grid that finishes them first."),
+		kong.Writers(p.stdout, p.stderr),
+		kong.Exit(func(code int) { panic(exited(code)) }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.ExplicitGroups([]kong.Group{
+			{Key: "jobs", Title: "Requests and jobs:"},
+			{Key: "grid", Title: "The grid:"},
+			{Key: "roles", Title: "Processes of a grid:"},
+		}),
+	)
+	if err != nil {
+		return report(p, false, fmt.Errorf("command line: %w", err))
+	}
+	if len(p.args) == 1 && p.args[0] == "--version" { // without a command
+		return report(p, false, printVersion(p, false))
+	}
+	parsed, err := parser.Parse(p.args)
+	if err != nil {
+		return report(p, flags.JSON, &usageError{message: err.Error(), hint: "drover --help, or --help after a command"})
+	}
+	ctx, stop := p.signals(context.Background())
+	defer stop()
+	a := &app{process: p, ctx: ctx, flags: &flags}
+	if flags.Version {
+		return report(p, flags.JSON, printVersion(p, flags.JSON))
+	}
+	err = parsed.Run(a)
+	if a.client != nil {
+		a.client.Close()
+	}
+	return report(p, flags.JSON, err)
+}
+
+// report tells of an error and returns the exit code.
+func report(p *process, asJSON bool, err error) int {
+	if err == nil {
+		return exitOK
+	}
+	code := codeOf(err)
+	if errors.Is(err, context.Canceled) && code == exitFailure {
+		code = exitInterrupted
+	}
+	view := errorViewOf(err, code)
+	switch {
+	case view.Message == "":
+	case asJSON:
+		if e := writeJSON(p.stderr, view); e != nil {
+			return exitFailure
+		}
+	default:
+		_, _ = fmt.Fprintf(p.stderr, "drover: %s\n", view.Message)
+		if view.Hint != "" {
+			_, _ = fmt.Fprintf(p.stderr, "hint: %s\n", view.Hint)
+		}
+	}
+	return code
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+
+	"github.com/seed-9b8f70bb/drover/client"
+)
+
+type sitesCmd struct{}
+
+func (*sitesCmd) Run(a *app) error {
+	grid, err := a.grid()
+	if err != nil {
+		return err
+	}
+	sites, err := grid.Sites(a.ctx)
+	if err != nil {
+		return err
+	}
+	if a.flags.JSON {
+		v := sitesView{Schema: "drover.sites/1", Sites: []siteView{}}
+		for i := range sites {
+			v.Sites = append(v.Sites, siteViewOf(&sites[i]))
+		}
+		return writeJSON(a.stdout, v)
+	}
+	t := newTable(a.stdout, table.Row{"site", "policy", "processors", "speed", "running", "waiting", "load", "backlog", "note"},
+		"processors", "speed", "running", "waiting", "load", "backlog")
+	for i := range sites {
+		s := &sites[i]
+		row := table.Row{s.Name, s.Policy, s.Processors, s.Speed, "-", "-", "-", "-", ""}
+		if q := s.Status; q != nil {
+			copy(row[4:], table.Row{q.Running, q.Waiting, fmt.Sprintf("%.0f%%", 100*q.Load), fmt.Sprintf("%.0fs", q.Backlog)})
+		}
+		if m := missingViewOf(s.Missing); m != nil {
+			row[8] = fmt.Sprintf("%s, last heard %s ago: %s", m.Reason, span(s.HeardAgo), m.Message)
+		}
+		t.AppendRow(row)
+	}
+	t.Render()
+	return nil
+}
+
+func siteViewOf(s *client.Site) siteView {
+	v := siteView{
+		Name: s.Name, Address: s.Address, Policy: s.Policy, Processors: s.Processors, Nodes: len(s.Nodes), Speed: s.Speed,
+		HeardAgo: s.HeardAgo.Seconds(), Missing: missingViewOf(s.Missing),
+	}
+	if q := s.Status; q != nil {
+		v.Status = &statusView{Running: q.Running, Waiting: q.Waiting, Busy: q.Busy, Load: q.Load, Backlog: q.Backlog, Ended: q.Ended}
+	}
+	return v
+}
+
+type servicesCmd struct {
+	Service string `arg:"" optional:"" help:"One service, with its arguments."`
+}
+
+func (c *servicesCmd) Run(a *app) error {
+	grid, err := a.grid()
+	if err != nil {
+		return err
+	}
+	var services []client.Service
+	if c.Service != "" {
+		s, err := grid.Service(a.ctx, c.Service)
+		if err != nil {
+			return err
+		}
+		services = append(services, *s)
+	} else if services, err = grid.Services(a.ctx); err != nil {
+		return err
+	}
+	if a.flags.JSON {
+		v := servicesView{Schema: "drover.services/1", Services: []serviceView{}}
+		for i := range services {
+			v.Services = append(v.Services, serviceViewOf(&services[i]))
+		}
+		return writeJSON(a.stdout, v)
+	}
+	t := newTable(a.stdout, table.Row{"service", "widths", "sites", "does"})
+	for _, s := range services {
+		widths := fmt.Sprintf("%d..%d", s.MinWidth, s.MaxWidth)
+		if s.MinWidth == s.MaxWidth {
+			widths = fmt.Sprint(s.MinWidth)
+		}
+		t.AppendRow(table.Row{s.Name, widths, strings.Join(s.Sites, " "), s.Doc})
+	}
+	t.Render()
+	if c.Service == "" {
+		return nil
+	}
+	_, _ = fmt.Fprintln(a.stdout)
+	t = newTable(a.stdout, table.Row{"argument", "type", "accepted", "default", "means"})
+	for _, arg := range services[0].Arguments {
+		given := arg.Default
+		switch {
+		case arg.Required:
+			given = "(required)"
+		case arg.Type == client.TypeFileOut:
+			given = "(not brought)"
+		}
+		t.AppendRow(table.Row{arg.Name, arg.Type, accepted(&arg), given, arg.Doc})
+	}
+	t.Render()
+	return nil
+}
+
+func accepted(a *client.Argument) string {
+	switch {
+	case len(a.Choices) > 0:
+		return strings.Join(a.Choices, ", ")
+	case a.Minimum != "" || a.Maximum != "":
+		return a.Minimum + ".." + a.Maximum
+	case a.Type == client.TypeFile:
+		return "a path"
+	case a.Type == client.TypeFileOut:
+		return "a path to write to"
+	}
+	return ""
+}
+
+func serviceViewOf(s *client.Service) serviceView {
+	v := serviceView{
+		Name: s.Name, Doc: s.Doc, Arguments: []argumentView{}, MinWidth: s.MinWidth, MaxWidth: s.MaxWidth, Moldable: s.Moldable,
+		Memory: s.Memory, Sites: s.Sites,
+	}
+	for _, arg := range s.Arguments {
+		v.Arguments = append(v.Arguments, argumentView(arg))
+	}
+	return v
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os/exec"
+	"syscall"
+	"time"
+
+	"github.com/seed-9b8f70bb/drover/services"
+	"github.com/seed-9b8f70bb/drover/services/lu"
+	"github.com/seed-9b8f70bb/drover/services/mandelbrot"
+)
+
+// serviceCmd runs the bundled services: `drover service NAME` is what stands in
+// the catalogue as their command.
+type serviceCmd struct {
+	Lu         luCmd         `cmd:"" help:"Solve a dense linear system."`
+	Mandelbrot mandelbrotCmd `cmd:"" help:"Render the Mandelbrot set."`
+	Sleep      sleepCmd      `cmd:"" help:"Do nothing for a while."`
+	Exec       execCmd       `cmd:"" help:"Run an argument vector."`
+}
+
+type luCmd struct {
+	Matrix  string `help:"Matrix Market file of A."`
+	RHS     string `name:"rhs" help:"Matrix Market file of b; default: A times ones."`
+	Output  string `help:"File for the solution."`
+	Threads int    `default:"1"`
+	Repeat  int    `default:"1" help:"Solve so many times."`
+}
+
+func (c *luCmd) Run(a *app) error {
+	cfg := lu.Config{Matrix: c.Matrix, RHS: c.RHS, Output: c.Output, Threads: c.Threads, Repeat: c.Repeat}
+	if err := cfg.Validate(); err != nil {
+		return refused(err)
+	}
+	return lu.Run(a.ctx, cfg, a.stdout)
+}
+
+type mandelbrotCmd struct {
+	Width      int     `default:"960" help:"Pixels."`
+	Height     int     `default:"640" help:"Pixels."`
+	CentreX    float64 `default:"-0.65"`
+	CentreY    float64 `default:"0"`
+	Zoom       float64 `default:"1"`
+	Iterations int     `default:"1000"`
+	Threads    int     `default:"1"`
+	Output     string  `help:"PNG file to write."`
+}
+
+func (c *mandelbrotCmd) Run(a *app) error {
+	cfg := mandelbrot.Config{
+		Width: c.Width, Height: c.Height, CentreX: c.CentreX, CentreY: c.CentreY, Zoom: c.Zoom,
+		Iterations: c.Iterations, Threads: c.Threads, Output: c.Output,
+	}
+	if err := cfg.Validate(); err != nil {
+		return refused(err)
+	}
+	return mandelbrot.Run(a.ctx, cfg, a.stdout)
+}
+
+type sleepCmd struct {
+	Seconds float64 `default:"1"`
+}
+
+// mostSeconds is the longest sleep: a day.
+const mostSeconds = 86400
+
+func (c *sleepCmd) Run(a *app) error {
+	if err := services.CheckRange("seconds", c.Seconds, 0, mostSeconds); err != nil {
+		return refused(err)
+	}
+	timer := time.NewTimer(time.Duration(math.Round(c.Seconds * float64(time.Second))))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		_, err := fmt.Fprintf(a.stdout, "slept %gs\n", c.Seconds)
+		return err
+	case <-a.ctx.Done():
+		return context.Cause(a.ctx)
+	}
+}
+
+// execCmd takes its vector as JSON, because a catalogue gives a program one
+// argument for each of its own: no shell and no quoting in between.
+type execCmd struct {
+	Argv string `help:"The program and its arguments, a JSON array of strings."`
+}
+
+func (c *execCmd) Run(a *app) error {
+	var argv []string
+	if err := json.Unmarshal([]byte(c.Argv), &argv); err != nil || len(argv) == 0 {
+		return &usageError{message: fmt.Sprintf("--argv %q, accepted: a JSON array of at least one string", c.Argv)}
+	}
+	cmd := exec.CommandContext(a.ctx, argv[0], argv[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.stdin, a.stdout, a.stderr
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	err := cmd.Run()
+	if e, ok := errors.AsType[*exec.ExitError](err); ok {
+		if code := e.ExitCode(); code >= 0 {
+			return exitError(code)
+		}
+		return fmt.Errorf("%s: %w", argv[0], err)
+	}
+	return err
+}
+
+// refused is the error of arguments that a service does not take.
+func refused(err error) error {
+	return &usageError{message: err.Error(), hint: "drover service NAME --help lists the flags"}
+}

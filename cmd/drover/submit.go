@@ -1,0 +1,205 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/seed-9b8f70bb/drover/client"
+)
+
+// request is what submit and call have in common.
+type request struct {
+	Service string   `arg:"" help:"The service to execute; drover services lists them."`
+	Args    []string `arg:"" optional:"" name:"name=value" help:"Its arguments. A file is given by its path."`
+
+	Width      int               `help:"Processors; default: what finishes first."`
+	Walltime   time.Duration     `help:"When to kill it; default: by the service's performance model."`
+	Deadline   time.Duration     `help:"From now, when it should be finished."`
+	After      time.Duration     `help:"From now, when it may start at the earliest."`
+	Owner      string            `help:"Who asks; default: USER."`
+	Idempotent bool              `help:"Executing it twice does no harm."`
+	Label      map[string]string `help:"Words to keep with the job, key=value."`
+}
+
+func (r *request) arguments(now time.Time) ([]client.Arg, error) {
+	args := []client.Arg{client.Width(r.Width)}
+	if r.Width < 0 {
+		return nil, &usageError{message: fmt.Sprintf("--width %d, accepted: 1 or more, 0 for the site's choice", r.Width)}
+	}
+	for _, a := range r.Args {
+		name, value, ok := strings.Cut(a, "=")
+		if !ok || name == "" {
+			return nil, &usageError{
+				message: fmt.Sprintf("argument %q, accepted: name=value", a),
+				hint:    fmt.Sprintf("drover services %s lists the arguments", r.Service),
+			}
+		}
+		args = append(args, client.Text(name, value))
+	}
+	for _, d := range []struct {
+		flag string
+		d    time.Duration
+		arg  func() client.Arg
+	}{
+		{"walltime", r.Walltime, func() client.Arg { return client.Walltime(r.Walltime) }},
+		{"deadline", r.Deadline, func() client.Arg { return client.Deadline(now.Add(r.Deadline)) }},
+		{"after", r.After, func() client.Arg { return client.EarliestStart(now.Add(r.After)) }},
+	} {
+		if d.d < 0 {
+			return nil, &usageError{message: fmt.Sprintf("--%s %v, accepted: above 0s", d.flag, d.d)}
+		}
+		if d.d > 0 {
+			args = append(args, d.arg())
+		}
+	}
+	if r.Owner != "" {
+		args = append(args, client.Owner(r.Owner))
+	}
+	if r.Idempotent {
+		args = append(args, client.Idempotent())
+	}
+	for k, v := range r.Label {
+		args = append(args, client.Label(k, v))
+	}
+	return args, nil
+}
+
+type submitCmd struct {
+	request `embed:""`
+}
+
+func (c *submitCmd) Run(a *app) error {
+	args, err := c.arguments(time.Now())
+	if err != nil {
+		return err
+	}
+	grid, err := a.grid()
+	if err != nil {
+		return err
+	}
+	job, err := grid.Submit(a.ctx, c.Service, args...)
+	if err != nil {
+		return err
+	}
+	if a.flags.JSON {
+		return writeJSON(a.stdout, one(job))
+	}
+	if a.terminal {
+		_, _ = fmt.Fprintf(a.stderr, "at %s: %s, starts in %s, ends in %s (%s)\n",
+			job.Site, processors(job.Shape.Width), span(job.EstimatedWait), span(job.EstimatedCompletion), job.EstimateKind)
+	}
+	_, err = fmt.Fprintln(a.stdout, job.ID)
+	return err
+}
+
+type callCmd struct {
+	request `embed:""`
+}
+
+func (c *callCmd) Run(a *app) error {
+	args, err := c.arguments(time.Now())
+	if err != nil {
+		return err
+	}
+	grid, err := a.grid()
+	if err != nil {
+		return err
+	}
+	line := &progress{app: a}
+	job, err := grid.Call(a.ctx, c.Service, append(args, client.Notify(line.show))...)
+	line.clear()
+	if _, ended := errors.AsType[*client.EndError](err); err != nil && !ended {
+		if job == nil {
+			return err
+		}
+		return a.left(job.ID, err)
+	}
+	if a.flags.JSON {
+		err = writeJSON(a.stdout, one(job))
+	} else {
+		err = errors.Join(
+			grid.Logs(a.ctx, job.ID, client.LogOptions{}, a.stdout),
+			grid.Logs(a.ctx, job.ID, client.LogOptions{Stderr: true}, a.stderr))
+	}
+	if err != nil {
+		return err
+	}
+	return a.ended(job)
+}
+
+type waitCmd struct {
+	Job string `arg:"" help:"ID of the job."`
+}
+
+func (c *waitCmd) Run(a *app) error {
+	grid, err := a.grid()
+	if err != nil {
+		return err
+	}
+	line := &progress{app: a}
+	job, err := grid.Watch(a.ctx, c.Job, line.show)
+	line.clear()
+	if err != nil {
+		return a.left(c.Job, err)
+	}
+	if a.flags.JSON {
+		err = writeJSON(a.stdout, one(job))
+	} else {
+		_, err = fmt.Fprintln(a.stdout, job.State)
+	}
+	if err != nil {
+		return err
+	}
+	return a.ended(job)
+}
+
+// left tells what becomes of a job that is waited for no more.
+func (a *app) left(id string, err error) error {
+	if a.ctx.Err() == nil || !errors.Is(err, context.Canceled) {
+		return err
+	}
+	_, _ = fmt.Fprintf(a.stderr, "drover: interrupted; job %s goes on\nhint: drover wait %s, or drover cancel %s\n", id, id, id)
+	return exitError(exitInterrupted)
+}
+
+// ended turns the end of a job into that of the command.
+func (a *app) ended(j *client.Job) error {
+	code := codeOfJob(j)
+	if code == exitOK {
+		return nil
+	}
+	if !a.flags.JSON {
+		_, _ = fmt.Fprintf(a.stderr, "drover: %v\n", &client.EndError{Job: j})
+	}
+	return exitError(code)
+}
+
+// progress is one line on a terminal that is written anew with each change.
+type progress struct {
+	app   *app
+	shown bool
+}
+
+func (p *progress) show(j *client.Job) {
+	if !p.app.terminal || p.app.flags.JSON {
+		return
+	}
+	p.shown = true
+	_, _ = fmt.Fprintf(p.app.stderr, "\r\x1b[K%s at %s, %s: %s", j.ID, j.Site, processors(j.Shape.Width), j.State)
+}
+
+func (p *progress) clear() {
+	if p.shown {
+		_, _ = fmt.Fprint(p.app.stderr, "\r\x1b[K")
+	}
+}
+
+func processors(n int) string {
+	if n == 1 {
+		return "1 processor"
+	}
+	return fmt.Sprintf("%d processors", n)
+}

@@ -1,0 +1,27 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+)
+
+// apiVersion is the version of drover.v1 that this program speaks.
+const apiVersion = 1
+
+type versionCmd struct{}
+
+func (*versionCmd) Run(a *app) error { return printVersion(a.process, a.flags.JSON) }
+
+// printVersion prints what the Go tool has noted when it built this program.
+func printVersion(p *process, asJSON bool) error {
+	version := "(devel)"
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		version = info.Main.Version
+	}
+	if asJSON {
+		return writeJSON(p.stdout, versionView{Schema: "drover.version/1", Version: version, Go: runtime.Version(), API: apiVersion})
+	}
+	_, err := fmt.Fprintf(p.stdout, "drover %s %s, API %d\n", version, runtime.Version(), apiVersion)
+	return err
+}

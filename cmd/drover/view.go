@@ -1,0 +1,228 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/client/session"
+)
+
+// The views are the shapes of what --json prints, as docs/cli.md lists them.
+// Times are RFC 3339 and durations seconds. A name or meaning changes only with
+// the number of its schema; new fields may appear.
+
+type errorView struct {
+	Schema    string `json:"schema"`
+	Code      int    `json:"code"`
+	Reason    string `json:"reason,omitempty"`
+	Field     string `json:"field,omitempty"`
+	Accepted  string `json:"accepted,omitempty"`
+	Message   string `json:"message"`
+	Hint      string `json:"hint,omitempty"`
+	Retryable bool   `json:"retryable,omitempty"`
+	Job       string `json:"job,omitempty"`
+}
+
+func errorViewOf(err error, code int) errorView {
+	v := errorView{Schema: "drover.error/1", Code: code, Message: strings.ReplaceAll(err.Error(), "\n", "; ")}
+	if e, ok := errors.AsType[*client.Error](err); ok {
+		v.Reason, v.Field, v.Accepted, v.Hint, v.Retryable = e.Reason, e.Field, e.Accepted, e.Hint, e.Retryable
+	}
+	if e, ok := errors.AsType[*usageError](err); ok {
+		v.Reason, v.Hint = "usage", e.hint
+	}
+	if e, ok := errors.AsType[*session.UnknownError](err); ok {
+		v.Reason, v.Job, v.Retryable = "unknown", e.Job, false
+		v.Hint = fmt.Sprintf("it may run; drover job %s asks for it", e.Job)
+	}
+	return v
+}
+
+type jobView struct {
+	Schema    string            `json:"schema,omitempty"`
+	ID        string            `json:"id"`
+	State     client.State      `json:"state"`
+	Site      string            `json:"site"`
+	Service   string            `json:"service"`
+	Owner     string            `json:"owner,omitempty"`
+	Arguments map[string]string `json:"arguments,omitempty"`
+	Labels    map[string]string `json:"labels,omitempty"`
+	Width     int               `json:"width"`
+	Walltime  float64           `json:"walltime"`
+
+	Submitted           *time.Time          `json:"submitted_at,omitempty"`
+	Started             *time.Time          `json:"started_at,omitempty"`
+	Ended               *time.Time          `json:"ended_at,omitempty"`
+	EstimatedWait       float64             `json:"estimated_wait"`
+	EstimatedCompletion float64             `json:"estimated_completion"`
+	EstimateKind        client.EstimateKind `json:"estimate_kind,omitempty"`
+	Outcome             *outcomeView        `json:"outcome,omitempty"`
+	Outputs             []outputView        `json:"outputs,omitempty"`
+	Nodes               []string            `json:"nodes,omitempty"`
+	Epoch               uint32              `json:"epoch"`
+}
+
+type outcomeView struct {
+	ExitCode int    `json:"exit_code"`
+	Signal   string `json:"signal,omitempty"`
+	Reason   string `json:"reason,omitempty"`
+}
+
+type outputView struct {
+	Argument string `json:"argument"`
+	Size     int64  `json:"size"`
+	SHA256   string `json:"sha256,omitempty"`
+}
+
+func jobViewOf(j *client.Job) jobView {
+	v := jobView{
+		ID: j.ID, State: j.State, Site: j.Site, Service: j.Service, Owner: j.Owner, Arguments: j.Arguments, Labels: j.Labels,
+		Width: j.Shape.Width, Walltime: j.Shape.Walltime.Seconds(),
+		Submitted: instant(j.Submitted), Started: instant(j.Started), Ended: instant(j.Ended),
+		EstimatedWait: j.EstimatedWait.Seconds(), EstimatedCompletion: j.EstimatedCompletion.Seconds(),
+		EstimateKind: j.EstimateKind, Nodes: j.Nodes, Epoch: j.Epoch,
+	}
+	if j.State.Final() {
+		v.Outcome = &outcomeView{ExitCode: j.Outcome.ExitCode, Signal: j.Outcome.Signal, Reason: j.Outcome.Reason}
+	}
+	for _, o := range j.Outputs {
+		v.Outputs = append(v.Outputs, outputView(o))
+	}
+	return v
+}
+
+type queueView struct {
+	Schema  string        `json:"schema"`
+	Jobs    []jobView     `json:"jobs"`
+	Missing []missingView `json:"missing"`
+}
+
+type missingView struct {
+	Site    string `json:"site"`
+	Reason  string `json:"reason"`
+	Message string `json:"message,omitempty"`
+}
+
+func missingViewOf(m *client.Missing) *missingView {
+	if m == nil {
+		return nil
+	}
+	v := &missingView{Site: m.Site, Reason: m.Reason}
+	if m.Detail != nil {
+		v.Message = m.Detail.Error()
+	}
+	return v
+}
+
+type sitesView struct {
+	Schema string     `json:"schema"`
+	Sites  []siteView `json:"sites"`
+}
+
+type siteView struct {
+	Name       string       `json:"name"`
+	Address    string       `json:"address"`
+	Policy     string       `json:"policy"`
+	Processors int          `json:"processors"`
+	Nodes      int          `json:"nodes"`
+	Speed      float64      `json:"speed"`
+	Status     *statusView  `json:"status,omitempty"`
+	HeardAgo   float64      `json:"heard_ago"`
+	Missing    *missingView `json:"missing,omitempty"`
+}
+
+type statusView struct {
+	Running int     `json:"running"`
+	Waiting int     `json:"waiting"`
+	Busy    int     `json:"processors_busy"`
+	Load    float64 `json:"load"`
+	Backlog float64 `json:"backlog_processor_seconds"`
+	Ended   int64   `json:"ended"`
+}
+
+type servicesView struct {
+	Schema   string        `json:"schema"`
+	Services []serviceView `json:"services"`
+}
+
+type serviceView struct {
+	Name      string         `json:"name"`
+	Doc       string         `json:"doc"`
+	Arguments []argumentView `json:"arguments"`
+	MinWidth  int            `json:"min_width"`
+	MaxWidth  int            `json:"max_width"`
+	Moldable  bool           `json:"moldable"`
+	Memory    int64          `json:"memory,omitempty"`
+	Sites     []string       `json:"sites"`
+}
+
+type argumentView struct {
+	Name     string              `json:"name"`
+	Doc      string              `json:"doc,omitempty"`
+	Type     client.ArgumentType `json:"type"`
+	Required bool                `json:"required"`
+	Default  string              `json:"default,omitempty"`
+	Minimum  string              `json:"minimum,omitempty"`
+	Maximum  string              `json:"maximum,omitempty"`
+	Choices  []string            `json:"choices,omitempty"`
+}
+
+type decisionView struct {
+	Schema     string          `json:"schema"`
+	Job        string          `json:"job"`
+	Site       string          `json:"site"`
+	MadeAt     *time.Time      `json:"made_at,omitempty"`
+	Agent      string          `json:"agent,omitempty"`
+	Chosen     string          `json:"chosen,omitempty"`
+	Candidates []candidateView `json:"candidates"`
+}
+
+type candidateView struct {
+	Site        string              `json:"site"`
+	Wait        float64             `json:"wait"`
+	Transfer    float64             `json:"transfer"`
+	Run         float64             `json:"run"`
+	Completion  float64             `json:"completion"`
+	Margin      float64             `json:"margin"`
+	StateAge    float64             `json:"state_age"`
+	Width       int                 `json:"width"`
+	Walltime    float64             `json:"walltime"`
+	Kind        client.EstimateKind `json:"kind,omitempty"`
+	Probability float64             `json:"probability,omitempty"`
+	Missing     *missingView        `json:"missing,omitempty"`
+}
+
+type upView struct {
+	Schema string `json:"schema"`
+	Name   string `json:"name"`
+	URL    string `json:"url"`
+	Gossip string `json:"gossip"`
+}
+
+type versionView struct {
+	Schema  string `json:"schema"`
+	Version string `json:"version"`
+	Go      string `json:"go"`
+	API     int    `json:"api"`
+}
+
+// instant returns a time for a view, nil for none.
+func instant(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.UTC()
+	return &t
+}
+
+// writeJSON writes one view on lines of its own.
+func writeJSON(w io.Writer, view any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(view)
+}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+
+	"github.com/seed-9b8f70bb/drover/client"
+)
+
+type whyCmd struct {
+	Job string `arg:"" help:"ID of the job."`
+}
+
+func (c *whyCmd) Run(a *app) error {
+	grid, err := a.grid()
+	if err != nil {
+		return err
+	}
+	d, j, err := grid.Why(a.ctx, c.Job)
+	if err != nil {
+		return err
+	}
+	if a.flags.JSON {
+		return writeJSON(a.stdout, decisionViewOf(d, j))
+	}
+	if d == nil {
+		_, err := fmt.Fprintf(a.stdout, "%s is at %s: the client chose the site itself\n", j.ID, j.Site)
+		return err
+	}
+	_, _ = fmt.Fprintf(a.stdout, "agent %s chose %s at %s for %s, which would finish it first\n\n", d.Agent, d.Chosen, clock(d.MadeAt), j.Service)
+	t := newTable(a.stdout,
+		table.Row{"", "site", "wait", "transfer", "run", "width", "completion", "margin", "estimate", "note"},
+		"wait", "transfer", "run", "width", "completion", "margin")
+	for i := range d.Candidates {
+		t.AppendRow(candidateRow(&d.Candidates[i], d.Chosen))
+	}
+	t.Render()
+	if j.Site != d.Chosen {
+		_, _ = fmt.Fprintf(a.stdout, "\nit is at %s now: %s could not be reached, or it has been moved\n", j.Site, d.Chosen)
+	}
+	return nil
+}
+
+func candidateRow(c *client.Candidate, chosen string) table.Row {
+	mark := ""
+	if c.Site == chosen {
+		mark = "*"
+	}
+	if m := c.Missing; m != nil {
+		note := m.Reason
+		if m.Detail != nil {
+			note += ": " + m.Detail.Error()
+		}
+		return table.Row{mark, c.Site, "-", span(c.Transfer), "-", "-", "-", "-", "-", note}
+	}
+	kind := string(c.Kind)
+	if c.Kind == client.Probable {
+		kind = fmt.Sprintf("%s (%.0f%%)", kind, 100*c.Probability)
+	}
+	note := ""
+	if c.StateAge >= 1e9 {
+		note = "as of " + span(c.StateAge) + " before"
+	}
+	return table.Row{mark, c.Site, span(c.Wait), span(c.Transfer), span(c.Run), c.Shape.Width, span(c.Completion), span(c.Margin), kind, note}
+}
+
+func decisionViewOf(d *client.Decision, j *client.Job) decisionView {
+	v := decisionView{Schema: "drover.decision/1", Job: j.ID, Site: j.Site, Candidates: []candidateView{}}
+	if d == nil {
+		return v
+	}
+	v.MadeAt, v.Agent, v.Chosen = instant(d.MadeAt), d.Agent, d.Chosen
+	for i := range d.Candidates {
+		c := &d.Candidates[i]
+		v.Candidates = append(v.Candidates, candidateView{
+			Site: c.Site, Wait: c.Wait.Seconds(), Transfer: c.Transfer.Seconds(), Run: c.Run.Seconds(),
+			Completion: c.Completion.Seconds(), Margin: c.Margin.Seconds(), StateAge: c.StateAge.Seconds(),
+			Width: c.Shape.Width, Walltime: c.Shape.Walltime.Seconds(), Kind: c.Kind, Probability: c.Probability,
+			Missing: missingViewOf(c.Missing),
+		})
+	}
+	return v
+}
