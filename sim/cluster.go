@@ -1,0 +1,92 @@
+package sim
+
+import (
+	"context"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/sim/engine"
+)
+
+// Cluster is one machine under one policy.
+type Cluster struct {
+	Policy  batch.Policy
+	Overrun Overrun
+	// PassEachEvent makes a pass after every event; see Single.
+	PassEachEvent bool
+	// Places is told where each job runs, if it is not nil: which processors
+	// costs time that a run without it saves.
+	Places *Places
+	// Progress is called now and then with the number of jobs submitted, if it is
+	// not nil.
+	Progress func(submitted int)
+}
+
+// progressEvery is how many submissions lie between two reports of progress.
+const progressEvery = 1000
+
+// Run replays a workload and returns the outcome of each job. The policy must
+// be new. It ends early only if ctx does.
+func (c *Cluster) Run(ctx context.Context, w *Workload) ([]Outcome, error) {
+	r := &clusterRun{cluster: c, jobs: w.Jobs, outcomes: make([]Outcome, len(w.Jobs))}
+	e := engine.New(c.Policy, r, nil)
+	e.PassEachEvent = c.PassEachEvent
+	for next := 0; ; {
+		now := e.Next()
+		if next < len(w.Jobs) {
+			now = min(now, w.Jobs[next].Submit)
+		}
+		if now == batch.Never {
+			return r.outcomes, nil
+		}
+		e.Advance(now)
+		for ; next < len(w.Jobs) && w.Jobs[next].Submit == now; next++ {
+			if next%progressEvery == 0 {
+				if err := ctx.Err(); err != nil {
+					return nil, err
+				}
+				if c.Progress != nil {
+					c.Progress(next)
+				}
+			}
+			r.submit(e, int32(next))
+		}
+		e.Pass()
+	}
+}
+
+// clusterRun is one run of a cluster.
+type clusterRun struct {
+	cluster  *Cluster
+	jobs     []Job
+	outcomes []Outcome
+	handles  handles
+}
+
+func (r *clusterRun) submit(e *engine.Engine, i int32) {
+	j := &r.jobs[i]
+	spec := r.handles.take(i)
+	spec.Shape = batch.Shape{Width: j.Width, Walltime: j.Walltime}
+	work, killed := r.cluster.Overrun.work(j.Runtime, j.Walltime)
+	r.outcomes[i] = Outcome{Start: batch.Never, End: batch.Never, Width: j.Width, Walltime: j.Walltime, Killed: killed}
+	e.Submit(spec, work)
+}
+
+// Started implements engine.Observer.
+func (r *clusterRun) Started(now batch.Time, job *batch.Job, places []batch.Location) {
+	i := r.handles.index[job.Handle]
+	r.outcomes[i].Start = now
+	if r.cluster.Places != nil {
+		r.cluster.Places.start(int(i), job, places)
+	}
+}
+
+// Ended implements engine.Observer.
+func (r *clusterRun) Ended(now batch.Time, job *batch.Job, killed bool) {
+	i := r.handles.index[job.Handle]
+	r.outcomes[i].End = now
+	r.outcomes[i].Killed = r.outcomes[i].Killed || killed
+	if r.cluster.Places != nil {
+		r.cluster.Places.end(int(i))
+	}
+	r.handles.release(job.Handle)
+}

@@ -1,0 +1,18 @@
+// Package sim replays workloads in virtual time through the code that runs
+// production.
+//
+//	trace ──▶ Workload ──▶ Cluster: one policy alone, the fastest way
+//	  (swf)          └───▶ Grid: sites with their cores, mapped to by the agent's
+//	                         │
+//	                         ▼
+//	                      Outcomes ──▶ Summary, jobs.csv
+//
+// A run is a function of its configuration and workload: the same bytes come
+// out, on any machine and any number of cores. What depends on the wall clock is
+// a Timing, which is kept apart.
+//
+// At one instant ends come first, then submissions, then one scheduling pass. A
+// job that would outlive its walltime is killed at it, or runs on: Overrun. Jobs
+// whose runtime or width is not known are left out and counted; a runtime of 0
+// stays.
+package sim

@@ -1,0 +1,141 @@
+package sim
+
+import (
+	"bufio"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// JobsSchema names the columns of jobs.csv; it changes when they do. They are
+// Batsim's, and the site.
+const JobsSchema = "drover.sim.jobs/1"
+
+// TimingSchema names the shape of a Timing in JSON.
+const TimingSchema = "drover.sim.timing/1"
+
+// Timing is what a run cost. It depends on the machine and differs from run to
+// run, so it is kept apart from the Summary.
+type Timing struct {
+	Schema        string  `json:"schema"`
+	WallSeconds   float64 `json:"wall_seconds"`    // reading, running and measuring
+	JobsPerSecond float64 `json:"jobs_per_second"` // over WallSeconds
+	PeakMemory    int64   `json:"peak_memory"`     // bytes, of the process; 0 where the system does not say
+}
+
+// NewTiming returns the cost of a run of so many jobs.
+func NewTiming(jobs int, wall time.Duration, peak int64) Timing {
+	t := Timing{Schema: TimingSchema, WallSeconds: wall.Seconds(), PeakMemory: peak}
+	if wall > 0 {
+		t.JobsPerSecond = float64(jobs) / t.WallSeconds
+	}
+	return t
+}
+
+// Result is all that comes out of a run.
+type Result struct {
+	Summary  Summary
+	Workload *Workload
+	Outcomes []Outcome
+	Places   *Places // nil if they were not asked for
+}
+
+// WriteJSON writes a value as indented JSON with a final newline.
+func WriteJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+// WriteFiles writes summary.json, timing.json and jobs.csv to a folder, which is
+// made if it is not there.
+func (r *Result) WriteFiles(dir string, t Timing) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("output: %w", err)
+	}
+	for _, f := range []struct {
+		name  string
+		write func(io.Writer) error
+	}{
+		{"summary.json", func(w io.Writer) error { return WriteJSON(w, r.Summary) }},
+		{"timing.json", func(w io.Writer) error { return WriteJSON(w, t) }},
+		{"jobs.csv", r.WriteJobs},
+	} {
+		if err := writeFile(filepath.Join(dir, f.name), f.write); err != nil {
+			return fmt.Errorf("output: %w", err)
+		}
+	}
+	return nil
+}
+
+func writeFile(path string, write func(io.Writer) error) (err error) {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if e := f.Close(); err == nil {
+			err = e
+		}
+	}()
+	w := bufio.NewWriter(f)
+	if err := write(w); err != nil {
+		return err
+	}
+	return w.Flush()
+}
+
+// WriteJobs writes a row for each job, in order of submission, with Batsim's
+// column names and the site. Times are in seconds with a fraction where there is
+// one; a killed job has the final state Batsim gives it.
+func (r *Result) WriteJobs(w io.Writer) error {
+	out := csv.NewWriter(w)
+	if err := out.Write([]string{
+		"job_id", "submission_time", "requested_number_of_resources", "requested_time", "success", "final_state",
+		"starting_time", "execution_time", "finish_time", "waiting_time", "turnaround_time", "stretch", "allocated_resources", "site",
+	}); err != nil {
+		return err
+	}
+	row := make([]string, 14)
+	for i := range r.Outcomes {
+		j, o := &r.Workload.Jobs[i], &r.Outcomes[i]
+		success, state := "1", "COMPLETED_SUCCESSFULLY"
+		if o.Killed {
+			success, state = "0", "COMPLETED_WALLTIME_REACHED"
+		}
+		run, response := o.End.Sub(o.Start), o.End.Sub(j.Submit)
+		row = append(row[:0], strconv.FormatInt(j.ID, 10), seconds(int64(j.Submit)), strconv.Itoa(int(o.Width)), seconds(int64(o.Walltime)),
+			success, state, seconds(int64(o.Start)), seconds(int64(run)), seconds(int64(o.End)), seconds(int64(o.Start.Sub(j.Submit))),
+			seconds(int64(response)), strconv.FormatFloat(float64(response)/float64(max(run, batch.Second)), 'g', -1, 64),
+			r.Places.of(i), r.Summary.Sites[o.Site].Name)
+		if err := out.Write(row); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// seconds writes microseconds as seconds, exactly.
+func seconds(us int64) string {
+	const unit = int64(batch.Second)
+	if us%unit == 0 {
+		return strconv.FormatInt(us/unit, 10)
+	}
+	sign := ""
+	if us < 0 {
+		sign, us = "-", -us
+	}
+	digits := fmt.Sprintf("%06d", us%unit)
+	for digits[len(digits)-1] == '0' {
+		digits = digits[:len(digits)-1]
+	}
+	return sign + strconv.FormatInt(us/unit, 10) + "." + digits
+}
