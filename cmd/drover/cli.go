@@ -33,9 +33,11 @@ type cli struct {
 	Sites    sitesCmd    `cmd:"" group:"grid" help:"List the sites and their queues."`
 	Services servicesCmd `cmd:"" group:"grid" help:"List what the grid can run."`
 
-	AgentCmd  agentCmd   `cmd:"" name:"agent" group:"roles" help:"Run an agent."`
-	ServerCmd serverCmd  `cmd:"" name:"server" group:"roles" help:"Run the server of a site."`
-	Service   serviceCmd `cmd:"" hidden:"" help:"Run a bundled service: servers start these."`
+	AgentCmd  agentCmd  `cmd:"" name:"agent" group:"roles" help:"Run an agent."`
+	ServerCmd serverCmd `cmd:"" name:"server" group:"roles" help:"Run the server of a site."`
+	Sim       simCmd    `cmd:"" group:"what-if" help:"Replay workloads in virtual time."`
+
+	Service serviceCmd `cmd:"" hidden:"" help:"Run a bundled service: servers start these."`
 
 	VersionCmd versionCmd `cmd:"" name:"version" help:"Print the version."`
 }
@@ -103,6 +105,7 @@ func run(p *process) (code int) {
 			{Key: "jobs", Title: "Requests and jobs:"},
 			{Key: "grid", Title: "The grid:"},
 			{Key: "roles", Title: "Processes of a grid:"},
+			{Key: "what-if", Title: "Simulation:"},
 		}),
 	)
 	if err != nil {

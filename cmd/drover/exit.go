@@ -17,8 +17,8 @@ const (
 	exitOK          = 0
 	exitFailure     = 1   // none of the below
 	exitUsage       = 64  // wrong flags or arguments of the command line
-	exitRefused     = 65  // the grid refuses the request
-	exitNotFound    = 66  // no such job, service or output
+	exitRefused     = 65  // the grid refuses the request, or input data is wrong
+	exitNotFound    = 66  // no such job, service, output or trace
 	exitUnavailable = 69  // no agent, site or server that answers
 	exitInternal    = 70  // a defect of Drover's own
 	exitUnknown     = 75  // submitted, and no answer: it may have been accepted
@@ -74,6 +74,9 @@ func codeOf(err error) int {
 	)
 	if errors.As(err, &agentField) || errors.As(err, &serverField) || errors.As(err, &services) {
 		return exitConfig
+	}
+	if code := simExit(err); code != 0 {
+		return code
 	}
 	return exitFailure
 }

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/sim"
+	"github.com/seed-9b8f70bb/drover/sim/swf"
+)
+
+// simCmd is drover sim.
+type simCmd struct {
+	Run simRunCmd `cmd:"" help:"Replay recorded workloads: one cluster, or a scenario of several sites."`
+}
+
+// simRunCmd is drover sim run.
+type simRunCmd struct {
+	Scenario string            `arg:"" optional:"" help:"A scenario file (YAML): several sites, each with its trace, width, speed and policy."`
+	SWF      string            `name:"swf" placeholder:"FILE" help:"A trace in the Standard Workload Format, gz too: a path, or a name in DROVER_TRACES."`
+	Procs    int32             `placeholder:"N" help:"Processors of the cluster."`
+	Policy   string            `placeholder:"NAME" help:"fcfs, easy or cbf."`
+	Set      map[string]string `placeholder:"KEY=VALUE" help:"A setting of the policy; repeatable."`
+	Overrun  string            `default:"kill" help:"What becomes of a job at its walltime: kill or extend."`
+	Passes   string            `default:"instant" help:"A scheduling pass for each instant (instant), or for each event as some other simulators do (event; fcfs and easy)."`
+	Out      string            `placeholder:"DIR" help:"Write summary.json, timing.json and jobs.csv there."`
+}
+
+// Run replays the workload and prints the summary.
+func (c *simRunCmd) Run(a *app) error {
+	begin := time.Now()
+	bar := &simProgress{process: a.process}
+	result, err := c.simulate(a, bar)
+	bar.finish()
+	if err != nil {
+		return err
+	}
+	timing := sim.NewTiming(result.Summary.Jobs, time.Since(begin), peakMemory())
+	if c.Out != "" {
+		if err := result.WriteFiles(c.Out, timing); err != nil {
+			return err
+		}
+	}
+	if a.flags.JSON {
+		err = sim.WriteJSON(a.stdout, result.Summary)
+	} else {
+		err = printSummary(a.stdout, &result.Summary)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(a.stderr, "%d jobs in %.3f s: %.0f jobs/s, peak memory %.0f MiB\n",
+		result.Summary.Jobs, timing.WallSeconds, timing.JobsPerSecond, float64(timing.PeakMemory)/(1<<20))
+	return err
+}
+
+func (c *simRunCmd) simulate(a *app, bar *simProgress) (*sim.Result, error) {
+	if c.Scenario != "" {
+		if c.SWF != "" || c.Procs != 0 || c.Policy != "" || len(c.Set) > 0 {
+			return nil, &usageError{message: "both a scenario and --swf, --procs, --policy or --set", hint: "a scenario names its own traces and policies"}
+		}
+		s, err := sim.ReadScenario(c.Scenario)
+		if err != nil {
+			return nil, err
+		}
+		return s.Run(a.ctx, c.Scenario, bar.report)
+	}
+	if c.SWF == "" {
+		return nil, &usageError{message: "nothing to replay", hint: "drover sim run --swf FILE --procs N --policy NAME, or drover sim run SCENARIO.yaml"}
+	}
+	overrun, err := sim.ParseOverrun(c.Overrun)
+	if err != nil {
+		return nil, &usageError{message: "--" + err.Error()}
+	}
+	if c.Passes != "instant" && c.Passes != "event" {
+		return nil, &usageError{message: fmt.Sprintf("--passes: %q, accepted: instant, event", c.Passes)}
+	}
+	s := &sim.Single{
+		Trace: c.SWF, Procs: c.Procs, Policy: c.Policy, Settings: batch.Settings(c.Set), Overrun: overrun,
+		PassEachEvent: c.Passes == "event", Places: c.Out != "", Progress: bar.report,
+	}
+	if err := s.Validate(); err != nil {
+		return nil, &usageError{message: err.Error(), hint: "drover sim run --help"}
+	}
+	return s.Run(a.ctx)
+}
+
+// printSummary prints the figures that people look at first.
+func printSummary(w io.Writer, s *sim.Summary) error {
+	if n := s.Rejected.Total(); n > 0 {
+		if _, err := fmt.Fprintf(w, "left out: %d jobs (unknown runtime %d, no width %d, too wide %d)\n",
+			n, s.Rejected.UnknownRuntime, s.Rejected.NoWidth, s.Rejected.TooWide); err != nil {
+			return err
+		}
+	}
+	columns := []string{"jobs", "killed", "utilization", "wait mean", "median", "p95", "response mean", "bounded slowdown", "makespan"}
+	t := newTable(w, row("site", "policy", columns...), columns...)
+	add := func(name, policy string, f *sim.Figures) {
+		t.AppendRow(row(name, policy, fmt.Sprint(f.Jobs), fmt.Sprint(f.Killed), fmt.Sprintf("%.4f", f.Utilization),
+			seconds(f.WaitMean), seconds(f.WaitMedian), seconds(f.WaitP95), seconds(f.ResponseMean),
+			fmt.Sprintf("%.2f", f.BoundedSlowdownMean), seconds(f.Makespan)))
+	}
+	for i := range s.Sites {
+		add(s.Sites[i].Name, s.Sites[i].Policy, &s.Sites[i].Figures)
+	}
+	if len(s.Sites) > 1 {
+		add("all", "", &s.Figures)
+	}
+	t.Render()
+	return nil
+}
+
+func row(name, policy string, cells ...string) []any {
+	r := []any{name, policy}
+	for _, c := range cells {
+		r = append(r, c)
+	}
+	return r
+}
+
+func seconds(s float64) string { return fmt.Sprintf("%.1f s", s) }
+
+// simProgress shows how far a run is, on a terminal.
+type simProgress struct {
+	process *process
+	bar     *progressbar.ProgressBar
+}
+
+func (p *simProgress) report(done, total int) {
+	if !p.process.terminal {
+		return
+	}
+	if p.bar == nil {
+		p.bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(p.process.stderr), progressbar.OptionSetDescription("jobs"),
+			progressbar.OptionShowCount(), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
+	}
+	// A bar that cannot be drawn is no reason to end a run.
+	_ = p.bar.Set(done)
+}
+
+func (p *simProgress) finish() {
+	if p.bar != nil {
+		_ = p.bar.Finish()
+	}
+}
+
+// simExit returns the exit code of an error of the simulator, 0 for others.
+func simExit(err error) int {
+	if _, ok := errors.AsType[*sim.ScenarioError](err); ok {
+		return exitConfig
+	}
+	if _, ok := errors.AsType[*swf.TraceNotFoundError](err); ok {
+		return exitNotFound
+	}
+	if _, ok := errors.AsType[*swf.ParseError](err); ok {
+		return exitRefused
+	}
+	return 0
+}
