@@ -35,12 +35,12 @@ type Error struct {
 
 // Error says what was wrong and what would have been accepted.
 func (e *Error) Error() string {
-	text := e.Message
-	if e.Field != "" && !strings.Contains(text, e.Field[strings.LastIndexByte(e.Field, '.')+1:]) {
-		text = e.Field + ": " + text
+	if e.Accepted == "" || strings.Contains(e.Message, "accepted: ") {
+		return e.Message
 	}
-	if e.Accepted != "" && !strings.Contains(text, "accepted") {
-		text += ", accepted: " + e.Accepted
+	text := e.Message + ", accepted: " + e.Accepted
+	if e.Field != "" {
+		text = e.Field + ": " + text
 	}
 	return text
 }

@@ -3,6 +3,9 @@ package client
 import (
 	"context"
 	"errors"
+	"strconv"
+
+	"github.com/google/uuid"
 
 	"github.com/seed-9b8f70bb/drover/client/session"
 )
@@ -18,6 +21,10 @@ type visitor func(ctx context.Context, server string, heard func(epoch uint32)) 
 
 // pursue brings a visitor to the server that has the job.
 func (c *Client) pursue(ctx context.Context, id string, visit visitor) error {
+	if made, err := uuid.Parse(id); err != nil || made.String() != id {
+		const accepted = "the ID of a job, as submit prints it"
+		return &Error{Reason: ReasonBadValue, Field: "job_id", Accepted: accepted, Message: strconv.Quote(id)}
+	}
 	at := c.places.get(id)
 	p := session.NewPursuit(c.tries(), id, at.target, at.epoch)
 	for a := p.Start(c.now()); ; {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"io/fs"
 
 	"github.com/seed-9b8f70bb/drover/agent"
 	"github.com/seed-9b8f70bb/drover/client"
@@ -77,6 +78,9 @@ func codeOf(err error) int {
 	}
 	if code := simExit(err); code != 0 {
 		return code
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return exitNotFound
 	}
 	return exitFailure
 }

@@ -1,0 +1,99 @@
+package client_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+	"time"
+
+	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/client/session"
+)
+
+// Solve a linear system wherever it is solved first, and fetch the solution.
+func ExampleClient_Call() {
+	grid, err := client.New(client.Default("http://127.0.0.1:7410"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer grid.Close()
+	job, err := grid.Call(context.Background(), "lu",
+		client.File("matrix", "A.mtx"), client.Int("repeat", 10), client.OutputTo("solution", "x.mtx"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("solved at", job.Site, "on", job.Shape.Width, "processors")
+}
+
+// Submit, do something else, and wait later.
+func ExampleClient_Submit() {
+	grid, err := client.New(client.Default("http://127.0.0.1:7410", "http://127.0.0.1:7510"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer grid.Close()
+	ctx := context.Background()
+	job, err := grid.Submit(ctx, "sleep", client.Float("seconds", 2), client.Walltime(10*time.Second))
+	var unknown *session.UnknownError
+	switch {
+	case errors.As(err, &unknown):
+		log.Fatalf("it may run; ask for job %s later", unknown.Job)
+	case err != nil:
+		log.Fatal(err)
+	}
+	job, err = grid.Wait(ctx, job.ID)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(job.State, job.Outcome.ExitCode)
+}
+
+// Branch on what was refused.
+func ExampleError() {
+	grid, err := client.New(client.Default("http://127.0.0.1:7410"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer grid.Close()
+	_, err = grid.Submit(context.Background(), "mandelbrot", client.Int("columns", -1))
+	var refused *client.Error
+	if errors.As(err, &refused) && refused.Reason == "out-of-range" {
+		fmt.Println(refused.Field, "accepts", refused.Accepted)
+	}
+}
+
+// Follow what a job writes.
+func ExampleClient_Logs() {
+	grid, err := client.New(client.Default("http://127.0.0.1:7410"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer grid.Close()
+	err = grid.Logs(context.Background(), os.Args[1], client.LogOptions{Follow: true}, os.Stdout)
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
+// See why a job is where it is.
+func ExampleClient_Why() {
+	grid, err := client.New(client.Default("http://127.0.0.1:7410"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer grid.Close()
+	decision, job, err := grid.Why(context.Background(), os.Args[1])
+	if err != nil || decision == nil {
+		log.Fatal("no record: ", err)
+	}
+	fmt.Println(job.Service, "is at", job.Site)
+	for _, c := range decision.Candidates {
+		if c.Missing != nil {
+			fmt.Println(c.Site, "did not say:", c.Missing.Reason)
+			continue
+		}
+		fmt.Println(c.Site, "would finish it in", c.Completion, "on", c.Shape.Width, "processors")
+	}
+}

@@ -1,0 +1,240 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"connectrpc.com/connect"
+	"go.uber.org/goleak"
+
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// network is a network of pipes, so that calls work in virtual time.
+type network struct {
+	mu    sync.Mutex
+	hosts map[string]*pipes // by host:port
+}
+
+// pipes is the listener of one host.
+type pipes struct {
+	host   string
+	conns  chan net.Conn
+	closed chan struct{}
+	once   sync.Once
+}
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.conns:
+		return c, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) Close() error   { p.once.Do(func() { close(p.closed) }); return nil }
+func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: p.host, Net: "pipe"} }
+
+func (n *network) dial(ctx context.Context, _, address string) (net.Conn, error) {
+	n.mu.Lock()
+	p := n.hosts[address]
+	n.mu.Unlock()
+	if p == nil {
+		return nil, &net.OpError{Op: "dial", Err: errors.New("connection refused")}
+	}
+	here, there := net.Pipe()
+	select {
+	case p.conns <- there:
+		return here, nil
+	case <-p.closed:
+		return nil, &net.OpError{Op: "dial", Err: errors.New("connection refused")}
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// serve puts a handler on a host until the test ends.
+func (n *network) serve(t *testing.T, host string, path string, h http.Handler) {
+	var protocols http.Protocols
+	protocols.SetUnencryptedHTTP2(true)
+	mux := http.NewServeMux()
+	mux.Handle(path, h)
+	p := &pipes{host: host, conns: make(chan net.Conn), closed: make(chan struct{})}
+	s := &http.Server{Handler: mux, Protocols: &protocols}
+	n.mu.Lock()
+	n.hosts[host+":80"] = p
+	n.mu.Unlock()
+	done := make(chan struct{})
+	go func() { defer close(done); _ = s.Serve(p) }()
+	t.Cleanup(func() { _ = s.Close(); <-done })
+}
+
+// world is a grid of fakes: one agent, and servers a and b that it ranks.
+type world struct {
+	net   *network
+	agent *fakeAgent
+	a, b  *fakeServer
+}
+
+// newWorld returns a grid and a client of it. It is called in a bubble.
+func newWorld(t *testing.T, cfg Config) (*world, *Client) {
+	w := &world{net: &network{hosts: make(map[string]*pipes)}, agent: &fakeAgent{}, a: &fakeServer{name: "a"}, b: &fakeServer{name: "b"}}
+	w.agent.targets = []*droverv1.Target{{Site: "a", Address: "http://a"}, {Site: "b", Address: "http://b"}}
+	path, h := droverv1connect.NewAgentServiceHandler(w.agent)
+	w.net.serve(t, "agent", path, h)
+	for _, s := range []*fakeServer{w.a, w.b} {
+		path, h := droverv1connect.NewServerServiceHandler(s)
+		w.net.serve(t, s.name, path, h)
+	}
+	var only http.Protocols
+	only.SetUnencryptedHTTP2(true)
+	transport := &http.Transport{Protocols: &only, DialContext: w.net.dial}
+	if cfg.Agents == nil {
+		cfg.Agents = []string{"http://agent"}
+	}
+	c, err := New(cfg, WithTransport(transport))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(transport.CloseIdleConnections)
+	return w, c
+}
+
+// patient is a configuration with a second for each call.
+func patient(d time.Duration) Config { return Config{Patience: d, CallTimeout: time.Second} }
+
+// down makes dials to a host fail.
+func (w *world) down(host string) {
+	w.net.mu.Lock()
+	defer w.net.mu.Unlock()
+	delete(w.net.hosts, host+":80")
+}
+
+type fakeAgent struct {
+	droverv1connect.UnimplementedAgentServiceHandler
+	mu      sync.Mutex
+	targets []*droverv1.Target
+	mapped  []*droverv1.MapRequest
+	found   *droverv1.FindJobResponse
+	mapErr  error
+	service *droverv1.Service
+}
+
+func (f *fakeAgent) Map(_ context.Context, req *droverv1.MapRequest) (*droverv1.MapResponse, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.mapped = append(f.mapped, req)
+	return &droverv1.MapResponse{Targets: f.targets, Decision: &droverv1.DecisionRecord{Agent: "g", Chosen: "a"}}, f.mapErr
+}
+
+func (f *fakeAgent) FindJob(_ context.Context, req *droverv1.FindJobRequest) (*droverv1.FindJobResponse, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.found == nil {
+		return nil, refusal(connect.CodeNotFound, &droverv1.ErrorDetail{Reason: "unknown-job", Message: "no site has job " + req.GetJobId()})
+	}
+	return f.found, nil
+}
+
+func (f *fakeAgent) ListServices(_ context.Context, _ *droverv1.ListServicesRequest) (*droverv1.ListServicesResponse, error) {
+	return &droverv1.ListServicesResponse{Services: []*droverv1.OfferedService{{Service: f.service, Sites: []string{"a"}}}}, nil
+}
+
+func (f *fakeAgent) ListSites(_ context.Context, req *droverv1.ListSitesRequest) (*droverv1.ListSitesResponse, error) {
+	if req.GetPageToken() == "" {
+		return &droverv1.ListSitesResponse{Sites: []*droverv1.KnownSite{{Site: &droverv1.Site{Name: "a"}}}, NextPageToken: "more"}, nil
+	}
+	return &droverv1.ListSitesResponse{Sites: []*droverv1.KnownSite{{Site: &droverv1.Site{Name: "b"}}}}, nil
+}
+
+// at says that a job is at a server.
+func (f *fakeAgent) at(site string, epoch uint32) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.found = &droverv1.FindJobResponse{Target: &droverv1.Target{Site: site, Address: "http://" + site}, Job: &droverv1.Job{Epoch: epoch}}
+}
+
+// fakeServer does what its functions say; one that is nil is unimplemented.
+type fakeServer struct {
+	droverv1connect.UnimplementedServerServiceHandler
+	name     string
+	mu       sync.Mutex
+	submits  []*droverv1.SubmitRequest
+	uploads  map[string]string // content by digest
+	submit   func(ctx context.Context, nth int, req *droverv1.SubmitRequest) (*droverv1.SubmitResponse, error)
+	watch    func(ctx context.Context, stream *connect.ServerStream[droverv1.WatchJobResponse]) error
+	logs     func(req *droverv1.ReadLogsRequest, stream *connect.ServerStream[droverv1.ReadLogsResponse]) error
+	download func(req *droverv1.DownloadRequest, stream *connect.ServerStream[droverv1.DownloadResponse]) error
+	job      *droverv1.Job
+}
+
+func (f *fakeServer) Submit(ctx context.Context, req *droverv1.SubmitRequest) (*droverv1.SubmitResponse, error) {
+	f.mu.Lock()
+	f.submits = append(f.submits, req)
+	n := len(f.submits)
+	f.mu.Unlock()
+	if f.submit != nil {
+		return f.submit(ctx, n, req)
+	}
+	return f.accept(req), nil
+}
+
+// sent returns the submissions that have arrived.
+func (f *fakeServer) sent() []*droverv1.SubmitRequest {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.submits)
+}
+
+func (f *fakeServer) accept(req *droverv1.SubmitRequest) *droverv1.SubmitResponse {
+	return &droverv1.SubmitResponse{Job: &droverv1.Job{Id: req.GetJobId(), Site: f.name, State: droverv1.JobState_JOB_STATE_WAITING}}
+}
+
+func (f *fakeServer) Upload(_ context.Context, stream *connect.ClientStream[droverv1.UploadRequest]) (*droverv1.UploadResponse, error) {
+	var digest, content string
+	for stream.Receive() {
+		digest += stream.Msg().GetSha256()
+		content += string(stream.Msg().GetData())
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.uploads == nil {
+		f.uploads = make(map[string]string)
+	}
+	f.uploads[digest] = content
+	return &droverv1.UploadResponse{}, stream.Err()
+}
+
+func (f *fakeServer) WatchJob(ctx context.Context, _ *droverv1.WatchJobRequest, stream *connect.ServerStream[droverv1.WatchJobResponse]) error {
+	return f.watch(ctx, stream)
+}
+
+func (f *fakeServer) ReadLogs(_ context.Context, req *droverv1.ReadLogsRequest, stream *connect.ServerStream[droverv1.ReadLogsResponse]) error {
+	return f.logs(req, stream)
+}
+
+func (f *fakeServer) Download(_ context.Context, req *droverv1.DownloadRequest, stream *connect.ServerStream[droverv1.DownloadResponse]) error {
+	return f.download(req, stream)
+}
+
+func (f *fakeServer) GetJob(context.Context, *droverv1.GetJobRequest) (*droverv1.GetJobResponse, error) {
+	return &droverv1.GetJobResponse{Job: f.job}, nil
+}
+
+func refusal(code connect.Code, d *droverv1.ErrorDetail) error {
+	e := connect.NewError(code, errors.New(d.GetMessage()))
+	if detail, err := connect.NewErrorDetail(d); err == nil {
+		e.AddDetail(detail)
+	}
+	return e
+}

@@ -1,0 +1,205 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"connectrpc.com/connect"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-9b8f70bb/drover/client/session"
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+)
+
+// stuck never answers a submission.
+func stuck(ctx context.Context, _ int, _ *droverv1.SubmitRequest) (*droverv1.SubmitResponse, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func TestSubmissionCarriesTheRequestTheRecordAndAFreshID(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, c := newWorld(t, patient(10*time.Second))
+		job, err := c.Submit(t.Context(), "lu", Int("n", 3), Content("matrix", []byte("1 2 3")), Width(4), Walltime(time.Minute))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`).MatchString(job.ID) {
+			t.Errorf("%q is no lower-case UUIDv7", job.ID)
+		}
+		got := w.a.sent()[0]
+		if got.GetJobId() != job.ID || got.GetDecision().GetAgent() != "g" || job.Site != "a" || job.State != Waiting {
+			t.Errorf("submitted %v, got job %+v", got, job)
+		}
+		r := got.GetRequest()
+		if r.GetWidth() != 4 || r.GetWalltime().GetSeconds() != 60 || r.GetArguments()["n"].GetIntValue() != 3 {
+			t.Errorf("request %v", r)
+		}
+		file := r.GetArguments()["matrix"].GetFileValue()
+		if diff := cmp.Diff(map[string]string{file.GetSha256(): "1 2 3"}, w.a.uploads); diff != "" || file.GetSizeBytes() != 5 {
+			t.Errorf("uploads (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestSubmissionWithoutAnswerIsRepeatedAtTheSameServerUnderTheSameID(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, c := newWorld(t, patient(10*time.Second))
+		w.a.submit = func(ctx context.Context, nth int, req *droverv1.SubmitRequest) (*droverv1.SubmitResponse, error) {
+			if nth < 3 {
+				return stuck(ctx, nth, req)
+			}
+			return w.a.accept(req), nil
+		}
+		job, err := c.Submit(t.Context(), "lu")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(w.a.sent()) != 3 || len(w.b.sent()) != 0 || len(w.agent.mapped) != 1 {
+			t.Errorf("%d submissions at a, %d at b, mapped %d times", len(w.a.sent()), len(w.b.sent()), len(w.agent.mapped))
+		}
+		for _, s := range w.a.sent() {
+			if s.GetJobId() != job.ID {
+				t.Errorf("submitted as %s and %s", job.ID, s.GetJobId())
+			}
+		}
+	})
+}
+
+func TestSubmissionGoesElsewhereOnlyWhenNothingWasSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, c := newWorld(t, patient(10*time.Second))
+		w.down("a")
+		job, err := c.Submit(t.Context(), "lu", Content("matrix", nil))
+		if err != nil || job.Site != "b" {
+			t.Fatalf("job %+v, %v", job, err)
+		}
+	})
+}
+
+func TestSubmissionThatNobodyAnswersIsUnknown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, c := newWorld(t, patient(5*time.Second))
+		w.a.submit = stuck
+		began := time.Now()
+		_, err := c.Submit(t.Context(), "lu")
+		unknown, ok := errors.AsType[*session.UnknownError](err)
+		if !ok || unknown.Job != w.a.sent()[0].GetJobId() || unknown.Target.Site != "a" {
+			t.Fatalf("error %v", err)
+		}
+		if e, ok := errors.AsType[*Error](err); !ok || e.Reason != ReasonTimeout {
+			t.Errorf("because of %v", unknown.Err)
+		}
+		if took := time.Since(began); took < 5*time.Second || took > 8*time.Second {
+			t.Errorf("gave up after %v", took)
+		}
+		if len(w.b.sent()) > 0 {
+			t.Error("it was submitted elsewhere, too")
+		}
+	})
+}
+
+func TestSubmissionAbandonedOnItsWayIsUnknown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, c := newWorld(t, patient(5*time.Second))
+		w.a.submit = stuck
+		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+		defer cancel()
+		_, err := c.Submit(ctx, "lu")
+		if _, ok := errors.AsType[*session.UnknownError](err); !ok || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("error %v", err)
+		}
+	})
+}
+
+func TestSubmissionAbandonedBeforeItWasSentIsNot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, c := newWorld(t, patient(5*time.Second))
+		w.down("agent")
+		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+		defer cancel()
+		_, err := c.Submit(ctx, "lu")
+		if _, ok := errors.AsType[*session.UnknownError](err); ok || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("error %v", err)
+		}
+	})
+}
+
+func TestRefusalArrivesWithAllItsParts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, c := newWorld(t, patient(5*time.Second))
+		w.agent.mapErr = refusal(connect.CodeInvalidArgument, &droverv1.ErrorDetail{
+			Reason: "out-of-range", Field: "request.width", Accepted: "1..64", Message: "0", Hint: "less", Retryable: false,
+		})
+		_, err := c.Submit(t.Context(), "lu")
+		e, ok := errors.AsType[*Error](err)
+		if !ok || e.Reason != "out-of-range" || e.Field != "request.width" || e.Accepted != "1..64" || e.Hint != "less" || e.Retryable {
+			t.Fatalf("%#v", err)
+		}
+		if got, want := e.Error(), "request.width: 0, accepted: 1..64"; got != want {
+			t.Errorf("says %q, want %q", got, want)
+		}
+		if len(w.agent.mapped) != 1 {
+			t.Errorf("asked %d times", len(w.agent.mapped))
+		}
+	})
+}
+
+func TestWhatAPersonTypedIsReadByTheServicesTypes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, c := newWorld(t, patient(5*time.Second))
+		w.agent.service = &droverv1.Service{Name: "s", Arguments: []*droverv1.Argument{
+			{Name: "i", Type: droverv1.ArgumentType_ARGUMENT_TYPE_INT},
+			{Name: "f", Type: droverv1.ArgumentType_ARGUMENT_TYPE_FLOAT},
+			{Name: "b", Type: droverv1.ArgumentType_ARGUMENT_TYPE_BOOL},
+			{Name: "s", Type: droverv1.ArgumentType_ARGUMENT_TYPE_STRING},
+			{Name: "bad", Type: droverv1.ArgumentType_ARGUMENT_TYPE_INT},
+			{Name: "out", Type: droverv1.ArgumentType_ARGUMENT_TYPE_FILE_OUT},
+		}}
+		_, err := c.Submit(t.Context(), "s",
+			Text("i", "3"), Text("f", "3"), Text("b", "true"), Text("s", "3"), Text("bad", "3.5"), Text("more", "x"), Text("out", "path"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := make(map[string]string)
+		for name, v := range w.a.sent()[0].GetRequest().GetArguments() {
+			switch v.GetKind().(type) {
+			case *droverv1.Value_IntValue:
+				got[name] = "int"
+			case *droverv1.Value_FloatValue:
+				got[name] = "float"
+			case *droverv1.Value_BoolValue:
+				got[name] = "bool"
+			case *droverv1.Value_StringValue:
+				got[name] = "string"
+			}
+		}
+		want := map[string]string{"i": "int", "f": "float", "b": "bool", "s": "string", "bad": "string", "more": "string"}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestRequestsThatCannotBeMadeAreRefusedHere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, c := newWorld(t, patient(5*time.Second))
+		if _, err := c.Submit(t.Context(), "lu", File("matrix", filepath.Join(t.TempDir(), "none"))); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("a file that is not there: %v", err)
+		}
+		for name, args := range map[string][]Arg{"twice": {Int("n", 1), Int("n", 2)}, "width": {Width(-1)}} {
+			if e, ok := errors.AsType[*Error](func() error { _, err := c.Submit(t.Context(), "lu", args...); return err }()); !ok || e.Field == "" {
+				t.Errorf("%s: %v", name, e)
+			}
+		}
+		if len(w.agent.mapped) > 0 {
+			t.Error("the agent was asked")
+		}
+	})
+}
