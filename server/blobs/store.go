@@ -1,0 +1,282 @@
+package blobs
+
+import (
+	"container/list"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Blob is stored content.
+type Blob struct {
+	SHA256 string // 64 lower-case hexadecimal digits
+	Size   int64  // bytes
+}
+
+// Want is what somebody who adds content knows about it already. The zero Want
+// knows nothing.
+type Want struct {
+	SHA256 string
+	Size   int64 // bytes; 0 is not known
+}
+
+// ErrUnknown says that a store does not have the content.
+var ErrUnknown = errors.New("content is not in the store")
+
+// SizeError is content that is larger than the limit.
+type SizeError struct{ Limit int64 }
+
+// Error names the limit.
+func (e *SizeError) Error() string {
+	return fmt.Sprintf("content is over the limit of %d bytes", e.Limit)
+}
+
+// MismatchError is content that is not what was said of it.
+type MismatchError struct {
+	Field     string // "sha256" or "size_bytes"
+	Got, Want string
+}
+
+// Error names both.
+func (e *MismatchError) Error() string {
+	return fmt.Sprintf("%s of the content is %s, said to be %s", e.Field, e.Got, e.Want)
+}
+
+// Config bounds a store. All are bytes, at least 1.
+type Config struct {
+	Dir      string // made if it is not there
+	Largest  int64  // of one content
+	Capacity int64  // of all
+}
+
+// Store keeps content in a directory of its own. Its methods may be called from
+// several goroutines.
+type Store struct {
+	config Config
+
+	mu    sync.Mutex
+	known map[string]*list.Element // of order, by SHA-256
+	order *list.List               // of Blob, the least recently used in front
+	used  int64
+}
+
+var (
+	digits = regexp.MustCompile(`^[0-9a-f]{64}$`)
+	// incoming is what a file is called until it is whole.
+	incoming = "new-*"
+)
+
+// IsSHA256 says whether s has the form of a Blob's name.
+func IsSHA256(s string) bool { return digits.MatchString(s) }
+
+// Open makes a store of what lies in the directory, and removes what was left
+// half written.
+func Open(c Config) (*Store, error) {
+	if c.Largest < 1 || c.Capacity < 1 {
+		return nil, fmt.Errorf("content store: limits of %d and %d bytes, accepted: at least 1", c.Largest, c.Capacity)
+	}
+	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("content store: %w", err)
+	}
+	s := &Store{config: c, known: make(map[string]*list.Element), order: list.New()}
+	half, err := filepath.Glob(filepath.Join(c.Dir, incoming))
+	if err != nil {
+		return nil, fmt.Errorf("content store: %w", err)
+	}
+	for _, name := range half {
+		if err := os.Remove(name); err != nil {
+			return nil, fmt.Errorf("content store: %w", err)
+		}
+	}
+	if err := s.scan(); err != nil {
+		return nil, fmt.Errorf("content store: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s, s.shrink(c.Capacity)
+}
+
+// scan enters the files, the oldest first.
+func (s *Store) scan() error {
+	type file struct {
+		Blob
+		made time.Time
+	}
+	var files []file
+	err := filepath.WalkDir(s.config.Dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() || !IsSHA256(d.Name()) {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			files = append(files, file{Blob{d.Name(), info.Size()}, info.ModTime()})
+		}
+		return err
+	})
+	slices.SortStableFunc(files, func(a, b file) int { return a.made.Compare(b.made) })
+	for _, f := range files {
+		s.enter(f.Blob)
+	}
+	return err
+}
+
+// Add stores what r gives. Errors are a *SizeError, a *MismatchError, r's own,
+// or the file system's; nothing is kept then.
+func (s *Store) Add(r io.Reader, want Want) (Blob, error) {
+	largest := min(s.config.Largest, s.config.Capacity)
+	if want.Size > largest {
+		return Blob{}, &SizeError{Limit: largest}
+	}
+	f, err := os.CreateTemp(s.config.Dir, incoming)
+	if err != nil {
+		return Blob{}, fmt.Errorf("store content: %w", err)
+	}
+	b, err := receive(f, r, largest)
+	if err == nil {
+		err = check(b, want)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err == nil {
+		err = s.keep(f.Name(), b)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name()) // it is not there any more if it was kept
+		return Blob{}, fmt.Errorf("store content: %w", err)
+	}
+	return b, nil
+}
+
+// receive copies r to f and says what it was.
+func receive(f *os.File, r io.Reader, largest int64) (Blob, error) {
+	hash := sha256.New()
+	n, err := io.Copy(io.MultiWriter(f, hash), io.LimitReader(r, largest+1))
+	if err == nil && n > largest {
+		err = &SizeError{Limit: largest}
+	}
+	return Blob{SHA256: hex.EncodeToString(hash.Sum(nil)), Size: n}, err
+}
+
+func check(b Blob, want Want) error {
+	if want.Size > 0 && want.Size != b.Size {
+		return &MismatchError{Field: "size_bytes", Got: fmt.Sprint(b.Size), Want: fmt.Sprint(want.Size)}
+	}
+	if want.SHA256 != "" && want.SHA256 != b.SHA256 {
+		return &MismatchError{Field: "sha256", Got: b.SHA256, Want: want.SHA256}
+	}
+	return nil
+}
+
+// keep moves a whole file to its place, unless the same content is there.
+func (s *Store) keep(name string, b Blob) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e := s.known[b.SHA256]; e != nil {
+		s.order.MoveToBack(e)
+		return os.Remove(name)
+	}
+	if err := s.shrink(s.config.Capacity - b.Size); err != nil {
+		return err
+	}
+	if err := os.Chmod(name, 0o400); err != nil {
+		return err
+	}
+	place := s.path(b.SHA256)
+	if err := os.MkdirAll(filepath.Dir(place), 0o700); err != nil {
+		return err
+	}
+	if err := os.Rename(name, place); err != nil {
+		return err
+	}
+	s.enter(b)
+	return nil
+}
+
+// enter notes content as the one used last; s.mu is held, or nobody else is there.
+func (s *Store) enter(b Blob) {
+	if s.known[b.SHA256] == nil {
+		s.known[b.SHA256] = s.order.PushBack(b)
+		s.used += b.Size
+	}
+}
+
+// shrink removes what was not used for longest until no more than so many bytes
+// are left; s.mu is held.
+func (s *Store) shrink(limit int64) error {
+	for s.used > limit && s.order.Len() > 0 {
+		oldest := s.order.Front()
+		b := oldest.Value.(Blob)
+		if err := os.Remove(s.path(b.SHA256)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		s.order.Remove(oldest)
+		delete(s.known, b.SHA256)
+		s.used -= b.Size
+	}
+	return nil
+}
+
+// Find returns content by its name, or ErrUnknown.
+func (s *Store) Find(sha string) (Blob, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.known[sha]
+	if e == nil {
+		return Blob{}, ErrUnknown
+	}
+	s.order.MoveToBack(e)
+	return e.Value.(Blob), nil
+}
+
+// Link makes the content appear as a file that nobody may write, in a directory
+// that is there: as a hard link, or as a copy where there are no hard links. It
+// returns ErrUnknown when the store does not have it.
+func (s *Store) Link(sha, name string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.known[sha]
+	if e == nil {
+		return ErrUnknown
+	}
+	s.order.MoveToBack(e)
+	linked := os.Link(s.path(sha), name)
+	switch {
+	case linked == nil:
+		return nil
+	case errors.Is(linked, fs.ErrNotExist) || errors.Is(linked, fs.ErrExist):
+		return fmt.Errorf("link content: %w", linked)
+	}
+	if err := copyFile(s.path(sha), name); err != nil {
+		return fmt.Errorf("link content: %w; copy it: %w", linked, err)
+	}
+	return nil
+}
+
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o400)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}
+
+func (s *Store) path(sha string) string { return filepath.Join(s.config.Dir, sha[:2], sha) }

@@ -1,0 +1,310 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/policies"
+	"github.com/seed-9b8f70bb/drover/server/catalogue"
+	"github.com/seed-9b8f70bb/drover/server/site"
+)
+
+// Config is how a server runs. Default gives every field but Name, Nodes and
+// Services a value that works on one machine.
+type Config struct {
+	Version int    `yaml:"version"` // of this format: 1
+	Name    string `yaml:"name"`    // of the site, unique in the grid
+	Listen  string `yaml:"listen"`  // host:port of the RPC face; port 0 picks one
+	// URL is how others reach the RPC face; empty: http:// and where it listens.
+	URL string `yaml:"url"`
+	// DataDir holds uploaded content and the directories of jobs. Two servers
+	// cannot share one. Empty: drover/NAME in the user's cache directory.
+	DataDir string `yaml:"data_dir"`
+	Gossip  Gossip `yaml:"gossip"`
+	// Insecure allows to listen beyond loopback though nobody is authenticated.
+	Insecure bool `yaml:"insecure"`
+
+	Nodes  []Nodes `yaml:"nodes"` // the machine: virtual nodes of this host
+	Speed  float64 `yaml:"speed"` // of a processor, 1.0 being the reference of services' work
+	Policy Policy  `yaml:"policy"`
+	// Tuning is how the width of a moldable job is chosen: exhaustive or binary.
+	Tuning string `yaml:"tuning"`
+	// Grace is how long a job may go on after SIGTERM before it is killed.
+	Grace    time.Duration `yaml:"grace"`
+	Limits   Limits        `yaml:"limits"`
+	Services Services      `yaml:"services"`
+
+	// Catalogue is what the site offers. Reading a file fills it from Services.
+	Catalogue *catalogue.Catalogue `yaml:"-"`
+	// Program is what "drover" as the first word of a service's command stands
+	// for; empty: the program that this server is part of.
+	Program string `yaml:"-"`
+	// Logger is where news goes; nil: nowhere.
+	Logger hclog.Logger `yaml:"-"`
+}
+
+// Gossip is how agents find the server.
+type Gossip struct {
+	Bind  string   `yaml:"bind"`  // host:port, UDP and TCP; port 0 picks one
+	Seeds []string `yaml:"seeds"` // host:port of members that may be up already
+}
+
+// Nodes is one node, or several that are alike.
+type Nodes struct {
+	// Name of the node; with a count the first part of the names. Empty: n and
+	// the number of the node among all.
+	Name       string `yaml:"name"`
+	Count      int    `yaml:"count"` // nodes; 0 means 1
+	Processors int32  `yaml:"processors"`
+	Memory     Size   `yaml:"memory"` // of each node; 0: not known
+}
+
+// Policy is how the batch system decides.
+type Policy struct {
+	Name     string         `yaml:"name"`     // "cbf", "easy", "fcfs"
+	Settings batch.Settings `yaml:"settings"` // the policy's own
+}
+
+// Limits bound what the server accepts and keeps.
+type Limits struct {
+	Width    int32 `yaml:"width"`    // widest job, processors; 0: all of the machine
+	File     Size  `yaml:"file"`     // largest uploaded file
+	Content  Size  `yaml:"content"`  // all uploaded content; the least recently used goes first
+	Waiting  int   `yaml:"waiting"`  // jobs in the queue
+	Finished int   `yaml:"finished"` // jobs that have ended and are remembered
+}
+
+// Services says where the catalogue is: in a file, in the configuration itself,
+// or in both.
+type Services struct {
+	Catalogue string    `yaml:"catalogue"` // path, from the directory of the configuration
+	Inline    yaml.Node `yaml:"inline"`    // list of services, as in a catalogue
+}
+
+// Size is a number of bytes, written "512MiB" or "16GB".
+type Size int64
+
+// maxNodes bounds what one configuration can ask for.
+const maxNodes = 1 << 20
+
+// Default returns the configuration of a server on loopback. It lacks a name,
+// nodes and services.
+func Default() Config {
+	return Config{
+		Version: 1,
+		Listen:  "127.0.0.1:7420",
+		Gossip:  Gossip{Bind: "127.0.0.1:7421"},
+		Speed:   1,
+		Policy:  Policy{Name: "cbf"},
+		Tuning:  site.Exhaustive.String(),
+		Grace:   10 * time.Second,
+		Limits:  Limits{File: 1 << 30, Content: 16 << 30, Waiting: 10_000, Finished: 10_000},
+	}
+}
+
+// FieldError is one problem of a configuration.
+type FieldError struct {
+	Key      string // "gossip.seeds[0]"
+	Value    string // what was given; may be empty
+	Accepted string
+	Line     int // in the file; 0: the value is the default, or came from no file
+}
+
+// Error names the line, the key, the value and what is accepted.
+func (e *FieldError) Error() string {
+	at := ""
+	if e.Line > 0 {
+		at = fmt.Sprintf("line %d: ", e.Line)
+	}
+	return fmt.Sprintf("%s%s: %q, accepted: %s", at, e.Key, e.Value, e.Accepted)
+}
+
+// Validate reports everything that is wrong: a joined error of *FieldError.
+func (c *Config) Validate() error { return errors.Join(c.problems()...) }
+
+// problems returns everything that is wrong, *FieldErrors in the order of the
+// fields.
+func (c *Config) problems() []error {
+	var errs []error
+	bad := func(key string, value any, accepted string) {
+		errs = append(errs, &FieldError{Key: key, Value: fmt.Sprint(value), Accepted: accepted})
+	}
+	if c.Version != 1 {
+		bad("version", c.Version, "1")
+	}
+	if c.Name == "" || len(c.Name) > 63 || strings.ContainsAny(c.Name, "/\\ \t\n\x00") || strings.HasPrefix(c.Name, ".") {
+		bad("name", c.Name, "a word of at most 63 bytes without /, \\ and spaces that does not begin with a dot")
+	}
+	address := func(key, value string) {
+		switch loopback, err := splitAddress(value); {
+		case err != nil:
+			bad(key, value, "host:port with a port of 0..65535")
+		case !loopback && !c.Insecure:
+			bad(key, value, "a loopback address as 127.0.0.1, or any with insecure: true (nobody is authenticated yet)")
+		}
+	}
+	address("listen", c.Listen)
+	if u, err := url.Parse(c.URL); c.URL != "" && (err != nil || u.Scheme != "http" || u.Host == "") {
+		bad("url", c.URL, "http://host:port")
+	}
+	address("gossip.bind", c.Gossip.Bind)
+	for i, s := range c.Gossip.Seeds {
+		if _, err := splitAddress(s); err != nil {
+			bad(fmt.Sprintf("gossip.seeds[%d]", i), s, "host:port with a port of 0..65535")
+		}
+	}
+	machine := c.checkNodes(bad)
+	if _, err := c.speed(); err != nil {
+		bad("speed", c.Speed, "a number from 0.001 to 1000")
+	}
+	c.checkPolicy(machine, bad)
+	if _, err := site.ParseTuning(c.Tuning); err != nil {
+		bad("tuning", c.Tuning, "exhaustive, binary")
+	}
+	if c.Grace < time.Millisecond || c.Grace > time.Hour {
+		bad("grace", c.Grace, "1ms..1h")
+	}
+	c.checkLimits(machine, bad)
+	if c.Catalogue == nil {
+		bad("services", "", "the path of a catalogue, services inline, or both")
+	}
+	return errs
+}
+
+// checkNodes reports what is wrong with the nodes, and says whether they make a
+// machine.
+func (c *Config) checkNodes(bad func(key string, value any, accepted string)) bool {
+	ok := true
+	total, width := 0, int64(0)
+	names := make(map[string]bool)
+	for i, n := range c.Nodes {
+		key := fmt.Sprintf("nodes[%d]", i)
+		switch {
+		case n.Count < 0 || n.Count > maxNodes:
+			bad(key+".count", n.Count, fmt.Sprintf("0 (for 1) to %d", maxNodes))
+			ok = false
+			continue
+		case n.Processors < 1 || n.Processors > batch.MaxProcessors:
+			bad(key+".processors", n.Processors, fmt.Sprintf("1..%d", batch.MaxProcessors))
+			ok = false
+		case strings.ContainsAny(n.Name, ":, \t\n\x00=/"):
+			bad(key+".name", n.Name, "a word without : , = and /")
+			ok = false
+		}
+		total += max(n.Count, 1)
+		width += int64(max(n.Count, 1)) * int64(max(n.Processors, 1))
+	}
+	if len(c.Nodes) == 0 || total > maxNodes || width > batch.MaxProcessors {
+		bad("nodes", fmt.Sprintf("%d nodes, %d processors", total, width),
+			fmt.Sprintf("1..%d nodes, up to %d processors in all", maxNodes, batch.MaxProcessors))
+		return false
+	}
+	for _, n := range c.platform().Nodes {
+		if names[n.Name] {
+			bad("nodes", n.Name, "a name of its own for each node")
+			return false
+		}
+		names[n.Name] = true
+	}
+	return ok
+}
+
+func (c *Config) checkPolicy(machine bool, bad func(key string, value any, accepted string)) {
+	p := batch.Processors(1)
+	if machine {
+		p = c.platform()
+	}
+	_, err := policies.New(c.Policy.Name, p, c.Policy.Settings)
+	var (
+		unknown *policies.UnknownError
+		setting *batch.SettingError
+	)
+	switch {
+	case err == nil:
+	case errors.As(err, &unknown):
+		bad("policy.name", c.Policy.Name, strings.Join(policies.Names(), ", "))
+	case errors.As(err, &setting):
+		bad("policy.settings."+setting.Key, setting.Value, setting.Accepted)
+	default:
+		bad("policy", c.Policy.Name, err.Error())
+	}
+}
+
+func (c *Config) checkLimits(machine bool, bad func(key string, value any, accepted string)) {
+	l := c.Limits
+	if machine {
+		if w := c.platform().Width(); l.Width < 0 || l.Width > w {
+			bad("limits.width", l.Width, fmt.Sprintf("0 (all) to %d, the processors of the site", w))
+		}
+	}
+	if l.File < 1 {
+		bad("limits.file", int64(l.File), "at least 1B")
+	}
+	if l.Content < l.File {
+		bad("limits.content", int64(l.Content), "at least limits.file")
+	}
+	if l.Waiting < 1 || l.Waiting > 1_000_000 {
+		bad("limits.waiting", l.Waiting, "1..1000000")
+	}
+	if l.Finished < 1 || l.Finished > 1_000_000 {
+		bad("limits.finished", l.Finished, "1..1000000")
+	}
+}
+
+// splitAddress says whether host:port is on loopback.
+func splitAddress(address string) (loopback bool, err error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return false, err
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return false, err
+	}
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback(), nil
+}
+
+// platform returns the nodes in the words of the batch system.
+func (c *Config) platform() batch.Platform {
+	var p batch.Platform
+	for _, n := range c.Nodes {
+		for i := range max(n.Count, 1) {
+			name := n.Name
+			switch {
+			case name == "":
+				name = "n" + strconv.Itoa(len(p.Nodes)+1)
+			case n.Count > 0:
+				name += strconv.Itoa(i + 1)
+			}
+			p.Nodes = append(p.Nodes, batch.Node{Name: name, Processors: n.Processors, Memory: int64(n.Memory)})
+		}
+	}
+	return p
+}
+
+func (c *Config) speed() (catalogue.Speed, error) {
+	return catalogue.ParseSpeed(strconv.FormatFloat(c.Speed, 'g', -1, 64))
+}
+
+// dataDir returns where the data lies.
+func (c *Config) dataDir() (string, error) {
+	if c.DataDir != "" {
+		return filepath.Abs(c.DataDir)
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("data_dir: not given, and %w", err)
+	}
+	return filepath.Join(cache, "drover", c.Name), nil
+}

@@ -1,0 +1,115 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/hashicorp/go-hclog"
+	"golang.org/x/sys/unix"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// dataDir is the directory of one server:
+//
+//	lock       held while the server lives
+//	content/   uploaded files
+//	jobs/ID/   in/ARGUMENT/NAME, work/ (where the job runs), stdout, stderr
+type dataDir struct {
+	root string
+	lock *os.File
+}
+
+// openData takes a directory, made if it is not there, and clears what an
+// earlier life has left of its jobs.
+func openData(root string, log hclog.Logger) (*dataDir, error) {
+	d := &dataDir{root: root}
+	if err := os.MkdirAll(d.jobs(), 0o700); err != nil {
+		return nil, fmt.Errorf("data directory: %w", err)
+	}
+	var err error
+	if d.lock, err = os.OpenFile(filepath.Join(root, "lock"), os.O_CREATE|os.O_RDWR, 0o600); err != nil {
+		return nil, fmt.Errorf("data directory: %w", err)
+	}
+	if err := unix.Flock(int(d.lock.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		return nil, errors.Join(fmt.Errorf("data directory %s is another server's: %w", root, err), d.lock.Close())
+	}
+	left, err := os.ReadDir(d.jobs())
+	for _, e := range left {
+		err = errors.Join(err, os.RemoveAll(filepath.Join(d.jobs(), e.Name())))
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("data directory: clear old jobs: %w", err), d.lock.Close())
+	}
+	if len(left) > 0 {
+		log.Warn("cleared the directories of jobs that an earlier life has left", "jobs", len(left))
+	}
+	return d, nil
+}
+
+// close lets another server have the directory.
+func (d *dataDir) close() error { return d.lock.Close() }
+
+func (d *dataDir) jobs() string { return filepath.Join(d.root, "jobs") }
+
+// job returns the directory of a job, whose ID is a UUID and no other path.
+func (d *dataDir) job(id batch.JobID) string { return filepath.Join(d.jobs(), string(id)) }
+
+// input returns where a job finds a file argument.
+func (d *dataDir) input(id batch.JobID, argument, name string) string {
+	return filepath.Join(d.job(id), inputPath(argument, name))
+}
+
+// inputPath is relative to the job's directory. A file without a name of its own
+// is called as its argument.
+func inputPath(argument, name string) string {
+	if name == "" {
+		name = argument
+	}
+	return filepath.Join("in", argument, name)
+}
+
+// work returns the directory in which a job runs and writes its files.
+func (d *dataDir) work(id batch.JobID) string { return filepath.Join(d.job(id), "work") }
+
+// stream returns the file of a job's stdout or stderr.
+func (d *dataDir) stream(id batch.JobID, name string) string { return filepath.Join(d.job(id), name) }
+
+// stage makes a directory that is to become a job's.
+func (d *dataDir) stage() (string, error) {
+	dir, err := os.MkdirTemp(d.jobs(), ".new-*")
+	if err != nil {
+		return "", fmt.Errorf("job directory: %w", err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "work"), 0o700); err != nil {
+		return "", errors.Join(fmt.Errorf("job directory: %w", err), os.RemoveAll(dir))
+	}
+	return dir, nil
+}
+
+// adopt makes a staged directory the job's.
+func (d *dataDir) adopt(staged string, id batch.JobID) error {
+	if err := os.Rename(staged, d.job(id)); err != nil {
+		return fmt.Errorf("job directory: %w", err)
+	}
+	return nil
+}
+
+// remove takes a directory away, whatever its programs have made of its modes.
+func (d *dataDir) remove(dir string) error {
+	err := os.RemoveAll(dir)
+	if !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	// A directory that its program has closed to itself.
+	_ = filepath.WalkDir(dir, func(name string, e fs.DirEntry, _ error) error {
+		if e != nil && e.IsDir() {
+			return os.Chmod(name, 0o700)
+		}
+		return nil
+	})
+	return os.RemoveAll(dir)
+}

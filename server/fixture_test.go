@@ -1,0 +1,329 @@
+package server
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"connectrpc.com/connect"
+	"github.com/google/uuid"
+	"go.uber.org/goleak"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
+)
+
+// mode makes the test binary one of the services: "drover" in a command is the
+// program that the server is part of.
+const mode = "SERVER_TEST_MODE"
+
+func TestMain(m *testing.M) {
+	if as := os.Getenv(mode); as != "" {
+		// Straight out: what the race detector and the coverage tool do at the
+		// end of a program would show in the outputs.
+		syscall.Exit(service(as, os.Args[1:]))
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// catalogueYAML is what the sites of these tests offer.
+const catalogueYAML = `
+    - name: copy
+      doc: Copies a file.
+      args: [{name: from, type: file}, {name: to, type: file-out}, {name: more, type: file-out}]
+      command: [drover, "{from}", "{to}"]
+      env: {SERVER_TEST_MODE: copy}
+      model: {fixed: {width: 1, time: 30s}}
+    - name: print
+      doc: Prints its arguments and ends as it is told.
+      args:
+        - {name: text, type: string, default: hello}
+        - {name: code, type: int, min: 0, max: 99, default: 0}
+      command: [drover, "{text}", "{code}"]
+      env: {SERVER_TEST_MODE: print}
+      model: {fixed: {width: 1, time: 30s}}
+    - name: block
+      doc: Waits for a signal, or for somebody to write to a pipe and close it.
+      args: [{name: pipe, type: string, default: ""}]
+      command: [drover, "{pipe}"]
+      env: {SERVER_TEST_MODE: block}
+      model: {table: {1: 100s, 2: 60s, 4: 40s}}
+    - name: absent
+      doc: Cannot be started.
+      command: [/nonexistent/drover-test]
+      model: {fixed: {width: 1, time: 30s}}
+    - name: traps
+      doc: Leaves a link and a pipe where files are expected.
+      args: [{name: link, type: file-out}, {name: pipe, type: file-out}]
+      command: [drover, "{link}", "{pipe}"]
+      env: {SERVER_TEST_MODE: traps}
+      model: {fixed: {width: 1, time: 30s}}
+`
+
+// service is what the services do; it returns the exit code.
+func service(as string, args []string) int {
+	var err error
+	switch as {
+	case "copy":
+		var data []byte
+		if data, err = os.ReadFile(args[0]); err == nil {
+			err = os.WriteFile(args[1], data, 0o600)
+		}
+	case "print":
+		fmt.Println(args[0], filepath.Base(os.Getenv("DROVER_JOB_ID")), os.Getenv("DROVER_WIDTH"))
+		fmt.Fprintln(os.Stderr, "to stderr")
+		code, _ := strconv.Atoi(args[1])
+		return code
+	case "block":
+		stop := make(chan os.Signal, 1)
+		signal.Notify(stop, syscall.SIGTERM)
+		fmt.Println("ready")
+		if args[0] == "" {
+			<-stop
+			return 3
+		}
+		in, e := os.Open(args[0])
+		if err = e; e == nil {
+			_, err = io.Copy(os.Stdout, in)
+		}
+	case "traps":
+		err = errors.Join(os.Symlink("/etc/hostname", args[0]), syscall.Mkfifo(args[1], 0o600))
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// testSite is a server under test.
+type testSite struct {
+	*Server
+	client droverv1connect.ServerServiceClient
+	stop   func() error // ends Run, and returns what it returned
+}
+
+// config is a site of two nodes with two processors each.
+func config(t testing.TB, lines string) Config {
+	t.Helper()
+	cfg, err := ParseConfig([]byte(fmt.Sprintf(`version: 1
+name: lyon
+listen: 127.0.0.1:0
+gossip: {bind: 127.0.0.1:0}
+data_dir: %s
+nodes: [{count: 2, processors: 2}]
+services:
+  inline:%s
+%s`, t.TempDir(), catalogueYAML, lines)), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cfg
+}
+
+// start runs a server and stops it with the test.
+func start(t testing.TB, cfg Config) *testSite {
+	t.Helper()
+	s, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx) }()
+	var protocols http.Protocols
+	protocols.SetUnencryptedHTTP2(true)
+	transport := &http.Transport{Protocols: &protocols}
+	stopped := false
+	out := &testSite{Server: s, client: droverv1connect.NewServerServiceClient(&http.Client{Transport: transport}, s.URL())}
+	out.stop = func() error {
+		stopped = true
+		cancel()
+		return <-ended
+	}
+	t.Cleanup(func() {
+		if !stopped {
+			if err := out.stop(); err != nil {
+				t.Errorf("Run: %v", err)
+			}
+		}
+		transport.CloseIdleConnections()
+	})
+	return out
+}
+
+// within bounds a test that waits for something.
+func within(t testing.TB) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func newID(t testing.TB) string {
+	id, err := uuid.NewV7()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id.String()
+}
+
+func text(s string) *droverv1.Value {
+	return &droverv1.Value{Kind: &droverv1.Value_StringValue{StringValue: s}}
+}
+
+func number(i int64) *droverv1.Value {
+	return &droverv1.Value{Kind: &droverv1.Value_IntValue{IntValue: i}}
+}
+
+func file(f *droverv1.File) *droverv1.Value {
+	return &droverv1.Value{Kind: &droverv1.Value_FileValue{FileValue: f}}
+}
+
+type arguments = map[string]*droverv1.Value
+
+func seconds(n int64) *durationpb.Duration { return &durationpb.Duration{Seconds: n} }
+
+// submit hands a request over and fails the test if it is refused.
+func (s *testSite) submit(t testing.TB, r *droverv1.Request) *droverv1.Job {
+	t.Helper()
+	res, err := s.client.Submit(within(t), &droverv1.SubmitRequest{JobId: newID(t), Request: r})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.GetJob()
+}
+
+// until watches a job until it is in the state, and returns it.
+func (s *testSite) until(t testing.TB, id string, state droverv1.JobState) *droverv1.Job {
+	t.Helper()
+	stream, err := s.client.WatchJob(within(t), &droverv1.WatchJobRequest{JobId: id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stream.Close()
+	var last *droverv1.Job
+	for stream.Receive() {
+		if last = stream.Msg().GetJob(); last.GetState() == state {
+			return last
+		}
+	}
+	t.Fatalf("job was never %v, at last %v: %v", state, last, stream.Err())
+	return nil
+}
+
+// upload sends content in pieces.
+func (s *testSite) upload(ctx context.Context, data []byte, want *droverv1.UploadRequest) (*droverv1.File, error) {
+	stream, err := s.client.Upload(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for piece := range bytesOf(data, 1000) {
+		if err := stream.Send(&droverv1.UploadRequest{Sha256: want.GetSha256(), SizeBytes: want.GetSizeBytes(), Data: piece}); err != nil {
+			break // the answer says why
+		}
+	}
+	res, err := stream.CloseAndReceive()
+	return res.GetFile(), err
+}
+
+// bytesOf yields data in pieces, at least one.
+func bytesOf(data []byte, size int) func(func([]byte) bool) {
+	return func(yield func([]byte) bool) {
+		for {
+			n := min(size, len(data))
+			if !yield(data[:n]) || n == len(data) {
+				return
+			}
+			data = data[n:]
+		}
+	}
+}
+
+// download fetches an output.
+func (s *testSite) download(ctx context.Context, id, argument string, offset int64) ([]byte, error) {
+	stream, err := s.client.Download(ctx, &droverv1.DownloadRequest{JobId: id, Argument: argument, Offset: offset})
+	if err != nil {
+		return nil, err
+	}
+	defer stream.Close()
+	var got bytes.Buffer
+	for stream.Receive() {
+		if at := stream.Msg().GetOffset(); at != offset+int64(got.Len()) {
+			return nil, fmt.Errorf("piece at %d after %d bytes", at, got.Len())
+		}
+		got.Write(stream.Msg().GetData())
+	}
+	return got.Bytes(), stream.Err()
+}
+
+// log reads a stream of a job to its end.
+func (s *testSite) log(t testing.TB, req *droverv1.ReadLogsRequest) string {
+	t.Helper()
+	stream, err := s.client.ReadLogs(within(t), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stream.Close()
+	var got bytes.Buffer
+	for stream.Receive() {
+		got.Write(stream.Msg().GetData())
+	}
+	if err := stream.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return got.String()
+}
+
+// detail returns the code of an error and its ErrorDetail.
+func detail(t testing.TB, err error) (connect.Code, *droverv1.ErrorDetail) {
+	t.Helper()
+	var ce *connect.Error
+	if !errors.As(err, &ce) || len(ce.Details()) != 1 {
+		t.Fatalf("no Connect error with one detail: %v", err)
+	}
+	v, err := ce.Details()[0].Value()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ce.Code(), v.(*droverv1.ErrorDetail)
+}
+
+func sum(data []byte) string {
+	h := sha256.Sum256(data)
+	return hex.EncodeToString(h[:])
+}
+
+// pipe makes a named pipe. The returned function writes to it and closes it; it
+// waits for the reader.
+func pipe(t testing.TB) (name string, say func(string)) {
+	name = filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(name, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name, func(s string) {
+		t.Helper()
+		w, err := os.OpenFile(name, os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := bufio.NewWriter(w)
+		_, _ = b.WriteString(s)
+		if err := errors.Join(b.Flush(), w.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,352 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/server/blobs"
+	"github.com/seed-9b8f70bb/drover/server/catalogue"
+	"github.com/seed-9b8f70bb/drover/server/site"
+)
+
+// quote is an estimate as it is answered.
+type quote struct {
+	site.Quote
+	age batch.Duration // of the state from which it was made
+}
+
+// estimate answers when a request would be completed, not started before
+// notBefore from now. Errors are the core's: a *site.Refusal when the site would
+// not accept the request.
+func (s *Server) estimate(ctx context.Context, r *site.Request, notBefore batch.Duration) (quote, error) {
+	if s.leaving.Load() {
+		return quote{}, errStopping
+	}
+	if err := r.Validate(); err != nil {
+		return quote{}, err
+	}
+	var (
+		q      quote
+		failed error
+	)
+	asked := s.now()
+	var at batch.Time
+	err := s.do(ctx, func() {
+		p := planner{ctx: ctx, server: s}
+		at = s.now()
+		q.Quote, failed = s.core.Quote(at, site.Question{Request: r, From: asked.Add(notBefore)}, &p)
+		failed = p.why(failed)
+	})
+	if err = errors.Join(err, failed); err != nil {
+		return quote{}, err
+	}
+	q.age = s.now().Sub(at)
+	q.Wait = max(q.Wait-q.age, notBefore, 0)
+	q.Completion = q.Wait + q.Run
+	return q, nil
+}
+
+// submission hands a request over.
+type submission struct {
+	id       string
+	request  *site.Request
+	decision []byte
+}
+
+// submit accepts a request as a job, once.
+func (s *Server) submit(ctx context.Context, sub submission) (record, error) {
+	if s.leaving.Load() {
+		return record{}, errStopping
+	}
+	id, err := site.CheckID(sub.id)
+	if err != nil {
+		return record{}, err
+	}
+	if err := sub.request.Validate(); err != nil {
+		return record{}, err
+	}
+	known, r, err := s.repeated(ctx, id, sub)
+	if known || err != nil {
+		return r, err
+	}
+	staged, err := s.stage(sub.request)
+	if err != nil {
+		return record{}, err
+	}
+	var failed error
+	kept := false
+	err = s.do(ctx, func() { r, kept, failed = s.accept(ctx, id, sub, staged) })
+	err = errors.Join(err, failed)
+	if !kept {
+		if e := s.data.remove(staged); e != nil {
+			s.log.Warn("removing a staged directory", "error", e)
+		}
+	}
+	return r, err
+}
+
+// repeated answers a submission of a job that is known already; false for one
+// that is new, and may come in.
+func (s *Server) repeated(ctx context.Context, id batch.JobID, sub submission) (known bool, r record, err error) {
+	var failed error
+	err = s.do(ctx, func() {
+		if _, e := s.core.Job(id); e == nil {
+			known = true
+			r, _, failed = s.accept(ctx, id, sub, "")
+			return
+		}
+		failed = site.CheckAge(s.now(), id)
+	})
+	return known, r, errors.Join(err, failed)
+}
+
+// stage makes the directory of a job that may come, with its input. A request
+// whose arguments the service does not take is left to the core to refuse.
+func (s *Server) stage(r *site.Request) (string, error) {
+	files := s.files(r)
+	for name, f := range files {
+		if err := s.checkContent(name, f); err != nil {
+			return "", err
+		}
+	}
+	dir, err := s.data.stage()
+	if err != nil {
+		return "", err
+	}
+	for name, f := range files {
+		path := filepath.Join(dir, inputPath(name, f.Name))
+		if err = os.MkdirAll(filepath.Dir(path), 0o700); err == nil {
+			err = s.content.Link(f.SHA256, path)
+		}
+		if errors.Is(err, blobs.ErrUnknown) {
+			err = missing(name, f)
+		}
+		if err != nil {
+			return "", errors.Join(err, s.data.remove(dir))
+		}
+	}
+	return dir, nil
+}
+
+// files returns the file arguments of a request by name, none if it would be
+// refused.
+func (s *Server) files(r *site.Request) map[string]catalogue.File {
+	service, err := s.cfg.Catalogue.Service(r.Service)
+	if err != nil {
+		return nil
+	}
+	if _, err := service.Bind(r.Arguments); err != nil {
+		return nil
+	}
+	files := make(map[string]catalogue.File)
+	for name, v := range r.Arguments {
+		if v.Type() == catalogue.TypeFileIn {
+			files[name] = v.File()
+		}
+	}
+	return files
+}
+
+// checkContent returns a *problem unless the file that a request names is here.
+func (s *Server) checkContent(argument string, f catalogue.File) error {
+	if !blobs.IsSHA256(f.SHA256) {
+		return &problem{
+			reason: badValue, field: "request.arguments." + argument, accepted: "a file with its sha256, 64 lower-case hexadecimal digits",
+			message: fmt.Sprintf("argument %s: sha256 %.70q", argument, f.SHA256),
+		}
+	}
+	b, err := s.content.Find(f.SHA256)
+	if err != nil {
+		return missing(argument, f)
+	}
+	if b.Size != f.Size {
+		return &problem{
+			reason: badValue, field: "request.arguments." + argument, accepted: fmt.Sprintf("size_bytes of %d", b.Size),
+			message: fmt.Sprintf("argument %s: size of %d bytes, but the content has %d", argument, f.Size, b.Size),
+		}
+	}
+	return nil
+}
+
+func missing(argument string, f catalogue.File) *problem {
+	return &problem{
+		reason: unknownContent, field: "request.arguments." + argument, accepted: "content that was uploaded to this server",
+		message: fmt.Sprintf("argument %s: no content %s here", argument, f.SHA256),
+		hint:    "upload the file to this server, then submit again",
+	}
+}
+
+// accept is the submission itself; called by the loop. It says whether the
+// staged directory has become the job's.
+func (s *Server) accept(ctx context.Context, id batch.JobID, sub submission, staged string) (r record, kept bool, err error) {
+	if s.leaving.Load() {
+		return record{}, false, errStopping
+	}
+	_, unknown := s.core.Job(id)
+	if limit := s.cfg.Limits.Waiting; unknown != nil && s.core.Load().Waiting >= limit {
+		return record{}, false, &problem{
+			reason: queueFull, accepted: fmt.Sprintf("at most %d waiting jobs", limit),
+			message: fmt.Sprintf("the queue of site %s is full", s.cfg.Name), retryable: true,
+		}
+	}
+	p := planner{ctx: ctx, server: s}
+	j, cmds, err := s.core.Submit(s.now(), site.Submission{ID: id, Request: sub.request, Decision: sub.decision}, &p)
+	if err != nil {
+		return record{}, false, p.why(err)
+	}
+	if len(cmds) == 0 {
+		return s.record(j), false, nil
+	}
+	s.entries[id] = &entry{told: j.Revision}
+	if err := s.data.adopt(staged, id); err != nil {
+		s.log.Error("job without a directory", "job", id, "error", err)
+		return s.rejected(j, errors.New("the server could not make its directory")), false, nil
+	}
+	for i := range cmds {
+		cmds[i].Run = s.program(&j)
+	}
+	// The job is accepted: whether the caller still listens does not matter.
+	if err := s.system.Do(context.WithoutCancel(ctx), cmds); err != nil {
+		s.log.Warn("batch system refuses a job", "job", id, "error", err)
+		return s.rejected(j, err), true, nil
+	}
+	s.log.Debug("accepted", "job", id, "service", j.Request.Service, "shape", j.Spec.Shape)
+	return s.record(j), true, nil
+}
+
+// rejected ends a job that the batch system did not take; called by the loop.
+func (s *Server) rejected(j site.Job, why error) record {
+	ended, err := s.core.Ended(s.now(), j.Key(), batch.Outcome{End: batch.EndStartFailed, Reason: why.Error()})
+	if err != nil {
+		s.log.Error("ending a job that was not taken", "job", j.ID, "error", err)
+		return s.record(j)
+	}
+	s.changed(ended)
+	s.finished(j.ID)
+	return s.record(ended)
+}
+
+// program returns what a job runs.
+func (s *Server) program(j *site.Job) batch.Program {
+	service := j.Values.Service()
+	launch := catalogue.Launch{Shape: j.Spec.Shape, Paths: make(map[string]string)}
+	for i := range service.Arguments {
+		switch a := &service.Arguments[i]; a.Type {
+		case catalogue.TypeFileIn:
+			v, _ := j.Values.Get(a.Name)
+			launch.Paths[a.Name] = s.data.input(j.ID, a.Name, v.File().Name)
+		case catalogue.TypeFileOut:
+			launch.Paths[a.Name] = filepath.Join(s.data.work(j.ID), a.Name)
+		}
+	}
+	args := service.Args(j.Values, launch)
+	if args[0] == "drover" {
+		args[0] = s.cfg.Program
+	}
+	return batch.Program{
+		Args: args, Env: service.Environ(j.Values, launch), Dir: s.data.work(j.ID),
+		Stdout: s.data.stream(j.ID, stdout), Stderr: s.data.stream(j.ID, stderr),
+	}
+}
+
+// job returns one job.
+func (s *Server) job(ctx context.Context, name string) (record, error) {
+	id, err := site.CheckID(name)
+	if err != nil {
+		return record{}, err
+	}
+	var (
+		r      record
+		failed error
+	)
+	err = s.do(ctx, func() {
+		var j site.Job
+		j, failed = s.core.Job(id)
+		r = s.record(j)
+	})
+	return r, errors.Join(err, failed)
+}
+
+// list returns a page of jobs, and the token of the next.
+func (s *Server) list(ctx context.Context, f site.Filter, after string, limit int) (page []record, next string, err error) {
+	var failed error
+	err = s.do(ctx, func() {
+		var (
+			jobs []site.Job
+			more batch.JobID
+		)
+		jobs, more, failed = s.core.List(f, batch.JobID(after), limit)
+		for _, j := range jobs {
+			page = append(page, s.record(j))
+		}
+		next = string(more)
+	})
+	return page, next, errors.Join(err, failed)
+}
+
+// cancel ends a job.
+func (s *Server) cancel(ctx context.Context, name string) (record, error) {
+	id, err := site.CheckID(name)
+	if err != nil {
+		return record{}, err
+	}
+	var (
+		r      record
+		failed error
+	)
+	err = s.do(ctx, func() {
+		j, cmds, e := s.core.Cancel(id)
+		if failed = e; e != nil {
+			return
+		}
+		r = s.record(j)
+		if len(cmds) == 0 {
+			return
+		}
+		s.changed(j)
+		failed = s.system.Do(context.WithoutCancel(ctx), cmds)
+	})
+	return r, errors.Join(err, failed)
+}
+
+// watch sends a job as it is and after every change, until it has ended.
+func (s *Server) watch(ctx context.Context, name string, send func(record) error) error {
+	id, err := site.CheckID(name)
+	if err != nil {
+		return err
+	}
+	r, changes, cancel, err := s.subscribe(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer cancel()
+	for {
+		if err := send(r); err != nil || r.State.Final() {
+			return err
+		}
+		if r, err = s.await(ctx, changes); err != nil {
+			return err
+		}
+	}
+}
+
+// await returns the next change of a job that is watched.
+func (s *Server) await(ctx context.Context, changes <-chan record) (record, error) {
+	select {
+	case r := <-changes:
+		return r, nil
+	case <-ctx.Done():
+		return record{}, ctx.Err()
+	case <-s.closing:
+	}
+	select {
+	case r := <-changes: // its last one
+		return r, nil
+	default:
+		return record{}, errStopping
+	}
+}

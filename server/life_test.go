@@ -1,0 +1,251 @@
+package server
+
+import (
+	"bytes"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"connectrpc.com/connect"
+	"google.golang.org/protobuf/proto"
+
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+)
+
+func TestAJobsWholeLife(t *testing.T) {
+	s := start(t, config(t, ""))
+	decision := &droverv1.DecisionRecord{Agent: "a", Chosen: "lyon", Candidates: []*droverv1.Candidate{{Site: "lyon", Width: 1}}}
+	id := newID(t)
+	req := &droverv1.SubmitRequest{
+		JobId: id, Decision: decision,
+		Request: &droverv1.Request{
+			Service: "print", Owner: "ada", Arguments: arguments{"text": text("$HOME `ls` ; *")}, Labels: map[string]string{"a": "b"},
+			Width: 1, Walltime: seconds(9), Licences: []*droverv1.Licence{{Name: "x", Copies: 1}}, Cpu: 0.5,
+		},
+	}
+	res, err := s.client.Submit(within(t), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := res.GetJob()
+	if !proto.Equal(j.GetRequest(), req.GetRequest()) {
+		t.Errorf("request came back as %v", j.GetRequest())
+	}
+	if j.GetShape().GetWidth() != 1 || j.GetShape().GetWalltime().GetSeconds() != 9 || j.GetSite() != "lyon" || j.GetSubmittedAt() == nil {
+		t.Errorf("job: %v", j)
+	}
+	if j.GetEstimateKind() != droverv1.EstimateKind_ESTIMATE_KIND_PROMISED || j.GetEstimatedCompletion().GetSeconds() < 9 {
+		t.Errorf("estimate: %v %v", j.GetEstimateKind(), j.GetEstimatedCompletion())
+	}
+	done := s.until(t, id, droverv1.JobState_JOB_STATE_DONE)
+	if done.GetOutcome() == nil || done.GetStartedAt() == nil || done.GetEndedAt() == nil || !slices.Equal(done.GetNodes(), []string{"n1"}) ||
+		done.GetRevision() <= j.GetRevision() || !proto.Equal(done.GetDecision(), decision) {
+		t.Errorf("ended as %v", done)
+	}
+	if got, want := s.log(t, &droverv1.ReadLogsRequest{JobId: id}), "$HOME `ls` ; * "+id+" 1\n"; got != want {
+		t.Errorf("stdout %q, want %q", got, want)
+	}
+	if got := s.log(t, &droverv1.ReadLogsRequest{JobId: id, Stream: droverv1.LogStream_LOG_STREAM_STDERR, Offset: 3, Follow: true}); got != "stderr\n" {
+		t.Errorf("stderr from 3 on: %q", got)
+	}
+	again, err := s.client.GetJob(within(t), &droverv1.GetJobRequest{JobId: id})
+	if err != nil || !proto.Equal(again.GetJob(), done) {
+		t.Errorf("GetJob: %v, %v", again, err)
+	}
+}
+
+func TestWatchersSeeStatesInOrderAndTheEnd(t *testing.T) {
+	s := start(t, config(t, ""))
+	name, say := pipe(t)
+	j := s.submit(t, &droverv1.Request{Service: "block", Width: 1, Arguments: arguments{"pipe": text(name)}})
+	stream, err := s.client.WatchJob(within(t), &droverv1.WatchJobRequest{JobId: j.GetId()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stream.Close()
+	var revision uint64
+	var last droverv1.JobState
+	for stream.Receive() {
+		m := stream.Msg().GetJob()
+		if m.GetRevision() <= revision {
+			t.Errorf("revision %d after %d", m.GetRevision(), revision)
+		}
+		revision, last = m.GetRevision(), m.GetState()
+		if last == droverv1.JobState_JOB_STATE_RUNNING {
+			say("go")
+		}
+	}
+	if err := stream.Err(); err != nil || last != droverv1.JobState_JOB_STATE_DONE {
+		t.Errorf("ended with %v, %v", last, err)
+	}
+}
+
+func TestExitCodesAndLaunchFailuresAreTold(t *testing.T) {
+	s := start(t, config(t, ""))
+	j := s.submit(t, &droverv1.Request{Service: "print", Arguments: arguments{"code": number(7)}})
+	failed := s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_FAILED)
+	if o := failed.GetOutcome(); o.GetExitCode() != 7 || o.GetReason() != "exit status 7" {
+		t.Errorf("outcome: %v", o)
+	}
+	j = s.submit(t, &droverv1.Request{Service: "absent"})
+	failed = s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_FAILED)
+	if r := failed.GetOutcome().GetReason(); r == "" || strings.Contains(r, s.data.root) || strings.Contains(r, "/nonexistent") {
+		t.Errorf("reason: %q", r)
+	}
+}
+
+func TestAWalltimeKills(t *testing.T) {
+	s := start(t, config(t, ""))
+	j := s.submit(t, &droverv1.Request{Service: "block", Width: 1, Walltime: seconds(1)})
+	killed := s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_KILLED)
+	if r := killed.GetOutcome().GetReason(); !strings.Contains(r, "walltime of 1s") {
+		t.Errorf("reason: %q", r)
+	}
+}
+
+func TestLogsAreFollowedLiveToTheEnd(t *testing.T) {
+	s := start(t, config(t, ""))
+	name, say := pipe(t)
+	j := s.submit(t, &droverv1.Request{Service: "block", Width: 1, Arguments: arguments{"pipe": text(name)}})
+	stream, err := s.client.ReadLogs(within(t), &droverv1.ReadLogsRequest{JobId: j.GetId(), Follow: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stream.Close()
+	more := strings.Repeat("more\n", 50_000) // several pieces
+	var got bytes.Buffer
+	for stream.Receive() {
+		if at := stream.Msg().GetOffset(); at != int64(got.Len()) {
+			t.Fatalf("piece at %d after %d bytes", at, got.Len())
+		}
+		got.Write(stream.Msg().GetData())
+		if got.String() == "ready\n" { // it is read while the job runs
+			go say(more)
+		}
+	}
+	if err := stream.Err(); err != nil {
+		t.Fatal(err)
+	}
+	if got.String() != "ready\n"+more {
+		t.Errorf("read %d bytes, want %d", got.Len(), len("ready\n"+more))
+	}
+}
+
+func TestCancelOfARunningAndAWaitingJob(t *testing.T) {
+	s := start(t, config(t, ""))
+	running := s.submit(t, &droverv1.Request{Service: "block", Width: 4})
+	s.until(t, running.GetId(), droverv1.JobState_JOB_STATE_RUNNING)
+	waiting := s.submit(t, &droverv1.Request{Service: "block", Width: 4})
+	status, err := s.client.GetStatus(within(t), &droverv1.GetStatusRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if st := status.GetStatus(); st.GetRunning() != 1 || st.GetWaiting() != 1 || st.GetProcessorsBusy() != 4 || st.GetLoad() != 1 || st.GetBacklogSeconds() != 4*50 {
+		t.Errorf("status: %v", st)
+	}
+	for _, id := range []string{waiting.GetId(), running.GetId()} {
+		if _, err := s.client.CancelJob(within(t), &droverv1.CancelJobRequest{JobId: id}); err != nil {
+			t.Fatal(err)
+		}
+		s.until(t, id, droverv1.JobState_JOB_STATE_CANCELLED)
+		again, err := s.client.CancelJob(within(t), &droverv1.CancelJobRequest{JobId: id})
+		if err != nil || again.GetJob().GetState() != droverv1.JobState_JOB_STATE_CANCELLED {
+			t.Errorf("again: %v, %v", again, err)
+		}
+	}
+	if got := s.log(t, &droverv1.ReadLogsRequest{JobId: waiting.GetId(), Follow: true}); got != "" {
+		t.Errorf("a job that never ran has written %q", got)
+	}
+}
+
+func TestTheSameSubmissionAgainIsTheSameJob(t *testing.T) {
+	s := start(t, config(t, ""))
+	req := &droverv1.SubmitRequest{JobId: newID(t), Request: &droverv1.Request{Service: "print", Arguments: arguments{"code": number(1)}}}
+	var answers []*droverv1.Job
+	for range 3 {
+		res, err := s.client.Submit(within(t), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answers = append(answers, res.GetJob())
+		s.until(t, req.GetJobId(), droverv1.JobState_JOB_STATE_FAILED)
+	}
+	if !proto.Equal(answers[1], answers[2]) || !proto.Equal(answers[0].GetSubmittedAt(), answers[1].GetSubmittedAt()) {
+		t.Errorf("answers: %v", answers)
+	}
+	req.Request.Arguments["code"] = number(2)
+	_, err := s.client.Submit(within(t), req)
+	if code, d := detail(t, err); code != connect.CodeAlreadyExists || d.GetReason() != "job-conflict" || d.GetField() != "job_id" || d.GetRetryable() {
+		t.Errorf("another request: %v %v", code, d)
+	}
+	list, err := s.client.ListJobs(within(t), &droverv1.ServerServiceListJobsRequest{})
+	if err != nil || len(list.GetJobs()) != 1 {
+		t.Errorf("jobs: %v, %v", list, err)
+	}
+}
+
+func TestJobsAreListedInPages(t *testing.T) {
+	s := start(t, config(t, ""))
+	var want []string
+	for range 5 {
+		j := s.submit(t, &droverv1.Request{Service: "block", Width: 4, Owner: "ada"})
+		want = append(want, j.GetId())
+	}
+	other := s.submit(t, &droverv1.Request{Service: "print", Owner: "eve"})
+	var got []string
+	req := &droverv1.ServerServiceListJobsRequest{PageSize: 2, Filter: "owner=ada state=active"}
+	for {
+		res, err := s.client.ListJobs(within(t), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, j := range res.GetJobs() {
+			got = append(got, j.GetId())
+		}
+		if req.PageToken = res.GetNextPageToken(); req.PageToken == "" {
+			break
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("listed %v, want %v", got, want)
+	}
+	res, err := s.client.ListJobs(within(t), &droverv1.ServerServiceListJobsRequest{Filter: "service=print"})
+	if err != nil || len(res.GetJobs()) != 1 || res.GetJobs()[0].GetId() != other.GetId() {
+		t.Errorf("service=print: %v, %v", res, err)
+	}
+	for field, req := range map[string]*droverv1.ServerServiceListJobsRequest{
+		"page_size": {PageSize: -1}, "page_token": {PageToken: "x"}, "filter": {Filter: "state=odd"},
+	} {
+		_, err := s.client.ListJobs(within(t), req)
+		if code, d := detail(t, err); code != connect.CodeInvalidArgument || d.GetField() != field || d.GetAccepted() == "" {
+			t.Errorf("%s: %v %v", field, code, d)
+		}
+	}
+}
+
+func TestOldJobsAreForgottenWithTheirFiles(t *testing.T) {
+	s := start(t, config(t, "limits: {finished: 2}"))
+	var ids []string
+	for range 4 {
+		j := s.submit(t, &droverv1.Request{Service: "print"})
+		s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_DONE)
+		ids = append(ids, j.GetId())
+	}
+	for i, id := range ids {
+		_, err := s.client.GetJob(within(t), &droverv1.GetJobRequest{JobId: id})
+		if i >= 2 && err == nil {
+			continue
+		}
+		if code, d := detail(t, err); code != connect.CodeNotFound || d.GetReason() != "unknown-job" {
+			t.Errorf("job %d: %v", i, err)
+		}
+	}
+	if err := s.stop(); err != nil {
+		t.Fatal(err)
+	}
+	left, err := os.ReadDir(s.data.jobs())
+	if err != nil || len(left) != 2 {
+		t.Errorf("directories: %v, %v", left, err)
+	}
+}

@@ -1,0 +1,121 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/seed-9b8f70bb/drover/server/site"
+)
+
+// The streams of a job, and the names of their files.
+const (
+	stdout = "stdout"
+	stderr = "stderr"
+)
+
+// How often a file is looked at for more: at first, and when nothing comes.
+const (
+	eager = 20 * time.Millisecond
+	tired = 500 * time.Millisecond
+)
+
+// logs is what a reader of a job's stream wants.
+type logs struct {
+	job    string
+	stream string // stdout or stderr
+	offset int64  // bytes
+	follow bool   // go on until the job has ended
+}
+
+// readLogs sends what a job has written to a stream. With follow it ends when
+// the job has ended and all was sent.
+func (s *Server) readLogs(ctx context.Context, want logs, send func(piece) error) error {
+	if want.offset < 0 {
+		return &problem{reason: outOfRange, field: "offset", accepted: "0 or more", message: fmt.Sprintf("offset %d", want.offset)}
+	}
+	id, err := site.CheckID(want.job)
+	if err != nil {
+		return err
+	}
+	r, changes, cancel, err := s.subscribe(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer cancel()
+	t := tail{name: s.data.stream(id, want.stream), at: want.offset, buf: make([]byte, chunk)}
+	defer t.close()
+	timer := time.NewTimer(eager)
+	defer timer.Stop()
+	for pause := eager; ; {
+		n, err := t.copy(ctx, send)
+		// Whether the job had ended was known before the file was read, so that
+		// nothing came after it.
+		if err != nil || r.State.Final() || !want.follow {
+			return err
+		}
+		if pause = min(2*pause, tired); n > 0 {
+			pause = eager
+		}
+		timer.Reset(pause)
+		select {
+		case <-timer.C:
+		case r = <-changes:
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-s.closing:
+			if r, err = s.await(ctx, changes); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// tail reads a file that grows and may not be there yet.
+type tail struct {
+	name string
+	at   int64
+	buf  []byte
+	file *os.File
+}
+
+// copy sends what there is and returns how much that was.
+func (t *tail) copy(ctx context.Context, send func(piece) error) (sent int64, err error) {
+	if t.file == nil {
+		t.file, err = os.Open(t.name)
+		if errors.Is(err, fs.ErrNotExist) {
+			return 0, nil
+		}
+		if err != nil {
+			return 0, fmt.Errorf("read log: %w", err)
+		}
+	}
+	for {
+		n, err := t.file.ReadAt(t.buf, t.at)
+		if n > 0 {
+			if err := send(piece{data: t.buf[:n], offset: t.at}); err != nil {
+				return sent, err
+			}
+			t.at += int64(n)
+			sent += int64(n)
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return sent, nil
+		case err != nil:
+			return sent, fmt.Errorf("read log: %w", err)
+		case ctx.Err() != nil:
+			return sent, ctx.Err()
+		}
+	}
+}
+
+func (t *tail) close() {
+	if t.file != nil {
+		_ = t.file.Close() // it was only read
+	}
+}

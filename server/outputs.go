@@ -1,0 +1,189 @@
+package server
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"syscall"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/server/catalogue"
+	"github.com/seed-9b8f70bb/drover/server/site"
+)
+
+// output is a file that a job has written.
+type output struct {
+	argument string
+	size     int64
+	sha256   string // empty when the server stopped before it was computed
+}
+
+// outputs looks at what a job has written for its file-out arguments.
+func (s *Server) outputs(ctx context.Context, j *site.Job) []output {
+	var found []output
+	for i := range j.Values.Service().Arguments {
+		a := &j.Values.Service().Arguments[i]
+		if a.Type != catalogue.TypeFileOut {
+			continue
+		}
+		f, size, err := s.openOutput(j.ID, a.Name)
+		if err != nil {
+			if !errors.Is(err, fs.ErrNotExist) {
+				s.log.Warn("output cannot be read", "job", j.ID, "argument", a.Name, "error", err)
+			}
+			continue
+		}
+		o := output{argument: a.Name, size: size}
+		hash := sha256.New()
+		if _, err := io.Copy(hash, &until{ctx: ctx, r: f}); err == nil {
+			o.sha256 = hex.EncodeToString(hash.Sum(nil))
+		} else if ctx.Err() == nil {
+			s.log.Warn("output cannot be read", "job", j.ID, "argument", a.Name, "error", err)
+		}
+		_ = f.Close() // it was only read
+		found = append(found, o)
+	}
+	return found
+}
+
+// openOutput opens a file that a job has written, if it is a file in the job's
+// own directory: a program may have made a link, or a pipe that never ends.
+func (s *Server) openOutput(id batch.JobID, argument string) (*os.File, int64, error) {
+	dir, err := os.OpenRoot(s.data.work(id))
+	if err != nil {
+		return nil, 0, err
+	}
+	defer dir.Close()
+	f, err := dir.OpenFile(argument, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, 0, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s: not a regular file", argument)
+	}
+	if err != nil {
+		return nil, 0, errors.Join(err, f.Close())
+	}
+	return f, info.Size(), nil
+}
+
+// until reads until ctx ends.
+type until struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+// Read is io.Reader's.
+func (u *until) Read(p []byte) (int, error) {
+	if err := u.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return u.r.Read(p)
+}
+
+// piece is part of a file.
+type piece struct {
+	data   []byte // valid until the next one
+	offset int64
+	size   int64 // of the whole file, where it is known
+}
+
+// chunk is the size of the pieces in which files are sent, bytes.
+const chunk = 64 << 10
+
+// download sends an output of a job that has ended, from offset on.
+func (s *Server) download(ctx context.Context, name, argument string, offset int64, send func(piece) error) error {
+	if offset < 0 {
+		return &problem{reason: outOfRange, field: "offset", accepted: "0 or more", message: fmt.Sprintf("offset %d", offset)}
+	}
+	r, err := s.job(ctx, name)
+	if err != nil {
+		return err
+	}
+	if err := checkOutput(&r, argument); err != nil {
+		return err
+	}
+	f, size, err := s.openOutput(r.ID, argument)
+	if errors.Is(err, fs.ErrNotExist) { // forgotten meanwhile
+		return notWritten(argument)
+	}
+	if err != nil {
+		return fmt.Errorf("download: %w", err)
+	}
+	defer f.Close()
+	buf := make([]byte, chunk)
+	for first := true; ; first = false {
+		n, err := f.ReadAt(buf, offset)
+		// Even an empty file has a piece: it tells the size.
+		if n > 0 || first {
+			if err := send(piece{data: buf[:n], offset: offset, size: size}); err != nil {
+				return err
+			}
+		}
+		offset += int64(n)
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return fmt.Errorf("download: %w", err)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-s.closing:
+			return errStopping
+		default:
+		}
+	}
+}
+
+// checkOutput returns a *problem unless the job has written this output.
+func checkOutput(r *record, argument string) error {
+	var all []string
+	known := false
+	for i := range r.Values.Service().Arguments {
+		if a := &r.Values.Service().Arguments[i]; a.Type == catalogue.TypeFileOut {
+			all = append(all, a.Name)
+			known = known || a.Name == argument
+		}
+	}
+	switch {
+	case !known:
+		return &problem{
+			reason: unknownOutput, field: "argument", accepted: oneOf(all),
+			message: fmt.Sprintf("service %s writes no file %.70q", r.Request.Service, argument),
+		}
+	case !r.State.Final():
+		return &problem{
+			reason: unknownOutput, field: "argument", message: fmt.Sprintf("job %s has not ended", r.ID), retryable: true,
+			hint: "wait for the job's end",
+		}
+	}
+	for _, o := range r.outputs {
+		if o.argument == argument {
+			return nil
+		}
+	}
+	return notWritten(argument)
+}
+
+func oneOf(names []string) string {
+	if len(names) == 0 {
+		return "nothing: the service writes no files to be fetched"
+	}
+	return "one of " + strings.Join(names, ", ")
+}
+
+func notWritten(argument string) *problem {
+	return &problem{
+		reason: unknownOutput, field: "argument", message: fmt.Sprintf("the job has not written %s", argument),
+		hint: "its outcome and drover logs may say why",
+	}
+}

@@ -1,0 +1,191 @@
+package server
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/server/catalogue"
+	"github.com/seed-9b8f70bb/drover/server/site"
+)
+
+// longest is the longest time that a protobuf Duration may hold, in seconds.
+const longest = 315_576_000_000
+
+// durationOut returns d for the wire, at most the longest that fits.
+func durationOut(d batch.Duration) *durationpb.Duration {
+	if d >= longest*batch.Second {
+		return &durationpb.Duration{Seconds: longest}
+	}
+	return &durationpb.Duration{Seconds: int64(d / batch.Second), Nanos: int32(d % batch.Second * 1000)}
+}
+
+// durationIn returns d in the core's unit, 0 for nil, rounding up: a nanosecond
+// is a time, and no walltime at all is not.
+func durationIn(field string, d *durationpb.Duration) (batch.Duration, error) {
+	if d == nil {
+		return 0, nil
+	}
+	if d.CheckValid() != nil || d.GetSeconds() < 0 || d.GetNanos() < 0 {
+		return 0, &problem{
+			reason: outOfRange, field: field, accepted: "a time of 0s or more",
+			message: fmt.Sprintf("%s: %d s and %d ns", field, d.GetSeconds(), d.GetNanos()),
+		}
+	}
+	return batch.Duration(d.GetSeconds())*batch.Second + batch.Duration(d.GetNanos()+999)/1000, nil
+}
+
+// timeIn returns t in the core's unit, 0 for nil.
+func timeIn(field string, t *timestamppb.Timestamp) (batch.Time, error) {
+	if t == nil {
+		return 0, nil
+	}
+	if t.CheckValid() != nil || t.GetSeconds() < 0 {
+		return 0, &problem{
+			reason: outOfRange, field: field, accepted: "an instant from 1970 to 9999",
+			message: fmt.Sprintf("%s: %d s after 1970", field, t.GetSeconds()),
+		}
+	}
+	return max(batch.Time(t.GetSeconds())*batch.Time(batch.Second)+batch.Time(t.GetNanos()/1000), 1), nil
+}
+
+// timeOut returns t for the wire; nil for an instant that never came, or none.
+func timeOut(t batch.Time) *timestamppb.Timestamp {
+	if t == batch.Never || t == 0 {
+		return nil
+	}
+	return timestamppb.New(time.UnixMicro(int64(t)))
+}
+
+// requestIn translates a request. Whether it can be had is the core's to say.
+func requestIn(r *droverv1.Request) (*site.Request, error) {
+	if r == nil {
+		return nil, &problem{reason: badValue, field: "request", accepted: "a request", message: "request: missing"}
+	}
+	out := &site.Request{
+		Service: r.GetService(), Width: r.GetWidth(), Owner: r.GetOwner(), Origin: batch.Grid,
+		Memory: r.GetMemoryBytes(), Input: r.GetInputBytes(), InputSite: r.GetInputSite(),
+		Idempotent: r.GetIdempotent(), Labels: r.GetLabels(),
+	}
+	var err error
+	if out.Walltime, err = durationIn("request.walltime", r.GetWalltime()); err != nil {
+		return nil, err
+	}
+	if r.GetWalltime() != nil && out.Walltime == 0 {
+		return nil, &problem{
+			reason: outOfRange, field: "request.walltime", accepted: "above 0s, or none for the site's choice",
+			message: "request.walltime: 0s",
+		}
+	}
+	if out.Deadline, err = timeIn("request.deadline", r.GetDeadline()); err != nil {
+		return nil, err
+	}
+	if out.EarliestStart, err = timeIn("request.earliest_start", r.GetEarliestStart()); err != nil {
+		return nil, err
+	}
+	if out.CPU, err = shareIn(r.GetCpu()); err != nil {
+		return nil, err
+	}
+	for i, s := range r.GetShapes() {
+		wall, err := durationIn(fmt.Sprintf("request.shapes[%d].walltime", i), s.GetWalltime())
+		if err != nil {
+			return nil, err
+		}
+		out.Menu = append(out.Menu, batch.Shape{Width: s.GetWidth(), Walltime: wall})
+	}
+	for _, l := range r.GetLicences() {
+		out.Licences = append(out.Licences, batch.Licence{Name: l.GetName(), Copies: l.GetCopies()})
+	}
+	if len(r.GetArguments()) > 0 {
+		out.Arguments = make(map[string]catalogue.Value, len(r.GetArguments()))
+	}
+	for name, v := range r.GetArguments() {
+		if out.Arguments[name], err = valueIn(name, v); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func shareIn(cpu float64) (batch.Share, error) {
+	if !(cpu >= 0 && cpu <= 1) {
+		return 0, &problem{
+			reason: outOfRange, field: "request.cpu", accepted: "above 0 and up to 1, 0 for 1", message: fmt.Sprintf("request.cpu: %g", cpu),
+		}
+	}
+	return batch.Share(math.Ceil(cpu * float64(batch.One))), nil
+}
+
+// valueIn translates an argument's value. A text may stand for any type but a
+// file: a person's "3" is a number where the service wants one.
+func valueIn(name string, v *droverv1.Value) (catalogue.Value, error) {
+	switch k := v.GetKind().(type) {
+	case *droverv1.Value_IntValue:
+		return catalogue.Int(k.IntValue), nil
+	case *droverv1.Value_FloatValue:
+		return catalogue.Float(k.FloatValue), nil
+	case *droverv1.Value_StringValue:
+		return catalogue.Text(k.StringValue), nil
+	case *droverv1.Value_BoolValue:
+		return catalogue.Bool(k.BoolValue), nil
+	case *droverv1.Value_FileValue:
+		f := k.FileValue
+		return catalogue.FileIn(catalogue.File{SHA256: f.GetSha256(), Size: f.GetSizeBytes(), Name: f.GetName()}), nil
+	}
+	return catalogue.Value{}, &problem{
+		reason: badValue, field: "request.arguments." + name, accepted: "a value of a type that this server knows",
+		message: fmt.Sprintf("argument %s: no value", name),
+	}
+}
+
+// valueOut is the inverse of valueIn; nil for no value.
+func valueOut(v catalogue.Value) *droverv1.Value {
+	switch v.Type() {
+	case catalogue.TypeInt:
+		return &droverv1.Value{Kind: &droverv1.Value_IntValue{IntValue: v.Int()}}
+	case catalogue.TypeFloat:
+		return &droverv1.Value{Kind: &droverv1.Value_FloatValue{FloatValue: v.Float()}}
+	case catalogue.TypeString, catalogue.TypeText:
+		return &droverv1.Value{Kind: &droverv1.Value_StringValue{StringValue: v.Text()}}
+	case catalogue.TypeBool:
+		return &droverv1.Value{Kind: &droverv1.Value_BoolValue{BoolValue: v.Bool()}}
+	case catalogue.TypeFileIn:
+		f := v.File()
+		return &droverv1.Value{Kind: &droverv1.Value_FileValue{FileValue: &droverv1.File{Sha256: f.SHA256, SizeBytes: f.Size, Name: f.Name}}}
+	}
+	return nil
+}
+
+// requestOut is the inverse of requestIn.
+func requestOut(r *site.Request) *droverv1.Request {
+	out := &droverv1.Request{
+		Service: r.Service, Owner: r.Owner, Width: r.Width, Deadline: timeOut(r.Deadline), EarliestStart: timeOut(r.EarliestStart),
+		MemoryBytes: r.Memory, Cpu: float64(r.CPU) / float64(batch.One), InputBytes: r.Input, InputSite: r.InputSite,
+		Idempotent: r.Idempotent, Labels: r.Labels,
+	}
+	if r.Walltime > 0 {
+		out.Walltime = durationOut(r.Walltime)
+	}
+	for _, s := range r.Menu {
+		out.Shapes = append(out.Shapes, shapeOut(s))
+	}
+	for _, l := range r.Licences {
+		out.Licences = append(out.Licences, &droverv1.Licence{Name: l.Name, Copies: l.Copies})
+	}
+	if len(r.Arguments) > 0 {
+		out.Arguments = make(map[string]*droverv1.Value, len(r.Arguments))
+	}
+	for name, v := range r.Arguments {
+		out.Arguments[name] = valueOut(v)
+	}
+	return out
+}
+
+func shapeOut(s batch.Shape) *droverv1.Shape {
+	return &droverv1.Shape{Width: s.Width, Walltime: durationOut(s.Walltime)}
+}

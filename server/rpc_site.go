@@ -1,0 +1,80 @@
+package server
+
+import (
+	"context"
+	"math"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/server/catalogue"
+	"github.com/seed-9b8f70bb/drover/server/site"
+)
+
+var typesOut = map[catalogue.Type]droverv1.ArgumentType{
+	catalogue.TypeInt:     droverv1.ArgumentType_ARGUMENT_TYPE_INT,
+	catalogue.TypeFloat:   droverv1.ArgumentType_ARGUMENT_TYPE_FLOAT,
+	catalogue.TypeString:  droverv1.ArgumentType_ARGUMENT_TYPE_STRING,
+	catalogue.TypeBool:    droverv1.ArgumentType_ARGUMENT_TYPE_BOOL,
+	catalogue.TypeFileIn:  droverv1.ArgumentType_ARGUMENT_TYPE_FILE_IN,
+	catalogue.TypeFileOut: droverv1.ArgumentType_ARGUMENT_TYPE_FILE_OUT,
+}
+
+// Describe says what the site is and what it offers.
+func (f face) Describe(context.Context, *droverv1.DescribeRequest) (*droverv1.DescribeResponse, error) {
+	cfg := &f.s.cfg
+	platform := cfg.platform()
+	width := widest(cfg, platform)
+	out := &droverv1.DescribeResponse{Site: &droverv1.Site{
+		Name: cfg.Name, Address: f.s.url, Speed: cfg.Speed, Policy: cfg.Policy.Name,
+		ApiVersion: apiVersion, Capabilities: f.s.capabilities(),
+		Platform: &droverv1.Platform{Processors: platform.Width()},
+		Limits: &droverv1.Limits{
+			Width: width, Walltime: durationOut(catalogue.MaxTime), FileBytes: int64(cfg.Limits.File),
+		},
+	}}
+	for _, n := range platform.Nodes {
+		out.Site.Platform.Nodes = append(out.Site.Platform.Nodes, &droverv1.Node{
+			Name: n.Name, Processors: n.Processors, MemoryBytes: n.Memory,
+		})
+	}
+	for _, service := range cfg.Catalogue.Services() {
+		out.Services = append(out.Services, serviceOut(service, width))
+	}
+	return out, nil
+}
+
+func widest(cfg *Config, p batch.Platform) int32 {
+	if cfg.Limits.Width > 0 {
+		return cfg.Limits.Width
+	}
+	return p.Width()
+}
+
+// serviceOut describes a service as a site of so many processors offers it.
+func serviceOut(service *catalogue.Service, width int32) *droverv1.Service {
+	lo, hi, moldable := service.Widths()
+	out := &droverv1.Service{
+		Name: service.Name, Doc: service.Doc, WidthMin: lo, WidthMax: max(min(hi, width), lo), Moldable: moldable, MemoryBytes: service.Memory,
+	}
+	for i := range service.Arguments {
+		a := &service.Arguments[i]
+		out.Arguments = append(out.Arguments, &droverv1.Argument{
+			Name: a.Name, Doc: a.Doc, Type: typesOut[a.Type], Required: a.Required, Default: valueOut(a.Default),
+			Minimum: valueOut(a.Min), Maximum: valueOut(a.Max), Choices: a.Choices,
+		})
+	}
+	return out
+}
+
+// GetStatus returns the site's queue and load.
+func (f face) GetStatus(ctx context.Context, _ *droverv1.GetStatusRequest) (*droverv1.GetStatusResponse, error) {
+	var l site.Load
+	if err := f.s.do(ctx, func() { l = f.s.core.Load() }); err != nil {
+		return nil, err
+	}
+	return &droverv1.GetStatusResponse{Status: &droverv1.SiteStatus{
+		Running: int32(min(l.Running, math.MaxInt32)), Waiting: int32(min(l.Waiting, math.MaxInt32)),
+		ProcessorsBusy: l.Busy, Processors: l.Processors, Load: float64(l.Busy) / float64(l.Processors),
+		BacklogSeconds: l.Backlog.Seconds(), Ended: l.Ended,
+	}}, nil
+}

@@ -1,0 +1,26 @@
+package server
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/seed-9b8f70bb/drover/server/blobs"
+)
+
+// upload stores what r gives.
+func (s *Server) upload(r io.Reader, want blobs.Want) (blobs.Blob, error) {
+	switch {
+	case s.leaving.Load():
+		return blobs.Blob{}, errStopping
+	case want.SHA256 != "" && !blobs.IsSHA256(want.SHA256):
+		return blobs.Blob{}, &problem{
+			reason: badValue, field: "sha256", accepted: "64 lower-case hexadecimal digits, or none",
+			message: fmt.Sprintf("sha256: %.70q", want.SHA256),
+		}
+	case want.Size < 0:
+		return blobs.Blob{}, &problem{
+			reason: outOfRange, field: "size_bytes", accepted: "0 (not known) or more", message: fmt.Sprintf("size_bytes: %d", want.Size),
+		}
+	}
+	return s.content.Add(r, want)
+}
