@@ -1,0 +1,302 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/seed-9b8f70bb/drover/agent"
+	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/server"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"drover": main})
+}
+
+// testServices is what the sites of the tests offer: what comes along with
+// Drover, and a service that runs anything.
+const testServices = `
+services:
+  catalogue: services.yaml
+  inline:
+    - name: exec
+      doc: Runs an argument vector, for tests.
+      args:
+        - {name: argv, type: string}
+        - {name: seconds, type: float, default: 30}
+      command: [drover, service, exec, "--argv={argv}"]
+      walltime: {factor: 1}
+      model: {fixed: {width: 1, time: seconds}}
+`
+
+// grid is an agent and its sites, within the test.
+type grid struct {
+	agent, seed string
+	sites       map[string]*server.Server
+	stop        map[string]context.CancelFunc
+}
+
+// startGrid starts an agent and two sites: lyon is wide, nancy is narrow.
+func startGrid(t *testing.T) *grid {
+	t.Helper()
+	g := &grid{sites: make(map[string]*server.Server), stop: make(map[string]context.CancelFunc)}
+	var wg sync.WaitGroup
+	t.Cleanup(func() { // after the contexts of the cleanups below have ended
+		wg.Wait()
+	})
+	start := func(name string, run func(context.Context) error) {
+		ctx, cancel := context.WithCancel(context.Background())
+		g.stop[name] = cancel
+		t.Cleanup(cancel)
+		wg.Go(func() {
+			if err := run(ctx); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
+	}
+	ac := agent.Default()
+	ac.Listen, ac.Gossip.Bind = "127.0.0.1:0", "127.0.0.1:0"
+	a, err := agent.New(ac)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.agent, g.seed = a.URL(), a.Seed()
+	start("agent", a.Run)
+	program, err := exec.LookPath("drover") // testscript has put it into PATH
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, config := range map[string]string{
+		"lyon":  "nodes: [{count: 4, processors: 2}]\npolicy: {name: cbf}\n",
+		"nancy": "nodes: [{count: 1, processors: 4}]\npolicy: {name: easy}\n",
+	} {
+		sc, err := server.ParseConfig([]byte("version: 1\nname: "+name+"\nlisten: 127.0.0.1:0\ngrace: 1s\n"+config+
+			"gossip: {bind: 127.0.0.1:0, seeds: ['"+g.seed+"']}\ndata_dir: "+t.TempDir()+testServices), ".")
+		if err != nil {
+			t.Fatal(err)
+		}
+		sc.Program = program
+		s, err := server.New(sc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.sites[name] = s
+		start(name, s.Run)
+	}
+	g.await(t, 2)
+	return g
+}
+
+// await waits until the agent knows n sites.
+func (g *grid) await(t *testing.T, n int) {
+	t.Helper()
+	c, err := client.New(client.Default(g.agent))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	ticker := time.NewTicker(10 * time.Millisecond)
+	defer ticker.Stop()
+	for range 3000 {
+		if sites, err := c.Sites(t.Context()); err == nil && len(sites) >= n {
+			return
+		}
+		<-ticker.C
+	}
+	t.Fatalf("the agent does not know %d sites", n)
+}
+
+func TestScripts(t *testing.T) {
+	g := startGrid(t)
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		Setup: func(env *testscript.Env) error {
+			matrix, err := filepath.Abs("../../services/lu/testdata/lund_a.mtx")
+			env.Setenv("DROVER_AGENTS", g.agent)
+			env.Setenv("USER", "gopher")
+			env.Setenv("MATRIX", matrix)
+			return err
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "capture": capture},
+	})
+}
+
+// exits runs a program that has to exit with a code: exits 3 drover wait $JOB.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE PROGRAM ARGUMENTS...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		e, ok := errors.AsType[*exec.ExitError](err)
+		if !ok {
+			ts.Fatalf("%v", err)
+		}
+		got = e.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// capture sets a variable to what the last program has printed: capture JOB.
+func capture(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: capture VARIABLE")
+	}
+	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
+}
+
+// trigger is a writer that calls back when a word has been written to it.
+type trigger struct {
+	mu   sync.Mutex
+	buf  bytes.Buffer
+	word string
+	call func()
+}
+
+func (w *trigger) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.buf.Write(p)
+	if w.word != "" && strings.Contains(w.buf.String(), w.word) {
+		w.word = ""
+		w.call()
+	}
+	return len(p), nil
+}
+
+// inProcess returns a process whose signals are a function call.
+func inProcess(g *grid, args ...string) (p *process, stdout *bytes.Buffer, stderr *trigger) {
+	stdout, stderr = &bytes.Buffer{}, &trigger{}
+	ctx, interrupt := context.WithCancel(context.Background())
+	stderr.call = interrupt
+	return &process{
+		args: append([]string{"--agent", g.agent}, args...), getenv: func(string) string { return "" },
+		stdin: strings.NewReader(""), stdout: stdout, stderr: stderr, terminal: true,
+		signals: func(context.Context) (context.Context, context.CancelFunc) { return ctx, interrupt },
+	}, stdout, stderr
+}
+
+func TestInterruptedWaitLeavesTheJobRunning(t *testing.T) {
+	g := startGrid(t)
+	p, out, _ := inProcess(g, "submit", "sleep", "seconds=300")
+	if code := run(p); code != exitOK {
+		t.Fatalf("submit exits with %d", code)
+	}
+	job := strings.TrimSpace(out.String())
+	p, _, told := inProcess(g, "wait", job)
+	told.word = ": running"
+	if code := run(p); code != exitInterrupted {
+		t.Errorf("wait exits with %d", code)
+	}
+	if !strings.Contains(told.buf.String(), "job "+job+" goes on") {
+		t.Errorf("wait tells %q", told.buf.String())
+	}
+	p, out, _ = inProcess(g, "--json", "job", job)
+	if code := run(p); code != exitOK || !strings.Contains(out.String(), `"state": "running"`) {
+		t.Errorf("job exits with %d: %s", code, out)
+	}
+
+	p, _, told = inProcess(g, "call", "sleep", "seconds=300")
+	told.word = ": running"
+	if code := run(p); code != exitInterrupted || !strings.Contains(told.buf.String(), "goes on") {
+		t.Errorf("call exits with %d and tells %q", code, told.buf.String())
+	}
+}
+
+func TestJobThatASiteTakesDownWithItIsToldOf(t *testing.T) {
+	g := startGrid(t)
+	p, out, _ := inProcess(g, "--json", "call", "exec", `argv=["sleep", "300"]`, "seconds=400")
+	p.stderr = &trigger{word: "", call: func() {}}
+	told := &trigger{word: ": running"}
+	told.call = func() { g.stop["lyon"](); g.stop["nancy"]() }
+	p.args = append(p.args[:2:2], p.args[3:]...) // no --json: the progress line says when it runs
+	p.stderr = told
+	code := run(p)
+	if code == exitOK {
+		t.Errorf("call exits with 0: %s", out)
+	}
+	t.Logf("exit %d: %s", code, told.buf.String())
+}
+
+// TestRolesAsProcesses starts the agent and a site as programs, as an operator
+// would, and stops them with SIGTERM.
+func TestRolesAsProcesses(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	url, seed, stopAgent := startRole(t, "agent", "--config", write("agent.yaml",
+		"version: 1\nname: g\nlisten: 127.0.0.1:0\ngossip: {bind: 127.0.0.1:0}\n"))
+	catalogue := write("services.yaml", string(bundledYAML))
+	_, _, stopSite := startRole(t, "server", "--seed", seed, "--config", write("site.yaml",
+		"version: 1\nname: lyon\nlisten: 127.0.0.1:0\ngossip: {bind: 127.0.0.1:0}\ndata_dir: "+filepath.Join(dir, "data")+
+			"\nnodes: [{processors: 2}]\nservices: {catalogue: "+catalogue+"}\n"))
+	g := &grid{agent: url}
+	g.await(t, 1)
+	p, out, told := inProcess(g, "call", "sleep", "seconds=0.1")
+	if code := run(p); code != exitOK || out.String() != "slept 0.1s\n" {
+		t.Errorf("call exits with %d: %s%s", code, out, told.buf.String())
+	}
+	stopSite()
+	stopAgent()
+}
+
+// startRole starts a program, and returns the addresses it tells and a function
+// that stops it with SIGTERM and requires exit code 0.
+func startRole(t *testing.T, args ...string) (url, seed string, stop func()) {
+	t.Helper()
+	cmd := exec.Command("drover", args...)
+	var log bytes.Buffer
+	cmd.Stderr = &log
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	stopped := false
+	t.Cleanup(func() {
+		if !stopped {
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait()
+			t.Logf("%v: %s", args, log.String())
+		}
+	})
+	line := make([]byte, 4096)
+	n, err := out.Read(line)
+	words := strings.Fields(string(line[:n]))
+	if err != nil || len(words) != 8 {
+		t.Fatalf("%v prints %q, %v", args, line[:n], err)
+	}
+	return strings.TrimSuffix(words[4], ","), words[7], func() {
+		t.Helper()
+		stopped = true
+		if err := cmd.Process.Signal(os.Interrupt); err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("%v: %v\n%s", args, err, log.String())
+		}
+	}
+}
