@@ -74,10 +74,11 @@ func (p *Policy) advance(now batch.Time, b *queue.Block, i int) bool {
 	if start == batch.Never {
 		return false
 	}
-	if old != batch.Never {
-		p.Profile.Release(old, old.Add(d), c)
+	if old == batch.Never {
+		p.Profile.Reserve(start, start.Add(d), c)
+	} else {
+		p.Profile.Move(old, start, d, c)
 	}
-	p.Profile.Reserve(start, start.Add(d), c)
 	p.Queue.SetStart(b, i, start)
 	return true
 }

@@ -86,6 +86,15 @@ func TestOverrunAfterItsEndIsNotPromisedToSubmissions(t *testing.T) {
 	d.pass(6, -1, 2)
 }
 
+func TestOverrunIntoAPlannedJobPutsItOff(t *testing.T) {
+	d := newDrive(t, 2)
+	d.submit(0, 1, 1, 1, 0)
+	d.submit(0, 2, 2, 2, 12) // planned for 12
+	d.pass(0, 12, 1)
+	d.submit(10, 3, 1, 1, 0)
+	d.pass(10, 19, 3) // job 1 is over by 9
+}
+
 func TestLateDriverStartsNoMoreThanThereIs(t *testing.T) {
 	d := newDrive(t, 1)
 	d.submit(0, 1, 1, 5, 0)

@@ -12,7 +12,8 @@
 //	   └──────┬───┬───┬──────▶ time
 //	 origin   t1  t2  t3
 //
-// Only the changes are stored, in a B+tree ordered by time whose inner nodes
+// With few steps it is a sorted array of what is free from each step on. With
+// many, only the changes are stored, in a B+tree ordered by time whose inner nodes
 // keep, for each child, the sum of its changes and the lowest and highest sum of
 // any beginning of them. So
 //
@@ -26,7 +27,6 @@
 //
 // Nodes lie in two slices and name each other by index, so that Clone is a copy
 // of two blocks of memory and nothing is allocated once a profile has grown.
-// A small profile is one leaf: a sorted array.
 //
 // Times and widths are not checked here; what comes in has been checked at the
 // edge. A Profile is not safe for concurrent use, not even for searches.

@@ -1,27 +1,17 @@
 package profile
 
-import "slices"
-
-// Profile is free capacity over time. Make one with New.
+// Profile is free capacity over time. Make one with New. With few steps it is an
+// array, with many a tree.
 type Profile struct {
-	origin Time  // steps at or before it are part of base
-	base   int32 // free from origin to the first step
-	steps  int
-
-	leaves     []leaf
-	inners     []inner
-	freeLeaves []int32 // indices for use again
-	freeInners []int32
-	root       int32 // a leaf if height is 0
-	height     int   // inner levels
-	first      int32 // the leftmost leaf
-
-	cursor cursor
+	small bool // array is in use, not tree
+	limit int  // steps of the array
+	array array
+	tree  tree
 }
 
 // New returns a profile with the given capacity free from origin on.
 func New(origin Time, capacity int32) *Profile {
-	p := &Profile{}
+	p := &Profile{limit: arrayLimit}
 	p.Reset(origin, capacity)
 	return p
 }
@@ -29,38 +19,50 @@ func New(origin Time, capacity int32) *Profile {
 // Reset makes p a profile with the given capacity free from origin on, keeping
 // its memory.
 func (p *Profile) Reset(origin Time, capacity int32) {
-	p.origin, p.base, p.steps, p.height = origin, capacity, 0, 0
-	p.leaves, p.inners = p.leaves[:0], p.inners[:0]
-	p.freeLeaves, p.freeInners = p.freeLeaves[:0], p.freeInners[:0]
-	p.root = p.newLeaf()
-	p.first = p.root
+	p.small = true
+	p.array.reset(origin, capacity)
 }
 
 // Clone returns an independent copy.
 func (p *Profile) Clone() *Profile {
-	c := *p
-	c.leaves, c.inners = slices.Clone(p.leaves), slices.Clone(p.inners)
-	c.freeLeaves, c.freeInners = slices.Clone(p.freeLeaves), slices.Clone(p.freeInners)
-	return &c
+	c := &Profile{}
+	c.CopyFrom(p)
+	return c
 }
 
 // CopyFrom makes p a copy of q, keeping p's memory.
 func (p *Profile) CopyFrom(q *Profile) {
-	leaves, inners := append(p.leaves[:0], q.leaves...), append(p.inners[:0], q.inners...)
-	freeLeaves, freeInners := append(p.freeLeaves[:0], q.freeLeaves...), append(p.freeInners[:0], q.freeInners...)
-	*p = *q
-	p.leaves, p.inners, p.freeLeaves, p.freeInners = leaves, inners, freeLeaves, freeInners
+	p.small, p.limit = q.small, q.limit
+	if q.small {
+		p.array.time, p.array.free = append(p.array.time[:0], q.array.time...), append(p.array.free[:0], q.array.free...)
+		return
+	}
+	p.tree.copyFrom(&q.tree)
 }
 
 // Len returns the number of steps.
-func (p *Profile) Len() int { return p.steps }
+func (p *Profile) Len() int {
+	if p.small {
+		return len(p.array.time) - 1
+	}
+	return p.tree.steps
+}
 
 // Origin returns the instant at which the profile begins.
-func (p *Profile) Origin() Time { return p.origin }
+func (p *Profile) Origin() Time {
+	if p.small {
+		return p.array.time[0]
+	}
+	return p.tree.origin
+}
 
 // Free returns what is free at t; before the origin, what is free there.
 func (p *Profile) Free(t Time) int32 {
-	return p.seek(t).free
+	t = max(t, p.Origin())
+	if p.small {
+		return p.array.free[p.array.at(t)]
+	}
+	return p.tree.seek(t).free
 }
 
 // Reserve takes width from start until end; an end of Never does not end. What
@@ -70,37 +72,38 @@ func (p *Profile) Reserve(start, end Time, width int32) { p.change(start, end, -
 // Release gives back what Reserve took, or a part of its time.
 func (p *Profile) Release(start, end Time, width int32) { p.change(start, end, width) }
 
+// Move takes the rectangle of d and width that Reserve put at old to new, which
+// is earlier. Where the two overlap nothing changes.
+func (p *Profile) Move(old, new Time, d Duration, width int32) {
+	p.change(new, min(old, new.Add(d)), -width)
+	p.change(max(old, new.Add(d)), old.Add(d), width)
+}
+
 // Trim moves the origin forward to now and forgets the steps before it.
 func (p *Profile) Trim(now Time) {
-	if now <= p.origin {
+	if now <= p.Origin() {
 		return
 	}
-	p.origin = now
-	if l := &p.leaves[p.first]; l.n == 0 || l.time[0] > now {
+	if p.small {
+		p.array.trimTo(now)
 		return
 	}
-	gone, empty := p.trim(p.root, p.height, now)
-	p.base += gone
-	if empty {
-		p.clear()
-	}
-	p.collapse()
+	p.tree.trimTo(now)
+	p.settle()
 }
 
 // Steps calls yield with each step, in order, and what is free from there on,
 // beginning with the origin. It has the form of an iter.Seq2.
 func (p *Profile) Steps(yield func(Time, int32) bool) {
-	free := p.base
-	if !yield(p.origin, free) {
+	if !p.small {
+		if yield(p.tree.origin, p.tree.base) {
+			p.tree.each(yield)
+		}
 		return
 	}
-	for at := p.first; at >= 0; at = p.leaves[at].next {
-		l := &p.leaves[at]
-		for i := range l.n {
-			free += l.change[i]
-			if !yield(l.time[i], free) {
-				return
-			}
+	for i, t := range p.array.time {
+		if !yield(t, p.array.free[i]) {
+			return
 		}
 	}
 }
@@ -109,17 +112,39 @@ func (p *Profile) change(start, end Time, delta int32) {
 	if start >= end || delta == 0 {
 		return
 	}
-	p.add(start, delta)
-	if end != Never {
-		p.add(end, -delta)
-	}
-}
-
-// add changes what is free from t on.
-func (p *Profile) add(t Time, delta int32) {
-	if t <= p.origin {
-		p.base += delta
+	if p.small {
+		if p.array.change(start, end, delta); len(p.array.time) > p.limit {
+			p.plant()
+		}
 		return
 	}
-	p.insert(t, delta)
+	p.tree.add(start, delta)
+	if end != Never {
+		p.tree.add(end, -delta)
+	}
+	p.settle()
+}
+
+// plant makes a tree of the array.
+func (p *Profile) plant() {
+	a := &p.array
+	p.tree.reset(a.time[0], a.free[0])
+	for i := 1; i < len(a.time); i++ {
+		p.tree.insert(a.time[i], a.free[i]-a.free[i-1])
+	}
+	p.small = false
+}
+
+// settle makes the tree an array again when it has become much smaller than it
+// was when it was planted.
+func (p *Profile) settle() {
+	if 4*p.tree.steps > p.limit || p.limit == 0 {
+		return
+	}
+	p.array.reset(p.tree.origin, p.tree.base)
+	p.tree.each(func(t Time, free int32) bool {
+		p.array.time, p.array.free = append(p.array.time, t), append(p.array.free, free)
+		return true
+	})
+	p.small = true
 }

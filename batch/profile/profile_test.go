@@ -25,17 +25,17 @@ func check(t interface{ Fatalf(string, ...any) }, p *Profile, n *naive) {
 	if steps-1 != p.Len() {
 		t.Fatalf("Len %d, %d steps", p.Len(), steps-1)
 	}
-	for at := p.origin; at <= n.last(); at++ {
+	for at := p.Origin(); at <= n.last(); at++ {
 		if got, want := p.Free(at), n.at(at); got != want {
 			t.Fatalf("Free(%d) = %d, want %d", at, got, want)
 		}
 	}
-	if p.height > 0 {
-		checkNode(t, p, p.root, p.height)
+	if !p.small && p.tree.height > 0 {
+		checkNode(t, &p.tree, p.tree.root, p.tree.height)
 	}
 }
 
-func checkNode(t interface{ Fatalf(string, ...any) }, p *Profile, at int32, level int) {
+func checkNode(t interface{ Fatalf(string, ...any) }, p *tree, at int32, level int) {
 	n := &p.inners[at]
 	if n.n == 0 {
 		t.Fatalf("inner node %d is empty", at)
@@ -63,6 +63,7 @@ func TestProfileAnswersLikeAnArray(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const capacity = 12
 		p, n := New(0, capacity), newNaive(capacity)
+		p.limit = rapid.SampledFrom([]int{0, 40, arrayLimit}).Draw(t, "limit") // 0: a tree from the first change on
 		when := rapid.Map(rapid.IntRange(0, horizon-1), func(i int) Time { return Time(i) })
 		t.Repeat(map[string]func(*rapid.T){
 			"change": func(t *rapid.T) {
@@ -80,6 +81,17 @@ func TestProfileAnswersLikeAnArray(t *testing.T) {
 					n.change(start, end, -width)
 				}
 			},
+			"move": func(t *rapid.T) {
+				old := when.Draw(t, "old")
+				to := Time(rapid.IntRange(0, int(old)).Draw(t, "to"))
+				d, width := Duration(rapid.IntRange(1, horizon).Draw(t, "d")), int32(rapid.IntRange(1, capacity).Draw(t, "width"))
+				p.Move(old, to, d, width)
+				n.change(old, min(old.Add(d), horizon), width)
+				n.change(to, min(to.Add(d), horizon), -width)
+				// The oracle ends at the horizon: nothing may be left beyond it.
+				p.Release(horizon, max(horizon, to.Add(d)), width)
+				p.Reserve(horizon, max(horizon, old.Add(d)), width)
+			},
 			"many": func(t *rapid.T) { // enough steps for inner nodes
 				for range rapid.IntRange(1, 120).Draw(t, "count") {
 					start := Time(rapid.IntRange(0, horizon-2).Draw(t, "start"))
@@ -88,14 +100,14 @@ func TestProfileAnswersLikeAnArray(t *testing.T) {
 				}
 			},
 			"undo": func(t *rapid.T) { // back to one level, so that steps go
-				for at := p.origin; at < horizon; at++ {
+				for at := p.Origin(); at < horizon; at++ {
 					d := p.Free(at) - capacity
 					p.Reserve(at, at+1, d)
 					n.change(at, at+1, -d)
 				}
 			},
 			"trim": func(t *rapid.T) {
-				now := min(p.origin+Time(rapid.IntRange(0, 20).Draw(t, "by")), horizon-1)
+				now := min(p.Origin()+Time(rapid.IntRange(0, 20).Draw(t, "by")), horizon-1)
 				p.Trim(now)
 				n.origin = int(now)
 			},
@@ -120,7 +132,7 @@ func TestProfileAnswersLikeAnArray(t *testing.T) {
 				}
 			},
 			"highest": func(t *rapid.T) {
-				from := max(when.Draw(t, "from"), p.origin)
+				from := max(when.Draw(t, "from"), p.Origin())
 				to := from + 1 + when.Draw(t, "length")
 				most := n.at(from)
 				for at := from; at < to; at++ {
@@ -193,8 +205,8 @@ func TestDeepTreeAnswersLikeAnArray(t *testing.T) {
 		n.change(q.start, q.end, -q.width)
 		taken = append(taken, q)
 	}
-	if p.height < 3 {
-		t.Fatalf("%d steps in %d inner levels; the test wants 3", p.Len(), p.height)
+	if p.tree.height < 3 {
+		t.Fatalf("%d steps in %d inner levels; the test wants 3", p.Len(), p.tree.height)
 	}
 	searches := func() {
 		for range 60 {
@@ -210,8 +222,8 @@ func TestDeepTreeAnswersLikeAnArray(t *testing.T) {
 		p.Release(q.start, q.end, q.width)
 		n.change(q.start, q.end, q.width)
 		if i%1000 == 0 {
-			p.Trim(p.origin + 400)
-			n.origin = int(p.origin)
+			p.Trim(p.Origin() + 400)
+			n.origin = int(p.Origin())
 		}
 	}
 	check(t, p, n)
@@ -241,6 +253,7 @@ func TestTimeSaturatesAtNever(t *testing.T) {
 
 func TestRoomOfDroppedNodesIsUsedAgain(t *testing.T) {
 	p := New(0, 1000)
+	p.limit = 0
 	round := func() {
 		for i := range Time(5000) {
 			p.Reserve(i*2, i*2+1, 1)
@@ -250,13 +263,13 @@ func TestRoomOfDroppedNodesIsUsedAgain(t *testing.T) {
 		}
 	}
 	round()
-	leaves, inners := len(p.leaves), len(p.inners)
+	leaves, inners := len(p.tree.leaves), len(p.tree.inners)
 	round()
-	if len(p.leaves) != leaves || len(p.inners) != inners {
-		t.Errorf("nodes grew from %d+%d to %d+%d", leaves, inners, len(p.leaves), len(p.inners))
+	if len(p.tree.leaves) != leaves || len(p.tree.inners) != inners {
+		t.Errorf("nodes grew from %d+%d to %d+%d", leaves, inners, len(p.tree.leaves), len(p.tree.inners))
 	}
-	if p.Len() != 0 || p.height != 0 || p.base != 1000 {
-		t.Errorf("%d steps, height %d, base %d left", p.Len(), p.height, p.base)
+	if p.Len() != 0 || p.tree.height != 0 || p.tree.base != 1000 {
+		t.Errorf("%d steps, height %d, base %d left", p.Len(), p.tree.height, p.tree.base)
 	}
 }
 
@@ -264,6 +277,7 @@ func FuzzProfile(f *testing.F) {
 	f.Add([]byte{0, 3, 9, 2, 1, 4, 9, 1, 2, 0, 0, 0, 3, 7, 0, 0})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		p, n := New(0, 20), newNaive(20)
+		p.limit = len(data) % 8
 		for ; len(data) >= 4; data = data[4:] {
 			start, length, width := Time(data[1]), Time(data[2]), int32(data[3]%21)
 			switch data[0] % 4 {
@@ -274,7 +288,7 @@ func FuzzProfile(f *testing.F) {
 				p.Release(start, min(start+length, horizon), width)
 				n.change(start, min(start+length, horizon), width)
 			case 2:
-				if start > p.origin {
+				if start > p.Origin() {
 					p.Trim(start)
 					n.origin = int(start)
 				}

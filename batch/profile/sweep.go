@@ -47,43 +47,90 @@ func (s *Sweep) Starts(p *Profile, from Time, widths []int32, durations []Durati
 		starts[i] = Never
 		falling = falling && (i == 0 || d <= durations[i-1])
 	}
-	from = max(from, p.origin)
-	c := p.seek(from)
-	fits := fitting(widths, c.free)
-	if fits > 0 {
-		s.runs = append(s.runs, run{0, from})
+	m := menu{s: s, widths: widths, durations: durations, starts: starts, falling: falling, least: widths[0]}
+	if p.small {
+		m.array(&p.array, max(from, p.Origin()))
+	} else {
+		m.tree(&p.tree, max(from, p.Origin()))
 	}
-	// Shapes below low have starts: steps that only concern them are gone by.
-	low := int32(0)
-	least := widths[0]
+}
+
+// menu is the state of one sweep.
+type menu struct {
+	s         *Sweep
+	widths    []int32
+	durations []Duration
+	starts    []Time
+	falling   bool  // no shape takes longer than a narrower one
+	fits      int32 // shapes that fit what is free
+	// Shapes below low, those narrower than least, have starts: steps that
+	// concern only them are gone by.
+	low   int32
+	least int32
+}
+
+func (m *menu) array(a *array, from Time) {
+	i := a.at(from)
+	m.open(from, a.free[i])
+	for i++; i < len(a.time); i++ {
+		if free := a.free[i]; free >= m.least || m.fits > m.low {
+			if !m.step(a.time[i], free) {
+				return
+			}
+		}
+	}
+	m.end()
+}
+
+func (m *menu) tree(p *tree, from Time) {
+	c := p.seek(from)
+	m.open(from, c.free)
 	free, first := c.free, c.i+1
 	for at := c.leaf; at >= 0; at = p.leaves[at].next {
 		l := &p.leaves[at]
 		for i := first; i < l.n; i++ {
 			free += l.change[i&(leafSize-1)]
-			if free < least && fits <= low {
-				continue
-			}
-			now := max(low, fitting(widths, free))
-			switch t := l.time[i&(leafSize-1)]; {
-			case now > fits:
-				s.runs = append(s.runs, run{fits, t})
-			case now < fits:
-				s.close(now, fits, t, falling, durations, starts)
-				for low < n && starts[low] != Never {
-					low++
-				}
-				if low == n {
+			if free >= m.least || m.fits > m.low {
+				if !m.step(l.time[i&(leafSize-1)], free) {
 					return
 				}
-				least, now = widths[low], max(low, now)
 			}
-			fits = now
 		}
 		first = 0
 	}
-	s.close(low, fits, Never, falling, durations, starts)
+	m.end()
 }
+
+// open begins with what is free at from.
+func (m *menu) open(from Time, free int32) {
+	if m.fits = fitting(m.widths, free); m.fits > 0 {
+		m.s.runs = append(m.s.runs, run{0, from})
+	}
+}
+
+// step goes to the step at t. It returns false when every shape has a start.
+func (m *menu) step(t Time, free int32) bool {
+	now := max(m.low, fitting(m.widths, free))
+	switch {
+	case now > m.fits:
+		m.s.runs = append(m.s.runs, run{m.fits, t})
+	case now < m.fits:
+		m.close(now, t)
+		n := int32(len(m.starts))
+		for m.low < n && m.starts[m.low] != Never {
+			m.low++
+		}
+		if m.low == n {
+			return false
+		}
+		m.least, now = m.widths[m.low], max(m.low, now)
+	}
+	m.fits = now
+	return true
+}
+
+// end closes all runs: nothing changes after the last step.
+func (m *menu) end() { m.close(m.low, Never) }
 
 func (s *Sweep) begin(n int32) {
 	s.runs = s.runs[:0]
@@ -96,19 +143,20 @@ func (s *Sweep) begin(n int32) {
 	}
 }
 
-// close ends the runs of shapes lo..hi-1 at t.
-func (s *Sweep) close(lo, hi int32, t Time, falling bool, durations []Duration, starts []Time) {
-	for hi > lo {
+// close ends the runs of the shapes from lo up to those that fit at t.
+func (m *menu) close(lo int32, t Time) {
+	s := m.s
+	for hi := m.fits; hi > lo; {
 		r := s.runs[len(s.runs)-1]
 		if r.lo >= lo {
 			s.runs = s.runs[:len(s.runs)-1]
 		}
 		bottom, length := max(r.lo, lo), t.Sub(r.since)
 		for i := s.widest(hi); i > bottom; i = s.widest(i - 1) {
-			if durations[i-1] <= length {
-				starts[i-1] = r.since
+			if m.durations[i-1] <= length {
+				m.starts[i-1] = r.since
 				s.open[i] = i - 1
-			} else if falling {
+			} else if m.falling {
 				break // narrower shapes take as long or longer
 			}
 		}

@@ -8,6 +8,77 @@ const (
 	maxHeight = 12 // inner levels; 16^12 half-full nodes are beyond memory
 )
 
+// tree is a profile of many steps: the changes of free capacity in a B+tree.
+type tree struct {
+	origin Time  // steps at or before it are part of base
+	base   int32 // free from origin to the first step
+	steps  int
+
+	leaves     []leaf
+	inners     []inner
+	freeLeaves []int32 // indices for use again
+	freeInners []int32
+	root       int32 // a leaf if height is 0
+	height     int   // inner levels
+	first      int32 // the leftmost leaf
+
+	cursor cursor
+}
+
+// reset makes the tree empty, keeping its memory.
+func (p *tree) reset(origin Time, capacity int32) {
+	p.origin, p.base, p.steps, p.height = origin, capacity, 0, 0
+	p.leaves, p.inners = p.leaves[:0], p.inners[:0]
+	p.freeLeaves, p.freeInners = p.freeLeaves[:0], p.freeInners[:0]
+	p.clear()
+}
+
+// copyFrom makes p a copy of q, keeping p's memory.
+func (p *tree) copyFrom(q *tree) {
+	leaves, inners := append(p.leaves[:0], q.leaves...), append(p.inners[:0], q.inners...)
+	freeLeaves, freeInners := append(p.freeLeaves[:0], q.freeLeaves...), append(p.freeInners[:0], q.freeInners...)
+	*p = *q
+	p.leaves, p.inners, p.freeLeaves, p.freeInners = leaves, inners, freeLeaves, freeInners
+}
+
+// add changes what is free from t on.
+func (p *tree) add(t Time, delta int32) {
+	if t <= p.origin {
+		p.base += delta
+		return
+	}
+	p.insert(t, delta)
+}
+
+// trimTo moves the origin forward to now and forgets the steps before it.
+func (p *tree) trimTo(now Time) {
+	p.origin = now
+	if l := &p.leaves[p.first]; l.n == 0 || l.time[0] > now {
+		return
+	}
+	gone, empty := p.trim(p.root, p.height, now)
+	p.base += gone
+	if empty {
+		p.clear()
+	}
+	p.collapse()
+}
+
+// each calls yield with each step and what is free from it on, without the
+// origin.
+func (p *tree) each(yield func(Time, int32) bool) {
+	free := p.base
+	for at := p.first; at >= 0; at = p.leaves[at].next {
+		l := &p.leaves[at]
+		for i := range l.n {
+			free += l.change[i]
+			if !yield(l.time[i], free) {
+				return
+			}
+		}
+	}
+}
+
 // leaf holds steps: the change of free capacity at each time.
 type leaf struct {
 	n          int32
@@ -29,7 +100,7 @@ type inner struct {
 	high  [innerSize]int32 // highest such sum
 }
 
-func (p *Profile) newLeaf() int32 {
+func (p *tree) newLeaf() int32 {
 	if n := len(p.freeLeaves); n > 0 {
 		at := p.freeLeaves[n-1]
 		p.freeLeaves = p.freeLeaves[:n-1]
@@ -41,7 +112,7 @@ func (p *Profile) newLeaf() int32 {
 	return int32(len(p.leaves) - 1)
 }
 
-func (p *Profile) newInner() int32 {
+func (p *tree) newInner() int32 {
 	if n := len(p.freeInners); n > 0 {
 		at := p.freeInners[n-1]
 		p.freeInners = p.freeInners[:n-1]
@@ -53,7 +124,7 @@ func (p *Profile) newInner() int32 {
 }
 
 // dropLeaf takes an empty leaf out of the chain.
-func (p *Profile) dropLeaf(at int32) {
+func (p *tree) dropLeaf(at int32) {
 	l := &p.leaves[at]
 	if l.prev >= 0 {
 		p.leaves[l.prev].next = l.next
@@ -67,13 +138,13 @@ func (p *Profile) dropLeaf(at int32) {
 }
 
 // clear makes the tree one empty leaf, after its last step has gone.
-func (p *Profile) clear() {
+func (p *tree) clear() {
 	p.root, p.height = p.newLeaf(), 0
 	p.first = p.root
 }
 
 // grow puts a new root above the old one and what split off it.
-func (p *Profile) grow(split int32, key Time) {
+func (p *tree) grow(split int32, key Time) {
 	old, level := p.root, p.height
 	p.root = p.newInner()
 	p.height++
@@ -86,7 +157,7 @@ func (p *Profile) grow(split int32, key Time) {
 }
 
 // collapse takes away roots with a single child.
-func (p *Profile) collapse() {
+func (p *tree) collapse() {
 	for p.height > 0 && p.inners[p.root].n == 1 {
 		old := p.root
 		p.root = p.inners[old].kids[0]
@@ -96,7 +167,7 @@ func (p *Profile) collapse() {
 }
 
 // measure renews what n knows of its child k, a node with so many inner levels.
-func (p *Profile) measure(n *inner, k int32, level int) {
+func (p *tree) measure(n *inner, k int32, level int) {
 	var sum int32
 	low, high := int32(1<<31-1), int32(-1<<31)
 	if level == 0 {
@@ -118,7 +189,7 @@ func (p *Profile) measure(n *inner, k int32, level int) {
 }
 
 // renew measures n's child k, a node with so many inner levels, if that is due.
-func (p *Profile) renew(n *inner, k int32, level int) {
+func (p *tree) renew(n *inner, k int32, level int) {
 	if n.stale&(1<<k) != 0 {
 		p.measure(n, k, level)
 	}
@@ -126,7 +197,7 @@ func (p *Profile) renew(n *inner, k int32, level int) {
 
 // insert adds delta at t. It goes down to the leaf and notes the change on the
 // way; only when the leaf splits or goes does it climb again.
-func (p *Profile) insert(t Time, delta int32) {
+func (p *tree) insert(t Time, delta int32) {
 	var path [maxHeight]struct{ node, kid int32 }
 	at := p.root
 	for h := p.height - 1; h >= 0; h-- {
@@ -156,7 +227,7 @@ func (p *Profile) insert(t Time, delta int32) {
 // mend puts what split off child k of a node, a node with level inner levels,
 // beside it, or takes the child out if nothing did: then it is empty. split and
 // empty say the same of the node itself.
-func (p *Profile) mend(at, k int32, level int, kid int32, first Time) (split int32, key Time, empty bool) {
+func (p *tree) mend(at, k int32, level int, kid int32, first Time) (split int32, key Time, empty bool) {
 	n := &p.inners[at]
 	if kid < 0 {
 		if n.remove(k); n.n == 0 {
@@ -183,7 +254,7 @@ func (p *Profile) mend(at, k int32, level int, kid int32, first Time) (split int
 	return right, r.key[0], false
 }
 
-func (p *Profile) insertLeaf(at int32, t Time, delta int32) (split int32, key Time, empty bool) {
+func (p *tree) insertLeaf(at int32, t Time, delta int32) (split int32, key Time, empty bool) {
 	l := &p.leaves[at]
 	pos := l.find(t)
 	if pos < l.n && l.time[pos] == t {
@@ -248,7 +319,7 @@ func (l *leaf) insert(pos int32, t Time, delta int32) {
 
 // trim removes the steps at or before now below a node and returns their sum,
 // and whether nothing is left of it.
-func (p *Profile) trim(at int32, level int, now Time) (gone int32, empty bool) {
+func (p *tree) trim(at int32, level int, now Time) (gone int32, empty bool) {
 	if level == 0 {
 		l := &p.leaves[at]
 		k := int32(0)
