@@ -230,10 +230,11 @@ func TestForksAndQuestionsLeaveNoTrace(t *testing.T) {
 				want := newChaos(t, p.make, platform).play(ops)
 				c := newChaos(t, p.make, platform)
 				passes, forkAt := 0, rapid.IntRange(0, 20).Draw(t, "fork at pass")
+				again := rapid.Bool().Draw(t, "fork again at every pass")
 				c.meddle = func(now batch.Time) {
 					ruin(now, c.Policy.Fork(), c.jobs)
 					c.checkEstimates(now)
-					if passes == forkAt {
+					if passes == forkAt || again {
 						c.twin = c.Policy.Fork()
 					}
 					passes++

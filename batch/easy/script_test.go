@@ -3,8 +3,8 @@ package easy_test
 import (
 	"testing"
 
-	"github.com/seed-9b8f70bb/drover/batch/easy"
 	"github.com/seed-9b8f70bb/drover/batch/batchtest"
+	"github.com/seed-9b8f70bb/drover/batch/easy"
 )
 
 func TestScripts(t *testing.T) {
