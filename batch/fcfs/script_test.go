@@ -3,8 +3,8 @@ package fcfs_test
 import (
 	"testing"
 
-	"github.com/seed-9b8f70bb/drover/batch/fcfs"
 	"github.com/seed-9b8f70bb/drover/batch/batchtest"
+	"github.com/seed-9b8f70bb/drover/batch/fcfs"
 )
 
 func TestScripts(t *testing.T) {
