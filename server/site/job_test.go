@@ -315,7 +315,6 @@ func TestFiguresAreWhatTheJobsSay(t *testing.T) {
 			want := Load{Processors: 8}
 			started := make(map[batch.JobID]bool)
 			all, _, _ := s.List(Filter{}, "", 0)
-			var backlog int64
 			for _, j := range all {
 				started[j.ID] = j.busy
 				charge := batch.Charge(j.Spec.Shape.Width, j.Request.Memory, 2)
@@ -327,36 +326,17 @@ func TestFiguresAreWhatTheJobsSay(t *testing.T) {
 					want.Busy += charge
 				default:
 					want.Waiting++
-					backlog += int64(charge) * int64(j.Spec.Shape.Walltime)
+					want.Backlog = want.Backlog.Add(batch.AreaOf(charge, j.Spec.Shape.Walltime))
 				}
 				if j.busy != (j.State == Starting || j.State == Running) && j.State != Cancelling {
 					t.Fatalf("%v job is busy: %v", j.State, j.busy)
 				}
 			}
-			want.Backlog = Area{lo: uint64(backlog)}
 			if got := s.Load(); got != want {
 				t.Fatalf("got %+v, want %+v", got, want)
 			}
 		}
 	})
-}
-
-func TestAreasBeyond64Bits(t *testing.T) {
-	a := area(batch.MaxProcessors, catalogue.MaxTime)
-	sum := Area{}
-	for range 1000 {
-		sum = sum.add(a)
-	}
-	want := 1000 * float64(batch.MaxProcessors) * catalogue.MaxTime.Seconds()
-	if got := sum.Seconds(); got != want {
-		t.Errorf("got %g, want %g", got, want)
-	}
-	for range 1000 {
-		sum = sum.sub(a)
-	}
-	if sum != (Area{}) {
-		t.Errorf("left over: %+v", sum)
-	}
 }
 
 func TestList(t *testing.T) {
