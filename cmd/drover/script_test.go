@@ -219,19 +219,14 @@ func TestInterruptedWaitLeavesTheJobRunning(t *testing.T) {
 	}
 }
 
-func TestJobThatASiteTakesDownWithItIsToldOf(t *testing.T) {
+func TestCallTellsOfAJobThatEndsWithItsSite(t *testing.T) {
 	g := startGrid(t)
-	p, out, _ := inProcess(g, "--json", "call", "exec", `argv=["sleep", "300"]`, "seconds=400")
-	p.stderr = &trigger{word: "", call: func() {}}
-	told := &trigger{word: ": running"}
+	p, out, told := inProcess(g, "call", "exec", `argv=["sleep", "300"]`, "seconds=400", "--patience", "100ms")
+	told.word = ": running"
 	told.call = func() { g.stop["lyon"](); g.stop["nancy"]() }
-	p.args = append(p.args[:2:2], p.args[3:]...) // no --json: the progress line says when it runs
-	p.stderr = told
-	code := run(p)
-	if code == exitOK {
-		t.Errorf("call exits with 0: %s", out)
+	if code := run(p); code != exitFailure || !strings.Contains(told.buf.String(), "at site lyon: failed") {
+		t.Errorf("call exits with %d: %s%s", code, out, told.buf.String())
 	}
-	t.Logf("exit %d: %s", code, told.buf.String())
 }
 
 // TestRolesAsProcesses starts the agent and a site as programs, as an operator

@@ -120,14 +120,22 @@ func (c *callCmd) Run(a *app) error {
 	if a.flags.JSON {
 		err = writeJSON(a.stdout, one(job))
 	} else {
-		err = errors.Join(
-			grid.Logs(a.ctx, job.ID, client.LogOptions{}, a.stdout),
-			grid.Logs(a.ctx, job.ID, client.LogOptions{Stderr: true}, a.stderr))
+		err = logs(a, grid, job.ID)
 	}
-	if err != nil {
+	if err == nil || job.State == client.Done {
+		return errors.Join(err, a.ended(job))
+	}
+	// The job's own failure is the news.
+	_, _ = fmt.Fprintf(a.stderr, "drover: what the job wrote cannot be read: %v\n", err)
+	return a.ended(job)
+}
+
+// logs prints both streams of a job that has ended.
+func logs(a *app, grid *client.Client, id string) error {
+	if err := grid.Logs(a.ctx, id, client.LogOptions{}, a.stdout); err != nil {
 		return err
 	}
-	return a.ended(job)
+	return grid.Logs(a.ctx, id, client.LogOptions{Stderr: true}, a.stderr)
 }
 
 type waitCmd struct {
