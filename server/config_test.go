@@ -1,0 +1,211 @@
+package server
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// example is the directory of the example files.
+const example = "../docs/examples"
+
+func TestEveryExampleOfAServerStarts(t *testing.T) {
+	names, err := filepath.Glob(filepath.Join(example, "*.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	started := 0
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(text), "\nnodes:") {
+			continue // an agent's, or a catalogue
+		}
+		cfg, err := ReadConfig(name)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		cfg.DataDir, cfg.Listen, cfg.URL, cfg.Gossip = t.TempDir(), "127.0.0.1:0", "", Gossip{Bind: "127.0.0.1:0"}
+		if err := start(t, cfg).stop(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		started++
+	}
+	if started < 3 {
+		t.Errorf("%d examples in %s, want at least 3", started, example)
+	}
+}
+
+func TestTheExampleWithEveryKeyHasEveryKey(t *testing.T) {
+	cfg, err := ReadConfig(filepath.Join(example, "server-every-key.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, n := range cfg.platform().Nodes {
+		names = append(names, n.Name)
+	}
+	if diff := cmp.Diff([]string{"big1", "big2", "small", "n4", "n5"}, names); diff != "" {
+		t.Error(diff)
+	}
+	want := Limits{Width: 8, File: 1 << 30, Content: 16 << 30, Waiting: 10_000, Finished: 10_000}
+	if diff := cmp.Diff(want, cfg.Limits); diff != "" {
+		t.Error(diff)
+	}
+	if cfg.Grace != 10*time.Second || cfg.Speed != 1.4 || cfg.Policy.Name != "easy" || cfg.Nodes[0].Memory != 8<<30 {
+		t.Errorf("%+v", cfg)
+	}
+	if _, err := cfg.Catalogue.Service("uname"); err != nil {
+		t.Error(err)
+	}
+	if _, err := cfg.Catalogue.Service("lu"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestEverythingWrongIsToldAtOnceWithLineAndKey(t *testing.T) {
+	_, err := ParseConfig([]byte(`version: 2
+name: a/b
+listen: 0.0.0.0:80
+url: ftp://x
+gossip: {bind: nowhere, seeds: [a, "b:1"]}
+nodes:
+  - {processors: 0}
+  - {processors: 1, coconuts: 2}
+speed: -1
+policy: {name: odd}
+tuning: random
+grace: soon
+limits:
+  file: 12
+  waiting: 0
+  finished: -1
+services:
+  inline:
+    - name: x
+      doc: x
+      command: [x, "{y}"]
+      model: {fixed: {width: 0, time: 1s}}
+palms: 3
+`), "")
+	if err == nil {
+		t.Fatal("accepted")
+	}
+	for _, want := range []string{
+		"line 1: version", "line 2: name", "line 3: listen", "insecure: true", "line 4: url", "line 5: gossip.bind", "line 5: gossip.seeds[0]",
+		"line 7: nodes[0].processors", "line 8: coconuts", "line 9: speed", "line 10: policy.name", "cbf, easy, fcfs", "line 11: tuning",
+		"line 12", "soon", "line 14", "512MiB", "line 15: limits.waiting", "line 16: limits.finished",
+		"line 21: services.inline[0].command[1]", "line 22: services.inline[0].model.fixed.width", "line 23: palms",
+	} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("no word of %q in:\n%v", want, err)
+		}
+	}
+	if strings.Contains(err.Error(), "server.") {
+		t.Errorf("names a type of Go:\n%v", err)
+	}
+}
+
+func TestConfigurationsThatAreRefused(t *testing.T) {
+	const good = "version: 1\nname: a\nnodes: [{processors: 4}]\nservices: {inline: []}\n"
+	if _, err := ParseConfig([]byte(good), ""); err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{
+		"":                                    "version",
+		"- a":                                 "value",
+		"a: [":                                "yaml",
+		good + "---\nversion: 1":              "more than one document",
+		good + "insecure: maybe":              "maybe",
+		good + "listen: 10.0.0.1:1":           "loopback",
+		good + "policy: {settings: {odd: 1}}": "policy.settings.odd",
+		good + "limits: {width: 5}":           "0 (all) to 4",
+		good + "limits: {file: 2MiB, content: 1B}":                                                "limits.content",
+		strings.Replace(good, "inline: []", "", 1):                                                "services",
+		strings.Replace(good, "inline: []", "inline: 3", 1):                                       "line 4: services.inline",
+		strings.Replace(good, "inline: []", "catalogue: /nonexistent", 1):                         "line 4: services.catalogue",
+		strings.Replace(good, "processors: 4", "name: x, count: 2000000", 1):                      "nodes[0].count",
+		strings.Replace(good, "{processors: 4}", "{processors: 67108864, count: 2}", 1):           "up to",
+		strings.Replace(good, "{processors: 4}", "{processors: 1}, {processors: 1, name: n1}", 1): "a name of its own",
+		strings.Replace(good, "[{processors: 4}]", "[]", 1):                                       "nodes",
+	} {
+		if _, err := ParseConfig([]byte(text), ""); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+	if _, err := ParseConfig([]byte(good+"listen: 10.0.0.1:1\ninsecure: true"), ""); err != nil {
+		t.Errorf("insecure: %v", err)
+	}
+}
+
+func TestACatalogueInAFileIsReadBesideTheConfiguration(t *testing.T) {
+	dir := t.TempDir()
+	put := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("c.yaml", "version: 1\nservices:\n  - {name: one, doc: One., command: [one], model: {fixed: {width: 1, time: 1s}}}\n")
+	head := "version: 1\nname: a\ndata_dir: d\nnodes: [{processors: 4}]\nservices:\n  catalogue: c.yaml\n"
+	put("s.yaml", head+"  inline:\n    - {name: two, doc: Two., command: [two], model: {fixed: {width: 1, time: 1s}}}\n")
+	cfg, err := ReadConfig(filepath.Join(dir, "s.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, s := range cfg.Catalogue.Services() {
+		names = append(names, s.Name)
+	}
+	if !slices.Equal(names, []string{"one", "two"}) || cfg.DataDir != filepath.Join(dir, "d") {
+		t.Errorf("services %v in %s", names, cfg.DataDir)
+	}
+	put("s.yaml", head+"  inline:\n    - {name: one, doc: Two., command: [two], model: {fixed: {width: 1, time: 1s}}}\n")
+	if _, err = ReadConfig(filepath.Join(dir, "s.yaml")); err == nil || !strings.Contains(err.Error(), "line 8: services.inline[0].name") {
+		t.Errorf("the same name twice: %v", err)
+	}
+	put("c.yaml", "version: 1\nservices: 3\n")
+	if _, err = ReadConfig(filepath.Join(dir, "s.yaml")); err == nil || !strings.Contains(err.Error(), "c.yaml:2: services") {
+		t.Errorf("a broken catalogue: %v", err)
+	}
+}
+
+func FuzzParseConfig(f *testing.F) {
+	for _, name := range []string{"site.yaml", "server-every-key.yaml"} {
+		text, err := os.ReadFile(filepath.Join(example, name))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	f.Add([]byte("version: 1\nnodes: &a [*a]\nservices: {inline: [*a]}\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		cfg, err := ParseConfig(text, t.TempDir())
+		if err != nil {
+			return
+		}
+		if err := cfg.Validate(); err != nil {
+			t.Errorf("accepted, but %v", err)
+		}
+		if err := cfg.platform().Validate(); err != nil {
+			t.Errorf("platform: %v", err)
+		}
+	})
+}
+
+func TestFieldErrorsCanBeFound(t *testing.T) {
+	cfg := Default()
+	err := cfg.Validate()
+	var f *FieldError
+	if !errors.As(err, &f) || f.Key != "name" {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,50 @@
+package server
+
+import (
+	"testing"
+
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+)
+
+func TestEstimatesSayWhatTheyAreWorth(t *testing.T) {
+	for policy, want := range map[string]droverv1.EstimateKind{
+		"cbf":  droverv1.EstimateKind_ESTIMATE_KIND_PROMISED,
+		"easy": droverv1.EstimateKind_ESTIMATE_KIND_FORECAST,
+		"fcfs": droverv1.EstimateKind_ESTIMATE_KIND_PROMISED,
+	} {
+		t.Run(policy, func(t *testing.T) {
+			s := start(t, config(t, "policy: {name: "+policy+"}\nspeed: 2\n"))
+			ask := func(notBefore int64) *droverv1.Quote {
+				t.Helper()
+				res, err := s.client.Estimate(within(t), &droverv1.EstimateRequest{
+					Request: &droverv1.Request{Service: "block"}, NotBefore: seconds(notBefore),
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				q := res.GetQuote()
+				if q.GetKind() != want || q.GetStateAge() == nil || q.GetStateAge().AsDuration() < 0 ||
+					q.GetCompletion().AsDuration() != q.GetWait().AsDuration()+q.GetRun().AsDuration() {
+					t.Errorf("quote: %v", q)
+				}
+				return q
+			}
+			// 40 s on four processors at speed 1.0, with a quarter added, at twice the speed.
+			if q := ask(0); q.GetWidth() != 4 || q.GetWait().GetSeconds() != 0 || q.GetRun().GetSeconds() != 25 || q.GetWalltime().GetSeconds() != 25 {
+				t.Errorf("on an empty site: %v", q)
+			}
+			if q := ask(1000); q.GetWait().GetSeconds() != 1000 || q.GetWait().GetNanos() > 1e8 {
+				t.Errorf("input travels for 1000 s: %v", q)
+			}
+			j := s.submit(t, &droverv1.Request{Service: "block", Width: 2, Walltime: seconds(500)})
+			s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_RUNNING)
+			// Two processors are free: 60 s on them at speed 1.0 beat four after 500 s.
+			if q := ask(0); q.GetWidth() != 2 || q.GetWait().GetSeconds() != 0 || q.GetRun().GetSeconds() != 38 {
+				t.Errorf("beside a running job: %v", q)
+			}
+			if q := ask(500); q.GetWidth() != 4 || q.GetWait().GetSeconds() < 500 || q.GetWait().GetSeconds() > 501 {
+				t.Errorf("after the running job: %v", q)
+			}
+		})
+	}
+}

@@ -1,0 +1,139 @@
+package server
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"connectrpc.com/connect"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+)
+
+func TestContentTravelsToAJobAndBack(t *testing.T) {
+	s := start(t, config(t, ""))
+	data := bytes.Repeat([]byte("drover\x00\n"), 40_000) // several pieces each way
+	for range 2 {                                        // the same content again changes nothing
+		f, err := s.upload(within(t), data, &droverv1.UploadRequest{Sha256: sum(data), SizeBytes: int64(len(data))})
+		if err != nil || f.GetSha256() != sum(data) || f.GetSizeBytes() != int64(len(data)) {
+			t.Fatalf("upload: %v, %v", f, err)
+		}
+	}
+	if n := files(t, filepath.Join(s.data.root, "content")); n != 1 {
+		t.Errorf("%d files of one content", n)
+	}
+	from := &droverv1.File{Sha256: sum(data), SizeBytes: int64(len(data)), Name: "my data.bin"}
+	j := s.submit(t, &droverv1.Request{Service: "copy", Arguments: arguments{"from": file(from)}})
+	done := s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_DONE)
+	if o := done.GetOutputs(); len(o) != 1 || o[0].GetArgument() != "to" || o[0].GetSha256() != sum(data) || o[0].GetSizeBytes() != int64(len(data)) {
+		t.Errorf("outputs: %v", o)
+	}
+	got, err := s.download(within(t), j.GetId(), "to", 0)
+	if err != nil || sum(got) != sum(data) {
+		t.Errorf("download: %d bytes, %v", len(got), err)
+	}
+	if got, err = s.download(within(t), j.GetId(), "to", int64(len(data))-3); err != nil || !bytes.Equal(got, data[len(data)-3:]) {
+		t.Errorf("download from the end: %q, %v", got, err)
+	}
+	in := s.data.input(batch.JobID(done.GetId()), "from", "my data.bin")
+	if info, err := os.Stat(in); err != nil || info.Mode().Perm()&0o222 != 0 {
+		t.Errorf("input file: %v, %v", info, err)
+	}
+}
+
+func TestAnEmptyFileIsAFile(t *testing.T) {
+	s := start(t, config(t, ""))
+	f, err := s.upload(within(t), nil, nil)
+	if err != nil || f.GetSha256() != sum(nil) {
+		t.Fatalf("upload: %v, %v", f, err)
+	}
+	j := s.submit(t, &droverv1.Request{Service: "copy", Arguments: arguments{"from": file(f)}})
+	s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_DONE)
+	if got, err := s.download(within(t), j.GetId(), "to", 0); err != nil || len(got) != 0 {
+		t.Errorf("download: %q, %v", got, err)
+	}
+}
+
+func TestUploadsAreRefused(t *testing.T) {
+	s := start(t, config(t, "limits: {file: 3kB, content: 3kB}"))
+	for name, tc := range map[string]struct {
+		data          []byte
+		said          *droverv1.UploadRequest
+		reason, field string
+	}{
+		"said to be too large": {nil, &droverv1.UploadRequest{SizeBytes: 3001}, "too-large", "size_bytes"},
+		"too large":            {make([]byte, 5000), nil, "too-large", "size_bytes"},
+		"another size":         {make([]byte, 10), &droverv1.UploadRequest{SizeBytes: 11}, "bad-value", "size_bytes"},
+		"a negative size":      {nil, &droverv1.UploadRequest{SizeBytes: -1}, "out-of-range", "size_bytes"},
+		"another content":      {make([]byte, 10), &droverv1.UploadRequest{Sha256: sum(nil)}, "bad-value", "sha256"},
+		"no hash":              {nil, &droverv1.UploadRequest{Sha256: "../../etc/passwd"}, "bad-value", "sha256"},
+	} {
+		_, err := s.upload(within(t), tc.data, tc.said)
+		if code, d := detail(t, err); code != connect.CodeInvalidArgument || d.GetReason() != tc.reason || d.GetField() != tc.field || d.GetAccepted() == "" {
+			t.Errorf("%s: %v %v", name, code, d)
+		}
+	}
+	if n := files(t, filepath.Join(s.data.root, "content")); n != 0 {
+		t.Errorf("%d files are left of refused uploads", n)
+	}
+}
+
+func TestOutputsThatAreNotThere(t *testing.T) {
+	s := start(t, config(t, ""))
+	f, err := s.upload(within(t), []byte("x"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied := s.submit(t, &droverv1.Request{Service: "copy", Arguments: arguments{"from": file(f)}})
+	s.until(t, copied.GetId(), droverv1.JobState_JOB_STATE_DONE)
+	trapped := s.submit(t, &droverv1.Request{Service: "traps"})
+	if o := s.until(t, trapped.GetId(), droverv1.JobState_JOB_STATE_DONE).GetOutputs(); len(o) != 0 {
+		t.Errorf("a link and a pipe are outputs: %v", o)
+	}
+	// Four processors are busy, so that the next job waits.
+	s.submit(t, &droverv1.Request{Service: "block", Width: 4})
+	waiting := s.submit(t, &droverv1.Request{Service: "copy", Arguments: arguments{"from": file(f)}})
+	for name, tc := range map[string]struct {
+		id, argument string
+		reason       string
+		retryable    bool
+	}{
+		"not written":     {copied.GetId(), "more", "unknown-output", false},
+		"an input":        {copied.GetId(), "from", "unknown-output", false},
+		"a path":          {copied.GetId(), "../stdout", "unknown-output", false},
+		"a link":          {trapped.GetId(), "link", "unknown-output", false},
+		"a pipe":          {trapped.GetId(), "pipe", "unknown-output", false},
+		"not ended":       {waiting.GetId(), "to", "unknown-output", true},
+		"an unknown job":  {newID(t), "to", "unknown-job", false},
+		"a job of no ID":  {"../..", "to", "bad-value", false},
+		"negative offset": {copied.GetId(), "to", "out-of-range", false},
+	} {
+		offset := int64(0)
+		if tc.reason == "out-of-range" {
+			offset = -1
+		}
+		_, err := s.download(within(t), tc.id, tc.argument, offset)
+		if _, d := detail(t, err); d.GetReason() != tc.reason || d.GetRetryable() != tc.retryable || strings.Contains(d.String(), s.data.root) {
+			t.Errorf("%s: %v", name, d)
+		}
+	}
+}
+
+// files counts the files below a directory.
+func files(t *testing.T, dir string) int {
+	n := 0
+	err := filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			n++
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}

@@ -1,0 +1,133 @@
+package server
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"connectrpc.com/connect"
+
+	"github.com/seed-9b8f70bb/drover/gossip"
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+)
+
+func TestAStoppingServerEndsJobsTellsWatchersAndLeaves(t *testing.T) {
+	agent, err := gossip.Join(gossip.Config{Name: "agent", Role: gossip.Agent, Bind: "127.0.0.1:0", API: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer agent.Close()
+	cfg := config(t, "")
+	cfg.Gossip.Seeds = []string{agent.Addr()}
+	s := start(t, cfg)
+	for len(agent.Members()) == 0 {
+		<-agent.Changed()
+	}
+	if m := agent.Members()[0]; m.Name != "lyon" || m.URL != s.URL() || m.Role != gossip.Server {
+		t.Errorf("member: %+v", m)
+	}
+	running := s.submit(t, &droverv1.Request{Service: "block", Width: 4})
+	s.until(t, running.GetId(), droverv1.JobState_JOB_STATE_RUNNING)
+	waiting := s.submit(t, &droverv1.Request{Service: "block", Width: 4})
+	watch := func(id string) *connect.ServerStreamForClient[droverv1.WatchJobResponse] {
+		stream, err := s.client.WatchJob(within(t), &droverv1.WatchJobRequest{JobId: id})
+		if err != nil || !stream.Receive() {
+			t.Fatalf("watch: %v %v", err, stream.Err())
+		}
+		return stream
+	}
+	ofRunning, ofWaiting := watch(running.GetId()), watch(waiting.GetId())
+	defer ofRunning.Close()
+	defer ofWaiting.Close()
+	logs, err := s.client.ReadLogs(within(t), &droverv1.ReadLogsRequest{JobId: running.GetId(), Follow: true})
+	if err != nil || !logs.Receive() {
+		t.Fatalf("logs: %v", err)
+	}
+	defer logs.Close()
+	if err := s.stop(); err != nil {
+		t.Errorf("Run: %v", err)
+	}
+	var last *droverv1.Job
+	for ofRunning.Receive() {
+		last = ofRunning.Msg().GetJob()
+	}
+	if ofRunning.Err() != nil || last.GetState() != droverv1.JobState_JOB_STATE_FAILED || !strings.Contains(last.GetOutcome().GetReason(), "closed") {
+		t.Errorf("the running job's watcher: %v, %v", last, ofRunning.Err())
+	}
+	for ofWaiting.Receive() {
+		t.Errorf("news of the waiting job: %v", ofWaiting.Msg())
+	}
+	if code, d := detail(t, ofWaiting.Err()); code != connect.CodeUnavailable || d.GetReason() != "stopping" || !d.GetRetryable() {
+		t.Errorf("the waiting job's watcher: %v %v", code, d)
+	}
+	for logs.Receive() {
+	}
+	if err := logs.Err(); err != nil {
+		t.Errorf("the log's reader: %v", err)
+	}
+	for len(agent.Members()) > 0 {
+		<-agent.Changed()
+	}
+}
+
+func TestAStoppingServerTakesNoNewWork(t *testing.T) {
+	s := start(t, config(t, ""))
+	s.leaving.Store(true)
+	ctx := within(t)
+	req := &droverv1.Request{Service: "print"}
+	_, submit := s.client.Submit(ctx, &droverv1.SubmitRequest{JobId: newID(t), Request: req})
+	_, estimate := s.client.Estimate(ctx, &droverv1.EstimateRequest{Request: req})
+	_, upload := s.upload(ctx, []byte("x"), nil)
+	for name, err := range map[string]error{"submit": submit, "estimate": estimate, "upload": upload} {
+		if code, d := detail(t, err); code != connect.CodeUnavailable || d.GetReason() != "stopping" || !d.GetRetryable() {
+			t.Errorf("%s: %v %v", name, code, d)
+		}
+	}
+	if _, err := s.client.ListJobs(ctx, &droverv1.ServerServiceListJobsRequest{}); err != nil {
+		t.Errorf("reading: %v", err)
+	}
+}
+
+func TestTwoServersCannotShareADirectoryOrAPort(t *testing.T) {
+	first, err := New(config(t, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer first.Close()
+	for name, change := range map[string]func(*Config){
+		"another server's": func(c *Config) { c.DataDir = first.cfg.DataDir },
+		"listen":           func(c *Config) { c.Listen = first.Addr() },
+		"gossip":           func(c *Config) { c.Gossip.Bind = first.Seed() },
+	} {
+		cfg := config(t, "")
+		change(&cfg)
+		if s, err := New(cfg); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+			if s != nil {
+				s.Close()
+			}
+		}
+	}
+}
+
+func TestAServerThatIsStartedAgainKeepsContentAndClearsJobs(t *testing.T) {
+	cfg := config(t, "")
+	s := start(t, cfg)
+	f, err := s.upload(within(t), []byte("content"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := s.submit(t, &droverv1.Request{Service: "copy", Arguments: arguments{"from": file(f)}})
+	s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_DONE)
+	if err := s.stop(); err != nil {
+		t.Fatal(err)
+	}
+	s = start(t, cfg)
+	if n := files(t, s.data.jobs()); n != 0 {
+		t.Errorf("%d files of old jobs", n)
+	}
+	if _, err := s.client.GetJob(context.Background(), &droverv1.GetJobRequest{JobId: j.GetId()}); err == nil {
+		t.Error("a job of an earlier life is known")
+	}
+	s.submit(t, &droverv1.Request{Service: "copy", Arguments: arguments{"from": file(f)}})
+}
