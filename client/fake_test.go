@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
@@ -171,6 +172,7 @@ type fakeServer struct {
 	mu       sync.Mutex
 	submits  []*droverv1.SubmitRequest
 	uploads  map[string]string // content by digest
+	refuse   error             // of uploads
 	submit   func(ctx context.Context, nth int, req *droverv1.SubmitRequest) (*droverv1.SubmitResponse, error)
 	watch    func(ctx context.Context, stream *connect.ServerStream[droverv1.WatchJobResponse]) error
 	logs     func(req *droverv1.ReadLogsRequest, stream *connect.ServerStream[droverv1.ReadLogsResponse]) error
@@ -212,7 +214,7 @@ func (f *fakeServer) Upload(_ context.Context, stream *connect.ClientStream[drov
 		f.uploads = make(map[string]string)
 	}
 	f.uploads[digest] = content
-	return &droverv1.UploadResponse{}, stream.Err()
+	return &droverv1.UploadResponse{}, cmp.Or(f.refuse, stream.Err())
 }
 
 func (f *fakeServer) WatchJob(ctx context.Context, _ *droverv1.WatchJobRequest, stream *connect.ServerStream[droverv1.WatchJobResponse]) error {

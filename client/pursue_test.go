@@ -110,6 +110,22 @@ func TestUnknownJobIsToldAtOnce(t *testing.T) {
 	})
 }
 
+func TestJobThatItsServerHasForgottenIsLookedForElsewhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, c := newWorld(t, patient(3*time.Second))
+		w.agent.at("a", 0)
+		w.a.watch = func(context.Context, *connect.ServerStream[droverv1.WatchJobResponse]) error {
+			w.agent.at("b", 1)
+			return refusal(connect.CodeNotFound, &droverv1.ErrorDetail{Reason: "unknown-job", Message: "no such job"})
+		}
+		w.b.watch = states(nil, &droverv1.Job{Id: id, Site: "b", State: droverv1.JobState_JOB_STATE_DONE, Epoch: 1})
+		job, err := c.Wait(t.Context(), id)
+		if err != nil || job.Site != "b" {
+			t.Fatalf("job %+v, %v", job, err)
+		}
+	})
+}
+
 func TestCallGivesAnErrorForAJobThatFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(3*time.Second))

@@ -76,8 +76,35 @@ func TestSubmissionGoesElsewhereOnlyWhenNothingWasSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(10*time.Second))
 		w.down("a")
-		job, err := c.Submit(t.Context(), "lu", Content("matrix", nil))
+		job, err := c.Submit(t.Context(), "lu")
 		if err != nil || job.Site != "b" {
+			t.Fatalf("job %+v, %v", job, err)
+		}
+	})
+}
+
+func TestBusyServerIsAskedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, c := newWorld(t, patient(10*time.Second))
+		w.a.submit = func(_ context.Context, nth int, req *droverv1.SubmitRequest) (*droverv1.SubmitResponse, error) {
+			if nth == 1 {
+				return nil, refusal(connect.CodeUnavailable, &droverv1.ErrorDetail{Reason: "stopping", Message: "stopping", Retryable: true})
+			}
+			return w.a.accept(req), nil
+		}
+		job, err := c.Submit(t.Context(), "lu")
+		if err != nil || job.Site != "a" || len(w.a.sent()) != 2 {
+			t.Fatalf("job %+v, %v, %d submissions", job, err, len(w.a.sent()))
+		}
+	})
+}
+
+func TestSubmissionGoesElsewhereWhenItsFilesAreNotTaken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, c := newWorld(t, patient(10*time.Second))
+		w.a.refuse = refusal(connect.CodeResourceExhausted, &droverv1.ErrorDetail{Reason: "too-large", Message: "9 bytes"})
+		job, err := c.Submit(t.Context(), "lu", Content("matrix", []byte("1 2 3")))
+		if err != nil || job.Site != "b" || len(w.a.sent()) > 0 || len(w.b.uploads) != 1 {
 			t.Fatalf("job %+v, %v", job, err)
 		}
 	})
