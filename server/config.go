@@ -96,7 +96,7 @@ type Services struct {
 type Size int64
 
 // maxNodes bounds what one configuration can ask for.
-const maxNodes = 1 << 20
+const maxNodes = 1 << 16
 
 // Default returns the configuration of a server on loopback. It lacks a name,
 // nodes and services.
@@ -131,12 +131,17 @@ func (e *FieldError) Error() string {
 }
 
 // Validate reports everything that is wrong: a joined error of *FieldError.
-func (c *Config) Validate() error { return errors.Join(c.problems()...) }
-
-// problems returns everything that is wrong, *FieldErrors in the order of the
-// fields.
-func (c *Config) problems() []error {
+func (c *Config) Validate() error {
 	var errs []error
+	for _, p := range c.problems() {
+		errs = append(errs, p)
+	}
+	return errors.Join(errs...)
+}
+
+// problems returns everything that is wrong, in the order of the fields.
+func (c *Config) problems() []*FieldError {
+	var errs []*FieldError
 	bad := func(key string, value any, accepted string) {
 		errs = append(errs, &FieldError{Key: key, Value: fmt.Sprint(value), Accepted: accepted})
 	}
@@ -210,6 +215,9 @@ func (c *Config) checkNodes(bad func(key string, value any, accepted string)) bo
 			fmt.Sprintf("1..%d nodes, up to %d processors in all", maxNodes, batch.MaxProcessors))
 		return false
 	}
+	if !ok {
+		return false
+	}
 	for _, n := range c.platform().Nodes {
 		if names[n.Name] {
 			bad("nodes", n.Name, "a name of its own for each node")
@@ -217,7 +225,7 @@ func (c *Config) checkNodes(bad func(key string, value any, accepted string)) bo
 		}
 		names[n.Name] = true
 	}
-	return ok
+	return true
 }
 
 func (c *Config) checkPolicy(machine bool, bad func(key string, value any, accepted string)) {

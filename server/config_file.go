@@ -57,8 +57,7 @@ func ParseConfig(data []byte, dir string) (Config, error) {
 	given := c.Services.Catalogue != "" || !c.Services.Inline.IsZero()
 	var loaded []error
 	c.Catalogue, loaded = c.Services.load(dir, &root)
-	for _, p := range c.problems() {
-		f := p.(*FieldError)
+	for _, f := range c.problems() {
 		if f.Key == "services" && given {
 			continue // load has said why there is none
 		}

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"crypto/sha256"
@@ -152,6 +151,7 @@ func start(t testing.TB, cfg Config) *testSite {
 	out := &testSite{Server: s, client: droverv1connect.NewServerServiceClient(&http.Client{Transport: transport}, s.URL())}
 	out.stop = func() error {
 		stopped = true
+		transport.CloseIdleConnections() // the server gives them a second when it stops
 		cancel()
 		return <-ended
 	}
@@ -316,14 +316,21 @@ func pipe(t testing.TB) (name string, say func(string)) {
 	}
 	return name, func(s string) {
 		t.Helper()
-		w, err := os.OpenFile(name, os.O_WRONLY, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b := bufio.NewWriter(w)
-		_, _ = b.WriteString(s)
-		if err := errors.Join(b.Flush(), w.Close()); err != nil {
-			t.Fatal(err)
+		said := make(chan error, 1)
+		go func() { said <- os.WriteFile(name, []byte(s), 0) }()
+		select {
+		case err := <-said:
+			if err != nil {
+				t.Error(err)
+			}
+		case <-time.After(20 * time.Second):
+			t.Error("nobody reads the pipe")
+			// Let the writer go, for the tests that follow.
+			r, err := os.OpenFile(name, os.O_RDWR, 0)
+			if err == nil {
+				<-said
+				r.Close()
+			}
 		}
 	}
 }

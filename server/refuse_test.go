@@ -151,7 +151,12 @@ func TestOnePortSpeaksBothProtocolsWithHealthAndReflection(t *testing.T) {
 			set(transport.Protocols)
 			defer transport.CloseIdleConnections()
 			client := &http.Client{Transport: transport}
-			res, err := client.Post(s.URL()+"/grpc.health.v1.Health/Check", "application/json", strings.NewReader("{}"))
+			req, err := http.NewRequestWithContext(within(t), http.MethodPost, s.URL()+"/grpc.health.v1.Health/Check", strings.NewReader("{}"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Header.Set("Content-Type", "application/json")
+			res, err := client.Do(req)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -130,7 +130,7 @@ func (s *Server) open() error {
 	if err != nil {
 		return err
 	}
-	if s.listener, err = net.Listen("tcp", s.cfg.Listen); err != nil {
+	if s.listener, err = new(net.ListenConfig).Listen(context.Background(), "tcp", s.cfg.Listen); err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
 	if s.url = s.cfg.URL; s.url == "" {
