@@ -15,12 +15,7 @@
 //	1 ┤ 3 3 . 2 2 2 4 4
 //	  └──────────────▶ time
 //
-// Taking out and putting back costs nothing for most jobs. A job can begin
-// earlier only through capacity that was given back since it was last looked
-// at. The policy keeps the time in which that lies (the gap) and the most that
-// is free anywhere in it, and goes by every job, or block of jobs, that needs
-// more or that begins before it. Who is left asks the profile for a fit that may
-// overlap its own place; it is taken out only if there is one.
+// Taking out and putting back costs nothing for most jobs: see compress.
 //
 // Promises end where the machine breaks them: when a node goes down, or a job
 // runs on past its walltime, all waiting jobs are planned anew.
@@ -28,6 +23,7 @@ package cbf
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/counted"
@@ -39,8 +35,8 @@ import (
 type Policy struct {
 	counted.Base
 	ended bool // capacity came back since the last compression
-	freed gap  // where that lies
-	moved gap  // what the last compression freed: jobs before its cause have not seen it
+	freed gaps // where that lies; also what the last compression freed, which jobs before its cause have not seen
+	gaps  gaps // those of the compression that goes on
 	broke bool // the machine has broken promises: plan anew
 
 	sweep     profile.Sweep
@@ -58,7 +54,7 @@ func New(p batch.Platform, s batch.Settings) (batch.Policy, error) {
 
 // Fork returns an independent copy.
 func (p *Policy) Fork() batch.Policy {
-	return &Policy{Base: p.Base.Fork(), ended: p.ended, freed: p.freed, moved: p.moved, broke: p.broke}
+	return &Policy{Base: p.Base.Fork(), ended: p.ended, freed: slices.Clone(p.freed), broke: p.broke}
 }
 
 // Apply takes one event. See batch.Policy.
@@ -90,7 +86,7 @@ func (p *Policy) Apply(now batch.Time, ev *batch.Event) {
 	case batch.NodeUp, batch.NodeDown:
 		p.SwitchNode(now, ev.Node, ev.Kind == batch.NodeUp)
 		p.ended = true
-		p.freed.add(now, batch.Never)
+		p.freed.add(gap{now, batch.Never, 0}, p.many())
 		p.broke = p.broke || ev.Kind == batch.NodeDown
 	default:
 		panic(fmt.Sprintf("cbf: event %v has no meaning here", ev.Kind))
@@ -231,7 +227,7 @@ func (p *Policy) vacate(it queue.Item, queued bool) {
 func (p *Policy) release(start, end batch.Time, charge int32) {
 	p.Profile.Release(start, end, charge)
 	p.ended = true
-	p.freed.add(start, end)
+	p.freed.add(gap{start, end, 0}, p.many())
 }
 
 // due returns the charges of the jobs whose planned start has come.
@@ -270,5 +266,5 @@ func (p *Policy) planAnew(now batch.Time) {
 			}
 		}
 	}
-	p.freed, p.moved = gap{}, gap{}
+	p.freed = p.freed[:0]
 }

@@ -6,26 +6,13 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/queue"
 )
 
-// gap is a stretch of time that holds all capacity given back since some
-// moment; empty if end is 0.
-type gap struct{ start, end batch.Time }
-
-func (g *gap) add(start, end batch.Time) {
-	switch {
-	case start >= end:
-		return
-	case g.end == 0:
-		*g = gap{start, end}
-		return
-	}
-	g.start, g.end = min(g.start, start), max(g.end, end)
-}
-
 // compress lets each waiting job, in submission order, begin earlier if it can.
 //
-// A job of charge c that begins at s cannot, unless there is an instant in the
-// gap, before s, at which c is free: before the gap opened nothing earlier was
-// free for it, and its own place does not count before s.
+// A job can only because of capacity that was given back since it was last
+// looked at: its new place meets a gap, and somewhere in that gap, before the
+// job's planned start, as much is free as it needs. So a job is gone by that is
+// too wide for every gap or begins before the first one, and for the others only
+// places that meet a gap are tried.
 //
 // Incoming jobs stay where they are: moved to a time before they are confirmed
 // they would lose their place.
@@ -33,33 +20,55 @@ func (p *Policy) compress(now batch.Time) {
 	if !p.ended {
 		return
 	}
-	g := p.freed
-	g.add(p.moved.start, p.moved.end)
-	g.start = max(g.start, now)
-	p.ended, p.freed, p.moved = false, gap{}, gap{}
-	if g.start >= g.end {
-		return
-	}
-	most := p.Profile.Highest(g.start, g.end)
-	for b := p.Queue.Head(); b != nil && most > 0; b = p.Queue.Next(b) {
+	p.ended = false
+	p.freed, p.gaps = p.gaps[:0], p.freed
+	first, most := p.measure(now)
+	for b := p.Queue.Head(); b != nil; b = p.Queue.Next(b) {
 		if b.Least > most {
 			continue
 		}
 		for i := range b.N {
-			if b.Charge[i&(queue.BlockSize-1)] > most || b.Start[i&(queue.BlockSize-1)] <= g.start {
+			if b.Charge[i&(queue.BlockSize-1)] > most || b.Start[i&(queue.BlockSize-1)] <= first {
 				continue
 			}
 			if old := b.Start[i]; p.advance(now, b, i) && old != batch.Never {
-				// What it had and has no more: the end of its old place.
+				// What it had and has no more: the end of its old place. The jobs
+				// before it will see that in the next compression.
 				d := b.Walltime[i]
-				from, to := max(old, b.Start[i].Add(d)), old.Add(d)
-				p.moved.add(from, to)
-				g.add(from, to)
-				most = max(most, p.Profile.Highest(from, to))
+				if from, to := max(old, b.Start[i].Add(d)), old.Add(d); from < to {
+					g := gap{from, to, p.Profile.Highest(from, to)}
+					p.gaps.add(g, p.many())
+					p.freed.add(g, p.many())
+					first, most = min(first, from), max(most, g.most)
+				}
 			}
 		}
 	}
 }
+
+// measure cuts off what has passed of the gaps, finds out how much is free in
+// those that are new, and returns the beginning of the first one and the most
+// that is free in any.
+func (p *Policy) measure(now batch.Time) (first batch.Time, most int32) {
+	kept := p.gaps[:0]
+	first = batch.Never
+	for _, g := range p.gaps {
+		if g.start = max(g.start, now); g.start >= g.end {
+			continue
+		}
+		if g.most == 0 {
+			g.most = p.Profile.Highest(g.start, g.end)
+		}
+		first, most = min(first, g.start), max(most, g.most)
+		kept = append(kept, g)
+	}
+	p.gaps = kept
+	return first, most
+}
+
+// many says whether the plan is so long that keeping gaps apart saves more than
+// it costs.
+func (p *Policy) many() bool { return p.Profile.Len() > 256 }
 
 // advance moves the job at position i of block b to its earliest fit before its
 // planned start, if there is one and it may start.
@@ -69,8 +78,7 @@ func (p *Policy) advance(now batch.Time, b *queue.Block, i int) bool {
 	if j.State == counted.Incoming {
 		return false
 	}
-	from := max(now, j.Spec.EarliestStart)
-	start := p.Profile.FitBefore(from, old, d, c)
+	start := p.earlier(max(now, j.Spec.EarliestStart), old, d, c)
 	if start == batch.Never {
 		return false
 	}
@@ -81,4 +89,28 @@ func (p *Policy) advance(now batch.Time, b *queue.Block, i int) bool {
 	}
 	p.Queue.SetStart(b, i, start)
 	return true
+}
+
+// earlier returns the earliest start in [from, old) of a job that is planned to
+// begin at old, Never if there is none. The starts whose places meet a gap are a
+// stretch; stretches that touch are searched in one go.
+func (p *Policy) earlier(from, old batch.Time, d batch.Duration, charge int32) batch.Time {
+	latest := from
+	for _, g := range p.gaps {
+		if g.start >= old {
+			break
+		}
+		if g.most < charge || g.end <= from {
+			continue
+		}
+		// [t, t+d) meets the gap if t is later than start-d and earlier than end.
+		if first := g.start - batch.Time(d) + 1; first > latest {
+			if t := p.Profile.FitWithin(from, latest, old, d, charge); t != batch.Never {
+				return t
+			}
+			from = first
+		}
+		latest = max(latest, min(g.end, old))
+	}
+	return p.Profile.FitWithin(from, latest, old, d, charge)
 }

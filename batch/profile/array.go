@@ -97,16 +97,16 @@ func (a *array) at(t Time) int {
 	return i
 }
 
-// fit is Profile.FitBefore.
-func (a *array) fit(from, until Time, d Duration, width int32) Time {
+// fit is Profile.FitWithin.
+func (a *array) fit(from, latest, until Time, d Duration, width int32) Time {
 	i := 0
 	if from > a.time[0] {
 		i = a.at(from)
 	}
 	time, free := a.time, a.free[:len(a.time)]
-	for start := from; start < until; start = time[i] {
+	for start := from; start < latest; start = time[i] {
 		for free[i] < width {
-			if i++; i == len(time) || time[i] >= until {
+			if i++; i == len(time) || time[i] >= latest {
 				return Never
 			}
 			start = time[i]

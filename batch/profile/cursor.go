@@ -105,12 +105,12 @@ func (c *cursor) descend(h int, width int32, below bool) bool {
 	return false
 }
 
-// fit is Profile.FitBefore.
-func (p *tree) fit(from, until Time, d Duration, width int32) Time {
+// fit is Profile.FitWithin.
+func (p *tree) fit(from, latest, until Time, d Duration, width int32) Time {
 	c := p.seek(from)
-	for start := from; start < until; start = c.time() {
+	for start := from; start < latest; start = c.time() {
 		if c.free < width {
-			if !c.advance(width, false, until) {
+			if !c.advance(width, false, latest) {
 				return Never
 			}
 			start = c.time()

@@ -12,11 +12,19 @@ func (p *Profile) Fit(from Time, d Duration, width int32) Time {
 // So a rectangle that begins at until can ask, without being taken out, whether
 // it could begin earlier: what it may overlap from there on is itself.
 func (p *Profile) FitBefore(from, until Time, d Duration, width int32) Time {
-	from = max(from, p.Origin())
-	if p.small {
-		return p.array.fit(from, until, d, width)
+	return p.FitWithin(from, until, until, d, width)
+}
+
+// FitWithin is FitBefore for starts in [from, latest) only, where latest is not
+// after until.
+func (p *Profile) FitWithin(from, latest, until Time, d Duration, width int32) Time {
+	if from = max(from, p.Origin()); from >= latest {
+		return Never
 	}
-	return p.tree.fit(from, until, d, width)
+	if p.small {
+		return p.array.fit(from, latest, until, d, width)
+	}
+	return p.tree.fit(from, latest, until, d, width)
 }
 
 // Highest returns the most that is free at any instant in [from, to), which is

@@ -127,8 +127,16 @@ func TestProfileAnswersLikeAnArray(t *testing.T) {
 				}
 				d := Duration(rapid.IntRange(1, 80).Draw(t, "d"))
 				width := int32(rapid.IntRange(-3, capacity+1).Draw(t, "width"))
-				if got, want := p.FitBefore(from, until, d, width), n.fit(from, until, d, width); got != want {
+				want := n.fit(from, until, d, width)
+				if got := p.FitBefore(from, until, d, width); got != want {
 					t.Fatalf("FitBefore(%d, %d, %d, %d) = %d, want %d", from, until, d, width, got, want)
+				}
+				latest := min(when.Draw(t, "latest"), until)
+				if want >= latest {
+					want = Never
+				}
+				if got := p.FitWithin(from, latest, until, d, width); got != want {
+					t.Fatalf("FitWithin(%d, %d, %d, %d, %d) = %d, want %d", from, latest, until, d, width, got, want)
 				}
 			},
 			"highest": func(t *rapid.T) {
