@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -26,7 +27,8 @@ func stuck(ctx context.Context, _ int, _ *droverv1.SubmitRequest) (*droverv1.Sub
 func TestSubmissionCarriesTheRequestTheRecordAndAFreshID(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(10*time.Second))
-		job, err := c.Submit(t.Context(), "lu", Int("n", 3), Content("matrix", []byte("1 2 3")), Width(4), Walltime(time.Minute))
+		content := strings.Repeat("1 2 3 ", 100_000) // several messages
+		job, err := c.Submit(t.Context(), "lu", Int("n", 3), Content("matrix", []byte(content)), Content("none", nil), Width(4), Walltime(time.Minute))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,8 +44,11 @@ func TestSubmissionCarriesTheRequestTheRecordAndAFreshID(t *testing.T) {
 			t.Errorf("request %v", r)
 		}
 		file := r.GetArguments()["matrix"].GetFileValue()
-		if diff := cmp.Diff(map[string]string{file.GetSha256(): "1 2 3"}, w.a.uploads); diff != "" || file.GetSizeBytes() != 5 {
-			t.Errorf("uploads (-want +got):\n%s", diff)
+		if diff := cmp.Diff(map[string]string{
+			file.GetSha256(): content,
+			r.GetArguments()["none"].GetFileValue().GetSha256(): "",
+		}, w.a.uploads); diff != "" || file.GetSizeBytes() != 600_000 {
+			t.Errorf("%d bytes, uploads (-want +got):\n%.200s", file.GetSizeBytes(), diff)
 		}
 	})
 }
