@@ -43,7 +43,7 @@ func follow(t *testing.T, script []line, looks []at) (batch.Found, string) {
 		proc := <-l.launched
 		for _, look := range looks {
 			// No two passes are at one instant, so that each may be a microsecond late.
-			time.Sleep(look.after + 100*time.Microsecond - time.Since(begun))
+			time.Sleep(look.after + 100*time.Microsecond - time.Since(begun)) //nolint:forbidigo // virtual time
 			synctest.Wait()
 			snap := snapshot(t, s)
 			got := at{look.after, proc.signals(), find(t, s, "a").Phase, snap.Free}
@@ -155,7 +155,7 @@ func TestOrdersWaitForTheLaunch(t *testing.T) {
 				s := open(t, Config{Policy: p, Launcher: l})
 				do(t, s, minute())
 				<-l.begun
-				time.Sleep(2 * time.Second)
+				time.Sleep(2 * time.Second) //nolint:forbidigo // virtual time
 				if name == "cancel" {
 					do(t, s, order(batch.CmdCancel, "a"))
 				}
@@ -214,7 +214,7 @@ func TestImpossibleDecisionFaultsTheSystem(t *testing.T) {
 				l := newFakes()
 				s := open(t, Config{Policy: newToy(4, line{batch.Second, c.d}), Launcher: l})
 				do(t, s, minute(), submission("wide", 4, batch.Program{Args: []string{"x"}}))
-				time.Sleep(2 * time.Second)
+				time.Sleep(2 * time.Second) //nolint:forbidigo // virtual time
 				synctest.Wait()
 				var fault *DecisionError
 				if err := s.Err(); !errors.Is(err, c.want) || !errors.As(err, &fault) || fault.Decision != c.d.Kind {
@@ -268,7 +268,7 @@ func TestWaitingJobStartsAsSoonAsAnotherIsPaused(t *testing.T) {
 		s := open(t, Config{Policy: p, Launcher: newFakes(), Grace: 1})
 		do(t, s, minute(), submission("wide", 4, batch.Program{Args: []string{"x"}}))
 		begun := time.Now()
-		time.Sleep(2 * time.Second)
+		time.Sleep(2 * time.Second) //nolint:forbidigo // virtual time
 		synctest.Wait()
 		if after := find(t, s, "wide").Started.Sub(begun).Round(time.Millisecond); after != time.Second {
 			t.Errorf("started after %v, want 1s", after)

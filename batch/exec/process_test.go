@@ -24,19 +24,23 @@ func TestOutcomeTellsExitCodeAndSignal(t *testing.T) {
 		{"three", self("exit", "3"), batch.Outcome{End: batch.EndFailed, ExitCode: 3, Reason: "exit status 3"}},
 		{"signal", self("die"), batch.Outcome{End: batch.EndFailed, Signal: "SIGTERM", Reason: "signal SIGTERM"}},
 		{
-			"missing", batch.Program{Args: []string{"/nowhere/no-such-command"}},
+			"missing",
+			batch.Program{Args: []string{"/nowhere/no-such-command"}},
 			batch.Outcome{End: batch.EndStartFailed, Reason: "command no-such-command: no such file or directory"},
 		},
 		{
-			"not in PATH", batch.Program{Args: []string{"no-such-command"}},
+			"not in PATH",
+			batch.Program{Args: []string{"no-such-command"}},
 			batch.Outcome{End: batch.EndStartFailed, Reason: "command no-such-command: executable file not found in $PATH"},
 		},
 		{
-			"no directory", batch.Program{Args: []string{"true"}, Dir: "/dev/null/x"},
+			"no directory",
+			batch.Program{Args: []string{"true"}, Dir: "/dev/null/x"},
 			batch.Outcome{End: batch.EndStartFailed, Reason: "working directory: not a directory"},
 		},
 		{
-			"no output", batch.Program{Args: []string{"true"}, Stdout: "/dev/null/x"},
+			"no output",
+			batch.Program{Args: []string{"true"}, Stdout: "/dev/null/x"},
 			batch.Outcome{End: batch.EndStartFailed, Reason: "standard output: not a directory"},
 		},
 	} {

@@ -232,7 +232,7 @@ func TestScaleIsTheExactQuotientRoundedUp(t *testing.T) {
 func TestScaleBeyondAllTimesIsForever(t *testing.T) {
 	// The first two quotients are below 2^64, the third is not.
 	for _, d := range []batch.Duration{batch.Forever/3 + 1, batch.Forever / 2, batch.Forever - 1} {
-		if got := Speed(Reference / 3).Scale(d); got != batch.Forever {
+		if got := (Reference / 3).Scale(d); got != batch.Forever {
 			t.Errorf("%d: got %d", int64(d), int64(got))
 		}
 	}

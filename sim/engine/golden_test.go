@@ -67,7 +67,8 @@ func goldenJobs(t *testing.T) []goldenJob {
 		}
 		wall := batch.Duration(number(9)) * batch.Second
 		jobs = append(jobs, goldenJob{
-			batch.Time(number(2)) * batch.Time(batch.Second), batch.Shape{Width: int32(number(8)), Walltime: wall},
+			batch.Time(number(2)) * batch.Time(batch.Second),
+			batch.Shape{Width: int32(number(8)), Walltime: wall},
 			min(batch.Duration(number(4))*batch.Second, wall),
 		})
 	}

@@ -77,7 +77,7 @@ func (s *splitter) run(r io.Reader) {
 		if err == nil {
 			n, end, err = fill(text, buf, n)
 		}
-		if err == io.EOF && end < n { // the last line has no newline
+		if errors.Is(err, io.EOF) && end < n { // the last line has no newline
 			buf[n] = '\n'
 			n++
 			end = n
@@ -115,7 +115,7 @@ func fill(r io.Reader, buf []byte, n int) (filled, end int, err error) {
 func open(r io.Reader) (io.Reader, error) {
 	in := bufio.NewReaderSize(r, inputBytes)
 	magic, err := in.Peek(2)
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
 	if len(magic) < 2 || magic[0] != 0x1f || magic[1] != 0x8b {

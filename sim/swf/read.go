@@ -21,7 +21,7 @@ func ReadFile(path string) (*Trace, error) {
 	if err != nil {
 		return nil, fmt.Errorf("swf: %w", err)
 	}
-	defer f.Close() //nolint:errcheck // nothing was written
+	defer f.Close()
 	return read(f, path, MaxJobs)
 }
 
@@ -32,7 +32,7 @@ func read(r io.Reader, path string, maxJobs int) (*Trace, error) {
 	for {
 		b := <-s.full
 		err := p.block(b.text)
-		if err == nil && b.err == errLineTooLong {
+		if err == nil && errors.Is(b.err, errLineTooLong) {
 			p.line++
 			err = p.tooLong()
 		}
@@ -41,7 +41,7 @@ func read(r io.Reader, path string, maxJobs int) (*Trace, error) {
 		case errors.As(err, &wrong):
 			wrong.Path = path
 			return nil, wrong
-		case b.err == io.EOF:
+		case errors.Is(b.err, io.EOF):
 			return p.trace(), nil
 		case b.err != nil && path != "":
 			return nil, fmt.Errorf("swf: read %s: %w", path, b.err)

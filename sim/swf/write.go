@@ -22,9 +22,9 @@ func Write(w io.Writer, t *Trace) error {
 			return fmt.Errorf("swf: write comment %d: a comment is one line of less than %d bytes, all together at most %d",
 				i+1, MaxLineBytes, MaxCommentBytes)
 		}
-		out.WriteByte(';')  //nolint:errcheck // kept by out, returned by Flush
-		out.WriteString(c)  //nolint:errcheck // as above
-		out.WriteByte('\n') //nolint:errcheck // as above
+		out.WriteByte(';')
+		out.WriteString(c)
+		out.WriteByte('\n')
 	}
 	for i := range t.Jobs {
 		j := &t.Jobs[i]
