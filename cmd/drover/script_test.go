@@ -127,6 +127,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("DROVER_AGENTS", g.agent)
 			env.Setenv("USER", "gopher")
 			env.Setenv("MATRIX", matrix)
+			env.Setenv("GORACE", "atexit_sleep_ms=0") // a second for each program, otherwise
 			return err
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "capture": capture},
