@@ -94,7 +94,9 @@ func writeFile(path string, write func(io.Writer) error) (err error) {
 
 // WriteJobs writes a row for each job, in order of submission, with Batsim's
 // column names and the site. Times are in seconds with a fraction where there is
-// one; a killed job has the final state Batsim gives it.
+// one; a killed job has the final state Batsim gives it. With several sites a
+// job's number has the name of the one whose trace it comes from before it, as
+// Batsim writes the workload's: "kth!17".
 func (r *Result) WriteJobs(w io.Writer) error {
 	out := csv.NewWriter(w)
 	if err := out.Write([]string{
@@ -111,7 +113,11 @@ func (r *Result) WriteJobs(w io.Writer) error {
 			success, state = "0", "COMPLETED_WALLTIME_REACHED"
 		}
 		run, response := o.End.Sub(o.Start), o.End.Sub(j.Submit)
-		row = append(row[:0], strconv.FormatInt(j.ID, 10), seconds(int64(j.Submit)), strconv.Itoa(int(o.Width)), seconds(int64(o.Walltime)),
+		id := strconv.FormatInt(j.ID, 10)
+		if len(r.Summary.Sites) > 1 {
+			id = r.Summary.Sites[j.Home].Name + "!" + id
+		}
+		row = append(row[:0], id, seconds(int64(j.Submit)), strconv.Itoa(int(o.Width)), seconds(int64(o.Walltime)),
 			success, state, seconds(int64(o.Start)), seconds(int64(run)), seconds(int64(o.End)), seconds(int64(o.Start.Sub(j.Submit))),
 			seconds(int64(response)), strconv.FormatFloat(float64(response)/float64(max(run, batch.Second)), 'g', -1, 64),
 			r.Places.of(i), r.Summary.Sites[o.Site].Name)
