@@ -33,6 +33,7 @@ type cli struct {
 	Sites    sitesCmd    `cmd:"" group:"grid" help:"List the sites and their queues."`
 	Services servicesCmd `cmd:"" group:"grid" help:"List what the grid can run."`
 
+	Demo      demoCmd   `cmd:"" group:"roles" help:"Run a grid of three sites on this host, and show it at work."`
 	AgentCmd  agentCmd  `cmd:"" name:"agent" group:"roles" help:"Run an agent."`
 	ServerCmd serverCmd `cmd:"" name:"server" group:"roles" help:"Run the server of a site."`
 	Sim       simCmd    `cmd:"" group:"what-if" help:"Replay workloads in virtual time."`

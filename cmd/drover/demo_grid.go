@@ -1,0 +1,287 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// demoSite is a site of the demo: nodes of two processors each.
+type demoSite struct {
+	name   string
+	policy string
+	nodes  int
+	speed  float64
+}
+
+// demoSites differ in width, speed and policy. Together they have nine times the
+// processors of a small host: most of the demo's jobs sleep.
+var demoSites = []demoSite{
+	{name: "lyon", policy: "cbf", nodes: 4, speed: 1.0},
+	{name: "nancy", policy: "cbf", nodes: 2, speed: 1.5},
+	{name: "toulouse", policy: "easy", nodes: 3, speed: 0.8},
+}
+
+const (
+	demoGrace   = 2 * time.Second  // for a job to end, from SIGTERM to SIGKILL
+	demoGoodbye = 10 * time.Second // for a member to end
+	demoRace    = time.Second      // in which a signal to the group may reach a member first
+)
+
+type document map[string]any
+
+func demoAgentConfig() document {
+	return document{
+		"version": 1, "name": "agent", "listen": "127.0.0.1:0",
+		"gossip":  document{"bind": "127.0.0.1:0"},
+		"network": document{"bandwidth": "125MB/s", "latency": "1ms"},
+	}
+}
+
+func (s *demoSite) config(dir, seed string) document {
+	return document{
+		"version": 1, "name": s.name, "listen": "127.0.0.1:0",
+		"data_dir": filepath.Join(dir, s.name),
+		"gossip":   document{"bind": "127.0.0.1:0", "seeds": []string{seed}},
+		"nodes":    []document{{"name": s.name + "-", "count": s.nodes, "processors": 2}},
+		"speed":    s.speed, "policy": document{"name": s.policy}, "grace": demoGrace.String(),
+		"services": document{"catalogue": s.catalogue()},
+	}
+}
+
+func (s *demoSite) catalogue() string { return s.name + "-services.yaml" }
+
+// services is the bundled catalogue with models for the demo: a virtual
+// processor is only a part of a real one, so that computing takes longer than
+// on an idle host, and walltimes are as tight as an unknown host allows.
+func (s *demoSite) services() (document, error) {
+	models := map[string]document{
+		// Sleeping is no shorter on a faster processor.
+		"sleep": {
+			"walltime": document{"factor": 1, "margin": "2s"},
+			"model":    document{"fixed": document{"width": "processors", "time": fmt.Sprintf("(seconds + 0.05) * %g", s.speed)}},
+		},
+		"lu": {
+			"walltime": document{"factor": 1, "margin": "3s"},
+			"model":    document{"amdahl": document{"work": "0.1 + repeat * 3e-10 * order ** 3", "parallel": 0.9, "limit": 8}},
+		},
+		"mandelbrot": {
+			"walltime": document{"factor": 1, "margin": "3s"},
+			"model":    document{"amdahl": document{"work": "0.1 + 2e-9 * columns * rows * iterations", "parallel": 0.98, "limit": 8}},
+		},
+	}
+	var all document
+	if err := yaml.Unmarshal(bundledYAML, &all); err != nil {
+		return nil, fmt.Errorf("bundled services: %w", err)
+	}
+	list, _ := all["services"].([]any)
+	for _, item := range list {
+		service, _ := item.(document)
+		name, _ := service["name"].(string)
+		for key, value := range models[name] {
+			service[key] = value
+		}
+	}
+	return all, nil
+}
+
+// demoGrid is the agent and the sites, as processes.
+type demoGrid struct {
+	dir     string // of their configurations, data and logs
+	end     context.CancelFunc
+	agent   *demoMember
+	members []*demoMember
+}
+
+// startDemoGrid starts the members and returns when all of them have their
+// sockets. A member that ends before stop is called cancels, and says why.
+func startDemoGrid(ctx context.Context, cancel context.CancelCauseFunc) (_ *demoGrid, err error) {
+	dir, err := os.MkdirTemp("", "drover-demo-")
+	if err != nil {
+		return nil, err
+	}
+	// The members outlive ctx: stop ends them.
+	life, end := context.WithCancel(context.WithoutCancel(ctx))
+	g := &demoGrid{dir: dir, end: end}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, g.stop())
+		}
+	}()
+	program, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	if g.agent, err = g.start(life, program, "agent", "agent", demoAgentConfig()); err != nil {
+		return nil, err
+	}
+	if err := g.agent.wait(ctx); err != nil {
+		return nil, err
+	}
+	for i := range demoSites {
+		s := &demoSites[i]
+		services, err := s.services()
+		if err != nil {
+			return nil, err
+		}
+		if err := writeYAML(filepath.Join(dir, s.catalogue()), services); err != nil {
+			return nil, err
+		}
+		if _, err := g.start(life, program, "server", s.name, s.config(dir, g.agent.gossip)); err != nil {
+			return nil, err
+		}
+	}
+	for _, m := range g.members {
+		if err := m.wait(ctx); err != nil {
+			return nil, err
+		}
+		go func() {
+			select {
+			case <-m.over:
+			case <-life.Done():
+				return
+			}
+			select {
+			case <-ctx.Done(): // so that was why
+			case <-life.Done():
+			case <-time.After(demoRace):
+				cancel(m.ended())
+			}
+		}()
+	}
+	return g, nil
+}
+
+// stop ends the members, waits for them, and removes what they leave.
+func (g *demoGrid) stop() error {
+	g.end()
+	var errs []error
+	for _, m := range g.members {
+		<-m.over
+		if !m.cmd.ProcessState.Success() {
+			errs = append(errs, m.ended())
+		}
+	}
+	return errors.Join(append(errs, os.RemoveAll(g.dir))...)
+}
+
+// start starts one member.
+func (g *demoGrid) start(life context.Context, program, role, name string, config document) (*demoMember, error) {
+	path := filepath.Join(g.dir, name+".yaml")
+	if err := writeYAML(path, config); err != nil {
+		return nil, err
+	}
+	m := &demoMember{name: name, up: make(chan struct{}), over: make(chan struct{})}
+	m.cmd = exec.CommandContext(life, program, "--json", "demo", "--member", role, "--config", path)
+	m.cmd.Stderr = &m.log
+	stdin, err := m.cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	m.cmd.Cancel, m.cmd.WaitDelay = stdin.Close, demoGoodbye
+	stdout, err := m.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := m.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start %s: %w", name, err)
+	}
+	g.members = append(g.members, m)
+	go func() {
+		var v upView
+		if err := json.NewDecoder(stdout).Decode(&v); err == nil {
+			m.url, m.gossip = v.URL, v.Gossip
+			close(m.up)
+		}
+		_, _ = io.Copy(io.Discard, stdout)
+		_ = m.cmd.Wait() // the state says it
+		close(m.over)
+	}()
+	return m, nil
+}
+
+// demoMember is one process of the grid.
+type demoMember struct {
+	name        string
+	cmd         *exec.Cmd
+	url, gossip string
+	log         tail
+	up, over    chan struct{} // closed when it has its sockets, and when it has ended
+}
+
+// wait waits until a member has its sockets.
+func (m *demoMember) wait(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, demoUp, fmt.Errorf("%s is not up within %v", m.name, demoUp))
+	defer cancel()
+	select {
+	case <-m.up:
+		return nil
+	case <-m.over:
+		return m.ended()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// ended says how a member ended, with the last that it said.
+func (m *demoMember) ended() error {
+	return fmt.Errorf("%s has ended: %v\n%s", m.name, m.cmd.ProcessState, m.log.String())
+}
+
+// member runs one member, until standard input ends or a signal comes.
+func (c *demoCmd) member(a *app) error {
+	ctx, cancel := context.WithCancel(a.ctx)
+	defer cancel()
+	go func() {
+		_, _ = io.Copy(io.Discard, a.stdin)
+		cancel()
+	}()
+	a.ctx = ctx
+	r := role{Config: c.Config, LogLevel: "warn"}
+	if c.Member == "agent" {
+		return (&agentCmd{r}).Run(a)
+	}
+	return (&serverCmd{r}).Run(a)
+}
+
+// tail keeps the end of what is written to it.
+type tail struct {
+	mu   sync.Mutex
+	last []byte
+}
+
+const tailLength = 2000 // bytes
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.last = append(t.last, p...)
+	if cut := len(t.last) - tailLength; cut > 0 {
+		t.last = bytes.Clone(t.last[cut:])
+	}
+	return len(p), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(t.last)
+}
+
+func writeYAML(path string, d document) error {
+	data, err := yaml.Marshal(d)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, data, 0o600)
+}
