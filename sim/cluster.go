@@ -25,7 +25,7 @@ type Cluster struct {
 const progressEvery = 1000
 
 // Run replays a workload and returns the outcome of each job. The policy must
-// be new. It ends early only if ctx does.
+// be new. It ends early only if ctx does. The error may be a *HorizonError.
 func (c *Cluster) Run(ctx context.Context, w *Workload) ([]Outcome, error) {
 	r := &clusterRun{cluster: c, jobs: w.Jobs, outcomes: make([]Outcome, len(w.Jobs))}
 	e := engine.New(c.Policy, r, nil)
@@ -36,7 +36,7 @@ func (c *Cluster) Run(ctx context.Context, w *Workload) ([]Outcome, error) {
 			now = min(now, w.Jobs[next].Submit)
 		}
 		if now == batch.Never {
-			return r.outcomes, nil
+			return r.outcomes, unended(w, r.outcomes)
 		}
 		e.Advance(now)
 		for ; next < len(w.Jobs) && w.Jobs[next].Submit == now; next++ {

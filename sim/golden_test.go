@@ -189,7 +189,7 @@ func TestKnownMeanWaitsOfEASY(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name             string
-		procs            int32
+		procs            int64
 		known            float64
 		jobs             int // with those of runtime 0, which the published ones leave out
 		instant, byEvent means

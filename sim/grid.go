@@ -69,7 +69,7 @@ func NewGrid(s *Scenario, progress func(submitted int)) (*Grid, error) {
 		if err != nil {
 			return nil, fmt.Errorf("site %s: %w", c.Name, err)
 		}
-		platform := batch.Processors(c.Procs)
+		platform := batch.Processors(int32(c.Procs))
 		policy, err := policies.New(c.Policy, platform, c.Settings)
 		if err != nil {
 			return nil, fmt.Errorf("site %s: %w", c.Name, err)
@@ -99,7 +99,7 @@ type gridRun struct {
 }
 
 // Run replays a workload and returns the outcome of each job; jobs that no site
-// can take are dropped from w and counted in it. It ends early only if ctx does.
+// can take are dropped from w and counted in it. It ends early only if ctx does. The error may be a *HorizonError.
 func (g *Grid) Run(ctx context.Context, w *Workload) ([]Outcome, error) {
 	r := &gridRun{jobs: w.Jobs, outcomes: make([]Outcome, len(w.Jobs))}
 	for _, s := range g.sites {
@@ -139,7 +139,8 @@ func (g *Grid) Run(ctx context.Context, w *Workload) ([]Outcome, error) {
 			s.settle()
 		}
 	}
-	return r.drop(w), nil
+	outcomes := r.drop(w)
+	return outcomes, unended(w, outcomes)
 }
 
 // drop takes the refused jobs out of the workload and the outcomes.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/seed-9b8f70bb/drover/batch"
@@ -16,7 +17,7 @@ import (
 // Single is a run of one policy on one machine with one trace.
 type Single struct {
 	Trace    string // path of an SWF file, gz too, or the name of one among the traces
-	Procs    int32
+	Procs    int64
 	Policy   string
 	Settings batch.Settings
 	Overrun  Overrun
@@ -51,8 +52,9 @@ func (s *Single) Run(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := FromTrace(trace, s.Procs)
-	policy, err := policies.New(s.Policy, batch.Processors(s.Procs), s.Settings)
+	procs := int32(s.Procs)
+	w := FromTrace(trace, procs)
+	policy, err := policies.New(s.Policy, batch.Processors(procs), s.Settings)
 	if err != nil {
 		return nil, err
 	}
@@ -61,17 +63,17 @@ func (s *Single) Run(ctx context.Context) (*Result, error) {
 		c.Progress = func(done int) { s.Progress(done, len(w.Jobs)) }
 	}
 	if s.Places {
-		c.Places = NewPlaces(s.Procs, len(w.Jobs))
+		c.Places = NewPlaces(procs, len(w.Jobs))
 	}
 	outcomes, err := c.Run(ctx, w)
 	if err != nil {
 		return nil, err
 	}
-	figures := measure(w, outcomes, int64(s.Procs), nil)
+	figures := measure(w, outcomes, s.Procs, nil)
 	return &Result{
 		Summary: Summary{
 			Schema: SummarySchema, Figures: figures,
-			Sites: []SiteSummary{{Name: "site", Policy: s.Policy, Processors: s.Procs, Speed: "1", Figures: figures}},
+			Sites: []SiteSummary{{Name: "site", Policy: s.Policy, Processors: procs, Speed: "1", Figures: figures}},
 		},
 		Workload: w, Outcomes: outcomes, Places: c.Places,
 	}, nil
@@ -101,11 +103,11 @@ func (s *Scenario) Run(ctx context.Context, file string, progress func(done, tot
 	var processors int64
 	for i := range s.Sites {
 		c := &s.Sites[i]
-		processors += int64(c.Procs)
-		figures := measure(w, outcomes, int64(c.Procs), func(k int) bool { return outcomes[k].Site == int32(i) })
+		processors += c.Procs
+		figures := measure(w, outcomes, c.Procs, func(k int) bool { return outcomes[k].Site == int32(i) })
 		figures.Rejected = rejected[i]
 		r.Summary.Sites = append(r.Summary.Sites, SiteSummary{
-			Name: c.Name, Policy: c.Policy, Processors: c.Procs, Speed: c.Speed, Figures: figures,
+			Name: c.Name, Policy: c.Policy, Processors: int32(c.Procs), Speed: c.Speed, Figures: figures,
 		})
 	}
 	r.Summary.Figures = measure(w, outcomes, processors, nil)
@@ -115,7 +117,7 @@ func (s *Scenario) Run(ctx context.Context, file string, progress func(done, tot
 // workload merges the traces of a scenario's sites, and returns what was left
 // out of each.
 func (s *Scenario) workload(file string) (*Workload, []Rejected, error) {
-	widest := int32(0)
+	widest := int64(0)
 	for i := range s.Sites {
 		widest = max(widest, s.Sites[i].Procs)
 	}
@@ -134,7 +136,7 @@ func (s *Scenario) workload(file string) (*Workload, []Rejected, error) {
 		if s.Mapping == MappingMCT {
 			procs = widest
 		}
-		part := FromTrace(trace, procs)
+		part := FromTrace(trace, int32(procs))
 		var shift batch.Time
 		if *s.Align && len(part.Jobs) > 0 {
 			shift = part.Jobs[0].Submit
@@ -159,11 +161,14 @@ func (s *Scenario) workload(file string) (*Workload, []Rejected, error) {
 	return w, rejected, nil
 }
 
-// openTrace reads a trace from a path or, if there is no such file, from the
-// folder of traces under its name.
+// openTrace reads a trace from a path or, if there is no such file and the name
+// has no folder, from the folder of traces under its name.
 func openTrace(path, name string) (*swf.Trace, error) {
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && filepath.Base(name) == name {
 		found, err := swf.FindTrace(name)
+		if missing, ok := errors.AsType[*swf.TraceNotFoundError](err); ok {
+			missing.Looked = slices.Insert(missing.Looked, 0, path)
+		}
 		if err != nil {
 			return nil, err
 		}

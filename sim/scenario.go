@@ -43,7 +43,7 @@ type Scenario struct {
 type GridSite struct {
 	Name     string         `yaml:"name"`
 	Trace    string         `yaml:"trace"` // SWF, gz too: a path from the scenario's folder, or a name among the traces; "" for none
-	Procs    int32          `yaml:"procs"`
+	Procs    int64          `yaml:"procs"`
 	Speed    string         `yaml:"speed"` // "1.0" by default
 	Policy   string         `yaml:"policy"`
 	Settings batch.Settings `yaml:"settings"`
@@ -98,6 +98,9 @@ func ParseScenario(r io.Reader, name string) (*Scenario, error) {
 	dec.KnownFields(true)
 	if err := dec.Decode(s); err != nil && !errors.Is(err, io.EOF) {
 		return nil, &ScenarioError{name, []error{err}}
+	}
+	if err := dec.Decode(&yaml.Node{}); !errors.Is(err, io.EOF) {
+		return nil, &ScenarioError{name, []error{errors.New("file: more than one YAML document, accepted: one")}}
 	}
 	if problems := s.Validate(); len(problems) > 0 {
 		return nil, &ScenarioError{name, problems}

@@ -99,6 +99,28 @@ type Outcome struct {
 	Killed     bool           // at its walltime
 }
 
+// HorizonError says that a job would still wait or run when time ends, which is
+// after 292,000 years.
+type HorizonError struct {
+	Job int64 // in its trace
+}
+
+// Error says what may be wrong.
+func (e *HorizonError) Error() string {
+	return fmt.Sprintf("job %d would not end within %.0f s, where time ends: the runtimes or walltimes of the trace are too long, or a speed is too low",
+		e.Job, batch.Never.Sub(0).Seconds())
+}
+
+// unended returns a *HorizonError if a run has left a job behind.
+func unended(w *Workload, outcomes []Outcome) error {
+	for i := range outcomes {
+		if outcomes[i].End == batch.Never {
+			return &HorizonError{Job: w.Jobs[i].ID}
+		}
+	}
+	return nil
+}
+
 // work returns how long a job runs and whether it is killed then.
 func (o Overrun) work(runtime, walltime batch.Duration) (batch.Duration, bool) {
 	if o == Kill && runtime > walltime {

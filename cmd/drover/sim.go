@@ -22,7 +22,7 @@ type simCmd struct {
 type simRunCmd struct {
 	Scenario string            `arg:"" optional:"" help:"A scenario file (YAML): several sites, each with its trace, width, speed and policy."`
 	SWF      string            `name:"swf" placeholder:"FILE" help:"A trace in the Standard Workload Format, gz too: a path, or a name in DROVER_TRACES."`
-	Procs    int32             `placeholder:"N" help:"Processors of the cluster."`
+	Procs    int64             `placeholder:"N" help:"Processors of the cluster."`
 	Policy   string            `placeholder:"NAME" help:"fcfs, easy or cbf."`
 	Set      map[string]string `placeholder:"KEY=VALUE" help:"A setting of the policy; repeatable."`
 	Overrun  string            `default:"kill" help:"What becomes of a job at its walltime: kill or extend."`
@@ -60,8 +60,11 @@ func (c *simRunCmd) Run(a *app) error {
 
 func (c *simRunCmd) simulate(a *app, bar *simProgress) (*sim.Result, error) {
 	if c.Scenario != "" {
-		if c.SWF != "" || c.Procs != 0 || c.Policy != "" || len(c.Set) > 0 {
-			return nil, &usageError{message: "both a scenario and --swf, --procs, --policy or --set", hint: "a scenario names its own traces and policies"}
+		if c.SWF != "" || c.Procs != 0 || c.Policy != "" || len(c.Set) > 0 || c.Overrun != "kill" || c.Passes != "instant" {
+			return nil, &usageError{
+				message: "both a scenario and --swf, --procs, --policy, --set, --overrun or --passes",
+				hint:    "a scenario names its own traces, policies and rules",
+			}
 		}
 		s, err := sim.ReadScenario(c.Scenario)
 		if err != nil {
@@ -155,6 +158,9 @@ func simExit(err error) int {
 	}
 	if _, ok := errors.AsType[*swf.TraceNotFoundError](err); ok {
 		return exitNotFound
+	}
+	if _, ok := errors.AsType[*sim.HorizonError](err); ok {
+		return exitRefused
 	}
 	if _, ok := errors.AsType[*swf.ParseError](err); ok {
 		return exitRefused
