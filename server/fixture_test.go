@@ -328,7 +328,7 @@ func pipe(t testing.TB) (name string, say func(string)) {
 			// Let the writer go, for the tests that follow.
 			r, err := os.OpenFile(name, os.O_RDWR, 0)
 			if err == nil {
-				<-said
+				t.Log(<-said)
 				r.Close()
 			}
 		}

@@ -1,12 +1,16 @@
 package server
 
 import (
+	"bytes"
+	"fmt"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 
 	"connectrpc.com/connect"
 	"connectrpc.com/grpcreflect"
+	"github.com/hashicorp/go-hclog"
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -66,8 +70,8 @@ func TestBadRequestsAreRefusedWithDetail(t *testing.T) {
 			}
 		})
 	}
-	if left := files(t, s.data.jobs()); left != 0 {
-		t.Errorf("%d files are left of refused submissions", left)
+	if left, err := os.ReadDir(s.data.jobs()); err != nil || len(left) != 0 {
+		t.Errorf("left of refused submissions: %v, %v", left, err)
 	}
 }
 
@@ -185,5 +189,19 @@ func TestOnePortSpeaksBothProtocolsWithHealthAndReflection(t *testing.T) {
 				t.Errorf("reflection: %v, %v, %v", names, err, e)
 			}
 		})
+	}
+}
+
+func TestDefectsAreToldToTheLogAndNotToTheClient(t *testing.T) {
+	var log bytes.Buffer
+	s := &Server{log: hclog.New(&hclog.LoggerOptions{Output: &log})}
+	secret := &os.PathError{Op: "open", Path: "/secret", Err: os.ErrPermission}
+	err := s.connectError(connect.Spec{Procedure: "/p"}, fmt.Errorf("reading: %w", secret))
+	code, d := detail(t, err)
+	if code != connect.CodeInternal || d.GetReason() != "internal" || strings.Contains(d.String()+err.Error(), "secret") {
+		t.Errorf("%v: %v", err, d)
+	}
+	if !strings.Contains(log.String(), "/secret") {
+		t.Errorf("log: %s", log.String())
 	}
 }

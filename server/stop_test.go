@@ -131,3 +131,42 @@ func TestAServerThatIsStartedAgainKeepsContentAndClearsJobs(t *testing.T) {
 	}
 	s.submit(t, &droverv1.Request{Service: "copy", Arguments: arguments{"from": file(f)}})
 }
+
+func TestWhileJobsEndNewWorkIsRefusedAndOldIsAnswered(t *testing.T) {
+	agent, err := gossip.Join(gossip.Config{Name: "agent", Role: gossip.Agent, Bind: "127.0.0.1:0", API: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer agent.Close()
+	cfg := config(t, "grace: 1m")
+	cfg.Gossip.Seeds = []string{agent.Addr()}
+	s := start(t, cfg)
+	for len(agent.Members()) == 0 {
+		<-agent.Changed()
+	}
+	name, say := pipe(t)
+	j := s.submit(t, &droverv1.Request{Service: "block", Width: 4, Arguments: arguments{"pipe": text(name)}}) // takes no notice of SIGTERM
+	logs, err := s.client.ReadLogs(within(t), &droverv1.ReadLogsRequest{JobId: j.GetId(), Follow: true})
+	if err != nil || !logs.Receive() { // it is ready
+		t.Fatalf("logs: %v", err)
+	}
+	defer logs.Close()
+	ended := make(chan error, 1)
+	go func() { ended <- s.stop() }()
+	for len(agent.Members()) > 0 {
+		<-agent.Changed()
+	}
+	_, err = s.client.Submit(within(t), &droverv1.SubmitRequest{JobId: newID(t), Request: &droverv1.Request{Service: "print"}})
+	if code, d := detail(t, err); code != connect.CodeUnavailable || d.GetReason() != "stopping" || !d.GetRetryable() {
+		t.Errorf("submit: %v %v", code, d)
+	}
+	if got, err := s.client.GetJob(within(t), &droverv1.GetJobRequest{JobId: j.GetId()}); err != nil || got.GetJob().GetState() != droverv1.JobState_JOB_STATE_RUNNING {
+		t.Errorf("job: %v, %v", got, err)
+	}
+	say("that was all")
+	for logs.Receive() {
+	}
+	if err := <-ended; err != nil || logs.Err() != nil {
+		t.Errorf("Run: %v; logs: %v", err, logs.Err())
+	}
+}

@@ -194,3 +194,14 @@ func TestLimitsAreChecked(t *testing.T) {
 		}
 	}
 }
+
+func TestKnownContentTakesNoRoomAgain(t *testing.T) {
+	s := open(t, t.TempDir(), 10, 8)
+	a, b := add(t, s, "aaaa"), add(t, s, "bbbb")
+	add(t, s, "bbbb")
+	for _, x := range []Blob{a, b} {
+		if _, err := s.Find(x.SHA256); err != nil {
+			t.Errorf("%v: %v", x, err)
+		}
+	}
+}
