@@ -191,7 +191,7 @@ func (p *Policy) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate
 // delays nobody.
 func (p *Policy) plan(from batch.Time, h batch.Handle) {
 	b, i := p.Queue.Locate(h)
-	from = max(from, p.Job(h).Spec.EarliestStart)
+	from = max(from, p.Job(h).Earliest)
 	start := p.Profile.Fit(from, b.Walltime[i], b.Charge[i])
 	p.Queue.SetStart(b, i, start)
 	if start != batch.Never {

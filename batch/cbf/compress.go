@@ -31,16 +31,11 @@ func (p *Policy) compress(now batch.Time) {
 			if b.Charge[i&(queue.BlockSize-1)] > most || b.Start[i&(queue.BlockSize-1)] <= first {
 				continue
 			}
-			if old := b.Start[i]; p.advance(now, b, i) && old != batch.Never {
-				// What it had and has no more: the end of its old place. The jobs
-				// before it will see that in the next compression.
-				d := b.Walltime[i]
-				if from, to := max(old, b.Start[i].Add(d)), old.Add(d); from < to {
-					g := gap{from, to, p.Profile.Highest(from, to)}
-					p.gaps.add(g, p.many())
-					p.freed.add(g, p.many())
-					first, most = min(first, from), max(most, g.most)
-				}
+			// The jobs before it will see in the next compression what it leaves.
+			if g := p.advance(now, b, i); g.start < g.end {
+				p.gaps.add(g, p.many())
+				p.freed.add(g, p.many())
+				first, most = min(first, g.start), max(most, g.most)
 			}
 		}
 	}
@@ -71,24 +66,25 @@ func (p *Policy) measure(now batch.Time) (first batch.Time, most int32) {
 func (p *Policy) many() bool { return p.Profile.Len() > 256 }
 
 // advance moves the job at position i of block b to its earliest fit before its
-// planned start, if there is one and it may start.
-func (p *Policy) advance(now batch.Time, b *queue.Block, i int) bool {
+// planned start, if there is one and it may start. It returns what the job had
+// and has no more: the end of its old place.
+func (p *Policy) advance(now batch.Time, b *queue.Block, i int) gap {
 	old, d, c := b.Start[i], b.Walltime[i], b.Charge[i]
 	j := p.Job(b.Job[i])
 	if j.State == counted.Incoming {
-		return false
+		return gap{}
 	}
-	start := p.earlier(max(now, j.Spec.EarliestStart), old, d, c)
+	start := p.earlier(max(now, j.Earliest), old, d, c)
 	if start == batch.Never {
-		return false
-	}
-	if old == batch.Never {
-		p.Profile.Reserve(start, start.Add(d), c)
-	} else {
-		p.Profile.Move(old, start, d, c)
+		return gap{}
 	}
 	p.Queue.SetStart(b, i, start)
-	return true
+	if old == batch.Never {
+		p.Profile.Reserve(start, start.Add(d), c)
+		return gap{}
+	}
+	from, to, most := p.Profile.Move(old, start, d, c)
+	return gap{from, to, most}
 }
 
 // earlier returns the earliest start in [from, old) of a job that is planned to

@@ -18,10 +18,14 @@ type gaps []gap
 // add puts a gap in. Apart, it is merged with those it touches; else all are
 // made one.
 func (s *gaps) add(g gap, apart bool) {
-	if g.start >= g.end {
+	list := *s
+	switch {
+	case g.start >= g.end:
+		return
+	case !apart && len(list) == 1:
+		list[0] = list[0].with(g)
 		return
 	}
-	list := *s
 	from, to := 0, len(list)
 	if apart {
 		from, _ = slices.BinarySearchFunc(list, g, func(a, g gap) int {
@@ -35,13 +39,17 @@ func (s *gaps) add(g gap, apart bool) {
 			to++
 		}
 	}
-	known := g.most > 0
 	for _, o := range list[from:to] {
-		g.start, g.end, g.most = min(g.start, o.start), max(g.end, o.end), max(g.most, o.most)
-		known = known && o.most > 0
-	}
-	if !known {
-		g.most = 0
+		g = g.with(o)
 	}
 	*s = slices.Replace(list, from, to, g)
+}
+
+// with returns the stretch that holds both.
+func (g gap) with(o gap) gap {
+	most := max(g.most, o.most)
+	if g.most == 0 || o.most == 0 {
+		most = 0
+	}
+	return gap{min(g.start, o.start), max(g.end, o.end), most}
 }

@@ -29,6 +29,7 @@ type Job struct {
 	State    State
 	at       int32 // index in Base.running
 	Walltime batch.Duration
+	Earliest batch.Time // start, as asked for
 	Start    batch.Time // of a running job
 	End      batch.Time // planned, of a running job
 	seq      int64
@@ -97,7 +98,7 @@ func (b *Base) Admit(now batch.Time, spec *batch.Job, incoming bool) State {
 	b.seq++
 	*j = Job{
 		Spec: spec, Charge: b.ChargeOf(spec.Shape.Width, spec.Memory),
-		Walltime: spec.Shape.Walltime, seq: b.seq,
+		Walltime: spec.Shape.Walltime, Earliest: spec.EarliestStart, seq: b.seq,
 	}
 	switch {
 	case incoming:
@@ -116,8 +117,8 @@ func (b *Base) Admit(now batch.Time, spec *batch.Job, incoming bool) State {
 func (b *Base) park(h batch.Handle) {
 	at, _ := slices.BinarySearchFunc(b.parked, h, func(a, h batch.Handle) int {
 		x, y := &b.jobs[a], &b.jobs[h]
-		if x.Spec.EarliestStart != y.Spec.EarliestStart {
-			return cmpTime(x.Spec.EarliestStart, y.Spec.EarliestStart)
+		if x.Earliest != y.Earliest {
+			return cmpTime(x.Earliest, y.Earliest)
 		}
 		return int(x.seq - y.seq)
 	})
@@ -139,7 +140,7 @@ func (b *Base) enqueue(h batch.Handle) {
 // Unpark puts the jobs whose earliest start has come into the queue, at the
 // place of their submission, and calls each for every one of them.
 func (b *Base) Unpark(now batch.Time, each func(batch.Handle)) {
-	for len(b.parked) > 0 && b.jobs[b.parked[0]].Spec.EarliestStart <= now {
+	for len(b.parked) > 0 && b.jobs[b.parked[0]].Earliest <= now {
 		h := b.parked[0]
 		b.parked = slices.Delete(b.parked, 0, 1)
 		b.jobs[h].State = Waiting
@@ -153,7 +154,7 @@ func (b *Base) NextParked() batch.Time {
 	if len(b.parked) == 0 {
 		return batch.Never
 	}
-	return b.jobs[b.parked[0]].Spec.EarliestStart
+	return b.jobs[b.parked[0]].Earliest
 }
 
 // Forget removes a job that does not run, and returns what the queue had of it
@@ -196,7 +197,7 @@ func (b *Base) Place(now batch.Time, ev *batch.Event) (queue.Item, bool) {
 	}
 	j.Charge = b.ChargeOf(ev.Shape.Width, j.Spec.Memory)
 	j.Walltime = ev.Shape.Walltime
-	if b.parks && j.Spec.EarliestStart > now {
+	if b.parks && j.Earliest > now {
 		j.State = Parked
 		b.park(ev.Job)
 		return old, queued
@@ -214,7 +215,7 @@ func (b *Base) Confirm(now batch.Time, h batch.Handle) {
 		panic(fmt.Sprintf("counted: job %d is not incoming", h))
 	}
 	j.State = Waiting
-	if b.parks && j.Spec.EarliestStart > now {
+	if b.parks && j.Earliest > now {
 		b.Queue.Remove(h)
 		j.State = Parked
 		b.park(h)

@@ -4,53 +4,74 @@ package profile
 // through so many costs less than the way down a tree, and so does moving them.
 const arrayLimit = 256
 
-// array is a profile of few steps: what is free from each of them on. The first
-// step is the origin.
-type array struct {
-	time []Time
-	free []int32
+// array is a profile of few steps. The first one is the origin. Behind the last
+// one stands a step at Never, which ends every search without a look at the
+// length.
+type array []step
+
+// step is an instant and what is free from it until the next one.
+type step struct {
+	at   Time
+	free int32
 }
 
 func (a *array) reset(origin Time, capacity int32) {
-	a.time, a.free = append(a.time[:0], origin), append(a.free[:0], capacity)
+	*a = append((*a)[:0], step{origin, capacity}, step{at: Never})
 }
 
-// change adds delta to what is free from start until end. It is cheap where few
-// steps lie between.
-func (a *array) change(start, end Time, delta int32) {
+// len returns the number of steps, the origin's with them.
+func (a *array) len() int { return len(*a) - 1 }
+
+// push appends a step.
+func (a *array) push(t Time, free int32) {
+	(*a)[a.len()] = step{t, free}
+	*a = append(*a, step{at: Never})
+}
+
+// change adds delta to what is free from start until end. It returns the most
+// that is free there now, and a position: what the steps before it are has not
+// changed, or they lie before end. No step before the position from is later than
+// start. It is cheap where few steps lie between.
+func (a *array) change(from int, start, end Time, delta int32) (most int32, next int) {
 	i := 0
-	if start > a.time[0] {
-		i = a.split(a.find(start), start)
-	} else if end <= a.time[0] {
-		return
+	if start > (*a)[0].at {
+		i = a.split(a.find(from, start), start)
+	} else if end <= (*a)[0].at {
+		return 0, 0
 	}
-	j := len(a.time)
-	if end != Never {
-		k := i + 1
-		for k < len(a.time) && a.time[k] < end {
-			k++
-		}
-		j = a.split(k, end)
+	s := *a
+	j := i
+	s[j].free += delta
+	most = s[j].free
+	for s[j+1].at < end {
+		j++
+		s[j].free += delta
+		most = max(most, s[j].free)
 	}
-	for k := i; k < j; k++ {
-		a.free[k] += delta
+	if j++; s[j].at > end {
+		a.insert(j, step{end, s[j-1].free - delta})
+		s = *a
 	}
-	if j < len(a.time) && a.free[j] == a.free[j-1] {
+	if j < len(s)-1 && s[j].free == s[j-1].free {
 		a.remove(j)
 	}
-	if i > 0 && a.free[i] == a.free[i-1] {
+	if i > 0 && s[i].free == s[i-1].free {
 		a.remove(i)
+		j--
 	}
+	return most, j - 1
 }
 
-// find returns the position of the first step at or after t.
-func (a *array) find(t Time) int {
+// find returns the position of the first step at or after t. No step before the
+// position from is later than t. In strides: a search by halves would guess wrong
+// at every turn.
+func (a *array) find(from int, t Time) int {
 	const stride = 8
-	i := 0
-	for i+stride <= len(a.time) && a.time[i+stride-1] < t {
+	s, i := *a, from
+	for i+stride <= len(s) && s[i+stride-1].at < t {
 		i += stride
 	}
-	for i < len(a.time) && a.time[i] < t {
+	for s[i].at < t {
 		i++
 	}
 	return i
@@ -59,77 +80,81 @@ func (a *array) find(t Time) int {
 // split makes t a step if it is none; i is the position of the first step at or
 // after it, and the result that of t.
 func (a *array) split(i int, t Time) int {
-	if i < len(a.time) && a.time[i] == t {
-		return i
+	if s := *a; s[i].at != t {
+		a.insert(i, step{t, s[i-1].free})
 	}
-	a.time, a.free = append(a.time, 0), append(a.free, 0)
-	copy(a.time[i+1:], a.time[i:])
-	copy(a.free[i+1:], a.free[i:])
-	a.time[i], a.free[i] = t, a.free[i-1]
 	return i
 }
 
-func (a *array) remove(i int) {
-	copy(a.time[i:], a.time[i+1:])
-	copy(a.free[i:], a.free[i+1:])
-	a.time, a.free = a.time[:len(a.time)-1], a.free[:len(a.free)-1]
+func (a *array) insert(i int, x step) {
+	s := append(*a, step{})
+	copy(s[i+1:], s[i:])
+	s[i] = x
+	*a = s
 }
+
+func (a *array) remove(i int) { *a = append((*a)[:i], (*a)[i+1:]...) }
 
 // trimTo moves the origin forward to now.
 func (a *array) trimTo(now Time) {
+	s := *a
 	k := 0 // the step that holds at now
-	for k+1 < len(a.time) && a.time[k+1] <= now {
+	for s[k+1].at <= now {
 		k++
 	}
 	if k > 0 {
-		a.time, a.free = a.time[:copy(a.time, a.time[k:])], a.free[:copy(a.free, a.free[k:])]
+		s = s[:copy(s, s[k:])]
 	}
-	a.time[0] = now
+	s[0].at = now
+	*a = s
 }
 
-// at returns the position of the step that holds at t, which is not before the
-// origin.
-func (a *array) at(t Time) int {
-	i := a.find(t)
-	if i == len(a.time) || a.time[i] > t {
+// holds returns the position of the step that holds at t, which is not before
+// the origin.
+func (a *array) holds(t Time) int {
+	i := a.find(0, t)
+	if i == a.len() || (*a)[i].at > t {
 		i--
 	}
 	return i
 }
 
 // fit is Profile.FitWithin.
+//
+// One pass carries the start of the current run along: a step with too little
+// free sets it to its own end, which a conditional move does. So nothing has to
+// be guessed but the end of the search.
 func (a *array) fit(from, latest, until Time, d Duration, width int32) Time {
-	i := 0
-	if from > a.time[0] {
-		i = a.at(from)
+	s := *a
+	if from > s[0].at {
+		s = s[a.holds(from):]
 	}
-	time, free := a.time, a.free[:len(a.time)]
-	for start := from; start < latest; start = time[i] {
-		for free[i] < width {
-			if i++; i == len(time) || time[i] >= latest {
-				return Never
-			}
-			start = time[i]
+	start := from
+	free := s[0].free
+	for _, next := range s[1:] {
+		if free < width {
+			start = next.at
 		}
-		limit := min(start.Add(d), until)
-		for i++; i < len(time) && free[i] >= width; i++ {
-			if time[i] >= limit {
-				return start
-			}
+		if Duration(next.at-start) >= d || next.at >= until {
+			break
 		}
-		if i == len(time) || time[i] >= limit {
-			return start
-		}
+		free = next.free
 	}
-	return Never
+	if start >= latest {
+		return Never
+	}
+	return start
 }
 
 // highest is Profile.Highest.
 func (a *array) highest(from, to Time) int32 {
-	i := a.at(from)
-	most := a.free[i]
-	for i++; i < len(a.time) && a.time[i] < to; i++ {
-		most = max(most, a.free[i])
+	s := (*a)[a.holds(from):]
+	most := s[0].free
+	for _, x := range s[1:] {
+		if x.at >= to {
+			break
+		}
+		most = max(most, x.free)
 	}
 	return most
 }

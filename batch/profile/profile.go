@@ -34,7 +34,7 @@ func (p *Profile) Clone() *Profile {
 func (p *Profile) CopyFrom(q *Profile) {
 	p.small, p.limit = q.small, q.limit
 	if q.small {
-		p.array.time, p.array.free = append(p.array.time[:0], q.array.time...), append(p.array.free[:0], q.array.free...)
+		p.array = append(p.array[:0], q.array...)
 		return
 	}
 	p.tree.copyFrom(&q.tree)
@@ -43,7 +43,7 @@ func (p *Profile) CopyFrom(q *Profile) {
 // Len returns the number of steps.
 func (p *Profile) Len() int {
 	if p.small {
-		return len(p.array.time) - 1
+		return p.array.len() - 1
 	}
 	return p.tree.steps
 }
@@ -51,7 +51,7 @@ func (p *Profile) Len() int {
 // Origin returns the instant at which the profile begins.
 func (p *Profile) Origin() Time {
 	if p.small {
-		return p.array.time[0]
+		return p.array[0].at
 	}
 	return p.tree.origin
 }
@@ -60,7 +60,7 @@ func (p *Profile) Origin() Time {
 func (p *Profile) Free(t Time) int32 {
 	t = max(t, p.Origin())
 	if p.small {
-		return p.array.free[p.array.at(t)]
+		return p.array[p.array.holds(t)].free
 	}
 	return p.tree.seek(t).free
 }
@@ -73,10 +73,31 @@ func (p *Profile) Reserve(start, end Time, width int32) { p.change(start, end, -
 func (p *Profile) Release(start, end Time, width int32) { p.change(start, end, width) }
 
 // Move takes the rectangle of d and width that Reserve put at old to new, which
-// is earlier. Where the two overlap nothing changes.
-func (p *Profile) Move(old, new Time, d Duration, width int32) {
-	p.change(new, min(old, new.Add(d)), -width)
-	p.change(max(old, new.Add(d)), old.Add(d), width)
+// is not later. Where the two overlap nothing changes. It returns the time that
+// the rectangle had and has no more, and the most that is free in it; from is not
+// before to if there is none.
+func (p *Profile) Move(old, new Time, d Duration, width int32) (from, to Time, most int32) {
+	end := new.Add(d)
+	from, to = max(old, end), old.Add(d)
+	switch {
+	case old == new:
+		return to, to, 0
+	case p.small:
+		_, at := p.array.change(0, new, min(old, end), -width)
+		if from < to {
+			most, _ = p.array.change(max(at-1, 0), from, to, width)
+		}
+		if p.array.len() > p.limit {
+			p.plant()
+		}
+		return from, to, most
+	}
+	p.change(new, min(old, end), -width)
+	if from < to {
+		p.change(from, to, width)
+		most = p.Highest(from, to)
+	}
+	return from, to, most
 }
 
 // Trim moves the origin forward to now and forgets the steps before it.
@@ -101,8 +122,8 @@ func (p *Profile) Steps(yield func(Time, int32) bool) {
 		}
 		return
 	}
-	for i, t := range p.array.time {
-		if !yield(t, p.array.free[i]) {
+	for _, s := range p.array[:p.array.len()] {
+		if !yield(s.at, s.free) {
 			return
 		}
 	}
@@ -113,7 +134,7 @@ func (p *Profile) change(start, end Time, delta int32) {
 		return
 	}
 	if p.small {
-		if p.array.change(start, end, delta); len(p.array.time) > p.limit {
+		if p.array.change(0, start, end, delta); p.array.len() > p.limit {
 			p.plant()
 		}
 		return
@@ -127,10 +148,10 @@ func (p *Profile) change(start, end Time, delta int32) {
 
 // plant makes a tree of the array.
 func (p *Profile) plant() {
-	a := &p.array
-	p.tree.reset(a.time[0], a.free[0])
-	for i := 1; i < len(a.time); i++ {
-		p.tree.insert(a.time[i], a.free[i]-a.free[i-1])
+	a := p.array
+	p.tree.reset(a[0].at, a[0].free)
+	for i := 1; i < a.len(); i++ {
+		p.tree.insert(a[i].at, a[i].free-a[i-1].free)
 	}
 	p.small = false
 }
@@ -143,7 +164,7 @@ func (p *Profile) settle() {
 	}
 	p.array.reset(p.tree.origin, p.tree.base)
 	p.tree.each(func(t Time, free int32) bool {
-		p.array.time, p.array.free = append(p.array.time, t), append(p.array.free, free)
+		p.array.push(t, free)
 		return true
 	})
 	p.small = true

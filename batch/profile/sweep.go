@@ -49,7 +49,7 @@ func (s *Sweep) Starts(p *Profile, from Time, widths []int32, durations []Durati
 	}
 	m := menu{s: s, widths: widths, durations: durations, starts: starts, falling: falling, least: widths[0]}
 	if p.small {
-		m.array(&p.array, max(from, p.Origin()))
+		m.array(p.array, max(from, p.Origin()))
 	} else {
 		m.tree(&p.tree, max(from, p.Origin()))
 	}
@@ -69,12 +69,12 @@ type menu struct {
 	least int32
 }
 
-func (m *menu) array(a *array, from Time) {
-	i := a.at(from)
-	m.open(from, a.free[i])
-	for i++; i < len(a.time); i++ {
-		if free := a.free[i]; free >= m.least || m.fits > m.low {
-			if !m.step(a.time[i], free) {
+func (m *menu) array(a array, from Time) {
+	i := a.holds(from)
+	m.open(from, a[i].free)
+	for _, x := range a[i+1 : a.len()] {
+		if x.free >= m.least || m.fits > m.low {
+			if !m.step(x.at, x.free) {
 				return
 			}
 		}
