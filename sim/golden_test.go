@@ -118,22 +118,25 @@ func startsOf(t *testing.T, table []byte, id, start string) map[string]string {
 }
 
 // TestSchedulesOfAnEstablishedSimulator goes the whole way from the trace to
-// jobs.csv. Three of EASY's starts depend on whether events of one second are
-// taken one by one, as there, or together. The means are those the schedules
-// come with.
+// jobs.csv. Three of EASY's starts depend on whether there is a pass for each
+// event, as there, or for each instant. The means are those the schedules come
+// with.
 func TestSchedulesOfAnEstablishedSimulator(t *testing.T) {
 	for _, c := range []struct {
+		name          string
 		policy, table string
+		byEvent       bool
 		least         int
 		wait, bounded float64 // 0: not known
 		within        float64
 	}{
-		{policy: "fcfs", table: "fcfs", least: 1000},
-		{policy: "easy", table: "easy", least: 995, wait: 13775.95, bounded: 83.443, within: 0.002},
-		{policy: "cbf", table: "cons", least: 1000, wait: 12241.08, bounded: 49.790, within: 1e-5},
+		{name: "fcfs", policy: "fcfs", table: "fcfs", least: 1000},
+		{name: "easy", policy: "easy", table: "easy", least: 995, wait: 13775.95, bounded: 83.443, within: 0.002},
+		{name: "easy by event", policy: "easy", table: "easy", byEvent: true, least: 1000, wait: 13775.95, bounded: 83.443, within: 1e-5},
+		{name: "cbf", policy: "cbf", table: "cons", least: 1000, wait: 12241.08, bounded: 49.790, within: 1e-5},
 	} {
-		t.Run(c.policy, func(t *testing.T) {
-			s := sim.Single{Trace: golden(t, "syn1000.swf.gz"), Procs: 256, Policy: c.policy, Places: true}
+		t.Run(c.name, func(t *testing.T) {
+			s := sim.Single{Trace: golden(t, "syn1000.swf.gz"), Procs: 256, Policy: c.policy, Places: true, PassEachEvent: c.byEvent}
 			r, err := s.Run(context.Background())
 			if err != nil {
 				t.Fatal(err)
