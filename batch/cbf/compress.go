@@ -70,13 +70,18 @@ func (p *Policy) many() bool { return p.Profile.Len() > 256 }
 // and has no more: the end of its old place.
 func (p *Policy) advance(now batch.Time, b *queue.Block, i int) gap {
 	old, d, c := b.Start[i], b.Walltime[i], b.Charge[i]
+	start := p.earlier(now, old, d, c)
+	if start == batch.Never {
+		return gap{} // most jobs: no need to look at them more closely
+	}
 	j := p.Job(b.Job[i])
 	if j.State == counted.Incoming {
 		return gap{}
 	}
-	start := p.earlier(max(now, j.Earliest), old, d, c)
-	if start == batch.Never {
-		return gap{}
+	if j.Earliest > start {
+		if start = p.earlier(j.Earliest, old, d, c); start == batch.Never {
+			return gap{}
+		}
 	}
 	p.Queue.SetStart(b, i, start)
 	if old == batch.Never {
