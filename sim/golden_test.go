@@ -147,7 +147,7 @@ func TestSchedulesOfAnEstablishedSimulator(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer zipped.Close() //nolint:errcheck // only read
+			defer zipped.Close()
 			z, err := gzip.NewReader(zipped)
 			if err != nil {
 				t.Fatal(err)
