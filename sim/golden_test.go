@@ -180,11 +180,10 @@ func TestSchedulesOfAnEstablishedSimulator(t *testing.T) {
 }
 
 // TestKnownMeanWaitsOfEASY compares with means known from published
-// simulations, whose simulators make a scheduling pass for every event. A pass
-// for each instant, our rule, comes within 1% of two of them, but not of CTC's;
-// there an independent naive program of our rule gives what we give.
-// docs/simulation.md tells of it. The same program gave the exact figures: they
-// catch changes that stay within 1%.
+// simulations. A pass for each event comes within 1% of all of them; a pass for
+// each instant, our rule, of two, but not of CTC's: docs/simulation.md tells of
+// it. The exact figures are those of an independent naive program, for either
+// rule; they catch changes that stay within 1%.
 func TestKnownMeanWaitsOfEASY(t *testing.T) {
 	type means struct {
 		wait  float64
