@@ -171,8 +171,16 @@ func (p *Policy) dueBlocks(now batch.Time) func(func(*queue.Block) bool) {
 // Wake returns the next planned start.
 func (p *Policy) Wake() batch.Time { return p.Queue.FirstStart() }
 
-// Estimate answers by the plan; it is a promise.
+// Estimate answers by the plan; it is a promise. Where a job has run past its
+// walltime since the last pass the plan is wrong, and the answer is that of the
+// plan which a pass would make now. No windows are set aside.
 func (p *Policy) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate) bool {
+	plan := p.Profile
+	if plan.Free(now) != p.Free {
+		f := p.Fork().(*Policy)
+		f.Decide(now, &batch.Decisions{})
+		plan = f.Profile
+	}
 	for i := range asks {
 		a := &asks[i]
 		p.charges, p.walltimes = p.charges[:0], p.walltimes[:0]
@@ -182,7 +190,10 @@ func (p *Policy) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate
 		}
 		out[i].Kind, out[i].P = batch.Promised, 0
 		from := max(now, a.From, a.Job.EarliestStart)
-		p.sweep.Starts(p.Profile, from, p.charges, p.walltimes, out[i].Grow(len(a.Shapes)))
+		if a.Job.Window.End != 0 {
+			from = batch.Never
+		}
+		p.sweep.Starts(plan, from, p.charges, p.walltimes, out[i].Grow(len(a.Shapes)))
 	}
 	return true
 }

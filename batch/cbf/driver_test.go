@@ -86,6 +86,37 @@ func TestOverrunAfterItsEndIsNotPromisedToSubmissions(t *testing.T) {
 	d.pass(6, -1, 2)
 }
 
+// ask returns the start that a shape would get, in seconds.
+func (d *drive) ask(now, width, walltime int, job batch.Job) batch.Time {
+	shape := batch.Shape{Width: int32(width), Walltime: batch.Duration(at(walltime))}
+	out := make([]batch.Estimate, 1)
+	d.p.Estimate(at(now), []batch.Ask{{Job: &job, Shapes: []batch.Shape{shape}}}, out)
+	if out[0].Kind != batch.Promised {
+		d.t.Errorf("at %d the estimate is %v", now, out[0].Kind)
+	}
+	return out[0].Starts[0]
+}
+
+func TestOverrunAfterTheLastPassIsNotPromised(t *testing.T) {
+	d := newDrive(t, 2)
+	d.submit(0, 1, 1, 2, 0)
+	d.pass(0, -1, 1)
+	if got := d.ask(5, 2, 1, batch.Job{}); got != at(8) { // by the plan the machine has been idle since 2
+		t.Errorf("two processors are promised from %d, want 8 s", got)
+	}
+	if got := d.ask(5, 1, 1, batch.Job{}); got != at(5) {
+		t.Errorf("the other processor is promised from %d, want 5 s", got)
+	}
+	d.pass(5, -1) // the question has left no trace
+}
+
+func TestWindowsAreNotSetAside(t *testing.T) {
+	d := newDrive(t, 2)
+	if got := d.ask(0, 1, 1, batch.Job{Window: batch.Window{Start: at(5), End: at(9)}}); got != batch.Never {
+		t.Errorf("a window could be set aside at %d, want never", got)
+	}
+}
+
 func TestOverrunIntoAPlannedJobPutsItOff(t *testing.T) {
 	d := newDrive(t, 2)
 	d.submit(0, 1, 1, 1, 0)
