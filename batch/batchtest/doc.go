@@ -25,5 +25,5 @@
 //	place ID WxD [restore]                    put back, last or at its old place
 //	fail ID                                   its next launch fails
 //	down NODE, up NODE
-//	estimate WxD WxD …                        print the starts of these shapes
+//	estimate WxD WxD … [from T]               print the starts of these shapes
 package batchtest

@@ -132,7 +132,10 @@ func (p *player) do(t *testing.T, s step) {
 }
 
 func (p *player) estimate(t *testing.T, s step) {
-	asks := []batch.Ask{{Job: &batch.Job{Memory: s.option["mem"]}, Shapes: s.shapes}}
+	asks := []batch.Ask{{
+		Job:  &batch.Job{Memory: s.option["mem"]}, Shapes: s.shapes,
+		From: batch.Time(s.option["from"]) * batch.Time(batch.Second),
+	}}
 	out := make([]batch.Estimate, 1)
 	now := p.engine.Now()
 	if !p.engine.Policy().Estimate(now, asks, out) {

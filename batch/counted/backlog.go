@@ -82,6 +82,31 @@ func (b *Backlog) FirstReady() (*queue.Block, int) {
 	return nil, 0
 }
 
+// Incoming calls yield with each job that is not confirmed yet, in order. It has
+// the form of an iter.Seq.
+func (b *Backlog) Incoming(yield func(batch.Handle) bool) {
+	for q := b.Queue.Head(); q != nil; q = b.Queue.Next(q) {
+		for _, h := range q.Job[:q.N] {
+			if b.jobs[h].State == Incoming && !yield(h) {
+				return
+			}
+		}
+	}
+}
+
+// Whole says whether all who wait stand in the queue and may start. If not,
+// somebody who is incoming, held or before his earliest start may yet come in
+// before others.
+func (b *Backlog) Whole() bool {
+	for i := range b.jobs {
+		switch b.jobs[i].State {
+		case Parked, Incoming, Held:
+			return false
+		}
+	}
+	return true
+}
+
 // Launch starts a job that has been taken out of the queue.
 func (b *Backlog) Launch(now batch.Time, h batch.Handle, out *batch.Decisions) {
 	b.Begin(now, h)

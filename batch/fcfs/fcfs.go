@@ -9,7 +9,10 @@
 //	  └─────────────▶ time
 //
 // Starts never get later than a plan of the queue on walltimes says, however
-// early jobs end: its estimates are promises.
+// early jobs end: its estimates are promises. They are forecasts only where
+// somebody may yet come in before others: one who is incoming, held or waits for
+// his earliest start, for whoever starts in the meantime may put him off, and he
+// others.
 package fcfs
 
 import (
@@ -44,8 +47,14 @@ func (p *Policy) Decide(now batch.Time, out *batch.Decisions) {
 	p.Changed = false
 }
 
-// Worth says what a forecast of this policy is worth. Starts never get later than a run of the queue on walltimes says.
-func (p *Policy) Worth() batch.Kind { return batch.Promised }
+// Worth says what a forecast of this policy is worth. Starts never get later than
+// a run of the queue on walltimes says, if the queue is all there is.
+func (p *Policy) Worth() batch.Kind {
+	if p.Whole() {
+		return batch.Promised
+	}
+	return batch.Forecast
+}
 
 // Room returns what a job that came last could have now; see package forecast.
 // Behind anybody who waits it could have nothing.

@@ -12,9 +12,12 @@ type Runnable interface {
 	// PlannedEnd returns the planned end of a running job. It may change with
 	// every pass where jobs share processors.
 	PlannedEnd(batch.Handle) batch.Time
+	// Incoming calls yield with each job that is reserved and not confirmed.
+	Incoming(yield func(batch.Handle) bool)
 	// Unused returns a handle that names none of its jobs.
 	Unused() batch.Handle
-	// Worth says what a forecast of this policy is worth.
+	// Worth says what a forecast of this policy is worth now, for a job that may
+	// start at once.
 	Worth() batch.Kind
 }
 
@@ -48,16 +51,25 @@ func (f *Forecaster) Estimate(now batch.Time, p batch.Policy, asks []batch.Ask, 
 	case Queue:
 		f.runQueue(now, p)
 		for i := range asks {
-			out[i].Kind, out[i].P = p.Worth(), 0
+			out[i].Kind, out[i].P = worth(now, p, &asks[i]), 0
 			f.answer(now, p, &asks[i], &out[i])
 		}
 	case Runnable:
 		for i := range asks {
-			out[i].Kind, out[i].P = p.Worth(), 0
+			out[i].Kind, out[i].P = worth(now, p, &asks[i]), 0
 			f.eachShape(now, p, &asks[i], &out[i])
 		}
 	default:
 		return false
 	}
 	return true
+}
+
+// worth says what an answer to an ask is worth. A policy without a plan keeps no
+// place for a job that comes later: who starts until then may put it off.
+func worth(now batch.Time, p Runnable, a *batch.Ask) batch.Kind {
+	if max(a.From, a.Job.EarliestStart) > now {
+		return batch.Forecast
+	}
+	return p.Worth()
 }

@@ -62,7 +62,13 @@ func busy(t *rapid.T, factory batch.Factory, processors int32) *engine.Engine {
 		if rapid.IntRange(0, 9).Draw(t, "parks") == 0 {
 			spec.EarliestStart = at + batch.Time(rapid.IntRange(1, 30).Draw(t, "from"))
 		}
-		e.Submit(spec, batch.Duration(rapid.IntRange(1, int(shape.Walltime)).Draw(t, "runs")))
+		work := batch.Duration(rapid.IntRange(1, int(shape.Walltime)).Draw(t, "runs"))
+		if rapid.IntRange(0, 9).Draw(t, "comes from elsewhere") == 0 {
+			e.Admit(spec, work)
+			e.Apply(&batch.Event{Kind: batch.Reserve, Job: spec.Handle, Spec: spec})
+		} else {
+			e.Submit(spec, work)
+		}
 		e.Pass()
 	}
 	return e
@@ -183,6 +189,101 @@ func TestForecastIsWhatHappensIfWalltimesAreUsedUp(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// Jobs come, later ones, incoming ones and those that are held too. What a job was
+// promised when it was submitted it gets.
+func TestWhatFCFSPromisesItKeeps(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const processors = 4
+		p, err := fcfs.New(batch.Processors(processors), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		started := observed{}
+		promised := map[batch.Handle]batch.Time{}
+		var incoming, held []*batch.Job
+		var f forecast.Forecaster
+		e := engine.New(p, started, nil)
+		apply := func(kind batch.EventKind, spec *batch.Job) {
+			e.Apply(&batch.Event{Kind: kind, Job: spec.Handle, Shape: spec.Shape, Spec: spec, Restore: true})
+		}
+		confirm := func() {
+			for _, spec := range incoming {
+				apply(batch.Confirm, spec)
+			}
+			for _, spec := range held {
+				apply(batch.Place, spec)
+			}
+			incoming, held = nil, nil
+		}
+		jobs := batch.Handle(rapid.IntRange(1, 12).Draw(t, "jobs"))
+		at := batch.Time(0)
+		for h := batch.Handle(1); h <= jobs; h++ {
+			at += batch.Time(rapid.IntRange(0, 3).Draw(t, "later"))
+			for e.Next() < at {
+				e.Advance(e.Next())
+				e.Pass()
+			}
+			e.Advance(at)
+			spec := &batch.Job{Handle: h, Shape: batch.Shape{
+				Width:    int32(rapid.IntRange(1, processors).Draw(t, "width")),
+				Walltime: batch.Duration(rapid.IntRange(1, 9).Draw(t, "walltime")),
+			}}
+			work := batch.Duration(rapid.IntRange(1, int(spec.Shape.Walltime)).Draw(t, "runs"))
+			kind := rapid.SampledFrom([]string{"now", "now", "now", "later", "incoming", "held", "confirm"}).Draw(t, "kind")
+			switch kind {
+			case "later":
+				spec.EarliestStart = at + batch.Time(rapid.IntRange(1, 9).Draw(t, "from"))
+			case "incoming":
+				e.Admit(spec, work)
+				apply(batch.Reserve, spec)
+				incoming = append(incoming, spec)
+				e.Pass()
+				continue
+			case "confirm":
+				confirm()
+			}
+			e.Pass()
+			out := make([]batch.Estimate, 1)
+			f.Estimate(at, p, []batch.Ask{{Job: spec, Shapes: []batch.Shape{spec.Shape}}}, out)
+			e.Submit(spec, work)
+			if kind == "held" {
+				apply(batch.Hold, spec)
+				held = append(held, spec)
+			} else if out[0].Kind == batch.Promised {
+				promised[h] = out[0].Starts[0]
+			}
+			e.Pass()
+		}
+		confirm()
+		e.Pass()
+		for e.Next() != batch.Never {
+			e.Advance(e.Next())
+			e.Pass()
+		}
+		for h, at := range promised {
+			if started[h] > at {
+				t.Fatalf("job %d was promised %d and started at %d", h, at, started[h])
+			}
+		}
+	})
+}
+
+func TestQueuesSetNoWindowAside(t *testing.T) {
+	for name, factory := range queues {
+		p, err := factory(batch.Processors(2), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var f forecast.Forecaster
+		out := make([]batch.Estimate, 1)
+		job := &batch.Job{Window: batch.Window{Start: 5, End: 9}}
+		f.Estimate(0, p, []batch.Ask{{Job: job, Shapes: []batch.Shape{{Width: 1, Walltime: 1}}}}, out)
+		if out[0].Starts[0] != batch.Never {
+			t.Errorf("%s: a window could be set aside at %d, want never", name, out[0].Starts[0])
+		}
 	}
 }
 

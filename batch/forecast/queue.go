@@ -20,11 +20,9 @@ func (r *room) fits(t batch.Time, charge int32, d batch.Duration) bool {
 // of all passes.
 func (f *Forecaster) runQueue(now batch.Time, q Queue) {
 	f.rooms = f.rooms[:0]
-	free, shadow, spare := q.Room(now)
-	f.rooms = append(f.rooms, room{now, free, spare, shadow})
 	r := f.launch(now, q)
 	fork := r.policy.(Queue)
-	for t := r.next(); t != batch.Never; t = r.next() {
+	for t := now; t != batch.Never; t = r.next() {
 		r.advance(t, batch.NoJob)
 		free, shadow, spare := fork.Room(t)
 		f.rooms = append(f.rooms, room{t, free, spare, shadow})
@@ -39,6 +37,9 @@ func (f *Forecaster) answer(now batch.Time, q Queue, a *batch.Ask, out *batch.Es
 		starts[i] = batch.Never
 		f.open = append(f.open, int32(i))
 		f.charges = append(f.charges, q.ChargeOf(s.Width, a.Job.Memory))
+	}
+	if a.Job.Window.End != 0 {
+		return // a queue sets nothing aside
 	}
 	from := max(now, a.From, a.Job.EarliestStart)
 	for k := range f.rooms {

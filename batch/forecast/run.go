@@ -11,14 +11,18 @@ type run struct {
 	event  batch.Event
 }
 
-// launch returns a run that begins at now. A job that is past its planned end
-// goes on until the next instant.
+// launch returns a run that begins at now, before the pass of that instant. A job
+// that is past its planned end goes on until the next instant. Incoming jobs are
+// confirmed at once: most will be, and then stand before others.
 func (f *Forecaster) launch(now batch.Time, p Runnable) *run {
 	f.ends.reset()
 	r := &f.run
 	*r = run{policy: p.Fork().(Runnable), ends: &f.ends, pass: &f.pass}
 	for h, end := range p.Ends {
 		r.ends.set(max(end, now+1), h)
+	}
+	for h := range p.Incoming {
+		r.tell(now, batch.Event{Kind: batch.Confirm, Job: h})
 	}
 	return r
 }
