@@ -87,8 +87,8 @@ func (c *demoCmd) show(ctx context.Context, a *app, g *demoGrid) error {
 	}
 	board := newDemoBoard(time.Now(), stream, sites)
 	screen := newDemoScreen(a, board)
-	err = c.play(ctx, grid, board, screen)
-	screen.close()
+	err = play(ctx, grid, board, screen)
+	screen.close(ctx, grid)
 	if err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func awaitSites(ctx context.Context, grid *client.Client, n int) ([]client.Site,
 }
 
 // play submits the stream at its pace and follows every job to its end.
-func (c *demoCmd) play(ctx context.Context, grid *client.Client, board *demoBoard, screen *demoScreen) error {
+func play(ctx context.Context, grid *client.Client, board *demoBoard, screen *demoScreen) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	var jobs, watcher sync.WaitGroup
 	defer func() {
@@ -156,6 +156,9 @@ func (c *demoCmd) play(ctx context.Context, grid *client.Client, board *demoBoar
 			return err
 		}
 		job, err := grid.Submit(ctx, r.service, r.arguments()...)
+		if cause := context.Cause(ctx); err != nil && cause != nil {
+			return cause
+		}
 		if err != nil {
 			return fmt.Errorf("request %d, %s: %w", n+1, r.service, err)
 		}

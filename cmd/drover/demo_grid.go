@@ -68,7 +68,7 @@ func (s *demoSite) services() (document, error) {
 	models := map[string]document{
 		// Sleeping is no shorter on a faster processor.
 		"sleep": {
-			"walltime": document{"factor": 1, "margin": "2s"},
+			"walltime": document{"factor": 1, "margin": "1500ms"},
 			"model":    document{"fixed": document{"width": "processors", "time": fmt.Sprintf("(seconds + 0.05) * %g", s.speed)}},
 		},
 		"lu": {

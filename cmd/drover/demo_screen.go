@@ -62,10 +62,7 @@ func (s *demoScreen) follow(ctx context.Context, grid *client.Client) {
 	ticker := time.NewTicker(demoFrame)
 	defer ticker.Stop()
 	for {
-		if sites, err := grid.Sites(ctx); err == nil {
-			s.board.putSites(sites)
-		}
-		s.draw()
+		s.draw(ctx, grid)
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
@@ -74,8 +71,11 @@ func (s *demoScreen) follow(ctx context.Context, grid *client.Client) {
 	}
 }
 
-// draw writes a frame over the last one.
-func (s *demoScreen) draw() {
+// draw asks the sites how they are and writes a frame over the last one.
+func (s *demoScreen) draw(ctx context.Context, grid *client.Client) {
+	if sites, err := grid.Sites(ctx); err == nil {
+		s.board.putSites(sites)
+	}
 	columns, rows := s.size()
 	lines := s.board.frame(time.Now(), rows-1)
 	s.mu.Lock()
@@ -84,12 +84,14 @@ func (s *demoScreen) draw() {
 	s.drawn = len(lines)
 }
 
-// close leaves the last frame as it is.
-func (s *demoScreen) close() {
+// close shows how it all ended.
+func (s *demoScreen) close(ctx context.Context, grid *client.Client) {
 	if s.live {
-		s.draw()
+		s.draw(ctx, grid)
 	}
-	_, _ = fmt.Fprintln(s.w)
+	if !s.quiet {
+		_, _ = fmt.Fprintln(s.w)
+	}
 }
 
 func (s *demoScreen) size() (columns, rows int) {

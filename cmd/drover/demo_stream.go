@@ -13,23 +13,23 @@ import (
 
 // demoMode says how large the demo is.
 type demoMode struct {
-	jobs               int
-	gap                time.Duration // mean time between submissions
-	minSleep, maxSleep float64       // seconds
-	pixels             []int         // columns of the pictures
-	iterations         []int         // at most, of each pixel
-	repeat             []int         // solutions of each system
+	jobs    int
+	gap     time.Duration // mean time between submissions
+	sleep   []int         // seconds
+	columns []int64       // of the pictures
+	render  []float64     // what a picture costs, seconds of a processor of today
+	repeat  []int64       // solutions of each system
 }
 
 var (
 	// demoFull keeps 18 processors busy, and lets queues grow and drain.
 	demoFull = demoMode{
-		jobs: 36, gap: 550 * time.Millisecond, minSleep: 2, maxSleep: 7,
-		pixels: []int{480, 720, 960}, iterations: []int{1000, 2000, 3000}, repeat: []int{500, 1000, 2000},
+		jobs: 36, gap: 550 * time.Millisecond, sleep: []int{2, 7, 4, 3, 6, 5},
+		columns: []int64{480, 720, 960}, render: []float64{0.3, 0.6, 1.2}, repeat: []int64{500, 1000, 2000},
 	}
 	demoQuick = demoMode{
-		jobs: 14, gap: 250 * time.Millisecond, minSleep: 0.5, maxSleep: 2,
-		pixels: []int{240, 360}, iterations: []int{500, 1000}, repeat: []int{50, 100},
+		jobs: 14, gap: 250 * time.Millisecond, sleep: []int{0, 1, 2},
+		columns: []int64{240, 360}, render: []float64{0.05, 0.1}, repeat: []int64{50, 100},
 	}
 )
 
@@ -59,51 +59,83 @@ func (r *demoRequest) arguments() []client.Arg {
 // The unknowns of the matrix that the demo solves.
 const lundUnknowns = 147
 
-// demoView is a part of the Mandelbrot set; see package mandelbrot.
-var demoViews = []struct{ x, y, zoom float64 }{
-	{-0.65, 0, 1},            // the whole
-	{-0.743643, 0.1318, 50},  // seahorse valley
-	{-0.1011, 0.9563, 20},    // a small copy
-	{-0.16, 1.0405, 26},      // at the tip of the branch
-	{-0.65, 0, 1.25},         // the whole, closer
-	{-1.25066, 0.02012, 100}, // between the bulbs
+// demoViews are parts of the Mandelbrot set, as in package mandelbrot, with the
+// share of the iterations allowed that a pixel of each takes.
+var demoViews = []struct{ x, y, zoom, share float64 }{
+	{-0.65, 0, 1, 0.21},            // the whole
+	{-0.65, 0, 1.25, 0.32},         // closer
+	{-0.743643, 0.1318, 50, 0.47},  // seahorse valley
+	{0.2925, 0.0149, 30, 0.51},     // elephant valley
+	{-1.25066, 0.02012, 100, 0.90}, // between two bulbs
 }
+
+const (
+	secondsPerIteration = 3.4e-9 // of a pixel; see the bundled services' README
+	// sleepOverWhole makes a sleep and its margin fill whole seconds, as
+	// walltimes have them.
+	sleepOverWhole = 0.4
+)
 
 // demoStream returns the requests of a seed, in the order of submission. Six in
 // ten sleep, on a fixed width; the others compute, on the width that the site
-// chooses. Of three requests, each service has one.
+// chooses. Of three requests, each service has one. Seeds differ in the order of
+// things and in what meets what, not in how much there is of anything, so that
+// every stream takes about as long.
 func demoStream(seed uint64, m demoMode) []demoRequest {
 	rnd := rand.New(rand.NewPCG(seed, 0xd307e4))
-	deck := make([]string, m.jobs)
-	for i := range deck {
-		deck[i] = [...]string{"mandelbrot", "lu", "sleep", "sleep", "mandelbrot", "sleep", "sleep", "sleep", "mandelbrot", "sleep"}[i%10]
-	}
-	rnd.Shuffle(len(deck), func(i, j int) { deck[i], deck[j] = deck[j], deck[i] })
 	matrix := lu.LundA()
+	var (
+		services = deal(rnd, m.jobs, []string{"mandelbrot", "lu", "sleep", "sleep", "mandelbrot", "sleep", "sleep", "sleep", "mandelbrot", "sleep"})
+		widths   = deal(rnd, m.jobs, []int64{1, 4, 2, 6, 1, 8, 2, 4, 3})
+		seconds  = deal(rnd, m.jobs, m.sleep)
+		repeats  = deal(rnd, m.jobs, m.repeat)
+		columns  = deal(rnd, m.jobs, m.columns)
+		costs    = deal(rnd, m.jobs, m.render)
+		views    = deal(rnd, m.jobs, demoViews)
+		at       = arrivals(rnd, m.jobs, m.gap)
+	)
 	stream := make([]demoRequest, m.jobs)
-	at := 0.0
-	for i, service := range deck {
+	for i := range stream {
 		r := &stream[i]
-		r.at, r.service = time.Duration(at*float64(m.gap)).Round(time.Millisecond), service
-		at += min(rnd.ExpFloat64(), 4)
-		switch service {
+		r.at, r.service = at[i], services[i]
+		switch r.service {
 		case "sleep":
-			seconds := m.minSleep + (m.maxSleep-m.minSleep)*rnd.Float64()
-			r.values = map[string]any{
-				"seconds":    math.Round(seconds*10) / 10,
-				"processors": pick(rnd, []int64{1, 1, 2, 2, 3, 4, 4, 6, 8}),
-			}
+			r.values = map[string]any{"seconds": float64(seconds[i]) + sleepOverWhole, "processors": widths[i]}
 		case "lu":
-			r.values = map[string]any{"matrix": matrix, "order": int64(lundUnknowns), "repeat": int64(pick(rnd, m.repeat))}
+			r.values = map[string]any{"matrix": matrix, "order": int64(lundUnknowns), "repeat": repeats[i]}
 		case "mandelbrot":
-			columns, view := pick(rnd, m.pixels), pick(rnd, demoViews)
+			v, rows := views[i], columns[i]*2/3
+			iterations := costs[i] / (secondsPerIteration * v.share * float64(columns[i]*rows))
 			r.values = map[string]any{
-				"columns": int64(columns), "rows": int64(columns * 2 / 3), "iterations": int64(pick(rnd, m.iterations)),
-				"centre_x": view.x, "centre_y": view.y, "zoom": view.zoom,
+				"columns": columns[i], "rows": rows, "iterations": max(1, int64(math.Round(iterations/100))) * 100,
+				"centre_x": v.x, "centre_y": v.y, "zoom": v.zoom,
 			}
 		}
 	}
 	return stream
 }
 
-func pick[T any](rnd *rand.Rand, from []T) T { return from[rnd.IntN(len(from))] }
+// deal returns n cards of a deck that is used as often as it takes, shuffled.
+func deal[T any](rnd *rand.Rand, n int, deck []T) []T {
+	cards := make([]T, n)
+	for i := range cards {
+		cards[i] = deck[i%len(deck)]
+	}
+	rnd.Shuffle(n, func(i, k int) { cards[i], cards[k] = cards[k], cards[i] })
+	return cards
+}
+
+// arrivals returns n instants, the first 0 and the last (n-1) gaps later, with
+// exponential gaps between them.
+func arrivals(rnd *rand.Rand, n int, gap time.Duration) []time.Duration {
+	at, sum := make([]float64, n), 0.0
+	for i := 1; i < n; i++ {
+		sum += rnd.ExpFloat64()
+		at[i] = sum
+	}
+	instants := make([]time.Duration, n)
+	for i := 1; i < n; i++ {
+		instants[i] = time.Duration(at[i] / sum * float64(n-1) * float64(gap)).Round(time.Millisecond)
+	}
+	return instants
+}
