@@ -76,7 +76,7 @@ func (r *clusterRun) Started(now batch.Time, job *batch.Job, places []batch.Loca
 	i := r.handles.index[job.Handle]
 	r.outcomes[i].Start = now
 	if r.cluster.Places != nil {
-		r.cluster.Places.start(int(i), job, places)
+		r.outcomes[i].Processors = r.cluster.Places.start(job, places)
 	}
 }
 
@@ -86,7 +86,7 @@ func (r *clusterRun) Ended(now batch.Time, job *batch.Job, killed bool) {
 	r.outcomes[i].End = now
 	r.outcomes[i].Killed = r.outcomes[i].Killed || killed
 	if r.cluster.Places != nil {
-		r.cluster.Places.end(int(i))
+		r.cluster.Places.end(job)
 	}
 	r.handles.release(job.Handle)
 }

@@ -35,6 +35,7 @@ func TestPairOfSitesComesOutAsItWasReadByEye(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.Places = true
 	r, err := s.Run(context.Background(), path, nil)
 	if err != nil {
 		t.Fatal(err)

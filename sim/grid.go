@@ -46,6 +46,8 @@ type gridSite struct {
 	forecaster forecast.Forecaster
 	pending    bool // something has happened since the last pass
 
+	places *Places // nil: nobody wants to know
+
 	run     *gridRun
 	handles handles
 	keys    []batch.Key // by handle; of the jobs that the core knows
@@ -80,6 +82,9 @@ func NewGrid(s *Scenario, progress func(submitted int)) (*Grid, error) {
 		}
 		gs := &gridSite{index: int32(i), name: c.Name, speed: speed, overrun: overrun, core: core, policy: policy}
 		gs.engine = engine.New(policy, gs, nil)
+		if s.Places {
+			gs.places = NewPlaces(int32(c.Procs))
+		}
 		g.sites = append(g.sites, gs)
 		g.view.Put(mapping.Site{Name: c.Name, Address: strconv.Itoa(i), Services: []string{traceService}})
 	}
@@ -239,8 +244,12 @@ func (s *gridSite) enqueue(now batch.Time, i int, shape batch.Shape, key batch.K
 }
 
 // Started implements engine.Observer.
-func (s *gridSite) Started(now batch.Time, job *batch.Job, _ []batch.Location) {
-	s.run.outcomes[s.handles.index[job.Handle]].Start = now
+func (s *gridSite) Started(now batch.Time, job *batch.Job, places []batch.Location) {
+	o := &s.run.outcomes[s.handles.index[job.Handle]]
+	o.Start = now
+	if s.places != nil {
+		o.Processors = s.places.start(job, places)
+	}
 	if key := s.keys[job.Handle]; key.Job != "" {
 		must(s.core.Running(now, key, nil))
 	}
@@ -251,6 +260,9 @@ func (s *gridSite) Ended(now batch.Time, job *batch.Job, killed bool) {
 	o := &s.run.outcomes[s.handles.index[job.Handle]]
 	o.End = now
 	o.Killed = o.Killed || killed
+	if s.places != nil {
+		s.places.end(job)
+	}
 	if key := s.keys[job.Handle]; key.Job != "" {
 		outcome := batch.Outcome{End: batch.EndDone}
 		if o.Killed {

@@ -44,7 +44,6 @@ type Result struct {
 	Summary  Summary
 	Workload *Workload
 	Outcomes []Outcome
-	Places   *Places // nil if they were not asked for
 }
 
 // WriteJSON writes a value as indented JSON with a final newline.
@@ -120,7 +119,7 @@ func (r *Result) WriteJobs(w io.Writer) error {
 		row = append(row[:0], id, seconds(int64(j.Submit)), strconv.Itoa(int(o.Width)), seconds(int64(o.Walltime)),
 			success, state, seconds(int64(o.Start)), seconds(int64(run)), seconds(int64(o.End)), seconds(int64(o.Start.Sub(j.Submit))),
 			seconds(int64(response)), strconv.FormatFloat(float64(response)/float64(max(run, batch.Second)), 'g', -1, 64),
-			r.Places.of(i), r.Summary.Sites[o.Site].Name)
+			o.Processors, r.Summary.Sites[o.Site].Name)
 		if err := out.Write(row); err != nil {
 			return err
 		}

@@ -20,21 +20,16 @@ func TestSecondsAreExact(t *testing.T) {
 }
 
 func TestPlacesAreTheLowestFreeProcessors(t *testing.T) {
-	p := NewPlaces(8, 5)
-	width := func(n int32) *batch.Job { return &batch.Job{Shape: batch.Shape{Width: n}} }
-	p.start(0, width(2), nil) // 0-1
-	p.start(1, width(1), nil) // 2
-	p.start(2, width(2), nil) // 3-4
-	p.end(1)
-	p.start(3, width(3), nil) // 2 and what is behind 4
-	p.end(0)
-	p.start(4, width(1), []batch.Location{{Node: 1, Processors: 1}}) // as the policy says
-	got := []string{p.of(0), p.of(1), p.of(2), p.of(3), p.of(4)}
+	p := NewPlaces(8)
+	job := func(h batch.Handle, width int32) *batch.Job {
+		return &batch.Job{Handle: h, Shape: batch.Shape{Width: width}}
+	}
+	got := []string{p.start(job(1, 2), nil), p.start(job(2, 1), nil), p.start(job(3, 2), nil)}
+	p.end(job(2, 1))
+	got = append(got, p.start(job(2, 3), nil)) // 2 and what is behind 4
+	p.end(job(1, 2))
+	got = append(got, p.start(job(1, 1), []batch.Location{{Node: 1, Processors: 1, Share: batch.One}})) // as the policy says
 	if d := cmp.Diff([]string{"0-1", "2", "3-4", "2 5-6", "1"}, got); d != "" {
 		t.Errorf("places (-want +got):\n%s", d)
-	}
-	var none *Places
-	if got := none.of(3); got != "" {
-		t.Errorf("places that were not kept: %q", got)
 	}
 }

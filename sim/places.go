@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -8,44 +10,34 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/nodes"
 )
 
-// Places keeps which processors each job had: the lowest-numbered free ones,
+// Places books the processors of one machine: the lowest-numbered free ones,
 // where a policy only counts them.
 type Places struct {
 	free *nodes.Allocator
-	held [][]batch.Location // by job, while it runs
-	text []string           // by job
+	held [][]batch.Location // by handle
 }
 
-// NewPlaces returns the places of so many jobs on a machine of so many
-// processors.
-func NewPlaces(procs int32, jobs int) *Places {
-	return &Places{
-		free: nodes.New(batch.Processors(procs)), held: make([][]batch.Location, jobs), text: make([]string, jobs),
+// NewPlaces returns the places of an idle machine of so many processors.
+func NewPlaces(procs int32) *Places { return &Places{free: nodes.New(batch.Processors(procs))} }
+
+// start books a job's processors and returns them as intervals.
+func (p *Places) start(job *batch.Job, places []batch.Location) string {
+	for int(job.Handle) >= len(p.held) {
+		p.held = append(p.held, nil)
 	}
-}
-
-func (p *Places) start(i int, job *batch.Job, places []batch.Location) {
 	if places == nil {
-		p.held[i] = p.free.Pick(job.Shape.Width)
+		places = p.free.Pick(job.Shape.Width)
 	} else {
-		p.held[i] = append([]batch.Location(nil), places...)
-		p.free.Take(p.held[i])
+		places = slices.Clone(places)
+		if !p.free.Take(places) {
+			panic(fmt.Sprintf("sim: job %d is to run where processors are not free: %v", job.Handle, places))
+		}
 	}
-	p.text[i] = intervals(p.held[i])
+	p.held[job.Handle] = places
+	return intervals(places)
 }
 
-func (p *Places) end(i int) {
-	p.free.Release(p.held[i])
-	p.held[i] = nil
-}
-
-// of returns a job's processors as intervals; "" if they were not kept.
-func (p *Places) of(i int) string {
-	if p == nil {
-		return ""
-	}
-	return p.text[i]
-}
+func (p *Places) end(job *batch.Job) { p.free.Release(p.held[job.Handle]) }
 
 // intervals writes processors as Batsim does: "0-3 7".
 func intervals(places []batch.Location) string {

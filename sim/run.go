@@ -63,7 +63,7 @@ func (s *Single) Run(ctx context.Context) (*Result, error) {
 		c.Progress = func(done int) { s.Progress(done, len(w.Jobs)) }
 	}
 	if s.Places {
-		c.Places = NewPlaces(procs, len(w.Jobs))
+		c.Places = NewPlaces(procs)
 	}
 	outcomes, err := c.Run(ctx, w)
 	if err != nil {
@@ -75,7 +75,7 @@ func (s *Single) Run(ctx context.Context) (*Result, error) {
 			Schema: SummarySchema, Figures: figures,
 			Sites: []SiteSummary{{Name: "site", Policy: s.Policy, Processors: procs, Speed: "1", Figures: figures}},
 		},
-		Workload: w, Outcomes: outcomes, Places: c.Places,
+		Workload: w, Outcomes: outcomes,
 	}, nil
 }
 

@@ -37,6 +37,8 @@ type Scenario struct {
 	Tuning  string     `yaml:"tuning"`  // exhaustive (default), binary
 	Align   *bool      `yaml:"align"`   // true (default): every trace's first submission is at instant 0
 	Sites   []GridSite `yaml:"sites"`
+
+	Places bool `yaml:"-"` // keep which processors each job had
 }
 
 // GridSite is one site of a scenario.

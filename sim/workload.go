@@ -97,6 +97,7 @@ type Outcome struct {
 	Width      int32          // that it got
 	Site       int32          // index of the site it ran at
 	Killed     bool           // at its walltime
+	Processors string         // which ones, as intervals; "" if nobody kept them
 }
 
 // HorizonError says that a job would still wait or run when time ends, which is

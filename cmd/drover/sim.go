@@ -70,6 +70,7 @@ func (c *simRunCmd) simulate(a *app, bar *simProgress) (*sim.Result, error) {
 		if err != nil {
 			return nil, err
 		}
+		s.Places = c.Out != ""
 		return s.Run(a.ctx, c.Scenario, bar.report)
 	}
 	if c.SWF == "" {
