@@ -34,7 +34,8 @@ type fakeServer struct {
 	services []string
 	jobs     []*droverv1.Job
 	estimate func(context.Context, *droverv1.EstimateRequest) (*droverv1.Quote, error)
-	failures int // of Describe, before it answers
+	failures int             // of Describe, before it answers
+	hung     <-chan struct{} // when not nil: ListJobs waits for it
 	mu       sync.Mutex
 	asked    []*droverv1.EstimateRequest
 	url      string
@@ -118,11 +119,17 @@ func (f *fakeServer) GetJob(_ context.Context, req *droverv1.GetJobRequest) (*dr
 			return &droverv1.GetJobResponse{Job: j}, nil
 		}
 	}
+	if strings.Contains(req.GetJobId(), "/") {
+		return nil, connectError(&problem{reason: badValue, field: "job_id", message: "no ID"})
+	}
 	return nil, connectError(&problem{reason: unknownJob, message: "no such job"})
 }
 
 // ListJobs pages through the jobs; its tokens are the IDs to go on with.
 func (f *fakeServer) ListJobs(_ context.Context, req *droverv1.ServerServiceListJobsRequest) (*droverv1.ServerServiceListJobsResponse, error) {
+	if f.hung != nil {
+		<-f.hung
+	}
 	if req.GetFilter() == "state=nonsense" {
 		return nil, connectError(&problem{reason: badValue, field: "filter", message: "state"})
 	}

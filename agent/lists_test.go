@@ -74,6 +74,35 @@ func TestJobListNamesSilentSitesAndPassesRefusalsOn(t *testing.T) {
 	}
 }
 
+func TestSilentSitesCostAJobListOnePatienceTogether(t *testing.T) {
+	hung := make(chan struct{})
+	t.Cleanup(func() { close(hung) })
+	g := newGrid(t, func(c *Config) { c.Patience = 300 * time.Millisecond },
+		(&fakeServer{name: "a", hung: hung}).start(t), (&fakeServer{name: "b", hung: hung}).start(t),
+		(&fakeServer{name: "c", hung: hung}).start(t), (&fakeServer{name: "d", jobs: jobs("d", 2)}).start(t),
+	)
+	began := time.Now()
+	res, err := g.client.ListJobs(context.Background(), &droverv1.AgentServiceListJobsRequest{})
+	if took := time.Since(began); err != nil || len(res.GetJobs()) != 2 || len(res.GetMissing()) != 3 || took > 800*time.Millisecond {
+		t.Errorf("%v, %v after %v", res, err, took)
+	}
+}
+
+func TestAnIDThatServersRefuseIsNoSilence(t *testing.T) {
+	g := newGrid(t, nil, (&fakeServer{name: "a"}).start(t), (&fakeServer{name: "b"}).start(t))
+	_, err := g.client.FindJob(context.Background(), &droverv1.FindJobRequest{JobId: "no/id"})
+	if code, d := detail(t, err); code != connect.CodeInvalidArgument || d.GetReason() != "bad-value" || d.GetRetryable() {
+		t.Errorf("%v %v", code, d)
+	}
+}
+
+func TestWhatAServerSaysIsNotSaidTwice(t *testing.T) {
+	p := &problem{reason: badValue, field: "filter", accepted: "active", message: "filter: state \"x\", accepted: active"}
+	if p.Error() != p.message {
+		t.Errorf("%q", p.Error())
+	}
+}
+
 func TestJobIsWhereTheHighestEpochSays(t *testing.T) {
 	gone, waiting := droverv1.JobState_JOB_STATE_GONE, droverv1.JobState_JOB_STATE_WAITING
 	dead := (&fakeServer{name: "dead"}).start(t)

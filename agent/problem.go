@@ -34,9 +34,12 @@ type problem struct {
 	retryable bool
 }
 
-// Error says what happened to a person.
+// Error says what happened to a person. What a server says is whole already.
 func (p *problem) Error() string {
 	text := p.message
+	if strings.Contains(text, "accepted: ") {
+		return text
+	}
 	if p.field != "" {
 		text = p.field + ": " + text
 	}

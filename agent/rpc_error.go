@@ -20,9 +20,12 @@ var codes = map[reason]connect.Code{
 	"wrong-type":       connect.CodeInvalidArgument,
 	"too-wide":         connect.CodeFailedPrecondition,
 	"too-long":         connect.CodeFailedPrecondition,
+	"too-late":         connect.CodeFailedPrecondition,
 	"no-memory":        connect.CodeFailedPrecondition,
+	"cannot-run":       connect.CodeFailedPrecondition,
 	"stale-id":         connect.CodeFailedPrecondition,
 	"job-conflict":     connect.CodeAlreadyExists,
+	"queue-full":       connect.CodeResourceExhausted,
 	unknownService:     connect.CodeNotFound,
 	unknownJob:         connect.CodeNotFound,
 	"unknown-content":  connect.CodeNotFound,
@@ -32,6 +35,7 @@ var codes = map[reason]connect.Code{
 	unreachable:        connect.CodeUnavailable,
 	"stopping":         connect.CodeUnavailable,
 	timedOut:           connect.CodeDeadlineExceeded,
+	"no-estimate":      connect.CodeInternal,
 	internal:           connect.CodeInternal,
 }
 

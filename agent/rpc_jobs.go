@@ -25,14 +25,20 @@ func (f face) FindJob(ctx context.Context, req *droverv1.FindJobRequest) (*drove
 		return result[*droverv1.Job]{value: res.GetJob()}
 	})
 	best := -1
-	var silent []string
+	var (
+		silent  []string
+		refused *problem
+	)
 	for i, r := range results {
 		switch {
 		case r.missing == mapping.Answered:
 			if best < 0 || claim(r.value) > claim(results[best].value) {
 				best = i
 			}
-		case r.problem.reason != unknownJob:
+		case r.problem.reason == unknownJob:
+		case r.missing == mapping.Refused && r.problem.reason != internal: // the ID is wrong, not the site
+			refused = r.problem
+		default:
 			silent = append(silent, sites[i].Name)
 		}
 	}
@@ -41,6 +47,8 @@ func (f face) FindJob(ctx context.Context, req *droverv1.FindJobRequest) (*drove
 		return &droverv1.FindJobResponse{
 			Target: &droverv1.Target{Site: sites[best].Name, Address: sites[best].Address}, Job: results[best].value,
 		}, nil
+	case refused != nil:
+		return nil, refused
 	case len(sites) == 0:
 		return nil, noSites(0)
 	case len(silent) > 0:
@@ -80,29 +88,32 @@ func (f face) ListJobs(ctx context.Context, req *droverv1.AgentServiceListJobsRe
 	if err != nil {
 		return nil, err
 	}
-	a := f.a
-	sites, peers := a.known()
-	out := &droverv1.AgentServiceListJobsResponse{}
+	sites, peers := f.a.known()
+	// What is asked beyond the end of the page is not waited for.
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var (
+		asked   []*mapping.Site
+		answers []<-chan result[*droverv1.ServerServiceListJobsResponse]
+	)
 	for i, s := range sites {
 		if s.Name < at.From || !want.allows("site", s.Name) {
 			continue
 		}
+		question := &droverv1.ServerServiceListJobsRequest{PageSize: int32(n), Filter: want.forServers()}
+		if s.Name == at.From {
+			question.PageToken = at.Inner
+		}
+		asked = append(asked, s)
+		answers = append(answers, f.a.jobsAt(ctx, s, peers[i], question))
+	}
+	out := &droverv1.AgentServiceListJobsResponse{}
+	for i, s := range asked {
 		if len(out.Jobs) >= n {
 			out.NextPageToken = position{From: s.Name}.token()
 			return out, nil
 		}
-		question := &droverv1.ServerServiceListJobsRequest{PageSize: int32(n - len(out.Jobs)), Filter: want.forServers()}
-		if s.Name == at.From {
-			question.PageToken = at.Inner
-		}
-		r := ask(ctx, a.patienceFor(ctx, 0), sites[i:i+1], peers[i:i+1],
-			func(ctx context.Context, _ *mapping.Site, p *peer) result[*droverv1.ServerServiceListJobsResponse] {
-				res, err := p.client.ListJobs(ctx, question)
-				if err != nil {
-					return failed[*droverv1.ServerServiceListJobsResponse](ctx, err)
-				}
-				return result[*droverv1.ServerServiceListJobsResponse]{value: res}
-			})[0]
+		r := <-answers[i]
 		switch r.missing {
 		case mapping.Answered:
 		case mapping.Refused: // the question is wrong, not the site
@@ -111,6 +122,10 @@ func (f face) ListJobs(ctx context.Context, req *droverv1.AgentServiceListJobsRe
 			out.Missing = append(out.Missing, &droverv1.Candidate{Site: s.Name, Missing: missingMessage(r.missing, r.problem)})
 			continue
 		}
+		if len(out.Jobs)+len(r.value.GetJobs()) > n { // a page may be short; a token inside of a site is its server's to make
+			out.NextPageToken = position{From: s.Name}.token()
+			return out, nil
+		}
 		out.Jobs = append(out.Jobs, r.value.GetJobs()...)
 		if t := r.value.GetNextPageToken(); t != "" {
 			out.NextPageToken = position{From: s.Name, Inner: t}.token()
@@ -118,6 +133,25 @@ func (f face) ListJobs(ctx context.Context, req *droverv1.AgentServiceListJobsRe
 		}
 	}
 	return out, nil
+}
+
+// jobsAt begins to ask one site for its jobs, and returns where the result will
+// be: all sites are asked at once, so that those that hang cost one patience
+// together.
+func (a *Agent) jobsAt(ctx context.Context, s *mapping.Site, p *peer, question *droverv1.ServerServiceListJobsRequest,
+) <-chan result[*droverv1.ServerServiceListJobsResponse] {
+	answer := make(chan result[*droverv1.ServerServiceListJobsResponse], 1)
+	go func() {
+		answer <- ask(ctx, a.patienceFor(ctx, 0), []*mapping.Site{s}, []*peer{p},
+			func(ctx context.Context, _ *mapping.Site, p *peer) result[*droverv1.ServerServiceListJobsResponse] {
+				res, err := p.client.ListJobs(ctx, question)
+				if err != nil {
+					return failed[*droverv1.ServerServiceListJobsResponse](ctx, err)
+				}
+				return result[*droverv1.ServerServiceListJobsResponse]{value: res}
+			})[0]
+	}()
+	return answer
 }
 
 // forServers returns the filter without what only the agent knows, its keys in

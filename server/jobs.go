@@ -20,8 +20,8 @@ type quote struct {
 }
 
 // estimate answers when a request would be completed, not started before
-// notBefore from now. Errors are the core's: a *site.Refusal when the site would
-// not accept the request.
+// notBefore from now. Errors are a *site.Refusal when the site would not accept
+// the request, and a *problem when it would not accept any.
 func (s *Server) estimate(ctx context.Context, r *site.Request, notBefore batch.Duration) (quote, error) {
 	if s.leaving.Load() {
 		return quote{}, errStopping
@@ -36,6 +36,9 @@ func (s *Server) estimate(ctx context.Context, r *site.Request, notBefore batch.
 	asked := s.now()
 	var at batch.Time
 	err := s.do(ctx, func() {
+		if failed = s.full(); failed != nil {
+			return
+		}
 		p := planner{ctx: ctx, server: s}
 		at = s.now()
 		q.Quote, failed = s.core.Quote(at, site.Question{Request: r, From: asked.Add(notBefore)}, &p)
@@ -187,10 +190,9 @@ func (s *Server) accept(ctx context.Context, id batch.JobID, sub submission, sta
 		return record{}, false, errStopping
 	}
 	_, unknown := s.core.Job(id)
-	if limit := s.cfg.Limits.Waiting; unknown != nil && s.core.Load().Waiting >= limit {
-		return record{}, false, &problem{
-			reason: queueFull, accepted: fmt.Sprintf("at most %d waiting jobs", limit),
-			message: fmt.Sprintf("the queue of site %s is full", s.cfg.Name), retryable: true,
+	if unknown != nil {
+		if err := s.full(); err != nil {
+			return record{}, false, err
 		}
 	}
 	p := planner{ctx: ctx, server: s}
@@ -216,6 +218,19 @@ func (s *Server) accept(ctx context.Context, id batch.JobID, sub submission, sta
 	}
 	s.log.Debug("accepted", "job", id, "service", j.Request.Service, "shape", j.Spec.Shape)
 	return s.record(j), true, nil
+}
+
+// full returns a *problem when no further job may wait here; called by the loop.
+func (s *Server) full() error {
+	limit := s.cfg.Limits.Waiting
+	if s.core.Load().Waiting < limit {
+		return nil
+	}
+	return &problem{
+		reason: queueFull, accepted: fmt.Sprintf("at most %d waiting jobs", limit),
+		message: fmt.Sprintf("the queue of site %s is full", s.cfg.Name), retryable: true,
+		hint: "try again when jobs have started; drover sites shows the queues",
+	}
 }
 
 // rejected ends a job that the batch system did not take; called by the loop.

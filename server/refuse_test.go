@@ -142,6 +142,11 @@ func TestAFullQueueSaysSo(t *testing.T) {
 	if code, d := detail(t, err); code != connect.CodeResourceExhausted || d.GetReason() != "queue-full" || !d.GetRetryable() {
 		t.Errorf("%v %v", code, d)
 	}
+	// An agent hears of it before anybody submits here.
+	res, err := s.client.Estimate(within(t), &droverv1.EstimateRequest{Request: req.GetRequest()})
+	if d := res.GetQuote().GetRefusal(); err != nil || d.GetReason() != "queue-full" || !d.GetRetryable() || d.GetAccepted() == "" {
+		t.Errorf("estimate: %v, %v", res, err)
+	}
 }
 
 func TestOnePortSpeaksBothProtocolsWithHealthAndReflection(t *testing.T) {

@@ -56,8 +56,7 @@ func (f face) Estimate(ctx context.Context, req *droverv1.EstimateRequest) (*dro
 	}
 	q, err := f.s.estimate(ctx, r, notBefore)
 	var refusal *site.Refusal
-	if errors.As(err, &refusal) {
-		p, _ := asProblem(refusal)
+	if p, _ := asProblem(err); err != nil && (errors.As(err, &refusal) || p.reason == queueFull) {
 		return &droverv1.EstimateResponse{Quote: &droverv1.Quote{Refusal: detailOf(p)}}, nil
 	}
 	if err != nil {
