@@ -133,7 +133,7 @@ func (p *player) do(t *testing.T, s step) {
 
 func (p *player) estimate(t *testing.T, s step) {
 	asks := []batch.Ask{{
-		Job:  &batch.Job{Memory: s.option["mem"]}, Shapes: s.shapes,
+		Job: &batch.Job{Memory: s.option["mem"]}, Shapes: s.shapes,
 		From: batch.Time(s.option["from"]) * batch.Time(batch.Second),
 	}}
 	out := make([]batch.Estimate, 1)
