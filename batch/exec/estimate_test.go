@@ -9,11 +9,14 @@ import (
 )
 
 // oracle is a forecaster that knows one answer.
-type oracle struct{ after batch.Duration }
+type oracle struct {
+	after batch.Duration
+	kind  batch.Kind
+}
 
 func (o oracle) Estimate(now batch.Time, p batch.Policy, asks []batch.Ask, out []batch.Estimate) bool {
 	for i := range asks {
-		out[i].Kind = batch.Forecast
+		out[i].Kind = o.kind
 		out[i].Grow(1)[0] = now.Add(o.after)
 	}
 	return p != nil
@@ -31,7 +34,8 @@ func TestEstimateComesFromThePolicyOrElseTheForecaster(t *testing.T) {
 	}{
 		{"promising policy", batch.Promised, oracle{}, true, batch.Promised, 0, true},
 		{"planning policy", batch.Planned, nil, true, batch.Planned, 0, false},
-		{"forecaster", 0, oracle{batch.Hour}, true, batch.Forecast, batch.Hour, false},
+		{"forecaster", 0, oracle{batch.Hour, batch.Forecast}, true, batch.Forecast, batch.Hour, false},
+		{"promising forecaster", 0, oracle{batch.Hour, batch.Promised}, true, batch.Promised, batch.Hour, true},
 		{"neither", 0, nil, false, 0, 0, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

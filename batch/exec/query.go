@@ -120,10 +120,7 @@ func (s *System) Estimate(ctx context.Context, asks []batch.Ask) (ests []batch.E
 			return
 		}
 		ests = make([]batch.Estimate, len(asks))
-		ok = s.policy.Estimate(now, asks, ests)
-		if !ok && s.forecaster != nil {
-			ok = s.forecaster.Estimate(now, s.policy, asks, ests)
-		}
+		ok = s.estimate(now, asks, ests)
 	})
 	if err = cmp.Or(err, gone); err != nil {
 		return nil, 0, false, fmt.Errorf("estimate: %w", err)
@@ -132,6 +129,11 @@ func (s *System) Estimate(ctx context.Context, asks []batch.Ask) (ests []batch.E
 		ests = nil
 	}
 	return ests, max(s.Now().Sub(at), 0), ok, nil
+}
+
+// estimate asks the policy, or else the forecaster.
+func (s *System) estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate) bool {
+	return s.policy.Estimate(now, asks, out) || s.forecaster != nil && s.forecaster.Estimate(now, s.policy, asks, out)
 }
 
 func checkAsk(ask *batch.Ask) error {

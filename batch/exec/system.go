@@ -99,12 +99,12 @@ func New(c Config) (*System, error) {
 	return s, nil
 }
 
-// promises asks the policy about a job that any platform can run.
+// promises asks about a job that any platform can run, while nobody waits.
 func (s *System) promises() bool {
 	shape := batch.Shape{Width: 1, Walltime: batch.Second}
 	asks := []batch.Ask{{Job: &batch.Job{Shape: shape}, Shapes: []batch.Shape{shape}}}
 	out := make([]batch.Estimate, 1)
-	return s.policy.Estimate(s.now, asks, out) && out[0].Kind == batch.Promised
+	return s.estimate(s.now, asks, out) && out[0].Kind == batch.Promised
 }
 
 // Now returns the present instant on the system's clock: Unix time in
@@ -137,7 +137,7 @@ func (s *System) fail(err error) {
 }
 
 // Caps says what this system can do: waiting jobs can be held, running ones
-// paused. It promises if its policy does.
+// paused. It promises if its policy does, by itself or through the forecaster.
 func (s *System) Caps() batch.Caps { return s.caps }
 
 // Close starts nothing more, ends what runs (SIGTERM, grace, SIGKILL) and
