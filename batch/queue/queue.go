@@ -139,11 +139,6 @@ func (q *Queue) Locate(job batch.Handle) (*Block, int) {
 	return b, b.find(job)
 }
 
-// Has says whether a job is in the queue.
-func (q *Queue) Has(job batch.Handle) bool {
-	return int(job) < len(q.where) && q.where[job] >= 0
-}
-
 // SetStart changes the planned start of the job at position i of block b.
 func (q *Queue) SetStart(b *Block, i int, t batch.Time) {
 	b.Start[i] = t
