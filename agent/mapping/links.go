@@ -1,10 +1,6 @@
 package mapping
 
-import (
-	"math/bits"
-
-	"github.com/seed-9b8f70bb/drover/batch"
-)
+import "github.com/seed-9b8f70bb/drover/batch"
 
 // Link is the way of input data to a site.
 type Link struct {
@@ -21,18 +17,7 @@ func (l Link) Transfer(bytes int64) batch.Duration {
 	if l.Bandwidth <= 0 {
 		return l.Latency
 	}
-	hi, lo := bits.Mul64(uint64(bytes), uint64(batch.Second))
-	if hi >= uint64(l.Bandwidth) {
-		return batch.Forever
-	}
-	q, r := bits.Div64(hi, lo, uint64(l.Bandwidth))
-	if r > 0 {
-		q++
-	}
-	if q > uint64(batch.Forever) {
-		return batch.Forever
-	}
-	return plus(batch.Duration(q), l.Latency)
+	return plus(batch.Second.Times(bytes, l.Bandwidth), l.Latency)
 }
 
 // Pair is a way from one place to another. A place is a site's name, or "" for

@@ -56,18 +56,7 @@ func (a *attempt) limit() batch.Time {
 		return batch.Never
 	}
 	left := max(a.shape.Walltime-a.work, 0)
-	hi, lo := bits.Mul64(uint64(left), uint64(batch.One))
-	if hi >= uint64(a.share) {
-		return batch.Never
-	}
-	d, rest := bits.Div64(hi, lo, uint64(a.share))
-	if rest > 0 {
-		d++
-	}
-	if d > uint64(batch.Forever) {
-		return batch.Never
-	}
-	return a.since.Add(batch.Duration(d))
+	return a.since.Add(left.Times(int64(batch.One), int64(a.share)))
 }
 
 // lowest returns the least share among places: the tasks of a job go on

@@ -1,6 +1,8 @@
 package profile
 
 import (
+	"math"
+	"math/big"
 	"math/rand/v2"
 	"testing"
 
@@ -256,6 +258,29 @@ func TestTimeSaturatesAtNever(t *testing.T) {
 	}
 	if got := Forever.CeilSeconds(); got != Forever {
 		t.Errorf("Forever rounds up to %v", got)
+	}
+}
+
+func TestTimesIsExactAndRoundsUp(t *testing.T) {
+	edge := rapid.OneOf(rapid.Int64Range(0, 9), rapid.Int64Range(0, math.MaxInt64), rapid.Int64Range(math.MaxInt64-9, math.MaxInt64))
+	rapid.Check(t, func(t *rapid.T) {
+		d, num, den := edge.Draw(t, "d"), edge.Draw(t, "num"), max(edge.Draw(t, "den"), 1)
+		want := new(big.Int).Mul(big.NewInt(d), big.NewInt(num))
+		want.Add(want, big.NewInt(den-1)).Div(want, big.NewInt(den))
+		if !want.IsInt64() {
+			want.SetInt64(int64(Forever))
+		}
+		if got := Duration(d).Times(num, den); int64(got) != want.Int64() {
+			t.Fatalf("%d×%d/%d = %d, want %d", d, num, den, int64(got), want)
+		}
+	})
+}
+
+// 253,921 × 145,295,143,558,111 is 2^65-1. Half of it, rounded up before it is
+// compared, would be 0.
+func TestTimesDoesNotWrapAround(t *testing.T) {
+	if got := Duration(253_921).Times(145_295_143_558_111, 2); got != Forever {
+		t.Errorf("got %d", int64(got))
 	}
 }
 

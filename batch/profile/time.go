@@ -2,6 +2,7 @@ package profile
 
 import (
 	"math"
+	"math/bits"
 	"time"
 )
 
@@ -72,5 +73,19 @@ func (d Duration) CeilSeconds() Duration {
 	return (d + Second - 1) / Second * Second
 }
 
-// FromStd converts a time.Duration, rounding down to the microsecond.
-func FromStd(d time.Duration) Duration { return Duration(d / time.Microsecond) }
+// Times returns d×num/den, exact and rounded up; Forever if that does not fit.
+// None of the three is negative, and den is not 0.
+func (d Duration) Times(num, den int64) Duration {
+	hi, lo := bits.Mul64(uint64(d), uint64(num))
+	if hi >= uint64(den) {
+		return Forever
+	}
+	q, r := bits.Div64(hi, lo, uint64(den))
+	if q >= uint64(Forever) {
+		return Forever
+	}
+	if r > 0 {
+		q++
+	}
+	return Duration(q)
+}

@@ -2,7 +2,6 @@ package catalogue
 
 import (
 	"fmt"
-	"math/bits"
 	"strconv"
 
 	"github.com/seed-9b8f70bb/drover/batch"
@@ -52,16 +51,5 @@ func (s Speed) Scale(d batch.Duration) batch.Duration {
 	if s == Reference || d == batch.Forever {
 		return d
 	}
-	hi, lo := bits.Mul64(uint64(d), uint64(Reference))
-	if hi >= uint64(s) {
-		return batch.Forever
-	}
-	q, r := bits.Div64(hi, lo, uint64(s))
-	if r > 0 {
-		q++
-	}
-	if q >= uint64(batch.Forever) {
-		return batch.Forever
-	}
-	return batch.Duration(q)
+	return d.Times(int64(Reference), int64(s))
 }

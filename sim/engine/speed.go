@@ -47,13 +47,5 @@ func needs(work batch.Duration, y batch.Share) batch.Duration {
 	if y == batch.One {
 		return work
 	}
-	hi, lo := bits.Mul64(uint64(work), uint64(batch.One))
-	if hi >= uint64(y) {
-		return batch.Forever
-	}
-	q, r := bits.Div64(hi, lo, uint64(y))
-	if r > 0 {
-		q++
-	}
-	return batch.Duration(min(q, uint64(batch.Forever)))
+	return work.Times(int64(batch.One), int64(y))
 }
