@@ -19,8 +19,8 @@ type request struct {
 	outputs    []output
 	owner      string
 	shapes     []Shape
-	width      int
-	walltime   time.Duration
+	width      *int
+	walltime   *time.Duration
 	deadline   time.Time
 	earliest   time.Time
 	memory     int64
@@ -101,12 +101,12 @@ func OutputTo(name, path string) Arg {
 // Call of every change after that, up to the end.
 func Notify(see func(*Job)) Arg { return func(r *request) { r.notify = see } }
 
-// Width asks for so many processors. Without it the server chooses.
-func Width(processors int) Arg { return func(r *request) { r.width = processors } }
+// Width asks for so many processors, at least 1. Without it the server chooses.
+func Width(processors int) Arg { return func(r *request) { r.width = &processors } }
 
-// Walltime asks for a walltime. Without it the server takes it from the
+// Walltime asks for a walltime above 0. Without it the server takes it from the
 // service's performance model.
-func Walltime(d time.Duration) Arg { return func(r *request) { r.walltime = d } }
+func Walltime(d time.Duration) Arg { return func(r *request) { r.walltime = &d } }
 
 // Shapes gives shapes to choose from, in ascending width, in place of Width and
 // Walltime.

@@ -12,6 +12,7 @@ import (
 // listed with ErrorDetail in proto/drover/v1/error.proto.
 const (
 	ReasonBadValue    = "bad-value"
+	ReasonOutOfRange  = "out-of-range"
 	ReasonUnreachable = "unreachable"
 	ReasonTimeout     = "timeout"
 	ReasonUnknownJob  = "unknown-job"

@@ -64,13 +64,17 @@ func (c *Client) Service(ctx context.Context, name string) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(found) == 0 {
-		return nil, &Error{
-			Reason: reasonUnknownService, Field: "request.service", Retryable: true,
-			Message: fmt.Sprintf("no site that is up offers service %q", name), Hint: "drover services lists what the grid offers",
-		}
+	if name == "" || len(found) == 0 {
+		return nil, notOffered(name)
 	}
 	return &found[0], nil
+}
+
+func notOffered(service string) *Error {
+	return &Error{
+		Reason: reasonUnknownService, Field: "request.service", Retryable: true,
+		Message: fmt.Sprintf("no site that is up offers service %q", service), Hint: "drover services lists what the grid offers",
+	}
 }
 
 // pages gathers all pages of a list.

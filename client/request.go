@@ -1,16 +1,16 @@
 package client
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"math"
 	"slices"
 	"strconv"
+
+	"github.com/seed-9b8f70bb/drover/client/session"
 )
 
 // prepare gathers a request and makes it ready to be sent: typed text is read
@@ -20,10 +20,15 @@ func (c *Client) prepare(ctx context.Context, service string, args []Arg) (*requ
 	for _, a := range args {
 		a(r)
 	}
-	if r.width < 0 || r.width > math.MaxInt32 {
+	if w := r.width; w != nil && (*w < 1 || *w > math.MaxInt32) {
 		return nil, &Error{
-			Reason: "out-of-range", Field: "request.width", Accepted: "1 or more, 0 for the site's choice",
-			Message: fmt.Sprintf("width %d, accepted: 1 or more, 0 for the site's choice", r.width),
+			Reason: ReasonOutOfRange, Field: "request.width", Accepted: fmt.Sprintf("1..%d, or none for the site's choice", math.MaxInt32),
+			Message: strconv.Itoa(*w),
+		}
+	}
+	if d := r.walltime; d != nil && *d <= 0 {
+		return nil, &Error{
+			Reason: ReasonOutOfRange, Field: "request.walltime", Accepted: "above 0s, or none for the site's choice", Message: d.String(),
 		}
 	}
 	seen := make(map[string]bool)
@@ -57,15 +62,7 @@ func (c *Client) prepare(ctx context.Context, service string, args []Arg) (*requ
 // read replaces what a person typed by values of the service's types. What does
 // not fit stays text: the site refuses it and says what it accepts.
 func (c *Client) read(ctx context.Context, r *request) error {
-	described, err := c.Service(ctx, r.service)
-	if e, ok := errors.AsType[*Error](err); ok && e.Reason == reasonUnknownService {
-		// An agent that is asked to map it can say more: what there is instead, or
-		// that there is no site at all.
-		_, mapped := ask(ctx, c, func(ctx context.Context, agent string) (ranking, error) {
-			return c.rank(ctx, agent, "", &request{service: r.service})
-		})
-		return cmp.Or(mapped, err)
-	}
+	described, err := c.describe(ctx, r.service)
 	if err != nil {
 		return err
 	}
@@ -84,6 +81,57 @@ func (c *Client) read(ctx context.Context, r *request) error {
 		}
 	}
 	return nil
+}
+
+// describe asks what a service is like, for as long as patience lasts.
+func (c *Client) describe(ctx context.Context, service string) (*Service, error) {
+	var described *Service
+	q := session.NewInquiry(c.tries())
+	for a := q.Start(c.now()); ; {
+		if ctx.Err() != nil && a.Do != session.Done && a.Do != session.Fail {
+			return nil, context.Cause(ctx)
+		}
+		switch a.Do {
+		case session.Ask:
+			var err error
+			if described, err = c.describeAt(ctx, c.cfg.Agents[a.Agent], service); err != nil {
+				a = q.Failed(c.now(), failureOf(err))
+				break
+			}
+			a = q.Answered(c.now())
+		case session.Pause:
+			c.pause(ctx, a)
+			a = q.Awake(c.now())
+		case session.Done:
+			return described, nil
+		default:
+			return nil, a.Err
+		}
+	}
+}
+
+// describeAt asks one agent. One that does not know the service can say more
+// when it is asked to map it: what there is instead, or that there is no site.
+func (c *Client) describeAt(ctx context.Context, agent, service string) (*Service, error) {
+	asking, cancel := context.WithTimeout(ctx, c.cfg.CallTimeout)
+	defer cancel()
+	filter, err := terms("name", service)
+	if err != nil {
+		return nil, err
+	}
+	found, _, err := c.face.services(asking, agent, filter, "")
+	switch {
+	case err != nil:
+		return nil, err
+	case service != "" && len(found) > 0:
+		return &found[0], nil
+	}
+	if _, err := c.rank(ctx, agent, "", &request{service: service}); err != nil {
+		return nil, err
+	}
+	none := notOffered(service) // it has come this moment
+	none.kind = session.Busy
+	return nil, none
 }
 
 func parse(text string, about *Argument) any {

@@ -90,9 +90,11 @@ func local(err error) error {
 // request may go to another site. A file that cannot be read goes nowhere.
 func beforeSubmission(err error) error {
 	if e, ok := errors.AsType[*Error](err); ok && e.kind != 0 {
-		unsent := *e
-		unsent.kind = session.Unsent
-		return &unsent
+		before := *e
+		if before.kind = session.Unsent; e.kind == session.Refused {
+			before.kind = session.Unfit
+		}
+		return &before
 	}
 	return err
 }

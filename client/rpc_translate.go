@@ -16,14 +16,17 @@ import (
 // requestOut returns a request as it is sent.
 func requestOut(r *request) *droverv1.Request {
 	m := &droverv1.Request{
-		Service: r.service, Owner: r.owner, Width: int32(r.width), MemoryBytes: r.memory, Cpu: r.cpu,
+		Service: r.service, Owner: r.owner, MemoryBytes: r.memory, Cpu: r.cpu,
 		InputSite: r.inputSite, Idempotent: r.idempotent, Labels: r.labels, Arguments: make(map[string]*droverv1.Value),
 	}
 	for _, a := range r.args {
 		m.Arguments[a.name] = valueOut(a.value)
 	}
-	if r.walltime != 0 {
-		m.Walltime = durationpb.New(r.walltime)
+	if r.width != nil {
+		m.Width = int32(*r.width)
+	}
+	if r.walltime != nil {
+		m.Walltime = durationpb.New(*r.walltime)
 	}
 	if !r.deadline.IsZero() {
 		m.Deadline = timestamppb.New(r.deadline)

@@ -115,6 +115,63 @@ func TestSubmissionGoesElsewhereWhenItsFilesAreNotTaken(t *testing.T) {
 	})
 }
 
+func TestAFileThatNoSiteTakesIsRefusedAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, c := newWorld(t, patient(10*time.Second))
+		w.a.refuse = refusal(connect.CodeInvalidArgument, &droverv1.ErrorDetail{Reason: "too-large", Message: "9 bytes"})
+		w.b.refuse = w.a.refuse
+		began := time.Now()
+		_, err := c.Submit(t.Context(), "lu", Content("matrix", []byte("1 2 3")))
+		if e, ok := errors.AsType[*Error](err); !ok || e.Reason != "too-large" || time.Since(began) > time.Second {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+	})
+}
+
+func TestWhatAServiceIsLikeIsAskedForAsLongAsPatienceLasts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, c := newWorld(t, patient(10*time.Second))
+		w.agent.service = &droverv1.Service{Name: "sleep", Arguments: []*droverv1.Argument{{Name: "n", Type: droverv1.ArgumentType_ARGUMENT_TYPE_INT}}}
+		w.net.mu.Lock()
+		agent := w.net.hosts["agent:80"]
+		w.net.mu.Unlock()
+		w.down("agent")
+		time.AfterFunc(3*time.Second, func() {
+			w.net.mu.Lock()
+			defer w.net.mu.Unlock()
+			w.net.hosts["agent:80"] = agent
+		})
+		job, err := c.Submit(t.Context(), "sleep", Text("n", "3"))
+		if err != nil || job.Site != "a" || w.a.sent()[0].GetRequest().GetArguments()["n"].GetIntValue() != 3 {
+			t.Fatalf("job %+v, %v", job, err)
+		}
+		w, c = newWorld(t, patient(10*time.Second))
+		w.down("agent")
+		began := time.Now()
+		_, err = c.Submit(t.Context(), "sleep", Text("n", "3"))
+		if e, ok := errors.AsType[*Error](err); !ok || e.Reason != ReasonUnreachable || time.Since(began) != 10*time.Second {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+	})
+}
+
+func TestNoWidthAndNoWalltimeCannotBeAskedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, c := newWorld(t, patient(10*time.Second))
+		for field, arg := range map[string]Arg{
+			"request.width": Width(0), "request.walltime": Walltime(0),
+		} {
+			_, err := c.Submit(t.Context(), "lu", arg)
+			if e, ok := errors.AsType[*Error](err); !ok || e.Reason != ReasonOutOfRange || e.Field != field || e.Accepted == "" {
+				t.Errorf("%s: %v", field, err)
+			}
+		}
+		if n := len(w.agent.mapped); n > 0 {
+			t.Errorf("%d requests were mapped", n)
+		}
+	})
+}
+
 func TestSubmissionThatNobodyAnswersIsUnknown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(5*time.Second))

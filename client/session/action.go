@@ -24,13 +24,14 @@ const (
 	Map    Verb = iota + 1 // ask the agent where to submit; answer with Mapped or Failed
 	Submit                 // submit to the target; answer with Accepted or Failed
 	Find                   // ask the agent where the job is; answer with Found or Failed
+	Ask                    // ask the agent what the inquiry is about; answer with Answered or Failed
 	Visit                  // do at the target what the pursuit is for; answer with Finished, Moved or Failed
 	Pause                  // wait; answer with Awake
 	Done                   // it is done, at the target
 	Fail                   // it cannot be done: Err says why
 )
 
-var verbNames = [...]string{Map: "map", Submit: "submit", Find: "find", Visit: "visit", Pause: "pause", Done: "done", Fail: "fail"}
+var verbNames = [...]string{Map: "map", Submit: "submit", Find: "find", Ask: "ask", Visit: "visit", Pause: "pause", Done: "done", Fail: "fail"}
 
 // String returns the verb in lower case.
 func (v Verb) String() string {
@@ -43,7 +44,7 @@ func (v Verb) String() string {
 // Action is what a driver should do next. After Done and Fail there is nothing.
 type Action struct {
 	Do     Verb
-	Agent  int    // of Map and Find: which of the agents, from 0
+	Agent  int    // of Map, Find and Ask: which of the agents, from 0
 	Target Target // of Submit, Visit and Done
 	Until  Time   // of Pause
 	Err    error  // of Fail: why; of Pause: what has failed
@@ -75,6 +76,9 @@ const (
 	Absent
 	// Refused: the server itself said no.
 	Refused
+	// Unfit: the server itself said no to what goes before a submission, a file.
+	// Another server may take it, but not this one later.
+	Unfit
 )
 
 // Failure is why a call failed.

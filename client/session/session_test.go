@@ -38,9 +38,12 @@ func play(t *testing.T, script string, event func(now Time, name string, args []
 
 func show(a Action) string {
 	switch a.Do {
-	case Map, Find:
+	case Map, Find, Ask:
 		return fmt.Sprintf("%v %d", a.Do, a.Agent)
 	case Submit, Visit, Done:
+		if a.Target == (Target{}) {
+			return a.Do.String()
+		}
 		return fmt.Sprintf("%v %s", a.Do, a.Target.Site)
 	case Pause:
 		return fmt.Sprintf("pause until %v for %v", time.Duration(a.Until)*time.Microsecond, a.Err)
@@ -57,7 +60,7 @@ func site(name string) Target { return Target{Site: name, Address: "http://" + n
 
 // failure returns the failure that an event names, with its name as the error.
 func failure(name string) Failure {
-	kinds := map[string]FailureKind{"unsent": Unsent, "silent": Silent, "busy": Busy, "absent": Absent, "refused": Refused}
+	kinds := map[string]FailureKind{"unsent": Unsent, "silent": Silent, "busy": Busy, "absent": Absent, "refused": Refused, "unfit": Unfit}
 	return Failure{Kind: kinds[name], Err: errors.New(name)}
 }
 
@@ -101,6 +104,19 @@ func TestSubmission(t *testing.T) {
 			0s unsent       => submit b
 			0s unsent       => submit c
 			0s accepted     => done c`},
+		"what one site does not take another may, and waiting would not help": {1, 10 * batch.Second, `
+			0s start      => map 0
+			0s mapped a b => submit a
+			0s unfit      => submit b
+			0s unfit      => fail for unfit`},
+		"a site that is down may take what the others do not": {1, 10 * batch.Second, `
+			0s    start      => map 0
+			0s    mapped a b => submit a
+			0s    unsent     => submit b
+			0s    unfit      => pause until 100ms for unfit
+			100ms awake      => map 0
+			100ms mapped b   => submit b
+			100ms unfit      => fail for unfit`},
 		"when nothing could be sent anywhere the agent is asked anew": {1, 10 * batch.Second, `
 			0s    start      => map 0
 			0s    mapped a b => submit a

@@ -36,6 +36,7 @@ type Submission struct {
 	at      int  // the target tried last
 	sent    bool // targets[at] may know of the job: it belongs there
 	silent  bool // a submission was sent and not answered
+	later   bool // a target of this ranking may be reached later
 	last    Action
 }
 
@@ -52,7 +53,7 @@ func (s *Submission) Mapped(now Time, targets []Target) Action {
 	if len(targets) == 0 {
 		return s.Failed(now, Failure{Kind: Busy, Err: errNoTarget})
 	}
-	s.targets = targets
+	s.targets, s.later = targets, false
 	return s.submitTo(0)
 }
 
@@ -71,10 +72,16 @@ func (s *Submission) Failed(now Time, f Failure) Action {
 		return s.mapAt((s.agent + 1) % s.cfg.Agents)
 	case s.last.Do == Map:
 		return s.wait(now, f.Err)
-	case f.Kind == Unsent && !s.sent && s.at+1 < len(s.targets):
-		return s.submitTo(s.at + 1)
-	case f.Kind == Unsent:
-		return s.wait(now, f.Err)
+	}
+	if f.Kind == Unsent || f.Kind == Unfit {
+		s.later = s.later || f.Kind == Unsent
+		switch {
+		case !s.sent && s.at+1 < len(s.targets):
+			return s.submitTo(s.at + 1)
+		case s.later:
+			return s.wait(now, f.Err)
+		}
+		return s.fail(f.Err)
 	}
 	if !s.sent { // from here on it is another question: what became of it there
 		s.sent = true

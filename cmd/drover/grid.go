@@ -40,8 +40,17 @@ func (*sitesCmd) Run(a *app) error {
 		}
 		t.AppendRow(row)
 	}
+	if len(sites) == 0 {
+		noSiteKnown(a)
+		return nil
+	}
 	t.Render()
 	return nil
+}
+
+// noSiteKnown tells why a list is empty.
+func noSiteKnown(a *app) {
+	_, _ = fmt.Fprintln(a.stderr, "drover: no site known yet\nhint: start a server whose gossip seeds name this agent: drover server --config FILE --seed HOST:PORT")
 }
 
 func siteViewOf(s *client.Site) siteView {
@@ -80,6 +89,10 @@ func (c *servicesCmd) Run(a *app) error {
 			v.Services = append(v.Services, serviceViewOf(&services[i]))
 		}
 		return writeJSON(a.stdout, v)
+	}
+	if len(services) == 0 {
+		_, _ = fmt.Fprintln(a.stderr, "drover: no service known yet: no site has joined, or none is up\nhint: drover sites lists the sites")
+		return nil
 	}
 	t := newTable(a.stdout, table.Row{"service", "widths", "sites", "does"})
 	for _, s := range services {

@@ -15,19 +15,22 @@ type request struct {
 	Service string   `arg:"" help:"The service to execute; drover services lists them."`
 	Args    []string `arg:"" optional:"" name:"name=value" help:"Its arguments. A file is given by its path."`
 
-	Width      int               `help:"Processors; default: what finishes first."`
-	Walltime   time.Duration     `help:"When to kill it; default: by the service's performance model."`
-	Deadline   time.Duration     `help:"From now, when it should be finished."`
-	After      time.Duration     `help:"From now, when it may start at the earliest."`
+	Width      *int              `help:"Processors; default: what finishes first."`
+	Walltime   *time.Duration    `help:"When to kill it; default: by the service's performance model."`
+	Deadline   *time.Duration    `help:"From now, when it should be finished."`
+	After      *time.Duration    `help:"From now, when it may start at the earliest."`
 	Owner      string            `help:"Who asks; default: USER."`
 	Idempotent bool              `help:"Executing it twice does no harm."`
 	Label      map[string]string `help:"Words to keep with the job, key=value."`
 }
 
 func (r *request) arguments(now time.Time) ([]client.Arg, error) {
-	args := []client.Arg{client.Width(r.Width)}
-	if r.Width < 0 {
-		return nil, &usageError{message: fmt.Sprintf("--width %d, accepted: 1 or more, 0 for the site's choice", r.Width)}
+	var args []client.Arg
+	if r.Width != nil {
+		if *r.Width < 1 {
+			return nil, &usageError{message: fmt.Sprintf("--width %d, accepted: 1 or more", *r.Width), hint: "without it the site chooses"}
+		}
+		args = append(args, client.Width(*r.Width))
 	}
 	for _, a := range r.Args {
 		name, value, ok := strings.Cut(a, "=")
@@ -40,20 +43,21 @@ func (r *request) arguments(now time.Time) ([]client.Arg, error) {
 		args = append(args, client.Text(name, value))
 	}
 	for _, d := range []struct {
-		flag string
-		d    time.Duration
-		arg  func() client.Arg
+		flag  string
+		given *time.Duration
+		arg   func(time.Duration) client.Arg
 	}{
-		{"walltime", r.Walltime, func() client.Arg { return client.Walltime(r.Walltime) }},
-		{"deadline", r.Deadline, func() client.Arg { return client.Deadline(now.Add(r.Deadline)) }},
-		{"after", r.After, func() client.Arg { return client.EarliestStart(now.Add(r.After)) }},
+		{"walltime", r.Walltime, client.Walltime},
+		{"deadline", r.Deadline, func(d time.Duration) client.Arg { return client.Deadline(now.Add(d)) }},
+		{"after", r.After, func(d time.Duration) client.Arg { return client.EarliestStart(now.Add(d)) }},
 	} {
-		if d.d < 0 {
-			return nil, &usageError{message: fmt.Sprintf("--%s %v, accepted: above 0s", d.flag, d.d)}
+		if d.given == nil {
+			continue
 		}
-		if d.d > 0 {
-			args = append(args, d.arg())
+		if *d.given <= 0 {
+			return nil, &usageError{message: fmt.Sprintf("--%s %v, accepted: above 0s", d.flag, *d.given)}
 		}
+		args = append(args, d.arg(*d.given))
 	}
 	if r.Owner != "" {
 		args = append(args, client.Owner(r.Owner))

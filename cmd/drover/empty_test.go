@@ -1,0 +1,43 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/seed-9b8f70bb/drover/agent"
+)
+
+func TestAGridWithoutSitesSaysSo(t *testing.T) {
+	cfg := agent.Default()
+	cfg.Listen, cfg.Gossip.Bind = "127.0.0.1:0", "127.0.0.1:0"
+	a, err := agent.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- a.Run(ctx) }()
+	defer func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}()
+	g := &grid{agent: a.URL()}
+	for _, tc := range []struct {
+		args string
+		code int
+		told string
+	}{
+		{"sites", exitOK, "no site known yet\nhint: "},
+		{"services", exitOK, "no service known yet"},
+		{"--patience 10ms submit sleep", exitUnavailable, "no site has joined this agent\nhint: "},
+		{"--patience 10ms submit sleep seconds=1", exitUnavailable, "no site has joined this agent\nhint: "},
+	} {
+		p, out, told := inProcess(g, strings.Fields(tc.args)...)
+		if code := run(p); code != tc.code || out.Len() > 0 || !strings.Contains(told.buf.String(), tc.told) {
+			t.Errorf("%s exits with %d: %s%s", tc.args, code, out, told.buf.String())
+		}
+	}
+}
