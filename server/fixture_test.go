@@ -13,6 +13,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -83,6 +84,10 @@ func service(as string, args []string) int {
 			err = os.WriteFile(args[1], data, 0o600)
 		}
 	case "print":
+		if name, ok := strings.CutPrefix(args[0], "$"); ok {
+			fmt.Print(os.Getenv(name))
+			return 0
+		}
 		fmt.Println(args[0], filepath.Base(os.Getenv("DROVER_JOB_ID")), os.Getenv("DROVER_WIDTH"))
 		fmt.Fprintln(os.Stderr, "to stderr")
 		code, _ := strconv.Atoi(args[1])

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/server/blobs"
@@ -262,8 +263,14 @@ func (s *Server) program(j *site.Job) batch.Program {
 	if args[0] == "drover" {
 		args[0] = s.cfg.Program
 	}
+	env := service.Environ(j.Values, launch)
+	if env == nil {
+		env = make(map[string]string)
+	}
+	// The batch system adds what it knows of the job: DROVER_WIDTH and others.
+	env["DROVER_SPEED"] = strconv.FormatFloat(s.cfg.Speed, 'g', -1, 64)
 	return batch.Program{
-		Args: args, Env: service.Environ(j.Values, launch), Dir: s.data.work(j.ID),
+		Args: args, Env: env, Dir: s.data.work(j.ID),
 		Stdout: s.data.stream(j.ID, stdout), Stderr: s.data.stream(j.ID, stderr),
 	}
 }

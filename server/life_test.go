@@ -132,6 +132,15 @@ func TestLogsAreFollowedLiveToTheEnd(t *testing.T) {
 	}
 }
 
+func TestAJobKnowsTheSpeedOfItsProcessors(t *testing.T) {
+	s := start(t, config(t, "speed: 1.5"))
+	j := s.submit(t, &droverv1.Request{Service: "print", Arguments: arguments{"text": text("$DROVER_SPEED")}})
+	s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_DONE)
+	if got := s.log(t, &droverv1.ReadLogsRequest{JobId: j.GetId()}); got != "1.5" {
+		t.Errorf("DROVER_SPEED is %q", got)
+	}
+}
+
 func TestCancelOfARunningAndAWaitingJob(t *testing.T) {
 	s := start(t, config(t, ""))
 	running := s.submit(t, &droverv1.Request{Service: "block", Width: 4})
