@@ -63,10 +63,8 @@ func (b *Backlog) release(now batch.Time, j Job) { b.Profile.Release(now, j.End,
 // overrun are booked for longer.
 func (b *Backlog) Prepare(now batch.Time) {
 	b.Profile.Trim(now)
-	b.Unpark(now, func(batch.Handle) { b.Changed = true })
-	if b.Settle(now, 0) {
-		b.Changed = true
-	}
+	came, overran := b.Unpark(now), b.Settle(now, 0)
+	b.Changed = b.Changed || came || overran
 }
 
 // FirstReady returns the place of the first job in the queue that may start;

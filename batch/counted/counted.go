@@ -1,6 +1,7 @@
 package counted
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -117,19 +118,9 @@ func (b *Base) Admit(now batch.Time, spec *batch.Job, incoming bool) State {
 func (b *Base) park(h batch.Handle) {
 	at, _ := slices.BinarySearchFunc(b.parked, h, func(a, h batch.Handle) int {
 		x, y := &b.jobs[a], &b.jobs[h]
-		if x.Earliest != y.Earliest {
-			return cmpTime(x.Earliest, y.Earliest)
-		}
-		return int(x.seq - y.seq)
+		return cmp.Or(cmp.Compare(x.Earliest, y.Earliest), cmp.Compare(x.seq, y.seq))
 	})
 	b.parked = slices.Insert(b.parked, at, h)
-}
-
-func cmpTime(a, b batch.Time) int {
-	if a < b {
-		return -1
-	}
-	return 1
 }
 
 func (b *Base) enqueue(h batch.Handle) {
@@ -138,15 +129,17 @@ func (b *Base) enqueue(h batch.Handle) {
 }
 
 // Unpark puts the jobs whose earliest start has come into the queue, at the
-// place of their submission, and calls each for every one of them.
-func (b *Base) Unpark(now batch.Time, each func(batch.Handle)) {
-	for len(b.parked) > 0 && b.jobs[b.parked[0]].Earliest <= now {
-		h := b.parked[0]
-		b.parked = slices.Delete(b.parked, 0, 1)
+// place of their submission, and says whether there were any.
+func (b *Base) Unpark(now batch.Time) bool {
+	n := 0
+	for n < len(b.parked) && b.jobs[b.parked[n]].Earliest <= now {
+		h := b.parked[n]
 		b.jobs[h].State = Waiting
 		b.enqueue(h)
-		each(h)
+		n++
 	}
+	b.parked = slices.Delete(b.parked, 0, n)
+	return n > 0
 }
 
 // NextParked returns when the next parked job will join the queue.
