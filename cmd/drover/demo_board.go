@@ -141,24 +141,23 @@ func (b *demoBoard) jobLines(room int) []string {
 // among those for which a queue mattered; nil if there was no choice.
 func closestDecision(b *demoBoard) *client.Job {
 	var best *client.Job
-	var margin time.Duration
+	var least time.Duration
 	for _, j := range b.jobs {
 		if j == nil || j.Decision == nil {
 			continue
 		}
-		answers, queued := 0, false
-		var second time.Duration
-		for _, c := range j.Decision.Candidates {
+		queued, margin := false, time.Duration(0)
+		for _, c := range j.Decision.Candidates { // the best first
 			if c.Missing != nil {
 				continue
 			}
 			queued = queued || c.Wait > c.Transfer
-			if c.Site != j.Decision.Chosen && (answers == 0 || c.Margin < second) {
-				answers, second = answers+1, c.Margin
+			if margin == 0 && c.Site != j.Decision.Chosen {
+				margin = c.Margin
 			}
 		}
-		if answers > 0 && queued && second > 0 && (best == nil || second < margin) {
-			best, margin = j, second
+		if queued && margin > 0 && (best == nil || margin < least) {
+			best, least = j, margin
 		}
 	}
 	return best

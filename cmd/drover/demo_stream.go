@@ -24,7 +24,7 @@ type demoMode struct {
 var (
 	// demoFull keeps 18 processors busy, and lets queues grow and drain.
 	demoFull = demoMode{
-		jobs: 36, gap: 550 * time.Millisecond, sleep: []int{2, 7, 4, 3, 6, 5},
+		jobs: 36, gap: 500 * time.Millisecond, sleep: []int{2, 7, 4, 3, 6, 5},
 		columns: []int64{480, 720, 960}, render: []float64{0.3, 0.6, 1.2}, repeat: []int64{500, 1000, 2000},
 	}
 	demoQuick = demoMode{

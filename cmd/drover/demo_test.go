@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -105,8 +106,8 @@ func TestDemo(t *testing.T) {
 
 	t.Run("fails when a site dies", func(t *testing.T) {
 		t.Parallel()
-		d := startDemo(t, copied(t), "demo")
-		d.until("sleep")
+		d := startDemo(t, copied(t), "demo", "--quick", "--jobs", "1", "--keep")
+		d.until("--agent")
 		for pid, line := range processesOf(t, d.program) {
 			if strings.Contains(line, "nancy.yaml") {
 				if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
@@ -114,10 +115,12 @@ func TestDemo(t *testing.T) {
 				}
 			}
 		}
-		if code := d.end(); code != exitFailure || !strings.Contains(d.told, "nancy has ended: signal: killed") {
+		if code := d.end(); code != exitFailure || !strings.Contains(d.told, "drover: nancy has ended: signal: killed") {
 			t.Errorf("exits with %d: %s", code, d.told)
 		}
-		d.gone()
+		if left := processesOf(t, d.program); len(left) > 0 {
+			t.Errorf("processes left: %v", left)
+		}
 	})
 
 	t.Run("keeps the grid up until interrupted", func(t *testing.T) {
@@ -186,7 +189,9 @@ type runningDemo struct {
 
 func startDemo(t *testing.T, program string, args ...string) *runningDemo {
 	t.Helper()
-	d := &runningDemo{t: t, program: program, cmd: exec.CommandContext(t.Context(), program, args...)}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // far more than any case takes
+	t.Cleanup(cancel)
+	d := &runningDemo{t: t, program: program, cmd: exec.CommandContext(ctx, program, args...)}
 	read, write, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

@@ -177,12 +177,13 @@ func TestClosestDecisionIsOneInWhichAQueueMattered(t *testing.T) {
 	if j := closestDecision(b); j != nil {
 		t.Errorf("of none: %v", j)
 	}
-	decided(0, at("lyon", 0, 0), at("toulouse", 0, time.Millisecond))                  // nobody would wait
-	decided(1, at("lyon", time.Second, 0), missing)                                    // no choice
-	decided(2, at("lyon", time.Second, 0), at("toulouse", time.Second, 0))             // a tie
-	decided(3, at("lyon", time.Second, 0), at("toulouse", 0, 300*time.Millisecond))    // 0.3 s
-	decided(4, at("lyon", 0, 0), at("toulouse", time.Second, 200*time.Millisecond))    // 0.2 s
-	decided(5, at("lyon", 0, 0), at("nancy", time.Second, time.Second), at("t", 0, 1)) // 1 ns, by the third
+	const ms = time.Millisecond
+	decided(0, at("lyon", 0, 0), at("toulouse", 0, ms))                              // nobody would wait
+	decided(1, at("lyon", ms, 0), missing)                                           // no choice
+	decided(2, at("lyon", ms, 0), at("toulouse", ms, 0))                             // a tie
+	decided(3, at("lyon", ms, 0), at("toulouse", 0, 30*ms))                          // 30 ms
+	decided(4, at("lyon", 0, 0), at("toulouse", ms, 20*ms), at("nancy", ms, 900*ms)) // 20 ms
+	decided(5, at("lyon", 0, 0), at("nancy", ms, 10*ms), at("toulouse", ms, 15*ms))  // 10 ms
 	if j := closestDecision(b); j != b.jobs[5] {
 		t.Errorf("not the last: %+v", j.Decision)
 	}
