@@ -31,6 +31,7 @@ const (
 // are. That is also why nothing may import batch/batchtest.
 var layout = map[string][]string{
 	"proto/...":    {"proto/..."},
+	"config":       {},
 	"gossip":       {},
 	"services/...": {"services/..."},
 
@@ -53,12 +54,12 @@ var layout = map[string][]string{
 	"server/blobs":     {},
 	"server/site":      {"batch", policy, "batch/forecast", "batch/policies", "server/catalogue"},
 
-	"agent":  {"agent/mapping", "reallocation", "batch", "gossip", "proto/..."},
+	"agent":  {"agent/mapping", "reallocation", "batch", "config", "gossip", "proto/..."},
 	"client": {"client/session", "proto/..."},
 	"server": {
 		"server/site", "server/catalogue", "server/blobs",
 		"batch", "batch/policies", "batch/forecast", "batch/exec", "batch/slurm",
-		"gossip", "proto/...",
+		"config", "gossip", "proto/...",
 	},
 
 	"sim/swf":    {},

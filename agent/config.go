@@ -1,11 +1,8 @@
 package agent
 
 import (
-	"errors"
 	"fmt"
-	"net"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -13,6 +10,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/config"
 )
 
 // Config is how an agent runs. Default gives every field a value that works on
@@ -56,7 +54,7 @@ type Link struct {
 }
 
 // Rate is in bytes per second, written "125MB/s" or "1GiB/s".
-type Rate int64
+type Rate = config.Rate
 
 // The range of Config.Patience.
 const (
@@ -76,27 +74,13 @@ func Default() Config {
 }
 
 // FieldError is one problem of a configuration.
-type FieldError struct {
-	Key      string // "gossip.seeds[0]"
-	Value    string
-	Accepted string
-	Line     int // in the file; 0: the value is the default, or came from no file
-}
-
-// Error names the line, the key, the value and what is accepted.
-func (e *FieldError) Error() string {
-	at := ""
-	if e.Line > 0 {
-		at = fmt.Sprintf("line %d: ", e.Line)
-	}
-	return fmt.Sprintf("%s%s: %q, accepted: %s", at, e.Key, e.Value, e.Accepted)
-}
+type FieldError = config.FieldError
 
 // Validate reports everything that is wrong: a joined error of *FieldError.
-func (c *Config) Validate() error { return errors.Join(c.problems()...) }
+func (c *Config) Validate() error { return new(config.File).Check(c.problems()) }
 
-func (c *Config) problems() []error {
-	var errs []error
+func (c *Config) problems() []*FieldError {
+	var errs []*FieldError
 	bad := func(key string, value any, accepted string) {
 		errs = append(errs, &FieldError{Key: key, Value: fmt.Sprint(value), Accepted: accepted})
 	}
@@ -107,18 +91,18 @@ func (c *Config) problems() []error {
 		bad("name", c.Name, "a word without / and spaces")
 	}
 	address := func(key, value string) {
-		switch loopback, err := splitAddress(value); {
+		switch loopback, err := config.Loopback(value); {
 		case err != nil:
-			bad(key, value, "host:port with a port of 0..65535")
+			bad(key, value, config.AddressAccepted)
 		case !loopback && !c.Insecure:
-			bad(key, value, "a loopback address as 127.0.0.1, or any with insecure: true (nobody is authenticated yet)")
+			bad(key, value, config.LoopbackAccepted)
 		}
 	}
 	address("listen", c.Listen)
 	address("gossip.bind", c.Gossip.Bind)
 	for i, s := range c.Gossip.Seeds {
-		if _, err := splitAddress(s); err != nil {
-			bad(fmt.Sprintf("gossip.seeds[%d]", i), s, "host:port with a port of 0..65535")
+		if _, err := config.Loopback(s); err != nil {
+			bad(fmt.Sprintf("gossip.seeds[%d]", i), s, config.AddressAccepted)
 		}
 	}
 	if u, err := url.Parse(c.URL); c.URL != "" && (err != nil || u.Scheme != "http" || u.Host == "") {
@@ -147,19 +131,6 @@ func (c *Config) problems() []error {
 		seen[pair] = true
 	}
 	return errs
-}
-
-// splitAddress says whether host:port is on loopback.
-func splitAddress(address string) (loopback bool, err error) {
-	host, port, err := net.SplitHostPort(address)
-	if err != nil {
-		return false, err
-	}
-	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
-		return false, err
-	}
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback(), nil
 }
 
 // links returns the network in the words of the mapper.

@@ -82,8 +82,8 @@ network:
 		got = append(got, at)
 	}
 	want := []string{
-		"line 1: version", "line 2: name", "line 3: listen", "line 6: gossip.bind", "line 9: gossip.seeds[1]",
-		"line 4: url", "line 10: patience", "line 12: network.latency", "line 14: network.links[0].to",
+		"line 1: version", "line 2: name", "line 3: listen", "line 4: url", "line 6: gossip.bind", "line 9: gossip.seeds[1]",
+		"line 10: patience", "line 12: network.latency", "line 14: network.links[0].to",
 		"line 15: network.links[1].latency", "line 16: network.links[2].to",
 	}
 	if d := cmp.Diff(want, got); d != "" {
@@ -97,10 +97,10 @@ network:
 
 func TestBadFilesAreRefusedWithTheirLine(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
-		{"unknown key", "version: 1\ncolour: red\n", "line 2"},
+		{"unknown key", "version: 1\ncolour: red\n", "line 2: colour: unknown key, accepted: version, name, "},
 		{"unknown inner key", "version: 1\ngossip:\n  seed: x\n", "line 3"},
-		{"wrong type", "version: 1\npatience: soon\n", "line 2"},
-		{"rate without unit", "version: 1\nnetwork:\n  bandwidth: 5\n", "line 3"},
+		{"wrong type", "version: 1\npatience: soon\n", `line 2: patience: "soon", accepted: a time with its unit`},
+		{"rate without unit", "version: 1\nnetwork:\n  bandwidth: 5\n", `line 3: network.bandwidth: "5", accepted: a rate`},
 		{"negative rate", "version: 1\nnetwork:\n  bandwidth: -5MB\n", "line 3"},
 		{"endless rate", "version: 1\nnetwork:\n  bandwidth: 1e300GB\n", "line 3"},
 		{"rate that is no number", "version: 1\nnetwork:\n  bandwidth: nanGB\n", "line 3"},

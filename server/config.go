@@ -3,7 +3,6 @@ package server
 import (
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/policies"
+	"github.com/seed-9b8f70bb/drover/config"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
@@ -93,7 +93,7 @@ type Services struct {
 }
 
 // Size is a number of bytes, written "512MiB" or "16GB".
-type Size int64
+type Size = config.Size
 
 // maxNodes bounds what one configuration can ask for.
 const maxNodes = 1 << 16
@@ -114,30 +114,10 @@ func Default() Config {
 }
 
 // FieldError is one problem of a configuration.
-type FieldError struct {
-	Key      string // "gossip.seeds[0]"
-	Value    string // what was given; may be empty
-	Accepted string
-	Line     int // in the file; 0: the value is the default, or came from no file
-}
-
-// Error names the line, the key, the value and what is accepted.
-func (e *FieldError) Error() string {
-	at := ""
-	if e.Line > 0 {
-		at = fmt.Sprintf("line %d: ", e.Line)
-	}
-	return fmt.Sprintf("%s%s: %q, accepted: %s", at, e.Key, e.Value, e.Accepted)
-}
+type FieldError = config.FieldError
 
 // Validate reports everything that is wrong: a joined error of *FieldError.
-func (c *Config) Validate() error {
-	var errs []error
-	for _, p := range c.problems() {
-		errs = append(errs, p)
-	}
-	return errors.Join(errs...)
-}
+func (c *Config) Validate() error { return new(config.File).Check(c.problems()) }
 
 // problems returns everything that is wrong, in the order of the fields.
 func (c *Config) problems() []*FieldError {
@@ -152,11 +132,11 @@ func (c *Config) problems() []*FieldError {
 		bad("name", c.Name, "a word of at most 63 bytes without /, \\ and spaces that does not begin with a dot")
 	}
 	address := func(key, value string) {
-		switch loopback, err := splitAddress(value); {
+		switch loopback, err := config.Loopback(value); {
 		case err != nil:
-			bad(key, value, "host:port with a port of 0..65535")
+			bad(key, value, config.AddressAccepted)
 		case !loopback && !c.Insecure:
-			bad(key, value, "a loopback address as 127.0.0.1, or any with insecure: true (nobody is authenticated yet)")
+			bad(key, value, config.LoopbackAccepted)
 		}
 	}
 	address("listen", c.Listen)
@@ -165,8 +145,8 @@ func (c *Config) problems() []*FieldError {
 	}
 	address("gossip.bind", c.Gossip.Bind)
 	for i, s := range c.Gossip.Seeds {
-		if _, err := splitAddress(s); err != nil {
-			bad(fmt.Sprintf("gossip.seeds[%d]", i), s, "host:port with a port of 0..65535")
+		if _, err := config.Loopback(s); err != nil {
+			bad(fmt.Sprintf("gossip.seeds[%d]", i), s, config.AddressAccepted)
 		}
 	}
 	machine := c.checkNodes(bad)
@@ -268,19 +248,6 @@ func (c *Config) checkLimits(machine bool, bad func(key string, value any, accep
 	if l.Finished < 1 || l.Finished > 1_000_000 {
 		bad("limits.finished", l.Finished, "1..1000000")
 	}
-}
-
-// splitAddress says whether host:port is on loopback.
-func splitAddress(address string) (loopback bool, err error) {
-	host, port, err := net.SplitHostPort(address)
-	if err != nil {
-		return false, err
-	}
-	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
-		return false, err
-	}
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback(), nil
 }
 
 // platform returns the nodes in the words of the batch system.

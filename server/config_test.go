@@ -102,8 +102,8 @@ palms: 3
 	}
 	for _, want := range []string{
 		"line 1: version", "line 2: name", "line 3: listen", "insecure: true", "line 4: url", "line 5: gossip.bind", "line 5: gossip.seeds[0]",
-		"line 7: nodes[0].processors", "line 8: coconuts", "line 9: speed", "line 10: policy.name", "cbf, easy, fcfs", "line 11: tuning",
-		"line 12", "soon", "line 14", "512MiB", "line 15: limits.waiting", "line 16: limits.finished",
+		"line 7: nodes[0].processors", "line 8: nodes[1].coconuts: unknown key, accepted: name, count, processors, memory", "line 9: speed", "line 10: policy.name", "cbf, easy, fcfs", "line 11: tuning",
+		`line 12: grace: "soon", accepted: a time`, `line 14: limits.file: "12"`, "512MiB", "line 15: limits.waiting", "line 16: limits.finished",
 		"line 21: services.inline[0].command[1]", "line 22: services.inline[0].model.fixed.width", "line 23: palms",
 	} {
 		if !strings.Contains(err.Error(), want) {
@@ -122,10 +122,10 @@ func TestConfigurationsThatAreRefused(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"":                                    "version",
-		"- a":                                 "value",
-		"a: [":                                "yaml",
+		"- a":                                 "line 1: configuration: \"a list\", accepted: a mapping",
+		"a: [":                                "line 1: YAML: did not find",
 		good + "---\nversion: 1":              "more than one document",
-		good + "insecure: maybe":              "maybe",
+		good + "insecure: maybe":              `line 5: insecure: "maybe", accepted: true, false`,
 		good + "listen: 10.0.0.1:1":           "loopback",
 		good + "policy: {settings: {odd: 1}}": "policy.settings.odd",
 		good + "limits: {width: 5}":           "0 (all) to 4",

@@ -13,7 +13,7 @@ func TestEstimatesSayWhatTheyAreWorth(t *testing.T) {
 		"fcfs": droverv1.EstimateKind_ESTIMATE_KIND_PROMISED,
 	} {
 		t.Run(policy, func(t *testing.T) {
-			s := start(t, config(t, "policy: {name: "+policy+"}\nspeed: 2\n"))
+			s := start(t, configured(t, "policy: {name: "+policy+"}\nspeed: 2\n"))
 			ask := func(notBefore int64) *droverv1.Quote {
 				t.Helper()
 				res, err := s.client.Estimate(within(t), &droverv1.EstimateRequest{

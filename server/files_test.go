@@ -15,7 +15,7 @@ import (
 )
 
 func TestContentTravelsToAJobAndBack(t *testing.T) {
-	s := start(t, config(t, ""))
+	s := start(t, configured(t, ""))
 	data := bytes.Repeat([]byte("drover\x00\n"), 40_000) // several pieces each way
 	for range 2 {                                        // the same content again changes nothing
 		f, err := s.upload(within(t), data, &droverv1.UploadRequest{Sha256: sum(data), SizeBytes: int64(len(data))})
@@ -46,7 +46,7 @@ func TestContentTravelsToAJobAndBack(t *testing.T) {
 }
 
 func TestAnEmptyFileIsAFile(t *testing.T) {
-	s := start(t, config(t, ""))
+	s := start(t, configured(t, ""))
 	f, err := s.upload(within(t), nil, nil)
 	if err != nil || f.GetSha256() != sum(nil) {
 		t.Fatalf("upload: %v, %v", f, err)
@@ -59,7 +59,7 @@ func TestAnEmptyFileIsAFile(t *testing.T) {
 }
 
 func TestUploadsAreRefused(t *testing.T) {
-	s := start(t, config(t, "limits: {file: 3kB, content: 3kB}"))
+	s := start(t, configured(t, "limits: {file: 3kB, content: 3kB}"))
 	for name, tc := range map[string]struct {
 		data          []byte
 		said          *droverv1.UploadRequest
@@ -83,7 +83,7 @@ func TestUploadsAreRefused(t *testing.T) {
 }
 
 func TestOutputsThatAreNotThere(t *testing.T) {
-	s := start(t, config(t, ""))
+	s := start(t, configured(t, ""))
 	f, err := s.upload(within(t), []byte("x"), nil)
 	if err != nil {
 		t.Fatal(err)

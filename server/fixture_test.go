@@ -84,7 +84,7 @@ func service(as string, args []string) int {
 			err = os.WriteFile(args[1], data, 0o600)
 		}
 	case "print":
-		if name, ok := strings.CutPrefix(args[0], "$"); ok {
+		if name, ok := strings.CutPrefix(args[0], "variable "); ok {
 			fmt.Print(os.Getenv(name))
 			return 0
 		}
@@ -121,8 +121,8 @@ type testSite struct {
 	stop   func() error // ends Run, and returns what it returned
 }
 
-// config is a site of two nodes with two processors each.
-func config(t testing.TB, lines string) Config {
+// configured is a site of two nodes with two processors each.
+func configured(t testing.TB, lines string) Config {
 	t.Helper()
 	cfg, err := ParseConfig([]byte(fmt.Sprintf(`version: 1
 name: lyon

@@ -14,7 +14,7 @@ import (
 )
 
 func TestAJobsWholeLife(t *testing.T) {
-	s := start(t, config(t, ""))
+	s := start(t, configured(t, ""))
 	decision := &droverv1.DecisionRecord{Agent: "a", Chosen: "lyon", Candidates: []*droverv1.Candidate{{Site: "lyon", Width: 1}}}
 	id := newID(t)
 	req := &droverv1.SubmitRequest{
@@ -56,7 +56,7 @@ func TestAJobsWholeLife(t *testing.T) {
 }
 
 func TestWatchersSeeStatesInOrderAndTheEnd(t *testing.T) {
-	s := start(t, config(t, ""))
+	s := start(t, configured(t, ""))
 	name, say := pipe(t)
 	j := s.submit(t, &droverv1.Request{Service: "block", Width: 1, Arguments: arguments{"pipe": text(name)}})
 	stream, err := s.client.WatchJob(within(t), &droverv1.WatchJobRequest{JobId: j.GetId()})
@@ -82,7 +82,7 @@ func TestWatchersSeeStatesInOrderAndTheEnd(t *testing.T) {
 }
 
 func TestExitCodesAndLaunchFailuresAreTold(t *testing.T) {
-	s := start(t, config(t, ""))
+	s := start(t, configured(t, ""))
 	j := s.submit(t, &droverv1.Request{Service: "print", Arguments: arguments{"code": number(7)}})
 	failed := s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_FAILED)
 	if o := failed.GetOutcome(); o.GetExitCode() != 7 || o.GetReason() != "exit status 7" {
@@ -96,7 +96,7 @@ func TestExitCodesAndLaunchFailuresAreTold(t *testing.T) {
 }
 
 func TestAWalltimeKills(t *testing.T) {
-	s := start(t, config(t, ""))
+	s := start(t, configured(t, ""))
 	j := s.submit(t, &droverv1.Request{Service: "block", Width: 1, Walltime: seconds(1)})
 	killed := s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_KILLED)
 	if r := killed.GetOutcome().GetReason(); !strings.Contains(r, "walltime of 1s") {
@@ -105,7 +105,7 @@ func TestAWalltimeKills(t *testing.T) {
 }
 
 func TestLogsAreFollowedLiveToTheEnd(t *testing.T) {
-	s := start(t, config(t, ""))
+	s := start(t, configured(t, ""))
 	name, say := pipe(t)
 	j := s.submit(t, &droverv1.Request{Service: "block", Width: 1, Arguments: arguments{"pipe": text(name)}})
 	stream, err := s.client.ReadLogs(within(t), &droverv1.ReadLogsRequest{JobId: j.GetId(), Follow: true})
@@ -133,8 +133,8 @@ func TestLogsAreFollowedLiveToTheEnd(t *testing.T) {
 }
 
 func TestAJobKnowsTheSpeedOfItsProcessors(t *testing.T) {
-	s := start(t, config(t, "speed: 1.5"))
-	j := s.submit(t, &droverv1.Request{Service: "print", Arguments: arguments{"text": text("$DROVER_SPEED")}})
+	s := start(t, configured(t, "speed: 1.5"))
+	j := s.submit(t, &droverv1.Request{Service: "print", Arguments: arguments{"text": text("variable DROVER_SPEED")}})
 	s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_DONE)
 	if got := s.log(t, &droverv1.ReadLogsRequest{JobId: j.GetId()}); got != "1.5" {
 		t.Errorf("DROVER_SPEED is %q", got)
@@ -142,7 +142,7 @@ func TestAJobKnowsTheSpeedOfItsProcessors(t *testing.T) {
 }
 
 func TestCancelOfARunningAndAWaitingJob(t *testing.T) {
-	s := start(t, config(t, ""))
+	s := start(t, configured(t, ""))
 	running := s.submit(t, &droverv1.Request{Service: "block", Width: 4})
 	s.until(t, running.GetId(), droverv1.JobState_JOB_STATE_RUNNING)
 	waiting := s.submit(t, &droverv1.Request{Service: "block", Width: 4})
@@ -169,7 +169,7 @@ func TestCancelOfARunningAndAWaitingJob(t *testing.T) {
 }
 
 func TestTheSameSubmissionAgainIsTheSameJob(t *testing.T) {
-	s := start(t, config(t, ""))
+	s := start(t, configured(t, ""))
 	req := &droverv1.SubmitRequest{JobId: newID(t), Request: &droverv1.Request{Service: "print", Arguments: arguments{"code": number(1)}}}
 	var answers []*droverv1.Job
 	for range 3 {
@@ -195,7 +195,7 @@ func TestTheSameSubmissionAgainIsTheSameJob(t *testing.T) {
 }
 
 func TestJobsAreListedInPages(t *testing.T) {
-	s := start(t, config(t, ""))
+	s := start(t, configured(t, ""))
 	var want []string
 	for range 5 {
 		j := s.submit(t, &droverv1.Request{Service: "block", Width: 4, Owner: "ada"})
@@ -234,7 +234,7 @@ func TestJobsAreListedInPages(t *testing.T) {
 }
 
 func TestOldJobsAreForgottenWithTheirFiles(t *testing.T) {
-	s := start(t, config(t, "limits: {finished: 2}"))
+	s := start(t, configured(t, "limits: {finished: 2}"))
 	var ids []string
 	for range 4 {
 		j := s.submit(t, &droverv1.Request{Service: "print"})

@@ -19,7 +19,7 @@ import (
 )
 
 func TestBadRequestsAreRefusedWithDetail(t *testing.T) {
-	s := start(t, config(t, ""))
+	s := start(t, configured(t, ""))
 	unknown := &droverv1.File{Sha256: strings.Repeat("a", 64), SizeBytes: 5}
 	known, err := s.upload(within(t), []byte("12345"), nil)
 	if err != nil {
@@ -76,7 +76,7 @@ func TestBadRequestsAreRefusedWithDetail(t *testing.T) {
 }
 
 func TestJobIDsAreChecked(t *testing.T) {
-	s := start(t, config(t, ""))
+	s := start(t, configured(t, ""))
 	for name, tc := range map[string]struct{ id, reason string }{
 		"none":        {"", "bad-value"},
 		"a path":      {"../../../etc/passwd", "bad-value"},
@@ -128,7 +128,7 @@ func TestJobIDsAreChecked(t *testing.T) {
 }
 
 func TestAFullQueueSaysSo(t *testing.T) {
-	s := start(t, config(t, "limits: {waiting: 1}"))
+	s := start(t, configured(t, "limits: {waiting: 1}"))
 	running := s.submit(t, &droverv1.Request{Service: "block", Width: 4})
 	s.until(t, running.GetId(), droverv1.JobState_JOB_STATE_RUNNING)
 	req := &droverv1.SubmitRequest{JobId: newID(t), Request: &droverv1.Request{Service: "print"}}
@@ -150,7 +150,7 @@ func TestAFullQueueSaysSo(t *testing.T) {
 }
 
 func TestOnePortSpeaksBothProtocolsWithHealthAndReflection(t *testing.T) {
-	s := start(t, config(t, ""))
+	s := start(t, configured(t, ""))
 	for name, set := range map[string]func(*http.Protocols){
 		"HTTP/1.1": func(p *http.Protocols) { p.SetHTTP1(true) },
 		"HTTP/2.0": func(p *http.Protocols) { p.SetUnencryptedHTTP2(true) },

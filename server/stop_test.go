@@ -17,7 +17,7 @@ func TestAStoppingServerEndsJobsTellsWatchersAndLeaves(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer agent.Close()
-	cfg := config(t, "")
+	cfg := configured(t, "")
 	cfg.Gossip.Seeds = []string{agent.Addr()}
 	s := start(t, cfg)
 	for len(agent.Members()) == 0 {
@@ -71,7 +71,7 @@ func TestAStoppingServerEndsJobsTellsWatchersAndLeaves(t *testing.T) {
 }
 
 func TestAStoppingServerTakesNoNewWork(t *testing.T) {
-	s := start(t, config(t, ""))
+	s := start(t, configured(t, ""))
 	s.leaving.Store(true)
 	ctx := within(t)
 	req := &droverv1.Request{Service: "print"}
@@ -89,7 +89,7 @@ func TestAStoppingServerTakesNoNewWork(t *testing.T) {
 }
 
 func TestTwoServersCannotShareADirectoryOrAPort(t *testing.T) {
-	first, err := New(config(t, ""))
+	first, err := New(configured(t, ""))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestTwoServersCannotShareADirectoryOrAPort(t *testing.T) {
 		"listen":           func(c *Config) { c.Listen = first.Addr() },
 		"gossip":           func(c *Config) { c.Gossip.Bind = first.Seed() },
 	} {
-		cfg := config(t, "")
+		cfg := configured(t, "")
 		change(&cfg)
 		if s, err := New(cfg); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
@@ -111,7 +111,7 @@ func TestTwoServersCannotShareADirectoryOrAPort(t *testing.T) {
 }
 
 func TestAServerThatIsStartedAgainKeepsContentAndClearsJobs(t *testing.T) {
-	cfg := config(t, "")
+	cfg := configured(t, "")
 	s := start(t, cfg)
 	f, err := s.upload(within(t), []byte("content"), nil)
 	if err != nil {
@@ -138,7 +138,7 @@ func TestWhileJobsEndNewWorkIsRefusedAndOldIsAnswered(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer agent.Close()
-	cfg := config(t, "grace: 1m")
+	cfg := configured(t, "grace: 1m")
 	cfg.Gossip.Seeds = []string{agent.Addr()}
 	s := start(t, cfg)
 	for len(agent.Members()) == 0 {
