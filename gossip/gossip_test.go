@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"net"
 	"strings"
 	"testing"
 	"time"
@@ -142,17 +143,49 @@ func TestOneThatLeavesIsForgottenAndOneThatDiesIsLost(t *testing.T) {
 
 func TestSeedsAreAskedWhileSomebodyIsMissing(t *testing.T) {
 	a := join(t, Agent, "one")
-	if !a.wanting() {
+	if !a.missing() {
 		t.Error("content alone")
 	}
 	join(t, Server, "lyon", a.Addr())
 	eventually(t, a, "the server", count(1))
-	if a.wanting() {
+	if a.missing() {
 		t.Error("not content though all are there")
 	}
 	a.drop("server/lyon")
-	if !a.wanting() {
+	if !a.missing() {
 		t.Error("content though lyon is lost")
+	}
+}
+
+func TestASeedThatLeftAndIsStartedAnewIsFound(t *testing.T) {
+	seed := join(t, Agent, "seed")
+	address := seed.Addr()
+	lyon, nancy := join(t, Server, "lyon", address), join(t, Server, "nancy", address)
+	eventually(t, lyon, "all", count(2))
+	eventually(t, nancy, "all", count(2))
+	if err := seed.Leave(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, lyon, "nancy alone", count(1))
+	again, err := Join(Config{Name: "seed", Role: Agent, Bind: address, API: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = again.Close() })
+	eventually(t, again, "both servers", count(2))
+}
+
+func TestSeedsThatAreMembersAreNotAsked(t *testing.T) {
+	seed := join(t, Agent, "seed")
+	_, port, err := net.SplitHostPort(seed.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	lyon := join(t, Server, "lyon", seed.Addr())
+	eventually(t, lyon, "the seed", count(1))
+	got := lyon.wanting(t.Context(), []string{seed.Addr(), "localhost:" + port, lyon.Addr(), "127.0.0.1:1"})
+	if diff := cmp.Diff([]string{"127.0.0.1:1"}, got); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -125,14 +125,14 @@ func (g *Group) Members() []Member {
 	return all
 }
 
-// keepJoined asks the seeds while this member is alone or misses somebody.
+// keepJoined asks those seeds that wanting names.
 func (g *Group) keepJoined(ctx context.Context, seeds []string) {
 	tick := time.NewTicker(rejoin)
 	defer tick.Stop()
 	for {
-		if g.wanting() {
-			if _, err := g.list.Join(seeds); err != nil {
-				g.log.Debug("no seed answers", "seeds", seeds, "error", err)
+		if wanted := g.wanting(ctx, seeds); len(wanted) > 0 {
+			if _, err := g.list.Join(wanted); err != nil {
+				g.log.Debug("no seed answers", "seeds", wanted, "error", err)
 			}
 		}
 		select {
@@ -143,15 +143,53 @@ func (g *Group) keepJoined(ctx context.Context, seeds []string) {
 	}
 }
 
-// wanting says whether seeds should be asked.
-func (g *Group) wanting() bool {
-	if g.list.NumMembers() < 2 {
-		return true
+// wanting returns the seeds to ask: all while this member is alone or misses
+// somebody, and otherwise those that are no members. One of them may have left
+// and been started anew, and if it has no seeds itself nobody else would find it.
+func (g *Group) wanting(ctx context.Context, seeds []string) []string {
+	members := g.list.Members()
+	if len(members) < 2 || g.missing() {
+		return seeds
 	}
+	here := make(map[string]bool, len(members))
+	for _, n := range members {
+		here[n.Address()] = true
+	}
+	var wanted []string
+	for _, s := range seeds {
+		if !here[s] && !resolves(ctx, s, here) {
+			wanted = append(wanted, s)
+		}
+	}
+	return wanted
+}
+
+// missing says whether somebody has been lost.
+func (g *Group) missing() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, m := range g.members {
 		if m.Lost {
+			return true
+		}
+	}
+	return false
+}
+
+// resolves says whether one of the addresses of a host:port is among those here.
+func resolves(ctx context.Context, address string, here map[string]bool) bool {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, rejoin)
+	defer cancel()
+	ips, err := net.DefaultResolver.LookupHost(ctx, host)
+	if err != nil {
+		return false
+	}
+	for _, ip := range ips {
+		if here[net.JoinHostPort(ip, port)] {
 			return true
 		}
 	}
