@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -60,45 +59,20 @@ func (c *demoCmd) Run(a *app) error {
 		return err
 	}
 	err = c.show(ctx, a, g)
-	if cause := context.Cause(ctx); err != nil && cause != nil {
-		err = cause // a site that ended, or the user: not the calls that failed for it
+	if e := g.stop(); err == nil {
+		err = e
 	}
-	return errors.Join(err, g.stop())
+	return err
 }
 
-// show runs the stream on a grid that is starting, and tells of it.
+// show has the stream executed and tells what came of it.
 func (c *demoCmd) show(ctx context.Context, a *app, g *demoGrid) error {
-	grid, err := client.New(client.Default(g.agent.url))
+	sum, closest, err := c.execute(ctx, a, g)
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		return cause // a site that ended, or the user: not the calls that failed for it
+	}
 	if err != nil {
 		return err
-	}
-	a.client = grid // a closes it
-	mode := demoFull
-	if c.Quick {
-		mode = demoQuick
-	}
-	if c.Jobs > 0 {
-		mode.jobs = c.Jobs
-	}
-	stream := demoStream(c.Seed, mode)
-	sites, err := awaitSites(ctx, grid, len(demoSites))
-	if err != nil {
-		return err
-	}
-	board := newDemoBoard(time.Now(), stream, sites)
-	screen := newDemoScreen(a, board)
-	err = play(ctx, grid, board, screen)
-	screen.close(ctx, grid)
-	if err != nil {
-		return err
-	}
-	sum := summarize(board, c.Seed)
-	if sum.Checks, err = checkResults(ctx, grid, board, c.Out); err != nil {
-		return err
-	}
-	closest := closestDecision(board)
-	if closest != nil {
-		sum.Decision = new(decisionViewOf(closest.Decision, closest))
 	}
 	if err := c.tell(a, &sum, closest); err != nil {
 		return err
@@ -114,10 +88,48 @@ func (c *demoCmd) show(ctx context.Context, a *app, g *demoGrid) error {
 			return context.Cause(ctx)
 		}
 	}
-	if n := sum.Jobs - sum.Done + len(sum.Checks.Problems); n > 0 {
+	if n := len(sum.Checks.Problems); n > 0 {
 		return fmt.Errorf("%d of the demo's results are missing or wrong", n)
 	}
 	return nil
+}
+
+// execute runs the stream on a grid that has its sockets, and returns the
+// summary and the job of the closest decision, if there is one.
+func (c *demoCmd) execute(ctx context.Context, a *app, g *demoGrid) (sum demoView, closest *client.Job, err error) {
+	grid, err := client.New(client.Default(g.agent.url))
+	if err != nil {
+		return sum, nil, err
+	}
+	a.client = grid // a closes it
+	mode := demoFull
+	if c.Quick {
+		mode = demoQuick
+	}
+	if c.Jobs > 0 {
+		mode.jobs = c.Jobs
+	}
+	stream := demoStream(c.Seed, mode)
+	sites, err := awaitSites(ctx, grid, len(demoSites))
+	if err != nil {
+		return sum, nil, err
+	}
+	board := newDemoBoard(time.Now(), stream, sites)
+	screen := newDemoScreen(a, board)
+	err = play(ctx, grid, board, screen)
+	screen.close(ctx, grid)
+	if err != nil {
+		return sum, nil, err
+	}
+	sum = summarize(board, c.Seed)
+	sum.Slowness = g.slow
+	if sum.Checks, err = checkResults(ctx, grid, board, c.Out); err != nil {
+		return sum, nil, err
+	}
+	if closest = closestDecision(board); closest != nil {
+		sum.Decision = new(decisionViewOf(closest.Decision, closest))
+	}
+	return sum, closest, nil
 }
 
 // awaitSites watches the agent until it knows n sites.

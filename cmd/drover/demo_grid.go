@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -63,21 +64,22 @@ func (s *demoSite) catalogue() string { return s.name + "-services.yaml" }
 
 // services is the bundled catalogue with models for the demo: a virtual
 // processor is only a part of a real one, so that computing takes longer than
-// on an idle host, and walltimes are as tight as an unknown host allows.
-func (s *demoSite) services() (document, error) {
+// on an idle host, and walltimes are as tight as a host of this slowness allows.
+func (s *demoSite) services(slow float64) (document, error) {
+	margin := func(d time.Duration) string { return time.Duration(float64(d) * slow).Round(time.Millisecond).String() }
 	models := map[string]document{
 		// Sleeping is no shorter on a faster processor.
 		"sleep": {
-			"walltime": document{"factor": 1, "margin": "1500ms"},
+			"walltime": document{"factor": 1, "margin": margin(1500 * time.Millisecond)},
 			"model":    document{"fixed": document{"width": "processors", "time": fmt.Sprintf("(seconds + 0.05) * %g", s.speed)}},
 		},
 		"lu": {
-			"walltime": document{"factor": 1, "margin": "3s"},
-			"model":    document{"amdahl": document{"work": "0.1 + repeat * 3e-10 * order ** 3", "parallel": 0.9, "limit": 8}},
+			"walltime": document{"factor": 1, "margin": margin(3 * time.Second)},
+			"model":    document{"amdahl": document{"work": fmt.Sprintf("%g * (0.1 + repeat * 3e-10 * order ** 3)", slow), "parallel": 0.9, "limit": 8}},
 		},
 		"mandelbrot": {
-			"walltime": document{"factor": 1, "margin": "3s"},
-			"model":    document{"amdahl": document{"work": "0.1 + 2e-9 * columns * rows * iterations", "parallel": 0.98, "limit": 8}},
+			"walltime": document{"factor": 1, "margin": margin(3 * time.Second)},
+			"model":    document{"amdahl": document{"work": fmt.Sprintf("%g * (0.1 + 2e-9 * columns * rows * iterations)", slow), "parallel": 0.98, "limit": 8}},
 		},
 	}
 	var all document
@@ -97,7 +99,8 @@ func (s *demoSite) services() (document, error) {
 
 // demoGrid is the agent and the sites, as processes.
 type demoGrid struct {
-	dir     string // of their configurations, data and logs
+	dir     string  // of their configurations and data
+	slow    float64 // how slow the host is
 	end     context.CancelFunc
 	agent   *demoMember
 	members []*demoMember
@@ -128,9 +131,12 @@ func startDemoGrid(ctx context.Context, cancel context.CancelCauseFunc) (_ *demo
 	if err := g.agent.wait(ctx); err != nil {
 		return nil, err
 	}
+	if g.slow, err = probeHost(ctx, program, dir); err != nil {
+		return nil, err
+	}
 	for i := range demoSites {
 		s := &demoSites[i]
-		services, err := s.services()
+		services, err := s.services(g.slow)
 		if err != nil {
 			return nil, err
 		}
@@ -235,7 +241,11 @@ func (m *demoMember) wait(ctx context.Context) error {
 
 // ended says how a member ended, with the last that it said.
 func (m *demoMember) ended() error {
-	return fmt.Errorf("%s has ended: %v\n%s", m.name, m.cmd.ProcessState, m.log.String())
+	said := strings.TrimSpace(m.log.String())
+	if said != "" {
+		said = ", after saying:\n" + said
+	}
+	return fmt.Errorf("%s has ended: %v%s", m.name, m.cmd.ProcessState, said)
 }
 
 // member runs one member, until standard input ends or a signal comes.

@@ -51,10 +51,10 @@ func TestDemoStreamHasEveryServiceAndEndsInTime(t *testing.T) {
 
 // demoServer writes the configuration of a site of the demo and reads it as a
 // server does.
-func demoServer(t *testing.T, s *demoSite) server.Config {
+func demoServer(t *testing.T, s *demoSite, slow float64) server.Config {
 	t.Helper()
 	dir := t.TempDir()
-	services, err := s.services()
+	services, err := s.services(slow)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestDemoConfigurationsAreValid(t *testing.T) {
 	}
 	policies := ""
 	for i := range demoSites {
-		policies += demoServer(t, &demoSites[i]).Policy.Name + " "
+		policies += demoServer(t, &demoSites[i], 1).Policy.Name + " "
 	}
 	if policies != "cbf cbf easy " {
 		t.Errorf("policies: %s", policies)
@@ -95,7 +95,7 @@ func TestDemoConfigurationsAreValid(t *testing.T) {
 func TestDemoRequestsFitTheirSites(t *testing.T) {
 	for i := range demoSites {
 		s := &demoSites[i]
-		cfg := demoServer(t, s)
+		cfg := demoServer(t, s, 1)
 		speed, err := catalogue.ParseSpeed(strconv.FormatFloat(s.speed, 'g', -1, 64))
 		if err != nil {
 			t.Fatal(err)
@@ -190,5 +190,43 @@ func TestDemoStreamOfOneRequest(t *testing.T) {
 	m.jobs = 1
 	if s := demoStream(1, m); len(s) != 1 || s[0].at != 0 || s[0].service != "mandelbrot" {
 		t.Errorf("%+v", s)
+	}
+}
+
+func TestSlowHostsGetLongerWalltimes(t *testing.T) {
+	walltime := func(slow float64, name string, given map[string]catalogue.Value) time.Duration {
+		t.Helper()
+		service, err := demoServer(t, &demoSites[0], slow).Catalogue.Service(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		values, err := service.Bind(given)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shapes, err := service.Shapes(values, catalogue.Want{}, 8, catalogue.Reference)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return time.Duration(shapes[0].Walltime) * time.Microsecond
+	}
+	sleep := map[string]catalogue.Value{"seconds": catalogue.Float(3.4)}
+	if usual, slow := walltime(1, "sleep", sleep), walltime(4, "sleep", sleep); usual != 5*time.Second || slow != 10*time.Second {
+		t.Errorf("sleep: %v, and %v on a slow host", usual, slow)
+	}
+	// 0.1 s, 1.248 s for 624000 pixels of 1000 iterations, and 3 s.
+	picture := map[string]catalogue.Value{"columns": catalogue.Int(960), "rows": catalogue.Int(650)}
+	if usual, slow := walltime(1, "mandelbrot", picture), walltime(4, "mandelbrot", picture); usual != 5*time.Second || slow != 18*time.Second {
+		t.Errorf("mandelbrot: %v, and %v on a slow host", usual, slow)
+	}
+}
+
+func TestSlownessIsAtLeastOneAndBounded(t *testing.T) {
+	for probe, want := range map[time.Duration]float64{
+		time.Millisecond: 1, probeUsual: 1, 119 * time.Millisecond: 1, 240 * time.Millisecond: 4, time.Hour: mostSlow,
+	} {
+		if got := slowness(probe); got != want {
+			t.Errorf("slowness of %v: %v, want %v", probe, got, want)
+		}
 	}
 }

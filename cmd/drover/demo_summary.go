@@ -19,6 +19,7 @@ type demoView struct {
 	Jobs     int            `json:"jobs"`
 	Done     int            `json:"done"`
 	Makespan float64        `json:"makespan"` // from the first submission to the last end
+	Slowness float64        `json:"slowness"` // of the host: 1 is usual, and walltimes are so many times longer
 	Sites    []demoSiteView `json:"sites"`
 	Checks   demoChecksView `json:"checks"`
 	Decision *decisionView  `json:"decision,omitempty"` // the closest
@@ -123,6 +124,9 @@ func (v *demoView) print(w io.Writer) error {
 	t.Render()
 	_, _ = fmt.Fprint(w, "(wait and response: means; bias, p50, p90: how far from its estimate a job ended, - is sooner, because\n"+
 		" estimates are by walltimes; late: jobs that ended after it, which a promise rules out)\n\n")
+	if v.Slowness > 1 {
+		_, _ = fmt.Fprintf(w, "this host is %.1f times slower than usual, or busy: walltimes, and so estimates, are longer\n\n", v.Slowness)
+	}
 	_, err := fmt.Fprintf(w, "checked: %d solutions, worst residual %.1e; %d pictures\n", v.Checks.Solutions, v.Checks.ResidualMax, v.Checks.Pictures)
 	for _, name := range v.Checks.Saved {
 		_, _ = fmt.Fprintf(w, "saved: %s\n", name)

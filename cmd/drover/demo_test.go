@@ -115,7 +115,7 @@ func TestDemo(t *testing.T) {
 				}
 			}
 		}
-		if code := d.end(); code != exitFailure || !strings.Contains(d.told, "drover: nancy has ended: signal: killed") {
+		if code := d.end(); code != exitFailure || !strings.HasSuffix(d.told, "drover: nancy has ended: signal: killed\n") {
 			t.Errorf("exits with %d: %s", code, d.told)
 		}
 		if left := processesOf(t, d.program); len(left) > 0 {
