@@ -38,6 +38,7 @@ type Policy struct {
 	freed gaps // where that lies; also what the last compression freed, which jobs before its cause have not seen
 	gaps  gaps // those of the compression that goes on
 	broke bool // the machine has broken promises: plan anew
+	long  int  // steps of a profile beyond which gaps are kept apart
 
 	sweep     profile.Sweep
 	charges   []int32
@@ -49,12 +50,12 @@ func New(p batch.Platform, s batch.Settings) (batch.Policy, error) {
 	if err := s.Only("cbf"); err != nil {
 		return nil, err
 	}
-	return &Policy{Base: counted.New(p)}, nil
+	return &Policy{Base: counted.New(p), long: 256}, nil
 }
 
 // Fork returns an independent copy.
 func (p *Policy) Fork() batch.Policy {
-	return &Policy{Base: p.Base.Fork(), ended: p.ended, freed: slices.Clone(p.freed), broke: p.broke}
+	return &Policy{Base: p.Base.Fork(), ended: p.ended, freed: slices.Clone(p.freed), broke: p.broke, long: p.long}
 }
 
 // Apply takes one event. See batch.Policy.
@@ -86,7 +87,7 @@ func (p *Policy) Apply(now batch.Time, ev *batch.Event) {
 	case batch.NodeUp, batch.NodeDown:
 		p.SwitchNode(now, ev.Node, ev.Kind == batch.NodeUp)
 		p.ended = true
-		p.freed.add(gap{now, batch.Never, 0}, p.many())
+		p.freed.add(gap{now, batch.Never, unknown}, p.many())
 		p.broke = p.broke || ev.Kind == batch.NodeDown
 	default:
 		panic(fmt.Sprintf("cbf: event %v has no meaning here", ev.Kind))
@@ -238,7 +239,7 @@ func (p *Policy) vacate(it queue.Item, queued bool) {
 func (p *Policy) release(start, end batch.Time, charge int32) {
 	p.Profile.Release(start, end, charge)
 	p.ended = true
-	p.freed.add(gap{start, end, 0}, p.many())
+	p.freed.add(gap{start, end, unknown}, p.many())
 }
 
 // due returns the charges of the jobs whose planned start has come.

@@ -51,7 +51,7 @@ func (p *Policy) measure(now batch.Time) (first batch.Time, most int32) {
 		if g.start = max(g.start, now); g.start >= g.end {
 			continue
 		}
-		if g.most == 0 {
+		if g.most == unknown {
 			g.most = p.Profile.Highest(g.start, g.end)
 		}
 		first, most = min(first, g.start), max(most, g.most)
@@ -63,7 +63,7 @@ func (p *Policy) measure(now batch.Time) (first batch.Time, most int32) {
 
 // many says whether the plan is so long that keeping gaps apart saves more than
 // it costs.
-func (p *Policy) many() bool { return p.Profile.Len() > 256 }
+func (p *Policy) many() bool { return p.Profile.Len() > p.long }
 
 // advance moves the job at position i of block b to its earliest fit before its
 // planned start, if there is one and it may start. It returns what the job had

@@ -1,6 +1,7 @@
 package cbf
 
 import (
+	"math"
 	"slices"
 
 	"github.com/seed-9b8f70bb/drover/batch"
@@ -9,8 +10,11 @@ import (
 // gap is a stretch of time in which capacity was given back.
 type gap struct {
 	start, end batch.Time
-	most       int32 // no more is free at any instant of it; 0: not known yet
+	most       int32 // no more is free at any instant of it
 }
+
+// unknown is the most of a gap that has not been measured.
+const unknown = math.MaxInt32
 
 // gaps are in order of time and do not overlap.
 type gaps []gap
@@ -47,9 +51,5 @@ func (s *gaps) add(g gap, apart bool) {
 
 // with returns the stretch that holds both.
 func (g gap) with(o gap) gap {
-	most := max(g.most, o.most)
-	if g.most == 0 || o.most == 0 {
-		most = 0
-	}
-	return gap{min(g.start, o.start), max(g.end, o.end), most}
+	return gap{min(g.start, o.start), max(g.end, o.end), max(g.most, o.most)}
 }
