@@ -137,8 +137,11 @@ func (b *demoBoard) jobLines(room int) []string {
 	return strings.Split(t.Render(), "\n")
 }
 
+// leastMargin is what a table with tenths of a second still shows.
+const leastMargin = 100 * time.Millisecond
+
 // closestDecision returns the job whose site was chosen by the smallest margin,
-// among those for which a queue mattered; nil if there was no choice.
+// among those for which a queue mattered; nil if all were clear or toss-ups.
 func closestDecision(b *demoBoard) *client.Job {
 	var best *client.Job
 	var least time.Duration
@@ -156,7 +159,7 @@ func closestDecision(b *demoBoard) *client.Job {
 				margin = c.Margin
 			}
 		}
-		if queued && margin > 0 && (best == nil || margin < least) {
+		if queued && margin >= leastMargin && (best == nil || margin < least) {
 			best, least = j, margin
 		}
 	}

@@ -177,13 +177,13 @@ func TestClosestDecisionIsOneInWhichAQueueMattered(t *testing.T) {
 	if j := closestDecision(b); j != nil {
 		t.Errorf("of none: %v", j)
 	}
-	const ms = time.Millisecond
-	decided(0, at("lyon", 0, 0), at("toulouse", 0, ms))                              // nobody would wait
-	decided(1, at("lyon", ms, 0), missing)                                           // no choice
-	decided(2, at("lyon", ms, 0), at("toulouse", ms, 0))                             // a tie
-	decided(3, at("lyon", ms, 0), at("toulouse", 0, 30*ms))                          // 30 ms
-	decided(4, at("lyon", 0, 0), at("toulouse", ms, 20*ms), at("nancy", ms, 900*ms)) // 20 ms
-	decided(5, at("lyon", 0, 0), at("nancy", ms, 10*ms), at("toulouse", ms, 15*ms))  // 10 ms
+	const cs = 10 * time.Millisecond
+	decided(0, at("lyon", 0, 0), at("toulouse", 0, 10*cs))                                   // nobody would wait
+	decided(1, at("lyon", 100*cs, 0), missing)                                               // no choice
+	decided(2, at("lyon", 100*cs, 0), at("toulouse", 100*cs, 9*cs))                          // 90 ms: nobody would see it
+	decided(3, at("lyon", 100*cs, 0), at("toulouse", 0, 30*cs))                              // 300 ms
+	decided(4, at("lyon", 0, 0), at("toulouse", 100*cs, 20*cs), at("nancy", 100*cs, 900*cs)) // 200 ms
+	decided(5, at("lyon", 0, 0), at("nancy", 100*cs, 10*cs), at("toulouse", 100*cs, 15*cs))  // 100 ms
 	if j := closestDecision(b); j != b.jobs[5] {
 		t.Errorf("not the last: %+v", j.Decision)
 	}
