@@ -22,15 +22,17 @@ const (
 )
 
 // ErrorDetail says precisely what was wrong. It is attached as a detail to
-// every Connect error that a Drover process returns, and stands in a Quote that
-// is a refusal and in a decision record.
+// every Connect error that a Drover process returns, but for a message that it
+// could not read, and stands in a Quote that is a refusal and in a decision
+// record.
 type ErrorDetail struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// A stable word that programs may branch on: "unknown-service",
 	// "unknown-argument", "missing-argument", "wrong-type", "out-of-range",
-	// "too-wide", "too-long", "no-memory", "bad-value", "unknown-job",
-	// "unknown-content", "unknown-output", "job-conflict", "stale-id", "no-site",
-	// "no-candidate", "unreachable", "timeout", "stopping", "internal". Readers
+	// "too-wide", "too-long", "too-late", "no-memory", "cannot-run", "bad-value",
+	// "unknown-job", "unknown-content", "unknown-output", "too-large",
+	// "job-conflict", "stale-id", "queue-full", "no-site", "no-candidate",
+	// "no-estimate", "unreachable", "timeout", "stopping", "internal". Readers
 	// accept words that they do not know.
 	Reason string `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
 	// What it is about, as a path into the message: "request.width",
