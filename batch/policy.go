@@ -33,7 +33,12 @@ type Policy interface {
 // key=value pairs; a factory refuses keys it does not know.
 type Factory func(p Platform, s Settings) (Policy, error)
 
-// Ask is one question to a planner: the start of each of a job's shapes.
+// Ask is one question to a planner: the start of each of a job's shapes, if it
+// were submitted now.
+//
+// An ask whose Job.Handle names a job that waits is about that job as it stands:
+// where it waits, with the shape it has, which Shapes holds alone. Never is the
+// answer for a job that is held.
 type Ask struct {
 	Job    *Job    // its needs; Job.Shape is not looked at
 	Shapes []Shape // ascending width

@@ -80,7 +80,8 @@ func (p *Policy) Apply(now batch.Time, ev *batch.Event) {
 		p.vacate(p.Hold(ev.Job))
 	case batch.Place:
 		p.vacate(p.Place(now, ev))
-		p.plan(now, ev.Job)
+		p.compress(now) // as for a submission
+		p.place(now, ev.Job)
 	case batch.Confirm:
 		p.Confirm(now, ev.Job)
 		p.confirmed(now, ev.Job)
@@ -176,14 +177,18 @@ func (p *Policy) Wake() batch.Time { return p.Queue.FirstStart() }
 // walltime since the last pass the plan is wrong, and the answer is that of the
 // plan which a pass would make now. No windows are set aside.
 func (p *Policy) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate) bool {
-	plan := p.Profile
-	if plan.Free(now) != p.Free {
-		f := p.Fork().(*Policy)
-		f.Decide(now, &batch.Decisions{})
-		plan = f.Profile
+	plan := p
+	if plan.Profile.Free(now) != p.Free {
+		plan = p.Fork().(*Policy)
+		plan.Decide(now, &batch.Decisions{})
 	}
 	for i := range asks {
 		a := &asks[i]
+		if a.Job.Handle != batch.NoJob {
+			out[i].Kind, out[i].P = batch.Promised, 0
+			plan.standing(a, &out[i])
+			continue
+		}
 		p.charges, p.walltimes = p.charges[:0], p.walltimes[:0]
 		for _, s := range a.Shapes {
 			p.charges = append(p.charges, p.ChargeOf(s.Width, a.Job.Memory))
@@ -194,9 +199,22 @@ func (p *Policy) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate
 		if a.Job.Window.End != 0 {
 			from = batch.Never
 		}
-		p.sweep.Starts(plan, from, p.charges, p.walltimes, out[i].Grow(len(a.Shapes)))
+		p.sweep.Starts(plan.Profile, from, p.charges, p.walltimes, out[i].Grow(len(a.Shapes)))
 	}
 	return true
+}
+
+// standing answers an ask about a job that waits.
+func (p *Policy) standing(a *batch.Ask, out *batch.Estimate) {
+	start := batch.Never
+	if s := p.Job(a.Job.Handle).State; s == counted.Waiting || s == counted.Incoming {
+		b, i := p.Queue.Locate(a.Job.Handle)
+		start = b.Start[i]
+	}
+	starts := out.Grow(len(a.Shapes))
+	for i := range starts {
+		starts[i] = start
+	}
 }
 
 // plan gives a queued job without a place the earliest one, not before from, that

@@ -70,6 +70,12 @@ func (p *Policy) many() bool { return p.Profile.Len() > p.long }
 // and has no more: the end of its old place.
 func (p *Policy) advance(now batch.Time, b *queue.Block, i int) gap {
 	old, d, c := b.Start[i], b.Walltime[i], b.Charge[i]
+	if old == batch.Never { // no place yet: any will do, whether it meets a gap or not
+		if p.Job(b.Job[i]).State == counted.Waiting {
+			p.plan(now, b.Job[i])
+		}
+		return gap{}
+	}
 	start := p.earlier(now, old, d, c)
 	if start == batch.Never {
 		return gap{} // most jobs: no need to look at them more closely
@@ -84,10 +90,6 @@ func (p *Policy) advance(now batch.Time, b *queue.Block, i int) gap {
 		}
 	}
 	p.Queue.SetStart(b, i, start)
-	if old == batch.Never {
-		p.Profile.Reserve(start, start.Add(d), c)
-		return gap{}
-	}
 	from, to, most := p.Profile.Move(old, start, d, c)
 	return gap{from, to, most}
 }

@@ -1,6 +1,8 @@
 package forecast
 
 import (
+	"slices"
+
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
@@ -34,6 +36,7 @@ type Queue interface {
 type Forecaster struct {
 	run     run
 	ends    ends
+	began   began
 	rooms   []room
 	charges []int32
 	open    []int32
@@ -47,23 +50,33 @@ func (f *Forecaster) Estimate(now batch.Time, p batch.Policy, asks []batch.Ask, 
 	if p.Estimate(now, asks, out) {
 		return true
 	}
-	switch p := p.(type) {
-	case Queue:
-		f.runQueue(now, p)
-		for i := range asks {
-			out[i].Kind, out[i].P = worth(now, p, &asks[i]), 0
-			f.answer(now, p, &asks[i], &out[i])
-		}
-	case Runnable:
-		for i := range asks {
-			out[i].Kind, out[i].P = worth(now, p, &asks[i]), 0
-			f.eachShape(now, p, &asks[i], &out[i])
-		}
-	default:
+	r, ok := p.(Runnable)
+	if !ok {
 		return false
+	}
+	q, queue := p.(Queue)
+	if queue {
+		f.runQueue(now, q)
+	} else if slices.ContainsFunc(asks, standing) {
+		f.runOut(now, r)
+	}
+	for i := range asks {
+		a, e := &asks[i], &out[i]
+		e.Kind, e.P = worth(now, r, a), 0
+		switch {
+		case standing(*a):
+			f.began.answer(a, e)
+		case queue:
+			f.answer(now, q, a, e)
+		default:
+			f.eachShape(now, r, a, e)
+		}
 	}
 	return true
 }
+
+// standing says whether an ask is about a job that waits already.
+func standing(a batch.Ask) bool { return a.Job.Handle != batch.NoJob }
 
 // worth says what an answer to an ask is worth. A policy without a plan keeps no
 // place for a job that comes later: who starts until then may put it off.

@@ -8,6 +8,7 @@ type run struct {
 	policy Runnable
 	ends   *ends
 	pass   *batch.Decisions
+	began  *began
 	event  batch.Event
 }
 
@@ -16,8 +17,9 @@ type run struct {
 // confirmed at once: most will be, and then stand before others.
 func (f *Forecaster) launch(now batch.Time, p Runnable) *run {
 	f.ends.reset()
+	f.began.reset(p.Unused())
 	r := &f.run
-	*r = run{policy: p.Fork().(Runnable), ends: &f.ends, pass: &f.pass}
+	*r = run{policy: p.Fork().(Runnable), ends: &f.ends, pass: &f.pass, began: &f.began}
 	for h, end := range p.Ends {
 		r.ends.set(max(end, now+1), h)
 	}
@@ -46,7 +48,10 @@ func (r *run) advance(now batch.Time, job batch.Handle) bool {
 		r.policy.Decide(now, r.pass)
 		for i := range r.pass.List {
 			d := &r.pass.List[i]
-			started = started || d.Kind == batch.Start && d.Job == job
+			if d.Kind == batch.Start {
+				started = started || d.Job == job
+				r.began.note(d.Job, now)
+			}
 			if d.Kind == batch.Pause || d.Kind == batch.Kill {
 				r.ends.remove(d.Job)
 			} else {

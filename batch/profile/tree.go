@@ -70,6 +70,7 @@ func (p *tree) each(yield func(Time, int32) bool) {
 		}
 	}
 }
+
 func (p *tree) newLeaf() int32 {
 	if n := len(p.freeLeaves); n > 0 {
 		at := p.freeLeaves[n-1]
