@@ -71,7 +71,7 @@ func NewGrid(s *Scenario, progress func(submitted int)) (*Grid, error) {
 		if err != nil {
 			return nil, fmt.Errorf("site %s: %w", c.Name, err)
 		}
-		platform := batch.Processors(int32(c.Procs))
+		platform := machine(int32(c.Procs))
 		policy, err := policies.New(c.Policy, platform, c.Settings)
 		if err != nil {
 			return nil, fmt.Errorf("site %s: %w", c.Name, err)

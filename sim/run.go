@@ -54,7 +54,7 @@ func (s *Single) Run(ctx context.Context) (*Result, error) {
 	}
 	procs := int32(s.Procs)
 	w := FromTrace(trace, procs)
-	policy, err := policies.New(s.Policy, batch.Processors(procs), s.Settings)
+	policy, err := policies.New(s.Policy, machine(procs), s.Settings)
 	if err != nil {
 		return nil, err
 	}
@@ -176,3 +176,7 @@ func openTrace(path, name string) (*swf.Trace, error) {
 	}
 	return swf.ReadFile(path)
 }
+
+// machine is a machine of so many processors to policies that only count them:
+// one node, because a node for each would be most of what a large machine costs.
+func machine(procs int32) batch.Platform { return batch.Platform{Nodes: []batch.Node{{Processors: procs}}} }

@@ -36,10 +36,15 @@ type amdahlMenu struct {
 	work float64 // seconds on one processor
 }
 
+// maxMenu bounds the widths that a model offers, and with them what a quote
+// costs on a very large machine.
+const maxMenu = 100_000
+
 // candidates stops at the limit: a wider job would end no sooner and never
-// starts sooner.
+// starts sooner. And it stops after maxMenu widths.
 func (m *amdahlMenu) candidates(dst []int32, most int32) []int32 {
-	for w := m.lo; w <= min(m.hi, most, max(m.limit, m.lo)); w++ {
+	last := min(m.hi, most, max(m.limit, m.lo))
+	for w := m.lo; w <= last && len(dst) < maxMenu; w++ {
 		dst = append(dst, w)
 	}
 	return dst

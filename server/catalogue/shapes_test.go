@@ -214,6 +214,13 @@ func TestExpressionsCompute(t *testing.T) {
 	}
 }
 
+func TestModelsOfferABoundedMenu(t *testing.T) {
+	m := &amdahlMenu{amdahl: &amdahl{lo: 1, hi: batch.MaxProcessors, limit: batch.MaxProcessors, parallel: 1}, work: 1}
+	if n := len(m.candidates(nil, batch.MaxProcessors)); n != maxMenu {
+		t.Errorf("%d widths, want %d", n, maxMenu)
+	}
+}
+
 func TestScaleIsTheExactQuotientRoundedUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := batch.Duration(rapid.Int64Range(0, int64(batch.Forever)).Draw(t, "d"))
