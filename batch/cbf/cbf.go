@@ -162,6 +162,9 @@ func (p *Policy) startDue(now batch.Time, out *batch.Decisions) {
 // planned start has come. It is an iter.Seq.
 func (p *Policy) dueBlocks(now batch.Time) func(func(*queue.Block) bool) {
 	return func(yield func(*queue.Block) bool) {
+		if p.Queue.FirstStart() > now {
+			return
+		}
 		for b := p.Queue.Head(); b != nil; b = p.Queue.Next(b) {
 			if b.First <= now && !yield(b) {
 				return

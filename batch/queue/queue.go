@@ -32,6 +32,9 @@ type Queue struct {
 	where      []int32 // block of each job in the queue, by handle
 	head, tail int32   // blocks; without meaning while n is 0
 	n          int
+
+	earliest batch.Time // planned start of all jobs, if it is known
+	known    bool
 }
 
 // Item is a job as a queue holds it.
@@ -98,6 +101,7 @@ func (q *Queue) Add(it Item) {
 	b.Least, b.First = min(b.Least, it.Charge), min(b.First, it.Start)
 	q.where[it.Job] = at
 	q.n++
+	q.earliest = min(q.earliest, it.Start)
 }
 
 // Remove takes a job that is in the queue out of it.
@@ -112,6 +116,7 @@ func (q *Queue) RemoveAt(b *Block, i int) Item {
 	at := q.where[it.Job]
 	q.where[it.Job] = -1
 	q.n--
+	q.known = q.known && (it.Start > q.earliest || it.Start == batch.Never)
 	b.close(i)
 	if b.N == 0 {
 		if b.prev >= 0 {
@@ -141,21 +146,27 @@ func (q *Queue) Locate(job batch.Handle) (*Block, int) {
 
 // SetStart changes the planned start of the job at position i of block b.
 func (q *Queue) SetStart(b *Block, i int, t batch.Time) {
+	q.known = q.known && (b.Start[i] > q.earliest || t <= q.earliest)
+	q.earliest = min(q.earliest, t)
 	b.Start[i] = t
 	b.First = min(b.First, t)
 }
 
 // FirstStart returns the earliest planned start of all jobs, Never if there is
-// none. It makes the blocks' First exact where it has to look.
+// none. It looks only after the first job has left or was put off, and makes the
+// blocks' First exact where it does.
 func (q *Queue) FirstStart() batch.Time {
-	first := batch.Never
+	if q.known {
+		return q.earliest
+	}
+	q.earliest, q.known = batch.Never, true
 	for b := q.Head(); b != nil; b = q.Next(b) {
-		if b.First < first {
+		if b.First < q.earliest {
 			b.First = slices.Min(b.Start[:b.N])
-			first = min(first, b.First)
+			q.earliest = min(q.earliest, b.First)
 		}
 	}
-	return first
+	return q.earliest
 }
 
 func (q *Queue) newBlock(prev, next int32) int32 {
