@@ -38,18 +38,30 @@ type CommandKind uint8
 
 // The commands of a server to its batch system.
 const (
-	CmdSubmit  CommandKind = iota + 1 // queue the job
-	CmdHold                           // keep it from starting
-	CmdRelease                        // let a held job start
-	CmdCancel                         // take it out; kill it when it runs
+	CmdSubmit CommandKind = iota + 1 // queue the job
+	// CmdReserve gives the job a place in the plan, but it may not start: a job
+	// that is INCOMING. Repeated after CmdConfirm or CmdCancel it changes nothing.
+	CmdReserve
+	CmdConfirm // let a reserved job wait like a submitted one from now on
+	CmdHold    // keep a waiting job from starting, and take it out of the plan
+	CmdRelease // let a held job start: CmdPlace with its own shape and Restore
+	// CmdPlace puts a waiting or held job into the plan with Command.Shape: as the
+	// last one, or where its submission had put it if Command.Restore is set. It
+	// changes nothing when the job waits, not held, with that shape and was placed
+	// the same way before. A job that is only reserved, runs or has ended is
+	// refused with "not-waiting".
+	CmdPlace
+	CmdCancel // take it out, a reserved one too; kill it when it runs
 )
 
 // Command is one order to a batch system.
 type Command struct {
-	Kind CommandKind
-	Key  Key
-	Job  *Job    // CmdSubmit: what the planner is told; Handle is the system's own business
-	Run  Program // CmdSubmit: what is run
+	Kind    CommandKind
+	Key     Key
+	Job     *Job    // CmdSubmit, CmdReserve: what the planner is told; Handle is the system's own business
+	Run     Program // CmdSubmit, CmdReserve: what is run
+	Shape   Shape   // CmdPlace: what it gets from now on, instead of Job.Shape
+	Restore bool    // CmdPlace: back to its place in the order of submission
 }
 
 // Program is what a batch system executes. Its arguments never pass through a
@@ -65,7 +77,7 @@ type Program struct {
 // CommandError is the refusal of one command.
 type CommandError struct {
 	Key    Key
-	Reason string // a stable word: "unknown-job", "too-wide", "closed"
+	Reason string // a stable word: "unknown-job", "not-waiting", "too-wide", "closed"
 	Err    error
 }
 
@@ -82,7 +94,8 @@ type Phase uint8
 
 // The phases of an attempt, in order.
 const (
-	PhaseQueued Phase = iota + 1
+	PhaseReserved Phase = iota + 1 // has a place in the plan, may not start before CmdConfirm
+	PhaseQueued
 	PhaseHeld
 	PhaseRunning
 	PhasePaused
@@ -93,7 +106,7 @@ const (
 type Found struct {
 	Key     Key
 	Phase   Phase
-	Shape   Shape
+	Shape   Shape     // of its submission, or of the last CmdPlace
 	Started time.Time // zero before
 	Ended   time.Time // zero before
 	Nodes   []string  // where it runs or ran
@@ -137,7 +150,7 @@ type Snapshot struct {
 	Platform Platform
 	Free     int32   // processors nothing runs on
 	Running  []Found // Drover's own attempts
-	Waiting  []Found // Drover's own, in queue order
+	Waiting  []Found // Drover's own, reserved and held ones too, in queue order
 	Others   []Other // everybody else's jobs
 }
 
@@ -154,5 +167,7 @@ type Caps struct {
 	Preemption   bool // Pause and Resume
 	Checkpoint   bool // a stopped job can go on elsewhere
 	Hold         bool // a waiting job can be held
-	Reservations bool // windows can be set aside
+	Reserve      bool // CmdReserve: a job can have its place before it may start
+	Place        bool // CmdPlace: a job that waits can get another shape and place
+	Reservations bool // windows can be set aside (advance reservations)
 }

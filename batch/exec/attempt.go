@@ -11,12 +11,14 @@ import (
 // The loop owns it.
 type attempt struct {
 	key     batch.Key
-	order   uint64        // of submission
+	order   uint64        // of submission, or of the command that placed it last
 	job     *batch.Job    // what the policy was told; nil after the end
 	run     batch.Program // empty after the end
-	shape   batch.Shape
+	shape   batch.Shape   // of the job, or with which it was placed
 	phase   batch.Phase
-	pending bool // submitted in this pass, the policy does not know it yet
+	pending bool // submitted or reserved in this pass, the policy does not know it yet
+	last    bool // it was placed as the last one, and not put back since
+	dropped bool // it was cancelled before it was confirmed
 
 	places  []batch.Location // booked while it runs
 	nodes   []string         // names of the places, kept for Found
@@ -71,9 +73,8 @@ func lowest(places []batch.Location) batch.Share {
 
 func (a *attempt) live() bool { return a.phase != batch.PhaseEnded }
 
-func (a *attempt) waits() bool {
-	return a.phase == batch.PhaseQueued || a.phase == batch.PhaseHeld
-}
+// waits reports whether it has not started: reserved, queued or held.
+func (a *attempt) waits() bool { return a.phase <= batch.PhaseHeld }
 
 func (a *attempt) found() batch.Found {
 	return batch.Found{

@@ -52,7 +52,7 @@ func TestCloseEndsWhatRunsAndAnswersAfterwards(t *testing.T) {
 	if _, err := s.Watch(ctx, ends.Next); !errors.Is(err, ErrClosed) {
 		t.Errorf("watch at the end: %v", err)
 	}
-	if snap := snapshot(t, s); names(snap.Waiting) != "waiting:1" || snap.Free != 4 || len(snap.Running) != 0 {
+	if snap := snapshot(t, s); names(snap.Waiting) != "waiting:2" || snap.Free != 4 || len(snap.Running) != 0 {
 		t.Errorf("snapshot: %+v", snap)
 	}
 	wantReason(t, s.Do(ctx, []batch.Command{submission("late", 1, self("exit"))}), ReasonClosed)

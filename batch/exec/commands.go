@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -11,8 +12,10 @@ import (
 )
 
 // Do carries out commands in order, and returns after the scheduling pass that
-// follows them. Repeated commands change nothing: a submission whose key is
-// known, the release of what is not held, the cancellation of what has ended.
+// follows them. Submissions and reservations come last, behind jobs that a later
+// command of the same call places last. Repeated commands change nothing: a submission or reservation
+// whose key is known, the confirmation of what is confirmed, the release of what
+// is not held, the same place again, the cancellation of what has ended.
 // The refusals' reasons are the Reason constants. A ctx that ends before the
 // loop takes the commands leaves all undone.
 func (s *System) Do(ctx context.Context, cmds []batch.Command) error {
@@ -31,7 +34,7 @@ func (s *System) Do(ctx context.Context, cmds []batch.Command) error {
 }
 
 // command carries out the commands of one call. They reach the policy in the
-// caller's order, except that submissions come last; see submit.
+// caller's order, except that submissions and reservations come last; see submit.
 func (s *System) command(now batch.Time, c *call) {
 	for i := range c.cmds {
 		if err := s.carry(now, &c.cmds[i]); err != nil {
@@ -45,29 +48,39 @@ func (s *System) carry(now batch.Time, cmd *batch.Command) error {
 	if s.closing {
 		return refuse(cmd.Key, ReasonClosed, "%w", ErrClosed)
 	}
+	enters := cmd.Kind == batch.CmdSubmit || cmd.Kind == batch.CmdReserve
 	switch {
 	case cmd.Kind < batch.CmdSubmit || cmd.Kind > batch.CmdCancel:
 		return refuse(cmd.Key, ReasonBadCommand, "kind: %d, accepted: %d..%d", cmd.Kind, batch.CmdSubmit, batch.CmdCancel)
-	case cmd.Kind == batch.CmdSubmit && a != nil:
+	case cmd.Kind == batch.CmdSubmit && a != nil && a.phase == batch.PhaseReserved:
+		return refuse(cmd.Key, ReasonNotWaiting, "it is reserved, which only a confirmation ends")
+	case enters && a != nil:
 		return nil
-	case cmd.Kind != batch.CmdSubmit && a == nil:
+	case !enters && a == nil:
 		return refuse(cmd.Key, ReasonUnknownJob, "no attempt %d of epoch %d", cmd.Key.Attempt, cmd.Key.Epoch)
 	case cmd.Kind == batch.CmdCancel:
 		s.cancel(now, a)
 		return nil
 	case s.retired:
 		return refuse(cmd.Key, ReasonFaulted, "%w", s.Err())
-	case cmd.Kind == batch.CmdSubmit:
-		return s.accept(cmd)
-	case cmd.Kind == batch.CmdHold:
+	}
+	switch cmd.Kind {
+	case batch.CmdConfirm:
+		return s.confirm(now, a)
+	case batch.CmdHold:
 		return s.hold(now, a)
-	default:
+	case batch.CmdRelease:
 		s.release(now, a)
 		return nil
+	case batch.CmdPlace:
+		return s.place(now, a, cmd)
+	default:
+		return s.accept(cmd)
 	}
 }
 
-// accept makes an attempt of a submission; submit tells the policy.
+// accept makes an attempt of a submission or a reservation; submit tells the
+// policy.
 func (s *System) accept(cmd *batch.Command) error {
 	if err := s.check(cmd); err != nil {
 		return err
@@ -82,6 +95,9 @@ func (s *System) accept(cmd *batch.Command) error {
 		key: cmd.Key, order: s.orders, job: &job, run: run, shape: job.Shape,
 		phase: batch.PhaseQueued, pending: true, deadline: batch.Never,
 	}
+	if cmd.Kind == batch.CmdReserve {
+		a.phase = batch.PhaseReserved
+	}
 	s.attempts[a.key] = a
 	s.pending = append(s.pending, a)
 	s.changes.touch(a)
@@ -94,10 +110,6 @@ func (s *System) check(cmd *batch.Command) error {
 	switch {
 	case job == nil:
 		return refuse(cmd.Key, ReasonBadJob, "job: missing")
-	case job.Shape.Width < 1:
-		return refuse(cmd.Key, ReasonBadJob, "width: %d, accepted: 1..%d", job.Shape.Width, s.width)
-	case job.Shape.Walltime < 1:
-		return refuse(cmd.Key, ReasonBadJob, "walltime: %v, accepted: more than 0s", job.Shape.Walltime)
 	case job.Memory < 0:
 		return refuse(cmd.Key, ReasonBadJob, "memory: %d, accepted: 0 (not known) or more", job.Memory)
 	case job.CPU < 0 || job.CPU > batch.One:
@@ -107,9 +119,8 @@ func (s *System) check(cmd *batch.Command) error {
 	case len(cmd.Run.Args) == 0 || cmd.Run.Args[0] == "":
 		return refuse(cmd.Key, ReasonBadProgram, "args: empty, accepted: a command and its arguments")
 	}
-	if charge := batch.Charge(job.Shape.Width, job.Memory, s.memory); charge > s.width {
-		return refuse(cmd.Key, ReasonTooWide, "width: %d (with its memory %d processors), accepted: 1..%d",
-			job.Shape.Width, charge, s.width)
+	if err := s.checkShape(cmd.Key, job.Shape, job.Memory); err != nil {
+		return err
 	}
 	for name := range cmd.Run.Env {
 		if name == "" || strings.ContainsAny(name, "=\x00") || strings.Contains(cmd.Run.Env[name], "\x00") {
@@ -124,16 +135,39 @@ func (s *System) check(cmd *batch.Command) error {
 	return nil
 }
 
-// submit tells the policy about the submissions of this pass, last of all. A
-// hold of one of them cannot come before it, and follows it.
+// checkShape checks a shape for a job whose tasks need so much memory.
+func (s *System) checkShape(key batch.Key, shape batch.Shape, memory int64) error {
+	switch {
+	case shape.Width < 1:
+		return refuse(key, ReasonBadJob, "width: %d, accepted: 1..%d", shape.Width, s.width)
+	case shape.Walltime < 1:
+		return refuse(key, ReasonBadJob, "walltime: %v, accepted: more than 0s", shape.Walltime)
+	}
+	if charge := batch.Charge(shape.Width, memory, s.memory); charge > s.width {
+		return refuse(key, ReasonTooWide, "width: %d (with its memory %d processors), accepted: 1..%d",
+			shape.Width, charge, s.width)
+	}
+	return nil
+}
+
+// submit tells the policy about the submissions and reservations of this pass,
+// last of all. What else this pass has brought for one of them cannot come before
+// it: a hold follows it, a place or a confirmation is in how it is submitted.
 func (s *System) submit(now batch.Time) {
+	slices.SortFunc(s.pending, func(a, b *attempt) int { return cmp.Compare(a.order, b.order) })
 	for _, a := range s.pending {
 		a.pending = false
+		s.orders++
+		a.order = s.orders // behind those that this pass has placed last
 		if !a.live() {
 			continue
 		}
 		a.job.Handle = s.handle(a)
-		s.apply(now, batch.Event{Kind: batch.Submit, Job: a.job.Handle, Spec: a.job})
+		kind := batch.Submit
+		if a.phase == batch.PhaseReserved {
+			kind = batch.Reserve
+		}
+		s.apply(now, batch.Event{Kind: kind, Job: a.job.Handle, Spec: a.job})
 		if a.phase == batch.PhaseHeld {
 			s.apply(now, batch.Event{Kind: batch.Hold, Job: a.job.Handle})
 		}
@@ -153,32 +187,6 @@ func (s *System) handle(a *attempt) batch.Handle {
 	return batch.Handle(len(s.handles) - 1)
 }
 
-func (s *System) hold(now batch.Time, a *attempt) error {
-	switch {
-	case !a.waits():
-		return refuse(a.key, ReasonNotWaiting, "it has started")
-	case a.phase == batch.PhaseHeld:
-		return nil
-	}
-	a.phase = batch.PhaseHeld
-	s.changes.touch(a)
-	if !a.pending {
-		s.apply(now, batch.Event{Kind: batch.Hold, Job: a.job.Handle})
-	}
-	return nil
-}
-
-func (s *System) release(now batch.Time, a *attempt) {
-	if a.phase != batch.PhaseHeld {
-		return
-	}
-	a.phase = batch.PhaseQueued
-	s.changes.touch(a)
-	if !a.pending {
-		s.apply(now, batch.Event{Kind: batch.Place, Job: a.job.Handle, Shape: a.shape, Restore: true})
-	}
-}
-
 func (s *System) cancel(now batch.Time, a *attempt) {
 	const why = "cancelled"
 	if !a.live() {
@@ -191,6 +199,7 @@ func (s *System) cancel(now batch.Time, a *attempt) {
 	if !a.pending {
 		s.apply(now, batch.Event{Kind: batch.Cancel, Job: a.job.Handle})
 	}
+	a.dropped = a.phase == batch.PhaseReserved
 	a.outcome = batch.Outcome{End: batch.EndCancelled, Reason: why}
 	s.over(now, a)
 }

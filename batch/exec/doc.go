@@ -15,6 +15,18 @@
 // was made plus what a monotonic clock has counted since, so that it never goes
 // back; see Now.
 //
+// # Waiting
+//
+//	Reserve ─▶ reserved ─Confirm─┐
+//	                             ▼  ───Hold──────────▶
+//	Submit ───────────────────▶ queued                 held
+//	                             │  ◀──Release, Place──
+//	                           start
+//
+// Place is for a queued attempt too, Cancel for all. A reserved attempt has a place in the plan, if the policy plans, and no
+// decision of the policy can start it. Place gives an attempt another shape: its
+// processors, walltime and environment are from then on those of that shape.
+//
 // # Processes
 //
 // An attempt is one process group. Its arguments never pass through a shell. At

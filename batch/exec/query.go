@@ -10,7 +10,8 @@ import (
 )
 
 // Snapshot returns the state as it is after a pass; attempts are in submission
-// order, paused ones are among the running, held ones among the waiting.
+// order, except that one that was placed last is behind those submitted before.
+// Paused ones are among the running, reserved and held ones among the waiting.
 func (s *System) Snapshot(ctx context.Context) (batch.Snapshot, error) {
 	snap := batch.Snapshot{Platform: s.platform}
 	err := s.ask(ctx, func(now batch.Time) {

@@ -106,14 +106,14 @@ func TestHeldJobWaitsUntilItIsReleased(t *testing.T) {
 	do(t, s, submission("c", 1, self("exit")))
 	do(t, s, order(batch.CmdHold, "c"), order(batch.CmdHold, "c"))
 	snap := snapshot(t, s)
-	if got := names(snap.Running) + " / " + names(snap.Waiting); got != "b:3 / a:2 c:2" {
+	if got := names(snap.Running) + " / " + names(snap.Waiting); got != "b:4 / a:3 c:3" {
 		t.Errorf("running / waiting: %s", got)
 	}
 	(<-l.launched).end <- Exit{}
 	await(t, s, "b", batch.PhaseEnded)
 	do(t, s, order(batch.CmdRelease, "a"), order(batch.CmdRelease, "a"), order(batch.CmdRelease, "c"))
 	snap = snapshot(t, s)
-	if got := names(snap.Running) + " / " + names(snap.Waiting); got != "a:3 / c:1" {
+	if got := names(snap.Running) + " / " + names(snap.Waiting); got != "a:4 / c:2" {
 		t.Errorf("running / waiting: %s", got)
 	}
 	wantReason(t, s.Do(context.Background(), []batch.Command{order(batch.CmdHold, "a")}), ReasonNotWaiting)
@@ -148,6 +148,9 @@ func TestBadCommandsAreRefusedWithAReason(t *testing.T) {
 		{"unknown hold", ReasonUnknownJob, func(c *batch.Command) { c.Kind = batch.CmdHold }},
 		{"unknown release", ReasonUnknownJob, func(c *batch.Command) { c.Kind = batch.CmdRelease }},
 		{"unknown cancel", ReasonUnknownJob, func(c *batch.Command) { c.Kind = batch.CmdCancel }},
+		{"unknown confirm", ReasonUnknownJob, func(c *batch.Command) { c.Kind = batch.CmdConfirm }},
+		{"unknown place", ReasonUnknownJob, func(c *batch.Command) { c.Kind = batch.CmdPlace }},
+		{"reserved width 0", ReasonBadJob, func(c *batch.Command) { c.Kind, c.Job.Shape.Width = batch.CmdReserve, 0 }},
 		{"kind", ReasonBadCommand, func(c *batch.Command) { c.Kind = 77 }},
 		{"no job", ReasonBadJob, func(c *batch.Command) { c.Job = nil }},
 		{"width 0", ReasonBadJob, func(c *batch.Command) { c.Job.Shape.Width = 0 }},

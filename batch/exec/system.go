@@ -56,7 +56,7 @@ type System struct {
 	closing  bool
 	ready    readyEvents
 	paused   []*attempt // Stopped is to be applied in the next pass
-	pending  []*attempt // submissions of this pass
+	pending  []*attempt // submissions and reservations of this pass
 	applied  bool       // the policy was told something in this pass
 }
 
@@ -94,7 +94,7 @@ func New(c Config) (*System, error) {
 	if err := s.Err(); err != nil {
 		return nil, fmt.Errorf("first scheduling pass: %w", err)
 	}
-	s.caps = batch.Caps{Promises: s.promises(), Preemption: true, Hold: true}
+	s.caps = batch.Caps{Promises: s.promises(), Preemption: true, Hold: true, Reserve: true, Place: true}
 	go s.loop()
 	return s, nil
 }
@@ -136,8 +136,8 @@ func (s *System) fail(err error) {
 	s.log.Error("policy fault: nothing more is started", "error", err)
 }
 
-// Caps says what this system can do: waiting jobs can be held, running ones
-// paused. It promises if its policy does, by itself or through the forecaster.
+// Caps says what this system can do: waiting jobs can be reserved, held
+// and placed, running ones paused. It promises if its policy does, by itself or through the forecaster.
 func (s *System) Caps() batch.Caps { return s.caps }
 
 // Close starts nothing more, ends what runs (SIGTERM, grace, SIGKILL) and

@@ -13,7 +13,7 @@ import (
 type toy struct {
 	free   int32
 	queue  []*batch.Job
-	held   map[batch.Handle]bool
+	held   map[batch.Handle]bool // or reserved
 	known  map[batch.Handle]*batch.Job
 	kind   batch.Kind // of its estimates; 0: it does not plan
 	log    []string
@@ -34,7 +34,7 @@ func newToy(width int32, script ...line) *toy {
 }
 
 func (p *toy) Apply(now batch.Time, ev *batch.Event) {
-	if ev.Kind == batch.Submit {
+	if ev.Kind == batch.Submit || ev.Kind == batch.Reserve {
 		if p.epoch == 0 {
 			p.epoch = now
 		}
@@ -53,15 +53,34 @@ func (p *toy) Apply(now batch.Time, ev *batch.Event) {
 	case batch.Stopped:
 		p.free += job.Shape.Width
 		entry += fmt.Sprintf(" %v", ev.Progress)
-	case batch.Hold:
+	case batch.Hold, batch.Reserve:
 		p.held[ev.Job] = true
-	case batch.Place:
+	case batch.Confirm:
 		delete(p.held, ev.Job)
-		if ev.Restore {
-			entry += " back"
-		}
+	case batch.Place:
+		entry += p.place(job, ev)
 	}
 	p.log = append(p.log, entry)
+}
+
+// place puts a copy of the job with its new shape into the queue, and returns
+// what to write down.
+func (p *toy) place(job *batch.Job, ev *batch.Event) string {
+	entry := ""
+	placed := *job
+	if placed.Shape != ev.Shape {
+		placed.Shape = ev.Shape
+		entry += " as " + ev.Shape.String()
+	}
+	delete(p.held, ev.Job)
+	p.known[ev.Job] = &placed
+	i := slices.Index(p.queue, job)
+	if ev.Restore {
+		p.queue[i] = &placed
+		return entry + " back"
+	}
+	p.queue = append(slices.Delete(p.queue, i, i+1), &placed)
+	return entry
 }
 
 func (p *toy) Decide(now batch.Time, out *batch.Decisions) {
