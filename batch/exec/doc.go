@@ -23,9 +23,10 @@
 //	                             │  ◀──Release, Place──
 //	                           start
 //
-// Place is for a queued attempt too, Cancel for all. A reserved attempt has a place in the plan, if the policy plans, and no
-// decision of the policy can start it. Place gives an attempt another shape: its
-// processors, walltime and environment are from then on those of that shape.
+// Place is for a queued attempt too, and Cancel for all three. A reserved attempt
+// has a place in the plan, if the policy plans, and no decision of the policy can
+// start it. Place gives an attempt another shape: its processors, walltime and
+// environment are from then on those of that shape.
 //
 // # Processes
 //
