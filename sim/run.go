@@ -179,4 +179,6 @@ func openTrace(path, name string) (*swf.Trace, error) {
 
 // machine is a machine of so many processors to policies that only count them:
 // one node, because a node for each would be most of what a large machine costs.
-func machine(procs int32) batch.Platform { return batch.Platform{Nodes: []batch.Node{{Processors: procs}}} }
+func machine(procs int32) batch.Platform {
+	return batch.Platform{Nodes: []batch.Node{{Processors: procs}}}
+}
