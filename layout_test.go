@@ -33,6 +33,7 @@ var layout = map[string][]string{
 	"proto/...":    {"proto/..."},
 	"config":       {},
 	"gossip":       {},
+	"rpcface":      {"proto/..."},
 	"services/...": {"services/..."},
 
 	"batch/profile":   {},
@@ -54,12 +55,12 @@ var layout = map[string][]string{
 	"server/blobs":     {},
 	"server/site":      {"batch", policy, "batch/forecast", "batch/policies", "server/catalogue"},
 
-	"agent":  {"agent/mapping", "reallocation", "batch", "config", "gossip", "proto/..."},
+	"agent":  {"agent/mapping", "reallocation", "batch", "config", "gossip", "proto/...", "rpcface"},
 	"client": {"client/session", "proto/..."},
 	"server": {
 		"server/site", "server/catalogue", "server/blobs",
 		"batch", "batch/policies", "batch/forecast", "batch/exec", "batch/slurm",
-		"config", "gossip", "proto/...",
+		"config", "gossip", "proto/...", "rpcface",
 	},
 
 	"sim/swf":    {},

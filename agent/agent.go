@@ -120,7 +120,7 @@ func (a *Agent) Run(ctx context.Context) error {
 		a.log.Info("agent stops", "reason", context.Cause(ctx))
 	}
 	cancel()
-	health.stopping()
+	health.Stopping()
 	ending, done := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer done()
 	if e := a.group.Leave(ending); e != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/rpcface"
 )
 
 // inquiry is a request as far as the choice of its site goes.
@@ -56,7 +57,7 @@ func (a *Agent) choose(ctx context.Context, patience time.Duration, q inquiry) (
 	for _, d := range c.decision.Candidates[c.decision.Ranked:] {
 		if r := &c.results[d.Answer]; r.problem == nil { // its own estimate ruled it out
 			r.missing = d.Missing
-			r.problem = &problem{reason: outOfRange, message: "the request would never start there"}
+			r.problem = &problem{Reason: rpcface.OutOfRange, Message: "the request would never start there"}
 		}
 	}
 	if c.decision.Ranked == 0 {
@@ -84,16 +85,16 @@ func (a *Agent) candidates(c *choice, service string) ([]*peer, error) {
 	switch {
 	case len(lost) > 0:
 		return nil, &problem{
-			reason: noCandidate, retryable: true,
-			message: fmt.Sprintf("service %s is offered only where the server has fallen silent: %s", service, strings.Join(lost, ", ")),
-			hint:    "wait until one of these sites is back",
+			Reason: rpcface.NoCandidate, Retryable: true,
+			Message: fmt.Sprintf("service %s is offered only where the server has fallen silent: %s", service, strings.Join(lost, ", ")),
+			Hint:    "wait until one of these sites is back",
 		}
 	case !ready:
 		return nil, noSites(a.joined)
 	}
 	accepted := "one of " + strings.Join(a.serviceNames(), ", ")
 	return nil, &problem{
-		reason: unknownService, field: "request.service", accepted: accepted,
-		message: fmt.Sprintf("no site offers %q", service), hint: "drover services lists what there is",
+		Reason: rpcface.UnknownService, Field: "request.service", Accepted: accepted,
+		Message: fmt.Sprintf("no site offers %q", service), Hint: "drover services lists what there is",
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/gossip"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
+	"github.com/seed-9b8f70bb/drover/rpcface"
 )
 
 // memberlist does not wait for a probe under way when it shuts down.
@@ -120,9 +121,9 @@ func (f *fakeServer) GetJob(_ context.Context, req *droverv1.GetJobRequest) (*dr
 		}
 	}
 	if strings.Contains(req.GetJobId(), "/") {
-		return nil, connectError(&problem{reason: badValue, field: "job_id", message: "no ID"})
+		return nil, connectError(&problem{Reason: rpcface.BadValue, Field: "job_id", Message: "no ID"})
 	}
-	return nil, connectError(&problem{reason: unknownJob, message: "no such job"})
+	return nil, connectError(&problem{Reason: rpcface.UnknownJob, Message: "no such job"})
 }
 
 // ListJobs pages through the jobs; its tokens are the IDs to go on with.
@@ -131,7 +132,7 @@ func (f *fakeServer) ListJobs(_ context.Context, req *droverv1.ServerServiceList
 		<-f.hung
 	}
 	if req.GetFilter() == "state=nonsense" {
-		return nil, connectError(&problem{reason: badValue, field: "filter", message: "state"})
+		return nil, connectError(&problem{Reason: rpcface.BadValue, Field: "filter", Message: "state"})
 	}
 	jobs := f.jobs
 	if t := req.GetPageToken(); t != "" {

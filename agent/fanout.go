@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
+	"github.com/seed-9b8f70bb/drover/rpcface"
 )
 
 // result is one site's answer, or why there is none.
@@ -53,13 +54,13 @@ func ask[T any](ctx context.Context, patience time.Duration, sites []*mapping.Si
 // late is the result of a site that did not answer in time.
 func late[T any]() result[T] {
 	return result[T]{missing: mapping.Timeout, problem: &problem{
-		reason: timedOut, message: "no answer in time", retryable: true,
+		Reason: rpcface.TimedOut, Message: "no answer in time", Retryable: true,
 	}}
 }
 
 // lostSite is the problem of a site that gossip has lost.
 func lostSite(name string) *problem {
-	return &problem{reason: unreachable, message: "the server of site " + name + " has fallen silent", retryable: true}
+	return &problem{Reason: rpcface.Unreachable, Message: "the server of site " + name + " has fallen silent", Retryable: true}
 }
 
 // patienceFor returns how long answers may be awaited: no longer than asked for

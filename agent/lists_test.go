@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/rpcface"
 )
 
 // jobs makes n jobs of one site.
@@ -97,8 +98,8 @@ func TestAnIDThatServersRefuseIsNoSilence(t *testing.T) {
 }
 
 func TestWhatAServerSaysIsNotSaidTwice(t *testing.T) {
-	p := &problem{reason: badValue, field: "filter", accepted: "active", message: "filter: state \"x\", accepted: active"}
-	if p.Error() != p.message {
+	p := &problem{Reason: rpcface.BadValue, Field: "filter", Accepted: "active", Message: "filter: state \"x\", accepted: active"}
+	if p.Error() != p.Message {
 		t.Errorf("%q", p.Error())
 	}
 }

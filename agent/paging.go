@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/seed-9b8f70bb/drover/rpcface"
 )
 
 // The sizes of a page.
@@ -18,8 +20,8 @@ const (
 func pageSize(asked int32) (int, error) {
 	if asked < 0 || asked > largestPage {
 		return 0, &problem{
-			reason: outOfRange, field: "page_size", message: fmt.Sprint(asked),
-			accepted: fmt.Sprintf("0 (for %d) to %d", defaultPage, largestPage),
+			Reason: rpcface.OutOfRange, Field: "page_size", Message: fmt.Sprint(asked),
+			Accepted: fmt.Sprintf("0 (for %d) to %d", defaultPage, largestPage),
 		}
 	}
 	if asked == 0 {
@@ -55,8 +57,8 @@ func parseToken(token string) (position, error) {
 	}
 	if err != nil {
 		return p, &problem{
-			reason: badValue, field: "page_token", message: fmt.Sprintf("%q", token),
-			accepted: "next_page_token of the page before",
+			Reason: rpcface.BadValue, Field: "page_token", Message: fmt.Sprintf("%q", token),
+			Accepted: "next_page_token of the page before",
 		}
 	}
 	return p, nil
@@ -91,8 +93,8 @@ func parseFilter(text string, keys ...string) (filter, error) {
 		key, value, ok := strings.Cut(term, "=")
 		if _, twice := f[key]; !ok || value == "" || twice || !slices.Contains(keys, key) {
 			return nil, &problem{
-				reason: badValue, field: "filter", message: fmt.Sprintf("%q", term),
-				accepted: "key=value terms separated by spaces, each key once, of " + strings.Join(keys, ", "),
+				Reason: rpcface.BadValue, Field: "filter", Message: fmt.Sprintf("%q", term),
+				Accepted: "key=value terms separated by spaces, each key once, of " + strings.Join(keys, ", "),
 			}
 		}
 		f[key] = value

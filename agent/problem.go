@@ -7,44 +7,24 @@ import (
 	"strings"
 
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
+	"github.com/seed-9b8f70bb/drover/rpcface"
 )
 
-// reason is the stable word of a problem, one of those that ErrorDetail lists.
-type reason string
-
-const (
-	badValue       reason = "bad-value"
-	outOfRange     reason = "out-of-range"
-	unknownService reason = "unknown-service"
-	unknownJob     reason = "unknown-job"
-	noSite         reason = "no-site"
-	noCandidate    reason = "no-candidate"
-	unreachable    reason = "unreachable"
-	timedOut       reason = "timeout"
-	internal       reason = "internal"
-)
-
-// problem is an error that a client is told about in full.
-type problem struct {
-	reason    reason
-	field     string
-	accepted  string
-	message   string
-	hint      string
-	retryable bool
-}
+// problem is an error that a client is told about in full. Its text has the
+// field and what is accepted too.
+type problem rpcface.Problem
 
 // Error says what happened to a person. What a server says is whole already.
 func (p *problem) Error() string {
-	text := p.message
+	text := p.Message
 	if strings.Contains(text, "accepted: ") {
 		return text
 	}
-	if p.field != "" {
-		text = p.field + ": " + text
+	if p.Field != "" {
+		text = p.Field + ": " + text
 	}
-	if p.accepted != "" {
-		text += ", accepted: " + p.accepted
+	if p.Accepted != "" {
+		text += ", accepted: " + p.Accepted
 	}
 	return text
 }
@@ -57,20 +37,20 @@ func asProblem(err error) *problem {
 	case errors.As(err, &p):
 		return p
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return &problem{reason: timedOut, message: "the call ended before the sites had answered", retryable: true}
+		return &problem{Reason: rpcface.TimedOut, Message: "the call ended before the sites had answered", Retryable: true}
 	}
-	return &problem{reason: internal, message: err.Error()}
+	return &problem{Reason: rpcface.Internal, Message: err.Error()}
 }
 
 // noSites is the answer of an agent that knows no site.
 func noSites(joined int) *problem {
 	p := &problem{
-		reason: noSite, message: "no site has joined this agent", retryable: true,
-		hint: "start a server whose gossip seeds name this agent, or wait until one is up",
+		Reason: rpcface.NoSite, Message: "no site has joined this agent", Retryable: true,
+		Hint: "start a server whose gossip seeds name this agent, or wait until one is up",
 	}
 	if joined > 0 {
-		p.message = fmt.Sprintf("%d sites have joined this agent and none is ready", joined)
-		p.hint = "try again in a moment; the agent's log says why a site is not ready"
+		p.Message = fmt.Sprintf("%d sites have joined this agent and none is ready", joined)
+		p.Hint = "try again in a moment; the agent's log says why a site is not ready"
 	}
 	return p
 }
@@ -82,19 +62,19 @@ func nobody(service string, sites []*mapping.Site, results []result[mapping.Answ
 	same := true
 	var all []string
 	for i, r := range results {
-		same = same && r.missing == mapping.Refused && r.problem.reason == first.reason
+		same = same && r.missing == mapping.Refused && r.problem.Reason == first.Reason
 		all = append(all, fmt.Sprintf("%s: %v", sites[i].Name, r.problem))
 	}
 	if !same {
 		return &problem{
-			reason: noCandidate, retryable: true,
-			message: fmt.Sprintf("no site that offers %s gave an estimate: %s", service, strings.Join(all, "; ")),
-			hint:    "try again; drover sites shows who answers",
+			Reason: rpcface.NoCandidate, Retryable: true,
+			Message: fmt.Sprintf("no site that offers %s gave an estimate: %s", service, strings.Join(all, "; ")),
+			Hint:    "try again; drover sites shows who answers",
 		}
 	}
 	p := *first
 	if len(results) > 1 {
-		p.message = fmt.Sprintf("%s (%s; so said all %d sites that offer %s)", p.message, sites[0].Name, len(results), service)
+		p.Message = fmt.Sprintf("%s (%s; so said all %d sites that offer %s)", p.Message, sites[0].Name, len(results), service)
 	}
 	return &p
 }

@@ -7,13 +7,14 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/rpcface"
 )
 
 // FindJob asks all servers which one has a job.
 func (f face) FindJob(ctx context.Context, req *droverv1.FindJobRequest) (*droverv1.FindJobResponse, error) {
 	id := req.GetJobId()
 	if id == "" {
-		return nil, &problem{reason: badValue, field: "job_id", message: "empty", accepted: "the ID of a job"}
+		return nil, &problem{Reason: rpcface.BadValue, Field: "job_id", Message: "empty", Accepted: "the ID of a job"}
 	}
 	a := f.a
 	sites, peers := a.known()
@@ -35,8 +36,8 @@ func (f face) FindJob(ctx context.Context, req *droverv1.FindJobRequest) (*drove
 			if best < 0 || claim(r.value) > claim(results[best].value) {
 				best = i
 			}
-		case r.problem.reason == unknownJob:
-		case r.missing == mapping.Refused && r.problem.reason != internal: // the ID is wrong, not the site
+		case r.problem.Reason == rpcface.UnknownJob:
+		case r.missing == mapping.Refused && r.problem.Reason != rpcface.Internal: // the ID is wrong, not the site
 			refused = r.problem
 		default:
 			silent = append(silent, sites[i].Name)
@@ -53,14 +54,14 @@ func (f face) FindJob(ctx context.Context, req *droverv1.FindJobRequest) (*drove
 		return nil, noSites(0)
 	case len(silent) > 0:
 		return nil, &problem{
-			reason: unreachable, retryable: true,
-			message: fmt.Sprintf("nobody who answers has job %q; no answer from %s", id, strings.Join(silent, ", ")),
-			hint:    "the job may be at a site that is silent; try again",
+			Reason: rpcface.Unreachable, Retryable: true,
+			Message: fmt.Sprintf("nobody who answers has job %q; no answer from %s", id, strings.Join(silent, ", ")),
+			Hint:    "the job may be at a site that is silent; try again",
 		}
 	}
 	return nil, &problem{
-		reason: unknownJob, field: "job_id", message: fmt.Sprintf("no site has job %q", id),
-		hint: "drover queue lists the jobs that there are",
+		Reason: rpcface.UnknownJob, Field: "job_id", Message: fmt.Sprintf("no site has job %q", id),
+		Hint: "drover queue lists the jobs that there are",
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
 	"github.com/seed-9b8f70bb/drover/batch"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/rpcface"
 )
 
 // Map finds the site that would finish a request first.
@@ -19,7 +20,7 @@ func (f face) Map(ctx context.Context, req *droverv1.MapRequest) (*droverv1.MapR
 		return nil, err
 	}
 	if d := req.GetDeadline(); d != nil && (d.CheckValid() != nil || d.AsDuration() <= 0) {
-		return nil, &problem{reason: outOfRange, field: "deadline", message: d.String(), accepted: "above 0s"}
+		return nil, &problem{Reason: rpcface.OutOfRange, Field: "deadline", Message: d.String(), Accepted: "above 0s"}
 	}
 	c, err := f.a.choose(ctx, f.a.patienceFor(ctx, req.GetDeadline().AsDuration()), inquiry{
 		service: r.GetService(), input: inputBytes(r), from: r.GetInputSite(),
@@ -40,30 +41,30 @@ func (f face) Map(ctx context.Context, req *droverv1.MapRequest) (*droverv1.MapR
 func checkRequest(r *droverv1.Request) error {
 	switch {
 	case r == nil:
-		return &problem{reason: badValue, field: "request", message: "missing", accepted: "a request"}
+		return &problem{Reason: rpcface.BadValue, Field: "request", Message: "missing", Accepted: "a request"}
 	case r.GetService() == "":
-		return &problem{reason: badValue, field: "request.service", message: "empty", accepted: "the name of a service"}
+		return &problem{Reason: rpcface.BadValue, Field: "request.service", Message: "empty", Accepted: "the name of a service"}
 	case r.GetWidth() < 0 || r.GetWidth() > batch.MaxProcessors:
 		return &problem{
-			reason: outOfRange, field: "request.width", message: fmt.Sprint(r.GetWidth()),
-			accepted: fmt.Sprintf("1..%d, or 0 to let the server choose", batch.MaxProcessors),
+			Reason: rpcface.OutOfRange, Field: "request.width", Message: fmt.Sprint(r.GetWidth()),
+			Accepted: fmt.Sprintf("1..%d, or 0 to let the server choose", batch.MaxProcessors),
 		}
 	case r.GetWalltime() != nil && (r.GetWalltime().CheckValid() != nil || r.GetWalltime().AsDuration() <= 0):
 		return &problem{
-			reason: outOfRange, field: "request.walltime", message: fmt.Sprintf("%ds", r.GetWalltime().GetSeconds()),
-			accepted: "above 0s, or none to let the server choose",
+			Reason: rpcface.OutOfRange, Field: "request.walltime", Message: fmt.Sprintf("%ds", r.GetWalltime().GetSeconds()),
+			Accepted: "above 0s, or none to let the server choose",
 		}
 	case r.GetInputBytes() < 0:
 		return &problem{
-			reason: outOfRange, field: "request.input_bytes", message: fmt.Sprint(r.GetInputBytes()), accepted: "0 or more",
+			Reason: rpcface.OutOfRange, Field: "request.input_bytes", Message: fmt.Sprint(r.GetInputBytes()), Accepted: "0 or more",
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.GetArguments())) {
 		v := r.GetArguments()[name]
 		if v.GetFileValue().GetSizeBytes() < 0 {
 			return &problem{
-				reason: outOfRange, field: "request.arguments." + name,
-				message: fmt.Sprintf("a file of %d bytes", v.GetFileValue().GetSizeBytes()), accepted: "0 bytes or more",
+				Reason: rpcface.OutOfRange, Field: "request.arguments." + name,
+				Message: fmt.Sprintf("a file of %d bytes", v.GetFileValue().GetSizeBytes()), Accepted: "0 bytes or more",
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
 	"github.com/seed-9b8f70bb/drover/batch"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/rpcface"
 )
 
 // longest is the longest time that a protobuf Duration may hold, in seconds.
@@ -54,7 +55,7 @@ func missingMessage(m mapping.Missing, p *problem) *droverv1.Missing {
 	if m == mapping.Answered {
 		return nil
 	}
-	return &droverv1.Missing{Reason: missingOut[m], Detail: detailOf(p)}
+	return &droverv1.Missing{Reason: missingOut[m], Detail: rpcface.DetailOf((*rpcface.Problem)(p))}
 }
 
 // record returns the decision record of a choice.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/seed-9b8f70bb/drover/rpcface"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
@@ -36,7 +37,7 @@ type logs struct {
 // the job has ended and all was sent.
 func (s *Server) readLogs(ctx context.Context, want logs, send func(piece) error) error {
 	if want.offset < 0 {
-		return &problem{reason: outOfRange, field: "offset", accepted: "0 or more", message: fmt.Sprintf("offset %d", want.offset)}
+		return &rpcface.Problem{Reason: rpcface.OutOfRange, Field: "offset", Accepted: "0 or more", Message: fmt.Sprintf("offset %d", want.offset)}
 	}
 	id, err := site.CheckID(want.job)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/rpcface"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
@@ -101,7 +102,7 @@ const chunk = 64 << 10
 // download sends an output of a job that has ended, from offset on.
 func (s *Server) download(ctx context.Context, name, argument string, offset int64, send func(piece) error) error {
 	if offset < 0 {
-		return &problem{reason: outOfRange, field: "offset", accepted: "0 or more", message: fmt.Sprintf("offset %d", offset)}
+		return &rpcface.Problem{Reason: rpcface.OutOfRange, Field: "offset", Accepted: "0 or more", Message: fmt.Sprintf("offset %d", offset)}
 	}
 	r, err := s.job(ctx, name)
 	if err != nil {
@@ -144,7 +145,7 @@ func (s *Server) download(ctx context.Context, name, argument string, offset int
 	}
 }
 
-// checkOutput returns a *problem unless the job has written this output.
+// checkOutput returns a *rpcface.Problem unless the job has written this output.
 func checkOutput(r *record, argument string) error {
 	var all []string
 	known := false
@@ -156,14 +157,14 @@ func checkOutput(r *record, argument string) error {
 	}
 	switch {
 	case !known:
-		return &problem{
-			reason: unknownOutput, field: "argument", accepted: oneOf(all),
-			message: fmt.Sprintf("service %s writes no file %.70q", r.Request.Service, argument),
+		return &rpcface.Problem{
+			Reason: rpcface.UnknownOutput, Field: "argument", Accepted: oneOf(all),
+			Message: fmt.Sprintf("service %s writes no file %.70q", r.Request.Service, argument),
 		}
 	case !r.State.Final():
-		return &problem{
-			reason: unknownOutput, field: "argument", message: fmt.Sprintf("job %s has not ended", r.ID), retryable: true,
-			hint: "wait for the job's end",
+		return &rpcface.Problem{
+			Reason: rpcface.UnknownOutput, Field: "argument", Message: fmt.Sprintf("job %s has not ended", r.ID), Retryable: true,
+			Hint: "wait for the job's end",
 		}
 	}
 	for _, o := range r.outputs {
@@ -181,9 +182,9 @@ func oneOf(names []string) string {
 	return "one of " + strings.Join(names, ", ")
 }
 
-func notWritten(argument string) *problem {
-	return &problem{
-		reason: unknownOutput, field: "argument", message: fmt.Sprintf("the job has not written %s", argument),
-		hint: "its outcome and drover logs may say why",
+func notWritten(argument string) *rpcface.Problem {
+	return &rpcface.Problem{
+		Reason: rpcface.UnknownOutput, Field: "argument", Message: fmt.Sprintf("the job has not written %s", argument),
+		Hint: "its outcome and drover logs may say why",
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/rpcface"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
@@ -56,8 +57,8 @@ func (f face) Estimate(ctx context.Context, req *droverv1.EstimateRequest) (*dro
 	}
 	q, err := f.s.estimate(ctx, r, notBefore)
 	var refusal *site.Refusal
-	if p, _ := asProblem(err); err != nil && (errors.As(err, &refusal) || p.reason == queueFull) {
-		return &droverv1.EstimateResponse{Quote: &droverv1.Quote{Refusal: detailOf(p)}}, nil
+	if p, _ := asProblem(err); err != nil && (errors.As(err, &refusal) || p.Reason == rpcface.QueueFull) {
+		return &droverv1.EstimateResponse{Quote: &droverv1.Quote{Refusal: rpcface.DetailOf(p)}}, nil
 	}
 	if err != nil {
 		return nil, err
@@ -102,9 +103,9 @@ func (f face) ListJobs(ctx context.Context, req *droverv1.ServerServiceListJobsR
 	size := int(req.GetPageSize())
 	switch {
 	case size < 0 || size > largestPage:
-		return nil, &problem{
-			reason: outOfRange, field: "page_size", accepted: fmt.Sprintf("0 (for %d) to %d", defaultPage, largestPage),
-			message: fmt.Sprintf("page_size: %d", size),
+		return nil, &rpcface.Problem{
+			Reason: rpcface.OutOfRange, Field: "page_size", Accepted: fmt.Sprintf("0 (for %d) to %d", defaultPage, largestPage),
+			Message: fmt.Sprintf("page_size: %d", size),
 		}
 	case size == 0:
 		size = defaultPage

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/rpcface"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
@@ -32,9 +33,9 @@ func durationIn(field string, d *durationpb.Duration) (batch.Duration, error) {
 		return 0, nil
 	}
 	if d.CheckValid() != nil || d.GetSeconds() < 0 || d.GetNanos() < 0 {
-		return 0, &problem{
-			reason: outOfRange, field: field, accepted: "a time of 0s or more",
-			message: fmt.Sprintf("%s: %d s and %d ns", field, d.GetSeconds(), d.GetNanos()),
+		return 0, &rpcface.Problem{
+			Reason: rpcface.OutOfRange, Field: field, Accepted: "a time of 0s or more",
+			Message: fmt.Sprintf("%s: %d s and %d ns", field, d.GetSeconds(), d.GetNanos()),
 		}
 	}
 	return batch.Duration(d.GetSeconds())*batch.Second + batch.Duration(d.GetNanos()+999)/1000, nil
@@ -46,9 +47,9 @@ func timeIn(field string, t *timestamppb.Timestamp) (batch.Time, error) {
 		return 0, nil
 	}
 	if t.CheckValid() != nil || t.GetSeconds() < 0 {
-		return 0, &problem{
-			reason: outOfRange, field: field, accepted: "an instant from 1970 to 9999",
-			message: fmt.Sprintf("%s: %d s after 1970", field, t.GetSeconds()),
+		return 0, &rpcface.Problem{
+			Reason: rpcface.OutOfRange, Field: field, Accepted: "an instant from 1970 to 9999",
+			Message: fmt.Sprintf("%s: %d s after 1970", field, t.GetSeconds()),
 		}
 	}
 	return max(batch.Time(t.GetSeconds())*batch.Time(batch.Second)+batch.Time(t.GetNanos()/1000), 1), nil
@@ -65,7 +66,7 @@ func timeOut(t batch.Time) *timestamppb.Timestamp {
 // requestIn translates a request. Whether it can be had is the core's to say.
 func requestIn(r *droverv1.Request) (*site.Request, error) {
 	if r == nil {
-		return nil, &problem{reason: badValue, field: "request", accepted: "a request", message: "request: missing"}
+		return nil, &rpcface.Problem{Reason: rpcface.BadValue, Field: "request", Accepted: "a request", Message: "request: missing"}
 	}
 	out := &site.Request{
 		Service: r.GetService(), Width: r.GetWidth(), Owner: r.GetOwner(), Origin: batch.Grid,
@@ -77,9 +78,9 @@ func requestIn(r *droverv1.Request) (*site.Request, error) {
 		return nil, err
 	}
 	if r.GetWalltime() != nil && out.Walltime == 0 {
-		return nil, &problem{
-			reason: outOfRange, field: "request.walltime", accepted: "above 0s, or none for the site's choice",
-			message: "request.walltime: 0s",
+		return nil, &rpcface.Problem{
+			Reason: rpcface.OutOfRange, Field: "request.walltime", Accepted: "above 0s, or none for the site's choice",
+			Message: "request.walltime: 0s",
 		}
 	}
 	if out.Deadline, err = timeIn("request.deadline", r.GetDeadline()); err != nil {
@@ -114,8 +115,8 @@ func requestIn(r *droverv1.Request) (*site.Request, error) {
 
 func shareIn(cpu float64) (batch.Share, error) {
 	if !(cpu >= 0 && cpu <= 1) {
-		return 0, &problem{
-			reason: outOfRange, field: "request.cpu", accepted: "above 0 and up to 1, 0 for 1", message: fmt.Sprintf("request.cpu: %g", cpu),
+		return 0, &rpcface.Problem{
+			Reason: rpcface.OutOfRange, Field: "request.cpu", Accepted: "above 0 and up to 1, 0 for 1", Message: fmt.Sprintf("request.cpu: %g", cpu),
 		}
 	}
 	return batch.Share(math.Ceil(cpu * float64(batch.One))), nil
@@ -137,9 +138,9 @@ func valueIn(name string, v *droverv1.Value) (catalogue.Value, error) {
 		f := k.FileValue
 		return catalogue.FileIn(catalogue.File{SHA256: f.GetSha256(), Size: f.GetSizeBytes(), Name: f.GetName()}), nil
 	}
-	return catalogue.Value{}, &problem{
-		reason: badValue, field: "request.arguments." + name, accepted: "a value of a type that this server knows",
-		message: fmt.Sprintf("argument %s: no value", name),
+	return catalogue.Value{}, &rpcface.Problem{
+		Reason: rpcface.BadValue, Field: "request.arguments." + name, Accepted: "a value of a type that this server knows",
+		Message: fmt.Sprintf("argument %s: no value", name),
 	}
 }
 

@@ -192,7 +192,7 @@ func (s *Server) Run(ctx context.Context) error {
 		s.log.Info("server stops", "reason", context.Cause(ctx))
 	}
 	s.leaving.Store(true)
-	health.stopping()
+	health.Stopping()
 	s.leave(life)
 	if s.endJobs(life) {
 		<-watching // it has heard of every end

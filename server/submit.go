@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/rpcface"
 	"github.com/seed-9b8f70bb/drover/server/blobs"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 	"github.com/seed-9b8f70bb/drover/server/site"
@@ -115,12 +116,12 @@ func (s *Server) files(r *site.Request) map[string]catalogue.File {
 	return files
 }
 
-// checkContent returns a *problem unless the file that a request names is here.
+// checkContent returns a *rpcface.Problem unless the file that a request names is here.
 func (s *Server) checkContent(argument string, f catalogue.File) error {
 	if !blobs.IsSHA256(f.SHA256) {
-		return &problem{
-			reason: badValue, field: "request.arguments." + argument, accepted: "a file with its sha256, 64 lower-case hexadecimal digits",
-			message: fmt.Sprintf("argument %s: sha256 %.70q", argument, f.SHA256),
+		return &rpcface.Problem{
+			Reason: rpcface.BadValue, Field: "request.arguments." + argument, Accepted: "a file with its sha256, 64 lower-case hexadecimal digits",
+			Message: fmt.Sprintf("argument %s: sha256 %.70q", argument, f.SHA256),
 		}
 	}
 	b, err := s.content.Find(f.SHA256)
@@ -128,19 +129,19 @@ func (s *Server) checkContent(argument string, f catalogue.File) error {
 		return missing(argument, f)
 	}
 	if b.Size != f.Size {
-		return &problem{
-			reason: badValue, field: "request.arguments." + argument, accepted: fmt.Sprintf("size_bytes of %d", b.Size),
-			message: fmt.Sprintf("argument %s: size of %d bytes, but the content has %d", argument, f.Size, b.Size),
+		return &rpcface.Problem{
+			Reason: rpcface.BadValue, Field: "request.arguments." + argument, Accepted: fmt.Sprintf("size_bytes of %d", b.Size),
+			Message: fmt.Sprintf("argument %s: size of %d bytes, but the content has %d", argument, f.Size, b.Size),
 		}
 	}
 	return nil
 }
 
-func missing(argument string, f catalogue.File) *problem {
-	return &problem{
-		reason: unknownContent, field: "request.arguments." + argument, accepted: "content that was uploaded to this server",
-		message: fmt.Sprintf("argument %s: no content %s here", argument, f.SHA256),
-		hint:    "upload the file to this server, then submit again",
+func missing(argument string, f catalogue.File) *rpcface.Problem {
+	return &rpcface.Problem{
+		Reason: rpcface.UnknownContent, Field: "request.arguments." + argument, Accepted: "content that was uploaded to this server",
+		Message: fmt.Sprintf("argument %s: no content %s here", argument, f.SHA256),
+		Hint:    "upload the file to this server, then submit again",
 	}
 }
 
@@ -181,16 +182,16 @@ func (s *Server) accept(ctx context.Context, id batch.JobID, sub submission, sta
 	return s.record(j), true, nil
 }
 
-// full returns a *problem when no further job may wait here; called by the loop.
+// full returns a *rpcface.Problem when no further job may wait here; called by the loop.
 func (s *Server) full() error {
 	limit := s.cfg.Limits.Waiting
 	if s.core.Load().Waiting < limit {
 		return nil
 	}
-	return &problem{
-		reason: queueFull, accepted: fmt.Sprintf("at most %d waiting jobs", limit),
-		message: fmt.Sprintf("the queue of site %s is full", s.cfg.Name), retryable: true,
-		hint: "try again when jobs have started; drover sites shows the queues",
+	return &rpcface.Problem{
+		Reason: rpcface.QueueFull, Accepted: fmt.Sprintf("at most %d waiting jobs", limit),
+		Message: fmt.Sprintf("the queue of site %s is full", s.cfg.Name), Retryable: true,
+		Hint: "try again when jobs have started; drover sites shows the queues",
 	}
 }
 

@@ -1,0 +1,51 @@
+package rpcface
+
+import (
+	"connectrpc.com/connect"
+
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+)
+
+// Problem is an error that a client is told about in full. Its fields are those
+// of ErrorDetail, where they are explained.
+type Problem struct {
+	Reason    Reason
+	Field     string
+	Accepted  string
+	Message   string
+	Hint      string
+	Retryable bool
+}
+
+// Error says what happened to a person.
+func (p *Problem) Error() string { return p.Message }
+
+// WithDetail returns err as a Connect error with the code of p's reason and p as
+// its detail. The text is err's, which may be p itself.
+func WithDetail(err error, p *Problem) *connect.Error {
+	e := connect.NewError(Code(p.Reason), err)
+	if d, err := connect.NewErrorDetail(DetailOf(p)); err == nil {
+		e.AddDetail(d)
+	}
+	return e
+}
+
+// DetailOf returns a problem as it crosses the wire, nil for nil.
+func DetailOf(p *Problem) *droverv1.ErrorDetail {
+	if p == nil {
+		return nil
+	}
+	return &droverv1.ErrorDetail{
+		Reason: string(p.Reason), Field: p.Field, Accepted: p.Accepted, Message: p.Message,
+		Hint: p.Hint, Retryable: p.Retryable,
+	}
+}
+
+// ProblemOf is the inverse of DetailOf, but for nil, which becomes a problem
+// without a reason.
+func ProblemOf(d *droverv1.ErrorDetail) *Problem {
+	return &Problem{
+		Reason: Reason(d.GetReason()), Field: d.GetField(), Accepted: d.GetAccepted(), Message: d.GetMessage(),
+		Hint: d.GetHint(), Retryable: d.GetRetryable(),
+	}
+}

@@ -1,0 +1,56 @@
+package rpcface_test
+
+import (
+	"errors"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"connectrpc.com/connect"
+	"github.com/google/go-cmp/cmp"
+
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/rpcface"
+)
+
+func TestEveryReasonOfTheProtocolHasACode(t *testing.T) {
+	source, err := os.ReadFile("../proto/drover/v1/error.proto")
+	if err != nil {
+		t.Fatal(err)
+	}
+	comment, _, _ := strings.Cut(string(source), "string reason = 1;")
+	_, comment, _ = strings.Cut(comment, "message ErrorDetail {")
+	words := regexp.MustCompile(`"([a-z-]+)"`).FindAllStringSubmatch(comment, -1)
+	if len(words) < 20 {
+		t.Fatalf("error.proto lists %d reasons, want 20 or more", len(words))
+	}
+	for _, w := range words {
+		if rpcface.Code(rpcface.Reason(w[1])) == connect.CodeUnknown {
+			t.Errorf("reason %s has no code", w[1])
+		}
+	}
+	if c := rpcface.Code("a word of the future"); c != connect.CodeUnknown {
+		t.Errorf("code of an unknown reason: %v", c)
+	}
+}
+
+func TestAProblemCrossesTheWireWhole(t *testing.T) {
+	p := &rpcface.Problem{
+		Reason: rpcface.QueueFull, Field: "f", Accepted: "a", Message: "m", Hint: "h", Retryable: true,
+	}
+	e := rpcface.WithDetail(errors.New("told"), p)
+	if e.Code() != connect.CodeResourceExhausted || e.Message() != "told" || len(e.Details()) != 1 {
+		t.Fatalf("code %v, message %q, %d details", e.Code(), e.Message(), len(e.Details()))
+	}
+	v, err := e.Details()[0].Value()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(p, rpcface.ProblemOf(v.(*droverv1.ErrorDetail))); diff != "" {
+		t.Errorf("problem (-sent +received):\n%s", diff)
+	}
+	if d := rpcface.DetailOf(nil); d != nil {
+		t.Errorf("detail of no problem: %v", d)
+	}
+}

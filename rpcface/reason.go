@@ -1,0 +1,63 @@
+package rpcface
+
+import "connectrpc.com/connect"
+
+// Reason is the stable word of a problem, one of those that ErrorDetail lists.
+type Reason string
+
+// The reasons that agent and server give themselves. The others, of the table
+// below, are those of the server's core.
+const (
+	BadValue       Reason = "bad-value"
+	OutOfRange     Reason = "out-of-range"
+	UnknownService Reason = "unknown-service"
+	UnknownJob     Reason = "unknown-job"
+	UnknownContent Reason = "unknown-content"
+	UnknownOutput  Reason = "unknown-output"
+	TooLarge       Reason = "too-large"
+	QueueFull      Reason = "queue-full"
+	NoSite         Reason = "no-site"
+	NoCandidate    Reason = "no-candidate"
+	NoEstimate     Reason = "no-estimate"
+	Unreachable    Reason = "unreachable"
+	TimedOut       Reason = "timeout"
+	Stopping       Reason = "stopping"
+	Internal       Reason = "internal"
+)
+
+// codes maps the reasons of ErrorDetail to Connect codes.
+var codes = map[Reason]connect.Code{
+	BadValue:           connect.CodeInvalidArgument,
+	OutOfRange:         connect.CodeInvalidArgument,
+	"unknown-argument": connect.CodeInvalidArgument,
+	"missing-argument": connect.CodeInvalidArgument,
+	"wrong-type":       connect.CodeInvalidArgument,
+	TooLarge:           connect.CodeInvalidArgument,
+	"too-wide":         connect.CodeFailedPrecondition,
+	"too-long":         connect.CodeFailedPrecondition,
+	"too-late":         connect.CodeFailedPrecondition,
+	"no-memory":        connect.CodeFailedPrecondition,
+	"cannot-run":       connect.CodeFailedPrecondition,
+	"stale-id":         connect.CodeFailedPrecondition,
+	"job-conflict":     connect.CodeAlreadyExists,
+	QueueFull:          connect.CodeResourceExhausted,
+	UnknownService:     connect.CodeNotFound,
+	UnknownJob:         connect.CodeNotFound,
+	UnknownContent:     connect.CodeNotFound,
+	UnknownOutput:      connect.CodeNotFound,
+	NoSite:             connect.CodeUnavailable,
+	NoCandidate:        connect.CodeUnavailable,
+	Unreachable:        connect.CodeUnavailable,
+	Stopping:           connect.CodeUnavailable,
+	TimedOut:           connect.CodeDeadlineExceeded,
+	NoEstimate:         connect.CodeInternal,
+	Internal:           connect.CodeInternal,
+}
+
+// Code returns the Connect code of a reason, CodeUnknown for an unknown one.
+func Code(r Reason) connect.Code {
+	if code, ok := codes[r]; ok {
+		return code
+	}
+	return connect.CodeUnknown
+}
