@@ -12,7 +12,10 @@ import (
 )
 
 // face is the agent's AgentService. It translates and decides nothing.
-type face struct{ a *Agent }
+type face struct {
+	droverv1connect.UnimplementedAgentServiceHandler
+	a *Agent
+}
 
 var _ droverv1connect.AgentServiceHandler = face{}
 
@@ -21,7 +24,7 @@ func (a *Agent) server() (*http.Server, *rpcface.Health) {
 	return rpcface.Serve(rpcface.Config{
 		Service: droverv1connect.AgentServiceName,
 		Handler: func(opts ...connect.HandlerOption) (string, http.Handler) {
-			return droverv1connect.NewAgentServiceHandler(face{a}, opts...)
+			return droverv1connect.NewAgentServiceHandler(face{a: a}, opts...)
 		},
 		Options: []connect.HandlerOption{
 			connect.WithRecover(a.recovered),

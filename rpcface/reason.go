@@ -17,6 +17,9 @@ const (
 	TooLarge       Reason = "too-large"
 	QueueFull      Reason = "queue-full"
 	NoSite         Reason = "no-site"
+	UnknownSite    Reason = "unknown-site"
+	Draining       Reason = "draining"
+	DiskFull       Reason = "disk-full"
 	NoCandidate    Reason = "no-candidate"
 	NoEstimate     Reason = "no-estimate"
 	Unreachable    Reason = "unreachable"
@@ -45,6 +48,15 @@ var codes = map[Reason]connect.Code{
 	UnknownJob:         connect.CodeNotFound,
 	UnknownContent:     connect.CodeNotFound,
 	UnknownOutput:      connect.CodeNotFound,
+	UnknownSite:        connect.CodeNotFound,
+	"forgotten":        connect.CodeNotFound,
+	"not-waiting":      connect.CodeFailedPrecondition,
+	"not-movable":      connect.CodeFailedPrecondition,
+	"stale-epoch":      connect.CodeFailedPrecondition,
+	"stale-round":      connect.CodeFailedPrecondition,
+	"withdrawn":        connect.CodeFailedPrecondition,
+	Draining:           connect.CodeUnavailable,
+	DiskFull:           connect.CodeResourceExhausted,
 	NoSite:             connect.CodeUnavailable,
 	NoCandidate:        connect.CodeUnavailable,
 	Unreachable:        connect.CodeUnavailable,

@@ -12,7 +12,10 @@ import (
 )
 
 // face is the ServerService. It translates and decides nothing.
-type face struct{ s *Server }
+type face struct {
+	droverv1connect.UnimplementedServerServiceHandler
+	s *Server
+}
 
 var _ droverv1connect.ServerServiceHandler = face{}
 
@@ -21,7 +24,7 @@ func (s *Server) face() (*http.Server, *rpcface.Health) {
 	return rpcface.Serve(rpcface.Config{
 		Service: droverv1connect.ServerServiceName,
 		Handler: func(opts ...connect.HandlerOption) (string, http.Handler) {
-			return droverv1connect.NewServerServiceHandler(face{s}, opts...)
+			return droverv1connect.NewServerServiceHandler(face{s: s}, opts...)
 		},
 		Options: []connect.HandlerOption{
 			connect.WithRecover(s.recovered),

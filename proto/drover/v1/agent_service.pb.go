@@ -794,11 +794,471 @@ func (x *AgentServiceListJobsResponse) GetMissing() []*Candidate {
 	return nil
 }
 
+// AgentServiceMoveJobRequest orders a move.
+type AgentServiceMoveJobRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ID of the job.
+	JobId string `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
+	// Name of the site it is to go to; empty for the one that would finish it
+	// first.
+	To string `protobuf:"bytes,2,opt,name=to,proto3" json:"to,omitempty"`
+	// How much sooner it must be finished there; unset for a move at any price.
+	MinGain *durationpb.Duration `protobuf:"bytes,3,opt,name=min_gain,json=minGain,proto3" json:"min_gain,omitempty"`
+	// Why, for the record; empty for "by hand".
+	Reason        string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AgentServiceMoveJobRequest) Reset() {
+	*x = AgentServiceMoveJobRequest{}
+	mi := &file_drover_v1_agent_service_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AgentServiceMoveJobRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AgentServiceMoveJobRequest) ProtoMessage() {}
+
+func (x *AgentServiceMoveJobRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_agent_service_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AgentServiceMoveJobRequest.ProtoReflect.Descriptor instead.
+func (*AgentServiceMoveJobRequest) Descriptor() ([]byte, []int) {
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *AgentServiceMoveJobRequest) GetJobId() string {
+	if x != nil {
+		return x.JobId
+	}
+	return ""
+}
+
+func (x *AgentServiceMoveJobRequest) GetTo() string {
+	if x != nil {
+		return x.To
+	}
+	return ""
+}
+
+func (x *AgentServiceMoveJobRequest) GetMinGain() *durationpb.Duration {
+	if x != nil {
+		return x.MinGain
+	}
+	return nil
+}
+
+func (x *AgentServiceMoveJobRequest) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+// AgentServiceMoveJobResponse says that the move has begun.
+type AgentServiceMoveJobResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The job as its server has it now.
+	Job *Job `protobuf:"bytes,1,opt,name=job,proto3" json:"job,omitempty"`
+	// The site it goes to.
+	To            *Target `protobuf:"bytes,2,opt,name=to,proto3" json:"to,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AgentServiceMoveJobResponse) Reset() {
+	*x = AgentServiceMoveJobResponse{}
+	mi := &file_drover_v1_agent_service_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AgentServiceMoveJobResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AgentServiceMoveJobResponse) ProtoMessage() {}
+
+func (x *AgentServiceMoveJobResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_agent_service_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AgentServiceMoveJobResponse.ProtoReflect.Descriptor instead.
+func (*AgentServiceMoveJobResponse) Descriptor() ([]byte, []int) {
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *AgentServiceMoveJobResponse) GetJob() *Job {
+	if x != nil {
+		return x.Job
+	}
+	return nil
+}
+
+func (x *AgentServiceMoveJobResponse) GetTo() *Target {
+	if x != nil {
+		return x.To
+	}
+	return nil
+}
+
+// AgentServiceListMovesRequest selects moves.
+type AgentServiceListMovesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// At most so many; 0 for the agent's default.
+	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// Where to go on: next_page_token of the page before.
+	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// Terms "key=value" separated by spaces, all of which must hold. Keys: job,
+	// site (from or to), state (pending, moved, aborted).
+	Filter        string `protobuf:"bytes,3,opt,name=filter,proto3" json:"filter,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AgentServiceListMovesRequest) Reset() {
+	*x = AgentServiceListMovesRequest{}
+	mi := &file_drover_v1_agent_service_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AgentServiceListMovesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AgentServiceListMovesRequest) ProtoMessage() {}
+
+func (x *AgentServiceListMovesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_agent_service_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AgentServiceListMovesRequest.ProtoReflect.Descriptor instead.
+func (*AgentServiceListMovesRequest) Descriptor() ([]byte, []int) {
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *AgentServiceListMovesRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *AgentServiceListMovesRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+func (x *AgentServiceListMovesRequest) GetFilter() string {
+	if x != nil {
+		return x.Filter
+	}
+	return ""
+}
+
+// AgentServiceListMovesResponse is one page of moves.
+type AgentServiceListMovesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The latest first, each once.
+	Moves []*Move `protobuf:"bytes,1,rep,name=moves,proto3" json:"moves,omitempty"`
+	// Empty on the last page.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	// The sites that did not answer: site and missing are set.
+	Missing       []*Candidate `protobuf:"bytes,3,rep,name=missing,proto3" json:"missing,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AgentServiceListMovesResponse) Reset() {
+	*x = AgentServiceListMovesResponse{}
+	mi := &file_drover_v1_agent_service_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AgentServiceListMovesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AgentServiceListMovesResponse) ProtoMessage() {}
+
+func (x *AgentServiceListMovesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_agent_service_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AgentServiceListMovesResponse.ProtoReflect.Descriptor instead.
+func (*AgentServiceListMovesResponse) Descriptor() ([]byte, []int) {
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *AgentServiceListMovesResponse) GetMoves() []*Move {
+	if x != nil {
+		return x.Moves
+	}
+	return nil
+}
+
+func (x *AgentServiceListMovesResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+func (x *AgentServiceListMovesResponse) GetMissing() []*Candidate {
+	if x != nil {
+		return x.Missing
+	}
+	return nil
+}
+
+// AgentServiceSetDrainingRequest says what a site shall do.
+type AgentServiceSetDrainingRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the site.
+	Site string `protobuf:"bytes,1,opt,name=site,proto3" json:"site,omitempty"`
+	// Whether to take no new jobs.
+	Draining      bool `protobuf:"varint,2,opt,name=draining,proto3" json:"draining,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AgentServiceSetDrainingRequest) Reset() {
+	*x = AgentServiceSetDrainingRequest{}
+	mi := &file_drover_v1_agent_service_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AgentServiceSetDrainingRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AgentServiceSetDrainingRequest) ProtoMessage() {}
+
+func (x *AgentServiceSetDrainingRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_agent_service_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AgentServiceSetDrainingRequest.ProtoReflect.Descriptor instead.
+func (*AgentServiceSetDrainingRequest) Descriptor() ([]byte, []int) {
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *AgentServiceSetDrainingRequest) GetSite() string {
+	if x != nil {
+		return x.Site
+	}
+	return ""
+}
+
+func (x *AgentServiceSetDrainingRequest) GetDraining() bool {
+	if x != nil {
+		return x.Draining
+	}
+	return false
+}
+
+// AgentServiceSetDrainingResponse is the site's queue after that.
+type AgentServiceSetDrainingResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// At the instant of the answer.
+	Status        *SiteStatus `protobuf:"bytes,1,opt,name=status,proto3" json:"status,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AgentServiceSetDrainingResponse) Reset() {
+	*x = AgentServiceSetDrainingResponse{}
+	mi := &file_drover_v1_agent_service_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AgentServiceSetDrainingResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AgentServiceSetDrainingResponse) ProtoMessage() {}
+
+func (x *AgentServiceSetDrainingResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_agent_service_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AgentServiceSetDrainingResponse.ProtoReflect.Descriptor instead.
+func (*AgentServiceSetDrainingResponse) Descriptor() ([]byte, []int) {
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *AgentServiceSetDrainingResponse) GetStatus() *SiteStatus {
+	if x != nil {
+		return x.Status
+	}
+	return nil
+}
+
+// AgentServiceSettleJobRequest is an operator's settlement.
+type AgentServiceSettleJobRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the site at which it is declared.
+	Site string `protobuf:"bytes,1,opt,name=site,proto3" json:"site,omitempty"`
+	// What is declared there.
+	Settle        *SettleJobRequest `protobuf:"bytes,2,opt,name=settle,proto3" json:"settle,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AgentServiceSettleJobRequest) Reset() {
+	*x = AgentServiceSettleJobRequest{}
+	mi := &file_drover_v1_agent_service_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AgentServiceSettleJobRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AgentServiceSettleJobRequest) ProtoMessage() {}
+
+func (x *AgentServiceSettleJobRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_agent_service_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AgentServiceSettleJobRequest.ProtoReflect.Descriptor instead.
+func (*AgentServiceSettleJobRequest) Descriptor() ([]byte, []int) {
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *AgentServiceSettleJobRequest) GetSite() string {
+	if x != nil {
+		return x.Site
+	}
+	return ""
+}
+
+func (x *AgentServiceSettleJobRequest) GetSettle() *SettleJobRequest {
+	if x != nil {
+		return x.Settle
+	}
+	return nil
+}
+
+// AgentServiceSettleJobResponse is the job after that.
+type AgentServiceSettleJobResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The job as that site has it.
+	Job           *Job `protobuf:"bytes,1,opt,name=job,proto3" json:"job,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AgentServiceSettleJobResponse) Reset() {
+	*x = AgentServiceSettleJobResponse{}
+	mi := &file_drover_v1_agent_service_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AgentServiceSettleJobResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AgentServiceSettleJobResponse) ProtoMessage() {}
+
+func (x *AgentServiceSettleJobResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_agent_service_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AgentServiceSettleJobResponse.ProtoReflect.Descriptor instead.
+func (*AgentServiceSettleJobResponse) Descriptor() ([]byte, []int) {
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *AgentServiceSettleJobResponse) GetJob() *Job {
+	if x != nil {
+		return x.Job
+	}
+	return nil
+}
+
 var File_drover_v1_agent_service_proto protoreflect.FileDescriptor
 
 const file_drover_v1_agent_service_proto_rawDesc = "" +
 	"\n" +
-	"\x1ddrover/v1/agent_service.proto\x12\tdrover.v1\x1a\x18drover/v1/decision.proto\x1a\x13drover/v1/job.proto\x1a\x17drover/v1/request.proto\x1a\x14drover/v1/site.proto\x1a\x1egoogle/protobuf/duration.proto\"\x88\x01\n" +
+	"\x1ddrover/v1/agent_service.proto\x12\tdrover.v1\x1a\x18drover/v1/decision.proto\x1a\x13drover/v1/job.proto\x1a\x14drover/v1/move.proto\x1a\x17drover/v1/request.proto\x1a\x1edrover/v1/server_service.proto\x1a\x14drover/v1/site.proto\x1a\x1egoogle/protobuf/duration.proto\"\x88\x01\n" +
 	"\n" +
 	"MapRequest\x12,\n" +
 	"\arequest\x18\x01 \x01(\v2\x12.drover.v1.RequestR\arequest\x12\x15\n" +
@@ -847,13 +1307,44 @@ const file_drover_v1_agent_service_proto_rawDesc = "" +
 	"\x1cAgentServiceListJobsResponse\x12\"\n" +
 	"\x04jobs\x18\x01 \x03(\v2\x0e.drover.v1.JobR\x04jobs\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12.\n" +
-	"\amissing\x18\x03 \x03(\v2\x14.drover.v1.CandidateR\amissing2\x95\x03\n" +
+	"\amissing\x18\x03 \x03(\v2\x14.drover.v1.CandidateR\amissing\"\x91\x01\n" +
+	"\x1aAgentServiceMoveJobRequest\x12\x15\n" +
+	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x0e\n" +
+	"\x02to\x18\x02 \x01(\tR\x02to\x124\n" +
+	"\bmin_gain\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\aminGain\x12\x16\n" +
+	"\x06reason\x18\x04 \x01(\tR\x06reason\"b\n" +
+	"\x1bAgentServiceMoveJobResponse\x12 \n" +
+	"\x03job\x18\x01 \x01(\v2\x0e.drover.v1.JobR\x03job\x12!\n" +
+	"\x02to\x18\x02 \x01(\v2\x11.drover.v1.TargetR\x02to\"r\n" +
+	"\x1cAgentServiceListMovesRequest\x12\x1b\n" +
+	"\tpage_size\x18\x01 \x01(\x05R\bpageSize\x12\x1d\n" +
+	"\n" +
+	"page_token\x18\x02 \x01(\tR\tpageToken\x12\x16\n" +
+	"\x06filter\x18\x03 \x01(\tR\x06filter\"\x9e\x01\n" +
+	"\x1dAgentServiceListMovesResponse\x12%\n" +
+	"\x05moves\x18\x01 \x03(\v2\x0f.drover.v1.MoveR\x05moves\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12.\n" +
+	"\amissing\x18\x03 \x03(\v2\x14.drover.v1.CandidateR\amissing\"P\n" +
+	"\x1eAgentServiceSetDrainingRequest\x12\x12\n" +
+	"\x04site\x18\x01 \x01(\tR\x04site\x12\x1a\n" +
+	"\bdraining\x18\x02 \x01(\bR\bdraining\"P\n" +
+	"\x1fAgentServiceSetDrainingResponse\x12-\n" +
+	"\x06status\x18\x01 \x01(\v2\x15.drover.v1.SiteStatusR\x06status\"g\n" +
+	"\x1cAgentServiceSettleJobRequest\x12\x12\n" +
+	"\x04site\x18\x01 \x01(\tR\x04site\x123\n" +
+	"\x06settle\x18\x02 \x01(\v2\x1b.drover.v1.SettleJobRequestR\x06settle\"A\n" +
+	"\x1dAgentServiceSettleJobResponse\x12 \n" +
+	"\x03job\x18\x01 \x01(\v2\x0e.drover.v1.JobR\x03job2\xa9\x06\n" +
 	"\fAgentService\x129\n" +
 	"\x03Map\x12\x15.drover.v1.MapRequest\x1a\x16.drover.v1.MapResponse\"\x03\x90\x02\x01\x12K\n" +
 	"\tListSites\x12\x1b.drover.v1.ListSitesRequest\x1a\x1c.drover.v1.ListSitesResponse\"\x03\x90\x02\x01\x12T\n" +
 	"\fListServices\x12\x1e.drover.v1.ListServicesRequest\x1a\x1f.drover.v1.ListServicesResponse\"\x03\x90\x02\x01\x12E\n" +
 	"\aFindJob\x12\x19.drover.v1.FindJobRequest\x1a\x1a.drover.v1.FindJobResponse\"\x03\x90\x02\x01\x12`\n" +
-	"\bListJobs\x12&.drover.v1.AgentServiceListJobsRequest\x1a'.drover.v1.AgentServiceListJobsResponse\"\x03\x90\x02\x01B:Z8github.com/seed-9b8f70bb/drover/proto/drover/v1;droverv1b\x06proto3"
+	"\bListJobs\x12&.drover.v1.AgentServiceListJobsRequest\x1a'.drover.v1.AgentServiceListJobsResponse\"\x03\x90\x02\x01\x12]\n" +
+	"\aMoveJob\x12%.drover.v1.AgentServiceMoveJobRequest\x1a&.drover.v1.AgentServiceMoveJobResponse\"\x03\x90\x02\x02\x12c\n" +
+	"\tListMoves\x12'.drover.v1.AgentServiceListMovesRequest\x1a(.drover.v1.AgentServiceListMovesResponse\"\x03\x90\x02\x01\x12i\n" +
+	"\vSetDraining\x12).drover.v1.AgentServiceSetDrainingRequest\x1a*.drover.v1.AgentServiceSetDrainingResponse\"\x03\x90\x02\x02\x12c\n" +
+	"\tSettleJob\x12'.drover.v1.AgentServiceSettleJobRequest\x1a(.drover.v1.AgentServiceSettleJobResponse\"\x03\x90\x02\x02B:Z8github.com/seed-9b8f70bb/drover/proto/drover/v1;droverv1b\x06proto3"
 
 var (
 	file_drover_v1_agent_service_proto_rawDescOnce sync.Once
@@ -867,62 +1358,88 @@ func file_drover_v1_agent_service_proto_rawDescGZIP() []byte {
 	return file_drover_v1_agent_service_proto_rawDescData
 }
 
-var file_drover_v1_agent_service_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_drover_v1_agent_service_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
 var file_drover_v1_agent_service_proto_goTypes = []any{
-	(*MapRequest)(nil),                   // 0: drover.v1.MapRequest
-	(*MapResponse)(nil),                  // 1: drover.v1.MapResponse
-	(*Target)(nil),                       // 2: drover.v1.Target
-	(*ListSitesRequest)(nil),             // 3: drover.v1.ListSitesRequest
-	(*ListSitesResponse)(nil),            // 4: drover.v1.ListSitesResponse
-	(*KnownSite)(nil),                    // 5: drover.v1.KnownSite
-	(*ListServicesRequest)(nil),          // 6: drover.v1.ListServicesRequest
-	(*ListServicesResponse)(nil),         // 7: drover.v1.ListServicesResponse
-	(*OfferedService)(nil),               // 8: drover.v1.OfferedService
-	(*FindJobRequest)(nil),               // 9: drover.v1.FindJobRequest
-	(*FindJobResponse)(nil),              // 10: drover.v1.FindJobResponse
-	(*AgentServiceListJobsRequest)(nil),  // 11: drover.v1.AgentServiceListJobsRequest
-	(*AgentServiceListJobsResponse)(nil), // 12: drover.v1.AgentServiceListJobsResponse
-	(*Request)(nil),                      // 13: drover.v1.Request
-	(*durationpb.Duration)(nil),          // 14: google.protobuf.Duration
-	(*DecisionRecord)(nil),               // 15: drover.v1.DecisionRecord
-	(*Site)(nil),                         // 16: drover.v1.Site
-	(*SiteStatus)(nil),                   // 17: drover.v1.SiteStatus
-	(*Missing)(nil),                      // 18: drover.v1.Missing
-	(*Service)(nil),                      // 19: drover.v1.Service
-	(*Job)(nil),                          // 20: drover.v1.Job
-	(*Candidate)(nil),                    // 21: drover.v1.Candidate
+	(*MapRequest)(nil),                      // 0: drover.v1.MapRequest
+	(*MapResponse)(nil),                     // 1: drover.v1.MapResponse
+	(*Target)(nil),                          // 2: drover.v1.Target
+	(*ListSitesRequest)(nil),                // 3: drover.v1.ListSitesRequest
+	(*ListSitesResponse)(nil),               // 4: drover.v1.ListSitesResponse
+	(*KnownSite)(nil),                       // 5: drover.v1.KnownSite
+	(*ListServicesRequest)(nil),             // 6: drover.v1.ListServicesRequest
+	(*ListServicesResponse)(nil),            // 7: drover.v1.ListServicesResponse
+	(*OfferedService)(nil),                  // 8: drover.v1.OfferedService
+	(*FindJobRequest)(nil),                  // 9: drover.v1.FindJobRequest
+	(*FindJobResponse)(nil),                 // 10: drover.v1.FindJobResponse
+	(*AgentServiceListJobsRequest)(nil),     // 11: drover.v1.AgentServiceListJobsRequest
+	(*AgentServiceListJobsResponse)(nil),    // 12: drover.v1.AgentServiceListJobsResponse
+	(*AgentServiceMoveJobRequest)(nil),      // 13: drover.v1.AgentServiceMoveJobRequest
+	(*AgentServiceMoveJobResponse)(nil),     // 14: drover.v1.AgentServiceMoveJobResponse
+	(*AgentServiceListMovesRequest)(nil),    // 15: drover.v1.AgentServiceListMovesRequest
+	(*AgentServiceListMovesResponse)(nil),   // 16: drover.v1.AgentServiceListMovesResponse
+	(*AgentServiceSetDrainingRequest)(nil),  // 17: drover.v1.AgentServiceSetDrainingRequest
+	(*AgentServiceSetDrainingResponse)(nil), // 18: drover.v1.AgentServiceSetDrainingResponse
+	(*AgentServiceSettleJobRequest)(nil),    // 19: drover.v1.AgentServiceSettleJobRequest
+	(*AgentServiceSettleJobResponse)(nil),   // 20: drover.v1.AgentServiceSettleJobResponse
+	(*Request)(nil),                         // 21: drover.v1.Request
+	(*durationpb.Duration)(nil),             // 22: google.protobuf.Duration
+	(*DecisionRecord)(nil),                  // 23: drover.v1.DecisionRecord
+	(*Site)(nil),                            // 24: drover.v1.Site
+	(*SiteStatus)(nil),                      // 25: drover.v1.SiteStatus
+	(*Missing)(nil),                         // 26: drover.v1.Missing
+	(*Service)(nil),                         // 27: drover.v1.Service
+	(*Job)(nil),                             // 28: drover.v1.Job
+	(*Candidate)(nil),                       // 29: drover.v1.Candidate
+	(*Move)(nil),                            // 30: drover.v1.Move
+	(*SettleJobRequest)(nil),                // 31: drover.v1.SettleJobRequest
 }
 var file_drover_v1_agent_service_proto_depIdxs = []int32{
-	13, // 0: drover.v1.MapRequest.request:type_name -> drover.v1.Request
-	14, // 1: drover.v1.MapRequest.deadline:type_name -> google.protobuf.Duration
+	21, // 0: drover.v1.MapRequest.request:type_name -> drover.v1.Request
+	22, // 1: drover.v1.MapRequest.deadline:type_name -> google.protobuf.Duration
 	2,  // 2: drover.v1.MapResponse.targets:type_name -> drover.v1.Target
-	15, // 3: drover.v1.MapResponse.decision:type_name -> drover.v1.DecisionRecord
+	23, // 3: drover.v1.MapResponse.decision:type_name -> drover.v1.DecisionRecord
 	5,  // 4: drover.v1.ListSitesResponse.sites:type_name -> drover.v1.KnownSite
-	16, // 5: drover.v1.KnownSite.site:type_name -> drover.v1.Site
-	17, // 6: drover.v1.KnownSite.status:type_name -> drover.v1.SiteStatus
-	14, // 7: drover.v1.KnownSite.heard_ago:type_name -> google.protobuf.Duration
-	18, // 8: drover.v1.KnownSite.missing:type_name -> drover.v1.Missing
+	24, // 5: drover.v1.KnownSite.site:type_name -> drover.v1.Site
+	25, // 6: drover.v1.KnownSite.status:type_name -> drover.v1.SiteStatus
+	22, // 7: drover.v1.KnownSite.heard_ago:type_name -> google.protobuf.Duration
+	26, // 8: drover.v1.KnownSite.missing:type_name -> drover.v1.Missing
 	8,  // 9: drover.v1.ListServicesResponse.services:type_name -> drover.v1.OfferedService
-	19, // 10: drover.v1.OfferedService.service:type_name -> drover.v1.Service
+	27, // 10: drover.v1.OfferedService.service:type_name -> drover.v1.Service
 	2,  // 11: drover.v1.FindJobResponse.target:type_name -> drover.v1.Target
-	20, // 12: drover.v1.FindJobResponse.job:type_name -> drover.v1.Job
-	20, // 13: drover.v1.AgentServiceListJobsResponse.jobs:type_name -> drover.v1.Job
-	21, // 14: drover.v1.AgentServiceListJobsResponse.missing:type_name -> drover.v1.Candidate
-	0,  // 15: drover.v1.AgentService.Map:input_type -> drover.v1.MapRequest
-	3,  // 16: drover.v1.AgentService.ListSites:input_type -> drover.v1.ListSitesRequest
-	6,  // 17: drover.v1.AgentService.ListServices:input_type -> drover.v1.ListServicesRequest
-	9,  // 18: drover.v1.AgentService.FindJob:input_type -> drover.v1.FindJobRequest
-	11, // 19: drover.v1.AgentService.ListJobs:input_type -> drover.v1.AgentServiceListJobsRequest
-	1,  // 20: drover.v1.AgentService.Map:output_type -> drover.v1.MapResponse
-	4,  // 21: drover.v1.AgentService.ListSites:output_type -> drover.v1.ListSitesResponse
-	7,  // 22: drover.v1.AgentService.ListServices:output_type -> drover.v1.ListServicesResponse
-	10, // 23: drover.v1.AgentService.FindJob:output_type -> drover.v1.FindJobResponse
-	12, // 24: drover.v1.AgentService.ListJobs:output_type -> drover.v1.AgentServiceListJobsResponse
-	20, // [20:25] is the sub-list for method output_type
-	15, // [15:20] is the sub-list for method input_type
-	15, // [15:15] is the sub-list for extension type_name
-	15, // [15:15] is the sub-list for extension extendee
-	0,  // [0:15] is the sub-list for field type_name
+	28, // 12: drover.v1.FindJobResponse.job:type_name -> drover.v1.Job
+	28, // 13: drover.v1.AgentServiceListJobsResponse.jobs:type_name -> drover.v1.Job
+	29, // 14: drover.v1.AgentServiceListJobsResponse.missing:type_name -> drover.v1.Candidate
+	22, // 15: drover.v1.AgentServiceMoveJobRequest.min_gain:type_name -> google.protobuf.Duration
+	28, // 16: drover.v1.AgentServiceMoveJobResponse.job:type_name -> drover.v1.Job
+	2,  // 17: drover.v1.AgentServiceMoveJobResponse.to:type_name -> drover.v1.Target
+	30, // 18: drover.v1.AgentServiceListMovesResponse.moves:type_name -> drover.v1.Move
+	29, // 19: drover.v1.AgentServiceListMovesResponse.missing:type_name -> drover.v1.Candidate
+	25, // 20: drover.v1.AgentServiceSetDrainingResponse.status:type_name -> drover.v1.SiteStatus
+	31, // 21: drover.v1.AgentServiceSettleJobRequest.settle:type_name -> drover.v1.SettleJobRequest
+	28, // 22: drover.v1.AgentServiceSettleJobResponse.job:type_name -> drover.v1.Job
+	0,  // 23: drover.v1.AgentService.Map:input_type -> drover.v1.MapRequest
+	3,  // 24: drover.v1.AgentService.ListSites:input_type -> drover.v1.ListSitesRequest
+	6,  // 25: drover.v1.AgentService.ListServices:input_type -> drover.v1.ListServicesRequest
+	9,  // 26: drover.v1.AgentService.FindJob:input_type -> drover.v1.FindJobRequest
+	11, // 27: drover.v1.AgentService.ListJobs:input_type -> drover.v1.AgentServiceListJobsRequest
+	13, // 28: drover.v1.AgentService.MoveJob:input_type -> drover.v1.AgentServiceMoveJobRequest
+	15, // 29: drover.v1.AgentService.ListMoves:input_type -> drover.v1.AgentServiceListMovesRequest
+	17, // 30: drover.v1.AgentService.SetDraining:input_type -> drover.v1.AgentServiceSetDrainingRequest
+	19, // 31: drover.v1.AgentService.SettleJob:input_type -> drover.v1.AgentServiceSettleJobRequest
+	1,  // 32: drover.v1.AgentService.Map:output_type -> drover.v1.MapResponse
+	4,  // 33: drover.v1.AgentService.ListSites:output_type -> drover.v1.ListSitesResponse
+	7,  // 34: drover.v1.AgentService.ListServices:output_type -> drover.v1.ListServicesResponse
+	10, // 35: drover.v1.AgentService.FindJob:output_type -> drover.v1.FindJobResponse
+	12, // 36: drover.v1.AgentService.ListJobs:output_type -> drover.v1.AgentServiceListJobsResponse
+	14, // 37: drover.v1.AgentService.MoveJob:output_type -> drover.v1.AgentServiceMoveJobResponse
+	16, // 38: drover.v1.AgentService.ListMoves:output_type -> drover.v1.AgentServiceListMovesResponse
+	18, // 39: drover.v1.AgentService.SetDraining:output_type -> drover.v1.AgentServiceSetDrainingResponse
+	20, // 40: drover.v1.AgentService.SettleJob:output_type -> drover.v1.AgentServiceSettleJobResponse
+	32, // [32:41] is the sub-list for method output_type
+	23, // [23:32] is the sub-list for method input_type
+	23, // [23:23] is the sub-list for extension type_name
+	23, // [23:23] is the sub-list for extension extendee
+	0,  // [0:23] is the sub-list for field type_name
 }
 
 func init() { file_drover_v1_agent_service_proto_init() }
@@ -932,7 +1449,9 @@ func file_drover_v1_agent_service_proto_init() {
 	}
 	file_drover_v1_decision_proto_init()
 	file_drover_v1_job_proto_init()
+	file_drover_v1_move_proto_init()
 	file_drover_v1_request_proto_init()
+	file_drover_v1_server_service_proto_init()
 	file_drover_v1_site_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -940,7 +1459,7 @@ func file_drover_v1_agent_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_drover_v1_agent_service_proto_rawDesc), len(file_drover_v1_agent_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   13,
+			NumMessages:   21,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -160,7 +160,22 @@ type Job struct {
 	// Of GONE: the site it went to.
 	MovedTo string `protobuf:"bytes,17,opt,name=moved_to,json=movedTo,proto3" json:"moved_to,omitempty"`
 	// Counts changes of this record at this site; a later record has a higher one.
-	Revision      uint64 `protobuf:"varint,18,opt,name=revision,proto3" json:"revision,omitempty"`
+	Revision uint64 `protobuf:"varint,18,opt,name=revision,proto3" json:"revision,omitempty"`
+	// Of MOVING and YIELDING: the site it is to go to. Of INCOMING: the one it
+	// comes from.
+	Peer string `protobuf:"bytes,19,opt,name=peer,proto3" json:"peer,omitempty"`
+	// Somebody wants it cancelled, and this is not yet the answer.
+	CancelRecorded bool `protobuf:"varint,20,opt,name=cancel_recorded,json=cancelRecorded,proto3" json:"cancel_recorded,omitempty"`
+	// Counts launches under the epoch, from 1.
+	Attempt uint32 `protobuf:"varint,21,opt,name=attempt,proto3" json:"attempt,omitempty"`
+	// The job that this one is a new attempt of, when the first one's site did not
+	// answer any more and the request was idempotent.
+	RetryOf string `protobuf:"bytes,22,opt,name=retry_of,json=retryOf,proto3" json:"retry_of,omitempty"`
+	// How long ago the site of this job was last heard of; unset when it answers.
+	// What the record says is then as old, and the job's state is unknown.
+	UnknownFor *durationpb.Duration `protobuf:"bytes,23,opt,name=unknown_for,json=unknownFor,proto3" json:"unknown_for,omitempty"`
+	// The moves that brought it here, oldest first.
+	Moves         []*Move `protobuf:"bytes,24,rep,name=moves,proto3" json:"moves,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -321,6 +336,166 @@ func (x *Job) GetRevision() uint64 {
 	return 0
 }
 
+func (x *Job) GetPeer() string {
+	if x != nil {
+		return x.Peer
+	}
+	return ""
+}
+
+func (x *Job) GetCancelRecorded() bool {
+	if x != nil {
+		return x.CancelRecorded
+	}
+	return false
+}
+
+func (x *Job) GetAttempt() uint32 {
+	if x != nil {
+		return x.Attempt
+	}
+	return 0
+}
+
+func (x *Job) GetRetryOf() string {
+	if x != nil {
+		return x.RetryOf
+	}
+	return ""
+}
+
+func (x *Job) GetUnknownFor() *durationpb.Duration {
+	if x != nil {
+		return x.UnknownFor
+	}
+	return nil
+}
+
+func (x *Job) GetMoves() []*Move {
+	if x != nil {
+		return x.Moves
+	}
+	return nil
+}
+
+// JobDigest is what an agent remembers of a job.
+type JobDigest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ID of the job.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Where it is in its life.
+	State JobState `protobuf:"varint,2,opt,name=state,proto3,enum=drover.v1.JobState" json:"state,omitempty"`
+	// Its move counter.
+	Epoch uint32 `protobuf:"varint,3,opt,name=epoch,proto3" json:"epoch,omitempty"`
+	// Its service.
+	Service string `protobuf:"bytes,4,opt,name=service,proto3" json:"service,omitempty"`
+	// Who asked for it.
+	Owner string `protobuf:"bytes,5,opt,name=owner,proto3" json:"owner,omitempty"`
+	// What it got.
+	Shape *Shape `protobuf:"bytes,6,opt,name=shape,proto3" json:"shape,omitempty"`
+	// When it was accepted.
+	SubmittedAt *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=submitted_at,json=submittedAt,proto3" json:"submitted_at,omitempty"`
+	// When it began to run; unset before.
+	StartedAt *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=started_at,json=startedAt,proto3" json:"started_at,omitempty"`
+	// Of GONE: the site it went to.
+	MovedTo       string `protobuf:"bytes,9,opt,name=moved_to,json=movedTo,proto3" json:"moved_to,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *JobDigest) Reset() {
+	*x = JobDigest{}
+	mi := &file_drover_v1_job_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *JobDigest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*JobDigest) ProtoMessage() {}
+
+func (x *JobDigest) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_job_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use JobDigest.ProtoReflect.Descriptor instead.
+func (*JobDigest) Descriptor() ([]byte, []int) {
+	return file_drover_v1_job_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *JobDigest) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *JobDigest) GetState() JobState {
+	if x != nil {
+		return x.State
+	}
+	return JobState_JOB_STATE_UNSPECIFIED
+}
+
+func (x *JobDigest) GetEpoch() uint32 {
+	if x != nil {
+		return x.Epoch
+	}
+	return 0
+}
+
+func (x *JobDigest) GetService() string {
+	if x != nil {
+		return x.Service
+	}
+	return ""
+}
+
+func (x *JobDigest) GetOwner() string {
+	if x != nil {
+		return x.Owner
+	}
+	return ""
+}
+
+func (x *JobDigest) GetShape() *Shape {
+	if x != nil {
+		return x.Shape
+	}
+	return nil
+}
+
+func (x *JobDigest) GetSubmittedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.SubmittedAt
+	}
+	return nil
+}
+
+func (x *JobDigest) GetStartedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.StartedAt
+	}
+	return nil
+}
+
+func (x *JobDigest) GetMovedTo() string {
+	if x != nil {
+		return x.MovedTo
+	}
+	return ""
+}
+
 // Outcome says how a job ended.
 type Outcome struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -336,7 +511,7 @@ type Outcome struct {
 
 func (x *Outcome) Reset() {
 	*x = Outcome{}
-	mi := &file_drover_v1_job_proto_msgTypes[1]
+	mi := &file_drover_v1_job_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -348,7 +523,7 @@ func (x *Outcome) String() string {
 func (*Outcome) ProtoMessage() {}
 
 func (x *Outcome) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_job_proto_msgTypes[1]
+	mi := &file_drover_v1_job_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -361,7 +536,7 @@ func (x *Outcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Outcome.ProtoReflect.Descriptor instead.
 func (*Outcome) Descriptor() ([]byte, []int) {
-	return file_drover_v1_job_proto_rawDescGZIP(), []int{1}
+	return file_drover_v1_job_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *Outcome) GetExitCode() int32 {
@@ -400,7 +575,7 @@ type Output struct {
 
 func (x *Output) Reset() {
 	*x = Output{}
-	mi := &file_drover_v1_job_proto_msgTypes[2]
+	mi := &file_drover_v1_job_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -412,7 +587,7 @@ func (x *Output) String() string {
 func (*Output) ProtoMessage() {}
 
 func (x *Output) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_job_proto_msgTypes[2]
+	mi := &file_drover_v1_job_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -425,7 +600,7 @@ func (x *Output) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Output.ProtoReflect.Descriptor instead.
 func (*Output) Descriptor() ([]byte, []int) {
-	return file_drover_v1_job_proto_rawDescGZIP(), []int{2}
+	return file_drover_v1_job_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Output) GetArgument() string {
@@ -453,7 +628,7 @@ var File_drover_v1_job_proto protoreflect.FileDescriptor
 
 const file_drover_v1_job_proto_rawDesc = "" +
 	"\n" +
-	"\x13drover/v1/job.proto\x12\tdrover.v1\x1a\x18drover/v1/decision.proto\x1a\x17drover/v1/request.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x9e\x06\n" +
+	"\x13drover/v1/job.proto\x12\tdrover.v1\x1a\x18drover/v1/decision.proto\x1a\x14drover/v1/move.proto\x1a\x17drover/v1/request.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xf3\a\n" +
 	"\x03Job\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12)\n" +
 	"\x05state\x18\x02 \x01(\x0e2\x13.drover.v1.JobStateR\x05state\x12\x12\n" +
@@ -474,7 +649,25 @@ const file_drover_v1_job_proto_rawDesc = "" +
 	"\x05nodes\x18\x0f \x03(\tR\x05nodes\x12\x14\n" +
 	"\x05epoch\x18\x10 \x01(\rR\x05epoch\x12\x19\n" +
 	"\bmoved_to\x18\x11 \x01(\tR\amovedTo\x12\x1a\n" +
-	"\brevision\x18\x12 \x01(\x04R\brevision\"V\n" +
+	"\brevision\x18\x12 \x01(\x04R\brevision\x12\x12\n" +
+	"\x04peer\x18\x13 \x01(\tR\x04peer\x12'\n" +
+	"\x0fcancel_recorded\x18\x14 \x01(\bR\x0ecancelRecorded\x12\x18\n" +
+	"\aattempt\x18\x15 \x01(\rR\aattempt\x12\x19\n" +
+	"\bretry_of\x18\x16 \x01(\tR\aretryOf\x12:\n" +
+	"\vunknown_for\x18\x17 \x01(\v2\x19.google.protobuf.DurationR\n" +
+	"unknownFor\x12%\n" +
+	"\x05moves\x18\x18 \x03(\v2\x0f.drover.v1.MoveR\x05moves\"\xc9\x02\n" +
+	"\tJobDigest\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12)\n" +
+	"\x05state\x18\x02 \x01(\x0e2\x13.drover.v1.JobStateR\x05state\x12\x14\n" +
+	"\x05epoch\x18\x03 \x01(\rR\x05epoch\x12\x18\n" +
+	"\aservice\x18\x04 \x01(\tR\aservice\x12\x14\n" +
+	"\x05owner\x18\x05 \x01(\tR\x05owner\x12&\n" +
+	"\x05shape\x18\x06 \x01(\v2\x10.drover.v1.ShapeR\x05shape\x12=\n" +
+	"\fsubmitted_at\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\vsubmittedAt\x129\n" +
+	"\n" +
+	"started_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\tstartedAt\x12\x19\n" +
+	"\bmoved_to\x18\t \x01(\tR\amovedTo\"V\n" +
 	"\aOutcome\x12\x1b\n" +
 	"\texit_code\x18\x01 \x01(\x05R\bexitCode\x12\x16\n" +
 	"\x06signal\x18\x02 \x01(\tR\x06signal\x12\x16\n" +
@@ -514,37 +707,45 @@ func file_drover_v1_job_proto_rawDescGZIP() []byte {
 }
 
 var file_drover_v1_job_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_drover_v1_job_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
+var file_drover_v1_job_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
 var file_drover_v1_job_proto_goTypes = []any{
 	(JobState)(0),                 // 0: drover.v1.JobState
 	(*Job)(nil),                   // 1: drover.v1.Job
-	(*Outcome)(nil),               // 2: drover.v1.Outcome
-	(*Output)(nil),                // 3: drover.v1.Output
-	(*Request)(nil),               // 4: drover.v1.Request
-	(*Shape)(nil),                 // 5: drover.v1.Shape
-	(*timestamppb.Timestamp)(nil), // 6: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),   // 7: google.protobuf.Duration
-	(EstimateKind)(0),             // 8: drover.v1.EstimateKind
-	(*DecisionRecord)(nil),        // 9: drover.v1.DecisionRecord
+	(*JobDigest)(nil),             // 2: drover.v1.JobDigest
+	(*Outcome)(nil),               // 3: drover.v1.Outcome
+	(*Output)(nil),                // 4: drover.v1.Output
+	(*Request)(nil),               // 5: drover.v1.Request
+	(*Shape)(nil),                 // 6: drover.v1.Shape
+	(*timestamppb.Timestamp)(nil), // 7: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),   // 8: google.protobuf.Duration
+	(EstimateKind)(0),             // 9: drover.v1.EstimateKind
+	(*DecisionRecord)(nil),        // 10: drover.v1.DecisionRecord
+	(*Move)(nil),                  // 11: drover.v1.Move
 }
 var file_drover_v1_job_proto_depIdxs = []int32{
 	0,  // 0: drover.v1.Job.state:type_name -> drover.v1.JobState
-	4,  // 1: drover.v1.Job.request:type_name -> drover.v1.Request
-	5,  // 2: drover.v1.Job.shape:type_name -> drover.v1.Shape
-	6,  // 3: drover.v1.Job.submitted_at:type_name -> google.protobuf.Timestamp
-	6,  // 4: drover.v1.Job.started_at:type_name -> google.protobuf.Timestamp
-	6,  // 5: drover.v1.Job.ended_at:type_name -> google.protobuf.Timestamp
-	7,  // 6: drover.v1.Job.estimated_completion:type_name -> google.protobuf.Duration
-	8,  // 7: drover.v1.Job.estimate_kind:type_name -> drover.v1.EstimateKind
-	7,  // 8: drover.v1.Job.estimated_wait:type_name -> google.protobuf.Duration
-	2,  // 9: drover.v1.Job.outcome:type_name -> drover.v1.Outcome
-	9,  // 10: drover.v1.Job.decision:type_name -> drover.v1.DecisionRecord
-	3,  // 11: drover.v1.Job.outputs:type_name -> drover.v1.Output
-	12, // [12:12] is the sub-list for method output_type
-	12, // [12:12] is the sub-list for method input_type
-	12, // [12:12] is the sub-list for extension type_name
-	12, // [12:12] is the sub-list for extension extendee
-	0,  // [0:12] is the sub-list for field type_name
+	5,  // 1: drover.v1.Job.request:type_name -> drover.v1.Request
+	6,  // 2: drover.v1.Job.shape:type_name -> drover.v1.Shape
+	7,  // 3: drover.v1.Job.submitted_at:type_name -> google.protobuf.Timestamp
+	7,  // 4: drover.v1.Job.started_at:type_name -> google.protobuf.Timestamp
+	7,  // 5: drover.v1.Job.ended_at:type_name -> google.protobuf.Timestamp
+	8,  // 6: drover.v1.Job.estimated_completion:type_name -> google.protobuf.Duration
+	9,  // 7: drover.v1.Job.estimate_kind:type_name -> drover.v1.EstimateKind
+	8,  // 8: drover.v1.Job.estimated_wait:type_name -> google.protobuf.Duration
+	3,  // 9: drover.v1.Job.outcome:type_name -> drover.v1.Outcome
+	10, // 10: drover.v1.Job.decision:type_name -> drover.v1.DecisionRecord
+	4,  // 11: drover.v1.Job.outputs:type_name -> drover.v1.Output
+	8,  // 12: drover.v1.Job.unknown_for:type_name -> google.protobuf.Duration
+	11, // 13: drover.v1.Job.moves:type_name -> drover.v1.Move
+	0,  // 14: drover.v1.JobDigest.state:type_name -> drover.v1.JobState
+	6,  // 15: drover.v1.JobDigest.shape:type_name -> drover.v1.Shape
+	7,  // 16: drover.v1.JobDigest.submitted_at:type_name -> google.protobuf.Timestamp
+	7,  // 17: drover.v1.JobDigest.started_at:type_name -> google.protobuf.Timestamp
+	18, // [18:18] is the sub-list for method output_type
+	18, // [18:18] is the sub-list for method input_type
+	18, // [18:18] is the sub-list for extension type_name
+	18, // [18:18] is the sub-list for extension extendee
+	0,  // [0:18] is the sub-list for field type_name
 }
 
 func init() { file_drover_v1_job_proto_init() }
@@ -553,6 +754,7 @@ func file_drover_v1_job_proto_init() {
 		return
 	}
 	file_drover_v1_decision_proto_init()
+	file_drover_v1_move_proto_init()
 	file_drover_v1_request_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -560,7 +762,7 @@ func file_drover_v1_job_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_drover_v1_job_proto_rawDesc), len(file_drover_v1_job_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   3,
+			NumMessages:   4,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -61,7 +61,10 @@ type Request struct {
 	// anew elsewhere when its site has gone silent.
 	Idempotent bool `protobuf:"varint,14,opt,name=idempotent,proto3" json:"idempotent,omitempty"`
 	// Free words of the client, kept with the job.
-	Labels        map[string]string `protobuf:"bytes,15,rep,name=labels,proto3" json:"labels,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	Labels map[string]string `protobuf:"bytes,15,rep,name=labels,proto3" json:"labels,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// The job that this request is a new attempt of: its site does not answer any
+	// more, and the request is idempotent. Empty for a first one.
+	RetryOf       string `protobuf:"bytes,16,opt,name=retry_of,json=retryOf,proto3" json:"retry_of,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -199,6 +202,13 @@ func (x *Request) GetLabels() map[string]string {
 		return x.Labels
 	}
 	return nil
+}
+
+func (x *Request) GetRetryOf() string {
+	if x != nil {
+		return x.RetryOf
+	}
+	return ""
 }
 
 // Value is the value of one argument.
@@ -518,7 +528,7 @@ var File_drover_v1_request_proto protoreflect.FileDescriptor
 
 const file_drover_v1_request_proto_rawDesc = "" +
 	"\n" +
-	"\x17drover/v1/request.proto\x12\tdrover.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xf4\x05\n" +
+	"\x17drover/v1/request.proto\x12\tdrover.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x8f\x06\n" +
 	"\aRequest\x12\x18\n" +
 	"\aservice\x18\x01 \x01(\tR\aservice\x12?\n" +
 	"\targuments\x18\x02 \x03(\v2!.drover.v1.Request.ArgumentsEntryR\targuments\x12\x14\n" +
@@ -539,7 +549,8 @@ const file_drover_v1_request_proto_rawDesc = "" +
 	"\n" +
 	"idempotent\x18\x0e \x01(\bR\n" +
 	"idempotent\x126\n" +
-	"\x06labels\x18\x0f \x03(\v2\x1e.drover.v1.Request.LabelsEntryR\x06labels\x1aN\n" +
+	"\x06labels\x18\x0f \x03(\v2\x1e.drover.v1.Request.LabelsEntryR\x06labels\x12\x19\n" +
+	"\bretry_of\x18\x10 \x01(\tR\aretryOf\x1aN\n" +
 	"\x0eArgumentsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12&\n" +
 	"\x05value\x18\x02 \x01(\v2\x10.drover.v1.ValueR\x05value:\x028\x01\x1a9\n" +

@@ -75,6 +75,63 @@ func (LogStream) EnumDescriptor() ([]byte, []int) {
 	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{0}
 }
 
+// Settlement is what an operator declares about a move.
+type Settlement int32
+
+const (
+	// Not said.
+	Settlement_SETTLEMENT_UNSPECIFIED Settlement = 0
+	// At the target of a move: the source had committed it. The job waits here.
+	Settlement_SETTLEMENT_COMMITTED Settlement = 1
+	// At the target of a move: the source had aborted it. The job is dropped here.
+	Settlement_SETTLEMENT_ABORTED Settlement = 2
+	// At the source of a move: the target is lost. The job waits here again.
+	Settlement_SETTLEMENT_TAKE_BACK Settlement = 3
+)
+
+// Enum value maps for Settlement.
+var (
+	Settlement_name = map[int32]string{
+		0: "SETTLEMENT_UNSPECIFIED",
+		1: "SETTLEMENT_COMMITTED",
+		2: "SETTLEMENT_ABORTED",
+		3: "SETTLEMENT_TAKE_BACK",
+	}
+	Settlement_value = map[string]int32{
+		"SETTLEMENT_UNSPECIFIED": 0,
+		"SETTLEMENT_COMMITTED":   1,
+		"SETTLEMENT_ABORTED":     2,
+		"SETTLEMENT_TAKE_BACK":   3,
+	}
+)
+
+func (x Settlement) Enum() *Settlement {
+	p := new(Settlement)
+	*p = x
+	return p
+}
+
+func (x Settlement) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Settlement) Descriptor() protoreflect.EnumDescriptor {
+	return file_drover_v1_server_service_proto_enumTypes[1].Descriptor()
+}
+
+func (Settlement) Type() protoreflect.EnumType {
+	return &file_drover_v1_server_service_proto_enumTypes[1]
+}
+
+func (x Settlement) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Settlement.Descriptor instead.
+func (Settlement) EnumDescriptor() ([]byte, []int) {
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{1}
+}
+
 // DescribeRequest has no fields.
 type DescribeRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1225,11 +1282,965 @@ func (x *DownloadResponse) GetSizeBytes() int64 {
 	return 0
 }
 
+// WithdrawRequest names a job.
+type WithdrawRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ID of the job.
+	JobId         string `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WithdrawRequest) Reset() {
+	*x = WithdrawRequest{}
+	mi := &file_drover_v1_server_service_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WithdrawRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WithdrawRequest) ProtoMessage() {}
+
+func (x *WithdrawRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_server_service_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WithdrawRequest.ProtoReflect.Descriptor instead.
+func (*WithdrawRequest) Descriptor() ([]byte, []int) {
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *WithdrawRequest) GetJobId() string {
+	if x != nil {
+		return x.JobId
+	}
+	return ""
+}
+
+// WithdrawResponse says whether this server has accepted the job.
+type WithdrawResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// It has not, and never will by a submission.
+	Withdrawn bool `protobuf:"varint,1,opt,name=withdrawn,proto3" json:"withdrawn,omitempty"`
+	// Otherwise the job, which this server has accepted before.
+	Job           *Job `protobuf:"bytes,2,opt,name=job,proto3" json:"job,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WithdrawResponse) Reset() {
+	*x = WithdrawResponse{}
+	mi := &file_drover_v1_server_service_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WithdrawResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WithdrawResponse) ProtoMessage() {}
+
+func (x *WithdrawResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_server_service_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WithdrawResponse.ProtoReflect.Descriptor instead.
+func (*WithdrawResponse) Descriptor() ([]byte, []int) {
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *WithdrawResponse) GetWithdrawn() bool {
+	if x != nil {
+		return x.Withdrawn
+	}
+	return false
+}
+
+func (x *WithdrawResponse) GetJob() *Job {
+	if x != nil {
+		return x.Job
+	}
+	return nil
+}
+
+// WatchJobsRequest has no fields.
+type WatchJobsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WatchJobsRequest) Reset() {
+	*x = WatchJobsRequest{}
+	mi := &file_drover_v1_server_service_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WatchJobsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WatchJobsRequest) ProtoMessage() {}
+
+func (x *WatchJobsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_server_service_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WatchJobsRequest.ProtoReflect.Descriptor instead.
+func (*WatchJobsRequest) Descriptor() ([]byte, []int) {
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{24}
+}
+
+// WatchJobsResponse is some of the changes.
+type WatchJobsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Each job as it is now, at most once in a message.
+	Jobs []*JobDigest `protobuf:"bytes,1,rep,name=jobs,proto3" json:"jobs,omitempty"`
+	// All jobs that are not final have been sent at least once.
+	Synced        bool `protobuf:"varint,2,opt,name=synced,proto3" json:"synced,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WatchJobsResponse) Reset() {
+	*x = WatchJobsResponse{}
+	mi := &file_drover_v1_server_service_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WatchJobsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WatchJobsResponse) ProtoMessage() {}
+
+func (x *WatchJobsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_server_service_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WatchJobsResponse.ProtoReflect.Descriptor instead.
+func (*WatchJobsResponse) Descriptor() ([]byte, []int) {
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *WatchJobsResponse) GetJobs() []*JobDigest {
+	if x != nil {
+		return x.Jobs
+	}
+	return nil
+}
+
+func (x *WatchJobsResponse) GetSynced() bool {
+	if x != nil {
+		return x.Synced
+	}
+	return false
+}
+
+// MoveJobRequest orders a move.
+type MoveJobRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ID of the job.
+	JobId string `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
+	// Name of the site it is to go to.
+	To string `protobuf:"bytes,2,opt,name=to,proto3" json:"to,omitempty"`
+	// The epoch at which the caller has seen it waiting here.
+	SeenEpoch uint32 `protobuf:"varint,3,opt,name=seen_epoch,json=seenEpoch,proto3" json:"seen_epoch,omitempty"`
+	// How much sooner it must be finished there; negative for a move at any price.
+	MinGain *durationpb.Duration `protobuf:"bytes,4,opt,name=min_gain,json=minGain,proto3" json:"min_gain,omitempty"`
+	// Why, for the record: "by hand", "drain", "reallocation".
+	Reason string `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
+	// Who orders it: the agent's name.
+	Agent         string `protobuf:"bytes,6,opt,name=agent,proto3" json:"agent,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MoveJobRequest) Reset() {
+	*x = MoveJobRequest{}
+	mi := &file_drover_v1_server_service_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MoveJobRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MoveJobRequest) ProtoMessage() {}
+
+func (x *MoveJobRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_server_service_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MoveJobRequest.ProtoReflect.Descriptor instead.
+func (*MoveJobRequest) Descriptor() ([]byte, []int) {
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *MoveJobRequest) GetJobId() string {
+	if x != nil {
+		return x.JobId
+	}
+	return ""
+}
+
+func (x *MoveJobRequest) GetTo() string {
+	if x != nil {
+		return x.To
+	}
+	return ""
+}
+
+func (x *MoveJobRequest) GetSeenEpoch() uint32 {
+	if x != nil {
+		return x.SeenEpoch
+	}
+	return 0
+}
+
+func (x *MoveJobRequest) GetMinGain() *durationpb.Duration {
+	if x != nil {
+		return x.MinGain
+	}
+	return nil
+}
+
+func (x *MoveJobRequest) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *MoveJobRequest) GetAgent() string {
+	if x != nil {
+		return x.Agent
+	}
+	return ""
+}
+
+// MoveJobResponse says that the move has begun.
+type MoveJobResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The job.
+	Job           *Job `protobuf:"bytes,1,opt,name=job,proto3" json:"job,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MoveJobResponse) Reset() {
+	*x = MoveJobResponse{}
+	mi := &file_drover_v1_server_service_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MoveJobResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MoveJobResponse) ProtoMessage() {}
+
+func (x *MoveJobResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_server_service_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MoveJobResponse.ProtoReflect.Descriptor instead.
+func (*MoveJobResponse) Descriptor() ([]byte, []int) {
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *MoveJobResponse) GetJob() *Job {
+	if x != nil {
+		return x.Job
+	}
+	return nil
+}
+
+// HoldJobsRequest takes jobs out of the plan.
+type HoldJobsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Names the round, unique among all that ever were.
+	Round string `protobuf:"bytes,1,opt,name=round,proto3" json:"round,omitempty"`
+	// How long they stay out without a PlaceJobs, by the server's own clock.
+	Lease *durationpb.Duration `protobuf:"bytes,2,opt,name=lease,proto3" json:"lease,omitempty"`
+	// IDs of jobs; none for all that wait and may be moved.
+	JobIds        []string `protobuf:"bytes,3,rep,name=job_ids,json=jobIds,proto3" json:"job_ids,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HoldJobsRequest) Reset() {
+	*x = HoldJobsRequest{}
+	mi := &file_drover_v1_server_service_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HoldJobsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HoldJobsRequest) ProtoMessage() {}
+
+func (x *HoldJobsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_server_service_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HoldJobsRequest.ProtoReflect.Descriptor instead.
+func (*HoldJobsRequest) Descriptor() ([]byte, []int) {
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *HoldJobsRequest) GetRound() string {
+	if x != nil {
+		return x.Round
+	}
+	return ""
+}
+
+func (x *HoldJobsRequest) GetLease() *durationpb.Duration {
+	if x != nil {
+		return x.Lease
+	}
+	return nil
+}
+
+func (x *HoldJobsRequest) GetJobIds() []string {
+	if x != nil {
+		return x.JobIds
+	}
+	return nil
+}
+
+// HoldJobsResponse lists what is held now.
+type HoldJobsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// In the order of their submission.
+	Jobs          []*Job `protobuf:"bytes,1,rep,name=jobs,proto3" json:"jobs,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HoldJobsResponse) Reset() {
+	*x = HoldJobsResponse{}
+	mi := &file_drover_v1_server_service_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HoldJobsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HoldJobsResponse) ProtoMessage() {}
+
+func (x *HoldJobsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_server_service_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HoldJobsResponse.ProtoReflect.Descriptor instead.
+func (*HoldJobsResponse) Descriptor() ([]byte, []int) {
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *HoldJobsResponse) GetJobs() []*Job {
+	if x != nil {
+		return x.Jobs
+	}
+	return nil
+}
+
+// PlaceJobsRequest ends a round.
+type PlaceJobsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The round of HoldJobs.
+	Round string `protobuf:"bytes,1,opt,name=round,proto3" json:"round,omitempty"`
+	// In the order in which they are to be put back.
+	Placements []*Placement `protobuf:"bytes,2,rep,name=placements,proto3" json:"placements,omitempty"`
+	// Who orders it: the agent's name.
+	Agent         string `protobuf:"bytes,3,opt,name=agent,proto3" json:"agent,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PlaceJobsRequest) Reset() {
+	*x = PlaceJobsRequest{}
+	mi := &file_drover_v1_server_service_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PlaceJobsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PlaceJobsRequest) ProtoMessage() {}
+
+func (x *PlaceJobsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_server_service_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PlaceJobsRequest.ProtoReflect.Descriptor instead.
+func (*PlaceJobsRequest) Descriptor() ([]byte, []int) {
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *PlaceJobsRequest) GetRound() string {
+	if x != nil {
+		return x.Round
+	}
+	return ""
+}
+
+func (x *PlaceJobsRequest) GetPlacements() []*Placement {
+	if x != nil {
+		return x.Placements
+	}
+	return nil
+}
+
+func (x *PlaceJobsRequest) GetAgent() string {
+	if x != nil {
+		return x.Agent
+	}
+	return ""
+}
+
+// Placement is what becomes of one job of a round.
+type Placement struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ID of the job.
+	JobId string `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
+	// The site it is to go to; empty: it stays.
+	To string `protobuf:"bytes,2,opt,name=to,proto3" json:"to,omitempty"`
+	// Of one that stays: its new shape; unset for the one it has.
+	Shape *Shape `protobuf:"bytes,3,opt,name=shape,proto3" json:"shape,omitempty"`
+	// Of one that goes: how much sooner it must be finished there.
+	MinGain       *durationpb.Duration `protobuf:"bytes,4,opt,name=min_gain,json=minGain,proto3" json:"min_gain,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Placement) Reset() {
+	*x = Placement{}
+	mi := &file_drover_v1_server_service_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Placement) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Placement) ProtoMessage() {}
+
+func (x *Placement) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_server_service_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Placement.ProtoReflect.Descriptor instead.
+func (*Placement) Descriptor() ([]byte, []int) {
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *Placement) GetJobId() string {
+	if x != nil {
+		return x.JobId
+	}
+	return ""
+}
+
+func (x *Placement) GetTo() string {
+	if x != nil {
+		return x.To
+	}
+	return ""
+}
+
+func (x *Placement) GetShape() *Shape {
+	if x != nil {
+		return x.Shape
+	}
+	return nil
+}
+
+func (x *Placement) GetMinGain() *durationpb.Duration {
+	if x != nil {
+		return x.MinGain
+	}
+	return nil
+}
+
+// PlaceJobsResponse lists the jobs of the request as they are now.
+type PlaceJobsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// In the order of the request; without those that are unknown here.
+	Jobs          []*Job `protobuf:"bytes,1,rep,name=jobs,proto3" json:"jobs,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PlaceJobsResponse) Reset() {
+	*x = PlaceJobsResponse{}
+	mi := &file_drover_v1_server_service_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PlaceJobsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PlaceJobsResponse) ProtoMessage() {}
+
+func (x *PlaceJobsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_server_service_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PlaceJobsResponse.ProtoReflect.Descriptor instead.
+func (*PlaceJobsResponse) Descriptor() ([]byte, []int) {
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *PlaceJobsResponse) GetJobs() []*Job {
+	if x != nil {
+		return x.Jobs
+	}
+	return nil
+}
+
+// ServerServiceListMovesRequest selects moves.
+type ServerServiceListMovesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// At most so many; 0 for the server's default.
+	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// Where to go on: next_page_token of the page before.
+	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// Terms "key=value" separated by spaces, all of which must hold. Keys: job,
+	// state (pending, moved, aborted).
+	Filter        string `protobuf:"bytes,3,opt,name=filter,proto3" json:"filter,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ServerServiceListMovesRequest) Reset() {
+	*x = ServerServiceListMovesRequest{}
+	mi := &file_drover_v1_server_service_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ServerServiceListMovesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ServerServiceListMovesRequest) ProtoMessage() {}
+
+func (x *ServerServiceListMovesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_server_service_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ServerServiceListMovesRequest.ProtoReflect.Descriptor instead.
+func (*ServerServiceListMovesRequest) Descriptor() ([]byte, []int) {
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{33}
+}
+
+func (x *ServerServiceListMovesRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ServerServiceListMovesRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+func (x *ServerServiceListMovesRequest) GetFilter() string {
+	if x != nil {
+		return x.Filter
+	}
+	return ""
+}
+
+// ServerServiceListMovesResponse is one page of moves.
+type ServerServiceListMovesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The latest first.
+	Moves []*Move `protobuf:"bytes,1,rep,name=moves,proto3" json:"moves,omitempty"`
+	// Empty on the last page.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ServerServiceListMovesResponse) Reset() {
+	*x = ServerServiceListMovesResponse{}
+	mi := &file_drover_v1_server_service_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ServerServiceListMovesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ServerServiceListMovesResponse) ProtoMessage() {}
+
+func (x *ServerServiceListMovesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_server_service_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ServerServiceListMovesResponse.ProtoReflect.Descriptor instead.
+func (*ServerServiceListMovesResponse) Descriptor() ([]byte, []int) {
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{34}
+}
+
+func (x *ServerServiceListMovesResponse) GetMoves() []*Move {
+	if x != nil {
+		return x.Moves
+	}
+	return nil
+}
+
+func (x *ServerServiceListMovesResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+// SetDrainingRequest says what the site shall do.
+type SetDrainingRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Whether to take no new jobs.
+	Draining      bool `protobuf:"varint,1,opt,name=draining,proto3" json:"draining,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetDrainingRequest) Reset() {
+	*x = SetDrainingRequest{}
+	mi := &file_drover_v1_server_service_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetDrainingRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetDrainingRequest) ProtoMessage() {}
+
+func (x *SetDrainingRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_server_service_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetDrainingRequest.ProtoReflect.Descriptor instead.
+func (*SetDrainingRequest) Descriptor() ([]byte, []int) {
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{35}
+}
+
+func (x *SetDrainingRequest) GetDraining() bool {
+	if x != nil {
+		return x.Draining
+	}
+	return false
+}
+
+// SetDrainingResponse is the site's queue after that.
+type SetDrainingResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// At the instant of the answer.
+	Status        *SiteStatus `protobuf:"bytes,1,opt,name=status,proto3" json:"status,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetDrainingResponse) Reset() {
+	*x = SetDrainingResponse{}
+	mi := &file_drover_v1_server_service_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetDrainingResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetDrainingResponse) ProtoMessage() {}
+
+func (x *SetDrainingResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_server_service_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetDrainingResponse.ProtoReflect.Descriptor instead.
+func (*SetDrainingResponse) Descriptor() ([]byte, []int) {
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{36}
+}
+
+func (x *SetDrainingResponse) GetStatus() *SiteStatus {
+	if x != nil {
+		return x.Status
+	}
+	return nil
+}
+
+// SettleJobRequest declares what became of a move.
+type SettleJobRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ID of the job.
+	JobId string `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
+	// The epoch of the move that is settled; another one is refused.
+	Epoch uint32 `protobuf:"varint,2,opt,name=epoch,proto3" json:"epoch,omitempty"`
+	// What became of it.
+	Settlement Settlement `protobuf:"varint,3,opt,name=settlement,proto3,enum=drover.v1.Settlement" json:"settlement,omitempty"`
+	// The operator's word for the record.
+	Reason        string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SettleJobRequest) Reset() {
+	*x = SettleJobRequest{}
+	mi := &file_drover_v1_server_service_proto_msgTypes[37]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SettleJobRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SettleJobRequest) ProtoMessage() {}
+
+func (x *SettleJobRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_server_service_proto_msgTypes[37]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SettleJobRequest.ProtoReflect.Descriptor instead.
+func (*SettleJobRequest) Descriptor() ([]byte, []int) {
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{37}
+}
+
+func (x *SettleJobRequest) GetJobId() string {
+	if x != nil {
+		return x.JobId
+	}
+	return ""
+}
+
+func (x *SettleJobRequest) GetEpoch() uint32 {
+	if x != nil {
+		return x.Epoch
+	}
+	return 0
+}
+
+func (x *SettleJobRequest) GetSettlement() Settlement {
+	if x != nil {
+		return x.Settlement
+	}
+	return Settlement_SETTLEMENT_UNSPECIFIED
+}
+
+func (x *SettleJobRequest) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+// SettleJobResponse is the job after that.
+type SettleJobResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The job.
+	Job           *Job `protobuf:"bytes,1,opt,name=job,proto3" json:"job,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SettleJobResponse) Reset() {
+	*x = SettleJobResponse{}
+	mi := &file_drover_v1_server_service_proto_msgTypes[38]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SettleJobResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SettleJobResponse) ProtoMessage() {}
+
+func (x *SettleJobResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_server_service_proto_msgTypes[38]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SettleJobResponse.ProtoReflect.Descriptor instead.
+func (*SettleJobResponse) Descriptor() ([]byte, []int) {
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{38}
+}
+
+func (x *SettleJobResponse) GetJob() *Job {
+	if x != nil {
+		return x.Job
+	}
+	return nil
+}
+
 var File_drover_v1_server_service_proto protoreflect.FileDescriptor
 
 const file_drover_v1_server_service_proto_rawDesc = "" +
 	"\n" +
-	"\x1edrover/v1/server_service.proto\x12\tdrover.v1\x1a\x18drover/v1/decision.proto\x1a\x13drover/v1/job.proto\x1a\x17drover/v1/request.proto\x1a\x14drover/v1/site.proto\x1a\x1egoogle/protobuf/duration.proto\"\x11\n" +
+	"\x1edrover/v1/server_service.proto\x12\tdrover.v1\x1a\x18drover/v1/decision.proto\x1a\x13drover/v1/job.proto\x1a\x14drover/v1/move.proto\x1a\x17drover/v1/request.proto\x1a\x14drover/v1/site.proto\x1a\x1egoogle/protobuf/duration.proto\"\x11\n" +
 	"\x0fDescribeRequest\"g\n" +
 	"\x10DescribeResponse\x12#\n" +
 	"\x04site\x18\x01 \x01(\v2\x0f.drover.v1.SiteR\x04site\x12.\n" +
@@ -1292,11 +2303,76 @@ const file_drover_v1_server_service_proto_rawDesc = "" +
 	"\x04data\x18\x01 \x01(\fR\x04data\x12\x16\n" +
 	"\x06offset\x18\x02 \x01(\x03R\x06offset\x12\x1d\n" +
 	"\n" +
-	"size_bytes\x18\x03 \x01(\x03R\tsizeBytes*U\n" +
+	"size_bytes\x18\x03 \x01(\x03R\tsizeBytes\"(\n" +
+	"\x0fWithdrawRequest\x12\x15\n" +
+	"\x06job_id\x18\x01 \x01(\tR\x05jobId\"R\n" +
+	"\x10WithdrawResponse\x12\x1c\n" +
+	"\twithdrawn\x18\x01 \x01(\bR\twithdrawn\x12 \n" +
+	"\x03job\x18\x02 \x01(\v2\x0e.drover.v1.JobR\x03job\"\x12\n" +
+	"\x10WatchJobsRequest\"U\n" +
+	"\x11WatchJobsResponse\x12(\n" +
+	"\x04jobs\x18\x01 \x03(\v2\x14.drover.v1.JobDigestR\x04jobs\x12\x16\n" +
+	"\x06synced\x18\x02 \x01(\bR\x06synced\"\xba\x01\n" +
+	"\x0eMoveJobRequest\x12\x15\n" +
+	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x0e\n" +
+	"\x02to\x18\x02 \x01(\tR\x02to\x12\x1d\n" +
+	"\n" +
+	"seen_epoch\x18\x03 \x01(\rR\tseenEpoch\x124\n" +
+	"\bmin_gain\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\aminGain\x12\x16\n" +
+	"\x06reason\x18\x05 \x01(\tR\x06reason\x12\x14\n" +
+	"\x05agent\x18\x06 \x01(\tR\x05agent\"3\n" +
+	"\x0fMoveJobResponse\x12 \n" +
+	"\x03job\x18\x01 \x01(\v2\x0e.drover.v1.JobR\x03job\"q\n" +
+	"\x0fHoldJobsRequest\x12\x14\n" +
+	"\x05round\x18\x01 \x01(\tR\x05round\x12/\n" +
+	"\x05lease\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\x05lease\x12\x17\n" +
+	"\ajob_ids\x18\x03 \x03(\tR\x06jobIds\"6\n" +
+	"\x10HoldJobsResponse\x12\"\n" +
+	"\x04jobs\x18\x01 \x03(\v2\x0e.drover.v1.JobR\x04jobs\"t\n" +
+	"\x10PlaceJobsRequest\x12\x14\n" +
+	"\x05round\x18\x01 \x01(\tR\x05round\x124\n" +
+	"\n" +
+	"placements\x18\x02 \x03(\v2\x14.drover.v1.PlacementR\n" +
+	"placements\x12\x14\n" +
+	"\x05agent\x18\x03 \x01(\tR\x05agent\"\x90\x01\n" +
+	"\tPlacement\x12\x15\n" +
+	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x0e\n" +
+	"\x02to\x18\x02 \x01(\tR\x02to\x12&\n" +
+	"\x05shape\x18\x03 \x01(\v2\x10.drover.v1.ShapeR\x05shape\x124\n" +
+	"\bmin_gain\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\aminGain\"7\n" +
+	"\x11PlaceJobsResponse\x12\"\n" +
+	"\x04jobs\x18\x01 \x03(\v2\x0e.drover.v1.JobR\x04jobs\"s\n" +
+	"\x1dServerServiceListMovesRequest\x12\x1b\n" +
+	"\tpage_size\x18\x01 \x01(\x05R\bpageSize\x12\x1d\n" +
+	"\n" +
+	"page_token\x18\x02 \x01(\tR\tpageToken\x12\x16\n" +
+	"\x06filter\x18\x03 \x01(\tR\x06filter\"o\n" +
+	"\x1eServerServiceListMovesResponse\x12%\n" +
+	"\x05moves\x18\x01 \x03(\v2\x0f.drover.v1.MoveR\x05moves\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"0\n" +
+	"\x12SetDrainingRequest\x12\x1a\n" +
+	"\bdraining\x18\x01 \x01(\bR\bdraining\"D\n" +
+	"\x13SetDrainingResponse\x12-\n" +
+	"\x06status\x18\x01 \x01(\v2\x15.drover.v1.SiteStatusR\x06status\"\x8e\x01\n" +
+	"\x10SettleJobRequest\x12\x15\n" +
+	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x14\n" +
+	"\x05epoch\x18\x02 \x01(\rR\x05epoch\x125\n" +
+	"\n" +
+	"settlement\x18\x03 \x01(\x0e2\x15.drover.v1.SettlementR\n" +
+	"settlement\x12\x16\n" +
+	"\x06reason\x18\x04 \x01(\tR\x06reason\"5\n" +
+	"\x11SettleJobResponse\x12 \n" +
+	"\x03job\x18\x01 \x01(\v2\x0e.drover.v1.JobR\x03job*U\n" +
 	"\tLogStream\x12\x1a\n" +
 	"\x16LOG_STREAM_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11LOG_STREAM_STDOUT\x10\x01\x12\x15\n" +
-	"\x11LOG_STREAM_STDERR\x10\x022\xd3\x06\n" +
+	"\x11LOG_STREAM_STDERR\x10\x02*t\n" +
+	"\n" +
+	"Settlement\x12\x1a\n" +
+	"\x16SETTLEMENT_UNSPECIFIED\x10\x00\x12\x18\n" +
+	"\x14SETTLEMENT_COMMITTED\x10\x01\x12\x16\n" +
+	"\x12SETTLEMENT_ABORTED\x10\x02\x12\x18\n" +
+	"\x14SETTLEMENT_TAKE_BACK\x10\x032\xd1\v\n" +
 	"\rServerService\x12H\n" +
 	"\bDescribe\x12\x1a.drover.v1.DescribeRequest\x1a\x1b.drover.v1.DescribeResponse\"\x03\x90\x02\x01\x12K\n" +
 	"\tGetStatus\x12\x1b.drover.v1.GetStatusRequest\x1a\x1c.drover.v1.GetStatusResponse\"\x03\x90\x02\x01\x12H\n" +
@@ -1308,7 +2384,15 @@ const file_drover_v1_server_service_proto_rawDesc = "" +
 	"\tCancelJob\x12\x1b.drover.v1.CancelJobRequest\x1a\x1c.drover.v1.CancelJobResponse\"\x03\x90\x02\x02\x12J\n" +
 	"\bReadLogs\x12\x1a.drover.v1.ReadLogsRequest\x1a\x1b.drover.v1.ReadLogsResponse\"\x03\x90\x02\x010\x01\x12D\n" +
 	"\x06Upload\x12\x18.drover.v1.UploadRequest\x1a\x19.drover.v1.UploadResponse\"\x03\x90\x02\x02(\x01\x12J\n" +
-	"\bDownload\x12\x1a.drover.v1.DownloadRequest\x1a\x1b.drover.v1.DownloadResponse\"\x03\x90\x02\x010\x01B:Z8github.com/seed-9b8f70bb/drover/proto/drover/v1;droverv1b\x06proto3"
+	"\bDownload\x12\x1a.drover.v1.DownloadRequest\x1a\x1b.drover.v1.DownloadResponse\"\x03\x90\x02\x010\x01\x12H\n" +
+	"\bWithdraw\x12\x1a.drover.v1.WithdrawRequest\x1a\x1b.drover.v1.WithdrawResponse\"\x03\x90\x02\x02\x12M\n" +
+	"\tWatchJobs\x12\x1b.drover.v1.WatchJobsRequest\x1a\x1c.drover.v1.WatchJobsResponse\"\x03\x90\x02\x010\x01\x12E\n" +
+	"\aMoveJob\x12\x19.drover.v1.MoveJobRequest\x1a\x1a.drover.v1.MoveJobResponse\"\x03\x90\x02\x02\x12H\n" +
+	"\bHoldJobs\x12\x1a.drover.v1.HoldJobsRequest\x1a\x1b.drover.v1.HoldJobsResponse\"\x03\x90\x02\x02\x12K\n" +
+	"\tPlaceJobs\x12\x1b.drover.v1.PlaceJobsRequest\x1a\x1c.drover.v1.PlaceJobsResponse\"\x03\x90\x02\x02\x12e\n" +
+	"\tListMoves\x12(.drover.v1.ServerServiceListMovesRequest\x1a).drover.v1.ServerServiceListMovesResponse\"\x03\x90\x02\x01\x12Q\n" +
+	"\vSetDraining\x12\x1d.drover.v1.SetDrainingRequest\x1a\x1e.drover.v1.SetDrainingResponse\"\x03\x90\x02\x02\x12K\n" +
+	"\tSettleJob\x12\x1b.drover.v1.SettleJobRequest\x1a\x1c.drover.v1.SettleJobResponse\"\x03\x90\x02\x02B:Z8github.com/seed-9b8f70bb/drover/proto/drover/v1;droverv1b\x06proto3"
 
 var (
 	file_drover_v1_server_service_proto_rawDescOnce sync.Once
@@ -1322,85 +2406,136 @@ func file_drover_v1_server_service_proto_rawDescGZIP() []byte {
 	return file_drover_v1_server_service_proto_rawDescData
 }
 
-var file_drover_v1_server_service_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_drover_v1_server_service_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
+var file_drover_v1_server_service_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
+var file_drover_v1_server_service_proto_msgTypes = make([]protoimpl.MessageInfo, 39)
 var file_drover_v1_server_service_proto_goTypes = []any{
-	(LogStream)(0),                        // 0: drover.v1.LogStream
-	(*DescribeRequest)(nil),               // 1: drover.v1.DescribeRequest
-	(*DescribeResponse)(nil),              // 2: drover.v1.DescribeResponse
-	(*GetStatusRequest)(nil),              // 3: drover.v1.GetStatusRequest
-	(*GetStatusResponse)(nil),             // 4: drover.v1.GetStatusResponse
-	(*EstimateRequest)(nil),               // 5: drover.v1.EstimateRequest
-	(*EstimateResponse)(nil),              // 6: drover.v1.EstimateResponse
-	(*SubmitRequest)(nil),                 // 7: drover.v1.SubmitRequest
-	(*SubmitResponse)(nil),                // 8: drover.v1.SubmitResponse
-	(*GetJobRequest)(nil),                 // 9: drover.v1.GetJobRequest
-	(*GetJobResponse)(nil),                // 10: drover.v1.GetJobResponse
-	(*ServerServiceListJobsRequest)(nil),  // 11: drover.v1.ServerServiceListJobsRequest
-	(*ServerServiceListJobsResponse)(nil), // 12: drover.v1.ServerServiceListJobsResponse
-	(*WatchJobRequest)(nil),               // 13: drover.v1.WatchJobRequest
-	(*WatchJobResponse)(nil),              // 14: drover.v1.WatchJobResponse
-	(*CancelJobRequest)(nil),              // 15: drover.v1.CancelJobRequest
-	(*CancelJobResponse)(nil),             // 16: drover.v1.CancelJobResponse
-	(*ReadLogsRequest)(nil),               // 17: drover.v1.ReadLogsRequest
-	(*ReadLogsResponse)(nil),              // 18: drover.v1.ReadLogsResponse
-	(*UploadRequest)(nil),                 // 19: drover.v1.UploadRequest
-	(*UploadResponse)(nil),                // 20: drover.v1.UploadResponse
-	(*DownloadRequest)(nil),               // 21: drover.v1.DownloadRequest
-	(*DownloadResponse)(nil),              // 22: drover.v1.DownloadResponse
-	(*Site)(nil),                          // 23: drover.v1.Site
-	(*Service)(nil),                       // 24: drover.v1.Service
-	(*SiteStatus)(nil),                    // 25: drover.v1.SiteStatus
-	(*Request)(nil),                       // 26: drover.v1.Request
-	(*durationpb.Duration)(nil),           // 27: google.protobuf.Duration
-	(*Quote)(nil),                         // 28: drover.v1.Quote
-	(*DecisionRecord)(nil),                // 29: drover.v1.DecisionRecord
-	(*Job)(nil),                           // 30: drover.v1.Job
-	(*File)(nil),                          // 31: drover.v1.File
+	(LogStream)(0),                         // 0: drover.v1.LogStream
+	(Settlement)(0),                        // 1: drover.v1.Settlement
+	(*DescribeRequest)(nil),                // 2: drover.v1.DescribeRequest
+	(*DescribeResponse)(nil),               // 3: drover.v1.DescribeResponse
+	(*GetStatusRequest)(nil),               // 4: drover.v1.GetStatusRequest
+	(*GetStatusResponse)(nil),              // 5: drover.v1.GetStatusResponse
+	(*EstimateRequest)(nil),                // 6: drover.v1.EstimateRequest
+	(*EstimateResponse)(nil),               // 7: drover.v1.EstimateResponse
+	(*SubmitRequest)(nil),                  // 8: drover.v1.SubmitRequest
+	(*SubmitResponse)(nil),                 // 9: drover.v1.SubmitResponse
+	(*GetJobRequest)(nil),                  // 10: drover.v1.GetJobRequest
+	(*GetJobResponse)(nil),                 // 11: drover.v1.GetJobResponse
+	(*ServerServiceListJobsRequest)(nil),   // 12: drover.v1.ServerServiceListJobsRequest
+	(*ServerServiceListJobsResponse)(nil),  // 13: drover.v1.ServerServiceListJobsResponse
+	(*WatchJobRequest)(nil),                // 14: drover.v1.WatchJobRequest
+	(*WatchJobResponse)(nil),               // 15: drover.v1.WatchJobResponse
+	(*CancelJobRequest)(nil),               // 16: drover.v1.CancelJobRequest
+	(*CancelJobResponse)(nil),              // 17: drover.v1.CancelJobResponse
+	(*ReadLogsRequest)(nil),                // 18: drover.v1.ReadLogsRequest
+	(*ReadLogsResponse)(nil),               // 19: drover.v1.ReadLogsResponse
+	(*UploadRequest)(nil),                  // 20: drover.v1.UploadRequest
+	(*UploadResponse)(nil),                 // 21: drover.v1.UploadResponse
+	(*DownloadRequest)(nil),                // 22: drover.v1.DownloadRequest
+	(*DownloadResponse)(nil),               // 23: drover.v1.DownloadResponse
+	(*WithdrawRequest)(nil),                // 24: drover.v1.WithdrawRequest
+	(*WithdrawResponse)(nil),               // 25: drover.v1.WithdrawResponse
+	(*WatchJobsRequest)(nil),               // 26: drover.v1.WatchJobsRequest
+	(*WatchJobsResponse)(nil),              // 27: drover.v1.WatchJobsResponse
+	(*MoveJobRequest)(nil),                 // 28: drover.v1.MoveJobRequest
+	(*MoveJobResponse)(nil),                // 29: drover.v1.MoveJobResponse
+	(*HoldJobsRequest)(nil),                // 30: drover.v1.HoldJobsRequest
+	(*HoldJobsResponse)(nil),               // 31: drover.v1.HoldJobsResponse
+	(*PlaceJobsRequest)(nil),               // 32: drover.v1.PlaceJobsRequest
+	(*Placement)(nil),                      // 33: drover.v1.Placement
+	(*PlaceJobsResponse)(nil),              // 34: drover.v1.PlaceJobsResponse
+	(*ServerServiceListMovesRequest)(nil),  // 35: drover.v1.ServerServiceListMovesRequest
+	(*ServerServiceListMovesResponse)(nil), // 36: drover.v1.ServerServiceListMovesResponse
+	(*SetDrainingRequest)(nil),             // 37: drover.v1.SetDrainingRequest
+	(*SetDrainingResponse)(nil),            // 38: drover.v1.SetDrainingResponse
+	(*SettleJobRequest)(nil),               // 39: drover.v1.SettleJobRequest
+	(*SettleJobResponse)(nil),              // 40: drover.v1.SettleJobResponse
+	(*Site)(nil),                           // 41: drover.v1.Site
+	(*Service)(nil),                        // 42: drover.v1.Service
+	(*SiteStatus)(nil),                     // 43: drover.v1.SiteStatus
+	(*Request)(nil),                        // 44: drover.v1.Request
+	(*durationpb.Duration)(nil),            // 45: google.protobuf.Duration
+	(*Quote)(nil),                          // 46: drover.v1.Quote
+	(*DecisionRecord)(nil),                 // 47: drover.v1.DecisionRecord
+	(*Job)(nil),                            // 48: drover.v1.Job
+	(*File)(nil),                           // 49: drover.v1.File
+	(*JobDigest)(nil),                      // 50: drover.v1.JobDigest
+	(*Shape)(nil),                          // 51: drover.v1.Shape
+	(*Move)(nil),                           // 52: drover.v1.Move
 }
 var file_drover_v1_server_service_proto_depIdxs = []int32{
-	23, // 0: drover.v1.DescribeResponse.site:type_name -> drover.v1.Site
-	24, // 1: drover.v1.DescribeResponse.services:type_name -> drover.v1.Service
-	25, // 2: drover.v1.GetStatusResponse.status:type_name -> drover.v1.SiteStatus
-	26, // 3: drover.v1.EstimateRequest.request:type_name -> drover.v1.Request
-	27, // 4: drover.v1.EstimateRequest.not_before:type_name -> google.protobuf.Duration
-	28, // 5: drover.v1.EstimateResponse.quote:type_name -> drover.v1.Quote
-	26, // 6: drover.v1.SubmitRequest.request:type_name -> drover.v1.Request
-	29, // 7: drover.v1.SubmitRequest.decision:type_name -> drover.v1.DecisionRecord
-	30, // 8: drover.v1.SubmitResponse.job:type_name -> drover.v1.Job
-	30, // 9: drover.v1.GetJobResponse.job:type_name -> drover.v1.Job
-	30, // 10: drover.v1.ServerServiceListJobsResponse.jobs:type_name -> drover.v1.Job
-	30, // 11: drover.v1.WatchJobResponse.job:type_name -> drover.v1.Job
-	30, // 12: drover.v1.CancelJobResponse.job:type_name -> drover.v1.Job
+	41, // 0: drover.v1.DescribeResponse.site:type_name -> drover.v1.Site
+	42, // 1: drover.v1.DescribeResponse.services:type_name -> drover.v1.Service
+	43, // 2: drover.v1.GetStatusResponse.status:type_name -> drover.v1.SiteStatus
+	44, // 3: drover.v1.EstimateRequest.request:type_name -> drover.v1.Request
+	45, // 4: drover.v1.EstimateRequest.not_before:type_name -> google.protobuf.Duration
+	46, // 5: drover.v1.EstimateResponse.quote:type_name -> drover.v1.Quote
+	44, // 6: drover.v1.SubmitRequest.request:type_name -> drover.v1.Request
+	47, // 7: drover.v1.SubmitRequest.decision:type_name -> drover.v1.DecisionRecord
+	48, // 8: drover.v1.SubmitResponse.job:type_name -> drover.v1.Job
+	48, // 9: drover.v1.GetJobResponse.job:type_name -> drover.v1.Job
+	48, // 10: drover.v1.ServerServiceListJobsResponse.jobs:type_name -> drover.v1.Job
+	48, // 11: drover.v1.WatchJobResponse.job:type_name -> drover.v1.Job
+	48, // 12: drover.v1.CancelJobResponse.job:type_name -> drover.v1.Job
 	0,  // 13: drover.v1.ReadLogsRequest.stream:type_name -> drover.v1.LogStream
-	31, // 14: drover.v1.UploadResponse.file:type_name -> drover.v1.File
-	1,  // 15: drover.v1.ServerService.Describe:input_type -> drover.v1.DescribeRequest
-	3,  // 16: drover.v1.ServerService.GetStatus:input_type -> drover.v1.GetStatusRequest
-	5,  // 17: drover.v1.ServerService.Estimate:input_type -> drover.v1.EstimateRequest
-	7,  // 18: drover.v1.ServerService.Submit:input_type -> drover.v1.SubmitRequest
-	9,  // 19: drover.v1.ServerService.GetJob:input_type -> drover.v1.GetJobRequest
-	11, // 20: drover.v1.ServerService.ListJobs:input_type -> drover.v1.ServerServiceListJobsRequest
-	13, // 21: drover.v1.ServerService.WatchJob:input_type -> drover.v1.WatchJobRequest
-	15, // 22: drover.v1.ServerService.CancelJob:input_type -> drover.v1.CancelJobRequest
-	17, // 23: drover.v1.ServerService.ReadLogs:input_type -> drover.v1.ReadLogsRequest
-	19, // 24: drover.v1.ServerService.Upload:input_type -> drover.v1.UploadRequest
-	21, // 25: drover.v1.ServerService.Download:input_type -> drover.v1.DownloadRequest
-	2,  // 26: drover.v1.ServerService.Describe:output_type -> drover.v1.DescribeResponse
-	4,  // 27: drover.v1.ServerService.GetStatus:output_type -> drover.v1.GetStatusResponse
-	6,  // 28: drover.v1.ServerService.Estimate:output_type -> drover.v1.EstimateResponse
-	8,  // 29: drover.v1.ServerService.Submit:output_type -> drover.v1.SubmitResponse
-	10, // 30: drover.v1.ServerService.GetJob:output_type -> drover.v1.GetJobResponse
-	12, // 31: drover.v1.ServerService.ListJobs:output_type -> drover.v1.ServerServiceListJobsResponse
-	14, // 32: drover.v1.ServerService.WatchJob:output_type -> drover.v1.WatchJobResponse
-	16, // 33: drover.v1.ServerService.CancelJob:output_type -> drover.v1.CancelJobResponse
-	18, // 34: drover.v1.ServerService.ReadLogs:output_type -> drover.v1.ReadLogsResponse
-	20, // 35: drover.v1.ServerService.Upload:output_type -> drover.v1.UploadResponse
-	22, // 36: drover.v1.ServerService.Download:output_type -> drover.v1.DownloadResponse
-	26, // [26:37] is the sub-list for method output_type
-	15, // [15:26] is the sub-list for method input_type
-	15, // [15:15] is the sub-list for extension type_name
-	15, // [15:15] is the sub-list for extension extendee
-	0,  // [0:15] is the sub-list for field type_name
+	49, // 14: drover.v1.UploadResponse.file:type_name -> drover.v1.File
+	48, // 15: drover.v1.WithdrawResponse.job:type_name -> drover.v1.Job
+	50, // 16: drover.v1.WatchJobsResponse.jobs:type_name -> drover.v1.JobDigest
+	45, // 17: drover.v1.MoveJobRequest.min_gain:type_name -> google.protobuf.Duration
+	48, // 18: drover.v1.MoveJobResponse.job:type_name -> drover.v1.Job
+	45, // 19: drover.v1.HoldJobsRequest.lease:type_name -> google.protobuf.Duration
+	48, // 20: drover.v1.HoldJobsResponse.jobs:type_name -> drover.v1.Job
+	33, // 21: drover.v1.PlaceJobsRequest.placements:type_name -> drover.v1.Placement
+	51, // 22: drover.v1.Placement.shape:type_name -> drover.v1.Shape
+	45, // 23: drover.v1.Placement.min_gain:type_name -> google.protobuf.Duration
+	48, // 24: drover.v1.PlaceJobsResponse.jobs:type_name -> drover.v1.Job
+	52, // 25: drover.v1.ServerServiceListMovesResponse.moves:type_name -> drover.v1.Move
+	43, // 26: drover.v1.SetDrainingResponse.status:type_name -> drover.v1.SiteStatus
+	1,  // 27: drover.v1.SettleJobRequest.settlement:type_name -> drover.v1.Settlement
+	48, // 28: drover.v1.SettleJobResponse.job:type_name -> drover.v1.Job
+	2,  // 29: drover.v1.ServerService.Describe:input_type -> drover.v1.DescribeRequest
+	4,  // 30: drover.v1.ServerService.GetStatus:input_type -> drover.v1.GetStatusRequest
+	6,  // 31: drover.v1.ServerService.Estimate:input_type -> drover.v1.EstimateRequest
+	8,  // 32: drover.v1.ServerService.Submit:input_type -> drover.v1.SubmitRequest
+	10, // 33: drover.v1.ServerService.GetJob:input_type -> drover.v1.GetJobRequest
+	12, // 34: drover.v1.ServerService.ListJobs:input_type -> drover.v1.ServerServiceListJobsRequest
+	14, // 35: drover.v1.ServerService.WatchJob:input_type -> drover.v1.WatchJobRequest
+	16, // 36: drover.v1.ServerService.CancelJob:input_type -> drover.v1.CancelJobRequest
+	18, // 37: drover.v1.ServerService.ReadLogs:input_type -> drover.v1.ReadLogsRequest
+	20, // 38: drover.v1.ServerService.Upload:input_type -> drover.v1.UploadRequest
+	22, // 39: drover.v1.ServerService.Download:input_type -> drover.v1.DownloadRequest
+	24, // 40: drover.v1.ServerService.Withdraw:input_type -> drover.v1.WithdrawRequest
+	26, // 41: drover.v1.ServerService.WatchJobs:input_type -> drover.v1.WatchJobsRequest
+	28, // 42: drover.v1.ServerService.MoveJob:input_type -> drover.v1.MoveJobRequest
+	30, // 43: drover.v1.ServerService.HoldJobs:input_type -> drover.v1.HoldJobsRequest
+	32, // 44: drover.v1.ServerService.PlaceJobs:input_type -> drover.v1.PlaceJobsRequest
+	35, // 45: drover.v1.ServerService.ListMoves:input_type -> drover.v1.ServerServiceListMovesRequest
+	37, // 46: drover.v1.ServerService.SetDraining:input_type -> drover.v1.SetDrainingRequest
+	39, // 47: drover.v1.ServerService.SettleJob:input_type -> drover.v1.SettleJobRequest
+	3,  // 48: drover.v1.ServerService.Describe:output_type -> drover.v1.DescribeResponse
+	5,  // 49: drover.v1.ServerService.GetStatus:output_type -> drover.v1.GetStatusResponse
+	7,  // 50: drover.v1.ServerService.Estimate:output_type -> drover.v1.EstimateResponse
+	9,  // 51: drover.v1.ServerService.Submit:output_type -> drover.v1.SubmitResponse
+	11, // 52: drover.v1.ServerService.GetJob:output_type -> drover.v1.GetJobResponse
+	13, // 53: drover.v1.ServerService.ListJobs:output_type -> drover.v1.ServerServiceListJobsResponse
+	15, // 54: drover.v1.ServerService.WatchJob:output_type -> drover.v1.WatchJobResponse
+	17, // 55: drover.v1.ServerService.CancelJob:output_type -> drover.v1.CancelJobResponse
+	19, // 56: drover.v1.ServerService.ReadLogs:output_type -> drover.v1.ReadLogsResponse
+	21, // 57: drover.v1.ServerService.Upload:output_type -> drover.v1.UploadResponse
+	23, // 58: drover.v1.ServerService.Download:output_type -> drover.v1.DownloadResponse
+	25, // 59: drover.v1.ServerService.Withdraw:output_type -> drover.v1.WithdrawResponse
+	27, // 60: drover.v1.ServerService.WatchJobs:output_type -> drover.v1.WatchJobsResponse
+	29, // 61: drover.v1.ServerService.MoveJob:output_type -> drover.v1.MoveJobResponse
+	31, // 62: drover.v1.ServerService.HoldJobs:output_type -> drover.v1.HoldJobsResponse
+	34, // 63: drover.v1.ServerService.PlaceJobs:output_type -> drover.v1.PlaceJobsResponse
+	36, // 64: drover.v1.ServerService.ListMoves:output_type -> drover.v1.ServerServiceListMovesResponse
+	38, // 65: drover.v1.ServerService.SetDraining:output_type -> drover.v1.SetDrainingResponse
+	40, // 66: drover.v1.ServerService.SettleJob:output_type -> drover.v1.SettleJobResponse
+	48, // [48:67] is the sub-list for method output_type
+	29, // [29:48] is the sub-list for method input_type
+	29, // [29:29] is the sub-list for extension type_name
+	29, // [29:29] is the sub-list for extension extendee
+	0,  // [0:29] is the sub-list for field type_name
 }
 
 func init() { file_drover_v1_server_service_proto_init() }
@@ -1410,6 +2545,7 @@ func file_drover_v1_server_service_proto_init() {
 	}
 	file_drover_v1_decision_proto_init()
 	file_drover_v1_job_proto_init()
+	file_drover_v1_move_proto_init()
 	file_drover_v1_request_proto_init()
 	file_drover_v1_site_proto_init()
 	type x struct{}
@@ -1417,8 +2553,8 @@ func file_drover_v1_server_service_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_drover_v1_server_service_proto_rawDesc), len(file_drover_v1_server_service_proto_rawDesc)),
-			NumEnums:      1,
-			NumMessages:   22,
+			NumEnums:      2,
+			NumMessages:   39,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

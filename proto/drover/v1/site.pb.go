@@ -399,7 +399,15 @@ type SiteStatus struct {
 	// Work planned and not done, processor-seconds by walltime.
 	BacklogSeconds float64 `protobuf:"fixed64,6,opt,name=backlog_seconds,json=backlogSeconds,proto3" json:"backlog_seconds,omitempty"`
 	// Jobs that have ended since the server started.
-	Ended         int64 `protobuf:"varint,7,opt,name=ended,proto3" json:"ended,omitempty"`
+	Ended int64 `protobuf:"varint,7,opt,name=ended,proto3" json:"ended,omitempty"`
+	// It takes no new jobs, and those that wait leave.
+	Draining bool `protobuf:"varint,8,opt,name=draining,proto3" json:"draining,omitempty"`
+	// Commits of the durable store since the server started.
+	Commits int64 `protobuf:"varint,9,opt,name=commits,proto3" json:"commits,omitempty"`
+	// Syncs of the durable store since the server started.
+	Syncs int64 `protobuf:"varint,10,opt,name=syncs,proto3" json:"syncs,omitempty"`
+	// The disk is full or fails: nothing new is accepted until it is not.
+	Degraded      bool `protobuf:"varint,11,opt,name=degraded,proto3" json:"degraded,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -481,6 +489,34 @@ func (x *SiteStatus) GetEnded() int64 {
 		return x.Ended
 	}
 	return 0
+}
+
+func (x *SiteStatus) GetDraining() bool {
+	if x != nil {
+		return x.Draining
+	}
+	return false
+}
+
+func (x *SiteStatus) GetCommits() int64 {
+	if x != nil {
+		return x.Commits
+	}
+	return 0
+}
+
+func (x *SiteStatus) GetSyncs() int64 {
+	if x != nil {
+		return x.Syncs
+	}
+	return 0
+}
+
+func (x *SiteStatus) GetDegraded() bool {
+	if x != nil {
+		return x.Degraded
+	}
+	return false
 }
 
 // Service is a named thing that a site can run.
@@ -722,7 +758,7 @@ const file_drover_v1_site_proto_rawDesc = "" +
 	"\x05width\x18\x01 \x01(\x05R\x05width\x125\n" +
 	"\bwalltime\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\bwalltime\x12\x1d\n" +
 	"\n" +
-	"file_bytes\x18\x03 \x01(\x03R\tfileBytes\"\xdc\x01\n" +
+	"file_bytes\x18\x03 \x01(\x03R\tfileBytes\"\xc4\x02\n" +
 	"\n" +
 	"SiteStatus\x12\x18\n" +
 	"\arunning\x18\x01 \x01(\x05R\arunning\x12\x18\n" +
@@ -733,7 +769,12 @@ const file_drover_v1_site_proto_rawDesc = "" +
 	"processors\x12\x12\n" +
 	"\x04load\x18\x05 \x01(\x01R\x04load\x12'\n" +
 	"\x0fbacklog_seconds\x18\x06 \x01(\x01R\x0ebacklogSeconds\x12\x14\n" +
-	"\x05ended\x18\a \x01(\x03R\x05ended\"\xdb\x01\n" +
+	"\x05ended\x18\a \x01(\x03R\x05ended\x12\x1a\n" +
+	"\bdraining\x18\b \x01(\bR\bdraining\x12\x18\n" +
+	"\acommits\x18\t \x01(\x03R\acommits\x12\x14\n" +
+	"\x05syncs\x18\n" +
+	" \x01(\x03R\x05syncs\x12\x1a\n" +
+	"\bdegraded\x18\v \x01(\bR\bdegraded\"\xdb\x01\n" +
 	"\aService\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x10\n" +
 	"\x03doc\x18\x02 \x01(\tR\x03doc\x121\n" +

@@ -44,6 +44,15 @@ const (
 	AgentServiceFindJobProcedure = "/drover.v1.AgentService/FindJob"
 	// AgentServiceListJobsProcedure is the fully-qualified name of the AgentService's ListJobs RPC.
 	AgentServiceListJobsProcedure = "/drover.v1.AgentService/ListJobs"
+	// AgentServiceMoveJobProcedure is the fully-qualified name of the AgentService's MoveJob RPC.
+	AgentServiceMoveJobProcedure = "/drover.v1.AgentService/MoveJob"
+	// AgentServiceListMovesProcedure is the fully-qualified name of the AgentService's ListMoves RPC.
+	AgentServiceListMovesProcedure = "/drover.v1.AgentService/ListMoves"
+	// AgentServiceSetDrainingProcedure is the fully-qualified name of the AgentService's SetDraining
+	// RPC.
+	AgentServiceSetDrainingProcedure = "/drover.v1.AgentService/SetDraining"
+	// AgentServiceSettleJobProcedure is the fully-qualified name of the AgentService's SettleJob RPC.
+	AgentServiceSettleJobProcedure = "/drover.v1.AgentService/SettleJob"
 )
 
 // AgentServiceClient is a client for the drover.v1.AgentService service.
@@ -59,8 +68,19 @@ type AgentServiceClient interface {
 	ListServices(context.Context, *v1.ListServicesRequest) (*v1.ListServicesResponse, error)
 	// FindJob asks the servers which one has a job.
 	FindJob(context.Context, *v1.FindJobRequest) (*v1.FindJobResponse, error)
-	// ListJobs lists the jobs of all sites, site by site.
+	// ListJobs lists the jobs of all sites, site by site. Of a site that does not
+	// answer it lists what the agent last heard, marked as unknown.
 	ListJobs(context.Context, *v1.AgentServiceListJobsRequest) (*v1.AgentServiceListJobsResponse, error)
+	// MoveJob has a waiting job moved to another site, or to the best other one.
+	// The answer says that the move has begun; ListMoves says what came of it.
+	MoveJob(context.Context, *v1.AgentServiceMoveJobRequest) (*v1.AgentServiceMoveJobResponse, error)
+	// ListMoves lists the moves of all sites, the latest first.
+	ListMoves(context.Context, *v1.AgentServiceListMovesRequest) (*v1.AgentServiceListMovesResponse, error)
+	// SetDraining makes a site take no new jobs and has its waiting ones moved
+	// away, or lets it take jobs again.
+	SetDraining(context.Context, *v1.AgentServiceSetDrainingRequest) (*v1.AgentServiceSetDrainingResponse, error)
+	// SettleJob passes an operator's settlement on to a site; see ServerService.
+	SettleJob(context.Context, *v1.AgentServiceSettleJobRequest) (*v1.AgentServiceSettleJobResponse, error)
 }
 
 // NewAgentServiceClient constructs a client for the drover.v1.AgentService service. By default, it
@@ -109,6 +129,34 @@ func NewAgentServiceClient(httpClient connect.HTTPClient, baseURL string, opts .
 			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 			connect.WithClientOptions(opts...),
 		),
+		moveJob: connect.NewClient[v1.AgentServiceMoveJobRequest, v1.AgentServiceMoveJobResponse](
+			httpClient,
+			baseURL+AgentServiceMoveJobProcedure,
+			connect.WithSchema(agentServiceMethods.ByName("MoveJob")),
+			connect.WithIdempotency(connect.IdempotencyIdempotent),
+			connect.WithClientOptions(opts...),
+		),
+		listMoves: connect.NewClient[v1.AgentServiceListMovesRequest, v1.AgentServiceListMovesResponse](
+			httpClient,
+			baseURL+AgentServiceListMovesProcedure,
+			connect.WithSchema(agentServiceMethods.ByName("ListMoves")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
+		setDraining: connect.NewClient[v1.AgentServiceSetDrainingRequest, v1.AgentServiceSetDrainingResponse](
+			httpClient,
+			baseURL+AgentServiceSetDrainingProcedure,
+			connect.WithSchema(agentServiceMethods.ByName("SetDraining")),
+			connect.WithIdempotency(connect.IdempotencyIdempotent),
+			connect.WithClientOptions(opts...),
+		),
+		settleJob: connect.NewClient[v1.AgentServiceSettleJobRequest, v1.AgentServiceSettleJobResponse](
+			httpClient,
+			baseURL+AgentServiceSettleJobProcedure,
+			connect.WithSchema(agentServiceMethods.ByName("SettleJob")),
+			connect.WithIdempotency(connect.IdempotencyIdempotent),
+			connect.WithClientOptions(opts...),
+		),
 	}
 }
 
@@ -119,6 +167,10 @@ type agentServiceClient struct {
 	listServices *connect.Client[v1.ListServicesRequest, v1.ListServicesResponse]
 	findJob      *connect.Client[v1.FindJobRequest, v1.FindJobResponse]
 	listJobs     *connect.Client[v1.AgentServiceListJobsRequest, v1.AgentServiceListJobsResponse]
+	moveJob      *connect.Client[v1.AgentServiceMoveJobRequest, v1.AgentServiceMoveJobResponse]
+	listMoves    *connect.Client[v1.AgentServiceListMovesRequest, v1.AgentServiceListMovesResponse]
+	setDraining  *connect.Client[v1.AgentServiceSetDrainingRequest, v1.AgentServiceSetDrainingResponse]
+	settleJob    *connect.Client[v1.AgentServiceSettleJobRequest, v1.AgentServiceSettleJobResponse]
 }
 
 // Map calls drover.v1.AgentService.Map.
@@ -166,6 +218,42 @@ func (c *agentServiceClient) ListJobs(ctx context.Context, req *v1.AgentServiceL
 	return nil, err
 }
 
+// MoveJob calls drover.v1.AgentService.MoveJob.
+func (c *agentServiceClient) MoveJob(ctx context.Context, req *v1.AgentServiceMoveJobRequest) (*v1.AgentServiceMoveJobResponse, error) {
+	response, err := c.moveJob.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// ListMoves calls drover.v1.AgentService.ListMoves.
+func (c *agentServiceClient) ListMoves(ctx context.Context, req *v1.AgentServiceListMovesRequest) (*v1.AgentServiceListMovesResponse, error) {
+	response, err := c.listMoves.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// SetDraining calls drover.v1.AgentService.SetDraining.
+func (c *agentServiceClient) SetDraining(ctx context.Context, req *v1.AgentServiceSetDrainingRequest) (*v1.AgentServiceSetDrainingResponse, error) {
+	response, err := c.setDraining.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// SettleJob calls drover.v1.AgentService.SettleJob.
+func (c *agentServiceClient) SettleJob(ctx context.Context, req *v1.AgentServiceSettleJobRequest) (*v1.AgentServiceSettleJobResponse, error) {
+	response, err := c.settleJob.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // AgentServiceHandler is an implementation of the drover.v1.AgentService service.
 type AgentServiceHandler interface {
 	// Map asks every site that offers the service for an estimate and ranks them
@@ -179,8 +267,19 @@ type AgentServiceHandler interface {
 	ListServices(context.Context, *v1.ListServicesRequest) (*v1.ListServicesResponse, error)
 	// FindJob asks the servers which one has a job.
 	FindJob(context.Context, *v1.FindJobRequest) (*v1.FindJobResponse, error)
-	// ListJobs lists the jobs of all sites, site by site.
+	// ListJobs lists the jobs of all sites, site by site. Of a site that does not
+	// answer it lists what the agent last heard, marked as unknown.
 	ListJobs(context.Context, *v1.AgentServiceListJobsRequest) (*v1.AgentServiceListJobsResponse, error)
+	// MoveJob has a waiting job moved to another site, or to the best other one.
+	// The answer says that the move has begun; ListMoves says what came of it.
+	MoveJob(context.Context, *v1.AgentServiceMoveJobRequest) (*v1.AgentServiceMoveJobResponse, error)
+	// ListMoves lists the moves of all sites, the latest first.
+	ListMoves(context.Context, *v1.AgentServiceListMovesRequest) (*v1.AgentServiceListMovesResponse, error)
+	// SetDraining makes a site take no new jobs and has its waiting ones moved
+	// away, or lets it take jobs again.
+	SetDraining(context.Context, *v1.AgentServiceSetDrainingRequest) (*v1.AgentServiceSetDrainingResponse, error)
+	// SettleJob passes an operator's settlement on to a site; see ServerService.
+	SettleJob(context.Context, *v1.AgentServiceSettleJobRequest) (*v1.AgentServiceSettleJobResponse, error)
 }
 
 // NewAgentServiceHandler builds an HTTP handler from the service implementation. It returns the
@@ -225,6 +324,34 @@ func NewAgentServiceHandler(svc AgentServiceHandler, opts ...connect.HandlerOpti
 		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 		connect.WithHandlerOptions(opts...),
 	)
+	agentServiceMoveJobHandler := connect.NewUnaryHandlerSimple(
+		AgentServiceMoveJobProcedure,
+		svc.MoveJob,
+		connect.WithSchema(agentServiceMethods.ByName("MoveJob")),
+		connect.WithIdempotency(connect.IdempotencyIdempotent),
+		connect.WithHandlerOptions(opts...),
+	)
+	agentServiceListMovesHandler := connect.NewUnaryHandlerSimple(
+		AgentServiceListMovesProcedure,
+		svc.ListMoves,
+		connect.WithSchema(agentServiceMethods.ByName("ListMoves")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
+	agentServiceSetDrainingHandler := connect.NewUnaryHandlerSimple(
+		AgentServiceSetDrainingProcedure,
+		svc.SetDraining,
+		connect.WithSchema(agentServiceMethods.ByName("SetDraining")),
+		connect.WithIdempotency(connect.IdempotencyIdempotent),
+		connect.WithHandlerOptions(opts...),
+	)
+	agentServiceSettleJobHandler := connect.NewUnaryHandlerSimple(
+		AgentServiceSettleJobProcedure,
+		svc.SettleJob,
+		connect.WithSchema(agentServiceMethods.ByName("SettleJob")),
+		connect.WithIdempotency(connect.IdempotencyIdempotent),
+		connect.WithHandlerOptions(opts...),
+	)
 	return "/drover.v1.AgentService/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case AgentServiceMapProcedure:
@@ -237,6 +364,14 @@ func NewAgentServiceHandler(svc AgentServiceHandler, opts ...connect.HandlerOpti
 			agentServiceFindJobHandler.ServeHTTP(w, r)
 		case AgentServiceListJobsProcedure:
 			agentServiceListJobsHandler.ServeHTTP(w, r)
+		case AgentServiceMoveJobProcedure:
+			agentServiceMoveJobHandler.ServeHTTP(w, r)
+		case AgentServiceListMovesProcedure:
+			agentServiceListMovesHandler.ServeHTTP(w, r)
+		case AgentServiceSetDrainingProcedure:
+			agentServiceSetDrainingHandler.ServeHTTP(w, r)
+		case AgentServiceSettleJobProcedure:
+			agentServiceSettleJobHandler.ServeHTTP(w, r)
 		default:
 			http.NotFound(w, r)
 		}
@@ -264,4 +399,20 @@ func (UnimplementedAgentServiceHandler) FindJob(context.Context, *v1.FindJobRequ
 
 func (UnimplementedAgentServiceHandler) ListJobs(context.Context, *v1.AgentServiceListJobsRequest) (*v1.AgentServiceListJobsResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("drover.v1.AgentService.ListJobs is not implemented"))
+}
+
+func (UnimplementedAgentServiceHandler) MoveJob(context.Context, *v1.AgentServiceMoveJobRequest) (*v1.AgentServiceMoveJobResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("drover.v1.AgentService.MoveJob is not implemented"))
+}
+
+func (UnimplementedAgentServiceHandler) ListMoves(context.Context, *v1.AgentServiceListMovesRequest) (*v1.AgentServiceListMovesResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("drover.v1.AgentService.ListMoves is not implemented"))
+}
+
+func (UnimplementedAgentServiceHandler) SetDraining(context.Context, *v1.AgentServiceSetDrainingRequest) (*v1.AgentServiceSetDrainingResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("drover.v1.AgentService.SetDraining is not implemented"))
+}
+
+func (UnimplementedAgentServiceHandler) SettleJob(context.Context, *v1.AgentServiceSettleJobRequest) (*v1.AgentServiceSettleJobResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("drover.v1.AgentService.SettleJob is not implemented"))
 }

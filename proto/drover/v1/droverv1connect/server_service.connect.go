@@ -55,6 +55,23 @@ const (
 	ServerServiceUploadProcedure = "/drover.v1.ServerService/Upload"
 	// ServerServiceDownloadProcedure is the fully-qualified name of the ServerService's Download RPC.
 	ServerServiceDownloadProcedure = "/drover.v1.ServerService/Download"
+	// ServerServiceWithdrawProcedure is the fully-qualified name of the ServerService's Withdraw RPC.
+	ServerServiceWithdrawProcedure = "/drover.v1.ServerService/Withdraw"
+	// ServerServiceWatchJobsProcedure is the fully-qualified name of the ServerService's WatchJobs RPC.
+	ServerServiceWatchJobsProcedure = "/drover.v1.ServerService/WatchJobs"
+	// ServerServiceMoveJobProcedure is the fully-qualified name of the ServerService's MoveJob RPC.
+	ServerServiceMoveJobProcedure = "/drover.v1.ServerService/MoveJob"
+	// ServerServiceHoldJobsProcedure is the fully-qualified name of the ServerService's HoldJobs RPC.
+	ServerServiceHoldJobsProcedure = "/drover.v1.ServerService/HoldJobs"
+	// ServerServicePlaceJobsProcedure is the fully-qualified name of the ServerService's PlaceJobs RPC.
+	ServerServicePlaceJobsProcedure = "/drover.v1.ServerService/PlaceJobs"
+	// ServerServiceListMovesProcedure is the fully-qualified name of the ServerService's ListMoves RPC.
+	ServerServiceListMovesProcedure = "/drover.v1.ServerService/ListMoves"
+	// ServerServiceSetDrainingProcedure is the fully-qualified name of the ServerService's SetDraining
+	// RPC.
+	ServerServiceSetDrainingProcedure = "/drover.v1.ServerService/SetDraining"
+	// ServerServiceSettleJobProcedure is the fully-qualified name of the ServerService's SettleJob RPC.
+	ServerServiceSettleJobProcedure = "/drover.v1.ServerService/SettleJob"
 )
 
 // ServerServiceClient is a client for the drover.v1.ServerService service.
@@ -87,6 +104,33 @@ type ServerServiceClient interface {
 	Upload(context.Context) (*connect.ClientStreamForClientSimple[v1.UploadRequest, v1.UploadResponse], error)
 	// Download sends a file that a job has written.
 	Download(context.Context, *v1.DownloadRequest) (*connect.ServerStreamForClient[v1.DownloadResponse], error)
+	// Withdraw asks that a job which this server may have accepted without being
+	// heard be never accepted by Submit any more. The answer is durable: only
+	// after "withdrawn" may the client submit the same job_id elsewhere.
+	Withdraw(context.Context, *v1.WithdrawRequest) (*v1.WithdrawResponse, error)
+	// WatchJobs sends a digest of every job that is not final, a message with
+	// synced set, and then a digest after every change, until the caller ends it.
+	// States may be skipped when they pass quickly.
+	WatchJobs(context.Context, *v1.WatchJobsRequest) (*connect.ServerStreamForClient[v1.WatchJobsResponse], error)
+	// MoveJob orders a job that waits here to be moved to another site. The answer
+	// says that the move has begun; it is aborted if the job starts meanwhile, the
+	// target refuses, or the gain turns out too small. The same order again finds
+	// another epoch and is refused ("stale-epoch").
+	MoveJob(context.Context, *v1.MoveJobRequest) (*v1.MoveJobResponse, error)
+	// HoldJobs takes waiting jobs out of the plan for one round of reallocation.
+	// They keep their place in the order, and go back to it when the lease ends.
+	HoldJobs(context.Context, *v1.HoldJobsRequest) (*v1.HoldJobsResponse, error)
+	// PlaceJobs ends a round: jobs that stay are put back in the order of the
+	// message with their new shapes, the others are moved, and those of the round
+	// that the message does not name go back to where they were.
+	PlaceJobs(context.Context, *v1.PlaceJobsRequest) (*v1.PlaceJobsResponse, error)
+	// ListMoves lists what this server knows of moves, the latest first.
+	ListMoves(context.Context, *v1.ServerServiceListMovesRequest) (*v1.ServerServiceListMovesResponse, error)
+	// SetDraining makes the site take no new jobs, or lets it take them again.
+	SetDraining(context.Context, *v1.SetDrainingRequest) (*v1.SetDrainingResponse, error)
+	// SettleJob is the operator's last resort: what became of a job whose other
+	// site is lost for ever. It can make a job run twice, or lose it.
+	SettleJob(context.Context, *v1.SettleJobRequest) (*v1.SettleJobResponse, error)
 }
 
 // NewServerServiceClient constructs a client for the drover.v1.ServerService service. By default,
@@ -177,22 +221,86 @@ func NewServerServiceClient(httpClient connect.HTTPClient, baseURL string, opts 
 			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 			connect.WithClientOptions(opts...),
 		),
+		withdraw: connect.NewClient[v1.WithdrawRequest, v1.WithdrawResponse](
+			httpClient,
+			baseURL+ServerServiceWithdrawProcedure,
+			connect.WithSchema(serverServiceMethods.ByName("Withdraw")),
+			connect.WithIdempotency(connect.IdempotencyIdempotent),
+			connect.WithClientOptions(opts...),
+		),
+		watchJobs: connect.NewClient[v1.WatchJobsRequest, v1.WatchJobsResponse](
+			httpClient,
+			baseURL+ServerServiceWatchJobsProcedure,
+			connect.WithSchema(serverServiceMethods.ByName("WatchJobs")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
+		moveJob: connect.NewClient[v1.MoveJobRequest, v1.MoveJobResponse](
+			httpClient,
+			baseURL+ServerServiceMoveJobProcedure,
+			connect.WithSchema(serverServiceMethods.ByName("MoveJob")),
+			connect.WithIdempotency(connect.IdempotencyIdempotent),
+			connect.WithClientOptions(opts...),
+		),
+		holdJobs: connect.NewClient[v1.HoldJobsRequest, v1.HoldJobsResponse](
+			httpClient,
+			baseURL+ServerServiceHoldJobsProcedure,
+			connect.WithSchema(serverServiceMethods.ByName("HoldJobs")),
+			connect.WithIdempotency(connect.IdempotencyIdempotent),
+			connect.WithClientOptions(opts...),
+		),
+		placeJobs: connect.NewClient[v1.PlaceJobsRequest, v1.PlaceJobsResponse](
+			httpClient,
+			baseURL+ServerServicePlaceJobsProcedure,
+			connect.WithSchema(serverServiceMethods.ByName("PlaceJobs")),
+			connect.WithIdempotency(connect.IdempotencyIdempotent),
+			connect.WithClientOptions(opts...),
+		),
+		listMoves: connect.NewClient[v1.ServerServiceListMovesRequest, v1.ServerServiceListMovesResponse](
+			httpClient,
+			baseURL+ServerServiceListMovesProcedure,
+			connect.WithSchema(serverServiceMethods.ByName("ListMoves")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
+		setDraining: connect.NewClient[v1.SetDrainingRequest, v1.SetDrainingResponse](
+			httpClient,
+			baseURL+ServerServiceSetDrainingProcedure,
+			connect.WithSchema(serverServiceMethods.ByName("SetDraining")),
+			connect.WithIdempotency(connect.IdempotencyIdempotent),
+			connect.WithClientOptions(opts...),
+		),
+		settleJob: connect.NewClient[v1.SettleJobRequest, v1.SettleJobResponse](
+			httpClient,
+			baseURL+ServerServiceSettleJobProcedure,
+			connect.WithSchema(serverServiceMethods.ByName("SettleJob")),
+			connect.WithIdempotency(connect.IdempotencyIdempotent),
+			connect.WithClientOptions(opts...),
+		),
 	}
 }
 
 // serverServiceClient implements ServerServiceClient.
 type serverServiceClient struct {
-	describe  *connect.Client[v1.DescribeRequest, v1.DescribeResponse]
-	getStatus *connect.Client[v1.GetStatusRequest, v1.GetStatusResponse]
-	estimate  *connect.Client[v1.EstimateRequest, v1.EstimateResponse]
-	submit    *connect.Client[v1.SubmitRequest, v1.SubmitResponse]
-	getJob    *connect.Client[v1.GetJobRequest, v1.GetJobResponse]
-	listJobs  *connect.Client[v1.ServerServiceListJobsRequest, v1.ServerServiceListJobsResponse]
-	watchJob  *connect.Client[v1.WatchJobRequest, v1.WatchJobResponse]
-	cancelJob *connect.Client[v1.CancelJobRequest, v1.CancelJobResponse]
-	readLogs  *connect.Client[v1.ReadLogsRequest, v1.ReadLogsResponse]
-	upload    *connect.Client[v1.UploadRequest, v1.UploadResponse]
-	download  *connect.Client[v1.DownloadRequest, v1.DownloadResponse]
+	describe    *connect.Client[v1.DescribeRequest, v1.DescribeResponse]
+	getStatus   *connect.Client[v1.GetStatusRequest, v1.GetStatusResponse]
+	estimate    *connect.Client[v1.EstimateRequest, v1.EstimateResponse]
+	submit      *connect.Client[v1.SubmitRequest, v1.SubmitResponse]
+	getJob      *connect.Client[v1.GetJobRequest, v1.GetJobResponse]
+	listJobs    *connect.Client[v1.ServerServiceListJobsRequest, v1.ServerServiceListJobsResponse]
+	watchJob    *connect.Client[v1.WatchJobRequest, v1.WatchJobResponse]
+	cancelJob   *connect.Client[v1.CancelJobRequest, v1.CancelJobResponse]
+	readLogs    *connect.Client[v1.ReadLogsRequest, v1.ReadLogsResponse]
+	upload      *connect.Client[v1.UploadRequest, v1.UploadResponse]
+	download    *connect.Client[v1.DownloadRequest, v1.DownloadResponse]
+	withdraw    *connect.Client[v1.WithdrawRequest, v1.WithdrawResponse]
+	watchJobs   *connect.Client[v1.WatchJobsRequest, v1.WatchJobsResponse]
+	moveJob     *connect.Client[v1.MoveJobRequest, v1.MoveJobResponse]
+	holdJobs    *connect.Client[v1.HoldJobsRequest, v1.HoldJobsResponse]
+	placeJobs   *connect.Client[v1.PlaceJobsRequest, v1.PlaceJobsResponse]
+	listMoves   *connect.Client[v1.ServerServiceListMovesRequest, v1.ServerServiceListMovesResponse]
+	setDraining *connect.Client[v1.SetDrainingRequest, v1.SetDrainingResponse]
+	settleJob   *connect.Client[v1.SettleJobRequest, v1.SettleJobResponse]
 }
 
 // Describe calls drover.v1.ServerService.Describe.
@@ -278,6 +386,74 @@ func (c *serverServiceClient) Download(ctx context.Context, req *v1.DownloadRequ
 	return c.download.CallServerStream(ctx, connect.NewRequest(req))
 }
 
+// Withdraw calls drover.v1.ServerService.Withdraw.
+func (c *serverServiceClient) Withdraw(ctx context.Context, req *v1.WithdrawRequest) (*v1.WithdrawResponse, error) {
+	response, err := c.withdraw.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// WatchJobs calls drover.v1.ServerService.WatchJobs.
+func (c *serverServiceClient) WatchJobs(ctx context.Context, req *v1.WatchJobsRequest) (*connect.ServerStreamForClient[v1.WatchJobsResponse], error) {
+	return c.watchJobs.CallServerStream(ctx, connect.NewRequest(req))
+}
+
+// MoveJob calls drover.v1.ServerService.MoveJob.
+func (c *serverServiceClient) MoveJob(ctx context.Context, req *v1.MoveJobRequest) (*v1.MoveJobResponse, error) {
+	response, err := c.moveJob.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// HoldJobs calls drover.v1.ServerService.HoldJobs.
+func (c *serverServiceClient) HoldJobs(ctx context.Context, req *v1.HoldJobsRequest) (*v1.HoldJobsResponse, error) {
+	response, err := c.holdJobs.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// PlaceJobs calls drover.v1.ServerService.PlaceJobs.
+func (c *serverServiceClient) PlaceJobs(ctx context.Context, req *v1.PlaceJobsRequest) (*v1.PlaceJobsResponse, error) {
+	response, err := c.placeJobs.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// ListMoves calls drover.v1.ServerService.ListMoves.
+func (c *serverServiceClient) ListMoves(ctx context.Context, req *v1.ServerServiceListMovesRequest) (*v1.ServerServiceListMovesResponse, error) {
+	response, err := c.listMoves.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// SetDraining calls drover.v1.ServerService.SetDraining.
+func (c *serverServiceClient) SetDraining(ctx context.Context, req *v1.SetDrainingRequest) (*v1.SetDrainingResponse, error) {
+	response, err := c.setDraining.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// SettleJob calls drover.v1.ServerService.SettleJob.
+func (c *serverServiceClient) SettleJob(ctx context.Context, req *v1.SettleJobRequest) (*v1.SettleJobResponse, error) {
+	response, err := c.settleJob.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // ServerServiceHandler is an implementation of the drover.v1.ServerService service.
 type ServerServiceHandler interface {
 	// Describe says what the site is and what it offers.
@@ -308,6 +484,33 @@ type ServerServiceHandler interface {
 	Upload(context.Context, *connect.ClientStream[v1.UploadRequest]) (*v1.UploadResponse, error)
 	// Download sends a file that a job has written.
 	Download(context.Context, *v1.DownloadRequest, *connect.ServerStream[v1.DownloadResponse]) error
+	// Withdraw asks that a job which this server may have accepted without being
+	// heard be never accepted by Submit any more. The answer is durable: only
+	// after "withdrawn" may the client submit the same job_id elsewhere.
+	Withdraw(context.Context, *v1.WithdrawRequest) (*v1.WithdrawResponse, error)
+	// WatchJobs sends a digest of every job that is not final, a message with
+	// synced set, and then a digest after every change, until the caller ends it.
+	// States may be skipped when they pass quickly.
+	WatchJobs(context.Context, *v1.WatchJobsRequest, *connect.ServerStream[v1.WatchJobsResponse]) error
+	// MoveJob orders a job that waits here to be moved to another site. The answer
+	// says that the move has begun; it is aborted if the job starts meanwhile, the
+	// target refuses, or the gain turns out too small. The same order again finds
+	// another epoch and is refused ("stale-epoch").
+	MoveJob(context.Context, *v1.MoveJobRequest) (*v1.MoveJobResponse, error)
+	// HoldJobs takes waiting jobs out of the plan for one round of reallocation.
+	// They keep their place in the order, and go back to it when the lease ends.
+	HoldJobs(context.Context, *v1.HoldJobsRequest) (*v1.HoldJobsResponse, error)
+	// PlaceJobs ends a round: jobs that stay are put back in the order of the
+	// message with their new shapes, the others are moved, and those of the round
+	// that the message does not name go back to where they were.
+	PlaceJobs(context.Context, *v1.PlaceJobsRequest) (*v1.PlaceJobsResponse, error)
+	// ListMoves lists what this server knows of moves, the latest first.
+	ListMoves(context.Context, *v1.ServerServiceListMovesRequest) (*v1.ServerServiceListMovesResponse, error)
+	// SetDraining makes the site take no new jobs, or lets it take them again.
+	SetDraining(context.Context, *v1.SetDrainingRequest) (*v1.SetDrainingResponse, error)
+	// SettleJob is the operator's last resort: what became of a job whose other
+	// site is lost for ever. It can make a job run twice, or lose it.
+	SettleJob(context.Context, *v1.SettleJobRequest) (*v1.SettleJobResponse, error)
 }
 
 // NewServerServiceHandler builds an HTTP handler from the service implementation. It returns the
@@ -394,6 +597,62 @@ func NewServerServiceHandler(svc ServerServiceHandler, opts ...connect.HandlerOp
 		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 		connect.WithHandlerOptions(opts...),
 	)
+	serverServiceWithdrawHandler := connect.NewUnaryHandlerSimple(
+		ServerServiceWithdrawProcedure,
+		svc.Withdraw,
+		connect.WithSchema(serverServiceMethods.ByName("Withdraw")),
+		connect.WithIdempotency(connect.IdempotencyIdempotent),
+		connect.WithHandlerOptions(opts...),
+	)
+	serverServiceWatchJobsHandler := connect.NewServerStreamHandlerSimple(
+		ServerServiceWatchJobsProcedure,
+		svc.WatchJobs,
+		connect.WithSchema(serverServiceMethods.ByName("WatchJobs")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
+	serverServiceMoveJobHandler := connect.NewUnaryHandlerSimple(
+		ServerServiceMoveJobProcedure,
+		svc.MoveJob,
+		connect.WithSchema(serverServiceMethods.ByName("MoveJob")),
+		connect.WithIdempotency(connect.IdempotencyIdempotent),
+		connect.WithHandlerOptions(opts...),
+	)
+	serverServiceHoldJobsHandler := connect.NewUnaryHandlerSimple(
+		ServerServiceHoldJobsProcedure,
+		svc.HoldJobs,
+		connect.WithSchema(serverServiceMethods.ByName("HoldJobs")),
+		connect.WithIdempotency(connect.IdempotencyIdempotent),
+		connect.WithHandlerOptions(opts...),
+	)
+	serverServicePlaceJobsHandler := connect.NewUnaryHandlerSimple(
+		ServerServicePlaceJobsProcedure,
+		svc.PlaceJobs,
+		connect.WithSchema(serverServiceMethods.ByName("PlaceJobs")),
+		connect.WithIdempotency(connect.IdempotencyIdempotent),
+		connect.WithHandlerOptions(opts...),
+	)
+	serverServiceListMovesHandler := connect.NewUnaryHandlerSimple(
+		ServerServiceListMovesProcedure,
+		svc.ListMoves,
+		connect.WithSchema(serverServiceMethods.ByName("ListMoves")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
+	serverServiceSetDrainingHandler := connect.NewUnaryHandlerSimple(
+		ServerServiceSetDrainingProcedure,
+		svc.SetDraining,
+		connect.WithSchema(serverServiceMethods.ByName("SetDraining")),
+		connect.WithIdempotency(connect.IdempotencyIdempotent),
+		connect.WithHandlerOptions(opts...),
+	)
+	serverServiceSettleJobHandler := connect.NewUnaryHandlerSimple(
+		ServerServiceSettleJobProcedure,
+		svc.SettleJob,
+		connect.WithSchema(serverServiceMethods.ByName("SettleJob")),
+		connect.WithIdempotency(connect.IdempotencyIdempotent),
+		connect.WithHandlerOptions(opts...),
+	)
 	return "/drover.v1.ServerService/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case ServerServiceDescribeProcedure:
@@ -418,6 +677,22 @@ func NewServerServiceHandler(svc ServerServiceHandler, opts ...connect.HandlerOp
 			serverServiceUploadHandler.ServeHTTP(w, r)
 		case ServerServiceDownloadProcedure:
 			serverServiceDownloadHandler.ServeHTTP(w, r)
+		case ServerServiceWithdrawProcedure:
+			serverServiceWithdrawHandler.ServeHTTP(w, r)
+		case ServerServiceWatchJobsProcedure:
+			serverServiceWatchJobsHandler.ServeHTTP(w, r)
+		case ServerServiceMoveJobProcedure:
+			serverServiceMoveJobHandler.ServeHTTP(w, r)
+		case ServerServiceHoldJobsProcedure:
+			serverServiceHoldJobsHandler.ServeHTTP(w, r)
+		case ServerServicePlaceJobsProcedure:
+			serverServicePlaceJobsHandler.ServeHTTP(w, r)
+		case ServerServiceListMovesProcedure:
+			serverServiceListMovesHandler.ServeHTTP(w, r)
+		case ServerServiceSetDrainingProcedure:
+			serverServiceSetDrainingHandler.ServeHTTP(w, r)
+		case ServerServiceSettleJobProcedure:
+			serverServiceSettleJobHandler.ServeHTTP(w, r)
 		default:
 			http.NotFound(w, r)
 		}
@@ -469,4 +744,36 @@ func (UnimplementedServerServiceHandler) Upload(context.Context, *connect.Client
 
 func (UnimplementedServerServiceHandler) Download(context.Context, *v1.DownloadRequest, *connect.ServerStream[v1.DownloadResponse]) error {
 	return connect.NewError(connect.CodeUnimplemented, errors.New("drover.v1.ServerService.Download is not implemented"))
+}
+
+func (UnimplementedServerServiceHandler) Withdraw(context.Context, *v1.WithdrawRequest) (*v1.WithdrawResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("drover.v1.ServerService.Withdraw is not implemented"))
+}
+
+func (UnimplementedServerServiceHandler) WatchJobs(context.Context, *v1.WatchJobsRequest, *connect.ServerStream[v1.WatchJobsResponse]) error {
+	return connect.NewError(connect.CodeUnimplemented, errors.New("drover.v1.ServerService.WatchJobs is not implemented"))
+}
+
+func (UnimplementedServerServiceHandler) MoveJob(context.Context, *v1.MoveJobRequest) (*v1.MoveJobResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("drover.v1.ServerService.MoveJob is not implemented"))
+}
+
+func (UnimplementedServerServiceHandler) HoldJobs(context.Context, *v1.HoldJobsRequest) (*v1.HoldJobsResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("drover.v1.ServerService.HoldJobs is not implemented"))
+}
+
+func (UnimplementedServerServiceHandler) PlaceJobs(context.Context, *v1.PlaceJobsRequest) (*v1.PlaceJobsResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("drover.v1.ServerService.PlaceJobs is not implemented"))
+}
+
+func (UnimplementedServerServiceHandler) ListMoves(context.Context, *v1.ServerServiceListMovesRequest) (*v1.ServerServiceListMovesResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("drover.v1.ServerService.ListMoves is not implemented"))
+}
+
+func (UnimplementedServerServiceHandler) SetDraining(context.Context, *v1.SetDrainingRequest) (*v1.SetDrainingResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("drover.v1.ServerService.SetDraining is not implemented"))
+}
+
+func (UnimplementedServerServiceHandler) SettleJob(context.Context, *v1.SettleJobRequest) (*v1.SettleJobResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("drover.v1.ServerService.SettleJob is not implemented"))
 }
