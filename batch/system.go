@@ -97,7 +97,8 @@ const (
 	PhaseReserved Phase = iota + 1 // has a place in the plan, may not start before CmdConfirm
 	PhaseQueued
 	PhaseHeld
-	PhaseRunning
+	PhaseStarting // to be started, as the policy has decided; it holds its processors
+	PhaseRunning  // it was launched
 	PhasePaused
 	PhaseEnded
 )
@@ -107,10 +108,14 @@ type Found struct {
 	Key     Key
 	Phase   Phase
 	Shape   Shape     // of its submission, or of the last CmdPlace
-	Started time.Time // zero before
-	Ended   time.Time // zero before
-	Nodes   []string  // where it runs or ran
-	Outcome Outcome   // of PhaseEnded
+	// Started is when the policy decided to start it: from then on it holds its
+	// processors and its walltime counts, however long the launch takes. Zero
+	// before.
+	Started time.Time
+	Ended   time.Time  // zero before
+	Nodes   []string   // names of where it runs or ran, each once
+	Places  []Location // the same to the last processor; to be given back after a restart
+	Outcome Outcome    // of PhaseEnded
 }
 
 // End says how an attempt ended.
@@ -118,12 +123,18 @@ type End uint8
 
 // The ends of an attempt.
 const (
-	EndDone        End = iota + 1 // exit code 0
-	EndFailed                     // another exit code or a signal
-	EndKilled                     // at its walltime
-	EndCancelled                  // on order
-	EndStartFailed                // it could not be launched
-	EndLost                       // nobody can say
+	EndDone      End = iota + 1 // exit code 0
+	EndFailed                   // another exit code or a signal
+	EndKilled                   // at its walltime, or by the policy
+	EndCancelled                // on order
+	// EndStartFailed: it could not be launched, and could not the next time
+	// either: a command that is missing, a directory that cannot be made.
+	EndStartFailed
+	// EndLost: it ran and is gone, but nobody has seen how it ended.
+	EndLost
+	// EndNeverRan: it provably never ran, for a reason that is not its own. A new
+	// attempt may.
+	EndNeverRan
 )
 
 // Outcome is how an attempt ended and why.

@@ -57,6 +57,7 @@ func (s *System) spec(a *attempt) Spec {
 		return filepath.Join(dir, file)
 	}
 	return Spec{
+		Key: a.key, Shape: a.shape,
 		Args: a.run.Args, Env: s.variables(a),
 		Dir: dir, Stdout: in(a.run.Stdout), Stderr: in(a.run.Stderr),
 	}

@@ -1,10 +1,18 @@
 package exec
 
-import "syscall"
+import (
+	"errors"
+	"syscall"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
 
 // Launcher starts programs. Launch may take long and is called from a goroutine
 // of its own for each attempt. Its error text goes to the job's owner: it names
 // no path of the server.
+//
+// An error says that the program does not run and never will. One that wraps
+// ErrNeverRan says besides that this was no fault of the program.
 type Launcher interface {
 	Launch(spec Spec) (Process, error)
 }
@@ -18,8 +26,24 @@ type Process interface {
 	Wait() Exit
 }
 
+// Detacher is a Process that can be left running without anybody who waits for
+// it; see System.Release.
+type Detacher interface {
+	// Detach makes Wait return at once, with Exit.Detached unless the process had
+	// ended before. Repeated, it does nothing.
+	Detach()
+}
+
+// ErrNeverRan is wrapped by the error of a launch that provably ran nothing,
+// where a new attempt may: the attempt ends as batch.EndNeverRan. Any other error
+// would come again, and ends it as batch.EndStartFailed.
+var ErrNeverRan = errors.New("it never ran")
+
 // Spec is a program with everything it is told.
 type Spec struct {
+	Key   batch.Key   // the attempt
+	Shape batch.Shape // with which it is started
+
 	Args   []string // argument vector; Args[0] is looked up in the server's PATH
 	Env    []string // the whole environment, NAME=value, ascending
 	Dir    string   // working directory, made if it is not there
@@ -31,4 +55,11 @@ type Spec struct {
 type Exit struct {
 	Code   int            // exit code, when Signal is 0
 	Signal syscall.Signal // that ended it, or 0
+	// Lost: it is gone, but nobody has seen how it ended; Reason, for people, says
+	// why not. Code and Signal mean nothing.
+	Lost   bool
+	Reason string
+	// Detached: it may still run, but this Process does not follow it any more.
+	// The rest means nothing.
+	Detached bool
 }
