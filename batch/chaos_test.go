@@ -24,7 +24,7 @@ type op struct {
 
 var verbs = []string{
 	"submit", "submit", "submit", "submit", "submit", "later", "memory", "reserve", "confirm", "hold", "place", "cancel",
-	"fail", "down", "up", "overrun",
+	"fail", "down", "up", "overrun", "adopt",
 }
 
 func scenario(width int) *rapid.Generator[[]op] {
@@ -93,6 +93,15 @@ func (c *chaos) enter(o op) {
 		c.e.Admit(spec, batch.Duration(secs(work)))
 		c.e.Apply(&batch.Event{Kind: batch.Reserve, Job: h, Spec: spec})
 		return
+	case "adopt":
+		spec.Shape.Width = min(spec.Shape.Width, c.free())
+		if spec.Shape.Width < 1 {
+			c.unused = append(c.unused, h)
+			return
+		}
+		c.e.Admit(spec, batch.Duration(secs(o.Work)))
+		c.e.Apply(&batch.Event{Kind: batch.Adopt, Job: h, Spec: spec, Since: c.e.Now() - secs(o.Which%9)})
+		return
 	}
 	c.e.Submit(spec, batch.Duration(secs(work)))
 }
@@ -120,7 +129,7 @@ func (c *chaos) do(o op) {
 	case "confirm":
 		apply(batch.Confirm, counted.Incoming)
 	case "hold":
-		apply(batch.Hold, counted.Waiting)
+		apply(batch.Hold, counted.Waiting, counted.Incoming)
 	case "place":
 		apply(batch.Place, counted.Held, counted.Waiting)
 	case "cancel":

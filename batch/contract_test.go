@@ -148,6 +148,23 @@ func TestTheLedgerSeesWhatDoesNotFit(t *testing.T) {
 	}
 }
 
+// What the driver found running when it began counts like what was started.
+func TestTheLedgerKnowsWhatWasAdopted(t *testing.T) {
+	platform := batch.Platform{Nodes: []batch.Node{{Processors: 1}, {Processors: 1}}}
+	place := batch.Location{Node: 1, Processors: 1, Share: batch.One}
+	d := &diary{begun: map[batch.Handle]string{}}
+	e := engine.New(&reckless{func(_ batch.Time, out *batch.Decisions) { out.Add(batch.Start, 2, place) }}, d, engine.NewLedger(platform))
+	found := &batch.Job{Handle: 1, Shape: batch.Shape{Width: 1, Walltime: batch.Minute}}
+	e.Admit(found, batch.Second)
+	e.Apply(&batch.Event{Kind: batch.Adopt, Job: 1, Spec: found, Since: -1, Places: []batch.Location{place}})
+	e.Submit(&batch.Job{Handle: 2, Shape: batch.Shape{Width: 1}}, batch.Second)
+	wantPanic(t, "node 1 gives", e.Pass)
+	e.Advance(e.Next())
+	if diff := cmp.Diff([]string{"#1 n1 0-1"}, d.lines[:1]); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // toy is what the three have in common.
 type toy struct {
 	jobs    map[batch.Handle]*toyJob

@@ -19,11 +19,12 @@ const (
 	// migrated or preempted. Progress says how far it had come, Checkpoint
 	// whether it can go on from there.
 	Stopped
-	// Hold: Job, which waits, leaves the plan but not the order, and cannot
-	// start until it is placed.
+	// Hold: Job, which waits or is incoming, leaves the plan but not the order, and
+	// cannot start until it is placed.
 	Hold
 	// Place: Job, which waits or is held, is put into the plan with Shape: as the
-	// last one, or where its submission had put it if Restore is set.
+	// last one, or where its submission or reservation had put it if Restore is
+	// set. An incoming job that was held is confirmed by it.
 	Place
 	// Reserve: Spec gets a place in the plan but cannot start (an incoming job),
 	// or a window is set aside (an advance reservation).
@@ -40,6 +41,10 @@ const (
 	// jobs that still run in it are the policy's to kill.
 	WindowOpen
 	WindowClose
+	// Adopt: Spec has been running since Since on Places: the driver found it there
+	// when it began. It is booked until Since plus its walltime, or, if that has
+	// passed, like any job that overruns. Ends as one that was started.
+	Adopt
 )
 
 // Event is something that happened at one instant. It is passed by pointer and
@@ -52,13 +57,16 @@ type Event struct {
 	Checkpoint bool     // Stopped: can go on from Progress
 	Progress   Duration // Stopped: work done, in time at full share
 	Shape      Shape    // Place: the shape to plan with
-	Spec       *Job     // Submit, Reserve
+	Spec       *Job     // Submit, Reserve, Adopt
+
+	Since  Time       // Adopt: not after now
+	Places []Location // Adopt: as in Decision
 }
 
 var eventNames = [...]string{
 	Submit: "submit", Cancel: "cancel", Finish: "finish", StartFailed: "start-failed", Stopped: "stopped", Hold: "hold",
 	Place: "place", Reserve: "reserve", Confirm: "confirm", NodeUp: "node-up", NodeDown: "node-down",
-	WindowOpen: "window-open", WindowClose: "window-close",
+	WindowOpen: "window-open", WindowClose: "window-close", Adopt: "adopt",
 }
 
 // String returns the event's name.

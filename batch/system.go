@@ -105,9 +105,9 @@ const (
 
 // Found is what a batch system knows about one attempt.
 type Found struct {
-	Key     Key
-	Phase   Phase
-	Shape   Shape     // of its submission, or of the last CmdPlace
+	Key   Key
+	Phase Phase
+	Shape Shape // of its submission, or of the last CmdPlace
 	// Started is when the policy decided to start it: from then on it holds its
 	// processors and its walltime counts, however long the launch takes. Zero
 	// before.

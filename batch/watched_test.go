@@ -67,6 +67,12 @@ func (w *watched) note(now batch.Time, ev *batch.Event) {
 			a.state = counted.Incoming
 		}
 		w.jobs[ev.Spec.Handle] = a
+	case batch.Adopt:
+		w.seq++
+		a = &account{spec: ev.Spec, walltime: ev.Spec.Shape.Walltime, state: counted.Running, seq: w.seq, start: ev.Since}
+		a.charge = batch.Charge(ev.Spec.Shape.Width, ev.Spec.Memory, w.platform.MemoryPerProcessor())
+		w.jobs[ev.Job] = a
+		w.broken = true
 	case batch.Cancel, batch.Finish:
 		delete(w.jobs, ev.Job)
 	case batch.StartFailed:

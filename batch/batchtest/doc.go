@@ -21,6 +21,7 @@
 //
 //	submit ID WxD [runs R] [from T] [mem M]   queue a job; it runs for D or R
 //	reserve ID WxD [runs R]                   an incoming job
+//	adopt ID WxD since T [runs R] [mem M]     a job that runs since T, for R or D from then on
 //	confirm ID, cancel ID, hold ID
 //	place ID WxD [restore]                    put back, last or at its old place
 //	fail ID                                   its next launch fails

@@ -98,7 +98,7 @@ func play(t *testing.T, s *script, make batch.Factory, forecast Forecaster) stri
 func (p *player) do(t *testing.T, s step) {
 	h := batch.Handle(s.id)
 	switch s.verb {
-	case "submit", "reserve":
+	case "submit", "reserve", "adopt":
 		spec := &batch.Job{
 			Handle: h, Shape: s.shapes[0], Memory: s.option["mem"],
 			EarliestStart: batch.Time(s.option["from"]) * batch.Time(batch.Second),
@@ -107,11 +107,16 @@ func (p *player) do(t *testing.T, s step) {
 		if r, ok := s.option["runs"]; ok {
 			work = batch.Duration(r) * batch.Second
 		}
-		if s.verb == "submit" {
+		switch s.verb {
+		case "submit":
 			p.engine.Submit(spec, work)
-		} else {
+		case "reserve":
 			p.engine.Admit(spec, work)
 			p.engine.Apply(&batch.Event{Kind: batch.Reserve, Job: h, Spec: spec})
+		default:
+			since := batch.Time(s.option["since"]) * batch.Time(batch.Second)
+			p.engine.Admit(spec, since.Add(work).Sub(p.engine.Now()))
+			p.engine.Apply(&batch.Event{Kind: batch.Adopt, Job: h, Spec: spec, Since: since})
 		}
 	case "fail":
 		p.engine.FailStart(h)

@@ -74,6 +74,9 @@ func (p *Policy) Apply(now batch.Time, ev *batch.Event) {
 		p.release(now, j.End, j.Charge)
 		p.compress(now)
 		p.place(now, ev.Job)
+	case batch.Adopt: // whoever has a place already had not reckoned with it
+		p.Adopt(now, ev)
+		p.broke = p.broke || p.Queue.Len() > 0
 	case batch.Cancel:
 		p.vacate(p.Forget(ev.Job))
 	case batch.Hold:

@@ -38,6 +38,8 @@ func (b *Backlog) Apply(now batch.Time, ev *batch.Event) {
 	switch ev.Kind {
 	case batch.Reserve:
 		b.Admit(now, ev.Spec, true)
+	case batch.Adopt:
+		b.Adopt(now, ev)
 	case batch.Cancel:
 		b.Forget(ev.Job)
 	case batch.Finish:

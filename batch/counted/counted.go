@@ -89,18 +89,7 @@ func (b *Base) Admit(now batch.Time, spec *batch.Job, incoming bool) State {
 	if spec.Window.End != 0 {
 		panic("counted: advance reservations are not served")
 	}
-	for int(spec.Handle) >= len(b.jobs) {
-		b.jobs = append(b.jobs, Job{})
-	}
-	j := &b.jobs[spec.Handle]
-	if j.State != Absent {
-		panic(fmt.Sprintf("counted: job %d is here already", spec.Handle))
-	}
-	b.seq++
-	*j = Job{
-		Spec: spec, Charge: b.ChargeOf(spec.Shape.Width, spec.Memory),
-		Walltime: spec.Shape.Walltime, Earliest: spec.EarliestStart, seq: b.seq,
-	}
+	j := b.admit(spec)
 	switch {
 	case incoming:
 		j.State = Incoming
@@ -113,6 +102,23 @@ func (b *Base) Admit(now batch.Time, spec *batch.Job, incoming bool) State {
 	}
 	b.enqueue(spec.Handle)
 	return j.State
+}
+
+// admit makes a job known, the last one in the order.
+func (b *Base) admit(spec *batch.Job) *Job {
+	for int(spec.Handle) >= len(b.jobs) {
+		b.jobs = append(b.jobs, Job{})
+	}
+	j := &b.jobs[spec.Handle]
+	if j.State != Absent {
+		panic(fmt.Sprintf("counted: job %d is here already", spec.Handle))
+	}
+	b.seq++
+	*j = Job{
+		Spec: spec, Charge: b.ChargeOf(spec.Shape.Width, spec.Memory),
+		Walltime: spec.Shape.Walltime, Earliest: spec.EarliestStart, seq: b.seq,
+	}
+	return j
 }
 
 func (b *Base) park(h batch.Handle) {
@@ -215,43 +221,6 @@ func (b *Base) Confirm(now batch.Time, h batch.Handle) {
 	}
 }
 
-// Begin notes that a waiting job, already out of the queue, runs from now on.
-func (b *Base) Begin(now batch.Time, h batch.Handle) {
-	j := &b.jobs[h]
-	j.State, j.Start, j.End = Running, now, now.Add(j.Walltime)
-	j.at = int32(len(b.running))
-	b.running = append(b.running, h)
-	b.Free -= j.Charge
-}
-
-// Finish notes that a running job has ended, forgets it and returns what it was.
-func (b *Base) Finish(h batch.Handle) Job {
-	j := b.stop(h)
-	b.jobs[h] = Job{}
-	return j
-}
-
-// Fail notes that a job could not be launched; it waits again in its old place.
-func (b *Base) Fail(h batch.Handle) Job {
-	j := b.stop(h)
-	b.jobs[h].State = Waiting
-	b.enqueue(h)
-	return j
-}
-
-func (b *Base) stop(h batch.Handle) Job {
-	j := b.jobs[h]
-	if j.State != Running {
-		panic(fmt.Sprintf("counted: job %d does not run", h))
-	}
-	last := b.running[len(b.running)-1]
-	b.running[j.at] = last
-	b.jobs[last].at = j.at
-	b.running = b.running[:len(b.running)-1]
-	b.Free += j.Charge
-	return j
-}
-
 // SwitchNode notes that a node joins or leaves, and books or frees its
 // processors in the profile.
 func (b *Base) SwitchNode(now batch.Time, node int32, up bool) {
@@ -265,39 +234,5 @@ func (b *Base) SwitchNode(now batch.Time, node int32, up bool) {
 	b.Profile.Reserve(now, batch.Never, n)
 }
 
-// Settle books the running jobs that should have ended by now for longer, and
-// says whether there were any. due is what the profile has, beyond the running
-// jobs, at now: the charges of the waiting jobs that a plan starts now.
-func (b *Base) Settle(now batch.Time, due int32) bool {
-	if b.Profile.Free(now)+due == b.Free {
-		return false
-	}
-	overdue := false
-	for _, h := range b.running {
-		j := &b.jobs[h]
-		if j.End > now {
-			continue
-		}
-		overdue = true
-		over := now.Sub(j.Start.Add(j.Walltime))
-		j.End = now.Add(max(over, batch.Second))
-		b.Profile.Reserve(now, j.End, j.Charge)
-	}
-	return overdue
-}
-
-// Ends calls yield with each running job and its planned end, in no order that
-// means anything. It has the form of an iter.Seq2.
-func (b *Base) Ends(yield func(batch.Handle, batch.Time) bool) {
-	for _, h := range b.running {
-		if !yield(h, b.jobs[h].End) {
-			return
-		}
-	}
-}
-
 // Unused returns a handle that names no job.
 func (b *Base) Unused() batch.Handle { return batch.Handle(len(b.jobs)) }
-
-// PlannedEnd returns when a running job's walltime ends.
-func (b *Base) PlannedEnd(h batch.Handle) batch.Time { return b.jobs[h].End }

@@ -17,7 +17,10 @@
 // place in the plan when it is submitted, like everybody else.
 //
 // A job that has been reserved for a move (incoming) stands in the queue like a
-// waiting one, and is passed over until it is confirmed.
+// waiting one, and is passed over until it is confirmed. Held, it keeps its place in
+// the order alone; placed again it is confirmed.
+//
+// A job that ran before its driver began (adopted) is running from the first.
 //
 // A job that runs on past its walltime would have the profile promise what is
 // not there. Settle finds such jobs and books them for as long again as they

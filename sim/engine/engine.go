@@ -127,7 +127,7 @@ func (e *Engine) Submit(spec *batch.Job, work batch.Duration) {
 }
 
 // Admit makes a job known that comes to the policy by an event of the caller's:
-// Reserve.
+// Reserve, or Adopt, for which work is what is left of it.
 func (e *Engine) Admit(spec *batch.Job, work batch.Duration) {
 	for int(spec.Handle) >= len(e.jobs) {
 		e.jobs = append(e.jobs, job{})
@@ -146,6 +146,8 @@ func (e *Engine) Apply(ev *batch.Event) {
 	}
 	e.policy.Apply(e.now, ev)
 	switch j := &e.jobs[ev.Job]; {
+	case ev.Kind == batch.Adopt:
+		e.adopt(j.spec, ev)
 	case ev.Kind == batch.Cancel:
 		*j = job{}
 		e.dropWindow(ev.Job)
@@ -154,6 +156,15 @@ func (e *Engine) Apply(ev *batch.Event) {
 		spec.Shape = ev.Shape
 		j.spec = &spec
 	}
+}
+
+// adopt lets a job run that the policy has found running.
+func (e *Engine) adopt(spec *batch.Job, ev *batch.Event) {
+	if e.ledger != nil {
+		e.ledger.adopt(spec, ev.Places)
+	}
+	e.observer.Started(e.now, spec, ev.Places)
+	e.run(spec.Handle, e.yield(spec, ev.Places))
 }
 
 // FailStart makes the next launch of a job fail.

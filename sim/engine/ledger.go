@@ -39,6 +39,11 @@ func (l *Ledger) note(now batch.Time, spec *batch.Job, d *batch.Decision) {
 	l.held[spec.Handle] = h
 }
 
+// adopt books a job that the policy was told to find running.
+func (l *Ledger) adopt(spec *batch.Job, places []batch.Location) {
+	l.held[spec.Handle] = holding{spec: spec, places: append([]batch.Location(nil), places...)}
+}
+
 func (l *Ledger) leave(h batch.Handle) { delete(l.held, h) }
 
 func (l *Ledger) floating(name string) bool {
