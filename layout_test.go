@@ -35,6 +35,7 @@ var layout = map[string][]string{
 	"gossip":       {},
 	"rpcface":      {"proto/..."},
 	"services/...": {"services/..."},
+	"process":      {},
 
 	"batch/profile":   {},
 	"batch":           {"batch/profile"},
@@ -44,7 +45,7 @@ var layout = map[string][]string{
 	"batch/forecast":  {"batch", "batch/profile", "batch/queue", "batch/counted"},
 	"batch/policies":  {"batch", policy, "batch/forecast"},
 	"batch/nodes":     {"batch"},
-	"batch/exec":      {"batch", "batch/nodes"},
+	"batch/exec":      {"batch", "batch/nodes", "process"},
 	"batch/slurm":     {"batch"},
 	"batch/batchtest": {"batch", "sim/engine"},
 

@@ -1,11 +1,9 @@
 package exec
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -184,20 +182,6 @@ func TestTermReachesTheWholeGroup(t *testing.T) {
 	f := await(t, s, "a", batch.PhaseEnded)
 	if diff := cmp.Diff(batch.Outcome{End: batch.EndCancelled, ExitCode: 7, Reason: "cancelled"}, f.Outcome); diff != "" {
 		t.Error(diff)
-	}
-}
-
-func TestSignalKnowsThatTheProgramHasEnded(t *testing.T) {
-	proc, err := processes{}.Launch(Spec{Args: []string{"true"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	awaitLeader(proc.(*group).cmd)
-	for range 2 {
-		if err := proc.Signal(syscall.SIGTERM); !errors.Is(err, os.ErrProcessDone) {
-			t.Errorf("signal after the end: %v", err)
-		}
-		proc.Wait()
 	}
 }
 
