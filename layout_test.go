@@ -54,12 +54,13 @@ var layout = map[string][]string{
 	"client/session":   {"batch"},
 	"server/catalogue": {"batch"},
 	"server/blobs":     {},
+	"server/store":     {},
 	"server/site":      {"batch", policy, "batch/forecast", "batch/policies", "server/catalogue"},
 
 	"agent":  {"agent/mapping", "reallocation", "batch", "config", "gossip", "proto/...", "rpcface"},
 	"client": {"client/session", "proto/..."},
 	"server": {
-		"server/site", "server/catalogue", "server/blobs",
+		"server/site", "server/catalogue", "server/blobs", "server/store",
 		"batch", "batch/policies", "batch/forecast", "batch/exec", "batch/slurm",
 		"config", "gossip", "proto/...", "rpcface",
 	},
