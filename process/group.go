@@ -19,6 +19,9 @@ type Group struct {
 // a new process group. Its errors are *StartError.
 func Start(spec Spec) (*Group, error) {
 	cmd := osexec.Command(spec.Args[0], spec.Args[1:]...)
+	if spec.Path != "" {
+		cmd.Path, cmd.Err = spec.Path, nil
+	}
 	cmd.Env = spec.Env
 	cmd.Dir = spec.Dir
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -1,12 +1,8 @@
 package process
 
 import (
-	"bytes"
 	"errors"
-	"os"
 	osexec "os/exec"
-	"path/filepath"
-	"strconv"
 
 	"golang.org/x/sys/unix"
 )
@@ -31,23 +27,6 @@ func leaderEnded(pid int) bool {
 // onlyDead reports whether all processes of the group are dead and only wait to
 // be reaped by their parent.
 func onlyDead(pgid int) bool {
-	stats, err := filepath.Glob("/proc/[0-9]*/stat")
-	if err != nil || len(stats) == 0 {
-		return false
-	}
-	for _, name := range stats {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			continue // gone in the meantime
-		}
-		// pid (command) state parent group …; the command may hold anything.
-		fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
-		if len(fields) < 3 || string(fields[2]) != strconv.Itoa(pgid) {
-			continue
-		}
-		if state := fields[0][0]; state != 'Z' && state != 'X' {
-			return false
-		}
-	}
-	return true
+	left, err := members(pgid)
+	return err == nil && len(left) == 0
 }

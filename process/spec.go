@@ -13,7 +13,8 @@ import (
 // Spec is a program with everything it is told. Its arguments never pass
 // through a shell.
 type Spec struct {
-	Args   []string // argument vector; Args[0] is looked up in this process's PATH
+	Args   []string // argument vector, at least one
+	Path   string   // file of the program; "": Args[0] is looked up in this process's PATH
 	Env    []string // the whole environment, NAME=value
 	Dir    string   // working directory, made if it is not there; "" is this process's
 	Stdout string   // file, truncated, mode 0600, with its parents made; "" discards
@@ -52,6 +53,15 @@ func (e *StartError) Error() string {
 
 // Unwrap returns the whole error.
 func (e *StartError) Unwrap() error { return e.Err }
+
+// Look returns the file of the program that is called name, as the shell would
+// find it in this process's PATH. A name with a slash is a file already.
+func Look(name string) (string, error) {
+	if filepath.Base(name) != name {
+		return name, nil
+	}
+	return osexec.LookPath(name)
+}
 
 // command is the part of a start that runs args.
 func command(args []string, err error) error {

@@ -1,0 +1,20 @@
+//go:build unix && !linux
+
+package process
+
+import (
+	"context"
+	"errors"
+)
+
+// Identify is not supported here.
+func Identify(int) (ID, error) { return ID{}, errors.ErrUnsupported }
+
+// Rebooted is not supported here.
+func (id ID) Rebooted() (bool, error) { return false, errors.ErrUnsupported }
+
+// Alive is not supported here.
+func (id ID) Alive() (bool, error) { return false, errors.ErrUnsupported }
+
+// Await is not supported here.
+func (id ID) Await(context.Context) error { return errors.ErrUnsupported }
