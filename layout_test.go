@@ -37,6 +37,9 @@ var layout = map[string][]string{
 	"services/...": {"services/..."},
 	"process":      {},
 
+	"supervisor/journal": {"process"},
+	"supervisor":         {"supervisor/journal", "process", "batch", "batch/exec", "proto/..."},
+
 	"batch/profile":   {},
 	"batch":           {"batch/profile"},
 	"batch/queue":     {"batch"},
@@ -78,7 +81,7 @@ var layout = map[string][]string{
 }
 
 // faces are the packages in which only files named rpc*.go may see proto's types.
-var faces = []string{"agent", "server", "client"}
+var faces = []string{"agent", "server", "client", "supervisor"}
 
 func TestPackagesImportOnlyWhatTheLayoutAllows(t *testing.T) {
 	problems, err := check(os.DirFS("."), layout)
