@@ -43,7 +43,10 @@ const (
 	// that is INCOMING. Repeated after CmdConfirm or CmdCancel it changes nothing.
 	CmdReserve
 	CmdConfirm // let a reserved job wait like a submitted one from now on
-	CmdHold    // keep a waiting job from starting, and take it out of the plan
+	// CmdHold keeps a waiting job from starting, and takes it out of the plan. One
+	// that is only reserved keeps its phase, but takes no capacity until CmdConfirm
+	// puts it back where its reservation had put it.
+	CmdHold
 	CmdRelease // let a held job start: CmdPlace with its own shape and Restore
 	// CmdPlace puts a waiting or held job into the plan with Command.Shape: as the
 	// last one, or where its submission had put it if Command.Restore is set. It
@@ -56,12 +59,15 @@ const (
 
 // Command is one order to a batch system.
 type Command struct {
-	Kind    CommandKind
-	Key     Key
-	Job     *Job    // CmdSubmit, CmdReserve: what the planner is told; Handle is the system's own business
-	Run     Program // CmdSubmit, CmdReserve: what is run
-	Shape   Shape   // CmdPlace: what it gets from now on, instead of Job.Shape
-	Restore bool    // CmdPlace: back to its place in the order of submission
+	Kind CommandKind
+	Key  Key
+	// Job is what the planner is told, for CmdSubmit and CmdReserve. It is the
+	// system's from Do on, without a copy: its caller changes it no more and submits
+	// it nowhere else. He may go on reading it, for Handle, which is the system's own
+	// business, is written before Do returns, and nothing else is.
+	Job     *Job
+	Shape   Shape // CmdPlace: what it gets from now on, instead of Job.Shape
+	Restore bool  // CmdPlace: back to its place in the order of submission
 }
 
 // Program is what a batch system executes. Its arguments never pass through a

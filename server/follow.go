@@ -48,8 +48,10 @@ func (s *Server) learn(ctx context.Context, f *batch.Found) {
 	)
 	// The loop ends after the watcher.
 	_ = s.do(context.WithoutCancel(ctx), func() {
-		if !f.Started.IsZero() {
+		if ran(f) {
 			s.tell(s.core.Running(instant(f.Started), f.Key, f.Nodes))
+		} else if f.Phase == batch.PhaseStarting {
+			s.tell(s.core.Starting(instant(f.Started), f.Key))
 		}
 		j, err := s.core.Job(f.Key.Job)
 		job, news = j, err == nil && j.Key() == f.Key && !j.State.Final()
@@ -60,7 +62,7 @@ func (s *Server) learn(ctx context.Context, f *batch.Found) {
 	ended := *f
 	s.work.Go(func() {
 		var outputs []output
-		if !ended.Started.IsZero() {
+		if ran(&ended) {
 			outputs = s.outputs(ctx, &job)
 		}
 		_ = s.do(context.WithoutCancel(ctx), func() {
@@ -72,6 +74,17 @@ func (s *Server) learn(ctx context.Context, f *batch.Found) {
 			}
 		})
 	})
+}
+
+// ran says whether an attempt was launched.
+func ran(f *batch.Found) bool {
+	switch f.Phase {
+	case batch.PhaseRunning, batch.PhasePaused:
+		return true
+	case batch.PhaseEnded:
+		return !f.Started.IsZero() && f.Outcome.End != batch.EndStartFailed && f.Outcome.End != batch.EndNeverRan
+	}
+	return false
 }
 
 // tell passes news of a job on, and says whether there were any; called by the

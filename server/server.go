@@ -125,7 +125,7 @@ func (s *Server) open() error {
 	}
 	s.system, err = exec.New(exec.Config{
 		Policy: policy, Platform: platform, Grace: batch.Duration(s.cfg.Grace.Microseconds()), Forecaster: &forecast.Forecaster{},
-		Logger: s.log.Named("exec"),
+		Logger: s.log.Named("exec"), Programs: programs{s},
 	})
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -170,9 +171,6 @@ func (s *Server) accept(ctx context.Context, id batch.JobID, sub submission, sta
 		s.log.Error("job without a directory", "job", id, "error", err)
 		return s.rejected(j, errors.New("the server could not make its directory")), false, nil
 	}
-	for i := range cmds {
-		cmds[i].Run = s.program(&j)
-	}
 	// The job is accepted: whether the caller still listens does not matter.
 	if err := s.system.Do(context.WithoutCancel(ctx), cmds); err != nil {
 		s.log.Warn("batch system refuses a job", "job", id, "error", err)
@@ -207,10 +205,26 @@ func (s *Server) rejected(j site.Job, why error) record {
 	return s.record(ended)
 }
 
-// program returns what a job runs.
-func (s *Server) program(j *site.Job) batch.Program {
+// programs tells the batch system what jobs run.
+type programs struct{ server *Server }
+
+// Program is exec.Programs'. It is called by goroutines of the batch system.
+func (p programs) Program(key batch.Key, shape batch.Shape) (batch.Program, error) {
+	var (
+		j      site.Job
+		failed error
+	)
+	err := p.server.do(context.Background(), func() { j, failed = p.server.core.Job(key.Job) })
+	if err := cmp.Or(err, failed); err != nil {
+		return batch.Program{}, err
+	}
+	return p.server.program(&j, shape), nil
+}
+
+// program returns what a job runs with a shape.
+func (s *Server) program(j *site.Job, shape batch.Shape) batch.Program {
 	service := j.Values.Service()
-	launch := catalogue.Launch{Shape: j.Spec.Shape, Paths: make(map[string]string)}
+	launch := catalogue.Launch{Shape: shape, Paths: make(map[string]string)}
 	for i := range service.Arguments {
 		switch a := &service.Arguments[i]; a.Type {
 		case catalogue.TypeFileIn:

@@ -8,25 +8,35 @@ import (
 )
 
 // attempt is one try to run a job, from its submission until it is forgotten.
-// The loop owns it.
+// The loop owns it. There may be very many that wait: what they do not need is
+// in run.
 type attempt struct {
-	key     batch.Key
-	order   uint64        // of submission, or of the command that placed it last
-	job     *batch.Job    // what the policy was told; nil after the end
-	run     batch.Program // empty after the end
-	shape   batch.Shape   // of the job, or with which it was placed
+	key   batch.Key
+	order uint64      // of submission, or of the command that placed it last
+	job   *batch.Job  // what the policy was told; nil after the end
+	run   *run        // nil before it is started or ends
+	shape batch.Shape // of the job, or with which it was placed
+
+	seq        uint64 // of its last change
+	prev, next *attempt
+
 	phase   batch.Phase
 	pending bool // submitted or reserved in this pass, the policy does not know it yet
 	last    bool // it was placed as the last one, and not put back since
+	aside   bool // reserved, and held
 	dropped bool // it was cancelled before it was confirmed
+}
 
-	places  []batch.Location // booked while it runs
-	nodes   []string         // names of the places, kept for Found
+// run is what belongs to an attempt from its start or its end on.
+type run struct {
+	places  []batch.Location // booked until the end, unless it is paused
+	ran     []batch.Location // the last it had, kept for Found
 	started batch.Time
 	ended   batch.Time
 	outcome batch.Outcome
 
 	proc     Process // nil until launched
+	left     bool    // to itself, see Release
 	stopping bool    // to be paused as soon as it is launched
 	ending   batch.End
 	why      string // it is being ended
@@ -37,28 +47,25 @@ type attempt struct {
 
 	deadline batch.Time
 	slot     int
-
-	seq        uint64 // of its last change
-	prev, next *attempt
 }
 
 // settle counts the work done until now and goes on with share.
-func (a *attempt) settle(now batch.Time, share batch.Share) {
-	if a.share > 0 {
-		hi, lo := bits.Mul64(uint64(now-a.since), uint64(a.share))
+func (r *run) settle(now batch.Time, share batch.Share) {
+	if r.share > 0 {
+		hi, lo := bits.Mul64(uint64(now-r.since), uint64(r.share))
 		done, _ := bits.Div64(hi, lo, uint64(batch.One))
-		a.work += batch.Duration(done)
+		r.work += batch.Duration(done)
 	}
-	a.since, a.share = now, share
+	r.since, r.share = now, share
 }
 
-// limit returns when the walltime will have been used up, as things stand.
-func (a *attempt) limit() batch.Time {
-	if a.share == 0 {
+// limit returns when so much walltime will have been used up, as things stand.
+func (r *run) limit(walltime batch.Duration) batch.Time {
+	if r.share == 0 {
 		return batch.Never
 	}
-	left := max(a.shape.Walltime-a.work, 0)
-	return a.since.Add(left.Times(int64(batch.One), int64(a.share)))
+	left := max(walltime-r.work, 0)
+	return r.since.Add(left.Times(int64(batch.One), int64(r.share)))
 }
 
 // lowest returns the least share among places: the tasks of a job go on
@@ -73,15 +80,22 @@ func lowest(places []batch.Location) batch.Share {
 
 func (a *attempt) live() bool { return a.phase != batch.PhaseEnded }
 
-// waits reports whether it has not started: reserved, queued or held.
+// waits reports whether it is not to be started yet: reserved, queued or held.
 func (a *attempt) waits() bool { return a.phase <= batch.PhaseHeld }
 
-func (a *attempt) found() batch.Found {
-	return batch.Found{
-		Key: a.key, Phase: a.phase, Shape: a.shape,
-		Started: wall(a.started), Ended: wall(a.ended),
-		Nodes: a.nodes, Outcome: a.outcome,
+// running reports whether it is launched or being launched, and not paused.
+func (a *attempt) running() bool {
+	return a.phase == batch.PhaseStarting || a.phase == batch.PhaseRunning
+}
+
+// found is what others are told about an attempt.
+func (s *System) found(a *attempt) batch.Found {
+	f := batch.Found{Key: a.key, Phase: a.phase, Shape: a.shape}
+	if r := a.run; r != nil {
+		f.Started, f.Ended, f.Outcome = wall(r.started), wall(r.ended), r.outcome
+		f.Places, f.Nodes = r.ran, s.nodesOf(r.ran)
 	}
+	return f
 }
 
 // wall converts an instant of a live system; 0 is the zero time.

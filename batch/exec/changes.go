@@ -15,6 +15,7 @@ type changes struct {
 	lost       uint64        // highest number of a change that was forgotten
 	ring       []*attempt    // the ended ones, to forget the oldest
 	oldest     int           // its place in ring, once ring is full
+	told       uint64        // the last change that was announced
 	more       chan struct{} // closed at the next change
 }
 
@@ -66,22 +67,23 @@ func (c *changes) retire(a *attempt, retain int) *attempt {
 	return old
 }
 
-// announce wakes the watchers if something has changed since seq.
-func (c *changes) announce(since uint64) {
-	if c.seq > since {
+// announce wakes the watchers if something has changed since the last time.
+func (c *changes) announce() {
+	if c.seq > c.told {
+		c.told = c.seq
 		close(c.more)
 		c.more = make(chan struct{})
 	}
 }
 
-// since returns what changed after the cursor, oldest change first.
-func (c *changes) since(after batch.Cursor) (batch.Changes, error) {
+// since returns what changed after the cursor, oldest change first, as found says.
+func (c *changes) since(after batch.Cursor, found func(*attempt) batch.Found) (batch.Changes, error) {
 	if uint64(after) > c.seq || after != 0 && uint64(after) < c.lost {
 		return batch.Changes{}, &CursorError{After: after, Oldest: batch.Cursor(c.lost), Newest: batch.Cursor(c.seq)}
 	}
 	out := batch.Changes{Next: batch.Cursor(c.seq)}
 	for a := c.tail; a != nil && a.seq > uint64(after); a = a.prev {
-		out.Jobs = append(out.Jobs, a.found())
+		out.Jobs = append(out.Jobs, found(a))
 	}
 	slices.Reverse(out.Jobs)
 	return out, nil

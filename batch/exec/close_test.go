@@ -20,7 +20,7 @@ func TestCloseEndsWhatRunsAndAnswersAfterwards(t *testing.T) {
 	var pids []int
 	for _, name := range []string{"a", "b", "waiting"} {
 		cmd := submission(name, 2, self("stubborn"))
-		cmd.Run.Env[ready] = l.fifo
+		shelf.of(cmd).Env[ready] = l.fifo
 		do(t, s, cmd)
 		if name != "waiting" {
 			both := <-l.pids
@@ -52,7 +52,7 @@ func TestCloseEndsWhatRunsAndAnswersAfterwards(t *testing.T) {
 	if _, err := s.Watch(ctx, ends.Next); !errors.Is(err, ErrClosed) {
 		t.Errorf("watch at the end: %v", err)
 	}
-	if snap := snapshot(t, s); names(snap.Waiting) != "waiting:2" || snap.Free != 4 || len(snap.Running) != 0 {
+	if snap := snapshot(t, s); names(snap.Waiting) != "waiting:queued" || snap.Free != 4 || len(snap.Running) != 0 {
 		t.Errorf("snapshot: %+v", snap)
 	}
 	wantReason(t, s.Do(ctx, []batch.Command{submission("late", 1, self("exit"))}), ReasonClosed)
@@ -68,7 +68,7 @@ func TestCloseKillsAtOnceWhenItsContextEnds(t *testing.T) {
 	l := newUntilReady(t)
 	s := open(t, Config{Launcher: l, Grace: batch.Hour})
 	cmd := submission("a", 1, self("stubborn"))
-	cmd.Run.Env[ready] = l.fifo
+	shelf.of(cmd).Env[ready] = l.fifo
 	do(t, s, cmd)
 	pids := <-l.pids
 	ctx, cancel := context.WithCancel(context.Background())

@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"maps"
 	"slices"
-	"strings"
 
 	"github.com/seed-9b8f70bb/drover/batch"
 )
@@ -85,16 +83,8 @@ func (s *System) accept(cmd *batch.Command) error {
 	if err := s.check(cmd); err != nil {
 		return err
 	}
-	job := *cmd.Job
-	job.Groups, job.Licences = slices.Clone(job.Groups), slices.Clone(job.Licences)
-	job.Handle = batch.NoJob
 	s.orders++
-	run := cmd.Run
-	run.Args, run.Env = slices.Clone(run.Args), maps.Clone(run.Env)
-	a := &attempt{
-		key: cmd.Key, order: s.orders, job: &job, run: run, shape: job.Shape,
-		phase: batch.PhaseQueued, pending: true, deadline: batch.Never,
-	}
+	a := &attempt{key: cmd.Key, order: s.orders, job: cmd.Job, shape: cmd.Job.Shape, phase: batch.PhaseQueued, pending: true}
 	if cmd.Kind == batch.CmdReserve {
 		a.phase = batch.PhaseReserved
 	}
@@ -116,23 +106,8 @@ func (s *System) check(cmd *batch.Command) error {
 		return refuse(cmd.Key, ReasonBadJob, "cpu: %d, accepted: 0..%d", job.CPU, batch.One)
 	case job.Window != (batch.Window{}) || job.Into != batch.NoJob:
 		return refuse(cmd.Key, ReasonUnsupported, "window: this system sets no windows aside")
-	case len(cmd.Run.Args) == 0 || cmd.Run.Args[0] == "":
-		return refuse(cmd.Key, ReasonBadProgram, "args: empty, accepted: a command and its arguments")
 	}
-	if err := s.checkShape(cmd.Key, job.Shape, job.Memory); err != nil {
-		return err
-	}
-	for name := range cmd.Run.Env {
-		if name == "" || strings.ContainsAny(name, "=\x00") || strings.Contains(cmd.Run.Env[name], "\x00") {
-			return refuse(cmd.Key, ReasonBadProgram, "env: %q, accepted: names without = and values without NUL", name)
-		}
-	}
-	for i := range cmd.Run.Args {
-		if strings.Contains(cmd.Run.Args[i], "\x00") {
-			return refuse(cmd.Key, ReasonBadProgram, "args[%d]: contains NUL", i)
-		}
-	}
-	return nil
+	return s.checkShape(cmd.Key, job.Shape, job.Memory)
 }
 
 // checkShape checks a shape for a job whose tasks need so much memory.
@@ -168,7 +143,7 @@ func (s *System) submit(now batch.Time) {
 			kind = batch.Reserve
 		}
 		s.apply(now, batch.Event{Kind: kind, Job: a.job.Handle, Spec: a.job})
-		if a.phase == batch.PhaseHeld {
+		if a.phase == batch.PhaseHeld || a.aside {
 			s.apply(now, batch.Event{Kind: batch.Hold, Job: a.job.Handle})
 		}
 	}
@@ -200,6 +175,5 @@ func (s *System) cancel(now batch.Time, a *attempt) {
 		s.apply(now, batch.Event{Kind: batch.Cancel, Job: a.job.Handle})
 	}
 	a.dropped = a.phase == batch.PhaseReserved
-	a.outcome = batch.Outcome{End: batch.EndCancelled, Reason: why}
-	s.over(now, a)
+	s.over(now, a, batch.Outcome{End: batch.EndCancelled, Reason: why})
 }

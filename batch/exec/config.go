@@ -33,8 +33,12 @@ type Config struct {
 	Logger hclog.Logger
 	// Forecaster answers Estimate for a policy that does not plan; nil for none.
 	Forecaster Forecaster
+	// Programs says what attempts run.
+	Programs Programs
 	// Launcher starts programs; nil means real processes.
 	Launcher Launcher
+	// Adopt is what runs already, in the order in which it was submitted.
+	Adopt []Adopted
 }
 
 // Forecaster estimates starts from the state of a policy that does not plan
@@ -49,6 +53,9 @@ func (c *Config) Validate() error {
 	var errs []error
 	if c.Policy == nil {
 		errs = append(errs, errors.New("policy: missing"))
+	}
+	if c.Programs == nil {
+		errs = append(errs, errors.New("programs: missing"))
 	}
 	if err := c.Platform.Validate(); err != nil {
 		errs = append(errs, fmt.Errorf("platform: %w", err))

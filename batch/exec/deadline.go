@@ -8,7 +8,7 @@ import (
 
 // deadlines orders the attempts that something must be done about at a known
 // instant: the end of the walltime, or of the grace time. Each attempt has at
-// most one.
+// most one, and is started.
 type deadlines struct{ heap deadlineHeap }
 
 // next returns the earliest deadline, or batch.Never.
@@ -16,7 +16,7 @@ func (d *deadlines) next() batch.Time {
 	if len(d.heap) == 0 {
 		return batch.Never
 	}
-	return d.heap[0].deadline
+	return d.heap[0].run.deadline
 }
 
 // pop takes out an attempt whose deadline is not after now; nil if there is none.
@@ -29,13 +29,14 @@ func (d *deadlines) pop(now batch.Time) *attempt {
 
 // set gives a its deadline instead of the one it had; batch.Never for none.
 func (d *deadlines) set(a *attempt, at batch.Time) {
-	a.deadline = at
+	r := a.run
+	r.deadline = at
 	switch {
-	case at == batch.Never && a.slot > 0:
-		heap.Remove(&d.heap, a.slot-1)
+	case at == batch.Never && r.slot > 0:
+		heap.Remove(&d.heap, r.slot-1)
 	case at == batch.Never:
-	case a.slot > 0:
-		heap.Fix(&d.heap, a.slot-1)
+	case r.slot > 0:
+		heap.Fix(&d.heap, r.slot-1)
 	default:
 		heap.Push(&d.heap, a)
 	}
@@ -48,22 +49,22 @@ type deadlineHeap []*attempt
 func (h deadlineHeap) Len() int { return len(h) }
 
 func (h deadlineHeap) Less(i, j int) bool {
-	if h[i].deadline != h[j].deadline {
-		return h[i].deadline < h[j].deadline
+	if x, y := h[i].run.deadline, h[j].run.deadline; x != y {
+		return x < y
 	}
 	return h[i].order < h[j].order
 }
 
 func (h deadlineHeap) Swap(i, j int) {
 	h[i], h[j] = h[j], h[i]
-	h[i].slot, h[j].slot = i+1, j+1
+	h[i].run.slot, h[j].run.slot = i+1, j+1
 }
 
 // Push is for package heap.
 func (h *deadlineHeap) Push(x any) {
 	a := x.(*attempt)
 	*h = append(*h, a)
-	a.slot = len(*h)
+	a.run.slot = len(*h)
 }
 
 // Pop is for package heap.
@@ -72,6 +73,6 @@ func (h *deadlineHeap) Pop() any {
 	a := (*h)[last]
 	(*h)[last] = nil
 	*h = (*h)[:last]
-	a.slot = 0
+	a.run.slot = 0
 	return a
 }

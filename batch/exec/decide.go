@@ -44,12 +44,12 @@ func (s *System) carryOut(now batch.Time, d batch.Decision) error {
 		}
 		s.start(now, a)
 	case batch.Pause:
-		if a.phase != batch.PhaseRunning {
+		if !a.running() {
 			return fault(a, ErrWrongState)
 		}
 		s.pause(now, a)
 	case batch.Resume:
-		if a.phase != batch.PhasePaused || a.places != nil { // it has places until Stopped
+		if a.phase != batch.PhasePaused || a.run.places != nil { // it has places until Stopped
 			return fault(a, ErrWrongState)
 		}
 		if !s.book(a, d.Places) {
@@ -74,40 +74,38 @@ func (s *System) carryOut(now batch.Time, d batch.Decision) error {
 // book gives a its processors: the places, or any.
 func (s *System) book(a *attempt, places []batch.Location) bool {
 	if places == nil {
-		a.places = s.alloc.Pick(a.shape.Width)
+		places = s.alloc.Pick(a.shape.Width)
 	} else if s.alloc.Take(places) {
-		a.places = slices.Clone(places)
-	}
-	if a.places == nil {
+		places = slices.Clone(places)
+	} else {
 		return false
 	}
-	a.nodes = s.nodesOf(a.places)
+	if places == nil {
+		return false
+	}
+	if a.run == nil {
+		a.run = &run{}
+	}
+	a.run.places, a.run.ran = places, places
 	return true
 }
 
+// start has an attempt launched that has its places. Its walltime counts from
+// now, for so long the policy has booked it; that others hear of it as running is
+// for its launch.
 func (s *System) start(now batch.Time, a *attempt) {
-	a.phase, a.started = batch.PhaseRunning, now
-	a.since, a.share = now, lowest(a.places)
-	s.timers.set(a, a.limit())
+	r := a.run
+	a.phase, r.started = batch.PhaseStarting, now
+	r.since, r.share = now, lowest(r.places)
+	s.timers.set(a, r.limit(a.shape.Walltime))
 	s.changes.touch(a)
 	s.active++
-	go s.execute(a, s.spec(a))
-}
-
-// execute is the goroutine of one attempt.
-func (s *System) execute(a *attempt, spec Spec) {
-	proc, err := s.launcher.Launch(spec)
-	if err != nil {
-		s.notes <- note{attempt: a, err: err}
-		return
-	}
-	s.notes <- note{attempt: a, proc: proc}
-	s.notes <- note{attempt: a, exit: proc.Wait()}
+	go s.execute(a, launching{a.key, a.shape, r.places})
 }
 
 func (s *System) pause(now batch.Time, a *attempt) {
-	if a.proc == nil {
-		a.stopping = true
+	if a.run.proc == nil {
+		a.run.stopping = true
 		return
 	}
 	s.stop(now, a)
@@ -116,11 +114,11 @@ func (s *System) pause(now batch.Time, a *attempt) {
 // stop pauses a launched attempt. One that has just ended, or is being ended,
 // goes on to its Finish.
 func (s *System) stop(now batch.Time, a *attempt) {
-	if a.ending != 0 || !s.signal(a, syscall.SIGSTOP) {
+	if a.run.ending != 0 || !s.signal(a, syscall.SIGSTOP) {
 		return
 	}
 	a.phase = batch.PhasePaused
-	a.settle(now, 0)
+	a.run.settle(now, 0)
 	s.timers.set(a, batch.Never)
 	s.paused = append(s.paused, a)
 	s.changes.touch(a)
@@ -128,9 +126,9 @@ func (s *System) stop(now batch.Time, a *attempt) {
 
 func (s *System) resume(now batch.Time, a *attempt) {
 	a.phase = batch.PhaseRunning
-	a.settle(now, lowest(a.places))
-	if a.ending == 0 {
-		s.timers.set(a, a.limit())
+	a.run.settle(now, lowest(a.run.places))
+	if a.run.ending == 0 {
+		s.timers.set(a, a.run.limit(a.shape.Walltime))
 	}
 	s.signal(a, syscall.SIGCONT)
 	s.changes.touch(a)
@@ -138,21 +136,22 @@ func (s *System) resume(now batch.Time, a *attempt) {
 
 // setShare books the new shares. The places must be those it has.
 func (s *System) setShare(now batch.Time, a *attempt, places []batch.Location) error {
-	same := a.phase == batch.PhaseRunning && slices.EqualFunc(a.places, places, func(l, m batch.Location) bool {
+	same := a.running() && slices.EqualFunc(a.run.places, places, func(l, m batch.Location) bool {
 		return l.Node == m.Node && l.Processors == m.Processors && l.Group == m.Group
 	})
 	if !same {
 		return ErrWrongState
 	}
-	s.alloc.Release(a.places)
+	s.alloc.Release(a.run.places)
 	if !s.alloc.Take(places) {
-		s.alloc.Take(a.places)
+		s.alloc.Take(a.run.places)
 		return ErrNoCapacity
 	}
-	a.places = slices.Clone(places)
-	a.settle(now, lowest(a.places))
-	if a.ending == 0 {
-		s.timers.set(a, a.limit())
+	a.run.places = slices.Clone(places)
+	a.run.ran = a.run.places
+	a.run.settle(now, lowest(a.run.places))
+	if a.run.ending == 0 {
+		s.timers.set(a, a.run.limit(a.shape.Walltime))
 	}
 	return nil
 }

@@ -159,7 +159,7 @@ func TestOrdersWaitForTheLaunch(t *testing.T) {
 				if name == "cancel" {
 					do(t, s, order(batch.CmdCancel, "a"))
 				}
-				if f := find(t, s, "a"); f.Phase != batch.PhaseRunning {
+				if f := find(t, s, "a"); f.Phase != batch.PhaseStarting {
 					t.Errorf("phase %d while it is being launched", f.Phase)
 				}
 				l.now <- struct{}{}
@@ -306,6 +306,9 @@ func TestEndsOfOneInstantComeInSubmissionOrder(t *testing.T) {
 func TestDeadlinesComeInOrderAndCanBeTakenBack(t *testing.T) {
 	var d deadlines
 	var all [5]attempt
+	for i := range all {
+		all[i].run = &run{}
+	}
 	for i, at := range []batch.Time{30, 10, 20, 10, 40} {
 		all[i].order = uint64(i)
 		d.set(&all[i], at)
@@ -327,20 +330,20 @@ func TestDeadlinesComeInOrderAndCanBeTakenBack(t *testing.T) {
 }
 
 func TestWalltimeAtAShareIsRoundedUp(t *testing.T) {
-	a := attempt{shape: batch.Shape{Walltime: 2}, since: 100, share: batch.One / 4 * 3}
-	if got := a.limit(); got != 103 {
+	r := run{since: 100, share: batch.One / 4 * 3}
+	if got := r.limit(2); got != 103 {
 		t.Errorf("2 µs of work at 3/4 from 100 on end at %d, want 103", got)
 	}
-	a.settle(103, batch.One)
-	if a.work != 2 {
-		t.Errorf("3 µs at 3/4 are %d µs of work, want 2", a.work)
+	r.settle(103, batch.One)
+	if r.work != 2 {
+		t.Errorf("3 µs at 3/4 are %d µs of work, want 2", r.work)
 	}
 }
 
 func TestWalltimesBeyondAllTimeNeverEnd(t *testing.T) {
 	for _, share := range []batch.Share{batch.One, batch.One / 2, 1} {
-		a := attempt{shape: batch.Shape{Walltime: batch.Forever - 1}, since: 1 << 50, share: share}
-		if got := a.limit(); got != batch.Never {
+		r := run{since: 1 << 50, share: share}
+		if got := r.limit(batch.Forever - 1); got != batch.Never {
 			t.Errorf("share %d: ends at %d", share, got)
 		}
 	}

@@ -35,6 +35,9 @@ func nodeNames(p batch.Platform) []string {
 
 // nodesOf names the nodes of places, each once, in order.
 func (s *System) nodesOf(places []batch.Location) []string {
+	if len(places) == 0 {
+		return nil
+	}
 	names := make([]string, 0, len(places))
 	for i := range places {
 		if name := s.names[places[i].Node]; i == 0 || names[len(names)-1] != name {
@@ -45,8 +48,8 @@ func (s *System) nodesOf(places []batch.Location) []string {
 }
 
 // spec makes what is launched of an attempt that has its places.
-func (s *System) spec(a *attempt) Spec {
-	dir := a.run.Dir
+func (s *System) spec(l *launching, p *batch.Program) Spec {
+	dir := p.Dir
 	if s.dir != "" && !filepath.IsAbs(dir) {
 		dir = filepath.Join(s.dir, dir)
 	}
@@ -57,23 +60,23 @@ func (s *System) spec(a *attempt) Spec {
 		return filepath.Join(dir, file)
 	}
 	return Spec{
-		Key: a.key, Shape: a.shape,
-		Args: a.run.Args, Env: s.variables(a),
-		Dir: dir, Stdout: in(a.run.Stdout), Stderr: in(a.run.Stderr),
+		Key: l.key, Shape: l.shape,
+		Args: p.Args, Env: s.variables(l, p.Env),
+		Dir: dir, Stdout: in(p.Stdout), Stderr: in(p.Stderr),
 	}
 }
 
 // variables returns the whole environment of an attempt. A program may set its
 // own thread counts, but not what Drover says about the job.
-func (s *System) variables(a *attempt) []string {
-	width := strconv.Itoa(int(a.shape.Width))
+func (s *System) variables(l *launching, own environment) []string {
+	width := strconv.Itoa(int(l.shape.Width))
 	env := environment{"OMP_NUM_THREADS": width, "GOMAXPROCS": width}
-	for _, more := range []environment{s.env, a.run.Env, {
-		"DROVER_JOB_ID":     string(a.key.Job),
+	for _, more := range []environment{s.env, own, {
+		"DROVER_JOB_ID":     string(l.key.Job),
 		"DROVER_WIDTH":      width,
-		"DROVER_WALLTIME":   strconv.FormatInt(int64(a.shape.Walltime.CeilSeconds()/batch.Second), 10),
-		"DROVER_NODES":      s.nodeList(a.places),
-		"DROVER_PROCESSORS": strconv.Itoa(int(tasks(a.places))),
+		"DROVER_WALLTIME":   strconv.FormatInt(int64(l.shape.Walltime.CeilSeconds()/batch.Second), 10),
+		"DROVER_NODES":      s.nodeList(l.places),
+		"DROVER_PROCESSORS": strconv.Itoa(int(tasks(l.places))),
 	}} {
 		for name, value := range more {
 			env[name] = value

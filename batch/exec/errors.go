@@ -12,7 +12,6 @@ const (
 	ReasonUnknownJob  = "unknown-job"  // an order about an attempt never seen, or long forgotten
 	ReasonTooWide     = "too-wide"     // more processors than the platform has
 	ReasonBadJob      = "bad-job"      // a field of the job is out of its range
-	ReasonBadProgram  = "bad-program"  // nothing to run, or an impossible environment
 	ReasonBadCommand  = "bad-command"  // no such kind of command
 	ReasonUnsupported = "unsupported"  // advance reservations
 	ReasonNotWaiting  = "not-waiting"  // it is reserved, has started or ended, and the order is for one that waits

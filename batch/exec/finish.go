@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"strconv"
@@ -11,15 +12,15 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// end begins to end an attempt that runs or is paused: as kind, for why. The
+// end begins to end an attempt that is started: as kind, for why. The
 // first order counts.
 func (s *System) end(now batch.Time, a *attempt, kind batch.End, why string) {
-	if a.ending != 0 {
+	if a.run.ending != 0 {
 		return
 	}
-	a.ending, a.why = kind, why
+	a.run.ending, a.run.why = kind, why
 	s.timers.set(a, batch.Never)
-	if a.proc != nil {
+	if a.run.proc != nil {
 		s.signalEnd(now, a)
 	}
 }
@@ -28,7 +29,7 @@ func (s *System) end(now batch.Time, a *attempt, kind batch.End, why string) {
 // its own outcome.
 func (s *System) signalEnd(now batch.Time, a *attempt) {
 	if !s.signal(a, syscall.SIGTERM) {
-		a.ending, a.why = 0, ""
+		a.run.ending, a.run.why = 0, ""
 		return
 	}
 	if a.phase == batch.PhasePaused {
@@ -40,7 +41,7 @@ func (s *System) signalEnd(now batch.Time, a *attempt) {
 // signal sends sig, and returns false when the attempt has already ended by
 // itself.
 func (s *System) signal(a *attempt, sig syscall.Signal) bool {
-	err := a.proc.Signal(sig)
+	err := a.run.proc.Signal(sig)
 	if errors.Is(err, os.ErrProcessDone) {
 		return false
 	}
@@ -53,45 +54,69 @@ func (s *System) signal(a *attempt, sig syscall.Signal) bool {
 // finish deals with an attempt whose processes are gone, or never were.
 func (s *System) finish(now batch.Time, n *note) {
 	a := n.attempt
-	s.active--
-	s.alloc.Release(a.places)
-	if n.err != nil {
-		a.outcome = batch.Outcome{End: batch.EndStartFailed, Reason: n.err.Error()}
-		s.log.Warn("job could not be started", "job", a.key.Job, "error", n.err)
-	} else {
-		a.outcome = outcome(a, n.exit)
+	if a.run.left {
+		return
 	}
+	s.active--
+	if s.released && (n.err != nil || n.exit.Detached) {
+		// Whoever supervises it says on the next start what became of it. A launch
+		// that fails now may have failed because the server stops.
+		return
+	}
+	s.alloc.Release(a.run.places)
 	// A command that is missing now is missing the next time too: the policy is
 	// told the job is over, not to try it again with StartFailed.
 	s.apply(now, batch.Event{Kind: batch.Finish, Job: a.job.Handle})
-	s.over(now, a)
+	if n.err != nil {
+		s.log.Warn("job could not be started", "job", a.key.Job, "error", n.err)
+		s.over(now, a, neverLaunched(n.err))
+	} else {
+		s.over(now, a, outcome(a.run, n.exit))
+	}
 }
 
 // over puts a into its last phase and lets go of what is not needed any more.
-func (s *System) over(now batch.Time, a *attempt) {
-	a.phase, a.ended = batch.PhaseEnded, now
+func (s *System) over(now batch.Time, a *attempt, out batch.Outcome) {
+	if a.run == nil {
+		a.run = &run{}
+	}
 	s.timers.set(a, batch.Never)
+	a.phase, a.run.ended, a.run.outcome = batch.PhaseEnded, now, out
 	if h := a.job.Handle; h != batch.NoJob {
 		s.handles[h] = nil
 		s.unused = append(s.unused, h)
 	}
-	a.job, a.run, a.places, a.proc = nil, batch.Program{}, nil, nil
+	a.job, a.run.places, a.run.proc = nil, nil, nil
 	s.changes.touch(a)
 	if old := s.changes.retire(a, s.retain); old != nil {
 		delete(s.attempts, old.key)
 	}
 }
 
-func outcome(a *attempt, exit Exit) batch.Outcome {
+// neverLaunched is the outcome of an attempt that has no process.
+func neverLaunched(err error) batch.Outcome {
+	out := batch.Outcome{End: batch.EndStartFailed, Reason: err.Error()}
+	if errors.Is(err, ErrNeverRan) {
+		out.End = batch.EndNeverRan
+	}
+	return out
+}
+
+// outcome is that of an attempt whose process is gone. One that was being ended
+// has ended as it was told to, even if nobody saw it.
+func outcome(r *run, exit Exit) batch.Outcome {
 	out := batch.Outcome{End: batch.EndDone, ExitCode: exit.Code}
-	if exit.Signal != 0 {
+	switch {
+	case exit.Lost || exit.Detached:
+		out = batch.Outcome{End: batch.EndLost, Reason: cmp.Or(exit.Reason, "nobody saw how it ended")}
+	case exit.Signal != 0:
 		out = batch.Outcome{End: batch.EndFailed, Signal: unix.SignalName(exit.Signal)}
 		out.Reason = "signal " + out.Signal
-	} else if exit.Code != 0 {
+	case exit.Code != 0:
 		out.End, out.Reason = batch.EndFailed, "exit status "+strconv.Itoa(exit.Code)
 	}
-	if a.ending != 0 {
-		out.End, out.Reason = a.ending, a.why
+	if r.ending != 0 {
+		out.End, out.Reason = r.ending, r.why
 	}
 	return out
 }

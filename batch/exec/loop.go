@@ -93,13 +93,19 @@ func (s *System) note(n note) {
 		return
 	}
 	a := n.attempt
-	a.proc = n.proc
+	a.run.proc = n.proc
+	a.phase = batch.PhaseRunning
+	s.changes.touch(a)
+	if s.released {
+		s.leaveAlone(a)
+		return
+	}
 	now := max(s.Now(), s.now)
-	if a.ending != 0 {
+	if a.run.ending != 0 {
 		s.signalEnd(now, a)
 	}
-	if a.stopping {
-		a.stopping = false
+	if a.run.stopping {
+		a.run.stopping = false
 		s.stop(now, a)
 	}
 }
@@ -107,7 +113,6 @@ func (s *System) note(n note) {
 // pass is one instant of the system.
 func (s *System) pass() {
 	now := s.tick()
-	before := s.changes.seq
 	s.applied = false
 	slices.SortFunc(s.ready.ends, func(a, b note) int { return cmp.Compare(a.attempt.order, b.attempt.order) })
 	for i := range s.ready.ends {
@@ -129,7 +134,7 @@ func (s *System) pass() {
 			c.query(now)
 		}
 	}
-	s.changes.announce(before)
+	s.changes.announce()
 	for _, c := range s.ready.calls {
 		close(c.done)
 	}
@@ -150,9 +155,9 @@ func (s *System) leave(now batch.Time) {
 		if !a.live() {
 			continue
 		}
-		s.alloc.Release(a.places)
-		a.places = nil
-		s.apply(now, batch.Event{Kind: batch.Stopped, Job: a.job.Handle, Checkpoint: true, Progress: a.work})
+		s.alloc.Release(a.run.places)
+		a.run.places = nil
+		s.apply(now, batch.Event{Kind: batch.Stopped, Job: a.job.Handle, Checkpoint: true, Progress: a.run.work})
 	}
 	clear(s.paused)
 	s.paused = s.paused[:0]
@@ -160,38 +165,10 @@ func (s *System) leave(now batch.Time) {
 
 // expire deals with the end of a walltime or of a grace time.
 func (s *System) expire(now batch.Time, a *attempt) {
-	if a.ending == 0 {
+	if a.run.ending == 0 {
 		s.end(now, a, batch.EndKilled, "walltime of "+a.shape.Walltime.String())
 		return
 	}
 	s.log.Info("grace time over, killing the process group", "job", a.key.Job)
 	s.signal(a, syscall.SIGKILL)
-}
-
-// close is the order to end everything.
-func (s *System) close(now batch.Time) {
-	if s.closing {
-		return
-	}
-	s.closing, s.retired = true, true
-	for _, a := range s.handles {
-		if a != nil && !a.waits() {
-			s.log.Info("ending job, the batch system closes", "job", a.key.Job)
-			s.end(now, a, batch.EndFailed, ErrClosed.Error())
-		}
-	}
-}
-
-// killAll kills what is still there, at once, and returns how much that is.
-func (s *System) killAll() int {
-	if s.active == 0 {
-		return 0
-	}
-	s.grace = 0 // for what is only being launched
-	for _, a := range s.handles {
-		if a != nil && a.proc != nil {
-			s.signal(a, syscall.SIGKILL)
-		}
-	}
-	return s.active
 }

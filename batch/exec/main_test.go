@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -164,6 +165,9 @@ func open(t testing.TB, c Config) *System {
 	if c.Policy == nil {
 		c.Policy = newToy(c.Platform.Width())
 	}
+	if c.Programs == nil {
+		c.Programs = &shelf
+	}
 	if c.Dir == "" {
 		c.Dir = t.TempDir()
 	}
@@ -181,10 +185,37 @@ func open(t testing.TB, c Config) *System {
 
 func key(name string) batch.Key { return batch.Key{Job: batch.JobID(name), Epoch: 1, Attempt: 1} }
 
+// programs are those of the jobs of all tests, the latest of each name.
+type programs struct {
+	mu  sync.Mutex
+	all map[batch.Key]batch.Program
+}
+
+var shelf = programs{all: make(map[batch.Key]batch.Program)}
+
+func (p *programs) put(key batch.Key, run batch.Program) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.all[key] = run
+}
+
+func (p *programs) Program(key batch.Key, _ batch.Shape) (batch.Program, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	key.Attempt = 1
+	return p.all[key], nil
+}
+
+func (p *programs) of(cmd batch.Command) batch.Program {
+	run, _ := p.Program(cmd.Key, batch.Shape{})
+	return run
+}
+
 // submission is the submission of a job that has an hour.
 func submission(name string, width int32, run batch.Program) batch.Command {
+	shelf.put(key(name), run)
 	return batch.Command{
-		Kind: batch.CmdSubmit, Key: key(name), Run: run,
+		Kind: batch.CmdSubmit, Key: key(name),
 		Job: &batch.Job{Shape: batch.Shape{Width: width, Walltime: batch.Hour}, Name: name},
 	}
 }

@@ -136,7 +136,7 @@ func TestWalltimeKillsTheWholeGroup(t *testing.T) {
 			l := newUntilReady(t)
 			s := open(t, Config{Launcher: l, Grace: grace})
 			cmd := submission("a", 1, self(as))
-			cmd.Run.Env[ready] = l.fifo
+			shelf.of(cmd).Env[ready] = l.fifo
 			cmd.Job.Shape.Walltime = 100 * batch.Millisecond
 			do(t, s, cmd)
 			f := await(t, s, "a", batch.PhaseEnded)
@@ -160,7 +160,7 @@ func TestStraysAreKilledBeforeTheCapacityIsGivenBack(t *testing.T) {
 	l := newUntilReady(t)
 	s := open(t, Config{Launcher: l})
 	cmd := submission("a", 4, self("leave"))
-	cmd.Run.Env[ready] = l.fifo
+	shelf.of(cmd).Env[ready] = l.fifo
 	do(t, s, cmd)
 	f := await(t, s, "a", batch.PhaseEnded)
 	if f.Outcome.End != batch.EndDone {
@@ -175,7 +175,7 @@ func TestTermReachesTheWholeGroup(t *testing.T) {
 	l := newUntilReady(t)
 	s := open(t, Config{Launcher: l, Grace: batch.Hour})
 	cmd := submission("a", 1, self("ward"))
-	cmd.Run.Env[ready] = l.fifo
+	shelf.of(cmd).Env[ready] = l.fifo
 	do(t, s, cmd)
 	<-l.pids
 	do(t, s, order(batch.CmdCancel, "a"))

@@ -11,7 +11,7 @@ import (
 
 // Snapshot returns the state as it is after a pass; attempts are in submission
 // order, except that one that was placed last is behind those submitted before.
-// Paused ones are among the running, reserved and held ones among the waiting.
+// Starting and paused ones are among the running, reserved and held ones among the waiting.
 func (s *System) Snapshot(ctx context.Context) (batch.Snapshot, error) {
 	snap := batch.Snapshot{Platform: s.platform}
 	err := s.ask(ctx, func(now batch.Time) {
@@ -26,9 +26,9 @@ func (s *System) Snapshot(ctx context.Context) (batch.Snapshot, error) {
 		slices.SortFunc(live, func(a, b *attempt) int { return cmp.Compare(a.order, b.order) })
 		for _, a := range live {
 			if a.waits() {
-				snap.Waiting = append(snap.Waiting, a.found())
+				snap.Waiting = append(snap.Waiting, s.found(a))
 			} else {
-				snap.Running = append(snap.Running, a.found())
+				snap.Running = append(snap.Running, s.found(a))
 			}
 		}
 	})
@@ -45,7 +45,7 @@ func (s *System) Find(ctx context.Context, keys []batch.Key) ([]batch.Found, err
 	err := s.ask(ctx, func(batch.Time) {
 		for _, key := range keys {
 			if a := s.attempts[key]; a != nil {
-				out = append(out, a.found())
+				out = append(out, s.found(a))
 			}
 		}
 	})
@@ -68,7 +68,7 @@ func (s *System) Watch(ctx context.Context, after batch.Cursor) (batch.Changes, 
 			last bool
 		)
 		asked := s.ask(ctx, func(batch.Time) {
-			got, err = s.changes.since(after)
+			got, err = s.changes.since(after, s.found)
 			more = s.changes.more
 		})
 		select {

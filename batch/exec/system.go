@@ -19,6 +19,7 @@ type System struct {
 	policy     batch.Policy
 	forecaster Forecaster
 	launcher   Launcher
+	programs   Programs
 	log        hclog.Logger
 	platform   batch.Platform
 	width      int32
@@ -54,6 +55,7 @@ type System struct {
 	active   int  // attempts with a goroutine
 	retired  bool // the policy is asked nothing more
 	closing  bool
+	released bool // nothing is followed any more
 	ready    readyEvents
 	paused   []*attempt // Stopped is to be applied in the next pass
 	pending  []*attempt // submissions and reservations of this pass
@@ -71,14 +73,15 @@ type call struct {
 	done  chan struct{}
 }
 
-// New makes a batch system and starts its loop. Close ends it.
+// New makes a batch system in which what was adopted runs, and starts its loop.
+// Close or Release end it.
 func New(c Config) (*System, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("configuration of batch system: %w", err)
 	}
 	c.setDefaults()
 	s := &System{
-		policy: c.Policy, forecaster: c.Forecaster, launcher: c.Launcher, log: c.Logger,
+		policy: c.Policy, forecaster: c.Forecaster, launcher: c.Launcher, programs: c.Programs, log: c.Logger,
 		platform: c.Platform, width: c.Platform.Width(), memory: c.Platform.MemoryPerProcessor(),
 		names: nodeNames(c.Platform), env: serverEnvironment(os.LookupEnv),
 		dir: c.Dir, grace: c.Grace, retain: c.Retain,
@@ -90,11 +93,19 @@ func New(c Config) (*System, error) {
 	s.epoch = batch.Time(s.base.UnixMicro())
 	s.timer = time.NewTimer(time.Hour)
 	s.timer.Stop()
-	s.decide(s.tick())
+	now := s.tick()
+	if err := s.adopt(now, c.Adopt); err != nil {
+		return nil, fmt.Errorf("adopting what runs: %w", err)
+	}
+	s.decide(now)
 	if err := s.Err(); err != nil {
 		return nil, fmt.Errorf("first scheduling pass: %w", err)
 	}
 	s.caps = batch.Caps{Promises: s.promises(), Preemption: true, Hold: true, Reserve: true, Place: true}
+	for i := range c.Adopt {
+		s.active++
+		go s.follow(s.attempts[c.Adopt[i].Key], c.Adopt[i].Process)
+	}
 	go s.loop()
 	return s, nil
 }
@@ -139,30 +150,6 @@ func (s *System) fail(err error) {
 // Caps says what this system can do: waiting jobs can be reserved, held
 // and placed, running ones paused. It promises if its policy does, by itself or through the forecaster.
 func (s *System) Caps() batch.Caps { return s.caps }
-
-// Close starts nothing more, ends what runs (SIGTERM, grace, SIGKILL) and
-// returns when it is gone. Ended attempts can still be found and watched; those
-// that were running have failed with the reason "batch system closed", waiting
-// ones stay as they were. When ctx ends first what is left is killed at once and
-// Close returns without waiting for it.
-func (s *System) Close(ctx context.Context) error {
-	if err := s.ask(ctx, s.close); err != nil {
-		return fmt.Errorf("close batch system: %w", err)
-	}
-	select {
-	case <-s.done:
-		return nil
-	case <-ctx.Done():
-	}
-	left := 0
-	if err := s.ask(context.WithoutCancel(ctx), func(batch.Time) { left = s.killAll() }); err != nil {
-		return fmt.Errorf("close batch system: %w", err)
-	}
-	if left == 0 {
-		return nil
-	}
-	return fmt.Errorf("close batch system: %d jobs not yet gone: %w", left, ctx.Err())
-}
 
 // ask runs query in the loop, after a pass. When the loop has ended nothing
 // changes any more and query, which then must only read, runs here.

@@ -41,6 +41,10 @@ func (p *toy) Apply(now batch.Time, ev *batch.Event) {
 		p.queue = append(p.queue, ev.Spec)
 		p.known[ev.Spec.Handle] = ev.Spec
 	}
+	if ev.Kind == batch.Adopt {
+		p.known[ev.Job] = ev.Spec
+		p.free -= ev.Spec.Shape.Width
+	}
 	job := p.known[ev.Job]
 	entry := fmt.Sprintf("%v %s", ev.Kind, job.Name)
 	switch ev.Kind {

@@ -10,15 +10,29 @@ func (s *System) confirm(now batch.Time, a *attempt) error {
 	case a.phase != batch.PhaseReserved:
 		return nil
 	}
-	a.phase = batch.PhaseQueued
+	ev := batch.Event{Kind: batch.Confirm}
+	if a.aside {
+		ev = batch.Event{Kind: batch.Place, Shape: a.shape, Restore: true}
+	}
+	a.phase, a.aside = batch.PhaseQueued, false
 	s.changes.touch(a)
 	if !a.pending {
-		s.apply(now, batch.Event{Kind: batch.Confirm, Job: a.job.Handle})
+		ev.Job = a.job.Handle
+		s.apply(now, ev)
 	}
 	return nil
 }
 
+// hold keeps an attempt out of the plan. A reserved one stays reserved: only a
+// confirmation puts it back.
 func (s *System) hold(now batch.Time, a *attempt) error {
+	if a.phase == batch.PhaseReserved {
+		if !a.aside && !a.pending {
+			s.apply(now, batch.Event{Kind: batch.Hold, Job: a.job.Handle})
+		}
+		a.aside = true
+		return nil
+	}
 	if err := placeable(a); err != nil || a.phase == batch.PhaseHeld {
 		return err
 	}
@@ -61,7 +75,9 @@ func (s *System) put(now batch.Time, a *attempt, shape batch.Shape, restore bool
 	}
 	s.changes.touch(a)
 	if a.pending {
-		a.job.Shape = shape
+		job := *a.job // the caller may look at his own
+		job.Shape = shape
+		a.job = &job
 		return
 	}
 	s.apply(now, batch.Event{Kind: batch.Place, Job: a.job.Handle, Shape: shape, Restore: restore})

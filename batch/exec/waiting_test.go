@@ -70,12 +70,12 @@ func TestReservedJobStartsOnlyWhenItIsConfirmed(t *testing.T) {
 	in := reservation("in", 4)
 	do(t, s, in, in)
 	do(t, s, in)
-	wantState(t, s, " / in:1")
+	wantState(t, s, " / in:reserved")
 	if f := find(t, s, "in"); f.Phase != batch.PhaseReserved || !f.Started.IsZero() {
 		t.Errorf("%+v, want reserved", f)
 	}
 	do(t, s, order(batch.CmdConfirm, "in"), order(batch.CmdConfirm, "in"))
-	wantState(t, s, "in:4 / ")
+	wantState(t, s, "in:running / ")
 	do(t, s, in, order(batch.CmdConfirm, "in"))
 	(<-l.launched).end <- Exit{}
 	await(t, s, "in", batch.PhaseEnded)
@@ -98,7 +98,7 @@ func TestReservedJobConfirmedInTheSameCallIsSubmitted(t *testing.T) {
 	p := newToy(4)
 	s := open(t, Config{Launcher: newFakes(), Policy: p, Grace: 1})
 	do(t, s, reservation("in", 4), order(batch.CmdConfirm, "in"))
-	wantState(t, s, "in:4 / ")
+	wantState(t, s, "in:running / ")
 	if got := p.told(); got != "submit in" {
 		t.Errorf("policy was told %q", got)
 	}
@@ -137,12 +137,62 @@ func TestReservedJobTakesNoOtherOrders(t *testing.T) {
 	do(t, s, in)
 	late := in
 	late.Kind = batch.CmdSubmit
-	for _, cmd := range []batch.Command{late, order(batch.CmdHold, "in"), placement("in", false, hours(1, 1))} {
+	for _, cmd := range []batch.Command{late, placement("in", false, hours(1, 1))} {
 		refused(t, s, cmd, ReasonNotWaiting)
 	}
 	do(t, s, order(batch.CmdRelease, "in"))
-	wantState(t, s, " / in:1")
+	wantState(t, s, " / in:reserved")
 	wantTold(t, s, p, "reserve in")
+}
+
+func TestHeldReservationWaitsForItsConfirmationOutsideThePlan(t *testing.T) {
+	l := newFakes()
+	p := newToy(4)
+	s := open(t, Config{Launcher: l, Policy: p, Grace: 1})
+	do(t, s, submission("wide", 4, self("exit")), reservation("in", 4), submission("after", 4, self("exit")))
+	for range 2 {
+		do(t, s, order(batch.CmdHold, "in"), order(batch.CmdHold, "in"), order(batch.CmdRelease, "in"), reservation("in", 4))
+		wantState(t, s, "wide:running / in:reserved after:queued")
+	}
+	refused(t, s, placement("in", true, hours(1, 1)), ReasonNotWaiting)
+	do(t, s, order(batch.CmdConfirm, "in"), order(batch.CmdConfirm, "in"))
+	do(t, s, order(batch.CmdConfirm, "in"))
+	wantState(t, s, "wide:running / in:queued after:queued")
+	(<-l.launched).end <- Exit{}
+	await(t, s, "in", batch.PhaseRunning)
+	wantTold(t, s, p, "submit wide, reserve in, submit after, hold in, place in back, finish wide")
+}
+
+func TestReservationHeldInItsOwnCallIsSetAside(t *testing.T) {
+	p := newToy(4)
+	s := open(t, Config{Launcher: newFakes(), Policy: p, Grace: 1})
+	do(t, s, reservation("in", 4), order(batch.CmdHold, "in"))
+	do(t, s, reservation("no", 4))
+	do(t, s, order(batch.CmdHold, "no"))
+	do(t, s, order(batch.CmdCancel, "no"), order(batch.CmdConfirm, "in"))
+	do(t, s, reservation("at once", 4), order(batch.CmdHold, "at once"), order(batch.CmdConfirm, "at once"))
+	wantState(t, s, "in:running / at once:queued")
+	wantTold(t, s, p, "reserve in, hold in, reserve no, hold no, cancel no, place in back, submit at once")
+}
+
+func TestHeldReservationTakesNoCapacityInThePlan(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := underCBF(t, newFakes())
+		do(t, s, submission("first", 4, self("exit")))
+		for _, want := range []struct {
+			cmd   batch.Command
+			start time.Duration
+		}{
+			{reservation("in", 4), 2 * time.Hour},
+			{order(batch.CmdHold, "in"), time.Hour},
+			{order(batch.CmdConfirm, "in"), 2 * time.Hour},
+		} {
+			do(t, s, want.cmd)
+			if got := startOf(t, s); got != want.start {
+				t.Errorf("after command %d a new job starts in %v, want %v", want.cmd.Kind, got, want.start)
+			}
+		}
+	})
 }
 
 func TestPlaceOfWhatDoesNotWaitOrFitIsRefused(t *testing.T) {
@@ -180,15 +230,15 @@ func TestPlacedJobsStandWhereTheyArePut(t *testing.T) {
 	do(t, s, submission("a", 4, self("exit")), submission("b", 4, self("exit")), submission("c", 4, self("exit")))
 	last, back := placement("a", false, hours(3, 1)), placement("b", true, hours(4, 2))
 	do(t, s, order(batch.CmdHold, "a"), order(batch.CmdHold, "b"), last, last, back, back)
-	wantState(t, s, "wide:4 / b:2 c:2 a:2")
+	wantState(t, s, "wide:running / b:queued c:queued a:queued")
 	do(t, s, submission("d", 4, self("exit")))
 	do(t, s, last, back)
-	wantState(t, s, "wide:4 / b:2 c:2 a:2 d:2")
+	wantState(t, s, "wide:running / b:queued c:queued a:queued d:queued")
 	do(t, s, order(batch.CmdHold, "a"))
 	do(t, s, last)
-	wantState(t, s, "wide:4 / b:2 c:2 d:2 a:2")
+	wantState(t, s, "wide:running / b:queued c:queued d:queued a:queued")
 	do(t, s, placement("b", false, hours(4, 2)))
-	wantState(t, s, "wide:4 / c:2 d:2 a:2 b:2")
+	wantState(t, s, "wide:running / c:queued d:queued a:queued b:queued")
 	if f := find(t, s, "a"); f.Shape != hours(3, 1) {
 		t.Errorf("shape %v, want that with which it was placed", f.Shape)
 	}
@@ -204,7 +254,7 @@ func TestJobPlacedInTheCallOfItsSubmissionIsSubmittedSo(t *testing.T) {
 	do(t, s, submission("wide", 4, self("exit")), submission("held", 4, self("exit")), order(batch.CmdHold, "held"))
 	do(t, s, cmd, submission("b", 4, self("exit")), order(batch.CmdHold, "a"),
 		placement("a", false, hours(2, 1)), placement("held", false, hours(4, 1)))
-	wantState(t, s, "wide:4 / held:2 b:2 a:2")
+	wantState(t, s, "wide:running / held:queued b:queued a:queued")
 	if cmd.Job.Shape != hours(4, 1) {
 		t.Errorf("the caller's job has become %v", cmd.Job.Shape)
 	}
@@ -233,9 +283,9 @@ func TestPlacedJobRunsWithItsNewShapeUntilItsNewWalltime(t *testing.T) {
 		s := underCBF(t, l)
 		do(t, s, submission("wide", 3, self("exit")), submission("a", 4, self("exit")))
 		wide := <-l.launched
-		wantState(t, s, "wide:4 / a:2")
+		wantState(t, s, "wide:running / a:queued")
 		do(t, s, placement("a", false, batch.Shape{Width: 1, Walltime: batch.Minute}))
-		wantState(t, s, "wide:4 a:4 / ")
+		wantState(t, s, "wide:running a:running / ")
 		narrow := <-l.launched
 		for _, want := range []string{"DROVER_WIDTH=1", "DROVER_PROCESSORS=1", "DROVER_WALLTIME=60"} {
 			if !slices.Contains(narrow.spec.Env, want) {
@@ -303,11 +353,11 @@ func TestReservationWhoseTimeHasComeStopsNobody(t *testing.T) {
 		do(t, s, cmds...)
 		(<-l.launched).end <- Exit{}
 		await(t, s, "second", batch.PhaseRunning)
-		wantState(t, s, "second:4 / in:1")
+		wantState(t, s, "second:running / in:reserved")
 		do(t, s, order(batch.CmdConfirm, "in"))
 		(<-l.launched).end <- Exit{}
 		await(t, s, "in", batch.PhaseRunning)
-		wantState(t, s, "in:4 / ")
+		wantState(t, s, "in:running / ")
 		if err := s.Err(); err != nil {
 			t.Error(err)
 		}

@@ -73,8 +73,9 @@ func TestWatchTellsTheLatestStateOfWhatChangedAndThenWaits(t *testing.T) {
 		ctx := context.Background()
 		do(t, s, submission("a", 1, batch.Program{Args: []string{"x"}}), submission("b", 4, batch.Program{Args: []string{"x"}}))
 		do(t, s, order(batch.CmdHold, "b"))
+		synctest.Wait() // for the launch
 		first, err := s.Watch(ctx, 0)
-		if err != nil || names(first.Jobs) != "a:4 b:3" {
+		if err != nil || names(first.Jobs) != "a:running b:held" {
 			t.Fatalf("first answer: %s, %v", names(first.Jobs), err)
 		}
 		short, cancel := context.WithTimeout(ctx, time.Hour)
@@ -89,7 +90,7 @@ func TestWatchTellsTheLatestStateOfWhatChangedAndThenWaits(t *testing.T) {
 		}()
 		synctest.Wait()
 		(<-l.launched).end <- Exit{}
-		if c := <-got; names(c.Jobs) != "a:6" {
+		if c := <-got; names(c.Jobs) != "a:ended" {
 			t.Errorf("second answer: %s", names(c.Jobs))
 		}
 	})
@@ -111,7 +112,7 @@ func TestWatchRefusesCursorsItCannotGoOnFrom(t *testing.T) {
 		}
 	}
 	last, err := s.Watch(ctx, 0)
-	if err != nil || names(last.Jobs) != "2:6 3:6" {
+	if err != nil || names(last.Jobs) != "2:ended 3:ended" {
 		t.Errorf("what is remembered: %s, %v", names(last.Jobs), err)
 	}
 	for _, at := range []batch.Cursor{first, last.Next + 1} {
@@ -121,7 +122,7 @@ func TestWatchRefusesCursorsItCannotGoOnFrom(t *testing.T) {
 		}
 	}
 	found, err := s.Find(ctx, []batch.Key{key("0"), key("3"), key("never"), key("2")})
-	if err != nil || names(found) != "3:6 2:6" {
+	if err != nil || names(found) != "3:ended 2:ended" {
 		t.Errorf("found %s, %v", names(found), err)
 	}
 	if n := len(s.handles); n > 3 {
@@ -140,7 +141,7 @@ func TestSnapshotTellsCapacityAndQueueOrder(t *testing.T) {
 	}
 	do(t, s, order(batch.CmdCancel, "gone"), submission("e", 1, batch.Program{Args: []string{"x"}}))
 	snap := snapshot(t, s)
-	if got := names(snap.Running) + " / " + names(snap.Waiting); got != "a:4 b:4 / c:2 d:2 e:2" || snap.Free != 1 {
+	if got := names(snap.Running) + " / " + names(snap.Waiting); got != "a:running b:running / c:queued d:queued e:queued" || snap.Free != 1 {
 		t.Errorf("running / waiting: %s, free %d", got, snap.Free)
 	}
 	if diff := cmp.Diff(machine, snap.Platform); diff != "" {

@@ -1,0 +1,71 @@
+package exec
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// Adopted is an attempt that runs already when the system is made: a server that
+// was started again has found it. It is Running from the first, and the walltime
+// of Job.Shape counts from Started: the time in which nobody watched is part of
+// it, and one that has used it up is ended at once. An attempt that was paused has
+// to be woken before.
+type Adopted struct {
+	Key     batch.Key
+	Job     *batch.Job // with the shape with which it was started; the system's from New on
+	Started time.Time  // as Found said
+	Places  []batch.Location
+	Process Process
+}
+
+// adopt takes what runs already. The error names the first job that cannot be
+// taken.
+func (s *System) adopt(now batch.Time, all []Adopted) error {
+	for i := range all {
+		if err := s.adoptOne(now, &all[i]); err != nil {
+			return fmt.Errorf("job %s: %w", all[i].Key.Job, err)
+		}
+	}
+	return nil
+}
+
+func (s *System) adoptOne(now batch.Time, it *Adopted) error {
+	switch {
+	case s.attempts[it.Key] != nil:
+		return errors.New("adopted twice")
+	case it.Process == nil:
+		return errors.New("process: missing")
+	case len(it.Places) == 0:
+		return errors.New("places: none")
+	}
+	if err := s.check(&batch.Command{Key: it.Key, Job: it.Job}); err != nil {
+		return err
+	}
+	for i, place := range it.Places {
+		if place.Node < 0 || int(place.Node) >= len(s.names) {
+			return fmt.Errorf("places[%d]: node %d, the platform has %d nodes", i, place.Node, len(s.names))
+		}
+		if !s.alloc.Take(it.Places[i : i+1]) {
+			return fmt.Errorf("places[%d]: node %s has no %d processors left for it", i, s.names[place.Node], place.Processors)
+		}
+	}
+	// The clock may have been set back since it was started.
+	since := min(batch.Time(it.Started.UnixMicro()), now)
+	s.orders++
+	a := &attempt{
+		key: it.Key, order: s.orders, job: it.Job, shape: it.Job.Shape, phase: batch.PhaseRunning,
+		run: &run{
+			places: it.Places, ran: it.Places, started: since, proc: it.Process,
+			since: since, share: lowest(it.Places), deadline: batch.Never,
+		},
+	}
+	s.attempts[a.key] = a
+	a.job.Handle = s.handle(a)
+	s.timers.set(a, a.run.limit(a.shape.Walltime))
+	s.changes.touch(a)
+	s.apply(now, batch.Event{Kind: batch.Adopt, Job: a.job.Handle, Spec: a.job, Since: since, Places: a.run.places})
+	return nil
+}
