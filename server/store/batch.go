@@ -25,7 +25,8 @@ func (b *Batch) Put(id string, hot []byte) {
 	})
 }
 
-// PutCold adds a cold record to an id that is alive, or changes it.
+// PutCold adds a cold record to an id that is or will be alive, or changes it.
+// What buries or deletes the id takes the cold record with it, and nothing else.
 func (b *Batch) PutCold(id string, cold []byte) {
 	key, record := []byte(id), seal([]byte(id), nil, cold)
 	b.add("ID", id, cold, func(in *buckets) error { return in.cold.Put(key, record) })

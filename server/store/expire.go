@@ -26,9 +26,9 @@ func (s *Store) Expire(now int64, limit int) (int, error) {
 			due = append(due, key)
 		}
 		for _, key := range due {
-			// unbury takes away the key that the tombstone leads to. Another is left,
-			// and would be found due for ever.
-			if err := from.unbury(key[untilSize:]); err != nil {
+			// This takes away the key that the tombstone leads to. Another is left, and
+			// would be found due for ever.
+			if err := from.forget(key[untilSize:]); err != nil {
 				return err
 			}
 			if left, _ := from.until.Cursor().Seek(key); bytes.Equal(left, key) {

@@ -1,0 +1,312 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.etcd.io/bbolt"
+)
+
+// filled is the bytes of a store with branches, buckets inline and not, records
+// longer than a page, tombstones and free pages. It has no hole at its end.
+func filled(t testing.TB) []byte {
+	t.Helper()
+	path := newPath(t)
+	s := open(t, path)
+	for round := range 3 {
+		commit(t, s, func(b *Batch) {
+			for i := range 60 {
+				id := fmt.Sprintf("job-%03d", i)
+				b.Put(id, []byte(strings.Repeat("h", 200+round)))
+				b.PutCold(id, []byte(strings.Repeat("c", 50+i%7*900)))
+			}
+			for i := range 20 {
+				b.Bury(fmt.Sprintf("gone-%03d", i+round*10), []byte("rest"), int64(i))
+			}
+			b.SetMeta("view", []byte{byte(round)})
+		})
+	}
+	if err := s.Probe(); err != nil {
+		t.Fatal(err)
+	}
+	var pages int64
+	if err := s.db.View(func(tx *bbolt.Tx) error { pages = tx.Size(); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	bytes, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytes[:pages]
+}
+
+func write(t testing.TB, content []byte) string {
+	t.Helper()
+	path := newPath(t)
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// refused fails the test unless Open says that the file is damaged, and how, and
+// leaves it alone.
+func refused(t *testing.T, path, how string) {
+	t.Helper()
+	unchanged(t, path, func() {
+		s, err := Open(Config{Path: path, Site: "alpha"})
+		var damaged *DamagedError
+		if !errors.As(err, &damaged) {
+			t.Errorf("open: %v, want that it is damaged", err)
+		} else if !strings.Contains(err.Error(), how) || !strings.Contains(err.Error(), path) {
+			t.Errorf("open: %v, want %q and the path", err, how)
+		}
+		if err == nil {
+			_ = s.Close()
+		}
+	})
+	// Whoever put the file right can open it: no lock is left.
+	file, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(lock(file, path), release(file)); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestADamagedFileIsRefusedAndLeftAsItIs(t *testing.T) {
+	whole := filled(t)
+	newest := 0
+	if first, second := order.Uint64(whole[64:]), order.Uint64(whole[pageSize+64:]); second > first {
+		newest = pageSize
+	}
+	root := int(order.Uint64(whole[newest+32:])) * pageSize
+	free := int(order.Uint64(whole[newest+48:])) * pageSize
+	for name, tc := range map[string]struct {
+		damage func(b []byte) []byte
+		how    string
+	}{
+		"empty":                        {func(b []byte) []byte { return nil }, "header 0"},
+		"a few bytes":                  {func(b []byte) []byte { return b[:100] }, "header 1"},
+		"text":                         {func(b []byte) []byte { return []byte(strings.Repeat("no database\n", 2000)) }, "no bbolt file"},
+		"zeros":                        {func(b []byte) []byte { clear(b); return b }, "no bbolt file"},
+		"only headers":                 {func(b []byte) []byte { return b[:2*pageSize] }, "cut off"},
+		"its last page missing":        {func(b []byte) []byte { return b[:len(b)-1] }, "cut off"},
+		"the newest header":            {flip(newest + 16 + 40), "checksum"},
+		"the other header":             {flip(pageSize - newest + 16 + 40), "checksum"},
+		"a header's checksum":          {flip(newest + 16 + 56), "checksum"},
+		"a header's magic":             {flip(newest + 16), "no bbolt file"},
+		"another format":               {flip(newest + 16 + 4), "file format"},
+		"the root's number":            {flip(root), "says that it is page"},
+		"the root's kind":              {flip(root + 8), "is marked"},
+		"the root's count":             {flip(root + 10), "where it should be"},
+		"the root's length":            {flip(root + 14), "of "},
+		"the free list's kind":         {flip(free + 8), "is marked"},
+		"a free page that is not":      {flip(free + 16 + 6), "of "},
+		"the free list's count":        {flip(free + 11), "free pages"},
+		"a directory is no store file": {nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if tc.damage == nil {
+				if _, err := Open(Config{Path: t.TempDir(), Site: "alpha"}); err == nil {
+					t.Error("no error")
+				}
+				return
+			}
+			refused(t, write(t, tc.damage([]byte(string(whole)))), tc.how)
+		})
+	}
+}
+
+// flip flips one bit.
+func flip(at int) func([]byte) []byte {
+	return func(b []byte) []byte { b[at] ^= 1; return b }
+}
+
+func TestAnotherProgramsFileIsRefused(t *testing.T) {
+	path := newPath(t)
+	db, err := bbolt.Open(path, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, path, errForeign.Error())
+}
+
+func TestABitFlippedInARecordIsFoundWhenItIsRead(t *testing.T) {
+	whole := filled(t)
+	for name, tc := range map[string]struct {
+		record string
+		read   func(*Store) error
+	}{
+		"hot": {strings.Repeat("h", 202), func(s *Store) error {
+			return s.Load(func(string, []byte) error { return nil })
+		}},
+		"cold": {strings.Repeat("c", 50+2*900), func(s *Store) error {
+			for i := range 60 {
+				if _, err := s.Cold(fmt.Sprintf("job-%03d", i)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}},
+		"tombstone": {"rest", func(s *Store) error {
+			var b Batch
+			for i := range 40 {
+				b.Put(fmt.Sprintf("gone-%03d", i), nil)
+			}
+			return s.Commit(&b)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			// Old versions of pages lie about: all of them are damaged.
+			path := write(t, []byte(strings.ReplaceAll(string(whole), tc.record, "X"+tc.record[1:])))
+			s := open(t, path)
+			err := tc.read(s)
+			var damaged *DamagedError
+			if !errors.As(err, &damaged) || !errors.Is(err, errSum) {
+				t.Errorf("read: %v", err)
+			}
+		})
+	}
+}
+
+func TestAnIndexThatDoesNotFitItsTombstonesIsDamage(t *testing.T) {
+	s := open(t, newPath(t))
+	commit(t, s, func(b *Batch) { b.Bury("a", nil, 5) })
+	if err := s.db.Update(func(tx *bbolt.Tx) error {
+		return tx.Bucket(bucketUntil).Put(untilKey(4, []byte("a")), nil)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	var damaged *DamagedError
+	if _, err := s.Expire(9, 10); !errors.As(err, &damaged) {
+		t.Errorf("expire: %v", err)
+	}
+	if _, buried, err := s.Tombstone("a"); !buried || err != nil {
+		t.Errorf("something of the refused transaction is there: %v, %v", buried, err)
+	}
+}
+
+func TestAFileThatVanishesUnderAStoreBreaksItAndNotTheProcess(t *testing.T) {
+	path := write(t, filled(t))
+	s, err := Open(Config{Path: path, Site: "alpha"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path, 0); err != nil {
+		t.Fatal(err)
+	}
+	var damaged *DamagedError
+	if err := s.Load(func(string, []byte) error { return nil }); !errors.As(err, &damaged) {
+		t.Errorf("load: %v", err)
+	}
+	var b Batch
+	b.Put("a", nil)
+	var broken *BrokenError
+	if err := s.Commit(&b); !errors.As(err, &broken) {
+		t.Errorf("commit: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	refused(t, path, "header 0")
+}
+
+func TestACommitOverAFileThatVanishedBreaksTheStoreToo(t *testing.T) {
+	path := write(t, filled(t))
+	s, err := Open(Config{Path: path, Site: "alpha"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path, 0); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		var b Batch
+		b.Put("job-030", nil)
+		if err := s.Commit(&b); err == nil {
+			t.Error("commit: no error")
+		}
+	}
+	if s.broken.Load() == nil {
+		t.Error("the store goes on")
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// FuzzOpen changes bytes of a good file: where[i] of two bytes times four is
+// where what[i] goes.
+func FuzzOpen(f *testing.F) {
+	whole := filled(f)
+	f.Add([]byte{0, 4, 0, 8}, []byte{1, 255}, uint32(0))
+	f.Add([]byte{0, 0}, []byte{0}, uint32(5000))
+	f.Add([]byte{12, 1, 12, 2, 16, 3}, []byte{7, 8, 9}, uint32(0))
+	path := filepath.Join(f.TempDir(), "drover.db")
+	f.Fuzz(func(t *testing.T, where, what []byte, cut uint32) {
+		content := []byte(string(whole))
+		for i := 0; i+1 < len(where) && i/2 < len(what); i += 2 {
+			at := (int(where[i])<<8 | int(where[i+1])) * 4
+			content[at%len(content)] ^= what[i/2]
+		}
+		content = content[:len(content)-int(cut)%len(content)]
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := Open(Config{Path: path, Site: "alpha"})
+		if err != nil {
+			after, readErr := os.ReadFile(path)
+			if readErr != nil || string(after) != string(content) {
+				t.Errorf("the refused file has changed (%v)", readErr)
+			}
+			var damaged *DamagedError
+			if !errors.As(err, &damaged) {
+				t.Errorf("open: %v", err)
+			}
+			return
+		}
+		use(t, s)
+	})
+}
+
+// use reads and writes all over a store that Open took. Damage may come out yet,
+// but only as such, and only where a checksum did not fit: what Open lets pass
+// does not make bbolt fail.
+func use(t *testing.T, s *Store) {
+	mayBeDamaged := func(what string, err error) {
+		var damaged *DamagedError
+		if err != nil && !errors.As(err, &damaged) && !errors.Is(err, ErrNotFound) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	mayBeDamaged("load", s.Load(func(string, []byte) error { return nil }))
+	var b Batch
+	for i := range 60 {
+		id := fmt.Sprintf("job-%03d", i)
+		_, err := s.Cold(id)
+		mayBeDamaged("cold", err)
+		b.Delete(id)
+	}
+	mayBeDamaged("commit", s.Commit(&b))
+	_, err := s.Expire(100, 1000)
+	mayBeDamaged("expire", err)
+	mayBeDamaged("probe", s.Probe())
+	if broken := s.broken.Load(); broken != nil {
+		t.Errorf("what Open let pass broke the store: %v", broken)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
