@@ -51,6 +51,7 @@ type gridSite struct {
 	run     *gridRun
 	handles handles
 	keys    []batch.Key // by handle; of the jobs that the core knows
+	effects site.Effects
 }
 
 // NewGrid makes the sites of a scenario that has been validated. Progress is
@@ -76,7 +77,7 @@ func NewGrid(s *Scenario, progress func(submitted int)) (*Grid, error) {
 		if err != nil {
 			return nil, fmt.Errorf("site %s: %w", c.Name, err)
 		}
-		core, err := site.New(site.Config{Platform: platform, Speed: speed, Tuning: tuning})
+		core, err := site.New(site.Config{Name: c.Name, Platform: platform, Speed: speed, Tuning: tuning})
 		if err != nil {
 			return nil, fmt.Errorf("site %s: %w", c.Name, err)
 		}
@@ -180,11 +181,12 @@ func (g *Grid) submit(now batch.Time, r *gridRun, i int) error {
 		return nil
 	}
 	id := batch.JobID(strconv.Itoa(i))
-	accepted, commands, err := s.core.Submit(now, site.Submission{ID: id, Request: request}, s)
+	accepted, err := s.core.Submit(now, site.Submission{ID: id, Request: request}, s)
 	if err != nil {
 		return fmt.Errorf("site %s took back its quote for job %s: %w", s.name, id, err)
 	}
-	s.enqueue(now, i, accepted.Spec.Shape, commands[0].Key)
+	s.enqueue(now, i, accepted.Shape, accepted.Key())
+	s.core.Take(now, &s.effects) // the engine takes the job as it is
 	return nil
 }
 
@@ -251,7 +253,7 @@ func (s *gridSite) Started(now batch.Time, job *batch.Job, places []batch.Locati
 		o.Processors = s.places.start(job, places)
 	}
 	if key := s.keys[job.Handle]; key.Job != "" {
-		must(s.core.Running(now, key, nil))
+		must(s.core.Running(now, key, nil, nil))
 	}
 }
 
@@ -268,10 +270,11 @@ func (s *gridSite) Ended(now batch.Time, job *batch.Job, killed bool) {
 		if o.Killed {
 			outcome.End = batch.EndKilled
 		}
-		must(s.core.Ended(now, key, outcome))
+		must(s.core.Ended(now, key, outcome, nil))
 		if err := s.core.Forget(key.Job); err != nil {
 			panic(err)
 		}
+		s.core.Take(now, &s.effects)
 	}
 	s.handles.release(job.Handle)
 }

@@ -125,6 +125,16 @@ func (d *decoder) service(n *yaml.Node, path string) *Service {
 				}
 			}
 		}},
+		field{"restartable", false, func(n *yaml.Node, path string) {
+			const accepted = "true (it may be launched again when nobody saw its end) or false"
+			switch v, ok := d.scalar(n, path, accepted); {
+			case !ok:
+			case v == "true":
+				s.Restartable = true
+			case v != "false":
+				d.fail(n, path, "got %q, accepted: %s", v, accepted)
+			}
+		}},
 		field{"walltime", false, func(n *yaml.Node, path string) { s.walltime = d.margin(n, path) }},
 		field{"model", true, func(n *yaml.Node, path string) { s.model = d.model(n, path, s.Arguments) }},
 	)

@@ -19,6 +19,9 @@ type Service struct {
 	Doc       string // one line
 	Arguments []Argument
 	Memory    int64 // need of each task, bytes; 0 is not known
+	// Restartable says that executing it again from the beginning does no harm: a
+	// job whose end nobody saw is launched again.
+	Restartable bool
 
 	model    model
 	walltime margin

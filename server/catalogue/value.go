@@ -34,9 +34,9 @@ func (t Type) String() string {
 
 // File is a reference to a file's content. The catalogue looks at its size only.
 type File struct {
-	SHA256 string // of the content; may be empty when only an estimate is asked for
-	Size   int64  // bytes, at least 0
-	Name   string // base name that the program should see; may be empty
+	SHA256 string `json:"sha256,omitempty"` // of the content; may be empty when only an estimate is asked for
+	Size   int64  `json:"size,omitempty"`   // bytes, at least 0
+	Name   string `json:"name,omitempty"`   // base name that the program should see; may be empty
 }
 
 // Value is one argument's value. The zero Value is no value. Values can be

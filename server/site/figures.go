@@ -7,8 +7,9 @@ import (
 // Load is a site's queue in figures.
 type Load struct {
 	Running    int        // jobs that hold processors, those being launched too
-	Waiting    int        // jobs that wait
-	Ended      int64      // jobs that have ended
+	Waiting    int        // jobs that wait and have not left, held ones too
+	Incoming   int        // jobs that have a place here and may yet stay elsewhere
+	Ended      int64      // jobs that have ended here
 	Busy       int32      // processors held
 	Processors int32      // processors of the site
 	Backlog    batch.Area // of the waiting jobs, by walltime
@@ -21,28 +22,21 @@ func (s *Site) Load() Load {
 	return l
 }
 
-// enter counts a job that was accepted.
-func (l *Load) enter(j *Job, charge int32) {
-	l.Waiting++
-	l.Backlog = l.Backlog.Add(batch.AreaOf(charge, j.Spec.Shape.Walltime))
-}
-
-// change counts a job that has been launched, has begun to run or has ended, and
-// held processors before or waited.
-func (l *Load) change(j *Job, charge int32, held bool) {
+// count adds a job to the figures, or takes it out: sign is 1 or -1.
+func (l *Load) count(j *Job, charge int32, sign int32) {
 	switch {
-	case held && !j.busy:
-		l.Running--
-		l.Busy -= charge
-	case !held:
-		l.Waiting--
-		l.Backlog = l.Backlog.Sub(batch.AreaOf(charge, j.Spec.Shape.Walltime))
-	}
-	if j.busy && !held {
-		l.Running++
-		l.Busy += charge
-	}
-	if j.State.Final() {
-		l.Ended++
+	case j.busy:
+		l.Running += int(sign)
+		l.Busy += sign * charge
+	case j.State == Waiting, j.State == Held, j.State == Moving, j.State == Yielding, j.State == Cancelling:
+		l.Waiting += int(sign)
+		area := batch.AreaOf(charge, j.Shape.Walltime)
+		if sign > 0 {
+			l.Backlog = l.Backlog.Add(area)
+		} else {
+			l.Backlog = l.Backlog.Sub(area)
+		}
+	case j.State == Incoming:
+		l.Incoming += int(sign)
 	}
 }

@@ -2,185 +2,125 @@ package site
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/server/catalogue"
 )
 
-// Job is a request that this site has accepted. The site hands out copies;
-// what they point to must not be changed.
+// Job is what a site knows of a job. The site hands out copies; what they point
+// to is not changed any more, by nobody.
 type Job struct {
-	ID       batch.JobID
-	Request  Request
-	Values   catalogue.Values // the checked arguments; zero without a catalogue
-	Spec     *batch.Job       // what the batch system is told; Spec.Shape is what it got
-	State    State
-	Epoch    uint32 // move counter
-	Attempt  uint32 // counts launches under the epoch
-	Decision []byte // why it is here, as the client sent it; passed through
+	ID      batch.JobID
+	State   State
+	Epoch   uint32 // the highest move that this site knows of
+	Under   uint32 // the epoch under which this site got it
+	Attempt uint32 // counts launches under that, from 1
 
-	Submitted batch.Time
-	Started   batch.Time // Never before
-	Ended     batch.Time // Never before
-	Estimate  Quote      // at submission
-	Outcome   batch.Outcome
-	Nodes     []string // where it runs or ran
-	Revision  uint64   // counts changes, from 1
+	Cancel    bool // a cancel is recorded, and not yet answered
+	Withdrawn bool // it is never accepted by Submit here
+	Kept      bool // the dossier and the files are here: false of a tombstone
 
-	spec  batch.Job
-	index int32 // in submission order
-	busy  bool  // holds processors
+	Service   string
+	Owner     string
+	Shape     batch.Shape // what it got
+	Needs     *Needs      // nil of a tombstone
+	Dossier   *Dossier    // nil where the driver has it, see Shed
+	Order     uint64      // its place in the site's order: later ones have a higher one
+	Submitted batch.Time  // on this site's clock; a job that was moved brings its age along
+	Started   batch.Time  // Never before
+	Ended     batch.Time  // Never before
+	Estimate  Quote       // when it came to this site
+	Run       *Run        // nil before it is launched
+	Transit   *Transit    // nil of a job that nobody has ever tried to move or hold
+	Revision  uint64      // counts changes, from 1
+
+	fingerprint fingerprint // of the request
+	due         batch.Time  // of its timer; Never for none
+	index       int32       // in the book
+	tries       uint8       // of the message that is repeated now
+	busy        bool        // holds processors
+	dirty       bool        // changed since the last Take
+	fresh       bool        // its dossier was not written yet
+	recalled    bool        // it was brought back to memory by Recall
+}
+
+// Needs is what planners are told of a job beside its shape.
+type Needs struct {
+	Origin        batch.Origin    `json:"origin,omitempty"`
+	Memory        int64           `json:"memory,omitempty"`
+	CPU           batch.Share     `json:"cpu,omitempty"`
+	Licences      []batch.Licence `json:"licences,omitempty"`
+	EarliestStart batch.Time      `json:"earliest,omitempty"`
+	Deadline      batch.Time      `json:"deadline,omitempty"`
+	InputSite     string          `json:"input_site,omitempty"`
+	Input         int64           `json:"input,omitempty"`
+	// Restartable says that an attempt whose end nobody saw may be followed by
+	// another one.
+	Restartable bool `json:"restartable,omitempty"`
+}
+
+// Dossier is what a job brought along. It is written once and not needed for
+// planning, so that a driver can keep it on disk alone.
+type Dossier struct {
+	Request  Request `json:"request"`
+	Decision []byte  `json:"decision,omitempty"` // why it is here, as the client sent it; passed through
+}
+
+// Run is how a job was or is executed.
+type Run struct {
+	Nodes   []string         `json:"nodes,omitempty"`
+	Places  []batch.Location `json:"places,omitempty"`
+	Outcome batch.Outcome    `json:"outcome,omitzero"`
+	Outputs []Output         `json:"outputs,omitempty"`
+}
+
+// Output is a file that a job has written.
+type Output struct {
+	Argument string `json:"argument"`
+	Size     int64  `json:"size"`
+	SHA256   string `json:"sha256,omitempty"` // empty when it could not be computed
+}
+
+// Outcome returns how the job ended; the zero Outcome before.
+func (j *Job) Outcome() batch.Outcome {
+	if j.Run == nil {
+		return batch.Outcome{}
+	}
+	return j.Run.Outcome
 }
 
 // Key names the job's present attempt to the batch system.
-func (j *Job) Key() batch.Key { return batch.Key{Job: j.ID, Epoch: j.Epoch, Attempt: j.Attempt} }
+func (j *Job) Key() batch.Key { return batch.Key{Job: j.ID, Epoch: j.Under, Attempt: j.Attempt} }
 
-// book is all jobs of a site.
-type book struct {
-	byID  map[batch.JobID]*Job
-	order []*Job // by submission; nil where one was forgotten
-	holes int    // of order
-	load  Load
+// tombstone says whether all that is left of a job is what later messages about
+// it have to be answered from.
+func (j *Job) tombstone() bool {
+	return !j.Kept && (j.State == Absent || j.State.Final()) && (j.State != Gone || j.Transit.Acked)
 }
 
-// Submission hands a request over.
-type Submission struct {
-	ID       batch.JobID // see CheckID
-	Request  *Request
-	Decision []byte // opaque
+// spec returns what the batch system is told; it is the batch system's from then
+// on.
+func (j *Job) spec() *batch.Job {
+	n := j.Needs
+	return &batch.Job{
+		Shape: j.Shape, Origin: n.Origin, Memory: n.Memory, CPU: n.CPU, Licences: n.Licences,
+		EarliestStart: n.EarliestStart, Deadline: n.Deadline, Checkpoint: false,
+		Owner: j.Owner, Name: j.Service, Site: n.InputSite, Input: n.Input,
+	}
 }
 
-// Submit accepts a request as a job: it is tuned anew, and the command tells the
-// batch system to queue it; the driver adds what is to be run (Command.Run, from
-// Values.Service().Args). The same submission again gets the job as it is now,
-// and no command. The error is a *Refusal, for another request under the same ID
-// with ReasonJobConflict, or ErrNoPlan; nothing is kept then.
-func (s *Site) Submit(now batch.Time, sub Submission, planner Planner) (Job, []batch.Command, error) {
-	if known := s.book.byID[sub.ID]; known != nil {
-		if !known.Request.equal(sub.Request) {
-			return Job{}, nil, &Refusal{
-				Reason: ReasonJobConflict, Field: "job_id", Accepted: "an ID of its own for each request",
-				Err: fmt.Errorf("job %s was submitted with another request", sub.ID),
-			}
-		}
-		return *known, nil, nil
-	}
-	j := &Job{
-		ID: sub.ID, Request: *sub.Request, State: Waiting, Attempt: 1, Decision: sub.Decision,
-		Submitted: now, Started: batch.Never, Ended: batch.Never, Revision: 1, index: int32(len(s.book.order)),
-	}
-	j.Spec = &j.spec
-	s.scratch.shapes = s.scratch.shapes[:0]
-	var err error
-	j.Estimate, j.Values, err = s.quote(now, Question{Request: &j.Request}, j.Spec, planner)
-	if err != nil {
-		return Job{}, nil, err
-	}
-	j.Spec.Shape = j.Estimate.Shape
-	s.book.byID[j.ID] = j
-	s.book.order = append(s.book.order, j)
-	s.book.load.enter(j, s.charge(j))
-	return *j, []batch.Command{{Kind: batch.CmdSubmit, Key: j.Key(), Job: j.Spec}}, nil
-}
+// movable says whether a job may be held and moved while it waits: those of
+// local users never are.
+func (j *Job) movable() bool { return j.Needs != nil && j.Needs.Origin == batch.Grid }
 
-// Starting says that the batch system launches the attempt.
-func (s *Site) Starting(now batch.Time, key batch.Key) (Job, error) {
-	return s.happen(now, key, OnStarting, nil)
-}
-
-// Running says that the attempt has begun to run at now, on these nodes.
-func (s *Site) Running(now batch.Time, key batch.Key, nodes []string) (Job, error) {
-	return s.happen(now, key, OnRunning, func(j *Job) {
-		j.Nodes = slices.Clone(nodes)
-	})
-}
-
-// Ended says that the attempt ended at now. A batch system's refusal to queue it
-// is an end as well: batch.EndStartFailed.
-func (s *Site) Ended(now batch.Time, key batch.Key, outcome batch.Outcome) (Job, error) {
-	return s.happen(now, key, eventOf(outcome), func(j *Job) {
-		j.Outcome = outcome
-	})
-}
-
-// happen applies an event of the batch system. Errors are a *Refusal for an
-// unknown job or attempt and a *TransitionError; both leave the job as it is.
-func (s *Site) happen(now batch.Time, key batch.Key, e Event, note func(*Job)) (Job, error) {
-	j := s.book.byID[key.Job]
-	if j == nil || j.Key() != key {
-		return Job{}, unknownJob(key.Job)
+// run returns a copy of j.Run that becomes the job's and may be changed until the
+// job is handed out.
+func (j *Job) run() *Run {
+	r := &Run{}
+	if j.Run != nil {
+		*r = *j.Run
 	}
-	to := next(j.State, e)
-	switch {
-	case to == 0:
-		return *j, &TransitionError{Job: j.ID, State: j.State, Event: e}
-	case to == j.State && !(to == Cancelling && !j.heard(e)):
-		return *j, nil
-	}
-	if note != nil {
-		note(j)
-	}
-	busy := j.busy
-	j.State = to
-	j.Revision++
-	switch e {
-	case OnStarting:
-		j.busy = true
-	case OnRunning:
-		j.busy = true
-		j.Started = now
-	default:
-		j.busy = false
-		j.Ended = now
-	}
-	s.book.load.change(j, s.charge(j), busy)
-	return *j, nil
-}
-
-// heard says whether a job that is being cancelled was already known to have
-// come so far.
-func (j *Job) heard(e Event) bool {
-	if e == OnStarting {
-		return j.busy
-	}
-	return j.Started != batch.Never
-}
-
-// Cancel ends a job. The state may be Cancelling in the answer: then the end
-// comes by Ended. Again, it gives the same command again. A job that has ended
-// is left as it is.
-func (s *Site) Cancel(id batch.JobID) (Job, []batch.Command, error) {
-	j := s.book.byID[id]
-	if j == nil {
-		return Job{}, nil, unknownJob(id)
-	}
-	to := next(j.State, OnCancel)
-	if to == 0 {
-		return *j, nil, &TransitionError{Job: id, State: j.State, Event: OnCancel}
-	}
-	if to.Final() {
-		return *j, nil, nil
-	}
-	if j.State != to {
-		j.State = to
-		j.Revision++
-	}
-	return *j, []batch.Command{{Kind: batch.CmdCancel, Key: j.Key()}}, nil
-}
-
-// Job returns a job, or a *Refusal when this site does not know it.
-func (s *Site) Job(id batch.JobID) (Job, error) {
-	j := s.book.byID[id]
-	if j == nil {
-		return Job{}, unknownJob(id)
-	}
-	return *j, nil
-}
-
-// charge returns the processors that a planner books for a job.
-func (s *Site) charge(j *Job) int32 {
-	return batch.Charge(j.Spec.Shape.Width, j.Spec.Memory, s.perProcessor)
+	j.Run = r
+	return r
 }
 
 func unknownJob(id batch.JobID) *Refusal {

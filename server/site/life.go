@@ -11,23 +11,26 @@ type State uint8
 
 // The states of a job.
 const (
-	Waiting    State = iota + 1 // in the queue
-	Starting                    // being launched
-	Running                     // running
-	Done                        // ended with exit code 0; final
-	Failed                      // ended otherwise, or could not be launched; final
-	Killed                      // killed at its walltime; final
-	Cancelling                  // a cancel is on its way
-	Cancelled                   // ended by a cancel; final
-	Held                        // out of the plan for a round of reallocation
-	Moving                      // being moved; may still start here
-	Yielding                    // being handed over
-	Gone                        // at another site; final here
-	Incoming                    // coming from another site
+	// Absent: the site has no such job, but something to remember of it: that it
+	// was withdrawn, or which moves of it have come to nothing.
+	Absent     State = iota
+	Waiting          // in the queue
+	Starting         // being launched
+	Running          // running
+	Done             // ended with exit code 0; final
+	Failed           // ended otherwise, or could not be launched; final
+	Killed           // killed at its walltime; final
+	Cancelling       // a cancel is on its way
+	Cancelled        // ended by a cancel; final
+	Held             // out of the plan for a round of reallocation
+	Moving           // being moved; may still start here
+	Yielding         // being handed over
+	Gone             // at another site; final here
+	Incoming         // coming from another site
 )
 
 var stateNames = [...]string{
-	Waiting: "waiting", Starting: "starting", Running: "running", Done: "done", Failed: "failed", Killed: "killed",
+	Absent: "absent", Waiting: "waiting", Starting: "starting", Running: "running", Done: "done", Failed: "failed", Killed: "killed",
 	Cancelling: "cancelling", Cancelled: "cancelled", Held: "held", Moving: "moving", Yielding: "yielding", Gone: "gone", Incoming: "incoming",
 }
 
@@ -52,15 +55,17 @@ const (
 	OnStarting  Event = iota + 1 // the batch system launches it
 	OnRunning                    // it runs
 	OnDone                       // it ended with exit code 0
-	OnFailed                     // it ended otherwise, could not be launched, or was lost
+	OnFailed                     // it ended otherwise, or could not be launched
 	OnKilled                     // it was killed at its walltime
 	OnCancelled                  // the batch system ended it on order
+	OnNeverRan                   // the attempt has provably not run, and never will
+	OnLost                       // it ran, and nobody saw its end
 	OnCancel                     // somebody wants it cancelled
 )
 
 var eventNames = [...]string{
 	OnStarting: "starting", OnRunning: "running", OnDone: "done", OnFailed: "failed", OnKilled: "killed", OnCancelled: "cancelled",
-	OnCancel: "cancel",
+	OnNeverRan: "never-ran", OnLost: "lost", OnCancel: "cancel",
 }
 
 // String returns the event's name in lower case.
@@ -83,23 +88,45 @@ func (e *TransitionError) Error() string {
 	return fmt.Sprintf("job %s is %v: it cannot take %v", e.Job, e.State, e.Event)
 }
 
-// next is the life of a job as a table: the state after an event, or 0 when the
-// event does not fit. A batch system that is polled skips states, so a waiting
-// job may be heard of next when it has ended. The same event again changes
-// nothing, because a stream of changes may be read twice.
+// misfit is next's answer for an event that does not fit a state.
+const misfit State = 0xff
+
+// next is the life of a job as a table: the state after an event, or misfit. A
+// batch system that is polled skips states, so a waiting job may be heard of next
+// when it has ended. The same event again changes nothing, because a stream of
+// changes may be read twice.
+//
+// A job that waits, is held or is being moved starts like any other one: only
+// from YIELDING on, and when a cancel is being carried out, nothing may start. An
+// attempt that has provably not run leads to another one.
 func next(s State, e Event) State {
 	switch s {
-	case Waiting, Starting, Running:
+	case Waiting, Starting, Running, Held, Moving:
 		switch e {
 		case OnStarting:
 			if s == Running {
-				return 0
+				return misfit
 			}
 			return Starting
 		case OnRunning:
 			return Running
 		case OnCancel:
 			return Cancelling
+		case OnNeverRan:
+			return Waiting
+		default:
+			return ended(e)
+		}
+	case Yielding:
+		// Whether it has started is told by the claim, unless the batch system says
+		// so before. What could not be launched is still to be handed over.
+		switch e {
+		case OnCancel, OnNeverRan, OnCancelled:
+			return Yielding
+		case OnStarting:
+			return misfit
+		case OnRunning:
+			return Running
 		default:
 			return ended(e)
 		}
@@ -108,30 +135,36 @@ func next(s State, e Event) State {
 		switch e {
 		case OnStarting, OnRunning, OnCancel:
 			return Cancelling
+		case OnNeverRan:
+			return Cancelled
 		default:
 			return ended(e)
+		}
+	case Incoming, Gone:
+		if e == OnCancel { // recorded; for the other site to answer
+			return s
 		}
 	case Done, Failed, Killed, Cancelled:
 		if e == OnCancel || ended(e) == s {
 			return s
 		}
 	}
-	return 0
+	return misfit
 }
 
-// ended returns the final state of an end.
+// ended returns the final state of an end, or misfit.
 func ended(e Event) State {
 	switch e {
 	case OnDone:
 		return Done
-	case OnFailed:
+	case OnFailed, OnLost:
 		return Failed
 	case OnKilled:
 		return Killed
 	case OnCancelled:
 		return Cancelled
 	}
-	return 0
+	return misfit
 }
 
 // eventOf returns the event of an outcome.
@@ -143,6 +176,10 @@ func eventOf(o batch.Outcome) Event {
 		return OnKilled
 	case batch.EndCancelled:
 		return OnCancelled
+	case batch.EndNeverRan:
+		return OnNeverRan
+	case batch.EndLost:
+		return OnLost
 	default:
 		return OnFailed
 	}

@@ -30,7 +30,8 @@ func ParseFilter(s string) (Filter, error) {
 		case key == "state" && value == "active":
 			f.Active = true
 		case key == "state":
-			if f.State = parseState(value); f.State == 0 {
+			state, known := parseState(value)
+			if f.State = state; !known || state == Absent {
 				return Filter{}, refuse(ReasonBadValue, "filter", "active, "+strings.Join(stateNames[1:], ", "), "state %q", value)
 			}
 		default:
@@ -40,18 +41,18 @@ func ParseFilter(s string) (Filter, error) {
 	return f, nil
 }
 
-func parseState(name string) State {
+func parseState(name string) (State, bool) {
 	for i, n := range stateNames {
-		if n == name && n != "" {
-			return State(i)
+		if n == name {
+			return State(i), true
 		}
 	}
-	return 0
+	return 0, false
 }
 
 func (f *Filter) match(j *Job) bool {
-	return (f.State == 0 || j.State == f.State) && (!f.Active || !j.State.Final()) &&
-		(f.Service == "" || j.Request.Service == f.Service) && (f.Owner == "" || j.Request.Owner == f.Owner)
+	return j.State != Absent && (j.Kept || j.State == Gone) && (f.State == 0 || j.State == f.State) && (!f.Active || !j.State.Final()) &&
+		(f.Service == "" || j.Service == f.Service) && (f.Owner == "" || j.Owner == f.Owner)
 }
 
 // List returns up to limit jobs in the order of their submission, those after

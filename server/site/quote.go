@@ -15,12 +15,12 @@ type Question struct {
 
 // Quote is when a request would be completed if it were submitted now.
 type Quote struct {
-	Shape      batch.Shape    // what the site would give it
-	Wait       batch.Duration // from now to the start
-	Run        batch.Duration // from the start to the end: the walltime, unless jobs share processors
-	Completion batch.Duration // Wait + Run, the ECT from now
-	Kind       batch.Kind
-	P          float64 // of PROBABLE
+	Shape      batch.Shape    `json:"shape"`      // what the site would give it
+	Wait       batch.Duration `json:"wait"`       // from now to the start
+	Run        batch.Duration `json:"run"`        // from the start to the end: the walltime, unless jobs share processors
+	Completion batch.Duration `json:"completion"` // Wait + Run, the ECT from now
+	Kind       batch.Kind     `json:"kind"`
+	P          float64        `json:"p,omitempty"` // of PROBABLE
 }
 
 // Answer is a quote, or why there is none.
@@ -46,6 +46,9 @@ type span struct{ from, to int }
 // Quote answers one question. The error is a *Refusal, or ErrNoPlan. It changes
 // nothing.
 func (s *Site) Quote(now batch.Time, q Question, planner Planner) (Quote, error) {
+	if s.draining {
+		return Quote{}, s.drains()
+	}
 	s.scratch.shapes = s.scratch.shapes[:0]
 	quote, _, err := s.quote(now, q, &s.scratch.job, planner)
 	return quote, err
@@ -70,7 +73,7 @@ func (s *Site) quote(now batch.Time, q Question, job *batch.Job, planner Planner
 // Quotes answers many questions, each as if it were alone, and fills out, which
 // has one element for each. With exhaustive tuning the planner is asked once.
 func (s *Site) Quotes(now batch.Time, qs []Question, out []Answer, planner Planner) {
-	if s.config.Tuning == Binary {
+	if s.config.Tuning == Binary || s.draining {
 		for i := range qs {
 			out[i].Quote, out[i].Err = s.Quote(now, qs[i], planner)
 		}

@@ -21,6 +21,11 @@ const (
 	ReasonUnknownJob     = "unknown-job"
 	ReasonJobConflict    = "job-conflict"
 	ReasonStaleID        = "stale-id"
+	ReasonWithdrawn      = "withdrawn"
+	ReasonDraining       = "draining"
+	ReasonStaleEpoch     = "stale-epoch"
+	ReasonNotWaiting     = "not-waiting"
+	ReasonNotMovable     = "not-movable"
 )
 
 // Refusal says why a site does not do what it was asked.

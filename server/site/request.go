@@ -1,9 +1,10 @@
 package site
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
@@ -12,29 +13,30 @@ import (
 // Request is a client's wish to have a service executed. The site keeps what
 // it points to: it must not be changed after Submit.
 type Request struct {
-	Service   string
-	Arguments map[string]catalogue.Value
+	Service   string                     `json:"service"`
+	Arguments map[string]catalogue.Value `json:"arguments,omitempty"`
 
 	// Width and Walltime are the request's own; 0 leaves them to the service's
 	// model. Walltime is meant as it stands, however fast the site is.
-	Width    int32
-	Walltime batch.Duration
+	Width    int32          `json:"width,omitempty"`
+	Walltime batch.Duration `json:"walltime,omitempty"`
 	// Menu is a model of the client's own in place of the service's: shapes in
 	// ascending width with their walltimes on a processor of speed 1.0. At a
 	// site of another speed they are scaled and rounded up to whole seconds.
-	Menu []batch.Shape
+	Menu []batch.Shape `json:"menu,omitempty"`
 
-	Owner         string
-	Origin        batch.Origin
-	Deadline      batch.Time // completion wanted by then; 0 for none
-	EarliestStart batch.Time // 0 for at once
-	Memory        int64      // need of each task, bytes; 0 takes the service's
-	CPU           batch.Share
-	Licences      []batch.Licence
-	Input         int64  // bytes; 0 takes the sum of the file arguments
-	InputSite     string // where the input lies; "" at the client
-	Idempotent    bool
-	Labels        map[string]string
+	Owner         string            `json:"owner,omitempty"`
+	Origin        batch.Origin      `json:"origin,omitempty"`
+	Deadline      batch.Time        `json:"deadline,omitempty"`       // completion wanted by then; 0 for none
+	EarliestStart batch.Time        `json:"earliest_start,omitempty"` // 0 for at once
+	Memory        int64             `json:"memory,omitempty"`         // need of each task, bytes; 0 takes the service's
+	CPU           batch.Share       `json:"cpu,omitempty"`
+	Licences      []batch.Licence   `json:"licences,omitempty"`
+	Input         int64             `json:"input,omitempty"`      // bytes; 0 takes the sum of the file arguments
+	InputSite     string            `json:"input_site,omitempty"` // where the input lies; "" at the client
+	Idempotent    bool              `json:"idempotent,omitempty"` // executing it twice does no harm
+	RetryOf       string            `json:"retry_of,omitempty"`   // the job that this is a new attempt of, by a client that lost it
+	Labels        map[string]string `json:"labels,omitempty"`
 }
 
 // Validate checks the form of a request that comes from outside, as far as no
@@ -90,11 +92,27 @@ func validateMenu(menu []batch.Shape) error {
 	return nil
 }
 
-// equal says whether two requests ask for the same.
-func (r *Request) equal(o *Request) bool {
-	return r.Service == o.Service && r.Width == o.Width && r.Walltime == o.Walltime && r.Owner == o.Owner && r.Origin == o.Origin &&
-		r.Deadline == o.Deadline && r.EarliestStart == o.EarliestStart && r.Memory == o.Memory && r.CPU == o.CPU &&
-		r.Input == o.Input && r.InputSite == o.InputSite && r.Idempotent == o.Idempotent &&
-		slices.Equal(r.Menu, o.Menu) && slices.Equal(r.Licences, o.Licences) &&
-		maps.Equal(r.Arguments, o.Arguments) && maps.Equal(r.Labels, o.Labels)
+// fingerprint tells requests apart that are submitted under one ID.
+type fingerprint [16]byte
+
+// fingerprint returns that of the request: equal ones have the same.
+func (r *Request) fingerprint() fingerprint {
+	b, err := json.Marshal(r) // maps are written in the order of their keys
+	if err != nil {           // a request has nothing in it that cannot be written
+		panic(fmt.Sprintf("site: fingerprint of a request: %v", err))
+	}
+	sum := sha256.Sum256(b)
+	return fingerprint(sum[:16])
+}
+
+// MarshalText writes it in hexadecimal digits.
+func (f fingerprint) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, f[:]), nil }
+
+// UnmarshalText is the inverse of MarshalText.
+func (f *fingerprint) UnmarshalText(b []byte) error {
+	if hex.DecodedLen(len(b)) != len(f) {
+		return fmt.Errorf("fingerprint of %d digits, accepted: %d", len(b), hex.EncodedLen(len(f)))
+	}
+	_, err := hex.Decode(f[:], b)
+	return err
 }

@@ -1,6 +1,7 @@
 package site
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -21,6 +22,7 @@ var ErrNoPlan = errors.New("the batch system gives no estimates")
 
 // Config is what a site is.
 type Config struct {
+	Name     string // unique in the grid
 	Platform batch.Platform
 	Speed    catalogue.Speed // of every processor; 0 means catalogue.Reference
 	// Catalogue is what the site offers. With nil, a request's service is only
@@ -28,7 +30,27 @@ type Config struct {
 	Catalogue *catalogue.Catalogue
 	Tuning    Tuning
 	MaxWidth  int32 // widest job, processors; 0 means all of the platform
+	// Attempts is how often a job is launched when nothing has come of it; 0 means
+	// DefaultAttempts.
+	Attempts uint32
+	Patience Patience
 }
+
+// DefaultAttempts is the default of Config.Attempts.
+const DefaultAttempts = 10
+
+// Patience is how long a site waits for others. Zero fields mean those of
+// DefaultPatience.
+type Patience struct {
+	First   batch.Duration // before a message is repeated for the first time; it doubles
+	Longest batch.Duration // between two of them
+	Move    batch.Duration // before a move that the target does not answer is given up
+	Idle    batch.Duration // before an incoming job makes room for others
+}
+
+// DefaultPatience is the default of Config.Patience. A move may take long: the
+// target fetches the job's input before it answers.
+var DefaultPatience = Patience{First: batch.Second, Longest: 30 * batch.Second, Move: 10 * batch.Minute, Idle: 30 * batch.Second}
 
 // Validate reports everything that is wrong, each with its key.
 func (c *Config) Validate() error {
@@ -45,6 +67,18 @@ func (c *Config) Validate() error {
 	if w := c.Platform.Width(); c.MaxWidth < 0 || c.MaxWidth > w {
 		errs = append(errs, fmt.Errorf("max_width: %d, accepted: 0 (no limit) to %d", c.MaxWidth, w))
 	}
+	for _, p := range []struct {
+		key  string
+		d    batch.Duration
+		more batch.Duration
+	}{
+		{"patience.first", c.Patience.First, 0}, {"patience.longest", c.Patience.Longest, c.Patience.First},
+		{"patience.move", c.Patience.Move, 0}, {"patience.idle", c.Patience.Idle, 0},
+	} {
+		if p.d < 0 || p.d > 0 && p.d < p.more {
+			errs = append(errs, fmt.Errorf("%s: %v, accepted: 0 (the default) or at least %v", p.key, p.d, p.more))
+		}
+	}
 	return errors.Join(errs...)
 }
 
@@ -56,9 +90,14 @@ type Site struct {
 	perProcessor int64 // memory, bytes; 0 is not known
 	nodeMemory   int64 // of the largest node, bytes; 0 is not known
 
-	tuner   tuner
-	scratch scratch
-	book    book
+	tuner    tuner
+	scratch  scratch
+	book     book
+	draining bool
+
+	fx       Effects
+	dirty    []*Job // changed since the last Take
+	recalled []*Job // brought back to memory since then
 }
 
 // New returns a site without jobs.
@@ -68,6 +107,11 @@ func New(c Config) (*Site, error) {
 	}
 	if c.Speed == 0 {
 		c.Speed = catalogue.Reference
+	}
+	c.Attempts = cmp.Or(c.Attempts, DefaultAttempts)
+	c.Patience = Patience{
+		First: cmp.Or(c.Patience.First, DefaultPatience.First), Longest: cmp.Or(c.Patience.Longest, DefaultPatience.Longest),
+		Move: cmp.Or(c.Patience.Move, DefaultPatience.Move), Idle: cmp.Or(c.Patience.Idle, DefaultPatience.Idle),
 	}
 	s := &Site{
 		config: c, width: c.MaxWidth, processors: c.Platform.Width(), perProcessor: c.Platform.MemoryPerProcessor(),
@@ -86,3 +130,21 @@ func New(c Config) (*Site, error) {
 
 // Config returns what the site is, with its defaults filled in.
 func (s *Site) Config() Config { return s.config }
+
+// Job returns a job, or a *Refusal when this site does not know it.
+func (s *Site) Job(id batch.JobID) (Job, error) {
+	j := s.book.byID[id]
+	if j == nil || j.State == Absent {
+		return Job{}, unknownJob(id)
+	}
+	return *j, nil
+}
+
+// charge returns the processors that a planner books for a job; 0 of one that
+// has none here.
+func (s *Site) charge(j *Job) int32 {
+	if j.Needs == nil {
+		return 0
+	}
+	return batch.Charge(j.Shape.Width, j.Needs.Memory, s.perProcessor)
+}

@@ -1,0 +1,155 @@
+package site
+
+import (
+	"slices"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// Starting says that the batch system is about to launch the attempt. Only when
+// what it answers without an error is durable may the attempt be launched: the
+// job may have been cancelled or handed over meanwhile.
+func (s *Site) Starting(now batch.Time, key batch.Key) (Job, error) {
+	j, err := s.attempt(key)
+	if err != nil {
+		return Job{}, err
+	}
+	if j.State == Cancelling && !j.busy { // the claim is on its way
+		return *j, &TransitionError{Job: j.ID, State: j.State, Event: OnStarting}
+	}
+	return s.happen(now, j, OnStarting, nil)
+}
+
+// Running says that the attempt has begun to run at now.
+func (s *Site) Running(now batch.Time, key batch.Key, nodes []string, places []batch.Location) (Job, error) {
+	j, err := s.attempt(key)
+	if err != nil {
+		return Job{}, err
+	}
+	return s.happen(now, j, OnRunning, func() {
+		r := j.run()
+		r.Nodes, r.Places = slices.Clone(nodes), slices.Clone(places)
+		j.Started = now
+	})
+}
+
+// Ended says that the attempt ended at now, and what it has written. A batch
+// system's refusal to queue it is an end as well: batch.EndStartFailed. After
+// batch.EndNeverRan the job waits again and gets another attempt, and so it does
+// after batch.EndLost if it may be executed twice.
+func (s *Site) Ended(now batch.Time, key batch.Key, outcome batch.Outcome, outputs []Output) (Job, error) {
+	j, err := s.attempt(key)
+	if err != nil {
+		return Job{}, err
+	}
+	e := eventOf(outcome)
+	lives := j.State == Waiting || j.State == Held || j.State == Moving || j.State == Starting || j.State == Running
+	again := e == OnNeverRan && j.Attempt < s.config.Attempts || e == OnLost && j.Needs.Restartable
+	switch {
+	case lives && again:
+		s.requeue(now, j)
+		return *j, nil
+	case lives && e == OnNeverRan:
+		e = OnFailed
+	case j.State == Cancelling && !j.busy && e == OnNeverRan: // the claim is on its way
+		return *j, nil
+	}
+	return s.happen(now, j, e, func() {
+		r := j.run()
+		r.Outcome, r.Outputs = outcome, outputs
+		j.Ended = now
+		s.realise(now, j)
+	})
+}
+
+// requeue lets a job whose attempt came to nothing wait for another one.
+func (s *Site) requeue(now batch.Time, j *Job) {
+	s.leave(now, j, "it has to be launched again")
+	s.change(j, func() {
+		j.State, j.busy = Waiting, false
+		j.Attempt++
+		j.Started, j.Run = batch.Never, nil
+	})
+	s.plan(batch.CmdSubmit, j)
+}
+
+// attempt returns the job of a key, or a *Refusal unless it is the job's present
+// attempt.
+func (s *Site) attempt(key batch.Key) (*Job, error) {
+	j := s.book.byID[key.Job]
+	if j == nil || !j.Kept || j.Key() != key {
+		return nil, unknownJob(key.Job)
+	}
+	return j, nil
+}
+
+// happen applies an event of the batch system. The error is a *TransitionError,
+// and the job is then as it was.
+func (s *Site) happen(now batch.Time, j *Job, e Event, note func()) (Job, error) {
+	to := next(j.State, e)
+	switch {
+	case to == misfit:
+		return *j, &TransitionError{Job: j.ID, State: j.State, Event: e}
+	case to == j.State && !(to == Cancelling && !j.heard(e)):
+		return *j, nil
+	}
+	s.leave(now, j, "it has started")
+	s.change(j, func() {
+		if note != nil {
+			note()
+		}
+		j.State = to
+		j.busy = e == OnStarting || e == OnRunning
+	})
+	if to.Final() {
+		s.book.load.Ended++
+	}
+	return *j, nil
+}
+
+// leave ends what a round or a move wanted of a job that has started.
+func (s *Site) leave(now batch.Time, j *Job, why string) {
+	if j.State == Moving || j.State == Yielding {
+		s.abort(now, j, why)
+	}
+	if j.Transit != nil && j.Transit.Round != "" {
+		s.change(j, func() { j.transit().Round = "" })
+	}
+	s.arm(j, batch.Never)
+}
+
+// heard says whether a job that is being cancelled was already known to have
+// come so far.
+func (j *Job) heard(e Event) bool {
+	if e == OnStarting {
+		return j.busy
+	}
+	return j.Started != batch.Never
+}
+
+// Claimed answers a claim: won means that the attempt has not been launched and
+// never will be; otherwise it has, and the batch system says what becomes of it.
+func (s *Site) Claimed(now batch.Time, key batch.Key, won bool) {
+	j, err := s.attempt(key)
+	if err != nil {
+		return // it was answered before
+	}
+	switch {
+	case j.State == Yielding && won && !j.Cancel:
+		s.commit(now, j)
+	case j.State == Yielding && won:
+		s.abort(now, j, "it was cancelled")
+		s.cancelled(now, j)
+	case j.State == Yielding:
+		s.abort(now, j, "it has started")
+		s.change(j, func() { j.State, j.busy = Starting, true })
+		if j.Cancel {
+			s.kill(j)
+		}
+	case j.State == Cancelling && !j.busy && won:
+		s.cancelled(now, j)
+	case j.State == Cancelling && !j.busy:
+		s.change(j, func() { j.busy = true })
+		s.command(batch.CmdCancel, j.Key())
+	}
+}

@@ -1,0 +1,168 @@
+package site
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// reserve answers a source that wants to hand a job over: step 1 of a move.
+func (s *Site) reserve(now batch.Time, j *Job, m *Message, answer *Message, plan Plan) {
+	switch {
+	case j != nil && j.State == Incoming && j.Epoch == m.Epoch && j.Transit.Peer == m.From:
+		s.promise(now, j, answer) // the first answer was lost
+		return
+	case j != nil && m.Epoch <= j.Epoch:
+		answer.Kind = Superseded
+		return
+	case j != nil && !j.receptive():
+		// No source can have a job that this site is the authority of. An operator
+		// who took it back may have made it so.
+		answer.Kind, answer.Why = Refused, "the job is here already"
+		return
+	case s.draining:
+		answer.Kind, answer.Why = Refused, s.drains().Error()
+		return
+	}
+	next := Job{ID: m.Job, Attempt: 1}
+	if err := s.admit(now, &next, m.Parcel.Dossier, plan); err != nil {
+		var refusal *Refusal
+		if !errors.As(err, &refusal) && !errors.Is(err, ErrNoPlan) {
+			return // a failure of this site's own: the source asks again
+		}
+		answer.Kind, answer.Why = Refused, err.Error()
+		return
+	}
+	s.expect(now, j, &next, m)
+	s.promise(now, s.book.byID[m.Job], answer)
+}
+
+// receptive says whether the site has no authority over the job.
+func (j *Job) receptive() bool { return j.State == Absent || j.State == Gone || j.State == Incoming }
+
+// expect writes INCOMING(S, e). What was known of the job before stays in its
+// Transit, for drop.
+func (s *Site) expect(now batch.Time, j *Job, next *Job, m *Message) {
+	if j == nil {
+		j = &Job{ID: m.Job, due: batch.Never, Started: batch.Never, Ended: batch.Never}
+		s.book.add(j)
+	} else if j.State == Incoming { // under an epoch that the source has given up
+		s.command(batch.CmdCancel, j.Key())
+	}
+	s.change(j, func() {
+		before := j.Transit
+		next.Withdrawn, next.Revision, next.index, next.dirty, next.recalled = j.Withdrawn, j.Revision, j.index, j.dirty, j.recalled
+		next.Order = s.book.next()
+		*j = *next
+		j.State = Incoming
+		j.Epoch, j.Under = m.Epoch, m.Epoch
+		j.Submitted = now.Add(-m.Parcel.Age)
+		t := &Transit{Peer: m.From, Since: now, Moves: s.travelled(now, m.Parcel)}
+		if before != nil {
+			// A higher epoch acknowledges a Confirm that was not answered.
+			t.Gone, t.GoneTo, t.Acked, t.Assigned = before.Gone, before.GoneTo, before.Gone != 0, before.Assigned
+		}
+		if m.Parcel.Present != batch.Forever {
+			t.Expected = now.Add(m.Parcel.Present)
+			gain := t.Expected.Sub(now.Add(j.Estimate.Completion))
+			t.note(func(m *Move) { m.Predicted = &gain })
+		}
+		j.Transit = t
+	})
+	s.plan(batch.CmdReserve, j)
+	s.arm(j, s.backoff(now, j))
+}
+
+// travelled returns the history of a job, with its times on this site's clock.
+func (s *Site) travelled(now batch.Time, p *Parcel) []Move {
+	ahead := now.Sub(p.Sent)
+	moves := slices.Clone(p.Moves)
+	for i := range moves {
+		moves[i].Ordered = moves[i].Ordered.Add(ahead)
+		if moves[i].Settled != 0 {
+			moves[i].Settled = moves[i].Settled.Add(ahead)
+		}
+	}
+	return moves
+}
+
+// promise answers with the place that an incoming job has.
+func (s *Site) promise(now batch.Time, j *Job, answer *Message) {
+	answer.Kind, answer.Shape = Reserved, j.Shape
+	answer.Completion = max(j.Estimate.Completion-now.Sub(j.Transit.Since), j.Estimate.Run)
+}
+
+// inquire asks the source what became of the move. After a while the job makes
+// room for others.
+func (s *Site) inquire(now batch.Time, j *Job) {
+	if t := j.Transit; !t.Idle && now >= t.Since.Add(s.config.Patience.Idle) {
+		s.change(j, func() { j.transit().Idle = true })
+		s.command(batch.CmdHold, j.Key())
+	}
+	s.send(j, Message{Kind: Resolve, Epoch: j.Epoch})
+	s.arm(j, s.backoff(now, j))
+}
+
+// confirmed answers a source that has given a job up: step 4 of a move.
+func (s *Site) confirmed(now batch.Time, j *Job, m *Message) MessageKind {
+	switch {
+	case j == nil || m.Epoch > j.Epoch:
+		// It was promised that this cannot be: the record of the reservation is
+		// gone. Without an answer the source keeps the job for an operator.
+		return 0
+	case m.Epoch < j.Epoch:
+		return Superseded
+	case j.State == Incoming && j.Transit.Peer == m.From:
+		s.arrive(now, j)
+	}
+	return Confirmed
+}
+
+// arrive makes an incoming job this site's own.
+func (s *Site) arrive(now batch.Time, j *Job) {
+	s.arm(j, batch.Never)
+	s.change(j, func() {
+		t := j.transit()
+		t.Peer, t.Idle = "", false
+		// The verdicts stay: the source of an earlier move may be asked about it.
+		t.note(func(m *Move) { m.State, m.Settled = MoveCommitted, now })
+		j.State = Waiting
+	})
+	if j.Cancel {
+		s.cancelled(now, j)
+		return
+	}
+	s.command(batch.CmdConfirm, j.Key())
+}
+
+// drop puts back what this site knew of a job before it was incoming, and keeps
+// the highest epoch.
+func (s *Site) drop(now batch.Time, j *Job, why string) {
+	s.command(batch.CmdCancel, j.Key())
+	s.arm(j, batch.Never)
+	s.change(j, func() {
+		j.State, j.Cancel = Absent, false
+		if t := j.transit(); t.Gone != 0 {
+			j.State = Gone
+			t.Peer, t.Moves, t.Idle, t.Expected = t.GoneTo, nil, false, 0
+		} else {
+			t.Peer, t.Moves, t.Idle, t.Expected = "", nil, false, 0
+		}
+		j.forget()
+	})
+	s.fx.Discard = append(s.fx.Discard, j.ID)
+}
+
+// realise notes what the last move has brought, when the job has ended by itself.
+func (s *Site) realise(now batch.Time, j *Job) {
+	if j.Transit == nil || j.Transit.Expected == 0 || j.Under == 0 || j.State == Cancelling {
+		return
+	}
+	gain := j.Transit.Expected.Sub(now)
+	j.transit().note(func(m *Move) {
+		if m.State == MoveCommitted && m.To == s.config.Name {
+			m.Realised = &gain
+		}
+	})
+}

@@ -1,0 +1,194 @@
+package site
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// Plan is a planner that also knows what stands in the queue.
+type Plan interface {
+	Planner
+	// Standing returns when the waiting job of an attempt would be completed as
+	// things stand; false if nobody can say.
+	Standing(now batch.Time, key batch.Key) (batch.Time, bool)
+}
+
+// AnyPrice is the least gain of a move that is wanted whatever it costs.
+const AnyPrice = -batch.Forever
+
+// Order is an agent's wish to have a job moved.
+type Order struct {
+	Job     batch.JobID
+	To      string         // site
+	Seen    uint32         // the job's epoch as the agent knows it
+	MinGain batch.Duration // how much sooner it has to end there
+	Reason  string         // for the record
+	Agent   string         // for the record
+}
+
+// Move begins to move a job that waits: step 0 of the protocol. The error is a
+// *Refusal.
+func (s *Site) Move(now batch.Time, o Order, plan Plan) (Job, error) {
+	j := s.book.byID[o.Job]
+	if j == nil || j.State == Absent {
+		return Job{}, unknownJob(o.Job)
+	}
+	switch {
+	case j.Epoch != o.Seen:
+		return *j, &Refusal{
+			Reason: ReasonStaleEpoch, Field: "seen_epoch", Accepted: fmt.Sprint(j.Epoch),
+			Err: fmt.Errorf("job %s has epoch %d, and not %d: it was moved, or another move was tried", j.ID, j.Epoch, o.Seen),
+		}
+	case j.State != Waiting:
+		return *j, &Refusal{Reason: ReasonNotWaiting, Field: "job_id", Accepted: "a job that waits", Err: fmt.Errorf("job %s is %v", j.ID, j.State)}
+	}
+	if err := s.mayMove(j, o.To); err != nil {
+		return *j, err
+	}
+	expected := batch.Time(0)
+	if end, ok := plan.Standing(now, j.Key()); ok && end != batch.Never {
+		expected = end
+	}
+	s.depart(now, j, o, expected)
+	return *j, nil
+}
+
+// mayMove returns a *Refusal for a job that is never moved, or not there.
+func (s *Site) mayMove(j *Job, to string) error {
+	switch {
+	case !j.movable():
+		return &Refusal{Reason: ReasonNotMovable, Field: "job_id", Accepted: "a job of the grid's", Err: fmt.Errorf("job %s is a local user's", j.ID)}
+	case to == s.config.Name || to == "":
+		return refuse(ReasonBadValue, "to", "another site", "site %q", to)
+	}
+	return nil
+}
+
+// depart writes MOVING(T, e) and asks T for a place.
+func (s *Site) depart(now batch.Time, j *Job, o Order, expected batch.Time) {
+	s.change(j, func() {
+		j.State = Moving
+		j.Epoch++
+		j.tries = 0
+		t := j.transit()
+		t.Peer, t.MinGain, t.Since, t.Expected = o.To, o.MinGain, now, expected
+		t.Assigned = append(slices.Clip(t.Assigned), Verdict{Epoch: j.Epoch})
+		t.begin(Move{
+			From: s.config.Name, To: o.To, Epoch: j.Epoch, State: MovePending, Ordered: now,
+			Reason: o.Reason, Agent: o.Agent, MinGain: o.MinGain,
+		})
+	})
+	s.ask(now, j)
+}
+
+// ask sends Reserve.
+func (s *Site) ask(now batch.Time, j *Job) {
+	t := j.Transit
+	p := &Parcel{Dossier: j.Dossier, Sent: now, Age: now.Sub(j.Submitted), Present: batch.Forever, Moves: t.Moves}
+	if t.Expected != 0 {
+		p.Present = max(t.Expected.Sub(now), 0)
+	}
+	s.send(j, Message{Kind: Reserve, Epoch: j.Epoch, Parcel: p})
+	s.arm(j, min(s.backoff(now, j), t.Since.Add(s.config.Patience.Move)))
+}
+
+func (s *Site) send(j *Job, m Message) {
+	m.From, m.To, m.Job = s.config.Name, j.Transit.Peer, j.ID
+	s.fx.Messages = append(s.fx.Messages, m)
+}
+
+// insist repeats a Reserve that was not answered, until that has taken too long.
+func (s *Site) insist(now batch.Time, j *Job) {
+	if now >= j.Transit.Since.Add(s.config.Patience.Move) {
+		s.giveUp(now, j, "no answer in time")
+		return
+	}
+	s.ask(now, j)
+}
+
+// weigh takes the target's place and decides, step 2: the gain is estimated anew.
+func (s *Site) weigh(now batch.Time, j *Job, m *Message, plan Plan) {
+	t := j.Transit
+	end, known := batch.Never, false
+	if t.Round == "" { // what is held has no place here to compare with
+		end, known = plan.Standing(now, j.Key())
+		known = known && end != batch.Never
+	}
+	gain := end.Sub(now.Add(m.Completion))
+	switch {
+	case known && gain < t.MinGain:
+		s.giveUp(now, j, fmt.Sprintf("it would gain %v", gain))
+		return
+	case !known && t.Round == "" && t.MinGain != AnyPrice:
+		s.giveUp(now, j, "what it would gain cannot be said")
+		return
+	}
+	s.change(j, func() {
+		j.State = Yielding
+		t := j.transit()
+		if known {
+			t.note(func(m *Move) { m.Predicted = &gain })
+		}
+	})
+	s.arm(j, batch.Never)
+	s.claim(j)
+}
+
+// giveUp aborts a move whose job goes on waiting here.
+func (s *Site) giveUp(now batch.Time, j *Job, why string) {
+	s.abort(now, j, why)
+	s.unhold(j)
+	s.change(j, func() { j.State = Waiting })
+	s.arm(j, batch.Never)
+}
+
+// abort writes ABORTED(e) and tells the target once; it will ask if it does not
+// hear of it. The caller sets the job's new state.
+func (s *Site) abort(now batch.Time, j *Job, why string) {
+	s.send(j, Message{Kind: Drop, Epoch: j.Epoch})
+	s.change(j, func() {
+		t := j.transit()
+		t.Peer, t.Expected = "", 0
+		t.note(func(m *Move) { m.State, m.Settled, m.Why = MoveAborted, now, why })
+	})
+}
+
+// commit writes GONE(T, e), the commit point, and hands the job over.
+func (s *Site) commit(now batch.Time, j *Job) {
+	s.command(batch.CmdCancel, j.Key())
+	s.change(j, func() {
+		j.State = Gone
+		j.tries = 0
+		t := j.transit()
+		t.Gone, t.GoneTo, t.Acked = j.Epoch, t.Peer, false
+		t.Round = ""
+		t.Assigned = slices.Clone(t.Assigned)
+		t.Assigned[len(t.Assigned)-1].Committed = true
+		t.note(func(m *Move) { m.State, m.Settled = MoveCommitted, now })
+	})
+	s.confirm(now, j)
+}
+
+// confirm sends Confirm, again and again until it is acknowledged: a job that is
+// gone is kept whole until then.
+func (s *Site) confirm(now batch.Time, j *Job) {
+	if j.Transit.Acked {
+		return
+	}
+	s.send(j, Message{Kind: Confirm, Epoch: j.Transit.Gone})
+	s.arm(j, s.backoff(now, j))
+}
+
+// acknowledged notes that the target has the job: what this site kept of it for
+// that case can go.
+func (s *Site) acknowledged(j *Job) {
+	s.change(j, func() {
+		t := j.transit()
+		t.Acked, t.Moves = true, nil
+		j.forget()
+	})
+	s.arm(j, batch.Never)
+	s.fx.Discard = append(s.fx.Discard, j.ID)
+}

@@ -1,0 +1,85 @@
+package site
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// SetDraining makes the site take no new jobs, by submission or move, or lets it
+// take them again.
+func (s *Site) SetDraining(on bool) { s.draining = on }
+
+// Draining says whether it takes none.
+func (s *Site) Draining() bool { return s.draining }
+
+func (s *Site) drains() *Refusal {
+	return &Refusal{
+		Reason: ReasonDraining, Accepted: "another site", Hint: "drover sites shows which sites take jobs",
+		Err: fmt.Errorf("site %s is being drained: it takes no new jobs", s.config.Name),
+	}
+}
+
+// Settlement is what an operator declares about a move whose other site is lost.
+type Settlement uint8
+
+// The settlements.
+const (
+	SettleCommitted Settlement = iota + 1 // at the target: the source had committed
+	SettleAborted                         // at the target: the source had aborted
+	SettleTakeBack                        // at the source: the target is lost
+)
+
+// Settle ends the move of an epoch by an operator's word. It is the one thing in
+// the protocol that proves nothing: when the word is wrong the job runs twice, or
+// is lost. The error is a *Refusal.
+func (s *Site) Settle(now batch.Time, id batch.JobID, epoch uint32, settlement Settlement, reason string) (Job, error) {
+	j := s.book.byID[id]
+	if j == nil || j.State == Absent {
+		return Job{}, unknownJob(id)
+	}
+	wants := Incoming
+	if settlement == SettleTakeBack {
+		wants = Gone
+	}
+	switch {
+	case settlement < SettleCommitted || settlement > SettleTakeBack:
+		return *j, refuse(ReasonBadValue, "settlement", "committed, aborted, take back", "%d", settlement)
+	case j.Epoch != epoch:
+		return *j, &Refusal{Reason: ReasonStaleEpoch, Field: "epoch", Accepted: fmt.Sprint(j.Epoch), Err: fmt.Errorf("job %s has epoch %d", id, j.Epoch)}
+	case j.State != wants:
+		return *j, &Refusal{Reason: ReasonNotWaiting, Field: "settlement", Accepted: fmt.Sprintf("for a job that is %v", wants), Err: fmt.Errorf("job %s is %v here", id, j.State)}
+	case settlement == SettleTakeBack && j.Transit.Acked:
+		return *j, &Refusal{
+			Reason: ReasonNotWaiting, Field: "settlement", Accepted: "a move that was not confirmed",
+			Err: fmt.Errorf("job %s: site %s has confirmed that it has it", id, j.Transit.GoneTo),
+		}
+	}
+	switch settlement {
+	case SettleCommitted:
+		s.arrive(now, j)
+	case SettleAborted:
+		s.drop(now, j, reason)
+	case SettleTakeBack:
+		s.takeBack(now, j, reason)
+	}
+	return *j, nil
+}
+
+// takeBack makes a job that was handed over wait here again, under an epoch of
+// its own. Whoever asks about the old one is told that it came to nothing.
+func (s *Site) takeBack(now batch.Time, j *Job, reason string) {
+	s.arm(j, batch.Never)
+	s.change(j, func() {
+		j.Epoch++
+		j.Under, j.Attempt, j.State = j.Epoch, 1, Waiting
+		t := j.transit()
+		t.Assigned = slices.Clone(t.Assigned)
+		t.Assigned[len(t.Assigned)-1].Committed = false
+		t.Assigned = append(t.Assigned, Verdict{Epoch: j.Epoch})
+		t.Peer, t.Gone, t.GoneTo = "", 0, ""
+		t.note(func(m *Move) { m.State, m.Settled, m.Why = MoveAborted, now, "taken back by an operator: "+reason })
+	})
+	s.plan(batch.CmdSubmit, j)
+}

@@ -1,0 +1,102 @@
+package site
+
+import (
+	"fmt"
+	"unique"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// Submission hands a request over.
+type Submission struct {
+	ID       batch.JobID // see CheckID
+	Request  *Request
+	Decision []byte // opaque
+}
+
+// Submit accepts a request as a job: it is tuned anew and queued. The same
+// submission again gets the job as it is now. The error is a *Refusal, for
+// another request under the same ID with ReasonJobConflict, for one that was
+// withdrawn with ReasonWithdrawn, or ErrNoPlan; nothing is kept then.
+func (s *Site) Submit(now batch.Time, sub Submission, planner Planner) (Job, error) {
+	print := sub.Request.fingerprint()
+	if known := s.book.byID[sub.ID]; known != nil {
+		switch {
+		case known.State == Absent:
+			return Job{}, &Refusal{
+				Reason: ReasonWithdrawn, Field: "job_id", Accepted: "another server, or a new ID",
+				Err: fmt.Errorf("job %s was withdrawn here", sub.ID),
+			}
+		case known.fingerprint != print:
+			return Job{}, &Refusal{
+				Reason: ReasonJobConflict, Field: "job_id", Accepted: "an ID of its own for each request",
+				Err: fmt.Errorf("job %s was submitted with another request", sub.ID),
+			}
+		}
+		return *known, nil
+	}
+	if s.draining {
+		return Job{}, s.drains()
+	}
+	j := &Job{ID: sub.ID, Attempt: 1, Submitted: now}
+	if err := s.admit(now, j, &Dossier{Request: *sub.Request, Decision: sub.Decision}, planner); err != nil {
+		return Job{}, err
+	}
+	s.book.add(j)
+	s.change(j, func() { j.State = Waiting })
+	s.plan(batch.CmdSubmit, j)
+	return *j, nil
+}
+
+// admit tunes a request and fills in what the job needs of it. A job that is
+// known already is changed only when there is no error.
+func (s *Site) admit(now batch.Time, j *Job, d *Dossier, planner Planner) error {
+	s.scratch.shapes = s.scratch.shapes[:0]
+	quote, _, err := s.quote(now, Question{Request: &d.Request}, &s.scratch.job, planner)
+	if err != nil {
+		return err
+	}
+	spec := &s.scratch.job
+	j.Kept, j.Dossier, j.fresh = true, d, true
+	j.fingerprint = d.Request.fingerprint()
+	j.Service, j.Owner = intern(d.Request.Service), intern(d.Request.Owner)
+	j.Estimate, j.Shape = quote, quote.Shape
+	j.Started, j.Ended, j.due = batch.Never, batch.Never, batch.Never
+	j.Needs = &Needs{
+		Origin: spec.Origin, Memory: spec.Memory, CPU: spec.CPU, Licences: spec.Licences,
+		EarliestStart: spec.EarliestStart, Deadline: spec.Deadline, InputSite: spec.Site, Input: spec.Input,
+		Restartable: s.restartable(&d.Request),
+	}
+	return nil
+}
+
+// restartable says whether a request may be executed twice: because it says so,
+// or its service does.
+func (s *Site) restartable(r *Request) bool {
+	if s.config.Catalogue == nil || r.Idempotent {
+		return r.Idempotent
+	}
+	service, err := s.config.Catalogue.Service(r.Service)
+	return err == nil && service.Restartable
+}
+
+// intern returns the one copy of a word that many jobs have.
+func intern(word string) string { return unique.Make(word).Value() }
+
+// Withdraw makes sure that a job which a client has sent here without being heard
+// is never accepted by Submit any more, and says so; a move may still bring it.
+// False means that the site has accepted it before, and the job is as it is.
+func (s *Site) Withdraw(now batch.Time, id batch.JobID) (withdrawn bool, job Job) {
+	j := s.book.byID[id]
+	switch {
+	case j == nil:
+		j = &Job{ID: id, Submitted: now, Started: batch.Never, Ended: batch.Never, due: batch.Never}
+		s.book.add(j)
+	case j.State != Absent:
+		return false, *j
+	case j.Withdrawn:
+		return true, *j
+	}
+	s.change(j, func() { j.Withdrawn = true })
+	return true, *j
+}
