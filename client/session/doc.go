@@ -3,9 +3,11 @@
 // no clock, no I/O and no goroutine: its driver does what the last [Action]
 // says, and tells it what came of that and when.
 //
-//	Submission   Map ──▶ Submit ──▶ Done
-//	              ▲        │ nothing was sent: the next site of the ranking
-//	              └─ Pause ┘ anything was sent: the same site, or Fail
+//	Submission   Map ──▶ Submit ──────────────▶ Done
+//	              ▲        │  ▲ no answer: the same site again
+//	              │        ▼  │
+//	              │      Withdraw ─ accepted ─▶ Done
+//	              └────────┘ withdrawn, or nothing was sent: the next site
 //
 //	Pursuit      Find ──▶ Visit ──▶ Done
 //	              ▲         │ gone, silent or unknown there: ask the agents
@@ -14,10 +16,12 @@
 // # Submitting once
 //
 // A job belongs to the first server that its submission was sent to, because
-// that server may have accepted it without being heard. Only a call that
-// provably sent nothing may be repeated elsewhere. Anything else is repeated at
-// the same server, under the same ID, which gets the same answer; and when
-// patience runs out, the truth is that nobody knows: [UnknownError].
+// that server may have accepted it without being heard. Only after a call that
+// provably sent nothing, or the server's word that it has withdrawn the job and
+// never will take it, may the same job be submitted elsewhere. Until then it is
+// submitted to the same server, which gives the same answer, and when patience
+// runs out, the truth is that nobody knows: [UnknownError]. A request that may
+// be executed twice can then be started anew under another ID: [Rerun].
 //
 // # Following
 //

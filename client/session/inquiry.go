@@ -32,7 +32,7 @@ func (q *Inquiry) Failed(now Time, f Failure) Action {
 	}
 	until, ok := q.retry.until(now)
 	if !ok {
-		return Action{Do: Fail, Err: f.Err}
+		return Action{Do: Fail, Err: q.retry.gaveUp(now, "", Target{}, f.Err)}
 	}
 	return Action{Do: Pause, Until: until, Err: f.Err}
 }

@@ -24,7 +24,7 @@ func TestInquiry(t *testing.T) {
 			100ms busy   => pause until 250ms for busy
 			250ms awake  => ask 0
 			250ms unsent => ask 1
-			250ms unsent => fail for unsent`},
+			250ms unsent => give up after 250ms for unsent`},
 		"no patience, no pause": {1, 0, `
 			0s start  => ask 0
 			0s unsent => fail for unsent`},

@@ -5,16 +5,6 @@ import "fmt"
 // MaxHops is how many moves of a job one pursuit follows.
 const MaxHops = 16
 
-// HopsError says that a job has moved more often than a pursuit follows.
-type HopsError struct {
-	Job string // ID
-}
-
-// Error names the job and the limit.
-func (e *HopsError) Error() string {
-	return fmt.Sprintf("job %s: moved more than %d times while it was followed", e.Job, MaxHops)
-}
-
 // Pursuit brings a question about a job, or an order, to the server that is the
 // job's authority: a watch, a cancel, a read. Every method is given the present
 // time and returns what to do.
@@ -31,6 +21,7 @@ type Pursuit struct {
 	absent int    // how many of the agents asked know nobody who has it
 	visits int    // since the last pause
 	why    error  // what the last visit failed with
+	mute   bool   // it failed because nobody answered
 	hops   int
 	last   Action
 }
@@ -57,15 +48,18 @@ func (p *Pursuit) Start(Time) Action {
 func (p *Pursuit) Heard(epoch uint32) {
 	p.retry.fine()
 	p.epoch = max(p.epoch, epoch)
-	p.visits, p.why = 0, nil
+	p.visits, p.why, p.mute = 0, nil, false
 }
 
 // Finished takes the end of what the pursuit was for.
 func (p *Pursuit) Finished(Time) Action { return p.act(Action{Do: Done, Target: p.place}) }
 
 // Moved takes the visited server's answer that the job has gone elsewhere, under
-// this epoch.
-func (p *Pursuit) Moved(_ Time, epoch uint32) Action {
+// this epoch. One that is lower than the highest seen is old news.
+func (p *Pursuit) Moved(now Time, epoch uint32) Action {
+	if epoch < p.epoch {
+		return p.Failed(now, Failure{Kind: Absent, Err: fmt.Errorf("job %s: site %s knows only that it has gone before", p.job, p.place.Site)})
+	}
 	p.Heard(epoch)
 	p.known, p.gone = false, p.place
 	if p.hops++; p.hops > MaxHops {
@@ -95,8 +89,11 @@ func (p *Pursuit) Failed(now Time, f Failure) Action {
 	case f.Kind == Refused:
 		return p.act(Action{Do: Fail, Err: f.Err})
 	case p.last.Do == Visit:
-		p.why = f.Err
-		p.known = f.Kind != Absent
+		p.why, p.known = f.Err, f.Kind != Absent
+		p.mute = f.Kind == Silent || f.Kind == Unsent
+		if f.Kind == Busy { // it has the job, and says so
+			return p.wait(now, f.Err)
+		}
 		return p.find()
 	case f.Kind == Absent:
 		p.absent++
@@ -139,11 +136,19 @@ func (p *Pursuit) findNext() Action {
 }
 
 func (p *Pursuit) wait(now Time, err error) Action {
-	until, ok := p.retry.until(now)
-	if !ok {
-		return p.act(Action{Do: Fail, Err: err})
+	p.retry.patience = p.cfg.Patience
+	rerun := p.cfg.Rerun > 0 && p.mute
+	if rerun {
+		p.retry.patience = p.cfg.Rerun
 	}
-	return p.act(Action{Do: Pause, Until: until, Err: err})
+	until, ok := p.retry.until(now)
+	switch {
+	case ok:
+		return p.act(Action{Do: Pause, Until: until, Err: err})
+	case rerun:
+		return p.act(Action{Do: Rerun, Target: p.place, Err: p.retry.gaveUp(now, p.job, p.place, err)})
+	}
+	return p.act(Action{Do: Fail, Err: p.retry.gaveUp(now, p.job, p.place, err)})
 }
 
 func (p *Pursuit) act(a Action) Action {

@@ -40,7 +40,7 @@ func show(a Action) string {
 	switch a.Do {
 	case Map, Find, Ask:
 		return fmt.Sprintf("%v %d", a.Do, a.Agent)
-	case Submit, Visit, Done:
+	case Submit, Withdraw, Visit, Done:
 		if a.Target == (Target{}) {
 			return a.Do.String()
 		}
@@ -51,7 +51,12 @@ func show(a Action) string {
 		if u, ok := errors.AsType[*UnknownError](a.Err); ok {
 			return fmt.Sprintf("unknown at %s for %v", u.Target.Site, u.Err)
 		}
+		if p, ok := errors.AsType[*PatienceError](a.Err); ok {
+			return fmt.Sprintf("give up after %v for %v", time.Duration(p.After)*time.Microsecond, p.Err)
+		}
 		return fmt.Sprintf("fail for %v", a.Err)
+	case Rerun:
+		return fmt.Sprintf("rerun, not at %s, for %v", a.Target.Site, errors.Unwrap(a.Err))
 	}
 	return a.Do.String()
 }
@@ -91,7 +96,7 @@ func TestSubmission(t *testing.T) {
 			900ms silent => pause until 1s for silent
 			1s    awake  => map 0
 			1s    unsent => map 1
-			1s    busy   => fail for busy`},
+			1s    busy   => give up after 1s for busy`},
 		"what the agent refuses is refused": {2, 10 * batch.Second, `
 			0s start   => map 0
 			0s refused => fail for refused`},
@@ -134,23 +139,48 @@ func TestSubmission(t *testing.T) {
 			100ms unsent   => pause until 150ms for unsent
 			150ms awake    => map 0
 			150ms mapped a => submit a
-			150ms unsent   => fail for unsent`},
+			150ms unsent   => give up after 150ms for unsent`},
 		"after a silence it stays with that site, though others are free": {1, 10 * batch.Second, `
 			0s   start      => map 0
 			0s   mapped a b => submit a
 			3s   silent     => pause until 3.1s for silent
 			3.1s awake      => submit a
+			3.1s accepted   => done a`},
+		"a server that stays silent is asked to withdraw the job": {1, 10 * batch.Second, `
+			0s   start      => map 0
+			0s   mapped a b => submit a
+			3s   silent     => pause until 3.1s for silent
+			3.1s awake      => submit a
 			3.1s unsent     => pause until 3.3s for unsent
-			3.3s awake      => submit a
-			3.3s accepted   => done a`},
+			3.3s awake      => withdraw a
+			3.3s unsent     => pause until 3.7s for unsent
+			3.7s awake      => withdraw a
+			3.7s withdrawn  => submit b
+			3.7s accepted   => done b`},
+		"it has accepted the job: that is the answer": {1, 10 * batch.Second, `
+			0s   start      => map 0
+			0s   mapped a b => submit a
+			0s   silent     => pause until 100ms for silent
+			0.1s awake      => submit a
+			0.1s silent     => pause until 300ms for silent
+			0.3s awake      => withdraw a
+			0.3s accepted   => done a`},
 		"a silence that lasts leaves it unknown": {1, 250 * batch.Millisecond, `
 			0s    start      => map 0
 			0s    mapped a b => submit a
 			0s    silent     => pause until 100ms for silent
 			100ms awake      => submit a
 			100ms silent     => pause until 250ms for silent
-			250ms awake      => submit a
+			250ms awake      => withdraw a
 			250ms unsent     => unknown at a for unsent`},
+		"with nowhere else to go it is asked to take the job until patience ends": {1, 250 * batch.Millisecond, `
+			0s    start    => map 0
+			0s    mapped a => submit a
+			0s    silent   => pause until 100ms for silent
+			100ms awake    => submit a
+			100ms silent   => pause until 250ms for silent
+			250ms awake    => submit a
+			250ms unsent   => unknown at a for unsent`},
 		"without patience a silence is unknown at once": {1, 0, `
 			0s start      => map 0
 			0s mapped a b => submit a
@@ -162,22 +192,88 @@ func TestSubmission(t *testing.T) {
 			60s   silent   => pause until 1m0.1s for silent
 			60.1s awake    => submit a
 			60.1s accepted => done a`},
-		"the server's own refusal is final": {1, 10 * batch.Second, `
+		"a server that refuses withdraws the job, and the next one gets it": {1, 10 * batch.Second, `
 			0s start      => map 0
 			0s mapped a b => submit a
+			0s refused    => withdraw a
+			0s withdrawn  => submit b
+			0s accepted   => done b`},
+		"the refusal of the last site is the answer": {1, 10 * batch.Second, `
+			0s start      => map 0
+			0s mapped a b => submit a
+			0s refused    => withdraw a
+			0s withdrawn  => submit b
 			0s refused    => fail for refused`},
-		"a refusal after a silence says nothing about what was sent before": {1, 10 * batch.Second, `
+		"a refusal after a silence says nothing about what was sent before, a withdrawal does": {1, 10 * batch.Second, `
+			0s    start     => map 0
+			0s    mapped a  => submit a
+			0s    silent    => pause until 100ms for silent
+			100ms awake     => submit a
+			100ms refused   => withdraw a
+			100ms withdrawn => fail for refused`},
+		"where nothing is withdrawn a refusal after a silence leaves it unknown": {1, 10 * batch.Second, `
+			0s    start    => map 0
+			0s    mapped a => submit a
+			0s    silent   => pause until 100ms for silent
+			100ms awake    => submit a
+			100ms refused  => withdraw a
+			100ms refused  => pause until 300ms for refused
+			300ms awake    => submit a
+			300ms refused  => unknown at a for refused`},
+		"a server that cannot take it now withdraws it, and the next one gets it": {1, 10 * batch.Second, `
+			0s start      => map 0
+			0s mapped a b => submit a
+			0s busy       => withdraw a
+			0s withdrawn  => submit b
+			0s accepted   => done b`},
+		"a server that says only now that it has the job keeps it": {1, 10 * batch.Second, `
+			0s start      => map 0
+			0s mapped a b => submit a
+			0s busy       => withdraw a
+			0s accepted   => done a`},
+		"a withdrawal is asked for until it is answered": {1, 250 * batch.Millisecond, `
 			0s    start      => map 0
 			0s    mapped a b => submit a
+			0s    busy       => withdraw a
 			0s    silent     => pause until 100ms for silent
-			100ms awake      => submit a
-			100ms refused    => unknown at a for refused`},
-		"a busy server keeps the job, and it is known that it has not taken it": {1, 100 * batch.Millisecond, `
+			100ms awake      => withdraw a
+			100ms busy       => pause until 250ms for busy
+			250ms awake      => withdraw a
+			250ms unsent     => give up after 250ms for unsent`},
+		"the only server that cannot take it now is asked again, others are looked for": {1, 250 * batch.Millisecond, `
+			0s    start      => map 0
+			0s    mapped a   => submit a
+			0s    busy       => pause until 100ms for busy
+			100ms awake      => map 0
+			100ms mapped a   => submit a
+			100ms busy       => pause until 250ms for busy
+			250ms awake      => map 0
+			250ms mapped b a => withdraw a
+			250ms withdrawn  => submit b
+			250ms accepted   => done b`},
+		"when no agent answers meanwhile it is asked again, too": {2, 10 * batch.Second, `
+			0s    start      => map 0
+			0s    mapped a   => submit a
+			0s    busy       => pause until 100ms for busy
+			100ms awake      => map 1
+			100ms unsent     => map 0
+			100ms unsent     => submit a
+			100ms accepted   => done a`},
+		"a site that has withdrawn the job does not get it again": {1, 100 * batch.Millisecond, `
 			0s    start      => map 0
 			0s    mapped a b => submit a
-			0s    busy       => pause until 100ms for busy
-			100ms awake      => submit a
-			100ms busy       => fail for busy`},
+			0s    busy       => withdraw a
+			0s    withdrawn  => submit b
+			0s    unsent     => pause until 100ms for unsent
+			100ms awake      => map 0
+			100ms mapped a   => give up after 100ms for unsent`},
+		"a site that stays busy is given up, and it is known that it has not taken the job": {1, 100 * batch.Millisecond, `
+			0s    start    => map 0
+			0s    mapped a => submit a
+			0s    busy     => pause until 100ms for busy
+			100ms awake    => map 0
+			100ms mapped a => submit a
+			100ms busy     => give up after 100ms for busy`},
 		"pauses double up to the longest": {1, 100 * batch.Second, `
 			0s   start    => map 0
 			0s   mapped a => submit a
@@ -196,25 +292,32 @@ func TestSubmission(t *testing.T) {
 			0s   silent   => pause until 2s for silent`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := NewSubmission(Config{Agents: tc.agents, Patience: tc.patience}, "j")
-			play(t, tc.script, func(now Time, event string, args []string) Action {
-				switch event {
-				case "start":
-					return s.Start(now)
-				case "mapped":
-					var targets []Target
-					for _, a := range args {
-						targets = append(targets, site(a))
-					}
-					return s.Mapped(now, targets)
-				case "accepted":
-					return s.Accepted(now)
-				case "awake":
-					return s.Awake(now)
-				}
-				return s.Failed(now, failure(event))
-			})
+			s := NewSubmission(Config{Agents: tc.agents, Patience: tc.patience}, "j", "")
+			play(t, tc.script, submit(s))
 		})
+	}
+}
+
+// submit returns how a script's events reach a submission.
+func submit(s *Submission) func(now Time, event string, args []string) Action {
+	return func(now Time, event string, args []string) Action {
+		switch event {
+		case "start":
+			return s.Start(now)
+		case "mapped":
+			var targets []Target
+			for _, a := range args {
+				targets = append(targets, site(a))
+			}
+			return s.Mapped(now, targets)
+		case "accepted":
+			return s.Accepted(now)
+		case "withdrawn":
+			return s.Withdrawn(now)
+		case "awake":
+			return s.Awake(now)
+		}
+		return s.Failed(now, failure(event))
 	}
 }
 
@@ -285,7 +388,7 @@ func TestPursuit(t *testing.T) {
 			8s   busy      => pause until 8.1s for silent
 			8.1s awake     => visit a
 			9s   silent    => find 0
-			9s   silent    => fail for silent`},
+			9s   silent    => give up after 1s for silent`},
 		"claims that take turns do not keep it busy": {1, 10 * batch.Second, "a", `
 			0s start     => visit a
 			0s unsent    => find 0
@@ -302,6 +405,20 @@ func TestPursuit(t *testing.T) {
 			0s start  => visit a
 			0s absent => find 0
 			0s absent => fail for absent`},
+		"a server that tells of an older move is behind": {1, 10 * batch.Second, "a", `
+			0s start     => visit a
+			6s moved 2   => find 0
+			6s found b 2 => visit b
+			6s moved 1   => find 0
+			6s found b 2 => pause until 6.1s for job j: site b knows only that it has gone before
+			6.1s awake   => visit b`},
+		"a server that has no answer yet is asked again": {1, 10 * batch.Second, "a", `
+			0s start     => visit a
+			6s busy      => pause until 6.1s for busy
+			6.1s awake   => visit a
+			6.1s moved 1 => find 0
+			6.1s found b 1 => visit b
+			9s finished  => done b`},
 		"a refusal ends it": {2, 10 * batch.Second, "a", `
 			0s start   => visit a
 			0s refused => fail for refused`},
