@@ -30,6 +30,9 @@ type request struct {
 	idempotent bool
 	labels     map[string]string
 	notify     func(*Job)
+	rerun      time.Duration // how long it may be unknown; 0: for ever
+	retryOf    string        // ID of the first attempt
+	again      *sentRequest  // what was sent for the first attempt by somebody else
 }
 
 // argument is a value by its name. The value is an int64, float64, string, bool,
@@ -137,6 +140,13 @@ func InputSite(site string) Arg { return func(r *request) { r.inputSite = site }
 
 // Idempotent says that executing it twice would do no harm.
 func Idempotent() Arg { return func(r *request) { r.idempotent = true } }
+
+// Rerun has an idempotent request started anew, under a new ID and at another
+// site if there is one, when for so long nobody can say what became of it: the
+// server it was sent to does not answer, or, of Call, the site that has the job.
+// The new job's RetryOf is the ID of the first. While Call waits, and the lost
+// site comes back, the job there is cancelled; otherwise both may be executed.
+func Rerun(after time.Duration) Arg { return func(r *request) { r.rerun = after } }
 
 // Label keeps words of the caller's with the job.
 func Label(key, value string) Arg {

@@ -51,10 +51,12 @@ func (c *Client) Close() {
 // now returns the time since the client was made, on a clock that nobody sets.
 func (c *Client) now() session.Time { return session.Time(time.Since(c.began) / time.Microsecond) }
 
-// tries returns the core's view of the configuration.
-func (c *Client) tries() session.Config {
-	return session.Config{Agents: len(c.cfg.Agents), Patience: session.Duration(c.cfg.Patience / time.Microsecond)}
+// tries returns the core's view of the configuration, with this patience.
+func (c *Client) tries(patience time.Duration) session.Config {
+	return session.Config{Agents: len(c.cfg.Agents), Patience: micros(patience)}
 }
+
+func micros(d time.Duration) session.Duration { return session.Duration(d / time.Microsecond) }
 
 // pause waits until an instant of now, or until ctx ends.
 func (c *Client) pause(ctx context.Context, a session.Action) {
@@ -66,24 +68,4 @@ func (c *Client) pause(ctx context.Context, a session.Action) {
 	case <-timer.C:
 	case <-ctx.Done():
 	}
-}
-
-// ask calls the agents in turn until one answers. It is for questions that a
-// person can ask again: it waits for nobody.
-func ask[T any](ctx context.Context, c *Client, call func(ctx context.Context, agent string) (T, error)) (T, error) {
-	var last error
-	for _, agent := range c.cfg.Agents {
-		ctx, cancel := context.WithTimeout(ctx, c.cfg.CallTimeout)
-		answer, err := call(ctx, agent)
-		cancel()
-		if err == nil {
-			return answer, nil
-		}
-		last = err
-		if f := failureOf(err); f.Kind == session.Refused || f.Kind == session.Absent {
-			break
-		}
-	}
-	var none T
-	return none, last
 }

@@ -9,10 +9,11 @@ import (
 
 // Defaults and ranges of Config.
 const (
-	DefaultPatience    = 10 * time.Second
-	DefaultCallTimeout = 5 * time.Second
-	minCallTimeout     = 10 * time.Millisecond
-	longestTime        = 24 * time.Hour
+	DefaultPatience     = 10 * time.Second
+	DefaultLongPatience = 5 * time.Minute
+	DefaultCallTimeout  = 5 * time.Second
+	minCallTimeout      = 10 * time.Millisecond
+	longestTime         = 24 * time.Hour
 )
 
 // Config is how a client reaches the grid. Default gives all but Agents.
@@ -20,8 +21,12 @@ type Config struct {
 	// Agents are the URLs of agents, the preferred one first; at least one.
 	Agents []string
 	// Patience is how long failures in a row are answered by trying again; 0
-	// means that nothing is tried twice at one place.
+	// means that nothing is tried twice at one place. Lists are not tried again.
 	Patience time.Duration
+	// LongPatience is that of what takes long by nature and is best not begun
+	// anew: Wait, Watch, Call once the job is accepted, Logs, Download and Save.
+	// A site may be restarted meanwhile.
+	LongPatience time.Duration
 	// CallTimeout bounds one call that is answered at once, such as Submit.
 	// Transfers, logs and watches have no bound but their context.
 	CallTimeout time.Duration
@@ -31,7 +36,7 @@ type Config struct {
 
 // Default returns the configuration of a client of these agents.
 func Default(agents ...string) Config {
-	return Config{Agents: agents, Patience: DefaultPatience, CallTimeout: DefaultCallTimeout}
+	return Config{Agents: agents, Patience: DefaultPatience, LongPatience: DefaultLongPatience, CallTimeout: DefaultCallTimeout}
 }
 
 // Validate reports everything that is wrong with the configuration, each as an
@@ -49,8 +54,13 @@ func (c *Config) Validate() error {
 			bad(fmt.Sprintf("agents[%d]", i), "http://host:port", "%q", a)
 		}
 	}
-	if c.Patience < 0 || c.Patience > longestTime {
-		bad("patience", fmt.Sprintf("0s..%v", longestTime), "%v", c.Patience)
+	for _, p := range []struct {
+		field string
+		value time.Duration
+	}{{"patience", c.Patience}, {"long patience", c.LongPatience}} {
+		if p.value < 0 || p.value > longestTime {
+			bad(p.field, fmt.Sprintf("0s..%v", longestTime), "%v", p.value)
+		}
 	}
 	if c.CallTimeout < minCallTimeout || c.CallTimeout > longestTime {
 		bad("call timeout", fmt.Sprintf("%v..%v", minCallTimeout, longestTime), "%v", c.CallTimeout)

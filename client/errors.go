@@ -18,7 +18,15 @@ const (
 	ReasonUnknownJob  = "unknown-job"
 	ReasonInternal    = "internal"
 
+	// ReasonRecorded: a cancel is recorded at a server that cannot answer it yet,
+	// because the job is on its way to another one.
+	ReasonRecorded = "recorded"
+	// ReasonNotIdempotent: a new attempt was asked for, and the request does not
+	// say that executing it twice does no harm.
+	ReasonNotIdempotent = "not-idempotent"
+
 	reasonUnknownService = "unknown-service"
+	reasonWithdrawn      = "withdrawn"
 )
 
 // Error is what the grid, or the client itself, refuses.
@@ -57,6 +65,14 @@ func failureOf(err error) session.Failure {
 		return session.Failure{Kind: e.kind, Err: err}
 	}
 	return session.Failure{Kind: session.Refused, Err: err}
+}
+
+// reasonOf returns the reason of an *Error, "" for another error.
+func reasonOf(err error) string {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Reason
+	}
+	return ""
 }
 
 // EndError says that a job has ended, and not well.

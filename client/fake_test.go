@@ -112,7 +112,7 @@ func newWorld(t *testing.T, cfg Config) (*world, *Client) {
 }
 
 // patient is a configuration with a second for each call.
-func patient(d time.Duration) Config { return Config{Patience: d, CallTimeout: time.Second} }
+func patient(d time.Duration) Config { return Config{Patience: d, LongPatience: d, CallTimeout: time.Second} }
 
 // down makes dials to a host fail.
 func (w *world) down(host string) {

@@ -34,6 +34,10 @@ type Status struct {
 	Load             float64
 	Backlog          float64 // processor-seconds by walltime
 	Ended            int64   // jobs since the server started
+	Draining         bool    // it takes no new jobs, and those that wait leave
+	Degraded         bool    // its disk is full or fails: it takes nothing new
+	// Commits and Syncs are those of its durable store since the server started.
+	Commits, Syncs int64
 }
 
 // Service is a named thing that sites can run.

@@ -54,8 +54,19 @@ type Job struct {
 	Outputs  []Output
 	Nodes    []string
 	Epoch    uint32
+	Peer     string // of Moving and Yielding: where it is to go; of Incoming: where it comes from
 	MovedTo  string // of Gone
+	Moves    []Move // that brought it here, oldest first
 	Revision uint64
+
+	CancelRecorded bool   // somebody wants it cancelled, and this is not yet the answer
+	Attempt        int    // launches at this site
+	RetryOf        string // ID of the job that this one was started in place of
+	// UnknownFor is how long its site has not been heard of; 0 when it answers.
+	// All else is then as old, and what it does now is unknown.
+	UnknownFor time.Duration
+
+	sent *sentRequest // nil where it was not asked for
 }
 
 // Shape is a width and its walltime.

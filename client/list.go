@@ -26,18 +26,24 @@ func (c *Client) Jobs(ctx context.Context, f JobFilter) (*JobList, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := &JobList{}
-	for token := ""; ; {
-		next, err := ask(ctx, c, func(ctx context.Context, agent string) (string, error) {
-			return c.face.jobs(ctx, agent, filter, token, list)
-		})
-		if err != nil {
-			return nil, err
+	return ask(ctx, c, func(ctx context.Context, agent string) (*JobList, error) {
+		list := &JobList{}
+		for token := ""; ; {
+			next, err := c.jobPage(ctx, agent, filter, token, list)
+			if err != nil {
+				return nil, err
+			}
+			if token = next; token == "" {
+				return list, nil
+			}
 		}
-		if token = next; token == "" {
-			return list, nil
-		}
-	}
+	})
+}
+
+func (c *Client) jobPage(ctx context.Context, agent, filter, token string, list *JobList) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.CallTimeout)
+	defer cancel()
+	return c.face.jobs(ctx, agent, filter, token, list)
 }
 
 // Sites lists the sites that an agent knows, by name.
@@ -74,28 +80,6 @@ func notOffered(service string) *Error {
 	return &Error{
 		Reason: reasonUnknownService, Field: "request.service", Retryable: true,
 		Message: fmt.Sprintf("no site that is up offers service %q", service), Hint: "drover services lists what the grid offers",
-	}
-}
-
-// pages gathers all pages of a list.
-func pages[T any](ctx context.Context, c *Client, page func(ctx context.Context, agent, token string) ([]T, string, error)) ([]T, error) {
-	type answer struct {
-		items []T
-		next  string
-	}
-	var all []T
-	for token := ""; ; {
-		a, err := ask(ctx, c, func(ctx context.Context, agent string) (answer, error) {
-			items, next, err := page(ctx, agent, token)
-			return answer{items, next}, err
-		})
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, a.items...)
-		if token = a.next; token == "" {
-			return all, nil
-		}
 	}
 }
 

@@ -3,7 +3,9 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -19,24 +21,36 @@ func (e *movedError) Error() string { return "the job has gone to another site" 
 // job's epoch when a long visit brings news.
 type visitor func(ctx context.Context, server string, heard func(epoch uint32)) error
 
-// pursue brings a visitor to the server that has the job.
-func (c *Client) pursue(ctx context.Context, id string, visit visitor) error {
+// checkID refuses what is not the ID of a job.
+func checkID(id string) error {
 	if made, err := uuid.Parse(id); err != nil || made.String() != id {
 		const accepted = "the ID of a job, as submit prints it"
 		return &Error{Reason: ReasonBadValue, Field: "job_id", Accepted: accepted, Message: strconv.Quote(id)}
 	}
+	return nil
+}
+
+// pursue brings a visitor to the server that has the job. heard, which may be
+// nil, is called with what an agent tells of the job.
+func (c *Client) pursue(ctx context.Context, id string, cfg session.Config, visit visitor, heard func(*Job)) error {
+	if err := checkID(id); err != nil {
+		return err
+	}
 	at := c.places.get(id)
-	p := session.NewPursuit(c.tries(), id, at.target, at.epoch)
+	p := session.NewPursuit(cfg, id, at.target, at.epoch)
 	for a := p.Start(c.now()); ; {
 		if ctx.Err() != nil && a.Do != session.Done && a.Do != session.Fail {
 			return context.Cause(ctx)
 		}
 		switch a.Do {
 		case session.Find:
-			found, err := c.find(ctx, c.cfg.Agents[a.Agent], id)
+			found, job, err := c.find(ctx, c.cfg.Agents[a.Agent], id)
 			if err != nil {
 				a = p.Failed(c.now(), failureOf(err))
 				break
+			}
+			if heard != nil {
+				heard(job)
 			}
 			c.places.put(id, found)
 			a = p.Found(c.now(), found.target, found.epoch)
@@ -55,13 +69,15 @@ func (c *Client) pursue(ctx context.Context, id string, visit visitor) error {
 			a = p.Awake(c.now())
 		case session.Done:
 			return nil
+		case session.Rerun:
+			return &lostError{lost: lost{id: id, at: a.Target}, err: a.Err}
 		default:
 			return a.Err
 		}
 	}
 }
 
-func (c *Client) find(ctx context.Context, agent, id string) (place, error) {
+func (c *Client) find(ctx context.Context, agent, id string) (place, *Job, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.CallTimeout)
 	defer cancel()
 	return c.face.find(ctx, agent, id)
@@ -75,18 +91,29 @@ func gone(j *Job) error {
 	return nil
 }
 
+// jobAt asks a server for a job that has not gone.
+func (c *Client) jobAt(ctx context.Context, server, id string) (*Job, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.CallTimeout)
+	defer cancel()
+	job, err := c.face.job(ctx, server, id)
+	if err != nil {
+		return nil, err
+	}
+	return job, gone(job)
+}
+
 // Job returns a job as it is now. It tries for as long as patience lasts, like
-// everything that is about one job.
+// everything that is about one job. When its site does not answer it is the job
+// as an agent last heard of it, with UnknownFor set.
 func (c *Client) Job(ctx context.Context, id string) (*Job, error) {
-	var job *Job
-	err := c.pursue(ctx, id, func(ctx context.Context, server string, _ func(uint32)) (err error) {
-		ctx, cancel := context.WithTimeout(ctx, c.cfg.CallTimeout)
-		defer cancel()
-		if job, err = c.face.job(ctx, server, id); err != nil {
-			return err
-		}
-		return gone(job)
-	})
+	var job, last *Job
+	err := c.pursue(ctx, id, c.tries(c.cfg.Patience), func(ctx context.Context, server string, _ func(uint32)) (err error) {
+		job, err = c.jobAt(ctx, server, id)
+		return err
+	}, func(j *Job) { last = j })
+	if _, ok := errors.AsType[*session.PatienceError](err); ok && last != nil && last.UnknownFor > 0 {
+		return last, nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -100,11 +127,24 @@ func (c *Client) Wait(ctx context.Context, id string) (*Job, error) {
 }
 
 // Watch calls see with the job as it is, then after every change, up to its end,
-// and returns it. States that pass quickly may be skipped.
+// and returns it. States that pass quickly may be skipped. A site that does not
+// answer is waited for as long as LongPatience lasts.
 func (c *Client) Watch(ctx context.Context, id string, see func(*Job)) (*Job, error) {
+	job, err := c.follow(ctx, id, 0, see)
+	if err != nil {
+		return nil, err
+	}
+	return job, nil
+}
+
+// follow is Watch, with a time after which the job is given up for lost, 0 for
+// never. With an error it returns the last that was seen, which may be nil.
+func (c *Client) follow(ctx context.Context, id string, rerun time.Duration, see func(*Job)) (*Job, error) {
+	cfg := c.tries(c.cfg.LongPatience)
+	cfg.Rerun = micros(rerun)
 	var job *Job
-	err := c.pursue(ctx, id, func(ctx context.Context, server string, heard func(uint32)) error {
-		return c.face.watch(ctx, server, id, func(j *Job) (end bool, err error) {
+	err := c.pursue(ctx, id, cfg, func(ctx context.Context, server string, heard func(uint32)) error {
+		return c.face.watch(ctx, server, id, c.cfg.CallTimeout, func(j *Job) (end bool, err error) {
 			heard(j.Epoch)
 			if err := gone(j); err != nil {
 				return true, err
@@ -113,29 +153,41 @@ func (c *Client) Watch(ctx context.Context, id string, see func(*Job)) (*Job, er
 			see(j)
 			return j.State.Final(), nil
 		})
-	})
+	}, nil)
+	return job, err
+}
+
+// Cancel ends a job and returns it as it is then: cancelled, cancelling when that
+// takes a while, or in another final state when it had ended already. A job that
+// is on its way between sites is cancelled when it has arrived, or stayed: an
+// *Error of ReasonRecorded says that this took longer than patience lasts.
+func (c *Client) Cancel(ctx context.Context, id string) (*Job, error) {
+	var job *Job
+	err := c.pursue(ctx, id, c.tries(c.cfg.Patience), func(ctx context.Context, server string, _ func(uint32)) (err error) {
+		ctx, cancel := context.WithTimeout(ctx, c.cfg.CallTimeout)
+		defer cancel()
+		if job, err = c.face.cancel(ctx, server, id); err != nil {
+			return err
+		}
+		return errors.Join(gone(job), unanswered(job))
+	}, nil)
 	if err != nil {
 		return nil, err
 	}
 	return job, nil
 }
 
-// Cancel ends a job and returns it as it is then: cancelled, cancelling when that
-// takes a while, or in another final state when it had ended already.
-func (c *Client) Cancel(ctx context.Context, id string) (*Job, error) {
-	var job *Job
-	err := c.pursue(ctx, id, func(ctx context.Context, server string, _ func(uint32)) (err error) {
-		ctx, cancel := context.WithTimeout(ctx, c.cfg.CallTimeout)
-		defer cancel()
-		if job, err = c.face.cancel(ctx, server, id); err != nil {
-			return err
-		}
-		return gone(job)
-	})
-	if err != nil {
-		return nil, err
+// unanswered is the failure of a cancel that is written down and not answered:
+// only the authority of a job says what became of it.
+func unanswered(j *Job) error {
+	if j.State.Final() || j.State == Cancelling || j.State == Gone {
+		return nil
 	}
-	return job, nil
+	return &Error{
+		Reason: ReasonRecorded, Retryable: true, kind: session.Busy,
+		Message: fmt.Sprintf("the cancel of job %s is recorded at site %s, where it is %s, and not answered yet", j.ID, j.Site, j.State),
+		Hint:    "it will be, when its move is settled; wait for the job to see what came of it",
+	}
 }
 
 // Why returns the record of the decision that brought a job where it is, and the

@@ -31,6 +31,9 @@ func (c *Client) prepare(ctx context.Context, service string, args []Arg) (*requ
 			Reason: ReasonOutOfRange, Field: "request.walltime", Accepted: "above 0s, or none for the site's choice", Message: d.String(),
 		}
 	}
+	if err := r.checkRerun(); err != nil {
+		return nil, err
+	}
 	seen := make(map[string]bool)
 	text := false
 	for _, a := range r.args {
@@ -85,29 +88,9 @@ func (c *Client) read(ctx context.Context, r *request) error {
 
 // describe asks what a service is like, for as long as patience lasts.
 func (c *Client) describe(ctx context.Context, service string) (*Service, error) {
-	var described *Service
-	q := session.NewInquiry(c.tries())
-	for a := q.Start(c.now()); ; {
-		if ctx.Err() != nil && a.Do != session.Done && a.Do != session.Fail {
-			return nil, context.Cause(ctx)
-		}
-		switch a.Do {
-		case session.Ask:
-			var err error
-			if described, err = c.describeAt(ctx, c.cfg.Agents[a.Agent], service); err != nil {
-				a = q.Failed(c.now(), failureOf(err))
-				break
-			}
-			a = q.Answered(c.now())
-		case session.Pause:
-			c.pause(ctx, a)
-			a = q.Awake(c.now())
-		case session.Done:
-			return described, nil
-		default:
-			return nil, a.Err
-		}
-	}
+	return inquire(ctx, c, c.tries(c.cfg.Patience), func(ctx context.Context, agent string) (*Service, error) {
+		return c.describeAt(ctx, agent, service)
+	})
 }
 
 // describeAt asks one agent. One that does not know the service can say more

@@ -29,16 +29,19 @@ func (f *face) rank(ctx context.Context, agent, id string, r *request, within ti
 	return m, nil
 }
 
-func (f *face) find(ctx context.Context, agent, id string) (place, error) {
+// find returns where a job is, and the job as the agent has heard of it.
+func (f *face) find(ctx context.Context, agent, id string) (place, *Job, error) {
 	ctx, call := begin(ctx, "agent", agent)
 	res, err := f.agent(agent).FindJob(ctx, &droverv1.FindJobRequest{JobId: id})
 	if err != nil {
-		return place{}, call.failed(err)
+		return place{}, nil, call.failed(err)
 	}
+	job := jobIn(res.GetJob())
+	job.sent = sentIn(res.GetJob())
 	return place{
 		target: session.Target{Site: res.GetTarget().GetSite(), Address: res.GetTarget().GetAddress()},
-		epoch:  res.GetJob().GetEpoch(),
-	}, nil
+		epoch:  job.Epoch,
+	}, job, nil
 }
 
 // jobs appends one page to a list and returns where the next one begins.

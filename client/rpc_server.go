@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
+
+	"connectrpc.com/connect"
 
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
@@ -14,6 +17,21 @@ func (f *face) submit(ctx context.Context, server, id string, r *request, m rank
 	res, err := f.server(server).Submit(ctx, &droverv1.SubmitRequest{JobId: id, Request: requestOut(r), Decision: m.record})
 	if err != nil {
 		return nil, call.failed(err)
+	}
+	return jobIn(res.GetJob()), nil
+}
+
+// withdraw returns nil when the job is withdrawn, the job when it was accepted.
+func (f *face) withdraw(ctx context.Context, server, id string) (*Job, error) {
+	ctx, call := begin(ctx, "server", server)
+	res, err := f.server(server).Withdraw(ctx, &droverv1.WithdrawRequest{JobId: id})
+	switch {
+	case err != nil:
+		return nil, call.failed(err)
+	case res.GetWithdrawn():
+		return nil, nil
+	case res.GetJob().GetId() != id:
+		return nil, call.failed(fmt.Errorf("an answer about job %q in place of %s", res.GetJob().GetId(), id))
 	}
 	return jobIn(res.GetJob()), nil
 }
@@ -39,25 +57,39 @@ func (f *face) cancel(ctx context.Context, server, id string) (*Job, error) {
 // errEnded is the failure of a watch that ends before the job has.
 var errEnded = errors.New("the server ended the watch before the job ended")
 
-// watch calls see with each state until it says that this was the end.
-func (f *face) watch(ctx context.Context, server, id string, see func(*Job) (end bool, err error)) error {
+// watch calls see with each state until it says that this was the end. The first
+// one has to come within a time: servers send it at once.
+func (f *face) watch(ctx context.Context, server, id string, within time.Duration, see func(*Job) (end bool, err error)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // ends the stream on the server, too
 	ctx, call := begin(ctx, "server", server)
+	first := time.AfterFunc(within, cancel)
+	defer first.Stop()
+	heard := false
+	failed := func(err error) error {
+		if !heard && !first.Stop() {
+			err = connect.NewError(connect.CodeDeadlineExceeded, err)
+		}
+		return call.failed(err)
+	}
 	stream, err := f.server(server).WatchJob(ctx, &droverv1.WatchJobRequest{JobId: id})
 	if err != nil {
-		return call.failed(err)
+		return failed(err)
 	}
 	defer stream.Close()
 	for stream.Receive() {
-		if end, err := see(jobIn(stream.Msg().GetJob())); end || err != nil {
+		heard = true
+		first.Stop()
+		job := jobIn(stream.Msg().GetJob())
+		job.sent = sentIn(stream.Msg().GetJob())
+		if end, err := see(job); end || err != nil {
 			return err
 		}
 	}
 	if err := stream.Err(); err != nil {
-		return call.failed(err)
+		return failed(err)
 	}
-	return call.failed(errEnded)
+	return failed(errEnded)
 }
 
 // logs calls write with each piece.

@@ -15,8 +15,11 @@ import (
 
 // requestOut returns a request as it is sent.
 func requestOut(r *request) *droverv1.Request {
+	if r.again != nil {
+		return r.again.out(r.retryOf)
+	}
 	m := &droverv1.Request{
-		Service: r.service, Owner: r.owner, MemoryBytes: r.memory, Cpu: r.cpu,
+		Service: r.service, Owner: r.owner, RetryOf: r.retryOf, MemoryBytes: r.memory, Cpu: r.cpu,
 		InputSite: r.inputSite, Idempotent: r.idempotent, Labels: r.labels, Arguments: make(map[string]*droverv1.Value),
 	}
 	for _, a := range r.args {
@@ -95,13 +98,17 @@ func jobIn(j *droverv1.Job) *Job {
 		Submitted: timeIn(j.GetSubmittedAt()), Started: timeIn(j.GetStartedAt()), Ended: timeIn(j.GetEndedAt()),
 		EstimatedWait: j.GetEstimatedWait().AsDuration(), EstimatedCompletion: j.GetEstimatedCompletion().AsDuration(),
 		EstimateKind: kindIn(j.GetEstimateKind()), Decision: decisionIn(j.GetDecision()), Nodes: slices.Clone(j.GetNodes()),
-		Epoch: j.GetEpoch(), MovedTo: j.GetMovedTo(), Revision: j.GetRevision(),
+		Epoch: j.GetEpoch(), MovedTo: j.GetMovedTo(), Revision: j.GetRevision(), Peer: j.GetPeer(),
+		CancelRecorded: j.GetCancelRecorded(), Attempt: int(j.GetAttempt()), RetryOf: j.GetRetryOf(), UnknownFor: j.GetUnknownFor().AsDuration(),
 		Outcome: Outcome{
 			ExitCode: int(j.GetOutcome().GetExitCode()), Signal: j.GetOutcome().GetSignal(), Reason: j.GetOutcome().GetReason(),
 		},
 	}
 	for name, v := range j.GetRequest().GetArguments() {
 		out.Arguments[name] = textOf(v)
+	}
+	for _, m := range j.GetMoves() {
+		out.Moves = append(out.Moves, moveIn(m))
 	}
 	for _, o := range j.GetOutputs() {
 		out.Outputs = append(out.Outputs, Output{Argument: o.GetArgument(), Size: o.GetSizeBytes(), SHA256: o.GetSha256()})
@@ -160,12 +167,17 @@ func siteIn(k *droverv1.KnownSite) Site {
 		out.Nodes = append(out.Nodes, Node{Name: n.GetName(), Processors: int(n.GetProcessors()), Memory: n.GetMemoryBytes()})
 	}
 	if q := k.GetStatus(); q != nil {
-		out.Status = &Status{
-			Running: int(q.GetRunning()), Waiting: int(q.GetWaiting()), Busy: int(q.GetProcessorsBusy()),
-			Processors: int(q.GetProcessors()), Load: q.GetLoad(), Backlog: q.GetBacklogSeconds(), Ended: q.GetEnded(),
-		}
+		out.Status = statusIn(q)
 	}
 	return out
+}
+
+func statusIn(q *droverv1.SiteStatus) *Status {
+	return &Status{
+		Running: int(q.GetRunning()), Waiting: int(q.GetWaiting()), Busy: int(q.GetProcessorsBusy()),
+		Processors: int(q.GetProcessors()), Load: q.GetLoad(), Backlog: q.GetBacklogSeconds(), Ended: q.GetEnded(),
+		Draining: q.GetDraining(), Degraded: q.GetDegraded(), Commits: q.GetCommits(), Syncs: q.GetSyncs(),
+	}
 }
 
 func serviceIn(o *droverv1.OfferedService) Service {

@@ -14,13 +14,14 @@ import (
 //
 // The error is an *Error when the request was refused or could not be sent, and
 // a *session.UnknownError when it was sent and not answered, also when ctx ended
-// meanwhile: it names the job's ID, for Job to ask later.
+// meanwhile: it names the job's ID, for Job to ask later. See Rerun for what a
+// request that is idempotent can do about that.
 func (c *Client) Submit(ctx context.Context, service string, args ...Arg) (*Job, error) {
 	r, err := c.prepare(ctx, service, args)
 	if err != nil {
 		return nil, err
 	}
-	return c.submit(ctx, r)
+	return (&effort{client: c, request: r}).submit(ctx)
 }
 
 // Call submits, waits for the end, and puts the files of OutputTo in place. The
@@ -31,13 +32,14 @@ func (c *Client) Call(ctx context.Context, service string, args ...Arg) (*Job, e
 	if err != nil {
 		return nil, err
 	}
-	job, err := c.submit(ctx, r)
+	e := &effort{client: c, request: r}
+	job, err := e.submit(ctx)
 	if err != nil {
 		return nil, err
 	}
-	ended, err := c.Watch(ctx, job.ID, r.notify)
+	ended, err := e.watch(ctx, job)
 	if err != nil {
-		return job, err
+		return ended, err
 	}
 	if ended.State != Done {
 		return ended, &EndError{Job: ended}
@@ -50,14 +52,17 @@ func (c *Client) Call(ctx context.Context, service string, args ...Arg) (*Job, e
 	return ended, nil
 }
 
-func (c *Client) submit(ctx context.Context, r *request) (*Job, error) {
+// attempt submits a request under a fresh ID. A site to avoid comes last.
+func (c *Client) attempt(ctx context.Context, r *request, avoid string) (*Job, error) {
 	made, err := uuid.NewV7()
 	if err != nil {
 		return nil, fmt.Errorf("make a job ID: %w", err)
 	}
 	id := made.String()
+	cfg := c.tries(c.cfg.Patience)
+	cfg.Rerun = micros(r.rerun)
 	var (
-		s   = session.NewSubmission(c.tries(), id)
+		s   = session.NewSubmission(cfg, id, avoid)
 		m   ranking
 		job *Job
 	)
@@ -73,12 +78,26 @@ func (c *Client) submit(ctx context.Context, r *request) (*Job, error) {
 			}
 			a = s.Mapped(c.now(), m.targets)
 		case session.Submit:
-			if job, err = c.submitAt(ctx, a.Target, id, r, m); err != nil {
+			switch job, err = c.submitAt(ctx, a.Target, id, r, m); {
+			case err == nil:
+				a = s.Accepted(c.now())
+			case reasonOf(err) == reasonWithdrawn:
+				a = s.Withdrawn(c.now())
+			default:
 				c.log.Debug("submission failed", "job", id, "site", a.Target.Site, "error", err)
 				a = s.Failed(c.now(), failureOf(err))
-				break
 			}
-			a = s.Accepted(c.now())
+		case session.Withdraw:
+			switch job, err = c.withdraw(ctx, a.Target, id); {
+			case err != nil:
+				c.log.Debug("withdrawal failed", "job", id, "site", a.Target.Site, "error", err)
+				a = s.Failed(c.now(), failureOf(err))
+			case job == nil:
+				c.log.Debug("withdrawn", "job", id, "site", a.Target.Site)
+				a = s.Withdrawn(c.now())
+			default:
+				a = s.Accepted(c.now())
+			}
 		case session.Pause:
 			c.pause(ctx, a)
 			a = s.Awake(c.now())
@@ -86,10 +105,20 @@ func (c *Client) submit(ctx context.Context, r *request) (*Job, error) {
 			c.places.put(id, place{target: a.Target, epoch: job.Epoch})
 			r.notify(job)
 			return job, nil
+		case session.Rerun:
+			return nil, &lostError{lost: lost{id: id, at: a.Target}, err: a.Err}
 		default:
 			return nil, a.Err
 		}
 	}
+}
+
+// withdraw asks a server to withdraw a job, and returns nil when it has, the job
+// when it had accepted it.
+func (c *Client) withdraw(ctx context.Context, at session.Target, id string) (*Job, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.CallTimeout)
+	defer cancel()
+	return c.face.withdraw(ctx, at.Address, id)
 }
 
 // rank asks one agent.

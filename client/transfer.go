@@ -10,6 +10,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/seed-9b8f70bb/drover/client/session"
 )
 
 // LogOptions says what Logs reads.
@@ -20,12 +22,19 @@ type LogOptions struct {
 }
 
 // Logs copies what a job has written to w. After a broken connection it goes on
-// where it was.
+// where it was. A job that moves has written nothing before.
 func (c *Client) Logs(ctx context.Context, id string, o LogOptions, w io.Writer) error {
 	at := o.Offset
-	return c.pursue(ctx, id, func(ctx context.Context, server string, heard func(uint32)) error {
+	return c.pursue(ctx, id, c.tries(c.cfg.LongPatience), func(ctx context.Context, server string, heard func(uint32)) error {
+		// Asked first, so that a server that does not answer is noticed: a log can
+		// be silent for as long as it likes.
+		job, err := c.jobAt(ctx, server, id)
+		if err != nil {
+			return err
+		}
+		heard(job.Epoch)
 		o.Offset = at
-		err := c.face.logs(ctx, server, id, o, func(piece []byte) error {
+		err = c.face.logs(ctx, server, id, o, func(piece []byte) error {
 			heard(0)
 			n, err := w.Write(piece)
 			at += int64(n)
@@ -34,24 +43,26 @@ func (c *Client) Logs(ctx context.Context, id string, o LogOptions, w io.Writer)
 		if err != nil {
 			return err
 		}
-		job, err := c.face.job(ctx, server, id)
-		if err != nil {
+		if job, err = c.jobAt(ctx, server, id); err != nil {
 			return err
 		}
-		return gone(job)
-	})
+		if o.Follow && !job.State.Final() {
+			return &Error{
+				Reason: ReasonUnreachable, Retryable: true, kind: session.Busy,
+				Message: fmt.Sprintf("site %s has ended the log of job %s before the job", job.Site, id),
+			}
+		}
+		return nil
+	}, nil)
 }
 
 // Download copies a file that a job has written, for its file-out argument, to
 // w, and checks it. After a broken connection it goes on where it was.
 func (c *Client) Download(ctx context.Context, id, argument string, w io.Writer) error {
 	d := &download{w: w, hash: sha256.New()}
-	return c.pursue(ctx, id, func(ctx context.Context, server string, heard func(uint32)) error {
-		job, err := c.face.job(ctx, server, id)
+	return c.pursue(ctx, id, c.tries(c.cfg.LongPatience), func(ctx context.Context, server string, heard func(uint32)) error {
+		job, err := c.jobAt(ctx, server, id)
 		if err != nil {
-			return err
-		}
-		if err := gone(job); err != nil {
 			return err
 		}
 		err = c.face.download(ctx, server, id, argument, d.at, func(piece []byte) error {
@@ -71,7 +82,7 @@ func (c *Client) Download(ctx context.Context, id, argument string, w io.Writer)
 			}
 		}
 		return nil
-	})
+	}, nil)
 }
 
 // download counts and digests what is written to w.

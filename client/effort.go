@@ -1,0 +1,162 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/seed-9b8f70bb/drover/client/session"
+)
+
+// mostReruns is how often one request is started anew.
+const mostReruns = 8
+
+// lost is an attempt of which nobody can say what became of it.
+type lost struct {
+	id string
+	at session.Target
+}
+
+// lostError ends an attempt that is to be followed by another one.
+type lostError struct {
+	lost
+	err error
+}
+
+func (e *lostError) Error() string { return e.err.Error() }
+func (e *lostError) Unwrap() error { return e.err }
+
+// effort is one request through all its attempts: the first, and those that were
+// started because nobody could say what became of the one before.
+type effort struct {
+	client  *Client
+	request *request
+	first   string // ID of the first attempt that was lost
+	lost    []lost
+}
+
+// submit brings the request to a server, anew if that is wanted.
+func (e *effort) submit(ctx context.Context) (*Job, error) {
+	for {
+		avoid := ""
+		if n := len(e.lost); n > 0 {
+			avoid = e.lost[n-1].at.Site
+		}
+		job, err := e.client.attempt(ctx, e.request, avoid)
+		if !e.again(err) {
+			return job, err
+		}
+	}
+}
+
+// watch waits for the end of a job, or of what it is replaced by, and meanwhile
+// ends the attempts that were lost, should their sites come back. It returns the
+// last job it knows of, with an error too.
+func (e *effort) watch(ctx context.Context, job *Job) (*Job, error) {
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	waiting, stop := context.WithCancel(ctx)
+	defer stop()
+	ended := 0
+	for {
+		for ; ended < len(e.lost); ended++ {
+			gone := e.lost[ended]
+			wg.Go(func() { e.client.discard(waiting, gone) })
+		}
+		last, err := e.client.follow(ctx, job.ID, e.request.rerun, e.request.notify)
+		if !e.again(err) {
+			if last == nil {
+				last = job
+			}
+			return last, err
+		}
+		next, err := e.submit(ctx)
+		if err != nil {
+			return job, err
+		}
+		job = next
+	}
+}
+
+// again notes an attempt that was lost, and says whether to make another one.
+func (e *effort) again(err error) bool {
+	l, ok := errors.AsType[*lostError](err)
+	if !ok || len(e.lost) >= mostReruns {
+		return false
+	}
+	if e.first == "" {
+		e.first = l.id
+	}
+	e.request.retryOf = e.first
+	e.lost = append(e.lost, l.lost)
+	e.client.log.Warn("starting anew", "job", l.id, "site", l.at.Site, "because", l.err)
+	return true
+}
+
+// discard sees to it that an attempt that was lost is not executed, for as long
+// as ctx lasts: its site may come back.
+func (c *Client) discard(ctx context.Context, l lost) {
+	for ctx.Err() == nil {
+		job, err := c.withdraw(ctx, l.at, l.id)
+		if err == nil && job == nil {
+			return
+		}
+		if err == nil {
+			if _, err = c.Cancel(ctx, l.id); err == nil {
+				c.log.Debug("cancelled an attempt that was lost", "job", l.id, "site", l.at.Site)
+				return
+			}
+		}
+		c.pause(ctx, session.Action{Until: c.now().Add(session.LongestPause), Err: err})
+	}
+}
+
+// checkRerun refuses a request that may not be started anew.
+func (r *request) checkRerun() error {
+	switch {
+	case r.rerun < 0:
+		return &Error{Reason: ReasonOutOfRange, Field: "rerun", Accepted: "above 0s, or none", Message: r.rerun.String()}
+	case r.rerun > 0 && !r.idempotent:
+		return &Error{
+			Reason: ReasonNotIdempotent, Field: "rerun", Accepted: "an idempotent request",
+			Message: "to be started anew when its site is silent a request has to be idempotent, because it may then be executed twice",
+			Hint:    "say that executing it twice does no harm, or do without",
+		}
+	}
+	return nil
+}
+
+// WatchRerun is Watch for a job whose request is idempotent, as Rerun is for
+// Call: when for so long nobody can say what became of it, its request is
+// submitted anew, under a new ID, and that job is watched. The request has to be
+// without files, because those are at the site that does not answer.
+func (c *Client) WatchRerun(ctx context.Context, id string, after time.Duration, see func(*Job)) (*Job, error) {
+	r := &request{rerun: after, idempotent: true, notify: see}
+	if err := r.checkRerun(); err != nil || after == 0 {
+		return nil, errors.Join(err, fmt.Errorf("watch job %s: no time after which to start it anew", id))
+	}
+	var refused error
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	r.notify = func(j *Job) {
+		if r.again == nil && j.sent != nil {
+			if refused = j.sent.mayRunAgain(id); refused != nil {
+				cancel(refused)
+				return
+			}
+			r.again = j.sent
+			r.service = j.Service
+		}
+		see(j)
+	}
+	job, err := (&effort{client: c, request: r}).watch(ctx, &Job{ID: id})
+	switch {
+	case refused != nil:
+		return nil, refused
+	case err != nil && job.State == "":
+		return nil, err
+	}
+	return job, err
+}
