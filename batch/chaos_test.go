@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/counted"
+	"github.com/seed-9b8f70bb/drover/batch/easy"
 	"github.com/seed-9b8f70bb/drover/sim/engine"
 )
 
@@ -254,6 +255,20 @@ func TestForksAndQuestionsLeaveNoTrace(t *testing.T) {
 			})
 		})
 	}
+}
+
+// EASY mostly looks at those who have come since the last pass. One that always
+// looks at the whole queue decides the same.
+func TestEASYDecidesAsIfItLookedAtAll(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		platform, ops := scene(t)
+		got := newChaos(t, easy.New, platform).play(ops)
+		c := newChaos(t, easy.New, platform)
+		c.meddle = func(batch.Time) { c.Policy.(*easy.Policy).Changed = true }
+		if diff := cmp.Diff(c.play(ops), got); diff != "" {
+			t.Fatalf("-looked at all +as it is:\n%s", diff)
+		}
+	})
 }
 
 // ruin does to a policy all that can be done to it.

@@ -12,8 +12,10 @@ import (
 // free in it never gets less with time.
 type Backlog struct {
 	Base
-	// Changed says that something other than a submission has happened since the
-	// owner last set it to false: all jobs in the queue have to be looked at.
+	// Changed says that since the owner last set it to false something has happened
+	// by which a job may start that could not: all in the queue have to be looked
+	// at. What jobs in the queue do themselves, coming, going or being placed, is for
+	// the owner to judge.
 	Changed bool
 }
 
@@ -30,16 +32,12 @@ func (b *Backlog) Fork() Backlog { return Backlog{b.Base.Fork(), b.Changed} }
 // Apply takes one event. See batch.Policy.
 func (b *Backlog) Apply(now batch.Time, ev *batch.Event) {
 	b.Profile.Trim(now)
-	if ev.Kind == batch.Submit {
-		b.Admit(now, ev.Spec, false)
-		return
-	}
-	b.Changed = true
 	switch ev.Kind {
-	case batch.Reserve:
-		b.Admit(now, ev.Spec, true)
+	case batch.Submit, batch.Reserve:
+		b.Admit(now, ev.Spec, ev.Kind == batch.Reserve)
 	case batch.Adopt:
 		b.Adopt(now, ev)
+		b.Changed = true
 	case batch.Cancel:
 		b.Forget(ev.Job)
 	case batch.Finish:
@@ -54,12 +52,16 @@ func (b *Backlog) Apply(now batch.Time, ev *batch.Event) {
 		b.Confirm(now, ev.Job)
 	case batch.NodeUp, batch.NodeDown:
 		b.SwitchNode(now, ev.Node, ev.Kind == batch.NodeUp)
+		b.Changed = true
 	default:
 		panic(fmt.Sprintf("counted: event %v has no meaning here", ev.Kind))
 	}
 }
 
-func (b *Backlog) release(now batch.Time, j Job) { b.Profile.Release(now, j.End, j.Charge) }
+func (b *Backlog) release(now batch.Time, j Job) {
+	b.Profile.Release(now, j.End, j.Charge)
+	b.Changed = true
+}
 
 // Prepare begins a pass: jobs whose time has come join the queue, and jobs that
 // overrun are booked for longer.

@@ -234,5 +234,9 @@ func (b *Base) SwitchNode(now batch.Time, node int32, up bool) {
 	b.Profile.Reserve(now, batch.Never, n)
 }
 
+// Before orders two jobs by their places in the queue, whether they stand there
+// now or not.
+func (b *Base) Before(x, y batch.Handle) bool { return b.jobs[x].seq < b.jobs[y].seq }
+
 // Unused returns a handle that names no job.
 func (b *Base) Unused() batch.Handle { return batch.Handle(len(b.jobs)) }

@@ -28,9 +28,10 @@ import (
 // Policy is EASY. It implements batch.Policy.
 type Policy struct {
 	counted.Backlog
-	shadow batch.Time     // of the first job when the last pass ended
+	head   batch.Handle   // the first job when the last pass ended; without meaning if Changed
+	shadow batch.Time     // of it
 	spare  int32          // at the shadow time
-	fresh  []batch.Handle // submitted since the last pass
+	fresh  []batch.Handle // came behind the head since the last pass
 }
 
 // New returns EASY for a platform. It has no settings.
@@ -43,14 +44,33 @@ func New(p batch.Platform, s batch.Settings) (batch.Policy, error) {
 
 // Fork returns an independent copy.
 func (p *Policy) Fork() batch.Policy {
-	return &Policy{p.Backlog.Fork(), p.shadow, p.spare, slices.Clone(p.fresh)}
+	return &Policy{p.Backlog.Fork(), p.head, p.shadow, p.spare, slices.Clone(p.fresh)}
 }
 
 // Apply takes one event.
+//
+// Behind the head a job that leaves changes nothing for the others: they could not
+// start for what runs and for the reservation. One that comes, by itself or by
+// being placed or confirmed, has to be looked at alone.
 func (p *Policy) Apply(now batch.Time, ev *batch.Event) {
+	p.Changed = p.Changed || ev.Job == p.head
 	p.Backlog.Apply(now, ev)
-	if ev.Kind == batch.Submit && p.Job(ev.Spec.Handle).State == counted.Waiting {
-		p.fresh = append(p.fresh, ev.Spec.Handle)
+	switch ev.Kind {
+	case batch.Submit:
+		p.come(ev.Spec.Handle)
+	case batch.Place, batch.Confirm:
+		p.come(ev.Job)
+	}
+}
+
+// come notes a job that may stand in the queue anew.
+func (p *Policy) come(h batch.Handle) {
+	switch {
+	case p.Changed || p.Job(h).State != counted.Waiting:
+	case p.Before(h, p.head):
+		p.Changed = true
+	default:
+		p.fresh = append(p.fresh, h)
 	}
 }
 
@@ -77,16 +97,26 @@ func (p *Policy) pass(now batch.Time, out *batch.Decisions) {
 	// against: the next pass has to look at the queue again.
 	p.Changed = b == nil
 	if b != nil {
+		p.head = b.Job[i]
 		p.reserve(now, b.Charge[i])
 		p.backfill(now, b, i+1, out)
 	}
 }
 
-// arrivals looks at the jobs submitted since the last pass. Nothing else has
+// arrivals looks at the jobs that came since the last pass. Nothing else has
 // happened: who could not start then cannot start now, for no more is free and
 // the shadow time is nearer.
 func (p *Policy) arrivals(now batch.Time, out *batch.Decisions) {
+	slices.SortFunc(p.fresh, func(a, b batch.Handle) int {
+		if p.Before(a, b) {
+			return -1
+		}
+		return 1
+	})
 	for _, h := range p.fresh {
+		if p.Job(h).State != counted.Waiting { // it has left again, or is listed twice
+			continue
+		}
 		if b, i := p.Queue.Locate(h); p.fits(now, b, i) {
 			p.start(now, b, i, out)
 		}
