@@ -244,13 +244,24 @@ func (p *Policy) place(now batch.Time, h batch.Handle) {
 }
 
 // confirmed lets an incoming job, which kept its place while others moved up,
-// move up too.
+// move up too. What it had and has no more comes back to all; mostly that is
+// nothing, and nobody needs to be looked at.
 func (p *Policy) confirmed(now batch.Time, h batch.Handle) {
 	b, i := p.Queue.Locate(h)
-	if s := b.Start[i]; s != batch.Never {
-		p.release(s, s.Add(b.Walltime[i]), b.Charge[i])
+	start, end := b.Start[i], b.Start[i].Add(b.Walltime[i])
+	if start == batch.Never {
+		p.plan(now, h)
+		return
 	}
+	p.Profile.Release(start, end, b.Charge[i])
 	p.plan(now, h)
+	from, to := b.Start[i], b.Start[i].Add(b.Walltime[i])
+	for _, g := range []gap{{start, min(from, end), unknown}, {max(start, to), end, unknown}} {
+		if g.start < g.end {
+			p.ended = true
+			p.freed.add(g, p.many())
+		}
+	}
 }
 
 // vacate frees the place of a job that has left the queue.

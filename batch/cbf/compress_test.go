@@ -98,6 +98,7 @@ func TestCompressionIsTakingOutAndPuttingBackInOrder(t *testing.T) {
 		from, to string
 	}{
 		{batch.Hold, "waiting", "held"},
+		{batch.Hold, "incoming", "held"},
 		{batch.Place, "held", "waiting"},
 		{batch.Place, "waiting", "waiting"},
 		{batch.Cancel, "waiting", ""},
