@@ -45,17 +45,3 @@ func BenchmarkHundredProcesses(b *testing.B) {
 func BenchmarkHundredWithoutProcess(b *testing.B) {
 	rounds(b, open(b, Config{Launcher: instant{}}), batch.Program{Args: []string{"x"}})
 }
-
-// BenchmarkSubmit queues a job behind others and takes it out again.
-func BenchmarkSubmit(b *testing.B) {
-	s := open(b, Config{Launcher: newFakes(), Grace: 1})
-	run := batch.Program{Args: []string{"x"}}
-	do(b, s, submission("wide", 4, run))
-	i := 0
-	for b.Loop() {
-		name := strconv.Itoa(i)
-		do(b, s, submission(name, 1, run), order(batch.CmdHold, name))
-		do(b, s, order(batch.CmdCancel, name))
-		i++
-	}
-}
