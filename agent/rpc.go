@@ -12,20 +12,19 @@ import (
 )
 
 // face is the agent's AgentService. It translates and decides nothing.
-type face struct {
-	droverv1connect.UnimplementedAgentServiceHandler
-	a *Agent
-}
+type face struct{ a *Agent }
 
 var _ droverv1connect.AgentServiceHandler = face{}
 
 // server returns the HTTP server of the RPC face, and its health.
 func (a *Agent) server() (*http.Server, *rpcface.Health) {
 	return rpcface.Serve(rpcface.Config{
-		Service: droverv1connect.AgentServiceName,
-		Handler: func(opts ...connect.HandlerOption) (string, http.Handler) {
-			return droverv1connect.NewAgentServiceHandler(face{a: a}, opts...)
-		},
+		Services: []rpcface.Service{{
+			Name: droverv1connect.AgentServiceName,
+			Handler: func(opts ...connect.HandlerOption) (string, http.Handler) {
+				return droverv1connect.NewAgentServiceHandler(face{a: a}, opts...)
+			},
+		}},
 		Options: []connect.HandlerOption{
 			connect.WithRecover(a.recovered),
 			connect.WithInterceptors(connect.UnaryInterceptorFunc(a.logged)),

@@ -15,13 +15,18 @@ import (
 // are smaller.
 const LargestMessage = 4 << 20
 
-// Config says what is served. Service, Handler and Log are required.
-type Config struct {
-	// Service is the full name of the service, for health and reflection.
-	Service string
-	// Handler makes the handler of the service, and says under which path.
+// Service is one service of a face.
+type Service struct {
+	// Name is its full name, for health and reflection.
+	Name string
+	// Handler makes its handler, and says under which path.
 	Handler func(opts ...connect.HandlerOption) (path string, h http.Handler)
-	// Options hold for the service, health and reflection.
+}
+
+// Config says what is served. Services and Log are required.
+type Config struct {
+	Services []Service
+	// Options hold for the services, health and reflection.
 	Options []connect.HandlerOption
 	// Log takes what net/http complains about, as debug messages.
 	Log hclog.Logger
@@ -29,13 +34,13 @@ type Config struct {
 
 // Health is the health service of a face. Calls may overlap.
 type Health struct {
-	service string
-	checker *grpchealth.StaticChecker
+	services []string
+	checker  *grpchealth.StaticChecker
 }
 
 // Stopping says that no further call should be sent here.
 func (h *Health) Stopping() {
-	for _, s := range []string{"", h.service} {
+	for _, s := range append([]string{""}, h.services...) {
 		h.checker.SetStatus(s, grpchealth.StatusNotServing)
 	}
 }
@@ -44,12 +49,18 @@ func (h *Health) Stopping() {
 // encryption on one port, with health and reflection. The caller starts it, on
 // a listener of its own, and ends it.
 func Serve(cfg Config) (*http.Server, *Health) {
-	checker := grpchealth.NewStaticChecker(cfg.Service)
+	var services []string
+	for _, service := range cfg.Services {
+		services = append(services, service.Name)
+	}
+	checker := grpchealth.NewStaticChecker(services...)
 	checker.SetStatus("", grpchealth.StatusServing)
-	names := grpcreflect.NewStaticReflector(cfg.Service)
+	names := grpcreflect.NewStaticReflector(services...)
 	options := append([]connect.HandlerOption{connect.WithReadMaxBytes(LargestMessage)}, cfg.Options...)
 	mux := http.NewServeMux()
-	mux.Handle(cfg.Handler(options...))
+	for _, service := range cfg.Services {
+		mux.Handle(service.Handler(options...))
+	}
 	mux.Handle(grpchealth.NewHandler(checker, options...))
 	mux.Handle(grpcreflect.NewHandlerV1(names, options...))
 	mux.Handle(grpcreflect.NewHandlerV1Alpha(names, options...))
@@ -62,5 +73,5 @@ func Serve(cfg Config) (*http.Server, *Health) {
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		ErrorLog:          cfg.Log.Named("http").StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug}),
-	}, &Health{service: cfg.Service, checker: checker}
+	}, &Health{services: services, checker: checker}
 }

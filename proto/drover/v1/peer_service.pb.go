@@ -10,6 +10,7 @@ import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	durationpb "google.golang.org/protobuf/types/known/durationpb"
+	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -151,12 +152,14 @@ type ReserveRequest struct {
 	Decision *DecisionRecord `protobuf:"bytes,5,opt,name=decision,proto3" json:"decision,omitempty"`
 	// Since it was first submitted.
 	Age *durationpb.Duration `protobuf:"bytes,6,opt,name=age,proto3" json:"age,omitempty"`
-	// The moves that brought it to the caller, oldest first.
+	// The moves of the job, oldest first, this one last.
 	Moves []*Move `protobuf:"bytes,7,rep,name=moves,proto3" json:"moves,omitempty"`
-	// This move.
-	Move          *Move `protobuf:"bytes,8,opt,name=move,proto3" json:"move,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// When it was sent, on the caller's clock, as the times of the moves are.
+	SentAt *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=sent_at,json=sentAt,proto3" json:"sent_at,omitempty"`
+	// From now to the job's end if it stayed; unset if that is not known.
+	PresentCompletion *durationpb.Duration `protobuf:"bytes,9,opt,name=present_completion,json=presentCompletion,proto3" json:"present_completion,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
 }
 
 func (x *ReserveRequest) Reset() {
@@ -238,9 +241,16 @@ func (x *ReserveRequest) GetMoves() []*Move {
 	return nil
 }
 
-func (x *ReserveRequest) GetMove() *Move {
+func (x *ReserveRequest) GetSentAt() *timestamppb.Timestamp {
 	if x != nil {
-		return x.Move
+		return x.SentAt
+	}
+	return nil
+}
+
+func (x *ReserveRequest) GetPresentCompletion() *durationpb.Duration {
+	if x != nil {
+		return x.PresentCompletion
 	}
 	return nil
 }
@@ -639,13 +649,15 @@ func (x *ResolveResponse) GetAnswer() ResolveAnswer {
 	return ResolveAnswer_RESOLVE_ANSWER_UNSPECIFIED
 }
 
-// ReadContentRequest names content.
+// ReadContentRequest names an input file of a job.
 type ReadContentRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The SHA-256 of the content in lower-case hexadecimal digits.
-	Sha256 string `protobuf:"bytes,1,opt,name=sha256,proto3" json:"sha256,omitempty"`
+	// ID of the job.
+	JobId string `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
+	// Name of the file argument.
+	Argument string `protobuf:"bytes,2,opt,name=argument,proto3" json:"argument,omitempty"`
 	// Where to begin, bytes.
-	Offset        int64 `protobuf:"varint,2,opt,name=offset,proto3" json:"offset,omitempty"`
+	Offset        int64 `protobuf:"varint,3,opt,name=offset,proto3" json:"offset,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -680,9 +692,16 @@ func (*ReadContentRequest) Descriptor() ([]byte, []int) {
 	return file_drover_v1_peer_service_proto_rawDescGZIP(), []int{8}
 }
 
-func (x *ReadContentRequest) GetSha256() string {
+func (x *ReadContentRequest) GetJobId() string {
 	if x != nil {
-		return x.Sha256
+		return x.JobId
+	}
+	return ""
+}
+
+func (x *ReadContentRequest) GetArgument() string {
+	if x != nil {
+		return x.Argument
 	}
 	return ""
 }
@@ -753,7 +772,7 @@ var File_drover_v1_peer_service_proto protoreflect.FileDescriptor
 
 const file_drover_v1_peer_service_proto_rawDesc = "" +
 	"\n" +
-	"\x1cdrover/v1/peer_service.proto\x12\tdrover.v1\x1a\x18drover/v1/decision.proto\x1a\x14drover/v1/move.proto\x1a\x17drover/v1/request.proto\x1a\x1egoogle/protobuf/duration.proto\"\xaf\x02\n" +
+	"\x1cdrover/v1/peer_service.proto\x12\tdrover.v1\x1a\x18drover/v1/decision.proto\x1a\x14drover/v1/move.proto\x1a\x17drover/v1/request.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x89\x03\n" +
 	"\x0eReserveRequest\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x14\n" +
 	"\x05epoch\x18\x02 \x01(\rR\x05epoch\x12\x12\n" +
@@ -761,8 +780,9 @@ const file_drover_v1_peer_service_proto_rawDesc = "" +
 	"\arequest\x18\x04 \x01(\v2\x12.drover.v1.RequestR\arequest\x125\n" +
 	"\bdecision\x18\x05 \x01(\v2\x19.drover.v1.DecisionRecordR\bdecision\x12+\n" +
 	"\x03age\x18\x06 \x01(\v2\x19.google.protobuf.DurationR\x03age\x12%\n" +
-	"\x05moves\x18\a \x03(\v2\x0f.drover.v1.MoveR\x05moves\x12#\n" +
-	"\x04move\x18\b \x01(\v2\x0f.drover.v1.MoveR\x04move\"\xb8\x01\n" +
+	"\x05moves\x18\a \x03(\v2\x0f.drover.v1.MoveR\x05moves\x123\n" +
+	"\asent_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\x06sentAt\x12H\n" +
+	"\x12present_completion\x18\t \x01(\v2\x19.google.protobuf.DurationR\x11presentCompletion\"\xb8\x01\n" +
 	"\x0fReserveResponse\x120\n" +
 	"\x06answer\x18\x01 \x01(\x0e2\x18.drover.v1.ReserveAnswerR\x06answer\x12&\n" +
 	"\x05shape\x18\x02 \x01(\v2\x10.drover.v1.ShapeR\x05shape\x129\n" +
@@ -788,10 +808,11 @@ const file_drover_v1_peer_service_proto_rawDesc = "" +
 	"\x05epoch\x18\x02 \x01(\rR\x05epoch\x12\x12\n" +
 	"\x04from\x18\x03 \x01(\tR\x04from\"C\n" +
 	"\x0fResolveResponse\x120\n" +
-	"\x06answer\x18\x01 \x01(\x0e2\x18.drover.v1.ResolveAnswerR\x06answer\"D\n" +
-	"\x12ReadContentRequest\x12\x16\n" +
-	"\x06sha256\x18\x01 \x01(\tR\x06sha256\x12\x16\n" +
-	"\x06offset\x18\x02 \x01(\x03R\x06offset\"A\n" +
+	"\x06answer\x18\x01 \x01(\x0e2\x18.drover.v1.ResolveAnswerR\x06answer\"_\n" +
+	"\x12ReadContentRequest\x12\x15\n" +
+	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x1a\n" +
+	"\bargument\x18\x02 \x01(\tR\bargument\x12\x16\n" +
+	"\x06offset\x18\x03 \x01(\x03R\x06offset\"A\n" +
 	"\x13ReadContentResponse\x12\x12\n" +
 	"\x04data\x18\x01 \x01(\fR\x04data\x12\x16\n" +
 	"\x06offset\x18\x02 \x01(\x03R\x06offset*\x87\x01\n" +
@@ -827,49 +848,51 @@ func file_drover_v1_peer_service_proto_rawDescGZIP() []byte {
 var file_drover_v1_peer_service_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
 var file_drover_v1_peer_service_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
 var file_drover_v1_peer_service_proto_goTypes = []any{
-	(ReserveAnswer)(0),          // 0: drover.v1.ReserveAnswer
-	(ResolveAnswer)(0),          // 1: drover.v1.ResolveAnswer
-	(*ReserveRequest)(nil),      // 2: drover.v1.ReserveRequest
-	(*ReserveResponse)(nil),     // 3: drover.v1.ReserveResponse
-	(*ConfirmRequest)(nil),      // 4: drover.v1.ConfirmRequest
-	(*ConfirmResponse)(nil),     // 5: drover.v1.ConfirmResponse
-	(*DropRequest)(nil),         // 6: drover.v1.DropRequest
-	(*DropResponse)(nil),        // 7: drover.v1.DropResponse
-	(*ResolveRequest)(nil),      // 8: drover.v1.ResolveRequest
-	(*ResolveResponse)(nil),     // 9: drover.v1.ResolveResponse
-	(*ReadContentRequest)(nil),  // 10: drover.v1.ReadContentRequest
-	(*ReadContentResponse)(nil), // 11: drover.v1.ReadContentResponse
-	(*Request)(nil),             // 12: drover.v1.Request
-	(*DecisionRecord)(nil),      // 13: drover.v1.DecisionRecord
-	(*durationpb.Duration)(nil), // 14: google.protobuf.Duration
-	(*Move)(nil),                // 15: drover.v1.Move
-	(*Shape)(nil),               // 16: drover.v1.Shape
+	(ReserveAnswer)(0),            // 0: drover.v1.ReserveAnswer
+	(ResolveAnswer)(0),            // 1: drover.v1.ResolveAnswer
+	(*ReserveRequest)(nil),        // 2: drover.v1.ReserveRequest
+	(*ReserveResponse)(nil),       // 3: drover.v1.ReserveResponse
+	(*ConfirmRequest)(nil),        // 4: drover.v1.ConfirmRequest
+	(*ConfirmResponse)(nil),       // 5: drover.v1.ConfirmResponse
+	(*DropRequest)(nil),           // 6: drover.v1.DropRequest
+	(*DropResponse)(nil),          // 7: drover.v1.DropResponse
+	(*ResolveRequest)(nil),        // 8: drover.v1.ResolveRequest
+	(*ResolveResponse)(nil),       // 9: drover.v1.ResolveResponse
+	(*ReadContentRequest)(nil),    // 10: drover.v1.ReadContentRequest
+	(*ReadContentResponse)(nil),   // 11: drover.v1.ReadContentResponse
+	(*Request)(nil),               // 12: drover.v1.Request
+	(*DecisionRecord)(nil),        // 13: drover.v1.DecisionRecord
+	(*durationpb.Duration)(nil),   // 14: google.protobuf.Duration
+	(*Move)(nil),                  // 15: drover.v1.Move
+	(*timestamppb.Timestamp)(nil), // 16: google.protobuf.Timestamp
+	(*Shape)(nil),                 // 17: drover.v1.Shape
 }
 var file_drover_v1_peer_service_proto_depIdxs = []int32{
 	12, // 0: drover.v1.ReserveRequest.request:type_name -> drover.v1.Request
 	13, // 1: drover.v1.ReserveRequest.decision:type_name -> drover.v1.DecisionRecord
 	14, // 2: drover.v1.ReserveRequest.age:type_name -> google.protobuf.Duration
 	15, // 3: drover.v1.ReserveRequest.moves:type_name -> drover.v1.Move
-	15, // 4: drover.v1.ReserveRequest.move:type_name -> drover.v1.Move
-	0,  // 5: drover.v1.ReserveResponse.answer:type_name -> drover.v1.ReserveAnswer
-	16, // 6: drover.v1.ReserveResponse.shape:type_name -> drover.v1.Shape
-	14, // 7: drover.v1.ReserveResponse.completion:type_name -> google.protobuf.Duration
-	1,  // 8: drover.v1.ResolveResponse.answer:type_name -> drover.v1.ResolveAnswer
-	2,  // 9: drover.v1.PeerService.Reserve:input_type -> drover.v1.ReserveRequest
-	4,  // 10: drover.v1.PeerService.Confirm:input_type -> drover.v1.ConfirmRequest
-	6,  // 11: drover.v1.PeerService.Drop:input_type -> drover.v1.DropRequest
-	8,  // 12: drover.v1.PeerService.Resolve:input_type -> drover.v1.ResolveRequest
-	10, // 13: drover.v1.PeerService.ReadContent:input_type -> drover.v1.ReadContentRequest
-	3,  // 14: drover.v1.PeerService.Reserve:output_type -> drover.v1.ReserveResponse
-	5,  // 15: drover.v1.PeerService.Confirm:output_type -> drover.v1.ConfirmResponse
-	7,  // 16: drover.v1.PeerService.Drop:output_type -> drover.v1.DropResponse
-	9,  // 17: drover.v1.PeerService.Resolve:output_type -> drover.v1.ResolveResponse
-	11, // 18: drover.v1.PeerService.ReadContent:output_type -> drover.v1.ReadContentResponse
-	14, // [14:19] is the sub-list for method output_type
-	9,  // [9:14] is the sub-list for method input_type
-	9,  // [9:9] is the sub-list for extension type_name
-	9,  // [9:9] is the sub-list for extension extendee
-	0,  // [0:9] is the sub-list for field type_name
+	16, // 4: drover.v1.ReserveRequest.sent_at:type_name -> google.protobuf.Timestamp
+	14, // 5: drover.v1.ReserveRequest.present_completion:type_name -> google.protobuf.Duration
+	0,  // 6: drover.v1.ReserveResponse.answer:type_name -> drover.v1.ReserveAnswer
+	17, // 7: drover.v1.ReserveResponse.shape:type_name -> drover.v1.Shape
+	14, // 8: drover.v1.ReserveResponse.completion:type_name -> google.protobuf.Duration
+	1,  // 9: drover.v1.ResolveResponse.answer:type_name -> drover.v1.ResolveAnswer
+	2,  // 10: drover.v1.PeerService.Reserve:input_type -> drover.v1.ReserveRequest
+	4,  // 11: drover.v1.PeerService.Confirm:input_type -> drover.v1.ConfirmRequest
+	6,  // 12: drover.v1.PeerService.Drop:input_type -> drover.v1.DropRequest
+	8,  // 13: drover.v1.PeerService.Resolve:input_type -> drover.v1.ResolveRequest
+	10, // 14: drover.v1.PeerService.ReadContent:input_type -> drover.v1.ReadContentRequest
+	3,  // 15: drover.v1.PeerService.Reserve:output_type -> drover.v1.ReserveResponse
+	5,  // 16: drover.v1.PeerService.Confirm:output_type -> drover.v1.ConfirmResponse
+	7,  // 17: drover.v1.PeerService.Drop:output_type -> drover.v1.DropResponse
+	9,  // 18: drover.v1.PeerService.Resolve:output_type -> drover.v1.ResolveResponse
+	11, // 19: drover.v1.PeerService.ReadContent:output_type -> drover.v1.ReadContentResponse
+	15, // [15:20] is the sub-list for method output_type
+	10, // [10:15] is the sub-list for method input_type
+	10, // [10:10] is the sub-list for extension type_name
+	10, // [10:10] is the sub-list for extension extendee
+	0,  // [0:10] is the sub-list for field type_name
 }
 
 func init() { file_drover_v1_peer_service_proto_init() }
