@@ -109,7 +109,7 @@ func (s *Site) command(kind batch.CommandKind, key batch.Key) {
 }
 
 func (s *Site) plan(kind batch.CommandKind, j *Job) {
-	s.fx.Plans = append(s.fx.Plans, batch.Command{Kind: kind, Key: j.Key(), Job: j.spec()})
+	s.fx.Plans = append(s.fx.Plans, batch.Command{Kind: kind, Key: j.Key(), Job: j.Spec()})
 }
 
 func (s *Site) claim(j *Job) { s.fx.Claims = append(s.fx.Claims, j.Key()) }

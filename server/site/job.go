@@ -97,9 +97,9 @@ func (j *Job) tombstone() bool {
 	return !j.Kept && (j.State == Absent || j.State.Final()) && (j.State != Gone || j.Transit.Acked)
 }
 
-// spec returns what the batch system is told; it is the batch system's from then
+// Spec returns what the batch system is told; it is the batch system's from then
 // on.
-func (j *Job) spec() *batch.Job {
+func (j *Job) Spec() *batch.Job {
 	n := j.Needs
 	return &batch.Job{
 		Shape: j.Shape, Origin: n.Origin, Memory: n.Memory, CPU: n.CPU, Licences: n.Licences,

@@ -12,7 +12,8 @@ import (
 type Fate struct {
 	// Won: the claim is the server's, or nothing ran under it and never will.
 	Won bool
-	// Otherwise Found says that the attempt runs, or how it ended.
+	// Otherwise Found says that the attempt is being launched, runs, or how it
+	// ended.
 	Found   batch.Found
 	Outputs []Output // of one that has ended
 }
@@ -86,6 +87,9 @@ func (s *Site) settleAttempt(now batch.Time, j *Job, f *Fate) {
 		s.Claimed(now, j.Key(), false)
 	}
 	found := &f.Found
+	if found.Phase == batch.PhaseStarting {
+		return // it is being launched: its news is on its way
+	}
 	// The state takes these: it is one that has been launched.
 	if !found.Started.IsZero() || found.Phase != batch.PhaseEnded {
 		started := batch.Time(found.Started.UnixMicro())
