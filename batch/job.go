@@ -37,18 +37,17 @@ const (
 )
 
 // Job is what a policy is told about a job. The driver makes it, hands it over
-// with Submit or Reserve, and does not change it afterwards; the policy reads
-// it and may keep the pointer until the job's end. What a policy does not use
-// it ignores.
+// with Submit, Reserve or Adopt, and does not change it afterwards; the policy
+// reads it and may keep the pointer until the job's end. What a policy does not
+// use it ignores. Very many may wait: the order of the fields wastes no memory.
 type Job struct {
 	Handle Handle
-	Shape  Shape  // what it gets: one shape of its menu, chosen by the site
-	Origin Origin // who brought it
+	// CPU is the share of a processor that each task can use; 0 means One.
+	CPU   Share
+	Shape Shape // what it gets: one shape of its menu, chosen by the site
 
 	// Memory is what each task needs, in bytes; 0 is not known and not counted.
 	Memory int64
-	// CPU is the share of a processor that each task can use; 0 means One.
-	CPU Share
 	// Groups lists the tasks where they differ; nil means Width equal ones of
 	// Memory and CPU above.
 	Groups []TaskGroup
@@ -57,22 +56,24 @@ type Job struct {
 
 	EarliestStart Time // not before; 0 for at once
 	Deadline      Time // wanted completion; 0 for none
+
+	// Window, if not nil, makes this an advance reservation: Width processors set
+	// aside from its Start to its End, for jobs submitted with Into.
+	Window *Window
+	// Into is the reservation this job runs in, or NoJob.
+	Into Handle
 	// Reference is the benchmark score of the machine on which Shape.Walltime
 	// was estimated; 0: it holds on every machine.
 	Reference int32
-	// Checkpoint says that a stopped job can go on from where it was.
-	Checkpoint bool
-
-	// Window makes this an advance reservation when Window.End is not 0: Width
-	// processors set aside from Start to End, for jobs submitted with Into.
-	Window Window
-	// Into is the reservation this job runs in, or NoJob.
-	Into Handle
 
 	Owner string // who asked for it; unauthenticated until identity exists
 	Name  string // the service, for history-based guesses
 	Site  string // where its input data lies, "" if that does not matter
 	Input int64  // bytes of input data
+
+	Origin Origin // who brought it
+	// Checkpoint says that a stopped job can go on from where it was.
+	Checkpoint bool
 }
 
 // TaskGroup is a number of equal tasks of one job.

@@ -67,11 +67,11 @@ func (p *Policy) Apply(now batch.Time, ev *batch.Event) {
 		p.Admit(now, ev.Spec, ev.Kind == batch.Reserve)
 		p.plan(now, ev.Spec.Handle)
 	case batch.Finish:
-		j := p.Finish(ev.Job)
-		p.release(now, j.End, j.Charge)
+		charge, end := p.Finish(ev.Job)
+		p.release(now, end, charge)
 	case batch.StartFailed:
-		j := p.Fail(ev.Job)
-		p.release(now, j.End, j.Charge)
+		charge, end := p.Fail(ev.Job)
+		p.release(now, end, charge)
 		p.compress(now)
 		p.place(now, ev.Job)
 	case batch.Adopt: // whoever has a place already had not reckoned with it
@@ -179,55 +179,11 @@ func (p *Policy) dueBlocks(now batch.Time) func(func(*queue.Block) bool) {
 // Wake returns the next planned start.
 func (p *Policy) Wake() batch.Time { return p.Queue.FirstStart() }
 
-// Estimate answers by the plan; it is a promise. Where a job has run past its
-// walltime since the last pass the plan is wrong, and the answer is that of the
-// plan which a pass would make now. No windows are set aside.
-func (p *Policy) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate) bool {
-	plan := p
-	if plan.Profile.Free(now) != p.Free {
-		plan = p.Fork().(*Policy)
-		plan.Decide(now, &batch.Decisions{})
-	}
-	for i := range asks {
-		a := &asks[i]
-		if a.Job.Handle != batch.NoJob {
-			out[i].Kind, out[i].P = batch.Promised, 0
-			plan.standing(a, &out[i])
-			continue
-		}
-		p.charges, p.walltimes = p.charges[:0], p.walltimes[:0]
-		for _, s := range a.Shapes {
-			p.charges = append(p.charges, p.ChargeOf(s.Width, a.Job.Memory))
-			p.walltimes = append(p.walltimes, s.Walltime)
-		}
-		out[i].Kind, out[i].P = batch.Promised, 0
-		from := max(now, a.From, a.Job.EarliestStart)
-		if a.Job.Window.End != 0 {
-			from = batch.Never
-		}
-		p.sweep.Starts(plan.Profile, from, p.charges, p.walltimes, out[i].Grow(len(a.Shapes)))
-	}
-	return true
-}
-
-// standing answers an ask about a job that waits.
-func (p *Policy) standing(a *batch.Ask, out *batch.Estimate) {
-	start := batch.Never
-	if s := p.Job(a.Job.Handle).State; s == counted.Waiting || s == counted.Incoming {
-		b, i := p.Queue.Locate(a.Job.Handle)
-		start = b.Start[i]
-	}
-	starts := out.Grow(len(a.Shapes))
-	for i := range starts {
-		starts[i] = start
-	}
-}
-
 // plan gives a queued job without a place the earliest one, not before from, that
 // delays nobody.
 func (p *Policy) plan(from batch.Time, h batch.Handle) {
 	b, i := p.Queue.Locate(h)
-	from = max(from, p.Job(h).Earliest)
+	from = max(from, p.Job(h).Spec.EarliestStart)
 	start := p.Profile.Fit(from, b.Walltime[i], b.Charge[i])
 	p.Queue.SetStart(b, i, start)
 	if start != batch.Never {

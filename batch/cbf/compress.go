@@ -84,8 +84,8 @@ func (p *Policy) advance(now batch.Time, b *queue.Block, i int) gap {
 	if j.State == counted.Incoming {
 		return gap{}
 	}
-	if j.Earliest > start {
-		if start = p.earlier(j.Earliest, old, d, c); start == batch.Never {
+	if j.Spec.EarliestStart > start {
+		if start = p.earlier(j.Spec.EarliestStart, old, d, c); start == batch.Never {
 			return gap{}
 		}
 	}

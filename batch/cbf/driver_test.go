@@ -112,7 +112,7 @@ func TestOverrunAfterTheLastPassIsNotPromised(t *testing.T) {
 
 func TestWindowsAreNotSetAside(t *testing.T) {
 	d := newDrive(t, 2)
-	if got := d.ask(0, 1, 1, batch.Job{Window: batch.Window{Start: at(5), End: at(9)}}); got != batch.Never {
+	if got := d.ask(0, 1, 1, batch.Job{Window: &batch.Window{Start: at(5), End: at(9)}}); got != batch.Never {
 		t.Errorf("a window could be set aside at %d, want never", got)
 	}
 }

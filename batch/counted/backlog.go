@@ -41,9 +41,11 @@ func (b *Backlog) Apply(now batch.Time, ev *batch.Event) {
 	case batch.Cancel:
 		b.Forget(ev.Job)
 	case batch.Finish:
-		b.release(now, b.Finish(ev.Job))
+		charge, end := b.Finish(ev.Job)
+		b.release(now, charge, end)
 	case batch.StartFailed:
-		b.release(now, b.Fail(ev.Job))
+		charge, end := b.Fail(ev.Job)
+		b.release(now, charge, end)
 	case batch.Hold:
 		b.Hold(ev.Job)
 	case batch.Place:
@@ -58,8 +60,8 @@ func (b *Backlog) Apply(now batch.Time, ev *batch.Event) {
 	}
 }
 
-func (b *Backlog) release(now batch.Time, j Job) {
-	b.Profile.Release(now, j.End, j.Charge)
+func (b *Backlog) release(now batch.Time, charge int32, end batch.Time) {
+	b.Profile.Release(now, end, charge)
 	b.Changed = true
 }
 
@@ -112,8 +114,7 @@ func (b *Backlog) Whole() bool {
 // Launch starts a job that has been taken out of the queue.
 func (b *Backlog) Launch(now batch.Time, h batch.Handle, out *batch.Decisions) {
 	b.Begin(now, h)
-	j := b.Job(h)
-	b.Profile.Reserve(now, j.End, j.Charge)
+	b.Profile.Reserve(now, b.PlannedEnd(h), b.Job(h).Charge)
 	out.Start(h)
 }
 

@@ -27,13 +27,16 @@ const (
 type Job struct {
 	Spec     *batch.Job
 	Charge   int32 // processors it takes
-	State    State
 	at       int32 // index in Base.running
 	Walltime batch.Duration
-	Earliest batch.Time // start, as asked for
-	Start    batch.Time // of a running job
-	End      batch.Time // planned, of a running job
 	seq      int64
+	State    State
+}
+
+// running is a job that runs, and until when it is booked.
+type running struct {
+	job        batch.Handle
+	start, end batch.Time
 }
 
 // Base is the state that count-based policies share. Profile has the running
@@ -46,7 +49,7 @@ type Base struct {
 	Profile      *profile.Profile
 
 	jobs    []Job // by handle
-	running []batch.Handle
+	running []running
 	parks   bool           // jobs wait outside the queue for their earliest start
 	parked  []batch.Handle // by earliest start, then order
 	nodes   []int32        // processors of each node, negative while it is down
@@ -86,7 +89,7 @@ func (b *Base) Job(h batch.Handle) *Job { return &b.jobs[h] }
 // Admit takes a submitted or reserved job and returns its state: Waiting and
 // Incoming jobs are in the queue.
 func (b *Base) Admit(now batch.Time, spec *batch.Job, incoming bool) State {
-	if spec.Window.End != 0 {
+	if spec.Window != nil {
 		panic("counted: advance reservations are not served")
 	}
 	j := b.admit(spec)
@@ -116,7 +119,7 @@ func (b *Base) admit(spec *batch.Job) *Job {
 	b.seq++
 	*j = Job{
 		Spec: spec, Charge: b.ChargeOf(spec.Shape.Width, spec.Memory),
-		Walltime: spec.Shape.Walltime, Earliest: spec.EarliestStart, seq: b.seq,
+		Walltime: spec.Shape.Walltime, seq: b.seq,
 	}
 	return j
 }
@@ -124,7 +127,7 @@ func (b *Base) admit(spec *batch.Job) *Job {
 func (b *Base) park(h batch.Handle) {
 	at, _ := slices.BinarySearchFunc(b.parked, h, func(a, h batch.Handle) int {
 		x, y := &b.jobs[a], &b.jobs[h]
-		return cmp.Or(cmp.Compare(x.Earliest, y.Earliest), cmp.Compare(x.seq, y.seq))
+		return cmp.Or(cmp.Compare(x.Spec.EarliestStart, y.Spec.EarliestStart), cmp.Compare(x.seq, y.seq))
 	})
 	b.parked = slices.Insert(b.parked, at, h)
 }
@@ -138,7 +141,7 @@ func (b *Base) enqueue(h batch.Handle) {
 // place of their submission, and says whether there were any.
 func (b *Base) Unpark(now batch.Time) bool {
 	n := 0
-	for n < len(b.parked) && b.jobs[b.parked[n]].Earliest <= now {
+	for n < len(b.parked) && b.jobs[b.parked[n]].Spec.EarliestStart <= now {
 		h := b.parked[n]
 		b.jobs[h].State = Waiting
 		b.enqueue(h)
@@ -153,7 +156,7 @@ func (b *Base) NextParked() batch.Time {
 	if len(b.parked) == 0 {
 		return batch.Never
 	}
-	return b.jobs[b.parked[0]].Earliest
+	return b.jobs[b.parked[0]].Spec.EarliestStart
 }
 
 // Forget removes a job that does not run, and returns what the queue had of it
@@ -196,7 +199,7 @@ func (b *Base) Place(now batch.Time, ev *batch.Event) (queue.Item, bool) {
 	}
 	j.Charge = b.ChargeOf(ev.Shape.Width, j.Spec.Memory)
 	j.Walltime = ev.Shape.Walltime
-	if b.parks && j.Earliest > now {
+	if b.parks && j.Spec.EarliestStart > now {
 		j.State = Parked
 		b.park(ev.Job)
 		return old, queued
@@ -214,7 +217,7 @@ func (b *Base) Confirm(now batch.Time, h batch.Handle) {
 		panic(fmt.Sprintf("counted: job %d is not incoming", h))
 	}
 	j.State = Waiting
-	if b.parks && j.Earliest > now {
+	if b.parks && j.Spec.EarliestStart > now {
 		b.Queue.Remove(h)
 		j.State = Parked
 		b.park(h)

@@ -6,12 +6,12 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// Begin notes that a waiting job, already out of the queue, runs from now on.
-func (b *Base) Begin(now batch.Time, h batch.Handle) {
+// Begin notes that a waiting job, already out of the queue, runs from start on.
+func (b *Base) Begin(start batch.Time, h batch.Handle) {
 	j := &b.jobs[h]
-	j.State, j.Start, j.End = Running, now, now.Add(j.Walltime)
+	j.State = Running
 	j.at = int32(len(b.running))
-	b.running = append(b.running, h)
+	b.running = append(b.running, running{h, start, start.Add(j.Walltime)})
 	b.Free -= j.Charge
 }
 
@@ -21,40 +21,43 @@ func (b *Base) Adopt(now batch.Time, ev *batch.Event) {
 	h := ev.Spec.Handle
 	b.admit(ev.Spec)
 	b.Begin(ev.Since, h)
-	j := b.Job(h)
-	if j.End <= now {
-		b.overrun(now, j)
+	r := &b.running[b.jobs[h].at]
+	if r.end <= now {
+		b.overrun(now, r)
 		return
 	}
-	b.Profile.Reserve(now, j.End, j.Charge)
+	b.Profile.Reserve(now, r.end, b.jobs[h].Charge)
 }
 
-// Finish notes that a running job has ended, forgets it and returns what it was.
-func (b *Base) Finish(h batch.Handle) Job {
-	j := b.stop(h)
+// Finish notes that a running job has ended, forgets it and returns what it had
+// taken until when.
+func (b *Base) Finish(h batch.Handle) (charge int32, end batch.Time) {
+	charge, end = b.stop(h)
 	b.jobs[h] = Job{}
-	return j
+	return charge, end
 }
 
 // Fail notes that a job could not be launched; it waits again in its old place.
-func (b *Base) Fail(h batch.Handle) Job {
-	j := b.stop(h)
+// Like Finish it returns what it had taken.
+func (b *Base) Fail(h batch.Handle) (charge int32, end batch.Time) {
+	charge, end = b.stop(h)
 	b.jobs[h].State = Waiting
 	b.enqueue(h)
-	return j
+	return charge, end
 }
 
-func (b *Base) stop(h batch.Handle) Job {
-	j := b.jobs[h]
+func (b *Base) stop(h batch.Handle) (charge int32, end batch.Time) {
+	j := &b.jobs[h]
 	if j.State != Running {
 		panic(fmt.Sprintf("counted: job %d does not run", h))
 	}
+	end = b.running[j.at].end
 	last := b.running[len(b.running)-1]
 	b.running[j.at] = last
-	b.jobs[last].at = j.at
+	b.jobs[last.job].at = j.at
 	b.running = b.running[:len(b.running)-1]
 	b.Free += j.Charge
-	return j
+	return j.Charge, end
 }
 
 // Settle books the running jobs that should have ended by now for longer, and
@@ -65,34 +68,33 @@ func (b *Base) Settle(now batch.Time, due int32) bool {
 		return false
 	}
 	overdue := false
-	for _, h := range b.running {
-		j := &b.jobs[h]
-		if j.End > now {
-			continue
+	for i := range b.running {
+		if r := &b.running[i]; r.end <= now {
+			overdue = true
+			b.overrun(now, r)
 		}
-		overdue = true
-		b.overrun(now, j)
 	}
 	return overdue
 }
 
 // overrun books a running job that should have ended for as long again as it has
 // overrun, at least a second.
-func (b *Base) overrun(now batch.Time, j *Job) {
-	over := now.Sub(j.Start.Add(j.Walltime))
-	j.End = now.Add(max(over, batch.Second))
-	b.Profile.Reserve(now, j.End, j.Charge)
+func (b *Base) overrun(now batch.Time, r *running) {
+	j := &b.jobs[r.job]
+	over := now.Sub(r.start.Add(j.Walltime))
+	r.end = now.Add(max(over, batch.Second))
+	b.Profile.Reserve(now, r.end, j.Charge)
 }
 
 // Ends calls yield with each running job and its planned end, in no order that
 // means anything. It has the form of an iter.Seq2.
 func (b *Base) Ends(yield func(batch.Handle, batch.Time) bool) {
-	for _, h := range b.running {
-		if !yield(h, b.jobs[h].End) {
+	for i := range b.running {
+		if !yield(b.running[i].job, b.running[i].end) {
 			return
 		}
 	}
 }
 
 // PlannedEnd returns when a running job's walltime ends.
-func (b *Base) PlannedEnd(h batch.Handle) batch.Time { return b.jobs[h].End }
+func (b *Base) PlannedEnd(h batch.Handle) batch.Time { return b.running[b.jobs[h].at].end }

@@ -104,7 +104,7 @@ func (s *System) check(cmd *batch.Command) error {
 		return refuse(cmd.Key, ReasonBadJob, "memory: %d, accepted: 0 (not known) or more", job.Memory)
 	case job.CPU < 0 || job.CPU > batch.One:
 		return refuse(cmd.Key, ReasonBadJob, "cpu: %d, accepted: 0..%d", job.CPU, batch.One)
-	case job.Window != (batch.Window{}) || job.Into != batch.NoJob:
+	case job.Window != nil || job.Into != batch.NoJob:
 		return refuse(cmd.Key, ReasonUnsupported, "window: this system sets no windows aside")
 	}
 	return s.checkShape(cmd.Key, job.Shape, job.Memory)

@@ -166,7 +166,7 @@ func TestBadCommandsAreRefusedWithAReason(t *testing.T) {
 		{"cpu", ReasonBadJob, func(c *batch.Command) { c.Job.CPU = batch.One + 1 }},
 		{"too wide", ReasonTooWide, func(c *batch.Command) { c.Job.Shape.Width = 5 }},
 		{"charge", ReasonTooWide, func(c *batch.Command) { c.Job.Shape.Width = 2; c.Job.Memory = 201 }},
-		{"window", ReasonUnsupported, func(c *batch.Command) { c.Job.Window.End = 1 }},
+		{"window", ReasonUnsupported, func(c *batch.Command) { c.Job.Window = &batch.Window{End: 1} }},
 		{"into", ReasonUnsupported, func(c *batch.Command) { c.Job.Into = 1 }},
 	} {
 		t.Run(c.name, func(t *testing.T) {

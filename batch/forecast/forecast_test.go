@@ -279,7 +279,7 @@ func TestQueuesSetNoWindowAside(t *testing.T) {
 		}
 		var f forecast.Forecaster
 		out := make([]batch.Estimate, 1)
-		job := &batch.Job{Window: batch.Window{Start: 5, End: 9}}
+		job := &batch.Job{Window: &batch.Window{Start: 5, End: 9}}
 		f.Estimate(0, p, []batch.Ask{{Job: job, Shapes: []batch.Shape{{Width: 1, Walltime: 1}}}}, out)
 		if out[0].Starts[0] != batch.Never {
 			t.Errorf("%s: a window could be set aside at %d, want never", name, out[0].Starts[0])

@@ -38,7 +38,7 @@ func (f *Forecaster) answer(now batch.Time, q Queue, a *batch.Ask, out *batch.Es
 		f.open = append(f.open, int32(i))
 		f.charges = append(f.charges, q.ChargeOf(s.Width, a.Job.Memory))
 	}
-	if a.Job.Window.End != 0 {
+	if a.Job.Window != nil {
 		return // a queue sets nothing aside
 	}
 	from := max(now, a.From, a.Job.EarliestStart)

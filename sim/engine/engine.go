@@ -140,7 +140,7 @@ func (e *Engine) Admit(spec *batch.Job, work batch.Duration) {
 // closes by itself. A job placed with another shape is reported with it from then
 // on; its work stays.
 func (e *Engine) Apply(ev *batch.Event) {
-	if ev.Kind == batch.Reserve && ev.Spec.Window.End != 0 {
+	if ev.Kind == batch.Reserve && ev.Spec.Window != nil {
 		e.Admit(ev.Spec, 0)
 		e.reserveWindow(ev.Spec)
 	}

@@ -38,7 +38,7 @@ func TestAtOneInstantJobsEndThenWindowsCloseThenOthersOpen(t *testing.T) {
 	r := &recorder{}
 	e := engine.New(r, startsOf{}, nil)
 	reserve := func(h batch.Handle, from, to batch.Time) {
-		spec := &batch.Job{Handle: h, Window: batch.Window{Start: from, End: to}}
+		spec := &batch.Job{Handle: h, Window: &batch.Window{Start: from, End: to}}
 		e.Apply(&batch.Event{Kind: batch.Reserve, Job: h, Spec: spec})
 	}
 	reserve(1, 9, 12)
