@@ -38,7 +38,9 @@ type cli struct {
 	ServerCmd serverCmd `cmd:"" name:"server" group:"roles" help:"Run the server of a site."`
 	Sim       simCmd    `cmd:"" group:"what-if" help:"Replay workloads in virtual time."`
 
-	Service serviceCmd `cmd:"" hidden:"" help:"Run a bundled service: servers start these."`
+	Service   serviceCmd   `cmd:"" hidden:"" help:"Run a bundled service: servers start these."`
+	Supervise superviseCmd `cmd:"" hidden:"" help:"Run the programs of a site: servers start these."`
+	Gate      gateCmd      `cmd:"" hidden:"" help:"Wait to become a program: supervisors start these."`
 
 	VersionCmd versionCmd `cmd:"" name:"version" help:"Print the version."`
 }

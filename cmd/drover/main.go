@@ -10,6 +10,7 @@ import (
 )
 
 func main() {
+	gate()
 	os.Exit(run(&process{
 		args:   os.Args[1:],
 		getenv: os.Getenv,

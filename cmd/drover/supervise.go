@@ -1,0 +1,36 @@
+package main
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/seed-9b8f70bb/drover/supervisor"
+)
+
+// superviseCmd is the process that runs a site's programs. It logs to a file in
+// the data directory.
+type superviseCmd struct {
+	Dir      string        `required:"" type:"path" help:"The site's data directory."`
+	Linger   time.Duration `default:"10s" help:"How long to stay with nobody connected and no program left."`
+	Patience time.Duration `default:"5s" help:"How long one that is dying may keep the directory."`
+	ReadyFD  uintptr       `name:"ready-fd" help:"Descriptor to tell what became of the start."`
+	LogLevel string        `default:"info" enum:"trace,debug,info,warn,error" help:"What to log: ${enum}."`
+}
+
+func (c *superviseCmd) Run(a *app) error {
+	// The end of a terminal is not the end of what it started. Catching is not
+	// ignoring, which programs would inherit.
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
+	defer signal.Stop(hangup)
+	cfg := supervisor.ServeConfig{Dir: c.Dir, Linger: c.Linger, Patience: c.Patience, Level: hclog.LevelFromString(c.LogLevel)}
+	if c.ReadyFD != 0 {
+		syscall.CloseOnExec(int(c.ReadyFD))
+		cfg.Ready = os.NewFile(c.ReadyFD, "ready")
+	}
+	return supervisor.Serve(a.ctx, cfg)
+}

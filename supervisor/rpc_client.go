@@ -1,0 +1,111 @@
+package supervisor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"syscall"
+
+	"connectrpc.com/connect"
+
+	"github.com/seed-9b8f70bb/drover/process"
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
+)
+
+// errGone is wrapped by the error of a call that got no answer: the supervisor
+// is not there, or died.
+var errGone = errors.New("the supervisor does not answer")
+
+// remote is the supervisor of a directory, whichever life of it.
+type remote struct {
+	transport *http.Transport
+	calls     droverv1connect.SupervisorServiceClient
+}
+
+func newRemote(dir string) remote {
+	var protocols http.Protocols
+	protocols.SetUnencryptedHTTP2(true)
+	t := &http.Transport{
+		Protocols:   &protocols,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx, dir) },
+	}
+	return remote{t, droverv1connect.NewSupervisorServiceClient(
+		&http.Client{Transport: t}, "http://supervisor", connect.WithReadMaxBytes(largestMessage))}
+}
+
+func (r remote) close() { r.transport.CloseIdleConnections() }
+
+func (r remote) launch(ctx context.Context, a Attempt, spec process.Spec) (Status, error) {
+	res, err := r.calls.LaunchAttempt(ctx, launchMessage(a, spec))
+	if err != nil {
+		return Status{}, failure(ctx, err)
+	}
+	return statusOfMessage(res.GetStatus()), nil
+}
+
+func (r remote) attach(ctx context.Context, a Attempt) (Status, error) {
+	res, err := r.calls.AttachAttempt(ctx, &droverv1.AttachAttemptRequest{Name: nameMessage(a)})
+	if err != nil {
+		return Status{}, failure(ctx, err)
+	}
+	return statusOfMessage(res.GetStatus()), nil
+}
+
+// signal returns os.ErrProcessDone when the program has ended.
+func (r remote) signal(ctx context.Context, a Attempt, sig syscall.Signal) error {
+	res, err := r.calls.SignalAttempt(ctx, &droverv1.SignalAttemptRequest{Name: nameMessage(a), Signal: int32(sig)})
+	switch {
+	case connect.IsWireError(err) && connect.CodeOf(err) == connect.CodeNotFound:
+		return os.ErrProcessDone // its end is on its way here
+	case err != nil:
+		return failure(ctx, err)
+	case res.GetEnded():
+		return os.ErrProcessDone
+	}
+	return nil
+}
+
+// watch begins a watch and returns what waits for the next end.
+func (r remote) watch(ctx context.Context) (next func() (news, error), stop func(), err error) {
+	stream, err := r.calls.WatchAttempts(ctx, &droverv1.WatchAttemptsRequest{})
+	if err != nil {
+		return nil, nil, failure(ctx, err)
+	}
+	next = func() (news, error) {
+		if !stream.Receive() {
+			err := stream.Err()
+			if err == nil {
+				err = errors.New("end of the watch")
+			}
+			return news{}, failure(ctx, err)
+		}
+		return news{nameOf(stream.Msg().GetName()), statusOfMessage(stream.Msg().GetStatus())}, nil
+	}
+	stop = func() { _ = stream.Close() } // what it would say has been heard
+	if _, err := next(); err != nil {
+		stop()
+		return nil, nil, err
+	}
+	return next, stop, nil
+}
+
+// failure tells an answer from none.
+func failure(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case connect.IsWireError(err):
+		return err
+	}
+	return fmt.Errorf("%w: %w", errGone, err)
+}
+
+// refusedByFace reports whether a call was refused for what it asks, so that
+// nothing was done.
+func refusedByFace(err error) bool {
+	return connect.IsWireError(err) && connect.CodeOf(err) == connect.CodeInvalidArgument
+}

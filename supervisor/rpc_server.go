@@ -1,0 +1,116 @@
+package supervisor
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"os"
+	"syscall"
+	"time"
+
+	"connectrpc.com/connect"
+	"github.com/hashicorp/go-hclog"
+
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
+)
+
+// largestMessage bounds a message, in bytes. Linux takes 2 MiB of arguments and
+// environment as a rule.
+const largestMessage = 4 << 20
+
+// face is the supervisor's RPC face.
+type face struct{ *supervisor }
+
+// face returns an HTTP server that is not started.
+func (s *supervisor) face() *http.Server {
+	mux := http.NewServeMux()
+	mux.Handle(droverv1connect.NewSupervisorServiceHandler(face{s}, connect.WithReadMaxBytes(largestMessage)))
+	var protocols http.Protocols
+	protocols.SetUnencryptedHTTP2(true)
+	return &http.Server{
+		Handler: mux, Protocols: &protocols,
+		ReadHeaderTimeout: 10 * time.Second,
+		ErrorLog:          s.log.Named("http").StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug}),
+	}
+}
+
+func (f face) LaunchAttempt(ctx context.Context, req *droverv1.LaunchAttemptRequest) (*droverv1.LaunchAttemptResponse, error) {
+	a, err := attemptOf(req.GetName())
+	if err != nil {
+		return nil, err
+	}
+	spec := specOf(req)
+	if err := checkSpec(&spec); err != nil {
+		return nil, connect.NewError(connect.CodeInvalidArgument, err)
+	}
+	st, err := f.launch(ctx, a, spec)
+	if err != nil {
+		return nil, f.failed(err)
+	}
+	return &droverv1.LaunchAttemptResponse{Status: statusMessage(st)}, nil
+}
+
+func (f face) AttachAttempt(ctx context.Context, req *droverv1.AttachAttemptRequest) (*droverv1.AttachAttemptResponse, error) {
+	a, err := attemptOf(req.GetName())
+	if err != nil {
+		return nil, err
+	}
+	st, err := f.attach(ctx, a)
+	if err != nil {
+		return nil, f.failed(err)
+	}
+	return &droverv1.AttachAttemptResponse{Status: statusMessage(st)}, nil
+}
+
+func (f face) SignalAttempt(_ context.Context, req *droverv1.SignalAttemptRequest) (*droverv1.SignalAttemptResponse, error) {
+	a, err := attemptOf(req.GetName())
+	if err != nil {
+		return nil, err
+	}
+	err = f.signal(a, syscall.Signal(req.GetSignal()))
+	switch {
+	case errors.Is(err, os.ErrProcessDone):
+		return &droverv1.SignalAttemptResponse{Ended: true}, nil
+	case errors.Is(err, errUnknown):
+		return nil, connect.NewError(connect.CodeNotFound, err)
+	case err != nil:
+		return nil, f.failed(err)
+	}
+	return &droverv1.SignalAttemptResponse{}, nil
+}
+
+func (f face) WatchAttempts(ctx context.Context, _ *droverv1.WatchAttemptsRequest, stream *connect.ServerStream[droverv1.WatchAttemptsResponse]) error {
+	w := f.watchers.add()
+	defer f.watchers.remove(w)
+	if err := stream.Send(&droverv1.WatchAttemptsResponse{}); err != nil {
+		return err
+	}
+	for {
+		all, err := f.watchers.next(ctx, w)
+		if errors.Is(err, errSlow) {
+			return connect.NewError(connect.CodeResourceExhausted, err)
+		}
+		if err != nil {
+			return err
+		}
+		for i := range all {
+			err := stream.Send(&droverv1.WatchAttemptsResponse{
+				Name: nameMessage(all[i].Attempt), Status: statusMessage(all[i].Status),
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// failed gives an error that nobody expects its code. The caller runs for the
+// same user, and may see paths.
+func (f face) failed(err error) error {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	f.log.Error("call failed", "error", err)
+	return connect.NewError(connect.CodeInternal, err)
+}
