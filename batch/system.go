@@ -120,7 +120,7 @@ type Found struct {
 	Started time.Time
 	Ended   time.Time  // zero before
 	Nodes   []string   // names of where it runs or ran, each once
-	Places  []Location // the same to the last processor; to be given back after a restart
+	Places  []Location // the same to the last processor, for Adopt; not to be changed
 	Outcome Outcome    // of PhaseEnded
 }
 

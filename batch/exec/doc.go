@@ -22,11 +22,36 @@
 //	Submit ───────────────────▶ queued                 held
 //	                             │  ◀──Release, Place──
 //	                           start
+//	                             ▼
+//	                          starting ── launched ──▶ running, paused
 //
-// Place is for a queued attempt too, and Cancel for all three. A reserved attempt
-// has a place in the plan, if the policy plans, and no decision of the policy can
-// start it. Place gives an attempt another shape: its processors, walltime and
-// environment are from then on those of that shape.
+// Place is for a queued attempt too, and Cancel for all. A reserved attempt has a
+// place in the plan, if the policy plans, and no decision of the policy can start
+// it. Hold takes it out of the plan, and it stays reserved; its confirmation then
+// puts it back where its reservation had put it. Place gives an attempt another
+// shape: its processors, walltime, arguments and environment are from then on those
+// of that shape.
+//
+// # Starting
+//
+// From the policy's decision on an attempt has its processors and uses its
+// walltime: it is starting. Its goroutine asks Programs what to run and the Launcher
+// to run it, which may first have to make the decision durable or to claim the
+// attempt for itself. Nobody hears of it as running before there is a process. What
+// is ordered meanwhile, an end or a pause, is done to the process as soon as there
+// is one.
+//
+// # Ends
+//
+// An attempt ends as its process did, unless it was being ended: then as it was
+// told to, whatever its exit says. A launch that fails would fail again and ends it
+// as EndStartFailed, one that wraps ErrNeverRan as EndNeverRan. Where nobody saw the
+// exit it is EndLost.
+//
+// # Restarts
+//
+// Release ends a system whose jobs shall outlive it; the next one adopts them
+// (Config.Adopt), with the places and the start that Found told of them.
 //
 // # Processes
 //
@@ -36,7 +61,7 @@
 // has ended the others are killed, and only when all are gone is the capacity
 // given back. A process that leaves the group (setsid) is out of reach until
 // there are control groups. Processes do not die with the server; Close ends
-// them.
+// them, and Release does not.
 //
 // # Decisions
 //

@@ -11,6 +11,9 @@ import (
 // of its own for each attempt. Its error text goes to the job's owner: it names
 // no path of the server.
 //
+// Nothing tells a Launch under way that the system closes: Close waits for it, so
+// it had better end by itself when the server stops.
+//
 // An error says that the program does not run and never will. One that wraps
 // ErrNeverRan says besides that this was no fault of the program.
 type Launcher interface {
@@ -20,7 +23,8 @@ type Launcher interface {
 // Process is a program that was started, with everything it starts itself.
 type Process interface {
 	// Signal sends sig to all of it. It returns os.ErrProcessDone, and sends
-	// nothing, when the program has already ended.
+	// nothing, when the program has already ended. It is called by the loop, and
+	// everything else waits until it returns.
 	Signal(sig syscall.Signal) error
 	// Wait returns when nothing of it is left. It is called once.
 	Wait() Exit

@@ -72,8 +72,8 @@ func TestWatchTellsTheLatestStateOfWhatChangedAndThenWaits(t *testing.T) {
 		s := open(t, Config{Launcher: l, Grace: 1})
 		ctx := context.Background()
 		do(t, s, submission("a", 1, batch.Program{Args: []string{"x"}}), submission("b", 4, batch.Program{Args: []string{"x"}}))
-		do(t, s, order(batch.CmdHold, "b"))
 		synctest.Wait() // for the launch
+		do(t, s, order(batch.CmdHold, "b"))
 		first, err := s.Watch(ctx, 0)
 		if err != nil || names(first.Jobs) != "a:running b:held" {
 			t.Fatalf("first answer: %s, %v", names(first.Jobs), err)
