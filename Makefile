@@ -101,6 +101,11 @@ fuzz: ## every fuzz target for FUZZTIME (10s) each
 		go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$package" < /dev/null
 	done
 
+# Not part of `make test`: it wants spin, and takes minutes.
+.PHONY: model
+model: ## check the protocol's model and its planted faults (needs spin and gcc)
+	@docs/protocol/check.sh
+
 # Only packages that use rapid know its flags.
 .PHONY: soak
 soak: ## race tests with RAPID_CHECKS (2000) per property, then SOAKTIME (1m) per fuzz target
