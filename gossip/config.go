@@ -41,12 +41,19 @@ type Config struct {
 	API          int      // version of drover.v1, at least 1
 	Capabilities []string // what the member can do beyond it
 	Seeds        []string // host:port of members to ask first; may be down now
-	Logger       hclog.Logger
+	// Rejoin is how often those who are missing are asked whether they are back:
+	// seeds that are no members, all seeds while somebody is lost, and the last
+	// addresses of the lost. 0 stands for 2s.
+	Rejoin time.Duration
+	Logger hclog.Logger
 }
 
-// rejoin is how long a member waits before it asks its seeds again, when it is
-// alone or has lost somebody: after a partition nobody else would.
-const rejoin = 2 * time.Second
+// defaultRejoin is the usual Config.Rejoin.
+const defaultRejoin = 2 * time.Second
+
+// dialing bounds how long one member is asked over TCP: a host that has gone
+// must not keep others from being asked.
+const dialing = 3 * time.Second
 
 // validate returns the host and port to bind; an error names every bad field.
 func (c *Config) validate() (host string, port int, err error) {
@@ -72,6 +79,9 @@ func (c *Config) validate() (host string, port int, err error) {
 			errs = append(errs, fmt.Errorf("seeds[%d]: %q, accepted: host:port", i, s))
 		}
 	}
+	if c.Rejoin < 0 {
+		errs = append(errs, fmt.Errorf("rejoin: %v, accepted: 0s (for %v) or more", c.Rejoin, defaultRejoin))
+	}
 	if len(errs) > 0 {
 		return "", 0, fmt.Errorf("gossip: %w", errors.Join(errs...))
 	}
@@ -85,6 +95,9 @@ func (c *Config) validate() (host string, port int, err error) {
 func timing(host string) *memberlist.Config {
 	ip := net.ParseIP(host)
 	c := memberlist.DefaultLANConfig()
+	// A rumour is told a few times only, and members that join at once can miss
+	// each other's. Two who compare all they know are the remedy.
+	c.PushPullInterval = 5 * time.Second
 	if host == "localhost" || ip != nil && ip.IsLoopback() {
 		c = memberlist.DefaultLocalConfig()
 		c.GossipInterval = 50 * time.Millisecond
@@ -93,5 +106,6 @@ func timing(host string) *memberlist.Config {
 		c.SuspicionMaxTimeoutMult = 2
 	}
 	c.DeadNodeReclaimTime = time.Millisecond
+	c.TCPTimeout = dialing
 	return c
 }

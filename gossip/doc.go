@@ -15,4 +15,9 @@
 //
 // A member that left said so and is forgotten. One that stopped answering is
 // lost: it stays in the list, because its jobs may still run.
+//
+// A member that is started anew knows nobody, and its seeds may all be dead. So
+// those that knew it look for it: they ask the last address of whoever is lost,
+// and each answer to a probe tells the life of who answers, so that one that was
+// back before anybody missed it is seen too.
 package gossip

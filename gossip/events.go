@@ -23,7 +23,7 @@ func (g *Group) put(n *memberlist.Node) {
 	g.generation++
 	g.members[n.Name] = Member{
 		Name: name, Role: m.role, URL: m.url, API: m.api, Capabilities: m.capabilities,
-		Generation: g.generation, instance: m.instance,
+		Generation: g.generation, instance: m.instance, address: n.Address(),
 	}
 	g.signal()
 }

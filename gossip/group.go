@@ -3,10 +3,9 @@ package gossip
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"fmt"
-	"net"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -29,7 +28,8 @@ type Member struct {
 	Generation uint64
 
 	instance  uint64
-	departing bool // has said goodbye
+	address   string // of its gossip
+	departing bool   // has said goodbye
 }
 
 // Group is one process's membership. Its methods may be called from several
@@ -37,9 +37,12 @@ type Member struct {
 type Group struct {
 	log     hclog.Logger
 	self    string // memberlist's name of this member
+	address string // host:port of this member's gossip
 	goodbye []byte // what it says when it leaves
 	list    *memberlist.Memberlist
 	changed chan struct{}
+	anew    chan string   // addresses of members that were started anew
+	rejoin  time.Duration // between two looks at who is missing
 
 	mu         sync.Mutex
 	members    map[string]Member // by memberlist's name
@@ -75,7 +78,12 @@ func Join(cfg Config) (*Group, error) {
 		self:    self,
 		goodbye: farewell{name: self, instance: instance}.encode(),
 		changed: make(chan struct{}, 1),
+		anew:    make(chan string, 16),
+		rejoin:  cfg.Rejoin,
 		members: make(map[string]Member),
+	}
+	if g.rejoin == 0 {
+		g.rejoin = defaultRejoin
 	}
 	mc := timing(host)
 	mc.Name = g.self
@@ -86,25 +94,23 @@ func Join(cfg Config) (*Group, error) {
 	mc.AdvertisePort = port
 	mc.Delegate = delegate{g: g, meta: encoded}
 	mc.Events = events{g}
+	mc.Ping = pings{g: g, payload: binary.AppendUvarint(nil, instance)}
 	mc.Logger = log.StandardLogger(&hclog.StandardLoggerOptions{InferLevels: true})
 	list, err := memberlist.Create(mc)
 	if err != nil {
 		return nil, fmt.Errorf("gossip: bind %s: %w", cfg.Bind, err)
 	}
 	g.list = list
+	g.address = list.LocalNode().Address()
 	ctx, stop := context.WithCancel(context.Background())
 	g.stop = stop
-	if len(cfg.Seeds) > 0 {
-		g.stopped.Go(func() { g.keepJoined(ctx, cfg.Seeds) })
-	}
+	g.stopped.Go(func() { g.keepJoined(ctx, cfg.Seeds) })
+	g.stopped.Go(func() { g.seekLost(ctx) })
 	return g, nil
 }
 
 // Addr returns the host:port of this member's gossip, to serve as a seed.
-func (g *Group) Addr() string {
-	n := g.list.LocalNode()
-	return net.JoinHostPort(n.Addr.String(), strconv.Itoa(int(n.Port)))
-}
+func (g *Group) Addr() string { return g.address }
 
 // Changed receives a value after Members has changed, one for any number of
 // changes. It is for one reader.
@@ -123,75 +129,4 @@ func (g *Group) Members() []Member {
 		return cmp.Or(cmp.Compare(a.Role, b.Role), strings.Compare(a.Name, b.Name))
 	})
 	return all
-}
-
-// keepJoined asks those seeds that wanting names.
-func (g *Group) keepJoined(ctx context.Context, seeds []string) {
-	tick := time.NewTicker(rejoin)
-	defer tick.Stop()
-	for {
-		if wanted := g.wanting(ctx, seeds); len(wanted) > 0 {
-			if _, err := g.list.Join(wanted); err != nil {
-				g.log.Debug("no seed answers", "seeds", wanted, "error", err)
-			}
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-	}
-}
-
-// wanting returns the seeds to ask: all while this member is alone or misses
-// somebody, and otherwise those that are no members. One of them may have left
-// and been started anew, and if it has no seeds itself nobody else would find it.
-func (g *Group) wanting(ctx context.Context, seeds []string) []string {
-	members := g.list.Members()
-	if len(members) < 2 || g.missing() {
-		return seeds
-	}
-	here := make(map[string]bool, len(members))
-	for _, n := range members {
-		here[n.Address()] = true
-	}
-	var wanted []string
-	for _, s := range seeds {
-		if !here[s] && !resolves(ctx, s, here) {
-			wanted = append(wanted, s)
-		}
-	}
-	return wanted
-}
-
-// missing says whether somebody has been lost.
-func (g *Group) missing() bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for _, m := range g.members {
-		if m.Lost {
-			return true
-		}
-	}
-	return false
-}
-
-// resolves says whether one of the addresses of a host:port is among those here.
-func resolves(ctx context.Context, address string, here map[string]bool) bool {
-	host, port, err := net.SplitHostPort(address)
-	if err != nil {
-		return false
-	}
-	ctx, cancel := context.WithTimeout(ctx, rejoin)
-	defer cancel()
-	ips, err := net.DefaultResolver.LookupHost(ctx, host)
-	if err != nil {
-		return false
-	}
-	for _, ip := range ips {
-		if here[net.JoinHostPort(ip, port)] {
-			return true
-		}
-	}
-	return false
 }

@@ -5,8 +5,11 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"net/netip"
 	"sync"
 	"time"
+
+	"github.com/hashicorp/memberlist"
 )
 
 // leaving is how long Leave waits for the news to spread when ctx says nothing.
@@ -46,14 +49,17 @@ func (g *Group) finish(ctx context.Context, polite bool) error {
 // It returns when all have it or ctx ends.
 func (g *Group) sayGoodbye(ctx context.Context) {
 	var sent sync.WaitGroup
-	for _, n := range g.list.Members() {
-		if n.Name != g.self {
-			sent.Go(func() {
-				if err := g.list.SendReliable(n, g.goodbye); err != nil {
-					g.log.Debug("no goodbye", "to", n.Name, "error", err)
-				}
-			})
+	for _, m := range g.Members() {
+		at, err := netip.ParseAddrPort(m.address)
+		if err != nil || m.Lost {
+			continue
 		}
+		sent.Go(func() {
+			to := memberlist.Node{Name: m.Role.String() + "/" + m.Name, Addr: at.Addr().AsSlice(), Port: at.Port()}
+			if err := g.list.SendReliable(&to, g.goodbye); err != nil {
+				g.log.Debug("no goodbye", "to", to.Name, "error", err)
+			}
+		})
 	}
 	all := make(chan struct{})
 	go func() { sent.Wait(); close(all) }()

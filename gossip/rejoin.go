@@ -1,0 +1,156 @@
+package gossip
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/memberlist"
+)
+
+// keepJoined asks those seeds that wanting names, again and again, and members
+// that were started anew at once.
+func (g *Group) keepJoined(ctx context.Context, seeds []string) {
+	tick := time.NewTicker(g.rejoin)
+	defer tick.Stop()
+	wanted := g.wanting(ctx, seeds)
+	for {
+		if len(wanted) > 0 {
+			if _, err := g.list.Join(wanted); err != nil {
+				g.log.Debug("no seed answers", "seeds", wanted, "error", err)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case address := <-g.anew:
+			wanted = []string{address}
+		case <-tick.C:
+			wanted = g.wanting(ctx, seeds)
+		}
+	}
+}
+
+// seekLost asks the members that are lost, one after the other, whether they
+// are back. One that was started anew may know nobody, and be nobody's seed.
+func (g *Group) seekLost(ctx context.Context) {
+	tick := time.NewTicker(g.rejoin)
+	defer tick.Stop()
+	last := ""
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		address, name := g.nextLost(last)
+		if last = name; name == "" {
+			continue
+		}
+		if _, err := g.list.Join([]string{address}); err != nil {
+			g.log.Debug("still lost", "member", name, "error", err)
+		}
+	}
+}
+
+// nextLost returns the lost member whose name comes after another, or else the
+// first one; "" if nobody is lost.
+func (g *Group) nextLost(after string) (address, name string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var lost []string
+	for name, m := range g.members {
+		if m.Lost {
+			lost = append(lost, name)
+		}
+	}
+	if len(lost) == 0 {
+		return "", ""
+	}
+	slices.SortFunc(lost, func(a, b string) int { // those after the last one first
+		return cmp.Or(cmp.Compare(min(strings.Compare(after, a), 0), min(strings.Compare(after, b), 0)), strings.Compare(a, b))
+	})
+	return g.members[lost[0]].address, lost[0]
+}
+
+// wanting returns the seeds to ask: all while this member is alone or misses
+// somebody, and otherwise those that are no members. One of them may have left
+// and been started anew, and if it has no seeds itself nobody else would find it.
+func (g *Group) wanting(ctx context.Context, seeds []string) []string {
+	here, missing := g.addresses()
+	if len(here) == 0 || missing {
+		return seeds
+	}
+	here[g.address] = true
+	var wanted []string
+	for _, s := range seeds {
+		if !here[s] && !resolves(ctx, s, here) {
+			wanted = append(wanted, s)
+		}
+	}
+	return wanted
+}
+
+// addresses returns where the others are, and whether somebody has been lost.
+func (g *Group) addresses() (here map[string]bool, missing bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	here = make(map[string]bool, len(g.members)+1)
+	for _, m := range g.members {
+		if m.Lost {
+			missing = true
+		} else {
+			here[m.address] = true
+		}
+	}
+	return here, missing
+}
+
+// resolves says whether one of the addresses of a host:port is among those here.
+func resolves(ctx context.Context, address string, here map[string]bool) bool {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, defaultRejoin)
+	defer cancel()
+	ips, err := net.DefaultResolver.LookupHost(ctx, host)
+	if err != nil {
+		return false
+	}
+	for _, ip := range ips {
+		if here[net.JoinHostPort(ip, port)] {
+			return true
+		}
+	}
+	return false
+}
+
+// pings has members tell each other, with every answer to a probe, which life
+// they are in. One that is started anew at its old address goes on answering
+// probes, so that nobody loses it, and yet knows nobody.
+type pings struct {
+	g       *Group
+	payload []byte // this life's instance
+}
+
+func (p pings) AckPayload() []byte { return p.payload }
+
+// NotifyPingComplete is called while a probe is under way, and must not block.
+func (p pings) NotifyPingComplete(n *memberlist.Node, _ time.Duration, payload []byte) {
+	instance, read := binary.Uvarint(payload)
+	p.g.mu.Lock()
+	m, known := p.g.members[n.Name]
+	p.g.mu.Unlock()
+	if read <= 0 || !known || m.instance == instance {
+		return // of a member that does not tell, nothing follows
+	}
+	select {
+	case p.g.anew <- n.Address():
+	default: // the next answer tells again
+	}
+}
