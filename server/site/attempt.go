@@ -36,7 +36,7 @@ func (s *Site) Running(now batch.Time, key batch.Key, nodes []string, places []b
 // Ended says that the attempt ended at now, and what it has written. A batch
 // system's refusal to queue it is an end as well: batch.EndStartFailed. After
 // batch.EndNeverRan the job waits again and gets another attempt, and so it does
-// after batch.EndLost if it may be executed twice.
+// after batch.EndLost if it may be executed twice; Config.Attempts bounds that.
 func (s *Site) Ended(now batch.Time, key batch.Key, outcome batch.Outcome, outputs []Output) (Job, error) {
 	j, err := s.attempt(key)
 	if err != nil {
@@ -44,7 +44,7 @@ func (s *Site) Ended(now batch.Time, key batch.Key, outcome batch.Outcome, outpu
 	}
 	e := eventOf(outcome)
 	lives := j.State == Waiting || j.State == Held || j.State == Moving || j.State == Starting || j.State == Running
-	again := e == OnNeverRan && j.Attempt < s.config.Attempts || e == OnLost && j.Needs.Restartable
+	again := (e == OnNeverRan || e == OnLost && j.Needs.Restartable) && j.Attempt < s.config.Attempts
 	switch {
 	case lives && again:
 		s.requeue(now, j)
@@ -100,14 +100,19 @@ func (s *Site) happen(now batch.Time, j *Job, e Event, note func()) (Job, error)
 		}
 		j.State = to
 		j.busy = e == OnStarting || e == OnRunning
+		j.Cancel = j.Cancel && !to.Final()
 	})
-	if to.Final() {
+	switch {
+	case to.Final():
 		s.book.load.Ended++
+	case to == Running && j.Cancel: // recorded while it was being handed over
+		s.kill(j)
 	}
 	return *j, nil
 }
 
-// leave ends what a round or a move wanted of a job that has started.
+// leave ends what a round or a move wanted of a job. The caller sets its new
+// state.
 func (s *Site) leave(now batch.Time, j *Job, why string) {
 	if j.State == Moving || j.State == Yielding {
 		s.abort(now, j, why)
@@ -138,18 +143,20 @@ func (s *Site) Claimed(now batch.Time, key batch.Key, won bool) {
 	case j.State == Yielding && won && !j.Cancel:
 		s.commit(now, j)
 	case j.State == Yielding && won:
-		s.abort(now, j, "it was cancelled")
+		s.leave(now, j, "it was cancelled")
 		s.cancelled(now, j)
 	case j.State == Yielding:
-		s.abort(now, j, "it has started")
+		s.leave(now, j, "it has started")
 		s.change(j, func() { j.State, j.busy = Starting, true })
 		if j.Cancel {
 			s.kill(j)
 		}
-	case j.State == Cancelling && !j.busy && won:
+	case j.State == Cancelling && won && !j.busy:
 		s.cancelled(now, j)
-	case j.State == Cancelling && !j.busy:
-		s.change(j, func() { j.busy = true })
+	case j.State == Cancelling && !won:
+		if !j.busy { // unless it was heard to run before
+			s.change(j, func() { j.busy = true })
+		}
 		s.command(batch.CmdCancel, j.Key())
 	}
 }

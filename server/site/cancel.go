@@ -28,12 +28,8 @@ func (s *Site) Cancel(now batch.Time, id batch.JobID) (Job, error) {
 			s.command(batch.CmdCancel, j.Key())
 		}
 	case Waiting, Held, Moving:
-		if j.State == Moving {
-			s.abort(now, j, "it was cancelled")
-		}
-		s.unhold(j)
+		s.leave(now, j, "it was cancelled")
 		s.change(j, func() { j.State, j.Cancel = Cancelling, true })
-		s.arm(j, batch.Never)
 		s.claim(j)
 	}
 	return *j, nil

@@ -58,7 +58,6 @@ func (s *Site) Take(now batch.Time, out *Effects) {
 		if s.book.byID[j.ID] == j && j.tombstone() { // it was only asked about
 			s.book.remove(j)
 		}
-		j.recalled = false
 	}
 	s.dirty, s.recalled = s.dirty[:0], s.recalled[:0]
 	out.Plans = append(out.Plans[:0], s.fx.Plans...)

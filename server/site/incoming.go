@@ -45,14 +45,15 @@ func (j *Job) receptive() bool { return j.State == Absent || j.State == Gone || 
 // Transit, for drop.
 func (s *Site) expect(now batch.Time, j *Job, next *Job, m *Message) {
 	if j == nil {
-		j = &Job{ID: m.Job, due: batch.Never, Started: batch.Never, Ended: batch.Never}
+		j = &Job{ID: m.Job, Started: batch.Never, Ended: batch.Never}
 		s.book.add(j)
 	} else if j.State == Incoming { // under an epoch that the source has given up
 		s.command(batch.CmdCancel, j.Key())
 	}
+	s.arm(j, batch.Never)
 	s.change(j, func() {
 		before := j.Transit
-		next.Withdrawn, next.Revision, next.index, next.dirty, next.recalled = j.Withdrawn, j.Revision, j.index, j.dirty, j.recalled
+		next.Withdrawn, next.Revision, next.index, next.dirty = j.Withdrawn, j.Revision, j.index, j.dirty
 		next.Order = s.book.next()
 		*j = *next
 		j.State = Incoming
@@ -111,6 +112,9 @@ func (s *Site) confirmed(now batch.Time, j *Job, m *Message) MessageKind {
 		// It was promised that this cannot be: the record of the reservation is
 		// gone. Without an answer the source keeps the job for an operator.
 		return 0
+	case j.State != Incoming && j.receptive():
+		// An operator's word had it dropped, and was wrong.
+		return 0
 	case m.Epoch < j.Epoch:
 		return Superseded
 	case j.State == Incoming && j.Transit.Peer == m.From:
@@ -138,16 +142,15 @@ func (s *Site) arrive(now batch.Time, j *Job) {
 
 // drop puts back what this site knew of a job before it was incoming, and keeps
 // the highest epoch.
-func (s *Site) drop(now batch.Time, j *Job, why string) {
+func (s *Site) drop(j *Job) {
 	s.command(batch.CmdCancel, j.Key())
 	s.arm(j, batch.Never)
 	s.change(j, func() {
 		j.State, j.Cancel = Absent, false
-		if t := j.transit(); t.Gone != 0 {
+		t := j.transit()
+		t.Peer, t.Moves, t.Idle, t.Expected = t.GoneTo, nil, false, 0
+		if t.Gone != 0 {
 			j.State = Gone
-			t.Peer, t.Moves, t.Idle, t.Expected = t.GoneTo, nil, false, 0
-		} else {
-			t.Peer, t.Moves, t.Idle, t.Expected = "", nil, false, 0
 		}
 		j.forget()
 	})
@@ -160,9 +163,12 @@ func (s *Site) realise(now batch.Time, j *Job) {
 		return
 	}
 	gain := j.Transit.Expected.Sub(now)
-	j.transit().note(func(m *Move) {
-		if m.State == MoveCommitted && m.To == s.config.Name {
+	t := j.transit()
+	t.Moves = slices.Clone(t.Moves)
+	for i := len(t.Moves) - 1; i >= 0; i-- { // those after it were tried from here
+		if m := &t.Moves[i]; m.State == MoveCommitted && m.To == s.config.Name {
 			m.Realised = &gain
+			return
 		}
-	})
+	}
 }

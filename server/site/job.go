@@ -34,13 +34,12 @@ type Job struct {
 	Revision  uint64      // counts changes, from 1
 
 	fingerprint fingerprint // of the request
-	due         batch.Time  // of its timer; Never for none
 	index       int32       // in the book
+	slot        int32       // in the timers, from 1; 0: it has none
 	tries       uint8       // of the message that is repeated now
 	busy        bool        // holds processors
 	dirty       bool        // changed since the last Take
 	fresh       bool        // its dossier was not written yet
-	recalled    bool        // it was brought back to memory by Recall
 }
 
 // Needs is what planners are told of a job beside its shape.

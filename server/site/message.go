@@ -77,7 +77,7 @@ func (s *Site) Receive(now batch.Time, m *Message, plan Plan) (answer Message, r
 	case Drop:
 		answer.Kind = Dropped
 		if j != nil && j.State == Incoming && j.Epoch == m.Epoch && j.Transit.Peer == m.From {
-			s.drop(now, j, "the source has kept it")
+			s.drop(j)
 		}
 	case Resolve:
 		answer.Kind = j.verdict(m.Epoch)
@@ -112,7 +112,7 @@ func (s *Site) hear(now batch.Time, j *Job, m *Message, plan Plan) {
 	case j.State == Incoming && j.Epoch == m.Epoch && t.Peer == m.From:
 		switch m.Kind {
 		case Aborted:
-			s.drop(now, j, "the source has kept it")
+			s.drop(j)
 		case Committed:
 			s.arrive(now, j)
 		}

@@ -47,11 +47,11 @@ func (s *Site) Move(now batch.Time, o Order, plan Plan) (Job, error) {
 	if err := s.mayMove(j, o.To); err != nil {
 		return *j, err
 	}
-	expected := batch.Time(0)
+	stay := batch.Time(0)
 	if end, ok := plan.Standing(now, j.Key()); ok && end != batch.Never {
-		expected = end
+		stay = end
 	}
-	s.depart(now, j, o, expected)
+	s.depart(now, j, o, stay)
 	return *j, nil
 }
 
@@ -67,13 +67,13 @@ func (s *Site) mayMove(j *Job, to string) error {
 }
 
 // depart writes MOVING(T, e) and asks T for a place.
-func (s *Site) depart(now batch.Time, j *Job, o Order, expected batch.Time) {
+func (s *Site) depart(now batch.Time, j *Job, o Order, stay batch.Time) {
 	s.change(j, func() {
 		j.State = Moving
 		j.Epoch++
 		j.tries = 0
 		t := j.transit()
-		t.Peer, t.MinGain, t.Since, t.Expected = o.To, o.MinGain, now, expected
+		t.Peer, t.MinGain, t.Since, t.Stay = o.To, o.MinGain, now, stay
 		t.Assigned = append(slices.Clip(t.Assigned), Verdict{Epoch: j.Epoch})
 		t.begin(Move{
 			From: s.config.Name, To: o.To, Epoch: j.Epoch, State: MovePending, Ordered: now,
@@ -87,8 +87,8 @@ func (s *Site) depart(now batch.Time, j *Job, o Order, expected batch.Time) {
 func (s *Site) ask(now batch.Time, j *Job) {
 	t := j.Transit
 	p := &Parcel{Dossier: j.Dossier, Sent: now, Age: now.Sub(j.Submitted), Present: batch.Forever, Moves: t.Moves}
-	if t.Expected != 0 {
-		p.Present = max(t.Expected.Sub(now), 0)
+	if t.Stay != 0 {
+		p.Present = max(t.Stay.Sub(now), 0)
 	}
 	s.send(j, Message{Kind: Reserve, Epoch: j.Epoch, Parcel: p})
 	s.arm(j, min(s.backoff(now, j), t.Since.Add(s.config.Patience.Move)))
@@ -150,7 +150,7 @@ func (s *Site) abort(now batch.Time, j *Job, why string) {
 	s.send(j, Message{Kind: Drop, Epoch: j.Epoch})
 	s.change(j, func() {
 		t := j.transit()
-		t.Peer, t.Expected = "", 0
+		t.Peer, t.Stay = "", 0
 		t.note(func(m *Move) { m.State, m.Settled, m.Why = MoveAborted, now, why })
 	})
 }
@@ -163,7 +163,7 @@ func (s *Site) commit(now batch.Time, j *Job) {
 		j.tries = 0
 		t := j.transit()
 		t.Gone, t.GoneTo, t.Acked = j.Epoch, t.Peer, false
-		t.Round = ""
+		t.Round, t.Stay = "", 0
 		t.Assigned = slices.Clone(t.Assigned)
 		t.Assigned[len(t.Assigned)-1].Committed = true
 		t.note(func(m *Move) { m.State, m.Settled = MoveCommitted, now })

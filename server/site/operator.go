@@ -31,6 +31,9 @@ const (
 	SettleTakeBack                        // at the source: the target is lost
 )
 
+// settled begins the reason of what an operator has declared.
+const settled = "settled by an operator: "
+
 // Settle ends the move of an epoch by an operator's word. It is the one thing in
 // the protocol that proves nothing: when the word is wrong the job runs twice, or
 // is lost. The error is a *Refusal.
@@ -58,9 +61,10 @@ func (s *Site) Settle(now batch.Time, id batch.JobID, epoch uint32, settlement S
 	}
 	switch settlement {
 	case SettleCommitted:
+		s.change(j, func() { j.transit().note(func(m *Move) { m.Why = settled + reason }) })
 		s.arrive(now, j)
 	case SettleAborted:
-		s.drop(now, j, reason)
+		s.drop(j)
 	case SettleTakeBack:
 		s.takeBack(now, j, reason)
 	}
@@ -79,7 +83,7 @@ func (s *Site) takeBack(now batch.Time, j *Job, reason string) {
 		t.Assigned[len(t.Assigned)-1].Committed = false
 		t.Assigned = append(t.Assigned, Verdict{Epoch: j.Epoch})
 		t.Peer, t.Gone, t.GoneTo = "", 0, ""
-		t.note(func(m *Move) { m.State, m.Settled, m.Why = MoveAborted, now, "taken back by an operator: "+reason })
+		t.note(func(m *Move) { m.State, m.Settled, m.Why = MoveAborted, now, settled+reason })
 	})
 	s.plan(batch.CmdSubmit, j)
 }

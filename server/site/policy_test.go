@@ -21,11 +21,11 @@ type cluster struct {
 }
 
 func (c *cluster) submit(t *rapid.T, now batch.Time, r *Request, runtime batch.Duration) {
-	j, cmds, err := c.site.Submit(now, Submission{ID: batch.JobID(fmt.Sprint(len(c.jobs))), Request: r}, c.policy)
+	j, err := c.site.Submit(now, Submission{ID: batch.JobID(fmt.Sprint(len(c.jobs))), Request: r}, c.policy)
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec := cmds[0].Job
+	spec := take(c.site, now).Plans[0].Job
 	spec.Handle = batch.Handle(len(c.jobs) + 1)
 	c.jobs, c.ends, c.runtime = append(c.jobs, j), append(c.ends, batch.Never), append(c.runtime, min(runtime, spec.Shape.Walltime))
 	c.policy.Apply(now, &batch.Event{Kind: batch.Submit, Job: spec.Handle, Spec: spec})
@@ -37,7 +37,7 @@ func (c *cluster) pass(t *rapid.T, now batch.Time) {
 	c.policy.Decide(now, &c.out)
 	for _, d := range c.out.List {
 		i := int(d.Job) - 1
-		j, err := c.site.Running(now, c.jobs[i].Key(), nil)
+		j, err := c.site.Running(now, c.jobs[i].Key(), nil, nil)
 		if err != nil || d.Kind != batch.Start {
 			t.Fatalf("%v of job %d: %v", d.Kind, d.Job, err)
 		}
@@ -60,7 +60,7 @@ func (c *cluster) until(t *rapid.T, limit batch.Time) {
 			}
 			some = true
 			c.ends[i] = batch.Never
-			j, err := c.site.Ended(next, c.jobs[i].Key(), batch.Outcome{End: batch.EndDone})
+			j, err := c.site.Ended(next, c.jobs[i].Key(), batch.Outcome{End: batch.EndDone}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -49,24 +49,53 @@ func record(j *Job) Record {
 // job is the inverse of record. The error names the field that cannot be.
 func (r *Record) job() (*Job, error) {
 	state, known := parseState(r.State)
-	switch {
-	case r.ID == "":
-		return nil, fmt.Errorf("record without an id")
-	case !known:
-		return nil, fmt.Errorf("record of job %s: state %q", r.ID, r.State)
-	case r.Kept && r.Needs == nil:
-		return nil, fmt.Errorf("record of job %s: kept, but without its needs", r.ID)
-	case r.Transit == nil && slices.Contains([]State{Held, Moving, Yielding, Gone, Incoming}, state):
-		return nil, fmt.Errorf("record of job %s: %v, but without a transit", r.ID, state)
+	if !known {
+		return nil, fmt.Errorf("record of job %q: state %q", r.ID, r.State)
 	}
-	return &Job{
+	j := &Job{
 		ID: r.ID, State: state, Epoch: r.Epoch, Under: r.Under, Attempt: r.Attempt,
 		Cancel: r.Cancel, Withdrawn: r.Withdrawn, Kept: r.Kept, busy: r.Busy,
 		Service: intern(r.Service), Owner: intern(r.Owner), Shape: r.Shape, Needs: r.Needs, Order: r.Order,
 		Submitted: r.Submitted, Started: instantIn(r.Started), Ended: instantIn(r.Ended),
 		Estimate: r.Estimate, Run: r.Run, Transit: r.Transit, Revision: r.Revision, fingerprint: r.Fingerprint,
-		due: batch.Never,
-	}, nil
+	}
+	if problem := j.problem(); problem != "" {
+		return nil, fmt.Errorf("record of job %q that is %v: %s", r.ID, state, problem)
+	}
+	return j, nil
+}
+
+// problem says what about a job cannot be; "" of one that is as it has to be. The
+// rest of the core relies on it.
+func (j *Job) problem() string {
+	t := j.Transit
+	if t == nil {
+		t = &Transit{}
+	}
+	moving, launched := j.State == Moving || j.State == Yielding, j.State == Starting || j.State == Running
+	switch {
+	case j.ID == "":
+		return "no id"
+	case j.State == Gone && (t.Gone == 0 || t.Peer == ""):
+		return "no move that was committed"
+	case j.Kept && j.State == Absent, !j.Kept && j.State != Absent && !j.tombstone():
+		return fmt.Sprintf("kept: %v", j.Kept)
+	case j.Kept && (j.Needs == nil || j.Attempt == 0 || j.Shape.Width < 1):
+		return "no needs, attempt or shape"
+	case j.Under > j.Epoch:
+		return fmt.Sprintf("here under epoch %d, but at epoch %d", j.Under, j.Epoch)
+	case launched && !j.busy, j.busy && !launched && j.State != Cancelling:
+		return fmt.Sprintf("holds processors: %v", j.busy)
+	case (moving || j.State == Incoming) && t.Peer == "":
+		return "no other site"
+	case moving && (len(t.Assigned) == 0 || t.Assigned[len(t.Assigned)-1].Epoch != j.Epoch):
+		return "its epoch was not assigned here"
+	case j.State == Held && t.Round == "":
+		return "no round"
+	case !slices.IsSortedFunc(t.Assigned, func(a, b Verdict) int { return cmp.Compare(a.Epoch, b.Epoch) }):
+		return "epochs out of order"
+	}
+	return ""
 }
 
 // instantOut writes Never as 0, and the instant 0 as the one after it.
@@ -116,7 +145,6 @@ func (s *Site) Recall(r *Record) error {
 	if err != nil {
 		return fmt.Errorf("recall: %w", err)
 	}
-	j.recalled = true
 	s.book.add(j)
 	s.recalled = append(s.recalled, j)
 	return nil

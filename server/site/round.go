@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/server/catalogue"
 )
 
 // The range of a lease.
@@ -78,7 +79,7 @@ type Placement struct {
 // is left as it is. The error is a *Refusal, and nothing is changed then.
 func (s *Site) Place(now batch.Time, round, agent string, list []Placement) ([]Job, error) {
 	for i := range list {
-		if err := s.checkPlacement(fmt.Sprintf("placements[%d]", i), &list[i]); err != nil {
+		if err := s.checkPlacement(fmt.Sprintf("placements[%d]", i), s.book.byID[list[i].Job], &list[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -106,7 +107,7 @@ func (s *Site) Place(now batch.Time, round, agent string, list []Placement) ([]J
 	return out, nil
 }
 
-func (s *Site) checkPlacement(field string, p *Placement) error {
+func (s *Site) checkPlacement(field string, j *Job, p *Placement) error {
 	switch {
 	case p.To == s.config.Name:
 		return refuse(ReasonBadValue, field+".to", "another site, or none", "site %q", p.To)
@@ -114,8 +115,10 @@ func (s *Site) checkPlacement(field string, p *Placement) error {
 		return nil
 	case p.Shape.Width < 1 || p.Shape.Width > s.width:
 		return refuse(ReasonTooWide, field+".shape.width", fmt.Sprintf("1..%d at this site", s.width), "width %d", p.Shape.Width)
-	case p.Shape.Walltime < batch.Second:
+	case p.Shape.Walltime < batch.Second || p.Shape.Walltime > catalogue.MaxTime:
 		return refuse(ReasonOutOfRange, field+".shape.walltime", walltimeRange, "walltime %v", p.Shape.Walltime)
+	case j != nil && j.Needs != nil && batch.Charge(p.Shape.Width, j.Needs.Memory, s.perProcessor) > s.processors:
+		return refuse(ReasonNoMemory, field+".shape.width", "a width whose memory the site has", "%d tasks of %d bytes each", p.Shape.Width, j.Needs.Memory)
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ func (s *Site) admit(now batch.Time, j *Job, d *Dossier, planner Planner) error 
 	j.fingerprint = d.Request.fingerprint()
 	j.Service, j.Owner = intern(d.Request.Service), intern(d.Request.Owner)
 	j.Estimate, j.Shape = quote, quote.Shape
-	j.Started, j.Ended, j.due = batch.Never, batch.Never, batch.Never
+	j.Started, j.Ended = batch.Never, batch.Never
 	j.Needs = &Needs{
 		Origin: spec.Origin, Memory: spec.Memory, CPU: spec.CPU, Licences: spec.Licences,
 		EarliestStart: spec.EarliestStart, Deadline: spec.Deadline, InputSite: spec.Site, Input: spec.Input,
@@ -90,12 +90,12 @@ func (s *Site) Withdraw(now batch.Time, id batch.JobID) (withdrawn bool, job Job
 	j := s.book.byID[id]
 	switch {
 	case j == nil:
-		j = &Job{ID: id, Submitted: now, Started: batch.Never, Ended: batch.Never, due: batch.Never}
+		j = &Job{ID: id, Submitted: now, Started: batch.Never, Ended: batch.Never}
 		s.book.add(j)
+	case j.Withdrawn: // whatever a move has brought since
+		return true, *j
 	case j.State != Absent:
 		return false, *j
-	case j.Withdrawn:
-		return true, *j
 	}
 	s.change(j, func() { j.Withdrawn = true })
 	return true, *j

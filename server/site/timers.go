@@ -7,8 +7,7 @@ import (
 )
 
 // timers orders the instants at which a job wants something done. A job has at
-// most one: what is due is told by its state. Entries that a job has left behind
-// are dropped when they come up.
+// most one: what is due is told by its state. Job.slot is where it is in the heap.
 type timers []timer
 
 type timer struct {
@@ -18,30 +17,33 @@ type timer struct {
 
 // arm sets a job's timer; Never stops it.
 func (s *Site) arm(j *Job, due batch.Time) {
-	if j.due = due; due != batch.Never {
-		heap.Push(&s.book.timers, timer{due, j})
+	t, i := &s.book.timers, int(j.slot)-1
+	switch {
+	case i >= 0 && due == batch.Never:
+		heap.Remove(t, i)
+	case i >= 0:
+		(*t)[i].due = due
+		heap.Fix(t, i)
+	case due != batch.Never:
+		heap.Push(t, timer{due, j})
 	}
 }
 
 // Wake returns the next instant at which Tick has something to do; Never if
 // there is none.
 func (s *Site) Wake() batch.Time {
-	t := &s.book.timers
-	for len(*t) > 0 {
-		if top := (*t)[0]; top.job.due == top.due && s.book.byID[top.job.ID] == top.job {
-			return top.due
-		}
-		heap.Pop(t)
+	if len(s.book.timers) == 0 {
+		return batch.Never
 	}
-	return batch.Never
+	return s.book.timers[0].due
 }
 
 // Tick does what is due: it repeats messages, gives up moves that take too long,
 // and puts back jobs whose lease has run out.
 func (s *Site) Tick(now batch.Time) {
-	for s.Wake() <= now {
-		j := heap.Pop(&s.book.timers).(timer).job
-		j.due = batch.Never
+	for len(s.book.timers) > 0 && s.Wake() <= now {
+		j := s.book.timers[0].job
+		s.arm(j, batch.Never)
 		switch j.State {
 		case Moving:
 			s.insist(now, j)
@@ -67,8 +69,8 @@ func (s *Site) backoff(now batch.Time, j *Job) batch.Time {
 	return now.Add(pause)
 }
 
-// Len, Less, Swap, Push and Pop are for package heap. Equal instants are in the
-// order in which jobs came in.
+// Len, Less, Swap, Push and Pop are for package heap. Equal instants come in the
+// order of the jobs' IDs, which is about that of their submission.
 func (t timers) Len() int { return len(t) }
 
 func (t timers) Less(i, k int) bool {
@@ -78,10 +80,16 @@ func (t timers) Less(i, k int) bool {
 	return t[i].job.ID < t[k].job.ID
 }
 
-func (t timers) Swap(i, k int) { t[i], t[k] = t[k], t[i] }
+func (t timers) Swap(i, k int) {
+	t[i], t[k] = t[k], t[i]
+	t[i].job.slot, t[k].job.slot = int32(i+1), int32(k+1)
+}
 
 // Push is for package heap.
-func (t *timers) Push(x any) { *t = append(*t, x.(timer)) }
+func (t *timers) Push(x any) {
+	*t = append(*t, x.(timer))
+	x.(timer).job.slot = int32(len(*t))
+}
 
 // Pop is for package heap.
 func (t *timers) Pop() any {
@@ -89,5 +97,6 @@ func (t *timers) Pop() any {
 	x := (*t)[last]
 	(*t)[last] = timer{}
 	*t = (*t)[:last]
+	x.job.slot = 0
 	return x
 }

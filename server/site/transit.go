@@ -13,7 +13,8 @@ type Transit struct {
 	Lease    batch.Duration `json:"lease,omitempty"`    // of that round
 	MinGain  batch.Duration `json:"min_gain,omitempty"` // of the move under way
 	Since    batch.Time     `json:"since,omitempty"`    // of MOVING, INCOMING
-	Expected batch.Time     `json:"expected,omitempty"` // its end at the site that the last move left, on this clock; 0: not known
+	Stay     batch.Time     `json:"stay,omitempty"`     // MOVING: its end here if it stays; 0: not known
+	Expected batch.Time     `json:"expected,omitempty"` // its end at the site that it came from, on this clock; 0: not known
 	Idle     bool           `json:"idle,omitempty"`     // INCOMING for so long that it takes no capacity
 	Gone     uint32         `json:"gone,omitempty"`     // the last epoch that was committed here; 0: none
 	GoneTo   string         `json:"gone_to,omitempty"`
@@ -53,7 +54,7 @@ type Move struct {
 	Settled batch.Time     `json:"settled,omitempty"`
 	Reason  string         `json:"reason,omitempty"`
 	Agent   string         `json:"agent,omitempty"`
-	Why     string         `json:"why,omitempty"` // of one that was aborted
+	Why     string         `json:"why,omitempty"` // it was aborted; or an operator's word
 	MinGain batch.Duration `json:"min_gain,omitempty"`
 	// Predicted and Realised are nil where nobody can say.
 	Predicted *batch.Duration `json:"predicted,omitempty"`

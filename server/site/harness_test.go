@@ -1,0 +1,118 @@
+package site
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// desk is a plan for tests: an idle machine, on which those jobs that it knows of
+// stand.
+type desk struct {
+	rectangles
+	standing map[batch.JobID]batch.Time // completions
+}
+
+func (d *desk) Standing(_ batch.Time, key batch.Key) (batch.Time, bool) {
+	end, known := d.standing[key.Job]
+	return end, known
+}
+
+// idle returns the plan of an empty site on which a job stands to end at an
+// instant.
+func idle(id batch.JobID, end batch.Time) *desk {
+	return &desk{rectangles: rectangles{processors: 4}, standing: map[batch.JobID]batch.Time{id: end}}
+}
+
+// named returns a site of four processors without services.
+func named(t testing.TB, name string) *Site {
+	t.Helper()
+	s, err := New(Config{Name: name, Platform: batch.Processors(4)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func submit(t testing.TB, s *Site, now batch.Time, id batch.JobID, r *Request) Job {
+	t.Helper()
+	j, err := s.Submit(now, Submission{ID: id, Request: r}, &rectangles{processors: s.processors})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+// queue submits a job that any site can run, and returns the key of its attempt.
+func queue(t testing.TB, s *Site, id batch.JobID) batch.Key {
+	t.Helper()
+	j := submit(t, s, 0, id, &Request{Menu: menu(2, 10)})
+	return j.Key()
+}
+
+// take returns what the calls since the last one have led to.
+func take(s *Site, now batch.Time) Effects {
+	var fx Effects
+	s.Take(now, &fx)
+	return fx
+}
+
+// job returns a job that has to be known.
+func job(t testing.TB, s *Site, id batch.JobID) Job {
+	t.Helper()
+	j, err := s.Job(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+// wants compares a job's state.
+func wants(t testing.TB, s *Site, id batch.JobID, want State) Job {
+	t.Helper()
+	j := Job{State: Absent}
+	if known := s.book.byID[id]; known != nil {
+		j = *known
+	}
+	if j.State != want {
+		t.Fatalf("job %s is %v, want %v", id, j.State, want)
+	}
+	return j
+}
+
+// refused wants an error to be a *Refusal with a reason.
+func refused(t testing.TB, err error, reason, field string) {
+	t.Helper()
+	var r *Refusal
+	if !errors.As(err, &r) || r.Reason != reason || r.Field != field || r.Error() == "" {
+		t.Errorf("got %v, want a refusal with %s of %s", err, reason, field)
+	}
+}
+
+// orders returns the kinds of commands, for comparison.
+func orders(cmds []batch.Command) []batch.CommandKind {
+	var kinds []batch.CommandKind
+	for _, c := range cmds {
+		kinds = append(kinds, c.Kind)
+	}
+	return kinds
+}
+
+// kinds returns the kinds of messages, for comparison.
+func kinds(messages []Message) []MessageKind {
+	var out []MessageKind
+	for _, m := range messages {
+		out = append(out, m.Kind)
+	}
+	return out
+}
+
+func same[T any](t testing.TB, what string, got, want T) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s: %s", what, diff)
+	}
+}
