@@ -52,10 +52,13 @@ const (
 
 // options are bbolt's, apart from the file.
 //
-// The list of free pages is written with each commit: without it Open has to walk
-// the file a second time to find them, and so has every commit that fails. As a
-// hash map it finds room at once where the default, an array, is searched from
-// its beginning.
+// The list of free pages is written with each commit. That is 8 bytes for each:
+// after nine tenths of 100,000 jobs went it is two thirds of what a commit of 32
+// records writes. Without it Open walks the file a second time to find them,
+// which doubles its time, and so does every commit that fails, where a page that
+// cannot be read would end the process (bbolt walks in a goroutine of its own).
+// As a hash map the list finds room at once; the default, an array, is searched
+// from its beginning.
 func options() *bbolt.Options {
 	return &bbolt.Options{
 		PageSize:        pageSize,

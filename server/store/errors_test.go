@@ -1,0 +1,45 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+	"testing"
+
+	bbolterrors "go.etcd.io/bbolt/errors"
+)
+
+func TestALackOfRoomIsRecognized(t *testing.T) {
+	for name, tc := range map[string]struct {
+		err  error
+		full bool
+	}{
+		"no space":                     {&os.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}, true},
+		"a quota":                      {&os.PathError{Op: "write", Path: "x", Err: syscall.EDQUOT}, true},
+		"a short write":                {fmt.Errorf("write: %w", io.ErrShortWrite), true},
+		"the largest file, as text":    {fmt.Errorf("file resize error: %s", &os.PathError{Op: "truncate", Path: "x", Err: syscall.EFBIG}), true},
+		"no space to sync, as text":    {fmt.Errorf("file sync error: %s", syscall.ENOSPC), true},
+		"the mapping, as text":         {fmt.Errorf("mmap allocate error: %s", syscall.ENOMEM), true},
+		"the largest file by bbolt":    {bbolterrors.ErrMaxSizeReached, true},
+		"a broken disk":                {&os.PathError{Op: "write", Path: "x", Err: syscall.EIO}, false},
+		"a name that says the words":   {errors.New("no space left on device x"), false},
+		"what nobody has thought of":   {errors.New("something"), false},
+		"a transaction without a file": {bbolterrors.ErrDatabaseNotOpen, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var full *FullError
+			if got := errors.As(asRoom("x", tc.err), &full); got != tc.full {
+				t.Errorf("full: %v", got)
+			}
+		})
+	}
+}
+
+func TestErrorsThatWereTextHaveTheirNumberAgain(t *testing.T) {
+	err := asRoom("x", fmt.Errorf("file resize error: %s", syscall.EFBIG))
+	if !errors.Is(err, syscall.EFBIG) {
+		t.Errorf("%v is not EFBIG", err)
+	}
+}
