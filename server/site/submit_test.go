@@ -94,3 +94,120 @@ func TestARefusedSubmissionLeavesNothingBehind(t *testing.T) {
 	}
 	submit(t, s, 0, "a", &Request{Service: "work", Arguments: map[string]catalogue.Value{"n": catalogue.Int(3)}})
 }
+
+func TestAWithdrawnJobIsNeverAccepted(t *testing.T) {
+	s := named(t, "s")
+	for i := range 2 { // the answer may have been lost
+		if withdrawn, j := s.Withdraw(batch.Time(i), "a"); !withdrawn || !j.Withdrawn || j.State != Absent || j.Revision != 1 {
+			t.Fatalf("withdrawn: %v, %+v", withdrawn, j)
+		}
+	}
+	_, err := s.Submit(2, Submission{ID: "a", Request: &Request{Menu: menu(1, 1)}}, instant{})
+	refused(t, err, ReasonWithdrawn, "job_id")
+	fx := take(s, 3)
+	if len(fx.Writes) != 1 || !fx.Writes[0].Record.Withdrawn || fx.Writes[0].Until != batch.Time(3).Add(Horizon) || fx.Writes[0].Dossier != nil || s.Knows("a") {
+		t.Fatalf("%+v", fx)
+	}
+	// From the disk, too.
+	if err := s.Recall(&fx.Writes[0].Record); err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Submit(4, Submission{ID: "a", Request: &Request{Menu: menu(1, 1)}}, instant{})
+	refused(t, err, ReasonWithdrawn, "job_id")
+	if fx := take(s, 4); !fx.Empty() || s.Knows("a") {
+		t.Errorf("a tombstone that was only asked about: %+v", fx)
+	}
+}
+
+func TestAnAcceptedJobIsNotWithdrawn(t *testing.T) {
+	for state := Waiting; state <= Gone; state++ {
+		s, _ := in(t, state)
+		if withdrawn, j := s.Withdraw(5, "a"); withdrawn || j.State != state {
+			t.Errorf("%v: withdrawn: %v, %+v", state, withdrawn, j)
+		}
+		if fx := take(s, 5); !fx.Empty() {
+			t.Errorf("%v: %+v", state, fx)
+		}
+	}
+}
+
+func TestAWithdrawnJobMayComeByAMove(t *testing.T) {
+	s := named(t, "s")
+	s.Withdraw(0, "a")
+	s.Receive(1, reservation("t", "s", "a", 1), idle("a", 9))
+	if j := wants(t, s, "a", Incoming); !j.Withdrawn {
+		t.Error("it is not withdrawn any more")
+	}
+	if withdrawn, j := s.Withdraw(2, "a"); !withdrawn || j.State != Incoming {
+		t.Error("the same question gets another answer")
+	}
+	s.Receive(3, &Message{Kind: Drop, From: "t", Job: "a", Epoch: 1}, nil)
+	_, err := s.Submit(4, Submission{ID: "a", Request: &Request{Menu: menu(1, 1)}}, instant{})
+	refused(t, err, ReasonWithdrawn, "job_id")
+}
+
+func TestADrainingSiteAnswersAboutWhatItHasOnly(t *testing.T) {
+	s := named(t, "s")
+	queue(t, s, "a")
+	s.SetDraining(true)
+	queue(t, s, "a") // again
+	_, err := s.Submit(1, Submission{ID: "b", Request: &Request{Menu: menu(1, 1)}}, instant{})
+	refused(t, err, ReasonDraining, "")
+	_, err = s.Quote(1, Question{Request: &Request{Menu: menu(1, 1)}}, instant{})
+	refused(t, err, ReasonDraining, "")
+	answers := make([]Answer, 1)
+	s.Quotes(1, []Question{{Request: &Request{Menu: menu(1, 1)}}}, answers, instant{})
+	refused(t, answers[0].Err, ReasonDraining, "")
+	if answer, _ := s.Receive(1, reservation("t", "s", "b", 1), idle("b", 9)); answer.Kind != Refused || answer.Why == "" {
+		t.Errorf("a reservation: %+v", answer)
+	}
+	if s.Knows("b") || !s.Draining() {
+		t.Error("it has taken a job")
+	}
+	s.SetDraining(false)
+	queue(t, s, "b")
+}
+
+// TestAForgottenJobDoesNotComeBack by a repeated submission, with the same request
+// or another one.
+func TestAForgottenJobDoesNotComeBack(t *testing.T) {
+	s, _ := in(t, Done)
+	if err := s.Forget("a"); err != nil {
+		t.Fatal(err)
+	}
+	fx := take(s, 1)
+	same(t, "discard", fx.Discard, []batch.JobID{"a"})
+	if err := s.Recall(&fx.Writes[0].Record); err != nil {
+		t.Fatal(err)
+	}
+	if j := submit(t, s, 2, "a", &Request{Menu: menu(2, 10)}); j.State != Done || j.Kept {
+		t.Errorf("%+v", j)
+	}
+	_, err := s.Submit(2, Submission{ID: "a", Request: &Request{Menu: menu(2, 11)}}, instant{})
+	refused(t, err, ReasonJobConflict, "job_id")
+	if fx := take(s, 2); !fx.Empty() {
+		t.Errorf("%+v", fx)
+	}
+}
+
+func TestWhatMayBeExecutedTwiceIsKnown(t *testing.T) {
+	const two = `
+version: 1
+services:
+  - {name: once, doc: x, command: [x], model: {fixed: {width: 1, time: 1s}}}
+  - {name: again, doc: x, command: [x], restartable: true, model: {fixed: {width: 1, time: 1s}}}
+`
+	s := newSite(t, two, 4, Exhaustive)
+	for i, tt := range []struct {
+		r    Request
+		want bool
+	}{
+		{Request{Service: "once"}, false},
+		{Request{Service: "once", Idempotent: true}, true},
+		{Request{Service: "again"}, true},
+	} {
+		if j := submit(t, s, 0, batch.JobID(rune('a'+i)), &tt.r); j.Needs.Restartable != tt.want {
+			t.Errorf("%+v: %v", tt.r, j.Needs.Restartable)
+		}
+	}
+}
