@@ -46,7 +46,7 @@ func (e *effort) submit(ctx context.Context) (*Job, error) {
 		}
 		job, err := e.client.attempt(ctx, e.request, avoid)
 		if !e.again(err) {
-			return job, err
+			return job, final(err)
 		}
 	}
 }
@@ -70,7 +70,7 @@ func (e *effort) watch(ctx context.Context, job *Job) (*Job, error) {
 			if last == nil {
 				last = job
 			}
-			return last, err
+			return last, final(err)
 		}
 		next, err := e.submit(ctx)
 		if err != nil {
@@ -81,9 +81,10 @@ func (e *effort) watch(ctx context.Context, job *Job) (*Job, error) {
 }
 
 // again notes an attempt that was lost, and says whether to make another one.
+// Of a job that was never seen there is no request to submit anew.
 func (e *effort) again(err error) bool {
 	l, ok := errors.AsType[*lostError](err)
-	if !ok || len(e.lost) >= mostReruns {
+	if !ok || len(e.lost) >= mostReruns || e.request.service == "" {
 		return false
 	}
 	if e.first == "" {
@@ -93,6 +94,14 @@ func (e *effort) again(err error) bool {
 	e.lost = append(e.lost, l.lost)
 	e.client.log.Warn("starting anew", "job", l.id, "site", l.at.Site, "because", l.err)
 	return true
+}
+
+// final returns what there is to say when there is no further attempt.
+func final(err error) error {
+	if l, ok := errors.AsType[*lostError](err); ok {
+		return l.err
+	}
+	return err
 }
 
 // discard sees to it that an attempt that was lost is not executed, for as long

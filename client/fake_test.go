@@ -13,6 +13,7 @@ import (
 
 	"connectrpc.com/connect"
 	"go.uber.org/goleak"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
@@ -32,6 +33,18 @@ type pipes struct {
 	conns  chan net.Conn
 	closed chan struct{}
 	once   sync.Once
+	mu     sync.Mutex
+	open   []net.Conn
+}
+
+// cut breaks all connections.
+func (p *pipes) cut() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, c := range p.open {
+		_ = c.Close()
+	}
+	p.open = nil
 }
 
 func (p *pipes) Accept() (net.Conn, error) {
@@ -56,6 +69,9 @@ func (n *network) dial(ctx context.Context, _, address string) (net.Conn, error)
 	here, there := net.Pipe()
 	select {
 	case p.conns <- there:
+		p.mu.Lock()
+		p.open = append(p.open, here)
+		p.mu.Unlock()
 		return here, nil
 	case <-p.closed:
 		return nil, &net.OpError{Op: "dial", Err: errors.New("connection refused")}
@@ -112,13 +128,24 @@ func newWorld(t *testing.T, cfg Config) (*world, *Client) {
 }
 
 // patient is a configuration with a second for each call.
-func patient(d time.Duration) Config { return Config{Patience: d, LongPatience: d, CallTimeout: time.Second} }
+func patient(d time.Duration) Config {
+	return Config{Patience: d, LongPatience: d, CallTimeout: time.Second}
+}
 
-// down makes dials to a host fail.
-func (w *world) down(host string) {
+// up undoes down.
+func (w *world) up(host string, was *pipes) {
 	w.net.mu.Lock()
 	defer w.net.mu.Unlock()
+	w.net.hosts[host+":80"] = was
+}
+
+// down makes dials to a host fail.
+func (w *world) down(host string) (was *pipes) {
+	w.net.mu.Lock()
+	defer w.net.mu.Unlock()
+	was = w.net.hosts[host+":80"]
 	delete(w.net.hosts, host+":80")
+	return was
 }
 
 type fakeAgent struct {
@@ -173,6 +200,11 @@ type fakeServer struct {
 	submits  []*droverv1.SubmitRequest
 	uploads  map[string]string // content by digest
 	refuse   error             // of uploads
+	withdraw func(nth int, id string) (*droverv1.WithdrawResponse, error)
+	withdrew []string // IDs
+	cancel   func(nth int) (*droverv1.CancelJobResponse, error)
+	cancels  []string // IDs
+	getJob   func() (*droverv1.GetJobResponse, error)
 	submit   func(ctx context.Context, nth int, req *droverv1.SubmitRequest) (*droverv1.SubmitResponse, error)
 	watch    func(ctx context.Context, stream *connect.ServerStream[droverv1.WatchJobResponse]) error
 	logs     func(req *droverv1.ReadLogsRequest, stream *connect.ServerStream[droverv1.ReadLogsResponse]) error
@@ -189,6 +221,33 @@ func (f *fakeServer) Submit(ctx context.Context, req *droverv1.SubmitRequest) (*
 		return f.submit(ctx, n, req)
 	}
 	return f.accept(req), nil
+}
+
+func (f *fakeServer) Withdraw(ctx context.Context, req *droverv1.WithdrawRequest) (*droverv1.WithdrawResponse, error) {
+	f.mu.Lock()
+	f.withdrew = append(f.withdrew, req.GetJobId())
+	n := len(f.withdrew)
+	f.mu.Unlock()
+	if f.withdraw == nil {
+		return f.UnimplementedServerServiceHandler.Withdraw(ctx, req)
+	}
+	return f.withdraw(n, req.GetJobId())
+}
+
+func (f *fakeServer) CancelJob(ctx context.Context, req *droverv1.CancelJobRequest) (*droverv1.CancelJobResponse, error) {
+	f.mu.Lock()
+	f.cancels = append(f.cancels, req.GetJobId())
+	n := len(f.cancels)
+	f.mu.Unlock()
+	if f.cancel == nil {
+		return f.UnimplementedServerServiceHandler.CancelJob(ctx, req)
+	}
+	return f.cancel(n)
+}
+
+// withdraws is a server that withdraws whatever it is asked to.
+func withdraws(int, string) (*droverv1.WithdrawResponse, error) {
+	return &droverv1.WithdrawResponse{Withdrawn: true}, nil
 }
 
 // sent returns the submissions that have arrived.
@@ -230,6 +289,9 @@ func (f *fakeServer) Download(_ context.Context, req *droverv1.DownloadRequest, 
 }
 
 func (f *fakeServer) GetJob(context.Context, *droverv1.GetJobRequest) (*droverv1.GetJobResponse, error) {
+	if f.getJob != nil {
+		return f.getJob()
+	}
 	return &droverv1.GetJobResponse{Job: f.job}, nil
 }
 
@@ -239,4 +301,29 @@ func refusal(code connect.Code, d *droverv1.ErrorDetail) error {
 		e.AddDetail(detail)
 	}
 	return e
+}
+
+func (f *fakeAgent) ListJobs(context.Context, *droverv1.AgentServiceListJobsRequest) (*droverv1.AgentServiceListJobsResponse, error) {
+	return &droverv1.AgentServiceListJobsResponse{}, nil
+}
+
+func (f *fakeAgent) ListMoves(context.Context, *droverv1.AgentServiceListMovesRequest) (*droverv1.AgentServiceListMovesResponse, error) {
+	return &droverv1.AgentServiceListMovesResponse{}, nil
+}
+
+func (f *fakeAgent) SetDraining(_ context.Context, req *droverv1.AgentServiceSetDrainingRequest) (*droverv1.AgentServiceSetDrainingResponse, error) {
+	return &droverv1.AgentServiceSetDrainingResponse{Status: &droverv1.SiteStatus{Waiting: 3, Draining: req.GetDraining()}}, nil
+}
+
+// refound is a job as an agent remembers it whose site does not answer.
+func refound(j *droverv1.Job) *droverv1.Job {
+	j.Id, j.Site, j.State, j.UnknownFor = id, "a", droverv1.JobState_JOB_STATE_RUNNING, durationpb.New(time.Minute)
+	return j
+}
+
+// cut makes dials to a host fail, and breaks the connections to it.
+func (w *world) cut(host string) (was *pipes) {
+	was = w.down(host)
+	was.cut()
+	return was
 }

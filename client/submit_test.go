@@ -132,15 +132,8 @@ func TestWhatAServiceIsLikeIsAskedForAsLongAsPatienceLasts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(10*time.Second))
 		w.agent.service = &droverv1.Service{Name: "sleep", Arguments: []*droverv1.Argument{{Name: "n", Type: droverv1.ArgumentType_ARGUMENT_TYPE_INT}}}
-		w.net.mu.Lock()
-		agent := w.net.hosts["agent:80"]
-		w.net.mu.Unlock()
-		w.down("agent")
-		time.AfterFunc(3*time.Second, func() {
-			w.net.mu.Lock()
-			defer w.net.mu.Unlock()
-			w.net.hosts["agent:80"] = agent
-		})
+		agent := w.down("agent")
+		time.AfterFunc(3*time.Second, func() { w.up("agent", agent) })
 		job, err := c.Submit(t.Context(), "sleep", Text("n", "3"))
 		if err != nil || job.Site != "a" || w.a.sent()[0].GetRequest().GetArguments()["n"].GetIntValue() != 3 {
 			t.Fatalf("job %+v, %v", job, err)

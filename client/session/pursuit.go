@@ -48,7 +48,7 @@ func (p *Pursuit) Start(Time) Action {
 func (p *Pursuit) Heard(epoch uint32) {
 	p.retry.fine()
 	p.epoch = max(p.epoch, epoch)
-	p.visits, p.why, p.mute = 0, nil, false
+	p.why, p.mute = nil, false
 }
 
 // Finished takes the end of what the pursuit was for.
@@ -73,7 +73,8 @@ func (p *Pursuit) Found(now Time, at Target, epoch uint32) Action {
 	if epoch < p.epoch || at == p.gone && epoch == p.epoch {
 		return p.Failed(now, Failure{Kind: Busy, Err: fmt.Errorf("job %s: on its way from site %s", p.job, at.Site)})
 	}
-	// Not at once to where it has just failed, and not round and round.
+	// Not at once to where it has just failed, whatever it said before, and not
+	// round and round.
 	again := p.retry.failing && (p.visits > 1 || p.visits > 0 && at == p.place)
 	p.place, p.known, p.gone, p.epoch = at, true, Target{}, epoch
 	if again {

@@ -1,0 +1,300 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"connectrpc.com/connect"
+
+	"github.com/seed-9b8f70bb/drover/client/session"
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
+)
+
+// deaf is an agent that takes every call and never answers.
+type deaf struct {
+	droverv1connect.UnimplementedAgentServiceHandler
+}
+
+func never[T any](ctx context.Context) (*T, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func (deaf) Map(ctx context.Context, _ *droverv1.MapRequest) (*droverv1.MapResponse, error) {
+	return never[droverv1.MapResponse](ctx)
+}
+
+func (deaf) FindJob(ctx context.Context, _ *droverv1.FindJobRequest) (*droverv1.FindJobResponse, error) {
+	return never[droverv1.FindJobResponse](ctx)
+}
+
+func (deaf) ListSites(ctx context.Context, _ *droverv1.ListSitesRequest) (*droverv1.ListSitesResponse, error) {
+	return never[droverv1.ListSitesResponse](ctx)
+}
+
+func (deaf) ListServices(ctx context.Context, _ *droverv1.ListServicesRequest) (*droverv1.ListServicesResponse, error) {
+	return never[droverv1.ListServicesResponse](ctx)
+}
+
+func (deaf) ListJobs(ctx context.Context, _ *droverv1.AgentServiceListJobsRequest) (*droverv1.AgentServiceListJobsResponse, error) {
+	return never[droverv1.AgentServiceListJobsResponse](ctx)
+}
+
+func (deaf) ListMoves(ctx context.Context, _ *droverv1.AgentServiceListMovesRequest) (*droverv1.AgentServiceListMovesResponse, error) {
+	return never[droverv1.AgentServiceListMovesResponse](ctx)
+}
+
+func (deaf) SetDraining(ctx context.Context, _ *droverv1.AgentServiceSetDrainingRequest) (*droverv1.AgentServiceSetDrainingResponse, error) {
+	return never[droverv1.AgentServiceSetDrainingResponse](ctx)
+}
+
+func TestEveryCallGoesOnToTheNextAgentWhenOneNeverAnswers(t *testing.T) {
+	for name, call := range map[string]func(context.Context, *Client) error{
+		"submit":   func(ctx context.Context, c *Client) error { _, err := c.Submit(ctx, "lu"); return err },
+		"text":     func(ctx context.Context, c *Client) error { _, err := c.Submit(ctx, "lu", Text("n", "3")); return err },
+		"job":      func(ctx context.Context, c *Client) error { _, err := c.Job(ctx, id); return err },
+		"sites":    func(ctx context.Context, c *Client) error { _, err := c.Sites(ctx); return err },
+		"services": func(ctx context.Context, c *Client) error { _, err := c.Services(ctx); return err },
+		"jobs":     func(ctx context.Context, c *Client) error { _, err := c.Jobs(ctx, JobFilter{}); return err },
+		"moves":    func(ctx context.Context, c *Client) error { _, err := c.Moves(ctx, MoveFilter{}); return err },
+		"drain":    func(ctx context.Context, c *Client) error { _, err := c.Drain(ctx, "a"); return err },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				cfg := patient(10 * time.Second)
+				cfg.Agents = []string{"http://deaf", "http://agent"}
+				w, c := newWorld(t, cfg)
+				path, h := droverv1connect.NewAgentServiceHandler(deaf{})
+				w.net.serve(t, "deaf", path, h)
+				w.agent.at("a", 0)
+				w.agent.service = &droverv1.Service{Name: "lu"}
+				w.a.job = &droverv1.Job{Id: id}
+				began := time.Now()
+				if err := call(t.Context(), c); err != nil {
+					t.Fatal(err)
+				}
+				if took := time.Since(began); took < time.Second || took > 2*time.Second {
+					t.Errorf("took %v, with a second for each call", took)
+				}
+			})
+		})
+	}
+}
+
+// dying answers the first page of a list, and nothing after that.
+type dying struct {
+	fakeAgent
+	die func()
+}
+
+func (d *dying) ListSites(context.Context, *droverv1.ListSitesRequest) (*droverv1.ListSitesResponse, error) {
+	d.die()
+	return &droverv1.ListSitesResponse{Sites: []*droverv1.KnownSite{{Site: &droverv1.Site{Name: "of the dead"}}}, NextPageToken: "its own"}, nil
+}
+
+func TestAListBeginsAnewWhenItsAgentDiesInTheMiddle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := patient(10 * time.Second)
+		cfg.Agents = []string{"http://dying", "http://agent"}
+		w, c := newWorld(t, cfg)
+		d := &dying{}
+		d.die = func() { w.cut("dying") }
+		path, h := droverv1connect.NewAgentServiceHandler(d)
+		w.net.serve(t, "dying", path, h)
+		sites, err := c.Sites(t.Context())
+		if err != nil || len(sites) != 2 || sites[0].Name != "a" || sites[1].Name != "b" {
+			t.Errorf("%+v, %v", sites, err)
+		}
+	})
+}
+
+func TestWaitOutlivesAServerThatIsStartedAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := patient(time.Second)
+		cfg.LongPatience = time.Minute
+		w, c := newWorld(t, cfg)
+		w.agent.at("a", 0)
+		running := &droverv1.Job{Id: id, Site: "a", State: droverv1.JobState_JOB_STATE_RUNNING}
+		w.a.watch = func(_ context.Context, stream *connect.ServerStream[droverv1.WatchJobResponse]) error {
+			was := w.cut("a")
+			time.AfterFunc(30*time.Second, func() {
+				w.a.watch = states(nil, &droverv1.Job{Id: id, Site: "a", State: droverv1.JobState_JOB_STATE_DONE})
+				w.up("a", was)
+			})
+			return states(errCut, running)(nil, stream)
+		}
+		job, err := c.Wait(t.Context(), id)
+		if err != nil || job.State != Done {
+			t.Fatalf("job %+v, %v", job, err)
+		}
+		w.cut("a")
+		began := time.Now()
+		_, err = c.Wait(t.Context(), id)
+		if gave, ok := errors.AsType[*session.PatienceError](err); !ok || gave.Job != id || gave.Target.Site != "a" || gave.Tries < 20 || time.Since(began) != time.Minute {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+	})
+}
+
+func TestAWatchThatSaysNothingIsAServerThatDoesNotAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, c := newWorld(t, patient(5*time.Second))
+		w.agent.at("a", 0)
+		w.a.watch = func(ctx context.Context, _ *connect.ServerStream[droverv1.WatchJobResponse]) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		_, err := c.Wait(t.Context(), id)
+		if reasonOf(err) != ReasonTimeout {
+			t.Errorf("error %v", err)
+		}
+	})
+}
+
+func TestAJobThatIsComingIsWatchedOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, c := newWorld(t, patient(5*time.Second))
+		w.agent.at("b", 1)
+		w.b.watch = states(nil,
+			&droverv1.Job{Id: id, Site: "b", State: droverv1.JobState_JOB_STATE_INCOMING, Epoch: 1, Peer: "a"},
+			&droverv1.Job{Id: id, Site: "b", State: droverv1.JobState_JOB_STATE_WAITING, Epoch: 1},
+			&droverv1.Job{Id: id, Site: "b", State: droverv1.JobState_JOB_STATE_DONE, Epoch: 1})
+		var seen []string
+		job, err := c.Watch(t.Context(), id, func(j *Job) { seen = append(seen, string(j.State)+j.Peer) })
+		if err != nil || job.State != Done || strings.Join(seen, " ") != "incominga waiting done" {
+			t.Errorf("job %+v, %v, seen %v", job, err, seen)
+		}
+	})
+}
+
+func TestLogsFollowAJobThatMovesBeforeItWrites(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, c := newWorld(t, patient(5*time.Second))
+		w.agent.at("a", 0)
+		w.a.job = &droverv1.Job{Id: id, Site: "a", State: droverv1.JobState_JOB_STATE_WAITING}
+		w.a.logs = func(*droverv1.ReadLogsRequest, *connect.ServerStream[droverv1.ReadLogsResponse]) error {
+			w.a.job = &droverv1.Job{Id: id, Site: "a", State: droverv1.JobState_JOB_STATE_GONE, Epoch: 1}
+			w.agent.at("b", 1)
+			return nil
+		}
+		w.b.job = &droverv1.Job{Id: id, Site: "b", State: droverv1.JobState_JOB_STATE_INCOMING, Epoch: 1}
+		visits := 0
+		w.b.logs = func(req *droverv1.ReadLogsRequest, stream *connect.ServerStream[droverv1.ReadLogsResponse]) error {
+			const all = "hello, world"
+			at := req.GetOffset()
+			visits++
+			switch visits {
+			case 1: // not here yet: nothing to read, and no end
+				return nil
+			case 2: // a server that stops ends its streams
+				w.b.job = &droverv1.Job{Id: id, Site: "b", State: droverv1.JobState_JOB_STATE_RUNNING, Epoch: 1}
+				return stream.Send(&droverv1.ReadLogsResponse{Data: []byte(all[:5])})
+			}
+			w.b.job = &droverv1.Job{Id: id, Site: "b", State: droverv1.JobState_JOB_STATE_DONE, Epoch: 1}
+			return stream.Send(&droverv1.ReadLogsResponse{Data: []byte(all[at:]), Offset: at})
+		}
+		var out bytes.Buffer
+		if err := c.Logs(t.Context(), id, LogOptions{Follow: true}, &out); err != nil || out.String() != "hello, world" {
+			t.Errorf("%q, %v", out.String(), err)
+		}
+	})
+}
+
+func TestDownloadsOutliveAServerThatIsStartedAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := patient(time.Second)
+		cfg.LongPatience = time.Minute
+		w, c := newWorld(t, cfg)
+		w.agent.at("a", 0)
+		w.a.job = &droverv1.Job{Id: id, State: droverv1.JobState_JOB_STATE_DONE}
+		w.a.download = func(req *droverv1.DownloadRequest, stream *connect.ServerStream[droverv1.DownloadResponse]) error {
+			const all = "the result"
+			at := req.GetOffset()
+			if at == 0 {
+				if err := stream.Send(&droverv1.DownloadResponse{Data: []byte(all[:4])}); err != nil {
+					return err
+				}
+				was := w.cut("a")
+				time.AfterFunc(20*time.Second, func() { w.up("a", was) })
+				return errCut
+			}
+			return stream.Send(&droverv1.DownloadResponse{Data: []byte(all[at:]), Offset: at})
+		}
+		var out bytes.Buffer
+		if err := c.Download(t.Context(), id, "x", &out); err != nil || out.String() != "the result" {
+			t.Errorf("%q, %v", out.String(), err)
+		}
+	})
+}
+
+func TestACancelThatIsOnlyRecordedIsRepeatedUntilTheAuthorityAnswers(t *testing.T) {
+	answer := func(site string, state droverv1.JobState, recorded bool) (*droverv1.CancelJobResponse, error) {
+		return &droverv1.CancelJobResponse{Job: &droverv1.Job{Id: id, Site: site, State: state, CancelRecorded: recorded, Epoch: 1}}, nil
+	}
+	t.Run("it stays, and is cancelled there", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w, c := newWorld(t, patient(10*time.Second))
+			w.agent.at("a", 0)
+			w.a.cancel = func(nth int) (*droverv1.CancelJobResponse, error) {
+				return answer("a", []droverv1.JobState{
+					droverv1.JobState_JOB_STATE_MOVING, droverv1.JobState_JOB_STATE_YIELDING, droverv1.JobState_JOB_STATE_CANCELLED,
+				}[nth-1], nth < 3)
+			}
+			job, err := c.Cancel(t.Context(), id)
+			if err != nil || job.State != Cancelled || len(w.a.cancels) != 3 {
+				t.Errorf("job %+v, %v after %d cancels", job, err, len(w.a.cancels))
+			}
+		})
+	})
+	t.Run("it goes, and is cancelled elsewhere", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w, c := newWorld(t, patient(10*time.Second))
+			w.agent.at("a", 0)
+			w.a.cancel = func(int) (*droverv1.CancelJobResponse, error) {
+				w.agent.at("b", 1)
+				return answer("a", droverv1.JobState_JOB_STATE_GONE, false)
+			}
+			w.b.cancel = func(nth int) (*droverv1.CancelJobResponse, error) {
+				if nth == 1 {
+					return answer("b", droverv1.JobState_JOB_STATE_INCOMING, true)
+				}
+				return answer("b", droverv1.JobState_JOB_STATE_CANCELLING, false)
+			}
+			job, err := c.Cancel(t.Context(), id)
+			if err != nil || job.State != Cancelling || job.Site != "b" || len(w.b.cancels) != 2 {
+				t.Errorf("job %+v, %v after %d cancels", job, err, len(w.b.cancels))
+			}
+		})
+	})
+	t.Run("nobody answers for longer than patience", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w, c := newWorld(t, patient(10*time.Second))
+			w.agent.at("b", 1)
+			w.b.cancel = func(int) (*droverv1.CancelJobResponse, error) {
+				return answer("b", droverv1.JobState_JOB_STATE_INCOMING, true)
+			}
+			if _, err := c.Cancel(t.Context(), id); reasonOf(err) != ReasonRecorded {
+				t.Errorf("error %v", err)
+			}
+		})
+	})
+}
+
+func TestAJobWhoseSiteIsSilentIsToldAsTheAgentsLastHeardOfIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, c := newWorld(t, patient(5*time.Second))
+		w.agent.at("a", 2)
+		w.agent.found.Job = refound(w.agent.found.Job)
+		w.down("a")
+		job, err := c.Job(t.Context(), id)
+		if err != nil || job.UnknownFor != time.Minute || job.State != Running || job.Site != "a" {
+			t.Errorf("job %+v, %v", job, err)
+		}
+	})
+}
