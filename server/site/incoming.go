@@ -105,20 +105,19 @@ func (s *Site) inquire(now batch.Time, j *Job) {
 	s.arm(j, s.backoff(now, j))
 }
 
-// confirmed answers a source that has given a job up: step 4 of a move.
+// confirmed answers a source that has given a job up: step 4 of a move. 0 is no
+// answer: what cannot be has happened, a record was lost or an operator's word was
+// wrong, and the source had better keep the job.
 func (s *Site) confirmed(now batch.Time, j *Job, m *Message) MessageKind {
 	switch {
 	case j == nil || m.Epoch > j.Epoch:
-		// It was promised that this cannot be: the record of the reservation is
-		// gone. Without an answer the source keeps the job for an operator.
-		return 0
-	case j.State != Incoming && j.receptive():
-		// An operator's word had it dropped, and was wrong.
 		return 0
 	case m.Epoch < j.Epoch:
 		return Superseded
 	case j.State == Incoming && j.Transit.Peer == m.From:
 		s.arrive(now, j)
+	case j.receptive(): // it was dropped, or comes from elsewhere
+		return 0
 	}
 	return Confirmed
 }
