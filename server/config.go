@@ -41,15 +41,20 @@ type Config struct {
 	// Tuning is how the width of a moldable job is chosen: exhaustive or binary.
 	Tuning string `yaml:"tuning"`
 	// Grace is how long a job may go on after SIGTERM before it is killed.
-	Grace    time.Duration `yaml:"grace"`
-	Limits   Limits        `yaml:"limits"`
-	Services Services      `yaml:"services"`
+	Grace time.Duration `yaml:"grace"`
+	// OnStop is what becomes of the jobs that run when the server is stopped.
+	OnStop   OnStop   `yaml:"on_stop"`
+	Limits   Limits   `yaml:"limits"`
+	Services Services `yaml:"services"`
 
 	// Catalogue is what the site offers. Reading a file fills it from Services.
 	Catalogue *catalogue.Catalogue `yaml:"-"`
 	// Program is what "drover" as the first word of a service's command stands
 	// for; empty: the program that this server is part of.
 	Program string `yaml:"-"`
+	// Supervisor is the command of the process that keeps jobs running; nil: that
+	// of package supervisor.
+	Supervisor []string `yaml:"-"`
 	// Logger is where news goes; nil: nowhere.
 	Logger hclog.Logger `yaml:"-"`
 }
@@ -78,12 +83,25 @@ type Policy struct {
 
 // Limits bound what the server accepts and keeps.
 type Limits struct {
-	Width    int32 `yaml:"width"`    // widest job, processors; 0: all of the machine
-	File     Size  `yaml:"file"`     // largest uploaded file
-	Content  Size  `yaml:"content"`  // all uploaded content; the least recently used goes first
-	Waiting  int   `yaml:"waiting"`  // jobs in the queue
-	Finished int   `yaml:"finished"` // jobs that have ended and are remembered
+	Width   int32 `yaml:"width"`   // widest job, processors; 0: all of the machine
+	File    Size  `yaml:"file"`    // largest uploaded file
+	Content Size  `yaml:"content"` // all uploaded content; the least recently used goes first
+	Waiting int   `yaml:"waiting"` // jobs in the queue
+	// Jobs that have ended are kept, with their files, until there are more of them,
+	// they are larger together, or older than this; the oldest go first.
+	Finished     int           `yaml:"finished"`
+	FinishedSize Size          `yaml:"finished_size"`
+	FinishedFor  time.Duration `yaml:"finished_for"`
 }
+
+// OnStop is a choice of Config.
+type OnStop string
+
+// The choices of OnStop.
+const (
+	LeaveJobs OnStop = "leave" // they go on, and the next server finds them
+	EndJobs   OnStop = "end"   // SIGTERM, grace, SIGKILL; they have failed
+)
 
 // Services says where the catalogue is: in a file, in the configuration itself,
 // or in both.
@@ -95,8 +113,11 @@ type Services struct {
 // Size is a number of bytes, written "512MiB" or "16GB".
 type Size = config.Size
 
-// maxNodes bounds what one configuration can ask for.
-const maxNodes = 1 << 16
+// What one configuration can ask for at most.
+const (
+	maxNodes    = 1 << 16
+	longestKept = 10 * 365 * 24 * time.Hour
+)
 
 // Default returns the configuration of a server on loopback. It lacks a name,
 // nodes and services.
@@ -109,7 +130,11 @@ func Default() Config {
 		Policy:  Policy{Name: "cbf"},
 		Tuning:  site.Exhaustive.String(),
 		Grace:   10 * time.Second,
-		Limits:  Limits{File: 1 << 30, Content: 16 << 30, Waiting: 10_000, Finished: 10_000},
+		OnStop:  LeaveJobs,
+		Limits: Limits{
+			File: 1 << 30, Content: 16 << 30, Waiting: 100_000,
+			Finished: 10_000, FinishedSize: 16 << 30, FinishedFor: 7 * 24 * time.Hour,
+		},
 	}
 }
 
@@ -159,6 +184,9 @@ func (c *Config) problems() []*FieldError {
 	}
 	if c.Grace < time.Millisecond || c.Grace > time.Hour {
 		bad("grace", c.Grace, "1ms..1h")
+	}
+	if c.OnStop != LeaveJobs && c.OnStop != EndJobs {
+		bad("on_stop", c.OnStop, "leave, end")
 	}
 	c.checkLimits(machine, bad)
 	if c.Catalogue == nil {
@@ -248,7 +276,16 @@ func (c *Config) checkLimits(machine bool, bad func(key string, value any, accep
 	if l.Finished < 1 || l.Finished > 1_000_000 {
 		bad("limits.finished", l.Finished, "1..1000000")
 	}
+	if l.FinishedSize < 1 {
+		bad("limits.finished_size", int64(l.FinishedSize), "at least 1B")
+	}
+	if l.FinishedFor < time.Second || l.FinishedFor > longestKept {
+		bad("limits.finished_for", l.FinishedFor, fmt.Sprintf("1s..%v", longestKept))
+	}
 }
+
+// micros converts to the cores' unit, rounding down.
+func micros(d time.Duration) batch.Duration { return batch.Duration(d / time.Microsecond) }
 
 // platform returns the nodes in the words of the batch system.
 func (c *Config) platform() batch.Platform {

@@ -57,7 +57,10 @@ func TestTheExampleWithEveryKeyHasEveryKey(t *testing.T) {
 	if diff := cmp.Diff([]string{"big1", "big2", "small", "n4", "n5"}, names); diff != "" {
 		t.Error(diff)
 	}
-	want := Limits{Width: 8, File: 1 << 30, Content: 16 << 30, Waiting: 10_000, Finished: 10_000}
+	want := Limits{
+		Width: 8, File: 1 << 30, Content: 16 << 30, Waiting: 100_000,
+		Finished: 10_000, FinishedSize: 16 << 30, FinishedFor: 7 * 24 * time.Hour,
+	}
 	if diff := cmp.Diff(want, cfg.Limits); diff != "" {
 		t.Error(diff)
 	}

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/hashicorp/go-hclog"
 	"golang.org/x/sys/unix"
 
 	"github.com/seed-9b8f70bb/drover/batch"
@@ -15,17 +14,19 @@ import (
 
 // dataDir is the directory of one server:
 //
-//	lock       held while the server lives
-//	content/   uploaded files
-//	jobs/ID/   in/ARGUMENT/NAME, work/ (where the job runs), stdout, stderr
+//	lock        held while the server lives
+//	drover.db   what it must not forget, see package store
+//	content/    uploaded files
+//	jobs/ID/    in/ARGUMENT/NAME, work/ (where the job runs), stdout, stderr,
+//	            attempts/ (see package journal)
+//	supervisor* of the process that keeps what runs
 type dataDir struct {
 	root string
 	lock *os.File
 }
 
-// openData takes a directory, made if it is not there, and clears what an
-// earlier life has left of its jobs.
-func openData(root string, log hclog.Logger) (*dataDir, error) {
+// openData takes a directory, made if it is not there.
+func openData(root string) (*dataDir, error) {
 	d := &dataDir{root: root}
 	if err := os.MkdirAll(d.jobs(), 0o700); err != nil {
 		return nil, fmt.Errorf("data directory: %w", err)
@@ -37,17 +38,21 @@ func openData(root string, log hclog.Logger) (*dataDir, error) {
 	if err := unix.Flock(int(d.lock.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		return nil, errors.Join(fmt.Errorf("data directory %s is another server's: %w", root, err), d.lock.Close())
 	}
-	left, err := os.ReadDir(d.jobs())
-	for _, e := range left {
-		err = errors.Join(err, os.RemoveAll(filepath.Join(d.jobs(), e.Name())))
-	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("data directory: clear old jobs: %w", err), d.lock.Close())
-	}
-	if len(left) > 0 {
-		log.Warn("cleared the directories of jobs that an earlier life has left", "jobs", len(left))
-	}
 	return d, nil
+}
+
+// clear removes the directories that belong to no job, and returns how many there
+// were.
+func (d *dataDir) clear(known func(batch.JobID) bool) (int, error) {
+	left, err := os.ReadDir(d.jobs())
+	n := 0
+	for _, e := range left {
+		if !known(batch.JobID(e.Name())) {
+			n++
+			err = errors.Join(err, d.remove(filepath.Join(d.jobs(), e.Name())))
+		}
+	}
+	return n, err
 }
 
 // close lets another server have the directory.
@@ -78,22 +83,58 @@ func (d *dataDir) work(id batch.JobID) string { return filepath.Join(d.job(id), 
 // stream returns the file of a job's stdout or stderr.
 func (d *dataDir) stream(id batch.JobID, name string) string { return filepath.Join(d.job(id), name) }
 
+// attempts returns the directory of the files that decide about a job's attempts.
+func (d *dataDir) attempts(id batch.JobID) string { return filepath.Join(d.job(id), "attempts") }
+
 // stage makes a directory that is to become a job's.
 func (d *dataDir) stage() (string, error) {
 	dir, err := os.MkdirTemp(d.jobs(), ".new-*")
 	if err != nil {
 		return "", fmt.Errorf("job directory: %w", err)
 	}
-	if err := os.Mkdir(filepath.Join(dir, "work"), 0o700); err != nil {
-		return "", errors.Join(fmt.Errorf("job directory: %w", err), os.RemoveAll(dir))
-	}
 	return dir, nil
 }
 
-// adopt makes a staged directory the job's.
+// adopt makes a staged directory the job's, in place of one that it may have left
+// here before it moved away and came back.
 func (d *dataDir) adopt(staged string, id batch.JobID) error {
-	if err := os.Rename(staged, d.job(id)); err != nil {
+	away, err := d.discard(id)
+	if err == nil {
+		err = os.Rename(staged, d.job(id))
+	}
+	if away != "" {
+		err = errors.Join(err, d.remove(away))
+	}
+	if err != nil {
 		return fmt.Errorf("job directory: %w", err)
+	}
+	return nil
+}
+
+// discard takes a job's directory out of the way at once, and returns its new name
+// for remove; "" if there is none.
+func (d *dataDir) discard(id batch.JobID) (away string, err error) {
+	away, err = os.MkdirTemp(d.jobs(), ".old-*")
+	if err != nil {
+		return "", fmt.Errorf("job directory: %w", err)
+	}
+	if err := os.Rename(d.job(id), away); err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			return "", errors.Join(fmt.Errorf("job directory: %w", err), os.Remove(away))
+		}
+		return "", os.Remove(away)
+	}
+	return away, nil
+}
+
+// sync makes durable which jobs have directories.
+func (d *dataDir) sync() error {
+	dir, err := os.Open(d.jobs())
+	if err != nil {
+		return fmt.Errorf("job directories: %w", err)
+	}
+	if err := errors.Join(dir.Sync(), dir.Close()); err != nil {
+		return fmt.Errorf("job directories: %w", err)
 	}
 	return nil
 }

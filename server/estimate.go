@@ -21,6 +21,9 @@ func (s *Server) estimate(ctx context.Context, r *site.Request, notBefore batch.
 	if s.leaving.Load() {
 		return quote{}, errStopping
 	}
+	if s.disk.degraded() {
+		return quote{}, errDiskFull
+	}
 	if err := r.Validate(); err != nil {
 		return quote{}, err
 	}
@@ -30,7 +33,7 @@ func (s *Server) estimate(ctx context.Context, r *site.Request, notBefore batch.
 	)
 	asked := s.now()
 	var at batch.Time
-	err := s.do(ctx, func() {
+	err := s.see(ctx, func() {
 		if failed = s.full(); failed != nil {
 			return
 		}

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -20,11 +21,14 @@ import (
 
 	"connectrpc.com/connect"
 	"github.com/google/uuid"
+	"github.com/hashicorp/go-hclog"
 	"go.uber.org/goleak"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"github.com/seed-9b8f70bb/drover/process"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
+	"github.com/seed-9b8f70bb/drover/supervisor"
 )
 
 // mode makes the test binary one of the services: "drover" in a command is the
@@ -32,12 +36,39 @@ import (
 const mode = "SERVER_TEST_MODE"
 
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 {
+		switch os.Args[1] {
+		case "gate":
+			process.Gate()
+		case "supervise":
+			supervise(os.Args[2:])
+		}
+	}
 	if as := os.Getenv(mode); as != "" {
 		// Straight out: what the race detector and the coverage tool do at the
 		// end of a program would show in the outputs.
 		syscall.Exit(service(as, os.Args[1:]))
 	}
 	goleak.VerifyTestMain(m)
+}
+
+// supervise makes the test binary the supervisor of a server under test. It ends
+// soon after that.
+func supervise(args []string) {
+	flags := flag.NewFlagSet("supervise", flag.ExitOnError)
+	dir := flags.String("dir", "", "")
+	ready := flags.Uint("ready-fd", 0, "")
+	_ = flags.Parse(args)
+	cfg := supervisor.ServeConfig{Dir: *dir, Linger: 300 * time.Millisecond, Level: hclog.Debug}
+	if *ready != 0 {
+		syscall.CloseOnExec(int(*ready))
+		cfg.Ready = os.NewFile(uintptr(*ready), "ready")
+	}
+	if err := supervisor.Serve(context.Background(), cfg); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		syscall.Exit(1)
+	}
+	syscall.Exit(0)
 }
 
 // catalogueYAML is what the sites of these tests offer.
@@ -130,6 +161,7 @@ listen: 127.0.0.1:0
 gossip: {bind: 127.0.0.1:0}
 data_dir: %s
 nodes: [{count: 2, processors: 2}]
+on_stop: end
 services:
   inline:%s
 %s`, t.TempDir(), catalogueYAML, lines)), "")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/exec"
+	"github.com/seed-9b8f70bb/drover/server/catalogue"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
@@ -42,38 +43,55 @@ func instant(t time.Time) batch.Time { return batch.Time(t.UnixMicro()) }
 // learn tells the core what became of an attempt. The end of one is told when
 // what it has written has been looked at.
 func (s *Server) learn(ctx context.Context, f *batch.Found) {
-	var (
-		job  site.Job
-		news bool
-	)
-	// The loop ends after the watcher.
-	_ = s.do(context.WithoutCancel(ctx), func() {
-		if ran(f) {
-			s.tell(s.core.Running(instant(f.Started), f.Key, f.Nodes))
-		} else if f.Phase == batch.PhaseStarting {
-			s.tell(s.core.Starting(instant(f.Started), f.Key))
-		}
-		j, err := s.core.Job(f.Key.Job)
-		job, news = j, err == nil && j.Key() == f.Key && !j.State.Final()
-	})
-	if f.Phase != batch.PhaseEnded || !news {
+	if f.Phase == batch.PhaseEnded {
+		ended := *f
+		s.work.Go(func() { s.learnEnd(ctx, &ended) })
 		return
 	}
-	ended := *f
-	s.work.Go(func() {
-		var outputs []output
-		if ran(&ended) {
-			outputs = s.outputs(ctx, &job)
-		}
-		_ = s.do(context.WithoutCancel(ctx), func() {
-			if e := s.entries[ended.Key.Job]; e != nil {
-				e.outputs = outputs
-			}
-			if s.tell(s.core.Ended(instant(ended.Ended), ended.Key, ended.Outcome)) {
-				s.finished(ended.Key.Job)
-			}
-		})
+	if !ran(f) {
+		return // the launcher tells that it is being launched
+	}
+	news := *f
+	// The loop ends after the watcher.
+	_ = s.insist(context.WithoutCancel(ctx), func() {
+		s.misfit(s.core.Running(instant(news.Started), news.Key, news.Nodes, news.Places))
 	})
+}
+
+// learnEnd tells the core of an end.
+func (s *Server) learnEnd(ctx context.Context, f *batch.Found) {
+	var outputs []site.Output
+	if ran(f) {
+		outputs = s.written(ctx, f.Key.Job)
+	}
+	size := s.data.size(f.Key.Job)
+	_ = s.insist(context.WithoutCancel(ctx), func() {
+		before, err := s.core.Job(f.Key.Job)
+		if err != nil || before.Key() != f.Key || before.State.Final() {
+			return // it was forgotten, was handed over, or this is old news
+		}
+		if ran(f) {
+			s.misfit(s.core.Running(instant(f.Started), f.Key, f.Nodes, f.Places))
+		}
+		j, err := s.core.Ended(instant(f.Ended), f.Key, f.Outcome, outputs)
+		s.misfit(j, err)
+		if err == nil && j.State.Final() {
+			s.keep(&j, size)
+		}
+	})
+}
+
+// written looks at what a job has written.
+func (s *Server) written(ctx context.Context, id batch.JobID) []site.Output {
+	r, err := s.job(context.WithoutCancel(ctx), string(id))
+	if err != nil {
+		return nil // it was forgotten
+	}
+	var service *catalogue.Service
+	if service, err = s.cfg.Catalogue.Service(r.Service); err != nil {
+		return nil // it is offered no more
+	}
+	return s.outputs(ctx, id, service)
 }
 
 // ran says whether an attempt was launched.
@@ -87,21 +105,9 @@ func ran(f *batch.Found) bool {
 	return false
 }
 
-// tell passes news of a job on, and says whether there were any; called by the
-// loop.
-func (s *Server) tell(j site.Job, err error) bool {
-	var (
-		refusal *site.Refusal
-		misfit  *site.TransitionError
-	)
-	switch {
-	case errors.As(err, &misfit): // old news, read again
-		return false
-	case errors.As(err, &refusal): // a job that was forgotten
-		return false
-	case err != nil:
-		s.log.Error("news of a job", "error", err)
-		return false
+// misfit notes news that do not fit the job's state: they are old, read again.
+func (s *Server) misfit(j site.Job, err error) {
+	if err != nil {
+		s.log.Debug("news of a job do not fit", "job", j.ID, "error", err)
 	}
-	return s.changed(j)
 }

@@ -6,7 +6,42 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/server/site"
+	"github.com/seed-9b8f70bb/drover/server/store"
 )
+
+// record is a job as clients see it.
+type record struct {
+	site.Job
+	dossier *site.Dossier // what it brought along; empty, not nil, of a tombstone
+}
+
+// record adds to a job what the store has of it.
+func (s *Server) record(j site.Job) (record, error) {
+	r := record{Job: j, dossier: &site.Dossier{}}
+	if !j.Kept {
+		return r, nil
+	}
+	d, err := s.dossier(&j)
+	switch {
+	case err == nil:
+		r.dossier = d
+	case !errors.Is(err, store.ErrNotFound): // it was forgotten meanwhile
+		return record{}, err
+	}
+	return r, nil
+}
+
+func (s *Server) records(jobs []site.Job) ([]record, error) {
+	out := make([]record, 0, len(jobs))
+	for _, j := range jobs {
+		r, err := s.record(j)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
 
 // job returns one job.
 func (s *Server) job(ctx context.Context, name string) (record, error) {
@@ -15,57 +50,33 @@ func (s *Server) job(ctx context.Context, name string) (record, error) {
 		return record{}, err
 	}
 	var (
-		r      record
+		j      site.Job
 		failed error
 	)
-	err = s.do(ctx, func() {
-		var j site.Job
-		j, failed = s.core.Job(id)
-		r = s.record(j)
+	err = s.see(ctx, func() {
+		if failed = s.recall(id); failed == nil {
+			j, failed = s.core.Job(id)
+		}
 	})
-	return r, errors.Join(err, failed)
+	if err := errors.Join(err, failed); err != nil {
+		return record{}, err
+	}
+	return s.record(j)
 }
 
 // list returns a page of jobs, and the token of the next.
 func (s *Server) list(ctx context.Context, f site.Filter, after string, limit int) (page []record, next string, err error) {
-	var failed error
-	err = s.do(ctx, func() {
-		var (
-			jobs []site.Job
-			more batch.JobID
-		)
-		jobs, more, failed = s.core.List(f, batch.JobID(after), limit)
-		for _, j := range jobs {
-			page = append(page, s.record(j))
-		}
-		next = string(more)
-	})
-	return page, next, errors.Join(err, failed)
-}
-
-// cancel ends a job.
-func (s *Server) cancel(ctx context.Context, name string) (record, error) {
-	id, err := site.CheckID(name)
-	if err != nil {
-		return record{}, err
-	}
 	var (
-		r      record
+		jobs   []site.Job
+		more   batch.JobID
 		failed error
 	)
-	err = s.do(ctx, func() {
-		j, cmds, e := s.core.Cancel(id)
-		if failed = e; e != nil {
-			return
-		}
-		r = s.record(j)
-		if len(cmds) == 0 {
-			return
-		}
-		s.changed(j)
-		failed = s.system.Do(context.WithoutCancel(ctx), cmds)
-	})
-	return r, errors.Join(err, failed)
+	err = s.see(ctx, func() { jobs, more, failed = s.core.List(f, batch.JobID(after), limit) })
+	if err := errors.Join(err, failed); err != nil {
+		return nil, "", err
+	}
+	page, err = s.records(jobs)
+	return page, string(more), err
 }
 
 // watch sends a job as it is and after every change, until it has ended.
@@ -74,34 +85,38 @@ func (s *Server) watch(ctx context.Context, name string, send func(record) error
 	if err != nil {
 		return err
 	}
-	r, changes, cancel, err := s.subscribe(ctx, id)
+	j, changes, cancel, err := s.subscribe(ctx, id)
 	if err != nil {
 		return err
 	}
 	defer cancel()
 	for {
-		if err := send(r); err != nil || r.State.Final() {
+		r, err := s.record(j)
+		if err != nil {
 			return err
 		}
-		if r, err = s.await(ctx, changes); err != nil {
+		if err := send(r); err != nil || j.State.Final() {
+			return err
+		}
+		if j, err = s.await(ctx, changes); err != nil {
 			return err
 		}
 	}
 }
 
 // await returns the next change of a job that is watched.
-func (s *Server) await(ctx context.Context, changes <-chan record) (record, error) {
+func (s *Server) await(ctx context.Context, changes <-chan site.Job) (site.Job, error) {
 	select {
-	case r := <-changes:
-		return r, nil
+	case j := <-changes:
+		return j, nil
 	case <-ctx.Done():
-		return record{}, ctx.Err()
+		return site.Job{}, ctx.Err()
 	case <-s.closing:
 	}
 	select {
-	case r := <-changes: // its last one
-		return r, nil
+	case j := <-changes: // its last one
+		return j, nil
 	default:
-		return record{}, errStopping
+		return site.Job{}, errStopping
 	}
 }

@@ -242,13 +242,17 @@ func TestOldJobsAreForgottenWithTheirFiles(t *testing.T) {
 		ids = append(ids, j.GetId())
 	}
 	for i, id := range ids {
-		_, err := s.client.GetJob(within(t), &droverv1.GetJobRequest{JobId: id})
-		if i >= 2 && err == nil {
-			continue
+		got, err := s.client.GetJob(within(t), &droverv1.GetJobRequest{JobId: id})
+		if err != nil || got.GetJob().GetState() != droverv1.JobState_JOB_STATE_DONE {
+			t.Errorf("job %d: %v, %v", i, got, err)
 		}
-		if code, d := detail(t, err); code != connect.CodeNotFound || d.GetReason() != "unknown-job" {
-			t.Errorf("job %d: %v", i, err)
+		if kept := got.GetJob().GetDecision() != nil || len(got.GetJob().GetNodes()) > 0; kept != (i >= 2) {
+			t.Errorf("job %d is kept: %t", i, kept)
 		}
+	}
+	list, err := s.client.ListJobs(within(t), &droverv1.ServerServiceListJobsRequest{})
+	if err != nil || len(list.GetJobs()) != 2 {
+		t.Errorf("list: %v, %v", list, err)
 	}
 	if err := s.stop(); err != nil {
 		t.Fatal(err)

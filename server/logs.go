@@ -43,7 +43,7 @@ func (s *Server) readLogs(ctx context.Context, want logs, send func(piece) error
 	if err != nil {
 		return err
 	}
-	r, changes, cancel, err := s.subscribe(ctx, id)
+	j, changes, cancel, err := s.subscribe(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (s *Server) readLogs(ctx context.Context, want logs, send func(piece) error
 		n, err := t.copy(ctx, send)
 		// Whether the job had ended was known before the file was read, so that
 		// nothing came after it.
-		if err != nil || r.State.Final() || !want.follow {
+		if err != nil || j.State.Final() || !want.follow {
 			return err
 		}
 		if pause = min(2*pause, tired); n > 0 {
@@ -65,11 +65,11 @@ func (s *Server) readLogs(ctx context.Context, want logs, send func(piece) error
 		timer.Reset(pause)
 		select {
 		case <-timer.C:
-		case r = <-changes:
+		case j = <-changes:
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-s.closing:
-			if r, err = s.await(ctx, changes); err != nil {
+			if j, err = s.await(ctx, changes); err != nil {
 				return err
 			}
 		}

@@ -2,55 +2,127 @@ package server
 
 import (
 	"context"
-	"slices"
+	"time"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/server/site"
 )
+
+// maxCalls bounds how many calls one turn takes: what one sync pays for, and how
+// long a caller may have to wait for others.
+const maxCalls = 256
 
 // call is something to be done by the loop.
 type call struct {
-	do   func()
-	done chan struct{}
+	do     func()
+	writes bool  // it may change what has to be durable
+	err    error // why it was not done, or has come to nothing; set before done is closed
+	done   chan struct{}
 }
 
-// entry is what the driver keeps of a job beside the core's record.
-type entry struct {
-	outputs []output
-	told    uint64 // revision that the watchers know
-	// watchers get the latest record: each channel holds one, which the loop
-	// replaces.
-	watchers []chan record
-}
-
-// record is a job as clients see it.
-type record struct {
-	site.Job
-	outputs []output
-}
-
-// loop is the goroutine that owns the core.
+// loop is the goroutine that owns the core. It works in turns: it takes all calls
+// that are there, does them, makes what they have changed durable in one
+// transaction, and only then lets their callers, the batch system and other sites
+// know.
 func (s *Server) loop() {
 	defer close(s.over)
+	timer := time.NewTimer(0)
+	defer timer.Stop()
 	for {
+		s.turnCalls = s.turnCalls[:0]
+		s.arm(timer)
 		select {
 		case c := <-s.calls:
-			c.do()
-			close(c.done)
+			s.turnCalls = append(s.turnCalls, c)
+		case <-timer.C:
 		case <-s.quit:
+			return
+		}
+		s.gather()
+		if err := s.turn(); err != nil {
+			s.fail(err)
 			return
 		}
 	}
 }
 
-// do has f done by the loop and waits for it. An error means that f was not
-// done: that of ctx, or errStopping.
-func (s *Server) do(ctx context.Context, f func()) error {
-	c := call{do: f, done: make(chan struct{})}
+// gather takes the calls that are waiting.
+func (s *Server) gather() {
+	for len(s.turnCalls) < maxCalls {
+		select {
+		case c := <-s.calls:
+			s.turnCalls = append(s.turnCalls, c)
+		default:
+			return
+		}
+	}
+}
+
+// arm sets the timer to when the core wants something done.
+func (s *Server) arm(timer *time.Timer) {
+	at := s.core.Wake()
+	if len(s.follows) > 0 {
+		at = 0
+	}
+	if s.disk.degraded() && at != batch.Never {
+		at = max(at, s.disk.next)
+	}
+	if at == batch.Never {
+		timer.Stop()
+		return
+	}
+	timer.Reset(max(at.Sub(s.now()), 0).Std())
+}
+
+// turn does what has been gathered. An error ends the server.
+func (s *Server) turn() error {
+	now := s.now()
+	full := s.disk.refuses(now, s.store)
+	for i := range s.turnCalls {
+		c := s.turnCalls[i]
+		if c.err = full; full == nil || !c.writes {
+			c.err = nil
+			c.do()
+		}
+	}
+	if full == nil {
+		follows := s.follows
+		s.follows = nil
+		for _, do := range follows {
+			do()
+		}
+		s.core.Tick(now)
+	}
+	err := s.settle(now)
+	if err == nil {
+		s.release()
+	} else {
+		if err := s.rebuild(err); err != nil {
+			return err
+		}
+		for _, c := range s.turnCalls {
+			c.err = err // it may have seen what is undone now
+		}
+	}
+	for _, c := range s.turnCalls {
+		close(c.done)
+	}
+	return nil
+}
+
+// do has f done by the loop, and waits until what it has changed is durable. An
+// error means that f was not done, or is undone: that of ctx, errStopping, or why
+// it could not be written.
+func (s *Server) do(ctx context.Context, f func()) error { return s.ask(ctx, f, true) }
+
+// see is do for an f that changes nothing. What it has seen is durable, too.
+func (s *Server) see(ctx context.Context, f func()) error { return s.ask(ctx, f, false) }
+
+func (s *Server) ask(ctx context.Context, f func(), writes bool) error {
+	c := &call{do: f, writes: writes, done: make(chan struct{})}
 	select {
 	case s.calls <- c:
 		<-c.done
-		return nil
+		return c.err
 	case <-s.over:
 		return errStopping
 	case <-ctx.Done():
@@ -58,110 +130,26 @@ func (s *Server) do(ctx context.Context, f func()) error {
 	}
 }
 
+// insist is do for news that must not be lost: it tries until it is done, or ctx
+// or the loop ends.
+func (s *Server) insist(ctx context.Context, f func()) error {
+	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
+		err := s.do(ctx, f)
+		if err == nil || ctx.Err() != nil || isStopping(err) {
+			return err
+		}
+		select {
+		case <-time.After(pause):
+		case <-s.over:
+			return errStopping
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// later has f done in the loop's next turn; called by the loop.
+func (s *Server) later(f func()) { s.follows = append(s.follows, f) }
+
 // now returns the present instant: the core lives on the batch system's clock.
 func (s *Server) now() batch.Time { return s.system.Now() }
-
-// record returns a job with what the driver knows of it; called by the loop.
-func (s *Server) record(j site.Job) record {
-	r := record{Job: j}
-	if e := s.entries[j.ID]; e != nil {
-		r.outputs = e.outputs
-	}
-	return r
-}
-
-// changed tells those who watch a job, and says whether there was news; called
-// by the loop.
-func (s *Server) changed(j site.Job) bool {
-	e := s.entries[j.ID]
-	if e == nil || e.told >= j.Revision {
-		return false
-	}
-	e.told = j.Revision
-	r := s.record(j)
-	for _, w := range e.watchers {
-		select {
-		case <-w: // nobody has looked at the one before
-		default:
-		}
-		w <- r
-	}
-	return true
-}
-
-// finished notes that a job has ended, and forgets the oldest that have when
-// there are too many; called by the loop.
-func (s *Server) finished(id batch.JobID) {
-	s.ended = append(s.ended, id)
-	for len(s.ended) > s.cfg.Limits.Finished {
-		old := s.ended[0]
-		s.ended = s.ended[1:]
-		if err := s.core.Forget(old); err != nil {
-			s.log.Error("forgetting a job", "job", old, "error", err)
-		}
-		delete(s.entries, old)
-		dir := s.data.job(old)
-		s.work.Go(func() {
-			if err := s.data.remove(dir); err != nil {
-				s.log.Warn("removing a job's directory", "job", old, "error", err)
-			}
-		})
-	}
-}
-
-// subscribe returns a job as it is, and a channel with its latest record after
-// each change. cancel ends the subscription.
-func (s *Server) subscribe(ctx context.Context, id batch.JobID) (first record, changes <-chan record, cancel func(), err error) {
-	w := make(chan record, 1)
-	var failed error
-	err = s.do(ctx, func() {
-		var j site.Job
-		if j, failed = s.core.Job(id); failed != nil {
-			return
-		}
-		first = s.record(j)
-		e := s.entries[id]
-		e.watchers = append(e.watchers, w)
-	})
-	if err == nil {
-		err = failed
-	}
-	if err != nil {
-		return record{}, nil, nil, err
-	}
-	return first, w, func() {
-		// An error means that the loop, and with it all watching, is over.
-		_ = s.do(context.WithoutCancel(ctx), func() {
-			if e := s.entries[id]; e != nil {
-				e.watchers = slices.DeleteFunc(e.watchers, func(o chan record) bool { return o == w })
-			}
-		})
-	}, nil
-}
-
-// planner asks the batch system on behalf of the core.
-type planner struct {
-	ctx    context.Context // lives for one call, behind the core's interface
-	server *Server
-	err    error // why there was no answer
-}
-
-// Estimate is site.Planner's.
-func (p *planner) Estimate(_ batch.Time, asks []batch.Ask, out []batch.Estimate) bool {
-	ests, _, ok, err := p.server.system.Estimate(p.ctx, asks)
-	if err != nil {
-		p.err = err
-		return false
-	}
-	copy(out, ests)
-	return ok
-}
-
-// why returns the planner's own error where the core only knows that it gave no
-// answer.
-func (p *planner) why(err error) error {
-	if p.err != nil && err != nil {
-		return p.err
-	}
-	return err
-}

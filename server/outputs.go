@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -18,34 +19,27 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// output is a file that a job has written.
-type output struct {
-	argument string
-	size     int64
-	sha256   string // empty when the server stopped before it was computed
-}
-
 // outputs looks at what a job has written for its file-out arguments.
-func (s *Server) outputs(ctx context.Context, j *site.Job) []output {
-	var found []output
-	for i := range j.Values.Service().Arguments {
-		a := &j.Values.Service().Arguments[i]
+func (s *Server) outputs(ctx context.Context, id batch.JobID, service *catalogue.Service) []site.Output {
+	var found []site.Output
+	for i := range service.Arguments {
+		a := &service.Arguments[i]
 		if a.Type != catalogue.TypeFileOut {
 			continue
 		}
-		f, size, err := s.openOutput(j.ID, a.Name)
+		f, size, err := s.openOutput(id, a.Name)
 		if err != nil {
 			if !errors.Is(err, fs.ErrNotExist) {
-				s.log.Warn("output cannot be read", "job", j.ID, "argument", a.Name, "error", err)
+				s.log.Warn("output cannot be read", "job", id, "argument", a.Name, "error", err)
 			}
 			continue
 		}
-		o := output{argument: a.Name, size: size}
+		o := site.Output{Argument: a.Name, Size: size}
 		hash := sha256.New()
 		if _, err := io.Copy(hash, &until{ctx: ctx, r: f}); err == nil {
-			o.sha256 = hex.EncodeToString(hash.Sum(nil))
+			o.SHA256 = hex.EncodeToString(hash.Sum(nil))
 		} else if ctx.Err() == nil {
-			s.log.Warn("output cannot be read", "job", j.ID, "argument", a.Name, "error", err)
+			s.log.Warn("output cannot be read", "job", id, "argument", a.Name, "error", err)
 		}
 		_ = f.Close() // it was only read
 		found = append(found, o)
@@ -108,7 +102,7 @@ func (s *Server) download(ctx context.Context, name, argument string, offset int
 	if err != nil {
 		return err
 	}
-	if err := checkOutput(&r, argument); err != nil {
+	if err := s.checkOutput(&r, argument); err != nil {
 		return err
 	}
 	f, size, err := s.openOutput(r.ID, argument)
@@ -146,11 +140,15 @@ func (s *Server) download(ctx context.Context, name, argument string, offset int
 }
 
 // checkOutput returns a *rpcface.Problem unless the job has written this output.
-func checkOutput(r *record, argument string) error {
+func (s *Server) checkOutput(r *record, argument string) error {
+	service, err := s.cfg.Catalogue.Service(r.Service)
+	if err != nil {
+		return notWritten(argument)
+	}
 	var all []string
 	known := false
-	for i := range r.Values.Service().Arguments {
-		if a := &r.Values.Service().Arguments[i]; a.Type == catalogue.TypeFileOut {
+	for i := range service.Arguments {
+		if a := &service.Arguments[i]; a.Type == catalogue.TypeFileOut {
 			all = append(all, a.Name)
 			known = known || a.Name == argument
 		}
@@ -159,7 +157,7 @@ func checkOutput(r *record, argument string) error {
 	case !known:
 		return &rpcface.Problem{
 			Reason: rpcface.UnknownOutput, Field: "argument", Accepted: oneOf(all),
-			Message: fmt.Sprintf("service %s writes no file %.70q", r.Request.Service, argument),
+			Message: fmt.Sprintf("service %s writes no file %.70q", r.Service, argument),
 		}
 	case !r.State.Final():
 		return &rpcface.Problem{
@@ -167,10 +165,8 @@ func checkOutput(r *record, argument string) error {
 			Hint: "wait for the job's end",
 		}
 	}
-	for _, o := range r.outputs {
-		if o.argument == argument {
-			return nil
-		}
+	if r.Run != nil && slices.ContainsFunc(r.Run.Outputs, func(o site.Output) bool { return o.Argument == argument }) {
+		return nil
 	}
 	return notWritten(argument)
 }

@@ -17,6 +17,12 @@ var errStopping = &rpcface.Problem{
 	Hint: "ask the agent for another site, or try again when this one is back",
 }
 
+// isStopping says whether an error is that of a server that is about to end.
+func isStopping(err error) bool {
+	p, ok := errors.AsType[*rpcface.Problem](err)
+	return ok && p.Reason == rpcface.Stopping
+}
+
 // asProblem turns any error into one that can be told. The second result is
 // false for one that cannot: it is a defect of this server, and its text, which
 // may name files, stays in the log.
@@ -24,6 +30,7 @@ func asProblem(err error) (*rpcface.Problem, bool) {
 	var (
 		p        *rpcface.Problem
 		refusal  *site.Refusal
+		misfit   *site.TransitionError
 		size     *blobs.SizeError
 		mismatch *blobs.MismatchError
 	)
@@ -33,7 +40,7 @@ func asProblem(err error) (*rpcface.Problem, bool) {
 	case errors.As(err, &refusal):
 		return &rpcface.Problem{
 			Reason: rpcface.Reason(refusal.Reason), Field: refusal.Field, Accepted: refusal.Accepted,
-			Message: refusal.Error(), Hint: refusal.Hint,
+			Message: refusal.Error(), Hint: refusal.Hint, Retryable: refusal.Reason == site.ReasonDraining,
 		}, true
 	case errors.As(err, &size):
 		return &rpcface.Problem{
@@ -44,6 +51,10 @@ func asProblem(err error) (*rpcface.Problem, bool) {
 			Reason: rpcface.BadValue, Field: mismatch.Field, Accepted: "what the content has", Message: mismatch.Error(),
 			Hint: "the file has changed, or was damaged on its way: send it again",
 		}, true
+	case isFull(err):
+		return errDiskFull, true
+	case errors.As(err, &misfit):
+		return &rpcface.Problem{Reason: "not-waiting", Field: "job_id", Message: misfit.Error()}, true
 	case errors.Is(err, exec.ErrClosed):
 		return errStopping, true
 	case errors.Is(err, site.ErrNoPlan):

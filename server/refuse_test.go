@@ -190,7 +190,7 @@ func TestOnePortSpeaksBothProtocolsWithHealthAndReflection(t *testing.T) {
 			}
 			stream := grpcreflect.NewClient(client, s.URL()).NewStream(within(t))
 			names, err := stream.ListServices()
-			if _, e := stream.Close(); e != nil || err != nil || len(names) != 1 || names[0] != droverv1connect.ServerServiceName {
+			if _, e := stream.Close(); e != nil || err != nil || len(names) != 2 || names[0] != droverv1connect.ServerServiceName {
 				t.Errorf("reflection: %v, %v, %v", names, err, e)
 			}
 		})

@@ -12,19 +12,20 @@ import (
 )
 
 // face is the ServerService. It translates and decides nothing.
-type face struct {
-	droverv1connect.UnimplementedServerServiceHandler
-	s *Server
-}
+type face struct{ s *Server }
 
 var _ droverv1connect.ServerServiceHandler = face{}
 
 // face returns the HTTP server of the RPC face, and its health.
 func (s *Server) face() (*http.Server, *rpcface.Health) {
 	return rpcface.Serve(rpcface.Config{
-		Service: droverv1connect.ServerServiceName,
-		Handler: func(opts ...connect.HandlerOption) (string, http.Handler) {
-			return droverv1connect.NewServerServiceHandler(face{s: s}, opts...)
+		Services: []rpcface.Service{
+			{Name: droverv1connect.ServerServiceName, Handler: func(opts ...connect.HandlerOption) (string, http.Handler) {
+				return droverv1connect.NewServerServiceHandler(face{s}, opts...)
+			}},
+			{Name: droverv1connect.PeerServiceName, Handler: func(opts ...connect.HandlerOption) (string, http.Handler) {
+				return droverv1connect.NewPeerServiceHandler(peers{s}, opts...)
+			}},
 		},
 		Options: []connect.HandlerOption{
 			connect.WithRecover(s.recovered),

@@ -57,7 +57,7 @@ func (f face) Estimate(ctx context.Context, req *droverv1.EstimateRequest) (*dro
 	}
 	q, err := f.s.estimate(ctx, r, notBefore)
 	var refusal *site.Refusal
-	if p, _ := asProblem(err); err != nil && (errors.As(err, &refusal) || p.Reason == rpcface.QueueFull) {
+	if p, _ := asProblem(err); err != nil && (errors.As(err, &refusal) || p.Reason == rpcface.QueueFull || p.Reason == rpcface.DiskFull) {
 		return &droverv1.EstimateResponse{Quote: &droverv1.Quote{Refusal: rpcface.DetailOf(p)}}, nil
 	}
 	if err != nil {
@@ -100,15 +100,9 @@ func (f face) GetJob(ctx context.Context, req *droverv1.GetJobRequest) (*droverv
 
 // ListJobs lists this site's jobs in the order of their submission.
 func (f face) ListJobs(ctx context.Context, req *droverv1.ServerServiceListJobsRequest) (*droverv1.ServerServiceListJobsResponse, error) {
-	size := int(req.GetPageSize())
-	switch {
-	case size < 0 || size > largestPage:
-		return nil, &rpcface.Problem{
-			Reason: rpcface.OutOfRange, Field: "page_size", Accepted: fmt.Sprintf("0 (for %d) to %d", defaultPage, largestPage),
-			Message: fmt.Sprintf("page_size: %d", size),
-		}
-	case size == 0:
-		size = defaultPage
+	size, err := pageSize(req.GetPageSize())
+	if err != nil {
+		return nil, err
 	}
 	filter, err := site.ParseFilter(req.GetFilter())
 	if err != nil {
@@ -118,11 +112,21 @@ func (f face) ListJobs(ctx context.Context, req *droverv1.ServerServiceListJobsR
 	if err != nil {
 		return nil, err
 	}
-	out := &droverv1.ServerServiceListJobsResponse{NextPageToken: next}
-	for _, rec := range page {
-		out.Jobs = append(out.Jobs, f.s.jobOut(rec))
+	return &droverv1.ServerServiceListJobsResponse{Jobs: f.s.jobsOut(page), NextPageToken: next}, nil
+}
+
+// pageSize returns the number of entries to send for the number asked for.
+func pageSize(asked int32) (int, error) {
+	switch {
+	case asked < 0 || asked > largestPage:
+		return 0, &rpcface.Problem{
+			Reason: rpcface.OutOfRange, Field: "page_size", Accepted: fmt.Sprintf("0 (for %d) to %d", defaultPage, largestPage),
+			Message: fmt.Sprintf("page_size: %d", asked),
+		}
+	case asked == 0:
+		return defaultPage, nil
 	}
-	return out, nil
+	return int(asked), nil
 }
 
 // WatchJob sends a job as it is, and again after every change.
@@ -143,24 +147,46 @@ func (f face) CancelJob(ctx context.Context, req *droverv1.CancelJobRequest) (*d
 
 // jobOut returns a job for the wire.
 func (s *Server) jobOut(r record) *droverv1.Job {
+	request := &r.dossier.Request
 	out := &droverv1.Job{
-		Id: string(r.ID), State: statesOut[r.State], Site: s.cfg.Name, Request: requestOut(&r.Request), Shape: shapeOut(r.Spec.Shape),
+		Id: string(r.ID), State: statesOut[r.State], Site: s.cfg.Name, Request: requestOut(request), Shape: shapeOut(r.Shape),
 		SubmittedAt: timeOut(r.Submitted), StartedAt: timeOut(r.Started), EndedAt: timeOut(r.Ended),
 		EstimatedCompletion: durationOut(r.Estimate.Completion), EstimatedWait: durationOut(r.Estimate.Wait),
-		EstimateKind: kindsOut[r.Estimate.Kind],
-		Nodes:        r.Nodes, Epoch: r.Epoch, Revision: r.Revision,
+		EstimateKind: kindsOut[r.Estimate.Kind], Decision: decisionOut(r.dossier.Decision),
+		Epoch: r.Epoch, Revision: r.Revision, Attempt: r.Attempt, RetryOf: request.RetryOf,
+		CancelRecorded: r.Cancel && r.State != site.Cancelling, MovedTo: r.MovedTo(),
 	}
-	if r.State.Final() {
-		out.Outcome = &droverv1.Outcome{ExitCode: int32(r.Outcome.ExitCode), Signal: r.Outcome.Signal, Reason: r.Outcome.Reason}
+	if request.Service == "" { // a tombstone
+		out.Request.Service, out.Request.Owner = r.Service, r.Owner
 	}
-	if r.Decision != nil {
-		out.Decision = &droverv1.DecisionRecord{}
-		if err := proto.Unmarshal(r.Decision, out.Decision); err != nil {
-			s.log.Error("decision record cannot be read", "job", r.ID, "error", err)
+	if r.Transit != nil && r.State != site.Gone {
+		out.Peer = r.Transit.Peer
+	}
+	for _, m := range r.Moves() {
+		out.Moves = append(out.Moves, moveOut(r.ID, r.Service, &m))
+	}
+	if r.Run != nil {
+		out.Nodes = r.Run.Nodes
+		for _, o := range r.Run.Outputs {
+			out.Outputs = append(out.Outputs, &droverv1.Output{Argument: o.Argument, SizeBytes: o.Size, Sha256: o.SHA256})
 		}
 	}
-	for _, o := range r.outputs {
-		out.Outputs = append(out.Outputs, &droverv1.Output{Argument: o.argument, SizeBytes: o.size, Sha256: o.sha256})
+	if r.State.Final() && r.State != site.Gone {
+		o := r.Outcome()
+		out.Outcome = &droverv1.Outcome{ExitCode: int32(o.ExitCode), Signal: o.Signal, Reason: o.Reason}
+	}
+	return out
+}
+
+// decisionOut returns a decision record for the wire, nil if there is none. What
+// was stored was written by this face, so that it can be read.
+func decisionOut(stored []byte) *droverv1.DecisionRecord {
+	if stored == nil {
+		return nil
+	}
+	out := &droverv1.DecisionRecord{}
+	if err := proto.Unmarshal(stored, out); err != nil {
+		return nil
 	}
 	return out
 }

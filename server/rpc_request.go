@@ -71,7 +71,7 @@ func requestIn(r *droverv1.Request) (*site.Request, error) {
 	out := &site.Request{
 		Service: r.GetService(), Width: r.GetWidth(), Owner: r.GetOwner(), Origin: batch.Grid,
 		Memory: r.GetMemoryBytes(), Input: r.GetInputBytes(), InputSite: r.GetInputSite(),
-		Idempotent: r.GetIdempotent(), Labels: r.GetLabels(),
+		Idempotent: r.GetIdempotent(), RetryOf: r.GetRetryOf(), Labels: r.GetLabels(),
 	}
 	var err error
 	if out.Walltime, err = durationIn("request.walltime", r.GetWalltime()); err != nil {
@@ -167,7 +167,7 @@ func requestOut(r *site.Request) *droverv1.Request {
 	out := &droverv1.Request{
 		Service: r.Service, Owner: r.Owner, Width: r.Width, Deadline: timeOut(r.Deadline), EarliestStart: timeOut(r.EarliestStart),
 		MemoryBytes: r.Memory, Cpu: float64(r.CPU) / float64(batch.One), InputBytes: r.Input, InputSite: r.InputSite,
-		Idempotent: r.Idempotent, Labels: r.Labels,
+		Idempotent: r.Idempotent, RetryOf: r.RetryOf, Labels: r.Labels,
 	}
 	if r.Walltime > 0 {
 		out.Walltime = durationOut(r.Walltime)

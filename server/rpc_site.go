@@ -68,13 +68,39 @@ func serviceOut(service *catalogue.Service, width int32) *droverv1.Service {
 
 // GetStatus returns the site's queue and load.
 func (f face) GetStatus(ctx context.Context, _ *droverv1.GetStatusRequest) (*droverv1.GetStatusResponse, error) {
-	var l site.Load
-	if err := f.s.do(ctx, func() { l = f.s.core.Load() }); err != nil {
+	status, err := f.s.statusOut(ctx)
+	if err != nil {
 		return nil, err
 	}
-	return &droverv1.GetStatusResponse{Status: &droverv1.SiteStatus{
+	return &droverv1.GetStatusResponse{Status: status}, nil
+}
+
+// SetDraining lets the site take no new jobs, or take them again.
+func (f face) SetDraining(ctx context.Context, req *droverv1.SetDrainingRequest) (*droverv1.SetDrainingResponse, error) {
+	if err := f.s.setDraining(ctx, req.GetDraining()); err != nil {
+		return nil, err
+	}
+	status, err := f.s.statusOut(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &droverv1.SetDrainingResponse{Status: status}, nil
+}
+
+// statusOut returns the site's queue for the wire.
+func (s *Server) statusOut(ctx context.Context) (*droverv1.SiteStatus, error) {
+	var (
+		l        site.Load
+		draining bool
+	)
+	if err := s.see(ctx, func() { l, draining = s.core.Load(), s.core.Draining() }); err != nil {
+		return nil, err
+	}
+	stats := s.store.Stats()
+	return &droverv1.SiteStatus{
 		Running: int32(min(l.Running, math.MaxInt32)), Waiting: int32(min(l.Waiting, math.MaxInt32)),
 		ProcessorsBusy: l.Busy, Processors: l.Processors, Load: float64(l.Busy) / float64(l.Processors),
 		BacklogSeconds: l.Backlog.Seconds(), Ended: l.Ended,
-	}}, nil
+		Draining: draining, Degraded: s.disk.degraded(), Commits: stats.Commits, Syncs: stats.Syncs,
+	}, nil
 }

@@ -15,11 +15,11 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/exec"
-	"github.com/seed-9b8f70bb/drover/batch/forecast"
-	"github.com/seed-9b8f70bb/drover/batch/policies"
 	"github.com/seed-9b8f70bb/drover/gossip"
 	"github.com/seed-9b8f70bb/drover/server/blobs"
 	"github.com/seed-9b8f70bb/drover/server/site"
+	"github.com/seed-9b8f70bb/drover/server/store"
+	"github.com/seed-9b8f70bb/drover/supervisor"
 )
 
 // apiVersion is the version of drover.v1 that this server speaks.
@@ -31,6 +31,7 @@ const farewell = 5 * time.Second
 
 // membership is what the server needs of gossip.
 type membership interface {
+	Members() []gossip.Member
 	Leave(ctx context.Context) error
 	Close() error
 }
@@ -38,26 +39,41 @@ type membership interface {
 // Server is a running site. Its methods may be called from several goroutines.
 type Server struct {
 	cfg      Config
+	about    site.Config
 	log      hclog.Logger
 	data     *dataDir
+	store    *store.Store
 	content  *blobs.Store
 	system   *exec.System
+	keeper   keeper
+	couriers *couriers
 	group    membership
 	seed     string // where the group is reached
 	listener net.Listener
 	url      string
+	disk     disk
 
-	calls   chan call
+	calls   chan *call
 	quit    chan struct{} // closed to end the loop
 	over    chan struct{} // closed when the loop has ended
 	closing chan struct{} // closed when nothing more will happen to any job
+	fatal   chan error    // holds why the loop had to end by itself
 	leaving atomic.Bool   // no new work is taken
 	work    sync.WaitGroup
+	life    context.Context // of all that the server does for itself
+	die     context.CancelFunc
 
 	// What follows belongs to the loop.
-	core    *site.Site
-	entries map[batch.JobID]*entry
-	ended   []batch.JobID // remembered, the oldest first
+	core      *site.Site
+	turnCalls []*call
+	follows   []func() // for the next turn
+	fx        site.Effects
+	batch     store.Batch
+	draining  bool // as it is on disk
+	adopted   bool // a job got a directory in this turn
+	watchers  watchers
+	ended     []finished // kept, the oldest first
+	endedSize int64      // of their files, bytes
 }
 
 // New opens the server's sockets, so that its addresses are known, takes its
@@ -69,9 +85,10 @@ func New(cfg Config) (*Server, error) {
 	}
 	s := &Server{
 		cfg: cfg, log: cfg.Logger,
-		calls: make(chan call), quit: make(chan struct{}), over: make(chan struct{}), closing: make(chan struct{}),
-		entries: make(map[batch.JobID]*entry),
+		calls: make(chan *call), quit: make(chan struct{}), over: make(chan struct{}), closing: make(chan struct{}),
+		fatal: make(chan error, 1), watchers: watchers{jobs: make(map[batch.JobID][]chan site.Job)},
 	}
+	s.life, s.die = context.WithCancel(context.Background())
 	if s.log == nil {
 		s.log = hclog.NewNullLogger()
 	}
@@ -99,18 +116,18 @@ func (s *Server) open() error {
 	if err != nil {
 		return err
 	}
-	platform := s.cfg.platform()
-	s.core, err = site.New(site.Config{
-		Platform: platform, Speed: speed, Catalogue: s.cfg.Catalogue, Tuning: tuning, MaxWidth: s.cfg.Limits.Width,
-	})
-	if err != nil {
-		return err
+	s.about = site.Config{
+		Name: s.cfg.Name, Platform: s.cfg.platform(), Speed: speed, Catalogue: s.cfg.Catalogue, Tuning: tuning, MaxWidth: s.cfg.Limits.Width,
 	}
 	where, err := s.cfg.dataDir()
 	if err != nil {
 		return err
 	}
-	if s.data, err = openData(where, s.log); err != nil {
+	if s.data, err = openData(where); err != nil {
+		return err
+	}
+	s.store, err = store.Open(store.Config{Path: filepath.Join(where, "drover.db"), Site: s.cfg.Name, Logger: s.log.Named("store")})
+	if err != nil {
 		return err
 	}
 	s.content, err = blobs.Open(blobs.Config{
@@ -119,14 +136,10 @@ func (s *Server) open() error {
 	if err != nil {
 		return err
 	}
-	policy, err := policies.New(s.cfg.Policy.Name, platform, s.cfg.Policy.Settings)
-	if err != nil {
+	if s.keeper, err = supervisor.Connect(supervisor.Config{Dir: where, Program: s.cfg.Supervisor, Logger: s.log.Named("supervisor")}); err != nil {
 		return err
 	}
-	s.system, err = exec.New(exec.Config{
-		Policy: policy, Platform: platform, Grace: batch.Duration(s.cfg.Grace.Microseconds()), Forecaster: &forecast.Forecaster{},
-		Logger: s.log.Named("exec"), Programs: programs{s},
-	})
+	fates, err := s.boot()
 	if err != nil {
 		return err
 	}
@@ -144,7 +157,8 @@ func (s *Server) open() error {
 		return err
 	}
 	s.group, s.seed = group, group.Addr()
-	return nil
+	s.couriers = newCouriers(s)
+	return s.takeUp(fates)
 }
 
 // capabilities lists what the server can do beyond the API's minimum.
@@ -167,19 +181,22 @@ func (s *Server) URL() string { return s.url }
 // Seed returns the host:port of the server's gossip, for others to join.
 func (s *Server) Seed() string { return s.seed }
 
-// Run serves until ctx ends, then stops: it leaves the gossip, takes no new
-// work, ends the jobs that run (SIGTERM, grace, SIGKILL), tells those who watch
-// them, lets calls under way finish for a moment, and returns nil. Jobs that wait
-// are lost, see the package's documentation. It is called once.
+// Run serves until ctx ends, then stops: it leaves the gossip, takes no new work,
+// tells those who watch, lets calls under way finish for a moment, and returns
+// nil. Jobs that run go on and are found again by the next server on this
+// directory, unless the configuration wants them ended (SIGTERM, grace, SIGKILL);
+// those that wait go on waiting. An error means that the server could not go on.
+// Run is called once.
 func (s *Server) Run(ctx context.Context) error {
 	go s.loop()
 	watching := make(chan struct{})
-	life, die := context.WithCancel(context.WithoutCancel(ctx))
-	defer die()
+	watch, unwatch := context.WithCancel(s.life)
+	defer unwatch()
 	go func() {
 		defer close(watching)
-		s.follow(life)
+		s.follow(watch)
 	}()
+	s.work.Go(s.housekeep)
 	server, health := s.face()
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(s.listener) }()
@@ -188,19 +205,22 @@ func (s *Server) Run(ctx context.Context) error {
 	select {
 	case err = <-failed:
 		err = fmt.Errorf("server %s: serve: %w", s.cfg.Name, err)
+	case err = <-s.fatal:
+		err = fmt.Errorf("server %s: %w", s.cfg.Name, err)
 	case <-ctx.Done():
 		s.log.Info("server stops", "reason", context.Cause(ctx))
 	}
 	s.leaving.Store(true)
 	health.Stopping()
-	s.leave(life)
-	if s.endJobs(life) {
+	s.leave(s.life)
+	if s.letGo(s.life) {
 		<-watching // it has heard of every end
 	}
-	die()
+	unwatch()
 	<-watching
 	// A submission that had not seen leaving is through after this.
-	_ = s.do(context.WithoutCancel(ctx), func() {})
+	_ = s.see(context.WithoutCancel(ctx), func() {})
+	s.die()
 	s.work.Wait()
 	close(s.closing)
 	ending, done := context.WithTimeout(context.WithoutCancel(ctx), farewell)
@@ -211,7 +231,15 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 	close(s.quit)
 	<-s.over
-	return errors.Join(err, s.data.close())
+	s.keeper.Close()
+	s.couriers.close()
+	return errors.Join(err, s.store.Close(), s.data.close())
+}
+
+// fail ends the server because of what the loop cannot go on after.
+func (s *Server) fail(err error) {
+	s.log.Error("the server cannot go on", "error", err)
+	s.fatal <- err
 }
 
 // leave says goodbye to the gossip.
@@ -223,12 +251,17 @@ func (s *Server) leave(ctx context.Context) {
 	}
 }
 
-// endJobs ends what runs, and says whether all of it is gone.
-func (s *Server) endJobs(ctx context.Context) bool {
+// letGo ends what runs, or leaves it to the supervisor, and says whether all of
+// it is settled.
+func (s *Server) letGo(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Grace+farewell)
 	defer cancel()
-	if err := s.system.Close(ctx); err != nil {
-		s.log.Error("ending the jobs", "error", err)
+	end := s.system.Release
+	if s.cfg.OnStop == EndJobs {
+		end = s.system.Close
+	}
+	if err := end(ctx); err != nil {
+		s.log.Error("letting the jobs go", "error", err)
 		return false
 	}
 	return true
@@ -237,6 +270,7 @@ func (s *Server) endJobs(ctx context.Context) bool {
 // Close frees what a server holds that is not run.
 func (s *Server) Close() error {
 	var errs []error
+	s.die()
 	if s.listener != nil {
 		errs = append(errs, s.listener.Close())
 	}
@@ -244,7 +278,17 @@ func (s *Server) Close() error {
 		errs = append(errs, s.group.Close())
 	}
 	if s.system != nil {
-		errs = append(errs, s.system.Close(context.Background()))
+		errs = append(errs, s.system.Release(context.Background()))
+	}
+	s.work.Wait()
+	if s.couriers != nil {
+		s.couriers.close()
+	}
+	if s.keeper != nil {
+		s.keeper.Close()
+	}
+	if s.store != nil {
+		errs = append(errs, s.store.Close())
 	}
 	if s.data != nil {
 		errs = append(errs, s.data.close())

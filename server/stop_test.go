@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"connectrpc.com/connect"
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/testing/protocmp"
 
 	"github.com/seed-9b8f70bb/drover/gossip"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
@@ -110,7 +112,7 @@ func TestTwoServersCannotShareADirectoryOrAPort(t *testing.T) {
 	}
 }
 
-func TestAServerThatIsStartedAgainKeepsContentAndClearsJobs(t *testing.T) {
+func TestAServerThatIsStartedAgainKeepsContentAndJobs(t *testing.T) {
 	cfg := configured(t, "")
 	s := start(t, cfg)
 	f, err := s.upload(within(t), []byte("content"), nil)
@@ -118,16 +120,20 @@ func TestAServerThatIsStartedAgainKeepsContentAndClearsJobs(t *testing.T) {
 		t.Fatal(err)
 	}
 	j := s.submit(t, &droverv1.Request{Service: "copy", Arguments: arguments{"from": file(f)}})
-	s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_DONE)
+	before := s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_DONE)
 	if err := s.stop(); err != nil {
 		t.Fatal(err)
 	}
 	s = start(t, cfg)
-	if n := files(t, s.data.jobs()); n != 0 {
-		t.Errorf("%d files of old jobs", n)
+	after, err := s.client.GetJob(within(t), &droverv1.GetJobRequest{JobId: j.GetId()})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if _, err := s.client.GetJob(context.Background(), &droverv1.GetJobRequest{JobId: j.GetId()}); err == nil {
-		t.Error("a job of an earlier life is known")
+	if diff := cmp.Diff(before, after.GetJob(), protocmp.Transform()); diff != "" {
+		t.Errorf("the job has changed:\n%s", diff)
+	}
+	if got, err := s.download(within(t), j.GetId(), "to", 0); err != nil || string(got) != "content" {
+		t.Errorf("its output: %q, %v", got, err)
 	}
 	s.submit(t, &droverv1.Request{Service: "copy", Arguments: arguments{"from": file(f)}})
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/rpcface"
@@ -35,39 +34,40 @@ func (s *Server) submit(ctx context.Context, sub submission) (record, error) {
 	if err := sub.request.Validate(); err != nil {
 		return record{}, err
 	}
-	known, r, err := s.repeated(ctx, id, sub)
-	if known || err != nil {
-		return r, err
-	}
-	staged, err := s.stage(sub.request)
+	known, err := s.knows(ctx, id)
 	if err != nil {
 		return record{}, err
 	}
-	var failed error
-	kept := false
-	err = s.do(ctx, func() { r, kept, failed = s.accept(ctx, id, sub, staged) })
-	err = errors.Join(err, failed)
-	if !kept {
-		if e := s.data.remove(staged); e != nil {
-			s.log.Warn("removing a staged directory", "error", e)
+	staged := ""
+	if !known {
+		if staged, err = s.stage(sub.request); err != nil {
+			return record{}, err
 		}
 	}
-	return r, err
+	var (
+		j      site.Job
+		failed error
+	)
+	err = s.do(ctx, func() { j, failed = s.accept(ctx, id, sub, &staged) })
+	if err := errors.Join(err, failed, s.unstage(staged)); err != nil {
+		return record{}, err
+	}
+	return s.record(j)
 }
 
-// repeated answers a submission of a job that is known already; false for one
-// that is new, and may come in.
-func (s *Server) repeated(ctx context.Context, id batch.JobID, sub submission) (known bool, r record, err error) {
+// knows says whether a submission is a repeated one; if not, its ID must be of
+// our time.
+func (s *Server) knows(ctx context.Context, id batch.JobID) (known bool, err error) {
 	var failed error
-	err = s.do(ctx, func() {
-		if _, e := s.core.Job(id); e == nil {
-			known = true
-			r, _, failed = s.accept(ctx, id, sub, "")
+	err = s.see(ctx, func() {
+		if failed = s.recall(id); failed != nil {
 			return
 		}
-		failed = site.CheckAge(s.now(), id)
+		if known = s.core.Knows(id); !known {
+			failed = cmp.Or(site.CheckAge(s.now(), id), s.full())
+		}
 	})
-	return known, r, errors.Join(err, failed)
+	return known, errors.Join(err, failed)
 }
 
 // stage makes the directory of a job that may come, with its input. A request
@@ -78,6 +78,9 @@ func (s *Server) stage(r *site.Request) (string, error) {
 		if err := s.checkContent(name, f); err != nil {
 			return "", err
 		}
+	}
+	if len(files) == 0 {
+		return "", nil // its directory is made when it is launched
 	}
 	dir, err := s.data.stage()
 	if err != nil {
@@ -90,6 +93,9 @@ func (s *Server) stage(r *site.Request) (string, error) {
 		}
 		if errors.Is(err, blobs.ErrUnknown) {
 			err = missing(name, f)
+		}
+		if err == nil {
+			err = syncDirs(filepath.Dir(path), filepath.Join(dir, "in"), dir)
 		}
 		if err != nil {
 			return "", errors.Join(err, s.data.remove(dir))
@@ -146,38 +152,38 @@ func missing(argument string, f catalogue.File) *rpcface.Problem {
 	}
 }
 
-// accept is the submission itself; called by the loop. It says whether the
-// staged directory has become the job's.
-func (s *Server) accept(ctx context.Context, id batch.JobID, sub submission, staged string) (r record, kept bool, err error) {
+// accept is the submission itself; called by the loop. The staged directory
+// becomes the job's, and staged empty, if the job is new.
+func (s *Server) accept(ctx context.Context, id batch.JobID, sub submission, staged *string) (site.Job, error) {
 	if s.leaving.Load() {
-		return record{}, false, errStopping
+		return site.Job{}, errStopping
 	}
-	_, unknown := s.core.Job(id)
-	if unknown != nil {
+	if err := s.recall(id); err != nil {
+		return site.Job{}, err
+	}
+	if !s.core.Knows(id) {
 		if err := s.full(); err != nil {
-			return record{}, false, err
+			return site.Job{}, err
 		}
 	}
 	p := planner{ctx: ctx, server: s}
-	j, cmds, err := s.core.Submit(s.now(), site.Submission{ID: id, Request: sub.request, Decision: sub.decision}, &p)
+	j, err := s.core.Submit(s.now(), site.Submission{ID: id, Request: sub.request, Decision: sub.decision}, &p)
 	if err != nil {
-		return record{}, false, p.why(err)
+		return site.Job{}, p.why(err)
 	}
-	if len(cmds) == 0 {
-		return s.record(j), false, nil
+	// The batch system plans with it from now on, and starts it when it is durable.
+	plans := s.core.Plans(nil)
+	if len(plans) > 0 && *staged != "" {
+		if err := s.data.adopt(*staged, id); err != nil {
+			s.log.Error("job without a directory", "job", id, "error", err)
+			s.rejected(j.Key(), errors.New("the server could not make its directory"))
+			return s.core.Job(id)
+		}
+		*staged, s.adopted = "", true
 	}
-	s.entries[id] = &entry{told: j.Revision}
-	if err := s.data.adopt(staged, id); err != nil {
-		s.log.Error("job without a directory", "job", id, "error", err)
-		return s.rejected(j, errors.New("the server could not make its directory")), false, nil
-	}
-	// The job is accepted: whether the caller still listens does not matter.
-	if err := s.system.Do(context.WithoutCancel(ctx), cmds); err != nil {
-		s.log.Warn("batch system refuses a job", "job", id, "error", err)
-		return s.rejected(j, err), true, nil
-	}
-	s.log.Debug("accepted", "job", id, "service", j.Request.Service, "shape", j.Spec.Shape)
-	return s.record(j), true, nil
+	s.order(ctx, plans)
+	s.log.Debug("accepted", "job", id, "service", j.Service, "shape", j.Shape)
+	return j, nil
 }
 
 // full returns a *rpcface.Problem when no further job may wait here; called by the loop.
@@ -193,59 +199,16 @@ func (s *Server) full() error {
 	}
 }
 
-// rejected ends a job that the batch system did not take; called by the loop.
-func (s *Server) rejected(j site.Job, why error) record {
-	ended, err := s.core.Ended(s.now(), j.Key(), batch.Outcome{End: batch.EndStartFailed, Reason: why.Error()})
-	if err != nil {
-		s.log.Error("ending a job that was not taken", "job", j.ID, "error", err)
-		return s.record(j)
-	}
-	s.changed(ended)
-	s.finished(j.ID)
-	return s.record(ended)
-}
-
-// programs tells the batch system what jobs run.
-type programs struct{ server *Server }
-
-// Program is exec.Programs'. It is called by goroutines of the batch system.
-func (p programs) Program(key batch.Key, shape batch.Shape) (batch.Program, error) {
-	var (
-		j      site.Job
-		failed error
-	)
-	err := p.server.do(context.Background(), func() { j, failed = p.server.core.Job(key.Job) })
-	if err := cmp.Or(err, failed); err != nil {
-		return batch.Program{}, err
-	}
-	return p.server.program(&j, shape), nil
-}
-
-// program returns what a job runs with a shape.
-func (s *Server) program(j *site.Job, shape batch.Shape) batch.Program {
-	service := j.Values.Service()
-	launch := catalogue.Launch{Shape: shape, Paths: make(map[string]string)}
-	for i := range service.Arguments {
-		switch a := &service.Arguments[i]; a.Type {
-		case catalogue.TypeFileIn:
-			v, _ := j.Values.Get(a.Name)
-			launch.Paths[a.Name] = s.data.input(j.ID, a.Name, v.File().Name)
-		case catalogue.TypeFileOut:
-			launch.Paths[a.Name] = filepath.Join(s.data.work(j.ID), a.Name)
+// syncDirs makes durable what stands in directories.
+func syncDirs(dirs ...string) error {
+	for _, name := range dirs {
+		d, err := os.Open(name)
+		if err != nil {
+			return fmt.Errorf("sync: %w", err)
+		}
+		if err := errors.Join(d.Sync(), d.Close()); err != nil {
+			return fmt.Errorf("sync: %w", err)
 		}
 	}
-	args := service.Args(j.Values, launch)
-	if args[0] == "drover" {
-		args[0] = s.cfg.Program
-	}
-	env := service.Environ(j.Values, launch)
-	if env == nil {
-		env = make(map[string]string)
-	}
-	// The batch system adds what it knows of the job: DROVER_WIDTH and others.
-	env["DROVER_SPEED"] = strconv.FormatFloat(s.cfg.Speed, 'g', -1, 64)
-	return batch.Program{
-		Args: args, Env: env, Dir: s.data.work(j.ID),
-		Stdout: s.data.stream(j.ID, stdout), Stderr: s.data.stream(j.ID, stderr),
-	}
+	return nil
 }

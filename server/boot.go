@@ -1,0 +1,176 @@
+package server
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/exec"
+	"github.com/seed-9b8f70bb/drover/batch/forecast"
+	"github.com/seed-9b8f70bb/drover/batch/policies"
+	"github.com/seed-9b8f70bb/drover/server/site"
+	"github.com/seed-9b8f70bb/drover/server/store"
+)
+
+// remember makes a core of what the store has.
+func (s *Server) remember() (*site.Site, error) {
+	core, err := site.New(s.about)
+	if err != nil {
+		return nil, err
+	}
+	var records []site.Record
+	err = s.store.Load(func(id string, hot []byte) error {
+		var r site.Record
+		if err := json.Unmarshal(hot, &r); err != nil {
+			return fmt.Errorf("record of job %s: %w", id, err)
+		}
+		records = append(records, r)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the store: %w", err)
+	}
+	if err := core.Restore(records); err != nil {
+		return nil, err
+	}
+	draining, err := s.store.Meta(metaDraining)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return nil, fmt.Errorf("read the store: %w", err)
+	}
+	s.draining = string(draining) == "true"
+	core.SetDraining(s.draining)
+	return core, nil
+}
+
+// boot makes the core and the batch system as an earlier life has left them: what
+// runs is adopted. takeUp has to follow, with the fates that it returns.
+func (s *Server) boot() ([]site.Fate, error) {
+	core, err := s.remember()
+	if err != nil {
+		return nil, err
+	}
+	s.core = core
+	keys := core.Unsettled()
+	fates := make([]site.Fate, len(keys))
+	var adopted []exec.Adopted
+	for i, key := range keys {
+		j, err := core.Job(key.Job)
+		if err != nil {
+			return nil, err
+		}
+		fate, process, err := s.fate(s.life, &j)
+		if err != nil {
+			return nil, fmt.Errorf("find out what became of job %s: %w", key.Job, err)
+		}
+		if fates[i] = fate; process != nil {
+			adopted = append(adopted, s.adoption(&j, &fates[i], process))
+		}
+	}
+	policy, err := policies.New(s.cfg.Policy.Name, s.about.Platform, s.cfg.Policy.Settings)
+	if err != nil {
+		return nil, err
+	}
+	s.system, err = exec.New(exec.Config{
+		Policy: policy, Platform: s.about.Platform, Grace: micros(s.cfg.Grace), Forecaster: &forecast.Forecaster{},
+		Logger: s.log.Named("exec"), Programs: programs{s}, Launcher: launcher{s}, Adopt: adopted,
+	})
+	return fates, err
+}
+
+// takeUp has the core go on with its work, and the rest wait again.
+func (s *Server) takeUp(fates []site.Fate) error {
+	now := s.now()
+	if err := s.core.Recover(now, fates); err != nil {
+		return err
+	}
+	if err := s.settle(now); err != nil {
+		return err
+	}
+	s.release()
+	s.keepFinished()
+	stray, err := s.data.clear(s.core.Knows)
+	if err != nil {
+		return err
+	}
+	l := s.core.Load()
+	s.log.Info("took up the work of an earlier life", "waiting", l.Waiting, "running", l.Running, "incoming", l.Incoming,
+		"had_started", len(fates), "stray_directories", stray)
+	return nil
+}
+
+// adoption is a job that runs, in the words of the batch system.
+func (s *Server) adoption(j *site.Job, f *site.Fate, process exec.Process) exec.Adopted {
+	places := f.Found.Places
+	if j.Run != nil && len(j.Run.Places) > 0 {
+		places = j.Run.Places
+	}
+	f.Found.Places = places
+	return exec.Adopted{Key: j.Key(), Job: j.Spec(), Started: f.Found.Started, Places: places, Process: process}
+}
+
+// rebuild makes the core anew from what is durable, after a turn that found no
+// room on the disk: as if the server had been killed and started again, but for
+// the batch system, which goes on. What the core changes by that is made durable
+// with the first turn that can be. Any other failure ends the server.
+func (s *Server) rebuild(why error) error {
+	if !isFull(why) {
+		return why
+	}
+	s.log.Error("the disk is full: nothing new is accepted until there is room", "error", why)
+	s.disk.failed(s.now())
+	core, err := s.remember()
+	if err != nil {
+		return errors.Join(why, err)
+	}
+	s.core, s.follows = core, nil
+	keys := core.Unsettled()
+	fates := make([]site.Fate, len(keys))
+	for i, key := range keys {
+		if fates[i], err = s.fateOf(key); err != nil {
+			return errors.Join(why, err)
+		}
+	}
+	if err := s.undone(); err != nil {
+		return errors.Join(why, err)
+	}
+	return core.Recover(s.now(), fates)
+}
+
+// fateOf is fate for an attempt that the batch system may be about to tell of.
+func (s *Server) fateOf(key batch.Key) (site.Fate, error) {
+	j, err := s.core.Job(key.Job)
+	if err != nil {
+		return site.Fate{}, err
+	}
+	if j.State == site.Starting || j.State == site.Running || j.Started != batch.Never {
+		found, err := s.system.Find(s.life, []batch.Key{key})
+		if err != nil {
+			return site.Fate{}, err
+		}
+		if len(found) > 0 && found[0].Phase >= batch.PhaseStarting {
+			return site.Fate{Found: batch.Found{Key: key, Phase: batch.PhaseStarting}}, nil
+		}
+	}
+	fate, _, err := s.fate(s.life, &j)
+	if fate.Found.Phase == batch.PhaseRunning { // likewise
+		fate.Found = batch.Found{Key: key, Phase: batch.PhaseStarting}
+	}
+	return fate, err
+}
+
+// undone takes what the core does not know any more out of the batch system.
+func (s *Server) undone() error {
+	snap, err := s.system.Snapshot(s.life)
+	if err != nil {
+		return err
+	}
+	var cmds []batch.Command
+	for _, f := range snap.Waiting {
+		if j, err := s.core.Job(f.Key.Job); err != nil || j.Key() != f.Key {
+			cmds = append(cmds, batch.Command{Kind: batch.CmdCancel, Key: f.Key})
+		}
+	}
+	s.order(s.life, cmds)
+	return nil
+}

@@ -1,0 +1,172 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/server/site"
+	"github.com/seed-9b8f70bb/drover/server/store"
+)
+
+// metaDraining is the key under which the store keeps that a site is drained.
+const metaDraining = "draining"
+
+// settle makes durable what the turn has changed; called by the loop.
+func (s *Server) settle(now batch.Time) error {
+	s.core.Take(now, &s.fx)
+	s.batch.Reset()
+	for i := range s.fx.Writes {
+		if err := put(&s.batch, &s.fx.Writes[i]); err != nil {
+			return err
+		}
+	}
+	if s.core.Draining() != s.draining {
+		s.batch.SetMeta(metaDraining, fmt.Append(nil, s.core.Draining()))
+	}
+	if s.batch.Len() == 0 {
+		return nil
+	}
+	if s.adopted {
+		// A job's input has to be there when its record is.
+		if err := s.data.sync(); err != nil {
+			return err
+		}
+		s.adopted = false
+	}
+	if err := s.store.Commit(&s.batch); err != nil {
+		return err
+	}
+	s.draining = s.core.Draining()
+	for i := range s.fx.Writes {
+		if w := &s.fx.Writes[i]; w.Dossier != nil {
+			s.core.Shed(w.Record.ID)
+		}
+	}
+	return nil
+}
+
+// put adds one record to a batch.
+func put(b *store.Batch, w *site.Write) error {
+	id := string(w.Record.ID)
+	hot, err := json.Marshal(&w.Record)
+	if err != nil {
+		return fmt.Errorf("record of job %s: %w", id, err)
+	}
+	if w.Until != 0 {
+		b.Bury(id, hot, int64(w.Until))
+		return nil
+	}
+	b.Put(id, hot)
+	if w.Dossier != nil {
+		cold, err := json.Marshal(w.Dossier)
+		if err != nil {
+			return fmt.Errorf("dossier of job %s: %w", id, err)
+		}
+		b.PutCold(id, cold)
+	}
+	return nil
+}
+
+// release lets go of what is durable now; called by the loop.
+func (s *Server) release() {
+	ctx := context.Background() // the loop waits for nobody's patience
+	s.order(ctx, s.fx.Plans)
+	s.order(ctx, s.fx.Commands)
+	for _, key := range s.fx.Claims {
+		s.work.Go(func() { s.claim(s.life, key) })
+	}
+	for i := range s.fx.Messages {
+		s.couriers.send(s.fx.Messages[i])
+	}
+	for _, id := range s.fx.Discard {
+		s.discard(id)
+	}
+	for i := range s.fx.Writes {
+		s.tell(s.fx.Writes[i].Record.ID)
+	}
+}
+
+// order gives commands to the batch system; called by the loop.
+func (s *Server) order(ctx context.Context, cmds []batch.Command) {
+	if len(cmds) == 0 {
+		return
+	}
+	err := s.system.Do(ctx, cmds)
+	if err == nil {
+		return
+	}
+	for _, refused := range refusals(err) {
+		i := 0
+		for i < len(cmds) && cmds[i].Key != refused.Key {
+			i++
+		}
+		if i < len(cmds) && cmds[i].Kind == batch.CmdSubmit {
+			s.later(func() { s.rejected(refused.Key, refused) })
+			continue
+		}
+		// It has started or ended meanwhile, or was never there: its news is on
+		// their way, or nobody waits for any.
+		s.log.Debug("batch system refuses", "job", refused.Key.Job, "error", refused)
+	}
+}
+
+// refusals returns the *batch.CommandErrors of a batch system's error.
+func refusals(err error) []*batch.CommandError {
+	var joined interface{ Unwrap() []error }
+	if errors.As(err, &joined) {
+		var all []*batch.CommandError
+		for _, e := range joined.Unwrap() {
+			all = append(all, refusals(e)...)
+		}
+		return all
+	}
+	if one, ok := errors.AsType[*batch.CommandError](err); ok {
+		return []*batch.CommandError{one}
+	}
+	return nil
+}
+
+// rejected ends a job that the batch system did not take; called by the loop.
+func (s *Server) rejected(key batch.Key, why error) {
+	s.log.Warn("batch system refuses a job", "job", key.Job, "error", why)
+	_, err := s.core.Ended(s.now(), key, batch.Outcome{End: batch.EndStartFailed, Reason: why.Error()}, nil)
+	if err != nil {
+		s.log.Error("ending a job that was not taken", "job", key.Job, "error", err)
+	}
+}
+
+// dossier returns what a job brought along: from memory, or from the store.
+func (s *Server) dossier(j *site.Job) (*site.Dossier, error) {
+	if j.Dossier != nil {
+		return j.Dossier, nil
+	}
+	cold, err := s.store.Cold(string(j.ID))
+	if err != nil {
+		return nil, fmt.Errorf("dossier of job %s: %w", j.ID, err)
+	}
+	d := &site.Dossier{}
+	if err := json.Unmarshal(cold, d); err != nil {
+		return nil, fmt.Errorf("dossier of job %s: %w", j.ID, err)
+	}
+	return d, nil
+}
+
+// recall brings what is left of a job back to the core's memory, if it is not
+// there; called by the loop before it asks the core about a job.
+func (s *Server) recall(id batch.JobID) error {
+	if s.core.Knows(id) {
+		return nil
+	}
+	data, buried, err := s.store.Tombstone(string(id))
+	if err != nil || !buried {
+		return err
+	}
+	var r site.Record
+	if err := json.Unmarshal(data, &r); err != nil {
+		return fmt.Errorf("tombstone of job %s: %w", id, err)
+	}
+	return s.core.Recall(&r)
+}

@@ -1,0 +1,57 @@
+package server
+
+import (
+	"errors"
+	"sync/atomic"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/rpcface"
+	"github.com/seed-9b8f70bb/drover/server/store"
+)
+
+// probeEvery is how long a server whose disk is full waits between two looks.
+const probeEvery = batch.Second
+
+// errDiskFull is the answer of a server that cannot write.
+var errDiskFull = &rpcface.Problem{
+	Reason: rpcface.DiskFull, Message: "the disk of the server is full: it takes nothing new", Retryable: true,
+	Hint: "its operator has to make room; the agent knows other sites",
+}
+
+// disk remembers that the store could not be written. While it cannot, nothing
+// that would change a record is begun: jobs go on running, their ends are told
+// later, and what is on disk can be read.
+type disk struct {
+	full atomic.Bool
+	next batch.Time // of a look whether there is room again; the loop's
+}
+
+func (d *disk) degraded() bool { return d.full.Load() }
+
+// failed notes that a commit found no room.
+func (d *disk) failed(now batch.Time) {
+	d.full.Store(true)
+	d.next = now.Add(probeEvery)
+}
+
+// refuses returns why nothing may be changed now, or nil; called by the loop.
+func (d *disk) refuses(now batch.Time, st *store.Store) error {
+	if !d.degraded() {
+		return nil
+	}
+	if now < d.next {
+		return errDiskFull
+	}
+	d.next = now.Add(probeEvery)
+	if err := st.Probe(); err != nil {
+		return errDiskFull
+	}
+	d.full.Store(false)
+	return nil
+}
+
+// isFull says whether an error is about room.
+func isFull(err error) bool {
+	_, full := errors.AsType[*store.FullError](err)
+	return full
+}

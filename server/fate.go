@@ -1,0 +1,92 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/exec"
+	"github.com/seed-9b8f70bb/drover/server/site"
+	"github.com/seed-9b8f70bb/drover/supervisor"
+	"github.com/seed-9b8f70bb/drover/supervisor/journal"
+)
+
+// keeper runs attempts outside of this process, so that they outlive it.
+type keeper interface {
+	Launch(ctx context.Context, spec exec.Spec, dir string) (*supervisor.Process, error)
+	Attach(ctx context.Context, key batch.Key, dir string) (supervisor.Status, *supervisor.Process, error)
+	Close()
+}
+
+// claimed makes the claim of an attempt for the server. Where a supervisor was
+// first, won is still true if nothing has come of that and never will; otherwise
+// status says what has. The process is there if it runs.
+func (s *Server) claimed(ctx context.Context, key batch.Key) (won bool, st supervisor.Status, p exec.Process, err error) {
+	if err := os.MkdirAll(s.data.job(key.Job), 0o700); err != nil {
+		return false, st, nil, fmt.Errorf("job directory: %w", err)
+	}
+	dir := s.data.attempts(key.Job)
+	won, _, err = journal.Claim(dir, journal.Name(key.Epoch, key.Attempt), journal.Claimer{Kind: journal.Server}, time.Now())
+	if won || err != nil {
+		return won, st, nil, err
+	}
+	st, process, err := s.keeper.Attach(ctx, key, dir)
+	if err != nil {
+		return false, st, nil, err
+	}
+	if process != nil {
+		p = process // not a nil *supervisor.Process
+	}
+	won = st.Condition == supervisor.Unclaimed || st.Condition == supervisor.Barred || st.Condition == supervisor.NeverRan
+	return won, st, p, nil
+}
+
+// fate competes for the claim of a job's attempt, in the words of a core that
+// recovers; called where the core is.
+func (s *Server) fate(ctx context.Context, j *site.Job) (site.Fate, exec.Process, error) {
+	won, st, process, err := s.claimed(ctx, j.Key())
+	if won || err != nil {
+		return site.Fate{Won: won}, nil, err
+	}
+	found := batch.Found{Key: j.Key(), Phase: batch.PhaseEnded, Started: st.Started, Ended: st.Ended}
+	if process != nil {
+		found.Phase = batch.PhaseRunning
+		return site.Fate{Found: found}, process, nil
+	}
+	if found.Ended.IsZero() {
+		found.Ended = time.Now()
+	}
+	found.Outcome = outcome(j, &st, found.Ended)
+	fate := site.Fate{Found: found}
+	if service, err := s.cfg.Catalogue.Service(j.Service); err == nil {
+		fate.Outputs = s.outputs(ctx, j.ID, service)
+	}
+	return fate, nil, nil
+}
+
+// outcome tells how an attempt ended that nobody watched. The signal by which the
+// server had ended it before it went away is not the program's own failure.
+func outcome(j *site.Job, st *supervisor.Status, ended time.Time) batch.Outcome {
+	limit := time.Duration(j.Shape.Walltime) * time.Microsecond
+	switch {
+	case st.Condition == supervisor.Failed:
+		return batch.Outcome{End: batch.EndStartFailed, Reason: st.Reason}
+	case st.Condition == supervisor.Lost:
+		return batch.Outcome{End: batch.EndLost, Reason: "lost: " + st.Reason}
+	case st.Condition == supervisor.Exited && st.Code == 0:
+		return batch.Outcome{End: batch.EndDone}
+	case st.Condition == supervisor.Exited:
+		return batch.Outcome{End: batch.EndFailed, ExitCode: st.Code, Reason: "exit status " + strconv.Itoa(st.Code)}
+	case j.State == site.Cancelling:
+		return batch.Outcome{End: batch.EndCancelled, Reason: "cancelled"}
+	case !st.Started.IsZero() && ended.Sub(st.Started) >= limit:
+		return batch.Outcome{End: batch.EndKilled, Reason: "walltime of " + j.Shape.Walltime.String()}
+	}
+	signal := unix.SignalName(st.Signal)
+	return batch.Outcome{End: batch.EndFailed, Signal: signal, Reason: "signal " + signal}
+}

@@ -1,0 +1,195 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/rpcface"
+	"github.com/seed-9b8f70bb/drover/server/blobs"
+	"github.com/seed-9b8f70bb/drover/server/catalogue"
+	"github.com/seed-9b8f70bb/drover/server/site"
+)
+
+// receive takes a message of another server and returns the answer to a
+// question, once that is durable. Without an answer the other one asks again.
+func (s *Server) receive(ctx context.Context, m *site.Message) (site.Message, error) {
+	if s.leaving.Load() {
+		return site.Message{}, errStopping
+	}
+	if _, err := site.CheckID(string(m.Job)); err != nil {
+		return site.Message{}, err
+	}
+	var (
+		answer site.Message
+		reply  bool
+		failed error
+	)
+	err := s.do(ctx, func() {
+		if failed = s.recall(m.Job); failed == nil {
+			p := planner{ctx: ctx, server: s}
+			answer, reply = s.core.Receive(s.now(), m, &p)
+			failed = p.err
+		}
+	})
+	if err := errors.Join(err, failed); err != nil {
+		return site.Message{}, err
+	}
+	if !reply {
+		return site.Message{}, &rpcface.Problem{
+			Reason: rpcface.UnknownJob, Field: "job_id", Message: fmt.Sprintf("nothing is known here of move %d of job %s", m.Epoch, m.Job),
+		}
+	}
+	return answer, nil
+}
+
+// reserve is receive for a Reserve: the job's input is fetched and checked before
+// the core hears of it.
+func (s *Server) reserve(ctx context.Context, m *site.Message) (site.Message, error) {
+	if s.leaving.Load() {
+		return site.Message{}, errStopping
+	}
+	id, err := site.CheckID(string(m.Job))
+	if err != nil {
+		return site.Message{}, err
+	}
+	request := &m.Parcel.Dossier.Request
+	if err := request.Validate(); err != nil {
+		return site.Message{}, err
+	}
+	wanted, err := s.wanted(ctx, m)
+	if err != nil {
+		return site.Message{}, err
+	}
+	staged := ""
+	if wanted {
+		for name, f := range s.files(request) {
+			if err := s.fetch(ctx, m.From, id, name, f); err != nil {
+				return site.Message{}, err
+			}
+		}
+		if staged, err = s.stage(request); err != nil {
+			return site.Message{}, err
+		}
+	}
+	var (
+		answer site.Message
+		failed error
+	)
+	err = s.do(ctx, func() { answer, failed = s.expect(ctx, m, &staged) })
+	return answer, errors.Join(err, failed, s.unstage(staged))
+}
+
+// wanted says whether a Reserve is news for the core, and may bring the job here.
+func (s *Server) wanted(ctx context.Context, m *site.Message) (bool, error) {
+	var (
+		wanted bool
+		failed error
+	)
+	err := s.see(ctx, func() {
+		if failed = s.recall(m.Job); failed != nil || s.core.Draining() {
+			return
+		}
+		j, err := s.core.Job(m.Job)
+		wanted = err != nil || j.Epoch < m.Epoch
+	})
+	return wanted, errors.Join(err, failed)
+}
+
+// expect gives the core a Reserve whose input is staged; called by the loop. The
+// staged directory becomes the job's, and staged empty, if the job is coming.
+func (s *Server) expect(ctx context.Context, m *site.Message, staged *string) (site.Message, error) {
+	if err := s.recall(m.Job); err != nil {
+		return site.Message{}, err
+	}
+	p := planner{ctx: ctx, server: s}
+	answer, reply := s.core.Receive(s.now(), m, &p)
+	if !reply {
+		return site.Message{}, cmpErr(p.err, site.ErrNoPlan)
+	}
+	j, err := s.core.Job(m.Job)
+	if err != nil || j.State != site.Incoming || j.Epoch != m.Epoch {
+		return answer, nil
+	}
+	s.order(ctx, s.core.Plans(nil))
+	if *staged == "" {
+		return answer, nil
+	}
+	if err := s.data.adopt(*staged, m.Job); err != nil {
+		return site.Message{}, err
+	}
+	*staged, s.adopted = "", true
+	return answer, nil
+}
+
+func cmpErr(err, otherwise error) error {
+	if err != nil {
+		return err
+	}
+	return otherwise
+}
+
+// fetch brings an input file of another server's job here, if its content is not
+// here already.
+func (s *Server) fetch(ctx context.Context, from string, id batch.JobID, argument string, f catalogue.File) error {
+	if _, err := s.content.Find(f.SHA256); err == nil {
+		return nil
+	}
+	url, err := s.peer(from)
+	if err != nil {
+		return err
+	}
+	content := s.couriers.face.read(ctx, url, id, argument)
+	defer content.Close()
+	if _, err := s.content.Add(content, blobs.Want{SHA256: f.SHA256, Size: f.Size}); err != nil {
+		return fmt.Errorf("fetch argument %s of job %s from site %s: %w", argument, id, from, err)
+	}
+	return nil
+}
+
+// openInput opens an input file of a job that this server still has.
+func (s *Server) openInput(ctx context.Context, name, argument string) (*os.File, error) {
+	r, err := s.job(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	v, ok := r.dossier.Request.Arguments[argument]
+	if !ok || v.Type() != catalogue.TypeFileIn {
+		return nil, &rpcface.Problem{
+			Reason: rpcface.UnknownContent, Field: "argument", Accepted: "a file argument of the job",
+			Message: fmt.Sprintf("job %s has no file argument %.70q", name, argument),
+		}
+	}
+	f, err := os.Open(s.data.input(r.ID, argument, v.File().Name))
+	if err != nil {
+		return nil, fmt.Errorf("input of job %s: %w", name, err)
+	}
+	return f, nil
+}
+
+// peer returns the URL of another site's server.
+func (s *Server) peer(name string) (string, error) {
+	for _, m := range s.group.Members() {
+		if m.Role == serverRole && m.Name == name {
+			return m.URL, nil
+		}
+	}
+	return "", &rpcface.Problem{
+		Reason: rpcface.UnknownSite, Field: "to", Accepted: "a site of the grid", Retryable: true,
+		Message: fmt.Sprintf("nobody here knows a site %q", name), Hint: "drover sites lists them",
+	}
+}
+
+// unstage removes a directory that has become nobody's.
+func (s *Server) unstage(dir string) error {
+	if dir == "" {
+		return nil
+	}
+	if err := s.data.remove(dir); err != nil {
+		s.log.Warn("removing a staged directory", "dir", filepath.Base(dir), "error", err)
+	}
+	return nil
+}

@@ -1,0 +1,113 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/exec"
+	"github.com/seed-9b8f70bb/drover/server/catalogue"
+	"github.com/seed-9b8f70bb/drover/server/site"
+)
+
+// launcher starts attempts for the batch system: the core has to know, durably,
+// before the supervisor may make its claim.
+type launcher struct{ s *Server }
+
+// Launch is exec.Launcher's.
+func (l launcher) Launch(spec exec.Spec) (exec.Process, error) {
+	s := l.s
+	var refused error
+	err := s.insist(s.life, func() { _, refused = s.core.Starting(s.now(), spec.Key) })
+	if err := errors.Join(err, refused); err != nil {
+		// It was cancelled or handed over meanwhile, or the server ends.
+		return nil, fmt.Errorf("%w: %w", exec.ErrNeverRan, err)
+	}
+	if err := os.MkdirAll(s.data.job(spec.Key.Job), 0o700); err != nil {
+		s.log.Error("a job's directory", "job", spec.Key.Job, "error", err)
+		return nil, fmt.Errorf("%w: the server could not make its directory", exec.ErrNeverRan)
+	}
+	p, err := s.keeper.Launch(s.life, spec, s.data.attempts(spec.Key.Job))
+	if err != nil {
+		return nil, err // not a nil *supervisor.Process
+	}
+	return p, nil
+}
+
+// programs tells the batch system what jobs run.
+type programs struct{ s *Server }
+
+// Program is exec.Programs'. It is called by goroutines of the batch system.
+func (p programs) Program(key batch.Key, shape batch.Shape) (batch.Program, error) {
+	r, err := p.s.job(p.s.life, string(key.Job))
+	if err != nil {
+		return batch.Program{}, fmt.Errorf("%w: %w", exec.ErrNeverRan, err)
+	}
+	values, err := p.s.values(r.dossier)
+	if err != nil {
+		return batch.Program{}, fmt.Errorf("service %s: %w", r.Service, err)
+	}
+	return p.s.program(key.Job, values, shape), nil
+}
+
+// values binds the arguments of a request that was accepted before.
+func (s *Server) values(d *site.Dossier) (catalogue.Values, error) {
+	service, err := s.cfg.Catalogue.Service(d.Request.Service)
+	if err != nil {
+		return catalogue.Values{}, err
+	}
+	return service.Bind(d.Request.Arguments)
+}
+
+// program returns what a job runs with a shape.
+func (s *Server) program(id batch.JobID, values catalogue.Values, shape batch.Shape) batch.Program {
+	service := values.Service()
+	launch := catalogue.Launch{Shape: shape, Paths: make(map[string]string)}
+	for i := range service.Arguments {
+		switch a := &service.Arguments[i]; a.Type {
+		case catalogue.TypeFileIn:
+			v, _ := values.Get(a.Name)
+			launch.Paths[a.Name] = s.data.input(id, a.Name, v.File().Name)
+		case catalogue.TypeFileOut:
+			launch.Paths[a.Name] = filepath.Join(s.data.work(id), a.Name)
+		}
+	}
+	args := service.Args(values, launch)
+	if args[0] == "drover" {
+		args[0] = s.cfg.Program
+	}
+	env := service.Environ(values, launch)
+	if env == nil {
+		env = make(map[string]string)
+	}
+	// The batch system adds what it knows of the job: DROVER_WIDTH and others.
+	env["DROVER_SPEED"] = strconv.FormatFloat(s.cfg.Speed, 'g', -1, 64)
+	return batch.Program{
+		Args: args, Env: env, Dir: s.data.work(id),
+		Stdout: s.data.stream(id, stdout), Stderr: s.data.stream(id, stderr),
+	}
+}
+
+// claim makes a claim for the server, or finds out who has made it, and tells the
+// core.
+func (s *Server) claim(ctx context.Context, key batch.Key) {
+	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
+		won, _, _, err := s.claimed(ctx, key)
+		if err == nil {
+			// An error means that the server ends: the claim is made again after it.
+			_ = s.insist(ctx, func() { s.core.Claimed(s.now(), key, won) })
+			return
+		}
+		s.log.Error("claim of an attempt", "job", key.Job, "error", err)
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return
+		}
+	}
+}

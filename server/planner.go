@@ -1,0 +1,44 @@
+package server
+
+import (
+	"context"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// planner asks the batch system on behalf of the core.
+type planner struct {
+	ctx    context.Context // lives for one call, behind the core's interface
+	server *Server
+	err    error // why there was no answer
+}
+
+// Estimate is site.Planner's.
+func (p *planner) Estimate(_ batch.Time, asks []batch.Ask, out []batch.Estimate) bool {
+	ests, _, ok, err := p.server.system.Estimate(p.ctx, asks)
+	if err != nil {
+		p.err = err
+		return false
+	}
+	copy(out, ests)
+	return ok
+}
+
+// Standing is site.Plan's.
+func (p *planner) Standing(_ batch.Time, key batch.Key) (batch.Time, bool) {
+	_, end, ok, err := p.server.system.Standing(p.ctx, key)
+	if err != nil {
+		p.server.log.Warn("what a job would get as things stand", "job", key.Job, "error", err)
+		return 0, false
+	}
+	return end, ok
+}
+
+// why returns the planner's own error where the core only knows that it gave no
+// answer.
+func (p *planner) why(err error) error {
+	if p.err != nil && err != nil {
+		return p.err
+	}
+	return err
+}

@@ -1,0 +1,116 @@
+package server
+
+import (
+	"cmp"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/server/site"
+)
+
+// finished is a job that has ended and is kept.
+type finished struct {
+	id    batch.JobID
+	ended batch.Time
+	size  int64 // of its files, bytes
+}
+
+// expireEvery is how often the server looks for what has been kept long enough.
+const expireEvery = time.Minute
+
+// keepFinished takes up the jobs that have ended in an earlier life.
+func (s *Server) keepFinished() {
+	jobs, _, _ := s.core.List(site.Filter{}, "", 0) // from the beginning there is no error
+	s.ended, s.endedSize = s.ended[:0], 0
+	for i := range jobs {
+		if j := &jobs[i]; j.State.Final() && j.Kept && j.State != site.Gone {
+			s.ended = append(s.ended, finished{id: j.ID, ended: j.Ended, size: s.data.size(j.ID)})
+			s.endedSize += s.ended[len(s.ended)-1].size
+		}
+	}
+	slices.SortFunc(s.ended, func(a, b finished) int { return cmp.Or(cmp.Compare(a.ended, b.ended), cmp.Compare(a.id, b.id)) })
+	s.expire()
+}
+
+// keep notes that a job has ended whose files have this size; called by the loop.
+func (s *Server) keep(j *site.Job, size int64) {
+	s.ended = append(s.ended, finished{id: j.ID, ended: j.Ended, size: size})
+	s.endedSize += size
+	s.expire()
+}
+
+// expire forgets the jobs that have ended and are too many, too large or too old,
+// the oldest first; called by the loop.
+func (s *Server) expire() {
+	l := &s.cfg.Limits
+	for len(s.ended) > 0 {
+		old := s.ended[0]
+		if len(s.ended) <= l.Finished && s.endedSize <= int64(l.FinishedSize) && s.now().Sub(old.ended) <= micros(l.FinishedFor) {
+			return
+		}
+		s.ended = s.ended[1:]
+		s.endedSize -= old.size
+		if err := s.core.Forget(old.id); err != nil {
+			s.log.Error("forgetting a job", "job", old.id, "error", err)
+		}
+	}
+}
+
+// discard removes the files of a job; called by the loop.
+func (s *Server) discard(id batch.JobID) {
+	away, err := s.data.discard(id)
+	if err != nil {
+		s.log.Warn("removing a job's directory", "job", id, "error", err)
+		return
+	}
+	if away == "" {
+		return
+	}
+	s.work.Go(func() {
+		if err := s.data.remove(away); err != nil {
+			s.log.Warn("removing a job's directory", "job", id, "error", err)
+		}
+	})
+}
+
+// housekeep drops what has been kept long enough, now and then.
+func (s *Server) housekeep() {
+	tick := time.NewTicker(expireEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-s.life.Done():
+			return
+		}
+		// An error is that of a full disk, or of the end.
+		_ = s.do(s.life, s.expire)
+		for {
+			n, err := s.store.Expire(int64(s.now()), maxCalls)
+			if err != nil {
+				s.log.Warn("dropping old tombstones", "error", err)
+			}
+			if n < maxCalls || err != nil {
+				break
+			}
+		}
+	}
+}
+
+// size returns the size of a job's files, as far as they can be seen.
+func (d *dataDir) size(id batch.JobID) int64 {
+	var sum int64
+	_ = filepath.WalkDir(d.job(id), func(_ string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return nil //nolint:nilerr // what cannot be seen is not counted
+		}
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
+			sum += info.Size()
+		}
+		return nil
+	})
+	return sum
+}

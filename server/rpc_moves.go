@@ -1,0 +1,159 @@
+package server
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+
+	"connectrpc.com/connect"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/rpcface"
+	"github.com/seed-9b8f70bb/drover/server/site"
+)
+
+// settlementsIn translates the operator's words.
+var settlementsIn = map[droverv1.Settlement]site.Settlement{
+	droverv1.Settlement_SETTLEMENT_COMMITTED: site.SettleCommitted,
+	droverv1.Settlement_SETTLEMENT_ABORTED:   site.SettleAborted,
+	droverv1.Settlement_SETTLEMENT_TAKE_BACK: site.SettleTakeBack,
+}
+
+// Withdraw makes sure that a job is never accepted here.
+func (f face) Withdraw(ctx context.Context, req *droverv1.WithdrawRequest) (*droverv1.WithdrawResponse, error) {
+	withdrawn, r, err := f.s.withdraw(ctx, req.GetJobId())
+	if err != nil {
+		return nil, err
+	}
+	if withdrawn {
+		return &droverv1.WithdrawResponse{Withdrawn: true}, nil
+	}
+	return &droverv1.WithdrawResponse{Job: f.s.jobOut(r)}, nil
+}
+
+// MoveJob begins to move a job.
+func (f face) MoveJob(ctx context.Context, req *droverv1.MoveJobRequest) (*droverv1.MoveJobResponse, error) {
+	r, err := f.s.move(ctx, site.Order{
+		Job: batch.JobID(req.GetJobId()), To: req.GetTo(), Seen: req.GetSeenEpoch(), MinGain: gainIn(req.GetMinGain()),
+		Reason: req.GetReason(), Agent: req.GetAgent(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &droverv1.MoveJobResponse{Job: f.s.jobOut(r)}, nil
+}
+
+// HoldJobs takes jobs out of the plan for a round.
+func (f face) HoldJobs(ctx context.Context, req *droverv1.HoldJobsRequest) (*droverv1.HoldJobsResponse, error) {
+	lease, err := durationIn("lease", req.GetLease())
+	if err != nil {
+		return nil, err
+	}
+	var ids []batch.JobID
+	for _, id := range req.GetJobIds() {
+		ids = append(ids, batch.JobID(id))
+	}
+	held, err := f.s.hold(ctx, req.GetRound(), lease, ids)
+	if err != nil {
+		return nil, err
+	}
+	return &droverv1.HoldJobsResponse{Jobs: f.s.jobsOut(held)}, nil
+}
+
+// PlaceJobs ends a round.
+func (f face) PlaceJobs(ctx context.Context, req *droverv1.PlaceJobsRequest) (*droverv1.PlaceJobsResponse, error) {
+	list := make([]site.Placement, 0, len(req.GetPlacements()))
+	for i, p := range req.GetPlacements() {
+		placement := site.Placement{Job: batch.JobID(p.GetJobId()), To: p.GetTo(), MinGain: gainIn(p.GetMinGain())}
+		if p.GetShape() != nil {
+			walltime, err := durationIn(fmt.Sprintf("placements[%d].shape.walltime", i), p.GetShape().GetWalltime())
+			if err != nil {
+				return nil, err
+			}
+			placement.Shape = batch.Shape{Width: p.GetShape().GetWidth(), Walltime: walltime}
+		}
+		list = append(list, placement)
+	}
+	jobs, err := f.s.place(ctx, req.GetRound(), req.GetAgent(), list)
+	if err != nil {
+		return nil, err
+	}
+	return &droverv1.PlaceJobsResponse{Jobs: f.s.jobsOut(jobs)}, nil
+}
+
+func (s *Server) jobsOut(records []record) []*droverv1.Job {
+	out := make([]*droverv1.Job, 0, len(records))
+	for _, r := range records {
+		out = append(out, s.jobOut(r))
+	}
+	return out
+}
+
+// ListMoves lists what is known of moves.
+func (f face) ListMoves(ctx context.Context, req *droverv1.ServerServiceListMovesRequest) (*droverv1.ServerServiceListMovesResponse, error) {
+	size, err := pageSize(req.GetPageSize())
+	if err != nil {
+		return nil, err
+	}
+	filter, err := site.ParseMoveFilter(req.GetFilter())
+	if err != nil {
+		return nil, err
+	}
+	var after site.MoveCursor
+	if token := req.GetPageToken(); token != "" {
+		b, err := base64.RawURLEncoding.DecodeString(token)
+		if err == nil {
+			err = json.Unmarshal(b, &after)
+		}
+		if err != nil {
+			return nil, &rpcface.Problem{
+				Reason: rpcface.BadValue, Field: "page_token", Accepted: "the next_page_token of the page before", Message: fmt.Sprintf("page_token %.70q", token),
+			}
+		}
+	}
+	page, err := f.s.moves(ctx, filter, after, size+1)
+	if err != nil {
+		return nil, err
+	}
+	out := &droverv1.ServerServiceListMovesResponse{}
+	for i := range page[:min(size, len(page))] {
+		out.Moves = append(out.Moves, moveOut(page[i].Job, page[i].Service, &page[i].Move))
+	}
+	if len(page) > size {
+		b, err := json.Marshal(page[size-1].Cursor())
+		if err != nil {
+			return nil, fmt.Errorf("page token: %w", err)
+		}
+		out.NextPageToken = base64.RawURLEncoding.EncodeToString(b)
+	}
+	return out, nil
+}
+
+// SettleJob ends a move by an operator's word.
+func (f face) SettleJob(ctx context.Context, req *droverv1.SettleJobRequest) (*droverv1.SettleJobResponse, error) {
+	r, err := f.s.settleMove(ctx, req.GetJobId(), req.GetEpoch(), settlementsIn[req.GetSettlement()], req.GetReason())
+	if err != nil {
+		return nil, err
+	}
+	return &droverv1.SettleJobResponse{Job: f.s.jobOut(r)}, nil
+}
+
+// WatchJobs sends digests of all jobs that are not final, and of every change.
+func (f face) WatchJobs(ctx context.Context, _ *droverv1.WatchJobsRequest, stream *connect.ServerStream[droverv1.WatchJobsResponse]) error {
+	return f.s.feed(ctx, func(jobs []site.Job, synced bool) error {
+		out := &droverv1.WatchJobsResponse{Synced: synced}
+		for i := range jobs {
+			out.Jobs = append(out.Jobs, digestOut(&jobs[i]))
+		}
+		return stream.Send(out)
+	})
+}
+
+func digestOut(j *site.Job) *droverv1.JobDigest {
+	return &droverv1.JobDigest{
+		Id: string(j.ID), State: statesOut[j.State], Epoch: j.Epoch, Service: j.Service, Owner: j.Owner, Shape: shapeOut(j.Shape),
+		SubmittedAt: timeOut(j.Submitted), StartedAt: timeOut(j.Started), MovedTo: j.MovedTo(),
+	}
+}
