@@ -58,7 +58,10 @@ type Client struct {
 }
 
 // link is one connection.
-type link struct{ down chan struct{} } // closed at its end
+type link struct {
+	down chan struct{} // closed at its end
+	drop func()        // ends it, so that another one is made
+}
 
 // Connect reaches the supervisor of cfg.Dir, and starts it if it is not there.
 func Connect(cfg Config) (*Client, error) {
@@ -91,7 +94,7 @@ func Connect(cfg Config) (*Client, error) {
 func (c *Client) Close() {
 	c.cancel(ErrClosed)
 	c.loop.Wait()
-	c.remote.close()
+	c.remote.conns.close()
 	c.mu.Lock()
 	all := c.processes
 	c.processes = make(map[batch.Key]*Process)

@@ -66,7 +66,7 @@ func (c *Client) session(up func()) error {
 	if err := c.resume(ctx); err != nil {
 		return err
 	}
-	l := &link{down: make(chan struct{})}
+	l := &link{down: make(chan struct{}), drop: cancel}
 	c.setLink(l)
 	defer func() {
 		c.setLink(nil)
@@ -158,10 +158,11 @@ func (c *Client) await(ctx context.Context) (*link, error) {
 	}
 }
 
-func (c *Client) connected() bool {
+// current returns the connection, or nil.
+func (c *Client) current() *link {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.link != nil
+	return c.link
 }
 
 func (c *Client) setLink(l *link) {

@@ -29,6 +29,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
 		case "gate":
+			waitAtTheGate()
 			process.Gate()
 		case "supervise":
 			superviseMain(os.Args[2:])
@@ -226,3 +227,12 @@ func server(t *testing.T, dir string, scripts ...string) *osexec.Cmd {
 }
 
 var time1 = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+func ownID(t testing.TB) process.ID {
+	t.Helper()
+	id, err := process.Identify(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}

@@ -56,7 +56,8 @@ func (p *Process) Signal(sig syscall.Signal) error {
 	if p.over {
 		return os.ErrProcessDone
 	}
-	if len(p.signals) > 0 || !p.client.connected() {
+	l := p.client.current()
+	if len(p.signals) > 0 || l == nil {
 		p.signals = append(p.signals, sig)
 		return nil
 	}
@@ -66,6 +67,7 @@ func (p *Process) Signal(sig syscall.Signal) error {
 	if errors.Is(err, errGone) {
 		p.client.log.Warn("signal kept for the next supervisor", "job", p.attempt.Key.Job, "error", err)
 		p.signals = append(p.signals, sig)
+		l.drop() // whatever it is, the next connection begins with what was kept
 		return nil
 	}
 	return err

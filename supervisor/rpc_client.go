@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"syscall"
@@ -22,22 +21,18 @@ var errGone = errors.New("the supervisor does not answer")
 
 // remote is the supervisor of a directory, whichever life of it.
 type remote struct {
-	transport *http.Transport
-	calls     droverv1connect.SupervisorServiceClient
+	calls droverv1connect.SupervisorServiceClient
+	conns *conns
 }
 
 func newRemote(dir string) remote {
 	var protocols http.Protocols
 	protocols.SetUnencryptedHTTP2(true)
-	t := &http.Transport{
-		Protocols:   &protocols,
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx, dir) },
-	}
-	return remote{t, droverv1connect.NewSupervisorServiceClient(
-		&http.Client{Transport: t}, "http://supervisor", connect.WithReadMaxBytes(largestMessage))}
+	open := &conns{dir: dir, all: make(map[*conn]struct{})}
+	t := &http.Transport{Protocols: &protocols, DialContext: open.dial}
+	return remote{droverv1connect.NewSupervisorServiceClient(
+		&http.Client{Transport: t}, "http://supervisor", connect.WithReadMaxBytes(largestMessage)), open}
 }
-
-func (r remote) close() { r.transport.CloseIdleConnections() }
 
 func (r remote) launch(ctx context.Context, a Attempt, spec process.Spec) (Status, error) {
 	res, err := r.calls.LaunchAttempt(ctx, launchMessage(a, spec))
