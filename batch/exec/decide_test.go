@@ -285,6 +285,7 @@ func TestEndsOfOneInstantComeInSubmissionOrder(t *testing.T) {
 		first := <-l.launched
 		do(t, s, submission("b", 1, batch.Program{Args: []string{"x"}}))
 		second := <-l.launched
+		synctest.Wait() // for the launches
 		// The loop is kept busy until both have ended, the second first.
 		err := s.ask(context.Background(), func(batch.Time) {
 			synctest.Wait()

@@ -162,3 +162,52 @@ func TestReleasedProcessesRunOn(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// slowSecond is a launcher of fakes whose second launch takes as long as the test
+// says.
+type slowSecond struct {
+	slowFakes
+	first *sync.Once
+}
+
+func (l slowSecond) Launch(spec Spec) (proc Process, err error) {
+	l.first.Do(func() { proc, err = l.fakes.Launch(spec) })
+	if proc != nil || err != nil {
+		return proc, err
+	}
+	return l.slowFakes.Launch(spec)
+}
+
+func TestNothingHappensToWhatIsLeftWhileALaunchIsWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := slowSecond{slowFakes{newFakes(), make(chan struct{}), make(chan struct{})}, new(sync.Once)}
+		s := open(t, Config{Launcher: l})
+		do(t, s, minute())
+		runs := <-l.launched
+		await(t, s, "a", batch.PhaseRunning)
+		do(t, s, submission("b", 1, self("exit")))
+		<-l.begun
+		released := make(chan error)
+		go func() { released <- s.Release(t.Context()) }()
+		time.Sleep(time.Hour) //nolint:forbidigo // virtual time
+		over, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := s.Close(over); err != nil {
+			t.Errorf("close: %v", err)
+		}
+		if got := runs.signals(); len(got) > 0 {
+			t.Errorf("what runs got %v", got)
+		}
+		runs.end <- Exit{}
+		synctest.Wait()
+		l.now <- struct{}{}
+		if err := <-released; err != nil {
+			t.Error(err)
+		}
+		wantState(t, s, "a:running b:running / ")
+		if f := find(t, s, "b"); f.Phase != batch.PhaseRunning {
+			t.Errorf("%+v, want its launch to be seen", f)
+		}
+		(<-l.launched).end <- Exit{}
+	})
+}
