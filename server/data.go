@@ -111,14 +111,14 @@ func (d *dataDir) adopt(staged string, id batch.JobID) error {
 	return nil
 }
 
-// discard takes a job's directory out of the way at once, and returns its new name
-// for remove; "" if there is none.
+// discard takes a job's directory out of the way at once, and returns where it is
+// now, for remove; "" if there is none.
 func (d *dataDir) discard(id batch.JobID) (away string, err error) {
 	away, err = os.MkdirTemp(d.jobs(), ".old-*")
 	if err != nil {
 		return "", fmt.Errorf("job directory: %w", err)
 	}
-	if err := os.Rename(d.job(id), away); err != nil {
+	if err := os.Rename(d.job(id), filepath.Join(away, string(id))); err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
 			return "", errors.Join(fmt.Errorf("job directory: %w", err), os.Remove(away))
 		}
