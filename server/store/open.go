@@ -38,8 +38,7 @@ func Open(c Config) (*Store, error) {
 	}
 	s := &Store{path: c.Path, logger: c.Logger, file: file}
 	if err := s.open(c.Site); err != nil {
-		// Not bbolt's Close: after a panic it may wait for ever.
-		return nil, errors.Join(err, release(file))
+		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }

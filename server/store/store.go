@@ -27,7 +27,7 @@ type Store struct {
 
 // Close waits for what is under way, and gives the file back.
 func (s *Store) Close() error {
-	if s.broken.Load() != nil {
+	if s.broken.Load() != nil || s.db == nil {
 		// What broke the store may hold bbolt's locks for ever. What matters is the
 		// lock on the file.
 		return release(s.file)

@@ -2,9 +2,9 @@ package store
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
+	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -205,70 +205,6 @@ func TestAPanicInALoadersFunctionIsNoDamage(t *testing.T) {
 	commit(t, s, func(b *Batch) { b.Put("b", nil) })
 }
 
-func TestASecondOpenIsRefusedAtOnce(t *testing.T) {
-	path := newPath(t)
-	first := open(t, path)
-	var locked *LockedError
-	if _, err := Open(Config{Path: path, Site: "alpha"}); !errors.As(err, &locked) {
-		t.Fatalf("second Open: %v", err)
-	}
-	if err := first.Close(); err != nil {
-		t.Fatal(err)
-	}
-	open(t, path)
-}
-
-func TestAnotherSitesStoreIsRefused(t *testing.T) {
-	path := newPath(t)
-	if err := open(t, path).Close(); err != nil {
-		t.Fatal(err)
-	}
-	unchanged(t, path, func() {
-		_, err := Open(Config{Path: path, Site: "beta"})
-		var site *SiteError
-		if !errors.As(err, &site) || site.Found != "alpha" {
-			t.Errorf("open: %v", err)
-		}
-	})
-}
-
-func TestConfigNamesAllProblems(t *testing.T) {
-	_, err := Open(Config{})
-	if err == nil || !strings.Contains(err.Error(), "path") || !strings.Contains(err.Error(), "site") {
-		t.Errorf("open: %v", err)
-	}
-}
-
-func TestMakingAStoreLeavesNothingElse(t *testing.T) {
-	path := newPath(t)
-	open(t, path)
-	entries, err := os.ReadDir(filepath.Dir(path))
-	if err != nil || len(entries) != 1 {
-		t.Errorf("in the directory: %v, %v", entries, err)
-	}
-	if _, err := Open(Config{Path: filepath.Join(path, "below"), Site: "alpha"}); err == nil {
-		t.Error("open below a file: no error")
-	}
-}
-
-func TestAClosedStoreSaysSo(t *testing.T) {
-	s := open(t, newPath(t))
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	var b Batch
-	b.Put("a", nil)
-	_, coldErr := s.Cold("a")
-	for what, err := range map[string]error{
-		"commit": s.Commit(&b), "cold": coldErr, "probe": s.Probe(),
-		"load": s.Load(func(string, []byte) error { return nil }),
-	} {
-		if !errors.Is(err, ErrClosed) {
-			t.Errorf("%s: %v", what, err)
-		}
-	}
-}
-
 func TestProbeLeavesRoomAndNothingElse(t *testing.T) {
 	s := open(t, newPath(t))
 	commit(t, s, func(b *Batch) { b.Put("a", []byte("hot")) })
@@ -299,24 +235,28 @@ func TestStatsCount(t *testing.T) {
 	}
 }
 
-// unchanged fails the test if f changes a file or what else is in its directory.
-func unchanged(t *testing.T, path string, f func()) {
-	t.Helper()
-	before, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
+func TestManyMayCommitAndReadAtOnce(t *testing.T) {
+	s := open(t, newPath(t))
+	var group sync.WaitGroup
+	for writer := range 8 {
+		group.Go(func() {
+			for i := range 20 {
+				id := fmt.Sprintf("%d-%d", writer, i)
+				var b Batch
+				b.Put(id, []byte(id))
+				b.PutCold(id, []byte(id))
+				if err := s.Commit(&b); err != nil {
+					t.Error(err)
+				}
+				if cold, err := s.Cold(id); err != nil || string(cold) != id {
+					t.Errorf("cold record of %s: %q, %v", id, cold, err)
+				}
+				s.Stats()
+			}
+		})
 	}
-	names := func() string {
-		matches, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*"))
-		return strings.Join(matches, "\n")
-	}
-	beside := names()
-	f()
-	after, err := os.ReadFile(path)
-	if err != nil || string(before) != string(after) {
-		t.Errorf("the file has changed (%v)", err)
-	}
-	if got := names(); got != beside {
-		t.Errorf("in the directory:\n%s\nbefore:\n%s", got, beside)
+	group.Wait()
+	if n := len(alive(t, s)); n != 160 {
+		t.Errorf("%d records", n)
 	}
 }
