@@ -85,7 +85,7 @@ func BenchmarkWaiting(b *testing.B) {
 			l := newLong(b, p.make, jobs)
 			before := heapBytes()
 			l.fill(b)
-			for b.Loop() { //nolint:revive // what is measured is what there is
+			for b.Loop() { // what is measured is what there is
 			}
 			b.ReportMetric(float64(heapBytes()-before)/jobs, "B/job")
 			runtime.KeepAlive(l)
