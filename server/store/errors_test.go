@@ -19,9 +19,9 @@ func TestALackOfRoomIsRecognized(t *testing.T) {
 		"no space":                     {&os.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}, true},
 		"a quota":                      {&os.PathError{Op: "write", Path: "x", Err: syscall.EDQUOT}, true},
 		"a short write":                {fmt.Errorf("write: %w", io.ErrShortWrite), true},
-		"the largest file, as text":    {fmt.Errorf("file resize error: %s", &os.PathError{Op: "truncate", Path: "x", Err: syscall.EFBIG}), true},
-		"no space to sync, as text":    {fmt.Errorf("file sync error: %s", syscall.ENOSPC), true},
-		"the mapping, as text":         {fmt.Errorf("mmap allocate error: %s", syscall.ENOMEM), true},
+		"the largest file, as text":    {asText("file resize error", &os.PathError{Op: "truncate", Path: "x", Err: syscall.EFBIG}), true},
+		"no space to sync, as text":    {asText("file sync error", syscall.ENOSPC), true},
+		"the mapping, as text":         {asText("mmap allocate error", syscall.ENOMEM), true},
 		"the largest file by bbolt":    {bbolterrors.ErrMaxSizeReached, true},
 		"a broken disk":                {&os.PathError{Op: "write", Path: "x", Err: syscall.EIO}, false},
 		"a name that says the words":   {errors.New("no space left on device x"), false},
@@ -38,8 +38,11 @@ func TestALackOfRoomIsRecognized(t *testing.T) {
 }
 
 func TestErrorsThatWereTextHaveTheirNumberAgain(t *testing.T) {
-	err := asRoom("x", fmt.Errorf("file resize error: %s", syscall.EFBIG))
+	err := asRoom("x", asText("file resize error", syscall.EFBIG))
 	if !errors.Is(err, syscall.EFBIG) {
 		t.Errorf("%v is not EFBIG", err)
 	}
 }
+
+// asText does what bbolt does to these errors.
+func asText(doing string, err error) error { return errors.New(doing + ": " + err.Error()) }

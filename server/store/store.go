@@ -10,6 +10,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	"go.etcd.io/bbolt"
+	bbolterrors "go.etcd.io/bbolt/errors"
 )
 
 // Store is one open file. Its methods may be called from several goroutines;
@@ -58,7 +59,7 @@ func (s *Store) update(doing string, f func(*bbolt.Tx) error) error {
 			return f(tx)
 		})
 	})
-	if err == nil || s.broken.Load() != nil || errors.Is(err, bbolt.ErrDatabaseNotOpen) {
+	if err == nil || s.broken.Load() != nil || errors.Is(err, bbolterrors.ErrDatabaseNotOpen) {
 		return s.explain(doing, err)
 	}
 	s.unlessUndone(id, err)
@@ -132,7 +133,7 @@ func (s *Store) explain(doing string, err error) error {
 		return err
 	case errors.Is(err, errSum):
 		return asDamaged(s.path, err)
-	case errors.Is(err, bbolt.ErrDatabaseNotOpen):
+	case errors.Is(err, bbolterrors.ErrDatabaseNotOpen):
 		return fmt.Errorf("%s: %w", doing, ErrClosed)
 	}
 	return fmt.Errorf("%s: %w", doing, asRoom(s.path, err))
