@@ -9,7 +9,7 @@ import (
 )
 
 // in returns a site with one job that came the way to a state.
-func in(t *testing.T, state State) (*Site, batch.Key) {
+func in(t testing.TB, state State) (*Site, batch.Key) {
 	t.Helper()
 	s := named(t, "s")
 	key := queue(t, s, "a")

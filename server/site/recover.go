@@ -65,14 +65,18 @@ func (s *Site) Recover(now batch.Time, fates []Fate) error {
 			}
 			s.inquire(now, j)
 		case Gone:
-			s.confirm(now, j)
+			if j.slot == 0 { // it has not been handed over just now
+				s.confirm(now, j)
+			}
 		}
 	}
 	return nil
 }
 
 func (s *Site) settleAttempt(now batch.Time, j *Job, f *Fate) {
-	if f.Won {
+	found := &f.Found
+	over := found.Phase == batch.PhaseEnded
+	if f.Won || over && found.Outcome.End == batch.EndNeverRan {
 		switch j.State {
 		case Yielding, Cancelling:
 			s.change(j, func() { j.busy = false })
@@ -83,15 +87,14 @@ func (s *Site) settleAttempt(now batch.Time, j *Job, f *Fate) {
 		}
 		return
 	}
-	if j.State == Yielding || j.State == Cancelling && !j.busy {
+	if j.State == Yielding || j.State == Cancelling && !over {
 		s.Claimed(now, j.Key(), false)
 	}
-	found := &f.Found
 	if found.Phase == batch.PhaseStarting {
 		return // it is being launched: its news is on its way
 	}
 	// The state takes these: it is one that has been launched.
-	if !found.Started.IsZero() || found.Phase != batch.PhaseEnded {
+	if !found.Started.IsZero() || !over {
 		started := batch.Time(found.Started.UnixMicro())
 		if j.Started != batch.Never || found.Started.IsZero() {
 			started = min(j.Started, now)
@@ -102,10 +105,7 @@ func (s *Site) settleAttempt(now batch.Time, j *Job, f *Fate) {
 		}
 		_, _ = s.Running(started, j.Key(), nodes, places)
 	}
-	switch {
-	case found.Phase == batch.PhaseEnded:
+	if over {
 		_, _ = s.Ended(batch.Time(found.Ended.UnixMicro()), j.Key(), found.Outcome, f.Outputs)
-	case j.State == Cancelling:
-		s.command(batch.CmdCancel, j.Key())
 	}
 }
