@@ -3,7 +3,7 @@ package main
 import (
 	"os"
 
-	"github.com/seed-9b8f70bb/drover/process"
+	proc "github.com/seed-9b8f70bb/drover/process"
 )
 
 // gateCmd is there for the error message only: main becomes a gate before it
@@ -17,6 +17,6 @@ func (*gateCmd) Run(*app) error {
 // gate does not return when this process was started as a gate.
 func gate() {
 	if len(os.Args) == 2 && os.Args[1] == "gate" {
-		process.Gate()
+		proc.Gate()
 	}
 }
