@@ -17,7 +17,7 @@ type superviseCmd struct {
 	Dir      string        `required:"" type:"path" help:"The site's data directory."`
 	Linger   time.Duration `default:"10s" help:"How long to stay with nobody connected and no program left."`
 	Patience time.Duration `name:"lock-patience" default:"5s" help:"How long one that is dying may keep the directory."`
-	ReadyFD  uintptr       `name:"ready-fd" help:"Descriptor to tell what became of the start."`
+	ReadyFD  int           `name:"ready-fd" help:"Descriptor to tell what became of the start."`
 	LogLevel string        `default:"info" enum:"trace,debug,info,warn,error" help:"What to log: ${enum}."`
 }
 
@@ -28,9 +28,9 @@ func (c *superviseCmd) Run(a *app) error {
 	signal.Notify(hangup, syscall.SIGHUP)
 	defer signal.Stop(hangup)
 	cfg := supervisor.ServeConfig{Dir: c.Dir, Linger: c.Linger, Patience: c.Patience, Level: hclog.LevelFromString(c.LogLevel)}
-	if c.ReadyFD != 0 {
-		syscall.CloseOnExec(int(c.ReadyFD))
-		cfg.Ready = os.NewFile(c.ReadyFD, "ready")
+	if c.ReadyFD > 0 {
+		syscall.CloseOnExec(c.ReadyFD)
+		cfg.Ready = os.NewFile(uintptr(c.ReadyFD), "ready")
 	}
 	return supervisor.Serve(a.ctx, cfg)
 }
