@@ -18,4 +18,14 @@
 // One choice is: Candidates of the service, Transfer to each, the answers of
 // all (the driver's business), Choose. The Decision keeps every candidate, the
 // missing ones too, and is the record that goes with the job.
+//
+// Beside the choice the core keeps what an agent has heard of jobs (Jobs), so
+// that those of a site that falls silent are unknown and not lost. It says where
+// a job is when several sites claim it (Locate): the claim with the highest
+// epoch wins, and within one epoch the order of the steps of a move. It makes one
+// list of what both sites of each move tell (MergeMoves), and says which jobs of
+// a draining site are to leave now (Drain).
+//
+//	sites ── digests ──▶ Jobs ──┬── claims of silent sites ──▶ Locate ──▶ where a job is
+//	                            └── who waits, what moves ───▶ Drain ───▶ whom to move
 package mapping

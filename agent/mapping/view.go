@@ -24,6 +24,8 @@ type Load struct {
 	Running int32 // jobs
 	Waiting int32 // jobs
 	Busy    int32 // processors that jobs run on
+	// Draining says that it takes no new jobs, and that those that wait leave.
+	Draining bool
 }
 
 // Offers says whether the site has the service.
@@ -72,6 +74,16 @@ func (v *View) SetLoad(now batch.Time, name string, load Load) {
 	if i, found := v.find(name); found {
 		s := *v.sites[i]
 		s.Heard, s.Load = now, load
+		v.sites[i] = &s
+	}
+}
+
+// SetHeard notes that a site has been heard of. It does nothing if there is
+// none.
+func (v *View) SetHeard(now batch.Time, name string) {
+	if i, found := v.find(name); found {
+		s := *v.sites[i]
+		s.Heard = now
 		v.sites[i] = &s
 	}
 }

@@ -1,0 +1,167 @@
+package mapping
+
+import (
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// Outcome is what became of the attempt to move a job.
+type Outcome uint8
+
+// The outcomes.
+const (
+	Ordered   Outcome = iota // the move has begun
+	Overtaken                // the job is not what it was: somebody else was quicker
+	NoPlace                  // no other site would take it, or the order failed
+	Immovable                // the server says that this job is not moved at all
+)
+
+// DrainLimits say how eagerly jobs leave.
+type DrainLimits struct {
+	AtOnce  int            // moves under way from one site
+	Retry   batch.Duration // until a job is tried again; doubled from failure to failure
+	Longest batch.Duration // the longest such pause
+}
+
+// seenWithin is how soon the site should tell of a move that it has begun. Later
+// the job counts as one that still waits.
+const seenWithin = 30 * batch.Second
+
+// Drain decides which jobs leave sites that drain: those that wait, first come
+// first, AtOnce at a time. What others move counts too, so that any number of
+// agents may drain one site. Make one with NewDrain.
+type Drain struct {
+	limits DrainLimits
+	sites  map[string]*drainedSite
+}
+
+type drainedSite struct {
+	tries    map[string]*try     // by job
+	services map[string]*service // by name
+}
+
+// try is an attempt to move a job, or the pause after it.
+type try struct {
+	epoch   uint32 // at which the job was seen waiting
+	service string
+	stage   stage
+	until   batch.Time     // of paused and ordered
+	pause   batch.Duration // the last one
+}
+
+type stage uint8
+
+const (
+	paused  stage = iota // not before until
+	asking               // the driver is at it
+	ordered              // begun, and not seen in the site's own words before until
+)
+
+// service counts failures in a row: where one job of a service finds no place
+// the next may not either, and asking for each of many would be a storm.
+type service struct {
+	failures int
+	until    batch.Time
+}
+
+// NewDrain returns a Drain that has tried nothing.
+func NewDrain(limits DrainLimits) *Drain {
+	return &Drain{limits: limits, sites: make(map[string]*drainedSite)}
+}
+
+// Stop forgets what was tried at a site that does not drain any more.
+func (d *Drain) Stop(site string) { delete(d.sites, site) }
+
+// Next appends the IDs of the jobs of a draining site that are to be moved now.
+// For each of them the driver calls Done.
+func (d *Drain) Next(now batch.Time, site string, jobs *Jobs, dst []string) []string {
+	s := d.sites[site]
+	if s == nil {
+		s = &drainedSite{tries: make(map[string]*try), services: make(map[string]*service)}
+		d.sites[site] = s
+	}
+	room := d.limits.AtOnce - jobs.movesUnderWay(site) - s.settle(now, site, jobs, &d.limits)
+	if room <= 0 {
+		return dst
+	}
+	jobs.After(site, Cursor{}, func(job *Digest) bool {
+		if job.State != Waiting {
+			return true
+		}
+		t := s.tries[job.ID]
+		if t != nil && (t.stage != paused || now < t.until) {
+			return true
+		}
+		if v := s.services[job.Service]; v != nil && v.failures >= d.limits.AtOnce {
+			if now < v.until {
+				return true
+			}
+			v.failures = 0
+		}
+		if t == nil {
+			t = &try{}
+			s.tries[job.ID] = t
+		}
+		t.epoch, t.service, t.stage = job.Epoch, job.Service, asking
+		dst = append(dst, job.ID)
+		room--
+		return room > 0
+	})
+	return dst
+}
+
+// settle compares the tries with what the site says, and returns how many are
+// under way that it has not told yet. Each try is settled by itself, so that
+// their order does not matter.
+func (s *drainedSite) settle(now batch.Time, site string, jobs *Jobs, limits *DrainLimits) (underWay int) {
+	for id, t := range s.tries {
+		job, there := jobs.Get(site, id)
+		switch {
+		case !there && t.stage != asking, there && job.State == Gone:
+			delete(s.tries, id)
+		case t.stage == asking:
+			underWay++
+		case t.stage == paused, job.State != Waiting:
+		case job.Epoch > t.epoch: // begun, and aborted
+			t.wait(now, limits)
+		case now < t.until:
+			underWay++
+		default:
+			t.stage = paused
+		}
+	}
+	return underWay
+}
+
+// wait begins the pause after a failure.
+func (t *try) wait(now batch.Time, limits *DrainLimits) {
+	t.stage = paused
+	t.pause = min(max(2*t.pause, limits.Retry), limits.Longest)
+	t.until = now.Add(t.pause)
+}
+
+// Done takes in what became of an attempt that Next has asked for.
+func (d *Drain) Done(now batch.Time, site, id string, outcome Outcome) {
+	s := d.sites[site]
+	if s == nil || s.tries[id] == nil {
+		return // the site does not drain any more
+	}
+	t := s.tries[id]
+	v := s.services[t.service]
+	if v == nil {
+		v = &service{}
+		s.services[t.service] = v
+	}
+	switch outcome {
+	case Ordered:
+		t.stage, t.until = ordered, now.Add(seenWithin)
+		v.failures = 0
+	case Overtaken:
+		t.stage, t.until = paused, now.Add(d.limits.Retry)
+	case NoPlace:
+		t.wait(now, &d.limits)
+		v.failures++
+		v.until = now.Add(d.limits.Retry)
+	case Immovable:
+		t.stage, t.pause, t.until = paused, d.limits.Longest, now.Add(d.limits.Longest)
+	}
+}
