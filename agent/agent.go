@@ -23,6 +23,17 @@ const apiVersion = 1
 // grace is how long calls under way may take when the agent stops.
 const grace = 5 * time.Second
 
+// Jobs that have gone from a site are remembered, so that a caller who asks for
+// them there can be sent on, though the site be silent.
+const (
+	goneRemembered = 100_000
+	goneFor        = batch.Hour
+)
+
+// longestRetry is the longest time until a job that found no place is tried
+// again.
+const longestRetry = 5 * batch.Minute
+
 // membership is what the agent needs of gossip.
 type membership interface {
 	Members() []gossip.Member
@@ -44,10 +55,14 @@ type Agent struct {
 	transport *http.Transport
 	following sync.WaitGroup // goroutines that describe servers
 
+	draining chan struct{} // holds a value when there may be something to drain
+
 	mu     sync.Mutex
 	view   mapping.View
 	peers  map[string]*peer // by site
 	joined int              // servers in the group, described or not
+	jobs   *mapping.Jobs
+	drain  *mapping.Drain
 }
 
 // New opens the agent's sockets, so that its addresses are known, and joins the
@@ -70,7 +85,7 @@ func New(cfg Config) (*Agent, error) {
 	}
 	group, err := gossip.Join(gossip.Config{
 		Name: cfg.Name, Role: gossip.Agent, Bind: cfg.Gossip.Bind, URL: url, API: apiVersion,
-		Seeds: cfg.Gossip.Seeds, Logger: log.Named("gossip"),
+		Seeds: cfg.Gossip.Seeds, Rejoin: cfg.Gossip.Rejoin, Logger: log.Named("gossip"),
 	})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("agent %s: %w", cfg.Name, err), listener.Close())
@@ -92,7 +107,14 @@ func newAgent(cfg Config, log hclog.Logger, group membership) *Agent {
 			// A server whose host has gone must not hold a connection for ever.
 			HTTP2: &http.HTTP2Config{SendPingTimeout: 10 * time.Second, PingTimeout: 5 * time.Second},
 		},
-		peers: make(map[string]*peer),
+		draining: make(chan struct{}, 1),
+		peers:    make(map[string]*peer),
+		jobs: mapping.NewJobs(mapping.JobsLimits{
+			Active: cfg.Remember, Gone: goneRemembered, GoneFor: goneFor,
+		}),
+		drain: mapping.NewDrain(mapping.DrainLimits{
+			AtOnce: cfg.Drain.AtOnce, Retry: micros(cfg.Drain.Retry), Longest: longestRetry,
+		}),
 	}
 }
 
@@ -108,6 +130,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	a.following.Go(func() { a.follow(ctx) })
+	a.following.Go(func() { a.drainSites(ctx) })
 	server, health := a.server()
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(a.listener) }()

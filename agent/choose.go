@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +17,7 @@ type inquiry struct {
 	service string
 	input   int64  // bytes
 	from    string // where the input lies
+	without string // a site that is left out: the job is there
 	// estimate asks one site. The answer's durations count from its arrival.
 	estimate func(ctx context.Context, p *peer, notBefore batch.Duration) result[mapping.Answer]
 }
@@ -32,11 +34,14 @@ type choice struct {
 // error is a *problem when no site could be chosen.
 func (a *Agent) choose(ctx context.Context, patience time.Duration, q inquiry) (*choice, error) {
 	c := &choice{}
-	peers, err := a.candidates(c, q.service)
+	peers, err := a.candidates(c, q.service, q.without)
 	if err != nil {
 		return nil, err
 	}
 	c.results = ask(ctx, patience, c.sites, peers, func(ctx context.Context, s *mapping.Site, p *peer) result[mapping.Answer] {
+		if s.Load.Draining { // so says its own estimate; there is no need to wait for it
+			return result[mapping.Answer]{missing: mapping.Refused, problem: drainingSite(s.Name)}
+		}
 		r := q.estimate(ctx, p, a.links.Transfer(q.from, s.Name, q.input))
 		r.value.At = a.now()
 		return r
@@ -66,13 +71,22 @@ func (a *Agent) choose(ctx context.Context, patience time.Duration, q inquiry) (
 	return c, nil
 }
 
-// candidates fills in the sites that offer a service and returns their peers.
-func (a *Agent) candidates(c *choice, service string) ([]*peer, error) {
+// candidates fills in the sites that offer a service, but one, and returns their
+// peers.
+func (a *Agent) candidates(c *choice, service, without string) ([]*peer, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	c.sites = a.view.Candidates(nil, service)
-	if len(c.sites) > 0 {
+	all := a.view.Candidates(nil, service)
+	c.sites = slices.DeleteFunc(slices.Clone(all), func(s *mapping.Site) bool { return s.Name == without })
+	switch {
+	case len(c.sites) > 0:
 		return a.peersOf(c.sites), nil
+	case len(all) > 0:
+		return nil, &problem{
+			Reason: rpcface.NoCandidate, Retryable: true,
+			Message: fmt.Sprintf("no site but %s offers %s", without, service),
+			Hint:    "drover services shows which site offers what",
+		}
 	}
 	var ready bool
 	var lost []string

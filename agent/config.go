@@ -24,7 +24,13 @@ type Config struct {
 	Gossip Gossip `yaml:"gossip"`
 	// Patience bounds how long any site's answer is awaited.
 	Patience time.Duration `yaml:"patience"`
-	Network  Network       `yaml:"network"`
+	// Poll is how often each site is asked for its queue, and whether it drains.
+	Poll time.Duration `yaml:"poll"`
+	// Remember bounds how many jobs the agent remembers, for when their sites do
+	// not answer; it takes about 300 bytes for each.
+	Remember int     `yaml:"remember"`
+	Drain    Drain   `yaml:"drain"`
+	Network  Network `yaml:"network"`
 	// Insecure allows to listen beyond loopback though nobody is authenticated.
 	Insecure bool `yaml:"insecure"`
 
@@ -36,6 +42,14 @@ type Config struct {
 type Gossip struct {
 	Bind  string   `yaml:"bind"`  // host:port, UDP and TCP; port 0 picks one
 	Seeds []string `yaml:"seeds"` // host:port of members that may be up already
+	// Rejoin is how often seeds and lost members are asked whether they are back.
+	Rejoin time.Duration `yaml:"rejoin"`
+}
+
+// Drain is how jobs leave a site that drains.
+type Drain struct {
+	AtOnce int           `yaml:"at_once"` // moves under way from one site
+	Retry  time.Duration `yaml:"retry"`   // until a job that found no place is tried again, at first
 }
 
 // Network is how fast input data travels. The zero Network is infinitely fast.
@@ -56,10 +70,16 @@ type Link struct {
 // Rate is in bytes per second, written "125MB/s" or "1GiB/s".
 type Rate = config.Rate
 
-// The range of Config.Patience.
+// The range of Config.Patience, and of all times between two attempts.
 const (
 	minPatience = 10 * time.Millisecond
 	maxPatience = 10 * time.Minute
+)
+
+// The largest values of Config.Remember and Drain.AtOnce.
+const (
+	mostRemembered = 10_000_000
+	mostAtOnce     = 1000
 )
 
 // Default returns the configuration of an agent on loopback.
@@ -68,8 +88,11 @@ func Default() Config {
 		Version:  1,
 		Name:     "agent",
 		Listen:   "127.0.0.1:7410",
-		Gossip:   Gossip{Bind: "127.0.0.1:7411"},
+		Gossip:   Gossip{Bind: "127.0.0.1:7411", Rejoin: 2 * time.Second},
 		Patience: 2 * time.Second,
+		Poll:     2 * time.Second,
+		Remember: 1_000_000,
+		Drain:    Drain{AtOnce: 8, Retry: 5 * time.Second},
 	}
 }
 
@@ -108,9 +131,22 @@ func (c *Config) problems() []*FieldError {
 	if u, err := url.Parse(c.URL); c.URL != "" && (err != nil || u.Scheme != "http" || u.Host == "") {
 		bad("url", c.URL, "http://host:port")
 	}
-	if c.Patience < minPatience || c.Patience > maxPatience {
-		bad("patience", c.Patience, fmt.Sprintf("%v..%v", minPatience, maxPatience))
+	period := func(key string, d time.Duration) {
+		if d < minPatience || d > maxPatience {
+			bad(key, d, fmt.Sprintf("%v..%v", minPatience, maxPatience))
+		}
 	}
+	period("gossip.rejoin", c.Gossip.Rejoin)
+	period("patience", c.Patience)
+	period("poll", c.Poll)
+	period("drain.retry", c.Drain.Retry)
+	number := func(key string, n, most int) {
+		if n < 1 || n > most {
+			bad(key, n, fmt.Sprintf("1..%d", most))
+		}
+	}
+	number("remember", c.Remember, mostRemembered)
+	number("drain.at_once", c.Drain.AtOnce, mostAtOnce)
 	link := func(key string, bandwidth Rate, latency time.Duration) {
 		if bandwidth < 0 {
 			bad(key+".bandwidth", int64(bandwidth), "0 (no limit) or more")

@@ -19,7 +19,11 @@ url: http://paris.example:80
 gossip:
   bind: localhost:7946
   seeds: ["10.0.0.1:7946"]
+  rejoin: 3s
 patience: 500ms
+poll: 4s
+remember: 5000
+drain: {at_once: 2, retry: 7s}
 network:
   bandwidth: 125MB/s
   latency: 2ms
@@ -39,8 +43,11 @@ func TestConfigurationIsReadOverTheDefaults(t *testing.T) {
 	}
 	want := Config{
 		Version: 1, Name: "paris", Listen: "127.0.0.1:0", URL: "http://paris.example:80",
-		Gossip:   Gossip{Bind: "localhost:7946", Seeds: []string{"10.0.0.1:7946"}},
+		Gossip:   Gossip{Bind: "localhost:7946", Seeds: []string{"10.0.0.1:7946"}, Rejoin: 3 * time.Second},
 		Patience: 500 * time.Millisecond,
+		Poll:     4 * time.Second,
+		Remember: 5000,
+		Drain:    Drain{AtOnce: 2, Retry: 7 * time.Second},
 		Network: Network{
 			Bandwidth: 125e6, Latency: 2 * time.Millisecond,
 			Links: []Link{{From: "lyon", To: "nancy", Bandwidth: 1 << 30}},
@@ -68,7 +75,13 @@ gossip:
   seeds:
     - 127.0.0.1:1
     - 127.0.0.1:99999
+  rejoin: 1ms
 patience: 1h
+poll: 1h
+remember: 0
+drain:
+  at_once: 1001
+  retry: 0s
 network:
   latency: -1s
   links:
@@ -83,8 +96,9 @@ network:
 	}
 	want := []string{
 		"line 1: version", "line 2: name", "line 3: listen", "line 4: url", "line 6: gossip.bind", "line 9: gossip.seeds[1]",
-		"line 10: patience", "line 12: network.latency", "line 14: network.links[0].to",
-		"line 15: network.links[1].latency", "line 16: network.links[2].to",
+		"line 10: gossip.rejoin", "line 11: patience", "line 12: poll", "line 13: remember", "line 15: drain.at_once", "line 16: drain.retry",
+		"line 18: network.latency", "line 20: network.links[0].to",
+		"line 21: network.links[1].latency", "line 22: network.links[2].to",
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)

@@ -11,6 +11,15 @@
 // time: gossip tells it of the servers again, and they know the rest. So any
 // number of agents may run beside each other.
 //
+// Each server also tells what becomes of its jobs (WatchJobs), and is asked for
+// its queue now and then. So the agent knows which sites drain, and has their
+// waiting jobs moved away, beside any other agent that does the same: the
+// server refuses the second order. And of a site that does not answer it still
+// knows the jobs; it shows them as unknown since then.
+//
+//	servers ── WatchJobs, GetStatus ──▶ attend ── digests ──▶ mapping.Jobs ──▶ lists, FindJob
+//	servers ◀──── MoveJob ──── evict ◀── drainSites ◀── mapping.Drain ◀──┘
+//
 // A site that does not answer within the agent's patience is left out of the
 // choice and named in the decision record. A site that gossip has lost is not
 // asked for estimates, but stays in the lists: nobody knows what its jobs do.

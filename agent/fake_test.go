@@ -15,6 +15,7 @@ import (
 	"connectrpc.com/connect"
 	"github.com/hashicorp/go-hclog"
 	"go.uber.org/goleak"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/gossip"
@@ -41,6 +42,7 @@ type fakeServer struct {
 	asked    []*droverv1.EstimateRequest
 	url      string
 	stop     func()
+	life     fakeLife
 }
 
 // quote is an estimate of so many seconds.
@@ -103,7 +105,9 @@ func (f *fakeServer) Describe(context.Context, *droverv1.DescribeRequest) (*drov
 }
 
 func (f *fakeServer) GetStatus(context.Context, *droverv1.GetStatusRequest) (*droverv1.GetStatusResponse, error) {
-	return &droverv1.GetStatusResponse{Status: &droverv1.SiteStatus{Running: 2, Waiting: 1, ProcessorsBusy: 3}}, nil
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return &droverv1.GetStatusResponse{Status: f.statusLocked()}, nil
 }
 
 func (f *fakeServer) Estimate(ctx context.Context, req *droverv1.EstimateRequest) (*droverv1.EstimateResponse, error) {
@@ -115,10 +119,10 @@ func (f *fakeServer) Estimate(ctx context.Context, req *droverv1.EstimateRequest
 }
 
 func (f *fakeServer) GetJob(_ context.Context, req *droverv1.GetJobRequest) (*droverv1.GetJobResponse, error) {
-	for _, j := range f.jobs {
-		if j.GetId() == req.GetJobId() {
-			return &droverv1.GetJobResponse{Job: j}, nil
-		}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if j := f.jobLocked(req.GetJobId()); j != nil {
+		return &droverv1.GetJobResponse{Job: proto.CloneOf(j)}, nil
 	}
 	if strings.Contains(req.GetJobId(), "/") {
 		return nil, connectError(&problem{Reason: rpcface.BadValue, Field: "job_id", Message: "no ID"})
@@ -134,7 +138,12 @@ func (f *fakeServer) ListJobs(_ context.Context, req *droverv1.ServerServiceList
 	if req.GetFilter() == "state=nonsense" {
 		return nil, connectError(&problem{Reason: rpcface.BadValue, Field: "filter", Message: "state"})
 	}
-	jobs := f.jobs
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var jobs []*droverv1.Job
+	for _, j := range f.jobs {
+		jobs = append(jobs, proto.CloneOf(j))
+	}
 	if t := req.GetPageToken(); t != "" {
 		jobs = jobs[slices.IndexFunc(jobs, func(j *droverv1.Job) bool { return j.GetId() == t }):]
 	}

@@ -51,6 +51,18 @@ func ask[T any](ctx context.Context, patience time.Duration, sites []*mapping.Si
 	return out
 }
 
+// askOne calls one site, with the agent's patience.
+func askOne[T any](ctx context.Context, a *Agent, s *mapping.Site, p *peer, call func(context.Context, *peer) (T, error)) result[T] {
+	return ask(ctx, a.patienceFor(ctx, 0), []*mapping.Site{s}, []*peer{p},
+		func(ctx context.Context, _ *mapping.Site, p *peer) result[T] {
+			v, err := call(ctx, p)
+			if err != nil {
+				return failed[T](ctx, err)
+			}
+			return result[T]{value: v}
+		})[0]
+}
+
 // late is the result of a site that did not answer in time.
 func late[T any]() result[T] {
 	return result[T]{missing: mapping.Timeout, problem: &problem{

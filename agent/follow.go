@@ -54,7 +54,7 @@ func (a *Agent) update(ctx context.Context, servers map[string]describing) {
 		} else {
 			var attempts context.Context
 			attempts, now.cancel = context.WithCancel(ctx)
-			a.following.Go(func() { a.describe(attempts, m) })
+			a.following.Go(func() { a.attend(attempts, m) })
 		}
 		servers[m.Name] = now
 	}
@@ -71,38 +71,47 @@ func (a *Agent) update(ctx context.Context, servers map[string]describing) {
 	a.mu.Unlock()
 }
 
-// describe asks a server what it is, again and again until it answers or ctx
-// ends, and puts it into the view.
-func (a *Agent) describe(ctx context.Context, m gossip.Member) {
+// pauses returns the pauses between attempts to reach a server.
+func pauses() *backoff.ExponentialBackOff {
 	pause := backoff.NewExponentialBackOff()
 	pause.InitialInterval = 100 * time.Millisecond
 	pause.MaxInterval = 10 * time.Second
+	return pause
+}
+
+// describe asks a server what it is, again and again until it answers or ctx
+// ends, and puts it into the view. It returns nil when ctx has ended.
+func (a *Agent) describe(ctx context.Context, m gossip.Member) *peer {
 	p := newPeer(a.transport, m.URL)
-	attempt := func() (struct{}, error) {
+	attempt := func() (load mapping.Load, err error) {
 		ctx, cancel := context.WithTimeout(ctx, a.cfg.Patience)
 		defer cancel()
 		name, err := p.describe(ctx)
 		if err == nil && name != m.Name {
 			err = fmt.Errorf("the server at %s calls itself %q", m.URL, name)
 		}
-		return struct{}{}, err
+		if err == nil { // whether it drains has to be known before it is asked for estimates
+			load, err = p.status(ctx)
+		}
+		return load, err
 	}
-	_, err := backoff.Retry(ctx, attempt, backoff.WithBackOff(pause), backoff.WithMaxElapsedTime(0),
+	load, err := backoff.Retry(ctx, attempt, backoff.WithBackOff(pauses()), backoff.WithMaxElapsedTime(0),
 		backoff.WithNotify(func(err error, next time.Duration) {
 			a.log.Warn("site does not describe itself", "site", m.Name, "url", m.URL, "error", err, "again_in", next)
 		}))
 	if err != nil {
-		return // only because ctx ended
+		return nil // only because ctx ended
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if ctx.Err() != nil {
-		return // overtaken by later news
+		return nil // overtaken by later news
 	}
 	services := p.services()
-	a.view.Put(mapping.Site{Name: m.Name, Address: m.URL, Services: services, Heard: a.now()})
+	a.view.Put(mapping.Site{Name: m.Name, Address: m.URL, Services: services, Heard: a.now(), Load: load})
 	a.peers[m.Name] = p
 	a.log.Info("site is known", "site", m.Name, "url", m.URL, "services", len(services))
+	return p
 }
 
 // setLost notes that a server fell silent.
@@ -112,10 +121,18 @@ func (a *Agent) setLost(name string) {
 	a.view.SetLost(name, true)
 }
 
-// forget drops a site that has left.
+// forget drops a site that has left. One that left jobs behind stays in the
+// lists as one that is silent: it may be back soon, and the jobs are its own.
 func (a *Agent) forget(name string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if n := a.jobs.Active(name); n > 0 {
+		a.log.Warn("the site that left has jobs", "site", name, "jobs", n)
+		a.view.SetLost(name, true)
+		return
+	}
+	a.jobs.Forget(name)
+	a.drain.Stop(name)
 	a.view.Remove(name)
 	delete(a.peers, name)
 }

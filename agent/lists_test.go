@@ -55,7 +55,7 @@ func TestJobsOfAllSitesComePageByPageWithoutLossOrDouble(t *testing.T) {
 }
 
 func TestJobListNamesSilentSitesAndPassesRefusalsOn(t *testing.T) {
-	dead := (&fakeServer{name: "dead", jobs: jobs("dead", 1)}).start(t)
+	dead := (&fakeServer{name: "dead", jobs: jobs("dead", 1), life: fakeLife{silent: true}}).start(t)
 	g := newGrid(t, nil, (&fakeServer{name: "a", jobs: jobs("a", 1)}).start(t), dead)
 	dead.stop()
 	res, err := g.client.ListJobs(context.Background(), &droverv1.AgentServiceListJobsRequest{})

@@ -30,49 +30,48 @@ func pageSize(asked int32) (int, error) {
 	return int(asked), nil
 }
 
-// position is where the next page begins.
+// position is where the next page of a list by name begins.
 type position struct {
-	From  string `json:"f"`           // the first name that is not yet sent
-	Inner string `json:"i,omitempty"` // the token of that site's own server
+	From string `json:"f"` // the first name that is not yet sent
 }
 
-// token returns the position in a form that clients send back as it is.
-func (p position) token() string {
-	b, err := json.Marshal(p)
-	if err != nil { // two strings can always be written
+// token returns a position in a form that clients send back as it is.
+func token(position any) string {
+	b, err := json.Marshal(position)
+	if err != nil { // texts and numbers can always be written
 		panic(err)
 	}
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// parseToken reads what token returned; "" is the beginning.
-func parseToken(token string) (position, error) {
-	var p position
+// parseToken reads what token returned; "" is the beginning, which leaves the
+// position as it is.
+func parseToken(token string, position any) error {
 	if token == "" {
-		return p, nil
+		return nil
 	}
 	b, err := base64.RawURLEncoding.DecodeString(token)
 	if err == nil {
-		err = json.Unmarshal(b, &p)
+		err = json.Unmarshal(b, position)
 	}
 	if err != nil {
-		return p, &problem{
+		return &problem{
 			Reason: rpcface.BadValue, Field: "page_token", Message: fmt.Sprintf("%q", token),
 			Accepted: "next_page_token of the page before",
 		}
 	}
-	return p, nil
+	return nil
 }
 
 // page returns one page of entries that are ordered by name, and the token of
 // the next one.
-func page[T any](all []T, name func(T) string, size int32, token string) ([]T, string, error) {
+func page[T any](all []T, name func(T) string, size int32, from string) ([]T, string, error) {
 	n, err := pageSize(size)
 	if err != nil {
 		return nil, "", err
 	}
-	at, err := parseToken(token)
-	if err != nil {
+	var at position
+	if err := parseToken(from, &at); err != nil {
 		return nil, "", err
 	}
 	start, _ := slices.BinarySearchFunc(all, at.From, func(t T, from string) int { return strings.Compare(name(t), from) })
@@ -80,7 +79,7 @@ func page[T any](all []T, name func(T) string, size int32, token string) ([]T, s
 	if len(all) <= n {
 		return all, "", nil
 	}
-	return all[:n], position{From: name(all[n])}.token(), nil
+	return all[:n], token(position{From: name(all[n])}), nil
 }
 
 // filter is a list's filter: values by key.

@@ -14,6 +14,14 @@ import (
 // field and what is accepted too.
 type problem rpcface.Problem
 
+// The reasons of servers that the agent branches on.
+const (
+	notWaiting rpcface.Reason = "not-waiting"
+	notMovable rpcface.Reason = "not-movable"
+	staleEpoch rpcface.Reason = "stale-epoch"
+	forgotten  rpcface.Reason = "forgotten"
+)
+
 // Error says what happened to a person. What a server says is whole already.
 func (p *problem) Error() string {
 	text := p.Message
@@ -77,4 +85,12 @@ func nobody(service string, sites []*mapping.Site, results []result[mapping.Answ
 		p.Message = fmt.Sprintf("%s (%s; so said all %d sites that offer %s)", p.Message, sites[0].Name, len(results), service)
 	}
 	return &p
+}
+
+// drainingSite is the problem of a site that takes no new jobs.
+func drainingSite(name string) *problem {
+	return &problem{
+		Reason: rpcface.Draining, Retryable: true, Message: "site " + name + " is draining: it takes no new jobs",
+		Hint: "drover resume " + name + " lets it take jobs again",
+	}
 }

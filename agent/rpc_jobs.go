@@ -2,78 +2,11 @@ package agent
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
-	"github.com/seed-9b8f70bb/drover/rpcface"
 )
-
-// FindJob asks all servers which one has a job.
-func (f face) FindJob(ctx context.Context, req *droverv1.FindJobRequest) (*droverv1.FindJobResponse, error) {
-	id := req.GetJobId()
-	if id == "" {
-		return nil, &problem{Reason: rpcface.BadValue, Field: "job_id", Message: "empty", Accepted: "the ID of a job"}
-	}
-	a := f.a
-	sites, peers := a.known()
-	results := ask(ctx, a.patienceFor(ctx, 0), sites, peers, func(ctx context.Context, _ *mapping.Site, p *peer) result[*droverv1.Job] {
-		res, err := p.client.GetJob(ctx, &droverv1.GetJobRequest{JobId: id})
-		if err != nil {
-			return failed[*droverv1.Job](ctx, err)
-		}
-		return result[*droverv1.Job]{value: res.GetJob()}
-	})
-	best := -1
-	var (
-		silent  []string
-		refused *problem
-	)
-	for i, r := range results {
-		switch {
-		case r.missing == mapping.Answered:
-			if best < 0 || claim(r.value) > claim(results[best].value) {
-				best = i
-			}
-		case r.problem.Reason == rpcface.UnknownJob:
-		case r.missing == mapping.Refused && r.problem.Reason != rpcface.Internal: // the ID is wrong, not the site
-			refused = r.problem
-		default:
-			silent = append(silent, sites[i].Name)
-		}
-	}
-	switch {
-	case best >= 0:
-		return &droverv1.FindJobResponse{
-			Target: &droverv1.Target{Site: sites[best].Name, Address: sites[best].Address}, Job: results[best].value,
-		}, nil
-	case refused != nil:
-		return nil, refused
-	case len(sites) == 0:
-		return nil, noSites(0)
-	case len(silent) > 0:
-		return nil, &problem{
-			Reason: rpcface.Unreachable, Retryable: true,
-			Message: fmt.Sprintf("nobody who answers has job %q; no answer from %s", id, strings.Join(silent, ", ")),
-			Hint:    "the job may be at a site that is silent; try again",
-		}
-	}
-	return nil, &problem{
-		Reason: rpcface.UnknownJob, Field: "job_id", Message: fmt.Sprintf("no site has job %q", id),
-		Hint: "drover queue lists the jobs that there are",
-	}
-}
-
-// claim orders what servers say about one job: a higher epoch is later, and
-// under one epoch a job is not where it has gone from.
-func claim(j *droverv1.Job) uint64 {
-	c := uint64(j.GetEpoch()) * 2
-	if j.GetState() != droverv1.JobState_JOB_STATE_GONE {
-		c++
-	}
-	return c
-}
 
 // ListJobs lists the jobs of all sites, site by site.
 func (f face) ListJobs(ctx context.Context, req *droverv1.AgentServiceListJobsRequest) (*droverv1.AgentServiceListJobsResponse, error) {
@@ -81,8 +14,8 @@ func (f face) ListJobs(ctx context.Context, req *droverv1.AgentServiceListJobsRe
 	if err != nil {
 		return nil, err
 	}
-	at, err := parseToken(req.GetPageToken())
-	if err != nil {
+	var at jobsPosition
+	if err := parseToken(req.GetPageToken(), &at); err != nil {
 		return nil, err
 	}
 	want, err := parseFilter(req.GetFilter(), "site", "state", "service", "owner")
@@ -110,30 +43,82 @@ func (f face) ListJobs(ctx context.Context, req *droverv1.AgentServiceListJobsRe
 	}
 	out := &droverv1.AgentServiceListJobsResponse{}
 	for i, s := range asked {
-		if len(out.Jobs) >= n {
-			out.NextPageToken = position{From: s.Name}.token()
+		start := jobsPosition{From: s.Name}
+		if s.Name == at.From {
+			start = at
+		}
+		room := n - len(out.Jobs)
+		if room <= 0 {
+			out.NextPageToken = token(start)
 			return out, nil
 		}
 		r := <-answers[i]
-		switch r.missing {
-		case mapping.Answered:
-		case mapping.Refused: // the question is wrong, not the site
+		if r.missing == mapping.Refused { // the question is wrong, not the site
 			return nil, r.problem
-		default:
+		}
+		if r.missing != mapping.Answered {
 			out.Missing = append(out.Missing, &droverv1.Candidate{Site: s.Name, Missing: missingMessage(r.missing, r.problem)})
-			continue
 		}
-		if len(out.Jobs)+len(r.value.GetJobs()) > n { // a page may be short; a token inside of a site is its server's to make
-			out.NextPageToken = position{From: s.Name}.token()
-			return out, nil
+		jobs, next := r.value.GetJobs(), jobsPosition{}
+		switch inner := r.value.GetNextPageToken(); {
+		case start.Remembered != nil, r.missing != mapping.Answered && start.Inner == "":
+			jobs, next = f.a.remembered(s, want, start, room, r.missing != mapping.Answered)
+		case r.missing != mapping.Answered: // where it goes on is known to its server alone
+		case len(jobs) > room: // a page may be short; a token inside of a site is its server's to make
+			jobs, next = nil, start
+		case inner != "":
+			next = jobsPosition{From: s.Name, Inner: inner}
 		}
-		out.Jobs = append(out.Jobs, r.value.GetJobs()...)
-		if t := r.value.GetNextPageToken(); t != "" {
-			out.NextPageToken = position{From: s.Name, Inner: t}.token()
+		out.Jobs = append(out.Jobs, jobs...)
+		if next.From != "" {
+			out.NextPageToken = token(next)
 			return out, nil
 		}
 	}
 	return out, nil
+}
+
+// jobsPosition is where the next page of jobs begins.
+type jobsPosition struct {
+	From  string `json:"f"`           // the site
+	Inner string `json:"i,omitempty"` // the token of that site's own server
+	// Remembered is set, and Inner is not, when that site did not answer: the
+	// last job that was listed from memory.
+	Remembered *mapping.Cursor `json:"r,omitempty"`
+}
+
+// remembered lists at most n of the jobs that a site had when it was last heard
+// of. What is listed from memory goes on from memory, though the site may answer
+// again: its server cannot know where.
+func (a *Agent) remembered(s *mapping.Site, want filter, start jobsPosition, n int, silent bool) ([]*droverv1.Job, jobsPosition) {
+	var after mapping.Cursor
+	if start.Remembered != nil {
+		after = *start.Remembered
+	}
+	var out []*droverv1.Job
+	var next jobsPosition
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	unknown := a.now().Sub(s.Heard)
+	a.jobs.After(s.Name, after, func(d *mapping.Digest) bool {
+		switch state, asked := want["state"]; {
+		case asked && state != "active" && state != d.State.String(),
+			!want.allows("service", d.Service), !want.allows("owner", d.Owner):
+			return true
+		}
+		if len(out) == n {
+			next = jobsPosition{From: s.Name, Remembered: &after}
+			return false
+		}
+		j := rememberedJob(s.Name, d, unknown)
+		if !silent {
+			j.UnknownFor = nil
+		}
+		out = append(out, j)
+		after = mapping.Cursor{Submitted: d.Submitted, ID: d.ID}
+		return true
+	})
+	return out, next
 }
 
 // jobsAt begins to ask one site for its jobs, and returns where the result will
@@ -143,14 +128,9 @@ func (a *Agent) jobsAt(ctx context.Context, s *mapping.Site, p *peer, question *
 ) <-chan result[*droverv1.ServerServiceListJobsResponse] {
 	answer := make(chan result[*droverv1.ServerServiceListJobsResponse], 1)
 	go func() {
-		answer <- ask(ctx, a.patienceFor(ctx, 0), []*mapping.Site{s}, []*peer{p},
-			func(ctx context.Context, _ *mapping.Site, p *peer) result[*droverv1.ServerServiceListJobsResponse] {
-				res, err := p.client.ListJobs(ctx, question)
-				if err != nil {
-					return failed[*droverv1.ServerServiceListJobsResponse](ctx, err)
-				}
-				return result[*droverv1.ServerServiceListJobsResponse]{value: res}
-			})[0]
+		answer <- askOne(ctx, a, s, p, func(ctx context.Context, p *peer) (*droverv1.ServerServiceListJobsResponse, error) {
+			return p.client.ListJobs(ctx, question)
+		})
 	}()
 	return answer
 }

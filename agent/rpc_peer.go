@@ -41,6 +41,15 @@ func (p *peer) describe(ctx context.Context) (string, error) {
 	return about.GetSite().GetName(), nil
 }
 
+// status asks the server for its queue.
+func (p *peer) status(ctx context.Context) (mapping.Load, error) {
+	res, err := p.client.GetStatus(ctx, &droverv1.GetStatusRequest{})
+	if err != nil {
+		return mapping.Load{}, fmt.Errorf("status: %w", err)
+	}
+	return loadIn(res.GetStatus()), nil
+}
+
 // services returns the names of what the server offers.
 func (p *peer) services() []string {
 	names := make([]string, len(p.about.GetServices()))

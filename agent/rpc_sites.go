@@ -41,7 +41,7 @@ func (f face) ListSites(ctx context.Context, req *droverv1.ListSitesRequest) (*d
 		if err != nil {
 			return failed[*droverv1.SiteStatus](ctx, err)
 		}
-		a.heard(s.Name, res.GetStatus())
+		a.heard(s.Name, loadIn(res.GetStatus()))
 		return result[*droverv1.SiteStatus]{value: res.GetStatus()}
 	})
 	out := &droverv1.ListSitesResponse{NextPageToken: next}
@@ -58,15 +58,6 @@ func (f face) ListSites(ctx context.Context, req *droverv1.ListSitesRequest) (*d
 		})
 	}
 	return out, nil
-}
-
-// heard notes a site's load.
-func (a *Agent) heard(site string, s *droverv1.SiteStatus) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.view.SetLoad(a.now(), site, mapping.Load{
-		Running: s.GetRunning(), Waiting: s.GetWaiting(), Busy: s.GetProcessorsBusy(),
-	})
 }
 
 // ListServices lists the services of all sites that can be asked.

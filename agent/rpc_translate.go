@@ -28,6 +28,13 @@ func durationIn(d *durationpb.Duration) batch.Duration {
 	return batch.Duration(s)*batch.Second + batch.Duration(d.GetNanos()/1000)
 }
 
+// loadIn returns a site's queue in the words of the mapper.
+func loadIn(s *droverv1.SiteStatus) mapping.Load {
+	return mapping.Load{
+		Running: s.GetRunning(), Waiting: s.GetWaiting(), Busy: s.GetProcessorsBusy(), Draining: s.GetDraining(),
+	}
+}
+
 // kindsIn and kindsOut translate the kinds of estimate.
 var (
 	kindsIn = map[droverv1.EstimateKind]batch.Kind{

@@ -1,0 +1,108 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/seed-9b8f70bb/drover/agent/mapping"
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/rpcface"
+)
+
+func TestDrainedSitesLoseTheirWaitingJobsToTheBestOthers(t *testing.T) {
+	commit := make(chan struct{})
+	full := &fakeServer{name: "full", services: lists("lu"), life: fakeLife{commit: commit}}
+	for i := range 12 {
+		j := waiting("full", fmt.Sprintf("j%02d", i))
+		j.SubmittedAt.Seconds += int64(i)
+		full.jobs = append(full.jobs, j)
+	}
+	full.jobs[3].State = droverv1.JobState_JOB_STATE_RUNNING
+	near := &fakeServer{name: "near", services: lists("lu"), estimate: answers(quote(10, 10, 2))}
+	far := &fakeServer{name: "far", services: lists("lu"), estimate: answers(quote(900, 10, 2))}
+	other := &fakeServer{name: "other", services: lists("sleep")}
+	servers := connected(full, near, far, other)
+	for _, s := range servers {
+		s.start(t)
+	}
+	tune := func(c *Config) { quick(c); c.Drain.AtOnce, c.Drain.Retry = 3, 50*time.Millisecond }
+	g := newGrid(t, tune, servers...)
+	newGrid(t, func(c *Config) { tune(c); c.Name = "second" }, servers...) // which drains too
+	if _, err := g.client.SetDraining(context.Background(), &droverv1.AgentServiceSetDrainingRequest{Site: "full", Draining: true}); err != nil {
+		t.Fatal(err)
+	}
+	g.until(t, "three moves under way", func() bool {
+		full.mu.Lock()
+		defer full.mu.Unlock()
+		return full.life.most >= 3
+	})
+	for range 11 {
+		select {
+		case commit <- struct{}{}:
+		case <-time.After(20 * time.Second):
+			t.Fatal("the jobs do not leave")
+		}
+	}
+	g.until(t, "all have left", func() bool { return g.agent.jobs.Active("full") == 1 && g.agent.jobs.Active("near") == 11 })
+	full.mu.Lock()
+	defer full.mu.Unlock()
+	// Each of the agents may order three before it hears of the other's.
+	if full.life.most > 6 {
+		t.Errorf("%d moves were under way at once, want at most 3 for each agent", full.life.most)
+	}
+	for _, o := range full.life.orders {
+		if o.GetReason() != "drain" || o.GetTo() != "near" || o.GetMinGain().AsDuration() > -50*365*24*time.Hour {
+			t.Errorf("%v", o)
+		}
+	}
+	for _, j := range far.jobs {
+		t.Errorf("%s went to far", j.GetId())
+	}
+}
+
+func TestAJobThatCannotLeaveStaysAndIsTriedAgain(t *testing.T) {
+	full := &fakeServer{name: "full", services: lists("lu"), jobs: []*droverv1.Job{waiting("full", "a"), waiting("full", "fixed")}}
+	full.life.refuses = func(id string) *problem {
+		if id == "fixed" {
+			return &problem{Reason: notMovable, Message: "a reservation"}
+		}
+		return nil
+	}
+	near := &fakeServer{name: "near", services: lists("lu"), life: fakeLife{draining: true}}
+	full.life.draining = true
+	connected(full, near)
+	g := newGrid(t, func(c *Config) { quick(c); c.Drain.Retry = 20 * time.Millisecond }, full.start(t), near.start(t))
+	g.log.await(t, "a job cannot leave a draining site: job=a", 2)
+	near.estimate = answers(quote(1, 1, 1))
+	near.mu.Lock()
+	near.life.draining = false
+	near.mu.Unlock()
+	g.log.await(t, "a job leaves a draining site: job=a", 1)
+	g.knows(t, "near", "a", droverv1.JobState_JOB_STATE_WAITING)
+	g.knows(t, "full", "fixed", droverv1.JobState_JOB_STATE_WAITING)
+}
+
+func TestFailedOrdersAreToldApart(t *testing.T) {
+	because := func(r rpcface.Reason) error { return fmt.Errorf("order: %w", &problem{Reason: r}) }
+	for _, c := range []struct {
+		err  error
+		want mapping.Outcome
+	}{
+		{nil, mapping.Ordered},
+		{because("stale-epoch"), mapping.Overtaken},
+		{because("not-waiting"), mapping.Overtaken},
+		{because("unknown-job"), mapping.Overtaken},
+		{because("forgotten"), mapping.Overtaken},
+		{because("not-movable"), mapping.Immovable},
+		{because("no-candidate"), mapping.NoPlace},
+		{because("timeout"), mapping.NoPlace},
+		{errors.New("no problem that is told"), mapping.NoPlace},
+	} {
+		if got := outcomeOf(c.err); got != c.want {
+			t.Errorf("%v: %d, want %d", c.err, got, c.want)
+		}
+	}
+}
