@@ -28,6 +28,10 @@ func New(cfg Config, opts ...Option) (*Client, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("client configuration: %w", err)
 	}
+	return open(cfg, opts), nil
+}
+
+func open(cfg Config, opts []Option) *Client {
 	c := &Client{cfg: cfg, log: hclog.NewNullLogger(), began: time.Now()}
 	for _, o := range opts {
 		o(c)
@@ -37,7 +41,7 @@ func New(cfg Config, opts ...Option) (*Client, error) {
 		c.transport = c.own
 	}
 	c.face = newFace(c.transport)
-	return c, nil
+	return c
 }
 
 // Close closes the client's idle connections. A transport that was given by

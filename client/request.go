@@ -16,6 +16,11 @@ import (
 // prepare gathers a request and makes it ready to be sent: typed text is read
 // and files are identified.
 func (c *Client) prepare(ctx context.Context, service string, args []Arg) (*request, error) {
+	return c.prepareBy(ctx, service, args, c.describe)
+}
+
+// prepareBy is prepare with somebody to ask what the service is like.
+func (c *Client) prepareBy(ctx context.Context, service string, args []Arg, describe func(context.Context, string) (*Service, error)) (*request, error) {
 	r := &request{service: service, owner: c.cfg.Owner, notify: func(*Job) {}}
 	for _, a := range args {
 		a(r)
@@ -48,9 +53,11 @@ func (c *Client) prepare(ctx context.Context, service string, args []Arg) (*requ
 		text = text || typed
 	}
 	if text {
-		if err := c.read(ctx, r); err != nil {
+		described, err := describe(ctx, r.service)
+		if err != nil {
 			return nil, err
 		}
+		r.read(described)
 	}
 	for _, a := range r.args {
 		if f, ok := a.value.(*file); ok {
@@ -64,11 +71,7 @@ func (c *Client) prepare(ctx context.Context, service string, args []Arg) (*requ
 
 // read replaces what a person typed by values of the service's types. What does
 // not fit stays text: the site refuses it and says what it accepts.
-func (c *Client) read(ctx context.Context, r *request) error {
-	described, err := c.describe(ctx, r.service)
-	if err != nil {
-		return err
-	}
+func (r *request) read(described *Service) {
 	r.args = slices.DeleteFunc(r.args, func(a argument) bool {
 		text, ok := a.value.(typed)
 		about := described.Argument(a.name)
@@ -83,7 +86,6 @@ func (c *Client) read(ctx context.Context, r *request) error {
 			r.args[i].value = parse(string(text), described.Argument(r.args[i].name))
 		}
 	}
-	return nil
 }
 
 // describe asks what a service is like, for as long as patience lasts.

@@ -54,6 +54,29 @@ func (f *face) cancel(ctx context.Context, server, id string) (*Job, error) {
 	return jobIn(res.GetJob()), nil
 }
 
+func (f *face) status(ctx context.Context, server string) (*Status, error) {
+	ctx, call := begin(ctx, "server", server)
+	res, err := f.server(server).GetStatus(ctx, &droverv1.GetStatusRequest{})
+	if err != nil {
+		return nil, call.failed(err)
+	}
+	return statusIn(res.GetStatus()), nil
+}
+
+// offers returns what a server offers.
+func (f *face) offers(ctx context.Context, server string) ([]Service, error) {
+	ctx, call := begin(ctx, "server", server)
+	res, err := f.server(server).Describe(ctx, &droverv1.DescribeRequest{})
+	if err != nil {
+		return nil, call.failed(err)
+	}
+	var services []Service
+	for _, s := range res.GetServices() {
+		services = append(services, serviceIn(&droverv1.OfferedService{Service: s, Sites: []string{res.GetSite().GetName()}}))
+	}
+	return services, nil
+}
+
 // errEnded is the failure of a watch that ends before the job has.
 var errEnded = errors.New("the server ended the watch before the job ended")
 

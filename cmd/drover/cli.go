@@ -16,11 +16,11 @@ import (
 
 // cli is the command line.
 type cli struct {
-	Agent    []string      `placeholder:"URL" help:"An agent to talk to; repeatable, the next one is tried when one does not answer. Default: DROVER_AGENTS, separated by commas, or a local grid."`
-	JSON     bool          `name:"json" help:"Print JSON with a versioned schema."`
-	Patience time.Duration `default:"10s" help:"How long to try again when nobody answers."`
-	Debug    bool          `help:"Tell on stderr what is tried again, and why."`
-	Version  bool          `help:"Print the version."`
+	Agent    []string       `placeholder:"URL" help:"An agent to talk to; repeatable, the next one is tried when one does not answer. Default: DROVER_AGENTS, separated by commas, or a local grid."`
+	JSON     bool           `name:"json" help:"Print JSON with a versioned schema."`
+	Patience *time.Duration `placeholder:"D" help:"How long to try again when nobody answers. Default: 10s, and 5m for wait, logs, and what call does after submitting."`
+	Debug    bool           `help:"Tell on stderr what is tried again, and why."`
+	Version  bool           `help:"Print the version."`
 
 	Submit   submitCmd   `cmd:"" group:"jobs" help:"Submit a request and print the job's ID."`
 	Call     callCmd     `cmd:"" group:"jobs" help:"Submit, wait, bring the results; exit with the job's status."`
@@ -30,13 +30,19 @@ type cli struct {
 	Logs     logsCmd     `cmd:"" group:"jobs" help:"Print what a job writes."`
 	Cancel   cancelCmd   `cmd:"" group:"jobs" help:"End a job."`
 	Why      whyCmd      `cmd:"" group:"jobs" help:"Show why a job is where it is."`
+	Move     moveCmd     `cmd:"" group:"jobs" help:"Have a waiting job moved to another site."`
 	Sites    sitesCmd    `cmd:"" group:"grid" help:"List the sites and their queues."`
 	Services servicesCmd `cmd:"" group:"grid" help:"List what the grid can run."`
+	Moves    movesCmd    `cmd:"" group:"grid" help:"List moves of jobs between sites."`
+	Drain    drainCmd    `cmd:"" group:"grid" help:"Have a site take no new jobs, and those that wait there moved away."`
+	Resume   resumeCmd   `cmd:"" group:"grid" help:"Have a site take jobs again."`
+	Resolve  resolveCmd  `cmd:"" group:"grid" help:"Declare what became of a move whose other site is lost for ever."`
 
 	Demo      demoCmd   `cmd:"" group:"roles" help:"Run a grid of three sites on this host, and show it at work."`
 	AgentCmd  agentCmd  `cmd:"" name:"agent" group:"roles" help:"Run an agent."`
 	ServerCmd serverCmd `cmd:"" name:"server" group:"roles" help:"Run the server of a site."`
 	Sim       simCmd    `cmd:"" group:"what-if" help:"Replay workloads in virtual time."`
+	Bench     benchCmd  `cmd:"" group:"what-if" help:"Measure live processes."`
 
 	Service   serviceCmd   `cmd:"" hidden:"" help:"Run a bundled service: servers start these."`
 	Supervise superviseCmd `cmd:"" hidden:"" help:"Run the programs of a site: servers start these."`
@@ -59,7 +65,10 @@ func (a *app) grid() (*client.Client, error) {
 		return a.client, nil
 	}
 	cfg := client.Default(a.agents()...)
-	cfg.Patience, cfg.Owner = a.flags.Patience, a.getenv("USER")
+	cfg.Owner = a.getenv("USER")
+	if p := a.flags.Patience; p != nil {
+		cfg.Patience, cfg.LongPatience = *p, *p
+	}
 	var opts []client.Option
 	if a.flags.Debug {
 		opts = append(opts, client.WithLogger(hclog.New(&hclog.LoggerOptions{Name: "drover", Output: a.stderr, Level: hclog.Debug})))
@@ -108,7 +117,7 @@ func run(p *process) (code int) {
 			{Key: "jobs", Title: "Requests and jobs:"},
 			{Key: "grid", Title: "The grid:"},
 			{Key: "roles", Title: "Processes of a grid:"},
-			{Key: "what-if", Title: "Simulation:"},
+			{Key: "what-if", Title: "Simulation and measurement:"},
 		}),
 	)
 	if err != nil {

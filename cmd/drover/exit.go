@@ -48,6 +48,8 @@ var exitByReason = map[string]int{
 	"unknown-job": exitNotFound, "unknown-service": exitNotFound, "unknown-output": exitNotFound,
 	"no-site": exitUnavailable, "no-candidate": exitUnavailable, "unreachable": exitUnavailable, "timeout": exitUnavailable,
 	"stopping": exitUnavailable, "queue-full": exitUnavailable, "no-estimate": exitUnavailable,
+	"draining": exitUnavailable, "disk-full": exitUnavailable, client.ReasonRecorded: exitUnavailable,
+	"unknown-site": exitNotFound, "forgotten": exitNotFound,
 	"internal": exitInternal,
 }
 

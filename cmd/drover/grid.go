@@ -35,9 +35,7 @@ func (*sitesCmd) Run(a *app) error {
 		if q := s.Status; q != nil {
 			copy(row[4:], table.Row{q.Running, q.Waiting, fmt.Sprintf("%.0f%%", 100*q.Load), fmt.Sprintf("%.0fs", q.Backlog)})
 		}
-		if m := missingViewOf(s.Missing); m != nil {
-			row[8] = fmt.Sprintf("%s, last heard %s ago: %s", m.Reason, span(s.HeardAgo), m.Message)
-		}
+		row[8] = note(s)
 		t.AppendRow(row)
 	}
 	if len(sites) == 0 {
@@ -46,6 +44,21 @@ func (*sitesCmd) Run(a *app) error {
 	}
 	t.Render()
 	return nil
+}
+
+// note tells what is special about a site.
+func note(s *client.Site) string {
+	var notes []string
+	if q := s.Status; q != nil && q.Draining {
+		notes = append(notes, "draining")
+	}
+	if q := s.Status; q != nil && q.Degraded {
+		notes = append(notes, "degraded: its disk is full or fails")
+	}
+	if m := missingViewOf(s.Missing); m != nil {
+		notes = append(notes, fmt.Sprintf("%s, last heard %s ago: %s", m.Reason, span(s.HeardAgo), m.Message))
+	}
+	return strings.Join(notes, "; ")
 }
 
 // noSiteKnown tells why a list is empty.
@@ -58,10 +71,19 @@ func siteViewOf(s *client.Site) siteView {
 		Name: s.Name, Address: s.Address, Policy: s.Policy, Processors: s.Processors, Nodes: len(s.Nodes), Speed: s.Speed,
 		HeardAgo: s.HeardAgo.Seconds(), Missing: missingViewOf(s.Missing),
 	}
-	if q := s.Status; q != nil {
-		v.Status = &statusView{Running: q.Running, Waiting: q.Waiting, Busy: q.Busy, Load: q.Load, Backlog: q.Backlog, Ended: q.Ended}
-	}
+	v.Status = statusViewOf(s.Status)
 	return v
+}
+
+// statusViewOf returns the view of a site's queue, nil for none.
+func statusViewOf(q *client.Status) *statusView {
+	if q == nil {
+		return nil
+	}
+	return &statusView{
+		Running: q.Running, Waiting: q.Waiting, Busy: q.Busy, Load: q.Load, Backlog: q.Backlog, Ended: q.Ended,
+		Draining: q.Draining, Degraded: q.Degraded, Commits: q.Commits, Syncs: q.Syncs,
+	}
 }
 
 type servicesCmd struct {

@@ -41,7 +41,7 @@ func (c *jobCmd) Run(a *app) error {
 		}
 	}
 	row("job", "%s", j.ID)
-	row("state", "%s", j.State)
+	row("state", "%s", stateOf(j))
 	if j.State.Final() {
 		row("outcome", "%s", j.Outcome.Reason)
 	}
@@ -51,6 +51,16 @@ func (c *jobCmd) Run(a *app) error {
 	}
 	row("owner", "%s", j.Owner)
 	row("site", "%s", j.Site)
+	if j.UnknownFor > 0 {
+		row("unknown", "its site has not been heard of for %s: this is what was known then", span(j.UnknownFor))
+	}
+	for i := range j.Moves {
+		row("moved", "%s from %s to %s: %s", clock(j.Moves[i].Settled), j.Moves[i].From, j.Moves[i].To, j.Moves[i].Reason)
+	}
+	row("retry of", "%s", j.RetryOf)
+	if j.Attempt > 1 {
+		row("attempt", "%d", j.Attempt)
+	}
 	row("nodes", "%s", strings.Join(j.Nodes, " "))
 	row("width", "%d", j.Shape.Width)
 	row("walltime", "%s", span(j.Shape.Walltime))
@@ -62,6 +72,44 @@ func (c *jobCmd) Run(a *app) error {
 	}
 	t.Render()
 	return nil
+}
+
+// stateOf returns a job's state for people, with the other site of a move and
+// the doubts there are.
+func stateOf(j *client.Job) string {
+	text := string(j.State)
+	switch j.State {
+	case client.Moving, client.Yielding:
+		text += " to " + j.Peer
+	case client.Incoming:
+		text += " from " + j.Peer
+	case client.Gone:
+		text += " to " + j.MovedTo
+	}
+	if j.CancelRecorded {
+		text += ", to be cancelled"
+	}
+	if j.UnknownFor > 0 {
+		text = fmt.Sprintf("unknown for %s (was %s)", span(j.UnknownFor), text)
+	}
+	return text
+}
+
+// noteOf tells what is special about a job's history.
+func noteOf(j *client.Job) string {
+	var notes []string
+	if n := len(j.Moves); n == 1 {
+		notes = append(notes, "moved once")
+	} else if n > 1 {
+		notes = append(notes, fmt.Sprintf("moved %d times", n))
+	}
+	if j.Attempt > 1 {
+		notes = append(notes, fmt.Sprintf("attempt %d", j.Attempt))
+	}
+	if j.RetryOf != "" {
+		notes = append(notes, "retry of "+j.RetryOf)
+	}
+	return strings.Join(notes, ", ")
 }
 
 type queueCmd struct {
@@ -95,19 +143,18 @@ func (c *queueCmd) Run(a *app) error {
 		}
 		return writeJSON(a.stdout, v)
 	}
-	t := newTable(a.stdout, table.Row{"job", "service", "owner", "site", "state", "width", "submitted", "started", "ends"}, "width")
+	t := newTable(a.stdout, table.Row{"job", "service", "owner", "site", "state", "width", "submitted", "started", "ends", "note"}, "width")
 	for _, j := range list.Jobs {
 		end := j.Ended
 		if end.IsZero() {
 			end = j.Submitted.Add(j.EstimatedCompletion)
 		}
-		t.AppendRow(table.Row{j.ID, j.Service, j.Owner, j.Site, j.State, j.Shape.Width, clock(j.Submitted), clock(j.Started), clock(end)})
+		t.AppendRow(table.Row{
+			j.ID, j.Service, j.Owner, j.Site, stateOf(j), j.Shape.Width, clock(j.Submitted), clock(j.Started), clock(end), noteOf(j),
+		})
 	}
 	t.Render()
-	for i := range list.Missing {
-		m := missingViewOf(&list.Missing[i])
-		_, _ = fmt.Fprintf(a.stderr, "drover: no answer from site %s (%s %s): its jobs are not listed\n", m.Site, m.Reason, m.Message)
-	}
+	silent(a, list.Missing, "its jobs are not listed, or as they were last heard of")
 	return nil
 }
 

@@ -21,6 +21,7 @@ type request struct {
 	After      *time.Duration    `help:"From now, when it may start at the earliest."`
 	Owner      string            `help:"Who asks; default: USER."`
 	Idempotent bool              `help:"Executing it twice does no harm."`
+	RerunAfter time.Duration     `placeholder:"D" help:"Submit it anew, under a new ID, when for so long nobody can say what became of it. Needs --idempotent."`
 	Label      map[string]string `help:"Words to keep with the job, key=value."`
 }
 
@@ -65,6 +66,14 @@ func (r *request) arguments(now time.Time) ([]client.Arg, error) {
 	if r.Idempotent {
 		args = append(args, client.Idempotent())
 	}
+	switch {
+	case r.RerunAfter < 0:
+		return nil, &usageError{message: fmt.Sprintf("--rerun-after %v, accepted: above 0s", r.RerunAfter)}
+	case r.RerunAfter > 0 && !r.Idempotent:
+		return nil, &usageError{message: "--rerun-after needs --idempotent", hint: "the request may then be executed twice: only its owner knows whether that does harm"}
+	case r.RerunAfter > 0:
+		args = append(args, client.Rerun(r.RerunAfter))
+	}
 	for k, v := range r.Label {
 		args = append(args, client.Label(k, v))
 	}
@@ -84,7 +93,7 @@ func (c *submitCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	job, err := grid.Submit(a.ctx, c.Service, args...)
+	job, err := grid.Submit(a.ctx, c.Service, append(args, client.Notify((&progress{app: a}).anew))...)
 	if err != nil {
 		return err
 	}
@@ -143,7 +152,8 @@ func logs(a *app, grid *client.Client, id string) error {
 }
 
 type waitCmd struct {
-	Job string `arg:"" help:"ID of the job."`
+	Job        string        `arg:"" help:"ID of the job."`
+	RerunAfter time.Duration `placeholder:"D" help:"When for so long nobody can say what became of it, submit its request anew, under a new ID, and wait for that. Only of an idempotent request without files."`
 }
 
 func (c *waitCmd) Run(a *app) error {
@@ -152,7 +162,15 @@ func (c *waitCmd) Run(a *app) error {
 		return err
 	}
 	line := &progress{app: a}
-	job, err := grid.Watch(a.ctx, c.Job, line.show)
+	var job *client.Job
+	switch {
+	case c.RerunAfter < 0:
+		return &usageError{message: fmt.Sprintf("--rerun-after %v, accepted: above 0s", c.RerunAfter)}
+	case c.RerunAfter > 0:
+		job, err = grid.WatchRerun(a.ctx, c.Job, c.RerunAfter, line.show)
+	default:
+		job, err = grid.Watch(a.ctx, c.Job, line.show)
+	}
 	line.clear()
 	if err != nil {
 		return a.left(c.Job, err)
@@ -193,9 +211,21 @@ func (a *app) ended(j *client.Job) error {
 type progress struct {
 	app   *app
 	shown bool
+	told  string // ID of the new attempt that was told of last
+}
+
+// anew tells of a job that was started in place of another one.
+func (p *progress) anew(j *client.Job) {
+	if j.RetryOf == "" || j.ID == p.told {
+		return
+	}
+	p.clear()
+	p.told = j.ID
+	_, _ = fmt.Fprintf(p.app.stderr, "drover: nobody can say what became of job %s: started anew as job %s at site %s\n", j.RetryOf, j.ID, j.Site)
 }
 
 func (p *progress) show(j *client.Job) {
+	p.anew(j)
 	if !p.app.terminal || p.app.flags.JSON {
 		return
 	}

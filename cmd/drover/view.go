@@ -40,6 +40,9 @@ func errorViewOf(err error, code int) errorView {
 		v.Reason, v.Job, v.Retryable = "unknown", e.Job, false
 		v.Hint = fmt.Sprintf("it may run; drover job %s asks for it", e.Job)
 	}
+	if e, ok := errors.AsType[*session.PatienceError](err); ok {
+		v.Job = e.Job
+	}
 	return v
 }
 
@@ -65,6 +68,13 @@ type jobView struct {
 	Outputs             []outputView        `json:"outputs,omitempty"`
 	Nodes               []string            `json:"nodes,omitempty"`
 	Epoch               uint32              `json:"epoch"`
+	Peer                string              `json:"peer,omitempty"`
+	MovedTo             string              `json:"moved_to,omitempty"`
+	Moves               []moveView          `json:"moves,omitempty"`
+	CancelRecorded      bool                `json:"cancel_recorded,omitempty"`
+	Attempt             int                 `json:"attempt,omitempty"`
+	RetryOf             string              `json:"retry_of,omitempty"`
+	UnknownFor          float64             `json:"unknown_for,omitempty"`
 }
 
 type outcomeView struct {
@@ -86,6 +96,11 @@ func jobViewOf(j *client.Job) jobView {
 		Submitted: instant(j.Submitted), Started: instant(j.Started), Ended: instant(j.Ended),
 		EstimatedWait: j.EstimatedWait.Seconds(), EstimatedCompletion: j.EstimatedCompletion.Seconds(),
 		EstimateKind: j.EstimateKind, Nodes: j.Nodes, Epoch: j.Epoch,
+		Peer: j.Peer, MovedTo: j.MovedTo, CancelRecorded: j.CancelRecorded, Attempt: j.Attempt, RetryOf: j.RetryOf,
+		UnknownFor: j.UnknownFor.Seconds(),
+	}
+	for i := range j.Moves {
+		v.Moves = append(v.Moves, moveViewOf(&j.Moves[i]))
 	}
 	if j.State.Final() {
 		v.Outcome = &outcomeView{ExitCode: j.Outcome.ExitCode, Signal: j.Outcome.Signal, Reason: j.Outcome.Reason}
@@ -143,6 +158,11 @@ type statusView struct {
 	Load    float64 `json:"load"`
 	Backlog float64 `json:"backlog_processor_seconds"`
 	Ended   int64   `json:"ended"`
+
+	Draining bool  `json:"draining,omitempty"`
+	Degraded bool  `json:"degraded,omitempty"`
+	Commits  int64 `json:"commits,omitempty"`
+	Syncs    int64 `json:"syncs,omitempty"`
 }
 
 type servicesView struct {

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/seed-9b8f70bb/drover/client"
+)
+
+type drainCmd struct {
+	Site string `arg:"" help:"Name of the site."`
+	Wait bool   `help:"Until nothing waits there any more. What runs there runs on."`
+}
+
+func (c *drainCmd) Run(a *app) error {
+	grid, err := a.grid()
+	if err != nil {
+		return err
+	}
+	q, err := grid.Drain(a.ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	if c.Wait && q.Waiting > 0 {
+		err = a.poll(func() (bool, error) {
+			// The order again: it changes nothing, holds after a restart of the
+			// site, and brings its queue.
+			q, err = grid.Drain(a.ctx, c.Site)
+			return err == nil && q.Waiting == 0, err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return a.queue(c.Site, q)
+}
+
+type resumeCmd struct {
+	Site string `arg:"" help:"Name of the site."`
+}
+
+func (c *resumeCmd) Run(a *app) error {
+	grid, err := a.grid()
+	if err != nil {
+		return err
+	}
+	q, err := grid.Resume(a.ctx, c.Site)
+	if err != nil {
+		return err
+	}
+	return a.queue(c.Site, q)
+}
+
+// queue prints a site's queue after an order.
+func (a *app) queue(site string, q *client.Status) error {
+	if a.flags.JSON {
+		return writeJSON(a.stdout, drainView{Schema: "drover.drain/1", Site: site, Status: *statusViewOf(q)})
+	}
+	does := "takes jobs"
+	if q.Draining {
+		does = "takes no new jobs"
+	}
+	_, err := fmt.Fprintf(a.stdout, "%s %s: %d running, %d waiting\n", site, does, q.Running, q.Waiting)
+	return err
+}

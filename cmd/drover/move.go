@@ -1,0 +1,149 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+
+	"github.com/seed-9b8f70bb/drover/client"
+)
+
+type moveCmd struct {
+	Job     string         `arg:"" help:"ID of the job."`
+	Site    string         `arg:"" optional:"" help:"Where it is to go; default: where it would finish first."`
+	MinGain *time.Duration `help:"How much sooner it must be finished there; default: at any price."`
+	Reason  string         `help:"Why, for the record; default: by hand."`
+	Wait    bool           `help:"Until the move has been carried out, or aborted."`
+}
+
+func (c *moveCmd) Run(a *app) error {
+	grid, err := a.grid()
+	if err != nil {
+		return err
+	}
+	job, to, err := grid.Move(a.ctx, c.Job, client.MoveOrder{To: c.Site, MinGain: c.MinGain, Reason: c.Reason})
+	if err != nil {
+		return err
+	}
+	if !c.Wait {
+		if a.flags.JSON {
+			return writeJSON(a.stdout, moveBegunView{Schema: "drover.move/1", Job: job.ID, From: job.Site, To: to, State: client.MovePending})
+		}
+		_, err = fmt.Fprintf(a.stdout, "%s: from %s to %s, begun\n", job.ID, job.Site, to)
+		return err
+	}
+	var move client.Move
+	err = a.poll(func() (bool, error) {
+		list, err := grid.Moves(a.ctx, client.MoveFilter{Job: c.Job})
+		if err != nil {
+			return false, err
+		}
+		for _, m := range list.Moves { // the latest first
+			if m.From == job.Site && m.To == to && m.Epoch >= job.Epoch {
+				move = m
+				return m.State != client.MovePending, nil
+			}
+		}
+		return false, nil
+	})
+	if err != nil {
+		return err
+	}
+	if a.flags.JSON {
+		err = writeJSON(a.stdout, moveBegunView{
+			Schema: "drover.move/1", Job: move.Job, From: move.From, To: move.To, State: move.State, AbortedWhy: move.AbortedWhy, Epoch: move.Epoch,
+		})
+	} else {
+		_, err = fmt.Fprintf(a.stdout, "%s: from %s to %s, %s\n", move.Job, move.From, move.To, outcomeOf(&move))
+	}
+	if err == nil && move.State == client.MoveAborted {
+		return exitError(exitFailure)
+	}
+	return err
+}
+
+// outcomeOf tells what came of a move.
+func outcomeOf(m *client.Move) string {
+	if m.State == client.MoveAborted && m.AbortedWhy != "" {
+		return "aborted: " + m.AbortedWhy
+	}
+	return string(m.State)
+}
+
+type movesCmd struct {
+	Job   string `help:"Only those of this job."`
+	Site  string `help:"Only those from or to this site."`
+	State string `help:"Only those in this state: pending, moved or aborted."`
+}
+
+func (c *movesCmd) Run(a *app) error {
+	grid, err := a.grid()
+	if err != nil {
+		return err
+	}
+	list, err := grid.Moves(a.ctx, client.MoveFilter{Job: c.Job, Site: c.Site, State: client.MoveState(c.State)})
+	if err != nil {
+		return err
+	}
+	if a.flags.JSON {
+		v := movesView{Schema: "drover.moves/1", Moves: []moveView{}, Missing: []missingView{}}
+		for i := range list.Moves {
+			v.Moves = append(v.Moves, moveViewOf(&list.Moves[i]))
+		}
+		for i := range list.Missing {
+			v.Missing = append(v.Missing, *missingViewOf(&list.Missing[i]))
+		}
+		return writeJSON(a.stdout, v)
+	}
+	t := newTable(a.stdout, table.Row{"ordered", "job", "service", "from", "to", "epoch", "state", "why", "agent", "predicted", "realised"},
+		"epoch", "predicted", "realised")
+	for i := range list.Moves {
+		m := &list.Moves[i]
+		why := m.Reason
+		if m.AbortedWhy != "" {
+			why = strings.TrimPrefix(why+"; ", "; ") + m.AbortedWhy
+		}
+		t.AppendRow(table.Row{clock(m.Ordered), m.Job, m.Service, m.From, m.To, m.Epoch, m.State, why, m.Agent, gain(m.PredictedGain), gain(m.RealisedGain)})
+	}
+	t.Render()
+	silent(a, list.Missing, "its moves may be missing")
+	return nil
+}
+
+// silent tells on stderr of the sites that did not answer.
+func silent(a *app, missing []client.Missing, so string) {
+	for i := range missing {
+		m := missingViewOf(&missing[i])
+		_, _ = fmt.Fprintf(a.stderr, "drover: no answer from site %s (%s %s): %s\n", m.Site, m.Reason, m.Message, so)
+	}
+}
+
+// gain returns a gain for people, "-" for one that is not known.
+func gain(d *time.Duration) string {
+	if d == nil {
+		return "-"
+	}
+	return span(*d)
+}
+
+// poll calls done until it says so, fails, or the command is interrupted. It
+// pauses longer and longer in between.
+func (a *app) poll(done func() (bool, error)) error {
+	pause := 100 * time.Millisecond
+	for {
+		end, err := done()
+		if end || err != nil {
+			return err
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-a.ctx.Done():
+			timer.Stop()
+			return a.ctx.Err()
+		}
+		pause = min(2*pause, 2*time.Second)
+	}
+}
