@@ -21,6 +21,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && (os.Args[1] == "gate" || os.Args[1] == "supervise") {
+		main() // it was started by its file, and not as drover
+	}
 	testscript.Main(m, map[string]func(){"drover": main})
 }
 
@@ -81,7 +84,7 @@ func startGrid(t *testing.T) *grid {
 		"lyon":  "nodes: [{count: 4, processors: 2}]\npolicy: {name: cbf}\n",
 		"nancy": "nodes: [{count: 1, processors: 4}]\npolicy: {name: easy}\n",
 	} {
-		sc, err := server.ParseConfig([]byte("version: 1\nname: "+name+"\nlisten: 127.0.0.1:0\ngrace: 1s\n"+config+
+		sc, err := server.ParseConfig([]byte("version: 1\nname: "+name+"\nlisten: 127.0.0.1:0\ngrace: 1s\non_stop: end\n"+config+
 			"gossip: {bind: 127.0.0.1:0, seeds: ['"+g.seed+"']}\ndata_dir: "+t.TempDir()+testServices), ".")
 		if err != nil {
 			t.Fatal(err)
