@@ -24,6 +24,7 @@ func insist[T any](ctx context.Context, c *Client, call func(ctx context.Context
 
 func inquire[T any](ctx context.Context, c *Client, cfg session.Config, call func(ctx context.Context, agent string) (T, error)) (T, error) {
 	var answer, none T
+	agents := c.roster()
 	q := session.NewInquiry(cfg)
 	for a := q.Start(c.now()); ; {
 		if ctx.Err() != nil && a.Do != session.Done && a.Do != session.Fail {
@@ -32,11 +33,12 @@ func inquire[T any](ctx context.Context, c *Client, cfg session.Config, call fun
 		switch a.Do {
 		case session.Ask:
 			var err error
-			if answer, err = call(ctx, c.cfg.Agents[a.Agent]); err != nil {
-				c.log.Debug("question failed", "agent", c.cfg.Agents[a.Agent], "error", err)
+			if answer, err = call(ctx, agents[a.Agent]); err != nil {
+				c.log.Debug("question failed", "agent", agents[a.Agent], "error", err)
 				a = q.Failed(c.now(), failureOf(err))
 				break
 			}
+			c.answered(agents[a.Agent])
 			a = q.Answered(c.now())
 		case session.Pause:
 			c.pause(ctx, a)

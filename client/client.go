@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -20,6 +22,7 @@ type Client struct {
 	began     time.Time       // the epoch of now
 	face      *face
 	places    places
+	first     atomic.Int64 // the agent that answered last, from 0
 }
 
 // New returns a client. It opens no connection yet. Close frees what it has
@@ -61,6 +64,16 @@ func (c *Client) tries(patience time.Duration) session.Config {
 }
 
 func micros(d time.Duration) session.Duration { return session.Duration(d / time.Microsecond) }
+
+// roster returns the agents in the order in which to ask them: first the one
+// that answered last, so that one which never does costs its time once.
+func (c *Client) roster() []string {
+	i := c.first.Load()
+	return slices.Concat(c.cfg.Agents[i:], c.cfg.Agents[:i])
+}
+
+// answered notes that an agent has answered.
+func (c *Client) answered(agent string) { c.first.Store(int64(slices.Index(c.cfg.Agents, agent))) }
 
 // pause waits until an instant of now, or until ctx ends.
 func (c *Client) pause(ctx context.Context, a session.Action) {

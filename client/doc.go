@@ -7,12 +7,16 @@
 //
 // A call that gets no answer is repeated for as long as the client's patience
 // lasts, at the same server or another according to the rules of package
-// session, so that no request is executed twice. The client talks to the agents
-// in the order of the configuration and goes on to the next when one does not
-// answer.
+// session, so that no request is executed twice. The client talks to the first
+// agent of the configuration, goes on to the next when one does not answer, and
+// stays with the one that does. What takes long by nature has a patience of its
+// own: a wait outlives servers that are started anew and follows a job that is
+// moved.
 //
 // What the grid refuses is an [*Error], which says what would have been
 // accepted. A submission that nobody has answered is an [*session.UnknownError]:
-// it may have been accepted. [Client.Call] gives an [*EndError] for a job that
+// it may have been accepted. A [*session.PatienceError] says how long something
+// was tried, where, and what failed. [Rerun] lets a request that may be executed
+// twice be started anew when nobody can say what became of it. [Client.Call] gives an [*EndError] for a job that
 // did not end well. Everything may be called from several goroutines.
 package client

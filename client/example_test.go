@@ -97,3 +97,36 @@ func ExampleClient_Why() {
 		fmt.Println(c.Site, "would finish it in", c.Completion, "on", c.Shape.Width, "processors")
 	}
 }
+
+// Have a request that may be executed twice started anew when its site is silent
+// for ten minutes.
+func ExampleRerun() {
+	grid, err := client.New(client.Default("http://127.0.0.1:7410"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer grid.Close()
+	job, err := grid.Call(context.Background(), "mandelbrot", client.Int("columns", 640),
+		client.Idempotent(), client.Rerun(10*time.Minute))
+	if err != nil {
+		log.Fatal(err)
+	}
+	if job.RetryOf != "" {
+		fmt.Println("in place of", job.RetryOf)
+	}
+}
+
+// Move a waiting job to where it would be finished at least a minute sooner.
+func ExampleClient_Move() {
+	grid, err := client.New(client.Default("http://127.0.0.1:7410"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer grid.Close()
+	gain := time.Minute
+	job, to, err := grid.Move(context.Background(), "01a1fddd-b7ba-7e51-8bf0-783efd4419a7", client.MoveOrder{MinGain: &gain})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("on its way from", job.Site, "to", to)
+}

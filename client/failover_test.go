@@ -82,6 +82,10 @@ func TestEveryCallGoesOnToTheNextAgentWhenOneNeverAnswers(t *testing.T) {
 				if took := time.Since(began); took < time.Second || took > 2*time.Second {
 					t.Errorf("took %v, with a second for each call", took)
 				}
+				began = time.Now()
+				if err := call(t.Context(), c); err != nil || time.Since(began) > 0 {
+					t.Errorf("the next call: %v after %v", err, time.Since(began))
+				}
 			})
 		})
 	}

@@ -327,3 +327,9 @@ func (w *world) cut(host string) (was *pipes) {
 	was.cut()
 	return was
 }
+
+// serveAgent replaces the agent.
+func (w *world) serveAgent(t *testing.T, a droverv1connect.AgentServiceHandler) {
+	path, h := droverv1connect.NewAgentServiceHandler(a)
+	w.net.serve(t, "agent", path, h)
+}

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/client/session"
@@ -56,7 +57,7 @@ func (c *Client) Move(ctx context.Context, id string, o MoveOrder) (job *Job, to
 		to = target
 		return j, err
 	})
-	if e, ok := err.(*Error); ok && unheard { //nolint:errorlint // an error that is wrapped is not about this call alone
+	if e, ok := errors.AsType[*Error](err); ok && unheard && e.kind == session.Refused {
 		after := *e
 		after.Hint = "an order before this one was not answered, and may have begun: list the moves of the job"
 		err = &after

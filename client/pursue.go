@@ -36,7 +36,7 @@ func (c *Client) pursue(ctx context.Context, id string, cfg session.Config, visi
 	if err := checkID(id); err != nil {
 		return err
 	}
-	at := c.places.get(id)
+	agents, at := c.roster(), c.places.get(id)
 	p := session.NewPursuit(cfg, id, at.target, at.epoch)
 	for a := p.Start(c.now()); ; {
 		if ctx.Err() != nil && a.Do != session.Done && a.Do != session.Fail {
@@ -44,11 +44,12 @@ func (c *Client) pursue(ctx context.Context, id string, cfg session.Config, visi
 		}
 		switch a.Do {
 		case session.Find:
-			found, job, err := c.find(ctx, c.cfg.Agents[a.Agent], id)
+			found, job, err := c.find(ctx, agents[a.Agent], id)
 			if err != nil {
 				a = p.Failed(c.now(), failureOf(err))
 				break
 			}
+			c.answered(agents[a.Agent])
 			if heard != nil {
 				heard(job)
 			}

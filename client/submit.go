@@ -62,6 +62,8 @@ func (c *Client) attempt(ctx context.Context, r *request, avoid string) (*Job, e
 	cfg := c.tries(c.cfg.Patience)
 	cfg.Rerun = micros(r.rerun)
 	var (
+		agents = c.roster()
+
 		s   = session.NewSubmission(cfg, id, avoid)
 		m   ranking
 		job *Job
@@ -72,10 +74,11 @@ func (c *Client) attempt(ctx context.Context, r *request, avoid string) (*Job, e
 		}
 		switch a.Do {
 		case session.Map:
-			if m, err = c.rank(ctx, c.cfg.Agents[a.Agent], id, r); err != nil {
+			if m, err = c.rank(ctx, agents[a.Agent], id, r); err != nil {
 				a = s.Failed(c.now(), failureOf(err))
 				break
 			}
+			c.answered(agents[a.Agent])
 			a = s.Mapped(c.now(), m.targets)
 		case session.Submit:
 			switch job, err = c.submitAt(ctx, a.Target, id, r, m); {

@@ -267,6 +267,25 @@ func TestSubmission(t *testing.T) {
 			0s    unsent     => pause until 100ms for unsent
 			100ms awake      => map 0
 			100ms mapped a   => give up after 100ms for unsent`},
+		"when only sites that have withdrawn the job are left it stays where it is": {1, 10 * batch.Second, `
+			0s    start      => map 0
+			0s    mapped a b => submit a
+			0s    busy       => withdraw a
+			0s    withdrawn  => submit b
+			0s    busy       => pause until 100ms for busy
+			100ms awake      => map 0
+			100ms mapped a   => submit b
+			100ms accepted   => done b`},
+		"a server that withdraws nothing keeps the job": {1, 10 * batch.Second, `
+			0s    start      => map 0
+			0s    mapped a b => submit a
+			0s    busy       => withdraw a
+			0s    refused    => pause until 100ms for refused
+			100ms awake      => submit a
+			100ms busy       => pause until 300ms for busy
+			300ms awake      => map 0
+			300ms mapped b a => submit a
+			300ms accepted   => done a`},
 		"a site that stays busy is given up, and it is known that it has not taken the job": {1, 100 * batch.Millisecond, `
 			0s    start    => map 0
 			0s    mapped a => submit a

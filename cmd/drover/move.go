@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -128,12 +129,22 @@ func gain(d *time.Duration) string {
 	return span(*d)
 }
 
-// poll calls done until it says so, fails, or the command is interrupted. It
-// pauses longer and longer in between.
+// poll calls done until it says so, or the command is interrupted. It pauses
+// longer and longer in between, and puts up with failures that may pass for as
+// long as a wait for a job would.
 func (a *app) poll(done func() (bool, error)) error {
-	pause := 100 * time.Millisecond
+	patience := client.DefaultLongPatience
+	if p := a.flags.Patience; p != nil {
+		patience = *p
+	}
+	pause, fine := 100*time.Millisecond, time.Now()
 	for {
 		end, err := done()
+		if e, ok := errors.AsType[*client.Error](err); ok && e.Retryable && time.Since(fine) < patience {
+			end, err = false, nil
+		} else if err == nil {
+			fine = time.Now()
+		}
 		if end || err != nil {
 			return err
 		}
