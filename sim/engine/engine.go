@@ -101,6 +101,10 @@ func (e *Engine) Advance(now batch.Time) {
 	e.turnWindows()
 }
 
+// Finish ends a job that runs because its caller says so: of one whose work is
+// batch.Forever nobody else does.
+func (e *Engine) Finish(h batch.Handle) { e.finish(h, false) }
+
 func (e *Engine) finish(h batch.Handle, killed bool) {
 	spec := e.jobs[h].spec
 	e.jobs[h] = job{}
