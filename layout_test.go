@@ -70,6 +70,10 @@ var layout = map[string][]string{
 
 	"sim/swf":    {},
 	"sim/engine": {"batch"},
+	"sim/faults": {
+		"sim/engine", "batch", policy, "batch/policies", "batch/forecast",
+		"server/site", "server/catalogue", "client/session",
+	},
 	"sim": {
 		"sim/engine", "sim/swf",
 		"batch", "batch/profile", "batch/queue", "batch/counted", "batch/nodes",

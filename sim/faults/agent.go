@@ -1,0 +1,213 @@
+package faults
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/client/session"
+	"github.com/seed-9b8f70bb/drover/server/site"
+)
+
+// agent orders whatever comes to its mind: moves, rounds and drains. What it
+// knows is what the servers that it can reach had on their disks a moment ago.
+type agent struct {
+	w      *world
+	node   int
+	rounds int
+	claims []belief // by the number of the job
+	others []bool   // by site: it answered
+}
+
+// belief is what an agent knows of a job: who claims it, with the highest epoch.
+type belief struct {
+	at    *server
+	epoch uint32
+	state string
+}
+
+// look asks the servers around.
+func (a *agent) look() {
+	w := a.w
+	for len(a.claims) < len(w.facts) {
+		a.claims = append(a.claims, belief{})
+	}
+	for _, s := range w.sites {
+		if !s.up || w.cut[s.node][a.node] > w.now || w.fault(w.sc.loss) {
+			continue
+		}
+		for _, f := range w.facts {
+			r := s.disk.record(f)
+			if r == nil || !owns(r) {
+				continue
+			}
+			if b := &a.claims[f.n]; b.at == nil || r.Epoch >= b.epoch {
+				*b = belief{s, r.Epoch, r.State}
+			}
+		}
+	}
+}
+
+// find says who has a job.
+func (a *agent) find(f *fact) (*server, uint32, session.FailureKind) {
+	a.look()
+	if b := a.claims[f.n]; b.at != nil {
+		return b.at, b.epoch, 0
+	}
+	if a.w.calm {
+		return nil, 0, session.Absent
+	}
+	return nil, 0, session.Busy
+}
+
+// rank says where a request should go.
+func (a *agent) rank() []session.Target {
+	w := a.w
+	var list []session.Target
+	order := w.rng.Perm(len(w.sites))
+	if w.chance(w.sc.crowd) {
+		slices.Sort(order)
+	}
+	for _, i := range order {
+		if !w.sites[i].gone && (w.sites[i].up || w.chance(500)) {
+			list = append(list, session.Target{Site: w.sites[i].name})
+		}
+	}
+	return list
+}
+
+// work lets the agent give orders.
+func (a *agent) work() {
+	w := a.w
+	w.every(w.sc.orderEvery, func() {
+		switch d := w.rng.IntN(100); {
+		case d < 75:
+			a.move()
+		case d < 98:
+			a.round()
+		default:
+			a.drain()
+		}
+	})
+}
+
+// some returns one of the sites.
+func (a *agent) some() *server { return a.w.sites[a.w.rng.IntN(len(a.w.sites))] }
+
+// move orders that a job be moved to another site, or to where it is.
+func (a *agent) move() {
+	w := a.w
+	a.look()
+	if len(a.claims) == 0 {
+		return
+	}
+	f := w.facts[w.rng.IntN(len(a.claims))]
+	for range 3 { // rather one that waits
+		if a.claims[f.n].state != "waiting" {
+			f = w.facts[w.rng.IntN(len(a.claims))]
+		}
+	}
+	b := a.claims[f.n]
+	if b.at == nil || final(b.state) {
+		return
+	}
+	o := site.Order{Job: f.id, To: a.some().name, Seen: b.epoch, MinGain: site.AnyPrice, Reason: "order", Agent: fmt.Sprint(a.node)}
+	if w.chance(100) {
+		o.MinGain = w.between(-10*batch.Second, 10*batch.Second)
+	}
+	w.ask(a.node, b.at, f, func(now batch.Time) answer {
+		if _, err := b.at.core.Move(now, o, b.at.system); err == nil {
+			w.counts[Ordered]++
+			w.say(b.at, f, "is told to move it to %s", o.To)
+		}
+		return answer{}
+	}, func(answer) {})
+}
+
+// round holds the jobs of one or more sites, thinks, and places them; or never
+// comes back.
+func (a *agent) round() {
+	w := a.w
+	a.rounds++
+	name := fmt.Sprintf("%d-%d", a.node, a.rounds)
+	lease := w.between(site.ShortestLease, 10*batch.Second)
+	for _, s := range w.sites {
+		if w.chance(500) {
+			a.hold(s, name, lease)
+		}
+	}
+}
+
+func (a *agent) hold(s *server, name string, lease batch.Duration) {
+	w := a.w
+	var ids []batch.JobID
+	if w.chance(300) {
+		for _, f := range w.facts {
+			if w.chance(500) {
+				ids = append(ids, f.id)
+			}
+		}
+	}
+	w.ask(a.node, s, nil, func(now batch.Time) answer {
+		jobs, err := s.core.Hold(now, name, lease, ids)
+		if err != nil {
+			panic(violation(err.Error()))
+		}
+		if len(jobs) > 0 {
+			w.counts[Rounds]++
+		}
+		return answer{jobs: jobs}
+	}, func(got answer) {
+		if len(got.jobs) == 0 || w.chance(150) {
+			return
+		}
+		w.after(w.between(batch.Millisecond, lease+lease/2), func() { a.place(s, name, got.jobs) })
+	})
+}
+
+func (a *agent) place(s *server, name string, jobs []site.Job) {
+	w := a.w
+	var list []site.Placement
+	for _, i := range w.rng.Perm(len(jobs)) {
+		j := &jobs[i]
+		p := site.Placement{Job: j.ID, MinGain: site.AnyPrice}
+		switch d := w.rng.IntN(100); {
+		case d < 50:
+			if to := a.some(); to != s {
+				p.To = to.name
+			}
+		case d < 65:
+			p.Shape = batch.Shape{Width: 1, Walltime: j.Shape.Walltime + batch.Second}
+		case d < 75:
+			continue
+		}
+		list = append(list, p)
+	}
+	w.ask(a.node, s, nil, func(now batch.Time) answer {
+		out, err := s.core.Place(now, name, fmt.Sprint(a.node), list)
+		if err != nil {
+			panic(violation(err.Error()))
+		}
+		for i := range out {
+			if out[i].State == site.Moving {
+				w.counts[Ordered]++
+			}
+		}
+		return answer{}
+	}, func(answer) {})
+}
+
+// drain has a site take no jobs for a while.
+func (a *agent) drain() {
+	w, s := a.w, a.some()
+	set := func(on bool) {
+		w.send(a.node, s.node, func() {
+			if s.up && (!on || !w.calm) {
+				s.core.SetDraining(on)
+			}
+		})
+	}
+	w.counts[Drained]++
+	set(true)
+	w.after(w.between(batch.Second, 10*batch.Second), func() { set(false) })
+}

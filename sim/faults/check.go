@@ -1,0 +1,191 @@
+package faults
+
+import (
+	"fmt"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/server/site"
+)
+
+// wrong ends the run because of a job.
+func (f *fact) wrong(format string, a ...any) {
+	panic(violation(fmt.Sprintf("job j%d: ", f.n) + fmt.Sprintf(format, a...)))
+}
+
+// check holds what is durable of a job against the rule that CHECK has in the
+// model of the protocol: one site has authority or could run the job, or one has
+// handed it over and keeps all of it while the other one expects it.
+func (w *world) check(f *fact) {
+	live, over := 0, 0
+	for _, s := range w.sites {
+		if s.gone {
+			continue
+		}
+		r := s.disk.record(f)
+		switch {
+		case r != nil && owns(r) || s.host.mayRun(f):
+			live++
+		case r != nil && w.handsOver(s, f, r):
+			over++
+		}
+	}
+	if live > 1 {
+		f.wrong("%d sites have authority over it, or may run it: %s", live, w.whereabouts(f))
+	}
+	accepts := 0
+	if f.accepted != nil {
+		accepts = 1
+	}
+	if !f.lost && live+over != accepts {
+		f.wrong("accepted %d times, %d sites have authority and %d hand it over: %s", accepts, live, over, w.whereabouts(f))
+	}
+}
+
+// mayRun says whether a job runs here, or a launch of it is under way that nobody
+// can stop any more.
+func (h *host) mayRun(f *fact) bool {
+	for _, c := range h.list {
+		if c.f == f && c.live() {
+			return true
+		}
+	}
+	for key := range h.asked { // the order does not matter
+		if key.Job == f.id && h.claims[key] == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// handsOver says whether a site has given a job up under an epoch that another
+// one expects it under, and still has all of it.
+func (w *world) handsOver(s *server, f *fact, r *site.Record) bool {
+	t := r.Transit
+	if t == nil || t.Gone == 0 || r.State != "gone" || !r.Kept || s.disk.page(f).dossier == nil {
+		return false
+	}
+	to := w.siteOf(t.GoneTo)
+	p := to.disk.record(f)
+	return p != nil && p.State == "incoming" && p.Epoch == t.Gone && p.Transit.Peer == s.name
+}
+
+// whereabouts says what the sites have of a job.
+func (w *world) whereabouts(f *fact) string {
+	text := ""
+	for _, s := range w.sites {
+		what := "nothing"
+		if r := s.disk.record(f); r != nil {
+			what = fmt.Sprintf("%s epoch %d under %d", r.State, r.Epoch, r.Under)
+		}
+		if s.gone {
+			what += ", lost"
+		}
+		if s.host.mayRun(f) {
+			what += ", may run"
+		}
+		text += fmt.Sprintf(" %s: %s;", s.name, what)
+	}
+	return text[1:]
+}
+
+// wrote takes note of a record that has become durable.
+func (w *world) wrote(s *server, f *fact, had bool, old, r *site.Record) {
+	if w.trace != nil {
+		before := "nothing"
+		if had {
+			before = old.State
+		}
+		w.say(s, f, "disk: %s -> %s, epoch %d under %d attempt %d", before, r.State, r.Epoch, r.Under, r.Attempt)
+	}
+	switch {
+	case had && r.Epoch < old.Epoch:
+		f.wrong("its epoch at %s goes back from %d to %d", s.name, old.Epoch, r.Epoch)
+	case had && final(old.State) && old.State != r.State:
+		f.wrong("it was %s at %s, and is %s", old.State, s.name, r.State)
+	case had && old.Withdrawn && !r.Withdrawn:
+		f.wrong("that it is withdrawn at %s is forgotten", s.name)
+	}
+	before := uint32(0)
+	if had && old.Transit != nil {
+		before = old.Transit.Gone
+	}
+	if t := r.Transit; t != nil && t.Gone > before {
+		w.counts[Committed]++
+	}
+	if owns(r) && r.Under == 0 && (!had || old.State == "absent") {
+		w.accept(s, f)
+	}
+	w.check(f)
+}
+
+// accept takes note of a submission that is accepted.
+func (w *world) accept(s *server, f *fact) {
+	switch {
+	case f.accepted != nil:
+		f.wrong("it was accepted by %s, and now by %s", f.accepted.name, s.name)
+	case f.withdrawn[s.node]:
+		f.wrong("%s accepts it after it has answered that it never will", s.name)
+	}
+	f.accepted = s
+	w.counts[Accepted]++
+}
+
+// started takes note of a process.
+func (w *world) started(h *host, c *claim) {
+	f := c.f
+	f.runs++
+	w.counts[Started]++
+	w.say(h.s, f, "attempt %d/%d runs", c.key.Epoch, c.key.Attempt)
+	r := h.s.disk.record(f)
+	switch {
+	case f.now != nil:
+		f.wrong("it runs at %s while it runs at %s", h.s.name, f.now.s.name)
+	case f.runs > 1 && !f.restartable:
+		f.wrong("it runs for the second time, at %s", h.s.name)
+	case r == nil || !owns(r):
+		f.wrong("it runs at %s, which has no authority over it: %s", h.s.name, w.whereabouts(f))
+	case final(r.State) || f.heard != 0:
+		f.wrong("it runs at %s after its end: %s", h.s.name, w.whereabouts(f))
+	case r.Under != c.key.Epoch || r.Attempt != c.key.Attempt:
+		f.wrong("attempt %d/%d runs at %s, whose record is of attempt %d/%d", c.key.Epoch, c.key.Attempt, h.s.name, r.Under, r.Attempt)
+	case !h.s.disk.page(f).files:
+		f.wrong("it runs at %s without its files", h.s.name)
+	}
+	f.now = h
+	h.fits()
+	w.check(f)
+}
+
+// ended takes note of the end of a process.
+func (w *world) ended(c *claim) {
+	f := c.f
+	f.now = nil
+	if c.end == batch.EndKilled || c.end == batch.EndCancelled {
+		f.killed++
+	} else {
+		f.whole++
+	}
+	if c.seen == batch.EndLost {
+		f.unseen++
+	}
+}
+
+// mourn takes note of a job whose site is lost for good.
+func (w *world) mourn(s *server, f *fact) {
+	r := s.disk.record(f)
+	if f.now == s.host {
+		f.now, f.lost = nil, true
+	}
+	if r != nil && owns(r) || s.host.mayRun(f) {
+		f.lost = true
+	}
+	w.mournHandover(s, f, r)
+}
+
+// mournHandover decides about a job that was on its way when a site was lost: it
+// is known where it is, or could be.
+func (w *world) mournHandover(s *server, f *fact, r *site.Record) {
+	if r != nil && r.Transit != nil && r.Transit.Gone != 0 && !r.Transit.Acked || r != nil && r.State == "incoming" {
+		f.lost = true // unless an operator settles it: see settle
+	}
+}

@@ -1,0 +1,231 @@
+package faults
+
+import (
+	"errors"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/client/session"
+	"github.com/seed-9b8f70bb/drover/server/site"
+)
+
+// client submits one request, follows the job for a while, and may want it
+// cancelled at any time.
+type client struct {
+	w      *world
+	node   int
+	f      *fact
+	sub    *session.Submission
+	gone   bool
+	reruns int
+}
+
+// answer is what a server answers to a client or an agent.
+type answer struct {
+	failure   session.FailureKind // 0 for none
+	withdrawn bool
+	job       site.Job
+	jobs      []site.Job
+}
+
+// patience of a call.
+const callTimeout = 3 * batch.Second
+
+// ask brings a call to a server and its answer back. heard is called once, with
+// the answer or with what is known without one.
+func (w *world) ask(from int, s *server, f *fact, do func(now batch.Time) answer, heard func(answer)) {
+	open := true
+	finish := func(a answer) {
+		if open {
+			open = false
+			heard(a)
+		}
+	}
+	if !s.up && w.chance(500) {
+		w.after(batch.Millisecond, func() { finish(answer{failure: session.Unsent}) })
+		return
+	}
+	w.after(callTimeout, func() { finish(answer{failure: session.Silent}) })
+	w.send(from, s.node, func() {
+		s.call(f, func(now batch.Time) func(bool) {
+			a := do(now)
+			return func(ok bool) {
+				if !ok {
+					a = answer{failure: session.Busy}
+				}
+				w.send(s.node, from, func() { finish(a) })
+			}
+		})
+	})
+}
+
+// begin makes the request.
+func (c *client) begin() {
+	w := c.w
+	r := &site.Request{Service: "work", Owner: "ada", Idempotent: w.chance(w.sc.idempotent)}
+	if w.chance(w.sc.local) {
+		r.Origin = batch.Local
+	}
+	wall := w.between(w.sc.work/4, w.sc.work).CeilSeconds()
+	least := int32(1)
+	if w.chance(w.sc.wide) {
+		least = 2
+	}
+	for width := least; width <= 4; width *= 2 {
+		if width == least || w.chance(300) {
+			r.Menu = append(r.Menu, batch.Shape{Width: width, Walltime: wall/batch.Duration(width) + batch.Second})
+		}
+	}
+	c.submit(w.newFact(r), "")
+	if w.chance(w.sc.giveUp) {
+		w.after(w.between(0, 10*batch.Second), func() {
+			if c.sub != nil {
+				w.counts[GaveUp]++
+				c.gone = true
+			}
+		})
+	}
+}
+
+func (c *client) submit(f *fact, avoid string) {
+	w := c.w
+	c.f, f.first = f, c
+	cfg := session.Config{Agents: len(w.agents), Patience: w.between(5*batch.Second, 40*batch.Second)}
+	if f.restartable && w.chance(500) {
+		cfg.Rerun = w.between(5*batch.Second, 20*batch.Second)
+	}
+	c.sub = session.NewSubmission(cfg, string(f.id), avoid)
+	w.say(nil, f, "a request, restartable: %t", f.restartable)
+	c.act(f, c.sub.Start(w.now))
+	if w.chance(w.sc.cancel) {
+		w.after(w.between(0, 20*batch.Second), func() { c.pursue(f, true) })
+	}
+}
+
+// act does what the submission wants.
+func (c *client) act(f *fact, a session.Action) {
+	if c.gone || c.f != f {
+		return
+	}
+	w := c.w
+	if w.trace != nil && a.Do != session.Pause {
+		w.say(nil, f, "client: %v %s", a.Do, a.Target.Site)
+	}
+	switch a.Do {
+	case session.Map:
+		c.agent(a.Agent, func(ag *agent) func() {
+			ranking := ag.rank()
+			return func() { c.act(f, c.sub.Mapped(w.now, ranking)) }
+		}, func(k session.FailureKind) { c.act(f, c.sub.Failed(w.now, failed(k))) })
+	case session.Submit:
+		s := w.siteOf(a.Target.Site)
+		w.ask(c.node, s, f, func(now batch.Time) answer { return s.submit(now, f) }, func(got answer) { c.answered(f, s, got) })
+	case session.Withdraw:
+		s := w.siteOf(a.Target.Site)
+		if w.plant == NoWithdraw {
+			c.act(f, c.sub.Withdrawn(w.now))
+			return
+		}
+		w.ask(c.node, s, f, func(now batch.Time) answer { return s.withdraw(now, f) }, func(got answer) { c.answered(f, s, got) })
+	case session.Pause:
+		w.queue.add(max(a.Until, w.now), func() { c.act(f, c.sub.Awake(w.now)) })
+	case session.Done:
+		c.sub = nil
+		c.pursue(f, false)
+	case session.Rerun:
+		if c.reruns++; c.reruns <= 2 && !w.calm {
+			w.counts[Reruns]++
+			c.submit(w.newFact(f.request), a.Target.Site)
+		}
+	default:
+		c.sub = nil
+	}
+}
+
+func (c *client) answered(f *fact, s *server, got answer) {
+	w := c.w
+	switch {
+	case got.failure != 0:
+	case got.withdrawn:
+		w.counts[Withdrawn]++
+		if f.withdrawn[s.node] = true; f.accepted == s {
+			f.wrong("%s has accepted it, and answers that it never will", s.name)
+		}
+	case f.accepted == nil:
+		f.wrong("%s answers that it is accepted: %s", s.name, w.whereabouts(f))
+	default:
+		f.told = s
+	}
+	if c.gone || c.f != f || c.sub == nil {
+		return
+	}
+	switch {
+	case got.failure != 0:
+		c.act(f, c.sub.Failed(w.now, failed(got.failure)))
+	case got.withdrawn:
+		c.act(f, c.sub.Withdrawn(w.now))
+	default:
+		c.act(f, c.sub.Accepted(w.now))
+	}
+}
+
+// submit is the RPC of that name.
+func (s *server) submit(now batch.Time, f *fact) answer {
+	if site.CheckAge(now, f.id) != nil {
+		return answer{failure: session.Refused}
+	}
+	j, err := s.core.Submit(now, site.Submission{ID: f.id, Request: f.request}, s.system)
+	var refusal *site.Refusal
+	switch {
+	case err == nil:
+		if j.Kept {
+			s.disk.page(f).files = true
+		}
+		return answer{job: j}
+	case errors.As(err, &refusal) && refusal.Reason == site.ReasonWithdrawn:
+		return answer{withdrawn: true}
+	case errors.As(err, &refusal) && refusal.Reason == site.ReasonDraining:
+		return answer{failure: session.Busy}
+	}
+	return answer{failure: session.Refused}
+}
+
+// withdraw is the RPC of that name.
+func (s *server) withdraw(now batch.Time, f *fact) answer {
+	if site.CheckAge(now, f.id) != nil {
+		return answer{failure: session.Refused}
+	}
+	withdrawn, j := s.core.Withdraw(now, f.id)
+	return answer{withdrawn: withdrawn, job: j}
+}
+
+// agent asks an agent. do looks at what the agent knows, and what it returns is
+// done when the answer comes.
+func (c *client) agent(i int, do func(*agent) func(), lost func(session.FailureKind)) {
+	w := c.w
+	a := w.agents[i]
+	open := true
+	w.after(callTimeout, func() {
+		if open {
+			open = false
+			lost(session.Silent)
+		}
+	})
+	w.send(c.node, a.node, func() {
+		if !open {
+			return
+		}
+		then := do(a)
+		w.send(a.node, c.node, func() {
+			if open {
+				open = false
+				then()
+			}
+		})
+	})
+}
+
+var errSimulated = errors.New("simulated")
+
+func failed(k session.FailureKind) session.Failure {
+	return session.Failure{Kind: k, Err: errSimulated}
+}

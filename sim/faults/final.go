@@ -1,0 +1,190 @@
+package faults
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/server/site"
+)
+
+// resting says whether nothing is left to be done about any job.
+func (w *world) resting() bool {
+	for _, f := range w.facts {
+		if f.now != nil || w.unsettled(f) != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// unsettled says what of a job still waits for something; "" if nothing does.
+func (w *world) unsettled(f *fact) string {
+	for _, s := range w.sites {
+		r := s.disk.record(f)
+		if s.gone || r == nil {
+			continue
+		}
+		switch {
+		case r.State == "absent" || final(r.State):
+		case r.State == "gone" && (r.Transit.Acked || w.siteOf(r.Transit.GoneTo).gone && w.beyond(f)):
+		default:
+			return fmt.Sprintf("it is %s at %s", r.State, s.name)
+		}
+	}
+	return ""
+}
+
+// beyond says whether a job was lost with its site, or has gone on from there.
+// Then nobody ever confirms that it came, and no word of an operator is right.
+func (w *world) beyond(f *fact) bool {
+	return f.lost || slices.ContainsFunc(w.sites, func(s *server) bool {
+		r := s.disk.record(f)
+		return !s.gone && r != nil && final(r.State)
+	})
+}
+
+// settled checks all that has to hold when everything is at rest.
+func (w *world) settled() {
+	for _, s := range w.sites {
+		if s.gone {
+			continue
+		}
+		if !s.up || s.syncing || len(s.replies) > 0 {
+			panic(violation(fmt.Sprintf("site %s is not at rest", s.name)))
+		}
+		s.recount()
+		s.leaks()
+	}
+	for _, f := range w.facts {
+		if what := w.unsettled(f); what != "" {
+			f.wrong("nothing more will happen, and %s: %s", what, w.whereabouts(f))
+		}
+		if f.now != nil {
+			f.wrong("it still runs")
+		}
+		w.check(f)
+		w.outcome(f)
+	}
+}
+
+// outcome checks that a job has the one outcome that it earned.
+func (w *world) outcome(f *fact) {
+	var at *site.Record
+	for _, s := range w.sites {
+		if r := s.disk.record(f); !s.gone && r != nil && owns(r) {
+			at = r
+		}
+	}
+	switch {
+	case f.accepted == nil && f.runs > 0:
+		f.wrong("nobody has accepted it, and it ran")
+	case f.accepted == nil || f.lost:
+		return
+	case at == nil:
+		f.wrong("it has no outcome: %s", w.whereabouts(f))
+	}
+	unseen := f.unseen > 0
+	switch {
+	case f.heard != 0 && f.heard.String() != at.State:
+		f.wrong("somebody was told that it is %v, and it is %s", f.heard, at.State)
+	case at.State == "done" && (f.fails || f.whole == 0):
+		f.wrong("it is done, but ran to its end %d times, failing: %t", f.whole, f.fails)
+	case at.State == "done" && f.whole > 1 && !f.restartable:
+		f.wrong("it ran to its end %d times", f.whole)
+	case at.State == "cancelled" && f.whole > 0 && !unseen:
+		f.wrong("it is cancelled, and has run to its end")
+	case at.State == "killed" && f.killed == 0:
+		f.wrong("it is killed at its walltime, and nobody has killed it")
+	case at.State == "failed" && f.runs > 0 && !f.fails && !unseen:
+		f.wrong("it has failed, and nothing has gone wrong: %d processes, %d whole", f.runs, f.whole)
+	}
+	f.where = *at
+}
+
+// leaks checks that a site has the files of the jobs that it keeps, and no others.
+func (s *server) leaks() {
+	for _, f := range s.w.facts {
+		p := s.disk.page(f)
+		if kept := p.there && p.record.Kept; p.files != kept || kept && p.dossier == nil {
+			f.wrong("at %s its record is kept: %t, its files: %t, its dossier: %t", s.name, kept, p.files, p.dossier != nil)
+		}
+	}
+}
+
+// tally counts the jobs that a commit under way ends here.
+func (s *server) tally() {
+	for i := range s.flight.Writes {
+		r := &s.flight.Writes[i].Record
+		if old := s.disk.record(s.w.byID[r.ID]); final(r.State) && (old == nil || !final(old.State)) {
+			s.ended++
+		}
+	}
+}
+
+// recount compares the figures of a site with what its disk has. Nothing may be
+// under way.
+func (s *server) recount() {
+	var want site.Load
+	want.Processors, want.Ended = s.procs, s.ended
+	for n := range s.disk.pages {
+		p := &s.disk.pages[n]
+		if !p.there || p.until != 0 {
+			continue
+		}
+		r := &p.record
+		switch {
+		case r.Busy:
+			want.Running++
+			want.Busy += r.Shape.Width
+		case r.State == "incoming":
+			want.Incoming++
+		case owns(r) && !final(r.State):
+			want.Waiting++
+			want.Backlog = want.Backlog.Add(batch.AreaOf(r.Shape.Width, r.Shape.Walltime))
+		}
+	}
+	if got := s.core.Load(); got != want {
+		panic(violation(fmt.Sprintf("site %s counts %+v, and has %+v", s.name, got, want)))
+	}
+}
+
+// followAll has somebody look for every job that was accepted.
+func (w *world) followAll() {
+	for _, f := range w.facts {
+		if f.accepted == nil || f.lost {
+			continue
+		}
+		p := f.first.pursue(f, false)
+		w.after(2*batch.Hour, func() {
+			if !p.done {
+				f.wrong("nobody finds it: %v: %s", p.err, w.whereabouts(f))
+			}
+		})
+	}
+}
+
+// account counts how the jobs have ended.
+func (w *world) account() {
+	for _, f := range w.facts {
+		switch f.where.State {
+		case "done":
+			w.counts[Done]++
+		case "failed":
+			w.counts[Failed]++
+		case "killed":
+			w.counts[Killed]++
+		case "cancelled":
+			w.counts[Cancelled]++
+		}
+		for _, s := range w.sites {
+			if r := s.disk.record(f); r != nil && r.Transit != nil {
+				for _, v := range r.Transit.Assigned {
+					if !v.Committed {
+						w.counts[Aborted]++
+					}
+				}
+			}
+		}
+	}
+}

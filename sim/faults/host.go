@@ -1,0 +1,239 @@
+package faults
+
+import (
+	"fmt"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// host is the machine of a site without its server: the claims on its disk, the
+// supervisor, and what runs. All of it outlives the server.
+type host struct {
+	w          *world
+	s          *server
+	claims     map[batch.Key]*claim
+	list       []*claim          // the same, as they were made
+	asked      map[batch.Key]int // launches under way
+	life       int               // of the supervisor
+	up         bool              // it lives
+	processors int32
+	taken      int32 // by what runs
+}
+
+// claim is the file of an attempt, and the process that came of it.
+type claim struct {
+	key     batch.Key
+	f       *fact
+	state   claimState
+	shape   batch.Shape
+	orphan  bool // its supervisor is gone: nobody will see how it ends
+	started batch.Time
+	ended   batch.Time
+	end     batch.End
+	seen    batch.End // end, or that nobody saw it
+}
+
+type claimState uint8
+
+const (
+	ofServer claimState = iota + 1 // nothing will ever run
+	pending                        // of a supervisor, the gate is closed
+	never                          // of a supervisor that died before the gate was opened
+	running
+	over
+)
+
+// live says whether something runs or may yet run under a claim.
+func (c *claim) live() bool { return c.state == pending || c.state == running }
+
+func newHost(w *world, s *server) *host {
+	return &host{w: w, s: s, claims: make(map[batch.Key]*claim), asked: make(map[batch.Key]int), processors: s.procs}
+}
+
+func (h *host) add(c *claim) *claim {
+	h.claims[c.key] = c
+	h.list = append(h.list, c)
+	return c
+}
+
+// want brings the order to launch an attempt to the supervisor, whatever becomes
+// of the server meanwhile.
+func (h *host) want(key batch.Key, shape batch.Shape) {
+	h.asked[key]++
+	h.w.after(h.w.between(batch.Microsecond, h.w.sc.launch), func() {
+		if h.asked[key]--; h.asked[key] == 0 {
+			delete(h.asked, key)
+		}
+		if h.s.gone {
+			return
+		}
+		h.launch(key, shape)
+	})
+}
+
+// launch competes for the claim. What is known already is only told again.
+func (h *host) launch(key batch.Key, shape batch.Shape) {
+	f := h.w.byID[key.Job]
+	switch {
+	case !h.up:
+		h.w.say(h.s, f, "launch of attempt %d/%d finds no supervisor", key.Epoch, key.Attempt)
+		if s, life := h.s, h.s.life; s.up {
+			h.w.after(batch.Second, func() {
+				if s.up && s.life == life {
+					h.want(key, shape)
+				}
+			})
+		}
+		return
+	case h.claims[key] != nil:
+		h.tell(key)
+		return
+	case h.s.self && h.taken+h.booked()+shape.Width > h.processors: // such a system has its own books
+		h.w.after(batch.Second, func() { h.want(key, shape) })
+		return
+	}
+	c := h.add(&claim{key: key, f: f, state: pending, shape: shape})
+	h.w.say(h.s, f, "the supervisor claims attempt %d/%d", key.Epoch, key.Attempt)
+	h.w.check(f)
+	gate := batch.Millisecond
+	if h.w.fault(h.w.sc.gate) {
+		gate = 2 * batch.Second
+	}
+	h.w.after(h.w.between(batch.Microsecond, gate), func() { h.open(c) })
+}
+
+// booked returns the processors of launches whose gates are still closed.
+func (h *host) booked() int32 {
+	n := int32(0)
+	for _, c := range h.list {
+		if c.state == pending {
+			n += c.shape.Width
+		}
+	}
+	return n
+}
+
+// open opens the gate, if whoever made the claim still lives.
+func (h *host) open(c *claim) {
+	switch {
+	case h.s.gone || c.state != pending:
+		return
+	case !h.up:
+		return // the next supervisor finds it
+	case h.w.fault(h.w.sc.never):
+		h.forgo(c)
+		return
+	}
+	c.state, c.started = running, h.w.now
+	h.taken += c.shape.Width
+	h.w.started(h, c)
+	f := c.f
+	work := h.w.between(c.shape.Walltime/8, c.shape.Walltime)
+	if h.w.chance(80) {
+		work = 2 * c.shape.Walltime
+	}
+	h.w.after(work, func() {
+		end := batch.EndDone
+		if f.fails {
+			end = batch.EndFailed
+		}
+		h.end(c, end)
+	})
+	h.tell(c.key)
+}
+
+// forgo writes that nothing ran and nothing will.
+func (h *host) forgo(c *claim) {
+	h.w.counts[NeverRan]++
+	h.w.say(h.s, c.f, "attempt %d/%d never ran", c.key.Epoch, c.key.Attempt)
+	c.state = never
+	h.tell(c.key)
+}
+
+// end ends a process.
+func (h *host) end(c *claim, how batch.End) {
+	if h.s.gone || c.state != running {
+		return
+	}
+	h.taken -= c.shape.Width
+	c.state, c.ended, c.end, c.seen = over, h.w.now, how, how
+	if c.orphan || !h.up {
+		h.w.counts[Unseen]++
+		c.seen = batch.EndLost
+	}
+	h.w.ended(c)
+	h.w.say(h.s, c.f, "attempt %d/%d ends: %d, seen as %d", c.key.Epoch, c.key.Attempt, c.end, c.seen)
+	h.tell(c.key)
+}
+
+// kill ends a process on order.
+func (h *host) kill(key batch.Key, how batch.End) {
+	if c := h.claims[key]; c != nil && h.up {
+		h.end(c, how)
+	}
+}
+
+// take is the server's own claim. It says whether the attempt has not run and
+// never will.
+func (h *host) take(key batch.Key) bool {
+	c := h.claims[key]
+	if c == nil {
+		f := h.w.byID[key.Job]
+		h.add(&claim{key: key, f: f, state: ofServer})
+		h.w.say(h.s, f, "the server claims attempt %d/%d", key.Epoch, key.Attempt)
+		return true
+	}
+	return c.state == ofServer || c.state == never
+}
+
+// tell lets the server know that there is news of an attempt, if there is a
+// server and a supervisor to tell it.
+func (h *host) tell(key batch.Key) {
+	h.w.after(h.w.between(batch.Microsecond, h.w.sc.launch), func() {
+		if h.up && h.s.up {
+			h.s.heard(key)
+		}
+	})
+}
+
+// fall ends the supervisor. What it has started runs on.
+func (h *host) fall() {
+	h.w.counts[Supervisor]++
+	h.w.say(h.s, nil, "the supervisor is killed")
+	h.up = false
+	for _, c := range h.list {
+		if c.state == running {
+			c.orphan = true
+		}
+	}
+}
+
+// rise starts a supervisor: what its predecessors have claimed and not started
+// never ran, and what they have started it can only watch.
+func (h *host) rise() {
+	h.up = true
+	h.life++
+	h.w.say(h.s, nil, "supervisor %d", h.life)
+	for _, c := range h.list {
+		if c.state == pending {
+			h.forgo(c)
+		}
+	}
+}
+
+// lose is the end of the machine.
+func (h *host) lose() {
+	h.up = false
+	for _, c := range h.list {
+		if c.state == running {
+			c.state = over
+		}
+	}
+}
+
+// fits panics when more runs than there is room for.
+func (h *host) fits() {
+	if h.taken > h.processors {
+		panic(violation(fmt.Sprintf("site %s runs %d processors' worth on %d", h.s.name, h.taken, h.processors)))
+	}
+}

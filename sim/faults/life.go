@@ -1,0 +1,235 @@
+package faults
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/policies"
+	"github.com/seed-9b8f70bb/drover/server/site"
+)
+
+// epochOfClocks is what a right clock shows when a run begins.
+const epochOfClocks = batch.Time(1_800_000_000) * batch.Time(batch.Second)
+
+// troubles are what happens to a site by itself.
+func (s *server) troubles() {
+	w := s.w
+	w.every(w.sc.crashEvery, func() {
+		if s.up {
+			s.crash()
+		}
+	})
+	w.every(w.sc.superEvery, func() {
+		if s.host.up {
+			s.host.fall()
+			w.after(w.between(batch.Millisecond, 5*batch.Second), s.supervise)
+		}
+	})
+	w.every(w.sc.forgetEvery, s.forget)
+	if w.sc.lost == s.node {
+		w.after(w.between(batch.Second, w.sc.chaos), s.lose)
+	}
+}
+
+// crash kills the server. A write that is under way is on the disk, or is not.
+func (s *server) crash() {
+	w := s.w
+	w.counts[Crash]++
+	w.say(s, nil, "the server is killed")
+	if s.syncing && len(s.flight.Writes) > 0 {
+		w.counts[CrashTorn]++
+		if w.chance(500) {
+			s.durable()
+		}
+	}
+	s.die()
+	w.after(w.between(batch.Millisecond, 6*batch.Second), s.boot)
+}
+
+// die forgets all that is volatile.
+func (s *server) die() {
+	s.up, s.syncing = false, false
+	s.life++
+	s.core, s.system = nil, nil
+	clear(s.replies)
+	clear(s.waiting)
+	s.replies, s.waiting = s.replies[:0], s.waiting[:0]
+}
+
+// full is a commit that failed: nothing of it is on the disk, its calls fail, and
+// the core is made anew from what the disk has.
+func (s *server) full() {
+	s.w.counts[DiskFull]++
+	s.w.say(s, nil, "the disk is full")
+	failed := append(append([]func(bool){}, s.waiting...), s.replies...)
+	s.die()
+	for _, reply := range failed {
+		reply(false)
+	}
+	s.boot()
+}
+
+// recover brings everything back at the end of the faults.
+func (s *server) recover() {
+	if s.gone {
+		return
+	}
+	if !s.up {
+		s.boot()
+	}
+	s.supervise()
+	s.core.SetDraining(false)
+}
+
+// supervise starts a supervisor where there is none, and looks after all attempts.
+func (s *server) supervise() {
+	if s.host.up || s.gone || !s.up {
+		return
+	}
+	s.host.rise()
+	for _, c := range s.host.list {
+		s.host.tell(c.key)
+		if a := s.system.attempts[c.key]; a != nil {
+			s.system.signal(a)
+		}
+	}
+}
+
+// boot starts the server from what the disk and the host have.
+func (s *server) boot() {
+	if s.up || s.gone {
+		return
+	}
+	w := s.w
+	if w.fault(w.sc.jump) {
+		w.counts[SetBack]++
+		s.skew -= w.between(0, batch.Hour)
+	}
+	w.say(s, nil, "the server starts")
+	s.up = true
+	s.life++
+	s.armed, s.ended = batch.Never, 0
+	s.clock = clock{from: w.now, shows: epochOfClocks + w.now + batch.Time(s.skew), rate: w.sc.rates[s.node]}
+	policy, err := policies.New(s.policy, s.config.Platform, nil)
+	if err == nil {
+		s.core, err = site.New(s.config)
+	}
+	if err != nil {
+		panic(violation(err.Error()))
+	}
+	s.system = newSystem(s, policy, s.config.Platform)
+	s.system.do(s.now(), nil)
+	if !s.host.up {
+		s.host.rise()
+	}
+	s.restore()
+	s.settle()
+}
+
+// restore gives the core what the disk has, and the batch system what runs.
+func (s *server) restore() {
+	var records []site.Record
+	for n := range s.disk.pages {
+		p := &s.disk.pages[n]
+		if p.there && p.until == 0 {
+			records = append(records, p.read())
+		}
+		if !p.there || !p.record.Kept {
+			p.files = false // of a job that was being fetched
+		}
+	}
+	if err := s.core.Restore(records); err != nil {
+		panic(violation(err.Error()))
+	}
+	s.recount()
+	unsettled := s.core.Unsettled()
+	fates := make([]site.Fate, len(unsettled))
+	for i, key := range unsettled {
+		fates[i] = s.fate(key)
+	}
+	if err := s.core.Recover(s.now(), fates); err != nil {
+		panic(violation(err.Error()))
+	}
+	if s.self {
+		for _, c := range s.host.list {
+			s.host.tell(c.key) // jobs may have started that nobody had heard of
+		}
+	}
+	for i, key := range unsettled {
+		if f := &fates[i]; !f.Won && f.Found.Phase != batch.PhaseEnded {
+			s.adopt(key, f.Found.Phase)
+		}
+	}
+}
+
+// fate competes for the claim of an attempt that may have been launched.
+func (s *server) fate(key batch.Key) site.Fate {
+	if s.host.take(key) {
+		s.w.check(s.w.byID[key.Job])
+		return site.Fate{Won: true}
+	}
+	c := s.host.claims[key]
+	f := site.Fate{Found: batch.Found{Key: key, Phase: batch.PhaseStarting}}
+	if c.state != pending {
+		f.Found.Phase = batch.PhaseRunning
+		f.Found.Started = time.UnixMicro(int64(min(s.clock.read(c.started), s.now())))
+	}
+	if c.state == over {
+		f.Found.Phase = batch.PhaseEnded
+		f.Found.Ended = time.UnixMicro(int64(min(s.clock.read(c.ended), s.now())))
+		f.Found.Outcome = batch.Outcome{End: c.seen}
+	}
+	return f
+}
+
+func (s *server) adopt(key batch.Key, phase batch.Phase) {
+	j, err := s.core.Job(key.Job)
+	if err != nil || j.Needs == nil || j.Key() != key {
+		panic(violation(fmt.Sprintf("%s knows nothing of attempt %d/%d, which runs", s.name, key.Epoch, key.Attempt)))
+	}
+	since := s.now()
+	if c := s.host.claims[key]; c.state != pending {
+		since = s.clock.read(c.started)
+	}
+	spec := &batch.Job{Shape: j.Shape, Origin: j.Needs.Origin, Owner: j.Owner, Name: j.Service}
+	s.system.adopt(s.now(), key, spec, since, phase)
+}
+
+// forget lets go of a job that has ended, as a server does that has too many.
+func (s *server) forget() {
+	if !s.up {
+		return
+	}
+	jobs, _, _ := s.core.List(site.Filter{}, "", 0)
+	for i := range jobs {
+		if j := &jobs[i]; j.Kept && j.State.Final() && s.w.chance(500) {
+			f := s.w.byID[j.ID]
+			s.call(f, func(batch.Time) func(bool) {
+				if s.core.Forget(j.ID) == nil {
+					s.w.counts[Forgotten]++
+				}
+				return nil
+			})
+			return
+		}
+	}
+}
+
+// lose is the end of a site, for good.
+func (s *server) lose() {
+	w := s.w
+	if w.calm || s.gone {
+		return
+	}
+	w.counts[SiteLost]++
+	w.say(s, nil, "the site is lost for good")
+	if s.up {
+		s.die()
+	}
+	s.gone = true
+	s.host.lose()
+	for _, f := range w.facts {
+		w.mourn(s, f)
+	}
+}

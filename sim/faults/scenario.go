@@ -1,0 +1,73 @@
+package faults
+
+import (
+	"math/rand/v2"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/policies"
+	"github.com/seed-9b8f70bb/drover/server/site"
+)
+
+// scenario is what a seed makes of the grid and of its bad luck. Chances are per
+// mille; 0 for never. Every is the mean time between two; 0 for never.
+type scenario struct {
+	sites, agents, jobs int
+	rush                batch.Duration // in which the requests come
+	crowd               int            // chance that a request goes to the first site
+	procs               []int32
+	policies            []string
+	rates               []int64 // of the sites' clocks
+	selves              []bool  // sites whose batch system starts jobs by itself, as Slurm does
+	patience            site.Patience
+	tuning              site.Tuning
+	attempts            uint32
+	chaos               batch.Duration // how long there are faults
+
+	loss, double, late, full, torn, gate, never int
+	slow                                        batch.Duration // longest sync
+	pull                                        batch.Duration // longest time to fetch a job's files
+	launch                                      batch.Duration // longest time until a launch is heard
+	work                                        batch.Duration // longest runtime
+	crashEvery, superEvery, cutEvery            batch.Duration
+	orderEvery, forgetEvery, setBack            batch.Duration
+	jump                                        int  // chance that a restart finds the clock set back
+	cancel, giveUp, idempotent, local           int  // chances of a job
+	lost                                        int  // the site that is lost for good; -1 for none
+	written                                     bool // records are kept as JSON, not as they are
+	shed                                        bool // dossiers are on the disk alone
+	wide                                        int  // chance of a request that not every site can take
+}
+
+// draw makes the scenario of a seed. Small ones with much trouble find more than
+// large ones do.
+func draw(r *rand.Rand) scenario {
+	pick := func(of ...int) int { return of[r.IntN(len(of))] }
+	span := func(of ...int) batch.Duration { return batch.Duration(pick(of...)) * batch.Second }
+	sc := scenario{
+		sites: pick(2, 2, 2, 3, 3, 4), agents: pick(1, 2, 2), jobs: pick(1, 2, 3, 5, 7, 9), rush: span(1, 5, 20), crowd: pick(0, 700, 1000),
+		chaos: span(20, 40, 60, 90), attempts: uint32(pick(3, 10, 50)), tuning: site.Tuning(pick(0, 0, 0, 1)),
+		loss: pick(0, 20, 100, 250), double: pick(0, 50, 200), late: pick(0, 50, 150, 300),
+		full: pick(0, 0, 0, 20), torn: pick(0, 10, 40), gate: pick(0, 0, 50), never: pick(0, 0, 20),
+		slow: batch.Duration(pick(1, 30, 400, 2000)) * batch.Millisecond, pull: batch.Duration(pick(1, 100, 3000)) * batch.Millisecond,
+		launch: batch.Duration(pick(2, 100, 3000)) * batch.Millisecond, work: span(5, 15, 30, 60),
+		crashEvery: span(0, 8, 20, 40), superEvery: span(0, 0, 15, 40), cutEvery: span(0, 6, 15, 40),
+		orderEvery: batch.Duration(pick(200, 500, 1000, 3000)) * batch.Millisecond, forgetEvery: span(0, 5, 20),
+		jump: pick(0, 0, 300), cancel: pick(0, 100, 300, 700), giveUp: pick(0, 0, 100), idempotent: pick(0, 200, 500), local: pick(0, 0, 100),
+		lost: -1, written: r.IntN(16) == 0, shed: r.IntN(2) == 0, wide: pick(0, 0, 200),
+	}
+	sc.patience = site.Patience{
+		First: batch.Duration(pick(200, 500, 1000)) * batch.Millisecond, Longest: span(2, 4, 8),
+		Move: span(3, 8, 20), Idle: span(1, 4, 10),
+	}
+	names := policies.Names()
+	for range sc.sites {
+		sc.procs = append(sc.procs, int32(pick(1, 1, 1, 2)))
+		sc.selves = append(sc.selves, r.IntN(4) == 0)
+		sc.policies = append(sc.policies, names[r.IntN(len(names))])
+		sc.rates = append(sc.rates, unit+int64(pick(0, 0, 1, -1, 50, -50)))
+	}
+	if sc.sites > 2 && r.IntN(4) == 0 {
+		sc.lost = r.IntN(sc.sites)
+	}
+	return sc
+}
