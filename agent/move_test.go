@@ -219,6 +219,45 @@ func TestMovesOfAllSitesAreListedOncePageByPage(t *testing.T) {
 	}
 }
 
+func TestAPageOfMovesReadsOnWhereASiteMayHaveMoreForIt(t *testing.T) {
+	pending, moved := droverv1.MoveState_MOVE_STATE_PENDING, droverv1.MoveState_MOVE_STATE_MOVED
+	a, b := &fakeServer{name: "a"}, &fakeServer{name: "b"}
+	for i := range 40 { // a's list covers less time than b's, whose clock is half a minute behind
+		at := int64(1e6 - 100*i)
+		a.life.moves = append(a.life.moves, told(fmt.Sprint("x", i), 1, "a", "b", at, pending))
+		if i%2 == 0 {
+			b.life.moves = append(b.life.moves, told(fmt.Sprint("y", i), 1, "b", "c", at-5, moved),
+				told(fmt.Sprint("z", i), 1, "b", "c", at-6, moved))
+		}
+		if i%4 != 3 {
+			b.life.moves = append(b.life.moves, told(fmt.Sprint("x", i), 1, "a", "b", at-30, moved))
+		}
+	}
+	b.life.moves = slices.DeleteFunc(b.life.moves, func(m *droverv1.Move) bool { return m.GetOrderedAt().GetSeconds() < 1e6-1000 && m.GetFrom() == "b" })
+	g := newGrid(t, nil, a.start(t), b.start(t))
+	search := func(n int, ask int32) (out []string) {
+		s := newMoveSearch(g.agent, n, nil, filter{})
+		s.ask = ask
+		for s.more() {
+			if err := s.turn(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, m := range s.found[:n] {
+			out = append(out, moveName(s.message(m))+" "+moveStates[s.message(m).GetState()])
+		}
+		return out
+	}
+	all := search(40, 1000)
+	for n := 1; n <= 40; n += 3 {
+		for _, ask := range []int32{1, 2, 5} {
+			if d := cmp.Diff(all[:n], search(n, ask)); d != "" {
+				t.Errorf("%d moves, %d at once: %s", n, ask, d)
+			}
+		}
+	}
+}
+
 func TestTheMostThatIsKnownOfAMoveIsShown(t *testing.T) {
 	pending, moved := droverv1.MoveState_MOVE_STATE_PENDING, droverv1.MoveState_MOVE_STATE_MOVED
 	a, b := &fakeServer{name: "a"}, &fakeServer{name: "b"}

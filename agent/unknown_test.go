@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/seed-9b8f70bb/drover/agent/mapping"
 	"github.com/seed-9b8f70bb/drover/batch"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
@@ -207,6 +208,20 @@ func TestWhatWasMissedDuringABreakIsToldAgain(t *testing.T) {
 	lyon.breakStreams()
 	g.knows(t, "lyon", "b", droverv1.JobState_JOB_STATE_RUNNING)
 	g.until(t, "a has ended", func() bool { return g.agent.jobs.Active("lyon") == 1 })
+}
+
+func TestLateNewsOfAnEarlierLifeIsIgnored(t *testing.T) {
+	g := newGrid(t, quick, (&fakeServer{name: "lyon", life: fakeLife{silent: true}}).start(t))
+	over, cancel := context.WithCancel(context.Background())
+	cancel()
+	g.agent.remember(over, "lyon", true, true, []mapping.Digest{{ID: "a", State: mapping.Waiting}})
+	if n := g.agent.jobs.Active("lyon"); n != 0 {
+		t.Errorf("%d jobs", n)
+	}
+	g.agent.remember(context.Background(), "lyon", true, true, []mapping.Digest{{ID: "a", State: mapping.Waiting}})
+	if n := g.agent.jobs.Active("lyon"); n != 1 {
+		t.Errorf("%d jobs", n)
+	}
 }
 
 func TestASiteThatLeftJobsBehindStaysInTheLists(t *testing.T) {
