@@ -20,6 +20,8 @@ name: bench
 listen: 127.0.0.1:0
 gossip: {bind: 127.0.0.1:0}
 data_dir: %s
+on_stop: end
+grace: 1s
 nodes: [{processors: %d}]
 limits: {waiting: 1000000}
 services:
