@@ -67,25 +67,42 @@ func (a *Agent) watch(ctx context.Context, site string, p *peer) {
 	}
 }
 
+// atATime is how many jobs are taken in before others get a turn: a site may
+// tell very many at once.
+const atATime = 1000
+
 // remember takes in what a site tells about its jobs.
 func (a *Agent) remember(ctx context.Context, site string, begin, synced bool, jobs []mapping.Digest) {
+	over := 0
+	for {
+		some := jobs[:min(len(jobs), atATime)]
+		jobs = jobs[len(some):]
+		last := len(jobs) == 0
+		over += a.rememberSome(ctx, site, begin, synced && last, some)
+		if begin = false; last {
+			break
+		}
+	}
+	if over > 0 {
+		a.log.Warn("more jobs than are remembered", "site", site, "over", over, "limit", a.cfg.Remember)
+	}
+}
+
+// rememberSome returns how many jobs there was no room for.
+func (a *Agent) rememberSome(ctx context.Context, site string, begin, synced bool, jobs []mapping.Digest) (over int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if ctx.Err() != nil {
-		return // a later life of the site tells its own
+		return 0 // a later life of the site tells its own
 	}
 	now := a.now()
 	if begin {
 		a.jobs.Begin(site)
 	}
-	over := 0
 	for _, d := range jobs {
 		if !a.jobs.Put(now, site, d) {
 			over++
 		}
-	}
-	if over > 0 {
-		a.log.Warn("more jobs than are remembered", "site", site, "over", over, "limit", a.cfg.Remember)
 	}
 	if synced {
 		a.jobs.Synced(site)
@@ -95,6 +112,7 @@ func (a *Agent) remember(ctx context.Context, site string, begin, synced bool, j
 	if s := a.view.Get(site); s != nil && s.Load.Draining {
 		a.wakeDrain()
 	}
+	return over
 }
 
 // heard notes a site's queue.

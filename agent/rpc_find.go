@@ -76,7 +76,7 @@ func (a *Agent) locate(ctx context.Context, id string) (*located, error) {
 			if !ok {
 				continue
 			}
-			results[i].value = rememberedJob(s, &d, now.Sub(sites[i].Heard))
+			results[i].value = rememberedJob(s, &d, max(now.Sub(sites[i].Heard), 0))
 			claims = append(claims, mapping.Claim{Site: s, State: d.State, Epoch: d.Epoch, To: d.To, Silent: true})
 			from = append(from, i)
 		}
@@ -123,6 +123,6 @@ func (a *Agent) inferred(site, from string, gone *droverv1.Job, now batch.Time) 
 	at.job = proto.CloneOf(gone)
 	at.job.State = droverv1.JobState_JOB_STATE_INCOMING
 	at.job.Site, at.job.Peer, at.job.MovedTo = site, from, ""
-	at.job.UnknownFor = durationOut(now.Sub(at.site.Heard))
+	at.job.UnknownFor = durationOut(max(now.Sub(at.site.Heard), 0))
 	return at
 }
