@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/exec"
@@ -105,8 +106,23 @@ func (s *Server) adoption(j *site.Job, f *site.Fate, process exec.Process) exec.
 	if j.Run != nil && len(j.Run.Places) > 0 {
 		places = j.Run.Places
 	}
-	f.Found.Places = places
+	f.Found.Places, f.Found.Nodes = places, s.nodesOf(places)
 	return exec.Adopted{Key: j.Key(), Job: j.Spec(), Started: f.Found.Started, Places: places, Process: process}
+}
+
+// nodesOf names the nodes of places, each once.
+func (s *Server) nodesOf(places []batch.Location) []string {
+	var names []string
+	for i := range places {
+		n := int(places[i].Node)
+		if n < 0 || n >= len(s.about.Platform.Nodes) {
+			continue // the batch system will say so
+		}
+		if name := s.about.Platform.Nodes[n].Name; !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // rebuild makes the core anew from what is durable, after a turn that found no

@@ -42,6 +42,8 @@ func TestMain(m *testing.M) {
 			process.Gate()
 		case "supervise":
 			supervise(os.Args[2:])
+		case "serve":
+			serve(os.Args[2:])
 		}
 	}
 	if as := os.Getenv(mode); as != "" {
@@ -134,6 +136,11 @@ func service(as string, args []string) int {
 		in, e := os.Open(args[0])
 		if err = e; e == nil {
 			_, err = io.Copy(os.Stdout, in)
+		}
+	case "ledger":
+		if err = ledger(args); err == nil {
+			code, _ := strconv.Atoi(args[2])
+			return code
 		}
 	case "traps":
 		err = errors.Join(os.Symlink("/etc/hostname", args[0]), syscall.Mkfifo(args[1], 0o600))

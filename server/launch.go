@@ -23,7 +23,7 @@ type launcher struct{ s *Server }
 func (l launcher) Launch(spec exec.Spec) (exec.Process, error) {
 	s := l.s
 	var refused error
-	err := s.insist(s.life, func() { _, refused = s.core.Starting(s.now(), spec.Key) })
+	err := s.insist(s.life, func() { _, refused = s.core.Starting(s.now(), spec.Key, spec.Places...) })
 	if err := errors.Join(err, refused); err != nil {
 		// It was cancelled or handed over meanwhile, or the server ends.
 		return nil, fmt.Errorf("%w: %w", exec.ErrNeverRan, err)

@@ -45,8 +45,9 @@ var ErrNeverRan = errors.New("it never ran")
 
 // Spec is a program with everything it is told.
 type Spec struct {
-	Key   batch.Key   // the attempt
-	Shape batch.Shape // with which it is started
+	Key    batch.Key        // the attempt
+	Shape  batch.Shape      // with which it is started
+	Places []batch.Location // and where
 
 	Args   []string // argument vector; Args[0] is looked up in the server's PATH
 	Env    []string // the whole environment, NAME=value, ascending

@@ -8,8 +8,9 @@ import (
 
 // Starting says that the batch system is about to launch the attempt. Only when
 // what it answers without an error is durable may the attempt be launched: the
-// job may have been cancelled or handed over meanwhile.
-func (s *Site) Starting(now batch.Time, key batch.Key) (Job, error) {
+// job may have been cancelled or handed over meanwhile. With the places that it
+// has, a server that is killed before it hears of its running can adopt it.
+func (s *Site) Starting(now batch.Time, key batch.Key, places ...batch.Location) (Job, error) {
 	j, err := s.attempt(key)
 	if err != nil {
 		return Job{}, err
@@ -17,7 +18,11 @@ func (s *Site) Starting(now batch.Time, key batch.Key) (Job, error) {
 	if j.State == Cancelling && !j.busy { // the claim is on its way
 		return *j, &TransitionError{Job: j.ID, State: j.State, Event: OnStarting}
 	}
-	return s.happen(now, j, OnStarting, nil)
+	return s.happen(now, j, OnStarting, func() {
+		if len(places) > 0 {
+			j.run().Places = slices.Clone(places)
+		}
+	})
 }
 
 // Running says that the attempt has begun to run at now.

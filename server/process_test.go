@@ -1,0 +1,516 @@
+package server
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	osexec "os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/hashicorp/go-hclog"
+	"golang.org/x/sys/unix"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
+	"github.com/seed-9b8f70bb/drover/supervisor/journal"
+)
+
+// ledgerYAML is what the servers of these tests offer that are processes of their
+// own. A job writes one line to a ledger, waits until its gate is open, writes a
+// file and ends with a code.
+const ledgerYAML = `
+    - name: once
+      doc: Leaves a line in a ledger.
+      args: &args
+        - {name: ledger, type: string}
+        - {name: gate, type: string}
+        - {name: code, type: int, min: 0, max: 99, default: 0}
+        - {name: out, type: file-out}
+      command: &command [drover, "{ledger}", "{gate}", "{code}", "{out}"]
+      env: &env {SERVER_TEST_MODE: ledger}
+      model: {table: {1: 300s, 2: 150s, 4: 80s}}
+    - name: again
+      doc: The same, and may be executed twice.
+      args: *args
+      command: *command
+      env: *env
+      restartable: true
+      model: {table: {1: 300s, 2: 150s, 4: 80s}}
+    - name: fed
+      doc: Copies a file once its gate is open.
+      args:
+        - {name: ledger, type: string}
+        - {name: gate, type: string}
+        - {name: input, type: file}
+        - {name: out, type: file-out}
+      command: [drover, "{ledger}", "{gate}", "0", "{out}", "{input}"]
+      env: *env
+      model: {table: {1: 300s, 2: 150s, 4: 80s}}
+`
+
+// ledger is the services' program.
+func ledger(args []string) error {
+	id := os.Getenv("DROVER_JOB_ID")
+	book, err := os.OpenFile(args[0], os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(book, "%s %d\n", id, os.Getpid()); err != nil {
+		return err
+	}
+	fmt.Println("ready", id)
+	if args[1] != "" {
+		gate, err := os.Open(args[1])
+		if err != nil {
+			return err
+		}
+		for {
+			if err = unix.Flock(int(gate.Fd()), unix.LOCK_SH); !errors.Is(err, unix.EINTR) {
+				break
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	fmt.Println("done", id)
+	out := []byte("out of " + id)
+	if len(args) > 4 {
+		if out, err = os.ReadFile(args[4]); err != nil {
+			return err
+		}
+	}
+	return errors.Join(book.Close(), os.WriteFile(args[3], out, 0o600))
+}
+
+// serve makes the test binary a whole server, which says in two lines where it is
+// and stops at SIGTERM.
+func serve(args []string) {
+	text, err := os.ReadFile(args[0])
+	var cfg Config
+	if err == nil {
+		cfg, err = ParseConfig(text, "")
+	}
+	var s *Server
+	if err == nil {
+		cfg.Logger = hclog.New(&hclog.LoggerOptions{Output: os.Stderr, Level: hclog.Debug})
+		s, err = New(cfg)
+	}
+	if err == nil {
+		fmt.Printf("%s\n%s\n", s.URL(), s.Addr())
+		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+		err = s.Run(ctx)
+		stop()
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		syscall.Exit(1)
+	}
+	syscall.Exit(0)
+}
+
+// processSite is a site whose server is a process, that can be killed and started
+// again.
+type processSite struct {
+	t      testing.TB
+	name   string
+	dir    string // data
+	config string // file
+	client droverv1connect.ServerServiceClient
+	direct string // where the process listens
+	cmd    *osexec.Cmd
+	log    *os.File
+}
+
+// ground is what the jobs of a test have in common.
+type ground struct {
+	book string // ledger
+	gate string
+	lock *os.File
+}
+
+// newGround makes a ledger, and a gate that is shut.
+func newGround(t testing.TB) *ground {
+	dir := t.TempDir()
+	g := &ground{book: filepath.Join(dir, "ledger"), gate: filepath.Join(dir, "gate")}
+	var err error
+	if g.lock, err = os.Create(g.gate); err == nil {
+		err = unix.Flock(int(g.lock.Fd()), unix.LOCK_EX)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(g.open)
+	return g
+}
+
+// open lets all jobs through the gate.
+func (g *ground) open() { _ = g.lock.Close() }
+
+// lines returns how many lines each job has written, the jobs in the order of
+// their first one, and the last process of each.
+func (g *ground) lines(t testing.TB) (count map[string]int, order []string, pid map[string]int) {
+	t.Helper()
+	text, err := os.ReadFile(g.book)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	count, pid = make(map[string]int), make(map[string]int)
+	for line := range strings.Lines(string(text)) {
+		var id string
+		var p int
+		if _, err := fmt.Sscanf(line, "%s %d\n", &id, &p); err != nil {
+			t.Fatalf("ledger: %q: %v", line, err)
+		}
+		if count[id]++; count[id] == 1 {
+			order = append(order, id)
+		}
+		pid[id] = p
+	}
+	return count, order, pid
+}
+
+// request is for a job that waits at the gate, or does not.
+func (g *ground) request(service string, width int32, gated bool, code int64) *droverv1.Request {
+	gate := ""
+	if gated {
+		gate = g.gate
+	}
+	return &droverv1.Request{Service: service, Width: width, Arguments: arguments{
+		"ledger": text(g.book), "gate": text(gate), "code": number(code),
+	}}
+}
+
+// newProcessSite writes a configuration. The site has two nodes of two processors.
+func newProcessSite(t testing.TB, name, lines string) *processSite {
+	t.Helper()
+	root := t.TempDir()
+	p := &processSite{t: t, name: name, dir: filepath.Join(root, "data"), config: filepath.Join(root, "config.yaml")}
+	if !strings.Contains(lines, "nodes:") {
+		lines += "\nnodes: [{count: 2, processors: 2}]"
+	}
+	if !strings.Contains(lines, "gossip:") {
+		lines += "\ngossip: {bind: 127.0.0.1:0}"
+	}
+	if !strings.Contains(lines, "services:") {
+		lines += "\nservices:\n  inline:" + ledgerYAML
+	}
+	p.write(lines)
+	t.Cleanup(func() {
+		p.kill()
+		p.endAll()
+		if t.Failed() {
+			text, _ := os.ReadFile(p.config + ".log")
+			kept, _ := os.ReadFile(filepath.Join(p.dir, "supervisor.log"))
+			t.Logf("log of %s:\n%s\nsupervisor:\n%s", name, tailOf(text), tailOf(kept))
+		}
+	})
+	return p
+}
+
+func tailOf(text []byte) []byte {
+	if most := 20_000; len(text) > most {
+		text = text[len(text)-most:]
+	}
+	return text
+}
+
+func (p *processSite) write(lines string) {
+	p.t.Helper()
+	text := fmt.Sprintf("version: 1\nname: %s\nlisten: 127.0.0.1:0\ndata_dir: %s\n%s\n", p.name, p.dir, lines)
+	if err := os.WriteFile(p.config, []byte(text), 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// run starts the process and returns when it serves.
+func (p *processSite) run() {
+	p.t.Helper()
+	if err := p.tryRun(); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// tryRun returns what a server says that cannot start.
+func (p *processSite) tryRun() error {
+	var err error
+	if p.log, err = os.OpenFile(p.config+".log", os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600); err != nil {
+		return err
+	}
+	var said bytes.Buffer
+	p.cmd = osexec.Command(os.Args[0], "serve", p.config)
+	p.cmd.Stderr = io.MultiWriter(p.log, &said)
+	out, err := p.cmd.StdoutPipe()
+	if err == nil {
+		err = p.cmd.Start()
+	}
+	if err != nil {
+		return err
+	}
+	lines := bufio.NewReader(out)
+	url, _ := lines.ReadString('\n')
+	addr, err := lines.ReadString('\n')
+	if err != nil {
+		_ = p.cmd.Wait()
+		return errors.New(said.String())
+	}
+	p.direct = strings.TrimSpace(addr)
+	var protocols http.Protocols
+	protocols.SetUnencryptedHTTP2(true)
+	transport := &http.Transport{Protocols: &protocols}
+	p.t.Cleanup(transport.CloseIdleConnections)
+	p.client = droverv1connect.NewServerServiceClient(&http.Client{Transport: transport}, "http://"+p.direct)
+	_ = url
+	return nil
+}
+
+// kill ends the server's process at once; its supervisor goes on.
+func (p *processSite) kill() { p.end(syscall.SIGKILL) }
+
+// stop asks it to stop, and waits for that.
+func (p *processSite) stop() { p.end(syscall.SIGTERM) }
+
+func (p *processSite) end(sig syscall.Signal) {
+	if p.cmd == nil || p.cmd.ProcessState != nil {
+		return
+	}
+	_ = p.cmd.Process.Signal(sig)
+	_ = p.cmd.Wait()
+	_ = p.log.Close()
+}
+
+// attempt returns what the file of a job's attempt says.
+func (p *processSite) attempt(id string, epoch, attempt uint32) journal.State {
+	p.t.Helper()
+	s, err := journal.Read(filepath.Join(p.dir, "jobs", id, "attempts"), journal.Name(epoch, attempt))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return s
+}
+
+// supervisors returns the processes that keep this site's jobs.
+func (p *processSite) supervisors() []int {
+	return processesWith(func(args []string) bool {
+		for i, a := range args {
+			if a == "supervise" {
+				return i+2 < len(args) && args[i+2] == p.dir
+			}
+		}
+		return false
+	})
+}
+
+// processesWith returns the processes whose command is wanted.
+func processesWith(wanted func(args []string) bool) (pids []int) {
+	dir, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil
+	}
+	for _, e := range dir {
+		var pid int
+		if _, err := fmt.Sscan(e.Name(), &pid); err != nil {
+			continue
+		}
+		line, err := os.ReadFile(filepath.Join("/proc", e.Name(), "cmdline"))
+		if err == nil && wanted(strings.Split(strings.TrimRight(string(line), "\x00"), "\x00")) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// killSupervisors ends those processes and waits until they are gone.
+func (p *processSite) killSupervisors() {
+	p.t.Helper()
+	for _, pid := range p.supervisors() {
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+			p.t.Error(err)
+		}
+		await(p.t, pid)
+	}
+}
+
+// await waits for the end of a process that need not be a child.
+func await(t testing.TB, pid int) {
+	t.Helper()
+	fd, err := unix.PidfdOpen(pid, 0)
+	if errors.Is(err, unix.ESRCH) {
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	for {
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 30_000)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if n != 1 || err != nil {
+			t.Fatalf("process %d does not end: %v", pid, err)
+		}
+		return
+	}
+}
+
+// endAll ends what a failed test has left.
+func (p *processSite) endAll() {
+	for _, pid := range p.supervisors() {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+	entries, _ := os.ReadDir(filepath.Join(p.dir, "jobs"))
+	for _, job := range entries {
+		dir := filepath.Join(p.dir, "jobs", job.Name(), "attempts")
+		files, _ := os.ReadDir(dir)
+		for _, f := range files {
+			s, err := journal.Read(dir, f.Name())
+			if err != nil || s.Run.Pid == 0 {
+				continue
+			}
+			if alive, err := s.Run.Alive(); alive && err == nil {
+				_ = syscall.Kill(-s.Run.Pid, syscall.SIGKILL)
+			}
+		}
+	}
+}
+
+// submit hands a request over, under an ID of its own or the given one.
+func (p *processSite) submit(id string, r *droverv1.Request) *droverv1.Job {
+	p.t.Helper()
+	res, err := p.client.Submit(within(p.t), &droverv1.SubmitRequest{JobId: id, Request: r})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return res.GetJob()
+}
+
+// job returns one job.
+func (p *processSite) job(id string) *droverv1.Job {
+	p.t.Helper()
+	res, err := p.client.GetJob(within(p.t), &droverv1.GetJobRequest{JobId: id})
+	if err != nil {
+		p.t.Fatalf("job %s: %v", id, err)
+	}
+	return res.GetJob()
+}
+
+// until watches a job until it is in one of the states, and returns it.
+func (p *processSite) until(id string, states ...droverv1.JobState) *droverv1.Job {
+	p.t.Helper()
+	return untilState(p.t, p.client, id, states...)
+}
+
+func untilState(t testing.TB, c droverv1connect.ServerServiceClient, id string, states ...droverv1.JobState) *droverv1.Job {
+	t.Helper()
+	return untilJob(t, c, id, func(j *droverv1.Job) bool {
+		for _, s := range states {
+			if j.GetState() == s {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// untilJob watches a job until it is as wanted.
+func untilJob(t testing.TB, c droverv1connect.ServerServiceClient, id string, wanted func(*droverv1.Job) bool) *droverv1.Job {
+	t.Helper()
+	stream, err := c.WatchJob(within(t), &droverv1.WatchJobRequest{JobId: id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stream.Close()
+	var last *droverv1.Job
+	for stream.Receive() {
+		if last = stream.Msg().GetJob(); wanted(last) {
+			return last
+		}
+	}
+	t.Fatalf("job was never as wanted, at last %v: %v", last, stream.Err())
+	return nil
+}
+
+// ready waits until a job has written its line.
+func (p *processSite) ready(id string) {
+	p.t.Helper()
+	stream, err := p.client.ReadLogs(within(p.t), &droverv1.ReadLogsRequest{JobId: id, Follow: true})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer stream.Close()
+	for stream.Receive() {
+		if bytes.Contains(stream.Msg().GetData(), []byte("ready")) {
+			return
+		}
+	}
+	p.t.Fatalf("job %s is not ready: %v", id, stream.Err())
+}
+
+// whole fails the test unless a job that has ended has its log and its output.
+func (p *processSite) whole(id string) {
+	p.t.Helper()
+	s := &testSite{client: p.client}
+	if got, want := s.log(p.t, &droverv1.ReadLogsRequest{JobId: id}), "ready "+id+"\ndone "+id+"\n"; got != want {
+		p.t.Errorf("job %s has logged %q", id, got)
+	}
+	if got, err := s.download(within(p.t), id, "out", 0); err != nil || string(got) != "out of "+id {
+		p.t.Errorf("job %s has written %q, %v", id, got, err)
+	}
+}
+
+// each runs f for all indices at once.
+func each(n int, f func(i int)) {
+	var all sync.WaitGroup
+	for i := range n {
+		all.Go(func() { f(i) })
+	}
+	all.Wait()
+}
+
+// freeAddress returns a port of loopback that nobody has at the moment, for TCP
+// and UDP.
+func freeAddress(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+const (
+	waiting   = droverv1.JobState_JOB_STATE_WAITING
+	running   = droverv1.JobState_JOB_STATE_RUNNING
+	done      = droverv1.JobState_JOB_STATE_DONE
+	failed    = droverv1.JobState_JOB_STATE_FAILED
+	killed    = droverv1.JobState_JOB_STATE_KILLED
+	cancelled = droverv1.JobState_JOB_STATE_CANCELLED
+	gone      = droverv1.JobState_JOB_STATE_GONE
+	incoming  = droverv1.JobState_JOB_STATE_INCOMING
+	held      = droverv1.JobState_JOB_STATE_HELD
+)
+
+func final(j *droverv1.Job) bool {
+	switch j.GetState() {
+	case done, failed, killed, cancelled, gone:
+		return true
+	}
+	return false
+}
+
+// key is the first attempt of a job at its first server.
+func key(id string) batch.Key { return batch.Key{Job: batch.JobID(id), Attempt: 1} }
