@@ -11,10 +11,10 @@ import (
 // must not block a site for good.
 const GoneWait = 30 * time.Second
 
-// awaitGone waits until nobody of the group is alive, at most for limit.
-func awaitGone(pgid int, limit time.Duration) bool {
+// awaitGone waits until nobody of the group is alive, at most for GoneWait.
+func awaitGone(pgid int) bool {
 	const patience = 16 * time.Millisecond
-	deadline := time.Now().Add(limit)
+	deadline := time.Now().Add(GoneWait)
 	for pause := time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
 		if errors.Is(syscall.Kill(-pgid, 0), syscall.ESRCH) {
 			return true

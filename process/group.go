@@ -66,10 +66,10 @@ func (g *Group) Wait() Exit {
 	_ = g.cmd.Wait() // the state says all that its error would
 	status, ok := g.cmd.ProcessState.Sys().(syscall.WaitStatus)
 	if !ok {
-		return Exit{Code: g.cmd.ProcessState.ExitCode(), Left: !awaitGone(pid, GoneWait)}
+		return Exit{Code: g.cmd.ProcessState.ExitCode(), Left: !awaitGone(pid)}
 	}
 	exit := exitOf(status)
-	exit.Left = !awaitGone(pid, GoneWait)
+	exit.Left = !awaitGone(pid)
 	return exit
 }
 

@@ -84,7 +84,7 @@ func (r *Reaper) reap(pid int) {
 	}
 	go func() {
 		exit := exitOf(status)
-		exit.Left = !awaitGone(pid, GoneWait)
+		exit.Left = !awaitGone(pid)
 		l.ended(exit)
 	}()
 }

@@ -20,7 +20,7 @@ const Mark = "DROVER_ATTEMPT"
 // the eyes of the caller, and returns when nobody is left.
 func (id ID) KillRest() (left bool) {
 	_ = syscall.Kill(-id.Pid, syscall.SIGKILL) // an error means nobody is left
-	return !awaitGone(id.Pid, GoneWait)
+	return !awaitGone(id.Pid)
 }
 
 // KillMarked kills what is left of the group of a leader that ended at a time

@@ -131,13 +131,14 @@ func (c *Client) Launch(ctx context.Context, spec exec.Spec, dir string) (*Proce
 		return err
 	})
 	switch {
+	case err == nil:
 	case refusedByFace(err):
 		p.Detach()
 		return nil, err
 	case ctx.Err() != nil || errors.Is(err, ErrClosed):
 		p.Detach()
-		return p, nil
-	case err != nil:
+		return p, nil //nolint:nilerr // whether it runs is for others to ask
+	default:
 		p.lose(err)
 		return p, nil
 	}
