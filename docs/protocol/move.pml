@@ -35,8 +35,9 @@
  *   writes nothing and so changes nothing: a double of that Submit may be accepted.
  * - A restart resumes its YIELDING, its cancel or its STARTING from the beginning.
  * - Resolving by an operator is left out: it has no proof, so no model finds it sound.
- *   Told "committed" where S is not lost but slow and later aborts, J is doubled; told
- *   "aborted" where S had committed, J is lost. It is sound where S never answers again.
+ *   T told "committed" doubles J where S has started it, or comes back and does. T
+ *   told "aborted" loses J where S had committed. S taking J back doubles it where T
+ *   has heard Confirm, or hears one that is still under way.
  *
  * Safety: CHECK, in every step, and the other assertions. At most one server ever
  * accepts J by Submit; at most one server can ever start, runs or has run J; J starts
@@ -54,9 +55,22 @@
  *   2  2     2        whole                           9 180 168    68    43 s
  *   2  2     1        HOLDS=2                         9 493 624    68    35 s
  *   2  4     2        NOWDRAW NOHELD NOFAIL           7 280 518    70    96 s
- * No cycle: (2, 2, 1) with NOWDRAW, 3 072 691 states. For the other bounds by
+ *   2  3     1        NOWDRAW NOHELD                 12 322 148    74    210 s
+ *   2  2     2        MAXA=3 NOWDRAW NOHELD           9 829 718    77    31 s
+ *   2  3     2        NOWDRAW NOFAIL HOLDS=2          2 643 248    62    26 s
+ *   2  3     2        NOHELD NOFAIL                   3 141 320    65    32 s
+ *   3  3     1        NOWDRAW NOHELD NOFAIL           5 931 086    65    26 s
+ *   3  2     1        NOWDRAW NOHELD                  3 692 586    67    10 s
+ *   3  2     1        NOWDRAW NOFAIL                    558 700    55    1 s
+ *   3  2     1        NOHELD NOFAIL                   1 536 102    62    4 s
+ *   2  2     2        V_NOCLAIM NOSELF                4 487 188    70    17 s
+ *   3  2     1        V_NOCLAIM NOSELF NOWDRAW        3 861 632    70    11 s
+ *   2  3     1        NOWDRAW                        27 039 682    75    180 s
+ * No cycle: (2, 2, 1) with everything, 12 290 847 states. For the other bounds by
  * argument: each step raises a counter or adds a bit that is never taken back within
  * one epoch.
+ * Not finished: everything with (3, 2, 1) within 6 GB: 31 944 120 states in 292 s,
+ * depth 73, no error; everything with (2, 3, 1) was not tried.
  *
  * Switches: every one makes pan report an error, also with -DN=2 -DMAXE=2 -DCRASHES=1;
  * README.md says what then happens.
