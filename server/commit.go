@@ -76,7 +76,7 @@ func (s *Server) release() {
 	s.order(ctx, s.fx.Plans)
 	s.order(ctx, s.fx.Commands)
 	for _, key := range s.fx.Claims {
-		s.work.Go(func() { s.claim(s.life, key) })
+		s.spawn(func() { s.claim(s.life, key) })
 	}
 	for i := range s.fx.Messages {
 		s.couriers.send(s.fx.Messages[i])
@@ -85,7 +85,11 @@ func (s *Server) release() {
 		s.discard(id)
 	}
 	for i := range s.fx.Writes {
-		s.tell(s.fx.Writes[i].Record.ID)
+		w := &s.fx.Writes[i]
+		if w.Ended() {
+			s.keep(w.Record.ID, w.Record.Ended)
+		}
+		s.tell(w.Record.ID)
 	}
 }
 

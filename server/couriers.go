@@ -38,7 +38,8 @@ func newCouriers(s *Server) *couriers {
 	return &couriers{s: s, face: newPeerFace(), busy: make(chan struct{}, lettersAtOnce), letters: make(map[letter]bool)}
 }
 
-// send sends a message unless the same one is under way already.
+// send sends a message unless the same one is under way already; called by the
+// loop.
 func (c *couriers) send(m site.Message) {
 	l := letter{job: m.Job, epoch: m.Epoch, kind: m.Kind}
 	c.mu.Lock()
@@ -48,7 +49,7 @@ func (c *couriers) send(m site.Message) {
 	}
 	c.letters[l] = true
 	c.mu.Unlock()
-	c.s.work.Go(func() {
+	c.s.spawn(func() {
 		defer func() {
 			c.mu.Lock()
 			delete(c.letters, l)

@@ -64,7 +64,6 @@ func (s *Server) learnEnd(ctx context.Context, f *batch.Found) {
 	if ran(f) {
 		outputs = s.written(ctx, f.Key.Job)
 	}
-	size := s.data.size(f.Key.Job)
 	_ = s.insist(context.WithoutCancel(ctx), func() {
 		before, err := s.core.Job(f.Key.Job)
 		if err != nil || before.Key() != f.Key || before.State.Final() {
@@ -73,11 +72,7 @@ func (s *Server) learnEnd(ctx context.Context, f *batch.Found) {
 		if ran(f) {
 			s.misfit(s.core.Running(instant(f.Started), f.Key, f.Nodes, f.Places))
 		}
-		j, err := s.core.Ended(instant(f.Ended), f.Key, f.Outcome, outputs)
-		s.misfit(j, err)
-		if err == nil && j.State.Final() {
-			s.keep(&j, size)
-		}
+		s.misfit(s.core.Ended(instant(f.Ended), f.Key, f.Outcome, outputs))
 	})
 }
 

@@ -66,6 +66,9 @@ func (s *Server) reserve(ctx context.Context, m *site.Message) (site.Message, er
 	}
 	staged := ""
 	if wanted {
+		if _, err := s.peer(m.From); err != nil { // who will be asked what became of it
+			return site.Message{}, err
+		}
 		for name, f := range s.files(request) {
 			if err := s.fetch(ctx, m.From, id, name, f); err != nil {
 				return site.Message{}, err

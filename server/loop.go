@@ -77,36 +77,48 @@ func (s *Server) arm(timer *time.Timer) {
 func (s *Server) turn() error {
 	now := s.now()
 	full := s.disk.refuses(now, s.store)
-	for i := range s.turnCalls {
-		c := s.turnCalls[i]
-		if c.err = full; full == nil || !c.writes {
-			c.err = nil
-			c.do()
+	for _, c := range s.turnCalls {
+		if full != nil && c.writes {
+			c.err = full
+			continue
 		}
+		c.do()
 	}
+	var err error
 	if full == nil {
-		follows := s.follows
-		s.follows = nil
-		for _, do := range follows {
-			do()
-		}
-		s.core.Tick(now)
-	}
-	err := s.settle(now)
-	if err == nil {
-		s.release()
-	} else {
-		if err := s.rebuild(err); err != nil {
-			return err
-		}
-		for _, c := range s.turnCalls {
-			c.err = err // it may have seen what is undone now
-		}
+		err = s.conclude(now)
 	}
 	for _, c := range s.turnCalls {
 		close(c.done)
 	}
-	return nil
+	return err
+}
+
+// conclude makes durable what a turn has changed and lets go of it. What finds no
+// room on the disk is undone, and its callers are told so.
+func (s *Server) conclude(now batch.Time) error {
+	follows := s.follows
+	s.follows = nil
+	for _, do := range follows {
+		do()
+	}
+	s.core.Tick(now)
+	why := s.settle(now)
+	if why == nil {
+		s.release()
+		return nil
+	}
+	for _, c := range s.turnCalls {
+		c.err = why // reads, too: they may have seen what is undone now
+	}
+	return s.rebuild(why)
+}
+
+// spawn runs f beside the loop until the server ends; called by the loop.
+func (s *Server) spawn(f func()) {
+	if !s.retired {
+		s.work.Go(f)
+	}
 }
 
 // do has f done by the loop, and waits until what it has changed is durable. An

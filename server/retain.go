@@ -35,11 +35,17 @@ func (s *Server) keepFinished() {
 	s.expire()
 }
 
-// keep notes that a job has ended whose files have this size; called by the loop.
-func (s *Server) keep(j *site.Job, size int64) {
-	s.ended = append(s.ended, finished{id: j.ID, ended: j.Ended, size: size})
-	s.endedSize += size
-	s.expire()
+// keep notes that a job has ended and is kept; called by the loop.
+func (s *Server) keep(id batch.JobID, ended batch.Time) {
+	s.spawn(func() {
+		f := finished{id: id, ended: ended, size: s.data.size(id)}
+		// An error is the end of the server: the next one finds the job.
+		_ = s.insist(s.life, func() {
+			s.ended = append(s.ended, f)
+			s.endedSize += f.size
+			s.expire()
+		})
+	})
 }
 
 // expire forgets the jobs that have ended and are too many, too large or too old,
@@ -69,7 +75,7 @@ func (s *Server) discard(id batch.JobID) {
 	if away == "" {
 		return
 	}
-	s.work.Go(func() {
+	s.spawn(func() {
 		if err := s.data.remove(away); err != nil {
 			s.log.Warn("removing a job's directory", "job", id, "error", err)
 		}

@@ -71,6 +71,7 @@ type Server struct {
 	batch     store.Batch
 	draining  bool // as it is on disk
 	adopted   bool // a job got a directory in this turn
+	retired   bool // nothing is begun any more
 	watchers  watchers
 	ended     []finished // kept, the oldest first
 	endedSize int64      // of their files, bytes
@@ -219,7 +220,7 @@ func (s *Server) Run(ctx context.Context) error {
 	unwatch()
 	<-watching
 	// A submission that had not seen leaving is through after this.
-	_ = s.see(context.WithoutCancel(ctx), func() {})
+	_ = s.see(context.WithoutCancel(ctx), func() { s.retired = true })
 	s.die()
 	s.work.Wait()
 	close(s.closing)

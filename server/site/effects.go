@@ -33,6 +33,13 @@ type Write struct {
 	Until batch.Time
 }
 
+// Ended says that the record is that of a job which has ended here, and is kept
+// until Forget. It is written once.
+func (w *Write) Ended() bool {
+	state, _ := parseState(w.Record.State)
+	return w.Record.Kept && state.Final() && state != Gone
+}
+
 // Empty says whether there is nothing to be done.
 func (e *Effects) Empty() bool {
 	return len(e.Writes)+len(e.Plans)+len(e.Commands)+len(e.Claims)+len(e.Messages)+len(e.Discard) == 0
