@@ -1,0 +1,474 @@
+package site
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// network is three sites, their disks and batch systems, and a bag of messages
+// that may be lost, doubled, late and out of order. It has one job, "a". Sites are
+// killed between any two steps, before or after a commit, and are back at once.
+type network struct {
+	*rapid.T
+	now    batch.Time
+	hosts  [3]host
+	bag    []Message
+	starts int
+	wanted bool // somebody wants it cancelled
+	// selfish batch systems outlive their server and start what they have without
+	// asking it; the others ask, and forget what waits.
+	selfish bool
+}
+
+// host is a site with what its crash does not touch, but for queue and claims.
+type host struct {
+	core   *Site
+	disk   *Record
+	queue  map[batch.Key]bool // what may be launched; false: held
+	claims []batch.Key        // to be made for the server
+
+	asked   map[batch.Key]bool // launches under way
+	servers map[batch.Key]bool // claimed by the server
+	never   map[batch.Key]bool // claimed by a launch that died before its gate opened
+	ran     map[batch.Key]batch.Outcome
+}
+
+func newNetwork(t *rapid.T) *network {
+	n := &network{T: t, selfish: rapid.Bool().Draw(t, "selfish")}
+	for i := range n.hosts {
+		n.hosts[i] = host{
+			core: n.site(i), queue: map[batch.Key]bool{}, asked: map[batch.Key]bool{}, servers: map[batch.Key]bool{},
+			never: map[batch.Key]bool{}, ran: map[batch.Key]batch.Outcome{},
+		}
+	}
+	return n
+}
+
+var hostNames = [...]string{"s", "t", "u"}
+
+func (n *network) site(i int) *Site {
+	s, err := New(Config{Name: hostNames[i], Platform: batch.Processors(4), Attempts: 3})
+	if err != nil {
+		n.Fatal(err)
+	}
+	return s
+}
+
+// call brings the job to memory, makes a call, and commits and carries out what
+// comes of it; or the site is killed on the way, and nobody hears of the call.
+func (n *network) call(i int, calm bool, f func(s *Site)) (heard bool) {
+	h := &n.hosts[i]
+	if h.disk != nil {
+		if err := h.core.Recall(h.disk); err != nil {
+			n.Fatal(err)
+		}
+	}
+	f(h.core)
+	crash := 0
+	if !calm {
+		crash = rapid.IntRange(0, 40).Draw(n.T, "crash")
+	}
+	if crash == 1 { // before the commit
+		n.restart(i)
+		return false
+	}
+	fx := take(h.core, n.now)
+	for _, w := range fx.Writes {
+		h.disk = &w.Record
+	}
+	if crash == 2 { // after it
+		n.restart(i)
+		return false
+	}
+	n.carryOut(i, &fx)
+	return true
+}
+
+func (n *network) carryOut(i int, fx *Effects) {
+	h := &n.hosts[i]
+	for _, c := range fx.Plans {
+		if _, ran := h.ran[c.Key]; c.Kind == batch.CmdSubmit && !ran && !h.asked[c.Key] && !h.servers[c.Key] && !h.never[c.Key] {
+			h.queue[c.Key] = true
+		}
+	}
+	for _, c := range fx.Commands {
+		switch _, queued := h.queue[c.Key]; {
+		case c.Kind == batch.CmdCancel:
+			delete(h.queue, c.Key)
+			n.kill(i, c.Key)
+		case c.Kind == batch.CmdConfirm:
+			h.queue[c.Key] = true
+		case queued:
+			h.queue[c.Key] = c.Kind != batch.CmdHold
+		}
+	}
+	h.claims = append(h.claims, fx.Claims...)
+	n.bag = append(n.bag, fx.Messages...)
+}
+
+// kill ends what runs, and keeps what is being launched from running.
+func (n *network) kill(i int, key batch.Key) {
+	h := &n.hosts[i]
+	outcome, ran := h.ran[key]
+	switch {
+	case ran && outcome.End == 0:
+		if !n.wanted {
+			n.Fatal("a job is killed that nobody wants cancelled")
+		}
+		h.ran[key] = batch.Outcome{End: batch.EndCancelled}
+	case !ran && !h.never[key]:
+		h.servers[key] = true
+	}
+}
+
+// restart makes a core anew from the disk. It claims what may have been launched.
+func (n *network) restart(i int) {
+	h := &n.hosts[i]
+	h.core, h.claims = n.site(i), nil
+	if !n.selfish {
+		h.queue = map[batch.Key]bool{}
+	}
+	if h.disk == nil {
+		return
+	}
+	if j, err := h.disk.job(); err != nil {
+		n.Fatal(err)
+	} else if j.tombstone() {
+		return
+	}
+	if err := h.core.Restore([]Record{*h.disk}); err != nil {
+		n.Fatal(err)
+	}
+	var fates []Fate
+	for _, key := range h.core.Unsettled() {
+		f := Fate{Won: n.compete(i, key)}
+		if outcome := h.ran[key]; !f.Won && outcome.End != 0 {
+			f = ends(outcome.End)
+		} else if !f.Won {
+			f = runs(1)
+		}
+		fates = append(fates, f)
+	}
+	if err := h.core.Recover(n.now, fates); err != nil {
+		n.Fatal(err)
+	}
+	n.call(i, true, func(*Site) {})
+}
+
+// compete makes a claim for the server; false: the attempt has run.
+func (n *network) compete(i int, key batch.Key) bool {
+	h := &n.hosts[i]
+	if _, ran := h.ran[key]; ran {
+		return false
+	}
+	if !h.never[key] {
+		h.servers[key] = true
+	}
+	return true
+}
+
+// launch carries out a launch that was asked for.
+func (n *network) launch(i int, key batch.Key, dies bool) {
+	h := &n.hosts[i]
+	delete(h.asked, key)
+	_, ran := h.ran[key]
+	switch {
+	case h.servers[key] || h.never[key] || ran:
+	case dies:
+		h.never[key] = true
+	default:
+		h.ran[key] = batch.Outcome{}
+		n.starts++
+	}
+}
+
+// news tells a site what has become of an attempt, as often as one likes.
+func (n *network) news(i int, key batch.Key, calm bool) {
+	h := &n.hosts[i]
+	outcome, ran := h.ran[key]
+	switch {
+	case ran && outcome.End != 0:
+		n.call(i, calm, func(s *Site) { _, _ = s.Ended(n.now, key, outcome, nil) })
+	case ran:
+		n.call(i, calm, func(s *Site) { _, _ = s.Running(n.now, key, nil, nil) })
+	case h.never[key]:
+		n.call(i, calm, func(s *Site) { _, _ = s.Ended(n.now, key, neverRan, nil) })
+	case h.servers[key] && !h.asked[key]: // it was cancelled before it could be launched
+		n.call(i, calm, func(s *Site) {
+			if j := s.book.byID["a"]; j != nil && j.State == Cancelling {
+				_, _ = s.Ended(n.now, key, batch.Outcome{End: batch.EndCancelled}, nil)
+			}
+		})
+	}
+}
+
+// start is the batch system deciding to run an attempt.
+func (n *network) start(i int, key batch.Key, calm bool) {
+	if n.selfish {
+		delete(n.hosts[i].queue, key)
+		n.hosts[i].asked[key] = true
+		return
+	}
+	var err error
+	if n.call(i, calm, func(s *Site) { _, err = s.Starting(n.now, key) }) && err == nil {
+		delete(n.hosts[i].queue, key)
+		n.hosts[i].asked[key] = true
+	}
+}
+
+func (n *network) answerClaim(i int, calm bool) {
+	h := &n.hosts[i]
+	key := h.claims[0]
+	h.claims = h.claims[1:]
+	won := n.compete(i, key)
+	n.call(i, calm, func(s *Site) { s.Claimed(n.now, key, won) })
+}
+
+func (n *network) deliver(at int, keep, calm bool) {
+	m := n.bag[at]
+	if !keep {
+		n.bag = append(n.bag[:at:at], n.bag[at+1:]...)
+	}
+	for i, name := range hostNames {
+		if name != m.To {
+			continue
+		}
+		var reply Message
+		var some bool
+		if n.call(i, calm, func(s *Site) { reply, some = s.Receive(n.now, n.attach(&m), idle("a", n.now.Add(batch.Hour))) }) && some {
+			n.bag = append(n.bag, reply)
+		}
+	}
+}
+
+// attach gives a Reserve the dossier that a restarted core has not in memory.
+func (n *network) attach(m *Message) *Message {
+	if m.Kind != Reserve || m.Parcel.Dossier != nil {
+		return m
+	}
+	c, p := *m, *m.Parcel
+	p.Dossier = &Dossier{Request: Request{Menu: menu(2, 10)}}
+	c.Parcel = &p
+	return &c
+}
+
+// job returns what a site knows of the job, in memory or on its disk.
+func (n *network) job(i int) Job {
+	h := &n.hosts[i]
+	if j := h.core.book.byID["a"]; j != nil {
+		return *j
+	}
+	if h.disk == nil {
+		return Job{}
+	}
+	j, err := h.disk.job()
+	if err != nil {
+		n.Fatal(err)
+	}
+	return *j
+}
+
+func authority(s State) bool { return s != Absent && s != Gone && s != Incoming }
+
+// check is the model's: one site at most can start the job, runs it or has run it,
+// and from the beginning on one has authority over it or hands it over, with all
+// that it knows, to one that holds a place for it.
+func (n *network) check() {
+	live, handover := 0, 0
+	for i := range n.hosts {
+		h, j := &n.hosts[i], n.job(i)
+		if problem := j.problem(); problem != "" && j.ID != "" {
+			n.Fatalf("at %s the job is %v: %s", hostNames[i], j.State, problem)
+		}
+		alive := authority(j.State) || len(h.ran) > 0
+		for key := range h.asked {
+			alive = alive || !h.servers[key] && !h.never[key]
+		}
+		if alive {
+			live++
+			continue
+		}
+		if j.State != Gone && (j.Transit == nil || j.Transit.Gone == 0) || j.Transit.Acked || !j.Kept {
+			continue
+		}
+		for k := range n.hosts {
+			if o := n.job(k); o.State == Incoming && o.Epoch == j.Transit.Gone && o.Transit.Peer == hostNames[i] && j.MovedTo() == hostNames[k] {
+				handover++
+			}
+		}
+	}
+	if live > 1 || live+handover != 1 || n.starts > 1 {
+		for i := range n.hosts {
+			j := n.job(i)
+			n.Logf("%s: %v epoch %d under %d, %+v, ran %v, asked %v", hostNames[i], j.State, j.Epoch, j.Under, j.Transit, n.hosts[i].ran, n.hosts[i].asked)
+		}
+		n.Fatalf("%d sites have authority, %d hand the job over, it was started %d times", live, handover, n.starts)
+	}
+}
+
+// pick returns one of some attempts, in an order that is the same in every run.
+func pick[V any](t *rapid.T, set map[batch.Key]V) (batch.Key, bool) {
+	var best batch.Key
+	found := false
+	for key := range set {
+		if !found || key.Epoch > best.Epoch || key.Epoch == best.Epoch && key.Attempt > best.Attempt {
+			best, found = key, true
+		}
+	}
+	if found && rapid.IntRange(0, 3).Draw(t, "older") == 0 {
+		for key := range set {
+			if key.Epoch < best.Epoch || key.Epoch == best.Epoch && key.Attempt < best.Attempt {
+				best = key
+			}
+		}
+	}
+	return best, found
+}
+
+// step is anything that may happen.
+func (n *network) step() {
+	i := rapid.IntRange(0, len(n.hosts)-1).Draw(n.T, "site")
+	for k := range n.hosts { // where the job is there is more to do
+		if authority(n.job(k).State) && rapid.IntRange(0, 2).Draw(n.T, "elsewhere") > 0 {
+			i = k
+		}
+	}
+	h := &n.hosts[i]
+	other := hostNames[(i+rapid.IntRange(1, 2).Draw(n.T, "other"))%len(hostNames)]
+	switch rapid.IntRange(0, 15).Draw(n.T, "step") {
+	case 0, 1, 2, 3, 4:
+		if len(n.bag) > 0 {
+			n.deliver(rapid.IntRange(max(0, len(n.bag)-8), len(n.bag)-1).Draw(n.T, "message"), rapid.Bool().Draw(n.T, "keep"), false)
+		}
+	case 5, 6, 7:
+		seen := n.job(i).Epoch
+		n.call(i, false, func(s *Site) {
+			_, _ = s.Move(n.now, Order{Job: "a", To: other, Seen: seen}, idle("a", n.now.Add(batch.Hour)))
+		})
+	case 8:
+		n.call(i, false, func(s *Site) { _, _ = s.Hold(n.now, "r", batch.Minute, nil) })
+	case 9:
+		n.call(i, false, func(s *Site) { _, _ = s.Place(n.now, "r", "", []Placement{{Job: "a", To: other}}) })
+	case 10:
+		if n.now = min(max(h.core.Wake(), n.now), n.now.Add(batch.Hour)); true {
+			n.call(i, false, func(s *Site) { s.Tick(n.now) })
+		}
+	case 11, 12:
+		if len(h.claims) > 0 {
+			n.answerClaim(i, false)
+		}
+	case 13:
+		if rapid.IntRange(0, 4).Draw(n.T, "cancel") == 0 {
+			n.wanted = true
+			n.call(i, false, func(s *Site) { _, _ = s.Cancel(n.now, "a") })
+		}
+	case 14:
+		if key, some := pick(n.T, h.queue); some && rapid.IntRange(0, 2).Draw(n.T, "start") == 0 {
+			n.start(i, key, false)
+		}
+		if key, some := pick(n.T, h.asked); some {
+			n.launch(i, key, rapid.Bool().Draw(n.T, "dies"))
+		}
+	case 15:
+		set := h.never
+		if len(h.ran) > 0 && rapid.Bool().Draw(n.T, "of one that ran") {
+			set = map[batch.Key]bool{}
+			for key, outcome := range h.ran {
+				if set[key] = true; outcome.End == 0 && rapid.Bool().Draw(n.T, "ends") {
+					h.ran[key] = batch.Outcome{End: batch.EndDone}
+				}
+			}
+		}
+		if key, some := pick(n.T, set); some {
+			n.news(i, key, false)
+		}
+	}
+}
+
+// settle lets everything come to its end: no more orders and faults, and every
+// message arrives in the end, because those that matter are repeated.
+func (n *network) settle() {
+	n.bag = nil
+	for range 200 {
+		n.now = n.now.Add(batch.Minute)
+		for i := range n.hosts {
+			h := &n.hosts[i]
+			n.call(i, true, func(s *Site) { s.Tick(n.now) })
+			for len(h.claims) > 0 {
+				n.answerClaim(i, true)
+			}
+			for key, free := range h.queue {
+				if free {
+					n.start(i, key, true)
+				}
+			}
+			for key := range h.asked {
+				n.launch(i, key, false)
+			}
+			for key, outcome := range h.ran {
+				if outcome.End == 0 {
+					h.ran[key] = batch.Outcome{End: batch.EndDone}
+				}
+				n.news(i, key, true)
+			}
+			for _, set := range []map[batch.Key]bool{h.never, h.servers} {
+				for key := range set {
+					n.news(i, key, true)
+				}
+			}
+		}
+		for len(n.bag) > 0 {
+			n.deliver(0, false, true)
+		}
+		n.check()
+		if n.over() {
+			return
+		}
+	}
+	for i := range n.hosts {
+		j := n.job(i)
+		n.Logf("%s: %v epoch %d under %d attempt %d, %+v, queue %v, ran %v, asked %v, claims %v", hostNames[i], j.State, j.Epoch, j.Under, j.Attempt,
+			j.Transit, n.hosts[i].queue, n.hosts[i].ran, n.hosts[i].asked, n.hosts[i].claims)
+	}
+	n.Fatal("it does not come to an end")
+}
+
+// over says whether the job has ended at one site, and the others know nothing that
+// is not settled.
+func (n *network) over() bool {
+	ended := 0
+	for i := range n.hosts {
+		switch j := n.job(i); {
+		case j.State == Gone && j.Transit.Acked, j.State == Absent:
+		case j.State.Final() && j.State != Gone:
+			ended++
+			if j.State == Cancelled && !n.wanted {
+				n.Fatal("it is cancelled, which nobody wanted")
+			}
+			if j.State == Done != (n.starts == 1 && n.hosts[i].ran[j.Key()].End == batch.EndDone) {
+				n.Fatalf("it is %v, and was started %d times", j.State, n.starts)
+			}
+		default:
+			return false
+		}
+	}
+	return ended == 1
+}
+
+func TestAJobIsNeverLostOrDoubledBetweenSites(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := newNetwork(t)
+		n.call(0, true, func(s *Site) {
+			_, _ = s.Submit(n.now, Submission{ID: "a", Request: &Request{Menu: menu(2, 10)}}, instant{})
+		})
+		n.check()
+		for range rapid.IntRange(20, 200).Draw(t, "steps") {
+			n.step()
+			n.check()
+		}
+		n.settle()
+	})
+}
