@@ -32,9 +32,9 @@ func (e *UnknownError) Error() string {
 func (e *UnknownError) Unwrap() error { return e.Err }
 
 // PatienceError says that something was tried for as long as patience lasted. Of
-// a submission it says that no server has the job.
+// a submission it says that no server has accepted it.
 type PatienceError struct {
-	Job    string   // ID; empty when it is about none
+	Job    string   // ID; empty of a submission, and when it is about no job
 	Target Target   // the server that was last tried; zero when it was an agent
 	After  Duration // how long it was tried
 	Tries  int      // how many calls failed in a row

@@ -230,7 +230,7 @@ func (s *Submission) wait(now Time, err error) Action {
 	case s.silent:
 		return s.fail(now, err)
 	}
-	return s.fail(now, s.retry.gaveUp(now, s.job, s.place, err))
+	return s.fail(now, s.retry.gaveUp(now, "", s.place, err))
 }
 
 func (s *Submission) fail(now Time, err error) Action {

@@ -45,7 +45,7 @@ type benchServer struct {
 	dir  string
 	cmd  *exec.Cmd
 	log  *bytes.Buffer
-	done chan error
+	done chan struct{} // closed when it has ended
 }
 
 // startBenchServer starts a server in a directory of its own.
@@ -58,7 +58,7 @@ func startBenchServer(a *app) (_ *benchServer, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("start a server: %w", err)
 	}
-	s := &benchServer{dir: dir, log: &bytes.Buffer{}, done: make(chan error, 1)}
+	s := &benchServer{dir: dir, log: &bytes.Buffer{}, done: make(chan struct{})}
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("start a server: %w\n%s", errors.Join(err, os.RemoveAll(dir)), s.log)
@@ -88,7 +88,8 @@ func startBenchServer(a *app) (_ *benchServer, err error) {
 		s.url = v.URL
 		up <- err
 		_, _ = io.Copy(io.Discard, out)
-		s.done <- s.cmd.Wait()
+		_ = s.cmd.Wait()
+		close(s.done)
 	}()
 	timer := time.NewTimer(benchStart)
 	defer timer.Stop()

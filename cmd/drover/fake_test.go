@@ -148,6 +148,11 @@ func (f serverFace) GetJob(context.Context, *droverv1.GetJobRequest) (*droverv1.
 	return &droverv1.GetJobResponse{Job: f.job()}, nil
 }
 
+// WatchJob breaks off, as the server of a site does that is lost.
+func (f serverFace) WatchJob(context.Context, *droverv1.WatchJobRequest, *connect.ServerStream[droverv1.WatchJobResponse]) error {
+	return connect.NewError(connect.CodeUnavailable, errors.New("lost"))
+}
+
 func refuse(code connect.Code, d *droverv1.ErrorDetail) error {
 	e := connect.NewError(code, errors.New(d.GetMessage()))
 	if detail, err := connect.NewErrorDetail(d); err == nil {

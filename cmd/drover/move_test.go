@@ -113,3 +113,10 @@ func TestNewAttemptsNeedAnIdempotentRequest(t *testing.T) {
 	f.expect(t, exitUsage, `^$`, `--rerun-after needs --idempotent`, "call", "lu", "--rerun-after", "1m")
 	f.expect(t, exitUsage, `^$`, `--rerun-after -1s`, "wait", movingJob, "--rerun-after=-1s")
 }
+
+func TestASilentSiteIsNamedWithWhatWasTried(t *testing.T) {
+	f := newFakeGrid(t)
+	f.expect(t, exitUnavailable, `^$`,
+		`job `+movingJob+`: gave up after \S+ and \d+ tr(y|ies), the last at site lyon: (.|\n)*hint: what the job does is unknown while site lyon is silent`,
+		"wait", movingJob, "--patience", "300ms")
+}

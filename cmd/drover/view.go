@@ -40,8 +40,11 @@ func errorViewOf(err error, code int) errorView {
 		v.Reason, v.Job, v.Retryable = "unknown", e.Job, false
 		v.Hint = fmt.Sprintf("it may run; drover job %s asks for it", e.Job)
 	}
-	if e, ok := errors.AsType[*session.PatienceError](err); ok {
+	if e, ok := errors.AsType[*session.PatienceError](err); ok && e.Job != "" {
 		v.Job = e.Job
+		if e.Target.Site != "" {
+			v.Hint = fmt.Sprintf("what the job does is unknown while site %s is silent; the same command later, or with a longer --patience, may tell", e.Target.Site)
+		}
 	}
 	return v
 }
