@@ -82,6 +82,15 @@ func TestLoadReadsServicesByName(t *testing.T) {
 	}
 }
 
+func TestAServiceIsRestartableOnlyIfItSaysSo(t *testing.T) {
+	for text, want := range map[string]bool{"": false, "    restartable: false\n": false, "    restartable: true\n": true} {
+		c := load(t, strings.Replace(good, "    doc: Renders.\n", "    doc: Renders.\n"+text, 1))
+		if got := service(t, c, "render").Restartable; got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
+
 func TestUnknownServiceListsTheKnownOnes(t *testing.T) {
 	_, err := load(t, good).Service("lux")
 	var unknown *UnknownService
@@ -108,7 +117,7 @@ func TestLoadReportsEveryProblemWithItsLineAndKey(t *testing.T) {
 		{"missing", "services: []\n", []string{"c.yaml:1: version: missing"}},
 		{"unknown key at the top", "version: 1\nservice: 1\nservices: []\n", []string{"c.yaml:2: service: unknown key, accepted: services, version"}},
 		{"unknown keys", service + "    modle: 1\n    comand: 2\n" + model, []string{
-			"c.yaml:6: services[0].modle: unknown key, accepted: args, command, doc, env, memory, model, name, walltime",
+			"c.yaml:6: services[0].modle: unknown key, accepted: args, command, doc, env, memory, model, name, restartable, walltime",
 			"c.yaml:7: services[0].comand: unknown key",
 		}},
 		{"key twice", service + model + "    doc: B\n", []string{"c.yaml:7: services[0].doc: given twice"}},
@@ -124,6 +133,8 @@ func TestLoadReportsEveryProblemWithItsLineAndKey(t *testing.T) {
 		{"placeholder", head + "  - name: a\n    doc: A.\n    command: [a, \"{n}\"]\n" + model, []string{`c.yaml:5: services[0].command[1]: placeholder "n"`}},
 		{"open brace", head + "  - name: a\n    doc: A.\n    command: [a, \"{width\"]\n" + model, []string{`c.yaml:5: services[0].command[1]: placeholder "width"`}},
 		{"single brace", head + "  - name: a\n    doc: A.\n    command: [a, \"}\"]\n" + model, []string{`c.yaml:5: services[0].command[1]: single }`}},
+		{"restartable", service + "    restartable: yes\n" + model, []string{`c.yaml:6: services[0].restartable: got "yes", accepted: true (`}},
+		{"restartable list", service + "    restartable: [true]\n" + model, []string{"c.yaml:6: services[0].restartable: got a list, accepted: true ("}},
 		{"environment", service + "    env: {DROVER_X: 1, 9: 2, C: [3]}\n" + model, []string{
 			"c.yaml:6: services[0].env.DROVER_X: accepted", "c.yaml:6: services[0].env.9: accepted", "c.yaml:6: services[0].env.C: got a list",
 		}},
