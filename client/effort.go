@@ -46,7 +46,7 @@ func (e *effort) submit(ctx context.Context) (*Job, error) {
 		}
 		job, err := e.client.attempt(ctx, e.request, avoid)
 		if !e.again(err) {
-			return job, final(err)
+			return job, e.final(err)
 		}
 	}
 }
@@ -70,7 +70,7 @@ func (e *effort) watch(ctx context.Context, job *Job) (*Job, error) {
 			if last == nil {
 				last = job
 			}
-			return last, final(err)
+			return last, e.final(err)
 		}
 		next, err := e.submit(ctx)
 		if err != nil {
@@ -97,11 +97,15 @@ func (e *effort) again(err error) bool {
 }
 
 // final returns what there is to say when there is no further attempt.
-func final(err error) error {
-	if l, ok := errors.AsType[*lostError](err); ok {
-		return l.err
+func (e *effort) final(err error) error {
+	l, ok := errors.AsType[*lostError](err)
+	switch {
+	case !ok:
+		return err
+	case e.request.service == "":
+		return fmt.Errorf("%w; it was not started anew, because nobody who answers knows its request", l.err)
 	}
-	return err
+	return l.err
 }
 
 // discard sees to it that an attempt that was lost is not executed, for as long

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -182,4 +183,19 @@ func TestWaitersCanStartAnewWhatTheirJobsRecordAllows(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestAJobThatNobodyKnowsTheRequestOfIsNotStartedAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, c := newWorld(t, patient(5*time.Second))
+		w.agent.at("a", 0)
+		w.down("a")
+		_, err := c.WatchRerun(t.Context(), id, 10*time.Second, func(*Job) {})
+		if gave, ok := errors.AsType[*session.PatienceError](err); !ok || gave.After != 10_000_000 || !strings.Contains(err.Error(), "not started anew") {
+			t.Errorf("error %v", err)
+		}
+		if len(w.b.sent()) > 0 {
+			t.Error("something was submitted")
+		}
+	})
 }

@@ -65,8 +65,13 @@ func (c *jobCmd) Run(a *app) error {
 	row("width", "%d", j.Shape.Width)
 	row("walltime", "%s", span(j.Shape.Walltime))
 	row("submitted", "%s", clock(j.Submitted))
-	row("started", "%s (estimated %s)", clock(j.Started), clock(j.Submitted.Add(j.EstimatedWait)))
-	row("ended", "%s (%s %s)", clock(j.Ended), j.EstimateKind, clock(j.Submitted.Add(j.EstimatedCompletion)))
+	if j.EstimateKind == "" { // of a job that an agent remembers, as its site does not answer
+		row("started", "%s", clock(j.Started))
+		row("ended", "%s", clock(j.Ended))
+	} else {
+		row("started", "%s (estimated %s)", clock(j.Started), clock(j.Submitted.Add(j.EstimatedWait)))
+		row("ended", "%s (%s %s)", clock(j.Ended), j.EstimateKind, clock(j.Submitted.Add(j.EstimatedCompletion)))
+	}
 	for _, o := range j.Outputs {
 		row("output", "%s, %d bytes", o.Argument, o.Size)
 	}
@@ -146,7 +151,7 @@ func (c *queueCmd) Run(a *app) error {
 	t := newTable(a.stdout, table.Row{"job", "service", "owner", "site", "state", "width", "submitted", "started", "ends", "note"}, "width")
 	for _, j := range list.Jobs {
 		end := j.Ended
-		if end.IsZero() {
+		if end.IsZero() && j.EstimateKind != "" {
 			end = j.Submitted.Add(j.EstimatedCompletion)
 		}
 		t.AppendRow(table.Row{
