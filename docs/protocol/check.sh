@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks move.pml: the rules as they are must show no error, within bounds that
-# take about two minutes, and every planted fault must show one. `make model`.
+# take a minute, and every planted fault must show one. `make model`.
 # check.sh NAME... runs only these lines.
 set -euo pipefail
 model=$(cd "$(dirname "$0")" && pwd)/move.pml
