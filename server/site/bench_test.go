@@ -2,9 +2,11 @@ package site
 
 import (
 	"fmt"
+	"runtime"
 	"testing"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/server/catalogue"
 )
 
 func BenchmarkSubmitAMenuAndRun(b *testing.B) {
@@ -26,5 +28,33 @@ func BenchmarkSubmitAMenuAndRun(b *testing.B) {
 		}
 		_, _ = s.Running(1, j.Key(), nil, nil)
 		_, _ = s.Ended(2, j.Key(), batch.Outcome{End: batch.EndDone}, nil)
+	}
+}
+
+// BenchmarkWaiting reports what the core keeps of a waiting job: itself, its place
+// in the map and the order, and nothing that a driver holds.
+func BenchmarkWaiting(b *testing.B) {
+	const jobs = 100_000
+	for range b.N {
+		var (
+			before, after runtime.MemStats
+			fx            Effects
+		)
+		s := newSite(b, "", 1000, Exhaustive)
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		for i := range jobs {
+			id := batch.JobID(fmt.Sprintf("01900000-0000-7000-8000-%012x", i))
+			r := &Request{Service: "lu", Owner: "ada", Menu: menu(4, int64(i%1000)+1), Memory: 1 << 30, Arguments: map[string]catalogue.Value{"n": catalogue.Int(int64(i))}}
+			if _, err := s.Submit(0, Submission{ID: id, Request: r}, instant{}); err != nil {
+				b.Fatal(err)
+			}
+			s.Take(0, &fx)
+			s.Shed(id)
+		}
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/jobs, "B/job")
+		runtime.KeepAlive(s)
 	}
 }

@@ -19,6 +19,12 @@ type Job struct {
 	Withdrawn bool // it is never accepted by Submit here
 	Kept      bool // the dossier and the files are here: false of a tombstone
 
+	// These stand here because there is room: it makes a job 16 bytes smaller.
+	busy  bool  // holds processors
+	dirty bool  // changed since the last Take
+	fresh bool  // its dossier was not written yet
+	tries uint8 // of the message that is repeated now
+
 	Service   string
 	Owner     string
 	Shape     batch.Shape // what it got
@@ -36,10 +42,6 @@ type Job struct {
 	fingerprint fingerprint // of the request
 	index       int32       // in the book
 	slot        int32       // in the timers, from 1; 0: it has none
-	tries       uint8       // of the message that is repeated now
-	busy        bool        // holds processors
-	dirty       bool        // changed since the last Take
-	fresh       bool        // its dossier was not written yet
 }
 
 // Needs is what planners are told of a job beside its shape.

@@ -38,7 +38,7 @@ func (s *Site) Submit(now batch.Time, sub Submission, planner Planner) (Job, err
 	if s.draining {
 		return Job{}, s.drains()
 	}
-	j := &Job{ID: sub.ID, Attempt: 1, Submitted: now}
+	j := &Job{ID: sub.ID, Attempt: 1, Submitted: now, fingerprint: print}
 	if err := s.admit(now, j, &Dossier{Request: *sub.Request, Decision: sub.Decision}, planner); err != nil {
 		return Job{}, err
 	}
@@ -58,7 +58,6 @@ func (s *Site) admit(now batch.Time, j *Job, d *Dossier, planner Planner) error 
 	}
 	spec := &s.scratch.job
 	j.Kept, j.Dossier, j.fresh = true, d, true
-	j.fingerprint = d.Request.fingerprint()
 	j.Service, j.Owner = intern(d.Request.Service), intern(d.Request.Owner)
 	j.Estimate, j.Shape = quote, quote.Shape
 	j.Started, j.Ended = batch.Never, batch.Never
