@@ -85,6 +85,19 @@ func TestAJobThatCannotLeaveStaysAndIsTriedAgain(t *testing.T) {
 	g.knows(t, "full", "fixed", droverv1.JobState_JOB_STATE_WAITING)
 }
 
+func TestASiteThatTookJobsAgainMeanwhileKeepsThem(t *testing.T) {
+	lyon := (&fakeServer{name: "lyon", services: lists("lu"), jobs: []*droverv1.Job{waiting("lyon", "a")}}).start(t)
+	near := (&fakeServer{name: "near", services: lists("lu"), estimate: answers(quote(1, 1, 1))}).start(t)
+	connected(lyon, near)
+	g := newGrid(t, func(c *Config) { c.Poll = time.Hour }, lyon, near)
+	g.knows(t, "lyon", "a", droverv1.JobState_JOB_STATE_WAITING)
+	sites, peers := g.agent.known() // as of a time when it drained
+	to, err := g.agent.moveAway(context.Background(), eviction{site: sites[0], peer: peers[0], job: "a"})
+	if to != "" || outcomeOf(err) != mapping.Overtaken || len(lyon.life.orders) != 0 {
+		t.Errorf("to %q, %v; orders %v", to, err, lyon.life.orders)
+	}
+}
+
 func TestFailedOrdersAreToldApart(t *testing.T) {
 	because := func(r rpcface.Reason) error { return fmt.Errorf("order: %w", &problem{Reason: r}) }
 	for _, c := range []struct {

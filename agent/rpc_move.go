@@ -130,8 +130,16 @@ func (a *Agent) order(ctx context.Context, at *located, to *droverv1.Target, ord
 }
 
 // moveAway has a job of a draining site moved to the best other one, whose name
-// it returns.
+// it returns. The site is asked first whether it still drains: what the agent
+// knows is as old as its last poll.
 func (a *Agent) moveAway(ctx context.Context, e eviction) (string, error) {
+	q := askOne(ctx, a, e.site, e.peer, func(ctx context.Context, p *peer) (mapping.Load, error) { return p.status(ctx) })
+	if q.missing != mapping.Answered {
+		return "", q.problem
+	}
+	if a.heard(e.site.Name, q.value); !q.value.Draining {
+		return "", &problem{Reason: notWaiting, Message: "the site does not drain any more"}
+	}
 	r := askOne(ctx, a, e.site, e.peer, func(ctx context.Context, p *peer) (*droverv1.GetJobResponse, error) {
 		return p.client.GetJob(ctx, &droverv1.GetJobRequest{JobId: e.job})
 	})
