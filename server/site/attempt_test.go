@@ -38,6 +38,21 @@ func TestAnAttemptThatNeverRanIsFollowedByAnotherOne(t *testing.T) {
 	}
 }
 
+func TestAnAttemptThatIsLaunchedHasItsPlaces(t *testing.T) {
+	s, key := in(t, Waiting)
+	places := []batch.Location{{Node: 1, Processors: 2}}
+	if _, err := s.Starting(1, key, places...); err != nil {
+		t.Fatal(err)
+	}
+	places[0].Node = 9
+	if w := take(s, 1).Writes[0].Record; w.State != "starting" || len(w.Run.Places) != 1 || w.Run.Places[0].Node != 1 {
+		t.Errorf("%+v", w.Run)
+	}
+	if j, err := s.Ended(2, key, neverRan, nil); err != nil || j.Run != nil {
+		t.Errorf("the next attempt has its places: %+v %v", j.Run, err)
+	}
+}
+
 func TestAttemptsAreBounded(t *testing.T) {
 	for name, outcome := range map[string]batch.Outcome{"never ran": neverRan, "lost": lost} {
 		t.Run(name, func(t *testing.T) {

@@ -92,3 +92,18 @@ func TestAPlannersOwnEndsCount(t *testing.T) {
 		}
 	}
 }
+
+func TestTheEndOfAJobIsWrittenOnce(t *testing.T) {
+	for state := Waiting; state <= Incoming; state++ {
+		s, _ := in(t, state)
+		s.change(s.book.byID["a"], func() {})
+		fx := take(s, 1)
+		if want := state.Final() && state != Gone; fx.Writes[0].Ended() != want {
+			t.Errorf("%v: ended %v", state, !want)
+		}
+		_ = s.Forget("a")
+		if fx := take(s, 2); len(fx.Writes) > 0 && fx.Writes[0].Ended() {
+			t.Errorf("%v: forgotten, and ended again", state)
+		}
+	}
+}
