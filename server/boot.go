@@ -89,6 +89,7 @@ func (s *Server) takeUp(fates []site.Fate) error {
 		return err
 	}
 	s.release()
+	s.fx = site.Effects{} // there were as many plans as jobs that wait
 	s.keepFinished()
 	stray, err := s.data.clear(s.core.Knows)
 	if err != nil {

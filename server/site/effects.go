@@ -79,7 +79,13 @@ func (s *Site) Take(now batch.Time, out *Effects) {
 		Plans: s.fx.Plans[:0], Commands: s.fx.Commands[:0], Claims: s.fx.Claims[:0],
 		Messages: s.fx.Messages[:0], Discard: s.fx.Discard[:0],
 	}
+	if cap(s.fx.Plans) > mostKept { // those of a restart, which come once
+		s.fx.Plans, s.dirty = nil, nil
+	}
 }
+
+// mostKept bounds the plans whose memory is kept for the next ones.
+const mostKept = 4096
 
 // Plans moves the plans that have gathered to the end of dst: those of a batch
 // system that takes them early.
