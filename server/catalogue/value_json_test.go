@@ -30,7 +30,8 @@ func alike(a, b Value) bool {
 
 func TestValuesComeBackFromJSONAsTheyWere(t *testing.T) {
 	for _, v := range []Value{
-		{}, Int(0), Int(math.MaxInt64), Int(math.MinInt64), Bool(false), Bool(true), String(""), String("a\"\n\x00 <ü>"), Text(""), Text("3"),
+		{},
+		Int(0), Int(math.MaxInt64), Int(math.MinInt64), Bool(false), Bool(true), String(""), String("a\"\n\x00 <ü>"), Text(""), Text("3"),
 		Float(0), Float(math.Copysign(0, -1)), Float(0.1), Float(math.MaxFloat64), Float(math.SmallestNonzeroFloat64), Float(math.Inf(1)), Float(math.Inf(-1)),
 		FileIn(File{}), FileIn(File{SHA256: "ab", Size: math.MaxInt64, Name: "x"}),
 	} {

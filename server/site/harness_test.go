@@ -92,15 +92,6 @@ func refused(t testing.TB, err error, reason, field string) {
 	}
 }
 
-// orders returns the kinds of commands, for comparison.
-func orders(cmds []batch.Command) []batch.CommandKind {
-	var kinds []batch.CommandKind
-	for _, c := range cmds {
-		kinds = append(kinds, c.Kind)
-	}
-	return kinds
-}
-
 // kinds returns the kinds of messages, for comparison.
 func kinds(messages []Message) []MessageKind {
 	var out []MessageKind

@@ -176,7 +176,7 @@ func TestWhatAnAnswerDoes(t *testing.T) {
 		if fx := take(s, 2); tt.want != tt.from || tt.from != Gone {
 			same(t, tt.kind.String(), kinds(fx.Messages), tt.sent)
 		}
-		if acked := tt.from == Gone && (tt.kind == Confirmed || tt.kind == Superseded); acked != (j.Transit.Acked) {
+		if acked := tt.from == Gone && (tt.kind == Confirmed || tt.kind == Superseded); acked != j.Transit.Acked {
 			t.Errorf("%v takes %v: acknowledged %v", tt.from, tt.kind, j.Transit.Acked)
 		} else if !acked && tt.want == tt.from && j != before {
 			t.Errorf("%v takes %v: changed", tt.from, tt.kind)

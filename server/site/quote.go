@@ -50,24 +50,21 @@ func (s *Site) Quote(now batch.Time, q Question, planner Planner) (Quote, error)
 		return Quote{}, s.drains()
 	}
 	s.scratch.shapes = s.scratch.shapes[:0]
-	quote, _, err := s.quote(now, q, &s.scratch.job, planner)
-	return quote, err
+	return s.quote(now, q, &s.scratch.job, planner)
 }
 
 // quote fills job with what the planner is told and returns the best shape's
 // quote.
-func (s *Site) quote(now batch.Time, q Question, job *batch.Job, planner Planner) (Quote, catalogue.Values, error) {
-	values, err := s.prepare(q.Request, job)
-	if err != nil {
-		return Quote{}, values, err
+func (s *Site) quote(now batch.Time, q Question, job *batch.Job, planner Planner) (Quote, error) {
+	if err := s.prepare(q.Request, job); err != nil {
+		return Quote{}, err
 	}
 	menu := s.scratch.shapes
 	c, ok := s.tuner.tune(now, batch.Ask{Job: job, Shapes: menu, From: from(now, q)}, planner)
 	if !ok {
-		return Quote{}, values, ErrNoPlan
+		return Quote{}, ErrNoPlan
 	}
-	quote, err := s.conclude(now, q.Request, menu, c)
-	return quote, values, err
+	return s.conclude(now, q.Request, menu, c)
 }
 
 // Quotes answers many questions, each as if it were alone, and fills out, which
@@ -86,8 +83,7 @@ func (s *Site) Quotes(now batch.Time, qs []Question, out []Answer, planner Plann
 	}
 	for i := range qs {
 		begin := len(sc.shapes)
-		_, err := s.prepare(qs[i].Request, &sc.jobs[i])
-		out[i] = Answer{Err: err}
+		out[i] = Answer{Err: s.prepare(qs[i].Request, &sc.jobs[i])}
 		sc.spans = append(sc.spans, span{begin, len(sc.shapes)})
 	}
 	// The asks are made only now: the buffer of shapes moves while it grows.
@@ -126,7 +122,7 @@ func from(now batch.Time, q Question) batch.Time {
 
 // prepare appends a request's menu to scratch.shapes and fills job. The menu has
 // at least one shape, or there is a *Refusal.
-func (s *Site) prepare(r *Request, job *batch.Job) (catalogue.Values, error) {
+func (s *Site) prepare(r *Request, job *batch.Job) error {
 	var (
 		values  catalogue.Values
 		service *catalogue.Service
@@ -138,10 +134,10 @@ func (s *Site) prepare(r *Request, job *batch.Job) (catalogue.Values, error) {
 	}
 	if s.config.Catalogue != nil {
 		if service, err = s.config.Catalogue.Service(r.Service); err != nil {
-			return values, refusalOf(err)
+			return refusalOf(err)
 		}
 		if values, err = service.Bind(r.Arguments); err != nil {
-			return values, refusalOf(err)
+			return refusalOf(err)
 		}
 		if job.Memory == 0 {
 			job.Memory = service.Memory
@@ -152,15 +148,15 @@ func (s *Site) prepare(r *Request, job *batch.Job) (catalogue.Values, error) {
 	}
 	switch {
 	case len(r.Menu) > 0:
-		return values, s.offer(r.Menu, job.Memory)
+		return s.offer(r.Menu, job.Memory)
 	case service == nil:
-		return values, refuse(ReasonBadValue, "request.shapes", "at least one shape", "no shapes, and this site has no catalogue")
+		return refuse(ReasonBadValue, "request.shapes", "at least one shape", "no shapes, and this site has no catalogue")
 	}
 	shapes, err := service.Shapes(values, catalogue.Want{Width: r.Width, Walltime: r.Walltime}, s.width, s.config.Speed)
 	if err != nil {
-		return values, refusalOf(err)
+		return refusalOf(err)
 	}
-	return values, s.fit(shapes, job.Memory)
+	return s.fit(shapes, job.Memory)
 }
 
 // offer appends those shapes of a client's menu that this site can have, at its

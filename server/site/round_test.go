@@ -156,7 +156,9 @@ func TestPlaceEndsARound(t *testing.T) {
 		{Job: "c", Shape: wide},
 		{Job: "f", To: "t", MinGain: 5},
 		{Job: "a"},
-		{Job: "g"}, {Job: "e"}, {Job: "unknown"}, // not held any more, or never
+		{Job: "g"},
+		{Job: "e"},
+		{Job: "unknown"}, // not held any more, or never
 	})
 	if err != nil || names(out) != "cfage" {
 		t.Fatalf("%s %v", names(out), err)

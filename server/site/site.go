@@ -72,8 +72,10 @@ func (c *Config) Validate() error {
 		d    batch.Duration
 		more batch.Duration
 	}{
-		{"patience.first", c.Patience.First, 0}, {"patience.longest", c.Patience.Longest, c.Patience.First},
-		{"patience.move", c.Patience.Move, 0}, {"patience.idle", c.Patience.Idle, 0},
+		{"patience.first", c.Patience.First, 0},
+		{"patience.longest", c.Patience.Longest, c.Patience.First},
+		{"patience.move", c.Patience.Move, 0},
+		{"patience.idle", c.Patience.Idle, 0},
 	} {
 		if p.d < 0 || p.d > 0 && p.d < p.more {
 			errs = append(errs, fmt.Errorf("%s: %v, accepted: 0 (the default) or at least %v", p.key, p.d, p.more))

@@ -52,7 +52,7 @@ func (s *Site) Submit(now batch.Time, sub Submission, planner Planner) (Job, err
 // known already is changed only when there is no error.
 func (s *Site) admit(now batch.Time, j *Job, d *Dossier, planner Planner) error {
 	s.scratch.shapes = s.scratch.shapes[:0]
-	quote, _, err := s.quote(now, Question{Request: &d.Request}, &s.scratch.job, planner)
+	quote, err := s.quote(now, Question{Request: &d.Request}, &s.scratch.job, planner)
 	if err != nil {
 		return err
 	}
