@@ -49,7 +49,7 @@ func TestNothingIsLostAndNothingRunsTwice(t *testing.T) {
 	defer calm()
 	var rage sync.WaitGroup
 	rage.Go(func() { c.rage(raging) })
-	jobs := c.submitAll(ctx, grid, rage.Go, raging)
+	jobs := c.submitAll(ctx, raging, grid, rage.Go)
 	c.rageOn(ctx)
 	calm()
 	rage.Wait()
@@ -129,7 +129,7 @@ services:
 func freePorts(t *testing.T, n int) []int {
 	var ports []int
 	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+		l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -167,7 +167,7 @@ func (c *chaos) begin() {
 // start starts a process. One that cannot, because its predecessor still has the
 // port for a moment, is started again by revive or the next time it is killed.
 func (c *chaos) start(v *victim) {
-	v.cmd = exec.Command(c.program, v.args...)
+	v.cmd = exec.CommandContext(c.t.Context(), c.program, v.args...)
 	v.cmd.Stdout, v.cmd.Stderr = v.log, v.log
 	v.cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
 	if err := v.cmd.Start(); err != nil {
@@ -308,7 +308,7 @@ func (c *chaos) client() *client.Client {
 
 // submitAll submits all jobs from several clients, has some of them cancelled and
 // many moved, and returns their IDs.
-func (c *chaos) submitAll(ctx context.Context, grid *client.Client, spawn func(func()), raging context.Context) []string {
+func (c *chaos) submitAll(ctx, raging context.Context, grid *client.Client, spawn func(func())) []string {
 	var (
 		mu   sync.Mutex
 		ids  []string
