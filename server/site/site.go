@@ -115,6 +115,7 @@ func New(c Config) (*Site, error) {
 		First: cmp.Or(c.Patience.First, DefaultPatience.First), Longest: cmp.Or(c.Patience.Longest, DefaultPatience.Longest),
 		Move: cmp.Or(c.Patience.Move, DefaultPatience.Move), Idle: cmp.Or(c.Patience.Idle, DefaultPatience.Idle),
 	}
+	c.Patience.Longest = max(c.Patience.Longest, c.Patience.First)
 	s := &Site{
 		config: c, width: c.MaxWidth, processors: c.Platform.Width(), perProcessor: c.Platform.MemoryPerProcessor(),
 		tuner: tuner{method: c.Tuning}, book: book{byID: make(map[batch.JobID]*Job)},
