@@ -148,7 +148,7 @@ func TestTheSupervisorDiesWhileTheProgramRuns(t *testing.T) {
 	dir := t.TempDir()
 	hold, here := fifo(t, dir, "hold"), fifo(t, dir, "here")
 	c := connectTo(t, dir)
-	p := launch(t, c, spec(dir, key("job", 1), `
+	p := launch(t, c, spec(dir, key(own(dir), 1), `
 		trap "echo y >> $1; exit 0" USR1
 		echo here > "$3"; read x < "$2"; echo x >> "$1"; sleep 300 & exit 3`, filepath.Join(dir, "ran"), hold, here))
 	read(t, here)
@@ -164,11 +164,11 @@ func TestTheSupervisorDiesWhileTheProgramRuns(t *testing.T) {
 	if e := p.Wait(); !e.Lost || e.Reason == "" || lines(t, dir) != 1 {
 		t.Errorf("%+v, ran %d times", e, lines(t, dir))
 	}
-	st, _, err := c.Attach(t.Context(), key("job", 1), attempts(dir))
+	st, _, err := c.Attach(t.Context(), key(own(dir), 1), attempts(dir))
 	if st.Condition != Lost || err != nil || st.Started.Sub(before).Abs() > time.Millisecond || st.Ended.IsZero() {
 		t.Errorf("%+v, %v", st, err)
 	}
-	if left := marked("job/1-1"); len(left) > 0 {
+	if left := marked(own(dir)+"/1-1"); len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}
 }
@@ -313,12 +313,12 @@ func TestNoDeathOfASupervisorRunsAJobTwiceOrHidesOne(t *testing.T) {
 
 // oneOfMany runs a job and returns what was said of it and how often it ran.
 func oneOfMany(t *testing.T, c *Client, dir string, i int) (what string, ran int) {
-	own := filepath.Join(dir, fmt.Sprint(i))
-	if err := os.Mkdir(own, 0o700); err != nil {
+	home := filepath.Join(dir, fmt.Sprint(i))
+	if err := os.Mkdir(home, 0o700); err != nil {
 		t.Error(err)
 	}
-	k := key(fmt.Sprint("job", i), 1)
-	p, err := c.Launch(t.Context(), spec(own, k, `echo x >> "$1"; sleep 0.0$(($$ % 10))`, filepath.Join(own, "ran")), attempts(own))
+	k := key(fmt.Sprint(own(dir), "-", i), 1)
+	p, err := c.Launch(t.Context(), spec(home, k, `echo x >> "$1"; sleep 0.0$(($$ % 10))`, filepath.Join(home, "ran")), attempts(home))
 	switch {
 	case errors.Is(err, exec.ErrNeverRan):
 		what = "never ran"
@@ -338,5 +338,5 @@ func oneOfMany(t *testing.T, c *Client, dir string, i int) (what string, ran int
 	if left := marked(string(k.Job) + "/1-1"); len(left) > 0 {
 		t.Errorf("job %d is over and has processes: %v", i, left)
 	}
-	return what, lines(t, own)
+	return what, lines(t, home)
 }

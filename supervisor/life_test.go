@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"os"
-	osexec "os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -131,7 +131,7 @@ func TestJobsOutliveTheServerThatIsKilled(t *testing.T) {
 	s := server(t, dir, `echo $$ > "`+here+`"; read x < "`+hold+`"; exit 5`, `exit 6`)
 	pid := read(t, here)
 	supervised := supervisorPid(t, dir)
-	kill(t, s.Process.Pid)
+	kill(t, -s.Process.Pid) // with all that its terminal would reach
 	_ = s.Wait()
 	if !alive(t, pid) {
 		t.Fatal("the job died with the server")
@@ -159,11 +159,11 @@ func TestSignalsReachTheWholeGroupAndStraysAreKilled(t *testing.T) {
 	dir := t.TempDir()
 	here := fifo(t, dir, "here")
 	c := connectTo(t, dir)
-	p := launch(t, c, spec(dir, key("job", 1), `
+	p := launch(t, c, spec(dir, key(own(dir), 1), `
 		(trap "" TERM; echo $$ > "$1"; exec sleep 300) &
 		trap "exit 9" TERM; wait`, here))
-	if pid := read(t, here); !alive(t, pid) {
-		t.Error("it does not run")
+	if pid := read(t, here); !alive(t, pid) || len(marked(own(dir)+"/1-1")) != 2 {
+		t.Errorf("child %s and %v run", pid, marked(own(dir)+"/1-1"))
 	}
 	if err := p.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
@@ -171,7 +171,7 @@ func TestSignalsReachTheWholeGroupAndStraysAreKilled(t *testing.T) {
 	if diff := cmp.Diff(exec.Exit{Code: 9}, p.Wait()); diff != "" {
 		t.Error(diff)
 	}
-	if left := marked("job/1-1"); len(left) > 0 {
+	if left := marked(own(dir)+"/1-1"); len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}
 }
@@ -298,9 +298,13 @@ func TestALaunchThatIsGivenUpIsDetached(t *testing.T) {
 
 // marked returns the living processes of an attempt.
 func marked(mark string) []string {
-	out, err := osexec.Command("/bin/sh", "-c", `grep -lsaz "^DROVER_ATTEMPT=`+mark+`$" /proc/[0-9]*/environ`).Output()
-	if err != nil {
-		return nil // nobody
+	all, _ := filepath.Glob("/proc/[0-9]*/environ")
+	var left []string
+	for _, name := range all {
+		text, err := os.ReadFile(name) // a dead one has none
+		if err == nil && slices.Contains(strings.Split(string(text), "\x00"), "DROVER_ATTEMPT="+mark) {
+			left = append(left, name)
+		}
 	}
-	return strings.Fields(string(out))
+	return left
 }

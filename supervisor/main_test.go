@@ -83,6 +83,10 @@ func key(job string, attempt int) batch.Key {
 	return batch.Key{Job: batch.JobID(job), Epoch: 1, Attempt: uint32(attempt)}
 }
 
+// own is a job's name that no other test uses, nor this one at another time: its
+// processes are looked for on the whole host.
+func own(dir string) string { return filepath.Base(filepath.Dir(dir)) }
+
 func attempts(dir string) string { return filepath.Join(dir, "attempts") }
 
 // spec is a shell script in the directory.
@@ -213,6 +217,7 @@ func server(t *testing.T, dir string, scripts ...string) *osexec.Cmd {
 	t.Helper()
 	cmd := osexec.Command(os.Args[0], append([]string{"server", dir}, scripts...)...)
 	cmd.Stderr = os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
