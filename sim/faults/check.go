@@ -102,6 +102,8 @@ func (w *world) wrote(s *server, f *fact, had bool, old, r *site.Record) {
 		f.wrong("its epoch at %s goes back from %d to %d", s.name, old.Epoch, r.Epoch)
 	case had && final(old.State) && old.State != r.State:
 		f.wrong("it was %s at %s, and is %s", old.State, s.name, r.State)
+	case r.Cancel && r.State != "yielding" && r.State != "incoming" && r.State != "cancelling":
+		f.wrong("a cancel is recorded at %s, and it is %s", s.name, r.State)
 	case had && old.Withdrawn && !r.Withdrawn:
 		f.wrong("that it is withdrawn at %s is forgotten", s.name)
 	}

@@ -17,6 +17,7 @@ type client struct {
 	sub    *session.Submission
 	gone   bool
 	reruns int
+	only   string // the site it goes to; empty for any
 }
 
 // answer is what a server answers to a client or an agent.
@@ -86,6 +87,14 @@ func (c *client) begin() {
 	}
 }
 
+// block makes the request of a local user, for all of a site.
+func (c *client) block() {
+	s := c.w.siteOf(c.only)
+	c.submit(c.w.newFact(&site.Request{
+		Service: "block", Origin: batch.Local, Menu: []batch.Shape{{Width: s.procs, Walltime: c.w.sc.chaos}},
+	}), "")
+}
+
 func (c *client) submit(f *fact, avoid string) {
 	w := c.w
 	c.f, f.first = f, c
@@ -96,8 +105,10 @@ func (c *client) submit(f *fact, avoid string) {
 	c.sub = session.NewSubmission(cfg, string(f.id), avoid)
 	w.say(nil, f, "a request, restartable: %t", f.restartable)
 	c.act(f, c.sub.Start(w.now))
-	if w.chance(w.sc.cancel) {
-		w.after(w.between(0, 20*batch.Second), func() { c.pursue(f, true) })
+	for more := w.sc.cancel; more > 0; more -= 1000 {
+		if w.chance(more) {
+			w.after(w.between(0, 20*batch.Second), func() { c.pursue(f, true) })
+		}
 	}
 }
 
@@ -114,6 +125,9 @@ func (c *client) act(f *fact, a session.Action) {
 	case session.Map:
 		c.agent(a.Agent, func(ag *agent) func() {
 			ranking := ag.rank()
+			if c.only != "" {
+				ranking = []session.Target{{Site: c.only}}
+			}
 			return func() { c.act(f, c.sub.Mapped(w.now, ranking)) }
 		}, func(k session.FailureKind) { c.act(f, c.sub.Failed(w.now, failed(k))) })
 	case session.Submit:

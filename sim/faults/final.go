@@ -55,6 +55,7 @@ func (w *world) settled() {
 		}
 		s.recount()
 		s.leaks()
+		s.system.empty()
 	}
 	for _, f := range w.facts {
 		if what := w.unsettled(f); what != "" {
@@ -106,8 +107,21 @@ func (w *world) outcome(f *fact) {
 func (s *server) leaks() {
 	for _, f := range s.w.facts {
 		p := s.disk.page(f)
+		if p.until != 0 && s.core.Knows(f.id) {
+			f.wrong("what is left of it is still in the memory of %s", s.name)
+		}
 		if kept := p.there && p.record.Kept; p.files != kept || kept && p.dossier == nil {
 			f.wrong("at %s its record is kept: %t, its files: %t, its dossier: %t", s.name, kept, p.files, p.dossier != nil)
+		}
+	}
+}
+
+// empty checks that no attempt is left in the batch system: every job that was
+// held or reserved has been placed, started or taken out.
+func (y *system) empty() {
+	for _, a := range y.byHandle[1:] {
+		if f := y.s.w.byID[a.key.Job]; a.phase != batch.PhaseEnded {
+			f.wrong("attempt %d/%d is left in the batch system of %s: %s", a.key.Epoch, a.key.Attempt, y.s.name, y.s.w.whereabouts(f))
 		}
 	}
 }

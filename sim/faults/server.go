@@ -255,7 +255,7 @@ func (s *server) torn(life int) bool {
 // compete makes a claim for the server.
 func (s *server) compete(key batch.Key) {
 	life := s.life
-	s.w.after(s.w.between(batch.Microsecond, 20*batch.Millisecond), func() {
+	s.w.after(s.w.between(batch.Microsecond, s.w.sc.claim), func() {
 		if s.life != life {
 			return
 		}
@@ -264,7 +264,7 @@ func (s *server) compete(key batch.Key) {
 		if s.w.check(f); s.torn(life) {
 			return
 		}
-		s.w.after(s.w.between(batch.Microsecond, 20*batch.Millisecond), func() {
+		s.w.after(s.w.between(batch.Microsecond, s.w.sc.claim), func() {
 			if s.life != life {
 				return
 			}

@@ -19,11 +19,10 @@ type world struct {
 	counts Counts
 	trace  *trace // nil: none is kept
 
-	sites   []*server
-	agents  []*agent
-	clients []*client
-	facts   []*fact
-	byID    map[batch.JobID]*fact
+	sites  []*server
+	agents []*agent
+	facts  []*fact
+	byID   map[batch.JobID]*fact
 
 	cut  [][]batch.Time // until when nothing comes from a node to another
 	sent int
@@ -50,7 +49,7 @@ func newWorld(seed uint64, plant Plant, t *trace) *world {
 	for i := range w.sc.agents {
 		w.agents = append(w.agents, &agent{w: w, node: w.sc.sites + i})
 	}
-	nodes := w.sc.sites + w.sc.agents + w.sc.jobs
+	nodes := w.sc.sites + w.sc.agents + w.sc.sites + w.sc.jobs
 	w.cut = make([][]batch.Time, nodes)
 	for i := range w.cut {
 		w.cut[i] = make([]batch.Time, nodes)
@@ -67,9 +66,14 @@ func (w *world) run() {
 	for _, a := range w.agents {
 		a.work()
 	}
+	first := w.sc.sites + w.sc.agents
+	for i := range w.sites {
+		if c := (&client{w: w, node: first + i, only: w.sites[i].name}); w.sc.blocked {
+			w.after(0, c.block)
+		}
+	}
 	for i := range w.sc.jobs {
-		c := &client{w: w, node: w.sc.sites + w.sc.agents + i}
-		w.clients = append(w.clients, c)
+		c := &client{w: w, node: first + w.sc.sites + i}
 		w.after(w.between(0, w.sc.rush), c.begin)
 	}
 	w.partition()
