@@ -15,7 +15,8 @@ import (
 
 // simCmd is drover sim.
 type simCmd struct {
-	Run simRunCmd `cmd:"" help:"Replay recorded workloads: one cluster, or a scenario of several sites."`
+	Run    simRunCmd    `cmd:"" help:"Replay recorded workloads: one cluster, or a scenario of several sites."`
+	Faults simFaultsCmd `cmd:"" help:"Let everything fail in a small grid, and see that no job is lost or run twice."`
 }
 
 // simRunCmd is drover sim run.
@@ -33,7 +34,7 @@ type simRunCmd struct {
 // Run replays the workload and prints the summary.
 func (c *simRunCmd) Run(a *app) error {
 	begin := time.Now()
-	bar := &simProgress{process: a.process}
+	bar := &simProgress{process: a.process, unit: "jobs"}
 	result, err := c.simulate(a, bar)
 	bar.finish()
 	if err != nil {
@@ -131,6 +132,7 @@ func seconds(s float64) string { return fmt.Sprintf("%.1f s", s) }
 // simProgress shows how far a run is, on a terminal.
 type simProgress struct {
 	process *process
+	unit    string
 	bar     *progressbar.ProgressBar
 }
 
@@ -139,7 +141,7 @@ func (p *simProgress) report(done, total int) {
 		return
 	}
 	if p.bar == nil {
-		p.bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(p.process.stderr), progressbar.OptionSetDescription("jobs"),
+		p.bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(p.process.stderr), progressbar.OptionSetDescription(p.unit),
 			progressbar.OptionShowCount(), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
 	}
 	// A bar that cannot be drawn is no reason to end a run.

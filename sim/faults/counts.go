@@ -1,6 +1,9 @@
 package faults
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // Kind is something that a run counts.
 type Kind uint8
@@ -84,7 +87,7 @@ func (c *Counts) Add(o *Counts) {
 func (c Counts) MarshalJSON() ([]byte, error) {
 	m := make(map[string]int64, kinds)
 	for k, n := range c {
-		m[Kind(k).String()] = n
+		m[strings.ReplaceAll(Kind(k).String(), " ", "_")] = n
 	}
 	return json.Marshal(m)
 }

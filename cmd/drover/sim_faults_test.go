@@ -1,0 +1,58 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// simFaults runs drover sim faults in this process.
+func simFaults(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	code = run(&process{
+		args: append([]string{"sim", "faults"}, args...), getenv: func(string) string { return "" },
+		stdin: strings.NewReader(""), stdout: &out, stderr: &errs,
+		signals: func(ctx context.Context) (context.Context, context.CancelFunc) { return context.WithCancel(ctx) },
+	})
+	return code, out.String(), errs.String()
+}
+
+func TestSimFaultsCountsWhatItTriedAndTellsTheCostApart(t *testing.T) {
+	code, stdout, stderr := simFaults(t, "--seeds", "40", "--from", "5")
+	if code != exitOK || !strings.HasPrefix(stdout, "seeds 5 to 44: nothing was lost, nothing ran twice\n") || !strings.Contains(stdout, "servers killed") {
+		t.Errorf("exit %d:\n%s%s", code, stdout, stderr)
+	}
+	if _, again, _ := simFaults(t, "--seeds", "40", "--from", "5"); again != stdout {
+		t.Errorf("other bytes:\n%s", again)
+	}
+	if !strings.Contains(stderr, "40 seeds in ") || strings.Contains(stdout, "seeds/s") {
+		t.Errorf("cost: %s", stderr)
+	}
+}
+
+func TestSimFaultsFailsWithTheTraceAndTheCommandThatShowsItAgain(t *testing.T) {
+	code, stdout, _ := simFaults(t, "--plant", "early-confirm", "--json")
+	var view simFaultsView
+	if err := json.Unmarshal([]byte(strings.Replace(stdout, `"counts": {`, `"counted": {`, 1)), &view); err != nil || code != exitFailure || view.Wrong == nil {
+		t.Fatalf("exit %d, %v:\n%s", code, err, stdout)
+	}
+	_, args, ok := strings.Cut(view.Wrong.Replay, "drover sim faults ")
+	if !ok {
+		t.Fatal(view.Wrong.Replay)
+	}
+	code, stdout, _ = simFaults(t, strings.Fields(args)...)
+	if code != exitFailure || !strings.HasPrefix(stdout, view.Trace) || !strings.Contains(stdout, "replay: "+view.Wrong.Replay) {
+		t.Errorf("exit %d: the replay shows something else:\n%s", code, stdout)
+	}
+}
+
+func TestSimFaultsRefusesWhatItCannotRun(t *testing.T) {
+	for _, args := range [][]string{{"--plant", "x"}, {"--seeds", "0"}} {
+		if code, _, stderr := simFaults(t, args...); code != exitUsage || !strings.Contains(stderr, "accepted") {
+			t.Errorf("%v: exit %d, %s", args, code, stderr)
+		}
+	}
+}
