@@ -65,7 +65,7 @@ var layout = map[string][]string{
 	"server": {
 		"server/site", "server/catalogue", "server/blobs", "server/store",
 		"batch", "batch/policies", "batch/forecast", "batch/exec", "batch/slurm",
-		"config", "gossip", "proto/...", "rpcface",
+		"config", "gossip", "proto/...", "rpcface", "supervisor", "supervisor/journal",
 	},
 
 	"sim/swf":    {},

@@ -171,7 +171,7 @@ func TestSignalsReachTheWholeGroupAndStraysAreKilled(t *testing.T) {
 	if diff := cmp.Diff(exec.Exit{Code: 9}, p.Wait()); diff != "" {
 		t.Error(diff)
 	}
-	if left := marked(own(dir)+"/1-1"); len(left) > 0 {
+	if left := marked(own(dir) + "/1-1"); len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}
 }

@@ -168,7 +168,7 @@ func TestTheSupervisorDiesWhileTheProgramRuns(t *testing.T) {
 	if st.Condition != Lost || err != nil || st.Started.Sub(before).Abs() > time.Millisecond || st.Ended.IsZero() {
 		t.Errorf("%+v, %v", st, err)
 	}
-	if left := marked(own(dir)+"/1-1"); len(left) > 0 {
+	if left := marked(own(dir) + "/1-1"); len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}
 }
