@@ -27,7 +27,7 @@ func (c *superviseCmd) Run(a *app) error {
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
 	defer signal.Stop(hangup)
-	cfg := supervisor.ServeConfig{Dir: c.Dir, Linger: c.Linger, Patience: c.Patience, Level: hclog.LevelFromString(c.LogLevel)}
+	cfg := supervisor.ServeConfig{Dir: c.Dir, Linger: c.Linger, Patience: c.LockWait, Level: hclog.LevelFromString(c.LogLevel)}
 	if c.ReadyFD > 0 {
 		syscall.CloseOnExec(c.ReadyFD)
 		cfg.Ready = os.NewFile(uintptr(c.ReadyFD), "ready")
