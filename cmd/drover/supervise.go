@@ -16,7 +16,7 @@ import (
 type superviseCmd struct {
 	Dir      string        `required:"" type:"path" help:"The site's data directory."`
 	Linger   time.Duration `default:"10s" help:"How long to stay with nobody connected and no program left."`
-	Patience time.Duration `name:"lock-patience" default:"5s" help:"How long one that is dying may keep the directory."`
+	LockWait time.Duration `name:"lock-patience" default:"5s" help:"How long one that is dying may keep the directory."`
 	ReadyFD  int           `name:"ready-fd" help:"Descriptor to tell what became of the start."`
 	LogLevel string        `default:"info" enum:"trace,debug,info,warn,error" help:"What to log: ${enum}."`
 }
