@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -41,6 +42,28 @@ func Identify(pid int) (ID, error) {
 func (id ID) Rebooted() (bool, error) {
 	boot, err := bootID()
 	return boot != id.Boot, err
+}
+
+// ticks is how many of ID.Start are a second: what Linux tells programs on all
+// that Go runs on.
+const ticks = 100
+
+// Age returns how long ago the process was started, whatever has been done to the
+// wall clock since. It fails for a process of an earlier boot.
+func (id ID) Age() (time.Duration, error) {
+	again, err := id.Rebooted()
+	if err == nil && again {
+		err = fmt.Errorf("the host was restarted since: %w", fs.ErrNotExist)
+	}
+	var now unix.Timespec
+	if err == nil {
+		err = unix.ClockGettime(unix.CLOCK_BOOTTIME, &now)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("age of process %d: %w", id.Pid, err)
+	}
+	started := time.Duration(id.Start) * (time.Second / ticks)
+	return max(time.Duration(now.Nano())-started, 0), nil
 }
 
 // Alive reports whether the process is there, and not dead and only waiting to

@@ -84,3 +84,30 @@ func TestOnlyMarkedProcessesOfAForgottenGroupAreKilled(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 }
+
+func TestTheAgeOfAProcessIsThatSinceItsStart(t *testing.T) {
+	before := time.Now()
+	g, err := Start(Spec{Args: []string{"sleep", "300"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Wait()
+	defer g.Signal(syscall.SIGKILL)
+	id, err := Identify(g.cmd.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const tick = time.Second / ticks
+	age, err := id.Age()
+	if most := time.Since(before) + tick; err != nil || age < 0 || age > most {
+		t.Errorf("age %v of at most %v, %v", age, most, err)
+	}
+	id.Start -= 3600 * ticks
+	if older, err := id.Age(); err != nil || older < age+time.Hour || older > age+time.Hour+time.Minute {
+		t.Errorf("an hour older: %v after %v, %v", older, age, err)
+	}
+	id.Boot = "another"
+	if _, err := id.Age(); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("of another boot: %v", err)
+	}
+}

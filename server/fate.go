@@ -56,6 +56,10 @@ func (s *Server) fate(ctx context.Context, j *site.Job) (site.Fate, exec.Process
 	found := batch.Found{Key: j.Key(), Phase: batch.PhaseEnded, Started: st.Started, Ended: st.Ended}
 	if process != nil {
 		found.Phase = batch.PhaseRunning
+		if found.Started, err = s.started(j.Key()); err != nil {
+			s.log.Warn("age of a process, its walltime counts by the wall clock", "job", j.ID, "error", err)
+			found.Started = st.Started
+		}
 		return site.Fate{Found: found}, process, nil
 	}
 	if found.Ended.IsZero() {
@@ -69,6 +73,21 @@ func (s *Server) fate(ctx context.Context, j *site.Job) (site.Fate, exec.Process
 	return fate, nil, nil
 }
 
+// lost tells why nobody knows how an attempt ended.
+func lost(reason string) string { return "lost: " + reason }
+
+// started returns when the process of an attempt that runs was made, on the clock
+// of now: what was written down then is of a clock that may have been set since,
+// and a job would get an hour more, or be killed at once.
+func (s *Server) started(key batch.Key) (time.Time, error) {
+	state, err := journal.Read(s.data.attempts(key.Job), journal.Name(key.Epoch, key.Attempt))
+	if err != nil {
+		return time.Time{}, err
+	}
+	age, err := state.Run.Age()
+	return time.Now().Add(-age), err
+}
+
 // outcome tells how an attempt ended that nobody watched. The signal by which the
 // server had ended it before it went away is not the program's own failure.
 func outcome(j *site.Job, st *supervisor.Status, ended time.Time) batch.Outcome {
@@ -77,7 +96,7 @@ func outcome(j *site.Job, st *supervisor.Status, ended time.Time) batch.Outcome 
 	case st.Condition == supervisor.Failed:
 		return batch.Outcome{End: batch.EndStartFailed, Reason: st.Reason}
 	case st.Condition == supervisor.Lost:
-		return batch.Outcome{End: batch.EndLost, Reason: "lost: " + st.Reason}
+		return batch.Outcome{End: batch.EndLost, Reason: lost(st.Reason)}
 	case st.Condition == supervisor.Exited && st.Code == 0:
 		return batch.Outcome{End: batch.EndDone}
 	case st.Condition == supervisor.Exited:

@@ -72,7 +72,11 @@ func (s *Server) learnEnd(ctx context.Context, f *batch.Found) {
 		if ran(f) {
 			s.misfit(s.core.Running(instant(f.Started), f.Key, f.Nodes, f.Places))
 		}
-		s.misfit(s.core.Ended(instant(f.Ended), f.Key, f.Outcome, outputs))
+		how := f.Outcome
+		if how.End == batch.EndLost {
+			how.Reason = lost(how.Reason)
+		}
+		s.misfit(s.core.Ended(instant(f.Ended), f.Key, how, outputs))
 	})
 }
 

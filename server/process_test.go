@@ -221,7 +221,7 @@ func newProcessSite(t testing.TB, name, lines string) *processSite {
 }
 
 func tailOf(text []byte) []byte {
-	if most := 20_000; len(text) > most {
+	if most := 3_000; len(text) > most {
 		text = text[len(text)-most:]
 	}
 	return text

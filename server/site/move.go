@@ -86,7 +86,7 @@ func (s *Site) depart(now batch.Time, j *Job, o Order, stay batch.Time) {
 // ask sends Reserve.
 func (s *Site) ask(now batch.Time, j *Job) {
 	t := j.Transit
-	p := &Parcel{Dossier: j.Dossier, Sent: now, Age: now.Sub(j.Submitted), Present: batch.Forever, Moves: t.Moves}
+	p := &Parcel{Dossier: j.Dossier, Sent: now, Age: max(now.Sub(j.Submitted), 0), Present: batch.Forever, Moves: t.Moves}
 	if t.Stay != 0 {
 		p.Present = max(t.Stay.Sub(now), 0)
 	}

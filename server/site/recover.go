@@ -60,6 +60,9 @@ func (s *Site) Recover(now batch.Time, fates []Fate) error {
 			s.arm(j, now.Add(j.Transit.Lease))
 		case Incoming:
 			s.plan(batch.CmdReserve, j)
+			if j.Transit.Since > now { // the clock was set back
+				s.change(j, func() { j.transit().Since = now })
+			}
 			if j.Transit.Idle {
 				s.command(batch.CmdHold, j.Key())
 			}
@@ -98,6 +101,12 @@ func (s *Site) settleAttempt(now batch.Time, j *Job, f *Fate) {
 		started := batch.Time(found.Started.UnixMicro())
 		if j.Started != batch.Never || found.Started.IsZero() {
 			started = min(j.Started, now)
+		}
+		if j.State == Running && j.Started > now { // the clock was set back
+			s.change(j, func() { j.Started = now })
+			if !found.Started.IsZero() {
+				j.Started = min(batch.Time(found.Started.UnixMicro()), now)
+			}
 		}
 		nodes, places := found.Nodes, found.Places
 		if j.Run != nil && len(places) == 0 {

@@ -1,0 +1,185 @@
+package server
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+)
+
+// A supervisor that is killed takes the ends of its jobs along. What may be
+// executed twice is, under another attempt; nothing else ever.
+func TestJobsWhoseSupervisorIsKilledAreLostOrRunAgain(t *testing.T) {
+	for name, kill := range map[string]func(*processSite){
+		"while the server lives":  func(p *processSite) { p.killSupervisors() },
+		"together with it":        func(p *processSite) { p.kill(); p.killSupervisors(); p.run() },
+		"after the server":        func(p *processSite) { p.stop(); p.killSupervisors(); p.run() },
+		"and the server after it": func(p *processSite) { p.killSupervisors(); p.kill(); p.run() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := newGround(t)
+			p := newProcessSite(t, "lyon", "")
+			p.run()
+			asked := g.request("once", 1, true, 0)
+			asked.Idempotent = true
+			ids := map[string]string{
+				"once":       p.submit(newID(t), g.request("once", 1, true, 0)).GetId(),
+				"again":      p.submit(newID(t), g.request("again", 1, true, 0)).GetId(),
+				"idempotent": p.submit(newID(t), asked).GetId(),
+			}
+			for _, id := range ids {
+				p.ready(id)
+			}
+			kill(p)
+			if len(p.supervisors()) == 0 {
+				p.job(ids["once"]) // the next one is started when it is needed
+			}
+			g.open()
+			for service, id := range ids {
+				j := untilJob(t, p.client, id, final)
+				lines, _, _ := g.lines(t)
+				want, runs := done, 2
+				if service == "once" {
+					want, runs = failed, 1
+				}
+				if j.GetState() != want || lines[id] != runs || int(j.GetAttempt()) != runs {
+					t.Errorf("%s: %d runs, attempt %d, %v: %v", service, lines[id], j.GetAttempt(), j.GetState(), j.GetOutcome())
+				}
+				if service == "once" && !strings.Contains(j.GetOutcome().GetReason(), "lost") {
+					t.Errorf("%s: reason %q", service, j.GetOutcome().GetReason())
+				}
+			}
+		})
+	}
+}
+
+// edit changes the file of a job's first attempt.
+func (p *processSite) edit(id string, change func([]byte) []byte) {
+	p.t.Helper()
+	name := filepath.Join(p.dir, "jobs", id, "attempts", "0-1")
+	text, err := os.ReadFile(name)
+	if err == nil {
+		err = os.WriteFile(name, change(text), 0o600)
+	}
+	if err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func TestJobsThatARebootEndedAreLostOrRunAgain(t *testing.T) {
+	g := newGround(t)
+	p := newProcessSite(t, "lyon", "")
+	p.run()
+	once := p.submit(newID(t), g.request("once", 1, true, 0)).GetId()
+	again := p.submit(newID(t), g.request("again", 1, true, 0)).GetId()
+	boot := regexp.MustCompile(`"boot":"[^"]*"`)
+	for _, id := range []string{once, again} {
+		p.ready(id)
+	}
+	p.kill()
+	p.killSupervisors()
+	_, _, pids := g.lines(t)
+	for _, id := range []string{once, again} {
+		if err := syscall.Kill(-pids[id], syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		await(t, pids[id])
+		p.edit(id, func(b []byte) []byte {
+			changed := boot.ReplaceAll(b, []byte(`"boot":"00000000-0000-0000-0000-000000000000"`))
+			if bytes.Equal(changed, b) {
+				t.Fatalf("attempt file names no boot: %s", b)
+			}
+			return changed
+		})
+	}
+	g.open()
+	p.run()
+	if j := untilJob(t, p.client, once, final); j.GetState() != failed || !strings.Contains(j.GetOutcome().GetReason(), "restarted") {
+		t.Errorf("once: %v", j)
+	}
+	if j := untilJob(t, p.client, again, final); j.GetState() != done || j.GetAttempt() != 2 {
+		t.Errorf("again: %v", j)
+	}
+	if lines, _, _ := g.lines(t); lines[once] != 1 || lines[again] != 2 {
+		t.Errorf("runs: %v", lines)
+	}
+}
+
+func TestAServerWhoseNodesARunningJobNeedsIsNotStarted(t *testing.T) {
+	g := newGround(t)
+	p := newProcessSite(t, "lyon", "nodes: [{count: 2, processors: 2}]")
+	p.run()
+	id := p.submit(newID(t), g.request("once", 4, true, 0)).GetId()
+	p.ready(id)
+	p.stop()
+	usual, err := os.ReadFile(p.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for nodes, want := range map[string]string{"{count: 1, processors: 2}": "accepted: 1..2", "{count: 1, processors: 4}": "the platform has 1 nodes"} {
+		less := bytes.Replace(usual, []byte("{count: 2, processors: 2}"), []byte(nodes), 1)
+		if err := os.WriteFile(p.config, less, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.tryRun(); err == nil || !strings.Contains(err.Error(), id) || !strings.Contains(err.Error(), want) {
+			t.Errorf("with nodes %s it started, or said: %v", nodes, err)
+			p.kill()
+		}
+	}
+	if err := os.WriteFile(p.config, usual, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.run()
+	g.open()
+	p.until(id, done)
+	p.whole(id)
+}
+
+func TestAServerRefusesAStoreThatItCannotRead(t *testing.T) {
+	g := newGround(t)
+	g.open()
+	p := newProcessSite(t, "lyon", "")
+	p.run()
+	id := p.submit(newID(t), g.request("once", 1, false, 0)).GetId()
+	p.until(id, done)
+	p.stop()
+	name := filepath.Join(p.dir, "drover.db")
+	good, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, bad := range map[string][]byte{
+		"cut off": good[:3*4096],
+		"empty":   {},
+		"text":    []byte("this is no store\n"),
+		"zeros":   append(bytes.Clone(good[:8192]), make([]byte, len(good)-8192)...),
+	} {
+		if err := os.WriteFile(name, bad, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		err := p.tryRun()
+		if err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: started with %v", what, err)
+			p.kill()
+		}
+		if now, err := os.ReadFile(name); err != nil || !bytes.Equal(now, bad) {
+			t.Errorf("%s: the file was changed, %v", what, err)
+		}
+		if _, err := os.Stat(filepath.Join(p.dir, "jobs", id)); err != nil {
+			t.Errorf("%s: the job's files: %v", what, err)
+		}
+	}
+	if err := os.WriteFile(name, good, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.run()
+	if j := p.job(id); j.GetState() != droverv1.JobState_JOB_STATE_DONE {
+		t.Errorf("it is %v", j)
+	}
+	p.whole(id)
+}
