@@ -2,7 +2,6 @@ package site
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/seed-9b8f70bb/drover/batch"
 )
@@ -74,7 +73,7 @@ func (s *Site) depart(now batch.Time, j *Job, o Order, stay batch.Time) {
 		j.tries = 0
 		t := j.transit()
 		t.Peer, t.MinGain, t.Since, t.Stay = o.To, o.MinGain, now, stay
-		t.Assigned = append(slices.Clip(t.Assigned), Verdict{Epoch: j.Epoch})
+		t.assign(j.Epoch)
 		t.begin(Move{
 			From: s.config.Name, To: o.To, Epoch: j.Epoch, State: MovePending, Ordered: now,
 			Reason: o.Reason, Agent: o.Agent, MinGain: o.MinGain,
@@ -164,8 +163,7 @@ func (s *Site) commit(now batch.Time, j *Job) {
 		t := j.transit()
 		t.Gone, t.GoneTo, t.Acked = j.Epoch, t.Peer, false
 		t.Round, t.Stay = "", 0
-		t.Assigned = slices.Clone(t.Assigned)
-		t.Assigned[len(t.Assigned)-1].Committed = true
+		t.decide(true)
 		t.note(func(m *Move) { m.State, m.Settled = MoveCommitted, now })
 	})
 	s.confirm(now, j)

@@ -295,7 +295,5 @@ func TestHistoriesAreBounded(t *testing.T) {
 	if m := j.Moves(); len(m) != mostMoves || m[0].Epoch != 11 || m[len(m)-1].Epoch != mostMoves+10 {
 		t.Errorf("%d moves, from epoch %d", len(m), m[0].Epoch)
 	}
-	if len(j.Transit.Assigned) != mostMoves+10 {
-		t.Errorf("%d verdicts", len(j.Transit.Assigned))
-	}
+	same(t, "verdicts", j.Transit.Assigned, []Verdict{{First: 1, Epoch: mostMoves + 10}})
 }

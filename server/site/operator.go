@@ -2,7 +2,6 @@ package site
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/seed-9b8f70bb/drover/batch"
 )
@@ -79,9 +78,8 @@ func (s *Site) takeBack(now batch.Time, j *Job, reason string) {
 		j.Epoch++
 		j.Under, j.Attempt, j.State = j.Epoch, 1, Waiting
 		t := j.transit()
-		t.Assigned = slices.Clone(t.Assigned)
-		t.Assigned[len(t.Assigned)-1].Committed = false
-		t.Assigned = append(t.Assigned, Verdict{Epoch: j.Epoch})
+		t.decide(false)
+		t.assign(j.Epoch)
 		t.Peer, t.Gone, t.GoneTo = "", 0, ""
 		t.note(func(m *Move) { m.State, m.Settled, m.Why = MoveAborted, now, settled+reason })
 	})

@@ -92,10 +92,21 @@ func (j *Job) problem() string {
 		return "its epoch was not assigned here"
 	case j.State == Held && t.Round == "":
 		return "no round"
-	case !slices.IsSortedFunc(t.Assigned, func(a, b Verdict) int { return cmp.Compare(a.Epoch, b.Epoch) }):
+	case !ascending(t.Assigned):
 		return "epochs out of order"
 	}
 	return ""
+}
+
+func ascending(list []Verdict) bool {
+	last := uint32(0)
+	for _, v := range list {
+		if v.First <= last || v.Epoch < v.First {
+			return false
+		}
+		last = v.Epoch
+	}
+	return true
 }
 
 // instantOut writes Never as 0, and the instant 0 as the one after it.

@@ -54,7 +54,7 @@ func TestARecordWithEverythingInItComesBack(t *testing.T) {
 		},
 		Transit: &Transit{
 			Peer: "t", Round: "r", Lease: 1, MinGain: AnyPrice, Since: 2, Stay: 3, Expected: 4, Idle: true, Gone: 3, GoneTo: "u", Acked: true,
-			Assigned: []Verdict{{Epoch: 3, Committed: true}, {Epoch: 6}},
+			Assigned: []Verdict{{First: 2, Epoch: 3, Committed: true}, {First: 6, Epoch: 6}},
 			Moves: []Move{{
 				From: "s", To: "t", Epoch: 6, State: MoveAborted, Ordered: 1, Settled: 2, Reason: "r", Agent: "g", Why: "w", MinGain: 3,
 				Predicted: &gain, Realised: &gain,
@@ -125,7 +125,11 @@ func TestRecordsThatCannotBeAreRefused(t *testing.T) {
 		"gone, without its record":  {Gone, func(r *Record) { r.Kept = false }},
 		"gone under no epoch":       {Gone, func(r *Record) { r.Transit.Gone = 0 }},
 		"incoming from nowhere":     {Incoming, func(r *Record) { r.Transit.Peer = "" }},
-		"epochs out of order":       {Waiting, func(r *Record) { r.Transit = &Transit{Assigned: []Verdict{{Epoch: 2}, {Epoch: 1}}} }},
+		"epochs out of order": {Waiting, func(r *Record) {
+			r.Transit = &Transit{Assigned: []Verdict{{First: 2, Epoch: 3}, {First: 3, Epoch: 4}}}
+		}},
+		"epochs the wrong way round": {Waiting, func(r *Record) { r.Transit = &Transit{Assigned: []Verdict{{First: 2, Epoch: 1}}} }},
+		"epoch 0, which is nobody's": {Waiting, func(r *Record) { r.Transit = &Transit{Assigned: []Verdict{{Epoch: 1}}} }},
 	} {
 		s, _ := in(t, tt.from)
 		list := saved(t, s)

@@ -1,6 +1,7 @@
 package site
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/seed-9b8f70bb/drover/batch"
@@ -19,18 +20,38 @@ type Transit struct {
 	Gone     uint32         `json:"gone,omitempty"`     // the last epoch that was committed here; 0: none
 	GoneTo   string         `json:"gone_to,omitempty"`
 	Acked    bool           `json:"acked,omitempty"` // the target of that has confirmed
-	// Assigned lists the epochs that were ever assigned here, ascending.
+	// Assigned is what became of every epoch that was ever assigned here, ascending:
+	// one element for each time that the job was here.
 	Assigned []Verdict `json:"assigned,omitempty"`
 	// Moves are those that brought the job here and those tried from here, oldest
 	// first; at most mostMoves.
 	Moves []Move `json:"moves,omitempty"`
 }
 
-// Verdict is what became of an epoch that was assigned here. The last one may not
-// be decided yet: that is told by the job's state.
+// Verdict is what became of epochs that were assigned here in a row, for moves
+// tried one after the other: all but the last came to nothing. The last one may
+// not be decided yet: that is told by the job's state.
 type Verdict struct {
-	Epoch     uint32 `json:"epoch"`
+	First     uint32 `json:"first"`
+	Epoch     uint32 `json:"epoch"` // the last one
 	Committed bool   `json:"committed,omitempty"`
+}
+
+// assign notes that an epoch was given to a move from here.
+func (t *Transit) assign(epoch uint32) {
+	v := Verdict{First: epoch, Epoch: epoch}
+	t.Assigned = slices.Clone(t.Assigned)
+	if n := len(t.Assigned); n > 0 && t.Assigned[n-1].Epoch == epoch-1 && !t.Assigned[n-1].Committed {
+		v.First = t.Assigned[n-1].First
+		t.Assigned = t.Assigned[:n-1]
+	}
+	t.Assigned = append(t.Assigned, v)
+}
+
+// decide notes whether the last epoch that was assigned was committed.
+func (t *Transit) decide(committed bool) {
+	t.Assigned = slices.Clone(t.Assigned)
+	t.Assigned[len(t.Assigned)-1].Committed = committed
 }
 
 // MoveState is how far a move has come.
@@ -90,7 +111,7 @@ func (t *Transit) begin(m Move) {
 	if len(old) >= mostMoves {
 		old = old[len(old)-mostMoves+1:]
 	}
-	t.Moves = append(slices.Clip(slices.Clone(old)), m)
+	t.Moves = append(slices.Clone(old), m)
 }
 
 // verdict returns what a source answers about an epoch. Of one that it never
@@ -99,13 +120,12 @@ func (j *Job) verdict(epoch uint32) MessageKind {
 	if j == nil || j.Transit == nil {
 		return Pending
 	}
-	i, found := slices.BinarySearchFunc(j.Transit.Assigned, epoch, func(v Verdict, e uint32) int {
-		return int(int64(v.Epoch) - int64(e))
-	})
-	switch {
-	case !found:
+	i, _ := slices.BinarySearchFunc(j.Transit.Assigned, epoch, func(v Verdict, e uint32) int { return cmp.Compare(v.Epoch, e) })
+	if i == len(j.Transit.Assigned) || epoch < j.Transit.Assigned[i].First {
 		return Pending
-	case j.Transit.Assigned[i].Committed:
+	}
+	switch v := j.Transit.Assigned[i]; {
+	case v.Committed && v.Epoch == epoch:
 		return Committed
 	case j.Epoch == epoch && (j.State == Moving || j.State == Yielding):
 		return Pending

@@ -194,8 +194,9 @@ func (w *world) account() {
 		for _, s := range w.sites {
 			if r := s.disk.record(f); r != nil && r.Transit != nil {
 				for _, v := range r.Transit.Assigned {
-					if !v.Committed {
-						w.counts[Aborted]++
+					w.counts[Aborted] += int64(v.Epoch - v.First + 1)
+					if v.Committed {
+						w.counts[Aborted]--
 					}
 				}
 			}
