@@ -24,6 +24,8 @@ COUNT        ?= 1
 FUZZTIME     ?= 10s
 SOAKTIME     ?= 1m
 RAPID_CHECKS ?= 2000
+# FAULT_SEEDS is how many grids `make soak` lets fail.
+FAULT_SEEDS  ?= 100000
 # AGAINST is what `make breaking` compares the wire format with: the last release.
 AGAINST      ?= $(shell git describe --tags --abbrev=0 --match 'v*' 2>/dev/null)
 
@@ -108,13 +110,14 @@ model: ## check the protocol's model and its planted faults (needs spin and gcc)
 
 # Only packages that use rapid know its flags.
 .PHONY: soak
-soak: ## race tests with RAPID_CHECKS (2000) per property, then SOAKTIME (1m) per fuzz target
+soak: ## race tests with RAPID_CHECKS (2000) per property, FAULT_SEEDS (100000) simulated grids, then SOAKTIME (1m) per fuzz target
 	@go test -race -count=1 -timeout 30m $(TESTFLAGS) $(PKG)
 	properties=$$(go list -f '{{.ImportPath}} {{join .TestImports " "}} {{join .XTestImports " "}}' $(PKG) |
 		awk '/ pgregory\.net\/rapid( |$$)/ { print $$1 }')
 	if [ -n "$$properties" ]; then
 		go test -race -count=1 -timeout 60m $(TESTFLAGS) $$properties -rapid.checks=$(RAPID_CHECKS)
 	fi
+	go run ./cmd/drover sim faults --seeds $(FAULT_SEEDS)
 	$(MAKE) --no-print-directory fuzz FUZZTIME=$(SOAKTIME)
 
 .PHONY: clean

@@ -38,6 +38,8 @@ type violation string
 const (
 	mostHappenings = 1_000_000
 	mostCalm       = 24 * batch.Hour
+	// leastCalm is longer than any message takes, and an operator.
+	leastCalm = 15 * batch.Minute
 )
 
 func newWorld(seed uint64, plant Plant, t *trace) *world {
@@ -124,13 +126,15 @@ func (w *world) heal() {
 // rest does all that is still to happen. Nobody may wait for ever.
 func (w *world) rest(what string) {
 	w.operate()
-	end := w.now.Add(mostCalm)
+	end, early := w.now.Add(mostCalm), w.now.Add(leastCalm)
 	for n := 0; w.queue.next() != batch.Never; n++ {
 		if w.queue.next() > end {
 			panic(violation(fmt.Sprintf("before %s: still not at rest after %v", what, mostCalm)))
 		}
-		if n%256 == 255 && w.sc.lost >= 0 && w.resting() {
-			// A job that was handed to a lost site is confirmed for ever.
+		if n%64 == 63 && w.sc.lost >= 0 && w.now > early && w.resting() {
+			// A job that was handed to a lost site is confirmed for ever. What else
+			// is under way takes a moment.
+			w.until(w.now.Add(batch.Minute))
 			return
 		}
 		w.step()
