@@ -234,6 +234,11 @@ func (s *Server) Run(ctx context.Context) error {
 	<-s.over
 	s.keeper.Close()
 	s.couriers.close()
+	if s.cfg.OnStop == EndJobs {
+		if e := supervisor.Dismiss(ending, s.data.root, false); e != nil {
+			s.log.Warn("the supervisor stays for a while", "error", e)
+		}
+	}
 	return errors.Join(err, s.store.Close(), s.data.close())
 }
 

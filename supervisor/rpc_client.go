@@ -64,6 +64,13 @@ func (r remote) signal(ctx context.Context, a Attempt, sig syscall.Signal) error
 	return nil
 }
 
+func (r remote) dismiss(ctx context.Context, kill bool) error {
+	if _, err := r.calls.Dismiss(ctx, &droverv1.DismissRequest{Kill: kill}); err != nil {
+		return failure(ctx, err)
+	}
+	return nil
+}
+
 // watch begins a watch and returns what waits for the next end.
 func (r remote) watch(ctx context.Context) (next func() (news, error), stop func(), err error) {
 	stream, err := r.calls.WatchAttempts(ctx, &droverv1.WatchAttemptsRequest{})

@@ -105,6 +105,11 @@ func (f face) WatchAttempts(ctx context.Context, _ *droverv1.WatchAttemptsReques
 	}
 }
 
+func (f face) Dismiss(_ context.Context, req *droverv1.DismissRequest) (*droverv1.DismissResponse, error) {
+	f.dismiss(req.GetKill())
+	return &droverv1.DismissResponse{}, nil
+}
+
 // failed gives an error that nobody expects its code. The caller runs for the
 // same user, and may see paths.
 func (f face) failed(err error) error {

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/seed-9b8f70bb/drover/supervisor"
 )
 
 // demoSite is a site of the demo: nodes of two processors each.
@@ -55,7 +57,7 @@ func (s *demoSite) config(dir, seed string) document {
 		"data_dir": filepath.Join(dir, s.name),
 		"gossip":   document{"bind": "127.0.0.1:0", "seeds": []string{seed}},
 		"nodes":    []document{{"name": s.name + "-", "count": s.nodes, "processors": 2}},
-		"speed":    s.speed, "policy": document{"name": s.policy}, "grace": demoGrace.String(),
+		"speed":    s.speed, "policy": document{"name": s.policy}, "grace": demoGrace.String(), "on_stop": "end",
 		"services": document{"catalogue": s.catalogue()},
 	}
 }
@@ -177,6 +179,12 @@ func (g *demoGrid) stop() error {
 		if !m.cmd.ProcessState.Success() {
 			errs = append(errs, m.ended())
 		}
+	}
+	// A server that was killed has left its jobs to a supervisor.
+	ctx, cancel := context.WithTimeout(context.Background(), demoGrace)
+	defer cancel()
+	for _, s := range demoSites {
+		errs = append(errs, supervisor.Dismiss(ctx, filepath.Join(g.dir, s.name), true))
 	}
 	return errors.Join(append(errs, os.RemoveAll(g.dir))...)
 }

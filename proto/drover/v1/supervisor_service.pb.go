@@ -669,6 +669,87 @@ func (x *AttemptStatus) GetEndTime() *timestamppb.Timestamp {
 	return nil
 }
 
+type DismissRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Whether to end all programs at once (SIGKILL).
+	Kill          bool `protobuf:"varint,1,opt,name=kill,proto3" json:"kill,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DismissRequest) Reset() {
+	*x = DismissRequest{}
+	mi := &file_drover_v1_supervisor_service_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DismissRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DismissRequest) ProtoMessage() {}
+
+func (x *DismissRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_supervisor_service_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DismissRequest.ProtoReflect.Descriptor instead.
+func (*DismissRequest) Descriptor() ([]byte, []int) {
+	return file_drover_v1_supervisor_service_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *DismissRequest) GetKill() bool {
+	if x != nil {
+		return x.Kill
+	}
+	return false
+}
+
+type DismissResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DismissResponse) Reset() {
+	*x = DismissResponse{}
+	mi := &file_drover_v1_supervisor_service_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DismissResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DismissResponse) ProtoMessage() {}
+
+func (x *DismissResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_supervisor_service_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DismissResponse.ProtoReflect.Descriptor instead.
+func (*DismissResponse) Descriptor() ([]byte, []int) {
+	return file_drover_v1_supervisor_service_proto_rawDescGZIP(), []int{11}
+}
+
 var File_drover_v1_supervisor_service_proto protoreflect.FileDescriptor
 
 const file_drover_v1_supervisor_service_proto_rawDesc = "" +
@@ -709,7 +790,10 @@ const file_drover_v1_supervisor_service_proto_rawDesc = "" +
 	"\x06reason\x18\x04 \x01(\tR\x06reason\x129\n" +
 	"\n" +
 	"start_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\tstartTime\x125\n" +
-	"\bend_time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\aendTime*\xac\x02\n" +
+	"\bend_time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\aendTime\"$\n" +
+	"\x0eDismissRequest\x12\x12\n" +
+	"\x04kill\x18\x01 \x01(\bR\x04kill\"\x11\n" +
+	"\x0fDismissResponse*\xac\x02\n" +
 	"\x10AttemptCondition\x12!\n" +
 	"\x1dATTEMPT_CONDITION_UNSPECIFIED\x10\x00\x12\x1f\n" +
 	"\x1bATTEMPT_CONDITION_UNCLAIMED\x10\x01\x12\x1c\n" +
@@ -719,12 +803,13 @@ const file_drover_v1_supervisor_service_proto_rawDesc = "" +
 	"\x19ATTEMPT_CONDITION_RUNNING\x10\x05\x12\x1c\n" +
 	"\x18ATTEMPT_CONDITION_EXITED\x10\x06\x12\x1e\n" +
 	"\x1aATTEMPT_CONDITION_SIGNALED\x10\a\x12\x1a\n" +
-	"\x16ATTEMPT_CONDITION_LOST\x10\b2\xf6\x02\n" +
+	"\x16ATTEMPT_CONDITION_LOST\x10\b2\xbd\x03\n" +
 	"\x11SupervisorService\x12W\n" +
 	"\rLaunchAttempt\x12\x1f.drover.v1.LaunchAttemptRequest\x1a .drover.v1.LaunchAttemptResponse\"\x03\x90\x02\x02\x12W\n" +
 	"\rAttachAttempt\x12\x1f.drover.v1.AttachAttemptRequest\x1a .drover.v1.AttachAttemptResponse\"\x03\x90\x02\x02\x12T\n" +
 	"\rSignalAttempt\x12\x1f.drover.v1.SignalAttemptRequest\x1a .drover.v1.SignalAttemptResponse\"\x00\x12Y\n" +
-	"\rWatchAttempts\x12\x1f.drover.v1.WatchAttemptsRequest\x1a .drover.v1.WatchAttemptsResponse\"\x03\x90\x02\x010\x01B:Z8github.com/seed-9b8f70bb/drover/proto/drover/v1;droverv1b\x06proto3"
+	"\rWatchAttempts\x12\x1f.drover.v1.WatchAttemptsRequest\x1a .drover.v1.WatchAttemptsResponse\"\x03\x90\x02\x010\x01\x12E\n" +
+	"\aDismiss\x12\x19.drover.v1.DismissRequest\x1a\x1a.drover.v1.DismissResponse\"\x03\x90\x02\x02B:Z8github.com/seed-9b8f70bb/drover/proto/drover/v1;droverv1b\x06proto3"
 
 var (
 	file_drover_v1_supervisor_service_proto_rawDescOnce sync.Once
@@ -739,7 +824,7 @@ func file_drover_v1_supervisor_service_proto_rawDescGZIP() []byte {
 }
 
 var file_drover_v1_supervisor_service_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_drover_v1_supervisor_service_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_drover_v1_supervisor_service_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_drover_v1_supervisor_service_proto_goTypes = []any{
 	(AttemptCondition)(0),         // 0: drover.v1.AttemptCondition
 	(*AttemptName)(nil),           // 1: drover.v1.AttemptName
@@ -752,7 +837,9 @@ var file_drover_v1_supervisor_service_proto_goTypes = []any{
 	(*WatchAttemptsRequest)(nil),  // 8: drover.v1.WatchAttemptsRequest
 	(*WatchAttemptsResponse)(nil), // 9: drover.v1.WatchAttemptsResponse
 	(*AttemptStatus)(nil),         // 10: drover.v1.AttemptStatus
-	(*timestamppb.Timestamp)(nil), // 11: google.protobuf.Timestamp
+	(*DismissRequest)(nil),        // 11: drover.v1.DismissRequest
+	(*DismissResponse)(nil),       // 12: drover.v1.DismissResponse
+	(*timestamppb.Timestamp)(nil), // 13: google.protobuf.Timestamp
 }
 var file_drover_v1_supervisor_service_proto_depIdxs = []int32{
 	1,  // 0: drover.v1.LaunchAttemptRequest.name:type_name -> drover.v1.AttemptName
@@ -763,18 +850,20 @@ var file_drover_v1_supervisor_service_proto_depIdxs = []int32{
 	1,  // 5: drover.v1.WatchAttemptsResponse.name:type_name -> drover.v1.AttemptName
 	10, // 6: drover.v1.WatchAttemptsResponse.status:type_name -> drover.v1.AttemptStatus
 	0,  // 7: drover.v1.AttemptStatus.condition:type_name -> drover.v1.AttemptCondition
-	11, // 8: drover.v1.AttemptStatus.start_time:type_name -> google.protobuf.Timestamp
-	11, // 9: drover.v1.AttemptStatus.end_time:type_name -> google.protobuf.Timestamp
+	13, // 8: drover.v1.AttemptStatus.start_time:type_name -> google.protobuf.Timestamp
+	13, // 9: drover.v1.AttemptStatus.end_time:type_name -> google.protobuf.Timestamp
 	2,  // 10: drover.v1.SupervisorService.LaunchAttempt:input_type -> drover.v1.LaunchAttemptRequest
 	4,  // 11: drover.v1.SupervisorService.AttachAttempt:input_type -> drover.v1.AttachAttemptRequest
 	6,  // 12: drover.v1.SupervisorService.SignalAttempt:input_type -> drover.v1.SignalAttemptRequest
 	8,  // 13: drover.v1.SupervisorService.WatchAttempts:input_type -> drover.v1.WatchAttemptsRequest
-	3,  // 14: drover.v1.SupervisorService.LaunchAttempt:output_type -> drover.v1.LaunchAttemptResponse
-	5,  // 15: drover.v1.SupervisorService.AttachAttempt:output_type -> drover.v1.AttachAttemptResponse
-	7,  // 16: drover.v1.SupervisorService.SignalAttempt:output_type -> drover.v1.SignalAttemptResponse
-	9,  // 17: drover.v1.SupervisorService.WatchAttempts:output_type -> drover.v1.WatchAttemptsResponse
-	14, // [14:18] is the sub-list for method output_type
-	10, // [10:14] is the sub-list for method input_type
+	11, // 14: drover.v1.SupervisorService.Dismiss:input_type -> drover.v1.DismissRequest
+	3,  // 15: drover.v1.SupervisorService.LaunchAttempt:output_type -> drover.v1.LaunchAttemptResponse
+	5,  // 16: drover.v1.SupervisorService.AttachAttempt:output_type -> drover.v1.AttachAttemptResponse
+	7,  // 17: drover.v1.SupervisorService.SignalAttempt:output_type -> drover.v1.SignalAttemptResponse
+	9,  // 18: drover.v1.SupervisorService.WatchAttempts:output_type -> drover.v1.WatchAttemptsResponse
+	12, // 19: drover.v1.SupervisorService.Dismiss:output_type -> drover.v1.DismissResponse
+	15, // [15:20] is the sub-list for method output_type
+	10, // [10:15] is the sub-list for method input_type
 	10, // [10:10] is the sub-list for extension type_name
 	10, // [10:10] is the sub-list for extension extendee
 	0,  // [0:10] is the sub-list for field type_name
@@ -791,7 +880,7 @@ func file_drover_v1_supervisor_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_drover_v1_supervisor_service_proto_rawDesc), len(file_drover_v1_supervisor_service_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   10,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

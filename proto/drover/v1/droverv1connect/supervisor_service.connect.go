@@ -45,6 +45,9 @@ const (
 	// SupervisorServiceWatchAttemptsProcedure is the fully-qualified name of the SupervisorService's
 	// WatchAttempts RPC.
 	SupervisorServiceWatchAttemptsProcedure = "/drover.v1.SupervisorService/WatchAttempts"
+	// SupervisorServiceDismissProcedure is the fully-qualified name of the SupervisorService's Dismiss
+	// RPC.
+	SupervisorServiceDismissProcedure = "/drover.v1.SupervisorService/Dismiss"
 )
 
 // SupervisorServiceClient is a client for the drover.v1.SupervisorService service.
@@ -61,6 +64,9 @@ type SupervisorServiceClient interface {
 	// WatchAttempts sends one empty message at once, and then the end of every
 	// attempt that this supervisor launched or was asked to attach to.
 	WatchAttempts(context.Context, *v1.WatchAttemptsRequest) (*connect.ServerStreamForClient[v1.WatchAttemptsResponse], error)
+	// Dismiss makes the supervisor end as soon as no program is left, whoever is
+	// connected.
+	Dismiss(context.Context, *v1.DismissRequest) (*v1.DismissResponse, error)
 }
 
 // NewSupervisorServiceClient constructs a client for the drover.v1.SupervisorService service. By
@@ -101,6 +107,13 @@ func NewSupervisorServiceClient(httpClient connect.HTTPClient, baseURL string, o
 			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 			connect.WithClientOptions(opts...),
 		),
+		dismiss: connect.NewClient[v1.DismissRequest, v1.DismissResponse](
+			httpClient,
+			baseURL+SupervisorServiceDismissProcedure,
+			connect.WithSchema(supervisorServiceMethods.ByName("Dismiss")),
+			connect.WithIdempotency(connect.IdempotencyIdempotent),
+			connect.WithClientOptions(opts...),
+		),
 	}
 }
 
@@ -110,6 +123,7 @@ type supervisorServiceClient struct {
 	attachAttempt *connect.Client[v1.AttachAttemptRequest, v1.AttachAttemptResponse]
 	signalAttempt *connect.Client[v1.SignalAttemptRequest, v1.SignalAttemptResponse]
 	watchAttempts *connect.Client[v1.WatchAttemptsRequest, v1.WatchAttemptsResponse]
+	dismiss       *connect.Client[v1.DismissRequest, v1.DismissResponse]
 }
 
 // LaunchAttempt calls drover.v1.SupervisorService.LaunchAttempt.
@@ -144,6 +158,15 @@ func (c *supervisorServiceClient) WatchAttempts(ctx context.Context, req *v1.Wat
 	return c.watchAttempts.CallServerStream(ctx, connect.NewRequest(req))
 }
 
+// Dismiss calls drover.v1.SupervisorService.Dismiss.
+func (c *supervisorServiceClient) Dismiss(ctx context.Context, req *v1.DismissRequest) (*v1.DismissResponse, error) {
+	response, err := c.dismiss.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // SupervisorServiceHandler is an implementation of the drover.v1.SupervisorService service.
 type SupervisorServiceHandler interface {
 	// LaunchAttempt claims the attempt and runs the program, and answers when the
@@ -158,6 +181,9 @@ type SupervisorServiceHandler interface {
 	// WatchAttempts sends one empty message at once, and then the end of every
 	// attempt that this supervisor launched or was asked to attach to.
 	WatchAttempts(context.Context, *v1.WatchAttemptsRequest, *connect.ServerStream[v1.WatchAttemptsResponse]) error
+	// Dismiss makes the supervisor end as soon as no program is left, whoever is
+	// connected.
+	Dismiss(context.Context, *v1.DismissRequest) (*v1.DismissResponse, error)
 }
 
 // NewSupervisorServiceHandler builds an HTTP handler from the service implementation. It returns
@@ -194,6 +220,13 @@ func NewSupervisorServiceHandler(svc SupervisorServiceHandler, opts ...connect.H
 		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 		connect.WithHandlerOptions(opts...),
 	)
+	supervisorServiceDismissHandler := connect.NewUnaryHandlerSimple(
+		SupervisorServiceDismissProcedure,
+		svc.Dismiss,
+		connect.WithSchema(supervisorServiceMethods.ByName("Dismiss")),
+		connect.WithIdempotency(connect.IdempotencyIdempotent),
+		connect.WithHandlerOptions(opts...),
+	)
 	return "/drover.v1.SupervisorService/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case SupervisorServiceLaunchAttemptProcedure:
@@ -204,6 +237,8 @@ func NewSupervisorServiceHandler(svc SupervisorServiceHandler, opts ...connect.H
 			supervisorServiceSignalAttemptHandler.ServeHTTP(w, r)
 		case SupervisorServiceWatchAttemptsProcedure:
 			supervisorServiceWatchAttemptsHandler.ServeHTTP(w, r)
+		case SupervisorServiceDismissProcedure:
+			supervisorServiceDismissHandler.ServeHTTP(w, r)
 		default:
 			http.NotFound(w, r)
 		}
@@ -227,4 +262,8 @@ func (UnimplementedSupervisorServiceHandler) SignalAttempt(context.Context, *v1.
 
 func (UnimplementedSupervisorServiceHandler) WatchAttempts(context.Context, *v1.WatchAttemptsRequest, *connect.ServerStream[v1.WatchAttemptsResponse]) error {
 	return connect.NewError(connect.CodeUnimplemented, errors.New("drover.v1.SupervisorService.WatchAttempts is not implemented"))
+}
+
+func (UnimplementedSupervisorServiceHandler) Dismiss(context.Context, *v1.DismissRequest) (*v1.DismissResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("drover.v1.SupervisorService.Dismiss is not implemented"))
 }

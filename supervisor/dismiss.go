@@ -1,0 +1,60 @@
+package supervisor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"syscall"
+)
+
+// Dismiss makes the supervisor of a data directory end as soon as no program is
+// left, without lingering for a server that may come back, and waits for that.
+// With kill it ends all programs at once: for a site that is given up. Where no
+// supervisor is there is nothing to do.
+func Dismiss(ctx context.Context, dir string, kill bool) error {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return fmt.Errorf("dismiss supervisor: %w", err)
+	}
+	r := newRemote(dir)
+	defer r.conns.close()
+	next, stop, err := r.watch(ctx)
+	if absent(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("dismiss supervisor: %w", err)
+	}
+	defer stop()
+	if err := r.dismiss(ctx, kill); err != nil && !errors.Is(err, errGone) {
+		return fmt.Errorf("dismiss supervisor: %w", err)
+	}
+	for {
+		if _, err := next(); ctx.Err() != nil {
+			return fmt.Errorf("dismiss supervisor: %w", context.Cause(ctx))
+		} else if err != nil {
+			return nil //nolint:nilerr // the watch ends with the supervisor
+		}
+	}
+}
+
+// dismiss ends the supervisor as soon as no program is left.
+func (s *supervisor) dismiss(kill bool) {
+	s.mu.Lock()
+	s.log.Info("dismissed", "programs", len(s.attempts), "kill", kill)
+	var all []Attempt
+	for _, t := range s.attempts {
+		all = append(all, t.Attempt)
+	}
+	s.idle.stop()
+	s.mu.Unlock()
+	if !kill {
+		return
+	}
+	for _, a := range all {
+		if err := s.signal(a, syscall.SIGKILL); err != nil {
+			s.log.Info("not killed", "job", a.Key.Job, "error", err)
+		}
+	}
+}
