@@ -40,6 +40,13 @@ func (d *disk) page(f *fact) *page {
 	return &d.pages[f.n]
 }
 
+// expire drops a tombstone that is old enough.
+func (d *disk) expire(f *fact, now batch.Time) {
+	if p := d.page(f); p.until != 0 && p.until <= now {
+		*p = page{}
+	}
+}
+
 // apply makes a write durable.
 func (p *page) apply(w *site.Write, written bool) {
 	p.there, p.record, p.until = true, w.Record, w.Until

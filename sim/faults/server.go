@@ -82,6 +82,7 @@ func (s *server) recall(f *fact) {
 		}
 	}
 	if r == nil {
+		s.disk.expire(f, s.now())
 		r = s.disk.record(f)
 	}
 	if r == nil {

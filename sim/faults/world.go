@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/forecast"
+	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
 // world is one run.
@@ -83,15 +84,38 @@ func (w *world) run() {
 	w.heal()
 	w.rest("all is settled")
 	w.settled()
-	w.counts[Replayed] += int64(len(w.old))
-	for _, i := range w.rng.Perm(len(w.old)) {
-		w.after(w.between(0, 20*batch.Second), w.old[i])
-	}
-	w.rest("old messages came again")
+	w.again("old messages came again")
 	w.settled()
 	w.followAll()
 	w.rest("the jobs were followed")
 	w.account()
+	if w.sc.ages && w.sc.lost < 0 {
+		w.age()
+	}
+}
+
+// again sends messages of old once more.
+func (w *world) again(what string) {
+	w.counts[Replayed] += int64(len(w.old))
+	for _, i := range w.rng.Perm(len(w.old)) {
+		w.after(w.between(0, 20*batch.Second), w.old[i])
+	}
+	w.rest(what)
+}
+
+// age lets so much time go by that nobody knows any more what was let go. Old
+// messages are too old by then: no job is accepted again, and none runs.
+func (w *world) age() {
+	w.until(w.now.Add(site.Horizon + 24*batch.Hour))
+	for _, f := range w.facts {
+		f.lost = true // it may be known to nobody: only what is new would be wrong
+	}
+	w.again("messages came again after the horizon")
+	for _, f := range w.facts {
+		if what := w.unsettled(f); what != "" {
+			f.wrong("a message that is too old has brought it back: %s: %s", what, w.whereabouts(f))
+		}
+	}
 }
 
 // until does what happens before an instant.
