@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-9b8f70bb/drover/batch/exec"
+	"github.com/seed-9b8f70bb/drover/process"
 )
 
 func TestADismissedSupervisorEndsWithItsPrograms(t *testing.T) {
@@ -18,7 +19,10 @@ func TestADismissedSupervisorEndsWithItsPrograms(t *testing.T) {
 			c := connectTo(t, dir)
 			p := launch(t, c, spec(dir, key("job", 1), `echo x > "$2"; read x < "$1"; exit 2`, hold, here))
 			read(t, here)
-			pid := supervisorPid(t, dir)
+			id, err := process.Identify(supervisorPid(t, dir))
+			if err != nil {
+				t.Fatal(err)
+			}
 			dismissed := make(chan error, 1)
 			go func() { dismissed <- Dismiss(t.Context(), dir, kill) }()
 			want := exec.Exit{Code: 2}
@@ -33,9 +37,8 @@ func TestADismissedSupervisorEndsWithItsPrograms(t *testing.T) {
 			if err := <-dismissed; err != nil {
 				t.Error(err)
 			}
-			// Another one is there only for whoever wants something of it.
-			if got := supervisorPid(t, dir); got == pid {
-				t.Errorf("supervisor %d is still there", pid)
+			if err := id.Await(t.Context()); err != nil {
+				t.Error(err)
 			}
 		})
 	}
