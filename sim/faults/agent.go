@@ -16,7 +16,6 @@ type agent struct {
 	node   int
 	rounds int
 	claims []belief // by the number of the job
-	others []bool   // by site: it answered
 }
 
 // belief is what an agent knows of a job: who claims it, with the highest epoch.

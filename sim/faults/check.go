@@ -172,22 +172,14 @@ func (w *world) ended(c *claim) {
 	}
 }
 
-// mourn takes note of a job whose site is lost for good.
+// mourn takes note of a job whose site is lost for good. One that was on its way
+// to or from there is lost too, unless an operator settles it.
 func (w *world) mourn(s *server, f *fact) {
 	r := s.disk.record(f)
 	if f.now == s.host {
 		f.now, f.lost = nil, true
 	}
-	if r != nil && owns(r) || s.host.mayRun(f) {
+	if s.host.mayRun(f) || r != nil && (owns(r) || r.State == "incoming" || r.State == "gone" && !r.Transit.Acked) {
 		f.lost = true
-	}
-	w.mournHandover(s, f, r)
-}
-
-// mournHandover decides about a job that was on its way when a site was lost: it
-// is known where it is, or could be.
-func (w *world) mournHandover(s *server, f *fact, r *site.Record) {
-	if r != nil && r.Transit != nil && r.Transit.Gone != 0 && !r.Transit.Acked || r != nil && r.State == "incoming" {
-		f.lost = true // unless an operator settles it: see settle
 	}
 }

@@ -43,6 +43,11 @@ const (
 	over
 )
 
+// ends are the words of a trace.
+var ends = map[batch.End]string{
+	batch.EndDone: "done", batch.EndFailed: "failed", batch.EndKilled: "killed", batch.EndCancelled: "cancelled", batch.EndLost: "lost",
+}
+
 // live says whether something runs or may yet run under a claim.
 func (c *claim) live() bool { return c.state == pending || c.state == running }
 
@@ -162,7 +167,7 @@ func (h *host) end(c *claim, how batch.End) {
 		c.seen = batch.EndLost
 	}
 	h.w.ended(c)
-	h.w.say(h.s, c.f, "attempt %d/%d ends: %d, seen as %d", c.key.Epoch, c.key.Attempt, c.end, c.seen)
+	h.w.say(h.s, c.f, "attempt %d/%d is %s, and is seen as %s", c.key.Epoch, c.key.Attempt, ends[c.end], ends[c.seen])
 	h.tell(c.key)
 }
 

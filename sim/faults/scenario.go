@@ -31,7 +31,7 @@ type scenario struct {
 	launch                                      batch.Duration // longest time until a launch is heard
 	work                                        batch.Duration // longest runtime
 	crashEvery, superEvery, cutEvery            batch.Duration
-	orderEvery, forgetEvery, setBack            batch.Duration
+	orderEvery, forgetEvery                     batch.Duration
 	jump                                        int  // chance that a restart finds the clock set back
 	cancel, giveUp, idempotent, local           int  // chances of a job
 	lost                                        int  // the site that is lost for good; -1 for none

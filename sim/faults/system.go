@@ -17,14 +17,13 @@ type system struct {
 
 // attempt is one try to run a job, as the batch system knows it.
 type attempt struct {
-	key     batch.Key
-	spec    *batch.Job
-	shape   batch.Shape
-	phase   batch.Phase
-	ending  batch.End // it is being ended
-	last    bool      // it was placed as the last one
-	aside   bool      // reserved, and held
-	dropped bool      // cancelled while it was reserved
+	key    batch.Key
+	spec   *batch.Job
+	shape  batch.Shape
+	phase  batch.Phase
+	ending batch.End // it is being ended
+	last   bool      // it was placed as the last one
+	aside  bool      // reserved, and held
 }
 
 func newSystem(s *server, p batch.Policy, platform batch.Platform) *system {

@@ -57,9 +57,9 @@ func (t *trace) text(f *fact) string {
 	return b.String()
 }
 
-// fold adds a line, or counts it where one near the end says the same.
+// fold adds a line, or counts it where one near the end says the same of a job.
 func fold(kept []line, l line) []line {
-	for i := len(kept) - 1; i >= max(0, len(kept)-near); i-- {
+	for i := len(kept) - 1; i >= max(0, len(kept)-near) && l.job >= 0; i-- {
 		if k := &kept[i]; k.site == l.site && k.job == l.job && k.what == l.what {
 			k.again, k.until = k.again+1, l.at
 			return kept
