@@ -95,7 +95,7 @@ func ledger(args []string) error {
 	return errors.Join(book.Close(), os.WriteFile(args[3], out, 0o600))
 }
 
-// serve makes the test binary a whole server, which says in two lines where it is
+// serve makes the test binary a whole server, which says in a line where it is
 // and stops at SIGTERM.
 func serve(args []string) {
 	text, err := os.ReadFile(args[0])
@@ -109,7 +109,7 @@ func serve(args []string) {
 		s, err = New(cfg)
 	}
 	if err == nil {
-		fmt.Printf("%s\n%s\n", s.URL(), s.Addr())
+		fmt.Println(s.Addr())
 		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 		err = s.Run(ctx)
 		stop()
@@ -129,7 +129,8 @@ type processSite struct {
 	dir    string // data
 	config string // file
 	client droverv1connect.ServerServiceClient
-	direct string // where the process listens
+	mu     sync.Mutex
+	direct string // where the process listens; guarded by mu
 	cmd    *osexec.Cmd
 	log    *os.File
 }
@@ -260,20 +261,27 @@ func (p *processSite) tryRun() error {
 		return err
 	}
 	lines := bufio.NewReader(out)
-	url, _ := lines.ReadString('\n')
 	addr, err := lines.ReadString('\n')
 	if err != nil {
 		_ = p.cmd.Wait()
 		return errors.New(said.String())
 	}
+	p.mu.Lock()
 	p.direct = strings.TrimSpace(addr)
+	p.mu.Unlock()
 	var protocols http.Protocols
 	protocols.SetUnencryptedHTTP2(true)
 	transport := &http.Transport{Protocols: &protocols}
 	p.t.Cleanup(transport.CloseIdleConnections)
-	p.client = droverv1connect.NewServerServiceClient(&http.Client{Transport: transport}, "http://"+p.direct)
-	_ = url
+	p.client = droverv1connect.NewServerServiceClient(&http.Client{Transport: transport}, "http://"+p.address())
 	return nil
+}
+
+// address returns where the process listens.
+func (p *processSite) address() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.direct
 }
 
 // kill ends the server's process at once; its supervisor goes on.

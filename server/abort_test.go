@@ -1,0 +1,195 @@
+package server
+
+import (
+	"testing"
+
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+)
+
+func TestATargetThatMissesADropAsksUntilItKnows(t *testing.T) {
+	for name, m := range map[string]moment{"killed before Drop": before, "killed after Drop": after} {
+		t.Run(name, func(t *testing.T) {
+			g := newGrid(t, "")
+			id := g.queue(letters)
+			dropped := g.when(g.target, "Drop", m, g.target.kill)
+			g.aborted(&droverv1.MoveJobRequest{JobId: id, To: "nice", MinGain: seconds(3600)}, "it would gain")
+			select {
+			case <-dropped:
+			case <-within(t).Done():
+				t.Fatal("there was no Drop")
+			}
+			g.target.run()
+			g.gathered()
+			if jobs := g.target.list(); len(jobs) != 0 {
+				t.Errorf("the target has %v", jobs)
+			}
+			if at, _ := g.settled(id, letters); at != g.source {
+				t.Errorf("it ran at %s", at.name)
+			}
+		})
+	}
+}
+
+// never fails the test if a job has run.
+func (g *grid) never(id string) {
+	g.t.Helper()
+	g.ground.open()
+	g.gathered()
+	if lines, _, _ := g.ground.lines(g.t); lines[id] != 0 {
+		g.t.Errorf("it has run %d times", lines[id])
+	}
+}
+
+func (p *processSite) cancel(id string) *droverv1.Job {
+	p.t.Helper()
+	res, err := p.client.CancelJob(within(p.t), &droverv1.CancelJobRequest{JobId: id})
+	if err != nil {
+		p.t.Error(err)
+	}
+	return res.GetJob()
+}
+
+func TestACancelWhileTheTargetMakesRoomEndsTheMove(t *testing.T) {
+	for name, m := range map[string]moment{"before Reserve": before, "after Reserve": after} {
+		t.Run(name, func(t *testing.T) {
+			g := newGrid(t, "")
+			id := g.queue([]byte("x"))
+			cancelledThen := g.when(g.target, "Reserve", m, func() {
+				if j := g.source.cancel(id); j.GetState() != droverv1.JobState_JOB_STATE_CANCELLING && j.GetState() != cancelled {
+					t.Errorf("a cancel is answered with %v", j)
+				}
+			})
+			if _, err := g.move(&droverv1.MoveJobRequest{JobId: id, To: "nice"}); err != nil {
+				t.Fatal(err)
+			}
+			<-cancelledThen
+			if j := g.source.until(id, cancelled); len(j.GetMoves()) != 1 || j.GetMoves()[0].GetState() != droverv1.MoveState_MOVE_STATE_ABORTED {
+				t.Errorf("moves: %v", j.GetMoves())
+			}
+			g.never(id)
+			if jobs := g.target.list(); len(jobs) != 0 {
+				t.Errorf("the target has %v", jobs)
+			}
+		})
+	}
+}
+
+func TestACancelOfAJobThatIsComingIsCarriedOutWhenItHasCome(t *testing.T) {
+	g := newGrid(t, "")
+	id := g.queue([]byte("x"))
+	asked := g.when(g.target, "Confirm", before, func() {
+		if j := g.source.cancel(id); j.GetState() != gone || j.GetMovedTo() != "nice" {
+			t.Errorf("the source answers a cancel with %v", j)
+		}
+		if j := g.target.cancel(id); j.GetState() != incoming || !j.GetCancelRecorded() {
+			t.Errorf("the target answers a cancel with %v", j)
+		}
+		g.target.kill() // what was recorded is on disk
+		g.target.run()
+	})
+	if _, err := g.move(&droverv1.MoveJobRequest{JobId: id, To: "nice"}); err != nil {
+		t.Fatal(err)
+	}
+	<-asked
+	g.source.until(id, gone)
+	g.target.until(id, cancelled)
+	g.never(id)
+}
+
+// A job that comes back under a higher epoch is one job all the time.
+func TestAJobMayMoveThereAndBack(t *testing.T) {
+	g := newGrid(t, "")
+	id := g.queue(letters)
+	other := g.target.submit(newID(t), g.ground.request("once", 4, true, 0))
+	g.target.ready(other.GetId())
+	if _, err := g.move(&droverv1.MoveJobRequest{JobId: id, To: "nice"}); err != nil {
+		t.Fatal(err)
+	}
+	g.source.until(id, gone)
+	g.target.until(id, waiting)
+	g.gathered()
+	g.source, g.target = g.target, g.source
+	if _, err := g.move(&droverv1.MoveJobRequest{JobId: id, To: "lyon", SeenEpoch: 1}); err != nil {
+		t.Fatal(err)
+	}
+	j := g.target.until(id, waiting)
+	if j.GetEpoch() != 2 || len(j.GetMoves()) != 2 {
+		t.Errorf("it came back as %v", j)
+	}
+	g.target.kill()
+	g.target.run()
+	g.settled(id, letters)
+}
+
+func TestAnOperatorSettlesWhatALostSiteLeft(t *testing.T) {
+	for name, c := range map[string]struct {
+		step       string
+		when       moment
+		lost       func(*grid) *processSite
+		at         func(*grid) *processSite
+		settlement droverv1.Settlement
+		state      droverv1.JobState // until then
+		runs       int
+	}{
+		"the source had committed": {
+			"Confirm", before,
+			func(g *grid) *processSite { return g.source },
+			func(g *grid) *processSite { return g.target },
+			droverv1.Settlement_SETTLEMENT_COMMITTED, incoming, 1,
+		},
+		"the source had aborted": {
+			"Reserve", after,
+			func(g *grid) *processSite { return g.source },
+			func(g *grid) *processSite { return g.target },
+			droverv1.Settlement_SETTLEMENT_ABORTED, incoming, 0,
+		},
+		"the target never heard of it": {
+			"Confirm", before,
+			func(g *grid) *processSite { return g.target },
+			func(g *grid) *processSite { return g.source },
+			droverv1.Settlement_SETTLEMENT_TAKE_BACK, gone, 1,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := newGrid(t, "")
+			id := g.queue(letters)
+			lost := g.when(g.target, c.step, c.when, c.lost(g).kill)
+			_, _ = g.move(&droverv1.MoveJobRequest{JobId: id, To: "nice"}) // the answer may be lost with the source
+			<-lost
+			at := c.at(g)
+			at.until(id, c.state)
+			for _, wrong := range []*droverv1.SettleJobRequest{
+				{JobId: id, Epoch: 1, Reason: "r"},
+				{JobId: id, Epoch: 2, Settlement: c.settlement, Reason: "r"},
+				{JobId: id, Epoch: 1, Settlement: 99, Reason: "r"},
+				{JobId: newID(t), Epoch: 1, Settlement: c.settlement, Reason: "r"},
+			} {
+				if _, err := at.client.SettleJob(within(t), wrong); err == nil {
+					t.Errorf("settled by %v", wrong)
+				} else if _, d := detail(t, err); d.GetField() == "" {
+					t.Errorf("%v: %v", wrong, d)
+				}
+			}
+			res, err := at.client.SettleJob(within(t), &droverv1.SettleJobRequest{JobId: id, Epoch: 1, Settlement: c.settlement, Reason: "it burnt down"})
+			at.kill() // what was answered is on disk
+			at.run()
+			g.ground.open()
+			if c.runs == 0 {
+				if _, err := at.client.GetJob(within(t), &droverv1.GetJobRequest{JobId: id}); err == nil {
+					t.Error("it is still there")
+				}
+			} else {
+				if err != nil {
+					t.Fatal(err)
+				}
+				at.until(id, done)
+				if got, err := (&testSite{client: at.client}).download(within(t), id, "out", 0); err != nil || string(got) != string(letters) {
+					t.Errorf("output of %d bytes, %v", len(got), err)
+				}
+			}
+			if lines, _, _ := g.ground.lines(t); lines[id] != c.runs {
+				t.Errorf("it has run %d times, settled with %v, %v", lines[id], res, err)
+			}
+		})
+	}
+}
