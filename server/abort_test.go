@@ -112,6 +112,7 @@ func TestAJobMayMoveThereAndBack(t *testing.T) {
 	if _, err := g.move(&droverv1.MoveJobRequest{JobId: id, To: "lyon", SeenEpoch: 1}); err != nil {
 		t.Fatal(err)
 	}
+	g.source.until(id, gone)
 	j := g.target.until(id, waiting)
 	if j.GetEpoch() != 2 || len(j.GetMoves()) != 2 {
 		t.Errorf("it came back as %v", j)
