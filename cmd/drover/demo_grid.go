@@ -36,9 +36,10 @@ var demoSites = []demoSite{
 }
 
 const (
-	demoGrace   = 2 * time.Second  // for a job to end, from SIGTERM to SIGKILL
-	demoGoodbye = 10 * time.Second // for a member to end
-	demoRace    = time.Second      // in which a signal to the group may reach a member first
+	demoGrace    = 2 * time.Second  // for a job to end, from SIGTERM to SIGKILL
+	demoClearing = 20 * time.Second // for what a dead site has left to be gone
+	demoGoodbye  = 10 * time.Second // for a member to end
+	demoRace     = time.Second      // in which a signal to the group may reach a member first
 )
 
 type document map[string]any
@@ -181,7 +182,7 @@ func (g *demoGrid) stop() error {
 		}
 	}
 	// A server that was killed has left its jobs to a supervisor.
-	ctx, cancel := context.WithTimeout(context.Background(), demoGrace)
+	ctx, cancel := context.WithTimeout(context.Background(), demoClearing)
 	defer cancel()
 	for _, s := range demoSites {
 		errs = append(errs, supervisor.Dismiss(ctx, filepath.Join(g.dir, s.name), true))
