@@ -97,6 +97,9 @@ func (s *Server) statusOut(ctx context.Context) (*droverv1.SiteStatus, error) {
 		return nil, err
 	}
 	stats := s.store.Stats()
+	// The batch system gives processors away again before the core has heard what
+	// became of the job that had them.
+	l.Busy = min(l.Busy, l.Processors)
 	return &droverv1.SiteStatus{
 		Running: int32(min(l.Running, math.MaxInt32)), Waiting: int32(min(l.Waiting, math.MaxInt32)),
 		ProcessorsBusy: l.Busy, Processors: l.Processors, Load: float64(l.Busy) / float64(l.Processors),
