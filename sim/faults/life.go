@@ -57,19 +57,6 @@ func (s *server) die() {
 	s.replies, s.waiting = s.replies[:0], s.waiting[:0]
 }
 
-// full is a commit that failed: nothing of it is on the disk, its calls fail, and
-// the core is made anew from what the disk has.
-func (s *server) full() {
-	s.w.counts[DiskFull]++
-	s.w.say(s, nil, "the disk is full")
-	failed := append(append([]func(bool){}, s.waiting...), s.replies...)
-	s.die()
-	for _, reply := range failed {
-		reply(false)
-	}
-	s.boot()
-}
-
 // recover brings everything back at the end of the faults.
 func (s *server) recover() {
 	if s.gone {
@@ -123,12 +110,14 @@ func (s *server) boot() {
 	if !s.host.up {
 		s.host.rise()
 	}
-	s.restore()
+	s.remember()
+	s.recount()
+	s.takeUp()
 	s.settle()
 }
 
-// restore gives the core what the disk has, and the batch system what runs.
-func (s *server) restore() {
+// remember gives a new core what the disk has.
+func (s *server) remember() {
 	var records []site.Record
 	for n := range s.disk.pages {
 		p := &s.disk.pages[n]
@@ -142,7 +131,10 @@ func (s *server) restore() {
 	if err := s.core.Restore(records); err != nil {
 		panic(violation(err.Error()))
 	}
-	s.recount()
+}
+
+// takeUp has the core go on, and the batch system adopt what runs.
+func (s *server) takeUp() {
 	unsettled := s.core.Unsettled()
 	fates := make([]site.Fate, len(unsettled))
 	for i, key := range unsettled {

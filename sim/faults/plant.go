@@ -18,13 +18,14 @@ const (
 	DropOnSilence         // a target drops an incoming job when it has not heard of it for a while
 	LeaseIsProof          // a target drops an incoming job of a round when that round's lease must be over
 	EarlyCollection       // a source drops the record of a job that is gone before the target has confirmed
+	KeptQueue             // after a commit that failed, the batch system goes on with what the core has forgotten
 	NoWithdraw            // a client goes to another server without a withdrawal
 	plants
 )
 
 var plantNames = [plants]string{
 	Sound: "none", SkipSync: "skip-sync", EarlyConfirm: "early-confirm", DropOnSilence: "drop-on-silence",
-	LeaseIsProof: "lease-is-proof", EarlyCollection: "early-collection", NoWithdraw: "no-withdraw",
+	LeaseIsProof: "lease-is-proof", EarlyCollection: "early-collection", KeptQueue: "kept-queue", NoWithdraw: "no-withdraw",
 }
 
 // String returns the plant's name.

@@ -50,7 +50,7 @@ func draw(r *rand.Rand) scenario {
 		sites: pick(2, 2, 2, 3, 3, 4), agents: pick(1, 2, 2), jobs: pick(1, 2, 3, 5, 7, 9), blocked: r.IntN(3) > 0, rush: span(1, 5, 20), crowd: pick(0, 700, 1000),
 		chaos: span(20, 40, 60, 90), attempts: uint32(pick(2, 10, 50)), tuning: site.Tuning(pick(0, 0, 0, 1)),
 		loss: pick(0, 20, 100, 250), double: pick(0, 50, 200), late: pick(0, 50, 150, 300),
-		full: pick(0, 0, 0, 20), torn: pick(0, 10, 40), gate: pick(0, 0, 50), never: pick(0, 0, 20, 200),
+		full: pick(0, 0, 0, 20, 100), torn: pick(0, 10, 40), gate: pick(0, 0, 50), never: pick(0, 0, 20, 200),
 		slow: batch.Duration(pick(1, 30, 400, 2000)) * batch.Millisecond, pull: batch.Duration(pick(1, 100, 3000)) * batch.Millisecond,
 		claim:  batch.Duration(pick(1, 20, 300, 3000)) * batch.Millisecond,
 		launch: batch.Duration(pick(2, 100, 3000)) * batch.Millisecond, work: span(5, 15, 30, 60),

@@ -1,0 +1,77 @@
+package faults
+
+import (
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/server/site"
+)
+
+// full is a commit that failed: nothing of it is on the disk, its calls fail, and
+// the core and the batch system are made anew, as after a restart.
+func (s *server) full() {
+	s.w.counts[DiskFull]++
+	s.w.say(s, nil, "the disk is full")
+	failed := append(append([]func(bool){}, s.waiting...), s.replies...)
+	if s.w.plant == KeptQueue {
+		s.rebuild()
+	} else {
+		s.die()
+		s.boot()
+	}
+	for _, reply := range failed {
+		reply(false)
+	}
+}
+
+// rebuild makes the core anew and keeps the batch system. That one knows attempts
+// that the core has forgotten: what it ends of them is not queued again under the
+// same key, and the news of it meets another job of that key.
+func (s *server) rebuild() {
+	s.waiting, s.replies, s.syncing = s.waiting[:0], s.replies[:0], false
+	core, err := site.New(s.config)
+	if err != nil {
+		panic(violation(err.Error()))
+	}
+	s.core, s.ended = core, 0
+	s.remember()
+	s.recount()
+	unsettled := s.core.Unsettled()
+	fates := make([]site.Fate, len(unsettled))
+	for i, key := range unsettled {
+		fates[i] = s.fateOf(key)
+	}
+	s.undone()
+	if err := s.core.Recover(s.now(), fates); err != nil {
+		panic(violation(err.Error()))
+	}
+	s.armed = batch.Never
+	s.settle()
+}
+
+// fateOf is fate for an attempt that the batch system may be about to tell of.
+func (s *server) fateOf(key batch.Key) site.Fate {
+	starting := site.Fate{Found: batch.Found{Key: key, Phase: batch.PhaseStarting}}
+	j, err := s.core.Job(key.Job)
+	if err != nil {
+		panic(violation(err.Error()))
+	}
+	if a := s.system.attempts[key]; a != nil && a.phase >= batch.PhaseStarting &&
+		(j.State == site.Starting || j.State == site.Running || j.Started != batch.Never) {
+		return starting
+	}
+	f := s.fate(key)
+	if !f.Won && f.Found.Phase == batch.PhaseRunning {
+		return starting
+	}
+	return f
+}
+
+// undone takes what the core does not know any more out of the batch system.
+func (s *server) undone() {
+	var cmds []batch.Command
+	for _, a := range s.system.byHandle[1:] {
+		if j, err := s.core.Job(a.key.Job); a.phase < batch.PhaseStarting && (err != nil || j.Key() != a.key) {
+			cmds = append(cmds, batch.Command{Kind: batch.CmdCancel, Key: a.key})
+		}
+	}
+	s.system.do(s.now(), cmds)
+}
