@@ -85,10 +85,11 @@ func (s *Server) takeUp(fates []site.Fate) error {
 	if err := s.core.Recover(now, fates); err != nil {
 		return err
 	}
-	if err := s.settle(now); err != nil {
+	if err := s.settle(now); err == nil {
+		s.release()
+	} else if err := s.rebuild(err); err != nil {
 		return err
 	}
-	s.release()
 	s.fx = site.Effects{} // there were as many plans as jobs that wait
 	s.keepFinished()
 	stray, err := s.data.clear(s.core.Knows)
@@ -126,8 +127,8 @@ func (s *Server) nodesOf(places []batch.Location) []string {
 	return names
 }
 
-// rebuild makes the core anew from what is durable, after a turn that found no
-// room on the disk: as if the server had been killed and started again, but for
+// rebuild makes the core anew from what is durable, after a turn, or a start, that
+// found no room on the disk: as if the server had been killed and started again, but for
 // the batch system, which goes on. What the core changes by that is made durable
 // with the first turn that can be. Any other failure ends the server.
 func (s *Server) rebuild(why error) error {

@@ -42,6 +42,10 @@ func TestMain(m *testing.M) {
 			process.Gate()
 		case "supervise":
 			supervise(os.Args[2:])
+		case "hold":
+			hold(os.Args[2])
+		case "enter":
+			enter(os.Args[2], os.Args[3:])
 		case "serve":
 			serve(os.Args[2:])
 		}

@@ -63,8 +63,8 @@ func (s *Server) arm(timer *time.Timer) {
 	if len(s.follows) > 0 {
 		at = 0
 	}
-	if s.disk.degraded() && at != batch.Never {
-		at = max(at, s.disk.next)
+	if s.disk.degraded() { // what is to be written may be all that is to be done
+		at = s.disk.next
 	}
 	if at == batch.Never {
 		timer.Stop()

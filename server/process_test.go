@@ -128,6 +128,8 @@ type processSite struct {
 	name   string
 	dir    string // data
 	config string // file
+	// command is what the test binary is told, to be the server.
+	command []string
 	client droverv1connect.ServerServiceClient
 	mu     sync.Mutex
 	direct string // where the process listens; guarded by mu
@@ -208,6 +210,7 @@ func newProcessSite(t testing.TB, name, lines string) *processSite {
 	if !strings.Contains(lines, "services:") {
 		lines += "\nservices:\n  inline:" + ledgerYAML
 	}
+	p.command = []string{"serve", p.config}
 	p.write(lines)
 	t.Cleanup(func() {
 		p.kill()
@@ -251,7 +254,7 @@ func (p *processSite) tryRun() error {
 		return err
 	}
 	var said bytes.Buffer
-	p.cmd = osexec.Command(os.Args[0], "serve", p.config)
+	p.cmd = osexec.Command(os.Args[0], p.command...)
 	p.cmd.Stderr = io.MultiWriter(p.log, &said)
 	out, err := p.cmd.StdoutPipe()
 	if err == nil {

@@ -28,7 +28,12 @@ func Name(epoch, attempt uint32) string {
 // its to decide. The answer is durable. After an error nobody knows whether the
 // claim was made; it may be repeated.
 func Claim(dir, name string, who Claimer, at time.Time) (won bool, s State, err error) {
-	made, err := create(dir, name, (&line{V: version, Claim: who.Kind, By: who.By, At: at}).encode())
+	made := false
+	if s, err = Read(dir, name); err == nil && s.Claimer.Kind != "" {
+		err = syncDir(dir) // a full disk does not hide who was first
+	} else {
+		made, err = create(dir, name, (&line{V: version, Claim: who.Kind, By: who.By, At: at}).encode())
+	}
 	if err != nil {
 		return false, State{}, fmt.Errorf("claim attempt %s: %w", name, err)
 	}

@@ -1,0 +1,236 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	osexec "os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+
+	"connectrpc.com/connect"
+	"golang.org/x/sys/unix"
+
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+)
+
+// diskSize is that of the small disk, bytes: room for a store of two steps.
+const diskSize = 40 << 20
+
+// hold makes the test binary the owner of a small disk that only those see who
+// enter its mount namespace. It ends with its standard input.
+func hold(dir string) {
+	err := unix.Mount("none", "/", "", unix.MS_REC|unix.MS_PRIVATE, "")
+	if err == nil {
+		err = unix.Mount("none", dir, "tmpfs", 0, fmt.Sprintf("size=%d", diskSize))
+	}
+	fmt.Println("disk:", err)
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	syscall.Exit(0)
+}
+
+// enter executes the rest of the command in another process's mount namespace.
+func enter(namespace string, args []string) {
+	runtime.LockOSThread()
+	fd, err := unix.Open(namespace, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err == nil {
+		err = unix.Unshare(unix.CLONE_FS)
+	}
+	if err == nil {
+		err = unix.Setns(fd, unix.CLONE_NEWNS)
+	}
+	if err == nil {
+		err = syscall.Exec("/proc/self/exe", append([]string{os.Args[0]}, args...), os.Environ())
+	}
+	fmt.Fprintln(os.Stderr, err)
+	syscall.Exit(1)
+}
+
+// smallDisk is a small disk and the site on it.
+type smallDisk struct {
+	*processSite
+	root string // where this process sees the data directory
+}
+
+// onSmallDisk returns a site whose data directory is a small disk.
+func onSmallDisk(t *testing.T, lines string) *smallDisk {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Skip("a disk of one's own needs root")
+	}
+	p := newProcessSite(t, "lyon", lines)
+	if err := os.Mkdir(p.dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	holder := osexec.Command(os.Args[0], "hold", p.dir)
+	holder.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
+	in, err := holder.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := holder.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := holder.Start(); err != nil {
+		t.Skipf("a disk of one's own needs a mount namespace: %v", err)
+	}
+	t.Cleanup(func() {
+		p.kill()
+		_ = in.Close()
+		_ = holder.Wait()
+	})
+	said := make([]byte, 256)
+	n, _ := out.Read(said)
+	if got := strings.TrimSpace(string(said[:n])); got != "disk: <nil>" {
+		t.Skipf("a disk of one's own needs to be mounted: %s", got)
+	}
+	p.command = []string{"enter", fmt.Sprintf("/proc/%d/ns/mnt", holder.Process.Pid), "serve", p.config}
+	return &smallDisk{processSite: p, root: fmt.Sprintf("/proc/%d/root%s", holder.Process.Pid, p.dir)}
+}
+
+// fill leaves no room on the disk.
+func (d *smallDisk) fill() {
+	d.t.Helper()
+	f, err := os.Create(filepath.Join(d.root, "ballast"))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer f.Close()
+	for size := 1 << 20; size > 0; {
+		if _, err = f.Write(make([]byte, size)); err != nil {
+			size /= 2
+		}
+	}
+	if !errors.Is(err, syscall.ENOSPC) {
+		d.t.Fatal(err)
+	}
+}
+
+// free makes room again.
+func (d *smallDisk) free() {
+	d.t.Helper()
+	if err := os.Remove(filepath.Join(d.root, "ballast")); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// refused submits until that is refused because the disk is full, and adds what
+// was accepted.
+func (d *smallDisk) refused(g *ground, accepted *[]*history) {
+	d.t.Helper()
+	for range 10_000 {
+		h := &history{id: newID(d.t), request: g.request("once", 4, false, 1)}
+		res, err := d.client.Submit(within(d.t), &droverv1.SubmitRequest{JobId: h.id, Request: h.request})
+		if err == nil {
+			h.accepted = res.GetJob()
+			*accepted = append(*accepted, h)
+			continue
+		}
+		if code, p := detail(d.t, err); code != connect.CodeResourceExhausted || p.GetReason() != "disk-full" || !p.GetRetryable() {
+			d.t.Fatalf("refused with %v %v", code, p)
+		}
+		return
+	}
+	d.t.Fatal("the disk is never full")
+}
+
+func (d *smallDisk) degraded() bool {
+	d.t.Helper()
+	res, err := d.client.GetStatus(within(d.t), &droverv1.GetStatusRequest{})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return res.GetStatus().GetDegraded()
+}
+
+func TestAServerWhoseDiskIsFullLosesNothingAndGoesOnWithoutARestart(t *testing.T) {
+	g := newGround(t)
+	d := onSmallDisk(t, "policy: {name: fcfs}")
+	d.run()
+	runs := &history{id: newID(t), request: g.request("once", 4, true, 1)}
+	runs.accepted = d.submit(runs.id, runs.request)
+	d.ready(runs.id)
+	accepted := []*history{runs}
+	for range 3 {
+		h := &history{id: newID(t), request: g.request("once", 4, false, 1)}
+		h.accepted = d.submit(h.id, h.request)
+		accepted = append(accepted, h)
+	}
+	d.fill()
+	d.refused(g, &accepted)
+	if !d.degraded() {
+		t.Error("the status does not say that it is degraded")
+	}
+	pid := d.cmd.Process.Pid
+	_, _, pids := g.lines(t)
+	g.open() // it ends while nothing can be written
+	await(t, pids[runs.id])
+	for _, h := range accepted {
+		if j := d.job(h.id); j.GetState() != running && j.GetState() != waiting {
+			t.Errorf("while the disk is full job %s is %v", h.id, j)
+		}
+	}
+	if _, err := d.client.CancelJob(within(t), &droverv1.CancelJobRequest{JobId: accepted[3].id}); err == nil {
+		t.Error("a cancel is answered that cannot be written")
+	}
+	d.refused(g, &accepted)
+	d.free()
+	for _, h := range accepted {
+		if j := untilJob(t, d.client, h.id, final); j.GetState() != failed || j.GetOutcome().GetExitCode() != 1 {
+			t.Errorf("job %s ended as %v", h.id, j)
+		}
+	}
+	if lines, _, _ := g.lines(t); len(lines) != len(accepted) {
+		t.Errorf("%d jobs have run of %d", len(lines), len(accepted))
+	}
+	if d.degraded() || d.cmd.Process.Pid != pid {
+		t.Error("it is not as before")
+	}
+	d.check(accepted)
+}
+
+func TestAServerKilledOnAFullDiskComesBackOnIt(t *testing.T) {
+	g := newGround(t)
+	d := onSmallDisk(t, "policy: {name: easy}")
+	d.run()
+	runs := &history{id: newID(t), request: g.request("once", 4, true, 1)}
+	runs.accepted = d.submit(runs.id, runs.request)
+	d.ready(runs.id)
+	accepted := []*history{runs}
+	cancelled := &history{id: newID(t), request: g.request("once", 4, false, 1), cancelled: true}
+	cancelled.accepted = d.submit(cancelled.id, cancelled.request)
+	d.fill()
+	for round := range 3 {
+		d.refused(g, &accepted)
+		d.kill()
+		if round == 1 { // something to be written down as soon as the server is back
+			_, _, pids := g.lines(t)
+			g.open()
+			await(t, pids[runs.id])
+		}
+		d.run()
+		for _, h := range accepted {
+			d.job(h.id)
+		}
+	}
+	d.refused(g, &accepted)
+	d.free()
+	for _, h := range accepted {
+		if j := untilJob(t, d.client, h.id, final); j.GetState() != failed || j.GetOutcome().GetExitCode() != 1 {
+			t.Errorf("job %s ended as %v", h.id, j)
+		}
+	}
+	d.until(cancelled.id, failed)
+	lines, _, _ := g.lines(t)
+	for id, n := range lines {
+		if n != 1 {
+			t.Errorf("job %s has run %d times", id, n)
+		}
+	}
+	d.check(accepted)
+}
