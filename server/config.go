@@ -153,7 +153,7 @@ func (c *Config) problems() []*FieldError {
 	if c.Version != 1 {
 		bad("version", c.Version, "1")
 	}
-	if c.Name == "" || len(c.Name) > 63 || strings.ContainsAny(c.Name, "/\\ \t\n\x00") || strings.HasPrefix(c.Name, ".") {
+	if badName(c.Name) {
 		bad("name", c.Name, "a word of at most 63 bytes without /, \\ and spaces that does not begin with a dot")
 	}
 	address := func(key, value string) {

@@ -130,11 +130,11 @@ type processSite struct {
 	config string // file
 	// command is what the test binary is told, to be the server.
 	command []string
-	client droverv1connect.ServerServiceClient
-	mu     sync.Mutex
-	direct string // where the process listens; guarded by mu
-	cmd    *osexec.Cmd
-	log    *os.File
+	client  droverv1connect.ServerServiceClient
+	mu      sync.Mutex
+	direct  string // where the process listens; guarded by mu
+	cmd     *osexec.Cmd
+	log     *os.File
 }
 
 // ground is what the jobs of a test have in common.

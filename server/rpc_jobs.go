@@ -82,6 +82,9 @@ func (f face) Submit(ctx context.Context, req *droverv1.SubmitRequest) (*droverv
 			return nil, fmt.Errorf("decision record: %w", err)
 		}
 	}
+	if err := checkSize(req, &site.Dossier{Request: *r, Decision: decision}); err != nil {
+		return nil, err
+	}
 	rec, err := f.s.submit(ctx, submission{id: req.GetJobId(), request: r, decision: decision})
 	if err != nil {
 		return nil, err

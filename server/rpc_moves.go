@@ -35,6 +35,12 @@ func (f face) Withdraw(ctx context.Context, req *droverv1.WithdrawRequest) (*dro
 
 // MoveJob begins to move a job.
 func (f face) MoveJob(ctx context.Context, req *droverv1.MoveJobRequest) (*droverv1.MoveJobResponse, error) {
+	if err := words(longestText, "reason", req.GetReason()); err != nil {
+		return nil, err
+	}
+	if err := words(longestWord, "agent", req.GetAgent()); err != nil {
+		return nil, err
+	}
 	r, err := f.s.move(ctx, site.Order{
 		Job: batch.JobID(req.GetJobId()), To: req.GetTo(), Seen: req.GetSeenEpoch(), MinGain: gainIn(req.GetMinGain()),
 		Reason: req.GetReason(), Agent: req.GetAgent(),
@@ -47,6 +53,9 @@ func (f face) MoveJob(ctx context.Context, req *droverv1.MoveJobRequest) (*drove
 
 // HoldJobs takes jobs out of the plan for a round.
 func (f face) HoldJobs(ctx context.Context, req *droverv1.HoldJobsRequest) (*droverv1.HoldJobsResponse, error) {
+	if err := words(longestWord, "round", req.GetRound()); err != nil {
+		return nil, err
+	}
 	lease, err := durationIn("lease", req.GetLease())
 	if err != nil {
 		return nil, err
@@ -64,9 +73,17 @@ func (f face) HoldJobs(ctx context.Context, req *droverv1.HoldJobsRequest) (*dro
 
 // PlaceJobs ends a round.
 func (f face) PlaceJobs(ctx context.Context, req *droverv1.PlaceJobsRequest) (*droverv1.PlaceJobsResponse, error) {
+	if err := words(longestWord, "round", req.GetRound(), "agent", req.GetAgent()); err != nil {
+		return nil, err
+	}
 	list := make([]site.Placement, 0, len(req.GetPlacements()))
 	for i, p := range req.GetPlacements() {
 		placement := site.Placement{Job: batch.JobID(p.GetJobId()), To: p.GetTo(), MinGain: gainIn(p.GetMinGain())}
+		if p.GetTo() != "" {
+			if err := f.s.checkSite(fmt.Sprintf("placements[%d].to", i), p.GetTo()); err != nil {
+				return nil, err
+			}
+		}
 		if p.GetShape() != nil {
 			walltime, err := durationIn(fmt.Sprintf("placements[%d].shape.walltime", i), p.GetShape().GetWalltime())
 			if err != nil {
@@ -133,6 +150,9 @@ func (f face) ListMoves(ctx context.Context, req *droverv1.ServerServiceListMove
 
 // SettleJob ends a move by an operator's word.
 func (f face) SettleJob(ctx context.Context, req *droverv1.SettleJobRequest) (*droverv1.SettleJobResponse, error) {
+	if err := words(longestText, "reason", req.GetReason()); err != nil {
+		return nil, err
+	}
 	r, err := f.s.settleMove(ctx, req.GetJobId(), req.GetEpoch(), settlementsIn[req.GetSettlement()], req.GetReason())
 	if err != nil {
 		return nil, err

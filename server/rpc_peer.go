@@ -55,6 +55,18 @@ func inverse[K, V comparable](m map[K]V) map[V]K {
 
 // Reserve gives a job of the caller a place.
 func (p peers) Reserve(ctx context.Context, req *droverv1.ReserveRequest) (*droverv1.ReserveResponse, error) {
+	if err := p.s.checkSite("from", req.GetFrom()); err != nil {
+		return nil, err
+	}
+	if req.GetEpoch() == 0 {
+		return nil, &rpcface.Problem{Reason: rpcface.OutOfRange, Field: "epoch", Accepted: "1 or more", Message: "epoch: 0"}
+	}
+	if len(req.GetMoves()) > mostHistory {
+		return nil, &rpcface.Problem{
+			Reason: rpcface.OutOfRange, Field: "moves", Accepted: fmt.Sprintf("at most %d", mostHistory),
+			Message: fmt.Sprintf("moves: %d", len(req.GetMoves())),
+		}
+	}
 	request, err := requestIn(req.GetRequest())
 	if err != nil {
 		return nil, err
@@ -79,7 +91,18 @@ func (p peers) Reserve(ctx context.Context, req *droverv1.ReserveRequest) (*drov
 			return nil, fmt.Errorf("decision record: %w", err)
 		}
 	}
-	for _, m := range req.GetMoves() {
+	if err := checkSize(req, parcel.Dossier); err != nil {
+		return nil, err
+	}
+	for i, m := range req.GetMoves() {
+		field := fmt.Sprintf("moves[%d]", i)
+		err := words(longestText, field+".reason", m.GetReason(), field+".aborted_why", m.GetAbortedWhy())
+		if err == nil {
+			err = words(longestWord, field+".from", m.GetFrom(), field+".to", m.GetTo(), field+".agent", m.GetAgent())
+		}
+		if err != nil {
+			return nil, err
+		}
 		move, err := moveIn(m)
 		if err != nil {
 			return nil, err

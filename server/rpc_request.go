@@ -73,7 +73,17 @@ func requestIn(r *droverv1.Request) (*site.Request, error) {
 		Memory: r.GetMemoryBytes(), Input: r.GetInputBytes(), InputSite: r.GetInputSite(),
 		Idempotent: r.GetIdempotent(), RetryOf: r.GetRetryOf(), Labels: r.GetLabels(),
 	}
-	var err error
+	if len(r.GetLicences()) > mostNames {
+		return nil, &rpcface.Problem{
+			Reason: rpcface.OutOfRange, Field: "request.licences", Accepted: fmt.Sprintf("at most %d", mostNames),
+			Message: fmt.Sprintf("request.licences: %d", len(r.GetLicences())),
+		}
+	}
+	err := words(longestWord, "request.service", r.GetService(), "request.owner", r.GetOwner(),
+		"request.input_site", r.GetInputSite(), "request.retry_of", r.GetRetryOf())
+	if err != nil {
+		return nil, err
+	}
 	if out.Walltime, err = durationIn("request.walltime", r.GetWalltime()); err != nil {
 		return nil, err
 	}
@@ -99,7 +109,10 @@ func requestIn(r *droverv1.Request) (*site.Request, error) {
 		}
 		out.Menu = append(out.Menu, batch.Shape{Width: s.GetWidth(), Walltime: wall})
 	}
-	for _, l := range r.GetLicences() {
+	for i, l := range r.GetLicences() {
+		if err := words(longestWord, fmt.Sprintf("request.licences[%d].name", i), l.GetName()); err != nil {
+			return nil, err
+		}
 		out.Licences = append(out.Licences, batch.Licence{Name: l.GetName(), Copies: l.GetCopies()})
 	}
 	if len(r.GetArguments()) > 0 {

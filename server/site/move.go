@@ -2,6 +2,7 @@ package site
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/seed-9b8f70bb/drover/batch"
 )
@@ -59,6 +60,8 @@ func (s *Site) mayMove(j *Job, to string) error {
 	switch {
 	case !j.movable():
 		return &Refusal{Reason: ReasonNotMovable, Field: "job_id", Accepted: "a job of the grid's", Err: fmt.Errorf("job %s is a local user's", j.ID)}
+	case j.Epoch == math.MaxUint32:
+		return &Refusal{Reason: ReasonNotMovable, Field: "seen_epoch", Accepted: "an epoch that has a next one", Err: fmt.Errorf("job %s has been moved too often", j.ID)}
 	case to == s.config.Name || to == "":
 		return refuse(ReasonBadValue, "to", "another site", "site %q", to)
 	}

@@ -2,6 +2,7 @@ package site
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/seed-9b8f70bb/drover/batch"
 )
@@ -57,6 +58,8 @@ func (s *Site) Settle(now batch.Time, id batch.JobID, epoch uint32, settlement S
 			Reason: ReasonNotWaiting, Field: "settlement", Accepted: "a move that was not confirmed",
 			Err: fmt.Errorf("job %s: site %s has confirmed that it has it", id, j.Transit.GoneTo),
 		}
+	case settlement == SettleTakeBack && j.Epoch == math.MaxUint32:
+		return *j, &Refusal{Reason: ReasonNotMovable, Field: "epoch", Accepted: "an epoch that has a next one", Err: fmt.Errorf("job %s has been moved too often", id)}
 	}
 	switch settlement {
 	case SettleCommitted:

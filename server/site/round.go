@@ -92,7 +92,7 @@ func (s *Site) Place(now batch.Time, round, agent string, list []Placement) ([]J
 		}
 		switch {
 		case j.State != Held || j.Transit.Round != round:
-		case p.To != "":
+		case p.To != "" && s.mayMove(j, p.To) == nil:
 			s.depart(now, j, Order{Job: j.ID, To: p.To, MinGain: p.MinGain, Reason: "reallocation", Agent: agent}, 0)
 		default:
 			s.stay(j, p.Shape)

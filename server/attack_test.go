@@ -1,0 +1,253 @@
+package server
+
+import (
+	"context"
+	"math"
+	"net/http"
+	"strings"
+	"testing"
+
+	"connectrpc.com/connect"
+	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/gossip"
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
+	"github.com/seed-9b8f70bb/drover/server/site"
+)
+
+// peerClient calls a server as another server does.
+func (s *testSite) peerClient(t testing.TB) droverv1connect.PeerServiceClient {
+	t.Helper()
+	var protocols http.Protocols
+	protocols.SetUnencryptedHTTP2(true)
+	transport := &http.Transport{Protocols: &protocols}
+	t.Cleanup(transport.CloseIdleConnections)
+	return droverv1connect.NewPeerServiceClient(&http.Client{Transport: transport}, s.URL())
+}
+
+// reservation is a job of a site that does not exist.
+func reservation(t testing.TB, change func(*droverv1.ReserveRequest)) *droverv1.ReserveRequest {
+	r := &droverv1.ReserveRequest{
+		JobId: newID(t), Epoch: 1, From: "mars", Request: &droverv1.Request{Service: "print"}, Age: seconds(5), SentAt: timestamppb.Now(),
+		Moves: []*droverv1.Move{{From: "mars", To: "lyon", Epoch: 1, State: droverv1.MoveState_MOVE_STATE_PENDING}},
+	}
+	if change != nil {
+		change(r)
+	}
+	return r
+}
+
+// Whatever comes in, the answer says what was wrong with it, the server goes on,
+// and so does the one after it.
+func TestBadInputIsRefusedByEveryCall(t *testing.T) {
+	cfg := configured(t, "")
+	s := start(t, cfg)
+	p := s.peerClient(t)
+	busy := s.submit(t, &droverv1.Request{Service: "block", Width: 4}).GetId()
+	s.until(t, busy, running)
+	id := s.submit(t, &droverv1.Request{Service: "block", Width: 4}).GetId()
+	long := strings.Repeat("x", 5000)
+	tooMany := make([]*droverv1.Move, 65)
+	shape := func(width int32, walltime int64) []*droverv1.Placement {
+		return []*droverv1.Placement{{JobId: id, Shape: &droverv1.Shape{Width: width, Walltime: seconds(walltime)}}}
+	}
+	move := func(change func(*droverv1.MoveJobRequest)) error {
+		r := &droverv1.MoveJobRequest{JobId: id, To: "nice"}
+		change(r)
+		_, err := s.client.MoveJob(within(t), r)
+		return err
+	}
+	hold := func(r *droverv1.HoldJobsRequest) error { _, err := s.client.HoldJobs(within(t), r); return err }
+	place := func(r *droverv1.PlaceJobsRequest) error { _, err := s.client.PlaceJobs(within(t), r); return err }
+	reserve := func(change func(*droverv1.ReserveRequest)) error {
+		_, err := p.Reserve(within(t), reservation(t, change))
+		return err
+	}
+	withdraw := func(id string) error {
+		_, err := s.client.Withdraw(within(t), &droverv1.WithdrawRequest{JobId: id})
+		return err
+	}
+	content := func(r *droverv1.ReadContentRequest) error {
+		stream, err := p.ReadContent(within(t), r)
+		if err != nil {
+			return err
+		}
+		defer stream.Close()
+		for stream.Receive() {
+		}
+		return stream.Err()
+	}
+	_, moves := s.client.ListMoves(within(t), &droverv1.ServerServiceListMovesRequest{Filter: "odd"})
+	_, page := s.client.ListMoves(within(t), &droverv1.ServerServiceListMovesRequest{PageSize: 1 << 30})
+	_, token := s.client.ListMoves(within(t), &droverv1.ServerServiceListMovesRequest{PageToken: "%"})
+	_, settle := s.client.SettleJob(within(t), &droverv1.SettleJobRequest{JobId: id, Epoch: math.MaxUint32, Settlement: 1})
+	_, why := s.client.SettleJob(within(t), &droverv1.SettleJobRequest{JobId: id, Reason: long})
+	_, confirm := p.Confirm(within(t), &droverv1.ConfirmRequest{JobId: "x"})
+	_, unknown := p.Confirm(within(t), &droverv1.ConfirmRequest{JobId: newID(t), Epoch: math.MaxUint32, From: "mars"})
+	_, drop := p.Drop(within(t), &droverv1.DropRequest{})
+	_, resolve := p.Resolve(within(t), &droverv1.ResolveRequest{JobId: strings.ToUpper(id)})
+	large := strings.Repeat("\x01", 3<<20) // six times as long in a record
+	_, submit := s.client.Submit(within(t), &droverv1.SubmitRequest{
+		JobId: newID(t), Request: &droverv1.Request{Service: "print", Labels: map[string]string{"a": large}},
+	})
+	for name, c := range map[string]struct {
+		err    error
+		field  string
+		reason string
+	}{
+		"submit: large":          {submit, "request", "too-large"},
+		"withdraw: no id":        {withdraw(""), "job_id", "bad-value"},
+		"withdraw: another id":   {withdraw(strings.Repeat("a", 1<<20)), "job_id", "bad-value"},
+		"move: no id":            {move(func(r *droverv1.MoveJobRequest) { r.JobId = "" }), "to", "unknown-site"},
+		"move: long reason":      {move(func(r *droverv1.MoveJobRequest) { r.Reason = long }), "reason", "out-of-range"},
+		"move: long agent":       {move(func(r *droverv1.MoveJobRequest) { r.Agent = long }), "agent", "out-of-range"},
+		"move: odd site":         {move(func(r *droverv1.MoveJobRequest) { r.To = "../../etc\x00" }), "to", "unknown-site"},
+		"hold: no round":         {hold(&droverv1.HoldJobsRequest{Lease: seconds(5)}), "round", "bad-value"},
+		"hold: long round":       {hold(&droverv1.HoldJobsRequest{Round: long, Lease: seconds(5)}), "round", "out-of-range"},
+		"hold: no lease":         {hold(&droverv1.HoldJobsRequest{Round: "r"}), "lease", "out-of-range"},
+		"hold: lease of ages":    {hold(&droverv1.HoldJobsRequest{Round: "r", Lease: seconds(1 << 40)}), "lease", "out-of-range"},
+		"hold: negative lease":   {hold(&droverv1.HoldJobsRequest{Round: "r", Lease: seconds(-1)}), "lease", "out-of-range"},
+		"place: odd site":        {place(&droverv1.PlaceJobsRequest{Round: "r", Placements: []*droverv1.Placement{{JobId: id, To: "a b"}}}), "placements[0].to", "bad-value"},
+		"place: itself":          {place(&droverv1.PlaceJobsRequest{Round: "r", Placements: []*droverv1.Placement{{JobId: id, To: "lyon"}}}), "placements[0].to", "bad-value"},
+		"place: negative width":  {place(&droverv1.PlaceJobsRequest{Round: "r", Placements: shape(-1, 60)}), "placements[0].shape.width", "too-wide"},
+		"place: huge width":      {place(&droverv1.PlaceJobsRequest{Round: "r", Placements: shape(math.MaxInt32, 60)}), "placements[0].shape.width", "too-wide"},
+		"place: negative time":   {place(&droverv1.PlaceJobsRequest{Round: "r", Placements: shape(1, -1)}), "placements[0].shape.walltime", "out-of-range"},
+		"place: endless":         {place(&droverv1.PlaceJobsRequest{Round: "r", Placements: shape(1, 1<<38)}), "placements[0].shape.walltime", "out-of-range"},
+		"moves: odd filter":      {moves, "filter", "bad-value"},
+		"moves: large page":      {page, "page_size", "out-of-range"},
+		"moves: odd token":       {token, "page_token", "bad-value"},
+		"settle: no such epoch":  {settle, "epoch", "stale-epoch"},
+		"settle: long reason":    {why, "reason", "out-of-range"},
+		"confirm: odd id":        {confirm, "job_id", "bad-value"},
+		"confirm: unknown":       {unknown, "job_id", "unknown-job"},
+		"drop: nothing":          {drop, "job_id", "bad-value"},
+		"resolve: upper case":    {resolve, "job_id", "bad-value"},
+		"read: negative":         {content(&droverv1.ReadContentRequest{JobId: id, Argument: "a", Offset: -1}), "offset", "out-of-range"},
+		"read: no such argument": {content(&droverv1.ReadContentRequest{JobId: id, Argument: "../../drover.db"}), "argument", "unknown-content"},
+		"reserve: no request":    {reserve(func(r *droverv1.ReserveRequest) { r.Request = nil }), "request", "bad-value"},
+		"reserve: nobody":        {reserve(func(r *droverv1.ReserveRequest) { r.From = "" }), "from", "bad-value"},
+		"reserve: myself":        {reserve(func(r *droverv1.ReserveRequest) { r.From = "lyon" }), "from", "bad-value"},
+		"reserve: odd site":      {reserve(func(r *droverv1.ReserveRequest) { r.From = "a/b" }), "from", "bad-value"},
+		"reserve: no epoch":      {reserve(func(r *droverv1.ReserveRequest) { r.Epoch = 0 }), "epoch", "out-of-range"},
+		"reserve: negative age":  {reserve(func(r *droverv1.ReserveRequest) { r.Age = seconds(-5) }), "age", "out-of-range"},
+		"reserve: age":           {reserve(func(r *droverv1.ReserveRequest) { r.Age = &durationpb.Duration{Seconds: math.MaxInt64} }), "age", "out-of-range"},
+		"reserve: sent":          {reserve(func(r *droverv1.ReserveRequest) { r.SentAt = &timestamppb.Timestamp{Seconds: math.MinInt64} }), "sent_at", "out-of-range"},
+		"reserve: history":       {reserve(func(r *droverv1.ReserveRequest) { r.Moves = tooMany }), "moves", "out-of-range"},
+		"reserve: long reason":   {reserve(func(r *droverv1.ReserveRequest) { r.Moves[0].Reason = long }), "moves[0].reason", "out-of-range"},
+		"reserve: present":       {reserve(func(r *droverv1.ReserveRequest) { r.PresentCompletion = seconds(-1) }), "present_completion", "out-of-range"},
+		"reserve: unknown file":  {reserve(func(r *droverv1.ReserveRequest) { r.Request = copyOf(strings.Repeat("a", 64)) }), "to", "unknown-site"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if c.err == nil {
+				t.Fatal("it was accepted")
+			}
+			code, d := detail(t, c.err)
+			if d.GetField() != c.field || d.GetReason() != c.reason || code == connect.CodeInternal || code == connect.CodeUnknown ||
+				c.reason != "unknown-job" && d.GetAccepted() == "" {
+				t.Errorf("%v %v", code, d)
+			}
+		})
+	}
+	// What nobody needs to understand is harmless, too.
+	if res, err := s.client.HoldJobs(within(t), &droverv1.HoldJobsRequest{Round: "r", Lease: seconds(60), JobIds: make([]string, 500_000)}); err != nil || len(res.GetJobs()) != 0 {
+		t.Errorf("hold of half a million of nothing: %v, %v", len(res.GetJobs()), err)
+	}
+	if _, err := s.client.HoldJobs(within(t), &droverv1.HoldJobsRequest{Round: "r", Lease: seconds(60), JobIds: ids(1_000_000)}); connect.CodeOf(err) != connect.CodeResourceExhausted {
+		t.Errorf("hold of a million: %v", err)
+	}
+	if res, err := s.client.PlaceJobs(within(t), &droverv1.PlaceJobsRequest{Round: "none", Placements: []*droverv1.Placement{{JobId: newID(t)}, {}, {JobId: id}}}); err != nil ||
+		len(res.GetJobs()) != 1 || res.GetJobs()[0].GetState() != waiting {
+		t.Errorf("place of a round that is none: %v, %v", res, err)
+	}
+	if res, err := p.Resolve(within(t), &droverv1.ResolveRequest{JobId: newID(t), Epoch: math.MaxUint32, From: "x"}); err != nil || res.GetAnswer() != droverv1.ResolveAnswer_RESOLVE_ANSWER_PENDING {
+		t.Errorf("resolve of nothing: %v, %v", res, err)
+	}
+	s.restarted(t, cfg, id)
+}
+
+func copyOf(sha string) *droverv1.Request {
+	return &droverv1.Request{Service: "copy", Arguments: arguments{"from": file(&droverv1.File{Sha256: sha, SizeBytes: 1})}}
+}
+
+func ids(n int) []string {
+	out := make([]string, n)
+	for i := range out {
+		out[i] = "01a2001f-3e56-74b6-ac94-d5ac6ae22763"
+	}
+	return out
+}
+
+// restarted stops the server, starts the next one and looks for a job there.
+func (s *testSite) restarted(t *testing.T, cfg Config, id string) *testSite {
+	t.Helper()
+	if err := s.stop(); err != nil {
+		t.Fatal(err)
+	}
+	next := start(t, cfg)
+	if _, err := next.client.GetJob(within(t), &droverv1.GetJobRequest{JobId: id}); err != nil {
+		t.Error(err)
+	}
+	return next
+}
+
+// introduce makes a site known to the server that answers nobody.
+func (s *testSite) introduce(t *testing.T, name string) {
+	t.Helper()
+	member, err := gossip.Join(gossip.Config{
+		Name: name, Role: gossip.Server, Bind: "127.0.0.1:0", URL: "http://127.0.0.1:1", API: 1, Seeds: []string{s.Seed()},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { member.Close() })
+	group := s.group.(interface{ Changed() <-chan struct{} })
+	for {
+		changed := group.Changed()
+		if _, err := s.peer(name); err == nil {
+			return
+		}
+		<-changed
+	}
+}
+
+// A job whose epochs are used up is moved no more, however it is asked.
+func TestTheLastEpochIsNotFollowedByTheFirst(t *testing.T) {
+	cfg := configured(t, "")
+	s := start(t, cfg)
+	p := s.peerClient(t)
+	busy := s.submit(t, &droverv1.Request{Service: "block", Width: 4}).GetId()
+	s.until(t, busy, running)
+	s.introduce(t, "mars")
+	r := reservation(t, func(r *droverv1.ReserveRequest) { r.Epoch = math.MaxUint32 })
+	if res, err := p.Reserve(within(t), r); err != nil || res.GetAnswer() != droverv1.ReserveAnswer_RESERVE_ANSWER_RESERVED {
+		t.Fatalf("reserve: %v, %v", res, err)
+	}
+	if _, err := p.Confirm(within(t), &droverv1.ConfirmRequest{JobId: r.GetJobId(), Epoch: math.MaxUint32, From: "mars"}); err != nil {
+		t.Fatal(err)
+	}
+	refused := func() {
+		t.Helper()
+		_, err := s.core.Move(s.now(), siteOrder(r.GetJobId(), math.MaxUint32), nil)
+		if err == nil || !strings.Contains(err.Error(), "too often") {
+			t.Errorf("move: %v", err)
+		}
+	}
+	if err := s.do(context.Background(), refused); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.client.HoldJobs(within(t), &droverv1.HoldJobsRequest{Round: "r", Lease: seconds(60), JobIds: []string{r.GetJobId()}}); err != nil {
+		t.Fatal(err)
+	}
+	res, err := s.client.PlaceJobs(within(t), &droverv1.PlaceJobsRequest{Round: "r", Placements: []*droverv1.Placement{{JobId: r.GetJobId(), To: "nice"}}})
+	if err != nil || res.GetJobs()[0].GetState() != waiting || res.GetJobs()[0].GetEpoch() != math.MaxUint32 {
+		t.Errorf("place: %v, %v", res, err)
+	}
+	s.restarted(t, cfg, r.GetJobId())
+}
+
+func siteOrder(id string, seen uint32) site.Order {
+	return site.Order{Job: batch.JobID(id), To: "nice", Seen: seen}
+}
