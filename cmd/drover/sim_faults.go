@@ -13,7 +13,7 @@ type simFaultsCmd struct {
 	Seeds int     `default:"1000" placeholder:"N" help:"How many seeds to run."`
 	From  uint64  `placeholder:"SEED" help:"The first one."`
 	Trace *uint64 `placeholder:"SEED" help:"Run this seed alone, and print what happens in it."`
-	Plant string  `placeholder:"NAME" help:"Put a bug into the simulated driver, to see that it is caught: skip-sync, early-confirm, drop-on-silence, lease-is-proof, early-collection or no-withdraw."`
+	Plant string  `placeholder:"NAME" help:"Put a bug into the simulated driver, to see that it is caught: skip-sync, early-confirm, drop-on-silence, lease-is-proof, early-collection, kept-queue or no-withdraw."`
 }
 
 // simFaultsView is what --json prints.

@@ -114,6 +114,9 @@ func (w *world) wrote(s *server, f *fact, had bool, old, r *site.Record) {
 	if t := r.Transit; t != nil && t.Gone > before {
 		w.counts[Committed]++
 	}
+	if owns(r) {
+		f.lost = false // it was on its way, or has been taken back
+	}
 	if owns(r) && r.Under == 0 && (!had || old.State == "absent") {
 		w.accept(s, f)
 	}
@@ -173,7 +176,7 @@ func (w *world) ended(c *claim) {
 }
 
 // mourn takes note of a job whose site is lost for good. One that was on its way
-// to or from there is lost too, unless an operator settles it.
+// to or from there is lost too, unless it arrives or an operator settles it.
 func (w *world) mourn(s *server, f *fact) {
 	r := s.disk.record(f)
 	if f.now == s.host {

@@ -6,12 +6,12 @@ import (
 )
 
 // full is a commit that failed: nothing of it is on the disk, its calls fail, and
-// the core and the batch system are made anew, as after a restart.
+// the core is made anew: with the batch system, as after a restart, or under it.
 func (s *server) full() {
 	s.w.counts[DiskFull]++
 	s.w.say(s, nil, "the disk is full")
 	failed := append(append([]func(bool){}, s.waiting...), s.replies...)
-	if s.w.plant == KeptQueue {
+	if s.w.plant == KeptQueue || s.w.chance(500) {
 		s.rebuild()
 	} else {
 		s.die()
@@ -22,9 +22,9 @@ func (s *server) full() {
 	}
 }
 
-// rebuild makes the core anew and keeps the batch system. That one knows attempts
-// that the core has forgotten: what it ends of them is not queued again under the
-// same key, and the news of it meets another job of that key.
+// rebuild makes the core anew and keeps the batch system, which has to forget what
+// the core has forgotten. Where such attempts are only cancelled, they are not
+// queued again under the same key, and the news of their end meets another job.
 func (s *server) rebuild() {
 	s.waiting, s.replies, s.syncing = s.waiting[:0], s.replies[:0], false
 	core, err := site.New(s.config)
@@ -67,11 +67,17 @@ func (s *server) fateOf(key batch.Key) site.Fate {
 
 // undone takes what the core does not know any more out of the batch system.
 func (s *server) undone() {
-	var cmds []batch.Command
+	now := s.now()
+	s.system.engine.Advance(now)
 	for _, a := range s.system.byHandle[1:] {
-		if j, err := s.core.Job(a.key.Job); a.phase < batch.PhaseStarting && (err != nil || j.Key() != a.key) {
-			cmds = append(cmds, batch.Command{Kind: batch.CmdCancel, Key: a.key})
+		j, err := s.core.Job(a.key.Job)
+		switch {
+		case err == nil && j.Key() == a.key:
+		case s.w.plant != KeptQueue:
+			s.system.forget(a)
+		case a.phase < batch.PhaseStarting:
+			s.system.carry(&batch.Command{Kind: batch.CmdCancel, Key: a.key})
 		}
 	}
-	s.system.do(s.now(), cmds)
+	s.system.engine.Pass()
 }

@@ -98,7 +98,10 @@ func (s *server) finish(a *attempt, end batch.End) {
 	if a.phase == batch.PhaseEnded {
 		return
 	}
-	s.system.finish(s.now(), a)
+	if s.system.finish(s.now(), a); a.forgot {
+		s.system.forget(a)
+		return
+	}
 	s.report(a.key, end)
 }
 

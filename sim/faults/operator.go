@@ -40,7 +40,7 @@ func (w *world) settle(s, lost *server, f *fact) {
 		if there != nil && there.Transit != nil {
 			for _, v := range there.Transit.Assigned {
 				if v.Epoch == r.Epoch && v.Committed {
-					how, f.lost = site.SettleCommitted, false
+					how = site.SettleCommitted
 				}
 			}
 		}
@@ -48,7 +48,7 @@ func (w *world) settle(s, lost *server, f *fact) {
 		if there == nil || there.State != "incoming" || there.Epoch != r.Epoch {
 			return // it was there, and is lost
 		}
-		how, f.lost = site.SettleTakeBack, false
+		how = site.SettleTakeBack
 	default:
 		return
 	}
