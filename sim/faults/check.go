@@ -104,6 +104,8 @@ func (w *world) wrote(s *server, f *fact, had bool, old, r *site.Record) {
 		f.wrong("it was %s at %s, and is %s", old.State, s.name, r.State)
 	case r.Cancel && r.State != "yielding" && r.State != "incoming" && r.State != "cancelling":
 		f.wrong("a cancel is recorded at %s, and it is %s", s.name, r.State)
+	case f.request.Origin == batch.Local && (r.State == "held" || r.State == "moving"):
+		f.wrong("a local user's job is %s", r.State)
 	case had && old.Withdrawn && !r.Withdrawn:
 		f.wrong("that it is withdrawn at %s is forgotten", s.name)
 	}
