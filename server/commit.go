@@ -89,7 +89,7 @@ func (s *Server) release() {
 		if w.Ended() {
 			s.keep(w.Record.ID, w.Record.Ended)
 		}
-		s.tell(w.Record.ID)
+		s.tell(&w.Record)
 	}
 }
 

@@ -55,6 +55,8 @@ type Config struct {
 	// Supervisor is the command of the process that keeps jobs running; nil: that
 	// of package supervisor.
 	Supervisor []string `yaml:"-"`
+	// patience is the core's, shorter in tests.
+	patience site.Patience
 	// Logger is where news goes; nil: nowhere.
 	Logger hclog.Logger `yaml:"-"`
 }

@@ -3,8 +3,10 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/rpcface"
 	"github.com/seed-9b8f70bb/drover/server/site"
 	"github.com/seed-9b8f70bb/drover/server/store"
 )
@@ -100,6 +102,12 @@ func (s *Server) watch(ctx context.Context, name string, send func(record) error
 		}
 		if j, err = s.await(ctx, changes); err != nil {
 			return err
+		}
+		if j.State == site.Absent {
+			return &rpcface.Problem{
+				Reason: rpcface.UnknownJob, Field: "job_id", Message: fmt.Sprintf("job %s has stayed at the site from which it was to come", id),
+				Hint: "the agent knows where it is",
+			}
 		}
 	}
 }

@@ -56,7 +56,7 @@ func (s *Server) readLogs(ctx context.Context, want logs, send func(piece) error
 		n, err := t.copy(ctx, send)
 		// Whether the job had ended was known before the file was read, so that
 		// nothing came after it.
-		if err != nil || j.State.Final() || !want.follow {
+		if err != nil || j.State.Final() || j.State == site.Absent || !want.follow {
 			return err
 		}
 		if pause = min(2*pause, tired); n > 0 {

@@ -118,7 +118,7 @@ func (s *Server) open() error {
 		return err
 	}
 	s.about = site.Config{
-		Name: s.cfg.Name, Platform: s.cfg.platform(), Speed: speed, Catalogue: s.cfg.Catalogue, Tuning: tuning, MaxWidth: s.cfg.Limits.Width,
+		Name: s.cfg.Name, Platform: s.cfg.platform(), Speed: speed, Catalogue: s.cfg.Catalogue, Tuning: tuning, MaxWidth: s.cfg.Limits.Width, Patience: s.cfg.patience,
 	}
 	where, err := s.cfg.dataDir()
 	if err != nil {

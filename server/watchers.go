@@ -24,7 +24,8 @@ type feed struct {
 }
 
 // tell lets those know who watch a job, as it is on disk now; called by the loop.
-func (s *Server) tell(id batch.JobID) {
+func (s *Server) tell(r *site.Record) {
+	id := r.ID
 	for _, f := range s.watchers.all {
 		f.changed[id] = struct{}{}
 		select {
@@ -38,7 +39,10 @@ func (s *Server) tell(id batch.JobID) {
 	}
 	j, err := s.core.Job(id)
 	if err != nil {
-		return // it has been forgotten
+		if r.State != site.Absent.String() {
+			return // it has been forgotten
+		}
+		j = site.Job{ID: id} // it has stayed elsewhere
 	}
 	for _, w := range list {
 		select {

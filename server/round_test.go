@@ -1,0 +1,197 @@
+package server
+
+import (
+	"slices"
+	"testing"
+
+	"connectrpc.com/connect"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/server/site"
+)
+
+// crew is a site with one job that runs and five that wait.
+func crew(t *testing.T, cfg Config) (s *testSite, busy string, queue []string) {
+	t.Helper()
+	s = start(t, cfg)
+	busy = s.submit(t, &droverv1.Request{Service: "block", Width: 4}).GetId()
+	s.until(t, busy, running)
+	for range 5 {
+		queue = append(queue, s.submit(t, &droverv1.Request{Service: "block", Width: 4}).GetId())
+	}
+	return s, busy, queue
+}
+
+func (s *testSite) hold(t *testing.T, round string, lease int64, ids ...string) []*droverv1.Job {
+	t.Helper()
+	res, err := s.client.HoldJobs(within(t), &droverv1.HoldJobsRequest{Round: round, Lease: seconds(lease), JobIds: ids})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.GetJobs()
+}
+
+func (s *testSite) place(t *testing.T, round string, list ...*droverv1.Placement) []*droverv1.Job {
+	t.Helper()
+	res, err := s.client.PlaceJobs(within(t), &droverv1.PlaceJobsRequest{Round: round, Agent: "a", Placements: list})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.GetJobs()
+}
+
+// plan cancels what runs again and again and returns in which order the rest
+// starts.
+func (s *testSite) plan(t *testing.T, busy string, queue []string) (order []string) {
+	t.Helper()
+	left := slices.Clone(queue)
+	d := s.digests(t)
+	for len(left) > 0 {
+		if _, err := s.client.CancelJob(within(t), &droverv1.CancelJobRequest{JobId: busy}); err != nil {
+			t.Fatal(err)
+		}
+		at := -1
+		d.until(func() bool {
+			at = slices.IndexFunc(left, func(id string) bool { return d.states[id] == running })
+			return at >= 0
+		})
+		busy = left[at]
+		order = append(order, busy)
+		left = slices.Delete(left, at, at+1)
+	}
+	return order
+}
+
+func TestARoundPutsTheStayersInItsOrderWithItsShapes(t *testing.T) {
+	s, busy, queue := crew(t, configured(t, "policy: {name: fcfs}"))
+	got := s.hold(t, "r1", 600)
+	if len(got) != 5 || got[0].GetState() != held || got[0].GetId() != queue[0] {
+		t.Fatalf("held: %v", got)
+	}
+	if again := s.hold(t, "r1", 600); len(again) != 5 {
+		t.Errorf("again: %v", again)
+	}
+	if other := s.hold(t, "r2", 600); len(other) != 0 {
+		t.Errorf("another round holds %v", other)
+	}
+	probe := &droverv1.EstimateRequest{Request: &droverv1.Request{Service: "block", Width: 4}}
+	res, err := s.client.Estimate(within(t), probe)
+	if err != nil || res.GetQuote().GetWait().AsDuration().Seconds() > 51 {
+		t.Errorf("with all of them held one waits for what runs: %v, %v", res, err)
+	}
+	want := []string{queue[3], queue[1], queue[4]}
+	var list []*droverv1.Placement
+	for _, id := range want {
+		list = append(list, &droverv1.Placement{JobId: id, Shape: &droverv1.Shape{Width: 4, Walltime: seconds(77)}})
+	}
+	for i, j := range s.place(t, "r1", list...) {
+		if j.GetState() != waiting || j.GetId() != want[i] || j.GetShape().GetWalltime().GetSeconds() != 77 {
+			t.Errorf("placed: %v", j)
+		}
+	}
+	// The others are where they were: before those that were placed last.
+	if order := s.plan(t, busy, queue); !slices.Equal(order, append([]string{queue[0], queue[2]}, want...)) {
+		t.Errorf("order %v of %v", order, queue)
+	}
+}
+
+func TestALeaseThatRunsOutPutsAllBack(t *testing.T) {
+	s, busy, queue := crew(t, configured(t, "policy: {name: fcfs}"))
+	d := s.digests(t)
+	d.until(func() bool { return d.synced > 0 })
+	s.hold(t, "r1", 1, queue[1], queue[3])
+	d.until(func() bool { return d.states[queue[1]] == held && d.states[queue[3]] == held })
+	d.until(func() bool { return d.states[queue[1]] == waiting && d.states[queue[3]] == waiting })
+	for _, j := range s.place(t, "r1", &droverv1.Placement{JobId: queue[1]}, &droverv1.Placement{JobId: queue[3], To: "nice"}) {
+		if j.GetState() != waiting || j.GetEpoch() != 0 {
+			t.Errorf("placed after the lease: %v", j)
+		}
+	}
+	if order := s.plan(t, busy, queue); !slices.Equal(order, queue) {
+		t.Errorf("order %v of %v", order, queue)
+	}
+}
+
+func TestWhatIsHeldIsHeldAfterARestartForTheWholeLease(t *testing.T) {
+	cfg := configured(t, "policy: {name: fcfs}")
+	s, _, queue := crew(t, cfg)
+	s.hold(t, "r1", 600, queue[2])
+	s = s.restarted(t, cfg, queue[2])
+	j, err := s.client.GetJob(within(t), &droverv1.GetJobRequest{JobId: queue[2]})
+	if err != nil || j.GetJob().GetState() != held {
+		t.Errorf("it is %v, %v", j, err)
+	}
+	if jobs := s.place(t, "r1", &droverv1.Placement{JobId: queue[2]}); len(jobs) != 1 || jobs[0].GetState() != waiting {
+		t.Errorf("placed: %v", jobs)
+	}
+}
+
+// A job that is coming and does not come makes room for others after a while; a
+// confirmation puts it back.
+func TestAJobThatDoesNotComeMakesRoom(t *testing.T) {
+	cfg := configured(t, "policy: {name: fcfs}")
+	cfg.patience = site.Patience{First: 100 * batch.Millisecond, Longest: 200 * batch.Millisecond, Idle: batch.Second}
+	s := start(t, cfg)
+	p := s.peerClient(t)
+	s.introduce(t, "mars")
+	r := reservation(t, func(r *droverv1.ReserveRequest) { r.Request = &droverv1.Request{Service: "block", Width: 4} })
+	first, err := p.Reserve(within(t), r)
+	if err != nil || first.GetAnswer() != droverv1.ReserveAnswer_RESERVE_ANSWER_RESERVED || first.GetShape().GetWidth() != 4 {
+		t.Fatalf("reserve: %v, %v", first, err)
+	}
+	wait := func() float64 {
+		t.Helper()
+		res, err := s.client.Estimate(within(t), &droverv1.EstimateRequest{Request: &droverv1.Request{Service: "block", Width: 4}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res.GetQuote().GetWait().AsDuration().Seconds()
+	}
+	if wait() < 40 {
+		t.Errorf("a job that is coming has no place: one waits %v", wait())
+	}
+	ctx := within(t)
+	for wait() > 0 && ctx.Err() == nil {
+	}
+	if w := wait(); w > 0 {
+		t.Fatalf("it keeps its place: one waits %v", w)
+	}
+	lower := reservation(t, func(l *droverv1.ReserveRequest) { l.JobId, l.Epoch = r.GetJobId(), 1 })
+	if res, err := p.Reserve(within(t), lower); err != nil || res.GetAnswer() != droverv1.ReserveAnswer_RESERVE_ANSWER_RESERVED {
+		t.Errorf("the same again: %v, %v", res, err)
+	}
+	lower.From = "venus"
+	if res, err := p.Reserve(within(t), lower); err != nil || res.GetAnswer() != droverv1.ReserveAnswer_RESERVE_ANSWER_SUPERSEDED {
+		t.Errorf("the same from another site: %v, %v", res, err)
+	}
+	for range 2 {
+		if res, err := p.Confirm(within(t), &droverv1.ConfirmRequest{JobId: r.GetJobId(), Epoch: 1, From: "mars"}); err != nil || res.GetSuperseded() {
+			t.Errorf("confirm: %v, %v", res, err)
+		}
+	}
+	s.until(t, r.GetJobId(), running)
+}
+
+func TestWhoWatchesAJobThatIsDroppedIsTold(t *testing.T) {
+	s := start(t, configured(t, ""))
+	p := s.peerClient(t)
+	s.introduce(t, "mars")
+	r := reservation(t, nil)
+	if _, err := p.Reserve(within(t), r); err != nil {
+		t.Fatal(err)
+	}
+	stream, err := s.client.WatchJob(within(t), &droverv1.WatchJobRequest{JobId: r.GetJobId()})
+	if err != nil || !stream.Receive() || stream.Msg().GetJob().GetState() != incoming {
+		t.Fatalf("watch: %v, %v", stream.Msg(), err)
+	}
+	defer stream.Close()
+	if _, err := p.Drop(within(t), &droverv1.DropRequest{JobId: r.GetJobId(), Epoch: 1, From: "mars"}); err != nil {
+		t.Fatal(err)
+	}
+	for stream.Receive() {
+	}
+	if code, d := detail(t, stream.Err()); code != connect.CodeNotFound || d.GetReason() != "unknown-job" {
+		t.Errorf("%v %v", code, d)
+	}
+}
