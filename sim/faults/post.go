@@ -77,8 +77,17 @@ func (s *server) take(m site.Message) {
 	})
 }
 
-// keep lets go of files that were brought for a job that is not taken.
+// keep lets go of files that were brought for a job that is not taken. As long as
+// a record on the disk, or on its way there, says that they are kept, they are.
 func (s *server) keep(f *fact) {
+	if r := s.disk.record(f); r != nil && r.Kept {
+		return
+	}
+	for i := range s.flight.Writes {
+		if r := &s.flight.Writes[i].Record; s.syncing && r.ID == f.id && r.Kept {
+			return
+		}
+	}
 	if j, err := s.core.Job(f.id); err != nil || !j.Kept {
 		s.disk.page(f).files = false
 	}
