@@ -24,6 +24,7 @@ var errDiskFull = &rpcface.Problem{
 type disk struct {
 	full atomic.Bool
 	next batch.Time // of a look whether there is room again; the loop's
+	last batch.Time // that it was found full; the loop's
 }
 
 func (d *disk) degraded() bool { return d.full.Load() }
@@ -31,6 +32,7 @@ func (d *disk) degraded() bool { return d.full.Load() }
 // failed notes that a commit found no room.
 func (d *disk) failed(now batch.Time) {
 	d.full.Store(true)
+	d.last = now
 	d.next = now.Add(probeEvery)
 }
 
@@ -44,6 +46,7 @@ func (d *disk) refuses(now batch.Time, st *store.Store) error {
 	}
 	d.next = now.Add(probeEvery)
 	if err := st.Probe(); err != nil {
+		d.last = now
 		return errDiskFull
 	}
 	d.full.Store(false)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"connectrpc.com/connect"
 	"golang.org/x/sys/unix"
@@ -233,4 +234,51 @@ func TestAServerKilledOnAFullDiskComesBackOnIt(t *testing.T) {
 		}
 	}
 	d.check(accepted)
+}
+
+// Where the store still finds room in itself and nothing else does, jobs that
+// cannot be launched wait for room, and lose no walltime by that.
+func TestJobsAreLaunchedWhenThereIsRoomForTheirFiles(t *testing.T) {
+	g := newGround(t)
+	d := onSmallDisk(t, "policy: {name: fcfs}")
+	d.run()
+	runs := d.submit(newID(t), g.request("once", 4, true, 1)).GetId()
+	d.ready(runs)
+	var queue []string
+	for range 3 {
+		r := g.request("once", 0, false, 1)
+		r.Shapes = []*droverv1.Shape{{Width: 4, Walltime: seconds(2)}}
+		queue = append(queue, d.submit(newID(t), r).GetId())
+	}
+	var churn []string
+	for range 300 {
+		churn = append(churn, d.submit(newID(t), g.request("once", 4, false, 1)).GetId())
+	}
+	for _, id := range churn {
+		d.cancel(id)
+	}
+	for _, id := range churn {
+		d.until(id, cancelled)
+	}
+	d.fill()
+	_, _, pids := g.lines(t)
+	g.open()
+	await(t, pids[runs])
+	for range 30 { // the walltime and more; the clock has to go on for that
+		pause(within(t), 100*time.Millisecond)
+		for _, id := range queue {
+			if j := d.job(id); final(j) {
+				t.Fatalf("without room for its files it ended as %v", j)
+			}
+		}
+	}
+	d.free()
+	for _, id := range append(queue, runs) {
+		if j := untilJob(t, d.client, id, final); j.GetState() != failed || j.GetOutcome().GetExitCode() != 1 {
+			t.Errorf("it ended as %v", j)
+		}
+	}
+	if lines, _, _ := g.lines(t); len(lines) != 4 {
+		t.Errorf("runs: %v", lines)
+	}
 }

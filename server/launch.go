@@ -13,30 +13,53 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 	"github.com/seed-9b8f70bb/drover/server/site"
+	"github.com/seed-9b8f70bb/drover/supervisor"
 )
 
 // launcher starts attempts for the batch system: the core has to know, durably,
 // before the supervisor may make its claim.
+//
+// On a full disk it waits. The walltime that the batch system counts meanwhile is
+// not the program's fault: the attempt never ran then, and another one follows.
 type launcher struct{ s *Server }
+
+// errWaited is why an attempt comes to nothing that had to wait for room.
+var errWaited = errors.New("the disk was full")
 
 // Launch is exec.Launcher's.
 func (l launcher) Launch(spec exec.Spec) (exec.Process, error) {
-	s := l.s
-	var refused error
-	err := s.insist(s.life, func() { _, refused = s.core.Starting(s.now(), spec.Key, spec.Places...) })
-	if err := errors.Join(err, refused); err != nil {
-		// It was cancelled or handed over meanwhile, or the server ends.
-		return nil, fmt.Errorf("%w: %w", exec.ErrNeverRan, err)
-	}
-	if err := os.MkdirAll(s.data.job(spec.Key.Job), 0o700); err != nil {
-		s.log.Error("a job's directory", "job", spec.Key.Job, "error", err)
-		return nil, fmt.Errorf("%w: the server could not make its directory", exec.ErrNeverRan)
-	}
-	p, err := s.keeper.Launch(s.life, spec, s.data.attempts(spec.Key.Job))
+	p, err := l.s.launch(spec)
 	if err != nil {
 		return nil, err // not a nil *supervisor.Process
 	}
 	return p, nil
+}
+
+func (s *Server) launch(spec exec.Spec) (*supervisor.Process, error) {
+	id, began := spec.Key.Job, s.now()
+	var refused error
+	err := s.insist(s.life, func() {
+		if s.disk.last >= began {
+			refused = errWaited
+			return
+		}
+		_, refused = s.core.Starting(s.now(), spec.Key, spec.Places...)
+	})
+	if err := errors.Join(err, refused); err != nil {
+		// It was cancelled or handed over meanwhile, or the server ends.
+		return nil, fmt.Errorf("%w: %w", exec.ErrNeverRan, err)
+	}
+	var p *supervisor.Process
+	if err = os.MkdirAll(s.data.job(id), 0o700); err != nil {
+		s.log.Error("a job's directory", "job", id, "error", err)
+		err = fmt.Errorf("%w: the server could not make its directory", exec.ErrNeverRan)
+	} else {
+		p, err = s.keeper.Launch(s.life, spec, s.data.attempts(id))
+	}
+	if errors.Is(err, exec.ErrNeverRan) && !errors.Is(err, supervisor.ErrBarred) {
+		s.awaitRoom(id) // what the next attempt needs: there are few of them
+	}
+	return p, err
 }
 
 // programs tells the batch system what jobs run.
