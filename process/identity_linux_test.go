@@ -92,7 +92,7 @@ func TestTheAgeOfAProcessIsThatSinceItsStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer g.Wait()
-	defer g.Signal(syscall.SIGKILL)
+	defer func() { _ = g.Signal(syscall.SIGKILL) }() // it may have ended
 	id, err := Identify(g.cmd.Process.Pid)
 	if err != nil {
 		t.Fatal(err)

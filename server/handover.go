@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -83,7 +84,8 @@ func (s *Server) reserve(ctx context.Context, m *site.Message) (site.Message, er
 		failed error
 	)
 	err = s.do(ctx, func() { answer, failed = s.expect(ctx, m, &staged) })
-	return answer, errors.Join(err, failed, s.unstage(staged))
+	s.unstage(staged)
+	return answer, errors.Join(err, failed)
 }
 
 // wanted says whether a Reserve is news for the core, and may bring the job here.
@@ -111,28 +113,27 @@ func (s *Server) expect(ctx context.Context, m *site.Message, staged *string) (s
 	p := planner{ctx: ctx, server: s}
 	answer, reply := s.core.Receive(s.now(), m, &p)
 	if !reply {
-		return site.Message{}, cmpErr(p.err, site.ErrNoPlan)
+		return site.Message{}, cmp.Or[error](p.err, site.ErrNoPlan)
 	}
-	j, err := s.core.Job(m.Job)
-	if err != nil || j.State != site.Incoming || j.Epoch != m.Epoch {
-		return answer, nil
+	if j, err := s.core.Job(m.Job); err == nil && j.State == site.Incoming && j.Epoch == m.Epoch {
+		return answer, s.settleIn(ctx, m, staged)
 	}
-	s.order(ctx, s.core.Plans(nil))
-	if *staged == "" {
-		return answer, nil
-	}
-	if err := s.data.adopt(*staged, m.Job); err != nil {
-		return site.Message{}, err
-	}
-	*staged, s.adopted = "", true
 	return answer, nil
 }
 
-func cmpErr(err, otherwise error) error {
-	if err != nil {
+// settleIn gives a job that is coming its input and its place; called by the
+// loop. Without its input it does not come.
+func (s *Server) settleIn(ctx context.Context, m *site.Message, staged *string) error {
+	s.order(ctx, s.core.Plans(nil))
+	if *staged == "" {
+		return nil
+	}
+	if err := s.data.adopt(*staged, m.Job); err != nil {
+		s.core.Receive(s.now(), &site.Message{Kind: site.Drop, From: m.From, To: m.To, Job: m.Job, Epoch: m.Epoch}, nil)
 		return err
 	}
-	return otherwise
+	*staged, s.adopted = "", true
+	return nil
 }
 
 // fetch brings an input file of another server's job here, if its content is not
@@ -186,13 +187,12 @@ func (s *Server) peer(name string) (string, error) {
 	}
 }
 
-// unstage removes a directory that has become nobody's.
-func (s *Server) unstage(dir string) error {
+// unstage removes a directory that has become nobody's, if there is one.
+func (s *Server) unstage(dir string) {
 	if dir == "" {
-		return nil
+		return
 	}
 	if err := s.data.remove(dir); err != nil {
 		s.log.Warn("removing a staged directory", "dir", filepath.Base(dir), "error", err)
 	}
-	return nil
 }

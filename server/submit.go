@@ -49,7 +49,8 @@ func (s *Server) submit(ctx context.Context, sub submission) (record, error) {
 		failed error
 	)
 	err = s.do(ctx, func() { j, failed = s.accept(ctx, id, sub, &staged) })
-	if err := errors.Join(err, failed, s.unstage(staged)); err != nil {
+	s.unstage(staged)
+	if err := errors.Join(err, failed); err != nil {
 		return record{}, err
 	}
 	return s.record(j)

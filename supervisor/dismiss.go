@@ -34,7 +34,7 @@ func Dismiss(ctx context.Context, dir string, kill bool) error {
 		if _, err := next(); ctx.Err() != nil {
 			return fmt.Errorf("dismiss supervisor: %w", context.Cause(ctx))
 		} else if err != nil {
-			return nil //nolint:nilerr // the watch ends with the supervisor
+			return nil // the watch ends with the supervisor
 		}
 	}
 }
