@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"connectrpc.com/connect"
+	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -250,4 +251,38 @@ func TestTheLastEpochIsNotFollowedByTheFirst(t *testing.T) {
 
 func siteOrder(id string, seen uint32) site.Order {
 	return site.Order{Job: batch.JobID(id), To: "nice", Seen: seen}
+}
+
+// A job whose times are those of no clock is listed like any other: Protobuf's JSON
+// refuses a whole page for one instant that is out of range.
+func TestAJobOfAnotherAgeDoesNotKeepListsFromBeingSent(t *testing.T) {
+	s := start(t, configured(t, ""))
+	p := s.peerClient(t)
+	s.introduce(t, "mars")
+	end := &timestamppb.Timestamp{Seconds: int64(lastInstant / batch.Time(batch.Second))}
+	for name, change := range map[string]func(*droverv1.ReserveRequest){
+		"ages ago":      func(r *droverv1.ReserveRequest) { r.Age = seconds(longest) },
+		"a late sender": func(r *droverv1.ReserveRequest) { r.SentAt = end },
+		"a late move": func(r *droverv1.ReserveRequest) {
+			r.SentAt, r.Moves[0].OrderedAt = &timestamppb.Timestamp{Seconds: 1}, end
+		},
+		"an early move": func(r *droverv1.ReserveRequest) {
+			r.SentAt, r.Moves[0].OrderedAt = end, &timestamppb.Timestamp{Seconds: 1}
+		},
+	} {
+		r := reservation(t, change)
+		if res, err := p.Reserve(within(t), r); err != nil || res.GetAnswer() != droverv1.ReserveAnswer_RESERVE_ANSWER_RESERVED {
+			t.Fatalf("%s: %v, %v", name, res, err)
+		}
+		res, err := s.client.GetJob(within(t), &droverv1.GetJobRequest{JobId: r.GetJobId()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := protojson.Marshal(res); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := timeIn("submitted_at", res.GetJob().GetSubmittedAt()); err != nil { // as another site would
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }

@@ -55,12 +55,17 @@ func timeIn(field string, t *timestamppb.Timestamp) (batch.Time, error) {
 	return max(batch.Time(t.GetSeconds())*batch.Time(batch.Second)+batch.Time(t.GetNanos()/1000), 1), nil
 }
 
+// lastInstant is the last one that a protobuf Timestamp may hold: that of 9999.
+const lastInstant batch.Time = 253_402_300_799_999_999
+
 // timeOut returns t for the wire; nil for an instant that never came, or none.
+// What another site says of a job's past may lead out of the range that timeIn
+// accepts. It is cut off there, or no list with that job in it could be sent.
 func timeOut(t batch.Time) *timestamppb.Timestamp {
 	if t == batch.Never || t == 0 {
 		return nil
 	}
-	return timestamppb.New(time.UnixMicro(int64(t)))
+	return timestamppb.New(time.UnixMicro(int64(min(max(t, 1), lastInstant))))
 }
 
 // requestIn translates a request. Whether it can be had is the core's to say.
