@@ -39,6 +39,7 @@ type Policy struct {
 	gaps  gaps // those of the compression that goes on
 	broke bool // the machine has broken promises: plan anew
 	long  int  // steps of a profile beyond which gaps are kept apart
+	first bounds
 
 	sweep     profile.Sweep
 	charges   []int32
@@ -65,7 +66,7 @@ func (p *Policy) Apply(now batch.Time, ev *batch.Event) {
 	case batch.Submit, batch.Reserve:
 		p.compress(now) // what ended at this instant goes to those who waited
 		p.Admit(now, ev.Spec, ev.Kind == batch.Reserve)
-		p.plan(now, ev.Spec.Handle)
+		p.enter(now, ev.Spec.Handle)
 	case batch.Finish:
 		charge, end := p.Finish(ev.Job)
 		p.release(now, end, charge)
@@ -178,6 +179,22 @@ func (p *Policy) dueBlocks(now batch.Time) func(func(*queue.Block) bool) {
 
 // Wake returns the next planned start.
 func (p *Policy) Wake() batch.Time { return p.Queue.FirstStart() }
+
+// enter is plan for a job that comes last: nobody before it has found a place
+// where it would fit, since capacity came back last.
+func (p *Policy) enter(now batch.Time, h batch.Handle) {
+	if p.Profile.Len() < p.long { // a search is cheap
+		p.plan(now, h)
+		return
+	}
+	b, i := p.Queue.Locate(h)
+	charge, walltime := b.Charge[i], b.Walltime[i]
+	p.first.begin(p.Profile.Grown())
+	p.plan(max(now, p.first.of(charge, walltime)), h)
+	if start := b.Start[i]; start != batch.Never && p.Job(h).Spec.EarliestStart <= now {
+		p.first.note(charge, walltime, start)
+	}
+}
 
 // plan gives a queued job without a place the earliest one, not before from, that
 // delays nobody.

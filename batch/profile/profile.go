@@ -5,6 +5,7 @@ package profile
 type Profile struct {
 	small bool // array is in use, not tree
 	limit int  // steps of the array
+	grown uint64
 	array array
 	tree  tree
 }
@@ -20,8 +21,13 @@ func New(origin Time, capacity int32) *Profile {
 // its memory.
 func (p *Profile) Reset(origin Time, capacity int32) {
 	p.small = true
+	p.grown++
 	p.array.reset(origin, capacity)
 }
+
+// Grown returns a number that is another one whenever capacity may have come back
+// since: as long as it is the same, what did not fit before does not fit now.
+func (p *Profile) Grown() uint64 { return p.grown }
 
 // Clone returns an independent copy.
 func (p *Profile) Clone() *Profile {
@@ -33,6 +39,7 @@ func (p *Profile) Clone() *Profile {
 // CopyFrom makes p a copy of q, keeping p's memory.
 func (p *Profile) CopyFrom(q *Profile) {
 	p.small, p.limit = q.small, q.limit
+	p.grown++
 	if q.small {
 		p.array = append(p.array[:0], q.array...)
 		return
@@ -83,6 +90,7 @@ func (p *Profile) Move(old, new Time, d Duration, width int32) (from, to Time, m
 	case old == new:
 		return to, to, 0
 	case p.small:
+		p.grown++
 		_, at := p.array.change(0, new, min(old, end), -width)
 		if from < to {
 			most, _ = p.array.change(max(at-1, 0), from, to, width)
@@ -132,6 +140,9 @@ func (p *Profile) Steps(yield func(Time, int32) bool) {
 func (p *Profile) change(start, end Time, delta int32) {
 	if start >= end || delta == 0 {
 		return
+	}
+	if delta > 0 {
+		p.grown++
 	}
 	if p.small {
 		if p.array.change(0, start, end, delta); p.array.len() > p.limit {
