@@ -59,10 +59,15 @@ func TestACancelWhileTheTargetMakesRoomEndsTheMove(t *testing.T) {
 					t.Errorf("a cancel is answered with %v", j)
 				}
 			})
+			arrived := cancelledThen
+			if m == before { // the target hears of the move after that, and asks
+				arrived = g.when(g.target, "Reserve", after, func() {})
+			}
 			if _, err := g.move(&droverv1.MoveJobRequest{JobId: id, To: "nice"}); err != nil {
 				t.Fatal(err)
 			}
 			<-cancelledThen
+			<-arrived
 			if j := g.source.until(id, cancelled); len(j.GetMoves()) != 1 || j.GetMoves()[0].GetState() != droverv1.MoveState_MOVE_STATE_ABORTED {
 				t.Errorf("moves: %v", j.GetMoves())
 			}

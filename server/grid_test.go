@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"path"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -31,8 +32,17 @@ type grid struct {
 	seed           string            // of their gossip
 	urls           map[string]string // of the taps
 
-	mu sync.Mutex
-	on func(site *processSite, step string, moment moment) // see tap
+	mu    sync.Mutex
+	hooks []hook // guarded by mu
+}
+
+// hook is what is to be done at the first message of a kind.
+type hook struct {
+	site     *processSite
+	step     string
+	moment   moment
+	do       func()
+	happened chan struct{}
 }
 
 // moment is when a tap tells of a message.
@@ -52,7 +62,7 @@ func newGrid(t testing.TB, lines string) *grid {
 	t.Cleanup(func() { seed.Close() })
 	g := &grid{t: t, ground: newGround(t), seed: seed.Addr(), urls: make(map[string]string)}
 	for name, p := range map[string]**processSite{"lyon": &g.source, "nice": &g.target} {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+		l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +78,7 @@ func newGrid(t testing.TB, lines string) *grid {
 	return g
 }
 
-// tap forwards what comes for a site to its process as it is then. Once on has
+// tap forwards what comes for a site to its process as it is then. Once a hook has
 // ended that process the message, or the answer, is lost.
 func (g *grid) tap(p *processSite, l net.Listener) {
 	var protocols http.Protocols
@@ -98,27 +108,26 @@ func (g *grid) tap(p *processSite, l net.Listener) {
 
 func (g *grid) tell(p *processSite, step string, m moment) {
 	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.on != nil {
-		g.on(p, step, m)
+	at := slices.IndexFunc(g.hooks, func(h hook) bool { return h.site == p && h.step == step && h.moment == m })
+	if at < 0 {
+		g.mu.Unlock()
+		return
 	}
+	h := g.hooks[at]
+	g.hooks = slices.Delete(g.hooks, at, at+1)
+	g.mu.Unlock()
+	h.do()
+	close(h.happened)
 }
 
-// when has f done at the first such message; f is called without anybody's lock on
-// it being held twice. The channel is closed after that.
+// when has f done at the first such message, which goes on after that. The channel
+// is closed then.
 func (g *grid) when(site *processSite, step string, m moment, f func()) <-chan struct{} {
-	happened := make(chan struct{})
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.on = func(p *processSite, s string, n moment) {
-		if p != site || s != step || n != m {
-			return
-		}
-		g.on = nil
-		f()
-		close(happened)
-	}
-	return happened
+	h := hook{site: site, step: step, moment: m, do: f, happened: make(chan struct{})}
+	g.hooks = append(g.hooks, h)
+	return h.happened
 }
 
 // move has a job moved as soon as its server knows the other site.
