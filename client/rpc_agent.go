@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"google.golang.org/protobuf/types/known/durationpb"
@@ -55,7 +56,10 @@ func (f *face) jobs(ctx context.Context, agent, filter, token string, list *JobL
 		list.Jobs = append(list.Jobs, jobIn(j))
 	}
 	for _, m := range res.GetMissing() {
-		list.Missing = append(list.Missing, *missingIn(m.GetSite(), m.GetMissing()))
+		// A site that is silent is so on every page.
+		if !slices.ContainsFunc(list.Missing, func(known Missing) bool { return known.Site == m.GetSite() }) {
+			list.Missing = append(list.Missing, *missingIn(m.GetSite(), m.GetMissing()))
+		}
 	}
 	return res.GetNextPageToken(), nil
 }

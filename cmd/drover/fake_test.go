@@ -70,7 +70,11 @@ func (f *fakeGrid) job() *droverv1.Job {
 	return &droverv1.Job{
 		Id: movingJob, State: droverv1.JobState_JOB_STATE_MOVING, Site: "lyon", Peer: "nancy", Epoch: 2, Attempt: 2,
 		RetryOf: "01a1fddd-b7ba-7e51-8bf0-000000000000", Request: &droverv1.Request{Service: "lu"},
-		Moves: []*droverv1.Move{{From: "nancy", To: "lyon", Epoch: 1, State: droverv1.MoveState_MOVE_STATE_MOVED, Reason: "drain"}},
+		Moves: []*droverv1.Move{
+			{From: "nancy", To: "lyon", Epoch: 1, State: droverv1.MoveState_MOVE_STATE_MOVED, Reason: "drain"},
+			{From: "lyon", To: "rennes", Epoch: 2, State: droverv1.MoveState_MOVE_STATE_ABORTED, Reason: "by hand", AbortedWhy: "no answer in time"},
+			{From: "lyon", To: "nancy", Epoch: 3, State: droverv1.MoveState_MOVE_STATE_PENDING, OrderedAt: timestamppb.New(time.Unix(1e9, 0))},
+		},
 	}
 }
 
@@ -129,12 +133,19 @@ func (f agentFace) FindJob(context.Context, *droverv1.FindJobRequest) (*droverv1
 	return &droverv1.FindJobResponse{Target: &droverv1.Target{Site: "lyon", Address: f.url}, Job: &droverv1.Job{Epoch: 2}}, nil
 }
 
-func (f agentFace) ListJobs(context.Context, *droverv1.AgentServiceListJobsRequest) (*droverv1.AgentServiceListJobsResponse, error) {
+// ListJobs has two pages, and a site that is silent on both.
+func (f agentFace) ListJobs(_ context.Context, req *droverv1.AgentServiceListJobsRequest) (*droverv1.AgentServiceListJobsResponse, error) {
+	missing := []*droverv1.Candidate{{Site: "rennes", Missing: &droverv1.Missing{
+		Reason: droverv1.MissingReason_MISSING_REASON_TIMEOUT, Detail: &droverv1.ErrorDetail{Message: "no answer in time"},
+	}}}
+	if req.GetPageToken() == "" {
+		return &droverv1.AgentServiceListJobsResponse{Jobs: []*droverv1.Job{f.job()}, Missing: missing, NextPageToken: "2"}, nil
+	}
 	incoming := &droverv1.Job{
 		Id: movingJob, State: droverv1.JobState_JOB_STATE_INCOMING, Site: "nancy", Peer: "lyon", Epoch: 2, CancelRecorded: true,
 		UnknownFor: durationpb.New(70 * time.Second),
 	}
-	return &droverv1.AgentServiceListJobsResponse{Jobs: []*droverv1.Job{f.job(), incoming}}, nil
+	return &droverv1.AgentServiceListJobsResponse{Jobs: []*droverv1.Job{incoming}, Missing: missing}, nil
 }
 
 func (f agentFace) ListSites(context.Context, *droverv1.ListSitesRequest) (*droverv1.ListSitesResponse, error) {

@@ -55,7 +55,8 @@ func (c *jobCmd) Run(a *app) error {
 		row("unknown", "its site has not been heard of for %s: this is what was known then", span(j.UnknownFor))
 	}
 	for i := range j.Moves {
-		row("moved", "%s from %s to %s: %s", clock(j.Moves[i].Settled), j.Moves[i].From, j.Moves[i].To, j.Moves[i].Reason)
+		name, told := moveOf(&j.Moves[i])
+		row(name, "%s", told)
 	}
 	row("retry of", "%s", j.RetryOf)
 	if j.Attempt > 1 {
@@ -100,10 +101,33 @@ func stateOf(j *client.Job) string {
 	return text
 }
 
+// moveOf tells of one of a job's moves, by name and text: only one that was
+// carried out has moved it.
+func moveOf(m *client.Move) (name, told string) {
+	name, at, why := "moved", m.Settled, m.Reason
+	switch m.State {
+	case client.MovePending:
+		name, at = "moving", m.Ordered
+	case client.MoveAborted:
+		name, why = "stayed", m.AbortedWhy
+	}
+	told = fmt.Sprintf("%s from %s to %s", clock(at), m.From, m.To)
+	if why != "" {
+		told += ": " + why
+	}
+	return name, told
+}
+
 // noteOf tells what is special about a job's history.
 func noteOf(j *client.Job) string {
 	var notes []string
-	if n := len(j.Moves); n == 1 {
+	n := 0
+	for i := range j.Moves {
+		if j.Moves[i].State == client.MoveMoved {
+			n++
+		}
+	}
+	if n == 1 {
 		notes = append(notes, "moved once")
 	} else if n > 1 {
 		notes = append(notes, fmt.Sprintf("moved %d times", n))

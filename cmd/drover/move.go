@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -117,7 +118,7 @@ func (c *movesCmd) Run(a *app) error {
 func silent(a *app, missing []client.Missing, so string) {
 	for i := range missing {
 		m := missingViewOf(&missing[i])
-		_, _ = fmt.Fprintf(a.stderr, "drover: no answer from site %s (%s %s): %s\n", m.Site, m.Reason, m.Message, so)
+		_, _ = fmt.Fprintf(a.stderr, "drover: no answer from site %s (%s): %s\n", m.Site, cmp.Or(m.Message, m.Reason), so)
 	}
 }
 

@@ -99,10 +99,12 @@ func TestResolveOnlyExplainsUntilItIsToldToDoIt(t *testing.T) {
 
 func TestJobsTellOfTheirMovesAndDoubts(t *testing.T) {
 	f := newFakeGrid(t)
-	f.expect(t, exitOK, `state +moving to nancy\n(.|\n)*moved +- from nancy to lyon: drain\nretry of +01a1fddd-b7ba-7e51-8bf0-000000000000\nattempt +2\n`, `^$`, "job", movingJob)
+	f.expect(t, exitOK, `state +moving to nancy\n(.|\n)*`+
+		`moved +- from nancy to lyon: drain\nstayed +- from lyon to rennes: no answer in time\nmoving +\d\d:\d\d:\d\d from lyon to nancy\nretry of +01a1fddd-b7ba-7e51-8bf0-000000000000\nattempt +2\n`, `^$`, "job", movingJob)
 	f.expect(t, exitOK, `"peer": "nancy"(.|\n)*"moves": (.|\n)*"attempt": 2,\n +"retry_of": "01a1`, `^$`, "job", movingJob, "--json")
-	f.expect(t, exitOK, `lyon +moving to nancy .* moved once, attempt 2, retry of 01a1(.|\n)*nancy +unknown for 1m10s \(was incoming from lyon, to be cancelled\)`, `^$`, "queue")
-	f.expect(t, exitOK, `"cancel_recorded": true,\n +"unknown_for": 70`, `^$`, "queue", "--json")
+	f.expect(t, exitOK, `lyon +moving to nancy .* moved once, attempt 2, retry of 01a1(.|\n)*nancy +unknown for 1m10s \(was incoming from lyon, to be cancelled\)`,
+		`^drover: no answer from site rennes \(no answer in time\): .*\n$`, "queue")
+	f.expect(t, exitOK, `"cancel_recorded": true,\n +"unknown_for": 70(.|\n)*"missing": \[\s+\{[^}]*\}\s+\]\s+\}\n$`, `^$`, "queue", "--json")
 	f.expect(t, exitOK, `draining; degraded: its disk is full or fails\n`, `^$`, "sites")
 	f.expect(t, exitOK, `"draining": true,\n +"degraded": true,\n +"commits": 7,\n +"syncs": 3`, `^$`, "sites", "--json")
 }
