@@ -177,17 +177,30 @@ func (s *Server) fateOf(key batch.Key) (site.Fate, error) {
 	return fate, err
 }
 
-// undone takes what the core does not know any more out of the batch system.
+// undone takes what the core does not know any more out of the batch system, and
+// tells the core not to use its names again: what is said of them is not about
+// jobs that come in anew.
 func (s *Server) undone() error {
 	snap, err := s.system.Snapshot(s.life)
 	if err != nil {
 		return err
 	}
+	known := func(f batch.Found) bool {
+		j, err := s.core.Job(f.Key.Job)
+		return err == nil && j.Key() == f.Key
+	}
 	var cmds []batch.Command
-	for _, f := range snap.Waiting {
-		if j, err := s.core.Job(f.Key.Job); err != nil || j.Key() != f.Key {
+	for _, f := range append(snap.Waiting, snap.Running...) {
+		if known(f) {
+			continue
+		}
+		s.voided = append(s.voided, f.Key)
+		if f.Phase < batch.PhaseStarting { // the launcher will be refused, otherwise
 			cmds = append(cmds, batch.Command{Kind: batch.CmdCancel, Key: f.Key})
 		}
+	}
+	for _, key := range s.voided {
+		s.core.Void(key)
 	}
 	s.order(s.life, cmds)
 	return nil

@@ -120,9 +120,9 @@ func (d *smallDisk) free() {
 	}
 }
 
-// refused submits until that is refused because the disk is full, and adds what
-// was accepted.
-func (d *smallDisk) refused(g *ground, accepted *[]*history) {
+// refused submits until that is refused because the disk is full, adds what was
+// accepted, and returns what was refused.
+func (d *smallDisk) refused(g *ground, accepted *[]*history) *history {
 	d.t.Helper()
 	for range 10_000 {
 		h := &history{id: newID(d.t), request: g.request("once", 4, false, 1)}
@@ -135,9 +135,10 @@ func (d *smallDisk) refused(g *ground, accepted *[]*history) {
 		if code, p := detail(d.t, err); code != connect.CodeResourceExhausted || p.GetReason() != "disk-full" || !p.GetRetryable() {
 			d.t.Fatalf("refused with %v %v", code, p)
 		}
-		return
+		return h
 	}
 	d.t.Fatal("the disk is never full")
+	return nil
 }
 
 func (d *smallDisk) degraded() bool {
@@ -193,6 +194,29 @@ func TestAServerWhoseDiskIsFullLosesNothingAndGoesOnWithoutARestart(t *testing.T
 		t.Error("it is not as before")
 	}
 	d.check(accepted)
+}
+
+func TestAJobRefusedOnAFullDiskRunsWhenItIsSubmittedAgain(t *testing.T) {
+	g := newGround(t)
+	d := onSmallDisk(t, "policy: {name: fcfs}")
+	d.run()
+	runs := d.submit(newID(t), g.request("once", 4, true, 1)).GetId()
+	d.ready(runs)
+	d.fill()
+	var accepted []*history
+	refused := d.refused(g, &accepted)
+	d.free()
+	again := &droverv1.SubmitRequest{JobId: refused.id, Request: refused.request}
+	for _, err := d.client.Submit(within(t), again); err != nil; _, err = d.client.Submit(within(t), again) {
+		if _, p := detail(t, err); p.GetReason() != "disk-full" {
+			t.Fatal(err)
+		}
+		pause(within(t), 50*time.Millisecond) // the server looks once a second
+	}
+	g.open()
+	if j := untilJob(t, d.client, refused.id, final); j.GetState() != failed || j.GetOutcome().GetExitCode() != 1 {
+		t.Errorf("it ended as %v", j)
+	}
 }
 
 func TestAServerKilledOnAFullDiskComesBackOnIt(t *testing.T) {

@@ -69,9 +69,10 @@ type Server struct {
 	follows   []func() // for the next turn
 	fx        site.Effects
 	batch     store.Batch
-	draining  bool // as it is on disk
-	adopted   bool // a job got a directory in this turn
-	retired   bool // nothing is begun any more
+	draining  bool        // as it is on disk
+	voided    []batch.Key // attempts that were undone in this life
+	adopted   bool        // a job got a directory in this turn
+	retired   bool        // nothing is begun any more
 	watchers  watchers
 	ended     []finished // kept, the oldest first
 	endedSize int64      // of their files, bytes

@@ -72,7 +72,7 @@ func (s *Site) requeue(now batch.Time, j *Job) {
 	s.leave(now, j, "it has to be launched again")
 	s.change(j, func() {
 		j.State, j.busy = Waiting, false
-		j.Attempt++
+		j.Attempt = s.attemptAfter(j.ID, j.Under, j.Attempt)
 		j.Started, j.Run = batch.Never, nil
 	})
 	s.plan(batch.CmdSubmit, j)

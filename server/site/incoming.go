@@ -25,7 +25,7 @@ func (s *Site) reserve(now batch.Time, j *Job, m *Message, answer *Message, plan
 		answer.Kind, answer.Why = Refused, s.drains().Error()
 		return
 	}
-	next := Job{ID: m.Job, Attempt: 1, fingerprint: m.Parcel.Dossier.Request.fingerprint()}
+	next := Job{ID: m.Job, Attempt: s.attemptAfter(m.Job, m.Epoch, 0), fingerprint: m.Parcel.Dossier.Request.fingerprint()}
 	if err := s.admit(now, &next, m.Parcel.Dossier, plan); err != nil {
 		var refusal *Refusal
 		if !errors.As(err, &refusal) && !errors.Is(err, ErrNoPlan) {

@@ -79,7 +79,7 @@ func (s *Site) takeBack(now batch.Time, j *Job, reason string) {
 	s.arm(j, batch.Never)
 	s.change(j, func() {
 		j.Epoch++
-		j.Under, j.Attempt, j.State = j.Epoch, 1, Waiting
+		j.Under, j.Attempt, j.State = j.Epoch, s.attemptAfter(j.ID, j.Epoch, 0), Waiting
 		t := j.transit()
 		t.decide(false)
 		t.assign(j.Epoch)

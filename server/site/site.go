@@ -96,6 +96,7 @@ type Site struct {
 	scratch  scratch
 	book     book
 	draining bool
+	voided   map[stay]uint32 // the highest attempt that was undone
 
 	fx       Effects
 	dirty    []*Job // changed since the last Take

@@ -38,7 +38,7 @@ func (s *Site) Submit(now batch.Time, sub Submission, planner Planner) (Job, err
 	if s.draining {
 		return Job{}, s.drains()
 	}
-	j := &Job{ID: sub.ID, Attempt: 1, Submitted: now, fingerprint: print}
+	j := &Job{ID: sub.ID, Attempt: s.attemptAfter(sub.ID, 0, 0), Submitted: now, fingerprint: print}
 	if err := s.admit(now, j, &Dossier{Request: *sub.Request, Decision: sub.Decision}, planner); err != nil {
 		return Job{}, err
 	}

@@ -22,9 +22,10 @@ func (s *server) full() {
 	}
 }
 
-// rebuild makes the core anew and keeps the batch system, which has to forget what
-// the core has forgotten. Where such attempts are only cancelled, they are not
-// queued again under the same key, and the news of their end meets another job.
+// rebuild makes the core anew and keeps the batch system. Attempts that the core
+// has forgotten are cancelled there, and their names are used up. Otherwise jobs
+// that are submitted anew are not queued under the same key, and the news of an
+// end meets another job.
 func (s *server) rebuild() {
 	s.waiting, s.replies, s.syncing = s.waiting[:0], s.replies[:0], false
 	core, err := site.New(s.config)
@@ -71,12 +72,17 @@ func (s *server) undone() {
 	s.system.engine.Advance(now)
 	for _, a := range s.system.byHandle[1:] {
 		j, err := s.core.Job(a.key.Job)
-		switch {
-		case err == nil && j.Key() == a.key:
-		case s.w.plant != KeptQueue:
-			s.system.forget(a)
-		case a.phase < batch.PhaseStarting:
+		if err == nil && j.Key() == a.key {
+			continue
+		}
+		s.voided = append(s.voided, a.key)
+		if a.phase < batch.PhaseStarting {
 			s.system.carry(&batch.Command{Kind: batch.CmdCancel, Key: a.key})
+		}
+	}
+	if s.w.plant != KeptQueue {
+		for _, key := range s.voided {
+			s.core.Void(key)
 		}
 	}
 	s.system.engine.Pass()

@@ -98,10 +98,7 @@ func (s *server) finish(a *attempt, end batch.End) {
 	if a.phase == batch.PhaseEnded {
 		return
 	}
-	if s.system.finish(s.now(), a); a.forgot {
-		s.system.forget(a)
-		return
-	}
+	s.system.finish(s.now(), a)
 	s.report(a.key, end)
 }
 

@@ -51,7 +51,7 @@ func (s *server) crash() {
 func (s *server) die() {
 	s.up, s.syncing = false, false
 	s.life++
-	s.core, s.system = nil, nil
+	s.core, s.system, s.voided = nil, nil, nil
 	clear(s.replies)
 	clear(s.waiting)
 	s.replies, s.waiting = s.replies[:0], s.waiting[:0]

@@ -36,6 +36,7 @@ type server struct {
 	armed   batch.Time // of the next tick
 	ended   int64      // jobs
 	plans   []batch.Command
+	voided  []batch.Key // attempts that were undone
 }
 
 func newServer(w *world, i int) *server {

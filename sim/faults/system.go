@@ -24,7 +24,6 @@ type attempt struct {
 	ending batch.End // it is being ended
 	last   bool      // it was placed as the last one
 	aside  bool      // reserved, and held
-	forgot bool      // the core does not know it: nothing is told of its end
 }
 
 func newSystem(s *server, p batch.Policy, platform batch.Platform) *system {
@@ -105,14 +104,14 @@ func (y *system) enter(key batch.Key, spec *batch.Job, phase batch.Phase) *attem
 
 func (y *system) carry(cmd *batch.Command) {
 	a := y.attempts[cmd.Key]
-	if a != nil && (cmd.Kind == batch.CmdSubmit || cmd.Kind == batch.CmdReserve) {
-		a.forgot = false
-	}
 	switch cmd.Kind {
 	case batch.CmdSubmit:
 		if a == nil {
 			y.enter(cmd.Key, cmd.Job, batch.PhaseQueued)
 			y.engine.Submit(cmd.Job, batch.Forever)
+		}
+		if y.s.self && y.s.host.claims[cmd.Key] != nil {
+			y.s.host.tell(cmd.Key) // it is found, not repeated, and may have started long ago
 		}
 		return
 	case batch.CmdReserve:
@@ -183,25 +182,6 @@ func (y *system) hold(a *attempt) {
 func (y *system) put(a *attempt, shape batch.Shape, restore bool) {
 	a.phase, a.shape, a.last = batch.PhaseQueued, shape, !restore
 	y.apply(&batch.Event{Kind: batch.Place, Shape: shape, Restore: restore}, a)
-}
-
-// forget takes an attempt out as if it had never been: nobody is told of its end,
-// and its key may come again. One that is being launched is asked about first,
-// and may have come again by then.
-func (y *system) forget(a *attempt) {
-	switch {
-	case a.phase == batch.PhaseStarting:
-		a.forgot = true
-		return
-	case a.phase < batch.PhaseStarting:
-		y.apply(&batch.Event{Kind: batch.Cancel}, a)
-		a.phase = batch.PhaseEnded
-	case a.phase != batch.PhaseEnded:
-		return
-	}
-	if y.attempts[a.key] == a {
-		delete(y.attempts, a.key)
-	}
 }
 
 // adopt takes an attempt that was launched before this server lived.
