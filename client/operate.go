@@ -31,7 +31,9 @@ type SettleAs string
 // the opposite: the job then runs twice, or not at all.
 const (
 	// SettleCommitted, at the target: the source had handed the job over. It
-	// waits at the target. Wrong if the source has kept it: it runs twice.
+	// waits at the target. Wrong if the source has kept it: it runs twice. At the
+	// source: the target got the job, which may have moved on; the source keeps
+	// nothing of it any more. Wrong if nobody has it: it is lost.
 	SettleCommitted SettleAs = "committed"
 	// SettleAborted, at the target: the source had kept the job. It is dropped at
 	// the target. Wrong if the source has handed it over: it is lost.

@@ -1,29 +1,35 @@
 // Package server is the driver of one site: it gives the core in package site
-// time, an embedded batch system, files and a network.
+// time, a disk, an embedded batch system, files and a network.
 //
-//	gossip ── who I am, where ──▶ agents
+//	gossip ── who I am, where ──▶ agents, other servers
 //
-//	            ┌─ Estimate, Submit, ... ─▶ closures ┐
-//	RPC face ───┤                                    ▼
-//	   ▲        └─ Upload ─▶ blobs          ┌──────────────────┐
-//	   │                       │            │ event loop: site │
-//	   │      hard links       ▼            └──────────────────┘
-//	   │                  jobs/ID/in            │ commands  ▲ changes
-//	   │                       │                ▼           │
-//	   └─ ReadLogs, ◀──── jobs/ID/work ◀──── batch/exec ────┘
-//	      Download             ID/stdout        processes
+//	            ┌─ Estimate, Submit, Move, ... ─▶ calls ┐
+//	RPC faces ──┤                                       ▼
+//	   ▲        └─ Upload ─▶ blobs             ┌──────────────────┐
+//	   │                       │               │ event loop: site │──▶ store, one
+//	   │      hard links       ▼               └──────────────────┘    synced commit
+//	   │                  jobs/ID/in                 │                 a turn, then:
+//	   │                       │                     ▼
+//	   │                       │        replies, commands, claims, messages
+//	   │                       ▼                     │
+//	   └─ ReadLogs, ◀──── jobs/ID/work ◀──── supervisor ◀── batch/exec
+//	      Download             ID/stdout     processes
 //
 // One goroutine, the loop, touches the core. Everybody else sends it closures:
-// the calls of clients, and the watcher of the batch system. What takes long
-// (reading files, hashing, sending) is done outside of it.
+// the calls of clients and of other servers, the watcher of the batch system. It
+// works in turns; see [Server] and docs/architecture.md ("What is on disk before
+// anybody hears of it"). What takes long (reading files, hashing, sending, claims)
+// is done outside of it.
 //
-// # What is not there yet
+// # Restarts
 //
-// Records of jobs are in memory: when the server stops, it forgets them, ends
-// what runs and what waits is lost; when it starts, it clears the directories of
-// jobs that an earlier life left behind. Uploaded content stays. A job that has
-// ended is kept until Limits.Finished others have ended after it; then its record
-// and its directory go, and the same submission again would be a new job.
+// A server that starts reads its store, asks the supervisor what became of every
+// attempt that may have been launched, lets the batch system adopt what runs, and
+// has the rest wait again. Whoever embeds a server in a program of his own gives
+// it a Config.Supervisor, because by default the program itself is started again
+// as "supervise" and "gate".
+//
+// # Trust
 //
 // A job runs as the user of the server. Its input files are hard links to the
 // stored content without permission to write, which a program of the same user

@@ -73,6 +73,13 @@ func (s *Server) hold(ctx context.Context, round string, lease batch.Duration, i
 
 // place ends a round.
 func (s *Server) place(ctx context.Context, round, agent string, list []site.Placement) ([]record, error) {
+	for i := range list {
+		if to := list[i].To; to != "" && to != s.cfg.Name { // the core has more to say about that one
+			if _, err := s.peer(to); err != nil {
+				return nil, err
+			}
+		}
+	}
 	return s.round(ctx, func() ([]site.Job, error) { return s.core.Place(s.now(), round, agent, list) })
 }
 

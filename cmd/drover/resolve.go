@@ -19,9 +19,9 @@ type resolveCmd struct {
 // site that was declared lost had done the opposite.
 var settlements = map[client.SettleAs]struct{ does, risks, look string }{
 	client.SettleCommitted: {
-		"the source has handed the job over: it will wait at %[1]s, and run there",
-		"if the source has kept the job, it runs twice",
-		"look at the source's disk first: drover.db in its data directory, or the job's directory there, say whether it has run",
+		"the source has handed the job over: if %[1]s is the target, it will wait and run there;\n             if %[1]s is the source, it forgets the job, which somebody else has",
+		"at the target: if the source has kept the job, it runs twice;\n             at the source: if nobody else has the job, it is lost",
+		"look at the other site's disk first: drover.db in its data directory, or the job's directory there, say whether it has run",
 	},
 	client.SettleAborted: {
 		"the source has kept the job: it is dropped at %[1]s",

@@ -15,8 +15,9 @@ import (
 
 // simCmd is drover sim.
 type simCmd struct {
-	Run    simRunCmd    `cmd:"" help:"Replay recorded workloads: one cluster, or a scenario of several sites."`
-	Faults simFaultsCmd `cmd:"" help:"Let everything fail in a small grid, and see that no job is lost or run twice."`
+	Run      simRunCmd      `cmd:"" help:"Replay recorded workloads: one cluster, or a scenario of several sites."`
+	Generate simGenerateCmd `cmd:"" help:"Make a workload by the model of Lublin and Feitelson."`
+	Faults   simFaultsCmd   `cmd:"" help:"Let everything fail in a small grid, and see that no job is lost or run twice."`
 }
 
 // simRunCmd is drover sim run.

@@ -26,9 +26,11 @@ type Settlement uint8
 
 // The settlements.
 const (
-	SettleCommitted Settlement = iota + 1 // at the target: the source had committed
-	SettleAborted                         // at the target: the source had aborted
-	SettleTakeBack                        // at the source: the target is lost
+	// SettleCommitted, at the target: the source had committed; at the source: the
+	// target has confirmed, or somebody has who got the job from it.
+	SettleCommitted Settlement = iota + 1
+	SettleAborted              // at the target: the source had aborted
+	SettleTakeBack             // at the source: the target is lost
 )
 
 // settled begins the reason of what an operator has declared.
@@ -43,7 +45,7 @@ func (s *Site) Settle(now batch.Time, id batch.JobID, epoch uint32, settlement S
 		return Job{}, unknownJob(id)
 	}
 	wants := Incoming
-	if settlement == SettleTakeBack {
+	if settlement == SettleTakeBack || settlement == SettleCommitted && j.State == Gone {
 		wants = Gone
 	}
 	switch {
@@ -53,7 +55,7 @@ func (s *Site) Settle(now batch.Time, id batch.JobID, epoch uint32, settlement S
 		return *j, &Refusal{Reason: ReasonStaleEpoch, Field: "epoch", Accepted: fmt.Sprint(j.Epoch), Err: fmt.Errorf("job %s has epoch %d", id, j.Epoch)}
 	case j.State != wants:
 		return *j, &Refusal{Reason: ReasonNotWaiting, Field: "settlement", Accepted: fmt.Sprintf("for a job that is %v", wants), Err: fmt.Errorf("job %s is %v here", id, j.State)}
-	case settlement == SettleTakeBack && j.Transit.Acked:
+	case wants == Gone && j.Transit.Acked:
 		return *j, &Refusal{
 			Reason: ReasonNotWaiting, Field: "settlement", Accepted: "a move that was not confirmed",
 			Err: fmt.Errorf("job %s: site %s has confirmed that it has it", id, j.Transit.GoneTo),
@@ -61,13 +63,15 @@ func (s *Site) Settle(now batch.Time, id batch.JobID, epoch uint32, settlement S
 	case settlement == SettleTakeBack && j.Epoch == math.MaxUint32:
 		return *j, &Refusal{Reason: ReasonNotMovable, Field: "epoch", Accepted: "an epoch that has a next one", Err: fmt.Errorf("job %s has been moved too often", id)}
 	}
-	switch settlement {
-	case SettleCommitted:
+	switch {
+	case settlement == SettleCommitted && wants == Gone:
+		s.acknowledged(j)
+	case settlement == SettleCommitted:
 		s.change(j, func() { j.transit().note(func(m *Move) { m.Why = settled + reason }) })
 		s.arrive(now, j)
-	case SettleAborted:
+	case settlement == SettleAborted:
 		s.drop(j)
-	case SettleTakeBack:
+	case settlement == SettleTakeBack:
 		s.takeBack(now, j, reason)
 	}
 	return *j, nil

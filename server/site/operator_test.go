@@ -18,6 +18,16 @@ func TestAnOperatorsWordSettlesAMove(t *testing.T) {
 			t.Error(got)
 		}
 	})
+	t.Run("committed, at the source", func(t *testing.T) {
+		s, _ := in(t, Gone)
+		j, err := s.Settle(5, "a", 1, SettleCommitted, "it went on before t burnt down")
+		if err != nil || j.State != Gone || !j.Transit.Acked || j.Kept {
+			t.Errorf("%+v %v", j, err)
+		}
+		if fx := take(s, 5); s.Wake() != batch.Never || len(fx.Discard) != 1 || len(fx.Messages) != 0 {
+			t.Errorf("%+v", fx)
+		}
+	})
 	t.Run("aborted", func(t *testing.T) {
 		s, _ := in(t, Incoming)
 		if _, err := s.Settle(5, "a", 3, SettleAborted, "t burnt down"); err != nil {
@@ -65,7 +75,7 @@ func TestSettlementsAreRefused(t *testing.T) {
 		for _, w := range []Settlement{SettleCommitted, SettleAborted, SettleTakeBack} {
 			_, err := s.Settle(5, "a", before.Epoch+1, w, "")
 			refused(t, err, ReasonStaleEpoch, "epoch")
-			if fits := state == Incoming && w != SettleTakeBack || state == Gone && w == SettleTakeBack; !fits {
+			if fits := state == Incoming && w != SettleTakeBack || state == Gone && w != SettleAborted; !fits {
 				_, err = s.Settle(5, "a", before.Epoch, w, "")
 				refused(t, err, ReasonNotWaiting, "settlement")
 			}

@@ -81,7 +81,8 @@ type Settlement int32
 const (
 	// Not said.
 	Settlement_SETTLEMENT_UNSPECIFIED Settlement = 0
-	// At the target of a move: the source had committed it. The job waits here.
+	// At the target of a move: the source had committed it. The job waits here. At
+	// the source, of a job that is gone and not confirmed: somebody else has it.
 	Settlement_SETTLEMENT_COMMITTED Settlement = 1
 	// At the target of a move: the source had aborted it. The job is dropped here.
 	Settlement_SETTLEMENT_ABORTED Settlement = 2
