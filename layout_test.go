@@ -69,6 +69,7 @@ var layout = map[string][]string{
 	},
 
 	"sim/swf":    {},
+	"sim/lublin": {"sim/swf"},
 	"sim/engine": {"batch"},
 	"sim/faults": {
 		"sim/engine", "batch", policy, "batch/policies", "batch/forecast",
