@@ -2,10 +2,12 @@ package server
 
 import (
 	"bytes"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"connectrpc.com/connect"
@@ -136,4 +138,35 @@ func files(t *testing.T, dir string) int {
 		t.Fatal(err)
 	}
 	return n
+}
+
+// A program may do what it likes in its own directory. Nobody who asks for its
+// logs waits for a pipe that nobody writes to, or reads another file.
+func TestLogsThatAreNoFilesAnyMoreAreRefused(t *testing.T) {
+	s := start(t, configured(t, ""))
+	j := s.submit(t, &droverv1.Request{Service: "print"})
+	s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_DONE)
+	name := s.data.stream(batch.JobID(j.GetId()), stdout)
+	for what, replace := range map[string]func() error{
+		"a pipe":      func() error { return syscall.Mkfifo(name, 0o600) },
+		"a link":      func() error { return os.Symlink("/etc/hostname", name) },
+		"a directory": func() error { return os.Mkdir(name, 0o700) },
+	} {
+		if err := errors.Join(os.Remove(name), replace()); err != nil {
+			t.Fatal(err)
+		}
+		stream, err := s.client.ReadLogs(within(t), &droverv1.ReadLogsRequest{JobId: j.GetId()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if stream.Receive() {
+			t.Errorf("%s: %q", what, stream.Msg().GetData())
+		}
+		if code, d := detail(t, stream.Err()); code != connect.CodeNotFound || d.GetReason() != "unknown-output" || d.GetField() != "stream" {
+			t.Errorf("%s: %v %v", what, code, d)
+		}
+		if err := stream.Close(); err != nil {
+			t.Error(err)
+		}
+	}
 }

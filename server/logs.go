@@ -48,7 +48,7 @@ func (s *Server) readLogs(ctx context.Context, want logs, send func(piece) error
 		return err
 	}
 	defer cancel()
-	t := tail{name: s.data.stream(id, want.stream), at: want.offset, buf: make([]byte, chunk)}
+	t := tail{dir: s.data.job(id), name: want.stream, at: want.offset, buf: make([]byte, chunk)}
 	defer t.close()
 	timer := time.NewTimer(eager)
 	defer timer.Stop()
@@ -78,6 +78,7 @@ func (s *Server) readLogs(ctx context.Context, want logs, send func(piece) error
 
 // tail reads a file that grows and may not be there yet.
 type tail struct {
+	dir  string
 	name string
 	at   int64
 	buf  []byte
@@ -87,12 +88,15 @@ type tail struct {
 // copy sends what there is and returns how much that was.
 func (t *tail) copy(ctx context.Context, send func(piece) error) (sent int64, err error) {
 	if t.file == nil {
-		t.file, err = os.Open(t.name)
+		t.file, _, err = openWritten(t.dir, t.name)
 		if errors.Is(err, fs.ErrNotExist) {
 			return 0, nil
 		}
 		if err != nil {
-			return 0, fmt.Errorf("read log: %w", err)
+			return 0, &rpcface.Problem{
+				Reason: rpcface.UnknownOutput, Field: "stream", Accepted: "a stream that is still a file",
+				Message: fmt.Sprintf("the %s of the job cannot be read: the job has put something else in its place, or locked it away", t.name),
+			}
 		}
 	}
 	for {

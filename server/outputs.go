@@ -48,20 +48,26 @@ func (s *Server) outputs(ctx context.Context, id batch.JobID, service *catalogue
 }
 
 // openOutput opens a file that a job has written, if it is a file in the job's
-// own directory: a program may have made a link, or a pipe that never ends.
+// own directory.
 func (s *Server) openOutput(id batch.JobID, argument string) (*os.File, int64, error) {
-	dir, err := os.OpenRoot(s.data.work(id))
+	return openWritten(s.data.work(id), argument)
+}
+
+// openWritten opens a file that a job has written in a directory: a program may
+// have made a link out of it, or a pipe that never ends.
+func openWritten(dir, name string) (*os.File, int64, error) {
+	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, 0, err
 	}
-	defer dir.Close()
-	f, err := dir.OpenFile(argument, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	defer root.Close()
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, 0, err
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s: not a regular file", argument)
+		err = fmt.Errorf("%s: not a regular file", name)
 	}
 	if err != nil {
 		return nil, 0, errors.Join(err, f.Close())
