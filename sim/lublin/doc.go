@@ -30,7 +30,8 @@
 // uniforms to the widest job; so do we (see fit). A width beyond the machine,
 // which rounding to a power of two can give if the machine is none, is drawn
 // again. The mixture of the runtimes depends on the width itself and not on its
-// share of the machine: above 144 processors all jobs are of the longer kind.
+// share of the machine: above 144 processors all undivided jobs are of the longer
+// kind.
 //
 // # Load
 //
