@@ -18,7 +18,7 @@ import (
 type cli struct {
 	Agent    []string       `placeholder:"URL" help:"An agent to talk to; repeatable, the next one is tried when one does not answer. Default: DROVER_AGENTS, separated by commas, or a local grid."`
 	JSON     bool           `name:"json" help:"Print JSON with a versioned schema."`
-	Patience *time.Duration `placeholder:"D" help:"How long to try again when nobody answers. Default: 10s, and 5m for wait, logs, and what call does after submitting."`
+	Patience *time.Duration `placeholder:"D" help:"How long to try again when nobody answers. Default: 10s, and 5m for wait, logs, --wait, and what call does after submitting."`
 	Debug    bool           `help:"Tell on stderr what is tried again, and why."`
 	Version  bool           `help:"Print the version."`
 
