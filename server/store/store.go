@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"runtime/debug"
 	"sync"
@@ -59,11 +60,27 @@ func (s *Store) update(doing string, f func(*bbolt.Tx) error) error {
 			return f(tx)
 		})
 	})
+	if err == nil && !s.inPlace() {
+		s.breaks(errors.New("the file was removed or replaced while it was open"))
+		return s.broken.Load()
+	}
 	if err == nil || s.broken.Load() != nil || errors.Is(err, bbolterrors.ErrDatabaseNotOpen) {
 		return s.explain(doing, err)
 	}
 	s.unlessUndone(id, err)
 	return s.explain(doing, err)
+}
+
+// inPlace says whether the file is still the one that opening the path anew would
+// find: what is written to one that is not is lost with this process.
+func (s *Store) inPlace() bool {
+	there, err := os.Stat(s.path)
+	if err != nil {
+		// Only what certainly is not there is lost.
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	own, err := s.file.Stat()
+	return err != nil || os.SameFile(there, own)
 }
 
 // unlessUndone breaks the store if a failed transaction may be there all the

@@ -3,6 +3,8 @@ package store
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -258,5 +260,35 @@ func TestManyMayCommitAndReadAtOnce(t *testing.T) {
 	group.Wait()
 	if n := len(alive(t, s)); n != 160 {
 		t.Errorf("%d records", n)
+	}
+}
+
+// What is written to a file without a name is gone with the process.
+func TestACommitToAFileThatWasRemovedOrReplacedFails(t *testing.T) {
+	for name, harm := range map[string]func(path string) error{
+		"removed":           os.Remove,
+		"moved away":        func(path string) error { return os.Rename(path, path+".old") },
+		"its directory too": func(path string) error { return os.RemoveAll(filepath.Dir(path)) },
+		"replaced": func(path string) error {
+			return errors.Join(os.Rename(path, path+".old"), os.WriteFile(path, nil, 0o600))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := newPath(t)
+			s := open(t, path)
+			commit(t, s, func(b *Batch) { b.Put("a", []byte("hot")) })
+			if err := harm(path); err != nil {
+				t.Fatal(err)
+			}
+			b := &Batch{}
+			b.Put("b", []byte("hot"))
+			var broken *BrokenError
+			if err := s.Commit(b); !errors.As(err, &broken) || !strings.Contains(err.Error(), "removed or replaced") {
+				t.Fatalf("commit: %v", err)
+			}
+			if err := s.Commit(b); !errors.As(err, &broken) {
+				t.Errorf("the next one: %v", err)
+			}
+		})
 	}
 }
