@@ -242,7 +242,7 @@ func TestTheLastEpochIsNotFollowedByTheFirst(t *testing.T) {
 	if _, err := s.client.HoldJobs(within(t), &droverv1.HoldJobsRequest{Round: "r", Lease: seconds(60), JobIds: []string{r.GetJobId()}}); err != nil {
 		t.Fatal(err)
 	}
-	res, err := s.client.PlaceJobs(within(t), &droverv1.PlaceJobsRequest{Round: "r", Placements: []*droverv1.Placement{{JobId: r.GetJobId(), To: "nice"}}})
+	res, err := s.client.PlaceJobs(within(t), &droverv1.PlaceJobsRequest{Round: "r", Placements: []*droverv1.Placement{{JobId: r.GetJobId(), To: "mars"}}})
 	if err != nil || res.GetJobs()[0].GetState() != waiting || res.GetJobs()[0].GetEpoch() != math.MaxUint32 {
 		t.Errorf("place: %v, %v", res, err)
 	}

@@ -98,6 +98,7 @@ func TestARoundPutsTheStayersInItsOrderWithItsShapes(t *testing.T) {
 
 func TestALeaseThatRunsOutPutsAllBack(t *testing.T) {
 	s, busy, queue := crew(t, configured(t, "policy: {name: fcfs}"))
+	s.introduce(t, "nice")
 	d := s.digests(t)
 	d.until(func() bool { return d.synced > 0 })
 	s.hold(t, "r1", 1, queue[1], queue[3])
