@@ -15,6 +15,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/gossip"
+	"github.com/seed-9b8f70bb/drover/rpcface"
 )
 
 // apiVersion is the version of drover.v1 that this agent speaks.
@@ -97,18 +98,11 @@ func New(cfg Config) (*Agent, error) {
 
 // newAgent returns an agent without a listener.
 func newAgent(cfg Config, log hclog.Logger, group membership) *Agent {
-	var only http.Protocols
-	only.SetUnencryptedHTTP2(true)
 	return &Agent{
 		cfg: cfg, log: log, links: cfg.Network.links(), began: time.Now(), group: group,
-		transport: &http.Transport{
-			Protocols:   &only,
-			DialContext: (&net.Dialer{Timeout: cfg.Patience}).DialContext,
-			// A server whose host has gone must not hold a connection for ever.
-			HTTP2: &http.HTTP2Config{SendPingTimeout: 10 * time.Second, PingTimeout: 5 * time.Second},
-		},
-		draining: make(chan struct{}, 1),
-		peers:    make(map[string]*peer),
+		transport: rpcface.Transport(cfg.Patience),
+		draining:  make(chan struct{}, 1),
+		peers:     make(map[string]*peer),
 		jobs: mapping.NewJobs(mapping.JobsLimits{
 			Active: cfg.Remember, Gone: goneRemembered, GoneFor: goneFor,
 		}),

@@ -90,9 +90,9 @@ func outcomeOf(err error) mapping.Outcome {
 		return mapping.Ordered
 	case errors.As(err, &p):
 		switch p.Reason {
-		case rpcface.UnknownJob, notWaiting, staleEpoch, forgotten:
+		case rpcface.UnknownJob, rpcface.NotWaiting, rpcface.StaleEpoch, rpcface.Forgotten:
 			return mapping.Overtaken
-		case notMovable:
+		case rpcface.NotMovable:
 			return mapping.Immovable
 		}
 	}

@@ -67,7 +67,7 @@ func TestAJobThatCannotLeaveStaysAndIsTriedAgain(t *testing.T) {
 	full := &fakeServer{name: "full", services: lists("lu"), jobs: []*droverv1.Job{waiting("full", "a"), waiting("full", "fixed")}}
 	full.life.refuses = func(id string) *problem {
 		if id == "fixed" {
-			return &problem{Reason: notMovable, Message: "a reservation"}
+			return &problem{Reason: rpcface.NotMovable, Message: "a reservation"}
 		}
 		return nil
 	}

@@ -135,9 +135,9 @@ func (f *fakeServer) MoveJob(_ context.Context, req *droverv1.MoveJobRequest) (*
 	case job == nil:
 		return nil, connectError(&problem{Reason: rpcface.UnknownJob, Message: "no such job"})
 	case job.GetState() != droverv1.JobState_JOB_STATE_WAITING:
-		return nil, connectError(&problem{Reason: notWaiting, Message: "it does not wait"})
+		return nil, connectError(&problem{Reason: rpcface.NotWaiting, Message: "it does not wait"})
 	case job.GetEpoch() != req.GetSeenEpoch():
-		return nil, connectError(&problem{Reason: staleEpoch, Message: "another epoch"})
+		return nil, connectError(&problem{Reason: rpcface.StaleEpoch, Message: "another epoch"})
 	case f.life.refuses != nil && f.life.refuses(job.GetId()) != nil:
 		return nil, connectError(f.life.refuses(job.GetId()))
 	}

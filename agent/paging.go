@@ -1,8 +1,6 @@
 package agent
 
 import (
-	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,68 +8,20 @@ import (
 	"github.com/seed-9b8f70bb/drover/rpcface"
 )
 
-// The sizes of a page.
-const (
-	defaultPage = 100
-	largestPage = 1000
-)
-
-// pageSize returns the number of entries to send for the number asked for.
-func pageSize(asked int32) (int, error) {
-	if asked < 0 || asked > largestPage {
-		return 0, &problem{
-			Reason: rpcface.OutOfRange, Field: "page_size", Message: fmt.Sprint(asked),
-			Accepted: fmt.Sprintf("0 (for %d) to %d", defaultPage, largestPage),
-		}
-	}
-	if asked == 0 {
-		return defaultPage, nil
-	}
-	return int(asked), nil
-}
-
 // position is where the next page of a list by name begins.
 type position struct {
 	From string `json:"f"` // the first name that is not yet sent
 }
 
-// token returns a position in a form that clients send back as it is.
-func token(position any) string {
-	b, err := json.Marshal(position)
-	if err != nil { // texts and numbers can always be written
-		panic(err)
-	}
-	return base64.RawURLEncoding.EncodeToString(b)
-}
-
-// parseToken reads what token returned; "" is the beginning, which leaves the
-// position as it is.
-func parseToken(token string, position any) error {
-	if token == "" {
-		return nil
-	}
-	b, err := base64.RawURLEncoding.DecodeString(token)
-	if err == nil {
-		err = json.Unmarshal(b, position)
-	}
-	if err != nil {
-		return &problem{
-			Reason: rpcface.BadValue, Field: "page_token", Message: fmt.Sprintf("%q", token),
-			Accepted: "next_page_token of the page before",
-		}
-	}
-	return nil
-}
-
 // page returns one page of entries that are ordered by name, and the token of
 // the next one.
 func page[T any](all []T, name func(T) string, size int32, from string) ([]T, string, error) {
-	n, err := pageSize(size)
+	n, err := rpcface.PageSize(size)
 	if err != nil {
 		return nil, "", err
 	}
 	var at position
-	if err := parseToken(from, &at); err != nil {
+	if err := rpcface.ParseToken(from, &at); err != nil {
 		return nil, "", err
 	}
 	start, _ := slices.BinarySearchFunc(all, at.From, func(t T, from string) int { return strings.Compare(name(t), from) })
@@ -79,7 +29,7 @@ func page[T any](all []T, name func(T) string, size int32, from string) ([]T, st
 	if len(all) <= n {
 		return all, "", nil
 	}
-	return all[:n], token(position{From: name(all[n])}), nil
+	return all[:n], rpcface.Token(position{From: name(all[n])}), nil
 }
 
 // filter is a list's filter: values by key.

@@ -14,21 +14,13 @@ import (
 // field and what is accepted too.
 type problem rpcface.Problem
 
-// The reasons of servers that the agent branches on.
-const (
-	notWaiting rpcface.Reason = "not-waiting"
-	notMovable rpcface.Reason = "not-movable"
-	staleEpoch rpcface.Reason = "stale-epoch"
-	forgotten  rpcface.Reason = "forgotten"
-)
-
 // Error says what happened to a person. What a server says is whole already.
 func (p *problem) Error() string {
 	text := p.Message
 	if strings.Contains(text, "accepted: ") {
 		return text
 	}
-	if p.Field != "" {
+	if p.Field != "" && !strings.HasPrefix(text, p.Field) {
 		text = p.Field + ": " + text
 	}
 	if p.Accepted != "" {
@@ -40,10 +32,15 @@ func (p *problem) Error() string {
 // asProblem turns any error into one that can be told. What is not a problem
 // yet is a bug, or the end of the call.
 func asProblem(err error) *problem {
-	var p *problem
+	var (
+		p      *problem
+		shared *rpcface.Problem
+	)
 	switch {
 	case errors.As(err, &p):
 		return p
+	case errors.As(err, &shared):
+		return (*problem)(shared)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return &problem{Reason: rpcface.TimedOut, Message: "the call ended before the sites had answered", Retryable: true}
 	}

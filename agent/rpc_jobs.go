@@ -6,16 +6,17 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/rpcface"
 )
 
 // ListJobs lists the jobs of all sites, site by site.
 func (f face) ListJobs(ctx context.Context, req *droverv1.AgentServiceListJobsRequest) (*droverv1.AgentServiceListJobsResponse, error) {
-	n, err := pageSize(req.GetPageSize())
+	n, err := rpcface.PageSize(req.GetPageSize())
 	if err != nil {
 		return nil, err
 	}
 	var at jobsPosition
-	if err := parseToken(req.GetPageToken(), &at); err != nil {
+	if err := rpcface.ParseToken(req.GetPageToken(), &at); err != nil {
 		return nil, err
 	}
 	want, err := parseFilter(req.GetFilter(), "site", "state", "service", "owner")
@@ -49,7 +50,7 @@ func (f face) ListJobs(ctx context.Context, req *droverv1.AgentServiceListJobsRe
 		}
 		room := n - len(out.Jobs)
 		if room <= 0 {
-			out.NextPageToken = token(start)
+			out.NextPageToken = rpcface.Token(start)
 			return out, nil
 		}
 		r := <-answers[i]
@@ -71,7 +72,7 @@ func (f face) ListJobs(ctx context.Context, req *droverv1.AgentServiceListJobsRe
 		}
 		out.Jobs = append(out.Jobs, jobs...)
 		if next.From != "" {
-			out.NextPageToken = token(next)
+			out.NextPageToken = rpcface.Token(next)
 			return out, nil
 		}
 	}

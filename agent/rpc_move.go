@@ -138,7 +138,7 @@ func (a *Agent) moveAway(ctx context.Context, e eviction) (string, error) {
 		return "", q.problem
 	}
 	if a.heard(e.site.Name, q.value); !q.value.Draining {
-		return "", &problem{Reason: notWaiting, Message: "the site does not drain any more"}
+		return "", &problem{Reason: rpcface.NotWaiting, Message: "the site does not drain any more"}
 	}
 	r := askOne(ctx, a, e.site, e.peer, func(ctx context.Context, p *peer) (*droverv1.GetJobResponse, error) {
 		return p.client.GetJob(ctx, &droverv1.GetJobRequest{JobId: e.job})
@@ -148,7 +148,7 @@ func (a *Agent) moveAway(ctx context.Context, e eviction) (string, error) {
 	}
 	job := r.value.GetJob()
 	if job.GetState() != droverv1.JobState_JOB_STATE_WAITING {
-		return "", &problem{Reason: notWaiting, Message: "the job is " + statesIn[job.GetState()].String()}
+		return "", &problem{Reason: rpcface.NotWaiting, Message: "the job is " + statesIn[job.GetState()].String()}
 	}
 	at := &located{site: e.site, peer: e.peer, job: job}
 	to, err := a.destination(ctx, at, "")

@@ -24,12 +24,12 @@ const skew = time.Minute
 // ListMoves lists the moves of all sites. Both sites of a move tell it, each by
 // its own clock, so that a page is made of a little more than it shows.
 func (f face) ListMoves(ctx context.Context, req *droverv1.AgentServiceListMovesRequest) (*droverv1.AgentServiceListMovesResponse, error) {
-	n, err := pageSize(req.GetPageSize())
+	n, err := rpcface.PageSize(req.GetPageSize())
 	if err != nil {
 		return nil, err
 	}
 	var after *mapping.MovePlace
-	if err := parseToken(req.GetPageToken(), &after); err != nil {
+	if err := rpcface.ParseToken(req.GetPageToken(), &after); err != nil {
 		return nil, err
 	}
 	want, err := parseFilter(req.GetFilter(), "job", "site", "state")
@@ -48,7 +48,7 @@ func (f face) ListMoves(ctx context.Context, req *droverv1.AgentServiceListMoves
 	slices.SortFunc(s.missing, func(a, b *droverv1.Candidate) int { return strings.Compare(a.GetSite(), b.GetSite()) })
 	out := &droverv1.AgentServiceListMovesResponse{Missing: s.missing}
 	if len(s.found) > n {
-		out.NextPageToken = token(s.found[n-1].Place)
+		out.NextPageToken = rpcface.Token(s.found[n-1].Place)
 		s.found = s.found[:n]
 	}
 	for _, m := range s.found {
@@ -84,9 +84,9 @@ type siteMoves struct {
 
 func newMoveSearch(a *Agent, n int, after *mapping.MovePlace, want filter) *moveSearch {
 	s := &moveSearch{a: a, n: n, after: after, want: want}
-	s.ask = int32(min(max(2*n, 2*defaultPage), largestPage))
+	s.ask = int32(min(max(2*n, 2*rpcface.DefaultPage), rpcface.LargestPage))
 	if after != nil {
-		s.ask = largestPage // what was shown before comes first
+		s.ask = rpcface.LargestPage // what was shown before comes first
 	}
 	s.sites, s.peers = a.known()
 	s.read = make([]siteMoves, len(s.sites))

@@ -10,21 +10,13 @@ import (
 	"github.com/seed-9b8f70bb/drover/rpcface"
 )
 
-// longest is the longest time that a protobuf Duration may hold, in seconds.
-const longest = 315_576_000_000
-
-// durationOut returns d for the wire, at most the longest that fits.
-func durationOut(d batch.Duration) *durationpb.Duration {
-	if d >= longest*batch.Second {
-		return &durationpb.Duration{Seconds: longest}
-	}
-	return &durationpb.Duration{Seconds: int64(d / batch.Second), Nanos: int32(d % batch.Second * 1000)}
-}
+// durationOut returns d for the wire.
+func durationOut(d batch.Duration) *durationpb.Duration { return rpcface.Duration(d) }
 
 // durationIn returns d in the cores' unit, 0 for nil. What is outside of a
 // protobuf Duration's range is cut to it.
 func durationIn(d *durationpb.Duration) batch.Duration {
-	s := min(max(d.GetSeconds(), -longest), longest)
+	s := min(max(d.GetSeconds(), -rpcface.LongestDuration), rpcface.LongestDuration)
 	return batch.Duration(s)*batch.Second + batch.Duration(d.GetNanos()/1000)
 }
 

@@ -1,5 +1,6 @@
 // Package rpcface is what the RPC faces of agent and server share: one port
-// with everything on it, and one way to tell a caller what was wrong.
+// with everything on it, one way to tell a caller what was wrong, and one of
+// paging, of calling others and of writing times.
 //
 //	                  ┌─ the service itself ──▶ agent, server
 //	one port ── mux ──┼─ health

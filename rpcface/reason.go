@@ -5,7 +5,7 @@ import "connectrpc.com/connect"
 // Reason is the stable word of a problem, one of those that ErrorDetail lists.
 type Reason string
 
-// The reasons that agent and server give themselves. The others, of the table
+// The reasons that agent and server give or branch on themselves. The others, of the table
 // below, are those of the server's core.
 const (
 	BadValue       Reason = "bad-value"
@@ -18,6 +18,10 @@ const (
 	QueueFull      Reason = "queue-full"
 	NoSite         Reason = "no-site"
 	UnknownSite    Reason = "unknown-site"
+	NotWaiting     Reason = "not-waiting"
+	NotMovable     Reason = "not-movable"
+	StaleEpoch     Reason = "stale-epoch"
+	Forgotten      Reason = "forgotten"
 	Draining       Reason = "draining"
 	DiskFull       Reason = "disk-full"
 	NoCandidate    Reason = "no-candidate"
@@ -49,10 +53,10 @@ var codes = map[Reason]connect.Code{
 	UnknownContent:     connect.CodeNotFound,
 	UnknownOutput:      connect.CodeNotFound,
 	UnknownSite:        connect.CodeNotFound,
-	"forgotten":        connect.CodeNotFound,
-	"not-waiting":      connect.CodeFailedPrecondition,
-	"not-movable":      connect.CodeFailedPrecondition,
-	"stale-epoch":      connect.CodeFailedPrecondition,
+	Forgotten:          connect.CodeNotFound,
+	NotWaiting:         connect.CodeFailedPrecondition,
+	NotMovable:         connect.CodeFailedPrecondition,
+	StaleEpoch:         connect.CodeFailedPrecondition,
 	"stale-round":      connect.CodeFailedPrecondition,
 	"withdrawn":        connect.CodeFailedPrecondition,
 	Draining:           connect.CodeUnavailable,
