@@ -16,6 +16,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/gossip"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
+	"github.com/seed-9b8f70bb/drover/rpcface"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
@@ -261,7 +262,7 @@ func TestAJobOfAnotherAgeDoesNotKeepListsFromBeingSent(t *testing.T) {
 	s.introduce(t, "mars")
 	end := &timestamppb.Timestamp{Seconds: int64(lastInstant / batch.Time(batch.Second))}
 	for name, change := range map[string]func(*droverv1.ReserveRequest){
-		"ages ago":      func(r *droverv1.ReserveRequest) { r.Age = seconds(longest) },
+		"ages ago":      func(r *droverv1.ReserveRequest) { r.Age = seconds(rpcface.LongestDuration) },
 		"a late sender": func(r *droverv1.ReserveRequest) { r.SentAt = end },
 		"a late move": func(r *droverv1.ReserveRequest) {
 			r.SentAt, r.Moves[0].OrderedAt = &timestamppb.Timestamp{Seconds: 1}, end

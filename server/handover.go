@@ -154,24 +154,28 @@ func (s *Server) fetch(ctx context.Context, from string, id batch.JobID, argumen
 	return nil
 }
 
-// openInput opens an input file of a job that this server still has.
-func (s *Server) openInput(ctx context.Context, name, argument string) (*os.File, error) {
+// sendInput sends an input file of a job that this server still has, from offset on.
+func (s *Server) sendInput(ctx context.Context, name, argument string, offset int64, send func(piece) error) error {
+	if offset < 0 {
+		return badOffset(offset)
+	}
 	r, err := s.job(ctx, name)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	v, ok := r.dossier.Request.Arguments[argument]
 	if !ok || v.Type() != catalogue.TypeFileIn {
-		return nil, &rpcface.Problem{
+		return &rpcface.Problem{
 			Reason: rpcface.UnknownContent, Field: "argument", Accepted: "a file argument of the job",
 			Message: fmt.Sprintf("job %s has no file argument %.70q", name, argument),
 		}
 	}
 	f, err := os.Open(s.data.input(r.ID, argument, v.File().Name))
 	if err != nil {
-		return nil, fmt.Errorf("input of job %s: %w", name, err)
+		return fmt.Errorf("input of job %s: %w", name, err)
 	}
-	return f, nil
+	defer f.Close()
+	return s.sendFile(ctx, f, offset, v.File().Size, send)
 }
 
 // peer returns the URL of another site's server.

@@ -37,7 +37,7 @@ type logs struct {
 // the job has ended and all was sent.
 func (s *Server) readLogs(ctx context.Context, want logs, send func(piece) error) error {
 	if want.offset < 0 {
-		return &rpcface.Problem{Reason: rpcface.OutOfRange, Field: "offset", Accepted: "0 or more", Message: fmt.Sprintf("offset %d", want.offset)}
+		return badOffset(want.offset)
 	}
 	id, err := site.CheckID(want.job)
 	if err != nil {

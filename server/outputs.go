@@ -89,20 +89,10 @@ func (u *until) Read(p []byte) (int, error) {
 	return u.r.Read(p)
 }
 
-// piece is part of a file.
-type piece struct {
-	data   []byte // valid until the next one
-	offset int64
-	size   int64 // of the whole file, where it is known
-}
-
-// chunk is the size of the pieces in which files are sent, bytes.
-const chunk = 64 << 10
-
 // download sends an output of a job that has ended, from offset on.
 func (s *Server) download(ctx context.Context, name, argument string, offset int64, send func(piece) error) error {
 	if offset < 0 {
-		return &rpcface.Problem{Reason: rpcface.OutOfRange, Field: "offset", Accepted: "0 or more", Message: fmt.Sprintf("offset %d", offset)}
+		return badOffset(offset)
 	}
 	r, err := s.job(ctx, name)
 	if err != nil {
@@ -119,30 +109,7 @@ func (s *Server) download(ctx context.Context, name, argument string, offset int
 		return fmt.Errorf("download: %w", err)
 	}
 	defer f.Close()
-	buf := make([]byte, chunk)
-	for first := true; ; first = false {
-		n, err := f.ReadAt(buf, offset)
-		// Even an empty file has a piece: it tells the size.
-		if n > 0 || first {
-			if err := send(piece{data: buf[:n], offset: offset, size: size}); err != nil {
-				return err
-			}
-		}
-		offset += int64(n)
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return fmt.Errorf("download: %w", err)
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-s.closing:
-			return errStopping
-		default:
-		}
-	}
+	return s.sendFile(ctx, f, offset, size, send)
 }
 
 // checkOutput returns a *rpcface.Problem unless the job has written this output.

@@ -54,7 +54,7 @@ func asProblem(err error) (*rpcface.Problem, bool) {
 	case isFull(err):
 		return errDiskFull, true
 	case errors.As(err, &misfit):
-		return &rpcface.Problem{Reason: "not-waiting", Field: "job_id", Message: misfit.Error()}, true
+		return &rpcface.Problem{Reason: rpcface.NotWaiting, Field: "job_id", Message: misfit.Error()}, true
 	case errors.Is(err, exec.ErrClosed):
 		return errStopping, true
 	case errors.Is(err, site.ErrNoPlan):

@@ -14,12 +14,6 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// The sizes of a page.
-const (
-	defaultPage = 100
-	largestPage = 1000
-)
-
 // kindsOut and statesOut translate the core's words.
 var (
 	kindsOut = map[batch.Kind]droverv1.EstimateKind{
@@ -103,7 +97,7 @@ func (f face) GetJob(ctx context.Context, req *droverv1.GetJobRequest) (*droverv
 
 // ListJobs lists this site's jobs in the order of their submission.
 func (f face) ListJobs(ctx context.Context, req *droverv1.ServerServiceListJobsRequest) (*droverv1.ServerServiceListJobsResponse, error) {
-	size, err := pageSize(req.GetPageSize())
+	size, err := rpcface.PageSize(req.GetPageSize())
 	if err != nil {
 		return nil, err
 	}
@@ -116,20 +110,6 @@ func (f face) ListJobs(ctx context.Context, req *droverv1.ServerServiceListJobsR
 		return nil, err
 	}
 	return &droverv1.ServerServiceListJobsResponse{Jobs: f.s.jobsOut(page), NextPageToken: next}, nil
-}
-
-// pageSize returns the number of entries to send for the number asked for.
-func pageSize(asked int32) (int, error) {
-	switch {
-	case asked < 0 || asked > largestPage:
-		return 0, &rpcface.Problem{
-			Reason: rpcface.OutOfRange, Field: "page_size", Accepted: fmt.Sprintf("0 (for %d) to %d", defaultPage, largestPage),
-			Message: fmt.Sprintf("page_size: %d", asked),
-		}
-	case asked == 0:
-		return defaultPage, nil
-	}
-	return int(asked), nil
 }
 
 // WatchJob sends a job as it is, and again after every change.

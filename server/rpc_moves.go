@@ -2,8 +2,6 @@ package server
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/json"
 	"fmt"
 
 	"connectrpc.com/connect"
@@ -110,7 +108,7 @@ func (s *Server) jobsOut(records []record) []*droverv1.Job {
 
 // ListMoves lists what is known of moves.
 func (f face) ListMoves(ctx context.Context, req *droverv1.ServerServiceListMovesRequest) (*droverv1.ServerServiceListMovesResponse, error) {
-	size, err := pageSize(req.GetPageSize())
+	size, err := rpcface.PageSize(req.GetPageSize())
 	if err != nil {
 		return nil, err
 	}
@@ -119,16 +117,8 @@ func (f face) ListMoves(ctx context.Context, req *droverv1.ServerServiceListMove
 		return nil, err
 	}
 	var after site.MoveCursor
-	if token := req.GetPageToken(); token != "" {
-		b, err := base64.RawURLEncoding.DecodeString(token)
-		if err == nil {
-			err = json.Unmarshal(b, &after)
-		}
-		if err != nil {
-			return nil, &rpcface.Problem{
-				Reason: rpcface.BadValue, Field: "page_token", Accepted: "the next_page_token of the page before", Message: fmt.Sprintf("page_token %.70q", token),
-			}
-		}
+	if err := rpcface.ParseToken(req.GetPageToken(), &after); err != nil {
+		return nil, err
 	}
 	page, err := f.s.moves(ctx, filter, after, size+1)
 	if err != nil {
@@ -139,11 +129,7 @@ func (f face) ListMoves(ctx context.Context, req *droverv1.ServerServiceListMove
 		out.Moves = append(out.Moves, moveOut(page[i].Job, page[i].Service, &page[i].Move))
 	}
 	if len(page) > size {
-		b, err := json.Marshal(page[size-1].Cursor())
-		if err != nil {
-			return nil, fmt.Errorf("page token: %w", err)
-		}
-		out.NextPageToken = base64.RawURLEncoding.EncodeToString(b)
+		out.NextPageToken = rpcface.Token(page[size-1].Cursor())
 	}
 	return out, nil
 }

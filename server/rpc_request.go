@@ -3,10 +3,6 @@ package server
 import (
 	"fmt"
 	"math"
-	"time"
-
-	"google.golang.org/protobuf/types/known/durationpb"
-	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
@@ -14,59 +10,6 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
-
-// longest is the longest time that a protobuf Duration may hold, in seconds.
-const longest = 315_576_000_000
-
-// durationOut returns d for the wire, at most the longest that fits.
-func durationOut(d batch.Duration) *durationpb.Duration {
-	if d >= longest*batch.Second {
-		return &durationpb.Duration{Seconds: longest}
-	}
-	return &durationpb.Duration{Seconds: int64(d / batch.Second), Nanos: int32(d % batch.Second * 1000)}
-}
-
-// durationIn returns d in the core's unit, 0 for nil, rounding up: a nanosecond
-// is a time, and no walltime at all is not.
-func durationIn(field string, d *durationpb.Duration) (batch.Duration, error) {
-	if d == nil {
-		return 0, nil
-	}
-	if d.CheckValid() != nil || d.GetSeconds() < 0 || d.GetNanos() < 0 {
-		return 0, &rpcface.Problem{
-			Reason: rpcface.OutOfRange, Field: field, Accepted: "a time of 0s or more",
-			Message: fmt.Sprintf("%s: %d s and %d ns", field, d.GetSeconds(), d.GetNanos()),
-		}
-	}
-	return batch.Duration(d.GetSeconds())*batch.Second + batch.Duration(d.GetNanos()+999)/1000, nil
-}
-
-// timeIn returns t in the core's unit, 0 for nil.
-func timeIn(field string, t *timestamppb.Timestamp) (batch.Time, error) {
-	if t == nil {
-		return 0, nil
-	}
-	if t.CheckValid() != nil || t.GetSeconds() < 0 {
-		return 0, &rpcface.Problem{
-			Reason: rpcface.OutOfRange, Field: field, Accepted: "an instant from 1970 to 9999",
-			Message: fmt.Sprintf("%s: %d s after 1970", field, t.GetSeconds()),
-		}
-	}
-	return max(batch.Time(t.GetSeconds())*batch.Time(batch.Second)+batch.Time(t.GetNanos()/1000), 1), nil
-}
-
-// lastInstant is the last one that a protobuf Timestamp may hold: that of 9999.
-const lastInstant batch.Time = 253_402_300_799_999_999
-
-// timeOut returns t for the wire; nil for an instant that never came, or none.
-// What another site says of a job's past may lead out of the range that timeIn
-// accepts. It is cut off there, or no list with that job in it could be sent.
-func timeOut(t batch.Time) *timestamppb.Timestamp {
-	if t == batch.Never || t == 0 {
-		return nil
-	}
-	return timestamppb.New(time.UnixMicro(int64(min(max(t, 1), lastInstant))))
-}
 
 // requestIn translates a request. Whether it can be had is the core's to say.
 func requestIn(r *droverv1.Request) (*site.Request, error) {

@@ -84,7 +84,7 @@ func (s *Server) subscribe(ctx context.Context, id batch.JobID) (first site.Job,
 	return first, w, cancel, nil
 }
 
-// follow sends all jobs that are not final, then synced, and then every job that
+// feed sends all jobs that are not final, then synced, and then every job that
 // changes, as they are on disk, until ctx ends.
 func (s *Server) feed(ctx context.Context, send func(jobs []site.Job, synced bool) error) error {
 	f := &feed{changed: make(map[batch.JobID]struct{}), more: make(chan struct{}, 1)}

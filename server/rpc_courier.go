@@ -1,0 +1,121 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"connectrpc.com/connect"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
+	"github.com/seed-9b8f70bb/drover/rpcface"
+	"github.com/seed-9b8f70bb/drover/server/site"
+)
+
+// peerFace calls other servers.
+type peerFace struct{ transport *http.Transport }
+
+func newPeerFace() *peerFace { return &peerFace{transport: rpcface.Transport(5 * time.Second)} }
+
+func (f *peerFace) client(url string) droverv1connect.PeerServiceClient {
+	return droverv1connect.NewPeerServiceClient(&http.Client{Transport: f.transport}, url, connect.WithReadMaxBytes(rpcface.LargestMessage))
+}
+
+// carry sends a message to a server and returns its answer.
+func (f *peerFace) carry(ctx context.Context, url string, m *site.Message) (site.Message, error) {
+	answer := site.Message{From: m.To, To: m.From, Job: m.Job, Epoch: m.Epoch}
+	c := f.client(url)
+	job, epoch, from := string(m.Job), m.Epoch, m.From
+	switch m.Kind {
+	case site.Reserve:
+		req := &droverv1.ReserveRequest{
+			JobId: job, Epoch: epoch, From: from, Request: requestOut(&m.Parcel.Dossier.Request), Age: durationOut(m.Parcel.Age),
+			SentAt: timeOut(m.Parcel.Sent), Decision: decisionOut(m.Parcel.Dossier.Decision),
+		}
+		if m.Parcel.Present != batch.Forever {
+			req.PresentCompletion = durationOut(m.Parcel.Present)
+		}
+		for i := range m.Parcel.Moves {
+			req.Moves = append(req.Moves, moveOut(m.Job, "", &m.Parcel.Moves[i]))
+		}
+		res, err := c.Reserve(ctx, req)
+		if err != nil {
+			return answer, fmt.Errorf("reserve: %w", err)
+		}
+		answer.Kind, answer.Why = reserveIn[res.GetAnswer()], res.GetWhy()
+		answer.Shape = batch.Shape{Width: res.GetShape().GetWidth()}
+		if answer.Shape.Walltime, err = durationIn("shape.walltime", res.GetShape().GetWalltime()); err != nil {
+			return answer, err
+		}
+		if answer.Completion, err = durationIn("completion", res.GetCompletion()); err != nil {
+			return answer, err
+		}
+	case site.Confirm:
+		res, err := c.Confirm(ctx, &droverv1.ConfirmRequest{JobId: job, Epoch: epoch, From: from})
+		if err != nil {
+			return answer, fmt.Errorf("confirm: %w", err)
+		}
+		if answer.Kind = site.Confirmed; res.GetSuperseded() {
+			answer.Kind = site.Superseded
+		}
+	case site.Drop:
+		if _, err := c.Drop(ctx, &droverv1.DropRequest{JobId: job, Epoch: epoch, From: from}); err != nil {
+			return answer, fmt.Errorf("drop: %w", err)
+		}
+		answer.Kind = site.Dropped
+	case site.Resolve:
+		res, err := c.Resolve(ctx, &droverv1.ResolveRequest{JobId: job, Epoch: epoch, From: from})
+		if err != nil {
+			return answer, fmt.Errorf("resolve: %w", err)
+		}
+		answer.Kind = resolveIn[res.GetAnswer()]
+	}
+	return answer, nil
+}
+
+// read returns an input file of another server's job. What fails is told by Read.
+func (f *peerFace) read(ctx context.Context, url string, id batch.JobID, argument string) io.ReadCloser {
+	ctx, cancel := context.WithCancel(ctx)
+	stream, err := f.client(url).ReadContent(ctx, &droverv1.ReadContentRequest{JobId: string(id), Argument: argument})
+	return &content{stream: stream, err: err, cancel: cancel}
+}
+
+// content is a stream of pieces as a reader.
+type content struct {
+	stream *connect.ServerStreamForClient[droverv1.ReadContentResponse]
+	rest   []byte
+	err    error
+	cancel context.CancelFunc
+}
+
+// Read is io.Reader's.
+func (c *content) Read(p []byte) (int, error) {
+	for len(c.rest) == 0 && c.err == nil {
+		if c.stream.Receive() {
+			c.rest = c.stream.Msg().GetData()
+			continue
+		}
+		if c.err = c.stream.Err(); c.err == nil {
+			c.err = io.EOF
+		}
+	}
+	n := copy(p, c.rest)
+	c.rest = c.rest[n:]
+	if n > 0 {
+		return n, nil
+	}
+	return 0, c.err
+}
+
+// Close is io.Closer's.
+func (c *content) Close() error {
+	c.cancel()
+	if c.stream == nil {
+		return nil
+	}
+	return c.stream.Close()
+}

@@ -1,0 +1,82 @@
+package server
+
+import (
+	"fmt"
+	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/rpcface"
+	"github.com/seed-9b8f70bb/drover/server/site"
+)
+
+// durationOut returns d for the wire.
+func durationOut(d batch.Duration) *durationpb.Duration { return rpcface.Duration(d) }
+
+// durationIn returns d in the core's unit, 0 for nil, rounding up: a nanosecond
+// is a time, and no walltime at all is not.
+func durationIn(field string, d *durationpb.Duration) (batch.Duration, error) {
+	if d == nil {
+		return 0, nil
+	}
+	if d.CheckValid() != nil || d.GetSeconds() < 0 || d.GetNanos() < 0 {
+		return 0, &rpcface.Problem{
+			Reason: rpcface.OutOfRange, Field: field, Accepted: "a time of 0s or more",
+			Message: fmt.Sprintf("%s: %d s and %d ns", field, d.GetSeconds(), d.GetNanos()),
+		}
+	}
+	return batch.Duration(d.GetSeconds())*batch.Second + batch.Duration(d.GetNanos()+999)/1000, nil
+}
+
+// timeIn returns t in the core's unit, 0 for nil.
+func timeIn(field string, t *timestamppb.Timestamp) (batch.Time, error) {
+	if t == nil {
+		return 0, nil
+	}
+	if t.CheckValid() != nil || t.GetSeconds() < 0 {
+		return 0, &rpcface.Problem{
+			Reason: rpcface.OutOfRange, Field: field, Accepted: "an instant from 1970 to 9999",
+			Message: fmt.Sprintf("%s: %d s after 1970", field, t.GetSeconds()),
+		}
+	}
+	return max(batch.Time(t.GetSeconds())*batch.Time(batch.Second)+batch.Time(t.GetNanos()/1000), 1), nil
+}
+
+// lastInstant is the last one that a protobuf Timestamp may hold: that of 9999.
+const lastInstant batch.Time = 253_402_300_799_999_999
+
+// timeOut returns t for the wire; nil for an instant that never came, or none.
+// What another site says of a job's past may lead out of the range that timeIn
+// accepts. It is cut off there, or no list with that job in it could be sent.
+func timeOut(t batch.Time) *timestamppb.Timestamp {
+	if t == batch.Never || t == 0 {
+		return nil
+	}
+	return timestamppb.New(time.UnixMicro(int64(min(max(t, 1), lastInstant))))
+}
+
+// gainOut returns a time that may be negative for the wire, nil for nil.
+func gainOut(d *batch.Duration) *durationpb.Duration {
+	if d == nil {
+		return nil
+	}
+	if *d < 0 {
+		out := durationOut(-max(*d, -batch.Forever))
+		out.Seconds, out.Nanos = -out.GetSeconds(), -out.GetNanos()
+		return out
+	}
+	return durationOut(*d)
+}
+
+// gainIn is the inverse of gainOut; nil, and a loss beyond reason, are a move at
+// any price.
+func gainIn(d *durationpb.Duration) batch.Duration {
+	const century = 100 * 365 * 24 * 3600 // nobody waits so long for a job
+	if d == nil || d.GetSeconds() <= -century {
+		return site.AnyPrice
+	}
+	s := min(d.GetSeconds(), rpcface.LongestDuration)
+	return batch.Duration(s)*batch.Second + batch.Duration(d.GetNanos()/1000)
+}
