@@ -210,6 +210,19 @@ func TestLogsFollowAJobThatMovesBeforeItWrites(t *testing.T) {
 	})
 }
 
+// begunBuffer tells of the first that is written to it.
+type begunBuffer struct {
+	bytes.Buffer
+	begun chan struct{}
+}
+
+func (b *begunBuffer) Write(p []byte) (int, error) {
+	if b.Len() == 0 {
+		close(b.begun)
+	}
+	return b.Buffer.Write(p)
+}
+
 func TestDownloadsOutliveAServerThatIsStartedAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := patient(time.Second)
@@ -217,6 +230,7 @@ func TestDownloadsOutliveAServerThatIsStartedAnew(t *testing.T) {
 		w, c := newWorld(t, cfg)
 		w.agent.at("a", 0)
 		w.a.job = &droverv1.Job{Id: id, State: droverv1.JobState_JOB_STATE_DONE}
+		out := &begunBuffer{begun: make(chan struct{})}
 		w.a.download = func(req *droverv1.DownloadRequest, stream *connect.ServerStream[droverv1.DownloadResponse]) error {
 			const all = "the result"
 			at := req.GetOffset()
@@ -224,14 +238,14 @@ func TestDownloadsOutliveAServerThatIsStartedAnew(t *testing.T) {
 				if err := stream.Send(&droverv1.DownloadResponse{Data: []byte(all[:4])}); err != nil {
 					return err
 				}
+				<-out.begun // what was sent may be lost with the connection
 				was := w.cut("a")
 				time.AfterFunc(20*time.Second, func() { w.up("a", was) })
 				return errCut
 			}
 			return stream.Send(&droverv1.DownloadResponse{Data: []byte(all[at:]), Offset: at})
 		}
-		var out bytes.Buffer
-		if err := c.Download(t.Context(), id, "x", &out); err != nil || out.String() != "the result" {
+		if err := c.Download(t.Context(), id, "x", out); err != nil || out.String() != "the result" {
 			t.Errorf("%q, %v", out.String(), err)
 		}
 	})
