@@ -102,6 +102,10 @@ func TestWhatAServerSaysIsNotSaidTwice(t *testing.T) {
 	if p.Error() != p.Message {
 		t.Errorf("%q", p.Error())
 	}
+	p = &problem{Reason: rpcface.OutOfRange, Field: "page_size", Accepted: "up to 9", Message: "page_size: 10"}
+	if want := "page_size: 10, accepted: up to 9"; p.Error() != want {
+		t.Errorf("%q, want %q", p.Error(), want)
+	}
 }
 
 func TestJobIsWhereTheHighestEpochSays(t *testing.T) {

@@ -48,7 +48,7 @@ func (e *Error) Error() string {
 		return e.Message
 	}
 	text := e.Message + ", accepted: " + e.Accepted
-	if e.Field != "" {
+	if e.Field != "" && !strings.HasPrefix(text, e.Field) {
 		text = e.Field + ": " + text
 	}
 	return text

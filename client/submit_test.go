@@ -213,6 +213,16 @@ func TestSubmissionAbandonedBeforeItWasSentIsNot(t *testing.T) {
 	})
 }
 
+// A server's sentence names the field as a rule, an agent's does not.
+func TestAnErrorNamesItsFieldOnce(t *testing.T) {
+	e := &Error{Field: "request.owner", Accepted: "at most 255 bytes"}
+	for _, e.Message = range []string{"300 bytes", "request.owner: 300 bytes", "request.owner: 300 bytes, accepted: at most 255 bytes"} {
+		if got, want := e.Error(), "request.owner: 300 bytes, accepted: at most 255 bytes"; got != want {
+			t.Errorf("%q is told as %q, want %q", e.Message, got, want)
+		}
+	}
+}
+
 func TestRefusalArrivesWithAllItsParts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(5*time.Second))
