@@ -26,24 +26,17 @@ func (c *Client) Jobs(ctx context.Context, f JobFilter) (*JobList, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ask(ctx, c, func(ctx context.Context, agent string) (*JobList, error) {
-		list := &JobList{}
-		for token := ""; ; {
-			next, err := c.jobPage(ctx, agent, filter, token, list)
-			if err != nil {
-				return nil, err
-			}
-			if token = next; token == "" {
-				return list, nil
-			}
+	missing := make(map[string]Missing)
+	jobs, err := pages(ctx, c, func(ctx context.Context, agent, token string) ([]*Job, string, error) {
+		if token == "" {
+			clear(missing)
 		}
+		return c.face.jobs(ctx, agent, filter, token, missing)
 	})
-}
-
-func (c *Client) jobPage(ctx context.Context, agent, filter, token string, list *JobList) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.cfg.CallTimeout)
-	defer cancel()
-	return c.face.jobs(ctx, agent, filter, token, list)
+	if err != nil {
+		return nil, err
+	}
+	return &JobList{Jobs: jobs, Missing: inOrder(missing)}, nil
 }
 
 // Sites lists the sites that an agent knows, by name.

@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"google.golang.org/protobuf/types/known/durationpb"
@@ -45,23 +44,19 @@ func (f *face) find(ctx context.Context, agent, id string) (place, *Job, error) 
 	}, job, nil
 }
 
-// jobs appends one page to a list and returns where the next one begins.
-func (f *face) jobs(ctx context.Context, agent, filter, token string, list *JobList) (string, error) {
+// jobs returns one page, and adds the sites that did not answer to missing.
+func (f *face) jobs(ctx context.Context, agent, filter, token string, missing map[string]Missing) ([]*Job, string, error) {
 	ctx, call := begin(ctx, "agent", agent)
 	res, err := f.agent(agent).ListJobs(ctx, &droverv1.AgentServiceListJobsRequest{Filter: filter, PageToken: token})
 	if err != nil {
-		return "", call.failed(err)
+		return nil, "", call.failed(err)
 	}
+	var jobs []*Job
 	for _, j := range res.GetJobs() {
-		list.Jobs = append(list.Jobs, jobIn(j))
+		jobs = append(jobs, jobIn(j))
 	}
-	for _, m := range res.GetMissing() {
-		// A site that is silent is so on every page.
-		if !slices.ContainsFunc(list.Missing, func(known Missing) bool { return known.Site == m.GetSite() }) {
-			list.Missing = append(list.Missing, *missingIn(m.GetSite(), m.GetMissing()))
-		}
-	}
-	return res.GetNextPageToken(), nil
+	addMissing(missing, res.GetMissing())
+	return jobs, res.GetNextPageToken(), nil
 }
 
 func (f *face) sites(ctx context.Context, agent, token string) ([]Site, string, error) {

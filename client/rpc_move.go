@@ -34,9 +34,7 @@ func (f *face) moves(ctx context.Context, agent, filter, token string, missing m
 	for _, m := range res.GetMoves() {
 		moves = append(moves, moveIn(m))
 	}
-	for _, m := range res.GetMissing() {
-		missing[m.GetSite()] = *missingIn(m.GetSite(), m.GetMissing())
-	}
+	addMissing(missing, res.GetMissing())
 	return moves, res.GetNextPageToken(), nil
 }
 

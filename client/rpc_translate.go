@@ -155,6 +155,16 @@ func missingIn(site string, m *droverv1.Missing) *Missing {
 	return &Missing{Site: site, Reason: word(m.GetReason().String(), "MISSING_REASON_"), Detail: errorOf(m.GetDetail())}
 }
 
+// addMissing notes the sites that did not answer. One that is silent is so on
+// every page.
+func addMissing(to map[string]Missing, silent []*droverv1.Candidate) {
+	for _, m := range silent {
+		if detail := missingIn(m.GetSite(), m.GetMissing()); detail != nil {
+			to[m.GetSite()] = *detail
+		}
+	}
+}
+
 func siteIn(k *droverv1.KnownSite) Site {
 	s := k.GetSite()
 	out := Site{
