@@ -17,6 +17,7 @@
 // accepted. A submission that nobody has answered is an [*session.UnknownError]:
 // it may have been accepted. A [*session.PatienceError] says how long something
 // was tried, where, and what failed. [Rerun] lets a request that may be executed
-// twice be started anew when nobody can say what became of it. [Client.Call] gives an [*EndError] for a job that
-// did not end well. Everything may be called from several goroutines.
+// twice be started anew when nobody can say what became of it. [Client.Call] gives
+// an [*EndError] for a job that did not end well. Everything may be called from
+// several goroutines.
 package client

@@ -11,9 +11,10 @@ import (
 
 // Do carries out commands in order, and returns after the scheduling pass that
 // follows them. Submissions and reservations come last, behind jobs that a later
-// command of the same call places last. Repeated commands change nothing: a submission or reservation
-// whose key is known, the confirmation of what is confirmed, the release of what
-// is not held, the same place again, the cancellation of what has ended.
+// command of the same call places last. Repeated commands change nothing: a
+// submission or reservation whose key is known, the confirmation of what is
+// confirmed, the release of what is not held, the same place again, the
+// cancellation of what has ended.
 // The refusals' reasons are the Reason constants. A ctx that ends before the
 // loop takes the commands leaves all undone.
 func (s *System) Do(ctx context.Context, cmds []batch.Command) error {

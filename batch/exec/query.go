@@ -11,7 +11,8 @@ import (
 
 // Snapshot returns the state as it is after a pass; attempts are in submission
 // order, except that one that was placed last is behind those submitted before.
-// Starting and paused ones are among the running, reserved and held ones among the waiting.
+// Starting and paused ones are among the running, reserved and held ones among the
+// waiting.
 func (s *System) Snapshot(ctx context.Context) (batch.Snapshot, error) {
 	snap := batch.Snapshot{Platform: s.platform}
 	err := s.ask(ctx, func(now batch.Time) {

@@ -147,8 +147,9 @@ func (s *System) fail(err error) {
 	s.log.Error("policy fault: nothing more is started", "error", err)
 }
 
-// Caps says what this system can do: waiting jobs can be reserved, held
-// and placed, running ones paused. It promises if its policy does, by itself or through the forecaster.
+// Caps says what this system can do: waiting jobs can be reserved, held and
+// placed, running ones paused. It promises if its policy does, by itself or
+// through the forecaster.
 func (s *System) Caps() batch.Caps { return s.caps }
 
 // ask runs query in the loop, after a pass. When the loop has ended nothing
