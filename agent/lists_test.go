@@ -54,6 +54,28 @@ func TestJobsOfAllSitesComePageByPageWithoutLossOrDouble(t *testing.T) {
 	}
 }
 
+func TestAPageOfLargeJobsIsShort(t *testing.T) {
+	var servers []*fakeServer
+	for _, name := range []string{"a", "b", "c"} {
+		s := &fakeServer{name: name, jobs: jobs(name, 1)}
+		s.jobs[0].Request = &droverv1.Request{Labels: map[string]string{"essay": strings.Repeat("x", rpcface.LargestMessage/2)}}
+		servers = append(servers, s.start(t))
+	}
+	g := newGrid(t, nil, servers...)
+	var pages []int
+	for req := new(droverv1.AgentServiceListJobsRequest); len(pages) == 0 || req.GetPageToken() != ""; {
+		res, err := g.client.ListJobs(context.Background(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages = append(pages, len(res.GetJobs()))
+		req.PageToken = res.GetNextPageToken()
+	}
+	if d := cmp.Diff([]int{2, 1}, pages); d != "" {
+		t.Error(d)
+	}
+}
+
 func TestJobListNamesSilentSitesAndPassesRefusalsOn(t *testing.T) {
 	dead := (&fakeServer{name: "dead", jobs: jobs("dead", 1), life: fakeLife{silent: true}}).start(t)
 	g := newGrid(t, nil, (&fakeServer{name: "a", jobs: jobs("a", 1)}).start(t), dead)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 
+	"google.golang.org/protobuf/proto"
+
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 	"github.com/seed-9b8f70bb/drover/rpcface"
@@ -49,7 +51,9 @@ func (f face) ListJobs(ctx context.Context, req *droverv1.AgentServiceListJobsRe
 			start = at
 		}
 		room := n - len(out.Jobs)
-		if room <= 0 {
+		// Jobs may be large: with one more page of a server the message is still one
+		// that clients take.
+		if room <= 0 || proto.Size(out) >= rpcface.LargestMessage {
 			out.NextPageToken = rpcface.Token(start)
 			return out, nil
 		}

@@ -66,8 +66,9 @@ func (s *Server) job(ctx context.Context, name string) (record, error) {
 	return s.record(j)
 }
 
-// list returns a page of jobs, and the token of the next.
-func (s *Server) list(ctx context.Context, f site.Filter, after string, limit int) (page []record, next string, err error) {
+// list gives a page of jobs to take, which takes the first and returns false for
+// one that it has no room for, and returns the token of the next page.
+func (s *Server) list(ctx context.Context, f site.Filter, after string, limit int, take func(record) bool) (next string, err error) {
 	var (
 		jobs   []site.Job
 		more   batch.JobID
@@ -75,10 +76,18 @@ func (s *Server) list(ctx context.Context, f site.Filter, after string, limit in
 	)
 	err = s.see(ctx, func() { jobs, more, failed = s.core.List(f, batch.JobID(after), limit) })
 	if err := errors.Join(err, failed); err != nil {
-		return nil, "", err
+		return "", err
 	}
-	page, err = s.records(jobs)
-	return page, string(more), err
+	for i := range jobs {
+		r, err := s.record(jobs[i])
+		if err != nil {
+			return "", err
+		}
+		if !take(r) {
+			return string(jobs[i-1].ID), nil
+		}
+	}
+	return string(more), nil
 }
 
 // watch sends a job as it is and after every change, until it has ended.

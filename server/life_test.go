@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/rpcface"
 )
 
 func TestAJobsWholeLife(t *testing.T) {
@@ -230,6 +231,31 @@ func TestJobsAreListedInPages(t *testing.T) {
 		if code, d := detail(t, err); code != connect.CodeInvalidArgument || d.GetField() != field || d.GetAccepted() == "" {
 			t.Errorf("%s: %v %v", field, code, d)
 		}
+	}
+}
+
+// What many large requests need must not be more than a message may have.
+func TestAPageOfLargeJobsIsShort(t *testing.T) {
+	s := start(t, configured(t, ""))
+	var want, got []string
+	for range 5 {
+		labels := map[string]string{"essay": strings.Repeat("x", rpcface.LargestMessage/5*2)}
+		want = append(want, s.submit(t, &droverv1.Request{Service: "block", Width: 4, Labels: labels}).GetId())
+	}
+	var pages []int
+	for req := new(droverv1.ServerServiceListJobsRequest); len(pages) == 0 || req.GetPageToken() != ""; {
+		res, err := s.client.ListJobs(within(t), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, j := range res.GetJobs() {
+			got = append(got, j.GetId())
+		}
+		pages = append(pages, len(res.GetJobs()))
+		req.PageToken = res.GetNextPageToken()
+	}
+	if !slices.Equal(got, want) || !slices.Equal(pages, []int{2, 2, 1}) {
+		t.Errorf("pages of %v: %v, want %v", pages, got, want)
 	}
 }
 

@@ -95,7 +95,8 @@ func (f face) GetJob(ctx context.Context, req *droverv1.GetJobRequest) (*droverv
 	return &droverv1.GetJobResponse{Job: f.s.jobOut(rec)}, nil
 }
 
-// ListJobs lists this site's jobs in the order of their submission.
+// ListJobs lists this site's jobs in the order of their submission. A page is
+// shorter than it could be where its jobs would not fit into a message.
 func (f face) ListJobs(ctx context.Context, req *droverv1.ServerServiceListJobsRequest) (*droverv1.ServerServiceListJobsResponse, error) {
 	size, err := rpcface.PageSize(req.GetPageSize())
 	if err != nil {
@@ -105,11 +106,19 @@ func (f face) ListJobs(ctx context.Context, req *droverv1.ServerServiceListJobsR
 	if err != nil {
 		return nil, err
 	}
-	page, next, err := f.s.list(ctx, filter, req.GetPageToken(), size)
+	out, sum := &droverv1.ServerServiceListJobsResponse{}, 0
+	out.NextPageToken, err = f.s.list(ctx, filter, req.GetPageToken(), size, func(r record) bool {
+		j := f.s.jobOut(r)
+		if sum += proto.Size(j); sum > rpcface.LargestMessage && len(out.Jobs) > 0 {
+			return false
+		}
+		out.Jobs = append(out.Jobs, j)
+		return true
+	})
 	if err != nil {
 		return nil, err
 	}
-	return &droverv1.ServerServiceListJobsResponse{Jobs: f.s.jobsOut(page), NextPageToken: next}, nil
+	return out, nil
 }
 
 // WatchJob sends a job as it is, and again after every change.
