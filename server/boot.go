@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/exec"
@@ -52,6 +53,9 @@ func (s *Server) boot() ([]site.Fate, error) {
 		return nil, err
 	}
 	s.core = core
+	if err := checkMisfits(core); err != nil {
+		return nil, err
+	}
 	keys := core.Unsettled()
 	fates := make([]site.Fate, len(keys))
 	var adopted []exec.Adopted
@@ -77,6 +81,25 @@ func (s *Server) boot() ([]site.Fate, error) {
 		Logger: s.log.Named("exec"), Programs: programs{s}, Launcher: launcher{s}, Adopt: adopted,
 	})
 	return fates, err
+}
+
+// checkMisfits refuses a configuration under which jobs that wait could never run:
+// to fail them all for what may be a slip would be to lose them.
+func checkMisfits(core *site.Site) error {
+	const told = 3
+	list, n := core.Misfits(told)
+	if n == 0 {
+		return nil
+	}
+	var text strings.Builder
+	for _, m := range list {
+		fmt.Fprintf(&text, "; job %s: %s", m.Job.ID, m.Why)
+	}
+	if n > told {
+		fmt.Fprintf(&text, "; and %d more", n-told)
+	}
+	return fmt.Errorf("configuration: %d jobs wait that could never run with it%s; start with the nodes and services that they need, and drain the site or cancel them first",
+		n, text.String())
 }
 
 // takeUp has the core go on with its work, and the rest wait again.

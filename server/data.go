@@ -6,6 +6,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -35,10 +38,44 @@ func openData(root string) (*dataDir, error) {
 	if d.lock, err = os.OpenFile(filepath.Join(root, "lock"), os.O_CREATE|os.O_RDWR, 0o600); err != nil {
 		return nil, fmt.Errorf("data directory: %w", err)
 	}
-	if err := unix.Flock(int(d.lock.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		return nil, errors.Join(fmt.Errorf("data directory %s is another server's: %w", root, err), d.lock.Close())
+	// A server that was killed has the lock until it is gone.
+	for patience := time.Now().Add(lockPatience); ; time.Sleep(20 * time.Millisecond) {
+		err = unix.Flock(int(d.lock.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, unix.EWOULDBLOCK) || time.Now().After(patience) {
+			return nil, errors.Join(fmt.Errorf("data directory %s is another server's: %w", root, err), d.lock.Close())
+		}
+	}
+	if err := d.checkStore(); err != nil {
+		return nil, errors.Join(err, d.lock.Close())
 	}
 	return d, nil
+}
+
+// lockPatience is how long the directory may be another server's.
+const lockPatience = time.Second
+
+// db returns the file of the store.
+func (d *dataDir) db() string { return filepath.Join(d.root, "drover.db") }
+
+// checkStore refuses a directory with jobs in it and no store: a server that began
+// anew would take their files for nobody's.
+func (d *dataDir) checkStore() error {
+	if _, err := os.Lstat(d.db()); !errors.Is(err, fs.ErrNotExist) {
+		return nil // what it is, the store will see
+	}
+	entries, err := os.ReadDir(d.jobs())
+	if err != nil {
+		return fmt.Errorf("data directory: %w", err)
+	}
+	jobs := slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return strings.HasPrefix(e.Name(), ".") })
+	if len(jobs) == 0 {
+		return nil
+	}
+	return fmt.Errorf("data directory %s has files of %d jobs and no drover.db: restore it, or move %s away as well to begin anew",
+		d.root, len(jobs), d.jobs())
 }
 
 // clear removes the directories that belong to no job, and returns how many there

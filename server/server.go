@@ -128,7 +128,7 @@ func (s *Server) open() error {
 	if s.data, err = openData(where); err != nil {
 		return err
 	}
-	s.store, err = store.Open(store.Config{Path: filepath.Join(where, "drover.db"), Site: s.cfg.Name, Logger: s.log.Named("store")})
+	s.store, err = store.Open(store.Config{Path: s.data.db(), Site: s.cfg.Name, Logger: s.log.Named("store")})
 	if err != nil {
 		return err
 	}
