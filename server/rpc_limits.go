@@ -3,7 +3,6 @@ package server
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"google.golang.org/protobuf/proto"
 
@@ -44,11 +43,6 @@ func (s *Server) checkSite(field, name string) error {
 		}
 	}
 	return nil
-}
-
-// badName says whether a name cannot be that of a site.
-func badName(name string) bool {
-	return name == "" || len(name) > 63 || strings.ContainsAny(name, "/\\ \t\n\x00") || strings.HasPrefix(name, ".")
 }
 
 // checkSize refuses a request that the store could not hold: a message that is

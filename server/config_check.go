@@ -1,0 +1,171 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/policies"
+	"github.com/seed-9b8f70bb/drover/config"
+	"github.com/seed-9b8f70bb/drover/server/site"
+)
+
+// What one configuration can ask for at most.
+const (
+	maxNodes    = 1 << 16
+	longestKept = 10 * 365 * 24 * time.Hour
+)
+
+// FieldError is one problem of a configuration.
+type FieldError = config.FieldError
+
+// Validate reports everything that is wrong: a joined error of *FieldError.
+func (c *Config) Validate() error { return new(config.File).Check(c.problems()) }
+
+// problems returns everything that is wrong, in the order of the fields.
+func (c *Config) problems() []*FieldError {
+	var errs []*FieldError
+	bad := func(key string, value any, accepted string) {
+		errs = append(errs, &FieldError{Key: key, Value: fmt.Sprint(value), Accepted: accepted})
+	}
+	if c.Version != 1 {
+		bad("version", c.Version, "1")
+	}
+	if badName(c.Name) {
+		bad("name", c.Name, "a word of at most 63 bytes without /, \\ and spaces that does not begin with a dot")
+	}
+	address := func(key, value string) {
+		switch loopback, err := config.Loopback(value); {
+		case err != nil:
+			bad(key, value, config.AddressAccepted)
+		case !loopback && !c.Insecure:
+			bad(key, value, config.LoopbackAccepted)
+		}
+	}
+	address("listen", c.Listen)
+	if u, err := url.Parse(c.URL); c.URL != "" && (err != nil || u.Scheme != "http" || u.Host == "") {
+		bad("url", c.URL, "http://host:port")
+	}
+	address("gossip.bind", c.Gossip.Bind)
+	for i, s := range c.Gossip.Seeds {
+		if _, err := config.Loopback(s); err != nil {
+			bad(fmt.Sprintf("gossip.seeds[%d]", i), s, config.AddressAccepted)
+		}
+	}
+	machine := c.checkNodes(bad)
+	if _, err := c.speed(); err != nil {
+		bad("speed", c.Speed, "a number from 0.001 to 1000")
+	}
+	c.checkPolicy(machine, bad)
+	if _, err := site.ParseTuning(c.Tuning); err != nil {
+		bad("tuning", c.Tuning, "exhaustive, binary")
+	}
+	if c.Grace < time.Millisecond || c.Grace > time.Hour {
+		bad("grace", c.Grace, "1ms..1h")
+	}
+	if c.OnStop != LeaveJobs && c.OnStop != EndJobs {
+		bad("on_stop", c.OnStop, "leave, end")
+	}
+	c.checkLimits(machine, bad)
+	if c.Catalogue == nil {
+		bad("services", "", "the path of a catalogue, services inline, or both")
+	}
+	return errs
+}
+
+// checkNodes reports what is wrong with the nodes, and says whether they make a
+// machine.
+func (c *Config) checkNodes(bad func(key string, value any, accepted string)) bool {
+	ok := true
+	total, width := 0, int64(0)
+	names := make(map[string]bool)
+	for i, n := range c.Nodes {
+		key := fmt.Sprintf("nodes[%d]", i)
+		switch {
+		case n.Count < 0 || n.Count > maxNodes:
+			bad(key+".count", n.Count, fmt.Sprintf("0 (for 1) to %d", maxNodes))
+			ok = false
+			continue
+		case n.Processors < 1 || n.Processors > batch.MaxProcessors:
+			bad(key+".processors", n.Processors, fmt.Sprintf("1..%d", batch.MaxProcessors))
+			ok = false
+		case strings.ContainsAny(n.Name, ":, \t\n\x00=/"):
+			bad(key+".name", n.Name, "a word without : , = and /")
+			ok = false
+		}
+		total += max(n.Count, 1)
+		width += int64(max(n.Count, 1)) * int64(max(n.Processors, 1))
+	}
+	if len(c.Nodes) == 0 || total > maxNodes || width > batch.MaxProcessors {
+		bad("nodes", fmt.Sprintf("%d nodes, %d processors", total, width),
+			fmt.Sprintf("1..%d nodes, up to %d processors in all", maxNodes, batch.MaxProcessors))
+		return false
+	}
+	if !ok {
+		return false
+	}
+	for _, n := range c.platform().Nodes {
+		if names[n.Name] {
+			bad("nodes", n.Name, "a name of its own for each node")
+			return false
+		}
+		names[n.Name] = true
+	}
+	return true
+}
+
+func (c *Config) checkPolicy(machine bool, bad func(key string, value any, accepted string)) {
+	p := batch.Processors(1)
+	if machine {
+		p = c.platform()
+	}
+	_, err := policies.New(c.Policy.Name, p, c.Policy.Settings)
+	var (
+		unknown *policies.UnknownError
+		setting *batch.SettingError
+	)
+	switch {
+	case err == nil:
+	case errors.As(err, &unknown):
+		bad("policy.name", c.Policy.Name, strings.Join(policies.Names(), ", "))
+	case errors.As(err, &setting):
+		bad("policy.settings."+setting.Key, setting.Value, setting.Accepted)
+	default:
+		bad("policy", c.Policy.Name, err.Error())
+	}
+}
+
+func (c *Config) checkLimits(machine bool, bad func(key string, value any, accepted string)) {
+	l := c.Limits
+	if machine {
+		if w := c.platform().Width(); l.Width < 0 || l.Width > w {
+			bad("limits.width", l.Width, fmt.Sprintf("0 (all) to %d, the processors of the site", w))
+		}
+	}
+	if l.File < 1 {
+		bad("limits.file", int64(l.File), "at least 1B")
+	}
+	if l.Content < l.File {
+		bad("limits.content", int64(l.Content), "at least limits.file")
+	}
+	if l.Waiting < 1 || l.Waiting > 1_000_000 {
+		bad("limits.waiting", l.Waiting, "1..1000000")
+	}
+	if l.Finished < 1 || l.Finished > 1_000_000 {
+		bad("limits.finished", l.Finished, "1..1000000")
+	}
+	if l.FinishedSize < 1 {
+		bad("limits.finished_size", int64(l.FinishedSize), "at least 1B")
+	}
+	if l.FinishedFor < time.Second || l.FinishedFor > longestKept {
+		bad("limits.finished_for", l.FinishedFor, fmt.Sprintf("1s..%v", longestKept))
+	}
+}
+
+// badName says whether a name cannot be that of a site.
+func badName(name string) bool {
+	return name == "" || len(name) > 63 || strings.ContainsAny(name, "/\\ \t\n\x00") || strings.HasPrefix(name, ".")
+}
