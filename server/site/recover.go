@@ -103,10 +103,12 @@ func (s *Site) settleAttempt(now batch.Time, j *Job, f *Fate) {
 			started = min(j.Started, now)
 		}
 		if j.State == Running && j.Started > now { // the clock was set back
-			s.change(j, func() { j.Started = now })
-			if !found.Started.IsZero() {
-				j.Started = min(batch.Time(found.Started.UnixMicro()), now)
-			}
+			s.change(j, func() {
+				j.Started = now
+				if !found.Started.IsZero() {
+					j.Started = min(batch.Time(found.Started.UnixMicro()), now)
+				}
+			})
 		}
 		nodes, places := found.Nodes, found.Places
 		if j.Run != nil && len(places) == 0 {
