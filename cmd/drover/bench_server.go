@@ -19,7 +19,7 @@ const benchSite = `version: 1
 name: bench
 listen: 127.0.0.1:0
 gossip: {bind: 127.0.0.1:0}
-data_dir: %s
+data_dir: %q
 on_stop: end
 grace: 1s
 nodes: [{processors: %d}]

@@ -8,10 +8,11 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/agent"
 	"github.com/seed-9b8f70bb/drover/server"
+	"github.com/seed-9b8f70bb/drover/server/catalogue"
 )
 
 func TestBundledCatalogueIsTheOneInTheExamples(t *testing.T) {
-	c, err := bundledCatalogue()
+	c, err := catalogue.Load(bytes.NewReader(bundledYAML), "bundled services")
 	if err != nil {
 		t.Fatal(err)
 	}
