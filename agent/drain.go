@@ -90,7 +90,7 @@ func outcomeOf(err error) mapping.Outcome {
 		return mapping.Ordered
 	case errors.As(err, &p):
 		switch p.Reason {
-		case rpcface.UnknownJob, rpcface.NotWaiting, rpcface.StaleEpoch, rpcface.Forgotten:
+		case rpcface.UnknownJob, rpcface.NotWaiting, rpcface.StaleEpoch:
 			return mapping.Overtaken
 		case rpcface.NotMovable:
 			return mapping.Immovable

@@ -108,7 +108,6 @@ func TestFailedOrdersAreToldApart(t *testing.T) {
 		{because("stale-epoch"), mapping.Overtaken},
 		{because("not-waiting"), mapping.Overtaken},
 		{because("unknown-job"), mapping.Overtaken},
-		{because("forgotten"), mapping.Overtaken},
 		{because("not-movable"), mapping.Immovable},
 		{because("no-candidate"), mapping.NoPlace},
 		{because("timeout"), mapping.NoPlace},

@@ -106,11 +106,8 @@ func (a *Agent) locate(ctx context.Context, id string) (*located, error) {
 	}
 }
 
-// knowsNothing says whether a server answered that it never had the job, or
-// cannot say any more.
-func knowsNothing(p *problem) bool {
-	return p.Reason == rpcface.UnknownJob || p.Reason == rpcface.Forgotten
-}
+// knowsNothing says whether a server answered that it never had the job.
+func knowsNothing(p *problem) bool { return p.Reason == rpcface.UnknownJob }
 
 // inferred is the whereabouts of a job of which only the site that it has left
 // can speak: the one that it went to is silent. Coming is the least that is

@@ -21,7 +21,6 @@ const (
 	NotWaiting     Reason = "not-waiting"
 	NotMovable     Reason = "not-movable"
 	StaleEpoch     Reason = "stale-epoch"
-	Forgotten      Reason = "forgotten"
 	Draining       Reason = "draining"
 	DiskFull       Reason = "disk-full"
 	NoCandidate    Reason = "no-candidate"
@@ -53,11 +52,9 @@ var codes = map[Reason]connect.Code{
 	UnknownContent:     connect.CodeNotFound,
 	UnknownOutput:      connect.CodeNotFound,
 	UnknownSite:        connect.CodeNotFound,
-	Forgotten:          connect.CodeNotFound,
 	NotWaiting:         connect.CodeFailedPrecondition,
 	NotMovable:         connect.CodeFailedPrecondition,
 	StaleEpoch:         connect.CodeFailedPrecondition,
-	"stale-round":      connect.CodeFailedPrecondition,
 	"withdrawn":        connect.CodeFailedPrecondition,
 	Draining:           connect.CodeUnavailable,
 	DiskFull:           connect.CodeResourceExhausted,

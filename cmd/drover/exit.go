@@ -45,11 +45,10 @@ func (e *usageError) Error() string { return e.message }
 
 // exitByReason are the codes of errors that the grid, or the client, gives.
 var exitByReason = map[string]int{
-	"unknown-job": exitNotFound, "unknown-service": exitNotFound, "unknown-output": exitNotFound,
+	"unknown-job": exitNotFound, "unknown-service": exitNotFound, "unknown-output": exitNotFound, "unknown-site": exitNotFound,
 	"no-site": exitUnavailable, "no-candidate": exitUnavailable, "unreachable": exitUnavailable, "timeout": exitUnavailable,
 	"stopping": exitUnavailable, "queue-full": exitUnavailable, "no-estimate": exitUnavailable,
 	"draining": exitUnavailable, "disk-full": exitUnavailable, client.ReasonRecorded: exitUnavailable,
-	"unknown-site": exitNotFound, "forgotten": exitNotFound,
 	"internal": exitInternal,
 }
 

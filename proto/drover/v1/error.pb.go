@@ -33,9 +33,8 @@ type ErrorDetail struct {
 	// "unknown-job", "unknown-content", "unknown-output", "too-large",
 	// "job-conflict", "stale-id", "queue-full", "no-site", "no-candidate",
 	// "no-estimate", "unreachable", "timeout", "stopping", "internal",
-	// "unknown-site", "not-waiting", "not-movable", "stale-epoch", "stale-round",
-	// "withdrawn", "forgotten", "draining", "disk-full". Readers accept words that
-	// they do not know.
+	// "unknown-site", "not-waiting", "not-movable", "stale-epoch", "withdrawn",
+	// "draining", "disk-full". Readers accept words that they do not know.
 	Reason string `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
 	// What it is about, as a path into the message: "request.width",
 	// "request.arguments.n". Empty when it is about no field.
