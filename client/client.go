@@ -35,6 +35,9 @@ func New(cfg Config, opts ...Option) (*Client, error) {
 }
 
 func open(cfg Config, opts []Option) *Client {
+	if cfg.Patience > 0 { // nobody wants one call to last longer than all of them
+		cfg.CallTimeout = min(cfg.CallTimeout, max(cfg.Patience, minCallTimeout))
+	}
 	c := &Client{cfg: cfg, log: hclog.NewNullLogger(), began: time.Now()}
 	for _, o := range opts {
 		o(c)

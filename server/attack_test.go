@@ -140,7 +140,7 @@ func TestBadInputIsRefusedByEveryCall(t *testing.T) {
 		"reserve: history":       {reserve(func(r *droverv1.ReserveRequest) { r.Moves = tooMany }), "moves", "out-of-range"},
 		"reserve: long reason":   {reserve(func(r *droverv1.ReserveRequest) { r.Moves[0].Reason = long }), "moves[0].reason", "out-of-range"},
 		"reserve: present":       {reserve(func(r *droverv1.ReserveRequest) { r.PresentCompletion = seconds(-1) }), "present_completion", "out-of-range"},
-		"reserve: unknown file":  {reserve(func(r *droverv1.ReserveRequest) { r.Request = copyOf(strings.Repeat("a", 64)) }), "to", "unknown-site"},
+		"reserve: unknown file":  {reserve(func(r *droverv1.ReserveRequest) { r.Request = copyOf(strings.Repeat("a", 64)) }), "from", "unknown-site"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.err == nil {
@@ -208,7 +208,7 @@ func (s *testSite) introduce(t *testing.T, name string) {
 	group := s.group.(interface{ Changed() <-chan struct{} })
 	for {
 		changed := group.Changed()
-		if _, err := s.peer(name); err == nil {
+		if _, err := s.peer("to", name); err == nil {
 			return
 		}
 		<-changed

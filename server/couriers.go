@@ -70,7 +70,7 @@ func (c *couriers) send(m site.Message) {
 // deliver brings one message to its site and the answer to the core.
 func (c *couriers) deliver(m *site.Message) error {
 	s := c.s
-	url, err := s.peer(m.To)
+	url, err := s.peer("to", m.To)
 	if err != nil {
 		return err
 	}

@@ -67,7 +67,7 @@ func (s *Server) reserve(ctx context.Context, m *site.Message) (site.Message, er
 	}
 	staged := ""
 	if wanted {
-		if _, err := s.peer(m.From); err != nil { // who will be asked what became of it
+		if _, err := s.peer("from", m.From); err != nil { // who will be asked what became of it
 			return site.Message{}, err
 		}
 		for name, f := range s.files(request) {
@@ -142,7 +142,7 @@ func (s *Server) fetch(ctx context.Context, from string, id batch.JobID, argumen
 	if _, err := s.content.Find(f.SHA256); err == nil {
 		return nil
 	}
-	url, err := s.peer(from)
+	url, err := s.peer("from", from)
 	if err != nil {
 		return err
 	}
@@ -178,15 +178,16 @@ func (s *Server) sendInput(ctx context.Context, name, argument string, offset in
 	return s.sendFile(ctx, f, offset, v.File().Size, send)
 }
 
-// peer returns the URL of another site's server.
-func (s *Server) peer(name string) (string, error) {
+// peer returns the URL of another site's server. Field is where the name comes
+// from.
+func (s *Server) peer(field, name string) (string, error) {
 	for _, m := range s.group.Members() {
 		if m.Role == serverRole && m.Name == name {
 			return m.URL, nil
 		}
 	}
 	return "", &rpcface.Problem{
-		Reason: rpcface.UnknownSite, Field: "to", Accepted: "a site of the grid", Retryable: true,
+		Reason: rpcface.UnknownSite, Field: field, Accepted: "a site of the grid", Retryable: true,
 		Message: fmt.Sprintf("nobody here knows a site %q", name), Hint: "drover sites lists them",
 	}
 }

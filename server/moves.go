@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/server/site"
@@ -11,7 +12,7 @@ import (
 // move begins to move a job.
 func (s *Server) move(ctx context.Context, o site.Order) (record, error) {
 	if o.To != s.cfg.Name { // the core has more to say about that one
-		if _, err := s.peer(o.To); err != nil {
+		if _, err := s.peer("to", o.To); err != nil {
 			return record{}, err
 		}
 	}
@@ -75,7 +76,7 @@ func (s *Server) hold(ctx context.Context, round string, lease batch.Duration, i
 func (s *Server) place(ctx context.Context, round, agent string, list []site.Placement) ([]record, error) {
 	for i := range list {
 		if to := list[i].To; to != "" && to != s.cfg.Name { // the core has more to say about that one
-			if _, err := s.peer(to); err != nil {
+			if _, err := s.peer(fmt.Sprintf("placements[%d].to", i), to); err != nil {
 				return nil, err
 			}
 		}

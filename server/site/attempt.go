@@ -63,7 +63,9 @@ func (s *Site) Ended(now batch.Time, key batch.Key, outcome batch.Outcome, outpu
 		r := j.run()
 		r.Outcome, r.Outputs = outcome, outputs
 		j.Ended = now
-		s.realise(now, j)
+		if e == OnDone { // what failed has gained nothing
+			s.realise(now, j)
+		}
 	})
 }
 

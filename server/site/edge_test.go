@@ -55,6 +55,10 @@ func TestRequestsFromOutsideAreChecked(t *testing.T) {
 	for field, change := range map[string]func(*Request){
 		"request.service":            func(r *Request) { r.Service = "" },
 		"request.width":              func(r *Request) { r.Width = -1 },
+		"request.owner":              func(r *Request) { r.Owner = "\x1b[2J" },
+		"request.retry_of":           func(r *Request) { r.RetryOf = "a\nb" },
+		"request.labels":             func(r *Request) { r.Labels = map[string]string{"a\x00": "b"} },
+		"request.labels.a":           func(r *Request) { r.Labels = map[string]string{"a": "\x07"} },
 		"request.walltime":           func(r *Request) { r.Walltime = 999_999 },
 		"request.memory_bytes":       func(r *Request) { r.Memory = -1 },
 		"request.cpu":                func(r *Request) { r.CPU = batch.One + 1 },

@@ -156,9 +156,9 @@ func (s *Site) drop(j *Job) {
 	s.fx.Discard = append(s.fx.Discard, j.ID)
 }
 
-// realise notes what the last move has brought, when the job has ended by itself.
+// realise notes what the last move has brought, when the job is done.
 func (s *Site) realise(now batch.Time, j *Job) {
-	if j.Transit == nil || j.Transit.Expected == 0 || j.Under == 0 || j.State == Cancelling {
+	if j.Transit == nil || j.Transit.Expected == 0 || j.Under == 0 {
 		return
 	}
 	gain := j.Transit.Expected.Sub(now)

@@ -258,7 +258,7 @@ func TestWhatAMoveHasBroughtIsNoted(t *testing.T) {
 	}{
 		"a job that ended":                       {seconds(100), false, batch.EndDone, true},
 		"a job that was to be moved once more":   {seconds(100), true, batch.EndDone, true},
-		"a job that was killed":                  {seconds(100), false, batch.EndKilled, true},
+		"a job that was killed":                  {seconds(100), false, batch.EndKilled, false},
 		"a job whose end there nobody could say": {batch.Forever, false, batch.EndDone, false},
 	} {
 		t.Run(name, func(t *testing.T) {

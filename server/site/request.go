@@ -1,10 +1,15 @@
 package site
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
@@ -61,6 +66,9 @@ func (r *Request) Validate() error {
 	case len(r.Menu) > 0 && (r.Width != 0 || r.Walltime != 0):
 		return refuse(ReasonBadValue, "request.shapes", "shapes, or width and walltime", "both shapes and a width or walltime")
 	}
+	if err := r.plain(); err != nil {
+		return err
+	}
 	for i, l := range r.Licences {
 		if l.Name == "" || l.Copies < 1 {
 			return refuse(ReasonOutOfRange, fmt.Sprintf("request.licences[%d]", i), "a name and at least 1 copy", "licence %q, %d copies", l.Name, l.Copies)
@@ -70,6 +78,26 @@ func (r *Request) Validate() error {
 }
 
 var walltimeRange = fmt.Sprintf("1s..%v", catalogue.MaxTime)
+
+// plain refuses words that would do something to the terminal of whoever lists
+// jobs.
+func (r *Request) plain() error {
+	check := func(field, word string) error {
+		if strings.ContainsFunc(word, unicode.IsControl) {
+			return refuse(ReasonBadValue, field, "text without control characters", "%.70q", word)
+		}
+		return nil
+	}
+	if err := cmp.Or(check("request.owner", r.Owner), check("request.retry_of", r.RetryOf)); err != nil {
+		return err
+	}
+	for _, key := range slices.Sorted(maps.Keys(r.Labels)) {
+		if err := cmp.Or(check("request.labels", key), check("request.labels."+key, r.Labels[key])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // maxMenu bounds a client's own menu.
 const maxMenu = 100_000
