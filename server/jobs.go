@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 
-	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/rpcface"
 	"github.com/seed-9b8f70bb/drover/server/site"
 	"github.com/seed-9b8f70bb/drover/server/store"
@@ -33,18 +33,6 @@ func (s *Server) record(j site.Job) (record, error) {
 	return r, nil
 }
 
-func (s *Server) records(jobs []site.Job) ([]record, error) {
-	out := make([]record, 0, len(jobs))
-	for _, j := range jobs {
-		r, err := s.record(j)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, r)
-	}
-	return out, nil
-}
-
 // job returns one job.
 func (s *Server) job(ctx context.Context, name string) (record, error) {
 	id, err := site.CheckID(name)
@@ -67,15 +55,22 @@ func (s *Server) job(ctx context.Context, name string) (record, error) {
 }
 
 // list gives a page of jobs to take, which takes the first and returns false for
-// one that it has no room for, and returns the token of the next page.
-func (s *Server) list(ctx context.Context, f site.Filter, after string, limit int, take func(record) bool) (next string, err error) {
+// one that it has no room for, and returns the token of the next page. What is
+// forgotten between two pages leaves no gap.
+func (s *Server) list(ctx context.Context, f site.Filter, token string, limit int, take func(record) bool) (next string, err error) {
+	after := uint64(0)
+	if token != "" {
+		if after, err = strconv.ParseUint(token, 10, 64); err != nil {
+			return "", &rpcface.Problem{
+				Reason: rpcface.BadValue, Field: "page_token", Accepted: "the next_page_token of the page before", Message: fmt.Sprintf("%.70q", token),
+			}
+		}
+	}
 	var (
-		jobs   []site.Job
-		more   batch.JobID
-		failed error
+		jobs []site.Job
+		more bool
 	)
-	err = s.see(ctx, func() { jobs, more, failed = s.core.List(f, batch.JobID(after), limit) })
-	if err := errors.Join(err, failed); err != nil {
+	if err := s.see(ctx, func() { jobs, more = s.core.List(f, after, limit) }); err != nil {
 		return "", err
 	}
 	for i := range jobs {
@@ -84,10 +79,15 @@ func (s *Server) list(ctx context.Context, f site.Filter, after string, limit in
 			return "", err
 		}
 		if !take(r) {
-			return string(jobs[i-1].ID), nil
+			more = true
+			break
 		}
+		after = jobs[i].Serial
 	}
-	return string(more), nil
+	if !more {
+		return "", nil
+	}
+	return strconv.FormatUint(after, 10), nil
 }
 
 // watch sends a job as it is and after every change, until it has ended.

@@ -68,12 +68,12 @@ func (s *Server) withdraw(ctx context.Context, name string) (withdrawn bool, r r
 }
 
 // hold takes jobs out of the plan for a round.
-func (s *Server) hold(ctx context.Context, round string, lease batch.Duration, ids []batch.JobID) ([]record, error) {
+func (s *Server) hold(ctx context.Context, round string, lease batch.Duration, ids []batch.JobID) ([]site.Job, error) {
 	return s.round(ctx, func() ([]site.Job, error) { return s.core.Hold(s.now(), round, lease, ids) })
 }
 
 // place ends a round.
-func (s *Server) place(ctx context.Context, round, agent string, list []site.Placement) ([]record, error) {
+func (s *Server) place(ctx context.Context, round, agent string, list []site.Placement) ([]site.Job, error) {
 	for i := range list {
 		if to := list[i].To; to != "" && to != s.cfg.Name { // the core has more to say about that one
 			if _, err := s.peer(fmt.Sprintf("placements[%d].to", i), to); err != nil {
@@ -84,7 +84,7 @@ func (s *Server) place(ctx context.Context, round, agent string, list []site.Pla
 	return s.round(ctx, func() ([]site.Job, error) { return s.core.Place(s.now(), round, agent, list) })
 }
 
-func (s *Server) round(ctx context.Context, f func() ([]site.Job, error)) ([]record, error) {
+func (s *Server) round(ctx context.Context, f func() ([]site.Job, error)) ([]site.Job, error) {
 	if s.leaving.Load() {
 		return nil, errStopping
 	}
@@ -96,7 +96,7 @@ func (s *Server) round(ctx context.Context, f func() ([]site.Job, error)) ([]rec
 	if err := errors.Join(err, failed); err != nil {
 		return nil, err
 	}
-	return s.records(jobs)
+	return jobs, nil
 }
 
 // moves returns a page of what is known of moves, the latest first.

@@ -21,18 +21,29 @@ type finished struct {
 // expireEvery is how often the server looks for what has been kept long enough.
 const expireEvery = time.Minute
 
-// keepFinished takes up the jobs that have ended in an earlier life.
+// keepFinished takes up the jobs that have ended in an earlier life, beside the
+// loop: there may be many files to be looked at.
 func (s *Server) keepFinished() {
-	jobs, _, _ := s.core.List(site.Filter{}, "", 0) // from the beginning there is no error
-	s.ended, s.endedSize = s.ended[:0], 0
-	for i := range jobs {
-		if j := &jobs[i]; j.State.Final() && j.Kept && j.State != site.Gone {
-			s.ended = append(s.ended, finished{id: j.ID, ended: j.Ended, size: s.data.size(j.ID)})
-			s.endedSize += s.ended[len(s.ended)-1].size
+	jobs, _ := s.core.List(site.Filter{}, 0, 0)
+	s.spawn(func() {
+		var (
+			old []finished
+			sum int64
+		)
+		for i := range jobs {
+			if j := &jobs[i]; j.State.Final() && j.Kept && j.State != site.Gone {
+				old = append(old, finished{id: j.ID, ended: j.Ended, size: s.data.size(j.ID)})
+				sum += old[len(old)-1].size
+			}
 		}
-	}
-	slices.SortFunc(s.ended, func(a, b finished) int { return cmp.Or(cmp.Compare(a.ended, b.ended), cmp.Compare(a.id, b.id)) })
-	s.expire()
+		slices.SortFunc(old, func(a, b finished) int { return cmp.Or(cmp.Compare(a.ended, b.ended), cmp.Compare(a.id, b.id)) })
+		// An error is the end of the server: the next one finds the jobs.
+		_ = s.insist(s.life, func() {
+			s.ended = append(old, s.ended...)
+			s.endedSize += sum
+			s.expire()
+		})
+	})
 }
 
 // keep notes that a job has ended and is kept; called by the loop.

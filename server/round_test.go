@@ -23,7 +23,7 @@ func crew(t *testing.T, cfg Config) (s *testSite, busy string, queue []string) {
 	return s, busy, queue
 }
 
-func (s *testSite) hold(t *testing.T, round string, lease int64, ids ...string) []*droverv1.Job {
+func (s *testSite) hold(t *testing.T, round string, lease int64, ids ...string) []*droverv1.JobDigest {
 	t.Helper()
 	res, err := s.client.HoldJobs(within(t), &droverv1.HoldJobsRequest{Round: round, Lease: seconds(lease), JobIds: ids})
 	if err != nil {
@@ -32,7 +32,7 @@ func (s *testSite) hold(t *testing.T, round string, lease int64, ids ...string) 
 	return res.GetJobs()
 }
 
-func (s *testSite) place(t *testing.T, round string, list ...*droverv1.Placement) []*droverv1.Job {
+func (s *testSite) place(t *testing.T, round string, list ...*droverv1.Placement) []*droverv1.JobDigest {
 	t.Helper()
 	res, err := s.client.PlaceJobs(within(t), &droverv1.PlaceJobsRequest{Round: round, Agent: "a", Placements: list})
 	if err != nil {

@@ -66,7 +66,7 @@ func (f face) HoldJobs(ctx context.Context, req *droverv1.HoldJobsRequest) (*dro
 	if err != nil {
 		return nil, err
 	}
-	return &droverv1.HoldJobsResponse{Jobs: f.s.jobsOut(held)}, nil
+	return &droverv1.HoldJobsResponse{Jobs: digestsOut(held)}, nil
 }
 
 // PlaceJobs ends a round.
@@ -95,15 +95,7 @@ func (f face) PlaceJobs(ctx context.Context, req *droverv1.PlaceJobsRequest) (*d
 	if err != nil {
 		return nil, err
 	}
-	return &droverv1.PlaceJobsResponse{Jobs: f.s.jobsOut(jobs)}, nil
-}
-
-func (s *Server) jobsOut(records []record) []*droverv1.Job {
-	out := make([]*droverv1.Job, 0, len(records))
-	for _, r := range records {
-		out = append(out, s.jobOut(r))
-	}
-	return out
+	return &droverv1.PlaceJobsResponse{Jobs: digestsOut(jobs)}, nil
 }
 
 // ListMoves lists what is known of moves.
@@ -149,12 +141,16 @@ func (f face) SettleJob(ctx context.Context, req *droverv1.SettleJobRequest) (*d
 // WatchJobs sends digests of all jobs that are not final, and of every change.
 func (f face) WatchJobs(ctx context.Context, _ *droverv1.WatchJobsRequest, stream *connect.ServerStream[droverv1.WatchJobsResponse]) error {
 	return f.s.feed(ctx, func(jobs []site.Job, synced bool) error {
-		out := &droverv1.WatchJobsResponse{Synced: synced}
-		for i := range jobs {
-			out.Jobs = append(out.Jobs, digestOut(&jobs[i]))
-		}
-		return stream.Send(out)
+		return stream.Send(&droverv1.WatchJobsResponse{Jobs: digestsOut(jobs), Synced: synced})
 	})
+}
+
+func digestsOut(jobs []site.Job) []*droverv1.JobDigest {
+	out := make([]*droverv1.JobDigest, 0, len(jobs))
+	for i := range jobs {
+		out = append(out, digestOut(&jobs[i]))
+	}
+	return out
 }
 
 func digestOut(j *site.Job) *droverv1.JobDigest {

@@ -90,7 +90,7 @@ func (s *Server) feed(ctx context.Context, send func(jobs []site.Job, synced boo
 	f := &feed{changed: make(map[batch.JobID]struct{}), more: make(chan struct{}, 1)}
 	err := s.see(ctx, func() {
 		s.watchers.all = append(s.watchers.all, f)
-		jobs, _, _ := s.core.List(site.Filter{Active: true}, "", 0) // from the beginning there is no error
+		jobs, _ := s.core.List(site.Filter{Active: true}, 0, 0)
 		for i := range jobs {
 			f.changed[jobs[i].ID] = struct{}{}
 		}

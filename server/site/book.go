@@ -8,13 +8,15 @@ type book struct {
 	order  []*Job // as they came in; nil where one has left
 	holes  int    // of order
 	seq    uint64 // the last Order that was given
+	serial uint64 // the last Serial that was given
 	load   Load
 	timers timers
 }
 
 // add takes a job in, with an Order of its own or, if it has none, the next one.
 func (b *book) add(j *Job) {
-	j.index = int32(len(b.order))
+	b.serial++
+	j.index, j.Serial = int32(len(b.order)), b.serial
 	b.byID[j.ID] = j
 	b.order = append(b.order, j)
 	if j.Order == 0 {

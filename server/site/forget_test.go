@@ -30,16 +30,11 @@ func TestForgottenJobsLeaveTheOrderOfTheOthers(t *testing.T) {
 		}
 	}
 	var listed []batch.JobID
-	for after := batch.JobID(""); ; {
-		jobs, more, err := s.List(Filter{}, after, 3)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for after, more := uint64(0), true; more; {
+		var jobs []Job
+		jobs, more = s.List(Filter{}, after, 3)
 		for _, j := range jobs {
-			listed = append(listed, j.ID)
-		}
-		if after = more; more == "" {
-			break
+			listed, after = append(listed, j.ID), j.Serial
 		}
 	}
 	if !slices.Equal(listed, keep) {

@@ -53,7 +53,7 @@ func (s *Site) expect(now batch.Time, j *Job, next *Job, m *Message) {
 	s.arm(j, batch.Never)
 	s.change(j, func() {
 		before := j.Transit
-		next.Withdrawn, next.Revision, next.index, next.dirty = j.Withdrawn, j.Revision, j.index, j.dirty
+		next.Withdrawn, next.Revision, next.index, next.Serial, next.dirty = j.Withdrawn, j.Revision, j.index, j.Serial, j.dirty
 		next.Order = s.book.next()
 		*j = *next
 		j.State = Incoming

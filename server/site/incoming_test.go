@@ -283,3 +283,14 @@ func TestWhatAMoveHasBroughtIsNoted(t *testing.T) {
 		})
 	}
 }
+
+func TestAJobThatComesIsListedWhereItFirstWas(t *testing.T) {
+	s := named(t, "s")
+	tell(s, about(Reserve, "t", 1))
+	first, _ := s.List(Filter{}, 0, 0)
+	tell(s, about(Reserve, "t", 2)) // the first one was given up
+	again, _ := s.List(Filter{}, 0, 0)
+	if len(first) != 1 || len(again) != 1 || first[0].Serial == 0 || again[0].Serial != first[0].Serial {
+		t.Errorf("%+v, then %+v", first, again)
+	}
+}

@@ -38,6 +38,7 @@ type Job struct {
 	Run       *Run        // nil before it is launched
 	Transit   *Transit    // nil of a job that nobody has ever tried to move or hold
 	Revision  uint64      // counts changes, from 1
+	Serial    uint64      // its place in lists: as it came in, in this life of the site
 
 	fingerprint fingerprint // of the request
 	index       int32       // in the book

@@ -1,10 +1,6 @@
 package site
 
-import (
-	"strings"
-
-	"github.com/seed-9b8f70bb/drover/batch"
-)
+import "strings"
 
 // Filter selects jobs. The zero Filter selects all.
 type Filter struct {
@@ -55,27 +51,17 @@ func (f *Filter) match(j *Job) bool {
 		(f.Service == "" || j.Service == f.Service) && (f.Owner == "" || j.Owner == f.Owner)
 }
 
-// List returns up to limit jobs in the order of their submission, those after
-// the job with ID after, "" for the beginning. more is the ID to go on after,
-// "" when there is nothing left. The error is a *Refusal for an after that is no
-// job of this site. A limit below 1 means no limit.
-func (s *Site) List(f Filter, after batch.JobID, limit int) (jobs []Job, more batch.JobID, err error) {
-	at := 0
-	if after != "" {
-		j := s.book.byID[after]
-		if j == nil {
-			return nil, "", refuse(ReasonBadValue, "page_token", "the next_page_token of the page before", "%q", after)
-		}
-		at = int(j.index) + 1
-	}
-	for _, j := range s.book.order[at:] {
-		if j == nil || !f.match(j) {
+// List returns up to limit jobs as they came in, those after the Serial after, 0
+// for the beginning, and whether there are more. A limit below 1 means no limit.
+func (s *Site) List(f Filter, after uint64, limit int) (jobs []Job, more bool) {
+	for _, j := range s.book.order {
+		if j == nil || j.Serial <= after || !f.match(j) {
 			continue
 		}
 		if limit > 0 && len(jobs) == limit {
-			return jobs, jobs[limit-1].ID, nil
+			return jobs, true
 		}
 		jobs = append(jobs, *j)
 	}
-	return jobs, "", nil
+	return jobs, false
 }

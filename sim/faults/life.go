@@ -193,7 +193,7 @@ func (s *server) forget() {
 	if !s.up {
 		return
 	}
-	jobs, _, _ := s.core.List(site.Filter{}, "", 0)
+	jobs, _ := s.core.List(site.Filter{}, 0, 0)
 	for i := range jobs {
 		if j := &jobs[i]; j.Kept && j.State.Final() && s.w.chance(500) {
 			f := s.w.byID[j.ID]

@@ -1681,7 +1681,7 @@ func (x *HoldJobsRequest) GetJobIds() []string {
 type HoldJobsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// In the order of their submission.
-	Jobs          []*Job `protobuf:"bytes,1,rep,name=jobs,proto3" json:"jobs,omitempty"`
+	Jobs          []*JobDigest `protobuf:"bytes,1,rep,name=jobs,proto3" json:"jobs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1716,7 +1716,7 @@ func (*HoldJobsResponse) Descriptor() ([]byte, []int) {
 	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{29}
 }
 
-func (x *HoldJobsResponse) GetJobs() []*Job {
+func (x *HoldJobsResponse) GetJobs() []*JobDigest {
 	if x != nil {
 		return x.Jobs
 	}
@@ -1864,7 +1864,7 @@ func (x *Placement) GetMinGain() *durationpb.Duration {
 type PlaceJobsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// In the order of the request; without those that are unknown here.
-	Jobs          []*Job `protobuf:"bytes,1,rep,name=jobs,proto3" json:"jobs,omitempty"`
+	Jobs          []*JobDigest `protobuf:"bytes,1,rep,name=jobs,proto3" json:"jobs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1899,7 +1899,7 @@ func (*PlaceJobsResponse) Descriptor() ([]byte, []int) {
 	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{32}
 }
 
-func (x *PlaceJobsResponse) GetJobs() []*Job {
+func (x *PlaceJobsResponse) GetJobs() []*JobDigest {
 	if x != nil {
 		return x.Jobs
 	}
@@ -2327,9 +2327,9 @@ const file_drover_v1_server_service_proto_rawDesc = "" +
 	"\x0fHoldJobsRequest\x12\x14\n" +
 	"\x05round\x18\x01 \x01(\tR\x05round\x12/\n" +
 	"\x05lease\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\x05lease\x12\x17\n" +
-	"\ajob_ids\x18\x03 \x03(\tR\x06jobIds\"6\n" +
-	"\x10HoldJobsResponse\x12\"\n" +
-	"\x04jobs\x18\x01 \x03(\v2\x0e.drover.v1.JobR\x04jobs\"t\n" +
+	"\ajob_ids\x18\x03 \x03(\tR\x06jobIds\"<\n" +
+	"\x10HoldJobsResponse\x12(\n" +
+	"\x04jobs\x18\x01 \x03(\v2\x14.drover.v1.JobDigestR\x04jobs\"t\n" +
 	"\x10PlaceJobsRequest\x12\x14\n" +
 	"\x05round\x18\x01 \x01(\tR\x05round\x124\n" +
 	"\n" +
@@ -2340,9 +2340,9 @@ const file_drover_v1_server_service_proto_rawDesc = "" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x0e\n" +
 	"\x02to\x18\x02 \x01(\tR\x02to\x12&\n" +
 	"\x05shape\x18\x03 \x01(\v2\x10.drover.v1.ShapeR\x05shape\x124\n" +
-	"\bmin_gain\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\aminGain\"7\n" +
-	"\x11PlaceJobsResponse\x12\"\n" +
-	"\x04jobs\x18\x01 \x03(\v2\x0e.drover.v1.JobR\x04jobs\"s\n" +
+	"\bmin_gain\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\aminGain\"=\n" +
+	"\x11PlaceJobsResponse\x12(\n" +
+	"\x04jobs\x18\x01 \x03(\v2\x14.drover.v1.JobDigestR\x04jobs\"s\n" +
 	"\x1dServerServiceListMovesRequest\x12\x1b\n" +
 	"\tpage_size\x18\x01 \x01(\x05R\bpageSize\x12\x1d\n" +
 	"\n" +
@@ -2485,11 +2485,11 @@ var file_drover_v1_server_service_proto_depIdxs = []int32{
 	45, // 17: drover.v1.MoveJobRequest.min_gain:type_name -> google.protobuf.Duration
 	48, // 18: drover.v1.MoveJobResponse.job:type_name -> drover.v1.Job
 	45, // 19: drover.v1.HoldJobsRequest.lease:type_name -> google.protobuf.Duration
-	48, // 20: drover.v1.HoldJobsResponse.jobs:type_name -> drover.v1.Job
+	50, // 20: drover.v1.HoldJobsResponse.jobs:type_name -> drover.v1.JobDigest
 	33, // 21: drover.v1.PlaceJobsRequest.placements:type_name -> drover.v1.Placement
 	51, // 22: drover.v1.Placement.shape:type_name -> drover.v1.Shape
 	45, // 23: drover.v1.Placement.min_gain:type_name -> google.protobuf.Duration
-	48, // 24: drover.v1.PlaceJobsResponse.jobs:type_name -> drover.v1.Job
+	50, // 24: drover.v1.PlaceJobsResponse.jobs:type_name -> drover.v1.JobDigest
 	52, // 25: drover.v1.ServerServiceListMovesResponse.moves:type_name -> drover.v1.Move
 	43, // 26: drover.v1.SetDrainingResponse.status:type_name -> drover.v1.SiteStatus
 	1,  // 27: drover.v1.SettleJobRequest.settlement:type_name -> drover.v1.Settlement
