@@ -26,6 +26,23 @@ func (a Area) Sub(b Area) Area {
 	return Area{hi, lo}
 }
 
+// Less says whether a is smaller than b.
+func (a Area) Less(b Area) bool { return a.hi < b.hi || a.hi == b.hi && a.lo < b.lo }
+
+// Over returns how long so many processors, at least one, take for the area,
+// rounded up.
+func (a Area) Over(processors int32) Duration {
+	by := uint64(processors)
+	if a.hi >= by {
+		return Forever
+	}
+	quo, rem := bits.Div64(a.hi, a.lo, by)
+	if rem > 0 {
+		quo++
+	}
+	return Duration(min(quo, uint64(Forever)))
+}
+
 // Seconds returns the area in processor-seconds.
 func (a Area) Seconds() float64 {
 	return (float64(a.hi)*(1<<64) + float64(a.lo)) / float64(Second)

@@ -33,3 +33,25 @@ func TestAreasAddUpExactlyBeyond64Bits(t *testing.T) {
 		}
 	})
 }
+
+func TestTheTimeThatProcessorsTakeForAnAreaIsRoundedUp(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		draw := func(name string) batch.Area {
+			w := rapid.Int32Range(0, batch.MaxProcessors).Draw(t, name)
+			return batch.AreaOf(w, batch.Duration(rapid.Int64Range(0, int64(batch.Forever)).Draw(t, "length")))
+		}
+		a, b := draw("a"), draw("b")
+		sum := a.Add(b)
+		if sum.Less(a) || a.Less(sum) != (b != batch.Area{}) {
+			t.Fatalf("a+b less than a: %v; a less than a+b: %v", sum.Less(a), a.Less(sum))
+		}
+		by := rapid.Int32Range(1, batch.MaxProcessors).Draw(t, "processors")
+		d := sum.Over(by)
+		if d < batch.Forever && batch.AreaOf(by, d).Less(sum) {
+			t.Fatalf("%d processors do not do it in %d", by, d)
+		}
+		if d > 0 && !batch.AreaOf(by, d-1).Less(sum) {
+			t.Fatalf("%d processors do it in less than %d", by, d)
+		}
+	})
+}

@@ -17,6 +17,8 @@ type Backlog struct {
 	// at. What jobs in the queue do themselves, coming, going or being placed, is for
 	// the owner to judge.
 	Changed bool
+
+	revision uint64
 }
 
 // NewBacklog returns the backlog of an idle machine.
@@ -27,11 +29,19 @@ func NewBacklog(p batch.Platform) Backlog {
 }
 
 // Fork returns an independent copy.
-func (b *Backlog) Fork() Backlog { return Backlog{b.Base.Fork(), b.Changed} }
+func (b *Backlog) Fork() Backlog { return Backlog{b.Base.Fork(), b.Changed, b.revision} }
+
+// Revision returns a number that is another one whenever anything has happened
+// but the coming of jobs that stand last: as long as it is the same, so is what
+// was known about those who came before.
+func (b *Backlog) Revision() uint64 { return b.revision }
 
 // Apply takes one event. See batch.Policy.
 func (b *Backlog) Apply(now batch.Time, ev *batch.Event) {
 	b.Profile.Trim(now)
+	if ev.Kind != batch.Submit && ev.Kind != batch.Reserve {
+		b.revision++
+	}
 	switch ev.Kind {
 	case batch.Submit, batch.Reserve:
 		b.Admit(now, ev.Spec, ev.Kind == batch.Reserve)
@@ -70,7 +80,10 @@ func (b *Backlog) release(now batch.Time, charge int32, end batch.Time) {
 func (b *Backlog) Prepare(now batch.Time) {
 	b.Profile.Trim(now)
 	came, overran := b.Unpark(now), b.Settle(now, 0)
-	b.Changed = b.Changed || came || overran
+	if came || overran {
+		b.Changed = true
+		b.revision++
+	}
 }
 
 // FirstReady returns the place of the first job in the queue that may start;
@@ -113,6 +126,7 @@ func (b *Backlog) Whole() bool {
 
 // Launch starts a job that has been taken out of the queue.
 func (b *Backlog) Launch(now batch.Time, h batch.Handle, out *batch.Decisions) {
+	b.revision++
 	b.Begin(now, h)
 	b.Profile.Reserve(now, b.PlannedEnd(h), b.Job(h).Charge)
 	out.Start(h)

@@ -1,0 +1,103 @@
+package counted
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// InOrder calls yield with each job that waits, in the queue or for its earliest
+// start, in the order of their places. Held ones have no place. It has the form of
+// an iter.Seq.
+func (b *Backlog) InOrder(yield func(batch.Handle) bool) {
+	parked := slices.SortedFunc(slices.Values(b.parked), func(x, y batch.Handle) int {
+		return cmp.Compare(b.jobs[x].seq, b.jobs[y].seq)
+	})
+	for q := b.Queue.Head(); q != nil; q = b.Queue.Next(q) {
+		for _, h := range q.Job[:q.N] {
+			for len(parked) > 0 && b.Before(parked[0], h) {
+				if !yield(parked[0]) {
+					return
+				}
+				parked = parked[1:]
+			}
+			if !yield(h) {
+				return
+			}
+		}
+	}
+	for _, h := range parked {
+		if !yield(h) {
+			return
+		}
+	}
+}
+
+// Waiting returns how many jobs InOrder has.
+func (b *Backlog) Waiting() int { return b.Queue.Len() + len(b.parked) }
+
+// Waits says whether a job is one of them.
+func (b *Backlog) Waits(h batch.Handle) bool {
+	switch b.jobs[h].State {
+	case Waiting, Incoming, Parked:
+		return true
+	}
+	return false
+}
+
+// Work returns the area of the jobs that wait behind the job after and, if that is
+// not NoJob, before the job before.
+func (b *Backlog) Work(after, before batch.Handle) batch.Area {
+	sum, low, high := batch.Area{}, b.jobs[after].seq, b.seq+1
+	if before != batch.NoJob {
+		high = b.jobs[before].seq
+	}
+	for q := b.Queue.Head(); q != nil; q = b.Queue.Next(q) {
+		if b.jobs[q.Job[q.N-1]].seq <= low {
+			continue
+		}
+		for i, h := range q.Job[:q.N] {
+			if s := b.jobs[h].seq; low < s && s < high {
+				sum = sum.Add(batch.AreaOf(q.Charge[i], q.Walltime[i]))
+			}
+		}
+	}
+	for _, h := range b.parked {
+		if j := &b.jobs[h]; low < j.seq && j.seq < high {
+			sum = sum.Add(batch.AreaOf(j.Charge, j.Walltime))
+		}
+	}
+	return sum
+}
+
+// First returns a copy with only the first n of the jobs that wait, beside all that
+// run, so that its size does not depend on how many wait. Its jobs have other
+// handles: that of a job in names is its own one here.
+func (b *Backlog) First(n int) (front Backlog, names []batch.Handle) {
+	n = min(n, b.Waiting())
+	size := 1 + len(b.running) + n
+	c := Base{
+		Capacity: b.Capacity, Free: b.Free, PerProcessor: b.PerProcessor, Profile: b.Profile.Clone(),
+		jobs: make([]Job, 1, size), running: slices.Clone(b.running), parks: b.parks, nodes: slices.Clone(b.nodes), seq: b.seq,
+	}
+	names = make([]batch.Handle, 1, size)
+	take := func(h batch.Handle) batch.Handle {
+		c.jobs, names = append(c.jobs, b.jobs[h]), append(names, h)
+		return batch.Handle(len(names) - 1)
+	}
+	for i := range c.running {
+		c.running[i].job = take(c.running[i].job)
+	}
+	for h := range b.InOrder {
+		if len(names) == size {
+			break
+		}
+		if h = take(h); c.jobs[h].State == Parked {
+			c.park(h)
+		} else {
+			c.enqueue(h)
+		}
+	}
+	return Backlog{Base: c, Changed: true}, names
+}
