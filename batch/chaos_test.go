@@ -45,6 +45,7 @@ type chaos struct {
 	unused []batch.Handle
 	next   batch.Handle
 	ended  int
+	until  batch.Time           // nothing but what happens by itself happens before
 	meddle func(now batch.Time) // after every pass
 }
 
@@ -154,6 +155,7 @@ func (c *chaos) do(o op) {
 
 // advance plays what happens by itself until an instant.
 func (c *chaos) advance(until batch.Time) {
+	c.until = until
 	for at := c.e.Next(); at < until; at = c.e.Next() {
 		c.e.Advance(at)
 		c.pass()
@@ -179,6 +181,10 @@ func (c *chaos) play(ops []op) []string {
 		c.e.Advance(at)
 		for first := i; i < len(ops) && (i == first || ops[i].Gap == 0); i++ {
 			c.do(ops[i])
+		}
+		c.until = at
+		if i < len(ops) {
+			c.until += secs(ops[i].Gap)
 		}
 		c.pass()
 	}
@@ -304,8 +310,8 @@ func ruin(now batch.Time, p batch.Policy, jobs map[batch.Handle]*account) {
 	p.Decide(now+1, &out)
 }
 
-// checkEstimates: an estimate of a policy that plans is the place that a job
-// would get.
+// checkEstimates: what a policy that plans promises is the place that a job would
+// get.
 func (c *chaos) checkEstimates(now batch.Time) {
 	var asks [2]batch.Ask
 	var shapes []batch.Shape
@@ -319,16 +325,33 @@ func (c *chaos) checkEstimates(now batch.Time) {
 		return
 	}
 	for i, ask := range asks {
+		if out[i].Kind != batch.Promised {
+			continue
+		}
 		for k, s := range shapes {
 			spec := *ask.Job
 			spec.Handle, spec.Shape = c.next, s
 			p := c.Policy.Fork()
 			p.Apply(now, &batch.Event{Kind: batch.Submit, Job: spec.Handle, Spec: &spec})
-			b := base(p)
-			q, at := b.Queue.Locate(spec.Handle)
-			if got := out[i].Starts[k]; got != q.Start[at] {
-				c.t.Fatalf("at %d the estimate of %v, %+v, is %d; submitted it gets %d", now, s, ask.Job, got, q.Start[at])
+			if got := out[i].Starts[k]; got != begin(now, p, &spec) {
+				c.t.Fatalf("at %d the estimate of %v, %+v, is %d; submitted it gets %d", now, s, ask.Job, got, begin(now, p, &spec))
 			}
 		}
 	}
+}
+
+// begin returns when a job that has been submitted at this instant begins, by a pass
+// or the plan.
+func begin(now batch.Time, p batch.Policy, spec *batch.Job) batch.Time {
+	var pass batch.Decisions
+	p = p.Fork()
+	p.Decide(now, &pass)
+	for _, d := range pass.List {
+		if d.Kind == batch.Start && d.Job == spec.Handle {
+			return now
+		}
+	}
+	var out [1]batch.Estimate
+	p.Estimate(now, []batch.Ask{{Job: spec, Shapes: []batch.Shape{spec.Shape}}}, out[:])
+	return out[0].Starts[0]
 }

@@ -4,15 +4,20 @@
 //	processors
 //	4 ┤ 1 1 1 1 . 3 3        job 2 needs all four: it waits for job 1, and
 //	3 ┤ 1 1 1 1 2 2 3 3      job 3, which would fit beside job 1, waits behind it
-//	2 ┤ . . . . 2 2
-//	1 ┤ . . . . 2 2
-//	  └─────────────▶ time
+//	2 ┤ . . . . 2 2     ▲
+//	1 ┤ . . . . 2 2     └ the last start: what is free from here on is all
+//	  └─────────────▶ time  that the plan has to know
 //
-// Starts never get later than a plan of the queue on walltimes says, however
-// early jobs end: its estimates are promises. They are forecasts only where
-// somebody may yet come in before others: one who is incoming, held or waits for
-// his earliest start, for whoever starts in the meantime may put him off, and he
-// others.
+// Nobody is passed, so starts on walltimes follow each other, and after the last
+// one only ends follow. A job that comes last is therefore placed by what is free
+// from the last start on alone: one search, however many wait. The plan is made
+// when somebody asks, goes on with each job that comes, and is thrown away when
+// anything else happens.
+//
+// Starts never get later than the plan says, however early jobs end: its
+// estimates are promises. They are forecasts only where somebody may yet come in
+// before others: one who is incoming, held or waits for his earliest start, for
+// whoever starts in the meantime may put him off, and he others.
 package fcfs
 
 import (
@@ -21,18 +26,32 @@ import (
 )
 
 // Policy is FCFS. It implements batch.Policy.
-type Policy struct{ counted.Backlog }
+type Policy struct {
+	counted.Backlog
+	plan    plan
+	scratch line
+	charges []int32
+}
 
 // New returns FCFS for a platform. It has no settings.
 func New(p batch.Platform, s batch.Settings) (batch.Policy, error) {
 	if err := s.Only("fcfs"); err != nil {
 		return nil, err
 	}
-	return &Policy{counted.NewBacklog(p)}, nil
+	return &Policy{Backlog: counted.NewBacklog(p)}, nil
 }
 
 // Fork returns an independent copy.
-func (p *Policy) Fork() batch.Policy { return &Policy{p.Backlog.Fork()} }
+func (p *Policy) Fork() batch.Policy { return &Policy{Backlog: p.Backlog.Fork()} }
+
+// Apply takes one event.
+func (p *Policy) Apply(now batch.Time, ev *batch.Event) {
+	p.Backlog.Apply(now, ev)
+	if (ev.Kind == batch.Submit || ev.Kind == batch.Reserve) && p.plan.made && p.plan.revision == p.Revision() {
+		p.plan.at = max(p.plan.at, now)
+		p.add(now, ev.Spec.Handle)
+	}
+}
 
 // Decide starts jobs from the head of the queue while they fit.
 func (p *Policy) Decide(now batch.Time, out *batch.Decisions) {
@@ -54,13 +73,4 @@ func (p *Policy) Worth() batch.Kind {
 		return batch.Promised
 	}
 	return batch.Forecast
-}
-
-// Room returns what a job that came last could have now; see package forecast.
-// Behind anybody who waits it could have nothing.
-func (p *Policy) Room(batch.Time) (free int32, shadow batch.Time, spare int32) {
-	if b, _ := p.FirstReady(); b != nil {
-		return 0, 0, 0
-	}
-	return p.Free, batch.Never, p.Free
 }

@@ -29,10 +29,14 @@ func TestScripts(t *testing.T) {
 
 var queues = map[string]batch.Factory{"fcfs": fcfs.New, "easy": easy.New}
 
-// plain hides that a policy is a queue, so that it is run once for each shape.
+// plain hides that a policy is a queue, so that it is run once for each shape: the
+// slow and obvious way.
 type plain struct{ forecast.Runnable }
 
 func (p plain) Fork() batch.Policy { return plain{p.Runnable.Fork().(forecast.Runnable)} }
+
+// Estimate hides a plan, too.
+func (plain) Estimate(batch.Time, []batch.Ask, []batch.Estimate) bool { return false }
 
 type nobody struct{}
 
@@ -247,7 +251,7 @@ func TestWhatFCFSPromisesItKeeps(t *testing.T) {
 			}
 			e.Pass()
 			out := make([]batch.Estimate, 1)
-			f.Estimate(at, p, []batch.Ask{{Job: spec, Shapes: []batch.Shape{spec.Shape}}}, out)
+			f.Estimate(at, p, []batch.Ask{{Job: &batch.Job{EarliestStart: spec.EarliestStart}, Shapes: []batch.Shape{spec.Shape}}}, out)
 			e.Submit(spec, work)
 			if kind == "held" {
 				apply(batch.Hold, spec)
@@ -326,7 +330,8 @@ func loaded(b *testing.B, factory batch.Factory, waiting int) batch.Policy {
 	return p
 }
 
-// BenchmarkAllWidths answers all widths 1..640 of one moldable job.
+// BenchmarkAllWidths answers all widths 1..640 of one moldable job, with nothing new
+// since the last answer.
 func BenchmarkAllWidths(b *testing.B) {
 	a := batch.Ask{Job: &batch.Job{}}
 	for w := range int32(640) {
