@@ -47,6 +47,13 @@ func (p *Policy) Fork() batch.Policy {
 	return &Policy{p.Backlog.Fork(), p.head, p.shadow, p.spare, slices.Clone(p.fresh)}
 }
 
+// First returns a copy with all that runs and only the first n of those who wait,
+// and what its jobs are called here; see package forecast.
+func (p *Policy) First(n int) (batch.Policy, []batch.Handle) {
+	front, names := p.Backlog.First(n)
+	return &Policy{Backlog: front}, names // the first pass makes the reservation anew
+}
+
 // Apply takes one event.
 //
 // Behind the head a job that leaves changes nothing for the others: they could not

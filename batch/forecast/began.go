@@ -15,16 +15,18 @@ func (b *began) reset(handles batch.Handle) {
 func (b *began) note(job batch.Handle, now batch.Time) { (*b)[job] = now }
 
 // answer writes the start of the job that an ask is about.
-func (b *began) answer(a *batch.Ask, out *batch.Estimate) {
+func (b *began) answer(a *batch.Ask, out *batch.Estimate) { fill(a, out, (*b)[a.Job.Handle]) }
+
+func fill(a *batch.Ask, out *batch.Estimate, start batch.Time) {
 	starts := out.Grow(len(a.Shapes))
 	for i := range starts {
-		starts[i] = (*b)[a.Job.Handle]
+		starts[i] = start
 	}
 }
 
 // runOut runs a policy forward until nothing happens any more.
 func (f *Forecaster) runOut(now batch.Time, p Runnable) {
-	r := f.launch(now, p)
+	r := f.launch(now, p.Fork().(Runnable))
 	for t := now; t != batch.Never; t = r.next() {
 		r.advance(t, batch.NoJob)
 	}

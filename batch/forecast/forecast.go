@@ -23,24 +23,41 @@ type Runnable interface {
 	Worth() batch.Kind
 }
 
-// Queue is a Runnable that can say after each pass what a job that stood last
-// could have: it may start if its charge is at most free and it either ends by
-// shadow or its charge is at most spare.
+// Queue is a Runnable in which a job that stands last changes nothing for those
+// before it until it starts. It is compared by identity, and has to be a pointer.
 type Queue interface {
 	Runnable
+	// Room says after a pass what a job that stood last could have: it may start if
+	// its charge is at most free and it either ends by shadow or its charge is at
+	// most spare.
 	Room(now batch.Time) (free int32, shadow batch.Time, spare int32)
 	ChargeOf(width int32, memory int64) int32
+	// Waiting returns how many jobs wait and are not held, and Waits whether a job is
+	// one of them.
+	Waiting() int
+	Waits(batch.Handle) bool
+	// Revision returns a number that is the same as long as nothing has happened but
+	// the coming of jobs that stand last.
+	Revision() uint64
+	// First returns a copy, a Queue too, with all that runs and only the first n of
+	// those who wait. names[h] is what job h of the copy is called here.
+	First(n int) (front batch.Policy, names []batch.Handle)
+	// Work returns the area of those who wait behind the job after and, if that is
+	// not NoJob, before the job before.
+	Work(after, before batch.Handle) batch.Area
 }
 
-// Forecaster estimates. It holds scratch memory: keep one for each goroutine.
+// Forecaster estimates. It holds scratch memory, and what it has last found out
+// about a queue: keep one for each goroutine and, better, for each policy.
 type Forecaster struct {
 	run     run
 	ends    ends
 	began   began
-	rooms   []room
+	front   front
 	charges []int32
 	open    []int32
 	pass    batch.Decisions
+	exact   int // 0: Exact
 }
 
 // Estimate answers asks as batch.Policy's Estimate does: by the policy's own plan
@@ -64,10 +81,12 @@ func (f *Forecaster) Estimate(now batch.Time, p batch.Policy, asks []batch.Ask, 
 		a, e := &asks[i], &out[i]
 		e.Kind, e.P = worth(now, r, a), 0
 		switch {
+		case queue && standing(*a):
+			f.answerStanding(now, q, a, e)
+		case queue:
+			f.answer(f.behind(now, f.front.work), q, a, e)
 		case standing(*a):
 			f.began.answer(a, e)
-		case queue:
-			f.answer(now, q, a, e)
 		default:
 			f.eachShape(now, r, a, e)
 		}

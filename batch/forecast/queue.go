@@ -16,21 +16,8 @@ func (r *room) fits(t batch.Time, charge int32, d batch.Duration) bool {
 	return charge <= r.free && (charge <= r.spare || t.Add(d) <= r.shadow)
 }
 
-// runQueue runs a queue forward until it is empty and idle, and keeps the rooms
-// of all passes.
-func (f *Forecaster) runQueue(now batch.Time, q Queue) {
-	f.rooms = f.rooms[:0]
-	r := f.launch(now, q)
-	fork := r.policy.(Queue)
-	for t := now; t != batch.Never; t = r.next() {
-		r.advance(t, batch.NoJob)
-		free, shadow, spare := fork.Room(t)
-		f.rooms = append(f.rooms, room{t, free, spare, shadow})
-	}
-}
-
-// answer finds the first room of each shape.
-func (f *Forecaster) answer(now batch.Time, q Queue, a *batch.Ask, out *batch.Estimate) {
+// answer finds the first room of each shape at or after from.
+func (f *Forecaster) answer(from batch.Time, q Queue, a *batch.Ask, out *batch.Estimate) {
 	starts := out.Grow(len(a.Shapes))
 	f.open, f.charges = f.open[:0], f.charges[:0]
 	for i, s := range a.Shapes {
@@ -41,13 +28,14 @@ func (f *Forecaster) answer(now batch.Time, q Queue, a *batch.Ask, out *batch.Es
 	if a.Job.Window != nil {
 		return // a queue sets nothing aside
 	}
-	from := max(now, a.From, a.Job.EarliestStart)
-	for k := range f.rooms {
-		r := &f.rooms[k]
+	from = max(from, a.From, a.Job.EarliestStart)
+	rooms := f.front.rooms
+	for k := range rooms {
+		r := &rooms[k]
 		if len(f.open) == 0 {
 			return
 		}
-		if k+1 < len(f.rooms) && f.rooms[k+1].at <= from || f.charges[f.open[0]] > r.free {
+		if k+1 < len(rooms) && rooms[k+1].at <= from || f.charges[f.open[0]] > r.free {
 			continue
 		}
 		t, left := max(r.at, from), f.open[:0]

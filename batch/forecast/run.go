@@ -1,29 +1,36 @@
 package forecast
 
-import "github.com/seed-9b8f70bb/drover/batch"
+import (
+	"slices"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
 
 // run is a copy of a policy on its way into the future, in which jobs end when
 // their walltime does.
 type run struct {
-	policy Runnable
-	ends   *ends
-	pass   *batch.Decisions
-	began  *began
-	event  batch.Event
+	policy   Runnable
+	ends     *ends
+	pass     *batch.Decisions
+	began    *began
+	incoming []batch.Handle
+	event    batch.Event
 }
 
-// launch returns a run that begins at now, before the pass of that instant. A job
-// that is past its planned end goes on until the next instant. Incoming jobs are
-// confirmed at once: most will be, and then stand before others.
-func (f *Forecaster) launch(now batch.Time, p Runnable) *run {
+// launch returns a run of a copy that begins at now, before the pass of that
+// instant. A job that is past its planned end goes on until the next instant.
+// Incoming jobs are confirmed at once: most will be, and then stand before others.
+func (f *Forecaster) launch(now batch.Time, own Runnable) *run {
+	f.front.of = nil // it names jobs by what is written over now
 	f.ends.reset()
-	f.began.reset(p.Unused())
+	f.began.reset(own.Unused())
 	r := &f.run
-	*r = run{policy: p.Fork().(Runnable), ends: &f.ends, pass: &f.pass, began: &f.began}
-	for h, end := range p.Ends {
+	r.policy, r.ends, r.pass, r.began = own, &f.ends, &f.pass, &f.began
+	for h, end := range own.Ends {
 		r.ends.set(max(end, now+1), h)
 	}
-	for h := range p.Incoming {
+	r.incoming = slices.AppendSeq(r.incoming[:0], own.Incoming)
+	for _, h := range r.incoming {
 		r.tell(now, batch.Event{Kind: batch.Confirm, Job: h})
 	}
 	return r

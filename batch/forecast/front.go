@@ -1,0 +1,103 @@
+package forecast
+
+import (
+	"slices"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// Exact is how many of those who wait in a queue are run forward. The rest count
+// by their work.
+const Exact = 2000
+
+// front is the first jobs of a queue, run forward.
+type front struct {
+	of       Queue // nil: no queue
+	revision uint64
+	until    batch.Time // the last instant at which a run would show the same
+	full     bool       // it holds as many as it may: who comes last is not one of them
+	waiting  int        // in the whole queue, at the last look
+	rooms    []room
+	names    []batch.Handle // by the handle of the run
+	work     batch.Area     // of those behind
+}
+
+// runQueue runs the front of a queue forward until it is empty and idle, and keeps
+// the rooms of all passes, unless the last run shows the same.
+func (f *Forecaster) runQueue(now batch.Time, q Queue) {
+	fr, waiting := &f.front, q.Waiting()
+	if fr.of != q || fr.revision != q.Revision() || now > fr.until || !fr.full && fr.waiting != waiting {
+		f.runFront(now, q)
+	} else if fr.waiting == waiting {
+		return
+	}
+	fr.waiting, fr.work = waiting, batch.Area{}
+	if fr.full {
+		fr.work = q.Work(fr.names[len(fr.names)-1], batch.NoJob)
+	}
+}
+
+func (f *Forecaster) runFront(now batch.Time, q Queue) {
+	exact := f.exact
+	if exact == 0 {
+		exact = Exact
+	}
+	own, names := q.First(exact)
+	fork := own.(Queue)
+	r := f.launch(now, fork)
+	fr := &f.front
+	fr.rooms = fr.rooms[:0]
+	for t := now; t != batch.Never; t = r.next() {
+		r.advance(t, batch.NoJob)
+		free, shadow, spare := fork.Room(t)
+		fr.rooms = append(fr.rooms, room{t, free, spare, shadow})
+		if t == now {
+			// Whoever starts here and has not in the queue itself, because he is
+			// incoming, would start later in a later run.
+			if fr.until = now; len(r.pass.List) == 0 {
+				fr.until = r.next() - 1
+			}
+		}
+	}
+	r.policy = nil
+	fr.of, fr.revision, fr.names, fr.full = q, q.Revision(), names, q.Waiting() >= exact
+}
+
+// behind returns from when on the machine has room again if the given work uses
+// every processor that the run leaves free from now on.
+func (f *Forecaster) behind(now batch.Time, work batch.Area) batch.Time {
+	if work == (batch.Area{}) {
+		return now
+	}
+	rooms := f.front.rooms
+	for i := range rooms {
+		r, from := &rooms[i], max(rooms[i].at, now)
+		last := i+1 == len(rooms)
+		if r.free < 1 || !last && rooms[i+1].at <= from {
+			continue
+		}
+		if last {
+			return from.Add(work.Over(r.free))
+		}
+		space := batch.AreaOf(r.free, rooms[i+1].at.Sub(from))
+		if work.Less(space) {
+			return from.Add(work.Over(r.free))
+		}
+		work = work.Sub(space)
+	}
+	return batch.Never
+}
+
+// answerStanding answers an ask about a job that waits: by the run, or, if it is
+// not in it, by the work that stands before it.
+func (f *Forecaster) answerStanding(now batch.Time, q Queue, a *batch.Ask, out *batch.Estimate) {
+	h, names := a.Job.Handle, f.front.names
+	switch i := slices.Index(names, h); {
+	case i >= 0:
+		fill(a, out, f.began[i])
+	case q.Waits(h):
+		f.answer(f.behind(now, q.Work(names[len(names)-1], h)), q, a, out)
+	default:
+		fill(a, out, batch.Never)
+	}
+}
