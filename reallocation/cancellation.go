@@ -1,0 +1,115 @@
+package reallocation
+
+import "github.com/seed-9b8f70bb/drover/batch"
+
+// allCancellation holds the waiting jobs and puts each where it is completed
+// first.
+func (r *Round) allCancellation() {
+	held, ok := r.hold()
+	if !ok {
+		return
+	}
+	r.bias = r.config.LeastGain
+	for s := range r.sites {
+		for _, j := range held {
+			if s == r.jobs[j].Site || r.mayLeave(j) {
+				r.query(j, s)
+			}
+		}
+	}
+	if !r.ask() {
+		return
+	}
+	compared, rest := r.window(held)
+	p := r.picker(compared)
+	for p.left() > 0 {
+		j, ok := p.next()
+		if !ok || !r.put(j) {
+			return
+		}
+	}
+	for _, j := range rest {
+		if !r.put(j) {
+			return
+		}
+	}
+}
+
+// hold notes what each job has and takes all out of the plans but those that have
+// been put back too often.
+func (r *Round) hold() ([]int, bool) {
+	var list []int
+	for j := range r.jobs {
+		if c := r.config.Patience; c != Starve && r.jobs[j].Past.Later > c {
+			r.record.Kept++
+			continue
+		}
+		list = append(list, j)
+	}
+	r.standing = true
+	for _, j := range list {
+		r.query(j, r.jobs[j].Site)
+	}
+	if !r.ask() {
+		return nil, false
+	}
+	r.standing = false
+	waiting := list[:0]
+	for _, j := range list {
+		if r.present[j] = r.est.bound(j, r.jobs[j].Site); r.present[j] < batch.Forever {
+			waiting = append(waiting, j)
+		}
+	}
+	if len(waiting) == 0 {
+		return nil, false
+	}
+	if !r.do(Step{Kind: Hold, Jobs: waiting, Refused: make([]bool, len(waiting))}) {
+		return nil, false
+	}
+	for s := range r.sites {
+		r.est.emptier(s)
+	}
+	held := waiting[:0]
+	for i, refused := range r.step.Refused {
+		if !refused {
+			held = append(held, waiting[i])
+		}
+	}
+	r.record.Held = len(held)
+	return held, true
+}
+
+// put puts a held job where it is completed first. It is false if the round is
+// broken off.
+func (r *Round) put(j int) bool {
+	r.record.Picked++
+	own := r.jobs[j].Site
+	to, ok := r.best(j, false)
+	if !ok {
+		return false
+	}
+	ect := r.est.bound(j, to)
+	past := r.jobs[j].Past
+	if to != own {
+		past.Moves++
+	}
+	later := ect > r.present[j]
+	if later {
+		past.Later++
+	}
+	ok = r.do(Step{Kind: Put, Job: j, From: own, To: to, Gain: r.present[j] - ect, Past: past})
+	if r.step.Failed {
+		r.record.Failed++
+		r.est.emptier(to)
+		return ok
+	}
+	r.est.fuller(to)
+	if later {
+		r.record.Later++
+	}
+	if to != own {
+		r.record.Moves++
+		r.record.Gain += r.present[j] - ect
+	}
+	return ok
+}

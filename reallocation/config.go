@@ -1,0 +1,156 @@
+package reallocation
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// Algorithm says what is done with the waiting jobs.
+type Algorithm uint8
+
+// The algorithms.
+const (
+	Regular Algorithm = iota
+	AllCancellation
+)
+
+// Heuristic says which job is next.
+type Heuristic uint8
+
+// The heuristics.
+const (
+	MCT Heuristic = iota
+	MinMin
+	MaxMin
+	Sufferage
+	MaxGain
+	MaxRelGain
+)
+
+var (
+	algorithms = []string{"regular", "all-cancellation"}
+	heuristics = []string{"mct", "minmin", "maxmin", "sufferage", "maxgain", "maxrelgain"}
+)
+
+// String returns the algorithm's name.
+func (a Algorithm) String() string { return name(algorithms, int(a)) }
+
+// String returns the heuristic's name.
+func (h Heuristic) String() string { return name(heuristics, int(h)) }
+
+func name(names []string, i int) string {
+	if i < len(names) {
+		return names[i]
+	}
+	return "unspecified"
+}
+
+// ParseAlgorithm reads an algorithm's name; "" is regular.
+func ParseAlgorithm(s string) (Algorithm, error) {
+	i, err := parse("algorithm", algorithms, s)
+	return Algorithm(i), err
+}
+
+// ParseHeuristic reads a heuristic's name; "" is mct.
+func ParseHeuristic(s string) (Heuristic, error) {
+	i, err := parse("heuristic", heuristics, s)
+	return Heuristic(i), err
+}
+
+func parse(key string, names []string, s string) (int, error) {
+	if s == "" {
+		return 0, nil
+	}
+	i := slices.Index(names, s)
+	if i < 0 {
+		return 0, fmt.Errorf("%s: %q, accepted: %s", key, s, strings.Join(names, ", "))
+	}
+	return i, nil
+}
+
+// Window is how many of the oldest waiting jobs a heuristic compares. MCT compares
+// none and takes all.
+type Window int
+
+// All is the window over the whole queue.
+const All Window = -1
+
+// ParseWindow reads a number, or all.
+func ParseWindow(s string) (Window, error) {
+	if s == "all" {
+		return All, nil
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1 {
+		return 0, fmt.Errorf("window: %q, accepted: at least 1, or all", s)
+	}
+	return Window(n), nil
+}
+
+// Config is how rounds are made.
+type Config struct {
+	Algorithm Algorithm
+	Heuristic Heuristic
+	Window    Window
+	// Period is the time between two rounds. Rounds do not look at it.
+	Period batch.Duration
+	// Threshold is what regular demands of a move between sites if it is not known
+	// how long the job's input would travel.
+	Threshold batch.Duration
+	// LeastGain is what any move must bring.
+	LeastGain batch.Duration
+	// MostMoves bounds the moves of a job, MostMovesRound those of a round; 0 is
+	// no bound.
+	MostMoves, MostMovesRound int
+	// Patience is how often a job may be put back later than it was before it keeps
+	// its place; Starve is no bound.
+	Patience int
+}
+
+// Starve is a Patience that turns the guard against starvation off.
+const Starve = -1
+
+// Default is the paper's configuration of the regular algorithm under MCT, with
+// the guard.
+var Default = Config{Window: 20, Period: batch.Hour, Threshold: batch.Minute, Patience: 3}
+
+// Validate reports everything that is wrong, each with its key.
+func (c *Config) Validate() error {
+	var errs []error
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if int(c.Algorithm) >= len(algorithms) {
+		bad("algorithm: %d, accepted: %s", c.Algorithm, strings.Join(algorithms, ", "))
+	}
+	if int(c.Heuristic) >= len(heuristics) {
+		bad("heuristic: %d, accepted: %s", c.Heuristic, strings.Join(heuristics, ", "))
+	}
+	if c.Window < 1 && c.Window != All {
+		bad("window: %d, accepted: at least 1, or all", int(c.Window))
+	}
+	if c.Period < batch.Second {
+		bad("period: %v, accepted: at least 1s", c.Period)
+	}
+	for _, d := range []struct {
+		key string
+		d   batch.Duration
+	}{{"threshold", c.Threshold}, {"least_gain", c.LeastGain}} {
+		if d.d < 0 {
+			bad("%s: %v, accepted: at least 0s", d.key, d.d)
+		}
+	}
+	if c.MostMoves < 0 {
+		bad("most_moves: %d, accepted: 0 (no bound) or more", c.MostMoves)
+	}
+	if c.MostMovesRound < 0 {
+		bad("most_moves_round: %d, accepted: 0 (no bound) or more", c.MostMovesRound)
+	}
+	if c.Patience < Starve {
+		bad("patience: %d, accepted: 0 or more, or off", c.Patience)
+	}
+	return errors.Join(errs...)
+}

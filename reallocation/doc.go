@@ -1,0 +1,60 @@
+// Package reallocation decides which waiting jobs change sites. It is a core: it
+// asks and orders, and a driver, live or simulated, answers and carries out.
+//
+//	           Ask: when would these jobs be completed at these sites?
+//	         ◀─────────────────────────────────────────────────────────
+//	driver     Hold: take these out of the plans                          Round
+//	         ─────────────────────────────────────────────────────────▶
+//	           Move: this one there.   Put: this one there, as the last
+//
+// A Round yields Steps; the driver fills in the answers and goes on:
+//
+//	for step := range round.Steps() {
+//		switch step.Kind { ... }
+//	}
+//
+// # Algorithms
+//
+// Regular takes the waiting jobs one by one, as a heuristic picks them. A job
+// whose best estimated completion time (ECT) elsewhere beats the one it has by the
+// threshold is moved. All-cancellation holds all waiting jobs, picks them one by
+// one and puts each where its ECT is least, tuned anew, also those that stay.
+//
+// # Heuristics
+//
+//	MCT         in order of submission
+//	MinMin      the least best ECT first
+//	MaxMin      the greatest best ECT first
+//	Sufferage   the greatest second best less best ECT first
+//	MaxGain     the greatest gain first: the ECT before the round less the best one
+//	MaxRelGain  the greatest gain for each processor that the job has now
+//
+// Ties go to the job that was submitted first; of equal sites a job takes the one
+// where it is, then the first. A job that one site alone can take suffers most. A
+// least gain, under all-cancellation, is added to the ECTs elsewhere.
+//
+// # Fewer questions
+//
+// A round asks each site once about all jobs, and again only where a plan has
+// changed since. A site that got a job completes none earlier for it, so what it
+// said before is a lower bound: MinMin and the gains keep jobs in a heap by such
+// bounds and ask again only about the one on top. MaxMin and Sufferage look for
+// the greatest, which bounds from below do not give, and ask again about the jobs
+// whose best (or second best) site has changed. A site that a job has left may
+// complete others earlier, though, where plans are promises, none before the start
+// that this one had: what was to be completed by then is still true. Where estimates
+// are no promises (EASY, binary tuning) a fuller site may answer earlier, and a
+// round may then pick otherwise than if it asked everybody each time.
+//
+// # Starvation
+//
+// Under all-cancellation a job may be put back later in each round: by jobs that
+// the heuristic prefers, or by local users', who move up while it is held. A job
+// put back later than it was more than Patience times is not held any more, and
+// keeps what it has been promised.
+//
+// Source: Y. Caniou, G. Charrier, F. Desprez, "Evaluation of Reallocation
+// Heuristics for Moldable Tasks in Computational Grids", AusPDC 2011; the other
+// four heuristics are those of their study of rigid jobs (Cluster 2010), where
+// Sufferage, MinMin and MaxMin are Maheswaran's and others' (JPDC 59, 1999).
+package reallocation
