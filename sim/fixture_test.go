@@ -143,3 +143,11 @@ func trace(t testing.TB, name string) string {
 	}
 	return path
 }
+
+// write writes a file.
+func write(t testing.TB, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -26,6 +27,7 @@ type Grid struct {
 	mct      bool
 	sites    []*gridSite
 	view     mapping.View
+	rounds   *rounds // nil: nothing is reallocated
 	progress func(submitted int)
 
 	// Scratch of mapping.
@@ -89,6 +91,13 @@ func NewGrid(s *Scenario, progress func(submitted int)) (*Grid, error) {
 		g.sites = append(g.sites, gs)
 		g.view.Put(mapping.Site{Name: c.Name, Address: strconv.Itoa(i), Services: []string{traceService}})
 	}
+	if s.Reallocation != nil {
+		config, errs := s.Reallocation.config()
+		if len(errs) > 0 {
+			return nil, fmt.Errorf("reallocation: %w", errors.Join(errs...))
+		}
+		g.rounds = newRounds(g, config)
+	}
 	return g, nil
 }
 
@@ -101,13 +110,15 @@ func (s *gridSite) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estima
 type gridRun struct {
 	jobs     []Job
 	outcomes []Outcome
-	refused  []int // jobs that no site could take
+	refused  []int          // jobs that no site could take
+	handles  []batch.Handle // by job, at the site where it is; nil if nobody moves jobs
 }
 
 // Run replays a workload and returns the outcome of each job; jobs that no site
 // can take are dropped from w and counted in it. It ends early only if ctx does. The error may be a *HorizonError.
 func (g *Grid) Run(ctx context.Context, w *Workload) ([]Outcome, error) {
 	r := &gridRun{jobs: w.Jobs, outcomes: make([]Outcome, len(w.Jobs))}
+	g.rounds.begin(r)
 	for _, s := range g.sites {
 		s.run = r
 	}
@@ -122,6 +133,7 @@ func (g *Grid) Run(ctx context.Context, w *Workload) ([]Outcome, error) {
 		if now == batch.Never {
 			break
 		}
+		now = g.rounds.due(now)
 		for _, s := range g.sites {
 			if s.engine.Next() <= now {
 				s.engine.Advance(now)
@@ -143,6 +155,9 @@ func (g *Grid) Run(ctx context.Context, w *Workload) ([]Outcome, error) {
 		}
 		for _, s := range g.sites {
 			s.settle()
+		}
+		if err := g.rounds.run(ctx, now); err != nil {
+			return nil, err
 		}
 	}
 	outcomes := r.drop(w)
@@ -169,7 +184,7 @@ func (r *gridRun) drop(w *Workload) []Outcome {
 // submit sends job i on its way.
 func (g *Grid) submit(now batch.Time, r *gridRun, i int) error {
 	j := &r.jobs[i]
-	if !g.mct {
+	if !g.mct || j.Local {
 		s := g.sites[j.Home]
 		s.enqueue(now, i, batch.Shape{Width: j.Width, Walltime: s.speed.Scale(j.Walltime).CeilSeconds()}, batch.Key{})
 		return nil
@@ -187,6 +202,7 @@ func (g *Grid) submit(now batch.Time, r *gridRun, i int) error {
 	}
 	s.enqueue(now, i, accepted.Shape, accepted.Key())
 	s.core.Take(now, &s.effects) // the engine takes the job as it is
+	g.rounds.note(i, request)
 	return nil
 }
 
@@ -239,6 +255,9 @@ func (s *gridSite) enqueue(now batch.Time, i int, shape batch.Shape, key batch.K
 	work, killed := s.overrun.work(s.speed.Scale(s.run.jobs[i].Runtime), shape.Walltime)
 	s.run.outcomes[i] = Outcome{
 		Start: batch.Never, End: batch.Never, Width: shape.Width, Walltime: shape.Walltime, Site: s.index, Killed: killed,
+	}
+	if s.run.handles != nil {
+		s.run.handles[i] = spec.Handle
 	}
 	s.engine.Advance(now)
 	s.engine.Submit(spec, work)

@@ -111,6 +111,7 @@ func (s *Scenario) Run(ctx context.Context, file string, progress func(done, tot
 		})
 	}
 	r.Summary.Figures = measure(w, outcomes, processors, nil)
+	r.Summary.Reallocation = g.rounds.figures()
 	return r, nil
 }
 
@@ -133,7 +134,7 @@ func (s *Scenario) workload(file string) (*Workload, []Rejected, error) {
 			return nil, nil, fmt.Errorf("site %s: %w", c.Name, err)
 		}
 		procs := c.Procs
-		if s.Mapping == MappingMCT {
+		if s.Mapping == MappingMCT && !c.Local {
 			procs = widest
 		}
 		part := FromTrace(trace, int32(procs))
@@ -144,6 +145,7 @@ func (s *Scenario) workload(file string) (*Workload, []Rejected, error) {
 		for k := range part.Jobs {
 			part.Jobs[k].Submit -= shift
 			part.Jobs[k].Home = int32(i)
+			part.Jobs[k].Local = c.Local
 		}
 		w.Jobs = append(w.Jobs, part.Jobs...)
 		w.Rejected.add(part.Rejected)

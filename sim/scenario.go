@@ -37,6 +37,9 @@ type Scenario struct {
 	Tuning  string     `yaml:"tuning"`  // exhaustive (default), binary
 	Align   *bool      `yaml:"align"`   // true (default): every trace's first submission is at instant 0
 	Sites   []GridSite `yaml:"sites"`
+	// Reallocation moves waiting jobs between the sites; nil: they stay where they
+	// were mapped.
+	Reallocation *Reallocation `yaml:"reallocation"`
 
 	Places bool `yaml:"-"` // keep which processors each job had
 }
@@ -49,6 +52,7 @@ type GridSite struct {
 	Speed    string         `yaml:"speed"` // "1.0" by default
 	Policy   string         `yaml:"policy"`
 	Settings batch.Settings `yaml:"settings"`
+	Local    bool           `yaml:"local"` // the jobs of its trace are those of local users, who do not ask the grid
 }
 
 // The mappings.
@@ -129,6 +133,14 @@ func (s *Scenario) Validate() []error {
 	}
 	if _, err := site.ParseTuning(s.Tuning); err != nil {
 		errs = append(errs, err)
+	}
+	if s.Reallocation != nil {
+		for _, err := range s.Reallocation.validate() {
+			bad("reallocation", "%w", err)
+		}
+		if s.Mapping == MappingNone {
+			bad("reallocation", "with mapping none, under which all jobs are local, accepted: with mapping mct")
+		}
 	}
 	if s.Align == nil {
 		yes := true

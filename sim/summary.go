@@ -14,6 +14,22 @@ type Summary struct {
 	Schema string `json:"schema"`
 	Figures
 	Sites []SiteSummary `json:"sites"`
+	// Reallocation is nil without rounds.
+	Reallocation *ReallocationFigures `json:"reallocation,omitempty"`
+}
+
+// ReallocationFigures are those of all rounds of a run.
+type ReallocationFigures struct {
+	Algorithm string `json:"algorithm"`
+	Heuristic string `json:"heuristic"`
+	Rounds    int    `json:"rounds"`    // in which jobs waited
+	Moves     int    `json:"moves"`     // from site to site
+	Moved     int    `json:"moved"`     // jobs that were moved, once or more often
+	Held      int    `json:"held"`      // jobs taken out of the plans, over all rounds
+	Later     int    `json:"later"`     // jobs put back later than they were, over all rounds
+	Kept      int    `json:"kept"`      // jobs left in the plans because that had been too often, over all rounds
+	Questions int    `json:"questions"` // to one site each
+	Estimates int64  `json:"estimates"` // jobs asked about
 }
 
 // SiteSummary is the part of one site.

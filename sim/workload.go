@@ -15,6 +15,7 @@ type Job struct {
 	Walltime batch.Duration // at least a second
 	Width    int32
 	Home     int32 // index of the site whose trace it comes from
+	Local    bool  // a local user's: it stays there, whoever maps the others
 }
 
 // Workload is what is submitted to a simulated machine, in order of submission.

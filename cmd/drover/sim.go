@@ -117,6 +117,11 @@ func printSummary(w io.Writer, s *sim.Summary) error {
 		add("all", "", &s.Figures)
 	}
 	t.Render()
+	if r := s.Reallocation; r != nil {
+		_, err := fmt.Fprintf(w, "reallocation (%s, %s): %d rounds, %d moves of %d jobs, %d estimates in %d questions, put back later %d times, kept %d times\n",
+			r.Algorithm, r.Heuristic, r.Rounds, r.Moves, r.Moved, r.Estimates, r.Questions, r.Later, r.Kept)
+		return err
+	}
 	return nil
 }
 

@@ -1,0 +1,274 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/reallocation"
+	"github.com/seed-9b8f70bb/drover/server/site"
+)
+
+// rounds reallocates the waiting jobs of a grid, at the multiples of a period, when
+// all else of that instant has happened. A nil one does nothing.
+//
+// A round takes no time here, and no message is lost: the protocol by which a
+// live grid moves a job is simulated in sim/faults. What is left of a move, or of
+// a hold and the place after it, is a cancellation at the one site and a submission
+// at the other, or the same, under the same ID: the job comes last in the plan and
+// is tuned anew. That is what is done, by the sites' cores.
+type rounds struct {
+	config  reallocation.Config
+	grid    *Grid
+	now     batch.Time
+	next    batch.Time
+	jobs    *gridRun
+	waiting []int32 // in order of submission; some of them have started since
+	// By job of the workload.
+	requests []*site.Request
+	past     []reallocation.Past
+
+	sum reallocation.Record
+	n   int
+
+	// Scratch of a round.
+	seen      []reallocation.Job
+	questions []site.Question
+	answers   []site.Answer
+	asks      []batch.Ask
+	estimates []batch.Estimate
+}
+
+func newRounds(g *Grid, c reallocation.Config) *rounds { return &rounds{config: c, grid: g} }
+
+// begin prepares for a run.
+func (o *rounds) begin(r *gridRun) {
+	if o == nil {
+		return
+	}
+	n := len(r.jobs)
+	o.jobs, o.next = r, 0
+	r.handles, o.requests, o.past = make([]batch.Handle, n), make([]*site.Request, n), make([]reallocation.Past, n)
+}
+
+// note takes in a job that a site has accepted.
+func (o *rounds) note(i int, request *site.Request) {
+	if o != nil {
+		o.requests[i] = request
+		o.waiting = append(o.waiting, int32(i))
+	}
+}
+
+// due returns when the grid next has something to do, which without rounds is at
+// now. Where nothing waits rounds are left out.
+func (o *rounds) due(now batch.Time) batch.Time {
+	if o == nil {
+		return now
+	}
+	o.sift()
+	if len(o.waiting) == 0 {
+		o.next = max(o.next, after(now, o.config.Period))
+	}
+	return min(now, o.next)
+}
+
+// sift drops the jobs that have started.
+func (o *rounds) sift() {
+	kept := o.waiting[:0]
+	for _, i := range o.waiting {
+		if o.jobs.outcomes[i].Start == batch.Never {
+			kept = append(kept, i)
+		} else {
+			o.requests[i] = nil
+		}
+	}
+	o.waiting = kept
+}
+
+// run makes the round that is due, if one is.
+func (o *rounds) run(ctx context.Context, now batch.Time) error {
+	if o == nil || now != o.next {
+		return nil
+	}
+	o.next = after(now+1, o.config.Period)
+	if o.sift(); len(o.waiting) == 0 {
+		return nil
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	o.now = now
+	o.n++
+	o.view()
+	round := reallocation.NewRound(o.config, len(o.grid.sites), o.seen, nil)
+	for step := range round.Steps() {
+		if err := o.carryOut(step); err != nil {
+			return err
+		}
+	}
+	r := round.Record()
+	o.sum.Moves += r.Moves
+	o.sum.Held += r.Held
+	o.sum.Kept += r.Kept
+	o.sum.Later += r.Later
+	o.sum.Questions += r.Questions
+	o.sum.Estimates += r.Estimates
+	return nil
+}
+
+// view fills seen. Whether a site promises is asked about one job that waits there.
+func (o *rounds) view() {
+	o.seen = o.seen[:0]
+	promises := make([]int8, len(o.grid.sites)) // 0: not asked yet
+	for _, i := range o.waiting {
+		s := o.site(i)
+		job := reallocation.Job{Site: int(s.index), Width: o.jobs.outcomes[i].Width, Past: o.past[i]}
+		if promises[s.index] == 0 {
+			promises[s.index] = -1
+			o.estimate(s, []int32{i})
+			if o.estimates[0].Kind == batch.Promised {
+				promises[s.index] = 1
+			}
+		}
+		if promises[s.index] > 0 {
+			job.Walltime = o.jobs.outcomes[i].Walltime
+		}
+		o.seen = append(o.seen, job)
+	}
+}
+
+func (o *rounds) site(i int32) *gridSite { return o.grid.sites[o.jobs.outcomes[i].Site] }
+
+// estimate asks a site about jobs that wait there, into o.estimates.
+func (o *rounds) estimate(s *gridSite, jobs []int32) {
+	o.asks = o.asks[:0]
+	for _, i := range jobs {
+		spec := s.handles.specs[o.jobs.handles[i]]
+		o.asks = append(o.asks, batch.Ask{Job: spec, Shapes: []batch.Shape{spec.Shape}})
+	}
+	for len(o.estimates) < len(jobs) {
+		o.estimates = append(o.estimates, batch.Estimate{})
+	}
+	s.Estimate(o.now, o.asks, o.estimates[:len(jobs)])
+}
+
+func (o *rounds) carryOut(step *reallocation.Step) error {
+	switch step.Kind {
+	case reallocation.Ask:
+		for k := range step.Questions {
+			if q := &step.Questions[k]; q.Standing {
+				o.standing(q)
+			} else {
+				o.ask(q)
+			}
+		}
+	case reallocation.Hold:
+		for _, j := range step.Jobs {
+			o.withdraw(o.waiting[j])
+		}
+		for _, s := range o.grid.sites {
+			s.settle()
+		}
+	case reallocation.Move:
+		i := o.waiting[step.Job]
+		o.withdraw(i)
+		o.grid.sites[step.From].settle()
+		return o.accept(i, step)
+	case reallocation.Put:
+		return o.accept(o.waiting[step.Job], step)
+	}
+	return nil
+}
+
+// standing answers about jobs where they wait.
+func (o *rounds) standing(q *reallocation.Question) {
+	s := o.grid.sites[q.Site]
+	var jobs []int32
+	var at []int
+	for k, j := range q.Jobs {
+		q.Completions[k] = batch.Forever
+		if i := o.waiting[j]; o.jobs.outcomes[i].Start == batch.Never {
+			jobs, at = append(jobs, i), append(at, k)
+		}
+	}
+	if len(jobs) == 0 {
+		return
+	}
+	o.estimate(s, jobs)
+	for n, i := range jobs {
+		q.Completions[at[n]] = o.estimates[n].End(0, o.jobs.outcomes[i].Walltime).Sub(o.now)
+	}
+}
+
+// ask answers about jobs as if they were submitted.
+func (o *rounds) ask(q *reallocation.Question) {
+	s := o.grid.sites[q.Site]
+	o.questions = o.questions[:0]
+	for k, j := range q.Jobs {
+		question := site.Question{Request: o.requests[o.waiting[j]]}
+		if q.After[k] > 0 {
+			question.From = o.now.Add(q.After[k])
+		}
+		o.questions = append(o.questions, question)
+	}
+	for len(o.answers) < len(q.Jobs) {
+		o.answers = append(o.answers, site.Answer{})
+	}
+	s.core.Quotes(o.now, o.questions, o.answers[:len(q.Jobs)], s)
+	for k := range q.Jobs {
+		q.Completions[k] = o.answers[k].Quote.Completion
+		if o.answers[k].Err != nil {
+			q.Completions[k] = batch.Forever
+		}
+	}
+}
+
+// withdraw takes a waiting job out of its site.
+func (o *rounds) withdraw(i int32) {
+	s, h := o.site(i), o.jobs.handles[i]
+	key := s.keys[h]
+	must(s.core.Cancel(o.now, key.Job))
+	s.core.Claimed(o.now, key, true) // it waits, so nothing has launched it
+	if err := s.core.Forget(key.Job); err != nil {
+		panic(err)
+	}
+	s.core.Take(o.now, &s.effects)
+	s.engine.Advance(o.now)
+	s.engine.Apply(&batch.Event{Kind: batch.Cancel, Job: h})
+	s.keys[h] = batch.Key{}
+	s.handles.release(h)
+	s.pending = true
+}
+
+// accept submits a job to the site of a step.
+func (o *rounds) accept(i int32, step *reallocation.Step) error {
+	s := o.grid.sites[step.To]
+	id := batch.JobID(strconv.Itoa(int(i)))
+	accepted, err := s.core.Submit(o.now, site.Submission{ID: id, Request: o.requests[i]}, s)
+	if err != nil {
+		return fmt.Errorf("site %s took back its quote for job %s: %w", s.name, id, err)
+	}
+	s.enqueue(o.now, int(i), accepted.Shape, accepted.Key())
+	s.core.Take(o.now, &s.effects)
+	s.settle()
+	o.past[i] = step.Past
+	return nil
+}
+
+// figures returns those of all rounds; nil without any.
+func (o *rounds) figures() *ReallocationFigures {
+	if o == nil {
+		return nil
+	}
+	f := &ReallocationFigures{
+		Algorithm: o.config.Algorithm.String(), Heuristic: o.config.Heuristic.String(), Rounds: o.n, Moves: o.sum.Moves,
+		Held: o.sum.Held, Later: o.sum.Later, Kept: o.sum.Kept, Questions: o.sum.Questions, Estimates: o.sum.Estimates,
+	}
+	for i := range o.past {
+		if o.past[i].Moves > 0 {
+			f.Moved++
+		}
+	}
+	return f
+}
