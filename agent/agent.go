@@ -60,8 +60,9 @@ type Agent struct {
 
 	mu     sync.Mutex
 	view   mapping.View
-	peers  map[string]*peer // by site
-	joined int              // servers in the group, described or not
+	peers  map[string]*peer      // by site
+	left   map[string]batch.Time // sites that have left in good order, and when
+	joined int                   // servers in the group, described or not
 	jobs   *mapping.Jobs
 	drain  *mapping.Drain
 }
@@ -102,7 +103,7 @@ func newAgent(cfg Config, log hclog.Logger, group membership) *Agent {
 		cfg: cfg, log: log, links: cfg.Network.links(), began: time.Now(), group: group,
 		transport: rpcface.Transport(cfg.Patience),
 		draining:  make(chan struct{}, 1),
-		peers:     make(map[string]*peer),
+		peers:     make(map[string]*peer), left: make(map[string]batch.Time),
 		jobs: mapping.NewJobs(mapping.JobsLimits{
 			Active: cfg.Remember, Gone: goneRemembered, GoneFor: goneFor,
 		}),

@@ -66,7 +66,7 @@ func (a *Agent) choose(ctx context.Context, patience time.Duration, q inquiry) (
 		}
 	}
 	if c.decision.Ranked == 0 {
-		return nil, nobody(q.service, c.sites, c.results)
+		return nil, nobody(q.service, c.sites, c.results, a.silent(q.service))
 	}
 	return c, nil
 }
@@ -88,14 +88,8 @@ func (a *Agent) candidates(c *choice, service, without string) ([]*peer, error) 
 			Hint:    "drover services shows which site offers what",
 		}
 	}
-	var ready bool
-	var lost []string
-	for _, s := range a.view.Sites(nil) {
-		ready = ready || !s.Lost
-		if s.Lost && s.Offers(service) {
-			lost = append(lost, s.Name)
-		}
-	}
+	ready := slices.ContainsFunc(a.view.Sites(nil), func(s *mapping.Site) bool { return !s.Lost })
+	lost := a.offeredInSilence(service)
 	switch {
 	case len(lost) > 0:
 		return nil, &problem{
@@ -111,4 +105,22 @@ func (a *Agent) candidates(c *choice, service, without string) ([]*peer, error) 
 		Reason: rpcface.UnknownService, Field: "request.service", Accepted: accepted,
 		Message: fmt.Sprintf("no site offers %q", service), Hint: "drover services lists what there is",
 	}
+}
+
+// silent returns the names of the sites that offer a service and do not answer.
+func (a *Agent) silent(service string) []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.offeredInSilence(service)
+}
+
+// offeredInSilence is silent for callers that hold a.mu.
+func (a *Agent) offeredInSilence(service string) []string {
+	var names []string
+	for _, s := range a.view.Sites(nil) {
+		if s.Lost && s.Offers(service) {
+			names = append(names, s.Name)
+		}
+	}
+	return names
 }

@@ -3,11 +3,14 @@ package agent
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
 
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
+	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/gossip"
 )
 
@@ -110,6 +113,7 @@ func (a *Agent) describe(ctx context.Context, m gossip.Member) *peer {
 	services := p.services()
 	a.view.Put(mapping.Site{Name: m.Name, Address: m.URL, Services: services, Heard: a.now(), Load: load})
 	a.peers[m.Name] = p
+	delete(a.left, m.Name)
 	a.log.Info("site is known", "site", m.Name, "url", m.URL, "services", len(services))
 	return p
 }
@@ -135,4 +139,17 @@ func (a *Agent) forget(name string) {
 	a.drain.Stop(name)
 	a.view.Remove(name)
 	delete(a.peers, name)
+	a.left[name] = a.now()
+}
+
+// leftFor is how long a site that has left may be the one that has a job which
+// nobody else knows: it was stopped to be started again.
+const leftFor = batch.Hour
+
+// lately returns the sites that have left a while ago, by name.
+func (a *Agent) lately() []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	maps.DeleteFunc(a.left, func(_ string, at batch.Time) bool { return a.now().Sub(at) > leftFor })
+	return slices.Sorted(maps.Keys(a.left))
 }

@@ -60,15 +60,22 @@ func noSites(joined int) *problem {
 	return p
 }
 
+// ofTheSite are the reasons for which another site may take what one refuses.
+var ofTheSite = map[rpcface.Reason]bool{"too-wide": true, "too-late": true, "no-memory": true, "cannot-run": true}
+
 // nobody says why no candidate gave an estimate. If all refused, and for the
-// same reason, it is that reason: the request is at fault and not the grid.
-func nobody(service string, sites []*mapping.Site, results []result[mapping.Answer]) *problem {
+// same reason, it is that reason: the request is at fault and not the grid. It is
+// not if one of the silent sites, which offer the service too, might take it.
+func nobody(service string, sites []*mapping.Site, results []result[mapping.Answer], silent []string) *problem {
 	first := results[0].problem
-	same := true
+	same := len(silent) == 0 || !ofTheSite[first.Reason]
 	var all []string
 	for i, r := range results {
 		same = same && r.missing == mapping.Refused && r.problem.Reason == first.Reason
 		all = append(all, fmt.Sprintf("%s: %v", sites[i].Name, r.problem))
+	}
+	for _, name := range silent {
+		all = append(all, name+": does not answer")
 	}
 	if !same {
 		return &problem{

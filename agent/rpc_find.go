@@ -100,6 +100,13 @@ func (a *Agent) locate(ctx context.Context, id string) (*located, error) {
 			Hint:    "the job may be at a site that is silent; try again",
 		}
 	}
+	if left := a.lately(); len(left) > 0 {
+		return nil, &problem{
+			Reason: rpcface.Unreachable, Retryable: true,
+			Message: fmt.Sprintf("nobody who answers has job %q; sites that were stopped may: %s", id, strings.Join(left, ", ")),
+			Hint:    "try again when they are back",
+		}
+	}
 	return nil, &problem{
 		Reason: rpcface.UnknownJob, Field: "job_id", Message: fmt.Sprintf("no site has job %q", id),
 		Hint: "drover queue lists the jobs that there are",

@@ -29,8 +29,11 @@ func (s *Server) cancel(ctx context.Context, name string) (record, error) {
 // settleMove ends a move by an operator's word.
 func (s *Server) settleMove(ctx context.Context, name string, epoch uint32, settlement site.Settlement, reason string) (record, error) {
 	return s.change(ctx, name, func() (site.Job, error) {
-		s.log.Warn("an operator settles a move", "job", name, "epoch", epoch, "settlement", settlement, "reason", reason)
-		return s.core.Settle(s.now(), batch.JobID(name), epoch, settlement, reason)
+		j, err := s.core.Settle(s.now(), batch.JobID(name), epoch, settlement, reason)
+		if err == nil {
+			s.log.Warn("an operator has settled a move", "job", name, "epoch", epoch, "as", settlement, "reason", reason)
+		}
+		return j, err
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
@@ -176,7 +177,7 @@ func (c *queueCmd) Run(a *app) error {
 	for _, j := range list.Jobs {
 		end := j.Ended
 		if end.IsZero() && j.EstimateKind != "" {
-			end = j.Submitted.Add(j.EstimatedCompletion)
+			end = expectedEnd(j)
 		}
 		t.AppendRow(table.Row{
 			j.ID, j.Service, j.Owner, j.Site, stateOf(j), j.Shape.Width, clock(j.Submitted), clock(j.Started), clock(end), noteOf(j),
@@ -185,6 +186,15 @@ func (c *queueCmd) Run(a *app) error {
 	t.Render()
 	silent(a, list.Missing, "its jobs are not listed, or as they were last heard of")
 	return nil
+}
+
+// expectedEnd is when a job that has not ended should have: by its walltime once
+// it runs, by the estimate at its submission before.
+func expectedEnd(j *client.Job) time.Time {
+	if !j.Started.IsZero() {
+		return j.Started.Add(j.Shape.Walltime)
+	}
+	return j.Submitted.Add(j.EstimatedCompletion)
 }
 
 type logsCmd struct {

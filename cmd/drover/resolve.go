@@ -88,6 +88,9 @@ func (c *resolveCmd) explain(a *app, grid *client.Client, as client.SettleAs) er
 			known = fmt.Sprintf(", as heard %s ago", span(job.UnknownFor))
 		}
 		say("the job:     %s at %s, epoch %d%s", job.State, job.Site, job.Epoch, known)
+		if job.Site == c.At && job.UnknownFor == 0 && (job.State != client.Incoming || job.Epoch != c.Epoch || as == client.SettleTakeBack) {
+			say("it would be refused: %s", c.misfit(job, as))
+		}
 	} else {
 		say("the job:     %v", err)
 	}
@@ -95,4 +98,17 @@ func (c *resolveCmd) explain(a *app, grid *client.Client, as client.SettleAs) er
 	say("it risks:    %s", text.risks)
 	say("before:      %s\n", text.look)
 	return &usageError{message: "nothing was done", hint: "the same with --yes does it"}
+}
+
+// misfit says why a site that has the job would refuse a declaration.
+func (c *resolveCmd) misfit(job *client.Job, as client.SettleAs) string {
+	switch {
+	case job.State == client.Moving || job.State == client.Yielding:
+		return "the job is still at its source, which ends the move by itself; drover cancel works, too"
+	case as == client.SettleTakeBack:
+		return fmt.Sprintf("a job is taken back by a site that it has left, and it is %s there", job.State)
+	case job.State != client.Incoming:
+		return fmt.Sprintf("no move to be settled: the job is %s there", job.State)
+	}
+	return fmt.Sprintf("the move to be settled has epoch %d", job.Epoch)
 }

@@ -21,6 +21,13 @@ func (c *whyCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	if j.UnknownFor > 0 {
+		return &client.Error{
+			Reason: "unreachable", Retryable: true,
+			Message: fmt.Sprintf("site %s, which has the record of job %s, has not answered for %s", j.Site, j.ID, span(j.UnknownFor)),
+			Hint:    "try again when it is back",
+		}
+	}
 	if a.flags.JSON {
 		return writeJSON(a.stdout, decisionViewOf(d, j))
 	}

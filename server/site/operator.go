@@ -33,6 +33,19 @@ const (
 	SettleTakeBack             // at the source: the target is lost
 )
 
+// String returns the settlement as operators write it.
+func (s Settlement) String() string {
+	switch s {
+	case SettleCommitted:
+		return "committed"
+	case SettleAborted:
+		return "aborted"
+	case SettleTakeBack:
+		return "take-back"
+	}
+	return "unspecified"
+}
+
 // settled begins the reason of what an operator has declared.
 const settled = "settled by an operator: "
 

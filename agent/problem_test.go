@@ -1,0 +1,37 @@
+package agent
+
+import (
+	"testing"
+
+	"github.com/seed-9b8f70bb/drover/agent/mapping"
+	"github.com/seed-9b8f70bb/drover/rpcface"
+)
+
+func TestARefusalIsDefiniteOnlyIfNoSilentSiteCouldTakeTheRequest(t *testing.T) {
+	refused := func(r rpcface.Reason) result[mapping.Answer] {
+		return result[mapping.Answer]{missing: mapping.Refused, problem: &problem{Reason: r, Message: "no"}}
+	}
+	for name, c := range map[string]struct {
+		reason rpcface.Reason
+		silent []string
+		want   rpcface.Reason
+	}{
+		"too wide for all there are":           {"too-wide", nil, "too-wide"},
+		"too wide for those that answer":       {"too-wide", []string{"lyon"}, rpcface.NoCandidate},
+		"a wrong argument is wrong everywhere": {"wrong-type", []string{"lyon"}, "wrong-type"},
+	} {
+		p := nobody("lu", []*mapping.Site{{Name: "nancy"}}, []result[mapping.Answer]{refused(c.reason)}, c.silent)
+		if p.Reason != c.want || p.Retryable != (c.want == rpcface.NoCandidate) {
+			t.Errorf("%s: %+v", name, p)
+		}
+	}
+}
+
+func TestASiteThatHasLeftIsRememberedForAWhile(t *testing.T) {
+	a := newAgent(Default(), nil, nil)
+	a.left["nancy"] = a.now()
+	a.left["lyon"] = a.now().Add(-2 * leftFor)
+	if got := a.lately(); len(got) != 1 || got[0] != "nancy" {
+		t.Error(got)
+	}
+}
