@@ -1,6 +1,10 @@
 package reallocation
 
-import "github.com/seed-9b8f70bb/drover/batch"
+import (
+	"slices"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
 
 // estimates is what sites have said, with the version of the plan from which each
 // answer was made. An answer of the present version is exact; an older one is a
@@ -119,33 +123,36 @@ func (r *Round) mayLeave(j int) bool {
 	return (c.MostMoves == 0 || r.jobs[j].Past.Moves < c.MostMoves) && (c.MostMovesRound == 0 || r.record.Moves < c.MostMovesRound)
 }
 
-// query adds a question about a job to the step that is being made.
+// query adds a question about a job to the step that is being made. To its own site
+// it is about the job as it stands, while standing is set.
 func (r *Round) query(j, s int) {
-	q := &r.asked[s]
+	own := r.jobs[j].Site
+	k := 2 * s
+	if r.standing && own == s {
+		k++
+	}
+	q := &r.asked[k]
 	if len(q.Jobs) == 0 {
-		r.open = append(r.open, s)
+		q.Site, q.Standing = s, k%2 == 1
+		r.open = append(r.open, k)
 	}
 	var after batch.Duration
-	if own := r.jobs[j].Site; own != s && r.transfer != nil {
+	if own != s && r.transfer != nil {
 		after, _ = r.transfer(j, own, s)
 	}
 	q.Jobs, q.After = append(q.Jobs, j), append(q.After, after)
 }
 
-// ask yields the questions that have been added. Those to a job's own site are
-// about it as it stands, if standing is set, which answers are then of.
+// ask yields the questions that have been added, if there are any.
 func (r *Round) ask() bool {
 	if len(r.open) == 0 {
 		return true
 	}
 	r.questions = r.questions[:0]
-	for _, s := range r.open {
-		q := &r.asked[s]
-		if r.standing {
-			r.splitStanding(s, q)
-			continue
-		}
-		r.questions = append(r.questions, r.question(s, false, q.Jobs, q.After))
+	for _, k := range r.open {
+		q := &r.asked[k]
+		q.Completions = slices.Grow(q.Completions[:0], len(q.Jobs))[:len(q.Jobs)]
+		r.questions = append(r.questions, *q)
 	}
 	ok := r.do(Step{Kind: Ask, Questions: r.questions})
 	for i := range r.questions {
@@ -156,44 +163,11 @@ func (r *Round) ask() bool {
 			r.est.set(j, q.Site, min(max(q.Completions[k], 0), batch.Forever))
 		}
 	}
-	for _, s := range r.open {
-		r.asked[s].Jobs, r.asked[s].After = r.asked[s].Jobs[:0], r.asked[s].After[:0]
+	for _, k := range r.open {
+		r.asked[k].Jobs, r.asked[k].After = r.asked[k].Jobs[:0], r.asked[k].After[:0]
 	}
 	r.open = r.open[:0]
 	return ok
-}
-
-// splitStanding makes two questions of one: about the site's own jobs, and others.
-func (r *Round) splitStanding(s int, q *Question) {
-	var own, others []int
-	var none, after []batch.Duration
-	for i, j := range q.Jobs {
-		if r.jobs[j].Site == s {
-			own, none = append(own, j), append(none, 0)
-		} else {
-			others, after = append(others, j), append(after, q.After[i])
-		}
-	}
-	if len(own) > 0 {
-		r.questions = append(r.questions, r.question(s, true, own, none))
-	}
-	if len(others) > 0 {
-		r.questions = append(r.questions, r.question(s, false, others, after))
-	}
-}
-
-func (r *Round) question(s int, standing bool, jobs []int, after []batch.Duration) Question {
-	q := Question{Site: s, Standing: standing, Jobs: jobs, After: after}
-	buf := &r.answers[s]
-	if standing || cap(*buf) < len(jobs) {
-		q.Completions = make([]batch.Duration, len(jobs))
-		if !standing {
-			*buf = q.Completions
-		}
-		return q
-	}
-	q.Completions = (*buf)[:len(jobs)]
-	return q
 }
 
 // best returns where a job is completed first, exactly, asking as often as that

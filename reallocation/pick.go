@@ -60,6 +60,9 @@ func (l *lazy) revise(f func(int) bool) {
 }
 
 func (l *lazy) order() {
+	if len(l.revised) == 0 {
+		return
+	}
 	for _, i := range l.revised {
 		l.heap[i].key = l.key(l.heap[i].job)
 	}

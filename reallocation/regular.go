@@ -132,10 +132,6 @@ func (r *Round) moved(p picker, gone int, present batch.Duration, to int) bool {
 		}
 		return changed
 	})
-	if len(r.open) == 0 {
-		p.order()
-		return true
-	}
 	if !r.ask() {
 		return false
 	}

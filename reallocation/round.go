@@ -26,9 +26,8 @@ type Round struct {
 	yield     func(*Step) bool
 	step      Step
 	questions []Question
-	asked     []Question // by site, being made
-	open      []int      // sites of asked
-	answers   [][]batch.Duration
+	asked     []Question // being made: of each site, and of each site about what stands there
+	open      []int      // which of asked have jobs
 }
 
 // NewRound makes a round over the jobs that wait at so many sites, in order of
@@ -36,7 +35,7 @@ type Round struct {
 func NewRound(c Config, sites int, jobs []Job, transfer Transfer) *Round {
 	return &Round{
 		config: c, sites: sites, jobs: jobs, transfer: transfer, est: newEstimates(len(jobs), sites),
-		present: make([]batch.Duration, len(jobs)), asked: make([]Question, sites), answers: make([][]batch.Duration, sites),
+		present: make([]batch.Duration, len(jobs)), asked: make([]Question, 2*sites),
 		record: Record{Jobs: len(jobs)},
 	}
 }
