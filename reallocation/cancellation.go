@@ -97,11 +97,13 @@ func (r *Round) put(j int) bool {
 	if later {
 		past.Later++
 	}
-	ok = r.do(Step{Kind: Put, Job: j, From: own, To: to, Gain: r.present[j] - ect, Past: past})
+	if !r.do(Step{Kind: Put, Job: j, From: own, To: to, Gain: r.present[j] - ect, Past: past}) {
+		return false
+	}
 	if r.step.Failed {
 		r.record.Failed++
 		r.est.emptier(to)
-		return ok
+		return true
 	}
 	r.est.fuller(to)
 	if later {
@@ -111,5 +113,5 @@ func (r *Round) put(j int) bool {
 		r.record.Moves++
 		r.record.Gain += r.present[j] - ect
 	}
-	return ok
+	return true
 }

@@ -69,18 +69,18 @@ func (r *Round) consider(j int, p picker) bool {
 	}
 	past := r.jobs[j].Past
 	past.Moves++
-	ok = r.do(Step{Kind: Move, Job: j, From: own, To: to, Gain: gain, Past: past})
-	if r.step.Failed {
+	switch {
+	case !r.do(Step{Kind: Move, Job: j, From: own, To: to, Gain: gain, Past: past}):
+		return false
+	case r.step.Failed: // nobody knows what was done
 		r.record.Failed++
 		r.est.emptier(own)
 		r.est.emptier(to)
-	} else {
+	default:
 		r.record.Moves++
 		r.record.Gain += gain
 	}
 	switch {
-	case !ok:
-		return false
 	case p != nil:
 		return r.moved(p, j, present, to)
 	case !r.step.Failed:
