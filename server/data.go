@@ -123,6 +123,19 @@ func (d *dataDir) stream(id batch.JobID, name string) string { return filepath.J
 // attempts returns the directory of the files that decide about a job's attempts.
 func (d *dataDir) attempts(id batch.JobID) string { return filepath.Join(d.job(id), "attempts") }
 
+// make makes a job's directory, durably, unless it is there: a claim in it must
+// outlive a power failure.
+func (d *dataDir) make(id batch.JobID) error {
+	err := os.Mkdir(d.job(id), 0o700)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("job directory: %w", err)
+	}
+	return d.sync()
+}
+
 // stage makes a directory that is to become a job's.
 func (d *dataDir) stage() (string, error) {
 	dir, err := os.MkdirTemp(d.jobs(), ".new-*")

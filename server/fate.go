@@ -30,12 +30,17 @@ func (s *Server) claimed(ctx context.Context, key batch.Key) (won bool, st super
 	if err := os.MkdirAll(s.data.job(key.Job), 0o700); err != nil {
 		return false, st, nil, fmt.Errorf("job directory: %w", err)
 	}
-	dir := s.data.attempts(key.Job)
-	won, _, err = journal.Claim(dir, journal.Name(key.Epoch, key.Attempt), journal.Claimer{Kind: journal.Server}, time.Now())
+	won, _, err = journal.Claim(s.data.attempts(key.Job), journal.Name(key.Epoch, key.Attempt), journal.Claimer{Kind: journal.Server}, time.Now())
 	if won || err != nil {
 		return won, st, nil, err
 	}
-	st, process, err := s.keeper.Attach(ctx, key, dir)
+	return s.attach(ctx, key)
+}
+
+// attach is claimed without a claim: won says that nothing has come of the attempt
+// as far as its file and the supervisor know.
+func (s *Server) attach(ctx context.Context, key batch.Key) (won bool, st supervisor.Status, p exec.Process, err error) {
+	st, process, err := s.keeper.Attach(ctx, key, s.data.attempts(key.Job))
 	if err != nil {
 		return false, st, nil, err
 	}
@@ -47,9 +52,15 @@ func (s *Server) claimed(ctx context.Context, key batch.Key) (won bool, st super
 }
 
 // fate competes for the claim of a job's attempt, in the words of a core that
-// recovers; called where the core is.
+// recovers; called where the core is. There is no claim to compete for where the
+// attempt is known to have run: its file may be gone, with a job that removes its
+// own directory, and the supervisor may still have it.
 func (s *Server) fate(ctx context.Context, j *site.Job) (site.Fate, exec.Process, error) {
-	won, st, process, err := s.claimed(ctx, j.Key())
+	find := s.claimed
+	if j.Started != batch.Never {
+		find = s.attach
+	}
+	won, st, process, err := find(ctx, j.Key())
 	if won || err != nil {
 		return site.Fate{Won: won}, nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"time"
@@ -50,7 +49,7 @@ func (s *Server) launch(spec exec.Spec) (*supervisor.Process, error) {
 		return nil, fmt.Errorf("%w: %w", exec.ErrNeverRan, err)
 	}
 	var p *supervisor.Process
-	if err = os.MkdirAll(s.data.job(id), 0o700); err != nil {
+	if err = s.data.make(id); err != nil {
 		s.log.Error("a job's directory", "job", id, "error", err)
 		err = fmt.Errorf("%w: the server could not make its directory", exec.ErrNeverRan)
 	} else {

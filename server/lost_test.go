@@ -110,6 +110,38 @@ func TestJobsThatARebootEndedAreLostOrRunAgain(t *testing.T) {
 	}
 }
 
+func TestAJobThatRemovesWhatDecidedAboutItsLaunchDoesNotRunTwice(t *testing.T) {
+	for name, c := range map[string]struct {
+		kill func(*processSite)
+		why  string // of its end
+	}{
+		"while its supervisor has it": {func(p *processSite) { p.kill() }, "exit status"},
+		"when nobody has it":          {func(p *processSite) { p.kill(); p.killSupervisors() }, "lost"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := newGround(t)
+			p := newProcessSite(t, "lyon", "")
+			p.run()
+			id := p.submit(newID(t), g.request("once", 1, true, 1)).GetId()
+			p.ready(id)
+			c.kill(p)
+			if err := os.RemoveAll(filepath.Join(p.dir, "jobs", id, "attempts")); err != nil {
+				t.Fatal(err)
+			}
+			p.run()
+			g.open()
+			if j := untilJob(t, p.client, id, final); j.GetState() != failed || !strings.Contains(j.GetOutcome().GetReason(), c.why) || j.GetAttempt() != 1 {
+				t.Errorf("%v", j)
+			}
+			_, _, pids := g.lines(t)
+			await(t, pids[id])
+			if lines, _, _ := g.lines(t); lines[id] != 1 {
+				t.Errorf("it has run %d times", lines[id])
+			}
+		})
+	}
+}
+
 func TestAServerWhoseNodesARunningJobNeedsIsNotStarted(t *testing.T) {
 	g := newGround(t)
 	p := newProcessSite(t, "lyon", "nodes: [{count: 2, processors: 2}]")

@@ -80,8 +80,11 @@ func (s *Site) settleAttempt(now batch.Time, j *Job, f *Fate) {
 	found := &f.Found
 	over := found.Phase == batch.PhaseEnded
 	if f.Won || over && found.Outcome.End == batch.EndNeverRan {
-		switch j.State {
-		case Yielding, Cancelling:
+		switch {
+		case j.Started != batch.Never:
+			// It is known to have run: what would say how it ended is gone.
+			_, _ = s.Ended(now, j.Key(), batch.Outcome{End: batch.EndLost, Reason: "lost: nothing is left of its launch"}, nil)
+		case j.State == Yielding, j.State == Cancelling:
 			s.change(j, func() { j.busy = false })
 			s.Claimed(now, j.Key(), true)
 		default:

@@ -105,6 +105,7 @@ func TestARestartTakesUpEveryState(t *testing.T) {
 		{Starting, "never ran", Waiting, "submit", "", nil, 2, 0, 0},
 		{Starting, "lost", Failed, "", "", nil, 1, 1, 8},
 		{Starting, "unlaunched", Failed, "", "", nil, 1, 0, 8},
+		{Running, "won", Failed, "", "", nil, 1, 1, 9},
 		{Running, "runs", Running, "", "", nil, 1, 1, 0},
 		{Running, "done", Done, "", "", nil, 1, 1, 8},
 		{Running, "cancelled", Cancelled, "", "", nil, 1, 1, 8},
