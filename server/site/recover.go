@@ -8,7 +8,7 @@ import (
 )
 
 // Fate is what became of an attempt while the server was away. A recovering
-// server competes for the claim of each of them.
+// server competes for the claim of each of them, but for those known to have run.
 type Fate struct {
 	// Won: the claim is the server's, or nothing ran under it and never will.
 	Won bool
