@@ -37,6 +37,8 @@ var layout = map[string][]string{
 	"services/...": {"services/..."},
 	"process":      {},
 
+	"internal/freeport": {}, // for tests
+
 	"supervisor/journal": {"process"},
 	"supervisor":         {"supervisor/journal", "process", "batch", "batch/exec", "proto/..."},
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/gossip"
+	"github.com/seed-9b8f70bb/drover/internal/freeport"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
 )
@@ -59,7 +60,7 @@ func TestAnAgentStartedAnewKnowsTheGridAndItsJobsAgain(t *testing.T) {
 		"with a living seed": func(living string) []string { return []string{living} },
 	} {
 		t.Run(name, func(t *testing.T) {
-			first := runAgent(t, "first", "127.0.0.1:0", "127.0.0.1:0")
+			first := runAgent(t, "first", freeport.Address(t), freeport.Address(t))
 			second := runAgent(t, "second", "127.0.0.1:0", "127.0.0.1:0", first.Seed())
 			var living string
 			for _, site := range []string{"lyon", "metz", "nancy"} {

@@ -13,6 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/hashicorp/go-hclog"
 	"go.uber.org/goleak"
+
+	"github.com/seed-9b8f70bb/drover/internal/freeport"
 )
 
 // memberlist does not wait for a probe under way when it shuts down.
@@ -23,8 +25,13 @@ func TestMain(m *testing.M) {
 // join starts a member on a free port of the loopback.
 func join(t *testing.T, role Role, name string, seeds ...string) *Group {
 	t.Helper()
+	return joinAt(t, "127.0.0.1:0", role, name, seeds...)
+}
+
+func joinAt(t *testing.T, bind string, role Role, name string, seeds ...string) *Group {
+	t.Helper()
 	g, err := Join(Config{
-		Name: name, Role: role, Bind: "127.0.0.1:0", URL: "http://" + name + ".example:1",
+		Name: name, Role: role, Bind: bind, URL: "http://" + name + ".example:1",
 		API: 1, Capabilities: []string{"promises"}, Seeds: seeds,
 	})
 	if err != nil {
@@ -94,8 +101,8 @@ func TestRolesHaveNamesOfTheirOwn(t *testing.T) {
 }
 
 func TestSeedMayStartLater(t *testing.T) {
-	first := join(t, Agent, "one")
-	addr := first.Addr()
+	addr := freeport.Address(t)
+	first := joinAt(t, addr, Agent, "one")
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -159,8 +166,8 @@ func TestSeedsAreAskedWhileSomebodyIsMissing(t *testing.T) {
 }
 
 func TestASeedThatLeftAndIsStartedAnewIsFound(t *testing.T) {
-	seed := join(t, Agent, "seed")
-	address := seed.Addr()
+	address := freeport.Address(t)
+	seed := joinAt(t, address, Agent, "seed")
 	lyon, nancy := join(t, Server, "lyon", address), join(t, Server, "nancy", address)
 	eventually(t, lyon, "all", count(2))
 	eventually(t, nancy, "all", count(2))

@@ -16,6 +16,7 @@ import (
 	"connectrpc.com/connect"
 
 	"github.com/seed-9b8f70bb/drover/gossip"
+	"github.com/seed-9b8f70bb/drover/internal/freeport"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
@@ -67,7 +68,7 @@ func newGrid(t testing.TB, lines string) *grid {
 			t.Fatal(err)
 		}
 		g.urls[name] = "http://" + l.Addr().String()
-		more := fmt.Sprintf("url: http://%s\ngossip: {bind: %q, seeds: [%q]}", l.Addr(), freeAddress(t), seed.Addr())
+		more := fmt.Sprintf("url: http://%s\ngossip: {bind: %q, seeds: [%q]}", l.Addr(), freeport.Address(t), seed.Addr())
 		*p = newProcessSite(t, name, lines+"\n"+more)
 		g.tap(*p, l)
 		(*p).run()

@@ -7,6 +7,7 @@ import (
 
 	"connectrpc.com/connect"
 
+	"github.com/seed-9b8f70bb/drover/internal/freeport"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
@@ -164,7 +165,7 @@ func (g *grid) aborted(req *droverv1.MoveJobRequest, why string) {
 func TestServicesThatTheTargetDoesNotHaveOrCannotRunStay(t *testing.T) {
 	g := newGrid(t, "")
 	g.target.stop()
-	g.target.write("nodes: [{count: 1, processors: 2}]\ngossip: {bind: " + freeAddress(t) + ", seeds: [" + g.seed + "]}\nurl: " + g.urls["nice"] +
+	g.target.write("nodes: [{count: 1, processors: 2}]\ngossip: {bind: " + freeport.Address(t) + ", seeds: [" + g.seed + "]}\nurl: " + g.urls["nice"] +
 		"\nservices:\n  inline:\n    - {name: fed, doc: Other., args: [{name: x, type: int}], command: [drover], model: {fixed: {width: 1, time: 1s}}}\n" +
 		"    - {name: once, doc: Other., args: [{name: ledger, type: string}, {name: gate, type: string}, {name: code, type: int}, {name: out, type: file-out}], command: [drover], model: {table: {1: 1s, 4: 1s}}}")
 	g.target.run()

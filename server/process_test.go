@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	osexec "os/exec"
@@ -342,18 +341,6 @@ func (p *processSite) whole(id string) {
 	if got, err := s.download(within(p.t), id, "out", 0); err != nil || string(got) != "out of "+id {
 		p.t.Errorf("job %s has written %q, %v", id, got, err)
 	}
-}
-
-// freeAddress returns a port of loopback that nobody has at the moment, for TCP
-// and UDP.
-func freeAddress(t testing.TB) string {
-	t.Helper()
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 const (

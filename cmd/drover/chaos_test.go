@@ -7,7 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,6 +18,7 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/internal/freeport"
 )
 
 var (
@@ -92,13 +92,15 @@ func newChaos(t *testing.T, r *rand.Rand) *chaos {
 		t: t, rand: r, program: program, dir: dir, lines: filepath.Join(dir, "lines"),
 		enough: make(chan struct{}), killed: make(map[string]int), moves: make(map[string]int),
 	}
-	ports := freePorts(t, 10)
-	address := func(i int) string { return "127.0.0.1:" + strconv.Itoa(ports[i]) }
-	seeds := fmt.Sprintf("[%q, %q]", address(1), address(3))
+	var addresses [10]string
+	for i := range addresses {
+		addresses[i] = freeport.Address(t)
+	}
+	seeds := fmt.Sprintf("[%q, %q]", addresses[1], addresses[3])
 	for i := range 2 {
 		name := "agent" + strconv.Itoa(i+1)
-		c.write(name, fmt.Sprintf("version: 1\nname: %s\nlisten: %s\ngossip: {bind: %s, seeds: %s}\n", name, address(2*i), address(2*i+1), seeds))
-		c.agents = append(c.agents, c.victim("agent", name, address(2*i)))
+		c.write(name, fmt.Sprintf("version: 1\nname: %s\nlisten: %s\ngossip: {bind: %s, seeds: %s}\n", name, addresses[2*i], addresses[2*i+1], seeds))
+		c.agents = append(c.agents, c.victim("agent", name, addresses[2*i]))
 	}
 	for i, policy := range []string{"fcfs", "easy", "cbf"} {
 		name := "site" + strconv.Itoa(i+1)
@@ -117,26 +119,12 @@ services:
       args: [{name: file, type: string}, {name: seconds, type: float}]
       command: [/bin/sh, -c, 'sleep "$1"; echo "$DROVER_JOB_ID" >> "$0"', "{file}", "{seconds}"]
       model: {fixed: {width: 1, time: 5s}}
-`, name, address(4+2*i), address(5+2*i), seeds, filepath.Join(dir, name), i+1, policy))
-		v := c.victim("server", name, address(4+2*i))
+`, name, addresses[4+2*i], addresses[5+2*i], seeds, filepath.Join(dir, name), i+1, policy))
+		v := c.victim("server", name, addresses[4+2*i])
 		v.dir = filepath.Join(dir, name)
 		c.servers = append(c.servers, v)
 	}
 	return c
-}
-
-// freePorts returns ports on loopback that nobody has right now.
-func freePorts(t *testing.T, n int) []int {
-	var ports []int
-	for range n {
-		l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close()
-		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
-	}
-	return ports
 }
 
 func (c *chaos) write(name, config string) {
