@@ -41,8 +41,13 @@ build: ## build bin/drover
 
 # The race tests come last, so that the last lines are those of `go test`.
 .PHONY: test
-test: generate-check vet lint ## everything CI asks for: generated code, vet, lint, race and end-to-end tests
+test: slurm generate-check vet lint ## everything CI asks for: generated code, vet, lint, race and end-to-end tests
 	@go test -race $(TESTFLAGS) $(PKG)
+
+# Tests on real clusters are skipped, and say so, where this finds no way.
+.PHONY: slurm
+slurm: ## install Slurm for the tests where it is missing and can be (root, apt)
+	@internal/slurmtest/install.sh
 
 .PHONY: race
 race: ## the tests alone, with the race detector

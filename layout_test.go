@@ -37,7 +37,8 @@ var layout = map[string][]string{
 	"services/...": {"services/..."},
 	"process":      {},
 
-	"internal/freeport": {}, // for tests
+	"internal/freeport":  {},                    // for tests
+	"internal/slurmtest": {"internal/freeport"}, // likewise
 
 	"supervisor/journal": {"process"},
 	"supervisor":         {"supervisor/journal", "process", "batch", "batch/exec", "proto/..."},
