@@ -1,0 +1,50 @@
+package slurm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Cancel asks for the end of jobs. Slurm answers the same for jobs that it does
+// not know or that have ended: the queue says what has come of it.
+func (c *Commands) Cancel(ctx context.Context, ids ...string) error {
+	if _, _, err := c.run(ctx, nil, append([]string{"scancel", "--quiet"}, ids...)...); err != nil {
+		return fmt.Errorf("cancel: %w", err)
+	}
+	return nil
+}
+
+// Hold keeps a job that waits from being started. It may have started meanwhile,
+// which Slurm does not always say: the queue does.
+func (c *Commands) Hold(ctx context.Context, id string) error {
+	return c.control(ctx, "hold", "uhold", id)
+}
+
+// Release lets a held job be started.
+func (c *Commands) Release(ctx context.Context, id string) error {
+	return c.control(ctx, "release", "release", id)
+}
+
+func (c *Commands) control(ctx context.Context, what, verb, id string) error {
+	if _, _, err := c.run(ctx, nil, "scontrol", verb, id); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}
+
+// goneFrom says whether a refusal means that the job waits no more, or is not
+// known.
+func goneFrom(err error) bool {
+	var refused *RefusedError
+	if !errors.As(err, &refused) {
+		return false
+	}
+	for _, p := range []string{"Invalid job id", "already finished", "no longer pending", "already completing", "Job is not pending"} {
+		if strings.Contains(refused.Text, p) {
+			return true
+		}
+	}
+	return false
+}
