@@ -2,7 +2,6 @@ package slurm
 
 import (
 	"errors"
-	"strings"
 	"testing"
 	"time"
 
@@ -132,9 +131,12 @@ func TestTheClusterSaysWhatItIs(t *testing.T) {
 		t.Errorf("%+v, %v", parts, err)
 	}
 	for partition, width := range map[string]int32{"debug": 2, "main": 4, "": 4} {
-		nodes, err := c.Nodes(t.Context(), partition)
-		if w := platform(nodes).Width(); err != nil || w != width {
-			t.Errorf("%s: %d processors, want %d, %v", strings.Trim(partition+" ", " "), w, width, err)
+		m, err := c.cluster(t.Context(), partition)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w := platform(m.nodes).Width(); w != width || !m.parts["debug"] || !m.parts["main"] {
+			t.Errorf("%s: %d processors, want %d; %v", partition, w, width, m.parts)
 		}
 	}
 }

@@ -16,19 +16,19 @@ func (c *Commands) Cancel(ctx context.Context, ids ...string) error {
 	return nil
 }
 
-// Hold keeps a job that waits from being started. It may have started meanwhile,
+// Hold keeps jobs that wait from being started. They may have started meanwhile,
 // which Slurm does not always say: the queue does.
-func (c *Commands) Hold(ctx context.Context, id string) error {
-	return c.control(ctx, "hold", "uhold", id)
+func (c *Commands) Hold(ctx context.Context, ids ...string) error {
+	return c.control(ctx, "hold", "uhold", ids)
 }
 
-// Release lets a held job be started.
-func (c *Commands) Release(ctx context.Context, id string) error {
-	return c.control(ctx, "release", "release", id)
+// Release lets held jobs be started.
+func (c *Commands) Release(ctx context.Context, ids ...string) error {
+	return c.control(ctx, "release", "release", ids)
 }
 
-func (c *Commands) control(ctx context.Context, what, verb, id string) error {
-	if _, _, err := c.run(ctx, nil, "scontrol", verb, id); err != nil {
+func (c *Commands) control(ctx context.Context, what, verb string, ids []string) error {
+	if _, _, err := c.run(ctx, nil, "scontrol", verb, strings.Join(ids, ",")); err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
 	return nil

@@ -58,11 +58,15 @@ func FuzzCluster(f *testing.F) {
 				t.Fatalf("%+v", p)
 			}
 		}
-		nodes, _ := parseNodes(text, "~m~")
-		for _, n := range nodes {
-			if n.CPUs < 0 || n.Memory < 0 {
-				t.Fatalf("%+v", n)
+		if m, err := parseCluster(text, "~m~", "main"); err == nil {
+			for _, n := range m.nodes {
+				if n.CPUs < 0 || n.Memory < 0 {
+					t.Fatalf("%+v", n)
+				}
 			}
+		}
+		if len(expand(text)) > mostHosts {
+			t.Fatal("more nodes than there may be")
 		}
 	})
 }

@@ -22,7 +22,7 @@ func read(t testing.TB, name string) string {
 	return string(text)
 }
 
-func at(text string) time.Time {
+func clock(text string) time.Time {
 	t, err := time.Parse(time.RFC3339, "2026-11-22T"+text+"Z")
 	if err != nil {
 		panic(err)
@@ -41,20 +41,20 @@ func TestAQueueIsReadWhateverPeopleCallTheirJobs(t *testing.T) {
 	want := []Row{
 		{
 			ID: "1000026", State: "PENDING", Reason: "Resources", User: "root", Partition: "main", CPUs: 4, Nodes: 4, Limit: 5 * batch.Minute,
-			Submitted: at("00:22:48"), Start: at("00:32:48"), End: at("00:37:48"), Priority: 4294901746, Name: "na\nme", Comment: "a\nb|c", Tasks: 1,
+			Submitted: clock("00:22:48"), Start: clock("00:32:48"), End: clock("00:37:48"), Priority: 4294901746, Name: "na\nme", Comment: "a\nb|c", Tasks: 1,
 		},
 		{
 			ID: "1000027_[1-5%2]", State: "PENDING", Reason: "Priority", User: "root", Partition: "main", CPUs: 1, Nodes: 1, Limit: 25 * batch.Hour,
-			Submitted: at("00:22:48"), Start: at("01:37:48").AddDate(0, 0, 1), End: at("02:37:48").AddDate(0, 0, 2),
+			Submitted: clock("00:22:48"), Start: clock("01:37:48").AddDate(0, 0, 1), End: clock("02:37:48").AddDate(0, 0, 2),
 			Priority: 4294901745, Name: "t.sh", Comment: "(null)", Tasks: 5,
 		},
 		{
 			ID: "1000028", State: "PENDING", Reason: "JobHeldUser", User: "root", Partition: "main", CPUs: 1, Nodes: 1, Limit: batch.Hour,
-			Submitted: at("00:22:48"), Name: "t.sh", Comment: "(null)", Tasks: 1,
+			Submitted: clock("00:22:48"), Name: "t.sh", Comment: "(null)", Tasks: 1,
 		},
 		{
 			ID: "1000025", State: "RUNNING", Reason: "None", User: "root", Partition: "main", CPUs: 2, Nodes: 2, Limit: 10 * batch.Minute,
-			Used: 5 * batch.Second, Submitted: at("00:22:48"), Start: at("00:22:48"), End: at("00:32:48"), Priority: 4294901747, NodeList: "c1n[1-2]",
+			Used: 5 * batch.Second, Submitted: clock("00:22:48"), Start: clock("00:22:48"), End: clock("00:32:48"), Priority: 4294901747, NodeList: "c1n[1-2]",
 			Name: "drover-" + id + "-1-1", Comment: "drover:1:siteA:" + id + ":1:1:owner=bob", Tasks: 1,
 		},
 	}
@@ -117,8 +117,11 @@ func TestTheClusterIsReadAsItDescribesItself(t *testing.T) {
 	if diff := cmp.Diff([]Partition{{Name: "main", Up: true, Default: true, MaxTime: batch.Forever, CPUs: 4, Nodes: 4}}, parts); diff != "" || err != nil {
 		t.Errorf("%v (-want +got)\n%s", err, diff)
 	}
-	nodes, err := parseNodes(read(t, "sinfo-22.05.txt"), "~m~")
-	if p := platform(nodes); err != nil || p.Width() != 4 || p.Nodes[3].Name != "c1n4" || p.Nodes[0].Memory != 1<<30 {
+	m, err := parseCluster(read(t, "sinfo-22.05.txt"), "~m~", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := platform(m.nodes); err != nil || p.Width() != 4 || p.Nodes[3].Name != "c1n4" || p.Nodes[0].Memory != 1<<30 {
 		t.Errorf("%v, %+v", err, p)
 	}
 	if s.Version.Before(Oldest) || !(Version{20, 2}).Before(Oldest) {

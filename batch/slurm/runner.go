@@ -26,6 +26,10 @@ type Commands struct {
 	Conf    string        // path of slurm.conf; "": the programs' own
 	Dir     string        // where the programs are; "": looked up in PATH
 	Timeout time.Duration // of each command; 0: DefaultTimeout
+
+	// Where jobs are looked up that the controller has forgotten.
+	Database bool   // accounting_storage/slurmdbd
+	JobComp  string // file of jobcomp/filetxt
 }
 
 // run runs a program with input and returns what it prints. Errors are
