@@ -104,14 +104,15 @@ func (c *Cluster) Command(ctx context.Context, args ...string) *exec.Cmd {
 // what it prints, trimmed.
 func (c *Cluster) Run(t testing.TB, args ...string) string {
 	t.Helper()
-	out, err := c.try(args...)
+	out, err := c.Try(args...)
 	if err != nil {
 		t.Fatalf("%s: %v", strings.Join(args, " "), err)
 	}
 	return out
 }
 
-func (c *Cluster) try(args ...string) (string, error) {
+// Try runs a Slurm command about this cluster and returns what it prints, trimmed.
+func (c *Cluster) Try(args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), Patience)
 	defer cancel()
 	cmd := c.Command(ctx, args...)
@@ -148,7 +149,7 @@ func (c *Cluster) Await(t testing.TB) {
 	t.Helper()
 	resumed := false
 	Until(t, "cluster "+c.Name+" is up", func() bool {
-		out, err := c.try("sinfo", "-h", "-N", "-o", "%N %t")
+		out, err := c.Try("sinfo", "-h", "-N", "-o", "%N %t")
 		if err != nil {
 			return false
 		}
@@ -162,7 +163,7 @@ func (c *Cluster) Await(t testing.TB) {
 				// A killed controller may find nodes with jobs that it does not know.
 				if !resumed {
 					resumed = true
-					_, _ = c.try("scontrol", "update", "NodeName=ALL", "State=RESUME") // not yet possible, perhaps
+					_, _ = c.Try("scontrol", "update", "NodeName=ALL", "State=RESUME") // not yet possible, perhaps
 				}
 			}
 		}
@@ -192,4 +193,17 @@ func (c *Cluster) Log() string {
 		return err.Error()
 	}
 	return string(text[max(0, len(text)-most):])
+}
+
+// Forget takes away the state of a controller that does not run: what it has been
+// told it will not know any more.
+func (c *Cluster) Forget(t testing.TB) {
+	t.Helper()
+	state := filepath.Join(c.dir, "state")
+	if err := os.RemoveAll(state); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(state, 0o755); err != nil {
+		t.Fatal(err)
+	}
 }
