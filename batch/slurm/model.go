@@ -11,7 +11,7 @@ import (
 type model struct {
 	policy batch.Policy
 	width  int32
-	now    batch.Time // one microsecond later with each pass
+	now    batch.Time
 	next   batch.Handle
 	own    map[batch.Key]*standing
 	byJob  map[batch.Handle]*standing
@@ -66,7 +66,6 @@ func (m *model) pass() {
 			st.started = true
 		}
 	}
-	m.now++
 	m.dirty = false
 }
 
