@@ -90,7 +90,7 @@ func (s *Site) Quotes(now batch.Time, qs []Question, out []Answer, planner Plann
 	for i := range qs {
 		if out[i].Err == nil {
 			menu := sc.shapes[sc.spans[i].from:sc.spans[i].to]
-			sc.asks = append(sc.asks, batch.Ask{Job: &sc.jobs[i], Shapes: menu, From: from(now, qs[i])})
+			sc.asks = append(sc.asks, batch.Ask{Job: &sc.jobs[i], Shapes: menu, From: from(now, qs[i]), Best: true})
 		}
 	}
 	for len(sc.out) < len(sc.asks) {
