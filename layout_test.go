@@ -72,6 +72,8 @@ var layout = map[string][]string{
 
 	"sim/swf":    {},
 	"sim/lublin": {"sim/swf"},
+	"sim/chart":  {},
+	"sim/repro":  {"sim/chart"},
 	"sim/engine": {"batch"},
 	"sim/faults": {
 		"sim/engine", "batch", policy, "batch/policies", "batch/forecast",
