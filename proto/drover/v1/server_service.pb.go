@@ -1798,7 +1798,9 @@ type Placement struct {
 	// Of one that stays: its new shape; unset for the one it has.
 	Shape *Shape `protobuf:"bytes,3,opt,name=shape,proto3" json:"shape,omitempty"`
 	// Of one that goes: how much sooner it must be finished there.
-	MinGain       *durationpb.Duration `protobuf:"bytes,4,opt,name=min_gain,json=minGain,proto3" json:"min_gain,omitempty"`
+	MinGain *durationpb.Duration `protobuf:"bytes,4,opt,name=min_gain,json=minGain,proto3" json:"min_gain,omitempty"`
+	// Of one that goes: why, for the record; empty for "reallocation".
+	Reason        string `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1859,6 +1861,13 @@ func (x *Placement) GetMinGain() *durationpb.Duration {
 		return x.MinGain
 	}
 	return nil
+}
+
+func (x *Placement) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
 }
 
 // PlaceJobsResponse lists the jobs of the request as they are now.
@@ -2639,12 +2648,13 @@ const file_drover_v1_server_service_proto_rawDesc = "" +
 	"\n" +
 	"placements\x18\x02 \x03(\v2\x14.drover.v1.PlacementR\n" +
 	"placements\x12\x14\n" +
-	"\x05agent\x18\x03 \x01(\tR\x05agent\"\x90\x01\n" +
+	"\x05agent\x18\x03 \x01(\tR\x05agent\"\xa8\x01\n" +
 	"\tPlacement\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x0e\n" +
 	"\x02to\x18\x02 \x01(\tR\x02to\x12&\n" +
 	"\x05shape\x18\x03 \x01(\v2\x10.drover.v1.ShapeR\x05shape\x124\n" +
-	"\bmin_gain\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\aminGain\"=\n" +
+	"\bmin_gain\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\aminGain\x12\x16\n" +
+	"\x06reason\x18\x05 \x01(\tR\x06reason\"=\n" +
 	"\x11PlaceJobsResponse\x12(\n" +
 	"\x04jobs\x18\x01 \x03(\v2\x14.drover.v1.JobDigestR\x04jobs\"\xe1\x01\n" +
 	"\fDraftRequest\x12\x14\n" +
