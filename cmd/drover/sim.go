@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/sim"
+	"github.com/seed-9b8f70bb/drover/sim/scenarios"
 	"github.com/seed-9b8f70bb/drover/sim/swf"
 )
 
@@ -68,7 +69,7 @@ func (c *simRunCmd) simulate(a *app, bar *simProgress) (*sim.Result, error) {
 				hint:    "a scenario names its own traces, policies and rules",
 			}
 		}
-		s, err := sim.ReadScenario(c.Scenario)
+		s, err := scenarios.Load(c.Scenario)
 		if err != nil {
 			return nil, err
 		}
