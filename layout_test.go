@@ -81,6 +81,7 @@ var layout = map[string][]string{
 		"server/site", "server/catalogue", "client/session",
 	},
 	"sim/scenarios": {"sim"},
+	"sim/campaign":  {"sim", "sim/scenarios", "config", "batch", "reallocation"},
 	"sim": {
 		"sim/engine", "sim/swf", "sim/lublin", "config",
 		"batch", "batch/profile", "batch/queue", "batch/counted", "batch/nodes",
