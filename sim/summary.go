@@ -19,6 +19,8 @@ type Summary struct {
 	Sites []SiteSummary `json:"sites"`
 	// Reallocation is nil without rounds.
 	Reallocation *ReallocationFigures `json:"reallocation,omitempty"`
+	// Comparison is nil unless somebody has compared.
+	Comparison *Comparison `json:"comparison,omitempty"`
 }
 
 // ReallocationFigures are those of all rounds of a run.
