@@ -18,6 +18,7 @@ import (
 type simCmd struct {
 	Run      simRunCmd      `cmd:"" help:"Replay recorded workloads: one cluster, or a scenario of several sites."`
 	Generate simGenerateCmd `cmd:"" help:"Make a workload by the model of Lublin and Feitelson."`
+	Campaign simCampaignCmd `cmd:"" help:"Run many experiments: scenarios, seeds and ways to reallocate, combined."`
 	Faults   simFaultsCmd   `cmd:"" help:"Let everything fail in a small grid, and see that no job is lost or run twice."`
 }
 
@@ -172,6 +173,9 @@ func (p *simProgress) finish() {
 
 // simExit returns the exit code of an error of the simulator, 0 for others.
 func simExit(err error) int {
+	if code := campaignExit(err); code != 0 {
+		return code
+	}
 	if _, ok := errors.AsType[*sim.ScenarioError](err); ok {
 		return exitConfig
 	}
