@@ -2,7 +2,7 @@ package agent
 
 import (
 	"context"
-	"slices"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -37,7 +37,22 @@ func (f face) Reallocate(ctx context.Context, req *droverv1.ReallocateRequest) (
 	if err != nil {
 		return nil, err
 	}
+	if r.sites == 0 {
+		return nil, r.nobody()
+	}
 	return r.out(f.a.cfg.Name), nil
+}
+
+// nobody is the problem of a round without sites.
+func (r *roundReport) nobody() *problem {
+	var all []string
+	for _, m := range r.missing {
+		all = append(all, fmt.Sprintf("%s: %v", m.site, m.problem))
+	}
+	return &problem{
+		Reason: rpcface.Unreachable, Retryable: true, Message: "no site takes part in a round: " + strings.Join(all, "; "),
+		Hint: "try again; drover sites shows who answers",
+	}
 }
 
 // with returns the configuration with what a request says in its place.
@@ -108,6 +123,5 @@ func (r *roundReport) out(agent string) *droverv1.ReallocateResponse {
 	for _, m := range r.missing {
 		out.Missing = append(out.Missing, &droverv1.Candidate{Site: m.site, Missing: missingMessage(m.missing, m.problem)})
 	}
-	slices.SortFunc(out.Missing, func(a, b *droverv1.Candidate) int { return strings.Compare(a.GetSite(), b.GetSite()) })
 	return out
 }

@@ -3,6 +3,8 @@ package agent
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -62,6 +64,7 @@ func (a *Agent) makeRound(ctx context.Context, config reallocation.Config, dryRu
 		m := drafts.failures[s]
 		r.missing = append(r.missing, leftOut{site: places.sites[s].Name, missing: m.missing, problem: m.problem})
 	}
+	slices.SortFunc(r.missing, func(a, b leftOut) int { return strings.Compare(a.site, b.site) })
 	for _, c := range result.Choices {
 		j := &jobs[c.Job]
 		r.jobs = append(r.jobs, reallocated{
