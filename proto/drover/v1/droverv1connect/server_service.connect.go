@@ -131,9 +131,9 @@ type ServerServiceClient interface {
 	// Draft edits a copy of the site's plan, and answers what jobs would get in it.
 	// A round of reallocation is computed in this way; the plan itself is not
 	// changed, and other rounds do not see the copy. It lives in memory: after its
-	// lease, or a restart, the round is unknown ("unknown-round"). The edits of a
-	// call that is repeated are carried out again. A site whose batch system cannot
-	// be copied refuses ("no-drafts").
+	// lease, or a restart, the round is unknown ("unknown-round"). A call that is
+	// repeated makes its edits again, and one that fails on its way throws the copy
+	// away. A site whose batch system cannot be copied refuses ("no-drafts").
 	Draft(context.Context, *v1.DraftRequest) (*v1.DraftResponse, error)
 	// SetDraining makes the site take no new jobs, or lets it take them again.
 	SetDraining(context.Context, *v1.SetDrainingRequest) (*v1.SetDrainingResponse, error)
@@ -534,9 +534,9 @@ type ServerServiceHandler interface {
 	// Draft edits a copy of the site's plan, and answers what jobs would get in it.
 	// A round of reallocation is computed in this way; the plan itself is not
 	// changed, and other rounds do not see the copy. It lives in memory: after its
-	// lease, or a restart, the round is unknown ("unknown-round"). The edits of a
-	// call that is repeated are carried out again. A site whose batch system cannot
-	// be copied refuses ("no-drafts").
+	// lease, or a restart, the round is unknown ("unknown-round"). A call that is
+	// repeated makes its edits again, and one that fails on its way throws the copy
+	// away. A site whose batch system cannot be copied refuses ("no-drafts").
 	Draft(context.Context, *v1.DraftRequest) (*v1.DraftResponse, error)
 	// SetDraining makes the site take no new jobs, or lets it take them again.
 	SetDraining(context.Context, *v1.SetDrainingRequest) (*v1.SetDrainingResponse, error)
