@@ -15,7 +15,9 @@ import (
 )
 
 // one asks about a job of one shape.
-func one(s batch.Shape) []batch.Ask { return []batch.Ask{{Job: &batch.Job{}, Shapes: []batch.Shape{s}}} }
+func one(s batch.Shape) []batch.Ask {
+	return []batch.Ask{{Job: &batch.Job{}, Shapes: []batch.Shape{s}}}
+}
 
 func drafts(t testing.TB, s *System) batch.Draft {
 	t.Helper()
@@ -62,6 +64,9 @@ func TestADraftIsOfThoseWhoWaitAsTheyWerePlaced(t *testing.T) {
 		d := drafts(t, s)
 		all := []string{"runs", "first", "second", "in", "held", "nobody"}
 		same(t, "at first", starts(t, d, all...), []int64{-1, 1, 2, -1, -1, -1})
+		second := make([]batch.Standing, 1)
+		d.Standing([]batch.Key{key("second")}, second)
+		same(t, "as it was placed", fmt.Sprint(second[0].Shape, second[0].End.Sub(second[0].Start), second[0].Kind), "4x2h0m0s 2h0m0s PROMISED")
 		for name, want := range map[string]bool{"runs": false, "in": false, "held": false, "nobody": false, "first": true} {
 			if got := d.Cancel(key(name)); got != want {
 				t.Errorf("%s leaves: %v", name, got)
