@@ -31,7 +31,8 @@ type Grid struct {
 	input    int64          // bytes of each job
 	links    *mapping.Links // nil: it is not known how long input travels
 	view     mapping.View
-	rounds   *rounds // nil: nothing is reallocated
+	rounds   *rounds      // nil: nothing is reallocated
+	probe    *tuningProbe // nil: nobody compares tunings
 	progress func(submitted int)
 
 	// Scratch of mapping.

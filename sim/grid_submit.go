@@ -27,6 +27,9 @@ func (g *Grid) submit(now batch.Time, r *gridRun, i int) error {
 	if transfer > 0 {
 		request.EarliestStart = now.Add(transfer)
 	}
+	if err := g.probe.ask(now, s, request); err != nil {
+		return err
+	}
 	if err := s.accept(now, i, request); err != nil {
 		return err
 	}

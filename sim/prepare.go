@@ -32,6 +32,9 @@ type Variant struct {
 	// Reallocation is nil where waiting jobs stay where they were mapped: the
 	// reference.
 	Reallocation *Reallocation
+
+	tuning string       // "": the scenario's
+	probe  *tuningProbe // nil: nobody compares tunings
 }
 
 // Variant returns the one that the scenario itself asks for.
@@ -147,6 +150,9 @@ func (p *Prepared) Run(ctx context.Context, v Variant, progress func(done, total
 		return nil, fmt.Errorf("local share: %v, accepted: 0 to 1", v.Local)
 	}
 	s.Reallocation = v.Reallocation
+	if v.tuning != "" {
+		s.Tuning = v.tuning
+	}
 	if v.Homogeneous {
 		s.Sites = slices.Clone(s.Sites)
 		for i := range s.Sites {
@@ -161,6 +167,9 @@ func (p *Prepared) Run(ctx context.Context, v Variant, progress func(done, total
 	}
 	g, err := NewGrid(&s, report)
 	if err != nil {
+		return nil, err
+	}
+	if err := v.probe.join(g, &s); err != nil {
 		return nil, err
 	}
 	draw(w.Jobs, v.Seed, g.types, v.Local, s.Sites)
