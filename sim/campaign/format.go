@@ -28,8 +28,8 @@ type format struct {
 	Name        string    `yaml:"name"`
 	Scenarios   []string  `yaml:"scenarios"`
 	Seeds       yaml.Node `yaml:"seeds"` // from..to, or a list
-	Dedicated   []bool    `yaml:"dedicated"`
-	Homogeneous []bool    `yaml:"homogeneous"`
+	Dedicated   []string  `yaml:"dedicated"`
+	Homogeneous []string  `yaml:"homogeneous"`
 	Algorithms  []string  `yaml:"algorithms"`
 	Heuristics  []string  `yaml:"heuristics"`
 	Windows     []string  `yaml:"windows"`
@@ -54,7 +54,7 @@ func (p *parser) bad(key, value, accepted string) {
 func (p *parser) parse(data []byte) (*Campaign, error) {
 	d := reallocation.Default
 	f := &format{
-		Dedicated: []bool{true}, Homogeneous: []bool{false},
+		Dedicated: []string{"true"}, Homogeneous: []string{"false"},
 		Algorithms: []string{d.Algorithm.String()}, Heuristics: []string{d.Heuristic.String()},
 		Windows: []string{windowText(d.Window)}, Periods: []string{durationText(d.Period)},
 		Thresholds: []string{durationText(d.Threshold)}, Patience: []string{patienceText(d.Patience)},
@@ -73,8 +73,8 @@ func (p *parser) parse(data []byte) (*Campaign, error) {
 		Name:  f.Name,
 		Seeds: p.seeds(&f.Seeds),
 
-		Dedicated:   list(p, "dedicated", f.Dedicated, strconv.FormatBool, same[bool]),
-		Homogeneous: list(p, "homogeneous", f.Homogeneous, strconv.FormatBool, same[bool]),
+		Dedicated:   list(p, "dedicated", f.Dedicated, strconv.FormatBool, accepts(parseTruth, "true, false")),
+		Homogeneous: list(p, "homogeneous", f.Homogeneous, strconv.FormatBool, accepts(parseTruth, "true, false")),
 		Algorithms:  list(p, "algorithms", f.Algorithms, reallocation.Algorithm.String, nameOf(reallocation.Algorithm.String)),
 		Heuristics:  list(p, "heuristics", f.Heuristics, reallocation.Heuristic.String, nameOf(reallocation.Heuristic.String)),
 		Windows:     list(p, "windows", f.Windows, windowText, accepts(parseWindow, "at least 1, or all")),
@@ -84,10 +84,8 @@ func (p *parser) parse(data []byte) (*Campaign, error) {
 		Scenarios:   list(p, "scenarios", f.Scenarios, func(s Scenario) string { return s.Name }, p.find),
 	}
 	if len(p.problems) == 0 {
-		if n := c.most(); n > MaxExperiments {
-			p.problems = append(p.problems, &config.FieldError{
-				Message: fmt.Sprintf("%d experiments, accepted: 1..%d", n, MaxExperiments),
-			})
+		if c.most() > MaxExperiments {
+			p.problems = append(p.problems, &config.FieldError{Message: fmt.Sprintf("too many experiments, accepted: at most %d", MaxExperiments)})
 		}
 	}
 	if err := file.Check(p.problems); err != nil {
@@ -130,8 +128,6 @@ func list[F, T any](p *parser, key string, from []F, text func(T) string, read r
 	return out
 }
 
-func same[T any](v T) (T, *config.FieldError) { return v, nil }
-
 // accepts makes a reader of a parser that knows whether a text is good.
 func accepts[T any](parse func(string) (T, bool), accepted string) reader[string, T] {
 	return func(text string) (T, *config.FieldError) {
@@ -154,6 +150,8 @@ func nameOf[T ~uint8](text func(T) string) reader[string, T] {
 		return T(max(i, 0)), i >= 0
 	}, strings.Join(names, ", "))
 }
+
+func parseTruth(text string) (yes, ok bool) { return text == "true", text == "true" || text == "false" }
 
 func parseWindow(text string) (reallocation.Window, bool) {
 	w, err := reallocation.ParseWindow(text)

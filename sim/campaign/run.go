@@ -116,7 +116,11 @@ func (r *campaignRun) run(ctx context.Context) error {
 				if !ok {
 					return
 				}
-				rows <- r.do(ctx, t)
+				d := r.do(ctx, t)
+				if d.err != nil {
+					r.queue.stop()
+				}
+				rows <- d
 			}
 		})
 	}
