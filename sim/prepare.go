@@ -139,6 +139,11 @@ func (g *GridSite) cut(t *swf.Trace, align bool) (shift batch.Time, err error) {
 	return begin, nil
 }
 
+// Workload returns a copy of the jobs, of which nothing is drawn yet.
+func (p *Prepared) Workload() *Workload {
+	return &Workload{Jobs: slices.Clone(p.jobs), Rejected: p.total}
+}
+
 // Run makes one experiment. It ends early only if ctx does. Progress may be nil;
 // it is called now and then with how many jobs have been submitted, of how many.
 func (p *Prepared) Run(ctx context.Context, v Variant, progress func(done, total int)) (*Result, error) {
@@ -159,7 +164,7 @@ func (p *Prepared) Run(ctx context.Context, v Variant, progress func(done, total
 			s.Sites[i].Speed = "1"
 		}
 	}
-	w := &Workload{Jobs: slices.Clone(p.jobs), Rejected: p.total}
+	w := p.Workload()
 	total := len(w.Jobs)
 	report := func(int) {}
 	if progress != nil {

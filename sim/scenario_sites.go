@@ -50,6 +50,9 @@ type Lublin struct {
 // for, and the span.
 func (l *Lublin) config(procs int64) (lublin.Config, batch.Duration, error) {
 	c := lublin.Config{Jobs: l.Jobs, Procs: int(procs), Seed: l.Seed}
+	if l.Jobs < 1 || l.Jobs > lublin.MaxJobs {
+		return c, 0, fmt.Errorf("jobs: %d, accepted: 1..%d", l.Jobs, lublin.MaxJobs)
+	}
 	var err error
 	if l.Classes != "" {
 		if c.Classes, err = lublin.ParseClasses(l.Classes); err != nil {
