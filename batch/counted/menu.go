@@ -9,26 +9,25 @@ import "github.com/seed-9b8f70bb/drover/batch"
 type Menu struct {
 	Charges   []int32
 	Walltimes []batch.Duration
-	at        []int32 // in the ask
 }
 
 // Take takes in the shapes of an ask.
 func (m *Menu) Take(a *batch.Ask, charge func(width int32, memory int64) int32) {
 	n := len(a.Shapes)
-	if cap(m.at) < n {
-		m.Charges, m.Walltimes, m.at = make([]int32, n), make([]batch.Duration, n), make([]int32, n)
+	if cap(m.Charges) < n {
+		m.Charges, m.Walltimes = make([]int32, n), make([]batch.Duration, n)
 	}
-	charges, walltimes, at := m.Charges[:n], m.Walltimes[:n], m.at[:n]
+	charges, walltimes := m.Charges[:n], m.Walltimes[:n]
 	kept, shortest := 0, batch.Forever
 	for i, s := range a.Shapes {
 		if s.Walltime >= shortest && i > 0 {
 			continue
 		}
 		shortest = s.Walltime
-		charges[kept], walltimes[kept], at[kept] = s.Width, s.Walltime, int32(i)
+		charges[kept], walltimes[kept] = s.Width, s.Walltime
 		kept++
 	}
-	m.Charges, m.Walltimes, m.at = charges[:kept], walltimes[:kept], at[:kept]
+	m.Charges, m.Walltimes = charges[:kept], walltimes[:kept]
 	if a.Job.Memory > 0 {
 		for i := range m.Charges {
 			m.Charges[i] = charge(m.Charges[i], a.Job.Memory)
@@ -42,7 +41,12 @@ func (m *Menu) Answer(a *batch.Ask, i int, start batch.Time, out *batch.Estimate
 	for k := range starts {
 		starts[k] = batch.Never
 	}
-	if start != batch.Never {
-		starts[m.at[i]] = start
+	if start == batch.Never {
+		return
 	}
+	k := i
+	for a.Shapes[k].Walltime != m.Walltimes[i] { // the first that takes so long is in the menu
+		k++
+	}
+	starts[k] = start
 }
