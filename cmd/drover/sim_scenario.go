@@ -32,7 +32,9 @@ func (v *simVariant) variant(s *sim.Scenario) (sim.Variant, error) {
 		if err != nil {
 			return out, &usageError{message: "--local: " + err.Error()}
 		}
-		out.Local = share
+		if out.Local = share; s.Mapping == sim.MappingNone && !share.IsZero() {
+			return out, &usageError{message: "--local with mapping none, accepted: with mapping mct"}
+		}
 	}
 	if v.Compare && out.Reallocation == nil {
 		return out, &usageError{message: "--compare of a scenario without reallocation", hint: "reallocation: {} in it is that of the paper"}
