@@ -52,7 +52,7 @@ func (b *BoxPlot) page() (*page, error) {
 			rectangle(c, fill, at.X-5, at.Y-4, at.X+5, at.Y+4)
 		}})
 	}
-	p.legend = append(p.legend, entry{name: "mean", sign: diamond})
+	p.legend = append(p.legend, entry{name: "mean", sign: func(c draw.Canvas, at vg.Point) { diamond(c, white, at) }})
 	return p, nil
 }
 
@@ -110,7 +110,11 @@ func drawBox(area plot, b Box, x float64, half vg.Length, fill color.RGBA) {
 		middle.Color = white
 	}
 	area.StrokeLine2(middle, median.X-half, median.Y, median.X+half, median.Y)
-	diamond(area.Canvas, area.at(x, b.Mean))
+	sign := white
+	if q3.Y-q1.Y < 4 { // too flat to show its colour
+		sign = fill
+	}
+	diamond(area.Canvas, sign, area.at(x, b.Mean))
 }
 
 func rectangle(c draw.Canvas, fill color.RGBA, left, bottom, right, top vg.Length) {
@@ -119,11 +123,10 @@ func rectangle(c draw.Canvas, fill color.RGBA, left, bottom, right, top vg.Lengt
 	c.StrokeLines(line(ink, 0.7), append(corners, corners[0]))
 }
 
-// diamond is the sign of a mean: white in a dark line, so that it is seen on any
-// colour.
-func diamond(c draw.Canvas, at vg.Point) {
-	const r = 2.6
+// diamond is the sign of a mean: in a dark line, so that white is seen on any colour.
+func diamond(c draw.Canvas, fill color.RGBA, at vg.Point) {
+	const r = 2.8
 	corners := []vg.Point{{X: at.X - r, Y: at.Y}, {X: at.X, Y: at.Y - r}, {X: at.X + r, Y: at.Y}, {X: at.X, Y: at.Y + r}}
-	c.FillPolygon(white, corners)
+	c.FillPolygon(fill, corners)
 	c.StrokeLines(line(ink, 0.7), append(corners, corners[0]))
 }

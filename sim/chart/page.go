@@ -1,6 +1,8 @@
 package chart
 
 import (
+	"strings"
+
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
@@ -55,13 +57,33 @@ func (p *page) draw(c draw.Canvas) {
 	top := c.Max.Y
 	c.FillText(at(p.styles.title, 0, -1), vg.Point{X: c.Min.X, Y: top}, p.title)
 	top -= lineSkip + 4
-	if p.note != "" {
-		c.FillText(at(p.styles.note, 0, -1), vg.Point{X: c.Min.X, Y: top}, p.note)
+	for _, l := range p.wrap(p.note, c.Max.X-c.Min.X) {
+		c.FillText(at(p.styles.note, 0, -1), vg.Point{X: c.Min.X, Y: top}, l)
 		top -= lineSkip
 	}
 	top = p.drawLegend(c, top-3)
 	c.FillText(at(p.styles.note, 0, -1), vg.Point{X: c.Min.X, Y: top - 4}, p.yTitle)
 	p.drawPlot(c, top-4-lineSkip-5)
+}
+
+// wrap breaks a note into lines of a width.
+func (p *page) wrap(note string, width vg.Length) []string {
+	var lines []string
+	current := ""
+	for _, word := range strings.Fields(note) {
+		if longer := current + " " + word; current != "" && p.styles.note.Width(longer) <= width {
+			current = longer
+			continue
+		}
+		if current != "" {
+			lines = append(lines, current)
+		}
+		current = word
+	}
+	if current != "" {
+		lines = append(lines, current)
+	}
+	return lines
 }
 
 // drawLegend sets the series in as many lines as they need, and returns where the
