@@ -87,7 +87,7 @@ func TestARegularRoundOrdersTheMovesThatADryRunShows(t *testing.T) {
 			t.Errorf("%s has drafts left: %v", s.name, s.rounds.drafts)
 		}
 		for _, c := range s.rounds.calls {
-			if c.GetLease().AsDuration() != roundLease || s == other && len(c.GetQuestions()) > 0 {
+			if c.GetLease().AsDuration() != draftLease || s == other && len(c.GetQuestions()) > 0 {
 				t.Errorf("%s was asked %v", s.name, c)
 			}
 		}
@@ -162,7 +162,7 @@ func TestAllCancellationHoldsEverywhereThenPlacesInItsOrder(t *testing.T) {
 		t.Fatalf("holds %v, places %v and %v", full.rounds.holds, full.rounds.places, idle.rounds.places)
 	}
 	h, p := full.rounds.holds[0], full.rounds.places[0]
-	if h.GetLease().AsDuration() != roundLease || h.GetRound() != p.GetRound() || p.GetAgent() != "agent" {
+	if h.GetLease().AsDuration() != holdLease || h.GetRound() != p.GetRound() || p.GetAgent() != "agent" {
 		t.Errorf("hold %v, place %v", h, p)
 	}
 	if d := cmp.Diff([]string{"full0", "full1", "full2"}, h.GetJobIds()); d != "" {

@@ -195,7 +195,7 @@ func TestASiteHearsOfALongRoundThoughThereIsNothingToAskIt(t *testing.T) {
 	call(&rounds.Call{Site: 1, End: true}) // a has no draft any more
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if len(a.rounds.calls) != 4 || len(b.rounds.calls) != 3 || b.rounds.calls[1].GetBegin() || b.rounds.calls[1].GetLease().AsDuration() != roundLease {
+	if len(a.rounds.calls) != 4 || len(b.rounds.calls) != 3 || b.rounds.calls[1].GetBegin() || b.rounds.calls[1].GetLease().AsDuration() != draftLease {
 		t.Errorf("a: %v\nb: %v", a.rounds.calls, b.rounds.calls)
 	}
 }

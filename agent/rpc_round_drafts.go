@@ -15,12 +15,11 @@ import (
 )
 
 const (
-	// roundLease is how long a site keeps a draft, or holds jobs, without hearing of
-	// the round.
-	roundLease = time.Minute
+	// draftLease is how long a site keeps a draft without hearing of the round.
+	draftLease = time.Minute
 	// restless is after how long a site hears of the round though there is nothing
 	// to ask it.
-	restless = roundLease / 3
+	restless = draftLease / 3
 	// A long call is sent in pieces, so that each is answered soon and fits into a
 	// message.
 	mostInCall     = 500
@@ -101,7 +100,7 @@ func (d *drafts) call(c *rounds.Call) result[*droverv1.DraftResponse] {
 }
 
 func (d *drafts) send(site int, piece *droverv1.DraftRequest) result[*droverv1.DraftResponse] {
-	piece.Round, piece.Lease = d.round, durationOut(batch.Duration(roundLease/time.Microsecond))
+	piece.Round, piece.Lease = d.round, durationOut(micros(draftLease))
 	return slowly(d.ctx, d.agent, d.places.sites[site], d.places.peers[site],
 		func(ctx context.Context, p *peer) (*droverv1.DraftResponse, error) { return p.client.Draft(ctx, piece) })
 }

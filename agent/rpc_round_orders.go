@@ -18,6 +18,10 @@ import (
 const (
 	// ordersAtOnce bounds the orders to move that one site is given at a time.
 	ordersAtOnce = 8
+	// holdLease is how long jobs stay out of the plan if their placement does not
+	// come, as when the agent is killed in between. They are placed as soon as all
+	// are held.
+	holdLease = 30 * time.Second
 	// mostHeld bounds the jobs of one HoldJobs: of more, several are held one after
 	// the other, as rounds of their own.
 	mostHeld = 1000
@@ -118,7 +122,7 @@ func (a *Agent) holdParts(ctx context.Context, r *roundReport, s *mapping.Site, 
 	var res result[*droverv1.HoldJobsResponse]
 	for part := range slices.Chunk(list, mostHeld) {
 		round := fmt.Sprintf("%s/%d", r.id, len(parts))
-		req := &droverv1.HoldJobsRequest{Round: round, Lease: durationOut(batch.Duration(roundLease / time.Microsecond))}
+		req := &droverv1.HoldJobsRequest{Round: round, Lease: durationOut(micros(holdLease))}
 		for _, o := range part {
 			req.JobIds = append(req.JobIds, o.job.id)
 		}
