@@ -57,13 +57,14 @@ var layout = map[string][]string{
 
 	"reallocation":     {"batch"},
 	"agent/mapping":    {"batch", "reallocation"},
+	"agent/rounds":     {"batch", "reallocation"},
 	"client/session":   {"batch"},
 	"server/catalogue": {"batch"},
 	"server/blobs":     {},
 	"server/store":     {},
 	"server/site":      {"batch", policy, "batch/forecast", "batch/policies", "server/catalogue"},
 
-	"agent":  {"agent/mapping", "reallocation", "batch", "config", "gossip", "proto/...", "rpcface"},
+	"agent":  {"agent/mapping", "agent/rounds", "reallocation", "batch", "config", "gossip", "proto/...", "rpcface"},
 	"client": {"client/session", "proto/..."},
 	"server": {
 		"server/site", "server/catalogue", "server/blobs", "server/store",
@@ -73,13 +74,17 @@ var layout = map[string][]string{
 
 	"sim/swf":    {},
 	"sim/lublin": {"sim/swf"},
+	"sim/chart":  {},
+	"sim/repro":  {"sim/chart"},
 	"sim/engine": {"batch"},
 	"sim/faults": {
 		"sim/engine", "batch", policy, "batch/policies", "batch/forecast",
 		"server/site", "server/catalogue", "client/session",
 	},
+	"sim/scenarios": {"sim"},
+	"sim/campaign":  {"sim", "sim/scenarios", "config", "batch", "reallocation"},
 	"sim": {
-		"sim/engine", "sim/swf",
+		"sim/engine", "sim/swf", "sim/lublin", "config",
 		"batch", "batch/profile", "batch/queue", "batch/counted", "batch/nodes",
 		policy, "batch/forecast", "batch/policies",
 		"server/site", "server/catalogue", "agent/mapping", "client/session", "reallocation",

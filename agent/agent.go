@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
+	"github.com/seed-9b8f70bb/drover/agent/rounds"
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/gossip"
 	"github.com/seed-9b8f70bb/drover/rpcface"
@@ -57,6 +58,9 @@ type Agent struct {
 	following sync.WaitGroup // goroutines that describe servers
 
 	draining chan struct{} // holds a value when there may be something to drain
+
+	turn  chan struct{}  // holds a value while a round of reallocation is under way
+	later *rounds.Memory // of whoever has the turn
 
 	mu     sync.Mutex
 	view   mapping.View
@@ -103,7 +107,8 @@ func newAgent(cfg Config, log hclog.Logger, group membership) *Agent {
 		cfg: cfg, log: log, links: cfg.Network.links(), began: time.Now(), group: group,
 		transport: rpcface.Transport(cfg.Patience),
 		draining:  make(chan struct{}, 1),
-		peers:     make(map[string]*peer), left: make(map[string]batch.Time),
+		turn:      make(chan struct{}, 1), later: rounds.NewMemory(),
+		peers: make(map[string]*peer), left: make(map[string]batch.Time),
 		jobs: mapping.NewJobs(mapping.JobsLimits{
 			Active: cfg.Remember, Gone: goneRemembered, GoneFor: goneFor,
 		}),
@@ -126,6 +131,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	defer cancel()
 	a.following.Go(func() { a.follow(ctx) })
 	a.following.Go(func() { a.drainSites(ctx) })
+	a.following.Go(func() { a.reallocateRegularly(ctx) })
 	server, health := a.server()
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(a.listener) }()

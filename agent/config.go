@@ -28,9 +28,10 @@ type Config struct {
 	Poll time.Duration `yaml:"poll"`
 	// Remember bounds how many jobs the agent remembers, for when their sites do
 	// not answer; it takes about 300 bytes for each.
-	Remember int     `yaml:"remember"`
-	Drain    Drain   `yaml:"drain"`
-	Network  Network `yaml:"network"`
+	Remember     int          `yaml:"remember"`
+	Drain        Drain        `yaml:"drain"`
+	Reallocation Reallocation `yaml:"reallocation"`
+	Network      Network      `yaml:"network"`
 	// Insecure allows to listen beyond loopback though nobody is authenticated.
 	Insecure bool `yaml:"insecure"`
 
@@ -85,14 +86,15 @@ const (
 // Default returns the configuration of an agent on loopback.
 func Default() Config {
 	return Config{
-		Version:  1,
-		Name:     "agent",
-		Listen:   "127.0.0.1:7410",
-		Gossip:   Gossip{Bind: "127.0.0.1:7411", Rejoin: 2 * time.Second},
-		Patience: 2 * time.Second,
-		Poll:     2 * time.Second,
-		Remember: 1_000_000,
-		Drain:    Drain{AtOnce: 8, Retry: 5 * time.Second},
+		Version:      1,
+		Name:         "agent",
+		Listen:       "127.0.0.1:7410",
+		Gossip:       Gossip{Bind: "127.0.0.1:7411", Rejoin: 2 * time.Second},
+		Patience:     2 * time.Second,
+		Poll:         2 * time.Second,
+		Remember:     1_000_000,
+		Drain:        Drain{AtOnce: 8, Retry: 5 * time.Second},
+		Reallocation: defaultReallocation(),
 	}
 }
 
@@ -147,6 +149,10 @@ func (c *Config) problems() []*FieldError {
 	}
 	number("remember", c.Remember, mostRemembered)
 	number("drain.at_once", c.Drain.AtOnce, mostAtOnce)
+	_, _, wrong := c.Reallocation.rounds()
+	for _, e := range wrong {
+		bad("reallocation."+e.Key, e.Value, e.Accepted)
+	}
 	link := func(key string, bandwidth Rate, latency time.Duration) {
 		if bandwidth < 0 {
 			bad(key+".bandwidth", int64(bandwidth), "0 (no limit) or more")

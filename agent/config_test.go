@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/reallocation"
 )
 
 const full = `# an agent
@@ -24,6 +27,16 @@ patience: 500ms
 poll: 4s
 remember: 5000
 drain: {at_once: 2, retry: 7s}
+reallocation:
+  period: 30m
+  algorithm: all-cancellation
+  heuristic: maxrelgain
+  window: all
+  threshold: 5s
+  least_gain: 10s
+  most_moves: 4
+  most_moves_round: 9
+  patience: off
 network:
   bandwidth: 125MB/s
   latency: 2ms
@@ -48,6 +61,10 @@ func TestConfigurationIsReadOverTheDefaults(t *testing.T) {
 		Poll:     4 * time.Second,
 		Remember: 5000,
 		Drain:    Drain{AtOnce: 2, Retry: 7 * time.Second},
+		Reallocation: Reallocation{
+			Period: "30m", Algorithm: "all-cancellation", Heuristic: "maxrelgain", Window: "all", Threshold: 5 * time.Second,
+			LeastGain: 10 * time.Second, MostMoves: 4, MostMovesRound: 9, Patience: "off",
+		},
 		Network: Network{
 			Bandwidth: 125e6, Latency: 2 * time.Millisecond,
 			Links: []Link{{From: "lyon", To: "nancy", Bandwidth: 1 << 30}},
@@ -82,6 +99,7 @@ remember: 0
 drain:
   at_once: 1001
   retry: 0s
+reallocation: {period: 100ms, algorithm: best, heuristic: best, window: 0, threshold: -1s, least_gain: -1s, most_moves: -1, most_moves_round: -1, patience: -1}
 network:
   latency: -1s
   links:
@@ -97,8 +115,11 @@ network:
 	want := []string{
 		"line 1: version", "line 2: name", "line 3: listen", "line 4: url", "line 6: gossip.bind", "line 9: gossip.seeds[1]",
 		"line 10: gossip.rejoin", "line 11: patience", "line 12: poll", "line 13: remember", "line 15: drain.at_once", "line 16: drain.retry",
-		"line 18: network.latency", "line 20: network.links[0].to",
-		"line 21: network.links[1].latency", "line 22: network.links[2].to",
+		"line 17: reallocation.period", "line 17: reallocation.algorithm", "line 17: reallocation.heuristic", "line 17: reallocation.window",
+		"line 17: reallocation.threshold", "line 17: reallocation.least_gain",
+		"line 17: reallocation.most_moves", "line 17: reallocation.most_moves_round", "line 17: reallocation.patience",
+		"line 19: network.latency", "line 21: network.links[0].to",
+		"line 22: network.links[1].latency", "line 23: network.links[2].to",
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
@@ -106,6 +127,44 @@ network:
 	var f *FieldError
 	if !errors.As(err, &f) || f.Key != "version" || f.Accepted != "1" {
 		t.Errorf("not typed: %+v", f)
+	}
+}
+
+func TestRoundsAreMadeByDefaultAndCanBeTurnedOff(t *testing.T) {
+	for _, c := range []struct {
+		text   string
+		period batch.Duration
+		want   string // of a problem
+	}{
+		{"", batch.Hour, ""},
+		{"reallocation: {heuristic: minmin}", batch.Hour, ""},
+		{"reallocation: {period: 90s}", 90 * batch.Second, ""},
+		{"reallocation: {period: 0}", 0, ""},
+		{"reallocation: {period: 0s}", 0, ""},
+		{"reallocation: {period: off}", 0, ""},
+		{"reallocation: {period: often}", 0, `reallocation.period: "often", accepted: 1s..8784h0m0s, or 0 or off for rounds only on demand`},
+		{"reallocation: {period: 20}", 0, `reallocation.period: "20", accepted: 1s`},
+		{"reallocation: {algorithm: greedy}", 0, `reallocation.algorithm: "greedy", accepted: regular, all-cancellation`},
+		{"reallocation: {heuristic: MCT}", 0, `reallocation.heuristic: "MCT", accepted: mct, minmin, maxmin, sufferage, maxgain, maxrelgain`},
+		{"reallocation: {window: many}", 0, `reallocation.window: "many", accepted: at least 1, or all`},
+		{"reallocation: {patience: endless}", 0, `reallocation.patience: "endless", accepted: 0 or more, or off`},
+	} {
+		cfg, err := ParseConfig([]byte("version: 1\n" + c.text))
+		if c.want != "" {
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: %v, want %q in it", c.text, err, c.want)
+			}
+			continue
+		}
+		core, period, wrong := cfg.Reallocation.rounds()
+		if err != nil || period != c.period || len(wrong) > 0 || core.Validate() != nil {
+			t.Errorf("%s: every %v, %+v, %v %v", c.text, period, core, err, wrong)
+		}
+	}
+	defaults := Default()
+	core, _, _ := defaults.Reallocation.rounds()
+	if d := cmp.Diff(reallocation.Default, core); d != "" {
+		t.Errorf("the default is not the core's: %s", d)
 	}
 }
 

@@ -43,6 +43,7 @@ type fakeServer struct {
 	url      string
 	stop     func()
 	life     fakeLife
+	rounds   fakeRounds
 }
 
 // quote is an estimate of so many seconds.
@@ -142,7 +143,13 @@ func (f *fakeServer) ListJobs(_ context.Context, req *droverv1.ServerServiceList
 	defer f.mu.Unlock()
 	var jobs []*droverv1.Job
 	for _, j := range f.jobs {
+		if req.GetFilter() == roundsFilter && j.GetState() != droverv1.JobState_JOB_STATE_WAITING {
+			continue
+		}
 		jobs = append(jobs, proto.CloneOf(j))
+	}
+	if req.GetFilter() == roundsFilter {
+		f.rounds.listed++
 	}
 	if t := req.GetPageToken(); t != "" {
 		jobs = jobs[slices.IndexFunc(jobs, func(j *droverv1.Job) bool { return j.GetId() == t }):]

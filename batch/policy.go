@@ -43,6 +43,9 @@ type Ask struct {
 	Job    *Job    // its needs; Job.Shape is not looked at
 	Shapes []Shape // ascending width
 	From   Time    // not before (input still travelling); 0 for now
+	// Best says that only the shape which ends first is wanted, of several the
+	// narrowest. Its start is exact; those of the others may be later, or Never.
+	Best bool
 }
 
 // Kind says what an estimate is worth.

@@ -21,6 +21,9 @@ type System interface {
 	// Watch returns the changes after the cursor, waiting for the first one
 	// until ctx ends. An embedded system streams, Slurm is polled.
 	Watch(ctx context.Context, after Cursor) (Changes, error)
+	// Draft returns a copy of the plan as it is now, or an error that wraps
+	// ErrNoDrafts.
+	Draft(ctx context.Context) (Draft, error)
 	// Caps says what this system can do.
 	Caps() Caps
 }

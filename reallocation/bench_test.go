@@ -3,6 +3,8 @@ package reallocation_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/seed-9b8f70bb/drover/batch"
@@ -14,15 +16,23 @@ import (
 func BenchmarkRound(b *testing.B) {
 	for _, size := range []struct{ sites, jobs int }{{10, 1000}, {100, 10_000}} {
 		for a := reallocation.Regular; a <= reallocation.AllCancellation; a++ {
-			for _, h := range []reallocation.Heuristic{reallocation.MCT, reallocation.MinMin} {
+			for _, h := range []string{"mct", "minmin", "minmin-alike"} {
 				b.Run(fmt.Sprintf("%dx%d/%v/%v", size.sites, size.jobs, a, h), func(b *testing.B) {
+					name, alike := strings.CutSuffix(h, "-alike")
+					heuristic, _ := reallocation.ParseHeuristic(name)
 					var record reallocation.Record
+					var used float64
 					for range b.N {
 						b.StopTimer()
-						g := crowded(b, size.sites, size.jobs)
+						g := crowded(b, size.sites, size.jobs, 64, 1)
+						g.alike = alike
 						b.StartTimer()
-						record = g.run(reallocation.Config{Algorithm: a, Heuristic: h, Window: reallocation.All, Threshold: batch.Minute, Patience: 3}, nil)
+						before := cpu()
+						record = g.run(reallocation.Config{Algorithm: a, Heuristic: heuristic, Window: reallocation.All, Threshold: batch.Minute, Patience: 3}, nil)
+						used += cpu() - before
 					}
+					b.ReportMetric(used/float64(b.N), "cpu-s/op")
+					b.ReportMetric(float64(record.Asks), "asks/op")
 					b.ReportMetric(float64(record.Estimates), "estimates/op")
 					b.ReportMetric(float64(record.Moves), "moves/op")
 				})
@@ -31,14 +41,21 @@ func BenchmarkRound(b *testing.B) {
 	}
 }
 
-func crowded(b *testing.B, sites, jobs int) *grid {
-	random := rand.New(rand.NewPCG(1, 1))
-	var widths []int32
+// cpu returns the seconds of all processors that this process has used.
+func cpu() float64 {
+	var u syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
+}
+
+func crowded(b testing.TB, sites, jobs int, widths int32, seed uint64) *grid {
+	random := rand.New(rand.NewPCG(seed, 1))
+	var sizes []int32
 	for range sites {
-		widths = append(widths, int32(64+random.IntN(256)))
+		sizes = append(sizes, int32(64+random.IntN(256)))
 	}
-	g := newGrid(b, widths...)
-	for s, w := range widths {
+	g := newGrid(b, sizes...)
+	for s, w := range sizes {
 		for used := int32(0); used < w; {
 			n := min(w-used, 1+random.Int32N(32))
 			g.submit(s, batch.Shape{Width: n, Walltime: batch.Duration(600+random.IntN(36_000)) * batch.Second}, nil)
@@ -50,7 +67,7 @@ func crowded(b *testing.B, sites, jobs int) *grid {
 		if random.IntN(4) > 0 {
 			s -= s % 3
 		}
-		g.wait(s, rigid(1+random.Int32N(64), int64(60+random.IntN(36_000))))
+		g.wait(s, rigid(64/widths*(1+random.Int32N(widths)), int64(60+random.IntN(36_000))))
 	}
 	return g
 }

@@ -9,30 +9,12 @@ func (r *Round) allCancellation() {
 	if !ok {
 		return
 	}
-	r.bias = r.config.LeastGain
-	for s := range r.sites {
-		for _, j := range held {
-			if s == r.jobs[j].Site || r.mayLeave(j) {
-				r.query(j, s)
-			}
-		}
-	}
-	if !r.ask() {
+	r.bias = min(uint64(r.config.LeastGain), never)
+	compared, rest := r.window(held)
+	if !r.pick(compared, func(j int, _ picker) bool { return r.put(j) }) {
 		return
 	}
-	compared, rest := r.window(held)
-	p := r.picker(compared)
-	for p.left() > 0 {
-		j, ok := p.next()
-		if !ok || !r.put(j) {
-			return
-		}
-	}
-	for _, j := range rest {
-		if !r.put(j) {
-			return
-		}
-	}
+	r.inOrder(rest, r.put)
 }
 
 // hold notes what each job has and takes all out of the plans but those that have
@@ -46,17 +28,15 @@ func (r *Round) hold() ([]int, bool) {
 		}
 		list = append(list, j)
 	}
-	r.standing = true
 	for _, j := range list {
-		r.query(j, r.jobs[j].Site)
+		r.query(j, r.jobs[j].Site, true)
 	}
 	if !r.ask() {
 		return nil, false
 	}
-	r.standing = false
 	waiting := list[:0]
 	for _, j := range list {
-		if r.present[j] = r.est.bound(j, r.jobs[j].Site); r.present[j] < batch.Forever {
+		if r.present[j] < batch.Forever {
 			waiting = append(waiting, j)
 		}
 	}
@@ -65,9 +45,6 @@ func (r *Round) hold() ([]int, bool) {
 	}
 	if !r.do(Step{Kind: Hold, Jobs: waiting, Refused: make([]bool, len(waiting))}) {
 		return nil, false
-	}
-	for s := range r.sites {
-		r.est.emptier(s)
 	}
 	held := waiting[:0]
 	for i, refused := range r.step.Refused {
@@ -88,7 +65,7 @@ func (r *Round) put(j int) bool {
 	if !ok {
 		return false
 	}
-	ect := r.est.bound(j, to)
+	ect := r.ect(j, to)
 	past := r.jobs[j].Past
 	if to != own {
 		past.Moves++

@@ -35,16 +35,29 @@
 //
 // # Fewer questions
 //
-// A round asks each site once about all jobs, and again only where a plan has
-// changed since. A site that got a job completes none earlier for it, so what it
-// said before is a lower bound: MinMin and the gains keep jobs in a heap by such
-// bounds and ask again only about the one on top. MaxMin and Sufferage look for
-// the greatest, which bounds from below do not give, and ask again about the jobs
-// whose best (or second best) site has changed. A site that a job has left may
-// complete others earlier, though, where plans are promises, none before the start
-// that this one had: what was to be completed by then is still true. Where estimates
-// are no promises (EASY, binary tuning) a fuller site may answer earlier, and a
-// round may then pick otherwise than if it asked everybody each time.
+// A round asks many things at once, and again only where a plan has changed since. A
+// site that got a job completes none earlier for it, so what it said before is a lower
+// bound: MinMin and the gains keep jobs in a heap by such bounds and ask again only
+// about what comes to its top, twice as much each time until a job is found. MaxMin
+// and Sufferage look for the greatest, which bounds from below do not give, and ask
+// again about the jobs whose best (or second best) site has changed. MCT compares no
+// jobs, and asks about some ahead, as many as plans then stay the same for.
+//
+// A site that a job has left may complete any other earlier, so it is asked again about
+// all that are compared. (Not only from the place on that is free now: there may have
+// been room before it that nobody had looked for.)
+//
+// Where a driver says which jobs are alike but for their size, MinMin need not ask
+// about one as long as a lesser one waits: of each kind only the least are asked about.
+//
+//	kind  jobs by size                asked about: ■
+//	w=1   ■ □ □ □ □ □ □ □ □           the answers about ■ bound those about □
+//	w=2   ■ □ □ □ □
+//	w=8   ■ ■ □ □ □ □ □ □             the second one, because the first might tie
+//
+// All this picks as if everybody were asked each time. Where estimates are no promises
+// (EASY, binary tuning) a fuller site may answer earlier, and a round may then pick
+// otherwise.
 //
 // # Starvation
 //

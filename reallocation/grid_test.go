@@ -16,6 +16,8 @@ type grid struct {
 	log   []string
 	// unsure is set for sites that say nothing of promises.
 	unsure bool
+	// alike is set if it is told which jobs are.
+	alike bool
 }
 
 type place struct {
@@ -28,6 +30,8 @@ type place struct {
 // waiting is a job that waits, or has begun to run in a pass.
 type waiting struct {
 	menu   []batch.Shape
+	like   int
+	size   int64
 	site   int
 	handle batch.Handle
 	shape  batch.Shape
@@ -65,9 +69,12 @@ func (g *grid) submit(s int, shape batch.Shape, job *waiting) batch.Handle {
 	return h
 }
 
-// wait queues a job of the grid where it is to wait.
+// wait queues a job of the grid where it is to wait. Rigid jobs of a width are alike.
 func (g *grid) wait(s int, menu []batch.Shape) {
-	j := &waiting{menu: menu}
+	j := &waiting{menu: menu, like: int(menu[0].Width), size: int64(menu[0].Walltime)}
+	if len(menu) > 1 {
+		j.like = -1 // and moldable ones, as all are made alike
+	}
 	g.jobs = append(g.jobs, j)
 	shape, _ := g.quote(menu, s, 0)
 	g.submit(s, shape, j)
@@ -142,8 +149,12 @@ func (g *grid) seen() []reallocation.Job {
 	var jobs []reallocation.Job
 	for _, j := range g.jobs {
 		jobs = append(jobs, reallocation.Job{Site: j.site, Width: j.shape.Width, Walltime: j.shape.Walltime, Past: j.past})
+		last := &jobs[len(jobs)-1]
 		if g.unsure {
-			jobs[len(jobs)-1].Walltime = 0
+			last.Walltime = 0
+		}
+		if g.alike {
+			last.Like, last.Size = j.like, j.size
 		}
 	}
 	return jobs

@@ -88,6 +88,31 @@ func TestTheTwoLastJobsOfFigure3GoToTheOtherCluster(t *testing.T) {
 	}
 }
 
+// Site 0 has 4 processors, taken until 100. Then jobs 0 and 1 are planned, until 150
+// beside each other, until 200 two of a local user's, around which job 2 has come,
+// on all processors until 300, and job 3 last. When 0 and 1 have gone, both of the
+// local user's move up, the one behind job 2 when that has been looked at; what this
+// leaves is found when job 3 has gone, which begins long after. Then job 2 is
+// completed by 250, sooner than where it could go: it stays.
+func TestAJobMovesUpToWhereAnotherHasLongBeenGone(t *testing.T) {
+	g := newGrid(t, 4, 2, 4)
+	g.submit(0, rigid(4, 100)[0], nil)
+	g.submit(1, rigid(2, 40)[0], nil)
+	g.submit(2, rigid(4, 110)[0], nil)
+	g.wait(0, rigid(2, 50))
+	g.wait(0, rigid(2, 50))
+	g.submit(0, rigid(2, 50)[0], nil)
+	g.wait(0, rigid(4, 100))
+	g.submit(0, rigid(2, 50)[0], nil)
+	g.wait(0, rigid(4, 60))
+	c := reallocation.Default
+	c.Heuristic, c.Threshold = reallocation.MinMin, 10*batch.Second
+	g.run(c, nil)
+	if got := strings.Join(g.log, " "); got != "0>1 1>1 3>2" {
+		t.Errorf("moved %s", got)
+	}
+}
+
 func TestAMoveTakesTheThresholdOrWhatIsKnownOfTheTransfer(t *testing.T) {
 	known := func(d batch.Duration) reallocation.Transfer {
 		return func(int, int, int) (batch.Duration, bool) { return d, true }

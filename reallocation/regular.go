@@ -1,10 +1,13 @@
 package reallocation
 
-import "github.com/seed-9b8f70bb/drover/batch"
+import (
+	"slices"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
 
 // regular moves jobs one by one while they wait.
 func (r *Round) regular() {
-	r.standing = true
 	var movable []int
 	for j := range r.jobs {
 		if r.mayLeave(j) {
@@ -12,35 +15,19 @@ func (r *Round) regular() {
 		}
 	}
 	compared, rest := r.window(movable)
-	if r.config.Heuristic != MCT {
-		rest = nil // nobody asks about the jobs outside of the window
+	if r.config.Heuristic != MCT { // nobody looks at jobs outside of a window
+		rest = nil
 	}
-	for s := range r.sites {
-		for _, j := range compared {
-			r.query(j, s)
-		}
-		for _, j := range rest {
-			r.query(j, s)
-		}
+	for j := range r.done {
+		r.done[j] = true
 	}
-	if !r.ask() {
+	for _, j := range slices.Concat(compared, rest) {
+		r.done[j] = false
+	}
+	if !r.pick(compared, r.consider) {
 		return
 	}
-	for j := range r.jobs {
-		r.present[j] = r.est.bound(j, r.jobs[j].Site)
-	}
-	p := r.picker(compared)
-	for p.left() > 0 {
-		j, ok := p.next()
-		if !ok || !r.consider(j, p) {
-			return
-		}
-	}
-	for _, j := range rest {
-		if !r.consider(j, nil) {
-			return
-		}
-	}
+	r.inOrder(rest, func(j int) bool { return r.consider(j, nil) })
 }
 
 // consider moves a job if that is worth while. It is false if the round is over.
@@ -50,8 +37,9 @@ func (r *Round) consider(j int, p picker) bool {
 	}
 	r.record.Picked++
 	own := r.jobs[j].Site
-	if !r.est.exact(j, own) {
-		if r.query(j, own); !r.ask() {
+	if !r.exact(j, own) {
+		r.query(j, own, true)
+		if !r.ask() {
 			return false
 		}
 	}
@@ -59,35 +47,27 @@ func (r *Round) consider(j int, p picker) bool {
 	if !ok {
 		return false
 	}
-	present := r.est.bound(j, own)
-	if to < 0 || present >= batch.Forever || r.est.bound(j, to) >= batch.Forever {
+	present := r.ect(j, own)
+	if to < 0 || present >= batch.Forever || r.ect(j, to) >= batch.Forever {
 		return true
 	}
-	gain := present - r.est.bound(j, to)
+	gain := present - r.ect(j, to)
 	if gain < r.needed(j, own, to) {
 		return true
 	}
 	past := r.jobs[j].Past
 	past.Moves++
-	switch {
-	case !r.do(Step{Kind: Move, Job: j, From: own, To: to, Gain: gain, Past: past}):
+	if !r.do(Step{Kind: Move, Job: j, From: own, To: to, Gain: gain, Past: past}) {
 		return false
-	case r.step.Failed: // nobody knows what was done
+	}
+	if r.step.Failed {
 		r.record.Failed++
-		r.est.emptier(own)
-		r.est.emptier(to)
-	default:
+	} else {
 		r.record.Moves++
 		r.record.Gain += gain
 	}
-	switch {
-	case p != nil:
-		return r.moved(p, j, present, to)
-	case !r.step.Failed:
-		r.est.emptier(own)
-		r.est.fuller(to)
-	}
-	return true
+	r.est.drop(j)
+	return r.left(own, to, p)
 }
 
 // needed is the gain that a move must bring.
@@ -101,40 +81,68 @@ func (r *Round) needed(j, from, to int) batch.Duration {
 	return max(need, r.config.Threshold)
 }
 
-// moved goes through what a job has changed that has gone, for those that remain.
-// Where plans are promises nothing can be completed earlier at the site it left
-// than at the start that it had there, and what stands at the other site stays.
-// Gains are measured from what a job has, so that is asked where it may be
-// different.
-func (r *Round) moved(p picker, gone int, present batch.Duration, to int) bool {
-	e, from := &r.est, r.jobs[gone].Site
-	promised := r.jobs[gone].Walltime > 0 && !r.step.Failed
-	start := max(present-r.jobs[gone].Walltime, 0)
-	if !r.step.Failed {
-		e.version[from]++
-		e.version[to]++
-		if !promised {
-			e.floor[from] = e.version[from]
-		}
-	}
-	gains := r.config.Heuristic == MaxGain || r.config.Heuristic == MaxRelGain
-	p.revise(func(j int) bool {
-		changed := !promised
-		if promised {
-			changed = e.lower(j, from, start)
-			if r.jobs[j].Site == to {
-				e.keep(j, to)
+// left says that a job has gone from one site to another, for those that remain.
+// Others move up at the first, and perhaps further than into its place: where a plan
+// could be better is often found only when it changes. So all that are compared are
+// asked about anew there. It is false if the round is broken off.
+func (r *Round) left(from, to int, p picker) bool {
+	r.est.emptier(from)
+	if r.step.Failed { // nobody knows what was done
+		r.est.emptier(to)
+	} else {
+		r.est.fuller(to)
+		for _, j := range r.there(to) {
+			if r.jobs[j].Walltime > 0 { // it keeps what it was promised
+				r.est.keep(&r.est.standing[j], to)
 			}
 		}
-		if own := r.jobs[j].Site; gains && (own == from || own == to) && !e.exact(j, own) {
-			r.query(j, own)
-			changed = true
-		}
-		return changed
-	})
+	}
+	if p == nil {
+		return true
+	}
+	r.again = r.again[:0]
+	r.askAgain(from, true)
+	r.askAgain(to, r.step.Failed)
 	if !r.ask() {
 		return false
 	}
-	p.order()
+	for _, a := range r.again {
+		p.changed(a.job, a.site)
+	}
 	return true
+}
+
+// again is a question that is asked again.
+type again struct{ job, site int }
+
+// askAgain asks about what may be less than it was at a site: jobs that stand there,
+// and all others unless it is fuller.
+func (r *Round) askAgain(s int, others bool) {
+	for _, j := range r.there(s) {
+		if !r.est.exact(r.est.standing[j], s) {
+			r.query(int(j), s, true)
+			r.again = append(r.again, again{int(j), s})
+		}
+	}
+	if !others {
+		return
+	}
+	for _, j := range r.est.live {
+		if s != r.jobs[j].Site || r.guards(int(j)) >= 0 {
+			r.query(int(j), s, false)
+			r.again = append(r.again, again{int(j), s})
+		}
+	}
+}
+
+// there returns the jobs that have not been picked at a site.
+func (r *Round) there(site int) []int32 {
+	kept := r.est.there[site][:0]
+	for _, j := range r.est.there[site] {
+		if !r.done[j] {
+			kept = append(kept, j)
+		}
+	}
+	r.est.there[site] = kept
+	return kept
 }

@@ -17,10 +17,13 @@ type Round struct {
 	jobs     []Job
 	transfer Transfer
 
-	est      estimates
-	present  []batch.Duration // by job: its ECT before the round
-	standing bool             // a job's own site is asked about it as it stands
-	bias     batch.Duration   // added to ECTs elsewhere when places are compared
+	est      answers
+	present  []batch.Duration // by job: its ECT as it stands, when that was last asked
+	standing bool             // regular: at its own site a job is asked about as it stands
+	bias     uint64           // added to ECTs elsewhere when places are compared
+	done     []bool           // by job: picked, or not to be
+	again    []again          // scratch
+	alike    alike
 	record   Record
 
 	yield     func(*Step) bool
@@ -34,9 +37,9 @@ type Round struct {
 // submission. The configuration has been validated. A nil transfer knows nothing.
 func NewRound(c Config, sites int, jobs []Job, transfer Transfer) *Round {
 	return &Round{
-		config: c, sites: sites, jobs: jobs, transfer: transfer, est: newEstimates(len(jobs), sites),
-		present: make([]batch.Duration, len(jobs)), asked: make([]Question, 2*sites),
-		record: Record{Jobs: len(jobs)},
+		config: c, sites: sites, jobs: jobs, transfer: transfer, est: newAnswers(sites, jobs),
+		present: make([]batch.Duration, len(jobs)), standing: c.Algorithm == Regular,
+		done: make([]bool, len(jobs)), asked: make([]Question, 2*sites), record: Record{Jobs: len(jobs)},
 	}
 }
 

@@ -6,116 +6,123 @@ import "github.com/seed-9b8f70bb/drover/batch"
 // before a job is picked. Only those of jobs whose best or second best site has
 // changed are looked at again.
 type scan struct {
-	round   *Round
-	entries []scanned // in order of submission
+	round *Round
+	heap  heap
+	jobs  int // that are left
+	stale []int
+	fresh []bool   // by job: not in stale
+	on    [][]int  // by site: jobs whose keys hang on it, and some that did
+	most  []uint64 // by job: the greatest value on which its key hangs
+	seen  []uint64
+	free  bool // whether jobs could move when they were looked at
 }
 
-// scanned is a job with its two best sites, as of versions of their plans.
-type scanned struct {
-	entry
-	site [2]int // -1 for none
-	at   [2]uint32
-	free bool // whether it could leave its site then
-}
-
-func newScan(r *Round, jobs []int) *scan {
-	s := &scan{round: r}
+func newScan(r *Round, jobs []int) (*scan, bool) {
+	s := &scan{
+		round: r, heap: newHeap(len(r.jobs)), jobs: len(jobs), fresh: make([]bool, len(r.jobs)), most: make([]uint64, len(r.jobs)),
+		on: make([][]int, r.sites), seen: make([]uint64, r.sites), free: true,
+	}
 	for _, j := range jobs {
-		s.entries = append(s.entries, scanned{entry: entry{job: j}, site: [2]int{-1, -1}})
+		r.queryAll(j)
+		s.heap.set(j, batch.Forever, j)
+		s.stale = append(s.stale, j)
 	}
-	return s
+	copy(s.seen, r.est.version)
+	return s, r.ask()
 }
 
-func (s *scan) left() int { return len(s.entries) }
-
-func (s *scan) revise(f func(int) bool) {
-	for i := range s.entries {
-		if f(s.entries[i].job) {
-			s.entries[i].site[0] = -1
-		}
-	}
-}
-
-func (s *scan) order() {}
+func (s *scan) left() int { return s.jobs }
 
 func (s *scan) next() (int, bool) {
-	for s.stale() {
-		if !s.round.ask() {
+	s.look()
+	for len(s.stale) > 0 {
+		if s.renew(); !s.round.ask() {
 			return 0, false
 		}
 	}
-	best := 0
-	for i := range s.entries {
-		if s.entries[i].before(s.entries[best].entry) {
-			best = i
-		}
-	}
-	j := s.entries[best].job
-	s.entries = append(s.entries[:best], s.entries[best+1:]...)
+	j := int(s.heap.entries[0].id)
+	s.heap.remove(j)
+	s.jobs--
+	s.round.done[j] = true
 	return j, true
 }
 
-// stale brings keys up to date and says whether there are questions to ask first.
-func (s *scan) stale() bool {
+// look finds out whose keys hang on what has changed.
+func (s *scan) look() {
 	r := s.round
-	for i := range s.entries {
-		e := &s.entries[i]
-		if s.valid(e) {
+	if c := r.config.MostMovesRound; s.free && c > 0 && r.record.Moves >= c {
+		s.free = false
+		s.refresh()
+	}
+	for site, v := range r.est.version {
+		if s.seen[site] == v {
 			continue
 		}
-		e.site[0], e.site[1] = r.least(e.job, false)
-		e.free = r.mayLeave(e.job)
+		s.seen[site] = v
+		for _, j := range s.on[site] {
+			s.spoil(j)
+		}
+		s.on[site] = s.on[site][:0]
+	}
+}
+
+func (s *scan) spoil(j int) {
+	if s.fresh[j] && s.heap.at[j] >= 0 {
+		s.fresh[j] = false
+		s.stale = append(s.stale, j)
+	}
+}
+
+// renew brings keys up to date where nothing has to be asked for it.
+func (s *scan) renew() {
+	r := s.round
+	ask := s.stale[:0]
+	for _, j := range s.stale {
+		p := r.least(j, false)
 		asks := false
-		for k := range s.sites() {
-			site := e.site[k]
-			if site < 0 {
+		for k, site := range [2]int{p.first, p.second} {
+			if site < 0 || k == 1 && r.config.Heuristic != Sufferage {
 				continue
 			}
-			if e.at[k] = r.est.version[site]; !r.est.exact(e.job, site) {
-				r.query(e.job, site)
+			if !r.exact(j, site) {
+				r.query(j, site, r.standing && site == r.jobs[j].Site)
 				asks = true
+			} else if !asks {
+				s.on[site] = append(s.on[site], j)
 			}
 		}
 		if asks {
-			e.site[0] = -1
+			ask = append(ask, j)
 			continue
 		}
-		e.key = s.key(e)
-	}
-	return len(r.open) > 0
-}
-
-// sites is how many of the best sites matter.
-func (s *scan) sites() int {
-	if s.round.config.Heuristic == Sufferage {
-		return 2
-	}
-	return 1
-}
-
-func (s *scan) valid(e *scanned) bool {
-	if e.site[0] < 0 || e.free != s.round.mayLeave(e.job) {
-		return false
-	}
-	for k := range s.sites() {
-		if e.site[k] >= 0 && e.at[k] != s.round.est.version[e.site[k]] {
-			return false
+		s.fresh[j], s.most[j] = true, p.value[0]
+		if r.config.Heuristic == Sufferage {
+			s.most[j] = p.value[1]
 		}
+		s.heap.set(j, s.key(&p), j)
 	}
-	return true
+	s.stale = ask
 }
 
 // key is the greatest's negative.
-func (s *scan) key(e *scanned) batch.Duration {
-	best := s.round.value(e.job, e.site[0])
-	if s.round.config.Heuristic == MaxMin {
-		return -best
-	}
-	if e.site[1] < 0 {
+func (s *scan) key(p *places) batch.Duration {
+	switch {
+	case s.round.config.Heuristic == MaxMin:
+		return -duration(p.value[0])
+	case p.second < 0 || p.value[1] == never:
 		return -batch.Forever
 	}
-	if s.round.est.bound(e.job, e.site[1]) >= batch.Forever {
-		return -batch.Forever
+	return duration(p.value[0]) - duration(p.value[1])
+}
+
+func (s *scan) changed(j, site int) {
+	if s.fresh[j] && s.round.value(j, site) <= s.most[j] {
+		s.spoil(j)
 	}
-	return best - s.round.value(e.job, e.site[1])
+}
+
+func (s *scan) refresh() {
+	for _, e := range s.heap.entries {
+		s.spoil(int(e.id))
+	}
 }

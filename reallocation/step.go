@@ -6,10 +6,16 @@ import "github.com/seed-9b8f70bb/drover/batch"
 type Job struct {
 	Site  int   // where it waits
 	Width int32 // of the shape it has now
-	// Walltime is that of the shape it has now, if its site's estimates are promises.
-	// 0 says that they are not: then nothing is known of the others after it leaves.
+	// Walltime is that of the shape it has now, if its site's estimates are promises:
+	// then others that come there do not delay it. 0 says that they are not.
 	Walltime batch.Duration
-	Past     Past
+	// Like groups jobs that ask for the same but for their size: of two that are alike
+	// the one of the lesser Size would be completed no later, at any site and with any
+	// plan, if either was submitted there with its input in place. From one site to
+	// another their input travels for the same time. 0 is like no other.
+	Like int
+	Size int64
+	Past Past
 }
 
 // Past is what former rounds have done to a job. Whoever runs rounds keeps it.
@@ -78,6 +84,7 @@ type Record struct {
 	Moves     int   // carried out
 	Failed    int   // moves and puts that the driver could not do
 	Later     int   // jobs put back later than they were
+	Asks      int   // steps that asked
 	Questions int   // to one site each
 	Estimates int64 // jobs asked about, over all questions
 	// Gain is the sum over the jobs that were moved.

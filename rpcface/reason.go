@@ -28,6 +28,9 @@ const (
 	Unreachable    Reason = "unreachable"
 	TimedOut       Reason = "timeout"
 	Stopping       Reason = "stopping"
+	UnknownRound   Reason = "unknown-round"
+	TooManyDrafts  Reason = "too-many-drafts"
+	NoDrafts       Reason = "no-drafts"
 	Internal       Reason = "internal"
 )
 
@@ -63,6 +66,9 @@ var codes = map[Reason]connect.Code{
 	Unreachable:        connect.CodeUnavailable,
 	Stopping:           connect.CodeUnavailable,
 	TimedOut:           connect.CodeDeadlineExceeded,
+	UnknownRound:       connect.CodeNotFound,
+	TooManyDrafts:      connect.CodeResourceExhausted,
+	NoDrafts:           connect.CodeUnimplemented,
 	NoEstimate:         connect.CodeInternal,
 	Internal:           connect.CodeInternal,
 }

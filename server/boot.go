@@ -77,8 +77,9 @@ func (s *Server) boot() ([]site.Fate, error) {
 		return nil, err
 	}
 	s.system, err = exec.New(exec.Config{
-		Policy: policy, Platform: s.about.Platform, Grace: micros(s.cfg.Grace), Forecaster: &forecast.Forecaster{},
-		Logger: s.log.Named("exec"), Programs: programs{s}, Launcher: launcher{s}, Adopt: adopted,
+		Policy: policy, Platform: s.about.Platform, Grace: micros(s.cfg.Grace),
+		Forecaster: func() exec.Forecaster { return &forecast.Forecaster{} },
+		Logger:     s.log.Named("exec"), Programs: programs{s}, Launcher: launcher{s}, Adopt: adopted,
 	})
 	return fates, err
 }

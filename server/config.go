@@ -90,6 +90,11 @@ type Limits struct {
 	Finished     int           `yaml:"finished"`
 	FinishedSize Size          `yaml:"finished_size"`
 	FinishedFor  time.Duration `yaml:"finished_for"`
+	// Copies of the plan that rounds of reallocation may have at a time, 0 for no
+	// part in them, and how long one is kept that nobody uses, unless its round says
+	// so itself.
+	Drafts     int           `yaml:"drafts"`
+	DraftLease time.Duration `yaml:"draft_lease"`
 }
 
 // OnStop is a choice of Config.
@@ -126,6 +131,7 @@ func Default() Config {
 		Limits: Limits{
 			File: 1 << 30, Content: 16 << 30, Waiting: 100_000,
 			Finished: 10_000, FinishedSize: 16 << 30, FinishedFor: 7 * 24 * time.Hour,
+			Drafts: 4, DraftLease: time.Minute,
 		},
 	}
 }

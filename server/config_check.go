@@ -163,6 +163,12 @@ func (c *Config) checkLimits(machine bool, bad func(key string, value any, accep
 	if l.FinishedFor < time.Second || l.FinishedFor > longestKept {
 		bad("limits.finished_for", l.FinishedFor, fmt.Sprintf("1s..%v", longestKept))
 	}
+	if l.Drafts < 0 || l.Drafts > 100 {
+		bad("limits.drafts", l.Drafts, "0 (no part in rounds) to 100")
+	}
+	if d := l.DraftLease; d < site.ShortestLease.Std() || d > site.LongestLease.Std() {
+		bad("limits.draft_lease", d, fmt.Sprintf("%v..%v", site.ShortestLease, site.LongestLease))
+	}
 }
 
 // badName says whether a name cannot be that of a site.

@@ -57,11 +57,18 @@ func (f face) Estimate(ctx context.Context, req *droverv1.EstimateRequest) (*dro
 	if err != nil {
 		return nil, err
 	}
-	return &droverv1.EstimateResponse{Quote: &droverv1.Quote{
+	out := quoteOut(&q.Quote)
+	out.StateAge = durationOut(q.age)
+	return &droverv1.EstimateResponse{Quote: out}, nil
+}
+
+// quoteOut returns a quote for the wire, without the age of its state.
+func quoteOut(q *site.Quote) *droverv1.Quote {
+	return &droverv1.Quote{
 		Width: q.Shape.Width, Walltime: durationOut(q.Shape.Walltime),
 		Wait: durationOut(q.Wait), Run: durationOut(q.Run), Completion: durationOut(q.Completion),
-		Kind: kindsOut[q.Kind], Probability: q.P, StateAge: durationOut(q.age),
-	}}, nil
+		Kind: kindsOut[q.Kind], Probability: q.P,
+	}
 }
 
 // Submit accepts a request as a job.

@@ -76,7 +76,10 @@ func (f face) PlaceJobs(ctx context.Context, req *droverv1.PlaceJobsRequest) (*d
 	}
 	list := make([]site.Placement, 0, len(req.GetPlacements()))
 	for i, p := range req.GetPlacements() {
-		placement := site.Placement{Job: batch.JobID(p.GetJobId()), To: p.GetTo(), MinGain: gainIn(p.GetMinGain())}
+		placement := site.Placement{Job: batch.JobID(p.GetJobId()), To: p.GetTo(), MinGain: gainIn(p.GetMinGain()), Reason: p.GetReason()}
+		if err := words(longestText, fmt.Sprintf("placements[%d].reason", i), p.GetReason()); err != nil {
+			return nil, err
+		}
 		if p.GetTo() != "" {
 			if err := f.s.checkSite(fmt.Sprintf("placements[%d].to", i), p.GetTo()); err != nil {
 				return nil, err

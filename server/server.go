@@ -47,6 +47,7 @@ type Server struct {
 	system   *exec.System
 	keeper   keeper
 	couriers *couriers
+	drafts   *drafts
 	group    membership
 	seed     string // where the group is reached
 	listener net.Listener
@@ -88,7 +89,7 @@ func New(cfg Config) (*Server, error) {
 	s := &Server{
 		cfg: cfg, log: cfg.Logger,
 		calls: make(chan *call), quit: make(chan struct{}), over: make(chan struct{}), closing: make(chan struct{}),
-		fatal: make(chan error, 1), watchers: watchers{jobs: make(map[batch.JobID][]chan site.Job)},
+		fatal: make(chan error, 1), drafts: newDrafts(cfg.Limits.Drafts), watchers: watchers{jobs: make(map[batch.JobID][]chan site.Job)},
 	}
 	s.life, s.die = context.WithCancel(context.Background())
 	if s.log == nil {
@@ -214,6 +215,7 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 	s.leaving.Store(true)
 	health.Stopping()
+	s.drafts.close()
 	s.leave(s.life)
 	if s.letGo(s.life) {
 		<-watching // it has heard of every end

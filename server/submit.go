@@ -189,12 +189,15 @@ func (s *Server) accept(ctx context.Context, id batch.JobID, sub submission, sta
 
 // full returns a *rpcface.Problem when no further job may wait here; called by the loop.
 func (s *Server) full() error {
-	limit := s.cfg.Limits.Waiting
-	if s.core.Load().Waiting < limit {
+	if s.core.Load().Waiting < s.cfg.Limits.Waiting {
 		return nil
 	}
+	return s.queueFull()
+}
+
+func (s *Server) queueFull() error {
 	return &rpcface.Problem{
-		Reason: rpcface.QueueFull, Accepted: fmt.Sprintf("at most %d waiting jobs", limit),
+		Reason: rpcface.QueueFull, Accepted: fmt.Sprintf("at most %d waiting jobs", s.cfg.Limits.Waiting),
 		Message: fmt.Sprintf("the queue of site %s is full", s.cfg.Name), Retryable: true,
 		Hint: "try again when jobs have started; drover sites shows the queues",
 	}

@@ -26,8 +26,13 @@ const traceService = "trace"
 type Grid struct {
 	mct      bool
 	sites    []*gridSite
+	widest   int32
+	types    []moldableType // nil: all jobs are rigid
+	input    int64          // bytes of each job
+	links    *mapping.Links // nil: it is not known how long input travels
 	view     mapping.View
-	rounds   *rounds // nil: nothing is reallocated
+	rounds   *rounds      // nil: nothing is reallocated
+	probe    *tuningProbe // nil: nobody compares tunings
 	progress func(submitted int)
 
 	// Scratch of mapping.
@@ -42,6 +47,7 @@ type gridSite struct {
 	name       string
 	speed      catalogue.Speed
 	overrun    Overrun
+	ratio      bool // a job runs for the same part of its walltime wherever it is
 	core       *site.Site
 	engine     *engine.Engine
 	policy     batch.Policy
@@ -67,7 +73,14 @@ func NewGrid(s *Scenario, progress func(submitted int)) (*Grid, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Grid{mct: s.Mapping == MappingMCT, progress: progress}
+	types, wrongTypes := s.Moldable.parse()
+	links, wrongLinks := s.Network.links(s.Sites)
+	if err := errors.Join(append(wrongTypes, wrongLinks...)...); err != nil {
+		return nil, err
+	}
+	g := &Grid{
+		mct: s.Mapping == MappingMCT, widest: int32(s.widest()), types: types, input: int64(s.Input), links: links, progress: progress,
+	}
 	for i := range s.Sites {
 		c := &s.Sites[i]
 		speed, err := catalogue.ParseSpeed(c.Speed)
@@ -83,7 +96,9 @@ func NewGrid(s *Scenario, progress func(submitted int)) (*Grid, error) {
 		if err != nil {
 			return nil, fmt.Errorf("site %s: %w", c.Name, err)
 		}
-		gs := &gridSite{index: int32(i), name: c.Name, speed: speed, overrun: overrun, core: core, policy: policy}
+		gs := &gridSite{
+			index: int32(i), name: c.Name, speed: speed, overrun: overrun, ratio: len(types) > 0, core: core, policy: policy,
+		}
 		gs.engine = engine.New(policy, gs, nil)
 		if s.Places {
 			gs.places = NewPlaces(int32(c.Procs))
@@ -112,12 +127,13 @@ type gridRun struct {
 	outcomes []Outcome
 	refused  []int          // jobs that no site could take
 	handles  []batch.Handle // by job, at the site where it is; nil if nobody moves jobs
+	menus    menus
 }
 
 // Run replays a workload and returns the outcome of each job; jobs that no site
 // can take are dropped from w and counted in it. It ends early only if ctx does. The error may be a *HorizonError.
 func (g *Grid) Run(ctx context.Context, w *Workload) ([]Outcome, error) {
-	r := &gridRun{jobs: w.Jobs, outcomes: make([]Outcome, len(w.Jobs))}
+	r := &gridRun{jobs: w.Jobs, outcomes: make([]Outcome, len(w.Jobs)), menus: newMenus(g, len(w.Jobs))}
 	g.rounds.begin(r)
 	for _, s := range g.sites {
 		s.run = r
@@ -181,127 +197,10 @@ func (r *gridRun) drop(w *Workload) []Outcome {
 	return r.outcomes[:kept]
 }
 
-// submit sends job i on its way.
-func (g *Grid) submit(now batch.Time, r *gridRun, i int) error {
-	j := &r.jobs[i]
-	if !g.mct || j.Local {
-		s := g.sites[j.Home]
-		s.enqueue(now, i, batch.Shape{Width: j.Width, Walltime: s.speed.Scale(j.Walltime).CeilSeconds()}, batch.Key{})
-		return nil
-	}
-	request := &site.Request{Service: traceService, Menu: []batch.Shape{{Width: j.Width, Walltime: j.Walltime}}}
-	s := g.choose(now, request)
-	if s == nil {
-		r.refused = append(r.refused, i)
-		return nil
-	}
-	id := batch.JobID(strconv.Itoa(i))
-	accepted, err := s.core.Submit(now, site.Submission{ID: id, Request: request}, s)
-	if err != nil {
-		return fmt.Errorf("site %s took back its quote for job %s: %w", s.name, id, err)
-	}
-	s.enqueue(now, i, accepted.Shape, accepted.Key())
-	s.core.Take(now, &s.effects) // the engine takes the job as it is
-	g.rounds.note(i, request)
-	return nil
-}
-
-// choose asks all sites for a quote and returns the one the mapper takes, nil if
-// none can run the request. A site where something has happened at this instant
-// makes a pass first: it plans with what is true now.
-func (g *Grid) choose(now batch.Time, request *site.Request) *gridSite {
-	g.candidates = g.view.Candidates(g.candidates[:0], traceService)
-	g.answers = g.answers[:0]
-	for _, c := range g.candidates {
-		i, _ := strconv.Atoi(c.Address)
-		s := g.sites[i]
-		s.settle()
-		answer := mapping.Answer{Site: s.name, At: now}
-		quote, err := s.core.Quote(now, site.Question{Request: request}, s)
-		if err != nil {
-			answer.Missing = mapping.Refused
-		} else {
-			answer.Wait, answer.Run, answer.Width, answer.Walltime = quote.Wait, quote.Run, quote.Shape.Width, quote.Shape.Walltime
-			answer.Kind, answer.P = quote.Kind, quote.P
-		}
-		g.answers = append(g.answers, answer)
-	}
-	mapping.Choose(now, g.answers, &g.decision)
-	best, ok := g.decision.Chosen()
-	if !ok {
-		return nil
-	}
-	i, _ := strconv.Atoi(g.candidates[best.Answer].Address)
-	return g.sites[i]
-}
-
 // settle makes the pass that is due, if one is.
 func (s *gridSite) settle() {
 	if s.pending {
 		s.pending = false
 		s.engine.Pass()
-	}
-}
-
-// enqueue hands job i of the run to the policy. Key is that of a job the core
-// knows, or empty.
-func (s *gridSite) enqueue(now batch.Time, i int, shape batch.Shape, key batch.Key) {
-	spec := s.handles.take(int32(i))
-	spec.Shape = shape
-	for int(spec.Handle) >= len(s.keys) {
-		s.keys = append(s.keys, batch.Key{})
-	}
-	s.keys[spec.Handle] = key
-	work, killed := s.overrun.work(s.speed.Scale(s.run.jobs[i].Runtime), shape.Walltime)
-	s.run.outcomes[i] = Outcome{
-		Start: batch.Never, End: batch.Never, Width: shape.Width, Walltime: shape.Walltime, Site: s.index, Killed: killed,
-	}
-	if s.run.handles != nil {
-		s.run.handles[i] = spec.Handle
-	}
-	s.engine.Advance(now)
-	s.engine.Submit(spec, work)
-	s.pending = true
-}
-
-// Started implements engine.Observer.
-func (s *gridSite) Started(now batch.Time, job *batch.Job, places []batch.Location) {
-	o := &s.run.outcomes[s.handles.index[job.Handle]]
-	o.Start = now
-	if s.places != nil {
-		o.Processors = s.places.start(job, places)
-	}
-	if key := s.keys[job.Handle]; key.Job != "" {
-		must(s.core.Running(now, key, nil, nil))
-	}
-}
-
-// Ended implements engine.Observer.
-func (s *gridSite) Ended(now batch.Time, job *batch.Job, killed bool) {
-	o := &s.run.outcomes[s.handles.index[job.Handle]]
-	o.End = now
-	o.Killed = o.Killed || killed
-	if s.places != nil {
-		s.places.end(job)
-	}
-	if key := s.keys[job.Handle]; key.Job != "" {
-		outcome := batch.Outcome{End: batch.EndDone}
-		if o.Killed {
-			outcome.End = batch.EndKilled
-		}
-		must(s.core.Ended(now, key, outcome, nil))
-		if err := s.core.Forget(key.Job); err != nil {
-			panic(err)
-		}
-		s.core.Take(now, &s.effects)
-	}
-	s.handles.release(job.Handle)
-}
-
-// must panics if the site's core does not follow its batch system: both are in
-// this process, so that is a bug.
-func must(_ site.Job, err error) {
-	if err != nil {
-		panic(err)
 	}
 }

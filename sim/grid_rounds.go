@@ -2,8 +2,6 @@ package sim
 
 import (
 	"context"
-	"fmt"
-	"strconv"
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/reallocation"
@@ -29,8 +27,9 @@ type rounds struct {
 	requests []*site.Request
 	past     []reallocation.Past
 
-	sum reallocation.Record
-	n   int
+	sum   reallocation.Record
+	n     int
+	bytes int64 // of the input of moves
 
 	// Scratch of a round.
 	seen      []reallocation.Job
@@ -101,7 +100,11 @@ func (o *rounds) run(ctx context.Context, now batch.Time) error {
 	o.now = now
 	o.n++
 	o.view()
-	round := reallocation.NewRound(o.config, len(o.grid.sites), o.seen, nil)
+	var transfer reallocation.Transfer
+	if o.grid.links != nil {
+		transfer = func(job, from, to int) (batch.Duration, bool) { return o.transfer(o.waiting[job], from, to) }
+	}
+	round := reallocation.NewRound(o.config, len(o.grid.sites), o.seen, transfer)
 	for step := range round.Steps() {
 		if err := o.carryOut(step); err != nil {
 			return err
@@ -174,9 +177,9 @@ func (o *rounds) carryOut(step *reallocation.Step) error {
 		i := o.waiting[step.Job]
 		o.withdraw(i)
 		o.grid.sites[step.From].settle()
-		return o.accept(i, step)
+		return o.put(i, step)
 	case reallocation.Put:
-		return o.accept(o.waiting[step.Job], step)
+		return o.put(o.waiting[step.Job], step)
 	}
 	return nil
 }
@@ -241,19 +244,33 @@ func (o *rounds) withdraw(i int32) {
 	s.pending = true
 }
 
-// accept submits a job to the site of a step.
-func (o *rounds) accept(i int32, step *reallocation.Step) error {
-	s := o.grid.sites[step.To]
-	id := batch.JobID(strconv.Itoa(int(i)))
-	accepted, err := s.core.Submit(o.now, site.Submission{ID: id, Request: o.requests[i]}, s)
-	if err != nil {
-		return fmt.Errorf("site %s took back its quote for job %s: %w", s.name, id, err)
+// put submits a job to the site of a step, where its input has to be first.
+func (o *rounds) put(i int32, step *reallocation.Step) error {
+	s, request := o.grid.sites[step.To], o.requests[i]
+	if step.From != step.To {
+		if d, known := o.transfer(i, step.From, step.To); known {
+			request.EarliestStart = o.now.Add(d)
+		}
+		o.bytes += o.grid.input
 	}
-	s.enqueue(o.now, int(i), accepted.Shape, accepted.Key())
-	s.core.Take(o.now, &s.effects)
+	if err := s.accept(o.now, int(i), request); err != nil {
+		return err
+	}
 	s.settle()
 	o.past[i] = step.Past
 	return nil
+}
+
+// transfer returns how long the input of a job that waits at a site takes to
+// another one from now on, and whether that is known. Input that is still on its
+// way to the first has to come there before.
+func (o *rounds) transfer(i int32, from, to int) (batch.Duration, bool) {
+	if o.grid.links == nil {
+		return 0, false
+	}
+	there := max(o.requests[i].EarliestStart.Sub(o.now), 0)
+	d := o.grid.links.Transfer(o.grid.sites[from].name, o.grid.sites[to].name, o.grid.input)
+	return batch.Duration(min(uint64(there)+uint64(d), uint64(batch.Forever))), true
 }
 
 // figures returns those of all rounds; nil without any.
@@ -264,8 +281,10 @@ func (o *rounds) figures() *ReallocationFigures {
 	f := &ReallocationFigures{
 		Algorithm: o.config.Algorithm.String(), Heuristic: o.config.Heuristic.String(), Rounds: o.n, Moves: o.sum.Moves,
 		Held: o.sum.Held, Later: o.sum.Later, Kept: o.sum.Kept, Questions: o.sum.Questions, Estimates: o.sum.Estimates,
+		BytesMoved: o.bytes,
 	}
 	for i := range o.past {
+		f.LaterMost = max(f.LaterMost, o.past[i].Later)
 		if o.past[i].Moves > 0 {
 			f.Moved++
 		}

@@ -82,85 +82,11 @@ func (s *Single) Run(ctx context.Context) (*Result, error) {
 // Run reads the traces of a scenario, found from the folder of its file, and
 // replays them. Progress may be nil.
 func (s *Scenario) Run(ctx context.Context, file string, progress func(done, total int)) (*Result, error) {
-	w, rejected, err := s.workload(file)
+	p, err := s.Prepare(ctx, file)
 	if err != nil {
 		return nil, err
 	}
-	total := len(w.Jobs)
-	report := func(int) {}
-	if progress != nil {
-		report = func(done int) { progress(done, total) }
-	}
-	g, err := NewGrid(s, report)
-	if err != nil {
-		return nil, err
-	}
-	outcomes, err := g.Run(ctx, w)
-	if err != nil {
-		return nil, err
-	}
-	r := &Result{Summary: Summary{Schema: SummarySchema}, Workload: w, Outcomes: outcomes}
-	var processors int64
-	for i := range s.Sites {
-		c := &s.Sites[i]
-		processors += c.Procs
-		figures := measure(w, outcomes, c.Procs, func(k int) bool { return outcomes[k].Site == int32(i) })
-		figures.Rejected = rejected[i]
-		r.Summary.Sites = append(r.Summary.Sites, SiteSummary{
-			Name: c.Name, Policy: c.Policy, Processors: int32(c.Procs), Speed: c.Speed, Figures: figures,
-		})
-	}
-	r.Summary.Figures = measure(w, outcomes, processors, nil)
-	r.Summary.Reallocation = g.rounds.figures()
-	return r, nil
-}
-
-// workload merges the traces of a scenario's sites, and returns what was left
-// out of each.
-func (s *Scenario) workload(file string) (*Workload, []Rejected, error) {
-	widest := int64(0)
-	for i := range s.Sites {
-		widest = max(widest, s.Sites[i].Procs)
-	}
-	w := &Workload{}
-	rejected := make([]Rejected, len(s.Sites))
-	for i := range s.Sites {
-		c := &s.Sites[i]
-		if c.Trace == "" {
-			continue
-		}
-		trace, err := openTrace(beside(file, c.Trace), c.Trace)
-		if err != nil {
-			return nil, nil, fmt.Errorf("site %s: %w", c.Name, err)
-		}
-		procs := c.Procs
-		if s.Mapping == MappingMCT && !c.Local {
-			procs = widest
-		}
-		part := FromTrace(trace, int32(procs))
-		var shift batch.Time
-		if *s.Align && len(part.Jobs) > 0 {
-			shift = part.Jobs[0].Submit
-		}
-		for k := range part.Jobs {
-			part.Jobs[k].Submit -= shift
-			part.Jobs[k].Home = int32(i)
-			part.Jobs[k].Local = c.Local
-		}
-		w.Jobs = append(w.Jobs, part.Jobs...)
-		w.Rejected.add(part.Rejected)
-		rejected[i] = part.Rejected
-	}
-	slices.SortStableFunc(w.Jobs, func(a, b Job) int {
-		switch {
-		case a.Submit < b.Submit:
-			return -1
-		case a.Submit > b.Submit:
-			return 1
-		}
-		return 0
-	})
-	return w, rejected, nil
+	return p.Run(ctx, s.Variant(), progress)
 }
 
 // openTrace reads a trace from a path or, if there is no such file and the name

@@ -11,9 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/policies"
-	"github.com/seed-9b8f70bb/drover/server/catalogue"
+	"github.com/seed-9b8f70bb/drover/config"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
@@ -23,7 +21,7 @@ const MaxSites = 10_000
 // maxScenario bounds a scenario file, in bytes.
 const maxScenario = 16 << 20
 
-// Scenario is a simulated grid: its sites, their traces, and who maps jobs.
+// Scenario is a simulated grid: its sites, their jobs, and who maps them.
 //
 //	version: 1
 //	mapping: mct
@@ -37,22 +35,18 @@ type Scenario struct {
 	Tuning  string     `yaml:"tuning"`  // exhaustive (default), binary
 	Align   *bool      `yaml:"align"`   // true (default): every trace's first submission is at instant 0
 	Sites   []GridSite `yaml:"sites"`
+	// Seed is that of what is drawn: the types of moldable jobs, and who is a local
+	// user.
+	Seed     uint64      `yaml:"seed"`
+	Moldable *Moldable   `yaml:"moldable"` // nil: all jobs are rigid
+	Local    *LocalUsers `yaml:"local"`    // nil: all jobs are the grid's, but for those of sites that are local
+	Input    config.Size `yaml:"input"`    // of each job, in bytes
+	Network  *Network    `yaml:"network"`  // nil: it is not known how long input travels
 	// Reallocation moves waiting jobs between the sites; nil: they stay where they
 	// were mapped.
 	Reallocation *Reallocation `yaml:"reallocation"`
 
 	Places bool `yaml:"-"` // keep which processors each job had
-}
-
-// GridSite is one site of a scenario.
-type GridSite struct {
-	Name     string         `yaml:"name"`
-	Trace    string         `yaml:"trace"` // SWF, gz too: a path from the scenario's folder, or a name among the traces; "" for none
-	Procs    int64          `yaml:"procs"`
-	Speed    string         `yaml:"speed"` // "1.0" by default
-	Policy   string         `yaml:"policy"`
-	Settings batch.Settings `yaml:"settings"`
-	Local    bool           `yaml:"local"` // the jobs of its trace are those of local users, who do not ask the grid
 }
 
 // The mappings.
@@ -138,8 +132,24 @@ func (s *Scenario) Validate() []error {
 		for _, err := range s.Reallocation.validate() {
 			bad("reallocation", "%w", err)
 		}
-		if s.Mapping == MappingNone {
-			bad("reallocation", "with mapping none, under which all jobs are local, accepted: with mapping mct")
+	}
+	_, wrong := s.Moldable.parse()
+	errs = append(errs, wrong...)
+	_, wrong = s.Network.links(s.Sites)
+	errs = append(errs, wrong...)
+	if s.Local != nil {
+		if _, err := ParseFraction(s.Local.Share); err != nil {
+			bad("local.share", "%w", err)
+		}
+	}
+	for _, c := range []struct {
+		key   string
+		given bool
+	}{
+		{"reallocation", s.Reallocation != nil}, {"moldable", s.Moldable != nil}, {"local", s.Local != nil}, {"network", s.Network != nil},
+	} {
+		if c.given && s.Mapping == MappingNone {
+			bad(c.key, "with mapping none, under which all jobs are local and rigid, accepted: with mapping mct")
 		}
 	}
 	if s.Align == nil {
@@ -149,34 +159,7 @@ func (s *Scenario) Validate() []error {
 	if len(s.Sites) == 0 || len(s.Sites) > MaxSites {
 		bad("sites", "%d, accepted: 1..%d", len(s.Sites), MaxSites)
 	}
-	names := map[string]bool{}
-	traces := 0
-	for i := range s.Sites {
-		g := &s.Sites[i]
-		key := fmt.Sprintf("sites[%d].", i)
-		if g.Name == "" || names[g.Name] {
-			bad(key+"name", "%q, accepted: a name of its own for each site", g.Name)
-		}
-		names[g.Name] = true
-		if g.Speed == "" {
-			g.Speed = "1"
-		}
-		if _, err := catalogue.ParseSpeed(g.Speed); err != nil {
-			bad(key+"speed", "%w", err)
-		}
-		if g.Procs < 1 || g.Procs > batch.MaxProcessors {
-			bad(key+"procs", "%d, accepted: 1..%d", g.Procs, batch.MaxProcessors)
-		} else if _, err := policies.New(g.Policy, batch.Processors(1), g.Settings); err != nil {
-			bad(key+"policy", "%w", err)
-		}
-		if g.Trace != "" {
-			traces++
-		}
-	}
-	if traces == 0 && len(s.Sites) > 0 {
-		bad("sites", "no site has a trace")
-	}
-	return errs
+	return append(errs, s.validateSites()...)
 }
 
 // beside returns a trace's path as it is found from a scenario's folder.

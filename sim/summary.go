@@ -13,9 +13,14 @@ const SummarySchema = "drover.sim.summary/1"
 type Summary struct {
 	Schema string `json:"schema"`
 	Figures
+	// Grid are the figures of the jobs that are not local users', if some are;
+	// utilization is what these use of all processors.
+	Grid  *Figures      `json:"grid,omitempty"`
 	Sites []SiteSummary `json:"sites"`
 	// Reallocation is nil without rounds.
 	Reallocation *ReallocationFigures `json:"reallocation,omitempty"`
+	// Comparison is nil unless somebody has compared.
+	Comparison *Comparison `json:"comparison,omitempty"`
 }
 
 // ReallocationFigures are those of all rounds of a run.
@@ -30,6 +35,18 @@ type ReallocationFigures struct {
 	Kept      int    `json:"kept"`      // jobs left in the plans because that had been too often, over all rounds
 	Questions int    `json:"questions"` // to one site each
 	Estimates int64  `json:"estimates"` // jobs asked about
+	// LaterMost is how often the job was put back later for which that was most often.
+	LaterMost int `json:"later_most"`
+	// BytesMoved is the input of all moves.
+	BytesMoved int64 `json:"bytes_moved"`
+}
+
+// GridFigures are those of the jobs that the grid has mapped.
+func (s *Summary) GridFigures() *Figures {
+	if s.Grid != nil {
+		return s.Grid
+	}
+	return &s.Figures
 }
 
 // SiteSummary is the part of one site.

@@ -16,6 +16,7 @@ type Job struct {
 	Width    int32
 	Home     int32 // index of the site whose trace it comes from
 	Local    bool  // a local user's: it stays there, whoever maps the others
+	Type     uint8 // of the scenario's moldable types, from 1; 0: it is rigid
 }
 
 // Workload is what is submitted to a simulated machine, in order of submission.

@@ -184,6 +184,16 @@ func (j *Jobs) Get(site, id string) (Digest, bool) {
 	return Digest{}, false
 }
 
+// Waits says whether some site has a job that has not started, as far as is known.
+func (j *Jobs) Waits(id string) bool {
+	for _, s := range j.sites {
+		if k := s.byID[id]; k != nil && k.State != Gone && k.Started == 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // Active returns how many jobs a site has that have neither ended nor gone.
 func (j *Jobs) Active(site string) int {
 	if s := j.sites[site]; s != nil {

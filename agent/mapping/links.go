@@ -42,6 +42,14 @@ func (l *Links) Transfer(from, to string, bytes int64) batch.Duration {
 	return l.Default.Transfer(bytes)
 }
 
+// Known returns how long bytes need from one site to another, and whether that is
+// known: there is something to travel, and somebody has said how fast. It is not
+// what a move costs where there is nothing to travel.
+func (l *Links) Known(from, to string, bytes int64) (batch.Duration, bool) {
+	_, said := l.Pairs[Pair{from, to}]
+	return l.Transfer(from, to, bytes), bytes > 0 && (said || l.Default != Link{})
+}
+
 // plus returns a+b for durations that are not negative, at most Forever.
 func plus(a, b batch.Duration) batch.Duration {
 	if a > batch.Forever-b {

@@ -41,6 +41,8 @@ type Policy struct {
 	long  int  // steps of a profile beyond which gaps are kept apart
 	first bounds
 
+	menu      counted.Menu
+	soonest   profile.Soonest
 	sweep     profile.Sweep
 	charges   []int32
 	walltimes []batch.Duration

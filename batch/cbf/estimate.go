@@ -21,15 +21,21 @@ func (p *Policy) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate
 			plan.standing(a, &out[i])
 			continue
 		}
-		p.charges, p.walltimes = p.charges[:0], p.walltimes[:0]
-		for _, s := range a.Shapes {
-			p.charges = append(p.charges, p.ChargeOf(s.Width, a.Job.Memory))
-			p.walltimes = append(p.walltimes, s.Walltime)
-		}
 		out[i].Kind, out[i].P = batch.Promised, 0
 		from := max(now, a.From, a.Job.EarliestStart)
 		if a.Job.Window != nil {
 			from = batch.Never
+		}
+		if a.Best {
+			p.menu.Take(a, p.ChargeOf)
+			shape, start := p.soonest.Of(plan.Profile, from, p.menu.Charges, p.menu.Walltimes)
+			p.menu.Answer(a, shape, start, &out[i])
+			continue
+		}
+		p.charges, p.walltimes = p.charges[:0], p.walltimes[:0]
+		for _, s := range a.Shapes {
+			p.charges = append(p.charges, p.ChargeOf(s.Width, a.Job.Memory))
+			p.walltimes = append(p.walltimes, s.Walltime)
 		}
 		p.sweep.Starts(plan.Profile, from, p.charges, p.walltimes, out[i].Grow(len(a.Shapes)))
 	}

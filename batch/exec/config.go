@@ -31,8 +31,9 @@ type Config struct {
 	Retain int
 	// Logger may be nil.
 	Logger hclog.Logger
-	// Forecaster answers Estimate for a policy that does not plan; nil for none.
-	Forecaster Forecaster
+	// Forecaster makes what answers Estimate for a policy that does not plan: one for
+	// the system, and one for each draft; nil for none.
+	Forecaster func() Forecaster
 	// Programs says what attempts run.
 	Programs Programs
 	// Launcher starts programs; nil means real processes.
@@ -42,8 +43,8 @@ type Config struct {
 }
 
 // Forecaster estimates starts from the state of a policy that does not plan
-// itself. It is called by the loop, keeps nothing of p, and changes nothing that
-// a later decision of p could see. It reports false when it cannot say.
+// itself. It is called by one goroutine, always with the same p, and changes
+// nothing that a later decision of p could see. It reports false when it cannot say.
 type Forecaster interface {
 	Estimate(now batch.Time, p batch.Policy, asks []batch.Ask, out []batch.Estimate) bool
 }
@@ -67,6 +68,14 @@ func (c *Config) Validate() error {
 		errs = append(errs, fmt.Errorf("retain: %d, accepted: 0 (%d) or more", c.Retain, DefaultRetain))
 	}
 	return errors.Join(errs...)
+}
+
+// forecaster returns one more forecaster, nil if there are none.
+func (c *Config) forecaster() Forecaster {
+	if c.Forecaster == nil {
+		return nil
+	}
+	return c.Forecaster()
 }
 
 func (c *Config) setDefaults() {

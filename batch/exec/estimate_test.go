@@ -41,7 +41,11 @@ func TestEstimateComesFromThePolicyOrElseTheForecaster(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			p := newToy(4)
 			p.kind = c.kind
-			s := open(t, Config{Policy: p, Forecaster: c.forecaster})
+			cfg := Config{Policy: p}
+			if c.forecaster != nil {
+				cfg.Forecaster = func() Forecaster { return c.forecaster }
+			}
+			s := open(t, cfg)
 			shapes := []batch.Shape{{Width: 1, Walltime: batch.Minute}}
 			before := s.Now()
 			ests, age, ok, err := s.Estimate(context.Background(), []batch.Ask{{Job: &batch.Job{}, Shapes: shapes}})

@@ -133,3 +133,33 @@ func BenchmarkSubmit(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkDraft is how long making a copy stops the loop, and the first question to
+// it, which its maker waits for alone.
+func BenchmarkDraft(b *testing.B) {
+	for _, p := range longPolicies {
+		for _, waiting := range []int{1000, 10_000, 100_000} {
+			l := newLong(b, p.make, waiting)
+			l.fill(b)
+			b.Run(fmt.Sprintf("copy/%s/%d", p.name, waiting), func(b *testing.B) {
+				for b.Loop() {
+					if err := l.ask(context.Background(), func(batch.Time) { l.policy.Fork(); l.drafted() }); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+			b.Run(fmt.Sprintf("draft+question/%s/%d", p.name, waiting), func(b *testing.B) {
+				for b.Loop() {
+					d, err := l.Draft(context.Background())
+					if err != nil {
+						b.Fatal(err)
+					}
+					d.Standing(l.keys[waiting-1:], make([]batch.Standing, 1))
+				}
+			})
+			if err := l.Close(context.Background()); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+}

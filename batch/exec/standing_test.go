@@ -12,6 +12,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/forecast"
 )
 
+func forecasts() Forecaster { return &forecast.Forecaster{} }
+
 func TestStandingIsWhereAJobWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for name, open := range map[string]func() *System{
@@ -21,7 +23,7 @@ func TestStandingIsWhereAJobWaits(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				return open(t, Config{Policy: p, Forecaster: &forecast.Forecaster{}, Launcher: newFakes()})
+				return open(t, Config{Policy: p, Forecaster: forecasts, Launcher: newFakes()})
 			},
 		} {
 			s := open()

@@ -17,7 +17,8 @@ import (
 // goroutines; all but Now and Caps wait for the loop.
 type System struct {
 	policy     batch.Policy
-	forecaster Forecaster
+	forecaster Forecaster // nil for none
+	forecasts  func() Forecaster
 	launcher   Launcher
 	programs   Programs
 	log        hclog.Logger
@@ -81,7 +82,7 @@ func New(c Config) (*System, error) {
 	}
 	c.setDefaults()
 	s := &System{
-		policy: c.Policy, forecaster: c.Forecaster, launcher: c.Launcher, programs: c.Programs, log: c.Logger,
+		policy: c.Policy, forecaster: c.forecaster(), forecasts: c.forecaster, launcher: c.Launcher, programs: c.Programs, log: c.Logger,
 		platform: c.Platform, width: c.Platform.Width(), memory: c.Platform.MemoryPerProcessor(),
 		names: nodeNames(c.Platform), env: serverEnvironment(os.LookupEnv),
 		dir: c.Dir, grace: c.Grace, retain: c.Retain,

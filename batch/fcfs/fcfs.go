@@ -23,6 +23,7 @@ package fcfs
 import (
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/counted"
+	"github.com/seed-9b8f70bb/drover/batch/profile"
 )
 
 // Policy is FCFS. It implements batch.Policy.
@@ -31,6 +32,8 @@ type Policy struct {
 	plan    plan
 	scratch line
 	charges []int32
+	menu    counted.Menu
+	soonest profile.Soonest
 }
 
 // New returns FCFS for a platform. It has no settings.

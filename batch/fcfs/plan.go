@@ -76,6 +76,10 @@ func (p *Policy) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate
 			fill(starts, p.standing(a.Job.Handle))
 		case a.Job.Window != nil:
 			fill(starts, batch.Never)
+		case a.Best && len(p.plan.later) == 0: // no room that is free once is taken again
+			p.menu.Take(a, p.ChargeOf)
+			shape, start := p.soonest.Of(p.plan.free, max(p.plan.at, from), p.menu.Charges, p.menu.Walltimes)
+			p.menu.Answer(a, shape, start, e)
 		default:
 			p.charges = p.charges[:0]
 			for _, s := range a.Shapes {

@@ -17,6 +17,9 @@
 // The run is kept, and shows the same until something else happens than that jobs
 // come which are not in it, or until it would have had its second pass.
 //
+// Who wants the shape that ends first alone is told after the rooms in which one
+// could: of those that fit a room, the widest ends first.
+//
 // # Long queues
 //
 // Only the first Exact jobs that wait, the front, are run. The rest, in one sum,

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/counted"
 )
 
 // Runnable is a policy that can be run forward on walltimes.
@@ -56,6 +57,7 @@ type Forecaster struct {
 	front   front
 	charges []int32
 	open    []int32
+	menu    counted.Menu
 	pass    batch.Decisions
 	exact   int // 0: Exact
 }

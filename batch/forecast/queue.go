@@ -16,8 +16,15 @@ func (r *room) fits(t batch.Time, charge int32, d batch.Duration) bool {
 	return charge <= r.free && (charge <= r.spare || t.Add(d) <= r.shadow)
 }
 
-// answer finds the first room of each shape at or after from.
+// answer finds the first room of each shape at or after from, or of the one that
+// ends first.
 func (f *Forecaster) answer(from batch.Time, q Queue, a *batch.Ask, out *batch.Estimate) {
+	if a.Best && a.Job.Window == nil {
+		f.menu.Take(a, q.ChargeOf)
+		shape, start := f.soonest(max(from, a.From, a.Job.EarliestStart))
+		f.menu.Answer(a, shape, start, out)
+		return
+	}
 	starts := out.Grow(len(a.Shapes))
 	f.open, f.charges = f.open[:0], f.charges[:0]
 	for i, s := range a.Shapes {

@@ -24,6 +24,8 @@
 //   - Sweep, the earliest starts of all shapes of a moldable job, is one pass
 //     over the steps that keeps the start of the current run of each level of
 //     free capacity on a stack.
+//   - Soonest, the shape of a moldable job that ends first, reads the steps up to
+//     that end alone.
 //
 // Nodes lie in two slices and name each other by index, so that Clone is a copy
 // of two blocks of memory and nothing is allocated once a profile has grown.

@@ -28,7 +28,7 @@ var (
 
 // TestNothingIsLostAndNothingRunsTwice runs two agents and three servers as
 // processes and kills them, and the supervisors of the servers, at random moments
-// while jobs are submitted, moved, cancelled and run. Each job appends a line to
+// while jobs are submitted, moved, reallocated, cancelled and run. Each job appends a line to
 // one file. What happens when is up to the machine; the seed only says what is
 // killed and moved in which order.
 func TestNothingIsLostAndNothingRunsTwice(t *testing.T) {
@@ -49,6 +49,7 @@ func TestNothingIsLostAndNothingRunsTwice(t *testing.T) {
 	defer calm()
 	var rage sync.WaitGroup
 	rage.Go(func() { c.rage(raging) })
+	rage.Go(func() { c.reallocate(raging, grid) })
 	jobs := c.submitAll(ctx, raging, grid, rage.Go)
 	c.rageOn(ctx)
 	calm()
@@ -71,6 +72,7 @@ type chaos struct {
 	mu     sync.Mutex
 	killed map[string]int
 	moves  map[string]int // what came of orders to move
+	rounds map[string]int // what came of rounds of reallocation
 }
 
 // victim is a process that is killed and started again.
@@ -90,7 +92,7 @@ func newChaos(t *testing.T, r *rand.Rand) *chaos {
 	dir := t.TempDir()
 	c := &chaos{
 		t: t, rand: r, program: program, dir: dir, lines: filepath.Join(dir, "lines"),
-		enough: make(chan struct{}), killed: make(map[string]int), moves: make(map[string]int),
+		enough: make(chan struct{}), killed: make(map[string]int), moves: make(map[string]int), rounds: make(map[string]int),
 	}
 	var addresses [10]string
 	for i := range addresses {
@@ -99,7 +101,7 @@ func newChaos(t *testing.T, r *rand.Rand) *chaos {
 	seeds := fmt.Sprintf("[%q, %q]", addresses[1], addresses[3])
 	for i := range 2 {
 		name := "agent" + strconv.Itoa(i+1)
-		c.write(name, fmt.Sprintf("version: 1\nname: %s\nlisten: %s\ngossip: {bind: %s, seeds: %s}\n", name, addresses[2*i], addresses[2*i+1], seeds))
+		c.write(name, fmt.Sprintf("version: 1\nname: %s\nlisten: %s\ngossip: {bind: %s, seeds: %s}\nreallocation: {period: 2s, threshold: 0s}\n", name, addresses[2*i], addresses[2*i+1], seeds))
 		c.agents = append(c.agents, c.victim("agent", name, addresses[2*i]))
 	}
 	for i, policy := range []string{"fcfs", "easy", "cbf"} {
@@ -350,6 +352,31 @@ func (c *chaos) move(ctx context.Context, grid *client.Client, id string) {
 	}
 }
 
+// reallocate has agents make rounds of all kinds, one after the other. Most lose a
+// site, or the agent, on their way.
+func (c *chaos) reallocate(ctx context.Context, grid *client.Client) {
+	var none time.Duration
+	for n := 0; pause(ctx, 100*time.Millisecond); n++ {
+		algorithms, heuristics := []string{"regular", "all-cancellation"}, []string{"mct", "minmin", "sufferage", "maxgain"}
+		r, err := grid.Reallocate(ctx, client.ReallocateOrder{
+			Algorithm: algorithms[n%2], Heuristic: heuristics[n/2%4], Window: "all", Threshold: &none,
+		})
+		if err != nil {
+			c.count(c.rounds, "failed")
+			continue
+		}
+		c.count(c.rounds, algorithms[n%2])
+		for i := range r.Jobs {
+			if r.Jobs[i].From != r.Jobs[i].To && r.Jobs[i].Ordered {
+				c.count(c.rounds, "moves")
+			}
+		}
+		if len(r.Missing) > 0 {
+			c.count(c.rounds, "without a site")
+		}
+	}
+}
+
 // check waits for all outcomes and counts lines.
 func (c *chaos) check(ctx context.Context, grid *client.Client, ids []string) {
 	t := c.t
@@ -387,7 +414,7 @@ func (c *chaos) check(ctx context.Context, grid *client.Client, ids []string) {
 	for id, n := range lines {
 		t.Errorf("%d lines of job %q, which nobody submitted", n, id)
 	}
-	t.Logf("outcomes: %v; killed: %v; moves: %v", states, c.killed, c.moves)
+	t.Logf("outcomes: %v; killed: %v; moves: %v; rounds: %v", states, c.killed, c.moves, c.rounds)
 	if states[client.Done] < len(ids)/2 {
 		t.Errorf("only %d of %d jobs are done", states[client.Done], len(ids))
 	}

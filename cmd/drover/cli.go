@@ -22,21 +22,22 @@ type cli struct {
 	Debug    bool           `help:"Tell on stderr what is tried again, and why."`
 	Version  bool           `help:"Print the version."`
 
-	Submit   submitCmd   `cmd:"" group:"jobs" help:"Submit a request and print the job's ID."`
-	Call     callCmd     `cmd:"" group:"jobs" help:"Submit, wait, bring the results; exit with the job's status."`
-	Wait     waitCmd     `cmd:"" group:"jobs" help:"Wait for a job; exit with its status."`
-	Job      jobCmd      `cmd:"" group:"jobs" help:"Show a job."`
-	Queue    queueCmd    `cmd:"" group:"jobs" help:"List the jobs that have not ended."`
-	Logs     logsCmd     `cmd:"" group:"jobs" help:"Print what a job writes."`
-	Cancel   cancelCmd   `cmd:"" group:"jobs" help:"End a job."`
-	Why      whyCmd      `cmd:"" group:"jobs" help:"Show why a job is where it is."`
-	Move     moveCmd     `cmd:"" group:"jobs" help:"Have a waiting job moved to another site."`
-	Sites    sitesCmd    `cmd:"" group:"grid" help:"List the sites and their queues."`
-	Services servicesCmd `cmd:"" group:"grid" help:"List what the grid can run."`
-	Moves    movesCmd    `cmd:"" group:"grid" help:"List moves of jobs between sites."`
-	Drain    drainCmd    `cmd:"" group:"grid" help:"Have a site take no new jobs, and those that wait there moved away."`
-	Resume   resumeCmd   `cmd:"" group:"grid" help:"Have a site take jobs again."`
-	Resolve  resolveCmd  `cmd:"" group:"grid" help:"Declare what became of a move whose other site is lost for ever."`
+	Submit     submitCmd     `cmd:"" group:"jobs" help:"Submit a request and print the job's ID."`
+	Call       callCmd       `cmd:"" group:"jobs" help:"Submit, wait, bring the results; exit with the job's status."`
+	Wait       waitCmd       `cmd:"" group:"jobs" help:"Wait for a job; exit with its status."`
+	Job        jobCmd        `cmd:"" group:"jobs" help:"Show a job."`
+	Queue      queueCmd      `cmd:"" group:"jobs" help:"List the jobs that have not ended."`
+	Logs       logsCmd       `cmd:"" group:"jobs" help:"Print what a job writes."`
+	Cancel     cancelCmd     `cmd:"" group:"jobs" help:"End a job."`
+	Why        whyCmd        `cmd:"" group:"jobs" help:"Show why a job is where it is."`
+	Move       moveCmd       `cmd:"" group:"jobs" help:"Have a waiting job moved to another site."`
+	Sites      sitesCmd      `cmd:"" group:"grid" help:"List the sites and their queues."`
+	Services   servicesCmd   `cmd:"" group:"grid" help:"List what the grid can run."`
+	Moves      movesCmd      `cmd:"" group:"grid" help:"List moves of jobs between sites."`
+	Reallocate reallocateCmd `cmd:"" group:"grid" help:"Move waiting jobs to where they would finish sooner, or show what would be moved."`
+	Drain      drainCmd      `cmd:"" group:"grid" help:"Have a site take no new jobs, and those that wait there moved away."`
+	Resume     resumeCmd     `cmd:"" group:"grid" help:"Have a site take jobs again."`
+	Resolve    resolveCmd    `cmd:"" group:"grid" help:"Declare what became of a move whose other site is lost for ever."`
 
 	Demo      demoCmd   `cmd:"" group:"roles" help:"Run a grid of three sites on this host, and show it at work."`
 	AgentCmd  agentCmd  `cmd:"" name:"agent" group:"roles" help:"Run an agent."`

@@ -25,13 +25,14 @@ const movingJob = "01a1fddd-b7ba-7e51-8bf0-783efd4419a7"
 type fakeGrid struct {
 	url string
 
-	mu      sync.Mutex
-	moved   *droverv1.AgentServiceMoveJobRequest
-	settled *droverv1.AgentServiceSettleJobRequest
-	filter  string
-	polls   int
-	outcome droverv1.MoveState // of the move, on the third look
-	waiting int32              // at lyon
+	mu          sync.Mutex
+	moved       *droverv1.AgentServiceMoveJobRequest
+	settled     *droverv1.AgentServiceSettleJobRequest
+	reallocated *droverv1.ReallocateRequest
+	filter      string
+	polls       int
+	outcome     droverv1.MoveState // of the move, on the third look
+	waiting     int32              // at lyon
 }
 
 // newFakeGrid serves a fake grid until the test ends.

@@ -57,6 +57,16 @@ type grid struct {
 // startGrid starts an agent and two sites: lyon is wide, nancy is narrow.
 func startGrid(t *testing.T) *grid {
 	t.Helper()
+	return startGridOf(t, map[string]string{
+		"lyon":  "nodes: [{count: 4, processors: 2}]\npolicy: {name: cbf}\n",
+		"nancy": "nodes: [{count: 1, processors: 4}]\npolicy: {name: easy}\n",
+	})
+}
+
+// startGridOf starts an agent and sites with their configurations by name. Rounds of
+// reallocation are made only on demand.
+func startGridOf(t *testing.T, sites map[string]string) *grid {
+	t.Helper()
 	g := &grid{sites: make(map[string]*server.Server), stop: make(map[string]context.CancelFunc)}
 	var wg sync.WaitGroup
 	t.Cleanup(func() { // after the contexts of the cleanups below have ended
@@ -73,7 +83,7 @@ func startGrid(t *testing.T) *grid {
 		})
 	}
 	ac := agent.Default()
-	ac.Listen, ac.Gossip.Bind = "127.0.0.1:0", "127.0.0.1:0"
+	ac.Listen, ac.Gossip.Bind, ac.Reallocation.Period = "127.0.0.1:0", "127.0.0.1:0", "off"
 	a, err := agent.New(ac)
 	if err != nil {
 		t.Fatal(err)
@@ -84,10 +94,7 @@ func startGrid(t *testing.T) *grid {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, config := range map[string]string{
-		"lyon":  "nodes: [{count: 4, processors: 2}]\npolicy: {name: cbf}\n",
-		"nancy": "nodes: [{count: 1, processors: 4}]\npolicy: {name: easy}\n",
-	} {
+	for name, config := range sites {
 		sc, err := server.ParseConfig([]byte("version: 1\nname: "+name+"\nlisten: 127.0.0.1:0\ngrace: 1s\non_stop: end\n"+config+
 			"gossip: {bind: 127.0.0.1:0, seeds: ['"+g.seed+"']}\ndata_dir: "+t.TempDir()+testServices), ".")
 		if err != nil {
@@ -101,7 +108,7 @@ func startGrid(t *testing.T) *grid {
 		g.sites[name] = s
 		start(name, s.Run)
 	}
-	g.await(t, 2)
+	g.await(t, len(sites))
 	return g
 }
 

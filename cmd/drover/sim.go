@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/sim"
+	"github.com/seed-9b8f70bb/drover/sim/scenarios"
 	"github.com/seed-9b8f70bb/drover/sim/swf"
 )
 
@@ -17,12 +18,14 @@ import (
 type simCmd struct {
 	Run      simRunCmd      `cmd:"" help:"Replay recorded workloads: one cluster, or a scenario of several sites."`
 	Generate simGenerateCmd `cmd:"" help:"Make a workload by the model of Lublin and Feitelson."`
+	Campaign simCampaignCmd `cmd:"" help:"Run many experiments: scenarios, seeds and ways to reallocate, combined."`
+	Tuning   simTuningCmd   `cmd:"" help:"Replay a scenario, and say how much is lost where widths are found by binary search."`
 	Faults   simFaultsCmd   `cmd:"" help:"Let everything fail in a small grid, and see that no job is lost or run twice."`
 }
 
 // simRunCmd is drover sim run.
 type simRunCmd struct {
-	Scenario string            `arg:"" optional:"" help:"A scenario file (YAML): several sites, each with its trace, width, speed and policy."`
+	Scenario string            `arg:"" optional:"" help:"A scenario file (YAML): several sites, each with its trace, width, speed and policy. Or one that comes with Drover: pwa, m1 to m6, g5k1 to g5k6."`
 	SWF      string            `name:"swf" placeholder:"FILE" help:"A trace in the Standard Workload Format, gz too: a path, or a name in DROVER_TRACES."`
 	Procs    int64             `placeholder:"N" help:"Processors of the cluster."`
 	Policy   string            `placeholder:"NAME" help:"fcfs, easy or cbf."`
@@ -30,6 +33,8 @@ type simRunCmd struct {
 	Overrun  string            `default:"kill" help:"What becomes of a job at its walltime: kill or extend."`
 	Passes   string            `default:"instant" help:"A scheduling pass for each instant (instant), or for each event as some other simulators do (event; fcfs and easy)."`
 	Out      string            `placeholder:"DIR" help:"Write summary.json, timing.json and jobs.csv there."`
+
+	simVariant `embed:""`
 }
 
 // Run replays the workload and prints the summary.
@@ -68,12 +73,12 @@ func (c *simRunCmd) simulate(a *app, bar *simProgress) (*sim.Result, error) {
 				hint:    "a scenario names its own traces, policies and rules",
 			}
 		}
-		s, err := sim.ReadScenario(c.Scenario)
-		if err != nil {
-			return nil, err
+		return c.scenario(a, bar)
+	}
+	if c.given() {
+		return nil, &usageError{
+			message: "--seed, --local, --homogeneous or --compare without a scenario", hint: "drover sim run pwa --compare",
 		}
-		s.Places = c.Out != ""
-		return s.Run(a.ctx, c.Scenario, bar.report)
 	}
 	if c.SWF == "" {
 		return nil, &usageError{message: "nothing to replay", hint: "drover sim run --swf FILE --procs N --policy NAME, or drover sim run SCENARIO.yaml"}
@@ -116,11 +121,18 @@ func printSummary(w io.Writer, s *sim.Summary) error {
 	if len(s.Sites) > 1 {
 		add("all", "", &s.Figures)
 	}
+	if s.Grid != nil {
+		add("grid jobs", "", s.Grid)
+	}
 	t.Render()
 	if r := s.Reallocation; r != nil {
-		_, err := fmt.Fprintf(w, "reallocation (%s, %s): %d rounds, %d moves of %d jobs, %d estimates in %d questions, put back later %d times, kept %d times\n",
-			r.Algorithm, r.Heuristic, r.Rounds, r.Moves, r.Moved, r.Estimates, r.Questions, r.Later, r.Kept)
-		return err
+		if _, err := fmt.Fprintf(w, "reallocation (%s, %s): %d rounds, %d moves of %d jobs, %d estimates in %d questions, put back later %d times, kept %d times\n",
+			r.Algorithm, r.Heuristic, r.Rounds, r.Moves, r.Moved, r.Estimates, r.Questions, r.Later, r.Kept); err != nil {
+			return err
+		}
+	}
+	if s.Comparison != nil {
+		return printComparison(w, s.Comparison)
 	}
 	return nil
 }
@@ -162,10 +174,16 @@ func (p *simProgress) finish() {
 
 // simExit returns the exit code of an error of the simulator, 0 for others.
 func simExit(err error) int {
+	if code := campaignExit(err); code != 0 {
+		return code
+	}
 	if _, ok := errors.AsType[*sim.ScenarioError](err); ok {
 		return exitConfig
 	}
 	if _, ok := errors.AsType[*swf.TraceNotFoundError](err); ok {
+		return exitNotFound
+	}
+	if _, ok := errors.AsType[*scenarios.UnknownError](err); ok {
 		return exitNotFound
 	}
 	if _, ok := errors.AsType[*sim.HorizonError](err); ok {

@@ -236,6 +236,24 @@ func TestScaleIsTheExactQuotientRoundedUp(t *testing.T) {
 	})
 }
 
+func TestWalltimesAreScaledToWholeSeconds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := Speed(rapid.Int64Range(int64(MinSpeed), int64(MaxSpeed)).Draw(t, "s"))
+		d := batch.Duration(rapid.Int64Range(0, int64(MaxTime)).Draw(t, "d"))
+		if got, want := s.Walltime(d), s.Scale(d).CeilSeconds(); got != want {
+			t.Fatalf("%v at speed %v is %v, want %v", d, s, got, want)
+		}
+	})
+	for _, d := range []batch.Duration{batch.Forever, batch.Forever - 1} {
+		if got := MinSpeed.Walltime(d); got != batch.Forever {
+			t.Errorf("%d is %d", int64(d), int64(got))
+		}
+	}
+	if got := MaxSpeed.Walltime(batch.Forever); got != batch.Forever {
+		t.Errorf("forever is %d", int64(got))
+	}
+}
+
 func TestScaleBeyondAllTimesIsForever(t *testing.T) {
 	// The first two quotients are below 2^64, the third is not.
 	for _, d := range []batch.Duration{batch.Forever/3 + 1, batch.Forever / 2, batch.Forever - 1} {

@@ -53,3 +53,16 @@ func (s Speed) Scale(d batch.Duration) batch.Duration {
 	}
 	return d.Times(int64(Reference), int64(s))
 }
+
+// Walltime returns Scale(d), rounded up to whole seconds: millionths of a second
+// over millionths of the reference speed are seconds.
+func (s Speed) Walltime(d batch.Duration) batch.Duration {
+	seconds := uint64(d) / uint64(s)
+	if uint64(d)%uint64(s) > 0 {
+		seconds++
+	}
+	if seconds > uint64(batch.Forever/batch.Second) || d == batch.Forever {
+		return batch.Forever
+	}
+	return batch.Duration(seconds) * batch.Second
+}

@@ -8,21 +8,38 @@ type Filter struct {
 	Active  bool  // only those that are not final
 	Service string
 	Owner   string
+	Movable Choice // those that reallocation may touch while they wait, or the others
 }
 
+// Choice is what a filter says about a property that a job has or has not.
+type Choice uint8
+
+// The choices.
+const (
+	Either Choice = iota
+	Yes
+	No
+)
+
 // ParseFilter reads terms key=value, separated by spaces: state (a state's name,
-// or active), service, owner. The error is a *Refusal.
+// or active), service, owner, movable (true or false). The error is a *Refusal.
 func ParseFilter(s string) (Filter, error) {
 	var f Filter
 	for _, term := range strings.Fields(s) {
 		key, value, ok := strings.Cut(term, "=")
 		switch {
 		case !ok || value == "":
-			return Filter{}, refuse(ReasonBadValue, "filter", "terms key=value, keys state, service, owner", "%q", term)
+			return Filter{}, refuse(ReasonBadValue, "filter", "terms key=value, keys state, service, owner, movable", "%q", term)
 		case key == "service":
 			f.Service = value
 		case key == "owner":
 			f.Owner = value
+		case key == "movable" && value == "true":
+			f.Movable = Yes
+		case key == "movable" && value == "false":
+			f.Movable = No
+		case key == "movable":
+			return Filter{}, refuse(ReasonBadValue, "filter", "true, false", "movable %q", value)
 		case key == "state" && value == "active":
 			f.Active = true
 		case key == "state":
@@ -31,7 +48,7 @@ func ParseFilter(s string) (Filter, error) {
 				return Filter{}, refuse(ReasonBadValue, "filter", "active, "+strings.Join(stateNames[1:], ", "), "state %q", value)
 			}
 		default:
-			return Filter{}, refuse(ReasonBadValue, "filter", "keys state, service, owner", "key %q", key)
+			return Filter{}, refuse(ReasonBadValue, "filter", "keys state, service, owner, movable", "key %q", key)
 		}
 	}
 	return f, nil
@@ -48,7 +65,8 @@ func parseState(name string) (State, bool) {
 
 func (f *Filter) match(j *Job) bool {
 	return j.State != Absent && (j.Kept || j.State == Gone) && (f.State == 0 || j.State == f.State) && (!f.Active || !j.State.Final()) &&
-		(f.Service == "" || j.Service == f.Service) && (f.Owner == "" || j.Owner == f.Owner)
+		(f.Service == "" || j.Service == f.Service) && (f.Owner == "" || j.Owner == f.Owner) &&
+		(f.Movable == Either || (f.Movable == Yes) == j.movable())
 }
 
 // List returns up to limit jobs as they came in, those after the Serial after, 0

@@ -12,6 +12,9 @@ func TestList(t *testing.T) {
 	s := newSite(t, "", 8, Exhaustive)
 	for i, id := range []batch.JobID{"e", "d", "c", "b", "a"} {
 		r := &Request{Service: []string{"lu", "sleep"}[i%2], Owner: []string{"ada", "eve"}[i/3], Menu: menu(1, 5)}
+		if id == "b" {
+			r.Origin = batch.Local
+		}
 		j := submit(t, s, 0, id, r)
 		if i < 2 {
 			_, _ = s.Running(1, j.Key(), nil, nil)
@@ -42,6 +45,9 @@ func TestList(t *testing.T) {
 		{"service=sleep", 0, 1, "d", true},
 		{"owner=eve  state=active service=lu", 0, 0, "a", false},
 		{"owner=nobody", 0, 0, "", false},
+		{"movable=true", 0, 0, "edca", false},
+		{"movable=false", 0, 0, "b", false},
+		{"state=waiting movable=true", 0, 0, "ca", false},
 	} {
 		f, err := ParseFilter(tt.filter)
 		if err != nil {
@@ -56,7 +62,7 @@ func TestList(t *testing.T) {
 			t.Errorf("%q after %d limit %d: got %q more %t", tt.filter, tt.after, tt.limit, got.String(), more)
 		}
 	}
-	for _, bad := range []string{"state", "state=", "state=unspecified", "state=WAITING", "colour=red", "=x"} {
+	for _, bad := range []string{"state", "state=", "state=unspecified", "state=WAITING", "colour=red", "=x", "movable=", "movable=maybe"} {
 		var refused *Refusal
 		if _, err := ParseFilter(bad); !errors.As(err, &refused) || refused.Accepted == "" {
 			t.Errorf("%q: got %v", bad, err)

@@ -59,13 +59,17 @@ func (s *Site) Move(now batch.Time, o Order, plan Plan) (Job, error) {
 func (s *Site) mayMove(j *Job, to string) error {
 	switch {
 	case !j.movable():
-		return &Refusal{Reason: ReasonNotMovable, Field: "job_id", Accepted: "a job of the grid's", Err: fmt.Errorf("job %s is a local user's", j.ID)}
+		return notMovable(j.ID)
 	case j.Epoch == math.MaxUint32:
 		return &Refusal{Reason: ReasonNotMovable, Field: "seen_epoch", Accepted: "an epoch that has a next one", Err: fmt.Errorf("job %s has been moved too often", j.ID)}
 	case to == s.config.Name || to == "":
 		return refuse(ReasonBadValue, "to", "another site", "site %q", to)
 	}
 	return nil
+}
+
+func notMovable(id batch.JobID) *Refusal {
+	return &Refusal{Reason: ReasonNotMovable, Field: "job_id", Accepted: "a job of the grid's", Err: fmt.Errorf("job %s is a local user's", id)}
 }
 
 // depart writes MOVING(T, e) and asks T for a place.

@@ -90,7 +90,7 @@ func (s *Site) Quotes(now batch.Time, qs []Question, out []Answer, planner Plann
 	for i := range qs {
 		if out[i].Err == nil {
 			menu := sc.shapes[sc.spans[i].from:sc.spans[i].to]
-			sc.asks = append(sc.asks, batch.Ask{Job: &sc.jobs[i], Shapes: menu, From: from(now, qs[i])})
+			sc.asks = append(sc.asks, batch.Ask{Job: &sc.jobs[i], Shapes: menu, From: from(now, qs[i]), Best: true})
 		}
 	}
 	for len(sc.out) < len(sc.asks) {
@@ -165,15 +165,17 @@ func (s *Site) offer(menu []batch.Shape, memory int64) error {
 	if menu[0].Width > s.width {
 		return refuse(ReasonTooWide, "request.width", fmt.Sprintf("1..%d at this site", s.width), "width %d", menu[0].Width)
 	}
+	end := len(menu)
+	for menu[end-1].Width > s.width {
+		end--
+	}
 	begin := len(s.scratch.shapes)
-	for _, shape := range menu {
-		if shape.Width > s.width {
-			break
+	s.scratch.shapes = append(s.scratch.shapes, menu[:end]...)
+	if speed := s.config.Speed; speed != catalogue.Reference {
+		for i := range s.scratch.shapes[begin:] {
+			shape := &s.scratch.shapes[begin+i]
+			shape.Walltime = speed.Walltime(shape.Walltime)
 		}
-		if s.config.Speed != catalogue.Reference {
-			shape.Walltime = s.config.Speed.Scale(shape.Walltime).CeilSeconds()
-		}
-		s.scratch.shapes = append(s.scratch.shapes, shape)
 	}
 	return s.cut(begin, memory)
 }

@@ -3,6 +3,7 @@ package site
 import (
 	"cmp"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -123,11 +124,19 @@ func validateMenu(menu []batch.Shape) error {
 // fingerprint tells requests apart that are submitted under one ID.
 type fingerprint [16]byte
 
-// fingerprint returns that of the request: equal ones have the same.
+// fingerprint returns that of the request: equal ones have the same. A menu can
+// have many shapes, and is not written as text.
 func (r *Request) fingerprint() fingerprint {
-	b, err := json.Marshal(r) // maps are written in the order of their keys
-	if err != nil {           // a request has nothing in it that cannot be written
+	rest := *r
+	rest.Menu = nil
+	b, err := json.Marshal(&rest) // maps are written in the order of their keys
+	if err != nil {               // a request has nothing in it that cannot be written
 		panic(fmt.Sprintf("site: fingerprint of a request: %v", err))
+	}
+	b = slices.Grow(b, 12*len(r.Menu))
+	for _, s := range r.Menu {
+		b = binary.LittleEndian.AppendUint32(b, uint32(s.Width))
+		b = binary.LittleEndian.AppendUint64(b, uint64(s.Walltime))
 	}
 	sum := sha256.Sum256(b)
 	return fingerprint(sum[:16])

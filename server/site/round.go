@@ -70,6 +70,7 @@ type Placement struct {
 	To      string         // the site it goes to; empty: it stays
 	Shape   batch.Shape    // of one that stays; zero: the one it has
 	MinGain batch.Duration // of one that goes
+	Reason  string         // of one that goes, for the record; empty: "reallocation"
 }
 
 // Place ends a round: the jobs that stay come last in the plan, in this order,
@@ -93,7 +94,7 @@ func (s *Site) Place(now batch.Time, round, agent string, list []Placement) ([]J
 		switch {
 		case j.State != Held || j.Transit.Round != round:
 		case p.To != "" && s.mayMove(j, p.To) == nil:
-			s.depart(now, j, Order{Job: j.ID, To: p.To, MinGain: p.MinGain, Reason: "reallocation", Agent: agent}, 0)
+			s.depart(now, j, Order{Job: j.ID, To: p.To, MinGain: p.MinGain, Reason: cmp.Or(p.Reason, "reallocation"), Agent: agent}, 0)
 		default:
 			s.stay(j, p.Shape)
 		}

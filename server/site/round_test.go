@@ -254,3 +254,16 @@ func TestALeaseBeginsAnewWithARestart(t *testing.T) {
 	again.Tick(again.Wake())
 	same(t, "commands", told(take(again, now).Commands), "release b ")
 }
+
+func TestAPlacementElsewhereKeepsItsReasonOnRecord(t *testing.T) {
+	s := line(t)
+	hold(t, s, 0, "r", nil)
+	_, err := s.Place(0, "r", "g", []Placement{{Job: "a", To: "t", Reason: "40s here, 2s there"}, {Job: "b", To: "t"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, want := range map[batch.JobID]string{"a": "40s here, 2s there", "b": "reallocation"} {
+		j := job(t, s, id)
+		same(t, "reason", j.Moves()[0].Reason, want)
+	}
+}

@@ -1,6 +1,7 @@
 package site
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/seed-9b8f70bb/drover/batch"
@@ -208,6 +209,28 @@ services:
 	} {
 		if j := submit(t, s, 0, batch.JobID(rune('a'+i)), &tt.r); j.Needs.Restartable != tt.want {
 			t.Errorf("%+v: %v", tt.r, j.Needs.Restartable)
+		}
+	}
+}
+
+func TestMenusThatDifferInAnyShapeAreOtherRequests(t *testing.T) {
+	menus := [][]batch.Shape{
+		nil,
+		{{Width: 1, Walltime: 10}},
+		{{Width: 1, Walltime: 10}, {Width: 2, Walltime: 5}},
+		{{Width: 1, Walltime: 10}, {Width: 2, Walltime: 6}},
+		{{Width: 1, Walltime: 10}, {Width: 3, Walltime: 5}},
+		{{Width: 1, Walltime: 10 + 1<<32}, {Width: 2, Walltime: 5}},
+	}
+	seen := map[fingerprint]int{}
+	for i, m := range menus {
+		print := (&Request{Service: "lu", Menu: m}).fingerprint()
+		if k, twice := seen[print]; twice {
+			t.Errorf("menus %v and %v have one fingerprint", menus[k], m)
+		}
+		seen[print] = i
+		if again := (&Request{Service: "lu", Menu: slices.Clone(m)}).fingerprint(); again != print {
+			t.Errorf("menu %v has two fingerprints", m)
 		}
 	}
 }

@@ -61,6 +61,7 @@ func (t *tuner) tune(now batch.Time, ask batch.Ask, planner Planner) (choice, bo
 	if t.method == Binary && len(ask.Shapes) > 1 {
 		return t.binary(now, ask, planner)
 	}
+	ask.Best = true
 	t.asks[0] = ask
 	if !planner.Estimate(now, t.asks[:], t.out[:]) {
 		return choice{index: -1}, false

@@ -10,6 +10,7 @@ import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	durationpb "google.golang.org/protobuf/types/known/durationpb"
+	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -1254,11 +1255,553 @@ func (x *AgentServiceSettleJobResponse) GetJob() *Job {
 	return nil
 }
 
+// ReallocateRequest says how a round is made. What is unset is as the agent is
+// configured.
+type ReallocateRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Whether nothing is ordered.
+	DryRun bool `protobuf:"varint,1,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
+	// "regular" or "all-cancellation"; empty: unset.
+	Algorithm string `protobuf:"bytes,2,opt,name=algorithm,proto3" json:"algorithm,omitempty"`
+	// "mct", "minmin", "maxmin", "sufferage", "maxgain" or "maxrelgain"; empty:
+	// unset.
+	Heuristic string `protobuf:"bytes,3,opt,name=heuristic,proto3" json:"heuristic,omitempty"`
+	// How many of the oldest waiting jobs the heuristic compares, as a number, or
+	// "all"; empty: unset.
+	Window string `protobuf:"bytes,4,opt,name=window,proto3" json:"window,omitempty"`
+	// What the regular algorithm demands of a move when it is not known how long the
+	// job's input would travel.
+	Threshold *durationpb.Duration `protobuf:"bytes,5,opt,name=threshold,proto3" json:"threshold,omitempty"`
+	// What any move must bring.
+	LeastGain *durationpb.Duration `protobuf:"bytes,6,opt,name=least_gain,json=leastGain,proto3" json:"least_gain,omitempty"`
+	// Bounds how often a job is ever moved; 0 for no bound.
+	MostMoves *int32 `protobuf:"varint,7,opt,name=most_moves,json=mostMoves,proto3,oneof" json:"most_moves,omitempty"`
+	// Bounds the moves of the round; 0 for no bound.
+	MostMovesRound *int32 `protobuf:"varint,8,opt,name=most_moves_round,json=mostMovesRound,proto3,oneof" json:"most_moves_round,omitempty"`
+	// How often a job may be put back later than it was before it keeps its place; -1
+	// for no bound.
+	Patience      *int32 `protobuf:"varint,9,opt,name=patience,proto3,oneof" json:"patience,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReallocateRequest) Reset() {
+	*x = ReallocateRequest{}
+	mi := &file_drover_v1_agent_service_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReallocateRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReallocateRequest) ProtoMessage() {}
+
+func (x *ReallocateRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_agent_service_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReallocateRequest.ProtoReflect.Descriptor instead.
+func (*ReallocateRequest) Descriptor() ([]byte, []int) {
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *ReallocateRequest) GetDryRun() bool {
+	if x != nil {
+		return x.DryRun
+	}
+	return false
+}
+
+func (x *ReallocateRequest) GetAlgorithm() string {
+	if x != nil {
+		return x.Algorithm
+	}
+	return ""
+}
+
+func (x *ReallocateRequest) GetHeuristic() string {
+	if x != nil {
+		return x.Heuristic
+	}
+	return ""
+}
+
+func (x *ReallocateRequest) GetWindow() string {
+	if x != nil {
+		return x.Window
+	}
+	return ""
+}
+
+func (x *ReallocateRequest) GetThreshold() *durationpb.Duration {
+	if x != nil {
+		return x.Threshold
+	}
+	return nil
+}
+
+func (x *ReallocateRequest) GetLeastGain() *durationpb.Duration {
+	if x != nil {
+		return x.LeastGain
+	}
+	return nil
+}
+
+func (x *ReallocateRequest) GetMostMoves() int32 {
+	if x != nil && x.MostMoves != nil {
+		return *x.MostMoves
+	}
+	return 0
+}
+
+func (x *ReallocateRequest) GetMostMovesRound() int32 {
+	if x != nil && x.MostMovesRound != nil {
+		return *x.MostMovesRound
+	}
+	return 0
+}
+
+func (x *ReallocateRequest) GetPatience() int32 {
+	if x != nil && x.Patience != nil {
+		return *x.Patience
+	}
+	return 0
+}
+
+// ReallocateResponse is what a round has come to.
+type ReallocateResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The round in figures.
+	Record *RoundRecord `protobuf:"bytes,1,opt,name=record,proto3" json:"record,omitempty"`
+	// The jobs that it moves, or puts elsewhere in the plan of their site, in the
+	// order in which it decided about them.
+	Jobs []*ReallocatedJob `protobuf:"bytes,2,rep,name=jobs,proto3" json:"jobs,omitempty"`
+	// The sites that were left out: site and missing are set.
+	Missing       []*Candidate `protobuf:"bytes,3,rep,name=missing,proto3" json:"missing,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReallocateResponse) Reset() {
+	*x = ReallocateResponse{}
+	mi := &file_drover_v1_agent_service_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReallocateResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReallocateResponse) ProtoMessage() {}
+
+func (x *ReallocateResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_agent_service_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReallocateResponse.ProtoReflect.Descriptor instead.
+func (*ReallocateResponse) Descriptor() ([]byte, []int) {
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *ReallocateResponse) GetRecord() *RoundRecord {
+	if x != nil {
+		return x.Record
+	}
+	return nil
+}
+
+func (x *ReallocateResponse) GetJobs() []*ReallocatedJob {
+	if x != nil {
+		return x.Jobs
+	}
+	return nil
+}
+
+func (x *ReallocateResponse) GetMissing() []*Candidate {
+	if x != nil {
+		return x.Missing
+	}
+	return nil
+}
+
+// RoundRecord is a round of reallocation in figures.
+type RoundRecord struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its name: a UUIDv7.
+	Round string `protobuf:"bytes,1,opt,name=round,proto3" json:"round,omitempty"`
+	// The agent that made it.
+	Agent string `protobuf:"bytes,2,opt,name=agent,proto3" json:"agent,omitempty"`
+	// When it began, on the agent's clock.
+	BeganAt *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=began_at,json=beganAt,proto3" json:"began_at,omitempty"`
+	// Nothing was ordered.
+	DryRun bool `protobuf:"varint,4,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
+	// As in ReallocateRequest.
+	Algorithm string `protobuf:"bytes,5,opt,name=algorithm,proto3" json:"algorithm,omitempty"`
+	// As in ReallocateRequest.
+	Heuristic string `protobuf:"bytes,6,opt,name=heuristic,proto3" json:"heuristic,omitempty"`
+	// As in ReallocateRequest.
+	Window string `protobuf:"bytes,7,opt,name=window,proto3" json:"window,omitempty"`
+	// Sites that took part.
+	Sites int32 `protobuf:"varint,8,opt,name=sites,proto3" json:"sites,omitempty"`
+	// Jobs that waited there and may be moved.
+	Jobs int32 `protobuf:"varint,9,opt,name=jobs,proto3" json:"jobs,omitempty"`
+	// Jobs that were taken out of the copies of the plans; all-cancellation.
+	Held int32 `protobuf:"varint,10,opt,name=held,proto3" json:"held,omitempty"`
+	// Jobs that were not, because they had been put back later too often.
+	Kept int32 `protobuf:"varint,11,opt,name=kept,proto3" json:"kept,omitempty"`
+	// Moves to other sites that were decided.
+	Moves int32 `protobuf:"varint,12,opt,name=moves,proto3" json:"moves,omitempty"`
+	// Moves and placements that could not be ordered.
+	Failed int32 `protobuf:"varint,13,opt,name=failed,proto3" json:"failed,omitempty"`
+	// Jobs that were put back later than they were.
+	Later int32 `protobuf:"varint,14,opt,name=later,proto3" json:"later,omitempty"`
+	// Questions, each to one site about any number of jobs.
+	Questions int32 `protobuf:"varint,15,opt,name=questions,proto3" json:"questions,omitempty"`
+	// Jobs asked about, over all questions.
+	Estimates int64 `protobuf:"varint,16,opt,name=estimates,proto3" json:"estimates,omitempty"`
+	// Sum of the gains of the moves.
+	Gain *durationpb.Duration `protobuf:"bytes,17,opt,name=gain,proto3" json:"gain,omitempty"`
+	// Time that the heuristic itself took.
+	Thinking *durationpb.Duration `protobuf:"bytes,18,opt,name=thinking,proto3" json:"thinking,omitempty"`
+	// Time spent in asking sites.
+	Asking *durationpb.Duration `protobuf:"bytes,19,opt,name=asking,proto3" json:"asking,omitempty"`
+	// Time of the whole round.
+	Took          *durationpb.Duration `protobuf:"bytes,20,opt,name=took,proto3" json:"took,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RoundRecord) Reset() {
+	*x = RoundRecord{}
+	mi := &file_drover_v1_agent_service_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RoundRecord) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RoundRecord) ProtoMessage() {}
+
+func (x *RoundRecord) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_agent_service_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RoundRecord.ProtoReflect.Descriptor instead.
+func (*RoundRecord) Descriptor() ([]byte, []int) {
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *RoundRecord) GetRound() string {
+	if x != nil {
+		return x.Round
+	}
+	return ""
+}
+
+func (x *RoundRecord) GetAgent() string {
+	if x != nil {
+		return x.Agent
+	}
+	return ""
+}
+
+func (x *RoundRecord) GetBeganAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.BeganAt
+	}
+	return nil
+}
+
+func (x *RoundRecord) GetDryRun() bool {
+	if x != nil {
+		return x.DryRun
+	}
+	return false
+}
+
+func (x *RoundRecord) GetAlgorithm() string {
+	if x != nil {
+		return x.Algorithm
+	}
+	return ""
+}
+
+func (x *RoundRecord) GetHeuristic() string {
+	if x != nil {
+		return x.Heuristic
+	}
+	return ""
+}
+
+func (x *RoundRecord) GetWindow() string {
+	if x != nil {
+		return x.Window
+	}
+	return ""
+}
+
+func (x *RoundRecord) GetSites() int32 {
+	if x != nil {
+		return x.Sites
+	}
+	return 0
+}
+
+func (x *RoundRecord) GetJobs() int32 {
+	if x != nil {
+		return x.Jobs
+	}
+	return 0
+}
+
+func (x *RoundRecord) GetHeld() int32 {
+	if x != nil {
+		return x.Held
+	}
+	return 0
+}
+
+func (x *RoundRecord) GetKept() int32 {
+	if x != nil {
+		return x.Kept
+	}
+	return 0
+}
+
+func (x *RoundRecord) GetMoves() int32 {
+	if x != nil {
+		return x.Moves
+	}
+	return 0
+}
+
+func (x *RoundRecord) GetFailed() int32 {
+	if x != nil {
+		return x.Failed
+	}
+	return 0
+}
+
+func (x *RoundRecord) GetLater() int32 {
+	if x != nil {
+		return x.Later
+	}
+	return 0
+}
+
+func (x *RoundRecord) GetQuestions() int32 {
+	if x != nil {
+		return x.Questions
+	}
+	return 0
+}
+
+func (x *RoundRecord) GetEstimates() int64 {
+	if x != nil {
+		return x.Estimates
+	}
+	return 0
+}
+
+func (x *RoundRecord) GetGain() *durationpb.Duration {
+	if x != nil {
+		return x.Gain
+	}
+	return nil
+}
+
+func (x *RoundRecord) GetThinking() *durationpb.Duration {
+	if x != nil {
+		return x.Thinking
+	}
+	return nil
+}
+
+func (x *RoundRecord) GetAsking() *durationpb.Duration {
+	if x != nil {
+		return x.Asking
+	}
+	return nil
+}
+
+func (x *RoundRecord) GetTook() *durationpb.Duration {
+	if x != nil {
+		return x.Took
+	}
+	return nil
+}
+
+// ReallocatedJob is what a round does with a job. ECTs count from the beginning of
+// the round.
+type ReallocatedJob struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ID of the job.
+	JobId string `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
+	// Its service.
+	Service string `protobuf:"bytes,2,opt,name=service,proto3" json:"service,omitempty"`
+	// The site where it waits.
+	From string `protobuf:"bytes,3,opt,name=from,proto3" json:"from,omitempty"`
+	// The site where it is to be; from, if it is put elsewhere in the plan there.
+	To string `protobuf:"bytes,4,opt,name=to,proto3" json:"to,omitempty"`
+	// The shape it has.
+	Before *Shape `protobuf:"bytes,5,opt,name=before,proto3" json:"before,omitempty"`
+	// The shape it is to get.
+	After *Shape `protobuf:"bytes,6,opt,name=after,proto3" json:"after,omitempty"`
+	// When it would be finished if it stayed as it is.
+	EctBefore *durationpb.Duration `protobuf:"bytes,7,opt,name=ect_before,json=ectBefore,proto3" json:"ect_before,omitempty"`
+	// When it is to be finished.
+	EctAfter *durationpb.Duration `protobuf:"bytes,8,opt,name=ect_after,json=ectAfter,proto3" json:"ect_after,omitempty"`
+	// How much sooner that is; negative for one that is put back later.
+	Gain *durationpb.Duration `protobuf:"bytes,9,opt,name=gain,proto3" json:"gain,omitempty"`
+	// Whether it was ordered, and its site has begun to do it.
+	Ordered bool `protobuf:"varint,10,opt,name=ordered,proto3" json:"ordered,omitempty"`
+	// Why it was not, if it was to be.
+	Problem       *ErrorDetail `protobuf:"bytes,11,opt,name=problem,proto3" json:"problem,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReallocatedJob) Reset() {
+	*x = ReallocatedJob{}
+	mi := &file_drover_v1_agent_service_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReallocatedJob) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReallocatedJob) ProtoMessage() {}
+
+func (x *ReallocatedJob) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_agent_service_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReallocatedJob.ProtoReflect.Descriptor instead.
+func (*ReallocatedJob) Descriptor() ([]byte, []int) {
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *ReallocatedJob) GetJobId() string {
+	if x != nil {
+		return x.JobId
+	}
+	return ""
+}
+
+func (x *ReallocatedJob) GetService() string {
+	if x != nil {
+		return x.Service
+	}
+	return ""
+}
+
+func (x *ReallocatedJob) GetFrom() string {
+	if x != nil {
+		return x.From
+	}
+	return ""
+}
+
+func (x *ReallocatedJob) GetTo() string {
+	if x != nil {
+		return x.To
+	}
+	return ""
+}
+
+func (x *ReallocatedJob) GetBefore() *Shape {
+	if x != nil {
+		return x.Before
+	}
+	return nil
+}
+
+func (x *ReallocatedJob) GetAfter() *Shape {
+	if x != nil {
+		return x.After
+	}
+	return nil
+}
+
+func (x *ReallocatedJob) GetEctBefore() *durationpb.Duration {
+	if x != nil {
+		return x.EctBefore
+	}
+	return nil
+}
+
+func (x *ReallocatedJob) GetEctAfter() *durationpb.Duration {
+	if x != nil {
+		return x.EctAfter
+	}
+	return nil
+}
+
+func (x *ReallocatedJob) GetGain() *durationpb.Duration {
+	if x != nil {
+		return x.Gain
+	}
+	return nil
+}
+
+func (x *ReallocatedJob) GetOrdered() bool {
+	if x != nil {
+		return x.Ordered
+	}
+	return false
+}
+
+func (x *ReallocatedJob) GetProblem() *ErrorDetail {
+	if x != nil {
+		return x.Problem
+	}
+	return nil
+}
+
 var File_drover_v1_agent_service_proto protoreflect.FileDescriptor
 
 const file_drover_v1_agent_service_proto_rawDesc = "" +
 	"\n" +
-	"\x1ddrover/v1/agent_service.proto\x12\tdrover.v1\x1a\x18drover/v1/decision.proto\x1a\x13drover/v1/job.proto\x1a\x14drover/v1/move.proto\x1a\x17drover/v1/request.proto\x1a\x1edrover/v1/server_service.proto\x1a\x14drover/v1/site.proto\x1a\x1egoogle/protobuf/duration.proto\"\x88\x01\n" +
+	"\x1ddrover/v1/agent_service.proto\x12\tdrover.v1\x1a\x18drover/v1/decision.proto\x1a\x15drover/v1/error.proto\x1a\x13drover/v1/job.proto\x1a\x14drover/v1/move.proto\x1a\x17drover/v1/request.proto\x1a\x1edrover/v1/server_service.proto\x1a\x14drover/v1/site.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x88\x01\n" +
 	"\n" +
 	"MapRequest\x12,\n" +
 	"\arequest\x18\x01 \x01(\v2\x12.drover.v1.RequestR\arequest\x12\x15\n" +
@@ -1334,7 +1877,62 @@ const file_drover_v1_agent_service_proto_rawDesc = "" +
 	"\x04site\x18\x01 \x01(\tR\x04site\x123\n" +
 	"\x06settle\x18\x02 \x01(\v2\x1b.drover.v1.SettleJobRequestR\x06settle\"A\n" +
 	"\x1dAgentServiceSettleJobResponse\x12 \n" +
-	"\x03job\x18\x01 \x01(\v2\x0e.drover.v1.JobR\x03job2\xa9\x06\n" +
+	"\x03job\x18\x01 \x01(\v2\x0e.drover.v1.JobR\x03job\"\x98\x03\n" +
+	"\x11ReallocateRequest\x12\x17\n" +
+	"\adry_run\x18\x01 \x01(\bR\x06dryRun\x12\x1c\n" +
+	"\talgorithm\x18\x02 \x01(\tR\talgorithm\x12\x1c\n" +
+	"\theuristic\x18\x03 \x01(\tR\theuristic\x12\x16\n" +
+	"\x06window\x18\x04 \x01(\tR\x06window\x127\n" +
+	"\tthreshold\x18\x05 \x01(\v2\x19.google.protobuf.DurationR\tthreshold\x128\n" +
+	"\n" +
+	"least_gain\x18\x06 \x01(\v2\x19.google.protobuf.DurationR\tleastGain\x12\"\n" +
+	"\n" +
+	"most_moves\x18\a \x01(\x05H\x00R\tmostMoves\x88\x01\x01\x12-\n" +
+	"\x10most_moves_round\x18\b \x01(\x05H\x01R\x0emostMovesRound\x88\x01\x01\x12\x1f\n" +
+	"\bpatience\x18\t \x01(\x05H\x02R\bpatience\x88\x01\x01B\r\n" +
+	"\v_most_movesB\x13\n" +
+	"\x11_most_moves_roundB\v\n" +
+	"\t_patience\"\xa3\x01\n" +
+	"\x12ReallocateResponse\x12.\n" +
+	"\x06record\x18\x01 \x01(\v2\x16.drover.v1.RoundRecordR\x06record\x12-\n" +
+	"\x04jobs\x18\x02 \x03(\v2\x19.drover.v1.ReallocatedJobR\x04jobs\x12.\n" +
+	"\amissing\x18\x03 \x03(\v2\x14.drover.v1.CandidateR\amissing\"\xf7\x04\n" +
+	"\vRoundRecord\x12\x14\n" +
+	"\x05round\x18\x01 \x01(\tR\x05round\x12\x14\n" +
+	"\x05agent\x18\x02 \x01(\tR\x05agent\x125\n" +
+	"\bbegan_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\abeganAt\x12\x17\n" +
+	"\adry_run\x18\x04 \x01(\bR\x06dryRun\x12\x1c\n" +
+	"\talgorithm\x18\x05 \x01(\tR\talgorithm\x12\x1c\n" +
+	"\theuristic\x18\x06 \x01(\tR\theuristic\x12\x16\n" +
+	"\x06window\x18\a \x01(\tR\x06window\x12\x14\n" +
+	"\x05sites\x18\b \x01(\x05R\x05sites\x12\x12\n" +
+	"\x04jobs\x18\t \x01(\x05R\x04jobs\x12\x12\n" +
+	"\x04held\x18\n" +
+	" \x01(\x05R\x04held\x12\x12\n" +
+	"\x04kept\x18\v \x01(\x05R\x04kept\x12\x14\n" +
+	"\x05moves\x18\f \x01(\x05R\x05moves\x12\x16\n" +
+	"\x06failed\x18\r \x01(\x05R\x06failed\x12\x14\n" +
+	"\x05later\x18\x0e \x01(\x05R\x05later\x12\x1c\n" +
+	"\tquestions\x18\x0f \x01(\x05R\tquestions\x12\x1c\n" +
+	"\testimates\x18\x10 \x01(\x03R\testimates\x12-\n" +
+	"\x04gain\x18\x11 \x01(\v2\x19.google.protobuf.DurationR\x04gain\x125\n" +
+	"\bthinking\x18\x12 \x01(\v2\x19.google.protobuf.DurationR\bthinking\x121\n" +
+	"\x06asking\x18\x13 \x01(\v2\x19.google.protobuf.DurationR\x06asking\x12-\n" +
+	"\x04took\x18\x14 \x01(\v2\x19.google.protobuf.DurationR\x04took\"\xa4\x03\n" +
+	"\x0eReallocatedJob\x12\x15\n" +
+	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x18\n" +
+	"\aservice\x18\x02 \x01(\tR\aservice\x12\x12\n" +
+	"\x04from\x18\x03 \x01(\tR\x04from\x12\x0e\n" +
+	"\x02to\x18\x04 \x01(\tR\x02to\x12(\n" +
+	"\x06before\x18\x05 \x01(\v2\x10.drover.v1.ShapeR\x06before\x12&\n" +
+	"\x05after\x18\x06 \x01(\v2\x10.drover.v1.ShapeR\x05after\x128\n" +
+	"\n" +
+	"ect_before\x18\a \x01(\v2\x19.google.protobuf.DurationR\tectBefore\x126\n" +
+	"\tect_after\x18\b \x01(\v2\x19.google.protobuf.DurationR\bectAfter\x12-\n" +
+	"\x04gain\x18\t \x01(\v2\x19.google.protobuf.DurationR\x04gain\x12\x18\n" +
+	"\aordered\x18\n" +
+	" \x01(\bR\aordered\x120\n" +
+	"\aproblem\x18\v \x01(\v2\x16.drover.v1.ErrorDetailR\aproblem2\xf4\x06\n" +
 	"\fAgentService\x129\n" +
 	"\x03Map\x12\x15.drover.v1.MapRequest\x1a\x16.drover.v1.MapResponse\"\x03\x90\x02\x01\x12K\n" +
 	"\tListSites\x12\x1b.drover.v1.ListSitesRequest\x1a\x1c.drover.v1.ListSitesResponse\"\x03\x90\x02\x01\x12T\n" +
@@ -1343,7 +1941,9 @@ const file_drover_v1_agent_service_proto_rawDesc = "" +
 	"\bListJobs\x12&.drover.v1.AgentServiceListJobsRequest\x1a'.drover.v1.AgentServiceListJobsResponse\"\x03\x90\x02\x01\x12]\n" +
 	"\aMoveJob\x12%.drover.v1.AgentServiceMoveJobRequest\x1a&.drover.v1.AgentServiceMoveJobResponse\"\x03\x90\x02\x02\x12c\n" +
 	"\tListMoves\x12'.drover.v1.AgentServiceListMovesRequest\x1a(.drover.v1.AgentServiceListMovesResponse\"\x03\x90\x02\x01\x12i\n" +
-	"\vSetDraining\x12).drover.v1.AgentServiceSetDrainingRequest\x1a*.drover.v1.AgentServiceSetDrainingResponse\"\x03\x90\x02\x02\x12c\n" +
+	"\vSetDraining\x12).drover.v1.AgentServiceSetDrainingRequest\x1a*.drover.v1.AgentServiceSetDrainingResponse\"\x03\x90\x02\x02\x12I\n" +
+	"\n" +
+	"Reallocate\x12\x1c.drover.v1.ReallocateRequest\x1a\x1d.drover.v1.ReallocateResponse\x12c\n" +
 	"\tSettleJob\x12'.drover.v1.AgentServiceSettleJobRequest\x1a(.drover.v1.AgentServiceSettleJobResponse\"\x03\x90\x02\x02B:Z8github.com/seed-9b8f70bb/drover/proto/drover/v1;droverv1b\x06proto3"
 
 var (
@@ -1358,7 +1958,7 @@ func file_drover_v1_agent_service_proto_rawDescGZIP() []byte {
 	return file_drover_v1_agent_service_proto_rawDescData
 }
 
-var file_drover_v1_agent_service_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
+var file_drover_v1_agent_service_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
 var file_drover_v1_agent_service_proto_goTypes = []any{
 	(*MapRequest)(nil),                      // 0: drover.v1.MapRequest
 	(*MapResponse)(nil),                     // 1: drover.v1.MapResponse
@@ -1381,65 +1981,90 @@ var file_drover_v1_agent_service_proto_goTypes = []any{
 	(*AgentServiceSetDrainingResponse)(nil), // 18: drover.v1.AgentServiceSetDrainingResponse
 	(*AgentServiceSettleJobRequest)(nil),    // 19: drover.v1.AgentServiceSettleJobRequest
 	(*AgentServiceSettleJobResponse)(nil),   // 20: drover.v1.AgentServiceSettleJobResponse
-	(*Request)(nil),                         // 21: drover.v1.Request
-	(*durationpb.Duration)(nil),             // 22: google.protobuf.Duration
-	(*DecisionRecord)(nil),                  // 23: drover.v1.DecisionRecord
-	(*Site)(nil),                            // 24: drover.v1.Site
-	(*SiteStatus)(nil),                      // 25: drover.v1.SiteStatus
-	(*Missing)(nil),                         // 26: drover.v1.Missing
-	(*Service)(nil),                         // 27: drover.v1.Service
-	(*Job)(nil),                             // 28: drover.v1.Job
-	(*Candidate)(nil),                       // 29: drover.v1.Candidate
-	(*Move)(nil),                            // 30: drover.v1.Move
-	(*SettleJobRequest)(nil),                // 31: drover.v1.SettleJobRequest
+	(*ReallocateRequest)(nil),               // 21: drover.v1.ReallocateRequest
+	(*ReallocateResponse)(nil),              // 22: drover.v1.ReallocateResponse
+	(*RoundRecord)(nil),                     // 23: drover.v1.RoundRecord
+	(*ReallocatedJob)(nil),                  // 24: drover.v1.ReallocatedJob
+	(*Request)(nil),                         // 25: drover.v1.Request
+	(*durationpb.Duration)(nil),             // 26: google.protobuf.Duration
+	(*DecisionRecord)(nil),                  // 27: drover.v1.DecisionRecord
+	(*Site)(nil),                            // 28: drover.v1.Site
+	(*SiteStatus)(nil),                      // 29: drover.v1.SiteStatus
+	(*Missing)(nil),                         // 30: drover.v1.Missing
+	(*Service)(nil),                         // 31: drover.v1.Service
+	(*Job)(nil),                             // 32: drover.v1.Job
+	(*Candidate)(nil),                       // 33: drover.v1.Candidate
+	(*Move)(nil),                            // 34: drover.v1.Move
+	(*SettleJobRequest)(nil),                // 35: drover.v1.SettleJobRequest
+	(*timestamppb.Timestamp)(nil),           // 36: google.protobuf.Timestamp
+	(*Shape)(nil),                           // 37: drover.v1.Shape
+	(*ErrorDetail)(nil),                     // 38: drover.v1.ErrorDetail
 }
 var file_drover_v1_agent_service_proto_depIdxs = []int32{
-	21, // 0: drover.v1.MapRequest.request:type_name -> drover.v1.Request
-	22, // 1: drover.v1.MapRequest.deadline:type_name -> google.protobuf.Duration
+	25, // 0: drover.v1.MapRequest.request:type_name -> drover.v1.Request
+	26, // 1: drover.v1.MapRequest.deadline:type_name -> google.protobuf.Duration
 	2,  // 2: drover.v1.MapResponse.targets:type_name -> drover.v1.Target
-	23, // 3: drover.v1.MapResponse.decision:type_name -> drover.v1.DecisionRecord
+	27, // 3: drover.v1.MapResponse.decision:type_name -> drover.v1.DecisionRecord
 	5,  // 4: drover.v1.ListSitesResponse.sites:type_name -> drover.v1.KnownSite
-	24, // 5: drover.v1.KnownSite.site:type_name -> drover.v1.Site
-	25, // 6: drover.v1.KnownSite.status:type_name -> drover.v1.SiteStatus
-	22, // 7: drover.v1.KnownSite.heard_ago:type_name -> google.protobuf.Duration
-	26, // 8: drover.v1.KnownSite.missing:type_name -> drover.v1.Missing
+	28, // 5: drover.v1.KnownSite.site:type_name -> drover.v1.Site
+	29, // 6: drover.v1.KnownSite.status:type_name -> drover.v1.SiteStatus
+	26, // 7: drover.v1.KnownSite.heard_ago:type_name -> google.protobuf.Duration
+	30, // 8: drover.v1.KnownSite.missing:type_name -> drover.v1.Missing
 	8,  // 9: drover.v1.ListServicesResponse.services:type_name -> drover.v1.OfferedService
-	27, // 10: drover.v1.OfferedService.service:type_name -> drover.v1.Service
+	31, // 10: drover.v1.OfferedService.service:type_name -> drover.v1.Service
 	2,  // 11: drover.v1.FindJobResponse.target:type_name -> drover.v1.Target
-	28, // 12: drover.v1.FindJobResponse.job:type_name -> drover.v1.Job
-	28, // 13: drover.v1.AgentServiceListJobsResponse.jobs:type_name -> drover.v1.Job
-	29, // 14: drover.v1.AgentServiceListJobsResponse.missing:type_name -> drover.v1.Candidate
-	22, // 15: drover.v1.AgentServiceMoveJobRequest.min_gain:type_name -> google.protobuf.Duration
-	28, // 16: drover.v1.AgentServiceMoveJobResponse.job:type_name -> drover.v1.Job
+	32, // 12: drover.v1.FindJobResponse.job:type_name -> drover.v1.Job
+	32, // 13: drover.v1.AgentServiceListJobsResponse.jobs:type_name -> drover.v1.Job
+	33, // 14: drover.v1.AgentServiceListJobsResponse.missing:type_name -> drover.v1.Candidate
+	26, // 15: drover.v1.AgentServiceMoveJobRequest.min_gain:type_name -> google.protobuf.Duration
+	32, // 16: drover.v1.AgentServiceMoveJobResponse.job:type_name -> drover.v1.Job
 	2,  // 17: drover.v1.AgentServiceMoveJobResponse.to:type_name -> drover.v1.Target
-	30, // 18: drover.v1.AgentServiceListMovesResponse.moves:type_name -> drover.v1.Move
-	29, // 19: drover.v1.AgentServiceListMovesResponse.missing:type_name -> drover.v1.Candidate
-	25, // 20: drover.v1.AgentServiceSetDrainingResponse.status:type_name -> drover.v1.SiteStatus
-	31, // 21: drover.v1.AgentServiceSettleJobRequest.settle:type_name -> drover.v1.SettleJobRequest
-	28, // 22: drover.v1.AgentServiceSettleJobResponse.job:type_name -> drover.v1.Job
-	0,  // 23: drover.v1.AgentService.Map:input_type -> drover.v1.MapRequest
-	3,  // 24: drover.v1.AgentService.ListSites:input_type -> drover.v1.ListSitesRequest
-	6,  // 25: drover.v1.AgentService.ListServices:input_type -> drover.v1.ListServicesRequest
-	9,  // 26: drover.v1.AgentService.FindJob:input_type -> drover.v1.FindJobRequest
-	11, // 27: drover.v1.AgentService.ListJobs:input_type -> drover.v1.AgentServiceListJobsRequest
-	13, // 28: drover.v1.AgentService.MoveJob:input_type -> drover.v1.AgentServiceMoveJobRequest
-	15, // 29: drover.v1.AgentService.ListMoves:input_type -> drover.v1.AgentServiceListMovesRequest
-	17, // 30: drover.v1.AgentService.SetDraining:input_type -> drover.v1.AgentServiceSetDrainingRequest
-	19, // 31: drover.v1.AgentService.SettleJob:input_type -> drover.v1.AgentServiceSettleJobRequest
-	1,  // 32: drover.v1.AgentService.Map:output_type -> drover.v1.MapResponse
-	4,  // 33: drover.v1.AgentService.ListSites:output_type -> drover.v1.ListSitesResponse
-	7,  // 34: drover.v1.AgentService.ListServices:output_type -> drover.v1.ListServicesResponse
-	10, // 35: drover.v1.AgentService.FindJob:output_type -> drover.v1.FindJobResponse
-	12, // 36: drover.v1.AgentService.ListJobs:output_type -> drover.v1.AgentServiceListJobsResponse
-	14, // 37: drover.v1.AgentService.MoveJob:output_type -> drover.v1.AgentServiceMoveJobResponse
-	16, // 38: drover.v1.AgentService.ListMoves:output_type -> drover.v1.AgentServiceListMovesResponse
-	18, // 39: drover.v1.AgentService.SetDraining:output_type -> drover.v1.AgentServiceSetDrainingResponse
-	20, // 40: drover.v1.AgentService.SettleJob:output_type -> drover.v1.AgentServiceSettleJobResponse
-	32, // [32:41] is the sub-list for method output_type
-	23, // [23:32] is the sub-list for method input_type
-	23, // [23:23] is the sub-list for extension type_name
-	23, // [23:23] is the sub-list for extension extendee
-	0,  // [0:23] is the sub-list for field type_name
+	34, // 18: drover.v1.AgentServiceListMovesResponse.moves:type_name -> drover.v1.Move
+	33, // 19: drover.v1.AgentServiceListMovesResponse.missing:type_name -> drover.v1.Candidate
+	29, // 20: drover.v1.AgentServiceSetDrainingResponse.status:type_name -> drover.v1.SiteStatus
+	35, // 21: drover.v1.AgentServiceSettleJobRequest.settle:type_name -> drover.v1.SettleJobRequest
+	32, // 22: drover.v1.AgentServiceSettleJobResponse.job:type_name -> drover.v1.Job
+	26, // 23: drover.v1.ReallocateRequest.threshold:type_name -> google.protobuf.Duration
+	26, // 24: drover.v1.ReallocateRequest.least_gain:type_name -> google.protobuf.Duration
+	23, // 25: drover.v1.ReallocateResponse.record:type_name -> drover.v1.RoundRecord
+	24, // 26: drover.v1.ReallocateResponse.jobs:type_name -> drover.v1.ReallocatedJob
+	33, // 27: drover.v1.ReallocateResponse.missing:type_name -> drover.v1.Candidate
+	36, // 28: drover.v1.RoundRecord.began_at:type_name -> google.protobuf.Timestamp
+	26, // 29: drover.v1.RoundRecord.gain:type_name -> google.protobuf.Duration
+	26, // 30: drover.v1.RoundRecord.thinking:type_name -> google.protobuf.Duration
+	26, // 31: drover.v1.RoundRecord.asking:type_name -> google.protobuf.Duration
+	26, // 32: drover.v1.RoundRecord.took:type_name -> google.protobuf.Duration
+	37, // 33: drover.v1.ReallocatedJob.before:type_name -> drover.v1.Shape
+	37, // 34: drover.v1.ReallocatedJob.after:type_name -> drover.v1.Shape
+	26, // 35: drover.v1.ReallocatedJob.ect_before:type_name -> google.protobuf.Duration
+	26, // 36: drover.v1.ReallocatedJob.ect_after:type_name -> google.protobuf.Duration
+	26, // 37: drover.v1.ReallocatedJob.gain:type_name -> google.protobuf.Duration
+	38, // 38: drover.v1.ReallocatedJob.problem:type_name -> drover.v1.ErrorDetail
+	0,  // 39: drover.v1.AgentService.Map:input_type -> drover.v1.MapRequest
+	3,  // 40: drover.v1.AgentService.ListSites:input_type -> drover.v1.ListSitesRequest
+	6,  // 41: drover.v1.AgentService.ListServices:input_type -> drover.v1.ListServicesRequest
+	9,  // 42: drover.v1.AgentService.FindJob:input_type -> drover.v1.FindJobRequest
+	11, // 43: drover.v1.AgentService.ListJobs:input_type -> drover.v1.AgentServiceListJobsRequest
+	13, // 44: drover.v1.AgentService.MoveJob:input_type -> drover.v1.AgentServiceMoveJobRequest
+	15, // 45: drover.v1.AgentService.ListMoves:input_type -> drover.v1.AgentServiceListMovesRequest
+	17, // 46: drover.v1.AgentService.SetDraining:input_type -> drover.v1.AgentServiceSetDrainingRequest
+	21, // 47: drover.v1.AgentService.Reallocate:input_type -> drover.v1.ReallocateRequest
+	19, // 48: drover.v1.AgentService.SettleJob:input_type -> drover.v1.AgentServiceSettleJobRequest
+	1,  // 49: drover.v1.AgentService.Map:output_type -> drover.v1.MapResponse
+	4,  // 50: drover.v1.AgentService.ListSites:output_type -> drover.v1.ListSitesResponse
+	7,  // 51: drover.v1.AgentService.ListServices:output_type -> drover.v1.ListServicesResponse
+	10, // 52: drover.v1.AgentService.FindJob:output_type -> drover.v1.FindJobResponse
+	12, // 53: drover.v1.AgentService.ListJobs:output_type -> drover.v1.AgentServiceListJobsResponse
+	14, // 54: drover.v1.AgentService.MoveJob:output_type -> drover.v1.AgentServiceMoveJobResponse
+	16, // 55: drover.v1.AgentService.ListMoves:output_type -> drover.v1.AgentServiceListMovesResponse
+	18, // 56: drover.v1.AgentService.SetDraining:output_type -> drover.v1.AgentServiceSetDrainingResponse
+	22, // 57: drover.v1.AgentService.Reallocate:output_type -> drover.v1.ReallocateResponse
+	20, // 58: drover.v1.AgentService.SettleJob:output_type -> drover.v1.AgentServiceSettleJobResponse
+	49, // [49:59] is the sub-list for method output_type
+	39, // [39:49] is the sub-list for method input_type
+	39, // [39:39] is the sub-list for extension type_name
+	39, // [39:39] is the sub-list for extension extendee
+	0,  // [0:39] is the sub-list for field type_name
 }
 
 func init() { file_drover_v1_agent_service_proto_init() }
@@ -1448,18 +2073,20 @@ func file_drover_v1_agent_service_proto_init() {
 		return
 	}
 	file_drover_v1_decision_proto_init()
+	file_drover_v1_error_proto_init()
 	file_drover_v1_job_proto_init()
 	file_drover_v1_move_proto_init()
 	file_drover_v1_request_proto_init()
 	file_drover_v1_server_service_proto_init()
 	file_drover_v1_site_proto_init()
+	file_drover_v1_agent_service_proto_msgTypes[21].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_drover_v1_agent_service_proto_rawDesc), len(file_drover_v1_agent_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   21,
+			NumMessages:   25,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -34,7 +34,8 @@ type ErrorDetail struct {
 	// "job-conflict", "stale-id", "queue-full", "no-site", "no-candidate",
 	// "no-estimate", "unreachable", "timeout", "stopping", "internal",
 	// "unknown-site", "not-waiting", "not-movable", "stale-epoch", "withdrawn",
-	// "draining", "disk-full". Readers accept words that they do not know.
+	// "draining", "disk-full", "unknown-round", "too-many-drafts", "no-drafts".
+	// Readers accept words that they do not know.
 	Reason string `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
 	// What it is about, as a path into the message: "request.width",
 	// "request.arguments.n". Empty when it is about no field.

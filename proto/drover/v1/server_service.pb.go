@@ -620,7 +620,8 @@ type ServerServiceListJobsRequest struct {
 	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	// Terms "key=value" separated by spaces, all of which must hold. Keys: state
 	// (a state's name in lower case, or active for all that are not final),
-	// service, owner.
+	// service, owner, movable (true or false: whether reallocation may touch the
+	// job while it waits).
 	Filter        string `protobuf:"bytes,3,opt,name=filter,proto3" json:"filter,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1797,7 +1798,9 @@ type Placement struct {
 	// Of one that stays: its new shape; unset for the one it has.
 	Shape *Shape `protobuf:"bytes,3,opt,name=shape,proto3" json:"shape,omitempty"`
 	// Of one that goes: how much sooner it must be finished there.
-	MinGain       *durationpb.Duration `protobuf:"bytes,4,opt,name=min_gain,json=minGain,proto3" json:"min_gain,omitempty"`
+	MinGain *durationpb.Duration `protobuf:"bytes,4,opt,name=min_gain,json=minGain,proto3" json:"min_gain,omitempty"`
+	// Of one that goes: why, for the record; empty for "reallocation".
+	Reason        string `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1860,6 +1863,13 @@ func (x *Placement) GetMinGain() *durationpb.Duration {
 	return nil
 }
 
+func (x *Placement) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
 // PlaceJobsResponse lists the jobs of the request as they are now.
 type PlaceJobsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1906,6 +1916,309 @@ func (x *PlaceJobsResponse) GetJobs() []*JobDigest {
 	return nil
 }
 
+// DraftRequest works on one round's copy of the plan: it is made, edited, asked
+// and thrown away, in this order, as far as the fields say so.
+type DraftRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Names the round, unique among all that ever were: a UUIDv7.
+	Round string `protobuf:"bytes,1,opt,name=round,proto3" json:"round,omitempty"`
+	// Make the copy now, of the plan as it is. One that the round had before is
+	// thrown away.
+	Begin bool `protobuf:"varint,2,opt,name=begin,proto3" json:"begin,omitempty"`
+	// How long the copy is kept without a further call, by the server's own clock;
+	// unset for the server's default. Each call says it anew.
+	Lease *durationpb.Duration `protobuf:"bytes,3,opt,name=lease,proto3" json:"lease,omitempty"`
+	// Carried out first, in order.
+	Edits []*DraftEdit `protobuf:"bytes,4,rep,name=edits,proto3" json:"edits,omitempty"`
+	// Answered then, each as if it was alone. Edits and questions together are at
+	// most 10,000.
+	Questions []*DraftQuestion `protobuf:"bytes,5,rep,name=questions,proto3" json:"questions,omitempty"`
+	// Throw the copy away at last. The call succeeds also if there is none.
+	End           bool `protobuf:"varint,6,opt,name=end,proto3" json:"end,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DraftRequest) Reset() {
+	*x = DraftRequest{}
+	mi := &file_drover_v1_server_service_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DraftRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DraftRequest) ProtoMessage() {}
+
+func (x *DraftRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_server_service_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DraftRequest.ProtoReflect.Descriptor instead.
+func (*DraftRequest) Descriptor() ([]byte, []int) {
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{33}
+}
+
+func (x *DraftRequest) GetRound() string {
+	if x != nil {
+		return x.Round
+	}
+	return ""
+}
+
+func (x *DraftRequest) GetBegin() bool {
+	if x != nil {
+		return x.Begin
+	}
+	return false
+}
+
+func (x *DraftRequest) GetLease() *durationpb.Duration {
+	if x != nil {
+		return x.Lease
+	}
+	return nil
+}
+
+func (x *DraftRequest) GetEdits() []*DraftEdit {
+	if x != nil {
+		return x.Edits
+	}
+	return nil
+}
+
+func (x *DraftRequest) GetQuestions() []*DraftQuestion {
+	if x != nil {
+		return x.Questions
+	}
+	return nil
+}
+
+func (x *DraftRequest) GetEnd() bool {
+	if x != nil {
+		return x.End
+	}
+	return false
+}
+
+// DraftEdit changes the copy of a plan.
+type DraftEdit struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ID of the job.
+	JobId string `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
+	// Whether it is put into the plan, tuned anew, as the last one; else it is taken
+	// out.
+	Put bool `protobuf:"varint,2,opt,name=put,proto3" json:"put,omitempty"`
+	// Of a put: what would be executed.
+	Request *Request `protobuf:"bytes,3,opt,name=request,proto3" json:"request,omitempty"`
+	// Of a put: from the making of the copy to the earliest start; the input needs so
+	// long to get here.
+	NotBefore     *durationpb.Duration `protobuf:"bytes,4,opt,name=not_before,json=notBefore,proto3" json:"not_before,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DraftEdit) Reset() {
+	*x = DraftEdit{}
+	mi := &file_drover_v1_server_service_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DraftEdit) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DraftEdit) ProtoMessage() {}
+
+func (x *DraftEdit) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_server_service_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DraftEdit.ProtoReflect.Descriptor instead.
+func (*DraftEdit) Descriptor() ([]byte, []int) {
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{34}
+}
+
+func (x *DraftEdit) GetJobId() string {
+	if x != nil {
+		return x.JobId
+	}
+	return ""
+}
+
+func (x *DraftEdit) GetPut() bool {
+	if x != nil {
+		return x.Put
+	}
+	return false
+}
+
+func (x *DraftEdit) GetRequest() *Request {
+	if x != nil {
+		return x.Request
+	}
+	return nil
+}
+
+func (x *DraftEdit) GetNotBefore() *durationpb.Duration {
+	if x != nil {
+		return x.NotBefore
+	}
+	return nil
+}
+
+// DraftQuestion asks when a job would be finished by the copy of a plan.
+type DraftQuestion struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ID of the job.
+	JobId string `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
+	// What would be executed if it was put into the plan as the last one, tuned
+	// anew; unset asks about the job as it stands in the plan.
+	Request *Request `protobuf:"bytes,2,opt,name=request,proto3" json:"request,omitempty"`
+	// With a request: from the making of the copy to the earliest start.
+	NotBefore     *durationpb.Duration `protobuf:"bytes,3,opt,name=not_before,json=notBefore,proto3" json:"not_before,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DraftQuestion) Reset() {
+	*x = DraftQuestion{}
+	mi := &file_drover_v1_server_service_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DraftQuestion) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DraftQuestion) ProtoMessage() {}
+
+func (x *DraftQuestion) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_server_service_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DraftQuestion.ProtoReflect.Descriptor instead.
+func (*DraftQuestion) Descriptor() ([]byte, []int) {
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{35}
+}
+
+func (x *DraftQuestion) GetJobId() string {
+	if x != nil {
+		return x.JobId
+	}
+	return ""
+}
+
+func (x *DraftQuestion) GetRequest() *Request {
+	if x != nil {
+		return x.Request
+	}
+	return nil
+}
+
+func (x *DraftQuestion) GetNotBefore() *durationpb.Duration {
+	if x != nil {
+		return x.NotBefore
+	}
+	return nil
+}
+
+// DraftResponse answers. All durations of its quotes count from the making of the
+// copy, whose clock stands still: all answers of a round are about one instant.
+type DraftResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// One for each edit: of a put what the job got, of a job taken out nothing. A
+	// refusal says why the edit was not carried out: the job does not wait there,
+	// reallocation never touches it, or the site would not accept it.
+	Edits []*Quote `protobuf:"bytes,1,rep,name=edits,proto3" json:"edits,omitempty"`
+	// One for each question. Of a job as it stands a refusal says that it is not in
+	// the plan, or waits no more ("not-waiting").
+	Answers []*Quote `protobuf:"bytes,2,rep,name=answers,proto3" json:"answers,omitempty"`
+	// Since the copy was made.
+	Age           *durationpb.Duration `protobuf:"bytes,3,opt,name=age,proto3" json:"age,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DraftResponse) Reset() {
+	*x = DraftResponse{}
+	mi := &file_drover_v1_server_service_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DraftResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DraftResponse) ProtoMessage() {}
+
+func (x *DraftResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_server_service_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DraftResponse.ProtoReflect.Descriptor instead.
+func (*DraftResponse) Descriptor() ([]byte, []int) {
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{36}
+}
+
+func (x *DraftResponse) GetEdits() []*Quote {
+	if x != nil {
+		return x.Edits
+	}
+	return nil
+}
+
+func (x *DraftResponse) GetAnswers() []*Quote {
+	if x != nil {
+		return x.Answers
+	}
+	return nil
+}
+
+func (x *DraftResponse) GetAge() *durationpb.Duration {
+	if x != nil {
+		return x.Age
+	}
+	return nil
+}
+
 // ServerServiceListMovesRequest selects moves.
 type ServerServiceListMovesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1922,7 +2235,7 @@ type ServerServiceListMovesRequest struct {
 
 func (x *ServerServiceListMovesRequest) Reset() {
 	*x = ServerServiceListMovesRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[33]
+	mi := &file_drover_v1_server_service_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1934,7 +2247,7 @@ func (x *ServerServiceListMovesRequest) String() string {
 func (*ServerServiceListMovesRequest) ProtoMessage() {}
 
 func (x *ServerServiceListMovesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[33]
+	mi := &file_drover_v1_server_service_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1947,7 +2260,7 @@ func (x *ServerServiceListMovesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerServiceListMovesRequest.ProtoReflect.Descriptor instead.
 func (*ServerServiceListMovesRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{33}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ServerServiceListMovesRequest) GetPageSize() int32 {
@@ -1984,7 +2297,7 @@ type ServerServiceListMovesResponse struct {
 
 func (x *ServerServiceListMovesResponse) Reset() {
 	*x = ServerServiceListMovesResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[34]
+	mi := &file_drover_v1_server_service_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1996,7 +2309,7 @@ func (x *ServerServiceListMovesResponse) String() string {
 func (*ServerServiceListMovesResponse) ProtoMessage() {}
 
 func (x *ServerServiceListMovesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[34]
+	mi := &file_drover_v1_server_service_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2009,7 +2322,7 @@ func (x *ServerServiceListMovesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerServiceListMovesResponse.ProtoReflect.Descriptor instead.
 func (*ServerServiceListMovesResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{34}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ServerServiceListMovesResponse) GetMoves() []*Move {
@@ -2037,7 +2350,7 @@ type SetDrainingRequest struct {
 
 func (x *SetDrainingRequest) Reset() {
 	*x = SetDrainingRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[35]
+	mi := &file_drover_v1_server_service_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2049,7 +2362,7 @@ func (x *SetDrainingRequest) String() string {
 func (*SetDrainingRequest) ProtoMessage() {}
 
 func (x *SetDrainingRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[35]
+	mi := &file_drover_v1_server_service_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2062,7 +2375,7 @@ func (x *SetDrainingRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetDrainingRequest.ProtoReflect.Descriptor instead.
 func (*SetDrainingRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{35}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *SetDrainingRequest) GetDraining() bool {
@@ -2083,7 +2396,7 @@ type SetDrainingResponse struct {
 
 func (x *SetDrainingResponse) Reset() {
 	*x = SetDrainingResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[36]
+	mi := &file_drover_v1_server_service_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2095,7 +2408,7 @@ func (x *SetDrainingResponse) String() string {
 func (*SetDrainingResponse) ProtoMessage() {}
 
 func (x *SetDrainingResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[36]
+	mi := &file_drover_v1_server_service_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2108,7 +2421,7 @@ func (x *SetDrainingResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetDrainingResponse.ProtoReflect.Descriptor instead.
 func (*SetDrainingResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{36}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *SetDrainingResponse) GetStatus() *SiteStatus {
@@ -2135,7 +2448,7 @@ type SettleJobRequest struct {
 
 func (x *SettleJobRequest) Reset() {
 	*x = SettleJobRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[37]
+	mi := &file_drover_v1_server_service_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2147,7 +2460,7 @@ func (x *SettleJobRequest) String() string {
 func (*SettleJobRequest) ProtoMessage() {}
 
 func (x *SettleJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[37]
+	mi := &file_drover_v1_server_service_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2160,7 +2473,7 @@ func (x *SettleJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SettleJobRequest.ProtoReflect.Descriptor instead.
 func (*SettleJobRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{37}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *SettleJobRequest) GetJobId() string {
@@ -2202,7 +2515,7 @@ type SettleJobResponse struct {
 
 func (x *SettleJobResponse) Reset() {
 	*x = SettleJobResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[38]
+	mi := &file_drover_v1_server_service_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2214,7 +2527,7 @@ func (x *SettleJobResponse) String() string {
 func (*SettleJobResponse) ProtoMessage() {}
 
 func (x *SettleJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[38]
+	mi := &file_drover_v1_server_service_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2227,7 +2540,7 @@ func (x *SettleJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SettleJobResponse.ProtoReflect.Descriptor instead.
 func (*SettleJobResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{38}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *SettleJobResponse) GetJob() *Job {
@@ -2335,14 +2648,37 @@ const file_drover_v1_server_service_proto_rawDesc = "" +
 	"\n" +
 	"placements\x18\x02 \x03(\v2\x14.drover.v1.PlacementR\n" +
 	"placements\x12\x14\n" +
-	"\x05agent\x18\x03 \x01(\tR\x05agent\"\x90\x01\n" +
+	"\x05agent\x18\x03 \x01(\tR\x05agent\"\xa8\x01\n" +
 	"\tPlacement\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x0e\n" +
 	"\x02to\x18\x02 \x01(\tR\x02to\x12&\n" +
 	"\x05shape\x18\x03 \x01(\v2\x10.drover.v1.ShapeR\x05shape\x124\n" +
-	"\bmin_gain\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\aminGain\"=\n" +
+	"\bmin_gain\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\aminGain\x12\x16\n" +
+	"\x06reason\x18\x05 \x01(\tR\x06reason\"=\n" +
 	"\x11PlaceJobsResponse\x12(\n" +
-	"\x04jobs\x18\x01 \x03(\v2\x14.drover.v1.JobDigestR\x04jobs\"s\n" +
+	"\x04jobs\x18\x01 \x03(\v2\x14.drover.v1.JobDigestR\x04jobs\"\xe1\x01\n" +
+	"\fDraftRequest\x12\x14\n" +
+	"\x05round\x18\x01 \x01(\tR\x05round\x12\x14\n" +
+	"\x05begin\x18\x02 \x01(\bR\x05begin\x12/\n" +
+	"\x05lease\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\x05lease\x12*\n" +
+	"\x05edits\x18\x04 \x03(\v2\x14.drover.v1.DraftEditR\x05edits\x126\n" +
+	"\tquestions\x18\x05 \x03(\v2\x18.drover.v1.DraftQuestionR\tquestions\x12\x10\n" +
+	"\x03end\x18\x06 \x01(\bR\x03end\"\x9c\x01\n" +
+	"\tDraftEdit\x12\x15\n" +
+	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x10\n" +
+	"\x03put\x18\x02 \x01(\bR\x03put\x12,\n" +
+	"\arequest\x18\x03 \x01(\v2\x12.drover.v1.RequestR\arequest\x128\n" +
+	"\n" +
+	"not_before\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\tnotBefore\"\x8e\x01\n" +
+	"\rDraftQuestion\x12\x15\n" +
+	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12,\n" +
+	"\arequest\x18\x02 \x01(\v2\x12.drover.v1.RequestR\arequest\x128\n" +
+	"\n" +
+	"not_before\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\tnotBefore\"\x90\x01\n" +
+	"\rDraftResponse\x12&\n" +
+	"\x05edits\x18\x01 \x03(\v2\x10.drover.v1.QuoteR\x05edits\x12*\n" +
+	"\aanswers\x18\x02 \x03(\v2\x10.drover.v1.QuoteR\aanswers\x12+\n" +
+	"\x03age\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\x03age\"s\n" +
 	"\x1dServerServiceListMovesRequest\x12\x1b\n" +
 	"\tpage_size\x18\x01 \x01(\x05R\bpageSize\x12\x1d\n" +
 	"\n" +
@@ -2373,7 +2709,7 @@ const file_drover_v1_server_service_proto_rawDesc = "" +
 	"\x16SETTLEMENT_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14SETTLEMENT_COMMITTED\x10\x01\x12\x16\n" +
 	"\x12SETTLEMENT_ABORTED\x10\x02\x12\x18\n" +
-	"\x14SETTLEMENT_TAKE_BACK\x10\x032\xd1\v\n" +
+	"\x14SETTLEMENT_TAKE_BACK\x10\x032\x8d\f\n" +
 	"\rServerService\x12H\n" +
 	"\bDescribe\x12\x1a.drover.v1.DescribeRequest\x1a\x1b.drover.v1.DescribeResponse\"\x03\x90\x02\x01\x12K\n" +
 	"\tGetStatus\x12\x1b.drover.v1.GetStatusRequest\x1a\x1c.drover.v1.GetStatusResponse\"\x03\x90\x02\x01\x12H\n" +
@@ -2391,7 +2727,8 @@ const file_drover_v1_server_service_proto_rawDesc = "" +
 	"\aMoveJob\x12\x19.drover.v1.MoveJobRequest\x1a\x1a.drover.v1.MoveJobResponse\"\x03\x90\x02\x02\x12H\n" +
 	"\bHoldJobs\x12\x1a.drover.v1.HoldJobsRequest\x1a\x1b.drover.v1.HoldJobsResponse\"\x03\x90\x02\x02\x12K\n" +
 	"\tPlaceJobs\x12\x1b.drover.v1.PlaceJobsRequest\x1a\x1c.drover.v1.PlaceJobsResponse\"\x03\x90\x02\x02\x12e\n" +
-	"\tListMoves\x12(.drover.v1.ServerServiceListMovesRequest\x1a).drover.v1.ServerServiceListMovesResponse\"\x03\x90\x02\x01\x12Q\n" +
+	"\tListMoves\x12(.drover.v1.ServerServiceListMovesRequest\x1a).drover.v1.ServerServiceListMovesResponse\"\x03\x90\x02\x01\x12:\n" +
+	"\x05Draft\x12\x17.drover.v1.DraftRequest\x1a\x18.drover.v1.DraftResponse\x12Q\n" +
 	"\vSetDraining\x12\x1d.drover.v1.SetDrainingRequest\x1a\x1e.drover.v1.SetDrainingResponse\"\x03\x90\x02\x02\x12K\n" +
 	"\tSettleJob\x12\x1b.drover.v1.SettleJobRequest\x1a\x1c.drover.v1.SettleJobResponse\"\x03\x90\x02\x02B:Z8github.com/seed-9b8f70bb/drover/proto/drover/v1;droverv1b\x06proto3"
 
@@ -2408,7 +2745,7 @@ func file_drover_v1_server_service_proto_rawDescGZIP() []byte {
 }
 
 var file_drover_v1_server_service_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_drover_v1_server_service_proto_msgTypes = make([]protoimpl.MessageInfo, 39)
+var file_drover_v1_server_service_proto_msgTypes = make([]protoimpl.MessageInfo, 43)
 var file_drover_v1_server_service_proto_goTypes = []any{
 	(LogStream)(0),                         // 0: drover.v1.LogStream
 	(Settlement)(0),                        // 1: drover.v1.Settlement
@@ -2445,98 +2782,114 @@ var file_drover_v1_server_service_proto_goTypes = []any{
 	(*PlaceJobsRequest)(nil),               // 32: drover.v1.PlaceJobsRequest
 	(*Placement)(nil),                      // 33: drover.v1.Placement
 	(*PlaceJobsResponse)(nil),              // 34: drover.v1.PlaceJobsResponse
-	(*ServerServiceListMovesRequest)(nil),  // 35: drover.v1.ServerServiceListMovesRequest
-	(*ServerServiceListMovesResponse)(nil), // 36: drover.v1.ServerServiceListMovesResponse
-	(*SetDrainingRequest)(nil),             // 37: drover.v1.SetDrainingRequest
-	(*SetDrainingResponse)(nil),            // 38: drover.v1.SetDrainingResponse
-	(*SettleJobRequest)(nil),               // 39: drover.v1.SettleJobRequest
-	(*SettleJobResponse)(nil),              // 40: drover.v1.SettleJobResponse
-	(*Site)(nil),                           // 41: drover.v1.Site
-	(*Service)(nil),                        // 42: drover.v1.Service
-	(*SiteStatus)(nil),                     // 43: drover.v1.SiteStatus
-	(*Request)(nil),                        // 44: drover.v1.Request
-	(*durationpb.Duration)(nil),            // 45: google.protobuf.Duration
-	(*Quote)(nil),                          // 46: drover.v1.Quote
-	(*DecisionRecord)(nil),                 // 47: drover.v1.DecisionRecord
-	(*Job)(nil),                            // 48: drover.v1.Job
-	(*File)(nil),                           // 49: drover.v1.File
-	(*JobDigest)(nil),                      // 50: drover.v1.JobDigest
-	(*Shape)(nil),                          // 51: drover.v1.Shape
-	(*Move)(nil),                           // 52: drover.v1.Move
+	(*DraftRequest)(nil),                   // 35: drover.v1.DraftRequest
+	(*DraftEdit)(nil),                      // 36: drover.v1.DraftEdit
+	(*DraftQuestion)(nil),                  // 37: drover.v1.DraftQuestion
+	(*DraftResponse)(nil),                  // 38: drover.v1.DraftResponse
+	(*ServerServiceListMovesRequest)(nil),  // 39: drover.v1.ServerServiceListMovesRequest
+	(*ServerServiceListMovesResponse)(nil), // 40: drover.v1.ServerServiceListMovesResponse
+	(*SetDrainingRequest)(nil),             // 41: drover.v1.SetDrainingRequest
+	(*SetDrainingResponse)(nil),            // 42: drover.v1.SetDrainingResponse
+	(*SettleJobRequest)(nil),               // 43: drover.v1.SettleJobRequest
+	(*SettleJobResponse)(nil),              // 44: drover.v1.SettleJobResponse
+	(*Site)(nil),                           // 45: drover.v1.Site
+	(*Service)(nil),                        // 46: drover.v1.Service
+	(*SiteStatus)(nil),                     // 47: drover.v1.SiteStatus
+	(*Request)(nil),                        // 48: drover.v1.Request
+	(*durationpb.Duration)(nil),            // 49: google.protobuf.Duration
+	(*Quote)(nil),                          // 50: drover.v1.Quote
+	(*DecisionRecord)(nil),                 // 51: drover.v1.DecisionRecord
+	(*Job)(nil),                            // 52: drover.v1.Job
+	(*File)(nil),                           // 53: drover.v1.File
+	(*JobDigest)(nil),                      // 54: drover.v1.JobDigest
+	(*Shape)(nil),                          // 55: drover.v1.Shape
+	(*Move)(nil),                           // 56: drover.v1.Move
 }
 var file_drover_v1_server_service_proto_depIdxs = []int32{
-	41, // 0: drover.v1.DescribeResponse.site:type_name -> drover.v1.Site
-	42, // 1: drover.v1.DescribeResponse.services:type_name -> drover.v1.Service
-	43, // 2: drover.v1.GetStatusResponse.status:type_name -> drover.v1.SiteStatus
-	44, // 3: drover.v1.EstimateRequest.request:type_name -> drover.v1.Request
-	45, // 4: drover.v1.EstimateRequest.not_before:type_name -> google.protobuf.Duration
-	46, // 5: drover.v1.EstimateResponse.quote:type_name -> drover.v1.Quote
-	44, // 6: drover.v1.SubmitRequest.request:type_name -> drover.v1.Request
-	47, // 7: drover.v1.SubmitRequest.decision:type_name -> drover.v1.DecisionRecord
-	48, // 8: drover.v1.SubmitResponse.job:type_name -> drover.v1.Job
-	48, // 9: drover.v1.GetJobResponse.job:type_name -> drover.v1.Job
-	48, // 10: drover.v1.ServerServiceListJobsResponse.jobs:type_name -> drover.v1.Job
-	48, // 11: drover.v1.WatchJobResponse.job:type_name -> drover.v1.Job
-	48, // 12: drover.v1.CancelJobResponse.job:type_name -> drover.v1.Job
+	45, // 0: drover.v1.DescribeResponse.site:type_name -> drover.v1.Site
+	46, // 1: drover.v1.DescribeResponse.services:type_name -> drover.v1.Service
+	47, // 2: drover.v1.GetStatusResponse.status:type_name -> drover.v1.SiteStatus
+	48, // 3: drover.v1.EstimateRequest.request:type_name -> drover.v1.Request
+	49, // 4: drover.v1.EstimateRequest.not_before:type_name -> google.protobuf.Duration
+	50, // 5: drover.v1.EstimateResponse.quote:type_name -> drover.v1.Quote
+	48, // 6: drover.v1.SubmitRequest.request:type_name -> drover.v1.Request
+	51, // 7: drover.v1.SubmitRequest.decision:type_name -> drover.v1.DecisionRecord
+	52, // 8: drover.v1.SubmitResponse.job:type_name -> drover.v1.Job
+	52, // 9: drover.v1.GetJobResponse.job:type_name -> drover.v1.Job
+	52, // 10: drover.v1.ServerServiceListJobsResponse.jobs:type_name -> drover.v1.Job
+	52, // 11: drover.v1.WatchJobResponse.job:type_name -> drover.v1.Job
+	52, // 12: drover.v1.CancelJobResponse.job:type_name -> drover.v1.Job
 	0,  // 13: drover.v1.ReadLogsRequest.stream:type_name -> drover.v1.LogStream
-	49, // 14: drover.v1.UploadResponse.file:type_name -> drover.v1.File
-	48, // 15: drover.v1.WithdrawResponse.job:type_name -> drover.v1.Job
-	50, // 16: drover.v1.WatchJobsResponse.jobs:type_name -> drover.v1.JobDigest
-	45, // 17: drover.v1.MoveJobRequest.min_gain:type_name -> google.protobuf.Duration
-	48, // 18: drover.v1.MoveJobResponse.job:type_name -> drover.v1.Job
-	45, // 19: drover.v1.HoldJobsRequest.lease:type_name -> google.protobuf.Duration
-	50, // 20: drover.v1.HoldJobsResponse.jobs:type_name -> drover.v1.JobDigest
+	53, // 14: drover.v1.UploadResponse.file:type_name -> drover.v1.File
+	52, // 15: drover.v1.WithdrawResponse.job:type_name -> drover.v1.Job
+	54, // 16: drover.v1.WatchJobsResponse.jobs:type_name -> drover.v1.JobDigest
+	49, // 17: drover.v1.MoveJobRequest.min_gain:type_name -> google.protobuf.Duration
+	52, // 18: drover.v1.MoveJobResponse.job:type_name -> drover.v1.Job
+	49, // 19: drover.v1.HoldJobsRequest.lease:type_name -> google.protobuf.Duration
+	54, // 20: drover.v1.HoldJobsResponse.jobs:type_name -> drover.v1.JobDigest
 	33, // 21: drover.v1.PlaceJobsRequest.placements:type_name -> drover.v1.Placement
-	51, // 22: drover.v1.Placement.shape:type_name -> drover.v1.Shape
-	45, // 23: drover.v1.Placement.min_gain:type_name -> google.protobuf.Duration
-	50, // 24: drover.v1.PlaceJobsResponse.jobs:type_name -> drover.v1.JobDigest
-	52, // 25: drover.v1.ServerServiceListMovesResponse.moves:type_name -> drover.v1.Move
-	43, // 26: drover.v1.SetDrainingResponse.status:type_name -> drover.v1.SiteStatus
-	1,  // 27: drover.v1.SettleJobRequest.settlement:type_name -> drover.v1.Settlement
-	48, // 28: drover.v1.SettleJobResponse.job:type_name -> drover.v1.Job
-	2,  // 29: drover.v1.ServerService.Describe:input_type -> drover.v1.DescribeRequest
-	4,  // 30: drover.v1.ServerService.GetStatus:input_type -> drover.v1.GetStatusRequest
-	6,  // 31: drover.v1.ServerService.Estimate:input_type -> drover.v1.EstimateRequest
-	8,  // 32: drover.v1.ServerService.Submit:input_type -> drover.v1.SubmitRequest
-	10, // 33: drover.v1.ServerService.GetJob:input_type -> drover.v1.GetJobRequest
-	12, // 34: drover.v1.ServerService.ListJobs:input_type -> drover.v1.ServerServiceListJobsRequest
-	14, // 35: drover.v1.ServerService.WatchJob:input_type -> drover.v1.WatchJobRequest
-	16, // 36: drover.v1.ServerService.CancelJob:input_type -> drover.v1.CancelJobRequest
-	18, // 37: drover.v1.ServerService.ReadLogs:input_type -> drover.v1.ReadLogsRequest
-	20, // 38: drover.v1.ServerService.Upload:input_type -> drover.v1.UploadRequest
-	22, // 39: drover.v1.ServerService.Download:input_type -> drover.v1.DownloadRequest
-	24, // 40: drover.v1.ServerService.Withdraw:input_type -> drover.v1.WithdrawRequest
-	26, // 41: drover.v1.ServerService.WatchJobs:input_type -> drover.v1.WatchJobsRequest
-	28, // 42: drover.v1.ServerService.MoveJob:input_type -> drover.v1.MoveJobRequest
-	30, // 43: drover.v1.ServerService.HoldJobs:input_type -> drover.v1.HoldJobsRequest
-	32, // 44: drover.v1.ServerService.PlaceJobs:input_type -> drover.v1.PlaceJobsRequest
-	35, // 45: drover.v1.ServerService.ListMoves:input_type -> drover.v1.ServerServiceListMovesRequest
-	37, // 46: drover.v1.ServerService.SetDraining:input_type -> drover.v1.SetDrainingRequest
-	39, // 47: drover.v1.ServerService.SettleJob:input_type -> drover.v1.SettleJobRequest
-	3,  // 48: drover.v1.ServerService.Describe:output_type -> drover.v1.DescribeResponse
-	5,  // 49: drover.v1.ServerService.GetStatus:output_type -> drover.v1.GetStatusResponse
-	7,  // 50: drover.v1.ServerService.Estimate:output_type -> drover.v1.EstimateResponse
-	9,  // 51: drover.v1.ServerService.Submit:output_type -> drover.v1.SubmitResponse
-	11, // 52: drover.v1.ServerService.GetJob:output_type -> drover.v1.GetJobResponse
-	13, // 53: drover.v1.ServerService.ListJobs:output_type -> drover.v1.ServerServiceListJobsResponse
-	15, // 54: drover.v1.ServerService.WatchJob:output_type -> drover.v1.WatchJobResponse
-	17, // 55: drover.v1.ServerService.CancelJob:output_type -> drover.v1.CancelJobResponse
-	19, // 56: drover.v1.ServerService.ReadLogs:output_type -> drover.v1.ReadLogsResponse
-	21, // 57: drover.v1.ServerService.Upload:output_type -> drover.v1.UploadResponse
-	23, // 58: drover.v1.ServerService.Download:output_type -> drover.v1.DownloadResponse
-	25, // 59: drover.v1.ServerService.Withdraw:output_type -> drover.v1.WithdrawResponse
-	27, // 60: drover.v1.ServerService.WatchJobs:output_type -> drover.v1.WatchJobsResponse
-	29, // 61: drover.v1.ServerService.MoveJob:output_type -> drover.v1.MoveJobResponse
-	31, // 62: drover.v1.ServerService.HoldJobs:output_type -> drover.v1.HoldJobsResponse
-	34, // 63: drover.v1.ServerService.PlaceJobs:output_type -> drover.v1.PlaceJobsResponse
-	36, // 64: drover.v1.ServerService.ListMoves:output_type -> drover.v1.ServerServiceListMovesResponse
-	38, // 65: drover.v1.ServerService.SetDraining:output_type -> drover.v1.SetDrainingResponse
-	40, // 66: drover.v1.ServerService.SettleJob:output_type -> drover.v1.SettleJobResponse
-	48, // [48:67] is the sub-list for method output_type
-	29, // [29:48] is the sub-list for method input_type
-	29, // [29:29] is the sub-list for extension type_name
-	29, // [29:29] is the sub-list for extension extendee
-	0,  // [0:29] is the sub-list for field type_name
+	55, // 22: drover.v1.Placement.shape:type_name -> drover.v1.Shape
+	49, // 23: drover.v1.Placement.min_gain:type_name -> google.protobuf.Duration
+	54, // 24: drover.v1.PlaceJobsResponse.jobs:type_name -> drover.v1.JobDigest
+	49, // 25: drover.v1.DraftRequest.lease:type_name -> google.protobuf.Duration
+	36, // 26: drover.v1.DraftRequest.edits:type_name -> drover.v1.DraftEdit
+	37, // 27: drover.v1.DraftRequest.questions:type_name -> drover.v1.DraftQuestion
+	48, // 28: drover.v1.DraftEdit.request:type_name -> drover.v1.Request
+	49, // 29: drover.v1.DraftEdit.not_before:type_name -> google.protobuf.Duration
+	48, // 30: drover.v1.DraftQuestion.request:type_name -> drover.v1.Request
+	49, // 31: drover.v1.DraftQuestion.not_before:type_name -> google.protobuf.Duration
+	50, // 32: drover.v1.DraftResponse.edits:type_name -> drover.v1.Quote
+	50, // 33: drover.v1.DraftResponse.answers:type_name -> drover.v1.Quote
+	49, // 34: drover.v1.DraftResponse.age:type_name -> google.protobuf.Duration
+	56, // 35: drover.v1.ServerServiceListMovesResponse.moves:type_name -> drover.v1.Move
+	47, // 36: drover.v1.SetDrainingResponse.status:type_name -> drover.v1.SiteStatus
+	1,  // 37: drover.v1.SettleJobRequest.settlement:type_name -> drover.v1.Settlement
+	52, // 38: drover.v1.SettleJobResponse.job:type_name -> drover.v1.Job
+	2,  // 39: drover.v1.ServerService.Describe:input_type -> drover.v1.DescribeRequest
+	4,  // 40: drover.v1.ServerService.GetStatus:input_type -> drover.v1.GetStatusRequest
+	6,  // 41: drover.v1.ServerService.Estimate:input_type -> drover.v1.EstimateRequest
+	8,  // 42: drover.v1.ServerService.Submit:input_type -> drover.v1.SubmitRequest
+	10, // 43: drover.v1.ServerService.GetJob:input_type -> drover.v1.GetJobRequest
+	12, // 44: drover.v1.ServerService.ListJobs:input_type -> drover.v1.ServerServiceListJobsRequest
+	14, // 45: drover.v1.ServerService.WatchJob:input_type -> drover.v1.WatchJobRequest
+	16, // 46: drover.v1.ServerService.CancelJob:input_type -> drover.v1.CancelJobRequest
+	18, // 47: drover.v1.ServerService.ReadLogs:input_type -> drover.v1.ReadLogsRequest
+	20, // 48: drover.v1.ServerService.Upload:input_type -> drover.v1.UploadRequest
+	22, // 49: drover.v1.ServerService.Download:input_type -> drover.v1.DownloadRequest
+	24, // 50: drover.v1.ServerService.Withdraw:input_type -> drover.v1.WithdrawRequest
+	26, // 51: drover.v1.ServerService.WatchJobs:input_type -> drover.v1.WatchJobsRequest
+	28, // 52: drover.v1.ServerService.MoveJob:input_type -> drover.v1.MoveJobRequest
+	30, // 53: drover.v1.ServerService.HoldJobs:input_type -> drover.v1.HoldJobsRequest
+	32, // 54: drover.v1.ServerService.PlaceJobs:input_type -> drover.v1.PlaceJobsRequest
+	39, // 55: drover.v1.ServerService.ListMoves:input_type -> drover.v1.ServerServiceListMovesRequest
+	35, // 56: drover.v1.ServerService.Draft:input_type -> drover.v1.DraftRequest
+	41, // 57: drover.v1.ServerService.SetDraining:input_type -> drover.v1.SetDrainingRequest
+	43, // 58: drover.v1.ServerService.SettleJob:input_type -> drover.v1.SettleJobRequest
+	3,  // 59: drover.v1.ServerService.Describe:output_type -> drover.v1.DescribeResponse
+	5,  // 60: drover.v1.ServerService.GetStatus:output_type -> drover.v1.GetStatusResponse
+	7,  // 61: drover.v1.ServerService.Estimate:output_type -> drover.v1.EstimateResponse
+	9,  // 62: drover.v1.ServerService.Submit:output_type -> drover.v1.SubmitResponse
+	11, // 63: drover.v1.ServerService.GetJob:output_type -> drover.v1.GetJobResponse
+	13, // 64: drover.v1.ServerService.ListJobs:output_type -> drover.v1.ServerServiceListJobsResponse
+	15, // 65: drover.v1.ServerService.WatchJob:output_type -> drover.v1.WatchJobResponse
+	17, // 66: drover.v1.ServerService.CancelJob:output_type -> drover.v1.CancelJobResponse
+	19, // 67: drover.v1.ServerService.ReadLogs:output_type -> drover.v1.ReadLogsResponse
+	21, // 68: drover.v1.ServerService.Upload:output_type -> drover.v1.UploadResponse
+	23, // 69: drover.v1.ServerService.Download:output_type -> drover.v1.DownloadResponse
+	25, // 70: drover.v1.ServerService.Withdraw:output_type -> drover.v1.WithdrawResponse
+	27, // 71: drover.v1.ServerService.WatchJobs:output_type -> drover.v1.WatchJobsResponse
+	29, // 72: drover.v1.ServerService.MoveJob:output_type -> drover.v1.MoveJobResponse
+	31, // 73: drover.v1.ServerService.HoldJobs:output_type -> drover.v1.HoldJobsResponse
+	34, // 74: drover.v1.ServerService.PlaceJobs:output_type -> drover.v1.PlaceJobsResponse
+	40, // 75: drover.v1.ServerService.ListMoves:output_type -> drover.v1.ServerServiceListMovesResponse
+	38, // 76: drover.v1.ServerService.Draft:output_type -> drover.v1.DraftResponse
+	42, // 77: drover.v1.ServerService.SetDraining:output_type -> drover.v1.SetDrainingResponse
+	44, // 78: drover.v1.ServerService.SettleJob:output_type -> drover.v1.SettleJobResponse
+	59, // [59:79] is the sub-list for method output_type
+	39, // [39:59] is the sub-list for method input_type
+	39, // [39:39] is the sub-list for extension type_name
+	39, // [39:39] is the sub-list for extension extendee
+	0,  // [0:39] is the sub-list for field type_name
 }
 
 func init() { file_drover_v1_server_service_proto_init() }
@@ -2555,7 +2908,7 @@ func file_drover_v1_server_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_drover_v1_server_service_proto_rawDesc), len(file_drover_v1_server_service_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   39,
+			NumMessages:   43,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -51,6 +51,8 @@ const (
 	// AgentServiceSetDrainingProcedure is the fully-qualified name of the AgentService's SetDraining
 	// RPC.
 	AgentServiceSetDrainingProcedure = "/drover.v1.AgentService/SetDraining"
+	// AgentServiceReallocateProcedure is the fully-qualified name of the AgentService's Reallocate RPC.
+	AgentServiceReallocateProcedure = "/drover.v1.AgentService/Reallocate"
 	// AgentServiceSettleJobProcedure is the fully-qualified name of the AgentService's SettleJob RPC.
 	AgentServiceSettleJobProcedure = "/drover.v1.AgentService/SettleJob"
 )
@@ -79,6 +81,10 @@ type AgentServiceClient interface {
 	// SetDraining makes a site take no new jobs and has its waiting ones moved
 	// away, or lets it take jobs again.
 	SetDraining(context.Context, *v1.AgentServiceSetDrainingRequest) (*v1.AgentServiceSetDrainingResponse, error)
+	// Reallocate runs one round of reallocation: it finds out which waiting jobs
+	// would be finished sooner elsewhere and, unless it is a dry run, orders the
+	// moves. The answer says what was ordered; ListMoves says what came of it.
+	Reallocate(context.Context, *v1.ReallocateRequest) (*v1.ReallocateResponse, error)
 	// SettleJob passes an operator's settlement on to a site; see ServerService.
 	SettleJob(context.Context, *v1.AgentServiceSettleJobRequest) (*v1.AgentServiceSettleJobResponse, error)
 }
@@ -150,6 +156,12 @@ func NewAgentServiceClient(httpClient connect.HTTPClient, baseURL string, opts .
 			connect.WithIdempotency(connect.IdempotencyIdempotent),
 			connect.WithClientOptions(opts...),
 		),
+		reallocate: connect.NewClient[v1.ReallocateRequest, v1.ReallocateResponse](
+			httpClient,
+			baseURL+AgentServiceReallocateProcedure,
+			connect.WithSchema(agentServiceMethods.ByName("Reallocate")),
+			connect.WithClientOptions(opts...),
+		),
 		settleJob: connect.NewClient[v1.AgentServiceSettleJobRequest, v1.AgentServiceSettleJobResponse](
 			httpClient,
 			baseURL+AgentServiceSettleJobProcedure,
@@ -170,6 +182,7 @@ type agentServiceClient struct {
 	moveJob      *connect.Client[v1.AgentServiceMoveJobRequest, v1.AgentServiceMoveJobResponse]
 	listMoves    *connect.Client[v1.AgentServiceListMovesRequest, v1.AgentServiceListMovesResponse]
 	setDraining  *connect.Client[v1.AgentServiceSetDrainingRequest, v1.AgentServiceSetDrainingResponse]
+	reallocate   *connect.Client[v1.ReallocateRequest, v1.ReallocateResponse]
 	settleJob    *connect.Client[v1.AgentServiceSettleJobRequest, v1.AgentServiceSettleJobResponse]
 }
 
@@ -245,6 +258,15 @@ func (c *agentServiceClient) SetDraining(ctx context.Context, req *v1.AgentServi
 	return nil, err
 }
 
+// Reallocate calls drover.v1.AgentService.Reallocate.
+func (c *agentServiceClient) Reallocate(ctx context.Context, req *v1.ReallocateRequest) (*v1.ReallocateResponse, error) {
+	response, err := c.reallocate.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // SettleJob calls drover.v1.AgentService.SettleJob.
 func (c *agentServiceClient) SettleJob(ctx context.Context, req *v1.AgentServiceSettleJobRequest) (*v1.AgentServiceSettleJobResponse, error) {
 	response, err := c.settleJob.CallUnary(ctx, connect.NewRequest(req))
@@ -278,6 +300,10 @@ type AgentServiceHandler interface {
 	// SetDraining makes a site take no new jobs and has its waiting ones moved
 	// away, or lets it take jobs again.
 	SetDraining(context.Context, *v1.AgentServiceSetDrainingRequest) (*v1.AgentServiceSetDrainingResponse, error)
+	// Reallocate runs one round of reallocation: it finds out which waiting jobs
+	// would be finished sooner elsewhere and, unless it is a dry run, orders the
+	// moves. The answer says what was ordered; ListMoves says what came of it.
+	Reallocate(context.Context, *v1.ReallocateRequest) (*v1.ReallocateResponse, error)
 	// SettleJob passes an operator's settlement on to a site; see ServerService.
 	SettleJob(context.Context, *v1.AgentServiceSettleJobRequest) (*v1.AgentServiceSettleJobResponse, error)
 }
@@ -345,6 +371,12 @@ func NewAgentServiceHandler(svc AgentServiceHandler, opts ...connect.HandlerOpti
 		connect.WithIdempotency(connect.IdempotencyIdempotent),
 		connect.WithHandlerOptions(opts...),
 	)
+	agentServiceReallocateHandler := connect.NewUnaryHandlerSimple(
+		AgentServiceReallocateProcedure,
+		svc.Reallocate,
+		connect.WithSchema(agentServiceMethods.ByName("Reallocate")),
+		connect.WithHandlerOptions(opts...),
+	)
 	agentServiceSettleJobHandler := connect.NewUnaryHandlerSimple(
 		AgentServiceSettleJobProcedure,
 		svc.SettleJob,
@@ -370,6 +402,8 @@ func NewAgentServiceHandler(svc AgentServiceHandler, opts ...connect.HandlerOpti
 			agentServiceListMovesHandler.ServeHTTP(w, r)
 		case AgentServiceSetDrainingProcedure:
 			agentServiceSetDrainingHandler.ServeHTTP(w, r)
+		case AgentServiceReallocateProcedure:
+			agentServiceReallocateHandler.ServeHTTP(w, r)
 		case AgentServiceSettleJobProcedure:
 			agentServiceSettleJobHandler.ServeHTTP(w, r)
 		default:
@@ -411,6 +445,10 @@ func (UnimplementedAgentServiceHandler) ListMoves(context.Context, *v1.AgentServ
 
 func (UnimplementedAgentServiceHandler) SetDraining(context.Context, *v1.AgentServiceSetDrainingRequest) (*v1.AgentServiceSetDrainingResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("drover.v1.AgentService.SetDraining is not implemented"))
+}
+
+func (UnimplementedAgentServiceHandler) Reallocate(context.Context, *v1.ReallocateRequest) (*v1.ReallocateResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("drover.v1.AgentService.Reallocate is not implemented"))
 }
 
 func (UnimplementedAgentServiceHandler) SettleJob(context.Context, *v1.AgentServiceSettleJobRequest) (*v1.AgentServiceSettleJobResponse, error) {

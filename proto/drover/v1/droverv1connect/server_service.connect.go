@@ -67,6 +67,8 @@ const (
 	ServerServicePlaceJobsProcedure = "/drover.v1.ServerService/PlaceJobs"
 	// ServerServiceListMovesProcedure is the fully-qualified name of the ServerService's ListMoves RPC.
 	ServerServiceListMovesProcedure = "/drover.v1.ServerService/ListMoves"
+	// ServerServiceDraftProcedure is the fully-qualified name of the ServerService's Draft RPC.
+	ServerServiceDraftProcedure = "/drover.v1.ServerService/Draft"
 	// ServerServiceSetDrainingProcedure is the fully-qualified name of the ServerService's SetDraining
 	// RPC.
 	ServerServiceSetDrainingProcedure = "/drover.v1.ServerService/SetDraining"
@@ -126,6 +128,13 @@ type ServerServiceClient interface {
 	PlaceJobs(context.Context, *v1.PlaceJobsRequest) (*v1.PlaceJobsResponse, error)
 	// ListMoves lists what this server knows of moves, the latest first.
 	ListMoves(context.Context, *v1.ServerServiceListMovesRequest) (*v1.ServerServiceListMovesResponse, error)
+	// Draft edits a copy of the site's plan, and answers what jobs would get in it.
+	// A round of reallocation is computed in this way; the plan itself is not
+	// changed, and other rounds do not see the copy. It lives in memory: after its
+	// lease, or a restart, the round is unknown ("unknown-round"). A call that is
+	// repeated makes its edits again, and one that fails on its way throws the copy
+	// away. A site whose batch system cannot be copied refuses ("no-drafts").
+	Draft(context.Context, *v1.DraftRequest) (*v1.DraftResponse, error)
 	// SetDraining makes the site take no new jobs, or lets it take them again.
 	SetDraining(context.Context, *v1.SetDrainingRequest) (*v1.SetDrainingResponse, error)
 	// SettleJob is the operator's last resort: what became of a job whose other
@@ -263,6 +272,12 @@ func NewServerServiceClient(httpClient connect.HTTPClient, baseURL string, opts 
 			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 			connect.WithClientOptions(opts...),
 		),
+		draft: connect.NewClient[v1.DraftRequest, v1.DraftResponse](
+			httpClient,
+			baseURL+ServerServiceDraftProcedure,
+			connect.WithSchema(serverServiceMethods.ByName("Draft")),
+			connect.WithClientOptions(opts...),
+		),
 		setDraining: connect.NewClient[v1.SetDrainingRequest, v1.SetDrainingResponse](
 			httpClient,
 			baseURL+ServerServiceSetDrainingProcedure,
@@ -299,6 +314,7 @@ type serverServiceClient struct {
 	holdJobs    *connect.Client[v1.HoldJobsRequest, v1.HoldJobsResponse]
 	placeJobs   *connect.Client[v1.PlaceJobsRequest, v1.PlaceJobsResponse]
 	listMoves   *connect.Client[v1.ServerServiceListMovesRequest, v1.ServerServiceListMovesResponse]
+	draft       *connect.Client[v1.DraftRequest, v1.DraftResponse]
 	setDraining *connect.Client[v1.SetDrainingRequest, v1.SetDrainingResponse]
 	settleJob   *connect.Client[v1.SettleJobRequest, v1.SettleJobResponse]
 }
@@ -436,6 +452,15 @@ func (c *serverServiceClient) ListMoves(ctx context.Context, req *v1.ServerServi
 	return nil, err
 }
 
+// Draft calls drover.v1.ServerService.Draft.
+func (c *serverServiceClient) Draft(ctx context.Context, req *v1.DraftRequest) (*v1.DraftResponse, error) {
+	response, err := c.draft.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // SetDraining calls drover.v1.ServerService.SetDraining.
 func (c *serverServiceClient) SetDraining(ctx context.Context, req *v1.SetDrainingRequest) (*v1.SetDrainingResponse, error) {
 	response, err := c.setDraining.CallUnary(ctx, connect.NewRequest(req))
@@ -506,6 +531,13 @@ type ServerServiceHandler interface {
 	PlaceJobs(context.Context, *v1.PlaceJobsRequest) (*v1.PlaceJobsResponse, error)
 	// ListMoves lists what this server knows of moves, the latest first.
 	ListMoves(context.Context, *v1.ServerServiceListMovesRequest) (*v1.ServerServiceListMovesResponse, error)
+	// Draft edits a copy of the site's plan, and answers what jobs would get in it.
+	// A round of reallocation is computed in this way; the plan itself is not
+	// changed, and other rounds do not see the copy. It lives in memory: after its
+	// lease, or a restart, the round is unknown ("unknown-round"). A call that is
+	// repeated makes its edits again, and one that fails on its way throws the copy
+	// away. A site whose batch system cannot be copied refuses ("no-drafts").
+	Draft(context.Context, *v1.DraftRequest) (*v1.DraftResponse, error)
 	// SetDraining makes the site take no new jobs, or lets it take them again.
 	SetDraining(context.Context, *v1.SetDrainingRequest) (*v1.SetDrainingResponse, error)
 	// SettleJob is the operator's last resort: what became of a job whose other
@@ -639,6 +671,12 @@ func NewServerServiceHandler(svc ServerServiceHandler, opts ...connect.HandlerOp
 		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 		connect.WithHandlerOptions(opts...),
 	)
+	serverServiceDraftHandler := connect.NewUnaryHandlerSimple(
+		ServerServiceDraftProcedure,
+		svc.Draft,
+		connect.WithSchema(serverServiceMethods.ByName("Draft")),
+		connect.WithHandlerOptions(opts...),
+	)
 	serverServiceSetDrainingHandler := connect.NewUnaryHandlerSimple(
 		ServerServiceSetDrainingProcedure,
 		svc.SetDraining,
@@ -689,6 +727,8 @@ func NewServerServiceHandler(svc ServerServiceHandler, opts ...connect.HandlerOp
 			serverServicePlaceJobsHandler.ServeHTTP(w, r)
 		case ServerServiceListMovesProcedure:
 			serverServiceListMovesHandler.ServeHTTP(w, r)
+		case ServerServiceDraftProcedure:
+			serverServiceDraftHandler.ServeHTTP(w, r)
 		case ServerServiceSetDrainingProcedure:
 			serverServiceSetDrainingHandler.ServeHTTP(w, r)
 		case ServerServiceSettleJobProcedure:
@@ -768,6 +808,10 @@ func (UnimplementedServerServiceHandler) PlaceJobs(context.Context, *v1.PlaceJob
 
 func (UnimplementedServerServiceHandler) ListMoves(context.Context, *v1.ServerServiceListMovesRequest) (*v1.ServerServiceListMovesResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("drover.v1.ServerService.ListMoves is not implemented"))
+}
+
+func (UnimplementedServerServiceHandler) Draft(context.Context, *v1.DraftRequest) (*v1.DraftResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("drover.v1.ServerService.Draft is not implemented"))
 }
 
 func (UnimplementedServerServiceHandler) SetDraining(context.Context, *v1.SetDrainingRequest) (*v1.SetDrainingResponse, error) {

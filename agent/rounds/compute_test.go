@@ -1,0 +1,204 @@
+package rounds_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/seed-9b8f70bb/drover/agent/rounds"
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/reallocation"
+)
+
+const second = batch.Second
+
+// direct makes a round on the toy itself, one step after the other.
+func direct(in rounds.Input, g *toy) (list []rounds.Choice, record reallocation.Record) {
+	var jobs []reallocation.Job
+	before := make([]batch.Duration, len(in.Jobs))
+	for _, j := range in.Jobs {
+		jobs = append(jobs, reallocation.Job{Site: j.Site, Width: j.Shape.Width, Walltime: j.Shape.Walltime, Past: j.Past})
+	}
+	after := func(job, from, to int) (d batch.Duration) {
+		if from != to && in.Transfer != nil {
+			d, _ = in.Transfer(job, from, to)
+		}
+		return d
+	}
+	r := reallocation.NewRound(in.Config, in.Sites, jobs, in.Transfer)
+	for step := range r.Steps() {
+		switch step.Kind {
+		case reallocation.Ask:
+			for _, q := range step.Questions {
+				for i, j := range q.Jobs {
+					if q.Standing {
+						before[j] = g.standing(j, q.Site)
+						q.Completions[i] = before[j]
+					} else {
+						q.Completions[i] = g.asked(j, q.Site, q.After[i])
+					}
+				}
+			}
+			continue
+		case reallocation.Hold:
+			for i, j := range step.Jobs {
+				step.Refused[i] = !g.take(j, in.Jobs[j].Site)
+			}
+			continue
+		case reallocation.Move:
+			g.take(step.Job, step.From)
+		}
+		c := rounds.Choice{
+			Job: step.Job, From: step.From, To: step.To, Before: before[step.Job],
+			After: g.asked(step.Job, step.To, after(step.Job, step.From, step.To)), Past: step.Past,
+		}
+		c.Shape.Width = int32(step.To) + 1
+		g.put(step.Job, step.To, after(step.Job, step.From, step.To))
+		if step.Kind == reallocation.Move {
+			c.Least = max(in.Config.LeastGain, batch.Microsecond)
+			if in.Transfer == nil {
+				c.Least = max(c.Least, in.Config.Threshold)
+			}
+		} else if step.From != step.To {
+			c.Least = in.Config.LeastGain
+		}
+		list = append(list, c)
+	}
+	return list, r.Record()
+}
+
+// drawRound draws a toy and a round about it.
+func drawRound(t *rapid.T) (rounds.Input, *toy) {
+	sites := rapid.IntRange(1, 4).Draw(t, "sites")
+	g := &toy{queues: make([][]int, sites)}
+	in := rounds.Input{Sites: sites, Config: reallocation.Config{
+		Algorithm: reallocation.Algorithm(rapid.IntRange(0, 1).Draw(t, "algorithm")),
+		Heuristic: reallocation.Heuristic(rapid.IntRange(0, 5).Draw(t, "heuristic")),
+		Window:    reallocation.Window(rapid.IntRange(1, 6).Draw(t, "window")),
+		Threshold: batch.Duration(rapid.IntRange(0, 3).Draw(t, "threshold")) * second,
+		LeastGain: batch.Duration(rapid.IntRange(0, 2).Draw(t, "least gain")) * second,
+		Patience:  rapid.IntRange(-1, 2).Draw(t, "patience"),
+	}}
+	for j := range rapid.IntRange(0, 10).Draw(t, "jobs") {
+		lengths := make([]batch.Duration, sites)
+		at := rapid.IntRange(0, sites-1).Draw(t, "site")
+		for s := range lengths {
+			least := 0
+			if s == at {
+				least = 1
+			}
+			lengths[s] = batch.Duration(rapid.IntRange(least, 9).Draw(t, "length")) * second
+		}
+		g.lengths, g.from = append(g.lengths, lengths), append(g.from, 0)
+		g.put(j, at, 0)
+		in.Jobs = append(in.Jobs, rounds.Job{
+			Site: at, Shape: batch.Shape{Width: int32(at) + 1, Walltime: lengths[at]},
+			Past: reallocation.Past{Later: rapid.IntRange(0, 3).Draw(t, "later")},
+		})
+	}
+	if rapid.Bool().Draw(t, "network") {
+		in.Transfer = func(job, from, to int) (batch.Duration, bool) {
+			return batch.Duration((job+from+2*to)%4) * second, true
+		}
+	}
+	return in, g
+}
+
+// TestARoundOnDraftsChoosesWhatOneThatHoldsAndMovesWould, and leaves the plans
+// alone.
+func TestARoundOnDraftsChoosesWhatOneThatHoldsAndMovesWould(t *testing.T) {
+	moves := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		in, g := drawRound(rt)
+		plans := g.clone()
+		if rapid.Bool().Draw(rt, "services are known") {
+			in.Offers = func(job, site int) bool { return g.lengths[job][site] > 0 }
+		}
+		drafts := newToyDrafts(g)
+		got := rounds.Compute(in, drafts)
+		if d := cmp.Diff(plans.queues, g.queues); d != "" {
+			rt.Fatalf("the plans themselves have changed: %s", d)
+		}
+		want, record := direct(in, g)
+		if d := cmp.Diff(want, got.Choices); d != "" {
+			rt.Fatalf("choices: %s", d)
+		}
+		if d := cmp.Diff(record, got.Record); d != "" {
+			rt.Fatalf("record: %s", d)
+		}
+		for s := range in.Sites {
+			if got.Lost[s] || !drafts.ended[s] {
+				rt.Fatalf("site %d: lost %v, ended %v", s, got.Lost[s], drafts.ended[s])
+			}
+		}
+		if len(drafts.wrong) > 0 {
+			rt.Fatal(drafts.wrong)
+		}
+		moves += record.Moves
+	})
+	if moves == 0 {
+		t.Error("no round has moved anything")
+	}
+}
+
+// TestASiteThatIsLostOnTheWayKeepsItsJobs, gets no others, and is not called
+// again.
+func TestASiteThatIsLostOnTheWayKeepsItsJobs(t *testing.T) {
+	lost := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		in, g := drawRound(rt)
+		drafts := newToyDrafts(g)
+		for s := range drafts.lose {
+			drafts.lose[s] = rapid.IntRange(0, 6).Draw(rt, "lost at call")
+		}
+		got := rounds.Compute(in, drafts)
+		if len(drafts.wrong) > 0 {
+			rt.Fatal(drafts.wrong)
+		}
+		chosen := make(map[int]bool)
+		for _, c := range got.Choices {
+			switch {
+			case chosen[c.Job] || in.Jobs[c.Job].Site != c.From:
+				rt.Fatalf("choice %+v", c)
+			case drafts.lose[c.From] == 1 || drafts.lose[c.To] == 1:
+				rt.Fatalf("choice %+v, of a site that had no draft", c)
+			}
+			chosen[c.Job] = true
+		}
+		for s, at := range drafts.lose {
+			if was := at > 0 && drafts.calls[s] >= at; got.Lost[s] && !was {
+				rt.Fatalf("site %d is lost", s)
+			} else if was && !drafts.ended[s] && !got.Lost[s] && drafts.calls[s] == 1 {
+				rt.Fatalf("site %d has no draft and takes part", s)
+			}
+			if got.Lost[s] {
+				lost++
+			}
+		}
+	})
+	if lost == 0 {
+		t.Error("no site was lost")
+	}
+}
+
+func TestAnAnswerOfTheWrongLengthIsNone(t *testing.T) {
+	g := &toy{queues: [][]int{{0}, nil}, lengths: [][]batch.Duration{{second, second}}, from: make([]batch.Duration, 1)}
+	in := rounds.Input{Config: reallocation.Default, Sites: 2, Jobs: []rounds.Job{{Site: 0, Shape: batch.Shape{Width: 1}}}}
+	got := rounds.Compute(in, forgetful{newToyDrafts(g)})
+	if !got.Lost[0] || got.Lost[1] || got.Record.Jobs != 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// forgetful drops the last answer of each call.
+type forgetful struct{ *toyDrafts }
+
+func (d forgetful) Call(calls []*rounds.Call) {
+	d.toyDrafts.Call(calls)
+	for _, c := range calls {
+		if n := len(c.Answers); n > 0 {
+			c.Answers = c.Answers[:n-1]
+		}
+	}
+}

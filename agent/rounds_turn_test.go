@@ -1,0 +1,221 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/seed-9b8f70bb/drover/agent/mapping"
+	"github.com/seed-9b8f70bb/drover/agent/rounds"
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/gossip"
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+)
+
+// TestRoundsComeWithThePeriodAtTheAgentOfTheLeastName runs in virtual time.
+func TestRoundsComeWithThePeriodAtTheAgentOfTheLeastName(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		group := &fakeGroup{changed: make(chan struct{}, 2)} // nobody receives
+		log := newJournal()
+		cfg := Default()
+		cfg.Name, cfg.Reallocation.Period = "b", "10m"
+		a := newAgent(cfg, log.logger(), group)
+		ctx, cancel := context.WithCancel(context.Background())
+		ended := make(chan struct{})
+		go func() { defer close(ended); a.reallocateRegularly(ctx) }()
+		rounds := func() int {
+			synctest.Wait()
+			log.mu.Lock()
+			defer log.mu.Unlock()
+			return strings.Count(log.text.String(), "round of reallocation")
+		}
+		pass := func(d time.Duration) { time.Sleep(d) } //nolint:forbidigo // virtual time
+		pass(9*time.Minute + 59*time.Second)
+		if n := rounds(); n != 0 {
+			t.Fatalf("%d rounds before the first period is over", n)
+		}
+		pass(time.Hour)
+		if n := rounds(); n != 6 {
+			t.Errorf("%d rounds after an hour, want 6", n)
+		}
+		group.set(gossip.Member{Name: "a", Role: gossip.Agent}, gossip.Member{Name: "a-site", Role: gossip.Server})
+		pass(time.Hour)
+		if n := rounds(); n != 6 {
+			t.Errorf("%d rounds while another agent is to make them, want 6", n)
+		}
+		group.set(gossip.Member{Name: "a", Role: gossip.Agent, Lost: true}, gossip.Member{Name: "c", Role: gossip.Agent})
+		pass(10 * time.Minute)
+		if n := rounds(); n != 7 {
+			t.Errorf("%d rounds after the other agent was lost, want 7", n)
+		}
+		a.turn <- struct{}{} // one is under way, and takes long
+		pass(25 * time.Minute)
+		if n := rounds(); n != 7 {
+			t.Errorf("%d rounds while one is under way, want 7", n)
+		}
+		<-a.turn
+		if n := rounds(); n != 8 {
+			t.Errorf("%d rounds after it, want 8: those that were missed are not made up for", n)
+		}
+		cancel()
+		<-ended
+	})
+}
+
+func TestRoundsThatAreTurnedOffAreNotMade(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := Default()
+		cfg.Reallocation.Period = "off"
+		a := newAgent(cfg, newJournal().logger(), &fakeGroup{})
+		a.reallocateRegularly(context.Background()) // returns at once
+	})
+}
+
+func TestOneRoundOfAnAgentWaitsForAnother(t *testing.T) {
+	full, idle := queueOf("full", 3, 0), queueOf("idle", 0, 0)
+	connected(full, idle)
+	g := newGrid(t, nil, full.start(t), idle.start(t))
+	began, goOn := make(chan struct{}, 1), make(chan struct{})
+	full.rounds.before = func(_ context.Context, req *droverv1.DraftRequest) error {
+		if req.GetBegin() {
+			began <- struct{}{}
+			<-goOn
+		}
+		return nil
+	}
+	first, second := make(chan []string, 1), make(chan []string, 1)
+	run := func(out chan []string) {
+		res, err := g.client.Reallocate(context.Background(), &droverv1.ReallocateRequest{DryRun: true})
+		if err != nil {
+			t.Error(err)
+		}
+		out <- chosen(res)
+	}
+	go run(first)
+	<-began
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	config, _, _ := g.agent.cfg.Reallocation.rounds()
+	if _, err := g.agent.round(ctx, config, true); err == nil || err.Error() != "another round of this agent is still under way" {
+		t.Errorf("a round beside another one: %v", err)
+	}
+	go run(second)
+	close(goOn)
+	<-began
+	if d := cmp.Diff(<-first, <-second); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestAJobPutBackTooOftenKeepsItsPlace: the site has its two jobs in another order
+// than that of their submission, and keeps it whatever it is told.
+func TestAJobPutBackTooOftenKeepsItsPlace(t *testing.T) {
+	lyon := queueOf("lyon", 2, 0)
+	slices.Reverse(lyon.jobs)
+	g := newGrid(t, quick, lyon.start(t))
+	g.knows(t, "lyon", "lyon1", droverv1.JobState_JOB_STATE_WAITING)
+	patience := int32(1)
+	req := &droverv1.ReallocateRequest{Algorithm: "all-cancellation", Patience: &patience}
+	dry := &droverv1.ReallocateRequest{Algorithm: "all-cancellation", Patience: &patience, DryRun: true}
+	for i, want := range []struct {
+		req         *droverv1.ReallocateRequest
+		later, kept int32
+	}{{dry, 1, 0}, {req, 1, 0}, {dry, 1, 0}, {req, 1, 0}, {req, 0, 1}, {dry, 0, 1}} {
+		if r := g.reallocate(t, want.req).GetRecord(); r.GetLater() != want.later || r.GetKept() != want.kept {
+			t.Errorf("round %d: later %d, kept %d, want %+v", i, r.GetLater(), r.GetKept(), want)
+		}
+	}
+}
+
+func TestLongCallsAreSentInPieces(t *testing.T) {
+	d := &drafts{round: "r"}
+	c := &rounds.Call{Begin: true, End: true}
+	for i := range 2*mostInCall + 10 {
+		d.jobs = append(d.jobs, waitingJob{id: fmt.Sprint(i), request: &droverv1.Request{}})
+		if i < mostInCall+5 {
+			c.Edits = append(c.Edits, rounds.Edit{Job: i})
+		} else {
+			c.Questions = append(c.Questions, rounds.Question{Job: i, Standing: i%2 == 0, After: batch.Second})
+		}
+	}
+	var got []string
+	list := d.pieces(c)
+	for _, p := range list {
+		got = append(got, fmt.Sprintf("%v %d %d %v", p.GetBegin(), len(p.GetEdits()), len(p.GetQuestions()), p.GetEnd()))
+	}
+	if d := cmp.Diff([]string{"true 500 0 false", "false 5 495 false", "false 0 10 true"}, got); d != "" {
+		t.Error(d)
+	}
+	if q := list[1].GetQuestions()[0]; q.GetJobId() != "505" || q.GetRequest() == nil || q.GetNotBefore().AsDuration() != time.Second {
+		t.Errorf("%v", q)
+	}
+	if q := list[1].GetQuestions()[1]; q.GetRequest() != nil || q.GetNotBefore() != nil {
+		t.Errorf("%v", q)
+	}
+	long := &droverv1.Request{Shapes: make([]*droverv1.Shape, 100_000)}
+	for i := range long.GetShapes() {
+		long.Shapes[i] = &droverv1.Shape{Width: 1 << 20, Walltime: durationpb.New(time.Hour)}
+	}
+	d.jobs = []waitingJob{{id: "a", request: long}, {id: "b", request: long}, {id: "c", request: long}}
+	c = &rounds.Call{Questions: []rounds.Question{{Job: 0}, {Job: 1}, {Job: 2}}}
+	if n := len(d.pieces(c)); n != 3 {
+		t.Errorf("three requests of a megabyte each in %d messages", n)
+	}
+	if n := len(d.pieces(&rounds.Call{Begin: true})); n != 1 {
+		t.Errorf("an empty call in %d messages", n)
+	}
+}
+
+func TestASiteHearsOfALongRoundThoughThereIsNothingToAskIt(t *testing.T) {
+	a, b := queueOf("a", 1, 0), queueOf("b", 0, 0)
+	g := newGrid(t, nil, a.start(t), b.start(t))
+	sites, peers := g.agent.known()
+	d := &drafts{agent: g.agent, ctx: context.Background(), round: "r", places: &roundPlaces{sites: sites, peers: peers}}
+	call := func(c ...*rounds.Call) {
+		d.Call(c)
+		for _, c := range c {
+			if c.Failed {
+				t.Fatalf("site %d: %v", c.Site, d.failures[c.Site].problem)
+			}
+		}
+	}
+	call(&rounds.Call{Site: 0, Begin: true}, &rounds.Call{Site: 1, Begin: true})
+	call(&rounds.Call{Site: 0})
+	d.heard[1] = d.heard[1].Add(-restless - time.Second)
+	call(&rounds.Call{Site: 0})
+	call(&rounds.Call{Site: 0, End: true})
+	d.heard[1] = d.heard[1].Add(-restless - time.Second)
+	call(&rounds.Call{Site: 1, End: true}) // a has no draft any more
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(a.rounds.calls) != 4 || len(b.rounds.calls) != 3 || b.rounds.calls[1].GetBegin() || b.rounds.calls[1].GetLease().AsDuration() != draftLease {
+		t.Errorf("a: %v\nb: %v", a.rounds.calls, b.rounds.calls)
+	}
+}
+
+func TestWhatRoundsRememberIsForgottenWithTheJobs(t *testing.T) {
+	a := newAgent(Default(), newJournal().logger(), &fakeGroup{})
+	a.jobs.Begin("lyon")
+	a.jobs.Put(0, "lyon", mapping.Digest{ID: "moving", State: mapping.Moving})
+	a.jobs.Put(0, "lyon", mapping.Digest{ID: "runs", State: mapping.Running, Started: 1})
+	for _, id := range []string{"waits", "moving", "runs", "ended"} {
+		a.later.Keep(id, 2)
+	}
+	placed := reallocated{id: "waits", ordered: true}
+	placed.Past.Later = 3
+	failed := reallocated{id: "moving"}
+	failed.Past.Later = 3
+	a.rememberRound(&roundReport{jobs: []reallocated{placed, failed}}, []waitingJob{{id: "waits"}})
+	for id, want := range map[string]int{"waits": 3, "moving": 2, "runs": 0, "ended": 0} {
+		if got := a.later.Later(id); got != want {
+			t.Errorf("%s: %d, want %d", id, got, want)
+		}
+	}
+}

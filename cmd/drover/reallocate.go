@@ -1,0 +1,122 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+
+	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/reallocation"
+)
+
+type reallocateCmd struct {
+	DryRun    bool           `help:"Only show what would be done."`
+	Algorithm string         `placeholder:"A" help:"regular (a job moves if it gains enough) or all-cancellation (all are placed anew). Default, as of all flags below: what the agent is configured for."`
+	Heuristic string         `placeholder:"H" help:"Which job is next: mct (the oldest), minmin, maxmin, sufferage, maxgain or maxrelgain."`
+	Window    string         `placeholder:"N" help:"How many of the oldest jobs the heuristic compares, or all."`
+	Threshold *time.Duration `placeholder:"D" help:"What regular demands of a move when it is not known how long the job's input would travel."`
+	LeastGain *time.Duration `placeholder:"D" help:"What any move must bring."`
+	MostMoves *int           `placeholder:"N" help:"Bounds the moves of the round; 0 is no bound."`
+}
+
+// check says what is wrong with the flags, before anybody is asked.
+func (c *reallocateCmd) check() error {
+	bad := func(flag string, err error) error {
+		return &usageError{message: "--" + err.Error(), hint: "drover reallocate --help says what --" + flag + " means"}
+	}
+	if _, err := reallocation.ParseAlgorithm(c.Algorithm); err != nil {
+		return bad("algorithm", err)
+	}
+	if _, err := reallocation.ParseHeuristic(c.Heuristic); err != nil {
+		return bad("heuristic", err)
+	}
+	if c.Window != "" {
+		if _, err := reallocation.ParseWindow(c.Window); err != nil {
+			return bad("window", err)
+		}
+	}
+	if c.Threshold != nil && *c.Threshold < 0 {
+		return bad("threshold", fmt.Errorf("threshold: %v, accepted: 0s or more", *c.Threshold))
+	}
+	if c.LeastGain != nil && *c.LeastGain < 0 {
+		return bad("least-gain", fmt.Errorf("least-gain: %v, accepted: 0s or more", *c.LeastGain))
+	}
+	if c.MostMoves != nil && (*c.MostMoves < 0 || *c.MostMoves > mostMovesRound) {
+		return bad("most-moves", fmt.Errorf("most-moves: %d, accepted: 0 (no bound) to %d", *c.MostMoves, mostMovesRound))
+	}
+	return nil
+}
+
+// mostMovesRound is what fits into a message.
+const mostMovesRound = 1<<31 - 1
+
+func (c *reallocateCmd) Run(a *app) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	grid, err := a.grid()
+	if err != nil {
+		return err
+	}
+	r, err := grid.Reallocate(a.ctx, client.ReallocateOrder{
+		DryRun: c.DryRun, Algorithm: c.Algorithm, Heuristic: c.Heuristic, Window: c.Window,
+		Threshold: c.Threshold, LeastGain: c.LeastGain, MostMovesRound: c.MostMoves,
+	})
+	if err != nil {
+		return err
+	}
+	if a.flags.JSON {
+		return writeJSON(a.stdout, reallocationViewOf(r))
+	}
+	if len(r.Jobs) > 0 {
+		t := newTable(a.stdout, table.Row{"job", "service", "from", "to", "width", "ect", "ect then", "gain", "state"},
+			"width", "ect", "ect then", "gain")
+		for i := range r.Jobs {
+			j := &r.Jobs[i]
+			t.AppendRow(table.Row{
+				j.ID, j.Service, j.From, j.To, widths(j), span(j.ECTBefore), span(j.ECTAfter), span(j.Gain), stateOfReallocated(j),
+			})
+		}
+		t.Render()
+		_, _ = fmt.Fprintln(a.stdout)
+	}
+	_, err = fmt.Fprintln(a.stdout, summaryOf(&r.Round))
+	silent(a, r.Missing, "it takes no part in the round")
+	return err
+}
+
+// widths tells the width of a job, and the one it is to have.
+func widths(j *client.ReallocatedJob) string {
+	if j.Before.Width == j.After.Width {
+		return fmt.Sprint(j.After.Width)
+	}
+	return fmt.Sprintf("%d>%d", j.Before.Width, j.After.Width)
+}
+
+func stateOfReallocated(j *client.ReallocatedJob) string {
+	switch {
+	case j.Problem != nil:
+		return "stays: " + j.Problem.Error()
+	case j.Ordered:
+		return "ordered"
+	}
+	return "would be ordered"
+}
+
+// summaryOf tells a round in a line.
+func summaryOf(r *client.RoundRecord) string {
+	does := "moved"
+	if r.DryRun {
+		does = "would be moved"
+	}
+	text := fmt.Sprintf("%s, %s: %d of %d waiting jobs at %d sites %s, to gain %s in all",
+		r.Algorithm, r.Heuristic, r.Moves, r.Jobs, r.Sites, does, span(r.Gain))
+	if r.Failed > 0 {
+		text += fmt.Sprintf("; %d could not be ordered", r.Failed)
+	}
+	if r.Kept > 0 {
+		text += fmt.Sprintf("; %d kept their places", r.Kept)
+	}
+	return text + fmt.Sprintf(" (%s, %s of it in %d questions)", span(r.Took), span(r.Asking), r.Questions)
+}

@@ -1,0 +1,288 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-9b8f70bb/drover/agent"
+	"github.com/seed-9b8f70bb/drover/client"
+)
+
+// narrow are two sites that run one job at a time and never break a promise.
+var narrow = map[string]string{
+	"lyon":  "nodes: [{processors: 1}]\npolicy: {name: cbf}\n",
+	"nancy": "nodes: [{processors: 1}]\npolicy: {name: cbf}\n",
+}
+
+// stream is a stream of jobs of which half wait behind a long one at one site when
+// those at the other end early.
+type stream struct {
+	grid    *grid
+	client  *client.Client
+	opened  string   // a file; while it is not there nothing at nancy ends
+	busy    []string // the jobs that run at lyon and at nancy
+	waiting []string // in order of submission: at lyon, at nancy, at lyon, ...
+	order   string   // the file to which jobs append their IDs as they end
+}
+
+// long is how long the job runs that keeps lyon busy.
+const long = 10 * time.Second
+
+// newStream fills a grid; what keeps lyon busy is a program. Walltimes are ten
+// minutes, and jobs end long before.
+func newStream(t *testing.T, g *grid, waiting int, lyon string) *stream {
+	t.Helper()
+	dir := t.TempDir()
+	s := &stream{grid: g, opened: filepath.Join(dir, "opened"), order: filepath.Join(dir, "order")}
+	var err error
+	if s.client, err = client.New(client.Default(g.agent)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.client.Close)
+	run := func(program string, seconds int) string {
+		argv, err := json.Marshal([]string{"sh", "-c", program + `; echo "$DROVER_JOB_ID" >> "$0"`, s.order})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g.must(t, exitOK, "submit", "exec", "argv="+string(argv), fmt.Sprintf("seconds=%d", seconds))
+	}
+	gated := "until [ -e " + s.opened + " ]; do sleep 0.02; done"
+	if lyon == "" {
+		lyon = gated
+	}
+	s.busy = append(s.busy, run(lyon, 600), run(gated, 610))
+	for range waiting {
+		s.waiting = append(s.waiting, run("sleep 0.1", 600))
+	}
+	for i, id := range append(slices.Clone(s.busy), s.waiting...) {
+		if j := s.job(t, id); j.Site != []string{"lyon", "nancy"}[i%2] {
+			t.Fatalf("job %d of the stream is at %s", i, j.Site)
+		}
+	}
+	return s
+}
+
+func (s *stream) job(t *testing.T, id string) *client.Job {
+	t.Helper()
+	j, err := s.client.Job(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+// open lets the job at nancy end.
+func (s *stream) open(t *testing.T) {
+	t.Helper()
+	if err := os.WriteFile(s.opened, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// done waits until jobs are done, and returns them.
+func (s *stream) done(t *testing.T, ids ...string) []*client.Job {
+	t.Helper()
+	var jobs []*client.Job
+	for _, id := range ids {
+		j, err := s.client.Wait(t.Context(), id)
+		if err != nil || j.State != client.Done {
+			t.Fatalf("job %s: %+v, %v", id, j, err)
+		}
+		jobs = append(jobs, j)
+	}
+	return jobs
+}
+
+// ended returns the jobs in the order in which they ended.
+func (s *stream) ended(t *testing.T) []string {
+	t.Helper()
+	text, err := os.ReadFile(s.order)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Fields(string(text))
+}
+
+// every returns the jobs at even or odd positions.
+func every(ids []string, odd int) (list []string) {
+	for i := odd; i < len(ids); i += 2 {
+		list = append(list, ids[i])
+	}
+	return list
+}
+
+// reallocate makes a round by the command, and returns what it prints as JSON.
+func (g *grid) reallocate(t *testing.T, args ...string) *reallocationView {
+	t.Helper()
+	v := &reallocationView{}
+	if err := json.Unmarshal([]byte(g.must(t, exitOK, append([]string{"--json", "reallocate"}, args...)...)), v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func meanResponse(jobs []*client.Job) time.Duration {
+	var sum time.Duration
+	for _, j := range jobs {
+		sum += j.Ended.Sub(j.Submitted)
+	}
+	return sum / time.Duration(len(jobs))
+}
+
+// TestWaitingJobsLeaveForASiteThatEmptiesEarly runs the same stream of real
+// processes with a round of reallocation and without.
+func TestWaitingJobsLeaveForASiteThatEmptiesEarly(t *testing.T) {
+	const waiting = 6
+	var mu sync.Mutex
+	response := make(map[bool]time.Duration)
+	t.Run("streams", func(t *testing.T) {
+		for _, with := range []bool{true, false} {
+			t.Run(fmt.Sprintf("reallocation=%v", with), func(t *testing.T) {
+				t.Parallel()
+				s := newStream(t, startGridOf(t, narrow), waiting, fmt.Sprintf("sleep %v", long.Seconds()))
+				s.open(t)
+				s.done(t, every(s.waiting, 1)...) // nancy has nothing to do any more
+				stuck := every(s.waiting, 0)
+				if with {
+					s.leave(t, stuck)
+				}
+				all := s.done(t, append(slices.Clone(s.busy), s.waiting...)...)
+				ended := s.ended(t)
+				if last := slices.Index(ended, s.busy[0]) == len(ended)-1; last != with || len(ended) != waiting+2 {
+					t.Errorf("the long job was the last: %v; they ended in the order %v", last, ended)
+				}
+				for _, id := range stuck {
+					if at := s.job(t, id).Site; (at == "nancy") != with {
+						t.Errorf("job %s ran at %s", id, at)
+					}
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				response[with] = meanResponse(all)
+			})
+		}
+	})
+	t.Logf("mean response time: %v with reallocation, %v without", response[true], response[false])
+	// Three of eight jobs need not wait for ten seconds, less what the machine takes.
+	if gain := response[false] - response[true]; gain < long/10 {
+		t.Errorf("the mean response time is better by %v", gain)
+	}
+}
+
+// leave has the jobs that wait at lyon leave for nancy. By their walltimes two gain
+// more than a minute there; when those are done, the last one does.
+func (s *stream) leave(t *testing.T, stuck []string) {
+	t.Helper()
+	queue := func() string { return s.grid.must(t, exitOK, "--json", "queue") }
+	before := queue()
+	dry := s.grid.reallocate(t, "--dry-run")
+	if d := cmp.Diff(before, queue()); d != "" {
+		t.Errorf("a dry run has changed jobs: %s", d)
+	}
+	for _, leave := range [][]string{{stuck[0], stuck[2]}, {stuck[1]}} {
+		real := s.grid.reallocate(t)
+		var moved []string
+		for i := range real.Jobs {
+			j := &real.Jobs[i]
+			moved = append(moved, j.Job)
+			if !j.Ordered || j.From != "lyon" || j.To != "nancy" || j.Gain < 500 {
+				t.Errorf("%+v", j)
+			}
+		}
+		if d := cmp.Diff(leave, moved); d != "" {
+			t.Fatalf("the jobs that move: %s", d)
+		}
+		if dry != nil {
+			s.compare(t, dry, real)
+			dry = nil
+		}
+		for _, j := range s.done(t, leave...) {
+			if len(j.Moves) != 1 || !strings.HasPrefix(j.Moves[0].Reason, "reallocation (regular, mct): ") || j.Moves[0].Agent != "agent" ||
+				j.Moves[0].PredictedGain == nil || j.Moves[0].MinGain == nil || *j.Moves[0].MinGain != time.Minute {
+				t.Errorf("%s was moved: %+v", j.ID, j.Moves)
+			}
+		}
+	}
+	if shown := s.grid.must(t, exitOK, "moves", "--state", "moved"); strings.Count(shown, "reallocation (regular, mct): ") != len(stuck) {
+		t.Errorf("the moves are %s", shown)
+	}
+	if s.job(t, s.busy[0]).State.Final() {
+		t.Error("the long job has ended before those that wait behind it had left: the machine is too slow")
+	}
+}
+
+// compare fails unless a dry run has said what a round soon after it did.
+func (s *stream) compare(t *testing.T, dry, real *reallocationView) {
+	t.Helper()
+	if !dry.DryRun || real.DryRun || len(dry.Jobs) != len(real.Jobs) {
+		t.Fatalf("the dry run: %+v, the round: %+v", dry, real)
+	}
+	for i := range dry.Jobs {
+		d, r := &dry.Jobs[i], &real.Jobs[i]
+		if d.Ordered || d.Job != r.Job || d.To != r.To || max(d.Gain-r.Gain, r.Gain-d.Gain) > long.Seconds() {
+			t.Errorf("the dry run: %+v, the round: %+v", d, r)
+		}
+	}
+}
+
+// TestTwoAgentsMakeRoundsAtOnce, of all kinds, over the same jobs.
+func TestTwoAgentsMakeRoundsAtOnce(t *testing.T) {
+	g := startGridOf(t, narrow)
+	cfg := agent.Default()
+	cfg.Name, cfg.Listen, cfg.Gossip.Bind, cfg.Gossip.Seeds, cfg.Reallocation.Period = "other", "127.0.0.1:0", "127.0.0.1:0", []string{g.seed}, "off"
+	second, err := agent.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- second.Run(ctx) }()
+	defer func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}()
+	other := &grid{agent: second.URL()}
+	other.await(t, 2)
+	s := newStream(t, g, 16, "")
+	for _, id := range every(s.waiting, 1) { // now there is something to gain
+		g.must(t, exitOK, "cancel", id)
+	}
+	s.waiting = every(s.waiting, 0)
+	var wg sync.WaitGroup
+	for _, from := range []*grid{g, other} {
+		wg.Go(func() {
+			for i := range 6 {
+				algorithm, heuristic := "regular", []string{"mct", "minmin", "maxmin", "sufferage", "maxgain", "maxrelgain"}[i]
+				if i%2 == 0 {
+					algorithm = "all-cancellation"
+				}
+				from.reallocate(t, "--algorithm", algorithm, "--heuristic", heuristic, "--window", "all", "--threshold", "0s")
+			}
+		})
+	}
+	wg.Wait()
+	if shown := g.must(t, exitOK, "moves", "--state", "moved"); !strings.Contains(shown, "reallocation (") {
+		t.Errorf("no job has moved: %s", shown)
+	}
+	s.open(t)
+	all := append(slices.Clone(s.busy), s.waiting...)
+	s.done(t, all...)
+	got := s.ended(t)
+	slices.Sort(got)
+	slices.Sort(all)
+	if d := cmp.Diff(all, got); d != "" {
+		t.Errorf("what was executed: %s", d)
+	}
+}

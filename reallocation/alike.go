@@ -1,0 +1,130 @@
+package reallocation
+
+import (
+	"cmp"
+	"slices"
+)
+
+// alike are the jobs that a picker compares in chains of those that are alike, the
+// least first. What is known of a job bounds all that follow it from below, so only
+// the first ones of each chain are asked about: those are active.
+//
+//	active │ last │ followers, not asked about yet
+//	1 2  4    5     5 6 6 8 9        sizes; 3 has gone
+type alike struct {
+	chain  []int32   // by job; -1: like no other
+	chains [][]int32 // jobs
+	oldest [][]int32 // by chain and position: who was submitted first, from there on
+	next   []int     // by chain: where the followers begin
+	last   []int32
+}
+
+// newAlike makes the chains. Jobs that may not go to the same places, or not for the
+// same, are not alike.
+func (r *Round) newAlike(jobs []int) {
+	a := alike{chain: make([]int32, len(r.jobs))}
+	c := &r.config
+	bySite := r.transfer != nil || c.LeastGain > 0 || c.MostMovesRound > 0
+	var list []int32
+	for j := range a.chain {
+		a.chain[j] = -1
+	}
+	for _, j := range jobs {
+		if r.jobs[j].Like != 0 && r.mayLeave(j) {
+			list = append(list, int32(j))
+		}
+	}
+	kind := func(x, y int32) int {
+		d := cmp.Compare(r.jobs[x].Like, r.jobs[y].Like)
+		if d == 0 && bySite {
+			d = r.jobs[x].Site - r.jobs[y].Site
+		}
+		return d
+	}
+	slices.SortFunc(list, func(x, y int32) int {
+		return cmp.Or(kind(x, y), cmp.Compare(r.jobs[x].Size, r.jobs[y].Size), int(x-y))
+	})
+	for len(list) > 0 {
+		n := 1
+		for n < len(list) && kind(list[0], list[n]) == 0 {
+			n++
+		}
+		if n > 1 {
+			a.add(list[:n:n])
+		}
+		list = list[n:]
+	}
+	r.alike = a
+}
+
+func (a *alike) add(jobs []int32) {
+	oldest := slices.Clone(jobs)
+	for i := len(jobs) - 2; i >= 0; i-- {
+		oldest[i] = min(oldest[i], oldest[i+1])
+	}
+	for _, j := range jobs {
+		a.chain[j] = int32(len(a.chains))
+	}
+	a.chains, a.oldest = append(a.chains, jobs), append(a.oldest, oldest)
+	a.next, a.last = append(a.next, 1), append(a.last, jobs[0])
+}
+
+// of returns a job's chain, or -1.
+func (a *alike) of(j int) int {
+	if a.chain == nil {
+		return -1
+	}
+	return int(a.chain[j])
+}
+
+// follows says whether a job is one of the followers in its chain.
+func (r *Round) follows(j int) bool {
+	a := &r.alike
+	c := a.of(j)
+	if c < 0 || int32(j) == a.last[c] {
+		return false
+	}
+	x, y := &r.jobs[j], &r.jobs[a.last[c]]
+	return x.Size > y.Size || x.Size == y.Size && int32(j) > a.last[c]
+}
+
+// lesser returns an active job that asks for no more than a job that is not; -1 for
+// none.
+func (r *Round) lesser(j int) int {
+	if r.follows(j) {
+		return int(r.alike.last[r.alike.of(j)])
+	}
+	return -1
+}
+
+// activate lets a chain's first follower be the last active one. It is false if there
+// is none.
+func (r *Round) activate(c int) bool {
+	a := &r.alike
+	for _, j := range a.chains[c][a.next[c]:] {
+		a.next[c]++
+		if !r.done[j] {
+			r.row(int(j))
+			a.last[c] = j
+			return true
+		}
+	}
+	return false
+}
+
+// guarded says whether a chain has followers, and who was submitted first among
+// them, or before.
+func (a *alike) guarded(c int) (int, bool) {
+	if a.next[c] >= len(a.chains[c]) {
+		return 0, false
+	}
+	return int(a.oldest[c][a.next[c]]), true
+}
+
+// guards returns the chain of which a job is the last active one, or -1.
+func (r *Round) guards(j int) int {
+	if c := r.alike.of(j); c >= 0 && r.alike.last[c] == int32(j) {
+		return c
+	}
+	return -1
+}

@@ -1,0 +1,173 @@
+package site
+
+import (
+	"fmt"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// Draft is a copy of the site for one round of reallocation: its plan, and what may
+// be moved of it, at one instant, at which its clock stands still. Edits and answers
+// are what the site itself would do and say, and change nothing there. One goroutine
+// at a time may use it; that may be another one than uses the Site.
+type Draft struct {
+	desk    *Site // tunes as the site does, and has no jobs
+	plan    batch.Draft
+	list    []drafted // the site's jobs that have not ended, until jobs is made of it
+	jobs    map[batch.JobID]drafted
+	waiting int
+
+	keys   []batch.Key
+	places []batch.Standing
+	at     []int
+}
+
+// drafted is a job as a draft sees it.
+type drafted struct {
+	id      batch.JobID
+	key     batch.Key
+	state   State // Absent: it was taken out
+	movable bool
+}
+
+// Draft returns a copy of the site around one of its plan, made just before. It
+// costs the site a look at each job; the rest is done by whoever uses it first.
+func (s *Site) Draft(plan batch.Draft) *Draft {
+	d := &Draft{
+		desk: &Site{
+			config: s.config, width: s.width, processors: s.processors, perProcessor: s.perProcessor, nodeMemory: s.nodeMemory,
+			tuner: tuner{method: s.tuner.method}, draining: s.draining,
+		},
+		plan: plan, list: make([]drafted, 0, s.book.load.Waiting+s.book.load.Running), waiting: s.book.load.Waiting,
+	}
+	for _, j := range s.book.order {
+		if j != nil && j.State != Absent && !j.State.Final() {
+			d.list = append(d.list, drafted{j.ID, j.Key(), j.State, j.movable()})
+		}
+	}
+	return d
+}
+
+// Made returns the instant of the copy.
+func (d *Draft) Made() batch.Time { return d.plan.Made() }
+
+// Waiting returns how many jobs wait: those that did at the site, without those
+// that were taken out and with those that were put.
+func (d *Draft) Waiting() int { return d.waiting }
+
+// find returns a job of the draft.
+func (d *Draft) find(id batch.JobID) (drafted, bool) {
+	if d.jobs == nil {
+		d.jobs = make(map[batch.JobID]drafted, len(d.list))
+		for _, j := range d.list {
+			d.jobs[j.id] = j
+		}
+		d.list = nil
+	}
+	j, known := d.jobs[id]
+	return j, known
+}
+
+// Take takes a job that waits out of the plan. The error is a *Refusal: it is not
+// there, does not wait, has started in the copy, or is never moved. Several in a row
+// leave at once: nobody moves up in between.
+func (d *Draft) Take(id batch.JobID) error {
+	j, known := d.find(id)
+	switch {
+	case !known:
+		return unknownJob(id)
+	case j.state != Waiting:
+		return d.notWaiting(j)
+	case !j.movable:
+		return notMovable(id)
+	case !d.plan.Cancel(j.key):
+		return begun(id)
+	}
+	j.state = Absent
+	d.jobs[id] = j
+	d.waiting--
+	return nil
+}
+
+// Put puts a job into the plan as the last one, tuned anew, and returns what it got.
+// It starts at q.From at the earliest. The error is a *Refusal, for a job that is in
+// the plan already with ReasonJobConflict, or ErrNoPlan; nothing is changed then.
+func (d *Draft) Put(id batch.JobID, q Question) (Quote, error) {
+	if j, known := d.find(id); known && j.state != Absent {
+		return Quote{}, &Refusal{
+			Reason: ReasonJobConflict, Field: "job_id", Accepted: "a job that is not at this site, or was taken out",
+			Err: fmt.Errorf("job %s is at this site: %v", id, j.state),
+		}
+	}
+	if d.desk.draining {
+		return Quote{}, d.desk.drains()
+	}
+	now, job := d.Made(), &batch.Job{}
+	d.desk.scratch.shapes = d.desk.scratch.shapes[:0]
+	quote, err := d.desk.quote(now, q, job, d.plan)
+	if err != nil {
+		return Quote{}, err
+	}
+	job.Shape, job.EarliestStart = quote.Shape, max(job.EarliestStart, from(now, q))
+	key := batch.Key{Job: id} // no attempt of the site's has the number 0
+	d.plan.Submit(key, job)
+	d.jobs[id] = drafted{id: id, key: key, state: Waiting, movable: job.Origin == batch.Grid}
+	d.waiting++
+	return quote, nil
+}
+
+// Quotes answers what jobs would get if they were put, as Site.Quotes does.
+func (d *Draft) Quotes(qs []Question, out []Answer) { d.desk.Quotes(d.Made(), qs, out, d.plan) }
+
+// Standing answers what jobs get as they stand in the plan, one element of out for
+// each. The error of one that is not there or does not wait is a *Refusal.
+func (d *Draft) Standing(ids []batch.JobID, out []Answer) {
+	d.keys, d.at = d.keys[:0], d.at[:0]
+	for i, id := range ids {
+		j, known := d.find(id)
+		out[i] = Answer{}
+		switch {
+		case !known:
+			out[i].Err = unknownJob(id)
+		case j.state != Waiting:
+			out[i].Err = d.notWaiting(j)
+		default:
+			d.keys, d.at = append(d.keys, j.key), append(d.at, i)
+		}
+	}
+	for len(d.places) < len(d.keys) {
+		d.places = append(d.places, batch.Standing{})
+	}
+	planned := d.plan.Standing(d.keys, d.places)
+	for k, i := range d.at {
+		switch p := &d.places[k]; {
+		case !planned:
+			out[i].Err = ErrNoPlan
+		case !p.Waits:
+			out[i].Err = begun(ids[i])
+		case p.Start == batch.Never:
+			out[i].Err = refuse(ReasonCannotRun, "job_id", "a job that can start", "job %s cannot start as things stand", ids[i])
+		default:
+			now := d.Made()
+			out[i].Quote = Quote{
+				Shape: p.Shape, Wait: p.Start.Sub(now), Run: p.End.Sub(p.Start), Completion: p.End.Sub(now), Kind: p.Kind, P: p.P,
+			}
+		}
+	}
+}
+
+func (d *Draft) notWaiting(j drafted) *Refusal {
+	what := j.state.String()
+	if j.state == Absent {
+		what = "taken out"
+	}
+	return &Refusal{Reason: ReasonNotWaiting, Field: "job_id", Accepted: "a job that waits", Err: fmt.Errorf("job %s is %s", j.id, what)}
+}
+
+// begun is the refusal of a job that has left the queue of the copy.
+func begun(id batch.JobID) *Refusal {
+	return &Refusal{
+		Reason: ReasonNotWaiting, Field: "job_id", Accepted: "a job that waits",
+		Err: fmt.Errorf("job %s has started, or starts by this copy of the plan", id),
+	}
+}

@@ -1,0 +1,96 @@
+package campaign
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/seed-9b8f70bb/drover/reallocation"
+)
+
+// Schema names the shape of a folder of results: its journal and its tables.
+const Schema = "drover.sim.results/1"
+
+// identity is which campaign the rows of a folder are of: the campaign file as it
+// is understood, but for its name, and the texts of the scenarios.
+type identity struct {
+	Schema  string  `json:"schema"`
+	Columns string  `json:"columns"`
+	Lists   []named `json:"lists"`
+	Texts   []named `json:"scenarios"` // the values are their digests
+}
+
+// named is a key and its values.
+type named struct {
+	Key    string   `json:"key"`
+	Values []string `json:"values"`
+}
+
+func (c *Campaign) identity() identity {
+	id := identity{Schema: Schema, Columns: strings.Join(Columns, ",")}
+	days := "all"
+	if c.Days > 0 {
+		days = strconv.Itoa(c.Days)
+	}
+	id.Lists = []named{
+		{"days", []string{days}},
+		{"scenarios", texts(c.Scenarios, func(s Scenario) string { return s.Name })},
+		{"homogeneous", texts(c.Homogeneous, strconv.FormatBool)},
+		{"dedicated", texts(c.Dedicated, strconv.FormatBool)},
+		{"seeds", texts(c.Seeds, func(s uint64) string { return strconv.FormatUint(s, 10) })},
+		{"algorithms", texts(c.Algorithms, reallocation.Algorithm.String)},
+		{"heuristics", texts(c.Heuristics, reallocation.Heuristic.String)},
+		{"windows", texts(c.Windows, windowText)},
+		{"periods", texts(c.Periods, durationText)},
+		{"thresholds", texts(c.Thresholds, durationText)},
+		{"patience", texts(c.Patience, patienceText)},
+	}
+	for _, s := range c.Scenarios {
+		sum := sha256.Sum256(s.Text)
+		id.Texts = append(id.Texts, named{s.Name, []string{hex.EncodeToString(sum[:])}})
+	}
+	return id
+}
+
+func texts[T any](list []T, text func(T) string) []string {
+	out := make([]string, len(list))
+	for i, v := range list {
+		out[i] = text(v)
+	}
+	return out
+}
+
+// differences tells people how another identity, that of a folder, differs.
+func (id *identity) differences(folder *identity) []string {
+	if id.Schema != folder.Schema || id.Columns != folder.Columns {
+		return []string{fmt.Sprintf("the folder was written by another version of drover (%s)", folder.Schema)}
+	}
+	var all []string
+	for i, l := range id.Lists {
+		if i >= len(folder.Lists) || l.Key != folder.Lists[i].Key {
+			return append(all, "the folder names no "+l.Key)
+		}
+		if theirs := folder.Lists[i].Values; !slices.Equal(l.Values, theirs) {
+			all = append(all, fmt.Sprintf("%s: %s in the folder, %s now", l.Key, short(theirs), short(l.Values)))
+		}
+	}
+	for _, t := range id.Texts {
+		k := slices.IndexFunc(folder.Texts, func(o named) bool { return o.Key == t.Key })
+		if k >= 0 && !slices.Equal(folder.Texts[k].Values, t.Values) {
+			all = append(all, fmt.Sprintf("scenario %s: its text has changed", t.Key))
+		}
+	}
+	return all
+}
+
+// short writes a list for people.
+func short(list []string) string {
+	const most = 12
+	if len(list) <= most {
+		return strings.Join(list, ", ")
+	}
+	return fmt.Sprintf("%s, ... %s (%d values)", strings.Join(list[:most-2], ", "), list[len(list)-1], len(list))
+}

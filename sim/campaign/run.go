@@ -1,0 +1,210 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/seed-9b8f70bb/drover/sim"
+)
+
+// MaxWorkers bounds Options.Workers.
+const MaxWorkers = 1024
+
+// Options are how a campaign is run.
+type Options struct {
+	// Dir is where the results are, and from which they go on.
+	Dir string
+	// Workers run one experiment each at a time; 0: as many as there are cores.
+	Workers int
+	// Clock returns the time since some instant. It makes no difference to results.
+	Clock func() time.Duration
+	// Progress hears of each experiment that is done, and once at the beginning,
+	// one call after the other; nil: nobody does.
+	Progress func(Progress)
+
+	runner runner // nil: the simulator
+}
+
+// Progress is how far a campaign is.
+type Progress struct {
+	Done, Total int
+	Last        *Experiment // that was done; nil at the beginning
+	// Left is how long the rest may take, if Known.
+	Left  time.Duration
+	Known bool
+}
+
+// Report is what was done.
+type Report struct {
+	Experiments int // of the campaign, references included
+	References  int
+	Resumed     int // that were done before
+}
+
+// Run runs what is not done yet of a campaign, and writes its tables. When ctx ends
+// it returns an *InterruptedError; what was done until then is kept.
+func Run(ctx context.Context, c *Campaign, o Options) (*Report, error) {
+	if o.Workers == 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	if o.Workers < 1 || o.Workers > MaxWorkers {
+		return nil, fmt.Errorf("workers: %d, accepted: 1..%d", o.Workers, MaxWorkers)
+	}
+	if o.runner == nil {
+		o.runner = simulator{}
+	}
+	experiments := c.Experiments()
+	f, err := openFolder(o.Dir, c, experiments)
+	if err != nil {
+		return nil, err
+	}
+	r := &Report{Experiments: len(experiments), References: c.references(), Resumed: f.done}
+	err = newCampaignRun(c, &o, f).run(ctx)
+	if cause := ctx.Err(); cause != nil && errors.Is(err, cause) {
+		err = &InterruptedError{f.done, len(experiments), o.Dir, cause}
+	}
+	// Rows that are done are shown whatever has happened.
+	return r, errors.Join(err, f.write(), f.close())
+}
+
+// campaignRun is a campaign under way.
+type campaignRun struct {
+	options *Options
+	folder  *folder
+	queue   *queue
+	shelf   *shelf
+	pace    *pace
+}
+
+// finished is what a worker has to say of a task.
+type finished struct {
+	task task
+	row  []string // nil if it is in the journal
+	wall float64
+	last bool // of its group
+	err  error
+}
+
+func newCampaignRun(c *Campaign, o *Options, f *folder) *campaignRun {
+	todo := groups(f.experiments, func(i int) bool { return f.rows[i] != nil })
+	r := &campaignRun{
+		options: o, folder: f, queue: newQueue(todo), shelf: newShelf(o.runner, c, todo), pace: newPace(f.experiments, o.Workers),
+	}
+	for i := range f.rows {
+		if f.rows[i] != nil {
+			r.pace.ended(i, f.walls[i])
+		}
+	}
+	return r
+}
+
+// run runs all tasks and takes their rows, until one fails.
+func (r *campaignRun) run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(ctx, r.queue.stop)()
+	rows := make(chan finished)
+	var workers sync.WaitGroup
+	for range r.options.Workers {
+		workers.Go(func() {
+			for {
+				t, ok := r.queue.take()
+				if !ok {
+					return
+				}
+				d := r.do(ctx, t)
+				if d.err != nil {
+					r.queue.stop()
+				}
+				rows <- d
+			}
+		})
+	}
+	go func() {
+		workers.Wait()
+		close(rows)
+	}()
+	r.tell(nil)
+	var failed error
+	for d := range rows { // to its end: what is finished when another fails is kept
+		err := d.err
+		if _, changed := errors.AsType[*ChangedError](failed); err == nil && !changed {
+			err = r.take(&d)
+		}
+		if err != nil && (failed == nil || errors.Is(failed, context.Canceled)) {
+			failed = err
+		}
+		if err != nil {
+			cancel()
+		}
+	}
+	if failed == nil && r.folder.done < len(r.folder.rows) {
+		failed = ctx.Err()
+	}
+	return failed
+}
+
+// do runs a task, in a worker.
+func (r *campaignRun) do(ctx context.Context, t task) finished {
+	d := finished{task: t}
+	e := &r.folder.experiments[t.experiment]
+	fail := func(err error) finished {
+		d.err = fmt.Errorf("%v: %w", e, err)
+		return d
+	}
+	p, err := r.shelf.get(ctx, e.Scenario)
+	if err != nil {
+		return fail(err)
+	}
+	begin := r.options.Clock()
+	var reference *sim.Result
+	if !e.Reference {
+		reference = t.group.compare
+	}
+	result, compared, err := p.run(ctx, e, reference)
+	if err != nil {
+		return fail(err)
+	}
+	d.row = rowOf(e, &compared)
+	d.wall = (r.options.Clock() - begin).Seconds()
+	if r.folder.rows[t.experiment] != nil { // a reference that is needed again
+		if d.err = r.folder.same(t.experiment, d.row); d.err != nil {
+			return d
+		}
+		d.row = nil
+	}
+	if d.last = r.queue.ended(t, result); d.last {
+		r.shelf.release(e.Scenario)
+	}
+	return d
+}
+
+// take keeps a row.
+func (r *campaignRun) take(d *finished) error {
+	i := d.task.experiment
+	if d.row == nil {
+		return nil
+	}
+	if err := r.folder.put(i, d.row, d.wall); err != nil {
+		return err
+	}
+	r.pace.ended(i, d.wall)
+	r.tell(&r.folder.experiments[i])
+	if d.last {
+		return r.folder.write()
+	}
+	return nil
+}
+
+func (r *campaignRun) tell(last *Experiment) {
+	if r.options.Progress == nil {
+		return
+	}
+	p := Progress{Done: r.folder.done, Total: len(r.folder.experiments), Last: last}
+	p.Left, p.Known = r.pace.rest()
+	r.options.Progress(p)
+}

@@ -1,0 +1,143 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/policies"
+	"github.com/seed-9b8f70bb/drover/server/catalogue"
+	"github.com/seed-9b8f70bb/drover/sim/lublin"
+	"github.com/seed-9b8f70bb/drover/sim/swf"
+)
+
+// GridSite is one site of a scenario.
+type GridSite struct {
+	Name  string `yaml:"name"`
+	Trace string `yaml:"trace"` // SWF, gz too: a path from the scenario's folder, or a name among the traces; "" for none
+	// Lublin makes the site's jobs, in place of a trace.
+	Lublin *Lublin `yaml:"lublin"`
+	// From and Length cut a part out of the trace: the jobs submitted from so long
+	// after its first submission, for so long; "" and "" is all of it.
+	From     string         `yaml:"from"`
+	Length   string         `yaml:"length"`
+	Procs    int64          `yaml:"procs"`
+	Speed    string         `yaml:"speed"` // "1.0" by default
+	Policy   string         `yaml:"policy"`
+	Settings batch.Settings `yaml:"settings"`
+	Local    bool           `yaml:"local"` // the jobs of its trace are those of local users, who do not ask the grid
+}
+
+// LocalUsers are those who submit to the batch systems of their own sites.
+type LocalUsers struct {
+	// Share of the jobs, drawn by the seed, as "2/3".
+	Share string `yaml:"share"`
+}
+
+// Lublin is a made workload of the model of Lublin and Feitelson, for a machine as
+// wide as its site.
+type Lublin struct {
+	Jobs int `yaml:"jobs"`
+	// Span is the time in which they are submitted; "" leaves it to the model.
+	Span      string `yaml:"span"`
+	Seed      uint64 `yaml:"seed"`
+	Classes   string `yaml:"classes"`   // undivided (default), divided, batch, interactive
+	Estimates string `yaml:"estimates"` // exact (default), factor:F, uniform:F
+}
+
+// config returns the model's configuration without the load that the span asks
+// for, and the span.
+func (l *Lublin) config(procs int64) (lublin.Config, batch.Duration, error) {
+	c := lublin.Config{Jobs: l.Jobs, Procs: int(procs), Seed: l.Seed}
+	if l.Jobs < 1 || l.Jobs > lublin.MaxJobs {
+		return c, 0, fmt.Errorf("jobs: %d, accepted: 1..%d", l.Jobs, lublin.MaxJobs)
+	}
+	var err error
+	if l.Classes != "" {
+		if c.Classes, err = lublin.ParseClasses(l.Classes); err != nil {
+			return c, 0, err
+		}
+	}
+	if l.Estimates != "" {
+		if c.Estimates, err = lublin.ParseEstimates(l.Estimates); err != nil {
+			return c, 0, err
+		}
+	}
+	span, err := parseLength(l.Span)
+	if err != nil {
+		return c, 0, fmt.Errorf("span: %w", err)
+	}
+	return c, span, c.Validate()
+}
+
+// generate makes the workload. Which jobs come does not depend on the load, so
+// the one that gives the span is known once they are there.
+func (l *Lublin) generate(ctx context.Context, procs int64) (*swf.Trace, error) {
+	c, span, err := l.config(procs)
+	if err != nil {
+		return nil, err
+	}
+	t, err := lublin.Generate(ctx, c)
+	if err != nil || span == 0 {
+		return t, err
+	}
+	var area float64 // of whole numbers far below 2^53: exact
+	for i := range t.Jobs {
+		area += float64(t.Jobs[i].Run) * float64(t.Jobs[i].ReqProcs)
+	}
+	c.Load = area / (float64(procs) * math.Ceil(span.Seconds()))
+	return lublin.Generate(ctx, c)
+}
+
+// validateSites fills in defaults and returns everything that is wrong with the
+// sites, each with its key.
+func (s *Scenario) validateSites() []error {
+	var errs []error
+	bad := func(key, format string, args ...any) { errs = append(errs, fmt.Errorf(key+": "+format, args...)) }
+	names := map[string]bool{}
+	traces := 0
+	for i := range s.Sites {
+		g := &s.Sites[i]
+		key := fmt.Sprintf("sites[%d].", i)
+		if g.Name == "" || names[g.Name] {
+			bad(key+"name", "%q, accepted: a name of its own for each site", g.Name)
+		}
+		names[g.Name] = true
+		if g.Speed == "" {
+			g.Speed = "1"
+		}
+		if _, err := catalogue.ParseSpeed(g.Speed); err != nil {
+			bad(key+"speed", "%w", err)
+		}
+		if g.Procs < 1 || g.Procs > batch.MaxProcessors {
+			bad(key+"procs", "%d, accepted: 1..%d", g.Procs, batch.MaxProcessors)
+		} else if _, err := policies.New(g.Policy, batch.Processors(1), g.Settings); err != nil {
+			bad(key+"policy", "%w", err)
+		} else if g.Lublin != nil {
+			if _, _, err := g.Lublin.config(g.Procs); err != nil {
+				bad(key+"lublin", "%w", err)
+			}
+		}
+		if g.Trace != "" || g.Lublin != nil {
+			traces++
+		}
+		if g.Trace != "" && g.Lublin != nil {
+			bad(key+"lublin", "beside a trace, accepted: one of the two")
+		}
+		for _, c := range []struct{ key, text string }{{"from", g.From}, {"length", g.Length}} {
+			if _, err := parseLength(c.text); err != nil {
+				bad(key+c.key, "%w", err)
+			} else if c.text != "" && g.Trace == "" {
+				bad(key+c.key, "%q without a trace, accepted: with one", c.text)
+			}
+		}
+		if d, err := parseLength(g.Length); err == nil && g.Length != "" && d < batch.Second {
+			bad(key+"length", "%q, accepted: at least 1s", g.Length)
+		}
+	}
+	if traces == 0 && len(s.Sites) > 0 {
+		bad("sites", "no site has a trace")
+	}
+	return errs
+}
