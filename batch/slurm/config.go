@@ -55,11 +55,12 @@ type Config struct {
 	// Adopt is what may be in Slurm from an earlier life, and has to be followed.
 	Adopt []Adopted
 
-	// Policy makes the model that estimates are made with; Forecaster runs it.
-	Policy     batch.Factory
-	Settings   batch.Settings
-	Forecaster Forecaster
-	Logger     hclog.Logger // may be nil
+	// Policy makes the model that estimates are made with; Forecasters makes what runs
+	// it, one for each goroutine that asks.
+	Policy      batch.Factory
+	Settings    batch.Settings
+	Forecasters func() Forecaster
+	Logger      hclog.Logger // may be nil
 }
 
 // Programs says what attempts run. It is asked when an attempt is about to be
@@ -128,8 +129,8 @@ func (c *Config) Validate() error {
 	if c.Policy == nil {
 		errs = append(errs, errors.New("policy: missing"))
 	}
-	if c.Forecaster == nil {
-		errs = append(errs, errors.New("forecaster: missing"))
+	if c.Forecasters == nil {
+		errs = append(errs, errors.New("forecasters: missing"))
 	}
 	for _, n := range []struct {
 		key   string

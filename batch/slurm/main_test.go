@@ -46,7 +46,7 @@ func (s *site) open(change func(*Config)) {
 	s.t.Helper()
 	cfg := Config{
 		Site: "a", Commands: Commands{Conf: s.cluster.Conf(), JobComp: s.cluster.JobComp(), Timeout: 2 * time.Second}, Interval: 300 * time.Millisecond,
-		Programs: s, Witness: s, Policy: easy.New, Forecaster: &forecast.Forecaster{},
+		Programs: s, Witness: s, Policy: easy.New, Forecasters: func() Forecaster { return &forecast.Forecaster{} },
 		Logger: hclog.New(&hclog.LoggerOptions{Output: testLog{s.t}, Level: hclog.Debug}),
 	}
 	if change != nil {

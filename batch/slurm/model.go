@@ -194,8 +194,10 @@ func (m *model) place(a *attempt, restore bool) {
 		return
 	}
 	st.held = false
-	shape := batch.Shape{Width: a.shape.Width, Walltime: min(Limit(a.shape.Walltime), longest)}
-	m.apply(batch.Event{Kind: batch.Place, Job: st.job.Handle, Shape: shape, Restore: restore})
+	placed := *st.job // the policy keeps the one it was given
+	placed.Shape = batch.Shape{Width: a.shape.Width, Walltime: min(Limit(a.shape.Walltime), longest)}
+	st.job = &placed
+	m.apply(batch.Event{Kind: batch.Place, Job: placed.Handle, Shape: placed.Shape, Restore: restore})
 	m.pass()
 }
 

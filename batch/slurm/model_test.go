@@ -22,10 +22,11 @@ import (
 // asks nobody.
 func shown(t interface{ Fatal(...any) }, factory batch.Factory, nodes int, rows ...Row) *System {
 	s := &System{
-		cfg:  Config{Site: "a", Policy: factory, Forecaster: &forecast.Forecaster{}, Stale: time.Hour, Most: 1, Retain: 10},
+		cfg:  Config{Site: "a", Policy: factory, Forecasters: func() Forecaster { return &forecast.Forecaster{} }, Stale: time.Hour, Most: 1, Retain: 10},
 		base: time.Now(), log: hclog.NewNullLogger(), look: make(chan struct{}, 1), act: make(chan struct{}, 1),
 		attempts: make(map[batch.Key]*attempt), due: make(map[batch.Key]*attempt), changes: newChanges(),
 	}
+	s.forecaster = s.cfg.Forecasters()
 	s.epoch, s.life, s.c = at(s.base), context.Background(), &Commands{Dir: "/nonexistent"}
 	s.view = view{first: true, full: true, taken: s.base, rows: rows, parts: map[string]bool{"main": true, "debug": true}}
 	for i := range nodes {

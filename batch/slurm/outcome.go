@@ -68,7 +68,7 @@ func judge(e *Ended, t Testimony, witnessed bool, shape batch.Shape, cancelled b
 	case !began:
 		return notBegun, by(batch.EndNeverRan, "it was not launched: "+cmp.Or(e.Reason, "no reason is given"))
 	case witnessed:
-		return notYet, by(batch.EndLost, "nobody saw how it ended")
+		return notYet, exited(e) // its script ends as it does
 	}
 	return ended, exited(e)
 }

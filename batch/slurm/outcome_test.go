@@ -30,7 +30,7 @@ func TestEndsAreJudgedByBothAccounts(t *testing.T) {
 	}{
 		"completed":                       {e: Ended{State: "COMPLETED"}, t: wrote(done), verdict: ended, end: batch.EndDone},
 		"failed":                          {e: Ended{State: "FAILED", Code: 3}, t: wrote(three), verdict: ended, end: batch.EndFailed, why: "exit status 3"},
-		"its end is not there yet":        {e: Ended{State: "FAILED", Code: 3}, t: began, verdict: notYet, end: batch.EndLost},
+		"its end is not there yet":        {e: Ended{State: "FAILED", Code: 3}, t: began, verdict: notYet, end: batch.EndFailed},
 		"not launched":                    {e: Ended{State: "FAILED", Reason: "JobLaunchFailure"}, verdict: notBegun, end: batch.EndNeverRan, why: "JobLaunchFailure"},
 		"its claim was taken":             {e: Ended{State: "COMPLETED"}, t: Testimony{Barred: true}, verdict: notBegun, end: batch.EndNeverRan},
 		"at its walltime":                 {e: Ended{State: "TIMEOUT"}, t: began, verdict: ended, end: batch.EndKilled, why: "walltime of 2m0s (Slurm: TIMEOUT)"},

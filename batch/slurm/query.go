@@ -132,7 +132,7 @@ func (s *System) Estimate(_ context.Context, asks []batch.Ask) (ests []batch.Est
 		own[i] = s.model.ask(&asks[i])
 	}
 	ests = make([]batch.Estimate, len(asks))
-	if !s.cfg.Forecaster.Estimate(s.model.now, s.model.policy, own, ests) {
+	if !s.forecaster.Estimate(s.model.now, s.model.policy, own, ests) {
 		return nil, age, false, nil
 	}
 	now := s.Now()
@@ -209,7 +209,7 @@ func (s *System) Standing(_ context.Context, key batch.Key) (start, end batch.Ti
 	}
 	ask := batch.Ask{Job: st.job, Shapes: []batch.Shape{st.job.Shape}}
 	out := make([]batch.Estimate, 1)
-	if !s.cfg.Forecaster.Estimate(s.model.now, s.model.policy, []batch.Ask{ask}, out) || out[0].Starts[0] == batch.Never {
+	if !s.forecaster.Estimate(s.model.now, s.model.policy, []batch.Ask{ask}, out) || out[0].Starts[0] == batch.Never {
 		return batch.Never, batch.Never, false, nil
 	}
 	present(&out[0], now)

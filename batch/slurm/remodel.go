@@ -35,6 +35,7 @@ func (s *System) remodel() {
 // build puts in what runs, what waits in Slurm's order of priority, and what waits
 // here. Earliest are starts by Slurm's ids that jobs cannot have before.
 func (s *System) build(earliest map[string]batch.Time) (*model, error) {
+	s.forecaster = s.cfg.Forecasters() // it keeps what it knows of one policy
 	m, err := newModel(s.cfg.Policy, s.cfg.Settings, s.view.nodes, at(s.view.taken))
 	if err != nil {
 		return nil, err
@@ -138,7 +139,7 @@ func (s *System) late(m *model) map[string]batch.Time {
 		return nil
 	}
 	out := make([]batch.Estimate, len(asks))
-	if !s.cfg.Forecaster.Estimate(m.now, m.policy, asks, out) {
+	if !s.forecaster.Estimate(m.now, m.policy, asks, out) {
 		return nil
 	}
 	late := make(map[string]batch.Time)

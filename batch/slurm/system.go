@@ -44,6 +44,8 @@ type System struct {
 	changes  changes
 	view     view
 	model    *model
+
+	forecaster Forecaster
 }
 
 var _ batch.System = (*System)(nil)
@@ -74,7 +76,7 @@ func New(c Config) (*System, error) {
 		look: make(chan struct{}, 1), act: make(chan struct{}, 1), done: make(chan struct{}),
 		attempts: make(map[batch.Key]*attempt), due: make(map[batch.Key]*attempt), changes: newChanges(),
 	}
-	s.c = &s.cfg.Commands
+	s.c, s.forecaster = &s.cfg.Commands, c.Forecasters()
 	s.epoch = batch.Time(s.base.UnixMicro())
 	s.life, s.die = context.WithCancelCause(context.Background())
 	for i := range c.Adopt {
