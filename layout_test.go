@@ -41,6 +41,7 @@ var layout = map[string][]string{
 	"internal/slurmtest": {"internal/freeport"}, // likewise
 
 	"supervisor/journal": {"process"},
+	"supervisor/solo":    {"supervisor/journal", "process"},
 	"supervisor":         {"supervisor/journal", "process", "batch", "batch/exec", "proto/..."},
 
 	"batch/profile":   {},
@@ -69,7 +70,7 @@ var layout = map[string][]string{
 	"server": {
 		"server/site", "server/catalogue", "server/blobs", "server/store",
 		"batch", "batch/policies", "batch/forecast", "batch/exec", "batch/slurm",
-		"config", "gossip", "proto/...", "rpcface", "supervisor", "supervisor/journal",
+		"config", "gossip", "proto/...", "rpcface", "supervisor", "supervisor/journal", "supervisor/solo",
 	},
 
 	"sim/swf":    {},
