@@ -27,6 +27,7 @@ const (
 	NoEstimate     Reason = "no-estimate"
 	Unreachable    Reason = "unreachable"
 	TimedOut       Reason = "timeout"
+	BatchSilent    Reason = "batch-silent"
 	Stopping       Reason = "stopping"
 	UnknownRound   Reason = "unknown-round"
 	TooManyDrafts  Reason = "too-many-drafts"
@@ -64,6 +65,7 @@ var codes = map[Reason]connect.Code{
 	NoSite:             connect.CodeUnavailable,
 	NoCandidate:        connect.CodeUnavailable,
 	Unreachable:        connect.CodeUnavailable,
+	BatchSilent:        connect.CodeUnavailable,
 	Stopping:           connect.CodeUnavailable,
 	TimedOut:           connect.CodeDeadlineExceeded,
 	UnknownRound:       connect.CodeNotFound,

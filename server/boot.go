@@ -11,6 +11,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec"
 	"github.com/seed-9b8f70bb/drover/batch/forecast"
 	"github.com/seed-9b8f70bb/drover/batch/policies"
+	"github.com/seed-9b8f70bb/drover/batch/slurm"
 	"github.com/seed-9b8f70bb/drover/server/site"
 	"github.com/seed-9b8f70bb/drover/server/store"
 )
@@ -59,6 +60,7 @@ func (s *Server) boot() ([]site.Fate, error) {
 	keys := core.Unsettled()
 	fates := make([]site.Fate, len(keys))
 	var adopted []exec.Adopted
+	var elsewhere []slurm.Adopted
 	for i, key := range keys {
 		j, err := core.Job(key.Job)
 		if err != nil {
@@ -71,17 +73,27 @@ func (s *Server) boot() ([]site.Fate, error) {
 		if fates[i] = fate; process != nil {
 			adopted = append(adopted, s.adoption(&j, &fates[i], process))
 		}
+		if s.cfg.foreign() && !fate.Won {
+			elsewhere = append(elsewhere, slurm.Adopted{Key: key, Job: j.Spec()})
+		}
+	}
+	if s.cfg.foreign() {
+		return fates, s.openSlurm(elsewhere)
 	}
 	policy, err := policies.New(s.cfg.Policy.Name, s.about.Platform, s.cfg.Policy.Settings)
 	if err != nil {
 		return nil, err
 	}
-	s.system, err = exec.New(exec.Config{
+	embedded, err := exec.New(exec.Config{
 		Policy: policy, Platform: s.about.Platform, Grace: micros(s.cfg.Grace),
 		Forecaster: func() exec.Forecaster { return &forecast.Forecaster{} },
 		Logger:     s.log.Named("exec"), Programs: programs{s}, Launcher: launcher{s}, Adopt: adopted,
 	})
-	return fates, err
+	if err != nil {
+		return nil, err // not a nil *exec.System
+	}
+	s.system = embedded
+	return fates, nil
 }
 
 // checkMisfits refuses a configuration under which jobs that wait could never run:

@@ -31,6 +31,7 @@ type Config struct {
 	// Insecure allows to listen beyond loopback though nobody is authenticated.
 	Insecure bool `yaml:"insecure"`
 
+	Batch  Batch   `yaml:"batch"`
 	Nodes  []Nodes `yaml:"nodes"` // the machine: virtual nodes of this host
 	Speed  float64 `yaml:"speed"` // of a processor, 1.0 being the reference of services' work
 	Policy Policy  `yaml:"policy"`
@@ -123,6 +124,7 @@ func Default() Config {
 		Version: 1,
 		Listen:  "127.0.0.1:7420",
 		Gossip:  Gossip{Bind: "127.0.0.1:7421"},
+		Batch:   defaultBatch(),
 		Speed:   1,
 		Policy:  Policy{Name: "cbf"},
 		Tuning:  site.Exhaustive.String(),

@@ -55,11 +55,10 @@ func (c *Config) problems() []*FieldError {
 			bad(fmt.Sprintf("gossip.seeds[%d]", i), s, config.AddressAccepted)
 		}
 	}
-	machine := c.checkNodes(bad)
+	machine := c.checkBatch(bad)
 	if _, err := c.speed(); err != nil {
 		bad("speed", c.Speed, "a number from 0.001 to 1000")
 	}
-	c.checkPolicy(machine, bad)
 	if _, err := site.ParseTuning(c.Tuning); err != nil {
 		bad("tuning", c.Tuning, "exhaustive, binary")
 	}

@@ -22,6 +22,7 @@ import (
 //	content/    uploaded files
 //	jobs/ID/    in/ARGUMENT/NAME, work/ (where the job runs), stdout, stderr,
 //	            attempts/ (see package journal)
+//	slurm.json  what Slurm was last found to be
 //	supervisor* of the process that keeps what runs
 type dataDir struct {
 	root string
@@ -96,6 +97,9 @@ func (d *dataDir) clear(known func(batch.JobID) bool) (int, error) {
 func (d *dataDir) close() error { return d.lock.Close() }
 
 func (d *dataDir) jobs() string { return filepath.Join(d.root, "jobs") }
+
+// clusterFile is where it is written down what Slurm was found to be.
+func (d *dataDir) clusterFile() string { return filepath.Join(d.root, "slurm.json") }
 
 // job returns the directory of a job, whose ID is a UUID and no other path.
 func (d *dataDir) job(id batch.JobID) string { return filepath.Join(d.jobs(), string(id)) }

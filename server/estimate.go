@@ -33,6 +33,7 @@ func (s *Server) estimate(ctx context.Context, r *site.Request, notBefore batch.
 	)
 	asked := s.now()
 	var at batch.Time
+	var stale batch.Duration // the plan itself, where the batch system is only looked at
 	err := s.see(ctx, func() {
 		if failed = s.full(); failed != nil {
 			return
@@ -41,6 +42,7 @@ func (s *Server) estimate(ctx context.Context, r *site.Request, notBefore batch.
 		at = s.now()
 		q.Quote, failed = s.core.Quote(at, site.Question{Request: r, From: asked.Add(notBefore)}, &p)
 		failed = p.why(failed)
+		stale = p.age
 	})
 	if err = errors.Join(err, failed); err != nil {
 		return quote{}, err
@@ -48,5 +50,6 @@ func (s *Server) estimate(ctx context.Context, r *site.Request, notBefore batch.
 	q.age = s.now().Sub(at)
 	q.Wait = max(q.Wait-q.age, notBefore, 0)
 	q.Completion = q.Wait + q.Run
+	q.age += stale
 	return q, nil
 }

@@ -30,9 +30,9 @@ func (s *Server) claimed(ctx context.Context, key batch.Key) (won bool, st super
 	if err := os.MkdirAll(s.data.job(key.Job), 0o700); err != nil {
 		return false, st, nil, fmt.Errorf("job directory: %w", err)
 	}
-	won, _, err = journal.Claim(s.data.attempts(key.Job), journal.Name(key.Epoch, key.Attempt), journal.Claimer{Kind: journal.Server}, time.Now())
-	if won || err != nil {
-		return won, st, nil, err
+	won, state, err := journal.Claim(s.data.attempts(key.Job), journal.Name(key.Epoch, key.Attempt), journal.Claimer{Kind: journal.Server}, time.Now())
+	if won || err != nil || s.cfg.foreign() {
+		return won || state.End.Kind == journal.Never, st, nil, err
 	}
 	return s.attach(ctx, key)
 }
@@ -56,6 +56,10 @@ func (s *Server) attach(ctx context.Context, key batch.Key) (won bool, st superv
 // attempt is known to have run: its file may be gone, with a job that removes its
 // own directory, and the supervisor may still have it.
 func (s *Server) fate(ctx context.Context, j *site.Job) (site.Fate, exec.Process, error) {
+	if s.cfg.foreign() {
+		fate, err := s.foreignFate(j)
+		return fate, nil, err
+	}
 	find := s.claimed
 	if j.Started != batch.Never {
 		find = s.attach

@@ -29,6 +29,7 @@ import (
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
 	"github.com/seed-9b8f70bb/drover/supervisor"
+	"github.com/seed-9b8f70bb/drover/supervisor/solo"
 )
 
 // mode makes the test binary one of the services: "drover" in a command is the
@@ -40,6 +41,8 @@ func TestMain(m *testing.M) {
 		switch os.Args[1] {
 		case "gate":
 			process.Gate()
+		case "attempt":
+			syscall.Exit(solo.Run(os.Args[2], os.Stderr))
 		case "supervise":
 			supervise(os.Args[2:])
 		case "hold":

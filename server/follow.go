@@ -2,11 +2,9 @@ package server
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/exec"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
@@ -16,16 +14,15 @@ func (s *Server) follow(ctx context.Context) {
 	var at batch.Cursor
 	for {
 		got, err := s.system.Watch(ctx, at)
-		var lost *exec.CursorError
 		switch {
-		case errors.As(err, &lost):
+		case missed(err):
 			// What has been forgotten meanwhile is not learned any more; all the
 			// rest comes again, and the core knows repeated news.
 			s.log.Error("changes of the batch system were missed", "error", err)
 			at = 0
 			continue
 		case err != nil:
-			if !errors.Is(err, exec.ErrClosed) && ctx.Err() == nil {
+			if !closed(err) && ctx.Err() == nil {
 				s.log.Error("watching the batch system", "error", err)
 			}
 			return

@@ -10,17 +10,19 @@ import (
 type planner struct {
 	ctx    context.Context // lives for one call, behind the core's interface
 	server *Server
-	err    error // why there was no answer
+	err    error          // why there was no answer
+	age    batch.Duration // of the state that the last answer is from
 }
 
 // Estimate is site.Planner's.
 func (p *planner) Estimate(_ batch.Time, asks []batch.Ask, out []batch.Estimate) bool {
-	ests, _, ok, err := p.server.system.Estimate(p.ctx, asks)
+	ests, age, ok, err := p.server.system.Estimate(p.ctx, asks)
 	if err != nil {
 		p.err = err
 		return false
 	}
 	copy(out, ests)
+	p.age = age
 	return ok
 }
 

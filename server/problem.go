@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/seed-9b8f70bb/drover/batch/exec"
+	"github.com/seed-9b8f70bb/drover/batch/slurm"
 	"github.com/seed-9b8f70bb/drover/rpcface"
 	"github.com/seed-9b8f70bb/drover/server/blobs"
 	"github.com/seed-9b8f70bb/drover/server/site"
@@ -33,6 +33,7 @@ func asProblem(err error) (*rpcface.Problem, bool) {
 		misfit   *site.TransitionError
 		size     *blobs.SizeError
 		mismatch *blobs.MismatchError
+		unknown  *slurm.UnknownError
 	)
 	switch {
 	case errors.As(err, &p):
@@ -55,8 +56,13 @@ func asProblem(err error) (*rpcface.Problem, bool) {
 		return errDiskFull, true
 	case errors.As(err, &misfit):
 		return &rpcface.Problem{Reason: rpcface.NotWaiting, Field: "job_id", Message: misfit.Error()}, true
-	case errors.Is(err, exec.ErrClosed):
+	case closed(err):
 		return errStopping, true
+	case errors.As(err, &unknown):
+		return &rpcface.Problem{
+			Reason: rpcface.BatchSilent, Message: "the site's batch system does not answer", Retryable: true,
+			Hint: "its jobs go on; drover sites shows the others",
+		}, true
 	case errors.Is(err, site.ErrNoPlan):
 		return &rpcface.Problem{
 			Reason: rpcface.NoEstimate, Message: err.Error(), Hint: "the log of the server says why; drover sites shows the others",

@@ -22,10 +22,10 @@ var typesOut = map[catalogue.Type]droverv1.ArgumentType{
 // Describe says what the site is and what it offers.
 func (f face) Describe(context.Context, *droverv1.DescribeRequest) (*droverv1.DescribeResponse, error) {
 	cfg := &f.s.cfg
-	platform := cfg.platform()
+	platform := f.s.about.Platform
 	width := widest(cfg, platform)
 	out := &droverv1.DescribeResponse{Site: &droverv1.Site{
-		Name: cfg.Name, Address: f.s.url, Speed: cfg.Speed, Policy: cfg.Policy.Name,
+		Name: cfg.Name, Address: f.s.url, Speed: cfg.Speed, Policy: cfg.policyName(),
 		ApiVersion: apiVersion, Capabilities: f.s.capabilities(),
 		Platform: &droverv1.Platform{Processors: platform.Width()},
 		Limits: &droverv1.Limits{

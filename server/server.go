@@ -14,7 +14,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/exec"
+	"github.com/seed-9b8f70bb/drover/batch/slurm"
 	"github.com/seed-9b8f70bb/drover/gossip"
 	"github.com/seed-9b8f70bb/drover/server/blobs"
 	"github.com/seed-9b8f70bb/drover/server/site"
@@ -44,7 +44,9 @@ type Server struct {
 	data     *dataDir
 	store    *store.Store
 	content  *blobs.Store
-	system   *exec.System
+	system   system
+	report   slurm.Report // what Slurm was found to be
+	silent   bool         // by an earlier life of this server: it did not answer this one
 	keeper   keeper
 	couriers *couriers
 	drafts   *drafts
@@ -139,7 +141,12 @@ func (s *Server) open() error {
 	if err != nil {
 		return err
 	}
-	if s.keeper, err = supervisor.Connect(supervisor.Config{Dir: where, Program: s.cfg.Supervisor, Logger: s.log.Named("supervisor")}); err != nil {
+	if s.cfg.foreign() {
+		err = s.inspect(s.life)
+	} else {
+		s.keeper, err = s.connect(where)
+	}
+	if err != nil {
 		return err
 	}
 	fates, err := s.boot()
@@ -162,6 +169,15 @@ func (s *Server) open() error {
 	s.group, s.seed = group, group.Addr()
 	s.couriers = newCouriers(s)
 	return s.takeUp(fates)
+}
+
+// connect reaches the supervisor of an embedded batch system.
+func (s *Server) connect(dir string) (keeper, error) {
+	c, err := supervisor.Connect(supervisor.Config{Dir: dir, Program: s.cfg.Supervisor, Logger: s.log.Named("supervisor")})
+	if err != nil {
+		return nil, err // not a nil *supervisor.Client
+	}
+	return c, nil
 }
 
 // capabilities lists what the server can do beyond the API's minimum.
@@ -203,7 +219,7 @@ func (s *Server) Run(ctx context.Context) error {
 	server, health := s.face()
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(s.listener) }()
-	s.log.Info("server is up", "url", s.url, "gossip", s.seed, "policy", s.cfg.Policy.Name)
+	s.log.Info("server is up", "url", s.url, "gossip", s.seed, "policy", s.cfg.policyName())
 	var err error
 	select {
 	case err = <-failed:
@@ -235,9 +251,11 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 	close(s.quit)
 	<-s.over
-	s.keeper.Close()
 	s.couriers.close()
-	if s.cfg.OnStop == EndJobs {
+	if s.keeper != nil {
+		s.keeper.Close()
+	}
+	if s.cfg.OnStop == EndJobs && s.keeper != nil {
 		if e := supervisor.Dismiss(ending, s.data.root, false); e != nil {
 			s.log.Warn("the supervisor stays for a while", "error", e)
 		}

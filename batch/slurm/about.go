@@ -51,6 +51,7 @@ type Settings struct {
 	MinJobAge  batch.Duration
 	MaxJobs    int32
 	PartLimits string // EnforcePartLimits
+	Proctrack  string // plugin that follows a job's processes
 	Preempt    string
 }
 
@@ -74,6 +75,7 @@ func parseSettings(out string) (Settings, error) {
 		Cluster: values["ClusterName"], Accounting: values["AccountingStorageType"], JobComp: values["JobCompType"],
 		JobCompLoc: null(values["JobCompLoc"]), Scheduler: values["SchedulerType"], Select: values["SelectType"],
 		PartLimits: values["EnforcePartLimits"], Preempt: values["PreemptMode"],
+		Proctrack: values["ProctrackType"],
 	}
 	var ok bool
 	if s.Version, ok = parseVersion(values["SLURM_VERSION"]); !ok {

@@ -140,3 +140,23 @@ func TestTheClusterSaysWhatItIs(t *testing.T) {
 		}
 	}
 }
+
+func TestAClusterIsInspectedBeforeItIsUsed(t *testing.T) {
+	cluster := slurmtest.Start(t, slurmtest.Config{Name: "a", Nodes: 2, MinJobAge: 2, Lines: []string{"EnforcePartLimits=NO"}})[0]
+	cfg := Config{Commands: Commands{Conf: cluster.Conf()}}
+	cfg.setDefaults()
+	r, err := Inspect(t.Context(), &cfg)
+	if err != nil || r.Partition.Name != "main" || r.Platform.Width() != 2 || r.Usable != 2 || len(r.Warnings) != 2 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	for what, change := range map[string]func(*Config){
+		"a partition that is not there": func(c *Config) { c.Partition = "nope" },
+		"an option that is none":        func(c *Config) { c.Extra = []string{"--no-such-option"} },
+	} {
+		c := cfg
+		change(&c)
+		if _, err := Inspect(t.Context(), &c); err == nil || unreachable(err) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}

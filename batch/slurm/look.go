@@ -87,6 +87,9 @@ func (s *System) lookOnce(ctx context.Context) error {
 		s.log.Info("Slurm answers again", "after", taken.Sub(s.view.taken).Round(time.Second))
 	}
 	v := &s.view
+	if !v.first {
+		close(s.seen)
+	}
 	v.first, v.began, v.taken, v.fails, v.full = true, began, taken, 0, false
 	if machine != nil {
 		v.nodes, v.parts, v.asked = machine.nodes, machine.parts, taken

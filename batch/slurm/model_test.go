@@ -24,7 +24,7 @@ func shown(t interface{ Fatal(...any) }, factory batch.Factory, nodes int, rows 
 	s := &System{
 		cfg:  Config{Site: "a", Policy: factory, Forecasters: func() Forecaster { return &forecast.Forecaster{} }, Stale: time.Hour, Most: 1, Retain: 10},
 		base: time.Now(), log: hclog.NewNullLogger(), look: make(chan struct{}, 1), act: make(chan struct{}, 1),
-		attempts: make(map[batch.Key]*attempt), due: make(map[batch.Key]*attempt), changes: newChanges(),
+		attempts: make(map[batch.Key]*attempt), due: make(map[batch.Key]*attempt), changes: newChanges(), seen: make(chan struct{}),
 	}
 	s.forecaster = s.cfg.Forecasters()
 	s.epoch, s.life, s.c = at(s.base), context.Background(), &Commands{Dir: "/nonexistent"}

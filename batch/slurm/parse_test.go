@@ -109,6 +109,7 @@ func TestTheClusterIsReadAsItDescribesItself(t *testing.T) {
 	want := Settings{
 		Version: Version{22, 5}, Cluster: "c1", Accounting: "accounting_storage/none", JobComp: "jobcomp/filetxt", JobCompLoc: "/srv/c1/jobcomp.txt",
 		Scheduler: "sched/backfill", Select: "select/cons_tres", MinJobAge: 24 * batch.Hour, MaxJobs: 20000, PartLimits: "ALL", Preempt: "OFF",
+		Proctrack: "proctrack/linuxproc",
 	}
 	if diff := cmp.Diff(want, s); diff != "" || err != nil {
 		t.Errorf("%v (-want +got)\n%s", err, diff)

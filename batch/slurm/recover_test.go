@@ -87,7 +87,7 @@ func TestAnAttemptThatSlurmHasTwiceRunsOnce(t *testing.T) {
 	blocker := s.cluster.Run(t, "sbatch", "--parsable", "-o", "/dev/null", "--wrap", "sleep 100")
 	key := s.submit(1, 1, batch.Minute, "true")
 	slurmtest.Until(t, "it is in Slurm", func() bool { return s.queued() == 2 })
-	if _, err := s.handOver(key, batch.Shape{Width: 1, Walltime: batch.Minute}); err != nil {
+	if _, err := s.handOver(key, batch.Shape{Width: 1, Walltime: batch.Minute}, 0); err != nil {
 		t.Fatal(err)
 	}
 	slurmtest.Until(t, "the second one is cancelled", func() bool { return s.queued() == 2 })

@@ -25,6 +25,7 @@ type Submission struct {
 	Stdout    string // file; "": discarded
 	Stderr    string
 	Held      bool
+	Delay     batch.Duration // not to be started before
 }
 
 // Submit hands a script over and returns the job's number. What is in the script's
@@ -44,6 +45,9 @@ func (c *Commands) Submit(ctx context.Context, s *Submission) (string, error) {
 	}
 	if s.Memory > 0 {
 		args = append(args, "--mem-per-cpu="+strconv.FormatInt((s.Memory+1<<20-1)>>20, 10)+"M")
+	}
+	if s.Delay > 0 {
+		args = append(args, "--begin=now+"+strconv.FormatInt(int64(s.Delay.CeilSeconds()/batch.Second), 10)+"seconds")
 	}
 	if s.Held {
 		args = append(args, "--hold")

@@ -23,14 +23,15 @@ func (s *System) send() {
 		s.leaveQueue(a)
 		a.stage, a.sent, a.again = sending, a.shape, false
 		s.sending++
-		s.work.Go(func() { s.submit(a, a.key, a.sent) })
+		key, shape, earliest := a.key, a.sent, a.job.EarliestStart
+		s.work.Go(func() { s.submit(a, key, shape, earliest) })
 	}
 }
 
 // submit is the goroutine of one submission. The shape is the attempt's own while
 // it is being sent.
-func (s *System) submit(a *attempt, key batch.Key, shape batch.Shape) {
-	id, err := s.handOver(key, shape)
+func (s *System) submit(a *attempt, key batch.Key, shape batch.Shape, earliest batch.Time) {
+	id, err := s.handOver(key, shape, earliest)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.sending--
@@ -101,7 +102,7 @@ func (s *System) back(a *attempt) {
 var errRan = errors.New("it has begun before")
 
 // handOver makes a script and gives it to Slurm.
-func (s *System) handOver(key batch.Key, shape batch.Shape) (string, error) {
+func (s *System) handOver(key batch.Key, shape batch.Shape, earliest batch.Time) (string, error) {
 	if s.cfg.Witness != nil {
 		t, err := s.cfg.Witness.Look(key)
 		switch {
@@ -122,5 +123,6 @@ func (s *System) handOver(key batch.Key, shape batch.Shape) (string, error) {
 		Partition: s.cfg.Partition, Account: s.cfg.Account, QOS: s.cfg.QOS, Memory: script.Memory,
 		Extra: append(append([]string(nil), s.cfg.Extra...), script.Extra...),
 		Dir:   script.Dir, Stdout: script.Stdout, Stderr: script.Stderr,
+		Delay: max(earliest.Sub(s.Now()), 0),
 	})
 }

@@ -32,6 +32,7 @@ type System struct {
 	look chan struct{} // holds one: a look is wanted soon
 	act  chan struct{} // holds one: there is something to ask Slurm for
 	done chan struct{} // closed at the end
+	seen chan struct{} // closed with the first look
 
 	mu       sync.Mutex
 	closed   bool
@@ -73,7 +74,7 @@ func New(c Config) (*System, error) {
 	c.setDefaults()
 	s := &System{
 		cfg: c, log: c.Logger, base: time.Now(),
-		look: make(chan struct{}, 1), act: make(chan struct{}, 1), done: make(chan struct{}),
+		look: make(chan struct{}, 1), act: make(chan struct{}, 1), done: make(chan struct{}), seen: make(chan struct{}),
 		attempts: make(map[batch.Key]*attempt), due: make(map[batch.Key]*attempt), changes: newChanges(),
 	}
 	s.c, s.forecaster = &s.cfg.Commands, c.Forecasters()
@@ -87,6 +88,19 @@ func New(c Config) (*System, error) {
 	s.work.Go(s.watchSlurm)
 	s.work.Go(s.steer)
 	return s, nil
+}
+
+// Await returns when there was a first look at Slurm, or the error of ctx when that
+// ends before.
+func (s *System) Await(ctx context.Context) error {
+	select {
+	case <-s.seen:
+		return nil
+	case <-s.done:
+		return ErrClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // adopt enters an attempt that may be in Slurm: a look will tell.

@@ -49,6 +49,8 @@ type cli struct {
 	Supervise superviseCmd `cmd:"" hidden:"" help:"Run the programs of a site: servers start these."`
 	Gate      gateCmd      `cmd:"" hidden:"" help:"Wait to become a program: supervisors start these."`
 
+	Attempt attemptCmd `cmd:"" hidden:"" help:"Run an attempt of a job: batch scripts start these."`
+
 	VersionCmd versionCmd `cmd:"" name:"version" help:"Print the version."`
 }
 

@@ -11,6 +11,7 @@ import (
 
 func main() {
 	gate()
+	attempt()
 	os.Exit(run(&process{
 		args:   os.Args[1:],
 		getenv: os.Getenv,

@@ -1,0 +1,122 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/forecast"
+	"github.com/seed-9b8f70bb/drover/batch/policies"
+	"github.com/seed-9b8f70bb/drover/batch/slurm"
+)
+
+// inspectPatience is how long a server that starts waits for Slurm, if it has been
+// here before.
+const inspectPatience = 30 * time.Second
+
+// slurmConfig is what the configuration says of Slurm, in its package's words.
+func (s *Server) slurmConfig() slurm.Config {
+	b := &s.cfg.Batch
+	return slurm.Config{
+		Site: s.cfg.Name, Commands: slurm.Commands{Conf: b.Conf, Dir: b.Commands, Timeout: b.Timeout},
+		Partition: b.Partition, Account: b.Account, QOS: b.QOS, Extra: b.Extra,
+		Most: b.Waiting, Interval: b.Interval, Stale: b.Stale,
+		Policy: func(p batch.Platform, settings batch.Settings) (batch.Policy, error) {
+			return policies.New(b.Model.Name, p, settings)
+		},
+		Settings:    b.Model.Settings,
+		Forecasters: func() slurm.Forecaster { return &forecast.Forecaster{} },
+		Programs:    batchScripts{s}, Witness: witness{s}, Logger: s.log.Named("slurm"),
+	}
+}
+
+// inspect finds out what the cluster is, and says so. A server that was here before
+// goes on with what it found then if Slurm does not answer: its jobs are there.
+func (s *Server) inspect(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, inspectPatience)
+	defer cancel()
+	cfg := s.slurmConfig()
+	r, err := slurm.Inspect(ctx, &cfg)
+	var silent *slurm.UnreachableError
+	if errors.As(err, &silent) || ctx.Err() != nil {
+		known, e := s.data.cluster()
+		if e != nil {
+			return fmt.Errorf("batch: %w", errors.Join(err, e))
+		}
+		s.log.Error("Slurm does not answer: going on with what was known of it", "error", err)
+		s.report, s.silent = known, true
+		s.about.Platform = known.Platform
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("batch: %w", err)
+	}
+	s.log.Info("found Slurm", "version", r.Settings.Version, "cluster", r.Settings.Cluster, "partition", r.Partition.Name,
+		"nodes", len(r.Platform.Nodes), "processors", r.Platform.Width(), "usable", r.Usable, "max_time", r.Partition.MaxTime,
+		"scheduler", r.Settings.Scheduler, "accounting", r.Settings.Accounting, "completed_jobs", r.Settings.JobComp)
+	for _, w := range r.Warnings {
+		s.log.Warn("Slurm", "note", w)
+	}
+	s.report = r
+	s.about.Platform = r.Platform
+	return s.data.keepCluster(&r)
+}
+
+// openSlurm begins to use Slurm, with what may be there from an earlier life.
+func (s *Server) openSlurm(adopted []slurm.Adopted) error {
+	cfg := s.slurmConfig()
+	cfg.Adopt = adopted
+	cfg.Commands.Database = s.report.Settings.Accounting == "accounting_storage/slurmdbd"
+	if s.report.Settings.JobComp == "jobcomp/filetxt" {
+		cfg.Commands.JobComp = s.report.Settings.JobCompLoc
+	}
+	made, err := slurm.New(cfg)
+	if err != nil {
+		return err
+	}
+	s.system = made
+	if s.silent {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(s.life, inspectPatience)
+	defer cancel()
+	if err := made.Await(ctx); err != nil {
+		s.log.Warn("Slurm has told what it is, but not yet what it does", "error", err)
+	}
+	return nil
+}
+
+// cluster returns what was last found out about Slurm.
+func (d *dataDir) cluster() (slurm.Report, error) {
+	text, err := os.ReadFile(d.clusterFile())
+	if errors.Is(err, fs.ErrNotExist) {
+		return slurm.Report{}, errors.New("it has never answered this server")
+	}
+	var r slurm.Report
+	if err == nil {
+		err = json.Unmarshal(text, &r)
+	}
+	if err != nil {
+		return slurm.Report{}, fmt.Errorf("what was known of Slurm: %w", err)
+	}
+	return r, nil
+}
+
+func (d *dataDir) keepCluster(r *slurm.Report) error {
+	text, err := json.Marshal(r)
+	if err == nil {
+		err = os.WriteFile(d.clusterFile()+".new", text, 0o600)
+	}
+	if err == nil {
+		err = os.Rename(d.clusterFile()+".new", d.clusterFile())
+	}
+	if err != nil {
+		return fmt.Errorf("what is known of Slurm: %w", err)
+	}
+	return nil
+}
