@@ -56,6 +56,12 @@ const (
 
 func newGrid(t testing.TB, lines string) *grid {
 	t.Helper()
+	return newMixedGrid(t, map[string]string{"lyon": lines, "nice": lines})
+}
+
+// newMixedGrid is newGrid with a configuration for each site.
+func newMixedGrid(t testing.TB, lines map[string]string) *grid {
+	t.Helper()
 	seed, err := gossip.Join(gossip.Config{Name: "agent", Role: gossip.Agent, Bind: "127.0.0.1:0", API: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -69,7 +75,7 @@ func newGrid(t testing.TB, lines string) *grid {
 		}
 		g.urls[name] = "http://" + l.Addr().String()
 		more := fmt.Sprintf("url: http://%s\ngossip: {bind: %q, seeds: [%q]}", l.Addr(), freeport.Address(t), seed.Addr())
-		*p = newProcessSite(t, name, lines+"\n"+more)
+		*p = newProcessSite(t, name, lines[name]+"\n"+more)
 		g.tap(*p, l)
 		(*p).run()
 	}

@@ -199,3 +199,32 @@ func TestAServerUnderSlurmKilledAtAnyMomentRunsNothingTwice(t *testing.T) {
 		}
 	}
 }
+
+// Jobs move between a site under Slurm and one of Drover's own, in both directions,
+// and what was left behind in Slurm's queue is gone from there.
+func TestJobsMoveBetweenKindsOfSites(t *testing.T) {
+	for from, to := range map[string]string{"slurm": "exec", "exec": "slurm"} {
+		t.Run(from+" to "+to, func(t *testing.T) {
+			c := slurmtest.Start(t, slurmtest.Config{Name: "a", Nodes: 4})[0]
+			lines := map[string]string{
+				"slurm": fmt.Sprintf("batch: {type: slurm, conf: %s, interval: 300ms, timeout: 3s}\nnodes: []", c.Conf()),
+				"exec":  "policy: {name: fcfs}",
+			}
+			g := newMixedGrid(t, map[string]string{"lyon": lines[from], "nice": lines[to]})
+			id := g.queue(letters)
+			if from == "slurm" {
+				slurmtest.Until(t, "it waits in Slurm", func() bool { return len(strings.Fields(c.Run(t, "squeue", "-h", "-o", "%i"))) == 2 })
+			}
+			if _, err := g.move(&droverv1.MoveJobRequest{JobId: id, To: "nice", Reason: "it would wait"}); err != nil {
+				t.Fatal(err)
+			}
+			g.source.until(id, gone)
+			if from == "slurm" {
+				slurmtest.Until(t, "it has left Slurm", func() bool { return len(strings.Fields(c.Run(t, "squeue", "-h", "-o", "%i"))) == 1 })
+			}
+			if at, _ := g.settled(id, letters); at != g.target {
+				t.Errorf("it ran at %s", at.name)
+			}
+		})
+	}
+}

@@ -57,7 +57,7 @@ type Settings struct {
 
 // Settings asks the controller for its configuration.
 func (c *Commands) Settings(ctx context.Context) (Settings, error) {
-	out, _, err := c.run(ctx, nil, "scontrol", "show", "config")
+	out, err := c.run(ctx, nil, "scontrol", "show", "config")
 	if err != nil {
 		return Settings{}, fmt.Errorf("settings: %w", err)
 	}
@@ -101,7 +101,7 @@ func parseVersion(text string) (Version, bool) {
 
 // Partitions asks for all partitions, with the default one first.
 func (c *Commands) Partitions(ctx context.Context) ([]Partition, error) {
-	out, _, err := c.run(ctx, nil, "scontrol", "--oneliner", "show", "partition")
+	out, err := c.run(ctx, nil, "scontrol", "--oneliner", "show", "partition")
 	if err != nil {
 		return nil, fmt.Errorf("partitions: %w", err)
 	}

@@ -15,7 +15,7 @@ import (
 // of those that have ended. Clusters without one answer with a *RefusedError.
 func (c *Commands) Accounted(ctx context.Context, names []string) ([]Ended, error) {
 	mark := token()
-	out, _, err := c.run(ctx, nil, "sacct", "--noheader", "--allocations", "--parsable2", "--delimiter="+mark, "--starttime=now-30days",
+	out, err := c.run(ctx, nil, "sacct", "--noheader", "--allocations", "--parsable2", "--delimiter="+mark, "--starttime=now-30days",
 		"--name="+strings.Join(names, ","), "--format=JobIDRaw,State,ExitCode,Start,End,NodeList,JobName,Comment")
 	if err != nil {
 		return nil, fmt.Errorf("accounting: %w", err)

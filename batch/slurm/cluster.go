@@ -17,7 +17,7 @@ type cluster struct {
 // cluster asks for the nodes of all partitions, with one command.
 func (c *Commands) cluster(ctx context.Context, partition string) (*cluster, error) {
 	mark := token()
-	out, _, err := c.run(ctx, nil, "sinfo", "--noheader", "--Node", "--all",
+	out, err := c.run(ctx, nil, "sinfo", "--noheader", "--Node", "--all",
 		"--format="+mark+strings.Join([]string{"%N", "%c", "%m", "%t", "%P"}, mark))
 	if err != nil {
 		return nil, fmt.Errorf("nodes: %w", err)

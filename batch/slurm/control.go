@@ -10,7 +10,7 @@ import (
 // Cancel asks for the end of jobs. Slurm answers the same for jobs that it does
 // not know or that have ended: the queue says what has come of it.
 func (c *Commands) Cancel(ctx context.Context, ids ...string) error {
-	if _, _, err := c.run(ctx, nil, append([]string{"scancel", "--quiet"}, ids...)...); err != nil {
+	if _, err := c.run(ctx, nil, append([]string{"scancel", "--quiet"}, ids...)...); err != nil {
 		return fmt.Errorf("cancel: %w", err)
 	}
 	return nil
@@ -28,7 +28,7 @@ func (c *Commands) Release(ctx context.Context, ids ...string) error {
 }
 
 func (c *Commands) control(ctx context.Context, what, verb string, ids []string) error {
-	if _, _, err := c.run(ctx, nil, "scontrol", verb, strings.Join(ids, ",")); err != nil {
+	if _, err := c.run(ctx, nil, "scontrol", verb, strings.Join(ids, ",")); err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
 	return nil

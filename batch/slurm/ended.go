@@ -64,7 +64,7 @@ func (c *Commands) jobs(ctx context.Context, ids []string) ([]Ended, error) {
 	mark := token()
 	// Records begin with the mark, like those of the other form.
 	format := "JobID:1" + mark + "," + strings.Join(details, mark+",") + mark
-	out, _, err := c.run(ctx, nil, "squeue", "--noheader", "--states=all", "--jobs="+strings.Join(ids, ","), "--Format="+format)
+	out, err := c.run(ctx, nil, "squeue", "--noheader", "--states=all", "--jobs="+strings.Join(ids, ","), "--Format="+format)
 	var refused *RefusedError
 	if errors.As(err, &refused) && strings.Contains(refused.Text, "Invalid job id") {
 		return nil, nil // the only one, or all, are forgotten

@@ -29,7 +29,7 @@ func Inspect(ctx context.Context, c *Config) (Report, error) {
 		return Report{}, err
 	}
 	if r.Settings.Version.Before(Oldest) {
-		return Report{}, fmt.Errorf("Slurm %v, accepted: %v and later", r.Settings.Version, Oldest)
+		return Report{}, fmt.Errorf("version %v of Slurm, accepted: %v and later", r.Settings.Version, Oldest)
 	}
 	all, err := commands.Partitions(ctx)
 	if err != nil {
@@ -80,7 +80,7 @@ func (c *Commands) try(ctx context.Context, cfg *Config) error {
 			args = append(args, o[0]+o[1])
 		}
 	}
-	_, _, err := c.run(ctx, []byte("#!/bin/sh\n"), args...)
+	_, err := c.run(ctx, []byte("#!/bin/sh\n"), args...)
 	var refused *RefusedError
 	if errors.As(err, &refused) && refused.Again {
 		return nil // full, for the moment

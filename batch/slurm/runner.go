@@ -34,7 +34,7 @@ type Commands struct {
 
 // run runs a program with input and returns what it prints. Errors are
 // *UnreachableError and *RefusedError, or that of ctx.
-func (c *Commands) run(ctx context.Context, input []byte, args ...string) (out string, notes string, err error) {
+func (c *Commands) run(ctx context.Context, input []byte, args ...string) (out string, err error) {
 	limit := c.Timeout
 	if limit == 0 {
 		limit = DefaultTimeout
@@ -53,21 +53,21 @@ func (c *Commands) run(ctx context.Context, input []byte, args ...string) (out s
 	stdout, stderr := &bounded{most: mostOutput}, &bounded{most: mostError}
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	err = cmd.Run()
-	notes = strings.TrimSpace(stderr.text.String())
+	notes := strings.TrimSpace(stderr.text.String())
 	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
-		return "", notes, fmt.Errorf("%s: %w", args[0], context.Cause(ctx))
+		return "", fmt.Errorf("%s: %w", args[0], context.Cause(ctx))
 	case own.Err() != nil:
-		return "", notes, &UnreachableError{Command: args[0], Sent: true, Text: fmt.Sprintf("no answer within %v", limit)}
+		return "", &UnreachableError{Command: args[0], Sent: true, Text: fmt.Sprintf("no answer within %v", limit)}
 	case stdout.over:
-		return "", notes, &UnreachableError{Command: args[0], Sent: true, Text: fmt.Sprintf("more than %d bytes of output", mostOutput)}
+		return "", &UnreachableError{Command: args[0], Sent: true, Text: fmt.Sprintf("more than %d bytes of output", mostOutput)}
 	case errors.As(err, &exit):
-		return stdout.text.String(), notes, failure(args[0], exit.ExitCode(), notes)
+		return stdout.text.String(), failure(args[0], exit.ExitCode(), notes)
 	case err != nil:
-		return "", notes, &UnreachableError{Command: args[0], Text: err.Error()}
+		return "", &UnreachableError{Command: args[0], Text: err.Error()}
 	}
-	return stdout.text.String(), notes, nil
+	return stdout.text.String(), nil
 }
 
 // environment is what a client program gets. A job inherits sbatch's, so that has

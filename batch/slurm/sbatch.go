@@ -52,7 +52,7 @@ func (c *Commands) Submit(ctx context.Context, s *Submission) (string, error) {
 	if s.Held {
 		args = append(args, "--hold")
 	}
-	out, _, err := c.run(ctx, s.Script, args...)
+	out, err := c.run(ctx, s.Script, args...)
 	if err != nil {
 		return "", fmt.Errorf("submit: %w", err)
 	}

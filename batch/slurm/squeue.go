@@ -48,7 +48,7 @@ func (c *Commands) Queue(ctx context.Context, partition string) ([]Row, error) {
 	if partition != "" {
 		args = append(args, "--partition="+partition)
 	}
-	out, _, err := c.run(ctx, nil, args...)
+	out, err := c.run(ctx, nil, args...)
 	if err != nil {
 		return nil, fmt.Errorf("queue: %w", err)
 	}

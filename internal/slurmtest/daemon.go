@@ -1,6 +1,7 @@
 package slurmtest
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -34,7 +35,7 @@ func start(t testing.TB, dir string, args ...string) *daemon {
 		t.Fatal(err)
 	}
 	defer out.Close()
-	cmd := exec.Command(path, args[1:]...)
+	cmd := exec.CommandContext(context.Background(), path, args[1:]...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, out, out
 	cmd.Env = append(os.Environ(), "PATH=/usr/sbin:/usr/bin:/sbin:/bin")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
