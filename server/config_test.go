@@ -212,3 +212,27 @@ func TestFieldErrorsCanBeFound(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+func TestASiteUnderSlurmHasNoNodesOfItsOwn(t *testing.T) {
+	cfg, err := ReadConfig(filepath.Join(example, "site-slurm.yaml"))
+	if err != nil || !cfg.foreign() || cfg.Batch.Partition != "main" || cfg.Batch.Model.Name != "easy" {
+		t.Errorf("%+v, %v", cfg.Batch, err)
+	}
+	const head = "version: 1\nname: lyon\nservices: {catalogue: services.yaml}\n"
+	for lines, key := range map[string]string{
+		"batch: {type: pbs}\nnodes: [{processors: 1}]":       "batch.type",
+		"batch: {type: slurm}\nnodes: [{processors: 1}]":     "nodes",
+		"batch: {partition: main}\nnodes: [{processors: 1}]": "batch",
+		"batch: {type: slurm, extra: [mem]}":                 "batch.extra[0]",
+		"batch: {type: slurm, interval: 1us}":                "batch.interval",
+		"batch: {type: slurm, waiting: 0}":                   "batch.waiting",
+		"batch: {type: slurm, model: {name: slurm}}":         "batch.model",
+		"batch: {type: slurm, partition: a b}":               "batch.partition",
+	} {
+		_, err := ParseConfig([]byte(head+lines), example)
+		var f *FieldError
+		if !errors.As(err, &f) || f.Key != key {
+			t.Errorf("%s: %v, want %s", lines, err, key)
+		}
+	}
+}
