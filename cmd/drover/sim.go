@@ -19,7 +19,7 @@ type simCmd struct {
 	Run      simRunCmd      `cmd:"" help:"Replay recorded workloads: one cluster, or a scenario of several sites."`
 	Generate simGenerateCmd `cmd:"" help:"Make a workload by the model of Lublin and Feitelson."`
 	Campaign simCampaignCmd `cmd:"" help:"Run many experiments: scenarios, seeds and ways to reallocate, combined."`
-	Tuning   simTuningCmd   `cmd:"" help:"Replay a scenario, and say how much is lost where widths are found by binary search."`
+	Tuning   simTuningCmd   `cmd:"" help:"Replay a scenario without rounds, and say how much is lost where widths are found by binary search."`
 	Faults   simFaultsCmd   `cmd:"" help:"Let everything fail in a small grid, and see that no job is lost or run twice."`
 }
 

@@ -19,7 +19,8 @@ type simTuningCmd struct {
 	Homogeneous bool    `help:"All sites have speed 1."`
 }
 
-// Run runs the scenario with both ways of tuning and prints what they come to.
+// Run runs the scenario, without rounds of reallocation, with both ways of tuning
+// and prints what they come to.
 func (c *simTuningCmd) Run(a *app) error {
 	s, err := scenarios.Load(c.Scenario)
 	if err != nil {
@@ -33,6 +34,7 @@ func (c *simTuningCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	v.Reallocation = nil // a round would make up for some of what is lost
 	p, err := s.Prepare(a.ctx, c.Scenario)
 	if err != nil {
 		return err
