@@ -33,6 +33,12 @@ func (ds *drafts) there(t *testing.T, round string, lease time.Duration) bool {
 	return true
 }
 
+// pass lets virtual time go by.
+func pass(d time.Duration) {
+	time.Sleep(d) //nolint:forbidigo // virtual time
+	synctest.Wait()
+}
+
 func told(t *testing.T, err error, reason rpcface.Reason) {
 	t.Helper()
 	if p, known := asProblem(err); !known || p.Reason != reason {
@@ -45,7 +51,7 @@ func TestADraftIsKeptForItsLeaseAfterTheLastCall(t *testing.T) {
 		ds := newDrafts(4)
 		ds.open(t, "r", time.Minute)
 		for range 3 {
-			time.Sleep(59 * time.Second)
+			pass(59 * time.Second)
 			if !ds.there(t, "r", time.Minute) {
 				t.Fatal("gone before its time")
 			}
@@ -53,8 +59,7 @@ func TestADraftIsKeptForItsLeaseAfterTheLastCall(t *testing.T) {
 		if !ds.there(t, "r", time.Second) { // each call says its lease
 			t.Fatal("gone")
 		}
-		time.Sleep(time.Second)
-		synctest.Wait()
+		pass(time.Second)
 		if len(ds.all) != 0 || ds.there(t, "r", time.Minute) {
 			t.Error("kept for ever")
 		}
@@ -69,7 +74,7 @@ func TestADraftThatIsWorkedOnOutlivesItsLease(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Hour)
+		pass(time.Hour)
 		// Whoever comes meanwhile waits, as long as he likes.
 		short, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -80,7 +85,7 @@ func TestADraftThatIsWorkedOnOutlivesItsLease(t *testing.T) {
 		go func() {
 			d, err := ds.take(context.Background(), "r")
 			if err == nil {
-				time.Sleep(time.Hour)
+				pass(time.Hour)
 				ds.done(d, time.Second)
 			}
 			next <- err
@@ -91,8 +96,7 @@ func TestADraftThatIsWorkedOnOutlivesItsLease(t *testing.T) {
 			t.Error(err)
 		}
 		synctest.Wait()
-		time.Sleep(time.Second)
-		synctest.Wait()
+		pass(time.Second)
 		if ds.there(t, "r", time.Second) {
 			t.Error("its last lease does not end")
 		}
@@ -107,8 +111,7 @@ func TestThereAreOnlySoManyDrafts(t *testing.T) {
 		_, err := ds.begin("c")
 		told(t, err, rpcface.TooManyDrafts)
 		ds.open(t, "b", time.Hour) // anew, in its own place
-		time.Sleep(time.Minute)
-		synctest.Wait()
+		pass(time.Minute)
 		ds.open(t, "c", time.Hour)
 		if d, err := ds.take(t.Context(), "b"); err != nil {
 			t.Error(err)
@@ -138,8 +141,7 @@ func TestADraftThatIsBegunAnewDoesNotEndWithTheOldOne(t *testing.T) {
 		}
 		ds.open(t, "r", time.Hour)
 		ds.done(old, 0)
-		time.Sleep(time.Minute)
-		synctest.Wait()
+		pass(time.Minute)
 		if !ds.there(t, "r", time.Minute) {
 			t.Error("the new one is gone")
 		}
