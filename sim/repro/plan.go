@@ -55,6 +55,9 @@ func coupleOf(w Way) string {
 	return fmt.Sprintf("%s %s (window %s, period %s s, threshold %s s, patience %s)", w.Algorithm, w.Heuristic, w.Window, w.Period, w.Threshold, w.Patience)
 }
 
+// Experiments returns how many there are.
+func (p Plan) Experiments() int { return len(p.experiments()) }
+
 // experiments returns the keys of the plan: by platform, scenario, couple, seed.
 func (p Plan) experiments() []Key {
 	var all []Key
@@ -93,13 +96,13 @@ const namedLacking = 10
 // Error names the first of them.
 func (e *LackingError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d of %d experiments lack:", len(e.Lacking), e.Of)
+	fmt.Fprintf(&b, "%d of %d experiments lack", len(e.Lacking), e.Of)
 	for i, k := range e.Lacking {
 		if i == namedLacking {
-			fmt.Fprintf(&b, "\n  and %d more", len(e.Lacking)-i)
+			fmt.Fprintf(&b, "; and %d more", len(e.Lacking)-i)
 			break
 		}
-		b.WriteString("\n  " + k.String())
+		b.WriteString("; " + k.String())
 	}
 	return b.String()
 }

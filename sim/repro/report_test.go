@@ -162,7 +162,7 @@ func TestRowsThatLackAreNamedAndRefused(t *testing.T) {
 	if !ok || len(lacking.Lacking) != 32 || lacking.Of != 48 {
 		t.Fatalf("%v", err)
 	}
-	for _, want := range []string{"32 of 48 experiments lack:", "\n  pwa, dedicated, seed 2, MCT-reg", "\n  and 22 more"} {
+	for _, want := range []string{"32 of 48 experiments lack; pwa, dedicated, seed 2, MCT-reg; ", "; and 22 more"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
