@@ -20,6 +20,7 @@ type simCmd struct {
 	Generate simGenerateCmd `cmd:"" help:"Make a workload by the model of Lublin and Feitelson."`
 	Campaign simCampaignCmd `cmd:"" help:"Run many experiments: scenarios, seeds and ways to reallocate, combined."`
 	Tuning   simTuningCmd   `cmd:"" help:"Replay a scenario without rounds, and say how much is lost where widths are found by binary search."`
+	Repro    simReproCmd    `cmd:"" help:"Hold our experiments against a paper's."`
 	Faults   simFaultsCmd   `cmd:"" help:"Let everything fail in a small grid, and see that no job is lost or run twice."`
 }
 
@@ -175,6 +176,9 @@ func (p *simProgress) finish() {
 // simExit returns the exit code of an error of the simulator, 0 for others.
 func simExit(err error) int {
 	if code := campaignExit(err); code != 0 {
+		return code
+	}
+	if code := reproExit(err); code != 0 {
 		return code
 	}
 	if _, ok := errors.AsType[*sim.ScenarioError](err); ok {
