@@ -246,3 +246,10 @@ func TestAGuessedTimeIsAsExactAsItDeserves(t *testing.T) {
 		}
 	}
 }
+
+// TestTheExampleCampaignRuns so far as it is quick.
+func TestTheExampleCampaignRuns(t *testing.T) {
+	if code, _, stderr := simCampaign(t, "../../docs/examples/campaign.yaml", "--quick", "--out", t.TempDir()); code != exitOK {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+}
