@@ -80,7 +80,7 @@ func (f *fakeScenario) run(ctx context.Context, e *Experiment, reference *sim.Re
 			return nil, sim.Comparison{}, err
 		}
 	}
-	group := fmt.Sprint(e.Key[:4])
+	group := fmt.Sprint(e.Key[:5])
 	result := &sim.Result{Summary: sim.Summary{Schema: group}}
 	if e.Key[0] != f.name || e.Reference != (reference == nil) || reference != nil && reference.Summary.Schema != group {
 		return nil, sim.Comparison{}, fmt.Errorf("%v is run in scenario %s with reference %v", e, f.name, reference)
