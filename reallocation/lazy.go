@@ -44,14 +44,14 @@ func newLazy(r *Round, jobs []int) (*lazy, bool) {
 	n := len(r.jobs)
 	ids := n + len(r.alike.chains)
 	l := &lazy{round: r, heap: newHeap(ids), seen: make([]seen, ids), jobs: len(jobs), most: leastAsked}
-	for _, j := range jobs {
+	ask := func(j int) {
 		if !r.follows(j) {
 			r.queryAll(j)
 		} else if r.standing {
 			r.query(j, r.jobs[j].Site, true)
 		}
 	}
-	if !r.ask() {
+	if !r.askEach(jobs, ask) {
 		return nil, false
 	}
 	for _, j := range jobs {

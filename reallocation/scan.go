@@ -10,9 +10,9 @@ type scan struct {
 	heap  heap
 	jobs  int // that are left
 	stale []int
-	fresh []bool   // by job: not in stale
-	on    [][]int  // by site: jobs whose keys hang on it, and some that did
-	most  []uint64 // by job: the greatest value on which its key hangs
+	fresh []bool    // by job: not in stale
+	on    [][]int32 // by site: jobs whose keys hang on it, and some that did
+	most  []uint64  // by job: the greatest value on which its key hangs
 	seen  []uint64
 	free  bool // whether jobs could move when they were looked at
 }
@@ -20,15 +20,14 @@ type scan struct {
 func newScan(r *Round, jobs []int) (*scan, bool) {
 	s := &scan{
 		round: r, heap: newHeap(len(r.jobs)), jobs: len(jobs), fresh: make([]bool, len(r.jobs)), most: make([]uint64, len(r.jobs)),
-		on: make([][]int, r.sites), seen: make([]uint64, r.sites), free: true,
+		on: make([][]int32, r.sites), seen: make([]uint64, r.sites), free: true,
 	}
 	for _, j := range jobs {
-		r.queryAll(j)
 		s.heap.set(j, batch.Forever, j)
 		s.stale = append(s.stale, j)
 	}
 	copy(s.seen, r.est.version)
-	return s, r.ask()
+	return s, r.askEach(jobs, r.queryAll)
 }
 
 func (s *scan) left() int { return s.jobs }
@@ -60,7 +59,7 @@ func (s *scan) look() {
 		}
 		s.seen[site] = v
 		for _, j := range s.on[site] {
-			s.spoil(j)
+			s.spoil(int(j))
 		}
 		s.on[site] = s.on[site][:0]
 	}
@@ -88,7 +87,7 @@ func (s *scan) renew() {
 				r.query(j, site, r.standing && site == r.jobs[j].Site)
 				asks = true
 			} else if !asks {
-				s.on[site] = append(s.on[site], j)
+				s.on[site] = append(s.on[site], int32(j))
 			}
 		}
 		if asks {
