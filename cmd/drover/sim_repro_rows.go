@@ -30,6 +30,7 @@ func (m *reproMaker) report() (*repro.Report, error) {
 		return nil, err
 	}
 	o := repro.Options{Partial: m.flags.Partial}
+	o.Plan.Tuning = repro.Paper.Tuning
 	for _, s := range set.Scenarios {
 		o.Plan.Scenarios = append(o.Plan.Scenarios, s.Name)
 	}

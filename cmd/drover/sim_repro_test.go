@@ -40,7 +40,7 @@ func madeUpResults(t *testing.T, dir string, load func() (*campaign.Campaign, er
 	for i := range experiments {
 		if e := &experiments[i]; !e.Reference && !leave(e) {
 			relative := 0.9
-			if strings.Contains(e.Key[5], "mct") {
+			if strings.Contains(e.Key[6], "mct") {
 				relative = 0.8
 			}
 			fmt.Fprintf(&b, "%s,100,100,50,0.5,10,0.1,30,0.6,%g,%g,100,0,2,4,0,24,48,960,0,0,1,0\n", strings.Join(e.Key[:], ","), relative, 100*relative)
@@ -117,7 +117,7 @@ func TestSimReproAnswersQuestionsFromTheirResults(t *testing.T) {
 			t.Errorf("%s: no answer", q.ID)
 		}
 	}
-	if says := view.Questions[0].Says; len(says) != 2 || !strings.Contains(says[1], "**worse**") || !strings.Contains(says[1], "in 0 of 84 pairs") {
+	if says := view.Questions[0].Says; len(says) != 2 || !strings.Contains(says[1], "**worse**") || !strings.Contains(says[1], "in 0 of 280 pairs") {
 		t.Errorf("%q", says)
 	}
 }
@@ -127,7 +127,7 @@ func TestSimReproRefusesResultsThatLackExperiments(t *testing.T) {
 	lacking := filepath.Join(dir, "lacking")
 	madeUpResults(t, lacking, paperCampaign, func(e *campaign.Experiment) bool { return e.Key[0] == "m3" && e.Seed == 7 })
 	code, _, stderr := simRepro(t, "reallocation", "--results", lacking, "--out", filepath.Join(dir, "out"))
-	if code != exitRefused || !strings.Contains(stderr, "8 of 560 experiments lack; m3, dedicated, seed 7, MCT-reg; ") || !strings.Contains(stderr, "--partial") {
+	if code != exitRefused || !strings.Contains(stderr, "8 of 560 experiments lack; m3, dedicated, binary tuning, seed 7, MCT-reg; ") || !strings.Contains(stderr, "--partial") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "out")); err == nil {

@@ -10,12 +10,14 @@ import (
 type Plan struct {
 	Scenarios []string
 	Seeds     []uint64
+	Tuning    string
 }
 
 // Paper is the plan of the paper: 7 scenarios and 10 seeds, 560 experiments.
 var Paper = Plan{
 	Scenarios: []string{"pwa", "m1", "m2", "m3", "m4", "m5", "m6"},
 	Seeds:     []uint64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10},
+	Tuning:    binary,
 }
 
 // couple is an algorithm with a heuristic, by the paper's name for it.
@@ -65,7 +67,7 @@ func (p Plan) experiments() []Key {
 		for _, s := range p.Scenarios {
 			for _, c := range couples {
 				for _, seed := range p.Seeds {
-					all = append(all, Key{Scenario: s, Dedicated: dedicated, Seed: seed, Way: c.way()})
+					all = append(all, Key{Scenario: s, Dedicated: dedicated, Tuning: p.Tuning, Seed: seed, Way: c.way()})
 				}
 			}
 		}
