@@ -76,6 +76,7 @@ var layout = map[string][]string{
 	"sim/swf":    {},
 	"sim/lublin": {"sim/swf"},
 	"sim/chart":  {},
+	"sim/growth": {"batch", policy, "reallocation"},
 	"sim/repro":  {"sim/chart"},
 	"sim/engine": {"batch"},
 	"sim/faults": {
@@ -83,7 +84,7 @@ var layout = map[string][]string{
 		"server/site", "server/catalogue", "client/session",
 	},
 	"sim/scenarios": {"sim"},
-	"sim/campaign":  {"sim", "sim/scenarios", "config", "batch", "reallocation"},
+	"sim/campaign":  {"sim", "sim/scenarios", "config", "batch", "reallocation", "server/site"},
 	"sim": {
 		"sim/engine", "sim/swf", "sim/lublin", "config",
 		"batch", "batch/profile", "batch/queue", "batch/counted", "batch/nodes",

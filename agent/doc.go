@@ -20,6 +20,14 @@
 //	servers ── WatchJobs, GetStatus ──▶ attend ── digests ──▶ mapping.Jobs ──▶ lists, FindJob
 //	servers ◀──── MoveJob ──── evict ◀── drainSites ◀── mapping.Drain ◀──┘
 //
+// On a period, and when somebody asks for it, the agent makes a round of
+// reallocation: it lists what waits, computes what should move on copies of the
+// sites' plans, and orders that.
+//
+//	servers ── ListJobs ──▶ listWaiting ──▶ rounds.Compute ──▶ orderRound ── MoveJob ──▶ servers
+//	servers ◀───────────── Draft ──────────── drafts ◀─┘  │      or HoldJobs, PlaceJobs
+//	whoever asked ◀──────────────────── report ◀──────────┘
+//
 // A site that does not answer within the agent's patience is left out of the
 // choice and named in the decision record. A site that gossip has lost is not
 // asked for estimates, but stays in the lists: nobody knows what its jobs do.

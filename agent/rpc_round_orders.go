@@ -16,8 +16,14 @@ import (
 )
 
 const (
-	// ordersAtOnce bounds the orders to move that one site is given at a time.
+	// ordersAtOnce bounds the orders to move that one site is given at a time; of
+	// fewer than inTurn each waits for the one before, so that who was chosen first
+	// mostly comes first at the other site, too.
 	ordersAtOnce = 8
+	inTurn       = 100
+	// mostLate is how many orders a site may leave without an answer in time before
+	// it gets no more.
+	mostLate = 2
 	// holdLease is how long jobs stay out of the plan if their placement does not
 	// come, as when the agent is killed in between. They are placed as soon as all
 	// are held.
@@ -69,25 +75,23 @@ func (a *Agent) orderRound(ctx context.Context, r *roundReport, places *roundPla
 	})
 }
 
-// orderMoves gives a site its orders to move jobs, a few at a time and in the
-// round's order.
+// orderMoves gives a site its orders to move jobs in the round's order, a few at a
+// time if they are many.
 func (a *Agent) orderMoves(ctx context.Context, r *roundReport, s *mapping.Site, p *peer, list []order) {
 	next := make(chan order)
 	var wg sync.WaitGroup
-	var silent atomic.Int32 // orders in a row that were not answered
-	for range min(ordersAtOnce, len(list)) {
+	var late atomic.Int32 // orders that were not answered in time
+	for range min(ordersAtOnce, 1+len(list)/inTurn) {
 		wg.Go(func() {
 			for o := range next {
-				if silent.Load() >= ordersAtOnce { // nor would the others be
+				if late.Load() >= mostLate { // so would the others be
 					o.choice.problem = lostSite(s.Name)
 					continue
 				}
 				var missing mapping.Missing
 				missing, o.choice.problem = a.orderMove(ctx, r, s, p, o)
-				if o.choice.ordered = missing == mapping.Answered; o.choice.ordered || missing == mapping.Refused {
-					silent.Store(0)
-				} else {
-					silent.Add(1)
+				if o.choice.ordered = missing == mapping.Answered; missing == mapping.Timeout {
+					late.Add(1)
 				}
 			}
 		})

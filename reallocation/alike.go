@@ -19,16 +19,13 @@ type alike struct {
 	last   []int32
 }
 
-// newAlike makes the chains. Jobs that may not go to the same places, or not for the
+// kinds returns the jobs that are alike, by size, then by submission; only those of
+// which there are several. Jobs that may not go to the same places, or not for the
 // same, are not alike.
-func (r *Round) newAlike(jobs []int) {
-	a := alike{chain: make([]int32, len(r.jobs))}
+func (r *Round) kinds(jobs []int) [][]int32 {
 	c := &r.config
 	bySite := r.transfer != nil || c.LeastGain > 0 || c.MostMovesRound > 0
 	var list []int32
-	for j := range a.chain {
-		a.chain[j] = -1
-	}
 	for _, j := range jobs {
 		if r.jobs[j].Like != 0 && r.mayLeave(j) {
 			list = append(list, int32(j))
@@ -44,28 +41,45 @@ func (r *Round) newAlike(jobs []int) {
 	slices.SortFunc(list, func(x, y int32) int {
 		return cmp.Or(kind(x, y), cmp.Compare(r.jobs[x].Size, r.jobs[y].Size), int(x-y))
 	})
+	var kinds [][]int32
 	for len(list) > 0 {
 		n := 1
 		for n < len(list) && kind(list[0], list[n]) == 0 {
 			n++
 		}
 		if n > 1 {
-			a.add(list[:n:n])
+			kinds = append(kinds, list[:n:n])
 		}
 		list = list[n:]
 	}
-	r.alike = a
+	return kinds
+}
+
+// oldest returns who was submitted first, from each position on.
+func oldest(jobs []int32) []int32 {
+	first := slices.Clone(jobs)
+	for i := len(jobs) - 2; i >= 0; i-- {
+		first[i] = min(first[i], first[i+1])
+	}
+	return first
+}
+
+// newAlike makes the chains.
+func (r *Round) newAlike(jobs []int) {
+	r.alike.chain = make([]int32, len(r.jobs))
+	for j := range r.alike.chain {
+		r.alike.chain[j] = -1
+	}
+	for _, kind := range r.kinds(jobs) {
+		r.alike.add(kind)
+	}
 }
 
 func (a *alike) add(jobs []int32) {
-	oldest := slices.Clone(jobs)
-	for i := len(jobs) - 2; i >= 0; i-- {
-		oldest[i] = min(oldest[i], oldest[i+1])
-	}
 	for _, j := range jobs {
 		a.chain[j] = int32(len(a.chains))
 	}
-	a.chains, a.oldest = append(a.chains, jobs), append(a.oldest, oldest)
+	a.chains, a.oldest = append(a.chains, jobs), append(a.oldest, oldest(jobs))
 	a.next, a.last = append(a.next, 1), append(a.last, jobs[0])
 }
 

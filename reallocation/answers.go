@@ -156,18 +156,3 @@ func (a *answers) keep(w *answer, site int) {
 		*w++
 	}
 }
-
-// lower says that the last change of a site's plan came at or after an instant:
-// what is completed by then stays, the rest may be completed as early as that. It
-// says whether the answer is less than it was.
-func (a *answers) lower(w *answer, site int, from uint64) bool {
-	switch {
-	case uint64(*w&versionMask) < a.floor[site]:
-		return false
-	case uint64(*w)>>versionBits <= from:
-		a.keep(w, site)
-		return false
-	}
-	*w = answer(from<<versionBits) | *w&versionMask
-	return true
-}

@@ -44,6 +44,23 @@ func (r *Round) queryAll(j int) {
 	}
 }
 
+// mostAtOnce is how many jobs a site is asked about in one go when all are to be:
+// what is being asked takes three times the room of what is known then.
+const mostAtOnce = 1000
+
+// askEach asks about jobs what query says. It is false if the round is broken off.
+func (r *Round) askEach(jobs []int, query func(j int)) bool {
+	for some := range slices.Chunk(jobs, mostAtOnce) {
+		for _, j := range some {
+			query(j)
+		}
+		if !r.ask() {
+			return false
+		}
+	}
+	return true
+}
+
 // ask yields the questions that have been added, if there are any.
 func (r *Round) ask() bool {
 	if len(r.open) == 0 {

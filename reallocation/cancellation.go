@@ -28,10 +28,7 @@ func (r *Round) hold() ([]int, bool) {
 		}
 		list = append(list, j)
 	}
-	for _, j := range list {
-		r.query(j, r.jobs[j].Site, true)
-	}
-	if !r.ask() {
+	if !r.askEach(list, func(j int) { r.query(j, r.jobs[j].Site, true) }) {
 		return nil, false
 	}
 	waiting := list[:0]
@@ -66,15 +63,16 @@ func (r *Round) put(j int) bool {
 		return false
 	}
 	ect := r.ect(j, to)
-	past := r.jobs[j].Past
+	past, least := r.jobs[j].Past, batch.Duration(0)
 	if to != own {
 		past.Moves++
+		least = r.config.LeastGain
 	}
 	later := ect > r.present[j]
 	if later {
 		past.Later++
 	}
-	if !r.do(Step{Kind: Put, Job: j, From: own, To: to, Gain: r.present[j] - ect, Past: past}) {
+	if !r.do(Step{Kind: Put, Job: j, From: own, To: to, Gain: r.present[j] - ect, Least: least, Past: past}) {
 		return false
 	}
 	if r.step.Failed {

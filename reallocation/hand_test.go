@@ -186,6 +186,27 @@ func TestTheWindowComparesTheOldestAndTheRestComesInOrder(t *testing.T) {
 	}
 }
 
+// On the two processors that there are both take as long, though on one of them one
+// would take less: who was submitted first comes first, be it the lesser or not.
+func TestOfJobsThatAreAlikeAndAsGoodTheOlderComesFirst(t *testing.T) {
+	menu := func(alone int64) []batch.Shape { return append(rigid(1, alone), rigid(2, 50)...) }
+	for _, h := range []reallocation.Heuristic{reallocation.MinMin, reallocation.MaxMin} {
+		for _, alone := range [][2]int64{{100, 110}, {110, 100}, {100, 100}} {
+			g := newGrid(t, 2)
+			g.alike = true
+			g.submit(0, rigid(2, 50)[0], nil)
+			g.wait(0, menu(alone[0]))
+			g.wait(0, menu(alone[1]))
+			config := reallocation.Default
+			config.Algorithm, config.Heuristic = reallocation.AllCancellation, h
+			g.run(config, nil)
+			if got := strings.Join(g.log, " "); got != "0=0 1=0" {
+				t.Errorf("%v, %v: %s", h, alone, got)
+			}
+		}
+	}
+}
+
 // Each site is asked once about all jobs, and then only where a plan has changed.
 func TestARoundThatMovesNothingAsksEachSiteOnce(t *testing.T) {
 	g := newGrid(t, 1, 1, 1)

@@ -16,6 +16,7 @@ type lazy struct {
 	seen    []seen // by id
 	jobs    int    // that are left
 	touched []int  // jobs about which questions are open
+	aside   []int  // ids taken out of the heap until these are answered
 	// most is how many questions are gathered before they are asked, asked how many
 	// were, and total how many for the job that is to be picked.
 	most, asked, total int
@@ -34,7 +35,7 @@ const (
 )
 
 // leastAsked is how many questions are gathered at least.
-const leastAsked, mostAsked = 8, 4096
+const leastAsked, mostAsked = 32, 4096
 
 func newLazy(r *Round, jobs []int) (*lazy, bool) {
 	if r.config.Heuristic == MinMin {
@@ -43,14 +44,14 @@ func newLazy(r *Round, jobs []int) (*lazy, bool) {
 	n := len(r.jobs)
 	ids := n + len(r.alike.chains)
 	l := &lazy{round: r, heap: newHeap(ids), seen: make([]seen, ids), jobs: len(jobs), most: leastAsked}
-	for _, j := range jobs {
+	ask := func(j int) {
 		if !r.follows(j) {
 			r.queryAll(j)
 		} else if r.standing {
 			r.query(j, r.jobs[j].Site, true)
 		}
 	}
-	if !r.ask() {
+	if !r.askEach(jobs, ask) {
 		return nil, false
 	}
 	for _, j := range jobs {
@@ -86,6 +87,9 @@ func (l *lazy) next() (int, bool) {
 		switch {
 		case (site >= 0 || standing) && l.asked < l.most:
 			l.query(id, site, standing)
+		case l.asked > 0 && l.asked < leastAsked && len(l.heap.entries) > 1:
+			l.heap.remove(id) // while a question is asked, some more are
+			l.aside = append(l.aside, id)
 		case l.asked > 0:
 			if !l.ask() {
 				return 0, false
@@ -214,10 +218,13 @@ func (l *lazy) ask() bool {
 	}
 	l.total += l.asked
 	l.asked, l.most = 0, min(2*l.most, mostAsked)
+	for _, id := range l.aside {
+		l.fix(id)
+	}
 	for _, j := range l.touched {
 		l.answered(j)
 	}
-	l.touched = l.touched[:0]
+	l.touched, l.aside = l.touched[:0], l.aside[:0]
 	return true
 }
 

@@ -51,13 +51,13 @@ func (r *Round) consider(j int, p picker) bool {
 	if to < 0 || present >= batch.Forever || r.ect(j, to) >= batch.Forever {
 		return true
 	}
-	gain := present - r.ect(j, to)
-	if gain < r.needed(j, own, to) {
+	gain, least := present-r.ect(j, to), r.needed(j, own, to)
+	if gain < least {
 		return true
 	}
 	past := r.jobs[j].Past
 	past.Moves++
-	if !r.do(Step{Kind: Move, Job: j, From: own, To: to, Gain: gain, Past: past}) {
+	if !r.do(Step{Kind: Move, Job: j, From: own, To: to, Gain: gain, Least: least, Past: past}) {
 		return false
 	}
 	if r.step.Failed {

@@ -6,37 +6,49 @@ import "github.com/seed-9b8f70bb/drover/batch"
 // before a job is picked. Only those of jobs whose best or second best site has
 // changed are looked at again.
 type scan struct {
-	round *Round
-	heap  heap
-	jobs  int // that are left
-	stale []int
-	fresh []bool   // by job: not in stale
-	on    [][]int  // by site: jobs whose keys hang on it, and some that did
-	most  []uint64 // by job: the greatest value on which its key hangs
-	seen  []uint64
-	free  bool // whether jobs could move when they were looked at
+	round  *Round
+	heap   heap
+	jobs   int // that are left
+	chains []greatest
+	stale  []int
+	fresh  []bool    // by job: not in stale
+	on     [][]int32 // by site: jobs whose keys hang on it, and some that did
+	most   []uint64  // by job: the greatest value on which its key hangs
+	seen   []uint64
+	free   bool // whether jobs could move when they were looked at
 }
 
 func newScan(r *Round, jobs []int) (*scan, bool) {
 	s := &scan{
 		round: r, heap: newHeap(len(r.jobs)), jobs: len(jobs), fresh: make([]bool, len(r.jobs)), most: make([]uint64, len(r.jobs)),
-		on: make([][]int, r.sites), seen: make([]uint64, r.sites), free: true,
+		on: make([][]int32, r.sites), seen: make([]uint64, r.sites), free: true,
 	}
-	for _, j := range jobs {
-		r.queryAll(j)
-		s.heap.set(j, batch.Forever, j)
-		s.stale = append(s.stale, j)
+	active := s.chain(jobs)
+	for _, j := range active {
+		s.take(j)
 	}
 	copy(s.seen, r.est.version)
-	return s, r.ask()
+	return s, r.askEach(active, r.queryAll)
+}
+
+// take takes a job in, of which the key is not known yet.
+func (s *scan) take(j int) {
+	s.heap.set(j, batch.Forever, j)
+	s.stale = append(s.stale, j)
 }
 
 func (s *scan) left() int { return s.jobs }
 
 func (s *scan) next() (int, bool) {
 	s.look()
-	for len(s.stale) > 0 {
-		if s.renew(); !s.round.ask() {
+	for found := true; found; {
+		for len(s.stale) > 0 {
+			if s.renew(); !s.round.ask() {
+				return 0, false
+			}
+		}
+		var ok bool
+		if found, ok = s.activate(); !ok {
 			return 0, false
 		}
 	}
@@ -60,7 +72,7 @@ func (s *scan) look() {
 		}
 		s.seen[site] = v
 		for _, j := range s.on[site] {
-			s.spoil(j)
+			s.spoil(int(j))
 		}
 		s.on[site] = s.on[site][:0]
 	}
@@ -88,7 +100,7 @@ func (s *scan) renew() {
 				r.query(j, site, r.standing && site == r.jobs[j].Site)
 				asks = true
 			} else if !asks {
-				s.on[site] = append(s.on[site], j)
+				s.on[site] = append(s.on[site], int32(j))
 			}
 		}
 		if asks {

@@ -55,6 +55,8 @@ type Step struct {
 	Job       int        // Move, Put
 	From, To  int        // Move, Put
 	Gain      batch.Duration
+	// Least is the gain that was demanded of a job that goes elsewhere.
+	Least batch.Duration
 	// Past is what to keep of the job once it is moved or put.
 	Past   Past
 	Failed bool // Move, Put; to be filled in

@@ -21,6 +21,12 @@
 // anybody hears of it"). What takes long (reading files, hashing, sending, claims)
 // is done outside of it.
 //
+// # Drafts
+//
+// A round of reallocation works on copies of the plan, each with a lease and one
+// call at a time. The loop is needed to make one; edits and questions are worked on
+// by the goroutine of their call.
+//
 // # Restarts
 //
 // A server that starts reads its store, asks the supervisor what became of every

@@ -66,10 +66,13 @@ func TestTwoThirdsOfTheJobsAreLocalAndWhoDoesNotChangeTypes(t *testing.T) {
 	dedicated, shared := drawn(t, n, 7, types, Fraction{}), drawn(t, n, 7, types, PaperLocal)
 	rigid, others := drawn(t, n, 7, nil, PaperLocal), drawn(t, n, 8, types, PaperLocal)
 	locals, same := 0, 0
+	var ofType, localOfType [5]float64
 	for i := range shared {
 		if shared[i].Local {
 			locals++
+			localOfType[shared[i].Type]++
 		}
+		ofType[shared[i].Type]++
 		if dedicated[i].Type != shared[i].Type || rigid[i].Local != shared[i].Local || rigid[i].Type != 0 {
 			t.Fatalf("job %d: %+v, dedicated %+v, rigid %+v", i, shared[i], dedicated[i], rigid[i])
 		}
@@ -79,6 +82,11 @@ func TestTwoThirdsOfTheJobsAreLocalAndWhoDoesNotChangeTypes(t *testing.T) {
 	}
 	if off := math.Abs(float64(locals) - 2./3*n); off > 4*math.Sqrt(n*2./9) {
 		t.Errorf("%d of %d jobs are local", locals, n)
+	}
+	for k, n := range ofType {
+		if off := math.Abs(localOfType[k] - 2./3*n); off > 4*math.Sqrt(n*2./9) {
+			t.Errorf("%g of %g jobs of type %d are local", localOfType[k], n, k)
+		}
 	}
 	if off := math.Abs(float64(same) - 5./9*n); off > 4*math.Sqrt(n*20./81) {
 		t.Errorf("under another seed %d of %d jobs are what they were", same, n)

@@ -137,6 +137,9 @@ func (o *rounds) view() {
 		if promises[s.index] > 0 {
 			job.Walltime = o.jobs.outcomes[i].Walltime
 		}
+		if request := o.requests[i]; request.EarliestStart <= o.now {
+			job.Like, job.Size = kind(&o.jobs.jobs[i], request.Menu)
+		}
 		o.seen = append(o.seen, job)
 	}
 }

@@ -97,6 +97,23 @@ sites: [{name: a, procs: 4, policy: cbf, trace: g.swf}, {name: b, procs: 4, poli
 	}
 }
 
+// Input takes 100 s. Job 2 is mapped at 10 to the slow b, where it comes at 110 and
+// would end at 1110, because c's local job 3 says that it takes until 1050. That one
+// ends at 40, and the round at 50 moves job 2 to c, where its input comes by b, at 210.
+func TestInputOnItsWayGoesOnWhenItHasArrived(t *testing.T) {
+	traces := map[string]string{"a.swf": rigid(1, 0, 5000, 4, 5000) + rigid(2, 10, 100, 4, 100), "c.swf": rigid(3, 0, 40, 4, 1050)}
+	r := grid(t, `mapping: mct
+input: 100MB
+network: {bandwidth: 1MB/s}
+reallocation: {period: 50s}
+sites:
+  - {name: a, procs: 4, policy: cbf, trace: a.swf}
+  - {name: b, procs: 4, speed: 0.1, policy: cbf}
+  - {name: c, procs: 4, policy: cbf, trace: c.swf, local: true}
+`, traces)
+	wantSchedule(t, r, "1@0-5000a 3@0-40c 2@210-310c")
+}
+
 // whole is a scenario of everything: two sites of moldable jobs, half of them
 // local, with a network and rounds.
 const whole = `version: 1

@@ -29,12 +29,13 @@ type Variant struct {
 	Local Fraction
 	// Homogeneous gives all sites speed 1.
 	Homogeneous bool
+	// Tuning is the name of one; empty: the scenario's.
+	Tuning string
 	// Reallocation is nil where waiting jobs stay where they were mapped: the
 	// reference.
 	Reallocation *Reallocation
 
-	tuning string       // "": the scenario's
-	probe  *tuningProbe // nil: nobody compares tunings
+	probe *tuningProbe // nil: nobody compares tunings
 }
 
 // Variant returns the one that the scenario itself asks for.
@@ -155,8 +156,8 @@ func (p *Prepared) Run(ctx context.Context, v Variant, progress func(done, total
 		return nil, fmt.Errorf("local share: %v, accepted: 0 to 1", v.Local)
 	}
 	s.Reallocation = v.Reallocation
-	if v.tuning != "" {
-		s.Tuning = v.tuning
+	if v.Tuning != "" {
+		s.Tuning = v.Tuning
 	}
 	if v.Homogeneous {
 		s.Sites = slices.Clone(s.Sites)

@@ -198,6 +198,9 @@ func FuzzParseScenario(f *testing.F) {
 		"", "version: 1\n", "sites: [", "- 1\n", "version: 1\n---\n",
 		"version: 1\nmapping: mct\nalign: false\noverrun: extend\ntuning: binary\nsites:\n  - {name: a, trace: t.swf, procs: 4, speed: 1.5, policy: cbf}\n",
 		"version: 1\nsites: [{name: a, trace: t.swf, procs: 1000000000000, speed: 1e999, policy: sjf, settings: {a: b}}]\n",
+		"version: 1\nmapping: mct\nseed: 3\nmoldable: {}\nlocal: {share: 2/3}\ninput: 1GB\nnetwork: {bandwidth: 5MB/s, latency: 1d, links: [{from: a, to: b}]}\nreallocation: {}\n" +
+			"sites:\n  - {name: a, trace: t.swf, from: 1.5d, length: 30d, procs: 4, policy: cbf}\n  - {name: b, lublin: {jobs: 5, span: 3d, classes: divided, estimates: \"factor:2\"}, procs: 4, policy: cbf}\n",
+		"version: 1\nmapping: mct\nmoldable: {types: [{parallel: 1/4, limit: 9, share: 1/3}, {parallel: 1, limit: 65536, share: 4/6}]}\nsites: [{name: a, trace: t.swf, procs: 4, policy: cbf}]\n",
 		"a: &a [*a]\n", "version: {1: 2}\n", "sites: [null, ~, {}]\n",
 	} {
 		f.Add(seed)

@@ -68,12 +68,12 @@ func (p *Prepared) CompareTunings(
 		return nil, TuningCost{}, errors.New("mapping none, under which nothing is tuned, accepted: mct")
 	}
 	c := &tuningProbe{clock: clock}
-	v.tuning, v.probe = site.Exhaustive.String(), c
+	v.Tuning, v.probe = site.Exhaustive.String(), c
 	exhaustive, err := p.Run(ctx, v, progress)
 	if err != nil {
 		return nil, c.cost, err
 	}
-	v.tuning, v.probe = site.Binary.String(), nil
+	v.Tuning, v.probe = site.Binary.String(), nil
 	binary, err := p.Run(ctx, v, progress)
 	if err != nil {
 		return nil, c.cost, fmt.Errorf("with binary search: %w", err)

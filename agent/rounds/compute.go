@@ -51,15 +51,17 @@ type round struct {
 	index    []int              // of seen, in in.Jobs
 	lost     []bool
 	standing []batch.Duration // by job of in: its ECT when it was last asked about as it stands
-	calls    []*Call          // scratch: one a site, nil for none
+	calls    []*Call          // by site: what it is called for next, nil for nothing
+	edits    [][]int          // by site: the choices that the edits of its call are of; -1: of none
 	choices  []Choice
+	refused  []bool // by choice
 }
 
 // Compute computes a round on drafts.
 func Compute(in Input, drafts Drafts) *Result {
 	r := &round{
 		in: in, drafts: drafts, lost: make([]bool, in.Sites), standing: make([]batch.Duration, len(in.Jobs)),
-		calls: make([]*Call, in.Sites),
+		calls: make([]*Call, in.Sites), edits: make([][]int, in.Sites),
 	}
 	r.begin()
 	made := reallocation.NewRound(in.Config, in.Sites, r.seen, r.transfer())
@@ -76,7 +78,9 @@ func Compute(in Input, drafts Drafts) *Result {
 		}
 	}
 	r.end()
-	return &Result{Choices: r.choices, Record: made.Record(), Lost: r.lost}
+	result := &Result{Record: made.Record(), Lost: r.lost}
+	r.settle(result)
+	return result
 }
 
 // transfer returns Input.Transfer by the numbers of the round.
@@ -120,43 +124,37 @@ func (r *round) begin() {
 	}
 }
 
+// end ends the drafts. A site that does not hear of it has taken part all the same,
+// unless there were edits for it.
 func (r *round) end() {
 	for s, lost := range r.lost {
 		if !lost {
 			r.call(s).End = true
 		}
 	}
-	lost := append([]bool(nil), r.lost...)
-	r.send()
-	r.lost = lost // the round is over: who does not hear of it has taken part
-}
-
-// call returns the call to a site that is sent next.
-func (r *round) call(site int) *Call {
-	if r.calls[site] == nil {
-		r.calls[site] = &Call{Site: site}
-	}
-	return r.calls[site]
-}
-
-// send sends the calls that were made, and returns them.
-func (r *round) send() []*Call {
-	var calls []*Call
-	for s, c := range r.calls {
-		if c != nil {
-			calls = append(calls, c)
-			r.calls[s] = nil
+	for _, c := range r.send() {
+		if c.Failed && len(c.Edits) == 0 {
+			r.lost[c.Site] = false
 		}
 	}
-	if len(calls) == 0 {
-		return nil
-	}
-	r.drafts.Call(calls)
-	for _, c := range calls {
-		if c.Failed || len(c.Edited) != len(c.Edits) || len(c.Answers) != len(c.Questions) {
-			c.Failed = true
-			r.lost[c.Site] = true
+}
+
+// settle leaves out the choices that have come to nothing: their edit was refused,
+// or a site of theirs was lost after it.
+func (r *round) settle(out *Result) {
+	for i := range r.choices {
+		c := &r.choices[i]
+		if !r.refused[i] && !r.lost[c.From] && !r.lost[c.To] {
+			out.Choices = append(out.Choices, *c)
+			continue
+		}
+		out.Record.Failed++
+		if c.To != c.From {
+			out.Record.Moves--
+			out.Record.Gain -= c.Gain()
+		}
+		if c.After > c.Before {
+			out.Record.Later--
 		}
 	}
-	return calls
 }

@@ -131,6 +131,10 @@ func TestARoundOnDraftsChoosesWhatOneThatHoldsAndMovesWould(t *testing.T) {
 			if got.Lost[s] || !drafts.ended[s] {
 				rt.Fatalf("site %d: lost %v, ended %v", s, got.Lost[s], drafts.ended[s])
 			}
+			// A beginning, an end, and what all-cancellation takes out. Edits make no calls.
+			if most := record.Asks + 3; drafts.calls[s] > most {
+				rt.Fatalf("site %d was called %d times, with %d rounds of questions", s, drafts.calls[s], record.Asks)
+			}
 		}
 		if len(drafts.wrong) > 0 {
 			rt.Fatal(drafts.wrong)
@@ -161,11 +165,14 @@ func TestASiteThatIsLostOnTheWayKeepsItsJobs(t *testing.T) {
 			switch {
 			case chosen[c.Job] || in.Jobs[c.Job].Site != c.From:
 				rt.Fatalf("choice %+v", c)
-			case drafts.lose[c.From] == 1 || drafts.lose[c.To] == 1:
-				rt.Fatalf("choice %+v, of a site that had no draft", c)
+			case got.Lost[c.From] || got.Lost[c.To]:
+				rt.Fatalf("choice %+v, of a site that was lost", c)
+			case c.Shape.Width != int32(c.To)+1:
+				rt.Fatalf("choice %+v, of whose shape nobody has told", c)
 			}
 			chosen[c.Job] = true
 		}
+		checkRecord(rt, got)
 		for s, at := range drafts.lose {
 			if was := at > 0 && drafts.calls[s] >= at; got.Lost[s] && !was {
 				rt.Fatalf("site %d is lost", s)
@@ -179,6 +186,56 @@ func TestASiteThatIsLostOnTheWayKeepsItsJobs(t *testing.T) {
 	})
 	if lost == 0 {
 		t.Error("no site was lost")
+	}
+}
+
+// checkRecord fails unless a round has counted what it has chosen.
+func checkRecord(t *rapid.T, got *rounds.Result) {
+	var moves, later int
+	var gain batch.Duration
+	for _, c := range got.Choices {
+		if c.To != c.From {
+			moves++
+			gain += c.Gain()
+		}
+		if c.After > c.Before {
+			later++
+		}
+	}
+	if r := got.Record; r.Moves != moves || r.Later != later || r.Gain != gain {
+		t.Fatalf("the record is %+v of %d moves that gain %d, %d later", r, moves, gain, later)
+	}
+}
+
+// TestWhatADraftDoesNotTakeIsNotChosen, though that is found out with the next
+// questions.
+func TestWhatADraftDoesNotTakeIsNotChosen(t *testing.T) {
+	failed := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		in, g := drawRound(rt)
+		drafts := newToyDrafts(g)
+		for s := range drafts.full {
+			drafts.full[s] = rapid.Bool().Draw(rt, "full")
+		}
+		got := rounds.Compute(in, drafts)
+		if len(drafts.wrong) > 0 {
+			rt.Fatal(drafts.wrong)
+		}
+		for _, c := range got.Choices {
+			if drafts.full[c.To] {
+				rt.Fatalf("choice %+v, of a site that takes nobody", c)
+			}
+		}
+		for s, lost := range got.Lost {
+			if lost {
+				rt.Fatalf("site %d is lost: it has only refused", s)
+			}
+		}
+		checkRecord(rt, got)
+		failed += got.Record.Failed
+	})
+	if failed == 0 {
+		t.Error("no draft has refused anything")
 	}
 }
 

@@ -20,8 +20,13 @@
 // the round demanded, so that a choice that has become wrong meanwhile comes to
 // nothing.
 //
-// A site that does not answer, or has lost its draft, is left out of the rest of
-// the round: nothing goes there, and its jobs stay where they are.
+// Edits wait for the next questions, which halves the calls. So the round goes on as
+// if each was carried out, and hears later if it was not; that is rare, because the
+// draft has just said that the job can be there. The choice is then dropped; those
+// after it were computed as if it held, and are looked at anew like all others.
+//
+// A site that does not answer, or has lost its draft, is left out of the round:
+// nothing goes there, and its jobs stay where they are.
 //
 // The words are those of package reallocation; so is the source.
 package rounds

@@ -68,13 +68,17 @@ type toyDrafts struct {
 	begun []*toy // by site
 	calls []int  // by site
 	lose  []int  // by site: the call that is not answered, nor any after it; 0: none
+	full  []bool // by site: it refuses all that is put
 	ended []bool
 	wrong []string
 }
 
 func newToyDrafts(g *toy) *toyDrafts {
 	n := len(g.queues)
-	return &toyDrafts{grid: g, begun: make([]*toy, n), calls: make([]int, n), lose: make([]int, n), ended: make([]bool, n)}
+	return &toyDrafts{
+		grid: g, begun: make([]*toy, n), calls: make([]int, n), lose: make([]int, n),
+		full: make([]bool, n), ended: make([]bool, n),
+	}
 }
 
 func (d *toyDrafts) Call(calls []*rounds.Call) {
@@ -106,12 +110,15 @@ func (d *toyDrafts) call(c *rounds.Call) {
 	g := d.begun[c.Site]
 	for _, e := range c.Edits {
 		var a rounds.Answer
-		if e.Put {
+		switch {
+		case !e.Put:
+			a.Refused = !g.take(e.Job, c.Site)
+		case d.full[c.Site]:
+			a.Refused = true
+		default:
 			a.Completion = g.asked(e.Job, c.Site, e.After)
 			g.put(e.Job, c.Site, e.After)
 			a.Shape.Width = int32(c.Site) + 1
-		} else {
-			a.Refused = !g.take(e.Job, c.Site)
 		}
 		c.Edited = append(c.Edited, a)
 	}

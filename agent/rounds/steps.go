@@ -50,7 +50,7 @@ func (r *round) hold(step *reallocation.Step) {
 		if step.Refused[i] = true; r.lost[site] {
 			continue
 		}
-		r.call(site).Edits = append(r.call(site).Edits, Edit{Job: r.index[j]})
+		r.edit(site, -1, Edit{Job: r.index[j]})
 		places[site] = append(places[site], i)
 	}
 	for _, c := range r.send() {
@@ -63,49 +63,39 @@ func (r *round) hold(step *reallocation.Step) {
 	}
 }
 
-// move takes a job out at the one site and puts it in at the other.
+// move takes a job out at the one site and puts it in at the other, with the next
+// questions.
 func (r *round) move(step *reallocation.Step) {
-	if step.Failed = r.lost[step.From] || r.lost[step.To]; step.Failed {
-		return
+	if step.Failed = r.lost[step.From] || r.lost[step.To]; !step.Failed {
+		i := r.choose(step)
+		r.edit(step.From, i, Edit{Job: r.choices[i].Job})
+		r.edit(step.To, i, r.putOf(i))
 	}
-	j := r.index[step.Job]
-	out, in := r.call(step.From), r.call(step.To)
-	out.Edits = append(out.Edits, Edit{Job: j})
-	in.Edits = append(in.Edits, Edit{Job: j, Put: true, After: r.after(j, step.From, step.To)})
-	r.send()
-	if step.Failed = failed(out) || failed(in); step.Failed {
-		return
-	}
-	r.choose(step, in.Edited[0].Shape, r.needed(j, step.From, step.To))
 }
 
-// put puts a held job in. One of a site that was lost meanwhile stays as it is.
+// put puts a held job in, with the next questions. One of a site that was lost
+// meanwhile stays as it is.
 func (r *round) put(step *reallocation.Step) {
-	if step.Failed = r.lost[step.From] || r.lost[step.To]; step.Failed {
-		return
+	if step.Failed = r.lost[step.From] || r.lost[step.To]; !step.Failed {
+		i := r.choose(step)
+		r.edit(step.To, i, r.putOf(i))
 	}
-	j := r.index[step.Job]
-	in := r.call(step.To)
-	in.Edits = append(in.Edits, Edit{Job: j, Put: true, After: r.after(j, step.From, step.To)})
-	r.send()
-	if step.Failed = failed(in); step.Failed {
-		return
-	}
-	least := batch.Duration(0)
-	if step.To != step.From {
-		least = r.in.Config.LeastGain
-	}
-	r.choose(step, in.Edited[0].Shape, least)
 }
 
-func failed(c *Call) bool { return c.Failed || c.Edited[0].Refused }
-
-func (r *round) choose(step *reallocation.Step, shape batch.Shape, least batch.Duration) {
+// choose notes what a step chooses. The shape is told by the draft.
+func (r *round) choose(step *reallocation.Step) int {
 	j := r.index[step.Job]
 	r.choices = append(r.choices, Choice{
 		Job: j, From: step.From, To: step.To, Before: r.standing[j], After: r.standing[j] - step.Gain,
-		Least: least, Shape: shape, Past: step.Past,
+		Least: step.Least, Past: step.Past,
 	})
+	r.refused = append(r.refused, false)
+	return len(r.choices) - 1
+}
+
+func (r *round) putOf(choice int) Edit {
+	c := &r.choices[choice]
+	return Edit{Job: c.Job, Put: true, After: r.after(c.Job, c.From, c.To)}
 }
 
 // after returns how long a job's input travels.
@@ -115,15 +105,4 @@ func (r *round) after(job, from, to int) batch.Duration {
 	}
 	d, _ := r.in.Transfer(job, from, to)
 	return d
-}
-
-// needed is the gain that the regular algorithm has demanded of a move.
-func (r *round) needed(job, from, to int) batch.Duration {
-	least := max(r.in.Config.LeastGain, batch.Microsecond)
-	if r.in.Transfer != nil {
-		if _, known := r.in.Transfer(job, from, to); known {
-			return least
-		}
-	}
-	return max(least, r.in.Config.Threshold)
 }

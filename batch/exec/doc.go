@@ -32,6 +32,13 @@
 // shape: its processors, walltime, arguments and environment are from then on those
 // of that shape.
 //
+// # Drafts
+//
+// Draft forks the policy and copies the names of who is queued; the loop does no more
+// than that. What is done to the copy are events of one instant: several that leave in
+// a row are of one pass, a pass follows each submission, and who starts in it is not
+// queued any more.
+//
 // # Starting
 //
 // From the policy's decision on an attempt has its processors and uses its

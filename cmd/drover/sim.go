@@ -19,13 +19,15 @@ type simCmd struct {
 	Run      simRunCmd      `cmd:"" help:"Replay recorded workloads: one cluster, or a scenario of several sites."`
 	Generate simGenerateCmd `cmd:"" help:"Make a workload by the model of Lublin and Feitelson."`
 	Campaign simCampaignCmd `cmd:"" help:"Run many experiments: scenarios, seeds and ways to reallocate, combined."`
-	Tuning   simTuningCmd   `cmd:"" help:"Replay a scenario, and say how much is lost where widths are found by binary search."`
+	Tuning   simTuningCmd   `cmd:"" help:"Replay a scenario without rounds, and say how much is lost where widths are found by binary search."`
+	Rounds   simRoundsCmd   `cmd:"" help:"Measure how the time of a round of reallocation grows with sites and jobs."`
+	Repro    simReproCmd    `cmd:"" help:"Hold our experiments against a paper's."`
 	Faults   simFaultsCmd   `cmd:"" help:"Let everything fail in a small grid, and see that no job is lost or run twice."`
 }
 
 // simRunCmd is drover sim run.
 type simRunCmd struct {
-	Scenario string            `arg:"" optional:"" help:"A scenario file (YAML): several sites, each with its trace, width, speed and policy. Or one that comes with Drover: pwa, m1 to m6, g5k1 to g5k6."`
+	Scenario string            `arg:"" optional:"" help:"A scenario file (YAML): several sites, each with its trace, width, speed and policy. Or one that comes with Drover: pwa, m1 to m6, pwa640, g5k1 to g5k6."`
 	SWF      string            `name:"swf" placeholder:"FILE" help:"A trace in the Standard Workload Format, gz too: a path, or a name in DROVER_TRACES."`
 	Procs    int64             `placeholder:"N" help:"Processors of the cluster."`
 	Policy   string            `placeholder:"NAME" help:"fcfs, easy or cbf."`
@@ -175,6 +177,9 @@ func (p *simProgress) finish() {
 // simExit returns the exit code of an error of the simulator, 0 for others.
 func simExit(err error) int {
 	if code := campaignExit(err); code != 0 {
+		return code
+	}
+	if code := reproExit(err); code != 0 {
 		return code
 	}
 	if _, ok := errors.AsType[*sim.ScenarioError](err); ok {

@@ -13,13 +13,14 @@ import (
 
 // simTuningCmd is drover sim tuning.
 type simTuningCmd struct {
-	Scenario    string  `arg:"" help:"A scenario file (YAML), or one that comes with Drover: pwa, m1 to m6, g5k1 to g5k6."`
+	Scenario    string  `arg:"" help:"A scenario file (YAML), or one that comes with Drover: pwa, m1 to m6, pwa640, g5k1 to g5k6."`
 	Seed        *uint64 `placeholder:"N" help:"What is drawn is drawn from this. Default: the scenario's."`
 	Local       string  `placeholder:"SHARE" help:"The share of the jobs that are rigid local jobs of their own site, as 2/3. Default: the scenario's."`
 	Homogeneous bool    `help:"All sites have speed 1."`
 }
 
-// Run runs the scenario with both ways of tuning and prints what they come to.
+// Run runs the scenario, without rounds of reallocation, with both ways of tuning
+// and prints what they come to.
 func (c *simTuningCmd) Run(a *app) error {
 	s, err := scenarios.Load(c.Scenario)
 	if err != nil {
@@ -33,6 +34,7 @@ func (c *simTuningCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	v.Reallocation = nil // a round would make up for some of what is lost
 	p, err := s.Prepare(a.ctx, c.Scenario)
 	if err != nil {
 		return err

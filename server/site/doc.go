@@ -19,6 +19,15 @@
 // tuning, section 3.2.1 of the paper. A quote only says so; a submission tunes
 // anew, because the queue has changed since the quote, and keeps the job.
 //
+// # Drafts
+//
+// A Draft is the site's tuning around a copy of the plan (a batch.Draft), with what
+// may be moved of its jobs, at one instant: what would be if these had left and
+// those had come? Its edits change nothing here.
+//
+//	Site ── Draft ─▶ Take, Put, Quotes, Standing ──▶ fork of the policy
+//	  └─ goes on
+//
 // # Calls and effects
 //
 // The site is a plain state machine. It has no clock, reads no file and starts

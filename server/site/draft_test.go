@@ -161,7 +161,8 @@ func TestADraftAnswersAsItsSiteDoes(t *testing.T) {
 	p := &sheet{rectangles: rectangles{processors: 4}}
 	d := s.Draft(p)
 	qs := []Question{
-		{Request: &Request{Service: "nothing"}}, {Request: &Request{Service: "work"}, From: batch.Time(seconds(200))},
+		{Request: &Request{Service: "nothing"}},
+		{Request: &Request{Service: "work"}, From: batch.Time(seconds(200))},
 		{Request: &Request{Service: "work", Width: 9}},
 	}
 	got, want := make([]Answer, len(qs)), make([]Answer, len(qs))

@@ -97,7 +97,11 @@ func (s *Site) ask(now batch.Time, j *Job) {
 		p.Present = max(t.Stay.Sub(now), 0)
 	}
 	s.send(j, Message{Kind: Reserve, Epoch: j.Epoch, Parcel: p})
-	s.arm(j, min(s.backoff(now, j), t.Since.Add(s.config.Patience.Move)))
+	due := min(s.backoff(now, j), t.Since.Add(s.config.Patience.Move))
+	if t.Round != "" {
+		due = min(due, t.Since.Add(t.Lease))
+	}
+	s.arm(j, due)
 }
 
 func (s *Site) send(j *Job, m Message) {
@@ -105,11 +109,17 @@ func (s *Site) send(j *Job, m Message) {
 	s.fx.Messages = append(s.fx.Messages, m)
 }
 
-// insist repeats a Reserve that was not answered, until that has taken too long.
+// insist repeats a Reserve that was not answered, until that has taken too long. A
+// job that was held for a round has its place again after another lease: it would
+// lose much of its turn to a site that is silent.
 func (s *Site) insist(now batch.Time, j *Job) {
-	if now >= j.Transit.Since.Add(s.config.Patience.Move) {
+	t := j.Transit
+	if now >= t.Since.Add(s.config.Patience.Move) {
 		s.giveUp(now, j, "no answer in time")
 		return
+	}
+	if now >= t.Since.Add(t.Lease) {
+		s.unhold(j)
 	}
 	s.ask(now, j)
 }

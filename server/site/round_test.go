@@ -243,6 +243,41 @@ func TestAJobMovedOutOfARoundGoesBackWhenTheMoveComesToNothing(t *testing.T) {
 	same(t, "no answer", told(take(s, 1).Commands), "release a ")
 }
 
+// TestAJobMovedOutOfARoundWaitsAtMostAnotherLeaseForItsPlace: while the other site
+// is silent it stands in the plan again, and may start; then its gain counts.
+func TestAJobMovedOutOfARoundWaitsAtMostAnotherLeaseForItsPlace(t *testing.T) {
+	silent := func() *Site {
+		s := line(t)
+		hold(t, s, 0, "r", []batch.JobID{"a"})
+		_, _ = s.Place(5, "r", "", []Placement{{Job: "a", To: "t", MinGain: seconds(10)}})
+		for take(s, 5); s.Wake() < batch.Time(5).Add(batch.Minute); take(s, 5) {
+			s.Tick(s.Wake())
+			same(t, "before the lease is over", told(take(s, 5).Commands), "")
+		}
+		same(t, "the lease", s.Wake(), batch.Time(5).Add(batch.Minute))
+		s.Tick(s.Wake())
+		fx := take(s, 5)
+		same(t, "commands", told(fx.Commands), "release a ")
+		same(t, "messages", kinds(fx.Messages), []MessageKind{Reserve})
+		if j := wants(t, s, "a", Moving); j.Transit.Round != "" {
+			t.Errorf("in round %q", j.Transit.Round)
+		}
+		return s
+	}
+	now := batch.Time(2 * batch.Minute)
+	s := silent()
+	s.Tick(now)
+	same(t, "once", told(take(s, now).Commands), "")
+	s.Receive(now, answer(Reserved, 1), idle("a", now.Add(seconds(60+9)))) // it would end there after a minute
+	wants(t, s, "a", Waiting)
+	s = silent()
+	s.Receive(now, answer(Reserved, 1), idle("a", now.Add(seconds(60+10))))
+	wants(t, s, "a", Yielding)
+	s = silent()
+	_, _ = s.Starting(now, batch.Key{Job: "a", Attempt: 1})
+	wants(t, s, "a", Starting)
+}
+
 func TestALeaseBeginsAnewWithARestart(t *testing.T) {
 	s := line(t)
 	hold(t, s, 0, "r", []batch.JobID{"b"})

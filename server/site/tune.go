@@ -32,10 +32,13 @@ func ParseTuning(s string) (Tuning, error) {
 
 // String returns the tuning's name.
 func (t Tuning) String() string {
-	if t == Binary {
+	switch t {
+	case Exhaustive:
+		return "exhaustive"
+	case Binary:
 		return "binary"
 	}
-	return "exhaustive"
+	return "unspecified"
 }
 
 // choice is one shape of a menu with its estimate.

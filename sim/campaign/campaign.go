@@ -3,6 +3,7 @@ package campaign
 import (
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/reallocation"
+	"github.com/seed-9b8f70bb/drover/server/site"
 	"github.com/seed-9b8f70bb/drover/sim"
 )
 
@@ -24,6 +25,7 @@ type Campaign struct {
 	Seeds       []uint64
 	Dedicated   []bool // false: most jobs are local users', see the scenario
 	Homogeneous []bool // true: all sites have speed 1
+	Tunings     []site.Tuning
 	Algorithms  []reallocation.Algorithm
 	Heuristics  []reallocation.Heuristic
 	Windows     []reallocation.Window

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/config"
 	"github.com/seed-9b8f70bb/drover/reallocation"
+	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
 // format is a campaign file.
@@ -30,6 +31,7 @@ type format struct {
 	Seeds       yaml.Node `yaml:"seeds"` // from..to, or a list
 	Dedicated   []string  `yaml:"dedicated"`
 	Homogeneous []string  `yaml:"homogeneous"`
+	Tunings     []string  `yaml:"tunings"`
 	Algorithms  []string  `yaml:"algorithms"`
 	Heuristics  []string  `yaml:"heuristics"`
 	Windows     []string  `yaml:"windows"`
@@ -54,7 +56,7 @@ func (p *parser) bad(key, value, accepted string) {
 func (p *parser) parse(data []byte) (*Campaign, error) {
 	d := reallocation.Default
 	f := &format{
-		Dedicated: []string{"true"}, Homogeneous: []string{"false"},
+		Dedicated: []string{"true"}, Homogeneous: []string{"false"}, Tunings: []string{site.Exhaustive.String()},
 		Algorithms: []string{d.Algorithm.String()}, Heuristics: []string{d.Heuristic.String()},
 		Windows: []string{windowText(d.Window)}, Periods: []string{durationText(d.Period)},
 		Thresholds: []string{durationText(d.Threshold)}, Patience: []string{patienceText(d.Patience)},
@@ -75,6 +77,7 @@ func (p *parser) parse(data []byte) (*Campaign, error) {
 
 		Dedicated:   list(p, "dedicated", f.Dedicated, strconv.FormatBool, accepts(parseTruth, "true, false")),
 		Homogeneous: list(p, "homogeneous", f.Homogeneous, strconv.FormatBool, accepts(parseTruth, "true, false")),
+		Tunings:     list(p, "tunings", f.Tunings, site.Tuning.String, nameOf(site.Tuning.String)),
 		Algorithms:  list(p, "algorithms", f.Algorithms, reallocation.Algorithm.String, nameOf(reallocation.Algorithm.String)),
 		Heuristics:  list(p, "heuristics", f.Heuristics, reallocation.Heuristic.String, nameOf(reallocation.Heuristic.String)),
 		Windows:     list(p, "windows", f.Windows, windowText, accepts(parseWindow, "at least 1, or all")),

@@ -12,13 +12,14 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/reallocation"
+	"github.com/seed-9b8f70bb/drover/server/site"
 	"github.com/seed-9b8f70bb/drover/sim/scenarios"
 )
 
 func TestAFileIsReadOverTheDefaults(t *testing.T) {
 	got := parsed(t, "version: 1\nname: n\nscenarios: [a]\nseeds: [7, 3]\n")
 	want := &Campaign{
-		Name: "n", Scenarios: []Scenario{{Name: "a", Text: []byte("text of a")}}, Seeds: []uint64{7, 3}, Dedicated: []bool{true}, Homogeneous: []bool{false},
+		Name: "n", Scenarios: []Scenario{{Name: "a", Text: []byte("text of a")}}, Seeds: []uint64{7, 3}, Dedicated: []bool{true}, Homogeneous: []bool{false}, Tunings: []site.Tuning{site.Exhaustive},
 		Algorithms: []reallocation.Algorithm{reallocation.Regular}, Heuristics: []reallocation.Heuristic{reallocation.MCT},
 		Windows: []reallocation.Window{20}, Periods: []batch.Duration{batch.Hour}, Thresholds: []batch.Duration{batch.Minute}, Patience: []int{3},
 	}
@@ -31,6 +32,7 @@ scenarios: [a, b.yaml]
 seeds: 9..11
 dedicated: [false, true]
 homogeneous: [true]
+tunings: [binary, exhaustive]
 algorithms: [all-cancellation]
 heuristics: [maxrelgain, mct]
 windows: [all, 5]
@@ -40,6 +42,7 @@ patience: [off, 0]
 `)
 	want = &Campaign{
 		Name: "n", Seeds: []uint64{9, 10, 11}, Dedicated: []bool{false, true}, Homogeneous: []bool{true},
+		Tunings:    []site.Tuning{site.Binary, site.Exhaustive},
 		Algorithms: []reallocation.Algorithm{reallocation.AllCancellation}, Heuristics: []reallocation.Heuristic{reallocation.MaxRelGain, reallocation.MCT},
 		Windows: []reallocation.Window{reallocation.All, 5}, Periods: []batch.Duration{90 * batch.Minute, batch.Second},
 		Thresholds: []batch.Duration{0, 1500 * batch.Millisecond}, Patience: []int{reallocation.Starve, 0},
@@ -74,7 +77,7 @@ func TestWhatIsWrongIsToldWithItsLineAndKey(t *testing.T) {
 		rest + "periods: [3600]":                                              `line 5: periods[0]: "3600", accepted: a time with its unit, as 90s, 5m or 1h30m, of at least 1s`,
 		rest + "thresholds: [-1s]":                                            `line 5: thresholds[0]: "-1s", accepted: a time with its unit, as 90s, 5m or 1h30m, of at least 0s`,
 		rest + "patience: [-1]":                                               `line 5: patience[0]: "-1", accepted: 0 or more, or off`,
-		rest + "treshold: [60s]":                                              `line 5: treshold: unknown key, accepted: version, name, scenarios, seeds, dedicated, homogeneous, algorithms, heuristics, windows, periods, thresholds, patience`,
+		rest + "treshold: [60s]":                                              `line 5: treshold: unknown key, accepted: version, name, scenarios, seeds, dedicated, homogeneous, tunings, algorithms, heuristics, windows, periods, thresholds, patience`,
 		rest + "heuristics: [x]\nalgorithms: [y]":                             "line 5: heuristics[0]: \"x\", accepted: mct, minmin, maxmin, sufferage, maxgain, maxrelgain\nline 6: algorithms[0]: \"y\", accepted: regular, all-cancellation",
 		strings.Replace(rest, "1..2", "1..9999", 1) + "dedicated: [true, false]\nperiods: [1s, 2s, 3s, 4s, 5s, 6s, 7s, 8s, 9s, 10s, 11s, 12s, 13s]": "line 1: too many experiments, accepted: at most 250000",
 	} {
@@ -131,7 +134,7 @@ func TestScenariosOfAFileAreFoundFromItsFolder(t *testing.T) {
 		t.Errorf("scenario %+v", s)
 	}
 	for scenarios, want := range map[string]string{
-		"[g5k1, pvw]": `line 3: scenarios[1]: "pvw", accepted: pwa, m1, m2, m3, m4, m5, m6, g5k1, g5k2, g5k3, g5k4, g5k5, g5k6, or the path of a scenario file`,
+		"[g5k1, pvw]": `line 3: scenarios[1]: "pvw", accepted: pwa, m1, m2, m3, m4, m5, m6, pwa640, g5k1, g5k2, g5k3, g5k4, g5k5, g5k6, or the path of a scenario file`,
 		"[bad.yaml]":  `bad.yaml:`,
 		"[.]":         `no regular file`,
 	} {

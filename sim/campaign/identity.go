@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/seed-9b8f70bb/drover/reallocation"
+	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
 // Schema names the shape of a folder of results: its journal and its tables.
@@ -40,6 +41,7 @@ func (c *Campaign) identity() identity {
 		{"scenarios", texts(c.Scenarios, func(s Scenario) string { return s.Name })},
 		{"homogeneous", texts(c.Homogeneous, strconv.FormatBool)},
 		{"dedicated", texts(c.Dedicated, strconv.FormatBool)},
+		{"tunings", texts(c.Tunings, site.Tuning.String)},
 		{"seeds", texts(c.Seeds, func(s uint64) string { return strconv.FormatUint(s, 10) })},
 		{"algorithms", texts(c.Algorithms, reallocation.Algorithm.String)},
 		{"heuristics", texts(c.Heuristics, reallocation.Heuristic.String)},

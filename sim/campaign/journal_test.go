@@ -54,12 +54,16 @@ func TestADamagedJournalIsRefused(t *testing.T) {
 			t.Errorf("%s: the journal has changed:\n%s", name, cmp.Diff(tc.text, got))
 		}
 	}
-	// The last line may have been torn in any way.
-	if err := os.WriteFile(path, []byte(join(whole[0], whole[1], whole[2], broken)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if got := mustRun(t, c, o); got != want {
-		t.Error(cmp.Diff(want, got))
+	// The last line may have been torn in any way, and be longer than what follows.
+	for _, last := range []string{broken, strings.Repeat("\x00", 100_000)} {
+		if err := os.WriteFile(path, []byte(join(whole[0], whole[1], whole[2], last)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if got := mustRun(t, c, o); got != want {
+				t.Error(cmp.Diff(want, got))
+			}
+		}
 	}
 }
 

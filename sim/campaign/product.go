@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/reallocation"
+	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
 // Experiment is one of a campaign.
@@ -13,6 +14,7 @@ type Experiment struct {
 	Scenario    int // of Campaign.Scenarios
 	Homogeneous bool
 	Dedicated   bool
+	Tuning      site.Tuning
 	Seed        uint64
 	Reference   bool // without reallocation
 	// Reallocation is the zero Config in a reference.
@@ -34,6 +36,9 @@ func (e *Experiment) String() string {
 	}
 	if !e.Dedicated {
 		text += ", not dedicated"
+	}
+	if e.Tuning != site.Exhaustive {
+		text += fmt.Sprintf(", %v tuning", e.Tuning)
 	}
 	text += fmt.Sprintf(", seed %d", e.Seed)
 	if e.Reference {
@@ -57,26 +62,35 @@ func (c *Campaign) Experiments() []Experiment {
 	for s := range c.Scenarios {
 		for _, homogeneous := range c.Homogeneous {
 			for _, dedicated := range c.Dedicated {
-				for _, seed := range c.Seeds {
-					e := Experiment{Scenario: s, Homogeneous: homogeneous, Dedicated: dedicated, Seed: seed, Reference: true}
-					e.Key = [keys]string{
-						c.Scenarios[s].Name, strconv.FormatBool(homogeneous), strconv.FormatBool(dedicated), strconv.FormatUint(seed, 10), none,
-					}
-					all = append(all, e)
-					e.Reference = false
-					for _, w := range ways {
-						e.Reallocation = w
-						copy(e.Key[4:], []string{
-							w.Algorithm.String(), w.Heuristic.String(), windowText(w.Window),
-							secondsText(w.Period), secondsText(w.Threshold), patienceText(w.Patience),
-						})
-						all = append(all, e)
+				for _, tuning := range c.Tunings {
+					for _, seed := range c.Seeds {
+						reference := Experiment{
+							Scenario: s, Homogeneous: homogeneous, Dedicated: dedicated, Tuning: tuning, Seed: seed, Reference: true,
+							Key: [keys]string{
+								c.Scenarios[s].Name, strconv.FormatBool(homogeneous), strconv.FormatBool(dedicated), tuning.String(),
+								strconv.FormatUint(seed, 10), none,
+							},
+						}
+						all = append(all, reference)
+						for _, w := range ways {
+							all = append(all, reference.with(w))
+						}
 					}
 				}
 			}
 		}
 	}
 	return all
+}
+
+// with returns the experiment that is compared with a reference.
+func (e Experiment) with(w reallocation.Config) Experiment {
+	e.Reference, e.Reallocation = false, w
+	copy(e.Key[5:], []string{
+		w.Algorithm.String(), w.Heuristic.String(), windowText(w.Window),
+		secondsText(w.Period), secondsText(w.Threshold), patienceText(w.Patience),
+	})
+	return e
 }
 
 // ways returns the ways to reallocate.
@@ -116,7 +130,7 @@ func (c *Campaign) count() int { return c.references() * (len(c.ways()) + 1) }
 
 // references returns how many groups there are.
 func (c *Campaign) references() int {
-	return product(len(c.Scenarios), len(c.Homogeneous), len(c.Dedicated), len(c.Seeds))
+	return product(len(c.Scenarios), len(c.Homogeneous), len(c.Dedicated), len(c.Tunings), len(c.Seeds))
 }
 
 // most bounds the number of experiments: it counts repetitions.

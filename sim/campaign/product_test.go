@@ -18,24 +18,24 @@ periods: [2h, 1h]
 `)
 	var got []string
 	for _, e := range c.Experiments() {
-		got = append(got, strings.Join(e.Key[:8], " "))
+		got = append(got, strings.Join(e.Key[:9], " "))
 	}
-	const want = `b false true 2 none   
-b false true 2 regular minmin 20 7200
-b false true 2 regular minmin 20 3600
-b false true 1 none   
-b false true 1 regular minmin 20 7200
-b false true 1 regular minmin 20 3600
-b false false 2 none   
-b false false 2 regular minmin 20 7200
-b false false 2 regular minmin 20 3600
-b false false 1 none   
-b false false 1 regular minmin 20 7200
-b false false 1 regular minmin 20 3600`
+	const want = `b false true exhaustive 2 none   
+b false true exhaustive 2 regular minmin 20 7200
+b false true exhaustive 2 regular minmin 20 3600
+b false true exhaustive 1 none   
+b false true exhaustive 1 regular minmin 20 7200
+b false true exhaustive 1 regular minmin 20 3600
+b false false exhaustive 2 none   
+b false false exhaustive 2 regular minmin 20 7200
+b false false exhaustive 2 regular minmin 20 3600
+b false false exhaustive 1 none   
+b false false exhaustive 1 regular minmin 20 7200
+b false false exhaustive 1 regular minmin 20 3600`
 	if d := cmp.Diff(want, strings.Join(got[:12], "\n")); d != "" {
 		t.Error(d)
 	}
-	if len(got) != 24 || got[12] != "a false true 2 none   " {
+	if len(got) != 24 || got[12] != "a false true exhaustive 2 none   " {
 		t.Errorf("%d experiments, the 13th is %q", len(got), got[12])
 	}
 }

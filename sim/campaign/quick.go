@@ -20,6 +20,7 @@ func (c *Campaign) Quick() (*Campaign, []string) {
 	cuts := []string{fmt.Sprintf("the first %d days of each scenario", q.Days)}
 	lists := []cuttable{
 		{"homogeneous", len(q.Homogeneous), func(n int) { q.Homogeneous = q.Homogeneous[:n] }},
+		{"tunings", len(q.Tunings), func(n int) { q.Tunings = q.Tunings[:n] }},
 		{"thresholds", len(q.Thresholds), func(n int) { q.Thresholds = q.Thresholds[:n] }},
 		{"periods", len(q.Periods), func(n int) { q.Periods = q.Periods[:n] }},
 		{"scenarios", len(q.Scenarios), func(n int) { q.Scenarios = q.Scenarios[:n] }},

@@ -7,13 +7,13 @@ import (
 )
 
 // keys is how many columns name the experiment.
-const keys = 10
+const keys = 11
 
-// Columns are those of results.csv; each row is one experiment. The first ten name
+// Columns are those of results.csv; each row is one experiment. The first eleven name
 // it. Times are in seconds. What compares with a reference is empty in a reference,
 // and so are shares of impacted jobs where none is.
 var Columns = []string{
-	"scenario", "homogeneous", "dedicated", "seed", "algorithm", "heuristic", "window", "period_s", "threshold_s", "patience",
+	"scenario", "homogeneous", "dedicated", "tuning", "seed", "algorithm", "heuristic", "window", "period_s", "threshold_s", "patience",
 	"jobs", "grid_jobs", "impacted", "impacted_share", "reallocations", "reallocations_share", "early", "early_share",
 	"relative_response", "response_mean", "response_reference", "wait_mean", "bounded_slowdown_mean", "bounded_slowdown_reference",
 	"killed", "rounds", "questions", "estimates", "later", "kept", "put_back_later_most", "bytes_moved",

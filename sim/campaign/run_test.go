@@ -29,8 +29,8 @@ func TestResultsAreTheSameWithAnyNumberOfWorkers(t *testing.T) {
 		}
 	}
 	lines := strings.Split(want, "\n")
-	if len(lines) != 22 || lines[0] != strings.Join(Columns, ",") || !strings.HasPrefix(lines[1], "a,false,true,1,none,,,,,,") ||
-		!strings.HasPrefix(lines[20], "b,false,true,2,all-cancellation,minmin,20,3600,60,3,") {
+	if len(lines) != 22 || lines[0] != strings.Join(Columns, ",") || !strings.HasPrefix(lines[1], "a,false,true,exhaustive,1,none,,,,,,") ||
+		!strings.HasPrefix(lines[20], "b,false,true,exhaustive,2,all-cancellation,minmin,20,3600,60,3,") {
 		t.Errorf("results:\n%s", want)
 	}
 }
@@ -47,7 +47,7 @@ func TestAReferenceHasNothingToCompareWith(t *testing.T) {
 			}, name)
 			of := name == "early_share" || name == "relative_response"
 			impacted := row[slices.Index(Columns, "impacted")]
-			wantEmpty := row[4] == none && (compares || i > 4 && i < keys) || of && impacted == "0"
+			wantEmpty := row[5] == none && (compares || i > 5 && i < keys) || of && impacted == "0"
 			if (row[i] == "") != wantEmpty {
 				t.Errorf("%s is %q in %s", name, row[i], line)
 			}
@@ -60,7 +60,7 @@ func TestTimingIsApart(t *testing.T) {
 	o.Workers = 1
 	mustRun(t, parsed(t, small), o)
 	lines := strings.Split(strings.TrimSpace(fileText(t, o.Dir, TimingName)), "\n")
-	if len(lines) != 21 || !strings.HasSuffix(lines[0], "patience,wall_seconds,jobs_per_second") || lines[1] != "a,false,true,1,none,,,,,,1.000,10" {
+	if len(lines) != 21 || !strings.HasSuffix(lines[0], "patience,wall_seconds,jobs_per_second") || lines[1] != "a,false,true,exhaustive,1,none,,,,,,1.000,10" {
 		t.Errorf("timing:\n%s", strings.Join(lines, "\n"))
 	}
 }
@@ -152,7 +152,7 @@ func TestAnExperimentThatFailsIsNamedAndTheOthersAreKept(t *testing.T) {
 	c, dir := parsed(t, small), t.TempDir()
 	broken := errors.New("broken")
 	o := options(dir, &fake{before: func(_ context.Context, e *Experiment) error {
-		if e.Key[0] == "b" && e.Key[5] == "minmin" {
+		if e.Key[0] == "b" && e.Key[6] == "minmin" {
 			return broken
 		}
 		return nil
@@ -175,7 +175,7 @@ func TestOneScenarioIsPreparedOnceAndOneReferenceAWorkerIsHeld(t *testing.T) {
 		r := &fake{before: func(_ context.Context, e *Experiment) error {
 			mu.Lock()
 			defer mu.Unlock()
-			group := e.Key[0] + e.Key[3]
+			group := e.Key[0] + e.Key[4]
 			if e.Reference {
 				open[group] = 4
 				most = max(most, len(open))
@@ -280,7 +280,7 @@ func TestAReferenceThatComesOutOtherwiseIsRefused(t *testing.T) {
 	if slices.ContainsFunc(r.ran, func(e string) bool { return strings.HasPrefix(e, "a, seed 1, ") && !strings.HasSuffix(e, "reference") }) {
 		t.Errorf("experiments of the changed reference ran: %q", r.ran)
 	}
-	if after := fileText(t, dir, journalName); !strings.HasPrefix(after, before) || strings.Contains(after[len(before):], `"a","false","true","1"`) {
+	if after := fileText(t, dir, journalName); !strings.HasPrefix(after, before) || strings.Contains(after[len(before):], `"a","false","true","exhaustive","1"`) {
 		t.Errorf("journal\n%s", after)
 	}
 }

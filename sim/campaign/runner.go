@@ -41,7 +41,7 @@ type simulated struct {
 }
 
 func (s *simulated) run(ctx context.Context, e *Experiment, reference *sim.Result) (*sim.Result, sim.Comparison, error) {
-	v := sim.Variant{Seed: e.Seed, Homogeneous: e.Homogeneous}
+	v := sim.Variant{Seed: e.Seed, Homogeneous: e.Homogeneous, Tuning: e.Tuning.String()}
 	if !e.Dedicated {
 		if v.Local = s.local; v.Local.IsZero() {
 			v.Local = sim.PaperLocal

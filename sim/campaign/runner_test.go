@@ -40,10 +40,10 @@ func loadMade(t *testing.T, lists string) *Campaign {
 }
 
 func TestARowIsTheComparisonOfTheSimulator(t *testing.T) {
-	c := loadMade(t, "seeds: [5]\ndedicated: [true, false]\nhomogeneous: [false, true]\nalgorithms: [all-cancellation]\nheuristics: [minmin]\npatience: [off]\n")
+	c := loadMade(t, "seeds: [5]\ndedicated: [true, false]\nhomogeneous: [false, true]\ntunings: [exhaustive, binary]\nalgorithms: [all-cancellation]\nheuristics: [minmin]\npatience: [off]\n")
 	o := options(t.TempDir(), nil)
 	rows, err := csv.NewReader(strings.NewReader(mustRun(t, c, o))).ReadAll()
-	if err != nil || len(rows) != 9 {
+	if err != nil || len(rows) != 17 {
 		t.Fatalf("%d rows, %v", len(rows), err)
 	}
 	p, err := c.Scenarios[0].Grid.Prepare(t.Context(), "")
@@ -52,31 +52,39 @@ func TestARowIsTheComparisonOfTheSimulator(t *testing.T) {
 	}
 	patience := reallocation.Starve
 	n := 0
-	for _, homogeneous := range []bool{false, true} {
-		for _, local := range []sim.Fraction{{}, sim.PaperLocal} {
-			v := sim.Variant{Seed: 5, Local: local, Homogeneous: homogeneous}
-			reference, err := p.Run(t.Context(), v, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			v.Reallocation = &sim.Reallocation{Algorithm: "all-cancellation", Heuristic: "minmin", Patience: &patience}
-			run, err := p.Run(t.Context(), v, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			want, err := sim.Compare(reference, run)
-			if err != nil || want.Reallocations == 0 || want.GridJobs == want.Jobs == (local != sim.Fraction{}) {
-				t.Fatalf("comparison %+v, %v", want, err)
-			}
-			e := Experiment{Key: [keys]string(rows[2+2*n])}
-			if d := cmp.Diff(rowOf(&e, &want), rows[2+2*n]); d != "" {
-				t.Errorf("homogeneous %v, local %v:\n%s", homogeneous, local, d)
-			}
-			if got := rows[1+2*n][19]; got != number(want.ResponseReference) {
-				t.Errorf("the reference has a mean response of %s, want %v", got, want.ResponseReference)
-			}
-			n++
+	for _, variant := range []sim.Variant{
+		{},
+		{Tuning: "binary"},
+		{Local: sim.PaperLocal},
+		{Local: sim.PaperLocal, Tuning: "binary"},
+		{Homogeneous: true},
+		{Homogeneous: true, Tuning: "binary"},
+		{Homogeneous: true, Local: sim.PaperLocal},
+		{Homogeneous: true, Local: sim.PaperLocal, Tuning: "binary"},
+	} {
+		v := variant
+		v.Seed = 5
+		reference, err := p.Run(t.Context(), v, nil)
+		if err != nil {
+			t.Fatal(err)
 		}
+		v.Reallocation = &sim.Reallocation{Algorithm: "all-cancellation", Heuristic: "minmin", Patience: &patience}
+		run, err := p.Run(t.Context(), v, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := sim.Compare(reference, run)
+		if err != nil || want.Reallocations == 0 || want.GridJobs == want.Jobs == !v.Local.IsZero() {
+			t.Fatalf("comparison %+v, %v", want, err)
+		}
+		e := Experiment{Key: [keys]string(rows[2+2*n])}
+		if d := cmp.Diff(rowOf(&e, &want), rows[2+2*n]); d != "" {
+			t.Errorf("%+v:\n%s", variant, d)
+		}
+		if got := rows[1+2*n][20]; got != number(want.ResponseReference) {
+			t.Errorf("the reference has a mean response of %s, want %v", got, want.ResponseReference)
+		}
+		n++
 	}
 }
 

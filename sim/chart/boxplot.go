@@ -106,7 +106,7 @@ func drawBox(area plot, b Box, x float64, half vg.Length, fill color.RGBA) {
 	}
 	rectangle(area.Canvas, fill, q1.X-half, q1.Y, q3.X+half, q3.Y)
 	middle := line(ink, 1.4)
-	if dark(fill) && q3.Y-q1.Y > 3 {
+	if dark(fill) && min(median.Y-q1.Y, q3.Y-median.Y) > 1 { // not over the border
 		middle.Color = white
 	}
 	area.StrokeLine2(middle, median.X-half, median.Y, median.X+half, median.Y)

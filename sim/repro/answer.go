@@ -18,6 +18,9 @@ func (s *study) answer(q *Question) *answer {
 	for _, g := range q.groups {
 		cells := make([][]*Row, len(q.variants))
 		for _, scenario := range s.plan.Scenarios {
+			if q.only != "" && q.only != scenario {
+				continue
+			}
 			for _, seed := range s.plan.Seeds {
 				for i, r := range s.rows.variants(q, g, scenario, seed) {
 					cells[i] = append(cells[i], r)
@@ -33,10 +36,8 @@ func (s *study) answer(q *Question) *answer {
 // variants returns a row for each variant, or nil if one lacks.
 func (r *Rows) variants(q *Question, g group, scenario string, seed uint64) []*Row {
 	rows := make([]*Row, len(q.variants))
-	for i, v := range q.variants {
-		way := v.way
-		way.Algorithm = g.algorithm
-		rows[i] = r.index[Key{Scenario: scenario, Homogeneous: v.homogeneous, Dedicated: g.dedicated, Seed: seed, Way: way.meaning()}]
+	for i := range q.variants {
+		rows[i] = r.index[q.variants[i].key(g, scenario, seed)]
 		if rows[i] == nil {
 			return nil
 		}
@@ -75,7 +76,8 @@ var weighed = []struct {
 	of         func([]*Row) float64
 	show       func(float64) string
 }{
-	{responseAll.name + "_mean", "response, all jobs", meanOf(responseAll), ratio},
+	{"response_mean", "response, all jobs (s)", response, func(v float64) string { return fmt.Sprintf("%.0f", v) }},
+	{responseAll.name + "_mean", "in parts of that without", meanOf(responseAll), ratio},
 	{slowdownAll.name + "_mean", "slowdown, all jobs", meanOf(slowdownAll), ratio},
 	{relative.name + "_mean", "response, impacted", meanOf(relative), ratio},
 	{early.name + "_mean", "early", meanOf(early), percent},
@@ -86,6 +88,14 @@ var weighed = []struct {
 
 func meanOf(m *metric) func([]*Row) float64 {
 	return func(rows []*Row) float64 { return mean(values(rows, m)) }
+}
+
+func response(rows []*Row) float64 {
+	sum := 0.
+	for _, r := range rows {
+		sum += r.Response / float64(len(rows))
+	}
+	return sum
 }
 
 func mostLater(rows []*Row) float64 {

@@ -1,6 +1,7 @@
 package repro
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -36,6 +37,27 @@ func TestVerdictsFollowTheRows(t *testing.T) {
 	}
 }
 
+func TestVerdictsWithExhaustiveTuningHaveRowsOfTheirOwn(t *testing.T) {
+	other := Paper
+	other.Tuning = exhaustive
+	rows := world(t, Paper, func(k Key) outcome {
+		if k.Tuning == exhaustive {
+			return theOpposite(k)
+		}
+		return asThePaperSays(k)
+	}, slices.Concat(onOneSpeed(Paper), other.experiments(), onOneSpeed(other))...)
+	for _, r := range report(t, rows, Options{Plan: Paper}).Results {
+		if r.Verdict != Holds || r.Exhaustive != Differs {
+			t.Errorf("%s: %s, and %s with exhaustive tuning", r.ID, r.Verdict, r.Exhaustive)
+		}
+	}
+	for _, r := range report(t, world(t, Paper, asThePaperSays), Options{Plan: Paper}).Results {
+		if r.Exhaustive != Open {
+			t.Errorf("%s: %s without a row", r.ID, r.Exhaustive)
+		}
+	}
+}
+
 func TestMeasuredIsWhatTheRowsSay(t *testing.T) {
 	want := map[string]string{
 		"impacted-range":          "25% to 95% in 279 of 280 experiments; from 50.0% to 99.0%",
@@ -56,7 +78,7 @@ func TestMeasuredIsWhatTheRowsSay(t *testing.T) {
 		"shared-response-worst":   "at most 1.300",
 		"shared-response-mean":    "in 28 of 28 cases",
 		"homogeneous":             "greater in 560 of 560 pairs; mean 0.781, heterogeneous 0.811",
-		"starvation":              "in 5 rounds at most (pwa, dedicated, seed 1, MCT-can)",
+		"starvation":              "in 5 rounds at most (pwa, dedicated, binary tuning, seed 1, MCT-can)",
 	}
 	for _, r := range report(t, world(t, Paper, asThePaperSays, onOneSpeed(Paper)...), Options{Plan: Paper}).Results {
 		if w, ok := want[r.ID]; ok && r.Measured != w {

@@ -34,8 +34,8 @@ func (r *Report) Markdown(level int, folder string) string {
 		}
 	}
 	heading("What the paper left open")
-	b.WriteString("Compared by the mean response time of all jobs of the grid, in parts of that without reallocation, on the same jobs and seeds: " +
-		"the jobs that are impacted are others under each way. A difference below 0.005 is none.\n\n")
+	b.WriteString("Where nothing else is said sites tune exhaustively, as Drover's do. Ways are compared by the mean response time of all jobs of the grid, in parts of that " +
+		"without reallocation, on the same jobs and seeds: the jobs that are impacted are others under each way. A difference below 0.005 is none.\n\n")
 	for _, s := range r.sections {
 		if strings.HasPrefix(s.file, "question") {
 			s.markdown(b, level+1, folder)
@@ -59,20 +59,24 @@ func (r *Report) summary() string {
 }
 
 func (r *Report) claimTable() *table {
-	t := &table{head: []string{"§", "fig.", "claim", "holds if", "measured", "verdict"}, text: 6}
+	t := &table{head: []string{"§", "fig.", "claim", "holds if", "measured", "verdict", "with exhaustive tuning"}, text: 7}
 	for i := range r.Results {
 		c := &r.Results[i]
 		number := ""
 		if c.Figure > 0 {
 			number = strconv.Itoa(c.Figure)
 		}
-		verdict := string(c.Verdict)
-		if c.Verdict == Differs {
-			verdict = "**" + verdict + "**"
-		}
-		t.add(c.Section, number, fmt.Sprintf("`%s` %s", c.ID, c.Says), c.Test, c.Measured, verdict)
+		t.add(c.Section, number, fmt.Sprintf("`%s` %s", c.ID, c.Says), c.Test, c.Measured, c.Verdict.marked(), c.Exhaustive.marked())
 	}
 	return t
+}
+
+// marked is the verdict with what differs in bold.
+func (v Verdict) marked() string {
+	if v == Differs {
+		return "**" + string(v) + "**"
+	}
+	return string(v)
 }
 
 // explain says why claims differ.
@@ -117,6 +121,7 @@ func (r *Report) json(files []File) ([]byte, error) {
 		Test     string  `json:"holds_if"`
 		Measured string  `json:"measured,omitempty"`
 		Verdict  Verdict `json:"verdict"`
+		Other    Verdict `json:"exhaustive"`
 		Why      string  `json:"why,omitempty"`
 	}
 	type question struct {
@@ -135,7 +140,7 @@ func (r *Report) json(files []File) ([]byte, error) {
 	}{Schema: Schema, Remark: r.study.remark, Experiments: len(r.study.plan.experiments()), Lacking: r.study.lacking}
 	for i := range r.Results {
 		c := &r.Results[i]
-		view.Claims = append(view.Claims, claim{c.ID, c.Section, c.Figure, c.Says, c.Test, c.Measured, c.Verdict, c.Why})
+		view.Claims = append(view.Claims, claim{c.ID, c.Section, c.Figure, c.Says, c.Test, c.Measured, c.Verdict, c.Exhaustive, c.Why})
 	}
 	for i := range r.Questions {
 		q := &r.Questions[i]

@@ -16,8 +16,8 @@ type metric struct {
 var (
 	impacted = &metric{
 		name: "impacted_share", title: "jobs impacted", axis: "jobs whose completion time changes (% of the grid's jobs)",
-		scale: chart.Percent, cover: []float64{0},
-		of: func(r *Row) optional { return over(float64(r.Impacted), float64(r.GridJobs)) },
+		scale: chart.Percent,
+		of:    func(r *Row) optional { return over(float64(r.Impacted), float64(r.GridJobs)) },
 	}
 	reallocations = &metric{
 		name: "reallocations_share", title: "reallocations", axis: "moves between sites (% of the number of the grid's jobs)",

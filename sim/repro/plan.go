@@ -10,12 +10,14 @@ import (
 type Plan struct {
 	Scenarios []string
 	Seeds     []uint64
+	Tuning    string
 }
 
 // Paper is the plan of the paper: 7 scenarios and 10 seeds, 560 experiments.
 var Paper = Plan{
 	Scenarios: []string{"pwa", "m1", "m2", "m3", "m4", "m5", "m6"},
 	Seeds:     []uint64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10},
+	Tuning:    binary,
 }
 
 // couple is an algorithm with a heuristic, by the paper's name for it.
@@ -55,6 +57,9 @@ func coupleOf(w Way) string {
 	return fmt.Sprintf("%s %s (window %s, period %s s, threshold %s s, patience %s)", w.Algorithm, w.Heuristic, w.Window, w.Period, w.Threshold, w.Patience)
 }
 
+// Experiments returns how many there are.
+func (p Plan) Experiments() int { return len(p.experiments()) }
+
 // experiments returns the keys of the plan: by platform, scenario, couple, seed.
 func (p Plan) experiments() []Key {
 	var all []Key
@@ -62,7 +67,7 @@ func (p Plan) experiments() []Key {
 		for _, s := range p.Scenarios {
 			for _, c := range couples {
 				for _, seed := range p.Seeds {
-					all = append(all, Key{Scenario: s, Dedicated: dedicated, Seed: seed, Way: c.way()})
+					all = append(all, Key{Scenario: s, Dedicated: dedicated, Tuning: p.Tuning, Seed: seed, Way: c.way()})
 				}
 			}
 		}
@@ -93,13 +98,13 @@ const namedLacking = 10
 // Error names the first of them.
 func (e *LackingError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d of %d experiments lack:", len(e.Lacking), e.Of)
+	fmt.Fprintf(&b, "%d of %d experiments lack", len(e.Lacking), e.Of)
 	for i, k := range e.Lacking {
 		if i == namedLacking {
-			fmt.Fprintf(&b, "\n  and %d more", len(e.Lacking)-i)
+			fmt.Fprintf(&b, "; and %d more", len(e.Lacking)-i)
 			break
 		}
-		b.WriteString("\n  " + k.String())
+		b.WriteString("; " + k.String())
 	}
 	return b.String()
 }

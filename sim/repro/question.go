@@ -13,6 +13,7 @@ import (
 type Question struct {
 	ID       string
 	Asks     string
+	only     string // the scenario that it is about, if not all
 	variants []variant
 	groups   []group
 	palette  chart.Palette
@@ -22,8 +23,10 @@ type Question struct {
 type variant struct {
 	name        string
 	homogeneous bool
-	way         Way // without its algorithm
-	against     int // the variant that it is compared with; itself: none
+	tuning      string // empty: exhaustive, as a grid tunes without more ado
+	scenario    string // in place of the one that it is about
+	way         Way    // without its algorithm
+	against     int    // the variant that it is compared with; itself: none
 }
 
 // group is where variants are compared.
@@ -62,6 +65,20 @@ func with(w Way, change func(*Way)) Way {
 
 func period(seconds string) Way {
 	return with(plain(mct, paperWindow), func(w *Way) { w.Period = seconds })
+}
+
+// key returns the experiment of a variant.
+func (v *variant) key(g group, scenario string, seed uint64) Key {
+	k := Key{Scenario: scenario, Homogeneous: v.homogeneous, Dedicated: g.dedicated, Tuning: v.tuning, Seed: seed, Way: v.way}
+	k.Way.Algorithm = g.algorithm
+	k.Way = k.Way.meaning()
+	if k.Tuning == "" {
+		k.Tuning = exhaustive
+	}
+	if v.scenario != "" {
+		k.Scenario = v.scenario
+	}
+	return k
 }
 
 func patient(w Way) Way { return with(w, func(w *Way) { w.Patience = guarded }) }
@@ -111,10 +128,28 @@ func Questions() []Question {
 		{
 			ID: "homogeneous", Asks: "Is more gained where all sites have one speed?", groups: everyGroup, palette: chart.Pairs,
 			variants: []variant{
-				{name: "MCT, speeds differ", way: plain(mct, paperWindow)},
-				{name: "MCT, one speed", way: plain(mct, paperWindow), homogeneous: true},
-				{name: "MinMin, speeds differ", way: plain(minmin, paperWindow), against: 2},
-				{name: "MinMin, one speed", way: plain(minmin, paperWindow), homogeneous: true, against: 2},
+				{name: "MCT, speeds differ", tuning: binary, way: plain(mct, paperWindow)},
+				{name: "MCT, one speed", tuning: binary, way: plain(mct, paperWindow), homogeneous: true},
+				{name: "MinMin, speeds differ", tuning: binary, way: plain(minmin, paperWindow), against: 2},
+				{name: "MinMin, one speed", tuning: binary, way: plain(minmin, paperWindow), homogeneous: true, against: 2},
+			},
+		},
+		{
+			ID: "tuning", Asks: "Is more gained where sites tune exhaustively?", groups: everyGroup, palette: chart.Pairs,
+			variants: []variant{
+				{name: "MCT, binary", tuning: binary, way: plain(mct, paperWindow)},
+				{name: "MCT, exhaustive", way: plain(mct, paperWindow)},
+				{name: "MinMin, binary", tuning: binary, way: plain(minmin, paperWindow), against: 2},
+				{name: "MinMin, exhaustive", way: plain(minmin, paperWindow), against: 2},
+			},
+		},
+		{
+			ID: "size", Asks: "Is more gained on machines of the paper's size?", only: "pwa", groups: everyGroup, palette: chart.Pairs,
+			variants: []variant{
+				{name: "MCT, pwa", tuning: binary, way: plain(mct, paperWindow)},
+				{name: "MCT, pwa640", scenario: "pwa640", tuning: binary, way: plain(mct, paperWindow)},
+				{name: "MinMin, pwa", tuning: binary, way: plain(minmin, paperWindow), against: 2},
+				{name: "MinMin, pwa640", scenario: "pwa640", tuning: binary, way: plain(minmin, paperWindow), against: 2},
 			},
 		},
 	}

@@ -112,7 +112,7 @@ func (r *Rows) add(row *Row, p *parser) error {
 
 // columns are those that are read.
 var columns = []string{
-	"scenario", "homogeneous", "dedicated", "seed", "algorithm", "heuristic", "window", "period_s", "threshold_s", "patience",
+	"scenario", "homogeneous", "dedicated", "tuning", "seed", "algorithm", "heuristic", "window", "period_s", "threshold_s", "patience",
 	"grid_jobs", "impacted", "reallocations", "early", "relative_response", "response_mean", "response_reference",
 	"bounded_slowdown_mean", "bounded_slowdown_reference", "estimates", "put_back_later_most",
 }
@@ -150,7 +150,8 @@ func (p *parser) row() *Row {
 	}
 	r := &Row{
 		Key: Key{
-			Scenario: p.text("scenario"), Homogeneous: p.truth("homogeneous"), Dedicated: p.truth("dedicated"), Seed: p.seed("seed"),
+			Scenario: p.text("scenario"), Homogeneous: p.truth("homogeneous"), Dedicated: p.truth("dedicated"),
+			Tuning: p.one("tuning", binary, exhaustive), Seed: p.seed("seed"),
 			Way: Way{
 				Algorithm: p.one("algorithm", regular, cancellation), Heuristic: p.text("heuristic"), Window: p.text("window"),
 				Period: p.text("period_s"), Threshold: p.text("threshold_s"), Patience: p.text("patience"),

@@ -35,9 +35,10 @@ type File struct {
 // Result is a claim and what was measured.
 type Result struct {
 	Claim
-	Measured string
-	Verdict  Verdict
-	Why      string // it differs
+	Measured   string
+	Verdict    Verdict
+	Exhaustive Verdict // where sites tune exhaustively
+	Why        string  // it differs
 }
 
 // Answered is a question and what the rows say to it; nothing where rows lack.
@@ -114,9 +115,11 @@ func (r *Report) claims() error {
 	if err != nil {
 		return err
 	}
+	other := *r.study
+	other.plan.Tuning = exhaustive
 	for _, c := range Claims() {
 		f := c.check(r.study)
-		result := Result{Claim: c, Measured: f.measured, Verdict: f.verdict}
+		result := Result{Claim: c, Measured: f.measured, Verdict: f.verdict, Exhaustive: c.check(&other).verdict}
 		if f.verdict == Differs {
 			result.Why = why[c.ID]
 		}

@@ -19,7 +19,7 @@ import (
 var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
 
 // tiny is a plan of two scenarios and three seeds.
-var tiny = Plan{Scenarios: []string{"pwa", "m1"}, Seeds: []uint64{1, 2, 3}}
+var tiny = Plan{Scenarios: []string{"pwa", "m1"}, Seeds: []uint64{1, 2, 3}, Tuning: binary}
 
 // drawn is a world with different values in each experiment.
 func drawn(k Key) outcome {
@@ -51,9 +51,10 @@ func openExperiments(p Plan) []Key {
 			for _, v := range q.variants {
 				for _, scenario := range p.Scenarios {
 					for _, seed := range p.Seeds {
-						way := v.way
-						way.Algorithm = g.algorithm
-						k := Key{Scenario: scenario, Homogeneous: v.homogeneous, Dedicated: g.dedicated, Seed: seed, Way: way.meaning()}
+						if q.only != "" && q.only != scenario {
+							continue
+						}
+						k := v.key(g, scenario, seed)
 						if !seen[k] {
 							all, seen[k] = append(all, k), true
 						}
@@ -123,7 +124,7 @@ func TestEveryFigureAndQuestionHasPicturesAndTables(t *testing.T) {
 	all := files(t, r)
 	for _, name := range []string{
 		"figure-06", "figure-07", "figure-08", "figure-09", "figure-10", "figure-11", "figure-12", "figure-13",
-		"question-window", "question-heuristics", "question-guard", "question-period", "question-homogeneous",
+		"question-window", "question-heuristics", "question-guard", "question-period", "question-homogeneous", "question-tuning", "question-size",
 	} {
 		for _, suffix := range []string{".svg", ".png", ".csv", ".md"} {
 			if len(all[name+suffix]) == 0 {
@@ -137,7 +138,7 @@ func TestEveryFigureAndQuestionHasPicturesAndTables(t *testing.T) {
 			t.Errorf("%s is not in the report", name)
 		}
 	}
-	if len(all) != 13*4+2 {
+	if len(all) != 15*4+2 {
 		t.Errorf("%d files", len(all))
 	}
 	for _, q := range r.Questions {
@@ -156,13 +157,13 @@ func TestEveryFigureAndQuestionHasPicturesAndTables(t *testing.T) {
 }
 
 func TestRowsThatLackAreNamedAndRefused(t *testing.T) {
-	rows := world(t, Plan{Scenarios: []string{"pwa"}, Seeds: []uint64{1, 3}}, drawn)
+	rows := world(t, Plan{Scenarios: []string{"pwa"}, Seeds: []uint64{1, 3}, Tuning: binary}, drawn)
 	_, err := Reallocation(rows, Options{Plan: tiny})
 	lacking, ok := errors.AsType[*LackingError](err)
 	if !ok || len(lacking.Lacking) != 32 || lacking.Of != 48 {
 		t.Fatalf("%v", err)
 	}
-	for _, want := range []string{"32 of 48 experiments lack:", "\n  pwa, dedicated, seed 2, MCT-reg", "\n  and 22 more"} {
+	for _, want := range []string{"32 of 48 experiments lack; pwa, dedicated, binary tuning, seed 2, MCT-reg; ", "; and 22 more"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
@@ -170,7 +171,7 @@ func TestRowsThatLackAreNamedAndRefused(t *testing.T) {
 }
 
 func TestAPartialReportSaysSoInEveryFigure(t *testing.T) {
-	rows := world(t, Plan{Scenarios: []string{"pwa"}, Seeds: []uint64{1, 3}}, drawn)
+	rows := world(t, Plan{Scenarios: []string{"pwa"}, Seeds: []uint64{1, 3}, Tuning: binary}, drawn)
 	r := report(t, rows, Options{Plan: tiny, Partial: true, Remark: "quick"})
 	for _, s := range r.sections {
 		if s.empty != strings.HasPrefix(s.file, "question") {
@@ -201,7 +202,7 @@ func TestAPartialReportSaysSoInEveryFigure(t *testing.T) {
 
 func TestQuestionsCompareTheSameJobsAndSeedsOnly(t *testing.T) {
 	// Seed 3 has only the experiments of the paper: it must not count.
-	two := Plan{Scenarios: tiny.Scenarios, Seeds: []uint64{1, 2}}
+	two := Plan{Scenarios: tiny.Scenarios, Seeds: []uint64{1, 2}, Tuning: binary}
 	r := report(t, world(t, tiny, func(k Key) outcome {
 		o := outcome{impacted: 0.5, all: 0.9, relative: 0.9}
 		if k.Way.Window == "all" {
@@ -253,7 +254,7 @@ func TestAReportIsIncludedBetweenItsLines(t *testing.T) {
 }
 
 func TestNothingThatIsWrittenInARowBreaksOutOfATable(t *testing.T) {
-	p := Plan{Scenarios: []string{"a|b\n## c"}, Seeds: []uint64{1}}
+	p := Plan{Scenarios: []string{"a|b\n## c"}, Seeds: []uint64{1}, Tuning: binary}
 	rows := &Rows{}
 	text := headLine
 	for _, k := range p.experiments() {

@@ -2,13 +2,15 @@ package repro
 
 import "fmt"
 
-// The names that rows have for algorithms, heuristics and settings.
+// The names that rows have for algorithms, heuristics, tunings and settings.
 const (
 	regular      = "regular"
 	cancellation = "all-cancellation"
 	reference    = "none" // the algorithm of a run without reallocation
 	mct          = "mct"
 	minmin       = "minmin"
+	binary       = "binary"
+	exhaustive   = "exhaustive"
 )
 
 // Way is a way to reallocate, in the words of the rows.
@@ -38,17 +40,18 @@ func (w Way) meaning() Way {
 type Key struct {
 	Scenario               string
 	Homogeneous, Dedicated bool
+	Tuning                 string // binary, exhaustive
 	Seed                   uint64
 	Way                    Way
 }
 
-// String reads like "pwa, non-dedicated, seed 3, MinMin-can".
+// String reads like "pwa, dedicated, binary tuning, seed 3, MinMin-can".
 func (k Key) String() string {
 	text := k.Scenario
 	if k.Homogeneous {
 		text += ", homogeneous"
 	}
-	return fmt.Sprintf("%s, %s, seed %d, %s", text, platform(k.Dedicated), k.Seed, coupleOf(k.Way))
+	return fmt.Sprintf("%s, %s, %s tuning, seed %d, %s", text, platform(k.Dedicated), k.Tuning, k.Seed, coupleOf(k.Way))
 }
 
 func platform(dedicated bool) string {

@@ -18,7 +18,7 @@ type study struct {
 func (s *study) of(dedicated bool, scenario string, c couple) []*Row {
 	var out []*Row
 	for _, seed := range s.plan.Seeds {
-		if r := s.rows.index[Key{Scenario: scenario, Dedicated: dedicated, Seed: seed, Way: c.way()}]; r != nil {
+		if r := s.rows.index[Key{Scenario: scenario, Dedicated: dedicated, Tuning: s.plan.Tuning, Seed: seed, Way: c.way()}]; r != nil {
 			out = append(out, r)
 		}
 	}
@@ -66,7 +66,7 @@ func (r *Rows) pair(to []pair, a *Row, b Key, m *metric) []pair {
 
 // note says of a figure which experiments it shows.
 func (s *study) note(boxes [][]chart.Box) string {
-	text := experiments(boxes) + "; heterogeneous sites, a round an hour, window 20, threshold 60 s"
+	text := experiments(boxes) + "; " + s.plan.Tuning + " tuning, a round an hour, window 20, threshold 60 s"
 	if s.lacking > 0 {
 		text = fmt.Sprintf("PARTIAL, %d of %d lack: %s", s.lacking, len(s.plan.experiments()), text)
 	}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/seed-9b8f70bb/drover/sim/repro"
+)
+
+// simReproCmd is drover sim repro.
+type simReproCmd struct {
+	Reallocation simReproReallocationCmd `cmd:"" help:"The paper on reallocation: its figures, its claims beside what we measured, and what it left open."`
+	Growth       simReproGrowthCmd       `cmd:"" help:"Draw how one column of a CSV file grows with another, over logarithmic axes."`
+}
+
+// simReproReallocationCmd is drover sim repro reallocation.
+type simReproReallocationCmd struct {
+	Results   string `placeholder:"DIR" help:"Results of the campaign paper; what lacks there is run. Default: campaign-paper."`
+	Questions string `placeholder:"DIR" help:"Results of the campaigns about what the paper left open, one folder each; what lacks there is run. Or those of the campaign full, as they are. Without it such questions stay open."`
+	Out       string `default:"repro-reallocation" placeholder:"DIR" help:"Write the report there: figures, tables, report.md, report.json."`
+	Doc       string `placeholder:"FILE" help:"Put the report into this page, too, between its two marks."`
+	Quick     bool   `help:"Of a small part of each campaign."`
+	Partial   bool   `help:"Run nothing, and report of what there is; each figure says what lacks."`
+	Jobs      int    `placeholder:"N" help:"Experiments at a time. Default: one for each core."`
+}
+
+// Run makes the report.
+func (c *simReproReallocationCmd) Run(a *app) error {
+	m := &reproMaker{app: a, flags: c, rows: &repro.Rows{}}
+	r, err := m.report()
+	if err != nil {
+		return err
+	}
+	page, err := c.include(r)
+	if err != nil {
+		return err
+	}
+	names, err := r.Write(c.Out)
+	if err != nil {
+		return err
+	}
+	if page != nil {
+		if err := os.WriteFile(c.Doc, page, 0o644); err != nil {
+			return fmt.Errorf("--doc: %w", err)
+		}
+	}
+	if a.flags.JSON {
+		index, err := os.ReadFile(filepath.Join(c.Out, "report.json"))
+		if err != nil {
+			return fmt.Errorf("output: %w", err)
+		}
+		_, err = a.stdout.Write(index)
+		return err
+	}
+	return printRepro(a.stdout, r, len(names), c.Out)
+}
+
+// include returns the page with the report in it, nil if there is none. The page
+// stands elsewhere than the figures.
+func (c *simReproReallocationCmd) include(r *repro.Report) ([]byte, error) {
+	if c.Doc == "" {
+		return nil, nil
+	}
+	page, err := os.ReadFile(c.Doc)
+	if err != nil {
+		return nil, fmt.Errorf("--doc: %w", err)
+	}
+	from, errFrom := filepath.Abs(filepath.Dir(c.Doc))
+	to, errTo := filepath.Abs(c.Out)
+	if err := errors.Join(errFrom, errTo); err != nil {
+		return nil, fmt.Errorf("--doc: %w", err)
+	}
+	folder, err := filepath.Rel(from, to)
+	if err != nil {
+		return nil, fmt.Errorf("--doc: %w", err)
+	}
+	page, err = repro.Include(page, r.Markdown(3, filepath.ToSlash(folder)+"/"))
+	if err != nil {
+		return nil, fmt.Errorf("--doc %s: %w", c.Doc, err)
+	}
+	return page, nil
+}
+
+// printRepro prints what does not hold and what the questions' answers are.
+func printRepro(w io.Writer, r *repro.Report, files int, dir string) error {
+	n := map[repro.Verdict]int{}
+	var b strings.Builder
+	for i := range r.Results {
+		c := &r.Results[i]
+		if n[c.Verdict]++; c.Verdict == repro.Differs {
+			fmt.Fprintf(&b, "differs (%s): %s\n  measured: %s\n", c.Section, c.Says, c.Measured)
+		}
+	}
+	for i := range r.Questions {
+		if q := &r.Questions[i]; len(q.Says) > 0 {
+			fmt.Fprintf(&b, "%s\n  %s\n", q.Asks, strings.ReplaceAll(strings.Join(q.Says, "\n  "), "**", ""))
+		}
+	}
+	_, err := fmt.Fprintf(w, "%s%d claims: %d hold, %d differ, %d not measured; %d files in %s\n",
+		b.String(), len(r.Results), n[repro.Holds], n[repro.Differs], n[repro.Open], files, dir)
+	return err
+}
+
+// reproExit returns the exit code of an error of a report, 0 for others.
+func reproExit(err error) int {
+	var (
+		parse   *repro.ParseError
+		lacking *repro.LackingError
+	)
+	if errors.As(err, &parse) || errors.As(err, &lacking) {
+		return exitRefused
+	}
+	return 0
+}

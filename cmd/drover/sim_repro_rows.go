@@ -1,0 +1,152 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/seed-9b8f70bb/drover/sim/campaign"
+	"github.com/seed-9b8f70bb/drover/sim/repro"
+)
+
+// reproMaker gathers rows, and runs the experiments that lack.
+type reproMaker struct {
+	app   *app
+	flags *simReproReallocationCmd
+	rows  *repro.Rows
+}
+
+func (m *reproMaker) report() (*repro.Report, error) {
+	if m.flags.Jobs < 0 || m.flags.Jobs > campaign.MaxWorkers {
+		return nil, &usageError{message: fmt.Sprintf("--jobs: %d, accepted: 1..%d", m.flags.Jobs, campaign.MaxWorkers)}
+	}
+	set, cuts, err := m.load("paper")
+	if err != nil {
+		return nil, err
+	}
+	o := repro.Options{Partial: m.flags.Partial}
+	o.Plan.Tuning = repro.Paper.Tuning
+	for _, s := range set.Scenarios {
+		o.Plan.Scenarios = append(o.Plan.Scenarios, s.Name)
+	}
+	o.Plan.Seeds = set.Seeds
+	if cuts != nil {
+		o.Remark = "quick, " + strings.Join(cuts, ", ")
+	}
+	if err := m.paper(set, o.Plan); err != nil {
+		return nil, err
+	}
+	if m.flags.Questions != "" {
+		if err := m.questions(); err != nil {
+			return nil, err
+		}
+	}
+	return repro.Reallocation(m.rows, o)
+}
+
+// load returns a campaign, or the small part of it.
+func (m *reproMaker) load(name string) (*campaign.Campaign, []string, error) {
+	set, err := campaign.Load(name)
+	if err != nil || !m.flags.Quick {
+		return set, nil, err
+	}
+	set, cuts := set.Quick()
+	return set, cuts, nil
+}
+
+// paper sees that the rows of the paper's campaign are there. Results that have
+// them all may be of a greater campaign.
+func (m *reproMaker) paper(set *campaign.Campaign, plan repro.Plan) error {
+	dir := m.flags.Results
+	if dir == "" {
+		if dir = "campaign-paper"; m.flags.Quick {
+			dir += "-quick"
+		}
+	}
+	err := m.read(dir)
+	none := errors.Is(err, fs.ErrNotExist)
+	if err != nil && (!none || m.flags.Partial) {
+		return err
+	}
+	lacking := m.rows.Lacking(plan)
+	if len(lacking) == 0 || m.flags.Partial {
+		return nil
+	}
+	if err := m.run(set, dir); err != nil {
+		if _, ok := errors.AsType[*campaign.MismatchError](err); ok && !none {
+			return fmt.Errorf("%w (--partial reports what there is); %w", &repro.LackingError{Lacking: lacking, Of: plan.Experiments()}, err)
+		}
+		return err
+	}
+	return m.read(dir)
+}
+
+// questions sees that the rows of the questions' campaigns are there.
+func (m *reproMaker) questions() error {
+	dir := m.flags.Questions
+	if err := m.read(dir); !errors.Is(err, fs.ErrNotExist) {
+		return err // one campaign's results, as they are
+	}
+	names, texts, err := repro.Campaigns()
+	if err != nil {
+		return err
+	}
+	for i, name := range names {
+		at := filepath.Join(dir, name)
+		if !m.flags.Partial {
+			set, err := m.question(at+".yaml", texts[i])
+			if err != nil {
+				return err
+			}
+			if err := m.run(set, at); err != nil {
+				return err
+			}
+		}
+		if err := m.read(at); err != nil && !(m.flags.Partial && errors.Is(err, fs.ErrNotExist)) {
+			return err
+		}
+	}
+	return nil
+}
+
+// question loads a campaign's file, which is written first: it says to who finds the
+// folder what its results are of. One that is there stays, and may be another.
+func (m *reproMaker) question(path string, text []byte) (*campaign.Campaign, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return nil, fmt.Errorf("--questions: %w", err)
+	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		if err := os.WriteFile(path, text, 0o644); err != nil {
+			return nil, fmt.Errorf("--questions: %w", err)
+		}
+	}
+	set, _, err := m.load(path)
+	return set, err
+}
+
+// run runs what is not done yet of a campaign.
+func (m *reproMaker) run(set *campaign.Campaign, dir string) error {
+	begin := time.Now()
+	show := &campaignProgress{process: m.app.process, dir: dir}
+	clock := func() time.Duration { return time.Since(begin) }
+	_, err := campaign.Run(m.app.ctx, set, campaign.Options{
+		Dir: dir, Workers: m.flags.Jobs, Clock: clock, Progress: func(p campaign.Progress) { show.report(clock(), p) },
+	})
+	show.finish()
+	return err
+}
+
+// read adds the rows of a folder.
+func (m *reproMaker) read(dir string) error {
+	path := filepath.Join(dir, campaign.ResultsName)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("results: %w", err)
+	}
+	return m.rows.Read(bytes.NewReader(data), path)
+}

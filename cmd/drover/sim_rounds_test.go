@@ -1,0 +1,62 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed-9b8f70bb/drover/sim/growth"
+)
+
+// simRounds runs drover sim rounds in this process.
+func simRounds(args ...string) (code int, stdout, stderr string) {
+	var out, errs bytes.Buffer
+	code = run(&process{
+		args: append([]string{"sim", "rounds"}, args...), getenv: func(string) string { return "" },
+		stdin: strings.NewReader(""), stdout: &out, stderr: &errs,
+		signals: func(ctx context.Context) (context.Context, context.CancelFunc) { return context.WithCancel(ctx) },
+	})
+	return code, out.String(), errs.String()
+}
+
+// MCT compares no jobs, so it has one row for all windows.
+func TestSimRoundsWritesARowForEachRound(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "rows.csv")
+	code, _, stderr := simRounds("--sites", "2,3", "--jobs", "20,40", "--heuristic", "mct,minmin", "-o", file)
+	if code != exitOK {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+	if err != nil || len(rows) != 1+2*2*2*3 || rows[1][0] != growth.Schema {
+		t.Errorf("%v, %d rows:\n%s", err, len(rows), text)
+	}
+}
+
+func TestSimRoundsSaysWhichRoundsTakeTooLong(t *testing.T) {
+	code, stdout, stderr := simRounds("--sites", "3", "--jobs", "50,60", "--algorithm", "regular", "--heuristic", "mct", "--limit", "1ns")
+	if code != exitOK || strings.Count(stdout, "\n") != 1 || !strings.Contains(stderr, "3 sites, 50 jobs, regular, mct: broken off after 1ns") || strings.Contains(stderr, "60 jobs") {
+		t.Errorf("exit %d:\n%s%s", code, stdout, stderr)
+	}
+}
+
+func TestSimRoundsRefusesWhatIsNoRound(t *testing.T) {
+	for args, want := range map[string]string{
+		"--sites 0":        "--sites: 0, accepted: 1 to 1000",
+		"--jobs 0":         "--jobs: 0, accepted: 1 to 1000000",
+		"--heuristic best": `--heuristic: "best", accepted: mct, minmin, maxmin, sufferage, maxgain, maxrelgain`,
+		"--algorithm some": `--algorithm: "some", accepted: regular, all-cancellation`,
+		"--window 0":       `--window: "0", accepted: at least 1, or all`,
+	} {
+		if code, _, stderr := simRounds(strings.Fields(args)...); code != exitUsage || !strings.Contains(stderr, want) {
+			t.Errorf("%s: exit %d: %s", args, code, stderr)
+		}
+	}
+}
