@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -76,13 +77,14 @@ func (s *Services) load(dir string, file *config.File) (*catalogue.Catalogue, []
 			return nil, wrong, nil
 		}
 		var err error
-		if one, err = catalogue.Load(bytes.NewReader(data), name); err != nil {
+		if one, err = catalogue.LoadWith(bytes.NewReader(data), name, filesIn(filepath.Dir(name))); err != nil {
 			return nil, nil, err
 		}
 		var in struct{ Services yaml.Node }
 		if err := yaml.Unmarshal(data, &in); err != nil { // it was loaded above
 			return nil, nil, err
 		}
+		absolute(&in.Services, filepath.Dir(name))
 		all.Content = append(all.Content, in.Services.Content...)
 	}
 	if s.Inline.IsZero() {
@@ -97,7 +99,7 @@ func (s *Services) load(dir string, file *config.File) (*catalogue.Catalogue, []
 	if err != nil {
 		return nil, nil, fmt.Errorf("services.inline: %w", err)
 	}
-	one, err = catalogue.Load(bytes.NewReader(both), "services")
+	one, err = catalogue.LoadWith(bytes.NewReader(both), "services", filesIn(dir))
 	var bad *catalogue.LoadError
 	switch {
 	case err == nil:
@@ -111,6 +113,29 @@ func (s *Services) load(dir string, file *config.File) (*catalogue.Catalogue, []
 		wrong = append(wrong, &FieldError{Key: key, Message: p.Message, Line: file.Nearest(key)})
 	}
 	return nil, wrong, nil
+}
+
+// filesIn reads the files that a catalogue names, by paths that begin at dir.
+func filesIn(dir string) catalogue.Files {
+	return func(name string) ([]byte, error) {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(dir, name)
+		}
+		return os.ReadFile(name)
+	}
+}
+
+// absolute makes the paths of scripts in a catalogue such that they mean the same
+// elsewhere.
+func absolute(services *yaml.Node, dir string) {
+	for _, service := range services.Content {
+		for i := 0; i+1 < len(service.Content); i += 2 {
+			v := service.Content[i+1]
+			if service.Kind == yaml.MappingNode && service.Content[i].Value == "script" && !strings.HasPrefix(v.Value, "#!") && !filepath.IsAbs(v.Value) {
+				v.Value = filepath.Join(dir, v.Value)
+			}
+		}
+	}
 }
 
 // read returns the content of the catalogue's file.

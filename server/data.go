@@ -22,6 +22,7 @@ import (
 //	content/    uploaded files
 //	jobs/ID/    in/ARGUMENT/NAME, work/ (where the job runs), stdout, stderr,
 //	            attempts/ (see package journal)
+//	scripts/    batch scripts of services
 //	slurm.json  what Slurm was last found to be
 //	supervisor* of the process that keeps what runs
 type dataDir struct {

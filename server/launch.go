@@ -99,6 +99,9 @@ func (s *Server) program(id batch.JobID, values catalogue.Values, shape batch.Sh
 			launch.Paths[a.Name] = filepath.Join(s.data.work(id), a.Name)
 		}
 	}
+	if service.Script != nil {
+		launch.Script = s.data.script(service)
+	}
 	args := service.Args(values, launch)
 	if args[0] == "drover" {
 		args[0] = s.cfg.Program

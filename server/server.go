@@ -141,6 +141,9 @@ func (s *Server) open() error {
 	if err != nil {
 		return err
 	}
+	if err = s.keepScripts(); err != nil {
+		return err
+	}
 	if s.cfg.foreign() {
 		err = s.inspect(s.life)
 	} else {

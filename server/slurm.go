@@ -62,6 +62,7 @@ func (s *Server) inspect(ctx context.Context) error {
 	for _, w := range r.Warnings {
 		s.log.Warn("Slurm", "note", w)
 	}
+	s.tryScripts(ctx, &cfg)
 	s.report = r
 	s.about.Platform = r.Platform
 	return s.data.keepCluster(&r)

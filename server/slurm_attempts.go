@@ -49,6 +49,9 @@ func (b batchScripts) Script(key batch.Key, shape batch.Shape) (slurm.Script, er
 		Text:  []byte("#!/bin/sh\nexec " + shellWord(cmp.Or(s.cfg.Batch.Program, s.cfg.Program)) + " attempt " + shellWord(path) + "\n"),
 		Owner: r.Owner, Dir: s.data.job(key.Job), Stdout: log, Stderr: log,
 	}
+	if script := values.Service().Script; script != nil {
+		out.Extra = script.Options
+	}
 	if r.Needs != nil {
 		out.Memory = r.Needs.Memory
 	}

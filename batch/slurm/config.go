@@ -77,9 +77,9 @@ type Script struct {
 	Dir    string // working directory, which is there; "": that of the server
 	Stdout string // files; "": discarded
 	Stderr string
-	Owner  string // who asked for it, for the comment
-	Memory int64  // bytes for each processor; 0: as the partition has it
-	Extra  []string
+	Owner  string   // who asked for it, for the comment
+	Memory int64    // bytes for each processor; 0: as the partition has it
+	Extra  []string // options of its own; those of the site win
 }
 
 // ErrNeverRan is wrapped by the error of a Script that is none for a reason that

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/seed-9b8f70bb/drover/batch"
 )
@@ -50,7 +51,7 @@ func Inspect(ctx context.Context, c *Config) (Report, error) {
 	if err := r.Platform.Validate(); err != nil {
 		return Report{}, fmt.Errorf("partition %s: %w", r.Partition.Name, err)
 	}
-	if err := commands.try(ctx, c); err != nil {
+	if err := c.Try(ctx, 1, nil); err != nil {
 		return Report{}, err
 	}
 	r.warn(c)
@@ -71,16 +72,18 @@ func choose(all []Partition, name string) (Partition, error) {
 	return Partition{}, fmt.Errorf("partition: %q, accepted: one of %v", name, names)
 }
 
-// try has Slurm look at a submission that it does not make: whether this account may
-// submit here.
-func (c *Commands) try(ctx context.Context, cfg *Config) error {
-	args := append([]string{"sbatch", "--test-only", "--ntasks=1", "--time=1"}, cfg.Extra...)
-	for _, o := range [][2]string{{"--partition=", cfg.Partition}, {"--account=", cfg.Account}, {"--qos=", cfg.QOS}} {
+// Try has Slurm look at a submission that it does not make: whether this account may
+// submit here, and with these options of a script.
+func (c *Config) Try(ctx context.Context, width int32, extra []string) error {
+	args := []string{"sbatch", "--test-only"}
+	args = append(append(args, extra...), c.Extra...)
+	args = append(args, "--ntasks="+strconv.Itoa(int(width)), "--time=1")
+	for _, o := range [][2]string{{"--partition=", c.Partition}, {"--account=", c.Account}, {"--qos=", c.QOS}} {
 		if o[1] != "" {
 			args = append(args, o[0]+o[1])
 		}
 	}
-	_, err := c.run(ctx, []byte("#!/bin/sh\n"), args...)
+	_, err := c.Commands.run(ctx, []byte("#!/bin/sh\n"), args...)
 	var refused *RefusedError
 	if errors.As(err, &refused) && refused.Again {
 		return nil // full, for the moment

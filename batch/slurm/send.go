@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/batch"
@@ -121,7 +122,7 @@ func (s *System) handOver(key batch.Key, shape batch.Shape, earliest batch.Time)
 	return s.c.Submit(s.life, &Submission{
 		Script: script.Text, Name: name(key), Comment: comment(s.cfg.Site, key, script.Owner), Width: shape.Width, Limit: shape.Walltime,
 		Partition: s.cfg.Partition, Account: s.cfg.Account, QOS: s.cfg.QOS, Memory: script.Memory,
-		Extra: append(append([]string(nil), s.cfg.Extra...), script.Extra...),
+		Extra: append(slices.Clone(script.Extra), s.cfg.Extra...), // the later ones win
 		Dir:   script.Dir, Stdout: script.Stdout, Stderr: script.Stderr,
 		Delay: max(earliest.Sub(s.Now()), 0),
 	})

@@ -14,6 +14,8 @@ type Launch struct {
 	// Paths holds where each file and file-out argument lies, by the argument's
 	// name. A name that is missing leaves its placeholder's text empty.
 	Paths map[string]string
+	// Script is where the script of the service lies, if it has one.
+	Script string
 }
 
 // template is one element of an argument vector, or the value of a variable:
@@ -38,11 +40,15 @@ type envTemplate struct {
 }
 
 // Args returns the argument vector of a job. Each element of the catalogue's
-// command gives exactly one element, whatever its placeholders stand for.
+// command gives exactly one element, whatever its placeholders stand for. Those of
+// a script follow its interpreter and its path.
 func (s *Service) Args(v Values, l Launch) []string {
-	out := make([]string, len(s.command))
-	for i, t := range s.command {
-		out[i] = t.fill(v, l)
+	out := make([]string, 0, len(s.command)+3)
+	if s.Script != nil {
+		out = append(append(out, s.Script.interpreter...), l.Script)
+	}
+	for _, t := range s.command {
+		out = append(out, t.fill(v, l))
 	}
 	return out
 }

@@ -21,15 +21,18 @@ var (
 	yamlLine     = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?`)
 )
 
-// Load reads a catalogue. name is the file's name for messages. A file that is
+// Load is LoadWith for a catalogue that names no files.
+func Load(r io.Reader, name string) (*Catalogue, error) { return LoadWith(r, name, nil) }
+
+// LoadWith reads a catalogue. name is the file's name for messages. A file that is
 // refused gives a *LoadError with every problem; what cannot be read gives the
 // reader's error.
-func Load(r io.Reader, name string) (*Catalogue, error) {
+func LoadWith(r io.Reader, name string, files Files) (*Catalogue, error) {
 	data, err := io.ReadAll(io.LimitReader(r, MaxFile+1))
 	if err != nil {
 		return nil, fmt.Errorf("reading catalogue %s: %w", name, err)
 	}
-	d := &decoder{}
+	d := &decoder{files: files}
 	c := d.file(data)
 	if len(d.problems) > 0 {
 		sort.SliceStable(d.problems, func(i, j int) bool { return d.problems[i].Line < d.problems[j].Line })
@@ -97,17 +100,20 @@ func syntaxProblem(err error) Problem {
 
 func (d *decoder) service(n *yaml.Node, path string) *Service {
 	s := &Service{walltime: margin{factor: DefaultFactor}}
+	var scripted, commanded bool
 	d.mapping(n, path,
 		field{"name", true, func(n *yaml.Node, path string) {
 			s.Name = d.matching(n, path, serviceName, "a lower-case letter, then up to 62 of a-z, 0-9 and -")
 		}},
 		field{"doc", true, func(n *yaml.Node, path string) { s.Doc = d.line(n, path) }},
 		field{"args", false, func(n *yaml.Node, path string) { s.Arguments = d.arguments(n, path) }},
-		field{"command", true, func(n *yaml.Node, path string) {
+		field{"script", false, func(n *yaml.Node, path string) { s.Script, scripted = d.script(n, path), true }},
+		field{"command", false, func(n *yaml.Node, path string) {
+			commanded = true
 			d.list(n, path, func(n *yaml.Node, path string) {
 				s.command = append(s.command, d.template(n, path, s.Arguments))
 			})
-			if n.Kind != yaml.SequenceNode {
+			if n.Kind != yaml.SequenceNode || scripted {
 				return
 			}
 			if len(n.Content) == 0 {
@@ -138,6 +144,12 @@ func (d *decoder) service(n *yaml.Node, path string) *Service {
 		field{"walltime", false, func(n *yaml.Node, path string) { s.walltime = d.margin(n, path) }},
 		field{"model", true, func(n *yaml.Node, path string) { s.model = d.model(n, path, s.Arguments) }},
 	)
+	if n = follow(n); n.Kind == yaml.MappingNode && !scripted && !commanded {
+		d.fail(n, join(path, "command"), "missing, and no script either")
+	}
+	if s.Script != nil {
+		s.Memory = s.Script.memory(s.Memory)
+	}
 	return s
 }
 

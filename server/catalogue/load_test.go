@@ -117,7 +117,7 @@ func TestLoadReportsEveryProblemWithItsLineAndKey(t *testing.T) {
 		{"missing", "services: []\n", []string{"c.yaml:1: version: missing"}},
 		{"unknown key at the top", "version: 1\nservice: 1\nservices: []\n", []string{"c.yaml:2: service: unknown key, accepted: services, version"}},
 		{"unknown keys", service + "    modle: 1\n    comand: 2\n" + model, []string{
-			"c.yaml:6: services[0].modle: unknown key, accepted: args, command, doc, env, memory, model, name, restartable, walltime",
+			"c.yaml:6: services[0].modle: unknown key, accepted: args, command, doc, env, memory, model, name, restartable, script, walltime",
 			"c.yaml:7: services[0].comand: unknown key",
 		}},
 		{"key twice", service + model + "    doc: B\n", []string{"c.yaml:7: services[0].doc: given twice"}},

@@ -39,6 +39,7 @@ func (e *LoadError) Error() string {
 // and one problem does not hide the next.
 type decoder struct {
 	problems []Problem
+	files    Files // nil: a catalogue names none
 }
 
 // field is a key of a mapping and how to read its value.

@@ -22,6 +22,9 @@ type Service struct {
 	// Restartable says that executing it again from the beginning does no harm: a
 	// job whose end nobody saw is launched again.
 	Restartable bool
+	// Script is what it runs, nil for a program: its command is then the arguments of
+	// the script.
+	Script *Script
 
 	model    model
 	walltime margin
