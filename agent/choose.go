@@ -18,6 +18,8 @@ type inquiry struct {
 	input   int64  // bytes
 	from    string // where the input lies
 	without string // a site that is left out: the job is there
+	// calibrate has answers corrected by the records of their sites.
+	calibrate bool
 	// estimate asks one site. The answer's durations count from its arrival.
 	estimate func(ctx context.Context, p *peer, notBefore batch.Duration) result[mapping.Answer]
 }
@@ -53,6 +55,9 @@ func (a *Agent) choose(ctx context.Context, patience time.Duration, q inquiry) (
 	for i := range c.results {
 		r := &c.results[i]
 		answers[i] = r.value
+		if !q.calibrate {
+			answers[i].Record = nil
+		}
 		answers[i].Site = c.sites[i].Name
 		answers[i].Missing = r.missing
 		answers[i].Transfer = a.links.Transfer(q.from, c.sites[i].Name, q.input)

@@ -31,6 +31,7 @@ type Config struct {
 	Remember     int          `yaml:"remember"`
 	Drain        Drain        `yaml:"drain"`
 	Reallocation Reallocation `yaml:"reallocation"`
+	Mapping      Mapping      `yaml:"mapping"`
 	Network      Network      `yaml:"network"`
 	// Insecure allows to listen beyond loopback though nobody is authenticated.
 	Insecure bool `yaml:"insecure"`
@@ -51,6 +52,13 @@ type Gossip struct {
 type Drain struct {
 	AtOnce int           `yaml:"at_once"` // moves under way from one site
 	Retry  time.Duration `yaml:"retry"`   // until a job that found no place is tried again, at first
+}
+
+// Mapping is how the site of a request is chosen.
+type Mapping struct {
+	// Calibrate has estimates corrected by how those of the same site and service
+	// were kept before.
+	Calibrate bool `yaml:"calibrate"`
 }
 
 // Network is how fast input data travels. The zero Network is infinitely fast.

@@ -36,6 +36,7 @@ type fakeServer struct {
 	services []string
 	jobs     []*droverv1.Job
 	estimate func(context.Context, *droverv1.EstimateRequest) (*droverv1.Quote, error)
+	kept     *droverv1.Accuracy
 	failures int             // of Describe, before it answers
 	hung     <-chan struct{} // when not nil: ListJobs waits for it
 	mu       sync.Mutex
@@ -116,7 +117,7 @@ func (f *fakeServer) Estimate(ctx context.Context, req *droverv1.EstimateRequest
 	f.asked = append(f.asked, req)
 	f.mu.Unlock()
 	q, err := f.estimate(ctx, req)
-	return &droverv1.EstimateResponse{Quote: q}, err
+	return &droverv1.EstimateResponse{Quote: q, Accuracy: f.kept}, err
 }
 
 func (f *fakeServer) GetJob(_ context.Context, req *droverv1.GetJobRequest) (*droverv1.GetJobResponse, error) {

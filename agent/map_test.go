@@ -239,3 +239,29 @@ func TestServerUnderAnotherNameIsNotTaken(t *testing.T) {
 		t.Errorf("%v", d)
 	}
 }
+
+// A site that always says too little, and is known for it.
+func TestEstimatesAreCorrectedByHowTheyWereKeptIfTheAgentIsToldTo(t *testing.T) {
+	kept := &droverv1.Accuracy{Service: "lu", Jobs: 40, Start: &droverv1.Errors{Median: durationpb.New(10 * time.Minute)}, RunRatio: 0.5}
+	for calibrate, want := range map[bool][]string{
+		false: {"sanguine wait 10s transfer 0s done 1m10s margin 0s", "sober wait 1m0s transfer 0s done 2m0s margin 50s"},
+		true:  {"sober wait 1m0s transfer 0s done 2m0s margin 0s", "sanguine wait 10m10s transfer 0s done 10m40s margin 8m40s"},
+	} {
+		g := newGrid(t, func(c *Config) { c.Mapping.Calibrate = calibrate },
+			(&fakeServer{name: "sanguine", services: []string{"lu"}, estimate: answers(quote(10, 60, 1)), kept: kept}).start(t),
+			(&fakeServer{name: "sober", services: []string{"lu"}, estimate: answers(quote(60, 60, 1))}).start(t),
+		)
+		res, err := g.client.Map(context.Background(), lu())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(want, summary(res.GetDecision())); d != "" {
+			t.Errorf("calibrate %v: %s", calibrate, d)
+		}
+		for _, c := range res.GetDecision().GetCandidates() {
+			if corrected := c.GetCorrection().AsDuration(); corrected != 0 != (calibrate && c.GetSite() == "sanguine") {
+				t.Errorf("calibrate %v: correction of %v at %s", calibrate, corrected, c.GetSite())
+			}
+		}
+	}
+}

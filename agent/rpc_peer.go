@@ -79,5 +79,6 @@ func (p *peer) estimate(ctx context.Context, req *droverv1.Request, notBefore ba
 			Reason: rpcface.Internal, Message: "the server's estimate makes no sense",
 		}}
 	}
+	answer.Record = recordIn(res.GetAccuracy())
 	return result[mapping.Answer]{value: answer}
 }

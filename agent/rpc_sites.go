@@ -37,7 +37,7 @@ func (f face) ListSites(ctx context.Context, req *droverv1.ListSitesRequest) (*d
 		peers = append(peers, byName[s.Name])
 	}
 	results := ask(ctx, a.patienceFor(ctx, 0), sites, peers, func(ctx context.Context, s *mapping.Site, p *peer) result[*droverv1.SiteStatus] {
-		res, err := p.client.GetStatus(ctx, &droverv1.GetStatusRequest{})
+		res, err := p.client.GetStatus(ctx, &droverv1.GetStatusRequest{Accuracy: req.GetAccuracy()})
 		if err != nil {
 			return failed[*droverv1.SiteStatus](ctx, err)
 		}

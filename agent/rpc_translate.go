@@ -27,6 +27,17 @@ func loadIn(s *droverv1.SiteStatus) mapping.Load {
 	}
 }
 
+// recordIn returns how a site's estimates were kept in the words of the mapper; nil
+// if nobody knows.
+func recordIn(a *droverv1.Accuracy) *mapping.Record {
+	if a.GetJobs() < 1 || a.GetStart() == nil || !(a.GetRunRatio() >= 0) {
+		return nil
+	}
+	return &mapping.Record{
+		Jobs: int(a.GetJobs()), Start: durationIn(a.GetStart().GetMedian()), Run: batch.Share(min(a.GetRunRatio(), 1024) * float64(batch.One)),
+	}
+}
+
 // kindsIn and kindsOut translate the kinds of estimate.
 var (
 	kindsIn = map[droverv1.EstimateKind]batch.Kind{
@@ -72,6 +83,9 @@ func (c *choice) record(agent string) *droverv1.DecisionRecord {
 			m.Wait, m.Run, m.Completion = durationOut(d.Wait), durationOut(d.Run), durationOut(d.Completion)
 			m.Margin, m.StateAge, m.Walltime = durationOut(d.Margin), durationOut(d.Age), durationOut(d.Walltime)
 			m.Width, m.Kind, m.Probability = d.Width, kindsOut[d.Kind], d.P
+			if d.Correction != 0 {
+				m.Correction = durationOut(d.Correction)
+			}
 		}
 		r.Candidates = append(r.Candidates, m)
 	}

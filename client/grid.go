@@ -38,6 +38,26 @@ type Status struct {
 	Degraded         bool    // its disk is full or fails: it takes nothing new
 	// Commits and Syncs are those of its durable store since the server started.
 	Commits, Syncs int64
+	// Accuracy is how its estimates were kept, by the names of services: only of
+	// Accuracy, not of Sites.
+	Accuracy []Accuracy
+}
+
+// Accuracy is how a site's estimates for a service were kept, by the last few hundred
+// jobs of it that ended there. What came later than estimated is positive.
+type Accuracy struct {
+	Service    string
+	Jobs       int
+	Kind       EstimateKind // of the latest one
+	Start      Errors
+	Completion Errors
+	RunRatio   float64 // median of runtimes over what was estimated
+}
+
+// Errors sums up errors of estimates.
+type Errors struct {
+	Bias, Median time.Duration
+	P50, P90     time.Duration // of the amounts, early or late
 }
 
 // Service is a named thing that sites can run.

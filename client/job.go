@@ -120,8 +120,9 @@ type Candidate struct {
 	StateAge    time.Duration // how old the site's state was
 	Shape       Shape
 	Kind        EstimateKind
-	Probability float64  // of Probable
-	Missing     *Missing // set when there was no estimate
+	Probability float64       // of Probable
+	Correction  time.Duration // of Completion by how the site's estimates were kept before
+	Missing     *Missing      // set when there was no estimate
 }
 
 // Missing says why a site did not give what was asked.

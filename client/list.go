@@ -41,7 +41,16 @@ func (c *Client) Jobs(ctx context.Context, f JobFilter) (*JobList, error) {
 
 // Sites lists the sites that an agent knows, by name.
 func (c *Client) Sites(ctx context.Context) ([]Site, error) {
-	return pages(ctx, c, c.face.sites)
+	return pages(ctx, c, func(ctx context.Context, agent, token string) ([]Site, string, error) {
+		return c.face.sites(ctx, agent, token, false)
+	})
+}
+
+// Accuracy is Sites, and how the estimates of each were kept.
+func (c *Client) Accuracy(ctx context.Context) ([]Site, error) {
+	return pages(ctx, c, func(ctx context.Context, agent, token string) ([]Site, string, error) {
+		return c.face.sites(ctx, agent, token, true)
+	})
 }
 
 // Services lists the services of all sites, by name.

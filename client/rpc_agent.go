@@ -59,9 +59,9 @@ func (f *face) jobs(ctx context.Context, agent, filter, token string, missing ma
 	return jobs, res.GetNextPageToken(), nil
 }
 
-func (f *face) sites(ctx context.Context, agent, token string) ([]Site, string, error) {
+func (f *face) sites(ctx context.Context, agent, token string, accuracy bool) ([]Site, string, error) {
 	ctx, call := begin(ctx, "agent", agent)
-	res, err := f.agent(agent).ListSites(ctx, &droverv1.ListSitesRequest{PageToken: token})
+	res, err := f.agent(agent).ListSites(ctx, &droverv1.ListSitesRequest{PageToken: token, Accuracy: accuracy})
 	if err != nil {
 		return nil, "", call.failed(err)
 	}

@@ -143,6 +143,7 @@ func decisionIn(d *droverv1.DecisionRecord) *Decision {
 			Run: c.GetRun().AsDuration(), Completion: c.GetCompletion().AsDuration(), Margin: c.GetMargin().AsDuration(),
 			StateAge: c.GetStateAge().AsDuration(), Shape: Shape{Width: int(c.GetWidth()), Walltime: c.GetWalltime().AsDuration()},
 			Kind: kindIn(c.GetKind()), Probability: c.GetProbability(), Missing: missingIn(c.GetSite(), c.GetMissing()),
+			Correction: c.GetCorrection().AsDuration(),
 		})
 	}
 	return out
@@ -183,11 +184,23 @@ func siteIn(k *droverv1.KnownSite) Site {
 }
 
 func statusIn(q *droverv1.SiteStatus) *Status {
+	var kept []Accuracy
+	for _, a := range q.GetAccuracy() {
+		kept = append(kept, Accuracy{
+			Service: a.GetService(), Jobs: int(a.GetJobs()), Kind: kindIn(a.GetKind()), RunRatio: a.GetRunRatio(),
+			Start: errorsIn(a.GetStart()), Completion: errorsIn(a.GetCompletion()),
+		})
+	}
 	return &Status{
-		Running: int(q.GetRunning()), Waiting: int(q.GetWaiting()), Busy: int(q.GetProcessorsBusy()),
+		Accuracy: kept,
+		Running:  int(q.GetRunning()), Waiting: int(q.GetWaiting()), Busy: int(q.GetProcessorsBusy()),
 		Processors: int(q.GetProcessors()), Load: q.GetLoad(), Backlog: q.GetBacklogSeconds(), Ended: q.GetEnded(),
 		Draining: q.GetDraining(), Degraded: q.GetDegraded(), Commits: q.GetCommits(), Syncs: q.GetSyncs(),
 	}
+}
+
+func errorsIn(e *droverv1.Errors) Errors {
+	return Errors{Bias: e.GetBias().AsDuration(), Median: e.GetMedian().AsDuration(), P50: e.GetP50().AsDuration(), P90: e.GetP90().AsDuration()}
 }
 
 func serviceIn(o *droverv1.OfferedService) Service {

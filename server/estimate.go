@@ -11,7 +11,8 @@ import (
 // quote is an estimate as it is answered.
 type quote struct {
 	site.Quote
-	age batch.Duration // of the state from which it was made
+	age  batch.Duration // of the state from which it was made
+	kept *site.Accuracy // how earlier ones were kept; nil: nobody knows
 }
 
 // estimate answers when a request would be completed, not started before
@@ -42,6 +43,9 @@ func (s *Server) estimate(ctx context.Context, r *site.Request, notBefore batch.
 		at = s.now()
 		q.Quote, failed = s.core.Quote(at, site.Question{Request: r, From: asked.Add(notBefore)}, &p)
 		failed = p.why(failed)
+		if kept, known := s.core.AccuracyOf(r.Service); known {
+			q.kept = &kept
+		}
 		stale = p.age
 	})
 	if err = errors.Join(err, failed); err != nil {

@@ -59,7 +59,11 @@ func (f face) Estimate(ctx context.Context, req *droverv1.EstimateRequest) (*dro
 	}
 	out := quoteOut(&q.Quote)
 	out.StateAge = durationOut(q.age)
-	return &droverv1.EstimateResponse{Quote: out}, nil
+	res := &droverv1.EstimateResponse{Quote: out}
+	if q.kept != nil {
+		res.Accuracy = accuracyOut(q.kept)
+	}
+	return res, nil
 }
 
 // quoteOut returns a quote for the wire, without the age of its state.

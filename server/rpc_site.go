@@ -67,12 +67,32 @@ func serviceOut(service *catalogue.Service, width int32) *droverv1.Service {
 }
 
 // GetStatus returns the site's queue and load.
-func (f face) GetStatus(ctx context.Context, _ *droverv1.GetStatusRequest) (*droverv1.GetStatusResponse, error) {
+func (f face) GetStatus(ctx context.Context, req *droverv1.GetStatusRequest) (*droverv1.GetStatusResponse, error) {
 	status, err := f.s.statusOut(ctx)
 	if err != nil {
 		return nil, err
 	}
+	if req.GetAccuracy() {
+		var all []site.Accuracy
+		if err := f.s.see(ctx, func() { all = f.s.core.Accuracy() }); err != nil {
+			return nil, err
+		}
+		for i := range all {
+			status.Accuracy = append(status.Accuracy, accuracyOut(&all[i]))
+		}
+	}
 	return &droverv1.GetStatusResponse{Status: status}, nil
+}
+
+// accuracyOut returns how estimates were kept for the wire.
+func accuracyOut(a *site.Accuracy) *droverv1.Accuracy {
+	out := func(e site.Errors) *droverv1.Errors {
+		return &droverv1.Errors{Bias: durationOut(e.Bias), Median: durationOut(e.Median), P50: durationOut(e.P50), P90: durationOut(e.P90)}
+	}
+	return &droverv1.Accuracy{
+		Service: a.Service, Jobs: int32(a.Jobs), Start: out(a.Start), Completion: out(a.End),
+		RunRatio: float64(a.Run) / float64(batch.One), Kind: kindsOut[a.Kind],
+	}
 }
 
 // SetDraining lets the site take no new jobs, or take them again.

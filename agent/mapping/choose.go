@@ -54,6 +54,8 @@ type Answer struct {
 	Walltime batch.Duration
 	Kind     batch.Kind
 	P        float64 // of Probable
+
+	Record *Record // of the site's estimates; nil: it is not to be corrected
 }
 
 // Candidate is one site in a Decision. Durations count from the decision. Of a
@@ -71,7 +73,8 @@ type Candidate struct {
 	Walltime   batch.Duration
 	Kind       batch.Kind
 	P          float64
-	Answer     int32 // index among the answers
+	Correction batch.Duration // of Completion, which has it
+	Answer     int32          // index among the answers
 }
 
 // Decision is where a request goes and why.
@@ -130,6 +133,9 @@ func weigh(now batch.Time, a *Answer) Candidate {
 	c.Wait = max(a.Wait-old, a.Transfer, 0)
 	c.Run = a.Run
 	c.Completion = plus(c.Wait, c.Run)
+	if a.Record != nil {
+		a.Record.correct(&c)
+	}
 	c.Age = plus(a.Age, old)
 	c.Width, c.Walltime, c.Kind, c.P = a.Width, a.Walltime, a.Kind, a.P
 	return c

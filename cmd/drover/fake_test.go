@@ -151,7 +151,14 @@ func (f agentFace) ListJobs(_ context.Context, req *droverv1.AgentServiceListJob
 
 func (f agentFace) ListSites(context.Context, *droverv1.ListSitesRequest) (*droverv1.ListSitesResponse, error) {
 	return &droverv1.ListSitesResponse{Sites: []*droverv1.KnownSite{
-		{Site: &droverv1.Site{Name: "lyon"}, Status: &droverv1.SiteStatus{Draining: true, Degraded: true, Commits: 7, Syncs: 3}},
+		{Site: &droverv1.Site{Name: "lyon"}, Status: &droverv1.SiteStatus{
+			Draining: true, Degraded: true, Commits: 7, Syncs: 3,
+			Accuracy: []*droverv1.Accuracy{{
+				Service: "lu", Jobs: 9, Kind: droverv1.EstimateKind_ESTIMATE_KIND_PROMISED, RunRatio: 0.5,
+				Start:      &droverv1.Errors{Bias: durationpb.New(5 * time.Second), P50: durationpb.New(time.Second), P90: durationpb.New(20 * time.Second)},
+				Completion: &droverv1.Errors{Bias: durationpb.New(-time.Minute), P50: durationpb.New(time.Minute), P90: durationpb.New(time.Hour)},
+			}},
+		}},
 		{Site: &droverv1.Site{Name: "nancy"}, HeardAgo: durationpb.New(time.Hour), Missing: &droverv1.Missing{Reason: droverv1.MissingReason_MISSING_REASON_TIMEOUT}},
 	}}, nil
 }

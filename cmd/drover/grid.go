@@ -9,12 +9,17 @@ import (
 	"github.com/seed-9b8f70bb/drover/client"
 )
 
-type sitesCmd struct{}
+type sitesCmd struct {
+	Accuracy bool `help:"Show how the estimates of each site were kept, by services."`
+}
 
-func (*sitesCmd) Run(a *app) error {
+func (c *sitesCmd) Run(a *app) error {
 	grid, err := a.grid()
 	if err != nil {
 		return err
+	}
+	if c.Accuracy {
+		return showAccuracy(a, grid)
 	}
 	sites, err := grid.Sites(a.ctx)
 	if err != nil {

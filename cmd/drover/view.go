@@ -217,6 +217,7 @@ type candidateView struct {
 	Walltime    float64             `json:"walltime"`
 	Kind        client.EstimateKind `json:"kind,omitempty"`
 	Probability float64             `json:"probability,omitempty"`
+	Correction  float64             `json:"correction,omitempty"`
 	Missing     *missingView        `json:"missing,omitempty"`
 }
 

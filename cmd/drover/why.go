@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
@@ -69,6 +70,9 @@ func candidateRow(c *client.Candidate, chosen string) table.Row {
 	if c.StateAge >= 1e9 {
 		note = "as of " + span(c.StateAge) + " before"
 	}
+	if c.Correction != 0 {
+		note = strings.TrimPrefix(note+", corrected by "+signed(c.Correction), ", ")
+	}
 	return table.Row{mark, c.Site, span(c.Wait), span(c.Transfer), span(c.Run), c.Shape.Width, span(c.Completion), span(c.Margin), kind, note}
 }
 
@@ -84,7 +88,7 @@ func decisionViewOf(d *client.Decision, j *client.Job) decisionView {
 			Site: c.Site, Wait: c.Wait.Seconds(), Transfer: c.Transfer.Seconds(), Run: c.Run.Seconds(),
 			Completion: c.Completion.Seconds(), Margin: c.Margin.Seconds(), StateAge: c.StateAge.Seconds(),
 			Width: c.Shape.Width, Walltime: c.Shape.Walltime.Seconds(), Kind: c.Kind, Probability: c.Probability,
-			Missing: missingViewOf(c.Missing),
+			Missing: missingViewOf(c.Missing), Correction: c.Correction.Seconds(),
 		})
 	}
 	return v

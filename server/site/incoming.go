@@ -59,7 +59,7 @@ func (s *Site) expect(now batch.Time, j *Job, next *Job, m *Message) {
 		j.State = Incoming
 		j.Epoch, j.Under = m.Epoch, m.Epoch
 		j.Submitted = now.Add(-m.Parcel.Age)
-		t := &Transit{Peer: m.From, Since: now, Moves: s.travelled(now, m.Parcel)}
+		t := &Transit{Peer: m.From, Since: now, Quoted: now, Moves: s.travelled(now, m.Parcel)}
 		if before != nil {
 			// A higher epoch acknowledges a Confirm that was not answered.
 			t.Gone, t.GoneTo, t.Acked, t.Assigned = before.Gone, before.GoneTo, before.Gone != 0, before.Assigned

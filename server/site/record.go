@@ -143,6 +143,7 @@ func (s *Site) Restore(records []Record) error {
 		s.book.add(j)
 		s.book.load.count(j, s.charge(j), +1)
 	}
+	s.relearn()
 	return nil
 }
 

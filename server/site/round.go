@@ -132,7 +132,8 @@ func (s *Site) stay(j *Job, shape batch.Shape) {
 			j.Shape = shape
 		}
 		j.Order = s.book.next()
-		j.transit().Round = ""
+		t := j.transit()
+		t.Round, t.Placed = "", true
 	})
 	s.arm(j, batch.Never)
 	s.fx.Commands = append(s.fx.Commands, batch.Command{Kind: batch.CmdPlace, Key: j.Key(), Shape: j.Shape})

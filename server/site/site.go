@@ -97,6 +97,7 @@ type Site struct {
 	book     book
 	draining bool
 	voided   map[stay]uint32 // the highest attempt that was undone
+	learnt   map[string]*sampleLog
 
 	fx       Effects
 	dirty    []*Job // changed since the last Take

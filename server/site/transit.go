@@ -17,6 +17,8 @@ type Transit struct {
 	Stay     batch.Time     `json:"stay,omitempty"`     // MOVING: its end here if it stays; 0: not known
 	Expected batch.Time     `json:"expected,omitempty"` // its end at the site that it came from, on this clock; 0: not known
 	Idle     bool           `json:"idle,omitempty"`     // INCOMING for so long that it takes no capacity
+	Quoted   batch.Time     `json:"quoted,omitempty"`   // when it was estimated here, of a job that came by a move
+	Placed   bool           `json:"placed,omitempty"`   // a round has put it elsewhere in the plan since
 	Gone     uint32         `json:"gone,omitempty"`     // the last epoch that was committed here; 0: none
 	GoneTo   string         `json:"gone_to,omitempty"`
 	Acked    bool           `json:"acked,omitempty"` // the target of that has confirmed

@@ -207,7 +207,9 @@ type ListSitesRequest struct {
 	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	// Terms "key=value" separated by spaces, all of which must hold. Keys: name,
 	// service, policy.
-	Filter        string `protobuf:"bytes,3,opt,name=filter,proto3" json:"filter,omitempty"`
+	Filter string `protobuf:"bytes,3,opt,name=filter,proto3" json:"filter,omitempty"`
+	// How good the sites' estimates were is wanted, too.
+	Accuracy      bool `protobuf:"varint,4,opt,name=accuracy,proto3" json:"accuracy,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -261,6 +263,13 @@ func (x *ListSitesRequest) GetFilter() string {
 		return x.Filter
 	}
 	return ""
+}
+
+func (x *ListSitesRequest) GetAccuracy() bool {
+	if x != nil {
+		return x.Accuracy
+	}
+	return false
 }
 
 // ListSitesResponse is one page of sites.
@@ -1812,12 +1821,13 @@ const file_drover_v1_agent_service_proto_rawDesc = "" +
 	"\bdecision\x18\x02 \x01(\v2\x19.drover.v1.DecisionRecordR\bdecision\"6\n" +
 	"\x06Target\x12\x12\n" +
 	"\x04site\x18\x01 \x01(\tR\x04site\x12\x18\n" +
-	"\aaddress\x18\x02 \x01(\tR\aaddress\"f\n" +
+	"\aaddress\x18\x02 \x01(\tR\aaddress\"\x82\x01\n" +
 	"\x10ListSitesRequest\x12\x1b\n" +
 	"\tpage_size\x18\x01 \x01(\x05R\bpageSize\x12\x1d\n" +
 	"\n" +
 	"page_token\x18\x02 \x01(\tR\tpageToken\x12\x16\n" +
-	"\x06filter\x18\x03 \x01(\tR\x06filter\"g\n" +
+	"\x06filter\x18\x03 \x01(\tR\x06filter\x12\x1a\n" +
+	"\baccuracy\x18\x04 \x01(\bR\baccuracy\"g\n" +
 	"\x11ListSitesResponse\x12*\n" +
 	"\x05sites\x18\x01 \x03(\v2\x14.drover.v1.KnownSiteR\x05sites\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xc5\x01\n" +

@@ -344,7 +344,10 @@ type Candidate struct {
 	// How old the site's state was at the decision.
 	StateAge *durationpb.Duration `protobuf:"bytes,11,opt,name=state_age,json=stateAge,proto3" json:"state_age,omitempty"`
 	// Set when there was no estimate; all but site and transfer is then unset.
-	Missing       *Missing `protobuf:"bytes,12,opt,name=missing,proto3" json:"missing,omitempty"`
+	Missing *Missing `protobuf:"bytes,12,opt,name=missing,proto3" json:"missing,omitempty"`
+	// By how much the agent has put the completion off, because of how estimates of
+	// this site were kept; it is in the durations. Unset where it does not do so.
+	Correction    *durationpb.Duration `protobuf:"bytes,13,opt,name=correction,proto3" json:"correction,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -463,6 +466,13 @@ func (x *Candidate) GetMissing() *Missing {
 	return nil
 }
 
+func (x *Candidate) GetCorrection() *durationpb.Duration {
+	if x != nil {
+		return x.Correction
+	}
+	return nil
+}
+
 // DecisionRecord is why a job is where it is. The agent makes it, the client
 // sends it with the submission, the server keeps it.
 type DecisionRecord struct {
@@ -557,7 +567,7 @@ const file_drover_v1_decision_proto_rawDesc = "" +
 	"\arefusal\x18\t \x01(\v2\x16.drover.v1.ErrorDetailR\arefusal\"k\n" +
 	"\aMissing\x120\n" +
 	"\x06reason\x18\x01 \x01(\x0e2\x18.drover.v1.MissingReasonR\x06reason\x12.\n" +
-	"\x06detail\x18\x02 \x01(\v2\x16.drover.v1.ErrorDetailR\x06detail\"\xa2\x04\n" +
+	"\x06detail\x18\x02 \x01(\v2\x16.drover.v1.ErrorDetailR\x06detail\"\xdd\x04\n" +
 	"\tCandidate\x12\x12\n" +
 	"\x04site\x18\x01 \x01(\tR\x04site\x12-\n" +
 	"\x04wait\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\x04wait\x125\n" +
@@ -573,7 +583,10 @@ const file_drover_v1_decision_proto_rawDesc = "" +
 	"\x06margin\x18\n" +
 	" \x01(\v2\x19.google.protobuf.DurationR\x06margin\x126\n" +
 	"\tstate_age\x18\v \x01(\v2\x19.google.protobuf.DurationR\bstateAge\x12,\n" +
-	"\amissing\x18\f \x01(\v2\x12.drover.v1.MissingR\amissing\"\xa9\x01\n" +
+	"\amissing\x18\f \x01(\v2\x12.drover.v1.MissingR\amissing\x129\n" +
+	"\n" +
+	"correction\x18\r \x01(\v2\x19.google.protobuf.DurationR\n" +
+	"correction\"\xa9\x01\n" +
 	"\x0eDecisionRecord\x123\n" +
 	"\amade_at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x06madeAt\x12\x14\n" +
 	"\x05agent\x18\x02 \x01(\tR\x05agent\x12\x16\n" +
@@ -637,13 +650,14 @@ var file_drover_v1_decision_proto_depIdxs = []int32{
 	6,  // 15: drover.v1.Candidate.margin:type_name -> google.protobuf.Duration
 	6,  // 16: drover.v1.Candidate.state_age:type_name -> google.protobuf.Duration
 	3,  // 17: drover.v1.Candidate.missing:type_name -> drover.v1.Missing
-	8,  // 18: drover.v1.DecisionRecord.made_at:type_name -> google.protobuf.Timestamp
-	4,  // 19: drover.v1.DecisionRecord.candidates:type_name -> drover.v1.Candidate
-	20, // [20:20] is the sub-list for method output_type
-	20, // [20:20] is the sub-list for method input_type
-	20, // [20:20] is the sub-list for extension type_name
-	20, // [20:20] is the sub-list for extension extendee
-	0,  // [0:20] is the sub-list for field type_name
+	6,  // 18: drover.v1.Candidate.correction:type_name -> google.protobuf.Duration
+	8,  // 19: drover.v1.DecisionRecord.made_at:type_name -> google.protobuf.Timestamp
+	4,  // 20: drover.v1.DecisionRecord.candidates:type_name -> drover.v1.Candidate
+	21, // [21:21] is the sub-list for method output_type
+	21, // [21:21] is the sub-list for method input_type
+	21, // [21:21] is the sub-list for extension type_name
+	21, // [21:21] is the sub-list for extension extendee
+	0,  // [0:21] is the sub-list for field type_name
 }
 
 func init() { file_drover_v1_decision_proto_init() }

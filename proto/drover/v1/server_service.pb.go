@@ -225,9 +225,11 @@ func (x *DescribeResponse) GetServices() []*Service {
 	return nil
 }
 
-// GetStatusRequest has no fields.
+// GetStatusRequest asks for a queue.
 type GetStatusRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How good the site's estimates were is wanted, too.
+	Accuracy      bool `protobuf:"varint,1,opt,name=accuracy,proto3" json:"accuracy,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -260,6 +262,13 @@ func (x *GetStatusRequest) ProtoReflect() protoreflect.Message {
 // Deprecated: Use GetStatusRequest.ProtoReflect.Descriptor instead.
 func (*GetStatusRequest) Descriptor() ([]byte, []int) {
 	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *GetStatusRequest) GetAccuracy() bool {
+	if x != nil {
+		return x.Accuracy
+	}
+	return false
 }
 
 // GetStatusResponse is the site's queue.
@@ -367,7 +376,10 @@ func (x *EstimateRequest) GetNotBefore() *durationpb.Duration {
 type EstimateResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The estimate, or the refusal.
-	Quote         *Quote `protobuf:"bytes,1,opt,name=quote,proto3" json:"quote,omitempty"`
+	Quote *Quote `protobuf:"bytes,1,opt,name=quote,proto3" json:"quote,omitempty"`
+	// How good earlier estimates for this service were; unset when there are none to
+	// tell by. The quote is not corrected by it.
+	Accuracy      *Accuracy `protobuf:"bytes,2,opt,name=accuracy,proto3" json:"accuracy,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -405,6 +417,13 @@ func (*EstimateResponse) Descriptor() ([]byte, []int) {
 func (x *EstimateResponse) GetQuote() *Quote {
 	if x != nil {
 		return x.Quote
+	}
+	return nil
+}
+
+func (x *EstimateResponse) GetAccuracy() *Accuracy {
+	if x != nil {
+		return x.Accuracy
 	}
 	return nil
 }
@@ -2558,16 +2577,18 @@ const file_drover_v1_server_service_proto_rawDesc = "" +
 	"\x0fDescribeRequest\"g\n" +
 	"\x10DescribeResponse\x12#\n" +
 	"\x04site\x18\x01 \x01(\v2\x0f.drover.v1.SiteR\x04site\x12.\n" +
-	"\bservices\x18\x02 \x03(\v2\x12.drover.v1.ServiceR\bservices\"\x12\n" +
-	"\x10GetStatusRequest\"B\n" +
+	"\bservices\x18\x02 \x03(\v2\x12.drover.v1.ServiceR\bservices\".\n" +
+	"\x10GetStatusRequest\x12\x1a\n" +
+	"\baccuracy\x18\x01 \x01(\bR\baccuracy\"B\n" +
 	"\x11GetStatusResponse\x12-\n" +
 	"\x06status\x18\x01 \x01(\v2\x15.drover.v1.SiteStatusR\x06status\"y\n" +
 	"\x0fEstimateRequest\x12,\n" +
 	"\arequest\x18\x01 \x01(\v2\x12.drover.v1.RequestR\arequest\x128\n" +
 	"\n" +
-	"not_before\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\tnotBefore\":\n" +
+	"not_before\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\tnotBefore\"k\n" +
 	"\x10EstimateResponse\x12&\n" +
-	"\x05quote\x18\x01 \x01(\v2\x10.drover.v1.QuoteR\x05quote\"\x8b\x01\n" +
+	"\x05quote\x18\x01 \x01(\v2\x10.drover.v1.QuoteR\x05quote\x12/\n" +
+	"\baccuracy\x18\x02 \x01(\v2\x13.drover.v1.AccuracyR\baccuracy\"\x8b\x01\n" +
 	"\rSubmitRequest\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12,\n" +
 	"\arequest\x18\x02 \x01(\v2\x12.drover.v1.RequestR\arequest\x125\n" +
@@ -2798,12 +2819,13 @@ var file_drover_v1_server_service_proto_goTypes = []any{
 	(*Request)(nil),                        // 48: drover.v1.Request
 	(*durationpb.Duration)(nil),            // 49: google.protobuf.Duration
 	(*Quote)(nil),                          // 50: drover.v1.Quote
-	(*DecisionRecord)(nil),                 // 51: drover.v1.DecisionRecord
-	(*Job)(nil),                            // 52: drover.v1.Job
-	(*File)(nil),                           // 53: drover.v1.File
-	(*JobDigest)(nil),                      // 54: drover.v1.JobDigest
-	(*Shape)(nil),                          // 55: drover.v1.Shape
-	(*Move)(nil),                           // 56: drover.v1.Move
+	(*Accuracy)(nil),                       // 51: drover.v1.Accuracy
+	(*DecisionRecord)(nil),                 // 52: drover.v1.DecisionRecord
+	(*Job)(nil),                            // 53: drover.v1.Job
+	(*File)(nil),                           // 54: drover.v1.File
+	(*JobDigest)(nil),                      // 55: drover.v1.JobDigest
+	(*Shape)(nil),                          // 56: drover.v1.Shape
+	(*Move)(nil),                           // 57: drover.v1.Move
 }
 var file_drover_v1_server_service_proto_depIdxs = []int32{
 	45, // 0: drover.v1.DescribeResponse.site:type_name -> drover.v1.Site
@@ -2812,84 +2834,85 @@ var file_drover_v1_server_service_proto_depIdxs = []int32{
 	48, // 3: drover.v1.EstimateRequest.request:type_name -> drover.v1.Request
 	49, // 4: drover.v1.EstimateRequest.not_before:type_name -> google.protobuf.Duration
 	50, // 5: drover.v1.EstimateResponse.quote:type_name -> drover.v1.Quote
-	48, // 6: drover.v1.SubmitRequest.request:type_name -> drover.v1.Request
-	51, // 7: drover.v1.SubmitRequest.decision:type_name -> drover.v1.DecisionRecord
-	52, // 8: drover.v1.SubmitResponse.job:type_name -> drover.v1.Job
-	52, // 9: drover.v1.GetJobResponse.job:type_name -> drover.v1.Job
-	52, // 10: drover.v1.ServerServiceListJobsResponse.jobs:type_name -> drover.v1.Job
-	52, // 11: drover.v1.WatchJobResponse.job:type_name -> drover.v1.Job
-	52, // 12: drover.v1.CancelJobResponse.job:type_name -> drover.v1.Job
-	0,  // 13: drover.v1.ReadLogsRequest.stream:type_name -> drover.v1.LogStream
-	53, // 14: drover.v1.UploadResponse.file:type_name -> drover.v1.File
-	52, // 15: drover.v1.WithdrawResponse.job:type_name -> drover.v1.Job
-	54, // 16: drover.v1.WatchJobsResponse.jobs:type_name -> drover.v1.JobDigest
-	49, // 17: drover.v1.MoveJobRequest.min_gain:type_name -> google.protobuf.Duration
-	52, // 18: drover.v1.MoveJobResponse.job:type_name -> drover.v1.Job
-	49, // 19: drover.v1.HoldJobsRequest.lease:type_name -> google.protobuf.Duration
-	54, // 20: drover.v1.HoldJobsResponse.jobs:type_name -> drover.v1.JobDigest
-	33, // 21: drover.v1.PlaceJobsRequest.placements:type_name -> drover.v1.Placement
-	55, // 22: drover.v1.Placement.shape:type_name -> drover.v1.Shape
-	49, // 23: drover.v1.Placement.min_gain:type_name -> google.protobuf.Duration
-	54, // 24: drover.v1.PlaceJobsResponse.jobs:type_name -> drover.v1.JobDigest
-	49, // 25: drover.v1.DraftRequest.lease:type_name -> google.protobuf.Duration
-	36, // 26: drover.v1.DraftRequest.edits:type_name -> drover.v1.DraftEdit
-	37, // 27: drover.v1.DraftRequest.questions:type_name -> drover.v1.DraftQuestion
-	48, // 28: drover.v1.DraftEdit.request:type_name -> drover.v1.Request
-	49, // 29: drover.v1.DraftEdit.not_before:type_name -> google.protobuf.Duration
-	48, // 30: drover.v1.DraftQuestion.request:type_name -> drover.v1.Request
-	49, // 31: drover.v1.DraftQuestion.not_before:type_name -> google.protobuf.Duration
-	50, // 32: drover.v1.DraftResponse.edits:type_name -> drover.v1.Quote
-	50, // 33: drover.v1.DraftResponse.answers:type_name -> drover.v1.Quote
-	49, // 34: drover.v1.DraftResponse.age:type_name -> google.protobuf.Duration
-	56, // 35: drover.v1.ServerServiceListMovesResponse.moves:type_name -> drover.v1.Move
-	47, // 36: drover.v1.SetDrainingResponse.status:type_name -> drover.v1.SiteStatus
-	1,  // 37: drover.v1.SettleJobRequest.settlement:type_name -> drover.v1.Settlement
-	52, // 38: drover.v1.SettleJobResponse.job:type_name -> drover.v1.Job
-	2,  // 39: drover.v1.ServerService.Describe:input_type -> drover.v1.DescribeRequest
-	4,  // 40: drover.v1.ServerService.GetStatus:input_type -> drover.v1.GetStatusRequest
-	6,  // 41: drover.v1.ServerService.Estimate:input_type -> drover.v1.EstimateRequest
-	8,  // 42: drover.v1.ServerService.Submit:input_type -> drover.v1.SubmitRequest
-	10, // 43: drover.v1.ServerService.GetJob:input_type -> drover.v1.GetJobRequest
-	12, // 44: drover.v1.ServerService.ListJobs:input_type -> drover.v1.ServerServiceListJobsRequest
-	14, // 45: drover.v1.ServerService.WatchJob:input_type -> drover.v1.WatchJobRequest
-	16, // 46: drover.v1.ServerService.CancelJob:input_type -> drover.v1.CancelJobRequest
-	18, // 47: drover.v1.ServerService.ReadLogs:input_type -> drover.v1.ReadLogsRequest
-	20, // 48: drover.v1.ServerService.Upload:input_type -> drover.v1.UploadRequest
-	22, // 49: drover.v1.ServerService.Download:input_type -> drover.v1.DownloadRequest
-	24, // 50: drover.v1.ServerService.Withdraw:input_type -> drover.v1.WithdrawRequest
-	26, // 51: drover.v1.ServerService.WatchJobs:input_type -> drover.v1.WatchJobsRequest
-	28, // 52: drover.v1.ServerService.MoveJob:input_type -> drover.v1.MoveJobRequest
-	30, // 53: drover.v1.ServerService.HoldJobs:input_type -> drover.v1.HoldJobsRequest
-	32, // 54: drover.v1.ServerService.PlaceJobs:input_type -> drover.v1.PlaceJobsRequest
-	39, // 55: drover.v1.ServerService.ListMoves:input_type -> drover.v1.ServerServiceListMovesRequest
-	35, // 56: drover.v1.ServerService.Draft:input_type -> drover.v1.DraftRequest
-	41, // 57: drover.v1.ServerService.SetDraining:input_type -> drover.v1.SetDrainingRequest
-	43, // 58: drover.v1.ServerService.SettleJob:input_type -> drover.v1.SettleJobRequest
-	3,  // 59: drover.v1.ServerService.Describe:output_type -> drover.v1.DescribeResponse
-	5,  // 60: drover.v1.ServerService.GetStatus:output_type -> drover.v1.GetStatusResponse
-	7,  // 61: drover.v1.ServerService.Estimate:output_type -> drover.v1.EstimateResponse
-	9,  // 62: drover.v1.ServerService.Submit:output_type -> drover.v1.SubmitResponse
-	11, // 63: drover.v1.ServerService.GetJob:output_type -> drover.v1.GetJobResponse
-	13, // 64: drover.v1.ServerService.ListJobs:output_type -> drover.v1.ServerServiceListJobsResponse
-	15, // 65: drover.v1.ServerService.WatchJob:output_type -> drover.v1.WatchJobResponse
-	17, // 66: drover.v1.ServerService.CancelJob:output_type -> drover.v1.CancelJobResponse
-	19, // 67: drover.v1.ServerService.ReadLogs:output_type -> drover.v1.ReadLogsResponse
-	21, // 68: drover.v1.ServerService.Upload:output_type -> drover.v1.UploadResponse
-	23, // 69: drover.v1.ServerService.Download:output_type -> drover.v1.DownloadResponse
-	25, // 70: drover.v1.ServerService.Withdraw:output_type -> drover.v1.WithdrawResponse
-	27, // 71: drover.v1.ServerService.WatchJobs:output_type -> drover.v1.WatchJobsResponse
-	29, // 72: drover.v1.ServerService.MoveJob:output_type -> drover.v1.MoveJobResponse
-	31, // 73: drover.v1.ServerService.HoldJobs:output_type -> drover.v1.HoldJobsResponse
-	34, // 74: drover.v1.ServerService.PlaceJobs:output_type -> drover.v1.PlaceJobsResponse
-	40, // 75: drover.v1.ServerService.ListMoves:output_type -> drover.v1.ServerServiceListMovesResponse
-	38, // 76: drover.v1.ServerService.Draft:output_type -> drover.v1.DraftResponse
-	42, // 77: drover.v1.ServerService.SetDraining:output_type -> drover.v1.SetDrainingResponse
-	44, // 78: drover.v1.ServerService.SettleJob:output_type -> drover.v1.SettleJobResponse
-	59, // [59:79] is the sub-list for method output_type
-	39, // [39:59] is the sub-list for method input_type
-	39, // [39:39] is the sub-list for extension type_name
-	39, // [39:39] is the sub-list for extension extendee
-	0,  // [0:39] is the sub-list for field type_name
+	51, // 6: drover.v1.EstimateResponse.accuracy:type_name -> drover.v1.Accuracy
+	48, // 7: drover.v1.SubmitRequest.request:type_name -> drover.v1.Request
+	52, // 8: drover.v1.SubmitRequest.decision:type_name -> drover.v1.DecisionRecord
+	53, // 9: drover.v1.SubmitResponse.job:type_name -> drover.v1.Job
+	53, // 10: drover.v1.GetJobResponse.job:type_name -> drover.v1.Job
+	53, // 11: drover.v1.ServerServiceListJobsResponse.jobs:type_name -> drover.v1.Job
+	53, // 12: drover.v1.WatchJobResponse.job:type_name -> drover.v1.Job
+	53, // 13: drover.v1.CancelJobResponse.job:type_name -> drover.v1.Job
+	0,  // 14: drover.v1.ReadLogsRequest.stream:type_name -> drover.v1.LogStream
+	54, // 15: drover.v1.UploadResponse.file:type_name -> drover.v1.File
+	53, // 16: drover.v1.WithdrawResponse.job:type_name -> drover.v1.Job
+	55, // 17: drover.v1.WatchJobsResponse.jobs:type_name -> drover.v1.JobDigest
+	49, // 18: drover.v1.MoveJobRequest.min_gain:type_name -> google.protobuf.Duration
+	53, // 19: drover.v1.MoveJobResponse.job:type_name -> drover.v1.Job
+	49, // 20: drover.v1.HoldJobsRequest.lease:type_name -> google.protobuf.Duration
+	55, // 21: drover.v1.HoldJobsResponse.jobs:type_name -> drover.v1.JobDigest
+	33, // 22: drover.v1.PlaceJobsRequest.placements:type_name -> drover.v1.Placement
+	56, // 23: drover.v1.Placement.shape:type_name -> drover.v1.Shape
+	49, // 24: drover.v1.Placement.min_gain:type_name -> google.protobuf.Duration
+	55, // 25: drover.v1.PlaceJobsResponse.jobs:type_name -> drover.v1.JobDigest
+	49, // 26: drover.v1.DraftRequest.lease:type_name -> google.protobuf.Duration
+	36, // 27: drover.v1.DraftRequest.edits:type_name -> drover.v1.DraftEdit
+	37, // 28: drover.v1.DraftRequest.questions:type_name -> drover.v1.DraftQuestion
+	48, // 29: drover.v1.DraftEdit.request:type_name -> drover.v1.Request
+	49, // 30: drover.v1.DraftEdit.not_before:type_name -> google.protobuf.Duration
+	48, // 31: drover.v1.DraftQuestion.request:type_name -> drover.v1.Request
+	49, // 32: drover.v1.DraftQuestion.not_before:type_name -> google.protobuf.Duration
+	50, // 33: drover.v1.DraftResponse.edits:type_name -> drover.v1.Quote
+	50, // 34: drover.v1.DraftResponse.answers:type_name -> drover.v1.Quote
+	49, // 35: drover.v1.DraftResponse.age:type_name -> google.protobuf.Duration
+	57, // 36: drover.v1.ServerServiceListMovesResponse.moves:type_name -> drover.v1.Move
+	47, // 37: drover.v1.SetDrainingResponse.status:type_name -> drover.v1.SiteStatus
+	1,  // 38: drover.v1.SettleJobRequest.settlement:type_name -> drover.v1.Settlement
+	53, // 39: drover.v1.SettleJobResponse.job:type_name -> drover.v1.Job
+	2,  // 40: drover.v1.ServerService.Describe:input_type -> drover.v1.DescribeRequest
+	4,  // 41: drover.v1.ServerService.GetStatus:input_type -> drover.v1.GetStatusRequest
+	6,  // 42: drover.v1.ServerService.Estimate:input_type -> drover.v1.EstimateRequest
+	8,  // 43: drover.v1.ServerService.Submit:input_type -> drover.v1.SubmitRequest
+	10, // 44: drover.v1.ServerService.GetJob:input_type -> drover.v1.GetJobRequest
+	12, // 45: drover.v1.ServerService.ListJobs:input_type -> drover.v1.ServerServiceListJobsRequest
+	14, // 46: drover.v1.ServerService.WatchJob:input_type -> drover.v1.WatchJobRequest
+	16, // 47: drover.v1.ServerService.CancelJob:input_type -> drover.v1.CancelJobRequest
+	18, // 48: drover.v1.ServerService.ReadLogs:input_type -> drover.v1.ReadLogsRequest
+	20, // 49: drover.v1.ServerService.Upload:input_type -> drover.v1.UploadRequest
+	22, // 50: drover.v1.ServerService.Download:input_type -> drover.v1.DownloadRequest
+	24, // 51: drover.v1.ServerService.Withdraw:input_type -> drover.v1.WithdrawRequest
+	26, // 52: drover.v1.ServerService.WatchJobs:input_type -> drover.v1.WatchJobsRequest
+	28, // 53: drover.v1.ServerService.MoveJob:input_type -> drover.v1.MoveJobRequest
+	30, // 54: drover.v1.ServerService.HoldJobs:input_type -> drover.v1.HoldJobsRequest
+	32, // 55: drover.v1.ServerService.PlaceJobs:input_type -> drover.v1.PlaceJobsRequest
+	39, // 56: drover.v1.ServerService.ListMoves:input_type -> drover.v1.ServerServiceListMovesRequest
+	35, // 57: drover.v1.ServerService.Draft:input_type -> drover.v1.DraftRequest
+	41, // 58: drover.v1.ServerService.SetDraining:input_type -> drover.v1.SetDrainingRequest
+	43, // 59: drover.v1.ServerService.SettleJob:input_type -> drover.v1.SettleJobRequest
+	3,  // 60: drover.v1.ServerService.Describe:output_type -> drover.v1.DescribeResponse
+	5,  // 61: drover.v1.ServerService.GetStatus:output_type -> drover.v1.GetStatusResponse
+	7,  // 62: drover.v1.ServerService.Estimate:output_type -> drover.v1.EstimateResponse
+	9,  // 63: drover.v1.ServerService.Submit:output_type -> drover.v1.SubmitResponse
+	11, // 64: drover.v1.ServerService.GetJob:output_type -> drover.v1.GetJobResponse
+	13, // 65: drover.v1.ServerService.ListJobs:output_type -> drover.v1.ServerServiceListJobsResponse
+	15, // 66: drover.v1.ServerService.WatchJob:output_type -> drover.v1.WatchJobResponse
+	17, // 67: drover.v1.ServerService.CancelJob:output_type -> drover.v1.CancelJobResponse
+	19, // 68: drover.v1.ServerService.ReadLogs:output_type -> drover.v1.ReadLogsResponse
+	21, // 69: drover.v1.ServerService.Upload:output_type -> drover.v1.UploadResponse
+	23, // 70: drover.v1.ServerService.Download:output_type -> drover.v1.DownloadResponse
+	25, // 71: drover.v1.ServerService.Withdraw:output_type -> drover.v1.WithdrawResponse
+	27, // 72: drover.v1.ServerService.WatchJobs:output_type -> drover.v1.WatchJobsResponse
+	29, // 73: drover.v1.ServerService.MoveJob:output_type -> drover.v1.MoveJobResponse
+	31, // 74: drover.v1.ServerService.HoldJobs:output_type -> drover.v1.HoldJobsResponse
+	34, // 75: drover.v1.ServerService.PlaceJobs:output_type -> drover.v1.PlaceJobsResponse
+	40, // 76: drover.v1.ServerService.ListMoves:output_type -> drover.v1.ServerServiceListMovesResponse
+	38, // 77: drover.v1.ServerService.Draft:output_type -> drover.v1.DraftResponse
+	42, // 78: drover.v1.ServerService.SetDraining:output_type -> drover.v1.SetDrainingResponse
+	44, // 79: drover.v1.ServerService.SettleJob:output_type -> drover.v1.SettleJobResponse
+	60, // [60:80] is the sub-list for method output_type
+	40, // [40:60] is the sub-list for method input_type
+	40, // [40:40] is the sub-list for extension type_name
+	40, // [40:40] is the sub-list for extension extendee
+	0,  // [0:40] is the sub-list for field type_name
 }
 
 func init() { file_drover_v1_server_service_proto_init() }

@@ -407,7 +407,9 @@ type SiteStatus struct {
 	// Syncs of the durable store since the server started.
 	Syncs int64 `protobuf:"varint,10,opt,name=syncs,proto3" json:"syncs,omitempty"`
 	// The disk is full or fails: nothing new is accepted until it is not.
-	Degraded      bool `protobuf:"varint,11,opt,name=degraded,proto3" json:"degraded,omitempty"`
+	Degraded bool `protobuf:"varint,11,opt,name=degraded,proto3" json:"degraded,omitempty"`
+	// How good its estimates were, by the names of services; only if asked for.
+	Accuracy      []*Accuracy `protobuf:"bytes,12,rep,name=accuracy,proto3" json:"accuracy,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -519,6 +521,179 @@ func (x *SiteStatus) GetDegraded() bool {
 	return false
 }
 
+func (x *SiteStatus) GetAccuracy() []*Accuracy {
+	if x != nil {
+		return x.Accuracy
+	}
+	return nil
+}
+
+// Accuracy is how estimates for a service were kept at a site, by the last few
+// hundred jobs of it that ended there by themselves or at their walltime. An error is
+// what happened minus what was estimated when the job came to the site.
+type Accuracy struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the service.
+	Service string `protobuf:"bytes,1,opt,name=service,proto3" json:"service,omitempty"`
+	// Jobs by which this is told.
+	Jobs int32 `protobuf:"varint,2,opt,name=jobs,proto3" json:"jobs,omitempty"`
+	// Of the start.
+	Start *Errors `protobuf:"bytes,3,opt,name=start,proto3" json:"start,omitempty"`
+	// Of the end.
+	Completion *Errors `protobuf:"bytes,4,opt,name=completion,proto3" json:"completion,omitempty"`
+	// Median of runtimes over what was estimated for them.
+	RunRatio float64 `protobuf:"fixed64,5,opt,name=run_ratio,json=runRatio,proto3" json:"run_ratio,omitempty"`
+	// What the latest of the estimates was worth.
+	Kind          EstimateKind `protobuf:"varint,6,opt,name=kind,proto3,enum=drover.v1.EstimateKind" json:"kind,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Accuracy) Reset() {
+	*x = Accuracy{}
+	mi := &file_drover_v1_site_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Accuracy) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Accuracy) ProtoMessage() {}
+
+func (x *Accuracy) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_site_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Accuracy.ProtoReflect.Descriptor instead.
+func (*Accuracy) Descriptor() ([]byte, []int) {
+	return file_drover_v1_site_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *Accuracy) GetService() string {
+	if x != nil {
+		return x.Service
+	}
+	return ""
+}
+
+func (x *Accuracy) GetJobs() int32 {
+	if x != nil {
+		return x.Jobs
+	}
+	return 0
+}
+
+func (x *Accuracy) GetStart() *Errors {
+	if x != nil {
+		return x.Start
+	}
+	return nil
+}
+
+func (x *Accuracy) GetCompletion() *Errors {
+	if x != nil {
+		return x.Completion
+	}
+	return nil
+}
+
+func (x *Accuracy) GetRunRatio() float64 {
+	if x != nil {
+		return x.RunRatio
+	}
+	return 0
+}
+
+func (x *Accuracy) GetKind() EstimateKind {
+	if x != nil {
+		return x.Kind
+	}
+	return EstimateKind_ESTIMATE_KIND_UNSPECIFIED
+}
+
+// Errors are those of estimates; those that came too early are positive.
+type Errors struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Mean.
+	Bias *durationpb.Duration `protobuf:"bytes,1,opt,name=bias,proto3" json:"bias,omitempty"`
+	// Half of the errors are less.
+	Median *durationpb.Duration `protobuf:"bytes,2,opt,name=median,proto3" json:"median,omitempty"`
+	// Half of them are no larger, either way.
+	P50 *durationpb.Duration `protobuf:"bytes,3,opt,name=p50,proto3" json:"p50,omitempty"`
+	// Nine in ten are no larger, either way.
+	P90           *durationpb.Duration `protobuf:"bytes,4,opt,name=p90,proto3" json:"p90,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Errors) Reset() {
+	*x = Errors{}
+	mi := &file_drover_v1_site_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Errors) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Errors) ProtoMessage() {}
+
+func (x *Errors) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_site_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Errors.ProtoReflect.Descriptor instead.
+func (*Errors) Descriptor() ([]byte, []int) {
+	return file_drover_v1_site_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *Errors) GetBias() *durationpb.Duration {
+	if x != nil {
+		return x.Bias
+	}
+	return nil
+}
+
+func (x *Errors) GetMedian() *durationpb.Duration {
+	if x != nil {
+		return x.Median
+	}
+	return nil
+}
+
+func (x *Errors) GetP50() *durationpb.Duration {
+	if x != nil {
+		return x.P50
+	}
+	return nil
+}
+
+func (x *Errors) GetP90() *durationpb.Duration {
+	if x != nil {
+		return x.P90
+	}
+	return nil
+}
+
 // Service is a named thing that a site can run.
 type Service struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -542,7 +717,7 @@ type Service struct {
 
 func (x *Service) Reset() {
 	*x = Service{}
-	mi := &file_drover_v1_site_proto_msgTypes[5]
+	mi := &file_drover_v1_site_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -554,7 +729,7 @@ func (x *Service) String() string {
 func (*Service) ProtoMessage() {}
 
 func (x *Service) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_site_proto_msgTypes[5]
+	mi := &file_drover_v1_site_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -567,7 +742,7 @@ func (x *Service) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Service.ProtoReflect.Descriptor instead.
 func (*Service) Descriptor() ([]byte, []int) {
-	return file_drover_v1_site_proto_rawDescGZIP(), []int{5}
+	return file_drover_v1_site_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Service) GetName() string {
@@ -644,7 +819,7 @@ type Argument struct {
 
 func (x *Argument) Reset() {
 	*x = Argument{}
-	mi := &file_drover_v1_site_proto_msgTypes[6]
+	mi := &file_drover_v1_site_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -656,7 +831,7 @@ func (x *Argument) String() string {
 func (*Argument) ProtoMessage() {}
 
 func (x *Argument) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_site_proto_msgTypes[6]
+	mi := &file_drover_v1_site_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -669,7 +844,7 @@ func (x *Argument) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Argument.ProtoReflect.Descriptor instead.
 func (*Argument) Descriptor() ([]byte, []int) {
-	return file_drover_v1_site_proto_rawDescGZIP(), []int{6}
+	return file_drover_v1_site_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Argument) GetName() string {
@@ -732,7 +907,7 @@ var File_drover_v1_site_proto protoreflect.FileDescriptor
 
 const file_drover_v1_site_proto_rawDesc = "" +
 	"\n" +
-	"\x14drover/v1/site.proto\x12\tdrover.v1\x1a\x17drover/v1/request.proto\x1a\x1egoogle/protobuf/duration.proto\"\x83\x02\n" +
+	"\x14drover/v1/site.proto\x12\tdrover.v1\x1a\x18drover/v1/decision.proto\x1a\x17drover/v1/request.proto\x1a\x1egoogle/protobuf/duration.proto\"\x83\x02\n" +
 	"\x04Site\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\aaddress\x18\x02 \x01(\tR\aaddress\x12/\n" +
@@ -758,7 +933,7 @@ const file_drover_v1_site_proto_rawDesc = "" +
 	"\x05width\x18\x01 \x01(\x05R\x05width\x125\n" +
 	"\bwalltime\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\bwalltime\x12\x1d\n" +
 	"\n" +
-	"file_bytes\x18\x03 \x01(\x03R\tfileBytes\"\xc4\x02\n" +
+	"file_bytes\x18\x03 \x01(\x03R\tfileBytes\"\xf5\x02\n" +
 	"\n" +
 	"SiteStatus\x12\x18\n" +
 	"\arunning\x18\x01 \x01(\x05R\arunning\x12\x18\n" +
@@ -774,7 +949,22 @@ const file_drover_v1_site_proto_rawDesc = "" +
 	"\acommits\x18\t \x01(\x03R\acommits\x12\x14\n" +
 	"\x05syncs\x18\n" +
 	" \x01(\x03R\x05syncs\x12\x1a\n" +
-	"\bdegraded\x18\v \x01(\bR\bdegraded\"\xdb\x01\n" +
+	"\bdegraded\x18\v \x01(\bR\bdegraded\x12/\n" +
+	"\baccuracy\x18\f \x03(\v2\x13.drover.v1.AccuracyR\baccuracy\"\xde\x01\n" +
+	"\bAccuracy\x12\x18\n" +
+	"\aservice\x18\x01 \x01(\tR\aservice\x12\x12\n" +
+	"\x04jobs\x18\x02 \x01(\x05R\x04jobs\x12'\n" +
+	"\x05start\x18\x03 \x01(\v2\x11.drover.v1.ErrorsR\x05start\x121\n" +
+	"\n" +
+	"completion\x18\x04 \x01(\v2\x11.drover.v1.ErrorsR\n" +
+	"completion\x12\x1b\n" +
+	"\trun_ratio\x18\x05 \x01(\x01R\brunRatio\x12+\n" +
+	"\x04kind\x18\x06 \x01(\x0e2\x17.drover.v1.EstimateKindR\x04kind\"\xc4\x01\n" +
+	"\x06Errors\x12-\n" +
+	"\x04bias\x18\x01 \x01(\v2\x19.google.protobuf.DurationR\x04bias\x121\n" +
+	"\x06median\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\x06median\x12+\n" +
+	"\x03p50\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\x03p50\x12+\n" +
+	"\x03p90\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\x03p90\"\xdb\x01\n" +
 	"\aService\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x10\n" +
 	"\x03doc\x18\x02 \x01(\tR\x03doc\x121\n" +
@@ -814,7 +1004,7 @@ func file_drover_v1_site_proto_rawDescGZIP() []byte {
 }
 
 var file_drover_v1_site_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_drover_v1_site_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
+var file_drover_v1_site_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
 var file_drover_v1_site_proto_goTypes = []any{
 	(ArgumentType)(0),           // 0: drover.v1.ArgumentType
 	(*Site)(nil),                // 1: drover.v1.Site
@@ -822,26 +1012,37 @@ var file_drover_v1_site_proto_goTypes = []any{
 	(*Node)(nil),                // 3: drover.v1.Node
 	(*Limits)(nil),              // 4: drover.v1.Limits
 	(*SiteStatus)(nil),          // 5: drover.v1.SiteStatus
-	(*Service)(nil),             // 6: drover.v1.Service
-	(*Argument)(nil),            // 7: drover.v1.Argument
-	(*durationpb.Duration)(nil), // 8: google.protobuf.Duration
-	(*Value)(nil),               // 9: drover.v1.Value
+	(*Accuracy)(nil),            // 6: drover.v1.Accuracy
+	(*Errors)(nil),              // 7: drover.v1.Errors
+	(*Service)(nil),             // 8: drover.v1.Service
+	(*Argument)(nil),            // 9: drover.v1.Argument
+	(*durationpb.Duration)(nil), // 10: google.protobuf.Duration
+	(EstimateKind)(0),           // 11: drover.v1.EstimateKind
+	(*Value)(nil),               // 12: drover.v1.Value
 }
 var file_drover_v1_site_proto_depIdxs = []int32{
-	2, // 0: drover.v1.Site.platform:type_name -> drover.v1.Platform
-	4, // 1: drover.v1.Site.limits:type_name -> drover.v1.Limits
-	3, // 2: drover.v1.Platform.nodes:type_name -> drover.v1.Node
-	8, // 3: drover.v1.Limits.walltime:type_name -> google.protobuf.Duration
-	7, // 4: drover.v1.Service.arguments:type_name -> drover.v1.Argument
-	0, // 5: drover.v1.Argument.type:type_name -> drover.v1.ArgumentType
-	9, // 6: drover.v1.Argument.default:type_name -> drover.v1.Value
-	9, // 7: drover.v1.Argument.minimum:type_name -> drover.v1.Value
-	9, // 8: drover.v1.Argument.maximum:type_name -> drover.v1.Value
-	9, // [9:9] is the sub-list for method output_type
-	9, // [9:9] is the sub-list for method input_type
-	9, // [9:9] is the sub-list for extension type_name
-	9, // [9:9] is the sub-list for extension extendee
-	0, // [0:9] is the sub-list for field type_name
+	2,  // 0: drover.v1.Site.platform:type_name -> drover.v1.Platform
+	4,  // 1: drover.v1.Site.limits:type_name -> drover.v1.Limits
+	3,  // 2: drover.v1.Platform.nodes:type_name -> drover.v1.Node
+	10, // 3: drover.v1.Limits.walltime:type_name -> google.protobuf.Duration
+	6,  // 4: drover.v1.SiteStatus.accuracy:type_name -> drover.v1.Accuracy
+	7,  // 5: drover.v1.Accuracy.start:type_name -> drover.v1.Errors
+	7,  // 6: drover.v1.Accuracy.completion:type_name -> drover.v1.Errors
+	11, // 7: drover.v1.Accuracy.kind:type_name -> drover.v1.EstimateKind
+	10, // 8: drover.v1.Errors.bias:type_name -> google.protobuf.Duration
+	10, // 9: drover.v1.Errors.median:type_name -> google.protobuf.Duration
+	10, // 10: drover.v1.Errors.p50:type_name -> google.protobuf.Duration
+	10, // 11: drover.v1.Errors.p90:type_name -> google.protobuf.Duration
+	9,  // 12: drover.v1.Service.arguments:type_name -> drover.v1.Argument
+	0,  // 13: drover.v1.Argument.type:type_name -> drover.v1.ArgumentType
+	12, // 14: drover.v1.Argument.default:type_name -> drover.v1.Value
+	12, // 15: drover.v1.Argument.minimum:type_name -> drover.v1.Value
+	12, // 16: drover.v1.Argument.maximum:type_name -> drover.v1.Value
+	17, // [17:17] is the sub-list for method output_type
+	17, // [17:17] is the sub-list for method input_type
+	17, // [17:17] is the sub-list for extension type_name
+	17, // [17:17] is the sub-list for extension extendee
+	0,  // [0:17] is the sub-list for field type_name
 }
 
 func init() { file_drover_v1_site_proto_init() }
@@ -849,6 +1050,7 @@ func file_drover_v1_site_proto_init() {
 	if File_drover_v1_site_proto != nil {
 		return
 	}
+	file_drover_v1_decision_proto_init()
 	file_drover_v1_request_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -856,7 +1058,7 @@ func file_drover_v1_site_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_drover_v1_site_proto_rawDesc), len(file_drover_v1_site_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   7,
+			NumMessages:   9,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
