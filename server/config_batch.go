@@ -29,6 +29,9 @@ type Batch struct {
 	Timeout  time.Duration `yaml:"timeout"`  // of each command
 	// Stale is how long Slurm may be silent before the site gives no estimates.
 	Stale time.Duration `yaml:"stale"`
+	// Unseen is how many jobs may wait here when it has been silent for longer, for
+	// more to be accepted; 0: none is.
+	Unseen int `yaml:"unseen"`
 	// Model is the policy that estimates take Slurm's to be.
 	Model Policy `yaml:"model"`
 }
@@ -46,7 +49,7 @@ const (
 func defaultBatch() Batch {
 	return Batch{
 		Type: Embedded, Waiting: slurm.DefaultMost, Interval: slurm.DefaultInterval, Timeout: slurm.DefaultTimeout,
-		Stale: slurm.DefaultStale, Model: Policy{Name: "easy"},
+		Stale: slurm.DefaultStale, Unseen: slurm.DefaultUnseen, Model: Policy{Name: "easy"},
 	}
 }
 
@@ -96,6 +99,9 @@ func (c *Config) checkBatch(bad func(key string, value any, accepted string)) (m
 	}
 	if b.Waiting < 1 || b.Waiting > 100_000 {
 		bad("batch.waiting", b.Waiting, "1..100000")
+	}
+	if b.Unseen < 0 || b.Unseen > 1_000_000 {
+		bad("batch.unseen", b.Unseen, "0..1000000")
 	}
 	span := func(key string, d, least, most time.Duration) {
 		if d < least || d > most {

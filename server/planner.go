@@ -2,14 +2,23 @@ package server
 
 import (
 	"context"
+	"errors"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/slurm"
 )
+
+// guesser is a batch system that says something of jobs which are to wait though
+// nobody knows how it is.
+type guesser interface {
+	Guess(ctx context.Context, asks []batch.Ask) (ests []batch.Estimate, ok bool)
+}
 
 // planner asks the batch system on behalf of the core.
 type planner struct {
 	ctx    context.Context // lives for one call, behind the core's interface
 	server *Server
+	blind  bool           // a guess will do where nobody knows how the batch system is
 	err    error          // why there was no answer
 	age    batch.Duration // of the state that the last answer is from
 }
@@ -17,6 +26,12 @@ type planner struct {
 // Estimate is site.Planner's.
 func (p *planner) Estimate(_ batch.Time, asks []batch.Ask, out []batch.Estimate) bool {
 	ests, age, ok, err := p.server.system.Estimate(p.ctx, asks)
+	var unknown *slurm.UnknownError
+	if g, can := p.server.system.(guesser); can && p.blind && errors.As(err, &unknown) {
+		if guess, known := g.Guess(p.ctx, asks); known {
+			ests, ok, err = guess, true, nil
+		}
+	}
 	if err != nil {
 		p.err = err
 		return false

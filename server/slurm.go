@@ -25,7 +25,7 @@ func (s *Server) slurmConfig() slurm.Config {
 	return slurm.Config{
 		Site: s.cfg.Name, Commands: slurm.Commands{Conf: b.Conf, Dir: b.Commands, Timeout: b.Timeout},
 		Partition: b.Partition, Account: b.Account, QOS: b.QOS, Extra: b.Extra,
-		Most: b.Waiting, Interval: b.Interval, Stale: b.Stale,
+		Most: b.Waiting, Interval: b.Interval, Stale: b.Stale, Unseen: b.Unseen,
 		Policy: func(p batch.Platform, settings batch.Settings) (batch.Policy, error) {
 			return policies.New(b.Model.Name, p, settings)
 		},

@@ -228,3 +228,50 @@ func TestJobsMoveBetweenKindsOfSites(t *testing.T) {
 		})
 	}
 }
+
+// Slurm has been silent for so long that nobody knows how it is. Submissions are taken
+// up to the limit that is stated, by the next server too, and run once on its return.
+func TestSubmissionsQueueUpToALimitWhileSlurmIsSilent(t *testing.T) {
+	c := slurmtest.Start(t, slurmtest.Config{Name: "a", Nodes: 2})[0]
+	p := newProcessSite(t, "lyon", fmt.Sprintf("batch: {type: slurm, conf: %s, interval: 200ms, timeout: 1s, stale: 1s, unseen: 3}\nnodes: []\n", c.Conf()))
+	p.run()
+	g := newGround(t)
+	c.Stop(t)
+	ask := &droverv1.EstimateRequest{Request: g.request("once", 1, false, 0)}
+	slurmtest.Until(t, "there is no estimate", func() bool {
+		_, err := p.client.Estimate(within(t), ask)
+		if err == nil {
+			return false
+		}
+		_, why := detail(t, err)
+		return why.GetReason() == "batch-silent"
+	})
+	var ids []string
+	take := func(n int) {
+		t.Helper()
+		for range n {
+			id := newID(t)
+			p.submit(id, g.request("once", 1, false, 0))
+			ids = append(ids, id)
+		}
+	}
+	take(2)
+	p.kill()
+	p.run()
+	take(1)
+	_, err := p.client.Submit(within(t), &droverv1.SubmitRequest{JobId: newID(t), Request: g.request("once", 1, false, 0)})
+	if _, why := detail(t, err); why.GetReason() != "batch-silent" {
+		t.Errorf("one more than may wait: %v", err)
+	}
+	c.StartController(t)
+	c.Await(t)
+	for _, id := range ids {
+		p.until(id, done)
+	}
+	count, _, _ := g.lines(t)
+	for _, id := range ids {
+		if count[id] != 1 {
+			t.Errorf("job %s has run %d times", id, count[id])
+		}
+	}
+}

@@ -167,7 +167,7 @@ func (s *Server) accept(ctx context.Context, id batch.JobID, sub submission, sta
 			return site.Job{}, err
 		}
 	}
-	p := planner{ctx: ctx, server: s}
+	p := planner{ctx: ctx, server: s, blind: true}
 	j, err := s.core.Submit(s.now(), site.Submission{ID: id, Request: sub.request, Decision: sub.decision}, &p)
 	if err != nil {
 		return site.Job{}, p.why(err)

@@ -17,6 +17,7 @@ const (
 	DefaultInterval = 2 * time.Second
 	DefaultStale    = 5 * time.Minute
 	DefaultRetain   = 1 << 16
+	DefaultUnseen   = 1000
 )
 
 const (
@@ -44,6 +45,8 @@ type Config struct {
 	Interval time.Duration
 	// Stale is how old the last look may be for estimates; 0 means DefaultStale.
 	Stale time.Duration
+	// Unseen is how many jobs may wait here for Guess to say anything.
+	Unseen int
 	// Retain is how many ended attempts are remembered; 0 means DefaultRetain.
 	Retain int
 
@@ -135,7 +138,7 @@ func (c *Config) Validate() error {
 	for _, n := range []struct {
 		key   string
 		value int64
-	}{{"most", int64(c.Most)}, {"interval", int64(c.Interval)}, {"stale", int64(c.Stale)}, {"retain", int64(c.Retain)}} {
+	}{{"most", int64(c.Most)}, {"interval", int64(c.Interval)}, {"stale", int64(c.Stale)}, {"retain", int64(c.Retain)}, {"unseen", int64(c.Unseen)}} {
 		if n.value < 0 {
 			errs = append(errs, fmt.Errorf("%s: %d, accepted: 0 (the default) or more", n.key, n.value))
 		}
