@@ -26,8 +26,9 @@ import (
 //	slurm.json  what Slurm was last found to be
 //	supervisor* of the process that keeps what runs
 type dataDir struct {
-	root string
-	lock *os.File
+	root  string
+	lock  *os.File
+	names syncs
 }
 
 // openData takes a directory, made if it is not there.
@@ -184,14 +185,12 @@ func (d *dataDir) discard(id batch.JobID) (away string, err error) {
 
 // sync makes durable which jobs have directories.
 func (d *dataDir) sync() error {
-	dir, err := os.Open(d.jobs())
-	if err != nil {
-		return fmt.Errorf("job directories: %w", err)
-	}
-	if err := errors.Join(dir.Sync(), dir.Close()); err != nil {
-		return fmt.Errorf("job directories: %w", err)
-	}
-	return nil
+	return d.names.share(func() error {
+		if err := syncDirs(d.jobs()); err != nil {
+			return fmt.Errorf("job directories: %w", err)
+		}
+		return nil
+	})
 }
 
 // remove takes a directory away, whatever its programs have made of its modes.

@@ -23,6 +23,7 @@ const (
 const (
 	longestInterval = time.Minute // between looks when Slurm does not answer
 	senders         = 8           // submissions at once
+	preparing       = 16          // those that are being made ready besides
 	nodesEvery      = 30 * time.Second
 )
 

@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -15,7 +16,7 @@ func (s *System) send() {
 	if !s.view.first || s.view.fails > 0 || s.view.full || s.closed {
 		return
 	}
-	for i := 0; i < len(s.outside) && s.sending < senders && s.within+s.sending < s.cfg.Most; {
+	for i := 0; i < len(s.outside) && s.sending < senders+preparing && s.within+s.sending < s.cfg.Most; {
 		a := s.outside[i]
 		if !a.ready() {
 			i++
@@ -118,6 +119,12 @@ func (s *System) handOver(key batch.Key, shape batch.Shape, earliest batch.Time)
 	script, err := s.cfg.Programs.Script(key, shape)
 	if err != nil {
 		return "", err
+	}
+	select {
+	case s.slot <- struct{}{}:
+		defer func() { <-s.slot }()
+	case <-s.life.Done():
+		return "", fmt.Errorf("%w: the server ends", ErrNeverRan)
 	}
 	return s.c.Submit(s.life, &Submission{
 		Script: script.Text, Name: name(key), Comment: comment(s.cfg.Site, key, script.Owner), Width: shape.Width, Limit: shape.Walltime,

@@ -32,6 +32,7 @@ type System struct {
 	look chan struct{} // holds one: a look is wanted soon
 	act  chan struct{} // holds one: there is something to ask Slurm for
 	done chan struct{} // closed at the end
+	slot chan struct{} // holds as many as there are submissions under way
 	seen chan struct{} // closed with the first look
 
 	mu       sync.Mutex
@@ -74,7 +75,7 @@ func New(c Config) (*System, error) {
 	c.setDefaults()
 	s := &System{
 		cfg: c, log: c.Logger, base: time.Now(),
-		look: make(chan struct{}, 1), act: make(chan struct{}, 1), done: make(chan struct{}), seen: make(chan struct{}),
+		look: make(chan struct{}, 1), act: make(chan struct{}, 1), slot: make(chan struct{}, senders), done: make(chan struct{}), seen: make(chan struct{}),
 		attempts: make(map[batch.Key]*attempt), due: make(map[batch.Key]*attempt), changes: newChanges(),
 	}
 	s.c, s.forecaster = &s.cfg.Commands, c.Forecasters()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -30,6 +31,8 @@ type benchSubmitCmd struct {
 	Service  string        `default:"noop" help:"What is submitted."`
 	Held     bool          `help:"Jobs that only wait: their earliest start is a day away."`
 	Server   string        `placeholder:"URL" xor:"target" help:"The server to measure. Without this and --via-agent one of its own is started, and removed afterwards."`
+	Slurm    string        `placeholder:"FILE" xor:"target" help:"Compare with plain sbatch on the cluster of this slurm.conf: a server of its own is put in front of it, and both submit --jobs in turns. 8 --clients are fair."`
+	Jobs     int           `default:"400" help:"Of --slurm: submissions of each turn."`
 	ViaAgent bool          `xor:"target" help:"Submit through the agent of --agent, which chooses a site for each job."`
 }
 
@@ -42,6 +45,9 @@ func (c *benchSubmitCmd) Run(a *app) error {
 	case math.IsNaN(c.Rate) || math.IsInf(c.Rate, 0) || c.Rate < 0:
 		return &usageError{message: fmt.Sprintf("--rate %v, accepted: 0 or more", c.Rate)}
 	}
+	if c.Slurm != "" {
+		return c.versusSlurm(a)
+	}
 	args, err := (&request{Service: c.Service, Args: c.Args}).arguments(time.Now())
 	if err != nil {
 		return err
@@ -50,7 +56,9 @@ func (c *benchSubmitCmd) Run(a *app) error {
 		args = append(args, client.EarliestStart(time.Now().Add(24*time.Hour)))
 	}
 	if c.Server == "" && !c.ViaAgent {
-		own, err := startBenchServer(a)
+		own, err := startBenchServer(a, func(dir string) string {
+			return fmt.Sprintf(benchSite, filepath.Join(dir, "data"), benchProcessors)
+		})
 		if err != nil {
 			return err
 		}

@@ -48,8 +48,9 @@ type benchServer struct {
 	done chan struct{} // closed when it has ended
 }
 
-// startBenchServer starts a server in a directory of its own.
-func startBenchServer(a *app) (_ *benchServer, err error) {
+// startBenchServer starts a server in a directory of its own, for which it gets its
+// configuration.
+func startBenchServer(a *app, text func(dir string) string) (_ *benchServer, err error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("start a server: %w", err)
@@ -65,8 +66,7 @@ func startBenchServer(a *app) (_ *benchServer, err error) {
 		}
 	}()
 	config := filepath.Join(dir, "site.yaml")
-	text := fmt.Sprintf(benchSite, filepath.Join(dir, "data"), benchProcessors)
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+	if err := os.WriteFile(config, []byte(text(dir)), 0o600); err != nil {
 		return nil, err
 	}
 	s.cmd = exec.CommandContext(a.ctx, program, "--json", "server", "--config", config, "--log-level", "warn")

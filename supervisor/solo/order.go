@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -39,12 +40,17 @@ func Write(dir string, epoch, attempt uint32, o Order) (path string, err error) 
 		return "", fmt.Errorf("order of an attempt: %w", err)
 	}
 	path = filepath.Join(dir, journal.Name(epoch, attempt)+suffix)
-	f, err := os.CreateTemp(dir, ".order-*")
+	// Nobody looks before it is whole, unless there was one before.
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	again := errors.Is(err, fs.ErrExist)
+	if again {
+		f, err = os.CreateTemp(dir, ".order-*")
+	}
 	if err != nil {
 		return "", fmt.Errorf("order of an attempt: %w", err)
 	}
 	_, err = f.Write(text)
-	if err = errors.Join(err, f.Close()); err == nil {
+	if err = errors.Join(err, f.Close()); err == nil && again {
 		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {
