@@ -1,0 +1,315 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/internal/freeport"
+	"github.com/seed-9b8f70bb/drover/internal/slurmtest"
+)
+
+var slurmJobs = flag.Int("slurm.jobs", 36, "jobs of the tests with three Slurm clusters; make soak has 200")
+
+// slurmGrid is three real clusters with local users, a server in front of each, and
+// two agents that make rounds of reallocation every two seconds. The processes are
+// those of a chaos that is not random.
+type slurmGrid struct {
+	*chaos
+	clusters []*slurmtest.Cluster
+}
+
+const slurmServices = `
+services:
+  inline:
+    - name: rigid
+      doc: Appends its job's ID to a file, after a while.
+      args: [{name: file, type: string}, {name: seconds, type: float}]
+      command: [/bin/sh, -c, 'sleep "$1"; echo "$DROVER_JOB_ID" >> "$0"', "{file}", "{seconds}"]
+      model: {fixed: {width: 1, time: 50s}}
+    - name: moldable
+      doc: The same, on as many processors as are best.
+      args: [{name: file, type: string}, {name: seconds, type: float}]
+      command: [/bin/sh, -c, 'sleep "$1"; echo "$DROVER_JOB_ID" >> "$0"', "{file}", "{seconds}"]
+      model: {table: {1: 150s, 2: 100s, 4: 45s}}
+`
+
+func newSlurmGrid(t *testing.T) *slurmGrid {
+	program, err := exec.LookPath("drover")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &slurmGrid{clusters: slurmtest.Start(
+		t, slurmtest.Config{Name: "a", Nodes: 2, CPUs: 3}, slurmtest.Config{Name: "b", Nodes: 2, CPUs: 2}, slurmtest.Config{Name: "c", Nodes: 1, CPUs: 4},
+	)}
+	dir := t.TempDir()
+	g.chaos = &chaos{
+		t: t, program: program, dir: dir, lines: filepath.Join(dir, "lines"),
+		killed: make(map[string]int), moves: make(map[string]int), rounds: make(map[string]int),
+	}
+	var addresses [10]string
+	for i := range addresses {
+		addresses[i] = freeport.Address(t)
+	}
+	seeds := fmt.Sprintf("[%q, %q]", addresses[1], addresses[3])
+	for i := range 2 {
+		name := "agent" + strconv.Itoa(i+1)
+		g.write(name, fmt.Sprintf("version: 1\nname: %s\nlisten: %s\ngossip: {bind: %s, seeds: %s}\nreallocation: {period: 2s, threshold: 0s}\n",
+			name, addresses[2*i], addresses[2*i+1], seeds))
+		g.agents = append(g.agents, g.victim("agent", name, addresses[2*i]))
+	}
+	for i, c := range g.clusters {
+		name := "site" + strconv.Itoa(i+1)
+		g.write(name, fmt.Sprintf("version: 1\nname: %s\nlisten: %s\ngossip: {bind: %s, seeds: %s}\ndata_dir: %s\nbatch: {type: slurm, conf: %s, interval: 300ms, timeout: 3s, waiting: 8}\n%s",
+			name, addresses[4+2*i], addresses[5+2*i], seeds, filepath.Join(dir, name), c.Conf(), slurmServices))
+		v := g.victim("server", name, addresses[4+2*i])
+		v.dir = filepath.Join(dir, name)
+		g.servers = append(g.servers, v)
+	}
+	g.begin()
+	t.Cleanup(g.end)
+	return g
+}
+
+// locals has people submit to the clusters themselves until ctx ends.
+func (g *slurmGrid) locals(ctx context.Context, wg *sync.WaitGroup) {
+	for i, c := range g.clusters {
+		wg.Go(func() {
+			for n := i; pause(ctx, 1500*time.Millisecond); n++ {
+				// An error is that of a controller which is down.
+				_ = c.Command(ctx, "sbatch", "--job-name=local", "--output=/dev/null", "--time=1", "--ntasks="+strconv.Itoa(1+n%2), "--wrap", "sleep 2").Run()
+			}
+		})
+	}
+}
+
+// submitCalls submits jobs of both kinds from several clients and returns their IDs.
+// Between them things happen: the nth of what is to happen is begun when n/len of the
+// jobs are submitted, and waited for at the end.
+func (g *slurmGrid) submitCalls(ctx context.Context, grid *client.Client, happen ...func()) []string {
+	var (
+		mu    sync.Mutex
+		ids   []string
+		wg    sync.WaitGroup
+		next  = make(chan int)
+		total = *slurmJobs
+	)
+	for range 4 {
+		wg.Go(func() {
+			for i := range next {
+				service := []string{"rigid", "moldable"}[i%2]
+				job, err := grid.Submit(ctx, service, client.String("file", g.lines), client.Float("seconds", float64(i%5)/4))
+				if err != nil {
+					g.t.Errorf("submission %d: %v", i, err)
+					continue
+				}
+				mu.Lock()
+				ids = append(ids, job.ID)
+				mu.Unlock()
+			}
+		})
+	}
+	begun := 0
+	for i := range total {
+		next <- i
+		for begun < len(happen) && (i+1)*(len(happen)+1) >= total*(begun+1) {
+			wg.Go(happen[begun])
+			begun++
+		}
+		pause(ctx, 100*time.Millisecond)
+	}
+	close(next)
+	wg.Wait()
+	return ids
+}
+
+// once waits for all jobs and fails unless each has run exactly once.
+func (g *slurmGrid) once(ctx context.Context, grid *client.Client, ids []string) {
+	t := g.t
+	if len(ids) != *slurmJobs {
+		t.Errorf("%d of %d submissions were acknowledged", len(ids), *slurmJobs)
+	}
+	moved, sites := 0, make(map[string]int)
+	for _, id := range ids {
+		job, err := grid.Wait(ctx, id)
+		if err != nil {
+			t.Errorf("job %s has no outcome: %v", id, err)
+			continue
+		}
+		if job.State != client.Done {
+			t.Errorf("job %s is %s: %+v", id, job.State, job.Outcome)
+		}
+		sites[job.Site]++
+		if job.Epoch > 0 {
+			moved++
+		}
+	}
+	lines := g.linesLeft()
+	for _, id := range ids {
+		if lines[id] != 1 {
+			t.Errorf("job %s has run %d times", id, lines[id])
+		}
+		delete(lines, id)
+	}
+	if len(lines) > 0 {
+		t.Errorf("jobs that nobody submitted have run: %v", lines)
+	}
+	t.Logf("%d jobs, of which %d have moved or were tried to; they ended at %v", len(ids), moved, sites)
+	if t.Failed() {
+		g.keepLogs()
+	}
+}
+
+// Local users are in the way, rounds are made every two seconds, a controller is
+// stopped and started, an agent and a server are killed.
+func TestJobsOnThreeSlurmClustersRunOnceEach(t *testing.T) {
+	g := newSlurmGrid(t)
+	ctx, cancel := context.WithTimeout(t.Context(), patienceWithSlurm())
+	defer cancel()
+	grid := g.client()
+	defer grid.Close()
+	var people sync.WaitGroup
+	busy, rest := context.WithCancel(ctx)
+	g.locals(busy, &people)
+	ids := g.submitCalls(
+		ctx, grid,
+		func() {
+			g.clusters[0].Stop(t)
+			pause(ctx, 3*time.Second)
+			g.clusters[0].StartController(t)
+		},
+		func() { g.restartAfter(ctx, g.agents[0]) },
+		func() { g.restartAfter(ctx, g.servers[1]) },
+	)
+	rest()
+	people.Wait()
+	g.once(ctx, grid, ids)
+}
+
+// patienceWithSlurm is how long all of it may take.
+func patienceWithSlurm() time.Duration { return time.Minute + time.Duration(*slurmJobs)*2*time.Second }
+
+// restartAfter kills a process and starts it again a moment later.
+func (g *slurmGrid) restartAfter(ctx context.Context, v *victim) {
+	g.kill(v)
+	pause(ctx, 500*time.Millisecond)
+	g.start(v)
+}
+
+// A controller that is killed may forget jobs that it had accepted, or run one twice.
+// Drover runs each once all the same, and says of each what Slurm has done with it.
+func TestWhatAKilledControllerLosesOrDoublesIsReported(t *testing.T) {
+	g := newSlurmGrid(t)
+	ctx, cancel := context.WithTimeout(t.Context(), patienceWithSlurm())
+	defer cancel()
+	grid := g.client()
+	defer grid.Close()
+	crash := func(i int) func() {
+		return func() {
+			g.clusters[i].Kill(t)
+			pause(ctx, time.Second)
+			g.clusters[i].StartController(t)
+		}
+	}
+	ids := g.submitCalls(ctx, grid, crash(0), crash(1), crash(0))
+	tended, leave := context.WithCancel(ctx)
+	var operator sync.WaitGroup
+	operator.Go(func() { g.tend(tended) })
+	g.once(ctx, grid, ids)
+	leave()
+	operator.Wait()
+	g.accountFor(ids)
+}
+
+// tend is the operator of the clusters: nodes on which a controller has found jobs that
+// it did not know are drained, and stay so until somebody says otherwise.
+func (g *slurmGrid) tend(ctx context.Context) {
+	for pause(ctx, time.Second) {
+		for _, c := range g.clusters {
+			out, err := c.Command(ctx, "sinfo", "--noheader", "--Node", "--states=drain,down", "--format=%N").Output()
+			if err != nil {
+				continue // the controller is down
+			}
+			for _, node := range strings.Fields(string(out)) {
+				_ = c.Command(ctx, "scontrol", "update", "NodeName="+node, "State=RESUME").Run() // the next time, perhaps
+			}
+		}
+	}
+}
+
+// accountFor compares what became of each attempt with what the servers have said: an
+// attempt that came to nothing and was made again, or one that Slurm has had under
+// two numbers, is in the log with its job's ID.
+func (g *slurmGrid) accountFor(ids []string) {
+	t := g.t
+	reported := make(map[string]int)
+	for _, v := range g.servers {
+		text, err := os.ReadFile(v.log.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range bytes.Lines(text) {
+			for _, id := range ids {
+				if bytes.Contains(line, []byte(id)) && (bytes.Contains(line, []byte("[ERROR]")) || bytes.Contains(line, []byte(`"@level":"error"`))) {
+					reported[id]++
+				}
+			}
+		}
+	}
+	again, twice := 0, 0
+	for i, c := range g.clusters {
+		numbers := make(map[string]map[string]bool) // of Slurm's, by name
+		text, _ := os.ReadFile(c.JobComp())
+		for line := range strings.Lines(string(text)) {
+			fields := make(map[string]string)
+			for f := range strings.FieldsSeq(line) {
+				key, value, _ := strings.Cut(f, "=")
+				fields[key] = value
+			}
+			if name := fields["Name"]; strings.HasPrefix(name, "drover-") {
+				if numbers[name] == nil {
+					numbers[name] = make(map[string]bool)
+				}
+				numbers[name][fields["JobId"]] = true
+			}
+		}
+		for _, id := range ids {
+			orders, _ := filepath.Glob(filepath.Join(g.servers[i].dir, "jobs", id, "attempts", "*.order"))
+			byEpoch := make(map[string]int)
+			for _, o := range orders {
+				epoch, _, _ := strings.Cut(filepath.Base(o), "-")
+				byEpoch[epoch]++
+			}
+			for _, n := range byEpoch {
+				if n > 1 {
+					again++
+					if reported[id] == 0 {
+						t.Errorf("job %s had %d attempts at %s, and nobody said why", id, n, g.servers[i].name)
+					}
+				}
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(numbers)) {
+			if len(numbers[name]) > 1 {
+				twice++
+				id := strings.TrimPrefix(name, "drover-")[:36]
+				if reported[id] == 0 {
+					t.Errorf("Slurm has had %s under the numbers %v, and nobody said so", name, slices.Sorted(maps.Keys(numbers[name])))
+				}
+			}
+		}
+	}
+	t.Logf("attempts made again: %d; jobs that Slurm has had twice: %d; reported: %v", again, twice, reported)
+}
