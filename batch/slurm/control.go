@@ -16,6 +16,14 @@ func (c *Commands) Cancel(ctx context.Context, ids ...string) error {
 	return nil
 }
 
+// CancelNamed ends a job if it has this name, whoever has its number by now.
+func (c *Commands) CancelNamed(ctx context.Context, id, name string) error {
+	if _, err := c.run(ctx, nil, "scancel", "--quiet", "--name="+name, id); err != nil {
+		return fmt.Errorf("cancel: %w", err)
+	}
+	return nil
+}
+
 // Hold keeps jobs that wait from being started. They may have started meanwhile,
 // which Slurm does not always say: the queue does.
 func (c *Commands) Hold(ctx context.Context, ids ...string) error {

@@ -40,6 +40,7 @@
 //	COMPLETED, FAILED      written its end            it has written
 //	TIMEOUT                begun                      killed at its walltime
 //	CANCELLED                                         cancelled, by us or by others
+//	CANCELLED, with nodes      not begun              never ran: Slurm could not launch it
 //	NODE_FAIL, PREEMPTED   begun                      lost: it may be made again if it
 //	                                                  is declared restartable
 //	OUT_OF_MEMORY          begun                      failed

@@ -185,9 +185,9 @@ func (s *System) double(a *attempt, r, q *Row) *Row {
 	}
 	s.log.Error("Slurm has an attempt twice", "job", a.key.Job, "attempt", a.key.Attempt, "kept", keep.ID, "dropped", drop.ID)
 	if phaseOf(drop, true) < batch.PhaseStarting {
-		id := drop.ID
+		id, name := drop.ID, drop.Name
 		s.work.Go(func() {
-			if err := s.c.Cancel(s.life, id); err != nil {
+			if err := s.c.CancelNamed(s.life, id, name); err != nil {
 				s.log.Warn("a job that Slurm has twice", "slurm", id, "error", err)
 			}
 		})
@@ -205,10 +205,10 @@ func (s *System) stray(a *attempt, r *Row) {
 	if phaseOf(r, true) >= batch.PhaseStarting || a == nil && time.Since(s.base) < strayAfter {
 		return
 	}
-	id := r.ID
-	s.log.Warn("a job of an earlier life waits in Slurm for nothing: it is cancelled", "slurm", id, "name", r.Name)
+	id, name := r.ID, r.Name
+	s.log.Warn("a job of an earlier life waits in Slurm for nothing: it is cancelled", "slurm", id, "name", name)
 	s.work.Go(func() {
-		if err := s.c.Cancel(s.life, id); err != nil {
+		if err := s.c.CancelNamed(s.life, id, name); err != nil {
 			s.log.Warn("cancel of a stray job", "slurm", id, "error", err)
 		}
 	})
@@ -241,6 +241,9 @@ func (s *System) see(a *attempt, r *Row, t Testimony) {
 		}
 		if a.id != "" && a.id != r.ID {
 			s.log.Error("Slurm has an attempt under another number", "job", a.key.Job, "was", a.id, "is", r.ID)
+		}
+		if a.id != r.ID {
+			a.asked = nothing // it was another one that was asked about
 		}
 		a.stage, a.id, a.since = inside, r.ID, s.view.began
 	}

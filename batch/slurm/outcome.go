@@ -46,6 +46,10 @@ func judge(e *Ended, t Testimony, witnessed bool, shape batch.Shape, cancelled b
 		switch {
 		case cancelled:
 			return ended, batch.Outcome{End: batch.EndCancelled, Reason: "cancelled"}
+		case witnessed && !began && e.NodeList != "":
+			// Slurm cancels what it has given nodes and cannot launch there, as after a
+			// crash of the controller, where it may not requeue.
+			return notBegun, by(batch.EndNeverRan, "it was given nodes and not launched")
 		default:
 			return ended, by(batch.EndCancelled, "cancelled by somebody else")
 		}

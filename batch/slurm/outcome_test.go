@@ -39,6 +39,8 @@ func TestEndsAreJudgedByBothAccounts(t *testing.T) {
 		"cancelled":                       {e: Ended{State: "CANCELLED"}, t: began, cancelled: true, verdict: ended, end: batch.EndCancelled, why: "cancelled"},
 		"cancelled too late":              {e: Ended{State: "CANCELLED"}, t: wrote(done), cancelled: true, verdict: ended, end: batch.EndDone},
 		"cancelled by others":             {e: Ended{State: "CANCELLED"}, verdict: ended, end: batch.EndCancelled, why: "somebody else"},
+		"cancelled instead of launched":   {e: Ended{State: "CANCELLED", NodeList: "n1"}, verdict: notBegun, end: batch.EndNeverRan, why: "not launched"},
+		"cancelled while it ran":          {e: Ended{State: "CANCELLED", NodeList: "n1"}, t: began, verdict: ended, end: batch.EndCancelled, why: "somebody else"},
 		"node failed":                     {e: Ended{State: "NODE_FAIL"}, t: began, verdict: ended, end: batch.EndLost, why: "node failed (Slurm: NODE_FAIL)"},
 		"node failed before it began":     {e: Ended{State: "NODE_FAIL", NodeList: "n1"}, verdict: notBegun, end: batch.EndNeverRan},
 		"out of memory":                   {e: Ended{State: "OUT_OF_MEMORY"}, t: began, verdict: ended, end: batch.EndFailed, why: "out of memory"},

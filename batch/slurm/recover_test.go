@@ -189,3 +189,23 @@ func TestTheMemoryOfTheControllerMayBeShort(t *testing.T) {
 		t.Errorf("%+v, %v", past, err)
 	}
 }
+
+// A controller that was killed has given the number of a job that it had forgotten to
+// somebody else's.
+func TestAJobThatHasAnothersNumberIsNotCancelledInItsPlace(t *testing.T) {
+	s := start(t, 1)
+	blocker := s.cluster.Run(t, "sbatch", "--parsable", "-o", "/dev/null", "--wrap", "sleep 100")
+	other := s.cluster.Run(t, "sbatch", "--parsable", "-o", "/dev/null", "--wrap", "true")
+	key := s.submit(1, 1, batch.Minute, "true")
+	slurmtest.Until(t, "all are in Slurm", func() bool { return s.queued() == 3 })
+	s.System.mu.Lock()
+	s.attempts[key].stage, s.attempts[key].id = inside, other
+	s.System.mu.Unlock()
+	s.order(batch.Command{Kind: batch.CmdCancel, Key: key})
+	if f := s.awaitPhase(key, batch.PhaseEnded); f.Outcome.End != batch.EndCancelled {
+		t.Errorf("%+v", f)
+	}
+	if left := s.cluster.Run(t, "squeue", "-h", "-o", "%i"); left != other+"\n"+blocker && left != blocker+"\n"+other {
+		t.Errorf("what is left in Slurm: %q, want %s and %s", left, blocker, other)
+	}
+}

@@ -129,6 +129,9 @@ func (s *System) settleOne(g gone, e *Ended, t Testimony) {
 		s.poke(s.look)
 		return
 	}
+	if v == notBegun {
+		s.log.Error("Slurm has done with a job that has not run", "job", g.key.Job, "slurm", e.ID, "state", e.State, "reason", e.Reason)
+	}
 	s.conclude(g.key, e, t, out)
 }
 
