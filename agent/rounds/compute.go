@@ -124,19 +124,15 @@ func (r *round) begin() {
 	}
 }
 
-// end ends the drafts. A site that does not hear of it has taken part all the same,
-// unless there were edits for it.
+// end ends the drafts, with the last edits. A site that is silent now is lost, too:
+// it would not answer orders either.
 func (r *round) end() {
 	for s, lost := range r.lost {
 		if !lost {
 			r.call(s).End = true
 		}
 	}
-	for _, c := range r.send() {
-		if c.Failed && len(c.Edits) == 0 {
-			r.lost[c.Site] = false
-		}
-	}
+	r.send()
 }
 
 // settle leaves out the choices that have come to nothing: their edit was refused,
