@@ -13,7 +13,7 @@ func TestSecondsAreExact(t *testing.T) {
 		0: "0", 1: "0.000001", 1_000_000: "1", 1_500_000: "1.5", 83_333_334: "83.333334", 10_010_000: "10.01",
 		-1: "-0.000001", -2_000_000: "-2", -2_500_000: "-2.5", 9_007_199_254_740_993: "9007199254.740993",
 	} {
-		if got := seconds(us); got != want {
+		if got := Seconds(batch.Duration(us)); got != want {
 			t.Errorf("%d us: %q, want %q", us, got, want)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/reallocation"
 	"github.com/seed-9b8f70bb/drover/server/site"
+	"github.com/seed-9b8f70bb/drover/sim"
 )
 
 // Schema names the shape of a folder of results: its journal and its tables.
@@ -48,7 +49,7 @@ func (c *Campaign) identity() identity {
 		{"windows", texts(c.Windows, windowText)},
 		{"periods", texts(c.Periods, durationText)},
 		{"thresholds", texts(c.Thresholds, durationText)},
-		{"patience", texts(c.Patience, patienceText)},
+		{"patience", texts(c.Patience, sim.PatienceText)},
 	}
 	for _, s := range c.Scenarios {
 		sum := sha256.Sum256(s.Text)

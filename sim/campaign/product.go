@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/reallocation"
 	"github.com/seed-9b8f70bb/drover/server/site"
+	"github.com/seed-9b8f70bb/drover/sim"
 )
 
 // Experiment is one of a campaign.
@@ -46,7 +46,7 @@ func (e *Experiment) String() string {
 	}
 	r := &e.Reallocation
 	return fmt.Sprintf("%s, %v, %v, window %s, period %s, threshold %s, patience %s",
-		text, r.Algorithm, r.Heuristic, windowText(r.Window), durationText(r.Period), durationText(r.Threshold), patienceText(r.Patience))
+		text, r.Algorithm, r.Heuristic, windowText(r.Window), durationText(r.Period), durationText(r.Threshold), sim.PatienceText(r.Patience))
 }
 
 // Experiments returns all experiments in the order of the results: each reference
@@ -88,7 +88,7 @@ func (e Experiment) with(w reallocation.Config) Experiment {
 	e.Reference, e.Reallocation = false, w
 	copy(e.Key[5:], []string{
 		w.Algorithm.String(), w.Heuristic.String(), windowText(w.Window),
-		secondsText(w.Period), secondsText(w.Threshold), patienceText(w.Patience),
+		sim.Seconds(w.Period), sim.Seconds(w.Threshold), sim.PatienceText(w.Patience),
 	})
 	return e
 }
@@ -149,6 +149,3 @@ func product(factors ...int) int {
 	}
 	return n
 }
-
-// secondsText writes a length of time in seconds, exactly.
-func secondsText(d batch.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) }

@@ -51,7 +51,7 @@ func (s *simulated) run(ctx context.Context, e *Experiment, reference *sim.Resul
 		r := &e.Reallocation
 		v.Reallocation = &sim.Reallocation{
 			Algorithm: r.Algorithm.String(), Heuristic: r.Heuristic.String(), Window: windowText(r.Window),
-			Period: durationText(r.Period), Threshold: durationText(r.Threshold), Patience: &r.Patience,
+			Period: durationText(r.Period), Threshold: durationText(r.Threshold), Patience: sim.PatienceText(r.Patience),
 		}
 	}
 	result, err := s.scenario.Run(ctx, v, nil)
