@@ -106,7 +106,7 @@ func TestWrongReallocationListsWhatIsAccepted(t *testing.T) {
 		"{most_moves: -1}":       "reallocation: most_moves: -1, accepted: 0 (no bound) or more",
 		"{most_moves_round: -1}": "reallocation: most_moves_round: -1, accepted: 0 (no bound) or more",
 		"{patience: -1}":         `reallocation: patience: "-1", accepted: 0 or more, or off`,
-		"{mapping: none}":        "field mapping not found",
+		"{mapping: none}":        "reallocation.mapping: unknown key, accepted: algorithm,",
 	} {
 		_, err := sim.ParseScenario(strings.NewReader("version: 1\nmapping: mct\nsites: [{name: a, trace: t, procs: 1, policy: cbf}]\nreallocation: "+text+"\n"), "s.yaml")
 		if err == nil || !strings.Contains(err.Error(), want) {

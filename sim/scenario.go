@@ -1,15 +1,11 @@
 package sim
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
-
-	"go.yaml.in/yaml/v3"
 
 	"github.com/seed-9b8f70bb/drover/config"
 	"github.com/seed-9b8f70bb/drover/server/site"
@@ -18,8 +14,8 @@ import (
 // MaxSites bounds a scenario.
 const MaxSites = 10_000
 
-// maxScenario bounds a scenario file, in bytes.
-const maxScenario = 16 << 20
+// MaxScenario bounds a scenario file, in bytes.
+const MaxScenario = 16 << 20
 
 // Scenario is a simulated grid: its sites, their jobs, and who maps them.
 //
@@ -66,7 +62,7 @@ func (e *ScenarioError) Error() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "scenario %s:", e.File)
 	for _, p := range e.Problems {
-		fmt.Fprintf(&s, "\n  %v", p)
+		s.WriteString("\n  " + strings.ReplaceAll(p.Error(), "\n", "\n  "))
 	}
 	return s.String()
 }
@@ -86,21 +82,20 @@ func ReadScenario(path string) (*Scenario, error) {
 
 // ParseScenario reads a scenario; name is for errors. Unknown keys are errors.
 func ParseScenario(r io.Reader, name string) (*Scenario, error) {
-	text, err := io.ReadAll(io.LimitReader(r, maxScenario+1))
+	text, err := io.ReadAll(io.LimitReader(r, MaxScenario+1))
 	if err != nil {
 		return nil, fmt.Errorf("scenario %s: %w", name, err)
 	}
-	if len(text) > maxScenario {
-		return nil, &ScenarioError{name, []error{fmt.Errorf("file: over %d bytes", maxScenario)}}
+	if len(text) > MaxScenario {
+		return nil, &ScenarioError{name, []error{fmt.Errorf("file: over %d bytes", MaxScenario)}}
 	}
 	s := &Scenario{}
-	dec := yaml.NewDecoder(bytes.NewReader(text))
-	dec.KnownFields(true)
-	if err := dec.Decode(s); err != nil && !errors.Is(err, io.EOF) {
-		return nil, &ScenarioError{name, []error{err}}
+	file, err := config.Read(text, s)
+	if err == nil {
+		err = file.Check(nil)
 	}
-	if err := dec.Decode(&yaml.Node{}); !errors.Is(err, io.EOF) {
-		return nil, &ScenarioError{name, []error{errors.New("file: more than one YAML document, accepted: one")}}
+	if err != nil {
+		return nil, &ScenarioError{name, []error{err}}
 	}
 	if problems := s.Validate(); len(problems) > 0 {
 		return nil, &ScenarioError{name, problems}

@@ -143,6 +143,13 @@ func TestScenariosOfAFileAreFoundFromItsFolder(t *testing.T) {
 			t.Errorf("%s: %v, want %s", scenarios, err, want)
 		}
 	}
+	t.Chdir(dir)
+	if err := os.Mkdir("paper", 0o700); err != nil { // the results of somebody's campaign
+		t.Fatal(err)
+	}
+	if c, err := Load("paper"); err != nil || c.Name != "paper" {
+		t.Errorf("beside a folder of its name: %v", err)
+	}
 	_, err = Load("papr")
 	if _, typed := errors.AsType[*UnknownError](err); !typed || !strings.Contains(err.Error(), `"papr": no such file, accepted: full, paper`) {
 		t.Errorf("an unknown campaign: %v", err)
