@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/seed-9b8f70bb/drover/config"
@@ -155,12 +154,4 @@ func (s *Scenario) Validate() []error {
 		bad("sites", "%d, accepted: 1..%d", len(s.Sites), MaxSites)
 	}
 	return append(errs, s.validateSites()...)
-}
-
-// beside returns a trace's path as it is found from a scenario's folder.
-func beside(scenario, trace string) string {
-	if filepath.IsAbs(trace) {
-		return trace
-	}
-	return filepath.Join(filepath.Dir(scenario), trace)
 }

@@ -8,6 +8,8 @@ import (
 
 // runner is what carries out experiments.
 type runner interface {
+	// traces finds the traces of a scenario.
+	traces(s *Scenario) ([]sim.TraceFile, error)
 	// prepare reads what all experiments of a scenario share.
 	prepare(ctx context.Context, s *Scenario, days int) (prepared, error)
 }
@@ -21,6 +23,8 @@ type prepared interface {
 
 // simulator is the runner that is none of a test.
 type simulator struct{}
+
+func (simulator) traces(s *Scenario) ([]sim.TraceFile, error) { return s.Grid.TraceFiles(s.Path) }
 
 func (simulator) prepare(ctx context.Context, s *Scenario, days int) (prepared, error) {
 	grid := s.Grid
