@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -74,6 +75,8 @@ func (r *Result) WriteFiles(dir string, t Timing) error {
 	return nil
 }
 
+// writeFile writes a file. Half of one looks like a whole one, so one that could
+// not be finished is removed.
 func writeFile(path string, write func(io.Writer) error) (err error) {
 	f, err := os.Create(path)
 	if err != nil {
@@ -82,6 +85,9 @@ func writeFile(path string, write func(io.Writer) error) (err error) {
 	defer func() {
 		if e := f.Close(); err == nil {
 			err = e
+		}
+		if err != nil {
+			err = errors.Join(err, os.Remove(path))
 		}
 	}()
 	w := bufio.NewWriter(f)

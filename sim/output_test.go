@@ -1,6 +1,12 @@
 package sim
 
 import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -16,6 +22,21 @@ func TestSecondsAreExact(t *testing.T) {
 		if got := Seconds(batch.Duration(us)); got != want {
 			t.Errorf("%d us: %q, want %q", us, got, want)
 		}
+	}
+}
+
+func TestAFileThatCannotBeFinishedIsRemoved(t *testing.T) {
+	full := errors.New("disk full")
+	path := filepath.Join(t.TempDir(), "jobs.csv")
+	err := writeFile(path, func(w io.Writer) error {
+		_, err := io.WriteString(w, strings.Repeat("row\n", 10_000))
+		return errors.Join(err, full)
+	})
+	if !errors.Is(err, full) {
+		t.Errorf("error %v", err)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("half a file is left: %v", err)
 	}
 }
 
