@@ -132,7 +132,7 @@ func TestOrdersForARoundAreCheckedBeforeItBegins(t *testing.T) {
 
 var errGone = errors.New("the caller has gone")
 
-func TestARoundWhoseCallerGoesOrdersNothing(t *testing.T) {
+func TestARoundWhoseCallerGoesOrdersNothingAndLeavesNoDraft(t *testing.T) {
 	full, idle := queueOf("full", 3, 0), queueOf("idle", 0, 0)
 	connected(full, idle)
 	g := newGrid(t, nil, full.start(t), idle.start(t))
@@ -147,6 +147,13 @@ func TestARoundWhoseCallerGoesOrdersNothing(t *testing.T) {
 	config, _, _ := g.agent.cfg.Reallocation.rounds()
 	if _, err := g.agent.round(ctx, config, false); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
+	}
+	for _, s := range []*fakeServer{full, idle} {
+		s.mu.Lock()
+		if len(s.rounds.drafts) > 0 {
+			t.Errorf("%s has drafts left: %v", s.name, s.rounds.drafts)
+		}
+		s.mu.Unlock()
 	}
 	full.mu.Lock()
 	defer full.mu.Unlock()

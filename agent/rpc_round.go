@@ -53,6 +53,7 @@ func (a *Agent) makeRound(ctx context.Context, config reallocation.Config, dryRu
 	r.thinking = time.Since(computed) - drafts.took
 	r.asking += drafts.took
 	if err := ctx.Err(); err != nil {
+		drafts.abandon()
 		return nil, err
 	}
 	r.record = result.Record
