@@ -35,7 +35,7 @@ func (e *Experiment) String() string {
 		text += ", homogeneous"
 	}
 	if !e.Dedicated {
-		text += ", not dedicated"
+		text += ", non-dedicated"
 	}
 	if e.Tuning != site.Exhaustive {
 		text += fmt.Sprintf(", %v tuning", e.Tuning)
