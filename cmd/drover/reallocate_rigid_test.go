@@ -38,7 +38,7 @@ func TestARigidJobMovesOnlyToWhereItFits(t *testing.T) {
 			t.Errorf("%v: %+v", flags, r)
 		}
 		for i := range r.Jobs {
-			if j := &r.Jobs[i]; j.To == "nancy" && width[j.Job] != 1 || int(j.After.Width) != width[j.Job] {
+			if j := &r.Jobs[i]; j.To == "nancy" && width[j.Job] != 1 || j.After.Width != width[j.Job] {
 				t.Errorf("%v: %+v", flags, j)
 			}
 		}
