@@ -97,15 +97,15 @@ reallocation: {algorithm: all-cancellation, heuristic: minmin, window: all, peri
 
 func TestWrongReallocationListsWhatIsAccepted(t *testing.T) {
 	for text, want := range map[string]string{
-		"{heuristic: best}":      `reallocation: heuristic: "best", accepted: mct, minmin, maxmin, sufferage, maxgain, maxrelgain`,
-		"{algorithm: best}":      `reallocation: algorithm: "best", accepted: regular, all-cancellation`,
-		"{window: 0}":            `reallocation: window: "0", accepted: at least 1, or all`,
-		"{period: -1h}":          `reallocation: period: "-1h", accepted: a length of time with its unit, at least 1s`,
-		"{threshold: -1s}":       `reallocation: threshold: "-1s", accepted: a length of time with its unit, at least 0s`,
-		"{least_gain: 5}":        `reallocation: least_gain: "5", accepted: a length of time with its unit, at least 0s`,
-		"{most_moves: -1}":       "reallocation: most_moves: -1, accepted: 0 (no bound) or more",
-		"{most_moves_round: -1}": "reallocation: most_moves_round: -1, accepted: 0 (no bound) or more",
-		"{patience: -1}":         `reallocation: patience: "-1", accepted: 0 or more, or off`,
+		"{heuristic: best}":      `reallocation.heuristic: "best", accepted: mct, minmin, maxmin, sufferage, maxgain, maxrelgain`,
+		"{algorithm: best}":      `reallocation.algorithm: "best", accepted: regular, all-cancellation`,
+		"{window: 0}":            `reallocation.window: "0", accepted: at least 1, or all`,
+		"{period: -1h}":          `reallocation.period: "-1h", accepted: a length of time with its unit, at least 1s`,
+		"{threshold: -1s}":       `reallocation.threshold: "-1s", accepted: a length of time with its unit, at least 0s`,
+		"{least_gain: 5}":        `reallocation.least_gain: "5", accepted: a length of time with its unit, at least 0s`,
+		"{most_moves: -1}":       "reallocation.most_moves: -1, accepted: 0 (no bound) or more",
+		"{most_moves_round: -1}": "reallocation.most_moves_round: -1, accepted: 0 (no bound) or more",
+		"{patience: -1}":         `reallocation.patience: "-1", accepted: 0 or more, or off`,
 		"{mapping: none}":        "reallocation.mapping: unknown key, accepted: algorithm,",
 	} {
 		_, err := sim.ParseScenario(strings.NewReader("version: 1\nmapping: mct\nsites: [{name: a, trace: t, procs: 1, policy: cbf}]\nreallocation: "+text+"\n"), "s.yaml")

@@ -137,8 +137,8 @@ func TestAVariantIsCheckedToo(t *testing.T) {
 	for want, v := range map[string]sim.Variant{
 		"local share: 3/2, accepted: 0 to 1":                      {Local: sim.Fraction{Num: 3, Den: 2}},
 		"local share: -1/2, accepted: 0 to 1":                     {Local: sim.Fraction{Num: -1, Den: 2}},
-		`reallocation: heuristic: "best", accepted: mct`:          {Reallocation: &sim.Reallocation{Heuristic: "best"}},
-		`reallocation: window: "0", accepted: at least 1, or all`: {Reallocation: &sim.Reallocation{Window: "0"}},
+		`reallocation.heuristic: "best", accepted: mct`:          {Reallocation: &sim.Reallocation{Heuristic: "best"}},
+		`reallocation.window: "0", accepted: at least 1, or all`: {Reallocation: &sim.Reallocation{Window: "0"}},
 	} {
 		if err := run("mapping: mct\n"+site, v); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %s", v, err, want)

@@ -124,7 +124,7 @@ func (s *Scenario) Validate() []error {
 	}
 	if s.Reallocation != nil {
 		for _, err := range s.Reallocation.validate() {
-			bad("reallocation", "%w", err)
+			errs = append(errs, fmt.Errorf("reallocation.%w", err))
 		}
 	}
 	_, wrong := s.Moldable.parse()

@@ -108,7 +108,7 @@ func (s *Scenario) validateSites() []error {
 			g.Speed = "1"
 		}
 		if _, err := catalogue.ParseSpeed(g.Speed); err != nil {
-			bad(key+"speed", "%w", err)
+			errs = append(errs, fmt.Errorf("%s%w", key, err)) // it names the key
 		}
 		if g.Procs < 1 || g.Procs > batch.MaxProcessors {
 			bad(key+"procs", "%d, accepted: 1..%d", g.Procs, batch.MaxProcessors)
