@@ -135,8 +135,8 @@ func TestAVariantIsCheckedToo(t *testing.T) {
 		return err
 	}
 	for want, v := range map[string]sim.Variant{
-		"local share: 3/2, accepted: 0 to 1":                      {Local: sim.Fraction{Num: 3, Den: 2}},
-		"local share: -1/2, accepted: 0 to 1":                     {Local: sim.Fraction{Num: -1, Den: 2}},
+		"local share: 3/2, accepted: 0 to 1":                     {Local: sim.Fraction{Num: 3, Den: 2}},
+		"local share: -1/2, accepted: 0 to 1":                    {Local: sim.Fraction{Num: -1, Den: 2}},
 		`reallocation.heuristic: "best", accepted: mct`:          {Reallocation: &sim.Reallocation{Heuristic: "best"}},
 		`reallocation.window: "0", accepted: at least 1, or all`: {Reallocation: &sim.Reallocation{Window: "0"}},
 	} {
