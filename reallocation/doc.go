@@ -6,6 +6,7 @@
 //	driver     Hold: take these out of the plans                          Round
 //	         ─────────────────────────────────────────────────────────▶
 //	           Move: this one there.   Put: this one there, as the last
+//	           Back: this one to where it was
 //
 // A Round yields Steps; the driver fills in the answers and goes on:
 //
@@ -18,7 +19,8 @@
 // Regular takes the waiting jobs one by one, as a heuristic picks them. A job
 // whose best estimated completion time (ECT) elsewhere beats the one it has by the
 // threshold is moved. All-cancellation holds all waiting jobs, picks them one by
-// one and puts each where its ECT is least, tuned anew, also those that stay.
+// one and puts each where its ECT is least, tuned anew, also those that stay. One
+// that no site takes, as where its own drains, goes back to its place.
 //
 // # Heuristics
 //
