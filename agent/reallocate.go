@@ -110,8 +110,12 @@ func (a *Agent) round(ctx context.Context, config reallocation.Config, dryRun bo
 			a.log.Debug("a job is not reallocated", "round", r.id, "job", r.jobs[i].id, "because", p)
 		}
 	}
-	a.log.Info(
-		"round of reallocation", "round", r.id, "algorithm", config.Algorithm, "heuristic", config.Heuristic, "dry_run", dryRun,
+	level := hclog.Info
+	if r.record.Jobs == 0 { // a grid where nothing waits would fill the log
+		level = hclog.Debug
+	}
+	a.log.Log(
+		level, "round of reallocation", "round", r.id, "algorithm", config.Algorithm, "heuristic", config.Heuristic, "dry_run", dryRun,
 		"sites", r.sites, "jobs", r.record.Jobs, "moves", r.record.Moves, "failed", failed, "took", r.took,
 		"asking", r.asking, "thinking", r.thinking,
 	)
