@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/seed-9b8f70bb/drover/client"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
@@ -58,6 +59,18 @@ func TestReallocateTellsWhatMovesAndWhatItGains(t *testing.T) {
 	f.expect(t, exitOK, `"schema": "drover.reallocation/1",\n +"round": "r"(.|\n)*"waiting": 9(.|\n)*"moves": 2(.|\n)*"gain": 100,(.|\n)*`+
 		`"before": \{\s+"width": 2,\s+"walltime": 60,\s+"ect": 90\s+\}(.|\n)*"ordered": true(.|\n)*"reason": "not-waiting"(.|\n)*"site": "rennes"`,
 		`^$`, "reallocate", "--json")
+}
+
+func TestTheSummaryOfARoundCounts(t *testing.T) {
+	for want, r := range map[string]client.RoundRecord{
+		"regular, mct: 0 of 1 waiting job at 1 site moved, to gain 0.0s in all (0.0s, 0.0s of it in 1 question)":    {Jobs: 1, Sites: 1, Questions: 1},
+		"regular, mct: 0 of 0 waiting jobs at 2 sites moved, to gain 0.0s in all (0.0s, 0.0s of it in 0 questions)": {Sites: 2},
+	} {
+		r.Algorithm, r.Heuristic = "regular", "mct"
+		if got := summaryOf(&r); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
 }
 
 func TestReallocateNamesTheFlagAndWhatIsAccepted(t *testing.T) {
