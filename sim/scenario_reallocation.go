@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strconv"
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/reallocation"
@@ -63,36 +62,13 @@ func (c *Reallocation) config() (reallocation.Config, []error) {
 	}
 	out.MostMoves, out.MostMovesRound = c.MostMoves, c.MostMovesRound
 	if c.Patience != "" {
-		out.Patience, err = ParsePatience(c.Patience)
+		out.Patience, err = reallocation.ParsePatience(c.Patience)
 		keep(err)
 	}
 	if len(errs) == 0 {
 		keep(out.Validate())
 	}
 	return out, errs
-}
-
-// off is a patience without end.
-const off = "off"
-
-// ParsePatience reads a number, or off.
-func ParsePatience(s string) (int, error) {
-	if s == off {
-		return reallocation.Starve, nil
-	}
-	n, err := strconv.ParseInt(s, 10, 32)
-	if err != nil || n < 0 {
-		return 0, fmt.Errorf("patience: %q, accepted: 0 or more, or off", s)
-	}
-	return int(n), nil
-}
-
-// PatienceText is what ParsePatience reads.
-func PatienceText(n int) string {
-	if n == reallocation.Starve {
-		return off
-	}
-	return strconv.Itoa(n)
 }
 
 // validate returns everything that is wrong, one error a key.

@@ -58,8 +58,8 @@ func (p *parser) parse(data []byte) (*Campaign, error) {
 	f := &format{
 		Dedicated: []string{"true"}, Homogeneous: []string{"false"}, Tunings: []string{site.Exhaustive.String()},
 		Algorithms: []string{d.Algorithm.String()}, Heuristics: []string{d.Heuristic.String()},
-		Windows: []string{windowText(d.Window)}, Periods: []string{durationText(d.Period)},
-		Thresholds: []string{durationText(d.Threshold)}, Patience: []string{sim.PatienceText(d.Patience)},
+		Windows: []string{d.Window.String()}, Periods: []string{durationText(d.Period)},
+		Thresholds: []string{durationText(d.Threshold)}, Patience: []string{reallocation.PatienceText(d.Patience)},
 	}
 	file, err := config.Read(data, f)
 	if err != nil {
@@ -80,10 +80,10 @@ func (p *parser) parse(data []byte) (*Campaign, error) {
 		Tunings:     list(p, "tunings", f.Tunings, site.Tuning.String, nameOf(site.Tuning.String)),
 		Algorithms:  list(p, "algorithms", f.Algorithms, reallocation.Algorithm.String, nameOf(reallocation.Algorithm.String)),
 		Heuristics:  list(p, "heuristics", f.Heuristics, reallocation.Heuristic.String, nameOf(reallocation.Heuristic.String)),
-		Windows:     list(p, "windows", f.Windows, windowText, accepts(sound(reallocation.ParseWindow), "at least 1, or all")),
+		Windows:     list(p, "windows", f.Windows, reallocation.Window.String, accepts(sound(reallocation.ParseWindow), "at least 1, or all")),
 		Periods:     list(p, "periods", f.Periods, durationText, length(batch.Second)),
 		Thresholds:  list(p, "thresholds", f.Thresholds, durationText, length(0)),
-		Patience:    list(p, "patience", f.Patience, sim.PatienceText, accepts(sound(sim.ParsePatience), "0 or more, or off")),
+		Patience:    list(p, "patience", f.Patience, reallocation.PatienceText, accepts(sound(reallocation.ParsePatience), "0 or more, or off")),
 		Scenarios:   list(p, "scenarios", f.Scenarios, func(s Scenario) string { return s.Name }, p.find),
 	}
 	if len(p.problems) == 0 {
@@ -163,13 +163,6 @@ func sound[T any](parse func(string) (T, error)) func(string) (T, bool) {
 		v, err := parse(text)
 		return v, err == nil
 	}
-}
-
-func windowText(w reallocation.Window) string {
-	if w == reallocation.All {
-		return "all"
-	}
-	return strconv.Itoa(int(w))
 }
 
 func length(least batch.Duration) reader[string, batch.Duration] {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/reallocation"
 	"github.com/seed-9b8f70bb/drover/server/site"
-	"github.com/seed-9b8f70bb/drover/sim"
 )
 
 // Schema names the shape of a folder of results: its journal and its tables.
@@ -47,10 +46,10 @@ func (c *Campaign) identity(traces []named) identity {
 		{"seeds", texts(c.Seeds, func(s uint64) string { return strconv.FormatUint(s, 10) })},
 		{"algorithms", texts(c.Algorithms, reallocation.Algorithm.String)},
 		{"heuristics", texts(c.Heuristics, reallocation.Heuristic.String)},
-		{"windows", texts(c.Windows, windowText)},
+		{"windows", texts(c.Windows, reallocation.Window.String)},
 		{"periods", texts(c.Periods, durationText)},
 		{"thresholds", texts(c.Thresholds, durationText)},
-		{"patience", texts(c.Patience, sim.PatienceText)},
+		{"patience", texts(c.Patience, reallocation.PatienceText)},
 	}
 	for _, s := range c.Scenarios {
 		sum := sha256.Sum256(s.Text)

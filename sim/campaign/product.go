@@ -46,7 +46,7 @@ func (e *Experiment) String() string {
 	}
 	r := &e.Reallocation
 	return fmt.Sprintf("%s, %v, %v, window %s, period %s, threshold %s, patience %s",
-		text, r.Algorithm, r.Heuristic, windowText(r.Window), durationText(r.Period), durationText(r.Threshold), sim.PatienceText(r.Patience))
+		text, r.Algorithm, r.Heuristic, r.Window.String(), durationText(r.Period), durationText(r.Threshold), reallocation.PatienceText(r.Patience))
 }
 
 // Experiments returns all experiments in the order of the results: each reference
@@ -87,8 +87,8 @@ func (c *Campaign) Experiments() []Experiment {
 func (e Experiment) with(w reallocation.Config) Experiment {
 	e.Reference, e.Reallocation = false, w
 	copy(e.Key[5:], []string{
-		w.Algorithm.String(), w.Heuristic.String(), windowText(w.Window),
-		sim.Seconds(w.Period), sim.Seconds(w.Threshold), sim.PatienceText(w.Patience),
+		w.Algorithm.String(), w.Heuristic.String(), w.Window.String(),
+		sim.Seconds(w.Period), sim.Seconds(w.Threshold), reallocation.PatienceText(w.Patience),
 	})
 	return e
 }

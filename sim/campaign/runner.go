@@ -3,6 +3,7 @@ package campaign
 import (
 	"context"
 
+	"github.com/seed-9b8f70bb/drover/reallocation"
 	"github.com/seed-9b8f70bb/drover/sim"
 )
 
@@ -54,8 +55,8 @@ func (s *simulated) run(ctx context.Context, e *Experiment, reference *sim.Resul
 	if !e.Reference {
 		r := &e.Reallocation
 		v.Reallocation = &sim.Reallocation{
-			Algorithm: r.Algorithm.String(), Heuristic: r.Heuristic.String(), Window: windowText(r.Window),
-			Period: durationText(r.Period), Threshold: durationText(r.Threshold), Patience: sim.PatienceText(r.Patience),
+			Algorithm: r.Algorithm.String(), Heuristic: r.Heuristic.String(), Window: r.Window.String(),
+			Period: durationText(r.Period), Threshold: durationText(r.Threshold), Patience: reallocation.PatienceText(r.Patience),
 		}
 	}
 	result, err := s.scenario.Run(ctx, v, nil)
