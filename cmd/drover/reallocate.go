@@ -110,7 +110,7 @@ func summaryOf(r *client.RoundRecord) string {
 	if r.DryRun {
 		does = "would be moved"
 	}
-	text := fmt.Sprintf("%s, %s: %d of %s at %s %s, to gain %s in all",
+	text := fmt.Sprintf("%s, %s: %d of %s at %s %s, which gains %s in all",
 		r.Algorithm, r.Heuristic, r.Moves, several(r.Jobs, "waiting job"), several(r.Sites, "site"), does, span(r.Gain))
 	if r.Failed > 0 {
 		text += fmt.Sprintf("; %d could not be ordered", r.Failed)
