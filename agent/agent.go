@@ -59,8 +59,10 @@ type Agent struct {
 
 	draining chan struct{} // holds a value when there may be something to drain
 
-	turn  chan struct{}  // holds a value while a round of reallocation is under way
-	later *rounds.Memory // of whoever has the turn
+	turn chan struct{} // holds a value while a round of reallocation is under way
+	// What follows is of whoever has the turn.
+	later   *rounds.Memory
+	leftOut map[string]rpcface.Reason // by site that took no part in the last round: why
 
 	mu     sync.Mutex
 	view   mapping.View

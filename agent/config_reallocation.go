@@ -30,15 +30,16 @@ type Reallocation struct {
 	Patience string `yaml:"patience"`
 }
 
+// off is a period without rounds.
 const off = "off"
 
 // defaultReallocation returns what the core has as its default.
 func defaultReallocation() Reallocation {
 	d := reallocation.Default
 	return Reallocation{
-		Period: "1h", Algorithm: d.Algorithm.String(), Heuristic: d.Heuristic.String(), Window: windowOut(d.Window),
+		Period: "1h", Algorithm: d.Algorithm.String(), Heuristic: d.Heuristic.String(), Window: d.Window.String(),
 		Threshold: d.Threshold.Std(), LeastGain: d.LeastGain.Std(),
-		MostMoves: d.MostMoves, MostMovesRound: d.MostMovesRound, Patience: strconv.Itoa(d.Patience),
+		MostMoves: d.MostMoves, MostMovesRound: d.MostMovesRound, Patience: reallocation.PatienceText(d.Patience),
 	}
 }
 
@@ -80,10 +81,8 @@ func (r *Reallocation) rounds() (c reallocation.Config, period batch.Duration, e
 		return n
 	}
 	c.MostMoves, c.MostMovesRound = bound("most_moves", r.MostMoves), bound("most_moves_round", r.MostMovesRound)
-	if c.Patience = reallocation.Starve; r.Patience != off {
-		if c.Patience, err = strconv.Atoi(r.Patience); err != nil || c.Patience < 0 {
-			bad("patience", r.Patience, "0 or more, or off")
-		}
+	if c.Patience, err = reallocation.ParsePatience(r.Patience); err != nil {
+		bad("patience", r.Patience, accepted(err))
 	}
 	c.Period = batch.Hour // rounds do not look at it
 	return c, period, errs
@@ -96,12 +95,4 @@ const longestPeriod = 366 * 24 * time.Hour
 func accepted(err error) string {
 	_, what, _ := strings.Cut(err.Error(), "accepted: ")
 	return what
-}
-
-// windowOut returns a window as it is written.
-func windowOut(w reallocation.Window) string {
-	if w == reallocation.All {
-		return "all"
-	}
-	return strconv.Itoa(int(w))
 }

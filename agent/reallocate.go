@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
 	"github.com/seed-9b8f70bb/drover/agent/rounds"
 	"github.com/seed-9b8f70bb/drover/batch"
@@ -100,9 +102,7 @@ func (a *Agent) round(ctx context.Context, config reallocation.Config, dryRun bo
 	if err != nil {
 		return nil, fmt.Errorf("round of reallocation: %w", err)
 	}
-	for _, m := range r.missing {
-		a.log.Warn("a site is left out of reallocation", "round", r.id, "site", m.site, "because", m.problem)
-	}
+	a.tellMissing(r)
 	failed := 0
 	for i := range r.jobs {
 		if p := r.jobs[i].problem; p != nil {
@@ -110,10 +110,28 @@ func (a *Agent) round(ctx context.Context, config reallocation.Config, dryRun bo
 			a.log.Debug("a job is not reallocated", "round", r.id, "job", r.jobs[i].id, "because", p)
 		}
 	}
-	a.log.Info(
-		"round of reallocation", "round", r.id, "algorithm", config.Algorithm, "heuristic", config.Heuristic, "dry_run", dryRun,
+	level := hclog.Info
+	if r.record.Jobs == 0 { // a grid where nothing waits would fill the log
+		level = hclog.Debug
+	}
+	a.log.Log(
+		level, "round of reallocation", "round", r.id, "algorithm", config.Algorithm, "heuristic", config.Heuristic, "dry_run", dryRun,
 		"sites", r.sites, "jobs", r.record.Jobs, "moves", r.record.Moves, "failed", failed, "took", r.took,
 		"asking", r.asking, "thinking", r.thinking,
 	)
 	return r, nil
+}
+
+// tellMissing tells who is left out of a round. What was so in the last one is not
+// worth another warning: rounds may be a second apart, and a site may never take part.
+func (a *Agent) tellMissing(r *roundReport) {
+	now := make(map[string]rpcface.Reason, len(r.missing))
+	for _, m := range r.missing {
+		level := hclog.Warn
+		if now[m.site] = m.problem.Reason; now[m.site] == a.leftOut[m.site] {
+			level = hclog.Debug
+		}
+		a.log.Log(level, "a site is left out of reallocation", "round", r.id, "site", m.site, "because", m.problem)
+	}
+	a.leftOut = now
 }

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -33,7 +34,7 @@ func TestSitesThatCannotTakePartAreNamed(t *testing.T) {
 	for _, s := range servers {
 		s.start(t)
 	}
-	g := newGrid(t, func(c *Config) { c.Patience = 100 * time.Millisecond }, servers...)
+	g := newGrid(t, func(c *Config) { c.Patience = 300 * time.Millisecond }, servers...)
 	g.lose(t, servers, "lost")
 	res := g.reallocate(t, &droverv1.ReallocateRequest{})
 	var missing []string
@@ -49,6 +50,32 @@ func TestSitesThatCannotTakePartAreNamed(t *testing.T) {
 	}
 	if d := cmp.Diff([]string{"full1 full>idle 2m0s>1m0s gain 1m0s"}, chosen(res)); d != "" || res.GetRecord().GetSites() != 2 {
 		t.Errorf("%s%v", d, res.GetRecord())
+	}
+}
+
+func TestASiteThatIsLeftOutOfEachRoundIsWarnedOfOnce(t *testing.T) {
+	full, old := queueOf("full", 1, 0), queueOf("old", 1, 0)
+	reason := rpcface.NoDrafts
+	old.rounds.before = func(context.Context, *droverv1.DraftRequest) error {
+		if reason == "" {
+			return nil
+		}
+		return connectError(&problem{Reason: reason, Message: "no copy"})
+	}
+	g := newGrid(t, nil, full.start(t), old.start(t))
+	for i, c := range []struct {
+		reason rpcface.Reason
+		want   int
+	}{{rpcface.NoDrafts, 1}, {rpcface.NoDrafts, 1}, {rpcface.TooManyDrafts, 2}, {rpcface.TooManyDrafts, 2}, {"", 2}, {rpcface.TooManyDrafts, 3}} {
+		reason = c.reason
+		if res := g.reallocate(t, &droverv1.ReallocateRequest{}); len(res.GetMissing()) == 0 != (reason == "") {
+			t.Errorf("round %d: %v", i, res)
+		}
+		g.log.mu.Lock()
+		if n := strings.Count(g.log.text.String(), "a site is left out of reallocation"); n != c.want {
+			t.Errorf("round %d: %d warnings, want %d", i, n, c.want)
+		}
+		g.log.mu.Unlock()
 	}
 }
 
@@ -105,7 +132,7 @@ func TestOrdersForARoundAreCheckedBeforeItBegins(t *testing.T) {
 
 var errGone = errors.New("the caller has gone")
 
-func TestARoundWhoseCallerGoesOrdersNothing(t *testing.T) {
+func TestARoundWhoseCallerGoesOrdersNothingAndLeavesNoDraft(t *testing.T) {
 	full, idle := queueOf("full", 3, 0), queueOf("idle", 0, 0)
 	connected(full, idle)
 	g := newGrid(t, nil, full.start(t), idle.start(t))
@@ -120,6 +147,13 @@ func TestARoundWhoseCallerGoesOrdersNothing(t *testing.T) {
 	config, _, _ := g.agent.cfg.Reallocation.rounds()
 	if _, err := g.agent.round(ctx, config, false); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
+	}
+	for _, s := range []*fakeServer{full, idle} {
+		s.mu.Lock()
+		if len(s.rounds.drafts) > 0 {
+			t.Errorf("%s has drafts left: %v", s.name, s.rounds.drafts)
+		}
+		s.mu.Unlock()
 	}
 	full.mu.Lock()
 	defer full.mu.Unlock()
@@ -145,6 +179,30 @@ func TestJobsThatAreHeldArePlacedThoughTheCallerHasGone(t *testing.T) {
 	defer full.mu.Unlock()
 	if len(full.rounds.places) != 1 || full.rounds.places[0].GetRound() != full.rounds.holds[0].GetRound() || len(full.rounds.places[0].GetPlacements()) != 0 {
 		t.Errorf("%v", full.rounds.places)
+	}
+}
+
+func TestASiteThatDoesNotAnswerIsAskedToHoldOnce(t *testing.T) {
+	full := queueOf("full", 2*mostHeld+1, 0)
+	g := newGrid(t, func(c *Config) { c.Patience = 500 * time.Millisecond }, full.start(t))
+	full.rounds.onHold = func(ctx context.Context) error {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	config, _, _ := (&Reallocation{Algorithm: "all-cancellation", Window: "all", Patience: "0"}).rounds()
+	r, err := g.agent.round(context.Background(), config, false)
+	if err != nil || len(r.jobs) != 2*mostHeld+1 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	for i := range r.jobs {
+		if r.jobs[i].ordered || r.jobs[i].problem == nil || r.jobs[i].problem.Reason != rpcface.TimedOut {
+			t.Fatalf("job %d: %v", i, r.jobs[i].problem)
+		}
+	}
+	full.mu.Lock()
+	defer full.mu.Unlock()
+	if len(full.rounds.holds) != 1 || len(full.rounds.places) != 1 {
+		t.Errorf("%d holds, %d places", len(full.rounds.holds), len(full.rounds.places))
 	}
 }
 

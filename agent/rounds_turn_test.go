@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/go-hclog"
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
@@ -27,6 +28,7 @@ func TestRoundsComeWithThePeriodAtTheAgentOfTheLeastName(t *testing.T) {
 		cfg := Default()
 		cfg.Name, cfg.Reallocation.Period = "b", "10m"
 		a := newAgent(cfg, log.logger(), group)
+		a.log.SetLevel(hclog.Debug) // nothing waits
 		ctx, cancel := context.WithCancel(context.Background())
 		ended := make(chan struct{})
 		go func() { defer close(ended); a.reallocateRegularly(ctx) }()
@@ -217,5 +219,17 @@ func TestWhatRoundsRememberIsForgottenWithTheJobs(t *testing.T) {
 		if got := a.later.Later(id); got != want {
 			t.Errorf("%s: %d, want %d", id, got, want)
 		}
+	}
+}
+
+func TestARoundIsToldOfIfSomethingWaits(t *testing.T) {
+	for jobs, want := range []int{0, 1} {
+		g := newGrid(t, nil, queueOf("a", jobs, 0).start(t))
+		g.reallocate(t, &droverv1.ReallocateRequest{})
+		g.log.mu.Lock()
+		if n := strings.Count(g.log.text.String(), "round of reallocation"); n != want {
+			t.Errorf("%d jobs: told %d times, want %d", jobs, n, want)
+		}
+		g.log.mu.Unlock()
 	}
 }

@@ -98,7 +98,7 @@ func (r *roundReport) out(agent string) *droverv1.ReallocateResponse {
 	c, n := &r.config, &r.record
 	out := &droverv1.ReallocateResponse{Record: &droverv1.RoundRecord{
 		Round: r.id, Agent: agent, BeganAt: timestamppb.New(r.began), DryRun: r.dryRun,
-		Algorithm: c.Algorithm.String(), Heuristic: c.Heuristic.String(), Window: windowOut(c.Window),
+		Algorithm: c.Algorithm.String(), Heuristic: c.Heuristic.String(), Window: c.Window.String(),
 		Sites: int32(r.sites), Jobs: int32(n.Jobs), Held: int32(n.Held), Kept: int32(n.Kept), Moves: int32(n.Moves),
 		Failed: int32(n.Failed), Later: int32(n.Later), Questions: int32(n.Questions), Estimates: n.Estimates, Gain: durationOut(n.Gain),
 		Thinking: durationpb.New(r.thinking), Asking: durationpb.New(r.asking), Took: durationpb.New(r.took),

@@ -43,8 +43,9 @@ func (a *Agent) makeRound(ctx context.Context, config reallocation.Config, dryRu
 		},
 		Offers: func(job, site int) bool { return places.sites[site].Offers(jobs[job].service) },
 	}
+	likes := likesOf(jobs)
 	for i := range jobs {
-		in.Jobs = append(in.Jobs, rounds.Job{Site: jobs[i].site, Shape: jobs[i].shape, Past: reallocation.Past{
+		in.Jobs = append(in.Jobs, rounds.Job{Site: jobs[i].site, Shape: jobs[i].shape, Like: likes[i], Past: reallocation.Past{
 			Moves: jobs[i].moves, Later: a.later.Later(jobs[i].id),
 		}})
 	}
@@ -53,6 +54,7 @@ func (a *Agent) makeRound(ctx context.Context, config reallocation.Config, dryRu
 	r.thinking = time.Since(computed) - drafts.took
 	r.asking += drafts.took
 	if err := ctx.Err(); err != nil {
+		drafts.abandon()
 		return nil, err
 	}
 	r.record = result.Record

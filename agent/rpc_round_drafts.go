@@ -66,7 +66,7 @@ func (d *drafts) Call(calls []*rounds.Call) {
 	wg.Wait()
 	for i, c := range calls {
 		d.heard[c.Site] = began
-		if c.Failed || c.End {
+		if over := c.End || c.Failed; over && d.ctx.Err() == nil { // else abandon ends it
 			d.heard[c.Site] = time.Time{}
 		}
 		if c.Failed {
@@ -74,6 +74,21 @@ func (d *drafts) Call(calls []*rounds.Call) {
 		}
 	}
 	d.took += time.Since(began)
+}
+
+// abandon ends the drafts of a round that is broken off: a few such rounds would
+// leave no room for others until their leases are over.
+func (d *drafts) abandon() {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(d.ctx), d.agent.cfg.Patience)
+	defer cancel()
+	d.ctx = ctx
+	var wg sync.WaitGroup
+	for s, at := range d.heard {
+		if !at.IsZero() {
+			wg.Go(func() { d.send(s, &droverv1.DraftRequest{End: true}) }) // else its lease does
+		}
+	}
+	wg.Wait()
 }
 
 // call makes one call, in pieces, and returns the piece that failed.

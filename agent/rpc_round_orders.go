@@ -130,11 +130,15 @@ func (a *Agent) holdParts(ctx context.Context, r *roundReport, s *mapping.Site, 
 		for _, o := range part {
 			req.JobIds = append(req.JobIds, o.job.id)
 		}
-		if res.missing == mapping.Answered || res.missing == mapping.Refused { // else it is silent
-			res = slowly(ctx, a, s, p, func(ctx context.Context, p *peer) (*droverv1.HoldJobsResponse, error) {
-				return p.client.HoldJobs(ctx, req)
-			})
+		if res.missing != mapping.Answered && res.missing != mapping.Refused { // it is silent
+			for _, o := range part {
+				o.choice.problem = res.problem
+			}
+			continue
 		}
+		res = slowly(ctx, a, s, p, func(ctx context.Context, p *peer) (*droverv1.HoldJobsResponse, error) {
+			return p.client.HoldJobs(ctx, req)
+		})
 		held := make(map[string]bool)
 		for _, d := range res.value.GetJobs() {
 			held[d.GetId()] = true

@@ -35,7 +35,7 @@ type RoundRecord struct {
 	Algorithm, Heuristic, Window string
 	Sites                        int // that took part
 	Jobs                         int // that waited there and may be moved
-	Held, Kept                   int // of all-cancellation: taken out of the plans, and left there for the sake of their patience
+	Held, Kept                   int // of all-cancellation: taken out of the plans, and left at their places: out of patience, or taken by nobody
 	Moves                        int // that were decided
 	Failed                       int // moves and placements that could not be ordered
 	Later                        int // jobs put back later than they were

@@ -56,6 +56,9 @@ func (w *walker) walk(n *yaml.Node, t reflect.Type, key string) *yaml.Node {
 	}
 	w.inside[n] = true
 	defer delete(w.inside, n)
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
 	switch {
 	case t == nodeType, n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null":
 		return n
@@ -130,7 +133,7 @@ func (w *walker) list(n *yaml.Node, t reflect.Type, key string) *yaml.Node {
 func (w *walker) scalar(n *yaml.Node, t reflect.Type, key string) *yaml.Node {
 	ok := n.Kind == yaml.ScalarNode && n.Decode(reflect.New(t).Interface()) == nil
 	// The library would cut 2.5 to 2.
-	if whole := t.Kind() >= reflect.Int && t.Kind() <= reflect.Int64 && !reflect.PointerTo(t).Implements(unmarshaler); whole && t != durationType {
+	if whole := t.Kind() >= reflect.Int && t.Kind() <= reflect.Uint64 && !reflect.PointerTo(t).Implements(unmarshaler); whole && t != durationType {
 		ok = ok && n.ShortTag() == "!!int"
 	}
 	if !ok {
@@ -155,6 +158,8 @@ func acceptedBy(t reflect.Type) string {
 		return "true, false"
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
 		return fmt.Sprintf("a whole number of at most %d", int64(1)<<(t.Bits()-1)-1)
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return fmt.Sprintf("a whole number from 0 to %d", uint64(1)<<(t.Bits()-1)*2-1)
 	case reflect.Float32, reflect.Float64:
 		return "a number"
 	}

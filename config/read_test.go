@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -23,6 +24,8 @@ type outer struct {
 	Yes     bool              `yaml:"yes"`
 	List    []inner           `yaml:"list"`
 	Map     map[string]string `yaml:"map"`
+	Part    *inner            `yaml:"part"`
+	Seed    uint64            `yaml:"seed"`
 	Hidden  int               `yaml:"-"`
 }
 
@@ -34,6 +37,8 @@ rate: 2MB/s
 yes: true
 list: [{name: a, width: 2}, {name: 5}]
 map: {k: v}
+part: {width: 3}
+seed: 18446744073709551615
 wait:
 `), &got)
 	if err != nil || f.Check(nil) != nil {
@@ -42,6 +47,7 @@ wait:
 	want := outer{
 		Version: 1, Wait: time.Second, Size: 1536, Rate: 2_000_000, Speed: 3, Yes: true,
 		List: []inner{{Name: "a", Width: 2}, {Name: "5"}}, Map: map[string]string{"k": "v"},
+		Part: &inner{Width: 3}, Seed: math.MaxUint64,
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
@@ -70,13 +76,17 @@ func TestWhatDoesNotFitIsToldWithLineKeyAndWhatDoes(t *testing.T) {
 		"list: 5":                         `line 1: list: "5", accepted: a list`,
 		"list: [5]":                       `line 1: list[0]: "5", accepted: a mapping with keys of name, width`,
 		"list: [{nmae: a}]":               `line 1: list[0].nmae: unknown key, accepted: name, width`,
-		"hidden: 1":                       `line 1: hidden: unknown key, accepted: version, wait, size, rate, speed, yes, list, map`,
+		"part: {widht: 1}":                `line 1: part.widht: unknown key, accepted: name, width`,
+		"part: 1":                         `line 1: part: "1", accepted: a mapping with keys of name, width`,
+		"seed: -1":                        `line 1: seed: "-1", accepted: a whole number from 0 to 18446744073709551615`,
+		"seed: 2.5":                       `line 1: seed: "2.5", accepted: a whole number from 0 to 18446744073709551615`,
+		"hidden: 1":                       `line 1: hidden: unknown key, accepted: version, wait, size, rate, speed, yes, list, map, part, seed`,
 		"version: 1\nversion: 1":          `line 2: version: given twice, accepted: once`,
 		"version: [1]":                    `line 1: version: "a list", accepted: a whole number of at most 9223372036854775807`,
 		"map: [1]":                        `line 1: map: "a list", accepted: a mapping of keys to values`,
 		"list: [{name: {}}]":              `line 1: list[0].name: "a mapping", accepted: text`,
 		"list: &a [*a]":                   `line 1: list[0]: "a list", accepted: an anchor that does not hold itself`,
-		"5":                               `line 1: configuration: "5", accepted: a mapping with keys of version, wait, size, rate, speed, yes, list, map`,
+		"5":                               `line 1: configuration: "5", accepted: a mapping with keys of version, wait, size, rate, speed, yes, list, map, part, seed`,
 		"version: 1\n  x: [":              `line 2: YAML: mapping values are not allowed in this context`,
 		"version: 1\n---\nversion: 2":     `line 2: more than one document, accepted: one`,
 		"version: 1\n---\nversion: [":     `line 3: YAML: did not find expected node content`,

@@ -5,9 +5,9 @@ const leastAhead = 16
 
 // inOrder takes jobs in order of submission. All sites are asked about some of them
 // ahead: as many as the sites do not have to be asked about again too often, because
-// their plans have changed by the time at which these jobs' turn comes. It is false
-// if the round is over.
-func (r *Round) inOrder(jobs []int, take func(j int) bool) bool {
+// their plans have changed by the time at which these jobs' turn comes. It ends
+// when take says so.
+func (r *Round) inOrder(jobs []int, take func(j int) bool) {
 	for n := leastAhead; len(jobs) > 0; {
 		some := jobs[:min(n, len(jobs))]
 		jobs = jobs[len(some):]
@@ -16,13 +16,13 @@ func (r *Round) inOrder(jobs []int, take func(j int) bool) bool {
 			r.queryAll(j)
 		}
 		if !r.ask() {
-			return false
+			return
 		}
 		asked := r.record.Estimates - before
 		for _, j := range some {
 			r.done[j] = true
 			if !take(j) {
-				return false
+				return
 			}
 			r.est.drop(j)
 		}
@@ -33,5 +33,4 @@ func (r *Round) inOrder(jobs []int, take func(j int) bool) bool {
 			n *= 2
 		}
 	}
-	return true
 }

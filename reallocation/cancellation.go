@@ -53,8 +53,8 @@ func (r *Round) hold() ([]int, bool) {
 	return held, true
 }
 
-// put puts a held job where it is completed first. It is false if the round is
-// broken off.
+// put puts a held job where it is completed first, or back where nobody takes it. It
+// is false if the round is broken off.
 func (r *Round) put(j int) bool {
 	r.record.Picked++
 	own := r.jobs[j].Site
@@ -63,6 +63,9 @@ func (r *Round) put(j int) bool {
 		return false
 	}
 	ect := r.ect(j, to)
+	if ect >= batch.Forever {
+		return r.back(j)
+	}
 	past, least := r.jobs[j].Past, batch.Duration(0)
 	if to != own {
 		past.Moves++
@@ -88,5 +91,16 @@ func (r *Round) put(j int) bool {
 		r.record.Moves++
 		r.record.Gain += r.present[j] - ect
 	}
+	return true
+}
+
+// back gives a held job its place again. It is false if the round is broken off.
+func (r *Round) back(j int) bool {
+	own := r.jobs[j].Site
+	if !r.do(Step{Kind: Back, Job: j, From: own, To: own, Past: r.jobs[j].Past}) {
+		return false
+	}
+	r.record.Kept++
+	r.est.fuller(own)
 	return true
 }

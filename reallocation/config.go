@@ -80,9 +80,19 @@ type Window int
 // All is the window over the whole queue.
 const All Window = -1
 
+const whole = "all"
+
+// String returns what ParseWindow reads.
+func (w Window) String() string {
+	if w == All {
+		return whole
+	}
+	return strconv.Itoa(int(w))
+}
+
 // ParseWindow reads a number, or all.
 func ParseWindow(s string) (Window, error) {
-	if s == "all" {
+	if s == whole {
 		return All, nil
 	}
 	n, err := strconv.Atoi(s)
@@ -114,6 +124,28 @@ type Config struct {
 
 // Starve is a Patience that turns the guard against starvation off.
 const Starve = -1
+
+const off = "off"
+
+// ParsePatience reads a number, or off.
+func ParsePatience(s string) (int, error) {
+	if s == off {
+		return Starve, nil
+	}
+	n, err := strconv.ParseInt(s, 10, 32)
+	if err != nil || n < 0 {
+		return 0, fmt.Errorf("patience: %q, accepted: 0 or more, or off", s)
+	}
+	return int(n), nil
+}
+
+// PatienceText returns what ParsePatience reads.
+func PatienceText(n int) string {
+	if n == Starve {
+		return off
+	}
+	return strconv.Itoa(n)
+}
 
 // Default is the paper's configuration of the regular algorithm under MCT, with
 // the guard.

@@ -11,7 +11,8 @@ import (
 
 // TestARoundGoesOnWhateverItsDriverCannotDo: sites that do not answer, jobs that
 // cannot be held, moves and puts that fail, a driver that breaks off. Each job is
-// picked once at most, and only one that is held is put.
+// picked once at most, and only one that is held is put, and only where it has been
+// told that it can be; it goes back if it can be nowhere.
 func TestARoundGoesOnWhateverItsDriverCannotDo(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		sites := rapid.IntRange(1, 4).Draw(rt, "sites")
@@ -34,8 +35,8 @@ func TestARoundGoesOnWhateverItsDriverCannotDo(t *testing.T) {
 			return batch.Duration(rapid.IntRange(-1, 9).Draw(t, "seconds")) * batch.Second
 		})
 		breakOff := rapid.IntRange(0, 30).Draw(rt, "break off")
-		held, done := map[int]bool{}, map[int]bool{}
-		moves, steps := 0, 0
+		held, done, told := map[int]bool{}, map[int]bool{}, map[[2]int]batch.Duration{}
+		moves, kept, steps := 0, 0, 0
 		r := reallocation.NewRound(c, sites, jobs, nil)
 		for step := range r.Steps() {
 			if steps++; steps == breakOff {
@@ -49,6 +50,9 @@ func TestARoundGoesOnWhateverItsDriverCannotDo(t *testing.T) {
 					}
 					for i := range q.Jobs {
 						q.Completions[i] = answer.Draw(rt, "answer")
+						if !q.Standing {
+							told[[2]int{q.Jobs[i], q.Site}] = q.Completions[i]
+						}
 					}
 				}
 				continue
@@ -58,21 +62,29 @@ func TestARoundGoesOnWhateverItsDriverCannotDo(t *testing.T) {
 					held[j] = !step.Refused[i]
 				}
 				continue
-			case reallocation.Put:
+			case reallocation.Put, reallocation.Back:
 				if !held[step.Job] {
 					rt.Fatalf("job %d is put, which is not held", step.Job)
+				}
+				ect, known := told[[2]int{step.Job, step.To}]
+				if back := step.Kind == reallocation.Back; !known || (ect == batch.Forever) != back || back && step.To != step.From {
+					rt.Fatalf("%+v, though its ECT there is %v", step, ect)
 				}
 			}
 			if done[step.Job] || step.From != jobs[step.Job].Site || step.Kind == reallocation.Move && step.To == step.From {
 				rt.Fatalf("step %+v", step)
 			}
 			done[step.Job] = true
+			if step.Kind == reallocation.Back {
+				kept++
+				continue
+			}
 			if step.Failed = rapid.Bool().Draw(rt, "failed"); !step.Failed && step.To != step.From {
 				moves++
 			}
 		}
-		if got := r.Record(); got.Moves != moves || c.MostMovesRound > 0 && moves > c.MostMovesRound {
-			rt.Fatalf("%d moves, record %+v", moves, got)
+		if got := r.Record(); got.Moves != moves || got.Kept != kept || c.MostMovesRound > 0 && moves > c.MostMovesRound {
+			rt.Fatalf("%d moves, %d went back, record %+v", moves, kept, got)
 		}
 		if c.Algorithm == reallocation.AllCancellation && steps < breakOff {
 			for j, h := range held {

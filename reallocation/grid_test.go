@@ -22,6 +22,7 @@ type grid struct {
 
 type place struct {
 	policy batch.Policy
+	drains bool // it takes nobody
 	width  int32
 	next   batch.Handle
 	of     map[batch.Handle]*waiting
@@ -98,7 +99,7 @@ func (g *grid) quote(menu []batch.Shape, s int, after batch.Duration) (batch.Sha
 	for len(menu) > 0 && menu[len(menu)-1].Width > g.sites[s].width {
 		menu = menu[:len(menu)-1]
 	}
-	if len(menu) == 0 {
+	if len(menu) == 0 || g.sites[s].drains {
 		return batch.Shape{}, batch.Forever
 	}
 	out := make([]batch.Estimate, 1)
@@ -183,6 +184,9 @@ func (g *grid) run(c reallocation.Config, transfer reallocation.Transfer) reallo
 		case reallocation.Put:
 			g.jobs[step.Job].past = step.Past
 			g.put(step.Job, step.To)
+		case reallocation.Back:
+			g.submit(step.To, g.jobs[step.Job].shape, g.jobs[step.Job])
+			g.log = append(g.log, fmt.Sprintf("%d back", step.Job))
 		}
 	}
 	return r.Record()

@@ -43,6 +43,10 @@ const (
 	// and order it at the end, if its sites answer questions as if they had it. Set
 	// Failed if that cannot be.
 	Put
+	// Back: Job, which is held at From, goes back to where it was, as no site can take
+	// it, not even its own, which may drain. To is From, too. A driver that has no way
+	// back puts it there as the last.
+	Back
 )
 
 // Step is what a round wants done before it goes on. Its fields are valid until
@@ -52,8 +56,8 @@ type Step struct {
 	Questions []Question // Ask
 	Jobs      []int      // Hold
 	Refused   []bool     // Hold, by position in Jobs; to be filled in
-	Job       int        // Move, Put
-	From, To  int        // Move, Put
+	Job       int        // Move, Put, Back
+	From, To  int        // Move, Put, Back
 	Gain      batch.Duration
 	// Least is the gain that was demanded of a job that goes elsewhere.
 	Least batch.Duration
@@ -81,7 +85,7 @@ type Question struct {
 type Record struct {
 	Jobs      int   // that waited
 	Held      int   // all-cancellation
-	Kept      int   // not held: they had been put back too often
+	Kept      int   // that keep their places: put back too often to be held, or taken by nobody
 	Picked    int   // by the heuristic, or in order of submission
 	Moves     int   // carried out
 	Failed    int   // moves and puts that the driver could not do

@@ -15,6 +15,10 @@ import (
 // are smaller.
 const LargestMessage = 4 << 20
 
+// worthCompressing is from how many bytes on an answer is compressed: for a short
+// one that takes as long as the rest of its call.
+const worthCompressing = 4096
+
 // Service is one service of a face.
 type Service struct {
 	// Name is its full name, for health and reflection.
@@ -56,7 +60,7 @@ func Serve(cfg Config) (*http.Server, *Health) {
 	checker := grpchealth.NewStaticChecker(services...)
 	checker.SetStatus("", grpchealth.StatusServing)
 	names := grpcreflect.NewStaticReflector(services...)
-	options := append([]connect.HandlerOption{connect.WithReadMaxBytes(LargestMessage)}, cfg.Options...)
+	options := append([]connect.HandlerOption{connect.WithReadMaxBytes(LargestMessage), connect.WithCompressMinBytes(worthCompressing)}, cfg.Options...)
 	mux := http.NewServeMux()
 	for _, service := range cfg.Services {
 		mux.Handle(service.Handler(options...))

@@ -20,14 +20,14 @@ func (s *Scenario) FirstDays(days int) *Scenario {
 	most, text := batch.Duration(days)*day, fmt.Sprintf("%dd", days)
 	for i := range out.Sites {
 		g := &out.Sites[i]
-		if length, err := parseLength(g.Length); g.Trace != "" && err == nil && (g.Length == "" || length > most) {
+		if length, err := ParseLength(g.Length); g.Trace != "" && err == nil && (g.Length == "" || length > most) {
 			g.Length = text
 		}
 		if g.Lublin == nil {
 			continue
 		}
 		l := *g.Lublin
-		switch span, err := parseLength(l.Span); {
+		switch span, err := ParseLength(l.Span); {
 		case l.Span == "":
 			l.Jobs = min(l.Jobs, unspanned*days)
 		case err == nil && span > most:

@@ -12,8 +12,8 @@ const maxFraction = 1_000_000_000
 // Fraction is an exact number from 0 to 1. The zero Fraction is 0.
 type Fraction struct{ Num, Den int64 }
 
-// PaperLocal is the share of local users' jobs on the paper's platforms that are
-// not dedicated.
+// PaperLocal is the share of local users' jobs on the paper's non-dedicated
+// platforms.
 var PaperLocal = Fraction{2, 3}
 
 var fractionForm = regexp.MustCompile(`^[0-9]{1,10}(\.[0-9]{1,9}|/[0-9]{1,10})?$`)

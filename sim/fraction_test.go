@@ -46,12 +46,12 @@ func TestLengthsKnowDays(t *testing.T) {
 	for text, want := range map[string]batch.Duration{
 		"": 0, "0d": 0, "183d": 183 * day, "30.5d": 732 * batch.Hour, "1h30m": 90 * batch.Minute, "115000d": 115_000 * day,
 	} {
-		if got, err := parseLength(text); err != nil || got != want {
+		if got, err := ParseLength(text); err != nil || got != want {
 			t.Errorf("%q: %v %v, want %v", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"30", "-1d", "-1h", "d", ".5d", "1.25d", "1.xd", "1e3d", "115001d", "99999999999999999999d", "soon"} {
-		if got, err := parseLength(text); err == nil || !strings.Contains(err.Error(), "accepted: a length of time with its unit, as 30d or 12h") {
+		if got, err := ParseLength(text); err == nil || !strings.Contains(err.Error(), "accepted: a length of time with its unit, as 30d or 12h") {
 			t.Errorf("%q: %v %v", text, got, err)
 		}
 	}
@@ -62,7 +62,7 @@ func FuzzParseLength(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if d, err := parseLength(text); err == nil && (d < 0 || d > 293*366*day && !strings.HasSuffix(text, "d")) {
+		if d, err := ParseLength(text); err == nil && (d < 0 || d > 293*366*day && !strings.HasSuffix(text, "d")) {
 			t.Fatalf("%q is %v", text, d)
 		}
 	})

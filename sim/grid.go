@@ -109,7 +109,7 @@ func NewGrid(s *Scenario, progress func(submitted int)) (*Grid, error) {
 	if s.Reallocation != nil {
 		config, errs := s.Reallocation.config()
 		if len(errs) > 0 {
-			return nil, fmt.Errorf("reallocation: %w", errors.Join(errs...))
+			return nil, fmt.Errorf("reallocation.%w", errors.Join(errs...))
 		}
 		g.rounds = newRounds(g, config)
 	}

@@ -47,14 +47,14 @@ func (p *promising) Decide(now batch.Time, out *batch.Decisions) {
 // rounds do to others; and a ledger sees every processor. Each job starts once.
 func TestPromisesHoldForJobsThatAreNotHeld(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		patience := rapid.IntRange(-1, 2).Draw(rt, "patience")
+		patience := rapid.SampledFrom([]string{"off", "0", "1", "2"}).Draw(rt, "patience")
 		s := &Scenario{
 			Version: 1, Mapping: MappingMCT,
 			Sites: []GridSite{{Name: "a", Procs: 8, Policy: "cbf", Trace: "-"}, {Name: "b", Procs: 5, Speed: "1.4", Policy: "cbf"}, {Name: "c", Procs: 3, Policy: "cbf"}},
 			Reallocation: &Reallocation{
 				Algorithm: rapid.SampledFrom([]string{"regular", "all-cancellation"}).Draw(rt, "algorithm"),
 				Heuristic: rapid.SampledFrom([]string{"mct", "minmin", "maxmin", "sufferage", "maxgain", "maxrelgain"}).Draw(rt, "heuristic"),
-				Period:    fmt.Sprintf("%ds", rapid.IntRange(1, 40).Draw(rt, "period")), Threshold: "1s", Patience: &patience,
+				Period:    fmt.Sprintf("%ds", rapid.IntRange(1, 40).Draw(rt, "period")), Threshold: "1s", Patience: patience,
 			},
 		}
 		if errs := s.Validate(); len(errs) > 0 {

@@ -181,7 +181,7 @@ func (o *rounds) carryOut(step *reallocation.Step) error {
 		o.withdraw(i)
 		o.grid.sites[step.From].settle()
 		return o.put(i, step)
-	case reallocation.Put:
+	case reallocation.Put, reallocation.Back:
 		return o.put(o.waiting[step.Job], step)
 	}
 	return nil

@@ -84,7 +84,7 @@ func TestAJobStarvesUnderMinMinWithoutTheGuard(t *testing.T) {
 	for i := range 20 {
 		lines.WriteString(rigid(3+i, 10+50*i, 100, 1, 100))
 	}
-	for patience, want := range map[string]float64{"-1": 3000, "3": 1000} {
+	for patience, want := range map[string]float64{"off": 3000, "3": 1000} {
 		r := grid(t, `mapping: mct
 sites: [{name: a, procs: 1, policy: cbf, trace: t.swf}]
 reallocation: {algorithm: all-cancellation, heuristic: minmin, window: all, period: 50s, patience: `+patience+"}\n",
@@ -97,16 +97,16 @@ reallocation: {algorithm: all-cancellation, heuristic: minmin, window: all, peri
 
 func TestWrongReallocationListsWhatIsAccepted(t *testing.T) {
 	for text, want := range map[string]string{
-		"{heuristic: best}":      `reallocation: heuristic: "best", accepted: mct, minmin, maxmin, sufferage, maxgain, maxrelgain`,
-		"{algorithm: best}":      `reallocation: algorithm: "best", accepted: regular, all-cancellation`,
-		"{window: 0}":            `reallocation: window: "0", accepted: at least 1, or all`,
-		"{period: -1h}":          `reallocation: period: "-1h", accepted: a length of time with its unit, at least 1s`,
-		"{threshold: -1s}":       `reallocation: threshold: "-1s", accepted: a length of time with its unit, at least 0s`,
-		"{least_gain: 5}":        `reallocation: least_gain: "5", accepted: a length of time with its unit, at least 0s`,
-		"{most_moves: -1}":       "reallocation: most_moves: -1, accepted: 0 (no bound) or more",
-		"{most_moves_round: -1}": "reallocation: most_moves_round: -1, accepted: 0 (no bound) or more",
-		"{patience: -2}":         "reallocation: patience: -2, accepted:",
-		"{mapping: none}":        "field mapping not found",
+		"{heuristic: best}":      `reallocation.heuristic: "best", accepted: mct, minmin, maxmin, sufferage, maxgain, maxrelgain`,
+		"{algorithm: best}":      `reallocation.algorithm: "best", accepted: regular, all-cancellation`,
+		"{window: 0}":            `reallocation.window: "0", accepted: at least 1, or all`,
+		"{period: -1h}":          `reallocation.period: "-1h", accepted: a length of time with its unit, at least 1s`,
+		"{threshold: -1s}":       `reallocation.threshold: "-1s", accepted: a length of time with its unit, at least 0s`,
+		"{least_gain: 5}":        `reallocation.least_gain: "5", accepted: a length of time with its unit, at least 0s`,
+		"{most_moves: -1}":       "reallocation.most_moves: -1, accepted: 0 (no bound) or more",
+		"{most_moves_round: -1}": "reallocation.most_moves_round: -1, accepted: 0 (no bound) or more",
+		"{patience: -1}":         `reallocation.patience: "-1", accepted: 0 or more, or off`,
+		"{mapping: none}":        "reallocation.mapping: unknown key, accepted: algorithm,",
 	} {
 		_, err := sim.ParseScenario(strings.NewReader("version: 1\nmapping: mct\nsites: [{name: a, trace: t, procs: 1, policy: cbf}]\nreallocation: "+text+"\n"), "s.yaml")
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -131,11 +131,11 @@ sites:
   - {name: a, procs: 8, policy: %[1]s, trace: a.swf}
   - {name: b, procs: 5, speed: 1.3, policy: %[1]s, trace: b.swf, local: %[2]t}
   - {name: c, procs: 3, policy: cbf}
-reallocation: {algorithm: %[3]s, heuristic: %[4]s, window: %[5]s, period: %[6]ds, threshold: %[7]ds, patience: %[8]d}
+reallocation: {algorithm: %[3]s, heuristic: %[4]s, window: %[5]s, period: %[6]ds, threshold: %[7]ds, patience: %[8]s}
 `, policy, rapid.Bool().Draw(rt, "local"), rapid.SampledFrom([]string{"regular", "all-cancellation"}).Draw(rt, "algorithm"),
 			rapid.SampledFrom([]string{"mct", "minmin", "maxmin", "sufferage", "maxgain", "maxrelgain"}).Draw(rt, "heuristic"),
 			rapid.SampledFrom([]string{"3", "all"}).Draw(rt, "window"), rapid.IntRange(1, 60).Draw(rt, "period"),
-			rapid.IntRange(0, 20).Draw(rt, "threshold"), rapid.IntRange(-1, 3).Draw(rt, "patience"))
+			rapid.IntRange(0, 20).Draw(rt, "threshold"), rapid.SampledFrom([]string{"off", "0", "1", "2", "3"}).Draw(rt, "patience"))
 		for name, content := range map[string]string{"s.yaml": text, "a.swf": drawTrace(rt, 8), "b.swf": drawTrace(rt, 5)} {
 			write(t, filepath.Join(dir, name), content)
 		}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -74,6 +75,8 @@ func (r *Result) WriteFiles(dir string, t Timing) error {
 	return nil
 }
 
+// writeFile writes a file. Half of one looks like a whole one, so one that could
+// not be finished is removed.
 func writeFile(path string, write func(io.Writer) error) (err error) {
 	f, err := os.Create(path)
 	if err != nil {
@@ -82,6 +85,9 @@ func writeFile(path string, write func(io.Writer) error) (err error) {
 	defer func() {
 		if e := f.Close(); err == nil {
 			err = e
+		}
+		if err != nil {
+			err = errors.Join(err, os.Remove(path))
 		}
 	}()
 	w := bufio.NewWriter(f)
@@ -116,9 +122,9 @@ func (r *Result) WriteJobs(w io.Writer) error {
 		if len(r.Summary.Sites) > 1 {
 			id = r.Summary.Sites[j.Home].Name + "!" + id
 		}
-		row = append(row[:0], id, seconds(int64(j.Submit)), strconv.Itoa(int(o.Width)), seconds(int64(o.Walltime)),
-			success, state, seconds(int64(o.Start)), seconds(int64(run)), seconds(int64(o.End)), seconds(int64(o.Start.Sub(j.Submit))),
-			seconds(int64(response)), strconv.FormatFloat(float64(response)/float64(max(run, batch.Second)), 'g', -1, 64),
+		row = append(row[:0], id, Seconds(j.Submit), strconv.Itoa(int(o.Width)), Seconds(o.Walltime),
+			success, state, Seconds(o.Start), Seconds(run), Seconds(o.End), Seconds(o.Start.Sub(j.Submit)),
+			Seconds(response), strconv.FormatFloat(float64(response)/float64(max(run, batch.Second)), 'g', -1, 64),
 			o.Processors, r.Summary.Sites[o.Site].Name)
 		if err := out.Write(row); err != nil {
 			return err
@@ -126,21 +132,4 @@ func (r *Result) WriteJobs(w io.Writer) error {
 	}
 	out.Flush()
 	return out.Error()
-}
-
-// seconds writes microseconds as seconds, exactly.
-func seconds(us int64) string {
-	const unit = int64(batch.Second)
-	if us%unit == 0 {
-		return strconv.FormatInt(us/unit, 10)
-	}
-	sign := ""
-	if us < 0 {
-		sign, us = "-", -us
-	}
-	digits := fmt.Sprintf("%06d", us%unit)
-	for digits[len(digits)-1] == '0' {
-		digits = digits[:len(digits)-1]
-	}
-	return sign + strconv.FormatInt(us/unit, 10) + "." + digits
 }

@@ -1,6 +1,12 @@
 package sim
 
 import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -13,9 +19,24 @@ func TestSecondsAreExact(t *testing.T) {
 		0: "0", 1: "0.000001", 1_000_000: "1", 1_500_000: "1.5", 83_333_334: "83.333334", 10_010_000: "10.01",
 		-1: "-0.000001", -2_000_000: "-2", -2_500_000: "-2.5", 9_007_199_254_740_993: "9007199254.740993",
 	} {
-		if got := seconds(us); got != want {
+		if got := Seconds(batch.Duration(us)); got != want {
 			t.Errorf("%d us: %q, want %q", us, got, want)
 		}
+	}
+}
+
+func TestAFileThatCannotBeFinishedIsRemoved(t *testing.T) {
+	full := errors.New("disk full")
+	path := filepath.Join(t.TempDir(), "jobs.csv")
+	err := writeFile(path, func(w io.Writer) error {
+		_, err := io.WriteString(w, strings.Repeat("row\n", 10_000))
+		return errors.Join(err, full)
+	})
+	if !errors.Is(err, full) {
+		t.Errorf("error %v", err)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("half a file is left: %v", err)
 	}
 }
 

@@ -116,8 +116,8 @@ func (g *GridSite) trace(ctx context.Context, file string) (*swf.Trace, error) {
 // cut leaves the jobs of the site's part in a trace, and returns the instant of the
 // trace at which the part begins, if it is to be aligned.
 func (g *GridSite) cut(t *swf.Trace, align bool) (shift batch.Time, err error) {
-	from, err1 := parseLength(g.From)
-	length, err2 := parseLength(g.Length)
+	from, err1 := ParseLength(g.From)
+	length, err2 := ParseLength(g.Length)
 	if err := errors.Join(err1, err2); err != nil {
 		return 0, err
 	}

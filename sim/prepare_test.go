@@ -79,7 +79,7 @@ func TestBadScenariosOfExperimentsSayWhatIsAccepted(t *testing.T) {
 		"network: {}\n" + site:                                                            "network: with mapping none",
 		"mapping: mct\nlocal: {share: 3/2}\n" + site:                                      `local.share: "3/2", accepted: 0 to 1, as 0.8 or 2/3`,
 		"mapping: mct\nlocal: {}\n" + site:                                                `local.share: "", accepted: 0 to 1`,
-		"mapping: mct\nseed: -1\n" + site:                                                 "cannot unmarshal",
+		"mapping: mct\nseed: -1\n" + site:                                                 `line 3: seed: "-1", accepted: a whole number from 0`,
 		"mapping: mct\ninput: 5\n" + site:                                                 `"5", accepted: bytes with a unit`,
 		"mapping: mct\ninput: -5GB\n" + site:                                              `"-5GB", accepted: bytes with a unit`,
 		types("{parallel: 0.8, limit: 0, share: 1}"):                                      "moldable.types[0].limit: 0, accepted: 1..65536",
@@ -135,10 +135,10 @@ func TestAVariantIsCheckedToo(t *testing.T) {
 		return err
 	}
 	for want, v := range map[string]sim.Variant{
-		"local share: 3/2, accepted: 0 to 1":                      {Local: sim.Fraction{Num: 3, Den: 2}},
-		"local share: -1/2, accepted: 0 to 1":                     {Local: sim.Fraction{Num: -1, Den: 2}},
-		`reallocation: heuristic: "best", accepted: mct`:          {Reallocation: &sim.Reallocation{Heuristic: "best"}},
-		`reallocation: window: "0", accepted: at least 1, or all`: {Reallocation: &sim.Reallocation{Window: "0"}},
+		"local share: 3/2, accepted: 0 to 1":                     {Local: sim.Fraction{Num: 3, Den: 2}},
+		"local share: -1/2, accepted: 0 to 1":                    {Local: sim.Fraction{Num: -1, Den: 2}},
+		`reallocation.heuristic: "best", accepted: mct`:          {Reallocation: &sim.Reallocation{Heuristic: "best"}},
+		`reallocation.window: "0", accepted: at least 1, or all`: {Reallocation: &sim.Reallocation{Window: "0"}},
 	} {
 		if err := run("mapping: mct\n"+site, v); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %s", v, err, want)

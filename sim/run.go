@@ -4,14 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"slices"
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/policies"
-	"github.com/seed-9b8f70bb/drover/sim/swf"
 )
 
 // Single is a run of one policy on one machine with one trace.
@@ -87,22 +82,6 @@ func (s *Scenario) Run(ctx context.Context, file string, progress func(done, tot
 		return nil, err
 	}
 	return p.Run(ctx, s.Variant(), progress)
-}
-
-// openTrace reads a trace from a path or, if there is no such file and the name
-// has no folder, from the folder of traces under its name.
-func openTrace(path, name string) (*swf.Trace, error) {
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && filepath.Base(name) == name {
-		found, err := swf.FindTrace(name)
-		if missing, ok := errors.AsType[*swf.TraceNotFoundError](err); ok {
-			missing.Looked = slices.Insert(missing.Looked, 0, path)
-		}
-		if err != nil {
-			return nil, err
-		}
-		path = found
-	}
-	return swf.ReadFile(path)
 }
 
 // machine is a machine of so many processors to policies that only count them:

@@ -1,15 +1,10 @@
 package sim
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
-
-	"go.yaml.in/yaml/v3"
 
 	"github.com/seed-9b8f70bb/drover/config"
 	"github.com/seed-9b8f70bb/drover/server/site"
@@ -18,8 +13,8 @@ import (
 // MaxSites bounds a scenario.
 const MaxSites = 10_000
 
-// maxScenario bounds a scenario file, in bytes.
-const maxScenario = 16 << 20
+// MaxScenario bounds a scenario file, in bytes.
+const MaxScenario = 16 << 20
 
 // Scenario is a simulated grid: its sites, their jobs, and who maps them.
 //
@@ -66,7 +61,7 @@ func (e *ScenarioError) Error() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "scenario %s:", e.File)
 	for _, p := range e.Problems {
-		fmt.Fprintf(&s, "\n  %v", p)
+		s.WriteString("\n  " + strings.ReplaceAll(p.Error(), "\n", "\n  "))
 	}
 	return s.String()
 }
@@ -86,21 +81,20 @@ func ReadScenario(path string) (*Scenario, error) {
 
 // ParseScenario reads a scenario; name is for errors. Unknown keys are errors.
 func ParseScenario(r io.Reader, name string) (*Scenario, error) {
-	text, err := io.ReadAll(io.LimitReader(r, maxScenario+1))
+	text, err := io.ReadAll(io.LimitReader(r, MaxScenario+1))
 	if err != nil {
 		return nil, fmt.Errorf("scenario %s: %w", name, err)
 	}
-	if len(text) > maxScenario {
-		return nil, &ScenarioError{name, []error{fmt.Errorf("file: over %d bytes", maxScenario)}}
+	if len(text) > MaxScenario {
+		return nil, &ScenarioError{name, []error{fmt.Errorf("file: over %d bytes", MaxScenario)}}
 	}
 	s := &Scenario{}
-	dec := yaml.NewDecoder(bytes.NewReader(text))
-	dec.KnownFields(true)
-	if err := dec.Decode(s); err != nil && !errors.Is(err, io.EOF) {
-		return nil, &ScenarioError{name, []error{err}}
+	file, err := config.Read(text, s)
+	if err == nil {
+		err = file.Check(nil)
 	}
-	if err := dec.Decode(&yaml.Node{}); !errors.Is(err, io.EOF) {
-		return nil, &ScenarioError{name, []error{errors.New("file: more than one YAML document, accepted: one")}}
+	if err != nil {
+		return nil, &ScenarioError{name, []error{err}}
 	}
 	if problems := s.Validate(); len(problems) > 0 {
 		return nil, &ScenarioError{name, problems}
@@ -130,7 +124,7 @@ func (s *Scenario) Validate() []error {
 	}
 	if s.Reallocation != nil {
 		for _, err := range s.Reallocation.validate() {
-			bad("reallocation", "%w", err)
+			errs = append(errs, fmt.Errorf("reallocation.%w", err))
 		}
 	}
 	_, wrong := s.Moldable.parse()
@@ -160,12 +154,4 @@ func (s *Scenario) Validate() []error {
 		bad("sites", "%d, accepted: 1..%d", len(s.Sites), MaxSites)
 	}
 	return append(errs, s.validateSites()...)
-}
-
-// beside returns a trace's path as it is found from a scenario's folder.
-func beside(scenario, trace string) string {
-	if filepath.IsAbs(trace) {
-		return trace
-	}
-	return filepath.Join(filepath.Dir(scenario), trace)
 }

@@ -35,7 +35,7 @@ func (n *Network) links(sites []GridSite) (*mapping.Links, []error) {
 		known[sites[i].Name] = true
 	}
 	read := func(key string, bandwidth config.Rate, latency string) mapping.Link {
-		d, err := parseLength(latency)
+		d, err := ParseLength(latency)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s.latency: %w", key, err))
 		}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"time"
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/reallocation"
@@ -21,7 +20,7 @@ type Reallocation struct {
 	LeastGain      string `yaml:"least_gain"`
 	MostMoves      int    `yaml:"most_moves"`       // of a job; 0: no bound
 	MostMovesRound int    `yaml:"most_moves_round"` // 0: no bound
-	Patience       *int   `yaml:"patience"`         // -1: no guard against starvation
+	Patience       string `yaml:"patience"`         // a number, or off: no guard against starvation
 }
 
 // config returns the configuration, or everything that is wrong with it.
@@ -54,8 +53,7 @@ func (c *Reallocation) config() (reallocation.Config, []error) {
 		if d.text == "" {
 			continue
 		}
-		parsed, err := time.ParseDuration(d.text)
-		length := batch.Duration(parsed / time.Microsecond)
+		length, err := ParseLength(d.text)
 		if err != nil || length < d.least {
 			errs = append(errs, fmt.Errorf("%s: %q, accepted: a length of time with its unit, at least %v", d.key, d.text, d.least))
 			continue
@@ -63,8 +61,9 @@ func (c *Reallocation) config() (reallocation.Config, []error) {
 		*d.out = length
 	}
 	out.MostMoves, out.MostMovesRound = c.MostMoves, c.MostMovesRound
-	if c.Patience != nil {
-		out.Patience = *c.Patience
+	if c.Patience != "" {
+		out.Patience, err = reallocation.ParsePatience(c.Patience)
+		keep(err)
 	}
 	if len(errs) == 0 {
 		keep(out.Validate())

@@ -64,7 +64,7 @@ func (l *Lublin) config(procs int64) (lublin.Config, batch.Duration, error) {
 			return c, 0, err
 		}
 	}
-	span, err := parseLength(l.Span)
+	span, err := ParseLength(l.Span)
 	if err != nil {
 		return c, 0, fmt.Errorf("span: %w", err)
 	}
@@ -108,7 +108,7 @@ func (s *Scenario) validateSites() []error {
 			g.Speed = "1"
 		}
 		if _, err := catalogue.ParseSpeed(g.Speed); err != nil {
-			bad(key+"speed", "%w", err)
+			errs = append(errs, fmt.Errorf("%s%w", key, err)) // it names the key
 		}
 		if g.Procs < 1 || g.Procs > batch.MaxProcessors {
 			bad(key+"procs", "%d, accepted: 1..%d", g.Procs, batch.MaxProcessors)
@@ -126,13 +126,13 @@ func (s *Scenario) validateSites() []error {
 			bad(key+"lublin", "beside a trace, accepted: one of the two")
 		}
 		for _, c := range []struct{ key, text string }{{"from", g.From}, {"length", g.Length}} {
-			if _, err := parseLength(c.text); err != nil {
+			if _, err := ParseLength(c.text); err != nil {
 				bad(key+c.key, "%w", err)
 			} else if c.text != "" && g.Trace == "" {
 				bad(key+c.key, "%q without a trace, accepted: with one", c.text)
 			}
 		}
-		if d, err := parseLength(g.Length); err == nil && g.Length != "" && d < batch.Second {
+		if d, err := ParseLength(g.Length); err == nil && g.Length != "" && d < batch.Second {
 			bad(key+"length", "%q, accepted: at least 1s", g.Length)
 		}
 	}

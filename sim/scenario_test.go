@@ -47,7 +47,7 @@ func TestScenarioErrorsNameTheKeyAndWhatIsAccepted(t *testing.T) {
 		{"unknown key of a site", site("{name: a, trace: t.swf, procs: 4,\n     policy: cbf, color: red}"), []string{"line 4", "color"}},
 		{"doubled key", "version: 1\nversion: 1\n", []string{"line 2", "version"}},
 		{"no YAML", "sites: [", []string{"line"}},
-		{"two documents", "version: 1\nsites: [" + good + "]\n---\nversion: 2\n", []string{"more than one YAML document"}},
+		{"two documents", "version: 1\nsites: [" + good + "]\n---\nversion: 2\n", []string{"line 3: more than one document"}},
 		{"a list", "- 1\n", []string{"line 1"}},
 		{"mapping", "version: 1\nmapping: best\nsites: [" + good + "]\n", []string{`mapping: "best", accepted: none, mct`}},
 		{"overrun", "version: 1\noverrun: never\nsites: [" + good + "]\n", []string{`overrun: "never", accepted: kill, extend`}},

@@ -36,7 +36,7 @@ type ReallocationFigures struct {
 	Questions int    `json:"questions"` // to one site each
 	Estimates int64  `json:"estimates"` // jobs asked about
 	// LaterMost is how often the job was put back later for which that was most often.
-	LaterMost int `json:"later_most"`
+	LaterMost int `json:"put_back_later_most"`
 	// BytesMoved is the input of all moves.
 	BytesMoved int64 `json:"bytes_moved"`
 }

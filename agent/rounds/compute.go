@@ -9,7 +9,10 @@ import (
 type Job struct {
 	Site  int // where it waits
 	Shape batch.Shape
-	Past  reallocation.Past
+	// Like groups jobs that ask for just the same: any site, whatever its plan, answers
+	// the same about each of them, and their input travels alike. 0 is like no other.
+	Like int
+	Past reallocation.Past
 }
 
 // Input is what a round is about.
@@ -75,6 +78,7 @@ func Compute(in Input, drafts Drafts) *Result {
 			r.move(step)
 		case reallocation.Put:
 			r.put(step)
+		case reallocation.Back: // it was taken out of the draft alone, and none is to be held that has no choice
 		}
 	}
 	r.end()
@@ -116,7 +120,7 @@ func (r *round) begin() {
 		if r.lost[job.Site] {
 			continue
 		}
-		seen := reallocation.Job{Site: job.Site, Width: job.Shape.Width, Past: job.Past}
+		seen := reallocation.Job{Site: job.Site, Width: job.Shape.Width, Like: job.Like, Past: job.Past}
 		if promises[job.Site] {
 			seen.Walltime = job.Shape.Walltime
 		}
@@ -124,19 +128,15 @@ func (r *round) begin() {
 	}
 }
 
-// end ends the drafts. A site that does not hear of it has taken part all the same,
-// unless there were edits for it.
+// end ends the drafts, with the last edits. A site that is silent now is lost, too:
+// it would not answer orders either.
 func (r *round) end() {
 	for s, lost := range r.lost {
 		if !lost {
 			r.call(s).End = true
 		}
 	}
-	for _, c := range r.send() {
-		if c.Failed && len(c.Edits) == 0 {
-			r.lost[c.Site] = false
-		}
-	}
+	r.send()
 }
 
 // settle leaves out the choices that have come to nothing: their edit was refused,

@@ -110,13 +110,21 @@ func summaryOf(r *client.RoundRecord) string {
 	if r.DryRun {
 		does = "would be moved"
 	}
-	text := fmt.Sprintf("%s, %s: %d of %d waiting jobs at %d sites %s, to gain %s in all",
-		r.Algorithm, r.Heuristic, r.Moves, r.Jobs, r.Sites, does, span(r.Gain))
+	text := fmt.Sprintf("%s, %s: %d of %s at %s %s, which gains %s in all",
+		r.Algorithm, r.Heuristic, r.Moves, several(r.Jobs, "waiting job"), several(r.Sites, "site"), does, span(r.Gain))
 	if r.Failed > 0 {
 		text += fmt.Sprintf("; %d could not be ordered", r.Failed)
 	}
 	if r.Kept > 0 {
 		text += fmt.Sprintf("; %d kept their places", r.Kept)
 	}
-	return text + fmt.Sprintf(" (%s, %s of it in %d questions)", span(r.Took), span(r.Asking), r.Questions)
+	return text + fmt.Sprintf(" (%s, %s of it in %s)", span(r.Took), span(r.Asking), several(r.Questions, "question"))
+}
+
+// several returns a number of things.
+func several(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/seed-9b8f70bb/drover/client"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
@@ -44,7 +45,7 @@ func TestReallocateTellsWhatMovesAndWhatItGains(t *testing.T) {
 	f.expect(t, exitOK, `^JOB +SERVICE +FROM +TO +WIDTH +ECT +ECT THEN +GAIN +STATE\n`+
 		movingJob+` +lu +lyon +nancy +2>4 +1m30s +20\.0s +1m10s +ordered\n`+
 		`other +lu +lyon +nancy +1 +50\.0s +20\.0s +30\.0s +stays: it is running\n\n`+
-		`regular, mct: 2 of 9 waiting jobs at 2 sites moved, to gain 1m40s in all; 1 could not be ordered \(0\.2s, 0\.1s of it in 5 questions\)\n$`,
+		`regular, mct: 2 of 9 waiting jobs at 2 sites moved, which gains 1m40s in all; 1 could not be ordered \(0\.2s, 0\.1s of it in 5 questions\)\n$`,
 		`^drover: no answer from site rennes \(timeout\): it takes no part in the round\n$`, "reallocate")
 	if r := f.reallocated; r.GetDryRun() || r.GetAlgorithm() != "" || r.GetThreshold() != nil || r.MostMovesRound != nil {
 		t.Errorf("asked for %v", r)
@@ -58,6 +59,18 @@ func TestReallocateTellsWhatMovesAndWhatItGains(t *testing.T) {
 	f.expect(t, exitOK, `"schema": "drover.reallocation/1",\n +"round": "r"(.|\n)*"waiting": 9(.|\n)*"moves": 2(.|\n)*"gain": 100,(.|\n)*`+
 		`"before": \{\s+"width": 2,\s+"walltime": 60,\s+"ect": 90\s+\}(.|\n)*"ordered": true(.|\n)*"reason": "not-waiting"(.|\n)*"site": "rennes"`,
 		`^$`, "reallocate", "--json")
+}
+
+func TestTheSummaryOfARoundCounts(t *testing.T) {
+	for want, r := range map[string]client.RoundRecord{
+		"regular, mct: 0 of 1 waiting job at 1 site moved, which gains 0.0s in all (0.0s, 0.0s of it in 1 question)":    {Jobs: 1, Sites: 1, Questions: 1},
+		"regular, mct: 0 of 0 waiting jobs at 2 sites moved, which gains 0.0s in all (0.0s, 0.0s of it in 0 questions)": {Sites: 2},
+	} {
+		r.Algorithm, r.Heuristic = "regular", "mct"
+		if got := summaryOf(&r); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
 }
 
 func TestReallocateNamesTheFlagAndWhatIsAccepted(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 type simCampaignCmd struct {
 	Campaign string `arg:"" help:"A campaign file (YAML), or one that comes with Drover: paper or full."`
 	Out      string `placeholder:"DIR" help:"Where the results are, and from which an interrupted campaign goes on. Default: campaign- and its name."`
-	Jobs     int    `placeholder:"N" help:"Experiments at a time. Default: one for each core."`
+	Jobs     *int   `placeholder:"N" help:"Experiments at a time. Default: one for each core."`
 	Quick    bool   `help:"Run a small part, in under a minute on two cores."`
 }
 
@@ -31,8 +31,9 @@ type simCampaignView struct {
 
 // Run runs what is not done yet of a campaign.
 func (c *simCampaignCmd) Run(a *app) error {
-	if c.Jobs < 0 || c.Jobs > campaign.MaxWorkers {
-		return &usageError{message: fmt.Sprintf("--jobs: %d, accepted: 1..%d", c.Jobs, campaign.MaxWorkers)}
+	workers, err := campaignWorkers(c.Jobs)
+	if err != nil {
+		return err
 	}
 	begin := time.Now()
 	set, err := campaign.Load(c.Campaign)
@@ -54,7 +55,7 @@ func (c *simCampaignCmd) Run(a *app) error {
 	show := &campaignProgress{process: a.process, dir: dir}
 	clock := func() time.Duration { return time.Since(begin) }
 	report, err := campaign.Run(a.ctx, set, campaign.Options{
-		Dir: dir, Workers: c.Jobs, Clock: clock, Progress: func(p campaign.Progress) { show.report(clock(), p) },
+		Dir: dir, Workers: workers, Clock: clock, Progress: func(p campaign.Progress) { show.report(clock(), p) },
 	})
 	show.finish()
 	if err != nil {
@@ -74,6 +75,18 @@ func (c *simCampaignCmd) Run(a *app) error {
 	}
 	_, err = fmt.Fprintf(a.stderr, "%d experiments in %.1f s\n", report.Experiments-report.Resumed, time.Since(begin).Seconds())
 	return err
+}
+
+// campaignWorkers returns how many experiments --jobs has run at a time, 0 for as
+// many as there are cores.
+func campaignWorkers(jobs *int) (int, error) {
+	switch {
+	case jobs == nil:
+		return 0, nil
+	case *jobs < 1 || *jobs > campaign.MaxWorkers:
+		return 0, &usageError{message: fmt.Sprintf("--jobs: %d, accepted: 1..%d", *jobs, campaign.MaxWorkers)}
+	}
+	return *jobs, nil
 }
 
 // campaignExit returns the exit code of an error of a campaign, 0 for others.

@@ -201,8 +201,9 @@ func TestSimCampaignTellsWhatIsWrong(t *testing.T) {
 	}{
 		{"", exitUsage, []string{"<campaign>"}},
 		{"none.yaml", exitNotFound, []string{`"none.yaml": no such file, accepted: full, paper`}},
-		{bad, exitConfig, []string{`line 3: scenarios[0]: "pvw", accepted: pwa, m1,`, `line 5: heuristics[1]: "minimin", accepted: mct, minmin,`}},
+		{bad, exitConfig, []string{`.yaml: line 3: scenarios[0]: "pvw", accepted: pwa, m1,`, `; line 5: heuristics[1]: "minimin", accepted: mct, minmin,`}},
 		{file + " --jobs=-1", exitUsage, []string{"--jobs: -1, accepted: 1..1024"}},
+		{file + " --jobs 0", exitUsage, []string{"--jobs: 0, accepted: 1..1024"}},
 		{file + " --jobs 9999", exitUsage, []string{"--jobs: 9999, accepted: 1..1024"}},
 		{file + " --out " + dir, exitRefused, []string{"no journal that says of what"}},
 	} {

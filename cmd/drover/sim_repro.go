@@ -25,12 +25,16 @@ type simReproReallocationCmd struct {
 	Doc       string `placeholder:"FILE" help:"Put the report into this page, too, between its two marks."`
 	Quick     bool   `help:"Of a small part of each campaign."`
 	Partial   bool   `help:"Run nothing, and report of what there is; each figure says what lacks."`
-	Jobs      int    `placeholder:"N" help:"Experiments at a time. Default: one for each core."`
+	Jobs      *int   `placeholder:"N" help:"Experiments at a time. Default: one for each core."`
 }
 
 // Run makes the report.
 func (c *simReproReallocationCmd) Run(a *app) error {
-	m := &reproMaker{app: a, flags: c, rows: &repro.Rows{}}
+	workers, err := campaignWorkers(c.Jobs)
+	if err != nil {
+		return err
+	}
+	m := &reproMaker{app: a, flags: c, workers: workers, rows: &repro.Rows{}}
 	r, err := m.report()
 	if err != nil {
 		return err

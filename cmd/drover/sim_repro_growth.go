@@ -46,7 +46,7 @@ func (c *simReproGrowthCmd) Run(a *app) error {
 	}
 	if len(lines.Lines) > chart.MaxLines {
 		return &usageError{
-			message: fmt.Sprintf("%d lines, accepted: at most %d", len(lines.Lines), chart.MaxLines), hint: "--where leaves rows out: --where algorithm=regular",
+			message: fmt.Sprintf("%d lines, accepted: at most %d", len(lines.Lines), chart.MaxLines), hint: "--where leaves rows out, as --where algorithm=regular, and --by makes fewer lines of fewer columns",
 		}
 	}
 	path := strings.TrimSuffix(strings.TrimSuffix(c.Out, ".svg"), ".png")

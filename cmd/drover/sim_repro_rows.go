@@ -16,15 +16,13 @@ import (
 
 // reproMaker gathers rows, and runs the experiments that lack.
 type reproMaker struct {
-	app   *app
-	flags *simReproReallocationCmd
-	rows  *repro.Rows
+	app     *app
+	flags   *simReproReallocationCmd
+	workers int
+	rows    *repro.Rows
 }
 
 func (m *reproMaker) report() (*repro.Report, error) {
-	if m.flags.Jobs < 0 || m.flags.Jobs > campaign.MaxWorkers {
-		return nil, &usageError{message: fmt.Sprintf("--jobs: %d, accepted: 1..%d", m.flags.Jobs, campaign.MaxWorkers)}
-	}
 	set, cuts, err := m.load("paper")
 	if err != nil {
 		return nil, err
@@ -135,7 +133,7 @@ func (m *reproMaker) run(set *campaign.Campaign, dir string) error {
 	show := &campaignProgress{process: m.app.process, dir: dir}
 	clock := func() time.Duration { return time.Since(begin) }
 	_, err := campaign.Run(m.app.ctx, set, campaign.Options{
-		Dir: dir, Workers: m.flags.Jobs, Clock: clock, Progress: func(p campaign.Progress) { show.report(clock(), p) },
+		Dir: dir, Workers: m.workers, Clock: clock, Progress: func(p campaign.Progress) { show.report(clock(), p) },
 	})
 	show.finish()
 	return err

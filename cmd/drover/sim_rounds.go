@@ -29,6 +29,9 @@ func (c *simRoundsCmd) Run(a *app) error {
 	if err != nil {
 		return &usageError{message: err.Error()}
 	}
+	if c.Limit <= 0 {
+		return &usageError{message: fmt.Sprintf("--limit: %v, accepted: more than 0s", c.Limit)}
+	}
 	out := a.stdout
 	if c.Out != "" {
 		file, err := os.Create(c.Out)
@@ -57,6 +60,9 @@ func (c *simRoundsCmd) measure(a *app, cases []growth.Case, out io.Writer) error
 	for _, k := range cases {
 		kind := kind{k.Sites, k.Algorithm, k.Heuristic, k.Window}
 		name := fmt.Sprintf("%d sites, %d jobs, %v, %v", k.Sites, k.Jobs, k.Algorithm, k.Heuristic)
+		if k.Window != reallocation.All {
+			name += fmt.Sprintf(", window %d", k.Window)
+		}
 		if most := tooLong[kind]; most > 0 && k.Jobs >= most {
 			continue
 		}

@@ -41,8 +41,8 @@ func TestSimRoundsWritesARowForEachRound(t *testing.T) {
 }
 
 func TestSimRoundsSaysWhichRoundsTakeTooLong(t *testing.T) {
-	code, stdout, stderr := simRounds("--sites", "3", "--jobs", "50,60", "--algorithm", "regular", "--heuristic", "mct", "--limit", "1ns")
-	if code != exitOK || strings.Count(stdout, "\n") != 1 || !strings.Contains(stderr, "3 sites, 50 jobs, regular, mct: broken off after 1ns") || strings.Contains(stderr, "60 jobs") {
+	code, stdout, stderr := simRounds("--sites", "3", "--jobs", "50,60", "--algorithm", "regular", "--heuristic", "minmin", "--limit", "1ns")
+	if code != exitOK || strings.Count(stdout, "\n") != 1 || !strings.Contains(stderr, "3 sites, 50 jobs, regular, minmin, window 20: broken off after 1ns\n3 sites, 50 jobs, regular, minmin: broken off") || strings.Contains(stderr, "60 jobs") {
 		t.Errorf("exit %d:\n%s%s", code, stdout, stderr)
 	}
 }
@@ -53,6 +53,7 @@ func TestSimRoundsRefusesWhatIsNoRound(t *testing.T) {
 		"--jobs 0":         "--jobs: 0, accepted: 1 to 1000000",
 		"--heuristic best": `--heuristic: "best", accepted: mct, minmin, maxmin, sufferage, maxgain, maxrelgain`,
 		"--algorithm some": `--algorithm: "some", accepted: regular, all-cancellation`,
+		"--limit 0s":       "--limit: 0s, accepted: more than 0s",
 		"--window 0":       `--window: "0", accepted: at least 1, or all`,
 	} {
 		if code, _, stderr := simRounds(strings.Fields(args)...); code != exitUsage || !strings.Contains(stderr, want) {

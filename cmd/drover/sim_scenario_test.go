@@ -61,7 +61,7 @@ func TestSimRunFindsScenariosThatComeWithDrover(t *testing.T) {
 	}
 	t.Setenv(swf.TracesEnv, t.TempDir())
 	code, _, stderr = simRun(t, "pwa")
-	for _, part := range []string{"site hpc2n", "no workload HPC2N-2002-2.2-cln.swf.gz: looked for ", "Parallel Workloads Archive", swf.TracesEnv} {
+	for _, part := range []string{"site hpc2n", "no trace HPC2N-2002-2.2-cln.swf.gz: looked for ", "Parallel Workloads Archive", swf.TracesEnv} {
 		if code != exitNotFound || !strings.Contains(stderr, part) {
 			t.Errorf("pwa without logs: exit %d, want %d and %q:\n%s", code, exitNotFound, part, stderr)
 		}
@@ -82,7 +82,7 @@ func TestSimRunTellsWhatIsWrongWithAVariant(t *testing.T) {
 		{path + " --seed=-1", exitUsage, "--seed"},
 		{none + " --local 1/2", exitUsage, "--local with mapping none, accepted: with mapping mct"},
 		{"--swf " + trace + " --procs 4 --policy easy --seed 3", exitUsage, "--seed, --local, --homogeneous or --compare without a scenario"},
-		{"pwx", exitNotFound, "scenario pwx: neither a file nor one that comes with Drover, accepted: a file, pwa, m1"},
+		{"pwx", exitNotFound, `scenario "pwx": no such file, accepted: pwa, m1`},
 	} {
 		code, stdout, stderr := simRun(t, strings.Fields(c.args)...)
 		if code != c.code || stdout != "" || !strings.Contains(stderr, c.want) {

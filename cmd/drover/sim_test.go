@@ -211,7 +211,7 @@ func TestSimRunTellsWhatIsWrong(t *testing.T) {
 		{"--swf " + back + " --procs 4 --policy easy", exitRefused, []string{"back.swf:1:", "field 2 (submit time)", "accepted: 0 to"}},
 		{"--swf " + short + " --procs 4 --policy easy", exitRefused, []string{"short.swf:1:", "field 5"}},
 		{"--swf " + endless + " --procs 4 --policy easy", exitRefused, []string{"job 1 would not end"}},
-		{"--swf none.swf --procs 4 --policy easy", exitNotFound, []string{"no workload none.swf: looked for none.swf", "DROVER_TRACES"}},
+		{"--swf none.swf --procs 4 --policy easy", exitNotFound, []string{"no trace none.swf: looked for none.swf", "DROVER_TRACES"}},
 		{"--swf no/where.swf --procs 4 --policy easy", exitNotFound, []string{"no/where.swf"}},
 		{"--swf " + trace + " --procs 4 --policy easy --out " + trace, exitFailure, []string{"output: "}},
 		{"none.yaml", exitNotFound, []string{"none.yaml"}},

@@ -28,8 +28,11 @@ type errorView struct {
 	Job       string `json:"job,omitempty"`
 }
 
+// oneLine makes one line of a list of problems.
+var oneLine = strings.NewReplacer(":\n  ", ": ", "\n  ", "; ", "\n", "; ")
+
 func errorViewOf(err error, code int) errorView {
-	v := errorView{Schema: "drover.error/1", Code: code, Message: strings.ReplaceAll(err.Error(), "\n", "; ")}
+	v := errorView{Schema: "drover.error/1", Code: code, Message: oneLine.Replace(err.Error())}
 	if e, ok := errors.AsType[*client.Error](err); ok {
 		v.Reason, v.Field, v.Accepted, v.Hint, v.Retryable = e.Reason, e.Field, e.Accepted, e.Hint, e.Retryable
 	}

@@ -45,7 +45,7 @@ func (c *whyCmd) Run(a *app) error {
 	}
 	t.Render()
 	if j.Site != d.Chosen {
-		_, _ = fmt.Fprintf(a.stdout, "\nit is at %s now: %s could not be reached, or it has been moved\n", j.Site, d.Chosen)
+		_, _ = fmt.Fprintln(a.stdout, "\nit is at "+j.Site+" now: "+sinceThen(j, d.Chosen))
 	}
 	return nil
 }
@@ -92,4 +92,18 @@ func decisionViewOf(d *client.Decision, j *client.Job) decisionView {
 		})
 	}
 	return v
+}
+
+// sinceThen says how a job came to another site than the one that was chosen.
+func sinceThen(j *client.Job, chosen string) string {
+	var last *client.Move
+	for i := range j.Moves {
+		if m := &j.Moves[i]; m.To == j.Site && m.State == client.MoveMoved {
+			last = m
+		}
+	}
+	if last == nil {
+		return chosen + " could not be reached, or did not take it"
+	}
+	return fmt.Sprintf("it was moved from %s, %s", last.From, last.Reason)
 }

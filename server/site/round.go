@@ -51,6 +51,9 @@ func (s *Site) Hold(now batch.Time, round string, lease batch.Duration, ids []ba
 				j.State = Held
 				t := j.transit()
 				t.Round, t.Lease = round, lease
+				if j.Estimate.Kind == batch.Promised {
+					j.Estimate.Kind = batch.Forecast // whatever plan it goes back into
+				}
 			})
 			s.command(batch.CmdHold, j.Key())
 			s.arm(j, now.Add(lease))

@@ -302,3 +302,19 @@ func TestAPlacementElsewhereKeepsItsReasonOnRecord(t *testing.T) {
 		same(t, "reason", j.Moves()[0].Reason, want)
 	}
 }
+
+func TestAHoldEndsAPromise(t *testing.T) {
+	s := line(t)
+	if j, err := s.Job("a"); err != nil || j.Estimate.Kind != batch.Promised {
+		t.Fatalf("%+v, %v", j.Estimate, err)
+	}
+	hold(t, s, 0, "r", []batch.JobID{"a"})
+	if _, err := s.Place(0, "r", "agent", nil); err != nil {
+		t.Fatal(err)
+	}
+	for id, want := range map[batch.JobID]batch.Kind{"a": batch.Forecast, "b": batch.Promised} {
+		if j, err := s.Job(id); err != nil || j.State != Waiting || j.Estimate.Kind != want {
+			t.Errorf("%s: %v, %+v, %v", id, j.State, j.Estimate, err)
+		}
+	}
+}

@@ -73,7 +73,7 @@ type ChangedError struct {
 
 // Error says what to do.
 func (e *ChangedError) Error() string {
-	return fmt.Sprintf("folder %s: %s: %s was %s and is %s now: drover or a trace has changed since; remove the folder to begin anew, or take another",
+	return fmt.Sprintf("folder %s: %s: %s was %s and is %s now: drover has changed since; remove the folder to begin anew, or take another",
 		e.Dir, e.Experiment, e.Column, orNothing(e.Was), orNothing(e.Is))
 }
 

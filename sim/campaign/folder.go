@@ -32,7 +32,7 @@ type folder struct {
 }
 
 // openFolder opens or makes the folder of a campaign.
-func openFolder(dir string, c *Campaign, experiments []Experiment) (*folder, error) {
+func openFolder(dir string, id identity, experiments []Experiment) (*folder, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("results: %w", err)
 	}
@@ -41,7 +41,6 @@ func openFolder(dir string, c *Campaign, experiments []Experiment) (*folder, err
 			return nil, err
 		}
 	}
-	id := c.identity()
 	j, records, err := openJournal(dir, &id)
 	if err != nil {
 		return nil, fmt.Errorf("results: %w", err)

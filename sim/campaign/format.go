@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/config"
 	"github.com/seed-9b8f70bb/drover/reallocation"
 	"github.com/seed-9b8f70bb/drover/server/site"
+	"github.com/seed-9b8f70bb/drover/sim"
 )
 
 // format is a campaign file.
@@ -58,8 +58,8 @@ func (p *parser) parse(data []byte) (*Campaign, error) {
 	f := &format{
 		Dedicated: []string{"true"}, Homogeneous: []string{"false"}, Tunings: []string{site.Exhaustive.String()},
 		Algorithms: []string{d.Algorithm.String()}, Heuristics: []string{d.Heuristic.String()},
-		Windows: []string{windowText(d.Window)}, Periods: []string{durationText(d.Period)},
-		Thresholds: []string{durationText(d.Threshold)}, Patience: []string{patienceText(d.Patience)},
+		Windows: []string{d.Window.String()}, Periods: []string{durationText(d.Period)},
+		Thresholds: []string{durationText(d.Threshold)}, Patience: []string{reallocation.PatienceText(d.Patience)},
 	}
 	file, err := config.Read(data, f)
 	if err != nil {
@@ -80,10 +80,10 @@ func (p *parser) parse(data []byte) (*Campaign, error) {
 		Tunings:     list(p, "tunings", f.Tunings, site.Tuning.String, nameOf(site.Tuning.String)),
 		Algorithms:  list(p, "algorithms", f.Algorithms, reallocation.Algorithm.String, nameOf(reallocation.Algorithm.String)),
 		Heuristics:  list(p, "heuristics", f.Heuristics, reallocation.Heuristic.String, nameOf(reallocation.Heuristic.String)),
-		Windows:     list(p, "windows", f.Windows, windowText, accepts(parseWindow, "at least 1, or all")),
-		Periods:     list(p, "periods", f.Periods, durationText, duration(batch.Second)),
-		Thresholds:  list(p, "thresholds", f.Thresholds, durationText, duration(0)),
-		Patience:    list(p, "patience", f.Patience, patienceText, accepts(parsePatience, "0 or more, or off")),
+		Windows:     list(p, "windows", f.Windows, reallocation.Window.String, accepts(sound(reallocation.ParseWindow), "at least 1, or all")),
+		Periods:     list(p, "periods", f.Periods, durationText, length(batch.Second)),
+		Thresholds:  list(p, "thresholds", f.Thresholds, durationText, length(0)),
+		Patience:    list(p, "patience", f.Patience, reallocation.PatienceText, accepts(sound(reallocation.ParsePatience), "0 or more, or off")),
 		Scenarios:   list(p, "scenarios", f.Scenarios, func(s Scenario) string { return s.Name }, p.find),
 	}
 	if len(p.problems) == 0 {
@@ -156,44 +156,22 @@ func nameOf[T ~uint8](text func(T) string) reader[string, T] {
 
 func parseTruth(text string) (yes, ok bool) { return text == "true", text == "true" || text == "false" }
 
-func parseWindow(text string) (reallocation.Window, bool) {
-	w, err := reallocation.ParseWindow(text)
-	return w, err == nil
-}
-
-func windowText(w reallocation.Window) string {
-	if w == reallocation.All {
-		return "all"
+// sound makes of a parser one that only knows whether a text is good: what is
+// accepted says the list.
+func sound[T any](parse func(string) (T, error)) func(string) (T, bool) {
+	return func(text string) (T, bool) {
+		v, err := parse(text)
+		return v, err == nil
 	}
-	return strconv.Itoa(int(w))
 }
 
-func duration(least batch.Duration) reader[string, batch.Duration] {
+func length(least batch.Duration) reader[string, batch.Duration] {
 	return accepts(func(text string) (batch.Duration, bool) {
-		d, err := time.ParseDuration(text)
-		b := batch.Duration(d / time.Microsecond)
-		return b, err == nil && b >= least && d%time.Microsecond == 0
-	}, "a time with its unit, as 90s, 5m or 1h30m, of at least "+durationText(least))
+		d, err := sim.ParseLength(text)
+		return d, text != "" && err == nil && d >= least
+	}, "a length of time with its unit, as 90s, 1h30m or 1d, at least "+durationText(least))
 }
 
 func durationText(d batch.Duration) string {
-	return (time.Duration(d) * time.Microsecond).String()
-}
-
-// off is a patience without end.
-const off = "off"
-
-func parsePatience(text string) (int, bool) {
-	if text == off {
-		return reallocation.Starve, true
-	}
-	n, err := strconv.ParseInt(text, 10, 32)
-	return int(n), err == nil && n >= 0
-}
-
-func patienceText(n int) string {
-	if n == reallocation.Starve {
-		return off
-	}
-	return strconv.Itoa(n)
+	return d.Std().String()
 }

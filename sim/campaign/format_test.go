@@ -73,9 +73,9 @@ func TestWhatIsWrongIsToldWithItsLineAndKey(t *testing.T) {
 		rest + "heuristics: []":                                               `line 5: heuristics: "0 values", accepted: 1 to 10000 values`,
 		rest + "windows: [20, 0]":                                             `line 5: windows[1]: "0", accepted: at least 1, or all`,
 		rest + "periods: [1h, 60m]":                                           `line 5: periods[1]: 1h0m0s: given twice, accepted: once`,
-		rest + "periods: [-1h]":                                               `line 5: periods[0]: "-1h", accepted: a time with its unit, as 90s, 5m or 1h30m, of at least 1s`,
-		rest + "periods: [3600]":                                              `line 5: periods[0]: "3600", accepted: a time with its unit, as 90s, 5m or 1h30m, of at least 1s`,
-		rest + "thresholds: [-1s]":                                            `line 5: thresholds[0]: "-1s", accepted: a time with its unit, as 90s, 5m or 1h30m, of at least 0s`,
+		rest + "periods: [-1h]":                                               `line 5: periods[0]: "-1h", accepted: a length of time with its unit, as 90s, 1h30m or 1d, at least 1s`,
+		rest + "periods: [3600]":                                              `line 5: periods[0]: "3600", accepted: a length of time with its unit, as 90s, 1h30m or 1d, at least 1s`,
+		rest + "thresholds: [-1s]":                                            `line 5: thresholds[0]: "-1s", accepted: a length of time with its unit, as 90s, 1h30m or 1d, at least 0s`,
 		rest + "patience: [-1]":                                               `line 5: patience[0]: "-1", accepted: 0 or more, or off`,
 		rest + "treshold: [60s]":                                              `line 5: treshold: unknown key, accepted: version, name, scenarios, seeds, dedicated, homogeneous, tunings, algorithms, heuristics, windows, periods, thresholds, patience`,
 		rest + "heuristics: [x]\nalgorithms: [y]":                             "line 5: heuristics[0]: \"x\", accepted: mct, minmin, maxmin, sufferage, maxgain, maxrelgain\nline 6: algorithms[0]: \"y\", accepted: regular, all-cancellation",
@@ -142,6 +142,13 @@ func TestScenariosOfAFileAreFoundFromItsFolder(t *testing.T) {
 		if _, typed := errors.AsType[*FileError](err); !typed || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "line 3: scenarios") {
 			t.Errorf("%s: %v, want %s", scenarios, err, want)
 		}
+	}
+	t.Chdir(dir)
+	if err := os.Mkdir("paper", 0o700); err != nil { // the results of somebody's campaign
+		t.Fatal(err)
+	}
+	if c, err := Load("paper"); err != nil || c.Name != "paper" {
+		t.Errorf("beside a folder of its name: %v", err)
 	}
 	_, err = Load("papr")
 	if _, typed := errors.AsType[*UnknownError](err); !typed || !strings.Contains(err.Error(), `"papr": no such file, accepted: full, paper`) {

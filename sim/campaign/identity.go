@@ -16,12 +16,13 @@ import (
 const Schema = "drover.sim.results/1"
 
 // identity is which campaign the rows of a folder are of: the campaign file as it
-// is understood, but for its name, and the texts of the scenarios.
+// is understood, but for its name, the texts of the scenarios, and their traces.
 type identity struct {
 	Schema  string  `json:"schema"`
 	Columns string  `json:"columns"`
 	Lists   []named `json:"lists"`
-	Texts   []named `json:"scenarios"` // the values are their digests
+	Texts   []named `json:"scenarios"`        // the values are their digests
+	Traces  []named `json:"traces,omitempty"` // by scenario: name and digest of each
 }
 
 // named is a key and its values.
@@ -30,8 +31,8 @@ type named struct {
 	Values []string `json:"values"`
 }
 
-func (c *Campaign) identity() identity {
-	id := identity{Schema: Schema, Columns: strings.Join(Columns, ",")}
+func (c *Campaign) identity(traces []named) identity {
+	id := identity{Schema: Schema, Columns: strings.Join(Columns, ","), Traces: traces}
 	days := "all"
 	if c.Days > 0 {
 		days = strconv.Itoa(c.Days)
@@ -45,10 +46,10 @@ func (c *Campaign) identity() identity {
 		{"seeds", texts(c.Seeds, func(s uint64) string { return strconv.FormatUint(s, 10) })},
 		{"algorithms", texts(c.Algorithms, reallocation.Algorithm.String)},
 		{"heuristics", texts(c.Heuristics, reallocation.Heuristic.String)},
-		{"windows", texts(c.Windows, windowText)},
+		{"windows", texts(c.Windows, reallocation.Window.String)},
 		{"periods", texts(c.Periods, durationText)},
 		{"thresholds", texts(c.Thresholds, durationText)},
-		{"patience", texts(c.Patience, patienceText)},
+		{"patience", texts(c.Patience, reallocation.PatienceText)},
 	}
 	for _, s := range c.Scenarios {
 		sum := sha256.Sum256(s.Text)
@@ -79,10 +80,17 @@ func (id *identity) differences(folder *identity) []string {
 			all = append(all, fmt.Sprintf("%s: %s in the folder, %s now", l.Key, short(theirs), short(l.Values)))
 		}
 	}
-	for _, t := range id.Texts {
-		k := slices.IndexFunc(folder.Texts, func(o named) bool { return o.Key == t.Key })
-		if k >= 0 && !slices.Equal(folder.Texts[k].Values, t.Values) {
-			all = append(all, fmt.Sprintf("scenario %s: its text has changed", t.Key))
+	all = append(all, changed(id.Texts, folder.Texts, "its text has changed")...)
+	return append(all, changed(id.Traces, folder.Traces, "its traces have changed")...)
+}
+
+// changed tells the scenarios that both have, and with other values.
+func changed(now, folder []named, what string) []string {
+	var all []string
+	for _, n := range now {
+		k := slices.IndexFunc(folder, func(o named) bool { return o.Key == n.Key })
+		if k >= 0 && !slices.Equal(folder[k].Values, n.Values) {
+			all = append(all, fmt.Sprintf("scenario %s: %s", n.Key, what))
 		}
 	}
 	return all

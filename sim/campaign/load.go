@@ -35,15 +35,18 @@ func Names() []string {
 	return names
 }
 
-// Load reads a campaign: a file, or one that comes with Drover by its name. The
+// Load reads a campaign: one that comes with Drover by its name, else a file. The
 // error may be an *UnknownError, a *FileError.
 func Load(name string) (*Campaign, error) {
-	data, err := read(name, maxFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		if !slices.Contains(Names(), name) {
-			return nil, &UnknownError{name, Names()}
-		}
+	var data []byte
+	var err error
+	if slices.Contains(Names(), name) {
 		data, err = embedded.ReadFile(name + ".yaml")
+	} else {
+		data, err = read(name, maxFile)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &UnknownError{name, Names()}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("campaign: %w", err)
@@ -75,9 +78,6 @@ func read(path string, most int64) ([]byte, error) {
 	return data, err
 }
 
-// maxScenario bounds a scenario file, in bytes.
-const maxScenario = 16 << 20
-
 // find returns a scenario of a campaign: one that comes with Drover, or a file,
 // whose path is from the campaign's folder.
 func find(campaign, name string) (Scenario, *config.FieldError) {
@@ -88,7 +88,7 @@ func find(campaign, name string) (Scenario, *config.FieldError) {
 		if !filepath.IsAbs(name) {
 			s.Path = filepath.Join(filepath.Dir(campaign), name)
 		}
-		s.Text, err = read(s.Path, maxScenario)
+		s.Text, err = read(s.Path, sim.MaxScenario)
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

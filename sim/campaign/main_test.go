@@ -50,6 +50,7 @@ type fake struct {
 	salt string // changes what comes out
 	// before is called as an experiment begins; its error is the experiment's.
 	before func(ctx context.Context, e *Experiment) error
+	files  map[string]string // the trace of each scenario, if it has one
 
 	mu       sync.Mutex
 	prepared map[string]int // how often each scenario was
@@ -59,6 +60,14 @@ type fake struct {
 type fakeScenario struct {
 	*fake
 	name string
+}
+
+func (f *fake) traces(s *Scenario) ([]sim.TraceFile, error) {
+	path := f.files[s.Name]
+	if path == "" {
+		return nil, nil
+	}
+	return []sim.TraceFile{{Name: filepath.Base(path), Path: path}}, nil
 }
 
 func (f *fake) prepare(_ context.Context, s *Scenario, _ int) (prepared, error) {

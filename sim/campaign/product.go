@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/reallocation"
 	"github.com/seed-9b8f70bb/drover/server/site"
+	"github.com/seed-9b8f70bb/drover/sim"
 )
 
 // Experiment is one of a campaign.
@@ -35,7 +35,7 @@ func (e *Experiment) String() string {
 		text += ", homogeneous"
 	}
 	if !e.Dedicated {
-		text += ", not dedicated"
+		text += ", non-dedicated"
 	}
 	if e.Tuning != site.Exhaustive {
 		text += fmt.Sprintf(", %v tuning", e.Tuning)
@@ -46,7 +46,7 @@ func (e *Experiment) String() string {
 	}
 	r := &e.Reallocation
 	return fmt.Sprintf("%s, %v, %v, window %s, period %s, threshold %s, patience %s",
-		text, r.Algorithm, r.Heuristic, windowText(r.Window), durationText(r.Period), durationText(r.Threshold), patienceText(r.Patience))
+		text, r.Algorithm, r.Heuristic, r.Window.String(), durationText(r.Period), durationText(r.Threshold), reallocation.PatienceText(r.Patience))
 }
 
 // Experiments returns all experiments in the order of the results: each reference
@@ -87,8 +87,8 @@ func (c *Campaign) Experiments() []Experiment {
 func (e Experiment) with(w reallocation.Config) Experiment {
 	e.Reference, e.Reallocation = false, w
 	copy(e.Key[5:], []string{
-		w.Algorithm.String(), w.Heuristic.String(), windowText(w.Window),
-		secondsText(w.Period), secondsText(w.Threshold), patienceText(w.Patience),
+		w.Algorithm.String(), w.Heuristic.String(), w.Window.String(),
+		sim.Seconds(w.Period), sim.Seconds(w.Threshold), reallocation.PatienceText(w.Patience),
 	})
 	return e
 }
@@ -149,6 +149,3 @@ func product(factors ...int) int {
 	}
 	return n
 }
-
-// secondsText writes a length of time in seconds, exactly.
-func secondsText(d batch.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) }

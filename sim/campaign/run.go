@@ -57,8 +57,12 @@ func Run(ctx context.Context, c *Campaign, o Options) (*Report, error) {
 	if o.runner == nil {
 		o.runner = simulator{}
 	}
+	traces, err := c.traces(o.runner)
+	if err != nil {
+		return nil, err
+	}
 	experiments := c.Experiments()
-	f, err := openFolder(o.Dir, c, experiments)
+	f, err := openFolder(o.Dir, c.identity(traces), experiments)
 	if err != nil {
 		return nil, err
 	}

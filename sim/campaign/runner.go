@@ -3,11 +3,14 @@ package campaign
 import (
 	"context"
 
+	"github.com/seed-9b8f70bb/drover/reallocation"
 	"github.com/seed-9b8f70bb/drover/sim"
 )
 
 // runner is what carries out experiments.
 type runner interface {
+	// traces finds the traces of a scenario.
+	traces(s *Scenario) ([]sim.TraceFile, error)
 	// prepare reads what all experiments of a scenario share.
 	prepare(ctx context.Context, s *Scenario, days int) (prepared, error)
 }
@@ -21,6 +24,8 @@ type prepared interface {
 
 // simulator is the runner that is none of a test.
 type simulator struct{}
+
+func (simulator) traces(s *Scenario) ([]sim.TraceFile, error) { return s.Grid.TraceFiles(s.Path) }
 
 func (simulator) prepare(ctx context.Context, s *Scenario, days int) (prepared, error) {
 	grid := s.Grid
@@ -50,8 +55,8 @@ func (s *simulated) run(ctx context.Context, e *Experiment, reference *sim.Resul
 	if !e.Reference {
 		r := &e.Reallocation
 		v.Reallocation = &sim.Reallocation{
-			Algorithm: r.Algorithm.String(), Heuristic: r.Heuristic.String(), Window: windowText(r.Window),
-			Period: durationText(r.Period), Threshold: durationText(r.Threshold), Patience: &r.Patience,
+			Algorithm: r.Algorithm.String(), Heuristic: r.Heuristic.String(), Window: r.Window.String(),
+			Period: durationText(r.Period), Threshold: durationText(r.Threshold), Patience: reallocation.PatienceText(r.Patience),
 		}
 	}
 	result, err := s.scenario.Run(ctx, v, nil)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/seed-9b8f70bb/drover/reallocation"
 	"github.com/seed-9b8f70bb/drover/sim"
 )
 
@@ -50,7 +49,6 @@ func TestARowIsTheComparisonOfTheSimulator(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	patience := reallocation.Starve
 	n := 0
 	for _, variant := range []sim.Variant{
 		{},
@@ -68,7 +66,7 @@ func TestARowIsTheComparisonOfTheSimulator(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v.Reallocation = &sim.Reallocation{Algorithm: "all-cancellation", Heuristic: "minmin", Patience: &patience}
+		v.Reallocation = &sim.Reallocation{Algorithm: "all-cancellation", Heuristic: "minmin", Patience: "off"}
 		run, err := p.Run(t.Context(), v, nil)
 		if err != nil {
 			t.Fatal(err)

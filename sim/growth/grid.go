@@ -139,7 +139,7 @@ func (g *Grid) carryOut(step *reallocation.Step) {
 		g.remove(step.Job)
 		g.schedule(step.From)
 		g.put(step.Job, step.To)
-	case reallocation.Put:
+	case reallocation.Put, reallocation.Back:
 		g.put(step.Job, step.To)
 	}
 }

@@ -122,12 +122,8 @@ func NewTable(w io.Writer) (*Table, error) {
 
 // Write writes a row, at once: the next one may take minutes.
 func (t *Table) Write(r *Row) error {
-	window := "all"
-	if r.Window != reallocation.All {
-		window = strconv.Itoa(int(r.Window))
-	}
 	return t.write([]string{
-		Schema, strconv.Itoa(r.Sites), strconv.Itoa(r.Jobs), r.Algorithm.String(), r.Heuristic.String(), window,
+		Schema, strconv.Itoa(r.Sites), strconv.Itoa(r.Jobs), r.Algorithm.String(), r.Heuristic.String(), r.Window.String(),
 		strconv.FormatBool(r.Alike), seconds(r.Total), seconds(r.Own), strconv.FormatUint(r.Heap, 10),
 		strconv.Itoa(r.Record.Asks), strconv.Itoa(r.Record.Questions), strconv.FormatInt(r.Record.Estimates, 10),
 		strconv.Itoa(r.Record.Moves),

@@ -8,6 +8,13 @@ import (
 	"github.com/seed-9b8f70bb/drover/sim/campaign"
 )
 
+// tooMuch says whether an experiment is left out on purpose: half a year of a queue
+// that only grows, or that is gone through again and again.
+func tooMuch(k Key) bool {
+	asked := k.Way.Heuristic == mct || k.Way.Heuristic == minmin
+	return k.Scenario == "pwa" && (k.Homogeneous || !asked)
+}
+
 // The questions' campaigns and the paper's make the rows of all questions.
 func TestTheCampaignsHaveEveryExperimentOfTheQuestions(t *testing.T) {
 	names, texts, err := Campaigns()
@@ -47,7 +54,7 @@ func TestTheCampaignsHaveEveryExperimentOfTheQuestions(t *testing.T) {
 	}
 	lacking := 0
 	for _, k := range append(Plan{scenarios, paper.Seeds, binary}.experiments(), openExperiments(Plan{scenarios, []uint64{1, 2, 3}, binary})...) {
-		if !there[k] {
+		if !there[k] && !tooMuch(k) {
 			if lacking++; lacking <= 10 {
 				t.Errorf("no campaign has %v", k)
 			}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"strings"
 
 	"github.com/seed-9b8f70bb/drover/sim"
@@ -27,40 +26,29 @@ func Text(name string) ([]byte, bool) {
 	return text, err == nil
 }
 
-// UnknownError says that there is neither a file nor a scenario of that name. It is
+// UnknownError says that there is neither a scenario nor a file of that name. It is
 // an fs.ErrNotExist.
 type UnknownError struct{ Name string }
 
 // Error lists the names there are.
 func (e *UnknownError) Error() string {
-	return fmt.Sprintf("scenario %s: neither a file nor one that comes with Drover, accepted: a file, %s", e.Name, strings.Join(order, ", "))
+	return fmt.Sprintf("scenario %q: no such file, accepted: %s, or the path of a scenario file", e.Name, strings.Join(order, ", "))
 }
 
 // Is makes errors.Is(err, fs.ErrNotExist) true.
 func (e *UnknownError) Is(target error) bool { return target == fs.ErrNotExist }
 
-// Read returns the text of a scenario: of the file of that name or, if there is
-// none, of the one that comes with Drover. The error may be an *UnknownError.
-func Read(name string) ([]byte, error) {
-	text, err := os.ReadFile(name)
-	if err == nil {
-		return text, nil
-	}
-	if !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("scenario: %w", err)
-	}
-	if text, ok := Text(name); ok {
-		return text, nil
-	}
-	return nil, &UnknownError{Name: name}
-}
-
-// Load reads a scenario as Read does, and validates it. Its traces are looked for
-// beside the name.
+// Load reads a scenario and validates it: one that comes with Drover by its name,
+// else a file. What a folder holds does not change what a name means: "pwa" may be
+// where somebody put the results of pwa, and the file of that name is "./pwa".
+// Traces are looked for beside the name. The error may be an *UnknownError.
 func Load(name string) (*sim.Scenario, error) {
-	text, err := Read(name)
-	if err != nil {
-		return nil, err
+	if text, ok := Text(name); ok {
+		return sim.ParseScenario(bytes.NewReader(text), name)
 	}
-	return sim.ParseScenario(bytes.NewReader(text), name)
+	s, err := sim.ReadScenario(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &UnknownError{Name: name}
+	}
+	return s, err
 }

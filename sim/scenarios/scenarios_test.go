@@ -127,25 +127,24 @@ func TestTheSixMonthsAreTheHalfYear(t *testing.T) {
 	}
 }
 
-func TestAFileComesBeforeAScenarioOfItsName(t *testing.T) {
+func TestANameOfAScenarioIsNotThatOfAFile(t *testing.T) {
 	t.Chdir(t.TempDir())
-	if s, err := scenarios.Load("pwa"); err != nil || s.Sites[0].Name != "hpc2n" {
-		t.Errorf("%+v %v", s, err)
-	}
 	if err := os.WriteFile("pwa", []byte("version: 1\nsites: [{name: mine, trace: t, procs: 1, policy: cbf}]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if s, err := scenarios.Load("pwa"); err != nil || s.Sites[0].Name != "mine" {
-		t.Errorf("%+v %v", s, err)
-	}
-	_, err := scenarios.Load("pwb")
-	if _, ok := errors.AsType[*scenarios.UnknownError](err); !ok || !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "accepted: a file, pwa, m1, ") {
-		t.Errorf("unknown name: %v", err)
-	}
-	if err := os.Mkdir("m1", 0o700); err != nil {
+	if err := os.Mkdir("m1", 0o700); err != nil { // the results of somebody's run
 		t.Fatal(err)
 	}
-	if _, err := scenarios.Load("m1"); err == nil || errors.Is(err, fs.ErrNotExist) {
+	for name, want := range map[string]string{"pwa": "hpc2n", "./pwa": "mine", "m1": "hpc2n"} {
+		if s, err := scenarios.Load(name); err != nil || s.Sites[0].Name != want {
+			t.Errorf("%s: %+v %v, want a first site of %s", name, s, err, want)
+		}
+	}
+	_, err := scenarios.Load("pwb")
+	if _, ok := errors.AsType[*scenarios.UnknownError](err); !ok || !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "accepted: pwa, m1, ") {
+		t.Errorf("unknown name: %v", err)
+	}
+	if _, err := scenarios.Load("./m1"); err == nil || errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a folder: %v", err)
 	}
 }

@@ -21,7 +21,7 @@ type TraceNotFoundError struct {
 
 // Error ends with where to get the files.
 func (e *TraceNotFoundError) Error() string {
-	return fmt.Sprintf("swf: no workload %s: looked for %s; real logs come from the Parallel Workloads Archive, "+
+	return fmt.Sprintf("swf: no trace %s: looked for %s; real logs come from the Parallel Workloads Archive, "+
 		"https://www.cs.huji.ac.il/labs/parallel/workload/logs.html: put them in a directory and name it in %s",
 		e.Name, strings.Join(e.Looked, ", "), TracesEnv)
 }
@@ -69,7 +69,7 @@ func traceDirs() ([]string, error) {
 	for {
 		parent := filepath.Dir(dir)
 		dirs = append(dirs, filepath.Join(parent, "shared", "traces"))
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil || parent == dir {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil || parent == filepath.Dir(parent) {
 			return dirs, nil
 		}
 		dir = parent

@@ -1475,7 +1475,8 @@ type RoundRecord struct {
 	Jobs int32 `protobuf:"varint,9,opt,name=jobs,proto3" json:"jobs,omitempty"`
 	// Jobs that were taken out of the copies of the plans; all-cancellation.
 	Held int32 `protobuf:"varint,10,opt,name=held,proto3" json:"held,omitempty"`
-	// Jobs that were not, because they had been put back later too often.
+	// Jobs that were left at their places, because they had been put back later too
+	// often, or because no site would take them.
 	Kept int32 `protobuf:"varint,11,opt,name=kept,proto3" json:"kept,omitempty"`
 	// Moves to other sites that were decided.
 	Moves int32 `protobuf:"varint,12,opt,name=moves,proto3" json:"moves,omitempty"`

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"path"
+	"sync"
+	"testing"
+)
+
+// taps stand before the servers of a grid and lose messages.
+//
+//	agents, client, other servers ──▶ tap ──▶ server
+type taps struct {
+	mu   sync.Mutex
+	site string // whose messages are lost; empty: everybody's
+	step string // the kind that is lost; empty: none is
+	left int    // messages of the kind until they are
+	do   func()
+}
+
+// before starts the tap of a site, and returns its URL.
+func (p *taps) before(t *testing.T, site, address string) string {
+	t.Helper()
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var protocols http.Protocols
+	protocols.SetUnencryptedHTTP2(true)
+	transport := &http.Transport{Protocols: &protocols}
+	forward := &httputil.ReverseProxy{
+		Transport: transport, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0), // servers are killed
+		Rewrite:      func(r *httputil.ProxyRequest) { r.Out.URL.Scheme, r.Out.URL.Host = "http", address },
+		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
+	}
+	server := &http.Server{Protocols: &protocols, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if p.lost(site, path.Base(r.URL.Path)) {
+			panic(http.ErrAbortHandler)
+		}
+		forward.ServeHTTP(w, r)
+	})}
+	var served sync.WaitGroup
+	served.Go(func() { _ = server.Serve(l) })
+	t.Cleanup(func() {
+		_ = server.Close()
+		served.Wait()
+		transport.CloseIdleConnections()
+	})
+	return "http://" + l.Addr().String()
+}
+
+// lose loses the nth message of a kind and all after it; do is done at the nth.
+func (p *taps) lose(site, step string, nth int, do func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.site, p.step, p.left, p.do = site, step, nth, do
+}
+
+// heal loses nothing any more, and says whether anything was lost.
+func (p *taps) heal() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.step = ""
+	return p.left <= 0
+}
+
+func (p *taps) lost(site, step string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if step != p.step || p.site != "" && site != p.site {
+		return false
+	}
+	if p.left--; p.left == 0 {
+		p.do()
+	}
+	return p.left <= 0
+}

@@ -1,0 +1,74 @@
+package server
+
+import (
+	"testing"
+	"time"
+
+	"connectrpc.com/connect"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/server/site"
+)
+
+// TestALocalUsersJobKeepsItsPromiseInEveryRound: rounds hold, place and move all
+// others, and what this one was promised only becomes better.
+func TestALocalUsersJobKeepsItsPromiseInEveryRound(t *testing.T) {
+	s, _, queue := crew(t, configured(t, "policy: {name: cbf}"))
+	local := newID(t)
+	if _, err := s.submitLocal(t, local); err != nil {
+		t.Fatal(err)
+	}
+	queue = append(queue, s.submit(t, &droverv1.Request{Service: "block", Width: 4}).GetId())
+	s.introduce(t, "nice")
+	promised := time.Duration(1 << 62)
+	keeps := func(after string) {
+		t.Helper()
+		res := s.draft(t, &droverv1.DraftRequest{Round: "promise", Begin: true, End: true, Questions: standing(local)})
+		q := res.GetAnswers()[0]
+		if q.GetKind() != droverv1.EstimateKind_ESTIMATE_KIND_PROMISED || q.GetCompletion().AsDuration() > promised {
+			t.Errorf("after %s: %v, promised before: %v", after, q, promised)
+		}
+		promised = q.GetCompletion().AsDuration()
+		j, err := s.client.GetJob(within(t), &droverv1.GetJobRequest{JobId: local})
+		if err != nil || j.GetJob().GetState() != waiting || j.GetJob().GetEpoch() != 0 {
+			t.Errorf("after %s: %v, %v", after, j, err)
+		}
+	}
+	keeps("its submission")
+	first := promised
+	res, err := s.client.ListJobs(within(t), &droverv1.ServerServiceListJobsRequest{Filter: "state=waiting movable=true"})
+	if err != nil || len(res.GetJobs()) != len(queue) {
+		t.Errorf("may be moved: %v, %v", res, err)
+	}
+	out := s.draft(t, &droverv1.DraftRequest{Round: "r", Begin: true, Edits: []*droverv1.DraftEdit{{JobId: local}}})
+	if d := out.GetEdits()[0].GetRefusal(); d.GetReason() != "not-movable" {
+		t.Errorf("taken out of a draft: %v", d)
+	}
+	_, err = s.client.MoveJob(within(t), &droverv1.MoveJobRequest{JobId: local, To: "nice"})
+	if code, d := detail(t, err); code != connect.CodeFailedPrecondition || d.GetReason() != "not-movable" {
+		t.Errorf("moved: %v", err)
+	}
+	for _, ids := range [][]string{nil, append([]string{local}, queue...)} {
+		if got := s.hold(t, "r", 600, ids...); len(got) != len(queue) {
+			t.Errorf("held: %v", got)
+		}
+		keeps("a hold")
+		list := []*droverv1.Placement{{JobId: local, To: "nice"}}
+		for i := range queue { // the last one first
+			list = append(list, &droverv1.Placement{JobId: queue[len(queue)-1-i]})
+		}
+		s.place(t, "r", list...)
+		keeps("a placement")
+	}
+	if promised > first/2 {
+		t.Errorf("it was to be done in %v, and is in %v though all others have come behind it", first, promised)
+	}
+}
+
+// submitLocal submits as the site's own batch system would for its users: over the
+// wire only the grid does.
+func (s *testSite) submitLocal(t *testing.T, id string) (record, error) {
+	t.Helper()
+	return s.Server.submit(within(t), submission{id: id, request: &site.Request{Service: "block", Width: 4, Origin: batch.Local}})
+}

@@ -1,0 +1,70 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/seed-9b8f70bb/drover/sim/swf"
+)
+
+// TraceFile is a trace that a scenario names.
+type TraceFile struct {
+	Name string // as the scenario has it
+	Path string // where it is
+}
+
+// TraceFiles finds the traces of a scenario that has been validated, each once;
+// file is where the scenario was read from. None is read. The error may be a
+// *swf.TraceNotFoundError.
+func (s *Scenario) TraceFiles(file string) ([]TraceFile, error) {
+	var all []TraceFile
+	for i := range s.Sites {
+		name := s.Sites[i].Trace
+		if name == "" || slices.ContainsFunc(all, func(t TraceFile) bool { return t.Name == name }) {
+			continue
+		}
+		path, err := findTrace(beside(file, name), name)
+		if err == nil {
+			_, err = os.Stat(path)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("site %s: %w", s.Sites[i].Name, err)
+		}
+		all = append(all, TraceFile{name, path})
+	}
+	return all, nil
+}
+
+// beside returns a trace's path as it is found from a scenario's folder.
+func beside(scenario, trace string) string {
+	if filepath.IsAbs(trace) {
+		return trace
+	}
+	return filepath.Join(filepath.Dir(scenario), trace)
+}
+
+// findTrace returns a path or, if there is no such file and the name has no
+// folder, that of the file of this name in the folder of traces.
+func findTrace(path, name string) (string, error) {
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) || filepath.Base(name) != name {
+		return path, nil
+	}
+	found, err := swf.FindTrace(name)
+	if missing, ok := errors.AsType[*swf.TraceNotFoundError](err); ok {
+		missing.Looked = slices.Insert(missing.Looked, 0, path)
+	}
+	return found, err
+}
+
+// openTrace reads a trace that findTrace finds.
+func openTrace(path, name string) (*swf.Trace, error) {
+	found, err := findTrace(path, name)
+	if err != nil {
+		return nil, err
+	}
+	return swf.ReadFile(found)
+}
