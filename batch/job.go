@@ -56,6 +56,10 @@ type Job struct {
 
 	EarliestStart Time // not before; 0 for at once
 	Deadline      Time // wanted completion; 0 for none
+	// Agreed says that the site has agreed to the Deadline, in a service level
+	// agreement. A planner gives it a place that ends by then and never a later one;
+	// nobody holds or moves it.
+	Agreed bool
 
 	// Window, if not nil, makes this an advance reservation: Width processors set
 	// aside from its Start to its End, for jobs submitted with Into.
