@@ -45,7 +45,12 @@ func Start(t testing.TB, configs ...Config) []*Cluster {
 	t.Helper()
 	demand(t)
 	root := shortDir(t)
-	socket := startMunge(t, root)
+	return startAll(t, root, startMunge(t, root), configs)
+}
+
+// startAll starts clusters in subdirectories of root.
+func startAll(t testing.TB, root, socket string, configs []Config) []*Cluster {
+	t.Helper()
 	clusters := make([]*Cluster, len(configs))
 	for i, cfg := range configs {
 		clusters[i] = newCluster(t, cfg, filepath.Join(root, strconv.Itoa(i)), socket)

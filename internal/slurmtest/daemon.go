@@ -3,6 +3,7 @@ package slurmtest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -26,28 +27,37 @@ type daemon struct {
 // the test's process, even if that is killed.
 func start(t testing.TB, dir string, args ...string) *daemon {
 	t.Helper()
-	path, err := find(args[0])
+	d, err := launch(dir, nil, args...)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return d
+}
+
+// launch is start, with an environment of its own besides and without a test.
+func launch(dir string, env []string, args ...string) (*daemon, error) {
+	path, err := find(args[0])
+	if err != nil {
+		return nil, err
+	}
 	out, err := os.OpenFile(filepath.Join(dir, "log", args[0]+".out"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	defer out.Close()
 	cmd := exec.CommandContext(context.Background(), path, args[1:]...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, out, out
-	cmd.Env = append(os.Environ(), "PATH=/usr/sbin:/usr/bin:/sbin:/bin")
+	cmd.Env = append(append(os.Environ(), "PATH=/usr/sbin:/usr/bin:/sbin:/bin"), env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Start(); err != nil {
-		t.Fatalf("%s: %v", args[0], err)
+		return nil, fmt.Errorf("%s: %w", args[0], err)
 	}
 	d := &daemon{cmd: cmd, gone: make(chan struct{})}
 	go func() {
 		defer close(d.gone)
 		_ = d.cmd.Wait() // ended by a signal, as a rule
 	}()
-	return d
+	return d, nil
 }
 
 func (d *daemon) stop() {
@@ -163,12 +173,12 @@ func (c *Cluster) owns(pid int) bool {
 	return false
 }
 
-// demand skips a test that cannot have a cluster, or fails it where one was
-// promised.
-func demand(t testing.TB) {
+// demand skips a test that cannot have a cluster, or more programs that it wants,
+// or fails it where one was promised.
+func demand(t testing.TB, more ...string) {
 	t.Helper()
 	var missing []string
-	for _, name := range []string{"munged", "slurmctld", "slurmd", "sbatch", "squeue", "scontrol", "scancel", "sacct", "sinfo"} {
+	for _, name := range append([]string{"munged", "slurmctld", "slurmd", "sbatch", "squeue", "scontrol", "scancel", "sacct", "sinfo"}, more...) {
 		if _, err := find(name); err != nil {
 			missing = append(missing, name)
 		}

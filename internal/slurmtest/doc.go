@@ -12,6 +12,10 @@
 // What the daemons are given to run outlives them: slurmstepd is looked for by the
 // directory that it has open, and ended when the test ends.
 //
+// StartAccounted gives them a slurmdbd besides, with a database of its own: jobs
+// are accounted for, there are accounts and qualities of service, and sbatch
+// chooses among clusters.
+//
 // Without Slurm, or without root, which its daemons want, tests are skipped and
 // say so; with SLURMTEST_REQUIRED set they fail. install.sh installs what is
 // missing on Debian.

@@ -1,0 +1,80 @@
+package slurmtest
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+func (a *Accounting) address() string { return net.JoinHostPort("127.0.0.1", a.port) }
+func (a *Accounting) socket() string  { return filepath.Join(a.dir, "data", "sock") }
+
+// Conf returns the path of a slurm.conf for commands that ask slurmdbd only.
+func (a *Accounting) Conf() string { return filepath.Join(a.dir, "slurm.conf") }
+
+// Lines are those of the slurm.conf of every cluster that this slurmdbd keeps
+// accounts of.
+func (a *Accounting) Lines() []string {
+	return []string{
+		"AccountingStorageType=accounting_storage/slurmdbd",
+		"AccountingStorageHost=127.0.0.1",
+		"AccountingStoragePort=" + a.port,
+		"AccountingStoragePass=" + a.munge, // means its socket
+	}
+}
+
+// writeConf writes slurmdbd.conf, which slurmdbd looks for beside slurm.conf, and a
+// slurm.conf for commands.
+func (a *Accounting) writeConf() error {
+	own := strings.Join([]string{
+		"AuthType=auth/munge",
+		"AuthInfo=socket=" + a.munge,
+		"DbdHost=localhost",
+		"DbdAddr=127.0.0.1",
+		"DbdPort=" + a.port,
+		"CommunicationParameters=NoInAddrAny",
+		"SlurmUser=root",
+		"DebugLevel=info",
+		"PidFile=" + filepath.Join(a.dir, "slurmdbd.pid"),
+		"StorageType=accounting_storage/mysql",
+		"StorageHost=localhost", // by its socket
+		"StorageUser=root",
+		"StorageLoc=accounting",
+	}, "\n") + "\n"
+	if err := os.WriteFile(filepath.Join(a.dir, "slurmdbd.conf"), []byte(own), 0o600); err != nil {
+		return err
+	}
+	clients := append([]string{
+		"ClusterName=none",
+		"SlurmctldHost=localhost(127.0.0.1)",
+		"SlurmUser=root",
+		"AuthType=auth/munge",
+		"AuthInfo=socket=" + a.munge,
+	}, a.Lines()...)
+	return os.WriteFile(a.Conf(), []byte(strings.Join(clients, "\n")+"\n"), 0o644)
+}
+
+// databaseArgs start a database without a network and without accounts: who can
+// enter its directory may do everything. It has no tables of its own to begin with,
+// and loses what it holds with the power, so it is there at once.
+func (a *Accounting) databaseArgs() []string {
+	data := filepath.Join(a.dir, "data")
+	args := []string{"mariadbd", "--no-defaults", "--user=root", "--skip-networking", "--skip-grant-tables"}
+	for _, option := range [][2]string{
+		{"datadir", data},
+		{"socket", a.socket()},
+		{"pid-file", filepath.Join(data, "pid")},
+		{"innodb-buffer-pool-size", "64M"},
+		{"innodb-log-file-size", "8M"},
+		{"innodb-lock-wait-timeout", "900"},
+		{"innodb-flush-log-at-trx-commit", "0"},
+		{"innodb-flush-method", "nosync"},
+		{"performance-schema", "OFF"},
+		{"max-connections", "40"},
+	} {
+		args = append(args, fmt.Sprintf("--%s=%s", option[0], option[1]))
+	}
+	return args
+}
