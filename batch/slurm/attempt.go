@@ -74,6 +74,9 @@ func (a *attempt) live() bool { return a.stage != over }
 // waits reports whether it is not known to be started: reserved, queued or held.
 func (a *attempt) waits() bool { return a.phase <= batch.PhaseHeld }
 
+// held reports whether it is to take no capacity, reserved or not.
+func (a *attempt) held() bool { return a.want == toHold || a.aside }
+
 // ready reports whether it is to be handed to Slurm.
 func (a *attempt) ready() bool { return a.stage == outside && a.want == toRun }
 

@@ -147,7 +147,7 @@ func (s *System) confirm(a *attempt) error {
 func (s *System) hold(a *attempt) error {
 	if a.phase == batch.PhaseReserved {
 		if !a.aside {
-			s.model.hold(a.key)
+			s.model.hold(a)
 		}
 		a.aside = true
 		return nil
@@ -156,7 +156,7 @@ func (s *System) hold(a *attempt) error {
 		return err
 	}
 	a.want = toHold
-	s.model.hold(a.key)
+	s.model.hold(a)
 	if a.stage == outside {
 		a.phase = batch.PhaseHeld
 		s.changes.touch(a)

@@ -37,10 +37,13 @@ func (m *model) fork() *model {
 	c := *m
 	c.policy = m.policy.Fork()
 	c.pass1 = batch.Decisions{}
-	c.own, c.byJob = make(map[batch.Key]*standing, len(m.own)), make(map[batch.Handle]*standing, len(m.own))
+	c.specs, c.known = nil, make([]standing, len(m.own)) // their room is theirs
+	c.own, c.byJob = make(map[batch.Key]*standing, len(m.own)), make([]*standing, len(m.byJob))
 	for key, st := range m.own {
-		own := *st
-		c.own[key], c.byJob[own.job.Handle] = &own, &own
+		own := &c.known[0]
+		c.known = c.known[1:]
+		*own = *st
+		c.own[key], c.byJob[own.job.Handle] = own, own
 	}
 	return &c
 }

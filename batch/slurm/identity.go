@@ -43,6 +43,9 @@ func plain(text string) string {
 // identify returns the attempt of this site that a job is by its comment, or by
 // its name where the site's plugins keep comments for themselves.
 func identify(site, name, text string) (batch.Key, bool) {
+	if !strings.HasPrefix(text, prefix) && !strings.HasPrefix(name, prefix) {
+		return batch.Key{}, false // as most of a long queue
+	}
 	if parts := strings.SplitN(text, ":", 7); len(parts) >= 6 && parts[0] == prefix && parts[1] == "1" {
 		if parts[2] != site {
 			return batch.Key{}, false

@@ -1,6 +1,8 @@
 package slurm
 
 import (
+	"slices"
+
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
@@ -14,11 +16,16 @@ type model struct {
 	now    batch.Time
 	next   batch.Handle
 	own    map[batch.Key]*standing
-	byJob  map[batch.Handle]*standing
+	byJob  []*standing             // those of own, by their handles
 	rows   map[string]batch.Handle // of jobs that wait, by Slurm's id
+	specs  []batch.Job             // room for the next jobs: very many are made for each look
+	known  []standing              // and for what is known of our own
 	pass1  batch.Decisions
 	dirty  bool
 }
+
+// atOnce is how many jobs the model makes room for at once.
+const atOnce = 512
 
 // standing is one of our attempts in the model.
 type standing struct {
@@ -31,7 +38,8 @@ type standing struct {
 // it stay instants.
 const longest = 365 * 24 * batch.Hour
 
-func newModel(factory batch.Factory, settings batch.Settings, nodes []NodeRow, now batch.Time) (*model, error) {
+// newModel makes a model in which about so many of our attempts will be.
+func newModel(factory batch.Factory, settings batch.Settings, nodes []NodeRow, now batch.Time, own int) (*model, error) {
 	p := platform(nodes)
 	for i := range p.Nodes {
 		p.Nodes[i].Memory = 0 // Slurm's own business
@@ -44,8 +52,8 @@ func newModel(factory batch.Factory, settings batch.Settings, nodes []NodeRow, n
 		return nil, err
 	}
 	return &model{
-		policy: policy, width: p.Width(), now: now, next: 1, own: make(map[batch.Key]*standing),
-		byJob: make(map[batch.Handle]*standing), rows: make(map[string]batch.Handle),
+		policy: policy, width: p.Width(), now: now, next: 1, own: make(map[batch.Key]*standing, own),
+		byJob: make([]*standing, 0, own), rows: make(map[string]batch.Handle),
 	}, nil
 }
 
@@ -62,8 +70,8 @@ func (m *model) pass() {
 	m.pass1.Reset()
 	m.policy.Decide(m.now, &m.pass1)
 	for i := range m.pass1.List {
-		if st := m.byJob[m.pass1.List[i].Job]; st != nil {
-			st.started = true
+		if h := int(m.pass1.List[i].Job); h < len(m.byJob) && m.byJob[h] != nil {
+			m.byJob[h].started = true
 		}
 	}
 	m.dirty = false
@@ -75,14 +83,23 @@ func (m *model) job(like *batch.Job, shape batch.Shape) *batch.Job {
 	if shape.Width < 1 || shape.Width > m.width {
 		return nil
 	}
-	j := batch.Job{}
+	if len(m.specs) == 0 {
+		m.specs = make([]batch.Job, atOnce)
+	}
+	j := &m.specs[0]
+	m.specs = m.specs[1:]
 	if like != nil {
-		j = batch.Job{EarliestStart: like.EarliestStart, Owner: like.Owner, Name: like.Name}
+		j.EarliestStart, j.Owner, j.Name = like.EarliestStart, like.Owner, like.Name
 	}
 	j.Handle = m.next
-	j.Shape = batch.Shape{Width: shape.Width, Walltime: min(max(Limit(shape.Walltime), batch.Minute), longest)}
+	j.Shape = m.shape(shape)
 	m.next++
-	return &j
+	return j
+}
+
+// shape is what the model makes of one: whole minutes.
+func (m *model) shape(shape batch.Shape) batch.Shape {
+	return batch.Shape{Width: shape.Width, Walltime: min(max(Limit(shape.Walltime), batch.Minute), longest)}
 }
 
 // runs puts in a job that runs.
@@ -96,47 +113,69 @@ func (m *model) runs(width int32, limit, used batch.Duration, free *int32) {
 	m.apply(batch.Event{Kind: batch.Adopt, Job: j.Handle, Spec: j, Since: m.now - batch.Time(min(used, longest))})
 }
 
-// waits puts in a job that waits, behind those before it. From is when it may start
-// at the earliest; 0 for at once.
-func (m *model) waits(shape batch.Shape, from batch.Time, id string) {
+// waits puts in a job that waits, behind those before it, and returns it. From is when
+// it may start at the earliest; 0 for at once.
+func (m *model) waits(shape batch.Shape, from batch.Time, id string) *batch.Job {
 	j := m.job(nil, shape)
 	if j == nil {
-		return
+		return nil
 	}
 	j.EarliestStart = from
 	if _, twice := m.rows[id]; !twice { // the first element of an array
 		m.rows[id] = j.Handle
 	}
 	m.apply(batch.Event{Kind: batch.Submit, Job: j.Handle, Spec: j})
+	return j
 }
 
-// enter puts in an attempt of ours that Slurm does not show: it waits here, is
-// reserved, or is on its way.
+// enter puts in an attempt of ours that Slurm does not show, as the last one: it
+// waits here, is reserved, or is on its way.
 func (m *model) enter(a *attempt) {
 	if m == nil {
 		return
 	}
+	m.pass()
+	m.append(a)
+	m.pass()
+	if a.held() {
+		m.hold(a)
+	}
+}
+
+// append is enter for many: the passes, and the holds after them, are its caller's.
+// What is held is reserved, so that no pass starts it before.
+func (m *model) append(a *attempt) {
 	j := m.job(a.job, a.shape)
 	if j == nil {
 		return
 	}
-	m.pass()
 	kind := batch.Submit
-	if a.phase == batch.PhaseReserved {
+	if a.phase == batch.PhaseReserved || a.held() {
 		kind = batch.Reserve
 	}
 	m.apply(batch.Event{Kind: kind, Job: j.Handle, Spec: j})
 	m.know(a.key, j)
-	if a.want == toHold || a.aside {
-		m.hold(a.key)
-	}
-	m.pass()
 }
 
 // know notes what a job of the model is.
 func (m *model) know(key batch.Key, j *batch.Job) {
-	st := &standing{job: j}
-	m.own[key], m.byJob[j.Handle] = st, st
+	if len(m.known) == 0 {
+		m.known = make([]standing, atOnce)
+	}
+	st := &m.known[0]
+	m.known = m.known[1:]
+	st.job = j
+	m.own[key] = st
+	m.file(st)
+}
+
+// file notes whose a handle is.
+func (m *model) file(st *standing) {
+	h := int(st.job.Handle)
+	if h >= len(m.byJob) {
+		m.byJob = slices.Grow(m.byJob, h+1-len(m.byJob))[:h+1]
+	}
+	m.byJob[h] = st
 }
 
 // waiting returns an attempt that the model has waiting.
@@ -150,17 +189,27 @@ func (m *model) waiting(key batch.Key) *standing {
 	return nil
 }
 
-func (m *model) hold(key batch.Key) {
-	st := m.waiting(key)
-	if st == nil || st.held {
-		return
-	}
+// hold takes attempts that wait out of the plan.
+func (m *model) hold(all ...*attempt) {
 	m.pass()
-	if st.started {
+	for _, a := range all {
+		m.recall(a)
+		if st := m.waiting(a.key); st != nil && !st.held {
+			st.held = true
+			m.apply(batch.Event{Kind: batch.Hold, Job: st.job.Handle})
+		}
+	}
+}
+
+// recall has one that the model has started, and Slurm has not, wait again, as the last
+// one.
+func (m *model) recall(a *attempt) {
+	if m == nil || m.own[a.key] == nil || !m.own[a.key].started {
 		return
 	}
-	st.held = true
-	m.apply(batch.Event{Kind: batch.Hold, Job: st.job.Handle})
+	m.leave(a.key)
+	m.append(a)
+	m.pass()
 }
 
 // confirm lets a reserved attempt wait like others.
@@ -181,12 +230,10 @@ func (m *model) confirm(a *attempt, aside bool) {
 
 // place puts an attempt in with the shape it has now.
 func (m *model) place(a *attempt, restore bool) {
+	m.pass()
+	m.recall(a)
 	st := m.waiting(a.key)
 	if st == nil {
-		return
-	}
-	m.pass()
-	if st.started {
 		return
 	}
 	if a.shape.Width > m.width {
@@ -195,7 +242,7 @@ func (m *model) place(a *attempt, restore bool) {
 	}
 	st.held = false
 	placed := *st.job // the policy keeps the one it was given
-	placed.Shape = batch.Shape{Width: a.shape.Width, Walltime: min(Limit(a.shape.Walltime), longest)}
+	placed.Shape = m.shape(a.shape)
 	st.job = &placed
 	m.apply(batch.Event{Kind: batch.Place, Job: placed.Handle, Shape: placed.Shape, Restore: restore})
 	m.pass()
@@ -217,6 +264,6 @@ func (m *model) leave(key batch.Key) {
 	}
 	m.apply(batch.Event{Kind: kind, Job: st.job.Handle})
 	delete(m.own, key)
-	delete(m.byJob, st.job.Handle)
+	m.byJob[st.job.Handle] = nil
 	m.pass()
 }

@@ -128,8 +128,15 @@ func TestALaterStartThatSlurmHasPlannedIsBelieved(t *testing.T) {
 	}
 }
 
-// What was ordered since the look counts before Slurm knows of it.
+// What was ordered since the look counts before Slurm knows of it, and counts the same
+// after another look.
 func TestEstimatesSeeWhatWasOrderedSince(t *testing.T) {
+	for name, look := range map[string]func(*System){"the same look": func(*System) {}, "another look after each order": (*System).remodel} {
+		t.Run(name, func(t *testing.T) { ordered(t, look) })
+	}
+}
+
+func ordered(t *testing.T, look func(*System)) {
 	s := shown(t, easy.New, 2)
 	spec := func(width int32) *batch.Job { return &batch.Job{Shape: minutes(width, 10)} }
 	order := func(want float64, cmds ...batch.Command) {
@@ -137,6 +144,7 @@ func TestEstimatesSeeWhatWasOrderedSince(t *testing.T) {
 		if err := s.Do(t.Context(), cmds); err != nil {
 			t.Fatal(err)
 		}
+		look(s)
 		if got := s.starts(t, minutes(2, 1)); got[0] != want {
 			t.Errorf("after %v: %v, want %v", cmds[0].Kind, got, want)
 		}
@@ -151,6 +159,8 @@ func TestEstimatesSeeWhatWasOrderedSince(t *testing.T) {
 	order(30, batch.Command{Kind: batch.CmdConfirm, Key: c})
 	order(20, batch.Command{Kind: batch.CmdCancel, Key: b})
 	order(10, batch.Command{Kind: batch.CmdCancel, Key: c})
+	order(0, batch.Command{Kind: batch.CmdHold, Key: a})
+	order(10, batch.Command{Kind: batch.CmdPlace, Key: a, Shape: minutes(1, 10)})
 	order(0, batch.Command{Kind: batch.CmdCancel, Key: a})
 	s.remodel()
 	if got := s.starts(t, minutes(2, 1)); got[0] != 0 {

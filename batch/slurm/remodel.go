@@ -36,7 +36,7 @@ func (s *System) remodel() {
 // here. Earliest are starts by Slurm's ids that jobs cannot have before.
 func (s *System) build(earliest map[string]batch.Time) (*model, error) {
 	s.forecaster = s.cfg.Forecasters() // it keeps what it knows of one policy
-	m, err := newModel(s.cfg.Policy, s.cfg.Settings, s.view.nodes, at(s.view.taken))
+	m, err := newModel(s.cfg.Policy, s.cfg.Settings, s.view.nodes, at(s.view.taken), len(s.outside)+s.within)
 	if err != nil {
 		return nil, err
 	}
@@ -64,9 +64,14 @@ func (s *System) build(earliest map[string]batch.Time) (*model, error) {
 		s.queued(m, r, earliest[r.ID], shown)
 	}
 	m.pass()
+	var held []*attempt
 	for _, a := range s.unseen(shown) {
-		m.enter(a)
+		m.append(a)
+		if a.held() {
+			held = append(held, a)
+		}
 	}
+	m.hold(held...)
 	m.pass()
 	return m, nil
 }
@@ -88,29 +93,27 @@ func (s *System) queued(m *model, r *Row, earliest batch.Time, shown map[batch.K
 		}
 		return
 	}
-	if a.want == toCancel || a.again {
-		return
+	if a.want == toCancel || a.again || a.want == toHold {
+		return // the last one is among the unseen
 	}
 	shown[key] = true
-	m.waits(shape, earliest, r.ID)
-	if h, ok := m.rows[r.ID]; ok {
-		m.know(key, &batch.Job{Handle: h, Shape: batch.Shape{Width: shape.Width, Walltime: min(Limit(shape.Walltime), longest)}})
-		if a.want == toHold {
-			m.hold(key)
-		}
+	if j := m.waits(shape, earliest, r.ID); j != nil {
+		m.know(key, j)
 	}
 }
 
 // unseen returns our attempts that wait and that the queue does not show as
 // waiting: here, held, or on their way.
 func (s *System) unseen(shown map[batch.Key]bool) []*attempt {
-	var list []*attempt
+	list := slices.Clone(s.outside) // in order
 	for key, a := range s.attempts {
-		if a.live() && a.waits() && a.want != toCancel && !shown[key] && (a.stage == outside || a.missing == 0) {
+		if a.live() && a.stage != outside && a.waits() && a.want != toCancel && !shown[key] && a.missing == 0 {
 			list = append(list, a)
 		}
 	}
-	slices.SortFunc(list, func(a, b *attempt) int { return cmp.Compare(a.order, b.order) })
+	if len(list) > len(s.outside) {
+		slices.SortFunc(list, func(a, b *attempt) int { return cmp.Compare(a.order, b.order) })
+	}
 	return list
 }
 
