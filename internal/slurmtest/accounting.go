@@ -19,8 +19,8 @@ import (
 //	slurmctld A, B, … ─▶ slurmdbd ─▶ mariadbd      (a socket in a directory that
 //	sacct, sacctmgr, sbatch -M ─▶ ─┘                only its owner can enter)
 //
-// The database is made for it alone, has no tables of its own accounts, and is
-// thrown away with its directory.
+// The database is made for it alone, has no accounts of its own, and is thrown away
+// with its directory.
 type Accounting struct {
 	dir      string
 	munge    string // a socket
@@ -39,7 +39,7 @@ func OpenAccounting(ctx context.Context, dir, munge, port string) (*Accounting, 
 			return nil, fmt.Errorf("directory of the accounting: %w", err)
 		}
 	}
-	if err := a.writeConf(); err != nil {
+	if err := errors.Join(a.writeConf(), a.writeTables()); err != nil {
 		return nil, fmt.Errorf("configuration of the accounting: %w", err)
 	}
 	var err error

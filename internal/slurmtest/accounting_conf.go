@@ -1,6 +1,7 @@
 package slurmtest
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -56,9 +57,31 @@ func (a *Accounting) writeConf() error {
 	return os.WriteFile(a.Conf(), []byte(strings.Join(clients, "\n")+"\n"), 0o644)
 }
 
-// databaseArgs start a database without a network and without accounts: who can
-// enter its directory may do everything. It has no tables of its own to begin with,
-// and loses what it holds with the power, so it is there at once.
+// tables are where Debian's packages of MariaDB keep the statements that make its own
+// tables.
+var tables = []string{"/usr/share/mysql", "/usr/share/mariadb"}
+
+// writeTables writes what a new database is to do first: slurmdbd wants procedures,
+// which are kept in a table.
+func (a *Accounting) writeTables() error {
+	var errs []error
+	for _, dir := range tables {
+		text, err := os.ReadFile(filepath.Join(dir, "mysql_system_tables.sql"))
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		text = append([]byte("CREATE DATABASE mysql;\nUSE mysql;\n"), text...)
+		return os.WriteFile(a.firstStatements(), text, 0o600)
+	}
+	return errors.Join(errs...)
+}
+
+func (a *Accounting) firstStatements() string { return filepath.Join(a.dir, "tables.sql") }
+
+// databaseArgs start a new database without a network and without accounts: who can
+// enter its directory may do everything. It loses what it holds with the power, so it
+// is there at once.
 func (a *Accounting) databaseArgs() []string {
 	data := filepath.Join(a.dir, "data")
 	args := []string{"mariadbd", "--no-defaults", "--user=root", "--skip-networking", "--skip-grant-tables"}
@@ -66,6 +89,7 @@ func (a *Accounting) databaseArgs() []string {
 		{"datadir", data},
 		{"socket", a.socket()},
 		{"pid-file", filepath.Join(data, "pid")},
+		{"init-file", a.firstStatements()},
 		{"innodb-buffer-pool-size", "64M"},
 		{"innodb-log-file-size", "8M"},
 		{"innodb-lock-wait-timeout", "900"},
