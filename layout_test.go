@@ -39,6 +39,8 @@ var layout = map[string][]string{
 
 	"internal/freeport":  {},                    // for tests
 	"internal/slurmtest": {"internal/freeport"}, // likewise
+	"internal/slurmd":    {"internal/freeport"},
+	"internal/versus":    {"internal/slurmd"},
 
 	"supervisor/journal": {"process"},
 	"supervisor/solo":    {"supervisor/journal", "process"},

@@ -13,7 +13,8 @@ import (
 )
 
 type benchCmd struct {
-	Submit benchSubmitCmd `cmd:"" help:"Measure how many jobs a server takes, and how fast it answers."`
+	Submit      benchSubmitCmd `cmd:"" help:"Measure how many jobs a server takes, and how fast it answers."`
+	VersusSlurm benchVersusCmd `cmd:"" help:"Compare with Slurm's own rule for several clusters, on private clusters of real Slurm."`
 }
 
 // The ranges of the benchmark's flags.

@@ -9,13 +9,14 @@
 package freeport
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
 	"os"
 	"strconv"
 	"sync"
-	"testing"
 )
 
 // first is the lowest port given out: below it are the services' own.
@@ -28,32 +29,58 @@ var (
 
 // Address returns host:port on loopback that nobody listens at, over TCP or UDP,
 // and that this process was not given before.
-func Address(t testing.TB) string {
+func Address(t Test) string {
 	t.Helper()
+	a, err := Find(t.Context())
+	if errors.Is(err, ErrNoRoom) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// Test is the part of testing.TB that Address needs, so that programs with
+// benchmarks in them are not linked with package testing.
+type Test interface {
+	Helper()
+	Context() context.Context
+	Skip(...any)
+	Fatal(...any)
+}
+
+// ErrNoRoom says that outgoing connections may have any port of this host.
+var ErrNoRoom = errors.New("outgoing connections take all ports: no room below theirs for a server that is to come back")
+
+// Find is Address without a test.
+func Find(ctx context.Context) (string, error) {
 	mu.Lock()
 	defer mu.Unlock()
-	end := ephemeral(t)
+	end, err := ephemeral()
+	if err != nil {
+		return "", err
+	}
 	for range 1_000 {
 		port := first + rand.IntN(end-first)
-		if given[port] || !free(t, port) {
+		if given[port] || !free(ctx, port) {
 			continue
 		}
 		given[port] = true
-		return address(port)
+		return address(port), nil
 	}
-	t.Fatalf("no free port from %d to %d", first, end-1)
-	return ""
+	return "", fmt.Errorf("no free port from %d to %d", first, end-1)
 }
 
 func address(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
 
-func free(t testing.TB, port int) bool {
-	tcp, err := new(net.ListenConfig).Listen(t.Context(), "tcp", address(port))
+func free(ctx context.Context, port int) bool {
+	tcp, err := new(net.ListenConfig).Listen(ctx, "tcp", address(port))
 	if err != nil {
 		return false
 	}
 	defer tcp.Close()
-	udp, err := new(net.ListenConfig).ListenPacket(t.Context(), "udp", address(port))
+	udp, err := new(net.ListenConfig).ListenPacket(ctx, "udp", address(port))
 	if err != nil {
 		return false
 	}
@@ -61,18 +88,17 @@ func free(t testing.TB, port int) bool {
 }
 
 // ephemeral returns the first port that the kernel gives to outgoing connections.
-func ephemeral(t testing.TB) int {
-	t.Helper()
+func ephemeral() (int, error) {
 	text, err := os.ReadFile("/proc/sys/net/ipv4/ip_local_port_range")
 	var low, high int
 	if err == nil {
 		_, err = fmt.Sscan(string(text), &low, &high)
 	}
 	if err != nil {
-		t.Fatalf("range of outgoing ports: %v", err)
+		return 0, fmt.Errorf("range of outgoing ports: %w", err)
 	}
 	if low <= first {
-		t.Skipf("outgoing connections take ports from %d on: no room below for a server that is to come back", low)
+		return 0, fmt.Errorf("%w: they begin at %d", ErrNoRoom, low)
 	}
-	return low
+	return low, nil
 }

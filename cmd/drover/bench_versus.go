@@ -1,0 +1,242 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/seed-9b8f70bb/drover/internal/slurmd"
+	"github.com/seed-9b8f70bb/drover/internal/versus"
+)
+
+// benchVersusCmd has the same jobs run on two sets of equal clusters, which it starts.
+//
+//	same jobs ──┬─▶ client ─▶ agent ─▶ 3 servers ─▶ clusters d1, d2, d3
+//	            └─▶ Slurm's rule ─────────────────▶ clusters s1, s2, s3
+type benchVersusCmd struct {
+	Seed        uint64        `default:"1" help:"Of the first repetition's jobs; the next ones have the next seeds."`
+	Repetitions int           `default:"3" help:"How many times, with other jobs each time."`
+	Minutes     float64       `default:"10" help:"How long jobs are submitted. They run for 1 to 10 minutes."`
+	Load        float64       `default:"1.2" help:"Work that is submitted, over what the clusters can do in that time."`
+	Local       float64       `default:"0.25" help:"The part of it that local users submit to their clusters."`
+	Processors  []int         `default:"64,96,160" help:"Of each cluster; up to 32, or a multiple of 32."`
+	Rule        string        `default:"will-run" enum:"will-run" help:"Slurm's side: will-run asks every cluster and submits to the one that would start the job first, as sbatch --clusters does."`
+	Period      time.Duration `default:"20s" help:"Between two rounds of reallocation; 0 for none."`
+	Threshold   time.Duration `default:"30s" help:"What a move has to gain."`
+	Algorithm   string        `default:"regular" help:"Of reallocation."`
+	Heuristic   string        `default:"mct" help:"Of reallocation."`
+	Model       string        `default:"easy" help:"The policy that Drover takes Slurm's to be: easy, cbf or fcfs."`
+	Limit       time.Duration `default:"25m" help:"How long a repetition may take."`
+	InTurn      bool          `help:"One side after the other in place of both at the same time."`
+	Quick       bool          `help:"Jobs of 1 to 5 seconds on small clusters, to see that it works; the figures mean nothing."`
+	Out         string        `placeholder:"DIR" type:"path" help:"Keep what became of every job as DIR/jobs.csv."`
+}
+
+// The ranges of the flags.
+const (
+	versusNode        = 32 // processors of a node, at most
+	versusMostNodes   = 64 // of a cluster
+	versusRepetitions = 100
+	versusLongest     = 12 * time.Hour // Minutes, and Limit
+)
+
+func (c *benchVersusCmd) validate() error {
+	bad := func(format string, args ...any) error { return &usageError{message: fmt.Sprintf(format, args...)} }
+	window := time.Duration(c.Minutes * float64(time.Minute))
+	switch {
+	case c.Repetitions < 1 || c.Repetitions > versusRepetitions:
+		return bad("--repetitions %d, accepted: 1..%d", c.Repetitions, versusRepetitions)
+	case !(c.Minutes > 0) || window > versusLongest:
+		return bad("--minutes %v, accepted: above 0, up to %v", c.Minutes, versusLongest.Minutes())
+	case !(c.Load > 0 && c.Load <= 10):
+		return bad("--load %v, accepted: above 0, up to 10", c.Load)
+	case !(c.Local >= 0 && c.Local < 1):
+		return bad("--local %v, accepted: 0 or more, below 1", c.Local)
+	case len(c.Processors) < 2:
+		return bad("--processors %v, accepted: at least two clusters", c.Processors)
+	case c.Limit <= 0 || c.Limit > versusLongest:
+		return bad("--limit %v, accepted: above 0s, up to %v", c.Limit, versusLongest)
+	case c.Period != 0 && c.Period < time.Second || c.Threshold < 0:
+		return bad("--period %v, --threshold %v, accepted: 0 or at least 1s, and 0s or more", c.Period, c.Threshold)
+	}
+	for _, n := range c.Processors {
+		if n < 2 || n > versusNode && n%versusNode != 0 || n > versusNode*versusMostNodes {
+			return bad("--processors %d, accepted: 2..%d, or a multiple of %d up to %d", n, versusNode, versusNode, versusNode*versusMostNodes)
+		}
+	}
+	return nil
+}
+
+// workload is how the jobs of a repetition are made.
+func (c *benchVersusCmd) workload(repetition int) versus.Workload {
+	w := versus.Workload{
+		Seed: c.Seed + uint64(repetition), Clusters: c.Processors, Window: time.Duration(c.Minutes * float64(time.Minute)),
+		Load: c.Load, Local: c.Local, Shortest: time.Minute, Longest: 10 * time.Minute,
+	}
+	if c.Quick {
+		w.Shortest, w.Longest = time.Second, 5*time.Second
+	}
+	return w
+}
+
+func (c *benchVersusCmd) Run(a *app) error {
+	if c.Quick {
+		c.Processors, c.Minutes, c.Load, c.Period = []int{4, 4, 8}, 0.1, 0.8, time.Second
+		c.Repetitions = min(c.Repetitions, 2)
+	}
+	if err := c.validate(); err != nil {
+		return err
+	}
+	if why := slurmd.Lacks(); why != "" {
+		return fmt.Errorf("no clusters can be started: %s", why)
+	}
+	if c.Out != "" {
+		if err := os.MkdirAll(c.Out, 0o755); err != nil {
+			return fmt.Errorf("--out: %w", err)
+		}
+	}
+	v := newVersusView(c)
+	var all versusRuns
+	for i := range c.Repetitions {
+		w := c.workload(i)
+		_, _ = fmt.Fprintf(a.stderr, "repetition %d of %d, seed %d\n", i+1, c.Repetitions, w.Seed)
+		r, err := c.repeat(a, &w)
+		if err == nil {
+			err = r.check()
+		}
+		if err != nil {
+			return fmt.Errorf("repetition %d (seed %d): %w", i+1, w.Seed, err)
+		}
+		if c.Out != "" {
+			if err := r.write(filepath.Join(c.Out, "jobs.csv"), i+1); err != nil {
+				return fmt.Errorf("--out: %w", err)
+			}
+		}
+		v.add(&w, r)
+		all.drover, all.slurm = append(all.drover, r.drover...), append(all.slurm, r.slurm...)
+		if !a.flags.JSON {
+			printVersusTurn(a.stdout, &v.Repetitions[i])
+		}
+	}
+	v.conclude(&all)
+	if a.flags.JSON {
+		return writeJSON(a.stdout, v)
+	}
+	printVersus(a.stdout, v)
+	return nil
+}
+
+// versusRuns is what has become of the jobs on both sides.
+type versusRuns struct{ drover, slurm []versus.Run }
+
+// check says whether each job has run once on each side.
+func (r *versusRuns) check() error {
+	for name, runs := range map[string][]versus.Run{"Drover": r.drover, "Slurm": r.slurm} {
+		for i := range runs {
+			if runs[i].Times != 1 {
+				return fmt.Errorf("job %s has run %d times on the side of %s", runs[i].Job.ID, runs[i].Times, name)
+			}
+		}
+	}
+	return nil
+}
+
+// repeat plays one workload on both sides, on clusters of its own.
+func (c *benchVersusCmd) repeat(a *app, w *versus.Workload) (_ *versusRuns, err error) {
+	host, err := slurmd.Open(a.ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if e := host.Close(); err == nil {
+			err = e
+		}
+	}()
+	script := filepath.Join(host.Dir(), "job.sh")
+	if err := os.WriteFile(script, []byte(versus.Script), 0o755); err != nil {
+		return nil, err
+	}
+	sets := [2]*versus.Slurm{}
+	for i, name := range []string{"d", "s"} {
+		clusters, err := host.Start(a.ctx, c.clusters(name)...)
+		if err != nil {
+			return nil, err
+		}
+		sets[i] = &versus.Slurm{Clusters: clusters, Script: script, Notes: filepath.Join(host.Dir(), name+".notes")}
+	}
+	jobs := w.Generate()
+	limit := fmt.Errorf("longer than --limit %v", c.Limit)
+	var r versusRuns
+	sides := []func(context.Context) error{
+		func(ctx context.Context) (err error) {
+			r.drover, err = c.byDrover(ctx, a, filepath.Join(host.Dir(), "drover"), sets[0], jobs)
+			return err
+		},
+		func(ctx context.Context) (err error) {
+			r.slurm, err = versus.Play(ctx, jobs, sets[1], versus.SideFunc(sets[1].ByRule), versusProgress(a, "Slurm"))
+			return err
+		},
+	}
+	if c.InTurn {
+		for _, side := range sides {
+			ctx, cancel := context.WithTimeoutCause(a.ctx, c.Limit, limit)
+			err := side(ctx)
+			cancel()
+			if err != nil {
+				return nil, err
+			}
+		}
+		return &r, nil
+	}
+	timed, cancelTimed := context.WithTimeoutCause(a.ctx, c.Limit, limit)
+	defer cancelTimed()
+	ctx, cancel := context.WithCancelCause(timed)
+	defer cancel(nil)
+	var wg sync.WaitGroup
+	for _, side := range sides {
+		wg.Go(func() {
+			if err := side(ctx); err != nil {
+				cancel(err) // the other side has nothing to be compared with
+			}
+		})
+	}
+	wg.Wait()
+	return &r, context.Cause(ctx)
+}
+
+// clusters are those of one side.
+func (c *benchVersusCmd) clusters(name string) []slurmd.Config {
+	var list []slurmd.Config
+	for i, n := range c.Processors {
+		nodes := (n + versusNode - 1) / versusNode
+		list = append(list, slurmd.Config{Name: fmt.Sprintf("%s%d", name, i+1), Nodes: nodes, CPUs: n / nodes})
+	}
+	return list
+}
+
+// versusTold is how often the command says how far it is.
+const versusTold = time.Minute
+
+// versusProgress tells now and then how far a side is.
+func versusProgress(a *app, name string) func(submitted, ended int) {
+	began := time.Now()
+	next := began.Add(versusTold)
+	return func(submitted, ended int) {
+		if now := time.Now(); now.After(next) {
+			next = now.Add(versusTold)
+			_, _ = fmt.Fprintf(a.stderr, "  %s %-6s %d submitted, %d ended\n", span(now.Sub(began)), name, submitted, ended)
+		}
+	}
+}
+
+// processors is how many a side has.
+func (c *benchVersusCmd) processors() int {
+	sum := 0
+	for _, n := range c.Processors {
+		sum += n
+	}
+	return sum
+}

@@ -1,0 +1,144 @@
+package slurmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// daemon is a process of a cluster, a child of this one.
+type daemon struct {
+	cmd  *exec.Cmd
+	gone chan struct{}
+}
+
+// launch runs a daemon in the foreground, with its output in DIR/log. It dies with
+// this process, even if that is killed.
+func launch(dir string, args ...string) (*daemon, error) {
+	path, err := find(args[0])
+	if err != nil {
+		return nil, err
+	}
+	out, err := os.OpenFile(filepath.Join(dir, "log", args[0]+".out"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	defer out.Close()
+	cmd := exec.CommandContext(context.Background(), path, args[1:]...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, out, out
+	cmd.Env = append(os.Environ(), "PATH=/usr/sbin:/usr/bin:/sbin:/bin")
+	cmd.SysProcAttr = childAttributes()
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("%s: %w", args[0], err)
+	}
+	d := &daemon{cmd: cmd, gone: make(chan struct{})}
+	go func() {
+		defer close(d.gone)
+		_ = d.cmd.Wait() // ended by a signal, as a rule
+	}()
+	return d, nil
+}
+
+func (d *daemon) stop() {
+	_ = d.cmd.Process.Signal(syscall.SIGTERM) // an error means that it has ended
+	select {
+	case <-d.gone:
+	case <-time.After(10 * time.Second):
+		d.kill()
+	}
+}
+
+func (d *daemon) kill() {
+	_ = d.cmd.Process.Kill() // likewise
+	<-d.gone
+}
+
+// end stops all daemons of a cluster, and what they have left running.
+func (c *Cluster) end() {
+	for _, n := range c.nodes {
+		_ = n.cmd.Process.Signal(syscall.SIGTERM) // stop waits for it, one after the other
+	}
+	for _, n := range c.nodes {
+		n.stop()
+	}
+	if c.controller != nil {
+		c.controller.stop()
+	}
+	c.sweep()
+}
+
+// sweep ends the jobs that outlive their slurmd: every slurmstepd that has
+// something of this cluster's directory open, with its children.
+func (c *Cluster) sweep() {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return
+	}
+	parents := make(map[int]int)
+	var steps []int
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		stat, err := os.ReadFile(filepath.Join("/proc", e.Name(), "stat"))
+		if err != nil {
+			continue
+		}
+		_, rest, _ := strings.Cut(string(stat), ") ")
+		if fields := strings.Fields(rest); len(fields) > 1 {
+			parents[pid], _ = strconv.Atoi(fields[1])
+		}
+		if comm, err := os.ReadFile(filepath.Join("/proc", e.Name(), "comm")); err == nil &&
+			strings.TrimSpace(string(comm)) == "slurmstepd" && c.owns(pid) {
+			steps = append(steps, pid)
+		}
+	}
+	for len(steps) > 0 {
+		pid := steps[0]
+		steps = steps[1:]
+		for child, parent := range parents {
+			if parent == pid {
+				steps = append(steps, child)
+			}
+		}
+		_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
+	}
+}
+
+func (c *Cluster) owns(pid int) bool {
+	base := filepath.Join("/proc", strconv.Itoa(pid))
+	links := []string{filepath.Join(base, "cwd")}
+	if fds, err := os.ReadDir(filepath.Join(base, "fd")); err == nil {
+		for _, fd := range fds {
+			links = append(links, filepath.Join(base, "fd", fd.Name()))
+		}
+	}
+	for _, link := range links {
+		if to, err := os.Readlink(link); err == nil && strings.HasPrefix(to, c.dir+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// find returns the file of a program of Slurm's.
+func find(name string) (string, error) {
+	for _, dir := range []string{"/usr/sbin", "/usr/bin", "/sbin", "/bin"} {
+		path := filepath.Join(dir, name)
+		if info, err := os.Stat(path); err == nil && info.Mode()&0o111 != 0 {
+			return path, nil
+		} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+	}
+	return exec.LookPath(name)
+}
