@@ -21,6 +21,7 @@ const (
 	Incoming       // in the queue, may not start
 	Held           // neither in the queue nor in the profile
 	Running
+	Reserved // an advance reservation
 )
 
 // Job is a job as a count-based policy sees it.
@@ -30,6 +31,7 @@ type Job struct {
 	at       int32 // index in Base.running
 	Walltime batch.Duration
 	seq      int64
+	within   batch.Handle // the reservation it runs in; NoJob, or nowhere
 	State    State
 }
 
@@ -43,13 +45,17 @@ type running struct {
 // jobs in it; a policy that plans puts the waiting ones there too.
 type Base struct {
 	Capacity     int32
-	Free         int32 // now
+	Free         int32 // now, outside the reservations that are open
 	PerProcessor int64 // bytes of memory; 0: not counted
 	Queue        queue.Queue
 	Profile      *profile.Profile
 
 	jobs    []Job // by handle
 	running []running
+	windows []window       // in the order in which they were reserved
+	doomed  []batch.Handle // run on in a reservation that is over
+	killing bool           // the last pass did nothing but kill them
+	inner   *profile.Profile
 	parks   bool           // jobs wait outside the queue for their earliest start
 	parked  []batch.Handle // by earliest start, then order
 	nodes   []int32        // processors of each node, negative while it is down
@@ -75,6 +81,10 @@ func (b *Base) Fork() Base {
 	c.Queue, c.Profile = b.Queue.Clone(), b.Profile.Clone()
 	c.jobs, c.running = slices.Clone(b.jobs), slices.Clone(b.running)
 	c.parked, c.nodes = slices.Clone(b.parked), slices.Clone(b.nodes)
+	c.doomed, c.windows, c.inner = slices.Clone(b.doomed), nil, nil
+	for i := range b.windows {
+		c.windows = append(c.windows, b.windows[i].clone())
+	}
 	return c
 }
 
@@ -89,9 +99,6 @@ func (b *Base) Job(h batch.Handle) *Job { return &b.jobs[h] }
 // Admit takes a submitted or reserved job and returns its state: Waiting and
 // Incoming jobs are in the queue.
 func (b *Base) Admit(now batch.Time, spec *batch.Job, incoming bool) State {
-	if spec.Window != nil {
-		panic("counted: advance reservations are not served")
-	}
 	j := b.admit(spec)
 	switch {
 	case incoming:

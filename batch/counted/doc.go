@@ -26,4 +26,24 @@
 // not there. Settle finds such jobs and books them for as long again as they
 // have overrun, at least a second, so that a job that overruns by x is looked at
 // log2(x) times.
+//
+// # Reservations
+//
+// An advance reservation is a rectangle in the profile, around which a policy plans,
+// and a second, small queue: jobs submitted into it start while it is open, each at
+// its earliest place that delays none before it, if they end by its end. Who runs on
+// then is killed.
+//
+//	processors   Reserve     WindowOpen        WindowClose
+//	4 ┤          ·           ┌───────────────┐
+//	3 ┤ 1 1 1 1 1│           │ 5 5 5 6 6 6   │ 2 2
+//	2 ┤ 1 1 1 1 1│           │ 7 7 7 7 7 7 7 │ 2 2
+//	1 ┤ 1 1 1 1 1│           └───────────────┘ 2 2
+//	  └────────────────────────────────────────▶ time
+//
+// A policy has Turn look at every event first, calls Serve when a pass begins and
+// NextServe in Wake; AnswerWindow and AnswerInside are for its estimates.
+//
+// A reservation keeps its right. When nodes go down, or a job outside runs on into
+// it, it opens with what there is, and nothing starts outside until it has all.
 package counted

@@ -8,11 +8,15 @@ import (
 
 // Begin notes that a waiting job, already out of the queue, runs from start on.
 func (b *Base) Begin(start batch.Time, h batch.Handle) {
+	b.run(start, h)
+	b.Free -= b.jobs[h].Charge
+}
+
+func (b *Base) run(start batch.Time, h batch.Handle) {
 	j := &b.jobs[h]
 	j.State = Running
 	j.at = int32(len(b.running))
 	b.running = append(b.running, running{h, start, start.Add(j.Walltime)})
-	b.Free -= j.Charge
 }
 
 // Adopt takes a job that runs already, and books it. It needs no more than that it
@@ -56,6 +60,10 @@ func (b *Base) stop(h batch.Handle) (charge int32, end batch.Time) {
 	b.running[j.at] = last
 	b.jobs[last.job].at = j.at
 	b.running = b.running[:len(b.running)-1]
+	if w := b.window(j.within); w != nil {
+		b.endInside(w, h)
+		return j.Charge, 0 // the profile has the reservation, not the job
+	}
 	b.Free += j.Charge
 	return j.Charge, end
 }
@@ -64,17 +72,23 @@ func (b *Base) stop(h batch.Handle) (charge int32, end batch.Time) {
 // says whether there were any. due is what the profile has, beyond the running
 // jobs, at now: the charges of the waiting jobs that a plan starts now.
 func (b *Base) Settle(now batch.Time, due int32) bool {
-	if b.Profile.Free(now)+due == b.Free {
+	if b.Settled(now, due) {
 		return false
 	}
-	overdue := false
+	overdue := b.unclosed(now)
 	for i := range b.running {
-		if r := &b.running[i]; r.end <= now {
+		if r := &b.running[i]; r.end <= now && b.window(b.jobs[r.job].within) == nil {
 			overdue = true
 			b.overrun(now, r)
 		}
 	}
 	return overdue
+}
+
+// Settled says whether the profile has at now what is so: no job runs past its end,
+// and no reservation. due is as for Settle.
+func (b *Base) Settled(now batch.Time, due int32) bool {
+	return b.Profile.Free(now)+due+b.unopened(now) == b.Free
 }
 
 // overrun books a running job that should have ended for as long again as it has
@@ -87,7 +101,8 @@ func (b *Base) overrun(now batch.Time, r *running) {
 }
 
 // Ends calls yield with each running job and its planned end, in no order that
-// means anything. It has the form of an iter.Seq2.
+// means anything; those inside reservations too, of which the profile knows nothing
+// (see Inside). It has the form of an iter.Seq2.
 func (b *Base) Ends(yield func(batch.Handle, batch.Time) bool) {
 	for i := range b.running {
 		if !yield(b.running[i].job, b.running[i].end) {
@@ -98,3 +113,6 @@ func (b *Base) Ends(yield func(batch.Handle, batch.Time) bool) {
 
 // PlannedEnd returns when a running job's walltime ends.
 func (b *Base) PlannedEnd(h batch.Handle) batch.Time { return b.running[b.jobs[h].at].end }
+
+// Inside says whether a job runs in, or waits for, an advance reservation.
+func (b *Base) Inside(h batch.Handle) bool { return b.jobs[h].within > batch.NoJob }

@@ -158,3 +158,28 @@ func (a *array) highest(from, to Time) int32 {
 	}
 	return most
 }
+
+// lowest is Profile.Lowest.
+func (a *array) lowest(from, to Time) int32 {
+	s := (*a)[a.holds(from):]
+	least := s[0].free
+	for _, x := range s[1:] {
+		if x.at >= to {
+			break
+		}
+		least = min(least, x.free)
+	}
+	return least
+}
+
+// levels is Profile.Levels.
+func (a *array) levels(from Time, out []Level) []Level {
+	s := (*a)[a.holds(from):a.len()]
+	least := s[0].free
+	for _, x := range s[1:] {
+		if x.free < least {
+			out, least = append(out, Level{least, x.at}), x.free
+		}
+	}
+	return append(out, Level{least, Never})
+}

@@ -131,3 +131,25 @@ func (p *tree) highest(from, to Time) int32 {
 	}
 	return most
 }
+
+// lowest is Profile.Lowest.
+func (p *tree) lowest(from, to Time) int32 {
+	c := p.seek(from)
+	least := c.free
+	for c.advance(least, true, to) {
+		least = c.free
+	}
+	return least
+}
+
+// levels is Profile.Levels.
+func (p *tree) levels(from Time, out []Level) []Level {
+	c := p.seek(from)
+	for {
+		least := c.free
+		if !c.advance(least, true, Never) {
+			return append(out, Level{least, Never})
+		}
+		out = append(out, Level{least, c.time()})
+	}
+}

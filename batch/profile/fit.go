@@ -36,3 +36,13 @@ func (p *Profile) Highest(from, to Time) int32 {
 	}
 	return p.tree.highest(from, to)
 }
+
+// Lowest returns the least that is free at any instant in [from, to), which is not
+// empty.
+func (p *Profile) Lowest(from, to Time) int32 {
+	from = max(from, p.Origin())
+	if p.small {
+		return p.array.lowest(from, to)
+	}
+	return p.tree.lowest(from, to)
+}

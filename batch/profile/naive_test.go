@@ -41,3 +41,12 @@ func (n *naive) fit(from, until Time, d Duration, width int32) Time {
 	}
 	return Never
 }
+
+// lowest returns the least that is free in [from, to).
+func (n *naive) lowest(from, to Time) int32 {
+	least := n.at(from)
+	for t := max(from, Time(n.origin)); t < to && t <= n.last(); t++ {
+		least = min(least, n.at(t))
+	}
+	return least
+}

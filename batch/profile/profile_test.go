@@ -152,6 +152,30 @@ func TestProfileAnswersLikeAnArray(t *testing.T) {
 					t.Fatalf("Highest(%d, %d) = %d, want %d", from, to, got, most)
 				}
 			},
+			"lowest": func(t *rapid.T) {
+				from := when.Draw(t, "from")
+				to := max(from, p.Origin()) + 1 + when.Draw(t, "length")
+				if got, want := p.Lowest(from, to), n.lowest(from, to); got != want {
+					t.Fatalf("Lowest(%d, %d) = %d, want %d", from, to, got, want)
+				}
+			},
+			"levels": func(t *rapid.T) {
+				from := when.Draw(t, "from")
+				levels := p.Levels(from, nil)
+				for i, l := range levels {
+					if i > 0 && (l.Free >= levels[i-1].Free || l.Until <= levels[i-1].Until) || (l.Until == Never) != (i+1 == len(levels)) {
+						t.Fatalf("Levels(%d) = %v", from, levels)
+					}
+					if got := n.lowest(from, min(l.Until, horizon+1)); got != l.Free {
+						t.Fatalf("Levels(%d) = %v, but until %d %d are free", from, levels, l.Until, got)
+					}
+				}
+				for _, l := range levels[:len(levels)-1] { // each is as long as it can be
+					if n.at(l.Until) >= l.Free {
+						t.Fatalf("Levels(%d) = %v, but at %d %d are free", from, levels, l.Until, n.at(l.Until))
+					}
+				}
+			},
 			"sweep": func(t *rapid.T) {
 				from := when.Draw(t, "from")
 				sweepLikeFits(t, p, from)
