@@ -44,6 +44,12 @@ const (
 	CmdSubmit CommandKind = iota + 1 // queue the job
 	// CmdReserve gives the job a place in the plan, but it may not start: a job
 	// that is INCOMING. Repeated after CmdConfirm or CmdCancel it changes nothing.
+	//
+	// With Job.Window it sets Job.Shape.Width processors aside, for jobs that are
+	// submitted Into it: an advance reservation, under a Key that no job has. It opens
+	// and closes by itself; at its end what runs in it is killed, and what still waits
+	// for it ends as EndStartFailed. It is refused with "no-room" if the plan cannot
+	// hold it.
 	CmdReserve
 	CmdConfirm // let a reserved job wait like a submitted one from now on
 	// CmdHold keeps a waiting job from starting, and takes it out of the plan. One
@@ -57,7 +63,9 @@ const (
 	// the same way before. A job that is only reserved, runs or has ended is
 	// refused with "not-waiting".
 	CmdPlace
-	CmdCancel // take it out, a reserved one too; kill it when it runs
+	// CmdCancel takes it out, a reserved one too, and kills it when it runs. Of an
+	// advance reservation it does so with the jobs in it, and gives the processors back.
+	CmdCancel
 )
 
 // Command is one order to a batch system.
@@ -71,6 +79,13 @@ type Command struct {
 	Job     *Job
 	Shape   Shape // CmdPlace: what it gets from now on, instead of Job.Shape
 	Restore bool  // CmdPlace: back to its place in the order of submission
+	// Into, of CmdSubmit, is the advance reservation that the job runs in; zero for
+	// none. One that is not there, or over, is refused with "no-reservation".
+	Into Key
+	// Promise, of CmdSubmit with Job.Agreed: refuse the job with "no-room" unless the
+	// plan holds it until its deadline. Without, one that the plan cannot hold any
+	// more is submitted without an agreement.
+	Promise bool
 }
 
 // Program is what a batch system executes. Its arguments never pass through a

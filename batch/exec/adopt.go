@@ -19,6 +19,7 @@ type Adopted struct {
 	Started time.Time  // as Found said
 	Places  []batch.Location
 	Process Process
+	Into    batch.Key // the reservation it runs in; zero for none. One that is over is no matter
 }
 
 // adopt takes what runs already. The error names the first job that cannot be
@@ -41,7 +42,7 @@ func (s *System) adoptOne(now batch.Time, it *Adopted) error {
 	case len(it.Places) == 0:
 		return errors.New("places: none")
 	}
-	if err := s.check(&batch.Command{Key: it.Key, Job: it.Job}); err != nil {
+	if err := s.check(&batch.Command{Kind: batch.CmdSubmit, Key: it.Key, Job: it.Job}); err != nil {
 		return err
 	}
 	for i, place := range it.Places {
@@ -64,6 +65,9 @@ func (s *System) adoptOne(now batch.Time, it *Adopted) error {
 	}
 	s.attempts[a.key] = a
 	a.job.Handle = s.handle(a)
+	if w := s.windows[it.Into]; w != nil {
+		s.enter(a, w)
+	}
 	s.timers.set(a, a.run.limit(a.shape.Walltime))
 	s.changes.touch(a)
 	s.apply(now, batch.Event{Kind: batch.Adopt, Job: a.job.Handle, Spec: a.job, Since: since, Places: a.run.places})

@@ -17,6 +17,8 @@ type attempt struct {
 	run   *run        // nil before it is started or ends
 	shape batch.Shape // of the job, or with which it was placed
 
+	window *window // it runs in; nil for none
+
 	seq        uint64 // of its last change
 	prev, next *attempt
 

@@ -36,7 +36,9 @@ func (s *System) Do(ctx context.Context, cmds []batch.Command) error {
 // caller's order, except that submissions and reservations come last; see submit.
 func (s *System) command(now batch.Time, c *call) {
 	for i := range c.cmds {
-		if err := s.carry(now, &c.cmds[i]); err != nil {
+		if cmd := &c.cmds[i]; s.asksFirst(cmd) {
+			s.wanted = append(s.wanted, wanted{cmd, c})
+		} else if err := s.carry(now, cmd); err != nil {
 			c.errs = append(c.errs, err)
 		}
 	}
@@ -46,6 +48,9 @@ func (s *System) carry(now batch.Time, cmd *batch.Command) error {
 	a := s.attempts[cmd.Key]
 	if s.closing {
 		return refuse(cmd.Key, ReasonClosed, "%w", ErrClosed)
+	}
+	if w := s.windows[cmd.Key]; w != nil {
+		return s.carryWindow(now, w, cmd)
 	}
 	enters := cmd.Kind == batch.CmdSubmit || cmd.Kind == batch.CmdReserve
 	switch {
@@ -84,12 +89,19 @@ func (s *System) accept(cmd *batch.Command) error {
 	if err := s.check(cmd); err != nil {
 		return err
 	}
+	w, err := s.windowOf(cmd)
+	if err != nil {
+		return err
+	}
 	s.orders++
 	a := &attempt{key: cmd.Key, order: s.orders, job: cmd.Job, shape: cmd.Job.Shape, phase: batch.PhaseQueued, pending: true}
 	if cmd.Kind == batch.CmdReserve {
 		a.phase = batch.PhaseReserved
 	}
 	s.attempts[a.key] = a
+	if w != nil {
+		s.enter(a, w)
+	}
 	s.pending = append(s.pending, a)
 	s.changes.touch(a)
 	return nil
@@ -106,7 +118,7 @@ func (s *System) check(cmd *batch.Command) error {
 	case job.CPU < 0 || job.CPU > batch.One:
 		return refuse(cmd.Key, ReasonBadJob, "cpu: %d, accepted: 0..%d", job.CPU, batch.One)
 	case job.Window != nil || job.Into != batch.NoJob:
-		return refuse(cmd.Key, ReasonUnsupported, "window: this system sets no windows aside")
+		return refuse(cmd.Key, ReasonBadJob, "window: of a job, accepted: none, and Command.Into for the reservation it runs in")
 	}
 	return s.checkShape(cmd.Key, job.Shape, job.Memory)
 }
@@ -132,24 +144,28 @@ func (s *System) checkShape(key batch.Key, shape batch.Shape, memory int64) erro
 func (s *System) submit(now batch.Time) {
 	slices.SortFunc(s.pending, func(a, b *attempt) int { return cmp.Compare(a.order, b.order) })
 	for _, a := range s.pending {
-		a.pending = false
-		s.orders++
-		a.order = s.orders // behind those that this pass has placed last
-		if !a.live() {
-			continue
-		}
-		a.job.Handle = s.handle(a)
-		kind := batch.Submit
-		if a.phase == batch.PhaseReserved {
-			kind = batch.Reserve
-		}
-		s.apply(now, batch.Event{Kind: kind, Job: a.job.Handle, Spec: a.job})
-		if a.phase == batch.PhaseHeld || a.aside {
-			s.apply(now, batch.Event{Kind: batch.Hold, Job: a.job.Handle})
-		}
+		s.submitOne(now, a)
 	}
 	clear(s.pending)
 	s.pending = s.pending[:0]
+}
+
+func (s *System) submitOne(now batch.Time, a *attempt) {
+	a.pending = false
+	s.orders++
+	a.order = s.orders // behind those that this pass has placed last
+	if !a.live() {
+		return
+	}
+	a.job.Handle = s.handle(a)
+	kind := batch.Submit
+	if a.phase == batch.PhaseReserved {
+		kind = batch.Reserve
+	}
+	s.apply(now, batch.Event{Kind: kind, Job: a.job.Handle, Spec: a.job})
+	if a.phase == batch.PhaseHeld || a.aside {
+		s.apply(now, batch.Event{Kind: batch.Hold, Job: a.job.Handle})
+	}
 }
 
 func (s *System) handle(a *attempt) batch.Handle {

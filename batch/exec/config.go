@@ -38,6 +38,8 @@ type Config struct {
 	Programs Programs
 	// Launcher starts programs; nil means real processes.
 	Launcher Launcher
+	// Windows are the advance reservations that are not over yet.
+	Windows []Window
 	// Adopt is what runs already, in the order in which it was submitted.
 	Adopt []Adopted
 }

@@ -32,6 +32,16 @@
 // shape: its processors, walltime, arguments and environment are from then on those
 // of that shape.
 //
+// # Windows and agreements
+//
+//	CmdReserve with a Window ─▶ reserved ─ its start ─▶ open ─ its end ─▶ over
+//
+// The plan is asked before it is told of a window, or of a job with an agreement, at
+// an instant of their own between two passes, so that nothing comes in between. A
+// window opens and closes by itself; jobs submitted into it are the policy's to start.
+// What runs in it at its end is killed, what waits for it then never starts. To cancel
+// it is to end its jobs; when the last one is gone its processors are given back.
+//
 // # Drafts
 //
 // Draft forks the policy and copies the names of who is queued; the loop does no more
@@ -58,7 +68,8 @@
 // # Restarts
 //
 // Release ends a system whose jobs shall outlive it; the next one adopts them
-// (Config.Adopt), with the places and the start that Found told of them.
+// (Config.Adopt), with the places and the start that Found told of them. Windows are
+// its caller's to remember: the next one sets them aside again (Config.Windows).
 //
 // # Processes
 //

@@ -9,14 +9,16 @@ import (
 
 // The reasons of a *batch.CommandError.
 const (
-	ReasonUnknownJob  = "unknown-job"  // an order about an attempt never seen, or long forgotten
-	ReasonTooWide     = "too-wide"     // more processors than the platform has
-	ReasonBadJob      = "bad-job"      // a field of the job is out of its range
-	ReasonBadCommand  = "bad-command"  // no such kind of command
-	ReasonUnsupported = "unsupported"  // advance reservations
-	ReasonNotWaiting  = "not-waiting"  // it is reserved, has started or ended, and the order is for one that waits
-	ReasonClosed      = "closed"       // the system is closed or closing
-	ReasonFaulted     = "policy-fault" // the system has faulted, see System.Err
+	ReasonUnknownJob  = "unknown-job"    // an order about an attempt never seen, or long forgotten
+	ReasonTooWide     = "too-wide"       // more processors than the platform has
+	ReasonBadJob      = "bad-job"        // a field of the job is out of its range
+	ReasonBadCommand  = "bad-command"    // no such kind of command
+	ReasonUnsupported = "unsupported"    // advance reservations, where the policy has none
+	ReasonNoRoom      = "no-room"        // the plan cannot hold a window, or an agreed job
+	ReasonNoWindow    = "no-reservation" // of a job: the reservation it is for is not there, or over
+	ReasonNotWaiting  = "not-waiting"    // it is reserved, has started or ended, and the order is for one that waits
+	ReasonClosed      = "closed"         // the system is closed or closing
+	ReasonFaulted     = "policy-fault"   // the system has faulted, see System.Err
 )
 
 // ErrClosed is returned by a system that was closed.

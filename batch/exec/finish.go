@@ -81,6 +81,7 @@ func (s *System) over(now batch.Time, a *attempt, out batch.Outcome) {
 		a.run = &run{}
 	}
 	s.timers.set(a, batch.Never)
+	s.quit(now, a)
 	a.phase, a.run.ended, a.run.outcome = batch.PhaseEnded, now, out
 	if h := a.job.Handle; h != batch.NoJob {
 		s.handles[h] = nil

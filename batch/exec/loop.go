@@ -47,6 +47,9 @@ func (s *System) arm() {
 	if !s.retired && s.wake < at {
 		at = min(at, max(s.wake, s.now.Add(minWait)))
 	}
+	if !s.retired {
+		at = min(at, s.edge)
+	}
 	if at == batch.Never {
 		s.timer.Stop()
 		return
@@ -119,12 +122,14 @@ func (s *System) pass() {
 		s.finish(now, &s.ready.ends[i])
 	}
 	s.leave(now)
+	s.turnWindows(now)
 	for a := s.timers.pop(now); a != nil; a = s.timers.pop(now) {
 		s.expire(now, a)
 	}
 	for _, c := range s.ready.calls {
 		s.command(now, c)
 	}
+	now = s.promise(now)
 	s.submit(now)
 	if !s.retired && (s.applied || s.wake <= now) {
 		s.decide(now)

@@ -166,8 +166,8 @@ func TestBadCommandsAreRefusedWithAReason(t *testing.T) {
 		{"cpu", ReasonBadJob, func(c *batch.Command) { c.Job.CPU = batch.One + 1 }},
 		{"too wide", ReasonTooWide, func(c *batch.Command) { c.Job.Shape.Width = 5 }},
 		{"charge", ReasonTooWide, func(c *batch.Command) { c.Job.Shape.Width = 2; c.Job.Memory = 201 }},
-		{"window", ReasonUnsupported, func(c *batch.Command) { c.Job.Window = &batch.Window{End: 1} }},
-		{"into", ReasonUnsupported, func(c *batch.Command) { c.Job.Into = 1 }},
+		{"window", ReasonBadJob, func(c *batch.Command) { c.Job.Window = &batch.Window{End: 1} }},
+		{"into", ReasonBadJob, func(c *batch.Command) { c.Job.Into = 1 }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			bad, good := submission("bad", 1, self("exit", "0")), submission("good "+c.name, 4, self("exit"))

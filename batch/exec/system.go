@@ -60,6 +60,10 @@ type System struct {
 	ready    readyEvents
 	paused   []*attempt // Stopped is to be applied in the next pass
 	pending  []*attempt // submissions and reservations of this pass
+	wanted   []wanted   // of this pass: what the plan has to be asked for first
+	windows  map[batch.Key]*window
+	booked   []*window  // the same, as they were set aside
+	edge     batch.Time // when the next of them opens or closes
 	applied  bool       // the policy was told something in this pass
 }
 
@@ -90,11 +94,16 @@ func New(c Config) (*System, error) {
 		calls: make(chan *call), notes: make(chan note), done: make(chan struct{}),
 		attempts: make(map[batch.Key]*attempt), handles: make([]*attempt, 1),
 		changes: newChanges(), alloc: nodes.New(c.Platform),
+		windows: make(map[batch.Key]*window), edge: batch.Never,
 	}
 	s.epoch = batch.Time(s.base.UnixMicro())
 	s.timer = time.NewTimer(time.Hour)
 	s.timer.Stop()
 	now := s.tick()
+	reservations := s.reserves(now)
+	if err := s.restoreWindows(now, c.Windows, reservations); err != nil {
+		return nil, fmt.Errorf("setting aside what is reserved: %w", err)
+	}
 	if err := s.adopt(now, c.Adopt); err != nil {
 		return nil, fmt.Errorf("adopting what runs: %w", err)
 	}
@@ -102,7 +111,7 @@ func New(c Config) (*System, error) {
 	if err := s.Err(); err != nil {
 		return nil, fmt.Errorf("first scheduling pass: %w", err)
 	}
-	s.caps = batch.Caps{Promises: s.promises(), Preemption: true, Hold: true, Reserve: true, Place: true}
+	s.caps = batch.Caps{Promises: s.promises(), Preemption: true, Hold: true, Reserve: true, Place: true, Reservations: reservations}
 	for i := range c.Adopt {
 		s.active++
 		go s.follow(s.attempts[c.Adopt[i].Key], c.Adopt[i].Process)

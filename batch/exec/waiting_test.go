@@ -48,7 +48,7 @@ func wantState(t *testing.T, s *System, want string) {
 	}
 }
 
-func wantTold(t *testing.T, s *System, p *toy, want string) {
+func wantTold(t *testing.T, s *System, p interface{ told() string }, want string) {
 	t.Helper()
 	if err := s.Close(context.Background()); err != nil {
 		t.Fatal(err)
