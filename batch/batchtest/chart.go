@@ -19,6 +19,7 @@ type chart struct {
 type bar struct {
 	start, end batch.Time
 	rows       []int
+	killed     bool
 }
 
 func newChart(processors int32) chart {
@@ -36,9 +37,9 @@ func (c *chart) start(h batch.Handle, now batch.Time, width int32) {
 	c.bars[h] = b
 }
 
-func (c *chart) end(h batch.Handle, now batch.Time) {
+func (c *chart) end(h batch.Handle, now batch.Time, killed bool) {
 	b := c.bars[h]
-	b.end = now
+	b.end, b.killed = now, killed
 	for _, row := range b.rows {
 		c.taken[row] = batch.NoJob
 	}
@@ -56,7 +57,11 @@ func (c *chart) jobs() []batch.Handle {
 func (c *chart) list() string {
 	var s strings.Builder
 	for _, h := range c.jobs() {
-		fmt.Fprintf(&s, "#%d %s-%s\n", h, seconds(c.bars[h].start), seconds(c.bars[h].end))
+		b, how := c.bars[h], ""
+		if b.killed {
+			how = " killed"
+		}
+		fmt.Fprintf(&s, "#%d %s-%s%s\n", h, seconds(b.start), seconds(b.end), how)
 	}
 	return s.String()
 }

@@ -20,11 +20,16 @@
 // Times are in seconds. Commands, after the instant:
 //
 //	submit ID WxD [runs R] [from T] [mem M]   queue a job; it runs for D or R
+//	       [by T]                             its end by then is agreed; 0: whenever it is
+//	       [into ID]                          in that reservation
 //	reserve ID WxD [runs R]                   an incoming job
 //	adopt ID WxD since T [runs R] [mem M]     a job that runs since T, for R or D from then on
+//	window ID WxD from T                      an advance reservation
 //	confirm ID, cancel ID, hold ID
 //	place ID WxD [restore]                    put back, last or at its old place
 //	fail ID                                   its next launch fails
 //	down NODE, up NODE
 //	estimate WxD WxD … [from T]               print the starts of these shapes
+//	         [by T] [into ID]                 of jobs as above
+//	         [window T]                       of reservations from then on, all as long as the first
 package batchtest

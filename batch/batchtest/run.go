@@ -99,10 +99,8 @@ func (p *player) do(t *testing.T, s step) {
 	h := batch.Handle(s.id)
 	switch s.verb {
 	case "submit", "reserve", "adopt":
-		spec := &batch.Job{
-			Handle: h, Shape: s.shapes[0], Memory: s.option["mem"],
-			EarliestStart: batch.Time(s.option["from"]) * batch.Time(batch.Second),
-		}
+		spec := s.spec()
+		spec.Handle, spec.Shape = h, s.shapes[0]
 		work := spec.Shape.Walltime
 		if r, ok := s.option["runs"]; ok {
 			work = batch.Duration(r) * batch.Second
@@ -114,10 +112,17 @@ func (p *player) do(t *testing.T, s step) {
 			p.engine.Admit(spec, work)
 			p.engine.Apply(&batch.Event{Kind: batch.Reserve, Job: h, Spec: spec})
 		default:
-			since := batch.Time(s.option["since"]) * batch.Time(batch.Second)
+			since := s.time("since")
 			p.engine.Admit(spec, since.Add(work).Sub(p.engine.Now()))
 			p.engine.Apply(&batch.Event{Kind: batch.Adopt, Job: h, Spec: spec, Since: since})
 		}
+	case "window":
+		from := s.time("from")
+		spec := &batch.Job{
+			Handle: h, Shape: batch.Shape{Width: s.shapes[0].Width},
+			Window: &batch.Window{Start: from, End: from.Add(s.shapes[0].Walltime)},
+		}
+		p.engine.Apply(&batch.Event{Kind: batch.Reserve, Job: h, Spec: spec})
 	case "fail":
 		p.engine.FailStart(h)
 	case "place":
@@ -137,10 +142,11 @@ func (p *player) do(t *testing.T, s step) {
 }
 
 func (p *player) estimate(t *testing.T, s step) {
-	asks := []batch.Ask{{
-		Job: &batch.Job{Memory: s.option["mem"]}, Shapes: s.shapes,
-		From: batch.Time(s.option["from"]) * batch.Time(batch.Second),
-	}}
+	asks := []batch.Ask{{Job: s.spec(), Shapes: s.shapes}}
+	if _, ok := s.option["window"]; ok {
+		from := s.time("window")
+		asks[0].Job.Window = &batch.Window{Start: from, End: from.Add(s.shapes[0].Walltime)}
+	}
 	out := make([]batch.Estimate, 1)
 	now := p.engine.Now()
 	if !p.engine.Policy().Estimate(now, asks, out) {
@@ -162,4 +168,8 @@ func (p *player) Started(now batch.Time, job *batch.Job, _ []batch.Location) {
 }
 
 // Ended implements engine.Observer.
-func (p *player) Ended(now batch.Time, job *batch.Job, _ bool) { p.chart.end(job.Handle, now) }
+func (p *player) Ended(now batch.Time, job *batch.Job, killed bool) {
+	if p.chart.bars[job.Handle] != nil {
+		p.chart.end(job.Handle, now, killed)
+	}
+}

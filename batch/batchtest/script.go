@@ -101,3 +101,17 @@ func (s *script) line(words []string) error {
 	s.steps = append(s.steps, st)
 	return nil
 }
+
+// time returns an option that is an instant.
+func (s *step) time(option string) batch.Time {
+	return batch.Time(s.option[option]) * batch.Time(batch.Second)
+}
+
+// spec returns a job with what the options say.
+func (s *step) spec() *batch.Job {
+	_, agreed := s.option["by"]
+	return &batch.Job{
+		Memory: s.option["mem"], EarliestStart: s.time("from"), Deadline: s.time("by"), Agreed: agreed,
+		Into: batch.Handle(s.option["into"]),
+	}
+}

@@ -18,7 +18,10 @@
 // Taking out and putting back costs nothing for most jobs: see compress.
 //
 // Promises end where the machine breaks them: when a node goes down, or a job
-// runs on past its walltime, all waiting jobs are planned anew.
+// runs on past its walltime, all waiting jobs are planned anew; agreed ones keep
+// their places if they can.
+//
+// Advance reservations are places that never move.
 package cbf
 
 import (
@@ -64,6 +67,10 @@ func (p *Policy) Fork() batch.Policy {
 // Apply takes one event. See batch.Policy.
 func (p *Policy) Apply(now batch.Time, ev *batch.Event) {
 	p.Profile.Trim(now)
+	if t, mine := p.Turn(now, ev); mine {
+		p.turned(t)
+		return
+	}
 	switch ev.Kind {
 	case batch.Submit, batch.Reserve:
 		p.compress(now) // what ended at this instant goes to those who waited
@@ -75,6 +82,9 @@ func (p *Policy) Apply(now batch.Time, ev *batch.Event) {
 	case batch.StartFailed:
 		charge, end := p.Fail(ev.Job)
 		p.release(now, end, charge)
+		if p.Job(ev.Job).Spec.Agreed { // nobody else gets what it had
+			p.plan(now, ev.Job)
+		}
 		p.compress(now)
 		p.place(now, ev.Job)
 	case batch.Adopt: // whoever has a place already had not reckoned with it
@@ -101,9 +111,21 @@ func (p *Policy) Apply(now batch.Time, ev *batch.Event) {
 	}
 }
 
+// turned plans on after an event about a reservation.
+func (p *Policy) turned(t counted.Turned) {
+	p.broke = p.broke || t.Broke
+	if t.From < t.To {
+		p.ended = true
+		p.freed.add(gap{t.From, t.To, unknown}, p.many())
+	}
+}
+
 // Decide starts the jobs whose planned start has come.
 func (p *Policy) Decide(now batch.Time, out *batch.Decisions) {
 	p.Profile.Trim(now)
+	if p.Serve(now, out) {
+		return
+	}
 	p.compress(now)
 	if p.giveUp(now) {
 		p.compress(now)
@@ -180,7 +202,7 @@ func (p *Policy) dueBlocks(now batch.Time) func(func(*queue.Block) bool) {
 }
 
 // Wake returns the next planned start.
-func (p *Policy) Wake() batch.Time { return p.Queue.FirstStart() }
+func (p *Policy) Wake() batch.Time { return min(p.Queue.FirstStart(), p.NextServe()) }
 
 // enter is plan for a job that comes last: nobody before it has found a place
 // where it would fit, since capacity came back last.
@@ -263,30 +285,4 @@ func (p *Policy) due(now batch.Time) int32 {
 		}
 	}
 	return sum
-}
-
-// planAnew plans all waiting jobs, in order, after the machine has broken
-// promises. An incoming job that has given its place up gets none; others keep
-// theirs or get a later one.
-func (p *Policy) planAnew(now batch.Time) {
-	p.broke = false
-	for b := p.Queue.Head(); b != nil; b = p.Queue.Next(b) {
-		for i := range b.N {
-			if s := b.Start[i]; s != batch.Never {
-				p.Profile.Release(s, s.Add(b.Walltime[i]), b.Charge[i])
-			}
-		}
-	}
-	for b := p.Queue.Head(); b != nil; b = p.Queue.Next(b) {
-		for i := range b.N {
-			from := now
-			if p.Job(b.Job[i]).State == counted.Incoming {
-				from = b.Start[i]
-			}
-			if from != batch.Never {
-				p.plan(from, b.Job[i])
-			}
-		}
-	}
-	p.freed = p.freed[:0]
 }

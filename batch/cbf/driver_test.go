@@ -110,13 +110,6 @@ func TestOverrunAfterTheLastPassIsNotPromised(t *testing.T) {
 	d.pass(5, -1) // the question has left no trace
 }
 
-func TestWindowsAreNotSetAside(t *testing.T) {
-	d := newDrive(t, 2)
-	if got := d.ask(0, 1, 1, batch.Job{Window: &batch.Window{Start: at(5), End: at(9)}}); got != batch.Never {
-		t.Errorf("a window could be set aside at %d, want never", got)
-	}
-}
-
 func TestOverrunIntoAPlannedJobPutsItOff(t *testing.T) {
 	d := newDrive(t, 2)
 	d.submit(0, 1, 1, 1, 0)

@@ -14,7 +14,9 @@ type desk struct {
 	Base
 }
 
-func newDesk(t *testing.T, processors int32) *desk { return &desk{t, New(batch.Processors(processors))} }
+func newDesk(t *testing.T, processors int32) *desk {
+	return &desk{t, New(batch.Processors(processors))}
+}
 
 func (d *desk) turn(now batch.Time, kind batch.EventKind, spec *batch.Job) Turned {
 	d.Helper()
