@@ -100,6 +100,9 @@ func (d *dataDir) close() error { return d.lock.Close() }
 
 func (d *dataDir) jobs() string { return filepath.Join(d.root, "jobs") }
 
+// again is where starts of attempts leave word that were started before.
+func (d *dataDir) again() string { return filepath.Join(d.root, "again") }
+
 // clusterFile is where it is written down what Slurm was found to be.
 func (d *dataDir) clusterFile() string { return filepath.Join(d.root, "slurm.json") }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/forecast"
 	"github.com/seed-9b8f70bb/drover/batch/policies"
 	"github.com/seed-9b8f70bb/drover/batch/slurm"
+	"github.com/seed-9b8f70bb/drover/supervisor/solo"
 )
 
 // inspectPatience is how long a server that starts waits for Slurm, if it has been
@@ -31,7 +32,7 @@ func (s *Server) slurmConfig() slurm.Config {
 		},
 		Settings:    b.Model.Settings,
 		Forecasters: func() slurm.Forecaster { return &forecast.Forecaster{} },
-		Programs:    batchScripts{s}, Witness: witness{s}, Logger: s.log.Named("slurm"),
+		Programs:    batchScripts{s}, Witness: witness{s}, Taken: solo.ExitClaimed, Logger: s.log.Named("slurm"),
 	}
 }
 
@@ -72,6 +73,9 @@ func (s *Server) inspect(ctx context.Context) error {
 func (s *Server) openSlurm(adopted []slurm.Adopted) error {
 	cfg := s.slurmConfig()
 	cfg.Adopt = adopted
+	if err := os.MkdirAll(s.data.again(), 0o700); err != nil {
+		return fmt.Errorf("data directory: %w", err)
+	}
 	cfg.Commands.Database = s.report.Settings.Accounting == "accounting_storage/slurmdbd"
 	if s.report.Settings.JobComp == "jobcomp/filetxt" {
 		cfg.Commands.JobComp = s.report.Settings.JobCompLoc

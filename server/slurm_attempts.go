@@ -84,7 +84,9 @@ func (s *Server) writeOrder(key batch.Key, shape batch.Shape, p batch.Program) (
 		list = append(list, name+"="+v)
 	}
 	slices.Sort(list)
-	return solo.Write(dir, key.Epoch, key.Attempt, solo.Order{Args: p.Args, Env: list, Dir: p.Dir, Stdout: p.Stdout, Stderr: p.Stderr})
+	return solo.Write(dir, key.Epoch, key.Attempt, solo.Order{
+		Args: p.Args, Env: list, Dir: p.Dir, Stdout: p.Stdout, Stderr: p.Stderr, Again: filepath.Join(s.data.again(), slurm.Name(key)),
+	})
 }
 
 // shellWord makes one word of a path, for a shell.
@@ -106,6 +108,27 @@ func (w witness) Bar(key batch.Key) (slurm.Testimony, error) {
 	}
 	_, state, err := journal.Claim(w.s.data.attempts(key.Job), journal.Name(key.Epoch, key.Attempt), journal.Claimer{Kind: journal.Server}, time.Now())
 	return testimony(state, err)
+}
+
+// Again is slurm.Witness'. What is in the directory and not of an attempt is nobody's.
+func (w witness) Again() ([]slurm.Start, error) {
+	files, err := os.ReadDir(w.s.data.again())
+	if err != nil {
+		return nil, fmt.Errorf("data directory: %w", err)
+	}
+	var all []slurm.Start
+	for _, f := range files {
+		name, by, _ := strings.Cut(f.Name(), ".")
+		if key, ok := slurm.Named(name); ok {
+			all = append(all, slurm.Start{Key: key, By: by})
+		}
+	}
+	return all, nil
+}
+
+// Forget is slurm.Witness'.
+func (w witness) Forget(start slurm.Start) error {
+	return os.Remove(filepath.Join(w.s.data.again(), slurm.Name(start.Key)+"."+start.By))
 }
 
 // testimony is what the file of an attempt says. One that is damaged says that it

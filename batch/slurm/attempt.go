@@ -48,6 +48,8 @@ type attempt struct {
 	missing int       // looks that did not find it
 	again   bool      // it is taken out of Slurm to be put in with another shape
 	found   bool      // that it is in Slurm was not told by sbatch: somebody may have it twice
+	twice   bool      // it has begun, and Slurm has started it again or would: what Slurm says is about that start
+	back    bool      // it waits in Slurm though it has begun
 
 	asked verb      // the last thing that Slurm was asked to do with it
 	when  time.Time // and when
@@ -74,6 +76,9 @@ func (a *attempt) live() bool { return a.stage != over }
 // waits reports whether it is not known to be started: reserved, queued or held.
 func (a *attempt) waits() bool { return a.phase <= batch.PhaseHeld }
 
+// begun reports whether it is known to have begun, and not to have ended.
+func (a *attempt) begun() bool { return a.phase == batch.PhaseRunning || a.phase == batch.PhasePaused }
+
 // held reports whether it is to take no capacity, reserved or not.
 func (a *attempt) held() bool { return a.want == toHold || a.aside }
 
@@ -89,7 +94,7 @@ func (a *attempt) due(now time.Time) verb {
 	v := nothing
 	switch {
 	case a.stage != inside:
-	case a.want == toCancel || a.again:
+	case a.want == toCancel || a.again || a.back:
 		v = doCancel
 	case a.want == toHold && a.phase == batch.PhaseQueued:
 		v = doHold

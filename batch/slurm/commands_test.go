@@ -32,7 +32,7 @@ func TestAJobIsSubmittedHeldReleasedAndCancelled(t *testing.T) {
 	key := batch.Key{Job: id, Epoch: 1, Attempt: 1}
 	file := t.TempDir() + "/100%j %x"
 	sub := &Submission{
-		Script: []byte("#!/bin/sh\n#SBATCH --ntasks=99 --mail-type=NONE\necho $SLURM_NTASKS\nsleep 100\n"), Name: name(key), Comment: comment("a", key, "bob"),
+		Script: []byte("#!/bin/sh\n#SBATCH --ntasks=99 --mail-type=NONE\necho $SLURM_NTASKS\nsleep 100\n"), Name: Name(key), Comment: comment("a", key, "bob"),
 		Width: 2, Limit: 61 * batch.Second, Dir: t.TempDir(), Stdout: file, Held: true,
 	}
 	job, err := c.Submit(t.Context(), sub)

@@ -56,6 +56,9 @@ type Config struct {
 	// Witness is what attempts write down themselves; nil: nothing, and Slurm's word
 	// is all there is.
 	Witness Witness
+	// Taken is the exit code of a script that has found its attempt claimed, and has run
+	// nothing; 0: there is none.
+	Taken int
 	// Adopt is what may be in Slurm from an earlier life, and has to be followed.
 	Adopt []Adopted
 
@@ -99,6 +102,16 @@ type Witness interface {
 	// Bar sees to it that an attempt that has not begun never will, and says what
 	// there is then: Barred, or what the attempt has written.
 	Bar(key batch.Key) (Testimony, error)
+	// Again returns the starts that have run nothing, because their attempts had been
+	// started before. Forget is called when a start was reported.
+	Again() ([]Start, error)
+	Forget(Start) error
+}
+
+// Start is one start of an attempt, by Slurm.
+type Start struct {
+	Key batch.Key
+	By  string // where it was, in words: host, process, Slurm's number
 }
 
 // Testimony is what an attempt has written down.

@@ -45,6 +45,9 @@
 //	                                                  is declared restartable
 //	OUT_OF_MEMORY          begun                      failed
 //	anything               not claimed                never ran; the claim is taken
+//	that it waits again    begun                      lost, and taken out of the queue
+//	how a second start     begun                      lost, unless it has written its end
+//	has ended
 //	nothing                written its end            it has written
 //	nothing                begun                      lost
 //

@@ -49,9 +49,19 @@ const mostAsked = 400
 // too, with one command for several hundred. It leaves out those it does not know:
 // it remembers them for MinJobAge.
 func (c *Commands) Jobs(ctx context.Context, ids []string) ([]Ended, error) {
+	return c.jobs(ctx, "--jobs=", ids)
+}
+
+// JobsNamed is Jobs for those whose numbers are not known. Names are not unique: those
+// of other people's jobs may be among them, and two of one name.
+func (c *Commands) JobsNamed(ctx context.Context, names []string) ([]Ended, error) {
+	return c.jobs(ctx, "--name=", names)
+}
+
+func (c *Commands) jobs(ctx context.Context, option string, which []string) ([]Ended, error) {
 	var all []Ended
-	for some := range slices.Chunk(ids, mostAsked) {
-		got, err := c.jobs(ctx, some)
+	for some := range slices.Chunk(which, mostAsked) {
+		got, err := c.someJobs(ctx, option+strings.Join(some, ","))
 		if err != nil {
 			return nil, fmt.Errorf("ended jobs: %w", err)
 		}
@@ -60,11 +70,11 @@ func (c *Commands) Jobs(ctx context.Context, ids []string) ([]Ended, error) {
 	return all, nil
 }
 
-func (c *Commands) jobs(ctx context.Context, ids []string) ([]Ended, error) {
+func (c *Commands) someJobs(ctx context.Context, which string) ([]Ended, error) {
 	mark := token()
 	// Records begin with the mark, like those of the other form.
 	format := "JobID:1" + mark + "," + strings.Join(details, mark+",") + mark
-	out, err := c.run(ctx, nil, "squeue", "--noheader", "--states=all", "--jobs="+strings.Join(ids, ","), "--Format="+format)
+	out, err := c.run(ctx, nil, "squeue", "--noheader", "--states=all", which, "--Format="+format)
 	var refused *RefusedError
 	if errors.As(err, &refused) && strings.Contains(refused.Text, "Invalid job id") {
 		return nil, nil // the only one, or all, are forgotten

@@ -79,10 +79,10 @@ func FuzzIdentity(f *testing.F) {
 		if k.Job == "" || plain(site) != site {
 			return
 		}
-		if got, ok := identify(site, name(k), comment(site, k, owner)); !ok || got != k {
+		if got, ok := identify(site, Name(k), comment(site, k, owner)); !ok || got != k {
 			t.Fatalf("%v, %v", got, ok)
 		}
-		if got, ok := identify(site, name(k), ""); !ok || got != k {
+		if got, ok := identify(site, Name(k), ""); !ok || got != k {
 			t.Fatalf("by name: %v, %v", got, ok)
 		}
 	})

@@ -10,9 +10,9 @@ import (
 // prefix begins the names and the comments of Drover's jobs.
 const prefix = "drover"
 
-// name is the job name of an attempt: drover-JOB-EPOCH-ATTEMPT. A job ID is 36
+// Name is the job name of an attempt: drover-JOB-EPOCH-ATTEMPT. A job ID is 36
 // bytes, so that the name is the same for everybody who prints it.
-func name(key batch.Key) string {
+func Name(key batch.Key) string {
 	return prefix + "-" + string(key.Job) + "-" + number(key.Epoch) + "-" + number(key.Attempt)
 }
 
@@ -52,8 +52,16 @@ func identify(site, name, text string) (batch.Key, bool) {
 		}
 		return key(parts[3], parts[4], parts[5])
 	}
+	if strings.HasPrefix(text, prefix+":") {
+		return batch.Key{}, false
+	}
+	return Named(name)
+}
+
+// Named returns the attempt that a name is of.
+func Named(name string) (batch.Key, bool) {
 	rest, ok := strings.CutPrefix(name, prefix+"-")
-	if !ok || text != "" && text != "(null)" && strings.HasPrefix(text, prefix+":") {
+	if !ok {
 		return batch.Key{}, false
 	}
 	// From the end: a job ID has dashes of its own.

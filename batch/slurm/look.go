@@ -82,6 +82,7 @@ func (s *System) lookOnce(ctx context.Context) error {
 		}
 	}
 	begun := s.testimonies(rows)
+	again := s.startedAgain()
 	s.mu.Lock()
 	if s.view.fails > 0 {
 		s.log.Info("Slurm answers again", "after", taken.Sub(s.view.taken).Round(time.Second))
@@ -95,10 +96,18 @@ func (s *System) lookOnce(ctx context.Context) error {
 		v.nodes, v.parts, v.asked = machine.nodes, machine.parts, taken
 	}
 	v.rows = rows
+	for _, start := range again {
+		s.twice(start.Key, start.By)
+	}
 	gone := s.compare(rows, began, begun)
 	s.remodel()
 	s.send()
 	s.mu.Unlock()
+	for _, start := range again {
+		if err := s.cfg.Witness.Forget(start); err != nil {
+			s.log.Warn("word of a start that was reported", "job", start.Key.Job, "error", err)
+		}
+	}
 	return s.settle(ctx, gone)
 }
 
@@ -117,7 +126,7 @@ func (s *System) testimonies(rows []Row) map[batch.Key]Testimony {
 		}
 		s.mu.Lock()
 		a := s.attempts[key]
-		known := a == nil || a.phase == batch.PhaseRunning || a.phase == batch.PhasePaused
+		known := a == nil || a.begun()
 		s.mu.Unlock()
 		if known {
 			continue
@@ -206,7 +215,13 @@ func (s *System) stray(a *attempt, r *Row) {
 		return
 	}
 	id, name := r.ID, r.Name
-	s.log.Warn("a job of an earlier life waits in Slurm for nothing: it is cancelled", "slurm", id, "name", name)
+	switch {
+	case a == nil:
+		s.log.Warn("a job of an earlier life waits in Slurm for nothing: it is cancelled", "slurm", id, "name", name)
+	case !a.twice:
+		a.twice = true
+		s.log.Error("Slurm would run an attempt that is over: it is cancelled", "job", a.key.Job, "attempt", a.key.Attempt, "slurm", id)
+	}
 	s.work.Go(func() {
 		if err := s.c.CancelNamed(s.life, id, name); err != nil {
 			s.log.Warn("cancel of a stray job", "slurm", id, "error", err)
@@ -248,10 +263,14 @@ func (s *System) see(a *attempt, r *Row, t Testimony) {
 		a.stage, a.id, a.since = inside, r.ID, s.view.began
 	}
 	a.missing = 0
-	begun := !t.Began.IsZero() || s.cfg.Witness == nil || a.phase == batch.PhaseRunning || a.phase == batch.PhasePaused
+	begun := !t.Began.IsZero() || s.cfg.Witness == nil || a.begun()
 	phase := phaseOf(r, begun)
 	if phase == batch.PhaseHeld && r.Reason == "JobHeldAdmin" && a.want == toRun {
 		phase = batch.PhaseQueued // not ours to release
+	}
+	if a.back = a.begun() && phase < batch.PhaseStarting; a.back {
+		s.twice(a.key, r.ID)
+		phase = a.phase
 	}
 	if phase != a.phase {
 		s.move(a, phase, r, t)

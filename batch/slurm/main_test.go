@@ -32,6 +32,7 @@ type site struct {
 
 	mu      sync.Mutex
 	scripts map[batch.JobID]string // what they do after they have begun; default: nothing
+	errors  []string               // lines that were logged at that level
 }
 
 func newSite(t *testing.T, c *slurmtest.Cluster) *site {
@@ -46,8 +47,8 @@ func (s *site) open(change func(*Config)) {
 	s.t.Helper()
 	cfg := Config{
 		Site: "a", Commands: Commands{Conf: s.cluster.Conf(), JobComp: s.cluster.JobComp(), Timeout: 2 * time.Second}, Interval: 300 * time.Millisecond,
-		Programs: s, Witness: s, Policy: easy.New, Forecasters: func() Forecaster { return &forecast.Forecaster{} },
-		Logger: hclog.New(&hclog.LoggerOptions{Output: testLog{s.t}, Level: hclog.Debug}),
+		Programs: s, Witness: s, Taken: 99, Policy: easy.New, Forecasters: func() Forecaster { return &forecast.Forecaster{} },
+		Logger: hclog.New(&hclog.LoggerOptions{Output: testLog{s}, Level: hclog.Debug}),
 	}
 	if change != nil {
 		change(&cfg)
@@ -64,18 +65,36 @@ func (s *site) open(change func(*Config)) {
 	})
 }
 
-// testLog writes to a test's log, as long as there is one.
-type testLog struct{ t *testing.T }
+// testLog writes to a test's log, as long as there is one, and keeps what is serious.
+type testLog struct{ s *site }
 
 func (l testLog) Write(p []byte) (int, error) {
-	if l.t.Context().Err() == nil {
-		l.t.Log(strings.TrimSpace(string(p)))
+	if l.s.t.Context().Err() == nil {
+		l.s.t.Log(strings.TrimSpace(string(p)))
+	}
+	if strings.Contains(string(p), "[ERROR]") {
+		l.s.mu.Lock()
+		l.s.errors = append(l.s.errors, string(p))
+		l.s.mu.Unlock()
 	}
 	return len(p), nil
 }
 
+// reported returns how many lines of level ERROR are about a job.
+func (s *site) reported(key batch.Key) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := 0
+	for _, line := range s.errors {
+		if strings.Contains(line, string(key.Job)) {
+			n++
+		}
+	}
+	return n
+}
+
 func (s *site) file(key batch.Key, what string) string {
-	return filepath.Join(s.dir, name(key)+"."+what)
+	return filepath.Join(s.dir, Name(key)+"."+what)
 }
 
 // Script counts its beginnings in a file of its own.
@@ -84,13 +103,13 @@ func (s *site) Script(key batch.Key, _ batch.Shape) (Script, error) {
 	defer s.mu.Unlock()
 	do := s.scripts[key.Job]
 	text := fmt.Sprintf(`#!/bin/sh
-echo run > %[1]s.$$ && ln %[1]s.$$ %[1]s || exit 99
+echo run > %[1]s.$$ && ln %[1]s.$$ %[1]s || { [ "$(cat %[1]s)" = bar ] || echo > %[5]s.$$; exit 99; }
 echo begin >> %[2]s
 (%[3]s)
 code=$?
 echo $code > %[4]s.new && mv %[4]s.new %[4]s
 exit $code
-`, s.file(key, "claim"), s.file(key, "runs"), do, s.file(key, "end"))
+`, s.file(key, "claim"), s.file(key, "runs"), do, s.file(key, "end"), s.file(key, "again"))
 	return Script{Text: []byte(text), Owner: "bob", Dir: s.dir, Stdout: s.file(key, "out"), Stderr: s.file(key, "out")}, nil
 }
 
@@ -119,9 +138,13 @@ func (s *site) Look(key batch.Key) (Testimony, error) {
 	}
 	t.Ended = info.ModTime()
 	code, err := strconv.Atoi(strings.TrimSpace(string(end)))
-	t.Outcome = batch.Outcome{End: batch.EndDone}
-	if code != 0 {
+	switch {
+	case code > 128:
+		t.Outcome = batch.Outcome{End: batch.EndFailed, Signal: signalName(code - 128), Reason: "signal " + signalName(code-128)}
+	case code != 0:
 		t.Outcome = batch.Outcome{End: batch.EndFailed, ExitCode: code, Reason: "exit status " + strconv.Itoa(code)}
+	default:
+		t.Outcome = batch.Outcome{End: batch.EndDone}
 	}
 	return t, err
 }
@@ -135,6 +158,23 @@ func (s *site) Bar(key batch.Key) (Testimony, error) {
 		return Testimony{}, err
 	}
 	return s.Look(key)
+}
+
+// Again and Forget are Witness'.
+func (s *site) Again() ([]Start, error) {
+	files, err := filepath.Glob(filepath.Join(s.dir, "*.again.*"))
+	var all []Start
+	for _, f := range files {
+		text, pid, _ := strings.Cut(filepath.Base(f), ".again.")
+		if key, ok := identify("a", text, ""); ok {
+			all = append(all, Start{Key: key, By: pid})
+		}
+	}
+	return all, err
+}
+
+func (s *site) Forget(start Start) error {
+	return os.Remove(s.file(start.Key, "again") + "." + start.By)
 }
 
 // runs returns how often a job has begun.

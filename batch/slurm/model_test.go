@@ -204,7 +204,7 @@ func TestModelsOfAnyQueueTakeAnyOrder(t *testing.T) {
 				r.Limit = batch.Forever
 			}
 			if rapid.Bool().Draw(t, "own") {
-				r.Name = name(attemptOf(rapid.IntRange(1, 4).Draw(t, "which")))
+				r.Name = Name(attemptOf(rapid.IntRange(1, 4).Draw(t, "which")))
 			}
 			if rapid.Bool().Draw(t, "planned") {
 				r.Start = time.Now().Add(time.Duration(rapid.IntRange(-60, 600).Draw(t, "start")) * time.Second)

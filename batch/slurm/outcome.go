@@ -20,14 +20,29 @@ const (
 // has written itself counts more where both know of an exit: Slurm knows its
 // script's, and sees a signal of its own making as a failure. Why it was ended only
 // Slurm knows. An attempt without a witness is taken to have begun when Slurm gave
-// it nodes.
-func judge(e *Ended, t Testimony, witnessed bool, shape batch.Shape, cancelled bool) (verdict, batch.Outcome) {
+// it nodes. Of one that was started twice Slurm says how the second start has ended,
+// which has run nothing.
+func judge(e *Ended, t Testimony, witnessed bool, shape batch.Shape, cancelled, twice bool) (verdict, batch.Outcome) {
 	began := !t.Began.IsZero() || !witnessed && e.NodeList != ""
 	by := func(end batch.End, reason string) batch.Outcome {
 		return batch.Outcome{End: end, Reason: reason + " (Slurm: " + e.State + ")"}
 	}
 	if !t.Ended.IsZero() && t.Outcome.End == batch.EndDone {
 		return ended, t.Outcome // whatever came after it
+	}
+	if twice && began {
+		switch {
+		case !t.Ended.IsZero() && t.Outcome.Signal == "":
+			return ended, t.Outcome
+		case cancelled:
+			return ended, batch.Outcome{End: batch.EndCancelled, Reason: "cancelled"}
+		}
+		// Slurm kills what it finds on a node and does not know.
+		lost := batch.Outcome{End: batch.EndLost, Reason: "Slurm has lost sight of it while it ran, and would have run it again"}
+		if t.Ended.IsZero() {
+			return notYet, lost
+		}
+		return ended, lost
 	}
 	switch e.State {
 	case "TIMEOUT":

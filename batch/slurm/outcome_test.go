@@ -24,6 +24,7 @@ func TestEndsAreJudgedByBothAccounts(t *testing.T) {
 		t         Testimony
 		alone     bool // no witness
 		cancelled bool
+		twice     bool // Slurm's word is about a second start
 		verdict   verdict
 		end       batch.End
 		why       string
@@ -47,13 +48,18 @@ func TestEndsAreJudgedByBothAccounts(t *testing.T) {
 		"preempted":                       {e: Ended{State: "PREEMPTED"}, t: began, verdict: ended, end: batch.EndLost, why: "preempted"},
 		"preempted before it began":       {e: Ended{State: "PREEMPTED"}, verdict: notBegun, end: batch.EndNeverRan},
 		"a deadline":                      {e: Ended{State: "DEADLINE"}, verdict: ended, end: batch.EndFailed, why: "deadline"},
+		"the second start found a claim":  {e: Ended{State: "FAILED", Code: 99, NodeList: "n1"}, t: began, twice: true, verdict: notYet, end: batch.EndLost, why: "lost sight"},
+		"only the second was cancelled":   {e: Ended{State: "CANCELLED"}, t: began, twice: true, verdict: notYet, end: batch.EndLost},
+		"both were cancelled":             {e: Ended{State: "CANCELLED"}, t: began, twice: true, cancelled: true, verdict: ended, end: batch.EndCancelled},
+		"the first start has ended":       {e: Ended{State: "FAILED", Code: 99, NodeList: "n1"}, t: wrote(three), twice: true, verdict: ended, end: batch.EndFailed, why: "exit status 3"},
+		"the first start was killed":      {e: Ended{State: "FAILED", Code: 99, NodeList: "n1"}, t: wrote(batch.Outcome{End: batch.EndFailed, Signal: "SIGKILL"}), twice: true, verdict: ended, end: batch.EndLost},
 		"alone: completed":                {e: Ended{State: "COMPLETED", NodeList: "n1"}, alone: true, verdict: ended, end: batch.EndDone},
 		"alone: exit code":                {e: Ended{State: "FAILED", Code: 7, NodeList: "n1"}, alone: true, verdict: ended, end: batch.EndFailed, why: "exit status 7"},
 		"alone: signal":                   {e: Ended{State: "FAILED", Signal: "SIGKILL", NodeList: "n1"}, alone: true, verdict: ended, end: batch.EndFailed, why: "signal SIGKILL"},
 		"alone: never started":            {e: Ended{State: "FAILED"}, alone: true, verdict: notBegun, end: batch.EndNeverRan},
 		"alone: failed for other reasons": {e: Ended{State: "FAILED", Reason: "Prolog", NodeList: "n1"}, alone: true, verdict: ended, end: batch.EndFailed, why: "Prolog"},
 	} {
-		v, out := judge(&c.e, c.t, !c.alone, shape, c.cancelled)
+		v, out := judge(&c.e, c.t, !c.alone, shape, c.cancelled, c.twice)
 		if v != c.verdict || out.End != c.end || !strings.Contains(out.Reason, c.why) {
 			t.Errorf("%s: %v %+v, want %v %v %q", name, v, out, c.verdict, c.end, c.why)
 		}

@@ -217,8 +217,8 @@ func TestWhatOwnersAreCalledDoesNotReachOtherFields(t *testing.T) {
 	if got, ok := identify("a", "", text); !ok || got != k || strings.ContainsAny(text, " \n'\"") || len(text) > 200 {
 		t.Errorf("%q is %v, %v", text, got, ok)
 	}
-	if got, ok := identify("a", name(k), ""); !ok || got != k {
-		t.Errorf("name %q is %v, %v", name(k), got, ok)
+	if got, ok := identify("a", Name(k), ""); !ok || got != k {
+		t.Errorf("name %q is %v, %v", Name(k), got, ok)
 	}
 }
 

@@ -52,6 +52,24 @@ func TestASystemThatStartsAgainFindsItsJobs(t *testing.T) {
 	}
 }
 
+// The number of an attempt that has ended while nobody looked is not known: its name is.
+func TestWhyAnAttemptHasEndedWhileNobodyLookedSlurmSays(t *testing.T) {
+	s := start(t, 1)
+	key := s.submit(1, 1, batch.Minute, "sleep 100")
+	s.awaitPhase(key, batch.PhaseRunning)
+	if err := s.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.cluster.Run(t, "scancel", "--name="+Name(key))
+	slurmtest.Until(t, "it has ended", func() bool { return s.queued() == 0 })
+	s.open(func(c *Config) {
+		c.Adopt = []Adopted{{Key: key, Job: &batch.Job{Shape: batch.Shape{Width: 1, Walltime: batch.Minute}}}}
+	})
+	if f := s.awaitPhase(key, batch.PhaseEnded); f.Outcome.End != batch.EndCancelled || f.Outcome.Reason == "cancelled" {
+		t.Errorf("%+v", f)
+	}
+}
+
 // The answer of sbatch is lost: its wrapper submits and then does not return.
 func TestASubmissionWhoseAnswerIsLostIsFoundAndNotRepeated(t *testing.T) {
 	s := start(t, 1)
@@ -184,7 +202,7 @@ func TestTheMemoryOfTheControllerMayBeShort(t *testing.T) {
 		t.Errorf("by its own word: %+v", f)
 	}
 	// Without a witness there is the file of completed jobs.
-	past, err := s.c.Past(t.Context(), []string{name(key)})
+	past, err := s.c.Past(t.Context(), []string{Name(key)})
 	if err != nil || len(past) != 1 || past[0].Code != 5 {
 		t.Errorf("%+v, %v", past, err)
 	}

@@ -93,7 +93,7 @@ func (s *System) queued(m *model, r *Row, earliest batch.Time, shown map[batch.K
 		}
 		return
 	}
-	if a.want == toCancel || a.again || a.want == toHold {
+	if a.want == toCancel || a.again || a.back || a.want == toHold {
 		return // the last one is among the unseen
 	}
 	shown[key] = true

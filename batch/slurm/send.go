@@ -127,7 +127,7 @@ func (s *System) handOver(key batch.Key, shape batch.Shape, earliest batch.Time)
 		return "", fmt.Errorf("%w: the server ends", ErrNeverRan)
 	}
 	return s.c.Submit(s.life, &Submission{
-		Script: script.Text, Name: name(key), Comment: comment(s.cfg.Site, key, script.Owner), Width: shape.Width, Limit: shape.Walltime,
+		Script: script.Text, Name: Name(key), Comment: comment(s.cfg.Site, key, script.Owner), Width: shape.Width, Limit: shape.Walltime,
 		Partition: s.cfg.Partition, Account: s.cfg.Account, QOS: s.cfg.QOS, Memory: script.Memory,
 		Extra: append(slices.Clone(script.Extra), s.cfg.Extra...), // the later ones win
 		Dir:   script.Dir, Stdout: script.Stdout, Stderr: script.Stderr,

@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -59,45 +60,54 @@ func (s *System) enquire(ctx context.Context, all []gone) (map[batch.Key]Ended, 
 	known := make(map[batch.Key]Ended)
 	take := func(list []Ended) {
 		for _, e := range list {
-			if key, ok := identify(s.cfg.Site, e.Name, e.Comment); ok {
+			key, ok := identify(s.cfg.Site, e.Name, e.Comment)
+			if old, twice := known[key]; ok && (!twice || s.tells(&e, &old)) {
 				known[key] = e
 			}
 		}
 	}
-	var ids []string
+	var ids, unnumbered []string
 	for _, g := range all {
 		if g.id != "" {
 			ids = append(ids, g.id)
+		} else {
+			unnumbered = append(unnumbered, Name(g.key))
 		}
 	}
-	if len(ids) > 0 {
-		list, err := s.c.Jobs(ctx, ids)
-		if err != nil {
-			return nil, err
+	ask := func(about func(context.Context, []string) ([]Ended, error), which []string) error {
+		if len(which) == 0 {
+			return nil
 		}
+		list, err := about(ctx, which)
 		take(list)
+		return err
 	}
-	var names []string
+	if err := errors.Join(ask(s.c.Jobs, ids), ask(s.c.JobsNamed, unnumbered)); err != nil {
+		return nil, err
+	}
+	var forgotten []string
 	for _, g := range all {
-		if _, ok := known[g.key]; !ok && !g.unsure {
-			names = append(names, name(g.key))
+		if _, ok := known[g.key]; !ok {
+			forgotten = append(forgotten, Name(g.key))
 		}
 	}
-	if len(names) > 0 {
-		list, err := s.c.Past(ctx, names)
-		if err != nil {
-			return nil, err
-		}
-		take(list)
+	return known, ask(s.c.Past, forgotten)
+}
+
+// tells says whether one of two jobs that are the same attempt says more about it: it
+// has not ended, or has not found the attempt claimed by the other one.
+func (s *System) tells(e, other *Ended) bool {
+	if e.Over() != other.Over() {
+		return !e.Over()
 	}
-	return known, nil
+	return s.cfg.Taken != 0 && other.Code == s.cfg.Taken
 }
 
 // settleOne decides about an attempt of which Slurm says how it ended.
 func (s *System) settleOne(g gone, e *Ended, t Testimony) {
 	s.mu.Lock()
 	a := s.attempts[g.key]
-	if a == nil || a.stage != inside || !e.Over() {
+	if a == nil || a.stage != inside && a.stage != unsure || !e.Over() {
 		if a != nil {
 			a.missing = 0
 		}
@@ -110,10 +120,13 @@ func (s *System) settleOne(g gone, e *Ended, t Testimony) {
 		s.mu.Unlock()
 		return
 	}
-	shape, cancelled := a.sent, a.want == toCancel
-	s.mu.Unlock()
 	witnessed := s.cfg.Witness != nil
-	v, out := judge(e, t, witnessed, shape, cancelled)
+	if witnessed && s.cfg.Taken != 0 && e.Code == s.cfg.Taken && !t.Began.IsZero() && t.Ended.IsZero() {
+		s.twice(g.key, e.ID)
+	}
+	shape, cancelled, twice := a.sent, a.want == toCancel, a.twice
+	s.mu.Unlock()
+	v, out := judge(e, t, witnessed, shape, cancelled, twice)
 	if v == notBegun && witnessed && !t.Barred {
 		// Whether it has begun decides whether it may be launched again.
 		var err error
@@ -122,7 +135,7 @@ func (s *System) settleOne(g gone, e *Ended, t Testimony) {
 			return // the next look tries again
 		}
 		if !t.Barred {
-			v, out = judge(e, t, witnessed, shape, cancelled)
+			v, out = judge(e, t, witnessed, shape, cancelled, twice)
 		}
 	}
 	if v == notYet && g.missing < enough || v == notBegun && !t.Barred && witnessed && g.missing < enough {

@@ -30,7 +30,7 @@ func TestJobsRunAndEndAsTheyDo(t *testing.T) {
 	if f := s.awaitPhase(killed, batch.PhaseEnded); f.Outcome.End != batch.EndCancelled || f.Started.IsZero() {
 		t.Errorf("cancelled: %+v", f)
 	}
-	s.cluster.Run(t, "scancel", "--name="+name(other))
+	s.cluster.Run(t, "scancel", "--name="+Name(other))
 	if f := s.awaitPhase(other, batch.PhaseEnded); f.Outcome.End != batch.EndCancelled || f.Outcome.Reason == "cancelled" {
 		t.Errorf("cancelled by somebody else: %+v", f)
 	}

@@ -10,7 +10,7 @@
 //
 // The claim decides whether the attempt runs: a second start of it, by a batch
 // system that has lost count, or one of an attempt that the server has claimed for
-// itself, runs nothing. The process that is written down is Run's own; the program
+// itself, runs nothing; of the first kind it leaves word. The process that is written down is Run's own; the program
 // is started after that, so that a claim without it has provably run nothing.
 //
 // Signals are passed on to the program. Who kills Run itself has to kill the program

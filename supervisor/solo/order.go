@@ -29,6 +29,9 @@ type Order struct {
 	Dir    string   `json:"dir"`  // working directory, made if it is not there
 	Stdout string   `json:"stdout"`
 	Stderr string   `json:"stderr"`
+	// Again is the beginning of the path of the file that a start leaves which finds that
+	// the attempt was started before; "": it leaves none.
+	Again string `json:"again,omitempty"`
 }
 
 // Write writes down what an attempt is to run, in the directory of its file, and

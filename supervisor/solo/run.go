@@ -49,6 +49,11 @@ func Run(path string, messages io.Writer) int {
 		say("%v", err)
 		return ExitBroken
 	case !won:
+		if o.Again != "" && state.Claimer.Kind == journal.Supervisor {
+			if err := os.WriteFile(o.Again+"."+claimer(), []byte(state.Claimer.By+"\n"), 0o600); err != nil {
+				say("that the batch system has started it again could not be written down: %v", err)
+			}
+		}
 		say("this attempt was claimed before, by the %s %s: nothing is run", state.Claimer.Kind, state.Claimer.By)
 		return ExitClaimed
 	}

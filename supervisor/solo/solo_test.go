@@ -71,10 +71,14 @@ func TestAProgramRunsAndItsEndIsWrittenDown(t *testing.T) {
 }
 
 func TestAnAttemptRunsOnce(t *testing.T) {
-	path := attempt(t, Order{Args: []string{"/bin/sh", "-c", "echo again"}})
+	again := filepath.Join(t.TempDir(), "again")
+	path := attempt(t, Order{Args: []string{"/bin/sh", "-c", "echo again"}, Again: again})
 	var said bytes.Buffer
 	if code := Run(path, &said); code != 0 {
 		t.Fatalf("exit code %d: %s", code, said.String())
+	}
+	if left, err := filepath.Glob(again + "*"); err != nil || len(left) > 0 {
+		t.Errorf("word of a second start before there was one: %v, %v", left, err)
 	}
 	if err := os.Remove(filepath.Join(filepath.Dir(path), "out")); err != nil {
 		t.Fatal(err)
@@ -85,15 +89,22 @@ func TestAnAttemptRunsOnce(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(filepath.Dir(path), "out")); !os.IsNotExist(err) {
 		t.Errorf("it has run again: %v", err)
 	}
+	if left, err := filepath.Glob(again + ".*"); err != nil || len(left) != 1 || !strings.HasPrefix(left[0], again+"."+claimer()) {
+		t.Errorf("word of the second start: %v, %v", left, err)
+	}
 }
 
 func TestAnAttemptThatTheServerHasClaimedDoesNotRun(t *testing.T) {
-	path := attempt(t, Order{Args: []string{"/bin/sh", "-c", "echo run"}})
+	again := filepath.Join(t.TempDir(), "again")
+	path := attempt(t, Order{Args: []string{"/bin/sh", "-c", "echo run"}, Again: again})
 	if won, _, err := journal.Claim(filepath.Dir(path), "2-3", journal.Claimer{Kind: journal.Server}, time.Now()); !won || err != nil {
 		t.Fatal(won, err)
 	}
 	if code := Run(path, t.Output()); code != ExitClaimed {
 		t.Errorf("exit code %d", code)
+	}
+	if left, err := filepath.Glob(again + "*"); err != nil || len(left) > 0 {
+		t.Errorf("it was not started before: %v, %v", left, err)
 	}
 }
 
