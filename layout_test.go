@@ -51,8 +51,10 @@ var layout = map[string][]string{
 	"batch/queue":     {"batch"},
 	"batch/counted":   {"batch", "batch/profile", "batch/queue"},
 	policy:            {"batch", "batch/profile", "batch/queue", "batch/counted"},
+	"batch/runtimes":  {"batch"},
+	"batch/overbook":  {policy, "batch", "batch/profile", "batch/queue", "batch/counted", "batch/runtimes"}, // on top of CBF
 	"batch/forecast":  {"batch", "batch/profile", "batch/queue", "batch/counted"},
-	"batch/policies":  {"batch", policy, "batch/forecast"},
+	"batch/policies":  {"batch", policy, "batch/overbook", "batch/forecast"},
 	"batch/nodes":     {"batch"},
 	"batch/exec":      {"batch", "batch/nodes", "process"},
 	"batch/slurm":     {"batch"},
