@@ -11,8 +11,8 @@ import (
 const BlockSize = 64
 
 // Block is a stretch of the queue. Its arrays run in parallel; the first N
-// elements count. A policy reads them in place and changes Start only, through
-// Queue.SetStart.
+// elements count. A policy reads them in place and changes Start, through
+// Queue.SetStart, and Walltime only.
 type Block struct {
 	N          int
 	Least      int32      // smallest charge

@@ -1,0 +1,13 @@
+package counted
+
+import "github.com/seed-9b8f70bb/drover/batch"
+
+// Book lets a running job, whose booked time has come to its end at now, have its
+// processors until end, which is later. It counts as overrunning only after that.
+func (b *Base) Book(now, end batch.Time, h batch.Handle) {
+	j := &b.jobs[h]
+	r := &b.running[j.at]
+	b.Profile.Reserve(max(now, r.end), end, j.Charge)
+	r.end = end
+	j.Walltime = end.Sub(r.start)
+}
