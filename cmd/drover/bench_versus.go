@@ -23,7 +23,7 @@ type benchVersusCmd struct {
 	Load        float64       `default:"1.2" help:"Work that is submitted, over what the clusters can do in that time."`
 	Local       float64       `default:"0.25" help:"The part of it that local users submit to their clusters."`
 	Processors  []int         `default:"64,96,160" help:"Of each cluster; up to 32, or a multiple of 32."`
-	Rule        string        `default:"will-run" enum:"will-run" help:"Slurm's side: will-run asks every cluster and submits to the one that would start the job first, as sbatch --clusters does."`
+	Rule        string        `default:"will-run" enum:"will-run,multi-cluster" help:"Slurm's side: multi-cluster is sbatch --clusters, with a slurmdbd for all clusters of both sides; will-run asks every cluster the same without slurmdbd, and submits to the one that would start the job first."`
 	Period      time.Duration `default:"20s" help:"Between two rounds of reallocation; 0 for none."`
 	Threshold   time.Duration `default:"30s" help:"What a move has to gain."`
 	Algorithm   string        `default:"regular" help:"Of reallocation."`
@@ -90,7 +90,11 @@ func (c *benchVersusCmd) Run(a *app) error {
 	if err := c.validate(); err != nil {
 		return err
 	}
-	if why := slurmd.Lacks(); why != "" {
+	var more []string
+	if c.Rule == multiCluster {
+		more = slurmd.AccountingPrograms
+	}
+	if why := slurmd.Lacks(more...); why != "" {
 		return fmt.Errorf("no clusters can be started: %s", why)
 	}
 	if c.Out != "" {
@@ -159,6 +163,11 @@ func (c *benchVersusCmd) repeat(a *app, w *versus.Workload) (_ *versusRuns, err 
 	if err := os.WriteFile(script, []byte(versus.Script), 0o755); err != nil {
 		return nil, err
 	}
+	if c.Rule == multiCluster {
+		if err := host.Account(a.ctx); err != nil {
+			return nil, err
+		}
+	}
 	sets := [2]*versus.Slurm{}
 	for i, name := range []string{"d", "s"} {
 		clusters, err := host.Start(a.ctx, c.clusters(name)...)
@@ -176,7 +185,7 @@ func (c *benchVersusCmd) repeat(a *app, w *versus.Workload) (_ *versusRuns, err 
 			return err
 		},
 		func(ctx context.Context) (err error) {
-			r.slurm, err = versus.Play(ctx, jobs, sets[1], versus.SideFunc(sets[1].ByRule), versusProgress(a, "Slurm"))
+			r.slurm, err = versus.Play(ctx, jobs, sets[1], c.rule(sets[1]), versusProgress(a, "Slurm"))
 			return err
 		},
 	}
@@ -207,6 +216,16 @@ func (c *benchVersusCmd) repeat(a *app, w *versus.Workload) (_ *versusRuns, err 
 	return &r, context.Cause(ctx)
 }
 
+// multiCluster is the rule that needs slurmdbd.
+const multiCluster = "multi-cluster"
+
+func (c *benchVersusCmd) rule(s *versus.Slurm) versus.SideFunc {
+	if c.Rule == multiCluster {
+		return s.ByClusters
+	}
+	return s.ByRule
+}
+
 // clusters are those of one side.
 func (c *benchVersusCmd) clusters(name string) []slurmd.Config {
 	var list []slurmd.Config
@@ -227,7 +246,7 @@ func versusProgress(a *app, name string) func(submitted, ended int) {
 	return func(submitted, ended int) {
 		if now := time.Now(); now.After(next) {
 			next = now.Add(versusTold)
-			_, _ = fmt.Fprintf(a.stderr, "  %s %-6s %d submitted, %d ended\n", span(now.Sub(began)), name, submitted, ended)
+			_, _ = fmt.Fprintf(a.stderr, "  %6s %-6s %d submitted, %d ended\n", span(now.Sub(began)), name, submitted, ended)
 		}
 	}
 }

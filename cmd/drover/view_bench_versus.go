@@ -139,7 +139,9 @@ func (v *versusView) conclude(all *versusRuns) {
 	row("test-only", "start", "drover", e.TestStart)
 	row("drover", "end", "drover", e.DroverEnd)
 	row("test-only", "end", "drover", e.TestEnd)
-	row("test-only", "start", "slurm", versus.TestErrors(all.slurm))
+	if e := versus.TestErrors(all.slurm); e.Jobs > 0 { // sbatch --clusters does not say
+		row("test-only", "start", "slurm", e)
+	}
 }
 
 func pairViewOf(r *versusRuns) versusPairView {

@@ -72,7 +72,7 @@ func (c *Cluster) Try(ctx context.Context, args ...string) (string, error) {
 // StartController starts the slurmctld, at first or after StopController or
 // KillController, and does not wait for it.
 func (c *Cluster) StartController() (err error) {
-	c.controller, err = launch(c.dir, "slurmctld", "-D", "-f", c.Conf())
+	c.controller, err = launch(c.dir, nil, "slurmctld", "-D", "-f", c.Conf())
 	return err
 }
 
@@ -87,7 +87,7 @@ func (c *Cluster) startNode(i int) error {
 	if err := os.MkdirAll(filepath.Join(c.dir, "spool", name), 0o755); err != nil {
 		return err
 	}
-	d, err := launch(c.dir, "slurmd", "-D", "-f", c.Conf(), "-N", name)
+	d, err := launch(c.dir, nil, "slurmd", "-D", "-f", c.Conf(), "-N", name)
 	if err == nil {
 		c.nodes = append(c.nodes, d)
 	}

@@ -21,8 +21,8 @@ type daemon struct {
 }
 
 // launch runs a daemon in the foreground, with its output in DIR/log. It dies with
-// this process, even if that is killed.
-func launch(dir string, args ...string) (*daemon, error) {
+// this process, even if that is killed. env is added to its environment.
+func launch(dir string, env []string, args ...string) (*daemon, error) {
 	path, err := find(args[0])
 	if err != nil {
 		return nil, err
@@ -34,7 +34,7 @@ func launch(dir string, args ...string) (*daemon, error) {
 	defer out.Close()
 	cmd := exec.CommandContext(context.Background(), path, args[1:]...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, out, out
-	cmd.Env = append(os.Environ(), "PATH=/usr/sbin:/usr/bin:/sbin:/bin")
+	cmd.Env = append(append(os.Environ(), "PATH=/usr/sbin:/usr/bin:/sbin:/bin"), env...)
 	cmd.SysProcAttr = childAttributes()
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("%s: %w", args[0], err)

@@ -38,9 +38,10 @@ func Lacks(more ...string) string {
 
 // Host is where clusters run. It is not for several goroutines at once.
 type Host struct {
-	dir      string
-	munge    *daemon
-	clusters []*Cluster
+	dir        string
+	munge      *daemon
+	accounting *Accounting // nil without Account
+	clusters   []*Cluster
 }
 
 // Open makes the directory of clusters, with a short name as names of sockets want
@@ -75,6 +76,9 @@ func (h *Host) Close() error {
 	for _, c := range h.clusters {
 		c.end()
 	}
+	if h.accounting != nil {
+		h.accounting.end()
+	}
 	if h.munge != nil {
 		h.munge.stop()
 	}
@@ -94,7 +98,7 @@ func (h *Host) startMunge(ctx context.Context) error {
 		return err
 	}
 	var err error
-	h.munge, err = launch(dir, "munged", "--foreground", "--num-threads=4",
+	h.munge, err = launch(dir, nil, "munged", "--foreground", "--num-threads=4",
 		"--socket="+h.Socket(), "--key-file="+filepath.Join(dir, "key"), "--pid-file="+filepath.Join(dir, "pid"),
 		"--log-file="+filepath.Join(dir, "munged.log"), "--seed-file="+filepath.Join(dir, "seed"))
 	if err != nil {
@@ -109,7 +113,19 @@ func (h *Host) startMunge(ctx context.Context) error {
 // Start starts clusters and returns when all their nodes are up.
 func (h *Host) Start(ctx context.Context, configs ...Config) ([]*Cluster, error) {
 	var started []*Cluster
+	names := make([]string, len(configs))
+	for i := range configs {
+		names[i] = configs[i].Name
+	}
+	if h.accounting != nil {
+		if err := h.accounting.register(ctx, names...); err != nil {
+			return nil, err
+		}
+	}
 	for _, cfg := range configs {
+		if h.accounting != nil {
+			cfg.Lines = append(h.accounting.lines(), cfg.Lines...)
+		}
 		c, err := h.begin(ctx, cfg)
 		if err != nil {
 			return nil, fmt.Errorf("cluster %s: %w", cfg.Name, err)
@@ -120,6 +136,9 @@ func (h *Host) Start(ctx context.Context, configs ...Config) ([]*Cluster, error)
 		if err := c.Await(ctx); err != nil {
 			return nil, err
 		}
+	}
+	if h.accounting != nil {
+		return started, h.accounting.awaitControllers(ctx, names...)
 	}
 	return started, nil
 }

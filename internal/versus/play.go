@@ -69,7 +69,9 @@ func submit(ctx context.Context, cancel context.CancelCauseFunc, runs []Run, s *
 				cancel(err)
 			}
 		})
-		progress(i+1, 0)
+		if notes, err := s.notes(); err == nil { // else Read will say
+			progress(i+1, len(notes))
+		}
 	}
 	wg.Wait()
 	return context.Cause(ctx)
@@ -78,19 +80,24 @@ func submit(ctx context.Context, cancel context.CancelCauseFunc, runs []Run, s *
 // Read fills runs with what jobs have written by now, and returns how many have not
 // ended.
 func (s *Slurm) Read(runs []Run) (missing int, err error) {
-	f, err := os.Open(s.Notes)
-	if errors.Is(err, os.ErrNotExist) {
-		return len(runs), nil // nobody yet
-	}
-	if err != nil {
-		return 0, err
-	}
-	defer f.Close()
-	notes, err := ReadNotes(f)
+	notes, err := s.notes()
 	if err != nil {
 		return 0, err
 	}
 	return Fill(runs, notes), nil
+}
+
+// notes are those that jobs have written by now.
+func (s *Slurm) notes() ([]Note, error) {
+	f, err := os.Open(s.Notes)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil // nobody yet
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return ReadNotes(f)
 }
 
 // pause waits, and says whether ctx has not ended meanwhile.

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os/exec"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -103,4 +105,32 @@ func (s *Slurm) ByRule(ctx context.Context, r *Run) error {
 	}
 	r.Test = starts[r.Cluster]
 	return s.Submit(ctx, &r.Job, r.Cluster)
+}
+
+// ByClusters submits a job by sbatch --clusters, from the first cluster. The clusters
+// need slurmdbd. What sbatch was told of starts it does not say.
+func (s *Slurm) ByClusters(ctx context.Context, r *Run) error {
+	j := &r.Job
+	names := make([]string, len(s.Clusters))
+	for i, c := range s.Clusters {
+		names[i] = c.Name
+	}
+	args := append([]string{"sbatch", "--parsable", "--clusters=" + strings.Join(names, ",")}, options(j)...)
+	out, err := s.Clusters[0].Command(ctx, append(args, s.arguments(j)...)...).Output()
+	if err != nil {
+		return fmt.Errorf("sbatch --clusters %s: %w: %.200s", j.ID, err, stderrOf(err))
+	}
+	_, name, _ := strings.Cut(strings.TrimSpace(string(out)), ";")
+	if r.Cluster = slices.Index(names, name); r.Cluster < 0 {
+		return fmt.Errorf("sbatch --clusters %s: answer %.60q, accepted: a number and one of %v", j.ID, out, names)
+	}
+	return nil
+}
+
+// stderrOf is what a command that failed has said.
+func stderrOf(err error) []byte {
+	if e, ok := errors.AsType[*exec.ExitError](err); ok {
+		return e.Stderr
+	}
+	return nil
 }

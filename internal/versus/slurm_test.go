@@ -3,8 +3,10 @@ package versus
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -60,9 +62,13 @@ func TestTheEarliestStartIsChosenAndTheFirstClusterAtATie(t *testing.T) {
 }
 
 // startSlurm starts clusters, or skips the test where there can be none.
-func startSlurm(t *testing.T, configs ...slurmd.Config) *Slurm {
-	if why := slurmd.Lacks(); why != "" {
-		if os.Getenv("SLURMTEST_REQUIRED") != "" {
+func startSlurm(t *testing.T, accounted bool, configs ...slurmd.Config) *Slurm {
+	var more []string
+	if accounted {
+		more = slurmd.AccountingPrograms
+	}
+	if why := slurmd.Lacks(more...); why != "" {
+		if os.Getenv("SLURMTEST_REQUIRED") != "" && !accounted {
 			t.Fatal(why)
 		}
 		t.Skip("SKIPPED WITHOUT A CLUSTER: " + why)
@@ -80,6 +86,11 @@ func startSlurm(t *testing.T, configs ...slurmd.Config) *Slurm {
 	if err := os.WriteFile(s.Script, []byte(Script), 0o755); err != nil {
 		t.Fatal(err)
 	}
+	if accounted {
+		if err := h.Account(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if s.Clusters, err = h.Start(t.Context(), configs...); err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +98,7 @@ func startSlurm(t *testing.T, configs ...slurmd.Config) *Slurm {
 }
 
 func TestTheRuleSubmitsWhereSlurmSaysItWouldStartFirst(t *testing.T) {
-	s := startSlurm(t, slurmd.Config{Name: "a", Nodes: 1, CPUs: 2}, slurmd.Config{Name: "b", Nodes: 1, CPUs: 4})
+	s := startSlurm(t, false, slurmd.Config{Name: "a", Nodes: 1, CPUs: 2}, slurmd.Config{Name: "b", Nodes: 1, CPUs: 4})
 	jobs := []Job{
 		{ID: "both", Width: 2, Runtime: 5 * time.Second, Walltime: time.Minute, Cluster: Anywhere},
 		{ID: "full", At: 1500 * time.Millisecond, Width: 2, Runtime: time.Second, Walltime: time.Minute, Cluster: Anywhere},
@@ -121,5 +132,63 @@ func TestASubmissionThatFailsEndsThePlay(t *testing.T) {
 	_, err := Play(t.Context(), jobs, &Slurm{Notes: filepath.Join(t.TempDir(), "none")}, side, func(int, int) {})
 	if !errors.Is(err, broken) {
 		t.Errorf("%v", err)
+	}
+}
+
+// awaitConsidered returns when all jobs of a cluster run, or wait for a reason.
+func awaitConsidered(t *testing.T, c *slurmd.Cluster) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), slurmd.Patience)
+	defer cancel()
+	for {
+		out, err := c.Try(ctx, "squeue", "--noheader", "--format=%T %r")
+		if err != nil {
+			t.Fatal(err)
+		}
+		considered := true
+		for line := range strings.Lines(out) {
+			switch strings.TrimSpace(line) {
+			case "RUNNING None", "PENDING Resources", "PENDING Priority":
+			default:
+				considered = false
+			}
+		}
+		if considered {
+			return
+		}
+		if !pause(ctx, 50*time.Millisecond) {
+			t.Fatalf("jobs of %s are not considered:\n%s", c.Name, out)
+		}
+	}
+}
+
+// Both ways of the rule choose alike: with clusters free, busy and too small, and at
+// ties. Nothing starts or ends between the two questions about a job.
+func TestWillRunAndClustersChooseTheSame(t *testing.T) {
+	s := startSlurm(
+		t, true, slurmd.Config{Name: "a", Nodes: 1, CPUs: 2}, slurmd.Config{Name: "b", Nodes: 1, CPUs: 8}, slurmd.Config{Name: "c", Nodes: 2, CPUs: 2},
+	)
+	chosen := make(map[int]int)
+	for i, width := range []int{1, 3, 2, 4, 1, 2, 5, 3, 1} {
+		r := Run{Job: Job{ID: fmt.Sprintf("j%d", i), Width: width, Runtime: time.Hour, Walltime: time.Duration(60+10*i) * time.Minute, Cluster: Anywhere}}
+		starts, err := s.Ask(t.Context(), &r.Job)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.ByClusters(t.Context(), &r); err != nil {
+			t.Fatal(err)
+		}
+		if want := Earliest(starts); r.Cluster != want {
+			t.Errorf("job %d of width %d: sbatch --clusters chooses %d, the earliest is %d of %v", i, width, r.Cluster, want, starts)
+		}
+		chosen[r.Cluster]++
+		awaitConsidered(t, s.Clusters[r.Cluster])
+	}
+	if len(chosen) != 3 {
+		t.Errorf("not all clusters were chosen: %v", chosen)
+	}
+	huge := Run{Job: Job{ID: "huge", Width: 9, Runtime: time.Second, Walltime: time.Minute, Cluster: Anywhere}}
+	if err := s.ByClusters(t.Context(), &huge); err == nil {
+		t.Error("a job that fits nowhere is taken")
 	}
 }
