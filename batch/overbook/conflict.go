@@ -1,0 +1,96 @@
+package overbook
+
+import (
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// conflicts looks at the jobs that still run when what they were booked for ends. One
+// whose processors nobody is booked for runs on until somebody is; another one has to
+// make place. It says whether somebody has been told so.
+func (p *Policy) conflicts(now batch.Time, out *batch.Decisions) bool {
+	any := false
+	for i := 0; i < len(p.cut); i++ {
+		h := p.cut[i]
+		j := &p.jobs[h]
+		if j.stopping || p.PlannedEnd(h) > now {
+			continue
+		}
+		limit := j.began.Add(j.limit)
+		if limit <= now { // the driver is about to end it
+			p.uncut(h)
+			i--
+			continue
+		}
+		if to := min(limit, p.Profile.Until(now, p.Job(h).Charge)); to > now {
+			p.counts.Extended++
+			p.Book(now, to, h)
+			if to == limit {
+				p.uncut(h)
+				i--
+			}
+			continue
+		}
+		p.stop(h, j, out)
+		any = true
+	}
+	return any
+}
+
+// stop makes a job make place.
+func (p *Policy) stop(h batch.Handle, j *job, out *batch.Decisions) {
+	p.stopping++
+	j.stopping = true
+	if j.spec.Checkpoint {
+		p.counts.Paused++
+		out.Add(batch.Pause, h)
+		return
+	}
+	p.counts.Killed++
+	j.killed = true
+	out.Add(batch.Kill, h)
+}
+
+// stopped puts a job that has made place where all that is left of its estimate fits:
+// it is not overbooked again.
+func (p *Policy) stopped(now batch.Time, ev *batch.Event) {
+	j := &p.jobs[ev.Job]
+	p.gone(ev.Job, j)
+	j.done = 0
+	if ev.Checkpoint {
+		j.done = ev.Progress
+	}
+	j.paused = ev.Checkpoint
+	j.limit = max(batch.Second, j.estimate-j.done)
+	j.long, j.short, j.may = j.limit, j.limit, false
+	p.Job(ev.Job).Walltime = j.limit
+	p.claim(now)
+	p.Policy.Apply(now, &batch.Event{Kind: batch.StartFailed, Job: ev.Job}) // it waits again, at its old place in the order
+}
+
+// gone notes that a job runs no more.
+func (p *Policy) gone(h batch.Handle, j *job) {
+	p.uncut(h)
+	if j.stopping {
+		p.stopping--
+	}
+	j.running, j.stopping = false, false
+}
+
+// finish notes that a job has ended, and learns of it.
+func (p *Policy) finish(now batch.Time, ev *batch.Event) {
+	if !p.known(ev.Job) {
+		p.Policy.Apply(now, ev)
+		return
+	}
+	j := &p.jobs[ev.Job]
+	p.gone(ev.Job, j)
+	ran := j.done + now.Sub(j.began)
+	p.settle(now, ev.Job, j, ran)
+	if j.killed { // who knows how long it would have run: longer than this
+		ran = max(ran, j.estimate)
+	}
+	p.history.Add(j.spec.Owner, j.spec.Name, j.estimate, ran)
+	p.jobs[ev.Job] = job{}
+	p.Policy.Apply(now, ev)
+	p.claim(now)
+}
