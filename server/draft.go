@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/slurm"
 	"github.com/seed-9b8f70bb/drover/rpcface"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
@@ -145,7 +146,7 @@ func (s *Server) openDraft(ctx context.Context, c *draftCall) (*draft, error) {
 // the two is like what happens after them: an edit or a question finds out.
 func (s *Server) newDraft(ctx context.Context) (*site.Draft, error) {
 	plan, err := s.system.Draft(ctx)
-	if errors.Is(err, batch.ErrNoDrafts) {
+	if unknown, _ := errors.AsType[*slurm.UnknownError](err); unknown == nil && errors.Is(err, batch.ErrNoDrafts) {
 		return nil, &rpcface.Problem{
 			Reason: rpcface.NoDrafts, Message: err.Error(), Hint: "its jobs can be moved by hand, and rounds leave it out",
 		}

@@ -246,6 +246,10 @@ func TestSubmissionsQueueUpToALimitWhileSlurmIsSilent(t *testing.T) {
 		_, why := detail(t, err)
 		return why.GetReason() == "batch-silent"
 	})
+	_, err := p.client.Draft(within(t), &droverv1.DraftRequest{Round: "r", Begin: true})
+	if _, why := detail(t, err); why.GetReason() != "batch-silent" {
+		t.Errorf("a copy of a plan that nobody knows: %v", err)
+	}
 	var ids []string
 	take := func(n int) {
 		t.Helper()
@@ -259,7 +263,7 @@ func TestSubmissionsQueueUpToALimitWhileSlurmIsSilent(t *testing.T) {
 	p.kill()
 	p.run()
 	take(1)
-	_, err := p.client.Submit(within(t), &droverv1.SubmitRequest{JobId: newID(t), Request: g.request("once", 1, false, 0)})
+	_, err = p.client.Submit(within(t), &droverv1.SubmitRequest{JobId: newID(t), Request: g.request("once", 1, false, 0)})
 	if _, why := detail(t, err); why.GetReason() != "batch-silent" {
 		t.Errorf("one more than may wait: %v", err)
 	}

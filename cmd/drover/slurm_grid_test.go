@@ -43,7 +43,8 @@ services:
       model: {table: {1: 150s, 2: 100s, 4: 45s}}
 `
 
-func newSlurmGrid(t *testing.T) *slurmGrid {
+// newSlurmGrid starts it; more is added to the configuration of each batch system.
+func newSlurmGrid(t *testing.T, more string) *slurmGrid {
 	program, err := exec.LookPath("drover")
 	if err != nil {
 		t.Fatal(err)
@@ -69,8 +70,8 @@ func newSlurmGrid(t *testing.T) *slurmGrid {
 	}
 	for i, c := range g.clusters {
 		name := "site" + strconv.Itoa(i+1)
-		g.write(name, fmt.Sprintf("version: 1\nname: %s\nlisten: %s\ngossip: {bind: %s, seeds: %s}\ndata_dir: %s\nbatch: {type: slurm, conf: %s, interval: 300ms, timeout: 3s, waiting: 8}\n%s",
-			name, addresses[4+2*i], addresses[5+2*i], seeds, filepath.Join(dir, name), c.Conf(), slurmServices))
+		g.write(name, fmt.Sprintf("version: 1\nname: %s\nlisten: %s\ngossip: {bind: %s, seeds: %s}\ndata_dir: %s\nbatch: {type: slurm, conf: %s, interval: 300ms, timeout: 3s, waiting: 8%s}\n%s",
+			name, addresses[4+2*i], addresses[5+2*i], seeds, filepath.Join(dir, name), c.Conf(), more, slurmServices))
 		v := g.victim("server", name, addresses[4+2*i])
 		v.dir = filepath.Join(dir, name)
 		g.servers = append(g.servers, v)
@@ -186,7 +187,7 @@ func (g *slurmGrid) once(ctx context.Context, grid *client.Client, ids []string,
 // Local users are in the way, rounds are made every two seconds, a controller is
 // stopped and started, an agent and a server are killed.
 func TestJobsOnThreeSlurmClustersRunOnceEach(t *testing.T) {
-	g := newSlurmGrid(t)
+	g := newSlurmGrid(t, "")
 	ctx, cancel := context.WithTimeout(t.Context(), patienceWithSlurm())
 	defer cancel()
 	grid := g.client()
@@ -222,7 +223,7 @@ func (g *slurmGrid) restartAfter(ctx context.Context, v *victim) {
 // A controller that is killed may forget jobs that it had accepted, or run one twice.
 // Drover runs each once all the same, and says of each what Slurm has done with it.
 func TestWhatAKilledControllerLosesOrDoublesIsReported(t *testing.T) {
-	g := newSlurmGrid(t)
+	g := newSlurmGrid(t, "")
 	ctx, cancel := context.WithTimeout(t.Context(), patienceWithSlurm())
 	defer cancel()
 	grid := g.client()
@@ -257,5 +258,41 @@ func (g *slurmGrid) tend(ctx context.Context) {
 				_ = c.Command(ctx, "scontrol", "update", "NodeName="+node, "State=RESUME").Run() // the next time, perhaps
 			}
 		}
+	}
+}
+
+// Nobody knows how a site is whose controller is away: rounds go on with the others, say
+// why it is left out, and count on it again when it is back.
+func TestRoundsLeaveOutASlurmThatDoesNotAnswer(t *testing.T) {
+	g := newSlurmGrid(t, ", stale: 1s")
+	grid := g.client()
+	defer grid.Close()
+	round := func() (sites int, left string) {
+		r, err := grid.Reallocate(t.Context(), client.ReallocateOrder{})
+		if err != nil {
+			return 0, err.Error()
+		}
+		for _, m := range r.Missing {
+			left += m.Site
+			if m.Detail != nil {
+				left += " " + m.Detail.Reason
+			}
+		}
+		return r.Round.Sites, left
+	}
+	await := func(sites int, left string) {
+		t.Helper()
+		slurmtest.Until(t, fmt.Sprintf("%d sites in a round, without %q", sites, left), func() bool {
+			n, l := round()
+			return n == sites && l == left
+		})
+	}
+	await(3, "")
+	g.clusters[0].Stop(t)
+	await(2, "site1 batch-silent")
+	g.clusters[0].StartController(t)
+	await(3, "")
+	if t.Failed() {
+		g.keepLogs()
 	}
 }
