@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -19,8 +20,8 @@ import (
 type benchVersusCmd struct {
 	Seed        uint64        `default:"1" help:"Of the first repetition's jobs; the next ones have the next seeds."`
 	Repetitions int           `default:"3" help:"How many times, with other jobs each time."`
-	Minutes     float64       `default:"10" help:"How long jobs are submitted. They run for 1 to 10 minutes."`
-	Load        float64       `default:"1.2" help:"Work that is submitted, over what the clusters can do in that time."`
+	Minutes     float64       `default:"9" help:"How long jobs are submitted. They run for 1 to 10 minutes."`
+	Load        float64       `default:"1.3" help:"Work that is submitted, over what the clusters can do in that time. They are empty when it begins."`
 	Local       float64       `default:"0.25" help:"The part of it that local users submit to their clusters."`
 	Processors  []int         `default:"64,96,160" help:"Of each cluster; up to 32, or a multiple of 32."`
 	Rule        string        `default:"will-run" enum:"will-run,multi-cluster" help:"Slurm's side: multi-cluster is sbatch --clusters, with a slurmdbd for all clusters of both sides; will-run asks every cluster the same without slurmdbd, and submits to the one that would start the job first."`
@@ -105,31 +106,34 @@ func (c *benchVersusCmd) Run(a *app) error {
 	v := newVersusView(c)
 	var all versusRuns
 	for i := range c.Repetitions {
-		w := c.workload(i)
-		_, _ = fmt.Fprintf(a.stderr, "repetition %d of %d, seed %d\n", i+1, c.Repetitions, w.Seed)
-		r, err := c.repeat(a, &w)
-		if err == nil {
-			err = r.check()
-		}
-		if err != nil {
-			return fmt.Errorf("repetition %d (seed %d): %w", i+1, w.Seed, err)
-		}
-		if c.Out != "" {
-			if err := r.write(filepath.Join(c.Out, "jobs.csv"), i+1); err != nil {
-				return fmt.Errorf("--out: %w", err)
-			}
-		}
-		v.add(&w, r)
-		all.drover, all.slurm = append(all.drover, r.drover...), append(all.slurm, r.slurm...)
-		if !a.flags.JSON {
-			printVersusTurn(a.stdout, &v.Repetitions[i])
+		if err := c.turn(a, v, &all, i); err != nil {
+			return errors.Join(err, v.tell(a, &all)) // what was measured before is not lost
 		}
 	}
-	v.conclude(&all)
-	if a.flags.JSON {
-		return writeJSON(a.stdout, v)
+	return v.tell(a, &all)
+}
+
+// turn makes one repetition and puts it into the view and among all runs.
+func (c *benchVersusCmd) turn(a *app, v *versusView, all *versusRuns, i int) error {
+	w := c.workload(i)
+	_, _ = fmt.Fprintf(a.stderr, "repetition %d of %d, seed %d\n", i+1, c.Repetitions, w.Seed)
+	r, err := c.repeat(a, &w)
+	if err == nil {
+		err = r.check()
 	}
-	printVersus(a.stdout, v)
+	if err != nil {
+		return fmt.Errorf("repetition %d (seed %d): %w", i+1, w.Seed, err)
+	}
+	if c.Out != "" {
+		if err := r.write(filepath.Join(c.Out, "jobs.csv"), i+1); err != nil {
+			return fmt.Errorf("--out: %w", err)
+		}
+	}
+	v.add(&w, r)
+	all.drover, all.slurm = append(all.drover, r.drover...), append(all.slurm, r.slurm...)
+	if !a.flags.JSON {
+		printVersusTurn(a.stdout, &v.Repetitions[i])
+	}
 	return nil
 }
 

@@ -115,6 +115,19 @@ func (v *versusView) add(w *versus.Workload, r *versusRuns) {
 	v.Repetitions = append(v.Repetitions, t)
 }
 
+// tell prints what came of the repetitions, if there were any.
+func (v *versusView) tell(a *app, all *versusRuns) error {
+	if len(v.Repetitions) == 0 {
+		return nil
+	}
+	v.conclude(all)
+	if a.flags.JSON {
+		return writeJSON(a.stdout, v)
+	}
+	printVersus(a.stdout, v)
+	return nil
+}
+
 // conclude sums up all repetitions.
 func (v *versusView) conclude(all *versusRuns) {
 	v.Pooled = pairViewOf(all)
@@ -199,7 +212,7 @@ func printPair(w io.Writer, p *versusPairView) {
 
 // printVersus prints what came of all repetitions.
 func printVersus(w io.Writer, v *versusView) {
-	_, _ = fmt.Fprintf(w, "\nall %d repetitions together\n", len(v.Repetitions))
+	_, _ = fmt.Fprintf(w, "\nrepetitions together: %d\n", len(v.Repetitions))
 	printPair(w, &v.Pooled)
 	_, _ = fmt.Fprintln(w, "\nDrover over Slurm: the geometric mean of the repetitions' ratios, and the least and the largest")
 	t := newTable(w, table.Row{"", "ratio", "min", "max"}, "ratio", "min", "max")

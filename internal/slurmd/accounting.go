@@ -54,7 +54,7 @@ func (h *Host) Account(ctx context.Context) (err error) {
 	h.accounting = a // Close ends it from here on
 	ctx, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
-	if err := a.database.until(ctx, func() bool { return listens("unix", a.socket()) }); err != nil {
+	if err := a.database.until(ctx, func() bool { return listens(ctx, "unix", a.socket()) }); err != nil {
 		return fmt.Errorf("database: %w", err)
 	}
 	return a.Up(ctx)
@@ -70,7 +70,7 @@ func (a *Accounting) Up(ctx context.Context) error {
 	if a.slurmdbd, err = launch(a.dir, env, "slurmdbd", "-D"); err != nil {
 		return fmt.Errorf("slurmdbd: %w", err)
 	}
-	if err := a.slurmdbd.until(ctx, func() bool { return listens("tcp", a.address()) }); err != nil {
+	if err := a.slurmdbd.until(ctx, func() bool { return listens(ctx, "tcp", a.address()) }); err != nil {
 		return fmt.Errorf("slurmdbd: %w", err)
 	}
 	return nil
@@ -158,8 +158,8 @@ func (d *daemon) until(ctx context.Context, holds func() bool) error {
 }
 
 // listens says whether somebody answers at an address.
-func listens(network, address string) bool {
-	conn, err := net.DialTimeout(network, address, time.Second)
+func listens(ctx context.Context, network, address string) bool {
+	conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, network, address)
 	if err != nil {
 		return false
 	}

@@ -2,6 +2,7 @@ package versus
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -53,7 +54,7 @@ func ReadNotes(r io.Reader) ([]Note, error) {
 	lines := bufio.NewReader(r)
 	for {
 		line, err := lines.ReadString('\n')
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return notes, nil
 		}
 		if err != nil {
