@@ -12,7 +12,10 @@ import (
 )
 
 // face is the agent's AgentService. It translates and decides nothing.
-type face struct{ a *Agent }
+type face struct {
+	droverv1connect.UnimplementedAgentServiceHandler
+	a *Agent
+}
 
 var _ droverv1connect.AgentServiceHandler = face{}
 

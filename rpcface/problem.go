@@ -1,7 +1,10 @@
 package rpcface
 
 import (
+	"time"
+
 	"connectrpc.com/connect"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
@@ -15,6 +18,15 @@ type Problem struct {
 	Message   string
 	Hint      string
 	Retryable bool
+	Offer     *Offer // nil for none
+}
+
+// Offer is what could be had instead; its fields are those of the message.
+type Offer struct {
+	Site       string
+	Wait       time.Duration
+	Completion time.Duration
+	Width      int32
 }
 
 // Error says what happened to a person.
@@ -37,15 +49,26 @@ func DetailOf(p *Problem) *droverv1.ErrorDetail {
 	}
 	return &droverv1.ErrorDetail{
 		Reason: string(p.Reason), Field: p.Field, Accepted: p.Accepted, Message: p.Message,
-		Hint: p.Hint, Retryable: p.Retryable,
+		Hint: p.Hint, Retryable: p.Retryable, Offer: offerOf(p.Offer),
 	}
+}
+
+func offerOf(o *Offer) *droverv1.Offer {
+	if o == nil {
+		return nil
+	}
+	return &droverv1.Offer{Site: o.Site, Wait: durationpb.New(o.Wait), Completion: durationpb.New(o.Completion), Width: o.Width}
 }
 
 // ProblemOf is the inverse of DetailOf, but for nil, which becomes a problem
 // without a reason.
 func ProblemOf(d *droverv1.ErrorDetail) *Problem {
-	return &Problem{
+	p := &Problem{
 		Reason: Reason(d.GetReason()), Field: d.GetField(), Accepted: d.GetAccepted(), Message: d.GetMessage(),
 		Hint: d.GetHint(), Retryable: d.GetRetryable(),
 	}
+	if o := d.GetOffer(); o != nil {
+		p.Offer = &Offer{Site: o.GetSite(), Wait: o.GetWait().AsDuration(), Completion: o.GetCompletion().AsDuration(), Width: o.GetWidth()}
+	}
+	return p
 }

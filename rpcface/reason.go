@@ -33,6 +33,13 @@ const (
 	TooManyDrafts  Reason = "too-many-drafts"
 	NoDrafts       Reason = "no-drafts"
 	Internal       Reason = "internal"
+
+	NoOffer            Reason = "no-offer"
+	NoPromise          Reason = "no-promise"
+	NoRoom             Reason = "no-room"
+	NoReservations     Reason = "no-reservations"
+	UnknownReservation Reason = "unknown-reservation"
+	ReservationOver    Reason = "reservation-over"
 )
 
 // codes maps the reasons of ErrorDetail to Connect codes.
@@ -71,8 +78,17 @@ var codes = map[Reason]connect.Code{
 	UnknownRound:       connect.CodeNotFound,
 	TooManyDrafts:      connect.CodeResourceExhausted,
 	NoDrafts:           connect.CodeUnimplemented,
-	NoEstimate:         connect.CodeInternal,
-	Internal:           connect.CodeInternal,
+	NoOffer:            connect.CodeFailedPrecondition,
+	NoPromise:          connect.CodeFailedPrecondition,
+	NoRoom:             connect.CodeFailedPrecondition,
+	NoReservations:     connect.CodeUnimplemented,
+	UnknownReservation: connect.CodeNotFound,
+	ReservationOver:    connect.CodeFailedPrecondition,
+
+	"too-many-reservations": connect.CodeResourceExhausted,
+
+	NoEstimate: connect.CodeInternal,
+	Internal:   connect.CodeInternal,
 }
 
 // Code returns the Connect code of a reason, CodeUnknown for an unknown one.

@@ -23,7 +23,12 @@ func (s *Server) remember() (*site.Site, error) {
 		return nil, err
 	}
 	var records []site.Record
+	var reserved []site.Reservation
 	err = s.store.Load(func(id string, hot []byte) error {
+		var is bool
+		if reserved, is, err = reservedIn(id, hot, reserved); is || err != nil {
+			return err
+		}
 		var r site.Record
 		if err := json.Unmarshal(hot, &r); err != nil {
 			return fmt.Errorf("record of job %s: %w", id, err)
@@ -35,6 +40,9 @@ func (s *Server) remember() (*site.Site, error) {
 		return nil, fmt.Errorf("read the store: %w", err)
 	}
 	if err := core.Restore(records); err != nil {
+		return nil, err
+	}
+	if err := s.rememberReserved(core, reserved); err != nil {
 		return nil, err
 	}
 	draining, err := s.store.Meta(metaDraining)
@@ -87,7 +95,7 @@ func (s *Server) boot() ([]site.Fate, error) {
 	embedded, err := exec.New(exec.Config{
 		Policy: policy, Platform: s.about.Platform, Grace: micros(s.cfg.Grace),
 		Forecaster: func() exec.Forecaster { return &forecast.Forecaster{} },
-		Logger:     s.log.Named("exec"), Programs: programs{s}, Launcher: launcher{s}, Adopt: adopted,
+		Logger:     s.log.Named("exec"), Programs: programs{s}, Launcher: launcher{s}, Adopt: adopted, Windows: s.openWindows(core),
 	})
 	if err != nil {
 		return nil, err // not a nil *exec.System
@@ -145,7 +153,9 @@ func (s *Server) adoption(j *site.Job, f *site.Fate, process exec.Process) exec.
 		places = j.Run.Places
 	}
 	f.Found.Places, f.Found.Nodes = places, s.nodesOf(places)
-	return exec.Adopted{Key: j.Key(), Job: j.Spec(), Started: f.Found.Started, Places: places, Process: process}
+	return exec.Adopted{
+		Key: j.Key(), Job: j.Spec(), Started: f.Found.Started, Places: places, Process: process, Into: site.WindowKey(j.Needs.Into),
+	}
 }
 
 // nodesOf names the nodes of places, each once.
@@ -238,6 +248,10 @@ func (s *Server) undone() error {
 	for _, key := range s.voided {
 		s.core.Void(key)
 	}
+	for _, key := range s.windows { // nobody was told of them
+		cmds = append(cmds, batch.Command{Kind: batch.CmdCancel, Key: key})
+	}
+	s.windows = nil
 	s.order(s.life, cmds)
 	return nil
 }

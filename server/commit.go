@@ -26,6 +26,9 @@ func (s *Server) settle(now batch.Time) error {
 	if s.core.Draining() != s.draining {
 		s.batch.SetMeta(metaDraining, fmt.Append(nil, s.core.Draining()))
 	}
+	if err := s.putReserved(); err != nil {
+		return err
+	}
 	if s.batch.Len() == 0 {
 		return nil
 	}
@@ -39,7 +42,7 @@ func (s *Server) settle(now batch.Time) error {
 	if err := s.store.Commit(&s.batch); err != nil {
 		return err
 	}
-	s.draining = s.core.Draining()
+	s.draining, s.agreements = s.core.Draining(), s.core.Agreements()
 	for i := range s.fx.Writes {
 		if w := &s.fx.Writes[i]; w.Dossier != nil {
 			s.core.Shed(w.Record.ID)
@@ -72,6 +75,7 @@ func put(b *store.Batch, w *site.Write) error {
 
 // release lets go of what is durable now; called by the loop.
 func (s *Server) release() {
+	s.windows = s.windows[:0]
 	ctx := context.Background() // the loop waits for nobody's patience
 	s.order(ctx, s.fx.Plans)
 	s.order(ctx, s.fx.Commands)

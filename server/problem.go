@@ -39,10 +39,14 @@ func asProblem(err error) (*rpcface.Problem, bool) {
 	case errors.As(err, &p):
 		return p, true
 	case errors.As(err, &refusal):
-		return &rpcface.Problem{
+		p := &rpcface.Problem{
 			Reason: rpcface.Reason(refusal.Reason), Field: refusal.Field, Accepted: refusal.Accepted,
 			Message: refusal.Error(), Hint: refusal.Hint, Retryable: refusal.Reason == site.ReasonDraining,
-		}, true
+		}
+		if o := refusal.Offer; o != nil {
+			p.Offer = &rpcface.Offer{Site: o.Site, Wait: o.Wait.Std(), Completion: o.Completion.Std(), Width: o.Width}
+		}
+		return p, true
 	case errors.As(err, &size):
 		return &rpcface.Problem{
 			Reason: rpcface.TooLarge, Field: "size_bytes", Accepted: fmt.Sprintf("at most %d bytes", size.Limit), Message: size.Error(),

@@ -178,7 +178,7 @@ func TestOnePortSpeaksBothProtocolsWithHealthAndReflection(t *testing.T) {
 				t.Fatal(err)
 			}
 			if site := about.GetSite(); site.GetName() != "lyon" || site.GetPlatform().GetProcessors() != 4 || site.GetPolicy() != "cbf" ||
-				site.GetSpeed() != 1 || site.GetAddress() != s.URL() || len(site.GetCapabilities()) != 1 {
+				site.GetSpeed() != 1 || site.GetAddress() != s.URL() || len(site.GetCapabilities()) != 2 {
 				t.Errorf("site: %v", site)
 			}
 			if sv := about.GetServices(); len(sv) != 5 || sv[1].GetName() != "block" || !sv[1].GetMoldable() || sv[1].GetWidthMax() != 4 ||

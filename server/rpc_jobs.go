@@ -157,7 +157,7 @@ func (s *Server) jobOut(r record) *droverv1.Job {
 		EstimatedCompletion: durationOut(r.Estimate.Completion), EstimatedWait: durationOut(r.Estimate.Wait),
 		EstimateKind: kindsOut[r.Estimate.Kind], Decision: decisionOut(r.dossier.Decision),
 		Epoch: r.Epoch, Revision: r.Revision, Attempt: r.Attempt, RetryOf: request.RetryOf,
-		CancelRecorded: r.Cancel && r.State != site.Cancelling, MovedTo: r.MovedTo(),
+		CancelRecorded: r.Cancel && r.State != site.Cancelling, MovedTo: r.MovedTo(), Agreement: agreementsOut[r.Agreement()],
 	}
 	if request.Service == "" { // a tombstone
 		out.Request.Service, out.Request.Owner = r.Service, r.Owner

@@ -50,6 +50,13 @@ func requestIn(r *droverv1.Request) (*site.Request, error) {
 	if out.CPU, err = shareIn(r.GetCpu()); err != nil {
 		return nil, err
 	}
+	if err := words(longestWord, "request.into", r.GetInto()); err != nil {
+		return nil, err
+	}
+	out.Into = batch.JobID(r.GetInto())
+	if a := r.GetAgreement(); a != nil {
+		out.Agreement = &site.Agreement{Value: a.GetValue(), Penalty: a.GetPenalty(), Checkpoint: a.GetCheckpointable()}
+	}
 	for i, s := range r.GetShapes() {
 		wall, err := durationIn(fmt.Sprintf("request.shapes[%d].walltime", i), s.GetWalltime())
 		if err != nil {
@@ -129,6 +136,10 @@ func requestOut(r *site.Request) *droverv1.Request {
 		Service: r.Service, Owner: r.Owner, Width: r.Width, Deadline: timeOut(r.Deadline), EarliestStart: timeOut(r.EarliestStart),
 		MemoryBytes: r.Memory, Cpu: float64(r.CPU) / float64(batch.One), InputBytes: r.Input, InputSite: r.InputSite,
 		Idempotent: r.Idempotent, RetryOf: r.RetryOf, Labels: r.Labels,
+	}
+	out.Into = string(r.Into)
+	if a := r.Agreement; a != nil {
+		out.Agreement = &droverv1.Agreement{Value: a.Value, Penalty: a.Penalty, Checkpointable: a.Checkpoint}
 	}
 	if r.Walltime > 0 {
 		out.Walltime = durationOut(r.Walltime)

@@ -22,25 +22,31 @@ var typesOut = map[catalogue.Type]droverv1.ArgumentType{
 // Describe says what the site is and what it offers.
 func (f face) Describe(context.Context, *droverv1.DescribeRequest) (*droverv1.DescribeResponse, error) {
 	cfg := &f.s.cfg
-	platform := f.s.about.Platform
-	width := widest(cfg, platform)
-	out := &droverv1.DescribeResponse{Site: &droverv1.Site{
-		Name: cfg.Name, Address: f.s.url, Speed: cfg.Speed, Policy: cfg.policyName(),
-		ApiVersion: apiVersion, Capabilities: f.s.capabilities(),
-		Platform: &droverv1.Platform{Processors: platform.Width()},
-		Limits: &droverv1.Limits{
-			Width: width, Walltime: durationOut(catalogue.MaxTime), FileBytes: int64(cfg.Limits.File),
-		},
-	}}
-	for _, n := range platform.Nodes {
-		out.Site.Platform.Nodes = append(out.Site.Platform.Nodes, &droverv1.Node{
-			Name: n.Name, Processors: n.Processors, MemoryBytes: n.Memory,
-		})
-	}
+	width := widest(cfg, f.s.about.Platform)
+	out := &droverv1.DescribeResponse{Site: f.s.siteOut()}
 	for _, service := range cfg.Catalogue.Services() {
 		out.Services = append(out.Services, serviceOut(service, width))
 	}
 	return out, nil
+}
+
+// siteOut returns what the site is for the wire.
+func (s *Server) siteOut() *droverv1.Site {
+	cfg, platform := &s.cfg, s.about.Platform
+	out := &droverv1.Site{
+		Name: cfg.Name, Address: s.url, Speed: cfg.Speed, Policy: cfg.policyName(),
+		ApiVersion: apiVersion, Capabilities: s.capabilities(),
+		Platform: &droverv1.Platform{Processors: platform.Width()},
+		Limits: &droverv1.Limits{
+			Width: widest(cfg, platform), Walltime: durationOut(catalogue.MaxTime), FileBytes: int64(cfg.Limits.File),
+		},
+	}
+	for _, n := range platform.Nodes {
+		out.Platform.Nodes = append(out.Platform.Nodes, &droverv1.Node{
+			Name: n.Name, Processors: n.Processors, MemoryBytes: n.Memory,
+		})
+	}
+	return out
 }
 
 func widest(cfg *Config, p batch.Platform) int32 {
@@ -112,8 +118,9 @@ func (s *Server) statusOut(ctx context.Context) (*droverv1.SiteStatus, error) {
 	var (
 		l        site.Load
 		draining bool
+		agreed   site.Agreements
 	)
-	if err := s.see(ctx, func() { l, draining = s.core.Load(), s.core.Draining() }); err != nil {
+	if err := s.see(ctx, func() { l, draining, agreed = s.core.Load(), s.core.Draining(), s.core.Agreements() }); err != nil {
 		return nil, err
 	}
 	stats := s.store.Stats()
@@ -125,5 +132,6 @@ func (s *Server) statusOut(ctx context.Context) (*droverv1.SiteStatus, error) {
 		ProcessorsBusy: l.Busy, Processors: l.Processors, Load: float64(l.Busy) / float64(l.Processors),
 		BacklogSeconds: l.Backlog.Seconds(), Ended: l.Ended,
 		Draining: draining, Degraded: s.disk.degraded(), Commits: stats.Commits, Syncs: stats.Syncs,
+		Bound: int32(min(l.Bound, math.MaxInt32)), Agreements: agreementCountsOut(agreed),
 	}, nil
 }

@@ -74,11 +74,14 @@ type Server struct {
 	batch     store.Batch
 	draining  bool        // as it is on disk
 	voided    []batch.Key // attempts that were undone in this life
-	adopted   bool        // a job got a directory in this turn
-	retired   bool        // nothing is begun any more
-	watchers  watchers
-	ended     []finished // kept, the oldest first
-	endedSize int64      // of their files, bytes
+	windows   []batch.Key // reservations that the batch system has set aside in this turn
+	// agreements is what has become of them, as it is on disk.
+	agreements site.Agreements
+	adopted    bool // a job got a directory in this turn
+	retired    bool // nothing is begun any more
+	watchers   watchers
+	ended      []finished // kept, the oldest first
+	endedSize  int64      // of their files, bytes
 }
 
 // New opens the server's sockets, so that its addresses are known, takes its
@@ -185,10 +188,14 @@ func (s *Server) connect(dir string) (keeper, error) {
 
 // capabilities lists what the server can do beyond the API's minimum.
 func (s *Server) capabilities() []string {
+	var able []string
 	if s.system.Caps().Promises {
-		return []string{"promises"}
+		able = append(able, "promises")
 	}
-	return nil
+	if s.system.Caps().Reservations {
+		able = append(able, "reservations")
+	}
+	return able
 }
 
 // Name returns the name of the site.

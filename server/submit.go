@@ -167,13 +167,11 @@ func (s *Server) accept(ctx context.Context, id batch.JobID, sub submission, sta
 			return site.Job{}, err
 		}
 	}
-	p := planner{ctx: ctx, server: s, blind: true}
-	j, err := s.core.Submit(s.now(), site.Submission{ID: id, Request: sub.request, Decision: sub.decision}, &p)
-	if err != nil {
-		return site.Job{}, p.why(err)
-	}
 	// The batch system plans with it from now on, and starts it when it is durable.
-	plans := s.core.Plans(nil)
+	j, plans, err := s.enter(ctx, site.Submission{ID: id, Request: sub.request, Decision: sub.decision})
+	if err != nil {
+		return site.Job{}, err
+	}
 	if len(plans) > 0 && *staged != "" {
 		if err := s.data.adopt(*staged, id); err != nil {
 			s.log.Error("job without a directory", "job", id, "error", err)
@@ -185,6 +183,24 @@ func (s *Server) accept(ctx context.Context, id batch.JobID, sub submission, sta
 	s.order(ctx, plans)
 	s.log.Debug("accepted", "job", id, "service", j.Service, "shape", j.Shape)
 	return j, nil
+}
+
+// enter submits to the core, and returns what the batch system is to be told, which
+// knows of a job with an agreement already; called by the loop.
+func (s *Server) enter(ctx context.Context, sub site.Submission) (site.Job, []batch.Command, error) {
+	p := planner{ctx: ctx, server: s, blind: true}
+	j, err := s.core.Submit(s.now(), sub, &p)
+	if err != nil {
+		return site.Job{}, nil, p.why(err)
+	}
+	plans := s.core.Plans(nil)
+	if len(plans) == 0 || !plans[0].Promise {
+		return j, plans, nil
+	}
+	return s.agree(j, plans, func() (site.Job, []batch.Command, error) {
+		j, err := s.core.Submit(s.now(), sub, &p)
+		return j, s.core.Plans(nil), p.why(err)
+	})
 }
 
 // full returns a *rpcface.Problem when no further job may wait here; called by the loop.

@@ -155,3 +155,42 @@ func checkAsk(ask *batch.Ask) error {
 	}
 	return nil
 }
+
+// EstimateInside is Estimate for jobs that are submitted into a reservation. ok is
+// false also for one that is not there.
+func (s *System) EstimateInside(ctx context.Context, reservation batch.Key, asks []batch.Ask) (ests []batch.Estimate, ok bool, err error) {
+	for i := range asks {
+		if err := checkAsk(&asks[i]); err != nil {
+			return nil, false, fmt.Errorf("asks[%d]: %w", i, err)
+		}
+	}
+	var gone error
+	err = s.ask(ctx, func(now batch.Time) {
+		w := s.windows[reservation]
+		switch {
+		case s.closing:
+			gone = ErrClosed
+		case s.retired:
+			gone = s.Err()
+		case w != nil && !w.ending && !w.closed:
+			for i := range asks {
+				asks[i].Job.Into = w.job.Handle
+			}
+			ests = make([]batch.Estimate, len(asks))
+			ok = s.estimate(now, asks, ests)
+		}
+	})
+	if err = cmp.Or(err, gone); err != nil {
+		return nil, false, fmt.Errorf("estimate in a reservation: %w", err)
+	}
+	return ests, ok, nil
+}
+
+// Inspect calls see with the policy after a pass. It must only read.
+func (s *System) Inspect(ctx context.Context, see func(batch.Policy)) error {
+	err := s.ask(ctx, func(batch.Time) { see(s.policy) })
+	if err != nil {
+		return fmt.Errorf("look at the policy: %w", err)
+	}
+	return nil
+}

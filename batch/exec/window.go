@@ -59,6 +59,8 @@ func (s *System) restoreWindows(now batch.Time, all []Window, able bool) error {
 			return refuse(cmd.Key, ReasonUnsupported, "this policy sets no windows aside")
 		case s.windows[cmd.Key] != nil:
 			return refuse(cmd.Key, ReasonBadJob, "reserved twice")
+		case cmd.Job.Window.End <= now: // meanwhile
+			continue
 		}
 		if err := s.checkWindow(now, cmd); err != nil {
 			return err

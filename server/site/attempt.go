@@ -113,6 +113,7 @@ func (s *Site) happen(now batch.Time, j *Job, e Event, note func()) (Job, error)
 	case to.Final():
 		s.book.load.Ended++
 		s.learn(j)
+		s.judge(j)
 	case to == Running && j.Cancel: // recorded while it was being handed over
 		s.kill(j)
 	}

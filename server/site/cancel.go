@@ -49,6 +49,7 @@ func (s *Site) cancelled(now batch.Time, j *Job) {
 		j.run().Outcome = batch.Outcome{End: batch.EndCancelled, Reason: "cancelled before it started"}
 	})
 	s.book.load.Ended++
+	s.judge(j)
 	s.arm(j, batch.Never)
 	s.command(batch.CmdCancel, j.Key())
 }

@@ -19,6 +19,10 @@ type Effects struct {
 	Messages []Message
 	// Discard names jobs whose files are not needed any more.
 	Discard []batch.JobID
+	// Reserved are reservations to be made durable with the records, Unreserved those
+	// to be forgotten there.
+	Reserved   []Reservation
+	Unreserved []batch.JobID
 }
 
 // Write is a record to be made durable.
@@ -42,7 +46,7 @@ func (w *Write) Ended() bool {
 
 // Empty says whether there is nothing to be done.
 func (e *Effects) Empty() bool {
-	return len(e.Writes)+len(e.Plans)+len(e.Commands)+len(e.Claims)+len(e.Messages)+len(e.Discard) == 0
+	return len(e.Writes)+len(e.Plans)+len(e.Commands)+len(e.Claims)+len(e.Messages)+len(e.Discard)+len(e.Reserved)+len(e.Unreserved) == 0
 }
 
 // Take moves what has gathered since the last call to out, whose memory it uses
@@ -67,6 +71,7 @@ func (s *Site) Take(now batch.Time, out *Effects) {
 		}
 	}
 	s.dirty, s.recalled = s.dirty[:0], s.recalled[:0]
+	s.reserved.take(out)
 	out.Plans = append(out.Plans[:0], s.fx.Plans...)
 	out.Commands = append(out.Commands[:0], s.fx.Commands...)
 	out.Claims = append(out.Claims[:0], s.fx.Claims...)
@@ -121,7 +126,7 @@ func (s *Site) command(kind batch.CommandKind, key batch.Key) {
 }
 
 func (s *Site) plan(kind batch.CommandKind, j *Job) {
-	s.fx.Plans = append(s.fx.Plans, batch.Command{Kind: kind, Key: j.Key(), Job: j.Spec()})
+	s.fx.Plans = append(s.fx.Plans, batch.Command{Kind: kind, Key: j.Key(), Job: j.Spec(), Into: WindowKey(j.Needs.Into)})
 }
 
 func (s *Site) claim(j *Job) { s.fx.Claims = append(s.fx.Claims, j.Key()) }

@@ -8,6 +8,7 @@ import (
 type Load struct {
 	Running    int        // jobs that hold processors, those being launched too
 	Waiting    int        // jobs that wait and have not left, held ones too
+	Bound      int        // waiting jobs that stay whatever happens: see Job.Bound
 	Incoming   int        // jobs that have a place here and may yet stay elsewhere
 	Ended      int64      // jobs that have ended here
 	Busy       int32      // processors held
@@ -30,6 +31,9 @@ func (l *Load) count(j *Job, charge int32, sign int32) {
 		l.Busy += sign * charge
 	case j.State == Waiting, j.State == Held, j.State == Moving, j.State == Yielding, j.State == Cancelling:
 		l.Waiting += int(sign)
+		if j.Bound() {
+			l.Bound += int(sign)
+		}
 		area := batch.AreaOf(charge, j.Shape.Walltime)
 		if sign > 0 {
 			l.Backlog = l.Backlog.Add(area)

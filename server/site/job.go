@@ -25,6 +25,8 @@ type Job struct {
 	fresh bool  // its dossier was not written yet
 	tries uint8 // of the message that is repeated now
 
+	agreement AgreementState
+
 	Service   string
 	Owner     string
 	Shape     batch.Shape // what it got
@@ -58,6 +60,10 @@ type Needs struct {
 	// Restartable says that an attempt whose end nobody saw may be followed by
 	// another one.
 	Restartable bool `json:"restartable,omitempty"`
+	// Agreed is what was agreed on beside the deadline; nil for nothing.
+	Agreed *Agreement `json:"agreed,omitempty"`
+	// Into is the reservation in which it runs; "" for none.
+	Into batch.JobID `json:"into,omitempty"`
 }
 
 // Dossier is what a job brought along. It is written once and not needed for
@@ -105,14 +111,18 @@ func (j *Job) Spec() *batch.Job {
 	n := j.Needs
 	return &batch.Job{
 		Shape: j.Shape, Origin: n.Origin, Memory: n.Memory, CPU: n.CPU, Licences: n.Licences,
-		EarliestStart: n.EarliestStart, Deadline: n.Deadline, Checkpoint: false,
+		EarliestStart: n.EarliestStart, Deadline: n.Deadline, Agreed: n.Agreed != nil, Checkpoint: n.Agreed != nil && n.Agreed.Checkpoint,
 		Owner: j.Owner, Name: j.Service, Site: n.InputSite, Input: n.Input,
 	}
 }
 
-// movable says whether a job may be held and moved while it waits: those of
-// local users never are.
-func (j *Job) movable() bool { return j.Needs != nil && j.Needs.Origin == batch.Grid }
+// movable says whether a job may be held and moved while it waits: those of local
+// users never are, nor those that are bound.
+func (j *Job) movable() bool { return j.Needs != nil && j.Needs.Origin == batch.Grid && !j.Bound() }
+
+// Bound says whether a job stays where it is whatever happens, because of an
+// agreement or a reservation.
+func (j *Job) Bound() bool { return j.Needs != nil && (j.Needs.Agreed != nil || j.Needs.Into != "") }
 
 // run returns a copy of j.Run that becomes the job's and may be changed until the
 // job is handed out.

@@ -2,6 +2,7 @@ package site
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
@@ -60,17 +61,27 @@ func (s *Site) quote(now batch.Time, q Question, job *batch.Job, planner Planner
 		return Quote{}, err
 	}
 	menu := s.scratch.shapes
+	if q.Request.Into != "" {
+		return s.quoteInside(now, q, job, menu, planner)
+	}
 	c, ok := s.tuner.tune(now, batch.Ask{Job: job, Shapes: menu, From: from(now, q)}, planner)
 	if !ok {
 		return Quote{}, ErrNoPlan
 	}
+	if q.Request.Agreement != nil {
+		return s.agree(now, q, job, menu, c, planner)
+	}
 	return s.conclude(now, q.Request, menu, c)
 }
+
+// bound says whether a question is about a request with an agreement or for a
+// reservation.
+func bound(q Question) bool { return q.Request.Agreement != nil || q.Request.Into != "" }
 
 // Quotes answers many questions, each as if it were alone, and fills out, which
 // has one element for each. With exhaustive tuning the planner is asked once.
 func (s *Site) Quotes(now batch.Time, qs []Question, out []Answer, planner Planner) {
-	if s.config.Tuning == Binary || s.draining {
+	if s.config.Tuning == Binary || s.draining || slices.ContainsFunc(qs, bound) {
 		for i := range qs {
 			out[i].Quote, out[i].Err = s.Quote(now, qs[i], planner)
 		}
@@ -129,7 +140,7 @@ func (s *Site) prepare(r *Request, job *batch.Job) error {
 		err     error
 	)
 	*job = batch.Job{
-		Origin: r.Origin, Memory: r.Memory, CPU: r.CPU, Licences: r.Licences, EarliestStart: r.EarliestStart, Deadline: r.Deadline,
+		Origin: r.Origin, Memory: r.Memory, CPU: r.CPU, Licences: r.Licences, EarliestStart: r.EarliestStart, Deadline: r.Deadline, Agreed: r.Agreement != nil, Checkpoint: r.Agreement != nil && r.Agreement.Checkpoint,
 		Owner: r.Owner, Name: r.Service, Site: r.InputSite, Input: r.Input,
 	}
 	if s.config.Catalogue != nil {
@@ -215,10 +226,13 @@ func (s *Site) conclude(now batch.Time, r *Request, menu []batch.Shape, c choice
 	if c.index < 0 {
 		return Quote{}, refuse(ReasonCannotRun, "request", "needs that the site's nodes meet", "no shape of it can ever start here")
 	}
-	shape := menu[c.index]
-	q := Quote{Shape: shape, Wait: c.start.Sub(now), Run: c.end.Sub(c.start), Completion: c.end.Sub(now), Kind: c.kind, P: c.p}
+	q := quoteOf(now, menu, c)
 	if r.Deadline > 0 && c.end > r.Deadline {
 		return Quote{}, refuse(ReasonTooLate, "request.deadline", fmt.Sprintf("at least %v from now", q.Completion), "%v from now", r.Deadline.Sub(now))
 	}
 	return q, nil
+}
+
+func quoteOf(now batch.Time, menu []batch.Shape, c choice) Quote {
+	return Quote{Shape: menu[c.index], Wait: c.start.Sub(now), Run: c.end.Sub(c.start), Completion: c.end.Sub(now), Kind: c.kind, P: c.p}
 }

@@ -32,6 +32,7 @@ type Record struct {
 	Run         *Run        `json:"run,omitempty"`
 	Transit     *Transit    `json:"transit,omitempty"`
 	Revision    uint64      `json:"revision,omitempty"`
+	Agreement   string      `json:"agreement,omitempty"`
 	Fingerprint fingerprint `json:"fingerprint,omitzero"`
 }
 
@@ -43,6 +44,7 @@ func record(j *Job) Record {
 		Service: j.Service, Owner: j.Owner, Shape: j.Shape, Needs: j.Needs, Order: j.Order,
 		Submitted: j.Submitted, Started: instantOut(j.Started), Ended: instantOut(j.Ended),
 		Estimate: j.Estimate, Run: j.Run, Transit: j.Transit, Revision: j.Revision, Fingerprint: j.fingerprint,
+		Agreement: j.agreement.String(),
 	}
 }
 
@@ -52,12 +54,17 @@ func (r *Record) job() (*Job, error) {
 	if !known {
 		return nil, fmt.Errorf("record of job %q: state %q", r.ID, r.State)
 	}
+	agreement, known := parseAgreement(r.Agreement)
+	if !known {
+		return nil, fmt.Errorf("record of job %q: agreement %q", r.ID, r.Agreement)
+	}
 	j := &Job{
 		ID: r.ID, State: state, Epoch: r.Epoch, Under: r.Under, Attempt: r.Attempt,
 		Cancel: r.Cancel, Withdrawn: r.Withdrawn, Kept: r.Kept, busy: r.Busy,
 		Service: intern(r.Service), Owner: intern(r.Owner), Shape: r.Shape, Needs: r.Needs, Order: r.Order,
 		Submitted: r.Submitted, Started: instantIn(r.Started), Ended: instantIn(r.Ended),
 		Estimate: r.Estimate, Run: r.Run, Transit: r.Transit, Revision: r.Revision, fingerprint: r.Fingerprint,
+		agreement: agreement,
 	}
 	if problem := j.problem(); problem != "" {
 		return nil, fmt.Errorf("record of job %q that is %v: %s", r.ID, state, problem)

@@ -42,6 +42,7 @@ func (s *Site) Recover(now batch.Time, fates []Fate) error {
 	for i, key := range keys {
 		s.settleAttempt(now, s.book.byID[key.Job], &fates[i])
 	}
+	s.stranded(now)
 	jobs := slices.DeleteFunc(slices.Clone(s.book.order), func(j *Job) bool { return j == nil })
 	slices.SortFunc(jobs, byOrder)
 	plans := s.fx.Plans // of attempts that follow another one

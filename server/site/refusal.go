@@ -26,6 +26,13 @@ const (
 	ReasonStaleEpoch     = "stale-epoch"
 	ReasonNotWaiting     = "not-waiting"
 	ReasonNotMovable     = "not-movable"
+	ReasonNoOffer        = "no-offer"
+	ReasonNoPromise      = "no-promise"
+	ReasonNoRoom         = "no-room"
+
+	ReasonUnknownReservation  = "unknown-reservation"
+	ReasonReservationOver     = "reservation-over"
+	ReasonTooManyReservations = "too-many-reservations"
 )
 
 // Refusal says why a site does not do what it was asked.
@@ -34,6 +41,7 @@ type Refusal struct {
 	Field    string // path into the message: "request.arguments.n"; empty for none
 	Accepted string // what would have been accepted
 	Hint     string // what a person could do; may be empty
+	Offer    *Offer // what comes nearest and could be had; nil for nothing
 	Err      error  // what was wrong, for people; a catalogue error where it was that
 }
 

@@ -43,6 +43,8 @@ type Request struct {
 	Idempotent    bool              `json:"idempotent,omitempty"` // executing it twice does no harm
 	RetryOf       string            `json:"retry_of,omitempty"`   // the job that this is a new attempt of, by a client that lost it
 	Labels        map[string]string `json:"labels,omitempty"`
+	Agreement     *Agreement        `json:"agreement,omitempty"` // about the deadline; nil: it is wanted, and no more
+	Into          batch.JobID       `json:"into,omitempty"`      // the reservation in which to run; "" for none
 }
 
 // Validate checks the form of a request that comes from outside, as far as no
@@ -67,8 +69,13 @@ func (r *Request) Validate() error {
 	case len(r.Menu) > 0 && (r.Width != 0 || r.Walltime != 0):
 		return refuse(ReasonBadValue, "request.shapes", "shapes, or width and walltime", "both shapes and a width or walltime")
 	}
-	if err := r.plain(); err != nil {
+	if err := cmp.Or(r.plain(), r.validateAgreement()); err != nil {
 		return err
+	}
+	if r.Into != "" {
+		if _, err := CheckID(string(r.Into)); err != nil {
+			return refuse(ReasonBadValue, "request.into", "the ID of a reservation", "%.70q", r.Into)
+		}
 	}
 	for i, l := range r.Licences {
 		if l.Name == "" || l.Copies < 1 {

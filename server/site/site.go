@@ -99,6 +99,9 @@ type Site struct {
 	voided   map[stay]uint32 // the highest attempt that was undone
 	learnt   map[string]*sampleLog
 
+	reserved   reservations
+	agreements Agreements
+
 	fx       Effects
 	dirty    []*Job // changed since the last Take
 	recalled []*Job // brought back to memory since then

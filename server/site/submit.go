@@ -45,6 +45,10 @@ func (s *Site) Submit(now batch.Time, sub Submission, planner Planner) (Job, err
 	s.book.add(j)
 	s.change(j, func() { j.State = Waiting })
 	s.plan(batch.CmdSubmit, j)
+	if j.Needs.Agreed != nil {
+		s.fx.Plans[len(s.fx.Plans)-1].Promise = true
+		s.agreements.Accepted++
+	}
 	return *j, nil
 }
 
@@ -64,7 +68,10 @@ func (s *Site) admit(now batch.Time, j *Job, d *Dossier, planner Planner) error 
 	j.Needs = &Needs{
 		Origin: spec.Origin, Memory: spec.Memory, CPU: spec.CPU, Licences: spec.Licences,
 		EarliestStart: spec.EarliestStart, Deadline: spec.Deadline, InputSite: spec.Site, Input: spec.Input,
-		Restartable: s.restartable(&d.Request),
+		Restartable: s.restartable(&d.Request), Agreed: d.Request.Agreement, Into: d.Request.Into,
+	}
+	if j.Needs.Agreed != nil {
+		j.agreement = AgreedOpen
 	}
 	return nil
 }

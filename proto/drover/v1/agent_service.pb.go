@@ -23,6 +23,466 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// AgentServiceOfferReservationRequest is a booking that is only asked about.
+type AgentServiceOfferReservationRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What is wanted.
+	Booking *Booking `protobuf:"bytes,1,opt,name=booking,proto3" json:"booking,omitempty"`
+	// Name of the only site to ask; empty for all.
+	Site          string `protobuf:"bytes,2,opt,name=site,proto3" json:"site,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AgentServiceOfferReservationRequest) Reset() {
+	*x = AgentServiceOfferReservationRequest{}
+	mi := &file_drover_v1_agent_service_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AgentServiceOfferReservationRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AgentServiceOfferReservationRequest) ProtoMessage() {}
+
+func (x *AgentServiceOfferReservationRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_agent_service_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AgentServiceOfferReservationRequest.ProtoReflect.Descriptor instead.
+func (*AgentServiceOfferReservationRequest) Descriptor() ([]byte, []int) {
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *AgentServiceOfferReservationRequest) GetBooking() *Booking {
+	if x != nil {
+		return x.Booking
+	}
+	return nil
+}
+
+func (x *AgentServiceOfferReservationRequest) GetSite() string {
+	if x != nil {
+		return x.Site
+	}
+	return ""
+}
+
+// AgentServiceOfferReservationResponse is what it would get, and where.
+type AgentServiceOfferReservationResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The earliest first, equal ones by the names of the sites; at least one. A site
+	// that has the booking already is alone.
+	Offers []*ReservationOffer `protobuf:"bytes,1,rep,name=offers,proto3" json:"offers,omitempty"`
+	// The sites without one: site and missing are set.
+	Missing       []*Candidate `protobuf:"bytes,2,rep,name=missing,proto3" json:"missing,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AgentServiceOfferReservationResponse) Reset() {
+	*x = AgentServiceOfferReservationResponse{}
+	mi := &file_drover_v1_agent_service_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AgentServiceOfferReservationResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AgentServiceOfferReservationResponse) ProtoMessage() {}
+
+func (x *AgentServiceOfferReservationResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_agent_service_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AgentServiceOfferReservationResponse.ProtoReflect.Descriptor instead.
+func (*AgentServiceOfferReservationResponse) Descriptor() ([]byte, []int) {
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *AgentServiceOfferReservationResponse) GetOffers() []*ReservationOffer {
+	if x != nil {
+		return x.Offers
+	}
+	return nil
+}
+
+func (x *AgentServiceOfferReservationResponse) GetMissing() []*Candidate {
+	if x != nil {
+		return x.Missing
+	}
+	return nil
+}
+
+// ReservationOffer is what a booking would get at one site.
+type ReservationOffer struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Where to book.
+	Target *Target `protobuf:"bytes,1,opt,name=target,proto3" json:"target,omitempty"`
+	// What it would get.
+	Reservation   *Reservation `protobuf:"bytes,2,opt,name=reservation,proto3" json:"reservation,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReservationOffer) Reset() {
+	*x = ReservationOffer{}
+	mi := &file_drover_v1_agent_service_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReservationOffer) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReservationOffer) ProtoMessage() {}
+
+func (x *ReservationOffer) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_agent_service_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReservationOffer.ProtoReflect.Descriptor instead.
+func (*ReservationOffer) Descriptor() ([]byte, []int) {
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *ReservationOffer) GetTarget() *Target {
+	if x != nil {
+		return x.Target
+	}
+	return nil
+}
+
+func (x *ReservationOffer) GetReservation() *Reservation {
+	if x != nil {
+		return x.Reservation
+	}
+	return nil
+}
+
+// AgentServiceListReservationsRequest selects reservations of all sites.
+type AgentServiceListReservationsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// As in ServerService.ListReservations, and the key site.
+	Filter        string `protobuf:"bytes,1,opt,name=filter,proto3" json:"filter,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AgentServiceListReservationsRequest) Reset() {
+	*x = AgentServiceListReservationsRequest{}
+	mi := &file_drover_v1_agent_service_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AgentServiceListReservationsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AgentServiceListReservationsRequest) ProtoMessage() {}
+
+func (x *AgentServiceListReservationsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_agent_service_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AgentServiceListReservationsRequest.ProtoReflect.Descriptor instead.
+func (*AgentServiceListReservationsRequest) Descriptor() ([]byte, []int) {
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *AgentServiceListReservationsRequest) GetFilter() string {
+	if x != nil {
+		return x.Filter
+	}
+	return ""
+}
+
+// AgentServiceListReservationsResponse is the reservations of all sites.
+type AgentServiceListReservationsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// By site, then by start; of each site at most 1,000.
+	Reservations []*Reservation `protobuf:"bytes,1,rep,name=reservations,proto3" json:"reservations,omitempty"`
+	// The sites that did not answer: site and missing are set.
+	Missing       []*Candidate `protobuf:"bytes,2,rep,name=missing,proto3" json:"missing,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AgentServiceListReservationsResponse) Reset() {
+	*x = AgentServiceListReservationsResponse{}
+	mi := &file_drover_v1_agent_service_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AgentServiceListReservationsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AgentServiceListReservationsResponse) ProtoMessage() {}
+
+func (x *AgentServiceListReservationsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_agent_service_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AgentServiceListReservationsResponse.ProtoReflect.Descriptor instead.
+func (*AgentServiceListReservationsResponse) Descriptor() ([]byte, []int) {
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *AgentServiceListReservationsResponse) GetReservations() []*Reservation {
+	if x != nil {
+		return x.Reservations
+	}
+	return nil
+}
+
+func (x *AgentServiceListReservationsResponse) GetMissing() []*Candidate {
+	if x != nil {
+		return x.Missing
+	}
+	return nil
+}
+
+// AgentServiceCancelReservationRequest names a reservation.
+type AgentServiceCancelReservationRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its ID.
+	Id            string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AgentServiceCancelReservationRequest) Reset() {
+	*x = AgentServiceCancelReservationRequest{}
+	mi := &file_drover_v1_agent_service_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AgentServiceCancelReservationRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AgentServiceCancelReservationRequest) ProtoMessage() {}
+
+func (x *AgentServiceCancelReservationRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_agent_service_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AgentServiceCancelReservationRequest.ProtoReflect.Descriptor instead.
+func (*AgentServiceCancelReservationRequest) Descriptor() ([]byte, []int) {
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *AgentServiceCancelReservationRequest) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+// AgentServiceCancelReservationResponse is the reservation after that.
+type AgentServiceCancelReservationResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// As its site has it now.
+	Reservation   *Reservation `protobuf:"bytes,1,opt,name=reservation,proto3" json:"reservation,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AgentServiceCancelReservationResponse) Reset() {
+	*x = AgentServiceCancelReservationResponse{}
+	mi := &file_drover_v1_agent_service_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AgentServiceCancelReservationResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AgentServiceCancelReservationResponse) ProtoMessage() {}
+
+func (x *AgentServiceCancelReservationResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_agent_service_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AgentServiceCancelReservationResponse.ProtoReflect.Descriptor instead.
+func (*AgentServiceCancelReservationResponse) Descriptor() ([]byte, []int) {
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *AgentServiceCancelReservationResponse) GetReservation() *Reservation {
+	if x != nil {
+		return x.Reservation
+	}
+	return nil
+}
+
+// AgentServiceGetSiteRequest names a site.
+type AgentServiceGetSiteRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its name.
+	Site          string `protobuf:"bytes,1,opt,name=site,proto3" json:"site,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AgentServiceGetSiteRequest) Reset() {
+	*x = AgentServiceGetSiteRequest{}
+	mi := &file_drover_v1_agent_service_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AgentServiceGetSiteRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AgentServiceGetSiteRequest) ProtoMessage() {}
+
+func (x *AgentServiceGetSiteRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_agent_service_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AgentServiceGetSiteRequest.ProtoReflect.Descriptor instead.
+func (*AgentServiceGetSiteRequest) Descriptor() ([]byte, []int) {
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *AgentServiceGetSiteRequest) GetSite() string {
+	if x != nil {
+		return x.Site
+	}
+	return ""
+}
+
+// AgentServiceGetSiteResponse is the site.
+type AgentServiceGetSiteResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// As the agent knows it, with a fresh queue.
+	Site *KnownSite `protobuf:"bytes,1,opt,name=site,proto3" json:"site,omitempty"`
+	// What its policy says of itself; unset when it says nothing, or did not answer.
+	Policy        *PolicyState `protobuf:"bytes,2,opt,name=policy,proto3" json:"policy,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AgentServiceGetSiteResponse) Reset() {
+	*x = AgentServiceGetSiteResponse{}
+	mi := &file_drover_v1_agent_service_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AgentServiceGetSiteResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AgentServiceGetSiteResponse) ProtoMessage() {}
+
+func (x *AgentServiceGetSiteResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_agent_service_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AgentServiceGetSiteResponse.ProtoReflect.Descriptor instead.
+func (*AgentServiceGetSiteResponse) Descriptor() ([]byte, []int) {
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *AgentServiceGetSiteResponse) GetSite() *KnownSite {
+	if x != nil {
+		return x.Site
+	}
+	return nil
+}
+
+func (x *AgentServiceGetSiteResponse) GetPolicy() *PolicyState {
+	if x != nil {
+		return x.Policy
+	}
+	return nil
+}
+
 // MapRequest asks where a request would be finished first.
 type MapRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -32,14 +492,17 @@ type MapRequest struct {
 	JobId string `protobuf:"bytes,2,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
 	// How long the agent may wait for estimates; unset takes the agent's own
 	// patience, which also is the upper bound.
-	Deadline      *durationpb.Duration `protobuf:"bytes,3,opt,name=deadline,proto3" json:"deadline,omitempty"`
+	Deadline *durationpb.Duration `protobuf:"bytes,3,opt,name=deadline,proto3" json:"deadline,omitempty"`
+	// The record is wanted even if nobody accepts the request: that is then no error,
+	// and there are no targets.
+	Negotiate     bool `protobuf:"varint,4,opt,name=negotiate,proto3" json:"negotiate,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *MapRequest) Reset() {
 	*x = MapRequest{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[0]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -51,7 +514,7 @@ func (x *MapRequest) String() string {
 func (*MapRequest) ProtoMessage() {}
 
 func (x *MapRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[0]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -64,7 +527,7 @@ func (x *MapRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MapRequest.ProtoReflect.Descriptor instead.
 func (*MapRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{0}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *MapRequest) GetRequest() *Request {
@@ -88,10 +551,17 @@ func (x *MapRequest) GetDeadline() *durationpb.Duration {
 	return nil
 }
 
+func (x *MapRequest) GetNegotiate() bool {
+	if x != nil {
+		return x.Negotiate
+	}
+	return false
+}
+
 // MapResponse answers with every site that could run the request.
 type MapResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Where to submit, best first; at least one.
+	// Where to submit, best first; at least one, unless the request negotiates.
 	Targets []*Target `protobuf:"bytes,1,rep,name=targets,proto3" json:"targets,omitempty"`
 	// Why, to be sent along with the submission.
 	Decision      *DecisionRecord `protobuf:"bytes,2,opt,name=decision,proto3" json:"decision,omitempty"`
@@ -101,7 +571,7 @@ type MapResponse struct {
 
 func (x *MapResponse) Reset() {
 	*x = MapResponse{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[1]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -113,7 +583,7 @@ func (x *MapResponse) String() string {
 func (*MapResponse) ProtoMessage() {}
 
 func (x *MapResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[1]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -126,7 +596,7 @@ func (x *MapResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MapResponse.ProtoReflect.Descriptor instead.
 func (*MapResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{1}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *MapResponse) GetTargets() []*Target {
@@ -156,7 +626,7 @@ type Target struct {
 
 func (x *Target) Reset() {
 	*x = Target{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[2]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -168,7 +638,7 @@ func (x *Target) String() string {
 func (*Target) ProtoMessage() {}
 
 func (x *Target) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[2]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -181,7 +651,7 @@ func (x *Target) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Target.ProtoReflect.Descriptor instead.
 func (*Target) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{2}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Target) GetSite() string {
@@ -216,7 +686,7 @@ type ListSitesRequest struct {
 
 func (x *ListSitesRequest) Reset() {
 	*x = ListSitesRequest{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[3]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -228,7 +698,7 @@ func (x *ListSitesRequest) String() string {
 func (*ListSitesRequest) ProtoMessage() {}
 
 func (x *ListSitesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[3]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -241,7 +711,7 @@ func (x *ListSitesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSitesRequest.ProtoReflect.Descriptor instead.
 func (*ListSitesRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{3}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ListSitesRequest) GetPageSize() int32 {
@@ -285,7 +755,7 @@ type ListSitesResponse struct {
 
 func (x *ListSitesResponse) Reset() {
 	*x = ListSitesResponse{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[4]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -297,7 +767,7 @@ func (x *ListSitesResponse) String() string {
 func (*ListSitesResponse) ProtoMessage() {}
 
 func (x *ListSitesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[4]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -310,7 +780,7 @@ func (x *ListSitesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSitesResponse.ProtoReflect.Descriptor instead.
 func (*ListSitesResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{4}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ListSitesResponse) GetSites() []*KnownSite {
@@ -344,7 +814,7 @@ type KnownSite struct {
 
 func (x *KnownSite) Reset() {
 	*x = KnownSite{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[5]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -356,7 +826,7 @@ func (x *KnownSite) String() string {
 func (*KnownSite) ProtoMessage() {}
 
 func (x *KnownSite) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[5]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -369,7 +839,7 @@ func (x *KnownSite) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KnownSite.ProtoReflect.Descriptor instead.
 func (*KnownSite) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{5}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *KnownSite) GetSite() *Site {
@@ -416,7 +886,7 @@ type ListServicesRequest struct {
 
 func (x *ListServicesRequest) Reset() {
 	*x = ListServicesRequest{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[6]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -428,7 +898,7 @@ func (x *ListServicesRequest) String() string {
 func (*ListServicesRequest) ProtoMessage() {}
 
 func (x *ListServicesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[6]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -441,7 +911,7 @@ func (x *ListServicesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListServicesRequest.ProtoReflect.Descriptor instead.
 func (*ListServicesRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{6}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ListServicesRequest) GetPageSize() int32 {
@@ -478,7 +948,7 @@ type ListServicesResponse struct {
 
 func (x *ListServicesResponse) Reset() {
 	*x = ListServicesResponse{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[7]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -490,7 +960,7 @@ func (x *ListServicesResponse) String() string {
 func (*ListServicesResponse) ProtoMessage() {}
 
 func (x *ListServicesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[7]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -503,7 +973,7 @@ func (x *ListServicesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListServicesResponse.ProtoReflect.Descriptor instead.
 func (*ListServicesResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{7}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ListServicesResponse) GetServices() []*OfferedService {
@@ -533,7 +1003,7 @@ type OfferedService struct {
 
 func (x *OfferedService) Reset() {
 	*x = OfferedService{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[8]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -545,7 +1015,7 @@ func (x *OfferedService) String() string {
 func (*OfferedService) ProtoMessage() {}
 
 func (x *OfferedService) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[8]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -558,7 +1028,7 @@ func (x *OfferedService) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OfferedService.ProtoReflect.Descriptor instead.
 func (*OfferedService) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{8}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *OfferedService) GetService() *Service {
@@ -586,7 +1056,7 @@ type FindJobRequest struct {
 
 func (x *FindJobRequest) Reset() {
 	*x = FindJobRequest{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[9]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -598,7 +1068,7 @@ func (x *FindJobRequest) String() string {
 func (*FindJobRequest) ProtoMessage() {}
 
 func (x *FindJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[9]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -611,7 +1081,7 @@ func (x *FindJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindJobRequest.ProtoReflect.Descriptor instead.
 func (*FindJobRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{9}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *FindJobRequest) GetJobId() string {
@@ -634,7 +1104,7 @@ type FindJobResponse struct {
 
 func (x *FindJobResponse) Reset() {
 	*x = FindJobResponse{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[10]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -646,7 +1116,7 @@ func (x *FindJobResponse) String() string {
 func (*FindJobResponse) ProtoMessage() {}
 
 func (x *FindJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[10]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -659,7 +1129,7 @@ func (x *FindJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindJobResponse.ProtoReflect.Descriptor instead.
 func (*FindJobResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{10}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *FindJobResponse) GetTarget() *Target {
@@ -691,7 +1161,7 @@ type AgentServiceListJobsRequest struct {
 
 func (x *AgentServiceListJobsRequest) Reset() {
 	*x = AgentServiceListJobsRequest{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[11]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -703,7 +1173,7 @@ func (x *AgentServiceListJobsRequest) String() string {
 func (*AgentServiceListJobsRequest) ProtoMessage() {}
 
 func (x *AgentServiceListJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[11]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -716,7 +1186,7 @@ func (x *AgentServiceListJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgentServiceListJobsRequest.ProtoReflect.Descriptor instead.
 func (*AgentServiceListJobsRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{11}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *AgentServiceListJobsRequest) GetPageSize() int32 {
@@ -755,7 +1225,7 @@ type AgentServiceListJobsResponse struct {
 
 func (x *AgentServiceListJobsResponse) Reset() {
 	*x = AgentServiceListJobsResponse{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[12]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -767,7 +1237,7 @@ func (x *AgentServiceListJobsResponse) String() string {
 func (*AgentServiceListJobsResponse) ProtoMessage() {}
 
 func (x *AgentServiceListJobsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[12]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -780,7 +1250,7 @@ func (x *AgentServiceListJobsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgentServiceListJobsResponse.ProtoReflect.Descriptor instead.
 func (*AgentServiceListJobsResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{12}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *AgentServiceListJobsResponse) GetJobs() []*Job {
@@ -822,7 +1292,7 @@ type AgentServiceMoveJobRequest struct {
 
 func (x *AgentServiceMoveJobRequest) Reset() {
 	*x = AgentServiceMoveJobRequest{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[13]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -834,7 +1304,7 @@ func (x *AgentServiceMoveJobRequest) String() string {
 func (*AgentServiceMoveJobRequest) ProtoMessage() {}
 
 func (x *AgentServiceMoveJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[13]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -847,7 +1317,7 @@ func (x *AgentServiceMoveJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgentServiceMoveJobRequest.ProtoReflect.Descriptor instead.
 func (*AgentServiceMoveJobRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{13}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *AgentServiceMoveJobRequest) GetJobId() string {
@@ -891,7 +1361,7 @@ type AgentServiceMoveJobResponse struct {
 
 func (x *AgentServiceMoveJobResponse) Reset() {
 	*x = AgentServiceMoveJobResponse{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[14]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -903,7 +1373,7 @@ func (x *AgentServiceMoveJobResponse) String() string {
 func (*AgentServiceMoveJobResponse) ProtoMessage() {}
 
 func (x *AgentServiceMoveJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[14]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -916,7 +1386,7 @@ func (x *AgentServiceMoveJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgentServiceMoveJobResponse.ProtoReflect.Descriptor instead.
 func (*AgentServiceMoveJobResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{14}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *AgentServiceMoveJobResponse) GetJob() *Job {
@@ -949,7 +1419,7 @@ type AgentServiceListMovesRequest struct {
 
 func (x *AgentServiceListMovesRequest) Reset() {
 	*x = AgentServiceListMovesRequest{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[15]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -961,7 +1431,7 @@ func (x *AgentServiceListMovesRequest) String() string {
 func (*AgentServiceListMovesRequest) ProtoMessage() {}
 
 func (x *AgentServiceListMovesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[15]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -974,7 +1444,7 @@ func (x *AgentServiceListMovesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgentServiceListMovesRequest.ProtoReflect.Descriptor instead.
 func (*AgentServiceListMovesRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{15}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *AgentServiceListMovesRequest) GetPageSize() int32 {
@@ -1013,7 +1483,7 @@ type AgentServiceListMovesResponse struct {
 
 func (x *AgentServiceListMovesResponse) Reset() {
 	*x = AgentServiceListMovesResponse{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[16]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1025,7 +1495,7 @@ func (x *AgentServiceListMovesResponse) String() string {
 func (*AgentServiceListMovesResponse) ProtoMessage() {}
 
 func (x *AgentServiceListMovesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[16]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1038,7 +1508,7 @@ func (x *AgentServiceListMovesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgentServiceListMovesResponse.ProtoReflect.Descriptor instead.
 func (*AgentServiceListMovesResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{16}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *AgentServiceListMovesResponse) GetMoves() []*Move {
@@ -1075,7 +1545,7 @@ type AgentServiceSetDrainingRequest struct {
 
 func (x *AgentServiceSetDrainingRequest) Reset() {
 	*x = AgentServiceSetDrainingRequest{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[17]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1087,7 +1557,7 @@ func (x *AgentServiceSetDrainingRequest) String() string {
 func (*AgentServiceSetDrainingRequest) ProtoMessage() {}
 
 func (x *AgentServiceSetDrainingRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[17]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1100,7 +1570,7 @@ func (x *AgentServiceSetDrainingRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgentServiceSetDrainingRequest.ProtoReflect.Descriptor instead.
 func (*AgentServiceSetDrainingRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{17}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *AgentServiceSetDrainingRequest) GetSite() string {
@@ -1128,7 +1598,7 @@ type AgentServiceSetDrainingResponse struct {
 
 func (x *AgentServiceSetDrainingResponse) Reset() {
 	*x = AgentServiceSetDrainingResponse{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[18]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1140,7 +1610,7 @@ func (x *AgentServiceSetDrainingResponse) String() string {
 func (*AgentServiceSetDrainingResponse) ProtoMessage() {}
 
 func (x *AgentServiceSetDrainingResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[18]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1153,7 +1623,7 @@ func (x *AgentServiceSetDrainingResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgentServiceSetDrainingResponse.ProtoReflect.Descriptor instead.
 func (*AgentServiceSetDrainingResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{18}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *AgentServiceSetDrainingResponse) GetStatus() *SiteStatus {
@@ -1176,7 +1646,7 @@ type AgentServiceSettleJobRequest struct {
 
 func (x *AgentServiceSettleJobRequest) Reset() {
 	*x = AgentServiceSettleJobRequest{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[19]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1188,7 +1658,7 @@ func (x *AgentServiceSettleJobRequest) String() string {
 func (*AgentServiceSettleJobRequest) ProtoMessage() {}
 
 func (x *AgentServiceSettleJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[19]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1201,7 +1671,7 @@ func (x *AgentServiceSettleJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgentServiceSettleJobRequest.ProtoReflect.Descriptor instead.
 func (*AgentServiceSettleJobRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{19}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *AgentServiceSettleJobRequest) GetSite() string {
@@ -1229,7 +1699,7 @@ type AgentServiceSettleJobResponse struct {
 
 func (x *AgentServiceSettleJobResponse) Reset() {
 	*x = AgentServiceSettleJobResponse{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[20]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1241,7 +1711,7 @@ func (x *AgentServiceSettleJobResponse) String() string {
 func (*AgentServiceSettleJobResponse) ProtoMessage() {}
 
 func (x *AgentServiceSettleJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[20]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1254,7 +1724,7 @@ func (x *AgentServiceSettleJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgentServiceSettleJobResponse.ProtoReflect.Descriptor instead.
 func (*AgentServiceSettleJobResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{20}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *AgentServiceSettleJobResponse) GetJob() *Job {
@@ -1296,7 +1766,7 @@ type ReallocateRequest struct {
 
 func (x *ReallocateRequest) Reset() {
 	*x = ReallocateRequest{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[21]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1308,7 +1778,7 @@ func (x *ReallocateRequest) String() string {
 func (*ReallocateRequest) ProtoMessage() {}
 
 func (x *ReallocateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[21]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1321,7 +1791,7 @@ func (x *ReallocateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReallocateRequest.ProtoReflect.Descriptor instead.
 func (*ReallocateRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{21}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ReallocateRequest) GetDryRun() bool {
@@ -1403,7 +1873,7 @@ type ReallocateResponse struct {
 
 func (x *ReallocateResponse) Reset() {
 	*x = ReallocateResponse{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[22]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1415,7 +1885,7 @@ func (x *ReallocateResponse) String() string {
 func (*ReallocateResponse) ProtoMessage() {}
 
 func (x *ReallocateResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[22]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1428,7 +1898,7 @@ func (x *ReallocateResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReallocateResponse.ProtoReflect.Descriptor instead.
 func (*ReallocateResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{22}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ReallocateResponse) GetRecord() *RoundRecord {
@@ -1502,7 +1972,7 @@ type RoundRecord struct {
 
 func (x *RoundRecord) Reset() {
 	*x = RoundRecord{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[23]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1514,7 +1984,7 @@ func (x *RoundRecord) String() string {
 func (*RoundRecord) ProtoMessage() {}
 
 func (x *RoundRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[23]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1527,7 +1997,7 @@ func (x *RoundRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RoundRecord.ProtoReflect.Descriptor instead.
 func (*RoundRecord) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{23}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *RoundRecord) GetRound() string {
@@ -1702,7 +2172,7 @@ type ReallocatedJob struct {
 
 func (x *ReallocatedJob) Reset() {
 	*x = ReallocatedJob{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[24]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1714,7 +2184,7 @@ func (x *ReallocatedJob) String() string {
 func (*ReallocatedJob) ProtoMessage() {}
 
 func (x *ReallocatedJob) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[24]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1727,7 +2197,7 @@ func (x *ReallocatedJob) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReallocatedJob.ProtoReflect.Descriptor instead.
 func (*ReallocatedJob) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{24}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ReallocatedJob) GetJobId() string {
@@ -1811,12 +2281,36 @@ var File_drover_v1_agent_service_proto protoreflect.FileDescriptor
 
 const file_drover_v1_agent_service_proto_rawDesc = "" +
 	"\n" +
-	"\x1ddrover/v1/agent_service.proto\x12\tdrover.v1\x1a\x18drover/v1/decision.proto\x1a\x15drover/v1/error.proto\x1a\x13drover/v1/job.proto\x1a\x14drover/v1/move.proto\x1a\x17drover/v1/request.proto\x1a\x1edrover/v1/server_service.proto\x1a\x14drover/v1/site.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x88\x01\n" +
+	"\x1ddrover/v1/agent_service.proto\x12\tdrover.v1\x1a\x18drover/v1/decision.proto\x1a\x15drover/v1/error.proto\x1a\x13drover/v1/job.proto\x1a\x14drover/v1/move.proto\x1a\x17drover/v1/request.proto\x1a\x1bdrover/v1/reservation.proto\x1a\x1edrover/v1/server_service.proto\x1a\x14drover/v1/site.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"g\n" +
+	"#AgentServiceOfferReservationRequest\x12,\n" +
+	"\abooking\x18\x01 \x01(\v2\x12.drover.v1.BookingR\abooking\x12\x12\n" +
+	"\x04site\x18\x02 \x01(\tR\x04site\"\x8b\x01\n" +
+	"$AgentServiceOfferReservationResponse\x123\n" +
+	"\x06offers\x18\x01 \x03(\v2\x1b.drover.v1.ReservationOfferR\x06offers\x12.\n" +
+	"\amissing\x18\x02 \x03(\v2\x14.drover.v1.CandidateR\amissing\"w\n" +
+	"\x10ReservationOffer\x12)\n" +
+	"\x06target\x18\x01 \x01(\v2\x11.drover.v1.TargetR\x06target\x128\n" +
+	"\vreservation\x18\x02 \x01(\v2\x16.drover.v1.ReservationR\vreservation\"=\n" +
+	"#AgentServiceListReservationsRequest\x12\x16\n" +
+	"\x06filter\x18\x01 \x01(\tR\x06filter\"\x92\x01\n" +
+	"$AgentServiceListReservationsResponse\x12:\n" +
+	"\freservations\x18\x01 \x03(\v2\x16.drover.v1.ReservationR\freservations\x12.\n" +
+	"\amissing\x18\x02 \x03(\v2\x14.drover.v1.CandidateR\amissing\"6\n" +
+	"$AgentServiceCancelReservationRequest\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\"a\n" +
+	"%AgentServiceCancelReservationResponse\x128\n" +
+	"\vreservation\x18\x01 \x01(\v2\x16.drover.v1.ReservationR\vreservation\"0\n" +
+	"\x1aAgentServiceGetSiteRequest\x12\x12\n" +
+	"\x04site\x18\x01 \x01(\tR\x04site\"w\n" +
+	"\x1bAgentServiceGetSiteResponse\x12(\n" +
+	"\x04site\x18\x01 \x01(\v2\x14.drover.v1.KnownSiteR\x04site\x12.\n" +
+	"\x06policy\x18\x02 \x01(\v2\x16.drover.v1.PolicyStateR\x06policy\"\xa6\x01\n" +
 	"\n" +
 	"MapRequest\x12,\n" +
 	"\arequest\x18\x01 \x01(\v2\x12.drover.v1.RequestR\arequest\x12\x15\n" +
 	"\x06job_id\x18\x02 \x01(\tR\x05jobId\x125\n" +
-	"\bdeadline\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\bdeadline\"q\n" +
+	"\bdeadline\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\bdeadline\x12\x1c\n" +
+	"\tnegotiate\x18\x04 \x01(\bR\tnegotiate\"q\n" +
 	"\vMapResponse\x12+\n" +
 	"\atargets\x18\x01 \x03(\v2\x11.drover.v1.TargetR\atargets\x125\n" +
 	"\bdecision\x18\x02 \x01(\v2\x19.drover.v1.DecisionRecordR\bdecision\"6\n" +
@@ -1943,7 +2437,8 @@ const file_drover_v1_agent_service_proto_rawDesc = "" +
 	"\x04gain\x18\t \x01(\v2\x19.google.protobuf.DurationR\x04gain\x12\x18\n" +
 	"\aordered\x18\n" +
 	" \x01(\bR\aordered\x120\n" +
-	"\aproblem\x18\v \x01(\v2\x16.drover.v1.ErrorDetailR\aproblem2\xf4\x06\n" +
+	"\aproblem\x18\v \x01(\v2\x16.drover.v1.ErrorDetailR\aproblem2\xc4\n" +
+	"\n" +
 	"\fAgentService\x129\n" +
 	"\x03Map\x12\x15.drover.v1.MapRequest\x1a\x16.drover.v1.MapResponse\"\x03\x90\x02\x01\x12K\n" +
 	"\tListSites\x12\x1b.drover.v1.ListSitesRequest\x1a\x1c.drover.v1.ListSitesResponse\"\x03\x90\x02\x01\x12T\n" +
@@ -1955,7 +2450,11 @@ const file_drover_v1_agent_service_proto_rawDesc = "" +
 	"\vSetDraining\x12).drover.v1.AgentServiceSetDrainingRequest\x1a*.drover.v1.AgentServiceSetDrainingResponse\"\x03\x90\x02\x02\x12I\n" +
 	"\n" +
 	"Reallocate\x12\x1c.drover.v1.ReallocateRequest\x1a\x1d.drover.v1.ReallocateResponse\x12c\n" +
-	"\tSettleJob\x12'.drover.v1.AgentServiceSettleJobRequest\x1a(.drover.v1.AgentServiceSettleJobResponse\"\x03\x90\x02\x02B:Z8github.com/seed-9b8f70bb/drover/proto/drover/v1;droverv1b\x06proto3"
+	"\tSettleJob\x12'.drover.v1.AgentServiceSettleJobRequest\x1a(.drover.v1.AgentServiceSettleJobResponse\"\x03\x90\x02\x02\x12x\n" +
+	"\x10OfferReservation\x12..drover.v1.AgentServiceOfferReservationRequest\x1a/.drover.v1.AgentServiceOfferReservationResponse\"\x03\x90\x02\x01\x12x\n" +
+	"\x10ListReservations\x12..drover.v1.AgentServiceListReservationsRequest\x1a/.drover.v1.AgentServiceListReservationsResponse\"\x03\x90\x02\x01\x12{\n" +
+	"\x11CancelReservation\x12/.drover.v1.AgentServiceCancelReservationRequest\x1a0.drover.v1.AgentServiceCancelReservationResponse\"\x03\x90\x02\x02\x12]\n" +
+	"\aGetSite\x12%.drover.v1.AgentServiceGetSiteRequest\x1a&.drover.v1.AgentServiceGetSiteResponse\"\x03\x90\x02\x01B:Z8github.com/seed-9b8f70bb/drover/proto/drover/v1;droverv1b\x06proto3"
 
 var (
 	file_drover_v1_agent_service_proto_rawDescOnce sync.Once
@@ -1969,113 +2468,143 @@ func file_drover_v1_agent_service_proto_rawDescGZIP() []byte {
 	return file_drover_v1_agent_service_proto_rawDescData
 }
 
-var file_drover_v1_agent_service_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
+var file_drover_v1_agent_service_proto_msgTypes = make([]protoimpl.MessageInfo, 34)
 var file_drover_v1_agent_service_proto_goTypes = []any{
-	(*MapRequest)(nil),                      // 0: drover.v1.MapRequest
-	(*MapResponse)(nil),                     // 1: drover.v1.MapResponse
-	(*Target)(nil),                          // 2: drover.v1.Target
-	(*ListSitesRequest)(nil),                // 3: drover.v1.ListSitesRequest
-	(*ListSitesResponse)(nil),               // 4: drover.v1.ListSitesResponse
-	(*KnownSite)(nil),                       // 5: drover.v1.KnownSite
-	(*ListServicesRequest)(nil),             // 6: drover.v1.ListServicesRequest
-	(*ListServicesResponse)(nil),            // 7: drover.v1.ListServicesResponse
-	(*OfferedService)(nil),                  // 8: drover.v1.OfferedService
-	(*FindJobRequest)(nil),                  // 9: drover.v1.FindJobRequest
-	(*FindJobResponse)(nil),                 // 10: drover.v1.FindJobResponse
-	(*AgentServiceListJobsRequest)(nil),     // 11: drover.v1.AgentServiceListJobsRequest
-	(*AgentServiceListJobsResponse)(nil),    // 12: drover.v1.AgentServiceListJobsResponse
-	(*AgentServiceMoveJobRequest)(nil),      // 13: drover.v1.AgentServiceMoveJobRequest
-	(*AgentServiceMoveJobResponse)(nil),     // 14: drover.v1.AgentServiceMoveJobResponse
-	(*AgentServiceListMovesRequest)(nil),    // 15: drover.v1.AgentServiceListMovesRequest
-	(*AgentServiceListMovesResponse)(nil),   // 16: drover.v1.AgentServiceListMovesResponse
-	(*AgentServiceSetDrainingRequest)(nil),  // 17: drover.v1.AgentServiceSetDrainingRequest
-	(*AgentServiceSetDrainingResponse)(nil), // 18: drover.v1.AgentServiceSetDrainingResponse
-	(*AgentServiceSettleJobRequest)(nil),    // 19: drover.v1.AgentServiceSettleJobRequest
-	(*AgentServiceSettleJobResponse)(nil),   // 20: drover.v1.AgentServiceSettleJobResponse
-	(*ReallocateRequest)(nil),               // 21: drover.v1.ReallocateRequest
-	(*ReallocateResponse)(nil),              // 22: drover.v1.ReallocateResponse
-	(*RoundRecord)(nil),                     // 23: drover.v1.RoundRecord
-	(*ReallocatedJob)(nil),                  // 24: drover.v1.ReallocatedJob
-	(*Request)(nil),                         // 25: drover.v1.Request
-	(*durationpb.Duration)(nil),             // 26: google.protobuf.Duration
-	(*DecisionRecord)(nil),                  // 27: drover.v1.DecisionRecord
-	(*Site)(nil),                            // 28: drover.v1.Site
-	(*SiteStatus)(nil),                      // 29: drover.v1.SiteStatus
-	(*Missing)(nil),                         // 30: drover.v1.Missing
-	(*Service)(nil),                         // 31: drover.v1.Service
-	(*Job)(nil),                             // 32: drover.v1.Job
-	(*Candidate)(nil),                       // 33: drover.v1.Candidate
-	(*Move)(nil),                            // 34: drover.v1.Move
-	(*SettleJobRequest)(nil),                // 35: drover.v1.SettleJobRequest
-	(*timestamppb.Timestamp)(nil),           // 36: google.protobuf.Timestamp
-	(*Shape)(nil),                           // 37: drover.v1.Shape
-	(*ErrorDetail)(nil),                     // 38: drover.v1.ErrorDetail
+	(*AgentServiceOfferReservationRequest)(nil),   // 0: drover.v1.AgentServiceOfferReservationRequest
+	(*AgentServiceOfferReservationResponse)(nil),  // 1: drover.v1.AgentServiceOfferReservationResponse
+	(*ReservationOffer)(nil),                      // 2: drover.v1.ReservationOffer
+	(*AgentServiceListReservationsRequest)(nil),   // 3: drover.v1.AgentServiceListReservationsRequest
+	(*AgentServiceListReservationsResponse)(nil),  // 4: drover.v1.AgentServiceListReservationsResponse
+	(*AgentServiceCancelReservationRequest)(nil),  // 5: drover.v1.AgentServiceCancelReservationRequest
+	(*AgentServiceCancelReservationResponse)(nil), // 6: drover.v1.AgentServiceCancelReservationResponse
+	(*AgentServiceGetSiteRequest)(nil),            // 7: drover.v1.AgentServiceGetSiteRequest
+	(*AgentServiceGetSiteResponse)(nil),           // 8: drover.v1.AgentServiceGetSiteResponse
+	(*MapRequest)(nil),                            // 9: drover.v1.MapRequest
+	(*MapResponse)(nil),                           // 10: drover.v1.MapResponse
+	(*Target)(nil),                                // 11: drover.v1.Target
+	(*ListSitesRequest)(nil),                      // 12: drover.v1.ListSitesRequest
+	(*ListSitesResponse)(nil),                     // 13: drover.v1.ListSitesResponse
+	(*KnownSite)(nil),                             // 14: drover.v1.KnownSite
+	(*ListServicesRequest)(nil),                   // 15: drover.v1.ListServicesRequest
+	(*ListServicesResponse)(nil),                  // 16: drover.v1.ListServicesResponse
+	(*OfferedService)(nil),                        // 17: drover.v1.OfferedService
+	(*FindJobRequest)(nil),                        // 18: drover.v1.FindJobRequest
+	(*FindJobResponse)(nil),                       // 19: drover.v1.FindJobResponse
+	(*AgentServiceListJobsRequest)(nil),           // 20: drover.v1.AgentServiceListJobsRequest
+	(*AgentServiceListJobsResponse)(nil),          // 21: drover.v1.AgentServiceListJobsResponse
+	(*AgentServiceMoveJobRequest)(nil),            // 22: drover.v1.AgentServiceMoveJobRequest
+	(*AgentServiceMoveJobResponse)(nil),           // 23: drover.v1.AgentServiceMoveJobResponse
+	(*AgentServiceListMovesRequest)(nil),          // 24: drover.v1.AgentServiceListMovesRequest
+	(*AgentServiceListMovesResponse)(nil),         // 25: drover.v1.AgentServiceListMovesResponse
+	(*AgentServiceSetDrainingRequest)(nil),        // 26: drover.v1.AgentServiceSetDrainingRequest
+	(*AgentServiceSetDrainingResponse)(nil),       // 27: drover.v1.AgentServiceSetDrainingResponse
+	(*AgentServiceSettleJobRequest)(nil),          // 28: drover.v1.AgentServiceSettleJobRequest
+	(*AgentServiceSettleJobResponse)(nil),         // 29: drover.v1.AgentServiceSettleJobResponse
+	(*ReallocateRequest)(nil),                     // 30: drover.v1.ReallocateRequest
+	(*ReallocateResponse)(nil),                    // 31: drover.v1.ReallocateResponse
+	(*RoundRecord)(nil),                           // 32: drover.v1.RoundRecord
+	(*ReallocatedJob)(nil),                        // 33: drover.v1.ReallocatedJob
+	(*Booking)(nil),                               // 34: drover.v1.Booking
+	(*Candidate)(nil),                             // 35: drover.v1.Candidate
+	(*Reservation)(nil),                           // 36: drover.v1.Reservation
+	(*PolicyState)(nil),                           // 37: drover.v1.PolicyState
+	(*Request)(nil),                               // 38: drover.v1.Request
+	(*durationpb.Duration)(nil),                   // 39: google.protobuf.Duration
+	(*DecisionRecord)(nil),                        // 40: drover.v1.DecisionRecord
+	(*Site)(nil),                                  // 41: drover.v1.Site
+	(*SiteStatus)(nil),                            // 42: drover.v1.SiteStatus
+	(*Missing)(nil),                               // 43: drover.v1.Missing
+	(*Service)(nil),                               // 44: drover.v1.Service
+	(*Job)(nil),                                   // 45: drover.v1.Job
+	(*Move)(nil),                                  // 46: drover.v1.Move
+	(*SettleJobRequest)(nil),                      // 47: drover.v1.SettleJobRequest
+	(*timestamppb.Timestamp)(nil),                 // 48: google.protobuf.Timestamp
+	(*Shape)(nil),                                 // 49: drover.v1.Shape
+	(*ErrorDetail)(nil),                           // 50: drover.v1.ErrorDetail
 }
 var file_drover_v1_agent_service_proto_depIdxs = []int32{
-	25, // 0: drover.v1.MapRequest.request:type_name -> drover.v1.Request
-	26, // 1: drover.v1.MapRequest.deadline:type_name -> google.protobuf.Duration
-	2,  // 2: drover.v1.MapResponse.targets:type_name -> drover.v1.Target
-	27, // 3: drover.v1.MapResponse.decision:type_name -> drover.v1.DecisionRecord
-	5,  // 4: drover.v1.ListSitesResponse.sites:type_name -> drover.v1.KnownSite
-	28, // 5: drover.v1.KnownSite.site:type_name -> drover.v1.Site
-	29, // 6: drover.v1.KnownSite.status:type_name -> drover.v1.SiteStatus
-	26, // 7: drover.v1.KnownSite.heard_ago:type_name -> google.protobuf.Duration
-	30, // 8: drover.v1.KnownSite.missing:type_name -> drover.v1.Missing
-	8,  // 9: drover.v1.ListServicesResponse.services:type_name -> drover.v1.OfferedService
-	31, // 10: drover.v1.OfferedService.service:type_name -> drover.v1.Service
-	2,  // 11: drover.v1.FindJobResponse.target:type_name -> drover.v1.Target
-	32, // 12: drover.v1.FindJobResponse.job:type_name -> drover.v1.Job
-	32, // 13: drover.v1.AgentServiceListJobsResponse.jobs:type_name -> drover.v1.Job
-	33, // 14: drover.v1.AgentServiceListJobsResponse.missing:type_name -> drover.v1.Candidate
-	26, // 15: drover.v1.AgentServiceMoveJobRequest.min_gain:type_name -> google.protobuf.Duration
-	32, // 16: drover.v1.AgentServiceMoveJobResponse.job:type_name -> drover.v1.Job
-	2,  // 17: drover.v1.AgentServiceMoveJobResponse.to:type_name -> drover.v1.Target
-	34, // 18: drover.v1.AgentServiceListMovesResponse.moves:type_name -> drover.v1.Move
-	33, // 19: drover.v1.AgentServiceListMovesResponse.missing:type_name -> drover.v1.Candidate
-	29, // 20: drover.v1.AgentServiceSetDrainingResponse.status:type_name -> drover.v1.SiteStatus
-	35, // 21: drover.v1.AgentServiceSettleJobRequest.settle:type_name -> drover.v1.SettleJobRequest
-	32, // 22: drover.v1.AgentServiceSettleJobResponse.job:type_name -> drover.v1.Job
-	26, // 23: drover.v1.ReallocateRequest.threshold:type_name -> google.protobuf.Duration
-	26, // 24: drover.v1.ReallocateRequest.least_gain:type_name -> google.protobuf.Duration
-	23, // 25: drover.v1.ReallocateResponse.record:type_name -> drover.v1.RoundRecord
-	24, // 26: drover.v1.ReallocateResponse.jobs:type_name -> drover.v1.ReallocatedJob
-	33, // 27: drover.v1.ReallocateResponse.missing:type_name -> drover.v1.Candidate
-	36, // 28: drover.v1.RoundRecord.began_at:type_name -> google.protobuf.Timestamp
-	26, // 29: drover.v1.RoundRecord.gain:type_name -> google.protobuf.Duration
-	26, // 30: drover.v1.RoundRecord.thinking:type_name -> google.protobuf.Duration
-	26, // 31: drover.v1.RoundRecord.asking:type_name -> google.protobuf.Duration
-	26, // 32: drover.v1.RoundRecord.took:type_name -> google.protobuf.Duration
-	37, // 33: drover.v1.ReallocatedJob.before:type_name -> drover.v1.Shape
-	37, // 34: drover.v1.ReallocatedJob.after:type_name -> drover.v1.Shape
-	26, // 35: drover.v1.ReallocatedJob.ect_before:type_name -> google.protobuf.Duration
-	26, // 36: drover.v1.ReallocatedJob.ect_after:type_name -> google.protobuf.Duration
-	26, // 37: drover.v1.ReallocatedJob.gain:type_name -> google.protobuf.Duration
-	38, // 38: drover.v1.ReallocatedJob.problem:type_name -> drover.v1.ErrorDetail
-	0,  // 39: drover.v1.AgentService.Map:input_type -> drover.v1.MapRequest
-	3,  // 40: drover.v1.AgentService.ListSites:input_type -> drover.v1.ListSitesRequest
-	6,  // 41: drover.v1.AgentService.ListServices:input_type -> drover.v1.ListServicesRequest
-	9,  // 42: drover.v1.AgentService.FindJob:input_type -> drover.v1.FindJobRequest
-	11, // 43: drover.v1.AgentService.ListJobs:input_type -> drover.v1.AgentServiceListJobsRequest
-	13, // 44: drover.v1.AgentService.MoveJob:input_type -> drover.v1.AgentServiceMoveJobRequest
-	15, // 45: drover.v1.AgentService.ListMoves:input_type -> drover.v1.AgentServiceListMovesRequest
-	17, // 46: drover.v1.AgentService.SetDraining:input_type -> drover.v1.AgentServiceSetDrainingRequest
-	21, // 47: drover.v1.AgentService.Reallocate:input_type -> drover.v1.ReallocateRequest
-	19, // 48: drover.v1.AgentService.SettleJob:input_type -> drover.v1.AgentServiceSettleJobRequest
-	1,  // 49: drover.v1.AgentService.Map:output_type -> drover.v1.MapResponse
-	4,  // 50: drover.v1.AgentService.ListSites:output_type -> drover.v1.ListSitesResponse
-	7,  // 51: drover.v1.AgentService.ListServices:output_type -> drover.v1.ListServicesResponse
-	10, // 52: drover.v1.AgentService.FindJob:output_type -> drover.v1.FindJobResponse
-	12, // 53: drover.v1.AgentService.ListJobs:output_type -> drover.v1.AgentServiceListJobsResponse
-	14, // 54: drover.v1.AgentService.MoveJob:output_type -> drover.v1.AgentServiceMoveJobResponse
-	16, // 55: drover.v1.AgentService.ListMoves:output_type -> drover.v1.AgentServiceListMovesResponse
-	18, // 56: drover.v1.AgentService.SetDraining:output_type -> drover.v1.AgentServiceSetDrainingResponse
-	22, // 57: drover.v1.AgentService.Reallocate:output_type -> drover.v1.ReallocateResponse
-	20, // 58: drover.v1.AgentService.SettleJob:output_type -> drover.v1.AgentServiceSettleJobResponse
-	49, // [49:59] is the sub-list for method output_type
-	39, // [39:49] is the sub-list for method input_type
-	39, // [39:39] is the sub-list for extension type_name
-	39, // [39:39] is the sub-list for extension extendee
-	0,  // [0:39] is the sub-list for field type_name
+	34, // 0: drover.v1.AgentServiceOfferReservationRequest.booking:type_name -> drover.v1.Booking
+	2,  // 1: drover.v1.AgentServiceOfferReservationResponse.offers:type_name -> drover.v1.ReservationOffer
+	35, // 2: drover.v1.AgentServiceOfferReservationResponse.missing:type_name -> drover.v1.Candidate
+	11, // 3: drover.v1.ReservationOffer.target:type_name -> drover.v1.Target
+	36, // 4: drover.v1.ReservationOffer.reservation:type_name -> drover.v1.Reservation
+	36, // 5: drover.v1.AgentServiceListReservationsResponse.reservations:type_name -> drover.v1.Reservation
+	35, // 6: drover.v1.AgentServiceListReservationsResponse.missing:type_name -> drover.v1.Candidate
+	36, // 7: drover.v1.AgentServiceCancelReservationResponse.reservation:type_name -> drover.v1.Reservation
+	14, // 8: drover.v1.AgentServiceGetSiteResponse.site:type_name -> drover.v1.KnownSite
+	37, // 9: drover.v1.AgentServiceGetSiteResponse.policy:type_name -> drover.v1.PolicyState
+	38, // 10: drover.v1.MapRequest.request:type_name -> drover.v1.Request
+	39, // 11: drover.v1.MapRequest.deadline:type_name -> google.protobuf.Duration
+	11, // 12: drover.v1.MapResponse.targets:type_name -> drover.v1.Target
+	40, // 13: drover.v1.MapResponse.decision:type_name -> drover.v1.DecisionRecord
+	14, // 14: drover.v1.ListSitesResponse.sites:type_name -> drover.v1.KnownSite
+	41, // 15: drover.v1.KnownSite.site:type_name -> drover.v1.Site
+	42, // 16: drover.v1.KnownSite.status:type_name -> drover.v1.SiteStatus
+	39, // 17: drover.v1.KnownSite.heard_ago:type_name -> google.protobuf.Duration
+	43, // 18: drover.v1.KnownSite.missing:type_name -> drover.v1.Missing
+	17, // 19: drover.v1.ListServicesResponse.services:type_name -> drover.v1.OfferedService
+	44, // 20: drover.v1.OfferedService.service:type_name -> drover.v1.Service
+	11, // 21: drover.v1.FindJobResponse.target:type_name -> drover.v1.Target
+	45, // 22: drover.v1.FindJobResponse.job:type_name -> drover.v1.Job
+	45, // 23: drover.v1.AgentServiceListJobsResponse.jobs:type_name -> drover.v1.Job
+	35, // 24: drover.v1.AgentServiceListJobsResponse.missing:type_name -> drover.v1.Candidate
+	39, // 25: drover.v1.AgentServiceMoveJobRequest.min_gain:type_name -> google.protobuf.Duration
+	45, // 26: drover.v1.AgentServiceMoveJobResponse.job:type_name -> drover.v1.Job
+	11, // 27: drover.v1.AgentServiceMoveJobResponse.to:type_name -> drover.v1.Target
+	46, // 28: drover.v1.AgentServiceListMovesResponse.moves:type_name -> drover.v1.Move
+	35, // 29: drover.v1.AgentServiceListMovesResponse.missing:type_name -> drover.v1.Candidate
+	42, // 30: drover.v1.AgentServiceSetDrainingResponse.status:type_name -> drover.v1.SiteStatus
+	47, // 31: drover.v1.AgentServiceSettleJobRequest.settle:type_name -> drover.v1.SettleJobRequest
+	45, // 32: drover.v1.AgentServiceSettleJobResponse.job:type_name -> drover.v1.Job
+	39, // 33: drover.v1.ReallocateRequest.threshold:type_name -> google.protobuf.Duration
+	39, // 34: drover.v1.ReallocateRequest.least_gain:type_name -> google.protobuf.Duration
+	32, // 35: drover.v1.ReallocateResponse.record:type_name -> drover.v1.RoundRecord
+	33, // 36: drover.v1.ReallocateResponse.jobs:type_name -> drover.v1.ReallocatedJob
+	35, // 37: drover.v1.ReallocateResponse.missing:type_name -> drover.v1.Candidate
+	48, // 38: drover.v1.RoundRecord.began_at:type_name -> google.protobuf.Timestamp
+	39, // 39: drover.v1.RoundRecord.gain:type_name -> google.protobuf.Duration
+	39, // 40: drover.v1.RoundRecord.thinking:type_name -> google.protobuf.Duration
+	39, // 41: drover.v1.RoundRecord.asking:type_name -> google.protobuf.Duration
+	39, // 42: drover.v1.RoundRecord.took:type_name -> google.protobuf.Duration
+	49, // 43: drover.v1.ReallocatedJob.before:type_name -> drover.v1.Shape
+	49, // 44: drover.v1.ReallocatedJob.after:type_name -> drover.v1.Shape
+	39, // 45: drover.v1.ReallocatedJob.ect_before:type_name -> google.protobuf.Duration
+	39, // 46: drover.v1.ReallocatedJob.ect_after:type_name -> google.protobuf.Duration
+	39, // 47: drover.v1.ReallocatedJob.gain:type_name -> google.protobuf.Duration
+	50, // 48: drover.v1.ReallocatedJob.problem:type_name -> drover.v1.ErrorDetail
+	9,  // 49: drover.v1.AgentService.Map:input_type -> drover.v1.MapRequest
+	12, // 50: drover.v1.AgentService.ListSites:input_type -> drover.v1.ListSitesRequest
+	15, // 51: drover.v1.AgentService.ListServices:input_type -> drover.v1.ListServicesRequest
+	18, // 52: drover.v1.AgentService.FindJob:input_type -> drover.v1.FindJobRequest
+	20, // 53: drover.v1.AgentService.ListJobs:input_type -> drover.v1.AgentServiceListJobsRequest
+	22, // 54: drover.v1.AgentService.MoveJob:input_type -> drover.v1.AgentServiceMoveJobRequest
+	24, // 55: drover.v1.AgentService.ListMoves:input_type -> drover.v1.AgentServiceListMovesRequest
+	26, // 56: drover.v1.AgentService.SetDraining:input_type -> drover.v1.AgentServiceSetDrainingRequest
+	30, // 57: drover.v1.AgentService.Reallocate:input_type -> drover.v1.ReallocateRequest
+	28, // 58: drover.v1.AgentService.SettleJob:input_type -> drover.v1.AgentServiceSettleJobRequest
+	0,  // 59: drover.v1.AgentService.OfferReservation:input_type -> drover.v1.AgentServiceOfferReservationRequest
+	3,  // 60: drover.v1.AgentService.ListReservations:input_type -> drover.v1.AgentServiceListReservationsRequest
+	5,  // 61: drover.v1.AgentService.CancelReservation:input_type -> drover.v1.AgentServiceCancelReservationRequest
+	7,  // 62: drover.v1.AgentService.GetSite:input_type -> drover.v1.AgentServiceGetSiteRequest
+	10, // 63: drover.v1.AgentService.Map:output_type -> drover.v1.MapResponse
+	13, // 64: drover.v1.AgentService.ListSites:output_type -> drover.v1.ListSitesResponse
+	16, // 65: drover.v1.AgentService.ListServices:output_type -> drover.v1.ListServicesResponse
+	19, // 66: drover.v1.AgentService.FindJob:output_type -> drover.v1.FindJobResponse
+	21, // 67: drover.v1.AgentService.ListJobs:output_type -> drover.v1.AgentServiceListJobsResponse
+	23, // 68: drover.v1.AgentService.MoveJob:output_type -> drover.v1.AgentServiceMoveJobResponse
+	25, // 69: drover.v1.AgentService.ListMoves:output_type -> drover.v1.AgentServiceListMovesResponse
+	27, // 70: drover.v1.AgentService.SetDraining:output_type -> drover.v1.AgentServiceSetDrainingResponse
+	31, // 71: drover.v1.AgentService.Reallocate:output_type -> drover.v1.ReallocateResponse
+	29, // 72: drover.v1.AgentService.SettleJob:output_type -> drover.v1.AgentServiceSettleJobResponse
+	1,  // 73: drover.v1.AgentService.OfferReservation:output_type -> drover.v1.AgentServiceOfferReservationResponse
+	4,  // 74: drover.v1.AgentService.ListReservations:output_type -> drover.v1.AgentServiceListReservationsResponse
+	6,  // 75: drover.v1.AgentService.CancelReservation:output_type -> drover.v1.AgentServiceCancelReservationResponse
+	8,  // 76: drover.v1.AgentService.GetSite:output_type -> drover.v1.AgentServiceGetSiteResponse
+	63, // [63:77] is the sub-list for method output_type
+	49, // [49:63] is the sub-list for method input_type
+	49, // [49:49] is the sub-list for extension type_name
+	49, // [49:49] is the sub-list for extension extendee
+	0,  // [0:49] is the sub-list for field type_name
 }
 
 func init() { file_drover_v1_agent_service_proto_init() }
@@ -2088,16 +2617,17 @@ func file_drover_v1_agent_service_proto_init() {
 	file_drover_v1_job_proto_init()
 	file_drover_v1_move_proto_init()
 	file_drover_v1_request_proto_init()
+	file_drover_v1_reservation_proto_init()
 	file_drover_v1_server_service_proto_init()
 	file_drover_v1_site_proto_init()
-	file_drover_v1_agent_service_proto_msgTypes[21].OneofWrappers = []any{}
+	file_drover_v1_agent_service_proto_msgTypes[30].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_drover_v1_agent_service_proto_rawDesc), len(file_drover_v1_agent_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   25,
+			NumMessages:   34,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

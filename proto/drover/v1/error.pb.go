@@ -9,6 +9,7 @@ package droverv1
 import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	durationpb "google.golang.org/protobuf/types/known/durationpb"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -34,7 +35,9 @@ type ErrorDetail struct {
 	// "job-conflict", "stale-id", "queue-full", "no-site", "no-candidate",
 	// "no-estimate", "unreachable", "timeout", "stopping", "internal",
 	// "unknown-site", "not-waiting", "not-movable", "stale-epoch", "withdrawn",
-	// "draining", "disk-full", "unknown-round", "too-many-drafts", "no-drafts".
+	// "draining", "disk-full", "unknown-round", "too-many-drafts", "no-drafts",
+	// "no-offer", "no-promise", "no-room", "no-reservations", "unknown-reservation",
+	// "reservation-over", "too-many-reservations".
 	// Readers accept words that they do not know.
 	Reason string `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
 	// What it is about, as a path into the message: "request.width",
@@ -47,7 +50,10 @@ type ErrorDetail struct {
 	// What a person could do about it.
 	Hint string `protobuf:"bytes,5,opt,name=hint,proto3" json:"hint,omitempty"`
 	// Whether the same call may succeed later without any change.
-	Retryable     bool `protobuf:"varint,6,opt,name=retryable,proto3" json:"retryable,omitempty"`
+	Retryable bool `protobuf:"varint,6,opt,name=retryable,proto3" json:"retryable,omitempty"`
+	// What comes nearest to what was asked for and could be had instead; unset when
+	// there is nothing, or it is not about a place in a plan.
+	Offer         *Offer `protobuf:"bytes,7,opt,name=offer,proto3" json:"offer,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -124,18 +130,106 @@ func (x *ErrorDetail) GetRetryable() bool {
 	return false
 }
 
+func (x *ErrorDetail) GetOffer() *Offer {
+	if x != nil {
+		return x.Offer
+	}
+	return nil
+}
+
+// Offer is a place in a plan. Durations count from the answer.
+type Offer struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the site.
+	Site string `protobuf:"bytes,1,opt,name=site,proto3" json:"site,omitempty"`
+	// From now to the start.
+	Wait *durationpb.Duration `protobuf:"bytes,2,opt,name=wait,proto3" json:"wait,omitempty"`
+	// From now to the end.
+	Completion *durationpb.Duration `protobuf:"bytes,3,opt,name=completion,proto3" json:"completion,omitempty"`
+	// Processors.
+	Width         int32 `protobuf:"varint,4,opt,name=width,proto3" json:"width,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Offer) Reset() {
+	*x = Offer{}
+	mi := &file_drover_v1_error_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Offer) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Offer) ProtoMessage() {}
+
+func (x *Offer) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_error_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Offer.ProtoReflect.Descriptor instead.
+func (*Offer) Descriptor() ([]byte, []int) {
+	return file_drover_v1_error_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Offer) GetSite() string {
+	if x != nil {
+		return x.Site
+	}
+	return ""
+}
+
+func (x *Offer) GetWait() *durationpb.Duration {
+	if x != nil {
+		return x.Wait
+	}
+	return nil
+}
+
+func (x *Offer) GetCompletion() *durationpb.Duration {
+	if x != nil {
+		return x.Completion
+	}
+	return nil
+}
+
+func (x *Offer) GetWidth() int32 {
+	if x != nil {
+		return x.Width
+	}
+	return 0
+}
+
 var File_drover_v1_error_proto protoreflect.FileDescriptor
 
 const file_drover_v1_error_proto_rawDesc = "" +
 	"\n" +
-	"\x15drover/v1/error.proto\x12\tdrover.v1\"\xa3\x01\n" +
+	"\x15drover/v1/error.proto\x12\tdrover.v1\x1a\x1egoogle/protobuf/duration.proto\"\xcb\x01\n" +
 	"\vErrorDetail\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x14\n" +
 	"\x05field\x18\x02 \x01(\tR\x05field\x12\x1a\n" +
 	"\baccepted\x18\x03 \x01(\tR\baccepted\x12\x18\n" +
 	"\amessage\x18\x04 \x01(\tR\amessage\x12\x12\n" +
 	"\x04hint\x18\x05 \x01(\tR\x04hint\x12\x1c\n" +
-	"\tretryable\x18\x06 \x01(\bR\tretryableB:Z8github.com/seed-9b8f70bb/drover/proto/drover/v1;droverv1b\x06proto3"
+	"\tretryable\x18\x06 \x01(\bR\tretryable\x12&\n" +
+	"\x05offer\x18\a \x01(\v2\x10.drover.v1.OfferR\x05offer\"\x9b\x01\n" +
+	"\x05Offer\x12\x12\n" +
+	"\x04site\x18\x01 \x01(\tR\x04site\x12-\n" +
+	"\x04wait\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\x04wait\x129\n" +
+	"\n" +
+	"completion\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\n" +
+	"completion\x12\x14\n" +
+	"\x05width\x18\x04 \x01(\x05R\x05widthB:Z8github.com/seed-9b8f70bb/drover/proto/drover/v1;droverv1b\x06proto3"
 
 var (
 	file_drover_v1_error_proto_rawDescOnce sync.Once
@@ -149,16 +243,21 @@ func file_drover_v1_error_proto_rawDescGZIP() []byte {
 	return file_drover_v1_error_proto_rawDescData
 }
 
-var file_drover_v1_error_proto_msgTypes = make([]protoimpl.MessageInfo, 1)
+var file_drover_v1_error_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
 var file_drover_v1_error_proto_goTypes = []any{
-	(*ErrorDetail)(nil), // 0: drover.v1.ErrorDetail
+	(*ErrorDetail)(nil),         // 0: drover.v1.ErrorDetail
+	(*Offer)(nil),               // 1: drover.v1.Offer
+	(*durationpb.Duration)(nil), // 2: google.protobuf.Duration
 }
 var file_drover_v1_error_proto_depIdxs = []int32{
-	0, // [0:0] is the sub-list for method output_type
-	0, // [0:0] is the sub-list for method input_type
-	0, // [0:0] is the sub-list for extension type_name
-	0, // [0:0] is the sub-list for extension extendee
-	0, // [0:0] is the sub-list for field type_name
+	1, // 0: drover.v1.ErrorDetail.offer:type_name -> drover.v1.Offer
+	2, // 1: drover.v1.Offer.wait:type_name -> google.protobuf.Duration
+	2, // 2: drover.v1.Offer.completion:type_name -> google.protobuf.Duration
+	3, // [3:3] is the sub-list for method output_type
+	3, // [3:3] is the sub-list for method input_type
+	3, // [3:3] is the sub-list for extension type_name
+	3, // [3:3] is the sub-list for extension extendee
+	0, // [0:3] is the sub-list for field type_name
 }
 
 func init() { file_drover_v1_error_proto_init() }
@@ -172,7 +271,7 @@ func file_drover_v1_error_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_drover_v1_error_proto_rawDesc), len(file_drover_v1_error_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   1,
+			NumMessages:   2,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

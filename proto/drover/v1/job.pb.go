@@ -175,7 +175,9 @@ type Job struct {
 	// What the record says is then as old, and the job's state is unknown.
 	UnknownFor *durationpb.Duration `protobuf:"bytes,23,opt,name=unknown_for,json=unknownFor,proto3" json:"unknown_for,omitempty"`
 	// The moves that brought it here, oldest first.
-	Moves         []*Move `protobuf:"bytes,24,rep,name=moves,proto3" json:"moves,omitempty"`
+	Moves []*Move `protobuf:"bytes,24,rep,name=moves,proto3" json:"moves,omitempty"`
+	// What has become of the agreement about it.
+	Agreement     AgreementState `protobuf:"varint,25,opt,name=agreement,proto3,enum=drover.v1.AgreementState" json:"agreement,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -376,6 +378,13 @@ func (x *Job) GetMoves() []*Move {
 		return x.Moves
 	}
 	return nil
+}
+
+func (x *Job) GetAgreement() AgreementState {
+	if x != nil {
+		return x.Agreement
+	}
+	return AgreementState_AGREEMENT_STATE_UNSPECIFIED
 }
 
 // JobDigest is what an agent remembers of a job.
@@ -628,7 +637,7 @@ var File_drover_v1_job_proto protoreflect.FileDescriptor
 
 const file_drover_v1_job_proto_rawDesc = "" +
 	"\n" +
-	"\x13drover/v1/job.proto\x12\tdrover.v1\x1a\x18drover/v1/decision.proto\x1a\x14drover/v1/move.proto\x1a\x17drover/v1/request.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xf3\a\n" +
+	"\x13drover/v1/job.proto\x12\tdrover.v1\x1a\x19drover/v1/agreement.proto\x1a\x18drover/v1/decision.proto\x1a\x14drover/v1/move.proto\x1a\x17drover/v1/request.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xac\b\n" +
 	"\x03Job\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12)\n" +
 	"\x05state\x18\x02 \x01(\x0e2\x13.drover.v1.JobStateR\x05state\x12\x12\n" +
@@ -656,7 +665,8 @@ const file_drover_v1_job_proto_rawDesc = "" +
 	"\bretry_of\x18\x16 \x01(\tR\aretryOf\x12:\n" +
 	"\vunknown_for\x18\x17 \x01(\v2\x19.google.protobuf.DurationR\n" +
 	"unknownFor\x12%\n" +
-	"\x05moves\x18\x18 \x03(\v2\x0f.drover.v1.MoveR\x05moves\"\xc9\x02\n" +
+	"\x05moves\x18\x18 \x03(\v2\x0f.drover.v1.MoveR\x05moves\x127\n" +
+	"\tagreement\x18\x19 \x01(\x0e2\x19.drover.v1.AgreementStateR\tagreement\"\xc9\x02\n" +
 	"\tJobDigest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12)\n" +
 	"\x05state\x18\x02 \x01(\x0e2\x13.drover.v1.JobStateR\x05state\x12\x14\n" +
@@ -721,6 +731,7 @@ var file_drover_v1_job_proto_goTypes = []any{
 	(EstimateKind)(0),             // 9: drover.v1.EstimateKind
 	(*DecisionRecord)(nil),        // 10: drover.v1.DecisionRecord
 	(*Move)(nil),                  // 11: drover.v1.Move
+	(AgreementState)(0),           // 12: drover.v1.AgreementState
 }
 var file_drover_v1_job_proto_depIdxs = []int32{
 	0,  // 0: drover.v1.Job.state:type_name -> drover.v1.JobState
@@ -737,15 +748,16 @@ var file_drover_v1_job_proto_depIdxs = []int32{
 	4,  // 11: drover.v1.Job.outputs:type_name -> drover.v1.Output
 	8,  // 12: drover.v1.Job.unknown_for:type_name -> google.protobuf.Duration
 	11, // 13: drover.v1.Job.moves:type_name -> drover.v1.Move
-	0,  // 14: drover.v1.JobDigest.state:type_name -> drover.v1.JobState
-	6,  // 15: drover.v1.JobDigest.shape:type_name -> drover.v1.Shape
-	7,  // 16: drover.v1.JobDigest.submitted_at:type_name -> google.protobuf.Timestamp
-	7,  // 17: drover.v1.JobDigest.started_at:type_name -> google.protobuf.Timestamp
-	18, // [18:18] is the sub-list for method output_type
-	18, // [18:18] is the sub-list for method input_type
-	18, // [18:18] is the sub-list for extension type_name
-	18, // [18:18] is the sub-list for extension extendee
-	0,  // [0:18] is the sub-list for field type_name
+	12, // 14: drover.v1.Job.agreement:type_name -> drover.v1.AgreementState
+	0,  // 15: drover.v1.JobDigest.state:type_name -> drover.v1.JobState
+	6,  // 16: drover.v1.JobDigest.shape:type_name -> drover.v1.Shape
+	7,  // 17: drover.v1.JobDigest.submitted_at:type_name -> google.protobuf.Timestamp
+	7,  // 18: drover.v1.JobDigest.started_at:type_name -> google.protobuf.Timestamp
+	19, // [19:19] is the sub-list for method output_type
+	19, // [19:19] is the sub-list for method input_type
+	19, // [19:19] is the sub-list for extension type_name
+	19, // [19:19] is the sub-list for extension extendee
+	0,  // [0:19] is the sub-list for field type_name
 }
 
 func init() { file_drover_v1_job_proto_init() }
@@ -753,6 +765,7 @@ func file_drover_v1_job_proto_init() {
 	if File_drover_v1_job_proto != nil {
 		return
 	}
+	file_drover_v1_agreement_proto_init()
 	file_drover_v1_decision_proto_init()
 	file_drover_v1_move_proto_init()
 	file_drover_v1_request_proto_init()

@@ -42,7 +42,8 @@ type Request struct {
 	// Shapes to choose from, in place of width and walltime, for a client that
 	// knows its program better than the model; empty for none.
 	Shapes []*Shape `protobuf:"bytes,6,rep,name=shapes,proto3" json:"shapes,omitempty"`
-	// When it should be finished; unset for no matter when.
+	// When it should be finished; unset for no matter when. A site does not accept a
+	// request that it expects to finish later.
 	Deadline *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=deadline,proto3" json:"deadline,omitempty"`
 	// Not to be started before; unset for at once.
 	EarliestStart *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=earliest_start,json=earliestStart,proto3" json:"earliest_start,omitempty"`
@@ -64,7 +65,13 @@ type Request struct {
 	Labels map[string]string `protobuf:"bytes,15,rep,name=labels,proto3" json:"labels,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// The job that this request is a new attempt of: its site does not answer any
 	// more, and the request is idempotent. Empty for a first one.
-	RetryOf       string `protobuf:"bytes,16,opt,name=retry_of,json=retryOf,proto3" json:"retry_of,omitempty"`
+	RetryOf string `protobuf:"bytes,16,opt,name=retry_of,json=retryOf,proto3" json:"retry_of,omitempty"`
+	// Set when the deadline is an agreement: only a site whose plan keeps it accepts
+	// the request, and the job is then never held nor moved. Needs a deadline.
+	Agreement *Agreement `protobuf:"bytes,17,opt,name=agreement,proto3" json:"agreement,omitempty"`
+	// The reservation in which the job is to run, by its ID; empty for none. Only the
+	// site of that reservation accepts the request, and the job is never moved.
+	Into          string `protobuf:"bytes,18,opt,name=into,proto3" json:"into,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -207,6 +214,20 @@ func (x *Request) GetLabels() map[string]string {
 func (x *Request) GetRetryOf() string {
 	if x != nil {
 		return x.RetryOf
+	}
+	return ""
+}
+
+func (x *Request) GetAgreement() *Agreement {
+	if x != nil {
+		return x.Agreement
+	}
+	return nil
+}
+
+func (x *Request) GetInto() string {
+	if x != nil {
+		return x.Into
 	}
 	return ""
 }
@@ -528,7 +549,7 @@ var File_drover_v1_request_proto protoreflect.FileDescriptor
 
 const file_drover_v1_request_proto_rawDesc = "" +
 	"\n" +
-	"\x17drover/v1/request.proto\x12\tdrover.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x8f\x06\n" +
+	"\x17drover/v1/request.proto\x12\tdrover.v1\x1a\x19drover/v1/agreement.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xd7\x06\n" +
 	"\aRequest\x12\x18\n" +
 	"\aservice\x18\x01 \x01(\tR\aservice\x12?\n" +
 	"\targuments\x18\x02 \x03(\v2!.drover.v1.Request.ArgumentsEntryR\targuments\x12\x14\n" +
@@ -550,7 +571,9 @@ const file_drover_v1_request_proto_rawDesc = "" +
 	"idempotent\x18\x0e \x01(\bR\n" +
 	"idempotent\x126\n" +
 	"\x06labels\x18\x0f \x03(\v2\x1e.drover.v1.Request.LabelsEntryR\x06labels\x12\x19\n" +
-	"\bretry_of\x18\x10 \x01(\tR\aretryOf\x1aN\n" +
+	"\bretry_of\x18\x10 \x01(\tR\aretryOf\x122\n" +
+	"\tagreement\x18\x11 \x01(\v2\x14.drover.v1.AgreementR\tagreement\x12\x12\n" +
+	"\x04into\x18\x12 \x01(\tR\x04into\x1aN\n" +
 	"\x0eArgumentsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12&\n" +
 	"\x05value\x18\x02 \x01(\v2\x10.drover.v1.ValueR\x05value:\x028\x01\x1a9\n" +
@@ -602,6 +625,7 @@ var file_drover_v1_request_proto_goTypes = []any{
 	nil,                           // 6: drover.v1.Request.LabelsEntry
 	(*durationpb.Duration)(nil),   // 7: google.protobuf.Duration
 	(*timestamppb.Timestamp)(nil), // 8: google.protobuf.Timestamp
+	(*Agreement)(nil),             // 9: drover.v1.Agreement
 }
 var file_drover_v1_request_proto_depIdxs = []int32{
 	5,  // 0: drover.v1.Request.arguments:type_name -> drover.v1.Request.ArgumentsEntry
@@ -611,14 +635,15 @@ var file_drover_v1_request_proto_depIdxs = []int32{
 	8,  // 4: drover.v1.Request.earliest_start:type_name -> google.protobuf.Timestamp
 	4,  // 5: drover.v1.Request.licences:type_name -> drover.v1.Licence
 	6,  // 6: drover.v1.Request.labels:type_name -> drover.v1.Request.LabelsEntry
-	2,  // 7: drover.v1.Value.file_value:type_name -> drover.v1.File
-	7,  // 8: drover.v1.Shape.walltime:type_name -> google.protobuf.Duration
-	1,  // 9: drover.v1.Request.ArgumentsEntry.value:type_name -> drover.v1.Value
-	10, // [10:10] is the sub-list for method output_type
-	10, // [10:10] is the sub-list for method input_type
-	10, // [10:10] is the sub-list for extension type_name
-	10, // [10:10] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	9,  // 7: drover.v1.Request.agreement:type_name -> drover.v1.Agreement
+	2,  // 8: drover.v1.Value.file_value:type_name -> drover.v1.File
+	7,  // 9: drover.v1.Shape.walltime:type_name -> google.protobuf.Duration
+	1,  // 10: drover.v1.Request.ArgumentsEntry.value:type_name -> drover.v1.Value
+	11, // [11:11] is the sub-list for method output_type
+	11, // [11:11] is the sub-list for method input_type
+	11, // [11:11] is the sub-list for extension type_name
+	11, // [11:11] is the sub-list for extension extendee
+	0,  // [0:11] is the sub-list for field type_name
 }
 
 func init() { file_drover_v1_request_proto_init() }
@@ -626,6 +651,7 @@ func file_drover_v1_request_proto_init() {
 	if File_drover_v1_request_proto != nil {
 		return
 	}
+	file_drover_v1_agreement_proto_init()
 	file_drover_v1_request_proto_msgTypes[1].OneofWrappers = []any{
 		(*Value_IntValue)(nil),
 		(*Value_FloatValue)(nil),

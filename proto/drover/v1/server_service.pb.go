@@ -133,6 +133,521 @@ func (Settlement) EnumDescriptor() ([]byte, []int) {
 	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{1}
 }
 
+// OfferReservationRequest is a booking that is only asked about.
+type OfferReservationRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What is wanted.
+	Booking       *Booking `protobuf:"bytes,1,opt,name=booking,proto3" json:"booking,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *OfferReservationRequest) Reset() {
+	*x = OfferReservationRequest{}
+	mi := &file_drover_v1_server_service_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *OfferReservationRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*OfferReservationRequest) ProtoMessage() {}
+
+func (x *OfferReservationRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_server_service_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use OfferReservationRequest.ProtoReflect.Descriptor instead.
+func (*OfferReservationRequest) Descriptor() ([]byte, []int) {
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *OfferReservationRequest) GetBooking() *Booking {
+	if x != nil {
+		return x.Booking
+	}
+	return nil
+}
+
+// OfferReservationResponse is what it would get.
+type OfferReservationResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The reservation; unset when there is a refusal.
+	Reservation *Reservation `protobuf:"bytes,1,opt,name=reservation,proto3" json:"reservation,omitempty"`
+	// Why there would be none.
+	Refusal *ErrorDetail `protobuf:"bytes,2,opt,name=refusal,proto3" json:"refusal,omitempty"`
+	// It is booked here already.
+	Booked        bool `protobuf:"varint,3,opt,name=booked,proto3" json:"booked,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *OfferReservationResponse) Reset() {
+	*x = OfferReservationResponse{}
+	mi := &file_drover_v1_server_service_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *OfferReservationResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*OfferReservationResponse) ProtoMessage() {}
+
+func (x *OfferReservationResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_server_service_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use OfferReservationResponse.ProtoReflect.Descriptor instead.
+func (*OfferReservationResponse) Descriptor() ([]byte, []int) {
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *OfferReservationResponse) GetReservation() *Reservation {
+	if x != nil {
+		return x.Reservation
+	}
+	return nil
+}
+
+func (x *OfferReservationResponse) GetRefusal() *ErrorDetail {
+	if x != nil {
+		return x.Refusal
+	}
+	return nil
+}
+
+func (x *OfferReservationResponse) GetBooked() bool {
+	if x != nil {
+		return x.Booked
+	}
+	return false
+}
+
+// BookReservationRequest books.
+type BookReservationRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What is wanted.
+	Booking       *Booking `protobuf:"bytes,1,opt,name=booking,proto3" json:"booking,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BookReservationRequest) Reset() {
+	*x = BookReservationRequest{}
+	mi := &file_drover_v1_server_service_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BookReservationRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BookReservationRequest) ProtoMessage() {}
+
+func (x *BookReservationRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_server_service_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BookReservationRequest.ProtoReflect.Descriptor instead.
+func (*BookReservationRequest) Descriptor() ([]byte, []int) {
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *BookReservationRequest) GetBooking() *Booking {
+	if x != nil {
+		return x.Booking
+	}
+	return nil
+}
+
+// BookReservationResponse is the reservation, which is on disk.
+type BookReservationResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// From when to when.
+	Reservation   *Reservation `protobuf:"bytes,1,opt,name=reservation,proto3" json:"reservation,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BookReservationResponse) Reset() {
+	*x = BookReservationResponse{}
+	mi := &file_drover_v1_server_service_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BookReservationResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BookReservationResponse) ProtoMessage() {}
+
+func (x *BookReservationResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_server_service_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BookReservationResponse.ProtoReflect.Descriptor instead.
+func (*BookReservationResponse) Descriptor() ([]byte, []int) {
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *BookReservationResponse) GetReservation() *Reservation {
+	if x != nil {
+		return x.Reservation
+	}
+	return nil
+}
+
+// ServerServiceListReservationsRequest selects reservations.
+type ServerServiceListReservationsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// At most so many; 0 for the server's default.
+	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// Where to go on: next_page_token of the page before.
+	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// Terms "key=value" separated by spaces, all of which must hold. Keys: id, state
+	// (a state's name in lower case, or active for booked and open), owner.
+	Filter        string `protobuf:"bytes,3,opt,name=filter,proto3" json:"filter,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ServerServiceListReservationsRequest) Reset() {
+	*x = ServerServiceListReservationsRequest{}
+	mi := &file_drover_v1_server_service_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ServerServiceListReservationsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ServerServiceListReservationsRequest) ProtoMessage() {}
+
+func (x *ServerServiceListReservationsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_server_service_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ServerServiceListReservationsRequest.ProtoReflect.Descriptor instead.
+func (*ServerServiceListReservationsRequest) Descriptor() ([]byte, []int) {
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *ServerServiceListReservationsRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ServerServiceListReservationsRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+func (x *ServerServiceListReservationsRequest) GetFilter() string {
+	if x != nil {
+		return x.Filter
+	}
+	return ""
+}
+
+// ServerServiceListReservationsResponse is one page of reservations.
+type ServerServiceListReservationsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// By start.
+	Reservations []*Reservation `protobuf:"bytes,1,rep,name=reservations,proto3" json:"reservations,omitempty"`
+	// Empty on the last page.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ServerServiceListReservationsResponse) Reset() {
+	*x = ServerServiceListReservationsResponse{}
+	mi := &file_drover_v1_server_service_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ServerServiceListReservationsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ServerServiceListReservationsResponse) ProtoMessage() {}
+
+func (x *ServerServiceListReservationsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_server_service_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ServerServiceListReservationsResponse.ProtoReflect.Descriptor instead.
+func (*ServerServiceListReservationsResponse) Descriptor() ([]byte, []int) {
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *ServerServiceListReservationsResponse) GetReservations() []*Reservation {
+	if x != nil {
+		return x.Reservations
+	}
+	return nil
+}
+
+func (x *ServerServiceListReservationsResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+// CancelReservationRequest names a reservation.
+type CancelReservationRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its ID.
+	Id            string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CancelReservationRequest) Reset() {
+	*x = CancelReservationRequest{}
+	mi := &file_drover_v1_server_service_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CancelReservationRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CancelReservationRequest) ProtoMessage() {}
+
+func (x *CancelReservationRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_server_service_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CancelReservationRequest.ProtoReflect.Descriptor instead.
+func (*CancelReservationRequest) Descriptor() ([]byte, []int) {
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *CancelReservationRequest) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+// CancelReservationResponse is the reservation after that.
+type CancelReservationResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// As it is now.
+	Reservation   *Reservation `protobuf:"bytes,1,opt,name=reservation,proto3" json:"reservation,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CancelReservationResponse) Reset() {
+	*x = CancelReservationResponse{}
+	mi := &file_drover_v1_server_service_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CancelReservationResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CancelReservationResponse) ProtoMessage() {}
+
+func (x *CancelReservationResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_server_service_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CancelReservationResponse.ProtoReflect.Descriptor instead.
+func (*CancelReservationResponse) Descriptor() ([]byte, []int) {
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *CancelReservationResponse) GetReservation() *Reservation {
+	if x != nil {
+		return x.Reservation
+	}
+	return nil
+}
+
+// GetSiteRequest has no fields.
+type GetSiteRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetSiteRequest) Reset() {
+	*x = GetSiteRequest{}
+	mi := &file_drover_v1_server_service_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetSiteRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetSiteRequest) ProtoMessage() {}
+
+func (x *GetSiteRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_server_service_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetSiteRequest.ProtoReflect.Descriptor instead.
+func (*GetSiteRequest) Descriptor() ([]byte, []int) {
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{8}
+}
+
+// GetSiteResponse is the site.
+type GetSiteResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What rarely changes.
+	Site *Site `protobuf:"bytes,1,opt,name=site,proto3" json:"site,omitempty"`
+	// Its queue.
+	Status *SiteStatus `protobuf:"bytes,2,opt,name=status,proto3" json:"status,omitempty"`
+	// What its policy says of itself; unset when it says nothing.
+	Policy        *PolicyState `protobuf:"bytes,3,opt,name=policy,proto3" json:"policy,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetSiteResponse) Reset() {
+	*x = GetSiteResponse{}
+	mi := &file_drover_v1_server_service_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetSiteResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetSiteResponse) ProtoMessage() {}
+
+func (x *GetSiteResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_server_service_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetSiteResponse.ProtoReflect.Descriptor instead.
+func (*GetSiteResponse) Descriptor() ([]byte, []int) {
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *GetSiteResponse) GetSite() *Site {
+	if x != nil {
+		return x.Site
+	}
+	return nil
+}
+
+func (x *GetSiteResponse) GetStatus() *SiteStatus {
+	if x != nil {
+		return x.Status
+	}
+	return nil
+}
+
+func (x *GetSiteResponse) GetPolicy() *PolicyState {
+	if x != nil {
+		return x.Policy
+	}
+	return nil
+}
+
 // DescribeRequest has no fields.
 type DescribeRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -142,7 +657,7 @@ type DescribeRequest struct {
 
 func (x *DescribeRequest) Reset() {
 	*x = DescribeRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[0]
+	mi := &file_drover_v1_server_service_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -154,7 +669,7 @@ func (x *DescribeRequest) String() string {
 func (*DescribeRequest) ProtoMessage() {}
 
 func (x *DescribeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[0]
+	mi := &file_drover_v1_server_service_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -167,7 +682,7 @@ func (x *DescribeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DescribeRequest.ProtoReflect.Descriptor instead.
 func (*DescribeRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{0}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{10}
 }
 
 // DescribeResponse is the site and its catalogue.
@@ -183,7 +698,7 @@ type DescribeResponse struct {
 
 func (x *DescribeResponse) Reset() {
 	*x = DescribeResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[1]
+	mi := &file_drover_v1_server_service_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -195,7 +710,7 @@ func (x *DescribeResponse) String() string {
 func (*DescribeResponse) ProtoMessage() {}
 
 func (x *DescribeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[1]
+	mi := &file_drover_v1_server_service_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -208,7 +723,7 @@ func (x *DescribeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DescribeResponse.ProtoReflect.Descriptor instead.
 func (*DescribeResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{1}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *DescribeResponse) GetSite() *Site {
@@ -236,7 +751,7 @@ type GetStatusRequest struct {
 
 func (x *GetStatusRequest) Reset() {
 	*x = GetStatusRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[2]
+	mi := &file_drover_v1_server_service_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -248,7 +763,7 @@ func (x *GetStatusRequest) String() string {
 func (*GetStatusRequest) ProtoMessage() {}
 
 func (x *GetStatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[2]
+	mi := &file_drover_v1_server_service_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -261,7 +776,7 @@ func (x *GetStatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStatusRequest.ProtoReflect.Descriptor instead.
 func (*GetStatusRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{2}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *GetStatusRequest) GetAccuracy() bool {
@@ -282,7 +797,7 @@ type GetStatusResponse struct {
 
 func (x *GetStatusResponse) Reset() {
 	*x = GetStatusResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[3]
+	mi := &file_drover_v1_server_service_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -294,7 +809,7 @@ func (x *GetStatusResponse) String() string {
 func (*GetStatusResponse) ProtoMessage() {}
 
 func (x *GetStatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[3]
+	mi := &file_drover_v1_server_service_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -307,7 +822,7 @@ func (x *GetStatusResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStatusResponse.ProtoReflect.Descriptor instead.
 func (*GetStatusResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{3}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *GetStatusResponse) GetStatus() *SiteStatus {
@@ -330,7 +845,7 @@ type EstimateRequest struct {
 
 func (x *EstimateRequest) Reset() {
 	*x = EstimateRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[4]
+	mi := &file_drover_v1_server_service_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -342,7 +857,7 @@ func (x *EstimateRequest) String() string {
 func (*EstimateRequest) ProtoMessage() {}
 
 func (x *EstimateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[4]
+	mi := &file_drover_v1_server_service_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -355,7 +870,7 @@ func (x *EstimateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EstimateRequest.ProtoReflect.Descriptor instead.
 func (*EstimateRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{4}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *EstimateRequest) GetRequest() *Request {
@@ -386,7 +901,7 @@ type EstimateResponse struct {
 
 func (x *EstimateResponse) Reset() {
 	*x = EstimateResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[5]
+	mi := &file_drover_v1_server_service_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -398,7 +913,7 @@ func (x *EstimateResponse) String() string {
 func (*EstimateResponse) ProtoMessage() {}
 
 func (x *EstimateResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[5]
+	mi := &file_drover_v1_server_service_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -411,7 +926,7 @@ func (x *EstimateResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EstimateResponse.ProtoReflect.Descriptor instead.
 func (*EstimateResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{5}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *EstimateResponse) GetQuote() *Quote {
@@ -443,7 +958,7 @@ type SubmitRequest struct {
 
 func (x *SubmitRequest) Reset() {
 	*x = SubmitRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[6]
+	mi := &file_drover_v1_server_service_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -455,7 +970,7 @@ func (x *SubmitRequest) String() string {
 func (*SubmitRequest) ProtoMessage() {}
 
 func (x *SubmitRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[6]
+	mi := &file_drover_v1_server_service_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -468,7 +983,7 @@ func (x *SubmitRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmitRequest.ProtoReflect.Descriptor instead.
 func (*SubmitRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{6}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *SubmitRequest) GetJobId() string {
@@ -503,7 +1018,7 @@ type SubmitResponse struct {
 
 func (x *SubmitResponse) Reset() {
 	*x = SubmitResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[7]
+	mi := &file_drover_v1_server_service_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -515,7 +1030,7 @@ func (x *SubmitResponse) String() string {
 func (*SubmitResponse) ProtoMessage() {}
 
 func (x *SubmitResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[7]
+	mi := &file_drover_v1_server_service_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -528,7 +1043,7 @@ func (x *SubmitResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmitResponse.ProtoReflect.Descriptor instead.
 func (*SubmitResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{7}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *SubmitResponse) GetJob() *Job {
@@ -549,7 +1064,7 @@ type GetJobRequest struct {
 
 func (x *GetJobRequest) Reset() {
 	*x = GetJobRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[8]
+	mi := &file_drover_v1_server_service_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -561,7 +1076,7 @@ func (x *GetJobRequest) String() string {
 func (*GetJobRequest) ProtoMessage() {}
 
 func (x *GetJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[8]
+	mi := &file_drover_v1_server_service_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -574,7 +1089,7 @@ func (x *GetJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetJobRequest.ProtoReflect.Descriptor instead.
 func (*GetJobRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{8}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *GetJobRequest) GetJobId() string {
@@ -595,7 +1110,7 @@ type GetJobResponse struct {
 
 func (x *GetJobResponse) Reset() {
 	*x = GetJobResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[9]
+	mi := &file_drover_v1_server_service_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -607,7 +1122,7 @@ func (x *GetJobResponse) String() string {
 func (*GetJobResponse) ProtoMessage() {}
 
 func (x *GetJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[9]
+	mi := &file_drover_v1_server_service_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -620,7 +1135,7 @@ func (x *GetJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetJobResponse.ProtoReflect.Descriptor instead.
 func (*GetJobResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{9}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *GetJobResponse) GetJob() *Job {
@@ -648,7 +1163,7 @@ type ServerServiceListJobsRequest struct {
 
 func (x *ServerServiceListJobsRequest) Reset() {
 	*x = ServerServiceListJobsRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[10]
+	mi := &file_drover_v1_server_service_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -660,7 +1175,7 @@ func (x *ServerServiceListJobsRequest) String() string {
 func (*ServerServiceListJobsRequest) ProtoMessage() {}
 
 func (x *ServerServiceListJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[10]
+	mi := &file_drover_v1_server_service_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -673,7 +1188,7 @@ func (x *ServerServiceListJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerServiceListJobsRequest.ProtoReflect.Descriptor instead.
 func (*ServerServiceListJobsRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{10}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ServerServiceListJobsRequest) GetPageSize() int32 {
@@ -710,7 +1225,7 @@ type ServerServiceListJobsResponse struct {
 
 func (x *ServerServiceListJobsResponse) Reset() {
 	*x = ServerServiceListJobsResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[11]
+	mi := &file_drover_v1_server_service_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -722,7 +1237,7 @@ func (x *ServerServiceListJobsResponse) String() string {
 func (*ServerServiceListJobsResponse) ProtoMessage() {}
 
 func (x *ServerServiceListJobsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[11]
+	mi := &file_drover_v1_server_service_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -735,7 +1250,7 @@ func (x *ServerServiceListJobsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerServiceListJobsResponse.ProtoReflect.Descriptor instead.
 func (*ServerServiceListJobsResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{11}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ServerServiceListJobsResponse) GetJobs() []*Job {
@@ -763,7 +1278,7 @@ type WatchJobRequest struct {
 
 func (x *WatchJobRequest) Reset() {
 	*x = WatchJobRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[12]
+	mi := &file_drover_v1_server_service_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -775,7 +1290,7 @@ func (x *WatchJobRequest) String() string {
 func (*WatchJobRequest) ProtoMessage() {}
 
 func (x *WatchJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[12]
+	mi := &file_drover_v1_server_service_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -788,7 +1303,7 @@ func (x *WatchJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchJobRequest.ProtoReflect.Descriptor instead.
 func (*WatchJobRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{12}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *WatchJobRequest) GetJobId() string {
@@ -809,7 +1324,7 @@ type WatchJobResponse struct {
 
 func (x *WatchJobResponse) Reset() {
 	*x = WatchJobResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[13]
+	mi := &file_drover_v1_server_service_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -821,7 +1336,7 @@ func (x *WatchJobResponse) String() string {
 func (*WatchJobResponse) ProtoMessage() {}
 
 func (x *WatchJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[13]
+	mi := &file_drover_v1_server_service_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -834,7 +1349,7 @@ func (x *WatchJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchJobResponse.ProtoReflect.Descriptor instead.
 func (*WatchJobResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{13}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *WatchJobResponse) GetJob() *Job {
@@ -855,7 +1370,7 @@ type CancelJobRequest struct {
 
 func (x *CancelJobRequest) Reset() {
 	*x = CancelJobRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[14]
+	mi := &file_drover_v1_server_service_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -867,7 +1382,7 @@ func (x *CancelJobRequest) String() string {
 func (*CancelJobRequest) ProtoMessage() {}
 
 func (x *CancelJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[14]
+	mi := &file_drover_v1_server_service_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -880,7 +1395,7 @@ func (x *CancelJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelJobRequest.ProtoReflect.Descriptor instead.
 func (*CancelJobRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{14}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *CancelJobRequest) GetJobId() string {
@@ -901,7 +1416,7 @@ type CancelJobResponse struct {
 
 func (x *CancelJobResponse) Reset() {
 	*x = CancelJobResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[15]
+	mi := &file_drover_v1_server_service_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -913,7 +1428,7 @@ func (x *CancelJobResponse) String() string {
 func (*CancelJobResponse) ProtoMessage() {}
 
 func (x *CancelJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[15]
+	mi := &file_drover_v1_server_service_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -926,7 +1441,7 @@ func (x *CancelJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelJobResponse.ProtoReflect.Descriptor instead.
 func (*CancelJobResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{15}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *CancelJobResponse) GetJob() *Job {
@@ -953,7 +1468,7 @@ type ReadLogsRequest struct {
 
 func (x *ReadLogsRequest) Reset() {
 	*x = ReadLogsRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[16]
+	mi := &file_drover_v1_server_service_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -965,7 +1480,7 @@ func (x *ReadLogsRequest) String() string {
 func (*ReadLogsRequest) ProtoMessage() {}
 
 func (x *ReadLogsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[16]
+	mi := &file_drover_v1_server_service_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -978,7 +1493,7 @@ func (x *ReadLogsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadLogsRequest.ProtoReflect.Descriptor instead.
 func (*ReadLogsRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{16}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ReadLogsRequest) GetJobId() string {
@@ -1022,7 +1537,7 @@ type ReadLogsResponse struct {
 
 func (x *ReadLogsResponse) Reset() {
 	*x = ReadLogsResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[17]
+	mi := &file_drover_v1_server_service_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1034,7 +1549,7 @@ func (x *ReadLogsResponse) String() string {
 func (*ReadLogsResponse) ProtoMessage() {}
 
 func (x *ReadLogsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[17]
+	mi := &file_drover_v1_server_service_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1047,7 +1562,7 @@ func (x *ReadLogsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadLogsResponse.ProtoReflect.Descriptor instead.
 func (*ReadLogsResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{17}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ReadLogsResponse) GetData() []byte {
@@ -1080,7 +1595,7 @@ type UploadRequest struct {
 
 func (x *UploadRequest) Reset() {
 	*x = UploadRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[18]
+	mi := &file_drover_v1_server_service_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1092,7 +1607,7 @@ func (x *UploadRequest) String() string {
 func (*UploadRequest) ProtoMessage() {}
 
 func (x *UploadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[18]
+	mi := &file_drover_v1_server_service_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1105,7 +1620,7 @@ func (x *UploadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadRequest.ProtoReflect.Descriptor instead.
 func (*UploadRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{18}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *UploadRequest) GetSha256() string {
@@ -1140,7 +1655,7 @@ type UploadResponse struct {
 
 func (x *UploadResponse) Reset() {
 	*x = UploadResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[19]
+	mi := &file_drover_v1_server_service_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1152,7 +1667,7 @@ func (x *UploadResponse) String() string {
 func (*UploadResponse) ProtoMessage() {}
 
 func (x *UploadResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[19]
+	mi := &file_drover_v1_server_service_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1165,7 +1680,7 @@ func (x *UploadResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadResponse.ProtoReflect.Descriptor instead.
 func (*UploadResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{19}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *UploadResponse) GetFile() *File {
@@ -1190,7 +1705,7 @@ type DownloadRequest struct {
 
 func (x *DownloadRequest) Reset() {
 	*x = DownloadRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[20]
+	mi := &file_drover_v1_server_service_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1202,7 +1717,7 @@ func (x *DownloadRequest) String() string {
 func (*DownloadRequest) ProtoMessage() {}
 
 func (x *DownloadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[20]
+	mi := &file_drover_v1_server_service_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1215,7 +1730,7 @@ func (x *DownloadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DownloadRequest.ProtoReflect.Descriptor instead.
 func (*DownloadRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{20}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *DownloadRequest) GetJobId() string {
@@ -1254,7 +1769,7 @@ type DownloadResponse struct {
 
 func (x *DownloadResponse) Reset() {
 	*x = DownloadResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[21]
+	mi := &file_drover_v1_server_service_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1266,7 +1781,7 @@ func (x *DownloadResponse) String() string {
 func (*DownloadResponse) ProtoMessage() {}
 
 func (x *DownloadResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[21]
+	mi := &file_drover_v1_server_service_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1279,7 +1794,7 @@ func (x *DownloadResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DownloadResponse.ProtoReflect.Descriptor instead.
 func (*DownloadResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{21}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *DownloadResponse) GetData() []byte {
@@ -1314,7 +1829,7 @@ type WithdrawRequest struct {
 
 func (x *WithdrawRequest) Reset() {
 	*x = WithdrawRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[22]
+	mi := &file_drover_v1_server_service_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1326,7 +1841,7 @@ func (x *WithdrawRequest) String() string {
 func (*WithdrawRequest) ProtoMessage() {}
 
 func (x *WithdrawRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[22]
+	mi := &file_drover_v1_server_service_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1339,7 +1854,7 @@ func (x *WithdrawRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawRequest.ProtoReflect.Descriptor instead.
 func (*WithdrawRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{22}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *WithdrawRequest) GetJobId() string {
@@ -1362,7 +1877,7 @@ type WithdrawResponse struct {
 
 func (x *WithdrawResponse) Reset() {
 	*x = WithdrawResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[23]
+	mi := &file_drover_v1_server_service_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1374,7 +1889,7 @@ func (x *WithdrawResponse) String() string {
 func (*WithdrawResponse) ProtoMessage() {}
 
 func (x *WithdrawResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[23]
+	mi := &file_drover_v1_server_service_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1387,7 +1902,7 @@ func (x *WithdrawResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawResponse.ProtoReflect.Descriptor instead.
 func (*WithdrawResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{23}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *WithdrawResponse) GetWithdrawn() bool {
@@ -1413,7 +1928,7 @@ type WatchJobsRequest struct {
 
 func (x *WatchJobsRequest) Reset() {
 	*x = WatchJobsRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[24]
+	mi := &file_drover_v1_server_service_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1425,7 +1940,7 @@ func (x *WatchJobsRequest) String() string {
 func (*WatchJobsRequest) ProtoMessage() {}
 
 func (x *WatchJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[24]
+	mi := &file_drover_v1_server_service_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1438,7 +1953,7 @@ func (x *WatchJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchJobsRequest.ProtoReflect.Descriptor instead.
 func (*WatchJobsRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{24}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{34}
 }
 
 // WatchJobsResponse is some of the changes.
@@ -1454,7 +1969,7 @@ type WatchJobsResponse struct {
 
 func (x *WatchJobsResponse) Reset() {
 	*x = WatchJobsResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[25]
+	mi := &file_drover_v1_server_service_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1466,7 +1981,7 @@ func (x *WatchJobsResponse) String() string {
 func (*WatchJobsResponse) ProtoMessage() {}
 
 func (x *WatchJobsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[25]
+	mi := &file_drover_v1_server_service_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1479,7 +1994,7 @@ func (x *WatchJobsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchJobsResponse.ProtoReflect.Descriptor instead.
 func (*WatchJobsResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{25}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *WatchJobsResponse) GetJobs() []*JobDigest {
@@ -1517,7 +2032,7 @@ type MoveJobRequest struct {
 
 func (x *MoveJobRequest) Reset() {
 	*x = MoveJobRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[26]
+	mi := &file_drover_v1_server_service_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1529,7 +2044,7 @@ func (x *MoveJobRequest) String() string {
 func (*MoveJobRequest) ProtoMessage() {}
 
 func (x *MoveJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[26]
+	mi := &file_drover_v1_server_service_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1542,7 +2057,7 @@ func (x *MoveJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveJobRequest.ProtoReflect.Descriptor instead.
 func (*MoveJobRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{26}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *MoveJobRequest) GetJobId() string {
@@ -1598,7 +2113,7 @@ type MoveJobResponse struct {
 
 func (x *MoveJobResponse) Reset() {
 	*x = MoveJobResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[27]
+	mi := &file_drover_v1_server_service_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1610,7 +2125,7 @@ func (x *MoveJobResponse) String() string {
 func (*MoveJobResponse) ProtoMessage() {}
 
 func (x *MoveJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[27]
+	mi := &file_drover_v1_server_service_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1623,7 +2138,7 @@ func (x *MoveJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveJobResponse.ProtoReflect.Descriptor instead.
 func (*MoveJobResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{27}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *MoveJobResponse) GetJob() *Job {
@@ -1648,7 +2163,7 @@ type HoldJobsRequest struct {
 
 func (x *HoldJobsRequest) Reset() {
 	*x = HoldJobsRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[28]
+	mi := &file_drover_v1_server_service_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1660,7 +2175,7 @@ func (x *HoldJobsRequest) String() string {
 func (*HoldJobsRequest) ProtoMessage() {}
 
 func (x *HoldJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[28]
+	mi := &file_drover_v1_server_service_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1673,7 +2188,7 @@ func (x *HoldJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HoldJobsRequest.ProtoReflect.Descriptor instead.
 func (*HoldJobsRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{28}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *HoldJobsRequest) GetRound() string {
@@ -1708,7 +2223,7 @@ type HoldJobsResponse struct {
 
 func (x *HoldJobsResponse) Reset() {
 	*x = HoldJobsResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[29]
+	mi := &file_drover_v1_server_service_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1720,7 +2235,7 @@ func (x *HoldJobsResponse) String() string {
 func (*HoldJobsResponse) ProtoMessage() {}
 
 func (x *HoldJobsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[29]
+	mi := &file_drover_v1_server_service_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1733,7 +2248,7 @@ func (x *HoldJobsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HoldJobsResponse.ProtoReflect.Descriptor instead.
 func (*HoldJobsResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{29}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *HoldJobsResponse) GetJobs() []*JobDigest {
@@ -1758,7 +2273,7 @@ type PlaceJobsRequest struct {
 
 func (x *PlaceJobsRequest) Reset() {
 	*x = PlaceJobsRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[30]
+	mi := &file_drover_v1_server_service_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1770,7 +2285,7 @@ func (x *PlaceJobsRequest) String() string {
 func (*PlaceJobsRequest) ProtoMessage() {}
 
 func (x *PlaceJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[30]
+	mi := &file_drover_v1_server_service_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1783,7 +2298,7 @@ func (x *PlaceJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlaceJobsRequest.ProtoReflect.Descriptor instead.
 func (*PlaceJobsRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{30}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *PlaceJobsRequest) GetRound() string {
@@ -1826,7 +2341,7 @@ type Placement struct {
 
 func (x *Placement) Reset() {
 	*x = Placement{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[31]
+	mi := &file_drover_v1_server_service_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1838,7 +2353,7 @@ func (x *Placement) String() string {
 func (*Placement) ProtoMessage() {}
 
 func (x *Placement) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[31]
+	mi := &file_drover_v1_server_service_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1851,7 +2366,7 @@ func (x *Placement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Placement.ProtoReflect.Descriptor instead.
 func (*Placement) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{31}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *Placement) GetJobId() string {
@@ -1900,7 +2415,7 @@ type PlaceJobsResponse struct {
 
 func (x *PlaceJobsResponse) Reset() {
 	*x = PlaceJobsResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[32]
+	mi := &file_drover_v1_server_service_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1912,7 +2427,7 @@ func (x *PlaceJobsResponse) String() string {
 func (*PlaceJobsResponse) ProtoMessage() {}
 
 func (x *PlaceJobsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[32]
+	mi := &file_drover_v1_server_service_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1925,7 +2440,7 @@ func (x *PlaceJobsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlaceJobsResponse.ProtoReflect.Descriptor instead.
 func (*PlaceJobsResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{32}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *PlaceJobsResponse) GetJobs() []*JobDigest {
@@ -1960,7 +2475,7 @@ type DraftRequest struct {
 
 func (x *DraftRequest) Reset() {
 	*x = DraftRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[33]
+	mi := &file_drover_v1_server_service_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1972,7 +2487,7 @@ func (x *DraftRequest) String() string {
 func (*DraftRequest) ProtoMessage() {}
 
 func (x *DraftRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[33]
+	mi := &file_drover_v1_server_service_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1985,7 +2500,7 @@ func (x *DraftRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DraftRequest.ProtoReflect.Descriptor instead.
 func (*DraftRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{33}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *DraftRequest) GetRound() string {
@@ -2049,7 +2564,7 @@ type DraftEdit struct {
 
 func (x *DraftEdit) Reset() {
 	*x = DraftEdit{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[34]
+	mi := &file_drover_v1_server_service_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2061,7 +2576,7 @@ func (x *DraftEdit) String() string {
 func (*DraftEdit) ProtoMessage() {}
 
 func (x *DraftEdit) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[34]
+	mi := &file_drover_v1_server_service_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2074,7 +2589,7 @@ func (x *DraftEdit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DraftEdit.ProtoReflect.Descriptor instead.
 func (*DraftEdit) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{34}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *DraftEdit) GetJobId() string {
@@ -2121,7 +2636,7 @@ type DraftQuestion struct {
 
 func (x *DraftQuestion) Reset() {
 	*x = DraftQuestion{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[35]
+	mi := &file_drover_v1_server_service_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2133,7 +2648,7 @@ func (x *DraftQuestion) String() string {
 func (*DraftQuestion) ProtoMessage() {}
 
 func (x *DraftQuestion) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[35]
+	mi := &file_drover_v1_server_service_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2146,7 +2661,7 @@ func (x *DraftQuestion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DraftQuestion.ProtoReflect.Descriptor instead.
 func (*DraftQuestion) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{35}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *DraftQuestion) GetJobId() string {
@@ -2189,7 +2704,7 @@ type DraftResponse struct {
 
 func (x *DraftResponse) Reset() {
 	*x = DraftResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[36]
+	mi := &file_drover_v1_server_service_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2201,7 +2716,7 @@ func (x *DraftResponse) String() string {
 func (*DraftResponse) ProtoMessage() {}
 
 func (x *DraftResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[36]
+	mi := &file_drover_v1_server_service_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2214,7 +2729,7 @@ func (x *DraftResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DraftResponse.ProtoReflect.Descriptor instead.
 func (*DraftResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{36}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *DraftResponse) GetEdits() []*Quote {
@@ -2254,7 +2769,7 @@ type ServerServiceListMovesRequest struct {
 
 func (x *ServerServiceListMovesRequest) Reset() {
 	*x = ServerServiceListMovesRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[37]
+	mi := &file_drover_v1_server_service_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2266,7 +2781,7 @@ func (x *ServerServiceListMovesRequest) String() string {
 func (*ServerServiceListMovesRequest) ProtoMessage() {}
 
 func (x *ServerServiceListMovesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[37]
+	mi := &file_drover_v1_server_service_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2279,7 +2794,7 @@ func (x *ServerServiceListMovesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerServiceListMovesRequest.ProtoReflect.Descriptor instead.
 func (*ServerServiceListMovesRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{37}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *ServerServiceListMovesRequest) GetPageSize() int32 {
@@ -2316,7 +2831,7 @@ type ServerServiceListMovesResponse struct {
 
 func (x *ServerServiceListMovesResponse) Reset() {
 	*x = ServerServiceListMovesResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[38]
+	mi := &file_drover_v1_server_service_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2328,7 +2843,7 @@ func (x *ServerServiceListMovesResponse) String() string {
 func (*ServerServiceListMovesResponse) ProtoMessage() {}
 
 func (x *ServerServiceListMovesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[38]
+	mi := &file_drover_v1_server_service_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2341,7 +2856,7 @@ func (x *ServerServiceListMovesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerServiceListMovesResponse.ProtoReflect.Descriptor instead.
 func (*ServerServiceListMovesResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{38}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *ServerServiceListMovesResponse) GetMoves() []*Move {
@@ -2369,7 +2884,7 @@ type SetDrainingRequest struct {
 
 func (x *SetDrainingRequest) Reset() {
 	*x = SetDrainingRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[39]
+	mi := &file_drover_v1_server_service_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2381,7 +2896,7 @@ func (x *SetDrainingRequest) String() string {
 func (*SetDrainingRequest) ProtoMessage() {}
 
 func (x *SetDrainingRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[39]
+	mi := &file_drover_v1_server_service_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2394,7 +2909,7 @@ func (x *SetDrainingRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetDrainingRequest.ProtoReflect.Descriptor instead.
 func (*SetDrainingRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{39}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *SetDrainingRequest) GetDraining() bool {
@@ -2415,7 +2930,7 @@ type SetDrainingResponse struct {
 
 func (x *SetDrainingResponse) Reset() {
 	*x = SetDrainingResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[40]
+	mi := &file_drover_v1_server_service_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2427,7 +2942,7 @@ func (x *SetDrainingResponse) String() string {
 func (*SetDrainingResponse) ProtoMessage() {}
 
 func (x *SetDrainingResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[40]
+	mi := &file_drover_v1_server_service_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2440,7 +2955,7 @@ func (x *SetDrainingResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetDrainingResponse.ProtoReflect.Descriptor instead.
 func (*SetDrainingResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{40}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *SetDrainingResponse) GetStatus() *SiteStatus {
@@ -2467,7 +2982,7 @@ type SettleJobRequest struct {
 
 func (x *SettleJobRequest) Reset() {
 	*x = SettleJobRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[41]
+	mi := &file_drover_v1_server_service_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2479,7 +2994,7 @@ func (x *SettleJobRequest) String() string {
 func (*SettleJobRequest) ProtoMessage() {}
 
 func (x *SettleJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[41]
+	mi := &file_drover_v1_server_service_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2492,7 +3007,7 @@ func (x *SettleJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SettleJobRequest.ProtoReflect.Descriptor instead.
 func (*SettleJobRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{41}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *SettleJobRequest) GetJobId() string {
@@ -2534,7 +3049,7 @@ type SettleJobResponse struct {
 
 func (x *SettleJobResponse) Reset() {
 	*x = SettleJobResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[42]
+	mi := &file_drover_v1_server_service_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2546,7 +3061,7 @@ func (x *SettleJobResponse) String() string {
 func (*SettleJobResponse) ProtoMessage() {}
 
 func (x *SettleJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[42]
+	mi := &file_drover_v1_server_service_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2559,7 +3074,7 @@ func (x *SettleJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SettleJobResponse.ProtoReflect.Descriptor instead.
 func (*SettleJobResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{42}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *SettleJobResponse) GetJob() *Job {
@@ -2573,7 +3088,34 @@ var File_drover_v1_server_service_proto protoreflect.FileDescriptor
 
 const file_drover_v1_server_service_proto_rawDesc = "" +
 	"\n" +
-	"\x1edrover/v1/server_service.proto\x12\tdrover.v1\x1a\x18drover/v1/decision.proto\x1a\x13drover/v1/job.proto\x1a\x14drover/v1/move.proto\x1a\x17drover/v1/request.proto\x1a\x14drover/v1/site.proto\x1a\x1egoogle/protobuf/duration.proto\"\x11\n" +
+	"\x1edrover/v1/server_service.proto\x12\tdrover.v1\x1a\x18drover/v1/decision.proto\x1a\x15drover/v1/error.proto\x1a\x13drover/v1/job.proto\x1a\x14drover/v1/move.proto\x1a\x17drover/v1/request.proto\x1a\x1bdrover/v1/reservation.proto\x1a\x14drover/v1/site.proto\x1a\x1egoogle/protobuf/duration.proto\"G\n" +
+	"\x17OfferReservationRequest\x12,\n" +
+	"\abooking\x18\x01 \x01(\v2\x12.drover.v1.BookingR\abooking\"\x9e\x01\n" +
+	"\x18OfferReservationResponse\x128\n" +
+	"\vreservation\x18\x01 \x01(\v2\x16.drover.v1.ReservationR\vreservation\x120\n" +
+	"\arefusal\x18\x02 \x01(\v2\x16.drover.v1.ErrorDetailR\arefusal\x12\x16\n" +
+	"\x06booked\x18\x03 \x01(\bR\x06booked\"F\n" +
+	"\x16BookReservationRequest\x12,\n" +
+	"\abooking\x18\x01 \x01(\v2\x12.drover.v1.BookingR\abooking\"S\n" +
+	"\x17BookReservationResponse\x128\n" +
+	"\vreservation\x18\x01 \x01(\v2\x16.drover.v1.ReservationR\vreservation\"z\n" +
+	"$ServerServiceListReservationsRequest\x12\x1b\n" +
+	"\tpage_size\x18\x01 \x01(\x05R\bpageSize\x12\x1d\n" +
+	"\n" +
+	"page_token\x18\x02 \x01(\tR\tpageToken\x12\x16\n" +
+	"\x06filter\x18\x03 \x01(\tR\x06filter\"\x8b\x01\n" +
+	"%ServerServiceListReservationsResponse\x12:\n" +
+	"\freservations\x18\x01 \x03(\v2\x16.drover.v1.ReservationR\freservations\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"*\n" +
+	"\x18CancelReservationRequest\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\"U\n" +
+	"\x19CancelReservationResponse\x128\n" +
+	"\vreservation\x18\x01 \x01(\v2\x16.drover.v1.ReservationR\vreservation\"\x10\n" +
+	"\x0eGetSiteRequest\"\x95\x01\n" +
+	"\x0fGetSiteResponse\x12#\n" +
+	"\x04site\x18\x01 \x01(\v2\x0f.drover.v1.SiteR\x04site\x12-\n" +
+	"\x06status\x18\x02 \x01(\v2\x15.drover.v1.SiteStatusR\x06status\x12.\n" +
+	"\x06policy\x18\x03 \x01(\v2\x16.drover.v1.PolicyStateR\x06policy\"\x11\n" +
 	"\x0fDescribeRequest\"g\n" +
 	"\x10DescribeResponse\x12#\n" +
 	"\x04site\x18\x01 \x01(\v2\x0f.drover.v1.SiteR\x04site\x12.\n" +
@@ -2730,7 +3272,7 @@ const file_drover_v1_server_service_proto_rawDesc = "" +
 	"\x16SETTLEMENT_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14SETTLEMENT_COMMITTED\x10\x01\x12\x16\n" +
 	"\x12SETTLEMENT_ABORTED\x10\x02\x12\x18\n" +
-	"\x14SETTLEMENT_TAKE_BACK\x10\x032\x8d\f\n" +
+	"\x14SETTLEMENT_TAKE_BACK\x10\x032\xf6\x0f\n" +
 	"\rServerService\x12H\n" +
 	"\bDescribe\x12\x1a.drover.v1.DescribeRequest\x1a\x1b.drover.v1.DescribeResponse\"\x03\x90\x02\x01\x12K\n" +
 	"\tGetStatus\x12\x1b.drover.v1.GetStatusRequest\x1a\x1c.drover.v1.GetStatusResponse\"\x03\x90\x02\x01\x12H\n" +
@@ -2751,7 +3293,12 @@ const file_drover_v1_server_service_proto_rawDesc = "" +
 	"\tListMoves\x12(.drover.v1.ServerServiceListMovesRequest\x1a).drover.v1.ServerServiceListMovesResponse\"\x03\x90\x02\x01\x12:\n" +
 	"\x05Draft\x12\x17.drover.v1.DraftRequest\x1a\x18.drover.v1.DraftResponse\x12Q\n" +
 	"\vSetDraining\x12\x1d.drover.v1.SetDrainingRequest\x1a\x1e.drover.v1.SetDrainingResponse\"\x03\x90\x02\x02\x12K\n" +
-	"\tSettleJob\x12\x1b.drover.v1.SettleJobRequest\x1a\x1c.drover.v1.SettleJobResponse\"\x03\x90\x02\x02B:Z8github.com/seed-9b8f70bb/drover/proto/drover/v1;droverv1b\x06proto3"
+	"\tSettleJob\x12\x1b.drover.v1.SettleJobRequest\x1a\x1c.drover.v1.SettleJobResponse\"\x03\x90\x02\x02\x12`\n" +
+	"\x10OfferReservation\x12\".drover.v1.OfferReservationRequest\x1a#.drover.v1.OfferReservationResponse\"\x03\x90\x02\x01\x12]\n" +
+	"\x0fBookReservation\x12!.drover.v1.BookReservationRequest\x1a\".drover.v1.BookReservationResponse\"\x03\x90\x02\x02\x12z\n" +
+	"\x10ListReservations\x12/.drover.v1.ServerServiceListReservationsRequest\x1a0.drover.v1.ServerServiceListReservationsResponse\"\x03\x90\x02\x01\x12c\n" +
+	"\x11CancelReservation\x12#.drover.v1.CancelReservationRequest\x1a$.drover.v1.CancelReservationResponse\"\x03\x90\x02\x02\x12E\n" +
+	"\aGetSite\x12\x19.drover.v1.GetSiteRequest\x1a\x1a.drover.v1.GetSiteResponse\"\x03\x90\x02\x01B:Z8github.com/seed-9b8f70bb/drover/proto/drover/v1;droverv1b\x06proto3"
 
 var (
 	file_drover_v1_server_service_proto_rawDescOnce sync.Once
@@ -2766,153 +3313,187 @@ func file_drover_v1_server_service_proto_rawDescGZIP() []byte {
 }
 
 var file_drover_v1_server_service_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_drover_v1_server_service_proto_msgTypes = make([]protoimpl.MessageInfo, 43)
+var file_drover_v1_server_service_proto_msgTypes = make([]protoimpl.MessageInfo, 53)
 var file_drover_v1_server_service_proto_goTypes = []any{
-	(LogStream)(0),                         // 0: drover.v1.LogStream
-	(Settlement)(0),                        // 1: drover.v1.Settlement
-	(*DescribeRequest)(nil),                // 2: drover.v1.DescribeRequest
-	(*DescribeResponse)(nil),               // 3: drover.v1.DescribeResponse
-	(*GetStatusRequest)(nil),               // 4: drover.v1.GetStatusRequest
-	(*GetStatusResponse)(nil),              // 5: drover.v1.GetStatusResponse
-	(*EstimateRequest)(nil),                // 6: drover.v1.EstimateRequest
-	(*EstimateResponse)(nil),               // 7: drover.v1.EstimateResponse
-	(*SubmitRequest)(nil),                  // 8: drover.v1.SubmitRequest
-	(*SubmitResponse)(nil),                 // 9: drover.v1.SubmitResponse
-	(*GetJobRequest)(nil),                  // 10: drover.v1.GetJobRequest
-	(*GetJobResponse)(nil),                 // 11: drover.v1.GetJobResponse
-	(*ServerServiceListJobsRequest)(nil),   // 12: drover.v1.ServerServiceListJobsRequest
-	(*ServerServiceListJobsResponse)(nil),  // 13: drover.v1.ServerServiceListJobsResponse
-	(*WatchJobRequest)(nil),                // 14: drover.v1.WatchJobRequest
-	(*WatchJobResponse)(nil),               // 15: drover.v1.WatchJobResponse
-	(*CancelJobRequest)(nil),               // 16: drover.v1.CancelJobRequest
-	(*CancelJobResponse)(nil),              // 17: drover.v1.CancelJobResponse
-	(*ReadLogsRequest)(nil),                // 18: drover.v1.ReadLogsRequest
-	(*ReadLogsResponse)(nil),               // 19: drover.v1.ReadLogsResponse
-	(*UploadRequest)(nil),                  // 20: drover.v1.UploadRequest
-	(*UploadResponse)(nil),                 // 21: drover.v1.UploadResponse
-	(*DownloadRequest)(nil),                // 22: drover.v1.DownloadRequest
-	(*DownloadResponse)(nil),               // 23: drover.v1.DownloadResponse
-	(*WithdrawRequest)(nil),                // 24: drover.v1.WithdrawRequest
-	(*WithdrawResponse)(nil),               // 25: drover.v1.WithdrawResponse
-	(*WatchJobsRequest)(nil),               // 26: drover.v1.WatchJobsRequest
-	(*WatchJobsResponse)(nil),              // 27: drover.v1.WatchJobsResponse
-	(*MoveJobRequest)(nil),                 // 28: drover.v1.MoveJobRequest
-	(*MoveJobResponse)(nil),                // 29: drover.v1.MoveJobResponse
-	(*HoldJobsRequest)(nil),                // 30: drover.v1.HoldJobsRequest
-	(*HoldJobsResponse)(nil),               // 31: drover.v1.HoldJobsResponse
-	(*PlaceJobsRequest)(nil),               // 32: drover.v1.PlaceJobsRequest
-	(*Placement)(nil),                      // 33: drover.v1.Placement
-	(*PlaceJobsResponse)(nil),              // 34: drover.v1.PlaceJobsResponse
-	(*DraftRequest)(nil),                   // 35: drover.v1.DraftRequest
-	(*DraftEdit)(nil),                      // 36: drover.v1.DraftEdit
-	(*DraftQuestion)(nil),                  // 37: drover.v1.DraftQuestion
-	(*DraftResponse)(nil),                  // 38: drover.v1.DraftResponse
-	(*ServerServiceListMovesRequest)(nil),  // 39: drover.v1.ServerServiceListMovesRequest
-	(*ServerServiceListMovesResponse)(nil), // 40: drover.v1.ServerServiceListMovesResponse
-	(*SetDrainingRequest)(nil),             // 41: drover.v1.SetDrainingRequest
-	(*SetDrainingResponse)(nil),            // 42: drover.v1.SetDrainingResponse
-	(*SettleJobRequest)(nil),               // 43: drover.v1.SettleJobRequest
-	(*SettleJobResponse)(nil),              // 44: drover.v1.SettleJobResponse
-	(*Site)(nil),                           // 45: drover.v1.Site
-	(*Service)(nil),                        // 46: drover.v1.Service
-	(*SiteStatus)(nil),                     // 47: drover.v1.SiteStatus
-	(*Request)(nil),                        // 48: drover.v1.Request
-	(*durationpb.Duration)(nil),            // 49: google.protobuf.Duration
-	(*Quote)(nil),                          // 50: drover.v1.Quote
-	(*Accuracy)(nil),                       // 51: drover.v1.Accuracy
-	(*DecisionRecord)(nil),                 // 52: drover.v1.DecisionRecord
-	(*Job)(nil),                            // 53: drover.v1.Job
-	(*File)(nil),                           // 54: drover.v1.File
-	(*JobDigest)(nil),                      // 55: drover.v1.JobDigest
-	(*Shape)(nil),                          // 56: drover.v1.Shape
-	(*Move)(nil),                           // 57: drover.v1.Move
+	(LogStream)(0),                                // 0: drover.v1.LogStream
+	(Settlement)(0),                               // 1: drover.v1.Settlement
+	(*OfferReservationRequest)(nil),               // 2: drover.v1.OfferReservationRequest
+	(*OfferReservationResponse)(nil),              // 3: drover.v1.OfferReservationResponse
+	(*BookReservationRequest)(nil),                // 4: drover.v1.BookReservationRequest
+	(*BookReservationResponse)(nil),               // 5: drover.v1.BookReservationResponse
+	(*ServerServiceListReservationsRequest)(nil),  // 6: drover.v1.ServerServiceListReservationsRequest
+	(*ServerServiceListReservationsResponse)(nil), // 7: drover.v1.ServerServiceListReservationsResponse
+	(*CancelReservationRequest)(nil),              // 8: drover.v1.CancelReservationRequest
+	(*CancelReservationResponse)(nil),             // 9: drover.v1.CancelReservationResponse
+	(*GetSiteRequest)(nil),                        // 10: drover.v1.GetSiteRequest
+	(*GetSiteResponse)(nil),                       // 11: drover.v1.GetSiteResponse
+	(*DescribeRequest)(nil),                       // 12: drover.v1.DescribeRequest
+	(*DescribeResponse)(nil),                      // 13: drover.v1.DescribeResponse
+	(*GetStatusRequest)(nil),                      // 14: drover.v1.GetStatusRequest
+	(*GetStatusResponse)(nil),                     // 15: drover.v1.GetStatusResponse
+	(*EstimateRequest)(nil),                       // 16: drover.v1.EstimateRequest
+	(*EstimateResponse)(nil),                      // 17: drover.v1.EstimateResponse
+	(*SubmitRequest)(nil),                         // 18: drover.v1.SubmitRequest
+	(*SubmitResponse)(nil),                        // 19: drover.v1.SubmitResponse
+	(*GetJobRequest)(nil),                         // 20: drover.v1.GetJobRequest
+	(*GetJobResponse)(nil),                        // 21: drover.v1.GetJobResponse
+	(*ServerServiceListJobsRequest)(nil),          // 22: drover.v1.ServerServiceListJobsRequest
+	(*ServerServiceListJobsResponse)(nil),         // 23: drover.v1.ServerServiceListJobsResponse
+	(*WatchJobRequest)(nil),                       // 24: drover.v1.WatchJobRequest
+	(*WatchJobResponse)(nil),                      // 25: drover.v1.WatchJobResponse
+	(*CancelJobRequest)(nil),                      // 26: drover.v1.CancelJobRequest
+	(*CancelJobResponse)(nil),                     // 27: drover.v1.CancelJobResponse
+	(*ReadLogsRequest)(nil),                       // 28: drover.v1.ReadLogsRequest
+	(*ReadLogsResponse)(nil),                      // 29: drover.v1.ReadLogsResponse
+	(*UploadRequest)(nil),                         // 30: drover.v1.UploadRequest
+	(*UploadResponse)(nil),                        // 31: drover.v1.UploadResponse
+	(*DownloadRequest)(nil),                       // 32: drover.v1.DownloadRequest
+	(*DownloadResponse)(nil),                      // 33: drover.v1.DownloadResponse
+	(*WithdrawRequest)(nil),                       // 34: drover.v1.WithdrawRequest
+	(*WithdrawResponse)(nil),                      // 35: drover.v1.WithdrawResponse
+	(*WatchJobsRequest)(nil),                      // 36: drover.v1.WatchJobsRequest
+	(*WatchJobsResponse)(nil),                     // 37: drover.v1.WatchJobsResponse
+	(*MoveJobRequest)(nil),                        // 38: drover.v1.MoveJobRequest
+	(*MoveJobResponse)(nil),                       // 39: drover.v1.MoveJobResponse
+	(*HoldJobsRequest)(nil),                       // 40: drover.v1.HoldJobsRequest
+	(*HoldJobsResponse)(nil),                      // 41: drover.v1.HoldJobsResponse
+	(*PlaceJobsRequest)(nil),                      // 42: drover.v1.PlaceJobsRequest
+	(*Placement)(nil),                             // 43: drover.v1.Placement
+	(*PlaceJobsResponse)(nil),                     // 44: drover.v1.PlaceJobsResponse
+	(*DraftRequest)(nil),                          // 45: drover.v1.DraftRequest
+	(*DraftEdit)(nil),                             // 46: drover.v1.DraftEdit
+	(*DraftQuestion)(nil),                         // 47: drover.v1.DraftQuestion
+	(*DraftResponse)(nil),                         // 48: drover.v1.DraftResponse
+	(*ServerServiceListMovesRequest)(nil),         // 49: drover.v1.ServerServiceListMovesRequest
+	(*ServerServiceListMovesResponse)(nil),        // 50: drover.v1.ServerServiceListMovesResponse
+	(*SetDrainingRequest)(nil),                    // 51: drover.v1.SetDrainingRequest
+	(*SetDrainingResponse)(nil),                   // 52: drover.v1.SetDrainingResponse
+	(*SettleJobRequest)(nil),                      // 53: drover.v1.SettleJobRequest
+	(*SettleJobResponse)(nil),                     // 54: drover.v1.SettleJobResponse
+	(*Booking)(nil),                               // 55: drover.v1.Booking
+	(*Reservation)(nil),                           // 56: drover.v1.Reservation
+	(*ErrorDetail)(nil),                           // 57: drover.v1.ErrorDetail
+	(*Site)(nil),                                  // 58: drover.v1.Site
+	(*SiteStatus)(nil),                            // 59: drover.v1.SiteStatus
+	(*PolicyState)(nil),                           // 60: drover.v1.PolicyState
+	(*Service)(nil),                               // 61: drover.v1.Service
+	(*Request)(nil),                               // 62: drover.v1.Request
+	(*durationpb.Duration)(nil),                   // 63: google.protobuf.Duration
+	(*Quote)(nil),                                 // 64: drover.v1.Quote
+	(*Accuracy)(nil),                              // 65: drover.v1.Accuracy
+	(*DecisionRecord)(nil),                        // 66: drover.v1.DecisionRecord
+	(*Job)(nil),                                   // 67: drover.v1.Job
+	(*File)(nil),                                  // 68: drover.v1.File
+	(*JobDigest)(nil),                             // 69: drover.v1.JobDigest
+	(*Shape)(nil),                                 // 70: drover.v1.Shape
+	(*Move)(nil),                                  // 71: drover.v1.Move
 }
 var file_drover_v1_server_service_proto_depIdxs = []int32{
-	45, // 0: drover.v1.DescribeResponse.site:type_name -> drover.v1.Site
-	46, // 1: drover.v1.DescribeResponse.services:type_name -> drover.v1.Service
-	47, // 2: drover.v1.GetStatusResponse.status:type_name -> drover.v1.SiteStatus
-	48, // 3: drover.v1.EstimateRequest.request:type_name -> drover.v1.Request
-	49, // 4: drover.v1.EstimateRequest.not_before:type_name -> google.protobuf.Duration
-	50, // 5: drover.v1.EstimateResponse.quote:type_name -> drover.v1.Quote
-	51, // 6: drover.v1.EstimateResponse.accuracy:type_name -> drover.v1.Accuracy
-	48, // 7: drover.v1.SubmitRequest.request:type_name -> drover.v1.Request
-	52, // 8: drover.v1.SubmitRequest.decision:type_name -> drover.v1.DecisionRecord
-	53, // 9: drover.v1.SubmitResponse.job:type_name -> drover.v1.Job
-	53, // 10: drover.v1.GetJobResponse.job:type_name -> drover.v1.Job
-	53, // 11: drover.v1.ServerServiceListJobsResponse.jobs:type_name -> drover.v1.Job
-	53, // 12: drover.v1.WatchJobResponse.job:type_name -> drover.v1.Job
-	53, // 13: drover.v1.CancelJobResponse.job:type_name -> drover.v1.Job
-	0,  // 14: drover.v1.ReadLogsRequest.stream:type_name -> drover.v1.LogStream
-	54, // 15: drover.v1.UploadResponse.file:type_name -> drover.v1.File
-	53, // 16: drover.v1.WithdrawResponse.job:type_name -> drover.v1.Job
-	55, // 17: drover.v1.WatchJobsResponse.jobs:type_name -> drover.v1.JobDigest
-	49, // 18: drover.v1.MoveJobRequest.min_gain:type_name -> google.protobuf.Duration
-	53, // 19: drover.v1.MoveJobResponse.job:type_name -> drover.v1.Job
-	49, // 20: drover.v1.HoldJobsRequest.lease:type_name -> google.protobuf.Duration
-	55, // 21: drover.v1.HoldJobsResponse.jobs:type_name -> drover.v1.JobDigest
-	33, // 22: drover.v1.PlaceJobsRequest.placements:type_name -> drover.v1.Placement
-	56, // 23: drover.v1.Placement.shape:type_name -> drover.v1.Shape
-	49, // 24: drover.v1.Placement.min_gain:type_name -> google.protobuf.Duration
-	55, // 25: drover.v1.PlaceJobsResponse.jobs:type_name -> drover.v1.JobDigest
-	49, // 26: drover.v1.DraftRequest.lease:type_name -> google.protobuf.Duration
-	36, // 27: drover.v1.DraftRequest.edits:type_name -> drover.v1.DraftEdit
-	37, // 28: drover.v1.DraftRequest.questions:type_name -> drover.v1.DraftQuestion
-	48, // 29: drover.v1.DraftEdit.request:type_name -> drover.v1.Request
-	49, // 30: drover.v1.DraftEdit.not_before:type_name -> google.protobuf.Duration
-	48, // 31: drover.v1.DraftQuestion.request:type_name -> drover.v1.Request
-	49, // 32: drover.v1.DraftQuestion.not_before:type_name -> google.protobuf.Duration
-	50, // 33: drover.v1.DraftResponse.edits:type_name -> drover.v1.Quote
-	50, // 34: drover.v1.DraftResponse.answers:type_name -> drover.v1.Quote
-	49, // 35: drover.v1.DraftResponse.age:type_name -> google.protobuf.Duration
-	57, // 36: drover.v1.ServerServiceListMovesResponse.moves:type_name -> drover.v1.Move
-	47, // 37: drover.v1.SetDrainingResponse.status:type_name -> drover.v1.SiteStatus
-	1,  // 38: drover.v1.SettleJobRequest.settlement:type_name -> drover.v1.Settlement
-	53, // 39: drover.v1.SettleJobResponse.job:type_name -> drover.v1.Job
-	2,  // 40: drover.v1.ServerService.Describe:input_type -> drover.v1.DescribeRequest
-	4,  // 41: drover.v1.ServerService.GetStatus:input_type -> drover.v1.GetStatusRequest
-	6,  // 42: drover.v1.ServerService.Estimate:input_type -> drover.v1.EstimateRequest
-	8,  // 43: drover.v1.ServerService.Submit:input_type -> drover.v1.SubmitRequest
-	10, // 44: drover.v1.ServerService.GetJob:input_type -> drover.v1.GetJobRequest
-	12, // 45: drover.v1.ServerService.ListJobs:input_type -> drover.v1.ServerServiceListJobsRequest
-	14, // 46: drover.v1.ServerService.WatchJob:input_type -> drover.v1.WatchJobRequest
-	16, // 47: drover.v1.ServerService.CancelJob:input_type -> drover.v1.CancelJobRequest
-	18, // 48: drover.v1.ServerService.ReadLogs:input_type -> drover.v1.ReadLogsRequest
-	20, // 49: drover.v1.ServerService.Upload:input_type -> drover.v1.UploadRequest
-	22, // 50: drover.v1.ServerService.Download:input_type -> drover.v1.DownloadRequest
-	24, // 51: drover.v1.ServerService.Withdraw:input_type -> drover.v1.WithdrawRequest
-	26, // 52: drover.v1.ServerService.WatchJobs:input_type -> drover.v1.WatchJobsRequest
-	28, // 53: drover.v1.ServerService.MoveJob:input_type -> drover.v1.MoveJobRequest
-	30, // 54: drover.v1.ServerService.HoldJobs:input_type -> drover.v1.HoldJobsRequest
-	32, // 55: drover.v1.ServerService.PlaceJobs:input_type -> drover.v1.PlaceJobsRequest
-	39, // 56: drover.v1.ServerService.ListMoves:input_type -> drover.v1.ServerServiceListMovesRequest
-	35, // 57: drover.v1.ServerService.Draft:input_type -> drover.v1.DraftRequest
-	41, // 58: drover.v1.ServerService.SetDraining:input_type -> drover.v1.SetDrainingRequest
-	43, // 59: drover.v1.ServerService.SettleJob:input_type -> drover.v1.SettleJobRequest
-	3,  // 60: drover.v1.ServerService.Describe:output_type -> drover.v1.DescribeResponse
-	5,  // 61: drover.v1.ServerService.GetStatus:output_type -> drover.v1.GetStatusResponse
-	7,  // 62: drover.v1.ServerService.Estimate:output_type -> drover.v1.EstimateResponse
-	9,  // 63: drover.v1.ServerService.Submit:output_type -> drover.v1.SubmitResponse
-	11, // 64: drover.v1.ServerService.GetJob:output_type -> drover.v1.GetJobResponse
-	13, // 65: drover.v1.ServerService.ListJobs:output_type -> drover.v1.ServerServiceListJobsResponse
-	15, // 66: drover.v1.ServerService.WatchJob:output_type -> drover.v1.WatchJobResponse
-	17, // 67: drover.v1.ServerService.CancelJob:output_type -> drover.v1.CancelJobResponse
-	19, // 68: drover.v1.ServerService.ReadLogs:output_type -> drover.v1.ReadLogsResponse
-	21, // 69: drover.v1.ServerService.Upload:output_type -> drover.v1.UploadResponse
-	23, // 70: drover.v1.ServerService.Download:output_type -> drover.v1.DownloadResponse
-	25, // 71: drover.v1.ServerService.Withdraw:output_type -> drover.v1.WithdrawResponse
-	27, // 72: drover.v1.ServerService.WatchJobs:output_type -> drover.v1.WatchJobsResponse
-	29, // 73: drover.v1.ServerService.MoveJob:output_type -> drover.v1.MoveJobResponse
-	31, // 74: drover.v1.ServerService.HoldJobs:output_type -> drover.v1.HoldJobsResponse
-	34, // 75: drover.v1.ServerService.PlaceJobs:output_type -> drover.v1.PlaceJobsResponse
-	40, // 76: drover.v1.ServerService.ListMoves:output_type -> drover.v1.ServerServiceListMovesResponse
-	38, // 77: drover.v1.ServerService.Draft:output_type -> drover.v1.DraftResponse
-	42, // 78: drover.v1.ServerService.SetDraining:output_type -> drover.v1.SetDrainingResponse
-	44, // 79: drover.v1.ServerService.SettleJob:output_type -> drover.v1.SettleJobResponse
-	60, // [60:80] is the sub-list for method output_type
-	40, // [40:60] is the sub-list for method input_type
-	40, // [40:40] is the sub-list for extension type_name
-	40, // [40:40] is the sub-list for extension extendee
-	0,  // [0:40] is the sub-list for field type_name
+	55, // 0: drover.v1.OfferReservationRequest.booking:type_name -> drover.v1.Booking
+	56, // 1: drover.v1.OfferReservationResponse.reservation:type_name -> drover.v1.Reservation
+	57, // 2: drover.v1.OfferReservationResponse.refusal:type_name -> drover.v1.ErrorDetail
+	55, // 3: drover.v1.BookReservationRequest.booking:type_name -> drover.v1.Booking
+	56, // 4: drover.v1.BookReservationResponse.reservation:type_name -> drover.v1.Reservation
+	56, // 5: drover.v1.ServerServiceListReservationsResponse.reservations:type_name -> drover.v1.Reservation
+	56, // 6: drover.v1.CancelReservationResponse.reservation:type_name -> drover.v1.Reservation
+	58, // 7: drover.v1.GetSiteResponse.site:type_name -> drover.v1.Site
+	59, // 8: drover.v1.GetSiteResponse.status:type_name -> drover.v1.SiteStatus
+	60, // 9: drover.v1.GetSiteResponse.policy:type_name -> drover.v1.PolicyState
+	58, // 10: drover.v1.DescribeResponse.site:type_name -> drover.v1.Site
+	61, // 11: drover.v1.DescribeResponse.services:type_name -> drover.v1.Service
+	59, // 12: drover.v1.GetStatusResponse.status:type_name -> drover.v1.SiteStatus
+	62, // 13: drover.v1.EstimateRequest.request:type_name -> drover.v1.Request
+	63, // 14: drover.v1.EstimateRequest.not_before:type_name -> google.protobuf.Duration
+	64, // 15: drover.v1.EstimateResponse.quote:type_name -> drover.v1.Quote
+	65, // 16: drover.v1.EstimateResponse.accuracy:type_name -> drover.v1.Accuracy
+	62, // 17: drover.v1.SubmitRequest.request:type_name -> drover.v1.Request
+	66, // 18: drover.v1.SubmitRequest.decision:type_name -> drover.v1.DecisionRecord
+	67, // 19: drover.v1.SubmitResponse.job:type_name -> drover.v1.Job
+	67, // 20: drover.v1.GetJobResponse.job:type_name -> drover.v1.Job
+	67, // 21: drover.v1.ServerServiceListJobsResponse.jobs:type_name -> drover.v1.Job
+	67, // 22: drover.v1.WatchJobResponse.job:type_name -> drover.v1.Job
+	67, // 23: drover.v1.CancelJobResponse.job:type_name -> drover.v1.Job
+	0,  // 24: drover.v1.ReadLogsRequest.stream:type_name -> drover.v1.LogStream
+	68, // 25: drover.v1.UploadResponse.file:type_name -> drover.v1.File
+	67, // 26: drover.v1.WithdrawResponse.job:type_name -> drover.v1.Job
+	69, // 27: drover.v1.WatchJobsResponse.jobs:type_name -> drover.v1.JobDigest
+	63, // 28: drover.v1.MoveJobRequest.min_gain:type_name -> google.protobuf.Duration
+	67, // 29: drover.v1.MoveJobResponse.job:type_name -> drover.v1.Job
+	63, // 30: drover.v1.HoldJobsRequest.lease:type_name -> google.protobuf.Duration
+	69, // 31: drover.v1.HoldJobsResponse.jobs:type_name -> drover.v1.JobDigest
+	43, // 32: drover.v1.PlaceJobsRequest.placements:type_name -> drover.v1.Placement
+	70, // 33: drover.v1.Placement.shape:type_name -> drover.v1.Shape
+	63, // 34: drover.v1.Placement.min_gain:type_name -> google.protobuf.Duration
+	69, // 35: drover.v1.PlaceJobsResponse.jobs:type_name -> drover.v1.JobDigest
+	63, // 36: drover.v1.DraftRequest.lease:type_name -> google.protobuf.Duration
+	46, // 37: drover.v1.DraftRequest.edits:type_name -> drover.v1.DraftEdit
+	47, // 38: drover.v1.DraftRequest.questions:type_name -> drover.v1.DraftQuestion
+	62, // 39: drover.v1.DraftEdit.request:type_name -> drover.v1.Request
+	63, // 40: drover.v1.DraftEdit.not_before:type_name -> google.protobuf.Duration
+	62, // 41: drover.v1.DraftQuestion.request:type_name -> drover.v1.Request
+	63, // 42: drover.v1.DraftQuestion.not_before:type_name -> google.protobuf.Duration
+	64, // 43: drover.v1.DraftResponse.edits:type_name -> drover.v1.Quote
+	64, // 44: drover.v1.DraftResponse.answers:type_name -> drover.v1.Quote
+	63, // 45: drover.v1.DraftResponse.age:type_name -> google.protobuf.Duration
+	71, // 46: drover.v1.ServerServiceListMovesResponse.moves:type_name -> drover.v1.Move
+	59, // 47: drover.v1.SetDrainingResponse.status:type_name -> drover.v1.SiteStatus
+	1,  // 48: drover.v1.SettleJobRequest.settlement:type_name -> drover.v1.Settlement
+	67, // 49: drover.v1.SettleJobResponse.job:type_name -> drover.v1.Job
+	12, // 50: drover.v1.ServerService.Describe:input_type -> drover.v1.DescribeRequest
+	14, // 51: drover.v1.ServerService.GetStatus:input_type -> drover.v1.GetStatusRequest
+	16, // 52: drover.v1.ServerService.Estimate:input_type -> drover.v1.EstimateRequest
+	18, // 53: drover.v1.ServerService.Submit:input_type -> drover.v1.SubmitRequest
+	20, // 54: drover.v1.ServerService.GetJob:input_type -> drover.v1.GetJobRequest
+	22, // 55: drover.v1.ServerService.ListJobs:input_type -> drover.v1.ServerServiceListJobsRequest
+	24, // 56: drover.v1.ServerService.WatchJob:input_type -> drover.v1.WatchJobRequest
+	26, // 57: drover.v1.ServerService.CancelJob:input_type -> drover.v1.CancelJobRequest
+	28, // 58: drover.v1.ServerService.ReadLogs:input_type -> drover.v1.ReadLogsRequest
+	30, // 59: drover.v1.ServerService.Upload:input_type -> drover.v1.UploadRequest
+	32, // 60: drover.v1.ServerService.Download:input_type -> drover.v1.DownloadRequest
+	34, // 61: drover.v1.ServerService.Withdraw:input_type -> drover.v1.WithdrawRequest
+	36, // 62: drover.v1.ServerService.WatchJobs:input_type -> drover.v1.WatchJobsRequest
+	38, // 63: drover.v1.ServerService.MoveJob:input_type -> drover.v1.MoveJobRequest
+	40, // 64: drover.v1.ServerService.HoldJobs:input_type -> drover.v1.HoldJobsRequest
+	42, // 65: drover.v1.ServerService.PlaceJobs:input_type -> drover.v1.PlaceJobsRequest
+	49, // 66: drover.v1.ServerService.ListMoves:input_type -> drover.v1.ServerServiceListMovesRequest
+	45, // 67: drover.v1.ServerService.Draft:input_type -> drover.v1.DraftRequest
+	51, // 68: drover.v1.ServerService.SetDraining:input_type -> drover.v1.SetDrainingRequest
+	53, // 69: drover.v1.ServerService.SettleJob:input_type -> drover.v1.SettleJobRequest
+	2,  // 70: drover.v1.ServerService.OfferReservation:input_type -> drover.v1.OfferReservationRequest
+	4,  // 71: drover.v1.ServerService.BookReservation:input_type -> drover.v1.BookReservationRequest
+	6,  // 72: drover.v1.ServerService.ListReservations:input_type -> drover.v1.ServerServiceListReservationsRequest
+	8,  // 73: drover.v1.ServerService.CancelReservation:input_type -> drover.v1.CancelReservationRequest
+	10, // 74: drover.v1.ServerService.GetSite:input_type -> drover.v1.GetSiteRequest
+	13, // 75: drover.v1.ServerService.Describe:output_type -> drover.v1.DescribeResponse
+	15, // 76: drover.v1.ServerService.GetStatus:output_type -> drover.v1.GetStatusResponse
+	17, // 77: drover.v1.ServerService.Estimate:output_type -> drover.v1.EstimateResponse
+	19, // 78: drover.v1.ServerService.Submit:output_type -> drover.v1.SubmitResponse
+	21, // 79: drover.v1.ServerService.GetJob:output_type -> drover.v1.GetJobResponse
+	23, // 80: drover.v1.ServerService.ListJobs:output_type -> drover.v1.ServerServiceListJobsResponse
+	25, // 81: drover.v1.ServerService.WatchJob:output_type -> drover.v1.WatchJobResponse
+	27, // 82: drover.v1.ServerService.CancelJob:output_type -> drover.v1.CancelJobResponse
+	29, // 83: drover.v1.ServerService.ReadLogs:output_type -> drover.v1.ReadLogsResponse
+	31, // 84: drover.v1.ServerService.Upload:output_type -> drover.v1.UploadResponse
+	33, // 85: drover.v1.ServerService.Download:output_type -> drover.v1.DownloadResponse
+	35, // 86: drover.v1.ServerService.Withdraw:output_type -> drover.v1.WithdrawResponse
+	37, // 87: drover.v1.ServerService.WatchJobs:output_type -> drover.v1.WatchJobsResponse
+	39, // 88: drover.v1.ServerService.MoveJob:output_type -> drover.v1.MoveJobResponse
+	41, // 89: drover.v1.ServerService.HoldJobs:output_type -> drover.v1.HoldJobsResponse
+	44, // 90: drover.v1.ServerService.PlaceJobs:output_type -> drover.v1.PlaceJobsResponse
+	50, // 91: drover.v1.ServerService.ListMoves:output_type -> drover.v1.ServerServiceListMovesResponse
+	48, // 92: drover.v1.ServerService.Draft:output_type -> drover.v1.DraftResponse
+	52, // 93: drover.v1.ServerService.SetDraining:output_type -> drover.v1.SetDrainingResponse
+	54, // 94: drover.v1.ServerService.SettleJob:output_type -> drover.v1.SettleJobResponse
+	3,  // 95: drover.v1.ServerService.OfferReservation:output_type -> drover.v1.OfferReservationResponse
+	5,  // 96: drover.v1.ServerService.BookReservation:output_type -> drover.v1.BookReservationResponse
+	7,  // 97: drover.v1.ServerService.ListReservations:output_type -> drover.v1.ServerServiceListReservationsResponse
+	9,  // 98: drover.v1.ServerService.CancelReservation:output_type -> drover.v1.CancelReservationResponse
+	11, // 99: drover.v1.ServerService.GetSite:output_type -> drover.v1.GetSiteResponse
+	75, // [75:100] is the sub-list for method output_type
+	50, // [50:75] is the sub-list for method input_type
+	50, // [50:50] is the sub-list for extension type_name
+	50, // [50:50] is the sub-list for extension extendee
+	0,  // [0:50] is the sub-list for field type_name
 }
 
 func init() { file_drover_v1_server_service_proto_init() }
@@ -2921,9 +3502,11 @@ func file_drover_v1_server_service_proto_init() {
 		return
 	}
 	file_drover_v1_decision_proto_init()
+	file_drover_v1_error_proto_init()
 	file_drover_v1_job_proto_init()
 	file_drover_v1_move_proto_init()
 	file_drover_v1_request_proto_init()
+	file_drover_v1_reservation_proto_init()
 	file_drover_v1_site_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -2931,7 +3514,7 @@ func file_drover_v1_server_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_drover_v1_server_service_proto_rawDesc), len(file_drover_v1_server_service_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   43,
+			NumMessages:   53,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -10,6 +10,7 @@ import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	durationpb "google.golang.org/protobuf/types/known/durationpb"
+	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -409,7 +410,12 @@ type SiteStatus struct {
 	// The disk is full or fails: nothing new is accepted until it is not.
 	Degraded bool `protobuf:"varint,11,opt,name=degraded,proto3" json:"degraded,omitempty"`
 	// How good its estimates were, by the names of services; only if asked for.
-	Accuracy      []*Accuracy `protobuf:"bytes,12,rep,name=accuracy,proto3" json:"accuracy,omitempty"`
+	Accuracy []*Accuracy `protobuf:"bytes,12,rep,name=accuracy,proto3" json:"accuracy,omitempty"`
+	// Waiting jobs that stay when the site drains: those with an agreement, or in a
+	// reservation.
+	Bound int32 `protobuf:"varint,13,opt,name=bound,proto3" json:"bound,omitempty"`
+	// What has become of its agreements.
+	Agreements    *AgreementCounts `protobuf:"bytes,14,opt,name=agreements,proto3" json:"agreements,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -528,6 +534,212 @@ func (x *SiteStatus) GetAccuracy() []*Accuracy {
 	return nil
 }
 
+func (x *SiteStatus) GetBound() int32 {
+	if x != nil {
+		return x.Bound
+	}
+	return 0
+}
+
+func (x *SiteStatus) GetAgreements() *AgreementCounts {
+	if x != nil {
+		return x.Agreements
+	}
+	return nil
+}
+
+// PolicyState is what a policy that changes its ways says of itself.
+type PolicyState struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The one of its policies that it follows now.
+	Active string `protobuf:"bytes,1,opt,name=active,proto3" json:"active,omitempty"`
+	// Figures about itself by name, in an order of its own.
+	Figures []*PolicyFigure `protobuf:"bytes,2,rep,name=figures,proto3" json:"figures,omitempty"`
+	// Its last switches, the latest first.
+	Switches      []*PolicySwitch `protobuf:"bytes,3,rep,name=switches,proto3" json:"switches,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PolicyState) Reset() {
+	*x = PolicyState{}
+	mi := &file_drover_v1_site_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PolicyState) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PolicyState) ProtoMessage() {}
+
+func (x *PolicyState) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_site_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PolicyState.ProtoReflect.Descriptor instead.
+func (*PolicyState) Descriptor() ([]byte, []int) {
+	return file_drover_v1_site_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *PolicyState) GetActive() string {
+	if x != nil {
+		return x.Active
+	}
+	return ""
+}
+
+func (x *PolicyState) GetFigures() []*PolicyFigure {
+	if x != nil {
+		return x.Figures
+	}
+	return nil
+}
+
+func (x *PolicyState) GetSwitches() []*PolicySwitch {
+	if x != nil {
+		return x.Switches
+	}
+	return nil
+}
+
+// PolicyFigure is one figure that a policy keeps.
+type PolicyFigure struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Value.
+	Value         float64 `protobuf:"fixed64,2,opt,name=value,proto3" json:"value,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PolicyFigure) Reset() {
+	*x = PolicyFigure{}
+	mi := &file_drover_v1_site_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PolicyFigure) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PolicyFigure) ProtoMessage() {}
+
+func (x *PolicyFigure) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_site_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PolicyFigure.ProtoReflect.Descriptor instead.
+func (*PolicyFigure) Descriptor() ([]byte, []int) {
+	return file_drover_v1_site_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *PolicyFigure) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *PolicyFigure) GetValue() float64 {
+	if x != nil {
+		return x.Value
+	}
+	return 0
+}
+
+// PolicySwitch is a change from one policy to another.
+type PolicySwitch struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// When, on the site's clock.
+	At *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=at,proto3" json:"at,omitempty"`
+	// What was followed before.
+	From string `protobuf:"bytes,2,opt,name=from,proto3" json:"from,omitempty"`
+	// What was followed from then on.
+	To string `protobuf:"bytes,3,opt,name=to,proto3" json:"to,omitempty"`
+	// What led to it: the value of each of the policies, by its name.
+	Values        []*PolicyFigure `protobuf:"bytes,4,rep,name=values,proto3" json:"values,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PolicySwitch) Reset() {
+	*x = PolicySwitch{}
+	mi := &file_drover_v1_site_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PolicySwitch) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PolicySwitch) ProtoMessage() {}
+
+func (x *PolicySwitch) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_site_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PolicySwitch.ProtoReflect.Descriptor instead.
+func (*PolicySwitch) Descriptor() ([]byte, []int) {
+	return file_drover_v1_site_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *PolicySwitch) GetAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.At
+	}
+	return nil
+}
+
+func (x *PolicySwitch) GetFrom() string {
+	if x != nil {
+		return x.From
+	}
+	return ""
+}
+
+func (x *PolicySwitch) GetTo() string {
+	if x != nil {
+		return x.To
+	}
+	return ""
+}
+
+func (x *PolicySwitch) GetValues() []*PolicyFigure {
+	if x != nil {
+		return x.Values
+	}
+	return nil
+}
+
 // Accuracy is how estimates for a service were kept at a site, by the last few
 // hundred jobs of it that ended there by themselves or at their walltime. An error is
 // what happened minus what was estimated when the job came to the site.
@@ -551,7 +763,7 @@ type Accuracy struct {
 
 func (x *Accuracy) Reset() {
 	*x = Accuracy{}
-	mi := &file_drover_v1_site_proto_msgTypes[5]
+	mi := &file_drover_v1_site_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -563,7 +775,7 @@ func (x *Accuracy) String() string {
 func (*Accuracy) ProtoMessage() {}
 
 func (x *Accuracy) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_site_proto_msgTypes[5]
+	mi := &file_drover_v1_site_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -576,7 +788,7 @@ func (x *Accuracy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Accuracy.ProtoReflect.Descriptor instead.
 func (*Accuracy) Descriptor() ([]byte, []int) {
-	return file_drover_v1_site_proto_rawDescGZIP(), []int{5}
+	return file_drover_v1_site_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Accuracy) GetService() string {
@@ -638,7 +850,7 @@ type Errors struct {
 
 func (x *Errors) Reset() {
 	*x = Errors{}
-	mi := &file_drover_v1_site_proto_msgTypes[6]
+	mi := &file_drover_v1_site_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -650,7 +862,7 @@ func (x *Errors) String() string {
 func (*Errors) ProtoMessage() {}
 
 func (x *Errors) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_site_proto_msgTypes[6]
+	mi := &file_drover_v1_site_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -663,7 +875,7 @@ func (x *Errors) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Errors.ProtoReflect.Descriptor instead.
 func (*Errors) Descriptor() ([]byte, []int) {
-	return file_drover_v1_site_proto_rawDescGZIP(), []int{6}
+	return file_drover_v1_site_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Errors) GetBias() *durationpb.Duration {
@@ -717,7 +929,7 @@ type Service struct {
 
 func (x *Service) Reset() {
 	*x = Service{}
-	mi := &file_drover_v1_site_proto_msgTypes[7]
+	mi := &file_drover_v1_site_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -729,7 +941,7 @@ func (x *Service) String() string {
 func (*Service) ProtoMessage() {}
 
 func (x *Service) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_site_proto_msgTypes[7]
+	mi := &file_drover_v1_site_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -742,7 +954,7 @@ func (x *Service) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Service.ProtoReflect.Descriptor instead.
 func (*Service) Descriptor() ([]byte, []int) {
-	return file_drover_v1_site_proto_rawDescGZIP(), []int{7}
+	return file_drover_v1_site_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Service) GetName() string {
@@ -819,7 +1031,7 @@ type Argument struct {
 
 func (x *Argument) Reset() {
 	*x = Argument{}
-	mi := &file_drover_v1_site_proto_msgTypes[8]
+	mi := &file_drover_v1_site_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -831,7 +1043,7 @@ func (x *Argument) String() string {
 func (*Argument) ProtoMessage() {}
 
 func (x *Argument) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_site_proto_msgTypes[8]
+	mi := &file_drover_v1_site_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -844,7 +1056,7 @@ func (x *Argument) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Argument.ProtoReflect.Descriptor instead.
 func (*Argument) Descriptor() ([]byte, []int) {
-	return file_drover_v1_site_proto_rawDescGZIP(), []int{8}
+	return file_drover_v1_site_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Argument) GetName() string {
@@ -907,7 +1119,7 @@ var File_drover_v1_site_proto protoreflect.FileDescriptor
 
 const file_drover_v1_site_proto_rawDesc = "" +
 	"\n" +
-	"\x14drover/v1/site.proto\x12\tdrover.v1\x1a\x18drover/v1/decision.proto\x1a\x17drover/v1/request.proto\x1a\x1egoogle/protobuf/duration.proto\"\x83\x02\n" +
+	"\x14drover/v1/site.proto\x12\tdrover.v1\x1a\x19drover/v1/agreement.proto\x1a\x18drover/v1/decision.proto\x1a\x17drover/v1/request.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x83\x02\n" +
 	"\x04Site\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\aaddress\x18\x02 \x01(\tR\aaddress\x12/\n" +
@@ -933,7 +1145,7 @@ const file_drover_v1_site_proto_rawDesc = "" +
 	"\x05width\x18\x01 \x01(\x05R\x05width\x125\n" +
 	"\bwalltime\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\bwalltime\x12\x1d\n" +
 	"\n" +
-	"file_bytes\x18\x03 \x01(\x03R\tfileBytes\"\xf5\x02\n" +
+	"file_bytes\x18\x03 \x01(\x03R\tfileBytes\"\xc7\x03\n" +
 	"\n" +
 	"SiteStatus\x12\x18\n" +
 	"\arunning\x18\x01 \x01(\x05R\arunning\x12\x18\n" +
@@ -950,7 +1162,23 @@ const file_drover_v1_site_proto_rawDesc = "" +
 	"\x05syncs\x18\n" +
 	" \x01(\x03R\x05syncs\x12\x1a\n" +
 	"\bdegraded\x18\v \x01(\bR\bdegraded\x12/\n" +
-	"\baccuracy\x18\f \x03(\v2\x13.drover.v1.AccuracyR\baccuracy\"\xde\x01\n" +
+	"\baccuracy\x18\f \x03(\v2\x13.drover.v1.AccuracyR\baccuracy\x12\x14\n" +
+	"\x05bound\x18\r \x01(\x05R\x05bound\x12:\n" +
+	"\n" +
+	"agreements\x18\x0e \x01(\v2\x1a.drover.v1.AgreementCountsR\n" +
+	"agreements\"\x8d\x01\n" +
+	"\vPolicyState\x12\x16\n" +
+	"\x06active\x18\x01 \x01(\tR\x06active\x121\n" +
+	"\afigures\x18\x02 \x03(\v2\x17.drover.v1.PolicyFigureR\afigures\x123\n" +
+	"\bswitches\x18\x03 \x03(\v2\x17.drover.v1.PolicySwitchR\bswitches\"8\n" +
+	"\fPolicyFigure\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\x01R\x05value\"\x8f\x01\n" +
+	"\fPolicySwitch\x12*\n" +
+	"\x02at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12\x12\n" +
+	"\x04from\x18\x02 \x01(\tR\x04from\x12\x0e\n" +
+	"\x02to\x18\x03 \x01(\tR\x02to\x12/\n" +
+	"\x06values\x18\x04 \x03(\v2\x17.drover.v1.PolicyFigureR\x06values\"\xde\x01\n" +
 	"\bAccuracy\x12\x18\n" +
 	"\aservice\x18\x01 \x01(\tR\aservice\x12\x12\n" +
 	"\x04jobs\x18\x02 \x01(\x05R\x04jobs\x12'\n" +
@@ -1004,45 +1232,55 @@ func file_drover_v1_site_proto_rawDescGZIP() []byte {
 }
 
 var file_drover_v1_site_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_drover_v1_site_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
+var file_drover_v1_site_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_drover_v1_site_proto_goTypes = []any{
-	(ArgumentType)(0),           // 0: drover.v1.ArgumentType
-	(*Site)(nil),                // 1: drover.v1.Site
-	(*Platform)(nil),            // 2: drover.v1.Platform
-	(*Node)(nil),                // 3: drover.v1.Node
-	(*Limits)(nil),              // 4: drover.v1.Limits
-	(*SiteStatus)(nil),          // 5: drover.v1.SiteStatus
-	(*Accuracy)(nil),            // 6: drover.v1.Accuracy
-	(*Errors)(nil),              // 7: drover.v1.Errors
-	(*Service)(nil),             // 8: drover.v1.Service
-	(*Argument)(nil),            // 9: drover.v1.Argument
-	(*durationpb.Duration)(nil), // 10: google.protobuf.Duration
-	(EstimateKind)(0),           // 11: drover.v1.EstimateKind
-	(*Value)(nil),               // 12: drover.v1.Value
+	(ArgumentType)(0),             // 0: drover.v1.ArgumentType
+	(*Site)(nil),                  // 1: drover.v1.Site
+	(*Platform)(nil),              // 2: drover.v1.Platform
+	(*Node)(nil),                  // 3: drover.v1.Node
+	(*Limits)(nil),                // 4: drover.v1.Limits
+	(*SiteStatus)(nil),            // 5: drover.v1.SiteStatus
+	(*PolicyState)(nil),           // 6: drover.v1.PolicyState
+	(*PolicyFigure)(nil),          // 7: drover.v1.PolicyFigure
+	(*PolicySwitch)(nil),          // 8: drover.v1.PolicySwitch
+	(*Accuracy)(nil),              // 9: drover.v1.Accuracy
+	(*Errors)(nil),                // 10: drover.v1.Errors
+	(*Service)(nil),               // 11: drover.v1.Service
+	(*Argument)(nil),              // 12: drover.v1.Argument
+	(*durationpb.Duration)(nil),   // 13: google.protobuf.Duration
+	(*AgreementCounts)(nil),       // 14: drover.v1.AgreementCounts
+	(*timestamppb.Timestamp)(nil), // 15: google.protobuf.Timestamp
+	(EstimateKind)(0),             // 16: drover.v1.EstimateKind
+	(*Value)(nil),                 // 17: drover.v1.Value
 }
 var file_drover_v1_site_proto_depIdxs = []int32{
 	2,  // 0: drover.v1.Site.platform:type_name -> drover.v1.Platform
 	4,  // 1: drover.v1.Site.limits:type_name -> drover.v1.Limits
 	3,  // 2: drover.v1.Platform.nodes:type_name -> drover.v1.Node
-	10, // 3: drover.v1.Limits.walltime:type_name -> google.protobuf.Duration
-	6,  // 4: drover.v1.SiteStatus.accuracy:type_name -> drover.v1.Accuracy
-	7,  // 5: drover.v1.Accuracy.start:type_name -> drover.v1.Errors
-	7,  // 6: drover.v1.Accuracy.completion:type_name -> drover.v1.Errors
-	11, // 7: drover.v1.Accuracy.kind:type_name -> drover.v1.EstimateKind
-	10, // 8: drover.v1.Errors.bias:type_name -> google.protobuf.Duration
-	10, // 9: drover.v1.Errors.median:type_name -> google.protobuf.Duration
-	10, // 10: drover.v1.Errors.p50:type_name -> google.protobuf.Duration
-	10, // 11: drover.v1.Errors.p90:type_name -> google.protobuf.Duration
-	9,  // 12: drover.v1.Service.arguments:type_name -> drover.v1.Argument
-	0,  // 13: drover.v1.Argument.type:type_name -> drover.v1.ArgumentType
-	12, // 14: drover.v1.Argument.default:type_name -> drover.v1.Value
-	12, // 15: drover.v1.Argument.minimum:type_name -> drover.v1.Value
-	12, // 16: drover.v1.Argument.maximum:type_name -> drover.v1.Value
-	17, // [17:17] is the sub-list for method output_type
-	17, // [17:17] is the sub-list for method input_type
-	17, // [17:17] is the sub-list for extension type_name
-	17, // [17:17] is the sub-list for extension extendee
-	0,  // [0:17] is the sub-list for field type_name
+	13, // 3: drover.v1.Limits.walltime:type_name -> google.protobuf.Duration
+	9,  // 4: drover.v1.SiteStatus.accuracy:type_name -> drover.v1.Accuracy
+	14, // 5: drover.v1.SiteStatus.agreements:type_name -> drover.v1.AgreementCounts
+	7,  // 6: drover.v1.PolicyState.figures:type_name -> drover.v1.PolicyFigure
+	8,  // 7: drover.v1.PolicyState.switches:type_name -> drover.v1.PolicySwitch
+	15, // 8: drover.v1.PolicySwitch.at:type_name -> google.protobuf.Timestamp
+	7,  // 9: drover.v1.PolicySwitch.values:type_name -> drover.v1.PolicyFigure
+	10, // 10: drover.v1.Accuracy.start:type_name -> drover.v1.Errors
+	10, // 11: drover.v1.Accuracy.completion:type_name -> drover.v1.Errors
+	16, // 12: drover.v1.Accuracy.kind:type_name -> drover.v1.EstimateKind
+	13, // 13: drover.v1.Errors.bias:type_name -> google.protobuf.Duration
+	13, // 14: drover.v1.Errors.median:type_name -> google.protobuf.Duration
+	13, // 15: drover.v1.Errors.p50:type_name -> google.protobuf.Duration
+	13, // 16: drover.v1.Errors.p90:type_name -> google.protobuf.Duration
+	12, // 17: drover.v1.Service.arguments:type_name -> drover.v1.Argument
+	0,  // 18: drover.v1.Argument.type:type_name -> drover.v1.ArgumentType
+	17, // 19: drover.v1.Argument.default:type_name -> drover.v1.Value
+	17, // 20: drover.v1.Argument.minimum:type_name -> drover.v1.Value
+	17, // 21: drover.v1.Argument.maximum:type_name -> drover.v1.Value
+	22, // [22:22] is the sub-list for method output_type
+	22, // [22:22] is the sub-list for method input_type
+	22, // [22:22] is the sub-list for extension type_name
+	22, // [22:22] is the sub-list for extension extendee
+	0,  // [0:22] is the sub-list for field type_name
 }
 
 func init() { file_drover_v1_site_proto_init() }
@@ -1050,6 +1288,7 @@ func file_drover_v1_site_proto_init() {
 	if File_drover_v1_site_proto != nil {
 		return
 	}
+	file_drover_v1_agreement_proto_init()
 	file_drover_v1_decision_proto_init()
 	file_drover_v1_request_proto_init()
 	type x struct{}
@@ -1058,7 +1297,7 @@ func file_drover_v1_site_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_drover_v1_site_proto_rawDesc), len(file_drover_v1_site_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   9,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

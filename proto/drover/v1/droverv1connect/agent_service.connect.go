@@ -55,6 +55,17 @@ const (
 	AgentServiceReallocateProcedure = "/drover.v1.AgentService/Reallocate"
 	// AgentServiceSettleJobProcedure is the fully-qualified name of the AgentService's SettleJob RPC.
 	AgentServiceSettleJobProcedure = "/drover.v1.AgentService/SettleJob"
+	// AgentServiceOfferReservationProcedure is the fully-qualified name of the AgentService's
+	// OfferReservation RPC.
+	AgentServiceOfferReservationProcedure = "/drover.v1.AgentService/OfferReservation"
+	// AgentServiceListReservationsProcedure is the fully-qualified name of the AgentService's
+	// ListReservations RPC.
+	AgentServiceListReservationsProcedure = "/drover.v1.AgentService/ListReservations"
+	// AgentServiceCancelReservationProcedure is the fully-qualified name of the AgentService's
+	// CancelReservation RPC.
+	AgentServiceCancelReservationProcedure = "/drover.v1.AgentService/CancelReservation"
+	// AgentServiceGetSiteProcedure is the fully-qualified name of the AgentService's GetSite RPC.
+	AgentServiceGetSiteProcedure = "/drover.v1.AgentService/GetSite"
 )
 
 // AgentServiceClient is a client for the drover.v1.AgentService service.
@@ -87,6 +98,15 @@ type AgentServiceClient interface {
 	Reallocate(context.Context, *v1.ReallocateRequest) (*v1.ReallocateResponse, error)
 	// SettleJob passes an operator's settlement on to a site; see ServerService.
 	SettleJob(context.Context, *v1.AgentServiceSettleJobRequest) (*v1.AgentServiceSettleJobResponse, error)
+	// OfferReservation asks the sites which reservation a booking would get there, and
+	// ranks them by its start. It changes nothing: the client then books at the first.
+	OfferReservation(context.Context, *v1.AgentServiceOfferReservationRequest) (*v1.AgentServiceOfferReservationResponse, error)
+	// ListReservations lists the reservations of all sites, site by site.
+	ListReservations(context.Context, *v1.AgentServiceListReservationsRequest) (*v1.AgentServiceListReservationsResponse, error)
+	// CancelReservation passes a cancel on to the site that has the reservation.
+	CancelReservation(context.Context, *v1.AgentServiceCancelReservationRequest) (*v1.AgentServiceCancelReservationResponse, error)
+	// GetSite returns one site with its queue, and what its policy says of itself.
+	GetSite(context.Context, *v1.AgentServiceGetSiteRequest) (*v1.AgentServiceGetSiteResponse, error)
 }
 
 // NewAgentServiceClient constructs a client for the drover.v1.AgentService service. By default, it
@@ -169,21 +189,53 @@ func NewAgentServiceClient(httpClient connect.HTTPClient, baseURL string, opts .
 			connect.WithIdempotency(connect.IdempotencyIdempotent),
 			connect.WithClientOptions(opts...),
 		),
+		offerReservation: connect.NewClient[v1.AgentServiceOfferReservationRequest, v1.AgentServiceOfferReservationResponse](
+			httpClient,
+			baseURL+AgentServiceOfferReservationProcedure,
+			connect.WithSchema(agentServiceMethods.ByName("OfferReservation")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
+		listReservations: connect.NewClient[v1.AgentServiceListReservationsRequest, v1.AgentServiceListReservationsResponse](
+			httpClient,
+			baseURL+AgentServiceListReservationsProcedure,
+			connect.WithSchema(agentServiceMethods.ByName("ListReservations")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
+		cancelReservation: connect.NewClient[v1.AgentServiceCancelReservationRequest, v1.AgentServiceCancelReservationResponse](
+			httpClient,
+			baseURL+AgentServiceCancelReservationProcedure,
+			connect.WithSchema(agentServiceMethods.ByName("CancelReservation")),
+			connect.WithIdempotency(connect.IdempotencyIdempotent),
+			connect.WithClientOptions(opts...),
+		),
+		getSite: connect.NewClient[v1.AgentServiceGetSiteRequest, v1.AgentServiceGetSiteResponse](
+			httpClient,
+			baseURL+AgentServiceGetSiteProcedure,
+			connect.WithSchema(agentServiceMethods.ByName("GetSite")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
 	}
 }
 
 // agentServiceClient implements AgentServiceClient.
 type agentServiceClient struct {
-	_map         *connect.Client[v1.MapRequest, v1.MapResponse]
-	listSites    *connect.Client[v1.ListSitesRequest, v1.ListSitesResponse]
-	listServices *connect.Client[v1.ListServicesRequest, v1.ListServicesResponse]
-	findJob      *connect.Client[v1.FindJobRequest, v1.FindJobResponse]
-	listJobs     *connect.Client[v1.AgentServiceListJobsRequest, v1.AgentServiceListJobsResponse]
-	moveJob      *connect.Client[v1.AgentServiceMoveJobRequest, v1.AgentServiceMoveJobResponse]
-	listMoves    *connect.Client[v1.AgentServiceListMovesRequest, v1.AgentServiceListMovesResponse]
-	setDraining  *connect.Client[v1.AgentServiceSetDrainingRequest, v1.AgentServiceSetDrainingResponse]
-	reallocate   *connect.Client[v1.ReallocateRequest, v1.ReallocateResponse]
-	settleJob    *connect.Client[v1.AgentServiceSettleJobRequest, v1.AgentServiceSettleJobResponse]
+	_map              *connect.Client[v1.MapRequest, v1.MapResponse]
+	listSites         *connect.Client[v1.ListSitesRequest, v1.ListSitesResponse]
+	listServices      *connect.Client[v1.ListServicesRequest, v1.ListServicesResponse]
+	findJob           *connect.Client[v1.FindJobRequest, v1.FindJobResponse]
+	listJobs          *connect.Client[v1.AgentServiceListJobsRequest, v1.AgentServiceListJobsResponse]
+	moveJob           *connect.Client[v1.AgentServiceMoveJobRequest, v1.AgentServiceMoveJobResponse]
+	listMoves         *connect.Client[v1.AgentServiceListMovesRequest, v1.AgentServiceListMovesResponse]
+	setDraining       *connect.Client[v1.AgentServiceSetDrainingRequest, v1.AgentServiceSetDrainingResponse]
+	reallocate        *connect.Client[v1.ReallocateRequest, v1.ReallocateResponse]
+	settleJob         *connect.Client[v1.AgentServiceSettleJobRequest, v1.AgentServiceSettleJobResponse]
+	offerReservation  *connect.Client[v1.AgentServiceOfferReservationRequest, v1.AgentServiceOfferReservationResponse]
+	listReservations  *connect.Client[v1.AgentServiceListReservationsRequest, v1.AgentServiceListReservationsResponse]
+	cancelReservation *connect.Client[v1.AgentServiceCancelReservationRequest, v1.AgentServiceCancelReservationResponse]
+	getSite           *connect.Client[v1.AgentServiceGetSiteRequest, v1.AgentServiceGetSiteResponse]
 }
 
 // Map calls drover.v1.AgentService.Map.
@@ -276,6 +328,42 @@ func (c *agentServiceClient) SettleJob(ctx context.Context, req *v1.AgentService
 	return nil, err
 }
 
+// OfferReservation calls drover.v1.AgentService.OfferReservation.
+func (c *agentServiceClient) OfferReservation(ctx context.Context, req *v1.AgentServiceOfferReservationRequest) (*v1.AgentServiceOfferReservationResponse, error) {
+	response, err := c.offerReservation.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// ListReservations calls drover.v1.AgentService.ListReservations.
+func (c *agentServiceClient) ListReservations(ctx context.Context, req *v1.AgentServiceListReservationsRequest) (*v1.AgentServiceListReservationsResponse, error) {
+	response, err := c.listReservations.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// CancelReservation calls drover.v1.AgentService.CancelReservation.
+func (c *agentServiceClient) CancelReservation(ctx context.Context, req *v1.AgentServiceCancelReservationRequest) (*v1.AgentServiceCancelReservationResponse, error) {
+	response, err := c.cancelReservation.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// GetSite calls drover.v1.AgentService.GetSite.
+func (c *agentServiceClient) GetSite(ctx context.Context, req *v1.AgentServiceGetSiteRequest) (*v1.AgentServiceGetSiteResponse, error) {
+	response, err := c.getSite.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // AgentServiceHandler is an implementation of the drover.v1.AgentService service.
 type AgentServiceHandler interface {
 	// Map asks every site that offers the service for an estimate and ranks them
@@ -306,6 +394,15 @@ type AgentServiceHandler interface {
 	Reallocate(context.Context, *v1.ReallocateRequest) (*v1.ReallocateResponse, error)
 	// SettleJob passes an operator's settlement on to a site; see ServerService.
 	SettleJob(context.Context, *v1.AgentServiceSettleJobRequest) (*v1.AgentServiceSettleJobResponse, error)
+	// OfferReservation asks the sites which reservation a booking would get there, and
+	// ranks them by its start. It changes nothing: the client then books at the first.
+	OfferReservation(context.Context, *v1.AgentServiceOfferReservationRequest) (*v1.AgentServiceOfferReservationResponse, error)
+	// ListReservations lists the reservations of all sites, site by site.
+	ListReservations(context.Context, *v1.AgentServiceListReservationsRequest) (*v1.AgentServiceListReservationsResponse, error)
+	// CancelReservation passes a cancel on to the site that has the reservation.
+	CancelReservation(context.Context, *v1.AgentServiceCancelReservationRequest) (*v1.AgentServiceCancelReservationResponse, error)
+	// GetSite returns one site with its queue, and what its policy says of itself.
+	GetSite(context.Context, *v1.AgentServiceGetSiteRequest) (*v1.AgentServiceGetSiteResponse, error)
 }
 
 // NewAgentServiceHandler builds an HTTP handler from the service implementation. It returns the
@@ -384,6 +481,34 @@ func NewAgentServiceHandler(svc AgentServiceHandler, opts ...connect.HandlerOpti
 		connect.WithIdempotency(connect.IdempotencyIdempotent),
 		connect.WithHandlerOptions(opts...),
 	)
+	agentServiceOfferReservationHandler := connect.NewUnaryHandlerSimple(
+		AgentServiceOfferReservationProcedure,
+		svc.OfferReservation,
+		connect.WithSchema(agentServiceMethods.ByName("OfferReservation")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
+	agentServiceListReservationsHandler := connect.NewUnaryHandlerSimple(
+		AgentServiceListReservationsProcedure,
+		svc.ListReservations,
+		connect.WithSchema(agentServiceMethods.ByName("ListReservations")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
+	agentServiceCancelReservationHandler := connect.NewUnaryHandlerSimple(
+		AgentServiceCancelReservationProcedure,
+		svc.CancelReservation,
+		connect.WithSchema(agentServiceMethods.ByName("CancelReservation")),
+		connect.WithIdempotency(connect.IdempotencyIdempotent),
+		connect.WithHandlerOptions(opts...),
+	)
+	agentServiceGetSiteHandler := connect.NewUnaryHandlerSimple(
+		AgentServiceGetSiteProcedure,
+		svc.GetSite,
+		connect.WithSchema(agentServiceMethods.ByName("GetSite")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
 	return "/drover.v1.AgentService/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case AgentServiceMapProcedure:
@@ -406,6 +531,14 @@ func NewAgentServiceHandler(svc AgentServiceHandler, opts ...connect.HandlerOpti
 			agentServiceReallocateHandler.ServeHTTP(w, r)
 		case AgentServiceSettleJobProcedure:
 			agentServiceSettleJobHandler.ServeHTTP(w, r)
+		case AgentServiceOfferReservationProcedure:
+			agentServiceOfferReservationHandler.ServeHTTP(w, r)
+		case AgentServiceListReservationsProcedure:
+			agentServiceListReservationsHandler.ServeHTTP(w, r)
+		case AgentServiceCancelReservationProcedure:
+			agentServiceCancelReservationHandler.ServeHTTP(w, r)
+		case AgentServiceGetSiteProcedure:
+			agentServiceGetSiteHandler.ServeHTTP(w, r)
 		default:
 			http.NotFound(w, r)
 		}
@@ -453,4 +586,20 @@ func (UnimplementedAgentServiceHandler) Reallocate(context.Context, *v1.Realloca
 
 func (UnimplementedAgentServiceHandler) SettleJob(context.Context, *v1.AgentServiceSettleJobRequest) (*v1.AgentServiceSettleJobResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("drover.v1.AgentService.SettleJob is not implemented"))
+}
+
+func (UnimplementedAgentServiceHandler) OfferReservation(context.Context, *v1.AgentServiceOfferReservationRequest) (*v1.AgentServiceOfferReservationResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("drover.v1.AgentService.OfferReservation is not implemented"))
+}
+
+func (UnimplementedAgentServiceHandler) ListReservations(context.Context, *v1.AgentServiceListReservationsRequest) (*v1.AgentServiceListReservationsResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("drover.v1.AgentService.ListReservations is not implemented"))
+}
+
+func (UnimplementedAgentServiceHandler) CancelReservation(context.Context, *v1.AgentServiceCancelReservationRequest) (*v1.AgentServiceCancelReservationResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("drover.v1.AgentService.CancelReservation is not implemented"))
+}
+
+func (UnimplementedAgentServiceHandler) GetSite(context.Context, *v1.AgentServiceGetSiteRequest) (*v1.AgentServiceGetSiteResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("drover.v1.AgentService.GetSite is not implemented"))
 }

@@ -74,6 +74,20 @@ const (
 	ServerServiceSetDrainingProcedure = "/drover.v1.ServerService/SetDraining"
 	// ServerServiceSettleJobProcedure is the fully-qualified name of the ServerService's SettleJob RPC.
 	ServerServiceSettleJobProcedure = "/drover.v1.ServerService/SettleJob"
+	// ServerServiceOfferReservationProcedure is the fully-qualified name of the ServerService's
+	// OfferReservation RPC.
+	ServerServiceOfferReservationProcedure = "/drover.v1.ServerService/OfferReservation"
+	// ServerServiceBookReservationProcedure is the fully-qualified name of the ServerService's
+	// BookReservation RPC.
+	ServerServiceBookReservationProcedure = "/drover.v1.ServerService/BookReservation"
+	// ServerServiceListReservationsProcedure is the fully-qualified name of the ServerService's
+	// ListReservations RPC.
+	ServerServiceListReservationsProcedure = "/drover.v1.ServerService/ListReservations"
+	// ServerServiceCancelReservationProcedure is the fully-qualified name of the ServerService's
+	// CancelReservation RPC.
+	ServerServiceCancelReservationProcedure = "/drover.v1.ServerService/CancelReservation"
+	// ServerServiceGetSiteProcedure is the fully-qualified name of the ServerService's GetSite RPC.
+	ServerServiceGetSiteProcedure = "/drover.v1.ServerService/GetSite"
 )
 
 // ServerServiceClient is a client for the drover.v1.ServerService service.
@@ -140,6 +154,20 @@ type ServerServiceClient interface {
 	// SettleJob is the operator's last resort: what became of a job whose other
 	// site is lost for ever. It can make a job run twice, or lose it.
 	SettleJob(context.Context, *v1.SettleJobRequest) (*v1.SettleJobResponse, error)
+	// OfferReservation answers which reservation a booking would get here. It changes
+	// nothing. For a booking that this site has taken it is the reservation.
+	OfferReservation(context.Context, *v1.OfferReservationRequest) (*v1.OfferReservationResponse, error)
+	// BookReservation sets processors aside, and tells from when to when. The same
+	// booking again gets the same reservation; another one under its ID is refused
+	// ("job-conflict").
+	BookReservation(context.Context, *v1.BookReservationRequest) (*v1.BookReservationResponse, error)
+	// ListReservations lists this site's reservations by their starts.
+	ListReservations(context.Context, *v1.ServerServiceListReservationsRequest) (*v1.ServerServiceListReservationsResponse, error)
+	// CancelReservation gives a reservation back and ends the jobs in it. On one that
+	// is over it changes nothing.
+	CancelReservation(context.Context, *v1.CancelReservationRequest) (*v1.CancelReservationResponse, error)
+	// GetSite returns the site with its queue, and what its policy says of itself.
+	GetSite(context.Context, *v1.GetSiteRequest) (*v1.GetSiteResponse, error)
 }
 
 // NewServerServiceClient constructs a client for the drover.v1.ServerService service. By default,
@@ -292,31 +320,71 @@ func NewServerServiceClient(httpClient connect.HTTPClient, baseURL string, opts 
 			connect.WithIdempotency(connect.IdempotencyIdempotent),
 			connect.WithClientOptions(opts...),
 		),
+		offerReservation: connect.NewClient[v1.OfferReservationRequest, v1.OfferReservationResponse](
+			httpClient,
+			baseURL+ServerServiceOfferReservationProcedure,
+			connect.WithSchema(serverServiceMethods.ByName("OfferReservation")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
+		bookReservation: connect.NewClient[v1.BookReservationRequest, v1.BookReservationResponse](
+			httpClient,
+			baseURL+ServerServiceBookReservationProcedure,
+			connect.WithSchema(serverServiceMethods.ByName("BookReservation")),
+			connect.WithIdempotency(connect.IdempotencyIdempotent),
+			connect.WithClientOptions(opts...),
+		),
+		listReservations: connect.NewClient[v1.ServerServiceListReservationsRequest, v1.ServerServiceListReservationsResponse](
+			httpClient,
+			baseURL+ServerServiceListReservationsProcedure,
+			connect.WithSchema(serverServiceMethods.ByName("ListReservations")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
+		cancelReservation: connect.NewClient[v1.CancelReservationRequest, v1.CancelReservationResponse](
+			httpClient,
+			baseURL+ServerServiceCancelReservationProcedure,
+			connect.WithSchema(serverServiceMethods.ByName("CancelReservation")),
+			connect.WithIdempotency(connect.IdempotencyIdempotent),
+			connect.WithClientOptions(opts...),
+		),
+		getSite: connect.NewClient[v1.GetSiteRequest, v1.GetSiteResponse](
+			httpClient,
+			baseURL+ServerServiceGetSiteProcedure,
+			connect.WithSchema(serverServiceMethods.ByName("GetSite")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
 	}
 }
 
 // serverServiceClient implements ServerServiceClient.
 type serverServiceClient struct {
-	describe    *connect.Client[v1.DescribeRequest, v1.DescribeResponse]
-	getStatus   *connect.Client[v1.GetStatusRequest, v1.GetStatusResponse]
-	estimate    *connect.Client[v1.EstimateRequest, v1.EstimateResponse]
-	submit      *connect.Client[v1.SubmitRequest, v1.SubmitResponse]
-	getJob      *connect.Client[v1.GetJobRequest, v1.GetJobResponse]
-	listJobs    *connect.Client[v1.ServerServiceListJobsRequest, v1.ServerServiceListJobsResponse]
-	watchJob    *connect.Client[v1.WatchJobRequest, v1.WatchJobResponse]
-	cancelJob   *connect.Client[v1.CancelJobRequest, v1.CancelJobResponse]
-	readLogs    *connect.Client[v1.ReadLogsRequest, v1.ReadLogsResponse]
-	upload      *connect.Client[v1.UploadRequest, v1.UploadResponse]
-	download    *connect.Client[v1.DownloadRequest, v1.DownloadResponse]
-	withdraw    *connect.Client[v1.WithdrawRequest, v1.WithdrawResponse]
-	watchJobs   *connect.Client[v1.WatchJobsRequest, v1.WatchJobsResponse]
-	moveJob     *connect.Client[v1.MoveJobRequest, v1.MoveJobResponse]
-	holdJobs    *connect.Client[v1.HoldJobsRequest, v1.HoldJobsResponse]
-	placeJobs   *connect.Client[v1.PlaceJobsRequest, v1.PlaceJobsResponse]
-	listMoves   *connect.Client[v1.ServerServiceListMovesRequest, v1.ServerServiceListMovesResponse]
-	draft       *connect.Client[v1.DraftRequest, v1.DraftResponse]
-	setDraining *connect.Client[v1.SetDrainingRequest, v1.SetDrainingResponse]
-	settleJob   *connect.Client[v1.SettleJobRequest, v1.SettleJobResponse]
+	describe          *connect.Client[v1.DescribeRequest, v1.DescribeResponse]
+	getStatus         *connect.Client[v1.GetStatusRequest, v1.GetStatusResponse]
+	estimate          *connect.Client[v1.EstimateRequest, v1.EstimateResponse]
+	submit            *connect.Client[v1.SubmitRequest, v1.SubmitResponse]
+	getJob            *connect.Client[v1.GetJobRequest, v1.GetJobResponse]
+	listJobs          *connect.Client[v1.ServerServiceListJobsRequest, v1.ServerServiceListJobsResponse]
+	watchJob          *connect.Client[v1.WatchJobRequest, v1.WatchJobResponse]
+	cancelJob         *connect.Client[v1.CancelJobRequest, v1.CancelJobResponse]
+	readLogs          *connect.Client[v1.ReadLogsRequest, v1.ReadLogsResponse]
+	upload            *connect.Client[v1.UploadRequest, v1.UploadResponse]
+	download          *connect.Client[v1.DownloadRequest, v1.DownloadResponse]
+	withdraw          *connect.Client[v1.WithdrawRequest, v1.WithdrawResponse]
+	watchJobs         *connect.Client[v1.WatchJobsRequest, v1.WatchJobsResponse]
+	moveJob           *connect.Client[v1.MoveJobRequest, v1.MoveJobResponse]
+	holdJobs          *connect.Client[v1.HoldJobsRequest, v1.HoldJobsResponse]
+	placeJobs         *connect.Client[v1.PlaceJobsRequest, v1.PlaceJobsResponse]
+	listMoves         *connect.Client[v1.ServerServiceListMovesRequest, v1.ServerServiceListMovesResponse]
+	draft             *connect.Client[v1.DraftRequest, v1.DraftResponse]
+	setDraining       *connect.Client[v1.SetDrainingRequest, v1.SetDrainingResponse]
+	settleJob         *connect.Client[v1.SettleJobRequest, v1.SettleJobResponse]
+	offerReservation  *connect.Client[v1.OfferReservationRequest, v1.OfferReservationResponse]
+	bookReservation   *connect.Client[v1.BookReservationRequest, v1.BookReservationResponse]
+	listReservations  *connect.Client[v1.ServerServiceListReservationsRequest, v1.ServerServiceListReservationsResponse]
+	cancelReservation *connect.Client[v1.CancelReservationRequest, v1.CancelReservationResponse]
+	getSite           *connect.Client[v1.GetSiteRequest, v1.GetSiteResponse]
 }
 
 // Describe calls drover.v1.ServerService.Describe.
@@ -479,6 +547,51 @@ func (c *serverServiceClient) SettleJob(ctx context.Context, req *v1.SettleJobRe
 	return nil, err
 }
 
+// OfferReservation calls drover.v1.ServerService.OfferReservation.
+func (c *serverServiceClient) OfferReservation(ctx context.Context, req *v1.OfferReservationRequest) (*v1.OfferReservationResponse, error) {
+	response, err := c.offerReservation.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// BookReservation calls drover.v1.ServerService.BookReservation.
+func (c *serverServiceClient) BookReservation(ctx context.Context, req *v1.BookReservationRequest) (*v1.BookReservationResponse, error) {
+	response, err := c.bookReservation.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// ListReservations calls drover.v1.ServerService.ListReservations.
+func (c *serverServiceClient) ListReservations(ctx context.Context, req *v1.ServerServiceListReservationsRequest) (*v1.ServerServiceListReservationsResponse, error) {
+	response, err := c.listReservations.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// CancelReservation calls drover.v1.ServerService.CancelReservation.
+func (c *serverServiceClient) CancelReservation(ctx context.Context, req *v1.CancelReservationRequest) (*v1.CancelReservationResponse, error) {
+	response, err := c.cancelReservation.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// GetSite calls drover.v1.ServerService.GetSite.
+func (c *serverServiceClient) GetSite(ctx context.Context, req *v1.GetSiteRequest) (*v1.GetSiteResponse, error) {
+	response, err := c.getSite.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // ServerServiceHandler is an implementation of the drover.v1.ServerService service.
 type ServerServiceHandler interface {
 	// Describe says what the site is and what it offers.
@@ -543,6 +656,20 @@ type ServerServiceHandler interface {
 	// SettleJob is the operator's last resort: what became of a job whose other
 	// site is lost for ever. It can make a job run twice, or lose it.
 	SettleJob(context.Context, *v1.SettleJobRequest) (*v1.SettleJobResponse, error)
+	// OfferReservation answers which reservation a booking would get here. It changes
+	// nothing. For a booking that this site has taken it is the reservation.
+	OfferReservation(context.Context, *v1.OfferReservationRequest) (*v1.OfferReservationResponse, error)
+	// BookReservation sets processors aside, and tells from when to when. The same
+	// booking again gets the same reservation; another one under its ID is refused
+	// ("job-conflict").
+	BookReservation(context.Context, *v1.BookReservationRequest) (*v1.BookReservationResponse, error)
+	// ListReservations lists this site's reservations by their starts.
+	ListReservations(context.Context, *v1.ServerServiceListReservationsRequest) (*v1.ServerServiceListReservationsResponse, error)
+	// CancelReservation gives a reservation back and ends the jobs in it. On one that
+	// is over it changes nothing.
+	CancelReservation(context.Context, *v1.CancelReservationRequest) (*v1.CancelReservationResponse, error)
+	// GetSite returns the site with its queue, and what its policy says of itself.
+	GetSite(context.Context, *v1.GetSiteRequest) (*v1.GetSiteResponse, error)
 }
 
 // NewServerServiceHandler builds an HTTP handler from the service implementation. It returns the
@@ -691,6 +818,41 @@ func NewServerServiceHandler(svc ServerServiceHandler, opts ...connect.HandlerOp
 		connect.WithIdempotency(connect.IdempotencyIdempotent),
 		connect.WithHandlerOptions(opts...),
 	)
+	serverServiceOfferReservationHandler := connect.NewUnaryHandlerSimple(
+		ServerServiceOfferReservationProcedure,
+		svc.OfferReservation,
+		connect.WithSchema(serverServiceMethods.ByName("OfferReservation")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
+	serverServiceBookReservationHandler := connect.NewUnaryHandlerSimple(
+		ServerServiceBookReservationProcedure,
+		svc.BookReservation,
+		connect.WithSchema(serverServiceMethods.ByName("BookReservation")),
+		connect.WithIdempotency(connect.IdempotencyIdempotent),
+		connect.WithHandlerOptions(opts...),
+	)
+	serverServiceListReservationsHandler := connect.NewUnaryHandlerSimple(
+		ServerServiceListReservationsProcedure,
+		svc.ListReservations,
+		connect.WithSchema(serverServiceMethods.ByName("ListReservations")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
+	serverServiceCancelReservationHandler := connect.NewUnaryHandlerSimple(
+		ServerServiceCancelReservationProcedure,
+		svc.CancelReservation,
+		connect.WithSchema(serverServiceMethods.ByName("CancelReservation")),
+		connect.WithIdempotency(connect.IdempotencyIdempotent),
+		connect.WithHandlerOptions(opts...),
+	)
+	serverServiceGetSiteHandler := connect.NewUnaryHandlerSimple(
+		ServerServiceGetSiteProcedure,
+		svc.GetSite,
+		connect.WithSchema(serverServiceMethods.ByName("GetSite")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
 	return "/drover.v1.ServerService/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case ServerServiceDescribeProcedure:
@@ -733,6 +895,16 @@ func NewServerServiceHandler(svc ServerServiceHandler, opts ...connect.HandlerOp
 			serverServiceSetDrainingHandler.ServeHTTP(w, r)
 		case ServerServiceSettleJobProcedure:
 			serverServiceSettleJobHandler.ServeHTTP(w, r)
+		case ServerServiceOfferReservationProcedure:
+			serverServiceOfferReservationHandler.ServeHTTP(w, r)
+		case ServerServiceBookReservationProcedure:
+			serverServiceBookReservationHandler.ServeHTTP(w, r)
+		case ServerServiceListReservationsProcedure:
+			serverServiceListReservationsHandler.ServeHTTP(w, r)
+		case ServerServiceCancelReservationProcedure:
+			serverServiceCancelReservationHandler.ServeHTTP(w, r)
+		case ServerServiceGetSiteProcedure:
+			serverServiceGetSiteHandler.ServeHTTP(w, r)
 		default:
 			http.NotFound(w, r)
 		}
@@ -820,4 +992,24 @@ func (UnimplementedServerServiceHandler) SetDraining(context.Context, *v1.SetDra
 
 func (UnimplementedServerServiceHandler) SettleJob(context.Context, *v1.SettleJobRequest) (*v1.SettleJobResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("drover.v1.ServerService.SettleJob is not implemented"))
+}
+
+func (UnimplementedServerServiceHandler) OfferReservation(context.Context, *v1.OfferReservationRequest) (*v1.OfferReservationResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("drover.v1.ServerService.OfferReservation is not implemented"))
+}
+
+func (UnimplementedServerServiceHandler) BookReservation(context.Context, *v1.BookReservationRequest) (*v1.BookReservationResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("drover.v1.ServerService.BookReservation is not implemented"))
+}
+
+func (UnimplementedServerServiceHandler) ListReservations(context.Context, *v1.ServerServiceListReservationsRequest) (*v1.ServerServiceListReservationsResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("drover.v1.ServerService.ListReservations is not implemented"))
+}
+
+func (UnimplementedServerServiceHandler) CancelReservation(context.Context, *v1.CancelReservationRequest) (*v1.CancelReservationResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("drover.v1.ServerService.CancelReservation is not implemented"))
+}
+
+func (UnimplementedServerServiceHandler) GetSite(context.Context, *v1.GetSiteRequest) (*v1.GetSiteResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("drover.v1.ServerService.GetSite is not implemented"))
 }

@@ -1,0 +1,172 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/rpcface"
+	"github.com/seed-9b8f70bb/drover/server/site"
+)
+
+// agreementsOut and reservationsOut translate the core's words.
+var (
+	agreementsOut = map[site.AgreementState]droverv1.AgreementState{
+		site.AgreedOpen:   droverv1.AgreementState_AGREEMENT_STATE_OPEN,
+		site.AgreedKept:   droverv1.AgreementState_AGREEMENT_STATE_KEPT,
+		site.BrokenByUser: droverv1.AgreementState_AGREEMENT_STATE_BROKEN_BY_USER,
+		site.BrokenBySite: droverv1.AgreementState_AGREEMENT_STATE_BROKEN_BY_SITE,
+		site.AgreedVoid:   droverv1.AgreementState_AGREEMENT_STATE_VOID,
+	}
+	reservationsOut = map[site.ReservationState]droverv1.ReservationState{
+		site.ReservationBooked:    droverv1.ReservationState_RESERVATION_STATE_BOOKED,
+		site.ReservationOpen:      droverv1.ReservationState_RESERVATION_STATE_OPEN,
+		site.ReservationOver:      droverv1.ReservationState_RESERVATION_STATE_OVER,
+		site.ReservationCancelled: droverv1.ReservationState_RESERVATION_STATE_CANCELLED,
+	}
+)
+
+// OfferReservation answers what a booking would get.
+func (f face) OfferReservation(ctx context.Context, req *droverv1.OfferReservationRequest) (*droverv1.OfferReservationResponse, error) {
+	b, err := bookingIn(req.GetBooking())
+	if err != nil {
+		return nil, err
+	}
+	r, err := f.s.offerReservation(ctx, b)
+	var (
+		refusal *site.Refusal
+		p       *rpcface.Problem
+	)
+	switch {
+	case errors.As(err, &refusal), errors.As(err, &p) && p.Reason == rpcface.NoReservations:
+		told, _ := asProblem(err)
+		return &droverv1.OfferReservationResponse{Refusal: rpcface.DetailOf(told)}, nil
+	case err != nil:
+		return nil, err
+	}
+	return &droverv1.OfferReservationResponse{Reservation: f.s.reservationOut(&r), Booked: r.Booked != 0}, nil
+}
+
+// BookReservation sets processors aside.
+func (f face) BookReservation(ctx context.Context, req *droverv1.BookReservationRequest) (*droverv1.BookReservationResponse, error) {
+	b, err := bookingIn(req.GetBooking())
+	if err != nil {
+		return nil, err
+	}
+	r, err := f.s.bookReservation(ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	return &droverv1.BookReservationResponse{Reservation: f.s.reservationOut(&r)}, nil
+}
+
+// ListReservations lists this site's reservations.
+func (f face) ListReservations(ctx context.Context, req *droverv1.ServerServiceListReservationsRequest) (*droverv1.ServerServiceListReservationsResponse, error) {
+	size, err := rpcface.PageSize(req.GetPageSize())
+	if err != nil {
+		return nil, err
+	}
+	filter, err := reservationFilterIn(req.GetFilter())
+	if err != nil {
+		return nil, err
+	}
+	var after struct {
+		Start batch.Time  `json:"s"`
+		ID    batch.JobID `json:"i"`
+	}
+	if err := rpcface.ParseToken(req.GetPageToken(), &after); err != nil {
+		return nil, err
+	}
+	list, err := f.s.listReservations(ctx, filter)
+	if err != nil {
+		return nil, err
+	}
+	out := &droverv1.ServerServiceListReservationsResponse{}
+	for i := range list {
+		r := &list[i]
+		if req.GetPageToken() != "" && (r.Start < after.Start || r.Start == after.Start && r.ID <= after.ID) {
+			continue
+		}
+		if len(out.Reservations) == size {
+			out.NextPageToken = rpcface.Token(after)
+			break
+		}
+		out.Reservations = append(out.Reservations, f.s.reservationOut(r))
+		after.Start, after.ID = r.Start, r.ID
+	}
+	return out, nil
+}
+
+// CancelReservation gives a reservation back.
+func (f face) CancelReservation(ctx context.Context, req *droverv1.CancelReservationRequest) (*droverv1.CancelReservationResponse, error) {
+	r, err := f.s.cancelReservation(ctx, req.GetId())
+	if err != nil {
+		return nil, err
+	}
+	return &droverv1.CancelReservationResponse{Reservation: f.s.reservationOut(&r)}, nil
+}
+
+// bookingIn translates a booking. Whether it can be had is the core's to say.
+func bookingIn(b *droverv1.Booking) (out site.Booking, err error) {
+	if b == nil {
+		return out, &rpcface.Problem{Reason: rpcface.BadValue, Field: "booking", Accepted: "a booking", Message: "booking: missing"}
+	}
+	out = site.Booking{ID: batch.JobID(b.GetId()), Name: b.GetName(), Owner: b.GetOwner(), Width: b.GetWidth()}
+	if out.Duration, err = durationIn("booking.duration", b.GetDuration()); err != nil {
+		return out, err
+	}
+	if out.From, err = timeIn("booking.from", b.GetFrom()); err != nil {
+		return out, err
+	}
+	out.Until, err = timeIn("booking.until", b.GetUntil())
+	return out, err
+}
+
+func (s *Server) reservationOut(r *site.Reservation) *droverv1.Reservation {
+	return &droverv1.Reservation{
+		Id: string(r.ID), Site: s.cfg.Name, Name: r.Name, Owner: r.Owner, Width: r.Width, Start: timeOut(r.Start), End: timeOut(r.End),
+		State: reservationsOut[r.State(s.now())], BookedAt: timeOut(r.Booked), CancelledAt: timeOut(r.Cancelled),
+		Waiting: int32(r.Waiting), Running: int32(r.Running),
+	}
+}
+
+// reservationFilterIn reads terms key=value.
+func reservationFilterIn(text string) (f site.ReservationFilter, err error) {
+	const accepted = "terms key=value, keys id, state (active, booked, open, over, cancelled), owner"
+	for _, term := range strings.Fields(text) {
+		key, value, ok := strings.Cut(term, "=")
+		known := ok && value != ""
+		switch {
+		case key == "id":
+			f.ID = batch.JobID(value)
+		case key == "owner":
+			f.Owner = value
+		case key == "state" && value == "active":
+			f.Active = true
+		case key == "state":
+			known = false
+			for state := range reservationsOut {
+				if state.String() == value {
+					f.State, known = state, true
+				}
+			}
+		default:
+			known = false
+		}
+		if !known {
+			return f, &rpcface.Problem{
+				Reason: rpcface.BadValue, Field: "filter", Accepted: accepted, Message: fmt.Sprintf("filter: %.70q, accepted: %s", term, accepted),
+			}
+		}
+	}
+	return f, nil
+}
+
+func agreementCountsOut(a site.Agreements) *droverv1.AgreementCounts {
+	return &droverv1.AgreementCounts{
+		Accepted: a.Accepted, Kept: a.Kept, BrokenByUser: a.ByUser, BrokenBySite: a.BySite, Void: a.Void, Value: a.Value, Penalty: a.Penalty,
+	}
+}
