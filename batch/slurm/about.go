@@ -39,6 +39,12 @@ type Partition struct {
 	Whole bool
 }
 
+// Plugins that keep what jobs have ended.
+const (
+	slurmdbd = "accounting_storage/slurmdbd"
+	filetxt  = "jobcomp/filetxt"
+)
+
 // Settings are those of the cluster that matter here.
 type Settings struct {
 	Version    Version

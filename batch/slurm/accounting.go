@@ -7,18 +7,112 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// Accounted returns what the accounting database says about jobs by their names,
-// of those that have ended. Clusters without one answer with a *RefusedError.
-func (c *Commands) Accounted(ctx context.Context, names []string) ([]Ended, error) {
+// AccountingError says that the accounting database does not answer. What else there
+// is was asked.
+type AccountingError struct{ Err error }
+
+// Error says why. It is not the controller that is silent.
+func (e *AccountingError) Error() string {
+	why := e.Err.Error()
+	var silent *UnreachableError
+	if errors.As(e.Err, &silent) {
+		why = silent.Command + ": " + silent.Text
+	}
+	return "accounting does not answer: " + why
+}
+
+// Unwrap returns what sacct's run has led to.
+func (e *AccountingError) Unwrap() error { return e.Err }
+
+// Past asks what is kept of jobs by number and by name: by the accounting database,
+// or by the file of completed jobs. Where there is neither it knows nothing, which is
+// no error. With an *AccountingError it returns what the file says.
+func (c *Commands) Past(ctx context.Context, ids, names []string) ([]Ended, error) {
+	var silent error
+	if c.Database {
+		list, err := c.Accounted(ctx, ids, names)
+		if err == nil || ctx.Err() != nil {
+			return list, err
+		}
+		silent = &AccountingError{Err: err}
+	}
+	list, err := c.completed(names)
+	if silent != nil {
+		return list, silent // why the file cannot be read is the lesser trouble
+	}
+	return list, err
+}
+
+func (c *Commands) completed(names []string) ([]Ended, error) {
+	if c.JobComp == "" {
+		return nil, nil
+	}
+	wanted := make(map[string]bool, len(names))
+	for _, n := range names {
+		wanted[n] = true
+	}
+	found, err := Completed(c.JobComp, wanted)
+	if absent(err) {
+		return nil, nil
+	}
+	var list []Ended
+	for _, e := range found {
+		list = append(list, e)
+	}
+	return list, err
+}
+
+// Accounted returns what the accounting database says about jobs: by their numbers,
+// and by the names of those about which that says nothing. By name it knows only jobs
+// that could have been started once, and of the last month. Of a job that was run again
+// under its number it is the last run. Clusters without a database answer with an error.
+func (c *Commands) Accounted(ctx context.Context, ids, names []string) ([]Ended, error) {
+	var all []Ended
+	place := make(map[[2]string]int)
+	ask := func(words []string, option string, more ...string) error {
+		for some := range slices.Chunk(words, mostAsked) {
+			got, err := c.accounted(ctx, append(more, option+strings.Join(some, ","))...)
+			if err != nil {
+				return fmt.Errorf("accounting: %w", err)
+			}
+			for _, e := range got {
+				if i, again := place[[2]string{e.ID, e.Name}]; again {
+					all[i] = e
+					continue
+				}
+				place[[2]string{e.ID, e.Name}] = len(all)
+				all = append(all, e)
+			}
+		}
+		return nil
+	}
+	if err := ask(ids, "--jobs=", "--duplicates"); err != nil {
+		return nil, err
+	}
+	told := make(map[string]bool, len(all))
+	for i := range all {
+		told[all[i].Name] = true
+	}
+	names = slices.DeleteFunc(slices.Clone(names), func(n string) bool { return told[n] })
+	if err := ask(names, "--name=", "--starttime=now-30days"); err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+func (c *Commands) accounted(ctx context.Context, which ...string) ([]Ended, error) {
 	mark := token()
-	out, err := c.run(ctx, nil, "sacct", "--noheader", "--allocations", "--parsable2", "--delimiter="+mark, "--starttime=now-30days",
-		"--name="+strings.Join(names, ","), "--format=JobIDRaw,State,ExitCode,Start,End,NodeList,JobName,Comment")
+	out, err := c.run(ctx, nil, append([]string{
+		"sacct", "--noheader", "--allocations", "--parsable2", "--delimiter=" + mark,
+		"--format=JobIDRaw,State,ExitCode,Start,End,NodeList,JobName,Comment",
+	}, which...)...)
 	if err != nil {
-		return nil, fmt.Errorf("accounting: %w", err)
+		return nil, err
 	}
 	return parseAccounted(out, mark)
 }

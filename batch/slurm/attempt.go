@@ -46,6 +46,7 @@ type attempt struct {
 	id      string    // Slurm's
 	since   time.Time // it came to its stage: looks that began before say nothing of it
 	missing int       // looks that did not find it
+	adrift  time.Time // since when accounting has to say how it ended, and has not
 	again   bool      // it is taken out of Slurm to be put in with another shape
 	found   bool      // that it is in Slurm was not told by sbatch: somebody may have it twice
 	twice   bool      // it has begun, and Slurm has started it again or would: what Slurm says is about that start

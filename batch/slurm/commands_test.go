@@ -87,7 +87,7 @@ func TestWhatCannotRunIsRefusedAtOnce(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := c.Accounted(t.Context(), []string{"x"}); err == nil || unreachable(err) {
+	if _, err := c.Accounted(t.Context(), nil, []string{"x"}); err == nil || unreachable(err) {
 		t.Errorf("accounting that is not there: %v", err)
 	}
 }

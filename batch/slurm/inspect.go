@@ -51,10 +51,12 @@ func Inspect(ctx context.Context, c *Config) (Report, error) {
 	if err := r.Platform.Validate(); err != nil {
 		return Report{}, fmt.Errorf("partition %s: %w", r.Partition.Name, err)
 	}
-	if err := c.Try(ctx, 1, nil); err != nil {
+	notes, err := r.checkRights(ctx, c, c.Try(ctx, 1, nil))
+	if err != nil {
 		return Report{}, err
 	}
 	r.warn(c)
+	r.Warnings = append(r.Warnings, notes...)
 	return r, nil
 }
 

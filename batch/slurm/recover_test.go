@@ -202,7 +202,7 @@ func TestTheMemoryOfTheControllerMayBeShort(t *testing.T) {
 		t.Errorf("by its own word: %+v", f)
 	}
 	// Without a witness there is the file of completed jobs.
-	past, err := s.c.Past(t.Context(), []string{Name(key)})
+	past, err := s.c.Past(t.Context(), nil, []string{Name(key)})
 	if err != nil || len(past) != 1 || past[0].Code != 5 {
 		t.Errorf("%+v, %v", past, err)
 	}

@@ -27,7 +27,7 @@ func (s *System) settle(ctx context.Context, all []gone) error {
 	if len(all) == 0 {
 		return nil
 	}
-	known, err := s.enquire(ctx, all)
+	known, open, err := s.enquire(ctx, all)
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,9 @@ func (s *System) settle(ctx context.Context, all []gone) error {
 		}
 		e, ok := known[g.key]
 		if !ok {
-			s.forgotten(g, t)
+			if !open[g.key] || !s.worthWaiting(g, t) {
+				s.forgotten(g, t)
+			}
 			continue
 		}
 		s.settleOne(g, &e, t)
@@ -55,20 +57,24 @@ func (s *System) settle(ctx context.Context, all []gone) error {
 
 // enquire asks the controller, and about those that it has forgotten accounting or
 // the file of completed jobs. A job counts only if it says itself which attempt it
-// is.
-func (s *System) enquire(ctx context.Context, all []gone) (map[batch.Key]Ended, error) {
-	known := make(map[batch.Key]Ended)
+// is. open are those about which nobody has said the last word yet.
+func (s *System) enquire(ctx context.Context, all []gone) (known map[batch.Key]Ended, open map[batch.Key]bool, err error) {
+	known = make(map[batch.Key]Ended)
+	numbers := make(map[batch.Key]string, len(all))
 	take := func(list []Ended) {
 		for _, e := range list {
 			key, ok := identify(s.cfg.Site, e.Name, e.Comment)
-			if old, twice := known[key]; ok && (!twice || s.tells(&e, &old)) {
+			if number, asked := numbers[key]; !ok || !asked || e.ID != number && e.Over() && e.NodeList == "" {
+				continue // it was taken out of the queue to be put in with another shape, perhaps
+			}
+			if old, twice := known[key]; !twice || s.tells(&e, &old) {
 				known[key] = e
 			}
 		}
 	}
 	var ids, unnumbered []string
 	for _, g := range all {
-		if g.id != "" {
+		if numbers[g.key] = g.id; g.id != "" {
 			ids = append(ids, g.id)
 		} else {
 			unnumbered = append(unnumbered, Name(g.key))
@@ -83,15 +89,17 @@ func (s *System) enquire(ctx context.Context, all []gone) (map[batch.Key]Ended, 
 		return err
 	}
 	if err := errors.Join(ask(s.c.Jobs, ids), ask(s.c.JobsNamed, unnumbered)); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var forgotten []string
+	var forgotten []gone
 	for _, g := range all {
 		if _, ok := known[g.key]; !ok {
-			forgotten = append(forgotten, Name(g.key))
+			forgotten = append(forgotten, g)
 		}
 	}
-	return known, ask(s.c.Past, forgotten)
+	list, open, err := s.past(ctx, forgotten)
+	take(list)
+	return known, open, err
 }
 
 // tells says whether one of two jobs that are the same attempt says more about it: it
@@ -232,29 +240,4 @@ func (s *System) conclude(key batch.Key, e *Ended, t Testimony, out batch.Outcom
 		out = batch.Outcome{End: batch.EndCancelled, Reason: "cancelled"}
 	}
 	s.finish(a, end, out)
-}
-
-// Past asks what is kept of jobs by name: by the accounting database, or by the
-// file of completed jobs. Where there is neither it knows nothing, which is no
-// error.
-func (c *Commands) Past(ctx context.Context, names []string) ([]Ended, error) {
-	if c.Database {
-		return c.Accounted(ctx, names)
-	}
-	if c.JobComp == "" {
-		return nil, nil
-	}
-	wanted := make(map[string]bool, len(names))
-	for _, n := range names {
-		wanted[n] = true
-	}
-	found, err := Completed(c.JobComp, wanted)
-	if absent(err) {
-		return nil, nil
-	}
-	var list []Ended
-	for _, e := range found {
-		list = append(list, e)
-	}
-	return list, err
 }

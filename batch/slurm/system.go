@@ -48,6 +48,8 @@ type System struct {
 	model    *model
 
 	forecaster Forecaster
+
+	books books
 }
 
 var _ batch.System = (*System)(nil)

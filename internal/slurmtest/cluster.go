@@ -28,6 +28,8 @@ type Config struct {
 	Partitions []string
 	// Lines are added to slurm.conf, and replace those with the same key.
 	Lines []string
+	// Cgroups is the text of a cgroup.conf; "": there is none.
+	Cgroups string
 }
 
 // Cluster is a Slurm cluster that runs.
@@ -77,6 +79,11 @@ func newCluster(t testing.TB, cfg Config, dir, socket string) *Cluster {
 	}
 	if err := os.WriteFile(c.Conf(), []byte(c.text(t)), 0o644); err != nil {
 		t.Fatal(err)
+	}
+	if cfg.Cgroups != "" {
+		if err := os.WriteFile(filepath.Join(dir, "cgroup.conf"), []byte(cfg.Cgroups), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 	t.Cleanup(func() { c.end(t) })
 	c.StartController(t)
