@@ -10,12 +10,14 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/cbf"
+	"github.com/seed-9b8f70bb/drover/batch/dynp"
 	"github.com/seed-9b8f70bb/drover/batch/easy"
 	"github.com/seed-9b8f70bb/drover/batch/fcfs"
 )
 
 var table = map[string]batch.Factory{
 	"cbf":  cbf.New,
+	"dynp": dynp.New,
 	"easy": easy.New,
 	"fcfs": fcfs.New,
 }

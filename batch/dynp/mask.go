@@ -1,0 +1,13 @@
+package dynp
+
+import "math/bits"
+
+// MaxPolicies is how many policies a self-tuning one may choose from.
+const MaxPolicies = 8
+
+// mask is a set of policies, by index.
+type mask uint8
+
+func (m mask) has(i int) bool { return m>>i&1 != 0 }
+
+func (m mask) lowest() int { return bits.TrailingZeros8(uint8(m)) }

@@ -1,0 +1,62 @@
+package policies
+
+import (
+	"fmt"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/dynp"
+)
+
+// Report is what a policy that changes its ways says of itself.
+type Report struct {
+	Active   string   // what it follows now
+	Figures  []Figure // in an order of its own
+	Switches []Switch // the last ones, the latest first
+}
+
+// Figure is a value with a name.
+type Figure struct {
+	Name  string
+	Value float64
+}
+
+// Switch is a change from one way to another.
+type Switch struct {
+	At       batch.Time
+	From, To string
+	Values   []Figure // what led to it: of each way that was weighed to the end
+}
+
+// tuned is a policy that chooses among others.
+type tuned interface{ Tuning() dynp.Tuning }
+
+// ReportOf returns what a policy says of itself, with at most so many switches; false
+// for one that says nothing.
+func ReportOf(p batch.Policy, most int) (Report, bool) {
+	t, is := p.(tuned)
+	if !is {
+		return Report{}, false
+	}
+	tuning := t.Tuning()
+	r := Report{Active: tuning.Active, Figures: []Figure{
+		{"self-tuning steps", float64(tuning.Steps)}, {"switches", float64(tuning.Switches)},
+	}}
+	for _, c := range tuning.Policies {
+		r.Figures = append(r.Figures, Figure{"jobs started by " + c.Policy, float64(c.Started)})
+	}
+	for i := len(tuning.Last) - 1; i >= 0 && len(r.Switches) < most; i-- {
+		last := &tuning.Last[i]
+		s := Switch{At: last.At, From: last.From, To: last.To}
+		for _, v := range last.Values {
+			for k, m := range v.Metrics {
+				name := v.Policy
+				if k > 0 {
+					name = fmt.Sprintf("%s (%d)", name, k+1)
+				}
+				s.Values = append(s.Values, Figure{name, m})
+			}
+		}
+		r.Switches = append(r.Switches, s)
+	}
+	return r, true
+}
