@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"math"
 
@@ -38,7 +39,7 @@ func (s *Server) siteOut() *droverv1.Site {
 		ApiVersion: apiVersion, Capabilities: s.capabilities(),
 		Platform: &droverv1.Platform{Processors: platform.Width()},
 		Limits: &droverv1.Limits{
-			Width: widest(cfg, platform), Walltime: durationOut(catalogue.MaxTime), FileBytes: int64(cfg.Limits.File),
+			Width: widest(cfg, platform), Walltime: durationOut(cmp.Or(s.about.MaxWalltime, catalogue.MaxTime)), FileBytes: int64(cfg.Limits.File),
 		},
 	}
 	for _, n := range platform.Nodes {

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/forecast"
 	"github.com/seed-9b8f70bb/drover/batch/policies"
 	"github.com/seed-9b8f70bb/drover/batch/slurm"
+	"github.com/seed-9b8f70bb/drover/server/catalogue"
 	"github.com/seed-9b8f70bb/drover/supervisor/solo"
 )
 
@@ -50,23 +51,36 @@ func (s *Server) inspect(ctx context.Context) error {
 			return fmt.Errorf("batch: %w", errors.Join(err, e))
 		}
 		s.log.Error("Slurm does not answer: going on with what was known of it", "error", err)
-		s.report, s.silent = known, true
-		s.about.Platform = known.Platform
+		s.silent = true
+		s.take(&known)
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("batch: %w", err)
 	}
 	s.log.Info("found Slurm", "version", r.Settings.Version, "cluster", r.Settings.Cluster, "partition", r.Partition.Name,
-		"nodes", len(r.Platform.Nodes), "processors", r.Platform.Width(), "usable", r.Usable, "max_time", r.Partition.MaxTime,
+		"nodes", len(r.Platform.Nodes), "processors", r.Platform.Width(), "usable", r.Usable, "widest", r.Widest, "max_time", r.Partition.MaxTime,
 		"scheduler", r.Settings.Scheduler, "accounting", r.Settings.Accounting, "completed_jobs", r.Settings.JobComp)
 	for _, w := range r.Warnings {
 		s.log.Warn("Slurm", "note", w)
 	}
 	s.tryScripts(ctx, &cfg)
-	s.report = r
-	s.about.Platform = r.Platform
+	s.take(&r)
 	return s.data.keepCluster(&r)
+}
+
+// take makes the site what the cluster was found to be: its machine, and what one job
+// may have of it. A job that asks for more is refused here, and not by Slurm later.
+func (s *Server) take(r *slurm.Report) {
+	s.report = *r
+	s.about.Platform = r.Platform
+	if w := r.Widest; w > 0 && (s.cfg.Limits.Width == 0 || w < s.cfg.Limits.Width) && w < r.Platform.Width() {
+		s.cfg.Limits.Width = w
+	}
+	s.about.MaxWidth = s.cfg.Limits.Width
+	if d := r.Partition.MaxTime; d >= batch.Minute && d < catalogue.MaxTime {
+		s.about.MaxWalltime = d
+	}
 }
 
 // openSlurm begins to use Slurm, with what may be there from an earlier life.

@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -29,7 +30,8 @@ type Partition struct {
 	Up       bool
 	Default  bool
 	MaxTime  batch.Duration // batch.Forever: no limit
-	MaxNodes int32          // 0: no limit
+	MaxNodes int32          // of one job; 0: no limit
+	PerNode  int32          // processors of a node that its jobs may have; 0: no limit
 	CPUs     int32
 	Nodes    int32
 	// Shared says that jobs may share processors, so that a count of free ones says
@@ -126,15 +128,12 @@ func parsePartitions(out string) ([]Partition, error) {
 			Shared: strings.HasPrefix(v["OverSubscribe"], "FORCE") || strings.HasPrefix(v["OverSubscribe"], "YES"),
 			Whole:  v["OverSubscribe"] == "EXCLUSIVE" || v["ExclusiveUser"] == "YES",
 		}
-		var ok [4]bool
+		var ok [5]bool
 		p.MaxTime, ok[0] = parseSpan(v["MaxTime"])
-		if v["MaxNodes"] == "UNLIMITED" {
-			ok[1] = true
-		} else {
-			p.MaxNodes, ok[1] = parseCount(v["MaxNodes"])
-		}
+		p.MaxNodes, ok[1] = parseMost(v["MaxNodes"])
 		p.CPUs, ok[2] = parseCount(v["TotalCPUs"])
 		p.Nodes, ok[3] = parseCount(v["TotalNodes"])
+		p.PerNode, ok[4] = parseMost(v["MaxCPUsPerNode"])
 		if slices.Contains(ok[:], false) {
 			return nil, &FormatError{Source: "scontrol show partition", Field: p.Name, Value: strings.TrimSpace(line)}
 		}
@@ -150,6 +149,35 @@ func parsePartitions(out string) ([]Partition, error) {
 		return 1
 	})
 	return all, nil
+}
+
+// parseMost reads a limit; 0 is none.
+func parseMost(text string) (int32, bool) {
+	if text == "UNLIMITED" || text == "" {
+		return 0, true
+	}
+	return parseCount(text)
+}
+
+// widest returns the processors that one job can have of these nodes.
+func (p *Partition) widest(nodes []NodeRow) int32 {
+	var each []int32
+	for i := range nodes {
+		n := nodes[i].CPUs
+		if p.PerNode > 0 {
+			n = min(n, p.PerNode)
+		}
+		each = append(each, n)
+	}
+	slices.SortFunc(each, func(a, b int32) int { return cmp.Compare(b, a) })
+	if p.MaxNodes > 0 {
+		each = each[:min(len(each), int(p.MaxNodes))]
+	}
+	sum := int64(0)
+	for _, n := range each {
+		sum += int64(n)
+	}
+	return int32(min(sum, batch.MaxProcessors))
 }
 
 // pairs reads words of the form KEY=VALUE. A word without one is part of the value

@@ -15,6 +15,7 @@ type Report struct {
 	Partition Partition
 	Platform  batch.Platform // all nodes of the partition, those too that are down
 	Usable    int32          // processors of those that are not
+	Widest    int32          // processors that the partition lets one job have
 	// Warnings are what is not as it should be, and does not keep Drover from working.
 	Warnings []string
 }
@@ -47,7 +48,7 @@ func Inspect(ctx context.Context, c *Config) (Report, error) {
 	for i := range machine.nodes {
 		machine.nodes[i].Usable = true
 	}
-	r.Platform = platform(machine.nodes)
+	r.Platform, r.Widest = platform(machine.nodes), r.Partition.widest(machine.nodes)
 	if err := r.Platform.Validate(); err != nil {
 		return Report{}, fmt.Errorf("partition %s: %w", r.Partition.Name, err)
 	}

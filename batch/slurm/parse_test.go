@@ -130,6 +130,25 @@ func TestTheClusterIsReadAsItDescribesItself(t *testing.T) {
 	}
 }
 
+func TestAPartitionBoundsTheWidthOfAJob(t *testing.T) {
+	nodes := []NodeRow{{Name: "a", CPUs: 4}, {Name: "b", CPUs: 16}, {Name: "c", CPUs: 8}}
+	for limits, want := range map[string]int32{
+		"MaxNodes=UNLIMITED MaxCPUsPerNode=UNLIMITED": 28,
+		"MaxNodes=2 MaxCPUsPerNode=UNLIMITED":         24, // the two largest
+		"MaxNodes=9 MaxCPUsPerNode=6":                 16,
+		"MaxNodes=1 MaxCPUsPerNode=10":                10,
+		"MaxNodes=2":                                  24, // as older versions have it
+	} {
+		parts, err := parsePartitions("PartitionName=p State=UP MaxTime=UNLIMITED TotalCPUs=28 TotalNodes=3 " + limits + "\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := parts[0].widest(nodes); got != want {
+			t.Errorf("%s: %d, want %d", limits, got, want)
+		}
+	}
+}
+
 // One job's name has a newline: half of it is no line, the other half nobody's.
 func TestCompletedJobsAreFoundByName(t *testing.T) {
 	got, err := Completed(filepath.Join("testdata", "jobcomp-22.05.txt"), map[string]bool{"seven": true, "sig": true, "to": true, "me": true, "nobody": true})

@@ -1,6 +1,7 @@
 package catalogue
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -12,7 +13,10 @@ import (
 type Want struct {
 	Width    int32          // processors; 0 leaves the choice to the site
 	Walltime batch.Duration // 0 takes the model's
+	Longest  batch.Duration // walltime that the site allows; 0 for MaxTime
 }
+
+func (w *Want) longest() batch.Duration { return cmp.Or(w.Longest, MaxTime) }
 
 // ModelError says that a service's performance model gives no usable answer for
 // a request's arguments.
@@ -97,6 +101,9 @@ const DefaultFactor = 1.25
 // it by the model's estimate are left out, unless want gives both: then it is
 // taken at its word.
 //
+// A walltime of the model's that is longer than want allows is cut to that, as long as
+// the estimate itself fits; other shapes that are too long are left out.
+//
 // Errors are a *ShapeError or a *ModelError.
 func (s *Service) Shapes(v Values, want Want, maxWidth int32, speed Speed) ([]batch.Shape, error) {
 	if err := s.checkWant(want, maxWidth); err != nil {
@@ -124,7 +131,11 @@ func (s *Service) Shapes(v Values, want Want, maxWidth int32, speed Speed) ([]ba
 		case want.Width == 0 && run > wall:
 			continue
 		}
-		if wall <= MaxTime {
+		longest := want.longest()
+		if want.Walltime == 0 && run.CeilSeconds() <= longest {
+			wall = min(wall, longest)
+		}
+		if wall <= longest {
 			shapes = append(shapes, batch.Shape{Width: w, Walltime: wall})
 		}
 	}
@@ -139,7 +150,7 @@ func (s *Service) Shapes(v Values, want Want, maxWidth int32, speed Speed) ([]ba
 	}
 	return nil, &ShapeError{
 		Service: s.Name, Field: "walltime", Reason: ReasonTooLong, Value: fmt.Sprintf("estimated runtime %v", fastest),
-		Accepted: fmt.Sprintf("a walltime of at most %v", MaxTime),
+		Accepted: fmt.Sprintf("a walltime of at most %v", want.longest()),
 	}
 }
 
@@ -155,13 +166,13 @@ func (s *Service) checkWant(want Want, maxWidth int32) error {
 			Accepted: fmt.Sprintf("1..%d, or none for the site's choice", maxWidth),
 		}
 	}
-	if w := want.Walltime; w != 0 && (w < batch.Second || w > MaxTime) {
+	if w := want.Walltime; w != 0 && (w < batch.Second || w > want.longest()) {
 		reason := ReasonUnavailable
-		if w > MaxTime {
+		if w > want.longest() {
 			reason = ReasonTooLong
 		}
 		return &ShapeError{
-			Service: s.Name, Field: "walltime", Reason: reason, Value: w.String(), Accepted: fmt.Sprintf("1s..%v", MaxTime),
+			Service: s.Name, Field: "walltime", Reason: reason, Value: w.String(), Accepted: fmt.Sprintf("1s..%v", want.longest()),
 		}
 	}
 	return nil

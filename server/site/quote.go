@@ -163,7 +163,7 @@ func (s *Site) prepare(r *Request, job *batch.Job) error {
 	case service == nil:
 		return refuse(ReasonBadValue, "request.shapes", "at least one shape", "no shapes, and this site has no catalogue")
 	}
-	shapes, err := service.Shapes(values, catalogue.Want{Width: r.Width, Walltime: r.Walltime}, s.width, s.config.Speed)
+	shapes, err := service.Shapes(values, catalogue.Want{Width: r.Width, Walltime: r.Walltime, Longest: s.longest()}, s.width, s.config.Speed)
 	if err != nil {
 		return refusalOf(err)
 	}
@@ -188,7 +188,28 @@ func (s *Site) offer(menu []batch.Shape, memory int64) error {
 			shape.Walltime = speed.Walltime(shape.Walltime)
 		}
 	}
+	if err := s.shorten(begin); err != nil {
+		return err
+	}
 	return s.cut(begin, memory)
+}
+
+// shorten removes the shapes after begin that are longer than the site allows.
+func (s *Site) shorten(begin int) error {
+	end := begin
+	shortest := batch.Forever
+	for _, shape := range s.scratch.shapes[begin:] {
+		shortest = min(shortest, shape.Walltime)
+		if shape.Walltime <= s.longest() {
+			s.scratch.shapes[end] = shape
+			end++
+		}
+	}
+	if end == begin {
+		return refuse(ReasonTooLong, "request.walltime", fmt.Sprintf("1s..%v at this site", s.longest()), "walltime %v", shortest)
+	}
+	s.scratch.shapes = s.scratch.shapes[:end]
+	return nil
 }
 
 // fit appends shapes that the catalogue has made for this site.

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/server/catalogue"
 )
 
 // The range of a lease.
@@ -119,8 +118,8 @@ func (s *Site) checkPlacement(field string, j *Job, p *Placement) error {
 		return nil
 	case p.Shape.Width < 1 || p.Shape.Width > s.width:
 		return refuse(ReasonTooWide, field+".shape.width", fmt.Sprintf("1..%d at this site", s.width), "width %d", p.Shape.Width)
-	case p.Shape.Walltime < batch.Second || p.Shape.Walltime > catalogue.MaxTime:
-		return refuse(ReasonOutOfRange, field+".shape.walltime", walltimeRange, "walltime %v", p.Shape.Walltime)
+	case p.Shape.Walltime < batch.Second || p.Shape.Walltime > s.longest():
+		return refuse(ReasonOutOfRange, field+".shape.walltime", fmt.Sprintf("1s..%v at this site", s.longest()), "walltime %v", p.Shape.Walltime)
 	case j != nil && j.Needs != nil && batch.Charge(p.Shape.Width, j.Needs.Memory, s.perProcessor) > s.processors:
 		return refuse(ReasonNoMemory, field+".shape.width", "a width whose memory the site has", "%d tasks of %d bytes each", p.Shape.Width, j.Needs.Memory)
 	}

@@ -30,6 +30,8 @@ type Config struct {
 	Catalogue *catalogue.Catalogue
 	Tuning    Tuning
 	MaxWidth  int32 // widest job, processors; 0 means all of the platform
+	// MaxWalltime is that of the longest job; 0 means catalogue.MaxTime.
+	MaxWalltime batch.Duration
 	// Attempts is how often a job is launched when nothing has come of it; 0 means
 	// DefaultAttempts.
 	Attempts uint32
@@ -66,6 +68,9 @@ func (c *Config) Validate() error {
 	}
 	if w := c.Platform.Width(); c.MaxWidth < 0 || c.MaxWidth > w {
 		errs = append(errs, fmt.Errorf("max_width: %d, accepted: 0 (no limit) to %d", c.MaxWidth, w))
+	}
+	if d := c.MaxWalltime; d != 0 && (d < batch.Second || d > catalogue.MaxTime) {
+		errs = append(errs, fmt.Errorf("max_walltime: %v, accepted: 0 (no limit), or %s", d, walltimeRange))
 	}
 	for _, p := range []struct {
 		key  string
@@ -138,6 +143,9 @@ func New(c Config) (*Site, error) {
 
 // Config returns what the site is, with its defaults filled in.
 func (s *Site) Config() Config { return s.config }
+
+// longest returns the longest walltime that a job may have.
+func (s *Site) longest() batch.Duration { return cmp.Or(s.config.MaxWalltime, catalogue.MaxTime) }
 
 // Job returns a job, or a *Refusal when this site does not know it.
 func (s *Site) Job(id batch.JobID) (Job, error) {
