@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -41,25 +40,8 @@ func (c *Commands) run(ctx context.Context, input []byte, args ...string) (out s
 	}
 	own, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	path := args[0]
-	if c.Dir != "" {
-		path = c.Dir + "/" + path
-	}
-	cmd := exec.CommandContext(own, path, args[1:]...)
-	cmd.Env = c.environment(args[0] == "sbatch")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.WaitDelay = time.Second // of what has its pipes, if anything
-	stdin, err := feed(cmd, input)
-	if err != nil {
-		return "", &UnreachableError{Command: args[0], Text: err.Error()}
-	}
 	stdout, stderr := &bounded{most: mostOutput}, &bounded{most: mostError}
-	cmd.Stdout, cmd.Stderr = stdout, stderr
-	err = cmd.Start()
-	stdin() // the program has it
-	if err == nil {
-		err = cmd.Wait()
-	}
+	err = c.execute(own, args, input, stdout, stderr)
 	notes := strings.TrimSpace(stderr.text.String())
 	var exit *exec.ExitError
 	switch {
@@ -75,29 +57,6 @@ func (c *Commands) run(ctx context.Context, input []byte, args ...string) (out s
 		return "", &UnreachableError{Command: args[0], Text: err.Error()}
 	}
 	return stdout.text.String(), nil
-}
-
-// mostPiped is how much fits into a pipe that nobody reads, on any system.
-const mostPiped = 4 << 10
-
-// feed gives a program its input: through a pipe that is filled before it is started,
-// if it is as short as scripts are, which costs less than a goroutine that writes. What
-// it returns is to be called when the program has been started.
-func feed(cmd *exec.Cmd, input []byte) (done func(), err error) {
-	if len(input) == 0 || len(input) > mostPiped {
-		cmd.Stdin = bytes.NewReader(input)
-		return func() {}, nil
-	}
-	r, w, err := os.Pipe()
-	if err != nil {
-		return nil, err
-	}
-	_, err = w.Write(input)
-	if err = errors.Join(err, w.Close()); err != nil {
-		return nil, errors.Join(err, r.Close())
-	}
-	cmd.Stdin = r
-	return func() { _ = r.Close() }, nil // it was only read
 }
 
 // environment is what a client program gets. A job inherits sbatch's, so that has
