@@ -75,7 +75,7 @@ func (s *Server) reserve(ctx context.Context, m *site.Message) (site.Message, er
 				return site.Message{}, err
 			}
 		}
-		if staged, err = s.stage(request); err != nil {
+		if staged, err = s.stage(s.files(request)); err != nil {
 			return site.Message{}, err
 		}
 	}

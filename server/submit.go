@@ -34,13 +34,13 @@ func (s *Server) submit(ctx context.Context, sub submission) (record, error) {
 	if err := sub.request.Validate(); err != nil {
 		return record{}, err
 	}
-	known, err := s.knows(ctx, id)
-	if err != nil {
-		return record{}, err
-	}
 	staged := ""
-	if !known {
-		if staged, err = s.stage(sub.request); err != nil {
+	if files := s.files(sub.request); len(files) > 0 {
+		known, err := s.knows(ctx, id)
+		if err == nil && !known {
+			staged, err = s.stage(files)
+		}
+		if err != nil {
 			return record{}, err
 		}
 	}
@@ -65,23 +65,22 @@ func (s *Server) knows(ctx context.Context, id batch.JobID) (known bool, err err
 			return
 		}
 		if known = s.core.Knows(id); !known {
-			failed = cmp.Or(site.CheckAge(s.now(), id), s.full())
+			failed = s.mayCome(id)
 		}
 	})
 	return known, errors.Join(err, failed)
 }
 
-// stage makes the directory of a job that may come, with its input. A request
-// whose arguments the service does not take is left to the core to refuse.
-func (s *Server) stage(r *site.Request) (string, error) {
-	files := s.files(r)
+// stage makes the directory of a job that may come, with its input; none without
+// files: it is made when the job is launched.
+func (s *Server) stage(files map[string]catalogue.File) (string, error) {
 	for name, f := range files {
 		if err := s.checkContent(name, f); err != nil {
 			return "", err
 		}
 	}
 	if len(files) == 0 {
-		return "", nil // its directory is made when it is launched
+		return "", nil
 	}
 	dir, err := s.data.stage()
 	if err != nil {
@@ -106,7 +105,7 @@ func (s *Server) stage(r *site.Request) (string, error) {
 }
 
 // files returns the file arguments of a request by name, none if it would be
-// refused.
+// refused: that is left to the core.
 func (s *Server) files(r *site.Request) map[string]catalogue.File {
 	service, err := s.cfg.Catalogue.Service(r.Service)
 	if err != nil {
@@ -163,7 +162,7 @@ func (s *Server) accept(ctx context.Context, id batch.JobID, sub submission, sta
 		return site.Job{}, err
 	}
 	if !s.core.Knows(id) {
-		if err := s.full(); err != nil {
+		if err := s.mayCome(id); err != nil {
 			return site.Job{}, err
 		}
 	}
@@ -201,6 +200,11 @@ func (s *Server) enter(ctx context.Context, sub site.Submission) (site.Job, []ba
 		j, err := s.core.Submit(s.now(), sub, &p)
 		return j, s.core.Plans(nil), p.why(err)
 	})
+}
+
+// mayCome says why a new job may not be accepted; called by the loop.
+func (s *Server) mayCome(id batch.JobID) error {
+	return cmp.Or(site.CheckAge(s.now(), id), s.full())
 }
 
 // full returns a *rpcface.Problem when no further job may wait here; called by the loop.
