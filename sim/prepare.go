@@ -197,9 +197,13 @@ func (p *Prepared) result(s *Scenario, g *Grid, w *Workload, outcomes []Outcome)
 		figures.Rejected = p.rejected[i]
 		r.Summary.Sites = append(r.Summary.Sites, SiteSummary{
 			Name: c.Name, Policy: c.Policy, Processors: int32(c.Procs), Speed: c.Speed, Figures: figures,
+			SelfTuning: selfTuning(g.sites[i].engine.Policy()),
 		})
 	}
 	r.Summary.Figures = measure(w, outcomes, processors, nil)
+	if len(s.Sites) == 1 {
+		r.Summary.SelfTuning = r.Summary.Sites[0].SelfTuning
+	}
 	if slices.ContainsFunc(w.Jobs, func(j Job) bool { return j.Local }) {
 		grid := measure(w, outcomes, processors, func(k int) bool { return !w.Jobs[k].Local })
 		r.Summary.Grid = &grid

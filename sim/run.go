@@ -64,11 +64,11 @@ func (s *Single) Run(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	figures := measure(w, outcomes, s.Procs, nil)
+	figures, tuning := measure(w, outcomes, s.Procs, nil), selfTuning(policy)
 	return &Result{
 		Summary: Summary{
-			Schema: SummarySchema, Figures: figures,
-			Sites: []SiteSummary{{Name: "site", Policy: s.Policy, Processors: procs, Speed: "1", Figures: figures}},
+			Schema: SummarySchema, Figures: figures, SelfTuning: tuning,
+			Sites: []SiteSummary{{Name: "site", Policy: s.Policy, Processors: procs, Speed: "1", Figures: figures, SelfTuning: tuning}},
 		},
 		Workload: w, Outcomes: outcomes,
 	}, nil

@@ -13,6 +13,8 @@ const SummarySchema = "drover.sim.summary/1"
 type Summary struct {
 	Schema string `json:"schema"`
 	Figures
+	// SelfTuning is nil unless there is one site, and its policy tunes itself.
+	*SelfTuning
 	// Grid are the figures of the jobs that are not local users', if some are;
 	// utilization is what these use of all processors.
 	Grid  *Figures      `json:"grid,omitempty"`
@@ -56,6 +58,7 @@ type SiteSummary struct {
 	Processors int32  `json:"processors"`
 	Speed      string `json:"speed"`
 	Figures
+	*SelfTuning // nil unless its policy tunes itself
 }
 
 // Figures are those of a set of jobs.

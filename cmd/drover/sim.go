@@ -30,7 +30,7 @@ type simRunCmd struct {
 	Scenario string            `arg:"" optional:"" help:"A scenario file (YAML): several sites, each with its trace, width, speed and policy. Or one that comes with Drover: pwa, m1 to m6, pwa640, g5k1 to g5k6."`
 	SWF      string            `name:"swf" placeholder:"FILE" help:"A trace in the Standard Workload Format, gz too: a path, or a name in DROVER_TRACES."`
 	Procs    int64             `placeholder:"N" help:"Processors of the cluster."`
-	Policy   string            `placeholder:"NAME" help:"fcfs, easy or cbf."`
+	Policy   string            `placeholder:"NAME" help:"fcfs, easy, cbf or dynp."`
 	Set      map[string]string `placeholder:"KEY=VALUE" help:"A setting of the policy; repeatable."`
 	Overrun  string            `default:"kill" help:"What becomes of a job at its walltime: kill or extend."`
 	Passes   string            `default:"instant" help:"A scheduling pass for each instant (instant), or for each event as some other simulators do (event; fcfs and easy)."`
@@ -127,6 +127,11 @@ func printSummary(w io.Writer, s *sim.Summary) error {
 		add("grid jobs", "", s.Grid)
 	}
 	t.Render()
+	for i := range s.Sites {
+		if err := printSelfTuning(w, &s.Sites[i]); err != nil {
+			return err
+		}
+	}
 	if r := s.Reallocation; r != nil {
 		if _, err := fmt.Fprintf(w, "reallocation (%s, %s): %d rounds, %d moves of %d jobs, %d estimates in %d questions, put back later %d times, kept %d times\n",
 			r.Algorithm, r.Heuristic, r.Rounds, r.Moves, r.Moved, r.Estimates, r.Questions, r.Later, r.Kept); err != nil {
