@@ -10,6 +10,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/counted"
 	"github.com/seed-9b8f70bb/drover/batch/easy"
+	"github.com/seed-9b8f70bb/drover/batch/forecast"
 	"github.com/seed-9b8f70bb/drover/sim/engine"
 )
 
@@ -25,10 +26,13 @@ type op struct {
 
 var verbs = []string{
 	"submit", "submit", "submit", "submit", "submit", "later", "memory", "reserve", "confirm", "hold", "place", "cancel",
-	"fail", "down", "up", "overrun", "adopt",
+	"fail", "down", "up", "overrun", "adopt", "window", "window", "into", "into", "into", "outstay", "agreed", "agreed", "close",
 }
 
-func scenario(width int) *rapid.Generator[[]op] {
+// troubles are those that may break promises.
+var troubles = []string{"down", "adopt", "overrun"}
+
+func scenario(width int, verbs []string) *rapid.Generator[[]op] {
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) op {
 		return op{
 			rapid.SampledFrom([]int{0, 0, 0, 1, 2, 4}).Draw(t, "gap"), rapid.SampledFrom(verbs).Draw(t, "verb"),
@@ -45,6 +49,7 @@ type chaos struct {
 	unused []batch.Handle
 	next   batch.Handle
 	ended  int
+	ask    forecast.Forecaster
 	until  batch.Time           // nothing but what happens by itself happens before
 	meddle func(now batch.Time) // after every pass
 }
@@ -60,7 +65,7 @@ func (c *chaos) Ended(_ batch.Time, job *batch.Job, _ bool) {
 func (c *chaos) pick(which int, states ...counted.State) batch.Handle {
 	var list []batch.Handle
 	for h, a := range c.jobs {
-		if slices.Contains(states, a.state) {
+		if slices.Contains(states, a.state) && !a.fixed() {
 			list = append(list, h)
 		}
 	}
@@ -72,12 +77,7 @@ func (c *chaos) pick(which int, states ...counted.State) batch.Handle {
 }
 
 func (c *chaos) enter(o op) {
-	h := c.next
-	if o.Option && len(c.unused) > 0 {
-		h, c.unused = c.unused[0], c.unused[1:]
-	} else {
-		c.next++
-	}
+	h := c.handle(o)
 	spec := &batch.Job{Handle: h, Shape: batch.Shape{Width: int32(o.Width), Walltime: batch.Duration(secs(o.Walltime))}}
 	work := min(o.Work, o.Walltime)
 	switch o.Verb {
@@ -108,6 +108,16 @@ func (c *chaos) enter(o op) {
 	c.e.Submit(spec, batch.Duration(secs(work)))
 }
 
+func (c *chaos) handle(o op) batch.Handle {
+	if o.Option && len(c.unused) > 0 {
+		h := c.unused[0]
+		c.unused = c.unused[1:]
+		return h
+	}
+	c.next++
+	return c.next - 1
+}
+
 // canRun is what a site checks at its edge.
 func (c *chaos) canRun(width int32, memory int64) bool {
 	return batch.Charge(width, memory, c.platform.MemoryPerProcessor()) <= c.platform.Width()
@@ -128,6 +138,8 @@ func (c *chaos) do(o op) {
 	}
 	node := int32(o.Which % len(c.platform.Nodes))
 	switch o.Verb {
+	case "window", "into", "outstay", "agreed", "close":
+		c.settle(o)
 	case "confirm":
 		apply(batch.Confirm, counted.Incoming)
 	case "hold":
@@ -163,6 +175,7 @@ func (c *chaos) advance(until batch.Time) {
 }
 
 func (c *chaos) pass() {
+	c.clearStranded()
 	c.e.Pass()
 	if c.meddle != nil {
 		c.meddle(c.e.Now())
@@ -174,6 +187,7 @@ func (c *chaos) pass() {
 func (c *chaos) play(ops []op) []string {
 	c.e = engine.New(c.watched, c, engine.NewLedger(c.platform))
 	c.next = 1
+	c.unused = nil
 	at := batch.Time(0)
 	for i := 0; i < len(ops); {
 		at += secs(ops[i].Gap)
@@ -210,7 +224,11 @@ func scene(t *rapid.T) (batch.Platform, []op) {
 		n := int32(rapid.IntRange(1, 3).Draw(t, "processors"))
 		platform.Nodes = append(platform.Nodes, batch.Node{Processors: n, Memory: int64(n) * 10})
 	}
-	return platform, scenario(int(platform.Width())).Draw(t, "scenario")
+	verbs := verbs
+	if rapid.Bool().Draw(t, "calm") {
+		verbs = slices.DeleteFunc(slices.Clone(verbs), func(v string) bool { return slices.Contains(troubles, v) })
+	}
+	return platform, scenario(int(platform.Width()), verbs).Draw(t, "scenario")
 }
 
 func newChaos(t *rapid.T, make batch.Factory, platform batch.Platform) *chaos {
@@ -286,6 +304,11 @@ func ruin(now batch.Time, p batch.Policy, jobs map[batch.Handle]*account) {
 		unused = max(unused, h)
 	}
 	slices.Sort(list)
+	for _, w := range slices.Collect(base(p).Windows) {
+		unused = max(unused, w.Job)
+		kinds := []batch.EventKind{batch.Cancel, batch.WindowClose}
+		p.Apply(now, &batch.Event{Kind: kinds[w.Job%2], Job: w.Job})
+	}
 	var out batch.Decisions
 	for i := range 3 {
 		unused++
@@ -310,21 +333,24 @@ func ruin(now batch.Time, p batch.Policy, jobs map[batch.Handle]*account) {
 	p.Decide(now+1, &out)
 }
 
-// checkEstimates: what a policy that plans promises is the place that a job would
-// get.
+// checkEstimates: what a policy promises is the place that a job would get.
 func (c *chaos) checkEstimates(now batch.Time) {
-	var asks [2]batch.Ask
 	var shapes []batch.Shape
 	for w := range c.platform.Width() + 1 {
 		shapes = append(shapes, batch.Shape{Width: w + 1, Walltime: batch.Duration(secs(int(7 - w%3*2)))})
 	}
-	asks[0] = batch.Ask{Job: &batch.Job{}, Shapes: shapes}
-	asks[1] = batch.Ask{Job: &batch.Job{Memory: 15, EarliestStart: now + secs(3)}, Shapes: shapes}
-	out := make([]batch.Estimate, len(asks))
-	if !c.Policy.Estimate(now, asks[:], out) {
-		return
+	asks := []batch.Ask{
+		{Job: &batch.Job{}, Shapes: shapes},
+		{Job: &batch.Job{Memory: 15, EarliestStart: now + secs(3)}, Shapes: shapes},
+		{Job: &batch.Job{Agreed: true}, Shapes: shapes},
+		{Job: &batch.Job{Agreed: true, Deadline: now + secs(12)}, Shapes: shapes},
 	}
+	out := make([]batch.Estimate, len(asks))
+	c.ask.Estimate(now, c.Policy, asks, out)
 	for i, ask := range asks {
+		if ask.Job.Agreed && out[i].Kind != batch.Promised {
+			c.t.Fatalf("at %d the estimate of an agreed job is %v", now, out[i].Kind)
+		}
 		if out[i].Kind != batch.Promised {
 			continue
 		}
@@ -333,8 +359,12 @@ func (c *chaos) checkEstimates(now batch.Time) {
 			spec.Handle, spec.Shape = c.next, s
 			p := c.Policy.Fork()
 			p.Apply(now, &batch.Event{Kind: batch.Submit, Job: spec.Handle, Spec: &spec})
-			if got := out[i].Starts[k]; got != begin(now, p, &spec) {
-				c.t.Fatalf("at %d the estimate of %v, %+v, is %d; submitted it gets %d", now, s, ask.Job, got, begin(now, p, &spec))
+			want := begin(now, p, &spec)
+			if d := ask.Job.Deadline; d > 0 && want.Add(s.Walltime) > d {
+				want = batch.Never
+			}
+			if got := out[i].Starts[k]; got != want {
+				c.t.Fatalf("at %d the estimate of %v, %+v, is %d; submitted it gets %d", now, s, ask.Job, got, want)
 			}
 		}
 	}
@@ -352,6 +382,7 @@ func begin(now batch.Time, p batch.Policy, spec *batch.Job) batch.Time {
 		}
 	}
 	var out [1]batch.Estimate
-	p.Estimate(now, []batch.Ask{{Job: spec, Shapes: []batch.Shape{spec.Shape}}}, out[:])
+	var f forecast.Forecaster
+	f.Estimate(now, p, []batch.Ask{{Job: spec, Shapes: []batch.Shape{spec.Shape}}}, out[:])
 	return out[0].Starts[0]
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/counted"
 	"github.com/seed-9b8f70bb/drover/batch/easy"
 	"github.com/seed-9b8f70bb/drover/batch/fcfs"
+	"github.com/seed-9b8f70bb/drover/batch/forecast"
 )
 
 // account is what a driver knows of a job without asking the policy.
@@ -25,7 +26,11 @@ type account struct {
 	planned    batch.Time // by CBF, after the last pass
 	touched    bool       // placed, failed or confirmed since then
 	wasWaiting bool       // at the last pass
+	within     *aside     // the window it runs in, if it is not over
 }
+
+// fixed says whether a job is in a window or agreed, which nobody moves.
+func (a *account) fixed() bool { return a.spec.Agreed || a.spec.Into != batch.NoJob }
 
 // watched is a policy under suspicion: it keeps its own account of all that it
 // is told and decides, and fails the test when that cannot be.
@@ -41,6 +46,10 @@ type watched struct {
 	twin     batch.Policy // a fork that is told the same
 	lastHead *account
 	shadow   batch.Time
+	windows  []*aside // in the order in which they were reserved
+	closed   []batch.Handle
+	trouble  bool // the machine has not been what it was at some time
+	asking   forecast.Forecaster
 }
 
 func watch(t *rapid.T, p batch.Policy, platform batch.Platform) *watched {
@@ -56,6 +65,9 @@ func (w *watched) Apply(now batch.Time, ev *batch.Event) {
 }
 
 func (w *watched) note(now batch.Time, ev *batch.Event) {
+	if w.noteWindow(now, ev) {
+		return
+	}
 	a := w.jobs[ev.Job]
 	w.log = append(w.log, fmt.Sprintf("%d %v %d", now, ev.Kind, ev.Job))
 	switch ev.Kind {
@@ -66,14 +78,18 @@ func (w *watched) note(now batch.Time, ev *batch.Event) {
 		if ev.Kind == batch.Reserve {
 			a.state = counted.Incoming
 		}
+		a.within = w.window(ev.Spec.Into)
 		w.jobs[ev.Spec.Handle] = a
 	case batch.Adopt:
 		w.seq++
 		a = &account{spec: ev.Spec, walltime: ev.Spec.Shape.Walltime, state: counted.Running, seq: w.seq, start: ev.Since}
 		a.charge = batch.Charge(ev.Spec.Shape.Width, ev.Spec.Memory, w.platform.MemoryPerProcessor())
 		w.jobs[ev.Job] = a
-		w.broken = true
+		w.broken, w.trouble = true, true
 	case batch.Cancel, batch.Finish:
+		if ev.Kind == batch.Finish && a.within == nil && a.spec.Into == batch.NoJob && a.start.Add(a.walltime) < now { // it has overrun
+			w.broken, w.trouble = true, true
+		}
 		delete(w.jobs, ev.Job)
 	case batch.StartFailed:
 		a.state, a.touched = counted.Waiting, true
@@ -91,7 +107,7 @@ func (w *watched) note(now batch.Time, ev *batch.Event) {
 		a.state, a.touched = counted.Waiting, true
 	case batch.NodeUp, batch.NodeDown:
 		w.down[ev.Node] = ev.Kind == batch.NodeDown
-		w.broken = w.broken || ev.Kind == batch.NodeDown
+		w.broken, w.trouble = w.broken || ev.Kind == batch.NodeDown || w.guarded(), true
 	}
 }
 
@@ -105,32 +121,48 @@ func (w *watched) capacity() int32 {
 	return c
 }
 
-// free returns the processors that nobody has taken.
+// free returns the processors that nobody has taken, outside the open windows.
 func (w *watched) free() int32 {
 	c := w.capacity()
 	for _, a := range w.jobs {
-		if a.state == counted.Running {
+		if a.state == counted.Running && a.within == nil {
 			c -= a.charge
+		}
+	}
+	for _, r := range w.windows {
+		if r.open {
+			c -= r.spec.Shape.Width
 		}
 	}
 	return c
 }
 
 func (w *watched) Decide(now batch.Time, out *batch.Decisions) {
-	for _, a := range w.jobs {
-		w.broken = w.broken || a.state == counted.Running && a.start.Add(a.walltime) <= now // it overruns
+	if w.overrun(now) {
+		w.broken, w.trouble = true, true
 	}
 	w.Policy.Decide(now, out)
+	killed := false
 	for _, d := range out.List {
 		w.log = append(w.log, fmt.Sprintf("%d %v %d", now, d.Kind, d.Job))
 		a := w.jobs[d.Job]
 		switch {
+		case d.Kind == batch.Kill && a != nil && a.state == counted.Running && a.spec.Into != batch.NoJob && a.within == nil:
+			killed = true
+			continue
+		case d.Kind == batch.Start && a != nil && a.spec.Into != batch.NoJob:
+			w.checkInside(now, a)
+			a.state, a.start = counted.Running, now
+			continue
 		case d.Kind != batch.Start || a == nil || a.state != counted.Waiting:
 			w.t.Fatalf("at %d: %v job %d, which is %+v", now, d.Kind, d.Job, a)
 		case a.spec.EarliestStart > now:
 			w.t.Fatalf("at %d: job %d starts before %d", now, d.Job, a.spec.EarliestStart)
 		case a.charge > w.free():
 			w.t.Fatalf("at %d: job %d takes %d of %d processors", now, d.Job, a.charge, w.free())
+		}
+		if a.spec.Agreed {
+			w.checkAgreed(now, a, now)
 		}
 		a.state, a.start = counted.Running, now
 		if w.lastHead != nil && a.seq < w.lastHead.seq {
@@ -144,6 +176,9 @@ func (w *watched) Decide(now batch.Time, out *batch.Decisions) {
 			w.t.Fatalf("at %d the policy decides %v and its fork %v", now, out.List, same.List)
 		}
 	}
+	if killed { // another pass follows
+		return
+	}
 	w.check(now)
 	w.broken = false
 }
@@ -152,7 +187,7 @@ func (w *watched) Decide(now batch.Time, out *batch.Decisions) {
 func (w *watched) ready(now batch.Time) []*account {
 	var list []*account
 	for _, a := range w.jobs {
-		if a.state == counted.Waiting && a.spec.EarliestStart <= now {
+		if a.state == counted.Waiting && a.spec.EarliestStart <= now && !a.fixed() {
 			list = append(list, a)
 		}
 	}
@@ -161,6 +196,7 @@ func (w *watched) ready(now batch.Time) []*account {
 }
 
 func (w *watched) check(now batch.Time) {
+	w.checkPlaces(now)
 	w.checkProfile(now, base(w.Policy))
 	if p, plans := w.Policy.(*cbf.Policy); plans {
 		w.checkPromises(now, p)
@@ -191,28 +227,17 @@ func (w *watched) checkHead(now batch.Time) {
 		return
 	}
 	head := ready[0]
-	if head.charge <= w.free() {
+	shadow := w.earliest(now, head)
+	if shadow == now {
 		w.t.Fatalf("at %d job %d is first, fits and does not start", now, head.spec.Handle)
-	}
-	var ends []*account
-	for _, a := range w.jobs {
-		if a.state == counted.Running {
-			ends = append(ends, a)
-		}
-	}
-	end := func(a *account) batch.Time { return max(a.start.Add(a.walltime), now) }
-	slices.SortFunc(ends, func(a, b *account) int { return cmp.Compare(end(a), end(b)) })
-	free, shadow := w.free(), batch.Never
-	for _, a := range ends {
-		if free += a.charge; free >= head.charge {
-			shadow = end(a)
-			break
-		}
 	}
 	if head == w.lastHead && !head.touched && !w.broken && shadow > w.shadow {
 		w.t.Fatalf("at %d job %d, the first, is put off from %d to %d", now, head.spec.Handle, w.shadow, shadow)
 	}
 	w.lastHead, w.shadow, head.touched = head, shadow, false
+	if w.broken && w.guarded() {
+		w.lastHead = nil // a job that runs on for longer may mean another gap
+	}
 }
 
 // checkProfile: what the policy thinks is free is what is left beside the jobs
@@ -224,9 +249,13 @@ func (w *watched) checkProfile(now batch.Time, b *counted.Base) {
 	for t, free := range b.Profile.Steps {
 		want := w.capacity()
 		for h, end := range b.Ends {
-			if end > t {
+			if end > t && w.jobs[h].within == nil {
 				want -= w.jobs[h].charge
 			}
+		}
+		want -= w.aside(t)
+		if _, plans := w.Policy.(*cbf.Policy); !plans {
+			want -= w.agreed(t)
 		}
 		for q := b.Queue.Head(); q != nil; q = b.Queue.Next(q) {
 			for i := range q.N {
@@ -256,7 +285,7 @@ func (w *watched) checkPromises(now batch.Time, p *cbf.Policy) {
 			}
 		}
 	}
-	if w.free() >= 0 { // else more runs than there is, since nodes have gone
+	if w.free() >= 0 && (len(w.windows) == 0 || !w.trouble) { // else more runs or is set aside than there is, since nodes have gone
 		for t, free := range p.Profile.Steps {
 			if free < 0 {
 				w.t.Fatalf("at %d the plan has %d processors free at %d", now, free, t)
@@ -265,7 +294,7 @@ func (w *watched) checkPromises(now batch.Time, p *cbf.Policy) {
 	}
 	for h, a := range w.jobs {
 		at, queued := places[h]
-		waits := a.state == counted.Waiting || a.state == counted.Incoming
+		waits := (a.state == counted.Waiting || a.state == counted.Incoming) && a.spec.Into == batch.NoJob
 		if queued != waits {
 			w.t.Fatalf("at %d job %d, %+v, is in the queue: %t", now, h, a, queued)
 		}
@@ -276,6 +305,9 @@ func (w *watched) checkPromises(now batch.Time, p *cbf.Policy) {
 		if at < a.spec.EarliestStart && queued {
 			w.t.Fatalf("at %d job %d has its place at %d, before its time", now, h, at)
 		}
-		a.planned, a.wasWaiting, a.touched = at, waits, false
+		a.wasWaiting, a.touched = waits, false
+		if !a.spec.Agreed { // checkPlaces keeps theirs
+			a.planned = at
+		}
 	}
 }

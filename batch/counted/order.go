@@ -73,13 +73,14 @@ func (b *Backlog) Work(after, before batch.Handle) batch.Area {
 
 // First returns a copy with only the first n of the jobs that wait, beside all that
 // run, so that its size does not depend on how many wait. Its jobs have other
-// handles: that of a job in names is its own one here.
+// handles: that of a job in names is its own one here. Agreed jobs are not among the
+// n; those in reservations, who do nothing to others, are left out.
 func (b *Backlog) First(n int) (front Backlog, names []batch.Handle) {
 	n = min(n, b.Waiting())
-	size := 1 + len(b.running) + n
+	size := 1 + len(b.running) + len(b.windows) + len(b.agreed) + n
 	c := Base{
 		Capacity: b.Capacity, Free: b.Free, PerProcessor: b.PerProcessor, Profile: b.Profile.Clone(),
-		jobs: make([]Job, 1, size), running: slices.Clone(b.running), parks: b.parks, nodes: slices.Clone(b.nodes), seq: b.seq,
+		jobs: make([]Job, 1, size), running: b.outside(), parks: b.parks, nodes: slices.Clone(b.nodes), seq: b.seq,
 	}
 	names = make([]batch.Handle, 1, size)
 	take := func(h batch.Handle) batch.Handle {
@@ -87,8 +88,19 @@ func (b *Backlog) First(n int) (front Backlog, names []batch.Handle) {
 		return batch.Handle(len(names) - 1)
 	}
 	for i := range c.running {
-		c.running[i].job = take(c.running[i].job)
+		h := take(c.running[i].job)
+		c.running[i].job, c.jobs[h].at = h, int32(i)
 	}
+	for i := range b.windows {
+		w := &b.windows[i]
+		c.windows = append(c.windows, window{Window: w.Window, booked: w.booked, free: w.Charge})
+		c.windows[i].Job = take(w.Job)
+	}
+	agreed := slices.Clone(b.agreed)
+	for i := range agreed {
+		agreed[i].job = take(agreed[i].job)
+	}
+	size = len(names) + n
 	for h := range b.InOrder {
 		if len(names) == size {
 			break
@@ -99,5 +111,10 @@ func (b *Backlog) First(n int) (front Backlog, names []batch.Handle) {
 			c.enqueue(h)
 		}
 	}
-	return Backlog{Base: c, Changed: true}, names
+	return Backlog{Base: c, Changed: true, agreed: agreed, broke: b.broke, early: b.early}, names
+}
+
+// outside returns the running jobs that are in no reservation.
+func (b *Base) outside() []running {
+	return slices.DeleteFunc(slices.Clone(b.running), func(r running) bool { return b.Inside(r.job) })
 }

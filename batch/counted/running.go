@@ -87,8 +87,11 @@ func (b *Base) Settle(now batch.Time, due int32) bool {
 
 // Settled says whether the profile has at now what is so: no job runs past its end,
 // and no reservation. due is as for Settle.
-func (b *Base) Settled(now batch.Time, due int32) bool {
-	return b.Profile.Free(now)+due+b.unopened(now) == b.Free
+func (b *Base) Settled(now batch.Time, due int32) bool { return b.overdue(now, due) == 0 }
+
+// overdue returns the processors of jobs and reservations that are past their ends.
+func (b *Base) overdue(now batch.Time, due int32) int32 {
+	return b.Profile.Free(now) + due + b.unopened(now) - b.Free
 }
 
 // overrun books a running job that should have ended for as long again as it has

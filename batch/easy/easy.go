@@ -14,7 +14,9 @@
 //	1 ┤ 4 4 4 4 │ 4 4 4
 //	  └─────────┴──────▶ time
 //
-// Nothing is promised to the other jobs: estimates are forecasts.
+// Nothing is promised to the other jobs: estimates are forecasts. Advance
+// reservations and agreed jobs have places of their own, which nobody gets in the
+// way of; the shadow time is then the head's earliest fit beside them.
 package easy
 
 import (
@@ -22,16 +24,18 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/counted"
+	"github.com/seed-9b8f70bb/drover/batch/profile"
 	"github.com/seed-9b8f70bb/drover/batch/queue"
 )
 
 // Policy is EASY. It implements batch.Policy.
 type Policy struct {
 	counted.Backlog
-	head   batch.Handle   // the first job when the last pass ended; without meaning if Changed
+	head   batch.Handle   // the first job when the last pass ended, while it waits; if Changed, maybe no more
 	shadow batch.Time     // of it
-	spare  int32          // at the shadow time
+	spare  int32          // at the shadow time; without meaning if Guarded
 	fresh  []batch.Handle // came behind the head since the last pass
+	levels []profile.Level
 }
 
 // New returns EASY for a platform. It has no settings.
@@ -44,7 +48,7 @@ func New(p batch.Platform, s batch.Settings) (batch.Policy, error) {
 
 // Fork returns an independent copy.
 func (p *Policy) Fork() batch.Policy {
-	return &Policy{p.Backlog.Fork(), p.head, p.shadow, p.spare, slices.Clone(p.fresh)}
+	return &Policy{p.Backlog.Fork(), p.head, p.shadow, p.spare, slices.Clone(p.fresh), nil}
 }
 
 // First returns a copy with all that runs and only the first n of those who wait,
@@ -60,7 +64,15 @@ func (p *Policy) First(n int) (batch.Policy, []batch.Handle) {
 // start for what runs and for the reservation. One that comes, by itself or by
 // being placed or confirmed, has to be looked at alone.
 func (p *Policy) Apply(now batch.Time, ev *batch.Event) {
-	p.Changed = p.Changed || ev.Job == p.head
+	if p.AboutAgreed(ev) {
+		give := p.holdHead(now)
+		p.ApplyAgreed(now, ev, p.Profile)
+		give()
+		return
+	}
+	if ev.Job == p.head {
+		p.Changed, p.head = true, batch.NoJob
+	}
 	p.Backlog.Apply(now, ev)
 	switch ev.Kind {
 	case batch.Submit:
@@ -73,7 +85,7 @@ func (p *Policy) Apply(now batch.Time, ev *batch.Event) {
 // come notes a job that may stand in the queue anew.
 func (p *Policy) come(h batch.Handle) {
 	switch {
-	case p.Changed || p.Job(h).State != counted.Waiting:
+	case p.Changed || p.Job(h).State != counted.Waiting || p.Inside(h):
 	case p.Before(h, p.head):
 		p.Changed = true
 	default:
@@ -84,10 +96,17 @@ func (p *Policy) come(h batch.Handle) {
 // Decide starts jobs from the head of the queue while they fit, makes the
 // reservation of the first one left, and backfills behind it.
 func (p *Policy) Decide(now batch.Time, out *batch.Decisions) {
-	p.Prepare(now)
-	if p.Changed {
+	if p.Prepare(now, out) {
+		return
+	}
+	switch guarded := p.Guarded(); {
+	case p.Changed && guarded:
+		p.guardedPass(now, out)
+	case p.Changed:
 		p.pass(now, out)
-	} else {
+	case guarded:
+		p.guardedArrivals(now, out)
+	default:
 		p.arrivals(now, out)
 	}
 	p.fresh = p.fresh[:0]
@@ -102,7 +121,7 @@ func (p *Policy) pass(now batch.Time, out *batch.Decisions) {
 	}
 	// Without a first job there is no reservation that arrivals could be held
 	// against: the next pass has to look at the queue again.
-	p.Changed = b == nil
+	p.Changed, p.head = b == nil, batch.NoJob
 	if b != nil {
 		p.head = b.Job[i]
 		p.reserve(now, b.Charge[i])
@@ -114,6 +133,16 @@ func (p *Policy) pass(now batch.Time, out *batch.Decisions) {
 // happened: who could not start then cannot start now, for no more is free and
 // the shadow time is nearer.
 func (p *Policy) arrivals(now batch.Time, out *batch.Decisions) {
+	for h := range p.arrived {
+		if b, i := p.Queue.Locate(h); p.fits(now, b, i) {
+			p.start(now, b, i, out)
+		}
+	}
+}
+
+// arrived calls yield with the jobs that came since the last pass, in order. It has
+// the form of an iter.Seq.
+func (p *Policy) arrived(yield func(batch.Handle) bool) {
 	slices.SortFunc(p.fresh, func(a, b batch.Handle) int {
 		if p.Before(a, b) {
 			return -1
@@ -124,8 +153,8 @@ func (p *Policy) arrivals(now batch.Time, out *batch.Decisions) {
 		if p.Job(h).State != counted.Waiting { // it has left again, or is listed twice
 			continue
 		}
-		if b, i := p.Queue.Locate(h); p.fits(now, b, i) {
-			p.start(now, b, i, out)
+		if !yield(h) {
+			return
 		}
 	}
 }
@@ -177,9 +206,13 @@ func (p *Policy) fits(now batch.Time, b *queue.Block, i int) bool {
 func (p *Policy) Worth() batch.Kind { return batch.Forecast }
 
 // Room returns what a job that came last could have now; see package forecast.
-func (p *Policy) Room(batch.Time) (free int32, shadow batch.Time, spare int32) {
-	if b, _ := p.FirstReady(); b == nil {
-		return p.Free, batch.Never, p.Free
+func (p *Policy) Room(now batch.Time, out []profile.Level) []profile.Level {
+	if p.Guarded() {
+		return p.guardedRoom(now, out)
 	}
-	return p.Free, p.shadow, p.spare
+	if b, _ := p.FirstReady(); b == nil || p.shadow == batch.Never {
+		return append(out, profile.Level{Free: p.Free, Until: batch.Never})
+	}
+	return append(out, profile.Level{Free: p.Free, Until: p.shadow},
+		profile.Level{Free: min(p.spare, p.Free), Until: batch.Never})
 }

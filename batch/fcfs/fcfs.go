@@ -18,6 +18,10 @@
 // estimates are promises. They are forecasts only where somebody may yet come in
 // before others: one who is incoming, held or waits for his earliest start, for
 // whoever starts in the meantime may put him off, and he others.
+//
+// Advance reservations and agreed jobs have places of their own, found where they put
+// nobody off who waits. So promises hold: with all rectangles where they are, whoever
+// has started no later than planned leaves the next one no less room than planned.
 package fcfs
 
 import (
@@ -31,6 +35,8 @@ type Policy struct {
 	counted.Backlog
 	plan    plan
 	scratch line
+	full    *profile.Profile
+	open    []int32
 	charges []int32
 	menu    counted.Menu
 	soonest profile.Soonest
@@ -49,22 +55,41 @@ func (p *Policy) Fork() batch.Policy { return &Policy{Backlog: p.Backlog.Fork()}
 
 // Apply takes one event.
 func (p *Policy) Apply(now batch.Time, ev *batch.Event) {
+	if p.AboutAgreed(ev) {
+		p.ApplyAgreed(now, ev, p.everybody(now))
+		return
+	}
 	p.Backlog.Apply(now, ev)
-	if (ev.Kind == batch.Submit || ev.Kind == batch.Reserve) && p.plan.made && p.plan.revision == p.Revision() {
+	if ev.Kind != batch.Submit && ev.Kind != batch.Reserve || ev.Spec.Window != nil || ev.Spec.Into != batch.NoJob {
+		return
+	}
+	if p.plan.made && p.plan.revision == p.Revision() {
 		p.plan.at = max(p.plan.at, now)
 		p.add(now, ev.Spec.Handle)
 	}
 }
 
-// Decide starts jobs from the head of the queue while they fit.
+// Decide starts jobs from the head of the queue while they fit. While nobody waits in
+// it agreed jobs may start early.
 func (p *Policy) Decide(now batch.Time, out *batch.Decisions) {
-	p.Prepare(now)
+	if p.Prepare(now, out) {
+		return
+	}
+	guarded := p.Guarded()
+	if guarded {
+		p.StartDue(now, out)
+	}
 	for {
 		b, i := p.FirstReady()
-		if b == nil || b.Charge[i] > p.Free {
+		if b == nil || b.Charge[i] > p.Free || guarded && !p.Fits(now, b.Charge[i], b.Walltime[i]) {
 			break
 		}
 		p.Launch(now, p.Queue.RemoveAt(b, i).Job, out)
+	}
+	for k := 0; k < p.Agreed() && p.Waiting() == 0; k++ {
+		if p.StartEarly(now, k, out) {
+			k = -1 // what it leaves behind may be what another has waited for
+		}
 	}
 	p.Changed = false
 }

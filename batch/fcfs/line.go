@@ -12,9 +12,11 @@ import (
 // earliest start is later.
 type line struct {
 	at    batch.Time
-	free  *profile.Profile // from at on; it never gets less
+	free  *profile.Profile // from at on; it never gets less, unless guarded
 	later []item           // by earliest start, then place
 	ready []item           // in order; only while somebody is being placed
+
+	guarded bool
 }
 
 // item is a job that waits.
@@ -27,8 +29,11 @@ type item struct {
 }
 
 // fit returns when a job that nobody stands before would start.
-func (l *line) fit(from batch.Time, charge int32) batch.Time {
-	return l.free.Fit(max(l.at, from), 1, charge)
+func (l *line) fit(from batch.Time, charge int32, d batch.Duration) batch.Time {
+	if !l.guarded {
+		d = 1
+	}
+	return l.free.Fit(max(l.at, from), d, charge)
 }
 
 // park has a job wait for its earliest start. Nobody in the line comes behind it.
@@ -54,10 +59,10 @@ func (l *line) join() {
 
 // next starts the next of those who are ready, or whoever comes in before.
 func (l *line) next() (item, batch.Time) {
-	t := l.fit(0, l.ready[0].charge)
+	t := l.fit(0, l.ready[0].charge, l.ready[0].walltime)
 	for len(l.later) > 0 && l.later[0].from <= t {
 		l.join()
-		t = l.fit(0, l.ready[0].charge)
+		t = l.fit(0, l.ready[0].charge, l.ready[0].walltime)
 	}
 	it := l.ready[0]
 	l.ready = slices.Delete(l.ready, 0, 1)
@@ -76,23 +81,39 @@ func (l *line) copyFrom(m *line) {
 	} else {
 		l.free.CopyFrom(m.free)
 	}
-	l.at, l.later, l.ready = m.at, append(l.later[:0], m.later...), l.ready[:0]
+	l.guarded, l.at, l.later, l.ready = m.guarded, m.at, append(l.later[:0], m.later...), l.ready[:0]
 }
 
-// starts writes when jobs of so many processors each, in ascending order, would
-// start if one of them came last and not before from. It uses the line up.
-func (l *line) starts(from batch.Time, charges []int32, starts []batch.Time) {
-	for i := 0; i < len(charges); {
-		t := l.fit(from, charges[i])
-		if len(l.later) == 0 || t < l.later[0].from {
-			starts[i] = t
-			i++
-			continue
+// starts writes when jobs of so many processors, in ascending order, and so long would
+// start if one of them came last and not before from. It uses the line up, and open,
+// which it returns.
+func (l *line) starts(from batch.Time, charges []int32, shapes []batch.Shape, starts []batch.Time, open []int32) []int32 {
+	for i := range charges {
+		open = append(open, int32(i))
+	}
+	for left := open; len(left) > 0; {
+		n := 0
+		for at, i := range left {
+			t := l.fit(from, charges[i], shapes[i].Walltime)
+			if len(l.later) == 0 || t < l.later[0].from {
+				starts[i] = t
+				continue
+			}
+			if !l.guarded { // nor do those that are wider
+				n += copy(left[n:], left[at:])
+				break
+			}
+			left[n] = i
+			n++
+		}
+		if left = left[:n]; n == 0 {
+			break
 		}
 		for l.join(); len(l.ready) > 0; {
 			l.next()
 		}
 	}
+	return open
 }
 
 // standing returns when a parked job starts if nobody else comes. It uses the line

@@ -22,7 +22,7 @@ type plan struct {
 // happened, nobody should have started or come in before now, and no job has run
 // past its end.
 func (p *Policy) planned(now batch.Time) {
-	over := p.Profile.Free(now) - p.Free
+	over := p.Overdue(now)
 	if pl := &p.plan; pl.made && pl.revision == p.Revision() && now <= min(pl.first, p.Wake()) && over == 0 {
 		return
 	}
@@ -32,8 +32,9 @@ func (p *Policy) planned(now batch.Time) {
 	}
 	pl.free.CopyFrom(p.Profile)
 	pl.free.Trim(now)
-	pl.free.Reserve(now, now+1, over) // who is past his end goes on until the next instant
+	pl.free.Reserve(now, p.past(now), over)
 	pl.made, pl.revision, pl.at, pl.first, pl.placed, pl.whole = true, p.Revision(), now, batch.Never, 0, p.Whole()
+	pl.guarded = p.Guarded()
 	pl.later, pl.begin = pl.later[:0], pl.begin[:0]
 	for h := range p.InOrder {
 		p.add(now, h)
@@ -60,11 +61,54 @@ func (p *Policy) add(now batch.Time, h batch.Handle) {
 	}
 }
 
-// Estimate answers by the plan. It sets no windows aside. See batch.Policy.
+// past returns until when who is past his end goes on: the next instant; beside
+// places that must be kept, as long as a pass would book him.
+func (p *Policy) past(now batch.Time) batch.Time {
+	if p.Guarded() {
+		return now.Add(batch.Second)
+	}
+	return now + 1
+}
+
+// everybody returns what is left beside all that runs and waits. The first who may
+// start is there twice, if incoming jobs stand before it: as planned, and without them.
+func (p *Policy) everybody(now batch.Time) *profile.Profile {
+	p.planned(now)
+	if p.full == nil {
+		p.full = profile.New(now, p.Capacity)
+	}
+	p.full.CopyFrom(p.Profile)
+	p.full.Trim(now)
+	p.full.Reserve(now, p.past(now), p.Overdue(now))
+	for h := range p.InOrder {
+		if t := p.plan.begin[h]; t != batch.Never {
+			p.full.Reserve(t, t.Add(p.Job(h).Walltime), p.Job(h).Charge)
+		}
+	}
+	if b, i := p.FirstReady(); b != nil && !p.plan.whole {
+		if t := p.Profile.Fit(now, b.Walltime[i], b.Charge[i]); t < p.plan.begin[b.Job[i]] {
+			p.full.Reserve(t, t.Add(b.Walltime[i]), b.Charge[i])
+		}
+	}
+	l := &p.scratch
+	for l.copyFrom(&p.plan.line); len(l.later) > 0; {
+		for l.join(); len(l.ready) > 0; {
+			if it, t := l.next(); t != batch.Never {
+				p.full.Reserve(t, t.Add(it.walltime), it.charge)
+			}
+		}
+	}
+	return p.full
+}
+
+// Estimate answers by the plan. See batch.Policy.
 func (p *Policy) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate) bool {
 	p.planned(now)
 	for i := range asks {
 		a, e := &asks[i], &out[i]
+		if p.AnswerFixed(now, a, e) {
+			continue
+		}
 		from := max(now, a.From, a.Job.EarliestStart)
 		e.Kind, e.P = batch.Promised, 0
 		if !p.plan.whole || from > now { // who starts until then may put it off
@@ -74,8 +118,6 @@ func (p *Policy) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate
 		switch {
 		case a.Job.Handle != batch.NoJob:
 			fill(starts, p.standing(a.Job.Handle))
-		case a.Job.Window != nil:
-			fill(starts, batch.Never)
 		case a.Best && len(p.plan.later) == 0: // no room that is free once is taken again
 			p.menu.Take(a, p.ChargeOf)
 			shape, start := p.soonest.Of(p.plan.free, max(p.plan.at, from), p.menu.Charges, p.menu.Walltimes)
@@ -85,9 +127,22 @@ func (p *Policy) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate
 			for _, s := range a.Shapes {
 				p.charges = append(p.charges, p.ChargeOf(s.Width, a.Job.Memory))
 			}
-			p.ahead().starts(from, p.charges, starts)
+			p.open = p.ahead().starts(from, p.charges, a.Shapes, starts, p.open[:0])
 		}
 	}
+	return true
+}
+
+// AnswerFixed answers asks about reservations, jobs in them, and agreed jobs, and says
+// whether an ask is one. They put nobody off.
+func (p *Policy) AnswerFixed(now batch.Time, a *batch.Ask, out *batch.Estimate) bool {
+	if p.AnswerInside(now, a, out) {
+		return true
+	}
+	if !p.Fixed(a) {
+		return false
+	}
+	p.AnswerBeside(now, a, p.everybody(now), out)
 	return true
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/counted"
+	"github.com/seed-9b8f70bb/drover/batch/profile"
 )
 
 // Runnable is a policy that can be run forward on walltimes.
@@ -17,6 +18,13 @@ type Runnable interface {
 	PlannedEnd(batch.Handle) batch.Time
 	// Incoming calls yield with each job that is reserved and not confirmed.
 	Incoming(yield func(batch.Handle) bool)
+	// Windows calls yield with each advance reservation, in the order in which they
+	// were made.
+	Windows(yield func(counted.Window) bool)
+	// AnswerFixed answers an ask about what has, or would have, a place of its own that
+	// others keep clear of: a reservation, a job in one, or an agreed job. It returns
+	// false for other asks.
+	AnswerFixed(now batch.Time, a *batch.Ask, out *batch.Estimate) bool
 	// Unused returns a handle that names none of its jobs.
 	Unused() batch.Handle
 	// Worth says what a forecast of this policy is worth now, for a job that may
@@ -28,10 +36,9 @@ type Runnable interface {
 // before it until it starts. It is compared by identity, and has to be a pointer.
 type Queue interface {
 	Runnable
-	// Room says after a pass what a job that stood last could have: it may start if
-	// its charge is at most free and it either ends by shadow or its charge is at
-	// most spare.
-	Room(now batch.Time) (free int32, shadow batch.Time, spare int32)
+	// Room appends what a job that stood last could have after a pass: it may start if
+	// it fits one of the levels and ends by its end.
+	Room(now batch.Time, out []profile.Level) []profile.Level
 	ChargeOf(width int32, memory int64) int32
 	// Waiting returns how many jobs wait and are not held, and Waits whether a job is
 	// one of them.
@@ -81,6 +88,9 @@ func (f *Forecaster) Estimate(now batch.Time, p batch.Policy, asks []batch.Ask, 
 	}
 	for i := range asks {
 		a, e := &asks[i], &out[i]
+		if r.AnswerFixed(now, a, e) {
+			continue
+		}
 		e.Kind, e.P = worth(now, r, a), 0
 		switch {
 		case queue && standing(*a):

@@ -275,18 +275,21 @@ func TestWhatFCFSPromisesItKeeps(t *testing.T) {
 	})
 }
 
-func TestQueuesSetNoWindowAside(t *testing.T) {
+func TestAWindowIsSetAsideOnlyWhereItFits(t *testing.T) {
 	for name, factory := range queues {
 		p, err := factory(batch.Processors(2), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
+		spec := &batch.Job{Handle: 1, Shape: batch.Shape{Width: 1, Walltime: 6}}
+		p.Apply(0, &batch.Event{Kind: batch.Submit, Job: 1, Spec: spec})
+		p.Decide(0, &batch.Decisions{})
 		var f forecast.Forecaster
 		out := make([]batch.Estimate, 1)
 		job := &batch.Job{Window: &batch.Window{Start: 5, End: 9}}
-		f.Estimate(0, p, []batch.Ask{{Job: job, Shapes: []batch.Shape{{Width: 1, Walltime: 1}}}}, out)
-		if out[0].Starts[0] != batch.Never {
-			t.Errorf("%s: a window could be set aside at %d, want never", name, out[0].Starts[0])
+		f.Estimate(0, p, []batch.Ask{{Job: job, Shapes: []batch.Shape{{Width: 1}, {Width: 2}}}}, out)
+		if diff := cmp.Diff([]batch.Time{5, batch.Never}, out[0].Starts); diff != "" || out[0].Kind != batch.Promised {
+			t.Errorf("%s: %v (-want +got):\n%s", name, out[0].Kind, diff)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/profile"
 )
 
 // Exact is how many of those who wait in a queue are run forward. The rest count
@@ -18,8 +19,9 @@ type front struct {
 	full     bool       // it holds as many as it may: who comes last is not one of them
 	waiting  int        // in the whole queue, at the last look
 	rooms    []room
-	names    []batch.Handle // by the handle of the run
-	work     batch.Area     // of those behind
+	levels   []profile.Level // of all rooms
+	names    []batch.Handle  // by the handle of the run
+	work     batch.Area      // of those behind
 }
 
 // runQueue runs the front of a queue forward until it is empty and idle, and keeps
@@ -46,11 +48,12 @@ func (f *Forecaster) runFront(now batch.Time, q Queue) {
 	fork := own.(Queue)
 	r := f.launch(now, fork)
 	fr := &f.front
-	fr.rooms = fr.rooms[:0]
+	fr.rooms, fr.levels = fr.rooms[:0], fr.levels[:0]
 	for t := now; t != batch.Never; t = r.next() {
 		r.advance(t, batch.NoJob)
-		free, shadow, spare := fork.Room(t)
-		fr.rooms = append(fr.rooms, room{t, free, spare, shadow})
+		first := len(fr.levels)
+		fr.levels = fork.Room(t, fr.levels)
+		fr.rooms = append(fr.rooms, room{t, fr.levels[first].Free, fr.levels[first:len(fr.levels):len(fr.levels)]})
 		if t == now {
 			// Whoever starts here and has not in the queue itself, because he is
 			// incoming, would start later in a later run.

@@ -1,25 +1,33 @@
 package forecast
 
-import "github.com/seed-9b8f70bb/drover/batch"
+import (
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/profile"
+)
 
 // room is what a job that stands last could have from at on, until the next
 // room.
 type room struct {
 	at     batch.Time
-	free   int32
-	spare  int32
-	shadow batch.Time
+	free   int32 // on the first level
+	levels []profile.Level
 }
 
 // fits says whether a shape could start at t, an instant of this room.
 func (r *room) fits(t batch.Time, charge int32, d batch.Duration) bool {
-	return charge <= r.free && (charge <= r.spare || t.Add(d) <= r.shadow)
+	end := t.Add(d)
+	for i := range r.levels {
+		if l := &r.levels[i]; charge > l.Free || end <= l.Until {
+			return charge <= l.Free
+		}
+	}
+	return false
 }
 
 // answer finds the first room of each shape at or after from, or of the one that
 // ends first.
 func (f *Forecaster) answer(from batch.Time, q Queue, a *batch.Ask, out *batch.Estimate) {
-	if a.Best && a.Job.Window == nil {
+	if a.Best {
 		f.menu.Take(a, q.ChargeOf)
 		shape, start := f.soonest(max(from, a.From, a.Job.EarliestStart))
 		f.menu.Answer(a, shape, start, out)
@@ -31,9 +39,6 @@ func (f *Forecaster) answer(from batch.Time, q Queue, a *batch.Ask, out *batch.E
 		starts[i] = batch.Never
 		f.open = append(f.open, int32(i))
 		f.charges = append(f.charges, q.ChargeOf(s.Width, a.Job.Memory))
-	}
-	if a.Job.Window != nil {
-		return // a queue sets nothing aside
 	}
 	from = max(from, a.From, a.Job.EarliestStart)
 	rooms := f.front.rooms

@@ -14,6 +14,7 @@ type run struct {
 	pass     *batch.Decisions
 	began    *began
 	incoming []batch.Handle
+	edges    []edge // of reservations that have not come
 	event    batch.Event
 }
 
@@ -29,6 +30,7 @@ func (f *Forecaster) launch(now batch.Time, own Runnable) *run {
 	for h, end := range own.Ends {
 		r.ends.set(max(end, now+1), h)
 	}
+	r.foresee(own)
 	r.incoming = slices.AppendSeq(r.incoming[:0], own.Incoming)
 	for _, h := range r.incoming {
 		r.tell(now, batch.Event{Kind: batch.Confirm, Job: h})
@@ -37,7 +39,13 @@ func (f *Forecaster) launch(now batch.Time, own Runnable) *run {
 }
 
 // next returns the instant of the next pass, Never if nothing will happen.
-func (r *run) next() batch.Time { return min(r.ends.next(), r.policy.Wake()) }
+func (r *run) next() batch.Time {
+	next := min(r.ends.next(), r.policy.Wake())
+	if len(r.edges) > 0 {
+		next = min(next, r.edges[0].at)
+	}
+	return next
+}
 
 // advance ends what is due at now and makes the passes of that instant. It says
 // whether job was started in one of them.
@@ -48,6 +56,7 @@ func (r *run) advance(now batch.Time, job batch.Handle) bool {
 	for h := r.ends.pop(now); h != batch.NoJob; h = r.ends.pop(now) {
 		r.tell(now, batch.Event{Kind: batch.Finish, Job: h})
 	}
+	r.turnWindows(now)
 	started := false
 	for again := true; again; {
 		again = false

@@ -25,10 +25,7 @@ func (f *Forecaster) soonest(from batch.Time) (shape int, start batch.Time) {
 		if start != batch.Never && t.Add(shortest) >= end {
 			break
 		}
-		n := f.fitting(r.free)
-		if n > 0 && !r.fits(t, f.menu.Charges[n-1], f.menu.Walltimes[n-1]) {
-			n = f.fitting(min(r.free, r.spare)) // the narrower ones run past the shadow time, too
-		}
+		n := f.widest(t, r)
 		if n == 0 {
 			continue
 		}
@@ -37,6 +34,18 @@ func (f *Forecaster) soonest(from batch.Time) (shape int, start batch.Time) {
 		}
 	}
 	return shape, start
+}
+
+// widest returns how many shapes of the menu there are up to the widest that could
+// start at t. If that of a level runs past its end, the narrower ones do so too.
+func (f *Forecaster) widest(t batch.Time, r *room) int {
+	for i := range r.levels {
+		n := f.fitting(r.levels[i].Free)
+		if n == 0 || t.Add(f.menu.Walltimes[n-1]) <= r.levels[i].Until {
+			return n
+		}
+	}
+	return 0
 }
 
 // fitting returns how many shapes of the menu charge at most so much.

@@ -1,0 +1,38 @@
+package forecast
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// edge is an end of a reservation. At one instant they close before others open.
+type edge struct {
+	at   batch.Time
+	kind batch.EventKind
+	job  batch.Handle
+}
+
+// foresee notes when the reservations of a policy will open and close.
+func (r *run) foresee(own Runnable) {
+	r.edges = r.edges[:0]
+	for w := range own.Windows {
+		if !w.Open {
+			r.edges = append(r.edges, edge{w.Start, batch.WindowOpen, w.Job})
+		}
+		r.edges = append(r.edges, edge{w.End, batch.WindowClose, w.Job})
+	}
+	slices.SortStableFunc(r.edges, func(a, b edge) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(b.kind, a.kind))
+	})
+}
+
+// turnWindows closes and opens the reservations that are due.
+func (r *run) turnWindows(now batch.Time) {
+	for len(r.edges) > 0 && r.edges[0].at <= now {
+		e := r.edges[0]
+		r.edges = r.edges[1:]
+		r.tell(now, batch.Event{Kind: e.kind, Job: e.job})
+	}
+}
