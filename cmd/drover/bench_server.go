@@ -112,6 +112,12 @@ const benchProcessors = 16
 
 // stop ends the server and removes its directory.
 func (s *benchServer) stop() {
+	s.end()
+	s.remove()
+}
+
+// end ends the server.
+func (s *benchServer) end() {
 	_ = s.cmd.Process.Signal(syscall.SIGTERM)
 	timer := time.NewTimer(benchStop)
 	defer timer.Stop()
@@ -121,6 +127,10 @@ func (s *benchServer) stop() {
 		_ = s.cmd.Process.Kill()
 		<-s.done
 	}
+}
+
+// remove removes the directory of a server that has ended.
+func (s *benchServer) remove() {
 	// What outlives the server to end its last jobs may still write there.
 	ticker := time.NewTicker(benchStop / 100)
 	defer ticker.Stop()

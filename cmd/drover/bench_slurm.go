@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -36,13 +35,18 @@ services:
 `
 
 const (
-	slurmTurns   = 3
+	slurmTurns   = 5
 	mostSlurm    = 20_000           // jobs of one turn
 	slurmArrives = 10 * time.Minute // for all jobs of a turn to be in Slurm
+	slurmLook    = 50 * time.Millisecond
+	slurmEmpties = time.Minute   // for the jobs of a half turn to be gone
+	plainBench   = "plain-bench" // the name of jobs without Drover
 )
 
 // versusSlurm measures plain sbatch and Drover in turns, with as many submitters and
-// jobs each. The jobs only wait, so that it is submissions that are measured.
+// jobs each. The jobs only wait, so that it is submissions that are measured. Who
+// comes second finds a controller that remembers more jobs: they take turns in that
+// as well.
 func (c *benchSubmitCmd) versusSlurm(a *app) error {
 	if c.Jobs < c.Clients || c.Jobs > mostSlurm {
 		return &usageError{message: fmt.Sprintf("--jobs %d, accepted: %d (one for each of --clients)..%d", c.Jobs, c.Clients, mostSlurm)}
@@ -52,20 +56,30 @@ func (c *benchSubmitCmd) versusSlurm(a *app) error {
 		return err
 	}
 	b := &slurmBench{conf: conf, clients: c.Clients, jobs: c.Jobs}
+	// A file system looks past what was removed a moment ago for room for new files.
+	defer func() {
+		for _, s := range b.ended {
+			s.remove()
+		}
+	}()
 	v := &slurmBenchView{Schema: "drover.bench.submit-slurm/1", Clients: c.Clients, Jobs: c.Jobs, Turns: []slurmTurnView{}}
 	var handed, taken []float64
-	for range slurmTurns {
-		plain, err := b.plain(a.ctx)
-		if err != nil {
-			return fmt.Errorf("plain sbatch: %w", err)
+	for i := range slurmTurns {
+		t := slurmTurnView{DroverFirst: i%2 == 1}
+		halves := []func() error{
+			func() (err error) { t.Plain, err = b.plain(a.ctx); return },
+			func() (err error) { t.Acknowledged, t.InSlurm, err = b.through(a); return },
 		}
-		t, err := b.through(a)
-		if err != nil {
-			return fmt.Errorf("through Drover: %w", err)
+		if t.DroverFirst {
+			slices.Reverse(halves)
 		}
-		t.Plain = plain
+		for _, half := range halves {
+			if err := errors.Join(half(), b.emptied(a.ctx)); err != nil {
+				return err
+			}
+		}
 		v.Turns = append(v.Turns, t)
-		handed, taken = append(handed, t.InSlurm/plain), append(taken, t.Acknowledged/plain)
+		handed, taken = append(handed, t.InSlurm/t.Plain), append(taken, t.Acknowledged/t.Plain)
 	}
 	slices.Sort(handed)
 	slices.Sort(taken)
@@ -82,6 +96,7 @@ type slurmBench struct {
 	conf    string
 	clients int
 	jobs    int
+	ended   []*benchServer // whose directories are still there
 }
 
 // command is one of Slurm's.
@@ -110,13 +125,12 @@ func (b *slurmBench) each(do func(client int) error) (time.Duration, error) {
 
 // plain returns submissions per second by sbatch.
 func (b *slurmBench) plain(ctx context.Context) (float64, error) {
-	const name = "plain-bench"
-	defer func() { _ = b.command(context.WithoutCancel(ctx), "scancel", "--name="+name).Run() }() // they would wait for a day
+	defer func() { _ = b.command(context.WithoutCancel(ctx), "scancel", "--name="+plainBench).Run() }() // they would wait for a day
 	took, err := b.each(func(int) error {
-		cmd := b.command(ctx, "sbatch", "--parsable", "--job-name="+name, "--begin=now+1day", "--ntasks=1", "--time=2", "--output=/dev/null")
+		cmd := b.command(ctx, "sbatch", "--parsable", "--job-name="+plainBench, "--begin=now+1day", "--ntasks=1", "--time=2", "--output=/dev/null")
 		cmd.Stdin = strings.NewReader("#!/bin/sh\nexec true\n")
 		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("sbatch: %w: %s", err, strings.TrimSpace(string(out)))
+			return fmt.Errorf("plain sbatch: %w: %s", err, strings.TrimSpace(string(out)))
 		}
 		return nil
 	})
@@ -125,55 +139,93 @@ func (b *slurmBench) plain(ctx context.Context) (float64, error) {
 
 // through returns submissions per second through a server: until they were
 // acknowledged, and until Slurm had them.
-func (b *slurmBench) through(a *app) (slurmTurnView, error) {
+func (b *slurmBench) through(a *app) (acknowledged, inSlurm float64, err error) {
 	own, err := startBenchServer(a, func(dir string) string {
 		return fmt.Sprintf(benchSlurmSite, filepath.Join(dir, "data"), b.conf, b.jobs)
 	})
 	if err != nil {
-		return slurmTurnView{}, err
+		return 0, 0, err
 	}
-	defer own.stop()
+	b.ended = append(b.ended, own)
+	defer own.end()
 	clients := make([]*client.Direct, b.clients)
 	for i := range clients {
 		if clients[i], err = client.NewDirect(own.url, client.Default(a.agents()...)); err != nil {
-			return slurmTurnView{}, err
+			return 0, 0, err
 		}
 		defer clients[i].Close()
 	}
 	tomorrow := client.EarliestStart(time.Now().Add(24 * time.Hour))
 	began := time.Now()
-	acknowledged, err := b.each(func(i int) error {
+	took, err := b.each(func(i int) error {
 		_, err := clients[i].Submit(a.ctx, benchService, tomorrow)
 		return err
 	})
 	if err != nil {
-		return slurmTurnView{}, err
+		return 0, 0, fmt.Errorf("through Drover: %w", err)
 	}
 	arrived, err := b.arrived(a.ctx, began)
 	n := float64(b.jobs)
-	return slurmTurnView{Acknowledged: n / acknowledged.Seconds(), InSlurm: n / arrived.Seconds()}, err
+	return n / took.Seconds(), n / arrived.Seconds(), err
 }
 
-// arrived waits until Slurm has all jobs, and returns how long that is after began.
+// arrived waits until Slurm has all jobs, and returns how long that is after began. It
+// looks the more often the fewer are missing: looks cost what they are to measure.
 func (b *slurmBench) arrived(ctx context.Context, began time.Time) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, slurmArrives)
 	defer cancel()
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
 	for {
-		out, err := b.command(ctx, "squeue", "--noheader", "--format=%j").Output()
-		if err != nil {
-			return 0, fmt.Errorf("squeue: %w", err)
-		}
+		n, err := b.queued(ctx)
 		took := time.Since(began)
-		n := strings.Count(string(out), "drover-")
-		if n >= b.jobs {
+		switch {
+		case err != nil:
+			return 0, err
+		case n >= b.jobs:
 			return took, nil
 		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return 0, fmt.Errorf("%s of %d jobs are in Slurm: %w", strconv.Itoa(n), b.jobs, ctx.Err())
+		rest := slurmLook
+		if n > 0 { // half of what is missing, at the rate so far
+			rest = max(rest, took*time.Duration(b.jobs-n)/time.Duration(2*n))
 		}
+		if err := await(ctx, rest); err != nil {
+			return 0, fmt.Errorf("%d of %d jobs are in Slurm: %w", n, b.jobs, err)
+		}
+	}
+}
+
+// emptied waits until Slurm has none of the jobs any more, so that what comes next
+// finds a controller with nothing to do.
+func (b *slurmBench) emptied(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, slurmEmpties)
+	defer cancel()
+	for {
+		n, err := b.queued(ctx)
+		if err != nil || n == 0 {
+			return err
+		}
+		if err := await(ctx, slurmLook); err != nil {
+			return fmt.Errorf("%d jobs are left in Slurm: %w", n, err)
+		}
+	}
+}
+
+// queued returns how many jobs of the benchmark Slurm has.
+func (b *slurmBench) queued(ctx context.Context) (int, error) {
+	out, err := b.command(ctx, "squeue", "--noheader", "--format=%j").Output()
+	if err != nil {
+		return 0, fmt.Errorf("squeue: %w", err)
+	}
+	return strings.Count(string(out), "drover-") + strings.Count(string(out), plainBench), nil
+}
+
+// await waits, unless the context ends before.
+func await(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }

@@ -18,6 +18,7 @@ type slurmBenchView struct {
 
 // slurmTurnView is one turn of plain sbatch and Drover, in submissions per second.
 type slurmTurnView struct {
+	DroverFirst  bool    `json:"drover_first"`
 	Plain        float64 `json:"plain_per_second"`
 	Acknowledged float64 `json:"acknowledged_per_second"`
 	InSlurm      float64 `json:"in_slurm_per_second"`
