@@ -13,6 +13,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/dynp"
 	"github.com/seed-9b8f70bb/drover/batch/easy"
 	"github.com/seed-9b8f70bb/drover/batch/fcfs"
+	"github.com/seed-9b8f70bb/drover/batch/overbook"
 )
 
 var table = map[string]batch.Factory{
@@ -20,6 +21,8 @@ var table = map[string]batch.Factory{
 	"dynp": dynp.New,
 	"easy": easy.New,
 	"fcfs": fcfs.New,
+
+	"overbook": overbook.New,
 }
 
 // UnknownError is a policy name that is not in the table.

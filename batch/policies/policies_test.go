@@ -23,7 +23,7 @@ func TestEveryNameMakesAPolicyThatRefusesForeignSettings(t *testing.T) {
 
 func TestUnknownNamesListTheKnownOnes(t *testing.T) {
 	_, err := policies.New("sjf", batch.Processors(4), nil)
-	if got, want := err.Error(), `unknown policy "sjf", accepted: cbf, dynp, easy, fcfs`; got != want {
+	if got, want := err.Error(), `unknown policy "sjf", accepted: cbf, dynp, easy, fcfs, overbook`; got != want {
 		t.Errorf("error %q, want %q", got, want)
 	}
 }

@@ -5,11 +5,12 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/dynp"
+	"github.com/seed-9b8f70bb/drover/batch/overbook"
 )
 
-// Report is what a policy that changes its ways says of itself.
+// Report is what a policy that has something to tell says of itself.
 type Report struct {
-	Active   string   // what it follows now
+	Active   string   // what it follows now; "" if it follows one way only
 	Figures  []Figure // in an order of its own
 	Switches []Switch // the last ones, the latest first
 }
@@ -30,9 +31,31 @@ type Switch struct {
 // tuned is a policy that chooses among others.
 type tuned interface{ Tuning() dynp.Tuning }
 
+// overbooks is a policy that promises more than there may be.
+type overbooks interface{ Counts() overbook.Counts }
+
+// overbooking says how often promises were made and broken.
+func overbooking(c overbook.Counts) Report {
+	r := Report{}
+	for _, f := range []struct {
+		name string
+		n    int
+	}{
+		{"jobs overbooked", c.Overbooked}, {"counting on early ends", c.Counting}, {"straightened", c.Straightened},
+		{"begun late", c.Late}, {"run on", c.Extended}, {"paused", c.Paused}, {"killed to make place", c.Killed},
+		{"agreements kept", c.Kept}, {"outrun by users", c.Outran}, {"broken: shortened", c.Shortened}, {"broken: late", c.LateEnd},
+	} {
+		r.Figures = append(r.Figures, Figure{f.name, float64(f.n)})
+	}
+	return r
+}
+
 // ReportOf returns what a policy says of itself, with at most so many switches; false
 // for one that says nothing.
 func ReportOf(p batch.Policy, most int) (Report, bool) {
+	if o, is := p.(overbooks); is {
+		return overbooking(o.Counts()), true
+	}
 	t, is := p.(tuned)
 	if !is {
 		return Report{}, false
