@@ -28,6 +28,9 @@ const progressEvery = 1000
 // be new. It ends early only if ctx does. The error may be a *HorizonError.
 func (c *Cluster) Run(ctx context.Context, w *Workload) ([]Outcome, error) {
 	r := &clusterRun{cluster: c, jobs: w.Jobs, outcomes: make([]Outcome, len(w.Jobs))}
+	if _, ok := c.Policy.(learner); ok {
+		r.names = &Names{}
+	}
 	e := engine.New(c.Policy, r, nil)
 	e.PassEachEvent = c.PassEachEvent
 	for next := 0; ; {
@@ -60,12 +63,21 @@ type clusterRun struct {
 	jobs     []Job
 	outcomes []Outcome
 	handles  handles
+	names    *Names // nil: the policy does not ask whose a job is
+}
+
+// learner is a policy that looks at whose jobs ran for how long.
+type learner interface {
+	Learn(owner, application string, estimate, runtime batch.Duration)
 }
 
 func (r *clusterRun) submit(e *engine.Engine, i int32) {
 	j := &r.jobs[i]
 	spec := r.handles.take(i)
 	spec.Shape = batch.Shape{Width: j.Width, Walltime: j.Walltime}
+	if r.names != nil {
+		spec.Owner, spec.Name = r.names.Of(j)
+	}
 	work, killed := r.cluster.Overrun.work(j.Runtime, j.Walltime)
 	r.outcomes[i] = Outcome{Start: batch.Never, End: batch.Never, Width: j.Width, Walltime: j.Walltime, Killed: killed}
 	e.Submit(spec, work)

@@ -14,6 +14,8 @@ type Job struct {
 	Runtime  batch.Duration // how long it would run if nobody killed it
 	Walltime batch.Duration // at least a second
 	Width    int32
+	User     int32 // in its trace; not above 0 if that does not say
+	App      int32 // likewise, its executable
 	Home     int32 // index of the site whose trace it comes from
 	Local    bool  // a local user's: it stays there, whoever maps the others
 	Type     uint8 // of the scenario's moldable types, from 1; 0: it is rigid
@@ -85,7 +87,7 @@ func FromTrace(t *swf.Trace, procs int32) *Workload {
 		default:
 			w.Jobs = append(w.Jobs, Job{
 				ID: j.ID, Submit: batch.Time(j.Submit) * batch.Time(batch.Second), Runtime: batch.Duration(j.Run) * batch.Second,
-				Walltime: batch.Duration(max(walltime, 1)) * batch.Second, Width: width,
+				Walltime: batch.Duration(max(walltime, 1)) * batch.Second, Width: width, User: j.User, App: j.App,
 			})
 		}
 	}

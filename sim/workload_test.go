@@ -18,7 +18,7 @@ import (
 func TestFromTraceTakesWidthAndWalltimeByTheRules(t *testing.T) {
 	const s = batch.Second
 	job := func(submit batch.Time, runtime, walltime batch.Duration, width int32) []sim.Job {
-		return []sim.Job{{ID: 7, Submit: submit, Runtime: runtime, Walltime: walltime, Width: width}}
+		return []sim.Job{{ID: 7, Submit: submit, Runtime: runtime, Walltime: walltime, Width: width, User: 1, App: -1}}
 	}
 	for _, c := range []struct {
 		name     string
