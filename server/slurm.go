@@ -21,6 +21,11 @@ import (
 // here before.
 const inspectPatience = 30 * time.Second
 
+// modelSlack is for how many jobs that wait one more may come before the model of
+// Slurm's queue is run again. Less than a tenth of it is news that way, when the
+// model itself is of the last look.
+const modelSlack = 16
+
 // slurmConfig is what the configuration says of Slurm, in its package's words.
 func (s *Server) slurmConfig() slurm.Config {
 	b := &s.cfg.Batch
@@ -32,7 +37,7 @@ func (s *Server) slurmConfig() slurm.Config {
 			return policies.New(b.Model.Name, p, settings)
 		},
 		Settings:    b.Model.Settings,
-		Forecasters: func() slurm.Forecaster { return &forecast.Forecaster{} },
+		Forecasters: func() slurm.Forecaster { return &forecast.Forecaster{Slack: modelSlack} },
 		Programs:    batchScripts{s}, Witness: witness{s}, Taken: solo.ExitClaimed, Logger: s.log.Named("slurm"),
 	}
 }

@@ -58,6 +58,11 @@ type Queue interface {
 // Forecaster estimates. It holds scratch memory, and what it has last found out
 // about a queue: keep one for each goroutine and, better, for each policy.
 type Forecaster struct {
+	// Slack lets a run of a queue stand while no more than one for so many who waited
+	// then has come since: they count by their work, as those behind the front do. So
+	// a burst of submissions does not run the queue for each. 0: every run has all.
+	Slack int
+
 	run     run
 	ends    ends
 	began   began

@@ -17,6 +17,7 @@ type front struct {
 	revision uint64
 	until    batch.Time // the last instant at which a run would show the same
 	full     bool       // it holds as many as it may: who comes last is not one of them
+	size     int        // of the whole queue when it was run
 	waiting  int        // in the whole queue, at the last look
 	rooms    []room
 	levels   []profile.Level // of all rooms
@@ -28,15 +29,23 @@ type front struct {
 // the rooms of all passes, unless the last run shows the same.
 func (f *Forecaster) runQueue(now batch.Time, q Queue) {
 	fr, waiting := &f.front, q.Waiting()
-	if fr.of != q || fr.revision != q.Revision() || now > fr.until || !fr.full && fr.waiting != waiting {
+	if fr.of != q || fr.revision != q.Revision() || now > fr.until || !fr.full && waiting > fr.size+f.newcomers(fr.size) {
 		f.runFront(now, q)
 	} else if fr.waiting == waiting {
 		return
 	}
 	fr.waiting, fr.work = waiting, batch.Area{}
-	if fr.full {
+	if fr.full || waiting > fr.size {
 		fr.work = q.Work(fr.names[len(fr.names)-1], batch.NoJob)
 	}
+}
+
+// newcomers is how many may come after a run of so many before there is another one.
+func (f *Forecaster) newcomers(size int) int {
+	if f.Slack == 0 {
+		return 0
+	}
+	return size / f.Slack
 }
 
 func (f *Forecaster) runFront(now batch.Time, q Queue) {
@@ -63,7 +72,8 @@ func (f *Forecaster) runFront(now batch.Time, q Queue) {
 		}
 	}
 	r.policy = nil
-	fr.of, fr.revision, fr.names, fr.full = q, q.Revision(), names, q.Waiting() >= exact
+	fr.of, fr.revision, fr.names, fr.size = q, q.Revision(), names, q.Waiting()
+	fr.full = fr.size >= exact
 }
 
 // behind returns from when on the machine has room again if the given work uses

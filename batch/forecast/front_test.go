@@ -133,6 +133,34 @@ func TestTheRestUsesWhatTheFrontLeavesFree(t *testing.T) {
 	})
 }
 
+func TestFewWhoHaveComeSinceARunCountByTheirWork(t *testing.T) {
+	kept := 0
+	rapid.Check(t, func(t *rapid.T) {
+		l := drawLine(t)
+		slack := rapid.IntRange(1, 4).Draw(t, "slack")
+		f := Forecaster{Slack: slack}
+		out := make([]batch.Estimate, 1)
+		ran, revision := 0, uint64(0) // who waited at the last run, and in which queue
+		for n := range len(l.specs) + 1 {
+			p := l.come(n).p
+			s := drawShape(t, l.processors)
+			f.Estimate(0, p, []batch.Ask{{Job: &batch.Job{}, Shapes: []batch.Shape{s}}}, out)
+			waiting := p.(Queue).Waiting()
+			if now := p.(Queue).Revision(); n == 0 || now != revision || waiting > ran+ran/slack {
+				ran, revision = waiting, now
+			} else if waiting > ran {
+				kept++
+			}
+			if want := start(t, 0, p, max(ran, 1), &batch.Job{}, s); out[0].Starts[0] != want {
+				t.Fatalf("%v starts at %d, want %d: %d wait, %d did at the last run", s, out[0].Starts[0], want, waiting, ran)
+			}
+		}
+	})
+	if kept == 0 {
+		t.Error("no run was kept")
+	}
+}
+
 func TestALongerQueueOrALargerShapeIsNeverForecastEarlier(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := drawLine(t)
