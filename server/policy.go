@@ -1,0 +1,27 @@
+package server
+
+import (
+	"context"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/policies"
+)
+
+// mostSwitches bounds how many switches of its policy a site tells.
+const mostSwitches = 20
+
+// inspected is a batch system with a policy that can be looked at.
+type inspected interface {
+	Inspect(ctx context.Context, see func(batch.Policy)) error
+}
+
+// policyReport returns what the site's policy says of itself; false if it says
+// nothing.
+func (s *Server) policyReport(ctx context.Context) (r policies.Report, says bool, err error) {
+	system, able := s.system.(inspected)
+	if !able {
+		return r, false, nil
+	}
+	err = system.Inspect(ctx, func(p batch.Policy) { r, says = policies.ReportOf(p, mostSwitches) })
+	return r, says && err == nil, err
+}
