@@ -20,6 +20,8 @@ type inquiry struct {
 	without string // a site that is left out: the job is there
 	// calibrate has answers corrected by the records of their sites.
 	calibrate bool
+	// negotiate: that nobody would take it is no error.
+	negotiate bool
 	// estimate asks one site. The answer's durations count from its arrival.
 	estimate func(ctx context.Context, p *peer, notBefore batch.Duration) result[mapping.Answer]
 }
@@ -70,10 +72,15 @@ func (a *Agent) choose(ctx context.Context, patience time.Duration, q inquiry) (
 			r.problem = &problem{Reason: rpcface.OutOfRange, Message: "the request would never start there"}
 		}
 	}
-	if c.decision.Ranked == 0 {
-		return nil, nobody(q.service, c.sites, c.results, a.silent(q.service))
+	if c.decision.Ranked > 0 || q.negotiate {
+		return c, nil
 	}
-	return c, nil
+	silent := a.silent(q.service)
+	if p := noOffer(c.sites, c.results, silent); p != nil {
+		return nil, p
+	}
+	sites, results := elsewhere(c.sites, c.results)
+	return nil, nobody(q.service, sites, results, silent)
 }
 
 // candidates fills in the sites that offer a service, but one, and returns their

@@ -12,10 +12,7 @@ import (
 )
 
 // face is the agent's AgentService. It translates and decides nothing.
-type face struct {
-	droverv1connect.UnimplementedAgentServiceHandler
-	a *Agent
-}
+type face struct{ a *Agent }
 
 var _ droverv1connect.AgentServiceHandler = face{}
 

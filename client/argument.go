@@ -22,6 +22,8 @@ type request struct {
 	width      *int
 	walltime   *time.Duration
 	deadline   time.Time
+	terms      *Terms // of the agreement about the deadline; nil for none
+	into       string
 	earliest   time.Time
 	memory     int64
 	cpu        float64
@@ -118,7 +120,8 @@ func Shapes(shapes ...Shape) Arg { return func(r *request) { r.shapes = shapes }
 // Owner says who asks, in place of the client's own.
 func Owner(name string) Arg { return func(r *request) { r.owner = name } }
 
-// Deadline says when the job should be finished.
+// Deadline says when the job should be finished: a site that expects it later refuses
+// it, and that is all. See Agree.
 func Deadline(t time.Time) Arg { return func(r *request) { r.deadline = t } }
 
 // EarliestStart forbids a start before t.

@@ -25,6 +25,13 @@ const (
 	// say that executing it twice does no harm.
 	ReasonNotIdempotent = "not-idempotent"
 
+	// ReasonNoOffer: nobody can keep the deadline of an agreement.
+	ReasonNoOffer = "no-offer"
+	// ReasonNoPromise: nobody promises anything, because their policies do not plan.
+	ReasonNoPromise = "no-promise"
+	// ReasonUnknown: a booking was sent to a site, and no answer came.
+	ReasonUnknown = "unknown"
+
 	reasonUnknownService = "unknown-service"
 	reasonWithdrawn      = "withdrawn"
 )
@@ -37,6 +44,7 @@ type Error struct {
 	Message   string // one sentence for a person
 	Hint      string // what a person could do; may be empty
 	Retryable bool   // whether the same call may succeed later
+	Offer     *Offer // what comes nearest and could be had; nil for nothing
 
 	kind session.FailureKind
 	err  error

@@ -36,6 +36,10 @@ type Status struct {
 	Ended            int64   // jobs since the server started
 	Draining         bool    // it takes no new jobs, and those that wait leave
 	Degraded         bool    // its disk is full or fails: it takes nothing new
+	// Bound is how many of those that wait stay when it drains: they have an agreement,
+	// or are in a reservation.
+	Bound      int
+	Agreements Agreements
 	// Commits and Syncs are those of its durable store since the server started.
 	Commits, Syncs int64
 	// Accuracy is how its estimates were kept, by the names of services: only of

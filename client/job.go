@@ -59,6 +59,11 @@ type Job struct {
 	Moves    []Move // that brought it here, oldest first
 	Revision uint64
 
+	Deadline  time.Time      // wanted, or agreed on; zero for none
+	Agreement AgreementState // empty: there is none
+	Terms     *Terms         // of the agreement
+	Into      string         // ID of the reservation in which it runs; may be empty
+
 	CancelRecorded bool   // somebody wants it cancelled, and this is not yet the answer
 	Attempt        int    // launches at this site
 	RetryOf        string // ID of the job that this one was started in place of

@@ -106,6 +106,6 @@ func errorOf(d *droverv1.ErrorDetail) *Error {
 	}
 	return &Error{
 		Reason: d.GetReason(), Field: d.GetField(), Accepted: d.GetAccepted(), Message: d.GetMessage(),
-		Hint: d.GetHint(), Retryable: d.GetRetryable(),
+		Hint: d.GetHint(), Retryable: d.GetRetryable(), Offer: offerIn(d.GetOffer()),
 	}
 }

@@ -20,6 +20,7 @@ func requestOut(r *request) *droverv1.Request {
 	}
 	m := &droverv1.Request{
 		Service: r.service, Owner: r.owner, RetryOf: r.retryOf, MemoryBytes: r.memory, Cpu: r.cpu,
+		Agreement: agreementOut(r.terms), Into: r.into,
 		InputSite: r.inputSite, Idempotent: r.idempotent, Labels: r.labels, Arguments: make(map[string]*droverv1.Value),
 	}
 	for _, a := range r.args {
@@ -104,6 +105,8 @@ func jobIn(j *droverv1.Job) *Job {
 			ExitCode: int(j.GetOutcome().GetExitCode()), Signal: j.GetOutcome().GetSignal(), Reason: j.GetOutcome().GetReason(),
 		},
 	}
+	out.Deadline, out.Into = timeIn(j.GetRequest().GetDeadline()), j.GetRequest().GetInto()
+	out.Agreement, out.Terms = AgreementState(word(j.GetAgreement().String(), "AGREEMENT_STATE_")), termsIn(j.GetRequest().GetAgreement())
 	for name, v := range j.GetRequest().GetArguments() {
 		out.Arguments[name] = textOf(v)
 	}
@@ -196,6 +199,7 @@ func statusIn(q *droverv1.SiteStatus) *Status {
 		Running:  int(q.GetRunning()), Waiting: int(q.GetWaiting()), Busy: int(q.GetProcessorsBusy()),
 		Processors: int(q.GetProcessors()), Load: q.GetLoad(), Backlog: q.GetBacklogSeconds(), Ended: q.GetEnded(),
 		Draining: q.GetDraining(), Degraded: q.GetDegraded(), Commits: q.GetCommits(), Syncs: q.GetSyncs(),
+		Bound: int(q.GetBound()), Agreements: agreementsIn(q.GetAgreements()),
 	}
 }
 

@@ -22,15 +22,20 @@ type cli struct {
 	Debug    bool           `help:"Tell on stderr what is tried again, and why."`
 	Version  bool           `help:"Print the version."`
 
-	Submit     submitCmd     `cmd:"" group:"jobs" help:"Submit a request and print the job's ID."`
-	Call       callCmd       `cmd:"" group:"jobs" help:"Submit, wait, bring the results; exit with the job's status."`
-	Wait       waitCmd       `cmd:"" group:"jobs" help:"Wait for a job; exit with its status."`
-	Job        jobCmd        `cmd:"" group:"jobs" help:"Show a job."`
-	Queue      queueCmd      `cmd:"" group:"jobs" help:"List the jobs that have not ended."`
-	Logs       logsCmd       `cmd:"" group:"jobs" help:"Print what a job writes."`
-	Cancel     cancelCmd     `cmd:"" group:"jobs" help:"End a job."`
-	Why        whyCmd        `cmd:"" group:"jobs" help:"Show why a job is where it is."`
-	Move       moveCmd       `cmd:"" group:"jobs" help:"Have a waiting job moved to another site."`
+	Submit       submitCmd       `cmd:"" group:"jobs" help:"Submit a request and print the job's ID."`
+	Call         callCmd         `cmd:"" group:"jobs" help:"Submit, wait, bring the results; exit with the job's status."`
+	Wait         waitCmd         `cmd:"" group:"jobs" help:"Wait for a job; exit with its status."`
+	Job          jobCmd          `cmd:"" group:"jobs" help:"Show a job."`
+	Queue        queueCmd        `cmd:"" group:"jobs" help:"List the jobs that have not ended."`
+	Logs         logsCmd         `cmd:"" group:"jobs" help:"Print what a job writes."`
+	Cancel       cancelCmd       `cmd:"" group:"jobs" help:"End a job."`
+	Why          whyCmd          `cmd:"" group:"jobs" help:"Show why a job is where it is."`
+	Move         moveCmd         `cmd:"" group:"jobs" help:"Have a waiting job moved to another site."`
+	Reserve      reserveCmd      `cmd:"" group:"jobs" help:"Have processors set aside, and print the reservation's ID."`
+	Reservations reservationsCmd `cmd:"" group:"jobs" help:"List reservations."`
+	Unreserve    unreserveCmd    `cmd:"" group:"jobs" help:"Give a reservation back, and end the jobs in it."`
+
+	Site       siteCmd       `cmd:"" group:"grid" help:"Show a site: its queue, agreements, reservations and policy."`
 	Sites      sitesCmd      `cmd:"" group:"grid" help:"List the sites and their queues."`
 	Services   servicesCmd   `cmd:"" group:"grid" help:"List what the grid can run."`
 	Moves      movesCmd      `cmd:"" group:"grid" help:"List moves of jobs between sites."`

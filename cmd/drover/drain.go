@@ -8,7 +8,7 @@ import (
 
 type drainCmd struct {
 	Site string `arg:"" help:"Name of the site."`
-	Wait bool   `help:"Until nothing waits there any more. What runs there runs on."`
+	Wait bool   `help:"Until nothing waits there any more that may leave. What runs there runs on."`
 }
 
 func (c *drainCmd) Run(a *app) error {
@@ -20,12 +20,12 @@ func (c *drainCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if c.Wait && q.Waiting > 0 {
+	if c.Wait && q.Waiting > q.Bound {
 		err = a.poll(func() (bool, error) {
 			// The order again: it changes nothing, holds after a restart of the
 			// site, and brings its queue.
 			q, err = grid.Drain(a.ctx, c.Site)
-			return err == nil && q.Waiting == 0, err
+			return err == nil && q.Waiting <= q.Bound, err
 		})
 		if err != nil {
 			return err
@@ -60,5 +60,8 @@ func (a *app) queue(site string, q *client.Status) error {
 		does = "takes no new jobs"
 	}
 	_, err := fmt.Fprintf(a.stdout, "%s %s: %d running, %d waiting\n", site, does, q.Running, q.Waiting)
+	if q.Draining && q.Bound > 0 {
+		_, _ = fmt.Fprintf(a.stderr, "drover: %d of those that wait stay: they have an agreement, or are in a reservation\n", q.Bound)
+	}
 	return err
 }

@@ -22,6 +22,7 @@ const (
 	exitNotFound    = 66  // no such job, service, output or trace
 	exitUnavailable = 69  // no agent, site or server that answers
 	exitInternal    = 70  // a defect of Drover's own
+	exitNoOffer     = 73  // nobody can promise the deadline, or set the processors aside
 	exitUnknown     = 75  // submitted, and no answer: it may have been accepted
 	exitConfig      = 78  // a configuration file is wrong
 	exitWalltime    = 124 // of wait and call: killed at its walltime, as timeout(1) says it
@@ -50,6 +51,9 @@ var exitByReason = map[string]int{
 	"stopping": exitUnavailable, "queue-full": exitUnavailable, "no-estimate": exitUnavailable,
 	"draining": exitUnavailable, "disk-full": exitUnavailable, client.ReasonRecorded: exitUnavailable,
 	"internal": exitInternal,
+
+	client.ReasonNoOffer: exitNoOffer, client.ReasonNoPromise: exitNoOffer, "no-room": exitNoOffer, client.ReasonUnknown: exitUnknown,
+	"unknown-reservation": exitNotFound, "too-many-reservations": exitUnavailable,
 }
 
 // codeOf returns the exit code of an error.

@@ -60,6 +60,9 @@ func note(s *client.Site) string {
 	if q := s.Status; q != nil && q.Degraded {
 		notes = append(notes, "degraded: its disk is full or fails")
 	}
+	if q := s.Status; q != nil && q.Agreements.Kept+q.Agreements.BrokenByUser+q.Agreements.BrokenBySite > 0 {
+		notes = append(notes, fmt.Sprintf("agreements: %d kept, %d broken", q.Agreements.Kept, q.Agreements.BrokenByUser+q.Agreements.BrokenBySite))
+	}
 	if m := missingViewOf(s.Missing); m != nil {
 		notes = append(notes, fmt.Sprintf("%s, last heard %s ago: %s", m.Reason, span(s.HeardAgo), m.Message))
 	}
@@ -76,7 +79,7 @@ func siteViewOf(s *client.Site) siteView {
 		Name: s.Name, Address: s.Address, Policy: s.Policy, Processors: s.Processors, Nodes: len(s.Nodes), Speed: s.Speed,
 		HeardAgo: s.HeardAgo.Seconds(), Missing: missingViewOf(s.Missing),
 	}
-	v.Status = statusViewOf(s.Status)
+	v.Status, v.Agreed = statusViewOf(s.Status), agreementsViewOf(s.Status)
 	return v
 }
 
@@ -87,7 +90,7 @@ func statusViewOf(q *client.Status) *statusView {
 	}
 	return &statusView{
 		Running: q.Running, Waiting: q.Waiting, Busy: q.Busy, Load: q.Load, Backlog: q.Backlog, Ended: q.Ended,
-		Draining: q.Draining, Degraded: q.Degraded, Commits: q.Commits, Syncs: q.Syncs,
+		Draining: q.Draining, Degraded: q.Degraded, Commits: q.Commits, Syncs: q.Syncs, Bound: q.Bound,
 	}
 }
 

@@ -74,11 +74,24 @@ func (c *jobCmd) Run(a *app) error {
 		row("started", "%s (estimated %s)", clock(j.Started), clock(j.Submitted.Add(j.EstimatedWait)))
 		row("ended", "%s (%s %s)", clock(j.Ended), j.EstimateKind, clock(j.Submitted.Add(j.EstimatedCompletion)))
 	}
+	if !j.Deadline.IsZero() {
+		row("deadline", "%s", day(j.Deadline))
+	}
+	row("agreement", "%s", agreed(j))
+	row("in", "%s", reservationOf(j))
 	for _, o := range j.Outputs {
 		row("output", "%s, %d bytes", o.Argument, o.Size)
 	}
 	t.Render()
 	return nil
+}
+
+// reservationOf names the reservation that a job is in, if it is in one.
+func reservationOf(j *client.Job) string {
+	if j.Into == "" {
+		return ""
+	}
+	return "reservation " + j.Into
 }
 
 // stateOf returns a job's state for people, with the other site of a move and

@@ -15,9 +15,16 @@ type request struct {
 	Service string   `arg:"" help:"The service to execute; drover services lists them."`
 	Args    []string `arg:"" optional:"" name:"name=value" help:"Its arguments. A file is given by its path."`
 
-	Width      *int              `help:"Processors; default: what finishes first."`
-	Walltime   *time.Duration    `help:"When to kill it; default: by the service's performance model."`
-	Deadline   *time.Duration    `help:"From now, when it should be finished."`
+	Width      *int           `help:"Processors; default: what finishes first."`
+	Walltime   *time.Duration `help:"When to kill it; default: by the service's performance model."`
+	Deadline   *time.Duration `help:"From now, when it has to be finished: an agreement, which a site makes only if its plan keeps it."`
+	BestEffort bool           `help:"The deadline is no agreement: a site that expects to be late refuses, and that is all."`
+	Value      float64        `help:"What keeping the agreement is worth, for the site's accounts."`
+	Penalty    float64        `help:"What breaking it costs."`
+
+	Checkpointable bool `help:"The job can be stopped and go on from where it was; with --deadline."`
+
+	Into       string            `placeholder:"ID" help:"Run in this reservation."`
 	After      *time.Duration    `help:"From now, when it may start at the earliest."`
 	Owner      string            `help:"Who asks; default: USER."`
 	Idempotent bool              `help:"Executing it twice does no harm."`
@@ -49,7 +56,7 @@ func (r *request) arguments(now time.Time) ([]client.Arg, error) {
 		arg   func(time.Duration) client.Arg
 	}{
 		{"walltime", r.Walltime, client.Walltime},
-		{"deadline", r.Deadline, func(d time.Duration) client.Arg { return client.Deadline(now.Add(d)) }},
+		{"deadline", r.Deadline, func(d time.Duration) client.Arg { return r.until(now.Add(d)) }},
 		{"after", r.After, func(d time.Duration) client.Arg { return client.EarliestStart(now.Add(d)) }},
 	} {
 		if d.given == nil {
@@ -59,6 +66,17 @@ func (r *request) arguments(now time.Time) ([]client.Arg, error) {
 			return nil, &usageError{message: fmt.Sprintf("--%s %v, accepted: above 0s", d.flag, *d.given)}
 		}
 		args = append(args, d.arg(*d.given))
+	}
+	switch {
+	case r.Deadline == nil && (r.BestEffort || r.Value != 0 || r.Penalty != 0 || r.Checkpointable):
+		return nil, &usageError{message: "--best-effort, --value, --penalty and --checkpointable need --deadline"}
+	case r.BestEffort && (r.Value != 0 || r.Penalty != 0 || r.Checkpointable):
+		return nil, &usageError{message: "--best-effort makes no agreement, accepted: without --value, --penalty and --checkpointable"}
+	case !(r.Value >= 0) || !(r.Penalty >= 0):
+		return nil, &usageError{message: fmt.Sprintf("--value %g, --penalty %g, accepted: 0 or more", r.Value, r.Penalty)}
+	}
+	if r.Into != "" {
+		args = append(args, client.Into(r.Into))
 	}
 	if r.Owner != "" {
 		args = append(args, client.Owner(r.Owner))
@@ -80,8 +98,18 @@ func (r *request) arguments(now time.Time) ([]client.Arg, error) {
 	return args, nil
 }
 
+// until returns what a deadline means: in a reservation it is no agreement, because the
+// processors are there.
+func (r *request) until(t time.Time) client.Arg {
+	if r.BestEffort || r.Into != "" {
+		return client.Deadline(t)
+	}
+	return client.Agree(t, client.Terms{Value: r.Value, Penalty: r.Penalty, Checkpointable: r.Checkpointable})
+}
+
 type submitCmd struct {
-	request `embed:""`
+	request   `embed:""`
+	Negotiate bool `help:"Show what each site offers, and submit nothing."`
 }
 
 func (c *submitCmd) Run(a *app) error {
@@ -92,6 +120,13 @@ func (c *submitCmd) Run(a *app) error {
 	grid, err := a.grid()
 	if err != nil {
 		return err
+	}
+	if c.Negotiate {
+		d, err := grid.Negotiate(a.ctx, c.Service, args...)
+		if err != nil {
+			return err
+		}
+		return showOffers(a, d)
 	}
 	job, err := grid.Submit(a.ctx, c.Service, append(args, client.Notify((&progress{app: a}).anew))...)
 	if err != nil {

@@ -26,6 +26,23 @@ type errorView struct {
 	Hint      string `json:"hint,omitempty"`
 	Retryable bool   `json:"retryable,omitempty"`
 	Job       string `json:"job,omitempty"`
+
+	Offer *nearestView `json:"offer,omitempty"`
+}
+
+// nearestView is what could be had instead.
+type nearestView struct {
+	Site       string  `json:"site"`
+	Wait       float64 `json:"wait"`
+	Completion float64 `json:"completion"`
+	Width      int     `json:"width"`
+}
+
+func nearestViewOf(o *client.Offer) *nearestView {
+	if o == nil {
+		return nil
+	}
+	return &nearestView{Site: o.Site, Wait: o.Wait.Seconds(), Completion: o.Completion.Seconds(), Width: o.Width}
 }
 
 // oneLine makes one line of a list of problems.
@@ -35,6 +52,7 @@ func errorViewOf(err error, code int) errorView {
 	v := errorView{Schema: "drover.error/1", Code: code, Message: oneLine.Replace(err.Error())}
 	if e, ok := errors.AsType[*client.Error](err); ok {
 		v.Reason, v.Field, v.Accepted, v.Hint, v.Retryable = e.Reason, e.Field, e.Accepted, e.Hint, e.Retryable
+		v.Offer = nearestViewOf(e.Offer)
 	}
 	if e, ok := errors.AsType[*usageError](err); ok {
 		v.Reason, v.Hint = "usage", e.hint
@@ -81,6 +99,12 @@ type jobView struct {
 	Attempt             int                 `json:"attempt,omitempty"`
 	RetryOf             string              `json:"retry_of,omitempty"`
 	UnknownFor          float64             `json:"unknown_for,omitempty"`
+
+	Deadline  *time.Time            `json:"deadline,omitempty"`
+	Agreement client.AgreementState `json:"agreement,omitempty"`
+	Value     float64               `json:"value,omitempty"`
+	Penalty   float64               `json:"penalty,omitempty"`
+	Into      string                `json:"into,omitempty"`
 }
 
 type outcomeView struct {
@@ -103,7 +127,10 @@ func jobViewOf(j *client.Job) jobView {
 		EstimatedWait: j.EstimatedWait.Seconds(), EstimatedCompletion: j.EstimatedCompletion.Seconds(),
 		EstimateKind: j.EstimateKind, Nodes: j.Nodes, Epoch: j.Epoch,
 		Peer: j.Peer, MovedTo: j.MovedTo, CancelRecorded: j.CancelRecorded, Attempt: j.Attempt, RetryOf: j.RetryOf,
-		UnknownFor: j.UnknownFor.Seconds(),
+		UnknownFor: j.UnknownFor.Seconds(), Deadline: instant(j.Deadline), Agreement: j.Agreement, Into: j.Into,
+	}
+	if t := j.Terms; t != nil {
+		v.Value, v.Penalty = t.Value, t.Penalty
 	}
 	for i := range j.Moves {
 		v.Moves = append(v.Moves, moveViewOf(&j.Moves[i]))
@@ -146,15 +173,16 @@ type sitesView struct {
 }
 
 type siteView struct {
-	Name       string       `json:"name"`
-	Address    string       `json:"address"`
-	Policy     string       `json:"policy"`
-	Processors int          `json:"processors"`
-	Nodes      int          `json:"nodes"`
-	Speed      float64      `json:"speed"`
-	Status     *statusView  `json:"status,omitempty"`
-	HeardAgo   float64      `json:"heard_ago"`
-	Missing    *missingView `json:"missing,omitempty"`
+	Name       string          `json:"name"`
+	Address    string          `json:"address"`
+	Policy     string          `json:"policy"`
+	Processors int             `json:"processors"`
+	Nodes      int             `json:"nodes"`
+	Speed      float64         `json:"speed"`
+	Status     *statusView     `json:"status,omitempty"`
+	HeardAgo   float64         `json:"heard_ago"`
+	Missing    *missingView    `json:"missing,omitempty"`
+	Agreed     *agreementsView `json:"agreements,omitempty"`
 }
 
 type statusView struct {
@@ -165,6 +193,7 @@ type statusView struct {
 	Backlog float64 `json:"backlog_processor_seconds"`
 	Ended   int64   `json:"ended"`
 
+	Bound    int   `json:"bound,omitempty"`
 	Draining bool  `json:"draining,omitempty"`
 	Degraded bool  `json:"degraded,omitempty"`
 	Commits  int64 `json:"commits,omitempty"`

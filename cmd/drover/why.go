@@ -44,6 +44,9 @@ func (c *whyCmd) Run(a *app) error {
 		t.AppendRow(candidateRow(&d.Candidates[i], d.Chosen))
 	}
 	t.Render()
+	if j.Agreement != "" {
+		_, _ = fmt.Fprintf(a.stdout, "\nthe agreement to complete it by %s: %s\n", day(j.Deadline), agreed(j))
+	}
 	if j.Site != d.Chosen {
 		_, _ = fmt.Fprintln(a.stdout, "\nit is at "+j.Site+" now: "+sinceThen(j, d.Chosen))
 	}
