@@ -47,7 +47,7 @@ func openLedger(t *testing.T) *ledger {
 	l.run("PREEMPTED", "sleep 600", node(3))
 	l.run("PREEMPTED again", "sleep 600", node(4), "--partition=again")
 	l.begun("TIMEOUT", "NODE_FAIL", "PREEMPTED", "PREEMPTED again")
-	l.cluster.KillNode(t, 1)
+	l.cluster.KillNode(1)
 	l.cluster.Run(t, "scontrol", "update", "JobId="+l.ids["TIMEOUT"], "EndTime=now") // which is sooner than its minute
 	l.cluster.Run(t, "sbatch", "-o", "/dev/null", "-p", "urgent", "-N", "2", "-n", "2", "-w", fmt.Sprintf("%[1]sn3,%[1]sn4", cfg.Name), "--wrap", "true")
 	l.run("COMPLETED", "true", node(5))

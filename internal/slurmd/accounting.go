@@ -60,6 +60,9 @@ func (h *Host) Account(ctx context.Context) (err error) {
 	return a.Up(ctx)
 }
 
+// Accounting returns what Account has started; nil if it has not.
+func (h *Host) Accounting() *Accounting { return h.accounting }
+
 // AccountingPrograms are what Account needs beside the usual ones, for Lacks.
 var AccountingPrograms = []string{"slurmdbd", "mariadbd", "sacctmgr"}
 

@@ -23,6 +23,8 @@ type Config struct {
 	Partitions []string
 	// Lines are added to slurm.conf, and replace those with the same key.
 	Lines []string
+	// Cgroups is the text of a cgroup.conf; "": there is none.
+	Cgroups string
 }
 
 // Processors is how many the cluster has.
@@ -81,6 +83,9 @@ func (c *Cluster) StopController() { c.controller.stop() }
 
 // KillController ends the slurmctld as a crash of its machine would.
 func (c *Cluster) KillController() { c.controller.kill() }
+
+// KillNode ends the slurmd of a node, from 0, as a crash of it would. Its jobs run on.
+func (c *Cluster) KillNode(i int) { c.nodes[i].kill() }
 
 func (c *Cluster) startNode(i int) error {
 	name := c.node(i)

@@ -164,6 +164,11 @@ func (h *Host) begin(ctx context.Context, cfg Config) (*Cluster, error) {
 	if err := os.WriteFile(c.Conf(), []byte(text), 0o644); err != nil {
 		return nil, err
 	}
+	if cfg.Cgroups != "" {
+		if err := os.WriteFile(filepath.Join(c.dir, "cgroup.conf"), []byte(cfg.Cgroups), 0o644); err != nil {
+			return nil, err
+		}
+	}
 	h.clusters = append(h.clusters, c)
 	if err := c.StartController(); err != nil {
 		return nil, err

@@ -66,9 +66,3 @@ func removeGroups(t testing.TB, node string) {
 		}
 	}
 }
-
-// KillNode ends the slurmd of a node, from 0, as a crash of it would. Its jobs run on.
-func (c *Cluster) KillNode(t testing.TB, i int) {
-	t.Helper()
-	c.nodes[i].kill()
-}

@@ -2,6 +2,7 @@ package slurmtest
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -22,18 +23,19 @@ func TestClustersShareOneAccounting(t *testing.T) {
 
 func TestNothingOfAnAccountingOutlivesItsTest(t *testing.T) {
 	var a *Accounting
-	t.Run("inner", func(t *testing.T) { a, _ = StartAccounted(t) })
+	t.Run("inner", func(t *testing.T) { a, _ = StartAccounted(t, Config{Name: "d", Nodes: 1}) })
 	if a == nil {
 		t.Skip("SKIPPED: no accounting here")
 	}
-	for _, d := range []*daemon{a.slurmdbd, a.database} {
-		select {
-		case <-d.gone:
-		default:
-			t.Errorf("%v runs", d.cmd)
+	dir := filepath.Dir(a.Conf())
+	if cwds, err := filepath.Glob("/proc/[0-9]*/cwd"); err == nil {
+		for _, cwd := range cwds {
+			if at, err := os.Readlink(cwd); err == nil && strings.HasPrefix(at, dir) {
+				t.Errorf("%s is %s", cwd, at)
+			}
 		}
 	}
-	if _, err := os.Stat(a.dir); !os.IsNotExist(err) {
+	if _, err := os.Stat(dir); !os.IsNotExist(err) {
 		t.Errorf("its directory: %v", err)
 	}
 }

@@ -1,16 +1,10 @@
-// Package slurmtest runs real Slurm clusters on loopback, for tests.
+// Package slurmtest runs real Slurm clusters on loopback, for tests. Package slurmd,
+// whose documentation has the picture, does the work; here is what a test wants of it:
+// clusters that end with the test, calls that fail it, and a controller's state to be
+// taken away from it.
 //
-//	Start(t, A, B) ─▶ munged ◀── slurmctld A ◀── slurmd a1, a2, …   (own ports,
-//	                       ▲                                         own state,
-//	                       └──── slurmctld B ◀── slurmd b1, …        own directory)
-//
-// Each cluster has a slurmctld and one slurmd for each node. They are children of
-// the test's process, found and ended by their numbers, and die with it. Several
-// tests and test processes may have clusters at once. A controller can be stopped,
-// killed and started again.
-//
-// What the daemons are given to run outlives them: slurmstepd is looked for by the
-// directory that it has open, and ended when the test ends.
+// Several tests and test processes may have clusters at once. A controller can be
+// stopped, killed and started again.
 //
 // StartAccounted gives them a slurmdbd besides, with a database of its own: jobs
 // are accounted for, there are accounts and qualities of service, and sbatch

@@ -33,7 +33,7 @@ func TestNothingOfAClusterOutlivesItsTest(t *testing.T) {
 		c := Start(t, Config{Name: "c", Nodes: 1})[0]
 		job := c.Run(t, "sbatch", "--parsable", "-o", "/dev/null", "--wrap", "sleep 300")
 		Until(t, "the job runs", func() bool { return c.Run(t, "squeue", "-h", "-j", job, "-o", "%T") == "RUNNING" })
-		t.Logf("DIR=%s=", c.dir)
+		t.Logf("DIR=%s=", c.Dir())
 		return
 	}
 	demand(t)

@@ -9,11 +9,11 @@ import (
 // Save keeps the state that a controller which was stopped has left, for Restore.
 func (c *Cluster) Save(t testing.TB) {
 	t.Helper()
-	saved := filepath.Join(c.dir, "saved")
+	saved := filepath.Join(c.Dir(), "saved")
 	if err := os.RemoveAll(saved); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.CopyFS(saved, os.DirFS(filepath.Join(c.dir, "state"))); err != nil {
+	if err := os.CopyFS(saved, os.DirFS(filepath.Join(c.Dir(), "state"))); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -23,7 +23,20 @@ func (c *Cluster) Save(t testing.TB) {
 func (c *Cluster) Restore(t testing.TB) {
 	t.Helper()
 	c.Forget(t)
-	if err := os.CopyFS(filepath.Join(c.dir, "state"), os.DirFS(filepath.Join(c.dir, "saved"))); err != nil {
+	if err := os.CopyFS(filepath.Join(c.Dir(), "state"), os.DirFS(filepath.Join(c.Dir(), "saved"))); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Forget takes away the state of a controller that does not run: what it has been
+// told it will not know any more.
+func (c *Cluster) Forget(t testing.TB) {
+	t.Helper()
+	state := filepath.Join(c.Dir(), "state")
+	if err := os.RemoveAll(state); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(state, 0o755); err != nil {
 		t.Fatal(err)
 	}
 }
