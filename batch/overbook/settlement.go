@@ -37,6 +37,7 @@ func (v Verdict) Provider() bool { return v == Shortened || v == Late }
 type Settlement struct {
 	Job     batch.Handle
 	Verdict Verdict
+	Ran     batch.Duration // for which it had its processors, in all
 }
 
 // maxSettled is how many settlements wait for a driver that does not ask for them.
@@ -99,5 +100,5 @@ func (p *Policy) settle(now batch.Time, h batch.Handle, j *job, ran batch.Durati
 	if len(p.settled) == maxSettled {
 		p.settled = append(p.settled[:0], p.settled[1:]...)
 	}
-	p.settled = append(p.settled, Settlement{h, v})
+	p.settled = append(p.settled, Settlement{h, v, ran})
 }

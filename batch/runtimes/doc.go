@@ -13,9 +13,9 @@
 // A ratio is runtime over estimate, fixed point with 20 binary digits, rounded up:
 // a job is never taken for shorter than it was. Of each key the newest samples are
 // kept and all are in order, so a quantile has no error but that of what has been
-// forgotten. The keys are limited, too: the one that has been silent for longest
-// goes first. With the limits of Default, 256 samples of at most 4096 keys of each
-// of three kinds, memory stays below 25 MiB.
+// forgotten. The keys are limited, too: when there are too many, the eighth goes that
+// has been silent for longest. With the limits of Default, 256 samples of at most 4096
+// keys of each of three kinds, memory stays below 25 MiB.
 //
 // A History is a function of what it was told, in order. It is not safe for
 // concurrent use; a fork of it is independent.

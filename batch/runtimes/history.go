@@ -3,6 +3,7 @@ package runtimes
 import (
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/seed-9b8f70bb/drover/batch"
 )
@@ -136,17 +137,16 @@ func (h *History) add(m map[key]entry, k key, r Ratio) {
 	m[k] = e
 }
 
-// forget drops the key that has been silent for longest. No two of a map were used
-// at the same time.
+// forget drops the eighth of the keys that has been silent for longest: one at a time
+// would have all looked at for each. No two of a map were used at the same time.
 func forget(m map[key]entry) {
-	var oldest key
-	first := true
-	for k, e := range m {
-		if first || e.used < m[oldest].used {
-			oldest, first = k, false
-		}
+	used := make([]uint64, 0, len(m))
+	for _, e := range m {
+		used = append(used, e.used)
 	}
-	delete(m, oldest)
+	slices.Sort(used)
+	oldest := used[(len(used)-1)/8]
+	maps.DeleteFunc(m, func(_ key, e entry) bool { return e.used <= oldest })
 }
 
 // Of returns the finest distribution for a job that has at least so many samples,
