@@ -37,8 +37,8 @@ var layout = map[string][]string{
 	"services/...": {"services/..."},
 	"process":      {},
 
-	"internal/freeport":  {},                  // for tests
-	"internal/slurmtest": {"internal/slurmd"}, // likewise
+	"internal/freeport":  {},                    // for tests
+	"internal/slurmtest": {"internal/freeport"}, // likewise
 	"internal/slurmd":    {"internal/freeport"},
 	"internal/versus":    {"internal/slurmd"},
 
@@ -81,6 +81,7 @@ var layout = map[string][]string{
 	"sim/lublin": {"sim/swf"},
 	"sim/chart":  {},
 	"sim/growth": {"batch", policy, "reallocation"},
+	"sim/sla":    {"sim", "sim/engine", "sim/swf", "batch", "batch/overbook"},
 	"sim/repro":  {"sim/chart"},
 	"sim/engine": {"batch"},
 	"sim/faults": {

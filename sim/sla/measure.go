@@ -1,0 +1,111 @@
+package sla
+
+import (
+	"context"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+	"sync"
+)
+
+// Row is an experiment and what came of it.
+type Row struct {
+	Case
+	Account
+}
+
+// Measure runs the experiments of a plan, so many at a time, and returns their rows in
+// the order of the plan, whoever was ready first. Progress, if not nil, is called with
+// the number of those that are done; calls do not overlap.
+func Measure(ctx context.Context, p *Plan, workers int, progress func(done, of int)) ([]Row, error) {
+	cases := p.Cases()
+	rows, errs := make([]Row, len(cases)), make([]error, len(cases))
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	todo := make(chan int)
+	var done int
+	var mutex sync.Mutex
+	var all sync.WaitGroup
+	for range max(1, workers) {
+		all.Go(func() {
+			for i := range todo {
+				c := &cases[i]
+				rows[i].Case = *c
+				rows[i].Account, errs[i] = Run(ctx, c.workload, c.Procs, c.demand, c.settings)
+				mutex.Lock()
+				done++
+				if errs[i] != nil {
+					stop()
+				} else if progress != nil {
+					progress(done, len(cases))
+				}
+				mutex.Unlock()
+			}
+		})
+	}
+feed:
+	for i := range cases {
+		select {
+		case todo <- i:
+		case <-ctx.Done():
+			break feed
+		}
+	}
+	close(todo)
+	all.Wait()
+	for i, err := range errs {
+		if err != nil {
+			c := &cases[i]
+			return nil, fmt.Errorf("%s, %s, maxPoF %s: %w", c.Trace, c.Way, c.MaxPoF, err)
+		}
+	}
+	return rows, ctx.Err()
+}
+
+// Schema names the columns of a table of rows.
+const Schema = "drover.sim.overbooking/1"
+
+// Columns are those of a table of rows. Worths are in processor hours, useful and vain
+// areas too; slack is in parts of the estimate.
+var Columns = []string{
+	"schema", "trace", "processors", "slack", "way", "maxPoF", "seed",
+	"offered", "accepted", "kept", "outran", "shortened", "late",
+	"offered_worth", "accepted_worth", "paid", "broken", "useful", "vain", "utilization", "useful_utilization",
+	"overbooked", "counting", "straightened", "began_late", "ran_on", "paused", "killed",
+}
+
+// WriteCSV writes rows as a table.
+func WriteCSV(w io.Writer, rows []Row) error {
+	out := csv.NewWriter(w)
+	if err := out.Write(Columns); err != nil {
+		return err
+	}
+	for i := range rows {
+		if err := out.Write(rows[i].record()); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+func (r *Row) record() []string {
+	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+	all, useful := r.Utilization(r.Procs)
+	c := &r.Counts
+	record := []string{Schema, r.Trace, strconv.Itoa(int(r.Procs)), number(float64(r.Slack) / 1000), r.Way, r.MaxPoF, strconv.FormatUint(r.Seed, 10)}
+	for _, n := range []int{r.Offered.Jobs, r.Accepted.Jobs, r.Kept.Jobs, r.Outran.Jobs, r.Shortened.Jobs, r.Late.Jobs} {
+		record = append(record, strconv.Itoa(n))
+	}
+	for _, v := range []float64{
+		float64(r.Offered.Worth) / 3600, float64(r.Accepted.Worth) / 3600, r.Paid(), r.Broken(),
+		float64(r.Useful) / 3600, float64(r.Vain) / 3600, all, useful,
+	} {
+		record = append(record, number(v))
+	}
+	for _, n := range []int{c.Overbooked, c.Counting, c.Straightened, c.Late, c.Extended, c.Paused, c.Killed} {
+		record = append(record, strconv.Itoa(n))
+	}
+	return record
+}
