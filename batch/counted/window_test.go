@@ -110,7 +110,7 @@ func TestAReservationThatClosesLateIsBookedForLonger(t *testing.T) {
 	d := newDesk(t, 4)
 	w := aside(1, 3, 10, 20)
 	d.turn(0, batch.Reserve, w)
-	if d.Settle(12, 0) {
+	if d.Settle(12, 0) || !d.Settled(12, 0) {
 		t.Error("before it has been opened it is late already")
 	}
 	d.turn(12, batch.WindowOpen, w)
