@@ -34,8 +34,19 @@ func lineChart() *Lines {
 	}
 }
 
+func linearChart() *Lines {
+	return &Lines{
+		Title: "Lines over linear axes", Note: "made up", XTitle: "chance", YTitle: "gain",
+		Linear: true, XScale: Percent, YScale: Percent, Rule: &Rule{At: 0, Label: "none"},
+		Lines: []Line{
+			{Name: "up and down", X: []float64{0, 0.1, 0.5, 1}, Y: []float64{0, 0.05, 0.1, -0.2}},
+			{Name: "up", X: []float64{0, 0.1, 0.5, 1}, Y: []float64{0, 0.02, 0.08, 0.09}},
+		},
+	}
+}
+
 func TestChartsAreTheSameBytesWheneverTheyAreDrawn(t *testing.T) {
-	for name, c := range map[string]Chart{"boxes": boxPlot(), "lines": lineChart()} {
+	for name, c := range map[string]Chart{"boxes": boxPlot(), "lines": lineChart(), "linear": linearChart()} {
 		t.Run(name, func(t *testing.T) {
 			got, err := SVG(c)
 			if err != nil {
@@ -100,7 +111,7 @@ func TestChartsRefuseWhatCannotBeDrawn(t *testing.T) {
 		"0 lines, accepted: 1 to 8":               lines(func(l *Lines) { l.Lines = nil }),
 		"line linear: 3 and 0 coordinates":        lines(func(l *Lines) { l.Lines[0].Y = nil }),
 		"0 on a logarithmic axis, accepted: abov": lines(func(l *Lines) { l.Lines[1].X[0] = 0 }),
-		"NaN on a logarithmic axis":               lines(func(l *Lines) { l.Lines[1].Y[0] = math.NaN() }),
+		"NaN on an axis":                          lines(func(l *Lines) { l.Lines[1].Y[0] = math.NaN() }),
 	} {
 		for _, draw := range []func(Chart) ([]byte, error){SVG, PNG} {
 			if _, err := draw(c); err == nil || !strings.Contains(err.Error(), want) {

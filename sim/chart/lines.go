@@ -13,17 +13,21 @@ import (
 const MaxLines = 8
 
 // Lines shows how things grow: lines over two logarithmic axes, on which a power
-// law is a straight line and its slope the exponent.
+// law is a straight line and its slope the exponent; or over two linear ones.
 type Lines struct {
 	Title, Note    string
 	XTitle, YTitle string
 	Lines          []Line
+
+	Linear         bool
+	XScale, YScale Scale // of linear axes
+	Rule           *Rule
 }
 
 // Line is a series of points, in the order in which they are joined.
 type Line struct {
 	Name string
-	X, Y []float64 // positive, as many of each
+	X, Y []float64 // as many of each; positive on logarithmic axes
 }
 
 func (l *Lines) page() (*page, error) {
@@ -37,13 +41,16 @@ func (l *Lines) page() (*page, error) {
 		}
 		xs, ys = append(xs, s.X...), append(ys, s.Y...)
 	}
-	x, errX := covering(xs)
-	y, errY := covering(ys)
+	if l.Rule != nil {
+		ys = append(ys, l.Rule.At)
+	}
+	x, errX := l.covering(xs, l.XScale)
+	y, errY := l.covering(ys, l.YScale)
 	if err := errors.Join(errX, errY); err != nil {
 		return nil, err
 	}
 	p := &page{
-		title: l.Title, note: l.Note, xTitle: l.XTitle, yTitle: l.YTitle, x: x, y: y, styles: newStyles(), data: l.draw,
+		title: l.Title, note: l.Note, xTitle: l.XTitle, yTitle: l.YTitle, x: x, y: y, rule: l.Rule, styles: newStyles(), data: l.draw,
 	}
 	for i, s := range l.Lines {
 		p.legend = append(p.legend, entry{name: s.Name, sign: func(c draw.Canvas, at vg.Point) {
@@ -54,13 +61,19 @@ func (l *Lines) page() (*page, error) {
 	return p, nil
 }
 
-func covering(values []float64) (axis, error) {
+func (l *Lines) covering(values []float64, scale Scale) (axis, error) {
 	low, high := values[0], values[0]
 	for _, v := range values {
-		if math.IsNaN(v) || math.IsInf(v, 0) || v <= 0 {
+		switch {
+		case math.IsNaN(v) || math.IsInf(v, 0):
+			return axis{}, fmt.Errorf("%v on an axis, accepted: numbers", v)
+		case v <= 0 && !l.Linear:
 			return axis{}, fmt.Errorf("%v on a logarithmic axis, accepted: above 0", v)
 		}
 		low, high = min(low, v), max(high, v)
+	}
+	if l.Linear {
+		return linear(low, high, scale), nil
 	}
 	return logarithmic(low, high), nil
 }
