@@ -45,6 +45,7 @@ type fakeServer struct {
 	stop     func()
 	life     fakeLife
 	rounds   fakeRounds
+	reserve  fakeReserve
 }
 
 // quote is an estimate of so many seconds.

@@ -150,6 +150,9 @@ func (a *Agent) moveAway(ctx context.Context, e eviction) (string, error) {
 	if job.GetState() != droverv1.JobState_JOB_STATE_WAITING {
 		return "", &problem{Reason: rpcface.NotWaiting, Message: "the job is " + statesIn[job.GetState()].String()}
 	}
+	if job.GetAgreement() != droverv1.AgreementState_AGREEMENT_STATE_UNSPECIFIED || job.GetRequest().GetInto() != "" {
+		return "", &problem{Reason: rpcface.NotMovable, Message: "it has an agreement, or is in a reservation: it stays"}
+	}
 	at := &located{site: e.site, peer: e.peer, job: job}
 	to, err := a.destination(ctx, at, "")
 	if err != nil {
