@@ -66,7 +66,7 @@ func (r *Report) checkRights(ctx context.Context, c *Config, trial error) (notes
 	case qos:
 		return nil, wrong("qos", c.QOS, "those of user "+who, qualities(all, c.Account), trial)
 	case err != nil:
-		return []string{fmt.Sprintf("%v; how jobs have ended that the controller has forgotten is found out from %s", &AccountingError{Err: err}, r.elsewhere())}, nil
+		return []string{fmt.Sprintf("%v; how jobs have ended that the controller has forgotten is found out from %s", &AccountingError{Err: err}, r.elsewhere())}, nil //nolint:nilerr // the site works without it
 	}
 	if c.Account != "" && !slices.Contains(accounts(all), c.Account) {
 		notes = append(notes, fmt.Sprintf("account: %q is none of user %s, but Slurm does not mind (AccountingStorageEnforce)", c.Account, who))
