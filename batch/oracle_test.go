@@ -171,6 +171,9 @@ func cbfOracle(procs int, jobs []task) []int {
 
 func TestPoliciesScheduleAsTheirPapersSay(t *testing.T) {
 	for _, p := range policies {
+		if p.oracle == nil {
+			continue
+		}
 		t.Run(p.name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				procs := rapid.IntRange(1, 8).Draw(t, "processors")
@@ -207,6 +210,9 @@ func TestLongQueuesAreScheduledAsTheirPapersSay(t *testing.T) {
 			jobs[i] = task{at, 1 << r.IntN(6), wall, r.IntN(wall + 1)}
 		}
 		for _, p := range policies {
+			if p.oracle == nil {
+				continue
+			}
 			platform := batch.Processors(procs)
 			policy, err := p.make(platform, nil)
 			if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/cbf"
 	"github.com/seed-9b8f70bb/drover/batch/counted"
+	"github.com/seed-9b8f70bb/drover/batch/dynp"
 	"github.com/seed-9b8f70bb/drover/batch/easy"
 	"github.com/seed-9b8f70bb/drover/batch/fcfs"
 	"github.com/seed-9b8f70bb/drover/batch/forecast"
@@ -198,9 +199,12 @@ func (w *watched) ready(now batch.Time) []*account {
 func (w *watched) check(now batch.Time) {
 	w.checkPlaces(now)
 	w.checkProfile(now, base(w.Policy))
-	if p, plans := w.Policy.(*cbf.Policy); plans {
+	switch p := w.Policy.(type) {
+	case *cbf.Policy:
 		w.checkPromises(now, p)
-	} else {
+	case *dynp.Policy:
+		w.checkPlan(now)
+	default:
 		w.checkHead(now)
 	}
 }
@@ -213,6 +217,8 @@ func base(p batch.Policy) *counted.Base {
 	case *easy.Policy:
 		return &p.Base
 	case *cbf.Policy:
+		return &p.Base
+	case *dynp.Policy:
 		return &p.Base
 	}
 	panic("not a policy that counts processors")

@@ -5,6 +5,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/cbf"
+	"github.com/seed-9b8f70bb/drover/batch/dynp"
 	"github.com/seed-9b8f70bb/drover/batch/easy"
 	"github.com/seed-9b8f70bb/drover/batch/fcfs"
 	"github.com/seed-9b8f70bb/drover/sim/engine"
@@ -15,7 +16,21 @@ var policies = []struct {
 	name   string
 	make   batch.Factory
 	oracle func(procs int, jobs []task) []int
-}{{"fcfs", fcfs.New, fcfsOracle}, {"easy", easy.New, easyOracle}, {"cbf", cbf.New, cbfOracle}}
+}{
+	{"fcfs", fcfs.New, fcfsOracle},
+	{"easy", easy.New, easyOracle},
+	{"cbf", cbf.New, cbfOracle},
+	{"dynp-fcfs", ordered("FCFS"), anewOracle(func(_, _ task) int { return 0 })},
+	{"dynp-sjf", ordered("SJF"), anewOracle(func(a, b task) int { return a.Walltime - b.Walltime })},
+	{"dynp", dynp.New, nil}, // its own tests have an oracle
+}
+
+// ordered returns dynP with one policy.
+func ordered(policy string) batch.Factory {
+	return func(p batch.Platform, _ batch.Settings) (batch.Policy, error) {
+		return dynp.New(p, batch.Settings{"policies": policy})
+	}
+}
 
 // task is a job of a workload, in seconds. Its handle is its index plus one.
 type task struct{ Submit, Width, Walltime, Runtime int }

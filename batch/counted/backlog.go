@@ -8,8 +8,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/queue"
 )
 
-// Backlog is the base of policies that have no plan for waiting jobs, only a
-// queue: FCFS and EASY. Its profile holds running jobs alone, so that what is
+// Backlog is the base of policies that keep no plan for waiting jobs, only a
+// queue: FCFS, EASY and dynP. Its profile holds running jobs alone, so that what is
 // free in it never gets less with time, unless it is Guarded.
 type Backlog struct {
 	Base
@@ -30,6 +30,13 @@ func NewBacklog(p batch.Platform) Backlog {
 	b := Backlog{Base: New(p), Changed: true, early: batch.Never}
 	b.parks = true
 	return b
+}
+
+// NewUnparked returns the backlog of a policy that plans all who wait anew whenever
+// anything happens: jobs stand in its queue from their submission on, and it minds
+// their earliest start itself.
+func NewUnparked(p batch.Platform) Backlog {
+	return Backlog{Base: New(p), Changed: true, early: batch.Never}
 }
 
 // Fork returns an independent copy.

@@ -1,7 +1,6 @@
 package dynp
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/seed-9b8f70bb/drover/batch"
@@ -10,9 +9,9 @@ import (
 
 // Policy is dynP. It implements batch.Policy.
 type Policy struct {
-	// Base has the running jobs and the reservations in its profile, and the waiting
-	// jobs in its queue by submission, without starts.
-	counted.Base
+	// Backlog has the running jobs, reservations and agreed jobs in its profile, and the
+	// others that wait in its queue by submission, without starts.
+	counted.Backlog
 	*config
 
 	active   int          // index of a policy
@@ -47,7 +46,7 @@ func New(pf batch.Platform, s batch.Settings) (batch.Policy, error) {
 		return nil, err
 	}
 	return &Policy{
-		Base: counted.New(pf), config: c, wake: batch.Never,
+		Backlog: counted.NewUnparked(pf), config: c, wake: batch.Never,
 		stepped: before, switched: before, plans: make([]plan, len(c.policies)), counts: newCounts(len(c.policies)),
 	}, nil
 }
@@ -55,7 +54,7 @@ func New(pf batch.Platform, s batch.Settings) (batch.Policy, error) {
 // Fork returns an independent copy.
 func (p *Policy) Fork() batch.Policy {
 	return &Policy{
-		Base: p.Base.Fork(), config: p.config, active: p.active,
+		Backlog: p.Backlog.Fork(), config: p.config, active: p.active,
 		arrived: slices.Clone(p.arrived), starts: slices.Clone(p.starts), wake: p.wake, came: p.came, changed: p.changed,
 		stepped: p.stepped, switched: p.switched, left: slices.Clone(p.left),
 		plans: make([]plan, len(p.plans)), counts: p.counts.clone(),
@@ -64,39 +63,34 @@ func (p *Policy) Fork() batch.Policy {
 
 // Apply takes one event. See batch.Policy.
 func (p *Policy) Apply(now batch.Time, ev *batch.Event) {
-	p.Profile.Trim(now)
-	if t, mine := p.Turn(now, ev); mine {
-		p.changed = p.changed || t.Outside
+	if p.AboutAgreed(ev) { // it waits in the profile, not in the queue
+		p.ApplyAgreed(now, ev, p.Profile)
+		p.changed = true
+		return
+	}
+	inside := p.inside(ev)
+	p.Backlog.Apply(now, ev)
+	if inside {
 		return
 	}
 	p.changed = true
 	switch ev.Kind {
 	case batch.Submit, batch.Reserve:
-		p.Admit(now, ev.Spec, ev.Kind == batch.Reserve)
-		p.enter(now, ev.Spec.Handle)
-	case batch.Adopt:
-		p.Adopt(now, ev)
-	case batch.Cancel:
-		p.Forget(ev.Job)
-	case batch.Finish:
-		charge, end := p.Finish(ev.Job)
-		p.Profile.Release(now, end, charge)
-	case batch.StartFailed:
-		charge, end := p.Fail(ev.Job)
-		p.Profile.Release(now, end, charge)
-	case batch.Hold:
-		p.Hold(ev.Job)
-	case batch.Place:
-		p.Place(now, ev)
+		if ev.Spec.Window == nil {
+			p.enter(now, ev.Spec.Handle)
+		}
+	case batch.Place, batch.Confirm:
 		p.came = true
-	case batch.Confirm:
-		p.Confirm(now, ev.Job)
-		p.came = true
-	case batch.NodeUp, batch.NodeDown:
-		p.SwitchNode(now, ev.Node, ev.Kind == batch.NodeUp)
-	default:
-		panic(fmt.Sprintf("dynp: event %v has no meaning here", ev.Kind))
 	}
+}
+
+// inside says whether an event is about a job in a reservation: to others it means
+// nothing.
+func (p *Policy) inside(ev *batch.Event) bool {
+	if ev.Spec != nil {
+		return ev.Spec.Into != batch.NoJob
+	}
+	return ev.Job != batch.NoJob && p.Inside(ev.Job)
 }
 
 // enter notes when a job came.
@@ -114,16 +108,15 @@ func (p *Policy) enter(now batch.Time, h batch.Handle) {
 // Decide plans all waiting jobs anew if anything has happened, with a self-tuning
 // step before if one is due, and starts those that are planned for now.
 func (p *Policy) Decide(now batch.Time, out *batch.Decisions) {
-	p.Profile.Trim(now)
-	if p.Serve(now, out) { // this pass is over
+	if p.Prepare(now, out) { // this pass is over
 		return
 	}
-	late := p.Settle(now, 0)
-	if !p.changed && !late && now < p.wake {
+	if !p.changed && !p.Changed && now < p.wake {
 		return
 	}
+	p.startAgreed(now, out)
 	due := p.due(now)
-	p.changed, p.came, p.wake = false, false, batch.Never
+	p.Changed, p.changed, p.came, p.wake = false, false, false, batch.Never
 	room := p.gather(now) <= int64(p.Free)
 	if len(p.tasks) == 0 {
 		return
@@ -138,6 +131,17 @@ func (p *Policy) Decide(now batch.Time, out *batch.Decisions) {
 	}
 	p.settle(now)
 	p.launch(now, &p.plans[p.active], out)
+}
+
+// startAgreed starts the agreed jobs whose time has come, and those that fit now
+// already: they come before all that is planned.
+func (p *Policy) startAgreed(now batch.Time, out *batch.Decisions) {
+	p.StartDue(now, out)
+	for k := 0; k < p.Agreed(); k++ {
+		if p.StartEarly(now, k, out) {
+			k = -1 // what it leaves behind may be what another has waited for
+		}
+	}
 }
 
 // due says whether this pass may have a self-tuning step.
@@ -175,13 +179,11 @@ func (p *Policy) launch(now batch.Time, pl *plan, out *batch.Decisions) {
 			p.wake = min(p.wake, start)
 		case !t.incoming:
 			p.Queue.Remove(t.job)
-			p.Begin(now, t.job)
-			p.Profile.Reserve(now, p.PlannedEnd(t.job), t.shape.Width)
-			out.Start(t.job)
+			p.Launch(now, t.job, out)
 			p.counts.started[p.active]++
 		}
 	}
 }
 
 // Wake returns the next planned start.
-func (p *Policy) Wake() batch.Time { return min(p.wake, p.NextServe()) }
+func (p *Policy) Wake() batch.Time { return min(p.wake, p.Backlog.Wake()) }

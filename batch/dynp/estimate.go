@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/counted"
 	"github.com/seed-9b8f70bb/drover/batch/profile"
 )
 
@@ -30,7 +29,7 @@ type item struct {
 // now and nothing else: that may be made anew at any time, in another order too.
 func (p *Policy) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate) bool {
 	plan := p
-	if p.changed || p.wake <= now || !p.Settled(now, 0) {
+	if p.changed || p.Changed || p.Wake() <= now || p.Overdue(now) != 0 {
 		plan = p.Fork().(*Policy)
 		plan.Decide(now, &batch.Decisions{})
 	}
@@ -47,10 +46,10 @@ func (p *Policy) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate
 		}
 		switch {
 		case plan.AnswerInside(now, a, e):
+		case plan.Fixed(a): // all that are only planned can be put off for it
+			plan.AnswerBeside(now, a, plan.Profile, e)
 		case a.Job.Handle != batch.NoJob:
-			plan.standing(a, starts)
-		case a.Job.Window != nil: // all that wait can be put off for it
-			plan.AnswerWindow(now, a, plan.Profile, e)
+			plan.standing(now, a, starts)
 		default:
 			plan.inquire(q, int32(i), a)
 		}
@@ -68,13 +67,14 @@ func (p *Policy) arrangeFor(pl *plan) {
 	pl.order = append(pl.order[:0], p.plans[p.active].order...)
 }
 
-// standing answers an ask about a job that waits.
-func (p *Policy) standing(a *batch.Ask, starts []batch.Time) {
-	if s := p.Job(a.Job.Handle).State; s != counted.Waiting && s != counted.Incoming {
+// standing answers an ask about a job that waits. One that could have started but for
+// its confirmation could do so now.
+func (p *Policy) standing(now batch.Time, a *batch.Ask, starts []batch.Time) {
+	if !p.Waits(a.Job.Handle) {
 		return
 	}
 	for k := range starts {
-		starts[k] = p.starts[a.Job.Handle]
+		starts[k] = max(now, p.starts[a.Job.Handle])
 	}
 }
 

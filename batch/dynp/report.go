@@ -127,6 +127,9 @@ func (p *Policy) measure(now batch.Time, pl *plan, m *metric) float64 {
 	return sum.float() / weight.float() / m.unit
 }
 
+// Steps returns how many self-tuning steps there were.
+func (p *Policy) Steps() int { return p.counts.steps }
+
 // Tuning tells how the self-tuning goes.
 func (p *Policy) Tuning() Tuning {
 	t := Tuning{Active: p.policies[p.active], Steps: p.counts.steps}
