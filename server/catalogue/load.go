@@ -132,14 +132,10 @@ func (d *decoder) service(n *yaml.Node, path string) *Service {
 			}
 		}},
 		field{"restartable", false, func(n *yaml.Node, path string) {
-			const accepted = "true (it may be launched again when nobody saw its end) or false"
-			switch v, ok := d.scalar(n, path, accepted); {
-			case !ok:
-			case v == "true":
-				s.Restartable = true
-			case v != "false":
-				d.fail(n, path, "got %q, accepted: %s", v, accepted)
-			}
+			s.Restartable = d.boolean(n, path, "true (it may be launched again when nobody saw its end) or false")
+		}},
+		field{"checkpointable", false, func(n *yaml.Node, path string) {
+			s.Checkpointable = d.boolean(n, path, "true (it can be stopped and go on from where it was) or false")
 		}},
 		field{"walltime", false, func(n *yaml.Node, path string) { s.walltime = d.margin(n, path) }},
 		field{"model", true, func(n *yaml.Node, path string) { s.model = d.model(n, path, s.Arguments) }},
@@ -205,4 +201,13 @@ func (d *decoder) environ(n *yaml.Node, path string, args []Argument) []envTempl
 	}
 	sort.Slice(env, func(i, j int) bool { return env[i].name < env[j].name })
 	return env
+}
+
+// boolean reads true or false.
+func (d *decoder) boolean(n *yaml.Node, path, accepted string) bool {
+	v, ok := d.scalar(n, path, accepted)
+	if ok && v != "true" && v != "false" {
+		d.fail(n, path, "got %q, accepted: %s", v, accepted)
+	}
+	return ok && v == "true"
 }

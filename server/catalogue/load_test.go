@@ -91,6 +91,15 @@ func TestAServiceIsRestartableOnlyIfItSaysSo(t *testing.T) {
 	}
 }
 
+func TestAServiceIsCheckpointableOnlyIfItSaysSo(t *testing.T) {
+	for text, want := range map[string]bool{"": false, "    checkpointable: false\n": false, "    checkpointable: true\n": true} {
+		c := load(t, strings.Replace(good, "    doc: Renders.\n", "    doc: Renders.\n"+text, 1))
+		if got := service(t, c, "render").Checkpointable; got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
+
 func TestUnknownServiceListsTheKnownOnes(t *testing.T) {
 	_, err := load(t, good).Service("lux")
 	var unknown *UnknownService
@@ -117,7 +126,7 @@ func TestLoadReportsEveryProblemWithItsLineAndKey(t *testing.T) {
 		{"missing", "services: []\n", []string{"c.yaml:1: version: missing"}},
 		{"unknown key at the top", "version: 1\nservice: 1\nservices: []\n", []string{"c.yaml:2: service: unknown key, accepted: services, version"}},
 		{"unknown keys", service + "    modle: 1\n    comand: 2\n" + model, []string{
-			"c.yaml:6: services[0].modle: unknown key, accepted: args, command, doc, env, memory, model, name, restartable, script, walltime",
+			"c.yaml:6: services[0].modle: unknown key, accepted: args, checkpointable, command, doc, env, memory, model, name, restartable, script, walltime",
 			"c.yaml:7: services[0].comand: unknown key",
 		}},
 		{"key twice", service + model + "    doc: B\n", []string{"c.yaml:7: services[0].doc: given twice"}},

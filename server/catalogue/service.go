@@ -22,6 +22,8 @@ type Service struct {
 	// Restartable says that executing it again from the beginning does no harm: a
 	// job whose end nobody saw is launched again.
 	Restartable bool
+	// Checkpointable says that a job of it can be stopped and go on from where it was.
+	Checkpointable bool
 	// Script is what it runs, nil for a program: its command is then the arguments of
 	// the script.
 	Script *Script

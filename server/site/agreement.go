@@ -33,6 +33,20 @@ func (r *Request) validateAgreement() error {
 	return nil
 }
 
+// agreed returns what a request agrees on, with what its service says of itself; nil for
+// nothing.
+func (s *Site) agreed(r *Request) *Agreement {
+	if r.Agreement == nil {
+		return nil
+	}
+	a := *r.Agreement
+	if s.config.Catalogue != nil {
+		service, err := s.config.Catalogue.Service(r.Service)
+		a.Checkpoint = a.Checkpoint || err == nil && service.Checkpointable
+	}
+	return &a
+}
+
 // AgreementState is what has become of the agreement about a job.
 type AgreementState uint8
 

@@ -140,7 +140,7 @@ func (s *Site) prepare(r *Request, job *batch.Job) error {
 		err     error
 	)
 	*job = batch.Job{
-		Origin: r.Origin, Memory: r.Memory, CPU: r.CPU, Licences: r.Licences, EarliestStart: r.EarliestStart, Deadline: r.Deadline, Agreed: r.Agreement != nil, Checkpoint: r.Agreement != nil && r.Agreement.Checkpoint,
+		Origin: r.Origin, Memory: r.Memory, CPU: r.CPU, Licences: r.Licences, EarliestStart: r.EarliestStart, Deadline: r.Deadline, Agreed: r.Agreement != nil,
 		Owner: r.Owner, Name: r.Service, Site: r.InputSite, Input: r.Input,
 	}
 	if s.config.Catalogue != nil {
@@ -156,6 +156,9 @@ func (s *Site) prepare(r *Request, job *batch.Job) error {
 		if job.Input == 0 {
 			job.Input = values.Input()
 		}
+	}
+	if agreed := s.agreed(r); agreed != nil {
+		job.Checkpoint = agreed.Checkpoint
 	}
 	switch {
 	case len(r.Menu) > 0:
