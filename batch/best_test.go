@@ -11,11 +11,12 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/easy"
 	"github.com/seed-9b8f70bb/drover/batch/fcfs"
 	"github.com/seed-9b8f70bb/drover/batch/forecast"
+	"github.com/seed-9b8f70bb/drover/batch/overbook"
 )
 
 // Whoever asks for the best shape alone is told what he would find among all.
 func TestTheBestShapeIsTheFirstToEndOfAll(t *testing.T) {
-	for name, factory := range map[string]batch.Factory{"fcfs": fcfs.New, "easy": easy.New, "cbf": cbf.New, "dynp": dynp.New} {
+	for name, factory := range map[string]batch.Factory{"fcfs": fcfs.New, "easy": easy.New, "cbf": cbf.New, "dynp": dynp.New, "overbook": overbook.New} {
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				platform, ops := scene(t)

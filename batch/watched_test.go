@@ -14,6 +14,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/easy"
 	"github.com/seed-9b8f70bb/drover/batch/fcfs"
 	"github.com/seed-9b8f70bb/drover/batch/forecast"
+	"github.com/seed-9b8f70bb/drover/batch/overbook"
 )
 
 // account is what a driver knows of a job without asking the policy.
@@ -202,6 +203,8 @@ func (w *watched) check(now batch.Time) {
 	switch p := w.Policy.(type) {
 	case *cbf.Policy:
 		w.checkPromises(now, p)
+	case *overbook.Policy:
+		w.checkPromises(now, p.Policy)
 	case *dynp.Policy:
 		w.checkPlan(now)
 	default:
@@ -219,6 +222,8 @@ func base(p batch.Policy) *counted.Base {
 	case *cbf.Policy:
 		return &p.Base
 	case *dynp.Policy:
+		return &p.Base
+	case *overbook.Policy:
 		return &p.Base
 	}
 	panic("not a policy that counts processors")
@@ -260,7 +265,9 @@ func (w *watched) checkProfile(now batch.Time, b *counted.Base) {
 			}
 		}
 		want -= w.aside(t)
-		if _, plans := w.Policy.(*cbf.Policy); !plans {
+		switch w.Policy.(type) {
+		case *cbf.Policy, *overbook.Policy: // it stands in the queue
+		default:
 			want -= w.agreed(t)
 		}
 		for q := b.Queue.Head(); q != nil; q = b.Queue.Next(q) {

@@ -8,6 +8,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/dynp"
 	"github.com/seed-9b8f70bb/drover/batch/easy"
 	"github.com/seed-9b8f70bb/drover/batch/fcfs"
+	"github.com/seed-9b8f70bb/drover/batch/overbook"
 	"github.com/seed-9b8f70bb/drover/sim/engine"
 )
 
@@ -22,7 +23,8 @@ var policies = []struct {
 	{"cbf", cbf.New, cbfOracle},
 	{"dynp-fcfs", ordered("FCFS"), anewOracle(func(_, _ task) int { return 0 })},
 	{"dynp-sjf", ordered("SJF"), anewOracle(func(a, b task) int { return a.Walltime - b.Walltime })},
-	{"dynp", dynp.New, nil}, // its own tests have an oracle
+	{"dynp", dynp.New, nil},               // its own tests have an oracle
+	{"overbook", overbook.New, cbfOracle}, // jobs of nobody are not overbooked
 }
 
 // ordered returns dynP with one policy.

@@ -61,7 +61,7 @@ func (p *Policy) stopped(now batch.Time, ev *batch.Event) {
 	}
 	j.paused = ev.Checkpoint
 	j.limit = max(batch.Second, j.estimate-j.done)
-	j.long, j.short, j.may = j.limit, j.limit, false
+	j.long, j.short, j.may, j.over = j.limit, j.limit, false, false
 	p.Job(ev.Job).Walltime = j.limit
 	p.claim(now)
 	p.Policy.Apply(now, &batch.Event{Kind: batch.StartFailed, Job: ev.Job}) // it waits again, at its old place in the order

@@ -83,7 +83,7 @@ func (p *Policy) standing(now batch.Time, a *batch.Ask, out *batch.Estimate) {
 	}
 	j := &p.jobs[h]
 	b, i := p.Queue.Locate(h)
-	if j.nominal >= start && b.Walltime[i] >= j.limit && start.Add(j.limit) <= p.wish(now, j, 0).due {
+	if !j.over || j.nominal >= start && b.Walltime[i] >= j.limit && start.Add(j.limit) <= p.wish(now, j, 0).due {
 		return
 	}
 	out.Kind, out.P = batch.Probable, j.p

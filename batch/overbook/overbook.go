@@ -31,7 +31,8 @@ type job struct {
 	done     batch.Duration // work that a checkpoint has kept
 	began    batch.Time     // of its present run
 	nominal  batch.Time     // when a job that counts on others is to begin; else Never
-	p        float64        // of the place it was given
+	over     bool           // it was overbooked when it came
+	p        float64        // of the place that it was given then
 	running  bool
 	paused   bool // goes on from a checkpoint when it starts
 	stopping bool

@@ -11,7 +11,7 @@ import (
 // estimate, if there is an earlier one for it overbooked.
 func (p *Policy) enter(now batch.Time, h batch.Handle) {
 	j := &p.jobs[h]
-	j.nominal, j.p = batch.Never, 1
+	j.nominal, j.over, j.p = batch.Never, false, 1
 	if !j.may && j.long == j.limit || p.queueless(h) {
 		return
 	}
@@ -34,7 +34,7 @@ func (p *Policy) enter(now batch.Time, h batch.Handle) {
 	if at.start != old || at.length != length {
 		p.Rebook(h, at.start, at.length)
 	}
-	j.terms, j.p = w.terms, at.p
+	j.terms, j.over, j.p = w.terms, at.over, at.p
 	if !at.over {
 		return
 	}
