@@ -21,7 +21,7 @@ import (
 //	drover.db   what it must not forget, see package store
 //	content/    uploaded files
 //	jobs/ID/    in/ARGUMENT/NAME, work/ (where the job runs), stdout, stderr,
-//	            attempts/ (see package journal)
+//	            attempts/ (see package journal), slurm-E-A.log
 //	scripts/    batch scripts of services
 //	slurm.json  what Slurm was last found to be
 //	supervisor* of the process that keeps what runs

@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 		case "gate":
 			process.Gate()
 		case "attempt":
-			syscall.Exit(solo.Run(os.Args[2], os.Stderr))
+			syscall.Exit(solo.Run(os.Args[2], os.Stdin, os.Stderr))
 		case "supervise":
 			supervise(os.Args[2:])
 		case "hold":

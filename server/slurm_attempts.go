@@ -18,9 +18,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/supervisor/solo"
 )
 
-// batchScripts makes what Slurm runs: a line that runs an order, which is written
-// down in the job's directory. So arguments pass through no shell, and neither
-// through Slurm.
+// batchScripts makes what Slurm runs: a line that runs an order, and the order, which
+// no shell reads: arguments pass through none.
 type batchScripts struct{ s *Server }
 
 // Script is slurm.Programs'. It is called by goroutines of the batch system. What
@@ -39,16 +38,14 @@ func (b batchScripts) Script(key batch.Key, shape batch.Shape) (slurm.Script, er
 	if err != nil {
 		return slurm.Script{}, fmt.Errorf("service %s: %w", r.Service, err)
 	}
-	path, err := s.writeOrder(key, shape, s.program(key.Job, values, shape))
+	text, err := s.batchScript(key, shape, s.program(key.Job, values, shape))
 	if err != nil {
 		s.log.Error("what a job is to run cannot be written", "job", key.Job, "error", err)
 		return slurm.Script{}, fmt.Errorf("%w: the server could not make its directory", slurm.ErrNeverRan)
 	}
-	log := strings.TrimSuffix(path, filepath.Ext(path)) + ".log"
-	out := slurm.Script{
-		Text:  []byte("#!/bin/sh\nexec " + shellWord(cmp.Or(s.cfg.Batch.Program, s.cfg.Program)) + " attempt " + shellWord(path) + "\n"),
-		Owner: r.Owner, Dir: s.data.job(key.Job), Stdout: log, Stderr: log,
-	}
+	dir := s.data.job(key.Job)
+	log := filepath.Join(dir, "slurm-"+journal.Name(key.Epoch, key.Attempt)+".log")
+	out := slurm.Script{Text: text, Owner: r.Owner, Dir: dir, Stdout: log, Stderr: log}
 	if script := values.Service().Script; script != nil {
 		out.Extra = script.Options
 	}
@@ -58,15 +55,23 @@ func (b batchScripts) Script(key batch.Key, shape batch.Shape) (slurm.Script, er
 	return out, nil
 }
 
-// writeOrder makes a job's directories and writes down what an attempt runs.
-func (s *Server) writeOrder(key batch.Key, shape batch.Shape, p batch.Program) (string, error) {
+// batchScript makes a job's directory, in which Slurm begins its log before anything of
+// the attempt runs, and what an attempt runs.
+func (s *Server) batchScript(key batch.Key, shape batch.Shape, p batch.Program) ([]byte, error) {
 	if err := s.data.make(key.Job); err != nil {
-		return "", err
+		return nil, err
 	}
-	dir := s.data.attempts(key.Job)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", err
+	order, err := solo.Encode(s.soloOrder(key, shape, p))
+	if err != nil {
+		return nil, err
 	}
+	program, file := cmp.Or(s.cfg.Batch.Program, s.cfg.Program), filepath.Join(s.data.attempts(key.Job), journal.Name(key.Epoch, key.Attempt))
+	// An order is one line and begins with a brace: none ends it.
+	return fmt.Appendf(nil, "#!/bin/sh\nexec %s attempt %s <<'ORDER'\n%s\nORDER\n", shellWord(program), shellWord(file), order), nil
+}
+
+// soloOrder is what an attempt runs.
+func (s *Server) soloOrder(key batch.Key, shape batch.Shape, p batch.Program) solo.Order {
 	width := strconv.Itoa(int(shape.Width))
 	env := map[string]string{"OMP_NUM_THREADS": width, "GOMAXPROCS": width}
 	for _, name := range []string{"PATH", "HOME", "LANG"} {
@@ -84,9 +89,9 @@ func (s *Server) writeOrder(key batch.Key, shape batch.Shape, p batch.Program) (
 		list = append(list, name+"="+v)
 	}
 	slices.Sort(list)
-	return solo.Write(dir, key.Epoch, key.Attempt, solo.Order{
+	return solo.Order{
 		Args: p.Args, Env: list, Dir: p.Dir, Stdout: p.Stdout, Stderr: p.Stderr, Again: filepath.Join(s.data.again(), slurm.Name(key)),
-	})
+	}
 }
 
 // shellWord makes one word of a path, for a shell.

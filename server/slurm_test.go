@@ -41,6 +41,8 @@ func TestJobsOfASiteUnderSlurm(t *testing.T) {
 	}
 	copied := s.submit(t, &droverv1.Request{Service: "copy", Arguments: arguments{"from": file(f)}})
 	printed := s.submit(t, &droverv1.Request{Service: "print", Arguments: arguments{"text": text("a 'b' $c"), "code": number(3)}})
+	many := strings.Repeat("'ORDER\nORDER\n", 300)
+	long := s.submit(t, &droverv1.Request{Service: "print", Arguments: arguments{"text": text(many)}})
 	absent := s.submit(t, &droverv1.Request{Service: "absent"})
 	s.until(t, copied.GetId(), done)
 	if got, err := s.download(within(t), copied.GetId(), "to", 0); err != nil || string(got) != string(input) {
@@ -51,6 +53,10 @@ func TestJobsOfASiteUnderSlurm(t *testing.T) {
 	}
 	if got := s.log(t, &droverv1.ReadLogsRequest{JobId: printed.GetId()}); !strings.HasPrefix(got, "a 'b' $c "+printed.GetId()) {
 		t.Errorf("log %q", got)
+	}
+	s.until(t, long.GetId(), done)
+	if got := s.log(t, &droverv1.ReadLogsRequest{JobId: long.GetId()}); !strings.HasPrefix(got, many+" "+long.GetId()) {
+		t.Errorf("%d bytes of log", len(got))
 	}
 	if j := s.until(t, absent.GetId(), failed); j.GetOutcome().GetReason() == "" {
 		t.Errorf("%v", j)

@@ -17,6 +17,6 @@ func (*attemptCmd) Run(*app) error {
 // attempt does not return when this process was started to run an attempt.
 func attempt() {
 	if len(os.Args) == 3 && os.Args[1] == "attempt" {
-		os.Exit(solo.Run(os.Args[2], os.Stderr))
+		os.Exit(solo.Run(os.Args[2], os.Stdin, os.Stderr))
 	}
 }

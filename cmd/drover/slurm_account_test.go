@@ -79,12 +79,13 @@ func (g *slurmGrid) reports(ids []string) (reported, said map[string]int) {
 	return reported, said
 }
 
-// mostAttempts returns how many attempts there were under one epoch.
+// mostAttempts returns how many attempts there were under one epoch. Each was claimed,
+// by itself or by the server.
 func mostAttempts(dir string) int {
-	orders, _ := filepath.Glob(filepath.Join(dir, "*.order"))
+	claims, _ := filepath.Glob(filepath.Join(dir, "[0-9]*-*"))
 	byEpoch, most := make(map[string]int), 0
-	for _, o := range orders {
-		epoch, _, _ := strings.Cut(filepath.Base(o), "-")
+	for _, c := range claims {
+		epoch, _, _ := strings.Cut(filepath.Base(c), "-")
 		byEpoch[epoch]++
 		most = max(most, byEpoch[epoch])
 	}
@@ -93,7 +94,7 @@ func mostAttempts(dir string) int {
 
 // startedTwice says whether a start of an attempt has found an earlier one's claim.
 func startedTwice(dir string) bool {
-	logs, _ := filepath.Glob(filepath.Join(dir, "*.log"))
+	logs, _ := filepath.Glob(filepath.Join(dir, "..", "slurm-*.log"))
 	for _, l := range logs {
 		if text, err := os.ReadFile(l); err == nil && bytes.Contains(text, []byte("claimed before, by the supervisor")) {
 			return true

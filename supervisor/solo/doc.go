@@ -2,7 +2,7 @@
 // batch system that is not Drover's own starts attempts, on nodes where there is no
 // supervisor.
 //
-//	server ──▶ DIR/E-A.order        what to run
+//	server ──▶ batch script          with the order: what to run
 //	batch system ──▶ Run ──claim──▶ DIR/E-A   (package journal)
 //	                  │    ──run───▶
 //	                  ├──▶ program, a process group of its own
@@ -10,8 +10,9 @@
 //
 // The claim decides whether the attempt runs: a second start of it, by a batch
 // system that has lost count, or one of an attempt that the server has claimed for
-// itself, runs nothing; of the first kind it leaves word. The process that is written down is Run's own; the program
-// is started after that, so that a claim without it has provably run nothing.
+// itself, runs nothing; of the first kind it leaves word. The process that is written
+// down is Run's own; the program is started after that, so that a claim without it has
+// provably run nothing.
 //
 // Signals are passed on to the program. Who kills Run itself has to kill the program
 // with it, as batch systems do that follow a job's processes by control group or by

@@ -4,22 +4,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"strings"
-
-	"github.com/seed-9b8f70bb/drover/supervisor/journal"
+	"io"
 )
 
-// version is that of the files written here.
+// version is that of orders.
 const version = 1
 
 // mostOrder bounds what is read of an order, in bytes.
 const mostOrder = 16 << 20
-
-// suffix makes the name of an order of that of its attempt's file.
-const suffix = ".order"
 
 // Order is the program of one attempt.
 type Order struct {
@@ -34,57 +26,30 @@ type Order struct {
 	Again string `json:"again,omitempty"`
 }
 
-// Write writes down what an attempt is to run, in the directory of its file, and
-// returns the path of the order. It may be repeated.
-func Write(dir string, epoch, attempt uint32, o Order) (path string, err error) {
+// Encode returns an order as one line, without its end.
+func Encode(o Order) ([]byte, error) {
 	o.V = version
 	text, err := json.Marshal(o)
 	if err != nil {
-		return "", fmt.Errorf("order of an attempt: %w", err)
+		return nil, fmt.Errorf("order of an attempt: %w", err)
 	}
-	path = filepath.Join(dir, journal.Name(epoch, attempt)+suffix)
-	// Nobody looks before it is whole, unless there was one before.
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	again := errors.Is(err, fs.ErrExist)
-	if again {
-		f, err = os.CreateTemp(dir, ".order-*")
-	}
-	if err != nil {
-		return "", fmt.Errorf("order of an attempt: %w", err)
-	}
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Close()); err == nil && again {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name()) // one left behind goes with the directory
-		return "", fmt.Errorf("order of an attempt: %w", err)
-	}
-	return path, nil
+	return text, nil
 }
 
-// read returns an order, and the directory and the name of its attempt's file.
-func read(path string) (o Order, dir, name string, err error) {
-	dir, base := filepath.Split(path)
-	name, ok := strings.CutSuffix(base, suffix)
-	if !ok {
-		return Order{}, "", "", fmt.Errorf("order %s: its name does not end in %s", path, suffix)
+// read returns an order.
+func read(input io.Reader) (Order, error) {
+	text, err := io.ReadAll(io.LimitReader(input, mostOrder+1))
+	if err == nil && len(text) > mostOrder {
+		err = fmt.Errorf("longer than %d bytes", mostOrder)
 	}
-	info, err := os.Stat(path)
-	if err == nil && info.Size() > mostOrder {
-		err = fmt.Errorf("%d bytes, accepted: at most %d", info.Size(), mostOrder)
-	}
-	var text []byte
-	if err == nil {
-		text, err = os.ReadFile(path)
-	}
+	var o Order
 	if err == nil {
 		o, err = parse(text)
 	}
 	if err != nil {
-		return Order{}, "", "", fmt.Errorf("order %s: %w", path, err)
+		return Order{}, fmt.Errorf("order of an attempt: %w", err)
 	}
-	return o, filepath.Clean(dir), name, nil
+	return o, nil
 }
 
 func parse(text []byte) (Order, error) {

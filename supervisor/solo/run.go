@@ -28,17 +28,18 @@ const (
 // cannot be caught, or stop and continue the whole group anyhow.
 var signals = []os.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGXCPU}
 
-// Run runs the attempt of an order, if nobody has claimed it, and returns the exit
-// code of its program: 128 and the number for a signal, as a shell does. What it has
-// to say for itself goes to messages.
-func Run(path string, messages io.Writer) int {
+// Run runs the attempt whose order it reads, if nobody has claimed it, and returns the exit
+// code of its program: 128 and the number for a signal, as a shell does. Path is the
+// attempt's file. What it has to say for itself goes to messages.
+func Run(path string, input io.Reader, messages io.Writer) int {
 	caught := make(chan os.Signal, 16)
 	signal.Notify(caught, signals...)
 	defer signal.Stop(caught)
 	say := func(format string, args ...any) {
 		_, _ = fmt.Fprintf(messages, "drover: "+format+"\n", args...) // nobody else could be told
 	}
-	o, dir, name, err := read(path)
+	dir, name := filepath.Split(filepath.Clean(path))
+	o, err := read(input)
 	if err != nil {
 		say("%v", err)
 		return ExitBroken
