@@ -85,6 +85,10 @@ func (s *Server) boot() ([]site.Fate, error) {
 			elsewhere = append(elsewhere, slurm.Adopted{Key: key, Job: j.Spec()})
 		}
 	}
+	windows := s.openWindows(core)
+	if s.cfg.foreign() && len(windows) > 0 {
+		return nil, fmt.Errorf("configuration: %d reservations are not over, and Slurm takes none from this server: cancel them first, with the batch system that they were booked with", len(windows))
+	}
 	if s.cfg.foreign() {
 		return fates, s.openSlurm(elsewhere)
 	}
@@ -95,7 +99,7 @@ func (s *Server) boot() ([]site.Fate, error) {
 	embedded, err := exec.New(exec.Config{
 		Policy: policy, Platform: s.about.Platform, Grace: micros(s.cfg.Grace),
 		Forecaster: func() exec.Forecaster { return &forecast.Forecaster{} },
-		Logger:     s.log.Named("exec"), Programs: programs{s}, Launcher: launcher{s}, Adopt: adopted, Windows: s.openWindows(core),
+		Logger:     s.log.Named("exec"), Programs: programs{s}, Launcher: launcher{s}, Adopt: adopted, Windows: windows,
 	})
 	if err != nil {
 		return nil, err // not a nil *exec.System

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/forecast"
+	"github.com/seed-9b8f70bb/drover/batch/policies"
 )
 
 // unit is the unit of the times in these tests, short beside the patience of await.
@@ -167,4 +169,53 @@ func TestWindowsOfAnEarlierLifeAreThereAgainAndTheirJobsAdopted(t *testing.T) {
 		_ = proc
 		wantTold(t, s, c, "reserve open, reserve next, window-open open, adopt a, adopt b, submit in, window-close open, finish a, finish b, window-open next")
 	})
+}
+
+// Whatever the policy, live: a window is set aside, a job runs in it, an agreement is
+// answered with a promise, and one that cannot be kept is refused.
+func TestEveryPolicySetsWindowsAsideAndAgrees(t *testing.T) {
+	for _, name := range policies.Names() {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				policy, err := policies.New(name, machine, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				l := newFakes()
+				s := open(t, Config{Policy: policy, Launcher: l, Grace: 1, Forecaster: func() Forecaster { return &forecast.Forecaster{} }})
+				if !s.Caps().Reservations {
+					t.Fatal("it sets no windows aside")
+				}
+				do(t, s, aside(s, "w", 3, 10, 20))
+				refused(t, s, aside(s, "x", 2, 15, 25), ReasonNoRoom)
+				do(t, s, into("", "long", 2, 12), into("w", "in", 3, 5))
+				ests, _, ok, err := s.Estimate(context.Background(), []batch.Ask{{
+					Job: &batch.Job{Agreed: true}, Shapes: []batch.Shape{{Width: 4, Walltime: 5 * unit}},
+				}})
+				if err != nil || !ok || ests[0].Kind == batch.Forecast {
+					t.Fatalf("%+v, %v, %v", ests, ok, err)
+				}
+				agreed := func(name string, deadline batch.Time) batch.Command {
+					cmd := into("", name, 4, 5)
+					cmd.Job.Agreed, cmd.Job.Deadline, cmd.Promise = true, deadline, true
+					return cmd
+				}
+				end := ests[0].End(0, 5*unit)
+				refused(t, s, agreed("no", end-batch.Time(batch.Second)), ReasonNoRoom)
+				do(t, s, agreed("yes", end.Add(batch.Second)))
+				begun := time.Now()
+				in := await(t, s, "in", batch.PhaseRunning)
+				if at := in.Started.Sub(begun).Round(time.Second); at != (10 * unit).Std() {
+					t.Errorf("it started after %v", at)
+				}
+				yes := await(t, s, "yes", batch.PhaseEnded)
+				if late := yes.Ended.Sub(wall(end)); late > 2*time.Second {
+					t.Errorf("the agreed job ended %v late", late)
+				}
+				if err := s.Err(); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
 }
