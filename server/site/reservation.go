@@ -265,28 +265,6 @@ func (s *Site) RestoreReservations(list []Reservation) error {
 	return nil
 }
 
-// within returns the reservation that a request is for.
-func (s *Site) within(now batch.Time, id batch.JobID) (*Reservation, error) {
-	r := s.reserved.byID[id]
-	if r == nil {
-		return nil, unknownReservation("request.into", id)
-	}
-	if state := r.State(now); !state.Active() {
-		return nil, &Refusal{
-			Reason: ReasonReservationOver, Field: "request.into", Accepted: "a reservation that is booked or open",
-			Err: fmt.Errorf("reservation %s is %v", id, state),
-		}
-	}
-	return r, nil
-}
-
-func unknownReservation(field string, id batch.JobID) *Refusal {
-	return &Refusal{
-		Reason: ReasonUnknownReservation, Field: field, Accepted: "a reservation of this site", Hint: "drover reservations lists them",
-		Err: fmt.Errorf("no reservation %q at this site", id),
-	}
-}
-
 // longestReservation bounds the duration of one.
 const longestReservation = catalogue.MaxTime
 
