@@ -62,7 +62,7 @@ func (s *System) spec(l *launching, p *batch.Program) Spec {
 	return Spec{
 		Key: l.key, Shape: l.shape, Places: l.places,
 		Args: p.Args, Env: s.variables(l, p.Env),
-		Dir: dir, Stdout: in(p.Stdout), Stderr: in(p.Stderr),
+		Dir: dir, Stdout: in(p.Stdout), Stderr: in(p.Stderr), Append: p.Append,
 	}
 }
 

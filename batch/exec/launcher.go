@@ -54,6 +54,7 @@ type Spec struct {
 	Dir    string   // working directory, made if it is not there
 	Stdout string   // file, truncated, with its parents made; "" discards
 	Stderr string   // likewise; may be the same file
+	Append bool     // nothing is truncated
 }
 
 // Exit is how a process ended.

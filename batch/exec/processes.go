@@ -13,7 +13,7 @@ type processes struct{ log hclog.Logger }
 
 func (p processes) Launch(spec Spec) (Process, error) {
 	g, err := process.Start(process.Spec{
-		Args: spec.Args, Env: spec.Env, Dir: spec.Dir, Stdout: spec.Stdout, Stderr: spec.Stderr,
+		Args: spec.Args, Env: spec.Env, Dir: spec.Dir, Stdout: spec.Stdout, Stderr: spec.Stderr, Append: spec.Append,
 	})
 	if err != nil {
 		var start *process.StartError

@@ -11,10 +11,12 @@ type wanted struct {
 
 // asksFirst says whether a command is one of those.
 func (s *System) asksFirst(cmd *batch.Command) bool {
-	if cmd.Job == nil || s.closing || s.retired || s.attempts[cmd.Key] != nil || s.windows[cmd.Key] != nil {
+	if cmd.Job == nil || s.closing || s.retired {
 		return false
 	}
-	return cmd.Kind == batch.CmdReserve && cmd.Job.Window != nil || cmd.Kind == batch.CmdSubmit && cmd.Job.Agreed && cmd.Into == (batch.Key{})
+	window := cmd.Kind == batch.CmdReserve && cmd.Job.Window != nil
+	agreed := cmd.Kind == batch.CmdSubmit && cmd.Job.Agreed && cmd.Into == (batch.Key{})
+	return (window || agreed) && s.attempts[cmd.Key] == nil && s.windows[cmd.Key] == nil
 }
 
 // promise deals with what is wanted of the plan, each at an instant of its own,
