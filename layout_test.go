@@ -37,8 +37,8 @@ var layout = map[string][]string{
 	"services/...": {"services/..."},
 	"process":      {},
 
-	"internal/freeport":  {},                    // for tests
-	"internal/slurmtest": {"internal/freeport"}, // likewise
+	"internal/freeport":  {},                  // for tests
+	"internal/slurmtest": {"internal/slurmd"}, // likewise
 	"internal/slurmd":    {"internal/freeport"},
 	"internal/versus":    {"internal/slurmd"},
 
