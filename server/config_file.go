@@ -24,7 +24,11 @@ func ReadConfig(path string) (Config, error) {
 	if err != nil {
 		return Config{}, fmt.Errorf("read server configuration: %w", err)
 	}
-	c, err := ParseConfig(data, filepath.Dir(path))
+	dir, err := filepath.Abs(filepath.Dir(path))
+	if err != nil {
+		return Config{}, fmt.Errorf("read server configuration: %w", err)
+	}
+	c, err := ParseConfig(data, dir)
 	if err != nil {
 		return Config{}, fmt.Errorf("%s: %w", path, err)
 	}
@@ -41,8 +45,10 @@ func ParseConfig(data []byte, dir string) (Config, error) {
 	if err != nil {
 		return Config{}, fmt.Errorf("server configuration: %w", err)
 	}
-	if c.DataDir != "" && !filepath.IsAbs(c.DataDir) {
-		c.DataDir = filepath.Join(dir, c.DataDir)
+	for _, path := range []*string{&c.DataDir, &c.Batch.Conf, &c.Batch.Commands} {
+		if *path != "" && !filepath.IsAbs(*path) {
+			*path = filepath.Join(dir, *path)
+		}
 	}
 	given := c.Services.Catalogue != "" || !c.Services.Inline.IsZero()
 	var (

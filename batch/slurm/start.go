@@ -39,14 +39,15 @@ func (c *Commands) find(name string) (path string, forget func(), err error) {
 
 // execute runs a program until it ends, or is killed because the context ends. It
 // reads what the program prints itself, and fills the program's input before: all
-// that a submission costs beside sbatch is taken from the next one.
+// that a submission costs beside sbatch is taken from the next one. Programs run at the
+// root: the directory that the server was started in is none of theirs, and may be gone.
 func (c *Commands) execute(ctx context.Context, args []string, input []byte, stdout, stderr io.Writer) error {
 	path, forget, err := c.find(args[0])
 	if err != nil {
 		return err
 	}
 	cmd := &exec.Cmd{
-		Path: path, Args: args, Env: c.environment(args[0] == "sbatch"),
+		Path: path, Args: args, Env: c.environment(args[0] == "sbatch"), Dir: "/",
 		SysProcAttr: &syscall.SysProcAttr{Setpgid: true},
 	}
 	var p pipes
