@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/policies"
 	"github.com/seed-9b8f70bb/drover/batch/slurm"
+	"github.com/seed-9b8f70bb/drover/server/catalogue"
 )
 
 // Batch is the batch system of the site.
@@ -92,9 +94,15 @@ func (c *Config) checkBatch(bad func(key string, value any, accepted string)) (m
 			bad("batch."+key, v, "a word")
 		}
 	}
+	if b.Program != "" && !filepath.IsAbs(b.Program) {
+		bad("batch.program", b.Program, "an absolute path, on the nodes")
+	}
 	for i, o := range b.Extra {
+		key := fmt.Sprintf("batch.extra[%d]", i)
 		if !strings.HasPrefix(o, "-") || strings.ContainsAny(o, "\n\x00") {
-			bad(fmt.Sprintf("batch.extra[%d]", i), o, "an option of sbatch, in one word: --mem=2G")
+			bad(key, o, "an option of sbatch, in one word: --mem=2G")
+		} else if why := catalogue.Overruled(o); why != "" {
+			bad(key, o, "an option that a site may add: "+why)
 		}
 	}
 	if b.Waiting < 1 || b.Waiting > 100_000 {

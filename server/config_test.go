@@ -228,6 +228,10 @@ func TestASiteUnderSlurmHasNoNodesOfItsOwn(t *testing.T) {
 		"batch: {type: slurm}\nnodes: [{processors: 1}]":     "nodes",
 		"batch: {partition: main}\nnodes: [{processors: 1}]": "batch",
 		"batch: {type: slurm, extra: [mem]}":                 "batch.extra[0]",
+		"batch: {type: slurm, extra: [--mem=2G, --array=1]}": "batch.extra[1]",
+		"batch: {type: slurm, extra: [--te]}":                "batch.extra[0]",
+		"batch: {type: slurm, extra: [-H]}":                  "batch.extra[0]",
+		"batch: {type: slurm, program: bin/drover}":          "batch.program",
 		"batch: {type: slurm, interval: 1us}":                "batch.interval",
 		"batch: {type: slurm, waiting: 0}":                   "batch.waiting",
 		"batch: {type: slurm, model: {name: slurm}}":         "batch.model",
@@ -238,5 +242,9 @@ func TestASiteUnderSlurmHasNoNodesOfItsOwn(t *testing.T) {
 		if !errors.As(err, &f) || f.Key != key {
 			t.Errorf("%s: %v, want %s", lines, err, key)
 		}
+	}
+	cfg, err = ParseConfig([]byte(head+"batch: {type: slurm, conf: etc/slurm.conf, commands: bin, extra: [-N1, --mem=2G, --exclusive]}"), example)
+	if err != nil || cfg.Batch.Conf != filepath.Join(example, "etc/slurm.conf") || cfg.Batch.Commands != filepath.Join(example, "bin") {
+		t.Errorf("relative paths: %+v, %v", cfg.Batch, err)
 	}
 }

@@ -60,7 +60,7 @@ var kept = map[string]bool{"mem": true, "gpus": true, "account": true, "qos": tr
 // longName returns the whole name of an option that sbatch would take for an
 // abbreviation of one that is ruled about.
 func longName(name string) string {
-	if _, known := rulings[name]; known || kept[name] || len(name) < 3 {
+	if _, known := rulings[name]; known || kept[name] || name == "" {
 		return name
 	}
 	full := ""
@@ -88,6 +88,30 @@ func (d directive) String() string {
 		return "--" + d.name + "=" + d.value
 	}
 	return "--" + d.name
+}
+
+// Overruled says why an option of sbatch, one word, cannot be added to submissions: it
+// is not the site's to say, or would make something else of them. "" is one that can,
+// as those that say only where a width is to be.
+func Overruled(option string) string {
+	name := option
+	switch {
+	case strings.HasPrefix(option, "--"):
+		name, _, _ = strings.Cut(option[2:], "=")
+		name = longName(name)
+	case len(option) > 1:
+		name = letters[option[1]]
+	}
+	r := rulings[name]
+	switch {
+	case name == "nodes" || strings.HasPrefix(name, "ntasks-per-"):
+		return ""
+	case r.why == siteWins:
+		return "there is a key for it, or none"
+	case r.refused != "":
+		return r.refused
+	}
+	return r.why
 }
 
 // parseDirectives reads what follows #SBATCH on one line.

@@ -51,6 +51,8 @@ func TestBatchScriptsThatCannotBeServicesAreRefused(t *testing.T) {
 	for name, c := range map[string]struct{ text, why string }{
 		"no interpreter":    {"echo hello\n", "accepted: #! and an interpreter"},
 		"an array":          {"#!/bin/sh\n#SBATCH -a 1-10\n", "line 2 of the script: --array=1-10: a job is one job"},
+		"a short array":     {"#!/bin/sh\n#SBATCH --ar=1-10\n", "line 2 of the script: --array=1-10: a job is one job"},
+		"another program":   {"#!/bin/sh\n#SBATCH --wr=date\n", "line 2 of the script: --wrap=date: the script is what runs"},
 		"heterogeneous":     {"#!/bin/sh\n#SBATCH -n1\n#SBATCH hetjob\n#SBATCH -n2\n", "line 3 of the script: a heterogeneous job"},
 		"an open quote":     {"#!/bin/sh\n#SBATCH --comment='a\n", "a quote that is not closed"},
 		"no option":         {"#!/bin/sh\n#SBATCH ntasks=4\n", `"ntasks=4", accepted: an option`},
