@@ -36,7 +36,6 @@ type Policy struct {
 	plan    plan
 	scratch line
 	full    *profile.Profile
-	open    []int32
 	charges []int32
 	menu    counted.Menu
 	soonest profile.Soonest

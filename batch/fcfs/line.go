@@ -85,35 +85,51 @@ func (l *line) copyFrom(m *line) {
 }
 
 // starts writes when jobs of so many processors, in ascending order, and so long would
-// start if one of them came last and not before from. It uses the line up, and open,
-// which it returns.
-func (l *line) starts(from batch.Time, charges []int32, shapes []batch.Shape, starts []batch.Time, open []int32) []int32 {
-	for i := range charges {
-		open = append(open, int32(i))
+// start if one of them came last and not before from. It uses the line up.
+func (l *line) starts(from batch.Time, charges []int32, shapes []batch.Shape, starts []batch.Time) {
+	if l.guarded {
+		l.startsBeside(from, charges, shapes, starts)
+		return
 	}
-	for left := open; len(left) > 0; {
-		n := 0
-		for at, i := range left {
+	for i := 0; i < len(charges); {
+		t := l.fit(from, charges[i], 1)
+		if len(l.later) == 0 || t < l.later[0].from {
+			starts[i] = t
+			i++
+			continue
+		}
+		l.joinAll()
+	}
+}
+
+// startsBeside is starts for a guarded line: a wide job that is short may start before
+// a narrow one that is long.
+func (l *line) startsBeside(from batch.Time, charges []int32, shapes []batch.Shape, starts []batch.Time) {
+	for i := range starts {
+		starts[i] = batch.Never
+	}
+	for left := len(starts); left > 0; l.joinAll() {
+		for i, found := range starts {
+			if found != batch.Never {
+				continue
+			}
 			t := l.fit(from, charges[i], shapes[i].Walltime)
 			if len(l.later) == 0 || t < l.later[0].from {
 				starts[i] = t
-				continue
+				left--
 			}
-			if !l.guarded { // nor do those that are wider
-				n += copy(left[n:], left[at:])
-				break
-			}
-			left[n] = i
-			n++
 		}
-		if left = left[:n]; n == 0 {
-			break
-		}
-		for l.join(); len(l.ready) > 0; {
-			l.next()
+		if len(l.later) == 0 {
+			return
 		}
 	}
-	return open
+}
+
+// joinAll starts the next of the parked ones, and whoever comes in before.
+func (l *line) joinAll() {
+	for l.join(); len(l.ready) > 0; {
+		l.next()
+	}
 }
 
 // standing returns when a parked job starts if nobody else comes. It uses the line

@@ -127,7 +127,7 @@ func (p *Policy) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate
 			for _, s := range a.Shapes {
 				p.charges = append(p.charges, p.ChargeOf(s.Width, a.Job.Memory))
 			}
-			p.open = p.ahead().starts(from, p.charges, a.Shapes, starts, p.open[:0])
+			p.ahead().starts(from, p.charges, a.Shapes, starts)
 		}
 	}
 	return true

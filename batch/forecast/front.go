@@ -62,7 +62,10 @@ func (f *Forecaster) runFront(now batch.Time, q Queue) {
 		r.advance(t, batch.NoJob)
 		first := len(fr.levels)
 		fr.levels = fork.Room(t, fr.levels)
-		fr.rooms = append(fr.rooms, room{t, fr.levels[first].Free, fr.levels[first:len(fr.levels):len(fr.levels)]})
+		fr.rooms = append(fr.rooms, newRoom(t, fr.levels, first))
+		if len(fr.levels) <= first+2 { // a room has them itself
+			fr.levels = fr.levels[:first]
+		}
 		if t == now {
 			// Whoever starts here and has not in the queue itself, because he is
 			// incoming, would start later in a later run.

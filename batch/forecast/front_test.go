@@ -122,7 +122,7 @@ func TestTheRestUsesWhatTheFrontLeavesFree(t *testing.T) {
 			work -= int64(at(instant).free)
 		}
 		for {
-			if r := at(instant); r.fits(instant, s.Width, s.Walltime) {
+			if r := at(instant); f.front.fits(&r, instant, s.Width, s.Walltime) {
 				break
 			}
 			instant++

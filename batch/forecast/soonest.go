@@ -39,13 +39,16 @@ func (f *Forecaster) soonest(from batch.Time) (shape int, start batch.Time) {
 // widest returns how many shapes of the menu there are up to the widest that could
 // start at t. If that of a level runs past its end, the narrower ones do so too.
 func (f *Forecaster) widest(t batch.Time, r *room) int {
-	for i := range r.levels {
-		n := f.fitting(r.levels[i].Free)
-		if n == 0 || t.Add(f.menu.Walltimes[n-1]) <= r.levels[i].Until {
+	n := f.fitting(r.free)
+	if n == 0 || f.front.fits(r, t, f.menu.Charges[n-1], f.menu.Walltimes[n-1]) {
+		return n
+	}
+	for _, l := range f.front.levels[r.from:r.to] {
+		if n = f.fitting(l.Free); n == 0 || t.Add(f.menu.Walltimes[n-1]) <= l.Until {
 			return n
 		}
 	}
-	return 0
+	return f.fitting(min(r.free, r.spare))
 }
 
 // fitting returns how many shapes of the menu charge at most so much.
