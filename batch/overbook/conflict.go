@@ -92,5 +92,4 @@ func (p *Policy) finish(now batch.Time, ev *batch.Event) {
 	p.history.Add(j.spec.Owner, j.spec.Name, j.estimate, ran)
 	p.jobs[ev.Job] = job{}
 	p.Policy.Apply(now, ev)
-	p.claim(now)
 }

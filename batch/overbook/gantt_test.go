@@ -29,17 +29,17 @@ func aside(at int, w, inside batch.Handle, width, from, to int) act {
 
 // Job 2 needs 10 and has 8 before the window.
 //
-//	22222222wwwww          22222222wwwww22
-//	22222222wwwww          22222222wwwww22
+//	22222222wwwww          22222222wwwww22vvvvv
+//	22222222wwwww          22222222wwwww22vvvvv
 //	0       8    13        0       8    13
-//	  killed                 paused
+//	  killed                 paused: what is left fits between two windows
 func TestAWindowIsNeverShortened(t *testing.T) {
 	d := perform(t, policy(t, 2, quarter), 2, batch.Second,
 		aside(0, 1, 9, 2, 8, 13), submit(0, job{h: 2, width: 2, estimate: 10, due: 10}))
 	d.want(t, "0 start 2", "8 kill 2", "8 start 9", "13 end 9")
 	d = perform(t, policy(t, 2, quarter), 2, batch.Second,
-		aside(0, 1, 9, 2, 8, 13), submit(0, job{h: 2, width: 2, estimate: 10, due: 10, checkpoint: true}))
-	d.want(t, "0 start 2", "8 pause 2", "8 start 9", "13 end 9", "13 resume 2", "15 end 2")
+		aside(0, 1, 9, 2, 8, 13), aside(0, 3, 8, 2, 15, 20), submit(0, job{h: 2, width: 2, estimate: 10, due: 10, checkpoint: true}))
+	d.want(t, "0 start 2", "8 pause 2", "8 start 9", "13 end 9", "13 resume 2", "15 end 2", "15 start 8", "20 end 8")
 	if c := d.Counts(); c.LateEnd != 1 || c.Paused != 1 {
 		t.Errorf("%+v", c)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/cbf"
+	"github.com/seed-9b8f70bb/drover/batch/counted"
 	"github.com/seed-9b8f70bb/drover/batch/overbook"
 )
 
@@ -94,6 +95,11 @@ func TestForksDecideTheSameAndLeaveNoTrace(t *testing.T) {
 			f.Apply(now, &batch.Event{Kind: batch.Submit, Job: 999, Spec: &batch.Job{
 				Handle: 999, Owner: "u", Agreed: true, Deadline: now + secs(30), Shape: batch.Shape{Width: width, Walltime: 8 * batch.Second},
 			}})
+			for h := range batch.Handle(c.next) {
+				if c.state[h] == counted.Running {
+					f.Apply(now, &batch.Event{Kind: batch.Finish, Job: h}) // and learns of it
+				}
+			}
 			var out batch.Decisions
 			f.Decide(now, &out)
 			c.Policy = c.Policy.Fork() // and goes on as the fork of itself

@@ -39,16 +39,25 @@ func TestNobodyStartsBeforeAJobHasMadePlace(t *testing.T) {
 	decide(0, batch.Decision{Kind: batch.Start, Job: 2})
 	wake(8 * s)
 	decide(8*s, batch.Decision{Kind: batch.Kill, Job: 2})
+	stands := func(now batch.Time) batch.Time {
+		var out [1]batch.Estimate
+		p.Estimate(now, []batch.Ask{{Job: &batch.Job{Handle: 1}, Shapes: []batch.Shape{{Width: 2, Walltime: 5 * batch.Second}}}}, out[:])
+		return out[0].Starts[0]
+	}
+	if at := stands(8 * s); at != 8*s {
+		t.Errorf("before it could be gone job 1 is put off to %d", at)
+	}
 	decide(8 * s)
+	if at := stands(8 * s); at != 8*s {
+		t.Errorf("before it could be gone job 1 is put off to %d", at)
+	}
 	wake(9 * s)
 	decide(9 * s)
 	if now := 9*s + 1; p.Wake() <= now {
 		t.Errorf("at %d it wants a pass at %d", now, p.Wake())
 	}
-	var out [1]batch.Estimate
-	p.Estimate(9*s+1, []batch.Ask{{Job: &batch.Job{Handle: 1}, Shapes: []batch.Shape{{Width: 2, Walltime: 5 * batch.Second}}}}, out[:])
-	if out[0].Starts[0] <= 9*s {
-		t.Errorf("job 1 is said to start at %d", out[0].Starts[0])
+	if at := stands(9*s + 1); at <= 9*s {
+		t.Errorf("job 1 is said to start at %d", at)
 	}
 	p.Apply(9*s+2, &batch.Event{Kind: batch.Finish, Job: 2})
 	decide(9*s+2, batch.Decision{Kind: batch.Start, Job: 1})
