@@ -86,6 +86,11 @@ type Command struct {
 	// plan holds it until its deadline. Without, one that the plan cannot hold any
 	// more is submitted without an agreement.
 	Promise bool
+	// After, of CmdSubmit, is an earlier attempt of the same job that has ended as
+	// EndStopped: the policy hears of no new job, but that this one has stopped. One
+	// that the system does not remember is no matter. It is cancelled if nothing is to
+	// follow it.
+	After Key
 }
 
 // Program is what a batch system executes. Its arguments never pass through a
@@ -96,6 +101,10 @@ type Program struct {
 	Dir    string            // working directory, made if it is not there
 	Stdout string            // file
 	Stderr string            // file
+	Append bool              // neither file is truncated
+	// Checkpoint says how it makes place so that it can go on later; nil: it is stopped
+	// where it is, and stays in memory.
+	Checkpoint *Checkpoint
 }
 
 // CommandError is the refusal of one command.
@@ -159,6 +168,9 @@ const (
 	// EndNeverRan: it provably never ran, for a reason that is not its own. A new
 	// attempt may.
 	EndNeverRan
+	// EndStopped: it has written down how far it has come, and a new attempt goes on from
+	// there; see Checkpoint.
+	EndStopped
 )
 
 // Outcome is how an attempt ended and why.

@@ -19,6 +19,7 @@ type Spec struct {
 	Dir    string   // working directory, made if it is not there; "" is this process's
 	Stdout string   // file, truncated, mode 0600, with its parents made; "" discards
 	Stderr string   // likewise; may be the same file
+	Append bool     // nothing is truncated
 }
 
 // Exit is how a program ended.
@@ -80,10 +81,10 @@ func (s *Spec) prepare() (files, error) {
 	}
 	var f files
 	var err error
-	if f.stdout, err = output(s.Stdout); err != nil {
+	if f.stdout, err = s.output(s.Stdout); err != nil {
 		return files{}, &StartError{Part: "standard output", Err: err}
 	}
-	if f.stderr, err = output(s.Stderr); err != nil {
+	if f.stderr, err = s.output(s.Stderr); err != nil {
 		f.close()
 		return files{}, &StartError{Part: "standard error", Err: err}
 	}
@@ -100,7 +101,7 @@ func (f files) close() {
 	}
 }
 
-func output(name string) (*os.File, error) {
+func (s *Spec) output(name string) (*os.File, error) {
 	if name == "" {
 		return nil, nil
 	}
@@ -109,5 +110,9 @@ func output(name string) (*os.File, error) {
 	}
 	// Appending keeps several processes, or both outputs in one file, from
 	// overwriting each other.
-	return os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_TRUNC|os.O_APPEND, 0o600)
+	flags := os.O_CREATE | os.O_WRONLY | os.O_APPEND
+	if !s.Append {
+		flags |= os.O_TRUNC
+	}
+	return os.OpenFile(name, flags, 0o600)
 }

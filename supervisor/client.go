@@ -226,7 +226,7 @@ func (c *Client) following() []*Process {
 // process's PATH. What is not found is left to the supervisor to say, so that
 // the attempt is claimed first.
 func processSpec(spec exec.Spec) (process.Spec, error) {
-	out := process.Spec{Args: spec.Args, Env: spec.Env}
+	out := process.Spec{Args: spec.Args, Env: spec.Env, Append: spec.Append}
 	if path, err := process.Look(spec.Args[0]); err == nil {
 		out.Path = path
 	}

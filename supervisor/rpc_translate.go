@@ -39,14 +39,14 @@ func nameOf(m *droverv1.AttemptName) Attempt {
 func launchMessage(a Attempt, spec process.Spec) *droverv1.LaunchAttemptRequest {
 	return &droverv1.LaunchAttemptRequest{
 		Name: nameMessage(a), Arguments: bytesOf(spec.Args), Path: []byte(spec.Path), Environment: bytesOf(spec.Env),
-		WorkingDirectory: []byte(spec.Dir), Stdout: []byte(spec.Stdout), Stderr: []byte(spec.Stderr),
+		WorkingDirectory: []byte(spec.Dir), Stdout: []byte(spec.Stdout), Stderr: []byte(spec.Stderr), Append: spec.Append,
 	}
 }
 
 func specOf(m *droverv1.LaunchAttemptRequest) process.Spec {
 	return process.Spec{
 		Args: stringsOf(m.GetArguments()), Path: string(m.GetPath()), Env: stringsOf(m.GetEnvironment()),
-		Dir: string(m.GetWorkingDirectory()), Stdout: string(m.GetStdout()), Stderr: string(m.GetStderr()),
+		Dir: string(m.GetWorkingDirectory()), Stdout: string(m.GetStdout()), Stderr: string(m.GetStderr()), Append: m.GetAppend(),
 	}
 }
 

@@ -177,9 +177,13 @@ type Job struct {
 	// The moves that brought it here, oldest first.
 	Moves []*Move `protobuf:"bytes,24,rep,name=moves,proto3" json:"moves,omitempty"`
 	// What has become of the agreement about it.
-	Agreement     AgreementState `protobuf:"varint,25,opt,name=agreement,proto3,enum=drover.v1.AgreementState" json:"agreement,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Agreement AgreementState `protobuf:"varint,25,opt,name=agreement,proto3,enum=drover.v1.AgreementState" json:"agreement,omitempty"`
+	// How often it was stopped at a checkpoint, to go on later.
+	Checkpoints uint32 `protobuf:"varint,26,opt,name=checkpoints,proto3" json:"checkpoints,omitempty"`
+	// For how long it had run in all at the last of them.
+	CheckpointedAfter *durationpb.Duration `protobuf:"bytes,27,opt,name=checkpointed_after,json=checkpointedAfter,proto3" json:"checkpointed_after,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
 }
 
 func (x *Job) Reset() {
@@ -385,6 +389,20 @@ func (x *Job) GetAgreement() AgreementState {
 		return x.Agreement
 	}
 	return AgreementState_AGREEMENT_STATE_UNSPECIFIED
+}
+
+func (x *Job) GetCheckpoints() uint32 {
+	if x != nil {
+		return x.Checkpoints
+	}
+	return 0
+}
+
+func (x *Job) GetCheckpointedAfter() *durationpb.Duration {
+	if x != nil {
+		return x.CheckpointedAfter
+	}
+	return nil
 }
 
 // JobDigest is what an agent remembers of a job.
@@ -637,7 +655,7 @@ var File_drover_v1_job_proto protoreflect.FileDescriptor
 
 const file_drover_v1_job_proto_rawDesc = "" +
 	"\n" +
-	"\x13drover/v1/job.proto\x12\tdrover.v1\x1a\x19drover/v1/agreement.proto\x1a\x18drover/v1/decision.proto\x1a\x14drover/v1/move.proto\x1a\x17drover/v1/request.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xac\b\n" +
+	"\x13drover/v1/job.proto\x12\tdrover.v1\x1a\x19drover/v1/agreement.proto\x1a\x18drover/v1/decision.proto\x1a\x14drover/v1/move.proto\x1a\x17drover/v1/request.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x98\t\n" +
 	"\x03Job\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12)\n" +
 	"\x05state\x18\x02 \x01(\x0e2\x13.drover.v1.JobStateR\x05state\x12\x12\n" +
@@ -666,7 +684,9 @@ const file_drover_v1_job_proto_rawDesc = "" +
 	"\vunknown_for\x18\x17 \x01(\v2\x19.google.protobuf.DurationR\n" +
 	"unknownFor\x12%\n" +
 	"\x05moves\x18\x18 \x03(\v2\x0f.drover.v1.MoveR\x05moves\x127\n" +
-	"\tagreement\x18\x19 \x01(\x0e2\x19.drover.v1.AgreementStateR\tagreement\"\xc9\x02\n" +
+	"\tagreement\x18\x19 \x01(\x0e2\x19.drover.v1.AgreementStateR\tagreement\x12 \n" +
+	"\vcheckpoints\x18\x1a \x01(\rR\vcheckpoints\x12H\n" +
+	"\x12checkpointed_after\x18\x1b \x01(\v2\x19.google.protobuf.DurationR\x11checkpointedAfter\"\xc9\x02\n" +
 	"\tJobDigest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12)\n" +
 	"\x05state\x18\x02 \x01(\x0e2\x13.drover.v1.JobStateR\x05state\x12\x14\n" +
@@ -749,15 +769,16 @@ var file_drover_v1_job_proto_depIdxs = []int32{
 	8,  // 12: drover.v1.Job.unknown_for:type_name -> google.protobuf.Duration
 	11, // 13: drover.v1.Job.moves:type_name -> drover.v1.Move
 	12, // 14: drover.v1.Job.agreement:type_name -> drover.v1.AgreementState
-	0,  // 15: drover.v1.JobDigest.state:type_name -> drover.v1.JobState
-	6,  // 16: drover.v1.JobDigest.shape:type_name -> drover.v1.Shape
-	7,  // 17: drover.v1.JobDigest.submitted_at:type_name -> google.protobuf.Timestamp
-	7,  // 18: drover.v1.JobDigest.started_at:type_name -> google.protobuf.Timestamp
-	19, // [19:19] is the sub-list for method output_type
-	19, // [19:19] is the sub-list for method input_type
-	19, // [19:19] is the sub-list for extension type_name
-	19, // [19:19] is the sub-list for extension extendee
-	0,  // [0:19] is the sub-list for field type_name
+	8,  // 15: drover.v1.Job.checkpointed_after:type_name -> google.protobuf.Duration
+	0,  // 16: drover.v1.JobDigest.state:type_name -> drover.v1.JobState
+	6,  // 17: drover.v1.JobDigest.shape:type_name -> drover.v1.Shape
+	7,  // 18: drover.v1.JobDigest.submitted_at:type_name -> google.protobuf.Timestamp
+	7,  // 19: drover.v1.JobDigest.started_at:type_name -> google.protobuf.Timestamp
+	20, // [20:20] is the sub-list for method output_type
+	20, // [20:20] is the sub-list for method input_type
+	20, // [20:20] is the sub-list for extension type_name
+	20, // [20:20] is the sub-list for extension extendee
+	0,  // [0:20] is the sub-list for field type_name
 }
 
 func init() { file_drover_v1_job_proto_init() }

@@ -177,8 +177,10 @@ type LaunchAttemptRequest struct {
 	// Absolute, made if it is not there.
 	WorkingDirectory []byte `protobuf:"bytes,5,opt,name=working_directory,json=workingDirectory,proto3" json:"working_directory,omitempty"`
 	// Absolute; truncated and made with their parents; empty discards.
-	Stdout        []byte `protobuf:"bytes,6,opt,name=stdout,proto3" json:"stdout,omitempty"`
-	Stderr        []byte `protobuf:"bytes,7,opt,name=stderr,proto3" json:"stderr,omitempty"`
+	Stdout []byte `protobuf:"bytes,6,opt,name=stdout,proto3" json:"stdout,omitempty"`
+	Stderr []byte `protobuf:"bytes,7,opt,name=stderr,proto3" json:"stderr,omitempty"`
+	// They are not truncated: the program goes on where an earlier one stopped.
+	Append        bool `protobuf:"varint,8,opt,name=append,proto3" json:"append,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -260,6 +262,13 @@ func (x *LaunchAttemptRequest) GetStderr() []byte {
 		return x.Stderr
 	}
 	return nil
+}
+
+func (x *LaunchAttemptRequest) GetAppend() bool {
+	if x != nil {
+		return x.Append
+	}
+	return false
 }
 
 type LaunchAttemptResponse struct {
@@ -759,7 +768,7 @@ const file_drover_v1_supervisor_service_proto_rawDesc = "" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x14\n" +
 	"\x05epoch\x18\x02 \x01(\rR\x05epoch\x12\x18\n" +
 	"\aattempt\x18\x03 \x01(\rR\aattempt\x12\x1c\n" +
-	"\tdirectory\x18\x04 \x01(\fR\tdirectory\"\xf3\x01\n" +
+	"\tdirectory\x18\x04 \x01(\fR\tdirectory\"\x8b\x02\n" +
 	"\x14LaunchAttemptRequest\x12*\n" +
 	"\x04name\x18\x01 \x01(\v2\x16.drover.v1.AttemptNameR\x04name\x12\x1c\n" +
 	"\targuments\x18\x02 \x03(\fR\targuments\x12\x12\n" +
@@ -767,7 +776,8 @@ const file_drover_v1_supervisor_service_proto_rawDesc = "" +
 	"\venvironment\x18\x04 \x03(\fR\venvironment\x12+\n" +
 	"\x11working_directory\x18\x05 \x01(\fR\x10workingDirectory\x12\x16\n" +
 	"\x06stdout\x18\x06 \x01(\fR\x06stdout\x12\x16\n" +
-	"\x06stderr\x18\a \x01(\fR\x06stderr\"I\n" +
+	"\x06stderr\x18\a \x01(\fR\x06stderr\x12\x16\n" +
+	"\x06append\x18\b \x01(\bR\x06append\"I\n" +
 	"\x15LaunchAttemptResponse\x120\n" +
 	"\x06status\x18\x01 \x01(\v2\x18.drover.v1.AttemptStatusR\x06status\"B\n" +
 	"\x14AttachAttemptRequest\x12*\n" +
