@@ -55,6 +55,7 @@ type Event struct {
 	Node       int32
 	Restore    bool     // Place: back to the place in submission order
 	Checkpoint bool     // Stopped: can go on from Progress
+	Broken     bool     // Finish: it was to be paused, and had to be killed
 	Progress   Duration // Stopped: work done, in time at full share
 	Shape      Shape    // Place: the shape to plan with
 	Spec       *Job     // Submit, Reserve, Adopt

@@ -75,6 +75,10 @@ type Job struct {
 	Site  string // where its input data lies, "" if that does not matter
 	Input int64  // bytes of input data
 
+	// Done is the work that a checkpoint has kept, before this site's driver began:
+	// Shape.Walltime is what was left of the estimate.
+	Done Duration
+
 	Origin Origin // who brought it
 	// Checkpoint says that a stopped job can go on from where it was.
 	Checkpoint bool

@@ -19,7 +19,9 @@ type Adopted struct {
 	Started time.Time  // as Found said
 	Places  []batch.Location
 	Process Process
-	Into    batch.Key // the reservation it runs in; zero for none. One that is over is no matter
+	// Checkpoint is how it makes place; nil: it is stopped where it is.
+	Checkpoint *batch.Checkpoint
+	Into       batch.Key // the reservation it runs in; zero for none. One that is over is no matter
 }
 
 // adopt takes what runs already. The error names the first job that cannot be
@@ -59,7 +61,7 @@ func (s *System) adoptOne(now batch.Time, it *Adopted) error {
 	a := &attempt{
 		key: it.Key, order: s.orders, job: it.Job, shape: it.Job.Shape, phase: batch.PhaseRunning,
 		run: &run{
-			places: it.Places, ran: it.Places, started: since, proc: it.Process,
+			places: it.Places, ran: it.Places, started: since, proc: it.Process, how: it.Checkpoint, done: it.Job.Done,
 			since: since, share: lowest(it.Places), deadline: batch.Never,
 		},
 	}

@@ -37,13 +37,18 @@ type run struct {
 	ended   batch.Time
 	outcome batch.Outcome
 
-	proc     Process // nil until launched
-	left     bool    // to itself, see Release
-	stopping bool    // to be paused as soon as it is launched
+	proc     Process           // nil until launched
+	how      *batch.Checkpoint // how it makes place; nil: it is stopped where it is
+	left     bool              // to itself, see Release
+	stopping bool              // to be paused as soon as it is launched
 	ending   batch.End
-	why      string // it is being ended
+	why      string        // it is being ended
+	asked    bool          // it was told to make place at a checkpoint
+	gone     chan struct{} // closed with its end; nil without a checkpoint's command
+	resumes  *parked       // the attempt that it follows, until it is started
 
-	work  batch.Duration // done until since, in time at full share
+	done  batch.Duration // by earlier attempts
+	work  batch.Duration // done until since by this one, in time at full share
 	since batch.Time
 	share batch.Share // since then; 0 while it is paused
 
@@ -84,6 +89,10 @@ func (a *attempt) live() bool { return a.phase != batch.PhaseEnded }
 
 // waits reports whether it is not to be started yet: reserved, queued or held.
 func (a *attempt) waits() bool { return a.phase <= batch.PhaseHeld }
+
+// resumes reports whether it follows an attempt that has made place at a checkpoint,
+// and waits.
+func (a *attempt) resumes() bool { return a.run != nil && a.run.resumes != nil }
 
 // running reports whether it is launched or being launched, and not paused.
 func (a *attempt) running() bool {

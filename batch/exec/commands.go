@@ -95,6 +95,10 @@ func (s *System) accept(cmd *batch.Command) error {
 	}
 	s.orders++
 	a := &attempt{key: cmd.Key, order: s.orders, job: cmd.Job, shape: cmd.Job.Shape, phase: batch.PhaseQueued, pending: true}
+	if p := s.parked[cmd.After]; p != nil {
+		delete(s.parked, cmd.After)
+		a.run = &run{resumes: p}
+	}
 	if cmd.Kind == batch.CmdReserve {
 		a.phase = batch.PhaseReserved
 	}
@@ -154,7 +158,14 @@ func (s *System) submitOne(now batch.Time, a *attempt) {
 	a.pending = false
 	s.orders++
 	a.order = s.orders // behind those that this pass has placed last
-	if !a.live() {
+	switch {
+	case !a.live() && a.resumes():
+		s.drop(now, a.run.resumes)
+		return
+	case !a.live():
+		return
+	case a.resumes():
+		s.unpark(now, a, a.run.resumes)
 		return
 	}
 	a.job.Handle = s.handle(a)
@@ -182,6 +193,10 @@ func (s *System) handle(a *attempt) batch.Handle {
 func (s *System) cancel(now batch.Time, a *attempt) {
 	const why = "cancelled"
 	if !a.live() {
+		if p := s.parked[a.key]; p != nil {
+			delete(s.parked, a.key)
+			s.drop(now, p)
+		}
 		return
 	}
 	if !a.waits() {

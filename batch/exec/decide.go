@@ -36,7 +36,7 @@ func (s *System) carryOut(now batch.Time, d batch.Decision) error {
 	a := s.handles[d.Job]
 	switch d.Kind {
 	case batch.Start:
-		if a.phase != batch.PhaseQueued {
+		if a.phase != batch.PhaseQueued || a.resumes() {
 			return fault(a, ErrWrongState)
 		}
 		if !s.book(a, d.Places) {
@@ -49,13 +49,18 @@ func (s *System) carryOut(now batch.Time, d batch.Decision) error {
 		}
 		s.pause(now, a)
 	case batch.Resume:
-		if a.phase != batch.PhasePaused || a.run.places != nil { // it has places until Stopped
+		again := a.phase == batch.PhaseQueued && a.resumes()
+		if !again && (a.phase != batch.PhasePaused || a.run.places != nil) { // it has places until Stopped
 			return fault(a, ErrWrongState)
 		}
 		if !s.book(a, d.Places) {
 			return fault(a, ErrNoCapacity)
 		}
-		s.resume(now, a)
+		if again {
+			s.start(now, a)
+		} else {
+			s.resume(now, a)
+		}
 	case batch.SetShare:
 		if err := s.setShare(now, a, d.Places); err != nil {
 			return fault(a, err)
@@ -84,7 +89,7 @@ func (s *System) book(a *attempt, places []batch.Location) bool {
 		return false
 	}
 	if a.run == nil {
-		a.run = &run{}
+		a.run = &run{done: a.job.Done}
 	}
 	a.run.places, a.run.ran = places, places
 	return true
@@ -95,6 +100,7 @@ func (s *System) book(a *attempt, places []batch.Location) bool {
 // for its launch.
 func (s *System) start(now batch.Time, a *attempt) {
 	r := a.run
+	r.resumes = nil
 	a.phase, r.started = batch.PhaseStarting, now
 	r.since, r.share = now, lowest(r.places)
 	s.timers.set(a, r.limit(a.shape.Walltime))
@@ -114,6 +120,10 @@ func (s *System) pause(now batch.Time, a *attempt) {
 // stop pauses a launched attempt. One that has just ended, or is being ended,
 // goes on to its Finish.
 func (s *System) stop(now batch.Time, a *attempt) {
+	if a.run.ending == 0 && a.run.how != nil {
+		s.makePlace(now, a)
+		return
+	}
 	if a.run.ending != 0 || !s.signal(a, syscall.SIGSTOP) {
 		return
 	}

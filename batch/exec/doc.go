@@ -65,6 +65,20 @@
 // as EndStartFailed, one that wraps ErrNeverRan as EndNeverRan. Where nobody saw the
 // exit it is EndLost.
 //
+// # Checkpoints
+//
+// A job whose program has a Checkpoint is paused by telling it so, with a signal, a
+// command or both. One that ends with batch.CheckpointStatus has EndStopped; its
+// processors are free, and the policy hears Stopped, when the next attempt has been
+// submitted After it, which its Resume then launches:
+//
+//	Pause ─▶ told ─ exit 85 ─▶ EndStopped, parked ─ CmdSubmit After ─▶ queued ─ Resume
+//	           ├── exit 0 ───▶ EndDone            └ CmdCancel ─▶ over
+//	           └── other, or grace over ─▶ killed: EndKilled
+//
+// One that ends so without having been told has finished, for the policy; what follows
+// is a job of its own.
+//
 // # Restarts
 //
 // Release ends a system whose jobs shall outlive it; the next one adopts them
@@ -87,8 +101,8 @@
 //	          the lowest-numbered nodes that have any free (what a policy
 //	          charges for memory beyond that is its own book-keeping)
 //	Kill      SIGTERM, grace, SIGKILL; the attempt ends as killed
-//	Pause     SIGSTOP to the group; Stopped follows, with a checkpoint
-//	Resume    SIGCONT
+//	Pause     SIGSTOP to the group, and Stopped follows; or a Checkpoint, see there
+//	Resume    SIGCONT, or another launch
 //	SetShare  booked and counted, but nothing on the host enforces it
 //	Migrate   refused
 //

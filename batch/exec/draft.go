@@ -174,7 +174,7 @@ func (d *draft) pass() {
 		d.policy.Decide(d.made, &d.out)
 		for i := range d.out.List {
 			switch dec := &d.out.List[i]; dec.Kind {
-			case batch.Start:
+			case batch.Start, batch.Resume:
 				d.jobs[dec.Job].waits = false
 			case batch.Pause, batch.Migrate:
 				d.tell(batch.Event{Kind: batch.Stopped, Job: dec.Job, Checkpoint: true})

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"os"
-	"strconv"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -63,16 +62,27 @@ func (s *System) finish(now batch.Time, n *note) {
 		// that fails now may have failed because the server stops.
 		return
 	}
+	if a.run.gone != nil {
+		close(a.run.gone)
+	}
+	if n.err == nil && a.run.yields(n.exit) {
+		s.park(now, a)
+		return
+	}
+	var out batch.Outcome
+	if n.err != nil {
+		out = neverLaunched(n.err)
+	} else {
+		out = outcome(a.run, n.exit)
+	}
 	s.alloc.Release(a.run.places)
 	// A command that is missing now is missing the next time too: the policy is
 	// told the job is over, not to try it again with StartFailed.
-	s.apply(now, batch.Event{Kind: batch.Finish, Job: a.job.Handle})
+	s.apply(now, batch.Event{Kind: batch.Finish, Job: a.job.Handle, Broken: a.run.asked && out.End == batch.EndKilled})
 	if n.err != nil {
 		s.log.Warn("job could not be started", "job", a.key.Job, "error", n.err)
-		s.over(now, a, neverLaunched(n.err))
-	} else {
-		s.over(now, a, outcome(a.run, n.exit))
 	}
+	s.over(now, a, out)
 }
 
 // over puts a into its last phase and lets go of what is not needed any more.
@@ -85,7 +95,9 @@ func (s *System) over(now batch.Time, a *attempt, out batch.Outcome) {
 	a.phase, a.run.ended, a.run.outcome = batch.PhaseEnded, now, out
 	if h := a.job.Handle; h != batch.NoJob {
 		s.handles[h] = nil
-		s.unused = append(s.unused, h)
+		if s.parked[a.key] == nil {
+			s.unused = append(s.unused, h)
+		}
 	}
 	a.job, a.run.places, a.run.proc = nil, nil, nil
 	s.changes.touch(a)
@@ -114,7 +126,10 @@ func outcome(r *run, exit Exit) batch.Outcome {
 		out = batch.Outcome{End: batch.EndFailed, Signal: unix.SignalName(exit.Signal)}
 		out.Reason = "signal " + out.Signal
 	case exit.Code != 0:
-		out.End, out.Reason = batch.EndFailed, "exit status "+strconv.Itoa(exit.Code)
+		out.End, out.Reason = batch.EndFailed, exitReason(exit.Code, 0)
+	}
+	if r.asked && out.End == batch.EndFailed {
+		out.End, out.Reason = batch.EndKilled, "it had to make place, and left no checkpoint: "+out.Reason
 	}
 	if r.ending != 0 {
 		out.End, out.Reason = r.ending, r.why

@@ -25,12 +25,12 @@ type launching struct {
 
 // execute is the goroutine of an attempt that is started.
 func (s *System) execute(a *attempt, l launching) {
-	proc, err := s.launch(&l)
+	proc, how, err := s.launch(&l)
 	if err != nil {
 		s.send(note{attempt: a, err: err})
 		return
 	}
-	if !s.send(note{attempt: a, proc: proc}) {
+	if !s.send(note{attempt: a, proc: proc, how: how}) {
 		detach(proc)
 	}
 	s.follow(a, proc)
@@ -51,15 +51,16 @@ func (s *System) send(n note) bool {
 	}
 }
 
-func (s *System) launch(l *launching) (Process, error) {
+func (s *System) launch(l *launching) (Process, *batch.Checkpoint, error) {
 	program, err := s.programs.Program(l.key, l.shape)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := checkProgram(&program); err != nil {
-		return nil, fmt.Errorf("program: %w", err)
+		return nil, nil, fmt.Errorf("program: %w", err)
 	}
-	return s.launcher.Launch(s.spec(l, &program))
+	proc, err := s.launcher.Launch(s.spec(l, &program))
+	return proc, program.Checkpoint, err
 }
 
 // checkProgram refuses what no launcher could start.
@@ -77,5 +78,5 @@ func checkProgram(p *batch.Program) error {
 			return fmt.Errorf("args[%d]: contains NUL", i)
 		}
 	}
-	return nil
+	return checkCheckpoint(p.Checkpoint)
 }

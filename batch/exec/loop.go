@@ -19,9 +19,12 @@ const minWait = batch.Millisecond
 // note is what the goroutine of an attempt tells the loop: launched, or ended.
 type note struct {
 	attempt *attempt
-	proc    Process // launched
-	err     error   // could not be launched
-	exit    Exit    // ended, when proc and err are nil
+	proc    Process           // launched
+	err     error             // could not be launched
+	exit    Exit              // ended, when proc and err are nil
+	how     *batch.Checkpoint // of what was launched
+	// prepared: the command of its checkpoint has ended, with err.
+	prepared bool
 }
 
 // readyEvents is what a pass has to deal with.
@@ -91,12 +94,16 @@ func (s *System) gather() {
 // note files what an attempt's goroutine said. A launch is dealt with at once,
 // because no policy waits for it and its end may be right behind it.
 func (s *System) note(n note) {
+	if n.prepared {
+		s.prepared(n.attempt, n.err)
+		return
+	}
 	if n.proc == nil {
 		s.ready.ends = append(s.ready.ends, n)
 		return
 	}
 	a := n.attempt
-	a.run.proc = n.proc
+	a.run.proc, a.run.how = n.proc, n.how
 	a.phase = batch.PhaseRunning
 	s.changes.touch(a)
 	if s.released {
@@ -162,7 +169,7 @@ func (s *System) leave(now batch.Time) {
 		}
 		s.alloc.Release(a.run.places)
 		a.run.places = nil
-		s.apply(now, batch.Event{Kind: batch.Stopped, Job: a.job.Handle, Checkpoint: true, Progress: a.run.work})
+		s.apply(now, batch.Event{Kind: batch.Stopped, Job: a.job.Handle, Checkpoint: true, Progress: a.run.done + a.run.work})
 	}
 	clear(s.paused)
 	s.paused = s.paused[:0]
@@ -170,6 +177,10 @@ func (s *System) leave(now batch.Time) {
 
 // expire deals with the end of a walltime or of a grace time.
 func (s *System) expire(now batch.Time, a *attempt) {
+	if a.run.ending == 0 && a.run.asked {
+		s.breakOff(a, "has written no checkpoint within "+a.run.how.Grace.String())
+		return
+	}
 	if a.run.ending == 0 {
 		s.end(now, a, batch.EndKilled, "walltime of "+a.shape.Walltime.String())
 		return

@@ -15,7 +15,7 @@ func (s *System) asksFirst(cmd *batch.Command) bool {
 		return false
 	}
 	window := cmd.Kind == batch.CmdReserve && cmd.Job.Window != nil
-	agreed := cmd.Kind == batch.CmdSubmit && cmd.Job.Agreed && cmd.Into == (batch.Key{})
+	agreed := cmd.Kind == batch.CmdSubmit && cmd.Job.Agreed && cmd.Into == (batch.Key{}) && s.parked[cmd.After] == nil
 	return (window || agreed) && s.attempts[cmd.Key] == nil && s.windows[cmd.Key] == nil
 }
 

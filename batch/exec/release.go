@@ -58,6 +58,10 @@ func (s *System) letGo(batch.Time) {
 // leaveAlone stops following an attempt that was launched. One that cannot be
 // detached is not waited for.
 func (s *System) leaveAlone(a *attempt) {
+	if a.run.gone != nil {
+		close(a.run.gone)
+		a.run.gone = nil
+	}
 	if !detach(a.run.proc) {
 		a.run.left = true
 		s.active--

@@ -58,9 +58,10 @@ type System struct {
 	closing  bool
 	released bool // nothing is followed any more
 	ready    readyEvents
-	paused   []*attempt // Stopped is to be applied in the next pass
-	pending  []*attempt // submissions and reservations of this pass
-	wanted   []wanted   // of this pass: what the plan has to be asked for first
+	paused   []*attempt            // Stopped is to be applied in the next pass
+	pending  []*attempt            // submissions and reservations of this pass
+	wanted   []wanted              // of this pass: what the plan has to be asked for first
+	parked   map[batch.Key]*parked // by the attempts that have made place
 	windows  map[batch.Key]*window
 	booked   []*window  // the same, as they were set aside
 	edge     batch.Time // when the next of them opens or closes
@@ -94,7 +95,7 @@ func New(c Config) (*System, error) {
 		calls: make(chan *call), notes: make(chan note), done: make(chan struct{}),
 		attempts: make(map[batch.Key]*attempt), handles: make([]*attempt, 1),
 		changes: newChanges(), alloc: nodes.New(c.Platform),
-		windows: make(map[batch.Key]*window), edge: batch.Never,
+		parked: make(map[batch.Key]*parked), windows: make(map[batch.Key]*window), edge: batch.Never,
 	}
 	s.epoch = batch.Time(s.base.UnixMicro())
 	s.timer = time.NewTimer(time.Hour)

@@ -49,6 +49,9 @@ func (p *toy) Apply(now batch.Time, ev *batch.Event) {
 	entry := fmt.Sprintf("%v %s", ev.Kind, job.Name)
 	switch ev.Kind {
 	case batch.Finish:
+		if ev.Broken {
+			entry += " broken"
+		}
 		p.free += job.Shape.Width
 		delete(p.known, ev.Job)
 	case batch.Cancel:

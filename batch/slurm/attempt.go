@@ -51,6 +51,8 @@ type attempt struct {
 	found   bool      // that it is in Slurm was not told by sbatch: somebody may have it twice
 	twice   bool      // it has begun, and Slurm has started it again or would: what Slurm says is about that start
 	back    bool      // it waits in Slurm though it has begun
+	parted  time.Time // since when Slurm has given it up, and it is to stop
+	astray  bool      // it has not said that it has
 
 	asked verb      // the last thing that Slurm was asked to do with it
 	when  time.Time // and when

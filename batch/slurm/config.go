@@ -48,6 +48,9 @@ type Config struct {
 	Stale time.Duration
 	// Unseen is how many jobs may wait here for Guess to say anything.
 	Unseen int
+	// Parting is how long an attempt is waited for that has begun, that Slurm has given
+	// up, and that was told to stop; 0 means DefaultParting.
+	Parting time.Duration
 	// Retain is how many ended attempts are remembered; 0 means DefaultRetain.
 	Retain int
 
@@ -102,8 +105,12 @@ type Witness interface {
 	// Bar sees to it that an attempt that has not begun never will, and says what
 	// there is then: Barred, or what the attempt has written.
 	Bar(key batch.Key) (Testimony, error)
+	// Stop tells an attempt that may run where Slurm does not see it to stop, and to
+	// write down its end. It may be told often.
+	Stop(key batch.Key) error
 	// Again returns the starts that have run nothing, because their attempts had been
-	// started before. Forget is called when a start was reported.
+	// started before, and those that have stopped because they were told to. Forget is
+	// called when a start was reported.
 	Again() ([]Start, error)
 	Forget(Start) error
 }
@@ -112,6 +119,8 @@ type Witness interface {
 type Start struct {
 	Key batch.Key
 	By  string // where it was, in words: host, process, Slurm's number
+	// Stopped says that it is the attempt's own, which has run and was told to stop.
+	Stopped bool
 }
 
 // Testimony is what an attempt has written down.
@@ -152,7 +161,7 @@ func (c *Config) Validate() error {
 	for _, n := range []struct {
 		key   string
 		value int64
-	}{{"most", int64(c.Most)}, {"interval", int64(c.Interval)}, {"stale", int64(c.Stale)}, {"retain", int64(c.Retain)}, {"unseen", int64(c.Unseen)}} {
+	}{{"most", int64(c.Most)}, {"interval", int64(c.Interval)}, {"stale", int64(c.Stale)}, {"parting", int64(c.Parting)}, {"retain", int64(c.Retain)}, {"unseen", int64(c.Unseen)}} {
 		if n.value < 0 {
 			errs = append(errs, fmt.Errorf("%s: %d, accepted: 0 (the default) or more", n.key, n.value))
 		}
@@ -169,6 +178,9 @@ func (c *Config) setDefaults() {
 	}
 	if c.Stale == 0 {
 		c.Stale = DefaultStale
+	}
+	if c.Parting == 0 {
+		c.Parting = DefaultParting
 	}
 	if c.Retain == 0 {
 		c.Retain = DefaultRetain

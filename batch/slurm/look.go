@@ -97,7 +97,11 @@ func (s *System) lookOnce(ctx context.Context) error {
 	}
 	v.rows = rows
 	for _, start := range again {
-		s.twice(start.Key, start.By)
+		if start.Stopped {
+			s.stopped(start.Key, start.By)
+		} else {
+			s.twice(start.Key, start.By)
+		}
 	}
 	gone := s.compare(rows, began, begun)
 	s.remodel()

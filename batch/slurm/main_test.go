@@ -47,7 +47,7 @@ func (s *site) open(change func(*Config)) {
 	s.t.Helper()
 	cfg := Config{
 		Site: "a", Commands: Commands{Conf: s.cluster.Conf(), JobComp: s.cluster.JobComp(), Timeout: 2 * time.Second}, Interval: 300 * time.Millisecond,
-		Programs: s, Witness: s, Taken: 99, Policy: easy.New, Forecasters: func() Forecaster { return &forecast.Forecaster{} },
+		Programs: s, Witness: s, Taken: 99, Parting: time.Second, Policy: easy.New, Forecasters: func() Forecaster { return &forecast.Forecaster{} },
 		Logger: hclog.New(&hclog.LoggerOptions{Output: testLog{s}, Level: hclog.Debug}),
 	}
 	if change != nil {
@@ -159,6 +159,9 @@ func (s *site) Bar(key batch.Key) (Testimony, error) {
 	}
 	return s.Look(key)
 }
+
+// Stop is Witness'. Scripts do not listen unless they are made to.
+func (s *site) Stop(key batch.Key) error { return os.WriteFile(s.file(key, "stop"), nil, 0o600) }
 
 // Again and Forget are Witness'.
 func (s *site) Again() ([]Start, error) {

@@ -150,6 +150,9 @@ func (s *System) settleOne(g gone, e *Ended, t Testimony) {
 		s.poke(s.look)
 		return
 	}
+	if v == ended && out.End == batch.EndLost && givenUp(e) && !s.part(g, t) {
+		return
+	}
 	if v == notBegun {
 		s.log.Error("Slurm has done with a job that has not run", "job", g.key.Job, "slurm", e.ID, "state", e.State, "reason", e.Reason)
 	}
@@ -201,6 +204,7 @@ func (s *System) bar(g gone, t Testimony) {
 		s.conclude(g.key, nil, t, batch.Outcome{End: batch.EndNeverRan, Reason: "Slurm has lost job " + g.id + ", which it had accepted"})
 	case !t.Ended.IsZero():
 		s.conclude(g.key, nil, t, t.Outcome)
+	case !s.part(g, t):
 	default:
 		s.log.Error("Slurm knows nothing of a job that has begun", "job", g.key.Job, "slurm", g.id)
 		s.conclude(g.key, nil, t, batch.Outcome{End: batch.EndLost, Reason: fmt.Sprintf("Slurm has forgotten job %s while it ran", g.id)})

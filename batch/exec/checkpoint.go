@@ -1,0 +1,153 @@
+package exec
+
+import (
+	"fmt"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/process"
+)
+
+// parked is what an attempt leaves behind that has made place at a checkpoint: its
+// processors, which are free when the policy has heard of it, and its name there.
+type parked struct {
+	job      *batch.Job // as the policy knows it
+	places   []batch.Location
+	progress batch.Duration
+}
+
+// makePlace tells a program to write down how far it has come and to end.
+func (s *System) makePlace(now batch.Time, a *attempt) {
+	r := a.run
+	r.asked = true
+	s.timers.set(a, now.Add(r.how.Grace))
+	if len(r.how.Command) == 0 {
+		s.signal(a, unix.SignalNum(r.how.Signal)) // one that has ended goes on to its Finish
+		return
+	}
+	r.gone = make(chan struct{})
+	go s.prepare(a, launching{a.key, a.shape, r.places}, r.gone)
+}
+
+// prepare is the goroutine of a checkpoint's command. It ends with the program.
+func (s *System) prepare(a *attempt, l launching, gone <-chan struct{}) {
+	s.send(note{attempt: a, prepared: true, err: s.runCheckpoint(&l, gone)})
+}
+
+// runCheckpoint runs the command. What it writes goes to the program's stderr.
+func (s *System) runCheckpoint(l *launching, gone <-chan struct{}) error {
+	program, err := s.programs.Program(l.key, l.shape)
+	if err != nil {
+		return err
+	}
+	if program.Checkpoint == nil || len(program.Checkpoint.Command) == 0 {
+		return fmt.Errorf("there is none any more")
+	}
+	spec := s.spec(l, &program)
+	g, err := process.Start(process.Spec{
+		Args: program.Checkpoint.Command, Env: spec.Env, Dir: spec.Dir, Stdout: spec.Stderr, Stderr: spec.Stderr, Append: true,
+	})
+	if err != nil {
+		return err
+	}
+	over := make(chan process.Exit, 1)
+	go func() { over <- g.Wait() }()
+	var exit process.Exit
+	select {
+	case exit = <-over:
+	case <-gone:
+		_ = g.Signal(syscall.SIGKILL) // an error means that it has ended
+		exit = <-over
+	}
+	if exit.Signal != 0 || exit.Code != 0 {
+		return fmt.Errorf("%s", exitReason(exit.Code, exit.Signal))
+	}
+	return nil
+}
+
+// prepared goes on after a checkpoint's command.
+func (s *System) prepared(a *attempt, err error) {
+	switch {
+	case !a.live() || a.run.ending != 0:
+	case err != nil:
+		s.breakOff(a, "its checkpoint command failed: "+err.Error())
+	case a.run.how.Signal != "":
+		s.signal(a, unix.SignalNum(a.run.how.Signal))
+	}
+}
+
+// breakOff kills a program that has not made place as it was to.
+func (s *System) breakOff(a *attempt, why string) {
+	s.log.Warn("no checkpoint, killing the process group", "job", a.key.Job, "reason", why)
+	if s.signal(a, syscall.SIGKILL) {
+		a.run.ending, a.run.why = batch.EndKilled, "it had to make place, and "+why
+	}
+	s.timers.set(a, batch.Never)
+}
+
+// yields says whether a program has ended to be started again. It may do so without
+// having been told to: a server that was killed may have told it.
+func (r *run) yields(exit Exit) bool {
+	return r.how != nil && r.ending == 0 && !exit.Lost && !exit.Detached && exit.Signal == 0 && exit.Code == batch.CheckpointStatus
+}
+
+// park ends an attempt that another one is to follow. The processors stay booked, and
+// the policy hears nothing, until that is there: it is the next thing to come, for
+// whoever hears of the end either submits it or cancels this one.
+func (s *System) park(now batch.Time, a *attempt) {
+	r := a.run
+	r.settle(now, 0)
+	progress := r.done + r.work
+	out := batch.Outcome{End: batch.EndStopped, ExitCode: batch.CheckpointStatus, Reason: "checkpointed after " + progress.String()}
+	if !r.asked {
+		s.alloc.Release(r.places)
+		s.apply(now, batch.Event{Kind: batch.Finish, Job: a.job.Handle})
+		s.over(now, a, out)
+		return
+	}
+	s.parked[a.key] = &parked{job: a.job, places: r.places, progress: progress}
+	s.over(now, a, out)
+}
+
+// unpark tells the policy that a job has stopped, and has its next attempt wait.
+func (s *System) unpark(now batch.Time, a *attempt, p *parked) {
+	s.alloc.Release(p.places)
+	a.job = p.job
+	a.run.done = p.progress
+	s.handles[a.job.Handle] = a
+	s.apply(now, batch.Event{Kind: batch.Stopped, Job: a.job.Handle, Checkpoint: true, Progress: p.progress})
+}
+
+// drop ends a job for which no attempt follows the one that has made place.
+func (s *System) drop(now batch.Time, p *parked) {
+	s.alloc.Release(p.places)
+	s.apply(now, batch.Event{Kind: batch.Stopped, Job: p.job.Handle, Checkpoint: true, Progress: p.progress})
+	s.apply(now, batch.Event{Kind: batch.Cancel, Job: p.job.Handle})
+	s.unused = append(s.unused, p.job.Handle)
+}
+
+// exitReason says how a process ended that has not ended well.
+func exitReason(code int, signal syscall.Signal) string {
+	if signal != 0 {
+		return "signal " + unix.SignalName(signal)
+	}
+	return "exit status " + strconv.Itoa(code)
+}
+
+// checkCheckpoint refuses one that could not be carried out.
+func checkCheckpoint(c *batch.Checkpoint) error {
+	switch {
+	case c == nil:
+		return nil
+	case c.Signal == "" && len(c.Command) == 0:
+		return fmt.Errorf("checkpoint: accepted: a signal, a command or both")
+	case c.Signal != "" && unix.SignalNum(c.Signal) == 0:
+		return fmt.Errorf("checkpoint.signal: %q, accepted: the name of a signal", c.Signal)
+	case c.Grace <= 0:
+		return fmt.Errorf("checkpoint.grace: %v, accepted: more than 0s", c.Grace)
+	}
+	return nil
+}
