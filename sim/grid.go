@@ -113,7 +113,7 @@ func NewGrid(s *Scenario, progress func(submitted int)) (*Grid, error) {
 		}
 		g.rounds = newRounds(g, config)
 	}
-	return g, nil
+	return g, g.reserve(s.Reservations)
 }
 
 // Estimate implements site.Planner: the policy plans, or is forecast.

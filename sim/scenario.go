@@ -40,6 +40,7 @@ type Scenario struct {
 	// Reallocation moves waiting jobs between the sites; nil: they stay where they
 	// were mapped.
 	Reallocation *Reallocation `yaml:"reallocation"`
+	Reservations []Reservation `yaml:"reservations"`
 
 	Places bool `yaml:"-"` // keep which processors each job had
 }
@@ -153,5 +154,5 @@ func (s *Scenario) Validate() []error {
 	if len(s.Sites) == 0 || len(s.Sites) > MaxSites {
 		bad("sites", "%d, accepted: 1..%d", len(s.Sites), MaxSites)
 	}
-	return append(errs, s.validateSites()...)
+	return append(append(errs, s.validateSites()...), s.validateReservations()...)
 }
