@@ -38,7 +38,11 @@ const (
 	// WindowOpen and WindowClose: the reservation Job begins and ends; while it
 	// is open, jobs with Into == Job may start on its processors. At one instant
 	// windows close before others open. After WindowClose the handle is free;
-	// jobs that still run in it are the policy's to kill.
+	// jobs that still run in it are the policy's to kill, and those that wait for it, and
+	// never will start, the driver's to Cancel. The same holds when it is cancelled.
+	//
+	// A window opens with less than it should have where nodes are down or a job runs on
+	// past its end: what there is it has before everybody else.
 	WindowOpen
 	WindowClose
 	// Adopt: Spec has been running since Since on Places: the driver found it there

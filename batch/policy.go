@@ -21,9 +21,10 @@ type Policy interface {
 	// Estimate answers when each shape of each ask would start if it were
 	// submitted now, alone, behind all that waits. out has one element for each
 	// ask. Of a job with a Window the start of a shape is Window.Start if that can
-	// be set aside, else Never: so a driver asks before it reserves. It returns
-	// false when this policy does not plan: then a forecaster
-	// has to.
+	// be set aside, else Never: so a driver asks before it reserves. Of an Agreed job it
+	// is where it would get its place, Never if that ended after its Deadline; with no
+	// Deadline, the earliest that anybody could agree to. It returns false when this
+	// policy does not plan: then a forecaster has to.
 	Estimate(now Time, asks []Ask, out []Estimate) bool
 	// Fork returns an independent copy, for forecasting and what-if.
 	Fork() Policy
