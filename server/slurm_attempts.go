@@ -65,7 +65,7 @@ func (s *Server) batchScript(key batch.Key, shape batch.Shape, p batch.Program) 
 	if err != nil {
 		return nil, err
 	}
-	program, file := cmp.Or(s.cfg.Batch.Program, s.cfg.Program), filepath.Join(s.data.attempts(key.Job), journal.Name(key.Epoch, key.Attempt))
+	program, file := cmp.Or(s.cfg.Batch.Program, s.cfg.Program), s.data.attempt(key)
 	// An order is one line and begins with a brace: none ends it.
 	return fmt.Appendf(nil, "#!/bin/sh\nexec %s attempt %s <<'ORDER'\n%s\nORDER\n", shellWord(program), shellWord(file), order), nil
 }
@@ -97,6 +97,11 @@ func (s *Server) soloOrder(key batch.Key, shape batch.Shape, p batch.Program) so
 // shellWord makes one word of a path, for a shell.
 func shellWord(path string) string { return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'" }
 
+// attempt is the file of one attempt.
+func (d *dataDir) attempt(key batch.Key) string {
+	return filepath.Join(d.attempts(key.Job), journal.Name(key.Epoch, key.Attempt))
+}
+
 // witness reads the files of attempts, and makes claims.
 type witness struct{ s *Server }
 
@@ -115,6 +120,9 @@ func (w witness) Bar(key batch.Key) (slurm.Testimony, error) {
 	return testimony(state, err)
 }
 
+// Stop is slurm.Witness'.
+func (w witness) Stop(key batch.Key) error { return solo.Stop(w.s.data.attempt(key)) }
+
 // Again is slurm.Witness'. What is in the directory and not of an attempt is nobody's.
 func (w witness) Again() ([]slurm.Start, error) {
 	files, err := os.ReadDir(w.s.data.again())
@@ -125,7 +133,7 @@ func (w witness) Again() ([]slurm.Start, error) {
 	for _, f := range files {
 		name, by, _ := strings.Cut(f.Name(), ".")
 		if key, ok := slurm.Named(name); ok {
-			all = append(all, slurm.Start{Key: key, By: by})
+			all = append(all, slurm.Start{Key: key, By: by, Stopped: solo.Stopped(by)})
 		}
 	}
 	return all, nil

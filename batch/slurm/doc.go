@@ -41,7 +41,9 @@
 //	TIMEOUT                begun                      killed at its walltime
 //	CANCELLED                                         cancelled, by us or by others
 //	CANCELLED, with nodes      not begun              never ran: Slurm could not launch it
-//	NODE_FAIL, PREEMPTED   begun                      lost: it may be made again if it
+//	NODE_FAIL              begun                      lost, once it has stopped: it is told
+//	                                                  to, and waited for
+//	PREEMPTED              begun                      lost: it may be made again if it
 //	                                                  is declared restartable
 //	OUT_OF_MEMORY          begun                      failed
 //	anything               not claimed                never ran; the claim is taken
@@ -49,7 +51,7 @@
 //	how a second start     begun                      lost, unless it has written its end
 //	has ended
 //	nothing                written its end            it has written
-//	nothing                begun                      lost
+//	nothing                begun                      lost, as with NODE_FAIL
 //
 // What ended with exit code 0 is done, whatever came after it.
 //

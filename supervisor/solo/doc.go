@@ -14,6 +14,11 @@
 // down is Run's own; the program is started after that, so that a claim without it has
 // provably run nothing.
 //
+// An attempt that the batch system has given up (its node does not answer) may run on,
+// where no signal reaches it: Stop makes a file for which Run looks every few seconds,
+// so that there is not a second attempt beside it for ever. What was told to stop, and
+// did not end with 0, is lost.
+//
 // Signals are passed on to the program. Who kills Run itself has to kill the program
 // with it, as batch systems do that follow a job's processes by control group or by
 // descent.

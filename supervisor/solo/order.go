@@ -22,7 +22,7 @@ type Order struct {
 	Stdout string   `json:"stdout"`
 	Stderr string   `json:"stderr"`
 	// Again is the beginning of the path of the file that a start leaves which finds that
-	// the attempt was started before; "": it leaves none.
+	// the attempt was started before, or which was told to stop; "": it leaves none.
 	Again string `json:"again,omitempty"`
 }
 

@@ -7,6 +7,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -50,10 +51,8 @@ func Run(path string, input io.Reader, messages io.Writer) int {
 		say("%v", err)
 		return ExitBroken
 	case !won:
-		if o.Again != "" && state.Claimer.Kind == journal.Supervisor {
-			if err := os.WriteFile(o.Again+"."+claimer(), []byte(state.Claimer.By+"\n"), 0o600); err != nil {
-				say("that the batch system has started it again could not be written down: %v", err)
-			}
+		if state.Claimer.Kind == journal.Supervisor {
+			leave(say, &o, "", state.Claimer.By)
 		}
 		say("this attempt was claimed before, by the %s %s: nothing is run", state.Claimer.Kind, state.Claimer.By)
 		return ExitClaimed
@@ -73,28 +72,61 @@ func Run(path string, input io.Reader, messages io.Writer) int {
 		write(say, dir, name, journal.End{Kind: journal.Failed, Reason: err.Error(), At: time.Now()})
 		return ExitFailed
 	}
-	exit := await(g, caught)
+	told, over := make(chan struct{}), make(chan struct{})
+	go listen(path, listening, told, over)
+	exit, stopped := await(g, caught, told)
+	close(over)
 	end := journal.End{Kind: journal.Exited, Code: exit.Code, At: time.Now()}
 	code := exit.Code
 	if exit.Signal != 0 {
 		end = journal.End{Kind: journal.Signaled, Signal: unix.SignalName(exit.Signal), At: end.At}
 		code = 128 + int(exit.Signal)
 	}
+	if stopped {
+		say("it was told to stop: the batch system has given it up")
+		if code != 0 { // else it had just done what it was for
+			end = journal.End{Kind: journal.Lost, Reason: "it was stopped, because the batch system had given it up", At: end.At}
+		}
+		leave(say, &o, stoppedMark, "exit status "+strconv.Itoa(code))
+	}
 	write(say, dir, name, end)
 	return code
 }
 
-// await passes signals on until the program has ended.
-func await(g *process.Group, caught <-chan os.Signal) process.Exit {
+// stoppedMark begins the name that word of an attempt has which was told to stop.
+const stoppedMark = "stopped-"
+
+// leave leaves word for the server.
+func leave(say func(string, ...any), o *Order, mark, text string) {
+	if o.Again == "" {
+		return
+	}
+	if err := os.WriteFile(o.Again+"."+mark+claimer(), []byte(text+"\n"), 0o600); err != nil {
+		say("word for the server could not be written down: %v", err)
+	}
+}
+
+// Stopped says whether a word, by what follows the point in its name, is of an attempt
+// that was told to stop.
+func Stopped(by string) bool { return strings.HasPrefix(by, stoppedMark) }
+
+// await passes signals on until the program has ended, and ends it when told.
+func await(g *process.Group, caught <-chan os.Signal, told <-chan struct{}) (exit process.Exit, stopped bool) {
 	ended := make(chan process.Exit, 1)
 	go func() { ended <- g.Wait() }()
+	var late <-chan time.Time
 	for {
 		select {
 		case exit := <-ended:
-			return exit
+			return exit, stopped
+		case <-told:
+			told, stopped, late = nil, true, time.After(grace)
+			_ = g.Signal(syscall.SIGTERM) // it may just have ended
+		case <-late:
+			_ = g.Signal(syscall.SIGKILL) // likewise
 		case s := <-caught:
 			if n, ok := s.(syscall.Signal); ok {
-				_ = g.Signal(n) // it may just have ended
+				_ = g.Signal(n) // likewise
 			}
 		}
 	}
