@@ -47,8 +47,15 @@ func (s *Single) Run(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	return s.Replay(ctx, FromTrace(trace, int32(s.Procs)))
+}
+
+// Replay is Run with jobs that have been read already. It does not change them.
+func (s *Single) Replay(ctx context.Context, w *Workload) (*Result, error) {
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
 	procs := int32(s.Procs)
-	w := FromTrace(trace, procs)
 	policy, err := policies.New(s.Policy, machine(procs), s.Settings)
 	if err != nil {
 		return nil, err

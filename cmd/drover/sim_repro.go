@@ -14,6 +14,7 @@ import (
 // simReproCmd is drover sim repro.
 type simReproCmd struct {
 	Reallocation simReproReallocationCmd `cmd:"" help:"The paper on reallocation: its figures, its claims beside what we measured, and what it left open."`
+	DynP         simReproDynPCmd         `cmd:"" name:"dynp" help:"The paper on self-tuning dynP: its tables beside ours, and what a self-tuning step costs."`
 	Growth       simReproGrowthCmd       `cmd:"" help:"Draw how one column of a CSV file grows with another, over logarithmic axes."`
 }
 
@@ -39,7 +40,7 @@ func (c *simReproReallocationCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	page, err := c.include(r)
+	page, err := includeReport(c.Doc, c.Out, repro.Begin, repro.End, func(folder string) string { return r.Markdown(3, folder) })
 	if err != nil {
 		return err
 	}
@@ -63,18 +64,19 @@ func (c *simReproReallocationCmd) Run(a *app) error {
 	return printRepro(a.stdout, r, len(names), c.Out)
 }
 
-// include returns the page with the report in it, nil if there is none. The page
-// stands elsewhere than the figures.
-func (c *simReproReallocationCmd) include(r *repro.Report) ([]byte, error) {
-	if c.Doc == "" {
+// includeReport returns the page of a path with a report between two lines of it,
+// nil without a path. out is where the report's pictures are: the page stands
+// elsewhere.
+func includeReport(doc, out, begin, end string, markdown func(folder string) string) ([]byte, error) {
+	if doc == "" {
 		return nil, nil
 	}
-	page, err := os.ReadFile(c.Doc)
+	page, err := os.ReadFile(doc)
 	if err != nil {
 		return nil, fmt.Errorf("--doc: %w", err)
 	}
-	from, errFrom := filepath.Abs(filepath.Dir(c.Doc))
-	to, errTo := filepath.Abs(c.Out)
+	from, errFrom := filepath.Abs(filepath.Dir(doc))
+	to, errTo := filepath.Abs(out)
 	if err := errors.Join(errFrom, errTo); err != nil {
 		return nil, fmt.Errorf("--doc: %w", err)
 	}
@@ -82,9 +84,9 @@ func (c *simReproReallocationCmd) include(r *repro.Report) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--doc: %w", err)
 	}
-	page, err = repro.Include(page, r.Markdown(3, filepath.ToSlash(folder)+"/"))
+	page, err = repro.Include(page, begin, end, markdown(filepath.ToSlash(folder)+"/"))
 	if err != nil {
-		return nil, fmt.Errorf("--doc %s: %w", c.Doc, err)
+		return nil, fmt.Errorf("--doc %s: %w", doc, err)
 	}
 	return page, nil
 }

@@ -29,7 +29,13 @@
 //
 // Why a claim differs nobody can compute; why.yaml says it.
 //
-// Source: Y. Caniou, G. Charrier, F. Desprez, "Evaluation of Reallocation
+// # dynP
+//
+// The tables of the paper on self-tuning dynP are made of runs of one cluster, which
+// DynPRuns names and the caller makes: DynP holds them against the paper's.
+//
+// Sources: Y. Caniou, G. Charrier, F. Desprez, "Evaluation of Reallocation
 // Heuristics for Moldable Tasks in Computational Grids", AusPDC 2011, sections 4.4
-// to 6.
+// to 6; A. Streit, "Enhancements to the Decision Process of the Self-Tuning dynP
+// Scheduler", JSSPP 2004, tables 2 to 6.
 package repro

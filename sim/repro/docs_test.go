@@ -47,3 +47,28 @@ func TestThePageOfTheDocsHasTheReport(t *testing.T) {
 		}
 	}
 }
+
+// The page has the tables about dynP, from a whole run.
+func TestThePageOfTheDocsHasTheTablesOfDynP(t *testing.T) {
+	docs := filepath.Join("..", "..", "docs")
+	data, err := os.ReadFile(filepath.Join(docs, "reproduction.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, begun := strings.Cut(string(data), DynPBegin)
+	part, _, ended := strings.Cut(rest, DynPEnd)
+	if !begun || !ended {
+		t.Fatal("docs/reproduction.md has no place for the tables of dynP")
+	}
+	r := DynP(DynPTraces, likePaper(DynPTraces, false, exactWay), false)
+	for i := range r.sections {
+		if !strings.Contains(part, "\n### "+r.sections[i].title+"\n") {
+			t.Errorf("%s is not there; drover sim repro dynp --doc docs/reproduction.md writes it anew", r.sections[i].file)
+		}
+	}
+	for _, m := range regexp.MustCompile(`\]\(([^)]+\.svg)\)`).FindAllStringSubmatch(part, -1) {
+		if _, err := os.Stat(filepath.Join(docs, filepath.FromSlash(m[1]))); err != nil {
+			t.Errorf("a picture of the page: %v", err)
+		}
+	}
+}

@@ -108,7 +108,12 @@ func (s *section) markdown(b *strings.Builder, level int, folder string) {
 	if len(s.says) > 0 {
 		b.WriteString("\n")
 	}
-	fmt.Fprintf(b, "![%s](%s%s.svg)\n\n%s\n", s.title, folder, s.file, s.overview.markdown())
+	if s.chart != nil {
+		fmt.Fprintf(b, "![%s](%s%s.svg)\n\n", s.title, folder, s.file)
+	}
+	if s.overview != nil {
+		fmt.Fprintf(b, "%s\n", s.overview.markdown())
+	}
 }
 
 // json is report.json.

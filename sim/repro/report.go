@@ -130,13 +130,9 @@ func (r *Report) claims() error {
 
 // Files draws the pictures and returns all files of the report.
 func (r *Report) Files() ([]File, error) {
-	var files []File
-	for i := range r.sections {
-		drawn, err := r.sections[i].files()
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", r.sections[i].file, err)
-		}
-		files = append(files, drawn...)
+	files, err := filesOf(r.sections)
+	if err != nil {
+		return nil, err
 	}
 	files = append(files, File{"report.md", []byte(r.page())})
 	index, err := r.json(files)
@@ -146,24 +142,43 @@ func (r *Report) Files() ([]File, error) {
 	return append(files, File{"report.json", index}), nil
 }
 
-// files returns those of a section; what has no rows has none.
-func (s *section) files() ([]File, error) {
+// filesOf returns the files of sections.
+func filesOf(sections []section) (files []File, err error) {
+	for i := range sections {
+		some, err := sections[i].files()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", sections[i].file, err)
+		}
+		files = append(files, some...)
+	}
+	return files, nil
+}
+
+// files returns those of a section: its picture, and its table, as far as it has
+// them. What has no rows has none.
+func (s *section) files() (files []File, err error) {
 	if s.empty {
 		return nil, nil
 	}
-	svg, err := chart.SVG(s.chart)
-	if err != nil {
-		return nil, err
+	if s.chart != nil {
+		svg, err := chart.SVG(s.chart)
+		if err != nil {
+			return nil, err
+		}
+		png, err := chart.PNG(s.chart)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, File{s.file + ".svg", svg}, File{s.file + ".png", png})
 	}
-	png, err := chart.PNG(s.chart)
-	if err != nil {
-		return nil, err
+	if s.table != nil {
+		csv, err := s.table.csv()
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, File{s.file + ".csv", csv}, File{s.file + ".md", []byte(s.table.markdown())})
 	}
-	csv, err := s.table.csv()
-	if err != nil {
-		return nil, err
-	}
-	return []File{{s.file + ".svg", svg}, {s.file + ".png", png}, {s.file + ".csv", csv}, {s.file + ".md", []byte(s.table.markdown())}}, nil
+	return files, nil
 }
 
 // Write writes all files to a folder, which is made if it is not there. It returns
@@ -173,6 +188,10 @@ func (r *Report) Write(dir string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	return writeAll(dir, files)
+}
+
+func writeAll(dir string, files []File) ([]string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("output: %w", err)
 	}

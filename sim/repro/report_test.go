@@ -239,15 +239,15 @@ func TestQuestionsCompareTheSameJobsAndSeedsOnly(t *testing.T) {
 
 func TestAReportIsIncludedBetweenItsLines(t *testing.T) {
 	page := []byte("before\n" + Begin + "old\n" + End + "after\n")
-	got, err := Include(page, "new\n")
+	got, err := Include(page, Begin, End, "new\n")
 	if err != nil || string(got) != "before\n"+Begin+"\nnew\n\n"+End+"after\n" {
 		t.Errorf("%q, %v", got, err)
 	}
-	if again, err := Include(got, "new\n"); err != nil || !bytes.Equal(again, got) {
+	if again, err := Include(got, Begin, End, "new\n"); err != nil || !bytes.Equal(again, got) {
 		t.Errorf("%q, %v", again, err)
 	}
 	for _, page := range []string{"", Begin, End + Begin} {
-		if _, err := Include([]byte(page), "new"); err == nil {
+		if _, err := Include([]byte(page), Begin, End, "new"); err == nil {
 			t.Errorf("%q has a place", page)
 		}
 	}
