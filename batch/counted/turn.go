@@ -23,7 +23,7 @@ func (b *Base) Turn(now batch.Time, ev *batch.Event) (t Turned, mine bool) {
 		if ev.Spec.Window == nil && ev.Spec.Into == batch.NoJob {
 			return t, false
 		}
-		return b.come(now, ev), true
+		return b.come(ev), true
 	case batch.WindowOpen:
 		b.open(b.window(ev.Job))
 		return Turned{Outside: true}, true
@@ -49,7 +49,7 @@ func (b *Base) Turn(now batch.Time, ev *batch.Event) (t Turned, mine bool) {
 }
 
 // come is for who has not been here.
-func (b *Base) come(now batch.Time, ev *batch.Event) (t Turned) {
+func (b *Base) come(ev *batch.Event) (t Turned) {
 	if ev.Spec.Window != nil {
 		return Turned{Outside: true, Broke: b.setAside(ev.Spec)}
 	}
