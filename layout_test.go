@@ -82,7 +82,7 @@ var layout = map[string][]string{
 	"sim/chart":  {},
 	"sim/growth": {"batch", policy, "reallocation"},
 	"sim/sla":    {"sim", "sim/engine", "sim/swf", "batch", "batch/overbook"},
-	"sim/repro":  {"sim/chart"},
+	"sim/repro":  {"sim/chart", "sim/sla"},
 	"sim/engine": {"batch"},
 	"sim/faults": {
 		"sim/engine", "batch", policy, "batch/policies", "batch/forecast",

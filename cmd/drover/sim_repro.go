@@ -15,6 +15,7 @@ import (
 type simReproCmd struct {
 	Reallocation simReproReallocationCmd `cmd:"" help:"The paper on reallocation: its figures, its claims beside what we measured, and what it left open."`
 	DynP         simReproDynPCmd         `cmd:"" name:"dynp" help:"The paper on self-tuning dynP: its tables beside ours, and what a self-tuning step costs."`
+	Overbooking  simReproOverbookingCmd  `cmd:"" help:"What the paper on overbooking left open: what it is worth on real logs, by what is sold and what is broken."`
 	Growth       simReproGrowthCmd       `cmd:"" help:"Draw how one column of a CSV file grows with another, over logarithmic axes."`
 }
 

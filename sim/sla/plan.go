@@ -56,7 +56,7 @@ type Plan struct {
 // Full and Quick are the plans of the experiments, without their traces.
 var (
 	Full = Plan{
-		Slacks: []int{250, 1000, 4000}, Ways: Ways, Seeds: []uint64{1, 2, 3},
+		Slacks: []int{250, 1000, 4000}, Ways: Ways, Seeds: []uint64{1, 2},
 		MaxPoF: []string{"0", "0.02", "0.05", "0.1", "0.15", "0.2", "0.3", "0.4", "0.5", "0.75", "1"},
 	}
 	Quick = Plan{

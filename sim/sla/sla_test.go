@@ -9,13 +9,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/sim"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // town is a made-up workload of four users, of whom three overestimate.
 func town(jobs int) *sim.Workload {
@@ -115,29 +112,32 @@ func TestADemandIsOfItsSeedAndItsJob(t *testing.T) {
 
 func smallPlan() *Plan {
 	p := Quick
-	p.add(Trace{"town", "", 10}, town(4000))
+	p.add(Trace{"town", "", 10}, town(1500))
 	return &p
 }
 
-func TestRowsAreTheSameHoweverManyAreMeasuredAtATime(t *testing.T) {
-	var tables [2]bytes.Buffer
-	for i, workers := range []int{1, 3} {
-		last := 0
-		rows, err := Measure(t.Context(), smallPlan(), workers, func(done, of int) {
-			if done != last+1 || of != 20 {
-				t.Errorf("%d of %d are done after %d", done, of, last)
-			}
-			last = done
-		})
+func measure(t *testing.T, p *Plan) []Row {
+	t.Helper()
+	var rows []Row
+	for _, c := range p.Cases() {
+		row, err := c.Run(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := WriteCSV(&tables[i], rows); err != nil {
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func TestARunIsAFunctionOfItsCase(t *testing.T) {
+	var tables [2]bytes.Buffer
+	for i := range tables {
+		if err := WriteCSV(&tables[i], measure(t, smallPlan())); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if diff := cmp.Diff(tables[0].String(), tables[1].String()); diff != "" {
-		t.Errorf("(-one at a time +three):\n%s", diff)
+		t.Errorf("(-once +again):\n%s", diff)
 	}
 	records, err := csv.NewReader(&tables[0]).ReadAll()
 	if err != nil || len(records) != 21 || len(records[0]) != len(Columns) {
@@ -145,16 +145,16 @@ func TestRowsAreTheSameHoweverManyAreMeasuredAtATime(t *testing.T) {
 	}
 }
 
-func TestMeasuringEndsEarlyIfItIsToldTo(t *testing.T) {
+func TestARunEndsEarlyIfItIsToldTo(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err := Measure(ctx, smallPlan(), 2, func(int, int) { cancel() })
-	if !errors.Is(err, context.Canceled) {
+	cancel()
+	p := smallPlan()
+	if _, err := p.Cases()[0].Run(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
-	p := smallPlan()
 	p.MaxPoF = []string{"2"}
 	var setting *batch.SettingError
-	if _, err := Measure(t.Context(), p, 2, nil); !errors.As(err, &setting) {
+	if _, err := p.Cases()[0].Run(t.Context()); !errors.As(err, &setting) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"sync"
 )
 
 // Row is an experiment and what came of it.
@@ -15,52 +14,13 @@ type Row struct {
 	Account
 }
 
-// Measure runs the experiments of a plan, so many at a time, and returns their rows in
-// the order of the plan, whoever was ready first. Progress, if not nil, is called with
-// the number of those that are done; calls do not overlap.
-func Measure(ctx context.Context, p *Plan, workers int, progress func(done, of int)) ([]Row, error) {
-	cases := p.Cases()
-	rows, errs := make([]Row, len(cases)), make([]error, len(cases))
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	todo := make(chan int)
-	var done int
-	var mutex sync.Mutex
-	var all sync.WaitGroup
-	for range max(1, workers) {
-		all.Go(func() {
-			for i := range todo {
-				c := &cases[i]
-				rows[i].Case = *c
-				rows[i].Account, errs[i] = Run(ctx, c.workload, c.Procs, c.demand, c.settings)
-				mutex.Lock()
-				done++
-				if errs[i] != nil {
-					stop()
-				} else if progress != nil {
-					progress(done, len(cases))
-				}
-				mutex.Unlock()
-			}
-		})
+// Run makes the experiment. It ends early only if ctx does.
+func (c *Case) Run(ctx context.Context) (Row, error) {
+	a, err := Run(ctx, c.workload, c.Procs, c.demand, c.settings)
+	if err != nil {
+		return Row{}, fmt.Errorf("%s, %s, maxPoF %s: %w", c.Trace, c.Way, c.MaxPoF, err)
 	}
-feed:
-	for i := range cases {
-		select {
-		case todo <- i:
-		case <-ctx.Done():
-			break feed
-		}
-	}
-	close(todo)
-	all.Wait()
-	for i, err := range errs {
-		if err != nil {
-			c := &cases[i]
-			return nil, fmt.Errorf("%s, %s, maxPoF %s: %w", c.Trace, c.Way, c.MaxPoF, err)
-		}
-	}
-	return rows, ctx.Err()
+	return Row{*c, a}, nil
 }
 
 // Schema names the columns of a table of rows.

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/seed-9b8f70bb/drover/sim/repro"
+	"github.com/seed-9b8f70bb/drover/sim/sla"
+)
+
+// simReproOverbookingCmd is drover sim repro overbooking.
+type simReproOverbookingCmd struct {
+	Out   string   `default:"repro-overbooking" placeholder:"DIR" help:"Write the report there: tables, pictures, rows.csv, report.md, report.json."`
+	Doc   string   `placeholder:"FILE" help:"Put the report into this page, too, between its two marks."`
+	Quick bool     `help:"The first 4000 jobs of each log, one seed, one slack, and few maxPoF."`
+	Seeds []uint64 `placeholder:"S" help:"Seeds that windows are drawn from. Default: 1,2."`
+	Jobs  *int     `placeholder:"N" help:"Runs at a time. Default: one for each core."`
+}
+
+// Run sells the time of the machines of the logs that are there, and reports.
+func (c *simReproOverbookingCmd) Run(a *app) error {
+	workers, err := campaignWorkers(c.Jobs)
+	if err != nil {
+		return err
+	}
+	plan, remark := sla.Full, ""
+	if c.Quick {
+		plan = sla.Quick
+		remark = fmt.Sprintf("the first %d jobs of each log", plan.Jobs)
+	}
+	if len(c.Seeds) > 0 {
+		plan.Seeds = c.Seeds
+	}
+	missing, err := plan.Load(sla.Traces)
+	if err != nil {
+		return err
+	}
+	if len(missing) > 0 {
+		if _, err := fmt.Fprintf(a.stderr, "left out, because they are not there: %s\n", strings.Join(missing, ", ")); err != nil {
+			return err
+		}
+	}
+	cases := plan.Cases()
+	bar := &simProgress{process: a.process, unit: "runs"}
+	rows, err := eachOf(a.ctx, workers, cases, func(k sla.Case) (sla.Row, error) { return k.Run(a.ctx) }, func(done int) { bar.report(done, len(cases)) })
+	bar.finish()
+	if err != nil {
+		return err
+	}
+	return c.report(a, repro.Overbooking(rows, remark))
+}
+
+func (c *simReproOverbookingCmd) report(a *app, r *repro.OverbookingReport) error {
+	page, err := includeReport(c.Doc, c.Out, repro.OverbookingBegin, repro.OverbookingEnd, func(folder string) string { return r.Markdown(3, folder) })
+	if err != nil {
+		return err
+	}
+	names, err := r.Write(c.Out)
+	if err != nil {
+		return err
+	}
+	if page != nil {
+		if err := os.WriteFile(c.Doc, page, 0o644); err != nil {
+			return fmt.Errorf("--doc: %w", err)
+		}
+	}
+	if a.flags.JSON {
+		index, err := os.ReadFile(filepath.Join(c.Out, "report.json"))
+		if err != nil {
+			return fmt.Errorf("output: %w", err)
+		}
+		_, err = a.stdout.Write(index)
+		return err
+	}
+	_, err = fmt.Fprintf(a.stdout, "%s\n%s\n%d files in %s\n", r.About(), strings.Join(r.Says(), "\n"), len(names), c.Out)
+	return err
+}
