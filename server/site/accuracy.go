@@ -73,9 +73,9 @@ func sampleOf(j *Job) (sample, bool) {
 	if j.Transit != nil && j.Transit.Quoted != 0 {
 		from = j.Transit.Quoted
 	}
-	ran := j.Ended.Sub(j.Started)
+	ran := j.past().Done + j.Ended.Sub(j.Started)
 	return sample{
-		start: j.Started.Sub(from) - j.Estimate.Wait, end: j.Ended.Sub(from) - j.Estimate.Completion,
+		start: j.begun().Sub(from) - j.Estimate.Wait, end: j.Ended.Sub(from) - j.Estimate.Completion,
 		run: ratio(ran, j.Estimate.Run), kind: j.Estimate.Kind,
 	}, true
 }

@@ -102,7 +102,7 @@ func (s *Site) RestoreAgreements(a Agreements) { s.agreements = a }
 // judged says what has become of an agreement about a job that has ended.
 func (j *Job) judged() AgreementState {
 	// The place that it got could not keep it: whatever the job did then.
-	late := j.Started == batch.Never || j.Started.Add(j.Shape.Walltime) > j.Needs.Deadline
+	late := j.Started == batch.Never || j.Started.Add(j.left()) > j.Needs.Deadline
 	switch {
 	case j.State == Cancelled:
 		return AgreedVoid
@@ -110,7 +110,7 @@ func (j *Job) judged() AgreementState {
 		return AgreedKept
 	case j.State == Done || late:
 		return BrokenBySite
-	case j.State == Killed && j.Ended.Sub(j.Started) < j.Shape.Walltime: // it was shortened
+	case j.State == Killed && j.Ended.Sub(j.Started) < j.left(): // it was shortened
 		return BrokenBySite
 	case j.State == Killed || j.Outcome().End == batch.EndFailed:
 		return BrokenByUser

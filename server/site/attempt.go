@@ -41,7 +41,8 @@ func (s *Site) Running(now batch.Time, key batch.Key, nodes []string, places []b
 // Ended says that the attempt ended at now, and what it has written. A batch
 // system's refusal to queue it is an end as well: batch.EndStartFailed. After
 // batch.EndNeverRan the job waits again and gets another attempt, and so it does
-// after batch.EndLost if it may be executed twice; Config.Attempts bounds that.
+// after batch.EndLost if it may be executed twice; Config.Attempts bounds that. After
+// batch.EndStopped another attempt goes on from where this one was.
 func (s *Site) Ended(now batch.Time, key batch.Key, outcome batch.Outcome, outputs []Output) (Job, error) {
 	j, err := s.attempt(key)
 	if err != nil {
@@ -51,6 +52,8 @@ func (s *Site) Ended(now batch.Time, key batch.Key, outcome batch.Outcome, outpu
 	lives := j.State == Waiting || j.State == Held || j.State == Moving || j.State == Starting || j.State == Running
 	again := (e == OnNeverRan || e == OnLost && j.Needs.Restartable) && j.Attempt < s.config.Attempts
 	switch {
+	case e == OnStopped && (lives || j.State == Cancelling):
+		return s.stopped(now, j, lives, outcome, outputs)
 	case lives && again:
 		s.requeue(now, j)
 		return *j, nil
@@ -59,6 +62,11 @@ func (s *Site) Ended(now batch.Time, key batch.Key, outcome batch.Outcome, outpu
 	case j.State == Cancelling && !j.busy && e == OnNeverRan: // the claim is on its way
 		return *j, nil
 	}
+	return s.end(now, j, e, outcome, outputs)
+}
+
+// end notes how a job has ended.
+func (s *Site) end(now batch.Time, j *Job, e Event, outcome batch.Outcome, outputs []Output) (Job, error) {
 	return s.happen(now, j, e, func() {
 		r := j.run()
 		r.Outcome, r.Outputs = outcome, outputs

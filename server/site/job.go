@@ -38,6 +38,7 @@ type Job struct {
 	Ended     batch.Time  // Never before
 	Estimate  Quote       // when it came to this site
 	Run       *Run        // nil before it is launched
+	Past      *Past       // nil of a job that was never stopped at a checkpoint
 	Transit   *Transit    // nil of a job that nobody has ever tried to move or hold
 	Revision  uint64      // counts changes, from 1
 	Serial    uint64      // its place in lists: as it came in, in this life of the site
@@ -110,7 +111,7 @@ func (j *Job) tombstone() bool {
 func (j *Job) Spec() *batch.Job {
 	n := j.Needs
 	return &batch.Job{
-		Shape: j.Shape, Origin: n.Origin, Memory: n.Memory, CPU: n.CPU, Licences: n.Licences,
+		Shape: batch.Shape{Width: j.Shape.Width, Walltime: j.left()}, Done: j.past().Done, Origin: n.Origin, Memory: n.Memory, CPU: n.CPU, Licences: n.Licences,
 		EarliestStart: n.EarliestStart, Deadline: n.Deadline, Agreed: n.Agreed != nil, Checkpoint: n.Agreed != nil && n.Agreed.Checkpoint,
 		Owner: j.Owner, Name: j.Service, Site: n.InputSite, Input: n.Input,
 	}

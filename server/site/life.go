@@ -61,11 +61,12 @@ const (
 	OnNeverRan                   // the attempt has provably not run, and never will
 	OnLost                       // it ran, and nobody saw its end
 	OnCancel                     // somebody wants it cancelled
+	OnStopped                    // it has made place at a checkpoint
 )
 
 var eventNames = [...]string{
 	OnStarting: "starting", OnRunning: "running", OnDone: "done", OnFailed: "failed", OnKilled: "killed", OnCancelled: "cancelled",
-	OnNeverRan: "never-ran", OnLost: "lost", OnCancel: "cancel",
+	OnNeverRan: "never-ran", OnLost: "lost", OnCancel: "cancel", OnStopped: "stopped",
 }
 
 // String returns the event's name in lower case.
@@ -98,7 +99,8 @@ const misfit State = 0xff
 //
 // A job that waits, is held or is being moved starts like any other one: only
 // from YIELDING on, and when a cancel is being carried out, nothing may start. An
-// attempt that has provably not run leads to another one.
+// attempt that has provably not run leads to another one, and so does one that has
+// stopped at a checkpoint.
 func next(s State, e Event) State {
 	switch s {
 	case Waiting, Starting, Running, Held, Moving:
@@ -112,7 +114,7 @@ func next(s State, e Event) State {
 			return Running
 		case OnCancel:
 			return Cancelling
-		case OnNeverRan:
+		case OnNeverRan, OnStopped:
 			return Waiting
 		default:
 			return ended(e)
@@ -135,7 +137,7 @@ func next(s State, e Event) State {
 		switch e {
 		case OnStarting, OnRunning, OnCancel:
 			return Cancelling
-		case OnNeverRan:
+		case OnNeverRan, OnStopped:
 			return Cancelled
 		default:
 			return ended(e)
@@ -178,6 +180,8 @@ func eventOf(o batch.Outcome) Event {
 		return OnCancelled
 	case batch.EndNeverRan:
 		return OnNeverRan
+	case batch.EndStopped:
+		return OnStopped
 	case batch.EndLost:
 		return OnLost
 	default:

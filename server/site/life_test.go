@@ -57,27 +57,27 @@ func reservation(from, to string, id batch.JobID, epoch uint32) *Message {
 }
 
 func TestEveryStateTakesEveryEventOrRefusesIt(t *testing.T) {
-	events := []Event{OnStarting, OnRunning, OnDone, OnFailed, OnKilled, OnCancelled, OnNeverRan, OnLost, OnCancel}
+	events := []Event{OnStarting, OnRunning, OnDone, OnFailed, OnKilled, OnCancelled, OnNeverRan, OnLost, OnCancel, OnStopped}
 	const _x = State(0)
 	table := map[State][]State{
-		//          starting    running     done  failed  killed  cancelled  never-ran   lost    cancel
-		Waiting:    {Starting, Running, Done, Failed, Killed, Cancelled, Waiting, Failed, Cancelling},
-		Starting:   {Starting, Running, Done, Failed, Killed, Cancelled, Waiting, Failed, Cancelling},
-		Running:    {_x, Running, Done, Failed, Killed, Cancelled, Waiting, Failed, Cancelling},
-		Held:       {Starting, Running, Done, Failed, Killed, Cancelled, Waiting, Failed, Cancelling},
-		Moving:     {Starting, Running, Done, Failed, Killed, Cancelled, Waiting, Failed, Cancelling},
-		Yielding:   {_x, Running, Done, Failed, Killed, Yielding, Yielding, Failed, Yielding},
-		Cancelling: {Cancelling, Cancelling, Done, Failed, Killed, Cancelled, Cancelled, Failed, Cancelling},
-		Done:       {_x, _x, Done, _x, _x, _x, _x, _x, Done},
-		Failed:     {_x, _x, _x, Failed, _x, _x, _x, Failed, Failed},
-		Killed:     {_x, _x, _x, _x, Killed, _x, _x, _x, Killed},
-		Cancelled:  {_x, _x, _x, _x, _x, Cancelled, _x, _x, Cancelled},
-		Gone:       {_x, _x, _x, _x, _x, _x, _x, _x, Gone},
-		Incoming:   {_x, _x, _x, _x, _x, _x, _x, _x, Incoming},
+		//          starting    running     done  failed  killed  cancelled  never-ran   lost    cancel      stopped
+		Waiting:    {Starting, Running, Done, Failed, Killed, Cancelled, Waiting, Failed, Cancelling, Waiting},
+		Starting:   {Starting, Running, Done, Failed, Killed, Cancelled, Waiting, Failed, Cancelling, Waiting},
+		Running:    {_x, Running, Done, Failed, Killed, Cancelled, Waiting, Failed, Cancelling, Waiting},
+		Held:       {Starting, Running, Done, Failed, Killed, Cancelled, Waiting, Failed, Cancelling, Waiting},
+		Moving:     {Starting, Running, Done, Failed, Killed, Cancelled, Waiting, Failed, Cancelling, Waiting},
+		Yielding:   {_x, Running, Done, Failed, Killed, Yielding, Yielding, Failed, Yielding, _x},
+		Cancelling: {Cancelling, Cancelling, Done, Failed, Killed, Cancelled, Cancelled, Failed, Cancelling, Cancelled},
+		Done:       {_x, _x, Done, _x, _x, _x, _x, _x, Done, _x},
+		Failed:     {_x, _x, _x, Failed, _x, _x, _x, Failed, Failed, _x},
+		Killed:     {_x, _x, _x, _x, Killed, _x, _x, _x, Killed, _x},
+		Cancelled:  {_x, _x, _x, _x, _x, Cancelled, _x, _x, Cancelled, _x},
+		Gone:       {_x, _x, _x, _x, _x, _x, _x, _x, Gone, _x},
+		Incoming:   {_x, _x, _x, _x, _x, _x, _x, _x, Incoming, _x},
 	}
 	outcomes := map[Event]batch.End{
 		OnDone: batch.EndDone, OnFailed: batch.EndFailed, OnKilled: batch.EndKilled, OnCancelled: batch.EndCancelled,
-		OnNeverRan: batch.EndNeverRan, OnLost: batch.EndLost,
+		OnNeverRan: batch.EndNeverRan, OnLost: batch.EndLost, OnStopped: batch.EndStopped,
 	}
 	for from := Waiting; from <= Incoming; from++ {
 		row, ok := table[from]

@@ -30,6 +30,7 @@ type Record struct {
 	Ended       batch.Time  `json:"ended,omitempty"`   // 0: it has not
 	Estimate    Quote       `json:"estimate,omitzero"`
 	Run         *Run        `json:"run,omitempty"`
+	Past        *Past       `json:"past,omitempty"`
 	Transit     *Transit    `json:"transit,omitempty"`
 	Revision    uint64      `json:"revision,omitempty"`
 	Agreement   string      `json:"agreement,omitempty"`
@@ -43,7 +44,7 @@ func record(j *Job) Record {
 		Cancel: j.Cancel, Withdrawn: j.Withdrawn, Kept: j.Kept, Busy: j.busy,
 		Service: j.Service, Owner: j.Owner, Shape: j.Shape, Needs: j.Needs, Order: j.Order,
 		Submitted: j.Submitted, Started: instantOut(j.Started), Ended: instantOut(j.Ended),
-		Estimate: j.Estimate, Run: j.Run, Transit: j.Transit, Revision: j.Revision, Fingerprint: j.fingerprint,
+		Estimate: j.Estimate, Run: j.Run, Past: j.Past, Transit: j.Transit, Revision: j.Revision, Fingerprint: j.fingerprint,
 		Agreement: j.agreement.String(),
 	}
 }
@@ -63,7 +64,7 @@ func (r *Record) job() (*Job, error) {
 		Cancel: r.Cancel, Withdrawn: r.Withdrawn, Kept: r.Kept, busy: r.Busy,
 		Service: intern(r.Service), Owner: intern(r.Owner), Shape: r.Shape, Needs: r.Needs, Order: r.Order,
 		Submitted: r.Submitted, Started: instantIn(r.Started), Ended: instantIn(r.Ended),
-		Estimate: r.Estimate, Run: r.Run, Transit: r.Transit, Revision: r.Revision, fingerprint: r.Fingerprint,
+		Estimate: r.Estimate, Run: r.Run, Past: r.Past, Transit: r.Transit, Revision: r.Revision, fingerprint: r.Fingerprint,
 		agreement: agreement,
 	}
 	if problem := j.problem(); problem != "" {
@@ -89,6 +90,8 @@ func (j *Job) problem() string {
 		return fmt.Sprintf("kept: %v", j.Kept)
 	case j.Kept && (j.Needs == nil || j.Attempt == 0 || j.Shape.Width < 1):
 		return "no needs, attempt or shape"
+	case j.Past != nil && (j.Past.Stops == 0 || j.Past.Done < 0):
+		return "no past that could be"
 	case j.Under > j.Epoch:
 		return fmt.Sprintf("here under epoch %d, but at epoch %d", j.Under, j.Epoch)
 	case launched && !j.busy, j.busy && !launched && j.State != Cancelling:
