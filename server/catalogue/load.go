@@ -100,7 +100,7 @@ func syntaxProblem(err error) Problem {
 
 func (d *decoder) service(n *yaml.Node, path string) *Service {
 	s := &Service{walltime: margin{factor: DefaultFactor}}
-	var scripted, commanded bool
+	var scripted, commanded, stays bool
 	d.mapping(n, path,
 		field{"name", true, func(n *yaml.Node, path string) {
 			s.Name = d.matching(n, path, serviceName, "a lower-case letter, then up to 62 of a-z, 0-9 and -")
@@ -136,6 +136,13 @@ func (d *decoder) service(n *yaml.Node, path string) *Service {
 		}},
 		field{"checkpointable", false, func(n *yaml.Node, path string) {
 			s.Checkpointable = d.boolean(n, path, "true (it can be stopped and go on from where it was) or false")
+			stays = !s.Checkpointable
+		}},
+		field{"checkpoint", false, func(n *yaml.Node, path string) {
+			s.checkpoint, s.Checkpointable = d.checkpoint(n, path, s.Arguments), true
+			if stays {
+				d.fail(n, path, "and checkpointable: false, accepted: one of them")
+			}
 		}},
 		field{"walltime", false, func(n *yaml.Node, path string) { s.walltime = d.margin(n, path) }},
 		field{"model", true, func(n *yaml.Node, path string) { s.model = d.model(n, path, s.Arguments) }},

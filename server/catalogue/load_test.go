@@ -8,6 +8,8 @@ import (
 	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-9b8f70bb/drover/batch"
 )
 
 const good = `
@@ -100,6 +102,25 @@ func TestAServiceIsCheckpointableOnlyIfItSaysSo(t *testing.T) {
 	}
 }
 
+func TestACheckpointIsASignalOrACommandWithPlaceholders(t *testing.T) {
+	for text, want := range map[string]*batch.Checkpoint{
+		"":                                 nil,
+		"    checkpoint: {signal: USR1}\n": {Signal: "SIGUSR1", Grace: DefaultGrace},
+		"    checkpoint: {command: [save, \"{width}x{walltime}\"], grace: 5s}\n": {Command: []string{"save", "3x7"}, Grace: 5 * batch.Second},
+		"    checkpoint: {command: [save], signal: TERM}\n":                      {Signal: "SIGTERM", Command: []string{"save"}, Grace: DefaultGrace},
+	} {
+		s := service(t, load(t, strings.Replace(good, "    doc: Renders.\n", "    doc: Renders.\n"+text, 1)), "render")
+		v, err := s.Bind(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := s.Checkpoint(v, Launch{Shape: batch.Shape{Width: 3, Walltime: 7 * batch.Second}})
+		if diff := cmp.Diff(want, got); diff != "" || s.Checkpoints() != (want != nil) || s.Checkpointable != (want != nil) {
+			t.Errorf("%q: %s", text, diff)
+		}
+	}
+}
+
 func TestUnknownServiceListsTheKnownOnes(t *testing.T) {
 	_, err := load(t, good).Service("lux")
 	var unknown *UnknownService
@@ -121,12 +142,18 @@ func TestLoadReportsEveryProblemWithItsLineAndKey(t *testing.T) {
 	}{
 		{"empty", "", []string{"c.yaml:1: empty"}},
 		{"syntax", "version: 1\nservices: [\n", []string{"c.yaml:2: YAML: "}},
+		{"checkpoint without a way", service + "    checkpoint: {grace: 1s}\n" + model, []string{"c.yaml:6: services[0].checkpoint: accepted: a signal, a command or both"}},
+		{"checkpoint that is none", service + "    checkpoint: {signal: KILL, command: [], grace: 2h}\n" + model, []string{
+			`c.yaml:6: services[0].checkpoint.signal: got "KILL", accepted: HUP, INT, USR1, USR2, TERM`, "c.yaml:6: services[0].checkpoint.command: empty",
+			`c.yaml:6: services[0].checkpoint.grace: got "2h"`,
+		}},
+		{"checkpoint denied", service + "    checkpointable: false\n    checkpoint: {signal: TERM}\n" + model, []string{"c.yaml:7: services[0].checkpoint: and checkpointable: false"}},
 		{"not a mapping", "[]", []string{`c.yaml:1: got a list, accepted: a mapping`}},
 		{"version", "version: 2\nservices: []\n", []string{`c.yaml:1: version: got "2", accepted: 1`}},
 		{"missing", "services: []\n", []string{"c.yaml:1: version: missing"}},
 		{"unknown key at the top", "version: 1\nservice: 1\nservices: []\n", []string{"c.yaml:2: service: unknown key, accepted: services, version"}},
 		{"unknown keys", service + "    modle: 1\n    comand: 2\n" + model, []string{
-			"c.yaml:6: services[0].modle: unknown key, accepted: args, checkpointable, command, doc, env, memory, model, name, restartable, script, walltime",
+			"c.yaml:6: services[0].modle: unknown key, accepted: args, checkpoint, checkpointable, command, doc, env, memory, model, name, restartable, script, walltime",
 			"c.yaml:7: services[0].comand: unknown key",
 		}},
 		{"key twice", service + model + "    doc: B\n", []string{"c.yaml:7: services[0].doc: given twice"}},

@@ -32,6 +32,8 @@ type Service struct {
 	walltime margin
 	command  []template
 	env      []envTemplate // by name
+
+	checkpoint *checkpoint // nil: a job is stopped where it is
 }
 
 // UnknownService says that a site has no service of this name.
