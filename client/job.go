@@ -64,9 +64,13 @@ type Job struct {
 	Terms     *Terms         // of the agreement
 	Into      string         // ID of the reservation in which it runs; may be empty
 
-	CancelRecorded bool   // somebody wants it cancelled, and this is not yet the answer
-	Attempt        int    // launches at this site
-	RetryOf        string // ID of the job that this one was started in place of
+	CancelRecorded bool // somebody wants it cancelled, and this is not yet the answer
+	Attempt        int  // launches at this site
+	Checkpoints    int  // how often it was stopped at a checkpoint, to go on later
+	// CheckpointedAfter is for how long it had run in all at the last of them.
+	CheckpointedAfter time.Duration
+
+	RetryOf string // ID of the job that this one was started in place of
 	// UnknownFor is how long its site has not been heard of; 0 when it answers.
 	// All else is then as old, and what it does now is unknown.
 	UnknownFor time.Duration

@@ -105,6 +105,7 @@ func jobIn(j *droverv1.Job) *Job {
 			ExitCode: int(j.GetOutcome().GetExitCode()), Signal: j.GetOutcome().GetSignal(), Reason: j.GetOutcome().GetReason(),
 		},
 	}
+	out.Checkpoints, out.CheckpointedAfter = int(j.GetCheckpoints()), j.GetCheckpointedAfter().AsDuration()
 	out.Deadline, out.Into = timeIn(j.GetRequest().GetDeadline()), j.GetRequest().GetInto()
 	out.Agreement, out.Terms = AgreementState(word(j.GetAgreement().String(), "AGREEMENT_STATE_")), termsIn(j.GetRequest().GetAgreement())
 	for name, v := range j.GetRequest().GetArguments() {

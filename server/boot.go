@@ -96,6 +96,7 @@ func (s *Server) boot() ([]site.Fate, error) {
 	if err != nil {
 		return nil, err
 	}
+	teach(policy, core)
 	embedded, err := exec.New(exec.Config{
 		Policy: policy, Platform: s.about.Platform, Grace: micros(s.cfg.Grace),
 		Forecaster: func() exec.Forecaster { return &forecast.Forecaster{} },
@@ -159,6 +160,7 @@ func (s *Server) adoption(j *site.Job, f *site.Fate, process exec.Process) exec.
 	f.Found.Places, f.Found.Nodes = places, s.nodesOf(places)
 	return exec.Adopted{
 		Key: j.Key(), Job: j.Spec(), Started: f.Found.Started, Places: places, Process: process, Into: site.WindowKey(j.Needs.Into),
+		Checkpoint: s.checkpointOf(j),
 	}
 }
 

@@ -21,7 +21,8 @@ import (
 //	drover.db   what it must not forget, see package store
 //	content/    uploaded files
 //	jobs/ID/    in/ARGUMENT/NAME, work/ (where the job runs), stdout, stderr,
-//	            attempts/ (see package journal), slurm-E-A.log
+//	            attempts/ (see package journal), slurm-E-A.log,
+//	            checkpoint/ (for the job's own use)
 //	scripts/    batch scripts of services
 //	slurm.json  what Slurm was last found to be
 //	supervisor* of the process that keeps what runs

@@ -80,7 +80,7 @@ func (s *Server) fate(ctx context.Context, j *site.Job) (site.Fate, exec.Process
 	if found.Ended.IsZero() {
 		found.Ended = time.Now()
 	}
-	found.Outcome = outcome(j, &st, found.Ended)
+	found.Outcome = outcome(j, &st, found.Ended, s.checkpoints(j.Service))
 	fate := site.Fate{Found: found}
 	if service, err := s.cfg.Catalogue.Service(j.Service); err == nil {
 		fate.Outputs = s.outputs(ctx, j.ID, service)
@@ -104,8 +104,9 @@ func (s *Server) started(key batch.Key) (time.Time, error) {
 }
 
 // outcome tells how an attempt ended that nobody watched. The signal by which the
-// server had ended it before it went away is not the program's own failure.
-func outcome(j *site.Job, st *supervisor.Status, ended time.Time) batch.Outcome {
+// server had ended it before it went away is not the program's own failure. One that
+// can makes place at a checkpoint whether or not it is known to have been told so.
+func outcome(j *site.Job, st *supervisor.Status, ended time.Time, can bool) batch.Outcome {
 	limit := time.Duration(j.Shape.Walltime) * time.Microsecond
 	switch {
 	case st.Condition == supervisor.Failed:
@@ -114,6 +115,10 @@ func outcome(j *site.Job, st *supervisor.Status, ended time.Time) batch.Outcome 
 		return batch.Outcome{End: batch.EndLost, Reason: lost(st.Reason)}
 	case st.Condition == supervisor.Exited && st.Code == 0:
 		return batch.Outcome{End: batch.EndDone}
+	case can && st.Condition == supervisor.Exited && st.Code == batch.CheckpointStatus && j.State == site.Cancelling:
+		return batch.Outcome{End: batch.EndCancelled, Reason: "cancelled"}
+	case can && st.Condition == supervisor.Exited && st.Code == batch.CheckpointStatus:
+		return batch.Outcome{End: batch.EndStopped, ExitCode: st.Code, Reason: "checkpointed"}
 	case st.Condition == supervisor.Exited:
 		return batch.Outcome{End: batch.EndFailed, ExitCode: st.Code, Reason: "exit status " + strconv.Itoa(st.Code)}
 	case j.State == site.Cancelling:

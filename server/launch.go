@@ -49,7 +49,7 @@ func (s *Server) launch(spec exec.Spec) (*supervisor.Process, error) {
 		return nil, fmt.Errorf("%w: %w", exec.ErrNeverRan, err)
 	}
 	var p *supervisor.Process
-	if err = s.data.make(id); err != nil {
+	if err = s.makeDirs(&spec); err != nil {
 		s.log.Error("a job's directory", "job", id, "error", err)
 		err = fmt.Errorf("%w: the server could not make its directory", exec.ErrNeverRan)
 	} else {
@@ -74,7 +74,9 @@ func (p programs) Program(key batch.Key, shape batch.Shape) (batch.Program, erro
 	if err != nil {
 		return batch.Program{}, fmt.Errorf("service %s: %w", r.Service, err)
 	}
-	return p.s.program(key.Job, values, shape), nil
+	program := p.s.program(key.Job, values, shape)
+	p.s.goesOn(&program, &r.Job)
+	return program, nil
 }
 
 // values binds the arguments of a request that was accepted before.
@@ -114,7 +116,7 @@ func (s *Server) program(id batch.JobID, values catalogue.Values, shape batch.Sh
 	env["DROVER_SPEED"] = strconv.FormatFloat(s.cfg.Speed, 'g', -1, 64)
 	return batch.Program{
 		Args: args, Env: env, Dir: s.data.work(id),
-		Stdout: s.data.stream(id, stdout), Stderr: s.data.stream(id, stderr),
+		Stdout: s.data.stream(id, stdout), Stderr: s.data.stream(id, stderr), Checkpoint: service.Checkpoint(values, launch),
 	}
 }
 

@@ -174,6 +174,9 @@ func (s *Server) jobOut(r record) *droverv1.Job {
 			out.Outputs = append(out.Outputs, &droverv1.Output{Argument: o.Argument, SizeBytes: o.Size, Sha256: o.SHA256})
 		}
 	}
+	if past := r.Past; past != nil {
+		out.StartedAt, out.Checkpoints, out.CheckpointedAfter = timeOut(r.Begun()), past.Stops, durationOut(past.Done)
+	}
 	if r.State.Final() && r.State != site.Gone {
 		o := r.Outcome()
 		out.Outcome = &droverv1.Outcome{ExitCode: int32(o.ExitCode), Signal: o.Signal, Reason: o.Reason}
