@@ -133,6 +133,12 @@ func (b *Backlog) FirstReady() (*queue.Block, int) {
 	return nil, 0
 }
 
+// Ready says whether a job stands in the queue and may start.
+func (b *Backlog) Ready(h batch.Handle) bool {
+	j := &b.jobs[h]
+	return j.State == Waiting && j.within == batch.NoJob && !j.Spec.Agreed
+}
+
 // Incoming calls yield with each job that is not confirmed yet: agreed ones, then
 // the others, in order. It has the form of an iter.Seq.
 func (b *Backlog) Incoming(yield func(batch.Handle) bool) {

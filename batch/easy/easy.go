@@ -85,7 +85,7 @@ func (p *Policy) Apply(now batch.Time, ev *batch.Event) {
 // come notes a job that may stand in the queue anew.
 func (p *Policy) come(h batch.Handle) {
 	switch {
-	case p.Changed || p.Job(h).State != counted.Waiting || p.Inside(h):
+	case p.Changed || !p.Ready(h):
 	case p.Before(h, p.head):
 		p.Changed = true
 	default:
@@ -150,10 +150,7 @@ func (p *Policy) arrived(yield func(batch.Handle) bool) {
 		return 1
 	})
 	for _, h := range p.fresh {
-		if p.Job(h).State != counted.Waiting { // it has left again, or is listed twice
-			continue
-		}
-		if !yield(h) {
+		if p.Ready(h) && !yield(h) { // else it has left again, or is listed twice
 			return
 		}
 	}
