@@ -79,6 +79,14 @@ func (s *Server) inspect(ctx context.Context) error {
 func (s *Server) take(r *slurm.Report) {
 	s.report = *r
 	s.about.Platform = r.Platform
+	largest := int32(0)
+	for i := range r.Platform.Nodes {
+		largest = max(largest, r.Platform.Nodes[i].Processors)
+	}
+	if n := r.Partition.PerNode; n > 0 {
+		largest = min(largest, n)
+	}
+	s.cfg.Catalogue.OnOneNode(largest)
 	if w := r.Widest; w > 0 && (s.cfg.Limits.Width == 0 || w < s.cfg.Limits.Width) && w < r.Platform.Width() {
 		s.cfg.Limits.Width = w
 	}

@@ -106,6 +106,7 @@ const DefaultFactor = 1.25
 //
 // Errors are a *ShapeError or a *ModelError.
 func (s *Service) Shapes(v Values, want Want, maxWidth int32, speed Speed) ([]batch.Shape, error) {
+	maxWidth = s.within(maxWidth)
 	if err := s.checkWant(want, maxWidth); err != nil {
 		return nil, err
 	}

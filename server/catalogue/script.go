@@ -28,6 +28,8 @@ type Script struct {
 	interpreter []string // of its first line
 	perCPU      string   // --mem-per-cpu, if it has any
 	mem         bool     // it says how much memory it needs, somehow
+	oneNode     bool     // it is to run on one
+	most        int32    // processors of that; 0: not known
 }
 
 // ParseScript reads a batch script. The error joins everything in it that makes it
@@ -91,6 +93,7 @@ func (s *Script) directives(line int, text string) error {
 			return fmt.Errorf("%v: %s", d, r.refused)
 		case d.name == "nodes" && (d.value == "1" || d.value == "1-1"):
 			s.Options = append(s.Options, "--nodes=1") // threads: not how many, but where
+			s.oneNode = true
 			continue
 		case r.why != "":
 			s.note(line, "%v is left out: %s", d, r.why)

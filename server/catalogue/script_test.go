@@ -68,6 +68,35 @@ func TestBatchScriptsThatCannotBeServicesAreRefused(t *testing.T) {
 	}
 }
 
+func TestAScriptForOneNodeIsNoWiderThanOne(t *testing.T) {
+	for options, want := range map[string]int32{"--nodes=1": 4, "-N 1-1": 4, "--nodes=2": 8, "--exclusive": 8} {
+		text := `version: 1
+services:
+  - name: old
+    doc: A script of before.
+    script: "#!/bin/sh\n#SBATCH ` + options + `\n"
+    model: {amdahl: {work: 60s, parallel: 1}}
+`
+		c, err := Load(strings.NewReader(text), "c.yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.OnOneNode(4)
+		s := c.Services()[0]
+		v, err := s.Bind(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shapes, err := s.Shapes(v, Want{}, 8, Reference)
+		if err != nil || shapes[len(shapes)-1].Width != want {
+			t.Errorf("%s: %v, %v, want up to %d", options, shapes, err, want)
+		}
+		if _, err := s.Shapes(v, Want{Width: 5}, 8, Reference); (err != nil) != (want < 5) {
+			t.Errorf("%s, width 5: %v", options, err)
+		}
+	}
+}
+
 const scripted = `version: 1
 services:
   - name: old
