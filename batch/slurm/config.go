@@ -25,6 +25,7 @@ const (
 	senders         = 8           // submissions at once
 	preparing       = 16          // those that are being made ready besides
 	nodesEvery      = 30 * time.Second
+	nodesSoon       = 5 * time.Second // while none can be used, as when a controller starts
 )
 
 // Config is what New makes a System from.

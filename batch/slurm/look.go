@@ -73,7 +73,8 @@ func (s *System) lookOnce(ctx context.Context) error {
 	}
 	taken := time.Now()
 	s.mu.Lock()
-	old := taken.Sub(s.view.asked) >= nodesEvery || s.view.asked.IsZero()
+	age := taken.Sub(s.view.asked)
+	old := age >= nodesEvery || s.model == nil && age >= nodesSoon || s.view.asked.IsZero()
 	s.mu.Unlock()
 	var machine *cluster
 	if old {

@@ -20,9 +20,15 @@ const lateness = batch.Minute
 func (s *System) remodel() {
 	m, err := s.build(nil)
 	if err != nil {
-		s.log.Warn("no estimates", "error", err)
-		s.model = nil
+		if !s.blind {
+			s.log.Warn("no estimates until nodes of the partition can be used", "error", err)
+		}
+		s.model, s.blind = nil, true
 		return
+	}
+	if s.blind {
+		s.blind = false
+		s.log.Info("estimates are made again")
 	}
 	if late := s.late(m); len(late) > 0 {
 		if m, err = s.build(late); err != nil {

@@ -46,6 +46,7 @@ type System struct {
 	changes  changes
 	view     view
 	model    *model
+	blind    bool // there is none, which was said
 
 	forecaster Forecaster
 

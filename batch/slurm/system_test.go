@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"testing"
+	"time"
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/internal/slurmtest"
@@ -116,5 +117,34 @@ func TestOnlySoManyJobsWaitInSlurmAtOnce(t *testing.T) {
 		if f := s.awaitPhase(key, batch.PhaseEnded); f.Outcome.End != batch.EndDone || s.runs(key) != 1 {
 			t.Errorf("%+v", f)
 		}
+	}
+}
+
+func TestEstimatesComeSoonAfterTheNodesDo(t *testing.T) {
+	s := start(t, 2)
+	if err := s.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.cluster.Run(t, "scontrol", "update", "NodeName=an[1-2]", "State=DRAIN", "Reason=test")
+	s.reopen(nil)
+	if err := s.Await(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	asks := []batch.Ask{{Job: &batch.Job{}, Shapes: []batch.Shape{{Width: 1, Walltime: batch.Minute}}}}
+	estimated := func() bool {
+		_, _, ok, err := s.Estimate(t.Context(), asks)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ok
+	}
+	if estimated() {
+		t.Error("an estimate without nodes")
+	}
+	s.cluster.Run(t, "scontrol", "update", "NodeName=an[1-2]", "State=RESUME")
+	began := time.Now()
+	slurmtest.Until(t, "there are estimates", estimated)
+	if took := time.Since(began); took > nodesEvery/2 {
+		t.Errorf("only after %v", took)
 	}
 }
