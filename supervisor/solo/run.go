@@ -54,7 +54,7 @@ func Run(path string, input io.Reader, messages io.Writer) int {
 		if state.Claimer.Kind == journal.Supervisor {
 			leave(say, &o, "", state.Claimer.By)
 		}
-		say("this attempt was claimed before, by the %s %s: nothing is run", state.Claimer.Kind, state.Claimer.By)
+		say("this attempt was claimed before, by the %s: nothing is run", strings.TrimSpace(string(state.Claimer.Kind)+" "+state.Claimer.By))
 		return ExitClaimed
 	}
 	me, err := process.Identify(os.Getpid())
