@@ -191,7 +191,8 @@ func TestSettlementsSayWhoPays(t *testing.T) {
 		submit(0, job{h: 4, width: 2, estimate: 5, due: 15}))
 	d.want(t, "0 start 1", "4 end 1", "4 start 2", "9 end 2", "9 start 4", "13 kill 4", "13 start 9", "20 end 9")
 	want := []overbook.Settlement{
-		{Job: 1, Verdict: overbook.Kept, Ran: 4 * batch.Second}, {Job: 2, Verdict: overbook.Outran, Ran: 5 * batch.Second},
+		{Job: 1, Verdict: overbook.Kept, Ran: 4 * batch.Second},
+		{Job: 2, Verdict: overbook.Outran, Ran: 5 * batch.Second},
 		{Job: 4, Verdict: overbook.Shortened, Ran: 4 * batch.Second},
 	}
 	if diff := cmp.Diff(want, d.Settlements(nil)); diff != "" {

@@ -150,7 +150,7 @@ func (p *Policy) Decide(now batch.Time, out *batch.Decisions) {
 	if len(p.waiting) > 0 {
 		p.Compress(now)
 		p.claim(now)
-		p.straighten(now)
+		p.straighten()
 	}
 	from := len(out.List)
 	p.Policy.Decide(now, out)

@@ -95,7 +95,7 @@ func TestForksDecideTheSameAndLeaveNoTrace(t *testing.T) {
 			f.Apply(now, &batch.Event{Kind: batch.Submit, Job: 999, Spec: &batch.Job{
 				Handle: 999, Owner: "u", Agreed: true, Deadline: now + secs(30), Shape: batch.Shape{Width: width, Walltime: 8 * batch.Second},
 			}})
-			for h := range batch.Handle(c.next) {
+			for h := range c.next {
 				if c.state[h] == counted.Running {
 					f.Apply(now, &batch.Event{Kind: batch.Finish, Job: h}) // and learns of it
 				}

@@ -43,7 +43,7 @@ func (p *Policy) claimFor(now batch.Time, h batch.Handle, j *job) bool {
 
 // straighten books jobs for longer, up to all they may have, where what is behind
 // them has become free.
-func (p *Policy) straighten(now batch.Time) {
+func (p *Policy) straighten() {
 	kept := p.waiting[:0]
 	for _, h := range p.waiting {
 		if p.grow(h) {

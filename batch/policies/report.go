@@ -41,9 +41,17 @@ func overbooking(c overbook.Counts) Report {
 		name string
 		n    int
 	}{
-		{"jobs overbooked", c.Overbooked}, {"counting on early ends", c.Counting}, {"straightened", c.Straightened},
-		{"begun late", c.Late}, {"run on", c.Extended}, {"paused", c.Paused}, {"killed to make place", c.Killed},
-		{"agreements kept", c.Kept}, {"outrun by users", c.Outran}, {"broken: shortened", c.Shortened}, {"broken: late", c.LateEnd},
+		{"jobs overbooked", c.Overbooked},
+		{"counting on early ends", c.Counting},
+		{"straightened", c.Straightened},
+		{"begun late", c.Late},
+		{"run on", c.Extended},
+		{"paused", c.Paused},
+		{"killed to make place", c.Killed},
+		{"agreements kept", c.Kept},
+		{"outrun by users", c.Outran},
+		{"broken: shortened", c.Shortened},
+		{"broken: late", c.LateEnd},
 	} {
 		r.Figures = append(r.Figures, Figure{f.name, float64(f.n)})
 	}
