@@ -76,7 +76,7 @@ type Nodes struct {
 
 // Policy is how the batch system decides.
 type Policy struct {
-	Name     string         `yaml:"name"`     // "cbf", "easy", "fcfs"
+	Name     string         `yaml:"name"`     // one of batch/policies
 	Settings batch.Settings `yaml:"settings"` // the policy's own
 }
 
