@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"cmp"
+	"fmt"
 	"strconv"
 
 	"github.com/seed-9b8f70bb/drover/batch"
@@ -85,11 +86,23 @@ func judge(e *Ended, t Testimony, witnessed bool, shape batch.Shape, cancelled, 
 	case !t.Ended.IsZero():
 		return ended, t.Outcome
 	case !began:
-		return notBegun, by(batch.EndNeverRan, "it was not launched: "+cmp.Or(e.Reason, "no reason is given"))
+		return notBegun, by(batch.EndNeverRan, "it was not launched: "+unlaunched(e))
 	case witnessed:
 		return notYet, exited(e) // its script ends as it does
 	}
 	return ended, exited(e)
+}
+
+// unlaunched says why a script has run nothing. What the shell says of a program that
+// is not there Slurm calls NonZeroExitCode.
+func unlaunched(e *Ended) string {
+	switch e.Code {
+	case 0:
+		return cmp.Or(e.Reason, "no reason is given")
+	case 126, 127:
+		return fmt.Sprintf("exit status %d of its script: drover is not on the node, or not where it should be", e.Code)
+	}
+	return fmt.Sprintf("exit status %d of its script", e.Code)
 }
 
 // exited is the outcome of a script by Slurm's word alone.

@@ -43,6 +43,7 @@ func TestEndsAreJudgedByBothAccounts(t *testing.T) {
 		"cancelled instead of launched":   {e: Ended{State: "CANCELLED", NodeList: "n1"}, verdict: notBegun, end: batch.EndNeverRan, why: "not launched"},
 		"cancelled while it ran":          {e: Ended{State: "CANCELLED", NodeList: "n1"}, t: began, verdict: ended, end: batch.EndCancelled, why: "somebody else"},
 		"node failed":                     {e: Ended{State: "NODE_FAIL"}, t: began, verdict: ended, end: batch.EndLost, why: "node failed (Slurm: NODE_FAIL)"},
+		"no drover on the node":           {e: Ended{State: "FAILED", NodeList: "n1", Reason: "NonZeroExitCode", Code: 127}, verdict: notBegun, end: batch.EndNeverRan, why: "it was not launched: exit status 127 of its script: drover is not on the node, or not where it should be (Slurm: FAILED)"},
 		"node failed before it began":     {e: Ended{State: "NODE_FAIL", NodeList: "n1"}, verdict: notBegun, end: batch.EndNeverRan},
 		"out of memory":                   {e: Ended{State: "OUT_OF_MEMORY"}, t: began, verdict: ended, end: batch.EndFailed, why: "out of memory"},
 		"preempted":                       {e: Ended{State: "PREEMPTED"}, t: began, verdict: ended, end: batch.EndLost, why: "preempted"},

@@ -154,7 +154,7 @@ func (s *System) settleOne(g gone, e *Ended, t Testimony) {
 		return
 	}
 	if v == notBegun {
-		s.log.Error("Slurm has done with a job that has not run", "job", g.key.Job, "slurm", e.ID, "state", e.State, "reason", e.Reason)
+		s.log.Error("Slurm has done with a job that has not run", "job", g.key.Job, "slurm", e.ID, "state", e.State, "nodes", e.NodeList, "reason", out.Reason)
 	}
 	s.conclude(g.key, e, t, out)
 }
