@@ -63,6 +63,7 @@ func (c *jobCmd) Run(a *app) error {
 	if j.Attempt > 1 {
 		row("attempt", "%d", j.Attempt)
 	}
+	row("checkpoint", "%s", checkpointOf(j))
 	row("nodes", "%s", strings.Join(j.Nodes, " "))
 	row("width", "%d", j.Shape.Width)
 	row("walltime", "%s", span(j.Shape.Walltime))
@@ -92,6 +93,24 @@ func reservationOf(j *client.Job) string {
 		return ""
 	}
 	return "reservation " + j.Into
+}
+
+// checkpointOf tells of the checkpoints at which a job was stopped.
+func checkpointOf(j *client.Job) string {
+	if j.Checkpoints == 0 {
+		return ""
+	}
+	text := "stopped after " + span(j.CheckpointedAfter)
+	if j.Checkpoints > 1 {
+		text += fmt.Sprintf(" of running, the last of %d times", j.Checkpoints)
+	}
+	switch j.State {
+	case client.Waiting, client.Starting:
+		text += ", to go on from there"
+	case client.Running:
+		text += ", went on from there"
+	}
+	return text
 }
 
 // stateOf returns a job's state for people, with the other site of a move and

@@ -10,9 +10,11 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/services"
 	"github.com/seed-9b8f70bb/drover/services/lu"
 	"github.com/seed-9b8f70bb/drover/services/mandelbrot"
+	"github.com/seed-9b8f70bb/drover/services/primes"
 )
 
 // serviceCmd runs the bundled services: `drover service NAME` is what stands in
@@ -20,6 +22,7 @@ import (
 type serviceCmd struct {
 	Lu         luCmd         `cmd:"" help:"Solve a dense linear system."`
 	Mandelbrot mandelbrotCmd `cmd:"" help:"Render the Mandelbrot set."`
+	Primes     primesCmd     `cmd:"" help:"Count primes, with checkpoints."`
 	Sleep      sleepCmd      `cmd:"" help:"Do nothing for a while."`
 	Exec       execCmd       `cmd:"" help:"Run an argument vector."`
 }
@@ -60,6 +63,26 @@ func (c *mandelbrotCmd) Run(a *app) error {
 		return refused(err)
 	}
 	return mandelbrot.Run(a.ctx, cfg, a.stdout)
+}
+
+type primesCmd struct {
+	Below      int    `help:"Count those below this number."`
+	Checkpoint string `env:"DROVER_CHECKPOINT" help:"Directory in which it writes down where it is when it is told to stop."`
+}
+
+// exitCheckpoint says that a program was stopped and can go on.
+const exitCheckpoint = exitError(batch.CheckpointStatus)
+
+func (c *primesCmd) Run(a *app) error {
+	cfg := primes.Config{Below: c.Below, Checkpoint: c.Checkpoint}
+	if err := cfg.Validate(); err != nil {
+		return refused(err)
+	}
+	err := primes.Run(a.ctx, cfg, a.stdout)
+	if errors.Is(err, primes.ErrStopped) {
+		return exitCheckpoint
+	}
+	return err
 }
 
 type sleepCmd struct {

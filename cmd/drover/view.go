@@ -98,6 +98,8 @@ type jobView struct {
 	CancelRecorded      bool                `json:"cancel_recorded,omitempty"`
 	Attempt             int                 `json:"attempt,omitempty"`
 	RetryOf             string              `json:"retry_of,omitempty"`
+	Checkpoints         int                 `json:"checkpoints,omitempty"`
+	CheckpointedAfter   float64             `json:"checkpointed_after,omitempty"`
 	UnknownFor          float64             `json:"unknown_for,omitempty"`
 
 	Deadline  *time.Time            `json:"deadline,omitempty"`
@@ -127,6 +129,7 @@ func jobViewOf(j *client.Job) jobView {
 		EstimatedWait: j.EstimatedWait.Seconds(), EstimatedCompletion: j.EstimatedCompletion.Seconds(),
 		EstimateKind: j.EstimateKind, Nodes: j.Nodes, Epoch: j.Epoch,
 		Peer: j.Peer, MovedTo: j.MovedTo, CancelRecorded: j.CancelRecorded, Attempt: j.Attempt, RetryOf: j.RetryOf,
+		Checkpoints: j.Checkpoints, CheckpointedAfter: j.CheckpointedAfter.Seconds(),
 		UnknownFor: j.UnknownFor.Seconds(), Deadline: instant(j.Deadline), Agreement: j.Agreement, Into: j.Into,
 	}
 	if t := j.Terms; t != nil {

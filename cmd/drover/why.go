@@ -47,6 +47,9 @@ func (c *whyCmd) Run(a *app) error {
 	if j.Agreement != "" {
 		_, _ = fmt.Fprintf(a.stdout, "\nthe agreement to complete it by %s: %s\n", day(j.Deadline), agreed(j))
 	}
+	if text := checkpointOf(j); text != "" {
+		_, _ = fmt.Fprintf(a.stdout, "\nit had to make place: %s\n", text)
+	}
 	if j.Site != d.Chosen {
 		_, _ = fmt.Fprintln(a.stdout, "\nit is at "+j.Site+" now: "+sinceThen(j, d.Chosen))
 	}

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-9b8f70bb/drover/internal/freeport"
+)
+
+// newOverbooked starts an agent and one site that overbooks, as processes.
+func newOverbooked(t *testing.T) (*grid, *chaos, *victim) {
+	t.Helper()
+	program, err := exec.LookPath("drover") // testscript has put it into PATH
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	c := &chaos{t: t, program: program, dir: dir, lines: filepath.Join(dir, "lines"), killed: make(map[string]int)}
+	t.Cleanup(c.end)
+	agent, gossip, site := freeport.Address(t), freeport.Address(t), freeport.Address(t)
+	c.write("agent", fmt.Sprintf("version: 1\nname: agent\nlisten: %s\ngossip: {bind: %s}\nreallocation: {period: off}\n", agent, gossip))
+	c.agents = append(c.agents, c.victim("agent", "agent", agent))
+	c.write("lyon", fmt.Sprintf(`version: 1
+name: lyon
+listen: %s
+gossip: {bind: %s, seeds: [%q]}
+data_dir: %s
+nodes: [{count: 1, processors: 2}]
+policy: {name: overbook, settings: {maxPoF: 0.1, samples: 3, round: 1s}}
+grace: 1s
+services:
+  inline:
+    - name: primes
+      doc: Counts primes, as the service that comes along does.
+      args: [{name: below, type: int}]
+      command: [drover, service, primes, "--below={below}"]
+      checkpoint: {signal: TERM, grace: 10s}
+      model: {fixed: {width: 1, time: 60s}}
+    - name: await
+      doc: Waits for a file.
+      args: [{name: file, type: string}, {name: processors, type: int}]
+      command: [sh, -c, 'until [ -e "$0" ]; do sleep 0.05; done', "{file}"]
+      model: {fixed: {width: processors, time: 60s}}
+`, site, freeport.Address(t), gossip, filepath.Join(dir, "lyon")))
+	v := c.victim("server", "lyon", site)
+	v.dir = filepath.Join(dir, "lyon")
+	c.servers = append(c.servers, v)
+	c.begin()
+	g := &grid{agent: "http://" + agent}
+	g.await(t, 1)
+	return g, c, v
+}
+
+// shown is what --json says of a job.
+func (g *grid) shown(t *testing.T, id string) jobView {
+	t.Helper()
+	var v jobView
+	if err := json.Unmarshal([]byte(g.must(t, exitOK, "--json", "job", id)), &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// counts are known numbers of primes, each of about twice as much work as the last.
+var counts = []struct{ below, primes int }{
+	{50_000_000, 3_001_134},
+	{100_000_000, 5_761_455},
+	{200_000_000, 11_078_937},
+	{500_000_000, 26_355_867},
+	{1_000_000_000, 50_847_534},
+	{2_000_000_000, 98_222_287},
+	{4_000_000_000, 189_961_812},
+	{10_000_000_000, 455_052_511},
+}
+
+// Ann's jobs are known to need little of what she asks for, so that two of them are
+// promised a gap that is too short. When it ends the one that can be checkpointed makes
+// place, outlives the server, goes on and is right; the other one is given up, and the
+// site pays.
+func TestAnOverbookedJobMakesPlaceAndGoesOn(t *testing.T) {
+	g, c, lyon := newOverbooked(t)
+	known := counts[0]
+	var took time.Duration
+	for range 3 {
+		id := g.must(t, exitOK, "submit", "primes", "below="+strconv.Itoa(known.below), "--owner", "ann", "--walltime", "5m")
+		g.must(t, exitOK, "wait", id)
+		v := g.shown(t, id)
+		took = v.Ended.Sub(*v.Started)
+	}
+	// Three times as long as the gap, by how long it took just now.
+	const gap = 3 * time.Second
+	for i := 1; i < len(counts) && took*time.Duration(counts[i-1].below/counts[0].below) < 3*gap; i++ {
+		known = counts[i]
+	}
+	c.kill(lyon) // what the site has learned is on its disk
+	c.start(lyon)
+	g.await(t, 1)
+
+	gate := filepath.Join(c.dir, "gate")
+	bob := g.must(t, exitOK, "submit", "await", "file="+gate, "processors=2", "--owner", "bob", "--walltime", "60s", "--after", gap.String(), "--deadline", "2m")
+	saved := g.must(t, exitOK, "submit", "primes", "below="+strconv.Itoa(known.below), "--owner", "ann", "--walltime", "5m", "--deadline", "20m")
+	given := g.must(t, exitOK, "submit", "await", "file="+gate+".never", "processors=1", "--owner", "ann", "--walltime", "5m", "--deadline", "20m", "--penalty", "3")
+	g.until(t, func() bool { return g.shown(t, saved).Checkpoints == 1 && g.shown(t, bob).State == "running" })
+	if v := g.shown(t, saved); v.State != "waiting" || v.CheckpointedAfter <= 0 || v.CheckpointedAfter > 60 {
+		t.Errorf("the job that can be checkpointed is %+v", v)
+	}
+	for _, args := range [][]string{{"job", saved}, {"why", saved}} {
+		if text := g.must(t, exitOK, args...); !strings.Contains(text, "to go on from there") {
+			t.Errorf("drover %s: no checkpoint in\n%s", args[0], text)
+		}
+	}
+	g.must(t, exitWalltime, "wait", given)
+	if text := g.must(t, exitOK, "job", given); !strings.Contains(text, "broken by the site (penalty 3)") {
+		t.Errorf("the job that cannot is\n%s", text)
+	}
+
+	c.kill(lyon)
+	c.start(lyon)
+	g.until(t, func() bool { v := g.shown(t, saved); return v.UnknownFor == 0 && v.State == "waiting" })
+	if err := os.WriteFile(gate, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	g.must(t, exitOK, "wait", bob)
+	g.must(t, exitOK, "wait", saved)
+	if v := g.shown(t, saved); v.Checkpoints != 1 || v.Attempt != 2 || v.Agreement != "kept" {
+		t.Errorf("%+v", v)
+	}
+	logs := g.must(t, exitOK, "logs", saved)
+	if want := fmt.Sprintf("primes      %d below %d\n", known.primes, known.below); !strings.Contains(logs, "goes on at") || !strings.Contains(logs, want) {
+		t.Errorf("no %q in\n%s", want, logs)
+	}
+	if text := g.must(t, exitOK, "site", "lyon"); !strings.Contains(text, "3 made: 0 open, 2 kept") || !strings.Contains(text, "1 broken by the site") || !strings.Contains(text, "penalties 3") {
+		t.Errorf("the site is\n%s", text)
+	}
+}
