@@ -6,6 +6,7 @@
 //
 //	lu          solves A x = b, read from a Matrix Market file
 //	mandelbrot  renders the Mandelbrot set as a PNG
+//	primes      counts primes; can be stopped and go on
 //
 // A service is a Config with Validate, and a Run that does the work. It is
 // started like any other program, as a process of its own, and knows nothing
@@ -15,6 +16,6 @@
 //	                        │ flags → lu.Config → Validate → lu.Run
 //	SIGTERM ────────────────┴─> ctx cancelled: stop soon, leave no output file
 //
-// Both are moldable: the same job runs on any number of threads and writes
+// lu and mandelbrot are moldable: the same job runs on any number of threads and writes
 // the same bytes, only sooner.
 package services
