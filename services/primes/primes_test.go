@@ -80,11 +80,7 @@ func TestTheResultIsTheSameHoweverOftenItWasStopped(t *testing.T) {
 	const below = 9*segment + 12345
 	want := report(t, Config{Below: below})
 	rapid.Check(t, func(rt *rapid.T) {
-		dir, err := os.MkdirTemp("", "primes")
-		if err != nil {
-			rt.Fatal(err)
-		}
-		defer os.RemoveAll(dir)
+		dir := t.TempDir()
 		var out bytes.Buffer
 		for {
 			out.Reset()

@@ -1,0 +1,108 @@
+package server
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/server/site"
+	"github.com/seed-9b8f70bb/drover/supervisor"
+)
+
+// savesYAML is a service that writes down each of its starts, makes place as soon as
+// there is a file, and is done when it has gone on once.
+const savesYAML = `
+services:
+  inline:
+    - name: saves
+      doc: Makes place once there is a file.
+      args: [{name: gate, type: string}]
+      command: [sh, -c, 'echo "run $DROVER_RESTART for $DROVER_WALLTIME"; echo . >> "$DROVER_CHECKPOINT/starts"; [ "$DROVER_RESTART" = 0 ] || exit 0; until [ -e "$0" ]; do sleep 0.02; done; exit 85', "{gate}"]
+      checkpoint: {signal: USR1}
+      walltime: {factor: 1}
+      model: {fixed: {width: 1, time: 1000s}}`
+
+// A server that was killed may have told the job to make place, and nobody knows.
+func TestAJobThatMakesPlaceWhileItsServerIsAwayGoesOn(t *testing.T) {
+	for name, away := range map[string]bool{"while it is away": true, "after it is back": false} {
+		t.Run(name, func(t *testing.T) {
+			p := newProcessSite(t, "lyon", savesYAML)
+			p.run()
+			gate := filepath.Join(t.TempDir(), "gate")
+			id := p.submit(newID(t), &droverv1.Request{Service: "saves", Arguments: map[string]*droverv1.Value{
+				"gate": {Kind: &droverv1.Value_StringValue{StringValue: gate}},
+			}}).GetId()
+			p.until(id, running)
+			p.kill()
+			if !away {
+				p.run()
+			}
+			if err := os.WriteFile(gate, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if away {
+				p.attemptSays(id, "0-1", `"exit":85`)
+				p.run()
+			}
+			j := p.until(id, done)
+			if j.GetAttempt() != 2 || j.GetCheckpoints() != 1 || j.GetCheckpointedAfter().AsDuration() <= 0 {
+				t.Errorf("%v", j)
+			}
+			starts, err := os.ReadFile(filepath.Join(p.dir, "jobs", id, "checkpoint", "starts"))
+			if err != nil || string(starts) != ".\n.\n" {
+				t.Errorf("starts %q, %v", starts, err)
+			}
+			out, err := os.ReadFile(filepath.Join(p.dir, "jobs", id, "stdout"))
+			if err != nil || !strings.HasPrefix(string(out), "run 0 for 1000\nrun 1 for ") || strings.Contains(string(out), "run 1 for 1001") {
+				t.Errorf("stdout %q, %v", out, err)
+			}
+		})
+	}
+}
+
+// attemptSays waits until the file of an attempt says something.
+func (p *processSite) attemptSays(id, name, what string) {
+	p.t.Helper()
+	ticker := time.NewTicker(10 * time.Millisecond)
+	defer ticker.Stop()
+	for range 3000 {
+		text, _ := os.ReadFile(filepath.Join(p.dir, "jobs", id, "attempts", name))
+		if strings.Contains(string(text), what) {
+			return
+		}
+		<-ticker.C
+	}
+	p.t.Fatalf("the attempt of job %s does not say %s", id, what)
+}
+
+func TestOutcomeOfAnAttemptThatNobodyWatched(t *testing.T) {
+	began := time.Unix(1000, 0)
+	exited := func(code int) supervisor.Status {
+		return supervisor.Status{Condition: supervisor.Exited, Code: code, Started: began}
+	}
+	for name, c := range map[string]struct {
+		state  site.State
+		status supervisor.Status
+		can    bool
+		want   batch.End
+	}{
+		"made place":                       {site.Running, exited(85), true, batch.EndStopped},
+		"cannot make place":                {site.Running, exited(85), false, batch.EndFailed},
+		"made place and was cancelled":     {site.Cancelling, exited(85), true, batch.EndCancelled},
+		"finished":                         {site.Running, exited(0), true, batch.EndDone},
+		"failed":                           {site.Running, exited(3), true, batch.EndFailed},
+		"killed before its walltime":       {site.Running, supervisor.Status{Condition: supervisor.Signaled, Signal: syscall.SIGKILL, Started: began}, true, batch.EndFailed},
+		"nobody has seen how it made room": {site.Running, supervisor.Status{Condition: supervisor.Lost, Started: began}, true, batch.EndLost},
+	} {
+		j := &site.Job{State: c.state, Shape: batch.Shape{Width: 1, Walltime: batch.Minute}}
+		got := outcome(j, &c.status, began.Add(time.Second), c.can)
+		if got.End != c.want {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
