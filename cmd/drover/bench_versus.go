@@ -23,10 +23,12 @@ type benchVersusCmd struct {
 	Minutes     float64       `default:"9" help:"How long jobs are submitted. They run for 1 to 10 minutes."`
 	Load        float64       `default:"1.3" help:"Work that is submitted, over what the clusters can do in that time. They are empty when it begins."`
 	Local       float64       `default:"0.25" help:"The part of it that local users submit to their clusters."`
-	Processors  []int         `default:"64,96,160" help:"Of each cluster; up to 32, or a multiple of 32."`
+	Processors  []int         `default:"16,24,40" help:"Of each cluster."`
+	Node        int           `default:"1" help:"Processors of a node: Slurm's backfilling keeps whole nodes free for jobs that wait."`
 	Rule        string        `default:"will-run" enum:"will-run,multi-cluster" help:"Slurm's side: multi-cluster is sbatch --clusters, with a slurmdbd for all clusters of both sides; will-run asks every cluster the same without slurmdbd, and submits to the one that would start the job first."`
 	Period      time.Duration `default:"20s" help:"Between two rounds of reallocation; 0 for none."`
 	Threshold   time.Duration `default:"30s" help:"What a move has to gain."`
+	MostMoves   int           `default:"0" help:"Of a job; 0 for no bound."`
 	Algorithm   string        `default:"regular" help:"Of reallocation."`
 	Heuristic   string        `default:"mct" help:"Of reallocation."`
 	Model       string        `default:"easy" help:"The policy that Drover takes Slurm's to be: easy, cbf or fcfs."`
@@ -38,8 +40,7 @@ type benchVersusCmd struct {
 
 // The ranges of the flags.
 const (
-	versusNode        = 32 // processors of a node, at most
-	versusMostNodes   = 64 // of a cluster
+	versusMostNodes   = 256 // of all clusters of a side
 	versusRepetitions = 100
 	versusLongest     = 12 * time.Hour // Minutes, and Limit
 )
@@ -60,13 +61,18 @@ func (c *benchVersusCmd) validate() error {
 		return bad("--processors %v, accepted: at least two clusters", c.Processors)
 	case c.Limit <= 0 || c.Limit > versusLongest:
 		return bad("--limit %v, accepted: above 0s, up to %v", c.Limit, versusLongest)
+	case c.MostMoves < 0:
+		return bad("--most-moves %d, accepted: 0 or more", c.MostMoves)
 	case c.Period != 0 && c.Period < time.Second || c.Threshold < 0:
 		return bad("--period %v, --threshold %v, accepted: 0 or at least 1s, and 0s or more", c.Period, c.Threshold)
 	}
 	for _, n := range c.Processors {
-		if n < 2 || n > versusNode && n%versusNode != 0 || n > versusNode*versusMostNodes {
-			return bad("--processors %d, accepted: 2..%d, or a multiple of %d up to %d", n, versusNode, versusNode, versusNode*versusMostNodes)
+		if c.Node < 1 || n < 2 || n%c.Node != 0 {
+			return bad("--processors %d, --node %d, accepted: at least 2, and a multiple of the processors of a node", n, c.Node)
 		}
+	}
+	if nodes := c.processors() / c.Node; nodes > versusMostNodes {
+		return bad("%d nodes of %d processors on each side, accepted: up to %d nodes", nodes, c.Node, versusMostNodes)
 	}
 	return nil
 }
@@ -85,7 +91,7 @@ func (c *benchVersusCmd) workload(repetition int) versus.Workload {
 
 func (c *benchVersusCmd) Run(a *app) error {
 	if c.Quick {
-		c.Processors, c.Minutes, c.Load, c.Period = []int{4, 4, 8}, 0.1, 0.8, time.Second
+		c.Processors, c.Node, c.Minutes, c.Load, c.Period = []int{4, 4, 8}, 2, 0.1, 0.8, time.Second
 		c.Repetitions = min(c.Repetitions, 2)
 	}
 	if err := c.validate(); err != nil {
@@ -234,8 +240,7 @@ func (c *benchVersusCmd) rule(s *versus.Slurm) versus.SideFunc {
 func (c *benchVersusCmd) clusters(name string) []slurmd.Config {
 	var list []slurmd.Config
 	for i, n := range c.Processors {
-		nodes := (n + versusNode - 1) / versusNode
-		list = append(list, slurmd.Config{Name: fmt.Sprintf("%s%d", name, i+1), Nodes: nodes, CPUs: n / nodes})
+		list = append(list, slurmd.Config{Name: fmt.Sprintf("%s%d", name, i+1), Nodes: n / c.Node, CPUs: c.Node})
 	}
 	return list
 }

@@ -85,6 +85,7 @@ func (c *benchVersusCmd) startGrid(ctx context.Context, dir string, s *versus.Sl
 	config := demoAgentConfig()
 	config["reallocation"] = document{
 		"period": period, "threshold": c.Threshold.String(), "algorithm": c.Algorithm, "heuristic": c.Heuristic,
+		"most_moves": c.MostMoves,
 	}
 	if g.agent, err = g.start(life, program, "agent", "agent", config); err != nil {
 		return nil, err

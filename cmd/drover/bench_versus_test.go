@@ -104,8 +104,8 @@ func checkVersusJobs(t *testing.T, path string, jobs int) {
 
 func TestBenchVersusSlurmRefusesWhatItCannotDo(t *testing.T) {
 	for _, args := range []string{
-		"--repetitions 0", "--minutes 0", "--minutes NaN", "--load 0", "--load NaN", "--local 1", "--processors 16", "--processors 16,33",
-		"--processors 16,1", "--limit 0s", "--period 10ms", "--threshold -1s", "--rule none",
+		"--repetitions 0", "--minutes 0", "--minutes NaN", "--load 0", "--load NaN", "--local 1", "--processors 16", "--processors 16,33 --node 2",
+		"--processors 16,1", "--processors 200,200", "--node 0", "--most-moves -1", "--limit 0s", "--period 10ms", "--threshold -1s", "--rule none",
 	} {
 		t.Run(args, func(t *testing.T) {
 			var out, said strings.Builder

@@ -17,11 +17,13 @@ type versusView struct {
 	Schema      string               `json:"schema"`
 	Rule        string               `json:"rule"`
 	Processors  []int                `json:"processors"`
+	Node        int                  `json:"node"`
 	Minutes     float64              `json:"minutes"`
 	Load        float64              `json:"load"`
 	Local       float64              `json:"local"`
 	Period      float64              `json:"period"` // seconds
 	Threshold   float64              `json:"threshold"`
+	MostMoves   int                  `json:"most_moves"`
 	Algorithm   string               `json:"algorithm"`
 	Heuristic   string               `json:"heuristic"`
 	Model       string               `json:"model"`
@@ -99,8 +101,8 @@ type versusEstimateView struct {
 
 func newVersusView(c *benchVersusCmd) *versusView {
 	return &versusView{
-		Schema: "drover.bench.versus-slurm/1", Rule: c.Rule, Processors: c.Processors, Minutes: c.Minutes, Load: c.Load, Local: c.Local,
-		Period: c.Period.Seconds(), Threshold: c.Threshold.Seconds(), Algorithm: c.Algorithm, Heuristic: c.Heuristic, Model: c.Model, InTurn: c.InTurn,
+		Schema: "drover.bench.versus-slurm/1", Rule: c.Rule, Processors: c.Processors, Node: c.Node, Minutes: c.Minutes, Load: c.Load, Local: c.Local,
+		Period: c.Period.Seconds(), Threshold: c.Threshold.Seconds(), MostMoves: c.MostMoves, Algorithm: c.Algorithm, Heuristic: c.Heuristic, Model: c.Model, InTurn: c.InTurn,
 		Repetitions: []versusTurnView{}, Estimates: []versusEstimateView{}, processors: c.processors(),
 	}
 }
