@@ -2,6 +2,8 @@ package slurm
 
 import (
 	"errors"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -158,5 +160,9 @@ func TestAClusterIsInspectedBeforeItIsUsed(t *testing.T) {
 		if _, err := Inspect(t.Context(), &c); err == nil || unreachable(err) {
 			t.Errorf("%s: %v", what, err)
 		}
+	}
+	cfg.Commands.Conf = filepath.Join(t.TempDir(), "slurm.conf")
+	if _, err := Inspect(t.Context(), &cfg); !unreachable(err) || !strings.Contains(err.Error(), "no such file") {
+		t.Errorf("a slurm.conf that is not there: %v", err)
 	}
 }

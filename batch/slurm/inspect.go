@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strconv"
 
 	"github.com/seed-9b8f70bb/drover/batch"
@@ -27,6 +28,12 @@ func Inspect(ctx context.Context, c *Config) (Report, error) {
 	commands := &c.Commands
 	var r Report
 	var err error
+	if commands.Conf != "" {
+		// Slurm's programs look for a configuration elsewhere then, for longer than they have.
+		if _, err := os.Stat(commands.Conf); err != nil {
+			return Report{}, &UnreachableError{Command: "scontrol", Text: err.Error()}
+		}
+	}
 	if r.Settings, err = commands.Settings(ctx); err != nil {
 		return Report{}, err
 	}
