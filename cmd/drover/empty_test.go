@@ -32,8 +32,8 @@ func TestAGridWithoutSitesSaysSo(t *testing.T) {
 	}{
 		{"sites", exitOK, "no site known yet\nhint: "},
 		{"services", exitOK, "no service known yet"},
-		{"--patience 10ms submit sleep", exitUnavailable, "no site has joined this agent\nhint: "},
-		{"--patience 10ms submit sleep seconds=1", exitUnavailable, "no site has joined this agent\nhint: "},
+		{"--patience 1s submit sleep", exitUnavailable, "no site has joined this agent\nhint: "},
+		{"--patience 1s submit sleep seconds=1", exitUnavailable, "no site has joined this agent\nhint: "},
 	} {
 		p, out, told := inProcess(g, strings.Fields(tc.args)...)
 		if code := run(p); code != tc.code || out.Len() > 0 || !strings.Contains(told.buf.String(), tc.told) {

@@ -72,7 +72,7 @@ func (s *Site) nearest(p *pinner, r *Refusal) *Refusal {
 	if start, ok := (&pinner{now: p.now, booking: &free, planner: p.planner, anywhere: true}).pin(); ok {
 		wait := start.Sub(p.now)
 		r.Offer = &Offer{Site: s.config.Name, Wait: wait, Completion: wait + free.Duration, Width: free.Width}
-		r.Err = fmt.Errorf("%w; the nearest that %s could set aside begins in %v, at %s", r.Err, s.config.Name, wait, stamp(start))
+		r.Err = fmt.Errorf("%w; the nearest that %s could set aside begins in %v, at %s", r.Err, s.config.Name, wait.CeilSeconds(), stamp(start))
 	}
 	return r
 }
