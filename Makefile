@@ -41,10 +41,11 @@ help: ## list the targets
 build: ## build bin/drover
 	@go build -trimpath -o bin/drover ./cmd/drover
 
-# The race tests come last, so that the last lines are those of `go test`.
+# The race tests come last, so that the last lines are those of `go test`. The limit
+# is that of one package: real clusters take their time.
 .PHONY: test
 test: slurm generate-check vet lint ## everything CI asks for: generated code, vet, lint, race and end-to-end tests
-	@go test -race $(TESTFLAGS) $(PKG)
+	@go test -race -timeout 15m $(TESTFLAGS) $(PKG)
 
 # Tests on real clusters are skipped, and say so, where this finds no way.
 .PHONY: slurm
@@ -53,7 +54,7 @@ slurm: ## install Slurm for the tests where it is missing and can be (root, apt)
 
 .PHONY: race
 race: ## the tests alone, with the race detector
-	@go test -race $(TESTFLAGS) $(PKG)
+	@go test -race -timeout 15m $(TESTFLAGS) $(PKG)
 
 .PHONY: vet
 vet: ## go vet
