@@ -33,7 +33,7 @@ type benchSubmitCmd struct {
 	Held     bool          `help:"Jobs that only wait: their earliest start is a day away."`
 	Server   string        `placeholder:"URL" xor:"target" help:"The server to measure. Without this and --via-agent one of its own is started, and removed afterwards."`
 	Slurm    string        `placeholder:"FILE" xor:"target" help:"Compare with plain sbatch on the cluster of this slurm.conf: a server of its own is put in front of it, and both submit --jobs in turns. 8 --clients are fair."`
-	Jobs     int           `default:"400" help:"Of --slurm: submissions of each turn."`
+	Jobs     int           `default:"1000" help:"Of --slurm: submissions of each turn."`
 	ViaAgent bool          `xor:"target" help:"Submit through the agent of --agent, which chooses a site for each job."`
 }
 
