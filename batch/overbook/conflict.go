@@ -85,6 +85,11 @@ func (p *Policy) finish(now batch.Time, ev *batch.Event) {
 	j := &p.jobs[ev.Job]
 	p.gone(ev.Job, j)
 	ran := j.done + now.Sub(j.began)
+	if ev.Broken {
+		p.counts.Paused--
+		p.counts.Killed++
+		j.killed = true
+	}
 	p.settle(now, ev.Job, j, ran)
 	if j.killed { // who knows how long it would have run: longer than this
 		ran = max(ran, j.estimate)

@@ -10,9 +10,9 @@ import (
 // answered Never.
 func (p *Policy) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate) bool {
 	plan := p
-	if !p.Settled(now, 0) {
+	if p.stopping > 0 || !p.Settled(now, 0) {
 		plan = p.Fork().(*Policy)
-		plan.Decide(now, &batch.Decisions{})
+		plan.foresee(now)
 	}
 	for i := range asks {
 		a := &asks[i]

@@ -113,7 +113,7 @@ func (p *Policy) admit(now batch.Time, ev *batch.Event) {
 	for int(spec.Handle) >= len(p.jobs) {
 		p.jobs = append(p.jobs, job{})
 	}
-	p.jobs[spec.Handle] = job{spec: spec, terms: p.termsOf(spec, spec.Shape.Walltime), nominal: batch.Never, p: 1}
+	p.jobs[spec.Handle] = job{spec: spec, terms: p.termsOf(spec, spec.Shape.Walltime), nominal: batch.Never, p: 1, done: spec.Done}
 	p.claim(now) // what ended at this instant goes to those who count on it
 	p.Policy.Apply(now, ev)
 	if ev.Kind == batch.Adopt {
@@ -135,13 +135,28 @@ func (p *Policy) startFailed(now batch.Time, ev *batch.Event) {
 }
 
 // Decide makes conflicts end, straightens the plan, and starts the jobs whose planned
-// start has come.
+// start has come. While somebody makes place nothing else is decided: a plan that is
+// made around those who are about to be gone would give what they leave to others than
+// those for whom they go.
 func (p *Policy) Decide(now batch.Time, out *batch.Decisions) {
 	p.Profile.Trim(now)
 	p.last = now
-	if p.stopping > 0 && p.stoppedAt == now {
-		return // who makes place is about to be gone
+	if p.stopping == 0 {
+		p.decide(now, out)
 	}
+}
+
+// foresee does in a copy what is to be expected by now: who has not made place for a
+// while overruns.
+func (p *Policy) foresee(now batch.Time) {
+	if p.stopping == 0 || p.stoppedAt != now {
+		p.decide(now, &batch.Decisions{})
+	}
+}
+
+func (p *Policy) decide(now batch.Time, out *batch.Decisions) {
+	p.Profile.Trim(now)
+	p.last = now
 	p.claim(now)
 	if p.conflicts(now, out) {
 		p.stoppedAt = now

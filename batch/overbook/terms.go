@@ -25,6 +25,10 @@ const (
 // termsOf returns those of a new job, by what is known of its like.
 func (p *Policy) termsOf(spec *batch.Job, walltime batch.Duration) terms {
 	t := terms{estimate: walltime, limit: walltime, long: walltime, short: walltime}
+	if spec.Done > 0 { // it has made place before, and is not overbooked again
+		t.estimate += spec.Done
+		return t
+	}
 	t.may = p.set.maxPoF > 0 && (p.set.all || spec.Agreed || spec.Checkpoint) && spec.Into == batch.NoJob
 	seen, _ := p.history.Of(spec.Owner, spec.Name, p.set.samples)
 	if seen == nil || p.set.maxPoF == 0 || spec.Into != batch.NoJob {
