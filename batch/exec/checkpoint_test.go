@@ -39,7 +39,7 @@ func stopped(t *testing.T, how batch.Checkpoint, more ...line) (*System, *toy, f
 	s := open(t, Config{Policy: p, Launcher: l})
 	do(t, s, saving(how))
 	proc := <-l.launched
-	time.Sleep(11 * time.Second) //nolint:forbidigo // virtual time
+	time.Sleep(11500 * time.Millisecond) //nolint:forbidigo // virtual time
 	synctest.Wait()
 	return s, p, l, proc
 }
@@ -54,7 +54,7 @@ func TestCheckpointedJobIsLaunchedAgainForWhatIsLeftOfItsWalltime(t *testing.T) 
 		}
 		proc.end <- Exit{Code: batch.CheckpointStatus}
 		f := await(t, s, "a", batch.PhaseEnded)
-		if f.Outcome.End != batch.EndStopped || !strings.HasPrefix(f.Outcome.Reason, "checkpointed after 11") {
+		if f.Outcome.End != batch.EndStopped || !strings.HasPrefix(f.Outcome.Reason, "checkpointed after 11.") {
 			t.Errorf("%+v", f.Outcome)
 		}
 		if snap := snapshot(t, s); snap.Free != 3 || p.told() != "submit a" {
@@ -80,7 +80,7 @@ func TestCheckpointedJobIsLaunchedAgainForWhatIsLeftOfItsWalltime(t *testing.T) 
 		}
 		again.end <- Exit{}
 		synctest.Wait()
-		if told := p.told(); !strings.HasPrefix(told, "submit a, stopped a 11") || !strings.HasSuffix(told, ", finish a") {
+		if told := p.told(); !strings.HasPrefix(told, "submit a, stopped a 11.") || !strings.HasSuffix(told, ", finish a") {
 			t.Errorf("told %q", told)
 		}
 		if err := s.Err(); err != nil {

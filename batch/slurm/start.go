@@ -70,9 +70,10 @@ func (c *Commands) execute(ctx context.Context, args []string, input []byte, std
 		return err
 	}
 	p.its.close()
+	ours := p.ours // they may be closed meanwhile
 	stop := context.AfterFunc(ctx, func() {
 		_ = cmd.Process.Kill() // it may have ended
-		for _, f := range p.ours {
+		for _, f := range ours {
 			_ = f.SetReadDeadline(time.Now().Add(closing))
 		}
 	})
