@@ -51,7 +51,11 @@ func (c *siteCmd) Run(a *app) error {
 	}
 	p := s.PolicyState
 	if p != nil {
-		row("follows", "%s", p.Active)
+		if p.Active != "" {
+			row("follows", "%s", p.Active)
+		} else {
+			row("so far", "")
+		}
 		for _, f := range p.Figures {
 			row("  "+f.Name, "%.6g", f.Value)
 		}
