@@ -16,6 +16,13 @@
 // machine its work was measured on. Progress is rounded down and completion up,
 // to the microsecond.
 //
+// A job that is resumed or migrated may have to pay for it: for the penalty it holds
+// its places and does nothing. Another move within that time begins it anew.
+//
+//	         Pause       Resume   SetShare
+//	yield 1 ───┐           ┌╌╌╌╌╌╌╌╌┼╌╌╌╌╌╌┐
+//	           └───────────┘ penalty       └─── 1/2
+//
 // The windows of advance reservations open and close by themselves, after the
 // ends of that instant.
 //

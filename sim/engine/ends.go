@@ -1,6 +1,10 @@
 package engine
 
-import "github.com/seed-9b8f70bb/drover/batch"
+import (
+	"slices"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
 
 // end is when a job will end if nothing changes.
 type end struct {
@@ -36,10 +40,24 @@ func (h *ends) pop() end {
 	x := a[n]
 	a = a[:n]
 	*h = a
-	if n == 0 {
-		return top
+	if n > 0 {
+		h.sink(0, x)
 	}
-	i := 0
+	return top
+}
+
+// keep drops the entries that are not to stay.
+func (h *ends) keep(stays func(end) bool) {
+	a := slices.DeleteFunc(*h, func(x end) bool { return !stays(x) })
+	*h = a
+	for i := (len(a) - 2) / 4; i >= 0 && len(a) > 1; i-- {
+		h.sink(i, a[i])
+	}
+}
+
+// sink puts x at i, or below it.
+func (h *ends) sink(i int, x end) {
+	a, n := *h, len(*h)
 	for {
 		first := 4*i + 1
 		if first >= n {
@@ -58,5 +76,4 @@ func (h *ends) pop() end {
 		i = least
 	}
 	a[i] = x
-	return top
 }

@@ -16,16 +16,33 @@ type Observer interface {
 	Ended(now batch.Time, job *batch.Job, killed bool)
 }
 
+// Watcher is an Observer that is told of every decision, too, when it has been carried
+// out.
+type Watcher interface {
+	Observer
+	// Decided: the decision's places are valid during the call only.
+	Decided(now batch.Time, job *batch.Job, d *batch.Decision)
+}
+
+// staleEnds is how many stale entries may lie among the ends beside one for each job:
+// shares that change all the time would fill the heap with them.
+const staleEnds = 64
+
 // Engine drives one policy. Make one with New.
 type Engine struct {
 	// PassEachEvent makes a pass after every end and every submission, not only
 	// where the caller asks for one.
 	PassEachEvent bool
+	// Penalty is for how long a job that was resumed or migrated holds its places
+	// before it goes on: what saving and restoring it costs. The policy is not told.
+	Penalty batch.Duration
 
 	policy   batch.Policy
 	observer Observer
+	watcher  Watcher // the observer, if it wants to know; else nil
 	now      batch.Time
 	ends     ends
+	live     int    // jobs with a yield, each with one entry in ends that is not stale
 	edges    []edge // of windows, in order
 	seq      uint32
 	jobs     []job // by handle
@@ -42,16 +59,17 @@ type job struct {
 	spec   *batch.Job
 	work   batch.Duration // in time at full yield
 	left   batch.Duration // of it, at since
-	since  batch.Time
-	yield  batch.Share // since then; 0 while it does not run
-	seq    uint32      // of its entry in ends; others are stale
-	failed int         // launches still to fail
+	since  batch.Time     // not before the end of its penalty
+	yield  batch.Share    // since then; 0 while it does not run
+	seq    uint32         // of its entry in ends; others are stale
+	failed int            // launches still to fail
 }
 
 // New returns an engine at instant 0. The ledger checks every decision against
 // the machine; nil trusts the policy.
 func New(p batch.Policy, o Observer, l *Ledger) *Engine {
-	return &Engine{policy: p, observer: o, ledger: l, jobs: make([]job, 1)}
+	w, _ := o.(Watcher)
+	return &Engine{policy: p, observer: o, watcher: w, ledger: l, jobs: make([]job, 1)}
 }
 
 // Machine tells the engine the scores of the nodes: a job with a Reference runs
@@ -107,6 +125,9 @@ func (e *Engine) Finish(h batch.Handle) { e.finish(h, false) }
 
 func (e *Engine) finish(h batch.Handle, killed bool) {
 	spec := e.jobs[h].spec
+	if e.jobs[h].yield > 0 {
+		e.live--
+	}
 	e.jobs[h] = job{}
 	if e.ledger != nil {
 		e.ledger.leave(h)
@@ -225,10 +246,14 @@ func (e *Engine) carryOut(d *batch.Decision) {
 	case batch.Start:
 		e.observer.Started(e.now, j.spec, d.Places)
 		e.run(d.Job, e.yield(j.spec, d.Places))
-	case batch.Resume, batch.SetShare:
+	case batch.SetShare:
 		e.run(d.Job, e.yield(j.spec, d.Places))
+	case batch.Resume:
+		e.run(d.Job, e.yield(j.spec, d.Places))
+		e.hold(d.Job)
 	case batch.Migrate:
 		e.run(d.Job, e.yield(j.spec, d.Places))
+		e.hold(d.Job)
 		e.stopped(d.Job)
 	case batch.Pause:
 		e.run(d.Job, 0)
@@ -236,6 +261,9 @@ func (e *Engine) carryOut(d *batch.Decision) {
 	case batch.Kill:
 		e.run(d.Job, 0)
 		e.feedback = append(e.feedback, batch.Event{Kind: batch.Finish, Job: d.Job})
+	}
+	if e.watcher != nil {
+		e.watcher.Decided(e.now, j.spec, d)
 	}
 }
 
@@ -245,16 +273,43 @@ func (e *Engine) stopped(h batch.Handle) {
 	e.feedback = append(e.feedback, batch.Event{Kind: batch.Stopped, Job: h, Checkpoint: true, Progress: j.work - j.left})
 }
 
-// run lets a job go on at a yield from now on.
+// run lets a job go on at a yield from now on, or from when its penalty is over.
 func (e *Engine) run(h batch.Handle, y batch.Share) {
 	j := &e.jobs[h]
 	if j.yield > 0 {
-		j.left = max(0, j.left-progress(e.now.Sub(j.since), j.yield))
+		e.live--
+		if j.since < e.now {
+			j.left = max(0, j.left-progress(e.now.Sub(j.since), j.yield))
+		}
 	}
-	j.since, j.yield = e.now, y
+	if j.yield == 0 || y == 0 || j.since < e.now {
+		j.since = e.now
+	}
+	j.yield = y
+	e.foresee(h)
+}
+
+// hold keeps a job that has just got its places from going on for the penalty.
+func (e *Engine) hold(h batch.Handle) {
+	if e.Penalty > 0 && e.jobs[h].yield > 0 {
+		e.live--
+		e.jobs[h].since = e.now.Add(e.Penalty)
+		e.foresee(h)
+	}
+}
+
+// foresee enters the end that a job has if nothing changes. The entry it had before
+// is stale.
+func (e *Engine) foresee(h batch.Handle) {
+	j := &e.jobs[h]
 	e.seq++
 	j.seq = e.seq
-	if y > 0 {
-		e.ends.push(end{e.now.Add(needs(j.left, y)), e.seq, h})
+	if j.yield == 0 {
+		return
 	}
+	e.live++
+	if len(e.ends) > 2*e.live+staleEnds {
+		e.ends.keep(func(x end) bool { return e.jobs[x.job].seq == x.seq })
+	}
+	e.ends.push(end{j.since.Add(needs(j.left, j.yield)), j.seq, h})
 }
