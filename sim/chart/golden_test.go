@@ -45,8 +45,15 @@ func linearChart() *Lines {
 	}
 }
 
+func halfLogarithmicChart() *Lines {
+	return &Lines{
+		Title: "Lines over one linear axis", Note: "made up", XTitle: "load", YTitle: "degradation", LinearX: true,
+		Lines: []Line{{Name: "steep", X: []float64{0, 0.2, 0.4}, Y: []float64{1, 30, 900}}},
+	}
+}
+
 func TestChartsAreTheSameBytesWheneverTheyAreDrawn(t *testing.T) {
-	for name, c := range map[string]Chart{"boxes": boxPlot(), "lines": lineChart(), "linear": linearChart()} {
+	for name, c := range map[string]Chart{"boxes": boxPlot(), "lines": lineChart(), "linear": linearChart(), "half": halfLogarithmicChart()} {
 		t.Run(name, func(t *testing.T) {
 			got, err := SVG(c)
 			if err != nil {

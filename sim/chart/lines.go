@@ -13,13 +13,14 @@ import (
 const MaxLines = 8
 
 // Lines shows how things grow: lines over two logarithmic axes, on which a power
-// law is a straight line and its slope the exponent; or over two linear ones.
+// law is a straight line and its slope the exponent; or over linear ones.
 type Lines struct {
 	Title, Note    string
 	XTitle, YTitle string
 	Lines          []Line
 
 	Linear         bool
+	LinearX        bool  // the x axis alone is linear
 	XScale, YScale Scale // of linear axes
 	Rule           *Rule
 }
@@ -44,8 +45,8 @@ func (l *Lines) page() (*page, error) {
 	if l.Rule != nil {
 		ys = append(ys, l.Rule.At)
 	}
-	x, errX := l.covering(xs, l.XScale)
-	y, errY := l.covering(ys, l.YScale)
+	x, errX := covering(xs, l.Linear || l.LinearX, l.XScale)
+	y, errY := covering(ys, l.Linear, l.YScale)
 	if err := errors.Join(errX, errY); err != nil {
 		return nil, err
 	}
@@ -61,18 +62,19 @@ func (l *Lines) page() (*page, error) {
 	return p, nil
 }
 
-func (l *Lines) covering(values []float64, scale Scale) (axis, error) {
+// covering returns an axis for all values.
+func covering(values []float64, straight bool, scale Scale) (axis, error) {
 	low, high := values[0], values[0]
 	for _, v := range values {
 		switch {
 		case math.IsNaN(v) || math.IsInf(v, 0):
 			return axis{}, fmt.Errorf("%v on an axis, accepted: numbers", v)
-		case v <= 0 && !l.Linear:
+		case v <= 0 && !straight:
 			return axis{}, fmt.Errorf("%v on a logarithmic axis, accepted: above 0", v)
 		}
 		low, high = min(low, v), max(high, v)
 	}
-	if l.Linear {
+	if straight {
 		return linear(low, high, scale), nil
 	}
 	return logarithmic(low, high), nil
