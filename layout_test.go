@@ -83,6 +83,9 @@ var layout = map[string][]string{
 	"sim/growth": {"batch", policy, "reallocation"},
 	"sim/sla":    {"sim", "sim/engine", "sim/swf", "batch", "batch/overbook"},
 	"sim/repro":  {"sim/chart", "sim/sla"},
+	"sim/fractional": {
+		"sim/engine", "sim/swf", "sim/lublin", "batch", policy, "batch/policies",
+	},
 	"sim/engine": {"batch"},
 	"sim/faults": {
 		"sim/engine", "batch", policy, "batch/policies", "batch/forecast",
