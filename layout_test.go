@@ -60,6 +60,8 @@ var layout = map[string][]string{
 	"batch/slurm":     {"batch"},
 	"batch/batchtest": {"batch", "sim/engine"},
 
+	"batch/dfrs/share": {"batch"},
+
 	"reallocation":     {"batch"},
 	"agent/mapping":    {"batch", "reallocation"},
 	"agent/rounds":     {"batch", "reallocation"},

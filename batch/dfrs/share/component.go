@@ -1,0 +1,114 @@
+package share
+
+import (
+	"slices"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// goal says what yields are chosen for.
+type goal uint8
+
+const (
+	nothing goal = iota
+	maxMin
+	average
+	equal
+	maxStretch
+	meanStretch
+)
+
+// component is a set of jobs that depend on each other, and the overloaded nodes
+// through which they do.
+type component struct {
+	jobs, nodes []int32
+}
+
+// allocate finds the yields of all jobs that may have others than before: solve
+// does it for one component. With all it is everybody. It returns the jobs whose
+// yield changed, ascending; the list is valid until the next allocation.
+func (p *Pool) allocate(all bool, solve func(*Pool)) []int32 {
+	p.pass++
+	p.changed, p.seeds = p.changed[:0], p.seeds[:0]
+	p.survey(all)
+	for _, seed := range p.seeds {
+		if j := &p.jobs[seed]; !j.in || j.seen == p.pass {
+			continue
+		}
+		p.explore(seed)
+		if len(p.part.nodes) == 0 {
+			p.set(seed, batch.One)
+			continue
+		}
+		solve(p)
+	}
+	slices.Sort(p.changed)
+	return p.changed
+}
+
+// survey collects the jobs from which components are to be found: those on nodes
+// that are or were overloaded and have changed, and those that are new.
+func (p *Pool) survey(all bool) {
+	for _, number := range p.touched {
+		n := &p.nodes[number]
+		was := n.over
+		n.touched, n.over = false, n.load > p.room(n)
+		if was || n.over {
+			for i := range n.on {
+				p.seeds = append(p.seeds, n.on[i].job)
+			}
+		}
+	}
+	p.seeds = append(p.seeds, p.fresh...)
+	p.touched, p.fresh = p.touched[:0], p.fresh[:0]
+	if !all {
+		return
+	}
+	for i := range p.nodes {
+		if n := &p.nodes[i]; n.over {
+			for k := range n.on {
+				p.seeds = append(p.seeds, n.on[k].job)
+			}
+		}
+	}
+}
+
+// explore finds the component of a job.
+func (p *Pool) explore(seed int32) {
+	c := &p.part
+	c.jobs, c.nodes = append(c.jobs[:0], seed), c.nodes[:0]
+	first := &p.jobs[seed]
+	first.seen, first.fixed = p.pass, false
+	for next := 0; next < len(c.jobs); next++ {
+		for _, stay := range p.jobs[c.jobs[next]].at {
+			n := &p.nodes[stay.node]
+			if !n.over || n.seen == p.pass {
+				continue
+			}
+			n.seen = p.pass
+			c.nodes = append(c.nodes, stay.node)
+			for i := range n.on {
+				if j := &p.jobs[n.on[i].job]; j.seen != p.pass {
+					j.seen, j.fixed = p.pass, false
+					c.jobs = append(c.jobs, n.on[i].job)
+				}
+			}
+		}
+	}
+}
+
+// set gives a job its yield.
+func (p *Pool) set(number int32, yield batch.Share) {
+	if j := &p.jobs[number]; j.yield != yield {
+		j.yield = yield
+		p.changed = append(p.changed, number)
+	}
+}
+
+// becomes says whether everything must be computed anew, as the last allocation
+// was for another goal.
+func (p *Pool) becomes(g goal) bool {
+	was := p.last
+	p.last = g
+	return was != g
+}

@@ -1,0 +1,66 @@
+package share
+
+import (
+	"slices"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// Equal gives each task on a node the same part of what the node has to give
+// (EquiPartition), none more than it needs; what those leave goes to the others.
+// A job's yield is that of its worst-off task, and what its other tasks do not use
+// then is used by nobody. It returns the jobs whose yield changed, ascending; the
+// list is valid until the next allocation.
+func (p *Pool) Equal() []int32 {
+	all := p.becomes(equal)
+	for i := range p.nodes {
+		if n := &p.nodes[i]; n.touched || all {
+			p.divide(n)
+		}
+	}
+	p.pass++
+	p.changed, p.seeds = p.changed[:0], p.seeds[:0]
+	p.survey(all)
+	for _, number := range p.seeds {
+		if j := &p.jobs[number]; j.in && j.seen != p.pass {
+			j.seen = p.pass
+			p.set(number, p.worst(j))
+		}
+	}
+	slices.Sort(p.changed)
+	return p.changed
+}
+
+// divide finds how much each task on a node gets at most.
+func (p *Pool) divide(n *node) {
+	room := p.room(n)
+	if n.load <= room {
+		n.level = int64(batch.One)
+		return
+	}
+	slices.SortFunc(n.on, func(a, b tenant) int { return int(a.need) - int(b.need) })
+	left := int64(0)
+	for i := range n.on {
+		left += int64(n.on[i].tasks)
+	}
+	for i := range n.on {
+		t := &n.on[i]
+		n.level = room / left
+		if int64(t.need) > n.level {
+			return
+		}
+		room -= int64(t.tasks) * int64(t.need)
+		left -= int64(t.tasks)
+	}
+}
+
+// worst returns the yield of the worst-off task of a job.
+func (p *Pool) worst(j *job) batch.Share {
+	yield := batch.One
+	for _, stay := range j.at {
+		if n := &p.nodes[stay.node]; int64(stay.need) > n.level {
+			yield = min(yield, batch.Share(n.level<<20/int64(stay.need)))
+		}
+	}
+	return yield
+}

@@ -1,0 +1,131 @@
+package share
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// MaxMin gives the yields that are max-min fair (opt=min): none could be raised
+// without lowering one that is no larger, each divided by its job's weight. It
+// returns the jobs whose yield changed, ascending; the list is valid until the
+// next allocation.
+func (p *Pool) MaxMin() []int32 { return p.allocate(p.becomes(maxMin), (*Pool).fillUp) }
+
+// filling is the scratch of progressive filling.
+type filling struct {
+	rows  []row
+	queue []full // a heap: the node that is full at the lowest level first
+	heavy []int32
+}
+
+// row is an overloaded node while levels rise.
+type row struct {
+	free   int64 // left by the jobs whose yield is found, in 2^-40 of a processor
+	active int64 // weight of the others: sum of tasks × need × weight
+}
+
+// full says at which level a node is full, or was when this was computed: as jobs
+// are fixed it can only become later.
+type full struct {
+	level int64
+	node  int32
+}
+
+// highest is the level at which every weight has reached One.
+const highest = int64(batch.One) * WeightOne
+
+// level returns where a row is full: the yield of a job of WeightOne.
+func (r *row) level() int64 { return min(r.free*WeightOne/r.active, highest) }
+
+// fillUp is progressive filling of one component. The order in which nodes fill up
+// is by level and then by number, so that rounding does not depend on the past.
+func (p *Pool) fillUp() {
+	f := &p.fill
+	f.rows, f.queue = f.rows[:0], f.queue[:0]
+	for i, number := range p.part.nodes {
+		n := &p.nodes[number]
+		n.row = int32(i)
+		r := row{free: max(p.room(n), 0) << 20}
+		for k := range n.on {
+			t := &n.on[k]
+			r.active += int64(t.tasks) * int64(t.need) * int64(p.jobs[t.job].weight)
+		}
+		f.rows = append(f.rows, r)
+		f.queue = append(f.queue, full{r.level(), number})
+	}
+	f.heapify()
+	heavy := p.byWeight()
+	for len(f.queue) > 0 {
+		top := &f.queue[0]
+		r := &f.rows[p.nodes[top.node].row]
+		if r.active == 0 {
+			f.pop()
+			continue
+		}
+		if now := r.level(); now != top.level {
+			top.level = now
+			f.down(0)
+			continue
+		}
+		// Whoever is heavy enough to have all it needs below this level stays at that.
+		for len(heavy) > 0 && p.jobs[heavy[0]].fixed {
+			heavy = heavy[1:]
+		}
+		if at(top.level, p.jobs[heavy[len(heavy)-1]].weight) >= batch.One {
+			break // and then everybody has
+		}
+		if at(top.level, p.jobs[heavy[0]].weight) >= batch.One {
+			p.fix(heavy[0], batch.One)
+			continue
+		}
+		level, n := top.level, &p.nodes[top.node]
+		for k := range n.on {
+			if j := &p.jobs[n.on[k].job]; !j.fixed {
+				p.fix(n.on[k].job, at(level, j.weight))
+			}
+		}
+	}
+	for _, number := range p.part.jobs {
+		if !p.jobs[number].fixed {
+			p.set(number, batch.One)
+		}
+	}
+}
+
+// byWeight returns the jobs of the component, heaviest first.
+func (p *Pool) byWeight() []int32 {
+	same := true
+	for _, number := range p.part.jobs[1:] {
+		same = same && p.jobs[number].weight == p.jobs[p.part.jobs[0]].weight
+	}
+	if same {
+		return p.part.jobs
+	}
+	f := &p.fill
+	f.heavy = append(f.heavy[:0], p.part.jobs...)
+	slices.SortFunc(f.heavy, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(p.jobs[b].weight, p.jobs[a].weight), cmp.Compare(a, b))
+	})
+	return f.heavy
+}
+
+// at returns the yield of a job at a level.
+func at(level int64, weight int32) batch.Share {
+	return batch.Share(min(level*int64(weight)/WeightOne, int64(batch.One)))
+}
+
+// fix settles the yield of a job, and what that leaves to others on its nodes.
+func (p *Pool) fix(number int32, yield batch.Share) {
+	j := &p.jobs[number]
+	j.fixed = true
+	for _, stay := range j.at {
+		if n := &p.nodes[stay.node]; n.over {
+			r := &p.fill.rows[n.row]
+			r.free -= stay.cpu * int64(yield)
+			r.active -= stay.cpu * int64(j.weight)
+		}
+	}
+	p.set(number, yield)
+}
