@@ -24,7 +24,7 @@ const checkpointVariable = "DROVER_CHECKPOINT"
 
 // makeDirs makes the directories of a job that is to be launched, unless they are there.
 func (s *Server) makeDirs(spec *exec.Spec) error {
-	if err := s.data.make(spec.Key.Job); err != nil {
+	if err := s.data.makeAttempts(spec.Key.Job); err != nil {
 		return err
 	}
 	told := func(v string) bool { return strings.HasPrefix(v, checkpointVariable+"=") }

@@ -146,6 +146,32 @@ func (d *dataDir) make(id batch.JobID) error {
 	return d.sync()
 }
 
+// makeAttempts makes a job's directory with that of its attempts, durably, unless they
+// are there. It comes before a launch is on record, so that who finds none afterwards
+// knows that it was removed, and with it what says whether the job has run.
+func (d *dataDir) makeAttempts(id batch.JobID) error {
+	if err := d.make(id); err != nil {
+		return err
+	}
+	err := os.Mkdir(d.attempts(id), 0o700)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return nil
+	case err == nil:
+		err = syncDirs(d.job(id))
+	}
+	if err != nil {
+		return fmt.Errorf("directory for attempts: %w", err)
+	}
+	return nil
+}
+
+// lacksAttempts reports that this directory is not there.
+func (d *dataDir) lacksAttempts(id batch.JobID) bool {
+	_, err := os.Stat(d.attempts(id))
+	return errors.Is(err, fs.ErrNotExist)
+}
+
 // stage makes a directory that is to become a job's.
 func (d *dataDir) stage() (string, error) {
 	dir, err := os.MkdirTemp(d.jobs(), ".new-*")

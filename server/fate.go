@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -23,22 +24,30 @@ type keeper interface {
 	Close()
 }
 
-// claimed makes the claim of an attempt for the server. Where a supervisor was
-// first, won is still true if nothing has come of that and never will; otherwise
-// status says what has. The process is there if it runs.
-func (s *Server) claimed(ctx context.Context, key batch.Key) (won bool, st supervisor.Status, p exec.Process, err error) {
+// bar makes the claim of an attempt for the server, so that nothing will run under it
+// from now on, unless somebody was first. Won says so, or that nothing has come of it.
+func (s *Server) bar(key batch.Key) (won bool, err error) {
 	if err := os.MkdirAll(s.data.job(key.Job), 0o700); err != nil {
-		return false, st, nil, fmt.Errorf("job directory: %w", err)
+		return false, fmt.Errorf("job directory: %w", err)
 	}
 	won, state, err := journal.Claim(s.data.attempts(key.Job), journal.Name(key.Epoch, key.Attempt), journal.Claimer{Kind: journal.Server}, time.Now())
-	if won || err != nil || s.cfg.foreign() {
-		return won || state.End.Kind == journal.Never, st, nil, err
-	}
-	return s.attach(ctx, key)
+	return won || state.End.Kind == journal.Never, err
 }
 
-// attach is claimed without a claim: won says that nothing has come of the attempt
-// as far as its file and the supervisor know.
+// claimed makes the claim of an attempt that this life of the server has not let
+// start. Where a supervisor was first, won is still true if nothing has come of that
+// and never will.
+func (s *Server) claimed(ctx context.Context, key batch.Key) (won bool, err error) {
+	won, err = s.bar(key)
+	if won || err != nil || s.cfg.foreign() {
+		return won, err
+	}
+	won, _, _, err = s.attach(ctx, key)
+	return won, err
+}
+
+// attach says what became of an attempt as far as its file and the supervisor know,
+// and won that nothing did. The process is there if it runs.
 func (s *Server) attach(ctx context.Context, key batch.Key) (won bool, st supervisor.Status, p exec.Process, err error) {
 	st, process, err := s.keeper.Attach(ctx, key, s.data.attempts(key.Job))
 	if err != nil {
@@ -52,21 +61,34 @@ func (s *Server) attach(ctx context.Context, key batch.Key) (won bool, st superv
 }
 
 // fate competes for the claim of a job's attempt, in the words of a core that
-// recovers; called where the core is. There is no claim to compete for where the
-// attempt is known to have run: its file may be gone, with a job that removes its
-// own directory, and the supervisor may still have it.
+// recovers; called where the core is.
+//
+// The file of an attempt may be gone, with a job that removes its own directory, and
+// a claim would then be won of what runs or has run. So the supervisor is asked in any
+// case, after the claim: nothing begins any more by then, and what it has goes before
+// what a file says. And where the attempt is known to have run, or the directory was
+// removed that was there before the launch was on record, no claim is made.
 func (s *Server) fate(ctx context.Context, j *site.Job) (site.Fate, exec.Process, error) {
 	if s.cfg.foreign() {
 		fate, err := s.foreignFate(j)
 		return fate, nil, err
 	}
-	find := s.claimed
-	if j.Started != batch.Never {
-		find = s.attach
+	removed := j.State == site.Starting && s.data.lacksAttempts(j.ID)
+	if j.Started == batch.Never && !removed {
+		if _, err := s.bar(j.Key()); err != nil {
+			return site.Fate{}, nil, err
+		}
 	}
-	won, st, process, err := find(ctx, j.Key())
-	if won || err != nil {
-		return site.Fate{Won: won}, nil, err
+	won, st, process, err := s.attach(ctx, j.Key())
+	switch {
+	case errors.Is(err, supervisor.ErrFollowed): // by the batch system, which will tell
+		return site.Fate{Found: batch.Found{Key: j.Key(), Phase: batch.PhaseStarting}}, nil, nil
+	case err != nil:
+		return site.Fate{}, nil, err
+	case won && removed:
+		st = supervisor.Status{Condition: supervisor.Lost, Reason: "what it was launched with was removed"}
+	case won:
+		return site.Fate{Won: true}, nil, nil
 	}
 	found := batch.Found{Key: j.Key(), Phase: batch.PhaseEnded, Started: st.Started, Ended: st.Ended}
 	if process != nil {

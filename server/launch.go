@@ -36,6 +36,11 @@ func (l launcher) Launch(spec exec.Spec) (exec.Process, error) {
 
 func (s *Server) launch(spec exec.Spec) (*supervisor.Process, error) {
 	id, began := spec.Key.Job, s.now()
+	if err := s.makeDirs(&spec); err != nil {
+		s.log.Error("a job's directory", "job", id, "error", err)
+		s.awaitRoom(id)
+		return nil, fmt.Errorf("%w: the server could not make its directory", exec.ErrNeverRan)
+	}
 	var refused error
 	err := s.insist(s.life, func() {
 		if s.disk.last >= began {
@@ -48,13 +53,7 @@ func (s *Server) launch(spec exec.Spec) (*supervisor.Process, error) {
 		// It was cancelled or handed over meanwhile, or the server ends.
 		return nil, fmt.Errorf("%w: %w", exec.ErrNeverRan, err)
 	}
-	var p *supervisor.Process
-	if err = s.makeDirs(&spec); err != nil {
-		s.log.Error("a job's directory", "job", id, "error", err)
-		err = fmt.Errorf("%w: the server could not make its directory", exec.ErrNeverRan)
-	} else {
-		p, err = s.keeper.Launch(s.life, spec, s.data.attempts(id))
-	}
+	p, err := s.keeper.Launch(s.life, spec, s.data.attempts(id))
 	if errors.Is(err, exec.ErrNeverRan) && !errors.Is(err, supervisor.ErrBarred) {
 		s.awaitRoom(id) // what the next attempt needs: there are few of them
 	}
@@ -124,7 +123,7 @@ func (s *Server) program(id batch.JobID, values catalogue.Values, shape batch.Sh
 // core.
 func (s *Server) claim(ctx context.Context, key batch.Key) {
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
-		won, _, _, err := s.claimed(ctx, key)
+		won, err := s.claimed(ctx, key)
 		if err == nil {
 			// An error means that the server ends: the claim is made again after it.
 			_ = s.insist(ctx, func() { s.core.Claimed(s.now(), key, won) })

@@ -2,6 +2,9 @@ package server
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -10,6 +13,8 @@ import (
 	"testing"
 
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/server/site"
+	"github.com/seed-9b8f70bb/drover/server/store"
 )
 
 // A supervisor that is killed takes the ends of its jobs along. What may be
@@ -112,33 +117,88 @@ func TestJobsThatARebootEndedAreLostOrRunAgain(t *testing.T) {
 
 func TestAJobThatRemovesWhatDecidedAboutItsLaunchDoesNotRunTwice(t *testing.T) {
 	for name, c := range map[string]struct {
-		kill func(*processSite)
-		why  string // of its end
+		heard bool // the server has written down that the job runs
+		alone bool // nobody has it: its supervisor is killed too
+		over  bool // it ends while no server is there
+		only  bool // the file is removed, the directory is left
+		why   string
 	}{
-		"while its supervisor has it": {func(p *processSite) { p.kill() }, "exit status"},
-		"when nobody has it":          {func(p *processSite) { p.kill(); p.killSupervisors() }, "lost"},
+		"while its supervisor has it":                      {heard: true, why: "exit status"},
+		"when nobody has it":                               {heard: true, alone: true, why: "lost"},
+		"while its supervisor alone knows that it runs":    {why: "exit status"},
+		"while its supervisor alone knows, the file only":  {only: true, why: "exit status"},
+		"when nobody has it or knows that it has run":      {alone: true, why: "lost"},
+		"when it has ended and nobody knows that it began": {over: true, why: "lost|exit status"}, // the supervisor may not have forgotten it yet
+		"when its supervisor alone knows how it has ended": {over: true, only: true, why: "exit status"},
+		"when it has ended, and its supervisor has":        {over: true, alone: true, why: "lost"},
+		"when it has ended, the file only":                 {heard: true, over: true, only: true, why: "exit status"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := newGround(t)
 			p := newProcessSite(t, "lyon", "")
 			p.run()
 			id := p.submit(newID(t), g.request("once", 1, true, 1)).GetId()
+			p.until(id, running)
 			p.ready(id)
-			c.kill(p)
-			if err := os.RemoveAll(filepath.Join(p.dir, "jobs", id, "attempts")); err != nil {
+			p.kill()
+			if !c.heard {
+				p.unhear(id)
+			}
+			removed := filepath.Join(p.dir, "jobs", id, "attempts")
+			if c.only {
+				removed = filepath.Join(removed, "0-1")
+			}
+			if err := os.RemoveAll(removed); err != nil {
 				t.Fatal(err)
+			}
+			if c.alone {
+				p.killSupervisors()
+			}
+			_, _, pids := g.lines(t)
+			if c.over {
+				g.open()
+				await(t, pids[id])
 			}
 			p.run()
 			g.open()
-			if j := untilJob(t, p.client, id, final); j.GetState() != failed || !strings.Contains(j.GetOutcome().GetReason(), c.why) || j.GetAttempt() != 1 {
+			if j := untilJob(t, p.client, id, final); j.GetState() != failed || !regexp.MustCompile(c.why).MatchString(j.GetOutcome().GetReason()) || j.GetAttempt() != 1 {
 				t.Errorf("%v", j)
 			}
-			_, _, pids := g.lines(t)
 			await(t, pids[id])
 			if lines, _, _ := g.lines(t); lines[id] != 1 {
 				t.Errorf("it has run %d times", lines[id])
 			}
 		})
+	}
+}
+
+// unhear makes the store of a server that was killed what it was while a job had been
+// launched and its running was not written down yet.
+func (p *processSite) unhear(id string) {
+	p.t.Helper()
+	st, err := store.Open(store.Config{Path: filepath.Join(p.dir, "drover.db"), Site: p.name})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	var before store.Batch
+	err = st.Load(func(name string, hot []byte) error {
+		var r site.Record
+		if err := json.Unmarshal(hot, &r); name != id || err != nil {
+			return err
+		}
+		if r.State != site.Running.String() {
+			return fmt.Errorf("it is %s", r.State)
+		}
+		r.State, r.Started, r.Run.Nodes = site.Starting.String(), 0, nil
+		hot, err := json.Marshal(r)
+		before.Put(id, hot)
+		return err
+	})
+	if err == nil {
+		err = st.Commit(&before)
+	}
+	if err := errors.Join(err, st.Close()); err != nil {
+		p.t.Fatal(err)
 	}
 }
 

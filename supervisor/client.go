@@ -26,6 +26,9 @@ var (
 	// ErrBarred is wrapped, beside exec.ErrNeverRan, by the launch of an attempt
 	// that the server has claimed.
 	ErrBarred = errors.New("the server has claimed this attempt")
+	// ErrFollowed is wrapped by the answer about an attempt that this client is about
+	// to launch, or follows.
+	ErrFollowed = errors.New("it is followed already")
 )
 
 // Config is what Connect needs.
@@ -196,7 +199,7 @@ func (c *Client) follow(a Attempt) (*Process, error) {
 	case c.ctx.Err() != nil:
 		return nil, fmt.Errorf("%w: %w", exec.ErrNeverRan, ErrClosed)
 	case c.processes[a.Key] != nil:
-		return nil, fmt.Errorf("attempt %s is followed already", a.mark())
+		return nil, fmt.Errorf("attempt %s: %w", a.mark(), ErrFollowed)
 	}
 	c.processes[a.Key] = p
 	return p, nil

@@ -1,0 +1,41 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/exec"
+	"github.com/seed-9b8f70bb/drover/server/site"
+	"github.com/seed-9b8f70bb/drover/supervisor"
+)
+
+// follower is a keeper that has every attempt in its hands already.
+type follower struct{ keeper }
+
+func (follower) Attach(_ context.Context, key batch.Key, _ string) (supervisor.Status, *supervisor.Process, error) {
+	return supervisor.Status{}, nil, fmt.Errorf("attempt of %s: %w", key.Job, supervisor.ErrFollowed)
+}
+
+func (follower) Launch(context.Context, exec.Spec, string) (*supervisor.Process, error) {
+	panic("nothing is launched")
+}
+
+// While the disk was full a core is made anew, and a launch may be under way that the
+// server before that full disk had begun.
+func TestTheFateOfAnAttemptThatIsBeingLaunchedIsForTheBatchSystemToTell(t *testing.T) {
+	data, err := openData(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer data.close()
+	s := &Server{data: data, keeper: follower{}}
+	for _, state := range []site.State{site.Starting, site.Cancelling} {
+		j := &site.Job{ID: "job-" + batch.JobID(state.String()), State: state, Started: batch.Never}
+		fate, process, err := s.fate(t.Context(), j)
+		if err != nil || process != nil || fate.Won || fate.Found.Phase != batch.PhaseStarting || fate.Found.Key != j.Key() {
+			t.Errorf("%v: %+v, %v, %v", state, fate, process, err)
+		}
+	}
+}
