@@ -37,6 +37,7 @@ type Pool struct {
 	part    component
 	changed []int32
 	fill    filling
+	local   local
 	program program
 	rise    rising
 }

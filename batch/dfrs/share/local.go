@@ -1,0 +1,74 @@
+package share
+
+import (
+	"slices"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// local is what is known of the jobs of one component, in ascending order, while
+// yields with a lower bound are found for it.
+type local struct {
+	wanted, lower, yields []batch.Share
+}
+
+// number sorts the component and numbers its jobs from 0, and sets the lower
+// bounds: want of each, where that fits.
+//
+// It always fits when nothing is taken. Where tasks that leave hold too much, all
+// on that node are lowered in proportion, and their jobs elsewhere with them.
+func (p *Pool) number(want func(*Pool, *job) batch.Share) {
+	slices.Sort(p.part.jobs)
+	slices.Sort(p.part.nodes)
+	l := &p.local
+	l.lower, l.yields, l.wanted = l.lower[:0], l.yields[:0], l.wanted[:0]
+	for i, number := range p.part.jobs {
+		j := &p.jobs[number]
+		j.local = int32(i)
+		l.wanted = append(l.wanted, want(p, j))
+	}
+	l.lower = append(l.lower, l.wanted...)
+	for _, number := range p.part.nodes {
+		n := &p.nodes[number]
+		room, use := p.room(n)<<20, p.use(n, l.wanted)
+		if use <= room {
+			continue
+		}
+		for i := range n.on {
+			at := p.jobs[n.on[i].job].local
+			l.lower[at] = min(l.lower[at], scale(l.wanted[at], room, use))
+		}
+	}
+	l.yields = append(l.yields, l.lower...)
+}
+
+// use returns what the jobs of a node use at given yields, in 2^-40 of a processor.
+func (p *Pool) use(n *node, yields []batch.Share) int64 {
+	var sum int64
+	for i := range n.on {
+		t := &n.on[i]
+		sum += int64(t.tasks) * int64(t.need) * int64(yields[p.jobs[t.job].local])
+	}
+	return sum
+}
+
+// settle takes back what rounding may have overdrawn, a unit at a time and never
+// below the lower bounds, and gives the component's jobs their yields.
+func (p *Pool) settle() {
+	l := &p.local
+	for _, number := range p.part.nodes {
+		n := &p.nodes[number]
+		for over := p.use(n, l.yields) - p.room(n)<<20; over > 0; {
+			for i := range n.on {
+				t := &n.on[i]
+				if at := p.jobs[t.job].local; over > 0 && l.yields[at] > l.lower[at] {
+					l.yields[at]--
+					over -= int64(t.tasks) * int64(t.need)
+				}
+			}
+		}
+	}
+	for i, number := range p.part.jobs {
+		p.set(number, l.yields[i])
+	}
+}
