@@ -60,6 +60,7 @@ var layout = map[string][]string{
 	"batch/slurm":     {"batch"},
 	"batch/batchtest": {"batch", "sim/engine"},
 
+	"batch/dfrs/pack":  {"batch"},
 	"batch/dfrs/share": {"batch"},
 
 	"reallocation":     {"batch"},
@@ -82,9 +83,10 @@ var layout = map[string][]string{
 	"sim/swf":    {},
 	"sim/lublin": {"sim/swf"},
 	"sim/chart":  {},
+	"sim/bound":  {"batch"},
 	"sim/growth": {"batch", policy, "reallocation"},
 	"sim/sla":    {"sim", "sim/engine", "sim/swf", "batch", "batch/overbook"},
-	"sim/repro":  {"sim/chart", "sim/sla"},
+	"sim/repro":  {"sim/chart", "sim/sla", "sim/fractional", "batch"},
 	"sim/fractional": {
 		"sim/engine", "sim/swf", "sim/lublin", "batch", policy, "batch/policies",
 	},

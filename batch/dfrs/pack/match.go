@@ -1,0 +1,3 @@
+package pack
+
+type matching struct{}

@@ -1,0 +1,65 @@
+package pack
+
+import "slices"
+
+// expand writes the best plan out as the places of the first n jobs.
+func (p *Packer) expand(n int) {
+	t := p.best
+	p.placesAt = slices.Grow(p.placesAt[:0], n+2)[:n+2]
+	clear(p.placesAt)
+	p.each(t, func(it *item, _, _ int32) { p.placesAt[it.job+2]++ })
+	for i := range p.jobs[:n] {
+		p.placesAt[i+2] += p.placesAt[i+1] + int32(len(p.jobs[i].Pinned))
+	}
+	all := int(p.placesAt[n+1])
+	p.places = slices.Grow(p.places[:0], all)[:all]
+	p.each(t, func(it *item, at, tasks int32) {
+		next := &p.placesAt[it.job+1]
+		p.places[*next] = Place{Node: p.up[at], Group: it.group, Tasks: tasks}
+		*next++
+	})
+	for i := range p.jobs[:n] {
+		j := &p.jobs[i]
+		p.placesAt[i+1] += int32(copy(p.places[p.placesAt[i+1]:], j.Pinned))
+		if len(j.Groups) > 1 {
+			slices.SortFunc(p.Places(i), byNode)
+		}
+	}
+}
+
+// each calls f for the tasks of each item on each node, by ascending node. The tasks
+// of a run go to its items in their order.
+func (p *Packer) each(t *plan, f func(it *item, at, tasks int32)) {
+	for i := range t.lists {
+		l := &t.lists[i]
+		copy(l.jump, l.first) // jumps are over: which item of a run is next
+		for r := range l.left {
+			l.left[r] = p.items[l.items[l.first[r]]].tasks // and how many tasks it has left
+		}
+	}
+	for _, row := range t.fills {
+		for at := row.first; at < row.first+row.nodes; at++ {
+			for _, c := range t.counts[row.counts:row.after] {
+				l := &t.lists[c.list]
+				for left := c.tasks; left > 0; {
+					if l.left[c.run] == 0 {
+						l.jump[c.run]++
+						l.left[c.run] = p.items[l.items[l.jump[c.run]]].tasks
+					}
+					n := min(left, l.left[c.run])
+					f(&p.items[l.items[l.jump[c.run]]], at, int32(n))
+					l.left[c.run] -= n
+					left -= n
+				}
+			}
+		}
+	}
+}
+
+// byNode orders places by node and then group.
+func byNode(a, b Place) int {
+	if a.Node != b.Node {
+		return int(a.Node) - int(b.Node)
+	}
+	return int(a.Group) - int(b.Group)
+}

@@ -1,0 +1,87 @@
+package pack
+
+import (
+	"math/bits"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// plan is one packing: what it was for, and how nodes are filled.
+type plan struct {
+	value  batch.Share   // the yield, or the inverse of the stretch
+	yields []batch.Share // of each job; only where a stretch is sought
+
+	lists [2]runs // the CPU list and the memory list
+	// What the lists still want, and what the nodes that are not filled have left.
+	wantCPU, wantMemory, tasks int64
+	roomCPU, roomMemory        int64
+
+	fills  []fill
+	counts []count
+	used   [2][]int64 // tasks of each run on the node that is being filled
+}
+
+// fill is a row of nodes that are filled alike.
+type fill struct {
+	first, nodes  int32 // positions in up
+	counts, after int32 // of each node
+}
+
+// count is a number of tasks of one run.
+type count struct {
+	list, run int32
+	tasks     int64
+}
+
+func (t *plan) reset() {
+	t.lists[0].reset()
+	t.lists[1].reset()
+	t.wantCPU, t.wantMemory, t.tasks, t.roomCPU, t.roomMemory = 0, 0, 0, 0, 0
+	t.fills, t.counts = t.fills[:0], t.counts[:0]
+}
+
+// want puts an item at the end of a list.
+func (t *plan) want(list int, at int32, it *item, key, other int64) {
+	t.lists[list].add(at, it.tasks, key, other)
+	t.tasks += it.tasks
+	if list == 1 {
+		key, other = other, key
+	}
+	t.wantCPU += it.tasks * key
+	t.wantMemory += it.tasks * other
+}
+
+func (t *plan) seal() {
+	for i := range t.lists {
+		t.lists[i].seal()
+		t.used[i] = append(t.used[i][:0], make([]int64, len(t.lists[i].key))...)
+	}
+}
+
+// reserve takes from each segment what is pinned there. It is false if somewhere
+// there is not so much CPU.
+func (p *Packer) reserve(t *plan, n int) bool {
+	t.reset()
+	for i := range p.segments {
+		s := &p.segments[i]
+		s.cpu, s.memory = p.cpu, p.memory
+		for _, one := range p.pins[s.pins:s.end] {
+			if int(one.job) >= n {
+				continue
+			}
+			y := t.value
+			if p.period > 0 {
+				y = t.yields[one.job]
+			}
+			high, taken := bits.Mul64(uint64(one.tasks), uint64(share(one.need, y)))
+			if high > 0 || taken > uint64(s.cpu) {
+				return false
+			}
+			s.cpu -= int64(taken)
+			s.memory -= one.tasks * one.memory
+		}
+		t.roomCPU += int64(s.nodes) * s.cpu
+		t.roomMemory += int64(s.nodes) * s.memory
+	}
+	return true
+}
