@@ -35,7 +35,7 @@ func noOffer(sites []*mapping.Site, results []result[mapping.Answer], silent []s
 	switch {
 	case best != nil && best.Reason == rpcface.NoOffer:
 		p.Offer = best.Offer
-		p.Accepted = fmt.Sprintf("at least %v from now", enough(best.Offer.Completion))
+		p.Accepted = best.Accepted
 		p.Message = fmt.Sprintf("no site can keep the deadline; the earliest completion that anyone could promise is in %v, at %s",
 			best.Offer.Completion.Round(time.Second), best.Offer.Site)
 	case unable > 0 && unable == len(results):
@@ -55,12 +55,6 @@ func noOffer(sites []*mapping.Site, results []result[mapping.Answer], silent []s
 		p.Message += "; without an answer: " + strings.Join(others, ", ")
 	}
 	return p
-}
-
-// enough is a deadline that is far enough away for an offer, in whole seconds: the
-// next try comes a moment later than this one, so it is never the offer itself.
-func enough(completion time.Duration) time.Duration {
-	return completion.Truncate(time.Second) + time.Second
 }
 
 // elsewhere takes the sites out that only say that they do not have a reservation,

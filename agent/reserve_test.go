@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -175,7 +176,7 @@ func TestReservationsOfAllSitesAreListedAndCancelledWhereTheyAre(t *testing.T) {
 }
 
 func refuses(reason string, completion int64) func(context.Context, *droverv1.EstimateRequest) (*droverv1.Quote, error) {
-	d := &droverv1.ErrorDetail{Reason: reason, Message: reason}
+	d := &droverv1.ErrorDetail{Reason: reason, Message: reason, Accepted: fmt.Sprintf("at least %d", completion)}
 	if completion > 0 {
 		d.Offer = &droverv1.Offer{Site: "there", Completion: &durationpb.Duration{Seconds: completion}}
 	}
@@ -190,7 +191,7 @@ func TestADeadlineThatNobodyKeepsIsAnsweredWithTheEarliestPromise(t *testing.T) 
 		site("a", refuses("no-offer", 700)), site("b", refuses("no-offer", 500)), site("c", refuses("no-promise", 0)), site("d", hangs))
 	_, err := g.client.Map(context.Background(), lu())
 	_, d := detail(t, err)
-	if d.GetReason() != "no-offer" || d.GetOffer().GetCompletion().GetSeconds() != 500 || !strings.Contains(d.GetMessage(), "without an answer: d") || !d.GetRetryable() {
+	if d.GetReason() != "no-offer" || d.GetOffer().GetCompletion().GetSeconds() != 500 || d.GetAccepted() != "at least 500" || !strings.Contains(d.GetMessage(), "without an answer: d") || !d.GetRetryable() {
 		t.Errorf("%v", d)
 	}
 	req := lu()

@@ -195,7 +195,8 @@ func (s *Site) agree(now batch.Time, q Question, job *batch.Job, menu []batch.Sh
 		}
 	}
 	quote := quoteOf(now, menu, c)
-	refusal := refuse(ReasonNoOffer, "request.deadline", fmt.Sprintf("at least %v from now", quote.Completion), "%v from now", r.Deadline.Sub(now))
+	refusal := refuse(ReasonNoOffer, "request.deadline", fmt.Sprintf("at least %v from now", enough(quote.Completion)),
+		"%v from now", r.Deadline.Sub(now).CeilSeconds())
 	refusal.Offer = &Offer{Site: s.config.Name, Wait: quote.Wait, Completion: quote.Completion, Width: quote.Shape.Width}
 	return Quote{}, refusal
 }

@@ -45,7 +45,7 @@ func (s *Site) OfferReservation(now batch.Time, b Booking, planner Planner) (Res
 		return Reservation{}, refuse(ReasonTooWide, "booking.width", fmt.Sprintf("1..%d at this site", s.width), "width %d", b.Width)
 	}
 	if b.From > now.Add(farthest) {
-		return Reservation{}, refuse(ReasonOutOfRange, "booking.from", fmt.Sprintf("within %v", farthest), "%v from now", b.From.Sub(now))
+		return Reservation{}, refuse(ReasonOutOfRange, "booking.from", fmt.Sprintf("within %v", farthest), "%v from now", b.From.Sub(now).CeilSeconds())
 	}
 	p := pinner{now: now, booking: &b, planner: planner}
 	if refusal := p.early(); refusal != nil {
@@ -61,7 +61,7 @@ func (s *Site) OfferReservation(now batch.Time, b Booking, planner Planner) (Res
 			field, accepted = "booking.from", "another start"
 		}
 		return Reservation{}, s.nearest(&p, refuse(ReasonNoRoom, field, accepted,
-			"no room in the plan for %d processors for %v %s", b.Width, b.Duration, p.when()))
+			"no room in the plan for %s for %v %s", processors(b.Width), b.Duration, p.when()))
 	}
 	return Reservation{Booking: b, Start: start, End: start.Add(b.Duration)}, nil
 }
@@ -72,9 +72,17 @@ func (s *Site) nearest(p *pinner, r *Refusal) *Refusal {
 	if start, ok := (&pinner{now: p.now, booking: &free, planner: p.planner, anywhere: true}).pin(); ok {
 		wait := start.Sub(p.now)
 		r.Offer = &Offer{Site: s.config.Name, Wait: wait, Completion: wait + free.Duration, Width: free.Width}
-		r.Err = fmt.Errorf("%w; the nearest that %s could set aside begins in %v, at %s", r.Err, s.config.Name, wait.CeilSeconds(), stamp(start))
+		r.Err = fmt.Errorf("%w; the nearest that %s could set aside begins in %v, at %s", r.Err, s.config.Name, wait.CeilSeconds(), stamp(whole(start)))
 	}
 	return r
+}
+
+// processors counts them for people.
+func processors(n int32) string {
+	if n == 1 {
+		return "1 processor"
+	}
+	return fmt.Sprintf("%d processors", n)
 }
 
 func stamp(t batch.Time) string { return time.UnixMicro(int64(t)).UTC().Format(time.RFC3339) }
@@ -102,15 +110,18 @@ func (p *pinner) when() string {
 // early refuses what lies in the past, or is too short for the booking.
 func (p *pinner) early() *Refusal {
 	b := p.booking
-	first := max(b.From, p.now)
+	first, window := max(b.From, p.now), b.Duration.CeilSeconds()
+	if b.From < p.now.Add(lead) { // the next try is later
+		window = enough(window + lead)
+	}
 	switch {
 	case b.Fixed() && b.From < p.now:
-		return refuse(ReasonOutOfRange, "booking.from", "an instant to come", "%v ago", p.now.Sub(b.From))
+		return refuse(ReasonOutOfRange, "booking.from", "an instant to come", "%v ago", p.now.Sub(b.From).CeilSeconds())
 	case b.Until != 0 && b.Until <= p.now:
-		return refuse(ReasonOutOfRange, "booking.until", "an instant to come", "%v ago", p.now.Sub(b.Until))
+		return refuse(ReasonOutOfRange, "booking.until", "an instant to come", "%v ago", p.now.Sub(b.Until).CeilSeconds())
 	case b.Until != 0 && b.Until.Sub(first) < b.Duration:
-		return refuse(ReasonOutOfRange, "booking.until", fmt.Sprintf("at least %v after the start of the window", b.Duration),
-			"a window of %v", b.Until.Sub(first))
+		return refuse(ReasonOutOfRange, "booking.until", fmt.Sprintf("at least %v after the start of the window", window),
+			"a window of %v", b.Until.Sub(first)/batch.Second*batch.Second)
 	}
 	return nil
 }

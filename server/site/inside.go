@@ -37,7 +37,7 @@ func (s *Site) quoteInside(now batch.Time, q Question, job *batch.Job, menu []ba
 	if c.index < 0 {
 		shortest := slices.MinFunc(menu, func(a, b batch.Shape) int { return int(a.Walltime - b.Walltime) })
 		return Quote{}, refuse(ReasonTooLate, "request.into", "a job that ends in the reservation, behind those that wait for it",
-			"no room for %v in reservation %s, which ends in %v", shortest, r.ID, r.End.Sub(now))
+			"no room for %v in reservation %s, which ends in %v", shortest, r.ID, r.End.Sub(now).CeilSeconds())
 	}
 	return s.conclude(now, q.Request, menu, c)
 }

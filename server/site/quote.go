@@ -252,7 +252,7 @@ func (s *Site) conclude(now batch.Time, r *Request, menu []batch.Shape, c choice
 	}
 	q := quoteOf(now, menu, c)
 	if r.Deadline > 0 && c.end > r.Deadline {
-		return Quote{}, refuse(ReasonTooLate, "request.deadline", fmt.Sprintf("at least %v from now", q.Completion), "%v from now", r.Deadline.Sub(now))
+		return Quote{}, refuse(ReasonTooLate, "request.deadline", fmt.Sprintf("at least %v from now", enough(q.Completion)), "%v from now", r.Deadline.Sub(now).CeilSeconds())
 	}
 	return q, nil
 }

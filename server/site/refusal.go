@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 )
 
@@ -55,6 +56,10 @@ func refuse(reason, field, accepted, format string, a ...any) *Refusal {
 	err := fmt.Errorf("%s: %s, accepted: %s", field, fmt.Sprintf(format, a...), accepted)
 	return &Refusal{Reason: reason, Field: field, Accepted: accepted, Err: err}
 }
+
+// enough is how far away an instant has to be, in whole seconds, for what takes d from
+// now: whoever is told so tries a moment later, so it is never d itself.
+func enough(d batch.Duration) batch.Duration { return (d + 1).CeilSeconds() }
 
 // refusalOf says which part of a request a catalogue's error is about.
 func refusalOf(err error) *Refusal {
