@@ -1,0 +1,152 @@
+package fractional
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/policies"
+	"github.com/seed-9b8f70bb/drover/sim/engine"
+)
+
+// Options are what a run may have beside its case.
+type Options struct {
+	// Ledger checks every decision against the machine, and panics at the first one
+	// that is wrong. It costs time.
+	Ledger bool
+	// Wrap gives another policy in the place of the one that was made, to watch it.
+	Wrap func(batch.Policy) batch.Policy
+}
+
+// UnendedError says that a policy has left jobs behind that it never runs.
+type UnendedError struct {
+	Case Case
+	Jobs int
+}
+
+// Error says how many.
+func (e *UnendedError) Error() string {
+	return fmt.Sprintf("%s, trace %d, %s: %d jobs are never ended", e.Case.Set, e.Case.Trace, e.Case.Algorithm, e.Jobs)
+}
+
+// batchPolicies are those of the algorithms that give each task a whole node.
+var batchPolicies = map[string]string{FCFS: "fcfs", EASY: "easy"}
+
+// Run runs the jobs of the instance that c names and returns the row, but for its
+// bound. The period is that of an algorithm that has one. It ends early only if ctx
+// does. Errors are those of the policy's settings, or an *UnendedError.
+func Run(ctx context.Context, in *Instance, algorithm string, period, penalty batch.Duration, o Options) (Row, error) {
+	c := Case{Set: in.Set, Trace: in.Trace, Load: in.Load, Algorithm: algorithm, Penalty: penalty}
+	platform, settings := batch.Processors(in.Nodes), batch.Settings(nil)
+	name, whole := batchPolicies[algorithm]
+	if !whole {
+		for i := range platform.Nodes {
+			platform.Nodes[i].Memory = in.Memory
+		}
+		var err error
+		if settings, err = settingsOf(algorithm); err != nil {
+			return Row{}, err
+		}
+		if Periodic(algorithm) {
+			c.Period = period
+			settings["period"] = period.String()
+		}
+		name = "dfrs"
+	}
+	policy, err := policies.New(name, platform, settings)
+	if err != nil {
+		return Row{}, err
+	}
+	if o.Wrap != nil {
+		policy = o.Wrap(policy)
+	}
+	var ledger *engine.Ledger
+	if o.Ledger {
+		ledger = engine.NewLedger(platform)
+	}
+	r := &run{in: in, whole: whole, meter: newMeter(in)}
+	r.engine = engine.New(policy, r, ledger)
+	r.engine.Penalty = penalty
+	if err := r.serve(ctx); err != nil {
+		return Row{}, err
+	}
+	if left := len(in.Jobs) - r.meter.ended; left > 0 {
+		return Row{}, &UnendedError{c, left}
+	}
+	return r.meter.row(c), nil
+}
+
+// run is one run.
+type run struct {
+	in     *Instance
+	whole  bool // each task takes a whole node
+	engine *engine.Engine
+	meter  *meter
+	specs  []*batch.Job // by handle
+	unused []batch.Handle
+}
+
+// checkEvery is how many instants lie between two looks at the context.
+const checkEvery = 1 << 12
+
+func (r *run) serve(ctx context.Context) error {
+	jobs := r.in.Jobs
+	r.specs = append(r.specs, nil) // batch.NoJob is nobody's
+	for next, instants := 0, 0; ; instants++ {
+		if instants%checkEvery == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		now := r.engine.Next()
+		if next < len(jobs) {
+			now = min(now, jobs[next].Submit)
+		}
+		if now == batch.Never || r.meter.ended == len(jobs) {
+			return nil
+		}
+		r.engine.Advance(now)
+		for ; next < len(jobs) && jobs[next].Submit == now; next++ {
+			r.submit(next)
+		}
+		r.engine.Pass()
+	}
+}
+
+func (r *run) submit(i int) {
+	j := &r.in.Jobs[i]
+	spec := r.take()
+	spec.Shape = batch.Shape{Width: j.Tasks}
+	if r.whole {
+		spec.Shape.Walltime = j.Runtime
+	} else {
+		spec.CPU, spec.Memory, spec.Checkpoint = j.Need, j.Memory, true
+	}
+	r.meter.submitted(r.engine.Now(), spec.Handle, i)
+	r.engine.Submit(spec, j.Runtime)
+}
+
+// take returns a job with a handle that is not in use: a policy sees as many handles
+// as there are jobs at once.
+func (r *run) take() *batch.Job {
+	if n := len(r.unused); n > 0 {
+		h := r.unused[n-1]
+		r.unused = r.unused[:n-1]
+		return r.specs[h]
+	}
+	spec := &batch.Job{Handle: batch.Handle(len(r.specs))}
+	r.specs = append(r.specs, spec)
+	return spec
+}
+
+// Started implements engine.Observer: Decided tells the same.
+func (r *run) Started(batch.Time, *batch.Job, []batch.Location) {}
+
+// Ended implements engine.Observer.
+func (r *run) Ended(now batch.Time, spec *batch.Job, _ bool) {
+	r.meter.endOf(now, spec.Handle)
+	r.unused = append(r.unused, spec.Handle)
+}
+
+// Decided implements engine.Watcher.
+func (r *run) Decided(now batch.Time, spec *batch.Job, d *batch.Decision) {
+	r.meter.decided(now, spec.Handle, d)
+}
