@@ -37,7 +37,7 @@ func byKey(a, b ranked) int {
 
 // load takes a problem in and returns how many of its jobs may fit at the floor.
 func (p *Packer) load(m *Machine, floor batch.Share) int {
-	p.cpu, p.memory = m.CPU, m.Memory
+	p.nodes, p.cpu, p.memory = m.Nodes, m.CPU, m.Memory
 	if m.Memory == 0 {
 		p.memory = 1
 	}
@@ -53,7 +53,7 @@ func (p *Packer) load(m *Machine, floor batch.Share) int {
 	p.cut()
 	p.items, p.byCPU, p.byMemory = p.items[:0], p.byCPU[:0], p.byMemory[:0]
 	for i := range p.jobs[:n] {
-		if p.jobs[i].Pinned != nil {
+		if len(p.jobs[i].Pinned) > 0 {
 			continue
 		}
 		for g := range p.jobs[i].Groups {
@@ -138,7 +138,7 @@ func (p *Packer) loadPins(m *Machine, n int) {
 	for i := range p.jobs[:n] {
 		for _, at := range p.jobs[i].Pinned {
 			g := &p.jobs[i].Groups[at.Group]
-			one := pin{at: at.Node, job: int32(i), group: at.Group, tasks: int64(at.Tasks), need: int64(g.CPU), memory: g.Memory}
+			one := pin{node: at.Node, job: int32(i), group: at.Group, tasks: int64(at.Tasks), need: int64(g.CPU), memory: g.Memory}
 			if m.Memory == 0 {
 				one.memory = 0
 			}
@@ -153,14 +153,14 @@ func (p *Packer) loadPins(m *Machine, n int) {
 	p.pinsAt = slices.Grow(p.pinsAt, int(m.Nodes)+2)[:m.Nodes+2]
 	clear(p.pinsAt)
 	for i := range p.spread {
-		p.pinsAt[p.spread[i].at+2]++
+		p.pinsAt[p.spread[i].node+2]++
 	}
 	for node := range m.Nodes {
 		p.pinsAt[node+2] += p.pinsAt[node+1]
 	}
 	p.pins = slices.Grow(p.pins, len(p.spread))[:len(p.spread)]
 	for i := range p.spread {
-		next := &p.pinsAt[p.spread[i].at+1]
+		next := &p.pinsAt[p.spread[i].node+1]
 		p.pins[*next] = p.spread[i]
 		*next++
 	}

@@ -48,7 +48,7 @@ func slowPack(m *Machine, jobs []Job, yields []batch.Share) ([][]Place, bool) {
 			}
 			it.wantsCPU = new(big.Rat).Mul(big.NewRat(int64(group.CPU), m.CPU), big.NewRat(int64(yields[i]), int64(batch.One)))
 			it.wantsMemory = big.NewRat(it.memory, max(m.Memory, 1))
-			if jobs[i].Pinned != nil {
+			if len(jobs[i].Pinned) > 0 {
 				for _, p := range jobs[i].Pinned {
 					if int(p.Group) == g {
 						freeCPU[p.Node] -= int64(p.Tasks) * it.cpu

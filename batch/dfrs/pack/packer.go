@@ -8,21 +8,23 @@ import "github.com/seed-9b8f70bb/drover/batch"
 // What it is given must be valid in the sense of Validate; it is only read, and only
 // during the call.
 type Packer struct {
-	cpu, memory int64 // of a node; without memory 0 and 1, so that every task takes none
+	nodes       int32
+	cpu, memory int64 // of a node; its memory is 1, and no task takes any, where it is not counted
 	up          []int32
 	segments    []segment
-	pins        []pin // by position in up, then job, then group
+	pins        []pin // by node, then job, then group
 	pinsAt      []int32
 	spread      []pin
 
-	items            []item
-	byCPU, byMemory  []ranked
-	jobs             []Job          // only during a call
-	period           batch.Duration // 0: yields are sought, else stretches
-	trial, best      *plan
-	places           []Place
-	placesAt, cursor []int32
-	match            matching
+	items           []item
+	byCPU, byMemory []ranked
+	jobs            []Job          // only during a call
+	period          batch.Duration // 0: yields are sought, else stretches
+	trial, best     *plan
+	kept            int
+	places          []Place
+	placesAt        []int32
+	match           matching
 }
 
 // item is a group of tasks that may go anywhere.
@@ -37,7 +39,7 @@ type item struct {
 
 // pin is a group's tasks on a node that they do not leave.
 type pin struct {
-	at           int32 // position in up
+	node         int32
 	job, group   int32
 	tasks        int64
 	need, memory int64

@@ -5,6 +5,7 @@ import "slices"
 // expand writes the best plan out as the places of the first n jobs.
 func (p *Packer) expand(n int) {
 	t := p.best
+	p.kept = n
 	p.placesAt = slices.Grow(p.placesAt[:0], n+2)[:n+2]
 	clear(p.placesAt)
 	p.each(t, func(it *item, _, _ int32) { p.placesAt[it.job+2]++ })

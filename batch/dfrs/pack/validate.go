@@ -8,6 +8,7 @@ import (
 
 // Limits of a machine, so that sums over it stay exact.
 const (
+	maxNodes  = 1 << 24
 	maxCPU    = 1 << 42 // units of one node: 4 million processors
 	maxMemory = 1 << 58 // bytes of one node
 	maxSum    = 1 << 62 // units or bytes of all nodes
@@ -36,7 +37,7 @@ func Validate(m *Machine, jobs []Job) error {
 	if err := m.validate(); err != nil {
 		return err
 	}
-	pinned := make([]int64, m.Nodes) // bytes
+	pinned := map[int32]int64{} // bytes on each node
 	for i := range jobs {
 		if err := jobs[i].validate(i, m, pinned); err != nil {
 			return err
@@ -50,8 +51,8 @@ func (m *Machine) validate() error {
 		return &FieldError{Job: -1, Field: field, Value: value, Accepted: fmt.Sprintf(accepted, args...)}
 	}
 	switch nodes := int64(m.Nodes); {
-	case nodes < 0:
-		return refuse("Nodes", nodes, "0 or more")
+	case nodes < 0 || nodes > maxNodes:
+		return refuse("Nodes", nodes, "0..%d", int64(maxNodes))
 	case m.CPU < 1 || m.CPU > maxCPU || m.CPU > maxSum/max(nodes, 1):
 		return refuse("CPU", m.CPU, "1..%d, and %d on all nodes", int64(maxCPU), int64(maxSum))
 	case m.Memory < 0 || m.Memory > maxMemory || m.Memory > maxSum/max(nodes, 1):
@@ -62,7 +63,7 @@ func (m *Machine) validate() error {
 	return nil
 }
 
-func (j *Job) validate(at int, m *Machine, pinned []int64) error {
+func (j *Job) validate(at int, m *Machine, pinned map[int32]int64) error {
 	refuse := func(field string, value int64, accepted string, args ...any) error {
 		return &FieldError{Job: at, Field: field, Value: value, Accepted: fmt.Sprintf(accepted, args...)}
 	}
@@ -88,7 +89,7 @@ func (j *Job) validate(at int, m *Machine, pinned []int64) error {
 			return refuse(name("Memory"), group.Memory, "0..%d, what a node has", m.Memory)
 		}
 	}
-	if j.Pinned == nil {
+	if len(j.Pinned) == 0 {
 		return nil
 	}
 	return j.validatePins(m, pinned, refuse)
@@ -96,7 +97,7 @@ func (j *Job) validate(at int, m *Machine, pinned []int64) error {
 
 // validatePins holds the places of a pinned job against the machine, and adds
 // their memory to what is pinned on each node.
-func (j *Job) validatePins(m *Machine, pinned []int64, refuse func(string, int64, string, ...any) error) error {
+func (j *Job) validatePins(m *Machine, pinned map[int32]int64, refuse func(string, int64, string, ...any) error) error {
 	tasks := make([]int64, len(j.Groups))
 	for i, p := range j.Pinned {
 		name := func(field string) string { return fmt.Sprintf("Pinned[%d].%s", i, field) }
