@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"errors"
 	"fmt"
 	"sort"
 	"strings"
@@ -26,13 +27,30 @@ func (e *SettingError) Error() string {
 	return fmt.Sprintf("policy %s: setting %s: %q, accepted: %s", e.Policy, e.Key, e.Value, e.Accepted)
 }
 
-// Only returns an error if s has a key that is not among known.
+// SettingErrors returns all settings that an error of a policy's constructor is about;
+// none if it is about something else.
+func SettingErrors(err error) []*SettingError {
+	var all []*SettingError
+	if joined, is := err.(interface{ Unwrap() []error }); is { //nolint:errorlint // errors.As stops at the first
+		for _, e := range joined.Unwrap() {
+			all = append(all, SettingErrors(e)...)
+		}
+		return all
+	}
+	if e, is := errors.AsType[*SettingError](err); is {
+		all = append(all, e)
+	}
+	return all
+}
+
+// Only returns an error for each key of s that is not among known.
 func (s Settings) Only(policy string, known ...string) error {
 	keys := make([]string, 0, len(s))
 	for k := range s {
 		keys = append(keys, k)
 	}
 	sort.Strings(keys)
+	var all []error
 	for _, k := range keys {
 		found := false
 		for _, name := range known {
@@ -43,8 +61,8 @@ func (s Settings) Only(policy string, known ...string) error {
 			if accepted == "" {
 				accepted = "no settings"
 			}
-			return &SettingError{Policy: policy, Key: k, Accepted: accepted}
+			all = append(all, &SettingError{Policy: policy, Key: k, Accepted: accepted})
 		}
 	}
-	return nil
+	return errors.Join(all...)
 }

@@ -122,16 +122,15 @@ func (c *Config) checkPolicy(machine bool, bad func(key string, value any, accep
 		p = c.platform()
 	}
 	_, err := policies.New(c.Policy.Name, p, c.Policy.Settings)
-	var (
-		unknown *policies.UnknownError
-		setting *batch.SettingError
-	)
+	var unknown *policies.UnknownError
+	settings := batch.SettingErrors(err)
+	for _, e := range settings {
+		bad("policy.settings."+e.Key, e.Value, e.Accepted)
+	}
 	switch {
-	case err == nil:
+	case err == nil || len(settings) > 0:
 	case errors.As(err, &unknown):
 		bad("policy.name", c.Policy.Name, strings.Join(policies.Names(), ", "))
-	case errors.As(err, &setting):
-		bad("policy.settings."+setting.Key, setting.Value, setting.Accepted)
 	default:
 		bad("policy", c.Policy.Name, err.Error())
 	}

@@ -149,6 +149,12 @@ func TestConfigurationsThatAreRefused(t *testing.T) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
+	_, err := ParseConfig([]byte(good+"policy: {name: overbook, settings: {odd: 1, maxPoF: 2, round: 60}}"), "")
+	for _, key := range []string{"odd", "maxPoF", "round"} {
+		if err == nil || !strings.Contains(err.Error(), "policy.settings."+key) {
+			t.Errorf("not all at once: %v", err)
+		}
+	}
 	if _, err := ParseConfig([]byte(good+"listen: 10.0.0.1:1\ninsecure: true"), ""); err != nil {
 		t.Errorf("insecure: %v", err)
 	}

@@ -1,6 +1,7 @@
 package dynp
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 	"time"
@@ -25,17 +26,17 @@ type config struct {
 // million is the finest step of the setting equal.
 const million = 1_000_000
 
-// parser reads settings; it keeps the first error.
+// parser reads settings; it keeps all errors.
 type parser struct {
 	settings batch.Settings
-	err      error
+	errs     []error
 }
 
 func parse(s batch.Settings) (*config, error) {
-	if err := s.Only(name, "decider", "equal", "list", "metric", "pause", "policies", "tuning"); err != nil {
-		return nil, err
-	}
 	p, c := &parser{settings: s}, &config{}
+	if err := s.Only(name, "decider", "equal", "list", "metric", "pause", "policies", "tuning"); err != nil {
+		p.errs = append(p.errs, err)
+	}
 	p.policies(c)
 	p.decider(c)
 	p.metric(c)
@@ -43,10 +44,13 @@ func parse(s batch.Settings) (*config, error) {
 	c.shared = p.choice("list", "own", "shared") == 1
 	p.equal(c)
 	p.pause(c)
-	if p.err == nil && c.shared {
+	if len(p.errs) == 0 && c.shared {
 		p.sortable(c)
 	}
-	return c, p.err
+	if err := errors.Join(p.errs...); err != nil {
+		return nil, err
+	}
+	return c, nil
 }
 
 // text returns a setting, or its default.
@@ -58,13 +62,11 @@ func (p *parser) text(key, otherwise string) string {
 }
 
 func (p *parser) refuse(key, accepted string) {
-	if p.err == nil {
-		value := p.settings[key]
-		if value == "" { // of an error that is no value, but an unknown key
-			value = " "
-		}
-		p.err = &batch.SettingError{Policy: name, Key: key, Value: value, Accepted: accepted}
+	value := p.settings[key]
+	if value == "" { // of an error that is no value, but an unknown key
+		value = " "
 	}
+	p.errs = append(p.errs, &batch.SettingError{Policy: name, Key: key, Value: value, Accepted: accepted})
 }
 
 // choice returns the index of a setting's value among those that are accepted; the
@@ -91,6 +93,7 @@ func (p *parser) policies(c *config) {
 		o, ok := orders[n]
 		if !ok || c.index(n) < i {
 			p.refuse("policies", accepted)
+			c.policies = Orders() // any may be meant by other settings
 			return
 		}
 		c.orders = append(c.orders, o)

@@ -44,6 +44,14 @@ func TestSettingsThatAreNotAcceptedNameTheFieldAndTheRange(t *testing.T) {
 			t.Errorf("%s=%q: %v, want one that has %q", c.key, c.value, err, c.accepted)
 		}
 	}
+	_, err := parse(batch.Settings{"policies": "FCFS,sjf", "decider": "preferred:SJF", "metric": "sld", "pause": "60", "every": "1h", "odd": ""})
+	var keys []string
+	for _, e := range batch.SettingErrors(err) {
+		keys = append(keys, e.Key)
+	}
+	if diff := cmp.Diff([]string{"every", "odd", "policies", "metric", "pause"}, keys); diff != "" {
+		t.Errorf("not all at once: %v%s", err, diff)
+	}
 	if _, err := parse(batch.Settings{"list": "shared", "policies": "SJF,LJF"}); err == nil {
 		t.Error("one list is accepted where nobody leaves it as it is")
 	}

@@ -1,6 +1,7 @@
 package overbook
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -29,8 +30,9 @@ var keys = []string{"maxPoF", "distribution", "samples", "history", "shorten", "
 
 func parse(s batch.Settings) (settings, error) {
 	set := defaults
+	var all []error
 	if err := s.Only("overbook", keys...); err != nil {
-		return set, err
+		all = append(all, err)
 	}
 	for _, k := range keys {
 		v, ok := s[k]
@@ -38,15 +40,15 @@ func parse(s batch.Settings) (settings, error) {
 			continue
 		}
 		if accepted := set.put(k, v); accepted != "" {
-			return set, &batch.SettingError{Policy: "overbook", Key: k, Value: quoted(v), Accepted: accepted}
+			all = append(all, &batch.SettingError{Policy: "overbook", Key: k, Value: quoted(v), Accepted: accepted})
 		}
 	}
-	if set.samples > set.history {
-		return set, &batch.SettingError{
+	if len(all) == 0 && set.samples > set.history {
+		all = append(all, &batch.SettingError{
 			Policy: "overbook", Key: "samples", Value: strconv.Itoa(set.samples), Accepted: fmt.Sprintf("1..%d, as many as history keeps", set.history),
-		}
+		})
 	}
-	return set, nil
+	return set, errors.Join(all...)
 }
 
 // quoted makes a value that is not there one that can be seen: an empty Value would

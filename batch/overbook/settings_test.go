@@ -32,6 +32,10 @@ func TestSettingsOutOfRangeNameTheirFieldAndRange(t *testing.T) {
 			t.Errorf("%s=%s: %v", c.key, c.value, err)
 		}
 	}
+	_, err := overbook.New(batch.Processors(1), batch.Settings{"round": "60", "odd": "1", "maxPoF": "2"})
+	if all := batch.SettingErrors(err); len(all) != 3 || all[0].Key != "odd" || all[1].Key != "maxPoF" || all[2].Key != "round" {
+		t.Errorf("not all at once: %v", err)
+	}
 }
 
 // Whatever is set is refused with an error that says so, or makes a policy that plans.
