@@ -20,13 +20,15 @@ const (
 // memoryStream keeps the draws of memory apart from the model's own.
 const memoryStream = 0x6d656d6f7279
 
-// Synthetic makes the workload of a seed by the model of Lublin and Feitelson. A width
+// Synthetic makes the workload of a seed by the model of Lublin and Feitelson, with its
+// batch and its interactive jobs: the first and the last submission are then 6 days
+// apart in the mean, as the paper says (4 to 6); with all jobs of one class, 11. A width
 // is a number of tasks. The one of a job of width 1 is sequential and needs a quarter
 // of a node, others all of one. 55% of the jobs have tasks that need a tenth of a
 // node's memory; the others 2 to 10 tenths, drawn evenly. Times are from the first
 // submission.
 func Synthetic(ctx context.Context, seed int) (*Instance, error) {
-	trace, err := lublin.Generate(ctx, lublin.Config{Jobs: syntheticJobs, Procs: syntheticNodes, Seed: uint64(seed)})
+	trace, err := lublin.Generate(ctx, lublin.Config{Jobs: syntheticJobs, Procs: syntheticNodes, Seed: uint64(seed), Classes: lublin.Divided})
 	if err != nil {
 		return nil, err
 	}

@@ -44,6 +44,21 @@ func TestSyntheticJobsAreAsThePaperSays(t *testing.T) {
 	}
 }
 
+// "On the order of 4-6 days."
+func TestTheFirstAndTheLastSubmissionAreAsFarApartAsThePaperSays(t *testing.T) {
+	days := 0.
+	for seed := 1; seed <= Seeds; seed++ {
+		in, err := Synthetic(t.Context(), seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		days += in.Jobs[len(in.Jobs)-1].Submit.Sub(0).Seconds() / 86400
+	}
+	if mean := days / Seeds; mean < 4 || mean > 6 {
+		t.Errorf("%.1f days", mean)
+	}
+}
+
 func TestASeedIsAlwaysTheSameWorkload(t *testing.T) {
 	var got [2]*Instance
 	for i := range got {
