@@ -16,7 +16,7 @@ type DFRSReport struct {
 	Off     []DFRSOff
 
 	study    *dfrsStudy
-	rows     []fractional.Row
+	runs     int
 	remark   string
 	sections []section
 }
@@ -85,7 +85,7 @@ func DFRS(rows []fractional.Row, remark string) (*DFRSReport, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &DFRSReport{study: s, rows: rows, remark: remark}
+	r := &DFRSReport{study: s, runs: len(rows), remark: remark}
 	why, err := dfrsReasons(dfrsWhyText)
 	if err != nil {
 		return nil, err

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-
-	"github.com/seed-9b8f70bb/drover/sim/fractional"
 )
 
 // DFRSSchema names the shape of the report about fractional scheduling in JSON.
@@ -47,7 +45,7 @@ func (r *DFRSReport) About() string {
 	for i := range r.Results {
 		n[r.Results[i].Verdict]++
 	}
-	s := fmt.Sprintf("%s runs, penalty %s. Of %d claims %d hold, %d differ", grouped(count(len(r.rows))), inSeconds(r.study.penalty), len(r.Results), n[Holds], n[Differs])
+	s := fmt.Sprintf("%s runs, penalty %s. Of %d claims %d hold, %d differ", grouped(count(r.runs)), inSeconds(r.study.penalty), len(r.Results), n[Holds], n[Differs])
 	if n[Open] > 0 {
 		s += fmt.Sprintf(", and %d were not measured", n[Open])
 	}
@@ -144,17 +142,14 @@ func (s *dfrsStudy) measuredRows() (n int) {
 	return n
 }
 
-// Files draws the pictures and returns all files of the report.
+// Files draws the pictures and returns all files of the report, but for the rows: whoever
+// has run them has them.
 func (r *DFRSReport) Files() ([]File, error) {
 	files, err := filesOf(r.sections)
 	if err != nil {
 		return nil, err
 	}
-	var rows bytes.Buffer
-	if err := fractional.WriteCSV(&rows, r.rows); err != nil {
-		return nil, fmt.Errorf("rows.csv: %w", err)
-	}
-	files = append(files, File{"rows.csv", rows.Bytes()}, File{"report.md", []byte("# DFRS: the paper's tables and figures, and ours\n\n" + r.Markdown(2, ""))})
+	files = append(files, File{"report.md", []byte("# DFRS: the paper's tables and figures, and ours\n\n" + r.Markdown(2, ""))})
 	index, err := r.json(files)
 	if err != nil {
 		return nil, err
