@@ -34,8 +34,16 @@
 // The tables of the paper on self-tuning dynP are made of runs of one cluster, which
 // DynPRuns names and the caller makes: DynP holds them against the paper's.
 //
+// # DFRS
+//
+// The tables and figures of the paper on fractional scheduling are made of the rows of
+// package fractional. What the paper has as numbers is in dfrs/table-*.csv; why rows and
+// claims are not as there a person writes into dfrs/why.yaml. A cell is of all instances
+// that there are rows of, or blank: means over other instances cannot be compared.
+//
 // Sources: Y. Caniou, G. Charrier, F. Desprez, "Evaluation of Reallocation
 // Heuristics for Moldable Tasks in Computational Grids", AusPDC 2011, sections 4.4
 // to 6; A. Streit, "Enhancements to the Decision Process of the Self-Tuning dynP
-// Scheduler", JSSPP 2004, tables 2 to 6.
+// Scheduler", JSSPP 2004, tables 2 to 6; M. Stillwell, F. Vivien, H. Casanova, "Dynamic
+// Fractional Resource Scheduling vs. Batch Scheduling", 2011, section 6 and appendix A.
 package repro
