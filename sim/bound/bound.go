@@ -28,7 +28,7 @@ type Bound struct {
 // part in nothing and has the stretch 1; without jobs the bound is 1.
 //
 // The error is a [*JobError] when a job is at fault, among others one that is
-// wider than the machine.
+// wider than the machine, and a [*RangeError] when all of them together are.
 func MaxStretch(jobs []Job, capacity int64, threshold batch.Duration) (Bound, error) {
 	in, err := prepare(jobs, capacity, threshold)
 	if err != nil {
@@ -37,6 +37,9 @@ func MaxStretch(jobs []Job, capacity int64, threshold batch.Duration) (Bound, er
 	if len(in.jobs) == 0 {
 		return Bound{Low: 1, High: 1}, nil
 	}
-	low, high := newSearch(in).run()
+	low, high, err := newSearch(in).run()
+	if err != nil {
+		return Bound{}, err
+	}
 	return Bound{Low: float64(low) / one, High: float64(high) / one}, nil
 }

@@ -23,6 +23,15 @@ func times(n int, j Job) []Job {
 	return all
 }
 
+// staircase makes jobs that begin together and have lengths of their own.
+func staircase(n int64) []Job {
+	var all []Job
+	for i := range n {
+		all = append(all, seconds(0, i+1, 1))
+	}
+	return all
+}
+
 func TestMaxStretchOfSmallCases(t *testing.T) {
 	for _, c := range []struct {
 		name      string
@@ -167,6 +176,7 @@ func TestMaxStretchRefusesWhatItCannotBound(t *testing.T) {
 		{"negative threshold", nil, 1, -1},
 		{"work for too long", times(5, Job{0, 1 << 59, 1}), 1, 0},
 		{"lengths too far apart", []Job{{0, 1, 1}, {0, 1 << 45, 1}}, 1, 0},
+		{"too many at a time", staircase(20_000), 1, 0},
 		{"releases at both ends of time", []Job{{math.MinInt64, 1, 1}, {math.MaxInt64, 1, 1}}, 1, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {

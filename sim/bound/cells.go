@@ -28,7 +28,6 @@ func (c *cells) set(in *instance, w *windows, p *peel) {
 			c.edge[w.first[j]], c.edge[w.last[j]] = true, true
 		}
 	}
-	longest := (int64(1) << 62) / in.capacity
 	apart := true
 	for k := range w.intervals() {
 		apart = apart || c.edge[k]
@@ -39,14 +38,14 @@ func (c *cells) set(in *instance, w *windows, p *peel) {
 			continue
 		}
 		rest := w.at[k+1] - w.at[k]
-		if n := len(c.length); !apart && c.length[n-1]+rest <= longest {
+		if n := len(c.length); !apart && c.length[n-1]+rest <= in.longest {
 			c.length[n-1] += rest
 			c.cellOf = append(c.cellOf, int32(n-1))
 			continue
 		}
 		c.cellOf = append(c.cellOf, int32(len(c.length)))
-		for ; rest > 0; rest -= min(rest, longest) {
-			c.length = append(c.length, min(rest, longest))
+		for ; rest > 0; rest -= min(rest, in.longest) {
+			c.length = append(c.length, min(rest, in.longest))
 		}
 		apart = false
 	}

@@ -2,6 +2,7 @@ package bound
 
 import (
 	"math/rand/v2"
+	"strconv"
 	"testing"
 
 	"github.com/seed-9b8f70bb/drover/batch"
@@ -45,7 +46,10 @@ func TestThousandsOfCrowdedInstancesAgreeWithTheFullNetwork(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := newSearch(in)
-		low, high := s.run()
+		low, high, err := s.run()
+		if err != nil {
+			t.Fatal(err)
+		}
 		steps = max(steps, s.tests)
 		if low > one && byFlow(d.jobs, d.capacity, d.threshold, low) {
 			t.Fatalf("%+v: %d/2^20 is possible and said to be too small", d, low)
@@ -61,4 +65,59 @@ func TestThousandsOfCrowdedInstancesAgreeWithTheFullNetwork(t *testing.T) {
 		t.Errorf("work had to be moved in %d instances: they are too easy to tell anything", moved)
 	}
 	t.Logf("work had to be moved in %d instances; at most %d tests each", moved, steps)
+}
+
+func TestSearchesByOtherWaysEndAtTheSame(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*search)
+	}{
+		{"by halving", func(s *search) { s.tests = patience }},
+		{"in short cells", func(s *search) { s.in.longest = 3 * one / 2 }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := rand.New(rand.NewPCG(7, 32))
+			for range 500 {
+				d := dense(r, 4+r.IntN(20))
+				in, err := prepare(d.jobs, d.capacity, d.threshold)
+				if err != nil {
+					t.Fatal(err)
+				}
+				low, high, err := newSearch(in).run()
+				if err != nil {
+					t.Fatal(err)
+				}
+				other := newSearch(in)
+				c.change(other)
+				l, h, err := other.run()
+				if l != low || h != high || err != nil {
+					t.Fatalf("%+v: from %d to %d, %v, want %d to %d", d, l, h, err, low, high)
+				}
+				for _, length := range other.cells.length {
+					if length > other.in.longest {
+						t.Fatalf("%+v: a cell of %d, longer than %d", d, length, other.in.longest)
+					}
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkCrowded bounds jobs that are all in each other's way, the worst case
+// for the size of the network.
+func BenchmarkCrowded(b *testing.B) {
+	for _, n := range []int{100, 1000, 4000} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			r := rand.New(rand.NewPCG(7, 33))
+			var jobs []Job
+			for range n {
+				jobs = append(jobs, seconds(r.Int64N(10_000), 1+r.Int64N(10_000), 1+r.Int64N(64)))
+			}
+			for b.Loop() {
+				if _, err := MaxStretch(jobs, 128, 10*batch.Second); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
 }

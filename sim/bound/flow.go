@@ -5,7 +5,6 @@ package bound
 //
 //	job with due ──▶ cell ──▶ job that has some of it ──▶ other cell ... ──▶ spare
 type flow struct {
-	after []int64 // scratch of fill
 	// level is how many steps it is from a job with work due, -1 for never.
 	// Jobs have even levels, cells odd ones.
 	jobLevel, cellLevel []int32

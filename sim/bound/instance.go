@@ -38,6 +38,8 @@ type instance struct {
 	horizon int64
 	// ceiling is a stretch at which every deadline is the horizon.
 	ceiling int64
+	// longest is how long a cell may be for its capacity to fit 62 bits.
+	longest int64
 }
 
 // prepare checks what was given, leaves out jobs without work, lets time start
@@ -63,6 +65,7 @@ func prepare(given []Job, capacity int64, threshold batch.Duration) (instance, e
 		}
 	}
 	in := instance{capacity: capacity / unit}
+	in.longest = (1 << 62) / in.capacity
 	if in.capacity > widest {
 		return instance{}, &RangeError{
 			fmt.Sprintf("capacity %d", capacity),

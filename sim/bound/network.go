@@ -12,7 +12,7 @@ type network struct {
 	start   []int32
 	members []int32
 
-	order []urge // scratch of fill
+	urges urges
 	flow  flow
 }
 

@@ -68,7 +68,10 @@ func TestAnyStretchIsPossibleWhereTheFullNetworkSaysSo(t *testing.T) {
 		s := newSearch(in)
 		for range 4 {
 			stretch := rapid.Int64Range(one, 6*one).Draw(t, "stretch")
-			possible := s.possible(stretch)
+			possible, err := s.possible(stretch)
+			if err != nil {
+				t.Fatal(err)
+			}
 			if want := byFlow(d.jobs, d.capacity, d.threshold, stretch); possible != want {
 				t.Fatalf("%d/2^20: possible %v, want %v", stretch, possible, want)
 			}

@@ -36,7 +36,7 @@ func (a wide) most(limit int64) int64 {
 	return int64(a.lo)
 }
 
-// over returns a/n rounded up, or ok false if that is not below 2^62.
+// over returns a/n rounded up; ok is false if a/n is 2^62 or more.
 func (a wide) over(n int64) (quotient int64, ok bool) {
 	if a.hi >= uint64(n) {
 		return 0, false
