@@ -38,6 +38,15 @@ func paperlike(r *rand.Rand, nodes int32, jobs int) State {
 	return s
 }
 
+// light makes all jobs of a state fit by their memory.
+func light(r *rand.Rand, s State) State {
+	for i := range s.Jobs {
+		g := &s.Jobs[i].Groups[0]
+		g.Tasks, g.Memory = min(g.Tasks, 1<<r.IntN(4)), min(g.Memory, 40)
+	}
+	return s
+}
+
 // pinSome pins every eighth of the jobs that a packing keeps to where it has them.
 func pinSome(s State) State {
 	var p Packer
@@ -49,11 +58,16 @@ func pinSome(s State) State {
 	return s
 }
 
+// states are of the sizes that the paper reports on, from its 128 nodes, in half of
+// them more memory is wanted than there is.
 func states(pinned bool) []State {
 	r := rand.New(rand.NewPCG(1, 2))
 	all := make([]State, 500)
 	for i := range all {
 		all[i] = paperlike(r, 128, 11+r.IntN(92))
+		if i%2 == 0 {
+			all[i] = light(r, all[i])
+		}
 		if pinned {
 			all[i] = pinSome(all[i])
 		}
@@ -114,13 +128,13 @@ func BenchmarkMCB8(b *testing.B) {
 	b.Run("stretch", func(b *testing.B) { measure(b, states(false), packStretch) })
 
 	r := rand.New(rand.NewPCG(3, 4))
-	large := paperlike(r, 1000, 1000)
+	large := light(r, paperlike(r, 1000, 1000))
 	b.Run("1000 jobs, 1000 nodes", func(b *testing.B) { measure(b, []State{large}, packYield) })
 	b.Run("1000 jobs, 1000 nodes, some pinned", func(b *testing.B) { measure(b, []State{pinSome(large)}, packYield) })
+	b.Run("1000 jobs, 1000 nodes, stretch", func(b *testing.B) { measure(b, []State{large}, packStretch) })
 	b.Run("3000 jobs, 128 nodes", func(b *testing.B) { measure(b, []State{paperlike(r, 128, 3000)}, packYield) })
 	b.Run("3000 bulky jobs, 128 nodes", func(b *testing.B) { measure(b, []State{bulky(r, 128, 3000)}, packYield) })
 	b.Run("1000 odd jobs, 1000 nodes", func(b *testing.B) { measure(b, []State{odd(r, 1000, 1000)}, packYield) })
-	b.Run("1000 small jobs, 1000 nodes, stretch", func(b *testing.B) { measure(b, []State{small(r, 1000, 1000)}, packStretch) })
 }
 
 // odd makes jobs of which no two are alike, so that nothing repeats.
@@ -145,18 +159,9 @@ func bulky(r *rand.Rand, nodes int32, jobs int) State {
 	return s
 }
 
-// small makes jobs that all fit, with a task or two each.
-func small(r *rand.Rand, nodes int32, jobs int) State {
-	s := paperlike(r, nodes, jobs)
-	for i := range s.Jobs {
-		s.Jobs[i].Groups[0].Tasks = 1 + r.Int32N(2)
-	}
-	return s
-}
-
 func BenchmarkMatch(b *testing.B) {
 	r := rand.New(rand.NewPCG(5, 6))
-	for name, s := range map[string]State{"100 jobs, 128 nodes": paperlike(r, 128, 100), "1000 jobs, 1000 nodes": paperlike(r, 1000, 1000)} {
+	for name, s := range map[string]State{"100 jobs, 128 nodes": light(r, paperlike(r, 128, 100)), "1000 jobs, 1000 nodes": light(r, paperlike(r, 1000, 1000))} {
 		var was, p Packer
 		kept, _ := was.Yield(&s.Machine, s.Jobs)
 		rest := s.Jobs[1:kept]

@@ -39,6 +39,9 @@
 //
 // What is pinned stays where it is and takes its share of its nodes first.
 //
+// Match is not the paper's: it gives the nodes of a finished packing other names, so
+// that fewer of the tasks that run have to move for the very same packing.
+//
 // The result is that of the plain algorithm, place by place. It is fast because
 // nothing is done one by one that repeats: equal neighbours in a list are one run
 // of tasks; a node that is filled like the one before, as long as no run ends, is

@@ -86,7 +86,7 @@ func (p *Packer) add(job, group int32, counted bool) {
 // fraction of a node than memory: the floor of memory × CPU / (need × Memory).
 func (p *Packer) bound(need, memory int64) batch.Share {
 	high, low := bits.Mul64(uint64(memory), uint64(p.cpu)<<20)
-	fraction, _ := bits.Div64(high, low, uint64(p.memory)) // high < Memory, as memory <= Memory and CPU < 2^43
+	fraction, _ := bits.Div64(high, low, uint64(p.memory)) // high < Memory, as memory <= Memory and CPU < 2^44
 	return batch.Share(min(fraction/uint64(need), uint64(batch.One)))
 }
 

@@ -2,6 +2,7 @@ package pack
 
 import (
 	"math/bits"
+	"slices"
 
 	"github.com/seed-9b8f70bb/drover/batch"
 )
@@ -54,7 +55,9 @@ func (t *plan) want(list int, at int32, it *item, key, other int64) {
 func (t *plan) seal() {
 	for i := range t.lists {
 		t.lists[i].seal()
-		t.used[i] = append(t.used[i][:0], make([]int64, len(t.lists[i].key))...)
+		n := len(t.lists[i].key)
+		t.used[i] = slices.Grow(t.used[i][:0], n)[:n]
+		clear(t.used[i])
 	}
 }
 

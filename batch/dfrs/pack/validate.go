@@ -9,9 +9,9 @@ import (
 // Limits of a machine, so that sums over it stay exact.
 const (
 	maxNodes  = 1 << 24
-	maxCPU    = 1 << 42 // units of one node: 4 million processors
+	maxCPU    = 1 << 42 // units of all nodes, 4 million processors: as many tasks of one unit may want 2^20 each
 	maxMemory = 1 << 58 // bytes of one node
-	maxSum    = 1 << 62 // units or bytes of all nodes
+	maxSum    = 1 << 62 // bytes of all nodes
 )
 
 // A FieldError is a value that a machine or a job must not have.
@@ -53,8 +53,8 @@ func (m *Machine) validate() error {
 	switch nodes := int64(m.Nodes); {
 	case nodes < 0 || nodes > maxNodes:
 		return refuse("Nodes", nodes, "0..%d", int64(maxNodes))
-	case m.CPU < 1 || m.CPU > maxCPU || m.CPU > maxSum/max(nodes, 1):
-		return refuse("CPU", m.CPU, "1..%d, and %d on all nodes", int64(maxCPU), int64(maxSum))
+	case m.CPU < 1 || m.CPU > maxCPU/max(nodes, 1):
+		return refuse("CPU", m.CPU, "1 or more, and at most %d on all nodes", int64(maxCPU))
 	case m.Memory < 0 || m.Memory > maxMemory || m.Memory > maxSum/max(nodes, 1):
 		return refuse("Memory", m.Memory, "0..%d, and %d on all nodes", int64(maxMemory), int64(maxSum))
 	case m.Down != nil && int64(len(m.Down)) != nodes:
