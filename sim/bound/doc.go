@@ -64,8 +64,10 @@
 // (longer ones are cut); work and the two sides of a cut have 128 bits. What is
 // beyond that is an error.
 //
-// Memory grows with the sum of the cells that each job may use, at worst the
-// square of the number of jobs that are in one busy period together.
+// Memory and time grow with the sum of the cells that each job may use, at worst
+// the square of the number of jobs that are in one busy period together: 4,000
+// jobs that are all in each other's way take 280 MB and a second or two. A sum
+// beyond 2^27 is an error.
 //
 // # Source
 //
