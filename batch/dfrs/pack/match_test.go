@@ -127,3 +127,22 @@ func TestMatchKeepsEverythingInPlaceWhenOnlyTheNodesWereNamedOtherwise(t *testin
 		}
 	}
 }
+
+func TestMatchPairsWhatHasMostInCommonFirst(t *testing.T) {
+	m := &Machine{Nodes: 2, CPU: int64(batch.One), Memory: 100}
+	jobs := []Job{
+		{Order: 1, Groups: []Group{{Tasks: 2, CPU: batch.One / 2, Memory: 60}}},
+		{Order: 2, Groups: []Group{{Tasks: 1, CPU: batch.One / 2, Memory: 40}}},
+		{Order: 3, Groups: []Group{{Tasks: 1, CPU: batch.One / 2, Memory: 40}}}, // waits
+	}
+	current := [][]Place{{{0, 0, 1}, {1, 0, 1}}, {{1, 0, 1}}, nil}
+	var p Packer
+	p.Yield(m, jobs)
+	if got := p.Places(1); !slices.Equal(got, []Place{{0, 0, 1}}) {
+		t.Fatalf("the second job is packed at %v, want it on node 0, or this shows nothing", got)
+	}
+	p.Match(func(job int) []Place { return current[job] })
+	if got := p.Places(1); !slices.Equal(got, current[1]) {
+		t.Errorf("the second job moves to %v, want it to stay at %v", got, current[1])
+	}
+}
