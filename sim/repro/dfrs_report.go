@@ -99,7 +99,7 @@ func (r *DFRSReport) offs(b *strings.Builder) {
 		t.add(o.Set, o.Algorithm, o.Of, tenth(o.Ours), tenth(o.Paper), times(o.Ours, o.Paper), why)
 	}
 	rows, open := r.rowsOff()
-	fmt.Fprintf(b, "Of %d rows of tables 2 and 5 that were measured %d have a number that is off by more than a factor of 2, %d of them in the mean; %d rows are not accounted for.\n\n",
+	fmt.Fprintf(b, "Of %d rows of tables 2 and 5 that were measured %d have a number that is off by more than a factor of 2, %d of them in the mean; %d rows are not accounted for. Of sets with missing instances means alone are compared.\n\n",
 		r.study.measuredRows(), rows, r.meansOff(), open)
 	fmt.Fprintf(b, "%s\n", t.markdown())
 	for i, reason := range reasons {

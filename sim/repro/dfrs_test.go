@@ -179,6 +179,13 @@ func TestWhatIsOffHasItsReason(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.instances[dfrsPart{fractional.HPC2N, whole}] = 182 // as if it were all
+	s.instances[dfrsPart{fractional.Unscaled, whole}] = 2
+	for k, c := range s.cells {
+		if k.set == fractional.HPC2N {
+			c.n = 182
+		}
+	}
 	why, err := dfrsReasons([]byte(`
 claims: {}
 rows:
@@ -200,10 +207,10 @@ rows:
 		got[o.Set+" "+o.Algorithm+" "+o.Of] = o.Why
 	}
 	for row, want := range map[string]string{
-		"hpc2n EASY max":             "two weeks only",
-		"hpc2n Greedy*/opt=min avg":  "", // lower
-		"scaled Greedy*/opt=min avg": "few loads",
-		"unscaled EASY max":          "",
+		"hpc2n EASY max":               "two weeks only",
+		"hpc2n Greedy*/opt=min avg":    "", // lower
+		"scaled Greedy*/opt=min avg":   "few loads",
+		"unscaled Greedy*/opt=min avg": "",
 	} {
 		if why, ok := got[row]; !ok || why != want {
 			t.Errorf("%s: %v %q, want %q", row, ok, why, want)
@@ -211,6 +218,9 @@ rows:
 	}
 	if _, ok := got["hpc2n EASY avg"]; ok {
 		t.Error("4500 is not off from 3041.9 by more than 2")
+	}
+	if _, ok := got["unscaled EASY max"]; ok {
+		t.Error("the greatest of 2 is compared with that of 100")
 	}
 }
 
@@ -237,7 +247,7 @@ func TestSettingsBeyondThePaperAreJudged(t *testing.T) {
 		}
 		return rows
 	}
-	rows := slices.Concat(way("", 4, 6, 10), way(" decay=1h", 3, 6, 9), way(" decay=2h", 5, 7, 9), way(" match=true", 4.001, 6, 10), way(" priorities=a:2", 3, 5, 13), way(" decay=9h", 2))
+	rows := slices.Concat(way("", 4, 6, 10), way(" decay=1h", 3, 6, 9), way(" decay=2h", 5, 7, 9), way(" match=true", 4.001, 6, 10.1), way(" priorities=a:2", 3, 5, 13), way(" decay=9h", 2))
 	r := madeDFRS(t, rows)
 	var got []string
 	for i := range r.study.pairs {
@@ -245,11 +255,11 @@ func TestSettingsBeyondThePaperAreJudged(t *testing.T) {
 		_, settings := settingsOf(v.way.algorithm)
 		got = append(got, settings+" "+v.verdict()+" "+count(v.n)+" "+count(v.better)+" "+count(v.worse))
 	}
-	want := []string{"decay=1h helps 3 2 0", "decay=2h harms 3 1 2", "decay=9h helps 1 1 0", "match=true no difference 3 0 0", "priorities=a:2 mixed 3 2 1"}
+	want := []string{"decay=1h helps 3 2 0", "decay=2h harms 3 1 2", "decay=9h helps 1 1 0", "match=true no difference 3 0 1", "priorities=a:2 mixed 3 2 1"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if page := r.Markdown(2, ""); !strings.Contains(page, "- `decay=1h` helps on unscaled (period 600 s): -10.0% on the mean, better in 2 and worse in 0 of 3 instances.\n") {
+	if page := r.Markdown(2, ""); !strings.Contains(page, "- `decay=1h`: helps on unscaled with 600 s (-10.0%).\n") {
 		t.Error("the page does not say so")
 	}
 }

@@ -106,7 +106,8 @@ func dfrsPaperRows() []dfrsPaperRow {
 	return all
 }
 
-// off finds what is off, in the order of the paper's rows.
+// off finds what is off, in the order of the paper's rows. Of a set that lacks instances
+// means alone are compared: the greatest of a few is not that of many.
 func (s *dfrsStudy) off(why *dfrsWhy) []DFRSOff {
 	var all []DFRSOff
 	for _, p := range dfrsPaperRows() {
@@ -116,7 +117,7 @@ func (s *dfrsStudy) off(why *dfrsWhy) []DFRSOff {
 		}
 		for k, v := range ours.three() {
 			theirs := p.stat.three()[k]
-			if v <= theirs*offBy && v >= theirs/offBy {
+			if v <= theirs*offBy && v >= theirs/offBy || k > 0 && !s.full(p.set) {
 				continue
 			}
 			o := DFRSOff{Set: p.set, Algorithm: p.algorithm, Of: []string{"avg", "std", "max"}[k], Ours: v, Paper: theirs}
@@ -125,6 +126,16 @@ func (s *dfrsStudy) off(why *dfrsWhy) []DFRSOff {
 		}
 	}
 	return all
+}
+
+// full says whether there are rows of all instances of a set.
+func (s *dfrsStudy) full(set string) bool {
+	for i := range dfrsSets {
+		if dfrsSets[i].id == set {
+			return s.instances[dfrsPart{set, whole}] >= dfrsSets[i].of
+		}
+	}
+	return false
 }
 
 func (w *dfrsWhy) of(o *DFRSOff) string {
