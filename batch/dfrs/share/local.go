@@ -1,6 +1,7 @@
 package share
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/seed-9b8f70bb/drover/batch"
@@ -12,8 +13,9 @@ type local struct {
 	wanted, lower, yields []batch.Share
 }
 
-// number sorts the component and numbers its jobs from 0, and sets the lower
-// bounds: want of each, where that fits.
+// number sorts the component, so that floats are added in the same order whatever
+// came before, numbers its jobs from 0 and sets the lower bounds: want of each,
+// where that fits.
 //
 // It always fits when nothing is taken. Where tasks that leave hold too much, all
 // on that node are lowered in proportion, and their jobs elsewhere with them.
@@ -24,12 +26,18 @@ func (p *Pool) number(want func(*Pool, *job) batch.Share) {
 	l.lower, l.yields, l.wanted = l.lower[:0], l.yields[:0], l.wanted[:0]
 	for i, number := range p.part.jobs {
 		j := &p.jobs[number]
+		slices.SortFunc(j.at, func(a, b stay) int {
+			return cmp.Or(cmp.Compare(a.node, b.node), cmp.Compare(a.need, b.need), cmp.Compare(a.cpu, b.cpu))
+		})
 		j.local = int32(i)
 		l.wanted = append(l.wanted, want(p, j))
 	}
 	l.lower = append(l.lower, l.wanted...)
 	for _, number := range p.part.nodes {
 		n := &p.nodes[number]
+		slices.SortFunc(n.on, func(a, b tenant) int {
+			return cmp.Or(cmp.Compare(a.job, b.job), cmp.Compare(a.need, b.need), cmp.Compare(a.tasks, b.tasks))
+		})
 		room, use := p.room(n)<<20, p.use(n, l.wanted)
 		if use <= room {
 			continue
@@ -58,12 +66,16 @@ func (p *Pool) settle() {
 	l := &p.local
 	for _, number := range p.part.nodes {
 		n := &p.nodes[number]
-		for over := p.use(n, l.yields) - p.room(n)<<20; over > 0; {
+		for {
+			over := p.use(n, l.yields) - p.room(n)<<20
+			if over <= 0 {
+				break
+			}
 			for i := range n.on {
 				t := &n.on[i]
 				if at := p.jobs[t.job].local; over > 0 && l.yields[at] > l.lower[at] {
 					l.yields[at]--
-					over -= int64(t.tasks) * int64(t.need)
+					over -= int64(t.tasks) * int64(t.need) // at least: it may have more tasks here
 				}
 			}
 		}

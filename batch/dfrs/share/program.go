@@ -1,7 +1,6 @@
 package share
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/seed-9b8f70bb/drover/batch"
@@ -64,9 +63,6 @@ func (p *Pool) findRows() {
 	g.nodes, g.prints = g.nodes[:0], g.prints[:0]
 	for _, number := range p.part.nodes {
 		n := &p.nodes[number]
-		slices.SortFunc(n.on, func(a, b tenant) int {
-			return cmp.Or(cmp.Compare(a.job, b.job), cmp.Compare(a.need, b.need), cmp.Compare(a.tasks, b.tasks))
-		})
 		var print uint64
 		for i := range n.on {
 			t := &n.on[i]
@@ -95,9 +91,6 @@ func (p *Pool) findColumns(worth func(*Pool, *job) float64) {
 	g.kinds, g.columnOf = g.kinds[:0], g.columnOf[:0]
 	for i, number := range p.part.jobs {
 		j := &p.jobs[number]
-		slices.SortFunc(j.at, func(a, b stay) int {
-			return cmp.Or(cmp.Compare(a.node, b.node), cmp.Compare(a.need, b.need), cmp.Compare(a.cpu, b.cpu))
-		})
 		k := kind{worth: worth(p, j), first: int32(i), alike: 1}
 		for _, stay := range j.at {
 			if row, ok := p.rowOf(stay); ok {
