@@ -1,0 +1,218 @@
+package dfrs
+
+import (
+	"slices"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/dfrs/share"
+)
+
+// begin is a job that begins, goes on or moves in this pass.
+type begin struct {
+	kind batch.DecisionKind
+	job  batch.Handle
+}
+
+// carryOut brings jobs to where they shall be, as far as what is free allows. What
+// frees comes first, then those who get less, those who begin, and those who get more.
+func (p *Policy) carryOut(now batch.Time, out *batch.Decisions) {
+	p.begun = p.begun[:0]
+	if len(p.pending) > 0 {
+		slices.SortFunc(p.pending, func(a, b batch.Handle) int { return int(p.jobs[a].seq - p.jobs[b].seq) })
+		p.leaveAll(now, out)
+		p.move(now, out)
+		p.enter(now)
+		p.pending = slices.DeleteFunc(p.pending, func(h batch.Handle) bool {
+			j := &p.jobs[h]
+			j.pending = j.target != nil && (!j.running || len(j.gone) > 0 || !slices.Equal(j.at, j.target)) || j.target == nil && j.running
+			return !j.pending
+		})
+	}
+	p.reweigh(now)
+	if p.dirty && (p.leavers == 0 || len(p.begun) > 0) {
+		p.dirty = false
+		p.allocate(now)
+	} else {
+		p.lowered, p.raised = p.lowered[:0], p.raised[:0]
+	}
+	for _, h := range p.lowered {
+		out.Add(batch.SetShare, h, p.locations(h)...)
+	}
+	for _, b := range p.begun {
+		p.jobs[b.job].new = false
+		out.Add(b.kind, b.job, p.locations(b.job)...)
+	}
+	for _, h := range p.raised {
+		out.Add(batch.SetShare, h, p.locations(h)...)
+	}
+}
+
+// leaveAll pauses those who shall be nowhere.
+func (p *Policy) leaveAll(now batch.Time, out *batch.Decisions) {
+	for _, h := range p.pending {
+		if j := &p.jobs[h]; j.target == nil && j.running && len(j.gone) == 0 {
+			p.pause(now, h, out)
+		}
+	}
+}
+
+// move migrates those who shall be elsewhere, if nobody has to leave there first; the
+// others are paused until then.
+func (p *Policy) move(now batch.Time, out *batch.Decisions) {
+	p.moving = p.moving[:0]
+	for _, h := range p.pending {
+		if j := &p.jobs[h]; j.target != nil && j.running && len(j.gone) == 0 && !slices.Equal(j.at, j.target) {
+			p.moving = append(p.moving, h)
+			for _, at := range j.at {
+				p.sums[at.Node]++
+			}
+		}
+	}
+	// Who moves may be paused after all and leave all its nodes: nobody goes there.
+	kept := p.moving[:0]
+	for _, h := range p.moving {
+		if j := &p.jobs[h]; p.clear(j) {
+			kept = append(kept, h)
+		} else {
+			p.pause(now, h, out)
+		}
+	}
+	clear(p.sums)
+	for _, h := range kept {
+		if j := &p.jobs[h]; p.room(j, difference(j.target, j.at)) {
+			p.migrate(now, h)
+		} else {
+			p.pause(now, h, out)
+		}
+	}
+}
+
+// clear says whether nobody else who moves is where a job that moves needs room.
+func (p *Policy) clear(j *job) bool {
+	for _, at := range difference(j.target, j.at) {
+		others := p.sums[at.Node]
+		for _, own := range j.at {
+			if own.Node == at.Node {
+				others--
+			}
+		}
+		if others > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// migrate moves a job, and has it hold what it leaves.
+func (p *Policy) migrate(now batch.Time, h batch.Handle) {
+	j := &p.jobs[h]
+	p.counts.Migrated++
+	p.hold(j, difference(j.target, j.at), 1)
+	j.gone, j.held = difference(j.at, j.target), j.yield
+	p.sweep(j)
+	j.at = j.target
+	p.leave(j, 1)
+	p.enterPool(now, h)
+	j.new = true
+	p.begun = append(p.begun, begin{batch.Migrate, h})
+}
+
+// difference returns the tasks of a that are not in b.
+func difference(a, b []place) []place {
+	var rest []place
+	for _, x := range a {
+		for len(b) > 0 && (b[0].Node < x.Node || b[0].Node == x.Node && b[0].Group < x.Group) {
+			b = b[1:]
+		}
+		if len(b) > 0 && b[0].Node == x.Node && b[0].Group == x.Group {
+			x.Tasks -= b[0].Tasks
+		}
+		if x.Tasks > 0 {
+			rest = append(rest, x)
+		}
+	}
+	return rest
+}
+
+// enter lets those begin or go on whose nodes have room.
+func (p *Policy) enter(now batch.Time) {
+	for _, h := range p.pending {
+		j := &p.jobs[h]
+		if j.target == nil || j.running || len(j.gone) > 0 || !p.room(j, j.target) {
+			continue
+		}
+		kind := batch.Start
+		if j.ran {
+			kind = batch.Resume
+			if j.pausedAt == now {
+				p.counts.Migrated++
+				p.counts.Paused--
+			}
+		}
+		j.running, j.at, j.before, j.new = true, j.target, j.virtual, true
+		j.settle(now, 0)
+		p.hold(j, j.at, 1)
+		p.enterPool(now, h)
+		p.begun = append(p.begun, begin{kind, h})
+	}
+}
+
+// room says whether nodes have room for tasks of a job, and nobody has to leave there.
+func (p *Policy) room(j *job, places []place) bool {
+	for i, at := range places {
+		need := int64(at.Tasks) * j.groups[at.Group].Memory
+		for k := i - 1; k >= 0 && places[k].Node == at.Node; k-- {
+			need += int64(places[k].Tasks) * j.groups[places[k].Group].Memory
+		}
+		if p.leaving[at.Node] > 0 || p.machine.Memory > 0 && p.held[at.Node]+need > p.machine.Memory {
+			return false
+		}
+	}
+	return true
+}
+
+// pause tells a job to leave.
+func (p *Policy) pause(now batch.Time, h batch.Handle, out *batch.Decisions) {
+	j := &p.jobs[h]
+	p.counts.Paused++
+	p.depart(now, j, j.at)
+	j.running, j.at, j.pausedAt = false, nil, now
+	out.Add(batch.Pause, h)
+}
+
+// depart makes what a job has what it still holds.
+func (p *Policy) depart(now batch.Time, j *job, places []place) {
+	p.sweep(j)
+	p.pool.Remove(int32(j.spec.Handle))
+	j.gone, j.held = places, j.yield
+	j.settle(now, 0)
+	p.leave(j, 1)
+	p.dirty = true
+}
+
+// enterPool tells the pool where a job is.
+func (p *Policy) enterPool(now batch.Time, h batch.Handle) {
+	j := &p.jobs[h]
+	p.stays = p.stays[:0]
+	for _, at := range j.at {
+		p.stays = append(p.stays, share.Place(at))
+	}
+	p.pool.Put(int32(h), j.tasks, p.stays)
+	if p.set.weighs() {
+		j.weighed = p.weight(now, j)
+		p.pool.Weigh(int32(h), j.weighed)
+	}
+	p.dirty = true
+}
+
+// locations returns where a job's tasks are and what each has; until the next call.
+func (p *Policy) locations(h batch.Handle) []batch.Location {
+	j := &p.jobs[h]
+	p.where = p.where[:0]
+	for _, at := range j.at {
+		p.where = append(p.where, batch.Location{
+			Node: at.Node, Processors: at.Tasks, Group: at.Group, Share: portion(j.yield, j.groups[at.Group].CPU),
+		})
+	}
+	return p.where
+}

@@ -1,0 +1,24 @@
+package dfrs
+
+import "github.com/seed-9b8f70bb/drover/batch"
+
+// Counts are how often something has happened.
+type Counts struct {
+	Packings int // of all jobs anew, by MCB8 or MCB8-stretch
+	Paused   int
+	Migrated int // moved, or paused and resumed at one instant
+}
+
+// Counts returns what has happened so far.
+func (p *Policy) Counts() Counts { return p.counts }
+
+// MinYield returns the least yield of those that run now; One if nobody does.
+func (p *Policy) MinYield() batch.Share {
+	least := batch.One
+	for _, h := range p.placed {
+		if j := &p.jobs[h]; j.running {
+			least = min(least, j.yield)
+		}
+	}
+	return least
+}

@@ -1,0 +1,54 @@
+// Package dfrs is dynamic fractional resource scheduling (M. Stillwell, F. Vivien,
+// H. Casanova, "Dynamic Fractional Resource Scheduling vs. Batch Scheduling",
+// sections 2 and 4): jobs share nodes by fractions of their processors, are paused
+// and moved, and nobody knows how long they run.
+//
+//	node 0  ▕ 1 1 1 1 ▏▕ 1 1│2 2 ▏▕ 3 3│2 2 ▏    1 and 2 share it, each at half of
+//	node 1  ▕ 2 2     ▏▕ 2 2     ▏▕ 1 1 1 1 ▏    its need; 3 comes, and 1 moves
+//	         └ memory, never exceeded ┘
+//
+// A job is a number of tasks, each with a memory requirement, which no node ever
+// exceeds, and a CPU need, which it may get a part of: its yield. All tasks of a job
+// have the same one.
+//
+// # What it decides
+//
+//	submission ─▶ Greedy, GreedyP, GreedyPM or MCB8 ─┐
+//	completion ─▶ Greedy or MCB8 (*) ────────────────┼─▶ target ─▶ yields ─▶ decisions
+//	period ─────▶ MCB8 or MCB8-stretch (per) ────────┘   who shall   opt=…    start, pause,
+//	                                                     be where             resume, migrate,
+//	                                                                          set share
+//
+// The target says where each job shall be. What is to leave is told so; what is to
+// come follows as soon as what leaves has left. In between the target may change.
+//
+// The order of jobs is that of their priorities, flow time over virtual time squared:
+// who has had nothing yet comes first. Virtual time is the integral of the yields that
+// the policy has given. It is not told what a job really does, nor what a move costs.
+//
+// Periodic passes are at multiples of the period since instant 0, as long as there are
+// jobs.
+//
+// # Words
+//
+//   - need: the share of a processor that a task can use
+//   - yield: what it has of that, 2^-20 to 1
+//   - virtual time: the integral of a job's yield
+//   - flow time: time since a job may start
+//   - target: the nodes where a job's tasks shall be
+//   - placed: has a target, though it may have to wait until others have left
+//   - pinned: runs where it is or not at all (minvt, minft)
+//   - EquiPartition: every task on a node has an equal part of it (section 3.2)
+//
+// # Estimates
+//
+// A forecast runs a copy forward. Jobs with a walltime need what is left of it; of
+// others, and of those that have outrun theirs, what jobs like them needed, or as long
+// again as they have run. It promises nothing: whoever comes later may pause anybody.
+// Windows are not set aside, and no deadline is agreed to.
+//
+// # Beyond the paper
+//
+// The setting decay gives less to jobs that have had much, priorities more to those of
+// some owners, and match relabels nodes after a packing so that fewer jobs move.
+package dfrs

@@ -1,0 +1,247 @@
+package dfrs
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// Apply takes one event. See batch.Policy.
+func (p *Policy) Apply(now batch.Time, ev *batch.Event) {
+	switch ev.Kind {
+	case batch.Submit:
+		p.admit(now, ev.Spec)
+		p.come(now, ev.Spec.Handle)
+	case batch.Reserve:
+		p.admit(now, ev.Spec).state = incoming
+	case batch.Adopt:
+		p.adopt(now, ev)
+	case batch.Confirm:
+		j := p.known(ev.Job)
+		if j.state != incoming {
+			panic(fmt.Sprintf("dfrs: job %d is not incoming", ev.Job))
+		}
+		j.released = now
+		p.come(now, ev.Job)
+	case batch.Hold:
+		p.out(ev.Job)
+	case batch.Place:
+		p.out(ev.Job)
+		j := &p.jobs[ev.Job]
+		if !ev.Restore {
+			p.seq++
+			j.seq = p.seq
+		}
+		j.walltime = ev.Shape.Walltime
+		p.describe(j, ev.Shape.Width)
+		p.come(now, ev.Job)
+	case batch.Cancel:
+		p.out(ev.Job)
+		p.jobs[ev.Job] = job{}
+	case batch.Finish:
+		p.finish(now, ev.Job)
+	case batch.StartFailed:
+		p.startFailed(now, ev.Job)
+	case batch.Stopped:
+		p.stopped(now, ev)
+	case batch.NodeDown:
+		p.nodeDown(now, ev.Node)
+	case batch.NodeUp:
+		if p.machine.Down[ev.Node] {
+			p.machine.Down[ev.Node] = false
+			p.up++
+			p.machines++
+			p.freed = true
+		}
+	default:
+		panic(fmt.Sprintf("dfrs: %v: windows are not set aside", ev.Kind))
+	}
+}
+
+// known returns a job that is here.
+func (p *Policy) known(h batch.Handle) *job {
+	if h < 1 || int(h) >= len(p.jobs) || p.jobs[h].state == absent {
+		panic(fmt.Sprintf("dfrs: job %d is not here", h))
+	}
+	return &p.jobs[h]
+}
+
+// admit makes a job known, the last one in the order.
+func (p *Policy) admit(now batch.Time, spec *batch.Job) *job {
+	if spec.Window != nil {
+		panic(fmt.Sprintf("dfrs: job %d: windows are not set aside", spec.Handle))
+	}
+	for int(spec.Handle) >= len(p.jobs) {
+		p.jobs = append(p.jobs, job{})
+	}
+	j := &p.jobs[spec.Handle]
+	if j.state != absent {
+		panic(fmt.Sprintf("dfrs: job %d is here already", spec.Handle))
+	}
+	p.seq++
+	*j = job{spec: spec, walltime: spec.Shape.Walltime, seq: p.seq, released: now, state: held, weight: p.set.weightOf(spec.Owner)}
+	p.describe(j, spec.Shape.Width)
+	return j
+}
+
+// adopt takes in a job that runs already, as if it had done so from the beginning
+// with the share that it has.
+func (p *Policy) adopt(now batch.Time, ev *batch.Event) {
+	h := ev.Spec.Handle
+	if len(ev.Places) == 0 {
+		panic(fmt.Sprintf("dfrs: job %d runs nowhere", h))
+	}
+	j := p.admit(now, ev.Spec)
+	yield := batch.One
+	for _, l := range ev.Places {
+		j.at = append(j.at, place{Node: l.Node, Group: l.Group, Tasks: l.Processors})
+		yield = min(yield, batch.Share(int64(l.Share)*int64(batch.One)/int64(j.groups[l.Group].CPU)))
+	}
+	slices.SortFunc(j.at, func(a, b place) int { return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.Group, b.Group)) })
+	j.released = ev.Since
+	j.settle(ev.Since, max(1, yield))
+	j.settle(now, j.yield)
+	j.running, j.state, j.target = true, placed, j.at
+	j.pos = int32(len(p.placed))
+	p.placed = append(p.placed, h)
+	p.occupy(j, 1)
+	p.hold(j, j.at, 1)
+	p.enterPool(now, h)
+	if slices.ContainsFunc(j.at, func(at place) bool { return p.machine.Down[at.Node] }) {
+		p.strand(now, h)
+	}
+}
+
+// finish forgets a job that has ended.
+func (p *Policy) finish(now batch.Time, h batch.Handle) {
+	j := p.known(h)
+	if !j.running && len(j.gone) == 0 {
+		panic(fmt.Sprintf("dfrs: job %d ends and does not run", h))
+	}
+	j.settle(now, 0)
+	p.history.learn(j.spec.Owner, j.spec.Name, j.walltime, j.virtual)
+	p.vacate(j)
+	if len(j.gone) > 0 {
+		p.leave(j, -1)
+	}
+	p.out(h)
+	p.jobs[h] = job{}
+	p.freed = true
+}
+
+// vacate takes a job that runs from its nodes.
+func (p *Policy) vacate(j *job) {
+	if !j.running {
+		return
+	}
+	p.sweep(j)
+	p.pool.Remove(int32(j.spec.Handle))
+	p.hold(j, j.at, -1)
+	j.running, j.at = false, nil
+	p.dirty = true
+}
+
+// startFailed lets a job wait again that could not be launched.
+func (p *Policy) startFailed(now batch.Time, h batch.Handle) {
+	j := p.known(h)
+	if !j.running {
+		panic(fmt.Sprintf("dfrs: job %d was not started", h))
+	}
+	p.vacate(j)
+	j.settle(now, 0)
+	j.virtual, j.part = j.before, 0
+	p.again(now, h)
+}
+
+// again has a job mapped anew that is nowhere any more.
+func (p *Policy) again(now batch.Time, h batch.Handle) {
+	j := &p.jobs[h]
+	if j.state == placed {
+		p.displace(j)
+	} else {
+		p.unwait(j)
+	}
+	p.wait(now, h)
+	p.arrives(h)
+	p.freed = true
+}
+
+// stopped notes that a job has left what it held: as it was told, or because its
+// driver took it away.
+func (p *Policy) stopped(now batch.Time, ev *batch.Event) {
+	j := p.known(ev.Job)
+	told := len(j.gone) > 0
+	if !told && !j.running {
+		panic(fmt.Sprintf("dfrs: job %d was not stopped", ev.Job))
+	}
+	if told {
+		p.leave(j, -1)
+		if j.running { // elsewhere
+			return
+		}
+	} else {
+		p.vacate(j)
+		j.settle(now, 0)
+	}
+	j.ran = ev.Checkpoint
+	stranded := j.stranded
+	j.stranded = false
+	if !told || stranded {
+		p.lose(j, ev)
+		p.again(now, ev.Job)
+		return
+	}
+	if !ev.Checkpoint && j.state == waiting {
+		p.unwait(j)
+		p.lose(j, ev)
+		p.wait(now, ev.Job)
+		return
+	}
+	p.lose(j, ev)
+}
+
+// lose takes the virtual time from a job that has to begin anew.
+func (p *Policy) lose(j *job, ev *batch.Event) {
+	if !ev.Checkpoint {
+		j.virtual, j.part = 0, 0
+	}
+}
+
+// nodeDown lets nobody be on a node any more. Of those who run there the driver will
+// say what has become of them; until then they hold all that they had.
+func (p *Policy) nodeDown(now batch.Time, node int32) {
+	if p.machine.Down[node] {
+		return
+	}
+	p.machine.Down[node] = true
+	p.up--
+	p.machines++
+	on := func(places []place) bool {
+		return slices.ContainsFunc(places, func(at place) bool { return at.Node == node })
+	}
+	for _, h := range slices.Clone(p.placed) {
+		j := &p.jobs[h]
+		switch {
+		case j.running && on(j.at):
+			p.strand(now, h)
+		case on(j.target):
+			p.unplace(now, h)
+			p.arrives(h)
+		}
+	}
+}
+
+// strand takes the target from a job that runs on a node that has left, without
+// telling it anything.
+func (p *Policy) strand(now batch.Time, h batch.Handle) {
+	j := &p.jobs[h]
+	if len(j.gone) > 0 { // on the move: it holds one or the other from now on
+		p.leave(j, -1)
+	}
+	p.unplace(now, h)
+	p.depart(now, j, j.at)
+	j.running, j.at = false, nil
+	j.stranded = true
+}

@@ -1,0 +1,169 @@
+package dfrs
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// rank puts the jobs of a list into p.ranks, by falling priority, and leaves the list
+// in that order: next time it is nearly sorted.
+func (p *Policy) rank(now batch.Time, list *[]batch.Handle) {
+	p.ranks = p.ranks[:0]
+	for _, h := range *list {
+		j := &p.jobs[h]
+		p.ranks = append(p.ranks, ranked{j.key(now), j.seq, h})
+	}
+	slices.SortFunc(p.ranks, ranked.compare)
+	for i, r := range p.ranks {
+		(*list)[i] = r.job
+		p.jobs[r.job].pos = int32(i)
+	}
+}
+
+// wait lets a job wait that is in none of the lists.
+func (p *Policy) wait(now batch.Time, h batch.Handle) {
+	j := &p.jobs[h]
+	j.state = waiting
+	if j.virtualAt(now) > 0 {
+		j.pos = int32(len(p.resting))
+		p.resting = append(p.resting, h)
+		return
+	}
+	j.pos = -1
+	at, _ := p.findFresh(j)
+	p.fresh = slices.Insert(p.fresh, at, h)
+}
+
+func (p *Policy) findFresh(j *job) (int, bool) {
+	if n := len(p.fresh); n == 0 || p.jobs[p.fresh[n-1]].seq < j.seq {
+		return n, false
+	}
+	return slices.BinarySearchFunc(p.fresh, j.seq, func(h batch.Handle, seq int64) int { return cmp.Compare(p.jobs[h].seq, seq) })
+}
+
+// unwait takes a waiting job out of its list.
+func (p *Policy) unwait(j *job) {
+	if j.pos >= 0 {
+		p.drop(&p.resting, j.pos)
+		return
+	}
+	at, _ := p.findFresh(j)
+	p.fresh = slices.Delete(p.fresh, at, at+1)
+}
+
+// drop takes an element out of a list that knows the positions of its jobs.
+func (p *Policy) drop(list *[]batch.Handle, pos int32) {
+	l := *list
+	last := l[len(l)-1]
+	l[pos] = last
+	p.jobs[last].pos = pos
+	*list = l[:len(l)-1]
+}
+
+// place gives a waiting job a target.
+func (p *Policy) place(h batch.Handle, target []place) {
+	j := &p.jobs[h]
+	p.unwait(j)
+	j.state, j.target = placed, target
+	j.pos = int32(len(p.placed))
+	p.placed = append(p.placed, h)
+	p.occupy(j, 1)
+	p.look(h)
+}
+
+// unplace takes a job's target from it; it waits.
+func (p *Policy) unplace(now batch.Time, h batch.Handle) {
+	p.displace(&p.jobs[h])
+	p.wait(now, h)
+	p.look(h)
+}
+
+// displace takes the target of a placed job from it, and leaves it in no list.
+func (p *Policy) displace(j *job) {
+	p.occupy(j, -1)
+	p.drop(&p.placed, j.pos)
+	j.target = nil
+}
+
+// look remembers that a job may not be where it shall be.
+func (p *Policy) look(h batch.Handle) {
+	if j := &p.jobs[h]; !j.pending {
+		j.pending = true
+		p.pending = append(p.pending, h)
+	}
+}
+
+// come lets a job wait that is to be mapped like a submitted one, now or at its
+// earliest start.
+func (p *Policy) come(now batch.Time, h batch.Handle) {
+	j := &p.jobs[h]
+	if j.spec.EarliestStart > now {
+		j.state = parked
+		at, _ := slices.BinarySearchFunc(p.parked, h, func(a, b batch.Handle) int {
+			x, y := &p.jobs[a], &p.jobs[b]
+			return cmp.Or(cmp.Compare(x.spec.EarliestStart, y.spec.EarliestStart), cmp.Compare(x.seq, y.seq))
+		})
+		p.parked = slices.Insert(p.parked, at, h)
+		j.released = j.spec.EarliestStart
+		return
+	}
+	p.wait(now, h)
+	p.arrives(h)
+}
+
+// arrives has a waiting job mapped in the next pass.
+func (p *Policy) arrives(h batch.Handle) {
+	if j := &p.jobs[h]; !j.arriving {
+		j.arriving = true
+		p.arrived = append(p.arrived, h)
+	}
+}
+
+// unpark lets those come whose earliest start has come.
+func (p *Policy) unpark(now batch.Time) {
+	for len(p.parked) > 0 && p.jobs[p.parked[0]].spec.EarliestStart <= now {
+		h := p.parked[0]
+		p.parked = slices.Delete(p.parked, 0, 1)
+		p.wait(now, h)
+		p.arrives(h)
+	}
+}
+
+// out takes a job that does not run out of all lists. It has no place any more.
+func (p *Policy) out(h batch.Handle) {
+	j := &p.jobs[h]
+	if j.running || len(j.gone) > 0 {
+		panic(fmt.Sprintf("dfrs: job %d runs or leaves", h))
+	}
+	switch j.state {
+	case waiting:
+		p.unwait(j)
+	case placed:
+		p.displace(j)
+		p.freed = true
+	case parked:
+		at := slices.Index(p.parked, h)
+		p.parked = slices.Delete(p.parked, at, at+1)
+	case absent:
+		panic(fmt.Sprintf("dfrs: job %d is not here", h))
+	}
+	p.forgetArrival(h)
+	j.state = held
+}
+
+// forgetArrival takes a job off the list of those who came.
+func (p *Policy) forgetArrival(h batch.Handle) {
+	if j := &p.jobs[h]; j.arriving {
+		j.arriving = false
+		at := slices.Index(p.arrived, h)
+		p.arrived = slices.Delete(p.arrived, at, at+1)
+	}
+	if j := &p.jobs[h]; j.pending {
+		j.pending = false
+		at := slices.Index(p.pending, h)
+		p.pending = slices.Delete(p.pending, at, at+1)
+	}
+}

@@ -1,0 +1,118 @@
+package dfrs
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// settings are the options of the policy.
+type settings struct {
+	algorithm Algorithm
+	period    batch.Duration
+	decay     batch.Duration   // 0: yields do not depend on virtual time
+	owners    map[string]int32 // weights; not changed
+	match     bool             // nodes are relabelled so that fewer jobs move
+}
+
+// defaults are what the paper recommends: a period of ten times a penalty of 300 s.
+var defaults = settings{algorithm: Recommended, period: 3000 * batch.Second}
+
+// keys are the settings' names.
+var keys = []string{"algorithm", "period", "decay", "priorities", "match"}
+
+// The longest period and decay, and the largest weight of an owner.
+const (
+	longest    = 366 * 24 * time.Hour
+	mostWeight = 16
+)
+
+// parse takes settings in. What is wrong with them is told all at once.
+func parse(s batch.Settings) (settings, error) {
+	set := defaults
+	wrong := []error{s.Only("dfrs", keys...)}
+	for _, k := range keys {
+		v, ok := s[k]
+		if !ok {
+			continue
+		}
+		if accepted := set.put(k, v); accepted != "" {
+			if v == "" {
+				v = "(empty)" // an empty Value would say that the key is unknown
+			}
+			wrong = append(wrong, &batch.SettingError{Policy: "dfrs", Key: k, Value: v, Accepted: accepted})
+		}
+	}
+	return set, errors.Join(wrong...)
+}
+
+// put takes in one setting, and returns what would have been accepted if it cannot.
+func (s *settings) put(k, v string) (accepted string) {
+	switch k {
+	case "algorithm":
+		a, err := Parse(v)
+		var name *NameError
+		if errors.As(err, &name) {
+			return fmt.Sprintf("%s at byte %d", name.Accepted, name.Offset)
+		}
+		s.algorithm = a
+	case "period":
+		return span(v, &s.period)
+	case "decay":
+		return span(v, &s.decay)
+	case "priorities":
+		return s.weights(v)
+	case "match":
+		b, err := strconv.ParseBool(v)
+		if err != nil {
+			return "true, false"
+		}
+		s.match = b
+	}
+	return ""
+}
+
+func span(v string, to *batch.Duration) (accepted string) {
+	d, err := time.ParseDuration(v)
+	if err != nil || d < time.Second || d > longest || d%time.Microsecond != 0 {
+		return "a length of time with its unit, from 1s to " + longest.String()
+	}
+	*to = batch.Duration(d / time.Microsecond)
+	return ""
+}
+
+// weights reads owner:weight,owner:weight.
+func (s *settings) weights(v string) (accepted string) {
+	s.owners = map[string]int32{}
+	for _, part := range strings.Split(v, ",") {
+		at := strings.LastIndexByte(part, ':')
+		if at < 1 {
+			return "owner:weight,..."
+		}
+		owner, weight := part[:at], part[at+1:]
+		w, err := strconv.Atoi(weight)
+		if err != nil || w < 1 || w > mostWeight {
+			return fmt.Sprintf("owner:weight,... with weights of 1..%d", mostWeight)
+		}
+		if _, twice := s.owners[owner]; twice {
+			return "each owner once"
+		}
+		s.owners[owner] = int32(w)
+	}
+	return ""
+}
+
+// weightOf returns the weight of an owner's jobs.
+func (s *settings) weightOf(owner string) int32 {
+	if w, ok := s.owners[owner]; ok {
+		return w
+	}
+	return 1
+}
+
+// weighs says whether yields are weighed at all.
+func (s *settings) weighs() bool { return s.decay > 0 || len(s.owners) > 0 }
