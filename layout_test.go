@@ -54,7 +54,7 @@ var layout = map[string][]string{
 	"batch/runtimes":  {"batch"},
 	"batch/overbook":  {policy, "batch", "batch/profile", "batch/queue", "batch/counted", "batch/runtimes"}, // on top of CBF
 	"batch/forecast":  {"batch", "batch/profile", "batch/queue", "batch/counted"},
-	"batch/policies":  {"batch", policy, "batch/overbook", "batch/forecast"},
+	"batch/policies":  {"batch", policy, "batch/dfrs", "batch/overbook", "batch/forecast"},
 	"batch/nodes":     {"batch"},
 	"batch/exec":      {"batch", "batch/nodes", "process"},
 	"batch/slurm":     {"batch"},
@@ -62,6 +62,7 @@ var layout = map[string][]string{
 
 	"batch/dfrs/pack":  {"batch"},
 	"batch/dfrs/share": {"batch"},
+	"batch/dfrs":       {"batch", "batch/counted", "batch/runtimes", "batch/dfrs/pack", "batch/dfrs/share"},
 
 	"reallocation":     {"batch"},
 	"agent/mapping":    {"batch", "reallocation"},
@@ -88,7 +89,7 @@ var layout = map[string][]string{
 	"sim/sla":    {"sim", "sim/engine", "sim/swf", "batch", "batch/overbook"},
 	"sim/repro":  {"sim/chart", "sim/sla", "sim/fractional", "batch"},
 	"sim/fractional": {
-		"sim/engine", "sim/bound", "sim/swf", "sim/lublin", "batch", policy, "batch/policies",
+		"sim/engine", "sim/bound", "sim/swf", "sim/lublin", "batch", policy, "batch/dfrs", "batch/policies",
 	},
 	"sim/engine": {"batch"},
 	"sim/faults": {

@@ -131,6 +131,7 @@ func TestConfigurationsThatAreRefused(t *testing.T) {
 		good + "insecure: maybe":                   `line 5: insecure: "maybe", accepted: true, false`,
 		good + "listen: 10.0.0.1:1":                "loopback",
 		good + "policy: {settings: {odd: 1}}":      "policy.settings.odd",
+		good + "policy: {name: dfrs}":              "policy dfrs: simulated only so far: live node pools cannot migrate or enforce shares yet",
 		good + "limits: {width: 5}":                "0 (all) to 4",
 		good + "limits: {drafts: 101}":             `line 5: limits.drafts: "101", accepted: 0 (no part in rounds) to 100`,
 		good + "limits: {drafts: -1}":              "limits.drafts",
@@ -241,6 +242,7 @@ func TestASiteUnderSlurmHasNoNodesOfItsOwn(t *testing.T) {
 		"batch: {type: slurm, interval: 1us}":                "batch.interval",
 		"batch: {type: slurm, waiting: 0}":                   "batch.waiting",
 		"batch: {type: slurm, model: {name: slurm}}":         "batch.model",
+		"batch: {type: slurm, model: {name: dfrs}}":          "batch.model",
 		"batch: {type: slurm, partition: a b}":               "batch.partition",
 	} {
 		_, err := ParseConfig([]byte(head+lines), example)

@@ -174,7 +174,7 @@ func TestWindowsOfAnEarlierLifeAreThereAgainAndTheirJobsAdopted(t *testing.T) {
 // Whatever the policy, live: a window is set aside, a job runs in it, an agreement is
 // answered with a promise, and one that cannot be kept is refused.
 func TestEveryPolicySetsWindowsAsideAndAgrees(t *testing.T) {
-	for _, name := range policies.Names() {
+	for _, name := range policies.LiveNames() {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				policy, err := policies.New(name, machine, nil)

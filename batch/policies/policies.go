@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/cbf"
+	"github.com/seed-9b8f70bb/drover/batch/dfrs"
 	"github.com/seed-9b8f70bb/drover/batch/dynp"
 	"github.com/seed-9b8f70bb/drover/batch/easy"
 	"github.com/seed-9b8f70bb/drover/batch/fcfs"
@@ -18,6 +19,7 @@ import (
 
 var table = map[string]batch.Factory{
 	"cbf":  cbf.New,
+	"dfrs": dfrs.New,
 	"dynp": dynp.New,
 	"easy": easy.New,
 	"fcfs": fcfs.New,
@@ -47,4 +49,28 @@ func New(name string, p batch.Platform, s batch.Settings) (batch.Policy, error) 
 		return nil, err
 	}
 	return factory(p, s)
+}
+
+// simulated says of policies that no live site can follow yet what it cannot do.
+var simulated = map[string]string{"dfrs": "live node pools cannot migrate or enforce shares yet"}
+
+// SimulatedError is a policy that a live site cannot follow.
+type SimulatedError struct{ Name, Why string }
+
+// Error says why.
+func (e *SimulatedError) Error() string {
+	return fmt.Sprintf("policy %s: simulated only so far: %s", e.Name, e.Why)
+}
+
+// Live returns a *SimulatedError for a policy that a live site cannot follow.
+func Live(name string) error {
+	if why, is := simulated[name]; is {
+		return &SimulatedError{Name: name, Why: why}
+	}
+	return nil
+}
+
+// LiveNames returns the policies that a live site can follow, in alphabetical order.
+func LiveNames() []string {
+	return slices.DeleteFunc(Names(), func(name string) bool { return Live(name) != nil })
 }

@@ -2,6 +2,7 @@ package policies_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/seed-9b8f70bb/drover/batch"
@@ -23,7 +24,7 @@ func TestEveryNameMakesAPolicyThatRefusesForeignSettings(t *testing.T) {
 
 func TestUnknownNamesListTheKnownOnes(t *testing.T) {
 	_, err := policies.New("sjf", batch.Processors(4), nil)
-	if got, want := err.Error(), `unknown policy "sjf", accepted: cbf, dynp, easy, fcfs, overbook`; got != want {
+	if got, want := err.Error(), `unknown policy "sjf", accepted: cbf, dfrs, dynp, easy, fcfs, overbook`; got != want {
 		t.Errorf("error %q, want %q", got, want)
 	}
 }
@@ -34,5 +35,21 @@ func TestPlatformsWithoutProcessorsAreRefused(t *testing.T) {
 		if _, err := policies.New("fcfs", p, nil); err == nil {
 			t.Errorf("%d processors are accepted", n)
 		}
+	}
+}
+
+func TestALiveSiteFollowsWhatItCanCarryOut(t *testing.T) {
+	for _, name := range policies.LiveNames() {
+		if err := policies.Live(name); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	var simulated *policies.SimulatedError
+	err := policies.Live("dfrs")
+	if !errors.As(err, &simulated) || err.Error() != "policy dfrs: simulated only so far: live node pools cannot migrate or enforce shares yet" {
+		t.Errorf("dfrs: %v", err)
+	}
+	if slices.Contains(policies.LiveNames(), "dfrs") || len(policies.LiveNames()) != len(policies.Names())-1 {
+		t.Errorf("live: %v", policies.LiveNames())
 	}
 }

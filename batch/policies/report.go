@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/dfrs"
 	"github.com/seed-9b8f70bb/drover/batch/dynp"
 	"github.com/seed-9b8f70bb/drover/batch/overbook"
 )
@@ -58,11 +59,31 @@ func overbooking(c overbook.Counts) Report {
 	return r
 }
 
+// shares is a policy that gives jobs parts of processors.
+type shares interface {
+	Counts() dfrs.Counts
+	MinYield() batch.Share
+}
+
+// sharing says how often jobs were put elsewhere, and how little they have.
+func sharing(s shares) Report {
+	c := s.Counts()
+	return Report{Figures: []Figure{
+		{"packings", float64(c.Packings)},
+		{"paused", float64(c.Paused)},
+		{"migrated", float64(c.Migrated)},
+		{"minimum yield", float64(s.MinYield()) / float64(batch.One)},
+	}}
+}
+
 // ReportOf returns what a policy says of itself, with at most so many switches; false
 // for one that says nothing.
 func ReportOf(p batch.Policy, most int) (Report, bool) {
 	if o, is := p.(overbooks); is {
 		return overbooking(o.Counts()), true
+	}
+	if s, is := p.(shares); is {
+		return sharing(s), true
 	}
 	t, is := p.(tuned)
 	if !is {

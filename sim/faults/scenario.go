@@ -63,7 +63,7 @@ func draw(r *rand.Rand) scenario {
 		First: batch.Duration(pick(200, 500, 1000)) * batch.Millisecond, Longest: span(2, 4, 8),
 		Move: span(3, 8, 20), Idle: span(1, 4, 10),
 	}
-	names := policies.Names()
+	names := policies.LiveNames()
 	for range sc.sites {
 		sc.procs = append(sc.procs, int32(pick(1, 1, 1, 2)))
 		sc.selves = append(sc.selves, r.IntN(4) == 0)
