@@ -1,12 +1,88 @@
 package fractional
 
 import (
+	"math"
 	"testing"
 
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
 const node = int64(1000) // its memory
+
+// scripted decides what it was told to, when it was told to. Instants are seconds.
+type scripted struct {
+	at   []int
+	pass []func(*batch.Decisions)
+}
+
+func (s *scripted) Apply(batch.Time, *batch.Event) {}
+
+func (s *scripted) Decide(now batch.Time, out *batch.Decisions) {
+	if len(s.at) > 0 && now == batch.Time(s.at[0])*batch.Time(batch.Second) {
+		s.pass[0](out)
+		s.at, s.pass = s.at[1:], s.pass[1:]
+	}
+}
+
+func (s *scripted) Wake() batch.Time {
+	if len(s.at) == 0 {
+		return batch.Never
+	}
+	return batch.Time(s.at[0]) * batch.Time(batch.Second)
+}
+func (s *scripted) Estimate(batch.Time, []batch.Ask, []batch.Estimate) bool { return false }
+func (s *scripted) Fork() batch.Policy                                      { c := *s; return &c }
+
+func on(share batch.Share, nodes ...int32) []batch.Location {
+	var places []batch.Location
+	for _, n := range nodes {
+		places = append(places, batch.Location{Node: n, Processors: 1, Share: share})
+	}
+	return places
+}
+
+// Three nodes. Job 1, of two tasks that each use a node, runs for 100 s; job 2, of one
+// that uses half a node, for 40 s. Instants are those of the passes.
+//
+//	  0  1 starts on 0 and 1 at half                          50 s left after 100 s
+//	 20  2 comes
+//	100  1 is paused and goes on at once on 1 and 2, whole:   one task moves; held until 110
+//	130  2 starts on 0                                        ends at 170
+//	140  1 migrates from 1 and 2 to 0 and 2, at half:         20 s left; one moves; until 150
+//	150  1 is paused                                          held all the time: 20 s left
+//	200  1 goes on on 0 and 1, whole: preempted               until 210, ends at 230
+func TestAScheduleIsMeasuredAsByHand(t *testing.T) {
+	const s = batch.Second
+	half := batch.One / 2
+	p := &scripted{}
+	then := func(at int, pass func(*batch.Decisions)) { p.at, p.pass = append(p.at, at), append(p.pass, pass) }
+	then(0, func(out *batch.Decisions) { out.Add(batch.Start, 1, on(half, 0, 1)...) })
+	then(100, func(out *batch.Decisions) { out.Add(batch.Pause, 1); out.Add(batch.Resume, 1, on(batch.One, 1, 2)...) })
+	then(130, func(out *batch.Decisions) { out.Add(batch.Start, 2, on(half, 0)...) })
+	then(140, func(out *batch.Decisions) { out.Add(batch.Migrate, 1, on(half, 0, 2)...) })
+	then(150, func(out *batch.Decisions) { out.Add(batch.Pause, 1) })
+	then(200, func(out *batch.Decisions) { out.Add(batch.Resume, 1, on(batch.One, 0, 1)...) })
+	in := &Instance{Set: "made", Nodes: 3, Memory: node, Jobs: []Job{
+		{Submit: 0, Runtime: 100 * s, Tasks: 2, Need: batch.One, Memory: 300},
+		{Submit: batch.Time(20 * s), Runtime: 40 * s, Tasks: 1, Need: half, Memory: 500},
+	}}
+	row, err := Run(t.Context(), in, Default, Period, 10*s, Options{Ledger: true, Wrap: func(batch.Policy) batch.Policy { return p }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Row{
+		Case: Case{Set: "made", Algorithm: Default, Period: Period, Penalty: 10 * s}, Jobs: 2,
+		MaxStretch: 150. / 40, MeanStretch: (230./100 + 150./40) / 2,
+		Preemptions: 1, Migrations: 2, PreemptedBytes: 2 * 2 * 300, MigratedBytes: 2 * 2 * 300,
+		Span: 230 * s, Work: 200 + 20, Demand: 2*230 + .5*150,
+	}
+	if row != want {
+		t.Errorf("row  %+v\nwant %+v", row, want)
+	}
+	if got := row.Underutilization(); math.Abs(got-315./220) > 1e-12 {
+		t.Errorf("underutilization %v", got)
+	}
+}
 
 // Demand beyond the nodes there are is nobody's fault.
 func TestDemandCountsAsFarAsThereAreNodes(t *testing.T) {

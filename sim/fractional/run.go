@@ -5,7 +5,9 @@ import (
 	"fmt"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/policies"
+	"github.com/seed-9b8f70bb/drover/batch/dfrs"
+	"github.com/seed-9b8f70bb/drover/batch/easy"
+	"github.com/seed-9b8f70bb/drover/batch/fcfs"
 	"github.com/seed-9b8f70bb/drover/sim/engine"
 )
 
@@ -29,17 +31,22 @@ func (e *UnendedError) Error() string {
 	return fmt.Sprintf("%s, trace %d, %s: %d jobs are never ended", e.Case.Set, e.Case.Trace, e.Case.Algorithm, e.Jobs)
 }
 
-// batchPolicies are those of the algorithms that give each task a whole node.
-var batchPolicies = map[string]string{FCFS: "fcfs", EASY: "easy"}
+// batchPolicies are those that give each task a whole node.
+var batchPolicies = map[string]batch.Factory{FCFS: fcfs.New, EASY: easy.New}
 
-// Run runs the jobs of the instance that c names and returns the row, but for its
+// Run runs the jobs of an instance by an algorithm and returns the row, but for its
 // bound. The period is that of an algorithm that has one. It ends early only if ctx
 // does. Errors are those of the policy's settings, or an *UnendedError.
 func Run(ctx context.Context, in *Instance, algorithm string, period, penalty batch.Duration, o Options) (Row, error) {
 	c := Case{Set: in.Set, Trace: in.Trace, Load: in.Load, Algorithm: algorithm, Penalty: penalty}
-	platform, settings := batch.Processors(in.Nodes), batch.Settings(nil)
-	name, whole := batchPolicies[algorithm]
+	if Periodic(algorithm) {
+		c.Period = period
+	}
+	platform := batch.Processors(in.Nodes)
+	factory, whole := batchPolicies[algorithm]
+	var settings batch.Settings
 	if !whole {
+		factory = dfrs.New
 		for i := range platform.Nodes {
 			platform.Nodes[i].Memory = in.Memory
 		}
@@ -47,13 +54,11 @@ func Run(ctx context.Context, in *Instance, algorithm string, period, penalty ba
 		if settings, err = settingsOf(algorithm); err != nil {
 			return Row{}, err
 		}
-		if Periodic(algorithm) {
-			c.Period = period
+		if c.Period > 0 {
 			settings["period"] = period.String()
 		}
-		name = "dfrs"
 	}
-	policy, err := policies.New(name, platform, settings)
+	policy, err := factory(platform, settings)
 	if err != nil {
 		return Row{}, err
 	}
