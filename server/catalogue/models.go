@@ -141,12 +141,20 @@ func (m *fixed) evaluate(v Values) (menu, *ModelError) {
 	if err != nil {
 		return nil, &ModelError{Field: "time", Err: err}
 	}
-	return &fixedMenu{width: int32(w), time: t}, nil
+	menu := &fixedMenu{width: int32(w), time: t}
+	if m.constant == 0 {
+		menu.from = m.width.source
+		if _, is := v.Get(menu.from); is {
+			menu.from += "="
+		}
+	}
+	return menu, nil
 }
 
 type fixedMenu struct {
 	width int32
 	time  float64
+	from  string // what of the arguments says the width; "" of none
 }
 
 func (m *fixedMenu) candidates(dst []int32, most int32) []int32 {
@@ -158,4 +166,9 @@ func (m *fixedMenu) candidates(dst []int32, most int32) []int32 {
 
 func (m *fixedMenu) seconds(width int32) (float64, bool) { return m.time, width == m.width }
 
-func (m *fixedMenu) accepted() string { return fmt.Sprint(m.width) }
+func (m *fixedMenu) accepted() string {
+	if m.from != "" {
+		return fmt.Sprintf("%d, which its arguments say: %s", m.width, m.from)
+	}
+	return fmt.Sprint(m.width)
+}

@@ -92,6 +92,7 @@ func TestShapesRefuse(t *testing.T) {
     args: [{name: n, type: float}, {name: t, type: float}]
     command: [wide]
     model: {fixed: {width: n, time: 1 / t}}
+  - {name: twice, doc: Chooses it too., args: [{name: n, type: int}], command: [twice], model: {fixed: {width: 2 * n, time: 1}}}
   - name: cube
     doc: Grows quickly.
     args: [{name: n, type: int}]
@@ -117,7 +118,9 @@ func TestShapesRefuse(t *testing.T) {
 		{"negative width", "sleep", nil, Want{Width: -1}, "service sleep: width: -1, accepted: 1..8"},
 		{"another width of a rigid service", "sleep", nil, Want{Width: 2}, "service sleep: width: 2, accepted: 1"},
 		{"a width between rows", "render", nil, Want{Width: 3}, "service render: width: 3, accepted: 1, 2, 4"},
-		{"rigid and wider than the site", "wide", map[string]Value{"n": Int(9), "t": Int(1)}, Want{}, "service wide: width: 9, accepted: 1..8 at this site"},
+		{"rigid and wider than the site", "wide", map[string]Value{"n": Int(9), "t": Int(1)}, Want{}, "service wide: width: 9, which its arguments say: n=, accepted: 1..8 at this site"},
+		{"a width beside that of an argument", "wide", map[string]Value{"n": Int(2), "t": Int(1)}, Want{Width: 4}, "service wide: width: 4, accepted: 2, which its arguments say: n="},
+		{"a width beside that of a formula", "twice", map[string]Value{"n": Int(2)}, Want{Width: 2}, "service twice: width: 2, accepted: 4, which its arguments say: 2 * n"},
 		{"walltime absurd", "sleep", nil, Want{Walltime: MaxTime + 1}, "service sleep: walltime: 87660h0m0.000001s, accepted: 1s..87660h0m0s"},
 		{"walltime below a second", "sleep", nil, Want{Walltime: 999_999}, "service sleep: walltime: 999.999ms, accepted: 1s..87660h0m0s"},
 		{"walltime too short for any width", "render", nil, Want{Walltime: 29 * batch.Second}, "service render: walltime: 29s, accepted: at least the estimated 30s, or a width beside it"},
