@@ -22,13 +22,13 @@ type DFRSReport struct {
 }
 
 // dfrsDefault is the paper's recommendation.
-const dfrsDefault = "GreedyPM*/per/opt=min/minvt=600"
+const dfrsDefault = fractional.Default
 
 // The periods: of the tables, of section 6.4.2's advice (ten penalties), of its advice
 // in passing (one hour), and the end of the figures.
 const (
-	tablePeriod       = 600 * batch.Second
-	recommendedPeriod = 3000 * batch.Second
+	tablePeriod       = fractional.Period
+	recommendedPeriod = fractional.Recommended
 	hourPeriod        = 3600 * batch.Second
 	lastPeriod        = 12_000 * batch.Second
 )
@@ -46,9 +46,8 @@ var dfrsSets = []struct {
 // The parts of a set that figures are of: all of it, its load in tenths, or the loads of
 // table 3.
 const (
-	whole    = 0
-	heavy    = 10
-	heaviest = 7 // tenths and more are heavy
+	whole = 0
+	heavy = 10
 )
 
 // dfrsKey says what a cell is of.
@@ -140,7 +139,7 @@ func partsOf(row *fractional.Row) []int {
 	switch {
 	case row.Set != fractional.Scaled:
 		return []int{whole}
-	case row.Load >= heaviest:
+	case row.Load >= fractional.Table3Load:
 		return []int{whole, row.Load, heavy}
 	}
 	return []int{whole, row.Load}
@@ -148,7 +147,7 @@ func partsOf(row *fractional.Row) []int {
 
 // periodOf returns 0 for algorithms that do nothing periodically, else the period.
 func periodOf(algorithm string, period batch.Duration) batch.Duration {
-	if !periodic(algorithm) {
+	if !fractional.Periodic(algorithm) {
 		return 0
 	}
 	return period

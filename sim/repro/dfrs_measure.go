@@ -68,17 +68,6 @@ func newDFRSCell(rows []*fractional.Row) *dfrsCell {
 	return c
 }
 
-// periodic says whether an algorithm does something each period.
-func periodic(algorithm string) bool {
-	name, _, _ := strings.Cut(algorithm, " ")
-	for part := range strings.SplitSeq(name, "/") {
-		if part == "per" || part == "stretch-per" {
-			return true
-		}
-	}
-	return false
-}
-
 // tenth writes a degradation as the paper does: 3,578.5.
 func tenth(v float64) string { return grouped(strconv.FormatFloat(v, 'f', 1, 64)) }
 

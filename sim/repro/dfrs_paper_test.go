@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/seed-9b8f70bb/drover/sim/fractional"
 )
 
@@ -37,6 +39,29 @@ func TestThePapersTablesAboutDFRSAreWhole(t *testing.T) {
 	}
 	if got := len(dfrsPaperRows()); got != 118+20+20 {
 		t.Errorf("%d rows of tables 2 and 5", got)
+	}
+}
+
+// What is run is what is reported: other names would be missing for ever.
+func TestTheRunsHaveTheNamesOfThePapersTables(t *testing.T) {
+	for _, table := range []struct {
+		name string
+		runs []string
+		own  []paperLine
+	}{
+		{"2", fractional.Table2, paperTable2},
+		{"3", fractional.Table3, paperTable3},
+		{"4", fractional.Table4, paperTable4},
+		{"5", append([]string{fractional.FCFS, fractional.EASY}, fractional.Table5()...), paperTable5},
+	} {
+		if diff := cmp.Diff(algorithmsOf(table.own), table.runs); diff != "" {
+			t.Errorf("table %s (-paper +runs):\n%s", table.name, diff)
+		}
+	}
+	for _, a := range figureOne() {
+		if !slices.Contains(fractional.Table2, a) {
+			t.Errorf("figure 1: %s is not run", a)
+		}
 	}
 }
 

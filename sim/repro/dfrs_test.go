@@ -264,17 +264,6 @@ func TestSettingsBeyondThePaperAreJudged(t *testing.T) {
 	}
 }
 
-func TestOnlyAlgorithmsWithAPeriodHaveOne(t *testing.T) {
-	for name, want := range map[string]bool{
-		"FCFS": false, "EquiPartition": false, "GreedyP*/opt=min": false, "MCB8*/opt=min/minvt=600": false,
-		dfrsDefault: true, "/per/opt=avg": true, "/stretch-per/opt=max": true, dfrsDefault + " decay=1h": true, "MCB8*/opt=min name=/per": false,
-	} {
-		if periodic(name) != want {
-			t.Errorf("%s: %v", name, !want)
-		}
-	}
-}
-
 func TestTheReportOnDFRSNamesItsFiles(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "made", "here")
 	names, err := madeDFRS(t, shares()).Write(dir)
