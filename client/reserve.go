@@ -177,7 +177,7 @@ type PolicySwitch struct {
 	At     time.Time
 	From   string
 	To     string
-	Values []Figure // of each of the policies
+	Values []Figure // of each of the policies, as "SLDwA of SJF"
 }
 
 // SiteDetail is a site with all that it tells of itself.

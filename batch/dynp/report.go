@@ -13,7 +13,8 @@ const MaxSwitches = 100
 // Tuning is what a policy has to tell about its self-tuning.
 type Tuning struct {
 	Active   string
-	Steps    int // self-tuning steps
+	Metrics  []string // by which plans are compared, in the setting's order
+	Steps    int      // self-tuning steps
 	Switches int // in which another policy became active
 	Policies []Count
 	Cases    []Case   // what was found in steps, by which policies are best and which was active
@@ -133,6 +134,9 @@ func (p *Policy) Steps() int { return p.counts.steps }
 // Tuning tells how the self-tuning goes.
 func (p *Policy) Tuning() Tuning {
 	t := Tuning{Active: p.policies[p.active], Steps: p.counts.steps}
+	for _, part := range p.objective {
+		t.Metrics = append(t.Metrics, part.name)
+	}
 	for i, n := range p.policies {
 		t.Switches += p.counts.switches[i]
 		t.Policies = append(t.Policies, Count{Policy: n, Switches: p.counts.switches[i], Started: p.counts.started[i]})

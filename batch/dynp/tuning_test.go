@@ -24,7 +24,7 @@ func tuned(t *testing.T, s batch.Settings, processors int32, jobs ...job) dynp.T
 func TestSwitchesAreToldWithTheValuesThatLedToThem(t *testing.T) {
 	got := tuned(t, batch.Settings{"metric": "ART"}, 3, job{0, 0, 3, 2, 2}, job{0, 0, 3, 4, 4}, job{0, 0, 3, 2, 2})
 	want := dynp.Tuning{
-		Active: "SJF", Steps: 2, Switches: 1,
+		Active: "SJF", Metrics: []string{"ART"}, Steps: 2, Switches: 1,
 		Policies: []dynp.Count{{Policy: "FCFS"}, {Policy: "SJF", Switches: 1, Started: 3}, {Policy: "LJF"}},
 		Cases: []dynp.Case{
 			{Active: "FCFS", Best: []string{"SJF"}, Steps: 1},

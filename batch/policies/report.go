@@ -1,8 +1,6 @@
 package policies
 
 import (
-	"fmt"
-
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/dfrs"
 	"github.com/seed-9b8f70bb/drover/batch/dynp"
@@ -26,7 +24,7 @@ type Figure struct {
 type Switch struct {
 	At       batch.Time
 	From, To string
-	Values   []Figure // what led to it: of each way that was weighed to the end
+	Values   []Figure // what led to it: each metric of each way that was weighed to the end
 }
 
 // tuned is a policy that chooses among others.
@@ -101,11 +99,7 @@ func ReportOf(p batch.Policy, most int) (Report, bool) {
 		s := Switch{At: last.At, From: last.From, To: last.To}
 		for _, v := range last.Values {
 			for k, m := range v.Metrics {
-				name := v.Policy
-				if k > 0 {
-					name = fmt.Sprintf("%s (%d)", name, k+1)
-				}
-				s.Values = append(s.Values, Figure{name, m})
+				s.Values = append(s.Values, Figure{tuning.Metrics[k] + " of " + v.Policy, m})
 			}
 		}
 		r.Switches = append(r.Switches, s)

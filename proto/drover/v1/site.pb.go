@@ -676,7 +676,7 @@ type PolicySwitch struct {
 	From string `protobuf:"bytes,2,opt,name=from,proto3" json:"from,omitempty"`
 	// What was followed from then on.
 	To string `protobuf:"bytes,3,opt,name=to,proto3" json:"to,omitempty"`
-	// What led to it: the value of each of the policies, by its name.
+	// What led to it: the values of each of the policies, as "SLDwA of SJF".
 	Values        []*PolicyFigure `protobuf:"bytes,4,rep,name=values,proto3" json:"values,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
