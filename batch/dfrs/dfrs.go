@@ -116,10 +116,8 @@ func (p *Policy) Decide(now batch.Time, out *batch.Decisions) {
 	if len(p.arrived) > 0 {
 		pack = p.arrive(now) || pack
 	}
-	if a.Period == StretchPer && p.tick(now) {
-		p.remap(now, true)
-	} else if pack || a.Period == Per && p.tick(now) {
-		p.remap(now, false)
+	if tick := a.Period != NoPeriod && p.tick(now); tick || pack {
+		p.remap(now, a.Period == StretchPer)
 	}
 	p.freed = false
 	p.carryOut(now, out)

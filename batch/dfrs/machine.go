@@ -130,6 +130,7 @@ func (p *Policy) leave(j *job, sign int64) {
 		p.hold(j, j.gone, -1)
 		j.gone = nil
 		p.leavers--
+		p.dirty = true // its CPU is there for others
 	} else {
 		p.leavers++
 	}

@@ -43,6 +43,9 @@ func (p *Policy) remap(now batch.Time, stretch bool) {
 		}
 		p.order, p.packing = p.order[1:], p.packing[1:]
 	}
+	if p.set.match && kept > 0 {
+		p.packer.Match(func(i int) []place { return p.jobs[p.order[i].job].target })
+	}
 	p.retarget(now, kept)
 	if stretch {
 		p.expect(now, yields[:kept])
