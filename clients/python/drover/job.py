@@ -1,0 +1,267 @@
+"""A request that a server has accepted."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import datetime
+import hashlib
+import os
+import tempfile
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Callable, Optional, Union
+
+from . import rpc
+from .errors import GridError, Kind, PatienceError
+from .grid import Decision, Outcome, Written, decision_in, outcome_in, written_in
+from .scope import Scope
+from .session import Target
+from .values import instant_in, seconds_in, word
+
+if TYPE_CHECKING:
+    from .client import Client
+
+FINAL = frozenset({"done", "failed", "killed", "cancelled"})
+"""The states in which a job never changes again."""
+
+
+class Moved(Exception):
+    """The job has gone to another site."""
+
+    def __init__(self, epoch: int) -> None:
+        super().__init__(epoch)
+        self.epoch = epoch
+
+
+class Job:
+    """A job as it was when it was last heard of; in GridRPC's words, a session.
+
+    Its ID never changes, wherever it moves. Everything here goes to the server that
+    has the job, follows it when it has moved, and tries again while nobody answers,
+    for as long as the client's patience lasts.
+    """
+
+    def __init__(self, client: Client, id: str, raw: Optional[dict[str, Any]] = None, at: Optional[Target] = None) -> None:
+        self._client = client
+        self.id = id
+        self.raw: dict[str, Any] = raw or {}  # the record in JSON
+        self._at = at  # where it was last known to be
+        self._epoch = self.raw.get("epoch", 0)  # the highest heard of
+
+    def __repr__(self) -> str:
+        return f"<drover.Job {self.id} {self.state or 'not asked for yet'} at {self.site}>"
+
+    @property
+    def state(self) -> str:
+        """``waiting``, ``starting``, ``running``, ``done``, ``failed``, ``killed``, ``cancelled``, ..."""
+        return word(self.raw.get("state"), "JOB_STATE_")
+
+    @property
+    def ended(self) -> bool:
+        """Whether it was heard to have ended. ``refresh`` asks."""
+        return self.state in FINAL
+
+    @property
+    def site(self) -> str:
+        return self.raw.get("site", "")
+
+    @property
+    def service(self) -> str:
+        return self.raw.get("request", {}).get("service", "")
+
+    @property
+    def width(self) -> int:
+        """Processors."""
+        return self.raw.get("shape", {}).get("width", 0)
+
+    @property
+    def submitted(self) -> Optional[datetime.datetime]:
+        return instant_in(self.raw.get("submittedAt"))
+
+    @property
+    def started(self) -> Optional[datetime.datetime]:
+        return instant_in(self.raw.get("startedAt"))
+
+    @property
+    def finished(self) -> Optional[datetime.datetime]:
+        return instant_in(self.raw.get("endedAt"))
+
+    @property
+    def estimated_completion(self) -> float:
+        """Seconds from ``submitted`` to the end, as estimated then."""
+        return seconds_in(self.raw.get("estimatedCompletion"))
+
+    @property
+    def unknown_for(self) -> float:
+        """How long its site was not heard of, seconds: all else is then as old."""
+        return seconds_in(self.raw.get("unknownFor"))
+
+    @property
+    def outcome(self) -> Optional[Outcome]:
+        """How it ended, None before."""
+        return outcome_in(self.raw.get("outcome"))
+
+    @property
+    def outputs(self) -> dict[str, Written]:
+        """What it has written, by the names of arguments; whole when it has ended."""
+        return {o["argument"]: written_in(o) for o in self.raw.get("outputs", ())}
+
+    @property
+    def decision(self) -> Optional[Decision]:
+        """Why it is where it is; None when nobody had to choose."""
+        return decision_in(self.raw.get("decision"))
+
+    def refresh(self) -> Job:
+        """Asks for the job as it is now (``grpc_probe``)."""
+        remembered: list[dict[str, Any]] = []
+
+        def visit(url: str, heard: Callable[[int], None]) -> Iterator[bytes]:
+            self._ask(url, Scope())
+            return iter(())
+
+        try:
+            self._visit(visit, self._client.patience, found=remembered.append)
+        except PatienceError:
+            # The agents remember what sites said that do not answer now.
+            if not remembered or "unknownFor" not in remembered[-1]:
+                raise
+            self._take(remembered[-1])
+        return self
+
+    def wait(self, timeout: Optional[float] = None) -> Job:
+        """Waits for the end, whatever it is (``grpc_wait``).
+
+        A ``TimeoutError`` says that the job goes on. Its server may be started anew
+        meanwhile, and the job may move.
+        """
+        try:
+            self._wait(Scope(timeout))
+        except TimeoutError:
+            raise TimeoutError(f"job {self.id} goes on after {timeout} seconds") from None
+        return self
+
+    def _wait(self, scope: Scope) -> None:
+        if self.ended:
+            return
+
+        def visit(url: str, heard: Callable[[int], None]) -> Iterator[bytes]:
+            c = self._client
+            watch = c._wire.stream(url, rpc.SERVER, "WatchJob", {"jobId": self.id}, scope, c.call_timeout)
+            with contextlib.closing(watch):  # type: ignore[type-var]
+                for message in watch:
+                    heard(message["job"].get("epoch", 0))
+                    self._take(message["job"])
+                    if self.ended:
+                        return iter(())
+            why = "the server ended the watch before the job ended"
+            raise GridError("unreachable", why, retryable=True, kind=Kind.SILENT)
+
+        self._visit(visit, self._client.long_patience, scope)
+
+    def cancel(self) -> Job:
+        """Ends the job (``grpc_cancel``); its state may be ``cancelling`` for a while.
+
+        On one that has ended this changes nothing.
+        """
+
+        def visit(url: str, heard: Callable[[int], None]) -> Iterator[bytes]:
+            c = self._client
+            self._take(c._wire.call(url, rpc.SERVER, "CancelJob", {"jobId": self.id}, Scope(), c.call_timeout)["job"])
+            if not self.ended and self.state != "cancelling":
+                raise GridError(
+                    "recorded",
+                    f"the cancel of job {self.id} is recorded at site {self.site}, where it is {self.state}",
+                    hint="it is answered when the job's move is settled; wait for the job to see what came of it",
+                    retryable=True, kind=Kind.BUSY,
+                )
+            return iter(())
+
+        self._visit(visit, self._client.patience)
+        return self
+
+    def logs(self, *, stderr: bool = False, follow: bool = False, offset: int = 0) -> Iterator[bytes]:
+        """What the job has written to a stream, in pieces; with follow, up to its end."""
+        stream = "LOG_STREAM_STDERR" if stderr else "LOG_STREAM_STDOUT"
+        at = offset
+
+        def visit(url: str, heard: Callable[[int], None]) -> Iterator[bytes]:
+            nonlocal at
+            # Asked first, so that a server that does not answer is noticed: a log can
+            # be silent for as long as it likes.
+            self._ask(url, Scope())
+            heard(self._epoch)
+            message = {"jobId": self.id, "stream": stream, "follow": follow, "offset": str(at)}
+            for piece in self._client._wire.stream(url, rpc.SERVER, "ReadLogs", message, Scope()):
+                data = base64.b64decode(piece.get("data", ""))
+                heard(0)
+                at += len(data)
+                yield data
+            self._ask(url, Scope())
+            if follow and not self.ended:
+                why = f"site {self.site} has ended the log of job {self.id} before the job"
+                raise GridError("unreachable", why, retryable=True, kind=Kind.BUSY)
+
+        return self._client._pursue(self, visit, self._client.long_patience, Scope())
+
+    def stream(self, argument: str) -> Iterator[bytes]:
+        """A file that the job has written, in pieces. It was damaged unless the last
+        one is followed by no error."""
+        at, digest = 0, hashlib.sha256()
+
+        def visit(url: str, heard: Callable[[int], None]) -> Iterator[bytes]:
+            nonlocal at
+            self._ask(url, Scope())
+            message = {"jobId": self.id, "argument": argument, "offset": str(at)}
+            for piece in self._client._wire.stream(url, rpc.SERVER, "Download", message, Scope()):
+                data = base64.b64decode(piece.get("data", ""))
+                heard(self._epoch)
+                at += len(data)
+                digest.update(data)
+                yield data
+            want = self.outputs.get(argument)
+            if want and want.sha256 and want.sha256 != digest.hexdigest():
+                why = f"output {argument} of job {self.id} has checksum {digest.hexdigest()}, expected {want.sha256}"
+                raise GridError("internal", why, field=argument, hint="download it again")
+
+        return self._client._pursue(self, visit, self._client.long_patience, Scope())
+
+    def download(self, argument: str, path: Union[str, "os.PathLike[str]"]) -> None:
+        """Puts a file that the job has written at path, which only the whole file
+        replaces. A connection that breaks does not begin it anew."""
+        folder, name = os.path.split(os.path.abspath(os.fspath(path)))
+        with tempfile.NamedTemporaryFile(dir=folder, prefix=f".{name}.", delete=False) as f:
+            try:
+                for piece in self.stream(argument):
+                    f.write(piece)
+                f.flush()
+                os.chmod(f.name, 0o644)
+                os.replace(f.name, path)
+            except BaseException:
+                os.unlink(f.name)
+                raise
+
+    def read(self, argument: str) -> bytes:
+        """A file that the job has written, in memory."""
+        return b"".join(self.stream(argument))
+
+    def _visit(
+        self,
+        visit: Callable[[str, Callable[[int], None]], Iterator[bytes]],
+        patience: float,
+        scope: Optional[Scope] = None,
+        found: Callable[[dict[str, Any]], None] = lambda raw: None,
+    ) -> None:
+        for _ in self._client._pursue(self, visit, patience, scope or Scope(), found):
+            raise AssertionError("a visit that gives data")
+
+    def _ask(self, url: str, scope: Scope) -> None:
+        c = self._client
+        self._take(c._wire.call(url, rpc.SERVER, "GetJob", {"jobId": self.id}, scope, c.call_timeout)["job"])
+
+    def _take(self, raw: dict[str, Any]) -> None:
+        """Takes what a server says of the job."""
+        epoch = raw.get("epoch", 0)
+        if word(raw.get("state"), "JOB_STATE_") == "gone":
+            raise Moved(epoch)
+        self._epoch = max(self._epoch, epoch)
+        self.raw = raw

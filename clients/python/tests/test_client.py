@@ -1,0 +1,311 @@
+"""The client against a real grid."""
+
+import hashlib
+import os
+import pathlib
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+import drover
+from drover.scope import Scope
+
+from .grid import GridTest, post
+
+
+setUpModule = GridTest.up
+
+
+class ClientTest(GridTest):
+    def setUp(self):
+        self.client = drover.Client([self.grid.agent])
+        self.addCleanup(self.client.close)
+
+    def scratch(self):
+        d = tempfile.TemporaryDirectory()
+        self.addCleanup(d.cleanup)
+        return pathlib.Path(d.name)
+
+    def server(self, name):
+        return next(s.address for s in self.client.sites() if s.name == name)
+
+
+class Calls(ClientTest):
+    def test_lists_say_what_there_is(self):
+        self.assertEqual([(s.name, s.processors, s.missing) for s in self.client.sites()], [("lyon", 4, None), ("nancy", 2, None)])
+        services = {s.name: s for s in self.client.services()}
+        self.assertEqual(set(services), {"sleep", "copy", "talk"})
+        self.assertEqual(services["copy"].sites, ["lyon", "nancy"])
+        arguments = {a.name: (a.type, a.required, a.default) for a in services["talk"].arguments}
+        self.assertEqual(arguments["word"], ("string", True, None))
+        self.assertEqual(arguments["pause"], ("float", False, 0.0))
+        self.assertEqual(arguments["code"], ("int", False, 0))
+
+    def test_a_call_brings_files_there_and_back(self):
+        d = self.scratch()
+        (d / "in").write_bytes(b"some words\n" * 100_000)
+        job = self.client.call("copy", source=d / "in", copy=drover.Output(d / "out"))
+        self.assertEqual((job.state, job.outcome.exit_code), ("done", 0))
+        self.assertEqual((d / "out").read_bytes(), (d / "in").read_bytes())
+        self.assertEqual([p.name for p in sorted(d.iterdir())], ["in", "out"])
+        self.assertEqual(job.outputs["copy"].sha256, hashlib.sha256((d / "in").read_bytes()).hexdigest())
+
+    def test_bytes_are_a_file_also_no_bytes(self):
+        for content in (b"", b"x", os.urandom(3 << 18)):
+            job = self.client.call("copy", source=content)
+            self.assertEqual(job.read("copy"), content)
+
+    def test_values_arrive_as_they_are(self):
+        word = "a'b \"c\" $HOME ü \n;"
+        job = self.client.call("talk", word=word, loud=True)
+        self.assertEqual(b"".join(job.logs()).decode(), f"{word} true\nagain\n")
+        self.assertEqual(b"".join(job.logs(stderr=True)), b"oops\n")
+        self.assertEqual(b"".join(job.logs(offset=len(word.encode()) + 6)), b"again\n")
+
+    def test_a_log_is_followed_to_the_end_of_its_job(self):
+        job = self.client.submit("talk", word="now", pause=0.5)
+        pieces = list(job.logs(follow=True))
+        self.assertEqual(b"".join(pieces), b"now false\nagain\n")
+        self.assertGreater(len(pieces), 1)
+
+    def test_a_job_that_fails_is_an_error_with_the_job(self):
+        with self.assertRaises(drover.JobFailed) as caught:
+            self.client.call("talk", word="x", code=3)
+        self.assertEqual((caught.exception.job.state, caught.exception.job.outcome.exit_code), ("failed", 3))
+        self.assertIn("exit status 3", str(caught.exception))
+
+    def test_options_reach_the_job(self):
+        options = drover.Options(width=2, walltime=77, labels={"k": "v"}, owner="ada")
+        job = self.client.submit("sleep", options, seconds=0, processors=2)
+        self.assertEqual((job.width, job.raw["shape"]["walltime"]), (2, "77s"))
+        self.assertEqual((job.raw["request"]["labels"], job.raw["request"]["owner"]), ({"k": "v"}, "ada"))
+
+    def test_why_tells_of_every_site(self):
+        job = self.client.submit("sleep", seconds=0)
+        decision = self.client.why(job.id)
+        self.assertEqual(decision.chosen, job.site)
+        self.assertEqual({c.site for c in decision.candidates}, {"lyon", "nancy"})
+        self.assertTrue(all(c.kind == "promised" and c.missing is None for c in decision.candidates))
+
+    def test_jobs_are_found_again(self):
+        job = self.client.submit("sleep", drover.Options(owner="grace"), seconds=0).wait()
+        self.assertEqual(self.client.job(job.id).state, "done")
+        self.assertIn(job.id, [j.id for j in self.client.jobs("owner=grace")])
+
+
+class Waiting(ClientTest):
+    def test_a_wait_that_takes_too_long_leaves_the_job_running(self):
+        job = self.client.submit("sleep", seconds=60)
+        with self.assertRaisesRegex(TimeoutError, "goes on"):
+            job.wait(0.2)
+        self.assertFalse(job.refresh().ended)
+        self.assertEqual(job.cancel().wait(20).state, "cancelled")
+        self.assertEqual(job.cancel().state, "cancelled")
+
+    def test_the_first_to_end_is_the_one(self):
+        slow = [self.client.submit("sleep", seconds=60) for _ in range(2)]
+        quick = self.client.submit("sleep", seconds=0.3)
+        before = threading.active_count()
+        self.assertIs(self.client.wait_any(slow + [quick], 30), quick)
+        self.assertEqual(threading.active_count(), before, "threads are left")
+        with self.assertRaises(TimeoutError):
+            self.client.wait_any(slow, 0.1)
+        for job in slow:
+            job.cancel()
+        self.assertEqual({j.state for j in self.client.wait_all(slow, 20)}, {"cancelled"})
+
+    def test_futures_end_with_their_jobs(self):
+        futures = [self.client.call_async("talk", word=str(i)) for i in range(5)]
+        self.assertEqual({f.result(30).state for f in futures}, {"done"})
+        with self.assertRaises(drover.JobFailed):
+            self.client.call_async("talk", word="x", code=1).result(30)
+
+    def test_a_job_that_moves_is_followed(self):
+        blocks = []
+        for site, processors in (("lyon", 4), ("nancy", 2)):
+            blocks.append(self.client.submit("sleep", seconds=60, processors=processors))
+            self.assertEqual(blocks[-1].site, site)
+        job = self.client.submit("sleep", seconds=0.1)
+        came_to = job.site
+        goes_to = "nancy" if came_to == "lyon" else "lyon"
+        future = Follower(job)
+        post(self.grid.agent, "AgentService/MoveJob", f'{{"jobId":"{job.id}","to":"{goes_to}"}}'.encode())
+        self.client.wait_any([Arrival(job.id, self.client, goes_to)], 20)
+        for b in blocks:
+            b.cancel()
+        ended = future.result()
+        self.assertEqual((ended.state, ended.site, ended._epoch), ("done", goes_to, 1))
+        # One that knows only the first place finds it, too.
+        old = drover.Job(self.client, job.id, at=drover.session.Target(came_to, self.server(came_to)))
+        self.assertEqual(old.refresh().site, goes_to)
+
+    def test_a_server_that_is_killed_comes_back_and_the_wait_goes_on(self):
+        job = self.client.submit("sleep", seconds=2)
+        waiting = Follower(job)
+        self.grid.kill(job.site)
+        self.grid.start(job.site)
+        self.assertEqual(waiting.result().state, "done")
+        self.grid.await_sites(2)
+
+
+class Follower:
+    """Waits for a job in a thread of its own."""
+
+    def __init__(self, job):
+        self.job, self.error = job, None
+        self.thread = threading.Thread(target=self.work, daemon=True)
+        self.thread.start()
+
+    def work(self):
+        try:
+            self.job.wait(60)
+        except Exception as e:
+            self.error = e
+
+    def result(self):
+        self.thread.join()
+        if self.error:
+            raise self.error
+        return self.job
+
+
+class Arrival(drover.Job):
+    """A job that counts as ended when it has come to a site."""
+
+    def __init__(self, id, client, site):
+        super().__init__(client, id)
+        self.goal = site
+
+    @property
+    def ended(self):
+        return self.site == self.goal and self.state == "waiting"
+
+
+class BadInput(ClientTest):
+    def refused(self, reason, field, call, *args, **kwargs):
+        with self.assertRaises(drover.GridError) as caught:
+            call(*args, **kwargs)
+        e = caught.exception
+        self.assertEqual((e.reason, e.field), (reason, field), str(e))
+        return e
+
+    def test_refusals_say_what_would_have_been_accepted(self):
+        e = self.refused("unknown-service", "request.service", self.client.call, "nope")
+        self.assertEqual((e.accepted, e.retryable), ("one of copy, sleep, talk", False))
+        self.assertTrue(e.hint)
+        self.refused("wrong-type", "request.arguments.seconds", self.client.call, "sleep", seconds="long")
+        self.refused("unknown-argument", "request.arguments.width", self.client.call, "sleep", width=1)
+        self.refused("missing-argument", "request.arguments.word", self.client.call, "talk")
+        self.refused("too-wide", "request.width", self.client.call, "sleep", processors=99)
+        self.refused("wrong-type", "request.arguments.seconds", self.client.call, "sleep", seconds=[1])
+        self.refused("out-of-range", "request.arguments.code", self.client.call, "talk", code=1 << 63)
+        self.refused("out-of-range", "request.width", self.client.call, "sleep", drover.Options(width=0))
+        self.refused("bad-value", "job_id", self.client.job, "last")
+        self.refused("unknown-job", "job_id", self.client.job, drover.new_job_id())
+
+    def test_a_file_that_is_not_there_is_said_so(self):
+        with self.assertRaisesRegex(drover.FileError, "No such file"):
+            self.client.call("copy", source=pathlib.Path("/nonexistent"))
+
+    def test_an_output_that_is_not_there_is_said_so_and_leaves_nothing(self):
+        job = self.client.submit("copy", source=b"x").wait()
+        d = self.scratch()
+        e = self.refused("unknown-output", "argument", job.download, "copie", d / "x")
+        self.assertIn("copy", e.accepted)
+        self.assertEqual(list(d.iterdir()), [])
+
+    def test_malformed_json_is_refused_by_name(self):
+        for base, method in ((self.grid.agent, "AgentService/Map"), (self.server("lyon"), "ServerService/Submit")):
+            for body in (b'{"request": {"service"', b"[]", b'{"request": 3}', b"\xff", b"{" * 100_000):
+                status, answer = post(base, method, body)
+                self.assertEqual((status, answer["code"]), (400, "invalid_argument"), answer)
+                self.assertIn("unmarshal", answer["message"])
+        e = self.refused("bad-value", "", self.client._wire.call, self.grid.agent, "drover.v1.AgentService", "Map", {"request": 3}, Scope(), 5)
+        self.assertIn("MapRequest", str(e))
+
+    def test_a_text_that_is_too_long_is_refused(self):
+        e = self.refused("too-large", "", self.client.call, "talk", word="x" * (9 << 20))
+        self.assertIn("file", e.hint)
+        with self.assertRaises(drover.GridError):
+            self.client.call("talk", word="x" * (5 << 20))
+
+    def test_whoever_is_no_agent_is_said_so(self):
+        with drover.Client([self.server("lyon")]) as stray:
+            self.refused("unreachable", "", stray.sites)
+        self.refused("bad-value", "agents[0]", drover.Client, ["https://there"])
+
+
+class Files(ClientTest):
+    def test_a_client_that_vanishes_while_it_sends_leaves_nothing(self):
+        host, port = self.server("lyon").split("//")[1].split(":")
+
+        def incoming():
+            return list((self.grid.dir / "lyon").rglob("new-*"))
+
+        with socket.create_connection((host, int(port)), 5) as s:
+            s.sendall(
+                b"POST /drover.v1.ServerService/Upload HTTP/1.1\r\nHost: x\r\n"
+                b"Content-Type: application/connect+json\r\nTransfer-Encoding: chunked\r\n\r\n"
+            )
+            body = b'{"data":"' + b"QUJD" * 50_000 + b'"}'
+            piece = struct.pack(">BI", 0, len(body)) + body
+            s.sendall(b"%x\r\n%s\r\n" % (len(piece), piece))
+            s.sendall(b"%x\r\n%s" % (len(piece), piece[:1000]))
+            for _ in range(200):
+                if incoming():
+                    break
+                time.sleep(0.02)
+            self.assertEqual(len(incoming()), 1, "what is being sent is kept beside")
+        for _ in range(200):
+            if not incoming():
+                break
+            time.sleep(0.02)
+        self.assertEqual(incoming(), [])
+        self.assertEqual(self.client.call("copy", source=b"and on it goes").read("copy"), b"and on it goes")
+
+    def test_content_that_does_not_fit_its_checksum_is_refused(self):
+        for about, field in (({"sha256": "0" * 64}, "sha256"), ({"sizeBytes": "2"}, "size_bytes"), ({"sha256": "x"}, "sha256")):
+            with self.assertRaises(drover.GridError) as caught:
+                self.client._wire.upload(
+                    self.server("lyon"), "drover.v1.ServerService", "Upload", iter([{**about, "data": "QQ=="}]), Scope()
+                )
+            self.assertEqual((caught.exception.reason, caught.exception.field), ("bad-value", field))
+
+    def test_a_large_file_goes_there_and_back_in_flat_memory(self):
+        d = self.scratch()
+        block = os.urandom(1 << 20)
+        with open(d / "in", "wb") as f:
+            for i in range(100):
+                f.write(i.to_bytes(4, "big") + block[4:])
+        script = (
+            "import drover, pathlib, resource, sys\n"
+            "g = drover.Client([sys.argv[1]])\n"
+            "g.call('copy', source=b'small').read('copy')\n"
+            "peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+            "before = peak()\n"
+            "g.call('copy', source=pathlib.Path(sys.argv[2]), copy=drover.Output(sys.argv[3]))\n"
+            "print((peak() - before) // 1024)\n"
+        )
+        run = subprocess.run(
+            [sys.executable, "-c", script, self.grid.agent, d / "in", d / "out"], capture_output=True, text=True, timeout=120
+        )
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertLess(int(run.stdout), 16, "MiB more than for a small file")
+        self.assertEqual(digest(d / "in"), digest(d / "out"))
+
+
+def digest(path):
+    h = hashlib.sha256()
+    with open(path, "rb") as f:
+        for piece in iter(lambda: f.read(1 << 20), b""):
+            h.update(piece)
+    return h.hexdigest()
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,188 @@
+"""What is sent again, where, and under which ID, when answers are lost."""
+
+import base64
+import contextlib
+import http.server
+import json
+import os
+import threading
+import unittest
+from unittest import mock
+
+import drover
+from drover import detail
+
+
+class Fake:
+    """An agent, or a server, that answers what a test says; None is silence."""
+
+    def __init__(self, test, **answers):
+        fake = self
+        self.calls, self.answers = [], {name: list(list_) for name, list_ in answers.items()}
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self):
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                method = self.path.rsplit("/", 1)[1]
+                fake.calls.append((method, body))
+                answer = fake.answers[method].pop(0) if len(fake.answers[method]) > 1 else fake.answers[method][0]
+                if answer is None:
+                    self.close_connection = True
+                    return
+                status, message = answer if isinstance(answer, tuple) else (200, answer)
+                data = json.dumps(message).encode()
+                self.send_response(status)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            def log_message(self, *_):
+                pass
+
+        class Server(http.server.ThreadingHTTPServer):
+            daemon_threads = True
+
+            def handle_error(self, *_):
+                pass  # the client was faster
+
+        self.server = Server(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
+        test.addCleanup(self.close)
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+    def methods(self):
+        return [method for method, _ in self.calls]
+
+
+def refusal(code, reason, retryable=False):
+    """An error as agents and servers send it."""
+    raw = b"\x0a" + bytes([len(reason)]) + reason.encode() + (b"\x30\x01" if retryable else b"")
+    value = base64.b64encode(raw).decode().rstrip("=")
+    return 503, {"code": code, "message": reason, "details": [{"type": "drover.v1.ErrorDetail", "value": value}]}
+
+
+def accepted(site):
+    return {"job": {"id": "j", "state": "JOB_STATE_WAITING", "site": site}}
+
+
+class Submitting(unittest.TestCase):
+    def grid(self, *servers):
+        targets = [{"site": name, "address": s.url} for name, s in servers]
+        return Fake(self, Map=[{"targets": targets, "decision": {"chosen": servers[0][0]}}])
+
+    def client(self, *agents, **config):
+        c = drover.Client([a.url for a in agents], **{"patience": 5, **config})
+        self.addCleanup(c.close)
+        return c
+
+    def test_what_was_not_answered_is_sent_again_under_the_same_id_to_the_same_server(self):
+        a = Fake(self, Submit=[None, accepted("a")])
+        b = Fake(self, Submit=[accepted("b")])
+        job = self.client(self.grid(("a", a), ("b", b))).submit("s", n=1)
+        self.assertEqual((job.site, a.methods(), b.calls), ("a", ["Submit", "Submit"], []))
+        self.assertEqual(a.calls[0], a.calls[1])
+        self.assertEqual(a.calls[0][1]["jobId"], job.id)
+        self.assertEqual(a.calls[0][1]["request"], {"service": "s", "arguments": {"n": {"intValue": "1"}}})
+        self.assertEqual(a.calls[0][1]["decision"], {"chosen": "a"})
+
+    def test_another_server_gets_the_job_only_after_a_withdrawal(self):
+        a = Fake(self, Submit=[None], Withdraw=[None, {"withdrawn": True}])
+        b = Fake(self, Submit=[accepted("b")])
+        job = self.client(self.grid(("a", a), ("b", b))).submit("s")
+        self.assertEqual((job.site, a.methods(), b.methods()), ("b", ["Submit", "Submit", "Withdraw", "Withdraw"], ["Submit"]))
+        self.assertEqual({body["jobId"] for _, body in a.calls + b.calls}, {job.id})
+
+    def test_a_server_that_has_it_after_all_keeps_it(self):
+        a = Fake(self, Submit=[refusal("unavailable", "draining", True)], Withdraw=[accepted("a")])
+        b = Fake(self, Submit=[accepted("b")])
+        self.assertEqual(self.client(self.grid(("a", a), ("b", b))).submit("s").site, "a")
+        self.assertEqual(b.calls, [])
+
+    def test_one_that_cannot_be_reached_is_gone_by_at_once(self):
+        a = Fake(self)
+        b = Fake(self, Submit=[accepted("b")])
+        agent = self.grid(("a", a), ("b", b))
+        a.close()
+        with mock.patch.object(a.server, "shutdown"):  # it is down already
+            self.assertEqual(self.client(agent).submit("s").site, "b")
+            self.assertEqual(agent.methods(), ["Map"])
+
+    def test_a_silence_that_lasts_is_an_unknown_outcome(self):
+        a = Fake(self, Submit=[None])
+        with self.assertRaises(drover.UnknownOutcome) as caught:
+            self.client(self.grid(("a", a)), patience=0.3).submit("s")
+        self.assertEqual(caught.exception.site, "a")
+        self.assertEqual({body["jobId"] for _, body in a.calls}, {caught.exception.job})
+        self.assertIsInstance(caught.exception.cause, drover.GridError)
+
+    def test_without_patience_nothing_is_tried_twice(self):
+        a = Fake(self, Submit=[None])
+        with self.assertRaises(drover.UnknownOutcome):
+            self.client(self.grid(("a", a)), patience=0).submit("s")
+        self.assertEqual(a.methods(), ["Submit"])
+
+    def test_a_refusal_is_the_answer(self):
+        agent = Fake(self, Map=[refusal("not_found", "unknown-service")])
+        with self.assertRaises(drover.GridError) as caught:
+            self.client(agent).submit("s")
+        self.assertEqual((caught.exception.reason, agent.methods()), ("unknown-service", ["Map"]))
+
+    def test_the_next_agent_is_asked_and_stays_the_first(self):
+        silent, good = Fake(self, ListSites=[None]), Fake(self, ListSites=[{}])
+        client = self.client(silent, good)
+        self.assertEqual((client.sites(), client.sites()), ([], []))
+        self.assertEqual((silent.methods(), good.methods()), (["ListSites"], ["ListSites"] * 2))
+
+
+class Configuration(unittest.TestCase):
+    def test_agents_come_from_the_environment_or_are_local(self):
+        with mock.patch.dict(os.environ, {"DROVER_AGENTS": "http://a:1,http://b:2"}):
+            self.assertEqual(drover.Client().agents, ["http://a:1", "http://b:2"])
+        with mock.patch.dict(os.environ, {"DROVER_AGENTS": ""}):
+            self.assertEqual(drover.Client().agents, ["http://127.0.0.1:7410"])
+
+    def test_job_ids_are_uuids_of_version_7_in_the_order_of_time(self):
+        import time
+        import uuid
+
+        before = time.time_ns() // 1_000_000
+        ids = {drover.new_job_id() for _ in range(1000)}
+        self.assertEqual(len(ids), 1000)
+        for id in ids:
+            u = uuid.UUID(id)
+            self.assertEqual((str(u), u.version, u.variant), (id, 7, uuid.RFC_4122))
+            self.assertTrue(before <= u.int >> 80 <= time.time_ns() // 1_000_000)
+
+
+class Details(unittest.TestCase):
+    def test_a_detail_with_an_offer_is_read(self):
+        wait = b"\x08\x03\x10\x80\xca\xb5\xee\x01"  # 3 s and 500,000,000 ns
+        offer = b"\x0a\x04lyon" + b"\x12" + bytes([len(wait)]) + wait + b"\x20\x08"
+        raw = b"\x0a\x08no-offer" + b"\x2a\x01h" + b"\x30\x01" + b"\x3a" + bytes([len(offer)]) + offer
+        self.assertEqual(
+            detail.decode(base64.b64encode(raw).decode().rstrip("=")),
+            {
+                "reason": "no-offer", "hint": "h", "retryable": True,
+                "offer": {"site": "lyon", "wait": 3.5, "completion": 0.0, "width": 8},
+            },
+        )
+
+    def test_whatever_comes_in_its_place_is_read_or_refused(self):
+        import random
+
+        dice = random.Random(1)
+        for _ in range(5000):
+            raw = dice.randbytes(dice.randrange(40))
+            with contextlib.suppress(ValueError):  # UnicodeDecodeError is one
+                detail.decode(base64.b64encode(raw).decode())
+
+
+if __name__ == "__main__":
+    unittest.main()
