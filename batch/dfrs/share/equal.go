@@ -35,7 +35,7 @@ func (p *Pool) Equal() []int32 {
 func (p *Pool) divide(n *node) {
 	room := p.room(n)
 	if n.load <= room {
-		n.level = int64(batch.One)
+		n.level = int32(batch.One)
 		return
 	}
 	slices.SortFunc(n.on, func(a, b tenant) int { return int(a.need) - int(b.need) })
@@ -45,8 +45,8 @@ func (p *Pool) divide(n *node) {
 	}
 	for i := range n.on {
 		t := &n.on[i]
-		n.level = room / left
-		if int64(t.need) > n.level {
+		n.level = int32(room / left)
+		if int32(t.need) > n.level {
 			return
 		}
 		room -= int64(t.tasks) * int64(t.need)
@@ -58,8 +58,8 @@ func (p *Pool) divide(n *node) {
 func (p *Pool) worst(j *job) batch.Share {
 	yield := batch.One
 	for _, stay := range j.at {
-		if n := &p.nodes[stay.node]; int64(stay.need) > n.level {
-			yield = min(yield, batch.Share(n.level<<20/int64(stay.need)))
+		if n := &p.nodes[stay.node]; int32(stay.need) > n.level {
+			yield = min(yield, batch.Share(int64(n.level)<<20/int64(stay.need)))
 		}
 	}
 	return yield

@@ -1,28 +1,36 @@
 package share
 
-func (a full) before(b full) bool {
-	return a.level < b.level || a.level == b.level && a.node < b.node
-}
+// full says at which level a node is full, or was when this was computed: as jobs
+// are fixed it can only become later. Level and node are one number, so that they
+// are compared at once: by level, then by node.
+type full uint64
 
-func (f *filling) heapify() {
-	for i := len(f.queue)/2 - 1; i >= 0; i-- {
-		f.down(i)
+func fullAt(level int64, node int32) full { return full(level)<<32 | full(uint32(node)) }
+
+func (f full) level() int64 { return int64(f >> 32) }
+func (f full) node() int32  { return int32(uint32(f)) }
+
+// queue is a binary heap: the node that is full first is first.
+type queue []full
+
+func (q queue) heapify() {
+	for i := len(q)/2 - 1; i >= 0; i-- {
+		q.down(i)
 	}
 }
 
 // down moves element i to where it belongs among those below it.
-func (f *filling) down(i int) {
-	q := f.queue
+func (q queue) down(i int) {
 	moved := q[i]
 	for {
 		child := 2*i + 1
 		if child >= len(q) {
 			break
 		}
-		if child+1 < len(q) && q[child+1].before(q[child]) {
+		if child+1 < len(q) && q[child+1] < q[child] {
 			child++
 		}
-		if !q[child].before(moved) {
+		if q[child] >= moved {
 			break
 		}
 		q[i] = q[child]
@@ -32,11 +40,11 @@ func (f *filling) down(i int) {
 }
 
 // pop removes the first element.
-func (f *filling) pop() {
-	last := len(f.queue) - 1
-	f.queue[0] = f.queue[last]
-	f.queue = f.queue[:last]
+func (q *queue) pop() {
+	last := len(*q) - 1
+	(*q)[0] = (*q)[last]
+	*q = (*q)[:last]
 	if last > 0 {
-		f.down(0)
+		q.down(0)
 	}
 }

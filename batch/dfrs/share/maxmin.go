@@ -16,21 +16,15 @@ func (p *Pool) MaxMin() []int32 { return p.allocate(p.becomes(maxMin), (*Pool).f
 // filling is the scratch of progressive filling.
 type filling struct {
 	rows  []row
-	queue []full // a heap: the node that is full at the lowest level first
+	queue queue
 	heavy []int32
+	left  int // jobs whose yield is not found yet
 }
 
 // row is an overloaded node while levels rise.
 type row struct {
 	free   int64 // left by the jobs whose yield is found, in 2^-40 of a processor
 	active int64 // weight of the others: sum of tasks × need × weight
-}
-
-// full says at which level a node is full, or was when this was computed: as jobs
-// are fixed it can only become later.
-type full struct {
-	level int64
-	node  int32
 }
 
 // highest is the level at which every weight has reached One.
@@ -47,45 +41,44 @@ func (p *Pool) fillUp() {
 	for i, number := range p.part.nodes {
 		n := &p.nodes[number]
 		n.row = int32(i)
-		r := row{free: max(p.room(n), 0) << 20}
-		for k := range n.on {
-			t := &n.on[k]
-			r.active += int64(t.tasks) * int64(t.need) * int64(p.jobs[t.job].weight)
-		}
+		r := row{free: p.room(n) << 20, active: n.pull}
 		f.rows = append(f.rows, r)
-		f.queue = append(f.queue, full{r.level(), number})
+		f.queue = append(f.queue, fullAt(r.level(), number))
 	}
-	f.heapify()
+	f.queue.heapify()
 	heavy := p.byWeight()
-	for len(f.queue) > 0 {
-		top := &f.queue[0]
-		r := &f.rows[p.nodes[top.node].row]
+	for f.left = len(p.part.jobs); f.left > 0; {
+		level, number := f.queue[0].level(), f.queue[0].node()
+		n := &p.nodes[number]
+		r := &f.rows[n.row]
 		if r.active == 0 {
-			f.pop()
+			f.queue.pop()
 			continue
 		}
-		if now := r.level(); now != top.level {
-			top.level = now
-			f.down(0)
+		if now := r.level(); now != level {
+			f.queue[0] = fullAt(now, number)
+			f.queue.down(0)
 			continue
 		}
 		// Whoever is heavy enough to have all it needs below this level stays at that.
 		for len(heavy) > 0 && p.jobs[heavy[0]].fixed {
 			heavy = heavy[1:]
 		}
-		if at(top.level, p.jobs[heavy[len(heavy)-1]].weight) >= batch.One {
+		if at(level, p.jobs[heavy[len(heavy)-1]].weight) >= batch.One {
 			break // and then everybody has
 		}
-		if at(top.level, p.jobs[heavy[0]].weight) >= batch.One {
+		if at(level, p.jobs[heavy[0]].weight) >= batch.One {
 			p.fix(heavy[0], batch.One)
 			continue
 		}
-		level, n := top.level, &p.nodes[top.node]
 		for k := range n.on {
 			if j := &p.jobs[n.on[k].job]; !j.fixed {
 				p.fix(n.on[k].job, at(level, j.weight))
 			}
 		}
+	}
+	if f.left == 0 {
+		return
 	}
 	for _, number := range p.part.jobs {
 		if !p.jobs[number].fixed {
@@ -120,6 +113,7 @@ func at(level int64, weight int32) batch.Share {
 func (p *Pool) fix(number int32, yield batch.Share) {
 	j := &p.jobs[number]
 	j.fixed = true
+	p.fill.left--
 	for _, stay := range j.at {
 		if n := &p.nodes[stay.node]; n.over {
 			r := &p.fill.rows[n.row]

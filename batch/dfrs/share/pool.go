@@ -46,13 +46,14 @@ type Pool struct {
 type node struct {
 	on    []tenant
 	load  int64 // sum of tasks × need
+	pull  int64 // sum of tasks × need × weight
 	taken int64
-	level int64 // Equal: what each task gets at most
+	seen  int64
+	row   int32 // within the component at hand
+	level int32 // Equal: what each task gets at most
 
 	touched bool
 	over    bool // at the last allocation its load was more than it had to give
-	row     int32
-	seen    int64
 }
 
 // tenant is a number of equal tasks of one job on a node.
@@ -123,6 +124,7 @@ func (p *Pool) Put(number int32, groups []batch.TaskGroup, places []Place) {
 		n := &p.nodes[place.Node]
 		n.on = append(n.on, tenant{job: number, tasks: place.Tasks, need: need})
 		n.load += cpu
+		n.pull += cpu * int64(j.weight)
 		j.at = append(j.at, stay{node: place.Node, need: need, cpu: cpu})
 		p.touch(place.Node)
 	}
@@ -153,6 +155,7 @@ func (p *Pool) vacate(number int32) {
 	for _, stay := range j.at {
 		n := &p.nodes[stay.node]
 		n.load -= stay.cpu
+		n.pull -= stay.cpu * int64(j.weight)
 		for i := range n.on {
 			if n.on[i].job == number {
 				last := len(n.on) - 1
@@ -202,6 +205,9 @@ func (p *Pool) Weigh(number, weight int32) {
 		panic(fmt.Sprintf("share: weight %d for job %d: want 1..%d for a job that is there", weight, number, MaxWeight))
 	}
 	if j := &p.jobs[number]; j.weight != weight {
+		for _, stay := range j.at {
+			p.nodes[stay.node].pull += stay.cpu * int64(weight-j.weight)
+		}
 		j.weight = weight
 		p.fresh = append(p.fresh, number)
 	}
