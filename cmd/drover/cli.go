@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -99,6 +100,26 @@ func (a *app) agents() []string {
 	return []string{"http://" + agent.Default().Listen}
 }
 
+// joined makes one word of a flag and the negative number behind it, which the parser
+// would take for short flags: that it is not accepted is for the command to say.
+func joined(args []string) []string {
+	var out []string
+	for i, arg := range args {
+		if arg == "--" {
+			return append(out, args[i:]...)
+		}
+		last := len(out) - 1
+		if negative.MatchString(arg) && last >= 0 && strings.HasPrefix(out[last], "--") && !strings.Contains(out[last], "=") {
+			out[last] += "=" + arg
+			continue
+		}
+		out = append(out, arg)
+	}
+	return out
+}
+
+var negative = regexp.MustCompile(`^-\.?[0-9]`)
+
 // exited is what the parser's own exits (after --help) panic with.
 type exited int
 
@@ -121,6 +142,7 @@ func run(p *process) (code int) {
 		kong.Writers(p.stdout, p.stderr),
 		kong.Exit(func(code int) { panic(exited(code)) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		durations(),
 		kong.ExplicitGroups([]kong.Group{
 			{Key: "jobs", Title: "Requests and jobs:"},
 			{Key: "grid", Title: "The grid:"},
@@ -134,7 +156,7 @@ func run(p *process) (code int) {
 	if len(p.args) == 1 && p.args[0] == "--version" { // without a command
 		return report(p, false, printVersion(p, false))
 	}
-	parsed, err := parser.Parse(p.args)
+	parsed, err := parser.Parse(joined(p.args))
 	if err != nil {
 		return report(p, flags.JSON, &usageError{message: err.Error(), hint: "drover --help, or --help after a command"})
 	}

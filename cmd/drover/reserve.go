@@ -63,7 +63,7 @@ func moment(flag, text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
-	if d, err := time.ParseDuration(text); err == nil {
+	if d, err := parseDuration(text); err == nil {
 		return now.Add(d), nil
 	}
 	t, err := time.Parse(time.RFC3339, text)
