@@ -78,7 +78,7 @@ func TestMovesOfAllSitesAreListedOncePageByPage(t *testing.T) {
 		}
 	}
 	for filter, n := range map[string]int{
-		"job=j004": 1, "site=a": len(want), "site=c": 0, "state=aborted": 1, "state=pending": 0, "state=moved job=last": 0,
+		"job=j004": 1, "site=a": len(want), "site=dead": 0, "state=aborted": 1, "state=pending": 0, "state=moved job=last": 0,
 	} {
 		got, _ := allMoves(t, g, &droverv1.AgentServiceListMovesRequest{Filter: filter, PageSize: 200}, nil)
 		if len(got) != n {
@@ -94,6 +94,33 @@ func TestMovesOfAllSitesAreListedOncePageByPage(t *testing.T) {
 	})
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("while moves are added: %s", d)
+	}
+}
+
+func TestMovesOfANameThatNobodyKnowsAreNotJustNone(t *testing.T) {
+	a := &fakeServer{name: "a"}
+	a.life.moves = []*droverv1.Move{told("gone", 1, "a", "left", 1e6, droverv1.MoveState_MOVE_STATE_MOVED)}
+	dead := (&fakeServer{name: "dead"}).start(t)
+	g := newGrid(t, nil, a.start(t), dead)
+	for filter, reason := range map[string]string{
+		"site=nowhere": "unknown-site", "job=none": "unknown-job", "site=a job=none": "unknown-job", "site=nowhere job=none": "unknown-site",
+		"site=left": "", "job=gone": "",
+	} {
+		res, err := g.client.ListMoves(context.Background(), &droverv1.AgentServiceListMovesRequest{Filter: filter})
+		if reason == "" {
+			if err != nil || len(res.GetMoves()) != 1 {
+				t.Errorf("%s: %v, %v", filter, res, err)
+			}
+			continue
+		}
+		if code, d := detail(t, err); code != connect.CodeNotFound || d.GetReason() != reason {
+			t.Errorf("%s: %v", filter, err)
+		}
+	}
+	dead.stop()
+	res, err := g.client.ListMoves(context.Background(), &droverv1.AgentServiceListMovesRequest{Filter: "site=nowhere"})
+	if err != nil || len(res.GetMissing()) != 1 {
+		t.Errorf("while somebody who may know is silent: %v, %v", res, err)
 	}
 }
 

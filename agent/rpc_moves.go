@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -45,6 +46,11 @@ func (f face) ListMoves(ctx context.Context, req *droverv1.AgentServiceListMoves
 			return nil, err
 		}
 	}
+	if len(s.found) == 0 && len(s.missing) == 0 && after == nil {
+		if err := f.a.unheardOf(ctx, want); err != nil {
+			return nil, err
+		}
+	}
 	slices.SortFunc(s.missing, func(a, b *droverv1.Candidate) int { return strings.Compare(a.GetSite(), b.GetSite()) })
 	out := &droverv1.AgentServiceListMovesResponse{Missing: s.missing}
 	if len(s.found) > n {
@@ -55,6 +61,25 @@ func (f face) ListMoves(ctx context.Context, req *droverv1.AgentServiceListMoves
 		out.Moves = append(out.Moves, s.message(m))
 	}
 	return out, nil
+}
+
+// unheardOf says that there is no site or job of the names that somebody looks for, who
+// would else take it that nothing of them was ever moved. Sites that have left are in
+// the moves of others.
+func (a *Agent) unheardOf(ctx context.Context, want filter) error {
+	var sites, jobs error
+	if name, asked := want["site"]; asked {
+		_, _, sites = a.siteNamed(name)
+	}
+	if id, asked := want["job"]; asked {
+		_, jobs = a.locate(ctx, id)
+	}
+	for _, err := range []error{sites, jobs} {
+		if p, is := errors.AsType[*problem](err); is && (p.Reason == rpcface.UnknownSite || p.Reason == rpcface.UnknownJob) {
+			return p
+		}
+	}
+	return nil
 }
 
 // moveSearch collects moves from all sites, page by page, until enough are there.
