@@ -146,6 +146,9 @@ func (s *Server) takeUp(fates []site.Fate) error {
 		return err
 	}
 	l := s.core.Load()
+	if l.Waiting+l.Running+l.Incoming+len(fates)+stray == 0 {
+		return nil
+	}
 	s.log.Info("took up the work of an earlier life", "waiting", l.Waiting, "running", l.Running, "incoming", l.Incoming,
 		"had_started", len(fates), "stray_directories", stray)
 	return nil

@@ -1,7 +1,9 @@
 package server
 
 import (
+	"bytes"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"sync"
 	"testing"
@@ -261,10 +263,23 @@ func TestAJobThatWasStoppedWithItsServerIsTheSameAfterIt(t *testing.T) {
 	p.run()
 	id := p.submit(newID(t), g.request("once", 1, true, 0)).GetId()
 	p.ready(id)
+	tookUp := func() int {
+		text, err := os.ReadFile(p.config + ".log")
+		if err != nil {
+			t.Error(err)
+		}
+		return bytes.Count(text, []byte("took up the work of an earlier life"))
+	}
+	if tookUp() != 0 {
+		t.Error("a server without an earlier life took up its work")
+	}
 	p.stop()
 	p.run()
 	if j := p.job(id); j.GetState() != running {
 		t.Errorf("it is %v", j)
+	}
+	if tookUp() != 1 {
+		t.Error("nothing was said of the work that was taken up")
 	}
 	if _, err := p.client.CancelJob(within(t), &droverv1.CancelJobRequest{JobId: id}); err != nil {
 		t.Error(err)
