@@ -53,6 +53,15 @@ func (c *sitesCmd) Run(a *app) error {
 
 // note tells what is special about a site.
 func note(s *client.Site) string {
+	notes := condition(s)
+	if q := s.Status; q != nil && q.Agreements.Kept+q.Agreements.BrokenByUser+q.Agreements.BrokenBySite > 0 {
+		notes = append(notes, fmt.Sprintf("agreements: %d kept, %d broken", q.Agreements.Kept, q.Agreements.BrokenByUser+q.Agreements.BrokenBySite))
+	}
+	return strings.Join(notes, "; ")
+}
+
+// condition tells what is out of the ordinary at a site.
+func condition(s *client.Site) []string {
 	var notes []string
 	if q := s.Status; q != nil && q.Draining {
 		notes = append(notes, "draining")
@@ -60,13 +69,10 @@ func note(s *client.Site) string {
 	if q := s.Status; q != nil && q.Degraded {
 		notes = append(notes, "degraded: its disk is full or fails")
 	}
-	if q := s.Status; q != nil && q.Agreements.Kept+q.Agreements.BrokenByUser+q.Agreements.BrokenBySite > 0 {
-		notes = append(notes, fmt.Sprintf("agreements: %d kept, %d broken", q.Agreements.Kept, q.Agreements.BrokenByUser+q.Agreements.BrokenBySite))
-	}
 	if m := missingViewOf(s.Missing); m != nil {
 		notes = append(notes, fmt.Sprintf("%s, last heard %s ago: %s", m.Reason, span(s.HeardAgo), m.Message))
 	}
-	return strings.Join(notes, "; ")
+	return notes
 }
 
 // noSiteKnown tells why a list is empty.

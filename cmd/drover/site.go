@@ -37,13 +37,13 @@ func (c *siteCmd) Run(a *app) error {
 	row("site", "%s", s.Name)
 	row("address", "%s", s.Address)
 	row("policy", "%s", s.Policy)
-	row("processors", "%d in %d nodes, speed %g", s.Processors, len(s.Nodes), s.Speed)
+	row("processors", "%d in %s, speed %g", s.Processors, plural(len(s.Nodes), "node"), s.Speed)
 	row("capabilities", "%s", strings.Join(s.Capabilities, " "))
-	if n := note(&s.Site); n != "" {
-		row("note", "%s", n)
+	if c := condition(&s.Site); len(c) > 0 {
+		row("note", "%s", strings.Join(c, "; "))
 	}
 	if q := s.Status; q != nil {
-		row("queue", "%d running on %d processors (%.0f%%), %d waiting, backlog %.0fs", q.Running, q.Busy, 100*q.Load, q.Waiting, q.Backlog)
+		row("queue", "%d running on %s (%.0f%%), %d waiting, backlog %.0fs", q.Running, processors(q.Busy), 100*q.Load, q.Waiting, q.Backlog)
 		if q.Bound > 0 {
 			row("bound", "%d of those that wait have an agreement, or are in a reservation", q.Bound)
 		}

@@ -72,8 +72,10 @@ func (r *request) arguments(now time.Time) ([]client.Arg, error) {
 		return nil, &usageError{message: "--best-effort, --value, --penalty and --checkpointable need --deadline"}
 	case r.BestEffort && (r.Value != 0 || r.Penalty != 0 || r.Checkpointable):
 		return nil, &usageError{message: "--best-effort makes no agreement, accepted: without --value, --penalty and --checkpointable"}
-	case !(r.Value >= 0) || !(r.Penalty >= 0):
-		return nil, &usageError{message: fmt.Sprintf("--value %g, --penalty %g, accepted: 0 or more", r.Value, r.Penalty)}
+	case !(r.Value >= 0):
+		return nil, &usageError{message: fmt.Sprintf("--value %g, accepted: 0 or more", r.Value)}
+	case !(r.Penalty >= 0):
+		return nil, &usageError{message: fmt.Sprintf("--penalty %g, accepted: 0 or more", r.Penalty)}
 	}
 	if r.Into != "" {
 		args = append(args, client.Into(r.Into))
@@ -274,9 +276,12 @@ func (p *progress) clear() {
 	}
 }
 
-func processors(n int) string {
+func processors(n int) string { return plural(n, "processor") }
+
+// plural counts things for people.
+func plural(n int, thing string) string {
 	if n == 1 {
-		return "1 processor"
+		return "1 " + thing
 	}
-	return fmt.Sprintf("%d processors", n)
+	return fmt.Sprintf("%d %ss", n, thing)
 }

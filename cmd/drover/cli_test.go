@@ -1,0 +1,22 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestNegativeNumbersGoWithTheFlagBeforeThem(t *testing.T) {
+	for line, want := range map[string]string{
+		"submit sleep --value -5 --json":        "submit sleep --value=-5 --json",
+		"submit sleep --after -.5s --width -1":  "submit sleep --after=-.5s --width=-1",
+		"submit sleep --value=3 -5":             "submit sleep --value=3 -5",
+		"submit -5 sleep":                       "submit -5 sleep",
+		"submit sleep --owner --json -x --wide": "submit sleep --owner --json -x --wide",
+		"submit sleep -- --value -5":            "submit sleep -- --value -5",
+		"-1":                                    "-1",
+	} {
+		if got := strings.Join(joined(strings.Fields(line)), " "); got != want {
+			t.Errorf("%s: %s, want %s", line, got, want)
+		}
+	}
+}
