@@ -1,8 +1,6 @@
 package dfrs
 
 import (
-	"slices"
-
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/dfrs/share"
 )
@@ -87,15 +85,15 @@ func (p *Policy) sweep(j *job) {
 	}
 }
 
-// everybody returns all that run, in order.
+// everybody returns all that run, in order: those, too, who are on the move and shall
+// be nowhere by now.
 func (p *Policy) everybody() []int32 {
 	var all []int32
-	for _, h := range p.placed {
+	for h := range p.jobs {
 		if p.jobs[h].running {
 			all = append(all, int32(h))
 		}
 	}
-	slices.Sort(all)
 	return all
 }
 

@@ -87,16 +87,20 @@ func (p *Policy) move(now batch.Time, out *batch.Decisions) {
 	}
 }
 
-// clear says whether nobody else who moves is where a job that moves needs room.
+// clear says whether nobody who moves leaves where a job that moves needs room, be it
+// another group of its own.
 func (p *Policy) clear(j *job) bool {
-	for _, at := range difference(j.target, j.at) {
-		others := p.sums[at.Node]
-		for _, own := range j.at {
-			if own.Node == at.Node {
-				others--
+	less := difference(j.at, j.target)
+	on := func(places []place, node int32) (n int32) {
+		for _, at := range places {
+			if at.Node == node {
+				n++
 			}
 		}
-		if others > 0 {
+		return n
+	}
+	for _, at := range difference(j.target, j.at) {
+		if p.sums[at.Node] > on(j.at, at.Node) || on(less, at.Node) > 0 {
 			return false
 		}
 	}

@@ -221,12 +221,12 @@ func (p *Policy) nodeDown(now batch.Time, node int32) {
 	on := func(places []place) bool {
 		return slices.ContainsFunc(places, func(at place) bool { return at.Node == node })
 	}
-	for _, h := range slices.Clone(p.placed) {
-		j := &p.jobs[h]
+	for i := range p.jobs {
+		h, j := batch.Handle(i), &p.jobs[i]
 		switch {
 		case j.running && on(j.at):
 			p.strand(now, h)
-		case on(j.target):
+		case j.state == placed && on(j.target):
 			p.unplace(now, h)
 			p.arrives(h)
 		}
@@ -240,7 +240,9 @@ func (p *Policy) strand(now batch.Time, h batch.Handle) {
 	if len(j.gone) > 0 { // on the move: it holds one or the other from now on
 		p.leave(j, -1)
 	}
-	p.unplace(now, h)
+	if j.state == placed {
+		p.unplace(now, h)
+	}
 	p.depart(now, j, j.at)
 	j.running, j.at = false, nil
 	j.stranded = true

@@ -19,20 +19,25 @@ func (q queue) heapify() {
 	}
 }
 
-// down moves element i to where it belongs among those below it.
+// down moves element i to where it belongs among those below it. Which child comes
+// first is as good as random, so it is chosen without a branch.
 func (q queue) down(i int) {
 	moved := q[i]
-	for {
-		child := 2*i + 1
-		if child >= len(q) {
-			break
-		}
-		if child+1 < len(q) && q[child+1] < q[child] {
+	child := 2*i + 1
+	for child+1 < len(q) {
+		first, second := q[child], q[child+1]
+		if second < first {
 			child++
 		}
-		if q[child] >= moved {
-			break
+		if first = min(first, second); first >= moved {
+			q[i] = moved
+			return
 		}
+		q[i] = first
+		i = child
+		child = 2*i + 1
+	}
+	if child < len(q) && q[child] < moved {
 		q[i] = q[child]
 		i = child
 	}

@@ -62,14 +62,6 @@ func (r *resident) cpu(node int32) int64 {
 
 func (w *world) room(node int32) int64 { return w.capacity - w.taken[node] }
 
-func (w *world) load(node int32) int64 {
-	var sum int64
-	for _, r := range w.jobs {
-		sum += r.cpu(node)
-	}
-	return sum
-}
-
 // pool returns a new pool of this world, filled in the order of the numbers.
 func (w *world) pool() *share.Pool {
 	p := share.New(w.nodes, w.capacity)
