@@ -256,3 +256,19 @@ func TestASiteUnderSlurmHasNoNodesOfItsOwn(t *testing.T) {
 		t.Errorf("relative paths: %+v, %v", cfg.Batch, err)
 	}
 }
+
+func TestNoExampleKeepsJobsWhereTheyAreCleanedAway(t *testing.T) {
+	names, err := filepath.Glob(filepath.Join(example, "*.yaml"))
+	if err != nil || len(names) == 0 {
+		t.Fatal(names, err)
+	}
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(text), "/tmp") {
+			t.Errorf("%s has a path below /tmp: a host that starts again cleans it away, and every user can be there first", name)
+		}
+	}
+}
