@@ -110,12 +110,12 @@ func printSummary(w io.Writer, s *sim.Summary) error {
 			return err
 		}
 	}
-	columns := []string{"jobs", "killed", "utilization", "wait mean", "median", "p95", "response mean", "bounded slowdown", "makespan"}
+	columns := []string{"jobs", "killed", "utilization", "wait mean", "median", "p95", "response mean", "bounded slowdown", "area-weighted", "makespan"}
 	t := newTable(w, row("site", "policy", columns...), columns...)
 	add := func(name, policy string, f *sim.Figures) {
 		t.AppendRow(row(name, policy, fmt.Sprint(f.Jobs), fmt.Sprint(f.Killed), fmt.Sprintf("%.4f", f.Utilization),
 			seconds(f.WaitMean), seconds(f.WaitMedian), seconds(f.WaitP95), seconds(f.ResponseMean),
-			fmt.Sprintf("%.2f", f.BoundedSlowdownMean), seconds(f.Makespan)))
+			fmt.Sprintf("%.2f", f.BoundedSlowdownMean), fmt.Sprintf("%.2f", f.SlowdownAreaWeighted), seconds(f.Makespan)))
 	}
 	for i := range s.Sites {
 		add(s.Sites[i].Name, s.Sites[i].Policy, &s.Sites[i].Figures)

@@ -52,7 +52,7 @@ func TestSimRunPrintsATableAndTheCostApart(t *testing.T) {
 	if code != exitOK {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
-	for _, want := range []string{"left out: 1 jobs (unknown runtime 0, no width 0, too wide 1)", "SITE", "POLICY", "UTILIZATION", "site", "easy", "150.0 s"} {
+	for _, want := range []string{"left out: 1 jobs (unknown runtime 0, no width 0, too wide 1)", "SITE", "POLICY", "UTILIZATION", "AREA-WEIGHTED", "site", "easy", "150.0 s"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("stdout does not tell %q:\n%s", want, stdout)
 		}
