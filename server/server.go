@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -111,91 +110,6 @@ func New(cfg Config) (*Server, error) {
 		return nil, errors.Join(fmt.Errorf("server %s: %w", cfg.Name, err), s.Close())
 	}
 	return s, nil
-}
-
-// open makes the parts, the sockets last. What it has made is there for Close
-// when it fails.
-func (s *Server) open() error {
-	speed, err := s.cfg.speed()
-	if err != nil {
-		return err
-	}
-	tuning, err := site.ParseTuning(s.cfg.Tuning)
-	if err != nil {
-		return err
-	}
-	s.about = site.Config{
-		Name: s.cfg.Name, Platform: s.cfg.platform(), Speed: speed, Catalogue: s.cfg.Catalogue, Tuning: tuning, MaxWidth: s.cfg.Limits.Width, Patience: s.cfg.patience,
-	}
-	where, err := s.cfg.dataDir()
-	if err != nil {
-		return err
-	}
-	if s.data, err = openData(where); err != nil {
-		return err
-	}
-	s.store, err = store.Open(store.Config{Path: s.data.db(), Site: s.cfg.Name, Logger: s.log.Named("store")})
-	if err != nil {
-		return err
-	}
-	s.content, err = blobs.Open(blobs.Config{
-		Dir: filepath.Join(where, "content"), Largest: int64(s.cfg.Limits.File), Capacity: int64(s.cfg.Limits.Content),
-	})
-	if err != nil {
-		return err
-	}
-	if err = s.keepScripts(); err != nil {
-		return err
-	}
-	if s.cfg.foreign() {
-		err = s.inspect(s.life)
-	} else {
-		s.keeper, err = s.connect(where)
-	}
-	if err != nil {
-		return err
-	}
-	fates, err := s.boot()
-	if err != nil {
-		return err
-	}
-	if s.listener, err = new(net.ListenConfig).Listen(context.Background(), "tcp", s.cfg.Listen); err != nil {
-		return fmt.Errorf("listen: %w", err)
-	}
-	if s.url = s.cfg.URL; s.url == "" {
-		s.url = "http://" + s.listener.Addr().String()
-	}
-	group, err := gossip.Join(gossip.Config{
-		Name: s.cfg.Name, Role: gossip.Server, Bind: s.cfg.Gossip.Bind, URL: s.url, API: apiVersion,
-		Capabilities: s.capabilities(), Seeds: s.cfg.Gossip.Seeds, Logger: s.log.Named("gossip"),
-	})
-	if err != nil {
-		return err
-	}
-	s.group, s.seed = group, group.Addr()
-	s.couriers = newCouriers(s)
-	return s.takeUp(fates)
-}
-
-// connect reaches the supervisor of an embedded batch system.
-func (s *Server) connect(dir string) (keeper, error) {
-	c, err := supervisor.Connect(supervisor.Config{Dir: dir, Program: s.cfg.Supervisor, Logger: s.log.Named("supervisor")})
-	if err != nil {
-		return nil, err // not a nil *supervisor.Client
-	}
-	return c, nil
-}
-
-// capabilities lists what the server can do beyond the API's minimum.
-func (s *Server) capabilities() []string {
-	var able []string
-	if s.system.Caps().Promises {
-		able = append(able, "promises")
-	}
-	if s.system.Caps().Reservations {
-		able = append(able, "reservations")
-	}
-	return able
 }
 
 // Name returns the name of the site.
