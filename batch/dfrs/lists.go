@@ -33,15 +33,16 @@ func (p *Policy) wait(now batch.Time, h batch.Handle) {
 		return
 	}
 	j.pos = -1
-	at, _ := p.findFresh(j)
-	p.fresh = slices.Insert(p.fresh, at, h)
+	p.fresh = slices.Insert(p.fresh, p.findFresh(j), h)
 }
 
-func (p *Policy) findFresh(j *job) (int, bool) {
+// findFresh returns where a job is in p.fresh, or would be.
+func (p *Policy) findFresh(j *job) int {
 	if n := len(p.fresh); n == 0 || p.jobs[p.fresh[n-1]].seq < j.seq {
-		return n, false
+		return n
 	}
-	return slices.BinarySearchFunc(p.fresh, j.seq, func(h batch.Handle, seq int64) int { return cmp.Compare(p.jobs[h].seq, seq) })
+	at, _ := slices.BinarySearchFunc(p.fresh, j.seq, func(h batch.Handle, seq int64) int { return cmp.Compare(p.jobs[h].seq, seq) })
+	return at
 }
 
 // unwait takes a waiting job out of its list.
@@ -50,7 +51,7 @@ func (p *Policy) unwait(j *job) {
 		p.drop(&p.resting, j.pos)
 		return
 	}
-	at, _ := p.findFresh(j)
+	at := p.findFresh(j)
 	p.fresh = slices.Delete(p.fresh, at, at+1)
 }
 

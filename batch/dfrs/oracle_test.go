@@ -326,7 +326,7 @@ type row struct {
 const soon = 20
 
 func (c *chart) Started(batch.Time, *batch.Job, []batch.Location) {}
-func (c *chart) Ended(_ batch.Time, job *batch.Job, _ bool)        { delete(c.now, job.Handle) }
+func (c *chart) Ended(_ batch.Time, job *batch.Job, _ bool)       { delete(c.now, job.Handle) }
 func (c *chart) Decided(_ batch.Time, job *batch.Job, d *batch.Decision) {
 	if d.Kind == batch.Pause {
 		delete(c.now, job.Handle)
