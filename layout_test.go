@@ -74,7 +74,7 @@ var layout = map[string][]string{
 	"server/site":      {"batch", policy, "batch/forecast", "batch/policies", "server/catalogue"},
 
 	"agent":  {"agent/mapping", "agent/rounds", "reallocation", "batch", "config", "gossip", "proto/...", "rpcface"},
-	"client": {"client/session", "proto/..."},
+	"client": {"client/session", "config", "proto/..."},
 	"server": {
 		"server/site", "server/catalogue", "server/blobs", "server/store",
 		"batch", "batch/policies", "batch/forecast", "batch/exec", "batch/slurm",

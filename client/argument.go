@@ -29,6 +29,7 @@ type request struct {
 	cpu        float64
 	licences   []licence
 	inputSite  string
+	site       string // the only one it may go to; empty for any
 	idempotent bool
 	labels     map[string]string
 	notify     func(*Job)

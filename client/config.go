@@ -43,8 +43,16 @@ func Default(agents ...string) Config {
 // *Error.
 func (c *Config) Validate() error {
 	var errs []error
+	for _, p := range c.problems() {
+		errs = append(errs, p)
+	}
+	return errors.Join(errs...)
+}
+
+func (c *Config) problems() []*Error {
+	var found []*Error
 	bad := func(field, accepted, format string, a ...any) {
-		errs = append(errs, &Error{Reason: ReasonBadValue, Field: field, Accepted: accepted, Message: fmt.Sprintf(format, a...)})
+		found = append(found, &Error{Reason: ReasonBadValue, Field: field, Accepted: accepted, Message: fmt.Sprintf(format, a...)})
 	}
 	if len(c.Agents) == 0 {
 		bad("agents", "at least one URL", "none given")
@@ -65,5 +73,5 @@ func (c *Config) Validate() error {
 	if c.CallTimeout < minCallTimeout || c.CallTimeout > longestTime {
 		bad("call timeout", fmt.Sprintf("%v..%v", minCallTimeout, longestTime), "%v", c.CallTimeout)
 	}
-	return errors.Join(errs...)
+	return found
 }

@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/google/uuid"
 
@@ -54,15 +53,5 @@ func (d *Direct) Submit(ctx context.Context, service string, args ...Arg) (*Job,
 }
 
 func (d *Direct) describe(ctx context.Context, service string) (*Service, error) {
-	ctx, cancel := context.WithTimeout(ctx, d.client.cfg.CallTimeout)
-	defer cancel()
-	services, err := d.client.face.offers(ctx, d.at.Address)
-	if err != nil {
-		return nil, err
-	}
-	i := slices.IndexFunc(services, func(s Service) bool { return s.Name == service })
-	if i < 0 {
-		return nil, notOffered(service)
-	}
-	return &services[i], nil
+	return d.client.offeredAt(ctx, d.at.Address, service)
 }

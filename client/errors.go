@@ -32,8 +32,11 @@ const (
 	// ReasonUnknown: a booking was sent to a site, and no answer came.
 	ReasonUnknown = "unknown"
 
-	reasonUnknownService = "unknown-service"
-	reasonWithdrawn      = "withdrawn"
+	reasonUnknownSite     = "unknown-site"
+	reasonUnknownService  = "unknown-service"
+	reasonMissingArgument = "missing-argument"
+	reasonWrongType       = "wrong-type"
+	reasonWithdrawn       = "withdrawn"
 )
 
 // Error is what the grid, or the client itself, refuses.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"os"
 	"slices"
 	"sync"
 	"testing"
@@ -15,11 +16,22 @@ import (
 	"go.uber.org/goleak"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"github.com/seed-9b8f70bb/drover/process"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 { // the servers of live_test.go start this binary as their program
+		switch os.Args[1] {
+		case "gate":
+			process.Gate()
+		case "supervise":
+			supervise(os.Args[2:])
+		}
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // network is a network of pipes, so that calls work in virtual time.
 type network struct {

@@ -18,7 +18,10 @@ type ranking struct {
 
 func (f *face) rank(ctx context.Context, agent, id string, r *request, within time.Duration) (ranking, error) {
 	ctx, call := begin(ctx, "agent", agent)
-	res, err := f.agent(agent).Map(ctx, &droverv1.MapRequest{Request: requestOut(r), JobId: id, Deadline: durationpb.New(within)})
+	res, err := f.agent(agent).Map(ctx, &droverv1.MapRequest{
+		Request: requestOut(r), JobId: id, Deadline: durationpb.New(within),
+		Negotiate: r.site != "", // what the one site says is to be told, not that nobody would take it
+	})
 	if err != nil {
 		return ranking{}, call.failed(err)
 	}

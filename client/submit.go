@@ -129,7 +129,11 @@ func (c *Client) rank(ctx context.Context, agent, id string, r *request) (rankin
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.CallTimeout)
 	defer cancel()
 	// The agent should answer with those who answered, before the call ends.
-	return c.face.rank(ctx, agent, id, r, c.cfg.CallTimeout*4/5)
+	m, err := c.face.rank(ctx, agent, id, r, c.cfg.CallTimeout*4/5)
+	if err != nil {
+		return ranking{}, err
+	}
+	return m.only(r)
 }
 
 // submitAt brings the files to a server and submits. What fails before the

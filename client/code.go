@@ -1,0 +1,159 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/seed-9b8f70bb/drover/client/session"
+)
+
+// Code is an error code of the GridRPC standard (GFD-R.52), in its order. A Code
+// is an error to compare with: errors.Is(err, client.NotCompleted).
+type Code int
+
+// The codes of the standard. docs/gridrpc.md says which of our errors has which.
+const (
+	NoError               Code = iota
+	NotInitialized             // no grid was initialized, or it was finalized
+	ConfigfileNotFound         // there is no such configuration file
+	ConfigfileError            // the configuration is wrong
+	ServerNotFound             // no such site, or none at all
+	FunctionNotFound           // nobody there offers the service
+	InvalidFunctionHandle      // a handle that was not made, or was destructed
+	InvalidSessionID           // nobody knows the session
+	RPCRefused                 // the grid, or the service's description, refuses the call
+	CommunicationFailed        // nobody answered for as long as patience lasted
+	SessionFailed              // the job has ended, and not well
+	NotCompleted               // the job has not ended
+	NoneCompleted              // none of the jobs has ended
+	OtherErrorCode             // none of the others: a defect, a file of this machine's
+	UnknownErrorCode           // a code or a reason that this client has not heard of
+)
+
+// codes are the standard's names and what they say to a person.
+var codes = [...]struct{ name, text string }{
+	NoError:               {"NO_ERROR", "no error"},
+	NotInitialized:        {"NOT_INITIALIZED", "the grid is not initialized"},
+	ConfigfileNotFound:    {"CONFIGFILE_NOT_FOUND", "no such configuration file"},
+	ConfigfileError:       {"CONFIGFILE_ERROR", "the configuration is wrong"},
+	ServerNotFound:        {"SERVER_NOT_FOUND", "no such server"},
+	FunctionNotFound:      {"FUNCTION_NOT_FOUND", "no such function"},
+	InvalidFunctionHandle: {"INVALID_FUNCTION_HANDLE", "not a function handle that can be called"},
+	InvalidSessionID:      {"INVALID_SESSION_ID", "not a session of this grid's"},
+	RPCRefused:            {"RPC_REFUSED", "the call is refused"},
+	CommunicationFailed:   {"COMMUNICATION_FAILED", "no answer"},
+	SessionFailed:         {"SESSION_FAILED", "the session failed"},
+	NotCompleted:          {"NOT_COMPLETED", "the call has not completed"},
+	NoneCompleted:         {"NONE_COMPLETED", "no call has completed"},
+	OtherErrorCode:        {"OTHER_ERROR_CODE", "another error"},
+	UnknownErrorCode:      {"UNKNOWN_ERROR_CODE", "an unknown error"},
+}
+
+// known returns the code itself, or UnknownErrorCode for a number that is none.
+func (c Code) known() Code {
+	if c < 0 || int(c) >= len(codes) {
+		return UnknownErrorCode
+	}
+	return c
+}
+
+// String returns the name of the code in the standard, without its GRPC_.
+func (c Code) String() string { return codes[c.known()].name }
+
+// Error says what the code means to a person.
+func (c Code) Error() string { return codes[c.known()].text }
+
+// CodeError is an error with its code. Every error of Grid, Handle and Session
+// is one.
+type CodeError struct {
+	Code Code
+	// Session is the session it is about, nil when it is about none, or several.
+	Session *Session
+	// Err is why; it may be nil.
+	Err error
+}
+
+// Error says what has failed, and why.
+func (e *CodeError) Error() string {
+	if e.Err == nil {
+		return e.Code.Error()
+	}
+	return fmt.Sprintf("%v: %v", e.Code, e.Err)
+}
+
+// Is says whether target is the error's code.
+func (e *CodeError) Is(target error) bool {
+	code, ok := target.(Code) //nolint:errorlint // errors.Is unwraps; this compares with one error of the chain
+	return ok && code == e.Code
+}
+
+// Unwrap returns why.
+func (e *CodeError) Unwrap() error { return e.Err }
+
+// codeByReason are the codes of errors that the grid, or the client, gives a
+// reason for.
+var codeByReason = map[string]Code{
+	reasonUnknownSite: ServerNotFound, "no-site": ServerNotFound,
+	reasonUnknownService: FunctionNotFound,
+	ReasonUnknownJob:     InvalidSessionID,
+
+	ReasonUnreachable: CommunicationFailed, ReasonTimeout: CommunicationFailed, ReasonUnknown: CommunicationFailed,
+	ReasonRecorded: NotCompleted,
+	ReasonInternal: OtherErrorCode, "no-estimate": OtherErrorCode,
+
+	"unknown-argument": RPCRefused, reasonMissingArgument: RPCRefused, reasonWrongType: RPCRefused, ReasonOutOfRange: RPCRefused,
+	"too-wide": RPCRefused, "too-long": RPCRefused, "too-late": RPCRefused, "no-memory": RPCRefused, "cannot-run": RPCRefused,
+	ReasonBadValue: RPCRefused, ReasonNotIdempotent: RPCRefused, "unknown-content": RPCRefused, "unknown-output": RPCRefused,
+	"too-large": RPCRefused, "job-conflict": RPCRefused, "stale-id": RPCRefused, "queue-full": RPCRefused,
+	"no-candidate": RPCRefused, "stopping": RPCRefused, "not-waiting": RPCRefused, "not-movable": RPCRefused,
+	"stale-epoch": RPCRefused, reasonWithdrawn: RPCRefused, "draining": RPCRefused, "disk-full": RPCRefused,
+	"unknown-round": RPCRefused, "too-many-drafts": RPCRefused, "no-drafts": RPCRefused,
+	ReasonNoOffer: RPCRefused, ReasonNoPromise: RPCRefused, "no-room": RPCRefused, "no-reservations": RPCRefused,
+	"unknown-reservation": RPCRefused, "reservation-over": RPCRefused, "too-many-reservations": RPCRefused,
+}
+
+// CodeOf returns the one code of an error, NoError for nil.
+func CodeOf(err error) Code {
+	if err == nil {
+		return NoError
+	}
+	if e, ok := errors.AsType[*CodeError](err); ok {
+		return e.Code
+	}
+	if code, ok := errors.AsType[Code](err); ok {
+		return code.known()
+	}
+	if _, ok := errors.AsType[*EndError](err); ok {
+		return SessionFailed
+	}
+	if _, ok := errors.AsType[*session.UnknownError](err); ok {
+		return CommunicationFailed
+	}
+	if e, ok := errors.AsType[*Error](err); ok {
+		if code, ok := codeByReason[e.Reason]; ok {
+			return code
+		}
+		return UnknownErrorCode
+	}
+	_, impatient := errors.AsType[*session.PatienceError](err)
+	_, hopping := errors.AsType[*session.HopsError](err)
+	switch {
+	case impatient, hopping:
+		return CommunicationFailed
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return NotCompleted
+	}
+	return OtherErrorCode
+}
+
+// coded returns an error of this API as a *CodeError, about a session or none.
+func coded(err error, s *Session) error {
+	if err == nil {
+		return nil
+	}
+	if e, ok := err.(*CodeError); ok { //nolint:errorlint // one that is wrapped is told with its wrapping
+		return e
+	}
+	return &CodeError{Code: CodeOf(err), Session: s, Err: err}
+}

@@ -1,0 +1,167 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync/atomic"
+)
+
+// Handle is a function of the grid: a service, at whatever site finishes each
+// call first, or bound to one site. The zero Handle is invalid.
+type Handle struct {
+	grid    *Grid
+	service Service
+	site    string // "": the grid maps each call
+	over    atomic.Bool
+}
+
+// Handle returns a handle whose calls the grid maps one by one. The code is
+// FunctionNotFound when nobody offers the service.
+func (g *Grid) Handle(ctx context.Context, service string) (*Handle, error) {
+	ctx, leave, err := g.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	described, err := g.client.describe(ctx, service)
+	if err != nil {
+		return nil, coded(err, nil)
+	}
+	return &Handle{grid: g, service: *described}, nil
+}
+
+// HandleAt returns a handle whose calls all go to one site. The codes are
+// ServerNotFound when no agent knows it, FunctionNotFound when it does not offer
+// the service, CommunicationFailed when it does not answer.
+//
+// A job waits, runs and ends there unless it is moved while it waits, by
+// reallocation or because the site is drained: a job with an agreement or in a
+// reservation never is.
+func (g *Grid) HandleAt(ctx context.Context, site, service string) (*Handle, error) {
+	ctx, leave, err := g.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	address, err := g.client.addressOf(ctx, site)
+	if err != nil {
+		return nil, coded(err, nil)
+	}
+	described, err := g.client.offeredAt(ctx, address, service)
+	if err != nil {
+		return nil, coded(err, nil)
+	}
+	return &Handle{grid: g, service: *described, site: site}, nil
+}
+
+// Service describes what the handle calls, as it was when the handle was made.
+func (h *Handle) Service() Service { return h.service }
+
+// Site returns the site that the handle is bound to, "" for none.
+func (h *Handle) Site() string { return h.site }
+
+// Destruct makes the handle invalid. Sessions of its calls stay what they are. The
+// code is InvalidFunctionHandle when it was invalid before.
+func (h *Handle) Destruct() error {
+	if h == nil || h.grid == nil || h.over.Swap(true) {
+		return &CodeError{Code: InvalidFunctionHandle}
+	}
+	return nil
+}
+
+// HandleOf returns the handle that a session was called by, destructed or not.
+func (g *Grid) HandleOf(s *Session) (*Handle, error) {
+	_, leave, err := g.enter(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	if err := g.check(s); err != nil {
+		return nil, err
+	}
+	return s.handle, nil
+}
+
+// enter begins a call by the handle.
+func (h *Handle) enter(ctx context.Context) (context.Context, func(), error) {
+	if h == nil || h.grid == nil {
+		return nil, nil, &CodeError{Code: InvalidFunctionHandle}
+	}
+	ctx, leave, err := h.grid.enter(ctx)
+	if err == nil && h.over.Load() {
+		leave()
+		err = &CodeError{Code: InvalidFunctionHandle, Err: fmt.Errorf("the handle of %s was destructed", h.service.Name)}
+	}
+	return ctx, leave, err
+}
+
+// Call has the service executed, waits for the end, and fills in what the call
+// writes. Arguments are given in the order in which the service declares them, as
+// ArgStack.Push says; wishes about how it is executed (Width, Walltime, ...) stand
+// anywhere between them.
+//
+// When ctx ends first the code is NotCompleted: the job runs on, and the session
+// in the error can be waited for.
+func (h *Handle) Call(ctx context.Context, args ...any) error {
+	s, err := h.CallAsync(ctx, args...)
+	if err != nil {
+		return err
+	}
+	return s.Wait(ctx)
+}
+
+// CallAsync is Call without the wait: it returns when a server has accepted the
+// job, which has what it reads by then. What the call writes is filled in by the
+// wait that returns the session.
+func (h *Handle) CallAsync(ctx context.Context, args ...any) (*Session, error) {
+	ctx, leave, err := h.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	given, outlets, err := h.bind(args)
+	if err != nil {
+		return nil, coded(err, nil)
+	}
+	r, err := h.grid.client.prepare(ctx, h.service.Name, given)
+	if err != nil {
+		return nil, coded(err, nil)
+	}
+	if h.site != "" {
+		r.site = h.site
+	}
+	for _, o := range r.outputs {
+		outlets = append(outlets, &outlet{argument: o.argument, path: o.path})
+	}
+	s := &Session{handle: h, effort: &effort{client: h.grid.client, request: r}, turn: make(chan struct{}, 1), outlets: outlets}
+	user := r.notify
+	r.notify = func(j *Job) {
+		s.saw(j)
+		user(j)
+	}
+	job, err := s.effort.submit(ctx)
+	if err != nil {
+		return nil, coded(err, nil)
+	}
+	s.id = SessionID(job.ID)
+	s.saw(job)
+	h.grid.opened(s)
+	return s, nil
+}
+
+// addressOf returns the URL of a site's server.
+func (c *Client) addressOf(ctx context.Context, site string) (string, error) {
+	sites, err := c.Sites(ctx)
+	if err != nil {
+		return "", err
+	}
+	i := slices.IndexFunc(sites, func(s Site) bool { return s.Name == site })
+	if i < 0 {
+		return "", &Error{
+			Reason: reasonUnknownSite, Field: "site", Message: fmt.Sprintf("no agent knows a site %q", site),
+			Hint: "drover sites lists what there is",
+		}
+	}
+	return sites[i].Address, nil
+}

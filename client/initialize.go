@@ -1,0 +1,121 @@
+package client
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"sync"
+)
+
+// Grid is a grid by the GridRPC standard (GFD-R.52): handles of its functions, and
+// the sessions of calls to them. It stands on a Client, which may be used beside
+// it. The zero Grid is not initialized.
+//
+//	Initialize ─▶ Grid ── Handle, HandleAt ──▶ Handle ── Call ───────▶ done
+//	               │                             └────── CallAsync ──▶ Session
+//	               └── Probe…, Wait…, Cancel…, FailedSession ──────────────┘
+//
+// Every error is a *CodeError, with one of the standard's codes.
+type Grid struct {
+	client *Client
+	own    bool            // the client is to be closed
+	ended  context.Context // ends with Finalize
+	end    context.CancelCauseFunc
+
+	mu    sync.Mutex
+	final bool           // guarded by mu
+	calls sync.WaitGroup // under way; added to under mu, while not final
+	list  sessions       // guarded by mu
+}
+
+// Initialize returns the grid of a configuration file. With an empty path it is
+// that of the environment: the file that DROVER_CONFIG names, with the agents of
+// DROVER_AGENTS (URLs separated by commas) in place of the file's, if that is set;
+// without either a grid on this host. No connection is opened yet.
+//
+// The codes are ConfigfileNotFound and ConfigfileError.
+func Initialize(path string, opts ...Option) (*Grid, error) {
+	read := func() (Config, error) { return environment(os.Getenv) }
+	if path != "" {
+		read = func() (Config, error) { return ReadConfig(path) }
+	}
+	cfg, err := read()
+	if err != nil {
+		return nil, coded(err, nil)
+	}
+	return initialize(cfg, opts)
+}
+
+// InitializeAgents returns the grid of these agents, the preferred one first. The
+// code is ConfigfileError for what is no URL of an agent.
+func InitializeAgents(agents []string, opts ...Option) (*Grid, error) {
+	return initialize(Default(agents...), opts)
+}
+
+func initialize(cfg Config, opts []Option) (*Grid, error) {
+	cfg.Owner = cmp.Or(cfg.Owner, os.Getenv("USER"))
+	c, err := New(cfg, opts...)
+	if err != nil {
+		return nil, &CodeError{Code: ConfigfileError, Err: err}
+	}
+	g := NewGrid(c)
+	g.own = true
+	return g, nil
+}
+
+// NewGrid returns the grid that a client talks to. Finalize leaves the client
+// open.
+func NewGrid(c *Client) *Grid {
+	g := &Grid{client: c}
+	g.ended, g.end = context.WithCancelCause(context.Background())
+	return g
+}
+
+// Client returns what the grid stands on, for what the standard does not have:
+// logs, decisions, lists, moves.
+func (g *Grid) Client() *Client { return g.client }
+
+// Finalize detaches the sessions that have not ended: their jobs run on, and can
+// be asked for by their IDs. It ends the calls that are under way, with
+// NotInitialized, and returns when they have. A second time it is NotInitialized
+// itself.
+func (g *Grid) Finalize() error {
+	if !g.initialized() {
+		return &CodeError{Code: NotInitialized}
+	}
+	g.mu.Lock()
+	again := g.final
+	g.final = true
+	g.mu.Unlock()
+	if again {
+		return &CodeError{Code: NotInitialized}
+	}
+	g.end(&CodeError{Code: NotInitialized})
+	g.calls.Wait()
+	if g.own {
+		g.client.Close()
+	}
+	return nil
+}
+
+func (g *Grid) initialized() bool { return g != nil && g.client != nil }
+
+// enter begins a call, which leave ends. Its context ends with the grid, too.
+func (g *Grid) enter(ctx context.Context) (_ context.Context, leave func(), err error) {
+	if !g.initialized() {
+		return nil, nil, &CodeError{Code: NotInitialized}
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.final {
+		return nil, nil, &CodeError{Code: NotInitialized}
+	}
+	g.calls.Add(1)
+	ctx, cancel := context.WithCancelCause(ctx)
+	detach := context.AfterFunc(g.ended, func() { cancel(context.Cause(g.ended)) })
+	return ctx, func() {
+		detach()
+		cancel(nil)
+		g.calls.Done()
+	}, nil
+}

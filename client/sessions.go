@@ -1,0 +1,234 @@
+package client
+
+import (
+	"context"
+	"slices"
+	"sync"
+)
+
+// mostSettled bounds how many sessions a grid finds by their IDs, and how many
+// failed ones it lists, after their ends were told. Who holds a *Session has it
+// for as long as he likes.
+const mostSettled = 4096
+
+// SessionID names a session, in any process: it is the ID of its job. A session
+// keeps it when its job is started anew (see Rerun).
+type SessionID string
+
+// Session is a call that was not waited for. It may be used from several
+// goroutines; the zero Session is invalid.
+type Session struct {
+	handle *Handle
+	id     SessionID
+
+	// turn is held by the one that follows the job: effort and outlets are his.
+	turn    chan struct{}
+	effort  *effort
+	outlets []*outlet
+
+	mu    sync.Mutex
+	job   *Job  // guarded by mu: as it was last seen
+	ended bool  // guarded by mu: the job has, and what it wrote is in place
+	err   error // guarded by mu: of ended; a *CodeError of SessionFailed
+}
+
+// ID returns the session's ID.
+func (s *Session) ID() SessionID { return s.id }
+
+// Job returns the job as it was last seen, which may be another one than the
+// first if it was started anew. Nobody is asked.
+func (s *Session) Job() *Job {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.job
+}
+
+// Err returns how the session stands, as a wait or a probe has last seen it: nil
+// when it has ended well, NotCompleted, or SessionFailed with an *EndError. Nobody
+// is asked.
+func (s *Session) Err() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.ended:
+		return s.err
+	case s.job != nil && s.job.State.Final() && s.job.State != Done:
+		return s.failed(s.job)
+	}
+	return &CodeError{Code: NotCompleted, Session: s}
+}
+
+func (s *Session) failed(j *Job) error {
+	return &CodeError{Code: SessionFailed, Session: s, Err: &EndError{Job: j}}
+}
+
+// saw notes what the job is like now.
+func (s *Session) saw(j *Job) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.job = j
+}
+
+// end notes that there is nothing left to be done.
+func (s *Session) end(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended, s.err = true, err
+}
+
+// has returns whether the session has ended, and how.
+func (s *Session) has() (ended bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ended, s.err
+}
+
+// settle follows the job to its end and fills in what it has written. An error
+// after which the session has not ended is one of the way there.
+func (s *Session) settle(ctx context.Context) error {
+	if ended, err := s.has(); ended {
+		return err
+	}
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+	case <-ctx.Done():
+		return s.abandoned(ctx)
+	}
+	if ended, err := s.has(); ended {
+		return err
+	}
+	job := s.Job()
+	if !job.State.Final() {
+		last, err := s.effort.watch(ctx, job)
+		if last != nil && last.State != "" {
+			s.saw(last)
+		}
+		if err != nil {
+			return s.stuck(ctx, err)
+		}
+		job = last
+	}
+	if job.State != Done {
+		s.end(s.failed(job))
+		return s.Err()
+	}
+	for _, o := range s.outlets {
+		if err := o.fill(ctx, s.effort.client, job.ID); err != nil {
+			return s.stuck(ctx, err)
+		}
+	}
+	s.end(nil)
+	return nil
+}
+
+// stuck is the error of a session that has not ended.
+func (s *Session) stuck(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return s.abandoned(ctx)
+	}
+	return coded(err, s)
+}
+
+// abandoned is the error of a wait that was given up.
+func (s *Session) abandoned(ctx context.Context) error {
+	cause := context.Cause(ctx)
+	if CodeOf(cause) == NotInitialized {
+		return &CodeError{Code: NotInitialized, Session: s}
+	}
+	return &CodeError{Code: NotCompleted, Session: s, Err: cause}
+}
+
+// sessions are those of a grid.
+type sessions struct {
+	byID    map[SessionID]*Session
+	open    []*Session // whose end was not told yet, in the order of their calls
+	settled []SessionID
+	failed  []*Session // that FailedSession has not told of
+}
+
+// opened takes a new session in.
+func (g *Grid) opened(s *Session) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.list.byID == nil {
+		g.list.byID = make(map[SessionID]*Session)
+	}
+	g.list.byID[s.id] = s
+	g.list.open = append(g.list.open, s)
+}
+
+// told notes that a caller is told of a session's end, and says whether it is the
+// first time.
+func (g *Grid) told(s *Session) bool {
+	_, err := s.has()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	l := &g.list
+	i := slices.Index(l.open, s)
+	if i < 0 {
+		return false
+	}
+	l.open = slices.Delete(l.open, i, i+1)
+	if l.settled = append(l.settled, s.id); len(l.settled) > mostSettled {
+		delete(l.byID, l.settled[0])
+		l.settled = l.settled[1:]
+	}
+	if err != nil {
+		l.failed = append(l.failed, s)
+		l.failed = l.failed[max(0, len(l.failed)-mostSettled):]
+	}
+	return true
+}
+
+// outstanding returns the sessions whose end was not told yet.
+func (g *Grid) outstanding() []*Session {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Clone(g.list.open)
+}
+
+// Session returns the session of an ID. The code is InvalidSessionID for one that
+// is not of this grid, or ended long ago.
+func (g *Grid) Session(id SessionID) (*Session, error) {
+	_, leave, err := g.enter(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	s := g.list.byID[id]
+	if s == nil {
+		return nil, &CodeError{Code: InvalidSessionID, Err: checkID(string(id))}
+	}
+	return s, nil
+}
+
+// FailedSession returns a session whose failure a wait has told of, each once and
+// the oldest first, nil when there is none left.
+func (g *Grid) FailedSession() (*Session, error) {
+	_, leave, err := g.enter(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.list.failed) == 0 {
+		return nil, nil
+	}
+	s := g.list.failed[0]
+	g.list.failed = g.list.failed[1:]
+	return s, nil
+}
+
+// check refuses sessions that are not of this grid.
+func (g *Grid) check(sessions ...*Session) error {
+	for _, s := range sessions {
+		if s == nil || s.handle == nil || s.handle.grid != g {
+			return &CodeError{Code: InvalidSessionID}
+		}
+	}
+	return nil
+}
