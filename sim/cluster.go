@@ -13,6 +13,9 @@ type Cluster struct {
 	Overrun Overrun
 	// PassEachEvent makes a pass after every event; see Single.
 	PassEachEvent bool
+	Penalty       batch.Duration // see Single
+	// Shared says that the policy lets jobs share processors.
+	Shared bool
 	// Places is told where each job runs, if it is not nil: which processors
 	// costs time that a run without it saves.
 	Places *Places
@@ -32,7 +35,7 @@ func (c *Cluster) Run(ctx context.Context, w *Workload) ([]Outcome, error) {
 		r.names = &Names{}
 	}
 	e := engine.New(c.Policy, r, nil)
-	e.PassEachEvent = c.PassEachEvent
+	e.PassEachEvent, e.Penalty = c.PassEachEvent, c.Penalty
 	for next := 0; ; {
 		now := e.Next()
 		if next < len(w.Jobs) {
@@ -80,6 +83,9 @@ func (r *clusterRun) submit(e *engine.Engine, i int32) {
 	}
 	work, killed := r.cluster.Overrun.work(j.Runtime, j.Walltime)
 	r.outcomes[i] = Outcome{Start: batch.Never, End: batch.Never, Width: j.Width, Walltime: j.Walltime, Killed: killed}
+	if r.cluster.Shared {
+		r.outcomes[i].Work = work
+	}
 	e.Submit(spec, work)
 }
 

@@ -48,6 +48,7 @@ type gridSite struct {
 	speed      catalogue.Speed
 	overrun    Overrun
 	ratio      bool // a job runs for the same part of its walltime wherever it is
+	shared     bool // the policy lets jobs share processors
 	core       *site.Site
 	engine     *engine.Engine
 	policy     batch.Policy
@@ -87,7 +88,7 @@ func NewGrid(s *Scenario, progress func(submitted int)) (*Grid, error) {
 		if err != nil {
 			return nil, fmt.Errorf("site %s: %w", c.Name, err)
 		}
-		platform := machine(int32(c.Procs))
+		platform := machine(c.Policy, int32(c.Procs))
 		policy, err := policies.New(c.Policy, platform, c.Settings)
 		if err != nil {
 			return nil, fmt.Errorf("site %s: %w", c.Name, err)
@@ -97,11 +98,11 @@ func NewGrid(s *Scenario, progress func(submitted int)) (*Grid, error) {
 			return nil, fmt.Errorf("site %s: %w", c.Name, err)
 		}
 		gs := &gridSite{
-			index: int32(i), name: c.Name, speed: speed, overrun: overrun, ratio: len(types) > 0, core: core, policy: policy,
+			index: int32(i), name: c.Name, speed: speed, overrun: overrun, ratio: len(types) > 0, core: core, policy: policy, shared: c.Policy == dfrs,
 		}
 		gs.engine = engine.New(policy, gs, nil)
 		if s.Places {
-			gs.places = NewPlaces(int32(c.Procs))
+			gs.places = NewPlaces(c.Policy, int32(c.Procs))
 		}
 		g.sites = append(g.sites, gs)
 		g.view.Put(mapping.Site{Name: c.Name, Address: strconv.Itoa(i), Services: []string{traceService}})

@@ -69,7 +69,7 @@ func TestPromisesHoldForJobsThatAreNotHeld(t *testing.T) {
 			p := &promising{Policy: site.policy, t: rt, starts: map[batch.Handle]batch.Time{}}
 			policies = append(policies, p)
 			site.policy = p
-			site.engine = engine.New(p, site, engine.NewLedger(machine(int32(s.Sites[i].Procs))))
+			site.engine = engine.New(p, site, engine.NewLedger(machine(s.Sites[i].Policy, int32(s.Sites[i].Procs))))
 		}
 		w := &Workload{}
 		now := batch.Time(0)

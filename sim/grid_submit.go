@@ -97,6 +97,9 @@ func (s *gridSite) enqueue(now batch.Time, i int, shape batch.Shape, key batch.K
 	s.run.outcomes[i] = Outcome{
 		Start: batch.Never, End: batch.Never, Width: shape.Width, Walltime: shape.Walltime, Site: s.index, Killed: killed,
 	}
+	if s.shared {
+		s.run.outcomes[i].Work = work
+	}
 	if s.run.handles != nil {
 		s.run.handles[i] = spec.Handle
 	}

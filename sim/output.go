@@ -124,7 +124,7 @@ func (r *Result) WriteJobs(w io.Writer) error {
 		}
 		row = append(row[:0], id, Seconds(j.Submit), strconv.Itoa(int(o.Width)), Seconds(o.Walltime),
 			success, state, Seconds(o.Start), Seconds(run), Seconds(o.End), Seconds(o.Start.Sub(j.Submit)),
-			Seconds(response), strconv.FormatFloat(float64(response)/float64(max(run, batch.Second)), 'g', -1, 64),
+			Seconds(response), strconv.FormatFloat(float64(response)/float64(max(o.run(), batch.Second)), 'g', -1, 64),
 			o.Processors, r.Summary.Sites[o.Site].Name)
 		if err := out.Write(row); err != nil {
 			return err

@@ -41,7 +41,7 @@ func TestAFileThatCannotBeFinishedIsRemoved(t *testing.T) {
 }
 
 func TestPlacesAreTheLowestFreeProcessors(t *testing.T) {
-	p := NewPlaces(8)
+	p := NewPlaces("easy", 8)
 	job := func(h batch.Handle, width int32) *batch.Job {
 		return &batch.Job{Handle: h, Shape: batch.Shape{Width: width}}
 	}

@@ -11,17 +11,26 @@ import (
 )
 
 // Places books the processors of one machine: the lowest-numbered free ones,
-// where a policy only counts them.
+// where a policy only counts them. Where jobs share processors nothing is booked, and
+// what is told of a job is where it starts.
 type Places struct {
-	free *nodes.Allocator
+	free *nodes.Allocator   // nil: shared
 	held [][]batch.Location // by handle
 }
 
-// NewPlaces returns the places of an idle machine of so many processors.
-func NewPlaces(procs int32) *Places { return &Places{free: nodes.New(batch.Processors(procs))} }
+// NewPlaces returns the places of an idle machine of so many processors under a policy.
+func NewPlaces(policy string, procs int32) *Places {
+	if policy == dfrs {
+		return &Places{}
+	}
+	return &Places{free: nodes.New(batch.Processors(procs))}
+}
 
 // start books a job's processors and returns them as intervals.
 func (p *Places) start(job *batch.Job, places []batch.Location) string {
+	if p.free == nil {
+		return intervals(places)
+	}
 	for int(job.Handle) >= len(p.held) {
 		p.held = append(p.held, nil)
 	}
@@ -37,7 +46,11 @@ func (p *Places) start(job *batch.Job, places []batch.Location) string {
 	return intervals(places)
 }
 
-func (p *Places) end(job *batch.Job) { p.free.Release(p.held[job.Handle]) }
+func (p *Places) end(job *batch.Job) {
+	if p.free != nil {
+		p.free.Release(p.held[job.Handle])
+	}
+}
 
 // intervals writes processors as Batsim does: "0-3 7".
 func intervals(places []batch.Location) string {

@@ -20,8 +20,10 @@ type Single struct {
 	// one for all events of an instant, as some simulators do. It is for
 	// comparing with them, and for policies that do not plan.
 	PassEachEvent bool
-	Places        bool // keep which processors each job had
-	Progress      func(done, total int)
+	// Penalty is for how long a job that is resumed or migrated does nothing.
+	Penalty  batch.Duration
+	Places   bool // keep which processors each job had
+	Progress func(done, total int)
 }
 
 // Validate reports everything that is wrong, each with its flag.
@@ -34,6 +36,9 @@ func (s *Single) Validate() error {
 	}
 	if s.PassEachEvent && s.Policy != "easy" && s.Policy != "fcfs" {
 		errs = append(errs, fmt.Errorf("passes: event with policy %s, accepted: event with fcfs and easy, which do not plan", s.Policy))
+	}
+	if s.Penalty < 0 {
+		errs = append(errs, fmt.Errorf("penalty: %v, accepted: 0s or more", s.Penalty))
 	}
 	return errors.Join(errs...)
 }
@@ -56,16 +61,16 @@ func (s *Single) Replay(ctx context.Context, w *Workload) (*Result, error) {
 		return nil, err
 	}
 	procs := int32(s.Procs)
-	policy, err := policies.New(s.Policy, machine(procs), s.Settings)
+	policy, err := policies.New(s.Policy, machine(s.Policy, procs), s.Settings)
 	if err != nil {
 		return nil, err
 	}
-	c := Cluster{Policy: policy, Overrun: s.Overrun, PassEachEvent: s.PassEachEvent}
+	c := Cluster{Policy: policy, Overrun: s.Overrun, PassEachEvent: s.PassEachEvent, Penalty: s.Penalty, Shared: s.Policy == dfrs}
 	if s.Progress != nil {
 		c.Progress = func(done int) { s.Progress(done, len(w.Jobs)) }
 	}
 	if s.Places {
-		c.Places = NewPlaces(procs)
+		c.Places = NewPlaces(s.Policy, procs)
 	}
 	outcomes, err := c.Run(ctx, w)
 	if err != nil {
@@ -91,8 +96,15 @@ func (s *Scenario) Run(ctx context.Context, file string, progress func(done, tot
 	return p.Run(ctx, s.Variant(), progress)
 }
 
+// dfrs is the policy whose jobs share processors. It says itself where they are.
+const dfrs = "dfrs"
+
 // machine is a machine of so many processors to policies that only count them:
 // one node, because a node for each would be most of what a large machine costs.
-func machine(procs int32) batch.Platform {
+// To others each processor is a node.
+func machine(policy string, procs int32) batch.Platform {
+	if policy == dfrs {
+		return batch.Processors(procs)
+	}
 	return batch.Platform{Nodes: []batch.Node{{Processors: procs}}}
 }

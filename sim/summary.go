@@ -127,7 +127,7 @@ func measure(w *Workload, outcomes []Outcome, processors int64, keep func(i int)
 			continue
 		}
 		o, submit := &outcomes[i], w.Jobs[i].Submit
-		run, resp := o.End.Sub(o.Start), o.End.Sub(submit)
+		run, resp := o.run(), o.End.Sub(submit)
 		first, last = min(first, submit), max(last, o.End)
 		if o.Killed {
 			f.Killed++

@@ -102,6 +102,17 @@ type Outcome struct {
 	Site       int32          // index of the site it ran at
 	Killed     bool           // at its walltime
 	Processors string         // which ones, as intervals; "" if nobody kept them
+	// Work is how long it would have run by itself, where jobs share processors; 0
+	// where each has its own.
+	Work batch.Duration
+}
+
+// run returns how long it ran, on processors of its own.
+func (o *Outcome) run() batch.Duration {
+	if o.Work > 0 {
+		return o.Work
+	}
+	return o.End.Sub(o.Start)
 }
 
 // HorizonError says that a job would still wait or run when time ends, which is

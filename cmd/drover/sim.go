@@ -30,10 +30,11 @@ type simRunCmd struct {
 	Scenario string            `arg:"" optional:"" help:"A scenario file (YAML): several sites, each with its trace, width, speed and policy. Or one that comes with Drover: pwa, m1 to m6, pwa640, g5k1 to g5k6."`
 	SWF      string            `name:"swf" placeholder:"FILE" help:"A trace in the Standard Workload Format, gz too: a path, or a name in DROVER_TRACES."`
 	Procs    int64             `placeholder:"N" help:"Processors of the cluster."`
-	Policy   string            `placeholder:"NAME" help:"fcfs, easy, cbf, dynp or overbook."`
+	Policy   string            `placeholder:"NAME" help:"fcfs, easy, cbf, dfrs, dynp or overbook."`
 	Set      map[string]string `placeholder:"KEY=VALUE" help:"A setting of the policy; repeatable."`
 	Overrun  string            `default:"kill" help:"What becomes of a job at its walltime: kill or extend."`
 	Passes   string            `default:"instant" help:"A scheduling pass for each instant (instant), or for each event as some other simulators do (event; fcfs and easy)."`
+	Penalty  time.Duration     `placeholder:"D" help:"For how long a job that is resumed or moved does nothing. The policy does not know. Default: 0s."`
 	Out      string            `placeholder:"DIR" help:"Write summary.json, timing.json and jobs.csv there."`
 
 	simVariant `embed:""`
@@ -69,9 +70,9 @@ func (c *simRunCmd) Run(a *app) error {
 
 func (c *simRunCmd) simulate(a *app, bar *simProgress) (*sim.Result, error) {
 	if c.Scenario != "" {
-		if c.SWF != "" || c.Procs != 0 || c.Policy != "" || len(c.Set) > 0 || c.Overrun != "kill" || c.Passes != "instant" {
+		if c.SWF != "" || c.Procs != 0 || c.Policy != "" || len(c.Set) > 0 || c.Overrun != "kill" || c.Passes != "instant" || c.Penalty != 0 {
 			return nil, &usageError{
-				message: "both a scenario and --swf, --procs, --policy, --set, --overrun or --passes",
+				message: "both a scenario and --swf, --procs, --policy, --set, --overrun, --passes or --penalty",
 				hint:    "a scenario names its own traces, policies and rules",
 			}
 		}
@@ -94,7 +95,7 @@ func (c *simRunCmd) simulate(a *app, bar *simProgress) (*sim.Result, error) {
 	}
 	s := &sim.Single{
 		Trace: c.SWF, Procs: c.Procs, Policy: c.Policy, Settings: batch.Settings(c.Set), Overrun: overrun,
-		PassEachEvent: c.Passes == "event", Places: c.Out != "", Progress: bar.report,
+		PassEachEvent: c.Passes == "event", Penalty: batch.Duration(c.Penalty / time.Microsecond), Places: c.Out != "", Progress: bar.report,
 	}
 	if err := s.Validate(); err != nil {
 		return nil, &usageError{message: err.Error(), hint: "drover sim run --help"}

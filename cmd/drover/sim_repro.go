@@ -16,6 +16,7 @@ type simReproCmd struct {
 	Reallocation simReproReallocationCmd `cmd:"" help:"The paper on reallocation: its figures, its claims beside what we measured, and what it left open."`
 	DynP         simReproDynPCmd         `cmd:"" name:"dynp" help:"The paper on self-tuning dynP: its tables beside ours, and what a self-tuning step costs."`
 	Overbooking  simReproOverbookingCmd  `cmd:"" help:"What the paper on overbooking left open: what it is worth on real logs, by what is sold and what is broken."`
+	DFRS         simReproDFRSCmd         `cmd:"" name:"dfrs" help:"The paper on dynamic fractional resource scheduling: its tables beside ours."`
 	Growth       simReproGrowthCmd       `cmd:"" help:"Draw how one column of a CSV file grows with another, over logarithmic axes."`
 }
 
@@ -121,5 +122,5 @@ func reproExit(err error) int {
 	if errors.As(err, &parse) || errors.As(err, &lacking) {
 		return exitRefused
 	}
-	return 0
+	return dfrsExit(err)
 }

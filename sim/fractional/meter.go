@@ -16,7 +16,8 @@ type meter struct {
 
 	maxStretch float64
 	stretches  []float64 // by job: their sum does not depend on who ends first
-	last       batch.Time
+	last       batch.Time // that one ended
+	lately     batch.Time // that one ended, or came to an empty machine
 
 	preemptions, migrations       int
 	preemptedBytes, migratedBytes int64
@@ -46,6 +47,9 @@ func (m *meter) pass(now batch.Time) {
 
 func (m *meter) submitted(now batch.Time, h batch.Handle, index int) {
 	m.pass(now)
+	if m.demand == 0 {
+		m.lately = now
+	}
 	m.demand += m.in.Jobs[index].rate()
 	for int(h) >= len(m.jobs) {
 		m.jobs = append(m.jobs, watched{})
@@ -62,7 +66,7 @@ func (m *meter) endOf(now batch.Time, h batch.Handle) {
 	stretch := float64(turnaround) / float64(max(j.Runtime, leastTime))
 	m.stretches[index] = stretch
 	m.maxStretch = max(m.maxStretch, stretch)
-	m.last = max(m.last, now)
+	m.last, m.lately = now, now
 	m.ended++
 }
 

@@ -1,6 +1,7 @@
 package fractional
 
 import (
+	"errors"
 	"math"
 	"testing"
 
@@ -120,7 +121,7 @@ func TestAnInstanceThatCannotBeIsRefused(t *testing.T) {
 		spoil(&bad)
 		in := &Instance{Nodes: 3, Memory: node, Jobs: []Job{good, bad}}
 		err := in.Validate()
-		if e, ok := err.(*JobError); field == "" && err != nil || field != "" && (!ok || e.Field != field || e.Number != 2) {
+		if e, ok := errors.AsType[*JobError](err); field == "" && err != nil || field != "" && (!ok || e.Field != field || e.Number != 2) {
 			t.Errorf("%q: %v", field, err)
 		}
 	}
@@ -128,5 +129,35 @@ func TestAnInstanceThatCannotBeIsRefused(t *testing.T) {
 		if err := (&Instance{Nodes: n}).Validate(); err == nil {
 			t.Errorf("%d nodes are accepted", n)
 		}
+	}
+}
+
+// idle looks at the machine again and again and does nothing.
+type idle struct {
+	scripted
+	next batch.Time
+	ends bool
+}
+
+func (p *idle) Decide(now batch.Time, _ *batch.Decisions) { p.next = now.Add(batch.Hour) }
+
+func (p *idle) Wake() batch.Time {
+	if p.ends {
+		return batch.Never
+	}
+	return p.next
+}
+
+func TestAPolicyThatNeverGetsOnIsGivenUp(t *testing.T) {
+	in := &Instance{Set: "made", Nodes: 1, Memory: node, Jobs: []Job{{Submit: 7, Runtime: batch.Hour, Tasks: 1, Need: 1}}}
+	run := func(p batch.Policy) error {
+		_, err := Run(t.Context(), in, Default, Period, Penalty, Options{Wrap: func(batch.Policy) batch.Policy { return p }})
+		return err
+	}
+	if e, ok := errors.AsType[*StuckError](run(&idle{})); !ok || e.Jobs != 1 || e.Since <= 100*batch.Hour || e.Since > 102*batch.Hour {
+		t.Errorf("one that passes: %v", e)
+	}
+	if e, ok := errors.AsType[*UnendedError](run(&idle{ends: true})); !ok || e.Jobs != 1 {
+		t.Errorf("one that sleeps: %v", e)
 	}
 }

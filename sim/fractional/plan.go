@@ -65,7 +65,7 @@ func (p *Plan) Validate() error {
 func (p *Plan) Thrashing() []batch.Duration {
 	var all []batch.Duration
 	for _, d := range p.Periods {
-		if len(p.Algorithms) > 0 && d <= p.Penalty {
+		if d <= p.Penalty && slices.ContainsFunc(p.Algorithms, Periodic) {
 			all = append(all, d)
 		}
 	}

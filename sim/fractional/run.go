@@ -31,12 +31,25 @@ func (e *UnendedError) Error() string {
 	return fmt.Sprintf("%s, trace %d, %s: %d jobs are never ended", e.Case.Set, e.Case.Trace, e.Case.Algorithm, e.Jobs)
 }
 
+// StuckError says that jobs are moved before they get on, for ever.
+type StuckError struct {
+	Case  Case
+	Jobs  int            // that are there
+	Since batch.Duration // that one has ended
+}
+
+// Error says since when.
+func (e *StuckError) Error() string {
+	return fmt.Sprintf("%s, trace %d, load %d, %s, period %v, penalty %v: given up: none of %d jobs has ended for %v",
+		e.Case.Set, e.Case.Trace, e.Case.Load, e.Case.Algorithm, e.Case.Period, e.Case.Penalty, e.Jobs, e.Since)
+}
+
 // batchPolicies are those that give each task a whole node.
 var batchPolicies = map[string]batch.Factory{FCFS: fcfs.New, EASY: easy.New}
 
 // Run runs the jobs of an instance by an algorithm and returns the row, but for its
 // bound. The period is that of an algorithm that has one. It ends early only if ctx
-// does. Errors are those of the policy's settings, or an *UnendedError.
+// does. Errors are those of the policy's settings, an *UnendedError or a *StuckError.
 func Run(ctx context.Context, in *Instance, algorithm string, period, penalty batch.Duration, o Options) (Row, error) {
 	c := Case{Set: in.Set, Trace: in.Trace, Load: in.Load, Algorithm: algorithm, Penalty: penalty}
 	if Periodic(algorithm) {
@@ -69,7 +82,7 @@ func Run(ctx context.Context, in *Instance, algorithm string, period, penalty ba
 	if o.Ledger {
 		ledger = engine.NewLedger(platform)
 	}
-	r := &run{in: in, whole: whole, meter: newMeter(in)}
+	r := &run{in: in, c: c, whole: whole, meter: newMeter(in)}
 	r.engine = engine.New(policy, r, ledger)
 	r.engine.Penalty = penalty
 	if err := r.serve(ctx); err != nil {
@@ -84,6 +97,7 @@ func Run(ctx context.Context, in *Instance, algorithm string, period, penalty ba
 // run is one run.
 type run struct {
 	in     *Instance
+	c      Case
 	whole  bool // each task takes a whole node
 	engine *engine.Engine
 	meter  *meter
@@ -94,8 +108,15 @@ type run struct {
 // checkEvery is how many instants lie between two looks at the context.
 const checkEvery = 1 << 12
 
+// patience is how many times the longest runtime may pass without an end.
+const patience = 100
+
 func (r *run) serve(ctx context.Context) error {
 	jobs := r.in.Jobs
+	longest := r.engine.Penalty
+	for i := range jobs {
+		longest = max(longest, jobs[i].Runtime)
+	}
 	r.specs = append(r.specs, nil) // batch.NoJob is nobody's
 	for next, instants := 0, 0; ; instants++ {
 		if instants%checkEvery == 0 && ctx.Err() != nil {
@@ -107,6 +128,9 @@ func (r *run) serve(ctx context.Context) error {
 		}
 		if now == batch.Never || r.meter.ended == len(jobs) {
 			return nil
+		}
+		if there := next - r.meter.ended; there > 0 && now.Sub(r.meter.lately) > patience*longest {
+			return &StuckError{r.c, there, now.Sub(r.meter.lately)}
 		}
 		r.engine.Advance(now)
 		for ; next < len(jobs) && jobs[next].Submit == now; next++ {

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed-9b8f70bb/drover/sim/fractional"
+	"github.com/seed-9b8f70bb/drover/sim/swf"
+)
+
+// twoAlgorithms is short, and of workloads that need no log.
+func twoAlgorithms(out string, more ...string) []string {
+	return append([]string{"dfrs", "--sets", "unscaled,scaled", "--quick", "--algorithms", "EASY,GreedyPM */per/opt=min/minvt=600", "--out", out}, more...)
+}
+
+func rowsOf(t *testing.T, dir string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(dir, fractional.RowsName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestSimReproDFRSIsTheSameOnAnyNumberOfCores(t *testing.T) {
+	var rows [2][]byte
+	for i, jobs := range []string{"1", "3"} {
+		dir := t.TempDir()
+		code, stdout, stderr := simRepro(t, twoAlgorithms(dir, "--jobs", jobs)...)
+		if code != exitOK || !strings.Contains(stdout, "GreedyPM*/per/opt=min/minvt=600") {
+			t.Fatalf("exit %d: %s%s", code, stdout, stderr)
+		}
+		rows[i] = rowsOf(t, dir)
+	}
+	if !bytes.Equal(rows[0], rows[1]) {
+		t.Error("rows differ")
+	}
+}
+
+func TestSimReproDFRSGoesOnWhereItWasCut(t *testing.T) {
+	dir := t.TempDir()
+	if code, _, stderr := simRepro(t, twoAlgorithms(dir)...); code != exitOK || !strings.Contains(stderr, "16 runs") {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	want := rowsOf(t, dir)
+	lines := bytes.SplitAfter(want, []byte("\n"))
+	torn := append(bytes.Join(lines[:11], nil), lines[11][:20]...)
+	if err := os.WriteFile(filepath.Join(dir, fractional.RowsName), torn, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := simRepro(t, twoAlgorithms(dir)...); code != exitOK || !strings.Contains(stderr, "6 runs") || !strings.Contains(stderr, "10 were there") {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	if got := rowsOf(t, dir); !bytes.Equal(got, want) {
+		t.Error("rows differ")
+	}
+	code, _, stderr := simRepro(t, twoAlgorithms(dir, "--penalty", "60s")...)
+	if code != exitRefused || !strings.Contains(stderr, "penalty: 300 s in the folder, 60 s now") {
+		t.Errorf("another penalty: exit %d: %s", code, stderr)
+	}
+}
+
+func TestSimReproDFRSSaysWhatIsWrongWithWhatIsAsked(t *testing.T) {
+	for want, args := range map[string][]string{
+		"makes no sense from byte":                           {"--algorithms", "GreedyPM*/per/opt=median"},
+		`unknown set "hpc", accepted: hpc2n, unscaled`:       {"--sets", "hpc"},
+		`unknown table "6", accepted: 2, 3, 4, 5, figures`:   {"--tables", "6"},
+		"--periods: 500ms, accepted: 1s or more":             {"--periods", "500ms"},
+		"--penalty: -1s, accepted: 0s or more":               {"--penalty=-1s"},
+		"accepted: settings of the policy but its period":    {"--algorithms", "GreedyP*/opt=min period=5s"},
+		`policy dfrs: unknown setting "speed", accepted: al`: {"--algorithms", "GreedyP*/opt=min speed=5"},
+	} {
+		code, _, stderr := simRepro(t, append([]string{"dfrs", "--out", t.TempDir()}, args...)...)
+		if code != exitUsage || !strings.Contains(stderr, want) {
+			t.Errorf("%q: exit %d: %s", args, code, stderr)
+		}
+	}
+}
+
+func TestSimReproDFRSWarnsOfAPeriodThatIsNoLongerThanThePenalty(t *testing.T) {
+	const want = "warning: a period of 10m0s is no longer than the penalty of 10m0s"
+	for _, period := range []string{"600s", "1200s"} {
+		code, _, stderr := simRepro(t, "dfrs", "--sets", "unscaled", "--quick", "--algorithms", "GreedyPM*/per", "--penalty", "600s", "--periods", period, "--out", t.TempDir())
+		if code != exitOK || strings.Contains(stderr, want) != (period == "600s") {
+			t.Errorf("%s: exit %d: %s", period, code, stderr)
+		}
+	}
+}
+
+func TestSimReproDFRSLeavesOutALogThatIsNotThere(t *testing.T) {
+	t.Setenv(swf.TracesEnv, t.TempDir())
+	t.Chdir(t.TempDir())
+	code, stdout, stderr := simRepro(t, "dfrs", "--quick", "--tables", "4", "--out", "out")
+	if code != exitOK || !strings.Contains(stderr, "left out: HPC2N") || !strings.Contains(stdout, "files in out") {
+		t.Errorf("exit %d: %s%s", code, stdout, stderr)
+	}
+	code, _, stderr = simRepro(t, "dfrs", "--quick", "--sets", "hpc2n", "--out", "out")
+	if code != exitNotFound || !strings.Contains(stderr, fractional.HPC2NFile) {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+}
