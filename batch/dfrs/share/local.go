@@ -60,24 +60,19 @@ func (p *Pool) use(n *node, yields []batch.Share) int64 {
 	return sum
 }
 
-// settle takes back what rounding may have overdrawn, a unit at a time and never
-// below the lower bounds, and gives the component's jobs their yields.
+// settle takes back what rounding may have overdrawn, never below the lower bounds,
+// which fit, and gives the component's jobs their yields.
 func (p *Pool) settle() {
 	l := &p.local
 	for _, number := range p.part.nodes {
 		n := &p.nodes[number]
-		for {
-			over := p.use(n, l.yields) - p.room(n)<<20
-			if over <= 0 {
-				break
-			}
-			for i := range n.on {
-				t := &n.on[i]
-				if at := p.jobs[t.job].local; over > 0 && l.yields[at] > l.lower[at] {
-					l.yields[at]--
-					over -= int64(t.tasks) * int64(t.need) // at least: it may have more tasks here
-				}
-			}
+		over := p.use(n, l.yields) - p.room(n)<<20
+		for i := 0; i < len(n.on) && over > 0; i++ {
+			t := &n.on[i]
+			at, cpu := p.jobs[t.job].local, int64(t.tasks)*int64(t.need)
+			by := min((over+cpu-1)/cpu, int64(l.yields[at]-l.lower[at]))
+			l.yields[at] -= batch.Share(by)
+			over -= by * cpu // at least: the job may have more tasks here
 		}
 	}
 	for i, number := range p.part.jobs {

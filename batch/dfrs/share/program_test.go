@@ -120,11 +120,19 @@ func (l linear) byGLPK(dir string) (float64, error) {
 	return 0, errors.New("no solution in the file of glpsol")
 }
 
-// instance makes up a world in which nothing is taken, so that the bound holds.
-func instance(seed uint64) *world {
+// instance makes up a world. In those in which something is taken, no job is
+// promised anything; where bounded, nothing is taken, so that the bounds hold.
+func instance(seed uint64, bounded bool) *world {
 	draw := seeded(seed)
 	w := populated(draw, false, int64(batch.One)/16)
+	if !bounded && seed%2 == 0 {
+		return w
+	}
 	clear(w.taken)
+	bound := w.pool().Bound()
+	for _, number := range w.numbers() {
+		w.jobs[number].least = batch.Share(draw(0, int64(bound)))
+	}
 	return w
 }
 
@@ -158,7 +166,7 @@ func check(t *testing.T, count uint64, other func(linear) (float64, error)) {
 		t.Run(program.name, func(t *testing.T) {
 			compared := 0
 			for seed := range count {
-				w := instance(seed)
+				w := instance(seed, program.name == "average")
 				p := w.pool()
 				program.solve(p)
 				w.fits(t, p)
@@ -228,5 +236,38 @@ func TestAverageFavoursWhoNeedsLittleAndKeepsTheBound(t *testing.T) {
 	half := batch.One / 2
 	if diff := cmp.Diff([]batch.Share{half, batch.One, half, batch.One, half, half}, yields(p, 1, 2, 3, 4, 5, 6)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestTheBoundIsThatOfTheMostLoadedNodeOfAll(t *testing.T) {
+	p := share.New(2, int64(batch.One))
+	put(p, 1, batch.One, 0)
+	put(p, 2, batch.One/2, 0)
+	p.Average()
+	if p.Yield(1) != batch.Share(int64(batch.One)*2/3) { // and all that is left is the other's
+		t.Errorf("job 1 has yield %d, not two thirds", p.Yield(1))
+	}
+	for number := range int32(3) {
+		put(p, 3+number, batch.One, 1) // a third is the bound now, on node 0 too
+	}
+	if diff := cmp.Diff([]int32{1, 2, 3, 4, 5}, p.Average()); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]batch.Share{batch.One / 2, batch.One}, yields(p, 1, 2)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Two nodes with the same jobs are one row: that of the one with less to give.
+func TestWhatIsTakenOfOneOfTwoEqualNodesCounts(t *testing.T) {
+	for taken := range int32(2) {
+		p := share.New(2, int64(batch.One))
+		put(p, 1, batch.One, 0, 1)
+		put(p, 2, batch.One, 0, 1)
+		p.Take(taken, int64(batch.One)/2)
+		p.Average()
+		if diff := cmp.Diff([]batch.Share{batch.One / 4, batch.One / 4}, yields(p, 1, 2)); diff != "" {
+			t.Error(diff)
+		}
 	}
 }
