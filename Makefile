@@ -12,6 +12,11 @@ SHELL       := bash
 TOOL := go tool -modfile=tools.mod
 BUF  := $(TOOL) buf
 LINT := go tool -modfile=lint.mod golangci-lint
+# What a stranger's gRPC client is made of is for a test, and named so: programs do
+# without gRPC's library. The argument is the tree it is made in.
+GRPC  = $(BUF) generate --template buf.gen.grpc.yaml -o $(1) \
+	--path proto/drover/v1/agent_service.proto --path proto/drover/v1/server_service.proto; \
+	for f in $(1)/proto/drover/v1/*_grpc.pb.go; do mv "$$f" "$${f%.pb.go}_pb_test.go"; done
 
 # PKG narrows test, race, bench, fuzz, soak and vet: make race PKG=./batch/...
 PKG          ?= ./...
@@ -73,6 +78,7 @@ fmt: ## format Go with gofumpt and protobuf with buf, in place
 generate: ## generate Go from proto/, beside the .proto files
 	@if [ -z "$(PROTOS)" ]; then echo "generate: no .proto file yet"; exit 0; fi
 	$(BUF) generate
+	$(call GRPC,.)
 
 # Generates beside the tree, never into it, and compares both ways: an edited,
 # a missing and a left-over generated file all fail.
@@ -86,8 +92,9 @@ generate-check: breaking ## fail if proto/ has lint or the generated code is sta
 		$(BUF) lint
 		$(BUF) format -d --exit-code
 		$(BUF) generate -o "$$fresh"
+		$(call GRPC,"$$fresh")
 	fi
-	if ! diff -ru -x '*.proto' -x doc.go -x '*_test.go' proto "$$fresh/proto"; then
+	if ! diff -ru -x '*.proto' -x doc.go -x grpc_test.go proto "$$fresh/proto"; then
 		echo "The generated code in proto/ is stale: run 'make generate' and commit what it writes." >&2
 		exit 1
 	fi
