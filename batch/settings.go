@@ -31,7 +31,7 @@ func (e *SettingError) Error() string {
 // none if it is about something else.
 func SettingErrors(err error) []*SettingError {
 	var all []*SettingError
-	if joined, is := err.(interface{ Unwrap() []error }); is { //nolint:errorlint // errors.As stops at the first
+	if joined, is := err.(interface{ Unwrap() []error }); is {
 		for _, e := range joined.Unwrap() {
 			all = append(all, SettingErrors(e)...)
 		}

@@ -29,7 +29,11 @@ func TestTheFateOfAnAttemptThatIsBeingLaunchedIsForTheBatchSystemToTell(t *testi
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer data.close()
+	t.Cleanup(func() {
+		if err := data.close(); err != nil {
+			t.Error(err)
+		}
+	})
 	s := &Server{data: data, keeper: follower{}}
 	for _, state := range []site.State{site.Starting, site.Cancelling} {
 		j := &site.Job{ID: "job-" + batch.JobID(state.String()), State: state, Started: batch.Never}

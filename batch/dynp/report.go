@@ -15,7 +15,7 @@ type Tuning struct {
 	Active   string
 	Metrics  []string // by which plans are compared, in the setting's order
 	Steps    int      // self-tuning steps
-	Switches int // in which another policy became active
+	Switches int      // in which another policy became active
 	Policies []Count
 	Cases    []Case   // what was found in steps, by which policies are best and which was active
 	Last     []Switch // the last MaxSwitches, oldest first
