@@ -125,6 +125,12 @@ func (l linear) byGLPK(dir string) (float64, error) {
 func instance(seed uint64, bounded bool) *world {
 	draw := seeded(seed)
 	w := populated(draw, false, int64(batch.One)/16)
+	if seed%3 == 0 {
+		for _, r := range w.jobs {
+			r.flow, r.virtual = 0, 0
+		}
+		w.double()
+	}
 	if !bounded && seed%2 == 0 {
 		return w
 	}
@@ -134,6 +140,14 @@ func instance(seed uint64, bounded bool) *world {
 		w.jobs[number].least = batch.Share(draw(0, int64(bound)))
 	}
 	return w
+}
+
+// double gives each job a twin.
+func (w *world) double() {
+	for _, number := range w.numbers() {
+		twin := *w.jobs[number]
+		w.jobs[number+100] = &twin
+	}
 }
 
 const period = 600 * batch.Second
@@ -261,9 +275,10 @@ func TestTheBoundIsThatOfTheMostLoadedNodeOfAll(t *testing.T) {
 // Two nodes with the same jobs are one row: that of the one with less to give.
 func TestWhatIsTakenOfOneOfTwoEqualNodesCounts(t *testing.T) {
 	for taken := range int32(2) {
-		p := share.New(2, int64(batch.One))
+		p := share.New(3, int64(batch.One))
 		put(p, 1, batch.One, 0, 1)
 		put(p, 2, batch.One, 0, 1)
+		p.Put(3, []batch.TaskGroup{{}}, []share.Place{{Node: 2, Tasks: 8}}) // the bound is an eighth
 		p.Take(taken, int64(batch.One)/2)
 		p.Average()
 		if diff := cmp.Diff([]batch.Share{batch.One / 4, batch.One / 4}, yields(p, 1, 2)); diff != "" {

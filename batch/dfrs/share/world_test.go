@@ -135,19 +135,20 @@ var goals = map[string]func(*share.Pool) []int32{
 	"mean-stretch": func(p *share.Pool) []int32 { return p.MeanStretch(600 * batch.Second) },
 }
 
-// fits fails where the shares of a node's tasks are more than it has to give.
+// fits fails where a node's tasks get more than it has to give, even before their
+// shares are rounded down.
 func (w *world) fits(t interface{ Fatalf(string, ...any) }, p *share.Pool) {
 	for node := range w.nodes {
 		var sum int64
 		for number, r := range w.jobs {
 			for _, place := range r.places {
 				if place.Node == node {
-					sum += int64(place.Tasks) * int64(share.Of(p.Yield(number), batch.Share(r.need(place))))
+					sum += int64(place.Tasks) * r.need(place) * int64(p.Yield(number))
 				}
 			}
 		}
-		if sum > w.room(node) {
-			t.Fatalf("node %d gives %d units, it has %d", node, sum, w.room(node))
+		if room := w.room(node) << 20; sum > room {
+			t.Fatalf("node %d gives %d units of 2^-40, it has %d", node, sum, room)
 		}
 	}
 	for number := range w.jobs {
@@ -187,7 +188,11 @@ func TestYieldsDependOnWhoIsWhereAndOnNothingElse(t *testing.T) {
 					if draw(0, 9) == 0 {
 						left := p
 						p = p.Clone()
-						left.Put(99, []batch.TaskGroup{{}}, []share.Place{{Tasks: 3}})
+						for _, number := range w.numbers() {
+							left.Remove(number)
+							left.Put(number+12, []batch.TaskGroup{{}}, []share.Place{{Tasks: 3}})
+							left.Put(number, []batch.TaskGroup{{CPU: batch.One / 4}}, []share.Place{{Node: w.nodes - 1, Tasks: 1}})
+						}
 						goal(left)
 					}
 					before := map[int32]batch.Share{}
