@@ -33,9 +33,10 @@ type request struct {
 	idempotent bool
 	labels     map[string]string
 	notify     func(*Job)
-	rerun      time.Duration // how long it may be unknown; 0: for ever
-	retryOf    string        // ID of the first attempt
-	again      *sentRequest  // what was sent for the first attempt by somebody else
+	sending    func(name string, sent, size int64) // nil: nobody is to be told
+	rerun      time.Duration                       // how long it may be unknown; 0: for ever
+	retryOf    string                              // ID of the first attempt
+	again      *sentRequest                        // what was sent for the first attempt by somebody else
 }
 
 // argument is a value by its name. The value is an int64, float64, string, bool,
