@@ -49,7 +49,7 @@ func (c *benchSubmitCmd) Run(a *app) error {
 	if c.Slurm != "" {
 		return c.versusSlurm(a)
 	}
-	args, err := (&request{Service: c.Service, Args: c.Args}).arguments(time.Now())
+	args, err := (&request{Args: c.Args}).arguments(c.Service, time.Now(), client.Text)
 	if err != nil {
 		return err
 	}

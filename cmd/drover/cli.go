@@ -18,18 +18,20 @@ import (
 // cli is the command line.
 type cli struct {
 	Agent    []string       `placeholder:"URL" help:"An agent to talk to; repeatable, the next one is tried when one does not answer. Default: DROVER_AGENTS, separated by commas, or a local grid."`
-	JSON     bool           `name:"json" help:"Print JSON with a versioned schema."`
+	JSON     bool           `name:"json" xor:"output" help:"Print JSON with a versioned schema."`
+	Quiet    bool           `short:"q" xor:"output" help:"Print IDs only (of sites and services their names), and no progress line."`
 	Patience *time.Duration `placeholder:"D" help:"How long to try again when nobody answers. Default: 10s, and 5m for wait, logs, --wait, and what call does after submitting."`
 	Debug    bool           `help:"Tell on stderr what is tried again, and why."`
 	Version  bool           `help:"Print the version."`
 
 	Submit       submitCmd       `cmd:"" group:"jobs" help:"Submit a request and print the job's ID."`
 	Call         callCmd         `cmd:"" group:"jobs" help:"Submit, wait, bring the results; exit with the job's status."`
-	Wait         waitCmd         `cmd:"" group:"jobs" help:"Wait for a job; exit with its status."`
-	Job          jobCmd          `cmd:"" group:"jobs" help:"Show a job."`
+	Estimate     estimateCmd     `cmd:"" group:"jobs" help:"Show when each site would finish a request at each width; submit nothing."`
+	Wait         waitCmd         `cmd:"" group:"jobs" help:"Wait for jobs; exit with their status."`
+	Job          jobCmd          `cmd:"" group:"jobs" help:"Show jobs."`
 	Queue        queueCmd        `cmd:"" group:"jobs" help:"List the jobs that have not ended."`
-	Logs         logsCmd         `cmd:"" group:"jobs" help:"Print what a job writes."`
-	Cancel       cancelCmd       `cmd:"" group:"jobs" help:"End a job."`
+	Logs         logsCmd         `cmd:"" group:"jobs" help:"Print what jobs write."`
+	Cancel       cancelCmd       `cmd:"" group:"jobs" help:"End jobs."`
 	Why          whyCmd          `cmd:"" group:"jobs" help:"Show why a job is where it is."`
 	Move         moveCmd         `cmd:"" group:"jobs" help:"Have a waiting job moved to another site."`
 	Reserve      reserveCmd      `cmd:"" group:"jobs" help:"Have processors set aside, and print the reservation's ID."`
@@ -73,6 +75,16 @@ func (a *app) grid() (*client.Client, error) {
 	if a.client != nil {
 		return a.client, nil
 	}
+	c, err := a.open()
+	if err != nil {
+		return nil, err
+	}
+	a.client = c
+	return c, nil
+}
+
+// open returns a client of the grid with connections of its own.
+func (a *app) open() (*client.Client, error) {
 	cfg := client.Default(a.agents()...)
 	cfg.Owner = a.getenv("USER")
 	if p := a.flags.Patience; p != nil {
@@ -86,7 +98,6 @@ func (a *app) grid() (*client.Client, error) {
 	if err != nil {
 		return nil, &usageError{message: err.Error(), hint: "see --agent, --patience and DROVER_AGENTS"}
 	}
-	a.client = c
 	return c, nil
 }
 
@@ -119,6 +130,22 @@ func joined(args []string) []string {
 }
 
 var negative = regexp.MustCompile(`^-\.?[0-9]`)
+
+// localHint tells how to start a grid, when none was named and there is none on this host.
+func (a *app) localHint(err error) error {
+	e, ok := errors.AsType[*client.Error](err)
+	local := len(a.flags.Agent) == 0 && a.getenv("DROVER_AGENTS") == ""
+	if !ok || !local || a.client == nil || e.Reason != client.ReasonUnreachable || !strings.Contains(e.Message, a.agents()[0]) {
+		return err
+	}
+	return &noGridError{err: err}
+}
+
+// noGridError says that no grid was named, and none is on this host.
+type noGridError struct{ err error }
+
+func (e *noGridError) Error() string { return e.err.Error() }
+func (e *noGridError) Unwrap() error { return e.err }
 
 // exited is what the parser's own exits (after --help) panic with.
 type exited int
@@ -166,7 +193,7 @@ func run(p *process) (code int) {
 	if flags.Version {
 		return report(p, flags.JSON, printVersion(p, flags.JSON))
 	}
-	err = parsed.Run(a)
+	err = a.localHint(parsed.Run(a))
 	if a.client != nil {
 		a.client.Close()
 	}
@@ -174,7 +201,10 @@ func run(p *process) (code int) {
 }
 
 // report tells of an error and returns the exit code.
-func report(p *process, asJSON bool, err error) int {
+func report(p *process, asJSON bool, err error) int { return reportOf(p, asJSON, err, nil) }
+
+// reportOf is report of one request of many, or of none.
+func reportOf(p *process, asJSON bool, err error, of *wish) int {
 	if err == nil {
 		return exitOK
 	}
@@ -183,10 +213,14 @@ func report(p *process, asJSON bool, err error) int {
 		code = exitInterrupted
 	}
 	view := errorViewOf(err, code)
+	write := writeJSON
+	if of != nil {
+		view.Line, view.Index, write = of.line, of.index, writeLine
+	}
 	switch {
 	case view.Message == "":
 	case asJSON:
-		if e := writeJSON(p.stderr, view); e != nil {
+		if e := write(p.stderr, view); e != nil {
 			return exitFailure
 		}
 	default:

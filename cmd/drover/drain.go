@@ -7,7 +7,7 @@ import (
 )
 
 type drainCmd struct {
-	Site string `arg:"" help:"Name of the site."`
+	Site string `arg:"" complete:"site" help:"Name of the site."`
 	Wait bool   `help:"Until nothing waits there any more that may leave. What runs there runs on."`
 }
 
@@ -35,7 +35,7 @@ func (c *drainCmd) Run(a *app) error {
 }
 
 type resumeCmd struct {
-	Site string `arg:"" help:"Name of the site."`
+	Site string `arg:"" complete:"site" help:"Name of the site."`
 }
 
 func (c *resumeCmd) Run(a *app) error {

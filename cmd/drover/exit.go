@@ -64,6 +64,9 @@ func codeOf(err error) int {
 	if _, ok := errors.AsType[*usageError](err); ok {
 		return exitUsage
 	}
+	if _, ok := errors.AsType[*ambiguousError](err); ok {
+		return exitUsage
+	}
 	if _, ok := errors.AsType[*session.UnknownError](err); ok {
 		return exitUnknown
 	}

@@ -32,6 +32,12 @@ func (c *sitesCmd) Run(a *app) error {
 		}
 		return writeJSON(a.stdout, v)
 	}
+	if a.flags.Quiet {
+		for i := range sites {
+			_, _ = fmt.Fprintln(a.stdout, sites[i].Name)
+		}
+		return nil
+	}
 	t := newTable(a.stdout, table.Row{"site", "policy", "processors", "speed", "running", "waiting", "load", "backlog", "note"},
 		"processors", "speed", "running", "waiting", "load", "backlog")
 	for i := range sites {
@@ -101,7 +107,7 @@ func statusViewOf(q *client.Status) *statusView {
 }
 
 type servicesCmd struct {
-	Service string `arg:"" optional:"" help:"One service, with its arguments."`
+	Service string `arg:"" optional:"" complete:"service" help:"One service, with its arguments."`
 }
 
 func (c *servicesCmd) Run(a *app) error {
@@ -125,6 +131,12 @@ func (c *servicesCmd) Run(a *app) error {
 			v.Services = append(v.Services, serviceViewOf(&services[i]))
 		}
 		return writeJSON(a.stdout, v)
+	}
+	if a.flags.Quiet {
+		for i := range services {
+			_, _ = fmt.Fprintln(a.stdout, services[i].Name)
+		}
+		return nil
 	}
 	if len(services) == 0 {
 		_, _ = fmt.Fprintln(a.stderr, "drover: no service known yet: no site has joined, or none is up\nhint: drover sites lists the sites")

@@ -20,7 +20,7 @@ func one(j *client.Job) jobView {
 }
 
 type jobCmd struct {
-	Job string `arg:"" help:"ID of the job."`
+	Jobs []string `arg:"" name:"job" complete:"job" help:"The jobs: IDs or their beginnings, last, all, FROM..TO."`
 }
 
 func (c *jobCmd) Run(a *app) error {
@@ -28,13 +28,60 @@ func (c *jobCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	j, err := grid.Job(a.ctx, c.Job)
+	jobs, err := a.choose(grid, c.Jobs, false)
 	if err != nil {
 		return err
 	}
-	if a.flags.JSON {
-		return writeJSON(a.stdout, one(j))
+	first := true
+	return a.eachJob(jobs, func(id string) error {
+		j, err := grid.Job(a.ctx, id)
+		if err != nil {
+			return err
+		}
+		if a.flags.JSON || a.flags.Quiet {
+			return a.print(j, jobs.single, j.ID)
+		}
+		if !first {
+			_, _ = fmt.Fprintln(a.stdout)
+		}
+		first = false
+		showJob(a, j)
+		return nil
+	})
+}
+
+// eachJob does the same with each job, one after the other. What one of many meets is
+// told, and the others go on; it exits as the first that failed.
+func (a *app) eachJob(jobs choice, do func(id string) error) error {
+	var told teller
+	for _, id := range jobs.ids {
+		err := do(id)
+		if err != nil && a.ctx.Err() != nil {
+			return err
+		}
+		told.tell(a, jobs, id, err)
 	}
+	return told.first
+}
+
+// teller tells of errors about one of many jobs, and keeps with what the command is to
+// end.
+type teller struct{ first error }
+
+func (t *teller) tell(a *app, jobs choice, id string, err error) {
+	switch {
+	case err == nil:
+		return
+	case !jobs.single: // one that is alone is told at the end, like every error
+		err = exitError(report(a.process, a.flags.JSON, fmt.Errorf("job %s: %w", id, err)))
+	}
+	if t.first == nil {
+		t.first = err
+	}
+}
+
+// showJob prints a job for people.
+func showJob(a *app, j *client.Job) {
 	t := newTable(a.stdout, nil)
 	row := func(name, format string, args ...any) {
 		if s := fmt.Sprintf(format, args...); s != "" {
@@ -84,7 +131,6 @@ func (c *jobCmd) Run(a *app) error {
 		row("output", "%s, %d bytes", o.Argument, o.Size)
 	}
 	t.Render()
-	return nil
 }
 
 // reservationOf names the reservation that a job is in, if it is in one.
@@ -176,10 +222,10 @@ func noteOf(j *client.Job) string {
 
 type queueCmd struct {
 	All     bool   `help:"Those that have ended, too."`
-	State   string `help:"Only those in this state."`
-	Service string `help:"Only those of this service."`
+	State   string `complete:"state" help:"Only those in this state."`
+	Service string `complete:"service" help:"Only those of this service."`
 	Owner   string `help:"Only those of this owner."`
-	Site    string `help:"Only those at this site."`
+	Site    string `complete:"site" help:"Only those at this site."`
 }
 
 func (c *queueCmd) Run(a *app) error {
@@ -204,6 +250,13 @@ func (c *queueCmd) Run(a *app) error {
 			v.Missing = append(v.Missing, *missingViewOf(&list.Missing[i]))
 		}
 		return writeJSON(a.stdout, v)
+	}
+	if a.flags.Quiet {
+		for _, j := range list.Jobs {
+			_, _ = fmt.Fprintln(a.stdout, j.ID)
+		}
+		silent(a, list.Missing, "its jobs are not listed, or as they were last heard of")
+		return nil
 	}
 	t := newTable(a.stdout, table.Row{"job", "service", "owner", "site", "state", "width", "submitted", "started", "ends", "note"}, "width")
 	for _, j := range list.Jobs {
@@ -230,9 +283,9 @@ func expectedEnd(j *client.Job) time.Time {
 }
 
 type logsCmd struct {
-	Job    string `arg:"" help:"ID of the job."`
-	Follow bool   `short:"f" help:"Go on until the job has ended."`
-	Stderr bool   `help:"Standard error in place of standard output."`
+	Jobs   []string `arg:"" name:"job" complete:"job" help:"The jobs, one after the other: IDs or their beginnings, last, all, FROM..TO."`
+	Follow bool     `short:"f" help:"Go on until the job has ended."`
+	Stderr bool     `help:"Standard error in place of standard output."`
 }
 
 func (c *logsCmd) Run(a *app) error {
@@ -240,11 +293,25 @@ func (c *logsCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	return grid.Logs(a.ctx, c.Job, client.LogOptions{Stderr: c.Stderr, Follow: c.Follow}, a.stdout)
+	jobs, err := a.choose(grid, c.Jobs, false)
+	if err != nil {
+		return err
+	}
+	return a.eachJob(jobs, func(id string) error {
+		if !jobs.single && !a.flags.Quiet { // as head and tail do with many files
+			if _, err := fmt.Fprintf(a.stdout, "==> %s <==\n", id); err != nil {
+				return err
+			}
+		}
+		return grid.Logs(a.ctx, id, client.LogOptions{Stderr: c.Stderr, Follow: c.Follow}, a.stdout)
+	})
 }
 
+// mostCancels is how many jobs are cancelled at a time.
+const mostCancels = 16
+
 type cancelCmd struct {
-	Job string `arg:"" help:"ID of the job."`
+	Jobs []string `arg:"" name:"job" complete:"job" help:"The jobs: IDs or their beginnings, last, all, FROM..TO."`
 }
 
 func (c *cancelCmd) Run(a *app) error {
@@ -252,13 +319,27 @@ func (c *cancelCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	j, err := grid.Cancel(a.ctx, c.Job)
+	jobs, err := a.choose(grid, c.Jobs, true)
 	if err != nil {
 		return err
 	}
-	if a.flags.JSON {
-		return writeJSON(a.stdout, one(j))
+	// A silent site takes patience for each of its jobs: the others do not wait for that.
+	type answer struct {
+		job *client.Job
+		err error
 	}
-	_, err = fmt.Fprintln(a.stdout, j.State)
-	return err
+	var told teller
+	begun := inOrder(a.ctx, mostCancels, jobs.ids, func(id string) (answer, bool) {
+		j, err := grid.Cancel(a.ctx, id)
+		return answer{j, err}, false
+	}, func(i int, r answer) {
+		if r.err == nil {
+			r.err = a.print(r.job, jobs.single, string(r.job.State))
+		}
+		told.tell(a, jobs, jobs.ids[i], r.err)
+	})
+	if begun < len(jobs.ids) {
+		return a.ctx.Err()
+	}
+	return told.first
 }

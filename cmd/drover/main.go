@@ -20,6 +20,13 @@ func main() {
 		stderr: os.Stderr,
 		// A progress line needs somebody who sees it.
 		terminal: term.IsTerminal(int(os.Stderr.Fd())),
+		width: func() int {
+			columns, _, err := term.GetSize(int(os.Stderr.Fd()))
+			if err != nil {
+				return 0
+			}
+			return columns
+		},
 		signals: func(ctx context.Context) (context.Context, context.CancelFunc) {
 			return signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 		},

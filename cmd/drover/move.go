@@ -13,9 +13,9 @@ import (
 )
 
 type moveCmd struct {
-	Job     string         `arg:"" help:"ID of the job."`
-	Site    string         `arg:"" optional:"" help:"Where it is to go; default: where it would finish first."`
-	MinGain *time.Duration `help:"How much sooner it must be finished there; default: at any price."`
+	Job     string         `arg:"" complete:"job" help:"The job: its ID or the beginning, or last."`
+	Site    string         `arg:"" optional:"" complete:"site" help:"Where it is to go; default: where it would finish first."`
+	MinGain *time.Duration `placeholder:"D" help:"How much sooner it must be finished there; default: at any price."`
 	Reason  string         `help:"Why, for the record; default: by hand."`
 	Wait    bool           `help:"Until the move has been carried out, or aborted."`
 }
@@ -25,7 +25,11 @@ func (c *moveCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	job, to, err := grid.Move(a.ctx, c.Job, client.MoveOrder{To: c.Site, MinGain: c.MinGain, Reason: c.Reason})
+	id, err := a.chooseOne(grid, c.Job, true)
+	if err != nil {
+		return err
+	}
+	job, to, err := grid.Move(a.ctx, id, client.MoveOrder{To: c.Site, MinGain: c.MinGain, Reason: c.Reason})
 	if err != nil {
 		return err
 	}
@@ -38,7 +42,7 @@ func (c *moveCmd) Run(a *app) error {
 	}
 	var move client.Move
 	err = a.poll(func() (bool, error) {
-		list, err := grid.Moves(a.ctx, client.MoveFilter{Job: c.Job})
+		list, err := grid.Moves(a.ctx, client.MoveFilter{Job: id})
 		if err != nil {
 			return false, err
 		}
@@ -75,8 +79,8 @@ func outcomeOf(m *client.Move) string {
 }
 
 type movesCmd struct {
-	Job   string `help:"Only those of this job."`
-	Site  string `help:"Only those from or to this site."`
+	Job   string `complete:"job" help:"Only those of this job."`
+	Site  string `complete:"site" help:"Only those from or to this site."`
 	State string `help:"Only those in this state: pending, moved or aborted."`
 }
 
@@ -85,7 +89,13 @@ func (c *movesCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	list, err := grid.Moves(a.ctx, client.MoveFilter{Job: c.Job, Site: c.Site, State: client.MoveState(c.State)})
+	id := ""
+	if c.Job != "" {
+		if id, err = a.chooseOne(grid, c.Job, false); err != nil {
+			return err
+		}
+	}
+	list, err := grid.Moves(a.ctx, client.MoveFilter{Job: id, Site: c.Site, State: client.MoveState(c.State)})
 	if err != nil {
 		return err
 	}

@@ -12,8 +12,8 @@ import (
 
 type reserveCmd struct {
 	Width    int           `required:"" help:"Processors."`
-	Duration time.Duration `required:"" help:"For how long."`
-	Site     string        `default:"any" help:"The site; any for the one that has them first."`
+	Duration time.Duration `required:"" placeholder:"D" help:"For how long."`
+	Site     string        `default:"any" complete:"site" help:"The site; any for the one that has them first."`
 	From     string        `placeholder:"T" help:"When it begins, exactly; with --until, not before. A time from now, as 90m, or an instant, as 2026-05-01T09:00:00Z. Default: as early as can be."`
 	Until    string        `placeholder:"T" help:"When it has ended at the latest: it begins as early as a plan allows."`
 	Name     string        `help:"A word for people."`
@@ -53,6 +53,10 @@ func (c *reserveCmd) Run(a *app) error {
 		v.Schema = "drover.reservation/1"
 		return writeJSON(a.stdout, v)
 	}
+	if a.flags.Quiet {
+		_, err = fmt.Fprintln(a.stdout, r.ID)
+		return err
+	}
 	_, _ = fmt.Fprintf(a.stderr, "at %s: %s from %s to %s\n", r.Site, processors(r.Width), day(r.Start), day(r.End))
 	_, err = fmt.Fprintln(a.stdout, r.ID)
 	return err
@@ -84,7 +88,7 @@ func day(t time.Time) string {
 type reservationsCmd struct {
 	All   bool   `help:"Those that are over or cancelled, too."`
 	Owner string `help:"Only those of this owner."`
-	Site  string `help:"Only those at this site."`
+	Site  string `complete:"site" help:"Only those at this site."`
 }
 
 func (c *reservationsCmd) Run(a *app) error {
@@ -110,7 +114,13 @@ func (c *reservationsCmd) Run(a *app) error {
 		}
 		return writeJSON(a.stdout, v)
 	}
-	reservationTable(a, list.Reservations).Render()
+	if a.flags.Quiet {
+		for i := range list.Reservations {
+			_, _ = fmt.Fprintln(a.stdout, list.Reservations[i].ID)
+		}
+	} else {
+		reservationTable(a, list.Reservations).Render()
+	}
 	silent(a, list.Missing, "its reservations are not listed")
 	return nil
 }

@@ -7,9 +7,9 @@ import (
 )
 
 type resolveCmd struct {
-	Job    string `arg:"" help:"ID of the job."`
+	Job    string `arg:"" complete:"job" help:"The job: its ID or the beginning, or last."`
 	As     string `arg:"" enum:"committed,aborted,take-back" help:"What is declared: ${enum}."`
-	At     string `required:"" placeholder:"SITE" help:"The site at which it is declared."`
+	At     string `required:"" placeholder:"SITE" complete:"site" help:"The site at which it is declared."`
 	Epoch  uint32 `required:"" help:"Of the move; drover moves --job JOB shows it."`
 	Reason string `help:"Your word for the record."`
 	Yes    bool   `help:"Do it. Without this it is only explained."`
@@ -38,6 +38,9 @@ var settlements = map[client.SettleAs]struct{ does, risks, look string }{
 func (c *resolveCmd) Run(a *app) error {
 	grid, err := a.grid()
 	if err != nil {
+		return err
+	}
+	if c.Job, err = a.chooseOne(grid, c.Job, true); err != nil {
 		return err
 	}
 	as := client.SettleAs(c.As)

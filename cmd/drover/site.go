@@ -11,7 +11,7 @@ import (
 )
 
 type siteCmd struct {
-	Site string `arg:"" help:"Name of the site."`
+	Site string `arg:"" complete:"site" help:"Name of the site."`
 }
 
 func (c *siteCmd) Run(a *app) error {

@@ -27,6 +27,10 @@ type errorView struct {
 	Retryable bool   `json:"retryable,omitempty"`
 	Job       string `json:"job,omitempty"`
 
+	Jobs  []string `json:"jobs,omitempty"`
+	Line  int      `json:"line,omitempty"`
+	Index *int     `json:"index,omitempty"`
+
 	Offer *nearestView `json:"offer,omitempty"`
 }
 
@@ -54,8 +58,17 @@ func errorViewOf(err error, code int) errorView {
 		v.Reason, v.Field, v.Accepted, v.Hint, v.Retryable = e.Reason, e.Field, e.Accepted, e.Hint, e.Retryable
 		v.Offer = nearestViewOf(e.Offer)
 	}
+	if _, ok := errors.AsType[*noGridError](err); ok {
+		v.Hint = "no grid was named, by --agent or DROVER_AGENTS, and none is on this host: drover demo --keep starts one to try, drover agent and drover server one of your own"
+	}
 	if e, ok := errors.AsType[*usageError](err); ok {
 		v.Reason, v.Hint = "usage", e.hint
+	}
+	if e, ok := errors.AsType[*ambiguousError](err); ok {
+		v.Reason, v.Hint = "ambiguous", "give more of the ID"
+		for _, j := range e.fits {
+			v.Jobs = append(v.Jobs, j.ID)
+		}
 	}
 	if e, ok := errors.AsType[*session.UnknownError](err); ok {
 		v.Reason, v.Job, v.Retryable = "unknown", e.Job, false
@@ -285,3 +298,6 @@ func writeJSON(w io.Writer, view any) error {
 	e.SetIndent("", "  ")
 	return e.Encode(view)
 }
+
+// writeLine writes one view on one line, as one of many.
+func writeLine(w io.Writer, view any) error { return json.NewEncoder(w).Encode(view) }

@@ -10,7 +10,7 @@ import (
 )
 
 type whyCmd struct {
-	Job string `arg:"" help:"ID of the job."`
+	Job string `arg:"" complete:"job" help:"The job: its ID or the beginning, or last."`
 }
 
 func (c *whyCmd) Run(a *app) error {
@@ -18,7 +18,11 @@ func (c *whyCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	d, j, err := grid.Why(a.ctx, c.Job)
+	id, err := a.chooseOne(grid, c.Job, false)
+	if err != nil {
+		return err
+	}
+	d, j, err := grid.Why(a.ctx, id)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,214 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	// mostLines bounds the requests of a file.
+	mostLines = 100_000
+	// longestLine bounds one line of it, bytes.
+	longestLine = 1 << 20
+	// largestFile bounds the whole, bytes: it is read before anything is submitted.
+	largestFile = 256 << 20
+)
+
+// requestLine is one request of a file. What is left out is as the command line says.
+type requestLine struct {
+	Service        *string                    `json:"service"`
+	Arguments      map[string]json.RawMessage `json:"arguments"`
+	Width          *int                       `json:"width"`
+	Walltime       *lineDuration              `json:"walltime"`
+	Deadline       *lineDuration              `json:"deadline"`
+	BestEffort     *bool                      `json:"best_effort"`
+	Value          *float64                   `json:"value"`
+	Penalty        *float64                   `json:"penalty"`
+	Checkpointable *bool                      `json:"checkpointable"`
+	Into           *string                    `json:"into"`
+	After          *lineDuration              `json:"after"`
+	Owner          *string                    `json:"owner"`
+	Idempotent     *bool                      `json:"idempotent"`
+	RerunAfter     *lineDuration              `json:"rerun_after"`
+	Labels         map[string]string          `json:"labels"`
+}
+
+// lineDuration is a duration as on the command line, or seconds as --json prints them.
+type lineDuration time.Duration
+
+func (d *lineDuration) UnmarshalJSON(text []byte) error {
+	var given any
+	if err := json.Unmarshal(text, &given); err != nil {
+		return err
+	}
+	switch v := given.(type) {
+	case string:
+		read, err := parseDuration(v)
+		*d = lineDuration(read)
+		return err
+	case float64:
+		read := v * float64(time.Second)
+		if read > 1<<62 || read < -1<<62 {
+			return fmt.Errorf("%g seconds, accepted: fewer", v)
+		}
+		*d = lineDuration(read)
+		return nil
+	}
+	return fmt.Errorf("%s, accepted: %s, or a number of seconds", text, durationForms)
+}
+
+// fromFile submits the requests of a file.
+func (c *submitCmd) fromFile(a *app, now time.Time) error {
+	in, name := a.stdin, "stdin"
+	if c.From != "-" {
+		f, err := os.Open(c.From)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		in, name = f, c.From
+	}
+	wishes, err := readLines(in, c.Service, &c.request)
+	if err != nil {
+		return &usageError{message: name + ": " + err.Error(), hint: "nothing was submitted"}
+	}
+	return a.submitAll(wishes, now)
+}
+
+// readLines reads all requests, or tells of the first line that is none. Empty lines are
+// left out.
+func readLines(in io.Reader, service string, def *request) ([]wish, error) {
+	var wishes []wish
+	s := bufio.NewScanner(io.LimitReader(in, largestFile+1))
+	s.Buffer(nil, longestLine+2)
+	line, size := 0, 0
+	for s.Scan() {
+		line++
+		size += len(s.Bytes()) + 1
+		text := bytes.TrimSpace(s.Bytes())
+		switch {
+		case len(text) > longestLine || len(text) == 0:
+			if len(text) > 0 {
+				return nil, fmt.Errorf("line %d is longer than %d bytes", line, longestLine)
+			}
+			continue
+		case size > largestFile:
+			return nil, fmt.Errorf("more than %d bytes", largestFile)
+		case len(wishes) == mostLines:
+			return nil, fmt.Errorf("line %d: more than %d requests", line, mostLines)
+		}
+		w, err := readLine(text, service, def)
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", line, err)
+		}
+		w.line = line
+		wishes = append(wishes, w)
+	}
+	if errors.Is(s.Err(), bufio.ErrTooLong) {
+		return nil, fmt.Errorf("line %d is longer than %d bytes", line+1, longestLine)
+	}
+	if err := s.Err(); err != nil {
+		return nil, fmt.Errorf("line %d: %w", line+1, err)
+	}
+	if len(wishes) == 0 {
+		return nil, errors.New("no request in it, accepted: JSON lines")
+	}
+	return wishes, nil
+}
+
+// readLine reads one request over what the command line says.
+func readLine(text []byte, service string, def *request) (wish, error) {
+	var l requestLine
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&l); err != nil {
+		return wish{}, errors.New(strings.TrimPrefix(err.Error(), "json: "))
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return wish{}, errors.New("more than one JSON object")
+	}
+	w := wish{service: service, request: *def}
+	r := &w.request
+	take(&w.service, l.Service)
+	if w.service == "" {
+		return wish{}, errors.New("no service")
+	}
+	given := make(map[string]string)
+	for name, raw := range l.Arguments {
+		value, err := textOf(raw)
+		if err != nil {
+			return wish{}, fmt.Errorf("argument %s: %w", name, err)
+		}
+		given[name] = value
+	}
+	r.Args = slices.DeleteFunc(slices.Clone(r.Args), func(arg string) bool {
+		name, _, _ := strings.Cut(arg, "=")
+		_, instead := given[name]
+		return instead
+	})
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if name == "" || strings.Contains(name, "=") {
+			return wish{}, fmt.Errorf("argument %q, accepted: a name", name)
+		}
+		r.Args = append(r.Args, name+"="+given[name])
+	}
+	if l.Width != nil {
+		r.Width = l.Width
+	}
+	for _, f := range []struct {
+		to    **time.Duration
+		given *lineDuration
+	}{{&r.Walltime, l.Walltime}, {&r.Deadline, l.Deadline}, {&r.After, l.After}} {
+		if f.given != nil {
+			*f.to = (*time.Duration)(f.given)
+		}
+	}
+	take(&r.RerunAfter, (*time.Duration)(l.RerunAfter))
+	take(&r.BestEffort, l.BestEffort)
+	take(&r.Value, l.Value)
+	take(&r.Penalty, l.Penalty)
+	take(&r.Checkpointable, l.Checkpointable)
+	take(&r.Into, l.Into)
+	take(&r.Owner, l.Owner)
+	take(&r.Idempotent, l.Idempotent)
+	if len(l.Labels) > 0 {
+		r.Label = maps.Clone(r.Label)
+		if r.Label == nil {
+			r.Label = make(map[string]string)
+		}
+		maps.Copy(r.Label, l.Labels)
+	}
+	return w, nil
+}
+
+func take[T any](to, given *T) {
+	if given != nil {
+		*to = *given
+	}
+}
+
+// textOf returns a JSON string, number or bool as it would be typed.
+func textOf(raw json.RawMessage) (string, error) {
+	var given any
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	if err := d.Decode(&given); err != nil {
+		return "", err
+	}
+	switch v := given.(type) {
+	case string:
+		return v, nil
+	case json.Number, bool:
+		return fmt.Sprint(v), nil
+	}
+	return "", fmt.Errorf("%.40s, accepted: a string, a number, true or false", raw)
+}
