@@ -2,11 +2,18 @@
 
 import base64
 import contextlib
+import hashlib
 import http.server
 import json
 import os
+import pathlib
+import random
+import struct
+import tempfile
 import threading
+import time
 import unittest
+import uuid
 from unittest import mock
 
 import drover
@@ -24,12 +31,17 @@ class Fake:
             protocol_version = "HTTP/1.1"
 
             def do_POST(self):
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                raw = self.rfile.read(int(self.headers["Content-Length"])) if "Content-Length" in self.headers else self.chunk()
+                stream = self.headers["Content-Type"] == "application/connect+json"
+                body = json.loads(raw[5:] if stream else raw)
                 method = self.path.rsplit("/", 1)[1]
                 fake.calls.append((method, body))
                 answer = fake.answers[method].pop(0) if len(fake.answers[method]) > 1 else fake.answers[method][0]
                 if answer is None:
                     self.close_connection = True
+                    return
+                if isinstance(answer, Stream):
+                    answer.write(self)
                     return
                 status, message = answer if isinstance(answer, tuple) else (200, answer)
                 data = json.dumps(message).encode()
@@ -38,6 +50,16 @@ class Fake:
                 self.send_header("Content-Length", str(len(data)))
                 self.end_headers()
                 self.wfile.write(data)
+
+            def chunk(self):
+                """The first chunk of a body, the others being read and thrown away."""
+                first = b""
+                while size := int(self.rfile.readline(), 16):
+                    data = self.rfile.read(size)
+                    first = first or data
+                    self.rfile.readline()
+                self.rfile.readline()
+                return first
 
             def log_message(self, *_):
                 pass
@@ -59,6 +81,23 @@ class Fake:
 
     def methods(self):
         return [method for method, _ in self.calls]
+
+
+class Stream:
+    """An answer of several messages, whose connection may break behind them."""
+
+    def __init__(self, *messages, whole=True, cut=b""):
+        self.messages, self.whole, self.cut = messages, whole, cut
+
+    def write(self, handler):
+        handler.send_response(200)
+        handler.send_header("Content-Type", "application/connect+json")
+        handler.end_headers()
+        handler.close_connection = True
+        for flags, m in [(0, m) for m in self.messages] + ([(2, {})] if self.whole else []):
+            data = json.dumps(m).encode()
+            handler.wfile.write(struct.pack(">BI", flags, len(data)) + data)
+        handler.wfile.write(self.cut)
 
 
 def refusal(code, reason, retryable=False):
@@ -114,6 +153,15 @@ class Submitting(unittest.TestCase):
             self.assertEqual(self.client(agent).submit("s").site, "b")
             self.assertEqual(agent.methods(), ["Map"])
 
+    def test_a_site_that_does_not_take_the_file_is_gone_by(self):
+        a = Fake(self, Upload=[refusal("invalid_argument", "too-large")])
+        b = Fake(self, Upload=[None, Stream({"file": {}})], Submit=[accepted("b")])
+        agent = self.grid(("a", a), ("b", b))
+        self.assertEqual(self.client(agent).submit("s", f=b"content").site, "b")
+        # b has heard nothing of the job when its upload breaks: the agent is asked anew.
+        self.assertEqual((a.methods(), b.methods()), (["Upload"] * 2, ["Upload", "Upload", "Submit"]))
+        self.assertEqual(agent.methods(), ["Map", "Map"])
+
     def test_a_silence_that_lasts_is_an_unknown_outcome(self):
         a = Fake(self, Submit=[None])
         with self.assertRaises(drover.UnknownOutcome) as caught:
@@ -141,6 +189,71 @@ class Submitting(unittest.TestCase):
         self.assertEqual((silent.methods(), good.methods()), (["ListSites"], ["ListSites"] * 2))
 
 
+class Following(unittest.TestCase):
+    """A job at a server whose connections break."""
+
+    WORDS = b"0123456789"
+
+    def job(self, *downloads, sha256=None, **answers):
+        record = {
+            "id": "j", "state": "JOB_STATE_DONE", "site": "a", "outcome": {},
+            "outputs": [{"argument": "o", "sizeBytes": "10", "sha256": sha256 or hashlib.sha256(self.WORDS).hexdigest()}],
+        }
+        self.record = record
+        self.server = Fake(self, **{"GetJob": [{"job": record}], "Download": list(downloads), **answers})
+        agent = Fake(self, FindJob=[{"target": {"site": "a", "address": self.server.url}, "job": record}])
+        client = drover.Client([agent.url], patience=5, long_patience=5)
+        self.addCleanup(client.close)
+        return drover.Job(client, "j")
+
+    def piece(self, a, b):
+        return {"data": base64.b64encode(self.WORDS[a:b]).decode(), "offset": str(a), "sizeBytes": "10"}
+
+    def offsets(self):
+        return [body["offset"] for method, body in self.server.calls if method == "Download"]
+
+    def test_a_download_goes_on_where_its_connection_broke(self):
+        job = self.job(
+            Stream(self.piece(0, 4), whole=False),
+            None,
+            Stream(self.piece(4, 6), whole=False, cut=b"\0\0\0\1\0half a mess"),
+            Stream(self.piece(6, 10)),
+        )
+        self.assertEqual(job.read("o"), self.WORDS)
+        self.assertEqual(self.offsets(), ["0", "4", "4", "6"])
+
+    def test_what_does_not_fit_its_checksum_is_no_download(self):
+        job = self.job(Stream(self.piece(0, 10)), sha256="0" * 64)
+        with tempfile.TemporaryDirectory() as d:
+            path = pathlib.Path(d) / "o"
+            path.write_bytes(b"what was there before")
+            with self.assertRaisesRegex(drover.GridError, "checksum"):
+                job.download("o", path)
+            self.assertEqual([p.read_bytes() for p in path.parent.iterdir()], [b"what was there before"])
+
+    def test_a_watch_that_ends_before_the_job_is_begun_anew(self):
+        running = {"job": {"id": "j", "state": "JOB_STATE_RUNNING", "site": "a"}}
+        job = self.job(WatchJob=[Stream(running), Stream(running, whole=False), None])
+        self.server.answers["WatchJob"][-1:] = [None, Stream(running, {"job": self.record})]
+        self.assertEqual(job.wait(5).state, "done")
+        self.assertEqual(self.server.methods(), ["WatchJob"] * 4)
+
+    def test_an_error_in_a_stream_is_the_error(self):
+        job = self.job()
+        error = {"error": refusal("not_found", "unknown-output")[1]}
+
+        class Ended(Stream):
+            def write(self, handler):
+                super().write(handler)
+                data = json.dumps(error).encode()
+                handler.wfile.write(struct.pack(">BI", 2, len(data)) + data)
+
+        self.server.answers["Download"] = [Ended(self.piece(0, 4), whole=False)]
+        with self.assertRaises(drover.GridError) as caught:
+            job.read("o")
+        self.assertEqual((caught.exception.reason, self.offsets()), ("unknown-output", ["0"]))
+
+
 class Configuration(unittest.TestCase):
     def test_agents_come_from_the_environment_or_are_local(self):
         with mock.patch.dict(os.environ, {"DROVER_AGENTS": "http://a:1,http://b:2"}):
@@ -149,9 +262,6 @@ class Configuration(unittest.TestCase):
             self.assertEqual(drover.Client().agents, ["http://127.0.0.1:7410"])
 
     def test_job_ids_are_uuids_of_version_7_in_the_order_of_time(self):
-        import time
-        import uuid
-
         before = time.time_ns() // 1_000_000
         ids = {drover.new_job_id() for _ in range(1000)}
         self.assertEqual(len(ids), 1000)
@@ -175,8 +285,6 @@ class Details(unittest.TestCase):
         )
 
     def test_whatever_comes_in_its_place_is_read_or_refused(self):
-        import random
-
         dice = random.Random(1)
         for _ in range(5000):
             raw = dice.randbytes(dice.randrange(40))
