@@ -89,7 +89,7 @@ var layout = map[string][]string{
 	"sim/sla":    {"sim", "sim/engine", "sim/swf", "batch", "batch/overbook"},
 	"sim/repro":  {"sim/chart", "sim/sla", "sim/fractional", "batch"},
 	"sim/fractional": {
-		"sim/engine", "sim/bound", "sim/swf", "sim/lublin", "batch", policy, "batch/dfrs",
+		"sim/engine", "sim/bound", "sim/swf", "sim/lublin", "batch", policy, "batch/dfrs", "batch/dfrs/pack",
 	},
 	"sim/engine": {"batch"},
 	"sim/faults": {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"os"
@@ -34,6 +35,9 @@ func (c *simReproDFRSCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	if c.States != "" {
+		return c.states(a)
+	}
 	plan, err := c.plan()
 	if err != nil {
 		return err
@@ -48,6 +52,21 @@ func (c *simReproDFRSCmd) Run(a *app) error {
 		return err
 	}
 	return c.report(a, rows)
+}
+
+// states writes what a benchmark of MCB8 packs.
+func (c *simReproDFRSCmd) states(a *app) error {
+	file, err := os.Create(c.States)
+	if err != nil {
+		return fmt.Errorf("--states: %w", err)
+	}
+	packed, _ := gzip.NewWriterLevel(file, gzip.BestCompression) // the level is right
+	met, written, err := fractional.WriteStates(a.ctx, packed)
+	if err := errors.Join(err, packed.Close(), file.Close()); err != nil {
+		return fmt.Errorf("--states: %w", err)
+	}
+	_, err = fmt.Fprintf(a.stdout, "%d states of %d in %s\n", written, met, c.States)
+	return err
 }
 
 // plan returns what is to be run.

@@ -15,7 +15,7 @@ type meter struct {
 	ended int
 
 	maxStretch float64
-	stretches  []float64 // by job: their sum does not depend on who ends first
+	stretches  []float64  // by job: their sum does not depend on who ends first
 	last       batch.Time // that one ended
 	lately     batch.Time // that one ended, or came to an empty machine
 

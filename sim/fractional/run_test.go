@@ -1,0 +1,146 @@
+package fractional
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/dfrs/pack"
+)
+
+// every algorithm of the tables, and what goes beyond the paper.
+func everyAlgorithm() []string {
+	all := slices.Concat(Table2, Table3, Table4, Table5(), Beyond, []string{EquiPartition})
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+func TestEveryAlgorithmEndsEveryJobWithinTheMachine(t *testing.T) {
+	in, err := Synthetic(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in = in.Scale(7)
+	in.Jobs = in.Jobs[:150]
+	b, err := in.Bound()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, algorithm := range everyAlgorithm() {
+		row, err := Run(t.Context(), in, algorithm, Period, Penalty, Options{Ledger: true})
+		if err != nil {
+			t.Errorf("%s: %v", algorithm, err)
+			continue
+		}
+		again, err := Run(t.Context(), in, algorithm, Period, Penalty, Options{})
+		if err != nil || again != row {
+			t.Errorf("%s: without a ledger, %v:\n%+v\n%+v", algorithm, err, row, again)
+		}
+		if row.MaxStretch < b || row.MeanStretch > row.MaxStretch || row.Demand < row.Work {
+			t.Errorf("%s: bound %v, %+v", algorithm, b, row)
+		}
+		if (row.Period > 0) != Periodic(algorithm) {
+			t.Errorf("%s has the period %v", algorithm, row.Period)
+		}
+		if name, err := Canonical(algorithm); err != nil || name != algorithm {
+			t.Errorf("%s is written %s: %v", algorithm, name, err)
+		}
+	}
+}
+
+func TestNamesAreWrittenInOneWay(t *testing.T) {
+	for from, want := range map[string]string{
+		"GreedyPM */per/opt=min/minvt=600":    Default,
+		"GreedyPM*/per match=true decay=1h":   "GreedyPM*/per/opt=min decay=1h match=true",
+		"/stretch-per":                        "/stretch-per/opt=max",
+		EASY:                                  EASY,
+		"MCB8*":                               "MCB8*/opt=min",
+		"GreedyP*/opt=min priorities=a:2,b:3": "GreedyP*/opt=min priorities=a:2,b:3",
+		" Greedy/per/opt=avg/minft=300  decay=90m  ": "Greedy/per/opt=avg/minft=300 decay=90m",
+	} {
+		if got, err := Canonical(from); err != nil || got != want {
+			t.Errorf("%q: %q, %v, want %q", from, got, err, want)
+		}
+	}
+	for _, bad := range []string{"", "EASY decay=1h", "GreedyPM*/opt=min decay", "GreedyPM*/opt=min decay=1h decay=2h", "GreedyPM*/opt=min period=3s", "GreedyPM*/opt=min match=perhaps"} {
+		if got, err := Canonical(bad); err == nil {
+			t.Errorf("%q is written %q", bad, got)
+		}
+	}
+}
+
+// The states are the ones that the policy packs: as many jobs run then as a packing of
+// the state keeps.
+func TestStatesAreWhatThePolicyPacks(t *testing.T) {
+	in, err := Synthetic(t.Context(), 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in = in.Scale(9)
+	in.Jobs = in.Jobs[:400]
+	var (
+		packer  pack.Packer
+		running = map[batch.Handle]bool{}
+		states  int
+	)
+	r := &recorder{machine: pack.Machine{Nodes: in.Nodes, CPU: int64(batch.One), Memory: in.Memory}}
+	kept := 0
+	r.met = func(jobs []pack.Job) error {
+		states++
+		kept, _ = packer.Yield(&r.machine, jobs)
+		return pack.WriteState(&bytes.Buffer{}, &r.machine, jobs)
+	}
+	after := func(out *batch.Decisions) {
+		for _, d := range out.List {
+			switch d.Kind {
+			case batch.Start, batch.Resume:
+				running[d.Job] = true
+			case batch.Pause:
+				delete(running, d.Job)
+			default:
+			}
+		}
+	}
+	wrap := func(p batch.Policy) batch.Policy {
+		r.Policy = p
+		return &follower{Policy: r, finish: func(h batch.Handle) { delete(running, h) }, after: after, rest: func() {
+			if kept > 0 && kept != len(running) {
+				t.Errorf("%d jobs run, a packing keeps %d", len(running), kept)
+			}
+			kept = 0
+		}}
+	}
+	if _, err := Run(t.Context(), in, statesAlgorithm, 0, Penalty, Options{Wrap: wrap}); err != nil {
+		t.Fatal(err)
+	}
+	if states < 100 {
+		t.Errorf("%d states", states)
+	}
+}
+
+// follower tells what a policy decides, and when it rests: at the next event, all that
+// was to be paused has been.
+type follower struct {
+	batch.Policy
+	finish func(batch.Handle)
+	after  func(*batch.Decisions)
+	rest   func()
+	last   batch.Time
+}
+
+func (f *follower) Apply(now batch.Time, ev *batch.Event) {
+	if now > f.last {
+		f.rest()
+	}
+	f.last = now
+	if ev.Kind == batch.Finish {
+		f.finish(ev.Job)
+	}
+	f.Policy.Apply(now, ev)
+}
+
+func (f *follower) Decide(now batch.Time, out *batch.Decisions) {
+	f.Policy.Decide(now, out)
+	f.after(out)
+}
