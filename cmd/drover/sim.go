@@ -100,6 +100,11 @@ func (c *simRunCmd) simulate(a *app, bar *simProgress) (*sim.Result, error) {
 	if err := s.Validate(); err != nil {
 		return nil, &usageError{message: err.Error(), hint: "drover sim run --help"}
 	}
+	if period, ok := dfrsPeriod(c.Policy, s.Settings); ok && s.Penalty > 0 && period <= s.Penalty {
+		if err := warnOfThrashing(a, period, s.Penalty); err != nil {
+			return nil, err
+		}
+	}
 	return s.Run(a.ctx)
 }
 

@@ -43,7 +43,7 @@ func (c *simReproDFRSCmd) Run(a *app) error {
 		return err
 	}
 	for _, d := range plan.Thrashing() {
-		if _, err := fmt.Fprintf(a.stderr, "warning: a period of %v is no longer than the penalty of %v: jobs that are moved in every period never get on (the paper's section 6.4.2)\n", d, plan.Penalty); err != nil {
+		if err := warnOfThrashing(a, d, plan.Penalty); err != nil {
 			return err
 		}
 	}
@@ -52,6 +52,28 @@ func (c *simReproDFRSCmd) Run(a *app) error {
 		return err
 	}
 	return c.report(a, rows)
+}
+
+// warnOfThrashing says why a period is a bad one.
+func warnOfThrashing(a *app, period, penalty batch.Duration) error {
+	_, err := fmt.Fprintf(a.stderr, "warning: a period of %v is no longer than the penalty of %v: jobs that are moved in every period never get on (the paper's section 6.4.2)\n", period, penalty)
+	return err
+}
+
+// dfrsPeriod returns the period of the policy dfrs, false if it does nothing
+// periodically. The settings are valid.
+func dfrsPeriod(policy string, s batch.Settings) (batch.Duration, bool) {
+	if policy != "dfrs" {
+		return 0, false
+	}
+	algorithm, period := fractional.Default, fractional.Recommended
+	if v, ok := s["algorithm"]; ok {
+		algorithm = v
+	}
+	if d, err := time.ParseDuration(s["period"]); err == nil {
+		period = batch.Duration(d / time.Microsecond)
+	}
+	return period, fractional.Periodic(algorithm)
 }
 
 // states writes what a benchmark of MCB8 packs.

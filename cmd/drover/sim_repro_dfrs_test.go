@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -100,5 +101,26 @@ func TestSimReproDFRSLeavesOutALogThatIsNotThere(t *testing.T) {
 	code, _, stderr = simRepro(t, "dfrs", "--quick", "--sets", "hpc2n", "--out", "out")
 	if code != exitNotFound || !strings.Contains(stderr, fractional.HPC2NFile) {
 		t.Errorf("exit %d: %s", code, stderr)
+	}
+}
+
+func TestSimRunWarnsOfAPeriodThatIsNoLongerThanThePenalty(t *testing.T) {
+	log := filepath.Join(t.TempDir(), "two.swf")
+	job := " 0 -1 %d 1 -1 -1 1 %d -1 1 -1 -1 -1 -1 -1 -1 -1\n"
+	if err := os.WriteFile(log, fmt.Appendf(nil, "1"+job+"2"+job, 40, 40, 40, 40), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const want = "warning: a period of 10s is no longer than the penalty of 10s"
+	for args, warned := range map[string]bool{
+		"--penalty=10s --set=period=10s":                               true,
+		"--penalty=9s --set=period=10s":                                false,
+		"--set=period=10s":                                             false,
+		"--penalty=10s --set=period=10s --set=algorithm=GreedyP*":      false,
+		"--penalty=10s --set=period=10s --set=algorithm=/per/minvt=20": true,
+	} {
+		code, stdout, stderr := simRun(t, append([]string{"--swf", log, "--procs", "1", "--policy", "dfrs"}, strings.Fields(args)...)...)
+		if code != exitOK || strings.Contains(stderr, want) != warned || !strings.Contains(stdout, "dfrs") {
+			t.Errorf("%s: exit %d: %s%s", args, code, stdout, stderr)
+		}
 	}
 }

@@ -18,6 +18,8 @@ type Options struct {
 	Ledger bool
 	// Wrap gives another policy in the place of the one that was made, to watch it.
 	Wrap func(batch.Policy) batch.Policy
+	// Stretch is told each job's in the end, by its index, if it is not nil.
+	Stretch func(job int, stretch float64)
 }
 
 // UnendedError says that a policy has left jobs behind that it never runs.
@@ -91,6 +93,11 @@ func Run(ctx context.Context, in *Instance, algorithm string, period, penalty ba
 	if left := len(in.Jobs) - r.meter.ended; left > 0 {
 		return Row{}, &UnendedError{c, left}
 	}
+	if o.Stretch != nil {
+		for i, s := range r.meter.stretches {
+			o.Stretch(i, s)
+		}
+	}
 	return r.meter.row(c), nil
 }
 
@@ -148,6 +155,7 @@ func (r *run) submit(i int) {
 		spec.Shape.Walltime = j.Runtime
 	} else {
 		spec.CPU, spec.Memory, spec.Checkpoint = j.Need, j.Memory, true
+		spec.Owner = ownerOf(i)
 	}
 	r.meter.submitted(r.engine.Now(), spec.Handle, i)
 	r.engine.Submit(spec, j.Runtime)

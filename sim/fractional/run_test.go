@@ -49,6 +49,31 @@ func TestEveryAlgorithmEndsEveryJobWithinTheMachine(t *testing.T) {
 	}
 }
 
+func TestJobsWithPriorityAreBetterOff(t *testing.T) {
+	var mean [2]float64 // of the favoured, without and with
+	for seed := 1; seed <= 5; seed++ {
+		in, err := Synthetic(t.Context(), seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in = in.Scale(9)
+		for i, algorithm := range []string{Default, Default + " priorities=" + Favoured + ":4"} {
+			add := func(job int, stretch float64) {
+				if ownerOf(job) == Favoured {
+					mean[i] += stretch / 500
+				}
+			}
+			if _, err := Run(t.Context(), in, algorithm, Recommended, Penalty, Options{Stretch: add}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	t.Logf("mean stretch of every tenth job: %.3f, with priority %.3f", mean[0], mean[1])
+	if mean[1] >= mean[0] {
+		t.Errorf("mean stretch of every tenth job: %.3f, with priority %.3f", mean[0], mean[1])
+	}
+}
+
 func TestNamesAreWrittenInOneWay(t *testing.T) {
 	for from, want := range map[string]string{
 		"GreedyPM */per/opt=min/minvt=600":    Default,
