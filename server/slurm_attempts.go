@@ -55,10 +55,10 @@ func (b batchScripts) Script(key batch.Key, shape batch.Shape) (slurm.Script, er
 	return out, nil
 }
 
-// batchScript makes a job's directory, in which Slurm begins its log before anything of
+// batchScript makes a job's directories, in which Slurm begins its log before anything of
 // the attempt runs, and what an attempt runs.
 func (s *Server) batchScript(key batch.Key, shape batch.Shape, p batch.Program) ([]byte, error) {
-	if err := s.data.make(key.Job); err != nil {
+	if err := s.data.makeAttempts(key.Job); err != nil {
 		return nil, err
 	}
 	order, err := solo.Encode(s.soloOrder(key, shape, p))
@@ -111,8 +111,18 @@ func (w witness) Look(key batch.Key) (slurm.Testimony, error) {
 	return testimony(state, err)
 }
 
-// Bar is slurm.Witness'.
+// Bar is slurm.Witness'. It is called of what was given to Slurm, so that there was a
+// directory for its file: one that is gone was removed, most likely by the job itself,
+// and that it has not begun cannot be said any more.
 func (w witness) Bar(key batch.Key) (slurm.Testimony, error) {
+	if w.s.data.lacksAttempts(key.Job) {
+		return slurm.Testimony{Claimed: true, Began: time.Now()}, nil
+	}
+	return w.claim(key)
+}
+
+// claim makes the claim of an attempt for the server.
+func (w witness) claim(key batch.Key) (slurm.Testimony, error) {
 	if err := os.MkdirAll(w.s.data.job(key.Job), 0o700); err != nil {
 		return slurm.Testimony{}, fmt.Errorf("job directory: %w", err)
 	}
@@ -187,15 +197,15 @@ func testimony(state journal.State, err error) (slurm.Testimony, error) {
 // that has to be settled at once, and what became of the job the batch system tells.
 func (s *Server) foreignFate(j *site.Job) (site.Fate, error) {
 	w := witness{s}
-	find := w.Bar
-	if j.Started != batch.Never {
+	find := w.claim
+	if j.Started != batch.Never || j.State == site.Starting && s.data.lacksAttempts(j.ID) {
 		find = w.Look
 	}
 	t, err := find(j.Key())
 	switch {
 	case err != nil || t.Barred:
 		return site.Fate{Won: err == nil}, err
-	case !t.Claimed: // it is known to have run, and its file is gone
+	case !t.Claimed: // it has run, or may have, and its file is gone
 		return site.Fate{Found: batch.Found{Key: j.Key(), Phase: batch.PhaseRunning}}, nil
 	case t.Began.IsZero():
 		return site.Fate{Found: batch.Found{Key: j.Key(), Phase: batch.PhaseStarting}}, nil

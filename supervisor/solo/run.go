@@ -1,8 +1,10 @@
 package solo
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -139,6 +141,9 @@ func write(say func(string, ...any), dir, name string, end journal.End) {
 	for pause := 100 * time.Millisecond; pause < 10*time.Second; pause *= 2 {
 		if err = journal.AppendEnd(dir, name, end); err == nil {
 			return
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			break // the program has removed it
 		}
 		<-time.After(pause)
 	}
