@@ -149,6 +149,9 @@ func (c *simReproDFRSCmd) rows(a *app, plan *fractional.Plan, workers int) (rows
 	})
 	bar.finish()
 	rows = folder.Rows(tasks)
+	if a.ctx.Err() != nil {
+		err = a.ctx.Err() // not once for each run that it has ended
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%d of %d rows are kept in %s: %w", len(rows), len(tasks), c.Out, err)
 	}

@@ -2,10 +2,12 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/seed-9b8f70bb/drover/sim/fractional"
@@ -61,6 +63,41 @@ func TestSimReproDFRSGoesOnWhereItWasCut(t *testing.T) {
 	code, _, stderr := simRepro(t, twoAlgorithms(dir, "--penalty", "60s")...)
 	if code != exitRefused || !strings.Contains(stderr, "penalty: 300 s in the folder, 60 s now") {
 		t.Errorf("another penalty: exit %d: %s", code, stderr)
+	}
+}
+
+// endsInTheMiddle is a context that ends in the middle: when it has been asked so often.
+type endsInTheMiddle struct {
+	context.Context
+	left *atomic.Int32
+}
+
+func (c endsInTheMiddle) Err() error {
+	if c.left.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+func TestSimReproDFRSKeepsWhatIsDoneWhenItIsInterrupted(t *testing.T) {
+	dir := t.TempDir()
+	left := &atomic.Int32{}
+	left.Store(30)
+	var out, errs bytes.Buffer
+	code := run(&process{
+		args: append([]string{"sim", "repro"}, twoAlgorithms(dir, "--jobs", "1")...), getenv: func(string) string { return "" },
+		stdin: strings.NewReader(""), stdout: &out, stderr: &errs,
+		signals: func(ctx context.Context) (context.Context, context.CancelFunc) {
+			return endsInTheMiddle{ctx, left}, func() {}
+		},
+	})
+	kept := bytes.Count(rowsOf(t, dir), []byte("\n")) - 1
+	if code != exitInterrupted || kept < 1 || kept > 15 || !strings.Contains(errs.String(), fmt.Sprintf("%d of 16 rows are kept in %s", kept, dir)) {
+		t.Fatalf("exit %d, %d rows: %s%s", code, kept, &out, &errs)
+	}
+	code, _, stderr := simRepro(t, twoAlgorithms(dir)...)
+	if code != exitOK || !strings.Contains(stderr, fmt.Sprintf("%d runs in", 16-kept)) {
+		t.Errorf("exit %d: %s", code, stderr)
 	}
 }
 
