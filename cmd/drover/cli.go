@@ -59,7 +59,9 @@ type cli struct {
 
 	Attempt attemptCmd `cmd:"" hidden:"" help:"Run an attempt of a job: batch scripts start these."`
 
-	VersionCmd versionCmd `cmd:"" name:"version" help:"Print the version."`
+	Completion completionCmd `cmd:"" help:"Print what has a shell complete command lines: drover completion bash|zsh|fish."`
+	Complete   completeCmd   `cmd:"" hidden:"" help:"Tell what could stand next on a command line: shells ask this."`
+	VersionCmd versionCmd    `cmd:"" name:"version" help:"Print the version."`
 }
 
 // app is what the commands share.
@@ -135,7 +137,7 @@ var negative = regexp.MustCompile(`^-\.?[0-9]`)
 func (a *app) localHint(err error) error {
 	e, ok := errors.AsType[*client.Error](err)
 	local := len(a.flags.Agent) == 0 && a.getenv("DROVER_AGENTS") == ""
-	if !ok || !local || a.client == nil || e.Reason != client.ReasonUnreachable || !strings.Contains(e.Message, a.agents()[0]) {
+	if !ok || !local || e.Reason != client.ReasonUnreachable || !strings.Contains(e.Message, a.agents()[0]) {
 		return err
 	}
 	return &noGridError{err: err}
@@ -150,20 +152,10 @@ func (e *noGridError) Unwrap() error { return e.err }
 // exited is what the parser's own exits (after --help) panic with.
 type exited int
 
-// run runs one command line and returns its exit code.
-func run(p *process) (code int) {
-	defer func() {
-		if v := recover(); v != nil {
-			e, ok := v.(exited)
-			if !ok {
-				panic(v)
-			}
-			code = int(e)
-		}
-	}()
-	var flags cli
-	parser, err := kong.New(
-		&flags,
+// newParser returns the parser of command lines.
+func newParser(p *process, flags *cli) (*kong.Kong, error) {
+	return kong.New(
+		flags,
 		kong.Name("drover"),
 		kong.Description("Drover runs requests on the site of a grid that finishes them first."),
 		kong.Writers(p.stdout, p.stderr),
@@ -177,6 +169,21 @@ func run(p *process) (code int) {
 			{Key: "what-if", Title: "Simulation and measurement:"},
 		}),
 	)
+}
+
+// run runs one command line and returns its exit code.
+func run(p *process) (code int) {
+	defer func() {
+		if v := recover(); v != nil {
+			e, ok := v.(exited)
+			if !ok {
+				panic(v)
+			}
+			code = int(e)
+		}
+	}()
+	var flags cli
+	parser, err := newParser(p, &flags)
 	if err != nil {
 		return report(p, false, fmt.Errorf("command line: %w", err))
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 type waitCmd struct {
-	Jobs       []string      `arg:"" name:"job" complete:"job" help:"The jobs: IDs or their beginnings, last, all, FROM..TO."`
+	Jobs       []string      `arg:"" name:"job" complete:"active" help:"The jobs: IDs or their beginnings, last, all, FROM..TO."`
 	RerunAfter time.Duration `placeholder:"D" help:"When for so long nobody can say what became of it, submit its request anew, under a new ID, and wait for that. Only of an idempotent request without files."`
 }
 
@@ -63,6 +63,8 @@ func (c *waitCmd) many(a *app, grid *client.Client, ids []string, line *progress
 		left  []string
 		fatal error // what was to be told cannot be
 	)
+	tell := func(n int) { line.line("waiting: %d of %d jobs have ended", n, len(ids)) }
+	tell(0)
 	ended := make(map[string]bool)
 	results, _ := eachOf(a.ctx, min(mostWatched, len(ids)), ids, func(id string) (error, error) {
 		job, err := c.one(a, grid, id, func(*client.Job) {})
@@ -74,12 +76,12 @@ func (c *waitCmd) many(a *app, grid *client.Client, ids []string, line *progress
 			ended[id] = true
 			fatal = errors.Join(fatal, a.print(job, false, string(job.State)))
 			return a.ended(job), nil
-		case !interrupted(a.ctx, err):
+		case !stopped(a.ctx, err):
 			ended[id] = true
 			return exitError(report(a.process, a.flags.JSON, fmt.Errorf("job %s: %w", id, err))), nil
 		}
 		return nil, nil
-	}, func(n int) { line.line("waiting: %d of %d jobs have ended", n, len(ids)) })
+	}, tell)
 	line.clear()
 	for _, id := range ids {
 		if !ended[id] {
@@ -102,14 +104,14 @@ func firstOf(errs []error) error {
 	return nil
 }
 
-// interrupted says whether an error is that somebody pressed Ctrl-C.
-func interrupted(ctx context.Context, err error) bool {
+// stopped says whether an error is that somebody pressed Ctrl-C.
+func stopped(ctx context.Context, err error) bool {
 	return ctx.Err() != nil && errors.Is(err, context.Canceled)
 }
 
 // left tells what becomes of jobs that are waited for no more.
 func (a *app) left(err error, ids ...string) error {
-	if !interrupted(a.ctx, err) {
+	if !stopped(a.ctx, err) {
 		return err
 	}
 	if len(ids) == 1 {

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/seed-9b8f70bb/drover/client"
+)
+
+// What was begun when somebody pressed Ctrl-C is finished and told, and no more.
+func TestInterruptedArrayTellsWhatWasSubmitted(t *testing.T) {
+	g := startGrid(t)
+	p, out, told := inProcess(g, "submit", "sleep", "seconds=300", "--array", "1-10000", "--owner", "crowd")
+	told.word = "submitted 1"
+	if code := run(p); code != exitInterrupted {
+		t.Errorf("submit exits with %d: %s", code, told.buf.String())
+	}
+	ids := strings.Fields(out.String())
+	if n := len(ids); n == 0 || n > 9000 {
+		t.Fatalf("%d jobs", n)
+	}
+	if want := fmt.Sprintf("interrupted: %d submitted, and none from index %d on", len(ids), len(ids)+1); !strings.Contains(told.buf.String(), want) {
+		t.Errorf("it tells %q, want %q", told.buf.String(), want)
+	}
+	c, err := client.New(client.Default(g.agent))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	list, err := c.Jobs(t.Context(), client.JobFilter{Owner: "crowd"})
+	if err != nil || len(list.Jobs) != len(ids) {
+		t.Errorf("the grid has %d jobs, %v, want %d", len(list.Jobs), err, len(ids))
+	}
+	// Those that wait for several can leave them, too.
+	p, _, told = inProcess(g, "wait", ids[0], ids[1])
+	told.word = "0 of 2 jobs have ended"
+	if code := run(p); code != exitInterrupted || !strings.Contains(told.buf.String(), "interrupted; 2 jobs go on: "+ids[0]+" "+ids[1]) {
+		t.Errorf("wait exits with %d and tells %q", code, told.buf.String())
+	}
+	if j, err := c.Job(t.Context(), ids[0]); err != nil || j.State.Final() {
+		t.Errorf("the job is %v, %v", j, err)
+	}
+}
+
+func TestNoGridOnThisHostIsToldHowToStartOne(t *testing.T) {
+	lost := &client.Error{Reason: client.ReasonUnreachable, Message: "no connection to agent http://127.0.0.1:7410: refused", Hint: "is it running?"}
+	nowhere := func(string) string { return "" }
+	a := &app{process: &process{getenv: nowhere}, flags: &cli{}}
+	if v := errorViewOf(a.localHint(lost), 69); !strings.Contains(v.Hint, "drover demo --keep") || v.Reason != client.ReasonUnreachable {
+		t.Errorf("%+v", v)
+	}
+	if code := codeOf(a.localHint(lost)); code != exitUnavailable {
+		t.Errorf("exit code %d", code)
+	}
+	a.flags.Agent = []string{"http://127.0.0.1:7410"} // was named: it is that one that is wanted
+	if v := errorViewOf(a.localHint(lost), 69); v.Hint != "is it running?" {
+		t.Errorf("%+v", v)
+	}
+}
+
+func TestAProgressLineFitsTheTerminal(t *testing.T) {
+	var out strings.Builder
+	p := &process{stderr: &out, terminal: true, width: func() int { return 10 }}
+	line := &progress{app: &app{process: p, flags: &cli{}}}
+	line.line("%s", "01234567890123456789")
+	line.sending("m", 1<<20, 4<<20)
+	line.clear()
+	line.clear()
+	if want := "\r\x1b[K012345678\r\x1b[Ksending m\r\x1b[K"; out.String() != want {
+		t.Errorf("%q, want %q", out.String(), want)
+	}
+	for _, quiet := range []cli{{Quiet: true}, {JSON: true}} {
+		out.Reset()
+		(&progress{app: &app{process: p, flags: &quiet}}).line("x")
+		if out.Len() > 0 {
+			t.Errorf("%+v: %q", quiet, out.String())
+		}
+	}
+}
