@@ -20,4 +20,13 @@
 // twice be started anew when nobody can say what became of it. [Client.Call] gives
 // an [*EndError] for a job that did not end well. Everything may be called from
 // several goroutines.
+//
+// # The standard
+//
+// On top of Client stands the API of the GridRPC standard (Open Grid Forum,
+// GFD-R.52): [Initialize] returns a [Grid], which gives out a [Handle] of a service,
+// whose calls are positional, and a [Session] of each call that is not waited for.
+// Every error there is a [*CodeError]. Nothing runs between two calls: the one who
+// waits for a session is the one who follows its job. docs/gridrpc.md maps each C
+// function and each code to ours, and says what we do where the standard is vague.
 package client

@@ -1,0 +1,125 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"connectrpc.com/connect"
+
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+)
+
+func TestInitializeReadsAFileTheEnvironmentOrAList(t *testing.T) {
+	t.Setenv(EnvironmentAgents, "http://env:1")
+	t.Setenv(EnvironmentConfig, "")
+	t.Setenv("USER", "gopher")
+	for name, tc := range map[string]struct {
+		initialize func() (*Grid, error)
+		agent      string
+		owner      string
+	}{
+		"file":        {func() (*Grid, error) { return Initialize(written(t, wholeConfig)) }, "http://a:1", "ada"},
+		"environment": {func() (*Grid, error) { return Initialize("") }, "http://env:1", "gopher"},
+		"list":        {func() (*Grid, error) { return InitializeAgents([]string{"http://list:1"}) }, "http://list:1", "gopher"},
+	} {
+		g, err := tc.initialize()
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if cfg := g.Client().cfg; cfg.Agents[0] != tc.agent || cfg.Owner != tc.owner {
+			t.Errorf("%s: %+v", name, cfg)
+		}
+		wantCode(t, "finalize", g.Finalize(), NoError)
+	}
+	_, err := Initialize("/nowhere/client.yaml")
+	wantCode(t, "no file", err, ConfigfileNotFound)
+	_, err = Initialize(written(t, "version: 1\n"))
+	wantCode(t, "a wrong file", err, ConfigfileError)
+	_, err = InitializeAgents(nil)
+	wantCode(t, "no agents", err, ConfigfileError)
+	t.Setenv(EnvironmentAgents, "nonsense")
+	_, err = Initialize("")
+	wantCode(t, "a wrong environment", err, ConfigfileError)
+}
+
+// everything calls each function of a grid that needs one.
+func everything(ctx context.Context, g *Grid, h *Handle, s *Session) map[string]error {
+	errs := make(map[string]error)
+	_, errs["Handle"] = g.Handle(ctx, "lu")
+	_, errs["HandleAt"] = g.HandleAt(ctx, "a", "lu")
+	_, errs["HandleOf"] = g.HandleOf(s)
+	_, errs["Session"] = g.Session(id)
+	_, errs["FailedSession"] = g.FailedSession()
+	_, errs["ProbeOr"] = g.ProbeOr(ctx, s)
+	errs["WaitAnd"] = g.WaitAnd(ctx, s)
+	errs["WaitAll"] = g.WaitAll(ctx)
+	_, errs["WaitOr"] = g.WaitOr(ctx, s)
+	_, errs["WaitAny"] = g.WaitAny(ctx)
+	errs["CancelAll"] = g.CancelAll(ctx)
+	errs["Finalize"] = g.Finalize()
+	if h != nil {
+		errs["Call"] = h.Call(ctx)
+		_, errs["CallAsync"] = h.CallAsync(ctx)
+		errs["CallStack"] = h.CallStack(ctx, nil)
+		_, errs["CallStackAsync"] = h.CallStackAsync(ctx, nil)
+		errs["Wait"] = s.Wait(ctx)
+		errs["Probe"] = s.Probe(ctx)
+		errs["Cancel"] = s.Cancel(ctx)
+	}
+	return errs
+}
+
+func TestNothingWorksBeforeInitializeNorAfterFinalize(t *testing.T) {
+	for name, g := range map[string]*Grid{"no grid": nil, "the zero grid": {}} {
+		for what, err := range everything(t.Context(), g, nil, nil) {
+			wantCode(t, name+": "+what, err, NotInitialized)
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		_, g := fakeGrid(t)
+		h := g.handle(t, "lu")
+		s := h.async(t)
+		wantCode(t, "finalize", g.Finalize(), NoError)
+		for what, err := range everything(t.Context(), g, h, s) {
+			wantCode(t, "finalized: "+what, err, NotInitialized)
+		}
+		wantCode(t, "what was known of a session is", s.Err(), NotCompleted)
+	})
+}
+
+func TestFinalizeEndsTheCallsUnderWayAndLeavesTheJobs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, g := fakeGrid(t)
+		w.a.watch = func(ctx context.Context, stream *connect.ServerStream[droverv1.WatchJobResponse]) error {
+			err := stream.Send(&droverv1.WatchJobResponse{Job: &droverv1.Job{Id: id, Site: "a", State: droverv1.JobState_JOB_STATE_RUNNING}})
+			<-ctx.Done()
+			return errors.Join(err, ctx.Err())
+		}
+		h := g.handle(t, "lu")
+		s := h.async(t)
+		results := make(chan error, 3)
+		go func() { results <- s.Wait(t.Context()) }()
+		go func() { _, err := g.WaitAny(t.Context()); results <- err }()
+		synctest.Wait()
+		w.a.submit = stuck
+		go func() { results <- h.Call(t.Context()) }()
+		synctest.Wait()
+		began := time.Now()
+		wantCode(t, "finalize", g.Finalize(), NoError)
+		for range cap(results) {
+			if err := <-results; CodeOf(err) != NotInitialized {
+				t.Errorf("a call under way: %v", err)
+			}
+		}
+		if took := time.Since(began); took > 0 {
+			t.Errorf("took %v", took)
+		}
+		if len(w.a.cancels) > 0 {
+			t.Errorf("cancelled %v", w.a.cancels)
+		}
+	})
+}
