@@ -123,13 +123,18 @@ func (c *simReproDFRSCmd) rows(a *app, plan *fractional.Plan, workers int) (rows
 	if err != nil {
 		return nil, err
 	}
-	folder, err := fractional.OpenFolder(c.Out, plan.Penalty, all.Digest)
+	folder, err := fractional.OpenFolder(c.Out, plan.Penalty, all.Digest, builtFrom())
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, folder.Close()) }()
 	tasks := plan.Tasks(all)
 	missing := folder.Missing(tasks)
+	if by := folder.BegunBy(); by != builtFrom() {
+		if _, err := fmt.Fprintf(a.stderr, "warning: %s was begun by drover %s, this is %s: remove it to begin anew if the policy has changed since\n", c.Out, by, builtFrom()); err != nil {
+			return nil, err
+		}
+	}
 	bar := &simProgress{process: a.process, unit: "runs"}
 	begin, finished := time.Now(), 0
 	stuck, err := eachOf(a.ctx, workers, missing, func(t fractional.Task) (*fractional.StuckError, error) {

@@ -15,13 +15,18 @@ func (*versionCmd) Run(a *app) error { return printVersion(a.process, a.flags.JS
 
 // printVersion prints what the Go tool has noted when it built this program.
 func printVersion(p *process, asJSON bool) error {
-	version := "(devel)"
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		version = info.Main.Version
-	}
+	version := builtFrom()
 	if asJSON {
 		return writeJSON(p.stdout, versionView{Schema: "drover.version/1", Version: version, Go: runtime.Version(), API: apiVersion})
 	}
 	_, err := fmt.Fprintf(p.stdout, "drover %s %s, API %d\n", version, runtime.Version(), apiVersion)
 	return err
+}
+
+// builtFrom returns the version of this program's source, as far as it is known.
+func builtFrom() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
 }

@@ -34,6 +34,7 @@ const (
 // Its methods may be called from several goroutines.
 type Folder struct {
 	dir    string
+	by     string   // the version of drover that made it
 	lock   *os.File // the folder itself, locked while it is open
 	mu     sync.Mutex
 	rows   *os.File
@@ -47,6 +48,7 @@ type about struct {
 	Schema  string  `json:"schema"`
 	Penalty float64 `json:"penalty_seconds"`
 	HPC2N   string  `json:"hpc2n_sha256,omitempty"` // "" before a set of it was run
+	By      string  `json:"begun_by"`               // a version of drover
 }
 
 // MismatchError is a folder with rows that are not comparable with those to come.
@@ -70,9 +72,9 @@ func (e *LockedError) Error() string {
 }
 
 // OpenFolder opens or makes a folder for rows with a penalty, and of a log with a
-// digest, if any is of the log. A last row that was torn is cut off. The error may be
+// digest, if any is of the log, by a version of drover. A last row that was torn is cut off. The error may be
 // a *MismatchError, a *LockedError or a *ParseError.
-func OpenFolder(dir string, penalty batch.Duration, digest string) (*Folder, error) {
+func OpenFolder(dir string, penalty batch.Duration, digest, by string) (*Folder, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("rows: %w", err)
 	}
@@ -81,7 +83,7 @@ func OpenFolder(dir string, penalty batch.Duration, digest string) (*Folder, err
 		return nil, fmt.Errorf("rows: %w", err)
 	}
 	f := &Folder{dir: dir, lock: lock, done: map[Case]Row{}, bounds: map[Case]float64{}}
-	if err := f.open(about{Schema: Schema, Penalty: penalty.Seconds(), HPC2N: digest}); err != nil {
+	if err := f.open(about{Schema: Schema, Penalty: penalty.Seconds(), HPC2N: digest, By: by}); err != nil {
 		return nil, errors.Join(err, f.close())
 	}
 	return f, nil
@@ -125,6 +127,7 @@ func (f *Folder) close() error {
 // agree compares with what the folder says, and writes what it did not say yet.
 func (f *Folder) agree(now about) error {
 	path := filepath.Join(f.dir, aboutName)
+	f.by = now.By
 	text, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("rows: %w", err)
@@ -140,6 +143,7 @@ func (f *Folder) agree(now about) error {
 		if now.HPC2N == "" {
 			now.HPC2N = was.HPC2N
 		}
+		f.by, now.By = was.By, was.By
 		if now == was {
 			return nil
 		}
@@ -204,6 +208,10 @@ func (f *Folder) keep(r *Row) {
 		f.bounds[Case{Set: r.Set, Trace: r.Trace, Load: r.Load}] = r.Bound
 	}
 }
+
+// BegunBy returns the version of drover that wrote the first rows: another one's
+// policies may decide otherwise.
+func (f *Folder) BegunBy() string { return f.by }
 
 // Missing returns the tasks that are not done.
 func (f *Folder) Missing(tasks []Task) []Task {

@@ -23,7 +23,7 @@ func tasksOf(n int) []Task {
 
 func mustOpen(t *testing.T, dir string) *Folder {
 	t.Helper()
-	f, err := OpenFolder(dir, Penalty, "")
+	f, err := OpenFolder(dir, Penalty, "", "v1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func TestAFolderKnowsTheBoundsOfItsRows(t *testing.T) {
 func TestAFolderOfOtherRowsIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	open := func(penalty batch.Duration, digest string) error {
-		f, err := OpenFolder(dir, penalty, digest)
+		f, err := OpenFolder(dir, penalty, digest, "v1")
 		if err == nil {
 			err = f.Close()
 		}
@@ -113,10 +113,26 @@ func TestAFolderOfOtherRowsIsRefused(t *testing.T) {
 	}
 }
 
+func TestAFolderKnowsWhoHasBegunIt(t *testing.T) {
+	dir := t.TempDir()
+	for _, by := range []string{"v1", "v2"} {
+		f, err := OpenFolder(dir, Penalty, "", by)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.BegunBy() != "v1" {
+			t.Errorf("%s: begun by %s", by, f.BegunBy())
+		}
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestAFolderIsOfOneProcessAtATime(t *testing.T) {
 	dir := t.TempDir()
 	f := mustOpen(t, dir)
-	if _, err := OpenFolder(dir, Penalty, ""); !errors.As(err, new(*LockedError)) {
+	if _, err := OpenFolder(dir, Penalty, "", "v1"); !errors.As(err, new(*LockedError)) {
 		t.Errorf("opened twice: %v", err)
 	}
 	if err := f.Close(); err != nil {
@@ -138,7 +154,7 @@ func TestADamagedRowIsRefusedAndLeft(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, RowsName), bad, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := OpenFolder(dir, Penalty, "")
+	_, err := OpenFolder(dir, Penalty, "", "v1")
 	if p, ok := errors.AsType[*ParseError](err); !ok || p.Line != 2 || p.Column != "jobs" {
 		t.Errorf("%v", err)
 	}
