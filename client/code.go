@@ -84,7 +84,7 @@ func (e *CodeError) Error() string {
 
 // Is says whether target is the error's code.
 func (e *CodeError) Is(target error) bool {
-	code, ok := target.(Code) //nolint:errorlint // errors.Is unwraps; this compares with one error of the chain
+	code, ok := target.(Code)
 	return ok && code == e.Code
 }
 

@@ -46,6 +46,9 @@ func TestEveryErrorHasOneCode(t *testing.T) {
 		{&session.PatienceError{Err: errors.New("no site named")}, CommunicationFailed},
 		{&session.HopsError{}, CommunicationFailed},
 		{refused, RPCRefused},
+		{&Error{Reason: ReasonRecorded}, NotCompleted},
+		{&Error{Reason: ReasonUnknown}, CommunicationFailed},
+		{&Error{Reason: ReasonNotIdempotent}, RPCRefused},
 		{&Error{Reason: "a word of next year"}, UnknownErrorCode},
 		{context.Canceled, NotCompleted},
 		{fmt.Errorf("wait: %w", context.DeadlineExceeded), NotCompleted},
@@ -58,7 +61,7 @@ func TestEveryErrorHasOneCode(t *testing.T) {
 		if tc.err == nil {
 			continue
 		}
-		if e := wantCode(t, "with its code", coded(tc.err, nil), tc.want); !errors.Is(e, tc.want) || errors.Is(e, NotInitialized) {
+		if e := codeError(t, "with its code", coded(tc.err, nil), tc.want); !errors.Is(e, tc.want) || errors.Is(e, NotInitialized) {
 			t.Errorf("errors.Is of %v", e)
 		}
 	}

@@ -47,7 +47,7 @@ func TestAConfigurationFileSaysAllThatConfigHolds(t *testing.T) {
 
 func TestAConfigurationFileThatIsNotThereHasACodeOfItsOwn(t *testing.T) {
 	_, err := ReadConfig(filepath.Join(t.TempDir(), "none.yaml"))
-	if e := wantCode(t, "no file", err, ConfigfileNotFound); !errors.Is(e, fs.ErrNotExist) {
+	if e := codeError(t, "no file", err, ConfigfileNotFound); !errors.Is(e, fs.ErrNotExist) {
 		t.Error(e)
 	}
 }

@@ -108,7 +108,7 @@ func misfits(t *testing.T, g *Grid) {
 		for _, v := range bad {
 			args := append([]any(nil), good...)
 			args[at] = v
-			e := wantCode(t, h.Service().Arguments[at].Name, h.Call(t.Context(), args...), RPCRefused)
+			e := codeError(t, h.Service().Arguments[at].Name, h.Call(t.Context(), args...), RPCRefused)
 			if refused, ok := errors.AsType[*Error](e); !ok || !strings.HasSuffix(refused.Field, h.Service().Arguments[at].Name) || refused.Accepted == "" {
 				t.Errorf("%T for %s: %#v", v, h.Service().Arguments[at].Name, refused)
 			}
@@ -121,7 +121,7 @@ func misfits(t *testing.T, g *Grid) {
 	// What the description does not say is for the site to refuse.
 	wantCode(t, "out of range", g.handle(t, "fail").Call(t.Context(), 100), RPCRefused)
 	wantCode(t, "too wide", g.handle(t, "nap").Call(t.Context(), Width(1000)), RPCRefused)
-	e := wantCode(t, "no such file", h.Call(t.Context(), 1, 1.0, "w", true, filepath.Join(t.TempDir(), "none")), OtherErrorCode)
+	e := codeError(t, "no such file", h.Call(t.Context(), 1, 1.0, "w", true, filepath.Join(t.TempDir(), "none")), OtherErrorCode)
 	if !errors.Is(e, os.ErrNotExist) {
 		t.Error(e)
 	}
@@ -146,7 +146,7 @@ func bound(t *testing.T, g *Grid) {
 		}
 	}
 	wantCode(t, "all of them", g.WaitAll(ctx), NoError)
-	e := wantCode(t, "wider than the site", h.Call(ctx, Width(8)), RPCRefused)
+	e := codeError(t, "wider than the site", h.Call(ctx, Width(8)), RPCRefused)
 	if refused, ok := errors.AsType[*Error](e); !ok || refused.Reason != "too-wide" && refused.Reason != "out-of-range" {
 		t.Errorf("%#v", refused)
 	}
@@ -187,7 +187,7 @@ func notThere(t *testing.T, g *Grid) {
 func failures(t *testing.T, g *Grid) {
 	ctx := t.Context()
 	h := g.handle(t, "fail")
-	e := wantCode(t, "a call", h.Call(ctx, 4), SessionFailed)
+	e := codeError(t, "a call", h.Call(ctx, 4), SessionFailed)
 	if end, ok := errors.AsType[*EndError](e); !ok || end.Job.Outcome.ExitCode != 4 || e.Session.Job().ID != end.Job.ID {
 		t.Errorf("%v", e)
 	}
@@ -233,7 +233,7 @@ func givenUp(t *testing.T, g *Grid) {
 	h := g.handle(t, "nap")
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	e := wantCode(t, "call", h.Call(ctx, 30.0), NotCompleted)
+	e := codeError(t, "call", h.Call(ctx, 30.0), NotCompleted)
 	if e.Session == nil || !errors.Is(e, context.DeadlineExceeded) || !errors.Is(e, NotCompleted) || errors.Is(e, NoneCompleted) {
 		t.Fatalf("%v", e)
 	}
@@ -256,7 +256,8 @@ func anyOnce(t *testing.T, g *Grid) {
 		delete(left, s)
 	}
 	s, err := g.WaitAny(t.Context())
-	if wantCode(t, "nothing left", err, NoneCompleted); s != nil {
+	wantCode(t, "nothing left", err, NoneCompleted)
+	if s != nil {
 		t.Error(s)
 	}
 	wantCode(t, "wait for all of nothing", g.WaitAll(t.Context()), NoError)
@@ -290,7 +291,7 @@ func cancelled(t *testing.T, g *Grid) {
 	waiting := make(chan error)
 	go func() { waiting <- s.Wait(ctx) }()
 	wantCode(t, "cancel", s.Cancel(ctx), NoError)
-	e := wantCode(t, "wait", <-waiting, SessionFailed)
+	e := codeError(t, "wait", <-waiting, SessionFailed)
 	if end, ok := errors.AsType[*EndError](e); !ok || end.Job.State != Cancelled {
 		t.Errorf("%v", e)
 	}

@@ -157,13 +157,19 @@ func (h *Handle) async(t *testing.T, args ...any) *Session {
 }
 
 // wantCode fails the test when an error is not a *CodeError of this code.
-func wantCode(t *testing.T, what string, err error, want Code) *CodeError {
+func wantCode(t *testing.T, what string, err error, want Code) {
+	t.Helper()
+	_ = codeError(t, what, err, want)
+}
+
+// codeError is wantCode, and returns the error.
+func codeError(t *testing.T, what string, err error, want Code) *CodeError {
 	t.Helper()
 	e, ok := err.(*CodeError) //nolint:errorlint // it has to be one itself
 	switch {
 	case want == NoError && err == nil:
 	case !ok || e.Code != want || CodeOf(err) != want:
-		t.Errorf("%s: %v (%T, %v), want %v", what, err, err, CodeOf(err), want)
+		t.Errorf("%s: %v (%T, %v), want %v", what, err, err, CodeOf(err).String(), want.String())
 	}
 	return e
 }

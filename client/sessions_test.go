@@ -26,6 +26,7 @@ func fakeGrid(t *testing.T) (*world, *Grid) {
 	w, c := newWorld(t, patient(10*time.Second))
 	w.agent.service = &droverv1.Service{Name: "lu", Arguments: []*droverv1.Argument{
 		{Name: "x", Type: droverv1.ArgumentType_ARGUMENT_TYPE_FILE_OUT},
+		{Name: "y", Type: droverv1.ArgumentType_ARGUMENT_TYPE_FILE_OUT},
 	}}
 	for _, s := range []*fakeServer{w.a, w.b} {
 		s.job = &droverv1.Job{}
@@ -49,7 +50,7 @@ func TestACallThatNobodyAnswersHasFailedInCommunication(t *testing.T) {
 		w, g := fakeGrid(t)
 		h := g.handle(t, "lu")
 		w.a.submit = stuck
-		e := wantCode(t, "a submission", h.Call(t.Context()), CommunicationFailed)
+		e := codeError(t, "a submission", h.Call(t.Context()), CommunicationFailed)
 		if unknown, ok := errors.AsType[*session.UnknownError](e); !ok || unknown.Job == "" {
 			t.Errorf("%v", e)
 		}
@@ -67,7 +68,7 @@ func TestASessionWhoseSiteIsSilentCanBeWaitedForAgain(t *testing.T) {
 		w, g := fakeGrid(t)
 		s := g.handle(t, "lu").async(t)
 		was := w.cut("a")
-		e := wantCode(t, "wait", s.Wait(t.Context()), CommunicationFailed)
+		e := codeError(t, "wait", s.Wait(t.Context()), CommunicationFailed)
 		if e.Session != s {
 			t.Errorf("about %p, want %p", e.Session, s)
 		}
@@ -126,19 +127,26 @@ func TestOneOfTwoWaitersThatGivesUpLeavesTheSessionToTheOther(t *testing.T) {
 func TestWhatCouldNotBeWrittenIsBroughtByTheNextWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, g := fakeGrid(t)
+		var first atomic.Int32
 		w.a.download = func(req *droverv1.DownloadRequest, stream *connect.ServerStream[droverv1.DownloadResponse]) error {
+			if req.GetArgument() == "x" {
+				first.Add(1)
+			}
 			return stream.Send(&droverv1.DownloadResponse{Data: []byte("solution")[req.GetOffset():], Offset: req.GetOffset()})
 		}
 		dir := filepath.Join(t.TempDir(), "later")
-		s := g.handle(t, "lu").async(t, filepath.Join(dir, "x"))
+		s := g.handle(t, "lu").async(t, new([]byte), filepath.Join(dir, "y"))
 		wantCode(t, "no directory", s.Wait(t.Context()), OtherErrorCode)
 		wantCode(t, "how it stands", s.Err(), NotCompleted)
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
 		wantCode(t, "with one", s.Wait(t.Context()), NoError)
-		if got, err := os.ReadFile(filepath.Join(dir, "x")); string(got) != "solution" {
+		if got, err := os.ReadFile(filepath.Join(dir, "y")); string(got) != "solution" {
 			t.Errorf("%q, %v", got, err)
+		}
+		if n := first.Load(); n != 1 {
+			t.Errorf("what was there already was brought %d times", n)
 		}
 	})
 }
@@ -187,7 +195,22 @@ func TestASessionThatIsStartedAnewKeepsItsID(t *testing.T) {
 		w.agent.mu.Lock()
 		w.agent.targets = w.agent.targets[1:]
 		w.agent.mu.Unlock()
+		w.b.watch = func(ctx context.Context, stream *connect.ServerStream[droverv1.WatchJobResponse]) error {
+			err := states(nil, w.b.last(droverv1.JobState_JOB_STATE_RUNNING))(ctx, stream)
+			<-ctx.Done()
+			return errors.Join(err, ctx.Err())
+		}
+		hasty, hurry := context.WithTimeout(t.Context(), 30*time.Second)
+		defer hurry()
+		wantCode(t, "wait for a while", s.Wait(hasty), NotCompleted)
+		synctest.Wait()
+		done := w.b.last(droverv1.JobState_JOB_STATE_DONE)
+		w.b.watch = states(nil, done)
+		began := time.Now()
 		wantCode(t, "wait", s.Wait(t.Context()), NoError)
+		if took := time.Since(began); took > time.Second || s.Job().ID != done.GetId() {
+			t.Errorf("took %v, ended as %s in place of %s", took, s.Job().ID, done.GetId())
+		}
 		if got := s.Job(); s.ID() != first || got.Site != "b" {
 			t.Errorf("session %s (was %s) at %s", s.ID(), first, got.Site)
 		}
