@@ -229,7 +229,7 @@ func showMenu(a *app, service string, menu []offer, best int) error {
 			kind = fmt.Sprintf("%s (%.0f%%)", kind, 100*o.Probability)
 		}
 		t.AppendRow(table.Row{
-			mark, o.width, o.Site, span(o.Wait), span(o.Completion), clock(now.Add(o.Completion)), span(o.Run), span(o.Shape.Walltime),
+			mark, o.width, o.Site, span(o.Wait), span(o.Completion), soon(now, o.Completion), span(o.Run), span(o.Shape.Walltime),
 			fmt.Sprintf("%.3g", o.coreHours()), kind,
 		})
 	}
@@ -270,9 +270,9 @@ func refusedLines(menu []offer) []string {
 	for _, k := range order {
 		of := ""
 		if w := widths[k]; w[0] > 0 {
-			of = fmt.Sprintf(" with width %d", w[0])
+			of = fmt.Sprintf(", width %d", w[0])
 			if len(w) > 1 {
-				of = fmt.Sprintf(" with %d widths from %d to %d", len(w), w[0], w[len(w)-1])
+				of = fmt.Sprintf(", %d widths from %d to %d", len(w), w[0], w[len(w)-1])
 			}
 		}
 		lines = append(lines, fmt.Sprintf("%s%s: %s", k.site, of, why[k]))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -72,7 +73,7 @@ func TestIndexFindsWhatASearchFinds(t *testing.T) {
 		case len(fits) == 1 && (err != nil || !fits[id]), len(fits) != 1 && err == nil:
 			t.Fatalf("%q: %q, %v, fits %v", prefix, id, err, fits)
 		case len(fits) > 1:
-			if e, ok := err.(*ambiguousError); !ok || len(e.fits) != len(fits) {
+			if e, ok := errors.AsType[*ambiguousError](err); !ok || len(e.fits) != len(fits) {
 				t.Fatalf("%q: %v", prefix, err)
 			}
 		}

@@ -46,3 +46,13 @@ func clock(t time.Time) string {
 	}
 	return t.Local().Format("15:04:05")
 }
+
+// soon returns when something is, so long from now, for people: a time of day, with its
+// date if that is another one.
+func soon(now time.Time, d time.Duration) string {
+	now = now.Local()
+	if at := now.Add(d); at.YearDay() != now.YearDay() || at.Year() != now.Year() {
+		return day(at)
+	}
+	return clock(now.Add(d))
+}
