@@ -192,7 +192,7 @@ func (f *fakeAgent) ListServices(_ context.Context, _ *droverv1.ListServicesRequ
 
 func (f *fakeAgent) ListSites(_ context.Context, req *droverv1.ListSitesRequest) (*droverv1.ListSitesResponse, error) {
 	if req.GetPageToken() == "" {
-		return &droverv1.ListSitesResponse{Sites: []*droverv1.KnownSite{{Site: &droverv1.Site{Name: "a"}}}, NextPageToken: "more"}, nil
+		return &droverv1.ListSitesResponse{Sites: []*droverv1.KnownSite{{Site: &droverv1.Site{Name: "a", Address: "http://a"}}}, NextPageToken: "more"}, nil
 	}
 	return &droverv1.ListSitesResponse{Sites: []*droverv1.KnownSite{{Site: &droverv1.Site{Name: "b"}}}}, nil
 }

@@ -115,7 +115,10 @@ func misfits(t *testing.T, g *Grid) {
 		}
 	}
 	wantCode(t, "too many", h.Call(t.Context(), append(good, nil)...), RPCRefused)
-	wantCode(t, "too few", h.Call(t.Context(), good[:4]...), RPCRefused)
+	few := codeError(t, "too few", h.Call(t.Context(), good[:4]...), RPCRefused)
+	if missing, ok := errors.AsType[*Error](few); !ok || missing.Reason != reasonMissingArgument || missing.Message != "service mix: argument 5, input, is missing" {
+		t.Errorf("%#v", missing)
+	}
 	wantCode(t, "none for a required one", h.Call(t.Context(), nil, 1.0, "w", true, []byte("x")), RPCRefused)
 	wantCode(t, "twice, once by name", h.Call(t.Context(), append(good, Int("count", 2))...), RPCRefused)
 	// What the description does not say is for the site to refuse.

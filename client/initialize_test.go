@@ -91,6 +91,39 @@ func TestNothingWorksBeforeInitializeNorAfterFinalize(t *testing.T) {
 	})
 }
 
+func TestFinalizeReturnsWhenTheCallsUnderWayHave(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, g := fakeGrid(t)
+		h := g.handle(t, "lu")
+		seen, proceed := make(chan struct{}), make(chan struct{})
+		called, finalized := make(chan error, 1), make(chan error, 1)
+		go func() {
+			called <- h.Call(t.Context(), Notify(func(*Job) {
+				select {
+				case <-seen:
+				default:
+					close(seen)
+					<-proceed
+				}
+			}))
+		}()
+		<-seen
+		go func() { finalized <- g.Finalize() }()
+		synctest.Wait()
+		select {
+		case err := <-finalized:
+			t.Errorf("finalized while a call is under way (%v)", err)
+			finalized <- err
+		default:
+		}
+		close(proceed)
+		wantCode(t, "finalize", <-finalized, NoError)
+		if CodeOf(<-called) != NotInitialized {
+			t.Error("the call went on")
+		}
+	})
+}
+
 func TestFinalizeEndsTheCallsUnderWayAndLeavesTheJobs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, g := fakeGrid(t)

@@ -54,9 +54,12 @@ func TestACallThatNobodyAnswersHasFailedInCommunication(t *testing.T) {
 		if unknown, ok := errors.AsType[*session.UnknownError](e); !ok || unknown.Job == "" {
 			t.Errorf("%v", e)
 		}
+		w.cut("a")
+		_, err := g.HandleAt(t.Context(), "a", "lu")
+		wantCode(t, "no server for a bound handle", err, CommunicationFailed)
 		w.cut("agent")
 		wantCode(t, "no agent", h.Call(t.Context()), CommunicationFailed)
-		_, err := g.Handle(t.Context(), "lu")
+		_, err = g.Handle(t.Context(), "lu")
 		wantCode(t, "no agent for a handle", err, CommunicationFailed)
 		_, err = g.HandleAt(t.Context(), "a", "lu")
 		wantCode(t, "no agent for a bound one", err, CommunicationFailed)
@@ -218,6 +221,18 @@ func TestASessionThatIsStartedAnewKeepsItsID(t *testing.T) {
 			t.Errorf("by its ID: %v, %v", found, err)
 		}
 	})
+}
+
+func TestAnAnswerAboutAJobThatWasReplacedIsOldNews(t *testing.T) {
+	s := &Session{job: &Job{ID: "second"}}
+	s.replace("first", &Job{ID: "first", State: Done})
+	if s.Job().ID != "second" {
+		t.Errorf("the job is %s", s.Job().ID)
+	}
+	s.replace("second", &Job{ID: "second", State: Done})
+	if s.Job().State != Done {
+		t.Errorf("the job is %s", s.Job().State)
+	}
 }
 
 func TestACallToOneSiteGoesNowhereElse(t *testing.T) {
