@@ -20,7 +20,7 @@ func one(j *client.Job) jobView {
 }
 
 type jobCmd struct {
-	Jobs []string `arg:"" name:"job" complete:"job" help:"The jobs: IDs or their beginnings, last, all, FROM..TO."`
+	Jobs []string `arg:"" name:"job" complete:"jobs" help:"The jobs: IDs or their beginnings, last, all, FROM..TO."`
 }
 
 func (c *jobCmd) Run(a *app) error {
@@ -283,7 +283,7 @@ func expectedEnd(j *client.Job) time.Time {
 }
 
 type logsCmd struct {
-	Jobs   []string `arg:"" name:"job" complete:"job" help:"The jobs, one after the other: IDs or their beginnings, last, all, FROM..TO."`
+	Jobs   []string `arg:"" name:"job" complete:"jobs" help:"The jobs, one after the other: IDs or their beginnings, last, all, FROM..TO."`
 	Follow bool     `short:"f" help:"Go on until the job has ended."`
 	Stderr bool     `help:"Standard error in place of standard output."`
 }
@@ -311,7 +311,7 @@ func (c *logsCmd) Run(a *app) error {
 const mostCancels = 16
 
 type cancelCmd struct {
-	Jobs []string `arg:"" name:"job" complete:"job" help:"The jobs: IDs or their beginnings, last, all, FROM..TO."`
+	Jobs []string `arg:"" name:"job" complete:"active" help:"The jobs: IDs or their beginnings, last, all, FROM..TO."`
 }
 
 func (c *cancelCmd) Run(a *app) error {

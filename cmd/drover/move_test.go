@@ -37,7 +37,7 @@ func TestMoveOrdersAMoveAndTellsWhatBegan(t *testing.T) {
 	if f.moved.GetTo() != "nancy" || f.moved.GetMinGain().GetSeconds() != 30 || f.moved.GetReason() != "test" {
 		t.Errorf("ordered %v", f.moved)
 	}
-	f.expect(t, exitRefused, ``, `job_id: "x", accepted`, "move", "x")
+	f.expect(t, exitUsage, ``, `job "x", accepted: a job.s ID`, "move", "x")
 }
 
 func TestMoveWaitsForTheOutcome(t *testing.T) {
