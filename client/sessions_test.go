@@ -127,6 +127,40 @@ func TestOneOfTwoWaitersThatGivesUpLeavesTheSessionToTheOther(t *testing.T) {
 	})
 }
 
+// A connection has room for 250 streams at a time, and each session that is waited
+// for is one.
+func TestMoreSessionsThanAConnectionHasStreamsAreWaitedForAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const many = 600
+		w, g := fakeGrid(t)
+		h := g.handle(t, "lu")
+		end := make(chan struct{})
+		var watched atomic.Int32
+		w.a.watch = func(ctx context.Context, stream *connect.ServerStream[droverv1.WatchJobResponse]) error {
+			if err := states(nil, w.a.last(droverv1.JobState_JOB_STATE_RUNNING))(ctx, stream); err != nil {
+				return err
+			}
+			watched.Add(1)
+			<-end
+			return states(nil, w.a.last(droverv1.JobState_JOB_STATE_DONE))(ctx, stream)
+		}
+		for range many {
+			h.async(t)
+		}
+		all := make(chan error, 1)
+		go func() { all <- g.WaitAll(t.Context()) }()
+		synctest.Wait()
+		if n := watched.Load(); n != many {
+			t.Errorf("%d of %d sessions are followed", n, many)
+		}
+		close(end)
+		wantCode(t, "all of them", <-all, NoError)
+		if left := g.outstanding(); len(left) > 0 {
+			t.Errorf("%d are left", len(left))
+		}
+	})
+}
+
 func TestWhatCouldNotBeWrittenIsBroughtByTheNextWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, g := fakeGrid(t)
