@@ -43,6 +43,35 @@ func TestInterruptedArrayTellsWhatWasSubmitted(t *testing.T) {
 	}
 }
 
+// Where nobody takes jobs now, the next request would fare no better.
+func TestAnArrayEndsWhereNobodyTakesJobs(t *testing.T) {
+	g := startGrid(t)
+	for _, site := range []string{"lyon", "nancy"} {
+		if p, _, told := inProcess(g, "drain", site); run(p) != exitOK {
+			t.Fatal(told.buf.String())
+		}
+	}
+	p, out, told := inProcess(g, "submit", "sleep", "--array", "1-500", "--patience", "50ms", "--quiet")
+	if code := run(p); code != exitUnavailable || out.Len() > 0 {
+		t.Errorf("submit exits with %d: %s", code, out)
+	}
+	failed := strings.Count(told.buf.String(), "drover: index ")
+	if failed == 0 || failed > 2*bulkWorkers {
+		t.Errorf("%d requests were tried", failed)
+	}
+	if want := fmt.Sprintf("drover: 0 submitted, and none from index %d on\n", failed+1); !strings.HasSuffix(told.buf.String(), want) {
+		t.Errorf("it tells %q, want %q", told.buf.String(), want)
+	}
+}
+
+func TestAnUploadIsSeen(t *testing.T) {
+	g := startGrid(t)
+	p, _, told := inProcess(g, "call", "lu", "matrix=../../services/lu/testdata/lund_a.mtx", "order=147")
+	if code := run(p); code != exitOK || !strings.Contains(told.buf.String(), "sending lund_a.mtx: ") {
+		t.Errorf("call exits with %d and tells %q", code, told.buf.String())
+	}
+}
+
 func TestNoGridOnThisHostIsToldHowToStartOne(t *testing.T) {
 	lost := &client.Error{Reason: client.ReasonUnreachable, Message: "no connection to agent http://127.0.0.1:7410: refused", Hint: "is it running?"}
 	nowhere := func(string) string { return "" }

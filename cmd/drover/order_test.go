@@ -37,6 +37,24 @@ func TestManyAreToldInOrder(t *testing.T) {
 	})
 }
 
+func TestWhatComesEarlyWaitsForWhatIsInFront(t *testing.T) {
+	items := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
+	last := make(chan struct{})
+	var told []int
+	inOrder(t.Context(), 2, items, func(i int) (int, bool) {
+		switch i {
+		case 0:
+			<-last
+		case 9:
+			close(last)
+		}
+		return i, false
+	}, func(i, _ int) { told = append(told, i) })
+	if !slices.Equal(told, items) {
+		t.Errorf("told %v", told)
+	}
+}
+
 func TestNothingIsBegunAfterTheEnd(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	items := make([]int, 1000)

@@ -101,3 +101,12 @@ func TestAJobThatMovedIsNamedOnce(t *testing.T) {
 		t.Errorf("%+v", x)
 	}
 }
+
+// A job of a silent site may begin in the same way: to look at one that fits is no harm.
+func TestABeginningIsNoNameForAChangeWhileASiteIsSilent(t *testing.T) {
+	f := newFakeGrid(t)
+	f.expect(t, exitUnavailable, ``, `site rennes does not answer: whether "01a1fd" fits a job there, too, is unknown\nhint: the whole ID is `+movingJob, "cancel", "01a1fd")
+	f.expect(t, exitUnavailable, ``, `site rennes does not answer`, "move", "01a1fd", "nancy")
+	f.expect(t, exitOK, movingJob, `no answer from site rennes`, "job", "01a1fd")
+	f.expect(t, exitOK, `begun`, ``, "move", movingJob, "nancy")
+}
