@@ -22,8 +22,8 @@ type cursor struct {
 	kind    string     // of the value, as its tag says
 }
 
-// completions returns what could stand at the end of these words. names asks for names
-// of a kind.
+// completions returns what could stand at the end of these words, the last of which is
+// being typed; without any, of a first one. names asks for names of a kind.
 func completions(root *kong.Node, words []string, names func(*cursor) []candidate) []candidate {
 	if len(words) == 0 {
 		words = []string{""}
@@ -158,8 +158,8 @@ func (at *cursor) valuesOf(v *kong.Value, names func(*cursor) []candidate) []can
 	return list
 }
 
-// splitLine splits a line as a shell would, as far as quotes go; the last word is what is
-// being typed, and may be empty.
+// splitLine splits a line as a shell would, as far as quotes go. There is always a last
+// word: what is being typed, which may be empty.
 func splitLine(line string) []string {
 	var (
 		words []string

@@ -97,3 +97,20 @@ func TestEveryCompletionBeginsWithWhatIsTyped(t *testing.T) {
 		}
 	})
 }
+
+func FuzzCompletions(f *testing.F) {
+	for _, s := range []string{"submit --width 4 lu a=", "queue --site=", `a 'b`, "--agent x", "-- -", "sim run -"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		words := splitLine(line)
+		if len(words) == 0 {
+			t.Fatal("no word")
+		}
+		for _, c := range completed(t, words...) {
+			if !strings.HasPrefix(c, words[len(words)-1]) {
+				t.Fatalf("%q: %q", line, c)
+			}
+		}
+	})
+}

@@ -47,9 +47,10 @@ type completeCmd struct {
 func (c *completeCmd) Run(a *app) error {
 	words := c.Words
 	if c.Line != nil {
-		if words = splitLine(*c.Line); len(words) > 0 {
-			words = words[1:] // the program
-		}
+		words = splitLine(*c.Line)[1:] // the program goes before
+	}
+	if len(words) == 0 {
+		words = []string{""}
 	}
 	parser, err := newParser(&process{stdout: io.Discard, stderr: io.Discard}, &cli{})
 	if err != nil {
