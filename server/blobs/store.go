@@ -2,8 +2,6 @@ package blobs
 
 import (
 	"container/list"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -27,28 +25,11 @@ type Blob struct {
 type Want struct {
 	SHA256 string
 	Size   int64 // bytes; 0 is not known
-}
-
-// ErrUnknown says that a store does not have the content.
-var ErrUnknown = errors.New("content is not in the store")
-
-// SizeError is content that is larger than the limit.
-type SizeError struct{ Limit int64 }
-
-// Error names the limit.
-func (e *SizeError) Error() string {
-	return fmt.Sprintf("content is over the limit of %d bytes", e.Limit)
-}
-
-// MismatchError is content that is not what was said of it.
-type MismatchError struct {
-	Field     string // "sha256" or "size_bytes"
-	Got, Want string
-}
-
-// Error names both.
-func (e *MismatchError) Error() string {
-	return fmt.Sprintf("%s of the content is %s, said to be %s", e.Field, e.Got, e.Want)
+	// Offset is where the sender begins; above 0 it needs the other two. What has
+	// arrived before it stays, what was behind it goes.
+	Offset int64
+	// Part says that what is sent may end before the content does.
+	Part bool
 }
 
 // Config bounds a store. All are bytes, at least 1.
@@ -67,6 +48,9 @@ type Store struct {
 	known map[string]*list.Element // of order, by SHA-256
 	order *list.List               // of Blob, the least recently used in front
 	used  int64
+
+	now      func() time.Time
+	arriving map[Blob]*arrival // by what they are to become
 }
 
 var (
@@ -87,7 +71,7 @@ func Open(c Config) (*Store, error) {
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("content store: %w", err)
 	}
-	s := &Store{config: c, known: make(map[string]*list.Element), order: list.New()}
+	s := &Store{config: c, known: make(map[string]*list.Element), order: list.New(), now: time.Now, arriving: make(map[Blob]*arrival)}
 	half, err := filepath.Glob(filepath.Join(c.Dir, incoming))
 	if err != nil {
 		return nil, fmt.Errorf("content store: %w", err)
@@ -97,7 +81,7 @@ func Open(c Config) (*Store, error) {
 			return nil, fmt.Errorf("content store: %w", err)
 		}
 	}
-	if err := s.scan(); err != nil {
+	if err := errors.Join(s.scan(), s.resume()); err != nil {
 		return nil, fmt.Errorf("content store: %w", err)
 	}
 	s.mu.Lock()
@@ -127,57 +111,6 @@ func (s *Store) scan() error {
 		s.enter(f.Blob)
 	}
 	return err
-}
-
-// Add stores what r gives. Errors are a *SizeError, a *MismatchError, r's own,
-// or the file system's; nothing is kept then.
-func (s *Store) Add(r io.Reader, want Want) (Blob, error) {
-	largest := min(s.config.Largest, s.config.Capacity)
-	if want.Size > largest {
-		return Blob{}, &SizeError{Limit: largest}
-	}
-	f, err := os.CreateTemp(s.config.Dir, incoming)
-	if err != nil {
-		return Blob{}, fmt.Errorf("store content: %w", err)
-	}
-	b, err := receive(f, r, largest)
-	if err == nil {
-		err = check(b, want)
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = s.keep(f.Name(), b)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name()) // it is not there any more if it was kept
-		return Blob{}, fmt.Errorf("store content: %w", err)
-	}
-	return b, nil
-}
-
-// receive copies r to f and says what it was.
-func receive(f *os.File, r io.Reader, largest int64) (Blob, error) {
-	hash := sha256.New()
-	n, err := io.Copy(io.MultiWriter(f, hash), io.LimitReader(r, largest+1))
-	if err == nil && n > largest {
-		err = &SizeError{Limit: largest}
-	}
-	return Blob{SHA256: hex.EncodeToString(hash.Sum(nil)), Size: n}, err
-}
-
-func check(b Blob, want Want) error {
-	if want.Size > 0 && want.Size != b.Size {
-		return &MismatchError{Field: "size_bytes", Got: fmt.Sprint(b.Size), Want: fmt.Sprint(want.Size)}
-	}
-	if want.SHA256 != "" && want.SHA256 != b.SHA256 {
-		return &MismatchError{Field: "sha256", Got: b.SHA256, Want: want.SHA256}
-	}
-	return nil
 }
 
 // keep moves a whole file to its place, unless the same content is there.
