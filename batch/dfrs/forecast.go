@@ -62,3 +62,14 @@ func (p *Policy) Unused() batch.Handle { return batch.Handle(len(p.jobs)) }
 
 // Worth returns Forecast: whoever comes later may have anybody paused.
 func (p *Policy) Worth() batch.Kind { return batch.Forecast }
+
+// Underway calls yield with what the driver still owes: that those who were told to
+// leave have left.
+func (p *Policy) Underway(yield func(batch.Event) bool) {
+	for i := range p.jobs {
+		h := batch.Handle(i)
+		if len(p.jobs[i].gone) > 0 && !yield(batch.Event{Kind: batch.Stopped, Job: h, Checkpoint: true}) {
+			return
+		}
+	}
+}

@@ -1,6 +1,10 @@
 package forecast
 
-import "github.com/seed-9b8f70bb/drover/batch"
+import (
+	"slices"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
 
 // began keeps when jobs start in a run, for asks about jobs that wait already.
 type began []batch.Time // by handle; Never for those that have not
@@ -14,9 +18,6 @@ func (b *began) reset(handles batch.Handle) {
 
 func (b *began) note(job batch.Handle, now batch.Time) { (*b)[job] = now }
 
-// answer writes the start of the job that an ask is about.
-func (b *began) answer(a *batch.Ask, out *batch.Estimate) { fill(a, out, (*b)[a.Job.Handle]) }
-
 func fill(a *batch.Ask, out *batch.Estimate, start batch.Time) {
 	starts := out.Grow(len(a.Shapes))
 	for i := range starts {
@@ -26,8 +27,23 @@ func fill(a *batch.Ask, out *batch.Estimate, start batch.Time) {
 
 // runOut runs a policy forward until nothing happens any more.
 func (f *Forecaster) runOut(now batch.Time, p Runnable) {
-	r := f.launch(now, p.Fork().(Runnable))
+	r := f.launch(now, settled(now, p.Fork().(Runnable)))
 	for t := now; t != batch.Never; t = r.next() {
 		r.advance(t, batch.NoJob)
+	}
+}
+
+// answerRun answers an ask about a job that waits from a run of everybody. The end is
+// the run's: who shares processors takes longer than its walltime.
+func (f *Forecaster) answerRun(a *batch.Ask, out *batch.Estimate) {
+	h := a.Job.Handle
+	fill(a, out, f.began[h])
+	end := batch.Never
+	if f.began[h] != batch.Never {
+		end = f.ends.over(h)
+	}
+	out.Ends = slices.Grow(out.Ends, len(a.Shapes))
+	for range a.Shapes {
+		out.Ends = append(out.Ends, end)
 	}
 }

@@ -50,5 +50,6 @@
 // # No queue
 //
 // Other policies are run once for each shape, with the job in it. A run ends as
-// soon as its shape cannot beat the best one.
+// soon as its shape cannot beat the best one. For jobs that wait already one run tells
+// starts and ends: where processors are shared, an end is no walltime after its start.
 package forecast

@@ -7,6 +7,7 @@ import "github.com/seed-9b8f70bb/drover/batch"
 type ends struct {
 	heap    []end
 	current []batch.Time // by handle; 0 for a job that does not run
+	ended   []batch.Time // by handle; 0 for a job that has not
 }
 
 type end struct {
@@ -19,12 +20,13 @@ func (a end) before(b end) bool { return a.at < b.at || a.at == b.at && a.job < 
 func (e *ends) reset() {
 	e.heap = e.heap[:0]
 	clear(e.current)
+	clear(e.ended)
 }
 
 // set makes at the end of a job.
 func (e *ends) set(at batch.Time, job batch.Handle) {
 	for int(job) >= len(e.current) {
-		e.current = append(e.current, 0)
+		e.current, e.ended = append(e.current, 0), append(e.ended, 0)
 	}
 	e.current[job] = at
 	e.heap = append(e.heap, end{at, job})
@@ -40,6 +42,14 @@ func (e *ends) remove(job batch.Handle) { e.current[job] = 0 }
 
 // due returns the end of a job that runs.
 func (e *ends) due(job batch.Handle) batch.Time { return e.current[job] }
+
+// over returns when a job has ended, Never if it has not.
+func (e *ends) over(job batch.Handle) batch.Time {
+	if int(job) >= len(e.ended) || e.ended[job] == 0 {
+		return batch.Never
+	}
+	return e.ended[job]
+}
 
 // next returns the earliest end, Never if nothing runs.
 func (e *ends) next() batch.Time {
@@ -59,7 +69,7 @@ func (e *ends) pop(now batch.Time) batch.Handle {
 	}
 	job := e.heap[0].job
 	e.drop()
-	e.current[job] = 0
+	e.current[job], e.ended[job] = 0, now
 	return job
 }
 

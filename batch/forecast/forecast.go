@@ -103,7 +103,7 @@ func (f *Forecaster) Estimate(now batch.Time, p batch.Policy, asks []batch.Ask, 
 		case queue:
 			f.answer(f.behind(now, f.front.work), q, a, e)
 		case standing(*a):
-			f.began.answer(a, e)
+			f.answerRun(a, e)
 		default:
 			f.eachShape(now, r, a, e)
 		}

@@ -19,7 +19,7 @@ func (f *Forecaster) eachShape(now batch.Time, p Runnable, a *batch.Ask, out *ba
 // oneShape returns the start and the end of one shape, or bounds of them from
 // which on it cannot complete before best.
 func (f *Forecaster) oneShape(now batch.Time, p Runnable, a *batch.Ask, s batch.Shape, best batch.Time) (start, end batch.Time) {
-	r := f.launch(now, p.Fork().(Runnable))
+	r := f.launch(now, settled(now, p.Fork().(Runnable)))
 	spec := *a.Job
 	spec.Shape = s
 	spec.Handle = p.Unused()
