@@ -39,13 +39,14 @@ func TestMCTKnowsOfReservations(t *testing.T) {
 func TestReservationsThatCannotBeAreRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		"{site: b, width: 1, start: 0s, end: 1d}":                                                 `reservations[0].site: "b", accepted: the name of a site`,
+		"{site: d, width: 1, start: 0s, end: 1d}":                                                 `reservations[0].site: "d", accepted: a site with another policy, dfrs sets nothing aside`,
 		"{site: a, width: 0, start: 0s, end: 1d}":                                                 "reservations[0].width: 0, accepted: 1..4",
 		"{site: a, width: 1, start: 1d, end: 1d}":                                                 `reservations[0].end: "1d", accepted: later than its start`,
 		"{site: a, width: 1, start: soon, end: 1d}":                                               `reservations[0].start: "soon"`,
 		"{site: a, width: 3, start: 0s, end: 2d}, {site: a, width: 2, start: 1d, end: 3d}":        "reservations[1].width: 2, accepted: 1..1, which other",
 		"{site: a, width: 3, start: 0s, end: 2d}, {site: a, width: 2, start: 2d, end: 3d, at: 1}": "at",
 	} {
-		scenario := "version: 1\nsites: [{name: a, trace: a.swf, procs: 4, policy: cbf}]\nreservations: [" + text + "]\n"
+		scenario := "version: 1\nsites: [{name: a, trace: a.swf, procs: 4, policy: cbf}, {name: d, procs: 4, policy: dfrs}]\nreservations: [" + text + "]\n"
 		if _, err := sim.ParseScenario(strings.NewReader(scenario), "s"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}

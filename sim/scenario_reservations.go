@@ -48,7 +48,9 @@ func (s *Scenario) validateReservations() []error {
 		return errs
 	}
 	left := map[string]*profile.Profile{}
+	fractional := map[string]bool{}
 	for i := range s.Sites {
+		fractional[s.Sites[i].Name] = s.Sites[i].Policy == dfrs
 		if p := s.Sites[i].Procs; 1 <= p && p <= batch.MaxProcessors {
 			left[s.Sites[i].Name] = profile.New(0, int32(p))
 		}
@@ -64,6 +66,8 @@ func (s *Scenario) validateReservations() []error {
 		switch plan := left[r.Site]; {
 		case plan == nil:
 			bad(key+"site", "%q, accepted: the name of a site", r.Site)
+		case fractional[r.Site]:
+			bad(key+"site", "%q, accepted: a site with another policy, %s sets nothing aside", r.Site, dfrs)
 		case r.Width < 1 || r.Width > int64(plan.Lowest(w.Start, w.End)):
 			bad(key+"width", "%d, accepted: 1..%d, which other reservations of %s leave", r.Width, plan.Lowest(w.Start, w.End), r.Site)
 		default:
