@@ -67,7 +67,9 @@ func TestANameThatMakesNoSenseSaysFromWhereOn(t *testing.T) {
 		{"Greedy", 6, "*, /per"},
 		{"Greedy/", 6, "*, /per"},
 		{"GreedyX*/per", 6, "*, /per"},
-		{"GreedyP*/perhaps", 8, "opt="},
+		{"GreedyP*/perhaps", 8, "/per, /opt=, the end"},
+		{"MCB8*/pe", 5, "/per, /opt=, /minft=, /minvt=, the end"},
+		{"MCB8*/per/op", 9, "/opt=, /minft=, /minvt=, the end"},
 		{"Greedy*/stretch-per", 7, "opt="},
 		{"Greedy/stretch-per", 6, "*, /per"},
 		{"*/per", 0, "/stretch-per"},
@@ -75,7 +77,7 @@ func TestANameThatMakesNoSenseSaysFromWhereOn(t *testing.T) {
 		{"/per/opt=max", 9, "max is for /stretch-per"},
 		{"/stretch-per/opt=min", 17, "no yields"},
 		{"Greedy*/opt=minimum", 12, "avg, min"},
-		{"Greedy*/opt=min/minvt=600", 15, "MCB8"},
+		{"Greedy*/opt=min/minvt=600", 15, "the end (minft and minvt bound what MCB8 may move"},
 		{"Greedy*/minvt=600", 7, "MCB8"},
 		{"MCB8*/opt=min/minvt=", 20, "whole seconds"},
 		{"MCB8*/opt=min/minvt=0", 20, "whole seconds"},
@@ -140,6 +142,10 @@ func TestSettingsThatMakeNoSenseAreRefused(t *testing.T) {
 				t.Errorf("%s=%q: %v", key, v, err)
 			}
 		}
+	}
+	_, err := dfrs.New(batch.Processors(1), batch.Settings{"algorithm": "GreedyX"})
+	if want := `policy dfrs: setting algorithm: "GreedyX", accepted: from byte 6 on, in the place of "X": *, /per`; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
 	}
 	for _, s := range []batch.Settings{{"period": "90s", "decay": "1h", "priorities": "alice:2,bob:16", "match": "true"}, nil} {
 		if _, err := dfrs.New(batch.Processors(1), s); err != nil {

@@ -57,7 +57,7 @@ func (s *settings) put(k, v string) (accepted string) {
 		a, err := Parse(v)
 		var name *NameError
 		if errors.As(err, &name) {
-			return fmt.Sprintf("%s at byte %d", name.Accepted, name.Offset)
+			return fmt.Sprintf("from byte %d on, in the place of %s: %s", name.Offset, name.rest(), name.Accepted)
 		}
 		s.algorithm = a
 	case "period":
