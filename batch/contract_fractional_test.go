@@ -38,6 +38,7 @@ func (f *fractional) Apply(_ batch.Time, ev *batch.Event) {
 			j.state = "waiting"
 			f.waiting = append(f.waiting, ev.Job)
 		}
+	case batch.Resumed:
 	default:
 		panic(ev.Kind)
 	}

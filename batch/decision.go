@@ -7,8 +7,8 @@ type DecisionKind uint8
 const (
 	Start    DecisionKind = iota + 1 // Job begins on Places
 	Pause                            // Job leaves its processors and keeps its state; Stopped follows
-	Resume                           // Job, paused, goes on on Places
-	Migrate                          // Job moves to Places; Stopped says when the old ones are free
+	Resume                           // Job, paused, goes on on Places; Resumed follows
+	Migrate                          // Job moves to Places; Stopped says when the old ones are free, Resumed when it goes on
 	SetShare                         // Job goes on where it is with new shares
 	Kill                             // Job is ended for good; Finish follows
 )

@@ -19,6 +19,9 @@ const (
 	// migrated or preempted. Progress says how far it had come, Checkpoint
 	// whether it can go on from there.
 	Stopped
+	// Resumed: Job, which was resumed or migrated, has its state back and goes on from
+	// now, where it is. Until then it held its places and did nothing.
+	Resumed
 	// Hold: Job, which waits or is incoming, leaves the plan but not the order, and
 	// cannot start until it is placed.
 	Hold
@@ -69,7 +72,7 @@ type Event struct {
 }
 
 var eventNames = [...]string{
-	Submit: "submit", Cancel: "cancel", Finish: "finish", StartFailed: "start-failed", Stopped: "stopped", Hold: "hold",
+	Submit: "submit", Cancel: "cancel", Finish: "finish", StartFailed: "start-failed", Stopped: "stopped", Resumed: "resumed", Hold: "hold",
 	Place: "place", Reserve: "reserve", Confirm: "confirm", NodeUp: "node-up", NodeDown: "node-down",
 	WindowOpen: "window-open", WindowClose: "window-close", Adopt: "adopt",
 }

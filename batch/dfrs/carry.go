@@ -118,6 +118,8 @@ func (p *Policy) migrate(now batch.Time, h batch.Handle) {
 	p.leave(j, 1)
 	p.enterPool(now, h)
 	j.new = true
+	j.settle(now, j.yield)
+	j.awaited = true
 	p.begun = append(p.begun, begin{batch.Migrate, h})
 }
 
@@ -155,6 +157,7 @@ func (p *Policy) enter(now batch.Time) {
 		}
 		j.running, j.at, j.before, j.new = true, j.target, j.virtual, true
 		j.settle(now, 0)
+		j.awaited = kind == batch.Resume
 		p.hold(j, j.at, 1)
 		p.enterPool(now, h)
 		p.begun = append(p.begun, begin{kind, h})

@@ -41,6 +41,7 @@ type Policy struct {
 	due    batch.Time // the next periodic mapping
 	ticked batch.Time // the last one
 
+	watch   func(*pack.Machine, []pack.Job) // is shown what is packed; nil: nobody is
 	packer  *pack.Packer
 	ranks   []ranked
 	order   []ranked

@@ -23,8 +23,10 @@
 // come follows as soon as what leaves has left. In between the target may change.
 //
 // The order of jobs is that of their priorities, flow time over virtual time squared:
-// who has had nothing yet comes first. Virtual time is the integral of the yields that
-// the policy has given. It is not told what a job really does, nor what a move costs.
+// who has had nothing yet comes first. Virtual time is the integral of a job's yield as
+// the job has it: one that was resumed or migrated has none until the driver says that it
+// goes on. The policy does not know how long that will take, and plans as if it were at
+// once: it is not told what a move costs.
 //
 // Periodic passes are at multiples of the period since instant 0, as long as there are
 // jobs.
@@ -33,7 +35,7 @@
 //
 //   - need: the share of a processor that a task can use
 //   - yield: what it has of that, 2^-20 to 1
-//   - virtual time: the integral of a job's yield
+//   - virtual time: the integral of a job's yield, without the time it takes to move it
 //   - flow time: time since a job may start
 //   - target: the nodes where a job's tasks shall be
 //   - placed: has a target, though it may have to wait until others have left

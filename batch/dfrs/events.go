@@ -46,6 +46,8 @@ func (p *Policy) Apply(now batch.Time, ev *batch.Event) {
 		p.startFailed(now, ev.Job)
 	case batch.Stopped:
 		p.stopped(now, ev)
+	case batch.Resumed:
+		p.known(ev.Job).goOn(now)
 	case batch.NodeDown:
 		p.nodeDown(now, ev.Node)
 	case batch.NodeUp:

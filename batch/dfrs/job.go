@@ -40,6 +40,7 @@ type job struct {
 	gone   []place // what it still holds elsewhere, or holds though it has been paused
 
 	running  bool
+	awaited  bool // has been resumed or migrated, and the driver has not said that it goes on
 	arriving bool // has not been mapped since it came
 	ran      bool // goes on from where it was
 	stranded bool // was on a node that has left: the driver will say what became of it
@@ -64,7 +65,7 @@ type job struct {
 
 // virtualAt returns the virtual time of a job.
 func (j *job) virtualAt(now batch.Time) batch.Duration {
-	if j.yield == 0 || now <= j.since {
+	if j.yield == 0 || j.awaited || now <= j.since {
 		return j.virtual
 	}
 	v, _ := j.progress(now)
@@ -80,10 +81,16 @@ func (j *job) progress(now batch.Time) (virtual batch.Duration, part uint64) {
 
 // settle brings the virtual time up to now, and lets the job go on at a yield.
 func (j *job) settle(now batch.Time, yield batch.Share) {
-	if j.yield > 0 && now > j.since {
+	if j.yield > 0 && !j.awaited && now > j.since {
 		j.virtual, j.part = j.progress(now)
 	}
 	j.since, j.yield = now, yield
+}
+
+// goOn lets a job that has been resumed or migrated make progress from now on.
+func (j *job) goOn(now batch.Time) {
+	j.settle(now, j.yield)
+	j.awaited = false
 }
 
 // flowAt returns for how long a job could have run.

@@ -40,7 +40,16 @@ type slow struct {
 	ran       bool
 	yield     batch.Share
 	since     batch.Time
+	awaited   bool  // Resumed has not come
 	virtual   int64 // in 2^-20 µs
+}
+
+// accrue brings the virtual time up to now.
+func (j *slow) accrue(now batch.Time) {
+	if !j.awaited {
+		j.virtual += int64(now-j.since) * int64(j.yield)
+	}
+	j.since = now
 }
 
 func (o *oracle) Wake() batch.Time {
@@ -58,6 +67,9 @@ func (o *oracle) Apply(now batch.Time, ev *batch.Event) {
 	case batch.Submit:
 		o.jobs[ev.Job] = &slow{spec: ev.Spec, submitted: now, since: now}
 		o.came = append(o.came, ev.Job)
+	case batch.Resumed:
+		o.jobs[ev.Job].accrue(now)
+		o.jobs[ev.Job].awaited = false
 	case batch.Finish:
 		delete(o.jobs, ev.Job)
 		o.ended = true
@@ -206,8 +218,7 @@ func tally(nodes []int32) []pack.Place {
 
 func (o *oracle) Decide(now batch.Time, out *batch.Decisions) {
 	for _, j := range o.jobs {
-		j.virtual += int64(now-j.since) * int64(j.yield)
-		j.since = now
+		j.accrue(now)
 	}
 	came := o.came
 	o.came = nil
@@ -286,6 +297,7 @@ func (o *oracle) carryOut(handles []batch.Handle, out *batch.Decisions) {
 				where = append(where, batch.Location{Node: p.Node, Processors: p.Tasks, Share: max(1, share.Of(y, j.spec.CPU))})
 			}
 			out.Add(kind, h, where...)
+			j.awaited = j.awaited || kind == batch.Resume
 			j.real, j.yield = j.nodes, y
 		}
 	}
@@ -335,9 +347,10 @@ func (c *chart) Decided(_ batch.Time, job *batch.Job, d *batch.Decision) {
 	c.now[job.Handle] = fmt.Sprint(d.Places)
 }
 
-func drawCharts(p batch.Policy, platform batch.Platform, jobs []arrival) []row {
+func drawCharts(p batch.Policy, platform batch.Platform, jobs []arrival, penalty batch.Duration) []row {
 	c := &chart{now: map[batch.Handle]string{}}
 	e := engine.New(p, c, engine.NewLedger(platform))
+	e.Penalty = penalty
 	for next := 0; ; {
 		now := e.Next()
 		if next < len(jobs) {
@@ -405,8 +418,10 @@ func TestThePolicyDecidesAsThePaperSays(t *testing.T) {
 		}
 		o := &oracle{algorithm: a, platform: platform, jobs: map[batch.Handle]*slow{}, packed: -1}
 		o.period = map[string]batch.Duration{"2s": 2, "5s": 5, "7s": 7}[period] * batch.Second
-		want := drawCharts(o, platform, slices.Clone(jobs))
-		if diff := gocmp.Diff(want, drawCharts(p, platform, jobs), near); diff != "" {
+		// Longer than the period, and nobody might ever get on.
+		penalty := rapid.SampledFrom([]batch.Duration{0, batch.Second, batch.Second * 3 / 2}).Draw(t, "penalty")
+		want := drawCharts(o, platform, slices.Clone(jobs), penalty)
+		if diff := gocmp.Diff(want, drawCharts(p, platform, jobs, penalty), near); diff != "" {
 			t.Fatalf("%v (-oracle +policy):\n%s", a, diff)
 		}
 	})

@@ -24,6 +24,9 @@ func (p *Policy) remap(now batch.Time, stretch bool) {
 		}
 		p.packing = append(p.packing, one)
 	}
+	if p.watch != nil {
+		p.watch(&p.machine, p.packing)
+	}
 	if p.packer == nil {
 		p.packer = &pack.Packer{}
 	}
@@ -51,6 +54,10 @@ func (p *Policy) remap(now batch.Time, stretch bool) {
 		p.expect(now, yields[:kept])
 	}
 }
+
+// WatchPackings has a caller shown what MCB8 is asked to pack, the jobs by falling
+// priority; until it returns. A fork is not watched.
+func (p *Policy) WatchPackings(see func(*pack.Machine, []pack.Job)) { p.watch = see }
 
 // candidates puts all who may be placed into p.order, by falling priority.
 func (p *Policy) candidates(now batch.Time) {

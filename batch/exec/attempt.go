@@ -46,6 +46,7 @@ type run struct {
 	asked    bool          // it was told to make place at a checkpoint
 	gone     chan struct{} // closed with its end; nil without a checkpoint's command
 	resumes  *parked       // the attempt that it follows, until it is started
+	again    bool          // it followed one
 
 	done  batch.Duration // by earlier attempts
 	work  batch.Duration // done until since by this one, in time at full share

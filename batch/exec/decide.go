@@ -100,7 +100,7 @@ func (s *System) book(a *attempt, places []batch.Location) bool {
 // for its launch.
 func (s *System) start(now batch.Time, a *attempt) {
 	r := a.run
-	r.resumes = nil
+	r.resumes, r.again = nil, r.resumes != nil
 	a.phase, r.started = batch.PhaseStarting, now
 	r.since, r.share = now, lowest(r.places)
 	s.timers.set(a, r.limit(a.shape.Walltime))
@@ -140,7 +140,9 @@ func (s *System) resume(now batch.Time, a *attempt) {
 	if a.run.ending == 0 {
 		s.timers.set(a, a.run.limit(a.shape.Walltime))
 	}
-	s.signal(a, syscall.SIGCONT)
+	if s.signal(a, syscall.SIGCONT) {
+		s.resumed = append(s.resumed, a)
+	}
 	s.changes.touch(a)
 }
 

@@ -91,7 +91,7 @@ func TestPausedJobFreesItsProcessorsAndItsWalltimeStops(t *testing.T) {
 		{150 * time.Second, []syscall.Signal{stop, cont, term}, batch.PhaseRunning, 3},
 		{161 * time.Second, []syscall.Signal{stop, cont, term, kill}, batch.PhaseEnded, 4},
 	})
-	if want := "submit a, stopped a 10s, finish a"; told != want {
+	if want := "submit a, stopped a 10s, resumed a, finish a"; told != want {
 		t.Errorf("policy was told %q, want %q", told, want)
 	}
 }

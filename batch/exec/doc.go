@@ -102,7 +102,7 @@
 //	          charges for memory beyond that is its own book-keeping)
 //	Kill      SIGTERM, grace, SIGKILL; the attempt ends as killed
 //	Pause     SIGSTOP to the group, and Stopped follows; or a Checkpoint, see there
-//	Resume    SIGCONT, or another launch
+//	Resume    SIGCONT, or another launch; Resumed follows when it is done
 //	SetShare  booked and counted, but nothing on the host enforces it
 //	Migrate   refused
 //

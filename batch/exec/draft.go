@@ -174,10 +174,16 @@ func (d *draft) pass() {
 		d.policy.Decide(d.made, &d.out)
 		for i := range d.out.List {
 			switch dec := &d.out.List[i]; dec.Kind {
-			case batch.Start, batch.Resume:
+			case batch.Start:
 				d.jobs[dec.Job].waits = false
-			case batch.Pause, batch.Migrate:
+			case batch.Resume:
+				d.jobs[dec.Job].waits = false
+				d.tell(batch.Event{Kind: batch.Resumed, Job: dec.Job})
+			case batch.Pause:
 				d.tell(batch.Event{Kind: batch.Stopped, Job: dec.Job, Checkpoint: true})
+			case batch.Migrate:
+				d.tell(batch.Event{Kind: batch.Stopped, Job: dec.Job, Checkpoint: true})
+				d.tell(batch.Event{Kind: batch.Resumed, Job: dec.Job})
 			case batch.Kill:
 				d.tell(batch.Event{Kind: batch.Finish, Job: dec.Job})
 			}

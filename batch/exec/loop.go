@@ -64,7 +64,7 @@ func (s *System) arm() {
 func (s *System) gather() {
 	s.ready.ends = s.ready.ends[:0]
 	s.ready.calls = s.ready.calls[:0]
-	if len(s.paused) == 0 {
+	if len(s.paused)+len(s.resumed) == 0 {
 		select {
 		case n := <-s.notes:
 			s.note(n)
@@ -106,6 +106,9 @@ func (s *System) note(n note) {
 	a.run.proc, a.run.how = n.proc, n.how
 	a.phase = batch.PhaseRunning
 	s.changes.touch(a)
+	if a.run.again {
+		s.resumed = append(s.resumed, a)
+	}
 	if s.released {
 		s.leaveAlone(a)
 		return
@@ -129,6 +132,7 @@ func (s *System) pass() {
 		s.finish(now, &s.ready.ends[i])
 	}
 	s.leave(now)
+	s.goOn(now)
 	s.turnWindows(now)
 	for a := s.timers.pop(now); a != nil; a = s.timers.pop(now) {
 		s.expire(now, a)
@@ -173,6 +177,17 @@ func (s *System) leave(now batch.Time) {
 	}
 	clear(s.paused)
 	s.paused = s.paused[:0]
+}
+
+// goOn tells the policy who has been resumed.
+func (s *System) goOn(now batch.Time) {
+	for _, a := range s.resumed {
+		if a.live() {
+			s.apply(now, batch.Event{Kind: batch.Resumed, Job: a.job.Handle})
+		}
+	}
+	clear(s.resumed)
+	s.resumed = s.resumed[:0]
 }
 
 // expire deals with the end of a walltime or of a grace time.

@@ -59,6 +59,7 @@ type System struct {
 	released bool // nothing is followed any more
 	ready    readyEvents
 	paused   []*attempt            // Stopped is to be applied in the next pass
+	resumed  []*attempt            // Resumed is
 	pending  []*attempt            // submissions and reservations of this pass
 	wanted   []wanted              // of this pass: what the plan has to be asked for first
 	parked   map[batch.Key]*parked // by the attempts that have made place

@@ -50,8 +50,8 @@ func (r *run) next() batch.Time {
 // advance ends what is due at now and makes the passes of that instant. It says
 // whether job was started in one of them.
 //
-// A job that is paused or moved has left its processors at once. How far it had
-// come is not told: a policy that shares processors keeps its own account.
+// A job that is paused or moved has left its processors at once, and goes on at once
+// where it is put. How far it had come is not told: a policy that shares processors keeps its own account.
 func (r *run) advance(now batch.Time, job batch.Handle) bool {
 	for h := r.ends.pop(now); h != batch.NoJob; h = r.ends.pop(now) {
 		r.tell(now, batch.Event{Kind: batch.Finish, Job: h})
@@ -76,13 +76,19 @@ func (r *run) advance(now batch.Time, job batch.Handle) bool {
 		}
 		for i := range r.pass.List {
 			switch d := &r.pass.List[i]; d.Kind {
-			case batch.Pause, batch.Migrate:
+			case batch.Pause:
 				r.tell(now, batch.Event{Kind: batch.Stopped, Job: d.Job, Checkpoint: true})
-				again = true
+			case batch.Resume:
+				r.tell(now, batch.Event{Kind: batch.Resumed, Job: d.Job})
+			case batch.Migrate:
+				r.tell(now, batch.Event{Kind: batch.Stopped, Job: d.Job, Checkpoint: true})
+				r.tell(now, batch.Event{Kind: batch.Resumed, Job: d.Job})
 			case batch.Kill:
 				r.tell(now, batch.Event{Kind: batch.Finish, Job: d.Job})
-				again = true
+			default:
+				continue
 			}
+			again = true
 		}
 	}
 	return started

@@ -79,6 +79,7 @@ func (p *Policy) Apply(now batch.Time, ev *batch.Event) {
 		p.finish(now, ev)
 	case batch.Stopped:
 		p.stopped(now, ev)
+	case batch.Resumed: // its end was planned when that was decided
 	case batch.StartFailed:
 		p.startFailed(now, ev)
 	case batch.Place:

@@ -17,7 +17,8 @@
 // to the microsecond.
 //
 // A job that is resumed or migrated may have to pay for it: for the penalty it holds
-// its places and does nothing. Another move within that time begins it anew.
+// its places and does nothing, and Resumed tells the policy when that is over. Another
+// move within that time begins it anew.
 //
 //	         Pause       Resume   SetShare
 //	yield 1 ───┐           ┌╌╌╌╌╌╌╌╌┼╌╌╌╌╌╌┐

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/seed-9b8f70bb/drover/batch"
 )
@@ -43,6 +44,7 @@ type Engine struct {
 	now      batch.Time
 	ends     ends
 	live     int    // jobs with a yield, each with one entry in ends that is not stale
+	returns  []end  // of those that pay the penalty: when it is over, in order
 	edges    []edge // of windows, in order
 	seq      uint32
 	jobs     []job // by handle
@@ -62,6 +64,7 @@ type job struct {
 	since  batch.Time     // not before the end of its penalty
 	yield  batch.Share    // since then; 0 while it does not run
 	seq    uint32         // of its entry in ends; others are stale
+	back   uint32         // of its entry in returns; 0 for none
 	failed int            // launches still to fail
 }
 
@@ -92,6 +95,12 @@ func (e *Engine) Next() batch.Time {
 	if len(e.edges) > 0 {
 		next = min(next, e.edges[0].at)
 	}
+	for len(e.returns) > 0 && e.jobs[e.returns[0].job].back != e.returns[0].seq {
+		e.returns = slices.Delete(e.returns, 0, 1)
+	}
+	if len(e.returns) > 0 {
+		next = min(next, e.returns[0].at)
+	}
 	for len(e.ends) > 0 {
 		top := &e.ends[0]
 		if e.jobs[top.job].seq == top.seq {
@@ -115,6 +124,15 @@ func (e *Engine) Advance(now batch.Time) {
 			panic(fmt.Sprintf("engine: advanced to %d past the end of job %d at %d", now, top.job, top.at))
 		}
 		e.finish(top.job, false)
+	}
+	for len(e.returns) > 0 && e.returns[0].at <= now {
+		top := e.returns[0]
+		e.returns = slices.Delete(e.returns, 0, 1)
+		if j := &e.jobs[top.job]; j.back == top.seq {
+			j.back = 0
+			e.event = batch.Event{Kind: batch.Resumed, Job: top.job}
+			e.policy.Apply(now, &e.event)
+		}
 	}
 	e.turnWindows()
 }
@@ -250,11 +268,11 @@ func (e *Engine) carryOut(d *batch.Decision) {
 		e.run(d.Job, e.yield(j.spec, d.Places))
 	case batch.Resume:
 		e.run(d.Job, e.yield(j.spec, d.Places))
-		e.hold(d.Job)
+		e.comeBack(d.Job)
 	case batch.Migrate:
 		e.run(d.Job, e.yield(j.spec, d.Places))
-		e.hold(d.Job)
 		e.stopped(d.Job)
+		e.comeBack(d.Job)
 	case batch.Pause:
 		e.run(d.Job, 0)
 		e.stopped(d.Job)
@@ -283,19 +301,24 @@ func (e *Engine) run(h batch.Handle, y batch.Share) {
 		}
 	}
 	if j.yield == 0 || y == 0 || j.since < e.now {
-		j.since = e.now
+		j.since, j.back = e.now, 0
 	}
 	j.yield = y
 	e.foresee(h)
 }
 
-// hold keeps a job that has just got its places from going on for the penalty.
-func (e *Engine) hold(h batch.Handle) {
-	if e.Penalty > 0 && e.jobs[h].yield > 0 {
-		e.live--
-		e.jobs[h].since = e.now.Add(e.Penalty)
-		e.foresee(h)
+// comeBack has a job that has just got its places go on when it has paid the penalty.
+func (e *Engine) comeBack(h batch.Handle) {
+	j := &e.jobs[h]
+	if e.Penalty == 0 || j.yield == 0 {
+		e.feedback = append(e.feedback, batch.Event{Kind: batch.Resumed, Job: h})
+		return
 	}
+	e.live--
+	j.since = e.now.Add(e.Penalty)
+	e.foresee(h)
+	j.back = j.seq
+	e.returns = append(e.returns, end{j.since, j.back, h})
 }
 
 // foresee enters the end that a job has if nothing changes. The entry it had before

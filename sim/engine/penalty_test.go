@@ -15,7 +15,7 @@ import (
 type scripted struct {
 	at    []batch.Time // ascending
 	pass  []func(*batch.Decisions)
-	ended []string // what Finish and Stopped have told
+	ended []string // what Finish, Stopped and Resumed have told
 }
 
 func (s *scripted) Apply(now batch.Time, ev *batch.Event) {
@@ -24,6 +24,8 @@ func (s *scripted) Apply(now batch.Time, ev *batch.Event) {
 		s.ended = append(s.ended, fmt.Sprintf("%g end of %d", now.Sub(0).Seconds(), ev.Job))
 	case batch.Stopped:
 		s.ended = append(s.ended, fmt.Sprintf("%g stop of %d after %v", now.Sub(0).Seconds(), ev.Job, ev.Progress))
+	case batch.Resumed:
+		s.ended = append(s.ended, fmt.Sprintf("%g goes on: %d", now.Sub(0).Seconds(), ev.Job))
 	}
 }
 
@@ -86,12 +88,31 @@ func TestAJobThatWasMovedGoesOnAfterThePenalty(t *testing.T) {
 		e.Pass()
 	}
 	if diff := cmp.Diff([]string{
-		"5 stop of 1 after 4s", "18 stop of 1 after 5s", "20 stop of 1 after 5s", "25 stop of 1 after 5s", "90.000048 end of 1",
+		"5 stop of 1 after 4s", "16 goes on: 1", "18 stop of 1 after 5s", "20 stop of 1 after 5s", "25 stop of 1 after 5s", "35 goes on: 1", "90.000048 end of 1",
 	}, s.ended); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if want := []string{"1 start 1", "5 pause 1", "6 resume 1", "9 share 1", "18 migrate 1", "20 pause 1", "21 resume 1", "25 migrate 1", "40 share 1"}; !slices.Equal(d.lines, want) {
 		t.Errorf("decided %q, want %q", d.lines, want)
+	}
+}
+
+// Without a penalty a job goes on at once where it is put.
+func TestAJobThatIsMovedForNothingGoesOnAtOnce(t *testing.T) {
+	s := &scripted{}
+	s.then(1, func(out *batch.Decisions) { out.Add(batch.Start, 1, share(0, 1)) })
+	s.then(3, func(out *batch.Decisions) { out.Add(batch.Migrate, 1, share(1, 1)) })
+	s.then(4, func(out *batch.Decisions) { out.Add(batch.Pause, 1) })
+	s.then(6, func(out *batch.Decisions) { out.Add(batch.Resume, 1, share(0, 1)) })
+	platform := batch.Processors(2)
+	e := engine.New(s, &decided{}, engine.NewLedger(platform))
+	e.Submit(&batch.Job{Handle: 1, Shape: batch.Shape{Width: 1}}, 5*batch.Second)
+	for e.Next() != batch.Never {
+		e.Advance(e.Next())
+		e.Pass()
+	}
+	if diff := cmp.Diff([]string{"3 stop of 1 after 2s", "3 goes on: 1", "4 stop of 1 after 3s", "6 goes on: 1", "8 end of 1"}, s.ended); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

@@ -1,11 +1,11 @@
 package fractional
 
 import (
-	"bytes"
 	"slices"
 	"testing"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/dfrs"
 	"github.com/seed-9b8f70bb/drover/batch/dfrs/pack"
 )
 
@@ -95,9 +95,8 @@ func TestNamesAreWrittenInOneWay(t *testing.T) {
 	}
 }
 
-// The states are the ones that the policy packs: as many jobs run then as a packing of
-// the state keeps.
-func TestStatesAreWhatThePolicyPacks(t *testing.T) {
+// As many jobs run after a packing as one of the state that was shown keeps.
+func TestWhoWatchesPackingsSeesWhatThePolicyPacks(t *testing.T) {
 	in, err := Synthetic(t.Context(), 2)
 	if err != nil {
 		t.Fatal(err)
@@ -109,12 +108,10 @@ func TestStatesAreWhatThePolicyPacks(t *testing.T) {
 		running = map[batch.Handle]bool{}
 		states  int
 	)
-	r := &recorder{machine: pack.Machine{Nodes: in.Nodes, CPU: int64(batch.One), Memory: in.Memory}}
 	kept := 0
-	r.met = func(jobs []pack.Job) error {
+	met := func(m *pack.Machine, jobs []pack.Job) {
 		states++
-		kept, _ = packer.Yield(&r.machine, jobs)
-		return pack.WriteState(&bytes.Buffer{}, &r.machine, jobs)
+		kept, _ = packer.Yield(m, jobs)
 	}
 	after := func(out *batch.Decisions) {
 		for _, d := range out.List {
@@ -128,8 +125,8 @@ func TestStatesAreWhatThePolicyPacks(t *testing.T) {
 		}
 	}
 	wrap := func(p batch.Policy) batch.Policy {
-		r.Policy = p
-		return &follower{Policy: r, finish: func(h batch.Handle) { delete(running, h) }, after: after, rest: func() {
+		p.(*dfrs.Policy).WatchPackings(met)
+		return &follower{Policy: p, finish: func(h batch.Handle) { delete(running, h) }, after: after, rest: func() {
 			if kept > 0 && kept != len(running) {
 				t.Errorf("%d jobs run, a packing keeps %d", len(running), kept)
 			}
