@@ -23,6 +23,7 @@ const (
 	StaleEpoch     Reason = "stale-epoch"
 	Draining       Reason = "draining"
 	DiskFull       Reason = "disk-full"
+	Arriving       Reason = "arriving"
 	NoCandidate    Reason = "no-candidate"
 	NoEstimate     Reason = "no-estimate"
 	Unreachable    Reason = "unreachable"
@@ -69,6 +70,7 @@ var codes = map[Reason]connect.Code{
 	"withdrawn":        connect.CodeFailedPrecondition,
 	Draining:           connect.CodeUnavailable,
 	DiskFull:           connect.CodeResourceExhausted,
+	Arriving:           connect.CodeAborted,
 	NoSite:             connect.CodeUnavailable,
 	NoCandidate:        connect.CodeUnavailable,
 	Unreachable:        connect.CodeUnavailable,

@@ -30,6 +30,8 @@ type Service struct {
 // Config says what is served. Services and Log are required.
 type Config struct {
 	Services []Service
+	// Plain are paths for plain HTTP beside them.
+	Plain []Route
 	// Options hold for the services, health and reflection.
 	Options []connect.HandlerOption
 	// Log takes what net/http complains about, as debug messages.
@@ -64,6 +66,9 @@ func Serve(cfg Config) (*http.Server, *Health) {
 	mux := http.NewServeMux()
 	for _, service := range cfg.Services {
 		mux.Handle(service.Handler(options...))
+	}
+	for _, r := range cfg.Plain {
+		mux.Handle(r.Pattern, r.Handler)
 	}
 	mux.Handle(grpchealth.NewHandler(checker, options...))
 	mux.Handle(grpcreflect.NewHandlerV1(names, options...))

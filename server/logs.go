@@ -93,10 +93,7 @@ func (t *tail) copy(ctx context.Context, send func(piece) error) (sent int64, er
 			return 0, nil
 		}
 		if err != nil {
-			return 0, &rpcface.Problem{
-				Reason: rpcface.UnknownOutput, Field: "stream", Accepted: "a stream that is still a file",
-				Message: fmt.Sprintf("the %s of the job cannot be read: the job has put something else in its place, or locked it away", t.name),
-			}
+			return 0, noStream(t.name)
 		}
 	}
 	for {
@@ -116,6 +113,14 @@ func (t *tail) copy(ctx context.Context, send func(piece) error) (sent int64, er
 		case ctx.Err() != nil:
 			return sent, ctx.Err()
 		}
+	}
+}
+
+// noStream refuses to read what is no file, or was locked away.
+func noStream(name string) *rpcface.Problem {
+	return &rpcface.Problem{
+		Reason: rpcface.UnknownOutput, Field: "stream", Accepted: "a stream that is still a file",
+		Message: fmt.Sprintf("the %s of the job cannot be read: the job has put something else in its place, or locked it away", name),
 	}
 }
 

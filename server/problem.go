@@ -33,6 +33,7 @@ func asProblem(err error) (*rpcface.Problem, bool) {
 		misfit   *site.TransitionError
 		size     *blobs.SizeError
 		mismatch *blobs.MismatchError
+		offset   *blobs.OffsetError
 		unknown  *slurm.UnknownError
 	)
 	switch {
@@ -55,6 +56,16 @@ func asProblem(err error) (*rpcface.Problem, bool) {
 		return &rpcface.Problem{
 			Reason: rpcface.BadValue, Field: mismatch.Field, Accepted: "what the content has", Message: mismatch.Error(),
 			Hint: "the file has changed, or was damaged on its way: send it again",
+		}, true
+	case errors.As(err, &offset):
+		return &rpcface.Problem{
+			Reason: rpcface.OutOfRange, Field: "offset", Accepted: fmt.Sprintf("0 to %d", offset.Have), Message: offset.Error(), Retryable: true,
+			Hint: "ask anew how much of it is here, and go on from there",
+		}, true
+	case errors.Is(err, blobs.ErrArriving), errors.Is(err, blobs.ErrTaken):
+		return &rpcface.Problem{
+			Reason: rpcface.Arriving, Field: "offset", Accepted: "0, or later what has arrived then", Retryable: true,
+			Message: "somebody else sends the same content at this moment", Hint: "ask anew how much of it is here, and go on from there",
 		}, true
 	case isFull(err):
 		return errDiskFull, true

@@ -105,6 +105,9 @@ func (s *Server) housekeep() {
 		}
 		// An error is that of a full disk, or of the end.
 		_ = s.do(s.life, s.expire)
+		if err := s.content.Tidy(); err != nil {
+			s.log.Warn("dropping old parts of content", "error", err)
+		}
 		for {
 			n, err := s.store.Expire(int64(s.now()), maxCalls)
 			if err != nil {

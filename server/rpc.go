@@ -27,6 +27,7 @@ func (s *Server) face() (*http.Server, *rpcface.Health) {
 				return droverv1connect.NewPeerServiceHandler(peers{s}, opts...)
 			}},
 		},
+		Plain: plain{s}.routes(),
 		Options: []connect.HandlerOption{
 			connect.WithRecover(s.recovered),
 			connect.WithInterceptors(errorsOut{s}),

@@ -30,6 +30,15 @@ func (f face) ReadLogs(ctx context.Context, req *droverv1.ReadLogsRequest, strea
 	})
 }
 
+// StatContent says how much of a file's content is here.
+func (f face) StatContent(_ context.Context, req *droverv1.StatContentRequest) (*droverv1.StatContentResponse, error) {
+	p, err := f.s.have(req.GetSha256(), req.GetSizeBytes())
+	if err != nil {
+		return nil, err
+	}
+	return &droverv1.StatContentResponse{Complete: p.Complete, HaveBytes: p.Have, SizeBytes: p.Size, Arriving: p.Arriving}, nil
+}
+
 // Upload stores a file's content.
 func (f face) Upload(_ context.Context, stream *connect.ClientStream[droverv1.UploadRequest]) (*droverv1.UploadResponse, error) {
 	r := &uploadReader{stream: stream}
@@ -40,7 +49,7 @@ func (f face) Upload(_ context.Context, stream *connect.ClientStream[droverv1.Up
 		}
 	} else {
 		r.rest = stream.Msg().GetData()
-		r.want = blobs.Want{SHA256: stream.Msg().GetSha256(), Size: stream.Msg().GetSizeBytes()}
+		r.want = blobs.Want{SHA256: stream.Msg().GetSha256(), Size: stream.Msg().GetSizeBytes(), Offset: stream.Msg().GetOffset()}
 	}
 	b, err := f.s.upload(r, r.want)
 	if err != nil {

@@ -10,18 +10,49 @@ import (
 
 // upload stores what r gives.
 func (s *Server) upload(r io.Reader, want blobs.Want) (blobs.Blob, error) {
-	switch {
-	case s.leaving.Load():
+	if s.leaving.Load() {
 		return blobs.Blob{}, errStopping
-	case want.SHA256 != "" && !blobs.IsSHA256(want.SHA256):
-		return blobs.Blob{}, &rpcface.Problem{
-			Reason: rpcface.BadValue, Field: "sha256", Accepted: "64 lower-case hexadecimal digits, or none",
-			Message: fmt.Sprintf("sha256: %.70q", want.SHA256),
-		}
-	case want.Size < 0:
-		return blobs.Blob{}, &rpcface.Problem{
-			Reason: rpcface.OutOfRange, Field: "size_bytes", Accepted: "0 (not known) or more", Message: fmt.Sprintf("size_bytes: %d", want.Size),
-		}
+	}
+	if err := checkContent(want); err != nil {
+		return blobs.Blob{}, err
 	}
 	return s.content.Add(r, want)
+}
+
+// have says how much of some content is here.
+func (s *Server) have(sha string, size int64) (blobs.Progress, error) {
+	if sha == "" {
+		return blobs.Progress{}, badSHA256(sha, "64 lower-case hexadecimal digits")
+	}
+	if err := checkContent(blobs.Want{SHA256: sha, Size: size}); err != nil {
+		return blobs.Progress{}, err
+	}
+	return s.content.Have(sha, size), nil
+}
+
+func checkContent(want blobs.Want) error {
+	switch {
+	case want.SHA256 != "" && !blobs.IsSHA256(want.SHA256):
+		return badSHA256(want.SHA256, "64 lower-case hexadecimal digits, or none")
+	case want.Size < 0:
+		return &rpcface.Problem{
+			Reason: rpcface.OutOfRange, Field: "size_bytes", Accepted: "0 (not known) or more", Message: fmt.Sprintf("size_bytes: %d", want.Size),
+		}
+	case want.Offset < 0:
+		return badOffset(want.Offset)
+	case want.Offset > 0 && (want.SHA256 == "" || want.Size == 0):
+		return &rpcface.Problem{
+			Reason: rpcface.BadValue, Field: "offset", Accepted: "0, or with sha256 and size_bytes what StatContent says",
+			Message: fmt.Sprintf("offset %d of content that is not named", want.Offset),
+		}
+	case want.Offset > want.Size:
+		return &rpcface.Problem{
+			Reason: rpcface.OutOfRange, Field: "offset", Accepted: "0 to size_bytes", Message: fmt.Sprintf("offset %d of %d bytes", want.Offset, want.Size),
+		}
+	}
+	return nil
+}
+
+func badSHA256(sha, accepted string) *rpcface.Problem {
+	return &rpcface.Problem{Reason: rpcface.BadValue, Field: "sha256", Accepted: accepted, Message: fmt.Sprintf("sha256: %.70q", sha)}
 }

@@ -35,7 +35,7 @@ type ErrorDetail struct {
 	// "job-conflict", "stale-id", "queue-full", "no-site", "no-candidate",
 	// "no-estimate", "unreachable", "timeout", "stopping", "internal",
 	// "unknown-site", "not-waiting", "not-movable", "stale-epoch", "withdrawn",
-	// "draining", "disk-full", "unknown-round", "too-many-drafts", "no-drafts",
+	// "draining", "disk-full", "arriving", "unknown-round", "too-many-drafts", "no-drafts",
 	// "no-offer", "no-promise", "no-room", "no-reservations", "unknown-reservation",
 	// "reservation-over", "too-many-reservations".
 	// Readers accept words that they do not know.

@@ -1579,6 +1579,134 @@ func (x *ReadLogsResponse) GetOffset() int64 {
 	return 0
 }
 
+// StatContentRequest names content.
+type StatContentRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its SHA-256 in lower-case hexadecimal digits.
+	Sha256 string `protobuf:"bytes,1,opt,name=sha256,proto3" json:"sha256,omitempty"`
+	// Its size, bytes; 0 if not known.
+	SizeBytes     int64 `protobuf:"varint,2,opt,name=size_bytes,json=sizeBytes,proto3" json:"size_bytes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StatContentRequest) Reset() {
+	*x = StatContentRequest{}
+	mi := &file_drover_v1_server_service_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StatContentRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StatContentRequest) ProtoMessage() {}
+
+func (x *StatContentRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_server_service_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StatContentRequest.ProtoReflect.Descriptor instead.
+func (*StatContentRequest) Descriptor() ([]byte, []int) {
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *StatContentRequest) GetSha256() string {
+	if x != nil {
+		return x.Sha256
+	}
+	return ""
+}
+
+func (x *StatContentRequest) GetSizeBytes() int64 {
+	if x != nil {
+		return x.SizeBytes
+	}
+	return 0
+}
+
+// StatContentResponse says what there is of it.
+type StatContentResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// All of it is here and checked.
+	Complete bool `protobuf:"varint,1,opt,name=complete,proto3" json:"complete,omitempty"`
+	// So much of its beginning has arrived, bytes.
+	HaveBytes int64 `protobuf:"varint,2,opt,name=have_bytes,json=haveBytes,proto3" json:"have_bytes,omitempty"`
+	// Its size as far as it is known here, bytes.
+	SizeBytes int64 `protobuf:"varint,3,opt,name=size_bytes,json=sizeBytes,proto3" json:"size_bytes,omitempty"`
+	// More of it arrives at this moment: who has it too may wait for that.
+	Arriving      bool `protobuf:"varint,4,opt,name=arriving,proto3" json:"arriving,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StatContentResponse) Reset() {
+	*x = StatContentResponse{}
+	mi := &file_drover_v1_server_service_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StatContentResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StatContentResponse) ProtoMessage() {}
+
+func (x *StatContentResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_server_service_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StatContentResponse.ProtoReflect.Descriptor instead.
+func (*StatContentResponse) Descriptor() ([]byte, []int) {
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *StatContentResponse) GetComplete() bool {
+	if x != nil {
+		return x.Complete
+	}
+	return false
+}
+
+func (x *StatContentResponse) GetHaveBytes() int64 {
+	if x != nil {
+		return x.HaveBytes
+	}
+	return 0
+}
+
+func (x *StatContentResponse) GetSizeBytes() int64 {
+	if x != nil {
+		return x.SizeBytes
+	}
+	return 0
+}
+
+func (x *StatContentResponse) GetArriving() bool {
+	if x != nil {
+		return x.Arriving
+	}
+	return false
+}
+
 // UploadRequest is a piece of a file.
 type UploadRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1588,14 +1716,18 @@ type UploadRequest struct {
 	// On the first piece: the file's size, bytes; 0 if not known.
 	SizeBytes int64 `protobuf:"varint,2,opt,name=size_bytes,json=sizeBytes,proto3" json:"size_bytes,omitempty"`
 	// The piece.
-	Data          []byte `protobuf:"bytes,3,opt,name=data,proto3" json:"data,omitempty"`
+	Data []byte `protobuf:"bytes,3,opt,name=data,proto3" json:"data,omitempty"`
+	// On the first piece: where in the file it begins, at most have_bytes of
+	// StatContent; it wants sha256 and size_bytes. What arrived before it is kept and
+	// what came behind it dropped. With 0 the file is sent from its beginning.
+	Offset        int64 `protobuf:"varint,4,opt,name=offset,proto3" json:"offset,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *UploadRequest) Reset() {
 	*x = UploadRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[28]
+	mi := &file_drover_v1_server_service_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1607,7 +1739,7 @@ func (x *UploadRequest) String() string {
 func (*UploadRequest) ProtoMessage() {}
 
 func (x *UploadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[28]
+	mi := &file_drover_v1_server_service_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1620,7 +1752,7 @@ func (x *UploadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadRequest.ProtoReflect.Descriptor instead.
 func (*UploadRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{28}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *UploadRequest) GetSha256() string {
@@ -1644,6 +1776,13 @@ func (x *UploadRequest) GetData() []byte {
 	return nil
 }
 
+func (x *UploadRequest) GetOffset() int64 {
+	if x != nil {
+		return x.Offset
+	}
+	return 0
+}
+
 // UploadResponse names the content.
 type UploadResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1655,7 +1794,7 @@ type UploadResponse struct {
 
 func (x *UploadResponse) Reset() {
 	*x = UploadResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[29]
+	mi := &file_drover_v1_server_service_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1667,7 +1806,7 @@ func (x *UploadResponse) String() string {
 func (*UploadResponse) ProtoMessage() {}
 
 func (x *UploadResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[29]
+	mi := &file_drover_v1_server_service_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1680,7 +1819,7 @@ func (x *UploadResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadResponse.ProtoReflect.Descriptor instead.
 func (*UploadResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{29}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *UploadResponse) GetFile() *File {
@@ -1705,7 +1844,7 @@ type DownloadRequest struct {
 
 func (x *DownloadRequest) Reset() {
 	*x = DownloadRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[30]
+	mi := &file_drover_v1_server_service_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1717,7 +1856,7 @@ func (x *DownloadRequest) String() string {
 func (*DownloadRequest) ProtoMessage() {}
 
 func (x *DownloadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[30]
+	mi := &file_drover_v1_server_service_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1730,7 +1869,7 @@ func (x *DownloadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DownloadRequest.ProtoReflect.Descriptor instead.
 func (*DownloadRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{30}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *DownloadRequest) GetJobId() string {
@@ -1769,7 +1908,7 @@ type DownloadResponse struct {
 
 func (x *DownloadResponse) Reset() {
 	*x = DownloadResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[31]
+	mi := &file_drover_v1_server_service_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1781,7 +1920,7 @@ func (x *DownloadResponse) String() string {
 func (*DownloadResponse) ProtoMessage() {}
 
 func (x *DownloadResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[31]
+	mi := &file_drover_v1_server_service_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1794,7 +1933,7 @@ func (x *DownloadResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DownloadResponse.ProtoReflect.Descriptor instead.
 func (*DownloadResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{31}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *DownloadResponse) GetData() []byte {
@@ -1829,7 +1968,7 @@ type WithdrawRequest struct {
 
 func (x *WithdrawRequest) Reset() {
 	*x = WithdrawRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[32]
+	mi := &file_drover_v1_server_service_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1841,7 +1980,7 @@ func (x *WithdrawRequest) String() string {
 func (*WithdrawRequest) ProtoMessage() {}
 
 func (x *WithdrawRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[32]
+	mi := &file_drover_v1_server_service_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1854,7 +1993,7 @@ func (x *WithdrawRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawRequest.ProtoReflect.Descriptor instead.
 func (*WithdrawRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{32}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *WithdrawRequest) GetJobId() string {
@@ -1877,7 +2016,7 @@ type WithdrawResponse struct {
 
 func (x *WithdrawResponse) Reset() {
 	*x = WithdrawResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[33]
+	mi := &file_drover_v1_server_service_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1889,7 +2028,7 @@ func (x *WithdrawResponse) String() string {
 func (*WithdrawResponse) ProtoMessage() {}
 
 func (x *WithdrawResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[33]
+	mi := &file_drover_v1_server_service_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1902,7 +2041,7 @@ func (x *WithdrawResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawResponse.ProtoReflect.Descriptor instead.
 func (*WithdrawResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{33}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *WithdrawResponse) GetWithdrawn() bool {
@@ -1928,7 +2067,7 @@ type WatchJobsRequest struct {
 
 func (x *WatchJobsRequest) Reset() {
 	*x = WatchJobsRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[34]
+	mi := &file_drover_v1_server_service_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1940,7 +2079,7 @@ func (x *WatchJobsRequest) String() string {
 func (*WatchJobsRequest) ProtoMessage() {}
 
 func (x *WatchJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[34]
+	mi := &file_drover_v1_server_service_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1953,7 +2092,7 @@ func (x *WatchJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchJobsRequest.ProtoReflect.Descriptor instead.
 func (*WatchJobsRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{34}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{36}
 }
 
 // WatchJobsResponse is some of the changes.
@@ -1969,7 +2108,7 @@ type WatchJobsResponse struct {
 
 func (x *WatchJobsResponse) Reset() {
 	*x = WatchJobsResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[35]
+	mi := &file_drover_v1_server_service_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1981,7 +2120,7 @@ func (x *WatchJobsResponse) String() string {
 func (*WatchJobsResponse) ProtoMessage() {}
 
 func (x *WatchJobsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[35]
+	mi := &file_drover_v1_server_service_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1994,7 +2133,7 @@ func (x *WatchJobsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchJobsResponse.ProtoReflect.Descriptor instead.
 func (*WatchJobsResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{35}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *WatchJobsResponse) GetJobs() []*JobDigest {
@@ -2032,7 +2171,7 @@ type MoveJobRequest struct {
 
 func (x *MoveJobRequest) Reset() {
 	*x = MoveJobRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[36]
+	mi := &file_drover_v1_server_service_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2044,7 +2183,7 @@ func (x *MoveJobRequest) String() string {
 func (*MoveJobRequest) ProtoMessage() {}
 
 func (x *MoveJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[36]
+	mi := &file_drover_v1_server_service_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2057,7 +2196,7 @@ func (x *MoveJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveJobRequest.ProtoReflect.Descriptor instead.
 func (*MoveJobRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{36}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *MoveJobRequest) GetJobId() string {
@@ -2113,7 +2252,7 @@ type MoveJobResponse struct {
 
 func (x *MoveJobResponse) Reset() {
 	*x = MoveJobResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[37]
+	mi := &file_drover_v1_server_service_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2125,7 +2264,7 @@ func (x *MoveJobResponse) String() string {
 func (*MoveJobResponse) ProtoMessage() {}
 
 func (x *MoveJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[37]
+	mi := &file_drover_v1_server_service_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2138,7 +2277,7 @@ func (x *MoveJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveJobResponse.ProtoReflect.Descriptor instead.
 func (*MoveJobResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{37}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *MoveJobResponse) GetJob() *Job {
@@ -2163,7 +2302,7 @@ type HoldJobsRequest struct {
 
 func (x *HoldJobsRequest) Reset() {
 	*x = HoldJobsRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[38]
+	mi := &file_drover_v1_server_service_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2175,7 +2314,7 @@ func (x *HoldJobsRequest) String() string {
 func (*HoldJobsRequest) ProtoMessage() {}
 
 func (x *HoldJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[38]
+	mi := &file_drover_v1_server_service_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2188,7 +2327,7 @@ func (x *HoldJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HoldJobsRequest.ProtoReflect.Descriptor instead.
 func (*HoldJobsRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{38}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *HoldJobsRequest) GetRound() string {
@@ -2223,7 +2362,7 @@ type HoldJobsResponse struct {
 
 func (x *HoldJobsResponse) Reset() {
 	*x = HoldJobsResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[39]
+	mi := &file_drover_v1_server_service_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2235,7 +2374,7 @@ func (x *HoldJobsResponse) String() string {
 func (*HoldJobsResponse) ProtoMessage() {}
 
 func (x *HoldJobsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[39]
+	mi := &file_drover_v1_server_service_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2248,7 +2387,7 @@ func (x *HoldJobsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HoldJobsResponse.ProtoReflect.Descriptor instead.
 func (*HoldJobsResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{39}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *HoldJobsResponse) GetJobs() []*JobDigest {
@@ -2273,7 +2412,7 @@ type PlaceJobsRequest struct {
 
 func (x *PlaceJobsRequest) Reset() {
 	*x = PlaceJobsRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[40]
+	mi := &file_drover_v1_server_service_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2285,7 +2424,7 @@ func (x *PlaceJobsRequest) String() string {
 func (*PlaceJobsRequest) ProtoMessage() {}
 
 func (x *PlaceJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[40]
+	mi := &file_drover_v1_server_service_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2298,7 +2437,7 @@ func (x *PlaceJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlaceJobsRequest.ProtoReflect.Descriptor instead.
 func (*PlaceJobsRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{40}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *PlaceJobsRequest) GetRound() string {
@@ -2341,7 +2480,7 @@ type Placement struct {
 
 func (x *Placement) Reset() {
 	*x = Placement{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[41]
+	mi := &file_drover_v1_server_service_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2353,7 +2492,7 @@ func (x *Placement) String() string {
 func (*Placement) ProtoMessage() {}
 
 func (x *Placement) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[41]
+	mi := &file_drover_v1_server_service_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2366,7 +2505,7 @@ func (x *Placement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Placement.ProtoReflect.Descriptor instead.
 func (*Placement) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{41}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Placement) GetJobId() string {
@@ -2415,7 +2554,7 @@ type PlaceJobsResponse struct {
 
 func (x *PlaceJobsResponse) Reset() {
 	*x = PlaceJobsResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[42]
+	mi := &file_drover_v1_server_service_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2427,7 +2566,7 @@ func (x *PlaceJobsResponse) String() string {
 func (*PlaceJobsResponse) ProtoMessage() {}
 
 func (x *PlaceJobsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[42]
+	mi := &file_drover_v1_server_service_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2440,7 +2579,7 @@ func (x *PlaceJobsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlaceJobsResponse.ProtoReflect.Descriptor instead.
 func (*PlaceJobsResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{42}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *PlaceJobsResponse) GetJobs() []*JobDigest {
@@ -2475,7 +2614,7 @@ type DraftRequest struct {
 
 func (x *DraftRequest) Reset() {
 	*x = DraftRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[43]
+	mi := &file_drover_v1_server_service_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2487,7 +2626,7 @@ func (x *DraftRequest) String() string {
 func (*DraftRequest) ProtoMessage() {}
 
 func (x *DraftRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[43]
+	mi := &file_drover_v1_server_service_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2500,7 +2639,7 @@ func (x *DraftRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DraftRequest.ProtoReflect.Descriptor instead.
 func (*DraftRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{43}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *DraftRequest) GetRound() string {
@@ -2564,7 +2703,7 @@ type DraftEdit struct {
 
 func (x *DraftEdit) Reset() {
 	*x = DraftEdit{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[44]
+	mi := &file_drover_v1_server_service_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2576,7 +2715,7 @@ func (x *DraftEdit) String() string {
 func (*DraftEdit) ProtoMessage() {}
 
 func (x *DraftEdit) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[44]
+	mi := &file_drover_v1_server_service_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2589,7 +2728,7 @@ func (x *DraftEdit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DraftEdit.ProtoReflect.Descriptor instead.
 func (*DraftEdit) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{44}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *DraftEdit) GetJobId() string {
@@ -2636,7 +2775,7 @@ type DraftQuestion struct {
 
 func (x *DraftQuestion) Reset() {
 	*x = DraftQuestion{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[45]
+	mi := &file_drover_v1_server_service_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2648,7 +2787,7 @@ func (x *DraftQuestion) String() string {
 func (*DraftQuestion) ProtoMessage() {}
 
 func (x *DraftQuestion) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[45]
+	mi := &file_drover_v1_server_service_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2661,7 +2800,7 @@ func (x *DraftQuestion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DraftQuestion.ProtoReflect.Descriptor instead.
 func (*DraftQuestion) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{45}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *DraftQuestion) GetJobId() string {
@@ -2704,7 +2843,7 @@ type DraftResponse struct {
 
 func (x *DraftResponse) Reset() {
 	*x = DraftResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[46]
+	mi := &file_drover_v1_server_service_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2716,7 +2855,7 @@ func (x *DraftResponse) String() string {
 func (*DraftResponse) ProtoMessage() {}
 
 func (x *DraftResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[46]
+	mi := &file_drover_v1_server_service_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2729,7 +2868,7 @@ func (x *DraftResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DraftResponse.ProtoReflect.Descriptor instead.
 func (*DraftResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{46}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *DraftResponse) GetEdits() []*Quote {
@@ -2769,7 +2908,7 @@ type ServerServiceListMovesRequest struct {
 
 func (x *ServerServiceListMovesRequest) Reset() {
 	*x = ServerServiceListMovesRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[47]
+	mi := &file_drover_v1_server_service_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2781,7 +2920,7 @@ func (x *ServerServiceListMovesRequest) String() string {
 func (*ServerServiceListMovesRequest) ProtoMessage() {}
 
 func (x *ServerServiceListMovesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[47]
+	mi := &file_drover_v1_server_service_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2794,7 +2933,7 @@ func (x *ServerServiceListMovesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerServiceListMovesRequest.ProtoReflect.Descriptor instead.
 func (*ServerServiceListMovesRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{47}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *ServerServiceListMovesRequest) GetPageSize() int32 {
@@ -2831,7 +2970,7 @@ type ServerServiceListMovesResponse struct {
 
 func (x *ServerServiceListMovesResponse) Reset() {
 	*x = ServerServiceListMovesResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[48]
+	mi := &file_drover_v1_server_service_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2843,7 +2982,7 @@ func (x *ServerServiceListMovesResponse) String() string {
 func (*ServerServiceListMovesResponse) ProtoMessage() {}
 
 func (x *ServerServiceListMovesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[48]
+	mi := &file_drover_v1_server_service_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2856,7 +2995,7 @@ func (x *ServerServiceListMovesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerServiceListMovesResponse.ProtoReflect.Descriptor instead.
 func (*ServerServiceListMovesResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{48}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *ServerServiceListMovesResponse) GetMoves() []*Move {
@@ -2884,7 +3023,7 @@ type SetDrainingRequest struct {
 
 func (x *SetDrainingRequest) Reset() {
 	*x = SetDrainingRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[49]
+	mi := &file_drover_v1_server_service_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2896,7 +3035,7 @@ func (x *SetDrainingRequest) String() string {
 func (*SetDrainingRequest) ProtoMessage() {}
 
 func (x *SetDrainingRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[49]
+	mi := &file_drover_v1_server_service_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2909,7 +3048,7 @@ func (x *SetDrainingRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetDrainingRequest.ProtoReflect.Descriptor instead.
 func (*SetDrainingRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{49}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *SetDrainingRequest) GetDraining() bool {
@@ -2930,7 +3069,7 @@ type SetDrainingResponse struct {
 
 func (x *SetDrainingResponse) Reset() {
 	*x = SetDrainingResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[50]
+	mi := &file_drover_v1_server_service_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2942,7 +3081,7 @@ func (x *SetDrainingResponse) String() string {
 func (*SetDrainingResponse) ProtoMessage() {}
 
 func (x *SetDrainingResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[50]
+	mi := &file_drover_v1_server_service_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2955,7 +3094,7 @@ func (x *SetDrainingResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetDrainingResponse.ProtoReflect.Descriptor instead.
 func (*SetDrainingResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{50}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *SetDrainingResponse) GetStatus() *SiteStatus {
@@ -2982,7 +3121,7 @@ type SettleJobRequest struct {
 
 func (x *SettleJobRequest) Reset() {
 	*x = SettleJobRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[51]
+	mi := &file_drover_v1_server_service_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2994,7 +3133,7 @@ func (x *SettleJobRequest) String() string {
 func (*SettleJobRequest) ProtoMessage() {}
 
 func (x *SettleJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[51]
+	mi := &file_drover_v1_server_service_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3007,7 +3146,7 @@ func (x *SettleJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SettleJobRequest.ProtoReflect.Descriptor instead.
 func (*SettleJobRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{51}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *SettleJobRequest) GetJobId() string {
@@ -3049,7 +3188,7 @@ type SettleJobResponse struct {
 
 func (x *SettleJobResponse) Reset() {
 	*x = SettleJobResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[52]
+	mi := &file_drover_v1_server_service_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3061,7 +3200,7 @@ func (x *SettleJobResponse) String() string {
 func (*SettleJobResponse) ProtoMessage() {}
 
 func (x *SettleJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[52]
+	mi := &file_drover_v1_server_service_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3074,7 +3213,7 @@ func (x *SettleJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SettleJobResponse.ProtoReflect.Descriptor instead.
 func (*SettleJobResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{52}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *SettleJobResponse) GetJob() *Job {
@@ -3164,12 +3303,24 @@ const file_drover_v1_server_service_proto_rawDesc = "" +
 	"\x06offset\x18\x04 \x01(\x03R\x06offset\">\n" +
 	"\x10ReadLogsResponse\x12\x12\n" +
 	"\x04data\x18\x01 \x01(\fR\x04data\x12\x16\n" +
-	"\x06offset\x18\x02 \x01(\x03R\x06offset\"Z\n" +
+	"\x06offset\x18\x02 \x01(\x03R\x06offset\"K\n" +
+	"\x12StatContentRequest\x12\x16\n" +
+	"\x06sha256\x18\x01 \x01(\tR\x06sha256\x12\x1d\n" +
+	"\n" +
+	"size_bytes\x18\x02 \x01(\x03R\tsizeBytes\"\x8b\x01\n" +
+	"\x13StatContentResponse\x12\x1a\n" +
+	"\bcomplete\x18\x01 \x01(\bR\bcomplete\x12\x1d\n" +
+	"\n" +
+	"have_bytes\x18\x02 \x01(\x03R\thaveBytes\x12\x1d\n" +
+	"\n" +
+	"size_bytes\x18\x03 \x01(\x03R\tsizeBytes\x12\x1a\n" +
+	"\barriving\x18\x04 \x01(\bR\barriving\"r\n" +
 	"\rUploadRequest\x12\x16\n" +
 	"\x06sha256\x18\x01 \x01(\tR\x06sha256\x12\x1d\n" +
 	"\n" +
 	"size_bytes\x18\x02 \x01(\x03R\tsizeBytes\x12\x12\n" +
-	"\x04data\x18\x03 \x01(\fR\x04data\"5\n" +
+	"\x04data\x18\x03 \x01(\fR\x04data\x12\x16\n" +
+	"\x06offset\x18\x04 \x01(\x03R\x06offset\"5\n" +
 	"\x0eUploadResponse\x12#\n" +
 	"\x04file\x18\x01 \x01(\v2\x0f.drover.v1.FileR\x04file\"\\\n" +
 	"\x0fDownloadRequest\x12\x15\n" +
@@ -3272,7 +3423,7 @@ const file_drover_v1_server_service_proto_rawDesc = "" +
 	"\x16SETTLEMENT_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14SETTLEMENT_COMMITTED\x10\x01\x12\x16\n" +
 	"\x12SETTLEMENT_ABORTED\x10\x02\x12\x18\n" +
-	"\x14SETTLEMENT_TAKE_BACK\x10\x032\xf6\x0f\n" +
+	"\x14SETTLEMENT_TAKE_BACK\x10\x032\xc9\x10\n" +
 	"\rServerService\x12H\n" +
 	"\bDescribe\x12\x1a.drover.v1.DescribeRequest\x1a\x1b.drover.v1.DescribeResponse\"\x03\x90\x02\x01\x12K\n" +
 	"\tGetStatus\x12\x1b.drover.v1.GetStatusRequest\x1a\x1c.drover.v1.GetStatusResponse\"\x03\x90\x02\x01\x12H\n" +
@@ -3282,7 +3433,8 @@ const file_drover_v1_server_service_proto_rawDesc = "" +
 	"\bListJobs\x12'.drover.v1.ServerServiceListJobsRequest\x1a(.drover.v1.ServerServiceListJobsResponse\"\x03\x90\x02\x01\x12J\n" +
 	"\bWatchJob\x12\x1a.drover.v1.WatchJobRequest\x1a\x1b.drover.v1.WatchJobResponse\"\x03\x90\x02\x010\x01\x12K\n" +
 	"\tCancelJob\x12\x1b.drover.v1.CancelJobRequest\x1a\x1c.drover.v1.CancelJobResponse\"\x03\x90\x02\x02\x12J\n" +
-	"\bReadLogs\x12\x1a.drover.v1.ReadLogsRequest\x1a\x1b.drover.v1.ReadLogsResponse\"\x03\x90\x02\x010\x01\x12D\n" +
+	"\bReadLogs\x12\x1a.drover.v1.ReadLogsRequest\x1a\x1b.drover.v1.ReadLogsResponse\"\x03\x90\x02\x010\x01\x12Q\n" +
+	"\vStatContent\x12\x1d.drover.v1.StatContentRequest\x1a\x1e.drover.v1.StatContentResponse\"\x03\x90\x02\x01\x12D\n" +
 	"\x06Upload\x12\x18.drover.v1.UploadRequest\x1a\x19.drover.v1.UploadResponse\"\x03\x90\x02\x02(\x01\x12J\n" +
 	"\bDownload\x12\x1a.drover.v1.DownloadRequest\x1a\x1b.drover.v1.DownloadResponse\"\x03\x90\x02\x010\x01\x12H\n" +
 	"\bWithdraw\x12\x1a.drover.v1.WithdrawRequest\x1a\x1b.drover.v1.WithdrawResponse\"\x03\x90\x02\x02\x12M\n" +
@@ -3313,7 +3465,7 @@ func file_drover_v1_server_service_proto_rawDescGZIP() []byte {
 }
 
 var file_drover_v1_server_service_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_drover_v1_server_service_proto_msgTypes = make([]protoimpl.MessageInfo, 53)
+var file_drover_v1_server_service_proto_msgTypes = make([]protoimpl.MessageInfo, 55)
 var file_drover_v1_server_service_proto_goTypes = []any{
 	(LogStream)(0),                                // 0: drover.v1.LogStream
 	(Settlement)(0),                               // 1: drover.v1.Settlement
@@ -3345,100 +3497,102 @@ var file_drover_v1_server_service_proto_goTypes = []any{
 	(*CancelJobResponse)(nil),                     // 27: drover.v1.CancelJobResponse
 	(*ReadLogsRequest)(nil),                       // 28: drover.v1.ReadLogsRequest
 	(*ReadLogsResponse)(nil),                      // 29: drover.v1.ReadLogsResponse
-	(*UploadRequest)(nil),                         // 30: drover.v1.UploadRequest
-	(*UploadResponse)(nil),                        // 31: drover.v1.UploadResponse
-	(*DownloadRequest)(nil),                       // 32: drover.v1.DownloadRequest
-	(*DownloadResponse)(nil),                      // 33: drover.v1.DownloadResponse
-	(*WithdrawRequest)(nil),                       // 34: drover.v1.WithdrawRequest
-	(*WithdrawResponse)(nil),                      // 35: drover.v1.WithdrawResponse
-	(*WatchJobsRequest)(nil),                      // 36: drover.v1.WatchJobsRequest
-	(*WatchJobsResponse)(nil),                     // 37: drover.v1.WatchJobsResponse
-	(*MoveJobRequest)(nil),                        // 38: drover.v1.MoveJobRequest
-	(*MoveJobResponse)(nil),                       // 39: drover.v1.MoveJobResponse
-	(*HoldJobsRequest)(nil),                       // 40: drover.v1.HoldJobsRequest
-	(*HoldJobsResponse)(nil),                      // 41: drover.v1.HoldJobsResponse
-	(*PlaceJobsRequest)(nil),                      // 42: drover.v1.PlaceJobsRequest
-	(*Placement)(nil),                             // 43: drover.v1.Placement
-	(*PlaceJobsResponse)(nil),                     // 44: drover.v1.PlaceJobsResponse
-	(*DraftRequest)(nil),                          // 45: drover.v1.DraftRequest
-	(*DraftEdit)(nil),                             // 46: drover.v1.DraftEdit
-	(*DraftQuestion)(nil),                         // 47: drover.v1.DraftQuestion
-	(*DraftResponse)(nil),                         // 48: drover.v1.DraftResponse
-	(*ServerServiceListMovesRequest)(nil),         // 49: drover.v1.ServerServiceListMovesRequest
-	(*ServerServiceListMovesResponse)(nil),        // 50: drover.v1.ServerServiceListMovesResponse
-	(*SetDrainingRequest)(nil),                    // 51: drover.v1.SetDrainingRequest
-	(*SetDrainingResponse)(nil),                   // 52: drover.v1.SetDrainingResponse
-	(*SettleJobRequest)(nil),                      // 53: drover.v1.SettleJobRequest
-	(*SettleJobResponse)(nil),                     // 54: drover.v1.SettleJobResponse
-	(*Booking)(nil),                               // 55: drover.v1.Booking
-	(*Reservation)(nil),                           // 56: drover.v1.Reservation
-	(*ErrorDetail)(nil),                           // 57: drover.v1.ErrorDetail
-	(*Site)(nil),                                  // 58: drover.v1.Site
-	(*SiteStatus)(nil),                            // 59: drover.v1.SiteStatus
-	(*PolicyState)(nil),                           // 60: drover.v1.PolicyState
-	(*Service)(nil),                               // 61: drover.v1.Service
-	(*Request)(nil),                               // 62: drover.v1.Request
-	(*durationpb.Duration)(nil),                   // 63: google.protobuf.Duration
-	(*Quote)(nil),                                 // 64: drover.v1.Quote
-	(*Accuracy)(nil),                              // 65: drover.v1.Accuracy
-	(*DecisionRecord)(nil),                        // 66: drover.v1.DecisionRecord
-	(*Job)(nil),                                   // 67: drover.v1.Job
-	(*File)(nil),                                  // 68: drover.v1.File
-	(*JobDigest)(nil),                             // 69: drover.v1.JobDigest
-	(*Shape)(nil),                                 // 70: drover.v1.Shape
-	(*Move)(nil),                                  // 71: drover.v1.Move
+	(*StatContentRequest)(nil),                    // 30: drover.v1.StatContentRequest
+	(*StatContentResponse)(nil),                   // 31: drover.v1.StatContentResponse
+	(*UploadRequest)(nil),                         // 32: drover.v1.UploadRequest
+	(*UploadResponse)(nil),                        // 33: drover.v1.UploadResponse
+	(*DownloadRequest)(nil),                       // 34: drover.v1.DownloadRequest
+	(*DownloadResponse)(nil),                      // 35: drover.v1.DownloadResponse
+	(*WithdrawRequest)(nil),                       // 36: drover.v1.WithdrawRequest
+	(*WithdrawResponse)(nil),                      // 37: drover.v1.WithdrawResponse
+	(*WatchJobsRequest)(nil),                      // 38: drover.v1.WatchJobsRequest
+	(*WatchJobsResponse)(nil),                     // 39: drover.v1.WatchJobsResponse
+	(*MoveJobRequest)(nil),                        // 40: drover.v1.MoveJobRequest
+	(*MoveJobResponse)(nil),                       // 41: drover.v1.MoveJobResponse
+	(*HoldJobsRequest)(nil),                       // 42: drover.v1.HoldJobsRequest
+	(*HoldJobsResponse)(nil),                      // 43: drover.v1.HoldJobsResponse
+	(*PlaceJobsRequest)(nil),                      // 44: drover.v1.PlaceJobsRequest
+	(*Placement)(nil),                             // 45: drover.v1.Placement
+	(*PlaceJobsResponse)(nil),                     // 46: drover.v1.PlaceJobsResponse
+	(*DraftRequest)(nil),                          // 47: drover.v1.DraftRequest
+	(*DraftEdit)(nil),                             // 48: drover.v1.DraftEdit
+	(*DraftQuestion)(nil),                         // 49: drover.v1.DraftQuestion
+	(*DraftResponse)(nil),                         // 50: drover.v1.DraftResponse
+	(*ServerServiceListMovesRequest)(nil),         // 51: drover.v1.ServerServiceListMovesRequest
+	(*ServerServiceListMovesResponse)(nil),        // 52: drover.v1.ServerServiceListMovesResponse
+	(*SetDrainingRequest)(nil),                    // 53: drover.v1.SetDrainingRequest
+	(*SetDrainingResponse)(nil),                   // 54: drover.v1.SetDrainingResponse
+	(*SettleJobRequest)(nil),                      // 55: drover.v1.SettleJobRequest
+	(*SettleJobResponse)(nil),                     // 56: drover.v1.SettleJobResponse
+	(*Booking)(nil),                               // 57: drover.v1.Booking
+	(*Reservation)(nil),                           // 58: drover.v1.Reservation
+	(*ErrorDetail)(nil),                           // 59: drover.v1.ErrorDetail
+	(*Site)(nil),                                  // 60: drover.v1.Site
+	(*SiteStatus)(nil),                            // 61: drover.v1.SiteStatus
+	(*PolicyState)(nil),                           // 62: drover.v1.PolicyState
+	(*Service)(nil),                               // 63: drover.v1.Service
+	(*Request)(nil),                               // 64: drover.v1.Request
+	(*durationpb.Duration)(nil),                   // 65: google.protobuf.Duration
+	(*Quote)(nil),                                 // 66: drover.v1.Quote
+	(*Accuracy)(nil),                              // 67: drover.v1.Accuracy
+	(*DecisionRecord)(nil),                        // 68: drover.v1.DecisionRecord
+	(*Job)(nil),                                   // 69: drover.v1.Job
+	(*File)(nil),                                  // 70: drover.v1.File
+	(*JobDigest)(nil),                             // 71: drover.v1.JobDigest
+	(*Shape)(nil),                                 // 72: drover.v1.Shape
+	(*Move)(nil),                                  // 73: drover.v1.Move
 }
 var file_drover_v1_server_service_proto_depIdxs = []int32{
-	55, // 0: drover.v1.OfferReservationRequest.booking:type_name -> drover.v1.Booking
-	56, // 1: drover.v1.OfferReservationResponse.reservation:type_name -> drover.v1.Reservation
-	57, // 2: drover.v1.OfferReservationResponse.refusal:type_name -> drover.v1.ErrorDetail
-	55, // 3: drover.v1.BookReservationRequest.booking:type_name -> drover.v1.Booking
-	56, // 4: drover.v1.BookReservationResponse.reservation:type_name -> drover.v1.Reservation
-	56, // 5: drover.v1.ServerServiceListReservationsResponse.reservations:type_name -> drover.v1.Reservation
-	56, // 6: drover.v1.CancelReservationResponse.reservation:type_name -> drover.v1.Reservation
-	58, // 7: drover.v1.GetSiteResponse.site:type_name -> drover.v1.Site
-	59, // 8: drover.v1.GetSiteResponse.status:type_name -> drover.v1.SiteStatus
-	60, // 9: drover.v1.GetSiteResponse.policy:type_name -> drover.v1.PolicyState
-	58, // 10: drover.v1.DescribeResponse.site:type_name -> drover.v1.Site
-	61, // 11: drover.v1.DescribeResponse.services:type_name -> drover.v1.Service
-	59, // 12: drover.v1.GetStatusResponse.status:type_name -> drover.v1.SiteStatus
-	62, // 13: drover.v1.EstimateRequest.request:type_name -> drover.v1.Request
-	63, // 14: drover.v1.EstimateRequest.not_before:type_name -> google.protobuf.Duration
-	64, // 15: drover.v1.EstimateResponse.quote:type_name -> drover.v1.Quote
-	65, // 16: drover.v1.EstimateResponse.accuracy:type_name -> drover.v1.Accuracy
-	62, // 17: drover.v1.SubmitRequest.request:type_name -> drover.v1.Request
-	66, // 18: drover.v1.SubmitRequest.decision:type_name -> drover.v1.DecisionRecord
-	67, // 19: drover.v1.SubmitResponse.job:type_name -> drover.v1.Job
-	67, // 20: drover.v1.GetJobResponse.job:type_name -> drover.v1.Job
-	67, // 21: drover.v1.ServerServiceListJobsResponse.jobs:type_name -> drover.v1.Job
-	67, // 22: drover.v1.WatchJobResponse.job:type_name -> drover.v1.Job
-	67, // 23: drover.v1.CancelJobResponse.job:type_name -> drover.v1.Job
+	57, // 0: drover.v1.OfferReservationRequest.booking:type_name -> drover.v1.Booking
+	58, // 1: drover.v1.OfferReservationResponse.reservation:type_name -> drover.v1.Reservation
+	59, // 2: drover.v1.OfferReservationResponse.refusal:type_name -> drover.v1.ErrorDetail
+	57, // 3: drover.v1.BookReservationRequest.booking:type_name -> drover.v1.Booking
+	58, // 4: drover.v1.BookReservationResponse.reservation:type_name -> drover.v1.Reservation
+	58, // 5: drover.v1.ServerServiceListReservationsResponse.reservations:type_name -> drover.v1.Reservation
+	58, // 6: drover.v1.CancelReservationResponse.reservation:type_name -> drover.v1.Reservation
+	60, // 7: drover.v1.GetSiteResponse.site:type_name -> drover.v1.Site
+	61, // 8: drover.v1.GetSiteResponse.status:type_name -> drover.v1.SiteStatus
+	62, // 9: drover.v1.GetSiteResponse.policy:type_name -> drover.v1.PolicyState
+	60, // 10: drover.v1.DescribeResponse.site:type_name -> drover.v1.Site
+	63, // 11: drover.v1.DescribeResponse.services:type_name -> drover.v1.Service
+	61, // 12: drover.v1.GetStatusResponse.status:type_name -> drover.v1.SiteStatus
+	64, // 13: drover.v1.EstimateRequest.request:type_name -> drover.v1.Request
+	65, // 14: drover.v1.EstimateRequest.not_before:type_name -> google.protobuf.Duration
+	66, // 15: drover.v1.EstimateResponse.quote:type_name -> drover.v1.Quote
+	67, // 16: drover.v1.EstimateResponse.accuracy:type_name -> drover.v1.Accuracy
+	64, // 17: drover.v1.SubmitRequest.request:type_name -> drover.v1.Request
+	68, // 18: drover.v1.SubmitRequest.decision:type_name -> drover.v1.DecisionRecord
+	69, // 19: drover.v1.SubmitResponse.job:type_name -> drover.v1.Job
+	69, // 20: drover.v1.GetJobResponse.job:type_name -> drover.v1.Job
+	69, // 21: drover.v1.ServerServiceListJobsResponse.jobs:type_name -> drover.v1.Job
+	69, // 22: drover.v1.WatchJobResponse.job:type_name -> drover.v1.Job
+	69, // 23: drover.v1.CancelJobResponse.job:type_name -> drover.v1.Job
 	0,  // 24: drover.v1.ReadLogsRequest.stream:type_name -> drover.v1.LogStream
-	68, // 25: drover.v1.UploadResponse.file:type_name -> drover.v1.File
-	67, // 26: drover.v1.WithdrawResponse.job:type_name -> drover.v1.Job
-	69, // 27: drover.v1.WatchJobsResponse.jobs:type_name -> drover.v1.JobDigest
-	63, // 28: drover.v1.MoveJobRequest.min_gain:type_name -> google.protobuf.Duration
-	67, // 29: drover.v1.MoveJobResponse.job:type_name -> drover.v1.Job
-	63, // 30: drover.v1.HoldJobsRequest.lease:type_name -> google.protobuf.Duration
-	69, // 31: drover.v1.HoldJobsResponse.jobs:type_name -> drover.v1.JobDigest
-	43, // 32: drover.v1.PlaceJobsRequest.placements:type_name -> drover.v1.Placement
-	70, // 33: drover.v1.Placement.shape:type_name -> drover.v1.Shape
-	63, // 34: drover.v1.Placement.min_gain:type_name -> google.protobuf.Duration
-	69, // 35: drover.v1.PlaceJobsResponse.jobs:type_name -> drover.v1.JobDigest
-	63, // 36: drover.v1.DraftRequest.lease:type_name -> google.protobuf.Duration
-	46, // 37: drover.v1.DraftRequest.edits:type_name -> drover.v1.DraftEdit
-	47, // 38: drover.v1.DraftRequest.questions:type_name -> drover.v1.DraftQuestion
-	62, // 39: drover.v1.DraftEdit.request:type_name -> drover.v1.Request
-	63, // 40: drover.v1.DraftEdit.not_before:type_name -> google.protobuf.Duration
-	62, // 41: drover.v1.DraftQuestion.request:type_name -> drover.v1.Request
-	63, // 42: drover.v1.DraftQuestion.not_before:type_name -> google.protobuf.Duration
-	64, // 43: drover.v1.DraftResponse.edits:type_name -> drover.v1.Quote
-	64, // 44: drover.v1.DraftResponse.answers:type_name -> drover.v1.Quote
-	63, // 45: drover.v1.DraftResponse.age:type_name -> google.protobuf.Duration
-	71, // 46: drover.v1.ServerServiceListMovesResponse.moves:type_name -> drover.v1.Move
-	59, // 47: drover.v1.SetDrainingResponse.status:type_name -> drover.v1.SiteStatus
+	70, // 25: drover.v1.UploadResponse.file:type_name -> drover.v1.File
+	69, // 26: drover.v1.WithdrawResponse.job:type_name -> drover.v1.Job
+	71, // 27: drover.v1.WatchJobsResponse.jobs:type_name -> drover.v1.JobDigest
+	65, // 28: drover.v1.MoveJobRequest.min_gain:type_name -> google.protobuf.Duration
+	69, // 29: drover.v1.MoveJobResponse.job:type_name -> drover.v1.Job
+	65, // 30: drover.v1.HoldJobsRequest.lease:type_name -> google.protobuf.Duration
+	71, // 31: drover.v1.HoldJobsResponse.jobs:type_name -> drover.v1.JobDigest
+	45, // 32: drover.v1.PlaceJobsRequest.placements:type_name -> drover.v1.Placement
+	72, // 33: drover.v1.Placement.shape:type_name -> drover.v1.Shape
+	65, // 34: drover.v1.Placement.min_gain:type_name -> google.protobuf.Duration
+	71, // 35: drover.v1.PlaceJobsResponse.jobs:type_name -> drover.v1.JobDigest
+	65, // 36: drover.v1.DraftRequest.lease:type_name -> google.protobuf.Duration
+	48, // 37: drover.v1.DraftRequest.edits:type_name -> drover.v1.DraftEdit
+	49, // 38: drover.v1.DraftRequest.questions:type_name -> drover.v1.DraftQuestion
+	64, // 39: drover.v1.DraftEdit.request:type_name -> drover.v1.Request
+	65, // 40: drover.v1.DraftEdit.not_before:type_name -> google.protobuf.Duration
+	64, // 41: drover.v1.DraftQuestion.request:type_name -> drover.v1.Request
+	65, // 42: drover.v1.DraftQuestion.not_before:type_name -> google.protobuf.Duration
+	66, // 43: drover.v1.DraftResponse.edits:type_name -> drover.v1.Quote
+	66, // 44: drover.v1.DraftResponse.answers:type_name -> drover.v1.Quote
+	65, // 45: drover.v1.DraftResponse.age:type_name -> google.protobuf.Duration
+	73, // 46: drover.v1.ServerServiceListMovesResponse.moves:type_name -> drover.v1.Move
+	61, // 47: drover.v1.SetDrainingResponse.status:type_name -> drover.v1.SiteStatus
 	1,  // 48: drover.v1.SettleJobRequest.settlement:type_name -> drover.v1.Settlement
-	67, // 49: drover.v1.SettleJobResponse.job:type_name -> drover.v1.Job
+	69, // 49: drover.v1.SettleJobResponse.job:type_name -> drover.v1.Job
 	12, // 50: drover.v1.ServerService.Describe:input_type -> drover.v1.DescribeRequest
 	14, // 51: drover.v1.ServerService.GetStatus:input_type -> drover.v1.GetStatusRequest
 	16, // 52: drover.v1.ServerService.Estimate:input_type -> drover.v1.EstimateRequest
@@ -3448,49 +3602,51 @@ var file_drover_v1_server_service_proto_depIdxs = []int32{
 	24, // 56: drover.v1.ServerService.WatchJob:input_type -> drover.v1.WatchJobRequest
 	26, // 57: drover.v1.ServerService.CancelJob:input_type -> drover.v1.CancelJobRequest
 	28, // 58: drover.v1.ServerService.ReadLogs:input_type -> drover.v1.ReadLogsRequest
-	30, // 59: drover.v1.ServerService.Upload:input_type -> drover.v1.UploadRequest
-	32, // 60: drover.v1.ServerService.Download:input_type -> drover.v1.DownloadRequest
-	34, // 61: drover.v1.ServerService.Withdraw:input_type -> drover.v1.WithdrawRequest
-	36, // 62: drover.v1.ServerService.WatchJobs:input_type -> drover.v1.WatchJobsRequest
-	38, // 63: drover.v1.ServerService.MoveJob:input_type -> drover.v1.MoveJobRequest
-	40, // 64: drover.v1.ServerService.HoldJobs:input_type -> drover.v1.HoldJobsRequest
-	42, // 65: drover.v1.ServerService.PlaceJobs:input_type -> drover.v1.PlaceJobsRequest
-	49, // 66: drover.v1.ServerService.ListMoves:input_type -> drover.v1.ServerServiceListMovesRequest
-	45, // 67: drover.v1.ServerService.Draft:input_type -> drover.v1.DraftRequest
-	51, // 68: drover.v1.ServerService.SetDraining:input_type -> drover.v1.SetDrainingRequest
-	53, // 69: drover.v1.ServerService.SettleJob:input_type -> drover.v1.SettleJobRequest
-	2,  // 70: drover.v1.ServerService.OfferReservation:input_type -> drover.v1.OfferReservationRequest
-	4,  // 71: drover.v1.ServerService.BookReservation:input_type -> drover.v1.BookReservationRequest
-	6,  // 72: drover.v1.ServerService.ListReservations:input_type -> drover.v1.ServerServiceListReservationsRequest
-	8,  // 73: drover.v1.ServerService.CancelReservation:input_type -> drover.v1.CancelReservationRequest
-	10, // 74: drover.v1.ServerService.GetSite:input_type -> drover.v1.GetSiteRequest
-	13, // 75: drover.v1.ServerService.Describe:output_type -> drover.v1.DescribeResponse
-	15, // 76: drover.v1.ServerService.GetStatus:output_type -> drover.v1.GetStatusResponse
-	17, // 77: drover.v1.ServerService.Estimate:output_type -> drover.v1.EstimateResponse
-	19, // 78: drover.v1.ServerService.Submit:output_type -> drover.v1.SubmitResponse
-	21, // 79: drover.v1.ServerService.GetJob:output_type -> drover.v1.GetJobResponse
-	23, // 80: drover.v1.ServerService.ListJobs:output_type -> drover.v1.ServerServiceListJobsResponse
-	25, // 81: drover.v1.ServerService.WatchJob:output_type -> drover.v1.WatchJobResponse
-	27, // 82: drover.v1.ServerService.CancelJob:output_type -> drover.v1.CancelJobResponse
-	29, // 83: drover.v1.ServerService.ReadLogs:output_type -> drover.v1.ReadLogsResponse
-	31, // 84: drover.v1.ServerService.Upload:output_type -> drover.v1.UploadResponse
-	33, // 85: drover.v1.ServerService.Download:output_type -> drover.v1.DownloadResponse
-	35, // 86: drover.v1.ServerService.Withdraw:output_type -> drover.v1.WithdrawResponse
-	37, // 87: drover.v1.ServerService.WatchJobs:output_type -> drover.v1.WatchJobsResponse
-	39, // 88: drover.v1.ServerService.MoveJob:output_type -> drover.v1.MoveJobResponse
-	41, // 89: drover.v1.ServerService.HoldJobs:output_type -> drover.v1.HoldJobsResponse
-	44, // 90: drover.v1.ServerService.PlaceJobs:output_type -> drover.v1.PlaceJobsResponse
-	50, // 91: drover.v1.ServerService.ListMoves:output_type -> drover.v1.ServerServiceListMovesResponse
-	48, // 92: drover.v1.ServerService.Draft:output_type -> drover.v1.DraftResponse
-	52, // 93: drover.v1.ServerService.SetDraining:output_type -> drover.v1.SetDrainingResponse
-	54, // 94: drover.v1.ServerService.SettleJob:output_type -> drover.v1.SettleJobResponse
-	3,  // 95: drover.v1.ServerService.OfferReservation:output_type -> drover.v1.OfferReservationResponse
-	5,  // 96: drover.v1.ServerService.BookReservation:output_type -> drover.v1.BookReservationResponse
-	7,  // 97: drover.v1.ServerService.ListReservations:output_type -> drover.v1.ServerServiceListReservationsResponse
-	9,  // 98: drover.v1.ServerService.CancelReservation:output_type -> drover.v1.CancelReservationResponse
-	11, // 99: drover.v1.ServerService.GetSite:output_type -> drover.v1.GetSiteResponse
-	75, // [75:100] is the sub-list for method output_type
-	50, // [50:75] is the sub-list for method input_type
+	30, // 59: drover.v1.ServerService.StatContent:input_type -> drover.v1.StatContentRequest
+	32, // 60: drover.v1.ServerService.Upload:input_type -> drover.v1.UploadRequest
+	34, // 61: drover.v1.ServerService.Download:input_type -> drover.v1.DownloadRequest
+	36, // 62: drover.v1.ServerService.Withdraw:input_type -> drover.v1.WithdrawRequest
+	38, // 63: drover.v1.ServerService.WatchJobs:input_type -> drover.v1.WatchJobsRequest
+	40, // 64: drover.v1.ServerService.MoveJob:input_type -> drover.v1.MoveJobRequest
+	42, // 65: drover.v1.ServerService.HoldJobs:input_type -> drover.v1.HoldJobsRequest
+	44, // 66: drover.v1.ServerService.PlaceJobs:input_type -> drover.v1.PlaceJobsRequest
+	51, // 67: drover.v1.ServerService.ListMoves:input_type -> drover.v1.ServerServiceListMovesRequest
+	47, // 68: drover.v1.ServerService.Draft:input_type -> drover.v1.DraftRequest
+	53, // 69: drover.v1.ServerService.SetDraining:input_type -> drover.v1.SetDrainingRequest
+	55, // 70: drover.v1.ServerService.SettleJob:input_type -> drover.v1.SettleJobRequest
+	2,  // 71: drover.v1.ServerService.OfferReservation:input_type -> drover.v1.OfferReservationRequest
+	4,  // 72: drover.v1.ServerService.BookReservation:input_type -> drover.v1.BookReservationRequest
+	6,  // 73: drover.v1.ServerService.ListReservations:input_type -> drover.v1.ServerServiceListReservationsRequest
+	8,  // 74: drover.v1.ServerService.CancelReservation:input_type -> drover.v1.CancelReservationRequest
+	10, // 75: drover.v1.ServerService.GetSite:input_type -> drover.v1.GetSiteRequest
+	13, // 76: drover.v1.ServerService.Describe:output_type -> drover.v1.DescribeResponse
+	15, // 77: drover.v1.ServerService.GetStatus:output_type -> drover.v1.GetStatusResponse
+	17, // 78: drover.v1.ServerService.Estimate:output_type -> drover.v1.EstimateResponse
+	19, // 79: drover.v1.ServerService.Submit:output_type -> drover.v1.SubmitResponse
+	21, // 80: drover.v1.ServerService.GetJob:output_type -> drover.v1.GetJobResponse
+	23, // 81: drover.v1.ServerService.ListJobs:output_type -> drover.v1.ServerServiceListJobsResponse
+	25, // 82: drover.v1.ServerService.WatchJob:output_type -> drover.v1.WatchJobResponse
+	27, // 83: drover.v1.ServerService.CancelJob:output_type -> drover.v1.CancelJobResponse
+	29, // 84: drover.v1.ServerService.ReadLogs:output_type -> drover.v1.ReadLogsResponse
+	31, // 85: drover.v1.ServerService.StatContent:output_type -> drover.v1.StatContentResponse
+	33, // 86: drover.v1.ServerService.Upload:output_type -> drover.v1.UploadResponse
+	35, // 87: drover.v1.ServerService.Download:output_type -> drover.v1.DownloadResponse
+	37, // 88: drover.v1.ServerService.Withdraw:output_type -> drover.v1.WithdrawResponse
+	39, // 89: drover.v1.ServerService.WatchJobs:output_type -> drover.v1.WatchJobsResponse
+	41, // 90: drover.v1.ServerService.MoveJob:output_type -> drover.v1.MoveJobResponse
+	43, // 91: drover.v1.ServerService.HoldJobs:output_type -> drover.v1.HoldJobsResponse
+	46, // 92: drover.v1.ServerService.PlaceJobs:output_type -> drover.v1.PlaceJobsResponse
+	52, // 93: drover.v1.ServerService.ListMoves:output_type -> drover.v1.ServerServiceListMovesResponse
+	50, // 94: drover.v1.ServerService.Draft:output_type -> drover.v1.DraftResponse
+	54, // 95: drover.v1.ServerService.SetDraining:output_type -> drover.v1.SetDrainingResponse
+	56, // 96: drover.v1.ServerService.SettleJob:output_type -> drover.v1.SettleJobResponse
+	3,  // 97: drover.v1.ServerService.OfferReservation:output_type -> drover.v1.OfferReservationResponse
+	5,  // 98: drover.v1.ServerService.BookReservation:output_type -> drover.v1.BookReservationResponse
+	7,  // 99: drover.v1.ServerService.ListReservations:output_type -> drover.v1.ServerServiceListReservationsResponse
+	9,  // 100: drover.v1.ServerService.CancelReservation:output_type -> drover.v1.CancelReservationResponse
+	11, // 101: drover.v1.ServerService.GetSite:output_type -> drover.v1.GetSiteResponse
+	76, // [76:102] is the sub-list for method output_type
+	50, // [50:76] is the sub-list for method input_type
 	50, // [50:50] is the sub-list for extension type_name
 	50, // [50:50] is the sub-list for extension extendee
 	0,  // [0:50] is the sub-list for field type_name
@@ -3514,7 +3670,7 @@ func file_drover_v1_server_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_drover_v1_server_service_proto_rawDesc), len(file_drover_v1_server_service_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   53,
+			NumMessages:   55,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -28,6 +28,7 @@ const (
 	ServerService_WatchJob_FullMethodName          = "/drover.v1.ServerService/WatchJob"
 	ServerService_CancelJob_FullMethodName         = "/drover.v1.ServerService/CancelJob"
 	ServerService_ReadLogs_FullMethodName          = "/drover.v1.ServerService/ReadLogs"
+	ServerService_StatContent_FullMethodName       = "/drover.v1.ServerService/StatContent"
 	ServerService_Upload_FullMethodName            = "/drover.v1.ServerService/Upload"
 	ServerService_Download_FullMethodName          = "/drover.v1.ServerService/Download"
 	ServerService_Withdraw_FullMethodName          = "/drover.v1.ServerService/Withdraw"
@@ -76,8 +77,12 @@ type ServerServiceClient interface {
 	CancelJob(ctx context.Context, in *CancelJobRequest, opts ...grpc.CallOption) (*CancelJobResponse, error)
 	// ReadLogs sends what a job wrote.
 	ReadLogs(ctx context.Context, in *ReadLogsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ReadLogsResponse], error)
+	// StatContent says how much of a file's content this server has: all of it need
+	// not be sent, and of an upload that broke off the rest will do.
+	StatContent(ctx context.Context, in *StatContentRequest, opts ...grpc.CallOption) (*StatContentResponse, error)
 	// Upload stores a file's content, to be named by its sha256 in a submission.
-	// The same content again changes nothing.
+	// The same content again changes nothing. Of an upload that says sha256 and
+	// size_bytes what has arrived is kept for a day when its connection breaks.
 	Upload(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[UploadRequest, UploadResponse], error)
 	// Download sends a file that a job has written.
 	Download(ctx context.Context, in *DownloadRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[DownloadResponse], error)
@@ -246,6 +251,16 @@ func (c *serverServiceClient) ReadLogs(ctx context.Context, in *ReadLogsRequest,
 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type ServerService_ReadLogsClient = grpc.ServerStreamingClient[ReadLogsResponse]
+
+func (c *serverServiceClient) StatContent(ctx context.Context, in *StatContentRequest, opts ...grpc.CallOption) (*StatContentResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(StatContentResponse)
+	err := c.cc.Invoke(ctx, ServerService_StatContent_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
 
 func (c *serverServiceClient) Upload(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[UploadRequest, UploadResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
@@ -458,8 +473,12 @@ type ServerServiceServer interface {
 	CancelJob(context.Context, *CancelJobRequest) (*CancelJobResponse, error)
 	// ReadLogs sends what a job wrote.
 	ReadLogs(*ReadLogsRequest, grpc.ServerStreamingServer[ReadLogsResponse]) error
+	// StatContent says how much of a file's content this server has: all of it need
+	// not be sent, and of an upload that broke off the rest will do.
+	StatContent(context.Context, *StatContentRequest) (*StatContentResponse, error)
 	// Upload stores a file's content, to be named by its sha256 in a submission.
-	// The same content again changes nothing.
+	// The same content again changes nothing. Of an upload that says sha256 and
+	// size_bytes what has arrived is kept for a day when its connection breaks.
 	Upload(grpc.ClientStreamingServer[UploadRequest, UploadResponse]) error
 	// Download sends a file that a job has written.
 	Download(*DownloadRequest, grpc.ServerStreamingServer[DownloadResponse]) error
@@ -547,6 +566,9 @@ func (UnimplementedServerServiceServer) CancelJob(context.Context, *CancelJobReq
 }
 func (UnimplementedServerServiceServer) ReadLogs(*ReadLogsRequest, grpc.ServerStreamingServer[ReadLogsResponse]) error {
 	return status.Error(codes.Unimplemented, "method ReadLogs not implemented")
+}
+func (UnimplementedServerServiceServer) StatContent(context.Context, *StatContentRequest) (*StatContentResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method StatContent not implemented")
 }
 func (UnimplementedServerServiceServer) Upload(grpc.ClientStreamingServer[UploadRequest, UploadResponse]) error {
 	return status.Error(codes.Unimplemented, "method Upload not implemented")
@@ -764,6 +786,24 @@ func _ServerService_ReadLogs_Handler(srv interface{}, stream grpc.ServerStream) 
 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type ServerService_ReadLogsServer = grpc.ServerStreamingServer[ReadLogsResponse]
+
+func _ServerService_StatContent_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(StatContentRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ServerServiceServer).StatContent(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ServerService_StatContent_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ServerServiceServer).StatContent(ctx, req.(*StatContentRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
 
 func _ServerService_Upload_Handler(srv interface{}, stream grpc.ServerStream) error {
 	return srv.(ServerServiceServer).Upload(&grpc.GenericServerStream[UploadRequest, UploadResponse]{ServerStream: stream})
@@ -1062,6 +1102,10 @@ var ServerService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "CancelJob",
 			Handler:    _ServerService_CancelJob_Handler,
+		},
+		{
+			MethodName: "StatContent",
+			Handler:    _ServerService_StatContent_Handler,
 		},
 		{
 			MethodName: "Withdraw",

@@ -51,6 +51,9 @@ const (
 	ServerServiceCancelJobProcedure = "/drover.v1.ServerService/CancelJob"
 	// ServerServiceReadLogsProcedure is the fully-qualified name of the ServerService's ReadLogs RPC.
 	ServerServiceReadLogsProcedure = "/drover.v1.ServerService/ReadLogs"
+	// ServerServiceStatContentProcedure is the fully-qualified name of the ServerService's StatContent
+	// RPC.
+	ServerServiceStatContentProcedure = "/drover.v1.ServerService/StatContent"
 	// ServerServiceUploadProcedure is the fully-qualified name of the ServerService's Upload RPC.
 	ServerServiceUploadProcedure = "/drover.v1.ServerService/Upload"
 	// ServerServiceDownloadProcedure is the fully-qualified name of the ServerService's Download RPC.
@@ -115,8 +118,12 @@ type ServerServiceClient interface {
 	CancelJob(context.Context, *v1.CancelJobRequest) (*v1.CancelJobResponse, error)
 	// ReadLogs sends what a job wrote.
 	ReadLogs(context.Context, *v1.ReadLogsRequest) (*connect.ServerStreamForClient[v1.ReadLogsResponse], error)
+	// StatContent says how much of a file's content this server has: all of it need
+	// not be sent, and of an upload that broke off the rest will do.
+	StatContent(context.Context, *v1.StatContentRequest) (*v1.StatContentResponse, error)
 	// Upload stores a file's content, to be named by its sha256 in a submission.
-	// The same content again changes nothing.
+	// The same content again changes nothing. Of an upload that says sha256 and
+	// size_bytes what has arrived is kept for a day when its connection breaks.
 	Upload(context.Context) (*connect.ClientStreamForClientSimple[v1.UploadRequest, v1.UploadResponse], error)
 	// Download sends a file that a job has written.
 	Download(context.Context, *v1.DownloadRequest) (*connect.ServerStreamForClient[v1.DownloadResponse], error)
@@ -241,6 +248,13 @@ func NewServerServiceClient(httpClient connect.HTTPClient, baseURL string, opts 
 			httpClient,
 			baseURL+ServerServiceReadLogsProcedure,
 			connect.WithSchema(serverServiceMethods.ByName("ReadLogs")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
+		statContent: connect.NewClient[v1.StatContentRequest, v1.StatContentResponse](
+			httpClient,
+			baseURL+ServerServiceStatContentProcedure,
+			connect.WithSchema(serverServiceMethods.ByName("StatContent")),
 			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 			connect.WithClientOptions(opts...),
 		),
@@ -369,6 +383,7 @@ type serverServiceClient struct {
 	watchJob          *connect.Client[v1.WatchJobRequest, v1.WatchJobResponse]
 	cancelJob         *connect.Client[v1.CancelJobRequest, v1.CancelJobResponse]
 	readLogs          *connect.Client[v1.ReadLogsRequest, v1.ReadLogsResponse]
+	statContent       *connect.Client[v1.StatContentRequest, v1.StatContentResponse]
 	upload            *connect.Client[v1.UploadRequest, v1.UploadResponse]
 	download          *connect.Client[v1.DownloadRequest, v1.DownloadResponse]
 	withdraw          *connect.Client[v1.WithdrawRequest, v1.WithdrawResponse]
@@ -458,6 +473,15 @@ func (c *serverServiceClient) CancelJob(ctx context.Context, req *v1.CancelJobRe
 // ReadLogs calls drover.v1.ServerService.ReadLogs.
 func (c *serverServiceClient) ReadLogs(ctx context.Context, req *v1.ReadLogsRequest) (*connect.ServerStreamForClient[v1.ReadLogsResponse], error) {
 	return c.readLogs.CallServerStream(ctx, connect.NewRequest(req))
+}
+
+// StatContent calls drover.v1.ServerService.StatContent.
+func (c *serverServiceClient) StatContent(ctx context.Context, req *v1.StatContentRequest) (*v1.StatContentResponse, error) {
+	response, err := c.statContent.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
 }
 
 // Upload calls drover.v1.ServerService.Upload.
@@ -617,8 +641,12 @@ type ServerServiceHandler interface {
 	CancelJob(context.Context, *v1.CancelJobRequest) (*v1.CancelJobResponse, error)
 	// ReadLogs sends what a job wrote.
 	ReadLogs(context.Context, *v1.ReadLogsRequest, *connect.ServerStream[v1.ReadLogsResponse]) error
+	// StatContent says how much of a file's content this server has: all of it need
+	// not be sent, and of an upload that broke off the rest will do.
+	StatContent(context.Context, *v1.StatContentRequest) (*v1.StatContentResponse, error)
 	// Upload stores a file's content, to be named by its sha256 in a submission.
-	// The same content again changes nothing.
+	// The same content again changes nothing. Of an upload that says sha256 and
+	// size_bytes what has arrived is kept for a day when its connection breaks.
 	Upload(context.Context, *connect.ClientStream[v1.UploadRequest]) (*v1.UploadResponse, error)
 	// Download sends a file that a job has written.
 	Download(context.Context, *v1.DownloadRequest, *connect.ServerStream[v1.DownloadResponse]) error
@@ -739,6 +767,13 @@ func NewServerServiceHandler(svc ServerServiceHandler, opts ...connect.HandlerOp
 		ServerServiceReadLogsProcedure,
 		svc.ReadLogs,
 		connect.WithSchema(serverServiceMethods.ByName("ReadLogs")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
+	serverServiceStatContentHandler := connect.NewUnaryHandlerSimple(
+		ServerServiceStatContentProcedure,
+		svc.StatContent,
+		connect.WithSchema(serverServiceMethods.ByName("StatContent")),
 		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 		connect.WithHandlerOptions(opts...),
 	)
@@ -873,6 +908,8 @@ func NewServerServiceHandler(svc ServerServiceHandler, opts ...connect.HandlerOp
 			serverServiceCancelJobHandler.ServeHTTP(w, r)
 		case ServerServiceReadLogsProcedure:
 			serverServiceReadLogsHandler.ServeHTTP(w, r)
+		case ServerServiceStatContentProcedure:
+			serverServiceStatContentHandler.ServeHTTP(w, r)
 		case ServerServiceUploadProcedure:
 			serverServiceUploadHandler.ServeHTTP(w, r)
 		case ServerServiceDownloadProcedure:
@@ -948,6 +985,10 @@ func (UnimplementedServerServiceHandler) CancelJob(context.Context, *v1.CancelJo
 
 func (UnimplementedServerServiceHandler) ReadLogs(context.Context, *v1.ReadLogsRequest, *connect.ServerStream[v1.ReadLogsResponse]) error {
 	return connect.NewError(connect.CodeUnimplemented, errors.New("drover.v1.ServerService.ReadLogs is not implemented"))
+}
+
+func (UnimplementedServerServiceHandler) StatContent(context.Context, *v1.StatContentRequest) (*v1.StatContentResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("drover.v1.ServerService.StatContent is not implemented"))
 }
 
 func (UnimplementedServerServiceHandler) Upload(context.Context, *connect.ClientStream[v1.UploadRequest]) (*v1.UploadResponse, error) {

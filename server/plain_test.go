@@ -1,0 +1,278 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+)
+
+// answer is what plain HTTP is answered with.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// ask makes a request with headers, given as pairs.
+func ask(t *testing.T, method, url string, body io.Reader, headers ...string) answer {
+	t.Helper()
+	req, err := http.NewRequestWithContext(within(t), method, url, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	transport := &http.Transport{DisableKeepAlives: true}
+	client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	res, err := client.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer{res.StatusCode, res.Header, string(text)}
+}
+
+// reason returns the reason and the field of an error.
+func (a answer) reason(t *testing.T) string {
+	t.Helper()
+	var detail struct{ Reason, Field, Message string }
+	if err := json.Unmarshal([]byte(a.body), &detail); err != nil || detail.Message == "" || a.header.Get("Content-Type") != "application/json" {
+		t.Fatalf("no detail: %d %q: %v", a.status, a.body, err)
+	}
+	return detail.Reason + " " + detail.Field
+}
+
+func TestFilesTravelOverPlainHTTP(t *testing.T) {
+	s := start(t, configured(t, ""))
+	data := strings.Repeat("drover\x00\n", 40_000)
+	url := s.URL() + "/v1/content/" + sum([]byte(data))
+	if a := ask(t, "HEAD", url, nil); a.status != 404 || a.header.Get(uploadOffset) != "0" {
+		t.Errorf("before: %+v", a)
+	}
+	if a := ask(t, "PUT", url, strings.NewReader(data)); a.status != 201 || !strings.Contains(strings.ReplaceAll(a.body, " ", ""), `"sizeBytes":"320000"`) {
+		t.Fatalf("put: %+v", a)
+	}
+	if a := ask(t, "PUT", url, strings.NewReader(data)); a.status != 200 {
+		t.Errorf("again: %+v", a)
+	}
+	if a := ask(t, "HEAD", url, nil); a.status != 200 || a.header.Get("Content-Length") != "320000" || a.header.Get("ETag") != `"`+sum([]byte(data))+`"` {
+		t.Errorf("after: %+v", a)
+	}
+	from := file(&droverv1.File{Sha256: sum([]byte(data)), SizeBytes: int64(len(data))})
+	j := s.submit(t, &droverv1.Request{Service: "copy", Arguments: arguments{"from": from}})
+	s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_DONE)
+	output := s.URL() + "/v1/jobs/" + j.GetId() + "/outputs/to"
+	a := ask(t, "GET", output, nil)
+	if a.status != 200 || a.body != data || a.header.Get("ETag") != `"`+sum([]byte(data))+`"` || a.header.Get("Content-Length") != "320000" {
+		t.Errorf("get: %d, %d bytes, %v", a.status, len(a.body), a.header)
+	}
+	if a := ask(t, "GET", output, nil, "Range", "bytes=319990-", "If-Range", a.header.Get("ETag")); a.status != 206 || a.body != data[319_990:] {
+		t.Errorf("range: %+v", a)
+	}
+	if a := ask(t, "GET", output, nil, "Range", "bytes=320000-"); a.status != 416 || a.reason(t) != "out-of-range Range" {
+		t.Errorf("behind the end: %+v", a)
+	}
+	if a := ask(t, "GET", s.URL()+"/v1/jobs/"+j.GetId()+"/outputs/from", nil); a.status != 404 || a.reason(t) != "unknown-output argument" {
+		t.Errorf("an input: %+v", a)
+	}
+	if a := ask(t, "GET", s.URL()+"/v1/jobs/"+newID(t)+"/stdout", nil); a.status != 404 || a.reason(t) != "unknown-job job_id" {
+		t.Errorf("unknown job: %+v", a)
+	}
+	if a := ask(t, "GET", s.URL()+"/v1/jobs/..%2f../stdout", nil); a.status != 400 || a.reason(t) != "bad-value job_id" {
+		t.Errorf("no job: %+v", a)
+	}
+}
+
+func TestStreamsAreReadOverPlainHTTP(t *testing.T) {
+	s := start(t, configured(t, ""))
+	j := s.submit(t, &droverv1.Request{Service: "print"})
+	s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_DONE)
+	for name, stream := range map[string]droverv1.LogStream{"stdout": 1, "stderr": 2} {
+		want := s.log(t, &droverv1.ReadLogsRequest{JobId: j.GetId(), Stream: stream})
+		if a := ask(t, "GET", s.URL()+"/v1/jobs/"+j.GetId()+"/"+name, nil); a.status != 200 || a.body != want {
+			t.Errorf("%s: %+v, want %q", name, a, want)
+		}
+		if len(want) < 2 {
+			continue
+		}
+		if a := ask(t, "GET", s.URL()+"/v1/jobs/"+j.GetId()+"/"+name, nil, "Range", "bytes=1-"); a.status != 206 || a.body != want[1:] {
+			t.Errorf("%s from 1: %+v, want %q", name, a, want[1:])
+		}
+	}
+}
+
+func TestAnUploadOverPlainHTTPGoesOnInParts(t *testing.T) {
+	s := start(t, configured(t, ""))
+	const data = "0123456789"
+	url := s.URL() + "/v1/content/" + sum([]byte(data))
+	put := func(text, span string) answer {
+		return ask(t, "PUT", url, strings.NewReader(text), "Content-Range", "bytes "+span)
+	}
+	if a := put("0123", "0-3/10"); a.status != 202 || a.header.Get(uploadOffset) != "4" {
+		t.Fatalf("the first part: %+v", a)
+	}
+	if a := ask(t, "HEAD", url+"?size=10", nil); a.status != 404 || a.header.Get(uploadOffset) != "4" || a.header.Get(uploadLength) != "10" {
+		t.Errorf("between: %+v", a)
+	}
+	if a := put("56789", "5-9/10"); a.status != 416 || a.header.Get(uploadOffset) != "4" || a.reason(t) != "out-of-range offset" {
+		t.Errorf("a gap: %+v", a)
+	}
+	if a := put("456789", "4-9/10"); a.status != 201 {
+		t.Errorf("the rest: %+v", a)
+	}
+	if a := put("9", "9-9/10"); a.status != 200 {
+		t.Errorf("once more: %+v", a)
+	}
+}
+
+func TestUploadsOverPlainHTTPAreRefused(t *testing.T) {
+	s := start(t, configured(t, "limits: {file: 3kB, content: 3kB}"))
+	sha := sum(nil)
+	for name, tc := range map[string]struct {
+		sha, span string
+		size      int
+		status    int
+		reason    string
+	}{
+		"too large":          {sha, "", 3001, 413, "too-large size_bytes"},
+		"another content":    {sha, "", 10, 400, "bad-value sha256"},
+		"no checksum":        {"X", "", 10, 400, "bad-value sha256"},
+		"no range":           {sha, "all of it", 10, 400, "bad-value Content-Range"},
+		"an empty range":     {sha, "bytes 5-4/10", 0, 400, "bad-value Content-Range"},
+		"beyond the end":     {sha, "bytes 1-10/10", 10, 400, "bad-value Content-Range"},
+		"another length":     {sha, "bytes 0-8/20", 10, 400, "bad-value Content-Range"},
+		"a number too large": {sha, "bytes 0-99999999999999999999/20", 10, 400, "bad-value Content-Range"},
+		"a negative one":     {sha, "bytes -1-8/20", 10, 400, "bad-value Content-Range"},
+	} {
+		var headers []string
+		if tc.span != "" {
+			headers = []string{"Content-Range", tc.span}
+		}
+		a := ask(t, "PUT", s.URL()+"/v1/content/"+tc.sha, bytes.NewReader(make([]byte, tc.size)), headers...)
+		if a.status != tc.status || a.reason(t) != tc.reason {
+			t.Errorf("%s: %+v", name, a)
+		}
+	}
+	if a := ask(t, "HEAD", s.URL()+"/v1/content/"+sha+"?size=x", nil); a.status != 400 {
+		t.Errorf("no size: %+v", a)
+	}
+	if n := files(t, filepath.Join(s.data.root, "content")); n != 0 {
+		t.Errorf("%d files are left of refused uploads", n)
+	}
+}
+
+func TestWhoAsksForAJobThatHasGoneIsSentAfterIt(t *testing.T) {
+	g := newGrid(t, "")
+	id := g.queue([]byte("letters"))
+	if _, err := g.move(&droverv1.MoveJobRequest{JobId: id, To: "nice"}); err != nil {
+		t.Fatal(err)
+	}
+	g.source.until(id, gone)
+	g.settled(id, []byte("letters"))
+	for _, path := range []string{"/v1/jobs/" + id + "/outputs/out", "/v1/jobs/" + id + "/stdout"} {
+		a := ask(t, "GET", "http://"+g.source.address()+path, nil)
+		if want := g.urls["nice"] + path; a.status != 307 || a.header.Get("Location") != want {
+			t.Errorf("%s: %d %v, want %s", path, a.status, a.header, want)
+		}
+	}
+	a := ask(t, "GET", "http://"+g.target.address()+"/v1/jobs/"+id+"/outputs/out", nil)
+	if a.status != 200 || a.body != "letters" {
+		t.Errorf("there: %+v", a)
+	}
+}
+
+// A server is killed again and again while a client uploads. Each life goes on
+// where the last one was.
+func TestAnUploadGoesOnAfterItsServerWasKilled(t *testing.T) {
+	p := newProcessSite(t, "lyon", "")
+	data := bytes.Repeat([]byte("0123456789abcdef"), 64<<10) // 1 MiB
+	said := &droverv1.UploadRequest{Sha256: sum(data), SizeBytes: int64(len(data))}
+	stat := func() *droverv1.StatContentResponse {
+		t.Helper()
+		have, err := p.client.StatContent(within(t), &droverv1.StatContentRequest{Sha256: said.GetSha256(), SizeBytes: said.GetSizeBytes()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return have
+	}
+	p.run()
+	for life := range int64(3) {
+		ctx, cancel := context.WithCancel(within(t))
+		stream, err := p.client.Upload(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := stat().GetHaveBytes()
+		if at != life*200_000 {
+			t.Fatalf("life %d begins at %d", life, at)
+		}
+		said.Offset, said.Data = at, data[at:at+200_000]
+		if err := stream.Send(said); err != nil {
+			t.Fatal(err)
+		}
+		for stat().GetHaveBytes() < at+200_000 { // it has been asked in between
+			if err := ctx.Err(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p.kill()
+		cancel()
+		p.run()
+	}
+	stream, err := p.client.Upload(within(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	said.Offset, said.Data = 600_000, data[600_000:]
+	if err := stream.Send(said); err != nil {
+		t.Fatal(err)
+	}
+	if res, err := stream.CloseAndReceive(); err != nil || res.GetFile().GetSha256() != sum(data) {
+		t.Fatalf("the rest: %v, %v", res, err)
+	}
+	if have := stat(); !have.GetComplete() {
+		t.Errorf("after all: %v", have)
+	}
+}
+
+func TestOffsetsOfUploadsAreChecked(t *testing.T) {
+	s := start(t, configured(t, ""))
+	sha := sum([]byte("abc"))
+	for name, tc := range map[string]struct {
+		said *droverv1.UploadRequest
+		want string
+	}{
+		"negative":       {&droverv1.UploadRequest{Sha256: sha, SizeBytes: 3, Offset: -1}, "out-of-range offset"},
+		"without a name": {&droverv1.UploadRequest{Offset: 1}, "bad-value offset"},
+		"without a size": {&droverv1.UploadRequest{Sha256: sha, Offset: 1}, "bad-value offset"},
+		"behind the end": {&droverv1.UploadRequest{Sha256: sha, SizeBytes: 3, Offset: 4}, "out-of-range offset"},
+		"never begun":    {&droverv1.UploadRequest{Sha256: sha, SizeBytes: 3, Offset: 1}, "out-of-range offset"},
+	} {
+		stream, err := s.client.Upload(within(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = stream.Send(tc.said) // the answer says why
+		_, err = stream.CloseAndReceive()
+		if _, d := detail(t, err); fmt.Sprint(d.GetReason(), " ", d.GetField()) != tc.want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	_, err := s.client.StatContent(within(t), &droverv1.StatContentRequest{})
+	if _, d := detail(t, err); d.GetField() != "sha256" {
+		t.Errorf("content without a name: %v", err)
+	}
+}

@@ -1,0 +1,270 @@
+package server
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protojson"
+
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/rpcface"
+	"github.com/seed-9b8f70bb/drover/server/blobs"
+	"github.com/seed-9b8f70bb/drover/server/site"
+)
+
+// Headers that say how much of some content has arrived, and how large it is.
+const (
+	uploadOffset = "Upload-Offset"
+	uploadLength = "Upload-Length"
+)
+
+// plain gives and takes files as any HTTP client expects it. Like face it
+// translates and decides nothing.
+type plain struct{ s *Server }
+
+func (p plain) routes() []rpcface.Route {
+	return []rpcface.Route{
+		{Pattern: "HEAD /v1/content/{sha256}", Handler: p.headContent},
+		{Pattern: "PUT /v1/content/{sha256}", Handler: p.putContent},
+		{Pattern: "GET /v1/jobs/{id}/outputs/{argument}", Handler: p.getOutput},
+		{Pattern: "GET /v1/jobs/{id}/stdout", Handler: p.getStream(stdout)},
+		{Pattern: "GET /v1/jobs/{id}/stderr", Handler: p.getStream(stderr)},
+	}
+}
+
+// headContent says how much of some content is here.
+func (p plain) headContent(w http.ResponseWriter, r *http.Request) {
+	size := int64(0)
+	if text := r.URL.Query().Get("size"); text != "" {
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			p.refuse(w, r, &rpcface.Problem{Reason: rpcface.BadValue, Field: "size", Accepted: "bytes", Message: fmt.Sprintf("size: %.70q", text)})
+			return
+		}
+		size = n
+	}
+	sha := r.PathValue("sha256")
+	have, err := p.s.have(sha, size)
+	if err != nil {
+		p.refuse(w, r, err)
+		return
+	}
+	if have.Complete {
+		w.Header().Set("Content-Length", strconv.FormatInt(have.Size, 10))
+		w.Header().Set("ETag", strconv.Quote(sha))
+		return
+	}
+	arrived(w, have)
+	w.WriteHeader(http.StatusNotFound)
+}
+
+// arrived notes how much of some content there is.
+func arrived(w http.ResponseWriter, have blobs.Progress) {
+	w.Header().Set(uploadOffset, strconv.FormatInt(have.Have, 10))
+	if have.Size > 0 {
+		w.Header().Set(uploadLength, strconv.FormatInt(have.Size, 10))
+	}
+}
+
+// putContent stores content, or a part of it.
+func (p plain) putContent(w http.ResponseWriter, r *http.Request) {
+	want, err := wanted(r)
+	if err != nil {
+		p.refuse(w, r, err)
+		return
+	}
+	status := http.StatusCreated
+	if _, err := p.s.content.Find(want.SHA256); err == nil {
+		status = http.StatusOK
+	}
+	b, err := p.s.upload(r.Body, want)
+	if err == nil && r.Header.Get("Expect") == "" {
+		// Many clients read no answer before they have sent everything.
+		_, err = io.Copy(io.Discard, io.LimitReader(r.Body, b.Size))
+	}
+	var (
+		part   *blobs.PartError
+		offset *blobs.OffsetError
+	)
+	switch {
+	case errors.As(err, &part):
+		arrived(w, blobs.Progress{Have: part.Have, Size: want.Size})
+		w.WriteHeader(http.StatusAccepted)
+		return
+	case errors.As(err, &offset):
+		arrived(w, blobs.Progress{Have: offset.Have, Size: want.Size})
+		problem, _ := asProblem(err)
+		rpcface.Refuse(w, http.StatusRequestedRangeNotSatisfiable, problem)
+		return
+	case err != nil:
+		p.refuse(w, r, err)
+		return
+	}
+	text, err := protojson.Marshal(&droverv1.File{Sha256: b.SHA256, SizeBytes: b.Size})
+	if err != nil {
+		p.refuse(w, r, err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(text) // who asks may have gone
+}
+
+// wanted reads what is said of content that is sent.
+func wanted(r *http.Request) (blobs.Want, error) {
+	want := blobs.Want{SHA256: r.PathValue("sha256"), Size: max(r.ContentLength, 0)}
+	text := r.Header.Get("Content-Range")
+	if text == "" {
+		return want, nil
+	}
+	var first, last, size int64
+	n, err := fmt.Sscanf(text, "bytes %d-%d/%d", &first, &last, &size)
+	length := last - first + 1
+	if err != nil || n != 3 || fmt.Sprintf("bytes %d-%d/%d", first, last, size) != text ||
+		first < 0 || length < 1 || last >= size || r.ContentLength >= 0 && r.ContentLength != length {
+		return want, &rpcface.Problem{
+			Reason: rpcface.BadValue, Field: "Content-Range", Accepted: "bytes FIRST-LAST/SIZE, as many as are sent",
+			Message: fmt.Sprintf("Content-Range: %.70q, Content-Length %d", text, r.ContentLength),
+		}
+	}
+	want.Size, want.Offset, want.Part = size, first, last+1 < size
+	return want, nil
+}
+
+// getOutput gives a file that a job has written.
+func (p plain) getOutput(w http.ResponseWriter, r *http.Request) {
+	job, ok := p.job(w, r)
+	if !ok {
+		return
+	}
+	argument := r.PathValue("argument")
+	if err := p.s.checkOutput(&job, argument); err != nil {
+		p.refuse(w, r, err)
+		return
+	}
+	f, _, err := p.s.openOutput(job.ID, argument)
+	if errors.Is(err, fs.ErrNotExist) { // forgotten meanwhile
+		err = notWritten(argument)
+	}
+	if err != nil {
+		p.refuse(w, r, err)
+		return
+	}
+	defer f.Close()
+	for _, o := range job.Run.Outputs {
+		if o.Argument == argument && o.SHA256 != "" {
+			w.Header().Set("ETag", strconv.Quote(o.SHA256))
+		}
+	}
+	p.serve(w, r, "application/octet-stream", f)
+}
+
+// getStream gives what a job has written to a stream up to now.
+func (p plain) getStream(name string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		job, ok := p.job(w, r)
+		if !ok {
+			return
+		}
+		const content = "text/plain; charset=utf-8"
+		f, _, err := openWritten(p.s.data.job(job.ID), name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // not begun
+			p.serve(w, r, content, bytes.NewReader(nil))
+		case err != nil:
+			p.refuse(w, r, noStream(name))
+		default:
+			defer f.Close()
+			p.serve(w, r, content, f)
+		}
+	}
+}
+
+// job returns the job that is asked for. Of one that is not here it has answered
+// where it is.
+func (p plain) job(w http.ResponseWriter, r *http.Request) (record, bool) {
+	job, err := p.s.job(r.Context(), r.PathValue("id"))
+	if err != nil {
+		p.refuse(w, r, err)
+		return record{}, false
+	}
+	if job.State != site.Gone {
+		return job, true
+	}
+	url, err := p.s.peer("job_id", job.MovedTo())
+	if err != nil {
+		problem, _ := asProblem(err)
+		problem.Message = fmt.Sprintf("job %s has gone to site %s, and nobody here knows where that is", job.ID, job.MovedTo())
+		problem.Hint = "ask an agent's FindJob"
+		rpcface.Refuse(w, http.StatusMisdirectedRequest, problem)
+		return record{}, false
+	}
+	http.Redirect(w, r, strings.TrimSuffix(url, "/")+r.URL.EscapedPath(), http.StatusTemporaryRedirect)
+	return record{}, false
+}
+
+// serve gives a file, or a range of it.
+func (p plain) serve(w http.ResponseWriter, r *http.Request, kind string, f io.ReadSeeker) {
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	http.ServeContent(&ranges{ResponseWriter: w}, r, "", time.Time{}, &served{ReadSeeker: f, s: p.s})
+}
+
+// served is a file that is read until the server ends.
+type served struct {
+	io.ReadSeeker
+	s *Server
+}
+
+// Read is io.Reader's.
+func (f *served) Read(p []byte) (int, error) {
+	select {
+	case <-f.s.closing:
+		return 0, errStopping
+	default:
+		return f.ReadSeeker.Read(p)
+	}
+}
+
+// ranges has a range that is not there refused like everything else.
+type ranges struct {
+	http.ResponseWriter
+	refused bool
+}
+
+// WriteHeader is http.ResponseWriter's.
+func (w *ranges) WriteHeader(status int) {
+	if w.refused = status == http.StatusRequestedRangeNotSatisfiable; w.refused {
+		rpcface.Refuse(w.ResponseWriter, status, &rpcface.Problem{
+			Reason: rpcface.OutOfRange, Field: "Range", Accepted: "a range of what there is: " + w.Header().Get("Content-Range"),
+			Message: "there is nothing in this range",
+		})
+		return
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write is http.ResponseWriter's.
+func (w *ranges) Write(p []byte) (int, error) {
+	if w.refused {
+		return len(p), nil
+	}
+	return w.ResponseWriter.Write(p)
+}
+
+// refuse answers with an error.
+func (p plain) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	problem, told := asProblem(err)
+	if !told {
+		p.s.log.Error("request failed", "method", r.Method, "path", r.URL.Path, "error", err)
+	}
+	p.s.log.Debug("refused", "method", r.Method, "path", r.URL.Path, "error", err)
+	rpcface.Refuse(w, rpcface.Status(problem.Reason), problem)
+}
