@@ -64,11 +64,14 @@ func (p *Policy) Unused() batch.Handle { return batch.Handle(len(p.jobs)) }
 func (p *Policy) Worth() batch.Kind { return batch.Forecast }
 
 // Underway calls yield with what the driver still owes: that those who were told to
-// leave have left.
+// leave have left, and that those who were resumed or migrated go on.
 func (p *Policy) Underway(yield func(batch.Event) bool) {
 	for i := range p.jobs {
-		h := batch.Handle(i)
-		if len(p.jobs[i].gone) > 0 && !yield(batch.Event{Kind: batch.Stopped, Job: h, Checkpoint: true}) {
+		h, j := batch.Handle(i), &p.jobs[i]
+		if len(j.gone) > 0 && !yield(batch.Event{Kind: batch.Stopped, Job: h, Checkpoint: true}) {
+			return
+		}
+		if j.running && j.awaited && !yield(batch.Event{Kind: batch.Resumed, Job: h}) {
 			return
 		}
 	}

@@ -54,6 +54,25 @@ func TestAForecastCountsOnThoseWhoWereToldToLeave(t *testing.T) {
 	}
 }
 
+// 1 makes room for 2 at 5, and goes on when 2 ends, at 25. It has not said so yet, but a
+// run counts on it from then on: 1 has 95 s to go, 3 has 10, and who is asked about 500.
+func TestAForecastCountsOnThoseWhoWereToldToGoOn(t *testing.T) {
+	p := policy(t, cluster(1, 10), batch.Settings{"algorithm": "GreedyP*"})
+	submit(0, p, 1, 8, 100)
+	p.Decide(0, &batch.Decisions{})
+	submit(5*second, p, 2, 8, 10)
+	submit(5*second, p, 3, 1, 20)
+	p.Decide(5*second, &batch.Decisions{})
+	p.Apply(5*second, &batch.Event{Kind: batch.Stopped, Job: 1, Checkpoint: true})
+	p.Decide(5*second, &batch.Decisions{})
+	p.Apply(25*second, &batch.Event{Kind: batch.Finish, Job: 2})
+	p.Decide(25*second, &batch.Decisions{})
+	waits := submit(25*second, p, 4, 1, 500)
+	if got, want := asked(t, 25*second, p, waits), [2]batch.Time{25, 630}; got != want {
+		t.Errorf("from %d to %d, want from %d to %d", got[0], got[1], want[0], want[1])
+	}
+}
+
 // Whether a job has come or is only asked about, whatever runs, waits, leaves or moves.
 func TestAJobThatHasJustComeIsForecastAsOneThatMayCome(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

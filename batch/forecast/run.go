@@ -51,7 +51,8 @@ func (r *run) next() batch.Time {
 // whether job was started in one of them.
 //
 // A job that is paused or moved has left its processors at once, and goes on at once
-// where it is put. How far it had come is not told: a policy that shares processors keeps its own account.
+// where it is put. How far it had come is not told: a policy that shares processors
+// keeps its own account.
 func (r *run) advance(now batch.Time, job batch.Handle) bool {
 	for h := r.ends.pop(now); h != batch.NoJob; h = r.ends.pop(now) {
 		r.tell(now, batch.Event{Kind: batch.Finish, Job: h})

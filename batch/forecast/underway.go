@@ -6,7 +6,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// mover is a Runnable whose jobs may be on their way: told to leave, and not gone yet.
+// mover is a Runnable whose jobs may be on their way: told to leave, and not gone yet,
+// or told to go on, and not there yet.
 type mover interface {
 	// Underway calls yield with each event that the driver still owes: what ends all
 	// that is on its way.
