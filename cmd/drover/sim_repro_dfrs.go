@@ -2,6 +2,7 @@ package main
 
 import (
 	"compress/gzip"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"os"
@@ -94,13 +95,13 @@ func (c *simReproDFRSCmd) states(a *app) error {
 // plan returns what is to be run.
 func (c *simReproDFRSCmd) plan() (*fractional.Plan, error) {
 	p := &fractional.Plan{Sets: c.Sets, Parts: c.Tables, Algorithms: c.Algorithms, Beyond: c.Beyond, Quick: c.Quick}
-	if c.Penalty < 0 {
-		return nil, &usageError{message: fmt.Sprintf("--penalty: %v, accepted: 0s or more", c.Penalty)}
+	if c.Penalty < 0 || c.Penalty%time.Microsecond != 0 {
+		return nil, &usageError{message: fmt.Sprintf("--penalty: %v, accepted: 0s or more, in whole microseconds", c.Penalty)}
 	}
 	p.Penalty = batch.Duration(c.Penalty / time.Microsecond)
 	for _, d := range c.Periods {
-		if d < time.Second {
-			return nil, &usageError{message: fmt.Sprintf("--periods: %v, accepted: 1s or more", d)}
+		if d < time.Second || d%time.Microsecond != 0 {
+			return nil, &usageError{message: fmt.Sprintf("--periods: %v, accepted: 1s or more, in whole microseconds", d)}
 		}
 		p.Periods = append(p.Periods, batch.Duration(d/time.Microsecond))
 	}
@@ -216,8 +217,9 @@ func dfrsExit(err error) int {
 		mismatch *fractional.MismatchError
 		locked   *fractional.LockedError
 		parse    *fractional.ParseError
+		torn     *csv.ParseError
 	)
-	if errors.As(err, &mismatch) || errors.As(err, &locked) || errors.As(err, &parse) {
+	if errors.As(err, &mismatch) || errors.As(err, &locked) || errors.As(err, &parse) || errors.As(err, &torn) {
 		return exitRefused
 	}
 	return 0

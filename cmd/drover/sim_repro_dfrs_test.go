@@ -108,6 +108,9 @@ func TestSimReproDFRSSaysWhatIsWrongWithWhatIsAsked(t *testing.T) {
 		`unknown table "6", accepted: 2, 3, 4, 5, figures`:   {"--tables", "6"},
 		"--periods: 500ms, accepted: 1s or more":             {"--periods", "500ms"},
 		"--penalty: -1s, accepted: 0s or more":               {"--penalty=-1s"},
+		"--periods: 1.0000001s, accepted: 1s or more":        {"--periods", "1.0000001s"},
+		`setting period: "99999h0m0s", accepted`:             {"--periods", "99999h"},
+		"penalty: 2000000h0m0s, accepted: 0s..1000h0m0s":     {"--penalty", "2000000h"},
 		"accepted: settings of the policy but its period":    {"--algorithms", "GreedyP*/opt=min period=5s"},
 		`policy dfrs: unknown setting "speed", accepted: al`: {"--algorithms", "GreedyP*/opt=min speed=5"},
 	} {

@@ -5,16 +5,13 @@ import (
 	"crypto/sha256"
 	"encoding/csv"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 
@@ -25,7 +22,7 @@ import (
 const (
 	RowsName    = "runs.csv"    // a row for each case that is done
 	SecondsName = "seconds.csv" // what each took: no two starts write the same
-	aboutName   = "about.json"  // what all rows have in common
+	aboutName   = "about.json"  // see about
 )
 
 // Folder holds the rows of what is done, so that what is begun again goes on. Rows are
@@ -43,26 +40,6 @@ type Folder struct {
 	bounds map[Case]float64 // of instances: set, trace and load alone
 }
 
-// about is what rows must have in common to be compared.
-type about struct {
-	Schema  string  `json:"schema"`
-	Penalty float64 `json:"penalty_seconds"`
-	HPC2N   string  `json:"hpc2n_sha256,omitempty"` // "" before a set of it was run
-	By      string  `json:"begun_by"`               // a version of drover
-}
-
-// MismatchError is a folder with rows that are not comparable with those to come.
-type MismatchError struct {
-	Dir         string
-	Differences []string
-}
-
-// Error says what differs and what to do.
-func (e *MismatchError) Error() string {
-	return fmt.Sprintf("folder %s has other rows:\n  %s\naccepted: another folder, the settings as they were, or remove the folder to begin anew",
-		e.Dir, strings.Join(e.Differences, "\n  "))
-}
-
 // LockedError is a folder in which another process is at work.
 type LockedError struct{ Dir string }
 
@@ -72,8 +49,8 @@ func (e *LockedError) Error() string {
 }
 
 // OpenFolder opens or makes a folder for rows with a penalty, and of a log with a
-// digest, if any is of the log, by a version of drover. A last row that was torn is cut off. The error may be
-// a *MismatchError, a *LockedError or a *ParseError.
+// digest, if any is of the log, by a version of drover. A last row that was torn is cut
+// off. The error may be a *MismatchError, a *LockedError or a *ParseError.
 func OpenFolder(dir string, penalty batch.Duration, digest, by string) (*Folder, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("rows: %w", err)
@@ -122,53 +99,6 @@ func (f *Folder) close() error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// agree compares with what the folder says, and writes what it did not say yet.
-func (f *Folder) agree(now about) error {
-	path := filepath.Join(f.dir, aboutName)
-	f.by = now.By
-	text, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("rows: %w", err)
-	}
-	if err == nil {
-		var was about
-		if err := json.Unmarshal(text, &was); err != nil {
-			return fmt.Errorf("rows: %s: %w", path, err)
-		}
-		if d := now.differences(&was); len(d) > 0 {
-			return &MismatchError{f.dir, d}
-		}
-		if now.HPC2N == "" {
-			now.HPC2N = was.HPC2N
-		}
-		f.by, now.By = was.By, was.By
-		if now == was {
-			return nil
-		}
-	}
-	text, err = json.MarshalIndent(now, "", "  ")
-	if err != nil {
-		return err
-	}
-	return replace(path, append(text, '\n'))
-}
-
-func (a *about) differences(was *about) []string {
-	var all []string
-	differ := func(what, theirs, ours string) {
-		if theirs != ours {
-			all = append(all, fmt.Sprintf("%s: %s in the folder, %s now", what, theirs, ours))
-		}
-	}
-	seconds := func(s float64) string { return strconv.FormatFloat(s, 'g', -1, 64) + " s" }
-	differ("schema", was.Schema, a.Schema)
-	differ("penalty", seconds(was.Penalty), seconds(a.Penalty))
-	if was.HPC2N != "" && a.HPC2N != "" {
-		differ("SHA-256 of "+HPC2NFile, was.HPC2N, a.HPC2N)
-	}
-	return all
 }
 
 // recover reads the rows that are there, and cuts off the last one if it was torn.

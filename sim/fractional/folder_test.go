@@ -113,6 +113,17 @@ func TestAFolderOfOtherRowsIsRefused(t *testing.T) {
 	}
 }
 
+func TestAFolderWhosePurposeCannotBeReadIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, aboutName), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := OpenFolder(dir, Penalty, "", "v1")
+	if _, ok := errors.AsType[*MismatchError](err); !ok || !strings.Contains(err.Error(), aboutName) {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestAFolderKnowsWhoHasBegunIt(t *testing.T) {
 	dir := t.TempDir()
 	for _, by := range []string{"v1", "v2"} {

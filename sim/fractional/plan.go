@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/dfrs"
 	"github.com/seed-9b8f70bb/drover/sim/swf"
 )
 
@@ -38,7 +39,7 @@ func (e *NameError) Error() string {
 }
 
 // Validate reports the first unknown name, a *NameError or what the policy says of an
-// algorithm. Algorithms are then written as the policy writes them.
+// algorithm or a period. Algorithms are then written as the policy writes them.
 func (p *Plan) Validate() error {
 	for _, s := range p.Sets {
 		if !slices.Contains(Sets, s) {
@@ -57,8 +58,19 @@ func (p *Plan) Validate() error {
 		}
 		p.Algorithms[i] = name
 	}
+	for _, d := range p.Periods {
+		if _, err := dfrs.New(batch.Processors(1), batch.Settings{"period": d.String()}); err != nil {
+			return err
+		}
+	}
+	if p.Penalty < 0 || p.Penalty > MaxPenalty {
+		return fmt.Errorf("penalty: %v, accepted: 0s..%v", p.Penalty, MaxPenalty)
+	}
 	return nil
 }
+
+// MaxPenalty is far beyond what any move takes.
+const MaxPenalty = 1000 * batch.Hour
 
 // Thrashing returns those of the plan's periods at which jobs that are moved in every
 // period never get on: those at or below the penalty.
