@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/dfrs"
+	"github.com/seed-9b8f70bb/drover/sim/engine"
 )
 
 func TestTable5HasItsNamesInItsOrder(t *testing.T) {
@@ -174,6 +175,8 @@ func TestJobsThatCanNeverRunAreToldApart(t *testing.T) {
 		{"", batch.Job{Shape: batch.Shape{Width: 400}}},
 		{"tasks", batch.Job{Shape: batch.Shape{Width: 5}, Memory: 50}},
 		{"tasks", batch.Job{}},
+		{"tasks", batch.Job{Shape: batch.Shape{Width: 2<<10 + 1}}},
+		{"tasks", batch.Job{Shape: batch.Shape{Width: 1_000_000_000}}},
 		{"memory", batch.Job{Shape: batch.Shape{Width: 1}, Memory: 101}},
 		{"cpu", batch.Job{Shape: batch.Shape{Width: 1}, CPU: batch.One + 1}},
 		{"cpu", batch.Job{Shape: batch.Shape{Width: 1}, CPU: -1}},
@@ -184,6 +187,21 @@ func TestJobsThatCanNeverRunAreToldApart(t *testing.T) {
 		var wrong *dfrs.JobError
 		if got := errors.As(err, &wrong); got != (c.field != "") || got && wrong.Field != c.field {
 			t.Errorf("%+v: %v, want one about %q", c.job, err, c.field)
+		}
+	}
+}
+
+// A job with more tasks than could ever have a unit of CPU each waits for ever, and
+// keeps nobody out.
+func TestAJobWithFarTooManyTasksWaits(t *testing.T) {
+	for _, name := range []string{"Greedy*", "GreedyPM*/per", "MCB8*", "EquiPartition", "/stretch-per"} {
+		jobs := []arrival{one(1, 0, 1, 0, 5), one(2, 0, 1, 0, 5)}
+		jobs[0].spec.Shape.Width = 1 << 30
+		o := newObserved()
+		p := policy(t, cluster(1, 0), batch.Settings{"algorithm": name, "period": "5s"})
+		replay(p, o, engine.NewLedger(cluster(1, 0)), jobs)
+		if _, began := o.begun[1]; began || len(o.ended) != 1 {
+			t.Errorf("%s: begun %v, ended %v", name, o.begun, o.ended)
 		}
 	}
 }

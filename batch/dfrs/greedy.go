@@ -24,6 +24,9 @@ func (p *Policy) greedy(j *job) ([]place, bool) { return p.greedyOn(j, p.free, p
 // greedyOn does so with other occupations. Those of a job with several groups it
 // changes.
 func (p *Policy) greedyOn(j *job, free, load []int64) ([]place, bool) {
+	if p.crowds(j) {
+		return nil, false
+	}
 	if len(j.groups) == 1 {
 		return p.greedyGroup(nil, 0, &j.groups[0], free, load)
 	}

@@ -8,6 +8,11 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/dfrs/share"
 )
 
+// crowd is how many tasks of one job a processor is to hold at most, on average. Each
+// has to have a unit of its CPU at least, of which there are 2^20: so many jobs of so
+// many tasks can never share one.
+const crowd = 1 << 10
+
 // machineOf returns the machine of a platform, whose nodes have to be alike.
 func machineOf(p batch.Platform) (pack.Machine, error) {
 	m := pack.Machine{Nodes: int32(len(p.Nodes))}
@@ -56,8 +61,10 @@ func Validate(p batch.Platform, spec *batch.Job) error {
 		}
 		prefix = func(int) string { return "" }
 	}
+	all, holds := int64(0), capacity(m.Nodes, m.CPU)
 	for i, g := range tasks {
 		most := int64(m.Nodes)
+		all += int64(g.Tasks)
 		switch {
 		case g.Tasks < 1:
 			return &JobError{prefix(i) + "tasks", int64(g.Tasks), "at least 1"}
@@ -67,6 +74,8 @@ func Validate(p batch.Platform, spec *batch.Job) error {
 			return &JobError{prefix(i) + "memory", g.Memory, fmt.Sprintf("0..%d, what a node has", m.Memory)}
 		case m.Memory > 0 && g.Memory > 0 && int64(g.Tasks) > most*(m.Memory/g.Memory):
 			return &JobError{prefix(i) + "tasks", int64(g.Tasks), fmt.Sprintf("up to %d with so much memory each", most*(m.Memory/g.Memory))}
+		case all > holds:
+			return &JobError{prefix(i) + "tasks", int64(g.Tasks), fmt.Sprintf("up to %d in all, %d for each processor", holds, crowd)}
 		}
 	}
 	q := newPolicy(m, defaults)
@@ -83,10 +92,13 @@ func (p *Policy) possible(j *job) bool {
 	if j.barred == p.machines {
 		return false
 	}
+	if p.crowds(j) {
+		return false
+	}
 	if len(j.groups) == 1 {
 		g := &j.groups[0]
 		if g.Memory == 0 {
-			return p.up > 0
+			return true
 		}
 		return int64(p.up)*(p.machine.Memory/g.Memory) >= int64(g.Tasks)
 	}
@@ -96,6 +108,18 @@ func (p *Policy) possible(j *job) bool {
 	}
 	_, ok := p.greedyOn(j, free, make([]int64, p.machine.Nodes))
 	return ok
+}
+
+// capacity is how many tasks of one job so many nodes hold, whatever their memory.
+func capacity(nodes int32, cpu int64) int64 { return int64(nodes) * cpu >> 20 * crowd }
+
+// crowds says whether a job has more tasks than the nodes that are up hold.
+func (p *Policy) crowds(j *job) bool {
+	all := int64(0)
+	for i := range j.groups {
+		all += int64(j.groups[i].Tasks)
+	}
+	return all > capacity(p.up, p.machine.CPU)
 }
 
 // occupy books a job's target, or gives it back with a sign of -1.
