@@ -107,7 +107,7 @@ var codeByReason = map[string]Code{
 	ReasonBadValue: RPCRefused, ReasonNotIdempotent: RPCRefused, "unknown-content": RPCRefused, "unknown-output": RPCRefused,
 	"too-large": RPCRefused, "job-conflict": RPCRefused, "stale-id": RPCRefused, "queue-full": RPCRefused,
 	"no-candidate": RPCRefused, "stopping": RPCRefused, "not-waiting": RPCRefused, "not-movable": RPCRefused,
-	"stale-epoch": RPCRefused, reasonWithdrawn: RPCRefused, "draining": RPCRefused, "disk-full": RPCRefused,
+	"stale-epoch": RPCRefused, reasonWithdrawn: RPCRefused, "draining": RPCRefused, "arriving": RPCRefused, "disk-full": RPCRefused,
 	"unknown-round": RPCRefused, "too-many-drafts": RPCRefused, "no-drafts": RPCRefused,
 	ReasonNoOffer: RPCRefused, ReasonNoPromise: RPCRefused, "no-room": RPCRefused, "no-reservations": RPCRefused,
 	"unknown-reservation": RPCRefused, "reservation-over": RPCRefused, "too-many-reservations": RPCRefused,

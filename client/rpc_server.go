@@ -155,13 +155,30 @@ func (f *face) download(ctx context.Context, server, id, argument string, offset
 	return call.failed(stream.Err())
 }
 
-// upload sends a file's content.
-func (f *face) upload(ctx context.Context, server string, c *file) error {
-	content, err := c.open()
+// stat asks what a server has of a file's content. One that cannot tell has nothing.
+func (f *face) stat(ctx context.Context, server string, c *file) (arrived, error) {
+	ctx, call := begin(ctx, "server", server)
+	res, err := f.server(server).StatContent(ctx, &droverv1.StatContentRequest{Sha256: c.sha256, SizeBytes: c.size})
+	if connect.CodeOf(err) == connect.CodeUnimplemented {
+		return arrived{}, nil
+	}
+	if err != nil {
+		return arrived{}, call.failed(err)
+	}
+	return arrived{complete: res.GetComplete(), have: min(res.GetHaveBytes(), c.size), arriving: res.GetArriving()}, nil
+}
+
+// upload sends a file's content, from an offset on.
+func (f *face) upload(ctx context.Context, server string, c *file, offset int64, see func(sent int64)) error {
+	opened, err := c.open()
 	if err != nil {
 		return err
 	}
-	defer content.Close()
+	defer opened.Close()
+	if err := skip(opened, offset); err != nil {
+		return fmt.Errorf("read %s: %w", c.name, err)
+	}
+	content := &counted{Reader: opened, n: offset, see: see}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	ctx, call := begin(ctx, "server", server)
@@ -169,7 +186,7 @@ func (f *face) upload(ctx context.Context, server string, c *file) error {
 	if err != nil {
 		return call.failed(err)
 	}
-	first := &droverv1.UploadRequest{Sha256: c.sha256, SizeBytes: c.size}
+	first := &droverv1.UploadRequest{Sha256: c.sha256, SizeBytes: c.size, Offset: offset}
 	buffer := make([]byte, piece)
 	for {
 		n, err := io.ReadFull(content, buffer)

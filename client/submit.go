@@ -140,7 +140,7 @@ func (c *Client) rank(ctx context.Context, agent, id string, r *request) (rankin
 // submission proper is an error that says so: nothing of the job was sent.
 func (c *Client) submitAt(ctx context.Context, at session.Target, id string, r *request, m ranking) (*Job, error) {
 	for _, f := range r.files() {
-		if err := c.face.upload(ctx, at.Address, r.sent(f)); err != nil {
+		if err := c.bring(ctx, at.Address, f, r.progress(f)); err != nil {
 			return nil, beforeSubmission(err)
 		}
 	}
