@@ -61,7 +61,7 @@ var layout = map[string][]string{
 	"batch/batchtest": {"batch", "sim/engine"},
 
 	"batch/dfrs/pack":  {"batch"},
-	"batch/dfrs/share": {"batch"},
+	"batch/dfrs/share": {"batch", "batch/dfrs/pack"},
 	"batch/dfrs":       {"batch", "batch/counted", "batch/runtimes", "batch/dfrs/pack", "batch/dfrs/share"},
 
 	"reallocation":     {"batch"},

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/dfrs/share"
 )
 
 // begin is a job that begins, goes on or moves in this pass.
@@ -200,11 +199,7 @@ func (p *Policy) depart(now batch.Time, j *job, places []place) {
 // enterPool tells the pool where a job is.
 func (p *Policy) enterPool(now batch.Time, h batch.Handle) {
 	j := &p.jobs[h]
-	p.stays = p.stays[:0]
-	for _, at := range j.at {
-		p.stays = append(p.stays, share.Place(at))
-	}
-	p.pool.Put(int32(h), j.tasks, p.stays)
+	p.pool.Put(int32(h), j.groups, j.at)
 	if p.set.weighs() {
 		j.weighed = p.weight(now, j)
 		p.pool.Weigh(int32(h), j.weighed)

@@ -55,7 +55,6 @@ type Policy struct {
 	raised  []batch.Handle
 	lowered []batch.Handle
 	where   []batch.Location
-	stays   []share.Place
 }
 
 // New returns the policy for a platform of equal nodes.

@@ -28,7 +28,6 @@ const (
 type job struct {
 	spec     *batch.Job
 	groups   []pack.Group
-	tasks    []batch.TaskGroup // the same for a share.Pool
 	walltime batch.Duration
 	seq      int64      // of submission
 	released batch.Time // from then on it could have run
@@ -131,13 +130,12 @@ func (a ranked) compare(b ranked) int {
 // describe takes in the tasks of a job with a width.
 func (p *Policy) describe(j *job, width int32) {
 	j.barred = 0
-	one := batch.TaskGroup{Tasks: width, Memory: j.spec.Memory, CPU: j.spec.CPU}
-	j.tasks = j.spec.Groups
-	if len(j.tasks) == 0 {
-		j.tasks = []batch.TaskGroup{one}
+	tasks := j.spec.Groups
+	if len(tasks) == 0 {
+		tasks = []batch.TaskGroup{{Tasks: width, Memory: j.spec.Memory, CPU: j.spec.CPU}}
 	}
-	j.groups = make([]pack.Group, len(j.tasks))
-	for i, g := range j.tasks {
+	j.groups = make([]pack.Group, len(tasks))
+	for i, g := range tasks {
 		if g.CPU == 0 {
 			g.CPU = batch.One
 		}

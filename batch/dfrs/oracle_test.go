@@ -267,11 +267,7 @@ func (o *oracle) carryOut(handles []batch.Handle, out *batch.Decisions) {
 		if j.nodes == nil {
 			continue
 		}
-		var at []share.Place
-		for _, p := range tally(j.nodes) {
-			at = append(at, share.Place(p))
-		}
-		pool.Put(int32(h), []batch.TaskGroup{{Tasks: j.spec.Shape.Width, CPU: j.spec.CPU}}, at)
+		pool.Put(int32(h), []pack.Group{{Tasks: j.spec.Shape.Width, CPU: j.spec.CPU}}, tally(j.nodes))
 	}
 	switch o.algorithm.Opt {
 	case dfrs.Avg:

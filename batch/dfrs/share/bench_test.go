@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/dfrs/pack"
 	"github.com/seed-9b8f70bb/drover/batch/dfrs/share"
 )
 
@@ -21,8 +22,8 @@ type crowd struct {
 
 type move struct {
 	number int32
-	groups []batch.TaskGroup
-	places []share.Place
+	groups []pack.Group
+	places []pack.Place
 }
 
 // newCrowd makes up a pool with a number of jobs, 1 to widest wide (powers of two)
@@ -32,15 +33,15 @@ func newCrowd(nodes, jobs, widest int32) *crowd {
 	random := rand.New(rand.NewPCG(1, uint64(jobs)))
 	c := &crowd{Pool: share.New(nodes, int64(batch.One))}
 	for i := range 2000 + jobs {
-		m := move{number: i, groups: []batch.TaskGroup{{CPU: batch.One >> random.IntN(2)}}}
+		m := move{number: i, groups: []pack.Group{{CPU: batch.One >> random.IntN(2)}}}
 		if i >= jobs {
 			m.number = random.Int32N(jobs)
 			c.Remove(m.number)
 		}
 		for node := range nodes {
-			m.places = append(m.places, share.Place{Node: node, Tasks: 1})
+			m.places = append(m.places, pack.Place{Node: node, Tasks: 1})
 		}
-		slices.SortFunc(m.places, func(a, b share.Place) int {
+		slices.SortFunc(m.places, func(a, b pack.Place) int {
 			return cmp.Or(cmp.Compare(c.Load(a.Node), c.Load(b.Node)), cmp.Compare(a.Node, b.Node))
 		})
 		m.places = m.places[:1<<random.IntN(bits.Len32(uint32(widest)))]

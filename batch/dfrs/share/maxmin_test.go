@@ -8,16 +8,17 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/dfrs/pack"
 	"github.com/seed-9b8f70bb/drover/batch/dfrs/share"
 )
 
 // put places a job of equal tasks, one on each node.
 func put(p *share.Pool, number int32, need batch.Share, nodes ...int32) {
-	var places []share.Place
+	var places []pack.Place
 	for _, n := range nodes {
-		places = append(places, share.Place{Node: n, Tasks: 1})
+		places = append(places, pack.Place{Node: n, Tasks: 1})
 	}
-	p.Put(number, []batch.TaskGroup{{CPU: need}}, places)
+	p.Put(number, []pack.Group{{CPU: need}}, places)
 }
 
 func yields(p *share.Pool, numbers ...int32) []batch.Share {

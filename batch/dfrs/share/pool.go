@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/dfrs/pack"
 )
 
 // MaxCapacity is the most CPU that a node may have, in units of 2^-20 of a
@@ -15,9 +16,6 @@ const (
 	WeightOne = 16
 	MaxWeight = 1 << 12
 )
-
-// Place is a number of tasks of one group on one node.
-type Place struct{ Node, Group, Tasks int32 }
 
 // Pool is a set of equal nodes, the jobs that have tasks on them, and their
 // yields. The zero value is a pool without nodes.
@@ -94,10 +92,10 @@ func New(nodes int32, capacity int64) *Pool {
 }
 
 // Put says where the tasks of a job are now, all of them. The job is a small
-// dense number, such as a batch.Handle. A need of 0 in groups is One. A job that
-// is new has yield 0 and weight WeightOne until it is given others; one that is
-// moved keeps what it has until the next allocation.
-func (p *Pool) Put(number int32, groups []batch.TaskGroup, places []Place) {
+// dense number, such as a batch.Handle. A job that is new has yield 0 and weight
+// WeightOne until it is given others; one that is moved keeps what it has until the
+// next allocation.
+func (p *Pool) Put(number int32, groups []pack.Group, places []pack.Place) {
 	if number < 0 {
 		panic(fmt.Sprintf("share: job %d put", number))
 	}
@@ -114,10 +112,7 @@ func (p *Pool) Put(number int32, groups []batch.TaskGroup, places []Place) {
 	j.in = true
 	for _, place := range places {
 		need := groups[place.Group].CPU
-		if need == 0 {
-			need = batch.One
-		}
-		if need < 0 || need > batch.One || place.Tasks < 1 {
+		if need < 1 || need > batch.One || place.Tasks < 1 {
 			panic(fmt.Sprintf("share: job %d: %d tasks that need %d on node %d", number, place.Tasks, need, place.Node))
 		}
 		cpu := int64(place.Tasks) * int64(need)

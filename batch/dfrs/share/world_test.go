@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/dfrs/pack"
 	"github.com/seed-9b8f70bb/drover/batch/dfrs/share"
 )
 
@@ -21,8 +22,8 @@ type world struct {
 }
 
 type resident struct {
-	groups        []batch.TaskGroup
-	places        []share.Place
+	groups        []pack.Group
+	places        []pack.Place
 	weight        int32
 	flow, virtual batch.Duration
 	least         batch.Share
@@ -42,11 +43,8 @@ func (w *world) numbers() []int32 {
 }
 
 // need returns what the tasks at a place need each.
-func (r *resident) need(p share.Place) int64 {
-	if need := r.groups[p.Group].CPU; need != 0 {
-		return int64(need)
-	}
-	return int64(batch.One)
+func (r *resident) need(p pack.Place) int64 {
+	return int64(r.groups[p.Group].CPU)
 }
 
 // cpu returns what a job needs on a node.
@@ -92,14 +90,14 @@ func seeded(seed uint64) source {
 // aJob makes up a job of one or two groups on some nodes.
 func (w *world) aJob(draw source) *resident {
 	r := &resident{weight: share.WeightOne}
-	needs := []batch.Share{0, batch.One / 2, batch.One / 4, batch.Share(draw(w.smallest, int64(batch.One)))}
+	needs := []batch.Share{batch.One, batch.One / 2, batch.One / 4, batch.Share(draw(w.smallest, int64(batch.One)))}
 	for range draw(1, 2) {
-		r.groups = append(r.groups, batch.TaskGroup{CPU: needs[draw(0, 3)]})
+		r.groups = append(r.groups, pack.Group{CPU: needs[draw(0, 3)]})
 	}
 	for g := range r.groups {
 		first, count := draw(0, int64(w.nodes)-1), draw(1, min(int64(w.nodes), 6))
 		for i := range count {
-			r.places = append(r.places, share.Place{
+			r.places = append(r.places, pack.Place{
 				Node: int32((first + i) % int64(w.nodes)), Group: int32(g), Tasks: int32(draw(1, 3)),
 			})
 		}
@@ -190,8 +188,8 @@ func TestYieldsDependOnWhoIsWhereAndOnNothingElse(t *testing.T) {
 						p = p.Clone()
 						for _, number := range w.numbers() {
 							left.Remove(number)
-							left.Put(number+12, []batch.TaskGroup{{}}, []share.Place{{Tasks: 3}})
-							left.Put(number, []batch.TaskGroup{{CPU: batch.One / 4}}, []share.Place{{Node: w.nodes - 1, Tasks: 1}})
+							left.Put(number+12, []pack.Group{{CPU: batch.One}}, []pack.Place{{Tasks: 3}})
+							left.Put(number, []pack.Group{{CPU: batch.One / 4}}, []pack.Place{{Node: w.nodes - 1, Tasks: 1}})
 						}
 						goal(left)
 					}
