@@ -1,9 +1,12 @@
 package fractional
 
 import (
+	"compress/gzip"
 	"errors"
 	"io/fs"
 	"math"
+	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 
@@ -101,5 +104,27 @@ func TestTheLogHasThePapersWeeksAndEASYsUnderutilization(t *testing.T) {
 	t.Logf("%d weeks, %d jobs; underutilization of EASY: mean over weeks %.6f, in one piece %.6f", len(weeks), jobs, mean, whole)
 	if len(weeks) != 182 || jobs != 202_871 || math.Abs(mean-0.0650) > 0.00005 || math.Abs(whole-0.0786) > 0.00005 {
 		t.Error("want 182 weeks, 202871 jobs, 0.0650 and 0.0786")
+	}
+}
+
+// Its second job has more memory than a node.
+func TestALogWithAJobThatCanNeverRunIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv(swf.TracesEnv, dir)
+	file, err := os.Create(filepath.Join(dir, HPC2NFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed := gzip.NewWriter(file)
+	const log = "1 0 -1 9 1 -1 -1 1 9 -1 1 1 1 1 1 -1 -1 -1\n2 0 -1 9 1 -1 9000000 1 9 -1 1 1 1 1 1 -1 -1 -1\n"
+	if _, err := packed.Write([]byte(log)); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(packed.Close(), file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	_, err = (&Plan{Sets: []string{HPC2N}}).Load(t.Context())
+	if job, ok := errors.AsType[*JobError](err); !ok || job.Number != 2 || job.Field != "memory" {
+		t.Errorf("%v", err)
 	}
 }

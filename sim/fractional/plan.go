@@ -163,28 +163,13 @@ const (
 	quickLoad = 4  // one in so many, from the first one on
 )
 
-// Load makes the instances. The error may be a *swf.TraceNotFoundError.
+// Load makes the instances. The error may be a *swf.TraceNotFoundError, or a *JobError
+// of a log with a job that its machine can never run.
 func (p *Plan) Load(ctx context.Context) (*Instances, error) {
 	all := &Instances{sets: map[string][]*Instance{}, bounds: map[*Instance]func() (float64, error){}}
 	if slices.Contains(p.Sets, HPC2N) || slices.Contains(p.Sets, Whole) {
-		path, err := swf.FindTrace(HPC2NFile)
-		if err != nil {
+		if err := p.loadLog(all); err != nil {
 			return nil, err
-		}
-		log, err := swf.ReadFile(path)
-		if err != nil {
-			return nil, err
-		}
-		if all.Digest, err = digest(path); err != nil {
-			return nil, err
-		}
-		for _, in := range Weeks(log) {
-			if !p.Quick || in.Trace%quickWeek == 0 {
-				all.sets[HPC2N] = append(all.sets[HPC2N], in)
-			}
-		}
-		if !p.Quick {
-			all.sets[Whole] = []*Instance{InOnePiece(log)}
 		}
 	}
 	if !slices.Contains(p.Sets, Unscaled) && !slices.Contains(p.Sets, Scaled) {
@@ -203,4 +188,32 @@ func (p *Plan) Load(ctx context.Context) (*Instances, error) {
 		}
 	}
 	return all, nil
+}
+
+func (p *Plan) loadLog(all *Instances) error {
+	path, err := swf.FindTrace(HPC2NFile)
+	if err != nil {
+		return err
+	}
+	log, err := swf.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if all.Digest, err = digest(path); err != nil {
+		return err
+	}
+	for _, in := range Weeks(log) {
+		if !p.Quick || in.Trace%quickWeek == 0 {
+			all.sets[HPC2N] = append(all.sets[HPC2N], in)
+		}
+	}
+	if !p.Quick {
+		all.sets[Whole] = []*Instance{InOnePiece(log)}
+	}
+	for _, in := range slices.Concat(all.sets[HPC2N], all.sets[Whole]) {
+		if err := in.Validate(); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return nil
 }
