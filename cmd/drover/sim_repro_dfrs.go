@@ -218,8 +218,9 @@ func dfrsExit(err error) int {
 		locked   *fractional.LockedError
 		parse    *fractional.ParseError
 		torn     *csv.ParseError
+		job      *fractional.JobError
 	)
-	if errors.As(err, &mismatch) || errors.As(err, &locked) || errors.As(err, &parse) || errors.As(err, &torn) {
+	if errors.As(err, &mismatch) || errors.As(err, &locked) || errors.As(err, &parse) || errors.As(err, &torn) || errors.As(err, &job) {
 		return exitRefused
 	}
 	return 0
