@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/seed-9b8f70bb/drover/sim/repro"
@@ -42,55 +40,9 @@ func (c *simReproReallocationCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	page, err := includeReport(c.Doc, c.Out, repro.Begin, repro.End, func(folder string) string { return r.Markdown(3, folder) })
-	if err != nil {
-		return err
-	}
-	names, err := r.Write(c.Out)
-	if err != nil {
-		return err
-	}
-	if page != nil {
-		if err := os.WriteFile(c.Doc, page, 0o644); err != nil {
-			return fmt.Errorf("--doc: %w", err)
-		}
-	}
-	if a.flags.JSON {
-		index, err := os.ReadFile(filepath.Join(c.Out, "report.json"))
-		if err != nil {
-			return fmt.Errorf("output: %w", err)
-		}
-		_, err = a.stdout.Write(index)
-		return err
-	}
-	return printRepro(a.stdout, r, len(names), c.Out)
-}
-
-// includeReport returns the page of a path with a report between two lines of it,
-// nil without a path. out is where the report's pictures are: the page stands
-// elsewhere.
-func includeReport(doc, out, begin, end string, markdown func(folder string) string) ([]byte, error) {
-	if doc == "" {
-		return nil, nil
-	}
-	page, err := os.ReadFile(doc)
-	if err != nil {
-		return nil, fmt.Errorf("--doc: %w", err)
-	}
-	from, errFrom := filepath.Abs(filepath.Dir(doc))
-	to, errTo := filepath.Abs(out)
-	if err := errors.Join(errFrom, errTo); err != nil {
-		return nil, fmt.Errorf("--doc: %w", err)
-	}
-	folder, err := filepath.Rel(from, to)
-	if err != nil {
-		return nil, fmt.Errorf("--doc: %w", err)
-	}
-	page, err = repro.Include(page, begin, end, markdown(filepath.ToSlash(folder)+"/"))
-	if err != nil {
-		return nil, fmt.Errorf("--doc %s: %w", doc, err)
-	}
-	return page, nil
+	return publication{c.Out, c.Doc, repro.Begin, repro.End}.publish(a, r, func(files int) error {
+		return printRepro(a.stdout, r, files, c.Out)
+	})
 }
 
 // printRepro prints what does not hold and what the questions' answers are.

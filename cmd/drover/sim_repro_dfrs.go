@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/batch"
@@ -186,29 +185,10 @@ func (c *simReproDFRSCmd) report(a *app, rows []fractional.Row) error {
 	if err != nil {
 		return err
 	}
-	page, err := includeReport(c.Doc, c.Out, repro.DFRSBegin, repro.DFRSEnd, func(folder string) string { return r.Markdown(3, folder) })
-	if err != nil {
+	return publication{c.Out, c.Doc, repro.DFRSBegin, repro.DFRSEnd}.publish(a, r, func(files int) error {
+		_, err := fmt.Fprintf(a.stdout, "%s\n%d files in %s\n", r.About(), files, c.Out)
 		return err
-	}
-	names, err := r.Write(c.Out)
-	if err != nil {
-		return err
-	}
-	if page != nil {
-		if err := os.WriteFile(c.Doc, page, 0o644); err != nil {
-			return fmt.Errorf("--doc: %w", err)
-		}
-	}
-	if a.flags.JSON {
-		index, err := os.ReadFile(filepath.Join(c.Out, "report.json"))
-		if err != nil {
-			return fmt.Errorf("output: %w", err)
-		}
-		_, err = a.stdout.Write(index)
-		return err
-	}
-	_, err = fmt.Fprintf(a.stdout, "%s\n%d files in %s\n", r.About(), len(names), c.Out)
-	return err
+	})
 }
 
 // dfrsExit returns the exit code of an error of these experiments, 0 for others.

@@ -3,8 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/sim"
@@ -39,32 +37,10 @@ func (c *simReproDynPCmd) Run(a *app) error {
 		return err
 	}
 	report := repro.DynP(r.traces, r.figures, c.Quick)
-	page, err := includeReport(c.Doc, c.Out, repro.DynPBegin, repro.DynPEnd, func(folder string) string { return report.Markdown(3, folder) })
-	if err != nil {
+	return publication{c.Out, c.Doc, repro.DynPBegin, repro.DynPEnd}.publish(a, timedReport{report, timing}, func(files int) error {
+		_, err := fmt.Fprintf(a.stdout, "%s\n%s%d files in %s\n", report.Markdown(2, ""), timing, files, c.Out)
 		return err
-	}
-	names, err := report.Write(c.Out)
-	if err != nil {
-		return err
-	}
-	if err := timing.write(c.Out); err != nil {
-		return err
-	}
-	if page != nil {
-		if err := os.WriteFile(c.Doc, page, 0o644); err != nil {
-			return fmt.Errorf("--doc: %w", err)
-		}
-	}
-	if a.flags.JSON {
-		index, err := os.ReadFile(filepath.Join(c.Out, "report.json"))
-		if err != nil {
-			return fmt.Errorf("output: %w", err)
-		}
-		_, err = a.stdout.Write(index)
-		return err
-	}
-	_, err = fmt.Fprintf(a.stdout, "%s\n%s%d files in %s\n", report.Markdown(2, ""), timing, len(names)+1, c.Out)
-	return err
+	})
 }
 
 // dynpRunner makes the runs of the report.

@@ -11,6 +11,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/dynp"
 	"github.com/seed-9b8f70bb/drover/sim"
+	"github.com/seed-9b8f70bb/drover/sim/repro"
 )
 
 // dynpTiming is what self-tuning steps cost on this machine: timing.json.
@@ -81,6 +82,22 @@ func (t *dynpTiming) String() string {
 			s.Trace, s.Microseconds, s.Waiting, s.Steps, paperStep, paperWaiting, paperStep/max(s.Microseconds, 0.1))
 	}
 	return b.String()
+}
+
+// timedReport is a report with what steps cost in a file of its own: that differs from
+// run to run.
+type timedReport struct {
+	*repro.DynPReport
+	timing *dynpTiming
+}
+
+// Write writes the files of the report, and that one.
+func (r timedReport) Write(dir string) ([]string, error) {
+	names, err := r.DynPReport.Write(dir)
+	if err != nil {
+		return nil, err
+	}
+	return append(names, "timing.json"), r.timing.write(dir)
 }
 
 func (t *dynpTiming) write(dir string) error {

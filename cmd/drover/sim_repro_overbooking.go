@@ -2,8 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/seed-9b8f70bb/drover/sim/repro"
@@ -53,27 +51,8 @@ func (c *simReproOverbookingCmd) Run(a *app) error {
 }
 
 func (c *simReproOverbookingCmd) report(a *app, r *repro.OverbookingReport) error {
-	page, err := includeReport(c.Doc, c.Out, repro.OverbookingBegin, repro.OverbookingEnd, func(folder string) string { return r.Markdown(3, folder) })
-	if err != nil {
+	return publication{c.Out, c.Doc, repro.OverbookingBegin, repro.OverbookingEnd}.publish(a, r, func(files int) error {
+		_, err := fmt.Fprintf(a.stdout, "%s\n%s\n%d files in %s\n", r.About(), strings.Join(r.Says(), "\n"), files, c.Out)
 		return err
-	}
-	names, err := r.Write(c.Out)
-	if err != nil {
-		return err
-	}
-	if page != nil {
-		if err := os.WriteFile(c.Doc, page, 0o644); err != nil {
-			return fmt.Errorf("--doc: %w", err)
-		}
-	}
-	if a.flags.JSON {
-		index, err := os.ReadFile(filepath.Join(c.Out, "report.json"))
-		if err != nil {
-			return fmt.Errorf("output: %w", err)
-		}
-		_, err = a.stdout.Write(index)
-		return err
-	}
-	_, err = fmt.Fprintf(a.stdout, "%s\n%s\n%d files in %s\n", r.About(), strings.Join(r.Says(), "\n"), len(names), c.Out)
-	return err
+	})
 }

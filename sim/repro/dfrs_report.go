@@ -62,19 +62,12 @@ func (r *DFRSReport) claims(b *strings.Builder) {
 		t.add(c.Section, fmt.Sprintf("`%s` %s", c.ID, c.Says), c.Test, c.Measured, c.Verdict.marked())
 	}
 	fmt.Fprintf(b, "%s\n", t.markdown())
-	var list strings.Builder
+	var list differing
 	for i := range r.Results {
-		if c := &r.Results[i]; c.Verdict == Differs {
-			why := c.Why
-			if why == "" {
-				why = "not explained yet."
-			}
-			fmt.Fprintf(&list, "- `%s`: %s\n", c.ID, strings.TrimSpace(why))
-		}
+		c := &r.Results[i]
+		list.note(c.Verdict, c.ID, c.Why)
 	}
-	if list.Len() > 0 {
-		fmt.Fprintf(b, "Why claims differ:\n\n%s\n", list.String())
-	}
+	list.write(b)
 }
 
 // offs lists what is off with the number of its reason, and then the reasons.

@@ -79,21 +79,33 @@ func (v Verdict) marked() string {
 	return string(v)
 }
 
+// differing is a list of the claims that differ, and why.
+type differing struct{ list strings.Builder }
+
+func (d *differing) note(v Verdict, id, why string) {
+	if v != Differs {
+		return
+	}
+	if why == "" {
+		why = "not explained yet."
+	}
+	fmt.Fprintf(&d.list, "- `%s`: %s\n", id, strings.TrimSpace(why))
+}
+
+func (d *differing) write(b *strings.Builder) {
+	if d.list.Len() > 0 {
+		fmt.Fprintf(b, "Why claims differ:\n\n%s\n", d.list.String())
+	}
+}
+
 // explain says why claims differ.
 func (r *Report) explain(b *strings.Builder) {
-	var list strings.Builder
+	var list differing
 	for i := range r.Results {
-		if c := &r.Results[i]; c.Verdict == Differs {
-			why := c.Why
-			if why == "" {
-				why = "not explained yet."
-			}
-			fmt.Fprintf(&list, "- `%s`: %s\n", c.ID, strings.TrimSpace(why))
-		}
+		c := &r.Results[i]
+		list.note(c.Verdict, c.ID, c.Why)
 	}
-	if list.Len() > 0 {
-		fmt.Fprintf(b, "Why claims differ:\n\n%s\n", list.String())
-	}
+	list.write(b)
 }
 
 func (s *section) markdown(b *strings.Builder, level int, folder string) {
