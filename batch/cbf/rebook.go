@@ -34,3 +34,7 @@ func (p *Policy) Rebook(h batch.Handle, start batch.Time, length batch.Duration)
 
 // Compress lets each waiting job begin earlier if it can, as the next pass would.
 func (p *Policy) Compress(now batch.Time) { p.compress(now) }
+
+// GiveUp takes the places of incoming jobs whose time has come, as the next pass would.
+// It says whether there were any.
+func (p *Policy) GiveUp(now batch.Time) bool { return p.giveUp(now) }

@@ -92,6 +92,9 @@ func (p *Policy) Apply(now batch.Time, ev *batch.Event) {
 	case batch.Hold:
 		p.leave(ev.Job)
 		p.Policy.Apply(now, ev)
+	case batch.Confirm:
+		p.claim(now)
+		p.Policy.Apply(now, ev)
 	case batch.Cancel:
 		p.leave(ev.Job)
 		p.Policy.Apply(now, ev)
@@ -158,6 +161,9 @@ func (p *Policy) foresee(now batch.Time) {
 func (p *Policy) decide(now batch.Time, out *batch.Decisions) {
 	p.Profile.Trim(now)
 	p.last = now
+	if len(p.waiting)+len(p.cut) > 0 { // or CBF does it later, and those who only wait get what comes back
+		p.GiveUp(now)
+	}
 	p.claim(now)
 	if p.conflicts(now, out) {
 		p.stoppedAt = now
