@@ -46,7 +46,8 @@
 //
 // A forecast runs a copy forward. Jobs with a walltime need what is left of it; of
 // others, and of those that have outrun theirs, what jobs like them needed, or as long
-// again as they have run. It promises nothing: whoever comes later may pause anybody.
+// again as they have run. Who is on the move counts as arrived, for nobody knows how long
+// that takes. It promises nothing: whoever comes later may pause anybody.
 // Windows are not set aside, and no deadline is agreed to.
 //
 // # Beyond the paper
