@@ -148,6 +148,14 @@ func TestSettingsThatMakeNoSenseAreRefused(t *testing.T) {
 	if want := `policy dfrs: setting algorithm: "GreedyX", accepted: from byte 6 on, in the place of "X": *, /per`; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
+	for _, s := range []batch.Settings{
+		{"algorithm": "GreedyP*/per/opt=avg", "decay": "1h"}, {"algorithm": "EquiPartition", "decay": "1h"}, {"algorithm": "GreedyP*/opt=min", "match": "true"},
+	} {
+		var setting *batch.SettingError
+		if _, err := dfrs.New(batch.Processors(1), s); !errors.As(err, &setting) || !strings.Contains(setting.Accepted, "with "+s["algorithm"]) {
+			t.Errorf("%v, which does nothing: %v", s, err)
+		}
+	}
 	for _, s := range []batch.Settings{{"period": "90s", "decay": "1h", "priorities": "alice:2,bob:16", "match": "true"}, nil} {
 		if _, err := dfrs.New(batch.Processors(1), s); err != nil {
 			t.Errorf("%v: %v", s, err)

@@ -380,7 +380,13 @@ func chaos(t *rapid.T) (batch.Platform, batch.Settings, []step) {
 	a.Bound /= 100
 	s := batch.Settings{"algorithm": a.String(), "period": "5s"}
 	if rapid.Bool().Draw(t, "beyond the paper") {
-		s["decay"], s["priorities"], s["match"] = "3s", "u:3", "true"
+		s["priorities"] = "u:3"
+		if a.Opt == dfrs.Min {
+			s["decay"] = "3s"
+		}
+		if a.Submission == dfrs.MCB8 || a.Period != dfrs.NoPeriod {
+			s["match"] = "true"
+		}
 	}
 	return platform, s, steps().Draw(t, "steps")
 }

@@ -47,7 +47,24 @@ func parse(s batch.Settings) (settings, error) {
 			wrong = append(wrong, &batch.SettingError{Policy: "dfrs", Key: k, Value: v, Accepted: accepted})
 		}
 	}
-	return set, errors.Join(wrong...)
+	return set, errors.Join(append(wrong, set.idle(s)...)...)
+}
+
+// idle says which settings do nothing with the algorithm.
+func (s *settings) idle(given batch.Settings) []error {
+	var wrong []error
+	a := &s.algorithm
+	if s.decay > 0 && a.Opt != Min {
+		wrong = append(wrong, &batch.SettingError{
+			Policy: "dfrs", Key: "decay", Value: given["decay"], Accepted: "none with " + a.String() + ": only opt=min weighs yields",
+		})
+	}
+	if s.match && !a.packs() {
+		wrong = append(wrong, &batch.SettingError{
+			Policy: "dfrs", Key: "match", Value: given["match"], Accepted: "false with " + a.String() + ", which packs nothing",
+		})
+	}
+	return wrong
 }
 
 // put takes in one setting, and returns what would have been accepted if it cannot.

@@ -82,7 +82,7 @@ func TestNamesAreWrittenInOneWay(t *testing.T) {
 		EASY:                                  EASY,
 		"MCB8*":                               "MCB8*/opt=min",
 		"GreedyP*/opt=min priorities=a:2,b:3": "GreedyP*/opt=min priorities=a:2,b:3",
-		" Greedy/per/opt=avg/minft=300  decay=90m  ": "Greedy/per/opt=avg/minft=300 decay=90m",
+		" Greedy/per/opt=min/minft=300  decay=90m  ": "Greedy/per/opt=min/minft=300 decay=90m",
 	} {
 		if got, err := Canonical(from); err != nil || got != want {
 			t.Errorf("%q: %q, %v, want %q", from, got, err, want)
