@@ -19,6 +19,7 @@ type Client struct {
 	log       hclog.Logger
 	transport http.RoundTripper
 	own       *http.Transport // the transport, when it is the client's own
+	files     *http.Transport // likewise, for plain HTTP
 	began     time.Time       // the epoch of now
 	face      *face
 	places    places
@@ -47,6 +48,12 @@ func open(cfg Config, opts []Option) *Client {
 		c.transport = c.own
 	}
 	c.face = newFace(c.transport)
+	if c.own != nil {
+		c.files = newFileTransport(cfg.CallTimeout)
+		c.face.files = &http.Client{Transport: c.files, CheckRedirect: func(*http.Request, []*http.Request) error {
+			return http.ErrUseLastResponse
+		}}
+	}
 	return c
 }
 
@@ -55,6 +62,7 @@ func open(cfg Config, opts []Option) *Client {
 func (c *Client) Close() {
 	if c.own != nil {
 		c.own.CloseIdleConnections()
+		c.files.CloseIdleConnections()
 	}
 }
 

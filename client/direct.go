@@ -2,7 +2,9 @@ package client
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
+	"io"
 
 	"github.com/google/uuid"
 
@@ -50,6 +52,31 @@ func (d *Direct) Submit(ctx context.Context, service string, args ...Arg) (*Job,
 		return nil, fmt.Errorf("make a job ID: %w", err)
 	}
 	return d.client.submitAt(ctx, d.at, made.String(), r, ranking{})
+}
+
+// Wait returns a job when it has ended.
+func (d *Direct) Wait(ctx context.Context, id string) (*Job, error) {
+	var job *Job
+	err := d.client.face.watch(ctx, d.at.Address, id, d.client.cfg.CallTimeout, func(j *Job) (end bool, err error) {
+		job = j
+		return j.State.Final(), gone(j)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return job, nil
+}
+
+// Save downloads a file that a job has written to path, which is replaced only by
+// the whole file.
+func (d *Direct) Save(ctx context.Context, id, argument, path string) error {
+	job, err := d.client.jobAt(ctx, d.at.Address, id)
+	if err != nil {
+		return err
+	}
+	return save(argument, path, func(w io.Writer) error {
+		return d.client.downloadAt(ctx, d.at.Address, job, argument, &download{w: w, hash: sha256.New()}, func() {})
+	})
 }
 
 func (d *Direct) describe(ctx context.Context, service string) (*Service, error) {

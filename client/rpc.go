@@ -36,6 +36,7 @@ func newTransport(dial time.Duration) *http.Transport {
 // face calls agents and servers. It translates and decides nothing.
 type face struct {
 	http    *http.Client
+	files   *http.Client // for plain HTTP; nil: files go through calls, too
 	mu      sync.Mutex
 	agents  map[string]droverv1connect.AgentServiceClient // by URL
 	servers map[string]droverv1connect.ServerServiceClient

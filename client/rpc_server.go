@@ -139,6 +139,11 @@ func (f *face) logs(ctx context.Context, server, id string, o LogOptions, write 
 
 // download calls write with each piece from an offset on.
 func (f *face) download(ctx context.Context, server, id, argument string, offset int64, write func([]byte) error) error {
+	if f.files != nil {
+		if err := f.get(ctx, server, id, argument, offset, write); !errors.Is(err, errNoPlain) {
+			return err
+		}
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	ctx, call := begin(ctx, "server", server)
@@ -160,7 +165,7 @@ func (f *face) stat(ctx context.Context, server string, c *file) (arrived, error
 	ctx, call := begin(ctx, "server", server)
 	res, err := f.server(server).StatContent(ctx, &droverv1.StatContentRequest{Sha256: c.sha256, SizeBytes: c.size})
 	if connect.CodeOf(err) == connect.CodeUnimplemented {
-		return arrived{}, nil
+		return arrived{old: true}, nil
 	}
 	if err != nil {
 		return arrived{}, call.failed(err)
@@ -168,8 +173,9 @@ func (f *face) stat(ctx context.Context, server string, c *file) (arrived, error
 	return arrived{complete: res.GetComplete(), have: min(res.GetHaveBytes(), c.size), arriving: res.GetArriving()}, nil
 }
 
-// upload sends a file's content, from an offset on.
-func (f *face) upload(ctx context.Context, server string, c *file, offset int64, see func(sent int64)) error {
+// upload sends what is missing of a file's content.
+func (f *face) upload(ctx context.Context, server string, c *file, at arrived, see func(sent int64)) error {
+	offset := min(at.have, max(c.size-1, 0)) // plain HTTP has no way to send nothing
 	opened, err := c.open()
 	if err != nil {
 		return err
@@ -179,6 +185,9 @@ func (f *face) upload(ctx context.Context, server string, c *file, offset int64,
 		return fmt.Errorf("read %s: %w", c.name, err)
 	}
 	content := &counted{Reader: opened, n: offset, see: see}
+	if f.files != nil && !at.old {
+		return f.put(ctx, server, c, content, offset)
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	ctx, call := begin(ctx, "server", server)

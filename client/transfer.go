@@ -65,24 +65,29 @@ func (c *Client) Download(ctx context.Context, id, argument string, w io.Writer)
 		if err != nil {
 			return err
 		}
-		err = c.face.download(ctx, server, id, argument, d.at, func(piece []byte) error {
-			heard(job.Epoch)
-			_, err := d.Write(piece)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		for _, o := range job.Outputs {
-			if got := hex.EncodeToString(d.hash.Sum(nil)); o.Argument == argument && o.SHA256 != "" && o.SHA256 != got {
-				return &Error{
-					Reason: ReasonInternal, Field: argument, Hint: "download it again",
-					Message: fmt.Sprintf("output %s of job %s does not fit its checksum: %s, expected %s", argument, id, got, o.SHA256),
-				}
+		return c.downloadAt(ctx, server, job, argument, d, func() { heard(job.Epoch) })
+	}, nil)
+}
+
+// downloadAt brings what is missing of a file from the server of its job.
+func (c *Client) downloadAt(ctx context.Context, server string, job *Job, argument string, d *download, heard func()) error {
+	err := c.face.download(ctx, server, job.ID, argument, d.at, func(piece []byte) error {
+		heard()
+		_, err := d.Write(piece)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, o := range job.Outputs {
+		if got := hex.EncodeToString(d.hash.Sum(nil)); o.Argument == argument && o.SHA256 != "" && o.SHA256 != got {
+			return &Error{
+				Reason: ReasonInternal, Field: argument, Hint: "download it again",
+				Message: fmt.Sprintf("output %s of job %s does not fit its checksum: %s, expected %s", argument, job.ID, got, o.SHA256),
 			}
 		}
-		return nil
-	}, nil)
+	}
+	return nil
 }
 
 // download counts and digests what is written to w.
@@ -101,7 +106,12 @@ func (d *download) Write(p []byte) (int, error) {
 
 // Save downloads a file that a job has written to path, which is replaced only
 // by the whole file.
-func (c *Client) Save(ctx context.Context, id, argument, path string) (err error) {
+func (c *Client) Save(ctx context.Context, id, argument, path string) error {
+	return save(argument, path, func(w io.Writer) error { return c.Download(ctx, id, argument, w) })
+}
+
+// save replaces path by what bring writes, if that is all of it.
+func save(argument, path string, bring func(w io.Writer) error) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
 		return fmt.Errorf("save output %s: %w", argument, err)
@@ -111,7 +121,7 @@ func (c *Client) Save(ctx context.Context, id, argument, path string) (err error
 			err = errors.Join(fmt.Errorf("save output %s: %w", argument, err), os.Remove(f.Name()))
 		}
 	}()
-	if err := errors.Join(c.Download(ctx, id, argument, f), f.Chmod(0o644), f.Close()); err != nil {
+	if err := errors.Join(bring(f), f.Chmod(0o644), f.Close()); err != nil {
 		return err
 	}
 	return os.Rename(f.Name(), path)

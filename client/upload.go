@@ -14,6 +14,7 @@ import (
 type arrived struct {
 	complete bool
 	have     int64 // bytes of its beginning
+	old      bool  // it has never heard of such questions
 	arriving bool  // somebody else sends more of it at this moment
 }
 
@@ -52,7 +53,7 @@ func (c *Client) bring(ctx context.Context, server string, f *file, see func(sen
 			if at.arriving {
 				at.have = 0 // to a file of our own
 			}
-			if err = c.face.upload(ctx, server, f, at.have, see); err == nil {
+			if err = c.face.upload(ctx, server, f, at, see); err == nil {
 				return nil
 			}
 			e, _ := errors.AsType[*Error](err)

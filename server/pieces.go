@@ -17,7 +17,7 @@ type piece struct {
 }
 
 // chunk is the size of the pieces in which files are sent, bytes.
-const chunk = 64 << 10
+const chunk = 256 << 10
 
 // sendFile sends what a file has from offset on, until its end, that of ctx or that
 // of the server.

@@ -31,9 +31,20 @@ func (s *Server) face() (*http.Server, *rpcface.Health) {
 		Options: []connect.HandlerOption{
 			connect.WithRecover(s.recovered),
 			connect.WithInterceptors(errorsOut{s}),
+			connect.WithConditionalHandlerOptions(filesAsTheyAre),
 		},
 		Log: s.log,
 	})
+}
+
+// filesAsTheyAre has pieces of files sent without compression, which takes longer
+// than it saves on most of them.
+func filesAsTheyAre(spec connect.Spec) []connect.HandlerOption {
+	switch spec.Procedure {
+	case droverv1connect.ServerServiceDownloadProcedure, droverv1connect.PeerServiceReadContentProcedure:
+		return []connect.HandlerOption{connect.WithCompressMinBytes(rpcface.LargestMessage)}
+	}
+	return nil
 }
 
 // errorsOut notes every call and gives every error its code and detail.

@@ -214,23 +214,7 @@ func (p plain) job(w http.ResponseWriter, r *http.Request) (record, bool) {
 func (p plain) serve(w http.ResponseWriter, r *http.Request, kind string, f io.ReadSeeker) {
 	w.Header().Set("Content-Type", kind)
 	w.Header().Set("X-Content-Type-Options", "nosniff")
-	http.ServeContent(&ranges{ResponseWriter: w}, r, "", time.Time{}, &served{ReadSeeker: f, s: p.s})
-}
-
-// served is a file that is read until the server ends.
-type served struct {
-	io.ReadSeeker
-	s *Server
-}
-
-// Read is io.Reader's.
-func (f *served) Read(p []byte) (int, error) {
-	select {
-	case <-f.s.closing:
-		return 0, errStopping
-	default:
-		return f.ReadSeeker.Read(p)
-	}
+	http.ServeContent(&ranges{ResponseWriter: w}, r, "", time.Time{}, f)
 }
 
 // ranges has a range that is not there refused like everything else.
@@ -257,6 +241,14 @@ func (w *ranges) Write(p []byte) (int, error) {
 		return len(p), nil
 	}
 	return w.ResponseWriter.Write(p)
+}
+
+// ReadFrom is io.ReaderFrom's: the system copies files by itself.
+func (w *ranges) ReadFrom(r io.Reader) (int64, error) {
+	if w.refused {
+		return io.Copy(io.Discard, r)
+	}
+	return io.Copy(w.ResponseWriter, r)
 }
 
 // refuse answers with an error.
