@@ -13,8 +13,9 @@ import (
 )
 
 type benchCmd struct {
-	Submit      benchSubmitCmd `cmd:"" help:"Measure how many jobs a server takes, and how fast it answers."`
-	VersusSlurm benchVersusCmd `cmd:"" help:"Compare with Slurm's own rule for several clusters, on private clusters of real Slurm."`
+	Submit      benchSubmitCmd   `cmd:"" help:"Measure how many jobs a server takes, and how fast it answers."`
+	Transfer    benchTransferCmd `cmd:"" help:"Measure how fast files move to a site and back, beside plain HTTP."`
+	VersusSlurm benchVersusCmd   `cmd:"" help:"Compare with Slurm's own rule for several clusters, on private clusters of real Slurm."`
 }
 
 // The ranges of the benchmark's flags.
