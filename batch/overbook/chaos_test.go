@@ -84,6 +84,7 @@ type chaos struct {
 	log      []string
 	ended    int
 	strict   bool // nothing breaks promises
+	exact    bool // what a job gets is what it was offered just before
 	after    func(now batch.Time)
 }
 
@@ -203,7 +204,7 @@ func (c *chaos) enter(o op) {
 }
 
 func (c *chaos) submit(spec *batch.Job, work int, o op) {
-	if spec.Agreed || c.strict { // a pass between, or the answer is of another plan
+	if spec.Agreed || c.exact && o.Verb != "adopt" { // a pass between, or the answer is of another plan
 		c.pass()
 	}
 	p := &promise{spec: spec, offer: c.offer(spec)}
@@ -236,7 +237,7 @@ func (c *chaos) submit(spec *batch.Job, work int, o op) {
 
 // agrees: what is said of a job that waits is what was offered before.
 func (c *chaos) agrees(spec *batch.Job, p *promise) {
-	if _, ok := c.Policy.(*overbook.Policy); !ok || !c.strict || spec.Into != batch.NoJob || p.moved || p.offer.Starts[0] <= c.e.Now() {
+	if _, ok := c.Policy.(*overbook.Policy); !ok || !c.exact || spec.Into != batch.NoJob || p.moved || p.offer.Starts[0] <= c.e.Now() {
 		return
 	}
 	var out [1]batch.Estimate

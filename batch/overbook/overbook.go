@@ -174,6 +174,14 @@ func (p *Policy) decide(now batch.Time, out *batch.Decisions) {
 		p.claim(now)
 		p.straighten()
 	}
+	p.start(now, out)
+	for p.claim(now) { // a plan that CBF has made anew leaves them other time
+		p.start(now, out)
+	}
+}
+
+// start has CBF make a pass.
+func (p *Policy) start(now batch.Time, out *batch.Decisions) {
 	from := len(out.List)
 	p.Policy.Decide(now, out)
 	for i := from; i < len(out.List); i++ {

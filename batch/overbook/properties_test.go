@@ -32,7 +32,7 @@ func taught(p *overbook.Policy) *overbook.Policy {
 func TestPromisesAreKeptWhoeverIsOverbooked(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := newChaos(t, taught(fresh(t, settings.Draw(t, "settings"))))
-		c.strict = true
+		c.strict, c.exact = true, true
 		c.play(ops(calm).Draw(t, "ops"))
 	})
 }
@@ -80,6 +80,16 @@ func TestWithoutFailuresAcceptedItIsCBF(t *testing.T) {
 		if diff := cmp.Diff(want, newChaos(t, taught(fresh(t, set))).play(list)); diff != "" {
 			t.Fatalf("(-cbf +overbook):\n%s", diff)
 		}
+	})
+}
+
+// Promises end where the machine breaks them, but those made after that are kept until
+// it does so again.
+func TestWhatIsOfferedIsGivenWhateverHasHappened(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := newChaos(t, taught(fresh(t, settings.Draw(t, "settings"))))
+		c.exact = true
+		c.play(ops(harm).Draw(t, "ops"))
 	})
 }
 

@@ -6,18 +6,21 @@ import (
 
 // claim books the jobs that count on others for what these have given back, as far as
 // they were promised it, in the order in which they were promised. It comes before
-// others are let have it.
-func (p *Policy) claim(now batch.Time) {
+// others are let have it. It says whether somebody has got any of it.
+func (p *Policy) claim(now batch.Time) bool {
+	any := false
 	for i := 0; i < len(p.waiting); i++ {
 		h := p.waiting[i]
 		if j := &p.jobs[h]; j.nominal == batch.Never || !p.claimFor(now, h, j) {
 			continue
 		}
+		any = true
 		if b, at := p.Queue.Locate(h); b.Walltime[at] >= p.jobs[h].long {
 			p.leave(h)
 			i--
 		}
 	}
+	return any
 }
 
 // claimFor says whether the job has got some of its time.
