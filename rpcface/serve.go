@@ -63,6 +63,7 @@ func Serve(cfg Config) (*http.Server, *Health) {
 	checker.SetStatus("", grpchealth.StatusServing)
 	names := grpcreflect.NewStaticReflector(services...)
 	options := append([]connect.HandlerOption{connect.WithReadMaxBytes(LargestMessage), connect.WithCompressMinBytes(worthCompressing)}, cfg.Options...)
+	options = append(options, codecs()...)
 	mux := http.NewServeMux()
 	for _, service := range cfg.Services {
 		mux.Handle(service.Handler(options...))
