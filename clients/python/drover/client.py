@@ -258,7 +258,7 @@ class Client:
         assert at is not None
         for f in files:
             try:
-                self._wire.upload(at.address, rpc.SERVER, "Upload", _pieces(f), scope)
+                self._bring(at.address, f, scope)
             except GridError as e:  # nothing is submitted yet: another site may have it
                 e.kind = Kind.UNFIT if e.kind is Kind.REFUSED else Kind.UNSENT
                 raise
@@ -266,6 +266,45 @@ class Client:
         if "decision" in mapped:
             message["decision"] = mapped["decision"]
         return self._tell(at, "Submit", message, scope)["job"]
+
+    def _output(self, url: str, id: str, argument: str, offset: int) -> Iterator[bytes]:
+        """A file that a job has written, from an offset on."""
+        try:
+            path = f"/v1/jobs/{id}/outputs/{urllib.parse.quote(argument, safe='')}"
+            yield from self._wire.fetch(url, path, offset, Scope())
+        except rpc.NoPlain:
+            message = {"jobId": id, "argument": argument, "offset": str(offset)}
+            for piece in self._wire.stream(url, rpc.SERVER, "Download", message, Scope()):
+                yield base64.b64decode(piece.get("data", ""))
+
+    def _bring(self, url: str, f: Content, scope: Scope) -> None:
+        """Has content reach a server: what is there is not sent, and a connection that
+        breaks is gone on after, as long as each try brings it further."""
+        most, since = -1, time.monotonic()
+        broken: Optional[GridError] = None
+        while True:
+            known = self._wire.arrived(url, f.sha256, f.size, scope, self.call_timeout)
+            if known is None:
+                self._wire.upload(url, rpc.SERVER, "Upload", _pieces(f), scope)
+                return
+            complete, have = known
+            if complete:
+                return
+            if broken is not None and have <= most and not (
+                broken.reason == "arriving" and time.monotonic() - since < self.patience
+            ):
+                raise broken
+            most, offset = have, min(have, max(f.size - 1, 0))
+            try:
+                self._wire.send(url, f.sha256, f.size, offset, f.pieces(offset), scope)
+                return
+            except GridError as e:
+                if e.field == "sha256" and offset and broken is None:
+                    most = -1  # what was there before was not its beginning, and is gone
+                elif e.kind is not Kind.SILENT and e.reason != "arriving":
+                    raise
+                broken = e
+                scope.pause(0.2)
 
     def _pursue(
         self,

@@ -211,9 +211,7 @@ class Job:
         def visit(url: str, heard: Callable[[int], None]) -> Iterator[bytes]:
             nonlocal at
             self._ask(url, Scope())
-            message = {"jobId": self.id, "argument": argument, "offset": str(at)}
-            for piece in self._client._wire.stream(url, rpc.SERVER, "Download", message, Scope()):
-                data = base64.b64decode(piece.get("data", ""))
+            for data in self._client._output(url, self.id, argument, at):
                 heard(self._epoch)
                 at += len(data)
                 digest.update(data)

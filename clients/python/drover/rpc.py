@@ -122,6 +122,69 @@ class Wire:
             call.ended(data)
             raise call.silent("an answer without a message")
 
+    def arrived(self, url: str, sha256: str, size: int, scope: Scope, timeout: float) -> Optional[tuple[bool, int]]:
+        """Whether a server has some content, and how many bytes of its beginning; None
+        when it cannot tell."""
+        scope.check()
+        call = _Call(self, url, SERVER, "")
+        limit = scope.least(timeout) or 0.001
+        with call.open(scope, limit, None) as c:
+            c.request("HEAD", call.beside(f"/v1/content/{sha256}?size={size}"))
+            res = c.getresponse()
+            res.read()
+            call.keep(res)
+            if res.status == 200:
+                return True, size
+            offset = res.headers.get("Upload-Offset")
+            return (False, min(int(offset), size)) if res.status == 404 and offset else None
+
+    def send(self, url: str, sha256: str, size: int, offset: int, pieces: Iterable[bytes], scope: Scope) -> None:
+        """Sends content from an offset on."""
+        scope.check()
+        call = _Call(self, url, SERVER, "")
+        headers = {"Content-Type": "application/octet-stream", "Content-Length": str(size - offset)}
+        if offset:
+            headers["Content-Range"] = f"bytes {offset}-{size - 1}/{size}"
+        with call.open(scope, scope.remaining(), None) as c:
+            try:
+                c.request("PUT", call.beside(f"/v1/content/{sha256}"), pieces, headers)
+            except OSError as e:
+                # A server that refuses says why and reads no further.
+                try:
+                    res = c.getresponse()
+                except (OSError, http.client.HTTPException):
+                    raise e from None
+            else:
+                res = c.getresponse()
+            answer = res.read(_LARGEST_READ)
+            call.keep(res)
+            if res.status not in (200, 201):
+                raise call.plainly(res.status, answer)
+
+    def fetch(self, url: str, path: str, offset: int, scope: Scope) -> Iterator[bytes]:
+        """A file of a server from an offset on, in pieces; NoPlain when it has no such
+        paths."""
+        scope.check()
+        call = _Call(self, url, SERVER, "")
+        with call.open(scope, scope.remaining(), None) as c:
+            c.request("GET", call.beside(path), headers={"Range": f"bytes={offset}-"} if offset else {})
+            res = c.getresponse()
+            if res.status == 416 and res.headers.get("Content-Range") == f"bytes */{offset}":
+                return  # there is no more of it
+            if res.status != (206 if offset else 200):
+                answer = res.read(_LARGEST_READ)
+                if res.headers.get_content_type() != "application/json" and res.status in (404, 405, 501):
+                    raise NoPlain
+                raise call.plainly(res.status, answer)
+            left = int(res.headers["Content-Length"])
+            while left:
+                piece = res.read(min(left, 1 << 18))
+                if not piece:
+                    raise http.client.IncompleteRead(b"", left)
+                left -= len(piece)
+                yield piece
+            call.keep(res)
+
     def take(self, base: str) -> Optional[http.client.HTTPConnection]:
         """Returns a connection that is open and idle, if there is one."""
         while True:
@@ -145,6 +208,10 @@ _STREAM = {"Content-Type": "application/connect+json", "Connect-Protocol-Version
 _CHUNKED = {**_STREAM, "Transfer-Encoding": "chunked"}
 
 
+class NoPlain(Exception):
+    """A server that gives and takes files by calls alone."""
+
+
 class _Call:
     """One call under way, and what is known of it."""
 
@@ -153,9 +220,14 @@ class _Call:
         self.who = "agent" if service == AGENT else "server"
         parts = urllib.parse.urlsplit(url)
         self.base = parts.netloc
-        self.path = f"{parts.path.rstrip('/')}/{service}/{method}"
+        self.prefix = parts.path.rstrip("/")
+        self.path = f"{self.prefix}/{service}/{method}"
         self.whole = False  # the answer was read to its end
         self.sent = False  # there was a connection on which something may have been sent
+
+    def beside(self, path: str) -> str:
+        """The path of something that is no call."""
+        return self.prefix + path
 
     @contextlib.contextmanager
     def open(
@@ -260,6 +332,16 @@ class _Call:
         except (ValueError, KeyError, TypeError):
             code = _CODES.get(status, "unavailable" if status in (429, 502, 503, 504) else "unknown")
             return self._error({"code": code, "message": f"HTTP status {status}"})
+
+    def plainly(self, status: int, body: bytes) -> GridError:
+        """The error of a request that is no call."""
+        try:
+            d = _object(body)
+            reason, retryable = str(d["reason"]), bool(d.get("retryable", False))
+            texts = {name: str(d.get(name, "")) for name in ("field", "accepted", "hint")}
+            return GridError(reason, str(d.get("message", "")), retryable=retryable, kind=_kind(reason, retryable), **texts)
+        except (ValueError, KeyError, TypeError):
+            return self._refused(status, body)
 
     def _error(self, error: dict[str, Any]) -> GridError:
         code, message = error["code"], error.get("message", "")

@@ -40,10 +40,11 @@ class Content:
             self.size += len(piece)
         self.sha256 = digest.hexdigest()
 
-    def pieces(self) -> Iterator[bytes]:
-        """The content from its beginning, at least one piece."""
+    def pieces(self, offset: int = 0) -> Iterator[bytes]:
+        """The content from an offset on, at least one piece."""
         try:
             with self._open() as f:
+                f.seek(offset)
                 piece = f.read(PIECE)
                 yield piece
                 while len(piece) == PIECE:
