@@ -23,7 +23,8 @@ type simReproDFRSCmd struct {
 	Penalty    time.Duration   `default:"300s" placeholder:"D" help:"For how long a job that is resumed or moved does nothing."`
 	Beyond     bool            `help:"The recommended algorithm with what the paper does not have, too."`
 	Quick      bool            `help:"A few workloads of each set."`
-	Out        string          `default:"repro-dfrs" placeholder:"DIR" help:"Keep rows there; what is there is not run again. And the report."`
+	Results    string          `placeholder:"DIR" help:"Keep rows there; what is there is not run again. Default: --out."`
+	Out        string          `default:"repro-dfrs" placeholder:"DIR" help:"Write the report there: tables, figures, report.md, report.json."`
 	Doc        string          `placeholder:"FILE" help:"Put the report into this page, too, between its two marks."`
 	Jobs       *int            `placeholder:"N" help:"Runs at a time. Default: one for each core."`
 	States     string          `hidden:"" placeholder:"FILE" help:"Run nothing but write states that MCB8 meets on unscaled workloads there, for its benchmark."`
@@ -37,6 +38,9 @@ func (c *simReproDFRSCmd) Run(a *app) error {
 	}
 	if c.States != "" {
 		return c.states(a)
+	}
+	if c.Results == "" {
+		c.Results = c.Out
 	}
 	plan, err := c.plan()
 	if err != nil {
@@ -123,7 +127,7 @@ func (c *simReproDFRSCmd) rows(a *app, plan *fractional.Plan, workers int) (rows
 	if err != nil {
 		return nil, err
 	}
-	folder, err := fractional.OpenFolder(c.Out, plan.Penalty, all.Digest, builtFrom())
+	folder, err := fractional.OpenFolder(c.Results, plan.Penalty, all.Digest, builtFrom())
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +135,7 @@ func (c *simReproDFRSCmd) rows(a *app, plan *fractional.Plan, workers int) (rows
 	tasks := plan.Tasks(all)
 	missing := folder.Missing(tasks)
 	if by := folder.BegunBy(); by != builtFrom() {
-		if _, err := fmt.Fprintf(a.stderr, "warning: %s was begun by drover %s, this is %s: remove it to begin anew if the policy has changed since\n", c.Out, by, builtFrom()); err != nil {
+		if _, err := fmt.Fprintf(a.stderr, "warning: %s was begun by drover %s, this is %s: remove it to begin anew if the policy has changed since\n", c.Results, by, builtFrom()); err != nil {
 			return nil, err
 		}
 	}
@@ -158,7 +162,7 @@ func (c *simReproDFRSCmd) rows(a *app, plan *fractional.Plan, workers int) (rows
 		err = a.ctx.Err() // not once for each run that it has ended
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%d of %d rows are kept in %s: %w", len(rows), len(tasks), c.Out, err)
+		return nil, fmt.Errorf("%d of %d rows are kept in %s: %w", len(rows), len(tasks), c.Results, err)
 	}
 	for _, s := range stuck {
 		if s != nil {

@@ -74,6 +74,6 @@ func (c *simReproDFRSCmd) print(a *app, rows []fractional.Row) error {
 			fmt.Sprintf("%.2f", s.preempted/n), fmt.Sprintf("%.2f", s.migrated/n), fmt.Sprintf("%.2f", s.preemptedGB/n), fmt.Sprintf("%.2f", s.movedGB/n)))
 	}
 	t.Render()
-	_, err := fmt.Fprintf(a.stdout, "%d rows in %s\n", len(rows), c.Out)
+	_, err := fmt.Fprintf(a.stdout, "%d rows in %s\n", len(rows), c.Results)
 	return err
 }

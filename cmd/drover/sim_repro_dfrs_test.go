@@ -164,3 +164,20 @@ func TestSimRunWarnsOfAPeriodThatIsNoLongerThanThePenalty(t *testing.T) {
 		}
 	}
 }
+
+// A report that goes into a page's folder does not bring its rows along.
+func TestSimReproDFRSKeepsRowsApartFromTheReport(t *testing.T) {
+	rows, out := t.TempDir(), filepath.Join(t.TempDir(), "report")
+	code, _, stderr := simRepro(t, "dfrs", "--sets", "unscaled", "--quick", "--tables", "4", "--results", rows, "--out", out)
+	if code != exitOK {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	for dir, want := range map[string]bool{rows: true, out: false} {
+		if _, err := os.Stat(filepath.Join(dir, "runs.csv")); (err == nil) != want {
+			t.Errorf("rows in %s: %v, want %t", dir, err, want)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(out, "report.json")); err != nil {
+		t.Error(err)
+	}
+}
