@@ -1,0 +1,97 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/seed-9b8f70bb/drover/client/session"
+	"github.com/seed-9b8f70bb/drover/rpcface"
+)
+
+// plainly starts a server of plain HTTP, and returns a client that knows it.
+func plainly(t *testing.T, handler http.HandlerFunc) (*face, string, context.Context) {
+	t.Helper()
+	srv := httptest.NewServer(handler)
+	t.Cleanup(srv.Close)
+	d, err := NewDirect(srv.URL, Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(d.Close)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	return d.client.face, srv.URL, ctx
+}
+
+func TestAFileIsFetchedFromWhereItBroke(t *testing.T) {
+	data := bytes.Repeat([]byte("0123456789abcdef"), 40_000)
+	cut := true
+	f, url, ctx := plainly(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/v1/jobs/j/outputs/o" {
+			t.Errorf("path %s", r.URL.Path)
+		}
+		if cut {
+			cut = false
+			w.Header().Set("Content-Length", "640000")
+			_, _ = w.Write(data[:300_000])
+			panic(http.ErrAbortHandler)
+		}
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
+	})
+	var got []byte
+	take := func(piece []byte) error { got = append(got, piece...); return nil }
+	err := f.get(ctx, url, "j", "o", 0, take)
+	if e, ok := errors.AsType[*Error](err); !ok || e.kind != session.Silent || len(got) == 0 || len(got) > 300_000 {
+		t.Fatalf("%d bytes, %v", len(got), err)
+	}
+	if err := f.get(ctx, url, "j", "o", int64(len(got)), take); err != nil || !bytes.Equal(got, data) {
+		t.Errorf("the rest: %d bytes, %v", len(got), err)
+	}
+	if err := f.get(ctx, url, "j", "o", int64(len(data)), take); err != nil || len(got) != len(data) {
+		t.Errorf("nothing more: %d bytes, %v", len(got), err)
+	}
+}
+
+func TestPlainRefusalsAreErrorsWithTheirReasons(t *testing.T) {
+	f, url, ctx := plainly(t, func(w http.ResponseWriter, _ *http.Request) {
+		rpcface.Refuse(w, http.StatusRequestEntityTooLarge, &rpcface.Problem{Reason: rpcface.TooLarge, Field: "size_bytes", Accepted: "less", Message: "m"})
+	})
+	sent := 0
+	content := &counted{Reader: bytes.NewReader(make([]byte, 8<<20)), see: func(int64) { sent++ }}
+	err := f.put(ctx, url, &file{size: 8 << 20, sha256: "x"}, content, 0)
+	if e, ok := errors.AsType[*Error](err); !ok || e.Reason != "too-large" || e.Field != "size_bytes" || e.Accepted != "less" || e.kind != session.Refused {
+		t.Errorf("%v", err)
+	}
+	if sent > 0 {
+		t.Errorf("it was sent before it was refused")
+	}
+}
+
+func TestAFileThatCannotBeReadIsNoBrokenConnection(t *testing.T) {
+	f, url, ctx := plainly(t, func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) })
+	bad := errors.New("bad sector")
+	err := f.put(ctx, url, &file{name: "n", size: 10, sha256: "x"}, io.MultiReader(bytes.NewReader([]byte("abc")), errReader{bad}), 0)
+	if _, ok := errors.AsType[*Error](err); ok || !errors.Is(err, bad) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestAServerWithoutPlainHTTPIsSaidSo(t *testing.T) {
+	f, url, ctx := plainly(t, http.NotFound)
+	if err := f.get(ctx, url, "j", "o", 0, func([]byte) error { return nil }); !errors.Is(err, errNoPlain) {
+		t.Errorf("get: %v", err)
+	}
+	hash := sha256.Sum256(nil)
+	err := f.put(ctx, url, &file{sha256: hex.EncodeToString(hash[:])}, bytes.NewReader(nil), 0)
+	if e, ok := errors.AsType[*Error](err); !ok || e.kind != session.Refused || e.Hint != "check the URL" {
+		t.Errorf("put: %v", err)
+	}
+}
