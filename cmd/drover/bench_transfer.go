@@ -117,7 +117,7 @@ func (c *benchTransferCmd) measure(a *app, dir string, size int64) (*transferVie
 	own, err := startBenchServer(a, func(string) string {
 		// The content of every turn is kept, so that none is removed while it is measured.
 		room := size * int64(c.Turns+1)
-		return fmt.Sprintf(transferSite, filepath.Join(dir, "data"), size, room, 2*room)
+		return fmt.Sprintf(transferSite, filepath.Join(dir, "data"), size, room, 2*room+1<<20)
 	})
 	if err != nil {
 		return nil, err
