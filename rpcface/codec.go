@@ -86,13 +86,13 @@ func (c *codec) Unmarshal(b []byte, message any) error {
 	if err == nil {
 		return nil
 	}
-	why, err := proto.Marshal(DetailOf(c.problem(b, m, err)))
-	if err != nil { // a text that is not UTF-8
+	why, failed := proto.Marshal(DetailOf(c.problem(b, m, err)))
+	if failed != nil { // a text that is not UTF-8
 		return errors.New("the message cannot be read")
 	}
 	proto.Reset(m)
 	m.ProtoReflect().SetUnknown(protowire.AppendBytes(protowire.AppendTag(nil, unread, protowire.BytesType), why))
-	return nil
+	return nil //nolint:nilerr // readable finds it
 }
 
 // readable refuses messages that could not be read.

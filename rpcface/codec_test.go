@@ -38,7 +38,7 @@ func faced(t testing.TB) func(method, kind, body string) (int, string) {
 		},
 	}}})
 	return func(method, kind, body string) (int, string) {
-		req := httptest.NewRequest(http.MethodPost, "/drover.v1.ServerService/"+method, strings.NewReader(body))
+		req := httptest.NewRequestWithContext(context.Background(), http.MethodPost, "/drover.v1.ServerService/"+method, strings.NewReader(body))
 		req.Header.Set("Content-Type", kind)
 		w := httptest.NewRecorder()
 		server.Handler.ServeHTTP(w, req)

@@ -115,7 +115,8 @@ func (s *Store) claim(want Want) (*claimed, error) {
 
 // arrive receives the rest of content that the caller has claimed.
 func (s *Store) arrive(c *claimed, r io.Reader, want Want) (Blob, error) {
-	b, err := c.open(want.Offset)
+	var b Blob
+	err := c.open(want.Offset)
 	if err == nil {
 		b, err = receive(c, r, want, want.Size)
 	}
@@ -238,19 +239,19 @@ type claimed struct {
 }
 
 // open makes the file end at an offset, and reads what is in front of that.
-func (c *claimed) open(offset int64) (Blob, error) {
+func (c *claimed) open(offset int64) error {
 	f, err := os.OpenFile(c.s.half(c.a.Blob), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
-		return Blob{}, err
+		return err
 	}
 	c.w = writer{f: f, hash: sha256.New()}
 	if err := f.Truncate(offset); err != nil {
-		return Blob{}, err
+		return err
 	}
 	if c.w.n, err = io.Copy(c.w.hash, f); err == nil && c.w.n != offset {
 		err = fmt.Errorf("%d bytes of %d are there", c.w.n, offset)
 	}
-	return Blob{}, err
+	return err
 }
 
 // at notes since when the sender is waited for, zero for not at all, and fails when

@@ -259,11 +259,11 @@ func TestWhatLiesAboutIsNoArrival(t *testing.T) {
 // completely is what was meant, and what it says it has in part can be gone on with.
 func TestContentIsWholeWhateverBreaks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		dir, err := os.MkdirTemp("", "blobs")
+		dir, err := os.MkdirTemp("", "blobs") //nolint:usetesting // rapid's T has none, and each check needs its own
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer os.RemoveAll(dir)
+		defer func() { _ = os.RemoveAll(dir) }()
 		config := Config{Dir: dir, Largest: 64, Capacity: 640}
 		s, err := Open(config)
 		if err != nil {

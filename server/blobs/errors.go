@@ -47,4 +47,6 @@ func (e *OffsetError) Error() string {
 type PartError struct{ Have int64 }
 
 // Error says how much there is.
-func (e *PartError) Error() string { return fmt.Sprintf("%d bytes of the content have arrived", e.Have) }
+func (e *PartError) Error() string {
+	return fmt.Sprintf("%d bytes of the content have arrived", e.Have)
+}
