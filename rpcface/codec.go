@@ -92,7 +92,7 @@ func (c *codec) Unmarshal(b []byte, message any) error {
 	}
 	proto.Reset(m)
 	m.ProtoReflect().SetUnknown(protowire.AppendBytes(protowire.AppendTag(nil, unread, protowire.BytesType), why))
-	return nil //nolint:nilerr // readable finds it
+	return nil
 }
 
 // readable refuses messages that could not be read.
@@ -143,7 +143,7 @@ func reread(message any) error {
 	why, n := protowire.ConsumeBytes(m.ProtoReflect().GetUnknown()[n:])
 	var detail droverv1.ErrorDetail
 	if n < 0 || proto.Unmarshal(why, &detail) != nil {
-		return nil
+		return nil //nolint:nilerr // it is no note of ours
 	}
 	p := ProblemOf(&detail)
 	return WithDetail(p, p)
