@@ -27,7 +27,7 @@ func newTable(w io.Writer, header table.Row, numbers ...string) table.Writer {
 		configs = append(configs, table.ColumnConfig{Name: n, Align: text.AlignRight, AlignHeader: text.AlignRight})
 	}
 	t.SetColumnConfigs(configs)
-	return t
+	return plainTable{t}
 }
 
 // span returns a duration for people: to the tenth of a second below a minute,

@@ -40,7 +40,7 @@ func (c *whyCmd) Run(a *app) error {
 		_, err := fmt.Fprintf(a.stdout, "%s is at %s: the client chose the site itself\n", j.ID, j.Site)
 		return err
 	}
-	_, _ = fmt.Fprintf(a.stdout, "agent %s chose %s at %s for %s, which would finish it first\n\n", d.Agent, d.Chosen, clock(d.MadeAt), j.Service)
+	_, _ = fmt.Fprint(a.stdout, chosenBy(d, j)+"\n\n")
 	t := newTable(a.stdout,
 		table.Row{"", "site", "wait", "transfer", "run", "width", "completion", "margin", "estimate", "note"},
 		"wait", "transfer", "run", "width", "completion", "margin")
@@ -58,6 +58,11 @@ func (c *whyCmd) Run(a *app) error {
 		_, _ = fmt.Fprintln(a.stdout, "\nit is at "+j.Site+" now: "+sinceThen(j, d.Chosen))
 	}
 	return nil
+}
+
+// chosenBy says who has made a decision, and which. The record came with the submission.
+func chosenBy(d *client.Decision, j *client.Job) string {
+	return plain(fmt.Sprintf("agent %s chose %s at %s for %s, which would finish it first", d.Agent, d.Chosen, clock(d.MadeAt), j.Service))
 }
 
 func candidateRow(c *client.Candidate, chosen string) table.Row {
@@ -113,7 +118,7 @@ func sinceThen(j *client.Job, chosen string) string {
 		}
 	}
 	if last == nil {
-		return chosen + " could not be reached, or did not take it"
+		return plain(chosen) + " could not be reached, or did not take it"
 	}
-	return fmt.Sprintf("it was moved from %s, %s", last.From, last.Reason)
+	return plain(fmt.Sprintf("it was moved from %s, %s", last.From, last.Reason))
 }
