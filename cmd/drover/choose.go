@@ -108,7 +108,10 @@ func (a *app) match(grid *client.Client, s selector, every index) ([]string, err
 func (a *app) owner(s selector) (string, error) {
 	owner := a.getenv("USER")
 	if owner == "" {
-		return "", &usageError{message: fmt.Sprintf("%q means your own jobs, and USER, which says who you are, is empty", s.text)}
+		return "", &usageError{
+			message: fmt.Sprintf("%q means your own jobs, and USER, which says who you are, is empty", s.text),
+			hint:    "set USER, or name the jobs by their IDs",
+		}
 	}
 	return owner, nil
 }

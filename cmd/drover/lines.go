@@ -9,6 +9,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -94,7 +95,11 @@ func readLines(in io.Reader, service string, def *request) ([]wish, error) {
 	for s.Scan() {
 		line++
 		size += len(s.Bytes()) + 1
-		text := bytes.TrimSpace(s.Bytes())
+		text := s.Bytes()
+		if line == 1 {
+			text = bytes.TrimPrefix(text, []byte("\ufeff")) // some editors begin a file with it
+		}
+		text = bytes.TrimSpace(text)
 		switch {
 		case len(text) > longestLine || len(text) == 0:
 			if len(text) > 0 {
@@ -131,7 +136,7 @@ func readLine(text []byte, service string, def *request) (wish, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&l); err != nil {
-		return wish{}, errors.New(strings.TrimPrefix(err.Error(), "json: "))
+		return wish{}, malformed(err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return wish{}, errors.New("more than one JSON object")
@@ -188,6 +193,29 @@ func readLine(text []byte, service string, def *request) (wish, error) {
 		maps.Copy(r.Label, l.Labels)
 	}
 	return w, nil
+}
+
+// malformed says what is wrong with a line in words of JSON.
+func malformed(err error) error {
+	wrong := new(json.UnmarshalTypeError)
+	if !errors.As(err, &wrong) {
+		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
+	}
+	accepted := "a JSON object"
+	switch wrong.Type.Kind() {
+	case reflect.String:
+		accepted = "a string"
+	case reflect.Int:
+		accepted = "an integer"
+	case reflect.Float64:
+		accepted = "a number"
+	case reflect.Bool:
+		accepted = "true or false"
+	}
+	if wrong.Field == "" {
+		return fmt.Errorf("%s, accepted: %s", wrong.Value, accepted)
+	}
+	return fmt.Errorf("%s: %s, accepted: %s", wrong.Field, wrong.Value, accepted)
 }
 
 func take[T any](to, given *T) {

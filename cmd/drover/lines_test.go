@@ -37,18 +37,23 @@ func TestALineGoesOverTheCommandLine(t *testing.T) {
 func TestBadLinesAreNamed(t *testing.T) {
 	const good = `{"service": "s"}` + "\n"
 	for text, want := range map[string]string{
-		"":                                      "no request",
-		"\n \n":                                 "no request",
-		good + "{":                              "line 2: ",
-		good + "null":                           "line 2: no service",
-		good + "[1]":                            "line 2: ",
-		good + `{"service": "s"} {}`:            "line 2: more than one",
-		`{"service": 1}`:                        "line 1: ",
-		`{"service": "s", "args": {}}`:          `line 1: unknown field "args"`,
-		`{"service": "s", "width": 1.5}`:        "line 1: ",
-		`{"service": "s", "walltime": "10:00"}`: "line 1: ",
-		`{"service": "s", "walltime": 1e30}`:    "line 1: ",
-		`{"service": "s", "walltime": true}`:    "line 1: ",
+		"":                                                  "no request",
+		"\n \n":                                             "no request",
+		good + "{":                                          "line 2: ",
+		good + "null":                                       "line 2: no service",
+		good + "[1]":                                        "line 2: array, accepted: a JSON object",
+		good + `{"service": "s"} {}`:                        "line 2: more than one",
+		`{"service": 1}`:                                    "line 1: service: number, accepted: a string",
+		`{"service": "s", "args": {}}`:                      `line 1: unknown field "args"`,
+		`{"service": "s", "width": 1.5}`:                    "line 1: width: number 1.5, accepted: an integer",
+		`{"service": "s", "labels": {"a": 1}}`:              "line 1: labels",
+		`{"service": "s", "labels": 1}`:                     "line 1: labels: number, accepted: a JSON object",
+		`{"service": "s", "value": "1"}`:                    "line 1: value: string, accepted: a number",
+		`{"service": "s", "idempotent": 1}`:                 "line 1: idempotent: number, accepted: true or false",
+		good + "\ufeff" + good:                              "line 2: invalid character",
+		`{"service": "s", "walltime": "10:00"}`:             "line 1: ",
+		`{"service": "s", "walltime": 1e30}`:                "line 1: ",
+		`{"service": "s", "walltime": true}`:                "line 1: ",
 		`{"service": "s", "arguments": {"a": [1]}}`:         "line 1: argument a: ",
 		`{"service": "s", "arguments": {"a": null}}`:        "line 1: argument a: ",
 		`{"service": "s", "arguments": {"a=b": 1}}`:         "line 1: argument \"a=b\"",
@@ -59,6 +64,9 @@ func TestBadLinesAreNamed(t *testing.T) {
 		if w, err := readLines(strings.NewReader(text), "", &request{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.60q: %d requests, %v, want %q", text, len(w), err, want)
 		}
+	}
+	if w, err := readLines(strings.NewReader("\ufeff"+good), "", &request{}); err != nil || len(w) != 1 {
+		t.Errorf("a byte order mark before the first line: %d requests, %v", len(w), err)
 	}
 	if _, err := readLines(broken{}, "", &request{}); err == nil || !strings.Contains(err.Error(), "line 1: lost") {
 		t.Errorf("a file that cannot be read: %v", err)
