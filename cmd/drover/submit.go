@@ -86,6 +86,9 @@ func (c *callCmd) Run(a *app) error {
 		if job == nil {
 			return err
 		}
+		if job.State == client.Done { // its files are still at its site
+			err = fmt.Errorf("job %s is done, but: %w", job.ID, err)
+		}
 		return a.left(err, job.ID)
 	}
 	if a.flags.JSON {
