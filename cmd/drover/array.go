@@ -59,7 +59,7 @@ func parseRange(text string, most int) ([]int, error) {
 
 // array submits one request for each index.
 func (c *submitCmd) array(a *app, now time.Time) error {
-	indexes, err := parseRange(c.Array, mostIndexes)
+	indexes, err := parseRange(*c.Array, mostIndexes)
 	if err != nil {
 		return &usageError{message: "--array " + err.Error()}
 	}

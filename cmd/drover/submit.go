@@ -11,9 +11,9 @@ import (
 type submitCmd struct {
 	Service   string `arg:"" optional:"" complete:"service" help:"The service to execute; drover services lists them."`
 	request   `embed:""`
-	Negotiate bool   `xor:"many" help:"Show what each site offers, and submit nothing."`
-	From      string `xor:"many" placeholder:"FILE" type:"path" help:"Submit the requests of a file of JSON lines; - is stdin. What a line leaves out is as the command line says."`
-	Array     string `xor:"many" placeholder:"RANGE" help:"Submit one request for each index of a range, as 1-100, 0-90:10 or 1,5-9. {index} in the values of arguments and labels is the index."`
+	Negotiate bool    `xor:"many" help:"Show what each site offers, and submit nothing."`
+	From      string  `xor:"many" placeholder:"FILE" type:"path" help:"Submit the requests of a file of JSON lines; - is stdin. What a line leaves out is as the command line says."`
+	Array     *string `xor:"many" placeholder:"RANGE" help:"Submit one request for each index of a range, as 1-100, 0-90:10 or 1,5-9. {index} in the values of arguments and labels is the index."`
 }
 
 func (c *submitCmd) Run(a *app) error {
@@ -23,7 +23,7 @@ func (c *submitCmd) Run(a *app) error {
 		return c.fromFile(a, now)
 	case c.Service == "":
 		return &usageError{message: `expected "<service>"`, hint: "drover --help, or --help after a command"}
-	case c.Array != "":
+	case c.Array != nil:
 		return c.array(a, now)
 	}
 	args, err := c.arguments(c.Service, now, client.Text)
