@@ -75,8 +75,24 @@ func madeDFRS(t *testing.T, rows []fractional.Row) *DFRSReport {
 	return r
 }
 
+// What was written down about the figures of all runs explains no others.
+func TestAReportOnPartOfTheRunsOnDFRSExplainsNothing(t *testing.T) {
+	const explained = "Why claims differ"
+	whole, err := DFRS(shares(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(whole.Markdown(2, ""), explained) || strings.Contains(madeDFRS(t, shares()).Markdown(2, ""), explained) {
+		t.Error("of all runs it is to be explained, of some not")
+	}
+}
+
 func TestAReportOnDFRSIsAsItWas(t *testing.T) {
-	files, err := madeDFRS(t, shares()).Files()
+	whole, err := DFRS(shares(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := whole.Files()
 	if err != nil {
 		t.Fatal(err)
 	}
