@@ -6,10 +6,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/hashicorp/go-hclog"
 
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
@@ -135,6 +138,40 @@ func TestAnUploadOverPlainHTTPGoesOnInParts(t *testing.T) {
 	}
 	if a := put("9", "9-9/10"); a.status != 200 {
 		t.Errorf("once more: %+v", a)
+	}
+}
+
+// Whose connection breaks has done nothing that this server could mend: it is told, if
+// it can hear, and what has arrived is kept.
+func TestAnUploadThatBreaksOffIsItsSendersAndNotAFailureOfTheServer(t *testing.T) {
+	var log bytes.Buffer
+	cfg := configured(t, "")
+	cfg.Logger = hclog.New(&hclog.LoggerOptions{Output: &log, Level: hclog.Error})
+	s := start(t, cfg)
+	url := s.URL() + "/v1/content/" + sum([]byte("0123456789"))
+	conn, err := (&net.Dialer{}).DialContext(within(t), "tcp", strings.TrimPrefix(s.URL(), "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := fmt.Fprintf(conn, "PUT %s HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\nConnection: close\r\n\r\n0123", strings.TrimPrefix(url, s.URL())); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(conn)
+	if err != nil || !bytes.HasPrefix(text, []byte("HTTP/1.1 400 ")) || !bytes.Contains(text, []byte(`"field":"body"`)) {
+		t.Errorf("%q, %v", text, err)
+	}
+	if a := ask(t, "HEAD", url+"?size=10", nil); a.header.Get(uploadOffset) != "4" {
+		t.Errorf("afterwards: %+v", a)
+	}
+	if err := s.stop(); err != nil {
+		t.Error(err)
+	}
+	if log.Len() > 0 {
+		t.Errorf("logged:\n%s", &log)
 	}
 }
 

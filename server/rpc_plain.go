@@ -84,7 +84,14 @@ func (p plain) putContent(w http.ResponseWriter, r *http.Request) {
 	if _, err := p.s.content.Find(want.SHA256); err == nil {
 		status = http.StatusOK
 	}
-	b, err := p.s.upload(r.Body, want)
+	body := &sender{Reader: r.Body}
+	b, err := p.s.upload(body, want)
+	if err != nil && body.err != nil {
+		err = &rpcface.Problem{
+			Reason: rpcface.BadValue, Field: "body", Accepted: "as many bytes as were announced", Retryable: true,
+			Message: fmt.Sprintf("the content has broken off: %v", body.err), Hint: "HEAD says how much has arrived",
+		}
+	}
 	if err == nil && r.Header.Get("Expect") == "" {
 		// Many clients read no answer before they have sent everything.
 		_, err = io.Copy(io.Discard, io.LimitReader(r.Body, b.Size))
@@ -115,6 +122,21 @@ func (p plain) putContent(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, _ = w.Write(text) // who asks may have gone
+}
+
+// sender reads what a client sends, and remembers what came of that.
+type sender struct {
+	io.Reader
+	err error // but for the end
+}
+
+// Read is io.Reader's.
+func (s *sender) Read(p []byte) (int, error) {
+	n, err := s.Reader.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		s.err = err
+	}
+	return n, err
 }
 
 // wanted reads what is said of content that is sent.

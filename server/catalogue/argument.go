@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -87,7 +88,7 @@ func (a *Argument) Accepted() string {
 	case TypeBool:
 		return "true or false"
 	case TypeFileIn:
-		return fmt.Sprintf("a file with a size of at least 0 and a base name of at most %d bytes", MaxFileName)
+		return fmt.Sprintf("a file with a size of at least 0 and a base name of at most %d bytes without control characters", MaxFileName)
 	default:
 		return "no value: the site says where it is written"
 	}
@@ -160,7 +161,8 @@ func (a *Argument) accepts(v Value) bool {
 }
 
 // baseName says whether a client's name for a file is safe to use as the last
-// element of a path: no separator, no NUL, and neither "." nor "..".
+// element of a path, and to show: no separator, nothing that controls a terminal, and
+// neither "." nor "..".
 func baseName(s string) bool {
-	return len(s) <= MaxFileName && s != "." && s != ".." && utf8.ValidString(s) && !strings.ContainsAny(s, "/\\\x00")
+	return len(s) <= MaxFileName && s != "." && s != ".." && utf8.ValidString(s) && !strings.ContainsAny(s, "/\\") && !strings.ContainsFunc(s, unicode.IsControl)
 }

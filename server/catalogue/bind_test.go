@@ -70,6 +70,7 @@ func TestBindRefuses(t *testing.T) {
 		{"a word for a bool", lu, map[string]Value{"matrix": matrix, "check": Text("yes")}, "check", ReasonWrongType, `"yes"`},
 		{"a path as text", lu, map[string]Value{"matrix": Text("/etc/passwd")}, "matrix", ReasonWrongType, `"/etc/passwd"`},
 		{"a file with a path for a name", lu, map[string]Value{"matrix": FileIn(File{Name: "../a"})}, "matrix", ReasonOutOfRange, `file "../a" of 0 bytes`},
+		{"a file with a name for a terminal", lu, map[string]Value{"matrix": FileIn(File{Name: "\x1b[31m"})}, "matrix", ReasonOutOfRange, `file "\x1b[31m" of 0 bytes`},
 		{"a file of negative size", lu, map[string]Value{"matrix": FileIn(File{Size: -1})}, "matrix", ReasonOutOfRange, `file "" of -1 bytes`},
 		{"a value for a file-out", lu, map[string]Value{"matrix": matrix, "solution": String("x")}, "solution", ReasonWrongType, `"x"`},
 		{"no value at all", lu, map[string]Value{"matrix": {}}, "matrix", ReasonWrongType, `""`},
@@ -95,7 +96,7 @@ func TestBindRefuses(t *testing.T) {
 func TestBindReportsEveryProblem(t *testing.T) {
 	lu := service(t, load(t, good), "lu")
 	_, err := lu.Bind(map[string]Value{"z": Int(1), "a": Int(1), "repeat": Int(0)})
-	want := `service lu: argument matrix: not given, accepted: a file with a size of at least 0 and a base name of at most 255 bytes
+	want := `service lu: argument matrix: not given, accepted: a file with a size of at least 0 and a base name of at most 255 bytes without control characters
 service lu: argument repeat: got 0, accepted: an integer, 1 to 100
 service lu has no argument "a", accepted: matrix, repeat, method, note, check, solution
 service lu has no argument "z", accepted: matrix, repeat, method, note, check, solution`
