@@ -58,3 +58,15 @@ func TestOperatorsMoveAndDrainJobsOfARealGrid(t *testing.T) {
 	g.must(t, exitUsage, "resolve", job, "take-back", "--at", from, "--epoch", "1")
 	g.must(t, exitRefused, "resolve", job, "take-back", "--at", from, "--epoch", "1", "--yes")
 }
+
+// Who has been promised processors at a site that is drained does not go elsewhere. This
+// has a grid of its own: scripts side by side count on both sites.
+func TestWhoWaitsInAReservationStaysWhenItsSiteIsDrained(t *testing.T) {
+	g := startGrid(t)
+	talk := g.must(t, exitOK, "reserve", "--width", "8", "--duration", "10m", "--from", "90m")
+	g.must(t, exitOK, "submit", "sleep", "seconds=60", "--into", talk)
+	p, _, told := inProcess(g, "drain", "lyon")
+	if code := run(p); code != exitOK || !strings.Contains(told.buf.String(), "1 of those that wait stay") {
+		t.Errorf("drain exits with %d and tells %q", code, told.buf.String())
+	}
+}
