@@ -74,6 +74,22 @@ func TestAForecastCountsOnThoseWhoWereToldToGoOn(t *testing.T) {
 }
 
 // Whether a job has come or is only asked about, whatever runs, waits, leaves or moves.
+// 2 takes the place of 1 at 5 and shares with 3 until 25; then 1 goes on beside 3, which
+// ends at 45. By then 1 has had 15 of its 100 s, and is to end after another 85.
+func TestAJobThatGoesOnInAForecastGetsOnFromThen(t *testing.T) {
+	p := policy(t, cluster(1, 10), batch.Settings{"algorithm": "GreedyP*"})
+	first := submit(0, p, 1, 8, 100)
+	p.Decide(0, &batch.Decisions{})
+	submit(5*second, p, 2, 8, 10)
+	submit(5*second, p, 3, 1, 20)
+	p.Decide(5*second, &batch.Decisions{})
+	p.Apply(5*second, &batch.Event{Kind: batch.Stopped, Job: 1, Checkpoint: true})
+	p.Decide(5*second, &batch.Decisions{})
+	if got := asked(t, 5*second, p, first); got[1] != 130 {
+		t.Errorf("from %d to %d, want an end at 130", got[0], got[1])
+	}
+}
+
 func TestAJobThatHasJustComeIsForecastAsOneThatMayCome(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		platform, s, list := chaos(t)

@@ -68,6 +68,10 @@ func TestCheckpointedJobIsLaunchedAgainForWhatIsLeftOfItsWalltime(t *testing.T) 
 		if again.spec.Key.Attempt != 2 || again.spec.Shape.Walltime != 49*batch.Second {
 			t.Errorf("%+v", again.spec)
 		}
+		synctest.Wait()
+		if told := p.told(); !strings.HasSuffix(told, ", resumed a") {
+			t.Errorf("told %q when the next attempt runs", told)
+		}
 		time.Sleep(48 * time.Second) //nolint:forbidigo // virtual time
 		synctest.Wait()
 		if got := again.signals(); len(got) > 0 {

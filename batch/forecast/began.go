@@ -6,7 +6,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// began keeps when jobs start in a run, for asks about jobs that wait already.
+// began keeps when jobs start in a run, or go on for the first time, for asks about jobs
+// that wait already, paused ones among them.
 type began []batch.Time // by handle; Never for those that have not
 
 func (b *began) reset(handles batch.Handle) {
@@ -16,7 +17,7 @@ func (b *began) reset(handles batch.Handle) {
 	}
 }
 
-func (b *began) note(job batch.Handle, now batch.Time) { (*b)[job] = now }
+func (b *began) note(job batch.Handle, now batch.Time) { (*b)[job] = min((*b)[job], now) }
 
 func fill(a *batch.Ask, out *batch.Estimate, start batch.Time) {
 	starts := out.Grow(len(a.Shapes))

@@ -65,8 +65,8 @@ func (r *run) advance(now batch.Time, job batch.Handle) bool {
 		r.policy.Decide(now, r.pass)
 		for i := range r.pass.List {
 			d := &r.pass.List[i]
-			if d.Kind == batch.Start {
-				started = started || d.Job == job
+			started = started || d.Kind == batch.Start && d.Job == job
+			if d.Kind == batch.Start || d.Kind == batch.Resume {
 				r.began.note(d.Job, now)
 			}
 			if d.Kind == batch.Pause || d.Kind == batch.Kill {
