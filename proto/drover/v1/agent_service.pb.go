@@ -23,6 +23,382 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// FindDataRequest names data.
+type FindDataRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Handle.
+	Id            string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FindDataRequest) Reset() {
+	*x = FindDataRequest{}
+	mi := &file_drover_v1_agent_service_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FindDataRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FindDataRequest) ProtoMessage() {}
+
+func (x *FindDataRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_agent_service_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FindDataRequest.ProtoReflect.Descriptor instead.
+func (*FindDataRequest) Descriptor() ([]byte, []int) {
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *FindDataRequest) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+// FindDataResponse says where they are.
+type FindDataResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// At least one: where they were put before copies, then by site.
+	Data []*LocatedData `protobuf:"bytes,1,rep,name=data,proto3" json:"data,omitempty"`
+	// The sites that did not answer: site and missing are set.
+	Missing       []*Candidate `protobuf:"bytes,2,rep,name=missing,proto3" json:"missing,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FindDataResponse) Reset() {
+	*x = FindDataResponse{}
+	mi := &file_drover_v1_agent_service_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FindDataResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FindDataResponse) ProtoMessage() {}
+
+func (x *FindDataResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_agent_service_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FindDataResponse.ProtoReflect.Descriptor instead.
+func (*FindDataResponse) Descriptor() ([]byte, []int) {
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *FindDataResponse) GetData() []*LocatedData {
+	if x != nil {
+		return x.Data
+	}
+	return nil
+}
+
+func (x *FindDataResponse) GetMissing() []*Candidate {
+	if x != nil {
+		return x.Missing
+	}
+	return nil
+}
+
+// LocatedData are data and the server that has them.
+type LocatedData struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The data as that server has them.
+	Data *Data `protobuf:"bytes,1,opt,name=data,proto3" json:"data,omitempty"`
+	// URL of the server.
+	Address       string `protobuf:"bytes,2,opt,name=address,proto3" json:"address,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LocatedData) Reset() {
+	*x = LocatedData{}
+	mi := &file_drover_v1_agent_service_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LocatedData) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LocatedData) ProtoMessage() {}
+
+func (x *LocatedData) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_agent_service_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LocatedData.ProtoReflect.Descriptor instead.
+func (*LocatedData) Descriptor() ([]byte, []int) {
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *LocatedData) GetData() *Data {
+	if x != nil {
+		return x.Data
+	}
+	return nil
+}
+
+func (x *LocatedData) GetAddress() string {
+	if x != nil {
+		return x.Address
+	}
+	return ""
+}
+
+// AgentServiceListDataRequest selects data of all sites.
+type AgentServiceListDataRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// At most so many; 0 for the agent's default.
+	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// Where to go on: next_page_token of the page before.
+	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// As in ServerService.ListData, and the key site.
+	Filter        string `protobuf:"bytes,3,opt,name=filter,proto3" json:"filter,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AgentServiceListDataRequest) Reset() {
+	*x = AgentServiceListDataRequest{}
+	mi := &file_drover_v1_agent_service_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AgentServiceListDataRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AgentServiceListDataRequest) ProtoMessage() {}
+
+func (x *AgentServiceListDataRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_agent_service_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AgentServiceListDataRequest.ProtoReflect.Descriptor instead.
+func (*AgentServiceListDataRequest) Descriptor() ([]byte, []int) {
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *AgentServiceListDataRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *AgentServiceListDataRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+func (x *AgentServiceListDataRequest) GetFilter() string {
+	if x != nil {
+		return x.Filter
+	}
+	return ""
+}
+
+// AgentServiceListDataResponse is one page of data.
+type AgentServiceListDataResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// By site, then in the order of their handles.
+	Data []*Data `protobuf:"bytes,1,rep,name=data,proto3" json:"data,omitempty"`
+	// Empty on the last page.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	// The sites of this page that did not answer: site and missing are set.
+	Missing       []*Candidate `protobuf:"bytes,3,rep,name=missing,proto3" json:"missing,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AgentServiceListDataResponse) Reset() {
+	*x = AgentServiceListDataResponse{}
+	mi := &file_drover_v1_agent_service_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AgentServiceListDataResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AgentServiceListDataResponse) ProtoMessage() {}
+
+func (x *AgentServiceListDataResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_agent_service_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AgentServiceListDataResponse.ProtoReflect.Descriptor instead.
+func (*AgentServiceListDataResponse) Descriptor() ([]byte, []int) {
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *AgentServiceListDataResponse) GetData() []*Data {
+	if x != nil {
+		return x.Data
+	}
+	return nil
+}
+
+func (x *AgentServiceListDataResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+func (x *AgentServiceListDataResponse) GetMissing() []*Candidate {
+	if x != nil {
+		return x.Missing
+	}
+	return nil
+}
+
+// AgentServiceRemoveDataRequest names data.
+type AgentServiceRemoveDataRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Handle.
+	Id            string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AgentServiceRemoveDataRequest) Reset() {
+	*x = AgentServiceRemoveDataRequest{}
+	mi := &file_drover_v1_agent_service_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AgentServiceRemoveDataRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AgentServiceRemoveDataRequest) ProtoMessage() {}
+
+func (x *AgentServiceRemoveDataRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_agent_service_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AgentServiceRemoveDataRequest.ProtoReflect.Descriptor instead.
+func (*AgentServiceRemoveDataRequest) Descriptor() ([]byte, []int) {
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *AgentServiceRemoveDataRequest) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+// AgentServiceRemoveDataResponse says where they were.
+type AgentServiceRemoveDataResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Names of the sites that had them and have them no more.
+	Sites         []string `protobuf:"bytes,1,rep,name=sites,proto3" json:"sites,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AgentServiceRemoveDataResponse) Reset() {
+	*x = AgentServiceRemoveDataResponse{}
+	mi := &file_drover_v1_agent_service_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AgentServiceRemoveDataResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AgentServiceRemoveDataResponse) ProtoMessage() {}
+
+func (x *AgentServiceRemoveDataResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_agent_service_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AgentServiceRemoveDataResponse.ProtoReflect.Descriptor instead.
+func (*AgentServiceRemoveDataResponse) Descriptor() ([]byte, []int) {
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *AgentServiceRemoveDataResponse) GetSites() []string {
+	if x != nil {
+		return x.Sites
+	}
+	return nil
+}
+
 // AgentServiceOfferReservationRequest is a booking that is only asked about.
 type AgentServiceOfferReservationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -36,7 +412,7 @@ type AgentServiceOfferReservationRequest struct {
 
 func (x *AgentServiceOfferReservationRequest) Reset() {
 	*x = AgentServiceOfferReservationRequest{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[0]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -48,7 +424,7 @@ func (x *AgentServiceOfferReservationRequest) String() string {
 func (*AgentServiceOfferReservationRequest) ProtoMessage() {}
 
 func (x *AgentServiceOfferReservationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[0]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -61,7 +437,7 @@ func (x *AgentServiceOfferReservationRequest) ProtoReflect() protoreflect.Messag
 
 // Deprecated: Use AgentServiceOfferReservationRequest.ProtoReflect.Descriptor instead.
 func (*AgentServiceOfferReservationRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{0}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *AgentServiceOfferReservationRequest) GetBooking() *Booking {
@@ -92,7 +468,7 @@ type AgentServiceOfferReservationResponse struct {
 
 func (x *AgentServiceOfferReservationResponse) Reset() {
 	*x = AgentServiceOfferReservationResponse{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[1]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -104,7 +480,7 @@ func (x *AgentServiceOfferReservationResponse) String() string {
 func (*AgentServiceOfferReservationResponse) ProtoMessage() {}
 
 func (x *AgentServiceOfferReservationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[1]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -117,7 +493,7 @@ func (x *AgentServiceOfferReservationResponse) ProtoReflect() protoreflect.Messa
 
 // Deprecated: Use AgentServiceOfferReservationResponse.ProtoReflect.Descriptor instead.
 func (*AgentServiceOfferReservationResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{1}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *AgentServiceOfferReservationResponse) GetOffers() []*ReservationOffer {
@@ -147,7 +523,7 @@ type ReservationOffer struct {
 
 func (x *ReservationOffer) Reset() {
 	*x = ReservationOffer{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[2]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -159,7 +535,7 @@ func (x *ReservationOffer) String() string {
 func (*ReservationOffer) ProtoMessage() {}
 
 func (x *ReservationOffer) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[2]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -172,7 +548,7 @@ func (x *ReservationOffer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReservationOffer.ProtoReflect.Descriptor instead.
 func (*ReservationOffer) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{2}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ReservationOffer) GetTarget() *Target {
@@ -200,7 +576,7 @@ type AgentServiceListReservationsRequest struct {
 
 func (x *AgentServiceListReservationsRequest) Reset() {
 	*x = AgentServiceListReservationsRequest{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[3]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -212,7 +588,7 @@ func (x *AgentServiceListReservationsRequest) String() string {
 func (*AgentServiceListReservationsRequest) ProtoMessage() {}
 
 func (x *AgentServiceListReservationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[3]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -225,7 +601,7 @@ func (x *AgentServiceListReservationsRequest) ProtoReflect() protoreflect.Messag
 
 // Deprecated: Use AgentServiceListReservationsRequest.ProtoReflect.Descriptor instead.
 func (*AgentServiceListReservationsRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{3}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *AgentServiceListReservationsRequest) GetFilter() string {
@@ -248,7 +624,7 @@ type AgentServiceListReservationsResponse struct {
 
 func (x *AgentServiceListReservationsResponse) Reset() {
 	*x = AgentServiceListReservationsResponse{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[4]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -260,7 +636,7 @@ func (x *AgentServiceListReservationsResponse) String() string {
 func (*AgentServiceListReservationsResponse) ProtoMessage() {}
 
 func (x *AgentServiceListReservationsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[4]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -273,7 +649,7 @@ func (x *AgentServiceListReservationsResponse) ProtoReflect() protoreflect.Messa
 
 // Deprecated: Use AgentServiceListReservationsResponse.ProtoReflect.Descriptor instead.
 func (*AgentServiceListReservationsResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{4}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *AgentServiceListReservationsResponse) GetReservations() []*Reservation {
@@ -301,7 +677,7 @@ type AgentServiceCancelReservationRequest struct {
 
 func (x *AgentServiceCancelReservationRequest) Reset() {
 	*x = AgentServiceCancelReservationRequest{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[5]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -313,7 +689,7 @@ func (x *AgentServiceCancelReservationRequest) String() string {
 func (*AgentServiceCancelReservationRequest) ProtoMessage() {}
 
 func (x *AgentServiceCancelReservationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[5]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -326,7 +702,7 @@ func (x *AgentServiceCancelReservationRequest) ProtoReflect() protoreflect.Messa
 
 // Deprecated: Use AgentServiceCancelReservationRequest.ProtoReflect.Descriptor instead.
 func (*AgentServiceCancelReservationRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{5}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *AgentServiceCancelReservationRequest) GetId() string {
@@ -347,7 +723,7 @@ type AgentServiceCancelReservationResponse struct {
 
 func (x *AgentServiceCancelReservationResponse) Reset() {
 	*x = AgentServiceCancelReservationResponse{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[6]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -359,7 +735,7 @@ func (x *AgentServiceCancelReservationResponse) String() string {
 func (*AgentServiceCancelReservationResponse) ProtoMessage() {}
 
 func (x *AgentServiceCancelReservationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[6]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -372,7 +748,7 @@ func (x *AgentServiceCancelReservationResponse) ProtoReflect() protoreflect.Mess
 
 // Deprecated: Use AgentServiceCancelReservationResponse.ProtoReflect.Descriptor instead.
 func (*AgentServiceCancelReservationResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{6}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *AgentServiceCancelReservationResponse) GetReservation() *Reservation {
@@ -393,7 +769,7 @@ type AgentServiceGetSiteRequest struct {
 
 func (x *AgentServiceGetSiteRequest) Reset() {
 	*x = AgentServiceGetSiteRequest{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[7]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -405,7 +781,7 @@ func (x *AgentServiceGetSiteRequest) String() string {
 func (*AgentServiceGetSiteRequest) ProtoMessage() {}
 
 func (x *AgentServiceGetSiteRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[7]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -418,7 +794,7 @@ func (x *AgentServiceGetSiteRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgentServiceGetSiteRequest.ProtoReflect.Descriptor instead.
 func (*AgentServiceGetSiteRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{7}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *AgentServiceGetSiteRequest) GetSite() string {
@@ -441,7 +817,7 @@ type AgentServiceGetSiteResponse struct {
 
 func (x *AgentServiceGetSiteResponse) Reset() {
 	*x = AgentServiceGetSiteResponse{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[8]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -453,7 +829,7 @@ func (x *AgentServiceGetSiteResponse) String() string {
 func (*AgentServiceGetSiteResponse) ProtoMessage() {}
 
 func (x *AgentServiceGetSiteResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[8]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -466,7 +842,7 @@ func (x *AgentServiceGetSiteResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgentServiceGetSiteResponse.ProtoReflect.Descriptor instead.
 func (*AgentServiceGetSiteResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{8}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *AgentServiceGetSiteResponse) GetSite() *KnownSite {
@@ -502,7 +878,7 @@ type MapRequest struct {
 
 func (x *MapRequest) Reset() {
 	*x = MapRequest{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[9]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -514,7 +890,7 @@ func (x *MapRequest) String() string {
 func (*MapRequest) ProtoMessage() {}
 
 func (x *MapRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[9]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -527,7 +903,7 @@ func (x *MapRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MapRequest.ProtoReflect.Descriptor instead.
 func (*MapRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{9}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *MapRequest) GetRequest() *Request {
@@ -571,7 +947,7 @@ type MapResponse struct {
 
 func (x *MapResponse) Reset() {
 	*x = MapResponse{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[10]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -583,7 +959,7 @@ func (x *MapResponse) String() string {
 func (*MapResponse) ProtoMessage() {}
 
 func (x *MapResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[10]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -596,7 +972,7 @@ func (x *MapResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MapResponse.ProtoReflect.Descriptor instead.
 func (*MapResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{10}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *MapResponse) GetTargets() []*Target {
@@ -626,7 +1002,7 @@ type Target struct {
 
 func (x *Target) Reset() {
 	*x = Target{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[11]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -638,7 +1014,7 @@ func (x *Target) String() string {
 func (*Target) ProtoMessage() {}
 
 func (x *Target) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[11]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -651,7 +1027,7 @@ func (x *Target) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Target.ProtoReflect.Descriptor instead.
 func (*Target) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{11}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Target) GetSite() string {
@@ -686,7 +1062,7 @@ type ListSitesRequest struct {
 
 func (x *ListSitesRequest) Reset() {
 	*x = ListSitesRequest{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[12]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -698,7 +1074,7 @@ func (x *ListSitesRequest) String() string {
 func (*ListSitesRequest) ProtoMessage() {}
 
 func (x *ListSitesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[12]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -711,7 +1087,7 @@ func (x *ListSitesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSitesRequest.ProtoReflect.Descriptor instead.
 func (*ListSitesRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{12}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ListSitesRequest) GetPageSize() int32 {
@@ -755,7 +1131,7 @@ type ListSitesResponse struct {
 
 func (x *ListSitesResponse) Reset() {
 	*x = ListSitesResponse{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[13]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -767,7 +1143,7 @@ func (x *ListSitesResponse) String() string {
 func (*ListSitesResponse) ProtoMessage() {}
 
 func (x *ListSitesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[13]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -780,7 +1156,7 @@ func (x *ListSitesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSitesResponse.ProtoReflect.Descriptor instead.
 func (*ListSitesResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{13}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ListSitesResponse) GetSites() []*KnownSite {
@@ -814,7 +1190,7 @@ type KnownSite struct {
 
 func (x *KnownSite) Reset() {
 	*x = KnownSite{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[14]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -826,7 +1202,7 @@ func (x *KnownSite) String() string {
 func (*KnownSite) ProtoMessage() {}
 
 func (x *KnownSite) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[14]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -839,7 +1215,7 @@ func (x *KnownSite) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KnownSite.ProtoReflect.Descriptor instead.
 func (*KnownSite) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{14}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *KnownSite) GetSite() *Site {
@@ -886,7 +1262,7 @@ type ListServicesRequest struct {
 
 func (x *ListServicesRequest) Reset() {
 	*x = ListServicesRequest{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[15]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -898,7 +1274,7 @@ func (x *ListServicesRequest) String() string {
 func (*ListServicesRequest) ProtoMessage() {}
 
 func (x *ListServicesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[15]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -911,7 +1287,7 @@ func (x *ListServicesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListServicesRequest.ProtoReflect.Descriptor instead.
 func (*ListServicesRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{15}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ListServicesRequest) GetPageSize() int32 {
@@ -948,7 +1324,7 @@ type ListServicesResponse struct {
 
 func (x *ListServicesResponse) Reset() {
 	*x = ListServicesResponse{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[16]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -960,7 +1336,7 @@ func (x *ListServicesResponse) String() string {
 func (*ListServicesResponse) ProtoMessage() {}
 
 func (x *ListServicesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[16]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -973,7 +1349,7 @@ func (x *ListServicesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListServicesResponse.ProtoReflect.Descriptor instead.
 func (*ListServicesResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{16}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ListServicesResponse) GetServices() []*OfferedService {
@@ -1003,7 +1379,7 @@ type OfferedService struct {
 
 func (x *OfferedService) Reset() {
 	*x = OfferedService{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[17]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1015,7 +1391,7 @@ func (x *OfferedService) String() string {
 func (*OfferedService) ProtoMessage() {}
 
 func (x *OfferedService) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[17]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1028,7 +1404,7 @@ func (x *OfferedService) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OfferedService.ProtoReflect.Descriptor instead.
 func (*OfferedService) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{17}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *OfferedService) GetService() *Service {
@@ -1056,7 +1432,7 @@ type FindJobRequest struct {
 
 func (x *FindJobRequest) Reset() {
 	*x = FindJobRequest{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[18]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1068,7 +1444,7 @@ func (x *FindJobRequest) String() string {
 func (*FindJobRequest) ProtoMessage() {}
 
 func (x *FindJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[18]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1081,7 +1457,7 @@ func (x *FindJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindJobRequest.ProtoReflect.Descriptor instead.
 func (*FindJobRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{18}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *FindJobRequest) GetJobId() string {
@@ -1104,7 +1480,7 @@ type FindJobResponse struct {
 
 func (x *FindJobResponse) Reset() {
 	*x = FindJobResponse{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[19]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1116,7 +1492,7 @@ func (x *FindJobResponse) String() string {
 func (*FindJobResponse) ProtoMessage() {}
 
 func (x *FindJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[19]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1129,7 +1505,7 @@ func (x *FindJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FindJobResponse.ProtoReflect.Descriptor instead.
 func (*FindJobResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{19}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *FindJobResponse) GetTarget() *Target {
@@ -1161,7 +1537,7 @@ type AgentServiceListJobsRequest struct {
 
 func (x *AgentServiceListJobsRequest) Reset() {
 	*x = AgentServiceListJobsRequest{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[20]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1173,7 +1549,7 @@ func (x *AgentServiceListJobsRequest) String() string {
 func (*AgentServiceListJobsRequest) ProtoMessage() {}
 
 func (x *AgentServiceListJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[20]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1186,7 +1562,7 @@ func (x *AgentServiceListJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgentServiceListJobsRequest.ProtoReflect.Descriptor instead.
 func (*AgentServiceListJobsRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{20}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *AgentServiceListJobsRequest) GetPageSize() int32 {
@@ -1225,7 +1601,7 @@ type AgentServiceListJobsResponse struct {
 
 func (x *AgentServiceListJobsResponse) Reset() {
 	*x = AgentServiceListJobsResponse{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[21]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1237,7 +1613,7 @@ func (x *AgentServiceListJobsResponse) String() string {
 func (*AgentServiceListJobsResponse) ProtoMessage() {}
 
 func (x *AgentServiceListJobsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[21]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1250,7 +1626,7 @@ func (x *AgentServiceListJobsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgentServiceListJobsResponse.ProtoReflect.Descriptor instead.
 func (*AgentServiceListJobsResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{21}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *AgentServiceListJobsResponse) GetJobs() []*Job {
@@ -1292,7 +1668,7 @@ type AgentServiceMoveJobRequest struct {
 
 func (x *AgentServiceMoveJobRequest) Reset() {
 	*x = AgentServiceMoveJobRequest{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[22]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1304,7 +1680,7 @@ func (x *AgentServiceMoveJobRequest) String() string {
 func (*AgentServiceMoveJobRequest) ProtoMessage() {}
 
 func (x *AgentServiceMoveJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[22]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1317,7 +1693,7 @@ func (x *AgentServiceMoveJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgentServiceMoveJobRequest.ProtoReflect.Descriptor instead.
 func (*AgentServiceMoveJobRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{22}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *AgentServiceMoveJobRequest) GetJobId() string {
@@ -1361,7 +1737,7 @@ type AgentServiceMoveJobResponse struct {
 
 func (x *AgentServiceMoveJobResponse) Reset() {
 	*x = AgentServiceMoveJobResponse{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[23]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1373,7 +1749,7 @@ func (x *AgentServiceMoveJobResponse) String() string {
 func (*AgentServiceMoveJobResponse) ProtoMessage() {}
 
 func (x *AgentServiceMoveJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[23]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1386,7 +1762,7 @@ func (x *AgentServiceMoveJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgentServiceMoveJobResponse.ProtoReflect.Descriptor instead.
 func (*AgentServiceMoveJobResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{23}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *AgentServiceMoveJobResponse) GetJob() *Job {
@@ -1419,7 +1795,7 @@ type AgentServiceListMovesRequest struct {
 
 func (x *AgentServiceListMovesRequest) Reset() {
 	*x = AgentServiceListMovesRequest{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[24]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1431,7 +1807,7 @@ func (x *AgentServiceListMovesRequest) String() string {
 func (*AgentServiceListMovesRequest) ProtoMessage() {}
 
 func (x *AgentServiceListMovesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[24]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1444,7 +1820,7 @@ func (x *AgentServiceListMovesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgentServiceListMovesRequest.ProtoReflect.Descriptor instead.
 func (*AgentServiceListMovesRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{24}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *AgentServiceListMovesRequest) GetPageSize() int32 {
@@ -1483,7 +1859,7 @@ type AgentServiceListMovesResponse struct {
 
 func (x *AgentServiceListMovesResponse) Reset() {
 	*x = AgentServiceListMovesResponse{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[25]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1495,7 +1871,7 @@ func (x *AgentServiceListMovesResponse) String() string {
 func (*AgentServiceListMovesResponse) ProtoMessage() {}
 
 func (x *AgentServiceListMovesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[25]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1508,7 +1884,7 @@ func (x *AgentServiceListMovesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgentServiceListMovesResponse.ProtoReflect.Descriptor instead.
 func (*AgentServiceListMovesResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{25}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *AgentServiceListMovesResponse) GetMoves() []*Move {
@@ -1545,7 +1921,7 @@ type AgentServiceSetDrainingRequest struct {
 
 func (x *AgentServiceSetDrainingRequest) Reset() {
 	*x = AgentServiceSetDrainingRequest{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[26]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1557,7 +1933,7 @@ func (x *AgentServiceSetDrainingRequest) String() string {
 func (*AgentServiceSetDrainingRequest) ProtoMessage() {}
 
 func (x *AgentServiceSetDrainingRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[26]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1570,7 +1946,7 @@ func (x *AgentServiceSetDrainingRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgentServiceSetDrainingRequest.ProtoReflect.Descriptor instead.
 func (*AgentServiceSetDrainingRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{26}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *AgentServiceSetDrainingRequest) GetSite() string {
@@ -1598,7 +1974,7 @@ type AgentServiceSetDrainingResponse struct {
 
 func (x *AgentServiceSetDrainingResponse) Reset() {
 	*x = AgentServiceSetDrainingResponse{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[27]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1610,7 +1986,7 @@ func (x *AgentServiceSetDrainingResponse) String() string {
 func (*AgentServiceSetDrainingResponse) ProtoMessage() {}
 
 func (x *AgentServiceSetDrainingResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[27]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1623,7 +1999,7 @@ func (x *AgentServiceSetDrainingResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgentServiceSetDrainingResponse.ProtoReflect.Descriptor instead.
 func (*AgentServiceSetDrainingResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{27}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *AgentServiceSetDrainingResponse) GetStatus() *SiteStatus {
@@ -1646,7 +2022,7 @@ type AgentServiceSettleJobRequest struct {
 
 func (x *AgentServiceSettleJobRequest) Reset() {
 	*x = AgentServiceSettleJobRequest{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[28]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1658,7 +2034,7 @@ func (x *AgentServiceSettleJobRequest) String() string {
 func (*AgentServiceSettleJobRequest) ProtoMessage() {}
 
 func (x *AgentServiceSettleJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[28]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1671,7 +2047,7 @@ func (x *AgentServiceSettleJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgentServiceSettleJobRequest.ProtoReflect.Descriptor instead.
 func (*AgentServiceSettleJobRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{28}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *AgentServiceSettleJobRequest) GetSite() string {
@@ -1699,7 +2075,7 @@ type AgentServiceSettleJobResponse struct {
 
 func (x *AgentServiceSettleJobResponse) Reset() {
 	*x = AgentServiceSettleJobResponse{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[29]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1711,7 +2087,7 @@ func (x *AgentServiceSettleJobResponse) String() string {
 func (*AgentServiceSettleJobResponse) ProtoMessage() {}
 
 func (x *AgentServiceSettleJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[29]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1724,7 +2100,7 @@ func (x *AgentServiceSettleJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgentServiceSettleJobResponse.ProtoReflect.Descriptor instead.
 func (*AgentServiceSettleJobResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{29}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *AgentServiceSettleJobResponse) GetJob() *Job {
@@ -1766,7 +2142,7 @@ type ReallocateRequest struct {
 
 func (x *ReallocateRequest) Reset() {
 	*x = ReallocateRequest{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[30]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1778,7 +2154,7 @@ func (x *ReallocateRequest) String() string {
 func (*ReallocateRequest) ProtoMessage() {}
 
 func (x *ReallocateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[30]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1791,7 +2167,7 @@ func (x *ReallocateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReallocateRequest.ProtoReflect.Descriptor instead.
 func (*ReallocateRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{30}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ReallocateRequest) GetDryRun() bool {
@@ -1873,7 +2249,7 @@ type ReallocateResponse struct {
 
 func (x *ReallocateResponse) Reset() {
 	*x = ReallocateResponse{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[31]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1885,7 +2261,7 @@ func (x *ReallocateResponse) String() string {
 func (*ReallocateResponse) ProtoMessage() {}
 
 func (x *ReallocateResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[31]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1898,7 +2274,7 @@ func (x *ReallocateResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReallocateResponse.ProtoReflect.Descriptor instead.
 func (*ReallocateResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{31}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ReallocateResponse) GetRecord() *RoundRecord {
@@ -1972,7 +2348,7 @@ type RoundRecord struct {
 
 func (x *RoundRecord) Reset() {
 	*x = RoundRecord{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[32]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1984,7 +2360,7 @@ func (x *RoundRecord) String() string {
 func (*RoundRecord) ProtoMessage() {}
 
 func (x *RoundRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[32]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1997,7 +2373,7 @@ func (x *RoundRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RoundRecord.ProtoReflect.Descriptor instead.
 func (*RoundRecord) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{32}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *RoundRecord) GetRound() string {
@@ -2172,7 +2548,7 @@ type ReallocatedJob struct {
 
 func (x *ReallocatedJob) Reset() {
 	*x = ReallocatedJob{}
-	mi := &file_drover_v1_agent_service_proto_msgTypes[33]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2184,7 +2560,7 @@ func (x *ReallocatedJob) String() string {
 func (*ReallocatedJob) ProtoMessage() {}
 
 func (x *ReallocatedJob) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_agent_service_proto_msgTypes[33]
+	mi := &file_drover_v1_agent_service_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2197,7 +2573,7 @@ func (x *ReallocatedJob) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReallocatedJob.ProtoReflect.Descriptor instead.
 func (*ReallocatedJob) Descriptor() ([]byte, []int) {
-	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{33}
+	return file_drover_v1_agent_service_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *ReallocatedJob) GetJobId() string {
@@ -2281,7 +2657,28 @@ var File_drover_v1_agent_service_proto protoreflect.FileDescriptor
 
 const file_drover_v1_agent_service_proto_rawDesc = "" +
 	"\n" +
-	"\x1ddrover/v1/agent_service.proto\x12\tdrover.v1\x1a\x18drover/v1/decision.proto\x1a\x15drover/v1/error.proto\x1a\x13drover/v1/job.proto\x1a\x14drover/v1/move.proto\x1a\x17drover/v1/request.proto\x1a\x1bdrover/v1/reservation.proto\x1a\x1edrover/v1/server_service.proto\x1a\x14drover/v1/site.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"g\n" +
+	"\x1ddrover/v1/agent_service.proto\x12\tdrover.v1\x1a\x14drover/v1/data.proto\x1a\x18drover/v1/decision.proto\x1a\x15drover/v1/error.proto\x1a\x13drover/v1/job.proto\x1a\x14drover/v1/move.proto\x1a\x17drover/v1/request.proto\x1a\x1bdrover/v1/reservation.proto\x1a\x1edrover/v1/server_service.proto\x1a\x14drover/v1/site.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"!\n" +
+	"\x0fFindDataRequest\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\"n\n" +
+	"\x10FindDataResponse\x12*\n" +
+	"\x04data\x18\x01 \x03(\v2\x16.drover.v1.LocatedDataR\x04data\x12.\n" +
+	"\amissing\x18\x02 \x03(\v2\x14.drover.v1.CandidateR\amissing\"L\n" +
+	"\vLocatedData\x12#\n" +
+	"\x04data\x18\x01 \x01(\v2\x0f.drover.v1.DataR\x04data\x12\x18\n" +
+	"\aaddress\x18\x02 \x01(\tR\aaddress\"q\n" +
+	"\x1bAgentServiceListDataRequest\x12\x1b\n" +
+	"\tpage_size\x18\x01 \x01(\x05R\bpageSize\x12\x1d\n" +
+	"\n" +
+	"page_token\x18\x02 \x01(\tR\tpageToken\x12\x16\n" +
+	"\x06filter\x18\x03 \x01(\tR\x06filter\"\x9b\x01\n" +
+	"\x1cAgentServiceListDataResponse\x12#\n" +
+	"\x04data\x18\x01 \x03(\v2\x0f.drover.v1.DataR\x04data\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12.\n" +
+	"\amissing\x18\x03 \x03(\v2\x14.drover.v1.CandidateR\amissing\"/\n" +
+	"\x1dAgentServiceRemoveDataRequest\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\"6\n" +
+	"\x1eAgentServiceRemoveDataResponse\x12\x14\n" +
+	"\x05sites\x18\x01 \x03(\tR\x05sites\"g\n" +
 	"#AgentServiceOfferReservationRequest\x12,\n" +
 	"\abooking\x18\x01 \x01(\v2\x12.drover.v1.BookingR\abooking\x12\x12\n" +
 	"\x04site\x18\x02 \x01(\tR\x04site\"\x8b\x01\n" +
@@ -2437,8 +2834,7 @@ const file_drover_v1_agent_service_proto_rawDesc = "" +
 	"\x04gain\x18\t \x01(\v2\x19.google.protobuf.DurationR\x04gain\x12\x18\n" +
 	"\aordered\x18\n" +
 	" \x01(\bR\aordered\x120\n" +
-	"\aproblem\x18\v \x01(\v2\x16.drover.v1.ErrorDetailR\aproblem2\xc4\n" +
-	"\n" +
+	"\aproblem\x18\v \x01(\v2\x16.drover.v1.ErrorDetailR\aproblem2\xd8\f\n" +
 	"\fAgentService\x129\n" +
 	"\x03Map\x12\x15.drover.v1.MapRequest\x1a\x16.drover.v1.MapResponse\"\x03\x90\x02\x01\x12K\n" +
 	"\tListSites\x12\x1b.drover.v1.ListSitesRequest\x1a\x1c.drover.v1.ListSitesResponse\"\x03\x90\x02\x01\x12T\n" +
@@ -2454,7 +2850,11 @@ const file_drover_v1_agent_service_proto_rawDesc = "" +
 	"\x10OfferReservation\x12..drover.v1.AgentServiceOfferReservationRequest\x1a/.drover.v1.AgentServiceOfferReservationResponse\"\x03\x90\x02\x01\x12x\n" +
 	"\x10ListReservations\x12..drover.v1.AgentServiceListReservationsRequest\x1a/.drover.v1.AgentServiceListReservationsResponse\"\x03\x90\x02\x01\x12{\n" +
 	"\x11CancelReservation\x12/.drover.v1.AgentServiceCancelReservationRequest\x1a0.drover.v1.AgentServiceCancelReservationResponse\"\x03\x90\x02\x02\x12]\n" +
-	"\aGetSite\x12%.drover.v1.AgentServiceGetSiteRequest\x1a&.drover.v1.AgentServiceGetSiteResponse\"\x03\x90\x02\x01B:Z8github.com/seed-9b8f70bb/drover/proto/drover/v1;droverv1b\x06proto3"
+	"\aGetSite\x12%.drover.v1.AgentServiceGetSiteRequest\x1a&.drover.v1.AgentServiceGetSiteResponse\"\x03\x90\x02\x01\x12H\n" +
+	"\bFindData\x12\x1a.drover.v1.FindDataRequest\x1a\x1b.drover.v1.FindDataResponse\"\x03\x90\x02\x01\x12`\n" +
+	"\bListData\x12&.drover.v1.AgentServiceListDataRequest\x1a'.drover.v1.AgentServiceListDataResponse\"\x03\x90\x02\x01\x12f\n" +
+	"\n" +
+	"RemoveData\x12(.drover.v1.AgentServiceRemoveDataRequest\x1a).drover.v1.AgentServiceRemoveDataResponse\"\x03\x90\x02\x02B:Z8github.com/seed-9b8f70bb/drover/proto/drover/v1;droverv1b\x06proto3"
 
 var (
 	file_drover_v1_agent_service_proto_rawDescOnce sync.Once
@@ -2468,143 +2868,162 @@ func file_drover_v1_agent_service_proto_rawDescGZIP() []byte {
 	return file_drover_v1_agent_service_proto_rawDescData
 }
 
-var file_drover_v1_agent_service_proto_msgTypes = make([]protoimpl.MessageInfo, 34)
+var file_drover_v1_agent_service_proto_msgTypes = make([]protoimpl.MessageInfo, 41)
 var file_drover_v1_agent_service_proto_goTypes = []any{
-	(*AgentServiceOfferReservationRequest)(nil),   // 0: drover.v1.AgentServiceOfferReservationRequest
-	(*AgentServiceOfferReservationResponse)(nil),  // 1: drover.v1.AgentServiceOfferReservationResponse
-	(*ReservationOffer)(nil),                      // 2: drover.v1.ReservationOffer
-	(*AgentServiceListReservationsRequest)(nil),   // 3: drover.v1.AgentServiceListReservationsRequest
-	(*AgentServiceListReservationsResponse)(nil),  // 4: drover.v1.AgentServiceListReservationsResponse
-	(*AgentServiceCancelReservationRequest)(nil),  // 5: drover.v1.AgentServiceCancelReservationRequest
-	(*AgentServiceCancelReservationResponse)(nil), // 6: drover.v1.AgentServiceCancelReservationResponse
-	(*AgentServiceGetSiteRequest)(nil),            // 7: drover.v1.AgentServiceGetSiteRequest
-	(*AgentServiceGetSiteResponse)(nil),           // 8: drover.v1.AgentServiceGetSiteResponse
-	(*MapRequest)(nil),                            // 9: drover.v1.MapRequest
-	(*MapResponse)(nil),                           // 10: drover.v1.MapResponse
-	(*Target)(nil),                                // 11: drover.v1.Target
-	(*ListSitesRequest)(nil),                      // 12: drover.v1.ListSitesRequest
-	(*ListSitesResponse)(nil),                     // 13: drover.v1.ListSitesResponse
-	(*KnownSite)(nil),                             // 14: drover.v1.KnownSite
-	(*ListServicesRequest)(nil),                   // 15: drover.v1.ListServicesRequest
-	(*ListServicesResponse)(nil),                  // 16: drover.v1.ListServicesResponse
-	(*OfferedService)(nil),                        // 17: drover.v1.OfferedService
-	(*FindJobRequest)(nil),                        // 18: drover.v1.FindJobRequest
-	(*FindJobResponse)(nil),                       // 19: drover.v1.FindJobResponse
-	(*AgentServiceListJobsRequest)(nil),           // 20: drover.v1.AgentServiceListJobsRequest
-	(*AgentServiceListJobsResponse)(nil),          // 21: drover.v1.AgentServiceListJobsResponse
-	(*AgentServiceMoveJobRequest)(nil),            // 22: drover.v1.AgentServiceMoveJobRequest
-	(*AgentServiceMoveJobResponse)(nil),           // 23: drover.v1.AgentServiceMoveJobResponse
-	(*AgentServiceListMovesRequest)(nil),          // 24: drover.v1.AgentServiceListMovesRequest
-	(*AgentServiceListMovesResponse)(nil),         // 25: drover.v1.AgentServiceListMovesResponse
-	(*AgentServiceSetDrainingRequest)(nil),        // 26: drover.v1.AgentServiceSetDrainingRequest
-	(*AgentServiceSetDrainingResponse)(nil),       // 27: drover.v1.AgentServiceSetDrainingResponse
-	(*AgentServiceSettleJobRequest)(nil),          // 28: drover.v1.AgentServiceSettleJobRequest
-	(*AgentServiceSettleJobResponse)(nil),         // 29: drover.v1.AgentServiceSettleJobResponse
-	(*ReallocateRequest)(nil),                     // 30: drover.v1.ReallocateRequest
-	(*ReallocateResponse)(nil),                    // 31: drover.v1.ReallocateResponse
-	(*RoundRecord)(nil),                           // 32: drover.v1.RoundRecord
-	(*ReallocatedJob)(nil),                        // 33: drover.v1.ReallocatedJob
-	(*Booking)(nil),                               // 34: drover.v1.Booking
-	(*Candidate)(nil),                             // 35: drover.v1.Candidate
-	(*Reservation)(nil),                           // 36: drover.v1.Reservation
-	(*PolicyState)(nil),                           // 37: drover.v1.PolicyState
-	(*Request)(nil),                               // 38: drover.v1.Request
-	(*durationpb.Duration)(nil),                   // 39: google.protobuf.Duration
-	(*DecisionRecord)(nil),                        // 40: drover.v1.DecisionRecord
-	(*Site)(nil),                                  // 41: drover.v1.Site
-	(*SiteStatus)(nil),                            // 42: drover.v1.SiteStatus
-	(*Missing)(nil),                               // 43: drover.v1.Missing
-	(*Service)(nil),                               // 44: drover.v1.Service
-	(*Job)(nil),                                   // 45: drover.v1.Job
-	(*Move)(nil),                                  // 46: drover.v1.Move
-	(*SettleJobRequest)(nil),                      // 47: drover.v1.SettleJobRequest
-	(*timestamppb.Timestamp)(nil),                 // 48: google.protobuf.Timestamp
-	(*Shape)(nil),                                 // 49: drover.v1.Shape
-	(*ErrorDetail)(nil),                           // 50: drover.v1.ErrorDetail
+	(*FindDataRequest)(nil),                       // 0: drover.v1.FindDataRequest
+	(*FindDataResponse)(nil),                      // 1: drover.v1.FindDataResponse
+	(*LocatedData)(nil),                           // 2: drover.v1.LocatedData
+	(*AgentServiceListDataRequest)(nil),           // 3: drover.v1.AgentServiceListDataRequest
+	(*AgentServiceListDataResponse)(nil),          // 4: drover.v1.AgentServiceListDataResponse
+	(*AgentServiceRemoveDataRequest)(nil),         // 5: drover.v1.AgentServiceRemoveDataRequest
+	(*AgentServiceRemoveDataResponse)(nil),        // 6: drover.v1.AgentServiceRemoveDataResponse
+	(*AgentServiceOfferReservationRequest)(nil),   // 7: drover.v1.AgentServiceOfferReservationRequest
+	(*AgentServiceOfferReservationResponse)(nil),  // 8: drover.v1.AgentServiceOfferReservationResponse
+	(*ReservationOffer)(nil),                      // 9: drover.v1.ReservationOffer
+	(*AgentServiceListReservationsRequest)(nil),   // 10: drover.v1.AgentServiceListReservationsRequest
+	(*AgentServiceListReservationsResponse)(nil),  // 11: drover.v1.AgentServiceListReservationsResponse
+	(*AgentServiceCancelReservationRequest)(nil),  // 12: drover.v1.AgentServiceCancelReservationRequest
+	(*AgentServiceCancelReservationResponse)(nil), // 13: drover.v1.AgentServiceCancelReservationResponse
+	(*AgentServiceGetSiteRequest)(nil),            // 14: drover.v1.AgentServiceGetSiteRequest
+	(*AgentServiceGetSiteResponse)(nil),           // 15: drover.v1.AgentServiceGetSiteResponse
+	(*MapRequest)(nil),                            // 16: drover.v1.MapRequest
+	(*MapResponse)(nil),                           // 17: drover.v1.MapResponse
+	(*Target)(nil),                                // 18: drover.v1.Target
+	(*ListSitesRequest)(nil),                      // 19: drover.v1.ListSitesRequest
+	(*ListSitesResponse)(nil),                     // 20: drover.v1.ListSitesResponse
+	(*KnownSite)(nil),                             // 21: drover.v1.KnownSite
+	(*ListServicesRequest)(nil),                   // 22: drover.v1.ListServicesRequest
+	(*ListServicesResponse)(nil),                  // 23: drover.v1.ListServicesResponse
+	(*OfferedService)(nil),                        // 24: drover.v1.OfferedService
+	(*FindJobRequest)(nil),                        // 25: drover.v1.FindJobRequest
+	(*FindJobResponse)(nil),                       // 26: drover.v1.FindJobResponse
+	(*AgentServiceListJobsRequest)(nil),           // 27: drover.v1.AgentServiceListJobsRequest
+	(*AgentServiceListJobsResponse)(nil),          // 28: drover.v1.AgentServiceListJobsResponse
+	(*AgentServiceMoveJobRequest)(nil),            // 29: drover.v1.AgentServiceMoveJobRequest
+	(*AgentServiceMoveJobResponse)(nil),           // 30: drover.v1.AgentServiceMoveJobResponse
+	(*AgentServiceListMovesRequest)(nil),          // 31: drover.v1.AgentServiceListMovesRequest
+	(*AgentServiceListMovesResponse)(nil),         // 32: drover.v1.AgentServiceListMovesResponse
+	(*AgentServiceSetDrainingRequest)(nil),        // 33: drover.v1.AgentServiceSetDrainingRequest
+	(*AgentServiceSetDrainingResponse)(nil),       // 34: drover.v1.AgentServiceSetDrainingResponse
+	(*AgentServiceSettleJobRequest)(nil),          // 35: drover.v1.AgentServiceSettleJobRequest
+	(*AgentServiceSettleJobResponse)(nil),         // 36: drover.v1.AgentServiceSettleJobResponse
+	(*ReallocateRequest)(nil),                     // 37: drover.v1.ReallocateRequest
+	(*ReallocateResponse)(nil),                    // 38: drover.v1.ReallocateResponse
+	(*RoundRecord)(nil),                           // 39: drover.v1.RoundRecord
+	(*ReallocatedJob)(nil),                        // 40: drover.v1.ReallocatedJob
+	(*Candidate)(nil),                             // 41: drover.v1.Candidate
+	(*Data)(nil),                                  // 42: drover.v1.Data
+	(*Booking)(nil),                               // 43: drover.v1.Booking
+	(*Reservation)(nil),                           // 44: drover.v1.Reservation
+	(*PolicyState)(nil),                           // 45: drover.v1.PolicyState
+	(*Request)(nil),                               // 46: drover.v1.Request
+	(*durationpb.Duration)(nil),                   // 47: google.protobuf.Duration
+	(*DecisionRecord)(nil),                        // 48: drover.v1.DecisionRecord
+	(*Site)(nil),                                  // 49: drover.v1.Site
+	(*SiteStatus)(nil),                            // 50: drover.v1.SiteStatus
+	(*Missing)(nil),                               // 51: drover.v1.Missing
+	(*Service)(nil),                               // 52: drover.v1.Service
+	(*Job)(nil),                                   // 53: drover.v1.Job
+	(*Move)(nil),                                  // 54: drover.v1.Move
+	(*SettleJobRequest)(nil),                      // 55: drover.v1.SettleJobRequest
+	(*timestamppb.Timestamp)(nil),                 // 56: google.protobuf.Timestamp
+	(*Shape)(nil),                                 // 57: drover.v1.Shape
+	(*ErrorDetail)(nil),                           // 58: drover.v1.ErrorDetail
 }
 var file_drover_v1_agent_service_proto_depIdxs = []int32{
-	34, // 0: drover.v1.AgentServiceOfferReservationRequest.booking:type_name -> drover.v1.Booking
-	2,  // 1: drover.v1.AgentServiceOfferReservationResponse.offers:type_name -> drover.v1.ReservationOffer
-	35, // 2: drover.v1.AgentServiceOfferReservationResponse.missing:type_name -> drover.v1.Candidate
-	11, // 3: drover.v1.ReservationOffer.target:type_name -> drover.v1.Target
-	36, // 4: drover.v1.ReservationOffer.reservation:type_name -> drover.v1.Reservation
-	36, // 5: drover.v1.AgentServiceListReservationsResponse.reservations:type_name -> drover.v1.Reservation
-	35, // 6: drover.v1.AgentServiceListReservationsResponse.missing:type_name -> drover.v1.Candidate
-	36, // 7: drover.v1.AgentServiceCancelReservationResponse.reservation:type_name -> drover.v1.Reservation
-	14, // 8: drover.v1.AgentServiceGetSiteResponse.site:type_name -> drover.v1.KnownSite
-	37, // 9: drover.v1.AgentServiceGetSiteResponse.policy:type_name -> drover.v1.PolicyState
-	38, // 10: drover.v1.MapRequest.request:type_name -> drover.v1.Request
-	39, // 11: drover.v1.MapRequest.deadline:type_name -> google.protobuf.Duration
-	11, // 12: drover.v1.MapResponse.targets:type_name -> drover.v1.Target
-	40, // 13: drover.v1.MapResponse.decision:type_name -> drover.v1.DecisionRecord
-	14, // 14: drover.v1.ListSitesResponse.sites:type_name -> drover.v1.KnownSite
-	41, // 15: drover.v1.KnownSite.site:type_name -> drover.v1.Site
-	42, // 16: drover.v1.KnownSite.status:type_name -> drover.v1.SiteStatus
-	39, // 17: drover.v1.KnownSite.heard_ago:type_name -> google.protobuf.Duration
-	43, // 18: drover.v1.KnownSite.missing:type_name -> drover.v1.Missing
-	17, // 19: drover.v1.ListServicesResponse.services:type_name -> drover.v1.OfferedService
-	44, // 20: drover.v1.OfferedService.service:type_name -> drover.v1.Service
-	11, // 21: drover.v1.FindJobResponse.target:type_name -> drover.v1.Target
-	45, // 22: drover.v1.FindJobResponse.job:type_name -> drover.v1.Job
-	45, // 23: drover.v1.AgentServiceListJobsResponse.jobs:type_name -> drover.v1.Job
-	35, // 24: drover.v1.AgentServiceListJobsResponse.missing:type_name -> drover.v1.Candidate
-	39, // 25: drover.v1.AgentServiceMoveJobRequest.min_gain:type_name -> google.protobuf.Duration
-	45, // 26: drover.v1.AgentServiceMoveJobResponse.job:type_name -> drover.v1.Job
-	11, // 27: drover.v1.AgentServiceMoveJobResponse.to:type_name -> drover.v1.Target
-	46, // 28: drover.v1.AgentServiceListMovesResponse.moves:type_name -> drover.v1.Move
-	35, // 29: drover.v1.AgentServiceListMovesResponse.missing:type_name -> drover.v1.Candidate
-	42, // 30: drover.v1.AgentServiceSetDrainingResponse.status:type_name -> drover.v1.SiteStatus
-	47, // 31: drover.v1.AgentServiceSettleJobRequest.settle:type_name -> drover.v1.SettleJobRequest
-	45, // 32: drover.v1.AgentServiceSettleJobResponse.job:type_name -> drover.v1.Job
-	39, // 33: drover.v1.ReallocateRequest.threshold:type_name -> google.protobuf.Duration
-	39, // 34: drover.v1.ReallocateRequest.least_gain:type_name -> google.protobuf.Duration
-	32, // 35: drover.v1.ReallocateResponse.record:type_name -> drover.v1.RoundRecord
-	33, // 36: drover.v1.ReallocateResponse.jobs:type_name -> drover.v1.ReallocatedJob
-	35, // 37: drover.v1.ReallocateResponse.missing:type_name -> drover.v1.Candidate
-	48, // 38: drover.v1.RoundRecord.began_at:type_name -> google.protobuf.Timestamp
-	39, // 39: drover.v1.RoundRecord.gain:type_name -> google.protobuf.Duration
-	39, // 40: drover.v1.RoundRecord.thinking:type_name -> google.protobuf.Duration
-	39, // 41: drover.v1.RoundRecord.asking:type_name -> google.protobuf.Duration
-	39, // 42: drover.v1.RoundRecord.took:type_name -> google.protobuf.Duration
-	49, // 43: drover.v1.ReallocatedJob.before:type_name -> drover.v1.Shape
-	49, // 44: drover.v1.ReallocatedJob.after:type_name -> drover.v1.Shape
-	39, // 45: drover.v1.ReallocatedJob.ect_before:type_name -> google.protobuf.Duration
-	39, // 46: drover.v1.ReallocatedJob.ect_after:type_name -> google.protobuf.Duration
-	39, // 47: drover.v1.ReallocatedJob.gain:type_name -> google.protobuf.Duration
-	50, // 48: drover.v1.ReallocatedJob.problem:type_name -> drover.v1.ErrorDetail
-	9,  // 49: drover.v1.AgentService.Map:input_type -> drover.v1.MapRequest
-	12, // 50: drover.v1.AgentService.ListSites:input_type -> drover.v1.ListSitesRequest
-	15, // 51: drover.v1.AgentService.ListServices:input_type -> drover.v1.ListServicesRequest
-	18, // 52: drover.v1.AgentService.FindJob:input_type -> drover.v1.FindJobRequest
-	20, // 53: drover.v1.AgentService.ListJobs:input_type -> drover.v1.AgentServiceListJobsRequest
-	22, // 54: drover.v1.AgentService.MoveJob:input_type -> drover.v1.AgentServiceMoveJobRequest
-	24, // 55: drover.v1.AgentService.ListMoves:input_type -> drover.v1.AgentServiceListMovesRequest
-	26, // 56: drover.v1.AgentService.SetDraining:input_type -> drover.v1.AgentServiceSetDrainingRequest
-	30, // 57: drover.v1.AgentService.Reallocate:input_type -> drover.v1.ReallocateRequest
-	28, // 58: drover.v1.AgentService.SettleJob:input_type -> drover.v1.AgentServiceSettleJobRequest
-	0,  // 59: drover.v1.AgentService.OfferReservation:input_type -> drover.v1.AgentServiceOfferReservationRequest
-	3,  // 60: drover.v1.AgentService.ListReservations:input_type -> drover.v1.AgentServiceListReservationsRequest
-	5,  // 61: drover.v1.AgentService.CancelReservation:input_type -> drover.v1.AgentServiceCancelReservationRequest
-	7,  // 62: drover.v1.AgentService.GetSite:input_type -> drover.v1.AgentServiceGetSiteRequest
-	10, // 63: drover.v1.AgentService.Map:output_type -> drover.v1.MapResponse
-	13, // 64: drover.v1.AgentService.ListSites:output_type -> drover.v1.ListSitesResponse
-	16, // 65: drover.v1.AgentService.ListServices:output_type -> drover.v1.ListServicesResponse
-	19, // 66: drover.v1.AgentService.FindJob:output_type -> drover.v1.FindJobResponse
-	21, // 67: drover.v1.AgentService.ListJobs:output_type -> drover.v1.AgentServiceListJobsResponse
-	23, // 68: drover.v1.AgentService.MoveJob:output_type -> drover.v1.AgentServiceMoveJobResponse
-	25, // 69: drover.v1.AgentService.ListMoves:output_type -> drover.v1.AgentServiceListMovesResponse
-	27, // 70: drover.v1.AgentService.SetDraining:output_type -> drover.v1.AgentServiceSetDrainingResponse
-	31, // 71: drover.v1.AgentService.Reallocate:output_type -> drover.v1.ReallocateResponse
-	29, // 72: drover.v1.AgentService.SettleJob:output_type -> drover.v1.AgentServiceSettleJobResponse
-	1,  // 73: drover.v1.AgentService.OfferReservation:output_type -> drover.v1.AgentServiceOfferReservationResponse
-	4,  // 74: drover.v1.AgentService.ListReservations:output_type -> drover.v1.AgentServiceListReservationsResponse
-	6,  // 75: drover.v1.AgentService.CancelReservation:output_type -> drover.v1.AgentServiceCancelReservationResponse
-	8,  // 76: drover.v1.AgentService.GetSite:output_type -> drover.v1.AgentServiceGetSiteResponse
-	63, // [63:77] is the sub-list for method output_type
-	49, // [49:63] is the sub-list for method input_type
-	49, // [49:49] is the sub-list for extension type_name
-	49, // [49:49] is the sub-list for extension extendee
-	0,  // [0:49] is the sub-list for field type_name
+	2,  // 0: drover.v1.FindDataResponse.data:type_name -> drover.v1.LocatedData
+	41, // 1: drover.v1.FindDataResponse.missing:type_name -> drover.v1.Candidate
+	42, // 2: drover.v1.LocatedData.data:type_name -> drover.v1.Data
+	42, // 3: drover.v1.AgentServiceListDataResponse.data:type_name -> drover.v1.Data
+	41, // 4: drover.v1.AgentServiceListDataResponse.missing:type_name -> drover.v1.Candidate
+	43, // 5: drover.v1.AgentServiceOfferReservationRequest.booking:type_name -> drover.v1.Booking
+	9,  // 6: drover.v1.AgentServiceOfferReservationResponse.offers:type_name -> drover.v1.ReservationOffer
+	41, // 7: drover.v1.AgentServiceOfferReservationResponse.missing:type_name -> drover.v1.Candidate
+	18, // 8: drover.v1.ReservationOffer.target:type_name -> drover.v1.Target
+	44, // 9: drover.v1.ReservationOffer.reservation:type_name -> drover.v1.Reservation
+	44, // 10: drover.v1.AgentServiceListReservationsResponse.reservations:type_name -> drover.v1.Reservation
+	41, // 11: drover.v1.AgentServiceListReservationsResponse.missing:type_name -> drover.v1.Candidate
+	44, // 12: drover.v1.AgentServiceCancelReservationResponse.reservation:type_name -> drover.v1.Reservation
+	21, // 13: drover.v1.AgentServiceGetSiteResponse.site:type_name -> drover.v1.KnownSite
+	45, // 14: drover.v1.AgentServiceGetSiteResponse.policy:type_name -> drover.v1.PolicyState
+	46, // 15: drover.v1.MapRequest.request:type_name -> drover.v1.Request
+	47, // 16: drover.v1.MapRequest.deadline:type_name -> google.protobuf.Duration
+	18, // 17: drover.v1.MapResponse.targets:type_name -> drover.v1.Target
+	48, // 18: drover.v1.MapResponse.decision:type_name -> drover.v1.DecisionRecord
+	21, // 19: drover.v1.ListSitesResponse.sites:type_name -> drover.v1.KnownSite
+	49, // 20: drover.v1.KnownSite.site:type_name -> drover.v1.Site
+	50, // 21: drover.v1.KnownSite.status:type_name -> drover.v1.SiteStatus
+	47, // 22: drover.v1.KnownSite.heard_ago:type_name -> google.protobuf.Duration
+	51, // 23: drover.v1.KnownSite.missing:type_name -> drover.v1.Missing
+	24, // 24: drover.v1.ListServicesResponse.services:type_name -> drover.v1.OfferedService
+	52, // 25: drover.v1.OfferedService.service:type_name -> drover.v1.Service
+	18, // 26: drover.v1.FindJobResponse.target:type_name -> drover.v1.Target
+	53, // 27: drover.v1.FindJobResponse.job:type_name -> drover.v1.Job
+	53, // 28: drover.v1.AgentServiceListJobsResponse.jobs:type_name -> drover.v1.Job
+	41, // 29: drover.v1.AgentServiceListJobsResponse.missing:type_name -> drover.v1.Candidate
+	47, // 30: drover.v1.AgentServiceMoveJobRequest.min_gain:type_name -> google.protobuf.Duration
+	53, // 31: drover.v1.AgentServiceMoveJobResponse.job:type_name -> drover.v1.Job
+	18, // 32: drover.v1.AgentServiceMoveJobResponse.to:type_name -> drover.v1.Target
+	54, // 33: drover.v1.AgentServiceListMovesResponse.moves:type_name -> drover.v1.Move
+	41, // 34: drover.v1.AgentServiceListMovesResponse.missing:type_name -> drover.v1.Candidate
+	50, // 35: drover.v1.AgentServiceSetDrainingResponse.status:type_name -> drover.v1.SiteStatus
+	55, // 36: drover.v1.AgentServiceSettleJobRequest.settle:type_name -> drover.v1.SettleJobRequest
+	53, // 37: drover.v1.AgentServiceSettleJobResponse.job:type_name -> drover.v1.Job
+	47, // 38: drover.v1.ReallocateRequest.threshold:type_name -> google.protobuf.Duration
+	47, // 39: drover.v1.ReallocateRequest.least_gain:type_name -> google.protobuf.Duration
+	39, // 40: drover.v1.ReallocateResponse.record:type_name -> drover.v1.RoundRecord
+	40, // 41: drover.v1.ReallocateResponse.jobs:type_name -> drover.v1.ReallocatedJob
+	41, // 42: drover.v1.ReallocateResponse.missing:type_name -> drover.v1.Candidate
+	56, // 43: drover.v1.RoundRecord.began_at:type_name -> google.protobuf.Timestamp
+	47, // 44: drover.v1.RoundRecord.gain:type_name -> google.protobuf.Duration
+	47, // 45: drover.v1.RoundRecord.thinking:type_name -> google.protobuf.Duration
+	47, // 46: drover.v1.RoundRecord.asking:type_name -> google.protobuf.Duration
+	47, // 47: drover.v1.RoundRecord.took:type_name -> google.protobuf.Duration
+	57, // 48: drover.v1.ReallocatedJob.before:type_name -> drover.v1.Shape
+	57, // 49: drover.v1.ReallocatedJob.after:type_name -> drover.v1.Shape
+	47, // 50: drover.v1.ReallocatedJob.ect_before:type_name -> google.protobuf.Duration
+	47, // 51: drover.v1.ReallocatedJob.ect_after:type_name -> google.protobuf.Duration
+	47, // 52: drover.v1.ReallocatedJob.gain:type_name -> google.protobuf.Duration
+	58, // 53: drover.v1.ReallocatedJob.problem:type_name -> drover.v1.ErrorDetail
+	16, // 54: drover.v1.AgentService.Map:input_type -> drover.v1.MapRequest
+	19, // 55: drover.v1.AgentService.ListSites:input_type -> drover.v1.ListSitesRequest
+	22, // 56: drover.v1.AgentService.ListServices:input_type -> drover.v1.ListServicesRequest
+	25, // 57: drover.v1.AgentService.FindJob:input_type -> drover.v1.FindJobRequest
+	27, // 58: drover.v1.AgentService.ListJobs:input_type -> drover.v1.AgentServiceListJobsRequest
+	29, // 59: drover.v1.AgentService.MoveJob:input_type -> drover.v1.AgentServiceMoveJobRequest
+	31, // 60: drover.v1.AgentService.ListMoves:input_type -> drover.v1.AgentServiceListMovesRequest
+	33, // 61: drover.v1.AgentService.SetDraining:input_type -> drover.v1.AgentServiceSetDrainingRequest
+	37, // 62: drover.v1.AgentService.Reallocate:input_type -> drover.v1.ReallocateRequest
+	35, // 63: drover.v1.AgentService.SettleJob:input_type -> drover.v1.AgentServiceSettleJobRequest
+	7,  // 64: drover.v1.AgentService.OfferReservation:input_type -> drover.v1.AgentServiceOfferReservationRequest
+	10, // 65: drover.v1.AgentService.ListReservations:input_type -> drover.v1.AgentServiceListReservationsRequest
+	12, // 66: drover.v1.AgentService.CancelReservation:input_type -> drover.v1.AgentServiceCancelReservationRequest
+	14, // 67: drover.v1.AgentService.GetSite:input_type -> drover.v1.AgentServiceGetSiteRequest
+	0,  // 68: drover.v1.AgentService.FindData:input_type -> drover.v1.FindDataRequest
+	3,  // 69: drover.v1.AgentService.ListData:input_type -> drover.v1.AgentServiceListDataRequest
+	5,  // 70: drover.v1.AgentService.RemoveData:input_type -> drover.v1.AgentServiceRemoveDataRequest
+	17, // 71: drover.v1.AgentService.Map:output_type -> drover.v1.MapResponse
+	20, // 72: drover.v1.AgentService.ListSites:output_type -> drover.v1.ListSitesResponse
+	23, // 73: drover.v1.AgentService.ListServices:output_type -> drover.v1.ListServicesResponse
+	26, // 74: drover.v1.AgentService.FindJob:output_type -> drover.v1.FindJobResponse
+	28, // 75: drover.v1.AgentService.ListJobs:output_type -> drover.v1.AgentServiceListJobsResponse
+	30, // 76: drover.v1.AgentService.MoveJob:output_type -> drover.v1.AgentServiceMoveJobResponse
+	32, // 77: drover.v1.AgentService.ListMoves:output_type -> drover.v1.AgentServiceListMovesResponse
+	34, // 78: drover.v1.AgentService.SetDraining:output_type -> drover.v1.AgentServiceSetDrainingResponse
+	38, // 79: drover.v1.AgentService.Reallocate:output_type -> drover.v1.ReallocateResponse
+	36, // 80: drover.v1.AgentService.SettleJob:output_type -> drover.v1.AgentServiceSettleJobResponse
+	8,  // 81: drover.v1.AgentService.OfferReservation:output_type -> drover.v1.AgentServiceOfferReservationResponse
+	11, // 82: drover.v1.AgentService.ListReservations:output_type -> drover.v1.AgentServiceListReservationsResponse
+	13, // 83: drover.v1.AgentService.CancelReservation:output_type -> drover.v1.AgentServiceCancelReservationResponse
+	15, // 84: drover.v1.AgentService.GetSite:output_type -> drover.v1.AgentServiceGetSiteResponse
+	1,  // 85: drover.v1.AgentService.FindData:output_type -> drover.v1.FindDataResponse
+	4,  // 86: drover.v1.AgentService.ListData:output_type -> drover.v1.AgentServiceListDataResponse
+	6,  // 87: drover.v1.AgentService.RemoveData:output_type -> drover.v1.AgentServiceRemoveDataResponse
+	71, // [71:88] is the sub-list for method output_type
+	54, // [54:71] is the sub-list for method input_type
+	54, // [54:54] is the sub-list for extension type_name
+	54, // [54:54] is the sub-list for extension extendee
+	0,  // [0:54] is the sub-list for field type_name
 }
 
 func init() { file_drover_v1_agent_service_proto_init() }
@@ -2612,6 +3031,7 @@ func file_drover_v1_agent_service_proto_init() {
 	if File_drover_v1_agent_service_proto != nil {
 		return
 	}
+	file_drover_v1_data_proto_init()
 	file_drover_v1_decision_proto_init()
 	file_drover_v1_error_proto_init()
 	file_drover_v1_job_proto_init()
@@ -2620,14 +3040,14 @@ func file_drover_v1_agent_service_proto_init() {
 	file_drover_v1_reservation_proto_init()
 	file_drover_v1_server_service_proto_init()
 	file_drover_v1_site_proto_init()
-	file_drover_v1_agent_service_proto_msgTypes[30].OneofWrappers = []any{}
+	file_drover_v1_agent_service_proto_msgTypes[37].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_drover_v1_agent_service_proto_rawDesc), len(file_drover_v1_agent_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   34,
+			NumMessages:   41,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

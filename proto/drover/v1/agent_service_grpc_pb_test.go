@@ -33,6 +33,9 @@ const (
 	AgentService_ListReservations_FullMethodName  = "/drover.v1.AgentService/ListReservations"
 	AgentService_CancelReservation_FullMethodName = "/drover.v1.AgentService/CancelReservation"
 	AgentService_GetSite_FullMethodName           = "/drover.v1.AgentService/GetSite"
+	AgentService_FindData_FullMethodName          = "/drover.v1.AgentService/FindData"
+	AgentService_ListData_FullMethodName          = "/drover.v1.AgentService/ListData"
+	AgentService_RemoveData_FullMethodName        = "/drover.v1.AgentService/RemoveData"
 )
 
 // AgentServiceClient is the client API for AgentService service.
@@ -79,6 +82,13 @@ type AgentServiceClient interface {
 	CancelReservation(ctx context.Context, in *AgentServiceCancelReservationRequest, opts ...grpc.CallOption) (*AgentServiceCancelReservationResponse, error)
 	// GetSite returns one site with its queue, and what its policy says of itself.
 	GetSite(ctx context.Context, in *AgentServiceGetSiteRequest, opts ...grpc.CallOption) (*AgentServiceGetSiteResponse, error)
+	// FindData asks the servers which of them have data.
+	FindData(ctx context.Context, in *FindDataRequest, opts ...grpc.CallOption) (*FindDataResponse, error)
+	// ListData lists the data of all sites, site by site.
+	ListData(ctx context.Context, in *AgentServiceListDataRequest, opts ...grpc.CallOption) (*AgentServiceListDataResponse, error)
+	// RemoveData has data removed at all sites that have them. It fails when a site
+	// does not answer, and may be called again.
+	RemoveData(ctx context.Context, in *AgentServiceRemoveDataRequest, opts ...grpc.CallOption) (*AgentServiceRemoveDataResponse, error)
 }
 
 type agentServiceClient struct {
@@ -229,6 +239,36 @@ func (c *agentServiceClient) GetSite(ctx context.Context, in *AgentServiceGetSit
 	return out, nil
 }
 
+func (c *agentServiceClient) FindData(ctx context.Context, in *FindDataRequest, opts ...grpc.CallOption) (*FindDataResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(FindDataResponse)
+	err := c.cc.Invoke(ctx, AgentService_FindData_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *agentServiceClient) ListData(ctx context.Context, in *AgentServiceListDataRequest, opts ...grpc.CallOption) (*AgentServiceListDataResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(AgentServiceListDataResponse)
+	err := c.cc.Invoke(ctx, AgentService_ListData_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *agentServiceClient) RemoveData(ctx context.Context, in *AgentServiceRemoveDataRequest, opts ...grpc.CallOption) (*AgentServiceRemoveDataResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(AgentServiceRemoveDataResponse)
+	err := c.cc.Invoke(ctx, AgentService_RemoveData_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // AgentServiceServer is the server API for AgentService service.
 // All implementations must embed UnimplementedAgentServiceServer
 // for forward compatibility.
@@ -273,6 +313,13 @@ type AgentServiceServer interface {
 	CancelReservation(context.Context, *AgentServiceCancelReservationRequest) (*AgentServiceCancelReservationResponse, error)
 	// GetSite returns one site with its queue, and what its policy says of itself.
 	GetSite(context.Context, *AgentServiceGetSiteRequest) (*AgentServiceGetSiteResponse, error)
+	// FindData asks the servers which of them have data.
+	FindData(context.Context, *FindDataRequest) (*FindDataResponse, error)
+	// ListData lists the data of all sites, site by site.
+	ListData(context.Context, *AgentServiceListDataRequest) (*AgentServiceListDataResponse, error)
+	// RemoveData has data removed at all sites that have them. It fails when a site
+	// does not answer, and may be called again.
+	RemoveData(context.Context, *AgentServiceRemoveDataRequest) (*AgentServiceRemoveDataResponse, error)
 	mustEmbedUnimplementedAgentServiceServer()
 }
 
@@ -324,6 +371,15 @@ func (UnimplementedAgentServiceServer) CancelReservation(context.Context, *Agent
 }
 func (UnimplementedAgentServiceServer) GetSite(context.Context, *AgentServiceGetSiteRequest) (*AgentServiceGetSiteResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetSite not implemented")
+}
+func (UnimplementedAgentServiceServer) FindData(context.Context, *FindDataRequest) (*FindDataResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method FindData not implemented")
+}
+func (UnimplementedAgentServiceServer) ListData(context.Context, *AgentServiceListDataRequest) (*AgentServiceListDataResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListData not implemented")
+}
+func (UnimplementedAgentServiceServer) RemoveData(context.Context, *AgentServiceRemoveDataRequest) (*AgentServiceRemoveDataResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method RemoveData not implemented")
 }
 func (UnimplementedAgentServiceServer) mustEmbedUnimplementedAgentServiceServer() {}
 func (UnimplementedAgentServiceServer) testEmbeddedByValue()                      {}
@@ -598,6 +654,60 @@ func _AgentService_GetSite_Handler(srv interface{}, ctx context.Context, dec fun
 	return interceptor(ctx, in, info, handler)
 }
 
+func _AgentService_FindData_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(FindDataRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AgentServiceServer).FindData(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AgentService_FindData_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AgentServiceServer).FindData(ctx, req.(*FindDataRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _AgentService_ListData_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(AgentServiceListDataRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AgentServiceServer).ListData(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AgentService_ListData_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AgentServiceServer).ListData(ctx, req.(*AgentServiceListDataRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _AgentService_RemoveData_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(AgentServiceRemoveDataRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AgentServiceServer).RemoveData(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AgentService_RemoveData_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AgentServiceServer).RemoveData(ctx, req.(*AgentServiceRemoveDataRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // AgentService_ServiceDesc is the grpc.ServiceDesc for AgentService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -660,6 +770,18 @@ var AgentService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "GetSite",
 			Handler:    _AgentService_GetSite_Handler,
+		},
+		{
+			MethodName: "FindData",
+			Handler:    _AgentService_FindData_Handler,
+		},
+		{
+			MethodName: "ListData",
+			Handler:    _AgentService_ListData_Handler,
+		},
+		{
+			MethodName: "RemoveData",
+			Handler:    _AgentService_RemoveData_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -45,7 +45,8 @@ const (
 	JobState_JOB_STATE_CANCELLING JobState = 7
 	// Ended by a cancel. Final.
 	JobState_JOB_STATE_CANCELLED JobState = 8
-	// Out of the plan for a round of reallocation; keeps its place in the order.
+	// Out of the plan, for a round of reallocation or until the jobs that it comes after
+	// have ended; keeps its place in the order.
 	JobState_JOB_STATE_HELD JobState = 9
 	// Being moved to another site; may still start here.
 	JobState_JOB_STATE_MOVING JobState = 10
@@ -182,8 +183,12 @@ type Job struct {
 	Checkpoints uint32 `protobuf:"varint,26,opt,name=checkpoints,proto3" json:"checkpoints,omitempty"`
 	// For how long it had run in all at the last of them.
 	CheckpointedAfter *durationpb.Duration `protobuf:"bytes,27,opt,name=checkpointed_after,json=checkpointedAfter,proto3" json:"checkpointed_after,omitempty"`
-	unknownFields     protoimpl.UnknownFields
-	sizeCache         protoimpl.SizeCache
+	// The jobs that it waits for: those of its request's dependencies that have not ended.
+	Awaits []string `protobuf:"bytes,28,rep,name=awaits,proto3" json:"awaits,omitempty"`
+	// How often it was started once more after it had failed.
+	Retried       uint32 `protobuf:"varint,29,opt,name=retried,proto3" json:"retried,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Job) Reset() {
@@ -405,6 +410,20 @@ func (x *Job) GetCheckpointedAfter() *durationpb.Duration {
 	return nil
 }
 
+func (x *Job) GetAwaits() []string {
+	if x != nil {
+		return x.Awaits
+	}
+	return nil
+}
+
+func (x *Job) GetRetried() uint32 {
+	if x != nil {
+		return x.Retried
+	}
+	return 0
+}
+
 // JobDigest is what an agent remembers of a job.
 type JobDigest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -595,7 +614,13 @@ type Output struct {
 	// Size, bytes.
 	SizeBytes int64 `protobuf:"varint,2,opt,name=size_bytes,json=sizeBytes,proto3" json:"size_bytes,omitempty"`
 	// SHA-256 of the content in hexadecimal digits; empty while the job runs.
-	Sha256        string `protobuf:"bytes,3,opt,name=sha256,proto3" json:"sha256,omitempty"`
+	Sha256 string `protobuf:"bytes,3,opt,name=sha256,proto3" json:"sha256,omitempty"`
+	// Of a vector or matrix what an element is.
+	Element ElementType `protobuf:"varint,4,opt,name=element,proto3,enum=drover.v1.ElementType" json:"element,omitempty"`
+	// Of a vector its length, of a matrix its rows and columns.
+	Dimensions []int64 `protobuf:"varint,5,rep,packed,name=dimensions,proto3" json:"dimensions,omitempty"`
+	// The handle under which it stays at the site; empty for none.
+	DataId        string `protobuf:"bytes,6,opt,name=data_id,json=dataId,proto3" json:"data_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -651,11 +676,32 @@ func (x *Output) GetSha256() string {
 	return ""
 }
 
+func (x *Output) GetElement() ElementType {
+	if x != nil {
+		return x.Element
+	}
+	return ElementType_ELEMENT_TYPE_UNSPECIFIED
+}
+
+func (x *Output) GetDimensions() []int64 {
+	if x != nil {
+		return x.Dimensions
+	}
+	return nil
+}
+
+func (x *Output) GetDataId() string {
+	if x != nil {
+		return x.DataId
+	}
+	return ""
+}
+
 var File_drover_v1_job_proto protoreflect.FileDescriptor
 
 const file_drover_v1_job_proto_rawDesc = "" +
 	"\n" +
-	"\x13drover/v1/job.proto\x12\tdrover.v1\x1a\x19drover/v1/agreement.proto\x1a\x18drover/v1/decision.proto\x1a\x14drover/v1/move.proto\x1a\x17drover/v1/request.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x98\t\n" +
+	"\x13drover/v1/job.proto\x12\tdrover.v1\x1a\x19drover/v1/agreement.proto\x1a\x18drover/v1/decision.proto\x1a\x14drover/v1/move.proto\x1a\x17drover/v1/request.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xca\t\n" +
 	"\x03Job\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12)\n" +
 	"\x05state\x18\x02 \x01(\x0e2\x13.drover.v1.JobStateR\x05state\x12\x12\n" +
@@ -686,7 +732,9 @@ const file_drover_v1_job_proto_rawDesc = "" +
 	"\x05moves\x18\x18 \x03(\v2\x0f.drover.v1.MoveR\x05moves\x127\n" +
 	"\tagreement\x18\x19 \x01(\x0e2\x19.drover.v1.AgreementStateR\tagreement\x12 \n" +
 	"\vcheckpoints\x18\x1a \x01(\rR\vcheckpoints\x12H\n" +
-	"\x12checkpointed_after\x18\x1b \x01(\v2\x19.google.protobuf.DurationR\x11checkpointedAfter\"\xc9\x02\n" +
+	"\x12checkpointed_after\x18\x1b \x01(\v2\x19.google.protobuf.DurationR\x11checkpointedAfter\x12\x16\n" +
+	"\x06awaits\x18\x1c \x03(\tR\x06awaits\x12\x18\n" +
+	"\aretried\x18\x1d \x01(\rR\aretried\"\xc9\x02\n" +
 	"\tJobDigest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12)\n" +
 	"\x05state\x18\x02 \x01(\x0e2\x13.drover.v1.JobStateR\x05state\x12\x14\n" +
@@ -701,12 +749,17 @@ const file_drover_v1_job_proto_rawDesc = "" +
 	"\aOutcome\x12\x1b\n" +
 	"\texit_code\x18\x01 \x01(\x05R\bexitCode\x12\x16\n" +
 	"\x06signal\x18\x02 \x01(\tR\x06signal\x12\x16\n" +
-	"\x06reason\x18\x03 \x01(\tR\x06reason\"[\n" +
+	"\x06reason\x18\x03 \x01(\tR\x06reason\"\xc6\x01\n" +
 	"\x06Output\x12\x1a\n" +
 	"\bargument\x18\x01 \x01(\tR\bargument\x12\x1d\n" +
 	"\n" +
 	"size_bytes\x18\x02 \x01(\x03R\tsizeBytes\x12\x16\n" +
-	"\x06sha256\x18\x03 \x01(\tR\x06sha256*\xcc\x02\n" +
+	"\x06sha256\x18\x03 \x01(\tR\x06sha256\x120\n" +
+	"\aelement\x18\x04 \x01(\x0e2\x16.drover.v1.ElementTypeR\aelement\x12\x1e\n" +
+	"\n" +
+	"dimensions\x18\x05 \x03(\x03R\n" +
+	"dimensions\x12\x17\n" +
+	"\adata_id\x18\x06 \x01(\tR\x06dataId*\xcc\x02\n" +
 	"\bJobState\x12\x19\n" +
 	"\x15JOB_STATE_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11JOB_STATE_WAITING\x10\x01\x12\x16\n" +
@@ -752,6 +805,7 @@ var file_drover_v1_job_proto_goTypes = []any{
 	(*DecisionRecord)(nil),        // 10: drover.v1.DecisionRecord
 	(*Move)(nil),                  // 11: drover.v1.Move
 	(AgreementState)(0),           // 12: drover.v1.AgreementState
+	(ElementType)(0),              // 13: drover.v1.ElementType
 }
 var file_drover_v1_job_proto_depIdxs = []int32{
 	0,  // 0: drover.v1.Job.state:type_name -> drover.v1.JobState
@@ -774,11 +828,12 @@ var file_drover_v1_job_proto_depIdxs = []int32{
 	6,  // 17: drover.v1.JobDigest.shape:type_name -> drover.v1.Shape
 	7,  // 18: drover.v1.JobDigest.submitted_at:type_name -> google.protobuf.Timestamp
 	7,  // 19: drover.v1.JobDigest.started_at:type_name -> google.protobuf.Timestamp
-	20, // [20:20] is the sub-list for method output_type
-	20, // [20:20] is the sub-list for method input_type
-	20, // [20:20] is the sub-list for extension type_name
-	20, // [20:20] is the sub-list for extension extendee
-	0,  // [0:20] is the sub-list for field type_name
+	13, // 20: drover.v1.Output.element:type_name -> drover.v1.ElementType
+	21, // [21:21] is the sub-list for method output_type
+	21, // [21:21] is the sub-list for method input_type
+	21, // [21:21] is the sub-list for extension type_name
+	21, // [21:21] is the sub-list for extension extendee
+	0,  // [0:21] is the sub-list for field type_name
 }
 
 func init() { file_drover_v1_job_proto_init() }

@@ -23,6 +23,186 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// DataMode says how long data stay at a site.
+type DataMode int32
+
+const (
+	// Not said: persistent.
+	DataMode_DATA_MODE_UNSPECIFIED DataMode = 0
+	// Until the first job that has used them has ended.
+	DataMode_DATA_MODE_VOLATILE DataMode = 1
+	// Until they are removed, at this site alone: a job that uses them runs here.
+	DataMode_DATA_MODE_STICKY DataMode = 2
+	// Until they are removed, or the site needs the room and nobody has used them for
+	// longest. A job that uses them may run elsewhere: then there is a copy there, too.
+	DataMode_DATA_MODE_PERSISTENT DataMode = 3
+)
+
+// Enum value maps for DataMode.
+var (
+	DataMode_name = map[int32]string{
+		0: "DATA_MODE_UNSPECIFIED",
+		1: "DATA_MODE_VOLATILE",
+		2: "DATA_MODE_STICKY",
+		3: "DATA_MODE_PERSISTENT",
+	}
+	DataMode_value = map[string]int32{
+		"DATA_MODE_UNSPECIFIED": 0,
+		"DATA_MODE_VOLATILE":    1,
+		"DATA_MODE_STICKY":      2,
+		"DATA_MODE_PERSISTENT":  3,
+	}
+)
+
+func (x DataMode) Enum() *DataMode {
+	p := new(DataMode)
+	*p = x
+	return p
+}
+
+func (x DataMode) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (DataMode) Descriptor() protoreflect.EnumDescriptor {
+	return file_drover_v1_request_proto_enumTypes[0].Descriptor()
+}
+
+func (DataMode) Type() protoreflect.EnumType {
+	return &file_drover_v1_request_proto_enumTypes[0]
+}
+
+func (x DataMode) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use DataMode.Descriptor instead.
+func (DataMode) EnumDescriptor() ([]byte, []int) {
+	return file_drover_v1_request_proto_rawDescGZIP(), []int{0}
+}
+
+// DependencyCondition says how a job has to end for one that comes after it.
+type DependencyCondition int32
+
+const (
+	// Not said: DONE.
+	DependencyCondition_DEPENDENCY_CONDITION_UNSPECIFIED DependencyCondition = 0
+	// It has to be DONE.
+	DependencyCondition_DEPENDENCY_CONDITION_DONE DependencyCondition = 1
+	// However it ends.
+	DependencyCondition_DEPENDENCY_CONDITION_ANY DependencyCondition = 2
+)
+
+// Enum value maps for DependencyCondition.
+var (
+	DependencyCondition_name = map[int32]string{
+		0: "DEPENDENCY_CONDITION_UNSPECIFIED",
+		1: "DEPENDENCY_CONDITION_DONE",
+		2: "DEPENDENCY_CONDITION_ANY",
+	}
+	DependencyCondition_value = map[string]int32{
+		"DEPENDENCY_CONDITION_UNSPECIFIED": 0,
+		"DEPENDENCY_CONDITION_DONE":        1,
+		"DEPENDENCY_CONDITION_ANY":         2,
+	}
+)
+
+func (x DependencyCondition) Enum() *DependencyCondition {
+	p := new(DependencyCondition)
+	*p = x
+	return p
+}
+
+func (x DependencyCondition) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (DependencyCondition) Descriptor() protoreflect.EnumDescriptor {
+	return file_drover_v1_request_proto_enumTypes[1].Descriptor()
+}
+
+func (DependencyCondition) Type() protoreflect.EnumType {
+	return &file_drover_v1_request_proto_enumTypes[1]
+}
+
+func (x DependencyCondition) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use DependencyCondition.Descriptor instead.
+func (DependencyCondition) EnumDescriptor() ([]byte, []int) {
+	return file_drover_v1_request_proto_rawDescGZIP(), []int{1}
+}
+
+// ElementType is what the elements of a vector or matrix are.
+type ElementType int32
+
+const (
+	// Not said.
+	ElementType_ELEMENT_TYPE_UNSPECIFIED ElementType = 0
+	// IEEE 754 binary64.
+	ElementType_ELEMENT_TYPE_FLOAT64 ElementType = 1
+	// IEEE 754 binary32.
+	ElementType_ELEMENT_TYPE_FLOAT32 ElementType = 2
+	// 64 bits, two's complement.
+	ElementType_ELEMENT_TYPE_INT64 ElementType = 3
+	// 32 bits, two's complement.
+	ElementType_ELEMENT_TYPE_INT32 ElementType = 4
+	// 8 bits, unsigned.
+	ElementType_ELEMENT_TYPE_UINT8 ElementType = 5
+	// Two binary64: real part, imaginary part.
+	ElementType_ELEMENT_TYPE_COMPLEX128 ElementType = 6
+)
+
+// Enum value maps for ElementType.
+var (
+	ElementType_name = map[int32]string{
+		0: "ELEMENT_TYPE_UNSPECIFIED",
+		1: "ELEMENT_TYPE_FLOAT64",
+		2: "ELEMENT_TYPE_FLOAT32",
+		3: "ELEMENT_TYPE_INT64",
+		4: "ELEMENT_TYPE_INT32",
+		5: "ELEMENT_TYPE_UINT8",
+		6: "ELEMENT_TYPE_COMPLEX128",
+	}
+	ElementType_value = map[string]int32{
+		"ELEMENT_TYPE_UNSPECIFIED": 0,
+		"ELEMENT_TYPE_FLOAT64":     1,
+		"ELEMENT_TYPE_FLOAT32":     2,
+		"ELEMENT_TYPE_INT64":       3,
+		"ELEMENT_TYPE_INT32":       4,
+		"ELEMENT_TYPE_UINT8":       5,
+		"ELEMENT_TYPE_COMPLEX128":  6,
+	}
+)
+
+func (x ElementType) Enum() *ElementType {
+	p := new(ElementType)
+	*p = x
+	return p
+}
+
+func (x ElementType) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (ElementType) Descriptor() protoreflect.EnumDescriptor {
+	return file_drover_v1_request_proto_enumTypes[2].Descriptor()
+}
+
+func (ElementType) Type() protoreflect.EnumType {
+	return &file_drover_v1_request_proto_enumTypes[2]
+}
+
+func (x ElementType) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use ElementType.Descriptor instead.
+func (ElementType) EnumDescriptor() ([]byte, []int) {
+	return file_drover_v1_request_proto_rawDescGZIP(), []int{2}
+}
+
 // Request is a client's wish to have a service executed, before it has a place.
 // It is sent unchanged to the agent, which maps it, and to the chosen server.
 type Request struct {
@@ -71,7 +251,22 @@ type Request struct {
 	Agreement *Agreement `protobuf:"bytes,17,opt,name=agreement,proto3" json:"agreement,omitempty"`
 	// The reservation in which the job is to run, by its ID; empty for none. Only the
 	// site of that reservation accepts the request, and the job is never moved.
-	Into          string `protobuf:"bytes,18,opt,name=into,proto3" json:"into,omitempty"`
+	Into string `protobuf:"bytes,18,opt,name=into,proto3" json:"into,omitempty"`
+	// Name of the only site that accepts the request, where its job stays; empty for
+	// any. A function handle that is bound to a server says it.
+	Site string `protobuf:"bytes,19,opt,name=site,proto3" json:"site,omitempty"`
+	// Which of its data shall stay at the site under a handle, by the names of
+	// arguments: what goes in once the job is accepted, what comes out once it is DONE.
+	Keep map[string]*Keep `protobuf:"bytes,20,rep,name=keep,proto3" json:"keep,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// The jobs that have to end before this one may start. They have to exist; so nobody
+	// can depend on himself. Until then the job is HELD. When one of them ends otherwise
+	// than its condition says, the job is CANCELLED.
+	After []*Dependency `protobuf:"bytes,21,rep,name=after,proto3" json:"after,omitempty"`
+	// How often the job is started once more at its site when it has FAILED, 0..100. It
+	// keeps its ID and counts another attempt.
+	Retries int32 `protobuf:"varint,22,opt,name=retries,proto3" json:"retries,omitempty"`
+	// With retries: the exit codes, 1..255, after which; empty for all of them.
+	RetryOn       []int32 `protobuf:"varint,23,rep,packed,name=retry_on,json=retryOn,proto3" json:"retry_on,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -232,6 +427,151 @@ func (x *Request) GetInto() string {
 	return ""
 }
 
+func (x *Request) GetSite() string {
+	if x != nil {
+		return x.Site
+	}
+	return ""
+}
+
+func (x *Request) GetKeep() map[string]*Keep {
+	if x != nil {
+		return x.Keep
+	}
+	return nil
+}
+
+func (x *Request) GetAfter() []*Dependency {
+	if x != nil {
+		return x.After
+	}
+	return nil
+}
+
+func (x *Request) GetRetries() int32 {
+	if x != nil {
+		return x.Retries
+	}
+	return 0
+}
+
+func (x *Request) GetRetryOn() []int32 {
+	if x != nil {
+		return x.RetryOn
+	}
+	return nil
+}
+
+// Keep has data of a job stay at its site.
+type Keep struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The handle that they get: a lower-case UUIDv7 made by the client.
+	DataId string `protobuf:"bytes,1,opt,name=data_id,json=dataId,proto3" json:"data_id,omitempty"`
+	// How long they stay.
+	Mode          DataMode `protobuf:"varint,2,opt,name=mode,proto3,enum=drover.v1.DataMode" json:"mode,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Keep) Reset() {
+	*x = Keep{}
+	mi := &file_drover_v1_request_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Keep) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Keep) ProtoMessage() {}
+
+func (x *Keep) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_request_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Keep.ProtoReflect.Descriptor instead.
+func (*Keep) Descriptor() ([]byte, []int) {
+	return file_drover_v1_request_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Keep) GetDataId() string {
+	if x != nil {
+		return x.DataId
+	}
+	return ""
+}
+
+func (x *Keep) GetMode() DataMode {
+	if x != nil {
+		return x.Mode
+	}
+	return DataMode_DATA_MODE_UNSPECIFIED
+}
+
+// Dependency is a job that has to end before another one may start.
+type Dependency struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its ID.
+	JobId string `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
+	// How it has to end.
+	Condition     DependencyCondition `protobuf:"varint,2,opt,name=condition,proto3,enum=drover.v1.DependencyCondition" json:"condition,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Dependency) Reset() {
+	*x = Dependency{}
+	mi := &file_drover_v1_request_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Dependency) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Dependency) ProtoMessage() {}
+
+func (x *Dependency) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_request_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Dependency.ProtoReflect.Descriptor instead.
+func (*Dependency) Descriptor() ([]byte, []int) {
+	return file_drover_v1_request_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Dependency) GetJobId() string {
+	if x != nil {
+		return x.JobId
+	}
+	return ""
+}
+
+func (x *Dependency) GetCondition() DependencyCondition {
+	if x != nil {
+		return x.Condition
+	}
+	return DependencyCondition_DEPENDENCY_CONDITION_UNSPECIFIED
+}
+
 // Value is the value of one argument.
 type Value struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -244,6 +584,7 @@ type Value struct {
 	//	*Value_StringValue
 	//	*Value_BoolValue
 	//	*Value_FileValue
+	//	*Value_ArrayValue
 	Kind          isValue_Kind `protobuf_oneof:"kind"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -251,7 +592,7 @@ type Value struct {
 
 func (x *Value) Reset() {
 	*x = Value{}
-	mi := &file_drover_v1_request_proto_msgTypes[1]
+	mi := &file_drover_v1_request_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -263,7 +604,7 @@ func (x *Value) String() string {
 func (*Value) ProtoMessage() {}
 
 func (x *Value) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_request_proto_msgTypes[1]
+	mi := &file_drover_v1_request_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -276,7 +617,7 @@ func (x *Value) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Value.ProtoReflect.Descriptor instead.
 func (*Value) Descriptor() ([]byte, []int) {
-	return file_drover_v1_request_proto_rawDescGZIP(), []int{1}
+	return file_drover_v1_request_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Value) GetKind() isValue_Kind {
@@ -331,6 +672,15 @@ func (x *Value) GetFileValue() *File {
 	return nil
 }
 
+func (x *Value) GetArrayValue() *Array {
+	if x != nil {
+		if x, ok := x.Kind.(*Value_ArrayValue); ok {
+			return x.ArrayValue
+		}
+	}
+	return nil
+}
+
 type isValue_Kind interface {
 	isValue_Kind()
 }
@@ -356,8 +706,13 @@ type Value_BoolValue struct {
 }
 
 type Value_FileValue struct {
-	// Of a file in argument.
+	// Of a file argument, in or in and out.
 	FileValue *File `protobuf:"bytes,5,opt,name=file_value,json=fileValue,proto3,oneof"`
+}
+
+type Value_ArrayValue struct {
+	// Of a vector or a matrix, in or in and out.
+	ArrayValue *Array `protobuf:"bytes,6,opt,name=array_value,json=arrayValue,proto3,oneof"`
 }
 
 func (*Value_IntValue) isValue_Kind() {}
@@ -370,6 +725,73 @@ func (*Value_BoolValue) isValue_Kind() {}
 
 func (*Value_FileValue) isValue_Kind() {}
 
+func (*Value_ArrayValue) isValue_Kind() {}
+
+// Array is a vector or a matrix. Its content is one block of elements, little
+// endian, the rows of a matrix one after the other.
+type Array struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The block: its size is that of an element times all dimensions.
+	Content *File `protobuf:"bytes,1,opt,name=content,proto3" json:"content,omitempty"`
+	// What an element is.
+	Element ElementType `protobuf:"varint,2,opt,name=element,proto3,enum=drover.v1.ElementType" json:"element,omitempty"`
+	// Of a vector its length; of a matrix its rows and columns. Each at least 0.
+	Dimensions    []int64 `protobuf:"varint,3,rep,packed,name=dimensions,proto3" json:"dimensions,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Array) Reset() {
+	*x = Array{}
+	mi := &file_drover_v1_request_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Array) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Array) ProtoMessage() {}
+
+func (x *Array) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_request_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Array.ProtoReflect.Descriptor instead.
+func (*Array) Descriptor() ([]byte, []int) {
+	return file_drover_v1_request_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *Array) GetContent() *File {
+	if x != nil {
+		return x.Content
+	}
+	return nil
+}
+
+func (x *Array) GetElement() ElementType {
+	if x != nil {
+		return x.Element
+	}
+	return ElementType_ELEMENT_TYPE_UNSPECIFIED
+}
+
+func (x *Array) GetDimensions() []int64 {
+	if x != nil {
+		return x.Dimensions
+	}
+	return nil
+}
+
 // File names a file by its content.
 type File struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -379,14 +801,17 @@ type File struct {
 	// Size, bytes.
 	SizeBytes int64 `protobuf:"varint,2,opt,name=size_bytes,json=sizeBytes,proto3" json:"size_bytes,omitempty"`
 	// Base name the program should see; empty for the argument's name.
-	Name          string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
+	Name string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
+	// Handle of data that stay at a site, in place of content that was uploaded; empty
+	// for none. sha256 and size_bytes may then be left out: the server fills them in.
+	DataId        string `protobuf:"bytes,4,opt,name=data_id,json=dataId,proto3" json:"data_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *File) Reset() {
 	*x = File{}
-	mi := &file_drover_v1_request_proto_msgTypes[2]
+	mi := &file_drover_v1_request_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -398,7 +823,7 @@ func (x *File) String() string {
 func (*File) ProtoMessage() {}
 
 func (x *File) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_request_proto_msgTypes[2]
+	mi := &file_drover_v1_request_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -411,7 +836,7 @@ func (x *File) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use File.ProtoReflect.Descriptor instead.
 func (*File) Descriptor() ([]byte, []int) {
-	return file_drover_v1_request_proto_rawDescGZIP(), []int{2}
+	return file_drover_v1_request_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *File) GetSha256() string {
@@ -435,6 +860,13 @@ func (x *File) GetName() string {
 	return ""
 }
 
+func (x *File) GetDataId() string {
+	if x != nil {
+		return x.DataId
+	}
+	return ""
+}
+
 // Shape is a width and its walltime.
 type Shape struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -448,7 +880,7 @@ type Shape struct {
 
 func (x *Shape) Reset() {
 	*x = Shape{}
-	mi := &file_drover_v1_request_proto_msgTypes[3]
+	mi := &file_drover_v1_request_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -460,7 +892,7 @@ func (x *Shape) String() string {
 func (*Shape) ProtoMessage() {}
 
 func (x *Shape) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_request_proto_msgTypes[3]
+	mi := &file_drover_v1_request_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -473,7 +905,7 @@ func (x *Shape) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Shape.ProtoReflect.Descriptor instead.
 func (*Shape) Descriptor() ([]byte, []int) {
-	return file_drover_v1_request_proto_rawDescGZIP(), []int{3}
+	return file_drover_v1_request_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Shape) GetWidth() int32 {
@@ -503,7 +935,7 @@ type Licence struct {
 
 func (x *Licence) Reset() {
 	*x = Licence{}
-	mi := &file_drover_v1_request_proto_msgTypes[4]
+	mi := &file_drover_v1_request_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -515,7 +947,7 @@ func (x *Licence) String() string {
 func (*Licence) ProtoMessage() {}
 
 func (x *Licence) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_request_proto_msgTypes[4]
+	mi := &file_drover_v1_request_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -528,7 +960,7 @@ func (x *Licence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Licence.ProtoReflect.Descriptor instead.
 func (*Licence) Descriptor() ([]byte, []int) {
-	return file_drover_v1_request_proto_rawDescGZIP(), []int{4}
+	return file_drover_v1_request_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Licence) GetName() string {
@@ -549,7 +981,7 @@ var File_drover_v1_request_proto protoreflect.FileDescriptor
 
 const file_drover_v1_request_proto_rawDesc = "" +
 	"\n" +
-	"\x17drover/v1/request.proto\x12\tdrover.v1\x1a\x19drover/v1/agreement.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xd7\x06\n" +
+	"\x17drover/v1/request.proto\x12\tdrover.v1\x1a\x19drover/v1/agreement.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xc9\b\n" +
 	"\aRequest\x12\x18\n" +
 	"\aservice\x18\x01 \x01(\tR\aservice\x12?\n" +
 	"\targuments\x18\x02 \x03(\v2!.drover.v1.Request.ArgumentsEntryR\targuments\x12\x14\n" +
@@ -573,13 +1005,28 @@ const file_drover_v1_request_proto_rawDesc = "" +
 	"\x06labels\x18\x0f \x03(\v2\x1e.drover.v1.Request.LabelsEntryR\x06labels\x12\x19\n" +
 	"\bretry_of\x18\x10 \x01(\tR\aretryOf\x122\n" +
 	"\tagreement\x18\x11 \x01(\v2\x14.drover.v1.AgreementR\tagreement\x12\x12\n" +
-	"\x04into\x18\x12 \x01(\tR\x04into\x1aN\n" +
+	"\x04into\x18\x12 \x01(\tR\x04into\x12\x12\n" +
+	"\x04site\x18\x13 \x01(\tR\x04site\x120\n" +
+	"\x04keep\x18\x14 \x03(\v2\x1c.drover.v1.Request.KeepEntryR\x04keep\x12+\n" +
+	"\x05after\x18\x15 \x03(\v2\x15.drover.v1.DependencyR\x05after\x12\x18\n" +
+	"\aretries\x18\x16 \x01(\x05R\aretries\x12\x19\n" +
+	"\bretry_on\x18\x17 \x03(\x05R\aretryOn\x1aN\n" +
 	"\x0eArgumentsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12&\n" +
 	"\x05value\x18\x02 \x01(\v2\x10.drover.v1.ValueR\x05value:\x028\x01\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xc9\x01\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1aH\n" +
+	"\tKeepEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12%\n" +
+	"\x05value\x18\x02 \x01(\v2\x0f.drover.v1.KeepR\x05value:\x028\x01\"H\n" +
+	"\x04Keep\x12\x17\n" +
+	"\adata_id\x18\x01 \x01(\tR\x06dataId\x12'\n" +
+	"\x04mode\x18\x02 \x01(\x0e2\x13.drover.v1.DataModeR\x04mode\"a\n" +
+	"\n" +
+	"Dependency\x12\x15\n" +
+	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12<\n" +
+	"\tcondition\x18\x02 \x01(\x0e2\x1e.drover.v1.DependencyConditionR\tcondition\"\xfe\x01\n" +
 	"\x05Value\x12\x1d\n" +
 	"\tint_value\x18\x01 \x01(\x03H\x00R\bintValue\x12!\n" +
 	"\vfloat_value\x18\x02 \x01(\x01H\x00R\n" +
@@ -588,19 +1035,45 @@ const file_drover_v1_request_proto_rawDesc = "" +
 	"\n" +
 	"bool_value\x18\x04 \x01(\bH\x00R\tboolValue\x120\n" +
 	"\n" +
-	"file_value\x18\x05 \x01(\v2\x0f.drover.v1.FileH\x00R\tfileValueB\x06\n" +
-	"\x04kind\"Q\n" +
+	"file_value\x18\x05 \x01(\v2\x0f.drover.v1.FileH\x00R\tfileValue\x123\n" +
+	"\varray_value\x18\x06 \x01(\v2\x10.drover.v1.ArrayH\x00R\n" +
+	"arrayValueB\x06\n" +
+	"\x04kind\"\x84\x01\n" +
+	"\x05Array\x12)\n" +
+	"\acontent\x18\x01 \x01(\v2\x0f.drover.v1.FileR\acontent\x120\n" +
+	"\aelement\x18\x02 \x01(\x0e2\x16.drover.v1.ElementTypeR\aelement\x12\x1e\n" +
+	"\n" +
+	"dimensions\x18\x03 \x03(\x03R\n" +
+	"dimensions\"j\n" +
 	"\x04File\x12\x16\n" +
 	"\x06sha256\x18\x01 \x01(\tR\x06sha256\x12\x1d\n" +
 	"\n" +
 	"size_bytes\x18\x02 \x01(\x03R\tsizeBytes\x12\x12\n" +
-	"\x04name\x18\x03 \x01(\tR\x04name\"T\n" +
+	"\x04name\x18\x03 \x01(\tR\x04name\x12\x17\n" +
+	"\adata_id\x18\x04 \x01(\tR\x06dataId\"T\n" +
 	"\x05Shape\x12\x14\n" +
 	"\x05width\x18\x01 \x01(\x05R\x05width\x125\n" +
 	"\bwalltime\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\bwalltime\"5\n" +
 	"\aLicence\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
-	"\x06copies\x18\x02 \x01(\x05R\x06copiesB:Z8github.com/seed-9b8f70bb/drover/proto/drover/v1;droverv1b\x06proto3"
+	"\x06copies\x18\x02 \x01(\x05R\x06copies*m\n" +
+	"\bDataMode\x12\x19\n" +
+	"\x15DATA_MODE_UNSPECIFIED\x10\x00\x12\x16\n" +
+	"\x12DATA_MODE_VOLATILE\x10\x01\x12\x14\n" +
+	"\x10DATA_MODE_STICKY\x10\x02\x12\x18\n" +
+	"\x14DATA_MODE_PERSISTENT\x10\x03*x\n" +
+	"\x13DependencyCondition\x12$\n" +
+	" DEPENDENCY_CONDITION_UNSPECIFIED\x10\x00\x12\x1d\n" +
+	"\x19DEPENDENCY_CONDITION_DONE\x10\x01\x12\x1c\n" +
+	"\x18DEPENDENCY_CONDITION_ANY\x10\x02*\xc4\x01\n" +
+	"\vElementType\x12\x1c\n" +
+	"\x18ELEMENT_TYPE_UNSPECIFIED\x10\x00\x12\x18\n" +
+	"\x14ELEMENT_TYPE_FLOAT64\x10\x01\x12\x18\n" +
+	"\x14ELEMENT_TYPE_FLOAT32\x10\x02\x12\x16\n" +
+	"\x12ELEMENT_TYPE_INT64\x10\x03\x12\x16\n" +
+	"\x12ELEMENT_TYPE_INT32\x10\x04\x12\x16\n" +
+	"\x12ELEMENT_TYPE_UINT8\x10\x05\x12\x1b\n" +
+	"\x17ELEMENT_TYPE_COMPLEX128\x10\x06B:Z8github.com/seed-9b8f70bb/drover/proto/drover/v1;droverv1b\x06proto3"
 
 var (
 	file_drover_v1_request_proto_rawDescOnce sync.Once
@@ -614,36 +1087,52 @@ func file_drover_v1_request_proto_rawDescGZIP() []byte {
 	return file_drover_v1_request_proto_rawDescData
 }
 
-var file_drover_v1_request_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
+var file_drover_v1_request_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
+var file_drover_v1_request_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
 var file_drover_v1_request_proto_goTypes = []any{
-	(*Request)(nil),               // 0: drover.v1.Request
-	(*Value)(nil),                 // 1: drover.v1.Value
-	(*File)(nil),                  // 2: drover.v1.File
-	(*Shape)(nil),                 // 3: drover.v1.Shape
-	(*Licence)(nil),               // 4: drover.v1.Licence
-	nil,                           // 5: drover.v1.Request.ArgumentsEntry
-	nil,                           // 6: drover.v1.Request.LabelsEntry
-	(*durationpb.Duration)(nil),   // 7: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil), // 8: google.protobuf.Timestamp
-	(*Agreement)(nil),             // 9: drover.v1.Agreement
+	(DataMode)(0),                 // 0: drover.v1.DataMode
+	(DependencyCondition)(0),      // 1: drover.v1.DependencyCondition
+	(ElementType)(0),              // 2: drover.v1.ElementType
+	(*Request)(nil),               // 3: drover.v1.Request
+	(*Keep)(nil),                  // 4: drover.v1.Keep
+	(*Dependency)(nil),            // 5: drover.v1.Dependency
+	(*Value)(nil),                 // 6: drover.v1.Value
+	(*Array)(nil),                 // 7: drover.v1.Array
+	(*File)(nil),                  // 8: drover.v1.File
+	(*Shape)(nil),                 // 9: drover.v1.Shape
+	(*Licence)(nil),               // 10: drover.v1.Licence
+	nil,                           // 11: drover.v1.Request.ArgumentsEntry
+	nil,                           // 12: drover.v1.Request.LabelsEntry
+	nil,                           // 13: drover.v1.Request.KeepEntry
+	(*durationpb.Duration)(nil),   // 14: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil), // 15: google.protobuf.Timestamp
+	(*Agreement)(nil),             // 16: drover.v1.Agreement
 }
 var file_drover_v1_request_proto_depIdxs = []int32{
-	5,  // 0: drover.v1.Request.arguments:type_name -> drover.v1.Request.ArgumentsEntry
-	7,  // 1: drover.v1.Request.walltime:type_name -> google.protobuf.Duration
-	3,  // 2: drover.v1.Request.shapes:type_name -> drover.v1.Shape
-	8,  // 3: drover.v1.Request.deadline:type_name -> google.protobuf.Timestamp
-	8,  // 4: drover.v1.Request.earliest_start:type_name -> google.protobuf.Timestamp
-	4,  // 5: drover.v1.Request.licences:type_name -> drover.v1.Licence
-	6,  // 6: drover.v1.Request.labels:type_name -> drover.v1.Request.LabelsEntry
-	9,  // 7: drover.v1.Request.agreement:type_name -> drover.v1.Agreement
-	2,  // 8: drover.v1.Value.file_value:type_name -> drover.v1.File
-	7,  // 9: drover.v1.Shape.walltime:type_name -> google.protobuf.Duration
-	1,  // 10: drover.v1.Request.ArgumentsEntry.value:type_name -> drover.v1.Value
-	11, // [11:11] is the sub-list for method output_type
-	11, // [11:11] is the sub-list for method input_type
-	11, // [11:11] is the sub-list for extension type_name
-	11, // [11:11] is the sub-list for extension extendee
-	0,  // [0:11] is the sub-list for field type_name
+	11, // 0: drover.v1.Request.arguments:type_name -> drover.v1.Request.ArgumentsEntry
+	14, // 1: drover.v1.Request.walltime:type_name -> google.protobuf.Duration
+	9,  // 2: drover.v1.Request.shapes:type_name -> drover.v1.Shape
+	15, // 3: drover.v1.Request.deadline:type_name -> google.protobuf.Timestamp
+	15, // 4: drover.v1.Request.earliest_start:type_name -> google.protobuf.Timestamp
+	10, // 5: drover.v1.Request.licences:type_name -> drover.v1.Licence
+	12, // 6: drover.v1.Request.labels:type_name -> drover.v1.Request.LabelsEntry
+	16, // 7: drover.v1.Request.agreement:type_name -> drover.v1.Agreement
+	13, // 8: drover.v1.Request.keep:type_name -> drover.v1.Request.KeepEntry
+	5,  // 9: drover.v1.Request.after:type_name -> drover.v1.Dependency
+	0,  // 10: drover.v1.Keep.mode:type_name -> drover.v1.DataMode
+	1,  // 11: drover.v1.Dependency.condition:type_name -> drover.v1.DependencyCondition
+	8,  // 12: drover.v1.Value.file_value:type_name -> drover.v1.File
+	7,  // 13: drover.v1.Value.array_value:type_name -> drover.v1.Array
+	8,  // 14: drover.v1.Array.content:type_name -> drover.v1.File
+	2,  // 15: drover.v1.Array.element:type_name -> drover.v1.ElementType
+	14, // 16: drover.v1.Shape.walltime:type_name -> google.protobuf.Duration
+	6,  // 17: drover.v1.Request.ArgumentsEntry.value:type_name -> drover.v1.Value
+	4,  // 18: drover.v1.Request.KeepEntry.value:type_name -> drover.v1.Keep
+	19, // [19:19] is the sub-list for method output_type
+	19, // [19:19] is the sub-list for method input_type
+	19, // [19:19] is the sub-list for extension type_name
+	19, // [19:19] is the sub-list for extension extendee
+	0,  // [0:19] is the sub-list for field type_name
 }
 
 func init() { file_drover_v1_request_proto_init() }
@@ -652,25 +1141,27 @@ func file_drover_v1_request_proto_init() {
 		return
 	}
 	file_drover_v1_agreement_proto_init()
-	file_drover_v1_request_proto_msgTypes[1].OneofWrappers = []any{
+	file_drover_v1_request_proto_msgTypes[3].OneofWrappers = []any{
 		(*Value_IntValue)(nil),
 		(*Value_FloatValue)(nil),
 		(*Value_StringValue)(nil),
 		(*Value_BoolValue)(nil),
 		(*Value_FileValue)(nil),
+		(*Value_ArrayValue)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_drover_v1_request_proto_rawDesc), len(file_drover_v1_request_proto_rawDesc)),
-			NumEnums:      0,
-			NumMessages:   7,
+			NumEnums:      3,
+			NumMessages:   11,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
 		GoTypes:           file_drover_v1_request_proto_goTypes,
 		DependencyIndexes: file_drover_v1_request_proto_depIdxs,
+		EnumInfos:         file_drover_v1_request_proto_enumTypes,
 		MessageInfos:      file_drover_v1_request_proto_msgTypes,
 	}.Build()
 	File_drover_v1_request_proto = out.File

@@ -133,6 +133,641 @@ func (Settlement) EnumDescriptor() ([]byte, []int) {
 	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{1}
 }
 
+// PutDataRequest has content stay.
+type PutDataRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// id, content with sha256, and mode are wanted; site, copy and the instants are the
+	// server's to say.
+	Data          *Data `protobuf:"bytes,1,opt,name=data,proto3" json:"data,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PutDataRequest) Reset() {
+	*x = PutDataRequest{}
+	mi := &file_drover_v1_server_service_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PutDataRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PutDataRequest) ProtoMessage() {}
+
+func (x *PutDataRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_server_service_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PutDataRequest.ProtoReflect.Descriptor instead.
+func (*PutDataRequest) Descriptor() ([]byte, []int) {
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *PutDataRequest) GetData() *Data {
+	if x != nil {
+		return x.Data
+	}
+	return nil
+}
+
+// PutDataResponse is the data, which are on disk.
+type PutDataResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// As they are now.
+	Data          *Data `protobuf:"bytes,1,opt,name=data,proto3" json:"data,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PutDataResponse) Reset() {
+	*x = PutDataResponse{}
+	mi := &file_drover_v1_server_service_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PutDataResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PutDataResponse) ProtoMessage() {}
+
+func (x *PutDataResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_server_service_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PutDataResponse.ProtoReflect.Descriptor instead.
+func (*PutDataResponse) Descriptor() ([]byte, []int) {
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *PutDataResponse) GetData() *Data {
+	if x != nil {
+		return x.Data
+	}
+	return nil
+}
+
+// GetDataRequest names data.
+type GetDataRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Handles, at most 1,000.
+	Ids           []string `protobuf:"bytes,1,rep,name=ids,proto3" json:"ids,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetDataRequest) Reset() {
+	*x = GetDataRequest{}
+	mi := &file_drover_v1_server_service_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetDataRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetDataRequest) ProtoMessage() {}
+
+func (x *GetDataRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_server_service_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetDataRequest.ProtoReflect.Descriptor instead.
+func (*GetDataRequest) Descriptor() ([]byte, []int) {
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *GetDataRequest) GetIds() []string {
+	if x != nil {
+		return x.Ids
+	}
+	return nil
+}
+
+// GetDataResponse is those that are here.
+type GetDataResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// In the order of the request.
+	Data          []*Data `protobuf:"bytes,1,rep,name=data,proto3" json:"data,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetDataResponse) Reset() {
+	*x = GetDataResponse{}
+	mi := &file_drover_v1_server_service_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetDataResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetDataResponse) ProtoMessage() {}
+
+func (x *GetDataResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_server_service_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetDataResponse.ProtoReflect.Descriptor instead.
+func (*GetDataResponse) Descriptor() ([]byte, []int) {
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *GetDataResponse) GetData() []*Data {
+	if x != nil {
+		return x.Data
+	}
+	return nil
+}
+
+// CopyDataRequest says what to bring.
+type CopyDataRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Handle.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The site that has them; empty: whoever says so first is asked.
+	From          string `protobuf:"bytes,2,opt,name=from,proto3" json:"from,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CopyDataRequest) Reset() {
+	*x = CopyDataRequest{}
+	mi := &file_drover_v1_server_service_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CopyDataRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CopyDataRequest) ProtoMessage() {}
+
+func (x *CopyDataRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_server_service_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CopyDataRequest.ProtoReflect.Descriptor instead.
+func (*CopyDataRequest) Descriptor() ([]byte, []int) {
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *CopyDataRequest) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *CopyDataRequest) GetFrom() string {
+	if x != nil {
+		return x.From
+	}
+	return ""
+}
+
+// CopyDataResponse says how far it has come.
+type CopyDataResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Bytes of the content that are here.
+	HaveBytes int64 `protobuf:"varint,1,opt,name=have_bytes,json=haveBytes,proto3" json:"have_bytes,omitempty"`
+	// Bytes of all of it.
+	SizeBytes int64 `protobuf:"varint,2,opt,name=size_bytes,json=sizeBytes,proto3" json:"size_bytes,omitempty"`
+	// The data; only in the last message, when they are here and on disk.
+	Data          *Data `protobuf:"bytes,3,opt,name=data,proto3" json:"data,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CopyDataResponse) Reset() {
+	*x = CopyDataResponse{}
+	mi := &file_drover_v1_server_service_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CopyDataResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CopyDataResponse) ProtoMessage() {}
+
+func (x *CopyDataResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_server_service_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CopyDataResponse.ProtoReflect.Descriptor instead.
+func (*CopyDataResponse) Descriptor() ([]byte, []int) {
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *CopyDataResponse) GetHaveBytes() int64 {
+	if x != nil {
+		return x.HaveBytes
+	}
+	return 0
+}
+
+func (x *CopyDataResponse) GetSizeBytes() int64 {
+	if x != nil {
+		return x.SizeBytes
+	}
+	return 0
+}
+
+func (x *CopyDataResponse) GetData() *Data {
+	if x != nil {
+		return x.Data
+	}
+	return nil
+}
+
+// DownloadDataRequest selects data.
+type DownloadDataRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Handle.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Where to begin, bytes.
+	Offset        int64 `protobuf:"varint,2,opt,name=offset,proto3" json:"offset,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DownloadDataRequest) Reset() {
+	*x = DownloadDataRequest{}
+	mi := &file_drover_v1_server_service_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DownloadDataRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DownloadDataRequest) ProtoMessage() {}
+
+func (x *DownloadDataRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_server_service_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DownloadDataRequest.ProtoReflect.Descriptor instead.
+func (*DownloadDataRequest) Descriptor() ([]byte, []int) {
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *DownloadDataRequest) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *DownloadDataRequest) GetOffset() int64 {
+	if x != nil {
+		return x.Offset
+	}
+	return 0
+}
+
+// DownloadDataResponse is a piece of them.
+type DownloadDataResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The piece.
+	Data []byte `protobuf:"bytes,1,opt,name=data,proto3" json:"data,omitempty"`
+	// Where in the content it begins, bytes.
+	Offset int64 `protobuf:"varint,2,opt,name=offset,proto3" json:"offset,omitempty"`
+	// Size of the whole content, bytes.
+	SizeBytes     int64 `protobuf:"varint,3,opt,name=size_bytes,json=sizeBytes,proto3" json:"size_bytes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DownloadDataResponse) Reset() {
+	*x = DownloadDataResponse{}
+	mi := &file_drover_v1_server_service_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DownloadDataResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DownloadDataResponse) ProtoMessage() {}
+
+func (x *DownloadDataResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_server_service_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DownloadDataResponse.ProtoReflect.Descriptor instead.
+func (*DownloadDataResponse) Descriptor() ([]byte, []int) {
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *DownloadDataResponse) GetData() []byte {
+	if x != nil {
+		return x.Data
+	}
+	return nil
+}
+
+func (x *DownloadDataResponse) GetOffset() int64 {
+	if x != nil {
+		return x.Offset
+	}
+	return 0
+}
+
+func (x *DownloadDataResponse) GetSizeBytes() int64 {
+	if x != nil {
+		return x.SizeBytes
+	}
+	return 0
+}
+
+// ServerServiceListDataRequest selects data.
+type ServerServiceListDataRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// At most so many; 0 for the server's default.
+	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// Where to go on: next_page_token of the page before.
+	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// Terms "key=value" separated by spaces, all of which must hold. Keys: id (a
+	// prefix), owner, mode (volatile, sticky, persistent), name.
+	Filter        string `protobuf:"bytes,3,opt,name=filter,proto3" json:"filter,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ServerServiceListDataRequest) Reset() {
+	*x = ServerServiceListDataRequest{}
+	mi := &file_drover_v1_server_service_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ServerServiceListDataRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ServerServiceListDataRequest) ProtoMessage() {}
+
+func (x *ServerServiceListDataRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_server_service_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ServerServiceListDataRequest.ProtoReflect.Descriptor instead.
+func (*ServerServiceListDataRequest) Descriptor() ([]byte, []int) {
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *ServerServiceListDataRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ServerServiceListDataRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+func (x *ServerServiceListDataRequest) GetFilter() string {
+	if x != nil {
+		return x.Filter
+	}
+	return ""
+}
+
+// ServerServiceListDataResponse is one page of data.
+type ServerServiceListDataResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// In the order of their handles.
+	Data []*Data `protobuf:"bytes,1,rep,name=data,proto3" json:"data,omitempty"`
+	// Empty on the last page.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ServerServiceListDataResponse) Reset() {
+	*x = ServerServiceListDataResponse{}
+	mi := &file_drover_v1_server_service_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ServerServiceListDataResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ServerServiceListDataResponse) ProtoMessage() {}
+
+func (x *ServerServiceListDataResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_server_service_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ServerServiceListDataResponse.ProtoReflect.Descriptor instead.
+func (*ServerServiceListDataResponse) Descriptor() ([]byte, []int) {
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *ServerServiceListDataResponse) GetData() []*Data {
+	if x != nil {
+		return x.Data
+	}
+	return nil
+}
+
+func (x *ServerServiceListDataResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+// ServerServiceRemoveDataRequest names data.
+type ServerServiceRemoveDataRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Handle.
+	Id            string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ServerServiceRemoveDataRequest) Reset() {
+	*x = ServerServiceRemoveDataRequest{}
+	mi := &file_drover_v1_server_service_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ServerServiceRemoveDataRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ServerServiceRemoveDataRequest) ProtoMessage() {}
+
+func (x *ServerServiceRemoveDataRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_server_service_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ServerServiceRemoveDataRequest.ProtoReflect.Descriptor instead.
+func (*ServerServiceRemoveDataRequest) Descriptor() ([]byte, []int) {
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *ServerServiceRemoveDataRequest) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+// ServerServiceRemoveDataResponse says what was there.
+type ServerServiceRemoveDataResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The data as they were; unset when they were not here.
+	Data          *Data `protobuf:"bytes,1,opt,name=data,proto3" json:"data,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ServerServiceRemoveDataResponse) Reset() {
+	*x = ServerServiceRemoveDataResponse{}
+	mi := &file_drover_v1_server_service_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ServerServiceRemoveDataResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ServerServiceRemoveDataResponse) ProtoMessage() {}
+
+func (x *ServerServiceRemoveDataResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_server_service_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ServerServiceRemoveDataResponse.ProtoReflect.Descriptor instead.
+func (*ServerServiceRemoveDataResponse) Descriptor() ([]byte, []int) {
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *ServerServiceRemoveDataResponse) GetData() *Data {
+	if x != nil {
+		return x.Data
+	}
+	return nil
+}
+
 // OfferReservationRequest is a booking that is only asked about.
 type OfferReservationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -144,7 +779,7 @@ type OfferReservationRequest struct {
 
 func (x *OfferReservationRequest) Reset() {
 	*x = OfferReservationRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[0]
+	mi := &file_drover_v1_server_service_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -156,7 +791,7 @@ func (x *OfferReservationRequest) String() string {
 func (*OfferReservationRequest) ProtoMessage() {}
 
 func (x *OfferReservationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[0]
+	mi := &file_drover_v1_server_service_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -169,7 +804,7 @@ func (x *OfferReservationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OfferReservationRequest.ProtoReflect.Descriptor instead.
 func (*OfferReservationRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{0}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *OfferReservationRequest) GetBooking() *Booking {
@@ -194,7 +829,7 @@ type OfferReservationResponse struct {
 
 func (x *OfferReservationResponse) Reset() {
 	*x = OfferReservationResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[1]
+	mi := &file_drover_v1_server_service_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -206,7 +841,7 @@ func (x *OfferReservationResponse) String() string {
 func (*OfferReservationResponse) ProtoMessage() {}
 
 func (x *OfferReservationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[1]
+	mi := &file_drover_v1_server_service_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -219,7 +854,7 @@ func (x *OfferReservationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OfferReservationResponse.ProtoReflect.Descriptor instead.
 func (*OfferReservationResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{1}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *OfferReservationResponse) GetReservation() *Reservation {
@@ -254,7 +889,7 @@ type BookReservationRequest struct {
 
 func (x *BookReservationRequest) Reset() {
 	*x = BookReservationRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[2]
+	mi := &file_drover_v1_server_service_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -266,7 +901,7 @@ func (x *BookReservationRequest) String() string {
 func (*BookReservationRequest) ProtoMessage() {}
 
 func (x *BookReservationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[2]
+	mi := &file_drover_v1_server_service_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -279,7 +914,7 @@ func (x *BookReservationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BookReservationRequest.ProtoReflect.Descriptor instead.
 func (*BookReservationRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{2}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *BookReservationRequest) GetBooking() *Booking {
@@ -300,7 +935,7 @@ type BookReservationResponse struct {
 
 func (x *BookReservationResponse) Reset() {
 	*x = BookReservationResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[3]
+	mi := &file_drover_v1_server_service_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -312,7 +947,7 @@ func (x *BookReservationResponse) String() string {
 func (*BookReservationResponse) ProtoMessage() {}
 
 func (x *BookReservationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[3]
+	mi := &file_drover_v1_server_service_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -325,7 +960,7 @@ func (x *BookReservationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BookReservationResponse.ProtoReflect.Descriptor instead.
 func (*BookReservationResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{3}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *BookReservationResponse) GetReservation() *Reservation {
@@ -351,7 +986,7 @@ type ServerServiceListReservationsRequest struct {
 
 func (x *ServerServiceListReservationsRequest) Reset() {
 	*x = ServerServiceListReservationsRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[4]
+	mi := &file_drover_v1_server_service_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -363,7 +998,7 @@ func (x *ServerServiceListReservationsRequest) String() string {
 func (*ServerServiceListReservationsRequest) ProtoMessage() {}
 
 func (x *ServerServiceListReservationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[4]
+	mi := &file_drover_v1_server_service_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -376,7 +1011,7 @@ func (x *ServerServiceListReservationsRequest) ProtoReflect() protoreflect.Messa
 
 // Deprecated: Use ServerServiceListReservationsRequest.ProtoReflect.Descriptor instead.
 func (*ServerServiceListReservationsRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{4}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ServerServiceListReservationsRequest) GetPageSize() int32 {
@@ -413,7 +1048,7 @@ type ServerServiceListReservationsResponse struct {
 
 func (x *ServerServiceListReservationsResponse) Reset() {
 	*x = ServerServiceListReservationsResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[5]
+	mi := &file_drover_v1_server_service_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -425,7 +1060,7 @@ func (x *ServerServiceListReservationsResponse) String() string {
 func (*ServerServiceListReservationsResponse) ProtoMessage() {}
 
 func (x *ServerServiceListReservationsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[5]
+	mi := &file_drover_v1_server_service_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -438,7 +1073,7 @@ func (x *ServerServiceListReservationsResponse) ProtoReflect() protoreflect.Mess
 
 // Deprecated: Use ServerServiceListReservationsResponse.ProtoReflect.Descriptor instead.
 func (*ServerServiceListReservationsResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{5}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ServerServiceListReservationsResponse) GetReservations() []*Reservation {
@@ -466,7 +1101,7 @@ type CancelReservationRequest struct {
 
 func (x *CancelReservationRequest) Reset() {
 	*x = CancelReservationRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[6]
+	mi := &file_drover_v1_server_service_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -478,7 +1113,7 @@ func (x *CancelReservationRequest) String() string {
 func (*CancelReservationRequest) ProtoMessage() {}
 
 func (x *CancelReservationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[6]
+	mi := &file_drover_v1_server_service_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -491,7 +1126,7 @@ func (x *CancelReservationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelReservationRequest.ProtoReflect.Descriptor instead.
 func (*CancelReservationRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{6}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *CancelReservationRequest) GetId() string {
@@ -512,7 +1147,7 @@ type CancelReservationResponse struct {
 
 func (x *CancelReservationResponse) Reset() {
 	*x = CancelReservationResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[7]
+	mi := &file_drover_v1_server_service_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -524,7 +1159,7 @@ func (x *CancelReservationResponse) String() string {
 func (*CancelReservationResponse) ProtoMessage() {}
 
 func (x *CancelReservationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[7]
+	mi := &file_drover_v1_server_service_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -537,7 +1172,7 @@ func (x *CancelReservationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelReservationResponse.ProtoReflect.Descriptor instead.
 func (*CancelReservationResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{7}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *CancelReservationResponse) GetReservation() *Reservation {
@@ -556,7 +1191,7 @@ type GetSiteRequest struct {
 
 func (x *GetSiteRequest) Reset() {
 	*x = GetSiteRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[8]
+	mi := &file_drover_v1_server_service_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -568,7 +1203,7 @@ func (x *GetSiteRequest) String() string {
 func (*GetSiteRequest) ProtoMessage() {}
 
 func (x *GetSiteRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[8]
+	mi := &file_drover_v1_server_service_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -581,7 +1216,7 @@ func (x *GetSiteRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSiteRequest.ProtoReflect.Descriptor instead.
 func (*GetSiteRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{8}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{20}
 }
 
 // GetSiteResponse is the site.
@@ -599,7 +1234,7 @@ type GetSiteResponse struct {
 
 func (x *GetSiteResponse) Reset() {
 	*x = GetSiteResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[9]
+	mi := &file_drover_v1_server_service_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -611,7 +1246,7 @@ func (x *GetSiteResponse) String() string {
 func (*GetSiteResponse) ProtoMessage() {}
 
 func (x *GetSiteResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[9]
+	mi := &file_drover_v1_server_service_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -624,7 +1259,7 @@ func (x *GetSiteResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSiteResponse.ProtoReflect.Descriptor instead.
 func (*GetSiteResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{9}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *GetSiteResponse) GetSite() *Site {
@@ -657,7 +1292,7 @@ type DescribeRequest struct {
 
 func (x *DescribeRequest) Reset() {
 	*x = DescribeRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[10]
+	mi := &file_drover_v1_server_service_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -669,7 +1304,7 @@ func (x *DescribeRequest) String() string {
 func (*DescribeRequest) ProtoMessage() {}
 
 func (x *DescribeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[10]
+	mi := &file_drover_v1_server_service_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -682,7 +1317,7 @@ func (x *DescribeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DescribeRequest.ProtoReflect.Descriptor instead.
 func (*DescribeRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{10}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{22}
 }
 
 // DescribeResponse is the site and its catalogue.
@@ -698,7 +1333,7 @@ type DescribeResponse struct {
 
 func (x *DescribeResponse) Reset() {
 	*x = DescribeResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[11]
+	mi := &file_drover_v1_server_service_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -710,7 +1345,7 @@ func (x *DescribeResponse) String() string {
 func (*DescribeResponse) ProtoMessage() {}
 
 func (x *DescribeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[11]
+	mi := &file_drover_v1_server_service_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -723,7 +1358,7 @@ func (x *DescribeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DescribeResponse.ProtoReflect.Descriptor instead.
 func (*DescribeResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{11}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *DescribeResponse) GetSite() *Site {
@@ -751,7 +1386,7 @@ type GetStatusRequest struct {
 
 func (x *GetStatusRequest) Reset() {
 	*x = GetStatusRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[12]
+	mi := &file_drover_v1_server_service_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -763,7 +1398,7 @@ func (x *GetStatusRequest) String() string {
 func (*GetStatusRequest) ProtoMessage() {}
 
 func (x *GetStatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[12]
+	mi := &file_drover_v1_server_service_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -776,7 +1411,7 @@ func (x *GetStatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStatusRequest.ProtoReflect.Descriptor instead.
 func (*GetStatusRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{12}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *GetStatusRequest) GetAccuracy() bool {
@@ -797,7 +1432,7 @@ type GetStatusResponse struct {
 
 func (x *GetStatusResponse) Reset() {
 	*x = GetStatusResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[13]
+	mi := &file_drover_v1_server_service_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -809,7 +1444,7 @@ func (x *GetStatusResponse) String() string {
 func (*GetStatusResponse) ProtoMessage() {}
 
 func (x *GetStatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[13]
+	mi := &file_drover_v1_server_service_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -822,7 +1457,7 @@ func (x *GetStatusResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStatusResponse.ProtoReflect.Descriptor instead.
 func (*GetStatusResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{13}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *GetStatusResponse) GetStatus() *SiteStatus {
@@ -845,7 +1480,7 @@ type EstimateRequest struct {
 
 func (x *EstimateRequest) Reset() {
 	*x = EstimateRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[14]
+	mi := &file_drover_v1_server_service_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -857,7 +1492,7 @@ func (x *EstimateRequest) String() string {
 func (*EstimateRequest) ProtoMessage() {}
 
 func (x *EstimateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[14]
+	mi := &file_drover_v1_server_service_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -870,7 +1505,7 @@ func (x *EstimateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EstimateRequest.ProtoReflect.Descriptor instead.
 func (*EstimateRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{14}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *EstimateRequest) GetRequest() *Request {
@@ -901,7 +1536,7 @@ type EstimateResponse struct {
 
 func (x *EstimateResponse) Reset() {
 	*x = EstimateResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[15]
+	mi := &file_drover_v1_server_service_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -913,7 +1548,7 @@ func (x *EstimateResponse) String() string {
 func (*EstimateResponse) ProtoMessage() {}
 
 func (x *EstimateResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[15]
+	mi := &file_drover_v1_server_service_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -926,7 +1561,7 @@ func (x *EstimateResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EstimateResponse.ProtoReflect.Descriptor instead.
 func (*EstimateResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{15}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *EstimateResponse) GetQuote() *Quote {
@@ -958,7 +1593,7 @@ type SubmitRequest struct {
 
 func (x *SubmitRequest) Reset() {
 	*x = SubmitRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[16]
+	mi := &file_drover_v1_server_service_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -970,7 +1605,7 @@ func (x *SubmitRequest) String() string {
 func (*SubmitRequest) ProtoMessage() {}
 
 func (x *SubmitRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[16]
+	mi := &file_drover_v1_server_service_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -983,7 +1618,7 @@ func (x *SubmitRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmitRequest.ProtoReflect.Descriptor instead.
 func (*SubmitRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{16}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *SubmitRequest) GetJobId() string {
@@ -1018,7 +1653,7 @@ type SubmitResponse struct {
 
 func (x *SubmitResponse) Reset() {
 	*x = SubmitResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[17]
+	mi := &file_drover_v1_server_service_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1030,7 +1665,7 @@ func (x *SubmitResponse) String() string {
 func (*SubmitResponse) ProtoMessage() {}
 
 func (x *SubmitResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[17]
+	mi := &file_drover_v1_server_service_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1043,7 +1678,7 @@ func (x *SubmitResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmitResponse.ProtoReflect.Descriptor instead.
 func (*SubmitResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{17}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *SubmitResponse) GetJob() *Job {
@@ -1064,7 +1699,7 @@ type GetJobRequest struct {
 
 func (x *GetJobRequest) Reset() {
 	*x = GetJobRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[18]
+	mi := &file_drover_v1_server_service_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1076,7 +1711,7 @@ func (x *GetJobRequest) String() string {
 func (*GetJobRequest) ProtoMessage() {}
 
 func (x *GetJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[18]
+	mi := &file_drover_v1_server_service_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1089,7 +1724,7 @@ func (x *GetJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetJobRequest.ProtoReflect.Descriptor instead.
 func (*GetJobRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{18}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *GetJobRequest) GetJobId() string {
@@ -1110,7 +1745,7 @@ type GetJobResponse struct {
 
 func (x *GetJobResponse) Reset() {
 	*x = GetJobResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[19]
+	mi := &file_drover_v1_server_service_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1122,7 +1757,7 @@ func (x *GetJobResponse) String() string {
 func (*GetJobResponse) ProtoMessage() {}
 
 func (x *GetJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[19]
+	mi := &file_drover_v1_server_service_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1135,7 +1770,7 @@ func (x *GetJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetJobResponse.ProtoReflect.Descriptor instead.
 func (*GetJobResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{19}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *GetJobResponse) GetJob() *Job {
@@ -1163,7 +1798,7 @@ type ServerServiceListJobsRequest struct {
 
 func (x *ServerServiceListJobsRequest) Reset() {
 	*x = ServerServiceListJobsRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[20]
+	mi := &file_drover_v1_server_service_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1175,7 +1810,7 @@ func (x *ServerServiceListJobsRequest) String() string {
 func (*ServerServiceListJobsRequest) ProtoMessage() {}
 
 func (x *ServerServiceListJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[20]
+	mi := &file_drover_v1_server_service_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1188,7 +1823,7 @@ func (x *ServerServiceListJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerServiceListJobsRequest.ProtoReflect.Descriptor instead.
 func (*ServerServiceListJobsRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{20}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ServerServiceListJobsRequest) GetPageSize() int32 {
@@ -1225,7 +1860,7 @@ type ServerServiceListJobsResponse struct {
 
 func (x *ServerServiceListJobsResponse) Reset() {
 	*x = ServerServiceListJobsResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[21]
+	mi := &file_drover_v1_server_service_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1237,7 +1872,7 @@ func (x *ServerServiceListJobsResponse) String() string {
 func (*ServerServiceListJobsResponse) ProtoMessage() {}
 
 func (x *ServerServiceListJobsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[21]
+	mi := &file_drover_v1_server_service_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1250,7 +1885,7 @@ func (x *ServerServiceListJobsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerServiceListJobsResponse.ProtoReflect.Descriptor instead.
 func (*ServerServiceListJobsResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{21}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ServerServiceListJobsResponse) GetJobs() []*Job {
@@ -1278,7 +1913,7 @@ type WatchJobRequest struct {
 
 func (x *WatchJobRequest) Reset() {
 	*x = WatchJobRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[22]
+	mi := &file_drover_v1_server_service_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1290,7 +1925,7 @@ func (x *WatchJobRequest) String() string {
 func (*WatchJobRequest) ProtoMessage() {}
 
 func (x *WatchJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[22]
+	mi := &file_drover_v1_server_service_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1303,7 +1938,7 @@ func (x *WatchJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchJobRequest.ProtoReflect.Descriptor instead.
 func (*WatchJobRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{22}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *WatchJobRequest) GetJobId() string {
@@ -1324,7 +1959,7 @@ type WatchJobResponse struct {
 
 func (x *WatchJobResponse) Reset() {
 	*x = WatchJobResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[23]
+	mi := &file_drover_v1_server_service_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1336,7 +1971,7 @@ func (x *WatchJobResponse) String() string {
 func (*WatchJobResponse) ProtoMessage() {}
 
 func (x *WatchJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[23]
+	mi := &file_drover_v1_server_service_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1349,7 +1984,7 @@ func (x *WatchJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchJobResponse.ProtoReflect.Descriptor instead.
 func (*WatchJobResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{23}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *WatchJobResponse) GetJob() *Job {
@@ -1370,7 +2005,7 @@ type CancelJobRequest struct {
 
 func (x *CancelJobRequest) Reset() {
 	*x = CancelJobRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[24]
+	mi := &file_drover_v1_server_service_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1382,7 +2017,7 @@ func (x *CancelJobRequest) String() string {
 func (*CancelJobRequest) ProtoMessage() {}
 
 func (x *CancelJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[24]
+	mi := &file_drover_v1_server_service_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1395,7 +2030,7 @@ func (x *CancelJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelJobRequest.ProtoReflect.Descriptor instead.
 func (*CancelJobRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{24}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *CancelJobRequest) GetJobId() string {
@@ -1416,7 +2051,7 @@ type CancelJobResponse struct {
 
 func (x *CancelJobResponse) Reset() {
 	*x = CancelJobResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[25]
+	mi := &file_drover_v1_server_service_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1428,7 +2063,7 @@ func (x *CancelJobResponse) String() string {
 func (*CancelJobResponse) ProtoMessage() {}
 
 func (x *CancelJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[25]
+	mi := &file_drover_v1_server_service_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1441,7 +2076,7 @@ func (x *CancelJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelJobResponse.ProtoReflect.Descriptor instead.
 func (*CancelJobResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{25}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *CancelJobResponse) GetJob() *Job {
@@ -1468,7 +2103,7 @@ type ReadLogsRequest struct {
 
 func (x *ReadLogsRequest) Reset() {
 	*x = ReadLogsRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[26]
+	mi := &file_drover_v1_server_service_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1480,7 +2115,7 @@ func (x *ReadLogsRequest) String() string {
 func (*ReadLogsRequest) ProtoMessage() {}
 
 func (x *ReadLogsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[26]
+	mi := &file_drover_v1_server_service_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1493,7 +2128,7 @@ func (x *ReadLogsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadLogsRequest.ProtoReflect.Descriptor instead.
 func (*ReadLogsRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{26}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ReadLogsRequest) GetJobId() string {
@@ -1537,7 +2172,7 @@ type ReadLogsResponse struct {
 
 func (x *ReadLogsResponse) Reset() {
 	*x = ReadLogsResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[27]
+	mi := &file_drover_v1_server_service_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1549,7 +2184,7 @@ func (x *ReadLogsResponse) String() string {
 func (*ReadLogsResponse) ProtoMessage() {}
 
 func (x *ReadLogsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[27]
+	mi := &file_drover_v1_server_service_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1562,7 +2197,7 @@ func (x *ReadLogsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadLogsResponse.ProtoReflect.Descriptor instead.
 func (*ReadLogsResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{27}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *ReadLogsResponse) GetData() []byte {
@@ -1592,7 +2227,7 @@ type StatContentRequest struct {
 
 func (x *StatContentRequest) Reset() {
 	*x = StatContentRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[28]
+	mi := &file_drover_v1_server_service_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1604,7 +2239,7 @@ func (x *StatContentRequest) String() string {
 func (*StatContentRequest) ProtoMessage() {}
 
 func (x *StatContentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[28]
+	mi := &file_drover_v1_server_service_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1617,7 +2252,7 @@ func (x *StatContentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatContentRequest.ProtoReflect.Descriptor instead.
 func (*StatContentRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{28}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *StatContentRequest) GetSha256() string {
@@ -1651,7 +2286,7 @@ type StatContentResponse struct {
 
 func (x *StatContentResponse) Reset() {
 	*x = StatContentResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[29]
+	mi := &file_drover_v1_server_service_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1663,7 +2298,7 @@ func (x *StatContentResponse) String() string {
 func (*StatContentResponse) ProtoMessage() {}
 
 func (x *StatContentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[29]
+	mi := &file_drover_v1_server_service_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1676,7 +2311,7 @@ func (x *StatContentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatContentResponse.ProtoReflect.Descriptor instead.
 func (*StatContentResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{29}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *StatContentResponse) GetComplete() bool {
@@ -1727,7 +2362,7 @@ type UploadRequest struct {
 
 func (x *UploadRequest) Reset() {
 	*x = UploadRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[30]
+	mi := &file_drover_v1_server_service_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1739,7 +2374,7 @@ func (x *UploadRequest) String() string {
 func (*UploadRequest) ProtoMessage() {}
 
 func (x *UploadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[30]
+	mi := &file_drover_v1_server_service_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1752,7 +2387,7 @@ func (x *UploadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadRequest.ProtoReflect.Descriptor instead.
 func (*UploadRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{30}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *UploadRequest) GetSha256() string {
@@ -1794,7 +2429,7 @@ type UploadResponse struct {
 
 func (x *UploadResponse) Reset() {
 	*x = UploadResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[31]
+	mi := &file_drover_v1_server_service_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1806,7 +2441,7 @@ func (x *UploadResponse) String() string {
 func (*UploadResponse) ProtoMessage() {}
 
 func (x *UploadResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[31]
+	mi := &file_drover_v1_server_service_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1819,7 +2454,7 @@ func (x *UploadResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadResponse.ProtoReflect.Descriptor instead.
 func (*UploadResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{31}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *UploadResponse) GetFile() *File {
@@ -1844,7 +2479,7 @@ type DownloadRequest struct {
 
 func (x *DownloadRequest) Reset() {
 	*x = DownloadRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[32]
+	mi := &file_drover_v1_server_service_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1856,7 +2491,7 @@ func (x *DownloadRequest) String() string {
 func (*DownloadRequest) ProtoMessage() {}
 
 func (x *DownloadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[32]
+	mi := &file_drover_v1_server_service_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1869,7 +2504,7 @@ func (x *DownloadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DownloadRequest.ProtoReflect.Descriptor instead.
 func (*DownloadRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{32}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *DownloadRequest) GetJobId() string {
@@ -1908,7 +2543,7 @@ type DownloadResponse struct {
 
 func (x *DownloadResponse) Reset() {
 	*x = DownloadResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[33]
+	mi := &file_drover_v1_server_service_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1920,7 +2555,7 @@ func (x *DownloadResponse) String() string {
 func (*DownloadResponse) ProtoMessage() {}
 
 func (x *DownloadResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[33]
+	mi := &file_drover_v1_server_service_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1933,7 +2568,7 @@ func (x *DownloadResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DownloadResponse.ProtoReflect.Descriptor instead.
 func (*DownloadResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{33}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *DownloadResponse) GetData() []byte {
@@ -1968,7 +2603,7 @@ type WithdrawRequest struct {
 
 func (x *WithdrawRequest) Reset() {
 	*x = WithdrawRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[34]
+	mi := &file_drover_v1_server_service_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1980,7 +2615,7 @@ func (x *WithdrawRequest) String() string {
 func (*WithdrawRequest) ProtoMessage() {}
 
 func (x *WithdrawRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[34]
+	mi := &file_drover_v1_server_service_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1993,7 +2628,7 @@ func (x *WithdrawRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawRequest.ProtoReflect.Descriptor instead.
 func (*WithdrawRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{34}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *WithdrawRequest) GetJobId() string {
@@ -2016,7 +2651,7 @@ type WithdrawResponse struct {
 
 func (x *WithdrawResponse) Reset() {
 	*x = WithdrawResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[35]
+	mi := &file_drover_v1_server_service_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2028,7 +2663,7 @@ func (x *WithdrawResponse) String() string {
 func (*WithdrawResponse) ProtoMessage() {}
 
 func (x *WithdrawResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[35]
+	mi := &file_drover_v1_server_service_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2041,7 +2676,7 @@ func (x *WithdrawResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawResponse.ProtoReflect.Descriptor instead.
 func (*WithdrawResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{35}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *WithdrawResponse) GetWithdrawn() bool {
@@ -2067,7 +2702,7 @@ type WatchJobsRequest struct {
 
 func (x *WatchJobsRequest) Reset() {
 	*x = WatchJobsRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[36]
+	mi := &file_drover_v1_server_service_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2079,7 +2714,7 @@ func (x *WatchJobsRequest) String() string {
 func (*WatchJobsRequest) ProtoMessage() {}
 
 func (x *WatchJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[36]
+	mi := &file_drover_v1_server_service_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2092,7 +2727,7 @@ func (x *WatchJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchJobsRequest.ProtoReflect.Descriptor instead.
 func (*WatchJobsRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{36}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{48}
 }
 
 // WatchJobsResponse is some of the changes.
@@ -2108,7 +2743,7 @@ type WatchJobsResponse struct {
 
 func (x *WatchJobsResponse) Reset() {
 	*x = WatchJobsResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[37]
+	mi := &file_drover_v1_server_service_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2120,7 +2755,7 @@ func (x *WatchJobsResponse) String() string {
 func (*WatchJobsResponse) ProtoMessage() {}
 
 func (x *WatchJobsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[37]
+	mi := &file_drover_v1_server_service_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2133,7 +2768,7 @@ func (x *WatchJobsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchJobsResponse.ProtoReflect.Descriptor instead.
 func (*WatchJobsResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{37}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *WatchJobsResponse) GetJobs() []*JobDigest {
@@ -2171,7 +2806,7 @@ type MoveJobRequest struct {
 
 func (x *MoveJobRequest) Reset() {
 	*x = MoveJobRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[38]
+	mi := &file_drover_v1_server_service_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2183,7 +2818,7 @@ func (x *MoveJobRequest) String() string {
 func (*MoveJobRequest) ProtoMessage() {}
 
 func (x *MoveJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[38]
+	mi := &file_drover_v1_server_service_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2196,7 +2831,7 @@ func (x *MoveJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveJobRequest.ProtoReflect.Descriptor instead.
 func (*MoveJobRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{38}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *MoveJobRequest) GetJobId() string {
@@ -2252,7 +2887,7 @@ type MoveJobResponse struct {
 
 func (x *MoveJobResponse) Reset() {
 	*x = MoveJobResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[39]
+	mi := &file_drover_v1_server_service_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2264,7 +2899,7 @@ func (x *MoveJobResponse) String() string {
 func (*MoveJobResponse) ProtoMessage() {}
 
 func (x *MoveJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[39]
+	mi := &file_drover_v1_server_service_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2277,7 +2912,7 @@ func (x *MoveJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveJobResponse.ProtoReflect.Descriptor instead.
 func (*MoveJobResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{39}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *MoveJobResponse) GetJob() *Job {
@@ -2302,7 +2937,7 @@ type HoldJobsRequest struct {
 
 func (x *HoldJobsRequest) Reset() {
 	*x = HoldJobsRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[40]
+	mi := &file_drover_v1_server_service_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2314,7 +2949,7 @@ func (x *HoldJobsRequest) String() string {
 func (*HoldJobsRequest) ProtoMessage() {}
 
 func (x *HoldJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[40]
+	mi := &file_drover_v1_server_service_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2327,7 +2962,7 @@ func (x *HoldJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HoldJobsRequest.ProtoReflect.Descriptor instead.
 func (*HoldJobsRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{40}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *HoldJobsRequest) GetRound() string {
@@ -2362,7 +2997,7 @@ type HoldJobsResponse struct {
 
 func (x *HoldJobsResponse) Reset() {
 	*x = HoldJobsResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[41]
+	mi := &file_drover_v1_server_service_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2374,7 +3009,7 @@ func (x *HoldJobsResponse) String() string {
 func (*HoldJobsResponse) ProtoMessage() {}
 
 func (x *HoldJobsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[41]
+	mi := &file_drover_v1_server_service_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2387,7 +3022,7 @@ func (x *HoldJobsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HoldJobsResponse.ProtoReflect.Descriptor instead.
 func (*HoldJobsResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{41}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *HoldJobsResponse) GetJobs() []*JobDigest {
@@ -2412,7 +3047,7 @@ type PlaceJobsRequest struct {
 
 func (x *PlaceJobsRequest) Reset() {
 	*x = PlaceJobsRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[42]
+	mi := &file_drover_v1_server_service_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2424,7 +3059,7 @@ func (x *PlaceJobsRequest) String() string {
 func (*PlaceJobsRequest) ProtoMessage() {}
 
 func (x *PlaceJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[42]
+	mi := &file_drover_v1_server_service_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2437,7 +3072,7 @@ func (x *PlaceJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlaceJobsRequest.ProtoReflect.Descriptor instead.
 func (*PlaceJobsRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{42}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *PlaceJobsRequest) GetRound() string {
@@ -2480,7 +3115,7 @@ type Placement struct {
 
 func (x *Placement) Reset() {
 	*x = Placement{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[43]
+	mi := &file_drover_v1_server_service_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2492,7 +3127,7 @@ func (x *Placement) String() string {
 func (*Placement) ProtoMessage() {}
 
 func (x *Placement) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[43]
+	mi := &file_drover_v1_server_service_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2505,7 +3140,7 @@ func (x *Placement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Placement.ProtoReflect.Descriptor instead.
 func (*Placement) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{43}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *Placement) GetJobId() string {
@@ -2554,7 +3189,7 @@ type PlaceJobsResponse struct {
 
 func (x *PlaceJobsResponse) Reset() {
 	*x = PlaceJobsResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[44]
+	mi := &file_drover_v1_server_service_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2566,7 +3201,7 @@ func (x *PlaceJobsResponse) String() string {
 func (*PlaceJobsResponse) ProtoMessage() {}
 
 func (x *PlaceJobsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[44]
+	mi := &file_drover_v1_server_service_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2579,7 +3214,7 @@ func (x *PlaceJobsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlaceJobsResponse.ProtoReflect.Descriptor instead.
 func (*PlaceJobsResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{44}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *PlaceJobsResponse) GetJobs() []*JobDigest {
@@ -2614,7 +3249,7 @@ type DraftRequest struct {
 
 func (x *DraftRequest) Reset() {
 	*x = DraftRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[45]
+	mi := &file_drover_v1_server_service_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2626,7 +3261,7 @@ func (x *DraftRequest) String() string {
 func (*DraftRequest) ProtoMessage() {}
 
 func (x *DraftRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[45]
+	mi := &file_drover_v1_server_service_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2639,7 +3274,7 @@ func (x *DraftRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DraftRequest.ProtoReflect.Descriptor instead.
 func (*DraftRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{45}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *DraftRequest) GetRound() string {
@@ -2703,7 +3338,7 @@ type DraftEdit struct {
 
 func (x *DraftEdit) Reset() {
 	*x = DraftEdit{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[46]
+	mi := &file_drover_v1_server_service_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2715,7 +3350,7 @@ func (x *DraftEdit) String() string {
 func (*DraftEdit) ProtoMessage() {}
 
 func (x *DraftEdit) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[46]
+	mi := &file_drover_v1_server_service_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2728,7 +3363,7 @@ func (x *DraftEdit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DraftEdit.ProtoReflect.Descriptor instead.
 func (*DraftEdit) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{46}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *DraftEdit) GetJobId() string {
@@ -2775,7 +3410,7 @@ type DraftQuestion struct {
 
 func (x *DraftQuestion) Reset() {
 	*x = DraftQuestion{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[47]
+	mi := &file_drover_v1_server_service_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2787,7 +3422,7 @@ func (x *DraftQuestion) String() string {
 func (*DraftQuestion) ProtoMessage() {}
 
 func (x *DraftQuestion) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[47]
+	mi := &file_drover_v1_server_service_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2800,7 +3435,7 @@ func (x *DraftQuestion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DraftQuestion.ProtoReflect.Descriptor instead.
 func (*DraftQuestion) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{47}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *DraftQuestion) GetJobId() string {
@@ -2843,7 +3478,7 @@ type DraftResponse struct {
 
 func (x *DraftResponse) Reset() {
 	*x = DraftResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[48]
+	mi := &file_drover_v1_server_service_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2855,7 +3490,7 @@ func (x *DraftResponse) String() string {
 func (*DraftResponse) ProtoMessage() {}
 
 func (x *DraftResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[48]
+	mi := &file_drover_v1_server_service_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2868,7 +3503,7 @@ func (x *DraftResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DraftResponse.ProtoReflect.Descriptor instead.
 func (*DraftResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{48}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *DraftResponse) GetEdits() []*Quote {
@@ -2908,7 +3543,7 @@ type ServerServiceListMovesRequest struct {
 
 func (x *ServerServiceListMovesRequest) Reset() {
 	*x = ServerServiceListMovesRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[49]
+	mi := &file_drover_v1_server_service_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2920,7 +3555,7 @@ func (x *ServerServiceListMovesRequest) String() string {
 func (*ServerServiceListMovesRequest) ProtoMessage() {}
 
 func (x *ServerServiceListMovesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[49]
+	mi := &file_drover_v1_server_service_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2933,7 +3568,7 @@ func (x *ServerServiceListMovesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerServiceListMovesRequest.ProtoReflect.Descriptor instead.
 func (*ServerServiceListMovesRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{49}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *ServerServiceListMovesRequest) GetPageSize() int32 {
@@ -2970,7 +3605,7 @@ type ServerServiceListMovesResponse struct {
 
 func (x *ServerServiceListMovesResponse) Reset() {
 	*x = ServerServiceListMovesResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[50]
+	mi := &file_drover_v1_server_service_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2982,7 +3617,7 @@ func (x *ServerServiceListMovesResponse) String() string {
 func (*ServerServiceListMovesResponse) ProtoMessage() {}
 
 func (x *ServerServiceListMovesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[50]
+	mi := &file_drover_v1_server_service_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2995,7 +3630,7 @@ func (x *ServerServiceListMovesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerServiceListMovesResponse.ProtoReflect.Descriptor instead.
 func (*ServerServiceListMovesResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{50}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *ServerServiceListMovesResponse) GetMoves() []*Move {
@@ -3023,7 +3658,7 @@ type SetDrainingRequest struct {
 
 func (x *SetDrainingRequest) Reset() {
 	*x = SetDrainingRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[51]
+	mi := &file_drover_v1_server_service_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3035,7 +3670,7 @@ func (x *SetDrainingRequest) String() string {
 func (*SetDrainingRequest) ProtoMessage() {}
 
 func (x *SetDrainingRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[51]
+	mi := &file_drover_v1_server_service_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3048,7 +3683,7 @@ func (x *SetDrainingRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetDrainingRequest.ProtoReflect.Descriptor instead.
 func (*SetDrainingRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{51}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *SetDrainingRequest) GetDraining() bool {
@@ -3069,7 +3704,7 @@ type SetDrainingResponse struct {
 
 func (x *SetDrainingResponse) Reset() {
 	*x = SetDrainingResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[52]
+	mi := &file_drover_v1_server_service_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3081,7 +3716,7 @@ func (x *SetDrainingResponse) String() string {
 func (*SetDrainingResponse) ProtoMessage() {}
 
 func (x *SetDrainingResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[52]
+	mi := &file_drover_v1_server_service_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3094,7 +3729,7 @@ func (x *SetDrainingResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetDrainingResponse.ProtoReflect.Descriptor instead.
 func (*SetDrainingResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{52}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *SetDrainingResponse) GetStatus() *SiteStatus {
@@ -3121,7 +3756,7 @@ type SettleJobRequest struct {
 
 func (x *SettleJobRequest) Reset() {
 	*x = SettleJobRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[53]
+	mi := &file_drover_v1_server_service_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3133,7 +3768,7 @@ func (x *SettleJobRequest) String() string {
 func (*SettleJobRequest) ProtoMessage() {}
 
 func (x *SettleJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[53]
+	mi := &file_drover_v1_server_service_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3146,7 +3781,7 @@ func (x *SettleJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SettleJobRequest.ProtoReflect.Descriptor instead.
 func (*SettleJobRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{53}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{65}
 }
 
 func (x *SettleJobRequest) GetJobId() string {
@@ -3188,7 +3823,7 @@ type SettleJobResponse struct {
 
 func (x *SettleJobResponse) Reset() {
 	*x = SettleJobResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[54]
+	mi := &file_drover_v1_server_service_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3200,7 +3835,7 @@ func (x *SettleJobResponse) String() string {
 func (*SettleJobResponse) ProtoMessage() {}
 
 func (x *SettleJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[54]
+	mi := &file_drover_v1_server_service_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3213,7 +3848,7 @@ func (x *SettleJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SettleJobResponse.ProtoReflect.Descriptor instead.
 func (*SettleJobResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{54}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{66}
 }
 
 func (x *SettleJobResponse) GetJob() *Job {
@@ -3227,7 +3862,44 @@ var File_drover_v1_server_service_proto protoreflect.FileDescriptor
 
 const file_drover_v1_server_service_proto_rawDesc = "" +
 	"\n" +
-	"\x1edrover/v1/server_service.proto\x12\tdrover.v1\x1a\x18drover/v1/decision.proto\x1a\x15drover/v1/error.proto\x1a\x13drover/v1/job.proto\x1a\x14drover/v1/move.proto\x1a\x17drover/v1/request.proto\x1a\x1bdrover/v1/reservation.proto\x1a\x14drover/v1/site.proto\x1a\x1egoogle/protobuf/duration.proto\"G\n" +
+	"\x1edrover/v1/server_service.proto\x12\tdrover.v1\x1a\x14drover/v1/data.proto\x1a\x18drover/v1/decision.proto\x1a\x15drover/v1/error.proto\x1a\x13drover/v1/job.proto\x1a\x14drover/v1/move.proto\x1a\x17drover/v1/request.proto\x1a\x1bdrover/v1/reservation.proto\x1a\x14drover/v1/site.proto\x1a\x1egoogle/protobuf/duration.proto\"5\n" +
+	"\x0ePutDataRequest\x12#\n" +
+	"\x04data\x18\x01 \x01(\v2\x0f.drover.v1.DataR\x04data\"6\n" +
+	"\x0fPutDataResponse\x12#\n" +
+	"\x04data\x18\x01 \x01(\v2\x0f.drover.v1.DataR\x04data\"\"\n" +
+	"\x0eGetDataRequest\x12\x10\n" +
+	"\x03ids\x18\x01 \x03(\tR\x03ids\"6\n" +
+	"\x0fGetDataResponse\x12#\n" +
+	"\x04data\x18\x01 \x03(\v2\x0f.drover.v1.DataR\x04data\"5\n" +
+	"\x0fCopyDataRequest\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
+	"\x04from\x18\x02 \x01(\tR\x04from\"u\n" +
+	"\x10CopyDataResponse\x12\x1d\n" +
+	"\n" +
+	"have_bytes\x18\x01 \x01(\x03R\thaveBytes\x12\x1d\n" +
+	"\n" +
+	"size_bytes\x18\x02 \x01(\x03R\tsizeBytes\x12#\n" +
+	"\x04data\x18\x03 \x01(\v2\x0f.drover.v1.DataR\x04data\"=\n" +
+	"\x13DownloadDataRequest\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
+	"\x06offset\x18\x02 \x01(\x03R\x06offset\"a\n" +
+	"\x14DownloadDataResponse\x12\x12\n" +
+	"\x04data\x18\x01 \x01(\fR\x04data\x12\x16\n" +
+	"\x06offset\x18\x02 \x01(\x03R\x06offset\x12\x1d\n" +
+	"\n" +
+	"size_bytes\x18\x03 \x01(\x03R\tsizeBytes\"r\n" +
+	"\x1cServerServiceListDataRequest\x12\x1b\n" +
+	"\tpage_size\x18\x01 \x01(\x05R\bpageSize\x12\x1d\n" +
+	"\n" +
+	"page_token\x18\x02 \x01(\tR\tpageToken\x12\x16\n" +
+	"\x06filter\x18\x03 \x01(\tR\x06filter\"l\n" +
+	"\x1dServerServiceListDataResponse\x12#\n" +
+	"\x04data\x18\x01 \x03(\v2\x0f.drover.v1.DataR\x04data\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"0\n" +
+	"\x1eServerServiceRemoveDataRequest\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\"F\n" +
+	"\x1fServerServiceRemoveDataResponse\x12#\n" +
+	"\x04data\x18\x01 \x01(\v2\x0f.drover.v1.DataR\x04data\"G\n" +
 	"\x17OfferReservationRequest\x12,\n" +
 	"\abooking\x18\x01 \x01(\v2\x12.drover.v1.BookingR\abooking\"\x9e\x01\n" +
 	"\x18OfferReservationResponse\x128\n" +
@@ -3423,7 +4095,7 @@ const file_drover_v1_server_service_proto_rawDesc = "" +
 	"\x16SETTLEMENT_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14SETTLEMENT_COMMITTED\x10\x01\x12\x16\n" +
 	"\x12SETTLEMENT_ABORTED\x10\x02\x12\x18\n" +
-	"\x14SETTLEMENT_TAKE_BACK\x10\x032\xc9\x10\n" +
+	"\x14SETTLEMENT_TAKE_BACK\x10\x032\xc9\x14\n" +
 	"\rServerService\x12H\n" +
 	"\bDescribe\x12\x1a.drover.v1.DescribeRequest\x1a\x1b.drover.v1.DescribeResponse\"\x03\x90\x02\x01\x12K\n" +
 	"\tGetStatus\x12\x1b.drover.v1.GetStatusRequest\x1a\x1c.drover.v1.GetStatusResponse\"\x03\x90\x02\x01\x12H\n" +
@@ -3450,7 +4122,14 @@ const file_drover_v1_server_service_proto_rawDesc = "" +
 	"\x0fBookReservation\x12!.drover.v1.BookReservationRequest\x1a\".drover.v1.BookReservationResponse\"\x03\x90\x02\x02\x12z\n" +
 	"\x10ListReservations\x12/.drover.v1.ServerServiceListReservationsRequest\x1a0.drover.v1.ServerServiceListReservationsResponse\"\x03\x90\x02\x01\x12c\n" +
 	"\x11CancelReservation\x12#.drover.v1.CancelReservationRequest\x1a$.drover.v1.CancelReservationResponse\"\x03\x90\x02\x02\x12E\n" +
-	"\aGetSite\x12\x19.drover.v1.GetSiteRequest\x1a\x1a.drover.v1.GetSiteResponse\"\x03\x90\x02\x01B:Z8github.com/seed-9b8f70bb/drover/proto/drover/v1;droverv1b\x06proto3"
+	"\aGetSite\x12\x19.drover.v1.GetSiteRequest\x1a\x1a.drover.v1.GetSiteResponse\"\x03\x90\x02\x01\x12E\n" +
+	"\aPutData\x12\x19.drover.v1.PutDataRequest\x1a\x1a.drover.v1.PutDataResponse\"\x03\x90\x02\x02\x12E\n" +
+	"\aGetData\x12\x19.drover.v1.GetDataRequest\x1a\x1a.drover.v1.GetDataResponse\"\x03\x90\x02\x01\x12J\n" +
+	"\bCopyData\x12\x1a.drover.v1.CopyDataRequest\x1a\x1b.drover.v1.CopyDataResponse\"\x03\x90\x02\x020\x01\x12V\n" +
+	"\fDownloadData\x12\x1e.drover.v1.DownloadDataRequest\x1a\x1f.drover.v1.DownloadDataResponse\"\x03\x90\x02\x010\x01\x12b\n" +
+	"\bListData\x12'.drover.v1.ServerServiceListDataRequest\x1a(.drover.v1.ServerServiceListDataResponse\"\x03\x90\x02\x01\x12h\n" +
+	"\n" +
+	"RemoveData\x12).drover.v1.ServerServiceRemoveDataRequest\x1a*.drover.v1.ServerServiceRemoveDataResponse\"\x03\x90\x02\x02B:Z8github.com/seed-9b8f70bb/drover/proto/drover/v1;droverv1b\x06proto3"
 
 var (
 	file_drover_v1_server_service_proto_rawDescOnce sync.Once
@@ -3465,191 +4144,222 @@ func file_drover_v1_server_service_proto_rawDescGZIP() []byte {
 }
 
 var file_drover_v1_server_service_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_drover_v1_server_service_proto_msgTypes = make([]protoimpl.MessageInfo, 55)
+var file_drover_v1_server_service_proto_msgTypes = make([]protoimpl.MessageInfo, 67)
 var file_drover_v1_server_service_proto_goTypes = []any{
 	(LogStream)(0),                                // 0: drover.v1.LogStream
 	(Settlement)(0),                               // 1: drover.v1.Settlement
-	(*OfferReservationRequest)(nil),               // 2: drover.v1.OfferReservationRequest
-	(*OfferReservationResponse)(nil),              // 3: drover.v1.OfferReservationResponse
-	(*BookReservationRequest)(nil),                // 4: drover.v1.BookReservationRequest
-	(*BookReservationResponse)(nil),               // 5: drover.v1.BookReservationResponse
-	(*ServerServiceListReservationsRequest)(nil),  // 6: drover.v1.ServerServiceListReservationsRequest
-	(*ServerServiceListReservationsResponse)(nil), // 7: drover.v1.ServerServiceListReservationsResponse
-	(*CancelReservationRequest)(nil),              // 8: drover.v1.CancelReservationRequest
-	(*CancelReservationResponse)(nil),             // 9: drover.v1.CancelReservationResponse
-	(*GetSiteRequest)(nil),                        // 10: drover.v1.GetSiteRequest
-	(*GetSiteResponse)(nil),                       // 11: drover.v1.GetSiteResponse
-	(*DescribeRequest)(nil),                       // 12: drover.v1.DescribeRequest
-	(*DescribeResponse)(nil),                      // 13: drover.v1.DescribeResponse
-	(*GetStatusRequest)(nil),                      // 14: drover.v1.GetStatusRequest
-	(*GetStatusResponse)(nil),                     // 15: drover.v1.GetStatusResponse
-	(*EstimateRequest)(nil),                       // 16: drover.v1.EstimateRequest
-	(*EstimateResponse)(nil),                      // 17: drover.v1.EstimateResponse
-	(*SubmitRequest)(nil),                         // 18: drover.v1.SubmitRequest
-	(*SubmitResponse)(nil),                        // 19: drover.v1.SubmitResponse
-	(*GetJobRequest)(nil),                         // 20: drover.v1.GetJobRequest
-	(*GetJobResponse)(nil),                        // 21: drover.v1.GetJobResponse
-	(*ServerServiceListJobsRequest)(nil),          // 22: drover.v1.ServerServiceListJobsRequest
-	(*ServerServiceListJobsResponse)(nil),         // 23: drover.v1.ServerServiceListJobsResponse
-	(*WatchJobRequest)(nil),                       // 24: drover.v1.WatchJobRequest
-	(*WatchJobResponse)(nil),                      // 25: drover.v1.WatchJobResponse
-	(*CancelJobRequest)(nil),                      // 26: drover.v1.CancelJobRequest
-	(*CancelJobResponse)(nil),                     // 27: drover.v1.CancelJobResponse
-	(*ReadLogsRequest)(nil),                       // 28: drover.v1.ReadLogsRequest
-	(*ReadLogsResponse)(nil),                      // 29: drover.v1.ReadLogsResponse
-	(*StatContentRequest)(nil),                    // 30: drover.v1.StatContentRequest
-	(*StatContentResponse)(nil),                   // 31: drover.v1.StatContentResponse
-	(*UploadRequest)(nil),                         // 32: drover.v1.UploadRequest
-	(*UploadResponse)(nil),                        // 33: drover.v1.UploadResponse
-	(*DownloadRequest)(nil),                       // 34: drover.v1.DownloadRequest
-	(*DownloadResponse)(nil),                      // 35: drover.v1.DownloadResponse
-	(*WithdrawRequest)(nil),                       // 36: drover.v1.WithdrawRequest
-	(*WithdrawResponse)(nil),                      // 37: drover.v1.WithdrawResponse
-	(*WatchJobsRequest)(nil),                      // 38: drover.v1.WatchJobsRequest
-	(*WatchJobsResponse)(nil),                     // 39: drover.v1.WatchJobsResponse
-	(*MoveJobRequest)(nil),                        // 40: drover.v1.MoveJobRequest
-	(*MoveJobResponse)(nil),                       // 41: drover.v1.MoveJobResponse
-	(*HoldJobsRequest)(nil),                       // 42: drover.v1.HoldJobsRequest
-	(*HoldJobsResponse)(nil),                      // 43: drover.v1.HoldJobsResponse
-	(*PlaceJobsRequest)(nil),                      // 44: drover.v1.PlaceJobsRequest
-	(*Placement)(nil),                             // 45: drover.v1.Placement
-	(*PlaceJobsResponse)(nil),                     // 46: drover.v1.PlaceJobsResponse
-	(*DraftRequest)(nil),                          // 47: drover.v1.DraftRequest
-	(*DraftEdit)(nil),                             // 48: drover.v1.DraftEdit
-	(*DraftQuestion)(nil),                         // 49: drover.v1.DraftQuestion
-	(*DraftResponse)(nil),                         // 50: drover.v1.DraftResponse
-	(*ServerServiceListMovesRequest)(nil),         // 51: drover.v1.ServerServiceListMovesRequest
-	(*ServerServiceListMovesResponse)(nil),        // 52: drover.v1.ServerServiceListMovesResponse
-	(*SetDrainingRequest)(nil),                    // 53: drover.v1.SetDrainingRequest
-	(*SetDrainingResponse)(nil),                   // 54: drover.v1.SetDrainingResponse
-	(*SettleJobRequest)(nil),                      // 55: drover.v1.SettleJobRequest
-	(*SettleJobResponse)(nil),                     // 56: drover.v1.SettleJobResponse
-	(*Booking)(nil),                               // 57: drover.v1.Booking
-	(*Reservation)(nil),                           // 58: drover.v1.Reservation
-	(*ErrorDetail)(nil),                           // 59: drover.v1.ErrorDetail
-	(*Site)(nil),                                  // 60: drover.v1.Site
-	(*SiteStatus)(nil),                            // 61: drover.v1.SiteStatus
-	(*PolicyState)(nil),                           // 62: drover.v1.PolicyState
-	(*Service)(nil),                               // 63: drover.v1.Service
-	(*Request)(nil),                               // 64: drover.v1.Request
-	(*durationpb.Duration)(nil),                   // 65: google.protobuf.Duration
-	(*Quote)(nil),                                 // 66: drover.v1.Quote
-	(*Accuracy)(nil),                              // 67: drover.v1.Accuracy
-	(*DecisionRecord)(nil),                        // 68: drover.v1.DecisionRecord
-	(*Job)(nil),                                   // 69: drover.v1.Job
-	(*File)(nil),                                  // 70: drover.v1.File
-	(*JobDigest)(nil),                             // 71: drover.v1.JobDigest
-	(*Shape)(nil),                                 // 72: drover.v1.Shape
-	(*Move)(nil),                                  // 73: drover.v1.Move
+	(*PutDataRequest)(nil),                        // 2: drover.v1.PutDataRequest
+	(*PutDataResponse)(nil),                       // 3: drover.v1.PutDataResponse
+	(*GetDataRequest)(nil),                        // 4: drover.v1.GetDataRequest
+	(*GetDataResponse)(nil),                       // 5: drover.v1.GetDataResponse
+	(*CopyDataRequest)(nil),                       // 6: drover.v1.CopyDataRequest
+	(*CopyDataResponse)(nil),                      // 7: drover.v1.CopyDataResponse
+	(*DownloadDataRequest)(nil),                   // 8: drover.v1.DownloadDataRequest
+	(*DownloadDataResponse)(nil),                  // 9: drover.v1.DownloadDataResponse
+	(*ServerServiceListDataRequest)(nil),          // 10: drover.v1.ServerServiceListDataRequest
+	(*ServerServiceListDataResponse)(nil),         // 11: drover.v1.ServerServiceListDataResponse
+	(*ServerServiceRemoveDataRequest)(nil),        // 12: drover.v1.ServerServiceRemoveDataRequest
+	(*ServerServiceRemoveDataResponse)(nil),       // 13: drover.v1.ServerServiceRemoveDataResponse
+	(*OfferReservationRequest)(nil),               // 14: drover.v1.OfferReservationRequest
+	(*OfferReservationResponse)(nil),              // 15: drover.v1.OfferReservationResponse
+	(*BookReservationRequest)(nil),                // 16: drover.v1.BookReservationRequest
+	(*BookReservationResponse)(nil),               // 17: drover.v1.BookReservationResponse
+	(*ServerServiceListReservationsRequest)(nil),  // 18: drover.v1.ServerServiceListReservationsRequest
+	(*ServerServiceListReservationsResponse)(nil), // 19: drover.v1.ServerServiceListReservationsResponse
+	(*CancelReservationRequest)(nil),              // 20: drover.v1.CancelReservationRequest
+	(*CancelReservationResponse)(nil),             // 21: drover.v1.CancelReservationResponse
+	(*GetSiteRequest)(nil),                        // 22: drover.v1.GetSiteRequest
+	(*GetSiteResponse)(nil),                       // 23: drover.v1.GetSiteResponse
+	(*DescribeRequest)(nil),                       // 24: drover.v1.DescribeRequest
+	(*DescribeResponse)(nil),                      // 25: drover.v1.DescribeResponse
+	(*GetStatusRequest)(nil),                      // 26: drover.v1.GetStatusRequest
+	(*GetStatusResponse)(nil),                     // 27: drover.v1.GetStatusResponse
+	(*EstimateRequest)(nil),                       // 28: drover.v1.EstimateRequest
+	(*EstimateResponse)(nil),                      // 29: drover.v1.EstimateResponse
+	(*SubmitRequest)(nil),                         // 30: drover.v1.SubmitRequest
+	(*SubmitResponse)(nil),                        // 31: drover.v1.SubmitResponse
+	(*GetJobRequest)(nil),                         // 32: drover.v1.GetJobRequest
+	(*GetJobResponse)(nil),                        // 33: drover.v1.GetJobResponse
+	(*ServerServiceListJobsRequest)(nil),          // 34: drover.v1.ServerServiceListJobsRequest
+	(*ServerServiceListJobsResponse)(nil),         // 35: drover.v1.ServerServiceListJobsResponse
+	(*WatchJobRequest)(nil),                       // 36: drover.v1.WatchJobRequest
+	(*WatchJobResponse)(nil),                      // 37: drover.v1.WatchJobResponse
+	(*CancelJobRequest)(nil),                      // 38: drover.v1.CancelJobRequest
+	(*CancelJobResponse)(nil),                     // 39: drover.v1.CancelJobResponse
+	(*ReadLogsRequest)(nil),                       // 40: drover.v1.ReadLogsRequest
+	(*ReadLogsResponse)(nil),                      // 41: drover.v1.ReadLogsResponse
+	(*StatContentRequest)(nil),                    // 42: drover.v1.StatContentRequest
+	(*StatContentResponse)(nil),                   // 43: drover.v1.StatContentResponse
+	(*UploadRequest)(nil),                         // 44: drover.v1.UploadRequest
+	(*UploadResponse)(nil),                        // 45: drover.v1.UploadResponse
+	(*DownloadRequest)(nil),                       // 46: drover.v1.DownloadRequest
+	(*DownloadResponse)(nil),                      // 47: drover.v1.DownloadResponse
+	(*WithdrawRequest)(nil),                       // 48: drover.v1.WithdrawRequest
+	(*WithdrawResponse)(nil),                      // 49: drover.v1.WithdrawResponse
+	(*WatchJobsRequest)(nil),                      // 50: drover.v1.WatchJobsRequest
+	(*WatchJobsResponse)(nil),                     // 51: drover.v1.WatchJobsResponse
+	(*MoveJobRequest)(nil),                        // 52: drover.v1.MoveJobRequest
+	(*MoveJobResponse)(nil),                       // 53: drover.v1.MoveJobResponse
+	(*HoldJobsRequest)(nil),                       // 54: drover.v1.HoldJobsRequest
+	(*HoldJobsResponse)(nil),                      // 55: drover.v1.HoldJobsResponse
+	(*PlaceJobsRequest)(nil),                      // 56: drover.v1.PlaceJobsRequest
+	(*Placement)(nil),                             // 57: drover.v1.Placement
+	(*PlaceJobsResponse)(nil),                     // 58: drover.v1.PlaceJobsResponse
+	(*DraftRequest)(nil),                          // 59: drover.v1.DraftRequest
+	(*DraftEdit)(nil),                             // 60: drover.v1.DraftEdit
+	(*DraftQuestion)(nil),                         // 61: drover.v1.DraftQuestion
+	(*DraftResponse)(nil),                         // 62: drover.v1.DraftResponse
+	(*ServerServiceListMovesRequest)(nil),         // 63: drover.v1.ServerServiceListMovesRequest
+	(*ServerServiceListMovesResponse)(nil),        // 64: drover.v1.ServerServiceListMovesResponse
+	(*SetDrainingRequest)(nil),                    // 65: drover.v1.SetDrainingRequest
+	(*SetDrainingResponse)(nil),                   // 66: drover.v1.SetDrainingResponse
+	(*SettleJobRequest)(nil),                      // 67: drover.v1.SettleJobRequest
+	(*SettleJobResponse)(nil),                     // 68: drover.v1.SettleJobResponse
+	(*Data)(nil),                                  // 69: drover.v1.Data
+	(*Booking)(nil),                               // 70: drover.v1.Booking
+	(*Reservation)(nil),                           // 71: drover.v1.Reservation
+	(*ErrorDetail)(nil),                           // 72: drover.v1.ErrorDetail
+	(*Site)(nil),                                  // 73: drover.v1.Site
+	(*SiteStatus)(nil),                            // 74: drover.v1.SiteStatus
+	(*PolicyState)(nil),                           // 75: drover.v1.PolicyState
+	(*Service)(nil),                               // 76: drover.v1.Service
+	(*Request)(nil),                               // 77: drover.v1.Request
+	(*durationpb.Duration)(nil),                   // 78: google.protobuf.Duration
+	(*Quote)(nil),                                 // 79: drover.v1.Quote
+	(*Accuracy)(nil),                              // 80: drover.v1.Accuracy
+	(*DecisionRecord)(nil),                        // 81: drover.v1.DecisionRecord
+	(*Job)(nil),                                   // 82: drover.v1.Job
+	(*File)(nil),                                  // 83: drover.v1.File
+	(*JobDigest)(nil),                             // 84: drover.v1.JobDigest
+	(*Shape)(nil),                                 // 85: drover.v1.Shape
+	(*Move)(nil),                                  // 86: drover.v1.Move
 }
 var file_drover_v1_server_service_proto_depIdxs = []int32{
-	57, // 0: drover.v1.OfferReservationRequest.booking:type_name -> drover.v1.Booking
-	58, // 1: drover.v1.OfferReservationResponse.reservation:type_name -> drover.v1.Reservation
-	59, // 2: drover.v1.OfferReservationResponse.refusal:type_name -> drover.v1.ErrorDetail
-	57, // 3: drover.v1.BookReservationRequest.booking:type_name -> drover.v1.Booking
-	58, // 4: drover.v1.BookReservationResponse.reservation:type_name -> drover.v1.Reservation
-	58, // 5: drover.v1.ServerServiceListReservationsResponse.reservations:type_name -> drover.v1.Reservation
-	58, // 6: drover.v1.CancelReservationResponse.reservation:type_name -> drover.v1.Reservation
-	60, // 7: drover.v1.GetSiteResponse.site:type_name -> drover.v1.Site
-	61, // 8: drover.v1.GetSiteResponse.status:type_name -> drover.v1.SiteStatus
-	62, // 9: drover.v1.GetSiteResponse.policy:type_name -> drover.v1.PolicyState
-	60, // 10: drover.v1.DescribeResponse.site:type_name -> drover.v1.Site
-	63, // 11: drover.v1.DescribeResponse.services:type_name -> drover.v1.Service
-	61, // 12: drover.v1.GetStatusResponse.status:type_name -> drover.v1.SiteStatus
-	64, // 13: drover.v1.EstimateRequest.request:type_name -> drover.v1.Request
-	65, // 14: drover.v1.EstimateRequest.not_before:type_name -> google.protobuf.Duration
-	66, // 15: drover.v1.EstimateResponse.quote:type_name -> drover.v1.Quote
-	67, // 16: drover.v1.EstimateResponse.accuracy:type_name -> drover.v1.Accuracy
-	64, // 17: drover.v1.SubmitRequest.request:type_name -> drover.v1.Request
-	68, // 18: drover.v1.SubmitRequest.decision:type_name -> drover.v1.DecisionRecord
-	69, // 19: drover.v1.SubmitResponse.job:type_name -> drover.v1.Job
-	69, // 20: drover.v1.GetJobResponse.job:type_name -> drover.v1.Job
-	69, // 21: drover.v1.ServerServiceListJobsResponse.jobs:type_name -> drover.v1.Job
-	69, // 22: drover.v1.WatchJobResponse.job:type_name -> drover.v1.Job
-	69, // 23: drover.v1.CancelJobResponse.job:type_name -> drover.v1.Job
-	0,  // 24: drover.v1.ReadLogsRequest.stream:type_name -> drover.v1.LogStream
-	70, // 25: drover.v1.UploadResponse.file:type_name -> drover.v1.File
-	69, // 26: drover.v1.WithdrawResponse.job:type_name -> drover.v1.Job
-	71, // 27: drover.v1.WatchJobsResponse.jobs:type_name -> drover.v1.JobDigest
-	65, // 28: drover.v1.MoveJobRequest.min_gain:type_name -> google.protobuf.Duration
-	69, // 29: drover.v1.MoveJobResponse.job:type_name -> drover.v1.Job
-	65, // 30: drover.v1.HoldJobsRequest.lease:type_name -> google.protobuf.Duration
-	71, // 31: drover.v1.HoldJobsResponse.jobs:type_name -> drover.v1.JobDigest
-	45, // 32: drover.v1.PlaceJobsRequest.placements:type_name -> drover.v1.Placement
-	72, // 33: drover.v1.Placement.shape:type_name -> drover.v1.Shape
-	65, // 34: drover.v1.Placement.min_gain:type_name -> google.protobuf.Duration
-	71, // 35: drover.v1.PlaceJobsResponse.jobs:type_name -> drover.v1.JobDigest
-	65, // 36: drover.v1.DraftRequest.lease:type_name -> google.protobuf.Duration
-	48, // 37: drover.v1.DraftRequest.edits:type_name -> drover.v1.DraftEdit
-	49, // 38: drover.v1.DraftRequest.questions:type_name -> drover.v1.DraftQuestion
-	64, // 39: drover.v1.DraftEdit.request:type_name -> drover.v1.Request
-	65, // 40: drover.v1.DraftEdit.not_before:type_name -> google.protobuf.Duration
-	64, // 41: drover.v1.DraftQuestion.request:type_name -> drover.v1.Request
-	65, // 42: drover.v1.DraftQuestion.not_before:type_name -> google.protobuf.Duration
-	66, // 43: drover.v1.DraftResponse.edits:type_name -> drover.v1.Quote
-	66, // 44: drover.v1.DraftResponse.answers:type_name -> drover.v1.Quote
-	65, // 45: drover.v1.DraftResponse.age:type_name -> google.protobuf.Duration
-	73, // 46: drover.v1.ServerServiceListMovesResponse.moves:type_name -> drover.v1.Move
-	61, // 47: drover.v1.SetDrainingResponse.status:type_name -> drover.v1.SiteStatus
-	1,  // 48: drover.v1.SettleJobRequest.settlement:type_name -> drover.v1.Settlement
-	69, // 49: drover.v1.SettleJobResponse.job:type_name -> drover.v1.Job
-	12, // 50: drover.v1.ServerService.Describe:input_type -> drover.v1.DescribeRequest
-	14, // 51: drover.v1.ServerService.GetStatus:input_type -> drover.v1.GetStatusRequest
-	16, // 52: drover.v1.ServerService.Estimate:input_type -> drover.v1.EstimateRequest
-	18, // 53: drover.v1.ServerService.Submit:input_type -> drover.v1.SubmitRequest
-	20, // 54: drover.v1.ServerService.GetJob:input_type -> drover.v1.GetJobRequest
-	22, // 55: drover.v1.ServerService.ListJobs:input_type -> drover.v1.ServerServiceListJobsRequest
-	24, // 56: drover.v1.ServerService.WatchJob:input_type -> drover.v1.WatchJobRequest
-	26, // 57: drover.v1.ServerService.CancelJob:input_type -> drover.v1.CancelJobRequest
-	28, // 58: drover.v1.ServerService.ReadLogs:input_type -> drover.v1.ReadLogsRequest
-	30, // 59: drover.v1.ServerService.StatContent:input_type -> drover.v1.StatContentRequest
-	32, // 60: drover.v1.ServerService.Upload:input_type -> drover.v1.UploadRequest
-	34, // 61: drover.v1.ServerService.Download:input_type -> drover.v1.DownloadRequest
-	36, // 62: drover.v1.ServerService.Withdraw:input_type -> drover.v1.WithdrawRequest
-	38, // 63: drover.v1.ServerService.WatchJobs:input_type -> drover.v1.WatchJobsRequest
-	40, // 64: drover.v1.ServerService.MoveJob:input_type -> drover.v1.MoveJobRequest
-	42, // 65: drover.v1.ServerService.HoldJobs:input_type -> drover.v1.HoldJobsRequest
-	44, // 66: drover.v1.ServerService.PlaceJobs:input_type -> drover.v1.PlaceJobsRequest
-	51, // 67: drover.v1.ServerService.ListMoves:input_type -> drover.v1.ServerServiceListMovesRequest
-	47, // 68: drover.v1.ServerService.Draft:input_type -> drover.v1.DraftRequest
-	53, // 69: drover.v1.ServerService.SetDraining:input_type -> drover.v1.SetDrainingRequest
-	55, // 70: drover.v1.ServerService.SettleJob:input_type -> drover.v1.SettleJobRequest
-	2,  // 71: drover.v1.ServerService.OfferReservation:input_type -> drover.v1.OfferReservationRequest
-	4,  // 72: drover.v1.ServerService.BookReservation:input_type -> drover.v1.BookReservationRequest
-	6,  // 73: drover.v1.ServerService.ListReservations:input_type -> drover.v1.ServerServiceListReservationsRequest
-	8,  // 74: drover.v1.ServerService.CancelReservation:input_type -> drover.v1.CancelReservationRequest
-	10, // 75: drover.v1.ServerService.GetSite:input_type -> drover.v1.GetSiteRequest
-	13, // 76: drover.v1.ServerService.Describe:output_type -> drover.v1.DescribeResponse
-	15, // 77: drover.v1.ServerService.GetStatus:output_type -> drover.v1.GetStatusResponse
-	17, // 78: drover.v1.ServerService.Estimate:output_type -> drover.v1.EstimateResponse
-	19, // 79: drover.v1.ServerService.Submit:output_type -> drover.v1.SubmitResponse
-	21, // 80: drover.v1.ServerService.GetJob:output_type -> drover.v1.GetJobResponse
-	23, // 81: drover.v1.ServerService.ListJobs:output_type -> drover.v1.ServerServiceListJobsResponse
-	25, // 82: drover.v1.ServerService.WatchJob:output_type -> drover.v1.WatchJobResponse
-	27, // 83: drover.v1.ServerService.CancelJob:output_type -> drover.v1.CancelJobResponse
-	29, // 84: drover.v1.ServerService.ReadLogs:output_type -> drover.v1.ReadLogsResponse
-	31, // 85: drover.v1.ServerService.StatContent:output_type -> drover.v1.StatContentResponse
-	33, // 86: drover.v1.ServerService.Upload:output_type -> drover.v1.UploadResponse
-	35, // 87: drover.v1.ServerService.Download:output_type -> drover.v1.DownloadResponse
-	37, // 88: drover.v1.ServerService.Withdraw:output_type -> drover.v1.WithdrawResponse
-	39, // 89: drover.v1.ServerService.WatchJobs:output_type -> drover.v1.WatchJobsResponse
-	41, // 90: drover.v1.ServerService.MoveJob:output_type -> drover.v1.MoveJobResponse
-	43, // 91: drover.v1.ServerService.HoldJobs:output_type -> drover.v1.HoldJobsResponse
-	46, // 92: drover.v1.ServerService.PlaceJobs:output_type -> drover.v1.PlaceJobsResponse
-	52, // 93: drover.v1.ServerService.ListMoves:output_type -> drover.v1.ServerServiceListMovesResponse
-	50, // 94: drover.v1.ServerService.Draft:output_type -> drover.v1.DraftResponse
-	54, // 95: drover.v1.ServerService.SetDraining:output_type -> drover.v1.SetDrainingResponse
-	56, // 96: drover.v1.ServerService.SettleJob:output_type -> drover.v1.SettleJobResponse
-	3,  // 97: drover.v1.ServerService.OfferReservation:output_type -> drover.v1.OfferReservationResponse
-	5,  // 98: drover.v1.ServerService.BookReservation:output_type -> drover.v1.BookReservationResponse
-	7,  // 99: drover.v1.ServerService.ListReservations:output_type -> drover.v1.ServerServiceListReservationsResponse
-	9,  // 100: drover.v1.ServerService.CancelReservation:output_type -> drover.v1.CancelReservationResponse
-	11, // 101: drover.v1.ServerService.GetSite:output_type -> drover.v1.GetSiteResponse
-	76, // [76:102] is the sub-list for method output_type
-	50, // [50:76] is the sub-list for method input_type
-	50, // [50:50] is the sub-list for extension type_name
-	50, // [50:50] is the sub-list for extension extendee
-	0,  // [0:50] is the sub-list for field type_name
+	69, // 0: drover.v1.PutDataRequest.data:type_name -> drover.v1.Data
+	69, // 1: drover.v1.PutDataResponse.data:type_name -> drover.v1.Data
+	69, // 2: drover.v1.GetDataResponse.data:type_name -> drover.v1.Data
+	69, // 3: drover.v1.CopyDataResponse.data:type_name -> drover.v1.Data
+	69, // 4: drover.v1.ServerServiceListDataResponse.data:type_name -> drover.v1.Data
+	69, // 5: drover.v1.ServerServiceRemoveDataResponse.data:type_name -> drover.v1.Data
+	70, // 6: drover.v1.OfferReservationRequest.booking:type_name -> drover.v1.Booking
+	71, // 7: drover.v1.OfferReservationResponse.reservation:type_name -> drover.v1.Reservation
+	72, // 8: drover.v1.OfferReservationResponse.refusal:type_name -> drover.v1.ErrorDetail
+	70, // 9: drover.v1.BookReservationRequest.booking:type_name -> drover.v1.Booking
+	71, // 10: drover.v1.BookReservationResponse.reservation:type_name -> drover.v1.Reservation
+	71, // 11: drover.v1.ServerServiceListReservationsResponse.reservations:type_name -> drover.v1.Reservation
+	71, // 12: drover.v1.CancelReservationResponse.reservation:type_name -> drover.v1.Reservation
+	73, // 13: drover.v1.GetSiteResponse.site:type_name -> drover.v1.Site
+	74, // 14: drover.v1.GetSiteResponse.status:type_name -> drover.v1.SiteStatus
+	75, // 15: drover.v1.GetSiteResponse.policy:type_name -> drover.v1.PolicyState
+	73, // 16: drover.v1.DescribeResponse.site:type_name -> drover.v1.Site
+	76, // 17: drover.v1.DescribeResponse.services:type_name -> drover.v1.Service
+	74, // 18: drover.v1.GetStatusResponse.status:type_name -> drover.v1.SiteStatus
+	77, // 19: drover.v1.EstimateRequest.request:type_name -> drover.v1.Request
+	78, // 20: drover.v1.EstimateRequest.not_before:type_name -> google.protobuf.Duration
+	79, // 21: drover.v1.EstimateResponse.quote:type_name -> drover.v1.Quote
+	80, // 22: drover.v1.EstimateResponse.accuracy:type_name -> drover.v1.Accuracy
+	77, // 23: drover.v1.SubmitRequest.request:type_name -> drover.v1.Request
+	81, // 24: drover.v1.SubmitRequest.decision:type_name -> drover.v1.DecisionRecord
+	82, // 25: drover.v1.SubmitResponse.job:type_name -> drover.v1.Job
+	82, // 26: drover.v1.GetJobResponse.job:type_name -> drover.v1.Job
+	82, // 27: drover.v1.ServerServiceListJobsResponse.jobs:type_name -> drover.v1.Job
+	82, // 28: drover.v1.WatchJobResponse.job:type_name -> drover.v1.Job
+	82, // 29: drover.v1.CancelJobResponse.job:type_name -> drover.v1.Job
+	0,  // 30: drover.v1.ReadLogsRequest.stream:type_name -> drover.v1.LogStream
+	83, // 31: drover.v1.UploadResponse.file:type_name -> drover.v1.File
+	82, // 32: drover.v1.WithdrawResponse.job:type_name -> drover.v1.Job
+	84, // 33: drover.v1.WatchJobsResponse.jobs:type_name -> drover.v1.JobDigest
+	78, // 34: drover.v1.MoveJobRequest.min_gain:type_name -> google.protobuf.Duration
+	82, // 35: drover.v1.MoveJobResponse.job:type_name -> drover.v1.Job
+	78, // 36: drover.v1.HoldJobsRequest.lease:type_name -> google.protobuf.Duration
+	84, // 37: drover.v1.HoldJobsResponse.jobs:type_name -> drover.v1.JobDigest
+	57, // 38: drover.v1.PlaceJobsRequest.placements:type_name -> drover.v1.Placement
+	85, // 39: drover.v1.Placement.shape:type_name -> drover.v1.Shape
+	78, // 40: drover.v1.Placement.min_gain:type_name -> google.protobuf.Duration
+	84, // 41: drover.v1.PlaceJobsResponse.jobs:type_name -> drover.v1.JobDigest
+	78, // 42: drover.v1.DraftRequest.lease:type_name -> google.protobuf.Duration
+	60, // 43: drover.v1.DraftRequest.edits:type_name -> drover.v1.DraftEdit
+	61, // 44: drover.v1.DraftRequest.questions:type_name -> drover.v1.DraftQuestion
+	77, // 45: drover.v1.DraftEdit.request:type_name -> drover.v1.Request
+	78, // 46: drover.v1.DraftEdit.not_before:type_name -> google.protobuf.Duration
+	77, // 47: drover.v1.DraftQuestion.request:type_name -> drover.v1.Request
+	78, // 48: drover.v1.DraftQuestion.not_before:type_name -> google.protobuf.Duration
+	79, // 49: drover.v1.DraftResponse.edits:type_name -> drover.v1.Quote
+	79, // 50: drover.v1.DraftResponse.answers:type_name -> drover.v1.Quote
+	78, // 51: drover.v1.DraftResponse.age:type_name -> google.protobuf.Duration
+	86, // 52: drover.v1.ServerServiceListMovesResponse.moves:type_name -> drover.v1.Move
+	74, // 53: drover.v1.SetDrainingResponse.status:type_name -> drover.v1.SiteStatus
+	1,  // 54: drover.v1.SettleJobRequest.settlement:type_name -> drover.v1.Settlement
+	82, // 55: drover.v1.SettleJobResponse.job:type_name -> drover.v1.Job
+	24, // 56: drover.v1.ServerService.Describe:input_type -> drover.v1.DescribeRequest
+	26, // 57: drover.v1.ServerService.GetStatus:input_type -> drover.v1.GetStatusRequest
+	28, // 58: drover.v1.ServerService.Estimate:input_type -> drover.v1.EstimateRequest
+	30, // 59: drover.v1.ServerService.Submit:input_type -> drover.v1.SubmitRequest
+	32, // 60: drover.v1.ServerService.GetJob:input_type -> drover.v1.GetJobRequest
+	34, // 61: drover.v1.ServerService.ListJobs:input_type -> drover.v1.ServerServiceListJobsRequest
+	36, // 62: drover.v1.ServerService.WatchJob:input_type -> drover.v1.WatchJobRequest
+	38, // 63: drover.v1.ServerService.CancelJob:input_type -> drover.v1.CancelJobRequest
+	40, // 64: drover.v1.ServerService.ReadLogs:input_type -> drover.v1.ReadLogsRequest
+	42, // 65: drover.v1.ServerService.StatContent:input_type -> drover.v1.StatContentRequest
+	44, // 66: drover.v1.ServerService.Upload:input_type -> drover.v1.UploadRequest
+	46, // 67: drover.v1.ServerService.Download:input_type -> drover.v1.DownloadRequest
+	48, // 68: drover.v1.ServerService.Withdraw:input_type -> drover.v1.WithdrawRequest
+	50, // 69: drover.v1.ServerService.WatchJobs:input_type -> drover.v1.WatchJobsRequest
+	52, // 70: drover.v1.ServerService.MoveJob:input_type -> drover.v1.MoveJobRequest
+	54, // 71: drover.v1.ServerService.HoldJobs:input_type -> drover.v1.HoldJobsRequest
+	56, // 72: drover.v1.ServerService.PlaceJobs:input_type -> drover.v1.PlaceJobsRequest
+	63, // 73: drover.v1.ServerService.ListMoves:input_type -> drover.v1.ServerServiceListMovesRequest
+	59, // 74: drover.v1.ServerService.Draft:input_type -> drover.v1.DraftRequest
+	65, // 75: drover.v1.ServerService.SetDraining:input_type -> drover.v1.SetDrainingRequest
+	67, // 76: drover.v1.ServerService.SettleJob:input_type -> drover.v1.SettleJobRequest
+	14, // 77: drover.v1.ServerService.OfferReservation:input_type -> drover.v1.OfferReservationRequest
+	16, // 78: drover.v1.ServerService.BookReservation:input_type -> drover.v1.BookReservationRequest
+	18, // 79: drover.v1.ServerService.ListReservations:input_type -> drover.v1.ServerServiceListReservationsRequest
+	20, // 80: drover.v1.ServerService.CancelReservation:input_type -> drover.v1.CancelReservationRequest
+	22, // 81: drover.v1.ServerService.GetSite:input_type -> drover.v1.GetSiteRequest
+	2,  // 82: drover.v1.ServerService.PutData:input_type -> drover.v1.PutDataRequest
+	4,  // 83: drover.v1.ServerService.GetData:input_type -> drover.v1.GetDataRequest
+	6,  // 84: drover.v1.ServerService.CopyData:input_type -> drover.v1.CopyDataRequest
+	8,  // 85: drover.v1.ServerService.DownloadData:input_type -> drover.v1.DownloadDataRequest
+	10, // 86: drover.v1.ServerService.ListData:input_type -> drover.v1.ServerServiceListDataRequest
+	12, // 87: drover.v1.ServerService.RemoveData:input_type -> drover.v1.ServerServiceRemoveDataRequest
+	25, // 88: drover.v1.ServerService.Describe:output_type -> drover.v1.DescribeResponse
+	27, // 89: drover.v1.ServerService.GetStatus:output_type -> drover.v1.GetStatusResponse
+	29, // 90: drover.v1.ServerService.Estimate:output_type -> drover.v1.EstimateResponse
+	31, // 91: drover.v1.ServerService.Submit:output_type -> drover.v1.SubmitResponse
+	33, // 92: drover.v1.ServerService.GetJob:output_type -> drover.v1.GetJobResponse
+	35, // 93: drover.v1.ServerService.ListJobs:output_type -> drover.v1.ServerServiceListJobsResponse
+	37, // 94: drover.v1.ServerService.WatchJob:output_type -> drover.v1.WatchJobResponse
+	39, // 95: drover.v1.ServerService.CancelJob:output_type -> drover.v1.CancelJobResponse
+	41, // 96: drover.v1.ServerService.ReadLogs:output_type -> drover.v1.ReadLogsResponse
+	43, // 97: drover.v1.ServerService.StatContent:output_type -> drover.v1.StatContentResponse
+	45, // 98: drover.v1.ServerService.Upload:output_type -> drover.v1.UploadResponse
+	47, // 99: drover.v1.ServerService.Download:output_type -> drover.v1.DownloadResponse
+	49, // 100: drover.v1.ServerService.Withdraw:output_type -> drover.v1.WithdrawResponse
+	51, // 101: drover.v1.ServerService.WatchJobs:output_type -> drover.v1.WatchJobsResponse
+	53, // 102: drover.v1.ServerService.MoveJob:output_type -> drover.v1.MoveJobResponse
+	55, // 103: drover.v1.ServerService.HoldJobs:output_type -> drover.v1.HoldJobsResponse
+	58, // 104: drover.v1.ServerService.PlaceJobs:output_type -> drover.v1.PlaceJobsResponse
+	64, // 105: drover.v1.ServerService.ListMoves:output_type -> drover.v1.ServerServiceListMovesResponse
+	62, // 106: drover.v1.ServerService.Draft:output_type -> drover.v1.DraftResponse
+	66, // 107: drover.v1.ServerService.SetDraining:output_type -> drover.v1.SetDrainingResponse
+	68, // 108: drover.v1.ServerService.SettleJob:output_type -> drover.v1.SettleJobResponse
+	15, // 109: drover.v1.ServerService.OfferReservation:output_type -> drover.v1.OfferReservationResponse
+	17, // 110: drover.v1.ServerService.BookReservation:output_type -> drover.v1.BookReservationResponse
+	19, // 111: drover.v1.ServerService.ListReservations:output_type -> drover.v1.ServerServiceListReservationsResponse
+	21, // 112: drover.v1.ServerService.CancelReservation:output_type -> drover.v1.CancelReservationResponse
+	23, // 113: drover.v1.ServerService.GetSite:output_type -> drover.v1.GetSiteResponse
+	3,  // 114: drover.v1.ServerService.PutData:output_type -> drover.v1.PutDataResponse
+	5,  // 115: drover.v1.ServerService.GetData:output_type -> drover.v1.GetDataResponse
+	7,  // 116: drover.v1.ServerService.CopyData:output_type -> drover.v1.CopyDataResponse
+	9,  // 117: drover.v1.ServerService.DownloadData:output_type -> drover.v1.DownloadDataResponse
+	11, // 118: drover.v1.ServerService.ListData:output_type -> drover.v1.ServerServiceListDataResponse
+	13, // 119: drover.v1.ServerService.RemoveData:output_type -> drover.v1.ServerServiceRemoveDataResponse
+	88, // [88:120] is the sub-list for method output_type
+	56, // [56:88] is the sub-list for method input_type
+	56, // [56:56] is the sub-list for extension type_name
+	56, // [56:56] is the sub-list for extension extendee
+	0,  // [0:56] is the sub-list for field type_name
 }
 
 func init() { file_drover_v1_server_service_proto_init() }
@@ -3657,6 +4367,7 @@ func file_drover_v1_server_service_proto_init() {
 	if File_drover_v1_server_service_proto != nil {
 		return
 	}
+	file_drover_v1_data_proto_init()
 	file_drover_v1_decision_proto_init()
 	file_drover_v1_error_proto_init()
 	file_drover_v1_job_proto_init()
@@ -3670,7 +4381,7 @@ func file_drover_v1_server_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_drover_v1_server_service_proto_rawDesc), len(file_drover_v1_server_service_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   55,
+			NumMessages:   67,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

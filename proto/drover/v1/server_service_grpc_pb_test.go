@@ -45,6 +45,12 @@ const (
 	ServerService_ListReservations_FullMethodName  = "/drover.v1.ServerService/ListReservations"
 	ServerService_CancelReservation_FullMethodName = "/drover.v1.ServerService/CancelReservation"
 	ServerService_GetSite_FullMethodName           = "/drover.v1.ServerService/GetSite"
+	ServerService_PutData_FullMethodName           = "/drover.v1.ServerService/PutData"
+	ServerService_GetData_FullMethodName           = "/drover.v1.ServerService/GetData"
+	ServerService_CopyData_FullMethodName          = "/drover.v1.ServerService/CopyData"
+	ServerService_DownloadData_FullMethodName      = "/drover.v1.ServerService/DownloadData"
+	ServerService_ListData_FullMethodName          = "/drover.v1.ServerService/ListData"
+	ServerService_RemoveData_FullMethodName        = "/drover.v1.ServerService/RemoveData"
 )
 
 // ServerServiceClient is the client API for ServerService service.
@@ -134,6 +140,22 @@ type ServerServiceClient interface {
 	CancelReservation(ctx context.Context, in *CancelReservationRequest, opts ...grpc.CallOption) (*CancelReservationResponse, error)
 	// GetSite returns the site with its queue, and what its policy says of itself.
 	GetSite(ctx context.Context, in *GetSiteRequest, opts ...grpc.CallOption) (*GetSiteResponse, error)
+	// PutData has content that was uploaded stay here under a handle. The same data
+	// again change nothing; others under their handle are refused ("data-conflict").
+	PutData(ctx context.Context, in *PutDataRequest, opts ...grpc.CallOption) (*PutDataResponse, error)
+	// GetData returns those of the data named that are here.
+	GetData(ctx context.Context, in *GetDataRequest, opts ...grpc.CallOption) (*GetDataResponse, error)
+	// CopyData brings data here from the site that has them, and says how far it has
+	// come. What has arrived before a call broke off need not travel again. Data that
+	// are sticky elsewhere are refused ("sticky-data").
+	CopyData(ctx context.Context, in *CopyDataRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[CopyDataResponse], error)
+	// DownloadData sends the content of data that are here.
+	DownloadData(ctx context.Context, in *DownloadDataRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[DownloadDataResponse], error)
+	// ListData lists the data that stay here, in the order of their handles.
+	ListData(ctx context.Context, in *ServerServiceListDataRequest, opts ...grpc.CallOption) (*ServerServiceListDataResponse, error)
+	// RemoveData removes data. Jobs that have been accepted keep what they use. Data
+	// that are not here change nothing.
+	RemoveData(ctx context.Context, in *ServerServiceRemoveDataRequest, opts ...grpc.CallOption) (*ServerServiceRemoveDataResponse, error)
 }
 
 type serverServiceClient struct {
@@ -443,6 +465,84 @@ func (c *serverServiceClient) GetSite(ctx context.Context, in *GetSiteRequest, o
 	return out, nil
 }
 
+func (c *serverServiceClient) PutData(ctx context.Context, in *PutDataRequest, opts ...grpc.CallOption) (*PutDataResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(PutDataResponse)
+	err := c.cc.Invoke(ctx, ServerService_PutData_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *serverServiceClient) GetData(ctx context.Context, in *GetDataRequest, opts ...grpc.CallOption) (*GetDataResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetDataResponse)
+	err := c.cc.Invoke(ctx, ServerService_GetData_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *serverServiceClient) CopyData(ctx context.Context, in *CopyDataRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[CopyDataResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &ServerService_ServiceDesc.Streams[5], ServerService_CopyData_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[CopyDataRequest, CopyDataResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type ServerService_CopyDataClient = grpc.ServerStreamingClient[CopyDataResponse]
+
+func (c *serverServiceClient) DownloadData(ctx context.Context, in *DownloadDataRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[DownloadDataResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &ServerService_ServiceDesc.Streams[6], ServerService_DownloadData_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[DownloadDataRequest, DownloadDataResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type ServerService_DownloadDataClient = grpc.ServerStreamingClient[DownloadDataResponse]
+
+func (c *serverServiceClient) ListData(ctx context.Context, in *ServerServiceListDataRequest, opts ...grpc.CallOption) (*ServerServiceListDataResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ServerServiceListDataResponse)
+	err := c.cc.Invoke(ctx, ServerService_ListData_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *serverServiceClient) RemoveData(ctx context.Context, in *ServerServiceRemoveDataRequest, opts ...grpc.CallOption) (*ServerServiceRemoveDataResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ServerServiceRemoveDataResponse)
+	err := c.cc.Invoke(ctx, ServerService_RemoveData_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // ServerServiceServer is the server API for ServerService service.
 // All implementations must embed UnimplementedServerServiceServer
 // for forward compatibility.
@@ -530,6 +630,22 @@ type ServerServiceServer interface {
 	CancelReservation(context.Context, *CancelReservationRequest) (*CancelReservationResponse, error)
 	// GetSite returns the site with its queue, and what its policy says of itself.
 	GetSite(context.Context, *GetSiteRequest) (*GetSiteResponse, error)
+	// PutData has content that was uploaded stay here under a handle. The same data
+	// again change nothing; others under their handle are refused ("data-conflict").
+	PutData(context.Context, *PutDataRequest) (*PutDataResponse, error)
+	// GetData returns those of the data named that are here.
+	GetData(context.Context, *GetDataRequest) (*GetDataResponse, error)
+	// CopyData brings data here from the site that has them, and says how far it has
+	// come. What has arrived before a call broke off need not travel again. Data that
+	// are sticky elsewhere are refused ("sticky-data").
+	CopyData(*CopyDataRequest, grpc.ServerStreamingServer[CopyDataResponse]) error
+	// DownloadData sends the content of data that are here.
+	DownloadData(*DownloadDataRequest, grpc.ServerStreamingServer[DownloadDataResponse]) error
+	// ListData lists the data that stay here, in the order of their handles.
+	ListData(context.Context, *ServerServiceListDataRequest) (*ServerServiceListDataResponse, error)
+	// RemoveData removes data. Jobs that have been accepted keep what they use. Data
+	// that are not here change nothing.
+	RemoveData(context.Context, *ServerServiceRemoveDataRequest) (*ServerServiceRemoveDataResponse, error)
 	mustEmbedUnimplementedServerServiceServer()
 }
 
@@ -617,6 +733,24 @@ func (UnimplementedServerServiceServer) CancelReservation(context.Context, *Canc
 }
 func (UnimplementedServerServiceServer) GetSite(context.Context, *GetSiteRequest) (*GetSiteResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetSite not implemented")
+}
+func (UnimplementedServerServiceServer) PutData(context.Context, *PutDataRequest) (*PutDataResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method PutData not implemented")
+}
+func (UnimplementedServerServiceServer) GetData(context.Context, *GetDataRequest) (*GetDataResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetData not implemented")
+}
+func (UnimplementedServerServiceServer) CopyData(*CopyDataRequest, grpc.ServerStreamingServer[CopyDataResponse]) error {
+	return status.Error(codes.Unimplemented, "method CopyData not implemented")
+}
+func (UnimplementedServerServiceServer) DownloadData(*DownloadDataRequest, grpc.ServerStreamingServer[DownloadDataResponse]) error {
+	return status.Error(codes.Unimplemented, "method DownloadData not implemented")
+}
+func (UnimplementedServerServiceServer) ListData(context.Context, *ServerServiceListDataRequest) (*ServerServiceListDataResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListData not implemented")
+}
+func (UnimplementedServerServiceServer) RemoveData(context.Context, *ServerServiceRemoveDataRequest) (*ServerServiceRemoveDataResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method RemoveData not implemented")
 }
 func (UnimplementedServerServiceServer) mustEmbedUnimplementedServerServiceServer() {}
 func (UnimplementedServerServiceServer) testEmbeddedByValue()                       {}
@@ -1068,6 +1202,100 @@ func _ServerService_GetSite_Handler(srv interface{}, ctx context.Context, dec fu
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ServerService_PutData_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(PutDataRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ServerServiceServer).PutData(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ServerService_PutData_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ServerServiceServer).PutData(ctx, req.(*PutDataRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ServerService_GetData_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetDataRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ServerServiceServer).GetData(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ServerService_GetData_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ServerServiceServer).GetData(ctx, req.(*GetDataRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ServerService_CopyData_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(CopyDataRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(ServerServiceServer).CopyData(m, &grpc.GenericServerStream[CopyDataRequest, CopyDataResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type ServerService_CopyDataServer = grpc.ServerStreamingServer[CopyDataResponse]
+
+func _ServerService_DownloadData_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(DownloadDataRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(ServerServiceServer).DownloadData(m, &grpc.GenericServerStream[DownloadDataRequest, DownloadDataResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type ServerService_DownloadDataServer = grpc.ServerStreamingServer[DownloadDataResponse]
+
+func _ServerService_ListData_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ServerServiceListDataRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ServerServiceServer).ListData(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ServerService_ListData_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ServerServiceServer).ListData(ctx, req.(*ServerServiceListDataRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ServerService_RemoveData_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ServerServiceRemoveDataRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ServerServiceServer).RemoveData(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ServerService_RemoveData_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ServerServiceServer).RemoveData(ctx, req.(*ServerServiceRemoveDataRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // ServerService_ServiceDesc is the grpc.ServiceDesc for ServerService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -1159,6 +1387,22 @@ var ServerService_ServiceDesc = grpc.ServiceDesc{
 			MethodName: "GetSite",
 			Handler:    _ServerService_GetSite_Handler,
 		},
+		{
+			MethodName: "PutData",
+			Handler:    _ServerService_PutData_Handler,
+		},
+		{
+			MethodName: "GetData",
+			Handler:    _ServerService_GetData_Handler,
+		},
+		{
+			MethodName: "ListData",
+			Handler:    _ServerService_ListData_Handler,
+		},
+		{
+			MethodName: "RemoveData",
+			Handler:    _ServerService_RemoveData_Handler,
+		},
 	},
 	Streams: []grpc.StreamDesc{
 		{
@@ -1184,6 +1428,16 @@ var ServerService_ServiceDesc = grpc.ServiceDesc{
 		{
 			StreamName:    "WatchJobs",
 			Handler:       _ServerService_WatchJobs_Handler,
+			ServerStreams: true,
+		},
+		{
+			StreamName:    "CopyData",
+			Handler:       _ServerService_CopyData_Handler,
+			ServerStreams: true,
+		},
+		{
+			StreamName:    "DownloadData",
+			Handler:       _ServerService_DownloadData_Handler,
 			ServerStreams: true,
 		},
 	},

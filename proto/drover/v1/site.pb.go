@@ -41,27 +41,55 @@ const (
 	ArgumentType_ARGUMENT_TYPE_FILE_IN ArgumentType = 5
 	// A file that the job writes and the client fetches.
 	ArgumentType_ARGUMENT_TYPE_FILE_OUT ArgumentType = 6
+	// A file that the client sends, the job changes, and the client fetches.
+	ArgumentType_ARGUMENT_TYPE_FILE_INOUT ArgumentType = 7
+	// A vector that the client sends.
+	ArgumentType_ARGUMENT_TYPE_VECTOR_IN ArgumentType = 8
+	// A vector that the job writes and the client fetches.
+	ArgumentType_ARGUMENT_TYPE_VECTOR_OUT ArgumentType = 9
+	// A vector that the client sends, the job changes, and the client fetches.
+	ArgumentType_ARGUMENT_TYPE_VECTOR_INOUT ArgumentType = 10
+	// A matrix that the client sends.
+	ArgumentType_ARGUMENT_TYPE_MATRIX_IN ArgumentType = 11
+	// A matrix that the job writes and the client fetches.
+	ArgumentType_ARGUMENT_TYPE_MATRIX_OUT ArgumentType = 12
+	// A matrix that the client sends, the job changes, and the client fetches.
+	ArgumentType_ARGUMENT_TYPE_MATRIX_INOUT ArgumentType = 13
 )
 
 // Enum value maps for ArgumentType.
 var (
 	ArgumentType_name = map[int32]string{
-		0: "ARGUMENT_TYPE_UNSPECIFIED",
-		1: "ARGUMENT_TYPE_INT",
-		2: "ARGUMENT_TYPE_FLOAT",
-		3: "ARGUMENT_TYPE_STRING",
-		4: "ARGUMENT_TYPE_BOOL",
-		5: "ARGUMENT_TYPE_FILE_IN",
-		6: "ARGUMENT_TYPE_FILE_OUT",
+		0:  "ARGUMENT_TYPE_UNSPECIFIED",
+		1:  "ARGUMENT_TYPE_INT",
+		2:  "ARGUMENT_TYPE_FLOAT",
+		3:  "ARGUMENT_TYPE_STRING",
+		4:  "ARGUMENT_TYPE_BOOL",
+		5:  "ARGUMENT_TYPE_FILE_IN",
+		6:  "ARGUMENT_TYPE_FILE_OUT",
+		7:  "ARGUMENT_TYPE_FILE_INOUT",
+		8:  "ARGUMENT_TYPE_VECTOR_IN",
+		9:  "ARGUMENT_TYPE_VECTOR_OUT",
+		10: "ARGUMENT_TYPE_VECTOR_INOUT",
+		11: "ARGUMENT_TYPE_MATRIX_IN",
+		12: "ARGUMENT_TYPE_MATRIX_OUT",
+		13: "ARGUMENT_TYPE_MATRIX_INOUT",
 	}
 	ArgumentType_value = map[string]int32{
-		"ARGUMENT_TYPE_UNSPECIFIED": 0,
-		"ARGUMENT_TYPE_INT":         1,
-		"ARGUMENT_TYPE_FLOAT":       2,
-		"ARGUMENT_TYPE_STRING":      3,
-		"ARGUMENT_TYPE_BOOL":        4,
-		"ARGUMENT_TYPE_FILE_IN":     5,
-		"ARGUMENT_TYPE_FILE_OUT":    6,
+		"ARGUMENT_TYPE_UNSPECIFIED":  0,
+		"ARGUMENT_TYPE_INT":          1,
+		"ARGUMENT_TYPE_FLOAT":        2,
+		"ARGUMENT_TYPE_STRING":       3,
+		"ARGUMENT_TYPE_BOOL":         4,
+		"ARGUMENT_TYPE_FILE_IN":      5,
+		"ARGUMENT_TYPE_FILE_OUT":     6,
+		"ARGUMENT_TYPE_FILE_INOUT":   7,
+		"ARGUMENT_TYPE_VECTOR_IN":    8,
+		"ARGUMENT_TYPE_VECTOR_OUT":   9,
+		"ARGUMENT_TYPE_VECTOR_INOUT": 10,
+		"ARGUMENT_TYPE_MATRIX_IN":    11,
+		"ARGUMENT_TYPE_MATRIX_OUT":   12,
+		"ARGUMENT_TYPE_MATRIX_INOUT": 13,
 	}
 )
 
@@ -415,7 +443,9 @@ type SiteStatus struct {
 	// reservation.
 	Bound int32 `protobuf:"varint,13,opt,name=bound,proto3" json:"bound,omitempty"`
 	// What has become of its agreements.
-	Agreements    *AgreementCounts `protobuf:"bytes,14,opt,name=agreements,proto3" json:"agreements,omitempty"`
+	Agreements *AgreementCounts `protobuf:"bytes,14,opt,name=agreements,proto3" json:"agreements,omitempty"`
+	// The data that stay here under handles.
+	Data          *DataUsage `protobuf:"bytes,15,opt,name=data,proto3" json:"data,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -548,6 +578,95 @@ func (x *SiteStatus) GetAgreements() *AgreementCounts {
 	return nil
 }
 
+func (x *SiteStatus) GetData() *DataUsage {
+	if x != nil {
+		return x.Data
+	}
+	return nil
+}
+
+// DataUsage is how much of the room for data that stay is taken.
+type DataUsage struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Handles.
+	Handles int32 `protobuf:"varint,1,opt,name=handles,proto3" json:"handles,omitempty"`
+	// What they take, bytes; the same content counts once.
+	UsedBytes int64 `protobuf:"varint,2,opt,name=used_bytes,json=usedBytes,proto3" json:"used_bytes,omitempty"`
+	// The most they may take, bytes.
+	QuotaBytes int64 `protobuf:"varint,3,opt,name=quota_bytes,json=quotaBytes,proto3" json:"quota_bytes,omitempty"`
+	// Of one owner the most, bytes; 0 for no bound of his own.
+	OwnerQuotaBytes int64 `protobuf:"varint,4,opt,name=owner_quota_bytes,json=ownerQuotaBytes,proto3" json:"owner_quota_bytes,omitempty"`
+	// Handles that had to make room since the server started.
+	Evicted       int64 `protobuf:"varint,5,opt,name=evicted,proto3" json:"evicted,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DataUsage) Reset() {
+	*x = DataUsage{}
+	mi := &file_drover_v1_site_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DataUsage) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DataUsage) ProtoMessage() {}
+
+func (x *DataUsage) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_site_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DataUsage.ProtoReflect.Descriptor instead.
+func (*DataUsage) Descriptor() ([]byte, []int) {
+	return file_drover_v1_site_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *DataUsage) GetHandles() int32 {
+	if x != nil {
+		return x.Handles
+	}
+	return 0
+}
+
+func (x *DataUsage) GetUsedBytes() int64 {
+	if x != nil {
+		return x.UsedBytes
+	}
+	return 0
+}
+
+func (x *DataUsage) GetQuotaBytes() int64 {
+	if x != nil {
+		return x.QuotaBytes
+	}
+	return 0
+}
+
+func (x *DataUsage) GetOwnerQuotaBytes() int64 {
+	if x != nil {
+		return x.OwnerQuotaBytes
+	}
+	return 0
+}
+
+func (x *DataUsage) GetEvicted() int64 {
+	if x != nil {
+		return x.Evicted
+	}
+	return 0
+}
+
 // PolicyState is what a policy that changes its ways says of itself.
 type PolicyState struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -563,7 +682,7 @@ type PolicyState struct {
 
 func (x *PolicyState) Reset() {
 	*x = PolicyState{}
-	mi := &file_drover_v1_site_proto_msgTypes[5]
+	mi := &file_drover_v1_site_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -575,7 +694,7 @@ func (x *PolicyState) String() string {
 func (*PolicyState) ProtoMessage() {}
 
 func (x *PolicyState) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_site_proto_msgTypes[5]
+	mi := &file_drover_v1_site_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -588,7 +707,7 @@ func (x *PolicyState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PolicyState.ProtoReflect.Descriptor instead.
 func (*PolicyState) Descriptor() ([]byte, []int) {
-	return file_drover_v1_site_proto_rawDescGZIP(), []int{5}
+	return file_drover_v1_site_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *PolicyState) GetActive() string {
@@ -625,7 +744,7 @@ type PolicyFigure struct {
 
 func (x *PolicyFigure) Reset() {
 	*x = PolicyFigure{}
-	mi := &file_drover_v1_site_proto_msgTypes[6]
+	mi := &file_drover_v1_site_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -637,7 +756,7 @@ func (x *PolicyFigure) String() string {
 func (*PolicyFigure) ProtoMessage() {}
 
 func (x *PolicyFigure) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_site_proto_msgTypes[6]
+	mi := &file_drover_v1_site_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -650,7 +769,7 @@ func (x *PolicyFigure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PolicyFigure.ProtoReflect.Descriptor instead.
 func (*PolicyFigure) Descriptor() ([]byte, []int) {
-	return file_drover_v1_site_proto_rawDescGZIP(), []int{6}
+	return file_drover_v1_site_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *PolicyFigure) GetName() string {
@@ -684,7 +803,7 @@ type PolicySwitch struct {
 
 func (x *PolicySwitch) Reset() {
 	*x = PolicySwitch{}
-	mi := &file_drover_v1_site_proto_msgTypes[7]
+	mi := &file_drover_v1_site_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -696,7 +815,7 @@ func (x *PolicySwitch) String() string {
 func (*PolicySwitch) ProtoMessage() {}
 
 func (x *PolicySwitch) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_site_proto_msgTypes[7]
+	mi := &file_drover_v1_site_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -709,7 +828,7 @@ func (x *PolicySwitch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PolicySwitch.ProtoReflect.Descriptor instead.
 func (*PolicySwitch) Descriptor() ([]byte, []int) {
-	return file_drover_v1_site_proto_rawDescGZIP(), []int{7}
+	return file_drover_v1_site_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *PolicySwitch) GetAt() *timestamppb.Timestamp {
@@ -763,7 +882,7 @@ type Accuracy struct {
 
 func (x *Accuracy) Reset() {
 	*x = Accuracy{}
-	mi := &file_drover_v1_site_proto_msgTypes[8]
+	mi := &file_drover_v1_site_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -775,7 +894,7 @@ func (x *Accuracy) String() string {
 func (*Accuracy) ProtoMessage() {}
 
 func (x *Accuracy) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_site_proto_msgTypes[8]
+	mi := &file_drover_v1_site_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -788,7 +907,7 @@ func (x *Accuracy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Accuracy.ProtoReflect.Descriptor instead.
 func (*Accuracy) Descriptor() ([]byte, []int) {
-	return file_drover_v1_site_proto_rawDescGZIP(), []int{8}
+	return file_drover_v1_site_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Accuracy) GetService() string {
@@ -850,7 +969,7 @@ type Errors struct {
 
 func (x *Errors) Reset() {
 	*x = Errors{}
-	mi := &file_drover_v1_site_proto_msgTypes[9]
+	mi := &file_drover_v1_site_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -862,7 +981,7 @@ func (x *Errors) String() string {
 func (*Errors) ProtoMessage() {}
 
 func (x *Errors) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_site_proto_msgTypes[9]
+	mi := &file_drover_v1_site_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -875,7 +994,7 @@ func (x *Errors) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Errors.ProtoReflect.Descriptor instead.
 func (*Errors) Descriptor() ([]byte, []int) {
-	return file_drover_v1_site_proto_rawDescGZIP(), []int{9}
+	return file_drover_v1_site_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Errors) GetBias() *durationpb.Duration {
@@ -929,7 +1048,7 @@ type Service struct {
 
 func (x *Service) Reset() {
 	*x = Service{}
-	mi := &file_drover_v1_site_proto_msgTypes[10]
+	mi := &file_drover_v1_site_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -941,7 +1060,7 @@ func (x *Service) String() string {
 func (*Service) ProtoMessage() {}
 
 func (x *Service) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_site_proto_msgTypes[10]
+	mi := &file_drover_v1_site_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -954,7 +1073,7 @@ func (x *Service) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Service.ProtoReflect.Descriptor instead.
 func (*Service) Descriptor() ([]byte, []int) {
-	return file_drover_v1_site_proto_rawDescGZIP(), []int{10}
+	return file_drover_v1_site_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Service) GetName() string {
@@ -1024,14 +1143,20 @@ type Argument struct {
 	// Largest value of an int or float; unset for no bound.
 	Maximum *Value `protobuf:"bytes,7,opt,name=maximum,proto3" json:"maximum,omitempty"`
 	// The values a string may have; empty for any.
-	Choices       []string `protobuf:"bytes,8,rep,name=choices,proto3" json:"choices,omitempty"`
+	Choices []string `protobuf:"bytes,8,rep,name=choices,proto3" json:"choices,omitempty"`
+	// What the elements of a vector or matrix are.
+	Element ElementType `protobuf:"varint,9,opt,name=element,proto3,enum=drover.v1.ElementType" json:"element,omitempty"`
+	// The dimensions of a vector or matrix, one or two: expressions over the other
+	// arguments, as "n" or "rows(a)"; empty for any. Those of one that comes out are
+	// always there.
+	Dimensions    []string `protobuf:"bytes,10,rep,name=dimensions,proto3" json:"dimensions,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Argument) Reset() {
 	*x = Argument{}
-	mi := &file_drover_v1_site_proto_msgTypes[11]
+	mi := &file_drover_v1_site_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1043,7 +1168,7 @@ func (x *Argument) String() string {
 func (*Argument) ProtoMessage() {}
 
 func (x *Argument) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_site_proto_msgTypes[11]
+	mi := &file_drover_v1_site_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1056,7 +1181,7 @@ func (x *Argument) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Argument.ProtoReflect.Descriptor instead.
 func (*Argument) Descriptor() ([]byte, []int) {
-	return file_drover_v1_site_proto_rawDescGZIP(), []int{11}
+	return file_drover_v1_site_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Argument) GetName() string {
@@ -1115,6 +1240,20 @@ func (x *Argument) GetChoices() []string {
 	return nil
 }
 
+func (x *Argument) GetElement() ElementType {
+	if x != nil {
+		return x.Element
+	}
+	return ElementType_ELEMENT_TYPE_UNSPECIFIED
+}
+
+func (x *Argument) GetDimensions() []string {
+	if x != nil {
+		return x.Dimensions
+	}
+	return nil
+}
+
 var File_drover_v1_site_proto protoreflect.FileDescriptor
 
 const file_drover_v1_site_proto_rawDesc = "" +
@@ -1145,7 +1284,7 @@ const file_drover_v1_site_proto_rawDesc = "" +
 	"\x05width\x18\x01 \x01(\x05R\x05width\x125\n" +
 	"\bwalltime\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\bwalltime\x12\x1d\n" +
 	"\n" +
-	"file_bytes\x18\x03 \x01(\x03R\tfileBytes\"\xc7\x03\n" +
+	"file_bytes\x18\x03 \x01(\x03R\tfileBytes\"\xf1\x03\n" +
 	"\n" +
 	"SiteStatus\x12\x18\n" +
 	"\arunning\x18\x01 \x01(\x05R\arunning\x12\x18\n" +
@@ -1166,7 +1305,16 @@ const file_drover_v1_site_proto_rawDesc = "" +
 	"\x05bound\x18\r \x01(\x05R\x05bound\x12:\n" +
 	"\n" +
 	"agreements\x18\x0e \x01(\v2\x1a.drover.v1.AgreementCountsR\n" +
-	"agreements\"\x8d\x01\n" +
+	"agreements\x12(\n" +
+	"\x04data\x18\x0f \x01(\v2\x14.drover.v1.DataUsageR\x04data\"\xab\x01\n" +
+	"\tDataUsage\x12\x18\n" +
+	"\ahandles\x18\x01 \x01(\x05R\ahandles\x12\x1d\n" +
+	"\n" +
+	"used_bytes\x18\x02 \x01(\x03R\tusedBytes\x12\x1f\n" +
+	"\vquota_bytes\x18\x03 \x01(\x03R\n" +
+	"quotaBytes\x12*\n" +
+	"\x11owner_quota_bytes\x18\x04 \x01(\x03R\x0fownerQuotaBytes\x12\x18\n" +
+	"\aevicted\x18\x05 \x01(\x03R\aevicted\"\x8d\x01\n" +
 	"\vPolicyState\x12\x16\n" +
 	"\x06active\x18\x01 \x01(\tR\x06active\x121\n" +
 	"\afigures\x18\x02 \x03(\v2\x17.drover.v1.PolicyFigureR\afigures\x123\n" +
@@ -1200,7 +1348,7 @@ const file_drover_v1_site_proto_rawDesc = "" +
 	"\twidth_min\x18\x04 \x01(\x05R\bwidthMin\x12\x1b\n" +
 	"\twidth_max\x18\x05 \x01(\x05R\bwidthMax\x12\x1a\n" +
 	"\bmoldable\x18\x06 \x01(\bR\bmoldable\x12!\n" +
-	"\fmemory_bytes\x18\a \x01(\x03R\vmemoryBytes\"\x97\x02\n" +
+	"\fmemory_bytes\x18\a \x01(\x03R\vmemoryBytes\"\xe9\x02\n" +
 	"\bArgument\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x10\n" +
 	"\x03doc\x18\x02 \x01(\tR\x03doc\x12+\n" +
@@ -1209,7 +1357,12 @@ const file_drover_v1_site_proto_rawDesc = "" +
 	"\adefault\x18\x05 \x01(\v2\x10.drover.v1.ValueR\adefault\x12*\n" +
 	"\aminimum\x18\x06 \x01(\v2\x10.drover.v1.ValueR\aminimum\x12*\n" +
 	"\amaximum\x18\a \x01(\v2\x10.drover.v1.ValueR\amaximum\x12\x18\n" +
-	"\achoices\x18\b \x03(\tR\achoices*\xc6\x01\n" +
+	"\achoices\x18\b \x03(\tR\achoices\x120\n" +
+	"\aelement\x18\t \x01(\x0e2\x16.drover.v1.ElementTypeR\aelement\x12\x1e\n" +
+	"\n" +
+	"dimensions\x18\n" +
+	" \x03(\tR\n" +
+	"dimensions*\x9a\x03\n" +
 	"\fArgumentType\x12\x1d\n" +
 	"\x19ARGUMENT_TYPE_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11ARGUMENT_TYPE_INT\x10\x01\x12\x17\n" +
@@ -1217,7 +1370,15 @@ const file_drover_v1_site_proto_rawDesc = "" +
 	"\x14ARGUMENT_TYPE_STRING\x10\x03\x12\x16\n" +
 	"\x12ARGUMENT_TYPE_BOOL\x10\x04\x12\x19\n" +
 	"\x15ARGUMENT_TYPE_FILE_IN\x10\x05\x12\x1a\n" +
-	"\x16ARGUMENT_TYPE_FILE_OUT\x10\x06B:Z8github.com/seed-9b8f70bb/drover/proto/drover/v1;droverv1b\x06proto3"
+	"\x16ARGUMENT_TYPE_FILE_OUT\x10\x06\x12\x1c\n" +
+	"\x18ARGUMENT_TYPE_FILE_INOUT\x10\a\x12\x1b\n" +
+	"\x17ARGUMENT_TYPE_VECTOR_IN\x10\b\x12\x1c\n" +
+	"\x18ARGUMENT_TYPE_VECTOR_OUT\x10\t\x12\x1e\n" +
+	"\x1aARGUMENT_TYPE_VECTOR_INOUT\x10\n" +
+	"\x12\x1b\n" +
+	"\x17ARGUMENT_TYPE_MATRIX_IN\x10\v\x12\x1c\n" +
+	"\x18ARGUMENT_TYPE_MATRIX_OUT\x10\f\x12\x1e\n" +
+	"\x1aARGUMENT_TYPE_MATRIX_INOUT\x10\rB:Z8github.com/seed-9b8f70bb/drover/proto/drover/v1;droverv1b\x06proto3"
 
 var (
 	file_drover_v1_site_proto_rawDescOnce sync.Once
@@ -1232,7 +1393,7 @@ func file_drover_v1_site_proto_rawDescGZIP() []byte {
 }
 
 var file_drover_v1_site_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_drover_v1_site_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
+var file_drover_v1_site_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
 var file_drover_v1_site_proto_goTypes = []any{
 	(ArgumentType)(0),             // 0: drover.v1.ArgumentType
 	(*Site)(nil),                  // 1: drover.v1.Site
@@ -1240,47 +1401,51 @@ var file_drover_v1_site_proto_goTypes = []any{
 	(*Node)(nil),                  // 3: drover.v1.Node
 	(*Limits)(nil),                // 4: drover.v1.Limits
 	(*SiteStatus)(nil),            // 5: drover.v1.SiteStatus
-	(*PolicyState)(nil),           // 6: drover.v1.PolicyState
-	(*PolicyFigure)(nil),          // 7: drover.v1.PolicyFigure
-	(*PolicySwitch)(nil),          // 8: drover.v1.PolicySwitch
-	(*Accuracy)(nil),              // 9: drover.v1.Accuracy
-	(*Errors)(nil),                // 10: drover.v1.Errors
-	(*Service)(nil),               // 11: drover.v1.Service
-	(*Argument)(nil),              // 12: drover.v1.Argument
-	(*durationpb.Duration)(nil),   // 13: google.protobuf.Duration
-	(*AgreementCounts)(nil),       // 14: drover.v1.AgreementCounts
-	(*timestamppb.Timestamp)(nil), // 15: google.protobuf.Timestamp
-	(EstimateKind)(0),             // 16: drover.v1.EstimateKind
-	(*Value)(nil),                 // 17: drover.v1.Value
+	(*DataUsage)(nil),             // 6: drover.v1.DataUsage
+	(*PolicyState)(nil),           // 7: drover.v1.PolicyState
+	(*PolicyFigure)(nil),          // 8: drover.v1.PolicyFigure
+	(*PolicySwitch)(nil),          // 9: drover.v1.PolicySwitch
+	(*Accuracy)(nil),              // 10: drover.v1.Accuracy
+	(*Errors)(nil),                // 11: drover.v1.Errors
+	(*Service)(nil),               // 12: drover.v1.Service
+	(*Argument)(nil),              // 13: drover.v1.Argument
+	(*durationpb.Duration)(nil),   // 14: google.protobuf.Duration
+	(*AgreementCounts)(nil),       // 15: drover.v1.AgreementCounts
+	(*timestamppb.Timestamp)(nil), // 16: google.protobuf.Timestamp
+	(EstimateKind)(0),             // 17: drover.v1.EstimateKind
+	(*Value)(nil),                 // 18: drover.v1.Value
+	(ElementType)(0),              // 19: drover.v1.ElementType
 }
 var file_drover_v1_site_proto_depIdxs = []int32{
 	2,  // 0: drover.v1.Site.platform:type_name -> drover.v1.Platform
 	4,  // 1: drover.v1.Site.limits:type_name -> drover.v1.Limits
 	3,  // 2: drover.v1.Platform.nodes:type_name -> drover.v1.Node
-	13, // 3: drover.v1.Limits.walltime:type_name -> google.protobuf.Duration
-	9,  // 4: drover.v1.SiteStatus.accuracy:type_name -> drover.v1.Accuracy
-	14, // 5: drover.v1.SiteStatus.agreements:type_name -> drover.v1.AgreementCounts
-	7,  // 6: drover.v1.PolicyState.figures:type_name -> drover.v1.PolicyFigure
-	8,  // 7: drover.v1.PolicyState.switches:type_name -> drover.v1.PolicySwitch
-	15, // 8: drover.v1.PolicySwitch.at:type_name -> google.protobuf.Timestamp
-	7,  // 9: drover.v1.PolicySwitch.values:type_name -> drover.v1.PolicyFigure
-	10, // 10: drover.v1.Accuracy.start:type_name -> drover.v1.Errors
-	10, // 11: drover.v1.Accuracy.completion:type_name -> drover.v1.Errors
-	16, // 12: drover.v1.Accuracy.kind:type_name -> drover.v1.EstimateKind
-	13, // 13: drover.v1.Errors.bias:type_name -> google.protobuf.Duration
-	13, // 14: drover.v1.Errors.median:type_name -> google.protobuf.Duration
-	13, // 15: drover.v1.Errors.p50:type_name -> google.protobuf.Duration
-	13, // 16: drover.v1.Errors.p90:type_name -> google.protobuf.Duration
-	12, // 17: drover.v1.Service.arguments:type_name -> drover.v1.Argument
-	0,  // 18: drover.v1.Argument.type:type_name -> drover.v1.ArgumentType
-	17, // 19: drover.v1.Argument.default:type_name -> drover.v1.Value
-	17, // 20: drover.v1.Argument.minimum:type_name -> drover.v1.Value
-	17, // 21: drover.v1.Argument.maximum:type_name -> drover.v1.Value
-	22, // [22:22] is the sub-list for method output_type
-	22, // [22:22] is the sub-list for method input_type
-	22, // [22:22] is the sub-list for extension type_name
-	22, // [22:22] is the sub-list for extension extendee
-	0,  // [0:22] is the sub-list for field type_name
+	14, // 3: drover.v1.Limits.walltime:type_name -> google.protobuf.Duration
+	10, // 4: drover.v1.SiteStatus.accuracy:type_name -> drover.v1.Accuracy
+	15, // 5: drover.v1.SiteStatus.agreements:type_name -> drover.v1.AgreementCounts
+	6,  // 6: drover.v1.SiteStatus.data:type_name -> drover.v1.DataUsage
+	8,  // 7: drover.v1.PolicyState.figures:type_name -> drover.v1.PolicyFigure
+	9,  // 8: drover.v1.PolicyState.switches:type_name -> drover.v1.PolicySwitch
+	16, // 9: drover.v1.PolicySwitch.at:type_name -> google.protobuf.Timestamp
+	8,  // 10: drover.v1.PolicySwitch.values:type_name -> drover.v1.PolicyFigure
+	11, // 11: drover.v1.Accuracy.start:type_name -> drover.v1.Errors
+	11, // 12: drover.v1.Accuracy.completion:type_name -> drover.v1.Errors
+	17, // 13: drover.v1.Accuracy.kind:type_name -> drover.v1.EstimateKind
+	14, // 14: drover.v1.Errors.bias:type_name -> google.protobuf.Duration
+	14, // 15: drover.v1.Errors.median:type_name -> google.protobuf.Duration
+	14, // 16: drover.v1.Errors.p50:type_name -> google.protobuf.Duration
+	14, // 17: drover.v1.Errors.p90:type_name -> google.protobuf.Duration
+	13, // 18: drover.v1.Service.arguments:type_name -> drover.v1.Argument
+	0,  // 19: drover.v1.Argument.type:type_name -> drover.v1.ArgumentType
+	18, // 20: drover.v1.Argument.default:type_name -> drover.v1.Value
+	18, // 21: drover.v1.Argument.minimum:type_name -> drover.v1.Value
+	18, // 22: drover.v1.Argument.maximum:type_name -> drover.v1.Value
+	19, // 23: drover.v1.Argument.element:type_name -> drover.v1.ElementType
+	24, // [24:24] is the sub-list for method output_type
+	24, // [24:24] is the sub-list for method input_type
+	24, // [24:24] is the sub-list for extension type_name
+	24, // [24:24] is the sub-list for extension extendee
+	0,  // [0:24] is the sub-list for field type_name
 }
 
 func init() { file_drover_v1_site_proto_init() }
@@ -1297,7 +1462,7 @@ func file_drover_v1_site_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_drover_v1_site_proto_rawDesc), len(file_drover_v1_site_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   12,
+			NumMessages:   13,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

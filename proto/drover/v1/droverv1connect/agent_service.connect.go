@@ -66,6 +66,12 @@ const (
 	AgentServiceCancelReservationProcedure = "/drover.v1.AgentService/CancelReservation"
 	// AgentServiceGetSiteProcedure is the fully-qualified name of the AgentService's GetSite RPC.
 	AgentServiceGetSiteProcedure = "/drover.v1.AgentService/GetSite"
+	// AgentServiceFindDataProcedure is the fully-qualified name of the AgentService's FindData RPC.
+	AgentServiceFindDataProcedure = "/drover.v1.AgentService/FindData"
+	// AgentServiceListDataProcedure is the fully-qualified name of the AgentService's ListData RPC.
+	AgentServiceListDataProcedure = "/drover.v1.AgentService/ListData"
+	// AgentServiceRemoveDataProcedure is the fully-qualified name of the AgentService's RemoveData RPC.
+	AgentServiceRemoveDataProcedure = "/drover.v1.AgentService/RemoveData"
 )
 
 // AgentServiceClient is a client for the drover.v1.AgentService service.
@@ -107,6 +113,13 @@ type AgentServiceClient interface {
 	CancelReservation(context.Context, *v1.AgentServiceCancelReservationRequest) (*v1.AgentServiceCancelReservationResponse, error)
 	// GetSite returns one site with its queue, and what its policy says of itself.
 	GetSite(context.Context, *v1.AgentServiceGetSiteRequest) (*v1.AgentServiceGetSiteResponse, error)
+	// FindData asks the servers which of them have data.
+	FindData(context.Context, *v1.FindDataRequest) (*v1.FindDataResponse, error)
+	// ListData lists the data of all sites, site by site.
+	ListData(context.Context, *v1.AgentServiceListDataRequest) (*v1.AgentServiceListDataResponse, error)
+	// RemoveData has data removed at all sites that have them. It fails when a site
+	// does not answer, and may be called again.
+	RemoveData(context.Context, *v1.AgentServiceRemoveDataRequest) (*v1.AgentServiceRemoveDataResponse, error)
 }
 
 // NewAgentServiceClient constructs a client for the drover.v1.AgentService service. By default, it
@@ -217,6 +230,27 @@ func NewAgentServiceClient(httpClient connect.HTTPClient, baseURL string, opts .
 			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 			connect.WithClientOptions(opts...),
 		),
+		findData: connect.NewClient[v1.FindDataRequest, v1.FindDataResponse](
+			httpClient,
+			baseURL+AgentServiceFindDataProcedure,
+			connect.WithSchema(agentServiceMethods.ByName("FindData")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
+		listData: connect.NewClient[v1.AgentServiceListDataRequest, v1.AgentServiceListDataResponse](
+			httpClient,
+			baseURL+AgentServiceListDataProcedure,
+			connect.WithSchema(agentServiceMethods.ByName("ListData")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
+		removeData: connect.NewClient[v1.AgentServiceRemoveDataRequest, v1.AgentServiceRemoveDataResponse](
+			httpClient,
+			baseURL+AgentServiceRemoveDataProcedure,
+			connect.WithSchema(agentServiceMethods.ByName("RemoveData")),
+			connect.WithIdempotency(connect.IdempotencyIdempotent),
+			connect.WithClientOptions(opts...),
+		),
 	}
 }
 
@@ -236,6 +270,9 @@ type agentServiceClient struct {
 	listReservations  *connect.Client[v1.AgentServiceListReservationsRequest, v1.AgentServiceListReservationsResponse]
 	cancelReservation *connect.Client[v1.AgentServiceCancelReservationRequest, v1.AgentServiceCancelReservationResponse]
 	getSite           *connect.Client[v1.AgentServiceGetSiteRequest, v1.AgentServiceGetSiteResponse]
+	findData          *connect.Client[v1.FindDataRequest, v1.FindDataResponse]
+	listData          *connect.Client[v1.AgentServiceListDataRequest, v1.AgentServiceListDataResponse]
+	removeData        *connect.Client[v1.AgentServiceRemoveDataRequest, v1.AgentServiceRemoveDataResponse]
 }
 
 // Map calls drover.v1.AgentService.Map.
@@ -364,6 +401,33 @@ func (c *agentServiceClient) GetSite(ctx context.Context, req *v1.AgentServiceGe
 	return nil, err
 }
 
+// FindData calls drover.v1.AgentService.FindData.
+func (c *agentServiceClient) FindData(ctx context.Context, req *v1.FindDataRequest) (*v1.FindDataResponse, error) {
+	response, err := c.findData.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// ListData calls drover.v1.AgentService.ListData.
+func (c *agentServiceClient) ListData(ctx context.Context, req *v1.AgentServiceListDataRequest) (*v1.AgentServiceListDataResponse, error) {
+	response, err := c.listData.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// RemoveData calls drover.v1.AgentService.RemoveData.
+func (c *agentServiceClient) RemoveData(ctx context.Context, req *v1.AgentServiceRemoveDataRequest) (*v1.AgentServiceRemoveDataResponse, error) {
+	response, err := c.removeData.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // AgentServiceHandler is an implementation of the drover.v1.AgentService service.
 type AgentServiceHandler interface {
 	// Map asks every site that offers the service for an estimate and ranks them
@@ -403,6 +467,13 @@ type AgentServiceHandler interface {
 	CancelReservation(context.Context, *v1.AgentServiceCancelReservationRequest) (*v1.AgentServiceCancelReservationResponse, error)
 	// GetSite returns one site with its queue, and what its policy says of itself.
 	GetSite(context.Context, *v1.AgentServiceGetSiteRequest) (*v1.AgentServiceGetSiteResponse, error)
+	// FindData asks the servers which of them have data.
+	FindData(context.Context, *v1.FindDataRequest) (*v1.FindDataResponse, error)
+	// ListData lists the data of all sites, site by site.
+	ListData(context.Context, *v1.AgentServiceListDataRequest) (*v1.AgentServiceListDataResponse, error)
+	// RemoveData has data removed at all sites that have them. It fails when a site
+	// does not answer, and may be called again.
+	RemoveData(context.Context, *v1.AgentServiceRemoveDataRequest) (*v1.AgentServiceRemoveDataResponse, error)
 }
 
 // NewAgentServiceHandler builds an HTTP handler from the service implementation. It returns the
@@ -509,6 +580,27 @@ func NewAgentServiceHandler(svc AgentServiceHandler, opts ...connect.HandlerOpti
 		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 		connect.WithHandlerOptions(opts...),
 	)
+	agentServiceFindDataHandler := connect.NewUnaryHandlerSimple(
+		AgentServiceFindDataProcedure,
+		svc.FindData,
+		connect.WithSchema(agentServiceMethods.ByName("FindData")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
+	agentServiceListDataHandler := connect.NewUnaryHandlerSimple(
+		AgentServiceListDataProcedure,
+		svc.ListData,
+		connect.WithSchema(agentServiceMethods.ByName("ListData")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
+	agentServiceRemoveDataHandler := connect.NewUnaryHandlerSimple(
+		AgentServiceRemoveDataProcedure,
+		svc.RemoveData,
+		connect.WithSchema(agentServiceMethods.ByName("RemoveData")),
+		connect.WithIdempotency(connect.IdempotencyIdempotent),
+		connect.WithHandlerOptions(opts...),
+	)
 	return "/drover.v1.AgentService/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case AgentServiceMapProcedure:
@@ -539,6 +631,12 @@ func NewAgentServiceHandler(svc AgentServiceHandler, opts ...connect.HandlerOpti
 			agentServiceCancelReservationHandler.ServeHTTP(w, r)
 		case AgentServiceGetSiteProcedure:
 			agentServiceGetSiteHandler.ServeHTTP(w, r)
+		case AgentServiceFindDataProcedure:
+			agentServiceFindDataHandler.ServeHTTP(w, r)
+		case AgentServiceListDataProcedure:
+			agentServiceListDataHandler.ServeHTTP(w, r)
+		case AgentServiceRemoveDataProcedure:
+			agentServiceRemoveDataHandler.ServeHTTP(w, r)
 		default:
 			http.NotFound(w, r)
 		}
@@ -602,4 +700,16 @@ func (UnimplementedAgentServiceHandler) CancelReservation(context.Context, *v1.A
 
 func (UnimplementedAgentServiceHandler) GetSite(context.Context, *v1.AgentServiceGetSiteRequest) (*v1.AgentServiceGetSiteResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("drover.v1.AgentService.GetSite is not implemented"))
+}
+
+func (UnimplementedAgentServiceHandler) FindData(context.Context, *v1.FindDataRequest) (*v1.FindDataResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("drover.v1.AgentService.FindData is not implemented"))
+}
+
+func (UnimplementedAgentServiceHandler) ListData(context.Context, *v1.AgentServiceListDataRequest) (*v1.AgentServiceListDataResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("drover.v1.AgentService.ListData is not implemented"))
+}
+
+func (UnimplementedAgentServiceHandler) RemoveData(context.Context, *v1.AgentServiceRemoveDataRequest) (*v1.AgentServiceRemoveDataResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("drover.v1.AgentService.RemoveData is not implemented"))
 }

@@ -91,6 +91,20 @@ const (
 	ServerServiceCancelReservationProcedure = "/drover.v1.ServerService/CancelReservation"
 	// ServerServiceGetSiteProcedure is the fully-qualified name of the ServerService's GetSite RPC.
 	ServerServiceGetSiteProcedure = "/drover.v1.ServerService/GetSite"
+	// ServerServicePutDataProcedure is the fully-qualified name of the ServerService's PutData RPC.
+	ServerServicePutDataProcedure = "/drover.v1.ServerService/PutData"
+	// ServerServiceGetDataProcedure is the fully-qualified name of the ServerService's GetData RPC.
+	ServerServiceGetDataProcedure = "/drover.v1.ServerService/GetData"
+	// ServerServiceCopyDataProcedure is the fully-qualified name of the ServerService's CopyData RPC.
+	ServerServiceCopyDataProcedure = "/drover.v1.ServerService/CopyData"
+	// ServerServiceDownloadDataProcedure is the fully-qualified name of the ServerService's
+	// DownloadData RPC.
+	ServerServiceDownloadDataProcedure = "/drover.v1.ServerService/DownloadData"
+	// ServerServiceListDataProcedure is the fully-qualified name of the ServerService's ListData RPC.
+	ServerServiceListDataProcedure = "/drover.v1.ServerService/ListData"
+	// ServerServiceRemoveDataProcedure is the fully-qualified name of the ServerService's RemoveData
+	// RPC.
+	ServerServiceRemoveDataProcedure = "/drover.v1.ServerService/RemoveData"
 )
 
 // ServerServiceClient is a client for the drover.v1.ServerService service.
@@ -175,6 +189,22 @@ type ServerServiceClient interface {
 	CancelReservation(context.Context, *v1.CancelReservationRequest) (*v1.CancelReservationResponse, error)
 	// GetSite returns the site with its queue, and what its policy says of itself.
 	GetSite(context.Context, *v1.GetSiteRequest) (*v1.GetSiteResponse, error)
+	// PutData has content that was uploaded stay here under a handle. The same data
+	// again change nothing; others under their handle are refused ("data-conflict").
+	PutData(context.Context, *v1.PutDataRequest) (*v1.PutDataResponse, error)
+	// GetData returns those of the data named that are here.
+	GetData(context.Context, *v1.GetDataRequest) (*v1.GetDataResponse, error)
+	// CopyData brings data here from the site that has them, and says how far it has
+	// come. What has arrived before a call broke off need not travel again. Data that
+	// are sticky elsewhere are refused ("sticky-data").
+	CopyData(context.Context, *v1.CopyDataRequest) (*connect.ServerStreamForClient[v1.CopyDataResponse], error)
+	// DownloadData sends the content of data that are here.
+	DownloadData(context.Context, *v1.DownloadDataRequest) (*connect.ServerStreamForClient[v1.DownloadDataResponse], error)
+	// ListData lists the data that stay here, in the order of their handles.
+	ListData(context.Context, *v1.ServerServiceListDataRequest) (*v1.ServerServiceListDataResponse, error)
+	// RemoveData removes data. Jobs that have been accepted keep what they use. Data
+	// that are not here change nothing.
+	RemoveData(context.Context, *v1.ServerServiceRemoveDataRequest) (*v1.ServerServiceRemoveDataResponse, error)
 }
 
 // NewServerServiceClient constructs a client for the drover.v1.ServerService service. By default,
@@ -369,6 +399,48 @@ func NewServerServiceClient(httpClient connect.HTTPClient, baseURL string, opts 
 			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 			connect.WithClientOptions(opts...),
 		),
+		putData: connect.NewClient[v1.PutDataRequest, v1.PutDataResponse](
+			httpClient,
+			baseURL+ServerServicePutDataProcedure,
+			connect.WithSchema(serverServiceMethods.ByName("PutData")),
+			connect.WithIdempotency(connect.IdempotencyIdempotent),
+			connect.WithClientOptions(opts...),
+		),
+		getData: connect.NewClient[v1.GetDataRequest, v1.GetDataResponse](
+			httpClient,
+			baseURL+ServerServiceGetDataProcedure,
+			connect.WithSchema(serverServiceMethods.ByName("GetData")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
+		copyData: connect.NewClient[v1.CopyDataRequest, v1.CopyDataResponse](
+			httpClient,
+			baseURL+ServerServiceCopyDataProcedure,
+			connect.WithSchema(serverServiceMethods.ByName("CopyData")),
+			connect.WithIdempotency(connect.IdempotencyIdempotent),
+			connect.WithClientOptions(opts...),
+		),
+		downloadData: connect.NewClient[v1.DownloadDataRequest, v1.DownloadDataResponse](
+			httpClient,
+			baseURL+ServerServiceDownloadDataProcedure,
+			connect.WithSchema(serverServiceMethods.ByName("DownloadData")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
+		listData: connect.NewClient[v1.ServerServiceListDataRequest, v1.ServerServiceListDataResponse](
+			httpClient,
+			baseURL+ServerServiceListDataProcedure,
+			connect.WithSchema(serverServiceMethods.ByName("ListData")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
+		removeData: connect.NewClient[v1.ServerServiceRemoveDataRequest, v1.ServerServiceRemoveDataResponse](
+			httpClient,
+			baseURL+ServerServiceRemoveDataProcedure,
+			connect.WithSchema(serverServiceMethods.ByName("RemoveData")),
+			connect.WithIdempotency(connect.IdempotencyIdempotent),
+			connect.WithClientOptions(opts...),
+		),
 	}
 }
 
@@ -400,6 +472,12 @@ type serverServiceClient struct {
 	listReservations  *connect.Client[v1.ServerServiceListReservationsRequest, v1.ServerServiceListReservationsResponse]
 	cancelReservation *connect.Client[v1.CancelReservationRequest, v1.CancelReservationResponse]
 	getSite           *connect.Client[v1.GetSiteRequest, v1.GetSiteResponse]
+	putData           *connect.Client[v1.PutDataRequest, v1.PutDataResponse]
+	getData           *connect.Client[v1.GetDataRequest, v1.GetDataResponse]
+	copyData          *connect.Client[v1.CopyDataRequest, v1.CopyDataResponse]
+	downloadData      *connect.Client[v1.DownloadDataRequest, v1.DownloadDataResponse]
+	listData          *connect.Client[v1.ServerServiceListDataRequest, v1.ServerServiceListDataResponse]
+	removeData        *connect.Client[v1.ServerServiceRemoveDataRequest, v1.ServerServiceRemoveDataResponse]
 }
 
 // Describe calls drover.v1.ServerService.Describe.
@@ -616,6 +694,52 @@ func (c *serverServiceClient) GetSite(ctx context.Context, req *v1.GetSiteReques
 	return nil, err
 }
 
+// PutData calls drover.v1.ServerService.PutData.
+func (c *serverServiceClient) PutData(ctx context.Context, req *v1.PutDataRequest) (*v1.PutDataResponse, error) {
+	response, err := c.putData.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// GetData calls drover.v1.ServerService.GetData.
+func (c *serverServiceClient) GetData(ctx context.Context, req *v1.GetDataRequest) (*v1.GetDataResponse, error) {
+	response, err := c.getData.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// CopyData calls drover.v1.ServerService.CopyData.
+func (c *serverServiceClient) CopyData(ctx context.Context, req *v1.CopyDataRequest) (*connect.ServerStreamForClient[v1.CopyDataResponse], error) {
+	return c.copyData.CallServerStream(ctx, connect.NewRequest(req))
+}
+
+// DownloadData calls drover.v1.ServerService.DownloadData.
+func (c *serverServiceClient) DownloadData(ctx context.Context, req *v1.DownloadDataRequest) (*connect.ServerStreamForClient[v1.DownloadDataResponse], error) {
+	return c.downloadData.CallServerStream(ctx, connect.NewRequest(req))
+}
+
+// ListData calls drover.v1.ServerService.ListData.
+func (c *serverServiceClient) ListData(ctx context.Context, req *v1.ServerServiceListDataRequest) (*v1.ServerServiceListDataResponse, error) {
+	response, err := c.listData.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// RemoveData calls drover.v1.ServerService.RemoveData.
+func (c *serverServiceClient) RemoveData(ctx context.Context, req *v1.ServerServiceRemoveDataRequest) (*v1.ServerServiceRemoveDataResponse, error) {
+	response, err := c.removeData.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // ServerServiceHandler is an implementation of the drover.v1.ServerService service.
 type ServerServiceHandler interface {
 	// Describe says what the site is and what it offers.
@@ -698,6 +822,22 @@ type ServerServiceHandler interface {
 	CancelReservation(context.Context, *v1.CancelReservationRequest) (*v1.CancelReservationResponse, error)
 	// GetSite returns the site with its queue, and what its policy says of itself.
 	GetSite(context.Context, *v1.GetSiteRequest) (*v1.GetSiteResponse, error)
+	// PutData has content that was uploaded stay here under a handle. The same data
+	// again change nothing; others under their handle are refused ("data-conflict").
+	PutData(context.Context, *v1.PutDataRequest) (*v1.PutDataResponse, error)
+	// GetData returns those of the data named that are here.
+	GetData(context.Context, *v1.GetDataRequest) (*v1.GetDataResponse, error)
+	// CopyData brings data here from the site that has them, and says how far it has
+	// come. What has arrived before a call broke off need not travel again. Data that
+	// are sticky elsewhere are refused ("sticky-data").
+	CopyData(context.Context, *v1.CopyDataRequest, *connect.ServerStream[v1.CopyDataResponse]) error
+	// DownloadData sends the content of data that are here.
+	DownloadData(context.Context, *v1.DownloadDataRequest, *connect.ServerStream[v1.DownloadDataResponse]) error
+	// ListData lists the data that stay here, in the order of their handles.
+	ListData(context.Context, *v1.ServerServiceListDataRequest) (*v1.ServerServiceListDataResponse, error)
+	// RemoveData removes data. Jobs that have been accepted keep what they use. Data
+	// that are not here change nothing.
+	RemoveData(context.Context, *v1.ServerServiceRemoveDataRequest) (*v1.ServerServiceRemoveDataResponse, error)
 }
 
 // NewServerServiceHandler builds an HTTP handler from the service implementation. It returns the
@@ -888,6 +1028,48 @@ func NewServerServiceHandler(svc ServerServiceHandler, opts ...connect.HandlerOp
 		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 		connect.WithHandlerOptions(opts...),
 	)
+	serverServicePutDataHandler := connect.NewUnaryHandlerSimple(
+		ServerServicePutDataProcedure,
+		svc.PutData,
+		connect.WithSchema(serverServiceMethods.ByName("PutData")),
+		connect.WithIdempotency(connect.IdempotencyIdempotent),
+		connect.WithHandlerOptions(opts...),
+	)
+	serverServiceGetDataHandler := connect.NewUnaryHandlerSimple(
+		ServerServiceGetDataProcedure,
+		svc.GetData,
+		connect.WithSchema(serverServiceMethods.ByName("GetData")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
+	serverServiceCopyDataHandler := connect.NewServerStreamHandlerSimple(
+		ServerServiceCopyDataProcedure,
+		svc.CopyData,
+		connect.WithSchema(serverServiceMethods.ByName("CopyData")),
+		connect.WithIdempotency(connect.IdempotencyIdempotent),
+		connect.WithHandlerOptions(opts...),
+	)
+	serverServiceDownloadDataHandler := connect.NewServerStreamHandlerSimple(
+		ServerServiceDownloadDataProcedure,
+		svc.DownloadData,
+		connect.WithSchema(serverServiceMethods.ByName("DownloadData")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
+	serverServiceListDataHandler := connect.NewUnaryHandlerSimple(
+		ServerServiceListDataProcedure,
+		svc.ListData,
+		connect.WithSchema(serverServiceMethods.ByName("ListData")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
+	serverServiceRemoveDataHandler := connect.NewUnaryHandlerSimple(
+		ServerServiceRemoveDataProcedure,
+		svc.RemoveData,
+		connect.WithSchema(serverServiceMethods.ByName("RemoveData")),
+		connect.WithIdempotency(connect.IdempotencyIdempotent),
+		connect.WithHandlerOptions(opts...),
+	)
 	return "/drover.v1.ServerService/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case ServerServiceDescribeProcedure:
@@ -942,6 +1124,18 @@ func NewServerServiceHandler(svc ServerServiceHandler, opts ...connect.HandlerOp
 			serverServiceCancelReservationHandler.ServeHTTP(w, r)
 		case ServerServiceGetSiteProcedure:
 			serverServiceGetSiteHandler.ServeHTTP(w, r)
+		case ServerServicePutDataProcedure:
+			serverServicePutDataHandler.ServeHTTP(w, r)
+		case ServerServiceGetDataProcedure:
+			serverServiceGetDataHandler.ServeHTTP(w, r)
+		case ServerServiceCopyDataProcedure:
+			serverServiceCopyDataHandler.ServeHTTP(w, r)
+		case ServerServiceDownloadDataProcedure:
+			serverServiceDownloadDataHandler.ServeHTTP(w, r)
+		case ServerServiceListDataProcedure:
+			serverServiceListDataHandler.ServeHTTP(w, r)
+		case ServerServiceRemoveDataProcedure:
+			serverServiceRemoveDataHandler.ServeHTTP(w, r)
 		default:
 			http.NotFound(w, r)
 		}
@@ -1053,4 +1247,28 @@ func (UnimplementedServerServiceHandler) CancelReservation(context.Context, *v1.
 
 func (UnimplementedServerServiceHandler) GetSite(context.Context, *v1.GetSiteRequest) (*v1.GetSiteResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("drover.v1.ServerService.GetSite is not implemented"))
+}
+
+func (UnimplementedServerServiceHandler) PutData(context.Context, *v1.PutDataRequest) (*v1.PutDataResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("drover.v1.ServerService.PutData is not implemented"))
+}
+
+func (UnimplementedServerServiceHandler) GetData(context.Context, *v1.GetDataRequest) (*v1.GetDataResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("drover.v1.ServerService.GetData is not implemented"))
+}
+
+func (UnimplementedServerServiceHandler) CopyData(context.Context, *v1.CopyDataRequest, *connect.ServerStream[v1.CopyDataResponse]) error {
+	return connect.NewError(connect.CodeUnimplemented, errors.New("drover.v1.ServerService.CopyData is not implemented"))
+}
+
+func (UnimplementedServerServiceHandler) DownloadData(context.Context, *v1.DownloadDataRequest, *connect.ServerStream[v1.DownloadDataResponse]) error {
+	return connect.NewError(connect.CodeUnimplemented, errors.New("drover.v1.ServerService.DownloadData is not implemented"))
+}
+
+func (UnimplementedServerServiceHandler) ListData(context.Context, *v1.ServerServiceListDataRequest) (*v1.ServerServiceListDataResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("drover.v1.ServerService.ListData is not implemented"))
+}
+
+func (UnimplementedServerServiceHandler) RemoveData(context.Context, *v1.ServerServiceRemoveDataRequest) (*v1.ServerServiceRemoveDataResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("drover.v1.ServerService.RemoveData is not implemented"))
 }
