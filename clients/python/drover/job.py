@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Callable, Optional, Union
 
-from . import rpc
+from .call import SERVER
 from .errors import GridError, Kind, PatienceError
 from .grid import Decision, Outcome, Written, decision_in, outcome_in, written_in
 from .scope import Scope
@@ -19,7 +19,7 @@ from .session import Target
 from .values import instant_in, seconds_in, word
 
 if TYPE_CHECKING:
-    from .client import Client
+    from .driver import Driver
 
 FINAL = frozenset({"done", "failed", "killed", "cancelled"})
 """The states in which a job never changes again."""
@@ -41,7 +41,7 @@ class Job:
     for as long as the client's patience lasts.
     """
 
-    def __init__(self, client: Client, id: str, raw: Optional[dict[str, Any]] = None, at: Optional[Target] = None) -> None:
+    def __init__(self, client: Driver, id: str, raw: Optional[dict[str, Any]] = None, at: Optional[Target] = None) -> None:
         self._client = client
         self.id = id
         self.raw: dict[str, Any] = raw or {}  # the record in JSON
@@ -146,7 +146,7 @@ class Job:
 
         def visit(url: str, heard: Callable[[int], None]) -> Iterator[bytes]:
             c = self._client
-            watch = c._wire.stream(url, rpc.SERVER, "WatchJob", {"jobId": self.id}, scope, c.call_timeout)
+            watch = c._wire.stream(url, SERVER, "WatchJob", {"jobId": self.id}, scope, c.call_timeout)
             with contextlib.closing(watch):  # type: ignore[type-var]
                 for message in watch:
                     heard(message["job"].get("epoch", 0))
@@ -166,7 +166,7 @@ class Job:
 
         def visit(url: str, heard: Callable[[int], None]) -> Iterator[bytes]:
             c = self._client
-            self._take(c._wire.call(url, rpc.SERVER, "CancelJob", {"jobId": self.id}, Scope(), c.call_timeout)["job"])
+            self._take(c._wire.call(url, SERVER, "CancelJob", {"jobId": self.id}, Scope(), c.call_timeout)["job"])
             if not self.ended and self.state != "cancelling":
                 raise GridError(
                     "recorded",
@@ -191,7 +191,7 @@ class Job:
             self._ask(url, Scope())
             heard(self._epoch)
             message = {"jobId": self.id, "stream": stream, "follow": follow, "offset": str(at)}
-            for piece in self._client._wire.stream(url, rpc.SERVER, "ReadLogs", message, Scope()):
+            for piece in self._client._wire.stream(url, SERVER, "ReadLogs", message, Scope()):
                 data = base64.b64decode(piece.get("data", ""))
                 heard(0)
                 at += len(data)
@@ -254,7 +254,7 @@ class Job:
 
     def _ask(self, url: str, scope: Scope) -> None:
         c = self._client
-        self._take(c._wire.call(url, rpc.SERVER, "GetJob", {"jobId": self.id}, scope, c.call_timeout)["job"])
+        self._take(c._wire.call(url, SERVER, "GetJob", {"jobId": self.id}, scope, c.call_timeout)["job"])
 
     def _take(self, raw: dict[str, Any]) -> None:
         """Takes what a server says of the job."""

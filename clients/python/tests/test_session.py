@@ -5,7 +5,8 @@ import re
 import unittest
 
 from drover.errors import GridError, HopsError, Kind, PatienceError, UnknownOutcome
-from drover.session import MAX_HOPS, Inquiry, Pursuit, Submission, Target, Verb
+from drover.session import MAX_HOPS, Inquiry, Pursuit, Target, Verb
+from drover.submission import Submission
 
 GO = pathlib.Path(__file__).resolve().parents[3] / "client" / "session"
 
