@@ -54,6 +54,10 @@ func requestIn(r *droverv1.Request) (*site.Request, error) {
 		return nil, err
 	}
 	out.Into = batch.JobID(r.GetInto())
+	if err := words(longestWord, "request.site", r.GetSite()); err != nil {
+		return nil, err
+	}
+	out.Site = r.GetSite()
 	if a := r.GetAgreement(); a != nil {
 		out.Agreement = &site.Agreement{Value: a.GetValue(), Penalty: a.GetPenalty(), Checkpoint: a.GetCheckpointable()}
 	}
@@ -137,7 +141,7 @@ func requestOut(r *site.Request) *droverv1.Request {
 		MemoryBytes: r.Memory, Cpu: float64(r.CPU) / float64(batch.One), InputBytes: r.Input, InputSite: r.InputSite,
 		Idempotent: r.Idempotent, RetryOf: r.RetryOf, Labels: r.Labels,
 	}
-	out.Into = string(r.Into)
+	out.Into, out.Site = string(r.Into), r.Site
 	if a := r.Agreement; a != nil {
 		out.Agreement = &droverv1.Agreement{Value: a.Value, Penalty: a.Penalty, Checkpointable: a.Checkpoint}
 	}

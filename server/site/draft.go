@@ -79,7 +79,7 @@ func (d *Draft) Take(id batch.JobID) error {
 	case j.state != Waiting:
 		return d.notWaiting(j)
 	case !j.movable:
-		return notMovable(id)
+		return notMovable(id, "bound to its site, or a local user's")
 	case !d.plan.Cancel(j.key):
 		return begun(id)
 	}

@@ -65,6 +65,8 @@ type Needs struct {
 	Agreed *Agreement `json:"agreed,omitempty"`
 	// Into is the reservation in which it runs; "" for none.
 	Into batch.JobID `json:"into,omitempty"`
+	// Bound says that the job stays at this site for another reason.
+	Bound bool `json:"bound,omitempty"`
 }
 
 // Dossier is what a job brought along. It is written once and not needed for
@@ -120,10 +122,6 @@ func (j *Job) Spec() *batch.Job {
 // movable says whether a job may be held and moved while it waits: those of local
 // users never are, nor those that are bound.
 func (j *Job) movable() bool { return j.Needs != nil && j.Needs.Origin == batch.Grid && !j.Bound() }
-
-// Bound says whether a job stays where it is whatever happens, because of an
-// agreement or a reservation.
-func (j *Job) Bound() bool { return j.Needs != nil && (j.Needs.Agreed != nil || j.Needs.Into != "") }
 
 // run returns a copy of j.Run that becomes the job's and may be changed until the
 // job is handed out.

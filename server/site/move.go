@@ -59,7 +59,7 @@ func (s *Site) Move(now batch.Time, o Order, plan Plan) (Job, error) {
 func (s *Site) mayMove(j *Job, to string) error {
 	switch {
 	case !j.movable():
-		return notMovable(j.ID)
+		return j.notMovable()
 	case j.Epoch == math.MaxUint32:
 		return &Refusal{Reason: ReasonNotMovable, Field: "seen_epoch", Accepted: "an epoch that has a next one", Err: fmt.Errorf("job %s has been moved too often", j.ID)}
 	case to == s.config.Name || to == "":
@@ -68,8 +68,15 @@ func (s *Site) mayMove(j *Job, to string) error {
 	return nil
 }
 
-func notMovable(id batch.JobID) *Refusal {
-	return &Refusal{Reason: ReasonNotMovable, Field: "job_id", Accepted: "a job of the grid's", Err: fmt.Errorf("job %s is a local user's", id)}
+func (j *Job) notMovable() *Refusal {
+	if j.Bound() {
+		return notMovable(j.ID, "bound to its site")
+	}
+	return notMovable(j.ID, "a local user's")
+}
+
+func notMovable(id batch.JobID, why string) *Refusal {
+	return &Refusal{Reason: ReasonNotMovable, Field: "job_id", Accepted: "a job of the grid's that is bound to no site", Err: fmt.Errorf("job %s is %s", id, why)}
 }
 
 // depart writes MOVING(T, e) and asks T for a place.

@@ -143,6 +143,9 @@ func (s *Site) prepare(r *Request, job *batch.Job) error {
 		Origin: r.Origin, Memory: r.Memory, CPU: r.CPU, Licences: r.Licences, EarliestStart: r.EarliestStart, Deadline: r.Deadline, Agreed: r.Agreement != nil,
 		Owner: r.Owner, Name: r.Service, Site: r.InputSite, Input: r.Input,
 	}
+	if r.Site != "" && r.Site != s.config.Name {
+		return s.notHere(r)
+	}
 	if s.config.Catalogue != nil {
 		if service, err = s.config.Catalogue.Service(r.Service); err != nil {
 			return refusalOf(err)

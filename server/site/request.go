@@ -45,6 +45,7 @@ type Request struct {
 	Labels        map[string]string `json:"labels,omitempty"`
 	Agreement     *Agreement        `json:"agreement,omitempty"` // about the deadline; nil: it is wanted, and no more
 	Into          batch.JobID       `json:"into,omitempty"`      // the reservation in which to run; "" for none
+	Site          string            `json:"site,omitempty"`      // the only one that accepts it, where it stays; "" for any
 }
 
 // Validate checks the form of a request that comes from outside, as far as no

@@ -68,7 +68,7 @@ func (s *Site) admit(now batch.Time, j *Job, d *Dossier, planner Planner) error 
 	j.Needs = &Needs{
 		Origin: spec.Origin, Memory: spec.Memory, CPU: spec.CPU, Licences: spec.Licences,
 		EarliestStart: spec.EarliestStart, Deadline: spec.Deadline, InputSite: spec.Site, Input: spec.Input,
-		Restartable: s.restartable(&d.Request), Agreed: s.agreed(&d.Request), Into: d.Request.Into,
+		Restartable: s.restartable(&d.Request), Agreed: s.agreed(&d.Request), Into: d.Request.Into, Bound: s.bound(&d.Request),
 	}
 	if j.Needs.Agreed != nil {
 		j.agreement = AgreedOpen
