@@ -18,6 +18,7 @@ type inquiry struct {
 	input   int64  // bytes
 	from    string // where the input lies
 	without string // a site that is left out: the job is there
+	only    string // the only site that is asked; "" for all
 	// calibrate has answers corrected by the records of their sites.
 	calibrate bool
 	// negotiate: that nobody would take it is no error.
@@ -38,7 +39,7 @@ type choice struct {
 // error is a *problem when no site could be chosen.
 func (a *Agent) choose(ctx context.Context, patience time.Duration, q inquiry) (*choice, error) {
 	c := &choice{}
-	peers, err := a.candidates(c, q.service, q.without)
+	peers, err := a.candidates(c, &q)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +76,7 @@ func (a *Agent) choose(ctx context.Context, patience time.Duration, q inquiry) (
 	if c.decision.Ranked > 0 || q.negotiate {
 		return c, nil
 	}
-	silent := a.silent(q.service)
+	silent := a.silent(&q)
 	if p := noOffer(c.sites, c.results, silent); p != nil {
 		return nil, p
 	}
@@ -83,16 +84,19 @@ func (a *Agent) choose(ctx context.Context, patience time.Duration, q inquiry) (
 	return nil, nobody(q.service, sites, results, silent)
 }
 
-// candidates fills in the sites that offer a service, but one, and returns their
-// peers.
-func (a *Agent) candidates(c *choice, service, without string) ([]*peer, error) {
+// candidates fills in the sites that offer a service and may be asked, and returns
+// their peers.
+func (a *Agent) candidates(c *choice, q *inquiry) ([]*peer, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	service, without := q.service, q.without
 	all := a.view.Candidates(nil, service)
-	c.sites = slices.DeleteFunc(slices.Clone(all), func(s *mapping.Site) bool { return s.Name == without })
+	c.sites = slices.DeleteFunc(slices.Clone(all), func(s *mapping.Site) bool { return !q.may(s) })
 	switch {
 	case len(c.sites) > 0:
 		return a.peersOf(c.sites), nil
+	case q.only != "":
+		return nil, a.notThere(q)
 	case len(all) > 0:
 		return nil, &problem{
 			Reason: rpcface.NoCandidate, Retryable: true,
@@ -119,11 +123,19 @@ func (a *Agent) candidates(c *choice, service, without string) ([]*peer, error) 
 	}
 }
 
-// silent returns the names of the sites that offer a service and do not answer.
-func (a *Agent) silent(service string) []string {
+// may says whether a site may be asked.
+func (q *inquiry) may(s *mapping.Site) bool {
+	return s.Name != q.without && (q.only == "" || s.Name == q.only)
+}
+
+// silent returns the names of the sites that may be asked, offer the service and do
+// not answer.
+func (a *Agent) silent(q *inquiry) []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.offeredInSilence(service)
+	return slices.DeleteFunc(a.offeredInSilence(q.service), func(name string) bool {
+		return !q.may(&mapping.Site{Name: name})
+	})
 }
 
 // offeredInSilence is silent for callers that hold a.mu.

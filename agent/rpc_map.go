@@ -23,7 +23,7 @@ func (f face) Map(ctx context.Context, req *droverv1.MapRequest) (*droverv1.MapR
 		return nil, &problem{Reason: rpcface.OutOfRange, Field: "deadline", Message: d.String(), Accepted: "above 0s"}
 	}
 	c, err := f.a.choose(ctx, f.a.patienceFor(ctx, req.GetDeadline().AsDuration()), inquiry{
-		service: r.GetService(), input: inputBytes(r), from: r.GetInputSite(), negotiate: req.GetNegotiate(),
+		service: r.GetService(), only: r.GetSite(), input: inputBytes(r), from: r.GetInputSite(), negotiate: req.GetNegotiate(),
 		calibrate: f.a.cfg.Mapping.Calibrate && r.GetAgreement() == nil, // what is agreed on is as it is told
 		estimate: func(ctx context.Context, p *peer, notBefore batch.Duration) result[mapping.Answer] {
 			return p.estimate(ctx, r, notBefore)
