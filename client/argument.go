@@ -31,6 +31,9 @@ type request struct {
 	inputSite  string
 	site       string // the only one it may go to; empty for any
 	idempotent bool
+	after      []Dependency
+	retries    int
+	retryOn    []int
 	labels     map[string]string
 	notify     func(*Job)
 	sending    func(name string, sent, size int64) // nil: nobody is to be told

@@ -8,8 +8,9 @@ import (
 	"github.com/seed-9b8f70bb/drover/client/session"
 )
 
-// AtSite has the request submitted to one site only. Without it the grid chooses.
-// The agent asks all the same, so that a refusal is told before anything is sent.
+// AtSite has the request submitted to one site only, where its job stays: it is never
+// moved. Without it the grid chooses.
+// The agent asks that site all the same, so that a refusal is told before anything is sent.
 // The job's record is without a decision then: nobody has compared anything.
 func AtSite(site string) Arg { return func(r *request) { r.site = site } }
 

@@ -35,9 +35,7 @@ func (g *Grid) Handle(ctx context.Context, service string) (*Handle, error) {
 // ServerNotFound when no agent knows it, FunctionNotFound when it does not offer
 // the service, CommunicationFailed when it does not answer.
 //
-// A job waits, runs and ends there unless it is moved while it waits, by
-// reallocation or because the site is drained: a job with an agreement or in a
-// reservation never is.
+// A job waits, runs and ends there: it is never moved, also when the site is drained.
 func (g *Grid) HandleAt(ctx context.Context, site, service string) (*Handle, error) {
 	ctx, leave, err := g.enter(ctx)
 	if err != nil {

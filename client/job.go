@@ -63,6 +63,13 @@ type Job struct {
 	Agreement AgreementState // empty: there is none
 	Terms     *Terms         // of the agreement
 	Into      string         // ID of the reservation in which it runs; may be empty
+	OnlySite  string         // the only one that it may be at; empty for any
+
+	After   []Dependency // that its request names
+	Awaits  []string     // IDs of those that have not ended: it is Held for them
+	Retries int          // how often it may be started once more after it has failed
+	RetryOn []int        // the exit codes after which; empty for all
+	Retried int          // how often it was
 
 	CancelRecorded bool // somebody wants it cancelled, and this is not yet the answer
 	Attempt        int  // launches at this site

@@ -39,6 +39,9 @@ func (c *Client) prepareBy(ctx context.Context, service string, args []Arg, desc
 	if err := r.checkRerun(); err != nil {
 		return nil, err
 	}
+	if err := r.checkOrder(); err != nil {
+		return nil, err
+	}
 	seen := make(map[string]bool)
 	text := false
 	for _, a := range r.args {

@@ -26,6 +26,7 @@ func requestOut(r *request) *droverv1.Request {
 	for _, a := range r.args {
 		m.Arguments[a.name] = valueOut(a.value)
 	}
+	orderOut(m, r)
 	if r.width != nil {
 		m.Width = int32(*r.width)
 	}
@@ -108,6 +109,7 @@ func jobIn(j *droverv1.Job) *Job {
 	out.Checkpoints, out.CheckpointedAfter = int(j.GetCheckpoints()), j.GetCheckpointedAfter().AsDuration()
 	out.Deadline, out.Into = timeIn(j.GetRequest().GetDeadline()), j.GetRequest().GetInto()
 	out.Agreement, out.Terms = AgreementState(word(j.GetAgreement().String(), "AGREEMENT_STATE_")), termsIn(j.GetRequest().GetAgreement())
+	orderIn(out, j)
 	for name, v := range j.GetRequest().GetArguments() {
 		out.Arguments[name] = textOf(v)
 	}
