@@ -15,6 +15,7 @@
 // comes for a while loses its place to one who goes on.
 //
 // A store has a size. When it is full what has not been used for longest goes;
-// links that were made of it stay as they are. What is only arriving has bounds of
-// its own: number, bytes, and age.
+// links that were made of it stay as they are. What is pinned never goes, and does
+// not count against the size. What is only arriving has bounds of its own: number,
+// bytes, and age.
 package blobs

@@ -32,11 +32,14 @@ type Want struct {
 	Part bool
 }
 
-// Config bounds a store. All are bytes, at least 1.
+// Config bounds a store. Sizes are bytes, at least 1.
 type Config struct {
 	Dir      string // made if it is not there
 	Largest  int64  // of one content
-	Capacity int64  // of all
+	Capacity int64  // of all that is not pinned
+	// Pinned is content that has pins from the beginning, one for each time it is
+	// named. What is not there is passed over.
+	Pinned []string
 }
 
 // Store keeps content in a directory of its own. Its methods may be called from
@@ -45,9 +48,9 @@ type Store struct {
 	config Config
 
 	mu    sync.Mutex
-	known map[string]*list.Element // of order, by SHA-256
-	order *list.List               // of Blob, the least recently used in front
-	used  int64
+	known map[string]*entry // by SHA-256
+	order *list.List        // of *entry without pins, the least recently used in front
+	used  int64             // by those
 
 	now      func() time.Time
 	arriving map[Blob]*arrival // by what they are to become
@@ -71,7 +74,7 @@ func Open(c Config) (*Store, error) {
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("content store: %w", err)
 	}
-	s := &Store{config: c, known: make(map[string]*list.Element), order: list.New(), now: time.Now, arriving: make(map[Blob]*arrival)}
+	s := &Store{config: c, known: make(map[string]*entry), order: list.New(), now: time.Now, arriving: make(map[Blob]*arrival)}
 	half, err := filepath.Glob(filepath.Join(c.Dir, incoming))
 	if err != nil {
 		return nil, fmt.Errorf("content store: %w", err)
@@ -86,6 +89,11 @@ func Open(c Config) (*Store, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	for _, sha := range c.Pinned {
+		if e := s.known[sha]; e != nil {
+			s.pin(e)
+		}
+	}
 	return s, s.shrink(c.Capacity)
 }
 
@@ -118,7 +126,7 @@ func (s *Store) keep(name string, b Blob) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if e := s.known[b.SHA256]; e != nil {
-		s.order.MoveToBack(e)
+		s.touch(e)
 		return os.Remove(name)
 	}
 	if err := s.shrink(s.config.Capacity - b.Size); err != nil {
@@ -141,8 +149,24 @@ func (s *Store) keep(name string, b Blob) error {
 // enter notes content as the one used last; s.mu is held, or nobody else is there.
 func (s *Store) enter(b Blob) {
 	if s.known[b.SHA256] == nil {
-		s.known[b.SHA256] = s.order.PushBack(b)
+		e := &entry{Blob: b}
+		s.known[b.SHA256] = e
+		e.at = s.order.PushBack(e)
 		s.used += b.Size
+	}
+}
+
+// entry is content that is here.
+type entry struct {
+	Blob
+	pins int
+	at   *list.Element // in the store's order; nil while there are pins
+}
+
+// touch notes that content is used; s.mu is held.
+func (s *Store) touch(e *entry) {
+	if e.at != nil {
+		s.order.MoveToBack(e.at)
 	}
 }
 
@@ -151,7 +175,7 @@ func (s *Store) enter(b Blob) {
 func (s *Store) shrink(limit int64) error {
 	for s.used > limit && s.order.Len() > 0 {
 		oldest := s.order.Front()
-		b := oldest.Value.(Blob)
+		b := oldest.Value.(*entry).Blob
 		if err := os.Remove(s.path(b.SHA256)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -170,8 +194,8 @@ func (s *Store) Find(sha string) (Blob, error) {
 	if e == nil {
 		return Blob{}, ErrUnknown
 	}
-	s.order.MoveToBack(e)
-	return e.Value.(Blob), nil
+	s.touch(e)
+	return e.Blob, nil
 }
 
 // Link makes the content appear as a file that nobody may write, in a directory
@@ -184,7 +208,7 @@ func (s *Store) Link(sha, name string) error {
 	if e == nil {
 		return ErrUnknown
 	}
-	s.order.MoveToBack(e)
+	s.touch(e)
 	linked := os.Link(s.path(sha), name)
 	switch {
 	case linked == nil:
