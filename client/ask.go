@@ -34,7 +34,7 @@ func inquire[T any](ctx context.Context, c *Client, cfg session.Config, call fun
 		case session.Ask:
 			var err error
 			if answer, err = call(ctx, agents[a.Agent]); err != nil {
-				c.log.Debug("question failed", "agent", agents[a.Agent], "error", err)
+				c.log.Debug("question failed", "agent", Redacted(agents[a.Agent]), "error", err)
 				a = q.Failed(c.now(), failureOf(err))
 				break
 			}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"strings"
 	"time"
 )
 
@@ -49,6 +50,22 @@ func (c *Config) Validate() error {
 	return errors.Join(errs...)
 }
 
+// Redacted returns a URL as it may be shown: without the password that may be in it,
+// also where it is written wrongly.
+func Redacted(address string) string {
+	at := strings.LastIndexByte(address, '@')
+	if at < 0 {
+		return address
+	}
+	scheme, _, ok := strings.Cut(address[:at], "//")
+	if ok {
+		scheme += "//"
+	} else {
+		scheme = ""
+	}
+	return scheme + "***" + address[at:]
+}
+
 func (c *Config) problems() []*Error {
 	var found []*Error
 	bad := func(field, accepted, format string, a ...any) {
@@ -59,7 +76,7 @@ func (c *Config) problems() []*Error {
 	}
 	for i, a := range c.Agents {
 		if u, err := url.Parse(a); err != nil || u.Scheme != "http" || u.Host == "" {
-			bad(fmt.Sprintf("agents[%d]", i), "http://host:port", "%q", a)
+			bad(fmt.Sprintf("agents[%d]", i), "http://host:port", "%q", Redacted(a))
 		}
 	}
 	for _, p := range []struct {

@@ -92,10 +92,11 @@ func ParseConfig(data []byte) (Config, error) {
 	return c, nil
 }
 
-// environment returns the configuration that the environment names: the file of
+// Environment returns the configuration that the environment names: the file of
 // DROVER_CONFIG, the agents of DROVER_AGENTS in place of the file's, and without
-// either a grid on this host.
-func environment(getenv func(string) string) (Config, error) {
+// either a grid on this host. Errors are those of ReadConfig. getenv is os.Getenv, or
+// takes its place.
+func Environment(getenv func(string) string) (Config, error) {
 	c := Default(LocalAgent)
 	if path := getenv(EnvironmentConfig); path != "" {
 		var err error

@@ -101,7 +101,7 @@ func TestTheEnvironmentSaysWhichGridThereIs(t *testing.T) {
 		"a file that is not there":    {map[string]string{EnvironmentConfig: path + "2"}, nil, "", ConfigfileNotFound},
 		"an empty one of either kind": {map[string]string{EnvironmentConfig: "", EnvironmentAgents: ""}, []string{LocalAgent}, "", NoError},
 	} {
-		got, err := environment(func(name string) string { return tc.environment[name] })
+		got, err := Environment(func(name string) string { return tc.environment[name] })
 		if CodeOf(err) != tc.code || !cmp.Equal(got.Agents, tc.agents) || got.Owner != tc.owner {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}

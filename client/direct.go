@@ -25,7 +25,7 @@ func NewDirect(server string, cfg Config, opts ...Option) (*Direct, error) {
 	check := cfg
 	check.Agents = []string{server}
 	if err := check.Validate(); err != nil {
-		return nil, fmt.Errorf("server %s: %w", server, err)
+		return nil, fmt.Errorf("server %s: %w", Redacted(server), err)
 	}
 	return &Direct{client: open(cfg, opts), at: session.Target{Address: server}}, nil
 }

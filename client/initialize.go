@@ -35,7 +35,7 @@ type Grid struct {
 //
 // The codes are ConfigfileNotFound and ConfigfileError.
 func Initialize(path string, opts ...Option) (*Grid, error) {
-	read := func() (Config, error) { return environment(os.Getenv) }
+	read := func() (Config, error) { return Environment(os.Getenv) }
 	if path != "" {
 		read = func() (Config, error) { return ReadConfig(path) }
 	}

@@ -70,14 +70,14 @@ func (f *face) server(url string) droverv1connect.ServerServiceClient {
 
 // call is one call under way, and what is known of it.
 type call struct {
-	who  string // "agent", "server"
-	url  string
+	who  string      // "agent", "server"
+	url  string      // as it may be shown
 	sent atomic.Bool // there was a connection on which something may have been sent
 }
 
 // begin returns the context of a call that notes whether it got a connection.
 func begin(ctx context.Context, who, url string) (context.Context, *call) {
-	c := &call{who: who, url: url}
+	c := &call{who: who, url: Redacted(url)}
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn: func(httptrace.GotConnInfo) { c.sent.Store(true) },
 	}), c
