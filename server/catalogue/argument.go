@@ -30,6 +30,10 @@ type Argument struct {
 	Min, Max  Value    // of ints and floats; zero for no bound
 	Choices   []string // of strings; nil for any
 	MaxLength int      // of strings, bytes
+	Element   Element  // of vectors and matrices
+	Dims      []string // of vectors and matrices: expressions, one for each dimension; nil for any
+
+	dims []*expression // of Dims
 }
 
 // Reasons of an ArgumentError: stable words that a caller may branch on.
@@ -38,6 +42,7 @@ const (
 	ReasonMissingArgument = "missing-argument"
 	ReasonWrongType       = "wrong-type"
 	ReasonOutOfRange      = "out-of-range"
+	ReasonWrongDimensions = "wrong-dimensions"
 )
 
 // ArgumentError says that one argument of a request was refused.
@@ -87,8 +92,14 @@ func (a *Argument) Accepted() string {
 		return fmt.Sprintf("text of at most %d bytes, valid UTF-8 without NUL", a.MaxLength)
 	case TypeBool:
 		return "true or false"
-	case TypeFileIn:
+	case TypeFileIn, TypeFileInOut:
 		return fmt.Sprintf("a file with a size of at least 0 and a base name of at most %d bytes without control characters", MaxFileName)
+	case TypeVector, TypeVectorInOut, TypeMatrix, TypeMatrixInOut:
+		what := fmt.Sprintf("a %v of %v", a.Type.given(), a.Element)
+		if a.Dims != nil {
+			what += ", " + strings.Join(a.Dims, " x ")
+		}
+		return what
 	default:
 		return "no value: the site says where it is written"
 	}
@@ -110,7 +121,7 @@ func (a *Argument) bind(v Value) (Value, string) {
 	if a.Type == TypeFloat && v.kind == TypeInt {
 		v = Float(float64(v.num))
 	}
-	if v.kind != a.Type { // a file-out has no values
+	if v.kind == 0 || v.kind != a.Type.given() || v.element != a.Element { // a file-out has no values
 		return Value{}, ReasonWrongType
 	}
 	if !a.accepts(v) {
@@ -154,7 +165,8 @@ func (a *Argument) accepts(v Value) bool {
 			return slices.Contains(a.Choices, v.text)
 		}
 		return len(v.text) <= a.MaxLength && utf8.ValidString(v.text) && strings.IndexByte(v.text, 0) < 0
-	case TypeFileIn:
+	}
+	if a.Type.In() {
 		return v.file.Size >= 0 && baseName(v.file.Name)
 	}
 	return true

@@ -2,6 +2,8 @@ package catalogue
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -11,7 +13,7 @@ import (
 // Launch is what a command line needs to know beyond the arguments.
 type Launch struct {
 	Shape batch.Shape // what the job got
-	// Paths holds where each file and file-out argument lies, by the argument's
+	// Paths holds where each file and the block of each array lies, by the argument's
 	// name. A name that is missing leaves its placeholder's text empty.
 	Paths map[string]string
 	// Script is where the script of the service lies, if it has one.
@@ -24,8 +26,9 @@ type template []piece
 
 // piece is literal text or, where arg is not textPiece, a placeholder.
 type piece struct {
-	text string
-	arg  int // index in Service.Arguments, or one of the constants below
+	text   string
+	arg    int    // index in Service.Arguments, or one of the constants below
+	member member // of the argument; noMember for itself
 }
 
 const (
@@ -81,9 +84,12 @@ func (t template) fill(v Values, l Launch) string {
 			b.WriteString(strconv.FormatInt(int64(l.Shape.Walltime.CeilSeconds()/batch.Second), 10))
 		default:
 			a := &v.service.Arguments[p.arg]
-			if a.Type == TypeFileIn || a.Type == TypeFileOut {
+			switch {
+			case p.member != noMember:
+				b.WriteString(strconv.FormatInt(v.member(p.arg, p.member), 10))
+			case a.Type.In() || a.Type.Out():
 				b.WriteString(l.Paths[a.Name])
-			} else {
+			default:
 				b.WriteString(v.list[p.arg].String())
 			}
 		}
@@ -114,12 +120,12 @@ func parseTemplate(s string, args []Argument) (template, error) {
 			i++
 		case c == '{':
 			name, _, closed := strings.Cut(s[i+1:], "}")
-			arg, known := placeholder(name, args)
+			p, known := placeholder(name, args)
 			if !closed || !known {
 				return nil, fmt.Errorf("placeholder %q in %q, accepted: %s", name, s, placeholders(args))
 			}
 			flush()
-			t = append(t, piece{arg: arg})
+			t = append(t, p)
 			i += len(name) + 1
 		case c == '}':
 			return nil, fmt.Errorf("single } in %q, accepted: }} for a brace", s)
@@ -131,19 +137,21 @@ func parseTemplate(s string, args []Argument) (template, error) {
 	return t, nil
 }
 
-func placeholder(name string, args []Argument) (int, bool) {
+func placeholder(name string, args []Argument) (piece, bool) {
 	switch name {
 	case "width":
-		return widthPiece, true
+		return piece{arg: widthPiece}, true
 	case "walltime":
-		return walltimePiece, true
+		return piece{arg: walltimePiece}, true
 	}
+	name, of, has := strings.Cut(name, ".")
 	for i := range args {
 		if args[i].Name == name {
-			return i, true
+			m := args[i].Type.members()[of]
+			return piece{arg: i, member: m}, m != noMember || !has
 		}
 	}
-	return 0, false
+	return piece{}, false
 }
 
 func placeholders(args []Argument) string {
@@ -151,6 +159,9 @@ func placeholders(args []Argument) string {
 	b.WriteString("{width}, {walltime}")
 	for i := range args {
 		b.WriteString(", {" + args[i].Name + "}")
+		for _, of := range slices.Sorted(maps.Keys(args[i].Type.members())) {
+			b.WriteString(", {" + args[i].Name + "." + of + "}")
+		}
 	}
 	return b.String() + ", and {{ for a brace"
 }

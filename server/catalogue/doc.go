@@ -31,6 +31,14 @@
 // of speed 1.0; work and times may be formulas over the arguments in which every
 // number is a float64 and a file argument has a size in bytes.
 //
+// A vector or matrix is a file as well: one block of elements, whose dimensions are known
+// beside it. They are there in formulas (a.length, b.rows, b.cols), and what is to come
+// out has its own from such formulas:
+//
+//	{name: a, type: matrix}
+//	{name: b, type: matrix, dims: [a.cols, b.cols]}      as many rows as a has columns
+//	{name: c, type: matrix-out, dims: [a.rows, b.cols]}
+//
 // # Rounding
 //
 // The plan's rectangles must be the same on every machine. Formulas and models

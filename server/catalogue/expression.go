@@ -41,10 +41,22 @@ var words = map[string]bool{
 	"sqrt": true, "log": true, "log2": true, "exp": true,
 }
 
-// fileEnv is what an expression sees of a file argument.
-type fileEnv struct {
-	Size float64 `expr:"size"`
-}
+// What an expression sees of a file, a vector and a matrix that go in. (Names of members
+// take none from the arguments, as names of functions would.)
+type (
+	fileEnv struct {
+		Size float64 `expr:"size"`
+	}
+	vectorEnv struct {
+		Size   float64 `expr:"size"`
+		Length float64 `expr:"length"`
+	}
+	matrixEnv struct {
+		Size float64 `expr:"size"`
+		Rows float64 `expr:"rows"`
+		Cols float64 `expr:"cols"`
+	}
+)
 
 // expression is a formula over a service's arguments. It is a pure function:
 // numbers are float64, each operation is a call of its own in the expression
@@ -81,10 +93,13 @@ func compile(source string, args []Argument) (*expression, error) {
 			source, guard.refused, functionNames)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("expression %q: %s", source, firstLine(err))
+		return nil, fmt.Errorf("expression %q: %s", source, typeWords.Replace(firstLine(err)))
 	}
 	return &expression{source: source, program: program}, nil
 }
+
+// typeWords are what the types of arguments are called in messages.
+var typeWords = strings.NewReplacer("catalogue.fileEnv", "file", "catalogue.vectorEnv", "vector", "catalogue.matrixEnv", "matrix")
 
 const functionNames = "abs, ceil, exp, floor, log, log2, max, min, round, sqrt"
 
@@ -117,8 +132,12 @@ func environment(args []Argument, values []Value) map[string]any {
 			env[args[i].Name] = v.Text()
 		case TypeBool:
 			env[args[i].Name] = v.Bool()
-		case TypeFileIn:
+		case TypeFileIn, TypeFileInOut:
 			env[args[i].Name] = fileEnv{Size: float64(v.file.Size)}
+		case TypeVector, TypeVectorInOut:
+			env[args[i].Name] = vectorEnv{Size: float64(v.file.Size), Length: float64(v.dims[0])}
+		case TypeMatrix, TypeMatrixInOut:
+			env[args[i].Name] = matrixEnv{Size: float64(v.file.Size), Rows: float64(v.dims[0]), Cols: float64(v.dims[1])}
 		}
 	}
 	return env

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"sort"
 	"strings"
 
@@ -106,7 +107,10 @@ func (d *decoder) service(n *yaml.Node, path string) *Service {
 			s.Name = d.matching(n, path, serviceName, "a lower-case letter, then up to 62 of a-z, 0-9 and -")
 		}},
 		field{"doc", true, func(n *yaml.Node, path string) { s.Doc = d.line(n, path) }},
-		field{"args", false, func(n *yaml.Node, path string) { s.Arguments = d.arguments(n, path) }},
+		field{"args", false, func(n *yaml.Node, path string) {
+			s.Arguments = d.arguments(n, path)
+			s.arrays = slices.ContainsFunc(s.Arguments, func(a Argument) bool { return a.Type.Rank() > 0 })
+		}},
 		field{"script", false, func(n *yaml.Node, path string) { s.Script, scripted = d.script(n, path), true }},
 		field{"command", false, func(n *yaml.Node, path string) {
 			commanded = true

@@ -11,12 +11,19 @@ import (
 const maxArguments = 100
 
 var argumentTypes = map[string]Type{
-	"int": TypeInt, "float": TypeFloat, "string": TypeString, "bool": TypeBool, "file": TypeFileIn, "file-out": TypeFileOut,
+	"int": TypeInt, "float": TypeFloat, "string": TypeString, "bool": TypeBool,
+	"file": TypeFileIn, "file-out": TypeFileOut, "file-inout": TypeFileInOut,
+	"vector": TypeVector, "vector-out": TypeVectorOut, "vector-inout": TypeVectorInOut,
+	"matrix": TypeMatrix, "matrix-out": TypeMatrixOut, "matrix-inout": TypeMatrixInOut,
 }
+
+// typesAccepted lists them for people.
+const typesAccepted = "int, float, string, bool, file, vector, matrix, and the last three with -out or -inout"
 
 func (d *decoder) arguments(n *yaml.Node, path string) []Argument {
 	var args []Argument
 	seen := make(map[string]bool)
+	d.dims = nil
 	d.list(n, path, func(n *yaml.Node, path string) {
 		a := d.argument(n, path)
 		switch {
@@ -31,11 +38,14 @@ func (d *decoder) arguments(n *yaml.Node, path string) []Argument {
 	if len(args) > maxArguments {
 		d.fail(n, path, "got %d, accepted: at most %d", len(args), maxArguments)
 	}
+	for i := range args {
+		d.compileDims(&args[i], args)
+	}
 	return args
 }
 
 func (d *decoder) argument(n *yaml.Node, path string) Argument {
-	a := Argument{Required: true, MaxLength: MaxText}
+	a, mark := Argument{Required: true, MaxLength: MaxText}, len(d.problems)
 	only := func(n *yaml.Node, path string, types ...Type) bool {
 		for _, t := range types {
 			if a.Type == t {
@@ -52,10 +62,9 @@ func (d *decoder) argument(n *yaml.Node, path string) Argument {
 			a.Name = d.matching(n, path, argumentName, "a lower-case letter, then up to 62 of a-z, 0-9 and _")
 		}},
 		field{"type", true, func(n *yaml.Node, path string) {
-			const accepted = "int, float, string, bool, file, file-out"
-			if v, ok := d.scalar(n, path, accepted); ok {
+			if v, ok := d.scalar(n, path, typesAccepted); ok {
 				if a.Type = argumentTypes[v]; a.Type == 0 {
-					d.fail(n, path, "got %q, accepted: %s", v, accepted)
+					d.fail(n, path, "got %q, accepted: %s", v, typesAccepted)
 				}
 			}
 		}},
@@ -93,8 +102,24 @@ func (d *decoder) argument(n *yaml.Node, path string) Argument {
 				a.Default, a.Required = d.value(n, path, &a), false
 			}
 		}},
+		field{"element", false, func(n *yaml.Node, path string) {
+			if only(n, path, arrayTypes...) {
+				a.Element = d.element(n, path)
+			}
+		}},
+		field{"dims", false, func(n *yaml.Node, path string) {
+			if only(n, path, arrayTypes...) {
+				a.Dims = d.dimensions(n, path, &a)
+			}
+		}},
 	)
-	if a.Type == TypeFileOut {
+	switch {
+	case a.Type.Rank() > 0 && a.Type.given() == 0 && a.Dims == nil && !d.failed(mark):
+		d.fail(n, join(path, "dims"), "missing: they say how much of a %v is to come out", a.Type)
+	case a.Type.Rank() > 0 && a.Element == 0:
+		a.Element = Float64
+	}
+	if a.Type.Out() && !a.Type.In() {
 		a.Required = false
 	}
 	return a

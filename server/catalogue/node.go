@@ -39,7 +39,8 @@ func (e *LoadError) Error() string {
 // and one problem does not hide the next.
 type decoder struct {
 	problems []Problem
-	files    Files // nil: a catalogue names none
+	files    Files       // nil: a catalogue names none
+	dims     []dimension // of the arguments of the service in hand
 }
 
 // field is a key of a mapping and how to read its value.

@@ -3,6 +3,7 @@ package catalogue
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -34,6 +35,7 @@ type Service struct {
 	env      []envTemplate // by name
 
 	checkpoint *checkpoint // nil: a job is stopped where it is
+	arrays     bool        // some arguments are vectors or matrices
 }
 
 // UnknownService says that a site has no service of this name.
@@ -71,27 +73,40 @@ func (c *Catalogue) Services() []*Service { return c.services }
 // belongs to no service.
 type Values struct {
 	service *Service
-	list    []Value // as service.Arguments; zero for a file-out
+	list    []Value  // as service.Arguments; zero for what only comes out
+	layouts []Layout // likewise; of arrays only, nil without any
 }
 
 // Service returns the service these are the arguments of.
 func (v Values) Service() *Service { return v.service }
 
 // Get returns the value of an argument; false when there is no such argument
-// or it is a file-out.
+// or it only comes out.
 func (v Values) Get(name string) (Value, bool) {
-	if v.service == nil {
-		return Value{}, false
-	}
-	for i := range v.service.Arguments {
-		if v.service.Arguments[i].Name == name {
-			return v.list[i], v.list[i].kind != 0
-		}
+	if i := v.index(name); i >= 0 {
+		return v.list[i], v.list[i].kind != 0
 	}
 	return Value{}, false
 }
 
-// Input returns the sum of the sizes of all file arguments, bytes.
+// Layout returns how the block of an array is to be read that goes in, comes out or
+// both; false when there is no such argument or it is no array.
+func (v Values) Layout(name string) (Layout, bool) {
+	if i := v.index(name); i >= 0 && v.layouts != nil {
+		return v.layouts[i], v.layouts[i].Dims != nil
+	}
+	return Layout{}, false
+}
+
+// index returns which argument has the name, -1 for none.
+func (v Values) index(name string) int {
+	if v.service == nil {
+		return -1
+	}
+	return slices.IndexFunc(v.service.Arguments, func(a Argument) bool { return a.Name == name })
+}
+
+// Input returns the sum of the sizes of all files and blocks that go in, bytes.
 func (v Values) Input() int64 {
 	var sum int64
 	for i := range v.list {
@@ -128,6 +143,9 @@ func (s *Service) Bind(given map[string]Value) (Values, error) {
 	}
 	if known < len(given) {
 		errs = append(errs, s.unknown(given)...)
+	}
+	if len(errs) == 0 && s.arrays {
+		errs = v.fit()
 	}
 	if len(errs) > 0 {
 		return Values{}, errors.Join(errs...)

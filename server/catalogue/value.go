@@ -2,6 +2,7 @@ package catalogue
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 )
 
@@ -10,18 +11,27 @@ type Type uint8
 
 // The types of arguments and of the values given for them.
 const (
-	TypeInt     Type = iota + 1 // a 64-bit integer
-	TypeFloat                   // a finite 64-bit floating-point number
-	TypeString                  // UTF-8 text
-	TypeBool                    // true or false
-	TypeFileIn                  // a file that the client sends
-	TypeFileOut                 // a file that the job writes; no request gives it
-	TypeText                    // of values only: as a person typed it, read by the argument's type
+	TypeInt         Type = iota + 1 // a 64-bit integer
+	TypeFloat                       // a finite 64-bit floating-point number
+	TypeString                      // UTF-8 text
+	TypeBool                        // true or false
+	TypeFileIn                      // a file that the client sends
+	TypeFileOut                     // a file that the job writes; no request gives it
+	TypeText                        // of values only: as a person typed it, read by the argument's type
+	TypeFileInOut                   // a file that the client sends and the job changes
+	TypeVector                      // a vector that the client sends
+	TypeVectorOut                   // a vector that the job writes; no request gives it
+	TypeVectorInOut                 // a vector that the client sends and the job changes
+	TypeMatrix                      // a matrix that the client sends
+	TypeMatrixOut                   // a matrix that the job writes; no request gives it
+	TypeMatrixInOut                 // a matrix that the client sends and the job changes
 )
 
 var typeNames = [...]string{
 	TypeInt: "int", TypeFloat: "float", TypeString: "string", TypeBool: "bool",
-	TypeFileIn: "file", TypeFileOut: "file-out", TypeText: "text",
+	TypeFileIn: "file", TypeFileOut: "file-out", TypeText: "text", TypeFileInOut: "file-inout",
+	TypeVector: "vector", TypeVectorOut: "vector-out", TypeVectorInOut: "vector-inout",
+	TypeMatrix: "matrix", TypeMatrixOut: "matrix-out", TypeMatrixInOut: "matrix-inout",
 }
 
 // String returns the type's name as the catalogue file writes it.
@@ -39,14 +49,64 @@ type File struct {
 	Name   string `json:"name,omitempty"`   // base name that the program should see; may be empty
 }
 
+// In says whether the client sends content for arguments of the type.
+func (t Type) In() bool {
+	switch t {
+	case TypeFileIn, TypeFileInOut, TypeVector, TypeVectorInOut, TypeMatrix, TypeMatrixInOut:
+		return true
+	}
+	return false
+}
+
+// Out says whether the job writes what arguments of the type are afterwards.
+func (t Type) Out() bool {
+	switch t {
+	case TypeFileOut, TypeFileInOut, TypeVectorOut, TypeVectorInOut, TypeMatrixOut, TypeMatrixInOut:
+		return true
+	}
+	return false
+}
+
+// Rank returns how many dimensions arguments of the type have: 1 of vectors, 2 of
+// matrices, else 0.
+func (t Type) Rank() int {
+	switch t {
+	case TypeVector, TypeVectorOut, TypeVectorInOut:
+		return 1
+	case TypeMatrix, TypeMatrixOut, TypeMatrixInOut:
+		return 2
+	}
+	return 0
+}
+
+// given returns the type of the values that requests give for arguments of the type; 0
+// when they give none.
+func (t Type) given() Type {
+	switch {
+	case !t.In():
+		if t.Out() {
+			return 0
+		}
+		return t
+	case t.Rank() == 1:
+		return TypeVector
+	case t.Rank() == 2:
+		return TypeMatrix
+	}
+	return TypeFileIn
+}
+
 // Value is one argument's value. The zero Value is no value. Values can be
 // compared with ==.
 type Value struct {
-	kind Type
+	kind Type  // one that is given: of what goes in and out that of what goes in
 	num  int64 // int; bool as 0 or 1
 	real float64
 	text string // string, text
-	file File
+	file File   // of arrays the block
+
+	element Element
+	dims    [2]int64 // of a vector the first one
 }
 
 // Int returns the value of an int argument; a float argument takes it too.
@@ -69,6 +129,21 @@ func Bool(b bool) Value {
 
 // FileIn returns the value of a file argument.
 func FileIn(f File) Value { return Value{kind: TypeFileIn, file: f} }
+
+// Array returns the value of a vector or matrix: its block and how it is to be read. It
+// is no value unless there are one or two dimensions.
+func Array(block File, l Layout) Value {
+	v := Value{file: block, element: l.Element}
+	switch copy(v.dims[:], l.Dims); len(l.Dims) {
+	case 1:
+		v.kind = TypeVector
+	case 2:
+		v.kind = TypeMatrix
+	default:
+		return Value{}
+	}
+	return v
+}
 
 // Text returns a value as a person typed it. Bind reads it as the argument's
 // type wants: "3" is a number for an int and a text for a string. No file can
@@ -100,8 +175,25 @@ func (v Value) Bool() bool { return v.kind == TypeBool && v.num != 0 }
 // Text returns the text of a string or of a Text value, "" of other types.
 func (v Value) Text() string { return v.text }
 
-// File returns a file's reference, the zero File of other types.
+// File returns the reference of a file or of the block of an array, the zero File of
+// other types.
 func (v Value) File() File { return v.file }
+
+// WithFile returns the same file or array with another reference of its content.
+func (v Value) WithFile(f File) Value {
+	if v.kind.In() {
+		v.file = f
+	}
+	return v
+}
+
+// Layout returns how the block of an array is to be read, the zero Layout of other types.
+func (v Value) Layout() Layout {
+	if v.kind.Rank() == 0 {
+		return Layout{}
+	}
+	return Layout{Element: v.element, Dims: slices.Clone(v.dims[:v.kind.Rank()])}
+}
 
 // String formats the value as it stands in an argument vector. Of a file that is
 // its name: its path is the launcher's business.
@@ -113,7 +205,7 @@ func (v Value) String() string {
 		return strconv.FormatFloat(v.real, 'g', -1, 64)
 	case TypeBool:
 		return strconv.FormatBool(v.num != 0)
-	case TypeFileIn:
+	case TypeFileIn, TypeVector, TypeMatrix:
 		return v.file.Name
 	default:
 		return v.text
@@ -132,6 +224,8 @@ func (v Value) quote() string {
 		return s
 	case TypeFileIn:
 		return fmt.Sprintf("file %q of %d bytes", s, v.file.Size)
+	case TypeVector, TypeMatrix:
+		return fmt.Sprintf("%v %q, %v, in %d bytes", v.kind, s, v.Layout(), v.file.Size)
 	default:
 		return strconv.Quote(s)
 	}

@@ -9,12 +9,29 @@ import (
 // wireValue is a Value as JSON: one of the fields is there. Floats are text, so
 // that each of them comes back as it was.
 type wireValue struct {
-	Int    *int64  `json:"int,omitempty"`
-	Float  *string `json:"float,omitempty"`
-	String *string `json:"string,omitempty"`
-	Bool   *bool   `json:"bool,omitempty"`
-	File   *File   `json:"file,omitempty"`
-	Text   *string `json:"text,omitempty"`
+	Int    *int64     `json:"int,omitempty"`
+	Float  *string    `json:"float,omitempty"`
+	String *string    `json:"string,omitempty"`
+	Bool   *bool      `json:"bool,omitempty"`
+	File   *File      `json:"file,omitempty"`
+	Text   *string    `json:"text,omitempty"`
+	Array  *wireArray `json:"array,omitempty"`
+}
+
+// wireArray is a vector or a matrix.
+type wireArray struct {
+	File
+	Element string  `json:"element"`
+	Dims    []int64 `json:"dims"`
+}
+
+func (a *wireArray) value() (Value, error) {
+	e, known := ElementNamed(a.Element)
+	v := Array(a.File, Layout{Element: e, Dims: a.Dims})
+	if a.Element != Element(0).String() && !known || v.kind == 0 {
+		return Value{}, fmt.Errorf("value: array of %d dimensions of %.70q", len(a.Dims), a.Element)
+	}
+	return v, nil
 }
 
 // MarshalJSON writes the value with its type: {"int":3}. The zero Value is {}.
@@ -35,6 +52,8 @@ func (v Value) MarshalJSON() ([]byte, error) {
 		w.File = &v.file
 	case TypeText:
 		w.Text = &v.text
+	case TypeVector, TypeMatrix:
+		w.Array = &wireArray{File: v.file, Element: v.element.String(), Dims: v.dims[:v.kind.Rank()]}
 	}
 	return json.Marshal(w)
 }
@@ -63,6 +82,10 @@ func (v *Value) UnmarshalJSON(b []byte) error {
 		*v = FileIn(*w.File)
 	case w.Text != nil:
 		*v = Text(*w.Text)
+	case w.Array != nil:
+		var err error
+		*v, err = w.Array.value()
+		return err
 	}
 	return nil
 }
