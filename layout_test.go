@@ -64,19 +64,23 @@ var layout = map[string][]string{
 	"batch/dfrs/share": {"batch", "batch/dfrs/pack"},
 	"batch/dfrs":       {"batch", "batch/counted", "batch/runtimes", "batch/dfrs/pack", "batch/dfrs/share"},
 
+	"batch/convergent/farm":      {"batch"},
+	"batch/convergent/heuristic": {"batch", "batch/convergent/farm"},
+
 	"reallocation":     {"batch"},
 	"agent/mapping":    {"batch", "reallocation"},
 	"agent/rounds":     {"batch", "reallocation"},
 	"client/session":   {"batch"},
 	"server/catalogue": {"batch"},
 	"server/blobs":     {},
+	"server/depot":     {"server/blobs"},
 	"server/store":     {},
 	"server/site":      {"batch", policy, "batch/forecast", "batch/policies", "server/catalogue"},
 
 	"agent":  {"agent/mapping", "agent/rounds", "reallocation", "batch", "config", "gossip", "proto/...", "rpcface"},
 	"client": {"client/session", "config", "proto/..."},
 	"server": {
-		"server/site", "server/catalogue", "server/blobs", "server/store",
+		"server/site", "server/catalogue", "server/blobs", "server/depot", "server/store",
 		"batch", "batch/policies", "batch/forecast", "batch/exec", "batch/slurm",
 		"config", "gossip", "proto/...", "rpcface", "supervisor", "supervisor/journal", "supervisor/solo",
 	},

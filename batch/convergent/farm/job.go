@@ -1,0 +1,60 @@
+package farm
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// Job is one job of the farm, running or waiting.
+type Job struct {
+	Order  int64 // of submission: unique, later jobs have larger ones
+	Submit batch.Time
+	// Deadline is the instant by which it should have ended; 0 for none.
+	Deadline batch.Time
+	// Estimate is how long all of it takes on a machine of score Reference. A Reference
+	// of 0 means that it takes as long on every machine.
+	Estimate  batch.Duration
+	Reference int32
+	// Done is how much of Estimate has been worked off.
+	Done     batch.Duration
+	CPUs     int32
+	Licences []Need
+	Input    []Input
+	// Machine is where it runs, Last where the previous plan had it; NoMachine for none.
+	Machine int32
+	Last    int32
+}
+
+// NoMachine is the index of no machine.
+const NoMachine int32 = -1
+
+// Input is data that a job needs, and where it lies. What a job that was interrupted
+// left behind on a machine is input, too.
+type Input struct {
+	Place int32 // index in State.Machines, or from len(State.Machines) on another place
+	Bytes int64
+}
+
+// Remaining returns what is left of the estimate, on the machine of the estimate. A job
+// that has overrun its estimate is always about to end: it has a microsecond left.
+func (j *Job) Remaining() batch.Duration { return max(j.Estimate-j.Done, 1) }
+
+// On returns how long the rest of the job takes on a machine of this score, rounded up
+// to a microsecond. It is Nxtime and Remaining of the paper.
+func (j *Job) On(score int32) batch.Duration {
+	rest := j.Remaining()
+	if j.Reference == 0 {
+		return rest
+	}
+	hi, lo := bits.Mul64(uint64(rest), uint64(j.Reference))
+	if hi >= uint64(score) {
+		return batch.Forever
+	}
+	d, rem := bits.Div64(hi, lo, uint64(score))
+	if rem > 0 {
+		d++
+	}
+	return batch.Duration(min(d, math.MaxInt64))
+}

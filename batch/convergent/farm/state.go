@@ -1,0 +1,12 @@
+package farm
+
+import "github.com/seed-9b8f70bb/drover/batch"
+
+// State is the farm at one instant, as the caller of a pass sees it.
+type State struct {
+	Now      batch.Time
+	Machines []Machine
+	Licences []Licence
+	Links    *Links // nil: all places are equally far from each other
+	Jobs     []Job  // running and waiting, in order of submission
+}
