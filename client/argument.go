@@ -34,6 +34,7 @@ type request struct {
 	after      []Dependency
 	retries    int
 	retryOn    []int
+	keep       []keep
 	labels     map[string]string
 	notify     func(*Job)
 	sending    func(name string, sent, size int64) // nil: nobody is to be told
@@ -43,7 +44,7 @@ type request struct {
 }
 
 // argument is a value by its name. The value is an int64, float64, string, bool,
-// *file or typed.
+// *file, *stored or typed.
 type argument struct {
 	name  string
 	value any
@@ -98,7 +99,8 @@ func Content(name string, content []byte) Arg {
 
 // Text gives an argument as a person typed it. It is read by the type that the
 // service gives the argument: a number, a text, the path of a file to send, or
-// the path that a file of the job's is written to as by OutputTo.
+// data:HANDLE (or its beginning) for data that stay at a site, or the path that a
+// file of the job's is written to as by OutputTo.
 func Text(name, text string) Arg { return value(name, typed(text)) }
 
 // OutputTo says where Call should put the file that the job writes for a

@@ -91,6 +91,9 @@ func (e *effort) again(err error) bool {
 		e.first = l.id
 	}
 	e.request.retryOf = e.first
+	if e.request.renewKept() != nil {
+		return false
+	}
 	e.lost = append(e.lost, l.lost)
 	e.client.log.Warn("starting anew", "job", l.id, "site", l.at.Site, "because", l.err)
 	return true

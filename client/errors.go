@@ -37,6 +37,9 @@ const (
 	reasonMissingArgument = "missing-argument"
 	reasonWrongType       = "wrong-type"
 	reasonWithdrawn       = "withdrawn"
+	reasonUnknownData     = "unknown-data"
+	reasonUnknownContent  = "unknown-content"
+	reasonWrongDimensions = "wrong-dimensions"
 )
 
 // Error is what the grid, or the client itself, refuses.

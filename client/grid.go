@@ -40,6 +40,7 @@ type Status struct {
 	// or are in a reservation.
 	Bound      int
 	Agreements Agreements
+	Data       DataUsage // what stays there under handles
 	// Commits and Syncs are those of its durable store since the server started.
 	Commits, Syncs int64
 	// Accuracy is how its estimates were kept, by the names of services: only of

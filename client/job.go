@@ -62,8 +62,11 @@ type Job struct {
 	Deadline  time.Time      // wanted, or agreed on; zero for none
 	Agreement AgreementState // empty: there is none
 	Terms     *Terms         // of the agreement
-	Into      string         // ID of the reservation in which it runs; may be empty
-	OnlySite  string         // the only one that it may be at; empty for any
+	// Kept are the data that stay at the site, by the names of arguments; what comes
+	// out once the job is done, and then in Outputs, too.
+	Kept     map[string]Kept
+	Into     string // ID of the reservation in which it runs; may be empty
+	OnlySite string // the only one that it may be at; empty for any
 
 	After   []Dependency // that its request names
 	Awaits  []string     // IDs of those that have not ended: it is Held for them
@@ -103,6 +106,7 @@ type Output struct {
 	Argument string
 	Size     int64  // bytes
 	SHA256   string // hexadecimal; empty while the job runs
+	Data     string // handle under which it stays at the site; empty for none
 }
 
 // EstimateKind says what an estimate is worth.

@@ -42,6 +42,9 @@ func (c *Client) prepareBy(ctx context.Context, service string, args []Arg, desc
 	if err := r.checkOrder(); err != nil {
 		return nil, err
 	}
+	if err := r.nameKept(); err != nil {
+		return nil, err
+	}
 	seen := make(map[string]bool)
 	text := false
 	for _, a := range r.args {
@@ -61,6 +64,9 @@ func (c *Client) prepareBy(ctx context.Context, service string, args []Arg, desc
 			return nil, err
 		}
 		r.read(described)
+	}
+	if err := c.lookUpStored(ctx, r); err != nil {
+		return nil, err
 	}
 	for _, a := range r.args {
 		if f, ok := a.value.(*file); ok {
@@ -125,6 +131,9 @@ func (c *Client) describeAt(ctx context.Context, agent, service string) (*Servic
 func parse(text string, about *Argument) any {
 	if about == nil {
 		return text
+	}
+	if s := storedIn(text, about); s != nil {
+		return s
 	}
 	switch about.Type {
 	case TypeInt:

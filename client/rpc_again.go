@@ -36,7 +36,7 @@ func (s *sentRequest) mayRunAgain(id string) error {
 		}
 	}
 	for name, v := range s.message.GetArguments() {
-		if v.GetFileValue() != nil {
+		if content := contentOf(v); content != nil && content.GetDataId() == "" {
 			return &Error{
 				Reason: ReasonBadValue, Field: "request.arguments." + name, Accepted: "a request without files",
 				Message: fmt.Sprintf("argument %s of job %s is a file, which is at the job's site only", name, id),

@@ -78,11 +78,15 @@ func (f *face) put(ctx context.Context, server string, c *file, content io.Reade
 
 // get calls write with each piece of a job's output, from an offset on.
 func (f *face) get(ctx context.Context, server, id, argument string, offset int64, write func([]byte) error) error {
+	return f.fetch(ctx, server, "/v1/jobs/"+url.PathEscape(id)+"/outputs/"+url.PathEscape(argument), offset, write)
+}
+
+// fetch calls write with each piece of what is at a path, from an offset on.
+func (f *face) fetch(ctx context.Context, server, path string, offset int64, write func([]byte) error) error {
 	ctx, call := begin(ctx, "server", server)
 	ctx, w := watchOver(ctx)
 	defer w.end()
-	where := server + "/v1/jobs/" + url.PathEscape(id) + "/outputs/" + url.PathEscape(argument)
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, where, http.NoBody)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, server+path, http.NoBody)
 	if err != nil {
 		return call.failed(err)
 	}

@@ -42,6 +42,7 @@ func requestOut(r *request) *droverv1.Request {
 	for _, s := range r.shapes {
 		m.Shapes = append(m.Shapes, &droverv1.Shape{Width: int32(s.Width), Walltime: durationpb.New(s.Walltime)})
 	}
+	m.Keep = keepOut(r.keep)
 	for _, l := range r.licences {
 		m.Licences = append(m.Licences, &droverv1.Licence{Name: l.name, Copies: int32(l.copies)})
 	}
@@ -58,6 +59,8 @@ func valueOut(v any) *droverv1.Value {
 		return &droverv1.Value{Kind: &droverv1.Value_BoolValue{BoolValue: v}}
 	case *file:
 		return &droverv1.Value{Kind: &droverv1.Value_FileValue{FileValue: &droverv1.File{Sha256: v.sha256, SizeBytes: v.size, Name: v.name}}}
+	case *stored:
+		return v.valueOut()
 	case typed:
 		return valueOut(string(v))
 	default:
@@ -78,7 +81,7 @@ func textOf(v *droverv1.Value) string {
 	case *droverv1.Value_BoolValue:
 		return strconv.FormatBool(k.BoolValue)
 	case *droverv1.Value_FileValue:
-		return k.FileValue.GetName()
+		return nameOf(k.FileValue)
 	}
 	return ""
 }
@@ -110,6 +113,7 @@ func jobIn(j *droverv1.Job) *Job {
 	out.Deadline, out.Into = timeIn(j.GetRequest().GetDeadline()), j.GetRequest().GetInto()
 	out.Agreement, out.Terms = AgreementState(word(j.GetAgreement().String(), "AGREEMENT_STATE_")), termsIn(j.GetRequest().GetAgreement())
 	orderIn(out, j)
+	out.Kept = keptIn(j.GetRequest())
 	for name, v := range j.GetRequest().GetArguments() {
 		out.Arguments[name] = textOf(v)
 	}
@@ -117,7 +121,7 @@ func jobIn(j *droverv1.Job) *Job {
 		out.Moves = append(out.Moves, moveIn(m))
 	}
 	for _, o := range j.GetOutputs() {
-		out.Outputs = append(out.Outputs, Output{Argument: o.GetArgument(), Size: o.GetSizeBytes(), SHA256: o.GetSha256()})
+		out.Outputs = append(out.Outputs, Output{Argument: o.GetArgument(), Size: o.GetSizeBytes(), SHA256: o.GetSha256(), Data: o.GetDataId()})
 	}
 	return out
 }
@@ -202,7 +206,7 @@ func statusIn(q *droverv1.SiteStatus) *Status {
 		Running:  int(q.GetRunning()), Waiting: int(q.GetWaiting()), Busy: int(q.GetProcessorsBusy()),
 		Processors: int(q.GetProcessors()), Load: q.GetLoad(), Backlog: q.GetBacklogSeconds(), Ended: q.GetEnded(),
 		Draining: q.GetDraining(), Degraded: q.GetDegraded(), Commits: q.GetCommits(), Syncs: q.GetSyncs(),
-		Bound: int(q.GetBound()), Agreements: agreementsIn(q.GetAgreements()),
+		Bound: int(q.GetBound()), Agreements: agreementsIn(q.GetAgreements()), Data: usageIn(q.GetData()),
 	}
 }
 

@@ -136,14 +136,28 @@ func (c *Client) rank(ctx context.Context, agent, id string, r *request) (rankin
 	return m.only(r)
 }
 
-// submitAt brings the files to a server and submits. What fails before the
+// submitAt brings the files and data to a server and submits. What fails before the
 // submission proper is an error that says so: nothing of the job was sent.
 func (c *Client) submitAt(ctx context.Context, at session.Target, id string, r *request, m ranking) (*Job, error) {
-	for _, f := range r.files() {
-		if err := c.bring(ctx, at.Address, f, r.progress(f)); err != nil {
+	for try := 1; ; try++ {
+		if err := c.supply(ctx, at, r); err != nil {
 			return nil, beforeSubmission(err)
 		}
+		for _, f := range r.files() {
+			if err := c.bring(ctx, at.Address, f, r.progress(f)); err != nil {
+				return nil, beforeSubmission(err)
+			}
+		}
+		job, err := c.handOver(ctx, at, id, r, m)
+		if reasonOf(err) != reasonUnknownData || try == mostTries || len(r.handles()) == 0 {
+			return job, err
+		}
+		c.log.Debug("data had to make room meanwhile", "job", id, "site", at.Site, "error", err)
 	}
+}
+
+// handOver submits what is at the server with all it needs.
+func (c *Client) handOver(ctx context.Context, at session.Target, id string, r *request, m ranking) (*Job, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.CallTimeout)
 	defer cancel()
 	return c.face.submit(ctx, at.Address, id, r, m)

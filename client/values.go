@@ -149,6 +149,12 @@ func accepted(t ArgumentType) string {
 
 // toArg returns a value as the argument it is for, nil when it does not fit.
 func toArg(about *Argument, v any) Arg {
+	if d, ok := v.(*Data); ok {
+		if d == nil || !about.Type.takesData() {
+			return nil
+		}
+		return Stored(about.Name, d)
+	}
 	of := reflect.ValueOf(v)
 	switch about.Type {
 	case TypeInt:

@@ -1,0 +1,251 @@
+package client
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/seed-9b8f70bb/drover/client/session"
+)
+
+// PutOptions says how data are put.
+type PutOptions struct {
+	Site  string   // where to; empty for the one with the most room
+	Mode  DataMode // empty for DataPersistent
+	Name  string   // base name that a program sees; empty for that of the file
+	Owner string   // empty for the client's own
+	ID    string   // a lower-case UUIDv7; empty for a fresh one. The same data again change nothing
+	// Sending is told how much has been sent to a site; may be nil. See Sending.
+	Sending func(name string, sent, size int64)
+}
+
+// PutData has content stay at a site under a handle. What a site has of the content
+// already is not sent there.
+//
+// The error is an *Error when no site takes it; with ReasonUnknown the data were sent
+// and not answered: the same ID again, at the same site, is then the way to find out.
+func (c *Client) PutData(ctx context.Context, content DataContent, o PutOptions) (*Data, error) {
+	d, f, err := c.deposit(content, &o)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.identify(); err != nil {
+		return nil, fmt.Errorf("read %s: %w", cmp.Or(f.name, "data"), err)
+	}
+	d.SHA256, d.Size = f.sha256, f.size
+	if err := checkBlock(d); err != nil {
+		return nil, err
+	}
+	sites, err := c.depots(ctx, o.Site, f.size)
+	if err != nil {
+		return nil, err
+	}
+	see := func(sent int64) {
+		if o.Sending != nil {
+			o.Sending(f.name, sent, f.size)
+		}
+	}
+	var last error
+	for _, at := range sites {
+		put, err := c.putAt(ctx, at, d, f, see)
+		e, ok := errors.AsType[*Error](err)
+		if !ok || e.Reason == ReasonUnknown || ctx.Err() != nil {
+			return put, err
+		}
+		c.log.Debug("data not put", "data", d.ID, "site", at.Site, "error", err)
+		if last = err; e.Reason == "data-conflict" || e.Reason == ReasonBadValue { // it would be so everywhere
+			break
+		}
+	}
+	return nil, last
+}
+
+// deposit returns data as they are to be put, but for what their content says.
+func (c *Client) deposit(content DataContent, o *PutOptions) (*Data, *file, error) {
+	mode, err := ParseDataMode(string(o.Mode))
+	if err != nil {
+		return nil, nil, err
+	}
+	if content.file == nil {
+		return nil, nil, &Error{Reason: ReasonBadValue, Field: "content", Accepted: "DataFile, DataBytes or DataFrom", Message: "no content"}
+	}
+	f := *content.file
+	if o.Name != "" {
+		f.name = o.Name
+	}
+	if o.ID == "" {
+		if o.ID, err = newHandle(); err != nil {
+			return nil, nil, err
+		}
+	}
+	if err := checkHandle("data.id", o.ID); err != nil {
+		return nil, nil, err
+	}
+	return &Data{
+		ID: o.ID, Name: f.name, Element: content.element, Dimensions: content.dimensions, Mode: mode,
+		Owner: cmp.Or(o.Owner, c.cfg.Owner),
+	}, &f, nil
+}
+
+// elements are the sizes of elements, bytes.
+var elements = map[string]int64{"float64": 8, "float32": 4, "int64": 8, "int32": 4, "uint8": 1, "complex128": 16}
+
+// checkBlock refuses an array whose content has another size than its dimensions say.
+func checkBlock(d *Data) error {
+	if d.Element == "" && len(d.Dimensions) == 0 {
+		return nil
+	}
+	size, ok := elements[d.Element]
+	if !ok {
+		return &Error{
+			Reason: ReasonBadValue, Field: "data.element", Accepted: "float64, float32, int64, int32, uint8, complex128",
+			Message: fmt.Sprintf("element %q", d.Element),
+		}
+	}
+	wrong := len(d.Dimensions) < 1 || len(d.Dimensions) > 2
+	for _, n := range d.Dimensions {
+		if wrong = wrong || n < 0; wrong {
+			break
+		}
+		if n > 0 && size > (1<<62)/n {
+			size = 1 << 62
+		} else {
+			size *= n
+		}
+	}
+	if wrong || size != d.Size {
+		return &Error{
+			Reason: reasonWrongDimensions, Field: "data.dimensions", Accepted: "a vector's length or a matrix's rows and columns, as its content has them",
+			Message: fmt.Sprintf("%d bytes are no array of %s with dimensions %v", d.Size, d.Element, d.Dimensions),
+		}
+	}
+	return nil
+}
+
+// depots returns where to put data, in the order in which to try.
+func (c *Client) depots(ctx context.Context, only string, size int64) ([]session.Target, error) {
+	if only != "" {
+		address, err := c.addressOf(ctx, only)
+		return []session.Target{{Site: only, Address: address}}, err
+	}
+	sites, err := c.Sites(ctx)
+	if err != nil {
+		return nil, err
+	}
+	targets := roomiest(sites, size)
+	if len(targets) == 0 {
+		return nil, &Error{
+			Reason: "no-site", Field: "site", Retryable: true, kind: session.Busy,
+			Message: fmt.Sprintf("no site that is up keeps data of %d bytes", size), Hint: "drover site NAME shows how much a site keeps",
+		}
+	}
+	return targets, nil
+}
+
+// roomiest returns the sites that could keep so many bytes, those with the most free
+// room first, ties by name. Where there is not enough of it, something may make room.
+func roomiest(sites []Site, size int64) []session.Target {
+	sites = slices.DeleteFunc(slices.Clone(sites), func(s Site) bool {
+		return s.Status == nil || s.Status.Draining || s.Status.Degraded || s.Status.Data.Quota < size || s.Status.Data.Quota == 0 ||
+			s.MaxFile > 0 && s.MaxFile < size
+	})
+	slices.SortFunc(sites, func(a, b Site) int {
+		return cmp.Or(cmp.Compare(b.Status.Data.free(), a.Status.Data.free()), cmp.Compare(a.Name, b.Name))
+	})
+	var targets []session.Target
+	for _, s := range sites {
+		targets = append(targets, session.Target{Site: s.Name, Address: s.Address})
+	}
+	return targets
+}
+
+// mostTries bounds how often what was there a moment ago is brought again.
+const mostTries = 3
+
+// putAt puts data at one site.
+func (c *Client) putAt(ctx context.Context, at session.Target, d *Data, f *file, see func(sent int64)) (*Data, error) {
+	for try := 1; ; try++ {
+		if err := c.bring(ctx, at.Address, f, see); err != nil {
+			return nil, err
+		}
+		unheard := false
+		put, err := askServer(ctx, c, func(ctx context.Context) (*Data, error) {
+			got, err := c.face.putData(ctx, at.Address, d)
+			unheard = err != nil && (unheard && failureOf(err).Kind != session.Refused || failureOf(err).Kind == session.Silent)
+			return got, err
+		})
+		switch {
+		case err == nil:
+			return put, nil
+		case reasonOf(err) == reasonUnknownContent && try < mostTries: // it had to make room meanwhile
+			continue
+		case unheard:
+			return nil, &Error{
+				Reason: ReasonUnknown, Message: fmt.Sprintf("whether site %s has data %s is unknown: %v", at.Site, d.ID, err), err: err,
+				Hint: fmt.Sprintf("put them again at site %s with the ID %s to find out", at.Site, d.ID),
+			}
+		}
+		return nil, lastOf(err)
+	}
+}
+
+// lastOf returns the last *Error of one that was tried for as long as patience lasted.
+func lastOf(err error) error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	return err
+}
+
+// CopyData brings data to a site, from one that has them, and returns the copy. Data
+// that are there already are returned as they are. Those that are sticky are refused.
+func (c *Client) CopyData(ctx context.Context, id, site string) (*Data, error) {
+	if err := checkHandle("data_id", id); err != nil {
+		return nil, err
+	}
+	address, err := c.addressOf(ctx, site)
+	if err != nil {
+		return nil, err
+	}
+	return c.copyTo(ctx, address, id, func(int64, int64) {})
+}
+
+// copyTo has a server bring data, for as long as each try brings it further or
+// patience lasts. One that cannot be reached at all is given up at once.
+func (c *Client) copyTo(ctx context.Context, server, id string, see func(have, size int64)) (*Data, error) {
+	most, since := int64(-1), c.now()
+	for {
+		d, err := c.face.copyData(ctx, server, id, func(have, size int64) {
+			if have > most {
+				most, since = have, c.now()
+			}
+			see(have, size)
+		})
+		if err == nil {
+			return d, nil
+		}
+		kind := failureOf(err).Kind
+		tried := time.Duration(c.now().Sub(since)) * time.Microsecond
+		if kind == session.Refused || kind == session.Absent || kind == session.Unsent && most < 0 || tried >= c.cfg.Patience {
+			return nil, err
+		}
+		c.log.Debug("copying again", "data", id, "server", server, "because", err)
+		if err := rest(ctx, lull); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// askServer calls one server until it answers, for as long as patience lasts.
+func askServer[T any](ctx context.Context, c *Client, call func(ctx context.Context) (T, error)) (T, error) {
+	cfg := c.tries(c.cfg.Patience)
+	cfg.Agents = 1
+	return inquire(ctx, c, cfg, func(ctx context.Context, _ string) (T, error) {
+		ctx, cancel := context.WithTimeout(ctx, c.cfg.CallTimeout)
+		defer cancel()
+		return call(ctx)
+	})
+}
