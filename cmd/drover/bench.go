@@ -90,8 +90,10 @@ type submitter struct {
 
 // submitter returns a client with connections of its own.
 func (c *benchSubmitCmd) submitter(a *app, args []client.Arg) (*submitter, error) {
-	cfg := client.Default(a.agents()...)
-	cfg.Owner = a.getenv("USER")
+	cfg, err := a.config()
+	if err != nil {
+		return nil, err
+	}
 	s := &submitter{refused: make(map[string]int)}
 	if c.ViaAgent {
 		grid, err := client.New(cfg)

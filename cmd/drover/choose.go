@@ -96,6 +96,14 @@ func (a *app) match(grid *client.Client, s selector, every index) ([]string, err
 		if err != nil {
 			return nil, err
 		}
+		for _, bound := range []*string{&s.from, &s.to} {
+			if *bound != lastWord {
+				continue
+			}
+			if *bound, err = a.last(); err != nil {
+				return nil, err
+			}
+		}
 		return every.between(s, owner)
 	case selectPrefix:
 		id, err := every.one(s.text)
@@ -106,14 +114,14 @@ func (a *app) match(grid *client.Client, s selector, every index) ([]string, err
 
 // owner returns whose jobs many are taken from. Without a name they would be everybody's.
 func (a *app) owner(s selector) (string, error) {
-	owner := a.getenv("USER")
-	if owner == "" {
-		return "", &usageError{
+	cfg, err := a.config()
+	if err == nil && cfg.Owner == "" {
+		err = &usageError{
 			message: fmt.Sprintf("%q means your own jobs, and USER, which says who you are, is empty", s.text),
 			hint:    "set USER, or name the jobs by their IDs",
 		}
 	}
-	return owner, nil
+	return cfg.Owner, err
 }
 
 // chooseOne is choose for a command that is about one job.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,13 +12,12 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/seed-9b8f70bb/drover/agent"
 	"github.com/seed-9b8f70bb/drover/client"
 )
 
 // cli is the command line.
 type cli struct {
-	Agent    []string       `placeholder:"URL" help:"An agent to talk to; repeatable, the next one is tried when one does not answer. Default: DROVER_AGENTS, separated by commas, or a local grid."`
+	Agent    []string       `placeholder:"URL" help:"An agent to talk to; repeatable, the next one is tried when one does not answer. Default: DROVER_AGENTS, separated by commas, those of the file DROVER_CONFIG, or a local grid."`
 	JSON     bool           `name:"json" xor:"output" help:"Print JSON with a versioned schema."`
 	Quiet    bool           `short:"q" xor:"output" help:"Print IDs only (of sites and services their names), and no progress line."`
 	Patience *time.Duration `placeholder:"D" help:"How long to try again when nobody answers. Default: 10s, and 5m for wait, logs, --wait, and what call does after submitting."`
@@ -87,10 +87,9 @@ func (a *app) grid() (*client.Client, error) {
 
 // open returns a client of the grid with connections of its own.
 func (a *app) open() (*client.Client, error) {
-	cfg := client.Default(a.agents()...)
-	cfg.Owner = a.getenv("USER")
-	if p := a.flags.Patience; p != nil {
-		cfg.Patience, cfg.LongPatience = *p, *p
+	cfg, err := a.config()
+	if err != nil {
+		return nil, err
 	}
 	var opts []client.Option
 	if a.flags.Debug {
@@ -98,19 +97,34 @@ func (a *app) open() (*client.Client, error) {
 	}
 	c, err := client.New(cfg, opts...)
 	if err != nil {
-		return nil, &usageError{message: err.Error(), hint: "see --agent, --patience and DROVER_AGENTS"}
+		return nil, &usageError{message: err.Error(), hint: "see --agent, --patience, DROVER_AGENTS and DROVER_CONFIG"}
 	}
 	return c, nil
 }
 
-func (a *app) agents() []string {
+// config returns how the grid is reached: as the environment says, but for what flags do.
+func (a *app) config() (client.Config, error) {
+	cfg, err := client.Environment(a.getenv)
+	if err != nil {
+		return cfg, err
+	}
 	if len(a.flags.Agent) > 0 {
-		return a.flags.Agent
+		cfg.Agents = a.flags.Agent
 	}
-	if list := a.getenv("DROVER_AGENTS"); list != "" {
-		return strings.Split(list, ",")
+	cfg.Owner = cmp.Or(cfg.Owner, a.getenv("USER"))
+	if p := a.flags.Patience; p != nil {
+		cfg.Patience, cfg.LongPatience = *p, *p
 	}
-	return []string{"http://" + agent.Default().Listen}
+	return cfg, nil
+}
+
+// agents returns the URLs of the agents; none when the configuration is wrong.
+func (a *app) agents() []string {
+	cfg, err := a.config()
+	if err != nil {
+		return nil
+	}
+	return cfg.Agents
 }
 
 // joined makes one word of a flag and the negative number behind it, which the parser
@@ -136,8 +150,8 @@ var negative = regexp.MustCompile(`^-\.?[0-9]`)
 // localHint tells how to start a grid, when none was named and there is none on this host.
 func (a *app) localHint(err error) error {
 	e, ok := errors.AsType[*client.Error](err)
-	local := len(a.flags.Agent) == 0 && a.getenv("DROVER_AGENTS") == ""
-	if !ok || !local || e.Reason != client.ReasonUnreachable || !strings.Contains(e.Message, a.agents()[0]) {
+	named := len(a.flags.Agent) > 0 || a.getenv(client.EnvironmentAgents) != "" || a.getenv(client.EnvironmentConfig) != ""
+	if !ok || named || e.Reason != client.ReasonUnreachable || !strings.Contains(e.Message, client.LocalAgent) {
 		return err
 	}
 	return &noGridError{err: err}

@@ -81,7 +81,7 @@ func codeOf(err error) int {
 		serverField *server.FieldError
 		services    *catalogue.LoadError
 	)
-	if errors.As(err, &agentField) || errors.As(err, &serverField) || errors.As(err, &services) {
+	if client.CodeOf(err) == client.ConfigfileError || errors.As(err, &agentField) || errors.As(err, &serverField) || errors.As(err, &services) {
 		return exitConfig
 	}
 	if code := simExit(err); code != 0 {

@@ -33,6 +33,7 @@ type fakeGrid struct {
 	polls       int
 	outcome     droverv1.MoveState // of the move, on the third look
 	waiting     int32              // at lyon
+	owner       string             // of the job
 }
 
 // newFakeGrid serves a fake grid until the test ends.
@@ -70,7 +71,7 @@ type (
 func (f *fakeGrid) job() *droverv1.Job {
 	return &droverv1.Job{
 		Id: movingJob, State: droverv1.JobState_JOB_STATE_MOVING, Site: "lyon", Peer: "nancy", Epoch: 2, Attempt: 2,
-		RetryOf: "01a1fddd-b7ba-7e51-8bf0-000000000000", Request: &droverv1.Request{Service: "lu"},
+		RetryOf: "01a1fddd-b7ba-7e51-8bf0-000000000000", Request: &droverv1.Request{Service: "lu", Owner: f.owner},
 		Moves: []*droverv1.Move{
 			{From: "nancy", To: "lyon", Epoch: 1, State: droverv1.MoveState_MOVE_STATE_MOVED, Reason: "drain"},
 			{From: "lyon", To: "rennes", Epoch: 2, State: droverv1.MoveState_MOVE_STATE_ABORTED, Reason: "by hand", AbortedWhy: "no answer in time"},

@@ -5,16 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/seed-9b8f70bb/drover/client"
 )
 
 // What this user submitted last, at each grid, is kept in a small file, so that a job can
-// be named "last". A grid is known by the URLs of its agents.
+// be named "last". A grid is known by the URLs of its agents, see gridKey.
 
 const (
 	lastSchema = "drover.last/1"
@@ -47,6 +50,23 @@ func (a *app) lastPath() string {
 	return filepath.Join(dir, "drover", "last.json")
 }
 
+// gridKey is how the URL of an agent is written in the file: the same for all that mean
+// the same, and without a password.
+func gridKey(agent string) string {
+	u, err := url.Parse(agent)
+	if err != nil || u.Host == "" {
+		return client.Redacted(agent)
+	}
+	scheme, host, port := strings.ToLower(u.Scheme), strings.ToLower(u.Hostname()), u.Port()
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	if scheme == "http" && port == "" {
+		port = "80"
+	}
+	return strings.TrimRight(scheme+"://"+host+":"+port+u.EscapedPath(), "/")
+}
+
 // readLast returns what is kept; nothing, when there is no file.
 func readLast(path string) (lastFile, error) {
 	kept := lastFile{Schema: lastSchema, Jobs: make(map[string]lastEntry)}
@@ -71,7 +91,9 @@ func readLast(path string) (lastFile, error) {
 		if !isJobID(e.Job) {
 			return kept, fmt.Errorf("%s: %q is no job's ID", path, e.Job)
 		}
-		kept.Jobs[agent] = e
+		if key := gridKey(agent); e.At.After(kept.Jobs[key].At) {
+			kept.Jobs[key] = e
+		}
 	}
 	return kept, nil
 }
@@ -91,7 +113,7 @@ func (a *app) keepLast(job string, now time.Time) {
 func (a *app) writeLast(path, job string, now time.Time) (err error) {
 	kept, damaged := readLast(path) // is then written anew
 	for _, agent := range a.agents() {
-		kept.Jobs[agent] = lastEntry{Job: job, At: now.UTC()}
+		kept.Jobs[gridKey(agent)] = lastEntry{Job: job, At: now.UTC()}
 	}
 	for len(kept.Jobs) > mostGrids {
 		oldest := ""
@@ -147,12 +169,16 @@ func (a *app) last() (string, error) {
 	}
 	var newest lastEntry
 	for _, agent := range a.agents() {
-		if e := kept.Jobs[agent]; e.At.After(newest.At) {
+		if e := kept.Jobs[gridKey(agent)]; e.At.After(newest.At) {
 			newest = e
 		}
 	}
 	if newest.Job == "" {
-		return "", &usageError{message: `"last": nothing was submitted from here to ` + strings.Join(a.agents(), ", "), hint: hint}
+		var shown []string
+		for _, agent := range a.agents() {
+			shown = append(shown, client.Redacted(agent))
+		}
+		return "", &usageError{message: `"last": nothing was submitted from here to ` + strings.Join(shown, ", "), hint: hint}
 	}
 	return newest.Job, nil
 }

@@ -12,12 +12,15 @@ import (
 // selectorForms are the ways to name jobs.
 const selectorForms = "a job's ID or its beginning, last, all, or FROM..TO"
 
+// lastWord stands for the job that was submitted last, also where a range begins or ends.
+const lastWord = "last"
+
 // selector names jobs. IDs are made in the order of time, and begin with it: so a range
 // of them is one of time.
 type selector struct {
 	kind     selectorKind
 	text     string
-	from, to string // of a range: each an ID or a beginning, or empty for no bound
+	from, to string // of a range: each an ID or a beginning, last, or empty for no bound
 }
 
 type selectorKind int
@@ -39,13 +42,14 @@ func parseSelector(text string) (selector, error) {
 	switch text {
 	case "":
 		return selector{}, bad
-	case "last":
+	case lastWord:
 		return selector{kind: selectLast, text: text}, nil
 	case "all":
 		return selector{kind: selectAll, text: text}, nil
 	}
 	if from, to, ok := strings.Cut(text, ".."); ok {
-		if from == "" && to == "" || from != "" && !beginsID(from) || to != "" && !beginsID(to) {
+		bound := func(text string) bool { return text == "" || text == lastWord || beginsID(text) }
+		if from == "" && to == "" || !bound(from) || !bound(to) {
 			return selector{}, bad
 		}
 		return selector{kind: selectRange, text: text, from: from, to: to}, nil

@@ -59,7 +59,7 @@ func errorViewOf(err error, code int) errorView {
 		v.Offer = nearestViewOf(e.Offer)
 	}
 	if _, ok := errors.AsType[*noGridError](err); ok {
-		v.Hint = "no grid was named, by --agent or DROVER_AGENTS, and none is on this host: drover demo --keep starts one to try, drover agent and drover server one of your own"
+		v.Hint = "no grid was named, by --agent, DROVER_AGENTS or DROVER_CONFIG, and none is on this host: drover demo --keep starts one to try, drover agent and drover server one of your own"
 	}
 	if e, ok := errors.AsType[*usageError](err); ok {
 		v.Reason, v.Hint = "usage", e.hint
@@ -132,6 +132,9 @@ type outputView struct {
 	Argument string `json:"argument"`
 	Size     int64  `json:"size"`
 	SHA256   string `json:"sha256,omitempty"`
+
+	Element    client.ElementType `json:"element,omitempty"`
+	Dimensions []int64            `json:"dimensions,omitempty"`
 }
 
 func jobViewOf(j *client.Job) jobView {
@@ -155,7 +158,7 @@ func jobViewOf(j *client.Job) jobView {
 		v.Outcome = &outcomeView{ExitCode: j.Outcome.ExitCode, Signal: j.Outcome.Signal, Reason: j.Outcome.Reason}
 	}
 	for _, o := range j.Outputs {
-		v.Outputs = append(v.Outputs, outputView(o))
+		v.Outputs = append(v.Outputs, outputView{Argument: o.Argument, Size: o.Size, SHA256: o.SHA256, Element: o.Element, Dimensions: o.Dimensions})
 	}
 	return v
 }
@@ -241,6 +244,9 @@ type argumentView struct {
 	Minimum  string              `json:"minimum,omitempty"`
 	Maximum  string              `json:"maximum,omitempty"`
 	Choices  []string            `json:"choices,omitempty"`
+
+	Element    client.ElementType `json:"element,omitempty"`
+	Dimensions []string           `json:"dimensions,omitempty"`
 }
 
 type decisionView struct {
