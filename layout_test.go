@@ -71,6 +71,7 @@ var layout = map[string][]string{
 	"agent/mapping":    {"batch", "reallocation"},
 	"agent/rounds":     {"batch", "reallocation"},
 	"client/session":   {"batch"},
+	"client/npy":       {},
 	"server/catalogue": {"batch"},
 	"server/blobs":     {},
 	"server/depot":     {"server/blobs"},
@@ -78,7 +79,7 @@ var layout = map[string][]string{
 	"server/site":      {"batch", policy, "batch/forecast", "batch/policies", "server/catalogue"},
 
 	"agent":  {"agent/mapping", "agent/rounds", "reallocation", "batch", "config", "gossip", "proto/...", "rpcface"},
-	"client": {"client/session", "config", "proto/..."},
+	"client": {"client/session", "client/npy", "config", "proto/..."},
 	"server": {
 		"server/site", "server/catalogue", "server/blobs", "server/depot", "server/store",
 		"batch", "batch/policies", "batch/forecast", "batch/exec", "batch/slurm",

@@ -1,0 +1,201 @@
+package depot
+
+import (
+	"fmt"
+	"os"
+	"slices"
+)
+
+// Put has content stay under a handle, and returns the data as they are on disk. The
+// same data again change nothing: the first answer is given again. Errors are
+// blobs.ErrUnknown when the content is not there, a *ConflictError, a *QuotaError, or
+// the file system's; nothing has changed then, but for a *QuotaError nothing else has
+// gone, too.
+func (d *Depot) Put(data Data) (Data, error) {
+	if err := data.check(); err != nil {
+		return Data{}, fmt.Errorf("put data: %w", err)
+	}
+	d.writing.Lock()
+	defer d.writing.Unlock()
+	if known, err := d.Get(data.ID); err == nil {
+		if !known.same(&data) {
+			return Data{}, &ConflictError{ID: data.ID}
+		}
+		return known, nil
+	}
+	b, err := d.content.Pin(data.SHA256) // nobody makes it go from now on
+	if err == nil && b.Size != data.Size {
+		_ = d.content.Unpin(data.SHA256)
+		return Data{}, fmt.Errorf("put data: size of %d bytes, the content has %d", data.Size, b.Size)
+	}
+	if err != nil {
+		return Data{}, fmt.Errorf("put data: %w", err)
+	}
+	pinned := false
+	defer func() {
+		if !pinned {
+			_ = d.content.Unpin(data.SHA256) // content that is too much goes with the next one
+		}
+	}()
+	if err := d.makeRoom(&data); err != nil {
+		return Data{}, err
+	}
+	data.Put = d.now()
+	data.Used = data.Put
+	data.Users = nil
+	if err := d.save(&data); err != nil {
+		return Data{}, err
+	}
+	d.stamp(&data)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.enter(&data)
+	d.gone.forget(data.ID)
+	pinned = d.refs[data.SHA256] == 1 // the first handle's pin is that of the content
+	return data, nil
+}
+
+// save writes a record, and makes it durable; d.writing is held.
+func (d *Depot) save(data *Data) error {
+	if err := write(d.record(data.ID), data); err != nil {
+		return fmt.Errorf("write data: %w", err)
+	}
+	if err := syncDir(d.records()); err != nil {
+		return fmt.Errorf("write data: %w", err)
+	}
+	return nil
+}
+
+// Use notes that data are used now, and returns them. A job that is named makes
+// volatile data go when it ends. Errors are a *GoneError, ErrUnknown, or the file
+// system's.
+func (d *Depot) Use(id, job string) (Data, error) {
+	data, err := d.Get(id)
+	if err != nil {
+		return Data{}, err
+	}
+	if job != "" && data.Mode == Volatile {
+		if err := d.addUser(id, job); err != nil {
+			return Data{}, err
+		}
+	}
+	now := d.now()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	known := d.known[id]
+	if known == nil {
+		if g := d.gone.find(id); g != nil {
+			return Data{}, g
+		}
+		return Data{}, ErrUnknown
+	}
+	known.Used = now
+	d.stamp(known)
+	return *known, nil
+}
+
+// stamp notes on disk when data were used last. Where it cannot they go earlier than
+// they should, or later.
+func (d *Depot) stamp(data *Data) { _ = os.Chtimes(d.record(data.ID), data.Used, data.Used) }
+
+// addUser remembers who uses volatile data.
+func (d *Depot) addUser(id, job string) error {
+	d.writing.Lock()
+	defer d.writing.Unlock()
+	data, err := d.Get(id)
+	if err != nil {
+		return err
+	}
+	if slices.Contains(data.Users, job) || len(data.Users) >= mostUsers {
+		return nil
+	}
+	data.Users = append(slices.Clone(data.Users), job)
+	return d.replace(&data)
+}
+
+// replace writes a changed record in place of the one before; d.writing is held.
+func (d *Depot) replace(data *Data) error {
+	if err := d.save(data); err != nil {
+		return err
+	}
+	d.stamp(data)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.enter(data)
+	return nil
+}
+
+// Users returns the jobs that use volatile data, ascending.
+func (d *Depot) Users() []string {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	var all []string
+	for job := range d.users {
+		all = append(all, job)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// uses returns the volatile data that a job uses.
+func (d *Depot) uses(job string) []*Data {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	var out []*Data
+	for _, id := range d.users[job] {
+		data := *d.known[id]
+		out = append(out, &data)
+	}
+	return out
+}
+
+// Ended takes away the volatile data that a job has used.
+func (d *Depot) Ended(job string) error {
+	if len(d.uses(job)) == 0 {
+		return nil // as of almost all
+	}
+	d.writing.Lock()
+	defer d.writing.Unlock()
+	return d.drop(d.uses(job), Spent, job)
+}
+
+// Unused forgets that a job uses data: it was not accepted.
+func (d *Depot) Unused(job string) error {
+	if len(d.uses(job)) == 0 {
+		return nil
+	}
+	d.writing.Lock()
+	defer d.writing.Unlock()
+	for _, data := range d.uses(job) {
+		changed := *data
+		changed.Users = slices.DeleteFunc(slices.Clone(data.Users), func(other string) bool { return other == job })
+		if err := d.replace(&changed); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Remove takes data away, and returns them as they were; false if they were not here.
+func (d *Depot) Remove(id string) (Data, bool, error) {
+	d.writing.Lock()
+	defer d.writing.Unlock()
+	data, err := d.Get(id)
+	if err != nil {
+		return Data{}, false, nil //nolint:nilerr // they are not here, which is what was wanted
+	}
+	return data, true, d.drop([]*Data{&data}, Removed, "")
+}
+
+// Content opens the content of data, and notes that they are used.
+func (d *Depot) Content(id string) (*os.File, Data, error) {
+	data, err := d.Use(id, "")
+	if err != nil {
+		return nil, Data{}, err
+	}
+	f, _, err := d.content.File(data.SHA256)
+	if err != nil {
+		return nil, Data{}, fmt.Errorf("content of data %s: %w", id, err)
+	}
+	return f, data, nil
+}
