@@ -158,8 +158,10 @@ type ReserveRequest struct {
 	SentAt *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=sent_at,json=sentAt,proto3" json:"sent_at,omitempty"`
 	// From now to the job's end if it stayed; unset if that is not known.
 	PresentCompletion *durationpb.Duration `protobuf:"bytes,9,opt,name=present_completion,json=presentCompletion,proto3" json:"present_completion,omitempty"`
-	unknownFields     protoimpl.UnknownFields
-	sizeCache         protoimpl.SizeCache
+	// How often it was started once more after it had failed.
+	Retried       uint32 `protobuf:"varint,10,opt,name=retried,proto3" json:"retried,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ReserveRequest) Reset() {
@@ -253,6 +255,13 @@ func (x *ReserveRequest) GetPresentCompletion() *durationpb.Duration {
 		return x.PresentCompletion
 	}
 	return nil
+}
+
+func (x *ReserveRequest) GetRetried() uint32 {
+	if x != nil {
+		return x.Retried
+	}
+	return 0
 }
 
 // ReserveResponse answers a reservation.
@@ -772,7 +781,7 @@ var File_drover_v1_peer_service_proto protoreflect.FileDescriptor
 
 const file_drover_v1_peer_service_proto_rawDesc = "" +
 	"\n" +
-	"\x1cdrover/v1/peer_service.proto\x12\tdrover.v1\x1a\x18drover/v1/decision.proto\x1a\x14drover/v1/move.proto\x1a\x17drover/v1/request.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x89\x03\n" +
+	"\x1cdrover/v1/peer_service.proto\x12\tdrover.v1\x1a\x18drover/v1/decision.proto\x1a\x14drover/v1/move.proto\x1a\x17drover/v1/request.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xa3\x03\n" +
 	"\x0eReserveRequest\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x14\n" +
 	"\x05epoch\x18\x02 \x01(\rR\x05epoch\x12\x12\n" +
@@ -782,7 +791,9 @@ const file_drover_v1_peer_service_proto_rawDesc = "" +
 	"\x03age\x18\x06 \x01(\v2\x19.google.protobuf.DurationR\x03age\x12%\n" +
 	"\x05moves\x18\a \x03(\v2\x0f.drover.v1.MoveR\x05moves\x123\n" +
 	"\asent_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\x06sentAt\x12H\n" +
-	"\x12present_completion\x18\t \x01(\v2\x19.google.protobuf.DurationR\x11presentCompletion\"\xb8\x01\n" +
+	"\x12present_completion\x18\t \x01(\v2\x19.google.protobuf.DurationR\x11presentCompletion\x12\x18\n" +
+	"\aretried\x18\n" +
+	" \x01(\rR\aretried\"\xb8\x01\n" +
 	"\x0fReserveResponse\x120\n" +
 	"\x06answer\x18\x01 \x01(\x0e2\x18.drover.v1.ReserveAnswerR\x06answer\x12&\n" +
 	"\x05shape\x18\x02 \x01(\v2\x10.drover.v1.ShapeR\x05shape\x129\n" +
