@@ -14,7 +14,8 @@ import (
 //
 // Jobs that have moved on are told of by the site where they ended, from the estimate
 // under which they came there. A job that a round of reallocation has put elsewhere
-// in the plan is left out: its estimate was not about that.
+// in the plan is left out: its estimate was not about that. So is one that has waited
+// for others to end, or was started once more.
 type Accuracy struct {
 	Service string
 	Jobs    int
@@ -66,7 +67,8 @@ func (l *sampleLog) add(s sample) {
 
 // sampleOf returns what a job has to say about estimates, if anything.
 func sampleOf(j *Job) (sample, bool) {
-	if j.State != Done && j.State != Killed || !j.Kept || j.Started == batch.Never || j.Estimate.Run <= 0 || j.Transit != nil && j.Transit.Placed {
+	if j.State != Done && j.State != Killed || !j.Kept || j.Started == batch.Never || j.Estimate.Run <= 0 || j.Transit != nil && j.Transit.Placed ||
+		j.Retried > 0 || j.Needs != nil && j.Needs.After {
 		return sample{}, false
 	}
 	from := j.Submitted

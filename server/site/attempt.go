@@ -15,7 +15,7 @@ func (s *Site) Starting(now batch.Time, key batch.Key, places ...batch.Location)
 	if err != nil {
 		return Job{}, err
 	}
-	if j.State == Cancelling && !j.busy { // the claim is on its way
+	if j.State == Cancelling && !j.busy || len(j.Awaits()) > 0 { // the claim is on its way; its time has not come
 		return *j, &TransitionError{Job: j.ID, State: j.State, Event: OnStarting}
 	}
 	return s.happen(now, j, OnStarting, func() {
@@ -42,7 +42,8 @@ func (s *Site) Running(now batch.Time, key batch.Key, nodes []string, places []b
 // system's refusal to queue it is an end as well: batch.EndStartFailed. After
 // batch.EndNeverRan the job waits again and gets another attempt, and so it does
 // after batch.EndLost if it may be executed twice; Config.Attempts bounds that. After
-// batch.EndStopped another attempt goes on from where this one was.
+// batch.EndStopped another attempt goes on from where this one was, and after
+// batch.EndFailed one is made anew if the request wants it.
 func (s *Site) Ended(now batch.Time, key batch.Key, outcome batch.Outcome, outputs []Output) (Job, error) {
 	j, err := s.attempt(key)
 	if err != nil {
@@ -50,12 +51,15 @@ func (s *Site) Ended(now batch.Time, key batch.Key, outcome batch.Outcome, outpu
 	}
 	e := eventOf(outcome)
 	lives := j.State == Waiting || j.State == Held || j.State == Moving || j.State == Starting || j.State == Running
-	again := (e == OnNeverRan || e == OnLost && j.Needs.Restartable) && j.Attempt < s.config.Attempts
+	again := (e == OnNeverRan || e == OnLost && j.Needs.Restartable) && j.launches() < s.config.Attempts
 	switch {
 	case e == OnStopped && (lives || j.State == Cancelling):
 		return s.stopped(now, j, lives, outcome, outputs)
 	case lives && again:
 		s.requeue(now, j)
+		return *j, nil
+	case lives && e == OnFailed && j.mayRetry(outcome):
+		s.retry(now, j)
 		return *j, nil
 	case lives && e == OnNeverRan:
 		e = OnFailed
@@ -85,6 +89,11 @@ func (s *Site) requeue(now batch.Time, j *Job) {
 		j.Attempt = s.attemptAfter(j.ID, j.Under, j.Attempt)
 		j.Started, j.Run = batch.Never, nil
 	})
+	if len(j.Awaits()) > 0 {
+		s.change(j, func() { j.State = Held })
+		s.hold(j)
+		return
+	}
 	s.plan(batch.CmdSubmit, j)
 }
 
@@ -109,6 +118,9 @@ func (s *Site) happen(now batch.Time, j *Job, e Event, note func()) (Job, error)
 		return *j, nil
 	}
 	s.leave(now, j, "it has started")
+	if len(j.Awaits()) > 0 { // whatever has brought that about
+		s.await(j, nil)
+	}
 	s.change(j, func() {
 		if note != nil {
 			note()
@@ -122,6 +134,7 @@ func (s *Site) happen(now batch.Time, j *Job, e Event, note func()) (Job, error)
 		s.book.load.Ended++
 		s.learn(j)
 		s.judge(j)
+		s.tellAfter(now, Told{j.ID, to})
 	case to == Running && j.Cancel: // recorded while it was being handed over
 		s.kill(j)
 	}
@@ -161,7 +174,7 @@ func (s *Site) Claimed(now batch.Time, key batch.Key, won bool) {
 		s.commit(now, j)
 	case j.State == Yielding && won:
 		s.leave(now, j, "it was cancelled")
-		s.cancelled(now, j)
+		s.cancelled(now, j, "")
 	case j.State == Yielding:
 		s.leave(now, j, "it has started")
 		s.change(j, func() { j.State, j.busy = Starting, true })
@@ -169,7 +182,7 @@ func (s *Site) Claimed(now batch.Time, key batch.Key, won bool) {
 			s.kill(j)
 		}
 	case j.State == Cancelling && won && !j.busy:
-		s.cancelled(now, j)
+		s.cancelled(now, j, "")
 	case j.State == Cancelling && !won:
 		if !j.busy { // unless it was heard to run before
 			s.change(j, func() { j.busy = true })

@@ -10,7 +10,9 @@ type book struct {
 	seq    uint64 // the last Order that was given
 	serial uint64 // the last Serial that was given
 	load   Load
-	timers timers
+	// awaited are those that wait for a job, by its ID.
+	awaited map[batch.JobID][]*Job
+	timers  timers
 }
 
 // add takes a job in, with an Order of its own or, if it has none, the next one.

@@ -1,6 +1,10 @@
 package site
 
-import "github.com/seed-9b8f70bb/drover/batch"
+import (
+	"cmp"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
 
 // Cancel ends a job. What it returns is an answer when the state is Cancelling,
 // whose outcome comes by itself, or final. Otherwise the wish is recorded and the
@@ -28,6 +32,11 @@ func (s *Site) Cancel(now batch.Time, id batch.JobID) (Job, error) {
 			s.command(batch.CmdCancel, j.Key())
 		}
 	case Waiting, Held, Moving:
+		if len(j.Awaits()) > 0 { // no batch system may start it
+			s.await(j, nil)
+			s.cancelled(now, j, "")
+			break
+		}
 		s.leave(now, j, "it was cancelled")
 		s.change(j, func() { j.State, j.Cancel = Cancelling, true })
 		s.claim(j)
@@ -41,15 +50,17 @@ func (s *Site) kill(j *Job) {
 	s.command(batch.CmdCancel, j.Key())
 }
 
-// cancelled ends a job that provably never started.
-func (s *Site) cancelled(now batch.Time, j *Job) {
+// cancelled ends a job that provably never started. Why is "" for somebody's wish.
+func (s *Site) cancelled(now batch.Time, j *Job, why string) {
+	why = cmp.Or(why, "cancelled before it started")
 	s.change(j, func() {
 		j.State, j.Cancel, j.busy = Cancelled, false, false
 		j.Ended = now
-		j.run().Outcome = batch.Outcome{End: batch.EndCancelled, Reason: "cancelled before it started"}
+		j.run().Outcome = batch.Outcome{End: batch.EndCancelled, Reason: why}
 	})
 	s.book.load.Ended++
 	s.judge(j)
 	s.arm(j, batch.Never)
 	s.command(batch.CmdCancel, j.Key())
+	s.tellAfter(now, Told{j.ID, Cancelled})
 }

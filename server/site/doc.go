@@ -44,6 +44,9 @@
 //	Submit ────────▶ WAITING ──▶ STARTING ──▶ RUNNING ──▶ DONE, FAILED, KILLED
 //
 //	WAITING ─ Hold ─▶ HELD ─ Place, or the lease ends ──▶ WAITING
+//	Submit after others ─▶ HELD ─ they have ended as they must ─▶ WAITING
+//	                        └─ one has ended otherwise ─▶ CANCELLED
+//	RUNNING ─ failed, and its request has retries left ─▶ WAITING, as the last one
 //
 //	WAITING ─ Move ─▶ MOVING ─ Reserved ──▶ YIELDING ─ claim won ──▶ GONE
 //	HELD ─── Place ─▶   └─ aborted: WAITING     └─ claim lost: STARTING
@@ -65,6 +68,15 @@
 // makes the claim of an attempt (one file, created exclusively) decides whether it
 // runs: the supervisor that launches it, or this site, which wants the job out. An
 // attempt is named by (job, the epoch under which the site got it, a counter).
+//
+// # One after the other
+//
+// A request can name jobs that have to end before its own may start. They have to be
+// there when it is submitted, so no circle can arise. Until the last of them has ended
+// the job keeps its place in the order, has none in the plan, and is left alone by
+// rounds, moves and leases. Of those that are here the site knows by itself; of
+// others Watch asks the driver to find out, and Heard brings the answer. Nobody who is
+// silent has ended.
 //
 // # Moving
 //

@@ -13,12 +13,15 @@ import "github.com/seed-9b8f70bb/drover/batch"
 // come before the Commands.
 type Effects struct {
 	Writes   []Write
-	Plans    []batch.Command // CmdSubmit and CmdReserve, in order
+	Plans    []batch.Command // CmdSubmit and CmdReserve, with the CmdHold of what has no room in the plan, in order
 	Commands []batch.Command // the others, in order
 	Claims   []batch.Key     // to be made for the server; answer each with Claimed
 	Messages []Message
 	// Discard names jobs whose files are not needed any more.
 	Discard []batch.JobID
+	// Watch names jobs of other sites for which some here wait: Heard wants to know
+	// how they end, as long as they are Awaited.
+	Watch []batch.JobID
 	// Reserved are reservations to be made durable with the records, Unreserved those
 	// to be forgotten there.
 	Reserved   []Reservation
@@ -46,7 +49,7 @@ func (w *Write) Ended() bool {
 
 // Empty says whether there is nothing to be done.
 func (e *Effects) Empty() bool {
-	return len(e.Writes)+len(e.Plans)+len(e.Commands)+len(e.Claims)+len(e.Messages)+len(e.Discard)+len(e.Reserved)+len(e.Unreserved) == 0
+	return len(e.Writes)+len(e.Plans)+len(e.Commands)+len(e.Claims)+len(e.Messages)+len(e.Discard)+len(e.Watch)+len(e.Reserved)+len(e.Unreserved) == 0
 }
 
 // Take moves what has gathered since the last call to out, whose memory it uses
@@ -77,12 +80,13 @@ func (s *Site) Take(now batch.Time, out *Effects) {
 	out.Claims = append(out.Claims[:0], s.fx.Claims...)
 	out.Messages = append(out.Messages[:0], s.fx.Messages...)
 	out.Discard = append(out.Discard[:0], s.fx.Discard...)
+	out.Watch = append(out.Watch[:0], s.fx.Watch...)
 	clear(s.fx.Plans)
 	clear(s.fx.Commands)
 	clear(s.fx.Messages)
 	s.fx = Effects{
 		Plans: s.fx.Plans[:0], Commands: s.fx.Commands[:0], Claims: s.fx.Claims[:0],
-		Messages: s.fx.Messages[:0], Discard: s.fx.Discard[:0],
+		Messages: s.fx.Messages[:0], Discard: s.fx.Discard[:0], Watch: s.fx.Watch[:0],
 	}
 	if cap(s.fx.Plans) > mostKept { // those of a restart, which come once
 		s.fx.Plans, s.dirty = nil, nil

@@ -56,7 +56,7 @@ func (s *Site) expect(now batch.Time, j *Job, next *Job, m *Message) {
 		next.Withdrawn, next.Revision, next.index, next.Serial, next.dirty = j.Withdrawn, j.Revision, j.index, j.Serial, j.dirty
 		next.Order = s.book.next()
 		*j = *next
-		j.State = Incoming
+		j.State, j.Retried = Incoming, m.Parcel.Retried
 		j.Epoch, j.Under = m.Epoch, m.Epoch
 		j.Submitted = now.Add(-m.Parcel.Age)
 		t := &Transit{Peer: m.From, Since: now, Quoted: now, Moves: s.travelled(now, m.Parcel)}
@@ -133,7 +133,7 @@ func (s *Site) arrive(now batch.Time, j *Job) {
 		j.State = Waiting
 	})
 	if j.Cancel {
-		s.cancelled(now, j)
+		s.cancelled(now, j, "")
 		return
 	}
 	s.command(batch.CmdConfirm, j.Key())
@@ -154,6 +154,7 @@ func (s *Site) drop(j *Job) {
 		j.forget()
 	})
 	s.fx.Discard = append(s.fx.Discard, j.ID)
+	s.watch(j.ID)
 }
 
 // realise notes what the last move has brought, when the job is done.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/server/catalogue"
 )
 
 // Job is what a site knows of a job. The site hands out copies; what they point
@@ -25,6 +26,8 @@ type Job struct {
 	fresh bool  // its dossier was not written yet
 	tries uint8 // of the message that is repeated now
 
+	Retried uint8 // how often it was started once more after it had failed
+
 	agreement AgreementState
 
 	Service   string
@@ -43,9 +46,10 @@ type Job struct {
 	Revision  uint64      // counts changes, from 1
 	Serial    uint64      // its place in lists: as it came in, in this life of the site
 
-	fingerprint fingerprint // of the request
-	index       int32       // in the book
-	slot        int32       // in the timers, from 1; 0: it has none
+	awaits      *[]Dependency // see Awaits
+	fingerprint fingerprint   // of the request
+	index       int32         // in the book
+	slot        int32         // in the timers, from 1; 0: it has none
 }
 
 // Needs is what planners are told of a job beside its shape.
@@ -67,6 +71,9 @@ type Needs struct {
 	Into batch.JobID `json:"into,omitempty"`
 	// Bound says that the job stays at this site for another reason.
 	Bound bool `json:"bound,omitempty"`
+	// After says that it has waited for other jobs here: its estimate was not about that.
+	After   bool     `json:"after,omitempty"`
+	Retries *Retries `json:"retries,omitempty"`
 }
 
 // Dossier is what a job brought along. It is written once and not needed for
@@ -89,6 +96,8 @@ type Output struct {
 	Argument string `json:"argument"`
 	Size     int64  `json:"size"`
 	SHA256   string `json:"sha256,omitempty"` // empty when it could not be computed
+	// Of a vector or matrix what the block is, unless it has another size.
+	Layout catalogue.Layout `json:"layout,omitzero"`
 }
 
 // Outcome returns how the job ended; the zero Outcome before.

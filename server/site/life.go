@@ -22,7 +22,7 @@ const (
 	Killed           // killed at its walltime; final
 	Cancelling       // a cancel is on its way
 	Cancelled        // ended by a cancel; final
-	Held             // out of the plan for a round of reallocation
+	Held             // out of the plan: for a round of reallocation, or until others have ended
 	Moving           // being moved; may still start here
 	Yielding         // being handed over
 	Gone             // at another site; final here
@@ -46,6 +46,9 @@ func (s State) String() string {
 func (s State) Final() bool {
 	return s == Done || s == Failed || s == Killed || s == Cancelled || s == Gone
 }
+
+// Over says whether a job in this state has ended, and not just gone elsewhere.
+func (s State) Over() bool { return s.Final() && s != Gone }
 
 // Event is something that happens to a job after it was accepted.
 type Event uint8

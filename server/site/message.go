@@ -59,6 +59,7 @@ type Parcel struct {
 	Age     batch.Duration // since its first submission
 	Present batch.Duration // from now to its end, if it stayed; Forever: not known
 	Moves   []Move         // those before, oldest first, and this one
+	Retried uint8          // see Job
 }
 
 // Receive takes a message from another site. A question gets its answer back;

@@ -99,7 +99,7 @@ func (s *Site) depart(now batch.Time, j *Job, o Order, stay batch.Time) {
 // ask sends Reserve.
 func (s *Site) ask(now batch.Time, j *Job) {
 	t := j.Transit
-	p := &Parcel{Dossier: j.Dossier, Sent: now, Age: max(now.Sub(j.Submitted), 0), Present: batch.Forever, Moves: t.Moves}
+	p := &Parcel{Dossier: j.Dossier, Sent: now, Age: max(now.Sub(j.Submitted), 0), Present: batch.Forever, Moves: t.Moves, Retried: j.Retried}
 	if t.Stay != 0 {
 		p.Present = max(t.Stay.Sub(now), 0)
 	}
@@ -191,6 +191,7 @@ func (s *Site) commit(now batch.Time, j *Job) {
 		t.note(func(m *Move) { m.State, m.Settled = MoveCommitted, now })
 	})
 	s.confirm(now, j)
+	s.watch(j.ID)
 }
 
 // confirm sends Confirm, again and again until it is acknowledged: a job that is

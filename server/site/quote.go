@@ -254,6 +254,9 @@ func (s *Site) conclude(now batch.Time, r *Request, menu []batch.Shape, c choice
 		return Quote{}, refuse(ReasonCannotRun, "request", "needs that the site's nodes meet", "no shape of it can ever start here")
 	}
 	q := quoteOf(now, menu, c)
+	if len(r.After) > 0 { // who can say when those have ended
+		q.Kind, q.P = batch.Forecast, 0
+	}
 	if r.Deadline > 0 && c.end > r.Deadline {
 		return Quote{}, refuse(ReasonTooLate, "request.deadline", fmt.Sprintf("at least %v from now", enough(q.Completion)), "%v from now", r.Deadline.Sub(now).CeilSeconds())
 	}

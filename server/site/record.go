@@ -11,30 +11,32 @@ import (
 // Record is what has to be durable of a job, beside its dossier. Its JSON is the
 // form in which a server keeps it.
 type Record struct {
-	ID          batch.JobID `json:"id"`
-	State       string      `json:"state"`
-	Epoch       uint32      `json:"epoch,omitempty"`
-	Under       uint32      `json:"under,omitempty"`
-	Attempt     uint32      `json:"attempt,omitempty"`
-	Cancel      bool        `json:"cancel,omitempty"`
-	Withdrawn   bool        `json:"withdrawn,omitempty"`
-	Kept        bool        `json:"kept,omitempty"`
-	Busy        bool        `json:"busy,omitempty"`
-	Service     string      `json:"service,omitempty"`
-	Owner       string      `json:"owner,omitempty"`
-	Shape       batch.Shape `json:"shape,omitzero"`
-	Needs       *Needs      `json:"needs,omitempty"`
-	Order       uint64      `json:"order,omitempty"`
-	Submitted   batch.Time  `json:"submitted,omitempty"`
-	Started     batch.Time  `json:"started,omitempty"` // 0: it has not
-	Ended       batch.Time  `json:"ended,omitempty"`   // 0: it has not
-	Estimate    Quote       `json:"estimate,omitzero"`
-	Run         *Run        `json:"run,omitempty"`
-	Past        *Past       `json:"past,omitempty"`
-	Transit     *Transit    `json:"transit,omitempty"`
-	Revision    uint64      `json:"revision,omitempty"`
-	Agreement   string      `json:"agreement,omitempty"`
-	Fingerprint fingerprint `json:"fingerprint,omitzero"`
+	ID          batch.JobID  `json:"id"`
+	State       string       `json:"state"`
+	Epoch       uint32       `json:"epoch,omitempty"`
+	Under       uint32       `json:"under,omitempty"`
+	Attempt     uint32       `json:"attempt,omitempty"`
+	Cancel      bool         `json:"cancel,omitempty"`
+	Withdrawn   bool         `json:"withdrawn,omitempty"`
+	Kept        bool         `json:"kept,omitempty"`
+	Busy        bool         `json:"busy,omitempty"`
+	Service     string       `json:"service,omitempty"`
+	Owner       string       `json:"owner,omitempty"`
+	Shape       batch.Shape  `json:"shape,omitzero"`
+	Needs       *Needs       `json:"needs,omitempty"`
+	Order       uint64       `json:"order,omitempty"`
+	Submitted   batch.Time   `json:"submitted,omitempty"`
+	Started     batch.Time   `json:"started,omitempty"` // 0: it has not
+	Ended       batch.Time   `json:"ended,omitempty"`   // 0: it has not
+	Estimate    Quote        `json:"estimate,omitzero"`
+	Run         *Run         `json:"run,omitempty"`
+	Past        *Past        `json:"past,omitempty"`
+	Awaits      []Dependency `json:"awaits,omitempty"`
+	Retried     uint8        `json:"retried,omitempty"`
+	Transit     *Transit     `json:"transit,omitempty"`
+	Revision    uint64       `json:"revision,omitempty"`
+	Agreement   string       `json:"agreement,omitempty"`
+	Fingerprint fingerprint  `json:"fingerprint,omitzero"`
 }
 
 // record returns a job's record. It shares what is not changed any more.
@@ -45,6 +47,7 @@ func record(j *Job) Record {
 		Service: j.Service, Owner: j.Owner, Shape: j.Shape, Needs: j.Needs, Order: j.Order,
 		Submitted: j.Submitted, Started: instantOut(j.Started), Ended: instantOut(j.Ended),
 		Estimate: j.Estimate, Run: j.Run, Past: j.Past, Transit: j.Transit, Revision: j.Revision, Fingerprint: j.fingerprint,
+		Awaits: j.Awaits(), Retried: j.Retried,
 		Agreement: j.agreement.String(),
 	}
 }
@@ -65,6 +68,7 @@ func (r *Record) job() (*Job, error) {
 		Service: intern(r.Service), Owner: intern(r.Owner), Shape: r.Shape, Needs: r.Needs, Order: r.Order,
 		Submitted: r.Submitted, Started: instantIn(r.Started), Ended: instantIn(r.Ended),
 		Estimate: r.Estimate, Run: r.Run, Past: r.Past, Transit: r.Transit, Revision: r.Revision, fingerprint: r.Fingerprint,
+		awaits: awaitsOf(r.Awaits), Retried: r.Retried,
 		agreement: agreement,
 	}
 	if problem := j.problem(); problem != "" {
@@ -100,8 +104,10 @@ func (j *Job) problem() string {
 		return "no other site"
 	case moving && (len(t.Assigned) == 0 || t.Assigned[len(t.Assigned)-1].Epoch != j.Epoch):
 		return "its epoch was not assigned here"
-	case j.State == Held && t.Round == "":
-		return "no round"
+	case j.State == Held && t.Round == "" && len(j.Awaits()) == 0:
+		return "no round, and nobody to wait for"
+	case j.State != Held && len(j.Awaits()) > 0:
+		return fmt.Sprintf("waits for %d jobs", len(j.Awaits()))
 	case !ascending(t.Assigned):
 		return "epochs out of order"
 	}
@@ -151,6 +157,7 @@ func (s *Site) Restore(records []Record) error {
 			return fmt.Errorf("restore: two records of job %s", j.ID)
 		}
 		s.book.add(j)
+		s.book.expect(j)
 		s.book.load.count(j, s.charge(j), +1)
 	}
 	s.relearn()

@@ -56,6 +56,10 @@ func (s *Site) Recover(now batch.Time, fates []Fate) error {
 		case Waiting:
 			s.plan(batch.CmdSubmit, j)
 		case Held:
+			if len(j.Awaits()) > 0 {
+				s.resumeAfter(now, j)
+				break
+			}
 			s.plan(batch.CmdSubmit, j)
 			s.command(batch.CmdHold, j.Key())
 			s.arm(j, now.Add(j.Transit.Lease))

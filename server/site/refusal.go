@@ -31,6 +31,8 @@ const (
 	ReasonNoPromise      = "no-promise"
 	ReasonNoRoom         = "no-room"
 
+	ReasonDependencyFailed = "dependency-failed"
+
 	ReasonUnknownReservation  = "unknown-reservation"
 	ReasonReservationOver     = "reservation-over"
 	ReasonTooManyReservations = "too-many-reservations"

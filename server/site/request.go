@@ -46,6 +46,9 @@ type Request struct {
 	Agreement     *Agreement        `json:"agreement,omitempty"` // about the deadline; nil: it is wanted, and no more
 	Into          batch.JobID       `json:"into,omitempty"`      // the reservation in which to run; "" for none
 	Site          string            `json:"site,omitempty"`      // the only one that accepts it, where it stays; "" for any
+	After         []Dependency      `json:"after,omitempty"`     // the jobs that have to end before it may start
+	Retries       int32             `json:"retries,omitempty"`   // how often it is started once more after it has failed
+	RetryOn       []int32           `json:"retry_on,omitempty"`  // the exit codes after which; empty for all
 }
 
 // Validate checks the form of a request that comes from outside, as far as no
@@ -70,7 +73,7 @@ func (r *Request) Validate() error {
 	case len(r.Menu) > 0 && (r.Width != 0 || r.Walltime != 0):
 		return refuse(ReasonBadValue, "request.shapes", "shapes, or width and walltime", "both shapes and a width or walltime")
 	}
-	if err := cmp.Or(r.plain(), r.validateAgreement()); err != nil {
+	if err := cmp.Or(r.plain(), r.validateAgreement(), r.validateAfter(), r.validateRetries()); err != nil {
 		return err
 	}
 	if r.Into != "" {

@@ -57,11 +57,16 @@ func (s *Site) Hold(now batch.Time, round string, lease batch.Duration, ids []ba
 			s.command(batch.CmdHold, j.Key())
 			s.arm(j, now.Add(lease))
 		}
-		if j.State == Held && j.Transit.Round == round {
+		if j.heldFor(round) {
 			held = append(held, *j)
 		}
 	}
 	return held, nil
+}
+
+// heldFor says whether a job is held for a round.
+func (j *Job) heldFor(round string) bool {
+	return j.State == Held && j.Transit != nil && j.Transit.Round == round
 }
 
 func byOrder(a, b *Job) int { return cmp.Compare(a.Order, b.Order) }
@@ -94,7 +99,7 @@ func (s *Site) Place(now batch.Time, round, agent string, list []Placement) ([]J
 			continue
 		}
 		switch {
-		case j.State != Held || j.Transit.Round != round:
+		case !j.heldFor(round):
 		case p.To != "" && s.mayMove(j, p.To) == nil:
 			s.depart(now, j, Order{Job: j.ID, To: p.To, MinGain: p.MinGain, Reason: cmp.Or(p.Reason, "reallocation"), Agent: agent}, 0)
 		default:
@@ -103,7 +108,7 @@ func (s *Site) Place(now batch.Time, round, agent string, list []Placement) ([]J
 		out = append(out, *j)
 	}
 	for _, j := range s.book.order {
-		if j != nil && j.State == Held && j.Transit.Round == round {
+		if j != nil && j.heldFor(round) {
 			s.putBack(j)
 		}
 	}

@@ -103,6 +103,7 @@ type Site struct {
 	draining bool
 	voided   map[stay]uint32 // the highest attempt that was undone
 	learnt   map[string]*sampleLog
+	news     []Told // ends that those are being told of who wait for them
 
 	reserved   reservations
 	agreements Agreements

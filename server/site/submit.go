@@ -12,6 +12,9 @@ type Submission struct {
 	ID       batch.JobID // see CheckID
 	Request  *Request
 	Decision []byte // opaque
+	// Told is what others say of the jobs that it is to come after: of those that
+	// are not here. One that is neither here nor told of is nowhere.
+	Told []Told
 }
 
 // Submit accepts a request as a job: it is tuned anew and queued. The same
@@ -38,11 +41,22 @@ func (s *Site) Submit(now batch.Time, sub Submission, planner Planner) (Job, err
 	if s.draining {
 		return Job{}, s.drains()
 	}
+	awaits, err := s.awaited(sub.Request, sub.Told)
+	if err != nil {
+		return Job{}, err
+	}
 	j := &Job{ID: sub.ID, Attempt: s.attemptAfter(sub.ID, 0, 0), Submitted: now, fingerprint: print}
 	if err := s.admit(now, j, &Dossier{Request: *sub.Request, Decision: sub.Decision}, planner); err != nil {
 		return Job{}, err
 	}
 	s.book.add(j)
+	if len(awaits) > 0 {
+		j.Needs.After = true
+		s.change(j, func() { j.State = Held })
+		s.await(j, awaits)
+		s.hold(j)
+		return *j, nil
+	}
 	s.change(j, func() { j.State = Waiting })
 	s.plan(batch.CmdSubmit, j)
 	if j.Needs.Agreed != nil {
@@ -68,7 +82,7 @@ func (s *Site) admit(now batch.Time, j *Job, d *Dossier, planner Planner) error 
 	j.Needs = &Needs{
 		Origin: spec.Origin, Memory: spec.Memory, CPU: spec.CPU, Licences: spec.Licences,
 		EarliestStart: spec.EarliestStart, Deadline: spec.Deadline, InputSite: spec.Site, Input: spec.Input,
-		Restartable: s.restartable(&d.Request), Agreed: s.agreed(&d.Request), Into: d.Request.Into, Bound: s.bound(&d.Request),
+		Restartable: s.restartable(&d.Request), Agreed: s.agreed(&d.Request), Into: d.Request.Into, Bound: s.bound(&d.Request), Retries: retries(&d.Request),
 	}
 	if j.Needs.Agreed != nil {
 		j.agreement = AgreedOpen
