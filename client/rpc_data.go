@@ -154,7 +154,7 @@ func (f *face) copyData(ctx context.Context, server, id string, see func(have, s
 	ctx, call := begin(ctx, "server", server)
 	stream, err := f.server(server).CopyData(ctx, &droverv1.CopyDataRequest{Id: id})
 	if err != nil {
-		return nil, call.noDepot(err)
+		return nil, call.noDepot(lateness(ctx, err))
 	}
 	defer stream.Close()
 	for stream.Receive() {
@@ -167,10 +167,7 @@ func (f *face) copyData(ctx context.Context, server, id string, see func(have, s
 		see(m.GetHaveBytes(), m.GetSizeBytes())
 	}
 	if err := stream.Err(); err != nil {
-		if errors.Is(context.Cause(ctx), os.ErrDeadlineExceeded) {
-			err = connect.NewError(connect.CodeDeadlineExceeded, err)
-		}
-		return nil, call.noDepot(err)
+		return nil, call.noDepot(lateness(ctx, err))
 	}
 	return nil, call.failed(connect.NewError(connect.CodeUnavailable, fmt.Errorf("the copy of data %s has ended before it was whole", id)))
 }
@@ -187,7 +184,7 @@ func (f *face) downloadData(ctx context.Context, server, id string, offset int64
 	ctx, call := begin(ctx, "server", server)
 	stream, err := f.server(server).DownloadData(ctx, &droverv1.DownloadDataRequest{Id: id, Offset: offset})
 	if err != nil {
-		return call.noDepot(err)
+		return call.noDepot(lateness(ctx, err))
 	}
 	defer stream.Close()
 	for stream.Receive() {
@@ -196,7 +193,15 @@ func (f *face) downloadData(ctx context.Context, server, id string, offset int64
 			return local(err)
 		}
 	}
-	return call.noDepot(stream.Err())
+	return call.noDepot(lateness(ctx, stream.Err()))
+}
+
+// lateness says of the error of a transfer that it got no further, if that ended it.
+func lateness(ctx context.Context, err error) error {
+	if err != nil && errors.Is(context.Cause(ctx), os.ErrDeadlineExceeded) {
+		return connect.NewError(connect.CodeDeadlineExceeded, err)
+	}
+	return err
 }
 
 // noDepot is failed, of calls that older servers have never heard of.

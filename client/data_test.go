@@ -1,0 +1,377 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"connectrpc.com/connect"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-9b8f70bb/drover/client/session"
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+)
+
+// Handles of the tests.
+const (
+	handle  = "01a20c55-1c7e-7a53-bb27-57e6f1e4b6a5"
+	handle2 = "01a20c55-2222-7a53-bb27-57e6f1e4b6a5"
+)
+
+// errorOfReason fails the test unless err is an *Error of a reason.
+func errorOfReason(t *testing.T, err error, reason string) *Error {
+	t.Helper()
+	e, ok := errors.AsType[*Error](err)
+	if !ok || e.Reason != reason {
+		t.Fatalf("%v, want an error of reason %s", err, reason)
+	}
+	return e
+}
+
+func TestDataGoWhereThereIsMostRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, c := newDepots(t, patient(10*time.Second))
+		put := func(o PutOptions) *Data {
+			t.Helper()
+			d, err := c.PutData(t.Context(), DataBytes([]byte("0123456789")), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return d
+		}
+		first := put(PutOptions{Name: "words", Owner: "ada"})
+		if first.Site != "a" || first.Mode != DataPersistent || first.Name != "words" || first.Owner != "ada" || first.Size != 10 || checkHandle("", first.ID) != nil {
+			t.Errorf("a tie went to %+v", first)
+		}
+		if second := put(PutOptions{Mode: DataSticky}); second.Site != "b" || second.Mode != DataSticky || second.ID == first.ID {
+			t.Errorf("the second went to %+v", second)
+		}
+		if third := put(PutOptions{Site: "b", Mode: DataVolatile, ID: handle}); third.Site != "b" || third.ID != handle || third.Mode != DataVolatile {
+			t.Errorf("the third went to %+v", third)
+		}
+		if g.a.uploads[first.SHA256] != "0123456789" {
+			t.Errorf("site a got %v", g.a.uploads)
+		}
+	})
+}
+
+func TestTheRoomiestSites(t *testing.T) {
+	site := func(name string, used, quota int64, change func(*Site)) Site {
+		s := Site{Name: name, Status: &Status{Data: DataUsage{Used: used, Quota: quota}}}
+		if change != nil {
+			change(&s)
+		}
+		return s
+	}
+	var got []string
+	for _, at := range roomiest([]Site{
+		site("none", 0, 0, nil),
+		site("full", 100, 100, nil), // something there may make room
+		site("over", 120, 100, nil),
+		site("small", 0, 9, nil),
+		site("draining", 0, 1000, func(s *Site) { s.Status.Draining = true }),
+		site("degraded", 0, 1000, func(s *Site) { s.Status.Degraded = true }),
+		site("narrow", 0, 1000, func(s *Site) { s.MaxFile = 9 }),
+		site("silent", 0, 1000, func(s *Site) { s.Status = nil }),
+		site("y", 10, 50, nil), site("x", 60, 100, nil), site("most", 0, 41, nil),
+	}, 10) {
+		got = append(got, at.Site)
+	}
+	if diff := cmp.Diff([]string{"most", "x", "y", "full", "over"}, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestDataThatASiteRefusesGoToTheNextOne(t *testing.T) {
+	full := func(nth int, site string) error {
+		if site == "a" {
+			return refusal(connect.CodeResourceExhausted, &droverv1.ErrorDetail{Reason: "data-quota", Message: "full"})
+		}
+		return nil
+	}
+	synctest.Test(t, func(t *testing.T) {
+		g, c := newDepots(t, patient(10*time.Second))
+		g.put = full
+		if d, err := c.PutData(t.Context(), DataBytes([]byte("x")), PutOptions{}); err != nil || d.Site != "b" {
+			t.Errorf("%+v, %v", d, err)
+		}
+		_, err := c.PutData(t.Context(), DataBytes([]byte("x")), PutOptions{Site: "a"})
+		errorOfReason(t, err, "data-quota")
+		_, err = c.PutData(t.Context(), DataBytes([]byte("x")), PutOptions{Site: "nowhere"})
+		errorOfReason(t, err, "unknown-site")
+		g.put = nil
+		_, err = c.PutData(t.Context(), DataBytes(make([]byte, 2000)), PutOptions{})
+		errorOfReason(t, err, "no-site")
+	})
+}
+
+func TestAConflictIsNotTriedElsewhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, c := newDepots(t, patient(10*time.Second))
+		g.put = func(int, string) error {
+			return refusal(connect.CodeAlreadyExists, &droverv1.ErrorDetail{Reason: "data-conflict", Message: "others are there"})
+		}
+		_, err := c.PutData(t.Context(), DataBytes([]byte("x")), PutOptions{ID: handle})
+		errorOfReason(t, err, "data-conflict")
+		if g.puts != 1 {
+			t.Errorf("tried %d times", g.puts)
+		}
+	})
+}
+
+func TestDataThatWereSentAndNotAnsweredAreUnknown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, c := newDepots(t, patient(3*time.Second))
+		g.put = func(int, string) error { return connect.NewError(connect.CodeUnavailable, errors.New("lost")) }
+		_, err := c.PutData(t.Context(), DataBytes([]byte("x")), PutOptions{ID: handle})
+		e := errorOfReason(t, err, ReasonUnknown)
+		if !strings.Contains(e.Hint, handle) || len(g.at["b"]) > 0 || g.puts < 2 {
+			t.Errorf("hint %q after %d tries, at b: %v", e.Hint, g.puts, g.at["b"])
+		}
+		g.put = nil
+		if d, err := c.PutData(t.Context(), DataBytes([]byte("x")), PutOptions{ID: handle, Site: "a"}); err != nil || d.ID != handle {
+			t.Errorf("again: %v, %v", d, err)
+		}
+	})
+}
+
+func TestContentThatWasDroppedMeanwhileIsSentAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, c := newDepots(t, patient(10*time.Second))
+		g.put = func(nth int, _ string) error {
+			if nth < 3 {
+				return refusal(connect.CodeNotFound, &droverv1.ErrorDetail{Reason: "unknown-content", Message: "gone"})
+			}
+			return nil
+		}
+		if d, err := c.PutData(t.Context(), DataBytes([]byte("x")), PutOptions{Site: "a"}); err != nil || g.puts != 3 {
+			t.Errorf("%v, %v after %d", d, err, g.puts)
+		}
+	})
+}
+
+func TestDataThatCannotBePutAreRefusedBeforeAnythingIsSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, c := newDepots(t, patient(10*time.Second))
+		for name, tc := range map[string]struct {
+			content DataContent
+			o       PutOptions
+			reason  string
+		}{
+			"no content":      {DataContent{}, PutOptions{}, ReasonBadValue},
+			"no such mode":    {DataBytes(nil), PutOptions{Mode: "eternal"}, ReasonBadValue},
+			"no UUID":         {DataBytes(nil), PutOptions{ID: "7"}, ReasonBadValue},
+			"a UUIDv4":        {DataBytes(nil), PutOptions{ID: "8c9b2b1e-3f3a-4d9c-9f0a-0d0c7e0c1a11"}, ReasonBadValue},
+			"upper case":      {DataBytes(nil), PutOptions{ID: strings.ToUpper(handle)}, ReasonBadValue},
+			"no such element": {DataBytes(make([]byte, 8)).Array("float16", 4), PutOptions{}, ReasonBadValue},
+			"another size":    {DataBytes(make([]byte, 40)).Array("float64", 2, 3), PutOptions{}, "wrong-dimensions"},
+			"an overflow":     {DataBytes(make([]byte, 40)).Array("float64", 1<<40, 1<<40), PutOptions{}, "wrong-dimensions"},
+			"a cube":          {DataBytes(make([]byte, 8)).Array("float64", 1, 1, 1), PutOptions{}, "wrong-dimensions"},
+			"negative":        {DataBytes(make([]byte, 8)).Array("float64", -1, -1), PutOptions{}, "wrong-dimensions"},
+			"no element":      {DataBytes(make([]byte, 8)).Array("", 1), PutOptions{}, ReasonBadValue},
+		} {
+			if _, err := c.PutData(t.Context(), tc.content, tc.o); reasonOf(err) != tc.reason {
+				t.Errorf("%s: %v, want an error of reason %s", name, err, tc.reason)
+			}
+		}
+		if _, err := c.PutData(t.Context(), DataFile(filepath.Join(t.TempDir(), "none")), PutOptions{}); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("no file: %v", err)
+		}
+		if len(g.a.uploads)+len(g.b.uploads)+g.puts > 0 {
+			t.Errorf("something was sent: %v, %v", g.a.uploads, g.b.uploads)
+		}
+	})
+}
+
+func TestDataComeFromWhoeverHasThemAndGoOnWhereTheyBroke(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, c := newDepots(t, patient(10*time.Second))
+		content := strings.Repeat("0123456789", 1000)
+		g.keep("a", handle, content, nil)
+		g.keep("b", handle, content, &droverv1.Data{Copy: true})
+		g.download = func(nth int, _ string) int { return nth * 1500 }
+		var got bytes.Buffer
+		d, err := c.GetData(t.Context(), handle, &got)
+		if err != nil || got.String() != content || d.Size != 10_000 {
+			t.Fatalf("%d bytes of %+v, %v", got.Len(), d, err)
+		}
+		if diff := cmp.Diff([]string{"a", "b", "a", "b"}, g.downs); diff != "" {
+			t.Errorf("asked (-want +got)\n%s", diff)
+		}
+	})
+}
+
+func TestDataThatDoNotFitTheirChecksumReplaceNoFile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, c := newDepots(t, patient(10*time.Second))
+		g.keep("a", handle, "right", nil)
+		path := filepath.Join(t.TempDir(), "file")
+		if d, err := c.SaveData(t.Context(), handle, path); err != nil || d.Site != "a" {
+			t.Fatal(err)
+		}
+		g.content[g.at["a"][handle].GetContent().GetSha256()] = "wrong"
+		_, err := c.SaveData(t.Context(), handle, path)
+		errorOfReason(t, err, ReasonInternal)
+		if text, err := os.ReadFile(path); string(text) != "right" || err != nil {
+			t.Errorf("%q, %v", text, err)
+		}
+		files, err := os.ReadDir(filepath.Dir(path))
+		if len(files) != 1 || err != nil {
+			t.Errorf("left: %v, %v", files, err)
+		}
+		_, err = c.SaveData(t.Context(), handle2, path)
+		errorOfReason(t, err, "unknown-data")
+		_, err = c.GetData(t.Context(), handle, failing{})
+		if err == nil || !strings.Contains(err.Error(), "disk full") {
+			t.Errorf("to a full disk: %v", err)
+		}
+	})
+}
+
+// failing is a file on a full disk.
+type failing struct{}
+
+func (failing) Write([]byte) (int, error) { return 0, errors.New("disk full") }
+
+func TestDataAreListedFoundAndRemoved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, c := newDepots(t, patient(10*time.Second))
+		g.keep("a", handle, "one", &droverv1.Data{Element: droverv1.ElementType_ELEMENT_TYPE_INT32, Dimensions: []int64{3}, JobId: id})
+		g.keep("b", handle, "one", &droverv1.Data{Copy: true})
+		g.keep("b", handle2, "two", nil)
+		list, err := c.ListData(t.Context(), DataFilter{})
+		if err != nil || len(list.Data) != 3 || list.Data[0].Element != "int32" || list.Data[0].Job != id || !list.Data[1].Copy {
+			t.Errorf("%+v, %v", list, err)
+		}
+		if _, err := c.ListData(t.Context(), DataFilter{Name: "two words"}); err == nil {
+			t.Error("a name with a space makes two terms")
+		}
+		found, err := c.FindData(t.Context(), handle)
+		if err != nil || len(found.Data) != 2 || found.Data[1].address != "http://b" {
+			t.Errorf("%+v, %v", found, err)
+		}
+		sites, err := c.RemoveData(t.Context(), handle)
+		if diff := cmp.Diff([]string{"a", "b"}, sites); diff != "" || err != nil {
+			t.Errorf("%v (-want +got)\n%s", err, diff)
+		}
+		_, err = c.FindData(t.Context(), handle)
+		errorOfReason(t, err, "unknown-data")
+		for _, bad := range []string{"", "1", "../../etc/passwd", handle + " owner=ada"} {
+			_, err := c.FindData(t.Context(), bad)
+			errorOfReason(t, err, ReasonBadValue)
+			_, err = c.RemoveData(t.Context(), bad)
+			errorOfReason(t, err, ReasonBadValue)
+			_, err = c.CopyData(t.Context(), bad, "a")
+			errorOfReason(t, err, ReasonBadValue)
+		}
+	})
+}
+
+func TestABeginningNamesDataIfItFitsNoOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, c := newDepots(t, patient(10*time.Second))
+		g.keep("a", handle, "one", &droverv1.Data{Copy: true})
+		g.keep("b", handle, "one", nil)
+		g.keep("b", handle2, "two", nil)
+		if d, err := c.lookUp(t.Context(), handle[:12]); err != nil || d.ID != handle || d.Site != "b" {
+			t.Errorf("%+v, %v", d, err)
+		}
+		_, err := c.lookUp(t.Context(), handle[:8])
+		if e := errorOfReason(t, err, ReasonBadValue); !strings.Contains(e.Message, handle2) {
+			t.Errorf("%v", e)
+		}
+		_, err = c.lookUp(t.Context(), "0000")
+		errorOfReason(t, err, "unknown-data")
+		g.silent = "b"
+		_, err = c.lookUp(t.Context(), handle[:12])
+		if e := errorOfReason(t, err, ReasonUnreachable); !strings.Contains(e.Hint, handle) {
+			t.Errorf("%v", e)
+		}
+	})
+}
+
+func TestACopyGoesOnAsLongAsItGetsFurther(t *testing.T) {
+	broken := connect.NewError(connect.CodeUnavailable, errors.New("broken"))
+	synctest.Test(t, func(t *testing.T) {
+		g, c := newDepots(t, patient(2*time.Second))
+		g.keep("a", handle, "one", nil)
+		g.copying = func(nth int, stream *connect.ServerStream[droverv1.CopyDataResponse]) error {
+			time.Sleep(1500 * time.Millisecond) // in virtual time
+			if nth > 5 {
+				return nil
+			}
+			_ = stream.Send(&droverv1.CopyDataResponse{HaveBytes: int64(nth), SizeBytes: 6})
+			return broken
+		}
+		d, err := c.CopyData(t.Context(), handle, "b")
+		if err != nil || d.Site != "a" && d.Site != "b" || len(g.copies) != 6 {
+			t.Fatalf("%+v, %v after %d", d, err, len(g.copies))
+		}
+		delete(g.at["b"], handle)
+		g.copies = nil
+		g.copying = func(_ int, stream *connect.ServerStream[droverv1.CopyDataResponse]) error {
+			_ = stream.Send(&droverv1.CopyDataResponse{HaveBytes: 1, SizeBytes: 6})
+			return broken
+		}
+		_, err = c.CopyData(t.Context(), handle, "b")
+		if e, ok := errors.AsType[*Error](err); !ok || e.kind != session.Silent || len(g.copies) < 5 || len(g.copies) > 20 {
+			t.Errorf("one that gets no further: %v after %d", err, len(g.copies))
+		}
+	})
+}
+
+func TestASilentCopyCountsAsBroken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, c := newDepots(t, patient(2*time.Second))
+		g.keep("a", handle, "one", nil)
+		ends := make(chan struct{})
+		defer close(ends)
+		g.copying = func(nth int, _ *connect.ServerStream[droverv1.CopyDataResponse]) error {
+			if nth == 1 {
+				<-ends
+			}
+			return nil
+		}
+		began := time.Now()
+		_, err := c.CopyData(t.Context(), handle, "b")
+		if e, ok := errors.AsType[*Error](err); !ok || e.Reason != ReasonTimeout || time.Since(began) < longestLull {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+	})
+}
+
+func TestAServerThatKeepsNoDataIsSaidSo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, c := newWorld(t, patient(2*time.Second))
+		_, err := c.ListData(t.Context(), DataFilter{})
+		if e := errorOfReason(t, err, "cannot-run"); !strings.Contains(e.Message, "older") {
+			t.Errorf("%v", e)
+		}
+		_, err = c.Submit(t.Context(), "lu", Stored("matrix", &Data{ID: handle}))
+		errorOfReason(t, err, "cannot-run")
+	})
+}
+
+func TestReadingDataEndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, c := newDepots(t, patient(time.Hour))
+		g.keep("a", handle, "0123456789", nil)
+		g.download = func(int, string) int { return 0 }
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		_, err := c.GetData(ctx, handle, io.Discard)
+		if err == nil || ctx.Err() == nil {
+			t.Errorf("%v", err)
+		}
+		if n := len(g.downs); n > 20 {
+			t.Errorf("asked %d times in 20s", n)
+		}
+	})
+}

@@ -1,0 +1,221 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"connectrpc.com/connect"
+	"github.com/google/go-cmp/cmp"
+
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+)
+
+func TestDataAreBroughtToTheChosenServerBeforeTheRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, c := newDepots(t, patient(10*time.Second))
+		g.keep("b", handle, "one", &droverv1.Data{Content: &droverv1.File{Name: "a.mtx"}})
+		g.keep("a", handle2, "two", &droverv1.Data{Element: droverv1.ElementType_ELEMENT_TYPE_UINT8, Dimensions: []int64{1, 3}})
+		var told []string
+		job, err := c.Submit(t.Context(), "lu", Stored("matrix", &Data{ID: handle}), Stored("b", &Data{ID: handle2}),
+			Sending(func(name string, sent, size int64) { told = append(told, name) }))
+		if err != nil || job.Site != "a" {
+			t.Fatalf("%+v, %v", job, err)
+		}
+		if diff := cmp.Diff([]string{"a/" + handle}, g.copies); diff != "" {
+			t.Errorf("copied (-want +got)\n%s", diff)
+		}
+		if diff := cmp.Diff([]string{"matrix"}, told); diff != "" {
+			t.Errorf("told (-want +got)\n%s", diff)
+		}
+		args := g.a.sent()[0].GetRequest().GetArguments()
+		if f := args["matrix"].GetFileValue(); f.GetDataId() != handle || f.GetName() != "a.mtx" || f.GetSha256() != "" {
+			t.Errorf("the file is %v", args["matrix"])
+		}
+		a := args["b"].GetArrayValue()
+		if a.GetContent().GetDataId() != handle2 || a.GetElement() != droverv1.ElementType_ELEMENT_TYPE_UINT8 || !cmp.Equal(a.GetDimensions(), []int64{1, 3}) {
+			t.Errorf("the matrix is %v", args["b"])
+		}
+		mapped := g.agent.mapped[0].GetRequest().GetArguments()["matrix"]
+		if mapped.GetFileValue().GetDataId() != handle {
+			t.Errorf("the agent was asked about %v", mapped)
+		}
+		if len(g.a.uploads) > 0 {
+			t.Errorf("the client has sent %v", g.a.uploads)
+		}
+	})
+}
+
+func TestDataThatHadToMakeRoomAreBroughtOnceMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, c := newDepots(t, patient(10*time.Second))
+		g.keep("b", handle, "one", nil)
+		g.a.submit = func(_ context.Context, nth int, req *droverv1.SubmitRequest) (*droverv1.SubmitResponse, error) {
+			if nth < 3 {
+				g.mu.Lock()
+				delete(g.at["a"], handle)
+				g.mu.Unlock()
+				return nil, unknown(handle)
+			}
+			return g.a.accept(req), nil
+		}
+		if job, err := c.Submit(t.Context(), "lu", Stored("matrix", &Data{ID: handle})); err != nil || job.Site != "a" || len(g.copies) != 3 {
+			t.Fatalf("%+v, %v after %v", job, err, g.copies)
+		}
+		ids := make(map[string]bool)
+		for _, s := range g.a.sent() {
+			ids[s.GetJobId()] = true
+		}
+		if len(ids) != 1 {
+			t.Errorf("under %d IDs", len(ids))
+		}
+		g.a.submit = func(context.Context, int, *droverv1.SubmitRequest) (*droverv1.SubmitResponse, error) {
+			return nil, unknown(handle)
+		}
+		_, err := c.Submit(t.Context(), "lu", Stored("matrix", &Data{ID: handle}))
+		errorOfReason(t, err, "unknown-data")
+	})
+}
+
+func TestDataThatASiteDoesNotGetMakeTheRequestGoElsewhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, c := newDepots(t, patient(10*time.Second))
+		g.keep("b", handle, "one", nil)
+		g.copying = func(int, *connect.ServerStream[droverv1.CopyDataResponse]) error {
+			return refusal(connect.CodeFailedPrecondition, &droverv1.ErrorDetail{Reason: "sticky-data", Message: "they stay at b"})
+		}
+		if job, err := c.Submit(t.Context(), "lu", Stored("matrix", &Data{ID: handle})); err != nil || job.Site != "b" {
+			t.Fatalf("%+v, %v", job, err)
+		}
+		if n := len(g.a.sent()); n > 0 {
+			t.Errorf("%d submissions to a site without the data", n)
+		}
+	})
+}
+
+func TestDataThatNobodyHasAreSaidSoBeforeAnythingIsSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, c := newDepots(t, patient(10*time.Second))
+		_, err := c.Submit(t.Context(), "lu", Stored("matrix", &Data{ID: handle}))
+		if e := errorOfReason(t, err, "unknown-data"); !strings.Contains(err.Error(), "argument matrix") {
+			t.Errorf("%v: %v", e, err)
+		}
+		for _, bad := range []string{"", "zz", handle[:8], handle + "0"} {
+			_, err = c.Submit(t.Context(), "lu", Stored("matrix", &Data{ID: bad}))
+			errorOfReason(t, err, ReasonBadValue)
+		}
+		if len(g.agent.mapped) > 0 {
+			t.Error("a request was mapped")
+		}
+	})
+}
+
+func TestATypedHandleIsDataOnlyWhereDataFit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, c := newDepots(t, patient(10*time.Second))
+		g.keep("a", handle, "one", nil)
+		g.agent.service = &droverv1.Service{Name: "lu", Arguments: []*droverv1.Argument{
+			{Name: "matrix", Type: droverv1.ArgumentType_ARGUMENT_TYPE_FILE_IN},
+			{Name: "word", Type: droverv1.ArgumentType_ARGUMENT_TYPE_STRING},
+			{Name: "out", Type: droverv1.ArgumentType_ARGUMENT_TYPE_FILE_OUT},
+		}}
+		job, err := c.Submit(t.Context(), "lu", Text("matrix", "data:"+handle[:5]), Text("word", "data:"+handle[:5]), Text("out", "data:x"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		args := g.a.sent()[0].GetRequest().GetArguments()
+		if args["matrix"].GetFileValue().GetDataId() != handle || args["word"].GetStringValue() != "data:"+handle[:5] || len(args) != 2 {
+			t.Errorf("job %v with %v", job, args)
+		}
+		_, err = c.Submit(t.Context(), "lu", Text("matrix", "data:a.mtx"))
+		if e := errorOfReason(t, err, ReasonBadValue); !strings.Contains(e.Hint, "./data:a.mtx") {
+			t.Errorf("%v, hint %q", e, e.Hint)
+		}
+	})
+}
+
+func TestWhatIsKnownOfDataIsNotAskedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, c := newDepots(t, patient(10*time.Second))
+		d, err := c.PutData(t.Context(), DataBytes([]byte("x")), PutOptions{Site: "a"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Submit(t.Context(), "lu", Stored("matrix", d)); err != nil || g.asked > 0 {
+			t.Errorf("%v after %d questions", err, g.asked)
+		}
+	})
+}
+
+func TestWhatIsKeptHasAHandleOfTheRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, c := newDepots(t, patient(10*time.Second))
+		g.a.submit = func(_ context.Context, nth int, req *droverv1.SubmitRequest) (*droverv1.SubmitResponse, error) {
+			if nth == 1 {
+				return nil, connect.NewError(connect.CodeUnavailable, errors.New("lost"))
+			}
+			res := g.a.accept(req)
+			res.Job.Request = req.GetRequest()
+			res.Job.Outputs = []*droverv1.Output{{Argument: "c", DataId: req.GetRequest().GetKeep()["c"].GetDataId()}}
+			return res, nil
+		}
+		job, err := c.Submit(t.Context(), "lu", Content("a", []byte("x")), Keep("a", DataVolatile), Keep("c", ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if job.Kept["a"].Mode != DataVolatile || job.Kept["c"].Mode != DataPersistent || checkHandle("", job.Kept["c"].ID) != nil ||
+			job.Kept["a"].ID == job.Kept["c"].ID || job.Outputs[0].Data != job.Kept["c"].ID {
+			t.Errorf("kept %+v, outputs %+v", job.Kept, job.Outputs)
+		}
+		sent := g.a.sent()
+		if len(sent) != 2 || !cmp.Equal(keptIn(sent[0].GetRequest()), keptIn(sent[1].GetRequest())) {
+			t.Errorf("the repeated submission keeps something else: %v", sent)
+		}
+		for _, bad := range [][]Arg{{Keep("a", "eternal")}, {Keep("", "")}, {Keep("a", ""), Keep("a", "")}} {
+			_, err := c.Submit(t.Context(), "lu", bad...)
+			errorOfReason(t, err, ReasonBadValue)
+		}
+	})
+}
+
+func TestAnotherAttemptKeepsUnderOtherHandles(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, c := newDepots(t, patient(5*time.Second))
+		g.a.submit = stuck
+		g.a.withdraw = func(int, string) (*droverv1.WithdrawResponse, error) {
+			return nil, connect.NewError(connect.CodeUnavailable, errors.New("lost"))
+		}
+		job, err := c.Submit(t.Context(), "lu", Keep("c", ""), Idempotent(), Rerun(2*time.Second))
+		if err != nil || job.Site != "b" {
+			t.Fatalf("%+v, %v", job, err)
+		}
+		first, second := keptIn(g.a.sent()[0].GetRequest())["c"], keptIn(g.b.sent()[0].GetRequest())["c"]
+		if first.ID == second.ID || checkHandle("", second.ID) != nil {
+			t.Errorf("kept as %v, then as %v", first, second)
+		}
+		again := sentIn(&droverv1.Job{Request: g.b.sent()[0].GetRequest()})
+		r := &request{again: again}
+		if err := r.renewKept(); err != nil || keptIn(again.out("x"))["c"].ID == second.ID {
+			t.Errorf("of a record: %v, %v", again.message, err)
+		}
+	})
+}
+
+func TestARequestWithDataCanBeStartedAnewFromItsRecord(t *testing.T) {
+	with := func(v *droverv1.Value) *sentRequest {
+		return &sentRequest{message: &droverv1.Request{Service: "lu", Idempotent: true, Arguments: map[string]*droverv1.Value{"matrix": v}}}
+	}
+	data := with((&stored{data: &Data{ID: handle}}).valueOut())
+	if err := data.mayRunAgain(id); err != nil {
+		t.Errorf("data: %v", err)
+	}
+	if diff := cmp.Diff(map[string]string{handle: "matrix"}, (&request{again: data}).handles()); diff != "" {
+		t.Errorf("they are not brought (-want +got)\n%s", diff)
+	}
+	if with(valueOut(&file{name: "x"})).mayRunAgain(id) == nil {
+		t.Error("a file is at the site that does not answer")
+	}
+}
