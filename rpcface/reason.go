@@ -35,6 +35,8 @@ const (
 	NoDrafts       Reason = "no-drafts"
 	Internal       Reason = "internal"
 
+	WrongDimensions Reason = "wrong-dimensions"
+
 	NoOffer            Reason = "no-offer"
 	NoPromise          Reason = "no-promise"
 	NoRoom             Reason = "no-room"
@@ -51,6 +53,7 @@ var codes = map[Reason]connect.Code{
 	"missing-argument": connect.CodeInvalidArgument,
 	"wrong-type":       connect.CodeInvalidArgument,
 	TooLarge:           connect.CodeInvalidArgument,
+	WrongDimensions:    connect.CodeInvalidArgument,
 	"too-wide":         connect.CodeFailedPrecondition,
 	"too-long":         connect.CodeFailedPrecondition,
 	"too-late":         connect.CodeFailedPrecondition,

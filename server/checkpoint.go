@@ -27,6 +27,9 @@ func (s *Server) makeDirs(spec *exec.Spec) error {
 	if err := s.data.makeAttempts(spec.Key.Job); err != nil {
 		return err
 	}
+	if err := s.data.begin(s.life, spec.Key, spec.Append); err != nil {
+		return err
+	}
 	told := func(v string) bool { return strings.HasPrefix(v, checkpointVariable+"=") }
 	if !slices.ContainsFunc(spec.Env, told) {
 		return nil

@@ -20,9 +20,9 @@ import (
 //	lock        held while the server lives
 //	drover.db   what it must not forget, see package store
 //	content/    uploaded files
-//	jobs/ID/    in/ARGUMENT/NAME, work/ (where the job runs), stdout, stderr,
-//	            attempts/ (see package journal), slurm-E-A.log,
-//	            checkpoint/ (for the job's own use)
+//	jobs/ID/    in/ARGUMENT/NAME, inout/ARGUMENT, work/ (where the job runs), stdout,
+//	            stderr, attempts/ (see package journal), slurm-E-A.log,
+//	            checkpoint/ (for the job's own use), begun and copying (see inout.go)
 //	scripts/    batch scripts of services
 //	slurm.json  what Slurm was last found to be
 //	supervisor* of the process that keeps what runs
@@ -110,18 +110,9 @@ func (d *dataDir) clusterFile() string { return filepath.Join(d.root, "slurm.jso
 // job returns the directory of a job, whose ID is a UUID and no other path.
 func (d *dataDir) job(id batch.JobID) string { return filepath.Join(d.jobs(), string(id)) }
 
-// input returns where a job finds a file argument.
+// input returns where a job finds a file that goes in.
 func (d *dataDir) input(id batch.JobID, argument, name string) string {
 	return filepath.Join(d.job(id), inputPath(argument, name))
-}
-
-// inputPath is relative to the job's directory. A file without a name of its own
-// is called as its argument.
-func inputPath(argument, name string) string {
-	if name == "" {
-		name = argument
-	}
-	return filepath.Join("in", argument, name)
 }
 
 // work returns the directory in which a job runs and writes its files.

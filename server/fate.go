@@ -105,7 +105,9 @@ func (s *Server) fate(ctx context.Context, j *site.Job) (site.Fate, exec.Process
 	found.Outcome = outcome(j, &st, found.Ended, s.checkpoints(j.Service))
 	fate := site.Fate{Found: found}
 	if service, err := s.cfg.Catalogue.Service(j.Service); err == nil {
-		fate.Outputs = s.outputs(ctx, j.ID, service)
+		var wrong string
+		fate.Outputs, wrong = s.results(ctx, j, service)
+		fate.Found.Outcome = judged(found.Outcome, wrong)
 	}
 	return fate, nil, nil
 }

@@ -57,9 +57,12 @@ func (s *Server) learn(ctx context.Context, f *batch.Found) {
 
 // learnEnd tells the core of an end.
 func (s *Server) learnEnd(ctx context.Context, f *batch.Found) {
-	var outputs []site.Output
+	var (
+		outputs []site.Output
+		wrong   string
+	)
 	if ran(f) {
-		outputs = s.written(ctx, f.Key.Job)
+		outputs, wrong = s.written(ctx, f.Key.Job)
 	}
 	_ = s.insist(context.WithoutCancel(ctx), func() {
 		before, err := s.core.Job(f.Key.Job)
@@ -73,21 +76,21 @@ func (s *Server) learnEnd(ctx context.Context, f *batch.Found) {
 		if how.End == batch.EndLost {
 			how.Reason = lost(how.Reason)
 		}
-		s.misfit(s.core.Ended(instant(f.Ended), f.Key, how, outputs))
+		s.misfit(s.core.Ended(instant(f.Ended), f.Key, judged(how, wrong), outputs))
 	})
 }
 
-// written looks at what a job has written.
-func (s *Server) written(ctx context.Context, id batch.JobID) []site.Output {
+// written looks at what a job has written, see results.
+func (s *Server) written(ctx context.Context, id batch.JobID) (found []site.Output, wrong string) {
 	r, err := s.job(context.WithoutCancel(ctx), string(id))
 	if err != nil {
-		return nil // it was forgotten
+		return nil, "" // it was forgotten
 	}
 	var service *catalogue.Service
 	if service, err = s.cfg.Catalogue.Service(r.Service); err != nil {
-		return nil // it is offered no more
+		return nil, "" // it is offered no more
 	}
-	return s.outputs(ctx, id, service)
+	return s.results(ctx, &r.Job, service)
 }
 
 // ran says whether an attempt was launched.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/seed-9b8f70bb/drover/batch"
@@ -71,7 +70,7 @@ func (s *Server) reserve(ctx context.Context, m *site.Message) (site.Message, er
 			return site.Message{}, err
 		}
 		for name, f := range s.files(request) {
-			if err := s.fetch(ctx, m.From, id, name, f); err != nil {
+			if err := s.fetch(ctx, m.From, id, name, f.File); err != nil {
 				return site.Message{}, err
 			}
 		}
@@ -164,13 +163,13 @@ func (s *Server) sendInput(ctx context.Context, name, argument string, offset in
 		return err
 	}
 	v, ok := r.dossier.Request.Arguments[argument]
-	if !ok || v.Type() != catalogue.TypeFileIn {
+	if !ok || !v.Type().In() {
 		return &rpcface.Problem{
 			Reason: rpcface.UnknownContent, Field: "argument", Accepted: "a file argument of the job",
 			Message: fmt.Sprintf("job %s has no file argument %.70q", name, argument),
 		}
 	}
-	f, err := os.Open(s.data.input(r.ID, argument, v.File().Name))
+	f, err := s.data.openInput(r.ID, argument, v.File().Name)
 	if err != nil {
 		return fmt.Errorf("input of job %s: %w", name, err)
 	}

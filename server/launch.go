@@ -92,12 +92,12 @@ func (s *Server) program(id batch.JobID, values catalogue.Values, shape batch.Sh
 	service := values.Service()
 	launch := catalogue.Launch{Shape: shape, Paths: make(map[string]string)}
 	for i := range service.Arguments {
-		switch a := &service.Arguments[i]; a.Type {
-		case catalogue.TypeFileIn:
+		switch a := &service.Arguments[i]; {
+		case a.Type.Out():
+			launch.Paths[a.Name] = filepath.Join(s.data.work(id), a.Name)
+		case a.Type.In():
 			v, _ := values.Get(a.Name)
 			launch.Paths[a.Name] = s.data.input(id, a.Name, v.File().Name)
-		case catalogue.TypeFileOut:
-			launch.Paths[a.Name] = filepath.Join(s.data.work(id), a.Name)
 		}
 	}
 	if service.Script != nil {

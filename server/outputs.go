@@ -19,12 +19,58 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// outputs looks at what a job has written for its file-out arguments.
+// results looks at what a job has written, and says what is wrong with it: an array
+// that is not there, or not of the size that its dims say. It is "" where nothing is.
+func (s *Server) results(ctx context.Context, j *site.Job, service *catalogue.Service) (found []site.Output, wrong string) {
+	found = s.outputs(ctx, j.ID, service)
+	if !slices.ContainsFunc(service.Arguments, func(a catalogue.Argument) bool { return a.Type.Out() && a.Type.Rank() > 0 }) {
+		return found, ""
+	}
+	var values catalogue.Values
+	d, err := s.dossier(j)
+	if err == nil {
+		values, err = service.Bind(d.Request.Arguments)
+	}
+	if err != nil { // the service is another one by now
+		s.log.Warn("outputs cannot be checked", "job", j.ID, "error", err)
+		return found, ""
+	}
+	var all []string
+	for i := range service.Arguments {
+		a := &service.Arguments[i]
+		l, is := values.Layout(a.Name)
+		if !is || !a.Type.Out() {
+			continue
+		}
+		bytes, _ := l.Bytes()
+		at := slices.IndexFunc(found, func(o site.Output) bool { return o.Argument == a.Name })
+		switch {
+		case at < 0:
+			all = append(all, fmt.Sprintf("output %s is not there: %v were to be written, %d bytes", a.Name, l, bytes))
+		case found[at].Size != bytes:
+			all = append(all, fmt.Sprintf("output %s has %d bytes: %v were to be written, %d bytes", a.Name, found[at].Size, l, bytes))
+		default:
+			found[at].Layout = l
+		}
+	}
+	return found, strings.Join(all, "; ")
+}
+
+// judged is how a job has ended whose program ended as told: one that has written
+// something wrong has failed.
+func judged(how batch.Outcome, wrong string) batch.Outcome {
+	if how.End != batch.EndDone || wrong == "" {
+		return how
+	}
+	return batch.Outcome{End: batch.EndFailed, Reason: wrong}
+}
+
+// outputs looks at what a job has written for the arguments that come out.
 func (s *Server) outputs(ctx context.Context, id batch.JobID, service *catalogue.Service) []site.Output {
 	var found []site.Output
 	for i := range service.Arguments {
 		a := &service.Arguments[i]
-		if a.Type != catalogue.TypeFileOut {
+		if !a.Type.Out() {
 			continue
 		}
 		f, size, err := s.openOutput(id, a.Name)
@@ -121,7 +167,7 @@ func (s *Server) checkOutput(r *record, argument string) error {
 	var all []string
 	known := false
 	for i := range service.Arguments {
-		if a := &service.Arguments[i]; a.Type == catalogue.TypeFileOut {
+		if a := &service.Arguments[i]; a.Type.Out() {
 			all = append(all, a.Name)
 			known = known || a.Name == argument
 		}

@@ -171,7 +171,9 @@ func (s *Server) jobOut(r record) *droverv1.Job {
 	if r.Run != nil {
 		out.Nodes = r.Run.Nodes
 		for _, o := range r.Run.Outputs {
-			out.Outputs = append(out.Outputs, &droverv1.Output{Argument: o.Argument, SizeBytes: o.Size, Sha256: o.SHA256})
+			out.Outputs = append(out.Outputs, &droverv1.Output{
+				Argument: o.Argument, SizeBytes: o.Size, Sha256: o.SHA256, Element: elementsOut[o.Layout.Element], Dimensions: o.Layout.Dims,
+			})
 		}
 	}
 	if past := r.Past; past != nil {

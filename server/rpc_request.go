@@ -107,8 +107,9 @@ func valueIn(name string, v *droverv1.Value) (catalogue.Value, error) {
 	case *droverv1.Value_BoolValue:
 		return catalogue.Bool(k.BoolValue), nil
 	case *droverv1.Value_FileValue:
-		f := k.FileValue
-		return catalogue.FileIn(catalogue.File{SHA256: f.GetSha256(), Size: f.GetSizeBytes(), Name: f.GetName()}), nil
+		return catalogue.FileIn(fileIn(k.FileValue)), nil
+	case *droverv1.Value_ArrayValue:
+		return arrayIn(name, k.ArrayValue)
 	}
 	return catalogue.Value{}, &rpcface.Problem{
 		Reason: rpcface.BadValue, Field: "request.arguments." + name, Accepted: "a value of a type that this server knows",
@@ -128,8 +129,9 @@ func valueOut(v catalogue.Value) *droverv1.Value {
 	case catalogue.TypeBool:
 		return &droverv1.Value{Kind: &droverv1.Value_BoolValue{BoolValue: v.Bool()}}
 	case catalogue.TypeFileIn:
-		f := v.File()
-		return &droverv1.Value{Kind: &droverv1.Value_FileValue{FileValue: &droverv1.File{Sha256: f.SHA256, SizeBytes: f.Size, Name: f.Name}}}
+		return &droverv1.Value{Kind: &droverv1.Value_FileValue{FileValue: fileOut(v.File())}}
+	case catalogue.TypeVector, catalogue.TypeMatrix:
+		return &droverv1.Value{Kind: &droverv1.Value_ArrayValue{ArrayValue: arrayOut(v)}}
 	}
 	return nil
 }

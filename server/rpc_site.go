@@ -18,6 +18,14 @@ var typesOut = map[catalogue.Type]droverv1.ArgumentType{
 	catalogue.TypeBool:    droverv1.ArgumentType_ARGUMENT_TYPE_BOOL,
 	catalogue.TypeFileIn:  droverv1.ArgumentType_ARGUMENT_TYPE_FILE_IN,
 	catalogue.TypeFileOut: droverv1.ArgumentType_ARGUMENT_TYPE_FILE_OUT,
+
+	catalogue.TypeFileInOut:   droverv1.ArgumentType_ARGUMENT_TYPE_FILE_INOUT,
+	catalogue.TypeVector:      droverv1.ArgumentType_ARGUMENT_TYPE_VECTOR_IN,
+	catalogue.TypeVectorOut:   droverv1.ArgumentType_ARGUMENT_TYPE_VECTOR_OUT,
+	catalogue.TypeVectorInOut: droverv1.ArgumentType_ARGUMENT_TYPE_VECTOR_INOUT,
+	catalogue.TypeMatrix:      droverv1.ArgumentType_ARGUMENT_TYPE_MATRIX_IN,
+	catalogue.TypeMatrixOut:   droverv1.ArgumentType_ARGUMENT_TYPE_MATRIX_OUT,
+	catalogue.TypeMatrixInOut: droverv1.ArgumentType_ARGUMENT_TYPE_MATRIX_INOUT,
 }
 
 // Describe says what the site is and what it offers.
@@ -68,6 +76,7 @@ func serviceOut(service *catalogue.Service, width int32) *droverv1.Service {
 		out.Arguments = append(out.Arguments, &droverv1.Argument{
 			Name: a.Name, Doc: a.Doc, Type: typesOut[a.Type], Required: a.Required, Default: valueOut(a.Default),
 			Minimum: valueOut(a.Min), Maximum: valueOut(a.Max), Choices: a.Choices,
+			Element: elementsOut[a.Element], Dimensions: a.Dims,
 		})
 	}
 	return out

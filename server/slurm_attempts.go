@@ -61,6 +61,9 @@ func (s *Server) batchScript(key batch.Key, shape batch.Shape, p batch.Program) 
 	if err := s.data.makeAttempts(key.Job); err != nil {
 		return nil, err
 	}
+	if err := s.data.begin(s.life, key, p.Append); err != nil {
+		return nil, err
+	}
 	order, err := solo.Encode(s.soloOrder(key, shape, p))
 	if err != nil {
 		return nil, err

@@ -73,9 +73,9 @@ func (s *Server) knows(ctx context.Context, id batch.JobID) (known bool, err err
 
 // stage makes the directory of a job that may come, with its input; none without
 // files: it is made when the job is launched.
-func (s *Server) stage(files map[string]catalogue.File) (string, error) {
+func (s *Server) stage(files map[string]input) (string, error) {
 	for name, f := range files {
-		if err := s.checkContent(name, f); err != nil {
+		if err := s.checkContent(name, f.File); err != nil {
 			return "", err
 		}
 	}
@@ -87,15 +87,15 @@ func (s *Server) stage(files map[string]catalogue.File) (string, error) {
 		return "", err
 	}
 	for name, f := range files {
-		path := filepath.Join(dir, inputPath(name, f.Name))
+		path := filepath.Join(dir, f.path(name))
 		if err = os.MkdirAll(filepath.Dir(path), 0o700); err == nil {
 			err = s.content.Link(f.SHA256, path)
 		}
 		if errors.Is(err, blobs.ErrUnknown) {
-			err = missing(name, f)
+			err = missing(name, f.File)
 		}
 		if err == nil {
-			err = syncDirs(filepath.Dir(path), filepath.Join(dir, "in"), dir)
+			err = syncDirs(filepath.Dir(path), filepath.Dir(filepath.Dir(path)), dir)
 		}
 		if err != nil {
 			return "", errors.Join(err, s.data.remove(dir))
@@ -104,20 +104,22 @@ func (s *Server) stage(files map[string]catalogue.File) (string, error) {
 	return dir, nil
 }
 
-// files returns the file arguments of a request by name, none if it would be
-// refused: that is left to the core.
-func (s *Server) files(r *site.Request) map[string]catalogue.File {
+// files returns what a request sends of files and blocks, by the names of arguments; none
+// if it would be refused: that is left to the core.
+func (s *Server) files(r *site.Request) map[string]input {
 	service, err := s.cfg.Catalogue.Service(r.Service)
 	if err != nil {
 		return nil
 	}
-	if _, err := service.Bind(r.Arguments); err != nil {
+	values, err := service.Bind(r.Arguments)
+	if err != nil {
 		return nil
 	}
-	files := make(map[string]catalogue.File)
-	for name, v := range r.Arguments {
-		if v.Type() == catalogue.TypeFileIn {
-			files[name] = v.File()
+	files := make(map[string]input)
+	for i := range service.Arguments {
+		a := &service.Arguments[i]
+		if v, given := values.Get(a.Name); given && a.Type.In() {
+			files[a.Name] = input{File: v.File(), changes: a.Type.Out()}
 		}
 	}
 	return files
