@@ -44,7 +44,7 @@ type request struct {
 }
 
 // argument is a value by its name. The value is an int64, float64, string, bool,
-// *file, *stored or typed.
+// *file, *stored, typed or misfit.
 type argument struct {
 	name  string
 	value any
@@ -54,7 +54,10 @@ type argument struct {
 type typed string
 
 // output is where a file that the job writes should go.
-type output struct{ argument, path string }
+type output struct {
+	argument, path string
+	typed          bool // by a person: the service has to have it
+}
 
 // licence is a number of copies of a licence.
 type licence struct {
@@ -68,6 +71,7 @@ type file struct {
 	open   func() (io.ReadCloser, error)
 	sha256 string // set by identify, with size
 	size   int64
+	block  *Block // of a vector or matrix what it is; nil for a file
 }
 
 func value(name string, v any) Arg {
@@ -98,15 +102,23 @@ func Content(name string, content []byte) Arg {
 }
 
 // Text gives an argument as a person typed it. It is read by the type that the
-// service gives the argument: a number, a text, the path of a file to send, or
-// data:HANDLE (or its beginning) for data that stay at a site, or the path that a
-// file of the job's is written to as by OutputTo.
+// service gives the argument: a number, a text, the path of a file to send, of a
+// vector or matrix the path of a .npy file, or numbers as 1,2;3,4; data:HANDLE (or
+// its beginning) for data that stay at a site; or the path that what the job writes
+// goes to as by OutputTo.
 func Text(name, text string) Arg { return value(name, typed(text)) }
 
-// OutputTo says where Call should put the file that the job writes for a
-// file-out argument. Submit does nothing with it.
+// OutputTo says where Call should put what the job writes for an argument that comes
+// out. A vector or matrix becomes one of NumPy's files if the path ends in .npy, and
+// else the block alone. Submit does nothing with it.
 func OutputTo(name, path string) Arg {
-	return func(r *request) { r.outputs = append(r.outputs, output{name, path}) }
+	return func(r *request) { r.outputs = append(r.outputs, output{argument: name, path: path}) }
+}
+
+// TextOutput is OutputTo as a person typed it: the request is refused if nothing
+// comes out for the argument.
+func TextOutput(name, path string) Arg {
+	return func(r *request) { r.outputs = append(r.outputs, output{argument: name, path: path, typed: true}) }
 }
 
 // Notify makes Submit and Call tell of the job when it has been accepted, and

@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"io"
 
@@ -75,7 +74,7 @@ func (d *Direct) Save(ctx context.Context, id, argument, path string) error {
 		return err
 	}
 	return save(argument, path, func(w io.Writer) error {
-		return d.client.downloadAt(ctx, d.at.Address, job, argument, &download{w: w, hash: sha256.New()}, func() {})
+		return d.client.downloadAt(ctx, d.at.Address, job, argument, toFile(w, path), func() {})
 	})
 }
 

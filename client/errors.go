@@ -40,6 +40,7 @@ const (
 	reasonUnknownData     = "unknown-data"
 	reasonUnknownContent  = "unknown-content"
 	reasonWrongDimensions = "wrong-dimensions"
+	reasonUnknownOutput   = "unknown-output"
 )
 
 // Error is what the grid, or the client itself, refuses.

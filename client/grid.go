@@ -87,20 +87,11 @@ type Argument struct {
 	Minimum  string // as text; empty for no bound
 	Maximum  string
 	Choices  []string
+	Element  ElementType // of a vector or matrix
+	// Dimensions are of a vector one, of a matrix two expressions over the other
+	// arguments, "n" or "rows(a)"; none for any.
+	Dimensions []string
 }
-
-// ArgumentType is the type of an argument.
-type ArgumentType string
-
-// The types of arguments.
-const (
-	TypeInt     ArgumentType = "int"
-	TypeFloat   ArgumentType = "float"
-	TypeString  ArgumentType = "string"
-	TypeBool    ArgumentType = "bool"
-	TypeFile    ArgumentType = "file"
-	TypeFileOut ArgumentType = "file-out"
-)
 
 // Argument returns the argument of a name, or nil.
 func (s *Service) Argument(name string) *Argument {

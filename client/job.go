@@ -101,12 +101,16 @@ type Outcome struct {
 	Reason   string // for people
 }
 
-// Output is a file that a job has written.
+// Output is a file, vector or matrix that a job has written.
 type Output struct {
 	Argument string
 	Size     int64  // bytes
 	SHA256   string // hexadecimal; empty while the job runs
-	Data     string // handle under which it stays at the site; empty for none
+
+	Element    ElementType // of a vector or matrix; empty of a file
+	Dimensions []int64     // of a vector its length, of a matrix its rows and columns
+
+	Data string // handle under which it stays at the site; empty for none
 }
 
 // EstimateKind says what an estimate is worth.

@@ -46,7 +46,7 @@ func (c *Client) prepareBy(ctx context.Context, service string, args []Arg, desc
 		return nil, err
 	}
 	seen := make(map[string]bool)
-	text := false
+	text := slices.ContainsFunc(r.outputs, func(o output) bool { return o.typed })
 	for _, a := range r.args {
 		if seen[a.name] {
 			return nil, &Error{
@@ -63,7 +63,14 @@ func (c *Client) prepareBy(ctx context.Context, service string, args []Arg, desc
 		if err != nil {
 			return nil, err
 		}
-		r.read(described)
+		if err := r.read(described); err != nil {
+			return nil, err
+		}
+	}
+	for _, a := range r.args {
+		if wrong, ok := a.value.(misfit); ok {
+			return nil, wrong.err
+		}
 	}
 	if err := c.lookUpStored(ctx, r); err != nil {
 		return nil, err
@@ -80,12 +87,12 @@ func (c *Client) prepareBy(ctx context.Context, service string, args []Arg, desc
 
 // read replaces what a person typed by values of the service's types. What does
 // not fit stays text: the site refuses it and says what it accepts.
-func (r *request) read(described *Service) {
+func (r *request) read(described *Service) error {
 	r.args = slices.DeleteFunc(r.args, func(a argument) bool {
 		text, ok := a.value.(typed)
 		about := described.Argument(a.name)
-		if ok && about != nil && about.Type == TypeFileOut {
-			r.outputs = append(r.outputs, output{a.name, string(text)})
+		if ok && about != nil && about.Type.Written() && !about.Type.Sent() {
+			r.outputs = append(r.outputs, output{argument: a.name, path: string(text)})
 			return true
 		}
 		return false
@@ -95,6 +102,7 @@ func (r *request) read(described *Service) {
 			r.args[i].value = parse(string(text), described.Argument(r.args[i].name))
 		}
 	}
+	return r.checkOutputs(described)
 }
 
 // describe asks what a service is like, for as long as patience lasts.
@@ -148,8 +156,14 @@ func parse(text string, about *Argument) any {
 		if v, err := strconv.ParseBool(text); err == nil {
 			return v
 		}
-	case TypeFile:
+	case TypeFile, TypeFileInout:
 		return fileAt(text)
+	case TypeVector, TypeVectorInout, TypeMatrix, TypeMatrixInout:
+		f, err := readArray(text, about)
+		if err != nil {
+			return misfit{err}
+		}
+		return f
 	}
 	return text
 }
@@ -179,5 +193,5 @@ func (f *file) identify() error {
 		return err
 	}
 	f.sha256 = hex.EncodeToString(h.Sum(nil))
-	return nil
+	return f.whole()
 }

@@ -58,7 +58,7 @@ func valueOut(v any) *droverv1.Value {
 	case bool:
 		return &droverv1.Value{Kind: &droverv1.Value_BoolValue{BoolValue: v}}
 	case *file:
-		return &droverv1.Value{Kind: &droverv1.Value_FileValue{FileValue: &droverv1.File{Sha256: v.sha256, SizeBytes: v.size, Name: v.name}}}
+		return fileOut(v)
 	case *stored:
 		return v.valueOut()
 	case typed:
@@ -82,6 +82,8 @@ func textOf(v *droverv1.Value) string {
 		return strconv.FormatBool(k.BoolValue)
 	case *droverv1.Value_FileValue:
 		return nameOf(k.FileValue)
+	case *droverv1.Value_ArrayValue:
+		return arrayName(k.ArrayValue)
 	}
 	return ""
 }
@@ -121,7 +123,7 @@ func jobIn(j *droverv1.Job) *Job {
 		out.Moves = append(out.Moves, moveIn(m))
 	}
 	for _, o := range j.GetOutputs() {
-		out.Outputs = append(out.Outputs, Output{Argument: o.GetArgument(), Size: o.GetSizeBytes(), SHA256: o.GetSha256(), Data: o.GetDataId()})
+		out.Outputs = append(out.Outputs, outputIn(o))
 	}
 	return out
 }
@@ -221,13 +223,11 @@ func serviceIn(o *droverv1.OfferedService) Service {
 		Moldable: s.GetMoldable(), Memory: s.GetMemoryBytes(), Sites: slices.Clone(o.GetSites()),
 	}
 	for _, a := range s.GetArguments() {
-		t := word(a.GetType().String(), "ARGUMENT_TYPE_")
-		if t == "file-in" {
-			t = string(TypeFile)
-		}
+		t := strings.TrimSuffix(word(a.GetType().String(), "ARGUMENT_TYPE_"), "-in")
 		out.Arguments = append(out.Arguments, Argument{
 			Name: a.GetName(), Doc: a.GetDoc(), Type: ArgumentType(t), Required: a.GetRequired(), Default: textOf(a.GetDefault()),
 			Minimum: textOf(a.GetMinimum()), Maximum: textOf(a.GetMaximum()), Choices: slices.Clone(a.GetChoices()),
+			Element: elementIn(a.GetElement()), Dimensions: slices.Clone(a.GetDimensions()),
 		})
 	}
 	return out

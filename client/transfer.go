@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/seed-9b8f70bb/drover/client/session"
 )
@@ -56,10 +57,15 @@ func (c *Client) Logs(ctx context.Context, id string, o LogOptions, w io.Writer)
 	}, nil)
 }
 
-// Download copies a file that a job has written, for its file-out argument, to
-// w, and checks it. After a broken connection it goes on where it was.
+// Download copies what a job has written for an argument to w, and checks it: a file,
+// or of a vector or matrix the block (see Block). After a broken connection it goes on
+// where it was.
 func (c *Client) Download(ctx context.Context, id, argument string, w io.Writer) error {
-	d := &download{w: w, hash: sha256.New()}
+	return c.fetch(ctx, id, argument, &download{w: w, hash: sha256.New()})
+}
+
+// fetch brings what a job has written for an argument.
+func (c *Client) fetch(ctx context.Context, id, argument string, d *download) error {
 	return c.pursue(ctx, id, c.tries(c.cfg.LongPatience), func(ctx context.Context, server string, heard func(uint32)) error {
 		job, err := c.jobAt(ctx, server, id)
 		if err != nil {
@@ -73,9 +79,18 @@ func (c *Client) Download(ctx context.Context, id, argument string, w io.Writer)
 func (c *Client) downloadAt(ctx context.Context, server string, job *Job, argument string, d *download, heard func()) error {
 	err := c.face.download(ctx, server, job.ID, argument, d.at, func(piece []byte) error {
 		heard()
+		if err := d.start(job, argument); err != nil {
+			return err
+		}
 		_, err := d.Write(piece)
 		return err
 	})
+	if err == nil {
+		err = d.start(job, argument) // there may be nothing in it
+	}
+	if d.wrong != nil {
+		return d.wrong
+	}
 	if err != nil {
 		return err
 	}
@@ -95,6 +110,24 @@ type download struct {
 	w    io.Writer
 	hash hash.Hash
 	at   int64
+
+	begin func(o Output) error // is told what comes, before it does; nil: nobody is
+	begun bool
+	wrong error // what begin has against it
+}
+
+// start tells once what comes.
+func (d *download) start(job *Job, argument string) error {
+	if d.begin == nil || d.begun {
+		return d.wrong
+	}
+	d.begun = true
+	of := Output{Argument: argument}
+	if i := slices.IndexFunc(job.Outputs, func(o Output) bool { return o.Argument == argument }); i >= 0 {
+		of = job.Outputs[i]
+	}
+	d.wrong = d.begin(of)
+	return d.wrong
 }
 
 func (d *download) Write(p []byte) (int, error) {
@@ -104,10 +137,11 @@ func (d *download) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Save downloads a file that a job has written to path, which is replaced only
-// by the whole file.
+// Save downloads what a job has written for an argument to path, which is replaced
+// only by the whole of it. A vector or matrix becomes one of NumPy's files if the path
+// ends in .npy, and else the block alone.
 func (c *Client) Save(ctx context.Context, id, argument, path string) error {
-	return save(argument, path, func(w io.Writer) error { return c.Download(ctx, id, argument, w) })
+	return save(argument, path, func(w io.Writer) error { return c.fetch(ctx, id, argument, toFile(w, path)) })
 }
 
 // save replaces path by what bring writes, if that is all of it.

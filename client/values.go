@@ -1,67 +1,10 @@
 package client
 
 import (
-	"bytes"
-	"context"
 	"fmt"
-	"io"
 	"math"
 	"reflect"
 )
-
-// outlet is where a file that a call writes goes. Exactly one of the last three
-// is set.
-type outlet struct {
-	argument string
-	done     bool
-	path     string
-	bytes    *[]byte
-	writer   *onward
-}
-
-// fill brings the file.
-func (o *outlet) fill(ctx context.Context, c *Client, job string) error {
-	if o.done {
-		return nil
-	}
-	var (
-		content bytes.Buffer
-		err     error
-	)
-	switch {
-	case o.bytes != nil:
-		if err = c.Download(ctx, job, o.argument, &content); err == nil {
-			*o.bytes = content.Bytes()
-		}
-	case o.writer != nil:
-		o.writer.at = 0
-		err = c.Download(ctx, job, o.argument, o.writer)
-	default:
-		err = c.Save(ctx, job, o.argument, o.path)
-	}
-	o.done = err == nil
-	return err
-}
-
-// onward writes to w what lies beyond what it has written before, so that a file
-// that is brought again after a failure is not written twice.
-type onward struct {
-	w    io.Writer
-	past int64 // written
-	at   int64 // of this time
-}
-
-func (o *onward) Write(p []byte) (int, error) {
-	known := min(max(o.past-o.at, 0), int64(len(p)))
-	o.at += known
-	if int(known) == len(p) {
-		return len(p), nil
-	}
-	n, err := o.w.Write(p[known:])
-	o.at += int64(n)
-	o.past += int64(n)
-	return int(known) + n, err
-}
 
 // bind gives the values of a call the names and types that the service declares.
 func (h *Handle) bind(args []any) (given []Arg, outlets []*outlet, err error) {
@@ -86,31 +29,24 @@ func (h *Handle) bind(args []any) (given []Arg, outlets []*outlet, err error) {
 		if i >= len(values) || values[i] == nil {
 			if about.Required && !named[about.Name] {
 				return nil, nil, &Error{
-					Reason: reasonMissingArgument, Field: "request.arguments." + about.Name, Accepted: accepted(about.Type),
+					Reason: reasonMissingArgument, Field: "request.arguments." + about.Name, Accepted: accepted(about),
 					Message: fmt.Sprintf("service %s: argument %d, %s, is missing", h.service.Name, i+1, about.Name),
 				}
 			}
 			continue
 		}
-		var (
-			arg Arg
-			out *outlet
-		)
-		if about.Type == TypeFileOut {
-			out = toOutlet(about.Name, values[i])
-		} else {
-			arg = toArg(about, values[i])
-		}
-		switch {
-		case arg != nil:
-			given = append(given, arg)
-		case out != nil:
-			outlets = append(outlets, out)
-		default:
+		arg, out, ok := toBoth(about, values[i])
+		if !ok {
 			return nil, nil, &Error{
-				Reason: reasonWrongType, Field: "request.arguments." + about.Name, Accepted: accepted(about.Type),
+				Reason: reasonWrongType, Field: "request.arguments." + about.Name, Accepted: accepted(about),
 				Message: fmt.Sprintf("service %s: argument %d, %s, is a %T", h.service.Name, i+1, about.Name, values[i]),
 			}
+		}
+		if arg != nil {
+			given = append(given, arg)
+		}
+		if out != nil {
+			outlets = append(outlets, out)
 		}
 	}
 	return given, outlets, nil
@@ -128,23 +64,18 @@ func (r *request) names(given []Arg) map[string]bool {
 	return names
 }
 
-// accepted says which Go values an argument takes.
-func accepted(t ArgumentType) string {
-	switch t {
-	case TypeInt:
-		return "an integer of 64 bits"
-	case TypeFloat:
-		return "a number"
-	case TypeString:
-		return "a string"
-	case TypeBool:
-		return "a bool"
-	case TypeFile:
-		return "a string, the path of a file, or a []byte, its content"
-	case TypeFileOut:
-		return "a string, the path to write to, a *[]byte, an io.Writer, or nil"
+// toBoth returns what a value is sent as, and where what comes out goes; either may be
+// nil. Data that stay at a site are only sent: they never change.
+func toBoth(about *Argument, v any) (arg Arg, out *outlet, ok bool) {
+	sent, written := about.Type.Sent() || !about.Type.Written(), about.Type.Written()
+	if sent {
+		arg = toArg(about, v)
 	}
-	return "nothing: this client does not know the type " + string(t)
+	if _, stays := v.(*Data); written && !(sent && stays) {
+		out = toOutlet(about, v)
+		return arg, out, out != nil && (arg != nil || !sent)
+	}
+	return arg, nil, arg != nil
 }
 
 // toArg returns a value as the argument it is for, nil when it does not fit.
@@ -188,21 +119,15 @@ func toArg(about *Argument, v any) Arg {
 		if of.Kind() == reflect.String {
 			return File(about.Name, of.String())
 		}
-	}
-	return nil
-}
-
-// toOutlet returns where a file goes, nil for what it cannot go to.
-func toOutlet(name string, v any) *outlet {
-	switch v := v.(type) {
-	case string:
-		return &outlet{argument: name, path: v}
-	case *[]byte:
-		if v != nil {
-			return &outlet{argument: name, bytes: v}
+	case TypeFileInout:
+		if content, ok := v.(*[]byte); ok && content != nil {
+			return Content(about.Name, *content)
 		}
-	case io.Writer:
-		return &outlet{argument: name, writer: &onward{w: v}}
+		if of.Kind() == reflect.String {
+			return File(about.Name, of.String())
+		}
+	case TypeVector, TypeVectorInout, TypeMatrix, TypeMatrixInout:
+		return toArray(about, v)
 	}
 	return nil
 }

@@ -1,0 +1,419 @@
+package client
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"math"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"pgregory.net/rapid"
+)
+
+func TestElementsTravelLittleEndian(t *testing.T) {
+	for _, c := range []struct {
+		block Block
+		want  string
+	}{
+		{vectorBlock([]float64{1, -2}), "000000000000f03f00000000000000c0"},
+		{vectorBlock([]float32{1}), "0000803f"},
+		{vectorBlock([]int64{-2}), "feffffffffffffff"},
+		{vectorBlock([]int32{258}), "02010000"},
+		{vectorBlock([]uint8{1, 255}), "01ff"},
+		{vectorBlock([]complex128{1 - 2i}), "000000000000f03f00000000000000c0"},
+		{vectorBlock[float64](nil), ""},
+	} {
+		r, err := c.block.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := io.ReadAll(r); hex.EncodeToString(got) != c.want || err != nil {
+			t.Errorf("%s: %x, %v", &c.block, got, err)
+		}
+	}
+}
+
+// However a block is read, sought and written in pieces, its elements are the same.
+func TestElementsComeBackInAnyPieces(t *testing.T) {
+	t.Run("float64", func(t *testing.T) { rapid.Check(t, piecewise(rapid.Float64())) })
+	t.Run("int32", func(t *testing.T) { rapid.Check(t, piecewise(rapid.Int32())) })
+	t.Run("uint8", func(t *testing.T) { rapid.Check(t, piecewise(rapid.Uint8())) })
+	t.Run("complex128", func(t *testing.T) {
+		rapid.Check(t, piecewise(rapid.Custom(func(t *rapid.T) complex128 {
+			return complex(rapid.Float64().Draw(t, "re"), rapid.Float64().Draw(t, "im"))
+		})))
+	})
+}
+
+func piecewise[T Element](of *rapid.Generator[T]) func(*rapid.T) {
+	return func(t *rapid.T) {
+		data := rapid.SliceOf(of).Draw(t, "data")
+		whole, err := io.ReadAll(&source[T]{data: data})
+		if err != nil {
+			t.Fatal(err)
+		}
+		from := rapid.IntRange(0, len(whole)).Draw(t, "from")
+		r := &source[T]{data: data}
+		if err := skip(r, int64(from)); err != nil {
+			t.Fatal(err)
+		}
+		var tail []byte
+		for {
+			piece := make([]byte, rapid.IntRange(1, 40).Draw(t, "piece"))
+			n, err := r.Read(piece)
+			tail = append(tail, piece[:n]...)
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil || n == 0 {
+				t.Fatal(n, err)
+			}
+		}
+		if !bytes.Equal(tail, whole[from:]) {
+			t.Fatalf("from %d: %x, want %x", from, tail, whole[from:])
+		}
+		into := &gathered[T]{data: make([]T, len(data))}
+		for rest := whole; len(rest) > 0; {
+			n := rapid.IntRange(1, len(rest)).Draw(t, "written")
+			if _, err := into.Write(rest[:n]); err != nil {
+				t.Fatal(err)
+			}
+			rest = rest[n:]
+		}
+		if !slices.Equal(into.data, data) || into.n != len(data) {
+			t.Fatalf("%v, want %v", into.data, data)
+		}
+		if _, err := into.Write([]byte{0}); !errors.Is(err, errMore) {
+			t.Fatalf("one byte more: %v", err)
+		}
+	}
+}
+
+func TestABlockIsAReaderLikeAnyOther(t *testing.T) {
+	data := []float64{1, 2, math.Inf(1), 4, 5, math.SmallestNonzeroFloat64}
+	whole, _ := io.ReadAll(&source[float64]{data: data})
+	if err := iotest.TestReader(&source[float64]{data: data}, whole); err != nil {
+		t.Error(err)
+	}
+}
+
+// A matrix of 64 MiB is identified and read without anything of its size beside it.
+func TestABlockIsSentWithoutACopy(t *testing.T) {
+	m := NewDense[float64](1024, 8192)
+	b, err := m.block()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := b.file()
+	result := testing.Benchmark(func(b *testing.B) {
+		b.ReportAllocs()
+		for range b.N {
+			if err := f.identify(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	if got := result.AllocedBytesPerOp(); got > 1<<20 {
+		t.Errorf("%d bytes were allocated", got)
+	}
+	empty := sha256.New()
+	_, _ = io.Copy(empty, io.LimitReader(zeros{}, 64<<20))
+	if want := hex.EncodeToString(empty.Sum(nil)); f.sha256 != want || f.size != 64<<20 {
+		t.Errorf("%s, %d bytes", f.sha256, f.size)
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
+
+func TestADenseMatrixIsItsRows(t *testing.T) {
+	m, err := DenseOf([][]int32{{1, 2, 3}, {4, 5, 6}})
+	if err != nil || m.At(1, 0) != 4 || !slices.Equal(m.Row(0), []int32{1, 2, 3}) {
+		t.Fatalf("%+v, %v", m, err)
+	}
+	m.Set(0, 2, 7)
+	if !slices.Equal(m.Data, []int32{1, 2, 7, 4, 5, 6}) {
+		t.Errorf("%v", m.Data)
+	}
+	if n := NewDense[float64](2, 0); len(n.Data) != 0 {
+		t.Errorf("%+v", n)
+	}
+	_, err = DenseOf([][]float64{{1, 2}, {3}})
+	wantReason(t, "ragged rows", err, reasonWrongDimensions)
+}
+
+// wantReason fails the test when an error is not an *Error of a reason.
+func wantReason(t *testing.T, what string, err error, reason string) *Error {
+	t.Helper()
+	e, ok := errors.AsType[*Error](err)
+	if !ok || e.Reason != reason {
+		t.Errorf("%s: %v (%T), want %s", what, err, err, reason)
+		return &Error{}
+	}
+	return e
+}
+
+func TestArraysThatAreNoneAreRefusedBeforeAnythingIsSent(t *testing.T) {
+	w, c := newWorldless(t)
+	for name, arg := range map[string]Arg{
+		"too few elements":   Matrix("a", &Dense[float64]{Rows: 2, Cols: 2, Data: make([]float64, 3)}),
+		"rows below zero":    Matrix("a", &Dense[float64]{Rows: -1, Cols: -1, Data: make([]float64, 1)}),
+		"an overflow":        Matrix("a", &Dense[uint8]{Rows: 1 << 62, Cols: 4}),
+		"three dimensions":   Array("a", Block{Element: Float64, Dimensions: []int64{1, 1, 1}}),
+		"no dimension":       Array("a", Block{Element: Float64}),
+		"below zero":         Array("a", Block{Element: Float64, Dimensions: []int64{-1}}),
+		"too many elements":  Array("a", Block{Element: Float64, Dimensions: []int64{1 << 60, 8}}),
+		"content of no size": Array("a", Block{Element: Float64, Dimensions: []int64{2}, Open: vectorBlock([]float64{1}).Open}),
+	} {
+		_, err := c.Submit(t.Context(), "svc", arg)
+		if e := wantReason(t, name, err, reasonWrongDimensions); name != "content of no size" && e.Field != "request.arguments.a" {
+			t.Errorf("%s: field %q", name, e.Field)
+		}
+	}
+	_, err := c.Submit(t.Context(), "svc", Matrix("a", (*Dense[float64])(nil)))
+	wantReason(t, "nil", err, reasonWrongType)
+	_, err = c.Submit(t.Context(), "svc", Array("a", Block{Element: "float16", Dimensions: []int64{1}}))
+	wantReason(t, "an unknown type", err, reasonWrongType)
+	if *w > 0 {
+		t.Errorf("%d connections were made", *w)
+	}
+}
+
+// newWorldless returns a client of nobody, and how often it tried to reach somebody.
+func newWorldless(t *testing.T) (*int, *Client) {
+	t.Helper()
+	tried := new(int)
+	c, err := New(Config{Agents: []string{"http://nobody"}, CallTimeout: Default().CallTimeout}, WithTransport(nobody{tried}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tried, c
+}
+
+// nobody counts who tries to reach somebody.
+type nobody struct{ tried *int }
+
+func (r nobody) RoundTrip(*http.Request) (*http.Response, error) {
+	*r.tried++
+	return nil, errors.New("nobody is there")
+}
+
+func argumentOf(kind ArgumentType, element ElementType) *Argument {
+	return &Argument{Name: "a", Type: kind, Element: element}
+}
+
+func TestNumbersAsTheyAreTyped(t *testing.T) {
+	for text, c := range map[string]struct {
+		about *Argument
+		want  Block
+	}{
+		"1,2.5,-3e2":     {argumentOf(TypeVector, Float64), vectorBlock([]float64{1, 2.5, -300})},
+		"7":              {argumentOf(TypeVectorInout, Int32), vectorBlock([]int32{7})},
+		" 1 , 2 ":        {argumentOf(TypeVector, Uint8), vectorBlock([]uint8{1, 2})},
+		"1+2i,-1i":       {argumentOf(TypeVector, Complex128), vectorBlock([]complex128{1 + 2i, -1i})},
+		"0.1":            {argumentOf(TypeVector, Float32), vectorBlock([]float32{0.1})},
+		"1,2;3,4;5,6":    {argumentOf(TypeMatrix, Int64), mustBlock([][]int64{{1, 2}, {3, 4}, {5, 6}})},
+		"1,2":            {argumentOf(TypeMatrix, Float64), mustBlock([][]float64{{1, 2}})},
+		"inf, nan; 1, 2": {argumentOf(TypeMatrixInout, Float64), mustBlock([][]float64{{math.Inf(1), math.NaN()}, {1, 2}})},
+	} {
+		f, err := readArray(text, c.about)
+		if err != nil {
+			t.Errorf("%q: %v", text, err)
+			continue
+		}
+		if got, want := contentOfBlock(t, *f.block), contentOfBlock(t, c.want); !bytes.Equal(got, want) ||
+			f.block.Element != c.want.Element || !slices.Equal(f.block.Dimensions, c.want.Dimensions) {
+			t.Errorf("%q: %s of %x, want %s of %x", text, f.block, got, &c.want, want)
+		}
+	}
+	for text, c := range map[string]struct {
+		about  *Argument
+		reason string
+	}{
+		"":                   {argumentOf(TypeVector, Float64), ReasonBadValue},
+		"1,":                 {argumentOf(TypeVector, Float64), ReasonBadValue},
+		"1;":                 {argumentOf(TypeMatrix, Float64), ReasonBadValue},
+		"one":                {argumentOf(TypeVector, Float64), ReasonBadValue},
+		"1.5":                {argumentOf(TypeVector, Int64), ReasonBadValue},
+		"256":                {argumentOf(TypeVector, Uint8), ReasonBadValue},
+		"-1":                 {argumentOf(TypeVector, Uint8), ReasonBadValue},
+		"2147483648":         {argumentOf(TypeVector, Int32), ReasonBadValue},
+		"1e400":              {argumentOf(TypeVector, Float64), ReasonBadValue},
+		"1,2;3":              {argumentOf(TypeMatrix, Float64), reasonWrongDimensions},
+		"1;2":                {argumentOf(TypeVector, Float64), reasonWrongDimensions},
+		"matrix.dat":         {argumentOf(TypeMatrix, Float64), ReasonBadValue},
+		"1":                  {argumentOf(TypeMatrix, "bfloat16"), reasonWrongType},
+		"1,2 ":               {argumentOf(TypeMatrix, ""), reasonWrongType},
+		"nothing/at/all.npy": {argumentOf(TypeMatrix, Float64), ""},
+	} {
+		_, err := readArray(text, c.about)
+		switch {
+		case c.reason == "" && !errors.Is(err, os.ErrNotExist):
+			t.Errorf("%q: %v", text, err)
+		case c.reason != "":
+			if e := wantReason(t, text, err, c.reason); e.Field != "request.arguments.a" || !strings.HasPrefix(e.Message, "argument a: ") {
+				t.Errorf("%q: %q, field %q", text, e.Message, e.Field)
+			}
+		}
+	}
+}
+
+func mustBlock[T Element](rows [][]T) Block {
+	m, err := DenseOf(rows)
+	if err != nil {
+		panic(err)
+	}
+	b, err := m.block()
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+func contentOfBlock(t *testing.T, b Block) []byte {
+	t.Helper()
+	r, err := b.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	content, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+// FuzzTypedArray: what is read has as many bytes as it says, and nothing else is.
+func FuzzTypedArray(f *testing.F) {
+	for _, text := range []string{"1,2;3,4", "1", "", ";", ",", "1e5,nan;inf,-0", "1+2i", "a.npy", "\x00,\xff"} {
+		f.Add(text, uint8(0), true)
+	}
+	types := []ElementType{Float64, Float32, Int64, Int32, Uint8, Complex128}
+	f.Fuzz(func(t *testing.T, text string, kind uint8, matrix bool) {
+		if isNPY(text) {
+			return
+		}
+		about := argumentOf(TypeVector, types[int(kind)%len(types)])
+		if matrix {
+			about.Type = TypeMatrix
+		}
+		read, err := readArray(text, about)
+		if err != nil {
+			if _, ok := errors.AsType[*Error](err); !ok {
+				t.Fatalf("%T: %v", err, err)
+			}
+			return
+		}
+		if err := read.identify(); err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+	})
+}
+
+func TestFilesOfNumPyAreOpened(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a.NPY")
+	header := "\x93NUMPY\x01\x00v\x00{'descr': '<f8', 'fortran_order': False, 'shape': (1, 2), }" + strings.Repeat(" ", 58) + "\n"
+	write := func(content string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	block := string(contentOfBlock(t, vectorBlock([]float64{3, 4})))
+	write(header + block)
+	f, err := readArray(path, argumentOf(TypeMatrix, Float64))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := contentOfBlock(t, *f.block); string(got) != block || f.block.String() != "1x2 float64" {
+		t.Errorf("%s of %x", f.block, got)
+	}
+	if err := f.identify(); err != nil || f.size != 16 {
+		t.Errorf("%d bytes, %v", f.size, err)
+	}
+	_, err = readArray(path, argumentOf(TypeMatrix, Float32))
+	wantReason(t, "another type", err, reasonWrongType)
+	_, err = readArray(path, argumentOf(TypeVector, Float64))
+	wantReason(t, "a matrix for a vector", err, reasonWrongDimensions)
+	for name, content := range map[string]string{
+		"cut": header + block[:15], "too long": header + block + "x", "no header": block, "in Fortran order": strings.NewReplacer("False", "True ", "(1, 2)", "(2, 2)").Replace(header) + block + block,
+	} {
+		write(content)
+		_, err = readArray(path, argumentOf(TypeMatrix, Float64))
+		if e := wantReason(t, name, err, ReasonBadValue); !strings.Contains(e.Message, "a.NPY: ") || e.Hint == "" {
+			t.Errorf("%s: %q, hint %q", name, e.Message, e.Hint)
+		}
+	}
+	// It changes after it was looked at.
+	write(header + block)
+	if f, err = readArray(path, argumentOf(TypeMatrix, Float64)); err != nil {
+		t.Fatal(err)
+	}
+	write(header)
+	wantReason(t, "cut meanwhile", f.identify(), reasonWrongDimensions)
+}
+
+func TestGoValuesBecomeBlocks(t *testing.T) {
+	type measured []float64
+	m := &Dense[float64]{Rows: 1, Cols: 1, Data: []float64{1}}
+	v := []float64{1}
+	var none *[]float64
+	for _, c := range []struct {
+		kind ArgumentType
+		v    any
+		want string // "" is no value at all
+	}{
+		{TypeVector, v, "1 float64"},
+		{TypeVector, measured(v), "1 float64"},
+		{TypeVector, vectorBlock(v), "1 float64"},
+		{TypeVector, &v, ""},
+		{TypeVector, []int{1}, ""},
+		{TypeVector, []string{"1"}, ""},
+		{TypeVector, 1.5, ""},
+		{TypeVector, []float32{1}, reasonWrongType},
+		{TypeVector, m, reasonWrongDimensions},
+		{TypeVectorInout, &v, "1 float64"},
+		{TypeVectorInout, v, ""},
+		{TypeVectorInout, none, ""},
+		{TypeMatrix, m, "1x1 float64"},
+		{TypeMatrix, *m, ""},
+		{TypeMatrix, v, reasonWrongDimensions},
+		{TypeMatrix, (*Dense[float64])(nil), reasonWrongType},
+		{TypeMatrix, &Dense[float64]{Rows: 2, Cols: 2}, reasonWrongDimensions},
+		{TypeMatrix, &Dense[int64]{}, reasonWrongType},
+		{TypeMatrixInout, m, "1x1 float64"},
+		{TypeMatrix, "1", "1x1 float64"},
+		{TypeMatrix, "x", ReasonBadValue},
+	} {
+		arg, _, ok := toBoth(argumentOf(c.kind, Float64), c.v)
+		if !ok {
+			if c.want != "" {
+				t.Errorf("%s from a %T: refused, want %s", c.kind, c.v, c.want)
+			}
+			continue
+		}
+		var r request
+		arg(&r)
+		got := ""
+		switch v := r.args[0].value.(type) {
+		case *file:
+			got = v.block.String()
+		case misfit:
+			got = reasonOf(v.err)
+		}
+		if c.want == "" || got != c.want {
+			t.Errorf("%s from a %T: %s, want %q", c.kind, c.v, got, c.want)
+		}
+	}
+}
