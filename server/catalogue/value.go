@@ -47,6 +47,7 @@ type File struct {
 	SHA256 string `json:"sha256,omitempty"` // of the content; may be empty when only an estimate is asked for
 	Size   int64  `json:"size,omitempty"`   // bytes, at least 0
 	Name   string `json:"name,omitempty"`   // base name that the program should see; may be empty
+	Data   string `json:"data,omitempty"`   // handle of data that stay at a site, if the request names those; see package depot
 }
 
 // In says whether the client sends content for arguments of the type.

@@ -9,7 +9,7 @@ func (j *Job) Bound() bool {
 }
 
 // bound says whether a request is for this site alone.
-func (s *Site) bound(r *Request) bool { return r.Site != "" }
+func (s *Site) bound(r *Request) bool { return r.Site != "" || r.Sticky }
 
 // notHere refuses a request that is bound to another site.
 func (s *Site) notHere(r *Request) *Refusal {

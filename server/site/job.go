@@ -98,6 +98,7 @@ type Output struct {
 	SHA256   string `json:"sha256,omitempty"` // empty when it could not be computed
 	// Of a vector or matrix what the block is, unless it has another size.
 	Layout catalogue.Layout `json:"layout,omitzero"`
+	Data   string           `json:"data,omitempty"` // the handle under which it stays; "" for none
 }
 
 // Outcome returns how the job ended; the zero Outcome before.

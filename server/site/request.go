@@ -49,6 +49,10 @@ type Request struct {
 	After         []Dependency      `json:"after,omitempty"`     // the jobs that have to end before it may start
 	Retries       int32             `json:"retries,omitempty"`   // how often it is started once more after it has failed
 	RetryOn       []int32           `json:"retry_on,omitempty"`  // the exit codes after which; empty for all
+	Keep          map[string]Keep   `json:"keep,omitempty"`      // the data that are to stay at the site, by argument
+	// Sticky says that it uses data which are at this site alone. The driver finds out,
+	// as it does what a handle names: neither is of the request as it was sent.
+	Sticky bool `json:"sticky,omitempty"`
 }
 
 // Validate checks the form of a request that comes from outside, as far as no
@@ -73,7 +77,7 @@ func (r *Request) Validate() error {
 	case len(r.Menu) > 0 && (r.Width != 0 || r.Walltime != 0):
 		return refuse(ReasonBadValue, "request.shapes", "shapes, or width and walltime", "both shapes and a width or walltime")
 	}
-	if err := cmp.Or(r.plain(), r.validateAgreement(), r.validateAfter(), r.validateRetries()); err != nil {
+	if err := cmp.Or(r.plain(), r.validateAgreement(), r.validateAfter(), r.validateRetries(), r.validateKeep()); err != nil {
 		return err
 	}
 	if r.Into != "" {
@@ -138,7 +142,7 @@ type fingerprint [16]byte
 // fingerprint returns that of the request: equal ones have the same. A menu can
 // have many shapes, and is not written as text.
 func (r *Request) fingerprint() fingerprint {
-	rest := *r
+	rest := r.asSent()
 	rest.Menu = nil
 	b, err := json.Marshal(&rest) // maps are written in the order of their keys
 	if err != nil {               // a request has nothing in it that cannot be written
