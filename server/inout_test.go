@@ -1,0 +1,213 @@
+package server
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/internal/slurmtest"
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+)
+
+// changesYAML is services whose jobs add to a file as soon as they are started, and end
+// when there is a gate.
+const changesYAML = `
+services:
+  inline:` + ledgerYAML + `
+    - name: changes
+      doc: Adds a sign and waits.
+      args: &args2
+        - {name: gate, type: string}
+        - {name: c, type: vector-inout, element: uint8}
+        - {name: same, type: vector-out, element: uint8, dims: [c.length]}
+      command: &command2 [sh, -c, 'printf + >> "$1"; until [ -e "$0" ]; do sleep 0.02; done; [ "$DROVER_RESTART" != 0 ] || exit 85; cp "$1" "$1.all"; head -c 3 "$1" > "$2"; cp "$2" "$1"', "{gate}", "{c}", "{same}"]
+      restartable: true
+      model: {fixed: {width: 1, time: 1000s}}
+    - name: saves
+      doc: The same, and makes place at the gate.
+      args: *args2
+      command: *command2
+      checkpoint: {signal: USR1}
+      walltime: {factor: 1}
+      model: {fixed: {width: 4, time: 1000s}}
+`
+
+// changing is a request of these services; its vector is "abc".
+func changing(t testing.TB, p *processSite, service string) (r *droverv1.Request, gate string) {
+	t.Helper()
+	gate = filepath.Join(t.TempDir(), "gate")
+	s := &testSite{client: p.client}
+	return &droverv1.Request{Service: service, Arguments: arguments{
+		"gate": text(gate), "c": s.array(t, []byte("abc"), droverv1.ElementType_ELEMENT_TYPE_UINT8, 3),
+	}}, gate
+}
+
+// has waits until a job has put a file in its directory that holds this.
+func (p *processSite) has(id, name, content string) {
+	p.t.Helper()
+	ctx := within(p.t)
+	for ctx.Err() == nil {
+		if got, err := os.ReadFile(filepath.Join(p.dir, "jobs", id, name)); err == nil && string(got) == content {
+			return
+		}
+		pause(ctx, 10e6)
+	}
+	got, err := os.ReadFile(filepath.Join(p.dir, "jobs", id, name))
+	p.t.Fatalf("%s of job %s holds %q, %v, want %q", name, id, got, err, content)
+}
+
+func open(t testing.TB, gate string) {
+	t.Helper()
+	if err := os.WriteFile(gate, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAnAttemptAfterAnotherBeginsWithWhatCameIn(t *testing.T) {
+	p := newProcessSite(t, "lyon", changesYAML)
+	p.run()
+	r, gate := changing(t, p, "changes")
+	id := p.submit(newID(t), r).GetId()
+	p.until(id, running)
+	p.has(id, "work/c", "abc+")
+	p.killSupervisors()
+	open(t, gate)
+	if j := p.until(id, done); j.GetAttempt() != 2 {
+		t.Errorf("%v", j)
+	}
+	p.has(id, "work/c.all", "abc+")
+	p.has(id, "work/c", "abc")
+	p.has(id, "inout/c", "abc")
+}
+
+func TestAnAttemptThatGoesOnKeepsWhatTheJobHasChanged(t *testing.T) {
+	p := newProcessSite(t, "lyon", changesYAML)
+	p.run()
+	r, gate := changing(t, p, "saves")
+	id := p.submit(newID(t), r).GetId()
+	p.until(id, running)
+	p.has(id, "work/c", "abc+")
+	p.kill()
+	open(t, gate)
+	p.attemptSays(id, "0-1", `"exit":85`)
+	p.run()
+	if j := p.until(id, done); j.GetCheckpoints() != 1 {
+		t.Errorf("%v", j)
+	}
+	p.has(id, "work/c.all", "abc++")
+}
+
+func TestAJobThatIsMovedTakesWhatItChangesAlong(t *testing.T) {
+	g := newGrid(t, changesYAML)
+	busy := g.source.submit(newID(t), g.ground.request("once", 4, true, 0))
+	g.source.ready(busy.GetId())
+	r, gate := changing(t, g.source, "changes")
+	id := g.source.submit(newID(t), r).GetId()
+	if _, err := g.move(&droverv1.MoveJobRequest{JobId: id, To: "nice"}); err != nil {
+		t.Fatal(err)
+	}
+	g.source.until(id, gone)
+	open(t, gate)
+	j := untilJob(t, g.target.client, id, final)
+	if j.GetState() != done || len(j.GetOutputs()) != 2 || j.GetOutputs()[0].GetDimensions()[0] != 3 {
+		t.Errorf("%v", j)
+	}
+	g.target.has(id, "work/c.all", "abc+")
+	g.ground.open()
+}
+
+func TestAWrongArrayOfAJobThatEndsWhileNoServerIsThereFailsItAfterwards(t *testing.T) {
+	p := newProcessSite(t, "lyon", changesYAML)
+	p.run()
+	r, gate := changing(t, p, "changes")
+	r.Arguments["c"] = (&testSite{client: p.client}).array(t, []byte("a"), droverv1.ElementType_ELEMENT_TYPE_UINT8, 1)
+	id := p.submit(newID(t), r).GetId()
+	p.until(id, running)
+	p.has(id, "work/c", "a+")
+	p.kill()
+	open(t, gate)
+	p.attemptSays(id, "0-1", `"exit":0`)
+	p.run()
+	want := "output c has 2 bytes: 1 of uint8 were to be written, 1 bytes; output same has 2 bytes: 1 of uint8 were to be written, 1 bytes"
+	if j := p.until(id, failed); j.GetOutcome().GetReason() != want || len(j.GetOutputs()) != 2 {
+		t.Errorf("%v", j)
+	}
+}
+
+func TestAnAttemptGetsItsCopiesOnce(t *testing.T) {
+	d, err := openData(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.close()
+	key := batch.Key{Job: "j", Attempt: 1}
+	c, work := filepath.Join(d.work("j"), "c"), d.work("j")
+	write := func(name, content string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	begin := func(attempt uint32, goesOn bool, want string) {
+		t.Helper()
+		key.Attempt = attempt
+		if err := d.begin(t.Context(), key, goesOn); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(c); err != nil || string(got) != want {
+			t.Errorf("attempt %d has %q, %v, want %q", attempt, got, err, want)
+		}
+	}
+	if err := d.make("j"); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.begin(t.Context(), key, false); err != nil { // there is nothing to copy
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(work); err == nil {
+		t.Error("a directory was made for nothing")
+	}
+	write(filepath.Join(d.job("j"), inout, "c"), "came")
+	begin(1, false, "came")
+	write(c, "changed")
+	begin(1, false, "changed") // asked for again, while it runs
+	begin(2, false, "came")
+	write(c, "changed")
+	begin(3, true, "changed")
+	if err := os.Remove(c); err != nil {
+		t.Fatal(err)
+	}
+	write(filepath.Join(c, "what", "is"), "this")
+	begin(4, false, "came")
+	if err := os.Remove(c); err != nil {
+		t.Fatal(err)
+	}
+	victim := filepath.Join(t.TempDir(), "victim")
+	write(victim, "untouched")
+	if err := os.Symlink(victim, c); err != nil {
+		t.Fatal(err)
+	}
+	begin(5, false, "came")
+	if got, err := os.ReadFile(victim); err != nil || string(got) != "untouched" {
+		t.Errorf("what a link led to is %q, %v", got, err)
+	}
+	if _, err := os.Stat(filepath.Join(d.job("j"), "copying")); err == nil {
+		t.Error("a copy is left")
+	}
+}
+
+func TestArraysOfASiteUnderSlurm(t *testing.T) {
+	c := slurmtest.Start(t, slurmtest.Config{Name: "a", Nodes: 4})[0]
+	s := start(t, slurmSite(t, c, arraysYAML+"\non_stop: end"))
+	j := s.submit(t, &droverv1.Request{Service: "stack", Arguments: s.stacked(t)})
+	s.until(t, j.GetId(), done)
+	for name, want := range map[string]string{"x": "\x07\x00\x00\x00\x02\x00\x00\x00", "journal": "begun\n2x3 1 2\n"} {
+		if got, err := s.download(within(t), j.GetId(), name, 0); err != nil || string(got) != want {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+}
