@@ -48,6 +48,17 @@ services:
         - {name: copy, type: file-out}
       command: [sh, -c, 'printf "%s|%s|%s|%s|%s" "$1" "$2" "$3" "$4" "$5" > "$7"; cat "$6" > "$8"', mix, "{count}", "{ratio}", "{word}", "{flag}", "{note}", "{input}", "{report}", "{copy}"]
       model: {fixed: {width: 1, time: 5}}
+    - name: arrays
+      doc: What goes into c comes out as before, what is in a comes out of c.
+      args:
+        - {name: a, type: matrix}
+        - {name: v, type: vector, element: int32}
+        - {name: c, type: matrix-inout, dims: [a.rows, a.cols]}
+        - {name: notes, type: file-inout}
+        - {name: copy, type: vector-out, element: int32, dims: [v.length]}
+        - {name: before, type: matrix-out, dims: [a.rows, a.cols]}
+      command: [sh, -c, 'cp "$3" "$6"; cat "$1" > "$3"; cp "$2" "$5"; printf " %s changed" "$7" >> "$4"', arrays, "{a}", "{v}", "{c}", "{notes}", "{copy}", "{before}", "{a.rows}x{a.cols}"]
+      model: {fixed: {width: 1, time: 5}}
     - name: nap
       doc: Sleeps.
       args: [{name: seconds, type: float, default: 0}]
@@ -116,7 +127,7 @@ func live(t *testing.T) string {
 	ticker := time.NewTicker(10 * time.Millisecond)
 	defer ticker.Stop()
 	for range 3000 {
-		if services, err := c.Services(t.Context()); err == nil && len(services) == 4 && len(services[0].Sites) == 2 {
+		if services, err := c.Services(t.Context()); err == nil && len(services) == 5 && len(services[0].Sites) == 2 {
 			return a.URL()
 		}
 		<-ticker.C

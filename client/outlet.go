@@ -63,6 +63,10 @@ func (o *onward) Write(p []byte) (int, error) {
 // go to.
 func toOutlet(about *Argument, v any) *outlet {
 	if s := slotOf(v); s != nil {
+		// Whether it would take what comes is known before anything is sent.
+		if s.begin(Output{Element: about.Element, Dimensions: make([]int64, about.Type.dimensions())}) != nil {
+			return nil
+		}
 		return &outlet{argument: about.Name, memory: v}
 	}
 	if w, ok := v.(io.Writer); ok && !about.Type.Sent() {
