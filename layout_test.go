@@ -66,6 +66,8 @@ var layout = map[string][]string{
 
 	"batch/convergent/farm":      {"batch"},
 	"batch/convergent/heuristic": {"batch", "batch/convergent/farm"},
+	"batch/convergent/licence":   {},
+	"batch/convergent/matching":  {},
 
 	"reallocation":     {"batch"},
 	"agent/mapping":    {"batch", "reallocation"},

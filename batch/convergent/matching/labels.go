@@ -1,0 +1,67 @@
+package matching
+
+// labels hold the best job for each machine among those that are nowhere.
+type labels struct {
+	label []int64 // its worth there, the bonus included; 0: there is none
+	who   []int32 // its row, or Free
+}
+
+// stride is after how many rows it is worth asking whether the next can matter.
+const stride = 8
+
+// search finds the labels of all machines. Rows come by falling top, so it ends where
+// no label can rise.
+func (s *Solver) search() {
+	s.label = fill(s.label, len(s.on), 0)
+	s.who = fill(s.who, len(s.on), Free)
+	label := s.label
+	for k, row := range s.order {
+		if s.at[row] != Free {
+			continue
+		}
+		if k%stride == 0 && s.labelled(s.top[row]+s.bonus) {
+			return
+		}
+		r := &s.rows[row]
+		base := r.Base + s.bonus
+		for m, c := range r.Cells[:len(label)] {
+			if v := c + base; v > label[m] && c > 0 {
+				label[m], s.who[m] = v, row
+			}
+		}
+	}
+}
+
+// labelled says whether all labels are at least so large.
+func (s *Solver) labelled(least int64) bool {
+	for _, l := range s.label {
+		if l < least {
+			return false
+		}
+	}
+	return true
+}
+
+// taken finds other labels where a row was the best, which now is somewhere.
+func (s *Solver) taken(taken int32) {
+	for m, row := range s.who {
+		if row == taken {
+			s.relabel(int32(m))
+		}
+	}
+}
+
+func (s *Solver) relabel(m int32) {
+	s.label[m], s.who[m] = 0, Free
+	for _, row := range s.order {
+		if s.top[row]+s.bonus <= s.label[m] {
+			return
+		}
+		r := &s.rows[row]
+		if c := r.Cells[m]; c > 0 && s.at[row] == Free {
+			if v := c + r.Base + s.bonus; v > s.label[m] {
+				s.label[m], s.who[m] = v, row
+			}
+		}
+	}
+}

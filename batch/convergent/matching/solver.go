@@ -1,0 +1,143 @@
+package matching
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+)
+
+// A Solver matches jobs and machines, pass after pass in the memory of those before.
+// Its zero value is ready. It is not safe for concurrent use.
+//
+// A plan has the row on each machine, or Free; its length is the number of machines.
+type Solver struct {
+	rows  []Row
+	bonus int64 // what an association is worth beside its entry
+
+	on    []int32 // the plan of this call
+	price []int64 // of each machine; kept from call to call
+	gain  []int64 // what the job on a machine has beyond the price
+	at    []int32 // the machine of each row, or Free
+
+	top   []int64 // the largest entry of each row, 0 for none
+	order []int32 // rows that have any, by falling top, then by row
+
+	tree
+	labels
+	later   []int32 // rows or machines to be looked at after others
+	clamped []Row
+	heap    []candidate
+}
+
+const (
+	// closed is the price of a machine that is not yet in the market.
+	closed int64 = 1 << 60
+	// never is further than any path.
+	never int64 = 1 << 62
+	// leastBonus is large enough for most farms, so that prices need no conversion
+	// from call to call.
+	leastBonus int64 = 1 << 50
+)
+
+// Fork returns a solver that goes on as this one would.
+func (s *Solver) Fork() *Solver {
+	return &Solver{bonus: s.bonus, price: slices.Clone(s.price)}
+}
+
+// begin makes everything ready but the prices.
+func (s *Solver) begin(rows []Row, machines int) {
+	s.rows = rows
+	s.on = fill(s.on, machines, Free)
+	s.gain = fill(s.gain, machines, 0)
+	s.at = fill(s.at, len(rows), Free)
+	s.rank(machines)
+}
+
+// end lets go of the caller's rows.
+func (s *Solver) end() { s.rows = nil }
+
+// rank finds the largest entry of each row and the order by them, and how much an
+// association is worth, so that more of them are worth more than better ones.
+func (s *Solver) rank(machines int) {
+	s.top = fill(s.top, len(s.rows), 0)
+	s.order = s.order[:0]
+	limit, most := Limit(machines), int64(0)
+	over := false
+	for i := range s.rows {
+		r := &s.rows[i]
+		var best int64
+		for _, c := range r.Cells {
+			best = max(best, c)
+		}
+		if best <= 0 {
+			continue
+		}
+		s.top[i] = best + r.Base
+		if s.top[i] > limit {
+			s.top[i], over = limit, true
+		}
+		most = max(most, s.top[i])
+		s.order = append(s.order, int32(i))
+	}
+	slices.SortFunc(s.order, func(a, b int32) int {
+		if s.top[a] != s.top[b] {
+			return cmp.Compare(s.top[b], s.top[a])
+		}
+		return cmp.Compare(a, b)
+	})
+	if over {
+		s.clamp(limit)
+	}
+	was := s.bonus
+	s.bonus = max(leastBonus, 1<<bits.Len64(uint64(most)*uint64(machines+1)))
+	for m, p := range s.price {
+		// A machine that jobs competed for has the bonus in its price.
+		if p > was/2 && was != s.bonus {
+			s.price[m] = max(0, p+s.bonus-was)
+		}
+	}
+}
+
+// clamp copies rows with entries beyond the limit.
+func (s *Solver) clamp(limit int64) {
+	s.clamped = append(s.clamped[:0], s.rows...)
+	s.rows = s.clamped
+	for _, i := range s.order {
+		if s.top[i] < limit {
+			break // they come by falling top
+		}
+		r := &s.rows[i]
+		cells := make([]int64, len(r.Cells))
+		for m := range cells {
+			cells[m] = r.At(int32(m))
+		}
+		*r = Row{Cells: cells}
+	}
+}
+
+// fill returns a slice of n elements that are all x, in the memory of s if it is enough.
+func fill[T any](s []T, n int, x T) []T {
+	s = slices.Grow(s[:0], n)[:n]
+	for i := range s {
+		s[i] = x
+	}
+	return s
+}
+
+// put has a job on a machine, at the machine's price.
+func (s *Solver) put(row, machine int32) {
+	s.on[machine] = row
+	s.at[row] = machine
+	s.settle(machine)
+}
+
+// settle makes the price of a machine such that the job on it wants to stay rather than
+// be nowhere.
+func (s *Solver) settle(machine int32) {
+	r := &s.rows[s.on[machine]]
+	s.gain[machine] = s.bonus + r.Base + r.Cells[machine] - s.price[machine]
+	if s.gain[machine] < 0 {
+		s.price[machine] += s.gain[machine]
+		s.gain[machine] = 0
+	}
+}
