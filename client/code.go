@@ -110,7 +110,7 @@ var codeByReason = map[string]Code{
 	"stale-epoch": RPCRefused, reasonWithdrawn: RPCRefused, "draining": RPCRefused, "arriving": RPCRefused, "disk-full": RPCRefused,
 	"unknown-round": RPCRefused, "too-many-drafts": RPCRefused, "no-drafts": RPCRefused,
 	ReasonNoOffer: RPCRefused, ReasonNoPromise: RPCRefused, "no-room": RPCRefused, "no-reservations": RPCRefused,
-	reasonUnknownData: RPCRefused, "data-conflict": RPCRefused, "sticky-data": RPCRefused, "data-quota": RPCRefused,
+	ReasonUnknownData: RPCRefused, ReasonAmbiguous: RPCRefused, "data-conflict": RPCRefused, "sticky-data": RPCRefused, "data-quota": RPCRefused,
 	reasonWrongDimensions: RPCRefused, "dependency-failed": RPCRefused,
 	"unknown-reservation": RPCRefused, "reservation-over": RPCRefused, "too-many-reservations": RPCRefused,
 }

@@ -51,11 +51,11 @@ func ParseDataMode(text string) (DataMode, error) {
 // Data are content that stays at a site under a handle, so that requests can use it
 // without its being sent again. They never change. Times are on the clock of the site.
 type Data struct {
-	ID         string // the handle: a lower-case UUIDv7
-	Name       string // base name that a program sees; may be empty
-	Size       int64  // bytes
-	SHA256     string // hexadecimal; empty of Data of which only the ID is known
-	Element    string // of a vector or matrix: "float64", ...; empty of a file
+	ID         string      // the handle: a lower-case UUIDv7
+	Name       string      // base name that a program sees; may be empty
+	Size       int64       // bytes
+	SHA256     string      // hexadecimal; empty of Data of which only the ID is known
+	Element    ElementType // of a vector or matrix; empty of a file
 	Dimensions []int64
 	Mode       DataMode
 	Owner      string
@@ -73,9 +73,8 @@ func (d *Data) known() bool { return d.SHA256 != "" }
 
 // DataContent is what PutData has stay at a site.
 type DataContent struct {
-	file       *file
-	element    string
-	dimensions []int64
+	file *file
+	err  error // what is wrong with it
 }
 
 // DataFile is the content of the file at path, which must not change until it is put.
@@ -92,13 +91,24 @@ func DataFrom(open func() (io.ReadCloser, error)) DataContent {
 	return DataContent{file: &file{open: open}}
 }
 
-// Array says that the content is one block of elements, little endian, the rows of a
-// matrix one after the other: a vector of one dimension, or a matrix of rows and
-// columns. Elements are "float64", "float32", "int64", "int32", "uint8" and
-// "complex128".
-func (d DataContent) Array(element string, dimensions ...int64) DataContent {
-	d.element, d.dimensions = element, dimensions
-	return d
+// DataBlock is a vector or a matrix, as OpenNPY finds one.
+func DataBlock(b Block) DataContent {
+	if err := b.check(); err != nil {
+		return DataContent{err: err}
+	}
+	return DataContent{file: b.file()}
+}
+
+// DataVector is a vector in memory, which must not change until it is put.
+func DataVector[T Element](v []T) DataContent { return DataContent{file: vectorBlock(v).file()} }
+
+// DataMatrix is a matrix in memory, which must not change until it is put.
+func DataMatrix[T Element](m *Dense[T]) DataContent {
+	b, err := m.block()
+	if err != nil {
+		return DataContent{err: err}
+	}
+	return DataContent{file: b.file()}
 }
 
 // held is content in memory.

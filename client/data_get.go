@@ -19,8 +19,11 @@ const longestLook = 5 * time.Second
 // After a broken connection it goes on where it was, at another site if that has them
 // too.
 func (c *Client) GetData(ctx context.Context, id string, w io.Writer) (*Data, error) {
+	return c.getData(ctx, id, &download{w: w, hash: sha256.New()})
+}
+
+func (c *Client) getData(ctx context.Context, id string, d *download) (*Data, error) {
 	var (
-		d     = &download{w: w, hash: sha256.New()}
 		since = c.now()
 		pause = lull
 	)
@@ -36,7 +39,7 @@ func (c *Client) GetData(ctx context.Context, id string, w io.Writer) (*Data, er
 			if last = c.getFrom(ctx, from, d); last == nil {
 				return from, nil
 			}
-			if failureOf(last).Kind == session.Refused && reasonOf(last) != reasonUnknownData || ctx.Err() != nil {
+			if failureOf(last).Kind == session.Refused && reasonOf(last) != ReasonUnknownData || ctx.Err() != nil {
 				return nil, last
 			}
 			if d.at > before {
@@ -56,6 +59,9 @@ func (c *Client) GetData(ctx context.Context, id string, w io.Writer) (*Data, er
 
 // getFrom brings what is missing from one site.
 func (c *Client) getFrom(ctx context.Context, from *Data, d *download) error {
+	if err := d.tell(Output{Element: from.Element, Dimensions: from.Dimensions, Size: from.Size, SHA256: from.SHA256}); err != nil {
+		return local(err)
+	}
 	err := c.face.downloadData(ctx, from.address, from.ID, d.at, func(piece []byte) error {
 		_, err := d.Write(piece)
 		return err
@@ -78,11 +84,13 @@ func (c *Client) getFrom(ctx context.Context, from *Data, d *download) error {
 	return nil
 }
 
-// SaveData copies the content of data to path, which is replaced only by all of it.
+// SaveData copies the content of data to path, which is replaced only by all of it. A
+// vector or matrix becomes one of NumPy's files if the path ends in .npy, and else the
+// block alone.
 func (c *Client) SaveData(ctx context.Context, id, path string) (d *Data, err error) {
 	err = save("data "+id, path, func(w io.Writer) error {
 		var err error
-		d, err = c.GetData(ctx, id, w)
+		d, err = c.getData(ctx, id, toFile(w, path))
 		return err
 	})
 	if err != nil {
@@ -123,7 +131,7 @@ func (l *DataList) Only(prefix string) (*Data, error) {
 			found = d
 		case found.ID != d.ID:
 			return nil, &Error{
-				Reason: ReasonBadValue, Field: "data_id", Accepted: "more of the handle",
+				Reason: ReasonAmbiguous, Field: "data_id", Hint: "give more of the handle",
 				Message: fmt.Sprintf("%q fits data %s at %s, %s at %s, and maybe more", prefix, found.ID, found.Site, d.ID, d.Site),
 			}
 		}
@@ -146,7 +154,7 @@ func (l *DataList) Only(prefix string) (*Data, error) {
 
 func unknownData(id string) *Error {
 	return &Error{
-		Reason: reasonUnknownData, Field: "data_id", Message: fmt.Sprintf("no site has data %q", id), kind: session.Refused,
+		Reason: ReasonUnknownData, Field: "data_id", Message: fmt.Sprintf("no site has data %q", id), kind: session.Refused,
 		Hint: "drover data list shows what there is",
 	}
 }

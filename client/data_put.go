@@ -36,9 +36,6 @@ func (c *Client) PutData(ctx context.Context, content DataContent, o PutOptions)
 		return nil, fmt.Errorf("read %s: %w", cmp.Or(f.name, "data"), err)
 	}
 	d.SHA256, d.Size = f.sha256, f.size
-	if err := checkBlock(d); err != nil {
-		return nil, err
-	}
 	sites, err := c.depots(ctx, o.Site, f.size)
 	if err != nil {
 		return nil, err
@@ -69,8 +66,11 @@ func (c *Client) deposit(content DataContent, o *PutOptions) (*Data, *file, erro
 	if err != nil {
 		return nil, nil, err
 	}
-	if content.file == nil {
-		return nil, nil, &Error{Reason: ReasonBadValue, Field: "content", Accepted: "DataFile, DataBytes or DataFrom", Message: "no content"}
+	switch {
+	case content.err != nil:
+		return nil, nil, content.err
+	case content.file == nil:
+		return nil, nil, &Error{Reason: ReasonBadValue, Field: "content", Accepted: "DataFile, DataBytes, DataBlock, ...", Message: "no content"}
 	}
 	f := *content.file
 	if o.Name != "" {
@@ -84,45 +84,11 @@ func (c *Client) deposit(content DataContent, o *PutOptions) (*Data, *file, erro
 	if err := checkHandle("data.id", o.ID); err != nil {
 		return nil, nil, err
 	}
-	return &Data{
-		ID: o.ID, Name: f.name, Element: content.element, Dimensions: content.dimensions, Mode: mode,
-		Owner: cmp.Or(o.Owner, c.cfg.Owner),
-	}, &f, nil
-}
-
-// elements are the sizes of elements, bytes.
-var elements = map[string]int64{"float64": 8, "float32": 4, "int64": 8, "int32": 4, "uint8": 1, "complex128": 16}
-
-// checkBlock refuses an array whose content has another size than its dimensions say.
-func checkBlock(d *Data) error {
-	if d.Element == "" && len(d.Dimensions) == 0 {
-		return nil
+	d := &Data{ID: o.ID, Name: f.name, Mode: mode, Owner: cmp.Or(o.Owner, c.cfg.Owner)}
+	if f.block != nil {
+		d.Element, d.Dimensions = f.block.Element, f.block.Dimensions
 	}
-	size, ok := elements[d.Element]
-	if !ok {
-		return &Error{
-			Reason: ReasonBadValue, Field: "data.element", Accepted: "float64, float32, int64, int32, uint8, complex128",
-			Message: fmt.Sprintf("element %q", d.Element),
-		}
-	}
-	wrong := len(d.Dimensions) < 1 || len(d.Dimensions) > 2
-	for _, n := range d.Dimensions {
-		if wrong = wrong || n < 0; wrong {
-			break
-		}
-		if n > 0 && size > (1<<62)/n {
-			size = 1 << 62
-		} else {
-			size *= n
-		}
-	}
-	if wrong || size != d.Size {
-		return &Error{
-			Reason: reasonWrongDimensions, Field: "data.dimensions", Accepted: "a vector's length or a matrix's rows and columns, as its content has them",
-			Message: fmt.Sprintf("%d bytes are no array of %s with dimensions %v", d.Size, d.Element, d.Dimensions),
-		}
-	}
-	return nil
+	return d, &f, nil
 }
 
 // depots returns where to put data, in the order in which to try.

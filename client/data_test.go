@@ -158,6 +158,11 @@ func TestContentThatWasDroppedMeanwhileIsSentAgain(t *testing.T) {
 }
 
 func TestDataThatCannotBePutAreRefusedBeforeAnythingIsSent(t *testing.T) {
+	block := func(element ElementType, dimensions ...int64) DataContent { // of 40 bytes
+		return DataBlock(Block{Element: element, Dimensions: dimensions, Open: func() (io.ReadCloser, error) {
+			return io.NopCloser(bytes.NewReader(make([]byte, 40))), nil
+		}})
+	}
 	synctest.Test(t, func(t *testing.T) {
 		g, c := newDepots(t, patient(10*time.Second))
 		for name, tc := range map[string]struct {
@@ -170,12 +175,12 @@ func TestDataThatCannotBePutAreRefusedBeforeAnythingIsSent(t *testing.T) {
 			"no UUID":         {DataBytes(nil), PutOptions{ID: "7"}, ReasonBadValue},
 			"a UUIDv4":        {DataBytes(nil), PutOptions{ID: "8c9b2b1e-3f3a-4d9c-9f0a-0d0c7e0c1a11"}, ReasonBadValue},
 			"upper case":      {DataBytes(nil), PutOptions{ID: strings.ToUpper(handle)}, ReasonBadValue},
-			"no such element": {DataBytes(make([]byte, 8)).Array("float16", 4), PutOptions{}, ReasonBadValue},
-			"another size":    {DataBytes(make([]byte, 40)).Array("float64", 2, 3), PutOptions{}, "wrong-dimensions"},
-			"an overflow":     {DataBytes(make([]byte, 40)).Array("float64", 1<<40, 1<<40), PutOptions{}, "wrong-dimensions"},
-			"a cube":          {DataBytes(make([]byte, 8)).Array("float64", 1, 1, 1), PutOptions{}, "wrong-dimensions"},
-			"negative":        {DataBytes(make([]byte, 8)).Array("float64", -1, -1), PutOptions{}, "wrong-dimensions"},
-			"no element":      {DataBytes(make([]byte, 8)).Array("", 1), PutOptions{}, ReasonBadValue},
+			"no such element": {block("float16", 5), PutOptions{}, "wrong-type"},
+			"another size":    {block(Float64, 2, 3), PutOptions{}, "wrong-dimensions"},
+			"an overflow":     {block(Float64, 1<<40, 1<<40), PutOptions{}, "wrong-dimensions"},
+			"a cube":          {block(Float64, 5, 1, 1), PutOptions{}, "wrong-dimensions"},
+			"negative":        {block(Float64, -1, -5), PutOptions{}, "wrong-dimensions"},
+			"no rows":         {DataMatrix(&Dense[float64]{Rows: 2, Cols: 2, Data: make([]float64, 3)}), PutOptions{}, "wrong-dimensions"},
 		} {
 			if _, err := c.PutData(t.Context(), tc.content, tc.o); reasonOf(err) != tc.reason {
 				t.Errorf("%s: %v, want an error of reason %s", name, err, tc.reason)
@@ -284,7 +289,7 @@ func TestABeginningNamesDataIfItFitsNoOthers(t *testing.T) {
 			t.Errorf("%+v, %v", d, err)
 		}
 		_, err := c.lookUp(t.Context(), handle[:8])
-		if e := errorOfReason(t, err, ReasonBadValue); !strings.Contains(e.Message, handle2) {
+		if e := errorOfReason(t, err, ReasonAmbiguous); !strings.Contains(e.Message, handle2) {
 			t.Errorf("%v", e)
 		}
 		_, err = c.lookUp(t.Context(), "0000")
@@ -372,6 +377,54 @@ func TestReadingDataEndsWithItsContext(t *testing.T) {
 		}
 		if n := len(g.downs); n > 20 {
 			t.Errorf("asked %d times in 20s", n)
+		}
+	})
+}
+
+func TestAnArrayComesBackAsItWentThere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, c := newDepots(t, patient(10*time.Second))
+		d, err := c.PutData(t.Context(), DataMatrix(&Dense[int32]{Rows: 2, Cols: 1, Data: []int32{7, -1}}), PutOptions{Name: "m"})
+		if err != nil || d.Element != Int32 || !cmp.Equal(d.Dimensions, []int64{2, 1}) || d.Size != 8 {
+			t.Fatalf("%+v, %v", d, err)
+		}
+		dir := t.TempDir()
+		g.download = func(nth int, _ string) int { return 3 } // the header is written once all the same
+		if _, err := c.SaveData(t.Context(), d.ID, filepath.Join(dir, "m.npy")); err != nil {
+			t.Fatal(err)
+		}
+		b, err := OpenNPY(filepath.Join(dir, "m.npy"))
+		if err != nil || b.String() != "2x1 int32" {
+			t.Errorf("%v, %v", b, err)
+		}
+		if _, err := c.SaveData(t.Context(), d.ID, filepath.Join(dir, "m.bin")); err != nil {
+			t.Fatal(err)
+		}
+		if raw, err := os.ReadFile(filepath.Join(dir, "m.bin")); string(raw) != "\x07\x00\x00\x00\xff\xff\xff\xff" || err != nil {
+			t.Errorf("%q, %v", raw, err)
+		}
+		again, err := c.PutData(t.Context(), DataBlock(b), PutOptions{})
+		if err != nil || again.SHA256 != d.SHA256 || again.ID == d.ID {
+			t.Errorf("%+v, %v", again, err)
+		}
+	})
+}
+
+func TestASlowCopyIsNoSilentOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, c := newDepots(t, patient(2*time.Second))
+		g.keep("a", handle, "one", nil)
+		g.copying = func(_ int, stream *connect.ServerStream[droverv1.CopyDataResponse]) error {
+			for have := range int64(3) {
+				time.Sleep(longestLull * 2 / 3) // in virtual time
+				if err := stream.Send(&droverv1.CopyDataResponse{HaveBytes: have, SizeBytes: 3}); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		if _, err := c.CopyData(t.Context(), handle, "b"); err != nil || len(g.copies) != 1 {
+			t.Errorf("%v after %d", err, len(g.copies))
 		}
 	})
 }

@@ -32,12 +32,16 @@ const (
 	// ReasonUnknown: a booking was sent to a site, and no answer came.
 	ReasonUnknown = "unknown"
 
+	// ReasonUnknownData: nobody has data of this handle, or has them any more.
+	ReasonUnknownData = "unknown-data"
+	// ReasonAmbiguous: the beginning of a handle fits several.
+	ReasonAmbiguous = "ambiguous"
+
 	reasonUnknownSite     = "unknown-site"
 	reasonUnknownService  = "unknown-service"
 	reasonMissingArgument = "missing-argument"
 	reasonWrongType       = "wrong-type"
 	reasonWithdrawn       = "withdrawn"
-	reasonUnknownData     = "unknown-data"
 	reasonUnknownContent  = "unknown-content"
 	reasonWrongDimensions = "wrong-dimensions"
 	reasonUnknownOutput   = "unknown-output"

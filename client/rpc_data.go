@@ -32,27 +32,17 @@ func modeIn(m droverv1.DataMode) DataMode {
 	return DataMode(word(m.String(), "DATA_MODE_"))
 }
 
-// typeOut returns the type of an element, unset for a word that is none.
-func typeOut(element string) droverv1.ElementType {
-	for n, name := range droverv1.ElementType_name {
-		if element != "" && word(name, "ELEMENT_TYPE_") == element {
-			return droverv1.ElementType(n)
-		}
-	}
-	return droverv1.ElementType_ELEMENT_TYPE_UNSPECIFIED
-}
-
 func dataOut(d *Data) *droverv1.Data {
 	return &droverv1.Data{
 		Id: d.ID, Content: &droverv1.File{Sha256: d.SHA256, SizeBytes: d.Size, Name: d.Name}, Mode: modeOut(d.Mode), Owner: d.Owner,
-		Element: typeOut(d.Element), Dimensions: d.Dimensions,
+		Element: elementOut(d.Element), Dimensions: d.Dimensions,
 	}
 }
 
 func dataIn(d *droverv1.Data) *Data {
 	return &Data{
 		ID: d.GetId(), Name: d.GetContent().GetName(), Size: d.GetContent().GetSizeBytes(), SHA256: d.GetContent().GetSha256(),
-		Element: word(d.GetElement().String(), "ELEMENT_TYPE_"), Dimensions: slices.Clone(d.GetDimensions()), Mode: modeIn(d.GetMode()),
+		Element: elementIn(d.GetElement()), Dimensions: slices.Clone(d.GetDimensions()), Mode: modeIn(d.GetMode()),
 		Owner: d.GetOwner(), Site: d.GetSite(), Copy: d.GetCopy(), Put: timeIn(d.GetPutAt()), Used: timeIn(d.GetUsedAt()), Job: d.GetJobId(),
 	}
 }
@@ -64,7 +54,7 @@ func (s *stored) valueOut() *droverv1.Value {
 		return &droverv1.Value{Kind: &droverv1.Value_FileValue{FileValue: content}}
 	}
 	return &droverv1.Value{Kind: &droverv1.Value_ArrayValue{ArrayValue: &droverv1.Array{
-		Content: content, Element: typeOut(s.data.Element), Dimensions: s.data.Dimensions,
+		Content: content, Element: elementOut(s.data.Element), Dimensions: s.data.Dimensions,
 	}}}
 }
 

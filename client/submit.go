@@ -149,7 +149,7 @@ func (c *Client) submitAt(ctx context.Context, at session.Target, id string, r *
 			}
 		}
 		job, err := c.handOver(ctx, at, id, r, m)
-		if reasonOf(err) != reasonUnknownData || try == mostTries || len(r.handles()) == 0 {
+		if reasonOf(err) != ReasonUnknownData || try == mostTries || len(r.handles()) == 0 {
 			return job, err
 		}
 		c.log.Debug("data had to make room meanwhile", "job", id, "site", at.Site, "error", err)

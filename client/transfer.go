@@ -121,12 +121,19 @@ func (d *download) start(job *Job, argument string) error {
 	if d.begin == nil || d.begun {
 		return d.wrong
 	}
-	d.begun = true
 	of := Output{Argument: argument}
 	if i := slices.IndexFunc(job.Outputs, func(o Output) bool { return o.Argument == argument }); i >= 0 {
 		of = job.Outputs[i]
 	}
-	d.wrong = d.begin(of)
+	return d.tell(of)
+}
+
+// tell tells what comes, if it was not told before.
+func (d *download) tell(of Output) error {
+	if d.begin != nil && !d.begun {
+		d.begun = true
+		d.wrong = d.begin(of)
+	}
 	return d.wrong
 }
 
