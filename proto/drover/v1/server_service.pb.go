@@ -276,7 +276,9 @@ func (x *GetDataRequest) GetIds() []string {
 type GetDataResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// In the order of the request.
-	Data          []*Data `protobuf:"bytes,1,rep,name=data,proto3" json:"data,omitempty"`
+	Data []*Data `protobuf:"bytes,1,rep,name=data,proto3" json:"data,omitempty"`
+	// Those of the others of which this site remembers that they were here.
+	Gone          []*GoneData `protobuf:"bytes,2,rep,name=gone,proto3" json:"gone,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -318,6 +320,68 @@ func (x *GetDataResponse) GetData() []*Data {
 	return nil
 }
 
+func (x *GetDataResponse) GetGone() []*GoneData {
+	if x != nil {
+		return x.Gone
+	}
+	return nil
+}
+
+// GoneData are data that a site has no more.
+type GoneData struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Handle.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// What became of them, and when, for a person.
+	Message       string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GoneData) Reset() {
+	*x = GoneData{}
+	mi := &file_drover_v1_server_service_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GoneData) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GoneData) ProtoMessage() {}
+
+func (x *GoneData) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_server_service_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GoneData.ProtoReflect.Descriptor instead.
+func (*GoneData) Descriptor() ([]byte, []int) {
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *GoneData) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *GoneData) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
 // CopyDataRequest says what to bring.
 type CopyDataRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -331,7 +395,7 @@ type CopyDataRequest struct {
 
 func (x *CopyDataRequest) Reset() {
 	*x = CopyDataRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[4]
+	mi := &file_drover_v1_server_service_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -343,7 +407,7 @@ func (x *CopyDataRequest) String() string {
 func (*CopyDataRequest) ProtoMessage() {}
 
 func (x *CopyDataRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[4]
+	mi := &file_drover_v1_server_service_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -356,7 +420,7 @@ func (x *CopyDataRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CopyDataRequest.ProtoReflect.Descriptor instead.
 func (*CopyDataRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{4}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *CopyDataRequest) GetId() string {
@@ -388,7 +452,7 @@ type CopyDataResponse struct {
 
 func (x *CopyDataResponse) Reset() {
 	*x = CopyDataResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[5]
+	mi := &file_drover_v1_server_service_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -400,7 +464,7 @@ func (x *CopyDataResponse) String() string {
 func (*CopyDataResponse) ProtoMessage() {}
 
 func (x *CopyDataResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[5]
+	mi := &file_drover_v1_server_service_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -413,7 +477,7 @@ func (x *CopyDataResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CopyDataResponse.ProtoReflect.Descriptor instead.
 func (*CopyDataResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{5}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *CopyDataResponse) GetHaveBytes() int64 {
@@ -450,7 +514,7 @@ type DownloadDataRequest struct {
 
 func (x *DownloadDataRequest) Reset() {
 	*x = DownloadDataRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[6]
+	mi := &file_drover_v1_server_service_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -462,7 +526,7 @@ func (x *DownloadDataRequest) String() string {
 func (*DownloadDataRequest) ProtoMessage() {}
 
 func (x *DownloadDataRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[6]
+	mi := &file_drover_v1_server_service_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -475,7 +539,7 @@ func (x *DownloadDataRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DownloadDataRequest.ProtoReflect.Descriptor instead.
 func (*DownloadDataRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{6}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *DownloadDataRequest) GetId() string {
@@ -507,7 +571,7 @@ type DownloadDataResponse struct {
 
 func (x *DownloadDataResponse) Reset() {
 	*x = DownloadDataResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[7]
+	mi := &file_drover_v1_server_service_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -519,7 +583,7 @@ func (x *DownloadDataResponse) String() string {
 func (*DownloadDataResponse) ProtoMessage() {}
 
 func (x *DownloadDataResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[7]
+	mi := &file_drover_v1_server_service_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -532,7 +596,7 @@ func (x *DownloadDataResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DownloadDataResponse.ProtoReflect.Descriptor instead.
 func (*DownloadDataResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{7}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *DownloadDataResponse) GetData() []byte {
@@ -572,7 +636,7 @@ type ServerServiceListDataRequest struct {
 
 func (x *ServerServiceListDataRequest) Reset() {
 	*x = ServerServiceListDataRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[8]
+	mi := &file_drover_v1_server_service_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -584,7 +648,7 @@ func (x *ServerServiceListDataRequest) String() string {
 func (*ServerServiceListDataRequest) ProtoMessage() {}
 
 func (x *ServerServiceListDataRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[8]
+	mi := &file_drover_v1_server_service_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -597,7 +661,7 @@ func (x *ServerServiceListDataRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerServiceListDataRequest.ProtoReflect.Descriptor instead.
 func (*ServerServiceListDataRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{8}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ServerServiceListDataRequest) GetPageSize() int32 {
@@ -634,7 +698,7 @@ type ServerServiceListDataResponse struct {
 
 func (x *ServerServiceListDataResponse) Reset() {
 	*x = ServerServiceListDataResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[9]
+	mi := &file_drover_v1_server_service_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -646,7 +710,7 @@ func (x *ServerServiceListDataResponse) String() string {
 func (*ServerServiceListDataResponse) ProtoMessage() {}
 
 func (x *ServerServiceListDataResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[9]
+	mi := &file_drover_v1_server_service_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -659,7 +723,7 @@ func (x *ServerServiceListDataResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerServiceListDataResponse.ProtoReflect.Descriptor instead.
 func (*ServerServiceListDataResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{9}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ServerServiceListDataResponse) GetData() []*Data {
@@ -687,7 +751,7 @@ type ServerServiceRemoveDataRequest struct {
 
 func (x *ServerServiceRemoveDataRequest) Reset() {
 	*x = ServerServiceRemoveDataRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[10]
+	mi := &file_drover_v1_server_service_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -699,7 +763,7 @@ func (x *ServerServiceRemoveDataRequest) String() string {
 func (*ServerServiceRemoveDataRequest) ProtoMessage() {}
 
 func (x *ServerServiceRemoveDataRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[10]
+	mi := &file_drover_v1_server_service_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -712,7 +776,7 @@ func (x *ServerServiceRemoveDataRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerServiceRemoveDataRequest.ProtoReflect.Descriptor instead.
 func (*ServerServiceRemoveDataRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{10}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ServerServiceRemoveDataRequest) GetId() string {
@@ -733,7 +797,7 @@ type ServerServiceRemoveDataResponse struct {
 
 func (x *ServerServiceRemoveDataResponse) Reset() {
 	*x = ServerServiceRemoveDataResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[11]
+	mi := &file_drover_v1_server_service_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -745,7 +809,7 @@ func (x *ServerServiceRemoveDataResponse) String() string {
 func (*ServerServiceRemoveDataResponse) ProtoMessage() {}
 
 func (x *ServerServiceRemoveDataResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[11]
+	mi := &file_drover_v1_server_service_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -758,7 +822,7 @@ func (x *ServerServiceRemoveDataResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerServiceRemoveDataResponse.ProtoReflect.Descriptor instead.
 func (*ServerServiceRemoveDataResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{11}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ServerServiceRemoveDataResponse) GetData() *Data {
@@ -779,7 +843,7 @@ type OfferReservationRequest struct {
 
 func (x *OfferReservationRequest) Reset() {
 	*x = OfferReservationRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[12]
+	mi := &file_drover_v1_server_service_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -791,7 +855,7 @@ func (x *OfferReservationRequest) String() string {
 func (*OfferReservationRequest) ProtoMessage() {}
 
 func (x *OfferReservationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[12]
+	mi := &file_drover_v1_server_service_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -804,7 +868,7 @@ func (x *OfferReservationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OfferReservationRequest.ProtoReflect.Descriptor instead.
 func (*OfferReservationRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{12}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *OfferReservationRequest) GetBooking() *Booking {
@@ -829,7 +893,7 @@ type OfferReservationResponse struct {
 
 func (x *OfferReservationResponse) Reset() {
 	*x = OfferReservationResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[13]
+	mi := &file_drover_v1_server_service_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -841,7 +905,7 @@ func (x *OfferReservationResponse) String() string {
 func (*OfferReservationResponse) ProtoMessage() {}
 
 func (x *OfferReservationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[13]
+	mi := &file_drover_v1_server_service_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -854,7 +918,7 @@ func (x *OfferReservationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OfferReservationResponse.ProtoReflect.Descriptor instead.
 func (*OfferReservationResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{13}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *OfferReservationResponse) GetReservation() *Reservation {
@@ -889,7 +953,7 @@ type BookReservationRequest struct {
 
 func (x *BookReservationRequest) Reset() {
 	*x = BookReservationRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[14]
+	mi := &file_drover_v1_server_service_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -901,7 +965,7 @@ func (x *BookReservationRequest) String() string {
 func (*BookReservationRequest) ProtoMessage() {}
 
 func (x *BookReservationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[14]
+	mi := &file_drover_v1_server_service_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -914,7 +978,7 @@ func (x *BookReservationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BookReservationRequest.ProtoReflect.Descriptor instead.
 func (*BookReservationRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{14}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *BookReservationRequest) GetBooking() *Booking {
@@ -935,7 +999,7 @@ type BookReservationResponse struct {
 
 func (x *BookReservationResponse) Reset() {
 	*x = BookReservationResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[15]
+	mi := &file_drover_v1_server_service_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -947,7 +1011,7 @@ func (x *BookReservationResponse) String() string {
 func (*BookReservationResponse) ProtoMessage() {}
 
 func (x *BookReservationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[15]
+	mi := &file_drover_v1_server_service_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -960,7 +1024,7 @@ func (x *BookReservationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BookReservationResponse.ProtoReflect.Descriptor instead.
 func (*BookReservationResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{15}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *BookReservationResponse) GetReservation() *Reservation {
@@ -986,7 +1050,7 @@ type ServerServiceListReservationsRequest struct {
 
 func (x *ServerServiceListReservationsRequest) Reset() {
 	*x = ServerServiceListReservationsRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[16]
+	mi := &file_drover_v1_server_service_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -998,7 +1062,7 @@ func (x *ServerServiceListReservationsRequest) String() string {
 func (*ServerServiceListReservationsRequest) ProtoMessage() {}
 
 func (x *ServerServiceListReservationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[16]
+	mi := &file_drover_v1_server_service_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1011,7 +1075,7 @@ func (x *ServerServiceListReservationsRequest) ProtoReflect() protoreflect.Messa
 
 // Deprecated: Use ServerServiceListReservationsRequest.ProtoReflect.Descriptor instead.
 func (*ServerServiceListReservationsRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{16}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ServerServiceListReservationsRequest) GetPageSize() int32 {
@@ -1048,7 +1112,7 @@ type ServerServiceListReservationsResponse struct {
 
 func (x *ServerServiceListReservationsResponse) Reset() {
 	*x = ServerServiceListReservationsResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[17]
+	mi := &file_drover_v1_server_service_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1060,7 +1124,7 @@ func (x *ServerServiceListReservationsResponse) String() string {
 func (*ServerServiceListReservationsResponse) ProtoMessage() {}
 
 func (x *ServerServiceListReservationsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[17]
+	mi := &file_drover_v1_server_service_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1073,7 +1137,7 @@ func (x *ServerServiceListReservationsResponse) ProtoReflect() protoreflect.Mess
 
 // Deprecated: Use ServerServiceListReservationsResponse.ProtoReflect.Descriptor instead.
 func (*ServerServiceListReservationsResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{17}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ServerServiceListReservationsResponse) GetReservations() []*Reservation {
@@ -1101,7 +1165,7 @@ type CancelReservationRequest struct {
 
 func (x *CancelReservationRequest) Reset() {
 	*x = CancelReservationRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[18]
+	mi := &file_drover_v1_server_service_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1113,7 +1177,7 @@ func (x *CancelReservationRequest) String() string {
 func (*CancelReservationRequest) ProtoMessage() {}
 
 func (x *CancelReservationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[18]
+	mi := &file_drover_v1_server_service_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1126,7 +1190,7 @@ func (x *CancelReservationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelReservationRequest.ProtoReflect.Descriptor instead.
 func (*CancelReservationRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{18}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *CancelReservationRequest) GetId() string {
@@ -1147,7 +1211,7 @@ type CancelReservationResponse struct {
 
 func (x *CancelReservationResponse) Reset() {
 	*x = CancelReservationResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[19]
+	mi := &file_drover_v1_server_service_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1159,7 +1223,7 @@ func (x *CancelReservationResponse) String() string {
 func (*CancelReservationResponse) ProtoMessage() {}
 
 func (x *CancelReservationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[19]
+	mi := &file_drover_v1_server_service_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1172,7 +1236,7 @@ func (x *CancelReservationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelReservationResponse.ProtoReflect.Descriptor instead.
 func (*CancelReservationResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{19}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *CancelReservationResponse) GetReservation() *Reservation {
@@ -1191,7 +1255,7 @@ type GetSiteRequest struct {
 
 func (x *GetSiteRequest) Reset() {
 	*x = GetSiteRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[20]
+	mi := &file_drover_v1_server_service_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1203,7 +1267,7 @@ func (x *GetSiteRequest) String() string {
 func (*GetSiteRequest) ProtoMessage() {}
 
 func (x *GetSiteRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[20]
+	mi := &file_drover_v1_server_service_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1216,7 +1280,7 @@ func (x *GetSiteRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSiteRequest.ProtoReflect.Descriptor instead.
 func (*GetSiteRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{20}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{21}
 }
 
 // GetSiteResponse is the site.
@@ -1234,7 +1298,7 @@ type GetSiteResponse struct {
 
 func (x *GetSiteResponse) Reset() {
 	*x = GetSiteResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[21]
+	mi := &file_drover_v1_server_service_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1246,7 +1310,7 @@ func (x *GetSiteResponse) String() string {
 func (*GetSiteResponse) ProtoMessage() {}
 
 func (x *GetSiteResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[21]
+	mi := &file_drover_v1_server_service_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1259,7 +1323,7 @@ func (x *GetSiteResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSiteResponse.ProtoReflect.Descriptor instead.
 func (*GetSiteResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{21}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *GetSiteResponse) GetSite() *Site {
@@ -1292,7 +1356,7 @@ type DescribeRequest struct {
 
 func (x *DescribeRequest) Reset() {
 	*x = DescribeRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[22]
+	mi := &file_drover_v1_server_service_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1304,7 +1368,7 @@ func (x *DescribeRequest) String() string {
 func (*DescribeRequest) ProtoMessage() {}
 
 func (x *DescribeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[22]
+	mi := &file_drover_v1_server_service_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1317,7 +1381,7 @@ func (x *DescribeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DescribeRequest.ProtoReflect.Descriptor instead.
 func (*DescribeRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{22}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{23}
 }
 
 // DescribeResponse is the site and its catalogue.
@@ -1333,7 +1397,7 @@ type DescribeResponse struct {
 
 func (x *DescribeResponse) Reset() {
 	*x = DescribeResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[23]
+	mi := &file_drover_v1_server_service_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1345,7 +1409,7 @@ func (x *DescribeResponse) String() string {
 func (*DescribeResponse) ProtoMessage() {}
 
 func (x *DescribeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[23]
+	mi := &file_drover_v1_server_service_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1358,7 +1422,7 @@ func (x *DescribeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DescribeResponse.ProtoReflect.Descriptor instead.
 func (*DescribeResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{23}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *DescribeResponse) GetSite() *Site {
@@ -1386,7 +1450,7 @@ type GetStatusRequest struct {
 
 func (x *GetStatusRequest) Reset() {
 	*x = GetStatusRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[24]
+	mi := &file_drover_v1_server_service_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1398,7 +1462,7 @@ func (x *GetStatusRequest) String() string {
 func (*GetStatusRequest) ProtoMessage() {}
 
 func (x *GetStatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[24]
+	mi := &file_drover_v1_server_service_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1411,7 +1475,7 @@ func (x *GetStatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStatusRequest.ProtoReflect.Descriptor instead.
 func (*GetStatusRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{24}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *GetStatusRequest) GetAccuracy() bool {
@@ -1432,7 +1496,7 @@ type GetStatusResponse struct {
 
 func (x *GetStatusResponse) Reset() {
 	*x = GetStatusResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[25]
+	mi := &file_drover_v1_server_service_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1444,7 +1508,7 @@ func (x *GetStatusResponse) String() string {
 func (*GetStatusResponse) ProtoMessage() {}
 
 func (x *GetStatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[25]
+	mi := &file_drover_v1_server_service_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1457,7 +1521,7 @@ func (x *GetStatusResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStatusResponse.ProtoReflect.Descriptor instead.
 func (*GetStatusResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{25}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *GetStatusResponse) GetStatus() *SiteStatus {
@@ -1480,7 +1544,7 @@ type EstimateRequest struct {
 
 func (x *EstimateRequest) Reset() {
 	*x = EstimateRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[26]
+	mi := &file_drover_v1_server_service_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1492,7 +1556,7 @@ func (x *EstimateRequest) String() string {
 func (*EstimateRequest) ProtoMessage() {}
 
 func (x *EstimateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[26]
+	mi := &file_drover_v1_server_service_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1505,7 +1569,7 @@ func (x *EstimateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EstimateRequest.ProtoReflect.Descriptor instead.
 func (*EstimateRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{26}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *EstimateRequest) GetRequest() *Request {
@@ -1536,7 +1600,7 @@ type EstimateResponse struct {
 
 func (x *EstimateResponse) Reset() {
 	*x = EstimateResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[27]
+	mi := &file_drover_v1_server_service_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1548,7 +1612,7 @@ func (x *EstimateResponse) String() string {
 func (*EstimateResponse) ProtoMessage() {}
 
 func (x *EstimateResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[27]
+	mi := &file_drover_v1_server_service_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1561,7 +1625,7 @@ func (x *EstimateResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EstimateResponse.ProtoReflect.Descriptor instead.
 func (*EstimateResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{27}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *EstimateResponse) GetQuote() *Quote {
@@ -1593,7 +1657,7 @@ type SubmitRequest struct {
 
 func (x *SubmitRequest) Reset() {
 	*x = SubmitRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[28]
+	mi := &file_drover_v1_server_service_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1605,7 +1669,7 @@ func (x *SubmitRequest) String() string {
 func (*SubmitRequest) ProtoMessage() {}
 
 func (x *SubmitRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[28]
+	mi := &file_drover_v1_server_service_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1618,7 +1682,7 @@ func (x *SubmitRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmitRequest.ProtoReflect.Descriptor instead.
 func (*SubmitRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{28}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *SubmitRequest) GetJobId() string {
@@ -1653,7 +1717,7 @@ type SubmitResponse struct {
 
 func (x *SubmitResponse) Reset() {
 	*x = SubmitResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[29]
+	mi := &file_drover_v1_server_service_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1665,7 +1729,7 @@ func (x *SubmitResponse) String() string {
 func (*SubmitResponse) ProtoMessage() {}
 
 func (x *SubmitResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[29]
+	mi := &file_drover_v1_server_service_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1678,7 +1742,7 @@ func (x *SubmitResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmitResponse.ProtoReflect.Descriptor instead.
 func (*SubmitResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{29}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *SubmitResponse) GetJob() *Job {
@@ -1699,7 +1763,7 @@ type GetJobRequest struct {
 
 func (x *GetJobRequest) Reset() {
 	*x = GetJobRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[30]
+	mi := &file_drover_v1_server_service_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1711,7 +1775,7 @@ func (x *GetJobRequest) String() string {
 func (*GetJobRequest) ProtoMessage() {}
 
 func (x *GetJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[30]
+	mi := &file_drover_v1_server_service_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1724,7 +1788,7 @@ func (x *GetJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetJobRequest.ProtoReflect.Descriptor instead.
 func (*GetJobRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{30}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *GetJobRequest) GetJobId() string {
@@ -1745,7 +1809,7 @@ type GetJobResponse struct {
 
 func (x *GetJobResponse) Reset() {
 	*x = GetJobResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[31]
+	mi := &file_drover_v1_server_service_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1757,7 +1821,7 @@ func (x *GetJobResponse) String() string {
 func (*GetJobResponse) ProtoMessage() {}
 
 func (x *GetJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[31]
+	mi := &file_drover_v1_server_service_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1770,7 +1834,7 @@ func (x *GetJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetJobResponse.ProtoReflect.Descriptor instead.
 func (*GetJobResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{31}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *GetJobResponse) GetJob() *Job {
@@ -1798,7 +1862,7 @@ type ServerServiceListJobsRequest struct {
 
 func (x *ServerServiceListJobsRequest) Reset() {
 	*x = ServerServiceListJobsRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[32]
+	mi := &file_drover_v1_server_service_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1810,7 +1874,7 @@ func (x *ServerServiceListJobsRequest) String() string {
 func (*ServerServiceListJobsRequest) ProtoMessage() {}
 
 func (x *ServerServiceListJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[32]
+	mi := &file_drover_v1_server_service_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1823,7 +1887,7 @@ func (x *ServerServiceListJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerServiceListJobsRequest.ProtoReflect.Descriptor instead.
 func (*ServerServiceListJobsRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{32}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ServerServiceListJobsRequest) GetPageSize() int32 {
@@ -1860,7 +1924,7 @@ type ServerServiceListJobsResponse struct {
 
 func (x *ServerServiceListJobsResponse) Reset() {
 	*x = ServerServiceListJobsResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[33]
+	mi := &file_drover_v1_server_service_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1872,7 +1936,7 @@ func (x *ServerServiceListJobsResponse) String() string {
 func (*ServerServiceListJobsResponse) ProtoMessage() {}
 
 func (x *ServerServiceListJobsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[33]
+	mi := &file_drover_v1_server_service_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1885,7 +1949,7 @@ func (x *ServerServiceListJobsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerServiceListJobsResponse.ProtoReflect.Descriptor instead.
 func (*ServerServiceListJobsResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{33}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ServerServiceListJobsResponse) GetJobs() []*Job {
@@ -1913,7 +1977,7 @@ type WatchJobRequest struct {
 
 func (x *WatchJobRequest) Reset() {
 	*x = WatchJobRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[34]
+	mi := &file_drover_v1_server_service_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1925,7 +1989,7 @@ func (x *WatchJobRequest) String() string {
 func (*WatchJobRequest) ProtoMessage() {}
 
 func (x *WatchJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[34]
+	mi := &file_drover_v1_server_service_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1938,7 +2002,7 @@ func (x *WatchJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchJobRequest.ProtoReflect.Descriptor instead.
 func (*WatchJobRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{34}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *WatchJobRequest) GetJobId() string {
@@ -1959,7 +2023,7 @@ type WatchJobResponse struct {
 
 func (x *WatchJobResponse) Reset() {
 	*x = WatchJobResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[35]
+	mi := &file_drover_v1_server_service_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1971,7 +2035,7 @@ func (x *WatchJobResponse) String() string {
 func (*WatchJobResponse) ProtoMessage() {}
 
 func (x *WatchJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[35]
+	mi := &file_drover_v1_server_service_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1984,7 +2048,7 @@ func (x *WatchJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchJobResponse.ProtoReflect.Descriptor instead.
 func (*WatchJobResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{35}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *WatchJobResponse) GetJob() *Job {
@@ -2005,7 +2069,7 @@ type CancelJobRequest struct {
 
 func (x *CancelJobRequest) Reset() {
 	*x = CancelJobRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[36]
+	mi := &file_drover_v1_server_service_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2017,7 +2081,7 @@ func (x *CancelJobRequest) String() string {
 func (*CancelJobRequest) ProtoMessage() {}
 
 func (x *CancelJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[36]
+	mi := &file_drover_v1_server_service_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2030,7 +2094,7 @@ func (x *CancelJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelJobRequest.ProtoReflect.Descriptor instead.
 func (*CancelJobRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{36}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *CancelJobRequest) GetJobId() string {
@@ -2051,7 +2115,7 @@ type CancelJobResponse struct {
 
 func (x *CancelJobResponse) Reset() {
 	*x = CancelJobResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[37]
+	mi := &file_drover_v1_server_service_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2063,7 +2127,7 @@ func (x *CancelJobResponse) String() string {
 func (*CancelJobResponse) ProtoMessage() {}
 
 func (x *CancelJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[37]
+	mi := &file_drover_v1_server_service_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2076,7 +2140,7 @@ func (x *CancelJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelJobResponse.ProtoReflect.Descriptor instead.
 func (*CancelJobResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{37}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *CancelJobResponse) GetJob() *Job {
@@ -2103,7 +2167,7 @@ type ReadLogsRequest struct {
 
 func (x *ReadLogsRequest) Reset() {
 	*x = ReadLogsRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[38]
+	mi := &file_drover_v1_server_service_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2115,7 +2179,7 @@ func (x *ReadLogsRequest) String() string {
 func (*ReadLogsRequest) ProtoMessage() {}
 
 func (x *ReadLogsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[38]
+	mi := &file_drover_v1_server_service_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2128,7 +2192,7 @@ func (x *ReadLogsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadLogsRequest.ProtoReflect.Descriptor instead.
 func (*ReadLogsRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{38}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *ReadLogsRequest) GetJobId() string {
@@ -2172,7 +2236,7 @@ type ReadLogsResponse struct {
 
 func (x *ReadLogsResponse) Reset() {
 	*x = ReadLogsResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[39]
+	mi := &file_drover_v1_server_service_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2184,7 +2248,7 @@ func (x *ReadLogsResponse) String() string {
 func (*ReadLogsResponse) ProtoMessage() {}
 
 func (x *ReadLogsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[39]
+	mi := &file_drover_v1_server_service_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2197,7 +2261,7 @@ func (x *ReadLogsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadLogsResponse.ProtoReflect.Descriptor instead.
 func (*ReadLogsResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{39}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *ReadLogsResponse) GetData() []byte {
@@ -2227,7 +2291,7 @@ type StatContentRequest struct {
 
 func (x *StatContentRequest) Reset() {
 	*x = StatContentRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[40]
+	mi := &file_drover_v1_server_service_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2239,7 +2303,7 @@ func (x *StatContentRequest) String() string {
 func (*StatContentRequest) ProtoMessage() {}
 
 func (x *StatContentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[40]
+	mi := &file_drover_v1_server_service_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2252,7 +2316,7 @@ func (x *StatContentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatContentRequest.ProtoReflect.Descriptor instead.
 func (*StatContentRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{40}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *StatContentRequest) GetSha256() string {
@@ -2286,7 +2350,7 @@ type StatContentResponse struct {
 
 func (x *StatContentResponse) Reset() {
 	*x = StatContentResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[41]
+	mi := &file_drover_v1_server_service_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2298,7 +2362,7 @@ func (x *StatContentResponse) String() string {
 func (*StatContentResponse) ProtoMessage() {}
 
 func (x *StatContentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[41]
+	mi := &file_drover_v1_server_service_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2311,7 +2375,7 @@ func (x *StatContentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatContentResponse.ProtoReflect.Descriptor instead.
 func (*StatContentResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{41}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *StatContentResponse) GetComplete() bool {
@@ -2362,7 +2426,7 @@ type UploadRequest struct {
 
 func (x *UploadRequest) Reset() {
 	*x = UploadRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[42]
+	mi := &file_drover_v1_server_service_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2374,7 +2438,7 @@ func (x *UploadRequest) String() string {
 func (*UploadRequest) ProtoMessage() {}
 
 func (x *UploadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[42]
+	mi := &file_drover_v1_server_service_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2387,7 +2451,7 @@ func (x *UploadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadRequest.ProtoReflect.Descriptor instead.
 func (*UploadRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{42}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *UploadRequest) GetSha256() string {
@@ -2429,7 +2493,7 @@ type UploadResponse struct {
 
 func (x *UploadResponse) Reset() {
 	*x = UploadResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[43]
+	mi := &file_drover_v1_server_service_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2441,7 +2505,7 @@ func (x *UploadResponse) String() string {
 func (*UploadResponse) ProtoMessage() {}
 
 func (x *UploadResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[43]
+	mi := &file_drover_v1_server_service_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2454,7 +2518,7 @@ func (x *UploadResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadResponse.ProtoReflect.Descriptor instead.
 func (*UploadResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{43}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *UploadResponse) GetFile() *File {
@@ -2479,7 +2543,7 @@ type DownloadRequest struct {
 
 func (x *DownloadRequest) Reset() {
 	*x = DownloadRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[44]
+	mi := &file_drover_v1_server_service_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2491,7 +2555,7 @@ func (x *DownloadRequest) String() string {
 func (*DownloadRequest) ProtoMessage() {}
 
 func (x *DownloadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[44]
+	mi := &file_drover_v1_server_service_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2504,7 +2568,7 @@ func (x *DownloadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DownloadRequest.ProtoReflect.Descriptor instead.
 func (*DownloadRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{44}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *DownloadRequest) GetJobId() string {
@@ -2543,7 +2607,7 @@ type DownloadResponse struct {
 
 func (x *DownloadResponse) Reset() {
 	*x = DownloadResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[45]
+	mi := &file_drover_v1_server_service_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2555,7 +2619,7 @@ func (x *DownloadResponse) String() string {
 func (*DownloadResponse) ProtoMessage() {}
 
 func (x *DownloadResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[45]
+	mi := &file_drover_v1_server_service_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2568,7 +2632,7 @@ func (x *DownloadResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DownloadResponse.ProtoReflect.Descriptor instead.
 func (*DownloadResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{45}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *DownloadResponse) GetData() []byte {
@@ -2603,7 +2667,7 @@ type WithdrawRequest struct {
 
 func (x *WithdrawRequest) Reset() {
 	*x = WithdrawRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[46]
+	mi := &file_drover_v1_server_service_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2615,7 +2679,7 @@ func (x *WithdrawRequest) String() string {
 func (*WithdrawRequest) ProtoMessage() {}
 
 func (x *WithdrawRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[46]
+	mi := &file_drover_v1_server_service_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2628,7 +2692,7 @@ func (x *WithdrawRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawRequest.ProtoReflect.Descriptor instead.
 func (*WithdrawRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{46}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *WithdrawRequest) GetJobId() string {
@@ -2651,7 +2715,7 @@ type WithdrawResponse struct {
 
 func (x *WithdrawResponse) Reset() {
 	*x = WithdrawResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[47]
+	mi := &file_drover_v1_server_service_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2663,7 +2727,7 @@ func (x *WithdrawResponse) String() string {
 func (*WithdrawResponse) ProtoMessage() {}
 
 func (x *WithdrawResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[47]
+	mi := &file_drover_v1_server_service_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2676,7 +2740,7 @@ func (x *WithdrawResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawResponse.ProtoReflect.Descriptor instead.
 func (*WithdrawResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{47}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *WithdrawResponse) GetWithdrawn() bool {
@@ -2702,7 +2766,7 @@ type WatchJobsRequest struct {
 
 func (x *WatchJobsRequest) Reset() {
 	*x = WatchJobsRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[48]
+	mi := &file_drover_v1_server_service_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2714,7 +2778,7 @@ func (x *WatchJobsRequest) String() string {
 func (*WatchJobsRequest) ProtoMessage() {}
 
 func (x *WatchJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[48]
+	mi := &file_drover_v1_server_service_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2727,7 +2791,7 @@ func (x *WatchJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchJobsRequest.ProtoReflect.Descriptor instead.
 func (*WatchJobsRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{48}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{49}
 }
 
 // WatchJobsResponse is some of the changes.
@@ -2743,7 +2807,7 @@ type WatchJobsResponse struct {
 
 func (x *WatchJobsResponse) Reset() {
 	*x = WatchJobsResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[49]
+	mi := &file_drover_v1_server_service_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2755,7 +2819,7 @@ func (x *WatchJobsResponse) String() string {
 func (*WatchJobsResponse) ProtoMessage() {}
 
 func (x *WatchJobsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[49]
+	mi := &file_drover_v1_server_service_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2768,7 +2832,7 @@ func (x *WatchJobsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchJobsResponse.ProtoReflect.Descriptor instead.
 func (*WatchJobsResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{49}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *WatchJobsResponse) GetJobs() []*JobDigest {
@@ -2806,7 +2870,7 @@ type MoveJobRequest struct {
 
 func (x *MoveJobRequest) Reset() {
 	*x = MoveJobRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[50]
+	mi := &file_drover_v1_server_service_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2818,7 +2882,7 @@ func (x *MoveJobRequest) String() string {
 func (*MoveJobRequest) ProtoMessage() {}
 
 func (x *MoveJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[50]
+	mi := &file_drover_v1_server_service_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2831,7 +2895,7 @@ func (x *MoveJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveJobRequest.ProtoReflect.Descriptor instead.
 func (*MoveJobRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{50}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *MoveJobRequest) GetJobId() string {
@@ -2887,7 +2951,7 @@ type MoveJobResponse struct {
 
 func (x *MoveJobResponse) Reset() {
 	*x = MoveJobResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[51]
+	mi := &file_drover_v1_server_service_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2899,7 +2963,7 @@ func (x *MoveJobResponse) String() string {
 func (*MoveJobResponse) ProtoMessage() {}
 
 func (x *MoveJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[51]
+	mi := &file_drover_v1_server_service_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2912,7 +2976,7 @@ func (x *MoveJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveJobResponse.ProtoReflect.Descriptor instead.
 func (*MoveJobResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{51}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *MoveJobResponse) GetJob() *Job {
@@ -2937,7 +3001,7 @@ type HoldJobsRequest struct {
 
 func (x *HoldJobsRequest) Reset() {
 	*x = HoldJobsRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[52]
+	mi := &file_drover_v1_server_service_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2949,7 +3013,7 @@ func (x *HoldJobsRequest) String() string {
 func (*HoldJobsRequest) ProtoMessage() {}
 
 func (x *HoldJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[52]
+	mi := &file_drover_v1_server_service_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2962,7 +3026,7 @@ func (x *HoldJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HoldJobsRequest.ProtoReflect.Descriptor instead.
 func (*HoldJobsRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{52}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *HoldJobsRequest) GetRound() string {
@@ -2997,7 +3061,7 @@ type HoldJobsResponse struct {
 
 func (x *HoldJobsResponse) Reset() {
 	*x = HoldJobsResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[53]
+	mi := &file_drover_v1_server_service_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3009,7 +3073,7 @@ func (x *HoldJobsResponse) String() string {
 func (*HoldJobsResponse) ProtoMessage() {}
 
 func (x *HoldJobsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[53]
+	mi := &file_drover_v1_server_service_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3022,7 +3086,7 @@ func (x *HoldJobsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HoldJobsResponse.ProtoReflect.Descriptor instead.
 func (*HoldJobsResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{53}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *HoldJobsResponse) GetJobs() []*JobDigest {
@@ -3047,7 +3111,7 @@ type PlaceJobsRequest struct {
 
 func (x *PlaceJobsRequest) Reset() {
 	*x = PlaceJobsRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[54]
+	mi := &file_drover_v1_server_service_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3059,7 +3123,7 @@ func (x *PlaceJobsRequest) String() string {
 func (*PlaceJobsRequest) ProtoMessage() {}
 
 func (x *PlaceJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[54]
+	mi := &file_drover_v1_server_service_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3072,7 +3136,7 @@ func (x *PlaceJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlaceJobsRequest.ProtoReflect.Descriptor instead.
 func (*PlaceJobsRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{54}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *PlaceJobsRequest) GetRound() string {
@@ -3115,7 +3179,7 @@ type Placement struct {
 
 func (x *Placement) Reset() {
 	*x = Placement{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[55]
+	mi := &file_drover_v1_server_service_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3127,7 +3191,7 @@ func (x *Placement) String() string {
 func (*Placement) ProtoMessage() {}
 
 func (x *Placement) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[55]
+	mi := &file_drover_v1_server_service_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3140,7 +3204,7 @@ func (x *Placement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Placement.ProtoReflect.Descriptor instead.
 func (*Placement) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{55}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *Placement) GetJobId() string {
@@ -3189,7 +3253,7 @@ type PlaceJobsResponse struct {
 
 func (x *PlaceJobsResponse) Reset() {
 	*x = PlaceJobsResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[56]
+	mi := &file_drover_v1_server_service_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3201,7 +3265,7 @@ func (x *PlaceJobsResponse) String() string {
 func (*PlaceJobsResponse) ProtoMessage() {}
 
 func (x *PlaceJobsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[56]
+	mi := &file_drover_v1_server_service_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3214,7 +3278,7 @@ func (x *PlaceJobsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlaceJobsResponse.ProtoReflect.Descriptor instead.
 func (*PlaceJobsResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{56}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *PlaceJobsResponse) GetJobs() []*JobDigest {
@@ -3249,7 +3313,7 @@ type DraftRequest struct {
 
 func (x *DraftRequest) Reset() {
 	*x = DraftRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[57]
+	mi := &file_drover_v1_server_service_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3261,7 +3325,7 @@ func (x *DraftRequest) String() string {
 func (*DraftRequest) ProtoMessage() {}
 
 func (x *DraftRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[57]
+	mi := &file_drover_v1_server_service_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3274,7 +3338,7 @@ func (x *DraftRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DraftRequest.ProtoReflect.Descriptor instead.
 func (*DraftRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{57}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *DraftRequest) GetRound() string {
@@ -3338,7 +3402,7 @@ type DraftEdit struct {
 
 func (x *DraftEdit) Reset() {
 	*x = DraftEdit{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[58]
+	mi := &file_drover_v1_server_service_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3350,7 +3414,7 @@ func (x *DraftEdit) String() string {
 func (*DraftEdit) ProtoMessage() {}
 
 func (x *DraftEdit) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[58]
+	mi := &file_drover_v1_server_service_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3363,7 +3427,7 @@ func (x *DraftEdit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DraftEdit.ProtoReflect.Descriptor instead.
 func (*DraftEdit) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{58}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *DraftEdit) GetJobId() string {
@@ -3410,7 +3474,7 @@ type DraftQuestion struct {
 
 func (x *DraftQuestion) Reset() {
 	*x = DraftQuestion{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[59]
+	mi := &file_drover_v1_server_service_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3422,7 +3486,7 @@ func (x *DraftQuestion) String() string {
 func (*DraftQuestion) ProtoMessage() {}
 
 func (x *DraftQuestion) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[59]
+	mi := &file_drover_v1_server_service_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3435,7 +3499,7 @@ func (x *DraftQuestion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DraftQuestion.ProtoReflect.Descriptor instead.
 func (*DraftQuestion) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{59}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *DraftQuestion) GetJobId() string {
@@ -3478,7 +3542,7 @@ type DraftResponse struct {
 
 func (x *DraftResponse) Reset() {
 	*x = DraftResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[60]
+	mi := &file_drover_v1_server_service_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3490,7 +3554,7 @@ func (x *DraftResponse) String() string {
 func (*DraftResponse) ProtoMessage() {}
 
 func (x *DraftResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[60]
+	mi := &file_drover_v1_server_service_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3503,7 +3567,7 @@ func (x *DraftResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DraftResponse.ProtoReflect.Descriptor instead.
 func (*DraftResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{60}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *DraftResponse) GetEdits() []*Quote {
@@ -3543,7 +3607,7 @@ type ServerServiceListMovesRequest struct {
 
 func (x *ServerServiceListMovesRequest) Reset() {
 	*x = ServerServiceListMovesRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[61]
+	mi := &file_drover_v1_server_service_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3555,7 +3619,7 @@ func (x *ServerServiceListMovesRequest) String() string {
 func (*ServerServiceListMovesRequest) ProtoMessage() {}
 
 func (x *ServerServiceListMovesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[61]
+	mi := &file_drover_v1_server_service_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3568,7 +3632,7 @@ func (x *ServerServiceListMovesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerServiceListMovesRequest.ProtoReflect.Descriptor instead.
 func (*ServerServiceListMovesRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{61}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *ServerServiceListMovesRequest) GetPageSize() int32 {
@@ -3605,7 +3669,7 @@ type ServerServiceListMovesResponse struct {
 
 func (x *ServerServiceListMovesResponse) Reset() {
 	*x = ServerServiceListMovesResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[62]
+	mi := &file_drover_v1_server_service_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3617,7 +3681,7 @@ func (x *ServerServiceListMovesResponse) String() string {
 func (*ServerServiceListMovesResponse) ProtoMessage() {}
 
 func (x *ServerServiceListMovesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[62]
+	mi := &file_drover_v1_server_service_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3630,7 +3694,7 @@ func (x *ServerServiceListMovesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerServiceListMovesResponse.ProtoReflect.Descriptor instead.
 func (*ServerServiceListMovesResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{62}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *ServerServiceListMovesResponse) GetMoves() []*Move {
@@ -3658,7 +3722,7 @@ type SetDrainingRequest struct {
 
 func (x *SetDrainingRequest) Reset() {
 	*x = SetDrainingRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[63]
+	mi := &file_drover_v1_server_service_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3670,7 +3734,7 @@ func (x *SetDrainingRequest) String() string {
 func (*SetDrainingRequest) ProtoMessage() {}
 
 func (x *SetDrainingRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[63]
+	mi := &file_drover_v1_server_service_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3683,7 +3747,7 @@ func (x *SetDrainingRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetDrainingRequest.ProtoReflect.Descriptor instead.
 func (*SetDrainingRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{63}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *SetDrainingRequest) GetDraining() bool {
@@ -3704,7 +3768,7 @@ type SetDrainingResponse struct {
 
 func (x *SetDrainingResponse) Reset() {
 	*x = SetDrainingResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[64]
+	mi := &file_drover_v1_server_service_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3716,7 +3780,7 @@ func (x *SetDrainingResponse) String() string {
 func (*SetDrainingResponse) ProtoMessage() {}
 
 func (x *SetDrainingResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[64]
+	mi := &file_drover_v1_server_service_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3729,7 +3793,7 @@ func (x *SetDrainingResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetDrainingResponse.ProtoReflect.Descriptor instead.
 func (*SetDrainingResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{64}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{65}
 }
 
 func (x *SetDrainingResponse) GetStatus() *SiteStatus {
@@ -3756,7 +3820,7 @@ type SettleJobRequest struct {
 
 func (x *SettleJobRequest) Reset() {
 	*x = SettleJobRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[65]
+	mi := &file_drover_v1_server_service_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3768,7 +3832,7 @@ func (x *SettleJobRequest) String() string {
 func (*SettleJobRequest) ProtoMessage() {}
 
 func (x *SettleJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[65]
+	mi := &file_drover_v1_server_service_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3781,7 +3845,7 @@ func (x *SettleJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SettleJobRequest.ProtoReflect.Descriptor instead.
 func (*SettleJobRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{65}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{66}
 }
 
 func (x *SettleJobRequest) GetJobId() string {
@@ -3823,7 +3887,7 @@ type SettleJobResponse struct {
 
 func (x *SettleJobResponse) Reset() {
 	*x = SettleJobResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[66]
+	mi := &file_drover_v1_server_service_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3835,7 +3899,7 @@ func (x *SettleJobResponse) String() string {
 func (*SettleJobResponse) ProtoMessage() {}
 
 func (x *SettleJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[66]
+	mi := &file_drover_v1_server_service_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3848,7 +3912,7 @@ func (x *SettleJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SettleJobResponse.ProtoReflect.Descriptor instead.
 func (*SettleJobResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{66}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{67}
 }
 
 func (x *SettleJobResponse) GetJob() *Job {
@@ -3868,9 +3932,13 @@ const file_drover_v1_server_service_proto_rawDesc = "" +
 	"\x0fPutDataResponse\x12#\n" +
 	"\x04data\x18\x01 \x01(\v2\x0f.drover.v1.DataR\x04data\"\"\n" +
 	"\x0eGetDataRequest\x12\x10\n" +
-	"\x03ids\x18\x01 \x03(\tR\x03ids\"6\n" +
+	"\x03ids\x18\x01 \x03(\tR\x03ids\"_\n" +
 	"\x0fGetDataResponse\x12#\n" +
-	"\x04data\x18\x01 \x03(\v2\x0f.drover.v1.DataR\x04data\"5\n" +
+	"\x04data\x18\x01 \x03(\v2\x0f.drover.v1.DataR\x04data\x12'\n" +
+	"\x04gone\x18\x02 \x03(\v2\x13.drover.v1.GoneDataR\x04gone\"4\n" +
+	"\bGoneData\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\"5\n" +
 	"\x0fCopyDataRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04from\x18\x02 \x01(\tR\x04from\"u\n" +
@@ -4144,7 +4212,7 @@ func file_drover_v1_server_service_proto_rawDescGZIP() []byte {
 }
 
 var file_drover_v1_server_service_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_drover_v1_server_service_proto_msgTypes = make([]protoimpl.MessageInfo, 67)
+var file_drover_v1_server_service_proto_msgTypes = make([]protoimpl.MessageInfo, 68)
 var file_drover_v1_server_service_proto_goTypes = []any{
 	(LogStream)(0),                                // 0: drover.v1.LogStream
 	(Settlement)(0),                               // 1: drover.v1.Settlement
@@ -4152,214 +4220,216 @@ var file_drover_v1_server_service_proto_goTypes = []any{
 	(*PutDataResponse)(nil),                       // 3: drover.v1.PutDataResponse
 	(*GetDataRequest)(nil),                        // 4: drover.v1.GetDataRequest
 	(*GetDataResponse)(nil),                       // 5: drover.v1.GetDataResponse
-	(*CopyDataRequest)(nil),                       // 6: drover.v1.CopyDataRequest
-	(*CopyDataResponse)(nil),                      // 7: drover.v1.CopyDataResponse
-	(*DownloadDataRequest)(nil),                   // 8: drover.v1.DownloadDataRequest
-	(*DownloadDataResponse)(nil),                  // 9: drover.v1.DownloadDataResponse
-	(*ServerServiceListDataRequest)(nil),          // 10: drover.v1.ServerServiceListDataRequest
-	(*ServerServiceListDataResponse)(nil),         // 11: drover.v1.ServerServiceListDataResponse
-	(*ServerServiceRemoveDataRequest)(nil),        // 12: drover.v1.ServerServiceRemoveDataRequest
-	(*ServerServiceRemoveDataResponse)(nil),       // 13: drover.v1.ServerServiceRemoveDataResponse
-	(*OfferReservationRequest)(nil),               // 14: drover.v1.OfferReservationRequest
-	(*OfferReservationResponse)(nil),              // 15: drover.v1.OfferReservationResponse
-	(*BookReservationRequest)(nil),                // 16: drover.v1.BookReservationRequest
-	(*BookReservationResponse)(nil),               // 17: drover.v1.BookReservationResponse
-	(*ServerServiceListReservationsRequest)(nil),  // 18: drover.v1.ServerServiceListReservationsRequest
-	(*ServerServiceListReservationsResponse)(nil), // 19: drover.v1.ServerServiceListReservationsResponse
-	(*CancelReservationRequest)(nil),              // 20: drover.v1.CancelReservationRequest
-	(*CancelReservationResponse)(nil),             // 21: drover.v1.CancelReservationResponse
-	(*GetSiteRequest)(nil),                        // 22: drover.v1.GetSiteRequest
-	(*GetSiteResponse)(nil),                       // 23: drover.v1.GetSiteResponse
-	(*DescribeRequest)(nil),                       // 24: drover.v1.DescribeRequest
-	(*DescribeResponse)(nil),                      // 25: drover.v1.DescribeResponse
-	(*GetStatusRequest)(nil),                      // 26: drover.v1.GetStatusRequest
-	(*GetStatusResponse)(nil),                     // 27: drover.v1.GetStatusResponse
-	(*EstimateRequest)(nil),                       // 28: drover.v1.EstimateRequest
-	(*EstimateResponse)(nil),                      // 29: drover.v1.EstimateResponse
-	(*SubmitRequest)(nil),                         // 30: drover.v1.SubmitRequest
-	(*SubmitResponse)(nil),                        // 31: drover.v1.SubmitResponse
-	(*GetJobRequest)(nil),                         // 32: drover.v1.GetJobRequest
-	(*GetJobResponse)(nil),                        // 33: drover.v1.GetJobResponse
-	(*ServerServiceListJobsRequest)(nil),          // 34: drover.v1.ServerServiceListJobsRequest
-	(*ServerServiceListJobsResponse)(nil),         // 35: drover.v1.ServerServiceListJobsResponse
-	(*WatchJobRequest)(nil),                       // 36: drover.v1.WatchJobRequest
-	(*WatchJobResponse)(nil),                      // 37: drover.v1.WatchJobResponse
-	(*CancelJobRequest)(nil),                      // 38: drover.v1.CancelJobRequest
-	(*CancelJobResponse)(nil),                     // 39: drover.v1.CancelJobResponse
-	(*ReadLogsRequest)(nil),                       // 40: drover.v1.ReadLogsRequest
-	(*ReadLogsResponse)(nil),                      // 41: drover.v1.ReadLogsResponse
-	(*StatContentRequest)(nil),                    // 42: drover.v1.StatContentRequest
-	(*StatContentResponse)(nil),                   // 43: drover.v1.StatContentResponse
-	(*UploadRequest)(nil),                         // 44: drover.v1.UploadRequest
-	(*UploadResponse)(nil),                        // 45: drover.v1.UploadResponse
-	(*DownloadRequest)(nil),                       // 46: drover.v1.DownloadRequest
-	(*DownloadResponse)(nil),                      // 47: drover.v1.DownloadResponse
-	(*WithdrawRequest)(nil),                       // 48: drover.v1.WithdrawRequest
-	(*WithdrawResponse)(nil),                      // 49: drover.v1.WithdrawResponse
-	(*WatchJobsRequest)(nil),                      // 50: drover.v1.WatchJobsRequest
-	(*WatchJobsResponse)(nil),                     // 51: drover.v1.WatchJobsResponse
-	(*MoveJobRequest)(nil),                        // 52: drover.v1.MoveJobRequest
-	(*MoveJobResponse)(nil),                       // 53: drover.v1.MoveJobResponse
-	(*HoldJobsRequest)(nil),                       // 54: drover.v1.HoldJobsRequest
-	(*HoldJobsResponse)(nil),                      // 55: drover.v1.HoldJobsResponse
-	(*PlaceJobsRequest)(nil),                      // 56: drover.v1.PlaceJobsRequest
-	(*Placement)(nil),                             // 57: drover.v1.Placement
-	(*PlaceJobsResponse)(nil),                     // 58: drover.v1.PlaceJobsResponse
-	(*DraftRequest)(nil),                          // 59: drover.v1.DraftRequest
-	(*DraftEdit)(nil),                             // 60: drover.v1.DraftEdit
-	(*DraftQuestion)(nil),                         // 61: drover.v1.DraftQuestion
-	(*DraftResponse)(nil),                         // 62: drover.v1.DraftResponse
-	(*ServerServiceListMovesRequest)(nil),         // 63: drover.v1.ServerServiceListMovesRequest
-	(*ServerServiceListMovesResponse)(nil),        // 64: drover.v1.ServerServiceListMovesResponse
-	(*SetDrainingRequest)(nil),                    // 65: drover.v1.SetDrainingRequest
-	(*SetDrainingResponse)(nil),                   // 66: drover.v1.SetDrainingResponse
-	(*SettleJobRequest)(nil),                      // 67: drover.v1.SettleJobRequest
-	(*SettleJobResponse)(nil),                     // 68: drover.v1.SettleJobResponse
-	(*Data)(nil),                                  // 69: drover.v1.Data
-	(*Booking)(nil),                               // 70: drover.v1.Booking
-	(*Reservation)(nil),                           // 71: drover.v1.Reservation
-	(*ErrorDetail)(nil),                           // 72: drover.v1.ErrorDetail
-	(*Site)(nil),                                  // 73: drover.v1.Site
-	(*SiteStatus)(nil),                            // 74: drover.v1.SiteStatus
-	(*PolicyState)(nil),                           // 75: drover.v1.PolicyState
-	(*Service)(nil),                               // 76: drover.v1.Service
-	(*Request)(nil),                               // 77: drover.v1.Request
-	(*durationpb.Duration)(nil),                   // 78: google.protobuf.Duration
-	(*Quote)(nil),                                 // 79: drover.v1.Quote
-	(*Accuracy)(nil),                              // 80: drover.v1.Accuracy
-	(*DecisionRecord)(nil),                        // 81: drover.v1.DecisionRecord
-	(*Job)(nil),                                   // 82: drover.v1.Job
-	(*File)(nil),                                  // 83: drover.v1.File
-	(*JobDigest)(nil),                             // 84: drover.v1.JobDigest
-	(*Shape)(nil),                                 // 85: drover.v1.Shape
-	(*Move)(nil),                                  // 86: drover.v1.Move
+	(*GoneData)(nil),                              // 6: drover.v1.GoneData
+	(*CopyDataRequest)(nil),                       // 7: drover.v1.CopyDataRequest
+	(*CopyDataResponse)(nil),                      // 8: drover.v1.CopyDataResponse
+	(*DownloadDataRequest)(nil),                   // 9: drover.v1.DownloadDataRequest
+	(*DownloadDataResponse)(nil),                  // 10: drover.v1.DownloadDataResponse
+	(*ServerServiceListDataRequest)(nil),          // 11: drover.v1.ServerServiceListDataRequest
+	(*ServerServiceListDataResponse)(nil),         // 12: drover.v1.ServerServiceListDataResponse
+	(*ServerServiceRemoveDataRequest)(nil),        // 13: drover.v1.ServerServiceRemoveDataRequest
+	(*ServerServiceRemoveDataResponse)(nil),       // 14: drover.v1.ServerServiceRemoveDataResponse
+	(*OfferReservationRequest)(nil),               // 15: drover.v1.OfferReservationRequest
+	(*OfferReservationResponse)(nil),              // 16: drover.v1.OfferReservationResponse
+	(*BookReservationRequest)(nil),                // 17: drover.v1.BookReservationRequest
+	(*BookReservationResponse)(nil),               // 18: drover.v1.BookReservationResponse
+	(*ServerServiceListReservationsRequest)(nil),  // 19: drover.v1.ServerServiceListReservationsRequest
+	(*ServerServiceListReservationsResponse)(nil), // 20: drover.v1.ServerServiceListReservationsResponse
+	(*CancelReservationRequest)(nil),              // 21: drover.v1.CancelReservationRequest
+	(*CancelReservationResponse)(nil),             // 22: drover.v1.CancelReservationResponse
+	(*GetSiteRequest)(nil),                        // 23: drover.v1.GetSiteRequest
+	(*GetSiteResponse)(nil),                       // 24: drover.v1.GetSiteResponse
+	(*DescribeRequest)(nil),                       // 25: drover.v1.DescribeRequest
+	(*DescribeResponse)(nil),                      // 26: drover.v1.DescribeResponse
+	(*GetStatusRequest)(nil),                      // 27: drover.v1.GetStatusRequest
+	(*GetStatusResponse)(nil),                     // 28: drover.v1.GetStatusResponse
+	(*EstimateRequest)(nil),                       // 29: drover.v1.EstimateRequest
+	(*EstimateResponse)(nil),                      // 30: drover.v1.EstimateResponse
+	(*SubmitRequest)(nil),                         // 31: drover.v1.SubmitRequest
+	(*SubmitResponse)(nil),                        // 32: drover.v1.SubmitResponse
+	(*GetJobRequest)(nil),                         // 33: drover.v1.GetJobRequest
+	(*GetJobResponse)(nil),                        // 34: drover.v1.GetJobResponse
+	(*ServerServiceListJobsRequest)(nil),          // 35: drover.v1.ServerServiceListJobsRequest
+	(*ServerServiceListJobsResponse)(nil),         // 36: drover.v1.ServerServiceListJobsResponse
+	(*WatchJobRequest)(nil),                       // 37: drover.v1.WatchJobRequest
+	(*WatchJobResponse)(nil),                      // 38: drover.v1.WatchJobResponse
+	(*CancelJobRequest)(nil),                      // 39: drover.v1.CancelJobRequest
+	(*CancelJobResponse)(nil),                     // 40: drover.v1.CancelJobResponse
+	(*ReadLogsRequest)(nil),                       // 41: drover.v1.ReadLogsRequest
+	(*ReadLogsResponse)(nil),                      // 42: drover.v1.ReadLogsResponse
+	(*StatContentRequest)(nil),                    // 43: drover.v1.StatContentRequest
+	(*StatContentResponse)(nil),                   // 44: drover.v1.StatContentResponse
+	(*UploadRequest)(nil),                         // 45: drover.v1.UploadRequest
+	(*UploadResponse)(nil),                        // 46: drover.v1.UploadResponse
+	(*DownloadRequest)(nil),                       // 47: drover.v1.DownloadRequest
+	(*DownloadResponse)(nil),                      // 48: drover.v1.DownloadResponse
+	(*WithdrawRequest)(nil),                       // 49: drover.v1.WithdrawRequest
+	(*WithdrawResponse)(nil),                      // 50: drover.v1.WithdrawResponse
+	(*WatchJobsRequest)(nil),                      // 51: drover.v1.WatchJobsRequest
+	(*WatchJobsResponse)(nil),                     // 52: drover.v1.WatchJobsResponse
+	(*MoveJobRequest)(nil),                        // 53: drover.v1.MoveJobRequest
+	(*MoveJobResponse)(nil),                       // 54: drover.v1.MoveJobResponse
+	(*HoldJobsRequest)(nil),                       // 55: drover.v1.HoldJobsRequest
+	(*HoldJobsResponse)(nil),                      // 56: drover.v1.HoldJobsResponse
+	(*PlaceJobsRequest)(nil),                      // 57: drover.v1.PlaceJobsRequest
+	(*Placement)(nil),                             // 58: drover.v1.Placement
+	(*PlaceJobsResponse)(nil),                     // 59: drover.v1.PlaceJobsResponse
+	(*DraftRequest)(nil),                          // 60: drover.v1.DraftRequest
+	(*DraftEdit)(nil),                             // 61: drover.v1.DraftEdit
+	(*DraftQuestion)(nil),                         // 62: drover.v1.DraftQuestion
+	(*DraftResponse)(nil),                         // 63: drover.v1.DraftResponse
+	(*ServerServiceListMovesRequest)(nil),         // 64: drover.v1.ServerServiceListMovesRequest
+	(*ServerServiceListMovesResponse)(nil),        // 65: drover.v1.ServerServiceListMovesResponse
+	(*SetDrainingRequest)(nil),                    // 66: drover.v1.SetDrainingRequest
+	(*SetDrainingResponse)(nil),                   // 67: drover.v1.SetDrainingResponse
+	(*SettleJobRequest)(nil),                      // 68: drover.v1.SettleJobRequest
+	(*SettleJobResponse)(nil),                     // 69: drover.v1.SettleJobResponse
+	(*Data)(nil),                                  // 70: drover.v1.Data
+	(*Booking)(nil),                               // 71: drover.v1.Booking
+	(*Reservation)(nil),                           // 72: drover.v1.Reservation
+	(*ErrorDetail)(nil),                           // 73: drover.v1.ErrorDetail
+	(*Site)(nil),                                  // 74: drover.v1.Site
+	(*SiteStatus)(nil),                            // 75: drover.v1.SiteStatus
+	(*PolicyState)(nil),                           // 76: drover.v1.PolicyState
+	(*Service)(nil),                               // 77: drover.v1.Service
+	(*Request)(nil),                               // 78: drover.v1.Request
+	(*durationpb.Duration)(nil),                   // 79: google.protobuf.Duration
+	(*Quote)(nil),                                 // 80: drover.v1.Quote
+	(*Accuracy)(nil),                              // 81: drover.v1.Accuracy
+	(*DecisionRecord)(nil),                        // 82: drover.v1.DecisionRecord
+	(*Job)(nil),                                   // 83: drover.v1.Job
+	(*File)(nil),                                  // 84: drover.v1.File
+	(*JobDigest)(nil),                             // 85: drover.v1.JobDigest
+	(*Shape)(nil),                                 // 86: drover.v1.Shape
+	(*Move)(nil),                                  // 87: drover.v1.Move
 }
 var file_drover_v1_server_service_proto_depIdxs = []int32{
-	69, // 0: drover.v1.PutDataRequest.data:type_name -> drover.v1.Data
-	69, // 1: drover.v1.PutDataResponse.data:type_name -> drover.v1.Data
-	69, // 2: drover.v1.GetDataResponse.data:type_name -> drover.v1.Data
-	69, // 3: drover.v1.CopyDataResponse.data:type_name -> drover.v1.Data
-	69, // 4: drover.v1.ServerServiceListDataResponse.data:type_name -> drover.v1.Data
-	69, // 5: drover.v1.ServerServiceRemoveDataResponse.data:type_name -> drover.v1.Data
-	70, // 6: drover.v1.OfferReservationRequest.booking:type_name -> drover.v1.Booking
-	71, // 7: drover.v1.OfferReservationResponse.reservation:type_name -> drover.v1.Reservation
-	72, // 8: drover.v1.OfferReservationResponse.refusal:type_name -> drover.v1.ErrorDetail
-	70, // 9: drover.v1.BookReservationRequest.booking:type_name -> drover.v1.Booking
-	71, // 10: drover.v1.BookReservationResponse.reservation:type_name -> drover.v1.Reservation
-	71, // 11: drover.v1.ServerServiceListReservationsResponse.reservations:type_name -> drover.v1.Reservation
-	71, // 12: drover.v1.CancelReservationResponse.reservation:type_name -> drover.v1.Reservation
-	73, // 13: drover.v1.GetSiteResponse.site:type_name -> drover.v1.Site
-	74, // 14: drover.v1.GetSiteResponse.status:type_name -> drover.v1.SiteStatus
-	75, // 15: drover.v1.GetSiteResponse.policy:type_name -> drover.v1.PolicyState
-	73, // 16: drover.v1.DescribeResponse.site:type_name -> drover.v1.Site
-	76, // 17: drover.v1.DescribeResponse.services:type_name -> drover.v1.Service
-	74, // 18: drover.v1.GetStatusResponse.status:type_name -> drover.v1.SiteStatus
-	77, // 19: drover.v1.EstimateRequest.request:type_name -> drover.v1.Request
-	78, // 20: drover.v1.EstimateRequest.not_before:type_name -> google.protobuf.Duration
-	79, // 21: drover.v1.EstimateResponse.quote:type_name -> drover.v1.Quote
-	80, // 22: drover.v1.EstimateResponse.accuracy:type_name -> drover.v1.Accuracy
-	77, // 23: drover.v1.SubmitRequest.request:type_name -> drover.v1.Request
-	81, // 24: drover.v1.SubmitRequest.decision:type_name -> drover.v1.DecisionRecord
-	82, // 25: drover.v1.SubmitResponse.job:type_name -> drover.v1.Job
-	82, // 26: drover.v1.GetJobResponse.job:type_name -> drover.v1.Job
-	82, // 27: drover.v1.ServerServiceListJobsResponse.jobs:type_name -> drover.v1.Job
-	82, // 28: drover.v1.WatchJobResponse.job:type_name -> drover.v1.Job
-	82, // 29: drover.v1.CancelJobResponse.job:type_name -> drover.v1.Job
-	0,  // 30: drover.v1.ReadLogsRequest.stream:type_name -> drover.v1.LogStream
-	83, // 31: drover.v1.UploadResponse.file:type_name -> drover.v1.File
-	82, // 32: drover.v1.WithdrawResponse.job:type_name -> drover.v1.Job
-	84, // 33: drover.v1.WatchJobsResponse.jobs:type_name -> drover.v1.JobDigest
-	78, // 34: drover.v1.MoveJobRequest.min_gain:type_name -> google.protobuf.Duration
-	82, // 35: drover.v1.MoveJobResponse.job:type_name -> drover.v1.Job
-	78, // 36: drover.v1.HoldJobsRequest.lease:type_name -> google.protobuf.Duration
-	84, // 37: drover.v1.HoldJobsResponse.jobs:type_name -> drover.v1.JobDigest
-	57, // 38: drover.v1.PlaceJobsRequest.placements:type_name -> drover.v1.Placement
-	85, // 39: drover.v1.Placement.shape:type_name -> drover.v1.Shape
-	78, // 40: drover.v1.Placement.min_gain:type_name -> google.protobuf.Duration
-	84, // 41: drover.v1.PlaceJobsResponse.jobs:type_name -> drover.v1.JobDigest
-	78, // 42: drover.v1.DraftRequest.lease:type_name -> google.protobuf.Duration
-	60, // 43: drover.v1.DraftRequest.edits:type_name -> drover.v1.DraftEdit
-	61, // 44: drover.v1.DraftRequest.questions:type_name -> drover.v1.DraftQuestion
-	77, // 45: drover.v1.DraftEdit.request:type_name -> drover.v1.Request
-	78, // 46: drover.v1.DraftEdit.not_before:type_name -> google.protobuf.Duration
-	77, // 47: drover.v1.DraftQuestion.request:type_name -> drover.v1.Request
-	78, // 48: drover.v1.DraftQuestion.not_before:type_name -> google.protobuf.Duration
-	79, // 49: drover.v1.DraftResponse.edits:type_name -> drover.v1.Quote
-	79, // 50: drover.v1.DraftResponse.answers:type_name -> drover.v1.Quote
-	78, // 51: drover.v1.DraftResponse.age:type_name -> google.protobuf.Duration
-	86, // 52: drover.v1.ServerServiceListMovesResponse.moves:type_name -> drover.v1.Move
-	74, // 53: drover.v1.SetDrainingResponse.status:type_name -> drover.v1.SiteStatus
-	1,  // 54: drover.v1.SettleJobRequest.settlement:type_name -> drover.v1.Settlement
-	82, // 55: drover.v1.SettleJobResponse.job:type_name -> drover.v1.Job
-	24, // 56: drover.v1.ServerService.Describe:input_type -> drover.v1.DescribeRequest
-	26, // 57: drover.v1.ServerService.GetStatus:input_type -> drover.v1.GetStatusRequest
-	28, // 58: drover.v1.ServerService.Estimate:input_type -> drover.v1.EstimateRequest
-	30, // 59: drover.v1.ServerService.Submit:input_type -> drover.v1.SubmitRequest
-	32, // 60: drover.v1.ServerService.GetJob:input_type -> drover.v1.GetJobRequest
-	34, // 61: drover.v1.ServerService.ListJobs:input_type -> drover.v1.ServerServiceListJobsRequest
-	36, // 62: drover.v1.ServerService.WatchJob:input_type -> drover.v1.WatchJobRequest
-	38, // 63: drover.v1.ServerService.CancelJob:input_type -> drover.v1.CancelJobRequest
-	40, // 64: drover.v1.ServerService.ReadLogs:input_type -> drover.v1.ReadLogsRequest
-	42, // 65: drover.v1.ServerService.StatContent:input_type -> drover.v1.StatContentRequest
-	44, // 66: drover.v1.ServerService.Upload:input_type -> drover.v1.UploadRequest
-	46, // 67: drover.v1.ServerService.Download:input_type -> drover.v1.DownloadRequest
-	48, // 68: drover.v1.ServerService.Withdraw:input_type -> drover.v1.WithdrawRequest
-	50, // 69: drover.v1.ServerService.WatchJobs:input_type -> drover.v1.WatchJobsRequest
-	52, // 70: drover.v1.ServerService.MoveJob:input_type -> drover.v1.MoveJobRequest
-	54, // 71: drover.v1.ServerService.HoldJobs:input_type -> drover.v1.HoldJobsRequest
-	56, // 72: drover.v1.ServerService.PlaceJobs:input_type -> drover.v1.PlaceJobsRequest
-	63, // 73: drover.v1.ServerService.ListMoves:input_type -> drover.v1.ServerServiceListMovesRequest
-	59, // 74: drover.v1.ServerService.Draft:input_type -> drover.v1.DraftRequest
-	65, // 75: drover.v1.ServerService.SetDraining:input_type -> drover.v1.SetDrainingRequest
-	67, // 76: drover.v1.ServerService.SettleJob:input_type -> drover.v1.SettleJobRequest
-	14, // 77: drover.v1.ServerService.OfferReservation:input_type -> drover.v1.OfferReservationRequest
-	16, // 78: drover.v1.ServerService.BookReservation:input_type -> drover.v1.BookReservationRequest
-	18, // 79: drover.v1.ServerService.ListReservations:input_type -> drover.v1.ServerServiceListReservationsRequest
-	20, // 80: drover.v1.ServerService.CancelReservation:input_type -> drover.v1.CancelReservationRequest
-	22, // 81: drover.v1.ServerService.GetSite:input_type -> drover.v1.GetSiteRequest
-	2,  // 82: drover.v1.ServerService.PutData:input_type -> drover.v1.PutDataRequest
-	4,  // 83: drover.v1.ServerService.GetData:input_type -> drover.v1.GetDataRequest
-	6,  // 84: drover.v1.ServerService.CopyData:input_type -> drover.v1.CopyDataRequest
-	8,  // 85: drover.v1.ServerService.DownloadData:input_type -> drover.v1.DownloadDataRequest
-	10, // 86: drover.v1.ServerService.ListData:input_type -> drover.v1.ServerServiceListDataRequest
-	12, // 87: drover.v1.ServerService.RemoveData:input_type -> drover.v1.ServerServiceRemoveDataRequest
-	25, // 88: drover.v1.ServerService.Describe:output_type -> drover.v1.DescribeResponse
-	27, // 89: drover.v1.ServerService.GetStatus:output_type -> drover.v1.GetStatusResponse
-	29, // 90: drover.v1.ServerService.Estimate:output_type -> drover.v1.EstimateResponse
-	31, // 91: drover.v1.ServerService.Submit:output_type -> drover.v1.SubmitResponse
-	33, // 92: drover.v1.ServerService.GetJob:output_type -> drover.v1.GetJobResponse
-	35, // 93: drover.v1.ServerService.ListJobs:output_type -> drover.v1.ServerServiceListJobsResponse
-	37, // 94: drover.v1.ServerService.WatchJob:output_type -> drover.v1.WatchJobResponse
-	39, // 95: drover.v1.ServerService.CancelJob:output_type -> drover.v1.CancelJobResponse
-	41, // 96: drover.v1.ServerService.ReadLogs:output_type -> drover.v1.ReadLogsResponse
-	43, // 97: drover.v1.ServerService.StatContent:output_type -> drover.v1.StatContentResponse
-	45, // 98: drover.v1.ServerService.Upload:output_type -> drover.v1.UploadResponse
-	47, // 99: drover.v1.ServerService.Download:output_type -> drover.v1.DownloadResponse
-	49, // 100: drover.v1.ServerService.Withdraw:output_type -> drover.v1.WithdrawResponse
-	51, // 101: drover.v1.ServerService.WatchJobs:output_type -> drover.v1.WatchJobsResponse
-	53, // 102: drover.v1.ServerService.MoveJob:output_type -> drover.v1.MoveJobResponse
-	55, // 103: drover.v1.ServerService.HoldJobs:output_type -> drover.v1.HoldJobsResponse
-	58, // 104: drover.v1.ServerService.PlaceJobs:output_type -> drover.v1.PlaceJobsResponse
-	64, // 105: drover.v1.ServerService.ListMoves:output_type -> drover.v1.ServerServiceListMovesResponse
-	62, // 106: drover.v1.ServerService.Draft:output_type -> drover.v1.DraftResponse
-	66, // 107: drover.v1.ServerService.SetDraining:output_type -> drover.v1.SetDrainingResponse
-	68, // 108: drover.v1.ServerService.SettleJob:output_type -> drover.v1.SettleJobResponse
-	15, // 109: drover.v1.ServerService.OfferReservation:output_type -> drover.v1.OfferReservationResponse
-	17, // 110: drover.v1.ServerService.BookReservation:output_type -> drover.v1.BookReservationResponse
-	19, // 111: drover.v1.ServerService.ListReservations:output_type -> drover.v1.ServerServiceListReservationsResponse
-	21, // 112: drover.v1.ServerService.CancelReservation:output_type -> drover.v1.CancelReservationResponse
-	23, // 113: drover.v1.ServerService.GetSite:output_type -> drover.v1.GetSiteResponse
-	3,  // 114: drover.v1.ServerService.PutData:output_type -> drover.v1.PutDataResponse
-	5,  // 115: drover.v1.ServerService.GetData:output_type -> drover.v1.GetDataResponse
-	7,  // 116: drover.v1.ServerService.CopyData:output_type -> drover.v1.CopyDataResponse
-	9,  // 117: drover.v1.ServerService.DownloadData:output_type -> drover.v1.DownloadDataResponse
-	11, // 118: drover.v1.ServerService.ListData:output_type -> drover.v1.ServerServiceListDataResponse
-	13, // 119: drover.v1.ServerService.RemoveData:output_type -> drover.v1.ServerServiceRemoveDataResponse
-	88, // [88:120] is the sub-list for method output_type
-	56, // [56:88] is the sub-list for method input_type
-	56, // [56:56] is the sub-list for extension type_name
-	56, // [56:56] is the sub-list for extension extendee
-	0,  // [0:56] is the sub-list for field type_name
+	70, // 0: drover.v1.PutDataRequest.data:type_name -> drover.v1.Data
+	70, // 1: drover.v1.PutDataResponse.data:type_name -> drover.v1.Data
+	70, // 2: drover.v1.GetDataResponse.data:type_name -> drover.v1.Data
+	6,  // 3: drover.v1.GetDataResponse.gone:type_name -> drover.v1.GoneData
+	70, // 4: drover.v1.CopyDataResponse.data:type_name -> drover.v1.Data
+	70, // 5: drover.v1.ServerServiceListDataResponse.data:type_name -> drover.v1.Data
+	70, // 6: drover.v1.ServerServiceRemoveDataResponse.data:type_name -> drover.v1.Data
+	71, // 7: drover.v1.OfferReservationRequest.booking:type_name -> drover.v1.Booking
+	72, // 8: drover.v1.OfferReservationResponse.reservation:type_name -> drover.v1.Reservation
+	73, // 9: drover.v1.OfferReservationResponse.refusal:type_name -> drover.v1.ErrorDetail
+	71, // 10: drover.v1.BookReservationRequest.booking:type_name -> drover.v1.Booking
+	72, // 11: drover.v1.BookReservationResponse.reservation:type_name -> drover.v1.Reservation
+	72, // 12: drover.v1.ServerServiceListReservationsResponse.reservations:type_name -> drover.v1.Reservation
+	72, // 13: drover.v1.CancelReservationResponse.reservation:type_name -> drover.v1.Reservation
+	74, // 14: drover.v1.GetSiteResponse.site:type_name -> drover.v1.Site
+	75, // 15: drover.v1.GetSiteResponse.status:type_name -> drover.v1.SiteStatus
+	76, // 16: drover.v1.GetSiteResponse.policy:type_name -> drover.v1.PolicyState
+	74, // 17: drover.v1.DescribeResponse.site:type_name -> drover.v1.Site
+	77, // 18: drover.v1.DescribeResponse.services:type_name -> drover.v1.Service
+	75, // 19: drover.v1.GetStatusResponse.status:type_name -> drover.v1.SiteStatus
+	78, // 20: drover.v1.EstimateRequest.request:type_name -> drover.v1.Request
+	79, // 21: drover.v1.EstimateRequest.not_before:type_name -> google.protobuf.Duration
+	80, // 22: drover.v1.EstimateResponse.quote:type_name -> drover.v1.Quote
+	81, // 23: drover.v1.EstimateResponse.accuracy:type_name -> drover.v1.Accuracy
+	78, // 24: drover.v1.SubmitRequest.request:type_name -> drover.v1.Request
+	82, // 25: drover.v1.SubmitRequest.decision:type_name -> drover.v1.DecisionRecord
+	83, // 26: drover.v1.SubmitResponse.job:type_name -> drover.v1.Job
+	83, // 27: drover.v1.GetJobResponse.job:type_name -> drover.v1.Job
+	83, // 28: drover.v1.ServerServiceListJobsResponse.jobs:type_name -> drover.v1.Job
+	83, // 29: drover.v1.WatchJobResponse.job:type_name -> drover.v1.Job
+	83, // 30: drover.v1.CancelJobResponse.job:type_name -> drover.v1.Job
+	0,  // 31: drover.v1.ReadLogsRequest.stream:type_name -> drover.v1.LogStream
+	84, // 32: drover.v1.UploadResponse.file:type_name -> drover.v1.File
+	83, // 33: drover.v1.WithdrawResponse.job:type_name -> drover.v1.Job
+	85, // 34: drover.v1.WatchJobsResponse.jobs:type_name -> drover.v1.JobDigest
+	79, // 35: drover.v1.MoveJobRequest.min_gain:type_name -> google.protobuf.Duration
+	83, // 36: drover.v1.MoveJobResponse.job:type_name -> drover.v1.Job
+	79, // 37: drover.v1.HoldJobsRequest.lease:type_name -> google.protobuf.Duration
+	85, // 38: drover.v1.HoldJobsResponse.jobs:type_name -> drover.v1.JobDigest
+	58, // 39: drover.v1.PlaceJobsRequest.placements:type_name -> drover.v1.Placement
+	86, // 40: drover.v1.Placement.shape:type_name -> drover.v1.Shape
+	79, // 41: drover.v1.Placement.min_gain:type_name -> google.protobuf.Duration
+	85, // 42: drover.v1.PlaceJobsResponse.jobs:type_name -> drover.v1.JobDigest
+	79, // 43: drover.v1.DraftRequest.lease:type_name -> google.protobuf.Duration
+	61, // 44: drover.v1.DraftRequest.edits:type_name -> drover.v1.DraftEdit
+	62, // 45: drover.v1.DraftRequest.questions:type_name -> drover.v1.DraftQuestion
+	78, // 46: drover.v1.DraftEdit.request:type_name -> drover.v1.Request
+	79, // 47: drover.v1.DraftEdit.not_before:type_name -> google.protobuf.Duration
+	78, // 48: drover.v1.DraftQuestion.request:type_name -> drover.v1.Request
+	79, // 49: drover.v1.DraftQuestion.not_before:type_name -> google.protobuf.Duration
+	80, // 50: drover.v1.DraftResponse.edits:type_name -> drover.v1.Quote
+	80, // 51: drover.v1.DraftResponse.answers:type_name -> drover.v1.Quote
+	79, // 52: drover.v1.DraftResponse.age:type_name -> google.protobuf.Duration
+	87, // 53: drover.v1.ServerServiceListMovesResponse.moves:type_name -> drover.v1.Move
+	75, // 54: drover.v1.SetDrainingResponse.status:type_name -> drover.v1.SiteStatus
+	1,  // 55: drover.v1.SettleJobRequest.settlement:type_name -> drover.v1.Settlement
+	83, // 56: drover.v1.SettleJobResponse.job:type_name -> drover.v1.Job
+	25, // 57: drover.v1.ServerService.Describe:input_type -> drover.v1.DescribeRequest
+	27, // 58: drover.v1.ServerService.GetStatus:input_type -> drover.v1.GetStatusRequest
+	29, // 59: drover.v1.ServerService.Estimate:input_type -> drover.v1.EstimateRequest
+	31, // 60: drover.v1.ServerService.Submit:input_type -> drover.v1.SubmitRequest
+	33, // 61: drover.v1.ServerService.GetJob:input_type -> drover.v1.GetJobRequest
+	35, // 62: drover.v1.ServerService.ListJobs:input_type -> drover.v1.ServerServiceListJobsRequest
+	37, // 63: drover.v1.ServerService.WatchJob:input_type -> drover.v1.WatchJobRequest
+	39, // 64: drover.v1.ServerService.CancelJob:input_type -> drover.v1.CancelJobRequest
+	41, // 65: drover.v1.ServerService.ReadLogs:input_type -> drover.v1.ReadLogsRequest
+	43, // 66: drover.v1.ServerService.StatContent:input_type -> drover.v1.StatContentRequest
+	45, // 67: drover.v1.ServerService.Upload:input_type -> drover.v1.UploadRequest
+	47, // 68: drover.v1.ServerService.Download:input_type -> drover.v1.DownloadRequest
+	49, // 69: drover.v1.ServerService.Withdraw:input_type -> drover.v1.WithdrawRequest
+	51, // 70: drover.v1.ServerService.WatchJobs:input_type -> drover.v1.WatchJobsRequest
+	53, // 71: drover.v1.ServerService.MoveJob:input_type -> drover.v1.MoveJobRequest
+	55, // 72: drover.v1.ServerService.HoldJobs:input_type -> drover.v1.HoldJobsRequest
+	57, // 73: drover.v1.ServerService.PlaceJobs:input_type -> drover.v1.PlaceJobsRequest
+	64, // 74: drover.v1.ServerService.ListMoves:input_type -> drover.v1.ServerServiceListMovesRequest
+	60, // 75: drover.v1.ServerService.Draft:input_type -> drover.v1.DraftRequest
+	66, // 76: drover.v1.ServerService.SetDraining:input_type -> drover.v1.SetDrainingRequest
+	68, // 77: drover.v1.ServerService.SettleJob:input_type -> drover.v1.SettleJobRequest
+	15, // 78: drover.v1.ServerService.OfferReservation:input_type -> drover.v1.OfferReservationRequest
+	17, // 79: drover.v1.ServerService.BookReservation:input_type -> drover.v1.BookReservationRequest
+	19, // 80: drover.v1.ServerService.ListReservations:input_type -> drover.v1.ServerServiceListReservationsRequest
+	21, // 81: drover.v1.ServerService.CancelReservation:input_type -> drover.v1.CancelReservationRequest
+	23, // 82: drover.v1.ServerService.GetSite:input_type -> drover.v1.GetSiteRequest
+	2,  // 83: drover.v1.ServerService.PutData:input_type -> drover.v1.PutDataRequest
+	4,  // 84: drover.v1.ServerService.GetData:input_type -> drover.v1.GetDataRequest
+	7,  // 85: drover.v1.ServerService.CopyData:input_type -> drover.v1.CopyDataRequest
+	9,  // 86: drover.v1.ServerService.DownloadData:input_type -> drover.v1.DownloadDataRequest
+	11, // 87: drover.v1.ServerService.ListData:input_type -> drover.v1.ServerServiceListDataRequest
+	13, // 88: drover.v1.ServerService.RemoveData:input_type -> drover.v1.ServerServiceRemoveDataRequest
+	26, // 89: drover.v1.ServerService.Describe:output_type -> drover.v1.DescribeResponse
+	28, // 90: drover.v1.ServerService.GetStatus:output_type -> drover.v1.GetStatusResponse
+	30, // 91: drover.v1.ServerService.Estimate:output_type -> drover.v1.EstimateResponse
+	32, // 92: drover.v1.ServerService.Submit:output_type -> drover.v1.SubmitResponse
+	34, // 93: drover.v1.ServerService.GetJob:output_type -> drover.v1.GetJobResponse
+	36, // 94: drover.v1.ServerService.ListJobs:output_type -> drover.v1.ServerServiceListJobsResponse
+	38, // 95: drover.v1.ServerService.WatchJob:output_type -> drover.v1.WatchJobResponse
+	40, // 96: drover.v1.ServerService.CancelJob:output_type -> drover.v1.CancelJobResponse
+	42, // 97: drover.v1.ServerService.ReadLogs:output_type -> drover.v1.ReadLogsResponse
+	44, // 98: drover.v1.ServerService.StatContent:output_type -> drover.v1.StatContentResponse
+	46, // 99: drover.v1.ServerService.Upload:output_type -> drover.v1.UploadResponse
+	48, // 100: drover.v1.ServerService.Download:output_type -> drover.v1.DownloadResponse
+	50, // 101: drover.v1.ServerService.Withdraw:output_type -> drover.v1.WithdrawResponse
+	52, // 102: drover.v1.ServerService.WatchJobs:output_type -> drover.v1.WatchJobsResponse
+	54, // 103: drover.v1.ServerService.MoveJob:output_type -> drover.v1.MoveJobResponse
+	56, // 104: drover.v1.ServerService.HoldJobs:output_type -> drover.v1.HoldJobsResponse
+	59, // 105: drover.v1.ServerService.PlaceJobs:output_type -> drover.v1.PlaceJobsResponse
+	65, // 106: drover.v1.ServerService.ListMoves:output_type -> drover.v1.ServerServiceListMovesResponse
+	63, // 107: drover.v1.ServerService.Draft:output_type -> drover.v1.DraftResponse
+	67, // 108: drover.v1.ServerService.SetDraining:output_type -> drover.v1.SetDrainingResponse
+	69, // 109: drover.v1.ServerService.SettleJob:output_type -> drover.v1.SettleJobResponse
+	16, // 110: drover.v1.ServerService.OfferReservation:output_type -> drover.v1.OfferReservationResponse
+	18, // 111: drover.v1.ServerService.BookReservation:output_type -> drover.v1.BookReservationResponse
+	20, // 112: drover.v1.ServerService.ListReservations:output_type -> drover.v1.ServerServiceListReservationsResponse
+	22, // 113: drover.v1.ServerService.CancelReservation:output_type -> drover.v1.CancelReservationResponse
+	24, // 114: drover.v1.ServerService.GetSite:output_type -> drover.v1.GetSiteResponse
+	3,  // 115: drover.v1.ServerService.PutData:output_type -> drover.v1.PutDataResponse
+	5,  // 116: drover.v1.ServerService.GetData:output_type -> drover.v1.GetDataResponse
+	8,  // 117: drover.v1.ServerService.CopyData:output_type -> drover.v1.CopyDataResponse
+	10, // 118: drover.v1.ServerService.DownloadData:output_type -> drover.v1.DownloadDataResponse
+	12, // 119: drover.v1.ServerService.ListData:output_type -> drover.v1.ServerServiceListDataResponse
+	14, // 120: drover.v1.ServerService.RemoveData:output_type -> drover.v1.ServerServiceRemoveDataResponse
+	89, // [89:121] is the sub-list for method output_type
+	57, // [57:89] is the sub-list for method input_type
+	57, // [57:57] is the sub-list for extension type_name
+	57, // [57:57] is the sub-list for extension extendee
+	0,  // [0:57] is the sub-list for field type_name
 }
 
 func init() { file_drover_v1_server_service_proto_init() }
@@ -4381,7 +4451,7 @@ func file_drover_v1_server_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_drover_v1_server_service_proto_rawDesc), len(file_drover_v1_server_service_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   67,
+			NumMessages:   68,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
