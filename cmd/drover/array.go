@@ -61,7 +61,7 @@ func parseRange(text string, most int) ([]int, error) {
 func (c *submitCmd) array(a *app, now time.Time) error {
 	indexes, err := parseRange(*c.Array, mostIndexes)
 	if err != nil {
-		return &usageError{message: "--array " + err.Error()}
+		return &nothingError{&usageError{message: "--array " + err.Error()}}
 	}
 	var wishes []wish
 	for _, i := range indexes {

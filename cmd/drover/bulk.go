@@ -28,6 +28,12 @@ type wish struct {
 	line    int  // of the file; 0: of none
 	index   *int // of the array; nil: of none
 	args    []client.Arg
+
+	label    string        // by which others can come after it; empty for none
+	ownAfter bool          // what it comes after was said for it alone: names of others, too
+	needs    []need        // those of the others that it comes after
+	settled  chan struct{} // closed when it has an ID, or never gets one
+	id       string        // of its job; may be read when settled is closed
 }
 
 // name says which of the requests it is.
@@ -44,8 +50,9 @@ type placed struct {
 	err error
 }
 
-// submitAll submits many requests, and tells of each in their order. Nothing is submitted
-// before all of them are known to be well formed.
+// submitAll submits many requests, each after those that it comes after, and tells of each
+// in the order in which they were given. Nothing is submitted before all of them are known
+// to be well formed.
 //
 // One that the grid refuses does not keep the others back. An error that is not about the
 // request, as that nobody answers, does: no further one is begun. So does Ctrl-C. It exits
@@ -55,8 +62,9 @@ func (a *app) submitAll(wishes []wish, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	if err := a.makeReady(grid, wishes, now); err != nil {
-		return err
+	order, err := a.makeReady(grid, wishes, now)
+	if err != nil {
+		return &nothingError{err}
 	}
 	// What is under way may have been accepted: it is heard, not broken off.
 	ctx, cancel := context.WithCancel(context.WithoutCancel(a.ctx))
@@ -78,11 +86,7 @@ func (a *app) submitAll(wishes []wish, now time.Time) error {
 		last     string
 		accepted int
 	)
-	begun := inOrder(a.ctx, bulkWorkers, wishes, func(w wish) (placed, bool) {
-		g := grids[int(turn.Add(1))%len(grids)]
-		job, err := g.Submit(ctx, w.service, w.args...)
-		return placed{job, err}, err != nil && !ofRequest(err)
-	}, func(i int, p placed) {
+	printer := newTeleprinter(order, func(i int, p placed) {
 		line.clear()
 		err := p.err
 		if err == nil {
@@ -100,12 +104,27 @@ func (a *app) submitAll(wishes []wish, now time.Time) error {
 		}
 		line.often("submitted %d of %d", accepted, len(wishes))
 	})
+	begun := inOrder(a.ctx, bulkWorkers, order, func(i int) (placed, bool) {
+		w := &wishes[i]
+		defer close(w.settled)
+		others, err := w.afterOthers(wishes)
+		if err != nil {
+			return placed{err: err}, false
+		}
+		g := grids[int(turn.Add(1))%len(grids)]
+		job, err := g.Submit(ctx, w.service, append(w.args, others...)...)
+		if err == nil {
+			w.id = job.ID
+		}
+		return placed{job, err}, err != nil && !ofRequest(err)
+	}, printer.tell)
+	printer.rest()
 	line.clear()
 	a.keepLast(last, now)
 	if begun == len(wishes) {
 		return first
 	}
-	rest := fmt.Sprintf("%d submitted, and none from %s on", accepted, wishes[begun].name())
+	rest := fmt.Sprintf("%d submitted, and %s", accepted, notBegun(wishes, order, begun))
 	if a.ctx.Err() != nil {
 		_, _ = fmt.Fprintf(a.stderr, "drover: interrupted: %s\n", rest)
 		return exitError(exitInterrupted)
@@ -123,32 +142,51 @@ func ofRequest(err error) bool {
 	return false
 }
 
-// makeReady gives each wish its arguments, and finds the first that cannot be sent.
-func (a *app) makeReady(grid *client.Client, wishes []wish, now time.Time) error {
-	known := make(map[string]*client.Service)
+// nothingError is what keeps all of many requests from being submitted.
+type nothingError struct{ error }
+
+func (e *nothingError) Unwrap() error { return e.error }
+
+// makeReady gives each wish its arguments, and finds the first that cannot be sent. It
+// returns the order in which to submit them.
+func (a *app) makeReady(grid *client.Client, wishes []wish, now time.Time) ([]int, error) {
+	if err := link(wishes); err != nil {
+		return nil, err
+	}
+	order, err := sequence(wishes)
+	if err != nil {
+		return nil, err
+	}
+	known, jobs := make(map[string]*client.Service), newFinder(a, grid)
 	for i := range wishes {
 		w := &wishes[i]
+		w.settled = make(chan struct{})
 		about := known[w.service]
 		if about == nil {
 			var err error
 			if about, err = grid.Service(a.ctx, w.service); err != nil {
-				return fmt.Errorf("%s: %w", w.name(), err)
+				return nil, fmt.Errorf("%s: %w", w.name(), err)
 			}
 			known[w.service] = about
 		}
 		var err error
 		w.args, err = w.request.arguments(w.service, now, about.Text)
 		if e, ok := errors.AsType[*usageError](err); ok {
-			return &usageError{message: w.name() + ": " + e.message, hint: e.hint}
+			return nil, &usageError{message: w.name() + ": " + e.message, hint: e.hint}
 		}
+		var after []client.Dependency
 		if err == nil {
 			err = missingFile(about, w.request.Args)
 		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", w.name(), err)
+		if err == nil {
+			after, err = jobs.after(w.request.After)
 		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", w.name(), err)
+		}
+		w.args = append(w.args, afterArgs(after)...)
 	}
-	return nil
+	return order, nil
 }
 
 // missingFile looks for the files that would be sent.
@@ -169,14 +207,15 @@ func missingFile(about *client.Service, args []string) error {
 type submittedView struct {
 	jobView
 
-	Line  int  `json:"line,omitempty"`
-	Index *int `json:"index,omitempty"`
+	Line  int    `json:"line,omitempty"`
+	Index *int   `json:"index,omitempty"`
+	Name  string `json:"name,omitempty"`
 }
 
 // printPlaced prints one of many jobs.
 func (a *app) printPlaced(w *wish, j *client.Job) error {
 	if a.flags.JSON {
-		return writeLine(a.stdout, submittedView{jobView: one(j), Line: w.line, Index: w.index})
+		return writeLine(a.stdout, submittedView{jobView: one(j), Line: w.line, Index: w.index, Name: w.label})
 	}
 	_, err := fmt.Fprintln(a.stdout, j.ID)
 	return err

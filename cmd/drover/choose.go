@@ -50,11 +50,7 @@ func (a *app) choose(grid *client.Client, texts []string, change bool) (choice, 
 			return c, err
 		}
 		if s.kind == selectPrefix && change && len(missing) > 0 {
-			return c, &client.Error{
-				Reason: client.ReasonUnreachable, Field: "job_id", Retryable: true,
-				Message: fmt.Sprintf("site %s does not answer: whether %q fits a job there, too, is unknown", missing[0].Site, s.text),
-				Hint:    "the whole ID is " + ids[0] + ", if that is the one",
-			}
+			return c, notAlone(missing[0].Site, s.text, ids[0])
 		}
 		for _, id := range ids {
 			if !seen[id] {
@@ -65,6 +61,15 @@ func (a *app) choose(grid *client.Client, texts []string, change bool) (choice, 
 	}
 	silent(a, missing, heard)
 	return c, nil
+}
+
+// notAlone says that a site is silent where a beginning may fit a job, too.
+func notAlone(site, text, id string) error {
+	return &client.Error{
+		Reason: client.ReasonUnreachable, Field: "job_id", Retryable: true,
+		Message: fmt.Sprintf("site %s does not answer: whether %q fits a job there, too, is unknown", site, text),
+		Hint:    "the whole ID is " + id + ", if that is the one",
+	}
 }
 
 // match returns the jobs that a selector names.

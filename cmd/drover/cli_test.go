@@ -8,7 +8,7 @@ import (
 func TestNegativeNumbersGoWithTheFlagBeforeThem(t *testing.T) {
 	for line, want := range map[string]string{
 		"submit sleep --value -5 --json":        "submit sleep --value=-5 --json",
-		"submit sleep --after -.5s --width -1":  "submit sleep --after=-.5s --width=-1",
+		"submit sleep --begin -.5s --width -1":  "submit sleep --begin=-.5s --width=-1",
 		"submit sleep --value=3 -5":             "submit sleep --value=3 -5",
 		"submit -5 sleep":                       "submit -5 sleep",
 		"submit sleep --owner --json -x --wide": "submit sleep --owner --json -x --wide",

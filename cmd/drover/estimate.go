@@ -54,6 +54,11 @@ func (c *estimateCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	after, err := newFinder(a, grid).after(c.After)
+	if err != nil {
+		return err
+	}
+	args = append(args, afterArgs(after)...)
 	menu, err := c.ask(a, grid, widths, args)
 	if err != nil {
 		return err

@@ -67,6 +67,9 @@ func codeOf(err error) int {
 	if _, ok := errors.AsType[*ambiguousError](err); ok {
 		return exitUsage
 	}
+	if _, ok := errors.AsType[*notSubmittedError](err); ok {
+		return exitRefused
+	}
 	if _, ok := errors.AsType[*session.UnknownError](err); ok {
 		return exitUnknown
 	}

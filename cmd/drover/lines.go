@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/alecthomas/kong"
 )
 
 const (
@@ -36,7 +38,12 @@ type requestLine struct {
 	Penalty        *float64                   `json:"penalty"`
 	Checkpointable *bool                      `json:"checkpointable"`
 	Into           *string                    `json:"into"`
-	After          *lineDuration              `json:"after"`
+	Begin          *lineMoment                `json:"begin"`
+	Name           *string                    `json:"name"`
+	After          *lineAfter                 `json:"after"`
+	Retries        *int                       `json:"retries"`
+	RetryOn        *lineCodes                 `json:"retry_on"`
+	Site           *string                    `json:"site"`
 	Owner          *string                    `json:"owner"`
 	Idempotent     *bool                      `json:"idempotent"`
 	RerunAfter     *lineDuration              `json:"rerun_after"`
@@ -70,17 +77,21 @@ func (d *lineDuration) UnmarshalJSON(text []byte) error {
 // fromFile submits the requests of a file.
 func (c *submitCmd) fromFile(a *app, now time.Time) error {
 	in, name := a.stdin, "stdin"
-	if c.From != "-" {
-		f, err := os.Open(c.From)
+	switch *c.From {
+	case "":
+		return &nothingError{&usageError{message: `--from "", accepted: a file, or - for stdin`}}
+	case "-":
+	default:
+		f, err := os.Open(kong.ExpandPath(*c.From))
 		if err != nil {
-			return err
+			return &nothingError{err}
 		}
 		defer f.Close()
-		in, name = f, c.From
+		in, name = f, *c.From
 	}
 	wishes, err := readLines(in, c.Service, &c.request)
 	if err != nil {
-		return &usageError{message: name + ": " + err.Error(), hint: "nothing was submitted"}
+		return &nothingError{&usageError{message: name + ": " + err.Error()}}
 	}
 	return a.submitAll(wishes, now)
 }
@@ -133,6 +144,9 @@ func readLines(in io.Reader, service string, def *request) ([]wish, error) {
 // readLine reads one request over what the command line says.
 func readLine(text []byte, service string, def *request) (wish, error) {
 	var l requestLine
+	if err := checkKeys(text); err != nil {
+		return wish{}, err
+	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&l); err != nil {
@@ -172,11 +186,24 @@ func readLine(text []byte, service string, def *request) (wish, error) {
 	for _, f := range []struct {
 		to    **time.Duration
 		given *lineDuration
-	}{{&r.Walltime, l.Walltime}, {&r.Deadline, l.Deadline}, {&r.After, l.After}} {
+	}{{&r.Walltime, l.Walltime}, {&r.Deadline, l.Deadline}} {
 		if f.given != nil {
 			*f.to = (*time.Duration)(f.given)
 		}
 	}
+	if l.Name != nil {
+		if err := checkName(*l.Name); err != nil {
+			return wish{}, err
+		}
+		w.label = *l.Name
+	}
+	if l.After != nil {
+		r.After, w.ownAfter = *l.After, true
+	}
+	take(&r.Begin, (*string)(l.Begin))
+	take(&r.Retries, l.Retries)
+	take(&r.RetryOn, (*string)(l.RetryOn))
+	take(&r.Site, l.Site)
 	take(&r.RerunAfter, (*time.Duration)(l.RerunAfter))
 	take(&r.BestEffort, l.BestEffort)
 	take(&r.Value, l.Value)

@@ -20,7 +20,7 @@ func (g *grid) must(t *testing.T, code int, args ...string) string {
 // themselves.
 func TestOperatorsMoveAndDrainJobsOfARealGrid(t *testing.T) {
 	g := startGrid(t)
-	job := g.must(t, exitOK, "submit", "sleep", "seconds=1", "--after", "1h")
+	job := g.must(t, exitOK, "submit", "sleep", "seconds=1", "--begin", "1h")
 	from, to := "lyon", "nancy"
 	if strings.Contains(g.must(t, exitOK, "--json", "job", job), `"site": "nancy"`) {
 		from, to = to, from

@@ -104,7 +104,7 @@ func TestAnOverbookedJobMakesPlaceAndGoesOn(t *testing.T) {
 	g.await(t, 1)
 
 	gate := filepath.Join(c.dir, "gate")
-	bob := g.must(t, exitOK, "submit", "await", "file="+gate, "processors=2", "--owner", "bob", "--walltime", "60s", "--after", gap.String(), "--deadline", "2m")
+	bob := g.must(t, exitOK, "submit", "await", "file="+gate, "processors=2", "--owner", "bob", "--walltime", "60s", "--begin", gap.String(), "--deadline", "2m")
 	saved := g.must(t, exitOK, "submit", "primes", "below="+strconv.Itoa(known.below), "--owner", "ann", "--walltime", "5m", "--deadline", "20m")
 	given := g.must(t, exitOK, "submit", "await", "file="+gate+".never", "processors=1", "--owner", "ann", "--walltime", "5m", "--deadline", "20m", "--penalty", "3")
 	defer func() {

@@ -22,7 +22,11 @@ type request struct {
 	Checkpointable bool `help:"The job can be stopped and go on from where it was; with --deadline."`
 
 	Into       string            `placeholder:"ID" help:"Run in this reservation."`
-	After      *time.Duration    `placeholder:"D" help:"From now, when it may start at the earliest."`
+	Begin      string            `placeholder:"T" help:"When it may start at the earliest: a time from now, as 90m, or an instant, as 2026-05-01T09:00:00Z."`
+	After      []string          `placeholder:"JOB" complete:"jobs" help:"Start it when this job is done: its ID or the beginning, last, all, FROM..TO; any:JOB when it has ended however it did. Repeatable."`
+	Retries    int               `placeholder:"N" help:"Start it up to so many times more when it fails."`
+	RetryOn    string            `placeholder:"CODES" help:"With --retries: only after these exit codes, as 1,75,100-110."`
+	Site       string            `complete:"site" help:"The only site that may take it, and where it stays."`
 	Owner      string            `help:"Who asks; default: USER."`
 	Idempotent bool              `help:"Executing it twice does no harm."`
 	RerunAfter time.Duration     `placeholder:"D" help:"Submit it anew, under a new ID, when for so long nobody can say what became of it. Needs --idempotent."`
@@ -56,7 +60,6 @@ func (r *request) arguments(service string, now time.Time, read func(name, text 
 	}{
 		{"walltime", r.Walltime, client.Walltime},
 		{"deadline", r.Deadline, func(d time.Duration) client.Arg { return r.until(now.Add(d)) }},
-		{"after", r.After, func(d time.Duration) client.Arg { return client.EarliestStart(now.Add(d)) }},
 	} {
 		if d.given == nil {
 			continue
@@ -76,6 +79,11 @@ func (r *request) arguments(service string, now time.Time, read func(name, text 
 	case !(r.Penalty >= 0):
 		return nil, &usageError{message: fmt.Sprintf("--penalty %g, accepted: 0 or more", r.Penalty)}
 	}
+	order, err := r.order(now)
+	if err != nil {
+		return nil, err
+	}
+	args = append(args, order...)
 	if r.Into != "" {
 		args = append(args, client.Into(r.Into))
 	}

@@ -12,14 +12,14 @@ type submitCmd struct {
 	Service   string `arg:"" optional:"" complete:"service" help:"The service to execute; drover services lists them."`
 	request   `embed:""`
 	Negotiate bool    `xor:"many" help:"Show what each site offers, and submit nothing."`
-	From      string  `xor:"many" placeholder:"FILE" type:"path" help:"Submit the requests of a file of JSON lines; - is stdin. What a line leaves out is as the command line says."`
+	From      *string `xor:"many" placeholder:"FILE" help:"Submit the requests of a file of JSON lines; - is stdin. What a line leaves out is as the command line says."`
 	Array     *string `xor:"many" placeholder:"RANGE" help:"Submit one request for each index of a range, as 1-100, 0-90:10 or 1,5-9. {index} in the values of arguments and labels is the index."`
 }
 
 func (c *submitCmd) Run(a *app) error {
 	now := time.Now()
 	switch {
-	case c.From != "":
+	case c.From != nil:
 		return c.fromFile(a, now)
 	case c.Service == "":
 		return &usageError{message: `expected "<service>"`, hint: "drover --help, or --help after a command"}
@@ -34,6 +34,11 @@ func (c *submitCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	after, err := newFinder(a, grid).after(c.After)
+	if err != nil {
+		return err
+	}
+	args = append(args, afterArgs(after)...)
 	if c.Negotiate {
 		d, err := grid.Negotiate(a.ctx, c.Service, args...)
 		if err != nil {
@@ -71,6 +76,11 @@ func (c *callCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	after, err := newFinder(a, grid).after(c.After)
+	if err != nil {
+		return err
+	}
+	args = append(args, afterArgs(after)...)
 	line := &progress{app: a}
 	kept := ""
 	job, err := grid.Call(a.ctx, c.Service, append(args, client.Sending(line.sending), client.Notify(func(j *client.Job) {

@@ -70,6 +70,12 @@ func errorViewOf(err error, code int) errorView {
 			v.Jobs = append(v.Jobs, j.ID)
 		}
 	}
+	if _, ok := errors.AsType[*notSubmittedError](err); ok {
+		v.Reason = "not-submitted"
+	}
+	if _, ok := errors.AsType[*nothingError](err); ok {
+		v.Hint = strings.TrimPrefix(v.Hint+"; nothing was submitted", "; ")
+	}
 	if e, ok := errors.AsType[*session.UnknownError](err); ok {
 		v.Reason, v.Job, v.Retryable = "unknown", e.Job, false
 		v.Hint = fmt.Sprintf("it may run; drover job %s asks for it", e.Job)

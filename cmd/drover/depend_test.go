@@ -1,0 +1,358 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"connectrpc.com/connect"
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
+)
+
+// takingGrid is an agent, and the server of its only site, that takes requests as long as
+// the jobs that they come after are there.
+type takingGrid struct {
+	droverv1connect.UnimplementedAgentServiceHandler
+	url string
+
+	mu    sync.Mutex
+	taken []*droverv1.SubmitRequest // in their order
+	known map[string]bool
+}
+
+type takingServer struct {
+	droverv1connect.UnimplementedServerServiceHandler
+	*takingGrid
+}
+
+func newTakingGrid(t *testing.T) *takingGrid {
+	t.Helper()
+	g := &takingGrid{known: make(map[string]bool)}
+	mux := http.NewServeMux()
+	mux.Handle(droverv1connect.NewAgentServiceHandler(g))
+	mux.Handle(droverv1connect.NewServerServiceHandler(takingServer{takingGrid: g}))
+	var protocols http.Protocols
+	protocols.SetUnencryptedHTTP2(true)
+	s := &http.Server{Handler: mux, Protocols: &protocols}
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.url = "http://" + l.Addr().String()
+	done := make(chan struct{})
+	go func() { defer close(done); _ = s.Serve(l) }()
+	t.Cleanup(func() { _ = s.Close(); <-done })
+	return g
+}
+
+func (g *takingGrid) Map(context.Context, *droverv1.MapRequest) (*droverv1.MapResponse, error) {
+	return &droverv1.MapResponse{Targets: []*droverv1.Target{{Site: "lyon", Address: g.url}}}, nil
+}
+
+func (g *takingGrid) ListServices(context.Context, *droverv1.ListServicesRequest) (*droverv1.ListServicesResponse, error) {
+	return &droverv1.ListServicesResponse{Services: []*droverv1.OfferedService{{Service: &droverv1.Service{Name: "s"}}}}, nil
+}
+
+// Submit refuses owner nobody, and who comes after a job that it does not know.
+func (g takingServer) Submit(_ context.Context, req *droverv1.SubmitRequest) (*droverv1.SubmitResponse, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if req.GetRequest().GetOwner() == "nobody" {
+		return nil, refuse(connect.CodeInvalidArgument, &droverv1.ErrorDetail{Reason: "bad-value", Message: "nobody may not"})
+	}
+	for _, d := range req.GetRequest().GetAfter() {
+		if !g.known[d.GetJobId()] {
+			return nil, refuse(connect.CodeNotFound, &droverv1.ErrorDetail{Reason: "unknown-job", Message: "no job " + d.GetJobId()})
+		}
+	}
+	g.known[req.GetJobId()] = true
+	g.taken = append(g.taken, req)
+	return &droverv1.SubmitResponse{Job: &droverv1.Job{Id: req.GetJobId(), Site: "lyon", Request: req.GetRequest()}}, nil
+}
+
+// labelled returns the requests that were taken by their label "n".
+func (g *takingGrid) labelled() map[string]*droverv1.SubmitRequest {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	by := make(map[string]*droverv1.SubmitRequest)
+	for _, r := range g.taken {
+		by[r.GetRequest().GetLabels()["n"]] = r
+	}
+	return by
+}
+
+func requestFile(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "requests")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestRequestsOfAFileComeAfterOneAnother(t *testing.T) {
+	g := newTakingGrid(t)
+	g.known[someID] = true
+	file := requestFile(t, `{"service": "s", "name": "join", "after": ["b", {"job": "c", "any": true}, "`+someID+`", "any:a"], "labels": {"n": "join"}}
+{"service": "s", "name": "b", "after": ["a"], "labels": {"n": "b"}}
+{"service": "s", "name": "c", "after": [{"job": "a"}], "labels": {"n": "c"}, "retries": 2, "retry_on": [75, 1], "site": "lyon", "begin": "1h"}
+{"service": "s", "name": "a", "labels": {"n": "a"}}
+`)
+	code, out, told := command(map[string]string{"DROVER_AGENTS": g.url}, "submit", "--from", file)
+	by := g.labelled()
+	if code != exitOK || len(by) != 4 {
+		t.Fatalf("submit exits with %d: %s", code, told)
+	}
+	// IDs are printed in the order of the lines.
+	var want []string
+	ids := make(map[string]string)
+	for _, n := range []string{"join", "b", "c", "a"} {
+		ids[n] = by[n].GetJobId()
+		want = append(want, ids[n])
+	}
+	if diff := cmp.Diff(want, strings.Fields(out)); diff != "" {
+		t.Errorf("IDs (-want +got):\n%s", diff)
+	}
+	const done, any = droverv1.DependencyCondition_DEPENDENCY_CONDITION_DONE, droverv1.DependencyCondition_DEPENDENCY_CONDITION_ANY
+	for n, after := range map[string]map[string]droverv1.DependencyCondition{
+		"join": {ids["b"]: done, ids["c"]: any, someID: done, ids["a"]: any}, "b": {ids["a"]: done}, "c": {ids["a"]: done}, "a": {},
+	} {
+		got := make(map[string]droverv1.DependencyCondition)
+		for _, d := range by[n].GetRequest().GetAfter() {
+			got[d.GetJobId()] = d.GetCondition()
+		}
+		if !maps.Equal(got, after) {
+			t.Errorf("%s comes after %v, want %v", n, got, after)
+		}
+	}
+	c := by["c"].GetRequest()
+	if c.GetRetries() != 2 || !slices.Equal(c.GetRetryOn(), []int32{1, 75}) || c.GetSite() != "lyon" || c.GetEarliestStart() == nil {
+		t.Errorf("c is %v", c)
+	}
+}
+
+func TestWhoComesAfterARefusedRequestIsNotSubmitted(t *testing.T) {
+	g := newTakingGrid(t)
+	file := requestFile(t, `{"service": "s", "name": "late", "after": ["mid"], "labels": {"n": "late"}}
+{"service": "s", "name": "mid", "after": ["bad"], "labels": {"n": "mid"}}
+{"service": "s", "name": "bad", "owner": "nobody"}
+{"service": "s", "name": "good", "labels": {"n": "good"}}
+`)
+	code, out, told := command(map[string]string{"DROVER_AGENTS": g.url}, "--json", "submit", "--from", file)
+	if by := g.labelled(); code != exitRefused || len(by) != 1 || by["good"] == nil {
+		t.Fatalf("submit exits with %d, %d are taken: %s", code, len(by), told)
+	}
+	if !strings.Contains(out, `"line":4,"name":"good"`) || strings.Count(out, "\n") != 1 {
+		t.Errorf("it prints %s", out)
+	}
+	var lines []int
+	for _, text := range strings.Split(strings.TrimSpace(told), "\n") {
+		var e errorView
+		if err := json.Unmarshal([]byte(text), &e); err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, e.Line)
+		if want := map[int]string{1: "not-submitted", 2: "not-submitted", 3: "bad-value"}[e.Line]; e.Reason != want {
+			t.Errorf("line %d: reason %s, want %s", e.Line, e.Reason, want)
+		}
+	}
+	if !slices.Equal(lines, []int{1, 2, 3}) {
+		t.Errorf("errors of lines %v", lines)
+	}
+}
+
+func TestNothingIsSubmittedOfAFileThatIsWrong(t *testing.T) {
+	g := newTakingGrid(t)
+	env := map[string]string{"DROVER_AGENTS": g.url}
+	for text, want := range map[string]string{
+		`{"service": "s", "name": "a", "after": ["a"]}`: `a cycle: line 1 (a) after line 1`,
+		`{"service": "s", "name": "a", "after": ["b"]}
+{"service": "s", "name": "c"}
+{"service": "s", "name": "b", "after": ["c", "any:a"]}`: `a cycle: line 1 (a) after line 3 (b) after line 1`,
+		`{"service": "s", "name": "a"}
+{"service": "s", "name": "a"}`: `line 2: the name "a" is that of line 1, too`,
+		`{"service": "s", "after": ["z"]}`:                                               `line 1: after "z", accepted: the name of another line, or a job's ID`,
+		`{"service": "s", "after": ["all..all"]}`:                                        `line 1: after "all..all"`,
+		`{"service": "s", "after": "10m"}`:                                               `when it may start at the earliest is begin`,
+		`{"service": "s", "after": 600}`:                                                 `when it may start at the earliest is begin`,
+		`{"service": "s", "after": ["10m"]}`:                                             `when it may start at the earliest is begin`,
+		`{"service": "s", "after": [{"job": ""}]}`:                                       `line 1: after: {"job": ""}, accepted: a list`,
+		`{"service": "s", "after": [{"jobs": "x"}]}`:                                     `line 1: after: {"jobs": "x"}, accepted: a list`,
+		`{"service": "s", "after": [1]}`:                                                 `line 1: after: 1, accepted: a list`,
+		`{"service": "s", "name": ""}`:                                                   `line 1: name "", accepted`,
+		`{"service": "s", "name": "any:x"}`:                                              `line 1: name "any:x", accepted`,
+		`{"service": "s", "begin": "tomorrow"}`:                                          `line 1: begin: "tomorrow", accepted: a time from now`,
+		`{"service": "s", "begin": -5}`:                                                  `line 1: --begin -5s, accepted: a time to come`,
+		`{"service": "s", "retries": 101}`:                                               `line 1: --retries 101, accepted: 0..100`,
+		`{"service": "s", "retry_on": [1]}`:                                              `line 1: --retry-on needs --retries`,
+		`{"service": "s", "retries": 1, "retry_on": [0, 1]}`:                             `line 1: --retry-on "0,1", accepted: ascending exit codes`,
+		`{"service": "s", "retries": 1, "retry_on": 1}`:                                  `line 1: retry_on: 1, accepted: exit codes`,
+		`{"service": "s", "service": "t"}`:                                               `line 1: "service" twice, accepted: once`,
+		`{"service": "s", "arguments": {"a": 1, "b": 2, "a": 3}}`:                        `line 1: "a" twice, accepted: once`,
+		`{"service": "s", "after": [{"job": "x", "job": "y"}]}`:                          `line 1: "job" twice, accepted: once`,
+		`{"service": "s", "labels": {"a": "1", "\u0061": "2"}}`:                          `line 1: "a" twice, accepted: once`,
+		`{"Service": "s"}`:                                                               `line 1: unknown field "Service"`,
+		`{"service": "s", "after": ["` + strings.Replace(someID, "01", "02", 1) + `x"]}`: `line 1: after "`,
+	} {
+		for _, from := range []string{requestFile(t, text)} {
+			code, out, told := command(env, "submit", "--from", from)
+			if code != exitUsage || out != "" || !strings.Contains(told, want) || !strings.Contains(told, "nothing was submitted") {
+				t.Errorf("%s: exits with %d, tells %q, want %q", text, code, told, want)
+			}
+		}
+	}
+	for _, tc := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"--from", ""}, exitUsage, `--from "", accepted: a file, or - for stdin`},
+		{[]string{"s", "--from="}, exitUsage, `--from "", accepted: a file, or - for stdin`},
+		{[]string{"--from", "/nowhere/at/all"}, exitNotFound, "no such file"},
+		{[]string{"s", "--array", "1-3", "--retries", "-1"}, exitUsage, "--retries -1"},
+		{[]string{"s", "--array", "3-1"}, exitUsage, "--array"},
+	} {
+		code, _, told := command(env, append([]string{"submit"}, tc.args...)...)
+		if code != tc.code || !strings.Contains(told, tc.want) || !strings.Contains(told, "nothing was submitted") {
+			t.Errorf("%q: exits with %d, tells %q", tc.args, code, told)
+		}
+	}
+	if len(g.taken) > 0 {
+		t.Errorf("%d were submitted", len(g.taken))
+	}
+}
+
+func TestAfterBeginAndRetriesOnTheCommandLine(t *testing.T) {
+	g := newTakingGrid(t)
+	g.known[someID], g.known[movingJob] = true, true
+	env := map[string]string{"DROVER_AGENTS": g.url}
+	code, _, told := command(env, "submit", "s", "--after", "any:"+someID+","+movingJob, "--retries", "3", "--retry-on", "1,75,100-102", "--site", "lyon", "--begin", "2100-01-01T00:00:00Z")
+	if code != exitOK {
+		t.Fatalf("submit exits with %d: %s", code, told)
+	}
+	r := g.taken[0].GetRequest()
+	if len(r.GetAfter()) != len(slices.Compact([]string{someID, movingJob})) || r.GetRetries() != 3 || !slices.Equal(r.GetRetryOn(), []int32{1, 75, 100, 101, 102}) ||
+		r.GetSite() != "lyon" || r.GetEarliestStart().AsTime().Year() != 2100 {
+		t.Errorf("the request is %v", r)
+	}
+	for args, want := range map[string]string{
+		"--after 10m":                        "hint: when it may start at the earliest is --begin 10m",
+		"--after 01:30:00":                   "hint: when it may start at the earliest is --begin 01:30:00",
+		"--after 2026-05-01T09:00:00Z":       "is --begin 2026-05-01T09:00:00Z",
+		"--after x":                          `--after "x", accepted: a job's ID`,
+		"--after any:":                       `--after "any:", accepted: a job's ID`,
+		"--after any:any:01":                 `--after "any:any:01", accepted`,
+		"--begin 0s":                         "--begin 0s, accepted: a time to come",
+		"--begin -1h":                        "--begin -1h, accepted: a time to come",
+		"--begin 2001-01-01T00:00:00Z":       "accepted: a time to come",
+		"--begin soon":                       `--begin "soon", accepted: a time from now`,
+		"--retries 101":                      "--retries 101, accepted: 0..100",
+		"--retry-on 1":                       "--retry-on needs --retries",
+		"--retries 2 --retry-on 0-5":         `--retry-on "0-5", accepted: ascending exit codes 1..255`,
+		"--retries 2 --retry-on 256":         `--retry-on "256", accepted`,
+		"--retries 2 --retry-on 5,1":         `--retry-on "5,1", accepted`,
+		"--retries 2 --retry-on x":           `--retry-on "x", accepted`,
+		"--array 1-2 --from f":               "can't be used together",
+		"--after " + strings.Repeat("0", 99): "accepted: a job's ID",
+	} {
+		code, _, told := command(env, append([]string{"submit", "s"}, strings.Fields(args)...)...)
+		if code != exitUsage || !strings.Contains(told, want) {
+			t.Errorf("%s: exits with %d, tells %q, want %q", args, code, told, want)
+		}
+	}
+	if len(g.taken) != 1 {
+		t.Errorf("%d were submitted", len(g.taken))
+	}
+}
+
+// Any file without a cycle has an order, in which nothing goes before what it needs, and
+// which is that of the file where that does; any with a cycle has none.
+func TestSequenceIsAnOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 12).Draw(t, "requests")
+		wishes := make([]wish, n)
+		reach := make([][]bool, n) // by needs, directly or not
+		forward := false
+		for i := range wishes {
+			wishes[i].line, wishes[i].label = i+1, fmt.Sprint("r", i)
+			reach[i] = make([]bool, n)
+			for _, of := range rapid.SliceOfN(rapid.IntRange(0, n-1), 0, 2).Draw(t, "needs") {
+				wishes[i].needs = append(wishes[i].needs, need{of: of})
+				reach[i][of] = true
+				forward = forward || of >= i
+			}
+		}
+		for k := range n {
+			for i := range n {
+				for j := range n {
+					reach[i][j] = reach[i][j] || reach[i][k] && reach[k][j]
+				}
+			}
+		}
+		cyclic := false
+		for i := range n {
+			cyclic = cyclic || reach[i][i]
+		}
+		order, err := sequence(wishes)
+		if (err != nil) != cyclic {
+			t.Fatalf("%v, a cycle: %v", err, cyclic)
+		}
+		if err != nil {
+			return
+		}
+		at := make([]int, n)
+		for place, i := range order {
+			at[i] = place
+		}
+		for i := range wishes {
+			for _, need := range wishes[i].needs {
+				if at[need.of] >= at[i] {
+					t.Fatalf("%d comes before %d in %v", i, need.of, order)
+				}
+			}
+		}
+		if !forward && !slices.IsSorted(order) {
+			t.Fatalf("%v, though each comes after what it needs", order)
+		}
+	})
+}
+
+// What is told is in the order of the requests, each once, whichever were begun.
+func TestTeleprinterTellsInOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 10).Draw(t, "requests")
+		order := rapid.Permutation(seq(n)).Draw(t, "order")
+		begun := rapid.IntRange(0, n).Draw(t, "begun")
+		var got []int
+		p := newTeleprinter(order, func(i int, _ placed) { got = append(got, i) })
+		for k := range begun {
+			p.tell(k, placed{})
+		}
+		p.rest()
+		want := slices.Sorted(slices.Values(order[:begun]))
+		if !slices.Equal(got, want) {
+			t.Fatalf("told of %v, want %v", got, want)
+		}
+	})
+}
+
+func seq(n int) []int {
+	var list []int
+	for i := range n {
+		list = append(list, i)
+	}
+	return list
+}
