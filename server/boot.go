@@ -140,6 +140,9 @@ func (s *Server) takeUp(fates []site.Fate) error {
 		return err
 	}
 	s.fx = site.Effects{} // there were as many plans as jobs that wait
+	if err := s.settleData(); err != nil {
+		return err
+	}
 	s.keepFinished()
 	stray, err := s.data.clear(s.core.Knows)
 	if err != nil {

@@ -93,6 +93,9 @@ func (s *Server) release() {
 		if w.Ended() {
 			s.keep(w.Record.ID, w.Record.Ended)
 		}
+		if w.Left() {
+			s.dataUsed(w.Record.ID)
+		}
 		s.tell(&w.Record)
 	}
 }

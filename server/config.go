@@ -84,7 +84,11 @@ type Policy struct {
 type Limits struct {
 	Width   int32 `yaml:"width"`   // widest job, processors; 0: all of the machine
 	File    Size  `yaml:"file"`    // largest uploaded file
-	Content Size  `yaml:"content"` // all uploaded content; the least recently used goes first
+	Content Size  `yaml:"content"` // all uploaded content but that of data under handles; the least recently used goes first
+	// All data that stay under handles, 0 for none, and those of one owner, 0 for no
+	// bound of his own. The same content counts once.
+	Data      Size `yaml:"data"`
+	DataOwner Size `yaml:"data_owner"`
 	Waiting int   `yaml:"waiting"` // jobs in the queue
 	// Jobs that have ended are kept, with their files, until there are more of them,
 	// they are larger together, or older than this; the oldest go first.
@@ -131,7 +135,7 @@ func Default() Config {
 		Grace:   10 * time.Second,
 		OnStop:  LeaveJobs,
 		Limits: Limits{
-			File: 1 << 30, Content: 16 << 30, Waiting: 100_000,
+			File: 1 << 30, Content: 16 << 30, Data: 16 << 30, Waiting: 100_000,
 			Finished: 10_000, FinishedSize: 16 << 30, FinishedFor: 7 * 24 * time.Hour,
 			Drafts: 4, DraftLease: time.Minute,
 		},

@@ -151,6 +151,12 @@ func (c *Config) checkLimits(machine bool, bad func(key string, value any, accep
 	if l.Content < l.File {
 		bad("limits.content", int64(l.Content), "at least limits.file")
 	}
+	if l.Data < 0 {
+		bad("limits.data", int64(l.Data), "0B (no data stay) or more")
+	}
+	if l.DataOwner < 0 || l.DataOwner > l.Data {
+		bad("limits.data_owner", int64(l.DataOwner), "0B (no bound of one owner) to limits.data")
+	}
 	if l.Waiting < 1 || l.Waiting > 1_000_000 {
 		bad("limits.waiting", l.Waiting, "1..1000000")
 	}

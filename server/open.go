@@ -4,10 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"path/filepath"
 
 	"github.com/seed-9b8f70bb/drover/gossip"
-	"github.com/seed-9b8f70bb/drover/server/blobs"
 	"github.com/seed-9b8f70bb/drover/server/site"
 	"github.com/seed-9b8f70bb/drover/server/store"
 	"github.com/seed-9b8f70bb/drover/supervisor"
@@ -38,10 +36,7 @@ func (s *Server) open() error {
 	if err != nil {
 		return err
 	}
-	s.content, err = blobs.Open(blobs.Config{
-		Dir: filepath.Join(where, "content"), Largest: int64(s.cfg.Limits.File), Capacity: int64(s.cfg.Limits.Content),
-	})
-	if err != nil {
+	if err = s.openContent(where); err != nil {
 		return err
 	}
 	if err = s.keepScripts(); err != nil {

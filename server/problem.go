@@ -67,6 +67,8 @@ func asProblem(err error) (*rpcface.Problem, bool) {
 			Reason: rpcface.Arriving, Field: "offset", Accepted: "0, or later what has arrived then", Retryable: true,
 			Message: "somebody else sends the same content at this moment", Hint: "ask anew how much of it is here, and go on from there",
 		}, true
+	case dataProblem(err) != nil:
+		return dataProblem(err), true
 	case isFull(err):
 		return errDiskFull, true
 	case errors.As(err, &misfit):

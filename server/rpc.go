@@ -41,7 +41,7 @@ func (s *Server) face() (*http.Server, *rpcface.Health) {
 // than it saves on most of them.
 func filesAsTheyAre(spec connect.Spec) []connect.HandlerOption {
 	switch spec.Procedure {
-	case droverv1connect.ServerServiceDownloadProcedure, droverv1connect.PeerServiceReadContentProcedure:
+	case droverv1connect.ServerServiceDownloadProcedure, droverv1connect.ServerServiceDownloadDataProcedure, droverv1connect.PeerServiceReadContentProcedure:
 		return []connect.HandlerOption{connect.WithCompressMinBytes(rpcface.LargestMessage)}
 	}
 	return nil

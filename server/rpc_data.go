@@ -2,41 +2,144 @@ package server
 
 import (
 	"context"
-	"errors"
+	"time"
 
 	"connectrpc.com/connect"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/rpcface"
+	"github.com/seed-9b8f70bb/drover/server/catalogue"
+	"github.com/seed-9b8f70bb/drover/server/depot"
 )
 
-var errNoData = connect.NewError(connect.CodeUnimplemented, errors.New("no data stay at this site"))
+// The modes of data on the wire. One that is not said is persistent.
+var (
+	modesOut = map[depot.Mode]droverv1.DataMode{
+		depot.Volatile:   droverv1.DataMode_DATA_MODE_VOLATILE,
+		depot.Sticky:     droverv1.DataMode_DATA_MODE_STICKY,
+		depot.Persistent: droverv1.DataMode_DATA_MODE_PERSISTENT,
+	}
+	modesIn = inverse(modesOut)
+)
+
+// modeIn returns a mode, "" for one that this server does not know.
+func modeIn(m droverv1.DataMode) depot.Mode {
+	if m == droverv1.DataMode_DATA_MODE_UNSPECIFIED {
+		return depot.Persistent
+	}
+	return modesIn[m]
+}
+
+// dataIn translates data that are to be put here.
+func dataIn(d *droverv1.Data) depot.Data {
+	out := depot.Data{
+		ID: d.GetId(), SHA256: d.GetContent().GetSha256(), Size: d.GetContent().GetSizeBytes(), Name: d.GetContent().GetName(),
+		Dimensions: d.GetDimensions(), Mode: modeIn(d.GetMode()), Owner: d.GetOwner(),
+	}
+	if d.GetElement() != droverv1.ElementType_ELEMENT_TYPE_UNSPECIFIED {
+		out.Element = elementsIn[d.GetElement()].String()
+	}
+	return out
+}
+
+// dataOut returns data of a site for the wire.
+func dataOut(d *depot.Data, site string) *droverv1.Data {
+	element, _ := catalogue.ElementNamed(d.Element)
+	return &droverv1.Data{
+		Id: d.ID, Content: &droverv1.File{Sha256: d.SHA256, SizeBytes: d.Size, Name: d.Name},
+		Element: elementsOut[element], Dimensions: d.Dimensions, Mode: modesOut[d.Mode], Owner: d.Owner, Site: site, Copy: d.Copy,
+		PutAt: timestamppb.New(d.Put.Truncate(time.Microsecond)), UsedAt: timestamppb.New(d.Used.Truncate(time.Microsecond)), JobId: d.Job,
+	}
+}
+
+func (s *Server) dataOut(d *depot.Data) *droverv1.Data { return dataOut(d, s.cfg.Name) }
 
 // PutData has content that was uploaded stay here under a handle.
-func (f face) PutData(context.Context, *droverv1.PutDataRequest) (*droverv1.PutDataResponse, error) {
-	return nil, errNoData
+func (f face) PutData(_ context.Context, req *droverv1.PutDataRequest) (*droverv1.PutDataResponse, error) {
+	d, err := f.s.putData(dataIn(req.GetData()))
+	if err != nil {
+		return nil, err
+	}
+	return &droverv1.PutDataResponse{Data: f.s.dataOut(&d)}, nil
 }
 
 // GetData returns those of the data named that are here.
-func (f face) GetData(context.Context, *droverv1.GetDataRequest) (*droverv1.GetDataResponse, error) {
-	return nil, errNoData
+func (f face) GetData(_ context.Context, req *droverv1.GetDataRequest) (*droverv1.GetDataResponse, error) {
+	here, gone, err := f.s.getData(req.GetIds())
+	if err != nil {
+		return nil, err
+	}
+	out := &droverv1.GetDataResponse{}
+	for i := range here {
+		out.Data = append(out.Data, f.s.dataOut(&here[i]))
+	}
+	for _, g := range gone {
+		out.Gone = append(out.Gone, &droverv1.GoneData{Id: g.ID, Message: f.s.goneText(g)})
+	}
+	return out, nil
 }
 
 // CopyData brings data here from the site that has them.
-func (f face) CopyData(context.Context, *droverv1.CopyDataRequest, *connect.ServerStream[droverv1.CopyDataResponse]) error {
-	return errNoData
+func (f face) CopyData(ctx context.Context, req *droverv1.CopyDataRequest, stream *connect.ServerStream[droverv1.CopyDataResponse]) error {
+	d, err := f.s.copyData(ctx, req.GetId(), req.GetFrom(), func(have, size int64) error {
+		return stream.Send(&droverv1.CopyDataResponse{HaveBytes: have, SizeBytes: size})
+	})
+	if err != nil {
+		return err
+	}
+	return stream.Send(&droverv1.CopyDataResponse{HaveBytes: d.Size, SizeBytes: d.Size, Data: f.s.dataOut(&d)})
 }
 
 // DownloadData sends the content of data that are here.
-func (f face) DownloadData(context.Context, *droverv1.DownloadDataRequest, *connect.ServerStream[droverv1.DownloadDataResponse]) error {
-	return errNoData
+func (f face) DownloadData(ctx context.Context, req *droverv1.DownloadDataRequest, stream *connect.ServerStream[droverv1.DownloadDataResponse]) error {
+	return f.s.downloadData(ctx, req.GetId(), req.GetOffset(), func(p piece) error {
+		return stream.Send(&droverv1.DownloadDataResponse{Data: p.data, Offset: p.offset, SizeBytes: p.size})
+	})
 }
 
 // ListData lists the data that stay here.
-func (f face) ListData(context.Context, *droverv1.ServerServiceListDataRequest) (*droverv1.ServerServiceListDataResponse, error) {
-	return nil, errNoData
+func (f face) ListData(_ context.Context, req *droverv1.ServerServiceListDataRequest) (*droverv1.ServerServiceListDataResponse, error) {
+	size, err := rpcface.PageSize(req.GetPageSize())
+	if err != nil {
+		return nil, err
+	}
+	match, err := dataFilter(req.GetFilter())
+	if err != nil {
+		return nil, err
+	}
+	var after dataPosition
+	if err := rpcface.ParseToken(req.GetPageToken(), &after); err != nil {
+		return nil, err
+	}
+	page, more := f.s.depot.List(after.ID, size, match)
+	out := &droverv1.ServerServiceListDataResponse{}
+	for i := range page {
+		out.Data = append(out.Data, f.s.dataOut(&page[i]))
+	}
+	if more {
+		out.NextPageToken = rpcface.Token(dataPosition{ID: page[len(page)-1].ID})
+	}
+	return out, nil
+}
+
+// dataPosition is the last handle of a page.
+type dataPosition struct {
+	ID string `json:"id"`
 }
 
 // RemoveData removes data.
-func (f face) RemoveData(context.Context, *droverv1.ServerServiceRemoveDataRequest) (*droverv1.ServerServiceRemoveDataResponse, error) {
-	return nil, errNoData
+func (f face) RemoveData(_ context.Context, req *droverv1.ServerServiceRemoveDataRequest) (*droverv1.ServerServiceRemoveDataResponse, error) {
+	was, err := f.s.removeData(req.GetId())
+	if err != nil || was == nil {
+		return &droverv1.ServerServiceRemoveDataResponse{}, err
+	}
+	return &droverv1.ServerServiceRemoveDataResponse{Data: f.s.dataOut(was)}, nil
+}
+
+// dataUsageOut returns how much of the room for data is taken.
+func dataUsageOut(u depot.Usage) *droverv1.DataUsage {
+	return &droverv1.DataUsage{
+		Handles: int32(u.Handles), UsedBytes: u.Used, QuotaBytes: u.Quota, OwnerQuotaBytes: u.OwnerQuota, Evicted: u.Evicted,
+	}
 }

@@ -143,5 +143,6 @@ func (s *Server) statusOut(ctx context.Context) (*droverv1.SiteStatus, error) {
 		BacklogSeconds: l.Backlog.Seconds(), Ended: l.Ended,
 		Draining: draining, Degraded: s.disk.degraded(), Commits: stats.Commits, Syncs: stats.Syncs,
 		Bound: int32(min(l.Bound, math.MaxInt32)), Agreements: agreementCountsOut(agreed),
+		Data: dataUsageOut(s.depot.Usage()),
 	}, nil
 }

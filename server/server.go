@@ -16,6 +16,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/slurm"
 	"github.com/seed-9b8f70bb/drover/gossip"
 	"github.com/seed-9b8f70bb/drover/server/blobs"
+	"github.com/seed-9b8f70bb/drover/server/depot"
 	"github.com/seed-9b8f70bb/drover/server/site"
 	"github.com/seed-9b8f70bb/drover/server/store"
 	"github.com/seed-9b8f70bb/drover/supervisor"
@@ -43,6 +44,8 @@ type Server struct {
 	data     *dataDir
 	store    *store.Store
 	content  *blobs.Store
+	depot    *depot.Depot
+	copies   copies
 	system   system
 	report   slurm.Report // what Slurm was found to be
 	silent   bool         // by an earlier life of this server: it did not answer this one

@@ -172,6 +172,9 @@ func (a *Argument) accepts(v Value) bool {
 	return true
 }
 
+// IsBaseName says whether a client's name for a file may be used; "" may.
+func IsBaseName(s string) bool { return baseName(s) }
+
 // baseName says whether a client's name for a file is safe to use as the last
 // element of a path, and to show: no separator, nothing that controls a terminal, and
 // neither "." nor "..".

@@ -149,10 +149,17 @@ func (d *Depot) uses(job string) []*Data {
 	return out
 }
 
+// IsUser says whether a job uses volatile data.
+func (d *Depot) IsUser(job string) bool {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return len(d.users[job]) > 0
+}
+
 // Ended takes away the volatile data that a job has used.
 func (d *Depot) Ended(job string) error {
-	if len(d.uses(job)) == 0 {
-		return nil // as of almost all
+	if !d.IsUser(job) {
+		return nil // as almost all
 	}
 	d.writing.Lock()
 	defer d.writing.Unlock()
@@ -161,7 +168,7 @@ func (d *Depot) Ended(job string) error {
 
 // Unused forgets that a job uses data: it was not accepted.
 func (d *Depot) Unused(job string) error {
-	if len(d.uses(job)) == 0 {
+	if !d.IsUser(job) {
 		return nil
 	}
 	d.writing.Lock()

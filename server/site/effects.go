@@ -47,6 +47,13 @@ func (w *Write) Ended() bool {
 	return w.Record.Kept && state.Final() && state != Gone
 }
 
+// Left says that the record is that of a job which does nothing here any more: it has
+// ended, or is at another site.
+func (w *Write) Left() bool {
+	state, _ := parseState(w.Record.State)
+	return state.Final()
+}
+
 // Empty says whether there is nothing to be done.
 func (e *Effects) Empty() bool {
 	return len(e.Writes)+len(e.Plans)+len(e.Commands)+len(e.Claims)+len(e.Messages)+len(e.Discard)+len(e.Watch)+len(e.Reserved)+len(e.Unreserved) == 0

@@ -1,0 +1,280 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"unicode"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/rpcface"
+	"github.com/seed-9b8f70bb/drover/server/blobs"
+	"github.com/seed-9b8f70bb/drover/server/catalogue"
+	"github.com/seed-9b8f70bb/drover/server/depot"
+)
+
+// openContent opens the depot and the content, in this order: what stays under a
+// handle is pinned before the content makes room.
+func (s *Server) openContent(dir string) error {
+	l := &s.cfg.Limits
+	d, damaged, err := depot.Open(depot.Config{Dir: filepath.Join(dir, "depot"), Quota: int64(l.Data), OwnerQuota: int64(l.DataOwner)})
+	if err != nil {
+		return err
+	}
+	for _, err := range damaged {
+		s.log.Error("a handle of data is passed over", "error", err)
+	}
+	content, err := blobs.Open(blobs.Config{
+		Dir: filepath.Join(dir, "content"), Largest: int64(l.File), Capacity: int64(l.Content), Pinned: d.Contents(),
+	})
+	if err != nil {
+		return err
+	}
+	lost, err := d.Attach(content)
+	for i := range lost {
+		s.log.Error("content of data is lost", "handle", lost[i].ID, "sha256", lost[i].SHA256)
+	}
+	s.content, s.depot = content, d
+	return err
+}
+
+// settleData ends the use of data by jobs that have ended, or were never accepted, in
+// an earlier life of the server; nobody else is at the core yet.
+func (s *Server) settleData() error {
+	for _, job := range s.depot.Users() {
+		if err := s.recall(batch.JobID(job)); err != nil {
+			return err
+		}
+		j, err := s.core.Job(batch.JobID(job))
+		switch {
+		case err != nil:
+			err = s.depot.Unused(job)
+		case j.State.Final():
+			err = s.depot.Ended(job)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dataUsed takes away the volatile data that a job has used which has left the site, or
+// has ended; called by the loop.
+func (s *Server) dataUsed(id batch.JobID) {
+	job := string(id)
+	if !s.depot.IsUser(job) {
+		return
+	}
+	s.spawn(func() {
+		if err := s.depot.Ended(job); err != nil { // the next server tries again
+			s.log.Error("taking volatile data away", "job", job, "error", err)
+		}
+	})
+}
+
+// putData has content stay under a handle.
+func (s *Server) putData(d depot.Data) (depot.Data, error) {
+	if s.leaving.Load() {
+		return depot.Data{}, errStopping
+	}
+	if s.disk.degraded() {
+		return depot.Data{}, errDiskFull
+	}
+	if err := s.checkData(&d); err != nil {
+		return depot.Data{}, err
+	}
+	b, err := s.content.Find(d.SHA256)
+	if err != nil {
+		return depot.Data{}, noContent(&d)
+	}
+	if d.Size != 0 && d.Size != b.Size {
+		return depot.Data{}, &rpcface.Problem{
+			Reason: rpcface.BadValue, Field: "data.content.size_bytes", Accepted: fmt.Sprintf("%d, or none", b.Size),
+			Message: fmt.Sprintf("size of %d bytes, but the content has %d", d.Size, b.Size),
+		}
+	}
+	d.Size = b.Size
+	if err := checkBlock(&d); err != nil {
+		return depot.Data{}, err
+	}
+	out, err := s.depot.Put(d)
+	if errors.Is(err, blobs.ErrUnknown) { // it has gone meanwhile
+		err = noContent(&d)
+	}
+	return out, err
+}
+
+func noContent(d *depot.Data) *rpcface.Problem {
+	return &rpcface.Problem{
+		Reason: rpcface.UnknownContent, Field: "data.content.sha256", Accepted: "content that was uploaded to this server",
+		Message: fmt.Sprintf("no content %s here", d.SHA256), Hint: "upload it to this server, then put it again",
+	}
+}
+
+// checkData refuses what cannot be data, whatever its content.
+func (s *Server) checkData(d *depot.Data) error {
+	bad := func(field, accepted, value string) error {
+		return &rpcface.Problem{Reason: rpcface.BadValue, Field: "data." + field, Accepted: accepted, Message: fmt.Sprintf("%s: %.70q", field, value)}
+	}
+	switch {
+	case !depot.IsID(d.ID):
+		return badHandle("data.id", d.ID)
+	case !blobs.IsSHA256(d.SHA256):
+		return bad("content.sha256", "64 lower-case hexadecimal digits", d.SHA256)
+	case d.Size < 0:
+		return bad("content.size_bytes", "0 (not known) or more", fmt.Sprint(d.Size))
+	case d.Mode == "":
+		return bad("mode", "volatile, sticky, persistent", "")
+	case len(d.Owner) > longestWord || strings.ContainsFunc(d.Owner, unicode.IsControl):
+		return bad("owner", fmt.Sprintf("at most %d bytes without control characters", longestWord), d.Owner)
+	case !catalogue.IsBaseName(d.Name):
+		return bad("content.name", fmt.Sprintf("a base name of at most %d bytes without control characters, or none", catalogue.MaxFileName), d.Name)
+	}
+	return nil
+}
+
+// checkBlock refuses an array whose content is not of the size that its dimensions say.
+func checkBlock(d *depot.Data) error {
+	if d.Element == "" && len(d.Dimensions) == 0 {
+		return nil
+	}
+	e, known := catalogue.ElementNamed(d.Element)
+	l := catalogue.Layout{Element: e, Dims: d.Dimensions}
+	bytes, ok := l.Bytes()
+	if known && ok && bytes == d.Size && (len(d.Dimensions) == 1 || len(d.Dimensions) == 2) {
+		return nil
+	}
+	return &rpcface.Problem{
+		Reason: rpcface.WrongDimensions, Field: "data.dimensions", Accepted: "an element and 1 or 2 dimensions that have the size of the content; or neither, for a file",
+		Message: fmt.Sprintf("%v in %d bytes", l, d.Size),
+	}
+}
+
+func badHandle(field, id string) *rpcface.Problem {
+	return &rpcface.Problem{Reason: rpcface.BadValue, Field: field, Accepted: "a handle: a lower-case UUIDv7", Message: fmt.Sprintf("%s: %.70q", field, id)}
+}
+
+// mostAsked bounds the handles of one question.
+const mostAsked = 1000
+
+// getData returns those of the data named that are here, and what is known of the
+// others.
+func (s *Server) getData(ids []string) (here []depot.Data, gone []*depot.GoneError, err error) {
+	if len(ids) > mostAsked {
+		return nil, nil, &rpcface.Problem{
+			Reason: rpcface.OutOfRange, Field: "ids", Accepted: fmt.Sprintf("at most %d handles", mostAsked), Message: fmt.Sprintf("ids: %d", len(ids)),
+		}
+	}
+	for i, id := range ids {
+		if !depot.IsID(id) {
+			return nil, nil, badHandle(fmt.Sprintf("ids[%d]", i), id)
+		}
+		d, err := s.depot.Get(id)
+		var was *depot.GoneError
+		switch {
+		case err == nil:
+			here = append(here, d)
+		case errors.As(err, &was):
+			gone = append(gone, was)
+		}
+	}
+	return here, gone, nil
+}
+
+// removeData takes data away; nil if they were not here.
+func (s *Server) removeData(id string) (*depot.Data, error) {
+	if s.leaving.Load() {
+		return nil, errStopping
+	}
+	if !depot.IsID(id) {
+		return nil, badHandle("id", id)
+	}
+	was, ok, err := s.depot.Remove(id)
+	if err != nil || !ok {
+		return nil, err
+	}
+	return &was, nil
+}
+
+// downloadData sends the content of data, from offset on.
+func (s *Server) downloadData(ctx context.Context, id string, offset int64, send func(piece) error) error {
+	if offset < 0 {
+		return badOffset(offset)
+	}
+	if !depot.IsID(id) {
+		return badHandle("id", id)
+	}
+	f, d, err := s.depot.Content(id)
+	if err != nil {
+		return s.noData("id", id, err)
+	}
+	defer f.Close()
+	return s.sendFile(ctx, f, offset, d.Size, send)
+}
+
+// noData is the answer to who names data that are not here; another error stays.
+func (s *Server) noData(field, id string, err error) error {
+	var gone *depot.GoneError
+	p := &rpcface.Problem{
+		Reason: rpcface.UnknownData, Field: field, Accepted: "a handle of data that are at this site",
+		Message: fmt.Sprintf("no data %s at site %s", id, s.cfg.Name),
+		Hint:    "drover data list shows where they are; CopyData brings them here",
+	}
+	switch {
+	case errors.As(err, &gone):
+		p.Message = s.goneText(gone)
+	case !errors.Is(err, depot.ErrUnknown):
+		return err
+	}
+	return p
+}
+
+// goneText says what became of data here.
+func (s *Server) goneText(g *depot.GoneError) string { return fmt.Sprintf("%v, at site %s", g, s.cfg.Name) }
+
+// dataProblem turns an error of the depot into one that can be told; nil if it is none.
+func dataProblem(err error) *rpcface.Problem {
+	var (
+		conflict *depot.ConflictError
+		quota    *depot.QuotaError
+	)
+	switch {
+	case errors.As(err, &conflict):
+		return &rpcface.Problem{
+			Reason: rpcface.DataConflict, Field: "data.id", Accepted: "a handle of its own for each data", Message: conflict.Error(),
+			Hint: "data never change: put what is new under a new handle",
+		}
+	case errors.As(err, &quota):
+		return &rpcface.Problem{
+			Reason: rpcface.DataQuota, Field: "data.content.size_bytes", Accepted: fmt.Sprintf("at most %d bytes", max(quota.Quota-quota.Fixed, 0)),
+			Message: quota.Error(), Hint: "remove data that are needed no more (drover data rm), or use another site: drover sites NAME shows the room",
+		}
+	}
+	return nil
+}
+
+// dataFilter reads which data a list is to have.
+func dataFilter(text string) (func(*depot.Data) bool, error) {
+	want := make(map[string]string)
+	for _, term := range strings.Fields(text) {
+		key, value, ok := strings.Cut(term, "=")
+		_, twice := want[key]
+		known := cmp.Or(key == "id", key == "owner", key == "mode", key == "name")
+		mode := depot.Mode(value)
+		if !ok || value == "" || twice || !known || key == "mode" && mode != depot.Volatile && mode != depot.Sticky && mode != depot.Persistent {
+			return nil, &rpcface.Problem{
+				Reason: rpcface.BadValue, Field: "filter", Message: fmt.Sprintf("filter: %.70q", term),
+				Accepted: "key=value terms separated by spaces, each key once, of id, owner, mode (volatile, sticky, persistent), name",
+			}
+		}
+		want[key] = value
+	}
+	is := func(key, value string) bool { return want[key] == "" || want[key] == value }
+	return func(d *depot.Data) bool {
+		return strings.HasPrefix(d.ID, want["id"]) && is("owner", d.Owner) && is("mode", string(d.Mode)) && is("name", d.Name)
+	}, nil
+}
