@@ -37,6 +37,11 @@ const (
 
 	WrongDimensions Reason = "wrong-dimensions"
 
+	UnknownData  Reason = "unknown-data"
+	DataConflict Reason = "data-conflict"
+	StickyData   Reason = "sticky-data"
+	DataQuota    Reason = "data-quota"
+
 	NoOffer            Reason = "no-offer"
 	NoPromise          Reason = "no-promise"
 	NoRoom             Reason = "no-room"
@@ -54,6 +59,10 @@ var codes = map[Reason]connect.Code{
 	"wrong-type":       connect.CodeInvalidArgument,
 	TooLarge:           connect.CodeInvalidArgument,
 	WrongDimensions:    connect.CodeInvalidArgument,
+	UnknownData:        connect.CodeNotFound,
+	DataConflict:       connect.CodeAlreadyExists,
+	StickyData:         connect.CodeFailedPrecondition,
+	DataQuota:          connect.CodeResourceExhausted,
 	"too-wide":         connect.CodeFailedPrecondition,
 	"too-long":         connect.CodeFailedPrecondition,
 	"too-late":         connect.CodeFailedPrecondition,

@@ -89,7 +89,7 @@ type Limits struct {
 	// bound of his own. The same content counts once.
 	Data      Size `yaml:"data"`
 	DataOwner Size `yaml:"data_owner"`
-	Waiting int   `yaml:"waiting"` // jobs in the queue
+	Waiting   int  `yaml:"waiting"` // jobs in the queue
 	// Jobs that have ended are kept, with their files, until there are more of them,
 	// they are larger together, or older than this; the oldest go first.
 	Finished     int           `yaml:"finished"`

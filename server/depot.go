@@ -234,7 +234,9 @@ func (s *Server) noData(field, id string, err error) error {
 }
 
 // goneText says what became of data here.
-func (s *Server) goneText(g *depot.GoneError) string { return fmt.Sprintf("%v, at site %s", g, s.cfg.Name) }
+func (s *Server) goneText(g *depot.GoneError) string {
+	return fmt.Sprintf("%v, at site %s", g, s.cfg.Name)
+}
 
 // dataProblem turns an error of the depot into one that can be told; nil if it is none.
 func dataProblem(err error) *rpcface.Problem {
