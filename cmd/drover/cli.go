@@ -38,6 +38,7 @@ type cli struct {
 	Reservations reservationsCmd `cmd:"" group:"jobs" help:"List reservations."`
 	Unreserve    unreserveCmd    `cmd:"" group:"jobs" help:"Give a reservation back, and end the jobs in it."`
 
+	Data       dataCmd       `cmd:"" group:"grid" help:"Have data stay at sites, so that requests use them without their being sent again."`
 	Site       siteCmd       `cmd:"" group:"grid" help:"Show a site: its queue, agreements, reservations and policy."`
 	Sites      sitesCmd      `cmd:"" group:"grid" help:"List the sites and their queues."`
 	Services   servicesCmd   `cmd:"" group:"grid" help:"List what the grid can run."`

@@ -96,6 +96,8 @@ func (a *app) names(ctx context.Context, at *cursor) []candidate {
 		}
 	case "argument":
 		list = argumentNames(ctx, grid, at)
+	case "data":
+		list = dataNames(ctx, grid)
 	case "job", "jobs", "active":
 		list = jobNames(ctx, grid, at.kind)
 	}
@@ -121,6 +123,11 @@ func argumentNames(ctx context.Context, grid *client.Client, at *cursor) []candi
 		choices := arg.Choices
 		if arg.Type == client.TypeBool {
 			choices = []string{"true", "false"}
+		}
+		if arg.Type.Sent() && strings.HasPrefix(at.current, name+"=data:") {
+			for _, d := range dataNames(ctx, grid) {
+				list = append(list, candidate{name + "=data:" + d.text, d.help})
+			}
 		}
 		for _, v := range choices {
 			list = append(list, candidate{name + "=" + v, arg.Doc})

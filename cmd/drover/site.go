@@ -48,6 +48,7 @@ func (c *siteCmd) Run(a *app) error {
 			row("bound", "%d of those that wait have an agreement, or are in a reservation", q.Bound)
 		}
 		row("agreements", "%s", counted(&q.Agreements))
+		row("data", "%s", usageOf(q.Data))
 	}
 	p := s.PolicyState
 	if p != nil {
