@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -176,7 +174,7 @@ func (a *app) makeReady(grid *client.Client, wishes []wish, now time.Time) ([]in
 		}
 		var after []client.Dependency
 		if err == nil {
-			err = missingFile(about, w.request.Args)
+			err = misfit(about, w.request.Args)
 		}
 		if err == nil {
 			after, err = jobs.after(w.request.After)
@@ -187,20 +185,6 @@ func (a *app) makeReady(grid *client.Client, wishes []wish, now time.Time) ([]in
 		w.args = append(w.args, afterArgs(after)...)
 	}
 	return order, nil
-}
-
-// missingFile looks for the files that would be sent.
-func missingFile(about *client.Service, args []string) error {
-	for _, arg := range args {
-		name, path, _ := strings.Cut(arg, "=")
-		if known := about.Argument(name); known == nil || known.Type != client.TypeFile {
-			continue
-		}
-		if _, err := os.Stat(path); err != nil {
-			return fmt.Errorf("argument %s: %w", name, err)
-		}
-	}
-	return nil
 }
 
 // submittedView is a job, and which of the requests it came of.
