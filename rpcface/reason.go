@@ -100,6 +100,7 @@ var codes = map[Reason]connect.Code{
 	ReservationOver:    connect.CodeFailedPrecondition,
 
 	"too-many-reservations": connect.CodeResourceExhausted,
+	"dependency-failed":     connect.CodeFailedPrecondition,
 
 	NoEstimate: connect.CodeInternal,
 	Internal:   connect.CodeInternal,

@@ -85,6 +85,7 @@ func (s *Server) release() {
 	for i := range s.fx.Messages {
 		s.couriers.send(s.fx.Messages[i])
 	}
+	s.lookOut(s.fx.Watch)
 	for _, id := range s.fx.Discard {
 		s.discard(id)
 	}
@@ -114,7 +115,7 @@ func (s *Server) order(ctx context.Context, cmds []batch.Command) {
 		for i < len(cmds) && cmds[i].Key != refused.Key {
 			i++
 		}
-		if i < len(cmds) && cmds[i].Kind == batch.CmdSubmit {
+		if i < len(cmds) && (cmds[i].Kind == batch.CmdSubmit || cmds[i].Kind == batch.CmdReserve && s.dependent(refused.Key.Job)) {
 			s.later(func() { s.rejected(refused.Key, refused) })
 			continue
 		}

@@ -73,6 +73,12 @@ func (p programs) Program(key batch.Key, shape batch.Shape) (batch.Program, erro
 	if err != nil {
 		return batch.Program{}, fmt.Errorf("service %s: %w", r.Service, err)
 	}
+	if r.Key() == key {
+		if err := p.s.anew(&r.Job, values.Service()); err != nil {
+			p.s.log.Error("starting a job once more", "job", key.Job, "error", err)
+			return batch.Program{}, fmt.Errorf("%w: the server could not clear its directory", exec.ErrNeverRan)
+		}
+	}
 	program := p.s.program(key.Job, values, shape)
 	p.s.goesOn(&program, &r.Job)
 	return program, nil

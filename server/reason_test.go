@@ -16,7 +16,7 @@ func TestEveryReasonOfTheCoreHasACode(t *testing.T) {
 		catalogue.ReasonOutOfRange, catalogue.ReasonTooWide, catalogue.ReasonTooLong, catalogue.ReasonUnavailable,
 		site.ReasonUnknownService, site.ReasonOutOfRange, site.ReasonBadValue, site.ReasonTooWide,
 		site.ReasonTooLong, site.ReasonTooLate, site.ReasonNoMemory, site.ReasonCannotRun,
-		site.ReasonUnknownJob, site.ReasonJobConflict, site.ReasonStaleID,
+		site.ReasonUnknownJob, site.ReasonJobConflict, site.ReasonStaleID, site.ReasonDependencyFailed,
 	} {
 		if rpcface.Code(rpcface.Reason(reason)) == connect.CodeUnknown {
 			t.Errorf("reason %s has no code", reason)

@@ -34,7 +34,7 @@ func (f *peerFace) carry(ctx context.Context, url string, m *site.Message) (site
 	case site.Reserve:
 		req := &droverv1.ReserveRequest{
 			JobId: job, Epoch: epoch, From: from, Request: requestOut(&m.Parcel.Dossier.Request), Age: durationOut(m.Parcel.Age),
-			SentAt: timeOut(m.Parcel.Sent), Decision: decisionOut(m.Parcel.Dossier.Decision),
+			SentAt: timeOut(m.Parcel.Sent), Retried: uint32(m.Parcel.Retried), Decision: decisionOut(m.Parcel.Dossier.Decision),
 		}
 		if m.Parcel.Present != batch.Forever {
 			req.PresentCompletion = durationOut(m.Parcel.Present)

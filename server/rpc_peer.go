@@ -79,7 +79,12 @@ func (p peers) Reserve(ctx context.Context, req *droverv1.ReserveRequest) (*drov
 			return nil, err
 		}
 	}
-	parcel := &site.Parcel{Dossier: &site.Dossier{Request: *request}, Sent: sent, Age: age, Present: present}
+	if req.GetRetried() > site.MostRetries {
+		return nil, &rpcface.Problem{
+			Reason: rpcface.OutOfRange, Field: "retried", Accepted: fmt.Sprintf("0..%d", site.MostRetries), Message: fmt.Sprintf("retried: %d", req.GetRetried()),
+		}
+	}
+	parcel := &site.Parcel{Retried: uint8(req.GetRetried()), Dossier: &site.Dossier{Request: *request}, Sent: sent, Age: age, Present: present}
 	if req.GetDecision() != nil {
 		if parcel.Dossier.Decision, err = proto.Marshal(req.GetDecision()); err != nil {
 			return nil, fmt.Errorf("decision record: %w", err)

@@ -58,6 +58,10 @@ func requestIn(r *droverv1.Request) (*site.Request, error) {
 		return nil, err
 	}
 	out.Site = r.GetSite()
+	if out.After, err = afterIn(r.GetAfter()); err != nil {
+		return nil, err
+	}
+	out.Retries, out.RetryOn = r.GetRetries(), r.GetRetryOn()
 	if a := r.GetAgreement(); a != nil {
 		out.Agreement = &site.Agreement{Value: a.GetValue(), Penalty: a.GetPenalty(), Checkpoint: a.GetCheckpointable()}
 	}
@@ -144,6 +148,7 @@ func requestOut(r *site.Request) *droverv1.Request {
 		Idempotent: r.Idempotent, RetryOf: r.RetryOf, Labels: r.Labels,
 	}
 	out.Into, out.Site = string(r.Into), r.Site
+	out.After, out.Retries, out.RetryOn = afterOut(r.After), r.Retries, r.RetryOn
 	if a := r.Agreement; a != nil {
 		out.Agreement = &droverv1.Agreement{Value: a.Value, Penalty: a.Penalty, Checkpointable: a.Checkpoint}
 	}

@@ -51,6 +51,7 @@ type Server struct {
 	silent   bool         // by an earlier life of this server: it did not answer this one
 	keeper   keeper
 	couriers *couriers
+	lookouts lookouts
 	drafts   *drafts
 	group    membership
 	seed     string // where the group is reached
@@ -96,7 +97,7 @@ func New(cfg Config) (*Server, error) {
 	s := &Server{
 		cfg: cfg, log: cfg.Logger,
 		calls: make(chan *call), quit: make(chan struct{}), over: make(chan struct{}), closing: make(chan struct{}),
-		fatal: make(chan error, 1), drafts: newDrafts(cfg.Limits.Drafts), watchers: watchers{jobs: make(map[batch.JobID][]chan site.Job)},
+		fatal: make(chan error, 1), drafts: newDrafts(cfg.Limits.Drafts), lookouts: newLookouts(), watchers: watchers{jobs: make(map[batch.JobID][]chan site.Job)},
 	}
 	s.life, s.die = context.WithCancel(context.Background())
 	if s.log == nil {

@@ -38,7 +38,11 @@ func (b batchScripts) Script(key batch.Key, shape batch.Shape) (slurm.Script, er
 	if err != nil {
 		return slurm.Script{}, fmt.Errorf("service %s: %w", r.Service, err)
 	}
-	text, err := s.batchScript(key, shape, s.program(key.Job, values, shape))
+	err = s.anew(&r.Job, values.Service())
+	var text []byte
+	if err == nil {
+		text, err = s.batchScript(key, shape, s.program(key.Job, values, shape))
+	}
 	if err != nil {
 		s.log.Error("what a job is to run cannot be written", "job", key.Job, "error", err)
 		return slurm.Script{}, fmt.Errorf("%w: the server could not make its directory", slurm.ErrNeverRan)

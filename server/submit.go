@@ -20,6 +20,7 @@ type submission struct {
 	id       string
 	request  *site.Request
 	decision []byte
+	told     []site.Told // what others say of the jobs that it is to come after
 }
 
 // submit accepts a request as a job, once.
@@ -35,8 +36,11 @@ func (s *Server) submit(ctx context.Context, sub submission) (record, error) {
 		return record{}, err
 	}
 	staged := ""
-	if files := s.files(sub.request); len(files) > 0 {
+	if files := s.files(sub.request); len(files) > 0 || len(sub.request.After) > 0 {
 		known, err := s.knows(ctx, id)
+		if err == nil && !known {
+			sub.told, err = s.told(ctx, sub.request)
+		}
 		if err == nil && !known {
 			staged, err = s.stage(files)
 		}
@@ -164,12 +168,12 @@ func (s *Server) accept(ctx context.Context, id batch.JobID, sub submission, sta
 		return site.Job{}, err
 	}
 	if !s.core.Knows(id) {
-		if err := s.mayCome(id); err != nil {
+		if err := cmp.Or(s.mayCome(id), s.recallAfter(sub.request)); err != nil {
 			return site.Job{}, err
 		}
 	}
 	// The batch system plans with it from now on, and starts it when it is durable.
-	j, plans, err := s.enter(ctx, site.Submission{ID: id, Request: sub.request, Decision: sub.decision})
+	j, plans, err := s.enter(ctx, site.Submission{ID: id, Request: sub.request, Decision: sub.decision, Told: sub.told})
 	if err != nil {
 		return site.Job{}, err
 	}

@@ -1,0 +1,51 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/server/catalogue"
+	"github.com/seed-9b8f70bb/drover/server/site"
+	"github.com/seed-9b8f70bb/drover/supervisor/journal"
+)
+
+// anew removes what a job that is tried again has written for its outputs, so that
+// nobody takes them for this try's. That it was done for an attempt is written down: a
+// batch system may ask for the program of one that runs.
+func (s *Server) anew(j *site.Job, service *catalogue.Service) error {
+	if j.Retried == 0 || j.Past != nil || j.State == site.Running {
+		return nil
+	}
+	if err := s.data.clearOutputs(j.Key(), service); err != nil {
+		return fmt.Errorf("what job %s has written before: %w", j.ID, err)
+	}
+	return nil
+}
+
+func (d *dataDir) clearOutputs(key batch.Key, service *catalogue.Service) error {
+	cleared, attempt := filepath.Join(d.job(key.Job), "cleared"), journal.Name(key.Epoch, key.Attempt)
+	if which, err := os.ReadFile(cleared); err == nil && string(which) == attempt {
+		return nil
+	}
+	root, err := os.OpenRoot(d.work(key.Job))
+	if errors.Is(err, fs.ErrNotExist) { // it has never come so far
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for i := range service.Arguments {
+		if a := &service.Arguments[i]; a.Type.Out() {
+			err = errors.Join(err, root.RemoveAll(a.Name))
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(cleared, []byte(attempt), 0o600)
+}
