@@ -36,6 +36,7 @@ func (p plain) routes() []rpcface.Route {
 		{Pattern: "GET /v1/jobs/{id}/outputs/{argument}", Handler: p.getOutput},
 		{Pattern: "GET /v1/jobs/{id}/stdout", Handler: p.getStream(stdout)},
 		{Pattern: "GET /v1/jobs/{id}/stderr", Handler: p.getStream(stderr)},
+		{Pattern: "GET /v1/data/{id}", Handler: p.getData},
 	}
 }
 

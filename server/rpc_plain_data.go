@@ -1,0 +1,25 @@
+package server
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/seed-9b8f70bb/drover/server/depot"
+)
+
+// getData gives data that stay here, or a range of them.
+func (p plain) getData(w http.ResponseWriter, r *http.Request) {
+	id := r.PathValue("id")
+	if !depot.IsID(id) {
+		p.refuse(w, r, badHandle("id", id))
+		return
+	}
+	f, d, err := p.s.depot.Content(id)
+	if err != nil {
+		p.refuse(w, r, p.s.noData("id", id, err))
+		return
+	}
+	defer f.Close()
+	w.Header().Set("ETag", strconv.Quote(d.SHA256))
+	p.serve(w, r, "application/octet-stream", f)
+}
