@@ -1,5 +1,10 @@
 package farm
 
+import (
+	"math/bits"
+	"slices"
+)
+
 // Row is what the matrix holds about one job. The entry for a machine is Base plus its
 // cell where the cell is positive, and 0, not eligible, where the cell is 0.
 type Row struct {
@@ -16,7 +21,25 @@ type Row struct {
 	// Slowest and Fastest are the least and the largest score of Columns; 0 if there
 	// are none.
 	Slowest, Fastest int32
+
+	// Stale says that Columns are to be chosen anew: the job is new, or it or the farm
+	// is not what it was. Choose takes it back.
+	Stale bool
+	// Keys are what the heuristics computed the cells from, in the heuristics' order;
+	// empty if the cells are to be computed whatever the keys are.
+	Keys []Key
+
+	order     int64
+	cpus      int32
+	reference int32
+	needs     []Need
+	input     []Input
 }
+
+// Key is what a heuristic's part of the cells of a row follows from, besides the farm,
+// the row's Columns, and the Reference and the Input of its job. The zero Key says that
+// the heuristic has no part in the cells.
+type Key [2]uint64
 
 // At returns the entry for a machine.
 func (r *Row) At(machine int32) Points {
@@ -24,4 +47,85 @@ func (r *Row) At(machine int32) Points {
 		return r.Base + c
 	}
 	return 0
+}
+
+// Entries writes the entry for each machine to dst, and returns as many of it.
+func (r *Row) Entries(dst []Points) []Points {
+	dst = dst[:len(r.Cells)]
+	clear(dst)
+	if !r.Cleared {
+		for _, c := range r.Columns {
+			dst[c] = r.Base + r.Cells[c]
+		}
+	}
+	return dst
+}
+
+// Mean returns the mean of the positive entries, rounded down, as if the row was not
+// cleared; 0 if there are none. The value of a job in pre-matching is this mean.
+func (r *Row) Mean() Points {
+	n := uint64(len(r.Columns))
+	if n == 0 {
+		return 0
+	}
+	var hi, lo, carry uint64
+	for _, c := range r.Columns {
+		lo, carry = bits.Add64(lo, uint64(r.Cells[c]), 0)
+		hi += carry
+	}
+	mean, _ := bits.Div64(hi, lo, n)
+	return r.Base + Points(mean)
+}
+
+// Choose says which machines the job is eligible for, ascending, and makes all their
+// entries 1 unit.
+func (r *Row) Choose(s *State, columns []int32) {
+	for _, c := range r.Columns {
+		r.Cells[c] = 0
+	}
+	r.Columns = append(r.Columns[:0], columns...)
+	r.Slowest, r.Fastest = 0, 0
+	for _, c := range columns {
+		score := s.Machines[c].Score
+		if r.Slowest == 0 || score < r.Slowest {
+			r.Slowest = score
+		}
+		r.Fastest = max(r.Fastest, score)
+	}
+	r.Stale, r.Keys, r.Base = false, r.Keys[:0], 0
+	r.Reset()
+}
+
+// Reset makes the cells of all eligible machines 1 unit.
+func (r *Row) Reset() {
+	for _, c := range r.Columns {
+		r.Cells[c] = 1
+	}
+}
+
+// fits says whether the row was made for a job that needs just this.
+func (r *Row) fits(j *Job) bool {
+	return r.cpus == j.CPUs && r.reference == j.Reference &&
+		slices.Equal(r.needs, j.Licences) && slices.Equal(r.input, j.Input)
+}
+
+// take makes it the row of a job that needs this.
+func (r *Row) take(j *Job) {
+	r.cpus, r.reference = j.CPUs, j.Reference
+	r.needs = append(r.needs[:0], j.Licences...)
+	r.input = append(r.input[:0], j.Input...)
+}
+
+// widen gives the row an element for each machine.
+func (r *Row) widen(machines int) {
+	if len(r.Cells) == machines {
+		return
+	}
+	r.Columns = r.Columns[:0]
+	if cap(r.Cells) < machines {
+		r.Cells = make([]Points, machines)
+		return
+	}
+	r.Cells = r.Cells[:machines]
+	clear(r.Cells)
 }

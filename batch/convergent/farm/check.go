@@ -1,0 +1,69 @@
+package farm
+
+import "fmt"
+
+// NeedError is a need of a job that this farm can never serve.
+type NeedError struct {
+	Need     string // "cpus", "licence matlab", "machine"
+	Asked    int64
+	Accepted string
+}
+
+// Error names the need, what was asked for, and what there is.
+func (e *NeedError) Error() string {
+	return fmt.Sprintf("farm: job needs %s: %d, accepted: %s", e.Need, e.Asked, e.Accepted)
+}
+
+// Check says why a job could never run on this farm, with every machine up and every
+// licence free: a NeedError about the first need that nobody serves, or about the
+// machine if none serves all of them together. A state may hold such a job: it is
+// eligible for nothing and waits.
+func (s *State) Check(j *Job) error {
+	var most int32
+	for i := range s.Machines {
+		most = max(most, s.Machines[i].CPUs)
+	}
+	if j.CPUs > most {
+		return &NeedError{"cpus", int64(j.CPUs), fmt.Sprintf("up to %d", most)}
+	}
+	for _, n := range j.Licences {
+		if n.Licence < 0 || int(n.Licence) >= len(s.Licences) {
+			return &NeedError{"a licence of the farm", int64(n.Licence), fmt.Sprintf("below %d", len(s.Licences))}
+		}
+		if l := &s.Licences[n.Licence]; n.Copies > l.Copies {
+			return &NeedError{"licence " + l.Name, int64(n.Copies), fmt.Sprintf("up to %d copies", l.Copies)}
+		}
+	}
+	for i := range s.Machines {
+		if s.Machines[i].serves(j) {
+			return nil
+		}
+	}
+	return &NeedError{"a machine with all of its CPUs and licences", 1, "none of this farm has them together"}
+}
+
+// serves says whether the machine has the CPUs and can run the licences.
+func (m *Machine) serves(j *Job) bool {
+	for _, n := range j.Licences {
+		if !m.Licences.Has(n.Licence) {
+			return false
+		}
+	}
+	return m.CPUs >= j.CPUs
+}
+
+// Eligible says whether a machine can run a job now, as the minimal requirements ask:
+// it is up, it has the CPUs, it can run the licences, and there are as many copies.
+// Whether the copies are free does not matter here.
+func (s *State) Eligible(j *Job, machine int32) bool {
+	m := &s.Machines[machine]
+	if m.Down || !m.serves(j) {
+		return false
+	}
+	for _, n := range j.Licences {
+		if n.Copies > s.Licences[n.Licence].Copies {
+			return false
+		}
+	}
+	return true
+}

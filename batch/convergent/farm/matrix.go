@@ -1,0 +1,92 @@
+package farm
+
+import "slices"
+
+// Matrix is the Job-Machine matrix. It keeps its rows from pass to pass, and its
+// memory for good. The zero Matrix is empty and ready.
+type Matrix struct {
+	rows, before []*Row
+	spare        []*Row // of jobs that have gone
+	machines     []Machine
+	licences     []Licence
+	links        *Links
+	changed      bool // by the last Begin
+}
+
+// Begin starts a pass: there is one row for each job of the state, in their order. The
+// row of a job that was there before is the same one; it is Stale if the job or the
+// farm is another. What pre-matching cleared is back.
+func (m *Matrix) Begin(s *State) {
+	m.changed = m.follow(s)
+	m.rows, m.before = m.before[:0], m.rows
+	old := m.before
+	for i := range s.Jobs {
+		j := &s.Jobs[i]
+		for len(old) > 0 && old[0].order < j.Order {
+			m.spare = append(m.spare, old[0])
+			old = old[1:]
+		}
+		var r *Row
+		if len(old) > 0 && old[0].order == j.Order {
+			r, old = old[0], old[1:]
+		} else {
+			r = m.row()
+			r.order, r.Stale = j.Order, true
+		}
+		r.Cleared = false
+		r.widen(len(s.Machines))
+		if !r.fits(j) {
+			r.take(j)
+			r.Stale = true
+		}
+		r.Stale = r.Stale || m.changed
+		m.rows = append(m.rows, r)
+	}
+	m.spare = append(m.spare, old...)
+	clear(m.before)
+}
+
+// follow takes over what the farm is, and says whether it was another before.
+func (m *Matrix) follow(s *State) bool {
+	same := m.links == s.Links && slices.Equal(m.licences, s.Licences) &&
+		slices.EqualFunc(m.machines, s.Machines, func(a, b Machine) bool { return a.same(&b) })
+	if same {
+		return false
+	}
+	m.links = s.Links
+	m.licences = append(m.licences[:0], s.Licences...)
+	m.machines = append(m.machines[:0], s.Machines...)
+	for i := range m.machines {
+		m.machines[i].Licences = slices.Clone(m.machines[i].Licences)
+	}
+	return true
+}
+
+// row returns a row that nobody has.
+func (m *Matrix) row() *Row {
+	if n := len(m.spare); n > 0 {
+		r := m.spare[n-1]
+		m.spare = m.spare[:n-1]
+		return r
+	}
+	return &Row{}
+}
+
+// Changed says whether the machines, licences or links are others than in the pass
+// before; in the first pass they are.
+func (m *Matrix) Changed() bool { return m.changed }
+
+// Len returns the number of rows.
+func (m *Matrix) Len() int { return len(m.rows) }
+
+// Machines returns the number of columns.
+func (m *Matrix) Machines() int { return len(m.machines) }
+
+// Row returns the row of the job with this index in State.Jobs.
+func (m *Matrix) Row(job int) *Row { return m.rows[job] }
+
+// At returns the entry of a job and a machine, by their indices in the state.
+func (m *Matrix) At(job, machine int) Points { return m.rows[job].At(int32(machine)) }
+
+// Clear discards a job: until the next pass its entries are 0.
+func (m *Matrix) Clear(job int) { m.rows[job].Cleared = true }
