@@ -52,6 +52,8 @@ var exitByReason = map[string]int{
 	"draining": exitUnavailable, "disk-full": exitUnavailable, client.ReasonRecorded: exitUnavailable,
 	"internal": exitInternal,
 
+	client.ReasonUnknownData: exitNotFound, client.ReasonAmbiguous: exitUsage, "data-quota": exitNoOffer,
+
 	client.ReasonNoOffer: exitNoOffer, client.ReasonNoPromise: exitNoOffer, "no-room": exitNoOffer, client.ReasonUnknown: exitUnknown,
 	"unknown-reservation": exitNotFound, "too-many-reservations": exitUnavailable,
 }

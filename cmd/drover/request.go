@@ -27,6 +27,7 @@ type request struct {
 	Retries    int               `placeholder:"N" help:"Start it up to so many times more when it fails."`
 	RetryOn    string            `placeholder:"CODES" help:"With --retries: only after these exit codes, as 1,75,100-110."`
 	Site       string            `complete:"site" help:"The only site that may take it, and where it stays."`
+	Keep       []string          `placeholder:"ARG[=MODE]" help:"Have data of this argument stay at the site of the job, under a handle that the job names: volatile, sticky or persistent (the default). Repeatable."`
 	Owner      string            `help:"Who asks; default: USER."`
 	Idempotent bool              `help:"Executing it twice does no harm."`
 	RerunAfter time.Duration     `placeholder:"D" help:"Submit it anew, under a new ID, when for so long nobody can say what became of it. Needs --idempotent."`
@@ -83,7 +84,11 @@ func (r *request) arguments(service string, now time.Time, read func(name, text 
 	if err != nil {
 		return nil, err
 	}
-	args = append(args, order...)
+	kept, err := toKeep(r.Keep)
+	if err != nil {
+		return nil, err
+	}
+	args = append(append(args, order...), kept...)
 	if r.Into != "" {
 		args = append(args, client.Into(r.Into))
 	}

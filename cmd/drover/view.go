@@ -126,6 +126,7 @@ type jobView struct {
 	Value     float64               `json:"value,omitempty"`
 	Penalty   float64               `json:"penalty,omitempty"`
 	Into      string                `json:"into,omitempty"`
+	Kept      map[string]keptView   `json:"kept,omitempty"`
 }
 
 type outcomeView struct {
@@ -141,6 +142,7 @@ type outputView struct {
 
 	Element    client.ElementType `json:"element,omitempty"`
 	Dimensions []int64            `json:"dimensions,omitempty"`
+	Data       string             `json:"data,omitempty"`
 }
 
 func jobViewOf(j *client.Job) jobView {
@@ -154,6 +156,7 @@ func jobViewOf(j *client.Job) jobView {
 		Checkpoints: j.Checkpoints, CheckpointedAfter: j.CheckpointedAfter.Seconds(),
 		UnknownFor: j.UnknownFor.Seconds(), Deadline: instant(j.Deadline), Agreement: j.Agreement, Into: j.Into,
 	}
+	v.Kept = keptViewOf(j.Kept)
 	if t := j.Terms; t != nil {
 		v.Value, v.Penalty = t.Value, t.Penalty
 	}
@@ -164,7 +167,7 @@ func jobViewOf(j *client.Job) jobView {
 		v.Outcome = &outcomeView{ExitCode: j.Outcome.ExitCode, Signal: j.Outcome.Signal, Reason: j.Outcome.Reason}
 	}
 	for _, o := range j.Outputs {
-		v.Outputs = append(v.Outputs, outputView{Argument: o.Argument, Size: o.Size, SHA256: o.SHA256, Element: o.Element, Dimensions: o.Dimensions})
+		v.Outputs = append(v.Outputs, outputView{Argument: o.Argument, Size: o.Size, SHA256: o.SHA256, Element: o.Element, Dimensions: o.Dimensions, Data: o.Data})
 	}
 	return v
 }
@@ -223,6 +226,8 @@ type statusView struct {
 	Degraded bool  `json:"degraded,omitempty"`
 	Commits  int64 `json:"commits,omitempty"`
 	Syncs    int64 `json:"syncs,omitempty"`
+
+	Data *dataUsageView `json:"data,omitempty"`
 }
 
 type servicesView struct {
