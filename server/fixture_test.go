@@ -102,6 +102,15 @@ const catalogueYAML = `
       command: [drover, "{pipe}"]
       env: {SERVER_TEST_MODE: block}
       model: {table: {1: 100s, 2: 60s, 4: 40s}}
+    - name: flaky
+      doc: Fails until a file has so many bytes, one more each time; writes its output only the first time.
+      args:
+        - {name: book, type: string}
+        - {name: good, type: int}
+        - {name: out, type: file-out}
+      command: [drover, "{book}", "{good}", "{out}"]
+      env: {SERVER_TEST_MODE: flaky}
+      model: {fixed: {width: 1, time: 30s}}
     - name: absent
       doc: Cannot be started.
       command: [/nonexistent/drover-test]
@@ -148,6 +157,19 @@ func service(as string, args []string) int {
 		if err = ledger(args); err == nil {
 			code, _ := strconv.Atoi(args[2])
 			return code
+		}
+	case "flaky":
+		var book []byte
+		if book, err = os.ReadFile(args[0]); err != nil && !os.IsNotExist(err) {
+			break
+		}
+		fmt.Println("try", len(book))
+		err = os.WriteFile(args[0], append(book, 'x'), 0o600)
+		if len(book) == 0 {
+			err = errors.Join(err, os.WriteFile(args[2], []byte("of the first try"), 0o600))
+		}
+		if good, _ := strconv.Atoi(args[1]); err == nil && len(book) < good {
+			return 75
 		}
 	case "traps":
 		err = errors.Join(os.Symlink("/etc/hostname", args[0]), syscall.Mkfifo(args[1], 0o600))

@@ -1,0 +1,94 @@
+package server
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"connectrpc.com/connect"
+
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+)
+
+func TestAJobThatFailsIsStartedOnceMoreWhileItsRequestAllowsIt(t *testing.T) {
+	s := start(t, configured(t, "policy: {name: easy}"))
+	for name, c := range map[string]struct {
+		good    int64 // tries that fail
+		retries int32
+		on      []int32
+		want    droverv1.JobState
+		tries   uint32
+	}{
+		"it works at last":         {2, 5, nil, done, 3},
+		"its code is named":        {1, 1, []int32{1, 75}, done, 2},
+		"its code is not":          {1, 5, []int32{1, 74}, failed, 1},
+		"it fails too often":       {5, 2, nil, failed, 3},
+		"nobody has asked for any": {1, 0, nil, failed, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			book := filepath.Join(t.TempDir(), "book")
+			j := s.submit(t, &droverv1.Request{
+				Service: "flaky", Arguments: arguments{"book": text(book), "good": number(c.good)}, Retries: c.retries, RetryOn: c.on,
+			})
+			if r := j.GetRequest(); r.GetRetries() != c.retries || len(r.GetRetryOn()) != len(c.on) {
+				t.Errorf("its request: %v", r)
+			}
+			j = s.until(t, j.GetId(), c.want)
+			if j.GetAttempt() != c.tries || j.GetRetried() != c.tries-1 {
+				t.Errorf("attempt %d, retried %d, want %d", j.GetAttempt(), j.GetRetried(), c.tries)
+			}
+			if text, err := os.ReadFile(book); err != nil || len(text) != int(c.tries) {
+				t.Errorf("it ran %d times: %v", len(text), err)
+			}
+			// Its log and its outputs are those of the last try.
+			want := "try " + string(rune('0'+c.tries-1)) + "\n"
+			if got := s.log(t, &droverv1.ReadLogsRequest{JobId: j.GetId()}); got != want {
+				t.Errorf("log %q, want %q", got, want)
+			}
+			if outputs := len(j.GetOutputs()); outputs > 0 != (c.tries == 1) {
+				t.Errorf("outputs after %d tries: %v", c.tries, j.GetOutputs())
+			}
+		})
+	}
+}
+
+func TestWhatCannotBeStartedIsNotTriedAgain(t *testing.T) {
+	s := start(t, configured(t, ""))
+	j := s.submit(t, &droverv1.Request{Service: "absent", Retries: 5})
+	if j = s.until(t, j.GetId(), failed); j.GetRetried() != 0 {
+		t.Errorf("%v", j)
+	}
+	for field, r := range map[string]*droverv1.Request{
+		"request.retries":     {Service: "print", Retries: 101},
+		"request.retry_on":    {Service: "print", RetryOn: []int32{1}},
+		"request.retry_on[1]": {Service: "print", Retries: 1, RetryOn: []int32{1, 256}},
+	} {
+		_, err := s.client.Submit(within(t), &droverv1.SubmitRequest{JobId: newID(t), Request: r})
+		if code, d := detail(t, err); code != connect.CodeInvalidArgument || d.GetField() != field || d.GetAccepted() == "" {
+			t.Errorf("%s: %v %v", field, code, d)
+		}
+	}
+}
+
+// Its server is killed while a job is tried and tried again: no try is lost, and none
+// happens twice.
+func TestRetriesSurviveKillsOfTheServer(t *testing.T) {
+	g := newGround(t)
+	p := newProcessSite(t, "lyon", "policy: {name: fcfs}")
+	p.run()
+	id := newID(t)
+	r := g.request("once", 4, true, 9)
+	r.Retries = 3
+	p.submit(id, r)
+	p.ready(id)
+	p.kill()
+	g.open() // it fails while nobody looks, and all tries after it fail at once
+	p.run()
+	p.until(id, waiting, running, droverv1.JobState_JOB_STATE_STARTING, failed)
+	p.kill()
+	p.run()
+	j := p.until(id, failed)
+	if lines, _, _ := g.lines(t); lines[id] != 4 || j.GetRetried() != 3 || j.GetOutcome().GetExitCode() != 9 {
+		t.Errorf("%d runs, retried %d: %v", lines[id], j.GetRetried(), j.GetOutcome())
+	}
+}
