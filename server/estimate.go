@@ -28,6 +28,9 @@ func (s *Server) estimate(ctx context.Context, r *site.Request, notBefore batch.
 	if err := r.Validate(); err != nil {
 		return quote{}, err
 	}
+	if err := s.resolve(r); err != nil {
+		return quote{}, err
+	}
 	var (
 		q      quote
 		failed error

@@ -107,7 +107,7 @@ func (s *Server) fate(ctx context.Context, j *site.Job) (site.Fate, exec.Process
 	if service, err := s.cfg.Catalogue.Service(j.Service); err == nil {
 		var wrong string
 		fate.Outputs, wrong = s.results(ctx, j, service)
-		fate.Found.Outcome = judged(found.Outcome, wrong)
+		fate.Found.Outcome = s.keepResults(j, service, judged(found.Outcome, wrong), fate.Outputs)
 	}
 	return fate, nil, nil
 }

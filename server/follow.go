@@ -57,12 +57,10 @@ func (s *Server) learn(ctx context.Context, f *batch.Found) {
 
 // learnEnd tells the core of an end.
 func (s *Server) learnEnd(ctx context.Context, f *batch.Found) {
-	var (
-		outputs []site.Output
-		wrong   string
-	)
+	var outputs []site.Output
+	how := f.Outcome
 	if ran(f) {
-		outputs, wrong = s.written(ctx, f.Key.Job)
+		outputs, how = s.written(ctx, f.Key.Job, how)
 	}
 	_ = s.insist(context.WithoutCancel(ctx), func() {
 		before, err := s.core.Job(f.Key.Job)
@@ -72,25 +70,26 @@ func (s *Server) learnEnd(ctx context.Context, f *batch.Found) {
 		if ran(f) {
 			s.misfit(s.core.Running(instant(f.Started), f.Key, f.Nodes, f.Places))
 		}
-		how := f.Outcome
 		if how.End == batch.EndLost {
 			how.Reason = lost(how.Reason)
 		}
-		s.misfit(s.core.Ended(instant(f.Ended), f.Key, judged(how, wrong), outputs))
+		s.misfit(s.core.Ended(instant(f.Ended), f.Key, how, outputs))
 	})
 }
 
-// written looks at what a job has written, see results.
-func (s *Server) written(ctx context.Context, id batch.JobID) (found []site.Output, wrong string) {
+// written looks at what a job has written whose program ended as told, keeps what is to
+// be kept, and says how the job has ended.
+func (s *Server) written(ctx context.Context, id batch.JobID, how batch.Outcome) ([]site.Output, batch.Outcome) {
 	r, err := s.job(context.WithoutCancel(ctx), string(id))
 	if err != nil {
-		return nil, "" // it was forgotten
+		return nil, how // it was forgotten
 	}
 	var service *catalogue.Service
 	if service, err = s.cfg.Catalogue.Service(r.Service); err != nil {
-		return nil, "" // it is offered no more
+		return nil, how // it is offered no more
 	}
-	return s.results(ctx, &r.Job, service)
+	found, wrong := s.results(ctx, &r.Job, service)
+	return found, s.keepResults(&r.Job, service, judged(how, wrong), found)
 }
 
 // ran says whether an attempt was launched.

@@ -22,11 +22,11 @@ var (
 )
 
 func fileIn(f *droverv1.File) catalogue.File {
-	return catalogue.File{SHA256: f.GetSha256(), Size: f.GetSizeBytes(), Name: f.GetName()}
+	return catalogue.File{SHA256: f.GetSha256(), Size: f.GetSizeBytes(), Name: f.GetName(), Data: f.GetDataId()}
 }
 
 func fileOut(f catalogue.File) *droverv1.File {
-	return &droverv1.File{Sha256: f.SHA256, SizeBytes: f.Size, Name: f.Name}
+	return &droverv1.File{Sha256: f.SHA256, SizeBytes: f.Size, Name: f.Name, DataId: f.Data}
 }
 
 // arrayIn translates a vector or matrix. Whether it fits its argument is the

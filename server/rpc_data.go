@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"connectrpc.com/connect"
@@ -11,6 +12,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/rpcface"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 	"github.com/seed-9b8f70bb/drover/server/depot"
+	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
 // The modes of data on the wire. One that is not said is persistent.
@@ -54,6 +56,36 @@ func dataOut(d *depot.Data, site string) *droverv1.Data {
 }
 
 func (s *Server) dataOut(d *depot.Data) *droverv1.Data { return dataOut(d, s.cfg.Name) }
+
+// keepIn translates what a request keeps.
+func keepIn(all map[string]*droverv1.Keep) (map[string]site.Keep, error) {
+	if len(all) == 0 {
+		return nil, nil
+	}
+	out := make(map[string]site.Keep, len(all))
+	for name, k := range all {
+		mode := modeIn(k.GetMode())
+		if mode == "" {
+			return nil, &rpcface.Problem{
+				Reason: rpcface.BadValue, Field: "request.keep." + name + ".mode", Accepted: "volatile, sticky, persistent", Message: fmt.Sprintf("mode: %d", k.GetMode()),
+			}
+		}
+		out[name] = site.Keep{ID: k.GetDataId(), Mode: string(mode)}
+	}
+	return out, nil
+}
+
+// keepOut is the inverse of keepIn.
+func keepOut(all map[string]site.Keep) map[string]*droverv1.Keep {
+	if len(all) == 0 {
+		return nil
+	}
+	out := make(map[string]*droverv1.Keep, len(all))
+	for name, k := range all {
+		out[name] = &droverv1.Keep{DataId: k.ID, Mode: modesOut[depot.Mode(k.Mode)]}
+	}
+	return out
+}
 
 // PutData has content that was uploaded stay here under a handle.
 func (f face) PutData(_ context.Context, req *droverv1.PutDataRequest) (*droverv1.PutDataResponse, error) {

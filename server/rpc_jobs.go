@@ -172,7 +172,7 @@ func (s *Server) jobOut(r record) *droverv1.Job {
 		out.Nodes = r.Run.Nodes
 		for _, o := range r.Run.Outputs {
 			out.Outputs = append(out.Outputs, &droverv1.Output{
-				Argument: o.Argument, SizeBytes: o.Size, Sha256: o.SHA256, Element: elementsOut[o.Layout.Element], Dimensions: o.Layout.Dims,
+				Argument: o.Argument, SizeBytes: o.Size, Sha256: o.SHA256, Element: elementsOut[o.Layout.Element], Dimensions: o.Layout.Dims, DataId: o.Data,
 			})
 		}
 	}

@@ -62,6 +62,9 @@ func requestIn(r *droverv1.Request) (*site.Request, error) {
 		return nil, err
 	}
 	out.Retries, out.RetryOn = r.GetRetries(), r.GetRetryOn()
+	if out.Keep, err = keepIn(r.GetKeep()); err != nil {
+		return nil, err
+	}
 	if a := r.GetAgreement(); a != nil {
 		out.Agreement = &site.Agreement{Value: a.GetValue(), Penalty: a.GetPenalty(), Checkpoint: a.GetCheckpointable()}
 	}
@@ -148,6 +151,7 @@ func requestOut(r *site.Request) *droverv1.Request {
 		Idempotent: r.Idempotent, RetryOf: r.RetryOf, Labels: r.Labels,
 	}
 	out.Into, out.Site = string(r.Into), r.Site
+	out.Keep = keepOut(r.Keep)
 	out.After, out.Retries, out.RetryOn = afterOut(r.After), r.Retries, r.RetryOn
 	if a := r.Agreement; a != nil {
 		out.Agreement = &droverv1.Agreement{Value: a.Value, Penalty: a.Penalty, Checkpointable: a.Checkpoint}

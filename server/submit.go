@@ -35,6 +35,20 @@ func (s *Server) submit(ctx context.Context, sub submission) (record, error) {
 	if err := sub.request.Validate(); err != nil {
 		return record{}, err
 	}
+	u, err := s.use(ctx, id, sub.request)
+	if err != nil {
+		return record{}, err
+	}
+	j, err := s.submitOnce(ctx, id, sub)
+	s.endUse(u, id, err == nil)
+	if err != nil {
+		return record{}, err
+	}
+	return s.record(j)
+}
+
+// submitOnce is submit for a request whose data are known.
+func (s *Server) submitOnce(ctx context.Context, id batch.JobID, sub submission) (site.Job, error) {
 	staged := ""
 	if files := s.files(sub.request); len(files) > 0 || len(sub.request.After) > 0 {
 		known, err := s.knows(ctx, id)
@@ -45,19 +59,16 @@ func (s *Server) submit(ctx context.Context, sub submission) (record, error) {
 			staged, err = s.stage(files)
 		}
 		if err != nil {
-			return record{}, err
+			return site.Job{}, err
 		}
 	}
 	var (
 		j      site.Job
 		failed error
 	)
-	err = s.do(ctx, func() { j, failed = s.accept(ctx, id, sub, &staged) })
+	err := s.do(ctx, func() { j, failed = s.accept(ctx, id, sub, &staged) })
 	s.unstage(staged)
-	if err := errors.Join(err, failed); err != nil {
-		return record{}, err
-	}
-	return s.record(j)
+	return j, errors.Join(err, failed)
 }
 
 // knows says whether a submission is a repeated one; if not, its ID must be of

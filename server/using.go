@@ -1,0 +1,241 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/rpcface"
+	"github.com/seed-9b8f70bb/drover/server/catalogue"
+	"github.com/seed-9b8f70bb/drover/server/depot"
+	"github.com/seed-9b8f70bb/drover/server/site"
+)
+
+// handles returns the names of the arguments that are given by handles, ascending.
+func handles(r *site.Request) []string {
+	var names []string
+	for name, v := range r.Arguments {
+		if v.File().Data != "" {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// resolve fills in what a request names by handles. For an estimate what is not here
+// is taken as the request says it is.
+func (s *Server) resolve(r *site.Request) error {
+	for _, name := range handles(r) {
+		err := s.resolveOne(r, name, func(id string) (depot.Data, error) { return s.depot.Get(id) })
+		if err != nil && !(isUnknownData(err) && r.Arguments[name].File().SHA256 != "") {
+			return s.noData("request.arguments."+name, r.Arguments[name].File().Data, err)
+		}
+	}
+	return nil
+}
+
+// resolveOne fills in one argument, with what look returns.
+func (s *Server) resolveOne(r *site.Request, name string, look func(id string) (depot.Data, error)) error {
+	v := r.Arguments[name]
+	f := v.File()
+	field := "request.arguments." + name
+	if !depot.IsID(f.Data) {
+		return badHandle(field, f.Data)
+	}
+	d, err := look(f.Data)
+	if err != nil {
+		return err
+	}
+	if f.SHA256 != "" && f.SHA256 != d.SHA256 || f.Size != 0 && f.Size != d.Size {
+		return &rpcface.Problem{
+			Reason: rpcface.BadValue, Field: field, Accepted: "a handle alone, or with the sha256 and size_bytes that its data have",
+			Message: fmt.Sprintf("argument %s: data %s have %d bytes and the sha256 %s", name, d.ID, d.Size, d.SHA256),
+		}
+	}
+	f.SHA256, f.Size = d.SHA256, d.Size
+	if f.Name == "" {
+		f.Name = d.Name
+	}
+	if v, err = s.asArray(r, name, v, &d); err != nil {
+		return err
+	}
+	r.Arguments[name] = v.WithFile(f)
+	r.Sticky = r.Sticky || d.Mode == depot.Sticky
+	return nil
+}
+
+// asArray returns a handle as the vector or matrix that its data are, where the
+// argument takes one and the request says nothing of it. What it says has to be true.
+func (s *Server) asArray(r *site.Request, name string, v catalogue.Value, d *depot.Data) (catalogue.Value, error) {
+	element, known := catalogue.ElementNamed(d.Element)
+	is := catalogue.Layout{Element: element, Dims: d.Dimensions}
+	said := v.Layout()
+	if v.Type().Rank() == 0 {
+		if service, err := s.cfg.Catalogue.Service(r.Service); known && err == nil {
+			for i := range service.Arguments {
+				if a := &service.Arguments[i]; a.Name == name && a.Type.Rank() > 0 {
+					return catalogue.Array(v.File(), is), nil
+				}
+			}
+		}
+		return v, nil
+	}
+	bytes, ok := said.Bytes()
+	if known && said.Element == is.Element && slices.Equal(said.Dims, is.Dims) || !known && ok && bytes == d.Size {
+		return v, nil
+	}
+	what := fmt.Sprintf("%d bytes", d.Size)
+	if known {
+		what = is.String()
+	}
+	return v, &rpcface.Problem{
+		Reason: rpcface.WrongDimensions, Field: "request.arguments." + name, Accepted: what,
+		Message: fmt.Sprintf("argument %s: %v, but data %s are %s", name, said, d.ID, what),
+	}
+}
+
+// use is what a submission holds of the depot until it is accepted, or is not.
+type use struct {
+	job  string
+	pins []string // SHA-256 of content that must not go meanwhile
+	kept []string // handles that it has made
+}
+
+// use fills in what a submission names by handles, and has what goes in and is to be
+// kept stay. It returns nil where there is nothing of the sort, and for a submission
+// that is a repeated one: the data may be gone by now. The caller has to end it.
+func (s *Server) use(ctx context.Context, id batch.JobID, r *site.Request) (*use, error) {
+	names := handles(r)
+	if len(names) == 0 && len(r.Keep) == 0 {
+		return nil, nil
+	}
+	if known, err := s.knows(ctx, id); err != nil || known {
+		return nil, err
+	}
+	u := &use{job: string(id)}
+	for _, name := range names {
+		err := s.resolveOne(r, name, func(id string) (depot.Data, error) { return s.takeData(u, id) })
+		if err != nil {
+			s.endUse(u, id, false)
+			return nil, s.noData("request.arguments."+name, r.Arguments[name].File().Data, err)
+		}
+	}
+	if err := s.keepInput(u, r); err != nil {
+		s.endUse(u, id, false)
+		return nil, err
+	}
+	return u, nil
+}
+
+// takeData notes that a submission uses data.
+func (s *Server) takeData(u *use, id string) (depot.Data, error) {
+	d, err := s.depot.Use(id, u.job)
+	if err != nil {
+		return d, err
+	}
+	if _, err := s.content.Pin(d.SHA256); err != nil { // they went at this moment
+		return d, depot.ErrUnknown
+	}
+	u.pins = append(u.pins, d.SHA256)
+	return d, nil
+}
+
+// endUse lets go of what a submission holds. One that was not accepted leaves nothing
+// behind.
+func (s *Server) endUse(u *use, id batch.JobID, accepted bool) {
+	if u == nil {
+		return
+	}
+	var errs []error
+	for _, sha := range u.pins {
+		errs = append(errs, s.content.Unpin(sha))
+	}
+	if !accepted && !s.knownAfterAll(id) {
+		errs = append(errs, s.depot.Unused(u.job))
+		for _, kept := range u.kept {
+			_, _, err := s.depot.Remove(kept)
+			errs = append(errs, err)
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		s.log.Warn("letting go of data", "job", id, "error", err)
+	}
+}
+
+// knownAfterAll says whether the same submission was accepted by another call.
+func (s *Server) knownAfterAll(id batch.JobID) (known bool) {
+	err := s.see(s.life, func() { known = s.core.Knows(id) })
+	return known || err != nil // the next server knows
+}
+
+// keepInput has what goes in stay under the handles that the request gives it.
+func (s *Server) keepInput(u *use, r *site.Request) error {
+	if len(r.Keep) == 0 {
+		return nil
+	}
+	service, err := s.cfg.Catalogue.Service(r.Service)
+	if err != nil {
+		return nil //nolint:nilerr // the core says so
+	}
+	values, err := service.Bind(r.Arguments)
+	if err != nil {
+		return nil //nolint:nilerr // likewise
+	}
+	types := make(map[string]catalogue.Type)
+	for i := range service.Arguments {
+		if a := &service.Arguments[i]; a.Type.In() || a.Type.Out() {
+			types[a.Name] = a.Type
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Keep)) {
+		k := r.Keep[name]
+		field := "request.keep." + name
+		if types[name] == 0 {
+			return &rpcface.Problem{
+				Reason: rpcface.BadValue, Field: field, Accepted: oneOf(slices.Sorted(maps.Keys(types))),
+				Message: fmt.Sprintf("service %s has no file, vector or matrix %.70q to be kept", r.Service, name),
+			}
+		}
+		if types[name].Out() { // when it has come out
+			continue
+		}
+		v, given := values.Get(name)
+		if !given {
+			return &rpcface.Problem{
+				Reason: rpcface.BadValue, Field: field, Accepted: "an argument that is given", Message: fmt.Sprintf("argument %s is to be kept and is not given", name),
+			}
+		}
+		if err := s.checkContent(name, v.File()); err != nil {
+			return err
+		}
+		_, err := s.depot.Get(k.ID)
+		d := keptAs(r, k, v.File().SHA256, v.File().Size, v.Layout(), u.job)
+		d.Name = v.File().Name
+		if _, e := s.depot.Put(d); e != nil {
+			p, told := asProblem(e)
+			if !told {
+				return e
+			}
+			out := *p
+			out.Field = field
+			return &out
+		}
+		if err != nil {
+			u.kept = append(u.kept, k.ID)
+		}
+	}
+	return nil
+}
+
+// keptAs returns data that a request keeps.
+func keptAs(r *site.Request, k site.Keep, sha string, size int64, l catalogue.Layout, job string) depot.Data {
+	d := depot.Data{ID: k.ID, SHA256: sha, Size: size, Mode: depot.Mode(k.Mode), Owner: r.Owner, Job: job}
+	if len(l.Dims) > 0 {
+		d.Element, d.Dimensions = l.Element.String(), l.Dims
+	}
+	return d
+}
