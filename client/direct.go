@@ -73,7 +73,7 @@ func (d *Direct) Save(ctx context.Context, id, argument, path string) error {
 	if err != nil {
 		return err
 	}
-	return save(argument, path, func(w io.Writer) error {
+	return save("output "+argument, path, func(w io.Writer) error {
 		return d.client.downloadAt(ctx, d.at.Address, job, argument, toFile(w, path), func() {})
 	})
 }

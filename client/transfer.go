@@ -148,18 +148,18 @@ func (d *download) Write(p []byte) (int, error) {
 // only by the whole of it. A vector or matrix becomes one of NumPy's files if the path
 // ends in .npy, and else the block alone.
 func (c *Client) Save(ctx context.Context, id, argument, path string) error {
-	return save(argument, path, func(w io.Writer) error { return c.fetch(ctx, id, argument, toFile(w, path)) })
+	return save("output "+argument, path, func(w io.Writer) error { return c.fetch(ctx, id, argument, toFile(w, path)) })
 }
 
 // save replaces path by what bring writes, if that is all of it.
-func save(argument, path string, bring func(w io.Writer) error) (err error) {
+func save(what, path string, bring func(w io.Writer) error) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
-		return fmt.Errorf("save output %s: %w", argument, err)
+		return fmt.Errorf("save %s: %w", what, err)
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(fmt.Errorf("save output %s: %w", argument, err), os.Remove(f.Name()))
+			err = errors.Join(fmt.Errorf("save %s: %w", what, err), os.Remove(f.Name()))
 		}
 	}()
 	if err := errors.Join(bring(f), f.Chmod(0o644), f.Close()); err != nil {
