@@ -731,7 +731,8 @@ func (*Value_ArrayValue) isValue_Kind() {}
 // endian, the rows of a matrix one after the other.
 type Array struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The block: its size is that of an element times all dimensions.
+	// The block: its size is that of an element times all dimensions. For an estimate it
+	// may be left out.
 	Content *File `protobuf:"bytes,1,opt,name=content,proto3" json:"content,omitempty"`
 	// What an element is.
 	Element ElementType `protobuf:"varint,2,opt,name=element,proto3,enum=drover.v1.ElementType" json:"element,omitempty"`
@@ -800,7 +801,8 @@ type File struct {
 	Sha256 string `protobuf:"bytes,1,opt,name=sha256,proto3" json:"sha256,omitempty"`
 	// Size, bytes.
 	SizeBytes int64 `protobuf:"varint,2,opt,name=size_bytes,json=sizeBytes,proto3" json:"size_bytes,omitempty"`
-	// Base name the program should see; empty for the argument's name.
+	// Base name the program should see; empty for the argument's name, which is also that
+	// of what goes in and comes out again.
 	Name string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
 	// Handle of data that stay at a site, in place of content that was uploaded; empty
 	// for none. sha256 and size_bytes may then be left out: the server fills them in.

@@ -1146,9 +1146,8 @@ type Argument struct {
 	Choices []string `protobuf:"bytes,8,rep,name=choices,proto3" json:"choices,omitempty"`
 	// What the elements of a vector or matrix are.
 	Element ElementType `protobuf:"varint,9,opt,name=element,proto3,enum=drover.v1.ElementType" json:"element,omitempty"`
-	// The dimensions of a vector or matrix, one or two: expressions over the other
-	// arguments, as "n" or "rows(a)"; empty for any. Those of one that comes out are
-	// always there.
+	// The dimensions of a vector or matrix, one or two: expressions over the arguments,
+	// as "n" or "a.rows"; empty for any. Those of one that only comes out are always there.
 	Dimensions    []string `protobuf:"bytes,10,rep,name=dimensions,proto3" json:"dimensions,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
