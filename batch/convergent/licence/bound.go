@@ -1,0 +1,119 @@
+package licence
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+)
+
+// bound returns the least bound found in so many steps, and the prices and reduced
+// values that it comes from. It ends early where the bound shows that nothing better
+// than best is in the node.
+func (n *node) bound(best int64, steps int) (least int64, price, reduced []int64) {
+	trial := append([]int64(nil), n.price...)
+	now := make([]int64, len(n.free))
+	slack := make([]int64, len(trial))
+	price, reduced = append([]int64(nil), trial...), make([]int64, len(now))
+	least = 1 << 62
+	const full = 1 << 20 // the first length of a step
+	length, since := int64(full), 0
+	for range steps {
+		bound := n.at(trial, now, slack)
+		if bound < least {
+			least, since = bound, 0
+			copy(price, trial)
+			copy(reduced, now)
+		} else if since++; since == 4 {
+			since, length = 0, length*2/3
+			copy(trial, price)
+			n.at(trial, now, slack)
+		}
+		if least <= best || length == 0 {
+			break
+		}
+		var norm int64
+		for l, s := range slack {
+			if s > 0 && trial[l] == 0 {
+				continue // its price cannot fall
+			}
+			norm += s * s
+		}
+		if norm == 0 {
+			break
+		}
+		gap := least - best
+		for l, s := range slack {
+			by := mulDiv(mulDiv(gap, length, full), max(s, -s), norm)
+			if s > 0 {
+				by = -by
+			}
+			trial[l] = max(0, trial[l]+by)
+		}
+	}
+	return least, price, reduced
+}
+
+// at returns the bound at some prices, and fills in each item's reduced value and what
+// is left of each licence.
+func (n *node) at(price, reduced, slack []int64) int64 {
+	sum := n.value
+	copy(slack, n.room)
+	for l, p := range price {
+		sum += p * n.room[l]
+	}
+	for i := range n.free {
+		c := &n.free[i]
+		r := c.value
+		for _, need := range c.needs {
+			r -= price[need.Licence] * int64(need.Copies)
+		}
+		reduced[i] = r
+		if r > 0 {
+			sum += r
+			for _, need := range c.needs {
+				slack[need.Licence] -= int64(need.Copies)
+			}
+		}
+	}
+	return sum
+}
+
+// round makes a choice of a node's prices: items come by falling reduced value, as long
+// as there is room.
+func (b *branch) round(n *node, reduced []int64) {
+	order := make([]int32, len(n.free))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortFunc(order, func(x, y int32) int {
+		return cmp.Or(cmp.Compare(reduced[y], reduced[x]), cmp.Compare(x, y))
+	})
+	room := append([]int64(nil), n.room...)
+	taken, value := append([]int32(nil), n.taken...), n.value
+	for _, i := range order {
+		c := &n.free[i]
+		fits := true
+		for _, need := range c.needs {
+			fits = fits && int64(need.Copies) <= room[need.Licence]
+		}
+		if !fits {
+			continue
+		}
+		for _, need := range c.needs {
+			room[need.Licence] -= int64(need.Copies)
+		}
+		taken, value = append(taken, c.item), value+c.value
+	}
+	b.found(taken, value)
+}
+
+// mulDiv returns a·b/c, rounded down, for numbers that are not negative and a result
+// below 2^63; else the largest number.
+func mulDiv(a, b, c int64) int64 {
+	high, low := bits.Mul64(uint64(a), uint64(b))
+	if high >= uint64(c) {
+		return 1<<63 - 1
+	}
+	q, _ := bits.Div64(high, low, uint64(c))
+	return int64(min(q, 1<<63-1))
+}

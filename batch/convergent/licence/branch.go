@@ -1,0 +1,215 @@
+package licence
+
+// Result is what BranchAndBound has found.
+type Result struct {
+	Value  int64 // the sum of the values of all items that are kept
+	Bound  int64 // no choice is worth more
+	Nodes  int64 // how many nodes it has looked at
+	Proven bool  // no choice is better than Value; false only if the nodes ran out
+}
+
+// BranchAndBound fills keep with the items that are worth most together, exactly, unless
+// it takes more than so many nodes, at least one: then with the best it has found, and Result says so.
+// It is what Greedy is measured against. The sum of all values is below 2^50, and so is
+// what one copy of a licence may be worth.
+//
+// The bound of a node is that of Lagrange: each copy gets a price, each item is taken if
+// its value exceeds the prices of what it asks for, and what is left of the copies is
+// paid for. Prices are searched for by subgradients, in whole numbers, at each node from
+// those of the node above. Who would cost more to have the other way round than a better
+// choice can afford is decided at once.
+func (k *Knapsack) BranchAndBound(items []Item, copies []int64, nodes int64, keep []bool) Result {
+	k.Greedy(items, copies, keep)
+	k.load(items, copies)
+	nodes = max(1, nodes)
+	b := &branch{keep: keep, nodes: nodes, of: make([]int, len(copies))}
+	for l := range k.demand {
+		b.of[l] = int(none)
+		if k.critical(int32(l)) {
+			b.of[l] = len(b.room)
+			b.room = append(b.room, k.room[l])
+		}
+	}
+	for i := range items {
+		if keep[i] {
+			b.best += items[i].Value
+		}
+		switch {
+		case items[i].Kept:
+			b.fixed += items[i].Value
+		case !k.out[i]:
+			if needs := b.critical(items[i].Needs); len(needs) > 0 {
+				b.free = append(b.free, choice{items[i].Value, needs, int32(i)})
+			} else {
+				b.fixed += items[i].Value
+			}
+		}
+	}
+	root := node{free: b.free, room: b.room, value: b.fixed, price: make([]int64, len(b.room))}
+	bound := b.visit(&root, rootSteps)
+	r := Result{Value: b.best, Bound: bound, Nodes: b.seen, Proven: b.seen <= nodes}
+	if r.Proven {
+		r.Bound = r.Value
+	}
+	return r
+}
+
+// branch is a search.
+type branch struct {
+	keep  []bool // the best choice; who asks for nothing critical is in it from the beginning
+	best  int64  // and its value
+	of    []int  // the constraint of each licence, or none
+	room  []int64
+	free  []choice // items that ask for anything critical
+	fixed int64    // the value of all others that are kept
+
+	nodes, seen int64
+}
+
+// choice is an item that may be taken or not.
+type choice struct {
+	value int64
+	needs []Need // its critical ones, by constraint
+	item  int32
+}
+
+// node is what is left to choose.
+type node struct {
+	free  []choice
+	taken []int32
+	room  []int64
+	value int64 // of what is taken
+	price []int64
+}
+
+const (
+	rootSteps = 400 // of subgradients
+	steps     = 40
+)
+
+// critical returns needs of critical licences, by constraint.
+func (b *branch) critical(needs []Need) []Need {
+	var c []Need
+	for _, n := range needs {
+		if at := b.of[n.Licence]; at != int(none) {
+			c = append(c, Need{int32(at), n.Copies})
+		}
+	}
+	return c
+}
+
+// visit looks for a better choice in a node, and returns the node's bound.
+func (b *branch) visit(n *node, search int) int64 {
+	if b.seen++; b.seen > b.nodes {
+		return n.value
+	}
+	n.drop()
+	if n.easy() {
+		for _, c := range n.free {
+			n.taken = append(n.taken, c.item)
+			n.value += c.value
+		}
+		b.found(n.taken, n.value)
+		return n.value
+	}
+	bound, price, reduced := n.bound(b.best, search)
+	if bound <= b.best {
+		return bound
+	}
+	n.price = price
+	b.round(n, reduced)
+	if bound <= b.best {
+		return bound
+	}
+	// The item of which least is known is decided last of all that is decided here.
+	pick, least := -1, int64(0)
+	var undecided []int
+	for i := range n.free {
+		if by := max(reduced[i], -reduced[i]); bound-by > b.best {
+			undecided = append(undecided, i)
+			if pick < 0 || by < least {
+				pick, least = i, by
+			}
+		}
+	}
+	for _, first := range []bool{true, false} {
+		child := node{room: append([]int64(nil), n.room...), value: n.value, price: append([]int64(nil), price...)}
+		child.taken = append(child.taken, n.taken...)
+		possible, at := true, 0
+		for i := range n.free {
+			take := reduced[i] > 0
+			if at < len(undecided) && undecided[at] == i {
+				at++
+				if i != pick {
+					child.free = append(child.free, n.free[i])
+					continue
+				}
+				take = first
+			}
+			if take {
+				possible = child.take(n.free[i]) && possible
+			}
+		}
+		if possible && b.seen <= b.nodes {
+			b.visit(&child, steps)
+		}
+		if pick < 0 {
+			break
+		}
+	}
+	return bound
+}
+
+// take takes an item, and says whether there was room for it.
+func (n *node) take(c choice) bool {
+	n.value += c.value
+	n.taken = append(n.taken, c.item)
+	ok := true
+	for _, need := range c.needs {
+		n.room[need.Licence] -= int64(need.Copies)
+		ok = ok && n.room[need.Licence] >= 0
+	}
+	return ok
+}
+
+// drop leaves out what does not fit any more.
+func (n *node) drop() {
+	kept := n.free[:0:0]
+	for _, c := range n.free {
+		fits := true
+		for _, need := range c.needs {
+			fits = fits && int64(need.Copies) <= n.room[need.Licence]
+		}
+		if fits {
+			kept = append(kept, c)
+		}
+	}
+	n.free = kept
+}
+
+// easy says whether everybody can be taken.
+func (n *node) easy() bool {
+	room := append([]int64(nil), n.room...)
+	for _, c := range n.free {
+		for _, need := range c.needs {
+			if room[need.Licence] -= int64(need.Copies); room[need.Licence] < 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// found remembers a choice if it is better.
+func (b *branch) found(taken []int32, value int64) {
+	if value <= b.best {
+		return
+	}
+	b.best = value
+	for _, c := range b.free {
+		b.keep[c.item] = false
+	}
+	for _, i := range taken {
+		b.keep[i] = true
+	}
+}

@@ -1,0 +1,204 @@
+package licence
+
+import (
+	"slices"
+)
+
+// Clusters keeps track of who asks for which licence, of which licences are critical,
+// and of the clusters that they form. A change is worked off where it happens: it looks
+// at the licences of one job, and of clusters that may fall apart.
+type Clusters struct {
+	copies []int64
+	demand []int64
+	// links says, for each two licences, how many jobs ask for both: the hypergraph
+	// with its arcs counted.
+	links []int32
+	of    []int32   // the cluster of each licence, none if it is not critical
+	in    [][]int32 // the licences of each cluster, in no order; empty: not in use
+	spare []int32   // clusters not in use
+
+	orders []int64  // of the jobs, rising
+	needs  [][]Need // of the same jobs
+}
+
+const none int32 = -1
+
+// New begins with a number of copies for each licence, and no jobs.
+func New(copies []int64) *Clusters {
+	n := len(copies)
+	return &Clusters{
+		copies: slices.Clone(copies),
+		demand: make([]int64, n),
+		links:  make([]int32, n*n),
+		of:     slices.Repeat([]int32{none}, n),
+	}
+}
+
+// Clone returns an independent copy.
+func (c *Clusters) Clone() *Clusters {
+	d := &Clusters{
+		copies: slices.Clone(c.copies), demand: slices.Clone(c.demand), links: slices.Clone(c.links),
+		of: slices.Clone(c.of), in: slices.Clone(c.in), spare: slices.Clone(c.spare),
+		orders: slices.Clone(c.orders), needs: slices.Clone(c.needs),
+	}
+	for i := range d.in {
+		d.in[i] = slices.Clone(d.in[i])
+	}
+	return d
+}
+
+// Copies returns how many copies of a licence there are: the offer.
+func (c *Clusters) Copies(licence int32) int64 { return c.copies[licence] }
+
+// Demand returns how many copies all jobs together ask for: the request. Where each job
+// asks for one, as in the paper, it is the number of jobs.
+func (c *Clusters) Demand(licence int32) int64 { return c.demand[licence] }
+
+// Critical says whether more copies are asked for than there are.
+func (c *Clusters) Critical(licence int32) bool { return c.demand[licence] > c.copies[licence] }
+
+// Jobs returns the number of jobs.
+func (c *Clusters) Jobs() int { return len(c.orders) }
+
+// Add adds a job by its order of submission, which no other job has. It asks for each
+// licence once at most; its needs are kept, and not to be changed. A job that asks for
+// more copies than there are, and so can never run, would only make a licence critical
+// for others: leave it out.
+func (c *Clusters) Add(order int64, needs []Need) {
+	at, _ := slices.BinarySearch(c.orders, order)
+	c.orders = slices.Insert(c.orders, at, order)
+	c.needs = slices.Insert(c.needs, at, needs)
+	for i, n := range needs {
+		c.demand[n.Licence] += int64(n.Copies)
+		for _, m := range needs[:i] {
+			c.link(n.Licence, m.Licence, 1)
+		}
+	}
+	first := none
+	for _, n := range needs {
+		if c.review(n.Licence) && c.of[n.Licence] != none {
+			if first != none {
+				c.merge(c.of[first], c.of[n.Licence])
+			}
+			first = n.Licence
+		}
+	}
+}
+
+// Remove takes a job out again. It does nothing if there is no such job.
+func (c *Clusters) Remove(order int64) {
+	at, found := slices.BinarySearch(c.orders, order)
+	if !found {
+		return
+	}
+	needs := c.needs[at]
+	c.orders = slices.Delete(c.orders, at, at+1)
+	c.needs = slices.Delete(c.needs, at, at+1)
+	for i, n := range needs {
+		c.demand[n.Licence] -= int64(n.Copies)
+		for _, m := range needs[:i] {
+			c.link(n.Licence, m.Licence, -1)
+		}
+	}
+	for _, n := range needs {
+		c.review(n.Licence)
+	}
+	for i, n := range needs {
+		for _, m := range needs[:i] {
+			cluster := c.of[n.Licence]
+			if cluster != none && cluster == c.of[m.Licence] && c.linked(n.Licence, m.Licence) == 0 {
+				c.split(cluster)
+			}
+		}
+	}
+}
+
+// SetCopies says how many copies of a licence there are from now on.
+func (c *Clusters) SetCopies(licence int32, copies int64) {
+	c.copies[licence] = copies
+	c.review(licence)
+}
+
+func (c *Clusters) linked(a, b int32) int32 { return c.links[int(a)*len(c.of)+int(b)] }
+
+func (c *Clusters) link(a, b, by int32) {
+	c.links[int(a)*len(c.of)+int(b)] += by
+	c.links[int(b)*len(c.of)+int(a)] += by
+}
+
+// review puts a licence into clusters, or takes it out, where its being critical has
+// changed. It returns whether it is.
+func (c *Clusters) review(licence int32) bool {
+	critical := c.Critical(licence)
+	switch was := c.of[licence]; {
+	case critical && was == none:
+		c.found([]int32{licence})
+		for other := range int32(len(c.of)) {
+			if c.of[other] != none && c.linked(licence, other) > 0 {
+				c.merge(c.of[licence], c.of[other])
+			}
+		}
+	case !critical && was != none:
+		c.of[licence] = none
+		at := slices.Index(c.in[was], licence)
+		c.in[was] = slices.Delete(c.in[was], at, at+1)
+		c.split(was)
+	}
+	return critical
+}
+
+// found makes a cluster of licences.
+func (c *Clusters) found(licences []int32) {
+	cluster := int32(len(c.in))
+	if n := len(c.spare); n > 0 {
+		cluster, c.spare = c.spare[n-1], c.spare[:n-1]
+	} else {
+		c.in = append(c.in, nil)
+	}
+	c.in[cluster] = append(c.in[cluster], licences...)
+	for _, l := range licences {
+		c.of[l] = cluster
+	}
+}
+
+// merge makes one cluster of two; the smaller one moves.
+func (c *Clusters) merge(a, b int32) {
+	if a == b {
+		return
+	}
+	if len(c.in[a]) < len(c.in[b]) {
+		a, b = b, a
+	}
+	for _, l := range c.in[b] {
+		c.of[l] = a
+	}
+	c.in[a] = append(c.in[a], c.in[b]...)
+	c.dissolve(b)
+}
+
+// split makes clusters of the parts into which one has fallen.
+func (c *Clusters) split(cluster int32) {
+	left := slices.Clone(c.in[cluster])
+	c.dissolve(cluster)
+	for len(left) > 0 {
+		part := []int32{left[0]}
+		left = left[1:]
+		for k := 0; k < len(part); k++ {
+			rest := left[:0]
+			for _, l := range left {
+				if c.linked(part[k], l) > 0 {
+					part = append(part, l)
+				} else {
+					rest = append(rest, l)
+				}
+			}
+			left = rest
+		}
+		c.found(part)
+	}
+}
+
+func (c *Clusters) dissolve(cluster int32) {
+	c.in[cluster] = c.in[cluster][:0]
+	c.spare = append(c.spare, cluster)
+}

@@ -1,0 +1,144 @@
+package licence
+
+import "math/bits"
+
+// Greedy fills keep with the items that shall have their licences: it discards the one
+// of the lowest unit cost, until no licence is critical. The unit cost of an item is its
+// value over its weight, which is the sum of its parts of the copies of each licence that
+// is critical. So weights fall as licences cease to be critical, and are computed anew.
+//
+// At the end those that were discarded are looked at again, the last one first: what
+// others left may be enough for them.
+func (k *Knapsack) Greedy(items []Item, copies []int64, keep []bool) {
+	k.load(items, copies)
+	k.rank(items)
+	for k.over > 0 {
+		top := &k.heap[0]
+		weight := k.weight(items[top.item].Needs)
+		switch {
+		case weight == 0: // nothing that it asks for is critical, nor will be
+			k.pop()
+		case weight < top.weight:
+			top.weight = weight
+			k.down(0)
+		default:
+			k.discard(items, top.item)
+			k.pop()
+		}
+	}
+	k.refill(items)
+	for i := range items {
+		keep[i] = !k.out[i]
+	}
+}
+
+// discard takes an item out.
+func (k *Knapsack) discard(items []Item, i int32) {
+	k.out[i] = true
+	k.gone = append(k.gone, i)
+	for _, n := range items[i].Needs {
+		was := k.critical(n.Licence)
+		k.demand[n.Licence] -= int64(n.Copies)
+		if was && !k.critical(n.Licence) {
+			k.over--
+		}
+	}
+}
+
+// refill takes back what fits.
+func (k *Knapsack) refill(items []Item) {
+	for l := range k.room {
+		k.room[l] -= k.demand[l]
+	}
+	for at := len(k.gone) - 1; at >= 0; at-- {
+		i := k.gone[at]
+		if needs := items[i].Needs; k.fits(needs) {
+			k.out[i] = false
+			for _, n := range needs {
+				k.room[n.Licence] -= int64(n.Copies)
+			}
+		}
+	}
+}
+
+// whole is the weight of an item that needs all copies of one critical licence. Parts
+// are rounded down to 2^-32.
+const whole = 1 << 32
+
+// weight returns the sum of an item's parts of critical licences, at least 1 if it asks
+// for any.
+func (k *Knapsack) weight(needs []Need) uint64 {
+	var sum uint64
+	for _, n := range needs {
+		if k.critical(n.Licence) {
+			sum += max(1, uint64(n.Copies)*whole/uint64(k.room[n.Licence]))
+		}
+	}
+	return sum
+}
+
+// ranked is an item with its weight as it was when it was last looked at. As weights
+// only fall, its unit cost is at least value over weight.
+type ranked struct {
+	value  uint64
+	weight uint64
+	item   int32
+}
+
+// before says who is to be discarded first: the one of the lower unit cost; of equals
+// the one that was submitted later.
+func (a *ranked) before(b *ranked) bool {
+	high, low := bits.Mul64(a.value, b.weight)
+	otherHigh, otherLow := bits.Mul64(b.value, a.weight)
+	if high != otherHigh {
+		return high < otherHigh
+	}
+	if low != otherLow {
+		return low < otherLow
+	}
+	return a.item > b.item
+}
+
+// rank makes a heap of all items that ask for anything critical, first to be discarded
+// on top.
+func (k *Knapsack) rank(items []Item) {
+	k.heap = k.heap[:0]
+	for i := range items {
+		if items[i].Kept || k.out[i] {
+			continue
+		}
+		if w := k.weight(items[i].Needs); w > 0 {
+			k.heap = append(k.heap, ranked{uint64(max(0, items[i].Value)), w, int32(i)})
+		}
+	}
+	for i := len(k.heap)/2 - 1; i >= 0; i-- {
+		k.down(i)
+	}
+}
+
+func (k *Knapsack) pop() {
+	last := len(k.heap) - 1
+	k.heap[0] = k.heap[last]
+	k.heap = k.heap[:last]
+	if last > 0 {
+		k.down(0)
+	}
+}
+
+func (k *Knapsack) down(at int) {
+	h := k.heap
+	for {
+		first := 2*at + 1
+		if first >= len(h) {
+			return
+		}
+		if first+1 < len(h) && h[first+1].before(&h[first]) {
+			first++
+		}
+		if !h[first].before(&h[at]) {
+			return
+		}
+		h[at], h[first] = h[first], h[at]
+		at = first
+	}
+}
