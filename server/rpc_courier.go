@@ -77,10 +77,11 @@ func (f *peerFace) carry(ctx context.Context, url string, m *site.Message) (site
 	return answer, nil
 }
 
-// read returns an input file of another server's job. What fails is told by Read.
-func (f *peerFace) read(ctx context.Context, url string, id batch.JobID, argument string) io.ReadCloser {
+// read returns an input file of another server's job, from offset on. What fails is told
+// by Read.
+func (f *peerFace) read(ctx context.Context, url string, id batch.JobID, argument string, offset int64) io.ReadCloser {
 	ctx, cancel := context.WithCancel(ctx)
-	stream, err := f.client(url).ReadContent(ctx, &droverv1.ReadContentRequest{JobId: string(id), Argument: argument})
+	stream, err := f.client(url).ReadContent(ctx, &droverv1.ReadContentRequest{JobId: string(id), Argument: argument, Offset: offset})
 	return &content{stream: stream, err: err, cancel: cancel}
 }
 

@@ -1,0 +1,67 @@
+package server
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+)
+
+// begin puts the beginning of some content at a site, as an upload that broke off.
+func (p *processSite) begin(content, beginning []byte) {
+	p.t.Helper()
+	req, err := http.NewRequestWithContext(within(p.t), http.MethodPut, "http://"+p.address()+"/v1/content/"+sum(content), bytes.NewReader(beginning))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	req.Header.Set("Content-Range", fmt.Sprintf("bytes 0-%d/%d", len(beginning)-1, len(content)))
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	if res.StatusCode != http.StatusAccepted {
+		p.t.Fatalf("status %s", res.Status)
+	}
+	http.DefaultClient.CloseIdleConnections()
+}
+
+func TestTheInputOfAMovingJobGoesOnFromWhatHasArrived(t *testing.T) {
+	g := newGrid(t, "")
+	id := g.queue(letters)
+	half := letters[:len(letters)/2]
+	g.target.begin(letters, half)
+	// Nobody reads the first half at the source any more: it is not what it was.
+	at := filepath.Join(g.source.dir, "jobs", id, "in", "input", "a file.txt")
+	spoilt := append(bytes.Repeat([]byte("?"), len(half)), letters[len(half):]...)
+	if err := os.Remove(at); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(at, spoilt, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.move(&droverv1.MoveJobRequest{JobId: id, To: "nice"}); err != nil {
+		t.Fatal(err)
+	}
+	g.source.until(id, gone)
+	if at, _ := g.settled(id, letters); at != g.target {
+		t.Errorf("it ran at %s", at.name)
+	}
+}
+
+func TestAWrongBeginningIsNotGoneOnFrom(t *testing.T) {
+	g := newGrid(t, "")
+	id := g.queue(letters)
+	g.target.begin(letters, bytes.Repeat([]byte("?"), 1000))
+	if _, err := g.move(&droverv1.MoveJobRequest{JobId: id, To: "nice"}); err != nil {
+		t.Fatal(err)
+	}
+	g.source.until(id, gone)
+	if at, _ := g.settled(id, letters); at != g.target {
+		t.Errorf("it ran at %s", at.name)
+	}
+}
