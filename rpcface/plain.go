@@ -28,8 +28,11 @@ var statuses = map[connect.Code]int{
 
 // Status returns the HTTP status of a reason.
 func Status(r Reason) int {
-	if r == TooLarge {
+	switch r {
+	case TooLarge:
 		return http.StatusRequestEntityTooLarge
+	case DiskFull:
+		return http.StatusInsufficientStorage
 	}
 	if status, ok := statuses[Code(r)]; ok {
 		return status

@@ -69,7 +69,7 @@ func asProblem(err error) (*rpcface.Problem, bool) {
 		}, true
 	case dataProblem(err) != nil:
 		return dataProblem(err), true
-	case isFull(err):
+	case isFull(err), noRoom(err):
 		return errDiskFull, true
 	case errors.As(err, &misfit):
 		return &rpcface.Problem{Reason: rpcface.NotWaiting, Field: "job_id", Message: misfit.Error()}, true
