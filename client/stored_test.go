@@ -219,3 +219,25 @@ func TestARequestWithDataCanBeStartedAnewFromItsRecord(t *testing.T) {
 		t.Error("a file is at the site that does not answer")
 	}
 }
+
+func TestARepeatedSubmissionIsAnsweredAlthoughItsDataAreGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, c := newDepots(t, patient(10*time.Second))
+		g.keep("a", handle, "one", nil)
+		g.a.submit = func(_ context.Context, nth int, req *droverv1.SubmitRequest) (*droverv1.SubmitResponse, error) {
+			if nth == 1 { // accepted, and the answer is lost
+				g.mu.Lock()
+				defer g.mu.Unlock()
+				delete(g.at["a"], handle)
+				return nil, connect.NewError(connect.CodeUnavailable, errors.New("lost"))
+			}
+			return g.a.accept(req), nil
+		}
+		if job, err := c.Submit(t.Context(), "lu", Stored("matrix", &Data{ID: handle})); err != nil || job.Site != "a" {
+			t.Errorf("%+v, %v", job, err)
+		}
+		if n := len(g.b.sent()); n > 0 {
+			t.Errorf("it was sent elsewhere, too")
+		}
+	})
+}

@@ -140,8 +140,11 @@ func (c *Client) rank(ctx context.Context, agent, id string, r *request) (rankin
 // submission proper is an error that says so: nothing of the job was sent.
 func (c *Client) submitAt(ctx context.Context, at session.Target, id string, r *request, m ranking) (*Job, error) {
 	for try := 1; ; try++ {
-		if err := c.supply(ctx, at, r); err != nil {
-			return nil, beforeSubmission(err)
+		// Data that nobody has any more were maybe there when this was sent before, and
+		// the server has the job: it is asked all the same.
+		missing := c.supply(ctx, at, r)
+		if missing != nil && reasonOf(missing) != ReasonUnknownData {
+			return nil, beforeSubmission(missing)
 		}
 		for _, f := range r.files() {
 			if err := c.bring(ctx, at.Address, f, r.progress(f)); err != nil {
@@ -149,8 +152,13 @@ func (c *Client) submitAt(ctx context.Context, at session.Target, id string, r *
 			}
 		}
 		job, err := c.handOver(ctx, at, id, r, m)
-		if reasonOf(err) != ReasonUnknownData || try == mostTries || len(r.handles()) == 0 {
+		switch {
+		case reasonOf(err) != ReasonUnknownData || len(r.handles()) == 0:
 			return job, err
+		case missing != nil:
+			return nil, beforeSubmission(missing)
+		case try == mostTries:
+			return nil, err
 		}
 		c.log.Debug("data had to make room meanwhile", "job", id, "site", at.Site, "error", err)
 	}
