@@ -1,0 +1,246 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"connectrpc.com/connect"
+
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+)
+
+const (
+	volatileMode   = droverv1.DataMode_DATA_MODE_VOLATILE
+	stickyMode     = droverv1.DataMode_DATA_MODE_STICKY
+	persistentMode = droverv1.DataMode_DATA_MODE_PERSISTENT
+)
+
+// put uploads content and has it stay under a new handle.
+func (s *testSite) put(t testing.TB, content string, mode droverv1.DataMode) *droverv1.Data {
+	t.Helper()
+	f, err := s.upload(within(t), []byte(content), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := s.client.PutData(within(t), &droverv1.PutDataRequest{Data: &droverv1.Data{Id: newID(t), Content: f, Mode: mode, Owner: "ann"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.GetData()
+}
+
+// has says whether data are at a site.
+func (s *testSite) has(t testing.TB, id string) bool {
+	t.Helper()
+	res, err := s.client.GetData(within(t), &droverv1.GetDataRequest{Ids: []string{id}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(res.GetData()) > 0
+}
+
+// fetch downloads data from an offset on.
+func (s *testSite) fetch(ctx context.Context, id string, offset int64) (string, error) {
+	stream, err := s.client.DownloadData(ctx, &droverv1.DownloadDataRequest{Id: id, Offset: offset})
+	if err != nil {
+		return "", err
+	}
+	defer stream.Close()
+	var got strings.Builder
+	for stream.Receive() {
+		if stream.Msg().GetOffset() != offset+int64(got.Len()) {
+			return "", fmt.Errorf("piece at %d after %d bytes", stream.Msg().GetOffset(), got.Len())
+		}
+		got.Write(stream.Msg().GetData())
+	}
+	return got.String(), stream.Err()
+}
+
+func handle(id string) *droverv1.Value { return file(&droverv1.File{DataId: id}) }
+
+func TestDataStayUnderAHandleAndOverARestart(t *testing.T) {
+	cfg := configured(t, "")
+	s := start(t, cfg)
+	content := strings.Repeat("drover\x00\n", 40_000)
+	d := s.put(t, content, persistentMode)
+	if d.GetSite() != "lyon" || d.GetContent().GetSizeBytes() != int64(len(content)) || d.GetContent().GetSha256() != sum([]byte(content)) ||
+		d.GetMode() != persistentMode || d.GetOwner() != "ann" || d.GetCopy() || d.GetPutAt() == nil || d.GetUsedAt() == nil {
+		t.Errorf("data: %v", d)
+	}
+	if err := s.stop(); err != nil {
+		t.Fatal(err)
+	}
+	s = start(t, cfg)
+	if got, err := s.fetch(within(t), d.GetId(), 5); err != nil || got != content[5:] {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+	again, err := s.client.PutData(within(t), &droverv1.PutDataRequest{Data: d}) // nobody had heard the answer
+	if err != nil || again.GetData().GetPutAt().AsTime() != d.GetPutAt().AsTime() {
+		t.Errorf("put again: %v, %v", again, err)
+	}
+	list, err := s.client.ListData(within(t), &droverv1.ServerServiceListDataRequest{Filter: "owner=ann mode=persistent id=" + d.GetId()[:13]})
+	if err != nil || len(list.GetData()) != 1 || list.GetData()[0].GetId() != d.GetId() {
+		t.Errorf("list: %v, %v", list, err)
+	}
+	status, err := s.client.GetStatus(within(t), &droverv1.GetStatusRequest{})
+	if u := status.GetStatus().GetData(); err != nil || u.GetHandles() != 1 || u.GetUsedBytes() != int64(len(content)) || u.GetQuotaBytes() != 16<<30 {
+		t.Errorf("usage: %v, %v", u, err)
+	}
+	removed, err := s.client.RemoveData(within(t), &droverv1.ServerServiceRemoveDataRequest{Id: d.GetId()})
+	if err != nil || removed.GetData().GetId() != d.GetId() || s.has(t, d.GetId()) {
+		t.Errorf("removed: %v, %v", removed, err)
+	}
+	if removed, err = s.client.RemoveData(within(t), &droverv1.ServerServiceRemoveDataRequest{Id: d.GetId()}); err != nil || removed.GetData() != nil {
+		t.Errorf("removed again: %v, %v", removed, err)
+	}
+	_, err = s.fetch(within(t), d.GetId(), 0)
+	if code, p := detail(t, err); code != connect.CodeNotFound || p.GetReason() != "unknown-data" || !strings.Contains(p.GetMessage(), "removed at") {
+		t.Errorf("fetched after that: %v %v", code, p)
+	}
+}
+
+func TestDataAreListedInPages(t *testing.T) {
+	s := start(t, configured(t, ""))
+	var want []string
+	for i := range 5 {
+		want = append(want, s.put(t, fmt.Sprint(i), persistentMode).GetId())
+	}
+	var got []string
+	for token := ""; ; {
+		res, err := s.client.ListData(within(t), &droverv1.ServerServiceListDataRequest{PageSize: 2, PageToken: token})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range res.GetData() {
+			got = append(got, d.GetId())
+		}
+		if token = res.GetNextPageToken(); token == "" {
+			break
+		}
+	}
+	if strings.Join(got, " ") != strings.Join(want, " ") {
+		t.Errorf("listed %v, put %v", got, want)
+	}
+}
+
+func TestWhatIsNoDataIsRefused(t *testing.T) {
+	s := start(t, configured(t, "limits: {file: 100B, content: 100B, data: 100B, data_owner: 50B}"))
+	f, err := s.upload(within(t), make([]byte, 24), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken := s.put(t, "taken", persistentMode)
+	put := func(change func(*droverv1.Data)) func() error {
+		return func() error {
+			d := &droverv1.Data{Id: newID(t), Content: &droverv1.File{Sha256: f.GetSha256()}}
+			change(d)
+			_, err := s.client.PutData(within(t), &droverv1.PutDataRequest{Data: d})
+			return err
+		}
+	}
+	get := func(ids ...string) func() error {
+		return func() error {
+			_, err := s.client.GetData(within(t), &droverv1.GetDataRequest{Ids: ids})
+			return err
+		}
+	}
+	list := func(r *droverv1.ServerServiceListDataRequest) func() error {
+		return func() error {
+			_, err := s.client.ListData(within(t), r)
+			return err
+		}
+	}
+	sticky := func() error {
+		for _, text := range []string{strings.Repeat("a", 30), strings.Repeat("b", 30)} {
+			f, err := s.upload(within(t), []byte(text), nil)
+			if err != nil {
+				return err
+			}
+			if err := put(func(d *droverv1.Data) { d.Content, d.Mode, d.Owner = f, stickyMode, "bob" })(); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	const float = droverv1.ElementType_ELEMENT_TYPE_FLOAT64
+	for name, tc := range map[string]struct {
+		call          func() error
+		code          connect.Code
+		reason, field string
+	}{
+		"no data":                      {func() error { _, err := s.client.PutData(within(t), &droverv1.PutDataRequest{}); return err }, connect.CodeInvalidArgument, "bad-value", "data.id"},
+		"no handle":                    {put(func(d *droverv1.Data) { d.Id = "../../etc/passwd" }), connect.CodeInvalidArgument, "bad-value", "data.id"},
+		"no hash":                      {put(func(d *droverv1.Data) { d.Content = nil }), connect.CodeInvalidArgument, "bad-value", "data.content.sha256"},
+		"content not here":             {put(func(d *droverv1.Data) { d.Content.Sha256 = sum([]byte("never")) }), connect.CodeNotFound, "unknown-content", "data.content.sha256"},
+		"another size":                 {put(func(d *droverv1.Data) { d.Content.SizeBytes = 25 }), connect.CodeInvalidArgument, "bad-value", "data.content.size_bytes"},
+		"a negative size":              {put(func(d *droverv1.Data) { d.Content.SizeBytes = -1 }), connect.CodeInvalidArgument, "bad-value", "data.content.size_bytes"},
+		"a path for a name":            {put(func(d *droverv1.Data) { d.Content.Name = "../x" }), connect.CodeInvalidArgument, "bad-value", "data.content.name"},
+		"a mode of tomorrow":           {put(func(d *droverv1.Data) { d.Mode = 99 }), connect.CodeInvalidArgument, "bad-value", "data.mode"},
+		"an owner that rings":          {put(func(d *droverv1.Data) { d.Owner = "\a" }), connect.CodeInvalidArgument, "bad-value", "data.owner"},
+		"elements only":                {put(func(d *droverv1.Data) { d.Element = float }), connect.CodeInvalidArgument, "wrong-dimensions", "data.dimensions"},
+		"dimensions only":              {put(func(d *droverv1.Data) { d.Dimensions = []int64{24} }), connect.CodeInvalidArgument, "wrong-dimensions", "data.dimensions"},
+		"too few elements":             {put(func(d *droverv1.Data) { d.Element, d.Dimensions = float, []int64{2} }), connect.CodeInvalidArgument, "wrong-dimensions", "data.dimensions"},
+		"a cube":                       {put(func(d *droverv1.Data) { d.Element, d.Dimensions = float, []int64{1, 1, 3} }), connect.CodeInvalidArgument, "wrong-dimensions", "data.dimensions"},
+		"negative dimensions":          {put(func(d *droverv1.Data) { d.Element, d.Dimensions = float, []int64{-1, -3} }), connect.CodeInvalidArgument, "wrong-dimensions", "data.dimensions"},
+		"a handle with others":         {put(func(d *droverv1.Data) { d.Id = taken.GetId() }), connect.CodeAlreadyExists, "data-conflict", "data.id"},
+		"more than there is room for":  {sticky, connect.CodeResourceExhausted, "data-quota", "data.content.size_bytes"},
+		"a question about no handle":   {get(newID(t), "x"), connect.CodeInvalidArgument, "bad-value", "ids[1]"},
+		"a question about too many":    {get(make([]string, 1001)...), connect.CodeInvalidArgument, "out-of-range", "ids"},
+		"a filter of no key":           {list(&droverv1.ServerServiceListDataRequest{Filter: "size=3"}), connect.CodeInvalidArgument, "bad-value", "filter"},
+		"a filter of no mode":          {list(&droverv1.ServerServiceListDataRequest{Filter: "mode=eternal"}), connect.CodeInvalidArgument, "bad-value", "filter"},
+		"a token of nobody":            {list(&droverv1.ServerServiceListDataRequest{PageToken: "?"}), connect.CodeInvalidArgument, "bad-value", "page_token"},
+		"a page too large":             {list(&droverv1.ServerServiceListDataRequest{PageSize: 1001}), connect.CodeInvalidArgument, "out-of-range", "page_size"},
+		"an offset before the content": {func() error { _, err := s.fetch(within(t), taken.GetId(), -1); return err }, connect.CodeInvalidArgument, "out-of-range", "offset"},
+		"a removal of no handle": {func() error {
+			_, err := s.client.RemoveData(within(t), &droverv1.ServerServiceRemoveDataRequest{Id: "x"})
+			return err
+		}, connect.CodeInvalidArgument, "bad-value", "id"},
+	} {
+		code, d := detail(t, tc.call())
+		if code != tc.code || d.GetReason() != tc.reason || d.GetField() != tc.field || d.GetAccepted() == "" || d.GetMessage() == "" {
+			t.Errorf("%s: %v %v", name, code, d)
+		}
+	}
+}
+
+func TestDataThatMadeRoomAreToldOf(t *testing.T) {
+	s := start(t, configured(t, "limits: {file: 100B, content: 100B, data: 10B}"))
+	first := s.put(t, "ten bytes.", persistentMode)
+	s.put(t, "ten bytes!", persistentMode)
+	res, err := s.client.GetData(within(t), &droverv1.GetDataRequest{Ids: []string{first.GetId()}})
+	if err != nil || len(res.GetData()) != 0 || len(res.GetGone()) != 1 || !strings.Contains(res.GetGone()[0].GetMessage(), "to make room, at site lyon") {
+		t.Errorf("asked for it: %v, %v", res, err)
+	}
+	_, err = s.client.Submit(within(t), &droverv1.SubmitRequest{
+		JobId: newID(t), Request: &droverv1.Request{Service: "copy", Arguments: arguments{"from": handle(first.GetId())}},
+	})
+	if code, d := detail(t, err); code != connect.CodeNotFound || d.GetReason() != "unknown-data" || d.GetField() != "request.arguments.from" ||
+		!strings.Contains(d.GetMessage(), "evicted at") || !strings.Contains(d.GetHint(), "CopyData") {
+		t.Errorf("used: %v %v", code, d)
+	}
+}
+
+func TestADamagedHandleDoesNotKeepAServerFromStarting(t *testing.T) {
+	cfg := configured(t, "")
+	s := start(t, cfg)
+	d, lost := s.put(t, "damaged", persistentMode), s.put(t, "lost", persistentMode)
+	if err := s.stop(); err != nil {
+		t.Fatal(err)
+	}
+	sha := lost.GetContent().GetSha256()
+	err := os.WriteFile(filepath.Join(cfg.DataDir, "depot", "data", d.GetId()+".json"), []byte("x"), 0o600)
+	if err == nil {
+		err = os.Remove(filepath.Join(cfg.DataDir, "content", sha[:2], sha))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s = start(t, cfg)
+	if s.has(t, d.GetId()) || s.has(t, lost.GetId()) {
+		t.Error("they are there")
+	}
+}
