@@ -4,6 +4,7 @@
 // The bundled services are the programs a grid can run out of the box. Each
 // computes something real and is a package of its own:
 //
+//	gemm        multiplies matrices that travel as blocks of numbers
 //	lu          solves A x = b, read from a Matrix Market file
 //	mandelbrot  renders the Mandelbrot set as a PNG
 //	primes      counts primes; can be stopped and go on
@@ -16,6 +17,6 @@
 //	                        │ flags → lu.Config → Validate → lu.Run
 //	SIGTERM ────────────────┴─> ctx cancelled: stop soon, leave no output file
 //
-// lu and mandelbrot are moldable: the same job runs on any number of threads and writes
+// gemm, lu and mandelbrot are moldable: the same job runs on any number of threads and writes
 // the same bytes, only sooner.
 package services

@@ -16,7 +16,7 @@ func TestBundledCatalogueIsTheOneInTheExamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"lu", "mandelbrot", "sleep"} {
+	for _, name := range []string{"gemm", "lu", "mandelbrot", "primes", "sleep"} {
 		if _, err := c.Service(name); err != nil {
 			t.Error(err)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/services"
+	"github.com/seed-9b8f70bb/drover/services/gemm"
 	"github.com/seed-9b8f70bb/drover/services/lu"
 	"github.com/seed-9b8f70bb/drover/services/mandelbrot"
 	"github.com/seed-9b8f70bb/drover/services/primes"
@@ -25,6 +26,7 @@ type serviceCmd struct {
 	Primes     primesCmd     `cmd:"" help:"Count primes, with checkpoints."`
 	Sleep      sleepCmd      `cmd:"" help:"Do nothing for a while."`
 	Exec       execCmd       `cmd:"" help:"Run an argument vector."`
+	Gemm       gemmCmd       `cmd:"" help:"Multiply matrices."`
 }
 
 type luCmd struct {
@@ -41,6 +43,28 @@ func (c *luCmd) Run(a *app) error {
 		return refused(err)
 	}
 	return lu.Run(a.ctx, cfg, a.stdout)
+}
+
+type gemmCmd struct {
+	A       string  `help:"File of A: little-endian float64, rows one after the other."`
+	B       string  `help:"File of B."`
+	C       string  `help:"File of C, which becomes alpha A B + beta C."`
+	Rows    int     `help:"Rows of A and C."`
+	Inner   int     `help:"Columns of A and rows of B."`
+	Cols    int     `help:"Columns of B and C."`
+	Alpha   float64 `default:"1"`
+	Beta    float64 `default:"0"`
+	Threads int     `default:"1"`
+}
+
+func (c *gemmCmd) Run(a *app) error {
+	cfg := gemm.Config{
+		A: c.A, B: c.B, C: c.C, Rows: c.Rows, Inner: c.Inner, Cols: c.Cols, Alpha: c.Alpha, Beta: c.Beta, Threads: c.Threads,
+	}
+	if err := cfg.Validate(); err != nil {
+		return refused(err)
+	}
+	return gemm.Run(a.ctx, cfg, a.stdout)
 }
 
 type mandelbrotCmd struct {
