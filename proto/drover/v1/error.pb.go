@@ -23,9 +23,9 @@ const (
 )
 
 // ErrorDetail says precisely what was wrong. It is attached as a detail to
-// every Connect error that a Drover process returns, but for a message that it
-// could not read, and stands in a Quote that is a refusal and in a decision
-// record.
+// every Connect error that a Drover process returns, also about a message that it
+// cannot make sense of; one that is larger than 4 MiB, or breaks off, is refused by
+// its code alone. It stands in a Quote that is a refusal and in a decision record.
 type ErrorDetail struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// A stable word that programs may branch on: "unknown-service",
