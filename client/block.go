@@ -113,10 +113,7 @@ func ofArgument(err error, argument string) error {
 // fits refuses a block that is not of an argument's type. Dimensions that depend on
 // other arguments are for the site to check.
 func (b *Block) fits(a *Argument) error {
-	if want := a.Type.dimensions(); len(b.Dimensions) != want {
-		return ofArgument(&Error{Reason: reasonWrongDimensions, Accepted: accepted(a), Message: "it is " + b.String()}, a.Name)
-	}
-	if a.Element != "" && b.Element != a.Element {
+	if len(b.Dimensions) != a.Type.dimensions() || a.Element != "" && b.Element != a.Element {
 		return ofArgument(&Error{Reason: reasonWrongType, Accepted: accepted(a), Message: "it is " + b.String()}, a.Name)
 	}
 	return nil

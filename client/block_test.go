@@ -249,7 +249,7 @@ func TestNumbersAsTheyAreTyped(t *testing.T) {
 		"2147483648":         {argumentOf(TypeVector, Int32), ReasonBadValue},
 		"1e400":              {argumentOf(TypeVector, Float64), ReasonBadValue},
 		"1,2;3":              {argumentOf(TypeMatrix, Float64), reasonWrongDimensions},
-		"1;2":                {argumentOf(TypeVector, Float64), reasonWrongDimensions},
+		"1;2":                {argumentOf(TypeVector, Float64), reasonWrongType},
 		"matrix.dat":         {argumentOf(TypeMatrix, Float64), ReasonBadValue},
 		"1":                  {argumentOf(TypeMatrix, "bfloat16"), reasonWrongType},
 		"1,2 ":               {argumentOf(TypeMatrix, ""), reasonWrongType},
@@ -345,7 +345,7 @@ func TestFilesOfNumPyAreOpened(t *testing.T) {
 	_, err = readArray(path, argumentOf(TypeMatrix, Float32))
 	wantReason(t, "another type", err, reasonWrongType)
 	_, err = readArray(path, argumentOf(TypeVector, Float64))
-	wantReason(t, "a matrix for a vector", err, reasonWrongDimensions)
+	wantReason(t, "a matrix for a vector", err, reasonWrongType)
 	for name, content := range map[string]string{
 		"cut": header + block[:15], "too long": header + block + "x", "no header": block, "in Fortran order": strings.NewReplacer("False", "True ", "(1, 2)", "(2, 2)").Replace(header) + block + block,
 	} {
@@ -382,13 +382,13 @@ func TestGoValuesBecomeBlocks(t *testing.T) {
 		{TypeVector, []string{"1"}, ""},
 		{TypeVector, 1.5, ""},
 		{TypeVector, []float32{1}, reasonWrongType},
-		{TypeVector, m, reasonWrongDimensions},
+		{TypeVector, m, reasonWrongType},
 		{TypeVectorInout, &v, "1 float64"},
 		{TypeVectorInout, v, ""},
 		{TypeVectorInout, none, ""},
 		{TypeMatrix, m, "1x1 float64"},
 		{TypeMatrix, *m, ""},
-		{TypeMatrix, v, reasonWrongDimensions},
+		{TypeMatrix, v, reasonWrongType},
 		{TypeMatrix, (*Dense[float64])(nil), reasonWrongType},
 		{TypeMatrix, &Dense[float64]{Rows: 2, Cols: 2}, reasonWrongDimensions},
 		{TypeMatrix, &Dense[int64]{}, reasonWrongType},

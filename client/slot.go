@@ -47,16 +47,12 @@ func vectorSlot[T Element](v *[]T) slot {
 }
 
 // mismatch is the error of an output that cannot be in what it was to be in.
-func mismatch(o Output, element ElementType, accepted string) error {
+func mismatch(o Output, accepted string) error {
 	is := "a file"
 	if o.Element != "" {
 		is = arrayText(o.Element, o.Dimensions)
 	}
-	reason := reasonWrongType
-	if o.Element == element {
-		reason = reasonWrongDimensions
-	}
-	return &Error{Reason: reason, Field: o.Argument, Accepted: accepted, Message: fmt.Sprintf("output %s is %s", o.Argument, is)}
+	return &Error{Reason: reasonWrongType, Field: o.Argument, Accepted: accepted, Message: fmt.Sprintf("output %s is %s", o.Argument, is)}
 }
 
 // bytesSlot takes a file, or a vector of bytes.
@@ -67,7 +63,7 @@ type bytesSlot struct {
 
 func (s *bytesSlot) begin(o Output) error {
 	if o.Element != "" && (o.Element != Uint8 || len(o.Dimensions) != 1) {
-		return mismatch(o, Uint8, "a file or a vector of uint8, for a *[]byte")
+		return mismatch(o, "a file or a vector of uint8, for a *[]byte")
 	}
 	s.content.Grow(int(max(0, min(o.Size, 1<<26)))) // so much at once; what a site says need not be so
 	return nil
@@ -97,7 +93,7 @@ func (s *arraySlot[T]) begin(o Output) error {
 	}
 	size, err := b.Bytes()
 	if o.Element != b.Element || len(o.Dimensions) != want {
-		return mismatch(o, b.Element, fmt.Sprintf("a %s of %s", kind, b.Element))
+		return mismatch(o, fmt.Sprintf("a %s of %s", kind, b.Element))
 	}
 	if err != nil || size != o.Size || size > math.MaxInt {
 		return &Error{

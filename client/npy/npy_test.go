@@ -94,7 +94,7 @@ type failing struct{}
 
 func (failing) Read([]byte) (int, error) { return 0, io.ErrClosedPipe }
 
-// numpy is what numpy.save (2.x) writes in front of the elements.
+// numpy is what numpy.save (1.24) writes in front of the elements.
 const numpy = "\x93NUMPY\x01\x00v\x00{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }" +
 	"                                                          \n"
 
