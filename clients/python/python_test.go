@@ -33,7 +33,7 @@ func TestThePythonClient(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, module := range []string{"session", "lost", "client"} {
+	for _, module := range []string{"session", "lost", "client", "arrays"} {
 		t.Run(module, func(t *testing.T) {
 			t.Parallel()
 			// Warnings are about what is left open.

@@ -10,6 +10,7 @@ It needs nothing beyond the standard library. ``Client`` is where to begin; the 
 of GridRPC beside ours are in the README.
 """
 
+from .arrays import Matrix
 from .client import LOCAL, Client, new_job_id
 from .errors import (
     DroverError,
@@ -27,6 +28,6 @@ from .values import Output
 
 __all__ = [
     "LOCAL", "Agreement", "Argument", "Candidate", "Client", "Decision", "DroverError", "FileError", "GridError",
-    "HopsError", "Job", "JobFailed", "Missing", "Options", "Outcome", "Output", "PatienceError", "Service", "Site",
-    "UnknownOutcome", "Written", "new_job_id",
+    "HopsError", "Job", "JobFailed", "Matrix", "Missing", "Options", "Outcome", "Output", "PatienceError", "Service",
+    "Site", "UnknownOutcome", "Written", "new_job_id",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import functools
 import os
 import queue
 import re
@@ -19,7 +20,7 @@ from .grid import Decision, Service, Site, service_in, site_in
 from .job import Job
 from .options import Options
 from .scope import Scope
-from .values import Content, Output, value_out
+from .values import Content, Output, content_of, value_out
 
 LOCAL = "http://127.0.0.1:7410"
 """Where an agent listens that has no configuration."""
@@ -85,18 +86,22 @@ class Client(Driver):
         job (``grpc_call_async``). Files among the arguments reach that server before.
 
         Arguments are bool, int, float and str; for a file to send a ``pathlib.Path``
-        or bytes. Nothing is executed twice: what was sent and not answered is repeated
+        or bytes; for a vector or matrix lists, a ``Matrix``, whatever has the buffer
+        protocol, or the path of a ``.npy`` file. Nothing is executed twice: what was sent and not answered is repeated
         under the same ID at the same server, until it has answered. If it never does,
         the error is an ``UnknownOutcome``.
         """
         files: dict[str, Content] = {}
         values: dict[str, Any] = {}
+        about = functools.cache(lambda: self._describe(service))
         for name, value in arguments.items():
             if isinstance(value, Output):
-                continue
-            if isinstance(value, (bytes, os.PathLike)):
-                value = Content(value, name)
-                files[value.sha256] = value
+                if value.value is None:
+                    continue
+                value = value.value
+            content = content_of(name, value, about)
+            if content is not None:
+                value = files[content.sha256] = content
             values[name] = value_out(name, value)
         request = {"service": service, "arguments": values, **options.out()}
         owner = self.owner if options.owner is None else options.owner
@@ -144,6 +149,13 @@ class Client(Driver):
         service, owner and site, separated by spaces."""
         raw = self._pages("ListJobs", "jobs", {"filter": filter})
         return [Job(self, j["id"], j) for j in raw]
+
+    def _describe(self, service: str) -> Optional[Service]:
+        """A service, None when nobody offers it: whoever is asked to map it says so."""
+        if not re.fullmatch(r"\S+", service):
+            return None
+        found = self._pages("ListServices", "services", {"filter": "name=" + service})
+        return service_in(found[0]) if found else None
 
     def sites(self) -> list[Site]:
         """The sites of the grid with their queues, by name."""

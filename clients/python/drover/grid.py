@@ -22,11 +22,13 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Written:
-    """A file that a job has written."""
+    """What a job has written for an argument."""
 
     argument: str
     size: int  # bytes
     sha256: str  # in hexadecimal digits; empty while the job runs
+    element: str = ""  # of a vector or matrix: "float64", ...
+    dimensions: tuple[int, ...] = ()  # of a vector its length, of a matrix its rows and columns
 
 
 @dataclass(frozen=True)
@@ -70,10 +72,12 @@ class Argument:
 
     name: str
     doc: str
-    type: str  # "int", "float", "string", "bool", "file-in" or "file-out"
+    type: str  # "int", "float", "string", "bool", "file-in", "file-out", "file-inout", "vector-in", "matrix-in", ...
     required: bool
     default: Any
     raw: Raw = field(repr=False)
+    element: str = ""  # of a vector or matrix
+    dimensions: tuple[str, ...] = ()  # of a vector or matrix: expressions; none for any
 
 
 @dataclass(frozen=True)
@@ -127,7 +131,7 @@ def service_in(raw: Raw) -> Service:
     arguments = [
         Argument(
             a["name"], a.get("doc", ""), word(a.get("type"), "ARGUMENT_TYPE_"), a.get("required", False),
-            value_in(a.get("default", {})), a,
+            value_in(a.get("default", {})), a, word(a.get("element"), "ELEMENT_TYPE_"), tuple(a.get("dimensions", ())),
         )
         for a in s.get("arguments", ())
     ]
@@ -149,4 +153,7 @@ def outcome_in(raw: Optional[Raw]) -> Optional[Outcome]:
 
 
 def written_in(raw: Raw) -> Written:
-    return Written(raw["argument"], int(raw.get("sizeBytes", 0)), raw.get("sha256", ""))
+    return Written(
+        raw["argument"], int(raw.get("sizeBytes", 0)), raw.get("sha256", ""), word(raw.get("element"), "ELEMENT_TYPE_"),
+        tuple(int(n) for n in raw.get("dimensions", ())),
+    )

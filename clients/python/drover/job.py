@@ -11,6 +11,8 @@ import tempfile
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Callable, Optional, Union
 
+from . import npy
+from .arrays import Gathering, Matrix, Vector
 from .call import SERVER
 from .errors import GridError, Kind, PatienceError
 from .grid import Decision, Outcome, Written, decision_in, outcome_in, written_in
@@ -224,13 +226,18 @@ class Job:
         return self._client._pursue(self, visit, self._client.long_patience, Scope())
 
     def download(self, argument: str, path: Union[str, "os.PathLike[str]"]) -> None:
-        """Puts a file that the job has written at path, which only the whole file
-        replaces. A connection that breaks does not begin it anew."""
+        """Puts what the job has written for an argument at path, which only the whole of
+        it replaces; a vector or matrix with NumPy's header if path ends in ``.npy``. A
+        connection that breaks does not begin it anew."""
         folder, name = os.path.split(os.path.abspath(os.fspath(path)))
         with tempfile.NamedTemporaryFile(dir=folder, prefix=f".{name}.", delete=False) as f:
             try:
+                begun = False
                 for piece in self.stream(argument):
+                    begun = begun or self._header(argument, path, f)
                     f.write(piece)
+                if not begun:  # there is nothing in it
+                    self._header(argument, path, f)
                 f.flush()
                 os.chmod(f.name, 0o644)
                 os.replace(f.name, path)
@@ -238,9 +245,34 @@ class Job:
                 os.unlink(f.name)
                 raise
 
+    def _header(self, argument: str, path: Union[str, "os.PathLike[str]"], f: Any) -> bool:
+        of = self.outputs.get(argument)
+        if of is not None and of.element and npy.is_npy(path):
+            f.write(npy.header(of.element, of.dimensions))
+        return True
+
     def read(self, argument: str) -> bytes:
-        """A file that the job has written, in memory."""
+        """What the job has written for an argument, in memory; of a vector or matrix the
+        block."""
         return b"".join(self.stream(argument))
+
+    def array(self, argument: str) -> Union[Vector, Matrix]:
+        """A vector or matrix that the job has written: an ``array.array`` (a list of
+        complex numbers), or a ``Matrix``."""
+        into: Optional[Gathering] = None
+        for piece in self.stream(argument):
+            into = into or self._gathering(argument)
+            into.add(piece)
+        return (into or self._gathering(argument)).whole()
+
+    def _gathering(self, argument: str) -> Gathering:
+        of = self.outputs.get(argument)
+        if of is None or not of.element:
+            raise GridError(
+                "wrong-type", f"output {argument} of job {self.id} is a file", field=argument, accepted="a vector or matrix",
+                hint="read and download bring files",
+            )
+        return Gathering(of.element, of.dimensions, of.size)
 
     def _visit(
         self,

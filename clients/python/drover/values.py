@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-import io
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, BinaryIO, Optional, Union
+from typing import TYPE_CHECKING, Any, Optional, Union
 
+from . import npy
+from .arrays import SIZES, Block, block_of, from_list
 from .errors import FileError, GridError
+
+if TYPE_CHECKING:
+    from .grid import Service
 
 PIECE = 256 << 10
 """How much of a file one message carries, bytes."""
@@ -21,18 +25,41 @@ Seconds = Union[int, float, datetime.timedelta]
 
 @dataclass(frozen=True)
 class Output:
-    """Where ``Client.call`` puts the file that a job writes for an argument."""
+    """Where ``Client.call`` puts what a job writes for an argument; of one that goes in,
+    too, ``value`` is what does. A vector or matrix becomes one of NumPy's files if the
+    path ends in ``.npy``, and else the block alone."""
 
     path: Union[str, "os.PathLike[str]"]
+    value: Any = None
 
 
 class Content:
-    """What a file argument holds. It is read in pieces, and never whole."""
+    """What a file, vector or matrix argument holds. It is read in pieces, and never whole."""
 
-    def __init__(self, source: Union[bytes, "os.PathLike[str]"], name: str) -> None:
+    def __init__(self, source: Union[bytes, bytearray, Block, "os.PathLike[str]"], name: str) -> None:
         """``name`` is what the program should see of a file without one."""
-        self._source = source
-        self.name = name if isinstance(source, bytes) else os.path.basename(os.fspath(source))
+        self._source: Any = source
+        self._begin = 0  # where in a file
+        self.array: Optional[tuple[str, list[int]]] = None  # element and dimensions
+        if isinstance(source, Block):
+            self._source, self.array = source.content, (source.element, source.dimensions)
+        self._file = isinstance(self._source, os.PathLike)
+        self.name = os.path.basename(os.fspath(self._source)) if self._file else "" if self.array else name
+        self._measure()
+
+    @classmethod
+    def of_npy(cls, path: "os.PathLike[str]") -> Content:
+        """The elements of one of NumPy's files."""
+        c = cls.__new__(cls)
+        element, dimensions, c._begin = npy.read(path)
+        c._source, c._file, c.name, c.array = path, True, "", (element, dimensions)
+        c._measure()
+        if c.size != math.prod(dimensions) * SIZES[element]:
+            why = f"{c.size} bytes follow its header, {dimensions} elements of {element} have others"
+            raise FileError(f"file {os.path.basename(os.fspath(path))}: {why}")
+        return c
+
+    def _measure(self) -> None:
         self.size = 0
         digest = hashlib.sha256()
         for piece in self.pieces():
@@ -42,9 +69,15 @@ class Content:
 
     def pieces(self, offset: int = 0) -> Iterator[bytes]:
         """The content from an offset on, at least one piece."""
+        if not self._file:
+            content = memoryview(self._source)
+            yield content[offset : offset + PIECE]
+            for at in range(offset + PIECE, len(content), PIECE):
+                yield content[at : at + PIECE]
+            return
         try:
-            with self._open() as f:
-                f.seek(offset)
+            with open(self._source, "rb") as f:
+                f.seek(self._begin + offset)
                 piece = f.read(PIECE)
                 yield piece
                 while len(piece) == PIECE:
@@ -54,11 +87,37 @@ class Content:
         except OSError as e:
             raise FileError(f"file {self.name}: {e}") from e
 
-    def _open(self) -> BinaryIO:
-        return io.BytesIO(self._source) if isinstance(self._source, bytes) else open(self._source, "rb")
-
     def out(self) -> dict[str, Any]:
-        return {"fileValue": {"sha256": self.sha256, "sizeBytes": str(self.size), "name": self.name}}
+        content = {"sha256": self.sha256, "sizeBytes": str(self.size), "name": self.name}
+        if self.array is None:
+            return {"fileValue": content}
+        element, dimensions = self.array
+        return {
+            "arrayValue": {
+                "content": content, "element": "ELEMENT_TYPE_" + element.upper(), "dimensions": [str(n) for n in dimensions],
+            }
+        }
+
+
+def content_of(name: str, value: Any, about: Callable[[], Optional[Service]]) -> Optional[Content]:
+    """What has to reach the site of an argument, None for nothing. ``about`` describes the
+    service; it is asked what a list or a ``.npy`` file is for."""
+    if isinstance(value, (bool, int, float, str)):
+        return None
+    if isinstance(value, (bytes, bytearray)):
+        return Content(value, name)
+    listed, path = isinstance(value, (list, tuple)), isinstance(value, os.PathLike)
+    if not listed and not (path and npy.is_npy(value)):
+        source = value if path else block_of(name, value)
+        return None if source is None else Content(source, name)
+    service = about()
+    argument = next((a for a in service.arguments if a.name == name), None) if service else None
+    ndim = 0 if argument is None else {"vector": 1, "matrix": 2}.get(argument.type.split("-")[0], 0)
+    if path:
+        return Content.of_npy(value) if ndim else Content(value, name)
+    if argument is None:  # whoever is asked to map it refuses it by its name
+        return Content(from_list(name, value, "float64", 2 if value and isinstance(value[0], (list, tuple)) else 1), name)
+    return Content(from_list(name, value, argument.element, ndim), name) if ndim else None
 
 
 def value_out(name: str, value: Any) -> dict[str, Any]:
@@ -81,7 +140,8 @@ def value_out(name: str, value: Any) -> dict[str, Any]:
         return {"stringValue": value}
     raise GridError(
         "wrong-type", f"{type(value).__name__}", field="request.arguments." + name,
-        accepted="bool, int, float, str; for files bytes, a pathlib.Path or an Output",
+        accepted="bool, int, float, str; for files bytes, a pathlib.Path or an Output; for vectors and matrices "
+        "lists, a Matrix, or what has the buffer protocol",
     )
 
 
@@ -94,6 +154,8 @@ def value_in(value: dict[str, Any]) -> Any:
             return float(content.replace("Infinity", "inf")) if isinstance(content, str) else float(content)
         if key == "fileValue":
             return content.get("name", "")
+        if key == "arrayValue":
+            return f"{'x'.join(content.get('dimensions', ()))} {word(content.get('element'), 'ELEMENT_TYPE_')}"
         return content
     return None
 

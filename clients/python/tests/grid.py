@@ -33,6 +33,20 @@ services:
       command: [cp, "{source}", "{copy}"]
       walltime: {factor: 1, margin: 60s}
       model: {fixed: {width: 1, time: "5"}}
+    - name: arrays
+      doc: What goes into c comes out as before, what is in a comes out of c.
+      args:
+        - {name: a, type: matrix}
+        - {name: v, type: vector, element: int32}
+        - {name: z, type: vector, element: complex128}
+        - {name: c, type: matrix-inout, dims: [a.rows, a.cols]}
+        - {name: notes, type: file-inout}
+        - {name: copy, type: vector-out, element: int32, dims: [v.length]}
+        - {name: same, type: vector-out, element: complex128, dims: [z.length]}
+        - {name: before, type: matrix-out, dims: [a.rows, a.cols]}
+      command: [sh, -c, 'cp "$3" "$6"; cat "$1" > "$3"; cp "$2" "$5"; cp "$8" "$9"; printf " %s changed" "$7" >> "$4"', arrays, "{a}", "{v}", "{c}", "{notes}", "{copy}", "{before}", "{a.rows}x{a.cols}", "{z}", "{same}"]
+      walltime: {factor: 1, margin: 60s}
+      model: {fixed: {width: 1, time: "5"}}
     - name: talk
       doc: Writes to both streams, and ends with a code.
       args:

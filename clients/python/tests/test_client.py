@@ -41,7 +41,7 @@ class Calls(ClientTest):
     def test_lists_say_what_there_is(self):
         self.assertEqual([(s.name, s.processors, s.missing) for s in self.client.sites()], [("lyon", 4, None), ("nancy", 2, None)])
         services = {s.name: s for s in self.client.services()}
-        self.assertEqual(set(services), {"sleep", "copy", "talk"})
+        self.assertEqual(set(services), {"arrays", "sleep", "copy", "talk"})
         self.assertEqual(services["copy"].sites, ["lyon", "nancy"])
         arguments = {a.name: (a.type, a.required, a.default) for a in services["talk"].arguments}
         self.assertEqual(arguments["word"], ("string", True, None))
@@ -200,7 +200,7 @@ class BadInput(ClientTest):
 
     def test_refusals_say_what_would_have_been_accepted(self):
         e = self.refused("unknown-service", "request.service", self.client.call, "nope")
-        self.assertEqual((e.accepted, e.retryable), ("one of copy, sleep, talk", False))
+        self.assertEqual((e.accepted, e.retryable), ("one of arrays, copy, sleep, talk", False))
         self.assertTrue(e.hint)
         self.refused("wrong-type", "request.arguments.seconds", self.client.call, "sleep", seconds="long")
         self.refused("unknown-argument", "request.arguments.width", self.client.call, "sleep", width=1)
