@@ -19,34 +19,35 @@ import (
 type cli struct {
 	Agent    []string       `placeholder:"URL" help:"An agent to talk to; repeatable, the next one is tried when one does not answer. Default: DROVER_AGENTS, separated by commas, those of the file DROVER_CONFIG, or a local grid."`
 	JSON     bool           `name:"json" xor:"output" help:"Print JSON with a versioned schema."`
-	Quiet    bool           `short:"q" xor:"output" help:"Print IDs only (of sites and services their names), and no progress line."`
+	Quiet    bool           `short:"q" xor:"output" help:"Print IDs only (of sites and services their names), and no progress line; refused by commands that print none."`
 	Patience *time.Duration `placeholder:"D" help:"How long to try again when nobody answers. Default: 10s, and 5m for wait, logs, --wait, and what call does after submitting."`
 	Debug    bool           `help:"Tell on stderr what is tried again, and why."`
 	Version  bool           `help:"Print the version."`
 
-	Submit       submitCmd       `cmd:"" group:"jobs" help:"Submit a request and print the job's ID."`
-	Call         callCmd         `cmd:"" group:"jobs" help:"Submit, wait, bring the results; exit with the job's status."`
+	Submit       submitCmd       `cmd:"" quiet:"" group:"jobs" help:"Submit a request and print the job's ID."`
+	Call         callCmd         `cmd:"" quiet:"" group:"jobs" help:"Submit, wait, bring the results; exit with the job's status."`
 	Estimate     estimateCmd     `cmd:"" group:"jobs" help:"Show when each site would finish a request at each width; submit nothing."`
-	Wait         waitCmd         `cmd:"" group:"jobs" help:"Wait for jobs; exit with their status."`
-	Job          jobCmd          `cmd:"" group:"jobs" help:"Show jobs."`
-	Queue        queueCmd        `cmd:"" group:"jobs" help:"List the jobs that have not ended."`
-	Logs         logsCmd         `cmd:"" group:"jobs" help:"Print what jobs write."`
-	Cancel       cancelCmd       `cmd:"" group:"jobs" help:"End jobs."`
+	Wait         waitCmd         `cmd:"" quiet:"" group:"jobs" help:"Wait for jobs; exit with their status."`
+	Job          jobCmd          `cmd:"" quiet:"" group:"jobs" help:"Show jobs."`
+	Queue        queueCmd        `cmd:"" quiet:"" group:"jobs" help:"List the jobs that have not ended."`
+	Logs         logsCmd         `cmd:"" quiet:"" group:"jobs" help:"Print what jobs write."`
+	Cancel       cancelCmd       `cmd:"" quiet:"" group:"jobs" help:"End jobs."`
+	Get          getCmd          `cmd:"" quiet:"" group:"jobs" help:"Bring what jobs have written."`
 	Why          whyCmd          `cmd:"" group:"jobs" help:"Show why a job is where it is."`
-	Move         moveCmd         `cmd:"" group:"jobs" help:"Have a waiting job moved to another site."`
-	Reserve      reserveCmd      `cmd:"" group:"jobs" help:"Have processors set aside, and print the reservation's ID."`
-	Reservations reservationsCmd `cmd:"" group:"jobs" help:"List reservations."`
-	Unreserve    unreserveCmd    `cmd:"" group:"jobs" help:"Give a reservation back, and end the jobs in it."`
+	Move         moveCmd         `cmd:"" quiet:"" group:"jobs" help:"Have a waiting job moved to another site."`
+	Reserve      reserveCmd      `cmd:"" quiet:"" group:"jobs" help:"Have processors set aside, and print the reservation's ID."`
+	Reservations reservationsCmd `cmd:"" quiet:"" group:"jobs" help:"List reservations."`
+	Unreserve    unreserveCmd    `cmd:"" quiet:"" group:"jobs" help:"Give a reservation back, and end the jobs in it."`
 
-	Data       dataCmd       `cmd:"" group:"grid" help:"Have data stay at sites, so that requests use them without their being sent again."`
-	Site       siteCmd       `cmd:"" group:"grid" help:"Show a site: its queue, agreements, reservations and policy."`
-	Sites      sitesCmd      `cmd:"" group:"grid" help:"List the sites and their queues."`
-	Services   servicesCmd   `cmd:"" group:"grid" help:"List what the grid can run."`
-	Moves      movesCmd      `cmd:"" group:"grid" help:"List moves of jobs between sites."`
+	Data       dataCmd       `cmd:"" quiet:"" group:"grid" help:"Have data stay at sites, so that requests use them without their being sent again."`
+	Site       siteCmd       `cmd:"" quiet:"" group:"grid" help:"Show a site: its queue, agreements, reservations and policy."`
+	Sites      sitesCmd      `cmd:"" quiet:"" group:"grid" help:"List the sites and their queues."`
+	Services   servicesCmd   `cmd:"" quiet:"" group:"grid" help:"List what the grid can run."`
+	Moves      movesCmd      `cmd:"" quiet:"" group:"grid" help:"List moves of jobs between sites."`
 	Reallocate reallocateCmd `cmd:"" group:"grid" help:"Move waiting jobs to where they would finish sooner, or show what would be moved."`
-	Drain      drainCmd      `cmd:"" group:"grid" help:"Have a site take no new jobs, and those that wait there moved away."`
-	Resume     resumeCmd     `cmd:"" group:"grid" help:"Have a site take jobs again."`
-	Resolve    resolveCmd    `cmd:"" group:"grid" help:"Declare what became of a move whose other site is lost for ever."`
+	Drain      drainCmd      `cmd:"" quiet:"" group:"grid" help:"Have a site take no new jobs, and those that wait there moved away."`
+	Resume     resumeCmd     `cmd:"" quiet:"" group:"grid" help:"Have a site take jobs again."`
+	Resolve    resolveCmd    `cmd:"" quiet:"" group:"grid" help:"Declare what became of a move whose other site is lost for ever."`
 
 	Demo      demoCmd   `cmd:"" group:"roles" help:"Run a grid of three sites on this host, and show it at work."`
 	AgentCmd  agentCmd  `cmd:"" name:"agent" group:"roles" help:"Run an agent."`
@@ -188,13 +189,17 @@ func newParser(p *process, flags *cli) (*kong.Kong, error) {
 
 // run runs one command line and returns its exit code.
 func run(p *process) (code int) {
+	out := &outlet{to: p.stdout}
+	p.stdout = out
 	defer func() {
 		if v := recover(); v != nil {
 			e, ok := v.(exited)
 			if !ok {
 				panic(v)
 			}
-			code = int(e)
+			if code = int(e); code == exitOK {
+				code = report(p, false, out.failed())
+			}
 		}
 	}()
 	var flags cli
@@ -203,9 +208,12 @@ func run(p *process) (code int) {
 		return report(p, false, fmt.Errorf("command line: %w", err))
 	}
 	if len(p.args) == 1 && p.args[0] == "--version" { // without a command
-		return report(p, false, printVersion(p, false))
+		return report(p, false, out.toldAll(printVersion(p, false)))
 	}
 	parsed, err := parser.Parse(joined(p.args))
+	if failed := out.failed(); failed != nil { // of --help
+		return report(p, false, failed)
+	}
 	if err != nil {
 		return report(p, flags.JSON, &usageError{message: err.Error(), hint: "drover --help, or --help after a command"})
 	}
@@ -213,13 +221,18 @@ func run(p *process) (code int) {
 	defer stop()
 	a := &app{process: p, ctx: ctx, flags: &flags}
 	if flags.Version {
-		return report(p, flags.JSON, printVersion(p, flags.JSON))
+		return report(p, flags.JSON, out.toldAll(printVersion(p, flags.JSON)))
+	}
+	if flags.Quiet {
+		if err := checkQuiet(parsed); err != nil {
+			return report(p, flags.JSON, err)
+		}
 	}
 	err = a.localHint(parsed.Run(a))
 	if a.client != nil {
 		a.client.Close()
 	}
-	return report(p, flags.JSON, err)
+	return report(p, flags.JSON, out.toldAll(err))
 }
 
 // report tells of an error and returns the exit code.

@@ -55,13 +55,17 @@ func (a *app) queue(site string, q *client.Status) error {
 	if a.flags.JSON {
 		return writeJSON(a.stdout, drainView{Schema: "drover.drain/1", Site: site, Status: *statusViewOf(q)})
 	}
+	if a.flags.Quiet {
+		_, err := fmt.Fprintln(a.stdout, site)
+		return err
+	}
 	does := "takes jobs"
 	if q.Draining {
 		does = "takes no new jobs"
 	}
 	_, err := fmt.Fprintf(a.stdout, "%s %s: %d running, %d waiting\n", site, does, q.Running, q.Waiting)
 	if q.Draining && q.Bound > 0 {
-		_, _ = fmt.Fprintf(a.stderr, "drover: %d of those that wait stay: they have an agreement, or are in a reservation\n", q.Bound)
+		_, _ = fmt.Fprintf(a.stderr, "drover: %d of those that wait stay: they have an agreement, are in a reservation, or may be at this site alone\n", q.Bound)
 	}
 	return err
 }

@@ -23,6 +23,7 @@ const (
 	exitUnavailable = 69  // no agent, site or server that answers
 	exitInternal    = 70  // a defect of Drover's own
 	exitNoOffer     = 73  // nobody can promise the deadline, or set the processors aside
+	exitOutput      = 74  // stdout cannot be written
 	exitUnknown     = 75  // submitted, and no answer: it may have been accepted
 	exitConfig      = 78  // a configuration file is wrong
 	exitWalltime    = 124 // of wait and call: killed at its walltime, as timeout(1) says it
@@ -50,7 +51,7 @@ var exitByReason = map[string]int{
 	"no-site": exitUnavailable, "no-candidate": exitUnavailable, "unreachable": exitUnavailable, "timeout": exitUnavailable,
 	"stopping": exitUnavailable, "queue-full": exitUnavailable, "no-estimate": exitUnavailable,
 	"draining": exitUnavailable, "disk-full": exitUnavailable, client.ReasonRecorded: exitUnavailable,
-	"internal": exitInternal,
+	"internal": exitInternal, reasonNotEnded: exitUnavailable,
 
 	client.ReasonUnknownData: exitNotFound, client.ReasonAmbiguous: exitUsage, "data-quota": exitNoOffer,
 
@@ -68,6 +69,9 @@ func codeOf(err error) int {
 	}
 	if _, ok := errors.AsType[*ambiguousError](err); ok {
 		return exitUsage
+	}
+	if _, ok := errors.AsType[*outputError](err); ok {
+		return exitOutput
 	}
 	if _, ok := errors.AsType[*notSubmittedError](err); ok {
 		return exitRefused

@@ -18,7 +18,7 @@ func (c *sitesCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if c.Accuracy {
+	if c.Accuracy && !a.flags.Quiet {
 		return showAccuracy(a, grid)
 	}
 	sites, err := grid.Sites(a.ctx)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -98,6 +99,11 @@ func showJob(a *app, j *client.Job) {
 	}
 	row("owner", "%s", j.Owner)
 	row("site", "%s", j.Site)
+	row("only at", "%s", j.OnlySite)
+	for i, told := range afterOf(j) {
+		row([]string{"after", ""}[min(i, 1)], "%s", told)
+	}
+	row("retries", "%s", retriesOf(j))
 	if j.UnknownFor > 0 {
 		row("unknown", "its site has not been heard of for %s: this is what was known then", span(j.UnknownFor))
 	}
@@ -212,6 +218,12 @@ func noteOf(j *client.Job) string {
 	}
 	if j.Attempt > 1 {
 		notes = append(notes, fmt.Sprintf("attempt %d", j.Attempt))
+	}
+	if len(j.Awaits) > 0 {
+		notes = append(notes, awaitsOf(j))
+	}
+	if j.Retried > 0 {
+		notes = append(notes, fmt.Sprintf("failed and started anew, %d of %s", j.Retried, strconv.Itoa(j.Retries)))
 	}
 	if j.RetryOf != "" {
 		notes = append(notes, "retry of "+j.RetryOf)

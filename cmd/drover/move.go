@@ -37,6 +37,10 @@ func (c *moveCmd) Run(a *app) error {
 		if a.flags.JSON {
 			return writeJSON(a.stdout, moveBegunView{Schema: "drover.move/1", Job: job.ID, From: job.Site, To: to, State: client.MovePending})
 		}
+		if a.flags.Quiet {
+			_, err = fmt.Fprintln(a.stdout, job.ID)
+			return err
+		}
 		_, err = fmt.Fprintf(a.stdout, "%s: from %s to %s, begun\n", job.ID, job.Site, to)
 		return err
 	}
@@ -57,11 +61,14 @@ func (c *moveCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if a.flags.JSON {
+	switch {
+	case a.flags.JSON:
 		err = writeJSON(a.stdout, moveBegunView{
 			Schema: "drover.move/1", Job: move.Job, From: move.From, To: move.To, State: move.State, AbortedWhy: move.AbortedWhy, Epoch: move.Epoch,
 		})
-	} else {
+	case a.flags.Quiet:
+		_, err = fmt.Fprintln(a.stdout, move.Job)
+	default:
 		_, err = fmt.Fprintf(a.stdout, "%s: from %s to %s, %s\n", move.Job, move.From, move.To, outcomeOf(&move))
 	}
 	if err == nil && move.State == client.MoveAborted {
@@ -108,6 +115,13 @@ func (c *movesCmd) Run(a *app) error {
 			v.Missing = append(v.Missing, *missingViewOf(&list.Missing[i]))
 		}
 		return writeJSON(a.stdout, v)
+	}
+	if a.flags.Quiet {
+		for i := range list.Moves {
+			_, _ = fmt.Fprintln(a.stdout, list.Moves[i].Job)
+		}
+		silent(a, list.Missing, "its moves may be missing")
+		return nil
 	}
 	t := newTable(a.stdout, table.Row{"ordered", "job", "service", "from", "to", "epoch", "state", "why", "agent", "predicted", "realised"},
 		"epoch", "predicted", "realised")

@@ -81,7 +81,7 @@ func expectedOf(j *client.Job, now time.Time) string {
 	if end.Before(now) {
 		return fmt.Sprintf(", %s to end at %s, which has passed", j.EstimateKind, clock(end))
 	}
-	return fmt.Sprintf(", %s to end at %s, in %s", j.EstimateKind, soon(now, end.Sub(now)), end.Sub(now).Round(time.Second))
+	return fmt.Sprintf(", %s to end at %s, in %s", j.EstimateKind, soon(now, end.Sub(now)), span(end.Sub(now).Round(time.Second)))
 }
 
 // sending tells of an upload.

@@ -153,6 +153,10 @@ func (c *unreserveCmd) Run(a *app) error {
 		v.Schema = "drover.reservation/1"
 		return writeJSON(a.stdout, v)
 	}
+	if a.flags.Quiet {
+		_, err = fmt.Fprintln(a.stdout, r.ID)
+		return err
+	}
 	_, err = fmt.Fprintln(a.stdout, r.State)
 	return err
 }

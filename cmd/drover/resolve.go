@@ -54,6 +54,10 @@ func (c *resolveCmd) Run(a *app) error {
 	if a.flags.JSON {
 		return writeJSON(a.stdout, one(job))
 	}
+	if a.flags.Quiet {
+		_, err = fmt.Fprintln(a.stdout, job.ID)
+		return err
+	}
 	_, err = fmt.Fprintf(a.stdout, "%s at %s: %s\n", c.Job, c.At, job.State)
 	return err
 }

@@ -32,6 +32,10 @@ func (c *siteCmd) Run(a *app) error {
 	if a.flags.JSON {
 		return writeJSON(a.stdout, siteDetailOf(s, list.Reservations))
 	}
+	if a.flags.Quiet {
+		_, err := fmt.Fprintln(a.stdout, s.Name)
+		return err
+	}
 	t := newTable(a.stdout, nil)
 	row := func(name, format string, args ...any) { t.AppendRow(table.Row{name, fmt.Sprintf(format, args...)}) }
 	row("site", "%s", s.Name)

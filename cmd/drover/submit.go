@@ -39,6 +39,9 @@ func (c *submitCmd) Run(a *app) error {
 		return err
 	}
 	args = append(args, afterArgs(after)...)
+	if c.Negotiate && a.flags.Quiet {
+		return &usageError{message: "--quiet with --negotiate, which prints no IDs", hint: "without it, or with --json"}
+	}
 	if c.Negotiate {
 		d, err := grid.Negotiate(a.ctx, c.Service, args...)
 		if err != nil {
@@ -101,8 +104,8 @@ func (c *callCmd) Run(a *app) error {
 		}
 		return a.left(err, job.ID)
 	}
-	if a.flags.JSON {
-		err = writeJSON(a.stdout, one(job))
+	if a.flags.JSON || a.flags.Quiet {
+		err = a.print(job, true, "")
 	} else {
 		err = logs(a, grid, job.ID)
 	}

@@ -127,6 +127,12 @@ type jobView struct {
 	Penalty   float64               `json:"penalty,omitempty"`
 	Into      string                `json:"into,omitempty"`
 	Kept      map[string]keptView   `json:"kept,omitempty"`
+	OnlySite  string                `json:"only_site,omitempty"`
+	After     []afterView           `json:"after,omitempty"`
+	Awaits    []string              `json:"awaits,omitempty"`
+	Retries   int                   `json:"retries,omitempty"`
+	RetryOn   []int                 `json:"retry_on,omitempty"`
+	Retried   int                   `json:"retried,omitempty"`
 }
 
 type outcomeView struct {
@@ -159,6 +165,10 @@ func jobViewOf(j *client.Job) jobView {
 	v.Kept = keptViewOf(j.Kept)
 	if t := j.Terms; t != nil {
 		v.Value, v.Penalty = t.Value, t.Penalty
+	}
+	v.OnlySite, v.Awaits, v.Retries, v.RetryOn, v.Retried = j.OnlySite, j.Awaits, j.Retries, j.RetryOn, j.Retried
+	for _, d := range j.After {
+		v.After = append(v.After, afterView(d))
 	}
 	for i := range j.Moves {
 		v.Moves = append(v.Moves, moveViewOf(&j.Moves[i]))

@@ -48,6 +48,12 @@ func (c *whyCmd) Run(a *app) error {
 		t.AppendRow(candidateRow(&d.Candidates[i], d.Chosen))
 	}
 	t.Render()
+	if len(j.Awaits) > 0 {
+		_, _ = fmt.Fprintf(a.stdout, "\nit is held until these have ended: %s\n", namesOf(j.Awaits))
+	}
+	if text := retriesOf(j); j.Retried > 0 {
+		_, _ = fmt.Fprintf(a.stdout, "\nit has failed, and was started anew: %s\n", text)
+	}
 	if j.Agreement != "" {
 		_, _ = fmt.Fprintf(a.stdout, "\nthe agreement to complete it by %s: %s\n", day(j.Deadline), agreed(j))
 	}

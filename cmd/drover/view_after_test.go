@@ -1,0 +1,53 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/seed-9b8f70bb/drover/client"
+)
+
+func TestAJobTellsWhatItAwaitsAndHowOftenItWasTried(t *testing.T) {
+	j := &client.Job{
+		ID: movingJob, State: client.Held, Site: "lyon", OnlySite: "lyon", Attempt: 2, Retries: 3, Retried: 1, RetryOn: []int{1, 75},
+		After: []client.Dependency{{Job: someID, Any: true}, {Job: "b"}}, Awaits: []string{someID},
+	}
+	var out bytes.Buffer
+	showJob(&app{process: &process{stdout: &out}, flags: &cli{}}, j)
+	for _, want := range []string{
+		"only at    lyon\n", "after      " + someID + ", however it ends (awaited)\n           b\n", "retries    1 of 3, after exit code 1, 75\n",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is not in\n%s", want, out.String())
+		}
+	}
+	if got, want := noteOf(j), "attempt 2, waits for "+someID+", failed and started anew, 1 of 3"; got != want {
+		t.Errorf("note %q, want %q", got, want)
+	}
+	text, err := json.Marshal(one(j))
+	for _, want := range []string{
+		`"only_site":"lyon"`, `"after":[{"job":"` + someID + `","any":true},{"job":"b"}]`, `"awaits":["` + someID + `"]`,
+		`"retries":3`, `"retry_on":[1,75]`, `"retried":1`,
+	} {
+		if err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("%s is not in %s, %v", want, text, err)
+		}
+	}
+	var many client.Job
+	for i := range 12 {
+		id := fmt.Sprint("job", i)
+		many.After, many.Awaits = append(many.After, client.Dependency{Job: id}), append(many.Awaits, id)
+	}
+	if lines := afterOf(&many); len(lines) != mostNamed+1 || lines[mostNamed] != "and 2 more" {
+		t.Errorf("%q", lines)
+	}
+	if got := awaitsOf(&many); got != "waits for 12 jobs" {
+		t.Errorf("%q", got)
+	}
+	if got := namesOf(many.Awaits); !strings.HasSuffix(got, " and 2 more") {
+		t.Errorf("%q", got)
+	}
+}
