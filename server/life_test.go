@@ -239,8 +239,12 @@ func TestAPageOfLargeJobsIsShort(t *testing.T) {
 	s := start(t, configured(t, ""))
 	var want, got []string
 	for range 5 {
-		labels := map[string]string{"essay": strings.Repeat("x", rpcface.LargestMessage/5*2)}
-		want = append(want, s.submit(t, &droverv1.Request{Service: "block", Width: 4, Labels: labels}).GetId())
+		essay := &droverv1.DecisionRecord{Agent: strings.Repeat("x", rpcface.LargestMessage/5*2)}
+		id := newID(t)
+		if _, err := s.client.Submit(within(t), &droverv1.SubmitRequest{JobId: id, Request: &droverv1.Request{Service: "block", Width: 4}, Decision: essay}); err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, id)
 	}
 	var pages []int
 	for req := new(droverv1.ServerServiceListJobsRequest); len(pages) == 0 || req.GetPageToken() != ""; {

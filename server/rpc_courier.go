@@ -46,7 +46,7 @@ func (f *peerFace) carry(ctx context.Context, url string, m *site.Message) (site
 		if err != nil {
 			return answer, fmt.Errorf("reserve: %w", err)
 		}
-		answer.Kind, answer.Why = reserveIn[res.GetAnswer()], res.GetWhy()
+		answer.Kind, answer.Why = reserveIn[res.GetAnswer()], plainly(shortly(res.GetWhy()))
 		answer.Shape = batch.Shape{Width: res.GetShape().GetWidth()}
 		if answer.Shape.Walltime, err = durationIn("shape.walltime", res.GetShape().GetWalltime()); err != nil {
 			return answer, err

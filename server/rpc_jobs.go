@@ -83,6 +83,7 @@ func (f face) Submit(ctx context.Context, req *droverv1.SubmitRequest) (*droverv
 	}
 	var decision []byte
 	if req.GetDecision() != nil {
+		withoutControls(req.GetDecision())
 		if decision, err = proto.Marshal(req.GetDecision()); err != nil {
 			return nil, fmt.Errorf("decision record: %w", err)
 		}

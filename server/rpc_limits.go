@@ -3,6 +3,8 @@ package server
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
+	"unicode"
 
 	"google.golang.org/protobuf/proto"
 
@@ -22,13 +24,19 @@ const (
 	largestPlain = store.LargestRecord / 8
 )
 
-// words checks texts that have names: pairs of a field and its content.
+// words checks texts that have names: pairs of a field and its content. Control
+// characters would do something to the terminal of whoever reads them.
 func words(most int, pairs ...string) error {
 	for i := 0; i < len(pairs); i += 2 {
 		if n := len(pairs[i+1]); n > most {
 			return &rpcface.Problem{
 				Reason: rpcface.OutOfRange, Field: pairs[i], Accepted: fmt.Sprintf("at most %d bytes", most),
 				Message: fmt.Sprintf("%s: %d bytes", pairs[i], n),
+			}
+		}
+		if strings.ContainsFunc(pairs[i+1], unicode.IsControl) {
+			return &rpcface.Problem{
+				Reason: rpcface.BadValue, Field: pairs[i], Accepted: "text without control characters", Message: fmt.Sprintf("%s: %.70q", pairs[i], pairs[i+1]),
 			}
 		}
 	}

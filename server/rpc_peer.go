@@ -61,6 +61,10 @@ func (p peers) Reserve(ctx context.Context, req *droverv1.ReserveRequest) (*drov
 			Message: fmt.Sprintf("moves: %d", len(req.GetMoves())),
 		}
 	}
+	withoutControls(req.GetDecision())
+	for _, m := range req.GetMoves() {
+		withoutControls(m)
+	}
 	request, err := requestIn(req.GetRequest())
 	if err != nil {
 		return nil, err

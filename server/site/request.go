@@ -95,6 +95,13 @@ func (r *Request) Validate() error {
 
 var walltimeRange = fmt.Sprintf("1s..%v", catalogue.MaxTime)
 
+// The limits of labels: they are shown with their job, and kept with it.
+const (
+	mostLabels   = 64
+	longestKey   = 255     // bytes
+	longestLabel = 4 << 10 // of a value, bytes
+)
+
 // plain refuses words that would do something to the terminal of whoever lists
 // jobs.
 func (r *Request) plain() error {
@@ -107,9 +114,18 @@ func (r *Request) plain() error {
 	if err := cmp.Or(check("request.owner", r.Owner), check("request.retry_of", r.RetryOf)); err != nil {
 		return err
 	}
+	if n := len(r.Labels); n > mostLabels {
+		return refuse(ReasonOutOfRange, "request.labels", fmt.Sprintf("at most %d", mostLabels), "%d labels", n)
+	}
 	for _, key := range slices.Sorted(maps.Keys(r.Labels)) {
+		if key == "" || len(key) > longestKey {
+			return refuse(ReasonOutOfRange, "request.labels", fmt.Sprintf("keys of 1 to %d bytes", longestKey), "a key of %d bytes", len(key))
+		}
 		if err := cmp.Or(check("request.labels", key), check("request.labels."+key, r.Labels[key])); err != nil {
 			return err
+		}
+		if n := len(r.Labels[key]); n > longestLabel {
+			return refuse(ReasonOutOfRange, "request.labels."+key, fmt.Sprintf("at most %d bytes", longestLabel), "%d bytes", n)
 		}
 	}
 	return nil
