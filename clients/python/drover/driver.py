@@ -15,6 +15,7 @@ from .rpc import Wire
 from .scope import Scope
 from .session import Action, Inquiry, Pursuit, Target, Verb
 from .submission import Submission
+from .supply import supply
 from .values import Content
 
 T = TypeVar("T")
@@ -77,16 +78,39 @@ class Driver:
         self, at: Optional[Target], id: str, request: dict[str, Any], files: list[Content], mapped: dict[str, Any], scope: Scope
     ) -> dict[str, Any]:
         assert at is not None
-        for f in files:
-            try:
-                self._bring(at.address, f, scope)
-            except GridError as e:  # nothing is submitted yet: another site may have it
-                e.kind = Kind.UNFIT if e.kind is Kind.REFUSED else Kind.UNSENT
-                raise
         message = {"jobId": id, "request": request}
         if "decision" in mapped:
             message["decision"] = mapped["decision"]
-        return self._tell(at, "Submit", message, scope)["job"]
+        for left in (2, 1, 0):
+            missing = self._provide(at, request, files, scope)
+            try:
+                return self._tell(at, "Submit", message, scope)["job"]
+            except GridError as e:
+                if e.reason != "unknown-data" or missing is None and not left:
+                    raise
+            if missing is not None:
+                raise missing
+        raise AssertionError("no try is left")
+
+    def _provide(self, at: Target, request: dict[str, Any], files: list[Content], scope: Scope) -> Optional[GridError]:
+        """Brings what a request needs. Data that nobody has any more are returned as an
+        error: they were maybe there when the request was sent before, and the server has
+        the job."""
+        missing: Optional[GridError] = None
+        try:
+            try:
+                supply(self, at, request, scope)
+            except GridError as e:
+                if e.reason != "unknown-data":
+                    raise
+                missing = e
+                missing.kind = Kind.UNFIT
+            for f in files:
+                self._bring(at.address, f, scope)
+        except GridError as e:  # nothing is submitted yet: another site may have it
+            e.kind = Kind.UNFIT if e.kind is Kind.REFUSED else Kind.UNSENT
+            raise
+        return missing
 
     def _output(self, url: str, id: str, argument: str, offset: int) -> Iterator[bytes]:
         """A file that a job has written, from an offset on."""

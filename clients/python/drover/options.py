@@ -5,8 +5,9 @@ from __future__ import annotations
 import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
+from .data import keep_out
 from .errors import GridError
 from .values import Seconds, instant_out, seconds_out
 
@@ -38,6 +39,7 @@ class Options:
     idempotent: bool = False  # executing it twice does no harm
     owner: Optional[str] = None  # who asks, in place of the client's own
     labels: Mapping[str, str] = field(default_factory=dict)
+    keep: Union[Mapping[str, str], Sequence[str]] = ()  # arguments whose data stay at the site; or modes by their names
 
     def out(self) -> dict[str, Any]:
         """The part of a request that these are."""
@@ -48,6 +50,8 @@ class Options:
             "shapes": [{"width": w, "walltime": seconds_out("request.shapes", t)} for w, t in self.shapes],
         }
         m = {k: v for k, v in m.items() if v and v != "0"}
+        if self.keep:
+            m["keep"] = keep_out(self.keep)
         if self.width is not None:
             if self.width < 1:
                 raise GridError(

@@ -1,0 +1,247 @@
+"""The part of a client that is about data: putting, getting, listing and removing them."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import hashlib
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, Optional, TypeVar, Union
+
+from .call import SERVER, NoPlain
+from .data import Data, data_in, handle_of, mode_out
+from .driver import Driver
+from .errors import DroverError, GridError, Kind
+from .grid import Raw
+from .ids import is_id, new_id
+from .scope import Scope
+from .session import Inquiry, Target, Verb
+from .supply import copy
+from .values import Content
+
+T = TypeVar("T")
+
+
+class Depot(Driver):
+    """The part of a client that is about data."""
+
+    owner: str
+
+    def put_data(
+        self,
+        source: Union[bytes, "os.PathLike[str]"],
+        *,
+        site: str = "",
+        mode: str = "persistent",
+        name: str = "",
+        owner: str = "",
+        id: str = "",
+    ) -> Data:
+        """Has content stay at a site, without ``site`` at the one with the most free room.
+
+        ``volatile`` data go when the first job that has used them has ended; ``sticky``
+        ones stay until they are removed, there and nowhere else; ``persistent`` ones
+        until they are removed, or their site needs the room. When the error's reason is
+        ``unknown`` the data were sent and not answered: the same ``id`` again, at the
+        same site, finds out.
+        """
+        if not isinstance(source, (bytes, os.PathLike)):
+            raise GridError("wrong-type", type(source).__name__, field="source", accepted="bytes or a pathlib.Path")
+        raw = {"id": id or new_id(), "mode": mode_out("mode", mode)}
+        if not is_id(raw["id"]):
+            raise GridError("bad-value", repr(id), field="id", accepted="a lower-case UUIDv7, or none")
+        content = Content(source, name)
+        raw["content"] = {"sha256": content.sha256, "sizeBytes": str(content.size), "name": name or content.name}
+        if owner or self.owner:
+            raw["owner"] = owner or self.owner
+        last: Optional[GridError] = None
+        for at in self._depots(site, content.size):
+            try:
+                return self._put_at(at, raw, content)
+            except GridError as e:
+                if e.reason in ("unknown", "data-conflict", "bad-value"):
+                    raise
+                last = e
+        assert last is not None
+        raise last
+
+    def get_data(self, data: Union[Data, str], path: Union[str, "os.PathLike[str]", None] = None) -> bytes:
+        """The content of data, checked; with a path it is put there, which only all of
+        it replaces, and what is returned is empty. A connection that breaks does not
+        begin it anew."""
+        if path is None:
+            return b"".join(self.stream_data(data))
+        with _replaced(path) as f:
+            for piece in self.stream_data(data):
+                f.write(piece)
+        return b""
+
+    def stream_data(self, data: Union[Data, str]) -> Iterator[bytes]:
+        """The content of data in pieces. It was damaged unless the last one is followed
+        by no error."""
+        id, at, digest = handle_of(data), 0, hashlib.sha256()
+        since, pause = time.monotonic(), 0.2
+        while True:
+            last: Optional[GridError] = None
+            for d, url in self._located(id):
+                before = at
+                try:
+                    for piece in self._data(url, id, at):
+                        at += len(piece)
+                        digest.update(piece)
+                        yield piece
+                    if at == d.size and digest.hexdigest() == d.sha256:
+                        return
+                    why = f"data {id} from site {d.site} have {at} bytes and checksum {digest.hexdigest()}, expected {d.size} and {d.sha256}"
+                    if at >= d.size:
+                        raise GridError("internal", why, field="sha256", hint="get them again")
+                    last = GridError("unreachable", why, retryable=True, kind=Kind.SILENT)
+                except GridError as e:
+                    if e.kind is Kind.REFUSED and e.reason != "unknown-data":
+                        raise
+                    last = e
+                if at > before:
+                    since, pause = time.monotonic(), 0.2
+            if last is None or time.monotonic() - since >= self.long_patience:
+                raise last or _nobody(id)
+            Scope().pause(pause)
+            pause = min(2 * pause, 5.0)
+
+    def find_data(self, data: Union[Data, str]) -> list[Data]:
+        """Where data are, where they were put before copies: once for each site."""
+        return [d for d, _ in self._located(handle_of(data))]
+
+    def list_data(self, filter: str = "") -> list[Data]:
+        """The data of all sites; ``filter`` is terms key=value, of the keys id (a
+        beginning), owner, mode, name and site, separated by spaces."""
+        return [data_in(d) for d in self._pages("ListData", "data", {"filter": filter})]
+
+    def remove_data(self, data: Union[Data, str]) -> list[str]:
+        """Removes data from all sites that have them, and returns those. Jobs that have
+        been accepted keep what they use."""
+        message = {"id": handle_of(data)}
+        return list(self._insist(lambda agent: self._ask(agent, "RemoveData", message)).get("sites", ()))
+
+    def copy_data(self, data: Union[Data, str], site: str) -> Data:
+        """Brings data to another site, before a request needs them there."""
+        return copy(self, self._address(site), handle_of(data), Scope())
+
+    def _located(self, id: str) -> list[tuple[Data, str]]:
+        answer = self._insist(lambda agent: self._ask(agent, "FindData", {"id": id}))
+        return [(data_in(d["data"]), d["address"]) for d in answer.get("data", ())]
+
+    def _known(self, data: Data) -> Data:
+        """What is known of data that an argument names."""
+        handle_of(data)
+        if data.sha256:
+            return data
+        found = self._located(data.id)
+        if not found:
+            raise _nobody(data.id)
+        return found[0][0]
+
+    def _data(self, url: str, id: str, offset: int) -> Iterator[bytes]:
+        try:
+            yield from self._wire.fetch(url, f"/v1/data/{id}", offset, Scope())
+        except NoPlain:
+            for piece in self._wire.stream(url, SERVER, "DownloadData", {"id": id, "offset": str(offset)}, Scope()):
+                yield base64.b64decode(piece.get("data", ""))
+
+    def _depots(self, site: str, size: int) -> list[Target]:
+        """Where to put data, in the order in which to try."""
+        if site:
+            return [Target(site, self._address(site))]
+        fitting: list[tuple[int, str, str]] = []
+        for k in self._pages("ListSites", "sites", {}):
+            status, about = k.get("status", {}), k["site"]
+            usage = status.get("data", {})
+            quota, used = int(usage.get("quotaBytes", 0)), int(usage.get("usedBytes", 0))
+            largest = int(about.get("limits", {}).get("fileBytes", 0))
+            away = status.get("draining") or status.get("degraded")
+            if quota and quota >= size and not away and (not largest or largest >= size):
+                fitting.append((-max(quota - used, 0), about["name"], about["address"]))
+        if not fitting:
+            raise GridError("no-site", f"no site that is up keeps data of {size} bytes", field="site", retryable=True, kind=Kind.BUSY)
+        return [Target(name, address) for _, name, address in sorted(fitting)]
+
+    def _address(self, site: str) -> str:
+        for k in self._pages("ListSites", "sites", {}):
+            if k["site"]["name"] == site:
+                return str(k["site"]["address"])
+        raise GridError("unknown-site", f"no agent knows a site {site!r}", field="site")
+
+    def _put_at(self, at: Target, raw: Raw, content: Content) -> Data:
+        for left in (2, 1, 0):
+            self._bring(at.address, content, Scope())
+            unheard = False
+
+            def put() -> dict[str, Any]:
+                nonlocal unheard
+                try:
+                    return self._tell(at, "PutData", {"data": raw}, Scope())
+                except GridError as e:
+                    unheard = unheard and e.kind is not Kind.REFUSED or e.kind is Kind.SILENT
+                    raise
+
+            try:
+                return data_in(self._until(put)["data"])
+            except DroverError as e:
+                if getattr(e, "reason", "") == "unknown-content" and left:  # it had to make room meanwhile
+                    continue
+                if unheard:
+                    why = f"whether site {at.site} has data {raw['id']} is unknown: {e}"
+                    raise GridError("unknown", why, hint=f"put them again at site {at.site} with id={raw['id']!r} to find out") from e
+                raise
+        raise AssertionError("no try is left")
+
+    def _until(self, call: Callable[[], T]) -> T:
+        """Makes a call until it is answered, for as long as patience lasts."""
+        return self._persist(1, lambda _: call())
+
+    def _insist(self, question: Callable[[str], T]) -> T:
+        """Asks the agents in turn until one answers, for as long as patience lasts."""
+        agents = self._roster()
+
+        def ask(i: int) -> T:
+            answer = question(agents[i])
+            self._answered(agents[i])
+            return answer
+
+        return self._persist(len(agents), ask)
+
+    def _persist(self, n: int, question: Callable[[int], T]) -> T:
+        q = Inquiry(n, self.patience)
+        a = q.start(time.monotonic())
+        while a.do is not Verb.FAIL:
+            if a.do is Verb.PAUSE:
+                Scope().pause(a.until - time.monotonic())
+                a = q.awake(time.monotonic())
+                continue
+            try:
+                return question(a.agent)
+            except GridError as e:
+                a = q.failed(time.monotonic(), e)
+        assert a.error is not None
+        raise a.error
+
+
+def _nobody(id: str) -> GridError:
+    return GridError("unknown-data", f"no site has data {id}", field="data_id")
+
+
+@contextlib.contextmanager
+def _replaced(path: Union[str, "os.PathLike[str]"]) -> Iterator[Any]:
+    """A file that replaces the one at path when all of it was written."""
+    folder, name = os.path.split(os.path.abspath(os.fspath(path)))
+    with tempfile.NamedTemporaryFile(dir=folder, prefix=f".{name}.", delete=False) as f:
+        try:
+            yield f
+            f.flush()
+            os.chmod(f.name, 0o644)
+            os.replace(f.name, path)
+        except BaseException:
+            os.unlink(f.name)
+            raise

@@ -1,0 +1,21 @@
+"""The IDs that clients make: lower-case UUIDs of version 7."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import time
+
+_UUID7 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
+
+
+def new_id() -> str:
+    """Makes one, which begins with the time."""
+    n = time.time_ns() // 1_000_000 << 80 | 7 << 76 | secrets.randbits(12) << 64 | 2 << 62 | secrets.randbits(62)
+    h = f"{n:032x}"
+    return "-".join((h[:8], h[8:12], h[12:16], h[16:20], h[20:]))
+
+
+def is_id(text: str) -> bool:
+    """Whether a text is one."""
+    return _UUID7.fullmatch(text) is not None
