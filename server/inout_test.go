@@ -31,6 +31,11 @@ services:
       checkpoint: {signal: USR1}
       walltime: {factor: 1}
       model: {fixed: {width: 4, time: 1000s}}
+    - name: fails
+      doc: The same, and fails at first.
+      args: *args2
+      command: [sh, -c, 'printf + >> "$1"; cp "$1" "$1.all"; [ -e "$0" ] || {{ touch "$0"; exit 3; }}; head -c 3 "$1" > "$2"; cp "$2" "$1"', "{gate}", "{c}", "{same}"]
+      model: {fixed: {width: 1, time: 1000s}}
 `
 
 // changing is a request of these services; its vector is "abc".
@@ -79,6 +84,18 @@ func TestAnAttemptAfterAnotherBeginsWithWhatCameIn(t *testing.T) {
 	p.has(id, "work/c.all", "abc+")
 	p.has(id, "work/c", "abc")
 	p.has(id, "inout/c", "abc")
+}
+
+func TestAnotherTryBeginsWithWhatCameIn(t *testing.T) {
+	p := newProcessSite(t, "lyon", changesYAML)
+	p.run()
+	r, _ := changing(t, p, "fails")
+	r.Retries = 1
+	id := p.submit(newID(t), r).GetId()
+	if j := p.until(id, done, failed); j.GetState() != done || j.GetRetried() != 1 {
+		t.Errorf("%v", j)
+	}
+	p.has(id, "work/c.all", "abc+")
 }
 
 func TestAnAttemptThatGoesOnKeepsWhatTheJobHasChanged(t *testing.T) {
