@@ -15,10 +15,11 @@ import (
 // inquiry is a request as far as the choice of its site goes.
 type inquiry struct {
 	service string
-	input   int64  // bytes
+	input   int64  // bytes, but for data that stay at sites
 	from    string // where the input lies
 	without string // a site that is left out: the job is there
 	only    string // the only site that is asked; "" for all
+	stock   *stock // the data that stay at sites and are used; nil for none
 	// calibrate has answers corrected by the records of their sites.
 	calibrate bool
 	// negotiate: that nobody would take it is no error.
@@ -33,6 +34,7 @@ type choice struct {
 	madeAt   time.Time
 	sites    []*mapping.Site          // by index of the answers
 	results  []result[mapping.Answer] // likewise
+	silent   []silence                // who may have data that are used, and did not say so
 }
 
 // choose asks every site that offers the service and ranks the answers. The
@@ -47,7 +49,11 @@ func (a *Agent) choose(ctx context.Context, patience time.Duration, q inquiry) (
 		if s.Load.Draining { // so says its own estimate; there is no need to wait for it
 			return result[mapping.Answer]{missing: mapping.Refused, problem: drainingSite(s.Name)}
 		}
-		r := q.estimate(ctx, p, a.links.Transfer(q.from, s.Name, q.input))
+		travel, stuck := a.travel(&q, s.Name)
+		if stuck != nil {
+			return result[mapping.Answer]{missing: mapping.Refused, problem: stuck}
+		}
+		r := q.estimate(ctx, p, travel)
 		r.value.At = a.now()
 		return r
 	})
@@ -63,7 +69,10 @@ func (a *Agent) choose(ctx context.Context, patience time.Duration, q inquiry) (
 		}
 		answers[i].Site = c.sites[i].Name
 		answers[i].Missing = r.missing
-		answers[i].Transfer = a.links.Transfer(q.from, c.sites[i].Name, q.input)
+		answers[i].Transfer, _ = a.travel(&q, c.sites[i].Name)
+	}
+	if q.stock != nil {
+		c.silent = q.stock.silent
 	}
 	c.madeAt = time.Now()
 	mapping.Choose(a.now(), answers, &c.decision)

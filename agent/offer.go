@@ -57,15 +57,16 @@ func noOffer(sites []*mapping.Site, results []result[mapping.Answer], silent []s
 	return p
 }
 
-// elsewhere takes the sites out that only say that they do not have a reservation,
-// unless all do: the one that has it tells why.
+// elsewhere takes the sites out that only say that they do not have a reservation, or
+// sticky data, unless all do: the one that has it tells why.
 func elsewhere(sites []*mapping.Site, results []result[mapping.Answer]) ([]*mapping.Site, []result[mapping.Answer]) {
 	var (
 		left []*mapping.Site
 		told []result[mapping.Answer]
 	)
 	for i := range results {
-		if results[i].missing != mapping.Refused || results[i].problem.Reason != rpcface.UnknownReservation {
+		if results[i].missing != mapping.Refused ||
+			results[i].problem.Reason != rpcface.UnknownReservation && results[i].problem.Reason != rpcface.StickyData {
 			left, told = append(left, sites[i]), append(told, results[i])
 		}
 	}

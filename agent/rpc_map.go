@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
 	"github.com/seed-9b8f70bb/drover/batch"
@@ -22,8 +23,17 @@ func (f face) Map(ctx context.Context, req *droverv1.MapRequest) (*droverv1.MapR
 	if d := req.GetDeadline(); d != nil && (d.CheckValid() != nil || d.AsDuration() <= 0) {
 		return nil, &problem{Reason: rpcface.OutOfRange, Field: "deadline", Message: d.String(), Accepted: "above 0s"}
 	}
-	c, err := f.a.choose(ctx, f.a.patienceFor(ctx, req.GetDeadline().AsDuration()), inquiry{
-		service: r.GetService(), only: r.GetSite(), input: inputBytes(r), from: r.GetInputSite(), negotiate: req.GetNegotiate(),
+	patience := f.a.patienceFor(ctx, req.GetDeadline().AsDuration())
+	began := time.Now()
+	st, err := f.a.stockOf(ctx, patience/2, r)
+	if err != nil {
+		return nil, err
+	}
+	if st != nil {
+		r, patience = st.filled(r), max(patience-time.Since(began), patience/2)
+	}
+	c, err := f.a.choose(ctx, patience, inquiry{
+		service: r.GetService(), only: r.GetSite(), input: inputBytes(r, false), stock: st, from: r.GetInputSite(), negotiate: req.GetNegotiate(),
 		calibrate: f.a.cfg.Mapping.Calibrate && r.GetAgreement() == nil, // what is agreed on is as it is told
 		estimate: func(ctx context.Context, p *peer, notBefore batch.Duration) result[mapping.Answer] {
 			return p.estimate(ctx, r, notBefore)
@@ -61,25 +71,37 @@ func checkRequest(r *droverv1.Request) error {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.GetArguments())) {
-		v := r.GetArguments()[name]
-		if v.GetFileValue().GetSizeBytes() < 0 {
+		if size := contentOf(r.GetArguments()[name]).GetSizeBytes(); size < 0 {
 			return &problem{
 				Reason: rpcface.OutOfRange, Field: "request.arguments." + name,
-				Message: fmt.Sprintf("a file of %d bytes", v.GetFileValue().GetSizeBytes()), Accepted: "0 bytes or more",
+				Message: fmt.Sprintf("a file of %d bytes", size), Accepted: "0 bytes or more",
 			}
 		}
 	}
 	return nil
 }
 
-// inputBytes returns what has to travel to the site of a request.
-func inputBytes(r *droverv1.Request) int64 {
+// contentOf returns the content of a file, a vector or a matrix; nil of another value.
+func contentOf(v *droverv1.Value) *droverv1.File {
+	if a := v.GetArrayValue(); a != nil {
+		return a.GetContent()
+	}
+	return v.GetFileValue()
+}
+
+// inputBytes returns what has to travel to the site of a request: with stored or without
+// the data that it names by handles.
+func inputBytes(r *droverv1.Request, stored bool) int64 {
 	if r.GetInputBytes() > 0 {
 		return r.GetInputBytes()
 	}
 	var sum int64
 	for _, v := range r.GetArguments() {
-		size := v.GetFileValue().GetSizeBytes()
+		f := contentOf(v)
+		if f.GetDataId() != "" && !stored {
+			continue
+		}
+		size := f.GetSizeBytes()
 		if size > math.MaxInt64-sum {
 			return math.MaxInt64
 		}

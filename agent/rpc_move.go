@@ -71,7 +71,7 @@ func (a *Agent) destination(ctx context.Context, at *located, to string) (*drove
 	}
 	r := at.job.GetRequest()
 	c, err := a.choose(ctx, a.patienceFor(ctx, 0), inquiry{
-		service: r.GetService(), input: inputBytes(r), from: at.site.Name, without: at.site.Name,
+		service: r.GetService(), input: inputBytes(r, true), from: at.site.Name, without: at.site.Name,
 		estimate: func(ctx context.Context, p *peer, notBefore batch.Duration) result[mapping.Answer] {
 			return p.estimate(ctx, r, notBefore)
 		},

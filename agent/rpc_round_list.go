@@ -76,7 +76,7 @@ func waitingIn(j *droverv1.Job, site int) waitingJob {
 	out := waitingJob{
 		id: j.GetId(), service: j.GetRequest().GetService(), site: site, epoch: j.GetEpoch(), submitted: microsIn(j.GetSubmittedAt()),
 		shape: batch.Shape{Width: j.GetShape().GetWidth(), Walltime: durationIn(j.GetShape().GetWalltime())},
-		input: inputBytes(j.GetRequest()), request: j.GetRequest(),
+		input: inputBytes(j.GetRequest(), true), request: j.GetRequest(),
 	}
 	for _, m := range j.GetMoves() {
 		if m.GetState() == droverv1.MoveState_MOVE_STATE_MOVED {

@@ -1,6 +1,9 @@
 package agent
 
 import (
+	"slices"
+	"strings"
+
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -89,6 +92,16 @@ func (c *choice) record(agent string) *droverv1.DecisionRecord {
 		}
 		r.Candidates = append(r.Candidates, m)
 	}
+	// Who was asked for data alone is among those that are missing, by name.
+	for i := range c.silent {
+		s := &c.silent[i]
+		if !slices.ContainsFunc(r.Candidates, func(m *droverv1.Candidate) bool { return m.GetSite() == s.site }) {
+			p := *s.problem
+			p.Message = "as a source of data: " + p.Message
+			r.Candidates = append(r.Candidates, &droverv1.Candidate{Site: s.site, Missing: missingMessage(s.missing, &p)})
+		}
+	}
+	slices.SortStableFunc(r.Candidates[c.decision.Ranked:], func(a, b *droverv1.Candidate) int { return strings.Compare(a.GetSite(), b.GetSite()) })
 	return r
 }
 
