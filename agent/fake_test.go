@@ -46,6 +46,7 @@ type fakeServer struct {
 	life     fakeLife
 	rounds   fakeRounds
 	reserve  fakeReserve
+	data     fakeData
 }
 
 // quote is an estimate of so many seconds.
