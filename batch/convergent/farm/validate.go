@@ -42,6 +42,7 @@ func (p *problems) unless(right bool, value any, accepted, field string, at ...a
 // asks for and nobody has is no mistake of a state: Check tells.
 func (s *State) Validate() error {
 	var p problems
+	p.unless(s.Now >= 0, s.Now, "0 or later", "now")
 	p.unless(len(s.Machines) <= MaxMachines, len(s.Machines), fmt.Sprintf("at most %d", MaxMachines), "machines")
 	p.unless(len(s.Licences) <= MaxLicences, len(s.Licences), fmt.Sprintf("at most %d", MaxLicences), "licences")
 	for i := range s.Machines {

@@ -39,7 +39,7 @@ func BenchmarkFill(b *testing.B) {
 			w := crowded(size.jobs, size.machines)
 			for i := range w.s.Jobs {
 				j := &w.s.Jobs[i]
-				j.Deadline = w.s.Now.Add(j.On(400) + batch.Hour/6)
+				j.Deadline = w.s.Now.Add(j.On(400) * 6 / 5)
 			}
 			benchmarkEvents(b, w, true)
 		})

@@ -1,6 +1,10 @@
 package heuristic
 
-import "github.com/seed-9b8f70bb/drover/batch/convergent/farm"
+import (
+	"slices"
+
+	"github.com/seed-9b8f70bb/drover/batch/convergent/farm"
+)
 
 // Collection is a list of heuristics that are applied together, after the minimal
 // requirements. It works on one Matrix from pass to pass.
@@ -44,7 +48,8 @@ func (c *Collection) fill(j *farm.Job, r *farm.Row) {
 	}
 	changed := len(r.Keys) != len(c.list)
 	if changed {
-		r.Keys = append(r.Keys[:0], make([]farm.Key, len(c.list))...)
+		r.Keys = slices.Grow(r.Keys[:0], len(c.list))[:len(c.list)]
+		clear(r.Keys)
 	}
 	r.Base = 0
 	for i, h := range c.list {

@@ -47,7 +47,7 @@ func (c Constant) String() string {
 
 // points returns as many points, rounded to the nearest unit.
 func (c Constant) points() farm.Points {
-	return farm.Points((int64(c)*farm.Point + int64(One)/2) / int64(One))
+	return (int64(c)*farm.Point + int64(One)/2) / int64(One)
 }
 
 // units returns as many points in units, not rounded to whole ones.

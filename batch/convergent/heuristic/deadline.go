@@ -125,9 +125,9 @@ func (d *Deadline) phase(j *farm.Job, r *farm.Row) (phase, bool) {
 	}
 	// All is scaled so that sums over machines, and the fastest machine's product, just
 	// fit into 63 bits. For 1,000 machines nothing is cut off up to R = 2^51, 25 days on
-	// a machine of score 1,000; beyond that the first 29 bits or more are kept.
+	// a machine of score 1,000; beyond that the first 31 bits or more of R + kR are kept.
 	spread := max(len(r.Columns), int(p.fastest/p.slowest)+1)
-	shift := least.over(uint64(One)).bits() + 2 + bits.Len(uint(spread)) - 63
+	shift := least.over(uint64(One)).bits() + bits.Len(uint(spread)) - 63
 	p.slack = product(p.slack, 1).half(shift).lo
 	p.work = work.half(shift).lo
 	p.rise = max(1, work.times(uint64(d.K)).half(shift).over(uint64(One)).lo)

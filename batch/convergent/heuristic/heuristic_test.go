@@ -147,14 +147,18 @@ func TestHeuristicsAddUp(t *testing.T) {
 func TestAPassIsThatOfAnEmptyMatrix(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, c := draw(t), drawConstants(t)
+		which := func() []Heuristic { return c.Heuristics() }
+		if k := rapid.IntRange(-6, 5).Draw(t, "alone"); k >= 0 { // nobody else has its row computed again
+			which = func() []Heuristic { return c.Heuristics()[k : k+1] }
+		}
 		var kept farm.Matrix
-		collection := Collect(c.Heuristics()...)
+		collection := Collect(which()...)
 		order := int64(100)
 		for range rapid.IntRange(1, 12).Draw(t, "passes") {
 			happen(t, s, &order)
 			collection.Fill(s, &kept)
 			var fresh farm.Matrix
-			Collect(c.Heuristics()...).Fill(s, &fresh)
+			Collect(which()...).Fill(s, &fresh)
 			if kept.Len() != len(s.Jobs) {
 				t.Fatalf("%d rows for %d jobs", kept.Len(), len(s.Jobs))
 			}

@@ -44,7 +44,7 @@ func (in *Input) Look(j *farm.Job, r *farm.Row) (farm.Points, farm.Key) {
 	if here > 0 {
 		key[0] = 1
 	}
-	return max(0, farm.Points(in.units-float64(in.units*float64(total/sum)))), key
+	return farm.Points(in.units - float64(in.units*float64(total/sum))), key
 }
 
 // Write adds what the data that machines hold are worth; with bandwidths of their own,
@@ -113,6 +113,6 @@ func (in *Input) writeTimes(j *farm.Job, r *farm.Row) {
 		if sum > 0 {
 			share = in.times[i] / sum
 		}
-		r.Cells[c] += max(0, farm.Points(in.units-float64(in.units*share)))
+		r.Cells[c] += farm.Points(in.units - float64(in.units*share))
 	}
 }

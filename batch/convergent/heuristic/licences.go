@@ -1,6 +1,10 @@
 package heuristic
 
-import "github.com/seed-9b8f70bb/drover/batch/convergent/farm"
+import (
+	"slices"
+
+	"github.com/seed-9b8f70bb/drover/batch/convergent/farm"
+)
 
 // Licences favours jobs that hold many licences, above all critical ones, so that these
 // come free again: LI · w(i) / max w, with
@@ -27,7 +31,8 @@ func (l *Licences) Name() string { return "licences" }
 
 // Begin counts what is asked for.
 func (l *Licences) Begin(s *farm.State, m *farm.Matrix) {
-	l.demands = append(l.demands[:0], make([]int64, len(s.Licences))...)
+	l.demands = slices.Grow(l.demands[:0], len(s.Licences))[:len(s.Licences)]
+	clear(l.demands)
 	for i := range s.Jobs {
 		if len(m.Row(i).Columns) == 0 {
 			continue

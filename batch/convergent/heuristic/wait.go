@@ -66,9 +66,9 @@ func (w *Wait) Look(j *farm.Job, r *farm.Row) (farm.Points, farm.Key) {
 	case w.Weight == 0:
 		return 0, farm.Key{}
 	case j.Reference == 0:
-		return farm.Points(max(0, w.units-factor)), farm.Key{}
+		return farm.Points(w.units - factor), farm.Key{}
 	case r.Slowest == r.Fastest:
-		return farm.Points(max(0, w.units-float64(factor*w.powers[r.Columns[0]]))), farm.Key{}
+		return farm.Points(w.units - float64(factor*w.powers[r.Columns[0]])), farm.Key{}
 	}
 	return 0, farm.Key{math.Float64bits(factor), 1}
 }
@@ -86,6 +86,6 @@ func (w *Wait) factor(j *farm.Job, r *farm.Row) float64 {
 func (w *Wait) Write(j *farm.Job, r *farm.Row) {
 	factor, units, powers, cells := w.factor(j, r), w.units, w.powers, r.Cells
 	for _, c := range r.Columns {
-		cells[c] += max(0, farm.Points(units-float64(factor*powers[c])))
+		cells[c] += farm.Points(units - float64(factor*powers[c])) // above -1, so not below 0
 	}
 }
