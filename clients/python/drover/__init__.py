@@ -12,6 +12,7 @@ of GridRPC beside ours are in the README.
 
 from .arrays import Matrix
 from .client import LOCAL, Client, new_job_id
+from .data import Data
 from .errors import (
     DroverError,
     FileError,
@@ -27,7 +28,7 @@ from .options import Agreement, Options
 from .values import Output
 
 __all__ = [
-    "LOCAL", "Agreement", "Argument", "Candidate", "Client", "Decision", "DroverError", "FileError", "GridError",
+    "LOCAL", "Agreement", "Argument", "Candidate", "Client", "Data", "Decision", "DroverError", "FileError", "GridError",
     "HopsError", "Job", "JobFailed", "Matrix", "Missing", "Options", "Outcome", "Output", "PatienceError", "Service",
     "Site", "UnknownOutcome", "Written", "new_job_id",
 ]

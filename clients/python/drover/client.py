@@ -7,16 +7,16 @@ import functools
 import os
 import queue
 import re
-import secrets
 import threading
-import time
 import urllib.parse
 from collections.abc import Iterable
 from typing import Any, Optional, Union
 
-from .driver import Driver
+from .data import Data
+from .depot import Depot
 from .errors import GridError, JobFailed
 from .grid import Decision, Service, Site, service_in, site_in
+from .ids import new_id
 from .job import Job
 from .options import Options
 from .scope import Scope
@@ -30,12 +30,10 @@ _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 
 def new_job_id() -> str:
     """Makes the ID of a job: a lower-case UUIDv7."""
-    n = time.time_ns() // 1_000_000 << 80 | 7 << 76 | secrets.randbits(12) << 64 | 2 << 62 | secrets.randbits(62)
-    h = f"{n:032x}"
-    return "-".join((h[:8], h[8:12], h[12:16], h[16:20], h[20:]))
+    return new_id()
 
 
-class Client(Driver):
+class Client(Depot):
     """Talks to one grid, for any number of threads.
 
     ``agents`` are URLs, the preferred one first; without them ``DROVER_AGENTS`` (URLs
@@ -87,7 +85,8 @@ class Client(Driver):
 
         Arguments are bool, int, float and str; for a file to send a ``pathlib.Path``
         or bytes; for a vector or matrix lists, a ``Matrix``, whatever has the buffer
-        protocol, or the path of a ``.npy`` file. Nothing is executed twice: what was sent and not answered is repeated
+        protocol, or the path of a ``.npy`` file; for any of these ``Data``, which stay at
+        a site. Nothing is executed twice: what was sent and not answered is repeated
         under the same ID at the same server, until it has answered. If it never does,
         the error is an ``UnknownOutcome``.
         """
@@ -99,6 +98,9 @@ class Client(Driver):
                 if value.value is None:
                     continue
                 value = value.value
+            if isinstance(value, Data):
+                values[name] = self._known(value).out()
+                continue
             content = content_of(name, value, about)
             if content is not None:
                 value = files[content.sha256] = content

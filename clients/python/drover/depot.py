@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import base64
-import contextlib
 import hashlib
 import os
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from typing import Any, Optional, TypeVar, Union
 
+from . import npy
+from .arrays import Gathering, Matrix, Vector, block_of
 from .call import SERVER, NoPlain
 from .data import Data, data_in, handle_of, mode_out
 from .driver import Driver
 from .errors import DroverError, GridError, Kind
+from .files import header, replaced
 from .grid import Raw
 from .ids import is_id, new_id
 from .scope import Scope
@@ -32,7 +33,7 @@ class Depot(Driver):
 
     def put_data(
         self,
-        source: Union[bytes, "os.PathLike[str]"],
+        source: Any,
         *,
         site: str = "",
         mode: str = "persistent",
@@ -40,7 +41,9 @@ class Depot(Driver):
         owner: str = "",
         id: str = "",
     ) -> Data:
-        """Has content stay at a site, without ``site`` at the one with the most free room.
+        """Has content stay at a site, without ``site`` at the one with the most free room:
+        bytes, the file of a ``pathlib.Path``, or a vector or matrix (a ``.npy`` file, a
+        ``Matrix``, or what has the buffer protocol).
 
         ``volatile`` data go when the first job that has used them has ended; ``sticky``
         ones stay until they are removed, there and nowhere else; ``persistent`` ones
@@ -48,13 +51,13 @@ class Depot(Driver):
         ``unknown`` the data were sent and not answered: the same ``id`` again, at the
         same site, finds out.
         """
-        if not isinstance(source, (bytes, os.PathLike)):
-            raise GridError("wrong-type", type(source).__name__, field="source", accepted="bytes or a pathlib.Path")
-        raw = {"id": id or new_id(), "mode": mode_out("mode", mode)}
+        raw: Raw = {"id": id or new_id(), "mode": mode_out("mode", mode)}
         if not is_id(raw["id"]):
             raise GridError("bad-value", repr(id), field="id", accepted="a lower-case UUIDv7, or none")
-        content = Content(source, name)
+        content = _content(source)
         raw["content"] = {"sha256": content.sha256, "sizeBytes": str(content.size), "name": name or content.name}
+        if content.array is not None:
+            raw["element"], raw["dimensions"] = "ELEMENT_TYPE_" + content.array[0].upper(), [str(n) for n in content.array[1]]
         if owner or self.owner:
             raw["owner"] = owner or self.owner
         last: Optional[GridError] = None
@@ -70,14 +73,27 @@ class Depot(Driver):
 
     def get_data(self, data: Union[Data, str], path: Union[str, "os.PathLike[str]", None] = None) -> bytes:
         """The content of data, checked; with a path it is put there, which only all of
-        it replaces, and what is returned is empty. A connection that breaks does not
-        begin it anew."""
+        it replaces (a vector or matrix with NumPy's header if that ends in ``.npy``), and
+        what is returned is empty. A connection that breaks does not begin it anew."""
         if path is None:
             return b"".join(self.stream_data(data))
-        with _replaced(path) as f:
-            for piece in self.stream_data(data):
+        known = self._known(data if isinstance(data, Data) else Data(data))
+        with replaced(path) as f:
+            f.write(header(path, known.element, known.dimensions))
+            for piece in self.stream_data(known):
                 f.write(piece)
         return b""
+
+    def get_array(self, data: Union[Data, str]) -> Union[Vector, Matrix]:
+        """A vector or matrix: an ``array.array`` (a list of complex numbers), or a
+        ``Matrix``."""
+        known = self._known(data if isinstance(data, Data) else Data(data))
+        if not known.element:
+            raise GridError("wrong-type", f"data {known.id} are a file", field="data_id", accepted="a vector or matrix", hint="get_data brings files")
+        into = Gathering(known.element, known.dimensions, known.size)
+        for piece in self.stream_data(known):
+            into.add(piece)
+        return into.whole()
 
     def stream_data(self, data: Union[Data, str]) -> Iterator[bytes]:
         """The content of data in pieces. It was damaged unless the last one is followed
@@ -232,16 +248,15 @@ def _nobody(id: str) -> GridError:
     return GridError("unknown-data", f"no site has data {id}", field="data_id")
 
 
-@contextlib.contextmanager
-def _replaced(path: Union[str, "os.PathLike[str]"]) -> Iterator[Any]:
-    """A file that replaces the one at path when all of it was written."""
-    folder, name = os.path.split(os.path.abspath(os.fspath(path)))
-    with tempfile.NamedTemporaryFile(dir=folder, prefix=f".{name}.", delete=False) as f:
-        try:
-            yield f
-            f.flush()
-            os.chmod(f.name, 0o644)
-            os.replace(f.name, path)
-        except BaseException:
-            os.unlink(f.name)
-            raise
+def _content(source: Any) -> Content:
+    if isinstance(source, os.PathLike):
+        return Content.of_npy(source) if npy.is_npy(source) else Content(source, "")
+    if isinstance(source, (bytes, bytearray)):
+        return Content(source, "")
+    block = block_of("source", source)
+    if block is None:
+        raise GridError(
+            "wrong-type", type(source).__name__, field="source",
+            accepted="bytes, a pathlib.Path, a drover.Matrix, or what has the buffer protocol, as array.array",
+        )
+    return Content(block, "")

@@ -29,6 +29,7 @@ class Written:
     sha256: str  # in hexadecimal digits; empty while the job runs
     element: str = ""  # of a vector or matrix: "float64", ...
     dimensions: tuple[int, ...] = ()  # of a vector its length, of a matrix its rows and columns
+    data: str = ""  # handle under which it stays at the site; empty for none
 
 
 @dataclass(frozen=True)
@@ -155,5 +156,5 @@ def outcome_in(raw: Optional[Raw]) -> Optional[Outcome]:
 def written_in(raw: Raw) -> Written:
     return Written(
         raw["argument"], int(raw.get("sizeBytes", 0)), raw.get("sha256", ""), word(raw.get("element"), "ELEMENT_TYPE_"),
-        tuple(int(n) for n in raw.get("dimensions", ())),
+        tuple(int(n) for n in raw.get("dimensions", ())), raw.get("dataId", ""),
     )

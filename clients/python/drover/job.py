@@ -7,14 +7,14 @@ import contextlib
 import datetime
 import hashlib
 import os
-import tempfile
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Callable, Optional, Union
 
-from . import npy
 from .arrays import Gathering, Matrix, Vector
 from .call import SERVER
+from .data import Data, kept_in
 from .errors import GridError, Kind, PatienceError
+from .files import header, replaced
 from .grid import Decision, Outcome, Written, decision_in, outcome_in, written_in
 from .scope import Scope
 from .session import Target
@@ -107,6 +107,12 @@ class Job:
     def outputs(self) -> dict[str, Written]:
         """What it has written, by the names of arguments; whole when it has ended."""
         return {o["argument"]: written_in(o) for o in self.raw.get("outputs", ())}
+
+    @property
+    def kept(self) -> dict[str, Data]:
+        """Which of its data stay at its site, by the names of arguments: what goes in
+        from the beginning, what comes out once it is done."""
+        return kept_in(self.raw.get("request", {}))
 
     @property
     def decision(self) -> Optional[Decision]:
@@ -229,27 +235,19 @@ class Job:
         """Puts what the job has written for an argument at path, which only the whole of
         it replaces; a vector or matrix with NumPy's header if path ends in ``.npy``. A
         connection that breaks does not begin it anew."""
-        folder, name = os.path.split(os.path.abspath(os.fspath(path)))
-        with tempfile.NamedTemporaryFile(dir=folder, prefix=f".{name}.", delete=False) as f:
-            try:
-                begun = False
-                for piece in self.stream(argument):
-                    begun = begun or self._header(argument, path, f)
-                    f.write(piece)
-                if not begun:  # there is nothing in it
-                    self._header(argument, path, f)
-                f.flush()
-                os.chmod(f.name, 0o644)
-                os.replace(f.name, path)
-            except BaseException:
-                os.unlink(f.name)
-                raise
+        with replaced(path) as f:
+            begun = False
+            for piece in self.stream(argument):
+                if not begun:
+                    f.write(self._header(argument, path))
+                begun = True
+                f.write(piece)
+            if not begun:  # there is nothing in it
+                f.write(self._header(argument, path))
 
-    def _header(self, argument: str, path: Union[str, "os.PathLike[str]"], f: Any) -> bool:
+    def _header(self, argument: str, path: Union[str, "os.PathLike[str]"]) -> bytes:
         of = self.outputs.get(argument)
-        if of is not None and of.element and npy.is_npy(path):
-            f.write(npy.header(of.element, of.dimensions))
-        return True
+        return b"" if of is None else header(path, of.element, of.dimensions)
 
     def read(self, argument: str) -> bytes:
         """What the job has written for an argument, in memory; of a vector or matrix the
