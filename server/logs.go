@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/rpcface"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
@@ -48,12 +49,12 @@ func (s *Server) readLogs(ctx context.Context, want logs, send func(piece) error
 		return err
 	}
 	defer cancel()
-	t := tail{dir: s.data.job(id), name: want.stream, at: want.offset, buf: make([]byte, chunk)}
+	t := tail{dir: s.data.job(id), name: want.stream, at: want.offset, buf: make([]byte, chunk), of: j.Key()}
 	defer t.close()
 	timer := time.NewTimer(eager)
 	defer timer.Stop()
 	for pause := eager; ; {
-		n, err := t.copy(ctx, send)
+		n, err := t.follow(ctx, &j, send)
 		// Whether the job had ended was known before the file was read, so that
 		// nothing came after it.
 		if err != nil || j.State.Final() || j.State == site.Absent || !want.follow {
@@ -83,6 +84,26 @@ type tail struct {
 	at   int64
 	buf  []byte
 	file *os.File
+	of   batch.Key // the attempt whose it is
+	done bool      // all that this attempt has written was sent: another one follows
+}
+
+// follow is copy for a job that may have got another attempt meanwhile. What that writes
+// comes in place of what was there when it begins, unless it goes on from a checkpoint:
+// it is sent from its beginning.
+func (t *tail) follow(ctx context.Context, j *site.Job, send func(piece) error) (int64, error) {
+	switch goesOn := j.Past != nil && j.Past.Stops > 0; {
+	case j.Key() == t.of:
+	case goesOn:
+		t.of = j.Key()
+	case j.Started != batch.Never: // its streams are there
+		t.of, t.at, t.done = j.Key(), 0, false
+	case t.done:
+		return 0, nil
+	default: // the last of the attempt before
+		t.done = true
+	}
+	return t.copy(ctx, send)
 }
 
 // copy sends what there is and returns how much that was.

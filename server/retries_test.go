@@ -92,3 +92,34 @@ func TestRetriesSurviveKillsOfTheServer(t *testing.T) {
 		t.Errorf("%d runs, retried %d: %v", lines[id], j.GetRetried(), j.GetOutcome())
 	}
 }
+
+// Who follows the log of a job hears its last try whole, though that has written over
+// what the one before wrote, which is as long.
+func TestWhoFollowsALogHearsTheNextTryFromItsBeginning(t *testing.T) {
+	s := start(t, configured(t, "policy: {name: fcfs}"))
+	name, say := pipe(t)
+	first := s.submit(t, &droverv1.Request{Service: "block", Width: 4, Arguments: arguments{"pipe": text(name)}})
+	book := filepath.Join(t.TempDir(), "book")
+	j := s.submit(t, &droverv1.Request{Service: "flaky", Arguments: arguments{"book": text(book), "good": number(3)}, Retries: 3})
+	heard := make(chan string)
+	go func() {
+		stream, err := s.client.ReadLogs(within(t), &droverv1.ReadLogsRequest{JobId: j.GetId(), Follow: true})
+		text := ""
+		for err == nil && stream.Receive() {
+			if stream.Msg().GetOffset() == 0 {
+				text = ""
+			}
+			if int(stream.Msg().GetOffset()) != len(text) {
+				text += " a gap "
+			}
+			text += string(stream.Msg().GetData())
+		}
+		heard <- text
+	}()
+	say("x")
+	s.until(t, first.GetId(), done)
+	s.until(t, j.GetId(), done)
+	if got := <-heard; got != "try 3\n" {
+		t.Errorf("%q", got)
+	}
+}

@@ -2228,7 +2228,8 @@ type ReadLogsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The piece.
 	Data []byte `protobuf:"bytes,1,opt,name=data,proto3" json:"data,omitempty"`
-	// Where in the stream it begins, bytes.
+	// Where in the stream it begins, bytes. It is 0 once more when the job has begun
+	// anew: what another attempt writes comes in place of what was there.
 	Offset        int64 `protobuf:"varint,2,opt,name=offset,proto3" json:"offset,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
