@@ -116,7 +116,7 @@ func arraysByName(t *testing.T, g *Grid) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b, err := OpenNPY(path); err != nil || b.String() != "2x3 float64" {
+	if b, err := OpenNPY(path); err != nil || b.String() != "2 x 3 of float64" {
 		t.Errorf("%s, %v", &b, err)
 	}
 	var got Dense[float64]
@@ -127,7 +127,7 @@ func arraysByName(t *testing.T, g *Grid) {
 	if err := cl.Fetch(t.Context(), job.ID, "notes", &note); err != nil || string(note) != " 2x3 changed" {
 		t.Errorf("%q, %v", note, err)
 	}
-	if job.Arguments["a"] != "2x3 float64" || job.Arguments["v"] != "2 int32" {
+	if job.Arguments["a"] != "2 x 3 of float64" || job.Arguments["v"] != "2 of int32" {
 		t.Errorf("%v", job.Arguments)
 	}
 	i := slices.IndexFunc(job.Outputs, func(o Output) bool { return o.Argument == "c" })

@@ -42,7 +42,7 @@ func OpenNPY(path string) (Block, error) {
 	if have := info.Size() - h.Size; info.Mode().IsRegular() && have != size {
 		return Block{}, &Error{
 			Reason: ReasonBadValue, Hint: "it may be cut, or not be written to its end yet",
-			Message: fmt.Sprintf("%s: %d bytes follow its header, %s %s has %d", path, have, times(h.Dimensions), h.Element, size),
+			Message: fmt.Sprintf("%s: %d bytes follow its header, %s has %d", path, have, arrayText(ElementType(h.Element), h.Dimensions), size),
 		}
 	}
 	return Block{Element: ElementType(h.Element), Dimensions: h.Dimensions, Open: func() (io.ReadCloser, error) {

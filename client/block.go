@@ -72,11 +72,11 @@ func (b *Block) check() error {
 // file returns what is sent of the block.
 func (b Block) file() *file { return &file{open: b.Open, block: &b} }
 
-// String says what kind of array it is: "2x3 float64".
+// String says what kind of array it is: "2 x 3 of float64".
 func (b *Block) String() string { return arrayText(b.Element, b.Dimensions) }
 
 func arrayText(element ElementType, dimensions []int64) string {
-	return times(dimensions) + " " + string(element)
+	return times(dimensions) + " of " + string(element)
 }
 
 // times writes dimensions for people.
@@ -85,7 +85,7 @@ func times(dimensions []int64) string {
 	for i, d := range dimensions {
 		parts[i] = fmt.Sprint(d)
 	}
-	return strings.Join(parts, "x")
+	return strings.Join(parts, " x ")
 }
 
 func vectorBlock[T Element](v []T) Block {
@@ -107,6 +107,9 @@ func ofArgument(err error, argument string) error {
 	named := *e
 	named.Field = "request.arguments." + argument
 	named.Message = fmt.Sprintf("argument %s: %s", argument, e.Message)
+	if e.Accepted != "" {
+		named.Message += ", accepted: " + e.Accepted
+	}
 	return &named
 }
 

@@ -336,7 +336,7 @@ func TestFilesOfNumPyAreOpened(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := contentOfBlock(t, *f.block); string(got) != block || f.block.String() != "1x2 float64" {
+	if got := contentOfBlock(t, *f.block); string(got) != block || f.block.String() != "1 x 2 of float64" {
 		t.Errorf("%s of %x", f.block, got)
 	}
 	if err := f.identify(); err != nil || f.size != 16 {
@@ -374,26 +374,26 @@ func TestGoValuesBecomeBlocks(t *testing.T) {
 		v    any
 		want string // "" is no value at all
 	}{
-		{TypeVector, v, "1 float64"},
-		{TypeVector, measured(v), "1 float64"},
-		{TypeVector, vectorBlock(v), "1 float64"},
+		{TypeVector, v, "1 of float64"},
+		{TypeVector, measured(v), "1 of float64"},
+		{TypeVector, vectorBlock(v), "1 of float64"},
 		{TypeVector, &v, ""},
 		{TypeVector, []int{1}, ""},
 		{TypeVector, []string{"1"}, ""},
 		{TypeVector, 1.5, ""},
 		{TypeVector, []float32{1}, reasonWrongType},
 		{TypeVector, m, reasonWrongType},
-		{TypeVectorInout, &v, "1 float64"},
+		{TypeVectorInout, &v, "1 of float64"},
 		{TypeVectorInout, v, ""},
 		{TypeVectorInout, none, ""},
-		{TypeMatrix, m, "1x1 float64"},
+		{TypeMatrix, m, "1 x 1 of float64"},
 		{TypeMatrix, *m, ""},
 		{TypeMatrix, v, reasonWrongType},
 		{TypeMatrix, (*Dense[float64])(nil), reasonWrongType},
 		{TypeMatrix, &Dense[float64]{Rows: 2, Cols: 2}, reasonWrongDimensions},
 		{TypeMatrix, &Dense[int64]{}, reasonWrongType},
-		{TypeMatrixInout, m, "1x1 float64"},
-		{TypeMatrix, "1", "1x1 float64"},
+		{TypeMatrixInout, m, "1 x 1 of float64"},
+		{TypeMatrix, "1", "1 x 1 of float64"},
 		{TypeMatrix, "x", ReasonBadValue},
 	} {
 		arg, _, ok := toBoth(argumentOf(c.kind, Float64), c.v)

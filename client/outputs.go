@@ -23,7 +23,7 @@ func (r *request) checkOutputs(described *Service) error {
 		}
 		return &Error{
 			Reason: reasonUnknownOutput, Field: "request.arguments." + o.argument, Accepted: accepted,
-			Message: fmt.Sprintf("service %s: output %q", described.Name, o.argument),
+			Message: fmt.Sprintf("service %s: output %q, accepted: %s", described.Name, o.argument, accepted),
 		}
 	}
 	return nil

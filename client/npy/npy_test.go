@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -105,6 +108,36 @@ func TestAHeaderIsWrittenAsNumPyDoes(t *testing.T) {
 	}
 	if _, err := npy.Append(nil, "float16", []int64{1}); err == nil {
 		t.Error("float16 is written")
+	}
+}
+
+// The files of testdata were written by NumPy 1.24.
+func TestFilesThatNumPyHasWritten(t *testing.T) {
+	for name, want := range map[string]string{
+		"product": "float64 [2 2]", "vector": "uint8 [3]", "complex": "complex128 [1 1]", "int32": "int32 [0 7]", "version2": "float64 [1]",
+		"version3": "float64 [1]", "fortran": "Fortran order", "big-endian": "big-endian", "bool": "|b1", "records": "records", "scalar": "0 dimensions",
+	} {
+		content, err := os.ReadFile(filepath.Join("testdata", name+".npy"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, err := npy.Read(bytes.NewReader(content))
+		if err != nil {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, want %s", name, err, want)
+			}
+			continue
+		}
+		if got := fmt.Sprint(h.Element, " ", h.Dimensions); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+		if size, ok := h.Bytes(); !ok || h.Size+size != int64(len(content)) {
+			t.Errorf("%s: elements of %d bytes behind %d, in %d", name, size, h.Size, len(content))
+		}
+		again, err := npy.Append(nil, h.Element, h.Dimensions)
+		if err != nil || content[6] == 1 && !bytes.HasPrefix(content, again) {
+			t.Errorf("%s: written as %q, %v", name, again, err)
+		}
 	}
 }
 

@@ -103,6 +103,7 @@ func statusViewOf(q *client.Status) *statusView {
 	return &statusView{
 		Running: q.Running, Waiting: q.Waiting, Busy: q.Busy, Load: q.Load, Backlog: q.Backlog, Ended: q.Ended,
 		Draining: q.Draining, Degraded: q.Degraded, Commits: q.Commits, Syncs: q.Syncs, Bound: q.Bound,
+		Data: dataUsageViewOf(q.Data),
 	}
 }
 
@@ -161,7 +162,7 @@ func (c *servicesCmd) Run(a *app) error {
 		switch {
 		case arg.Required:
 			given = "(required)"
-		case arg.Type == client.TypeFileOut:
+		case arg.Type.Written():
 			given = "(not brought)"
 		}
 		t.AppendRow(table.Row{arg.Name, arg.Type, accepted(&arg), given, arg.Doc})
@@ -176,12 +177,8 @@ func accepted(a *client.Argument) string {
 		return strings.Join(a.Choices, ", ")
 	case a.Minimum != "" || a.Maximum != "":
 		return a.Minimum + ".." + a.Maximum
-	case a.Type == client.TypeFile:
-		return "a path"
-	case a.Type == client.TypeFileOut:
-		return "a path to write to"
 	}
-	return ""
+	return takes(a)
 }
 
 func serviceViewOf(s *client.Service) serviceView {

@@ -132,8 +132,11 @@ func showJob(a *app, j *client.Job) {
 	}
 	row("agreement", "%s", agreed(j))
 	row("in", "%s", reservationOf(j))
+	for _, kept := range keptRows(j) {
+		row("keeps", "%s", kept)
+	}
 	for _, o := range j.Outputs {
-		row("output", "%s, %d bytes", o.Argument, o.Size)
+		row("output", "%s, %s", o.Argument, contents(o))
 	}
 	t.Render()
 }

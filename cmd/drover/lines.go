@@ -44,6 +44,7 @@ type requestLine struct {
 	Retries        *int                       `json:"retries"`
 	RetryOn        *lineCodes                 `json:"retry_on"`
 	Site           *string                    `json:"site"`
+	Keep           map[string]string          `json:"keep"`
 	Owner          *string                    `json:"owner"`
 	Idempotent     *bool                      `json:"idempotent"`
 	RerunAfter     *lineDuration              `json:"rerun_after"`
@@ -211,6 +212,7 @@ func readLine(text []byte, service string, def *request) (wish, error) {
 	take(&r.Checkpointable, l.Checkpointable)
 	take(&r.Into, l.Into)
 	take(&r.Owner, l.Owner)
+	r.Keep = keepOver(r.Keep, l.Keep)
 	take(&r.Idempotent, l.Idempotent)
 	if len(l.Labels) > 0 {
 		r.Label = maps.Clone(r.Label)
@@ -251,7 +253,7 @@ func take[T any](to, given *T) {
 	}
 }
 
-// textOf returns a JSON string, number or bool as it would be typed.
+// textOf returns a JSON string, number, bool or list of numbers as it would be typed.
 func textOf(raw json.RawMessage) (string, error) {
 	var given any
 	d := json.NewDecoder(bytes.NewReader(raw))
@@ -264,6 +266,10 @@ func textOf(raw json.RawMessage) (string, error) {
 		return v, nil
 	case json.Number, bool:
 		return fmt.Sprint(v), nil
+	case []any:
+		if text, ok := arrayText(v); ok {
+			return text, nil
+		}
 	}
-	return "", fmt.Errorf("%.40s, accepted: a string, a number, true or false", raw)
+	return "", fmt.Errorf("%.40s, accepted: a string, a number, true, false, or a list of numbers or of rows of them", raw)
 }

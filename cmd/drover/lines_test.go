@@ -54,7 +54,7 @@ func TestBadLinesAreNamed(t *testing.T) {
 		`{"service": "s", "walltime": "10:00"}`:             "line 1: ",
 		`{"service": "s", "walltime": 1e30}`:                "line 1: ",
 		`{"service": "s", "walltime": true}`:                "line 1: ",
-		`{"service": "s", "arguments": {"a": [1]}}`:         "line 1: argument a: ",
+		`{"service": "s", "arguments": {"a": [""]}}`:        "line 1: argument a: ",
 		`{"service": "s", "arguments": {"a": null}}`:        "line 1: argument a: ",
 		`{"service": "s", "arguments": {"a=b": 1}}`:         "line 1: argument \"a=b\"",
 		good + strings.Repeat(" ", longestLine+10):          "line 2 is longer",

@@ -140,7 +140,12 @@ func TestScripts(t *testing.T) {
 			matrix, err := filepath.Abs("../../services/lu/testdata/lund_a.mtx")
 			env.Setenv("DROVER_AGENTS", g.agent)
 			env.Setenv("USER", "gopher")
+			if err != nil {
+				return err
+			}
+			npy, err := filepath.Abs("../../client/npy/testdata")
 			env.Setenv("MATRIX", matrix)
+			env.Setenv("NPY", npy)
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // a second for each program, otherwise
 			return err
 		},

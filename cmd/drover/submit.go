@@ -61,12 +61,14 @@ func (c *submitCmd) Run(a *app) error {
 		_, _ = fmt.Fprintf(a.stderr, "at %s: %s, starts in %s, ends in %s (%s)\n",
 			job.Site, processors(job.Shape.Width), span(job.EstimatedWait), span(job.EstimatedCompletion), job.EstimateKind)
 	}
+	a.tellKept(job)
 	return a.print(job, true, job.ID)
 }
 
 type callCmd struct {
 	Service string `arg:"" complete:"service" help:"The service to execute; drover services lists them."`
 	request `embed:""`
+	Out     []string `sep:"none" placeholder:"NAME=PATH" help:"Put what comes out for an argument there, as of one that goes in, too. Repeatable."`
 }
 
 func (c *callCmd) Run(a *app) error {
@@ -84,6 +86,11 @@ func (c *callCmd) Run(a *app) error {
 		return err
 	}
 	args = append(args, afterArgs(after)...)
+	outs, err := outputs(c.Service, c.Out)
+	if err != nil {
+		return err
+	}
+	args = append(args, outs...)
 	line := &progress{app: a}
 	kept := ""
 	job, err := grid.Call(a.ctx, c.Service, append(args, client.Sending(line.sending), client.Notify(func(j *client.Job) {
@@ -104,6 +111,7 @@ func (c *callCmd) Run(a *app) error {
 		}
 		return a.left(err, job.ID)
 	}
+	a.tellKept(job)
 	if a.flags.JSON || a.flags.Quiet {
 		err = a.print(job, true, "")
 	} else {
