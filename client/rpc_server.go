@@ -115,8 +115,8 @@ func (f *face) watch(ctx context.Context, server, id string, within time.Duratio
 	return failed(errEnded)
 }
 
-// logs calls write with each piece.
-func (f *face) logs(ctx context.Context, server, id string, o LogOptions, write func([]byte) error) error {
+// logs calls write with each piece and where in the stream it begins.
+func (f *face) logs(ctx context.Context, server, id string, o LogOptions, write func(int64, []byte) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	ctx, call := begin(ctx, "server", server)
@@ -130,7 +130,7 @@ func (f *face) logs(ctx context.Context, server, id string, o LogOptions, write 
 	}
 	defer stream.Close()
 	for stream.Receive() {
-		if err := write(stream.Msg().GetData()); err != nil {
+		if err := write(stream.Msg().GetOffset(), stream.Msg().GetData()); err != nil {
 			return local(err)
 		}
 	}

@@ -23,7 +23,8 @@ type LogOptions struct {
 }
 
 // Logs copies what a job has written to w. After a broken connection it goes on
-// where it was. A job that moves has written nothing before.
+// where it was. A job that moves has written nothing before. What another attempt
+// writes that begins anew follows what was heard of the one before.
 func (c *Client) Logs(ctx context.Context, id string, o LogOptions, w io.Writer) error {
 	at := o.Offset
 	return c.pursue(ctx, id, c.tries(c.cfg.LongPatience), func(ctx context.Context, server string, heard func(uint32)) error {
@@ -35,10 +36,10 @@ func (c *Client) Logs(ctx context.Context, id string, o LogOptions, w io.Writer)
 		}
 		heard(job.Epoch)
 		o.Offset = at
-		err = c.face.logs(ctx, server, id, o, func(piece []byte) error {
+		err = c.face.logs(ctx, server, id, o, func(from int64, piece []byte) error {
 			heard(0)
 			n, err := w.Write(piece)
-			at += int64(n)
+			at = from + int64(n) // from is 0 once more when the job has begun anew
 			return err
 		})
 		if err != nil {

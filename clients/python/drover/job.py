@@ -202,7 +202,7 @@ class Job:
             for piece in self._client._wire.stream(url, SERVER, "ReadLogs", message, Scope()):
                 data = base64.b64decode(piece.get("data", ""))
                 heard(0)
-                at += len(data)
+                at = int(piece.get("offset", 0)) + len(data)
                 yield data
             self._ask(url, Scope())
             if follow and not self.ended:
