@@ -101,7 +101,7 @@ func inputBytes(r *droverv1.Request, stored bool) int64 {
 		if f.GetDataId() != "" && !stored {
 			continue
 		}
-		size := f.GetSizeBytes()
+		size := sizeOf(v)
 		if size > math.MaxInt64-sum {
 			return math.MaxInt64
 		}

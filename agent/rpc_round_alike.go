@@ -43,7 +43,7 @@ func kindOf(text []byte, r *droverv1.Request) ([]byte, bool) {
 	r = proto.CloneOf(r)
 	r.Labels, r.RetryOf, r.Idempotent = nil, "", false
 	for _, v := range r.GetArguments() {
-		if f := v.GetFileValue(); f != nil { // of files, models and links know the size alone
+		if f := contentOf(v); f != nil { // of files and blocks, models and links know the size alone
 			f.Sha256, f.Name = "", ""
 		}
 	}

@@ -22,6 +22,9 @@ func multiply() *droverv1.Request {
 		Labels: map[string]string{"run": "1"},
 		Arguments: map[string]*droverv1.Value{
 			"n": {Kind: &droverv1.Value_IntValue{IntValue: 3}}, "m": {Kind: &droverv1.Value_FloatValue{FloatValue: 0.5}},
+			"block": {Kind: &droverv1.Value_ArrayValue{ArrayValue: &droverv1.Array{
+				Content: &droverv1.File{Sha256: "ab", SizeBytes: 16}, Element: droverv1.ElementType_ELEMENT_TYPE_FLOAT64, Dimensions: []int64{2},
+			}}},
 			"matrix": {Kind: &droverv1.Value_FileValue{FileValue: &droverv1.File{Sha256: "ab", SizeBytes: 1000, Name: "a.dat"}}},
 		},
 	}
@@ -39,9 +42,15 @@ func TestJobsAreAlikeIfNothingThatAnAnswerHangsOnDiffers(t *testing.T) {
 			func(r *droverv1.Request) { r.RetryOf, r.Idempotent = "other", true }, true,
 		},
 		"the content of a file": {func(r *droverv1.Request) { file(r).Sha256, file(r).Name = "cd", "b.dat" }, true},
-		"the size of a file":    {func(r *droverv1.Request) { file(r).SizeBytes++ }, false},
-		"the service":           {func(r *droverv1.Request) { r.Service = "qr" }, false},
-		"an argument":           {func(r *droverv1.Request) { r.Arguments["n"].Kind = &droverv1.Value_IntValue{IntValue: 4} }, false},
+		"the content of an array": {func(r *droverv1.Request) {
+			r.GetArguments()["block"].GetArrayValue().GetContent().Sha256 = "cd"
+		}, true},
+		"the dimensions of an array": {func(r *droverv1.Request) {
+			r.GetArguments()["block"].GetArrayValue().Dimensions = []int64{1, 2}
+		}, false},
+		"the size of a file": {func(r *droverv1.Request) { file(r).SizeBytes++ }, false},
+		"the service":        {func(r *droverv1.Request) { r.Service = "qr" }, false},
+		"an argument":        {func(r *droverv1.Request) { r.Arguments["n"].Kind = &droverv1.Value_IntValue{IntValue: 4} }, false},
 		"an argument's name": {func(r *droverv1.Request) {
 			r.Arguments["k"] = r.Arguments["n"]
 			delete(r.Arguments, "n")
