@@ -128,6 +128,38 @@ func BenchmarkAfterOneEvent(b *testing.B) {
 	}
 }
 
+// Where the job with the longest rest ends, the points for waiting of all others change.
+func BenchmarkAfterAllCellsChanged(b *testing.B) {
+	const hold = 8 << 20
+	for _, size := range sizes {
+		b.Run(fmt.Sprintf("Renew/%dx%d", size.jobs, size.machines), func(b *testing.B) {
+			rows := paperlike(rand.New(rand.NewPCG(1, 1)), size.jobs, size.machines)
+			var s Solver
+			plan := make([]int32, size.machines)
+			s.MFS(rows, plan)
+			for i := 0; b.Loop(); i++ {
+				b.StopTimer()
+				for _, r := range rows {
+					for m, c := range r.Cells {
+						if i%2 == 0 {
+							r.Cells[m] = c - c/32
+						} else {
+							r.Cells[m] = c + c/31
+						}
+					}
+				}
+				held(rows, plan, hold)
+				old := slices.Clone(plan)
+				b.StartTimer()
+				s.Renew(rows, plan)
+				b.StopTimer()
+				held(rows, old, -hold)
+				b.StartTimer()
+			}
+		})
+	}
+}
+
 // Run with -v: how far IMFS stays behind, over events.
 func TestIMFSStaysCloseToMFS(t *testing.T) {
 	const hold = 8 << 20

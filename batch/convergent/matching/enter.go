@@ -2,18 +2,20 @@ package matching
 
 // enter lets a job that is nowhere compete. It looks for the longest path from it: to a
 // machine that nobody is on, or to a job that is worth less than it and has to go, or it
-// stays out itself. With exact, a path is taken although it is worth nothing by the
-// entries themselves, which happens only when prices are outdated.
+// stays out itself.
 //
 //	job ─▶ machine ─▶ the job on it ─▶ machine ─▶ ... ─▶ a free machine (odd)
 //	                                             ... ─▶ the job on it goes (even)
-func (s *Solver) enter(row int32, exact bool) {
-	gain := s.bid(row)
-	if gain.best <= 0 {
+func (s *Solver) enter(row int32) {
+	best := s.bid(row).best
+	if best <= 0 {
 		return
 	}
-	s.enterTree(row, gain.best)
-	end, ends, stays := Free, gain.best, true
+	if best -= s.level(); best <= 0 {
+		return
+	}
+	s.enterTree(row, best)
+	end, ends, stays := Free, best, true
 	for next := s.nearest(); next >= 0; {
 		m := s.open[next]
 		if s.dist[m] >= ends {
@@ -36,13 +38,38 @@ func (s *Solver) enter(row int32, exact bool) {
 			s.gain[m] -= by
 		}
 	}
-	if stays || !exact && s.on[end] != Free && s.worth(row, end) <= 0 {
+	if stays {
 		return
 	}
 	if s.on[end] != Free {
 		s.at[s.on[end]] = Free
 	}
 	s.put(row, s.shift(end))
+}
+
+// level raises all prices by the gain of the job that gains least, if nobody can have a
+// machine but from somebody else, and returns it. Paths then are short: without it, each
+// would go by all machines that are nearer than that job's.
+func (s *Solver) level() int64 {
+	least := never
+	for m, row := range s.on {
+		switch {
+		case row != Free:
+			least = min(least, s.gain[m])
+		case s.price[m] < closed:
+			return 0
+		}
+	}
+	if least == never || least == 0 {
+		return 0
+	}
+	for m, row := range s.on {
+		if row != Free {
+			s.price[m] += least
+			s.gain[m] -= least
+		}
+	}
+	return least
 }
 
 // enterTree begins a tree with one job.
@@ -58,19 +85,6 @@ func (s *Solver) enterTree(row int32, best int64) {
 				s.dist[m] = base + s.price[m] - c
 			}
 		}
-	}
-}
-
-// worth returns by how much the sum of entries rises if a job enters on the path that
-// ends at a machine, whose job goes.
-func (s *Solver) worth(row, end int32) int64 {
-	var sum int64
-	for m := end; ; m = s.from[m] {
-		sum -= s.rows[s.on[m]].At(m)
-		if s.from[m] == Free {
-			return sum + s.rows[row].At(m)
-		}
-		sum += s.rows[s.on[s.from[m]]].At(m)
 	}
 }
 

@@ -162,11 +162,9 @@ func pass(r *rand.Rand, p [][]int64, plan []int32) [][]int64 {
 		}
 	}
 	if r.IntN(8) == 0 { // a machine leaves
-		for m := r.IntN(machines); len(left) > 0; {
-			for i := range left {
-				left[i][m] = 0
-			}
-			break
+		m := r.IntN(machines)
+		for i := range left {
+			left[i][m] = 0
 		}
 	}
 	return append(left, farm(r, r.IntN(4), machines)...)
@@ -248,6 +246,37 @@ func TestIMFSTakesNobodyOffForNothing(t *testing.T) {
 	}
 }
 
+func TestIMFSNeverLowersTheSumOfAFullPlan(t *testing.T) {
+	full := 0
+	for seed := range uint64(600) {
+		r := rand.New(rand.NewPCG(seed, 9))
+		machines := 2 + r.IntN(10)
+		jobs := machines + r.IntN(20)
+		var s Solver
+		plan := make([]int32, machines)
+		s.MFS(rowsOf(r, farm(r, jobs, machines)), plan)
+		rows := rowsOf(r, farm(r, jobs, machines)) // its prices say nothing about these
+		kept := slices.Clone(plan)
+		for m, row := range kept {
+			if row != Free && rows[row].At(int32(m)) == 0 {
+				kept[m] = Free
+			}
+		}
+		before, least := Value(rows, kept)
+		s.IMFS(rows, plan)
+		after, sum := Value(rows, plan)
+		if before == machines {
+			full++
+		}
+		if after < before || before == machines && sum < least {
+			t.Fatalf("seed %d: %d associations of %d points, there were %d of %d", seed, after, sum, before, least)
+		}
+	}
+	if full < 20 {
+		t.Errorf("only %d plans were full", full)
+	}
+}
+
 func TestAJobWithAGreatBonusStaysWhereItIs(t *testing.T) {
 	// Non-preemptable jobs are held by 800 points on their machines.
 	const point = 1 << 20
@@ -275,6 +304,20 @@ func TestAJobWithAGreatBonusStaysWhereItIs(t *testing.T) {
 			if diff := cmp.Diff(held, got[:machines/2]); diff != "" {
 				t.Errorf("%s, seed %d: -held +got\n%s", name, seed, diff)
 			}
+		}
+	}
+}
+
+func TestAJobThatMayNotMoveIsLeftOutWithItsMachine(t *testing.T) {
+	// Job 0 is on machine 1: its row has no cells, and nobody else may go there.
+	rows := []Row{{}, {Cells: []int64{3, 0, 9}}, {Cells: []int64{4, 0, 8}}}
+	for name, solve := range map[string]func(*Solver, []Row, []int32){
+		"MFS": (*Solver).MFS, "IMFS": (*Solver).IMFS, "Renew": (*Solver).Renew, "MIS": (*Solver).MIS,
+	} {
+		plan := []int32{Free, Free, Free}
+		solve(&Solver{}, rows, plan)
+		if diff := cmp.Diff([]int32{2, Free, 1}, plan); diff != "" {
+			t.Errorf("%s: -want +got\n%s", name, diff)
 		}
 	}
 }

@@ -9,7 +9,7 @@ func (s *Solver) MFS(rows []Row, plan []int32) {
 	s.room(len(plan))
 	s.auction()
 	for _, row := range s.later {
-		s.enter(row, true)
+		s.enter(row)
 	}
 	copy(plan, s.on)
 }

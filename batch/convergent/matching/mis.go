@@ -20,7 +20,7 @@ func (s *Solver) MIS(rows []Row, plan []int32) {
 		o := s.bid(c.row) // a machine that is taken has a price beyond all entries
 		switch entry := o.best - s.bonus; {
 		case o.best <= 0:
-			heap.Pop(h)
+			h.drop()
 		case entry < c.entry:
 			(*h)[0].entry = entry
 			heap.Fix(h, 0)
@@ -28,7 +28,7 @@ func (s *Solver) MIS(rows []Row, plan []int32) {
 			s.on[o.machine] = c.row
 			s.price[o.machine] = closed
 			left--
-			heap.Pop(h)
+			h.drop()
 		}
 	}
 	copy(plan, s.on)
@@ -48,10 +48,19 @@ func (h candidates) Less(i, j int) bool {
 	return h[i].entry > h[j].entry || h[i].entry == h[j].entry && h[i].row < h[j].row
 }
 func (h candidates) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *candidates) Push(x any)   { *h = append(*h, x.(candidate)) }
-func (h *candidates) Pop() any {
+
+// Push and Pop are never called: the heap is made whole and only loses its top.
+func (h *candidates) Push(any) {}
+
+// Pop is as Push.
+func (h *candidates) Pop() any { return nil }
+
+// drop takes the top away, without boxing it as heap.Pop would.
+func (h *candidates) drop() {
 	last := len(*h) - 1
-	c := (*h)[last]
+	(*h)[0] = (*h)[last]
 	*h = (*h)[:last]
-	return c
+	if last > 0 {
+		heap.Fix(h, 0)
+	}
 }

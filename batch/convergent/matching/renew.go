@@ -17,7 +17,7 @@ func (s *Solver) Renew(rows []Row, plan []int32) {
 			s.price[m] = closed
 		}
 	}
-	s.enterAll(true)
+	s.enterAll()
 	s.search()
 	s.admitAll(true)
 	copy(plan, s.on)
@@ -26,14 +26,15 @@ func (s *Solver) Renew(rows []Row, plan []int32) {
 // IMFS is Incremental Maximum Flow Search as the paper has it: associations of the last
 // plan stay unless a longest path changes them. First come paths that are odd, one for
 // each machine that nobody is on, which make the plan longer; then even ones, in which a
-// job that is nowhere takes the place of another and the sum rises. Prices are those of
-// the last plan, so that paths are the longest only as far as they still hold.
+// job that is nowhere takes the place of another and the sum rises; such jobs come by
+// falling largest entry. Prices are those of the last plan, so that paths are the longest
+// only as far as they still hold.
 func (s *Solver) IMFS(rows []Row, plan []int32) {
 	s.resume(rows, plan)
 	defer s.end()
 	s.search()
 	s.admitAll(false)
-	s.enterAll(false)
+	s.enterAll()
 	copy(plan, s.on)
 }
 
@@ -66,7 +67,7 @@ func (s *Solver) discontent() {
 }
 
 // enterAll lets the jobs that are nowhere enter, by falling top.
-func (s *Solver) enterAll(exact bool) {
+func (s *Solver) enterAll() {
 	s.later = s.later[:0]
 	for _, row := range s.order {
 		if s.at[row] == Free {
@@ -77,7 +78,7 @@ func (s *Solver) enterAll(exact bool) {
 		if k%16 == 0 && s.top[row]+s.bonus <= s.cheapest() {
 			return
 		}
-		s.enter(row, exact)
+		s.enter(row)
 	}
 }
 

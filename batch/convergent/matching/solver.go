@@ -34,8 +34,7 @@ const (
 	closed int64 = 1 << 60
 	// never is further than any path.
 	never int64 = 1 << 62
-	// leastBonus is large enough for most farms, so that prices need no conversion
-	// from call to call.
+	// leastBonus is large enough for most farms, so that prices hold from call to call.
 	leastBonus int64 = 1 << 50
 )
 
@@ -88,14 +87,7 @@ func (s *Solver) rank(machines int) {
 	if over {
 		s.clamp(limit)
 	}
-	was := s.bonus
 	s.bonus = max(leastBonus, 1<<bits.Len64(uint64(most)*uint64(machines+1)))
-	for m, p := range s.price {
-		// A machine that jobs competed for has the bonus in its price.
-		if p > was/2 && was != s.bonus {
-			s.price[m] = max(0, p+s.bonus-was)
-		}
-	}
 }
 
 // clamp copies rows with entries beyond the limit.

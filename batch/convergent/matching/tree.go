@@ -27,7 +27,8 @@ func (s *Solver) grow(at int) int {
 	for k, to := range s.open {
 		d := dist[to]
 		if c := cells[to]; c > 0 {
-			// No step makes a path better: only outdated prices say so.
+			// No step makes a path better: only outdated prices say so, and what they
+			// say must not add up.
 			if by := max(so, base+price[to]-c); by < d {
 				d = by
 				dist[to], s.from[to] = by, m
