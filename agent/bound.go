@@ -23,7 +23,7 @@ func (a *Agent) notThere(q *inquiry) *problem {
 			names = append(names, s.Name)
 		}
 		return &problem{
-			Reason: rpcface.UnknownSite, Field: "request.site", Accepted: "one of " + strings.Join(names, ", "), Retryable: true,
+			Reason: rpcface.UnknownSite, Field: "request.site", Accepted: "one of " + strings.Join(names, ", "),
 			Message: fmt.Sprintf("nobody here knows a site %.70q", q.only), Hint: "drover sites lists them",
 		}
 	case sites[i].Lost:

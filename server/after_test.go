@@ -3,6 +3,7 @@ package server
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"connectrpc.com/connect"
 
@@ -174,14 +175,15 @@ func TestAJobThatMovesIsFollowedByThoseThatWaitForIt(t *testing.T) {
 // comes after.
 func (g *grid) submitSoon(p *processSite, id string, r *droverv1.Request) *droverv1.Job {
 	g.t.Helper()
-	for {
-		res, err := p.client.Submit(within(g.t), &droverv1.SubmitRequest{JobId: id, Request: r})
+	for ctx := within(g.t); ; {
+		res, err := p.client.Submit(ctx, &droverv1.SubmitRequest{JobId: id, Request: r})
 		if err == nil {
 			return res.GetJob()
 		}
-		if _, d := detail(g.t, err); d.GetReason() != "unknown-job" {
+		if _, d := detail(g.t, err); d.GetReason() != "unknown-job" || ctx.Err() != nil {
 			g.t.Fatal(err)
 		}
+		pause(ctx, 20*time.Millisecond)
 	}
 }
 

@@ -181,8 +181,8 @@ func TestOnePortSpeaksBothProtocolsWithHealthAndReflection(t *testing.T) {
 				site.GetSpeed() != 1 || site.GetAddress() != s.URL() || len(site.GetCapabilities()) != 2 {
 				t.Errorf("site: %v", site)
 			}
-			if sv := about.GetServices(); len(sv) != 5 || sv[1].GetName() != "block" || !sv[1].GetMoldable() || sv[1].GetWidthMax() != 4 ||
-				sv[3].GetArguments()[1].GetMaximum().GetIntValue() != 99 || sv[2].GetArguments()[1].GetType() != droverv1.ArgumentType_ARGUMENT_TYPE_FILE_OUT {
+			if sv := about.GetServices(); len(sv) != 6 || sv[1].GetName() != "block" || !sv[1].GetMoldable() || sv[1].GetWidthMax() != 4 ||
+				sv[4].GetArguments()[1].GetMaximum().GetIntValue() != 99 || sv[2].GetArguments()[1].GetType() != droverv1.ArgumentType_ARGUMENT_TYPE_FILE_OUT {
 				t.Errorf("services: %v", sv)
 			}
 			if name != "HTTP/2.0" {
