@@ -1,0 +1,226 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/internal/freeport"
+)
+
+// noiseFile writes a file of random bytes, always the same of a seed.
+func noiseFile(t *testing.T, name string, size int, seed byte) string {
+	t.Helper()
+	content := make([]byte, size)
+	_, _ = rand.NewChaCha8([32]byte{seed}).Read(content) // never fails
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// same fails the test unless two files have the same content.
+func same(t *testing.T, a, b string) {
+	t.Helper()
+	one, err := os.ReadFile(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if other, err := os.ReadFile(b); err != nil || !bytes.Equal(one, other) {
+		t.Fatalf("%s (%d bytes) is not %s (%d bytes): %v", b, len(other), a, len(one), err)
+	}
+}
+
+// stays returns the sites that have data, "lyon" or "nancy copy" each.
+func (g *grid) stays(t *testing.T, id string) string {
+	t.Helper()
+	var list dataListView
+	if err := json.Unmarshal([]byte(g.must(t, exitOK, "--json", "data", "list")), &list); err != nil {
+		t.Fatal(err)
+	}
+	var at []string
+	for _, d := range list.Data {
+		if d.ID == id {
+			at = append(at, strings.TrimSpace(d.Site+map[bool]string{true: " copy"}[d.Copy]))
+		}
+	}
+	return strings.Join(at, ", ")
+}
+
+// copying is a service that copies its input.
+const copying = `
+    - name: copy
+      doc: Copies a file.
+      args: [{name: from, type: file}, {name: to, type: file-out}]
+      command: [cp, "{from}", "{to}"]
+      walltime: {margin: 60s}
+      model: {fixed: {width: 1, time: 5}}
+`
+
+func TestRequestsGoWhereTheirDataAreOrTheDataComeToThem(t *testing.T) {
+	g := startGrid(t)
+	matrix, err := filepath.Abs("../../services/lu/testdata/lund_a.mtx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sticky := g.must(t, exitOK, "data", "put", matrix, "--site", "nancy", "--mode", "sticky")
+	job := g.shown(t, g.must(t, exitOK, "submit", "lu", "order=147", "matrix=data:"+sticky[:30], "--keep", "solution"))
+	if job.Site != "nancy" || job.Arguments["matrix"] != "data:"+sticky {
+		t.Errorf("it is at %s with %v", job.Site, job.Arguments)
+	}
+	g.must(t, exitOK, "wait", job.ID)
+	if why := g.must(t, exitOK, "why", job.ID); !strings.Contains(why, "lyon") || !strings.Contains(why, sticky) {
+		t.Errorf("nothing says why not lyon:\n%s", why)
+	}
+	g.must(t, exitRefused, "submit", "lu", "order=147", "matrix=data:"+sticky, "--site", "lyon")
+
+	kept := job.Kept["solution"].ID
+	if at := g.stays(t, kept); at != "nancy" {
+		t.Errorf("the solution is at %q", at)
+	}
+	there := g.shown(t, g.must(t, exitOK, "submit", "lu", "order=147", "matrix=data:"+kept, "--site", "lyon"))
+	if at := g.stays(t, kept); there.Site != "lyon" || at != "lyon copy, nancy" {
+		t.Errorf("the job is at %s, the solution at %q", there.Site, at)
+	}
+	g.must(t, exitOK, "data", "rm", kept, sticky)
+	if at := g.stays(t, kept) + g.stays(t, sticky); at != "" {
+		t.Errorf("removed, and still at %s", at)
+	}
+	g.must(t, exitNotFound, "submit", "lu", "order=147", "matrix=data:"+sticky)
+}
+
+func TestDataMakeRoomAndSaySo(t *testing.T) {
+	g := startGridOf(t, map[string]string{
+		"lyon": "nodes: [{count: 1, processors: 2}]\npolicy: {name: cbf}\nlimits: {data: 100KiB, data_owner: 90KiB}\n",
+	})
+	file := func(seed byte) string { return noiseFile(t, fmt.Sprint("f", seed), 40<<10, seed) }
+	first := g.must(t, exitOK, "data", "put", file(1), "--owner", "ada")
+	second := g.must(t, exitOK, "data", "put", file(2), "--owner", "bob")
+	third := g.must(t, exitOK, "data", "put", file(3), "--owner", "ada", "--mode", "sticky")
+	if at := g.stays(t, first) + g.stays(t, second) + g.stays(t, third); at != "lyonlyon" {
+		t.Errorf("what stays: %q", at)
+	}
+	for _, args := range [][]string{{"data", "get", first, "x"}, {"submit", "lu", "matrix=data:" + first}} {
+		p, _, told := inProcess(g, args...)
+		if code := run(p); code != exitNotFound || !strings.Contains(told.buf.String(), "room") {
+			t.Errorf("%v exits with %d: %s", args, code, told.buf.String())
+		}
+	}
+	g.must(t, exitOK, "data", "put", file(4), "--owner", "bob", "--mode", "sticky") // in place of the second
+	p, _, told := inProcess(g, "data", "put", file(5), "--owner", "eve", "--site", "lyon")
+	if code := run(p); code != exitNoOffer || !strings.Contains(told.buf.String(), "drover data rm") {
+		t.Errorf("no room: exits with %d: %s", code, told.buf.String())
+	}
+	g.must(t, exitUnavailable, "data", "put", noiseFile(t, "large", 101<<10, 6))
+	if shown := g.must(t, exitOK, "site", "lyon"); !strings.Contains(shown, "2 handles, 80.0 KiB of 100.0 KiB (90.0 KiB for each owner); 2 had to make room") {
+		t.Errorf("the site tells\n%s", shown)
+	}
+}
+
+// newDepots starts an agent and two sites as processes.
+func newDepots(t *testing.T) (*grid, *chaos) {
+	t.Helper()
+	program, err := exec.LookPath("drover") // testscript has put it into PATH
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	c := &chaos{t: t, program: program, dir: dir, lines: filepath.Join(dir, "lines"), killed: make(map[string]int)}
+	t.Cleanup(c.end)
+	agent, gossip := freeport.Address(t), freeport.Address(t)
+	c.write("agent", fmt.Sprintf("version: 1\nname: agent\nlisten: %s\ngossip: {bind: %s}\nreallocation: {period: off}\n", agent, gossip))
+	c.agents = append(c.agents, c.victim("agent", "agent", agent))
+	for _, name := range []string{"lyon", "nancy"} {
+		site := freeport.Address(t)
+		c.write(name, fmt.Sprintf("version: 1\nname: %s\nlisten: %s\ngossip: {bind: %s, seeds: [%q]}\ndata_dir: %s\n"+
+			"nodes: [{count: 2, processors: 2}]\npolicy: {name: cbf}\ngrace: 1s\nservices:\n  inline:%s",
+			name, site, freeport.Address(t), gossip, filepath.Join(dir, name), copying))
+		v := c.victim("server", name, site)
+		v.dir = filepath.Join(dir, name)
+		c.servers = append(c.servers, v)
+	}
+	c.begin()
+	g := &grid{agent: "http://" + agent}
+	g.await(t, 2)
+	return g, c
+}
+
+// arrived returns how much of some content a server has.
+func arrived(t *testing.T, url, sha string) string {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodHead, url+"/v1/content/"+sha, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return ""
+	}
+	defer res.Body.Close()
+	if res.StatusCode == http.StatusOK {
+		return "all"
+	}
+	return res.Header.Get("Upload-Offset")
+}
+
+// Data outlive a killed server, and a copy goes on when either end of it is killed.
+func TestDataOutliveKilledServers(t *testing.T) {
+	g, c := newDepots(t)
+	lyon, nancy := c.servers[0], c.servers[1]
+	path := noiseFile(t, "large", 256<<20, 7)
+	id := g.must(t, exitOK, "data", "put", path, "--site", "lyon")
+	var put dataView
+	if err := json.Unmarshal([]byte(g.must(t, exitOK, "--json", "data", "put", path, "--site", "lyon", "--id", id)), &put); err != nil {
+		t.Fatal(err)
+	}
+	c.kill(lyon)
+	c.start(lyon)
+	g.await(t, 2)
+	g.until(t, func() bool { return g.stays(t, id) == "lyon" })
+
+	out := filepath.Join(c.dir, "out")
+	submitted := make(chan string)
+	go func() {
+		p, said, _ := inProcess(g, "--patience", "60s", "call", "copy", "from=data:"+id, "to="+out, "--site", "nancy", "--keep", "to")
+		submitted <- fmt.Sprintf("exits with %d: %s", run(p), said)
+	}()
+	for _, end := range []*victim{nancy, lyon} { // of the copy
+		var got string
+		g.until(t, func() bool { got = arrived(t, nancy.url, put.SHA256); return got != "" && got != "0" })
+		t.Logf("%s is killed when %s bytes are at nancy", end.name, got)
+		c.kill(end)
+		if end == nancy {
+			c.start(end)
+		}
+	}
+	c.start(lyon)
+	if said := <-submitted; said != "exits with 0: " {
+		t.Fatal(said)
+	}
+	same(t, path, out)
+	if at := g.stays(t, id); at != "lyon, nancy copy" {
+		t.Errorf("they are at %q", at)
+	}
+	var jobs queueView
+	if err := json.Unmarshal([]byte(g.must(t, exitOK, "--json", "queue", "--all")), &jobs); err != nil || len(jobs.Jobs) != 1 {
+		t.Fatalf("%d jobs, %v", len(jobs.Jobs), err)
+	}
+	kept := jobs.Jobs[0].Kept["to"]
+	if at := g.stays(t, kept.ID); at != "nancy" || kept.Mode != client.DataPersistent {
+		t.Errorf("what it keeps is %+v at %q", kept, at)
+	}
+	c.kill(nancy)
+	c.start(nancy)
+	g.until(t, func() bool { return g.stays(t, kept.ID) == "nancy" })
+	g.must(t, exitOK, "--patience", "60s", "data", "get", kept.ID, out)
+	same(t, path, out)
+}
