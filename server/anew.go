@@ -13,11 +13,11 @@ import (
 	"github.com/seed-9b8f70bb/drover/supervisor/journal"
 )
 
-// anew removes what a job that is tried again has written for its outputs, so that
-// nobody takes them for this try's. That it was done for an attempt is written down: a
+// anew removes what a job that begins once more has written for its outputs, so that
+// nobody takes them for this attempt's. That it was done for an attempt is written down: a
 // batch system may ask for the program of one that runs.
 func (s *Server) anew(j *site.Job, service *catalogue.Service) error {
-	if j.Retried == 0 || j.Past != nil || j.State == site.Running {
+	if j.Attempt <= 1 || j.Past != nil || j.State == site.Running {
 		return nil
 	}
 	if err := s.data.clearOutputs(j.Key(), service); err != nil {

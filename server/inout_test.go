@@ -1,6 +1,8 @@
 package server
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -21,7 +23,7 @@ services:
         - {name: gate, type: string}
         - {name: c, type: vector-inout, element: uint8}
         - {name: same, type: vector-out, element: uint8, dims: [c.length]}
-      command: &command2 [sh, -c, 'printf + >> "$1"; until [ -e "$0" ]; do sleep 0.02; done; [ "$DROVER_RESTART" != 0 ] || exit 85; cp "$1" "$1.all"; head -c 3 "$1" > "$2"; cp "$2" "$1"', "{gate}", "{c}", "{same}"]
+      command: &command2 [sh, -c, 'printf + >> "$1"; cp "$2" "$1.stale"; until [ -e "$0" ]; do sleep 0.02; done; [ "$DROVER_RESTART" != 0 ] || exit 85; cp "$1" "$1.all"; head -c 3 "$1" > "$2"; cp "$2" "$1"', "{gate}", "{c}", "{same}"]
       restartable: true
       model: {fixed: {width: 1, time: 1000s}}
     - name: saves
@@ -76,10 +78,16 @@ func TestAnAttemptAfterAnotherBeginsWithWhatCameIn(t *testing.T) {
 	id := p.submit(newID(t), r).GetId()
 	p.until(id, running)
 	p.has(id, "work/c", "abc+")
+	if err := os.WriteFile(filepath.Join(p.dir, "jobs", id, "work", "same"), []byte("not by the next one"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	p.killSupervisors()
 	open(t, gate)
 	if j := p.until(id, done); j.GetAttempt() != 2 {
 		t.Errorf("%v", j)
+	}
+	if _, err := os.Stat(filepath.Join(p.dir, "jobs", id, "work", "c.stale")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the second attempt has found the first one's output: %v", err)
 	}
 	p.has(id, "work/c.all", "abc+")
 	p.has(id, "work/c", "abc")
