@@ -53,11 +53,11 @@ func (m *Machine) serves(j *Job) bool {
 }
 
 // Eligible says whether a machine can run a job now, as the minimal requirements ask:
-// it is up, it has the CPUs, it can run the licences, and there are as many copies.
+// it is up, no other one holds the job, it has the CPUs, it can run the licences, and there are as many copies.
 // Whether the copies are free does not matter here.
 func (s *State) Eligible(j *Job, machine int32) bool {
 	m := &s.Machines[machine]
-	if m.Down || !m.serves(j) {
+	if m.Down || !m.serves(j) || j.Held && j.Machine != machine {
 		return false
 	}
 	for _, n := range j.Licences {

@@ -47,6 +47,7 @@ func TestBadStatesAreRefusedFieldByField(t *testing.T) {
 		"jobs[0].deadline":           func(s *State) { s.Jobs[0].Submit, s.Jobs[0].Deadline = 5, 5 },
 		"jobs[0].machine":            func(s *State) { s.Jobs[0].Machine = 2 },
 		"jobs[0].last":               func(s *State) { s.Jobs[0].Last = -2 },
+		"jobs[1].held":               func(s *State) { s.Jobs[1].Held = true },
 		"jobs[1].licences[0]":        func(s *State) { s.Jobs[1].Licences[0].Licence = 3 },
 		"jobs[1].licences[0].copies": func(s *State) { s.Jobs[1].Licences[0].Copies = 0 },
 		"jobs[1].licences[1]":        func(s *State) { s.Jobs[1].Licences = []Need{{1, 1}, {1, 1}} },

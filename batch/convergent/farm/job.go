@@ -25,6 +25,10 @@ type Job struct {
 	// Machine is where it runs, Last where the previous plan had it; NoMachine for none.
 	Machine int32
 	Last    int32
+	// Held says that it runs and may not be preempted: it is eligible for its Machine
+	// alone. A matching with the most associations can always keep it there, and does if
+	// its entry is larger than those of others on that machine (Δ of Overhead).
+	Held bool
 }
 
 // NoMachine is the index of no machine.
@@ -57,4 +61,12 @@ func (j *Job) On(score int32) batch.Duration {
 		d++
 	}
 	return batch.Duration(min(d, math.MaxInt64))
+}
+
+// holder returns the machine that holds the job, NoMachine if it is not held.
+func (j *Job) holder() int32 {
+	if j.Held {
+		return j.Machine
+	}
+	return NoMachine
 }

@@ -67,6 +67,7 @@ func TestRowsAreStaleWhenTheirJobOrTheFarmIsAnother(t *testing.T) {
 		"the clock, progress": {func(s *State) { s.Now++; s.Jobs[0].Done++; s.Jobs[0].Last = 0 }, []bool{false, false}},
 		"CPUs of a job":       {func(s *State) { s.Jobs[0].CPUs++ }, []bool{true, false}},
 		"its reference":       {func(s *State) { s.Jobs[0].Reference++ }, []bool{true, false}},
+		"it is held":          {func(s *State) { s.Jobs[0].Held = true }, []bool{true, false}},
 		"its licences":        {func(s *State) { s.Jobs[1].Licences[0].Copies++ }, []bool{false, true}},
 		"its input":           {func(s *State) { s.Jobs[1].Input = []Input{{1, 1}} }, []bool{false, true}},
 		"a score":             {func(s *State) { s.Machines[1].Score++ }, []bool{true, true}},

@@ -91,6 +91,7 @@ func (s *State) validateJob(p *problems, j *Job, at string) {
 	p.unless(j.Deadline == 0 || j.Deadline > j.Submit, j.Deadline, "0 (none) or later than the submission", "%s.deadline", at)
 	p.unless(s.known(j.Machine), j.Machine, "-1 (none) or a machine", "%s.machine", at)
 	p.unless(s.known(j.Last), j.Last, "-1 (none) or a machine", "%s.last", at)
+	p.unless(!j.Held || j.Machine != NoMachine, j.Held, "only for a job that runs", "%s.held", at)
 	for i, n := range j.Licences {
 		p.unless(n.Licence >= 0 && int(n.Licence) < len(s.Licences), n.Licence, "a licence of the farm",
 			"%s.licences[%d]", at, i)

@@ -39,7 +39,8 @@ func Paper() Constants {
 }
 
 // KeepRunning is the paper's Δ of Overhead where jobs cannot be preempted: so much that
-// what runs stays. It is no proof: the deadline's part of an entry may be larger.
+// what runs stays. It is no proof: the deadline's part of an entry may be larger, and a
+// matching with more associations may move a job. farm.Job.Held is for that.
 const KeepRunning = 800 * One
 
 // Heuristics returns the six that add points, in the paper's order. This is where one

@@ -104,8 +104,10 @@ func (d *Deadline) f1(sum, rise uint64, n int) float64 {
 
 // phase is a job between the first t and the last Extime that makes the deadline.
 type phase struct {
-	slack, work, rise uint64 // S, R and kR
+	slack, work, rise uint64 // S, R and kR, scaled; but S as it is if something is cut off
 	slowest, fastest  uint64
+	whole             wide // R as it is
+	cut               int  // how many bits of distances are cut off
 }
 
 // phase returns where a job stands, and whether f1 is anything but Min anywhere.
@@ -125,10 +127,11 @@ func (d *Deadline) phase(j *farm.Job, r *farm.Row) (phase, bool) {
 	}
 	// All is scaled so that sums over machines, and the fastest machine's product, just
 	// fit into 63 bits. For 1,000 machines nothing is cut off up to R = 2^51, 25 days on
-	// a machine of score 1,000; beyond that the first 31 bits or more of R + kR are kept.
+	// a machine of score 1,000; beyond that distances keep 31 bits or more of R + kR.
 	spread := max(len(r.Columns), int(p.fastest/p.slowest)+1)
 	shift := least.over(uint64(One)).bits() + bits.Len(uint(spread)) - 63
-	p.slack = product(p.slack, 1).half(shift).lo
+	p.whole, p.cut = work, max(0, shift)
+	p.slack = product(p.slack, 1).half(min(0, shift)).lo
 	p.work = work.half(shift).lo
 	p.rise = max(1, work.times(uint64(d.K)).half(shift).over(uint64(One)).lo)
 	return p, true
@@ -136,9 +139,24 @@ func (d *Deadline) phase(j *farm.Job, r *farm.Row) (phase, bool) {
 
 // distance returns e of a machine, 0..rise.
 func (p *phase) distance(score uint64, avoid bool) uint64 {
+	if p.cut > 0 {
+		return p.far(score, avoid)
+	}
 	e := p.slack*score - p.work
 	if avoid && int64(e) < 0 {
 		return 0
 	}
 	return min(e, p.rise) // one that misses the deadline wraps around, and gets the rise
+}
+
+// far is distance where bits are cut off: they are of the difference, not of its terms.
+func (p *phase) far(score uint64, avoid bool) uint64 {
+	reached := product(p.slack, score)
+	switch {
+	case !reached.less(p.whole):
+		return min(reached.minus(p.whole).half(p.cut).lo, p.rise)
+	case avoid:
+		return 0
+	}
+	return p.rise
 }

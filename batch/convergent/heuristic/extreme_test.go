@@ -175,6 +175,22 @@ func TestAMachineThatLeavesTakesItsColumnAlong(t *testing.T) {
 	}
 }
 
+func TestAJobThatIsHeldIsEligibleWhereItRunsAlone(t *testing.T) {
+	s := three(farm.Job{Last: 1}, farm.Job{Last: farm.NoMachine})
+	s.Jobs[0].Machine, s.Jobs[0].Held = 1, true
+	c := Collect(Paper().Heuristics()...)
+	var m farm.Matrix
+	c.Fill(s, &m)
+	if m.At(0, 0) != 0 || m.At(0, 1) == 0 || m.At(0, 2) != 0 || m.At(1, 1) == 0 {
+		t.Errorf("entries %v and %v", m.Row(0).Cells, m.Row(1).Cells)
+	}
+	s.Machines[1].Down = true
+	c.Fill(s, &m)
+	if n := len(m.Row(0).Columns); n != 0 {
+		t.Errorf("its machine is down, and it is eligible for %d", n)
+	}
+}
+
 func TestOnlyRowsThatChangedAreComputedAgain(t *testing.T) {
 	var jobs []farm.Job
 	for range 20 {

@@ -57,6 +57,7 @@ func drawJob(t *rapid.T, s *farm.State, order int64) farm.Job {
 		CPUs:      number(0, 4, "cpus"),
 		Machine:   number(-1, len(s.Machines)-1, "machine"), Last: number(-1, len(s.Machines)-1, "last"),
 	}
+	j.Held = j.Machine != farm.NoMachine && number(0, 3, "held") == 0
 	if number(0, 4, "deadline?") > 0 {
 		j.Deadline = j.Submit + batch.Time(number(1, 60, "deadline"))
 	}
@@ -182,7 +183,7 @@ func happen(t *rapid.T, s *farm.State, order *int64) {
 	which := rapid.IntRange(0, 1000).Draw(t, "which")
 	m := which % len(s.Machines)
 	what := rapid.SampledFrom([]string{
-		"nothing", "submit", "submit", "end", "progress", "move", "down", "add", "remove", "score", "copies", "input", "cpus", "links", "reference",
+		"nothing", "submit", "submit", "end", "progress", "move", "down", "add", "remove", "score", "copies", "input", "cpus", "links", "reference", "hold",
 	}).Draw(t, "what")
 	var j *farm.Job
 	if len(s.Jobs) > 0 {
@@ -218,6 +219,8 @@ func happen(t *rapid.T, s *farm.State, order *int64) {
 		j.Last = int32(m)
 	case what == "input":
 		j.Input = append([]farm.Input(nil), farm.Input{Place: int32(m), Bytes: int64(which)})
+	case what == "hold":
+		j.Held, j.Machine = !j.Held, int32(m)
 	case what == "cpus":
 		j.CPUs++
 	case what == "reference":

@@ -9,7 +9,7 @@ import (
 
 // requirements are the minimal requirements: they fix which machines a job is eligible
 // for. The paper's tests consider processors and floating licences, by number and type;
-// a machine that is down is left out as well, and a job that asks for more copies of a
+// a machine that is down is left out as well, so are all others for a job that is held, and a job that asks for more copies of a
 // licence than there are is eligible for nothing. farm.State.Eligible is the same for
 // one machine.
 //
@@ -73,6 +73,12 @@ func (q *requirements) machines(j *farm.Job) []int32 {
 			q.eligible[i] &= w
 		}
 	}
+	if j.Held {
+		if q.eligible.has(j.Machine) {
+			q.columns = append(q.columns, j.Machine)
+		}
+		return q.columns
+	}
 	for i, w := range q.eligible {
 		for ; w != 0; w &= w - 1 {
 			q.columns = append(q.columns, int32(i*64+bits.TrailingZeros64(w)))
@@ -90,6 +96,9 @@ func sets(n, words int) []set {
 	}
 	return all
 }
+
+// has says whether a machine is in the set.
+func (s set) has(machine int32) bool { return s[machine>>6]>>(machine&63)&1 == 1 }
 
 // put adds a machine if it belongs there.
 func (s set) put(machine int, belongs bool) {

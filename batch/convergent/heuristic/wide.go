@@ -24,6 +24,12 @@ func (w wide) over(k uint64) wide {
 	return wide{w.hi / k, lo}
 }
 
+// minus returns w-v, which must not be negative.
+func (w wide) minus(v wide) wide {
+	lo, borrow := bits.Sub64(w.lo, v.lo, 0)
+	return wide{w.hi - v.hi - borrow, lo}
+}
+
 // less says whether w < v.
 func (w wide) less(v wide) bool {
 	return w.hi < v.hi || w.hi == v.hi && w.lo < v.lo

@@ -38,6 +38,9 @@ func TestWideNumbersAreThoseOfBig(t *testing.T) {
 			t.Errorf("%d bits, want %d", w.bits(), want.BitLen())
 		}
 		v := product(k, k)
+		if !w.less(v) {
+			check("minus", w.minus(v), new(big.Int).Sub(want, number(v)))
+		}
 		if w.less(v) != (want.Cmp(number(v)) < 0) {
 			t.Errorf("less: %v, %v", want, number(v))
 		}
