@@ -76,6 +76,9 @@ func (b Block) file() *file { return &file{open: b.Open, block: &b} }
 func (b *Block) String() string { return arrayText(b.Element, b.Dimensions) }
 
 func arrayText(element ElementType, dimensions []int64) string {
+	if len(dimensions) == 0 { // of one that is not as large as it was to be
+		return "an array of " + string(element)
+	}
 	return times(dimensions) + " of " + string(element)
 }
 

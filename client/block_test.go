@@ -395,6 +395,8 @@ func TestGoValuesBecomeBlocks(t *testing.T) {
 		{TypeMatrixInout, m, "1 x 1 of float64"},
 		{TypeMatrix, "1", "1 x 1 of float64"},
 		{TypeMatrix, "x", ReasonBadValue},
+		{TypeMatrixInout, "1,2", ""},
+		{TypeVectorInout, "data:01", ""},
 	} {
 		arg, _, ok := toBoth(argumentOf(c.kind, Float64), c.v)
 		if !ok {

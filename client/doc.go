@@ -21,6 +21,10 @@
 // an [*EndError] for a job that did not end well. Everything may be called from
 // several goroutines.
 //
+// Vectors and matrices are files of elements that say what they are: a []float64, a
+// [Dense] or a .npy file is sent from where it is, and comes back into another one (see
+// [Vector], [Matrix], [Array] and [Client.Fetch]).
+//
 // # The standard
 //
 // On top of Client stands the API of the GridRPC standard (Open Grid Forum,

@@ -33,6 +33,30 @@ func ExampleInitialize() {
 	fmt.Printf("%s", solution)
 }
 
+// Multiply matrices: what goes in and comes out is replaced when the call is over.
+func ExampleHandle_Call_matrices() {
+	ctx := context.Background()
+	grid, err := client.Initialize("")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer func() { _ = grid.Finalize() }()
+	gemm, err := grid.Handle(ctx, "gemm")
+	if err != nil {
+		log.Fatal(err)
+	}
+	a, err := client.DenseOf([][]float64{{1, 2}, {3, 4}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	b, c := client.NewDense[float64](2, 3), client.NewDense[float64](2, 3)
+	b.Set(0, 0, 1)
+	if err := gemm.Call(ctx, 1.0, a, b, 0.0, c); err != nil { // alpha, A, B, beta, C
+		log.Fatal(err)
+	}
+	fmt.Println(c.At(1, 0), c.Row(0))
+}
+
 // Bind calls to one site, and give wishes about how they are executed.
 func ExampleGrid_HandleAt() {
 	ctx := context.Background()

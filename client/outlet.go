@@ -99,7 +99,7 @@ func (c *Client) Fetch(ctx context.Context, id, argument string, into any) error
 // toFile returns what brings an output to the file that is to be at path.
 func toFile(w io.Writer, path string) *download {
 	return &download{w: w, hash: sha256.New(), begin: func(o Output) error {
-		if o.Element == "" || !isNPY(path) {
+		if len(o.Dimensions) == 0 || !isNPY(path) {
 			return nil
 		}
 		header, err := npy.Append(nil, string(o.Element), o.Dimensions)

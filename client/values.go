@@ -68,6 +68,9 @@ func (r *request) names(given []Arg) map[string]bool {
 // nil. Data that stay at a site are only sent: they never change.
 func toBoth(about *Argument, v any) (arg Arg, out *outlet, ok bool) {
 	sent, written := about.Type.Sent() || !about.Type.Written(), about.Type.Written()
+	if of := reflect.ValueOf(v); sent && written && about.Type.Array() && of.Kind() == reflect.String && !isNPY(of.String()) {
+		return nil, nil, false // numbers are no file that could be replaced
+	}
 	if sent {
 		arg = toArg(about, v)
 	}

@@ -155,7 +155,7 @@ def value_in(value: dict[str, Any]) -> Any:
         if key == "fileValue":
             return content.get("name", "")
         if key == "arrayValue":
-            return f"{'x'.join(content.get('dimensions', ()))} {word(content.get('element'), 'ELEMENT_TYPE_')}"
+            return f"{' x '.join(content.get('dimensions', ()))} of {word(content.get('element'), 'ELEMENT_TYPE_')}"
         return content
     return None
 
