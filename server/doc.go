@@ -27,6 +27,12 @@
 // call at a time. The loop is needed to make one; edits and questions are worked on
 // by the goroutine of their call.
 //
+// # Jobs after others
+//
+// A job may wait for some of other sites. Whoever may have them is asked at its
+// submission; then a lookout for each of them listens to the server that has it, and
+// asks anew where it is when that falls silent or the job goes on.
+//
 // # Restarts
 //
 // A server that starts reads its store, asks the supervisor what became of every

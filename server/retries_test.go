@@ -123,3 +123,31 @@ func TestWhoFollowsALogHearsTheNextTryFromItsBeginning(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// A job that was tried at one site goes on being tried at another one, and no more often.
+func TestTheTriesOfAJobThatMovesAreCountedOn(t *testing.T) {
+	g := newGrid(t, "policy: {name: fcfs}")
+	first := newGround(t)
+	id := newID(t)
+	r := first.request("once", 4, true, 9)
+	r.Retries = 3
+	g.source.submit(id, r)
+	g.source.ready(id)
+	busy := newID(t)
+	g.source.submit(busy, g.ground.request("once", 4, true, 0))
+	first.open() // it fails, and is the last one now
+	g.source.ready(busy)
+	if j := g.source.until(id, waiting); j.GetRetried() != 1 || j.GetAttempt() != 2 {
+		t.Fatalf("after its first try: %v", j)
+	}
+	if _, err := g.move(&droverv1.MoveJobRequest{JobId: id, To: "nice"}); err != nil {
+		t.Fatal(err)
+	}
+	g.source.until(id, gone)
+	j := g.target.until(id, failed)
+	if lines, _, _ := first.lines(t); lines[id] != 4 || j.GetRetried() != 3 {
+		t.Errorf("%d runs, retried %d", lines[id], j.GetRetried())
+	}
+	g.ground.open()
+	g.source.until(busy, done)
+}

@@ -1,6 +1,7 @@
 package site
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -185,10 +186,8 @@ func TestTheFormOfDependenciesIsChecked(t *testing.T) {
 		"request.after":           {Service: "s", After: slices.Repeat([]Dependency{ok}, mostAfter+1)},
 		"request.after[1].job_id": {Service: "s", After: []Dependency{ok, {Job: "LAST"}}},
 	} {
-		if err := r.Validate(); err == nil {
-			t.Errorf("%s: accepted", field)
-		} else if got := err.(*Refusal).Field; got != field {
-			t.Errorf("%s: field %s", field, got)
+		if refusal, is := errors.AsType[*Refusal](r.Validate()); !is || refusal.Field != field {
+			t.Errorf("%s: %v", field, refusal)
 		}
 	}
 	agreed := &Request{Service: "s", After: []Dependency{ok}, Deadline: 1, Agreement: &Agreement{}}

@@ -1,6 +1,7 @@
 package site
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
@@ -134,7 +135,7 @@ func TestTheFormOfRetriesIsChecked(t *testing.T) {
 		{1, []int32{256}, "request.retry_on[0]"},
 	} {
 		err := (&Request{Service: "s", Retries: tt.retries, RetryOn: tt.on}).Validate()
-		if r, ok := err.(*Refusal); !ok || r.Field != tt.field {
+		if r, is := errors.AsType[*Refusal](err); !is || r.Field != tt.field {
 			t.Errorf("retries %d on %v: %v", tt.retries, tt.on, err)
 		}
 	}
