@@ -14,6 +14,7 @@ from .arrays import Matrix
 from .client import LOCAL, Client, new_job_id
 from .data import Data
 from .errors import (
+    ClosedError,
     DroverError,
     FileError,
     GridError,
@@ -28,7 +29,7 @@ from .options import Agreement, Options
 from .values import Output
 
 __all__ = [
-    "LOCAL", "Agreement", "Argument", "Candidate", "Client", "Data", "Decision", "DroverError", "FileError", "GridError",
+    "LOCAL", "Agreement", "Argument", "Candidate", "Client", "ClosedError", "Data", "Decision", "DroverError", "FileError", "GridError",
     "HopsError", "Job", "JobFailed", "Matrix", "Missing", "Options", "Outcome", "Output", "PatienceError", "Service",
     "Site", "UnknownOutcome", "Written", "new_job_id",
 ]

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Optional
 
 from . import detail
-from .errors import GridError, Kind
+from .errors import ClosedError, GridError, Kind
 from .scope import Scope
 
 if TYPE_CHECKING:
@@ -42,6 +42,8 @@ class Call:
     """One call under way, and what is known of it."""
 
     def __init__(self, wire: Wire, url: str, service: str, method: str) -> None:
+        if wire.closed:
+            raise ClosedError
         self.wire, self.url = wire, url
         self.who = "agent" if service == AGENT else "server"
         parts = urllib.parse.urlsplit(url)

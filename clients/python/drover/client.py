@@ -8,15 +8,16 @@ import os
 import queue
 import re
 import threading
-import urllib.parse
 from collections.abc import Iterable
 from typing import Any, Optional, Union
 
+from . import check
 from .data import Data
 from .depot import Depot
-from .errors import GridError, JobFailed
+from .errors import ClosedError, GridError, JobFailed
+from .files import check_place
 from .grid import Decision, Service, Site, service_in, site_in
-from .ids import new_id
+from .ids import job_id_of, new_id
 from .job import Job
 from .options import Options
 from .scope import Scope
@@ -24,8 +25,6 @@ from .values import Content, Output, content_of, value_out
 
 LOCAL = "http://127.0.0.1:7410"
 """Where an agent listens that has no configuration."""
-
-_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
 
 def new_job_id() -> str:
@@ -55,19 +54,11 @@ class Client(Depot):
         if agents is None:
             given = os.environ.get("DROVER_AGENTS", "")
             agents = given.split(",") if given else [LOCAL]
-        agents = [agents] if isinstance(agents, str) else list(agents)
-        if not agents:
-            raise GridError("bad-value", "none given", field="agents", accepted="at least one URL")
-        for i, a in enumerate(agents):
-            parts = urllib.parse.urlsplit(a)
-            if parts.scheme != "http" or not parts.netloc:
-                raise GridError("bad-value", repr(a), field=f"agents[{i}]", accepted="http://host:port")
-        if min(patience, long_patience) < 0 or call_timeout < 0.01:
-            raise GridError(
-                "bad-value", "patience or call_timeout", accepted="0 or more seconds, call_timeout at least 0.01"
-            )
-        super().__init__(agents, patience, long_patience, call_timeout)
-        self.owner = owner
+        super().__init__(
+            check.agents(agents), check.number("patience", patience), check.number("long_patience", long_patience),
+            check.number("call_timeout", call_timeout, 0.01),
+        )
+        self.owner = check.text("owner", owner)
 
     def __enter__(self) -> Client:
         return self
@@ -76,7 +67,8 @@ class Client(Depot):
         self.close()
 
     def close(self) -> None:
-        """Closes idle connections (``grpc_finalize``). Jobs go on."""
+        """Closes idle connections (``grpc_finalize``). Jobs go on; what is asked of the
+        client from now on is a ``ClosedError``."""
         self._wire.close()
 
     def submit(self, service: str, options: Options = Options(), /, **arguments: Any) -> Job:
@@ -90,6 +82,7 @@ class Client(Depot):
         under the same ID at the same server, until it has answered. If it never does,
         the error is an ``UnknownOutcome``.
         """
+        self._check(service, options)
         files: dict[str, Content] = {}
         values: dict[str, Any] = {}
         about = functools.cache(lambda: self._describe(service))
@@ -114,7 +107,10 @@ class Client(Depot):
     def call(self, service: str, options: Options = Options(), /, **arguments: Any) -> Job:
         """Submits, waits for the end, and puts files in place for the arguments that
         are an ``Output`` (``grpc_call``). A job that does not end well is a
-        ``JobFailed``."""
+        ``JobFailed``. Whether there is a place for the files is looked at before."""
+        for name, value in arguments.items():
+            if isinstance(value, Output):
+                check_place("request.arguments." + name, name, value.path)
         job = self.submit(service, options, **arguments).wait()
         if job.state != "done":
             raise JobFailed(job)
@@ -127,6 +123,7 @@ class Client(Depot):
         self, service: str, options: Options = Options(), /, **arguments: Any
     ) -> concurrent.futures.Future[Job]:
         """``call`` in a thread of its own. To cancel the job, use ``submit``."""
+        self._check(service, options)
         future: concurrent.futures.Future[Job] = concurrent.futures.Future()
 
         def work() -> None:
@@ -142,15 +139,21 @@ class Client(Depot):
     def job(self, id: str) -> Job:
         """The job of an ID, as it is now. When its site does not answer it is what an
         agent last heard, and ``unknown_for`` says how long ago."""
-        if not _ID.fullmatch(id):
-            raise GridError("bad-value", repr(id), field="job_id", accepted="the ID of a job, as submit returns it")
-        return Job(self, id).refresh()
+        return Job(self, job_id_of("job_id", id)).refresh()
 
     def jobs(self, filter: str = "state=active") -> list[Job]:
         """The jobs of all sites; ``filter`` is terms key=value, of the keys state,
         service, owner and site, separated by spaces."""
-        raw = self._pages("ListJobs", "jobs", {"filter": filter})
+        raw = self._pages("ListJobs", "jobs", {"filter": check.text("filter", filter)})
         return [Job(self, j["id"], j) for j in raw]
+
+    def _check(self, service: Any, options: Any) -> None:
+        """Refuses what can be no request, also of a client that is closed."""
+        if self._wire.closed:
+            raise ClosedError
+        check.text("service", service, "the name of a service")
+        if not isinstance(options, Options):
+            raise check.wrong("options", options, "drover.Options, before the arguments by name")
 
     def _describe(self, service: str) -> Optional[Service]:
         """A service, None when nobody offers it: whoever is asked to map it says so."""
@@ -170,11 +173,11 @@ class Client(Depot):
     def why(self, job: Union[Job, str]) -> Optional[Decision]:
         """Why a job is where it is, with all candidates; None when nobody had to
         choose."""
-        return (self.job(job) if isinstance(job, str) else job.refresh()).decision
+        return (job.refresh() if isinstance(job, Job) else self.job(job)).decision
 
     def wait_all(self, jobs: Iterable[Job], timeout: Optional[float] = None) -> list[Job]:
         """Waits until all have ended (``grpc_wait_and``)."""
-        scope, all = Scope(timeout), list(jobs)
+        all, scope = _jobs(jobs), Scope(check.timeout(timeout))
         for job in all:
             job._wait(scope)
         return all
@@ -182,13 +185,13 @@ class Client(Depot):
     def wait_any(self, jobs: Iterable[Job], timeout: Optional[float] = None) -> Job:
         """Waits until one has ended, and returns it (``grpc_wait_or``). One of which
         nobody knows any more matters only when there is no other."""
-        all = list(jobs)
+        all, limit = _jobs(jobs), check.timeout(timeout)
         if not all:
-            raise ValueError("no jobs to wait for")
+            raise GridError("bad-value", "none given", field="jobs", accepted="at least one job")
         for job in all:
             if job.ended:
                 return job
-        scope, ends = Scope(timeout), queue.Queue()  # type: tuple[Scope, queue.Queue[Any]]
+        scope, ends = Scope(limit), queue.Queue()  # type: tuple[Scope, queue.Queue[Any]]
 
         def watch(job: Job) -> None:
             try:
@@ -213,3 +216,12 @@ class Client(Depot):
             for t in threads:
                 if t.ident is not None:
                     t.join()
+
+
+def _jobs(jobs: Any) -> list[Job]:
+    """The jobs to wait for."""
+    all = check.items("jobs", jobs, "jobs")
+    for job in all:
+        if not isinstance(job, Job):
+            raise check.wrong("jobs", job, "jobs, as submit returns them")
+    return all

@@ -61,7 +61,14 @@ class GridError(DroverError):
 
 
 class FileError(DroverError):
-    """A file of this machine cannot be read."""
+    """A file of this machine cannot be read, or not be written."""
+
+
+class ClosedError(DroverError):
+    """The client was closed before."""
+
+    def __init__(self) -> None:
+        super().__init__("the client is closed")
 
 
 class UnknownOutcome(DroverError):

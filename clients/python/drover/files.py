@@ -8,7 +8,8 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from typing import BinaryIO, Union
 
-from . import npy
+from . import check, npy
+from .errors import FileError
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -16,16 +17,42 @@ Path = Union[str, "os.PathLike[str]"]
 @contextlib.contextmanager
 def replaced(path: Path) -> Iterator[BinaryIO]:
     """A file that replaces the one at path when all of it was written."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise check.wrong("path", path, "a path")
     folder, name = os.path.split(os.path.abspath(os.fspath(path)))
-    with tempfile.NamedTemporaryFile(dir=folder, prefix=f".{name}.", delete=False) as f:
-        try:
-            yield f  # type: ignore[misc]
-            f.flush()
-            os.chmod(f.name, 0o644)
-            os.replace(f.name, path)
-        except BaseException:
-            os.unlink(f.name)
-            raise
+    try:
+        with tempfile.NamedTemporaryFile(dir=folder, prefix=f".{name}.", delete=False) as f:
+            try:
+                yield f  # type: ignore[misc]
+                f.flush()
+                os.chmod(f.name, 0o644)
+                os.replace(f.name, path)
+            except BaseException:
+                os.unlink(f.name)
+                raise
+    except TimeoutError:  # of what was to be written
+        raise
+    except OSError as e:
+        raise FileError(f"file {os.fspath(path)}: {e}") from e
+
+
+def check_place(field: str, argument: str, path: object) -> None:
+    """Refuses a path at which a file could not be put, as far as that can be known before."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise check.wrong(field, path, "an Output with a path")
+    whole = os.path.abspath(os.fspath(path))
+    folder = os.path.dirname(whole)
+    if os.path.isdir(whole) or not os.fspath(path):
+        why = "a directory, accepted: a file"
+    elif "\0" in os.fsdecode(whole):
+        why = "a null in the name"
+    elif not os.path.isdir(folder):
+        why = f"there is no directory {folder!r}"
+    elif not os.access(folder, os.W_OK | os.X_OK):
+        why = f"no file can be put into {folder!r}"
+    else:
+        return
+    raise FileError(f"output {argument}: {os.fspath(path)!r}: {why}")
 
 
 def header(path: Path, element: str, dimensions: Sequence[int]) -> bytes:

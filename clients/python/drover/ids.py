@@ -5,7 +5,12 @@ from __future__ import annotations
 import re
 import secrets
 import time
+from typing import Any
 
+from . import check
+from .errors import GridError
+
+_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _UUID7 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 
 
@@ -14,6 +19,16 @@ def new_id() -> str:
     n = time.time_ns() // 1_000_000 << 80 | 7 << 76 | secrets.randbits(12) << 64 | 2 << 62 | secrets.randbits(62)
     h = f"{n:032x}"
     return "-".join((h[:8], h[8:12], h[12:16], h[16:20], h[20:]))
+
+
+def job_id_of(field: str, job: Any) -> str:
+    """The ID of a job, which may be given in its place."""
+    id = getattr(job, "id", job)
+    if not isinstance(id, str):
+        raise check.wrong(field, job, "a job, or its ID")
+    if not _UUID.fullmatch(id):
+        raise GridError("bad-value", repr(id), field=field, accepted="the ID of a job, as submit returns it")
+    return id
 
 
 def is_id(text: str) -> bool:

@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Callable, Optional, Union
 
+from . import check
 from .arrays import Gathering, Matrix, Vector
 from .call import SERVER
 from .data import Data, kept_in
@@ -115,6 +116,21 @@ class Job:
         return kept_in(self.raw.get("request", {}))
 
     @property
+    def awaits(self) -> list[str]:
+        """IDs of the jobs that have to end before it may start: it is ``held`` for them."""
+        return list(self.raw.get("awaits", ()))
+
+    @property
+    def attempt(self) -> int:
+        """How often it was launched where it is."""
+        return self.raw.get("attempt", 0)
+
+    @property
+    def retried(self) -> int:
+        """How often it was started once more after it had failed."""
+        return self.raw.get("retried", 0)
+
+    @property
     def decision(self) -> Optional[Decision]:
         """Why it is where it is; None when nobody had to choose."""
         return decision_in(self.raw.get("decision"))
@@ -142,8 +158,9 @@ class Job:
         A ``TimeoutError`` says that the job goes on. Its server may be started anew
         meanwhile, and the job may move.
         """
+        limit = check.timeout(timeout)
         try:
-            self._wait(Scope(timeout))
+            self._wait(Scope(limit))
         except TimeoutError:
             raise TimeoutError(f"job {self.id} goes on after {timeout} seconds") from None
         return self
@@ -189,6 +206,7 @@ class Job:
 
     def logs(self, *, stderr: bool = False, follow: bool = False, offset: int = 0) -> Iterator[bytes]:
         """What the job has written to a stream, in pieces; with follow, up to its end."""
+        check.whole("offset", offset, 0)
         stream = "LOG_STREAM_STDERR" if stderr else "LOG_STREAM_STDOUT"
         at = offset
 
@@ -214,6 +232,7 @@ class Job:
     def stream(self, argument: str) -> Iterator[bytes]:
         """A file that the job has written, in pieces. It was damaged unless the last
         one is followed by no error."""
+        check.text("argument", argument, "the name of an argument")
         at, digest = 0, hashlib.sha256()
 
         def visit(url: str, heard: Callable[[int], None]) -> Iterator[bytes]:

@@ -5,11 +5,16 @@ from __future__ import annotations
 import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Optional, Union
+from typing import TYPE_CHECKING, Any, Optional, Union
 
+from . import check
 from .data import keep_out
 from .errors import GridError
+from .ids import job_id_of
 from .values import Seconds, instant_out, seconds_out
+
+if TYPE_CHECKING:
+    from .job import Job
 
 
 @dataclass(frozen=True)
@@ -39,25 +44,28 @@ class Options:
     idempotent: bool = False  # executing it twice does no harm
     owner: Optional[str] = None  # who asks, in place of the client's own
     labels: Mapping[str, str] = field(default_factory=dict)
+    after: Sequence[Union[Job, str]] = ()  # jobs that have to be done before it may start, or their IDs
+    after_any: Sequence[Union[Job, str]] = ()  # those that have to end, however they do
+    retries: int = 0  # how often it is started once more when it has failed, 0..100
+    retry_on: Sequence[int] = ()  # with retries: the exit codes after which, 1..255; empty for all
+    site: str = ""  # the only one that may take it, and where it stays
     keep: Union[Mapping[str, str], Sequence[str]] = ()  # arguments whose data stay at the site; or modes by their names
 
     def out(self) -> dict[str, Any]:
         """The part of a request that these are."""
+        self._check()
         m: dict[str, Any] = {
             "memoryBytes": str(self.memory), "cpu": self.cpu, "into": self.into, "inputSite": self.input_site,
             "idempotent": self.idempotent, "labels": dict(self.labels),
             "licences": [{"name": n, "copies": c} for n, c in self.licences.items()],
             "shapes": [{"width": w, "walltime": seconds_out("request.shapes", t)} for w, t in self.shapes],
         }
+        m.update(order_out(self))
         m = {k: v for k, v in m.items() if v and v != "0"}
         if self.keep:
             m["keep"] = keep_out(self.keep)
         if self.width is not None:
-            if self.width < 1:
-                raise GridError(
-                    "out-of-range", f"{self.width}", field="request.width", accepted="1 or more, or none for the site's choice"
-                )
-            m["width"] = self.width
+            m["width"] = check.whole("request.width", self.width, 1, accepted="1 or more, or none for the site's choice")
         if self.walltime is not None:
             m["walltime"] = seconds_out("request.walltime", self.walltime)
         if self.deadline is not None:
@@ -66,5 +74,46 @@ class Options:
             m["earliestStart"] = instant_out("request.earliest_start", self.earliest_start)
         if self.agreement is not None:
             a = self.agreement
+            check.number("request.agreement.value", a.value)
+            check.number("request.agreement.penalty", a.penalty)
             m["agreement"] = {"value": a.value, "penalty": a.penalty, "checkpointable": a.checkpointable}
         return m
+
+    def _check(self) -> None:
+        """Refuses what is of another type."""
+        check.whole("request.memory_bytes", self.memory, 0)
+        check.number("request.cpu", self.cpu)
+        for field, value in (("into", self.into), ("input_site", self.input_site), ("site", self.site)):
+            check.text("request." + field, value)
+        if self.owner is not None:
+            check.text("request.owner", self.owner)
+        if not isinstance(self.idempotent, bool):
+            raise check.wrong("request.idempotent", self.idempotent, "a bool")
+        if self.agreement is not None and not isinstance(self.agreement, Agreement):
+            raise check.wrong("request.agreement", self.agreement, "drover.Agreement")
+        for key, value in check.pairs("request.labels", self.labels, "texts by their keys").items():
+            check.text("request.labels", key)
+            check.text(f"request.labels.{key}", value)
+        for name, copies in check.pairs("request.licences", self.licences, "copies by the names of licences").items():
+            check.whole(f"request.licences.{check.text('request.licences', name)}", copies, 1)
+        for shape in check.items("request.shapes", self.shapes, "pairs of a width and a walltime"):
+            if not isinstance(shape, (tuple, list)) or len(shape) != 2:
+                raise check.wrong("request.shapes", shape, "pairs of a width and a walltime")
+            check.whole("request.shapes", shape[0], 1)
+
+
+def order_out(o: Options) -> dict[str, Any]:
+    """What a request says of other jobs, of retries, and of its only site."""
+    after: dict[str, str] = {}
+    for jobs, condition in ((o.after_any, "ANY"), (o.after, "DONE")):  # of both the harder one
+        for job in check.items("request.after", jobs, "jobs, or their IDs"):
+            after[job_id_of("request.after", job)] = "DEPENDENCY_CONDITION_" + condition
+    codes = check.items("request.retry_on", o.retry_on, "exit codes")
+    for code in codes:
+        check.whole("request.retry_on", code, 1, 255)
+    if codes and not check.whole("request.retries", o.retries, 0, 100):
+        raise GridError("bad-value", "exit codes after which no retry is wanted", field="request.retry_on", accepted="none without retries")
+    return {
+        "after": [{"jobId": id, "condition": c} for id, c in after.items()], "site": o.site,
+        "retries": check.whole("request.retries", o.retries, 0, 100), "retryOn": codes,
+    }

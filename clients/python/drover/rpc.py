@@ -27,11 +27,13 @@ class Wire:
 
     def __init__(self, dial: float) -> None:
         self.dial = dial  # how long a connection may take to be made, seconds
+        self.closed = False
         self._lock = threading.Lock()
         self._idle: dict[str, list[tuple[float, http.client.HTTPConnection]]] = {}
 
     def close(self) -> None:
-        """Closes the connections that nobody uses."""
+        """Closes the connections that nobody uses, and lets nobody make another one."""
+        self.closed = True
         with self._lock:
             idle, self._idle = self._idle, {}
         for connections in idle.values():
@@ -183,7 +185,10 @@ class Wire:
     def put(self, base: str, c: http.client.HTTPConnection) -> None:
         """Takes a connection back."""
         with self._lock:
-            self._idle.setdefault(base, []).append((time.monotonic(), c))
+            if not self.closed:
+                self._idle.setdefault(base, []).append((time.monotonic(), c))
+                return
+        c.close()
 
 
 _STREAM = {"Content-Type": "application/connect+json", "Connect-Protocol-Version": "1"}

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Optional, Union
 
-from . import npy
+from . import check, npy
 from .arrays import SIZES, Block, block_of, from_list
 from .errors import FileError, GridError
 
@@ -162,7 +162,9 @@ def value_in(value: dict[str, Any]) -> Any:
 
 def seconds_out(field: str, d: Seconds) -> str:
     """A time span as it is sent: "1.5s"."""
-    s = d.total_seconds() if isinstance(d, datetime.timedelta) else float(d)
+    s = d.total_seconds() if isinstance(d, datetime.timedelta) else d
+    if isinstance(s, bool) or not isinstance(s, (int, float)):
+        raise check.wrong(field, d, "a number of seconds, or a timedelta")
     if not math.isfinite(s) or s <= 0:
         raise GridError("out-of-range", f"{d}", field=field, accepted="above 0 seconds")
     return f"{s:.9f}".rstrip("0").rstrip(".") + "s"
@@ -175,7 +177,7 @@ def seconds_in(text: Optional[str]) -> float:
 
 def instant_out(field: str, t: datetime.datetime) -> str:
     """An instant as it is sent. One without a time zone could be any."""
-    if t.tzinfo is None:
+    if check.instant(field, t).tzinfo is None:
         raise GridError("bad-value", f"{t}", field=field, accepted="a datetime with a time zone")
     return t.astimezone(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 

@@ -14,6 +14,8 @@ import tempfile
 import time
 import unittest
 
+import drover
+
 PROGRAM = os.environ.get("DROVER", "")
 
 SERVICES = """
@@ -161,3 +163,17 @@ class GridTest(unittest.TestCase):
         if PROGRAM:
             GridTest.grid = Grid()
             unittest.addModuleCleanup(GridTest.grid.end)
+
+
+class ClientTest(GridTest):
+    def setUp(self):
+        self.client = drover.Client([self.grid.agent])
+        self.addCleanup(self.client.close)
+
+    def scratch(self):
+        d = tempfile.TemporaryDirectory()
+        self.addCleanup(d.cleanup)
+        return pathlib.Path(d.name)
+
+    def server(self, name):
+        return next(s.address for s in self.client.sites() if s.name == name)

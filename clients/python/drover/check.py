@@ -1,0 +1,98 @@
+"""What is no value of its type is refused with an error of this package, before anything
+is sent, and never with one of Python's from somewhere inside."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import urllib.parse
+from collections.abc import Iterable, Mapping
+from typing import Any, Optional
+
+from .errors import GridError
+
+
+def wrong(field: str, value: Any, accepted: str) -> GridError:
+    """The error of a value of another type. The value is not in it: it may be a secret."""
+    return GridError("wrong-type", type(value).__name__, field=field, accepted=accepted)
+
+
+def text(field: str, value: Any, accepted: str = "a str") -> str:
+    if not isinstance(value, str):
+        raise wrong(field, value, accepted)
+    return value
+
+
+def whole(field: str, value: Any, least: int, most: Optional[int] = None, accepted: str = "") -> int:
+    """An int in a range; a bool is none."""
+    accepted = accepted or (f"{least} or more" if most is None else f"{least}..{most}")
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise wrong(field, value, "an int, " + accepted)
+    if value < least or most is not None and value > most:
+        raise GridError("out-of-range", str(value), field=field, accepted=accepted)
+    return value
+
+
+def number(field: str, value: Any, least: float = 0.0) -> float:
+    """A finite number."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise wrong(field, value, "a number")
+    if not math.isfinite(value) or value < least:
+        raise GridError("out-of-range", str(value), field=field, accepted=f"{least:g} or more")
+    return value
+
+
+def timeout(value: Any) -> Optional[float]:
+    """How long somebody waits; None for ever."""
+    if value is None or value == math.inf:
+        return None
+    return number("timeout", value, -math.inf)
+
+
+def instant(field: str, value: Any) -> datetime.datetime:
+    if not isinstance(value, datetime.datetime):
+        raise wrong(field, value, "a datetime with a time zone")
+    return value
+
+
+def pairs(field: str, value: Any, accepted: str) -> Mapping[Any, Any]:
+    if not isinstance(value, Mapping):
+        raise wrong(field, value, accepted)
+    return value
+
+
+def items(field: str, value: Any, accepted: str) -> list[Any]:
+    """What a list, or whatever can be gone through, holds. A text is none."""
+    if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+        raise wrong(field, value, accepted)
+    return list(value)
+
+
+def agents(given: Any) -> list[str]:
+    """The URLs of agents. What is wrong with one is told without what may be a password."""
+    accepted = "http://host:port"
+    urls = [given] if isinstance(given, str) else items("agents", given, "URLs, as " + accepted)
+    if not urls:
+        raise GridError("bad-value", "none given", field="agents", accepted="at least one URL")
+    for i, url in enumerate(urls):
+        field = f"agents[{i}]"
+        text(field, url, accepted)
+        if "@" in url:
+            raise GridError(
+                "bad-value", repr(redacted(url)), field=field, accepted=accepted + ", without a user and a password"
+            )
+        try:
+            parts = urllib.parse.urlsplit(url)
+            good = parts.scheme == "http" and parts.hostname and (parts.port is None or parts.port > 0)
+        except ValueError:
+            good = False
+        if not good:
+            raise GridError("bad-value", repr(url), field=field, accepted=accepted)
+    return urls
+
+
+def redacted(url: str) -> str:
+    """A URL as it may be shown."""
+    before, _, after = url.rpartition("@")
+    scheme, found, _ = before.partition("//")
+    return f"{scheme}//***@{after}" if found else f"***@{after}"
