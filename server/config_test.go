@@ -138,6 +138,8 @@ func TestConfigurationsThatAreRefused(t *testing.T) {
 		good + "limits: {draft_lease: 61m}":                 "limits.draft_lease: \"1h1m0s\", accepted: 1s..1h0m0s",
 		good + "limits: {draft_lease: 0s}":                  "limits.draft_lease",
 		good + "limits: {file: 2MiB, content: 1B}":          "limits.content",
+		good + "limits: {data: -1B}":                        "limits.data",
+		good + "limits: {data: 1MiB, data_owner: 2MiB}":     `line 5: limits.data_owner`,
 		strings.Replace(good, "inline: []", "", 1):          "services",
 		strings.Replace(good, "inline: []", "inline: 3", 1): "line 4: services.inline",
 		strings.Replace(good, "inline: []", "catalogue: /nonexistent", 1):                         "line 4: services.catalogue",
