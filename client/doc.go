@@ -25,6 +25,10 @@
 // [Dense] or a .npy file is sent from where it is, and comes back into another one (see
 // [Vector], [Matrix], [Array] and [Client.Fetch]).
 //
+// [Client.PutData] has content stay at a site under a handle, so that requests use it
+// without its being sent again ([Stored]); [Keep] has what a job reads or writes stay.
+// The chosen server brings what it does not have before the request is submitted.
+//
 // # The standard
 //
 // On top of Client stands the API of the GridRPC standard (Open Grid Forum,
