@@ -117,8 +117,14 @@ func TestAJobElsewhereIsWaitedForThroughKillsAndSilence(t *testing.T) {
 	id := newID(t)
 	r := g.ground.request("once", 1, false, 0)
 	r.After = []*droverv1.Dependency{onDone(first)}
+	listens := g.when(g.source, "WatchJob", before, func() {})
 	if j := g.submitSoon(g.target, id, r); j.GetState() != held {
 		t.Fatalf("submitted: %v", j)
+	}
+	select {
+	case <-listens: // it does not only ask now and then
+	case <-within(t).Done():
+		t.Fatal("nobody listens to the site of the first job")
 	}
 	fails := newID(t)
 	g.source.submit(fails, g.ground.request("once", 1, true, 7))
