@@ -103,12 +103,12 @@ func TestDataThatASiteRefusesGoToTheNextOne(t *testing.T) {
 			t.Errorf("%+v, %v", d, err)
 		}
 		_, err := c.PutData(t.Context(), DataBytes([]byte("x")), PutOptions{Site: "a"})
-		errorOfReason(t, err, "data-quota")
+		_ = errorOfReason(t, err, "data-quota")
 		_, err = c.PutData(t.Context(), DataBytes([]byte("x")), PutOptions{Site: "nowhere"})
-		errorOfReason(t, err, "unknown-site")
+		_ = errorOfReason(t, err, "unknown-site")
 		g.put = nil
 		_, err = c.PutData(t.Context(), DataBytes(make([]byte, 2000)), PutOptions{})
-		errorOfReason(t, err, "no-site")
+		_ = errorOfReason(t, err, "no-site")
 	})
 }
 
@@ -119,7 +119,7 @@ func TestAConflictIsNotTriedElsewhere(t *testing.T) {
 			return refusal(connect.CodeAlreadyExists, &droverv1.ErrorDetail{Reason: "data-conflict", Message: "others are there"})
 		}
 		_, err := c.PutData(t.Context(), DataBytes([]byte("x")), PutOptions{ID: handle})
-		errorOfReason(t, err, "data-conflict")
+		_ = errorOfReason(t, err, "data-conflict")
 		if g.puts != 1 {
 			t.Errorf("tried %d times", g.puts)
 		}
@@ -223,7 +223,7 @@ func TestDataThatDoNotFitTheirChecksumReplaceNoFile(t *testing.T) {
 		}
 		g.content[g.at["a"][handle].GetContent().GetSha256()] = "wrong"
 		_, err := c.SaveData(t.Context(), handle, path)
-		errorOfReason(t, err, ReasonInternal)
+		_ = errorOfReason(t, err, ReasonInternal)
 		if text, err := os.ReadFile(path); string(text) != "right" || err != nil {
 			t.Errorf("%q, %v", text, err)
 		}
@@ -232,7 +232,7 @@ func TestDataThatDoNotFitTheirChecksumReplaceNoFile(t *testing.T) {
 			t.Errorf("left: %v, %v", files, err)
 		}
 		_, err = c.SaveData(t.Context(), handle2, path)
-		errorOfReason(t, err, "unknown-data")
+		_ = errorOfReason(t, err, "unknown-data")
 		_, err = c.GetData(t.Context(), handle, failing{})
 		if err == nil || !strings.Contains(err.Error(), "disk full") {
 			t.Errorf("to a full disk: %v", err)
@@ -267,14 +267,14 @@ func TestDataAreListedFoundAndRemoved(t *testing.T) {
 			t.Errorf("%v (-want +got)\n%s", err, diff)
 		}
 		_, err = c.FindData(t.Context(), handle)
-		errorOfReason(t, err, "unknown-data")
+		_ = errorOfReason(t, err, "unknown-data")
 		for _, bad := range []string{"", "1", "../../etc/passwd", handle + " owner=ada"} {
 			_, err := c.FindData(t.Context(), bad)
-			errorOfReason(t, err, ReasonBadValue)
+			_ = errorOfReason(t, err, ReasonBadValue)
 			_, err = c.RemoveData(t.Context(), bad)
-			errorOfReason(t, err, ReasonBadValue)
+			_ = errorOfReason(t, err, ReasonBadValue)
 			_, err = c.CopyData(t.Context(), bad, "a")
-			errorOfReason(t, err, ReasonBadValue)
+			_ = errorOfReason(t, err, ReasonBadValue)
 		}
 	})
 }
@@ -293,7 +293,7 @@ func TestABeginningNamesDataIfItFitsNoOthers(t *testing.T) {
 			t.Errorf("%v", e)
 		}
 		_, err = c.lookUp(t.Context(), "0000")
-		errorOfReason(t, err, "unknown-data")
+		_ = errorOfReason(t, err, "unknown-data")
 		g.silent = "b"
 		_, err = c.lookUp(t.Context(), handle[:12])
 		if e := errorOfReason(t, err, ReasonUnreachable); !strings.Contains(e.Hint, handle) {
@@ -308,7 +308,7 @@ func TestACopyGoesOnAsLongAsItGetsFurther(t *testing.T) {
 		g, c := newDepots(t, patient(2*time.Second))
 		g.keep("a", handle, "one", nil)
 		g.copying = func(nth int, stream *connect.ServerStream[droverv1.CopyDataResponse]) error {
-			time.Sleep(1500 * time.Millisecond) // in virtual time
+			time.Sleep(1500 * time.Millisecond) //nolint:forbidigo // in virtual time
 			if nth > 5 {
 				return nil
 			}
@@ -360,7 +360,7 @@ func TestAServerThatKeepsNoDataIsSaidSo(t *testing.T) {
 			t.Errorf("%v", e)
 		}
 		_, err = c.Submit(t.Context(), "lu", Stored("matrix", &Data{ID: handle}))
-		errorOfReason(t, err, "cannot-run")
+		_ = errorOfReason(t, err, "cannot-run")
 	})
 }
 
@@ -416,7 +416,7 @@ func TestASlowCopyIsNoSilentOne(t *testing.T) {
 		g.keep("a", handle, "one", nil)
 		g.copying = func(_ int, stream *connect.ServerStream[droverv1.CopyDataResponse]) error {
 			for have := range int64(3) {
-				time.Sleep(longestLull * 2 / 3) // in virtual time
+				time.Sleep(longestLull * 2 / 3) //nolint:forbidigo // in virtual time
 				if err := stream.Send(&droverv1.CopyDataResponse{HaveBytes: have, SizeBytes: 3}); err != nil {
 					return err
 				}

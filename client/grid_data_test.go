@@ -66,17 +66,17 @@ func TestDataManagementHasTheCodesOfTheStandard(t *testing.T) {
 			for name, err := range map[string]error{
 				"info": info, "transfer": moved, "get": g.GetData(ctx, d, &bytes.Buffer{}), "save": g.SaveData(ctx, d, filepath.Join(t.TempDir(), "x")),
 			} {
-				codeError(t, name, err, want)
+				_ = codeError(t, name, err, want)
 			}
 		}
 		all(gone, RPCRefused)
 		all(nil, RPCRefused)
 		_, err := g.LoadData(ctx, "01")
-		codeError(t, "a beginning is no handle", err, RPCRefused)
+		_ = codeError(t, "a beginning is no handle", err, RPCRefused)
 		_, err = g.PutData(ctx, DataBytes(nil), PutOptions{Site: "nowhere"})
-		codeError(t, "no such site", err, ServerNotFound)
+		_ = codeError(t, "no such site", err, ServerNotFound)
 		_, err = g.PutData(ctx, DataFile(filepath.Join(t.TempDir(), "none")), PutOptions{})
-		codeError(t, "no such file", err, OtherErrorCode)
+		_ = codeError(t, "no such file", err, OtherErrorCode)
 		if sites, err := g.FreeData(ctx, gone); err != nil || len(sites) > 0 {
 			t.Errorf("freed what was not there: %v, %v", sites, err)
 		}
@@ -87,7 +87,7 @@ func TestDataManagementHasTheCodesOfTheStandard(t *testing.T) {
 		}
 		all(gone, NotInitialized)
 		_, err = g.FreeData(ctx, gone)
-		codeError(t, "finalized", err, NotInitialized)
+		_ = codeError(t, "finalized", err, NotInitialized)
 		_, err = (*Grid)(nil).PutData(ctx, DataBytes(nil), PutOptions{})
 		if !errors.Is(err, NotInitialized) {
 			t.Error(err)
@@ -119,8 +119,8 @@ func TestAHandleOfDataIsAnArgumentOfACall(t *testing.T) {
 			t.Errorf("sent %v", r)
 		}
 		_, err = h.CallAsync(t.Context(), d, d)
-		codeError(t, "a string is no data", err, RPCRefused)
+		_ = codeError(t, "a string is no data", err, RPCRefused)
 		_, err = h.CallAsync(t.Context(), (*Data)(nil))
-		codeError(t, "a nil handle", err, RPCRefused)
+		_ = codeError(t, "a nil handle", err, RPCRefused)
 	})
 }

@@ -76,7 +76,7 @@ func TestDataThatHadToMakeRoomAreBroughtOnceMore(t *testing.T) {
 			return nil, unknown(handle)
 		}
 		_, err := c.Submit(t.Context(), "lu", Stored("matrix", &Data{ID: handle}))
-		errorOfReason(t, err, "unknown-data")
+		_ = errorOfReason(t, err, "unknown-data")
 	})
 }
 
@@ -105,7 +105,7 @@ func TestDataThatNobodyHasAreSaidSoBeforeAnythingIsSent(t *testing.T) {
 		}
 		for _, bad := range []string{"", "zz", handle[:8], handle + "0"} {
 			_, err = c.Submit(t.Context(), "lu", Stored("matrix", &Data{ID: bad}))
-			errorOfReason(t, err, ReasonBadValue)
+			_ = errorOfReason(t, err, ReasonBadValue)
 		}
 		if len(g.agent.mapped) > 0 {
 			t.Error("a request was mapped")
@@ -176,7 +176,7 @@ func TestWhatIsKeptHasAHandleOfTheRequest(t *testing.T) {
 		}
 		for _, bad := range [][]Arg{{Keep("a", "eternal")}, {Keep("", "")}, {Keep("a", ""), Keep("a", "")}} {
 			_, err := c.Submit(t.Context(), "lu", bad...)
-			errorOfReason(t, err, ReasonBadValue)
+			_ = errorOfReason(t, err, ReasonBadValue)
 		}
 	})
 }

@@ -32,7 +32,7 @@ type dataPutCmd struct {
 	ID    string `name:"id" help:"The handle of data whose putting was not answered, to try it again; with --site."`
 }
 
-func (c *dataPutCmd) Run(a *app) error {
+func (c *dataPutCmd) Run(a *app) (err error) {
 	if c.ID != "" && !isJobID(c.ID) {
 		return &usageError{message: fmt.Sprintf("--id %q, accepted: a handle, as data put prints it", c.ID)}
 	}
@@ -42,7 +42,7 @@ func (c *dataPutCmd) Run(a *app) error {
 		if err != nil {
 			return err
 		}
-		defer os.Remove(spooled)
+		defer func() { err = errors.Join(err, os.Remove(spooled)) }()
 		path = spooled
 		if c.Name == "" {
 			c.Name = "stdin"
