@@ -147,29 +147,16 @@ func (s *Server) fetch(ctx context.Context, from string, id batch.JobID, argumen
 	}
 	offset := int64(0)
 	if p := s.content.Have(f.SHA256, f.Size); f.Size > 0 && !p.Arriving {
-		offset = p.Have // an earlier try broke off there
+		// An earlier try broke off there. What turns out to be no beginning of this is
+		// dropped, and the source asks again.
+		offset = p.Have
 	}
-	err = s.fetchFrom(ctx, url, id, argument, f, offset)
-	var (
-		mismatch *blobs.MismatchError
-		moved    *blobs.OffsetError
-	)
-	if offset > 0 && (errors.As(err, &mismatch) || errors.As(err, &moved)) { // it was no beginning of this, or has gone
-		err = s.fetchFrom(ctx, url, id, argument, f, 0)
-	}
-	if err != nil {
+	content := s.couriers.face.read(ctx, url, id, argument, offset)
+	defer content.Close()
+	if _, err := s.content.Add(content, blobs.Want{SHA256: f.SHA256, Size: f.Size, Offset: offset}); err != nil {
 		return fmt.Errorf("fetch argument %s of job %s from site %s: %w", argument, id, from, err)
 	}
 	return nil
-}
-
-// fetchFrom brings the rest of a file here. What comes of it before it breaks off is
-// kept.
-func (s *Server) fetchFrom(ctx context.Context, url string, id batch.JobID, argument string, f catalogue.File, offset int64) error {
-	content := s.couriers.face.read(ctx, url, id, argument, offset)
-	defer content.Close()
-	_, err := s.content.Add(content, blobs.Want{SHA256: f.SHA256, Size: f.Size, Offset: offset})
-	return err
 }
 
 // sendInput sends an input file of a job that this server still has, from offset on.
