@@ -23,7 +23,7 @@ services:
         - {name: gate, type: string}
         - {name: c, type: vector-inout, element: uint8}
         - {name: same, type: vector-out, element: uint8, dims: [c.length]}
-      command: &command2 [sh, -c, 'printf + >> "$1"; cp "$2" "$1.stale"; until [ -e "$0" ]; do sleep 0.02; done; [ "$DROVER_RESTART" != 0 ] || exit 85; cp "$1" "$1.all"; head -c 3 "$1" > "$2"; cp "$2" "$1"', "{gate}", "{c}", "{same}"]
+      command: &command2 [sh, -c, 'cp "$2" "$1.stale"; printf + >> "$1"; until [ -e "$0" ]; do sleep 0.02; done; [ "$DROVER_RESTART" != 0 ] || exit 85; cp "$1" "$1.all"; head -c 3 "$1" > "$2"; cp "$2" "$1"', "{gate}", "{c}", "{same}"]
       restartable: true
       model: {fixed: {width: 1, time: 1000s}}
     - name: saves
@@ -165,7 +165,7 @@ func TestAnAttemptGetsItsCopiesOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer d.close()
+	t.Cleanup(func() { _ = d.close() })
 	key := batch.Key{Job: "j", Attempt: 1}
 	c, work := filepath.Join(d.work("j"), "c"), d.work("j")
 	write := func(name, content string) {
