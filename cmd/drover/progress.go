@@ -71,6 +71,9 @@ func (p *progress) show(j *client.Job) {
 
 // expectedOf says when a job should end. Its clock is that of its site, ours may differ.
 func expectedOf(j *client.Job, now time.Time) string {
+	if len(j.Awaits) > 0 {
+		return ", " + awaitsOf(j)
+	}
 	if j.State.Final() || j.EstimateKind == "" || j.Submitted.IsZero() {
 		return ""
 	}

@@ -50,7 +50,7 @@ func (c *queueCmd) Run(a *app) error {
 	t := newTable(a.stdout, table.Row{"job", "service", "owner", "site", "state", "width", "submitted", "started", "ends", "note"}, "width")
 	for _, j := range list.Jobs {
 		end := j.Ended
-		if end.IsZero() && j.EstimateKind != "" {
+		if end.IsZero() && j.EstimateKind != "" && len(j.Awaits) == 0 { // when those will have ended nobody has counted
 			end = expectedEnd(j)
 		}
 		t.AppendRow(table.Row{
