@@ -17,7 +17,7 @@ func kindOfData(d *client.Data) string {
 	for _, n := range d.Dimensions {
 		dims = append(dims, fmt.Sprint(n))
 	}
-	return fmt.Sprintf("%s of %s, %s", strings.Join(dims, "x"), d.Element, bytesOf(d.Size))
+	return fmt.Sprintf("%s of %s, %s", strings.Join(dims, " x "), d.Element, bytesOf(d.Size))
 }
 
 // noteOfData tells what is special about data.
