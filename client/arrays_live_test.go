@@ -184,7 +184,7 @@ func arrayMisfits(t *testing.T, g *Grid) {
 	_, err := g.Client().Submit(t.Context(), "arrays", Matrix("a", NewDense[float32](1, 1)), Vector("v", v), Matrix("c", c), Content("notes", nil))
 	wantReason(t, "another type of elements", err, reasonWrongType)
 	_, err = g.Client().Submit(t.Context(), "arrays", Matrix("a", a), Vector("v", v), Matrix("c", c), Content("notes", nil), TextOutput("a", "x"))
-	if refused := wantReason(t, "an output that is none", err, "unknown-output"); refused.Accepted != "one of c, notes, copy, before" {
+	if refused := reasonError(t, "an output that is none", err, "unknown-output"); refused.Accepted != "one of c, notes, copy, before" {
 		t.Errorf("accepted: %s", refused.Accepted)
 	}
 }

@@ -152,7 +152,13 @@ func TestADenseMatrixIsItsRows(t *testing.T) {
 }
 
 // wantReason fails the test when an error is not an *Error of a reason.
-func wantReason(t *testing.T, what string, err error, reason string) *Error {
+func wantReason(t *testing.T, what string, err error, reason string) {
+	t.Helper()
+	_ = reasonError(t, what, err, reason)
+}
+
+// reasonError is wantReason, and returns the error.
+func reasonError(t *testing.T, what string, err error, reason string) *Error {
 	t.Helper()
 	e, ok := errors.AsType[*Error](err)
 	if !ok || e.Reason != reason {
@@ -175,7 +181,7 @@ func TestArraysThatAreNoneAreRefusedBeforeAnythingIsSent(t *testing.T) {
 		"content of no size": Array("a", Block{Element: Float64, Dimensions: []int64{2}, Open: vectorBlock([]float64{1}).Open}),
 	} {
 		_, err := c.Submit(t.Context(), "svc", arg)
-		if e := wantReason(t, name, err, reasonWrongDimensions); name != "content of no size" && e.Field != "request.arguments.a" {
+		if e := reasonError(t, name, err, reasonWrongDimensions); name != "content of no size" && e.Field != "request.arguments.a" {
 			t.Errorf("%s: field %q", name, e.Field)
 		}
 	}
@@ -260,7 +266,7 @@ func TestNumbersAsTheyAreTyped(t *testing.T) {
 		case c.reason == "" && !errors.Is(err, os.ErrNotExist):
 			t.Errorf("%q: %v", text, err)
 		case c.reason != "":
-			if e := wantReason(t, text, err, c.reason); e.Field != "request.arguments.a" || !strings.HasPrefix(e.Message, "argument a: ") {
+			if e := reasonError(t, text, err, c.reason); e.Field != "request.arguments.a" || !strings.HasPrefix(e.Message, "argument a: ") {
 				t.Errorf("%q: %q, field %q", text, e.Message, e.Field)
 			}
 		}
@@ -351,7 +357,7 @@ func TestFilesOfNumPyAreOpened(t *testing.T) {
 	} {
 		write(content)
 		_, err = readArray(path, argumentOf(TypeMatrix, Float64))
-		if e := wantReason(t, name, err, ReasonBadValue); !strings.Contains(e.Message, "a.NPY: ") || e.Hint == "" {
+		if e := reasonError(t, name, err, ReasonBadValue); !strings.Contains(e.Message, "a.NPY: ") || e.Hint == "" {
 			t.Errorf("%s: %q, hint %q", name, e.Message, e.Hint)
 		}
 	}

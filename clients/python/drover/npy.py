@@ -42,7 +42,7 @@ def read(path: Union[str, "os.PathLike[str]"]) -> tuple[str, list[int], int]:
 
 def _read(f: BinaryIO) -> tuple[str, list[int], int]:
     begin = f.read(8)
-    if begin[:6] != b"\x93NUMPY":
+    if begin[:6] != b"\x93NUMPY" or len(begin) < 8:
         raise ValueError("it does not begin as one does")
     if begin[6] not in (1, 2, 3):
         raise ValueError(f"its format has version {begin[6]}, accepted: 1 to 3")

@@ -116,7 +116,7 @@ class Values(unittest.TestCase):
             self.assertIsNone(self.block(path, "", "file-in").array, "of a file argument it is a file")
             good = npy.header("float64", [2, 2]) + bytes(32)
             for bad, says in (
-                (b"", "begin"), (good[:40], "npy"), (good[:-1], "31 bytes"), (good + b"x", "33 bytes"), (good.replace(b"<f8", b">f8"), "elements are"),
+                (b"", "begin"), (good[:6], "begin"), (good[:9], "npy"), (good[:40], "npy"), (good[:-1], "31 bytes"), (good + b"x", "33 bytes"), (good.replace(b"<f8", b">f8"), "elements are"),
                 (good.replace(b"False", b"True "), "Fortran"), (good.replace(b"(2, 2)", b"(-2,2)"), "shape"), (good.replace(b"(2, 2)", b"__(2,)"), "npy"),
                 (good.replace(b"'shape'", b"'sharp'"), "shape"), (good[:6] + b"\x09" + good[7:], "version 9"),
                 (good[:6] + b"\x02\0" + b"\xff" * 4 + good[12:], "at most"),
