@@ -2,10 +2,13 @@ package server
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/seed-9b8f70bb/drover/batch"
 )
@@ -41,7 +44,32 @@ func (d *dataDir) room(id batch.JobID) error {
 	if gone := os.Remove(name); err == nil {
 		err = gone
 	}
+	if err == nil {
+		err = d.roomToCopy(id)
+	}
 	return err
+}
+
+// roomToCopy tries whether there is room for the copies that an attempt begins with.
+func (d *dataDir) roomToCopy(id batch.JobID) error {
+	all, err := os.ReadDir(filepath.Join(d.job(id), inout))
+	if err != nil {
+		return nil //nolint:nilerr // there are none, as a rule; the launch will see
+	}
+	need := uint64(0)
+	for _, e := range all {
+		if info, err := e.Info(); err == nil {
+			need += uint64(info.Size())
+		}
+	}
+	var disk unix.Statfs_t
+	if err := unix.Statfs(d.job(id), &disk); err != nil {
+		return fmt.Errorf("room on the disk: %w", err)
+	}
+	if free := disk.Bavail * uint64(disk.Bsize); need > free {
+		return fmt.Errorf("copies of %d bytes where %d are free: %w", need, free, syscall.ENOSPC)
+	}
+	return nil
 }
 
 // noRoom says whether an error of the system is for want of space.
