@@ -68,6 +68,18 @@ func (c *simRunCmd) Run(a *app) error {
 	return err
 }
 
+// givenSettings returns settings as policies read them: they know Go's durations only.
+func givenSettings(given map[string]string) batch.Settings {
+	settings := make(batch.Settings, len(given))
+	for key, value := range given {
+		if d, ok := parseClock(value); ok {
+			value = d.String()
+		}
+		settings[key] = value
+	}
+	return settings
+}
+
 func (c *simRunCmd) simulate(a *app, bar *simProgress) (*sim.Result, error) {
 	if c.Scenario != "" {
 		if c.SWF != "" || c.Procs != 0 || c.Policy != "" || len(c.Set) > 0 || c.Overrun != "kill" || c.Passes != "instant" || c.Penalty != 0 {
@@ -94,7 +106,7 @@ func (c *simRunCmd) simulate(a *app, bar *simProgress) (*sim.Result, error) {
 		return nil, &usageError{message: fmt.Sprintf("--passes: %q, accepted: instant, event", c.Passes)}
 	}
 	s := &sim.Single{
-		Trace: c.SWF, Procs: c.Procs, Policy: c.Policy, Settings: batch.Settings(c.Set), Overrun: overrun,
+		Trace: c.SWF, Procs: c.Procs, Policy: c.Policy, Settings: givenSettings(c.Set), Overrun: overrun,
 		PassEachEvent: c.Passes == "event", Penalty: batch.Duration(c.Penalty / time.Microsecond), Places: c.Out != "", Progress: bar.report,
 	}
 	if err := s.Validate(); err != nil {
