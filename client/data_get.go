@@ -39,7 +39,10 @@ func (c *Client) getData(ctx context.Context, id string, d *download) (*Data, er
 			if last = c.getFrom(ctx, from, d); last == nil {
 				return from, nil
 			}
-			if failureOf(last).Kind == session.Refused && reasonOf(last) != ReasonUnknownData || ctx.Err() != nil {
+			switch {
+			case ctx.Err() != nil:
+				return nil, context.Cause(ctx)
+			case failureOf(last).Kind == session.Refused && reasonOf(last) != ReasonUnknownData:
 				return nil, last
 			}
 			if d.at > before {

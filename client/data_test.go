@@ -372,11 +372,16 @@ func TestReadingDataEndsWithItsContext(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		defer cancel()
 		_, err := c.GetData(ctx, handle, io.Discard)
-		if err == nil || ctx.Err() == nil {
+		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v", err)
 		}
 		if n := len(g.downs); n > 20 {
 			t.Errorf("asked %d times in 20s", n)
+		}
+		ctx, interrupt := context.WithCancelCause(t.Context())
+		g.download = func(int, string) int { interrupt(errors.New("Ctrl-C")); return 0 } // in the middle of a call
+		if _, err := c.GetData(ctx, handle, io.Discard); err == nil || err.Error() != "Ctrl-C" {
+			t.Errorf("interrupted: %v", err)
 		}
 	})
 }

@@ -3,11 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -21,86 +17,6 @@ type dataCmd struct {
 	Get  dataGetCmd  `cmd:"" help:"Bring data back."`
 	List dataListCmd `cmd:"" help:"List the data that stay at sites."`
 	Rm   dataRmCmd   `cmd:"" help:"Remove data from all sites that have them."`
-}
-
-type dataPutCmd struct {
-	Path  string `arg:"" help:"The file; - is stdin. One of NumPy's, .npy, becomes a vector or a matrix."`
-	Site  string `complete:"site" help:"Where to; default: the site with the most free room."`
-	Mode  string `enum:"volatile,sticky,persistent" default:"persistent" help:"How long they stay: until the first job that used them has ended (volatile); until they are removed, there and nowhere else (sticky); until they are removed, or the site needs the room (persistent)."`
-	Name  string `help:"The file name that programs see; default: that of the file."`
-	Owner string `help:"Who asks; default: USER."`
-	ID    string `name:"id" help:"The handle of data whose putting was not answered, to try it again; with --site."`
-}
-
-func (c *dataPutCmd) Run(a *app) (err error) {
-	if c.ID != "" && !isJobID(c.ID) {
-		return &usageError{message: fmt.Sprintf("--id %q, accepted: a handle, as data put prints it", c.ID)}
-	}
-	path := c.Path
-	if path == "-" {
-		spooled, err := spool(a.stdin)
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, os.Remove(spooled)) }()
-		path = spooled
-		if c.Name == "" {
-			c.Name = "stdin"
-		}
-	}
-	content, err := contentAt(path)
-	if err != nil {
-		return err
-	}
-	if c.Name == "" {
-		c.Name = filepath.Base(path)
-	}
-	grid, err := a.grid()
-	if err != nil {
-		return err
-	}
-	line := &progress{app: a}
-	d, err := grid.PutData(a.ctx, content, client.PutOptions{
-		Site: c.Site, Mode: client.DataMode(c.Mode), Name: c.Name, Owner: c.Owner, ID: c.ID, Sending: line.sending,
-	})
-	line.clear()
-	if err != nil {
-		return err
-	}
-	if a.terminal && !a.flags.JSON && !a.flags.Quiet {
-		_, _ = fmt.Fprintf(a.stderr, "at %s: %s, %s\n", d.Site, kindOfData(d), d.Mode)
-	}
-	return a.printData(d, d.ID)
-}
-
-// contentAt returns the content of a file. A directory is refused before anything is
-// read.
-func contentAt(path string) (client.DataContent, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return client.DataContent{}, err
-	}
-	if info.IsDir() {
-		return client.DataContent{}, &usageError{message: fmt.Sprintf("%s is a directory, accepted: a file", path), hint: "tar makes one file of it"}
-	}
-	if strings.EqualFold(filepath.Ext(path), ".npy") {
-		b, err := client.OpenNPY(path)
-		return client.DataBlock(b), err
-	}
-	return client.DataFile(path), nil
-}
-
-// spool copies a stream to a file, which is read more than once.
-func spool(from io.Reader) (path string, err error) {
-	f, err := os.CreateTemp("", "drover-data-*")
-	if err != nil {
-		return "", err
-	}
-	_, err = io.Copy(f, from)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return "", errors.Join(err, os.Remove(f.Name()))
-	}
-	return f.Name(), nil
 }
 
 type dataGetCmd struct {
