@@ -105,9 +105,9 @@ func (c *Client) supply(ctx context.Context, at session.Target, r *request) erro
 		return nil
 	}
 	ids := slices.Sorted(maps.Keys(names))
-	there, err := askServer(ctx, c, func(ctx context.Context) ([]Data, error) { return c.face.getData(ctx, at.Address, ids) })
+	there, err := c.dataAt(ctx, at.Address, ids)
 	if err != nil {
-		return lastOf(err)
+		return err // another site may answer
 	}
 	for _, d := range there {
 		delete(names, d.ID)
@@ -127,4 +127,11 @@ func (c *Client) supply(ctx context.Context, at session.Target, r *request) erro
 		}
 	}
 	return nil
+}
+
+// dataAt returns those of the data named that are at a server.
+func (c *Client) dataAt(ctx context.Context, server string, ids []string) ([]Data, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.CallTimeout)
+	defer cancel()
+	return c.face.getData(ctx, server, ids)
 }

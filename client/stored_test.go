@@ -241,3 +241,16 @@ func TestARepeatedSubmissionIsAnsweredAlthoughItsDataAreGone(t *testing.T) {
 		}
 	})
 }
+
+func TestASiteThatIsDownDoesNotHoldUpARequestWithData(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, c := newDepots(t, patient(time.Minute))
+		g.keep("b", handle, "one", nil)
+		g.down("a")
+		began := time.Now()
+		job, err := c.Submit(t.Context(), "lu", Stored("matrix", &Data{ID: handle}))
+		if err != nil || job.Site != "b" || time.Since(began) > 5*time.Second {
+			t.Errorf("%+v, %v after %v", job, err, time.Since(began))
+		}
+	})
+}
