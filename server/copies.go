@@ -24,6 +24,7 @@ const (
 	copyTries    = 6                      // until a transfer that breaks off again and again is given up
 	copyPause    = 100 * time.Millisecond // after the first; each one doubles it
 	tellProgress = 200 * time.Millisecond
+	tellWaiting  = time.Second
 )
 
 // copies are the transfers of data to this site. The one who asks first carries it
@@ -76,6 +77,26 @@ func (c *copies) end(id string, one *copying) {
 	delete(c.running, id)
 	close(one.over)
 }
+
+// enter waits until a transfer may begin. Who waits hears that he is not forgotten.
+func (c *copies) enter(ctx context.Context, tell func(have, size int64) error) error {
+	tick := time.NewTicker(tellWaiting)
+	defer tick.Stop()
+	for {
+		select {
+		case c.slots <- struct{}{}:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-tick.C:
+			if err := tell(0, 0); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (c *copies) leave() { <-c.slots }
 
 // source is a site that has data.
 type source struct {
@@ -148,12 +169,10 @@ func (c *copying) wait(ctx context.Context, tell func(have, size int64) error) e
 
 // carry carries a transfer out.
 func (s *Server) carry(ctx context.Context, id, from string, one *copying, tell func(have, size int64) error) (depot.Data, error) {
-	select {
-	case s.copies.slots <- struct{}{}:
-		defer func() { <-s.copies.slots }()
-	case <-ctx.Done():
-		return depot.Data{}, ctx.Err()
+	if err := s.copies.enter(ctx, tell); err != nil {
+		return depot.Data{}, err
 	}
+	defer s.copies.leave()
 	pause := copyPause
 	damaged := false
 	for try := 1; ; {

@@ -291,7 +291,11 @@ func TestTheSameCopyAskedForTwiceIsOneTransferAndOutlivesWhoAskedFirst(t *testin
 			stayed <- err
 		}()
 	}
-	<-heard // somebody else's transfer
+	select {
+	case <-heard: // somebody else's transfer
+	case <-ctx.Done():
+		t.Fatal("nobody hears of a transfer that somebody else has asked for")
+	}
 	leave()
 	if err := <-left; connect.CodeOf(err) != connect.CodeCanceled {
 		t.Errorf("who left: %v", err)
@@ -335,6 +339,47 @@ func TestCopiesAreRefused(t *testing.T) {
 	}
 	if came := w.came(); came > 1<<20 {
 		t.Errorf("%d bytes came for copies that were refused", came)
+	}
+}
+
+func TestMoreCopiesThanMayTravelWait(t *testing.T) {
+	_, lyon, paris := pair(t, "")
+	var ids []string
+	for i := range 2 * mostCopies {
+		ids = append(ids, lyon.put(t, strings.Repeat("x", i+1), persistentMode).GetId())
+	}
+	paris.copies.join("none") // makes the places
+	for range mostCopies {
+		paris.copies.slots <- struct{}{}
+	}
+	told, ended := make(chan *droverv1.CopyDataResponse), make(chan error, len(ids))
+	ctx := within(t)
+	for _, id := range ids {
+		go func() {
+			stream, err := paris.client.CopyData(ctx, &droverv1.CopyDataRequest{Id: id})
+			for first := true; err == nil && stream.Receive(); first = false {
+				if first {
+					told <- stream.Msg()
+				}
+			}
+			if err == nil {
+				err = errors.Join(stream.Err(), stream.Close())
+			}
+			ended <- err
+		}()
+	}
+	for range ids {
+		if m := <-told; m.GetData() != nil || m.GetSizeBytes() != 0 {
+			t.Errorf("told of more than that it waits: %v", m)
+		}
+	}
+	for range mostCopies {
+		paris.copies.leave()
+	}
+	for range ids {
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
 	}
 }
 

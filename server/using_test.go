@@ -234,3 +234,19 @@ func TestAJobIsDoneThoughWhatItWroteCannotBeKept(t *testing.T) {
 		t.Errorf("output: %q, %v", got, err)
 	}
 }
+
+func TestNothingIsKeptOfAJobThatHasFailed(t *testing.T) {
+	s := start(t, configured(t, `
+    - name: half
+      doc: Writes its result and fails.
+      args: [{name: to, type: file-out}]
+      command: [sh, -c, "echo half > \"$1\"; exit 3", sh, "{to}"]
+      model: {fixed: {width: 1, time: 30s}}
+`))
+	id := newID(t)
+	j := s.submit(t, &droverv1.Request{Service: "half", Keep: map[string]*droverv1.Keep{"to": {DataId: id}}})
+	failed := s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_FAILED)
+	if o := failed.GetOutputs(); len(o) != 1 || o[0].GetDataId() != "" || s.has(t, id) {
+		t.Errorf("outputs: %v, kept: %v", o, s.has(t, id))
+	}
+}
