@@ -58,7 +58,7 @@ func TestTheExampleWithEveryKeyHasEveryKey(t *testing.T) {
 		t.Error(diff)
 	}
 	want := Limits{
-		Width: 8, File: 1 << 30, Content: 16 << 30, Waiting: 100_000,
+		Width: 8, File: 1 << 30, Content: 16 << 30, Data: 16 << 30, DataOwner: 4 << 30, Waiting: 100_000,
 		Finished: 10_000, FinishedSize: 16 << 30, FinishedFor: 7 * 24 * time.Hour, Drafts: 4, DraftLease: time.Minute,
 	}
 	if diff := cmp.Diff(want, cfg.Limits); diff != "" {
