@@ -46,6 +46,7 @@ func TestTheConfigurationOfTheEnvironmentIsRead(t *testing.T) {
 		"no other grid is asked":           {map[string]string{"DROVER_CONFIG": nowhere}, "sites -q", exitUnavailable, "no connection to agent http://127.0.0.1:1"},
 		"one that is not there":            {map[string]string{"DROVER_CONFIG": dir + "/none"}, "sites", exitNotFound, "none"},
 		"one that is wrong":                {map[string]string{"DROVER_CONFIG": file("wrong", "version: 1\nagents: [x]\n")}, "sites", exitConfig, "wrong"},
+		"a directory":                      {map[string]string{"DROVER_CONFIG": dir}, "sites", exitConfig, "accepted: a file"},
 		"one that is wrong, though unused": {map[string]string{"DROVER_CONFIG": file("junk", "a: [")}, "sites --agent " + g.url, exitConfig, "junk"},
 		"a password is not shown":          {map[string]string{"DROVER_AGENTS": "https://u:secret@h"}, "sites", exitUsage, "***@h"},
 	} {
@@ -86,6 +87,10 @@ func TestAGridIsTheSameHoweverItsURLIsWritten(t *testing.T) {
 	}
 	if _, err := at("http://u:secret@other:7410").last(); err == nil || strings.Contains(err.Error(), "secret") {
 		t.Errorf("another grid: %v", err)
+	}
+	at("http://u:secret@h:7410").keepLast(movingJob, first)
+	if text, err := os.ReadFile(filepath.Join(state, "drover", "last.json")); err != nil || strings.Contains(string(text), "secret") {
+		t.Errorf("it is kept with the password: %s, %v", text, err)
 	}
 	// What older versions have written is read, the younger of two that mean the same.
 	old := `{"schema":"drover.last/1","jobs":{"http://h:7410/":{"job":"` + someID + `","at":"` + second.UTC().Format(time.RFC3339) +
