@@ -39,7 +39,7 @@ func (s *State) Check(j *Job) error {
 			return nil
 		}
 	}
-	return &NeedError{"a machine with all of its CPUs and licences", 1, "none of this farm has them together"}
+	return &NeedError{"a machine with all of its CPUs, memory and licences", 1, "none of this farm has them together"}
 }
 
 // serves says whether the machine has the CPUs and can run the licences.
@@ -49,11 +49,21 @@ func (m *Machine) serves(j *Job) bool {
 			return false
 		}
 	}
-	return m.CPUs >= j.CPUs
+	return m.CPUs >= j.CPUs && m.holds(j.Memory)
+}
+
+// holds says whether the machine has so much memory, as far as that is known.
+func (m *Machine) holds(memory int64) bool { return m.Memory == 0 || m.Memory >= memory }
+
+// HasMemory says whether a machine has the memory that a job needs, as far as that is
+// known. Eligible looks at it, too.
+func (s *State) HasMemory(j *Job, machine int32) bool {
+	return s.Machines[machine].holds(j.Memory)
 }
 
 // Eligible says whether a machine can run a job now, as the minimal requirements ask:
-// it is up, no other one holds the job, it has the CPUs, it can run the licences, and there are as many copies.
+// it is up, no other one holds the job, it has the CPUs and the memory, it can run the
+// licences, and there are as many copies.
 // Whether the copies are free does not matter here.
 func (s *State) Eligible(j *Job, machine int32) bool {
 	m := &s.Machines[machine]

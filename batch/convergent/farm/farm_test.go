@@ -76,7 +76,7 @@ func TestNeedsThatNobodyServesAreTold(t *testing.T) {
 		"as many as there are":            {Job{Licences: []Need{{0, 2}}}, ""},
 		"copies of a bound one":           {Job{Licences: []Need{{1, 3}}}, ""},
 		"an unknown licence":              {Job{Licences: []Need{{7, 1}}}, "a licence of the farm"},
-		"CPUs here and the licence there": {Job{CPUs: 3, Licences: []Need{{0, 1}}}, "a machine with all of its CPUs and licences"},
+		"CPUs here and the licence there": {Job{CPUs: 3, Licences: []Need{{0, 1}}}, "a machine with all of its CPUs, memory and licences"},
 		"both on one":                     {Job{CPUs: 3, Licences: []Need{{1, 1}}}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

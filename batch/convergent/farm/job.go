@@ -20,15 +20,20 @@ type Job struct {
 	// Done is how much of Estimate has been worked off.
 	Done     batch.Duration
 	CPUs     int32
+	Memory   int64 // bytes, all of it; 0 is not known and not counted
 	Licences []Need
 	Input    []Input
-	// Machine is where it runs, Last where the previous plan had it; NoMachine for none.
+	// Machine is where it runs, or has to go on; Last where the previous plan had it.
+	// NoMachine for none.
 	Machine int32
 	Last    int32
-	// Held says that it runs and may not be preempted: it is eligible for its Machine
-	// alone. A matching with the most associations can always keep it there, and does if
+	// Held says that it runs and may not be preempted, or has run and can go on only
+	// where it was: it is eligible for its Machine alone. A matching with the most associations can always keep it there, and does if
 	// its entry is larger than those of others on that machine (Δ of Overhead).
 	Held bool
+	// Fixed says that it runs on its Machine and nobody tells it to leave: it has its
+	// licences whatever others get.
+	Fixed bool
 }
 
 // NoMachine is the index of no machine.

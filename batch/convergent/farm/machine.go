@@ -6,13 +6,14 @@ import "slices"
 type Machine struct {
 	Score    int32 // benchmark score, its power: at least 1
 	CPUs     int32
-	Licences Set  // those that it can run
-	Down     bool // nothing can run on it now
+	Memory   int64 // bytes; 0 is not known and not counted
+	Licences Set   // those that it can run
+	Down     bool  // nothing can run on it now
 }
 
 // same says whether both serve the same jobs at the same speed.
 func (m *Machine) same(other *Machine) bool {
-	return m.Score == other.Score && m.CPUs == other.CPUs && m.Down == other.Down &&
+	return m.Score == other.Score && m.CPUs == other.CPUs && m.Memory == other.Memory && m.Down == other.Down &&
 		slices.Equal(m.Licences, other.Licences)
 }
 

@@ -31,6 +31,7 @@ type Row struct {
 
 	order     int64
 	cpus      int32
+	memory    int64
 	reference int32
 	held      int32 // the machine that holds it, or NoMachine
 	needs     []Need
@@ -106,13 +107,13 @@ func (r *Row) Reset() {
 
 // fits says whether the row was made for a job that needs just this.
 func (r *Row) fits(j *Job) bool {
-	return r.cpus == j.CPUs && r.reference == j.Reference && r.held == j.holder() &&
+	return r.cpus == j.CPUs && r.memory == j.Memory && r.reference == j.Reference && r.held == j.holder() &&
 		slices.Equal(r.needs, j.Licences) && slices.Equal(r.input, j.Input)
 }
 
 // take makes it the row of a job that needs this.
 func (r *Row) take(j *Job) {
-	r.cpus, r.reference, r.held = j.CPUs, j.Reference, j.holder()
+	r.cpus, r.memory, r.reference, r.held = j.CPUs, j.Memory, j.Reference, j.holder()
 	r.needs = append(r.needs[:0], j.Licences...)
 	r.input = append(r.input[:0], j.Input...)
 }

@@ -26,7 +26,7 @@ func (c *Collection) Fill(s *farm.State, m *farm.Matrix) {
 	c.requirements.begin(s, m)
 	for i := range s.Jobs {
 		if r := m.Row(i); r.Stale {
-			r.Choose(s, c.requirements.machines(&s.Jobs[i]))
+			r.Choose(s, c.requirements.machines(s, &s.Jobs[i]))
 		}
 	}
 	for _, h := range c.list {

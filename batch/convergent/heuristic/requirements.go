@@ -58,7 +58,7 @@ func (q *requirements) begin(s *farm.State, m *farm.Matrix) {
 
 // machines returns those that a job is eligible for, ascending. They are good until the
 // next call.
-func (q *requirements) machines(j *farm.Job) []int32 {
+func (q *requirements) machines(s *farm.State, j *farm.Job) []int32 {
 	q.columns = q.columns[:0]
 	k, _ := slices.BinarySearch(q.cpus, j.CPUs)
 	if k == len(q.cpus) {
@@ -74,14 +74,16 @@ func (q *requirements) machines(j *farm.Job) []int32 {
 		}
 	}
 	if j.Held {
-		if q.eligible.has(j.Machine) {
+		if q.eligible.has(j.Machine) && s.HasMemory(j, j.Machine) {
 			q.columns = append(q.columns, j.Machine)
 		}
 		return q.columns
 	}
 	for i, w := range q.eligible {
 		for ; w != 0; w &= w - 1 {
-			q.columns = append(q.columns, int32(i*64+bits.TrailingZeros64(w)))
+			if c := int32(i*64 + bits.TrailingZeros64(w)); j.Memory == 0 || s.HasMemory(j, c) {
+				q.columns = append(q.columns, c)
+			}
 		}
 	}
 	return q.columns
