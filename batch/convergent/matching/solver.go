@@ -38,6 +38,10 @@ const (
 	leastBonus int64 = 1 << 50
 )
 
+// Forget drops the prices of the last call: rows or machines are others than those they
+// were for. What comes of a call then does not depend on calls before.
+func (s *Solver) Forget() { s.price = s.price[:0] }
+
 // Fork returns a solver that goes on as this one would.
 func (s *Solver) Fork() *Solver {
 	return &Solver{bonus: s.bonus, price: slices.Clone(s.price)}
