@@ -1,0 +1,91 @@
+package roster
+
+import "github.com/seed-9b8f70bb/drover/batch"
+
+// carryOut tells those to leave who shall be elsewhere, or nowhere, and starts those
+// whose machine and licences are free. Whoever has to wait for a job that leaves is
+// looked at again when it has left.
+func (r *Roster) carryOut(now batch.Time, out *batch.Decisions) {
+	r.pending = false
+	for _, h := range r.active {
+		j := &r.jobs[h]
+		if j.at == none || j.stranded || j.at == j.target {
+			continue
+		}
+		r.settle(j, now)
+		j.leaving, j.at, j.awaited = j.at, none, false
+		if j.home = none; !j.spec.Checkpoint {
+			j.home = j.leaving
+		}
+		out.Add(batch.Pause, h)
+	}
+	for _, h := range r.active {
+		j := &r.jobs[h]
+		if j.target == none || j.at != none {
+			continue
+		}
+		if j.leaving != none || r.on[j.target] != batch.NoJob || !r.copies(j) {
+			r.pending = true
+			continue
+		}
+		r.begin(now, h, out)
+	}
+}
+
+// copies says whether there are enough copies of a job's licences now.
+func (r *Roster) copies(j *job) bool {
+	for _, n := range j.needs {
+		if r.taken[n.Licence]+int64(n.Copies) > int64(r.licences[n.Licence].Copies) && !r.licences[n.Licence].Bound {
+			return false
+		}
+	}
+	return true
+}
+
+// begin starts or resumes a job where it shall be.
+func (r *Roster) begin(now batch.Time, h batch.Handle, out *batch.Decisions) {
+	j := &r.jobs[h]
+	r.take(h, j.target)
+	j.since, j.before = now, j.done
+	kind := batch.Start
+	if j.begun {
+		kind, j.awaited = batch.Resume, true
+	}
+	if len(j.spec.Groups) == 0 {
+		out.Add(kind, h, batch.Location{Node: j.at, Processors: j.cpus, Share: batch.One})
+		return
+	}
+	places := make([]batch.Location, 0, len(j.spec.Groups))
+	for g := range j.spec.Groups {
+		places = append(places, batch.Location{Node: j.at, Processors: j.spec.Groups[g].Tasks, Group: int32(g), Share: batch.One})
+	}
+	out.Add(kind, h, places...)
+}
+
+// take books a machine and licences for a job.
+func (r *Roster) take(h batch.Handle, machine int32) {
+	j := &r.jobs[h]
+	j.at, r.on[machine] = machine, h
+	for _, n := range j.needs {
+		r.taken[n.Licence] += int64(n.Copies)
+	}
+}
+
+// free gives back what a job holds: the machine where it runs, or that it was leaving.
+func (r *Roster) free(h batch.Handle) {
+	j := &r.jobs[h]
+	machine := j.at
+	if machine == none {
+		machine = j.leaving
+	}
+	if machine == none {
+		return
+	}
+	if r.on[machine] == h {
+		r.on[machine] = batch.NoJob
+	}
+	j.at, j.leaving, j.awaited = none, none, false
+	for _, n := range j.needs {
+		r.taken[n.Licence] -= int64(n.Copies)
+	}
+}
