@@ -54,7 +54,7 @@ var layout = map[string][]string{
 	"batch/runtimes":  {"batch"},
 	"batch/overbook":  {policy, "batch", "batch/profile", "batch/queue", "batch/counted", "batch/runtimes"}, // on top of CBF
 	"batch/forecast":  {"batch", "batch/profile", "batch/queue", "batch/counted"},
-	"batch/policies":  {"batch", policy, "batch/dfrs", "batch/overbook", "batch/forecast"},
+	"batch/policies":  {"batch", policy, "batch/convergent", "batch/dfrs", "batch/overbook", "batch/forecast"},
 	"batch/nodes":     {"batch"},
 	"batch/exec":      {"batch", "batch/nodes", "process"},
 	"batch/slurm":     {"batch"},
@@ -68,6 +68,13 @@ var layout = map[string][]string{
 	"batch/convergent/heuristic": {"batch", "batch/convergent/farm"},
 	"batch/convergent/licence":   {},
 	"batch/convergent/matching":  {},
+	"batch/convergent/roster":    {"batch", "batch/counted", "batch/convergent/farm"},
+	"batch/convergent/backfill":  {"batch", "batch/convergent/farm", "batch/convergent/heuristic", "batch/convergent/roster"},
+	"batch/convergent/edf":       {"batch", "batch/convergent/farm", "batch/convergent/roster"},
+	"batch/convergent": {
+		"batch", "batch/convergent/farm", "batch/convergent/heuristic", "batch/convergent/licence", "batch/convergent/matching",
+		"batch/convergent/roster", "batch/convergent/backfill", "batch/convergent/edf",
+	},
 
 	"reallocation":     {"batch"},
 	"agent/mapping":    {"batch", "reallocation"},

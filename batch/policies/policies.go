@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/cbf"
+	"github.com/seed-9b8f70bb/drover/batch/convergent"
 	"github.com/seed-9b8f70bb/drover/batch/dfrs"
 	"github.com/seed-9b8f70bb/drover/batch/dynp"
 	"github.com/seed-9b8f70bb/drover/batch/easy"
@@ -20,6 +21,9 @@ import (
 var table = map[string]batch.Factory{
 	"cbf":  cbf.New,
 	"dfrs": dfrs.New,
+
+	"convergent": convergent.New,
+
 	"dynp": dynp.New,
 	"easy": easy.New,
 	"fcfs": fcfs.New,

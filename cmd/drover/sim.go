@@ -30,7 +30,7 @@ type simRunCmd struct {
 	Scenario string            `arg:"" optional:"" help:"A scenario file (YAML): several sites, each with its trace, width, speed and policy. Or one that comes with Drover: pwa, m1 to m6, pwa640, g5k1 to g5k6."`
 	SWF      string            `name:"swf" placeholder:"FILE" help:"A trace in the Standard Workload Format, gz too: a path, or a name in DROVER_TRACES."`
 	Procs    int64             `placeholder:"N" help:"Processors of the cluster."`
-	Policy   string            `placeholder:"NAME" help:"fcfs, easy, cbf, dfrs, dynp or overbook."`
+	Policy   string            `placeholder:"NAME" help:"fcfs, easy, cbf, convergent, dfrs, dynp or overbook."`
 	Set      map[string]string `placeholder:"KEY=VALUE" help:"A setting of the policy; repeatable."`
 	Overrun  string            `default:"kill" help:"What becomes of a job at its walltime: kill or extend."`
 	Passes   string            `default:"instant" help:"A scheduling pass for each instant (instant), or for each event as some other simulators do (event; fcfs and easy)."`

@@ -1,0 +1,45 @@
+package convergent
+
+import (
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/convergent/backfill"
+	"github.com/seed-9b8f70bb/drover/batch/convergent/edf"
+	"github.com/seed-9b8f70bb/drover/batch/convergent/roster"
+)
+
+// New returns the policy for a platform, each of whose nodes is a machine. It is a
+// batch.Factory. See package roster for how it reads a platform.
+func New(p batch.Platform, s batch.Settings) (batch.Policy, error) {
+	set, err := parse(s)
+	if err != nil {
+		return nil, err
+	}
+	r, err := roster.New(p, set.planner())
+	if err != nil {
+		return nil, err // not a nil *Roster, which would be no nil Policy
+	}
+	return r, nil
+}
+
+// planner returns what the algorithm plans with.
+func (s *settings) planner() roster.Planner {
+	switch s.algorithm {
+	case BFeasy:
+		return backfill.New(backfill.EASY, nil)
+	case BFrm:
+		return backfill.New(backfill.Anew, s.heuristics)
+	case BFunrm:
+		return backfill.New(backfill.Kept, s.heuristics)
+	case EDF:
+		return edf.New()
+	}
+	return newPlanner(*s)
+}
+
+// Validate says whether a job that is submitted at an instant could ever run on a
+// platform, for an edge: the policy lets one that cannot wait for ever. The error is a
+// *roster.JobError about what makes no sense anywhere, or a *farm.NeedError about what
+// this farm does not have.
+func Validate(p batch.Platform, spec *batch.Job, submitted batch.Time) error {
+	return roster.Validate(p, spec, submitted)
+}

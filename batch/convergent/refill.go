@@ -1,0 +1,67 @@
+package convergent
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/seed-9b8f70bb/drover/batch/convergent/farm"
+	"github.com/seed-9b8f70bb/drover/batch/convergent/roster"
+)
+
+// readmit takes back into the matrix jobs that pre-matching has discarded, by falling
+// mean, as far as what the plan leaves of licences is enough for them. Those who got
+// licences and no machine leave them. It says whether another matching may find more: only
+// if a machine is free that one of them could run on.
+func (p *prematch) readmit(s *farm.State, m *farm.Matrix, plan []int32) bool {
+	if len(p.clears) == 0 || !slices.Contains(plan, roster.Free) {
+		return false
+	}
+	left := slices.Clone(p.copies)
+	planned := make([]bool, len(s.Jobs))
+	for _, i := range plan {
+		if i != roster.Free {
+			planned[i] = true
+		}
+	}
+	for i := range s.Jobs {
+		j := &s.Jobs[i]
+		switch {
+		case len(j.Licences) == 0:
+		case planned[i] || j.Fixed:
+			p.take(s, j, left)
+		case !m.Row(i).Cleared:
+			m.Clear(i)
+			p.clears = append(p.clears, int32(i))
+		}
+	}
+	slices.SortStableFunc(p.clears, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(m.Row(int(b)).Mean(), m.Row(int(a)).Mean()), cmp.Compare(a, b))
+	})
+	again := false
+	for _, i := range p.clears {
+		r := m.Row(int(i))
+		free := slices.ContainsFunc(r.Columns, func(c int32) bool { return plan[c] == roster.Free })
+		if j := &s.Jobs[i]; free && p.fits(s, j, left) {
+			p.take(s, j, left)
+			r.Cleared, again = false, true
+		}
+	}
+	return again
+}
+
+func (p *prematch) fits(s *farm.State, j *farm.Job, left []int64) bool {
+	for _, n := range j.Licences {
+		if !s.Licences[n.Licence].Bound && left[n.Licence] < int64(n.Copies) {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *prematch) take(s *farm.State, j *farm.Job, left []int64) {
+	for _, n := range j.Licences {
+		if !s.Licences[n.Licence].Bound {
+			left[n.Licence] -= int64(n.Copies)
+		}
+	}
+}
