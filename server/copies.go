@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -20,7 +18,6 @@ import (
 // Bounds of copying data from other sites.
 const (
 	mostCopies   = 4                      // at a time; more wait
-	lookPatience = 5 * time.Second        // of the question who has some data
 	copyTries    = 6                      // until a transfer that breaks off again and again is given up
 	copyPause    = 100 * time.Millisecond // after the first; each one doubles it
 	tellProgress = 200 * time.Millisecond
@@ -97,12 +94,6 @@ func (c *copies) enter(ctx context.Context, tell func(have, size int64) error) e
 }
 
 func (c *copies) leave() { <-c.slots }
-
-// source is a site that has data.
-type source struct {
-	site, url string
-	data      depot.Data
-}
 
 // copyData brings data here from the site that has them; from is its name, or "" for
 // any. It tells how far it has come.
@@ -279,80 +270,3 @@ func (c *counted) Read(p []byte) (int, error) {
 
 // Close is io.Closer's.
 func (c *counted) Close() error { return c.Reader.Close() }
-
-// locate finds a site that has data: from, or whoever says so first.
-func (s *Server) locate(ctx context.Context, id, from string) (source, error) {
-	urls := make(map[string]string)
-	for _, m := range s.group.Members() {
-		if m.Role == serverRole && m.Name != s.cfg.Name && (from == "" || m.Name == from) {
-			urls[m.Name] = m.URL
-		}
-	}
-	if from != "" && len(urls) == 0 && from != s.cfg.Name {
-		_, err := s.peer("from", from)
-		return source{}, err
-	}
-	ctx, cancel := context.WithTimeout(ctx, lookPatience)
-	defer cancel()
-	type answer struct {
-		source
-		gone string
-		err  error
-	}
-	answers := make(chan answer, len(urls))
-	for name, url := range urls {
-		go func() {
-			d, gone, err := s.couriers.face.findData(ctx, url, id)
-			a := answer{source: source{site: name, url: url}, gone: gone, err: err}
-			if d != nil {
-				a.data = *d
-			}
-			answers <- a
-		}()
-	}
-	var silent, told []string
-	for range urls {
-		a := <-answers
-		switch {
-		case a.err != nil:
-			silent = append(silent, a.site)
-		case a.data.ID == id && s.checkData(&a.data) == nil && checkBlock(&a.data) == nil:
-			a.data.Copy = a.data.Mode != depot.Sticky
-			return a.source, nil
-		case a.gone != "":
-			told = append(told, a.gone)
-		}
-	}
-	if err := context.Cause(ctx); err != nil && !errors.Is(err, context.DeadlineExceeded) {
-		return source{}, err
-	}
-	return source{}, s.nowhere(id, told, silent)
-}
-
-// nowhere says that nobody has data, as far as anybody has said.
-func (s *Server) nowhere(id string, told, silent []string) error {
-	if _, err := s.depot.Get(id); err != nil {
-		if gone, ok := errors.AsType[*depot.GoneError](err); ok {
-			told = append(told, s.goneText(gone))
-		}
-	}
-	p := &rpcface.Problem{
-		Reason: rpcface.UnknownData, Field: "id", Accepted: "a handle of data that are at some site",
-		Message: fmt.Sprintf("nobody has data %s", id), Hint: "drover data list shows what there is",
-	}
-	if slices.Sort(told); len(told) > 0 {
-		p.Message += ": " + strings.Join(told, "; ")
-	}
-	if slices.Sort(silent); len(silent) > 0 {
-		p.Message += fmt.Sprintf("; not answered: %s", strings.Join(silent, ", "))
-		p.Retryable, p.Hint = true, "try again when these sites answer"
-	}
-	return p
-}
-
-func stickyElsewhere(id, site string) *rpcface.Problem {
-	return &rpcface.Problem{
-		Reason: rpcface.StickyData, Field: "id", Accepted: "data that are not sticky", Message: fmt.Sprintf("data %s are sticky: they stay at site %s alone", id, site),
-		Hint: "what uses them runs at site " + site,
-	}
-}

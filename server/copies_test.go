@@ -369,8 +369,13 @@ func TestMoreCopiesThanMayTravelWait(t *testing.T) {
 		}()
 	}
 	for range ids {
-		if m := <-told; m.GetData() != nil || m.GetSizeBytes() != 0 {
-			t.Errorf("told of more than that it waits: %v", m)
+		select {
+		case m := <-told:
+			if m.GetData() != nil || m.GetSizeBytes() != 0 {
+				t.Errorf("told of more than that it waits: %v", m)
+			}
+		case <-ctx.Done():
+			t.Fatal("who waits hears nothing")
 		}
 	}
 	for range mostCopies {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -84,8 +85,10 @@ func (f *fixture) here() string {
 	var out []string
 	page, _ := f.List("", 1000, func(*Data) bool { return true })
 	for _, d := range page {
-		var n int
-		fmt.Sscanf(d.ID[24:], "%x", &n)
+		n, err := strconv.ParseInt(d.ID[24:], 16, 64)
+		if err != nil {
+			f.t.Fatal(err)
+		}
 		out = append(out, fmt.Sprint(n))
 	}
 	return strings.Join(out, " ")

@@ -189,7 +189,7 @@ func (d *Depot) Remove(id string) (Data, bool, error) {
 	defer d.writing.Unlock()
 	data, err := d.Get(id)
 	if err != nil {
-		return Data{}, false, nil //nolint:nilerr // they are not here, which is what was wanted
+		return Data{}, false, nil // they are not here, which is what was wanted
 	}
 	return data, true, d.drop([]*Data{&data}, Removed, "")
 }
