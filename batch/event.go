@@ -10,14 +10,17 @@ const (
 	// Cancel: Job, which waits, is held or is incoming, leaves without having
 	// run. A reservation that is cancelled gives its window back.
 	Cancel
-	// Finish: Job, which was started, has ended, however it ended.
+	// Finish: Job, which was started, has ended, however it ended, be it while a resident
+	// job was paused.
 	Finish
 	// StartFailed: Job could not be launched. It waits again at its old place in
 	// the order, and what it took is free.
 	StartFailed
 	// Stopped: Job has left the processors it held, because it was paused,
 	// migrated or preempted. Progress says how far it had come, Checkpoint
-	// whether it can go on from there.
+	// whether it can go on from there. A resident job that can goes on where it was, which
+	// it does not leave; told of one that is paused, without a checkpoint, it means that
+	// its memory is lost.
 	Stopped
 	// Resumed: Job, which was resumed or migrated, has its state back and goes on from
 	// now, where it is. Until then it held its places and did nothing.
@@ -35,7 +38,7 @@ const (
 	// Confirm: Job, which was reserved, waits from now on like a submitted one.
 	Confirm
 	// NodeUp and NodeDown: Node joins or leaves. Jobs on a node that leaves get
-	// their own Finish or Stopped.
+	// their own Finish or Stopped, resident ones that are paused there, too.
 	NodeUp
 	NodeDown
 	// WindowOpen and WindowClose: the reservation Job begins and ends; while it
@@ -52,6 +55,10 @@ const (
 	// when it began. It is booked until Since plus its walltime, or, if that has
 	// passed, like any job that overruns. Ends as one that was started.
 	Adopt
+	// Measured: what each task of a Group of Job needs, as far as that is known by now, is
+	// CPU and Memory, from now on and whatever its Spec says. A policy that does not use
+	// needs ignores it.
+	Measured
 )
 
 // Event is something that happened at one instant. It is passed by pointer and
@@ -67,6 +74,10 @@ type Event struct {
 	Shape      Shape    // Place: the shape to plan with
 	Spec       *Job     // Submit, Reserve, Adopt
 
+	Group  int32 // Measured: index in Job.Groups; 0 without groups
+	CPU    Share // Measured: 1..One
+	Memory int64 // Measured: bytes; 0 is not known and not counted
+
 	Since  Time       // Adopt: not after now
 	Places []Location // Adopt: as in Decision
 }
@@ -74,7 +85,7 @@ type Event struct {
 var eventNames = [...]string{
 	Submit: "submit", Cancel: "cancel", Finish: "finish", StartFailed: "start-failed", Stopped: "stopped", Resumed: "resumed", Hold: "hold",
 	Place: "place", Reserve: "reserve", Confirm: "confirm", NodeUp: "node-up", NodeDown: "node-down",
-	WindowOpen: "window-open", WindowClose: "window-close", Adopt: "adopt",
+	WindowOpen: "window-open", WindowClose: "window-close", Adopt: "adopt", Measured: "measured",
 }
 
 // String returns the event's name.

@@ -82,6 +82,11 @@ type Job struct {
 	Origin Origin // who brought it
 	// Checkpoint says that a stopped job can go on from where it was.
 	Checkpoint bool
+	// Resident says that nothing can save the state of its tasks: once it has begun it
+	// keeps its memory on its nodes, paused or not, until it ends or has to begin anew,
+	// and goes on nowhere else. Otherwise, as in the papers, pausing frees its memory and
+	// it may go on anywhere.
+	Resident bool
 }
 
 // TaskGroup is a number of equal tasks of one job.

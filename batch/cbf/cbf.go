@@ -66,6 +66,9 @@ func (p *Policy) Fork() batch.Policy {
 
 // Apply takes one event. See batch.Policy.
 func (p *Policy) Apply(now batch.Time, ev *batch.Event) {
+	if ev.Kind == batch.Measured { // needs are those that were asked for
+		return
+	}
 	p.Profile.Trim(now)
 	if t, mine := p.Turn(now, ev); mine {
 		p.turned(t)

@@ -63,6 +63,9 @@ func (p *Policy) Fork() batch.Policy {
 
 // Apply takes one event. See batch.Policy.
 func (p *Policy) Apply(now batch.Time, ev *batch.Event) {
+	if ev.Kind == batch.Measured { // needs are those that were asked for
+		return
+	}
 	if p.AboutAgreed(ev) { // it waits in the profile, not in the queue
 		p.ApplyAgreed(now, ev, p.Profile)
 		p.changed = true

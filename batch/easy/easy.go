@@ -64,6 +64,9 @@ func (p *Policy) First(n int) (batch.Policy, []batch.Handle) {
 // start for what runs and for the reservation. One that comes, by itself or by
 // being placed or confirmed, has to be looked at alone.
 func (p *Policy) Apply(now batch.Time, ev *batch.Event) {
+	if ev.Kind == batch.Measured { // needs are those that were asked for
+		return
+	}
 	if p.AboutAgreed(ev) {
 		give := p.holdHead(now)
 		p.ApplyAgreed(now, ev, p.Profile)

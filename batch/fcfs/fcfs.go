@@ -54,6 +54,9 @@ func (p *Policy) Fork() batch.Policy { return &Policy{Backlog: p.Backlog.Fork()}
 
 // Apply takes one event.
 func (p *Policy) Apply(now batch.Time, ev *batch.Event) {
+	if ev.Kind == batch.Measured { // needs are those that were asked for
+		return
+	}
 	if p.AboutAgreed(ev) {
 		p.ApplyAgreed(now, ev, p.everybody(now))
 		return

@@ -80,6 +80,7 @@ func (p *Policy) Apply(now batch.Time, ev *batch.Event) {
 	case batch.Stopped:
 		p.stopped(now, ev)
 	case batch.Resumed: // its end was planned when that was decided
+	case batch.Measured:
 	case batch.StartFailed:
 		p.startFailed(now, ev)
 	case batch.Place:

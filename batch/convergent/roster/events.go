@@ -43,6 +43,7 @@ func (r *Roster) Apply(now batch.Time, ev *batch.Event) {
 	case batch.Resumed:
 		j := r.known(ev.Job)
 		j.since, j.awaited = now, false
+	case batch.Measured: // a machine runs one job, with all it has
 	case batch.NodeDown:
 		r.nodeDown(now, ev.Node)
 	case batch.NodeUp:

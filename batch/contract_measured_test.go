@@ -1,0 +1,38 @@
+package batch_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// A policy that counts processors plans with what was asked for: whoever is measured
+// meanwhile, it decides the same.
+func TestPoliciesThatDoNotUseNeedsIgnoreWhatIsMeasured(t *testing.T) {
+	for _, p := range policies {
+		t.Run(p.name, func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) {
+				platform, ops := scene(t)
+				which := rapid.IntRange(0, 9).Draw(t, "measured")
+				run := func(measure bool) []string {
+					c := newChaos(t, p.make, platform)
+					c.meddle = func(now batch.Time) {
+						for h := range c.jobs {
+							if measure && int(h)%10 <= which {
+								c.Policy.Apply(now, &batch.Event{Kind: batch.Measured, Job: h, CPU: 1, Memory: 1 << 40})
+							}
+						}
+					}
+					c.play(ops)
+					return c.log
+				}
+				if diff := cmp.Diff(run(false), run(true)); diff != "" {
+					t.Fatalf("(-left alone +measured):\n%s", diff)
+				}
+			})
+		})
+	}
+}
