@@ -16,10 +16,11 @@ type settings struct {
 	matching  string // imfs, renew, mfs, mis
 	avoid     bool
 	refill    bool
+	anew      bool // of EDF
 }
 
 // keys are the settings' names beside those of the heuristics.
-var keys = []string{"algorithm", "agingUnit", "waitPerJob", "matching", "avoid", "refill"}
+var keys = []string{"algorithm", "agingUnit", "waitPerJob", "matching", "avoid", "refill", "anew"}
 
 // longestUnit is the longest unit of ageing.
 const longestUnit = 366 * 24 * time.Hour
@@ -71,6 +72,8 @@ func (s *settings) put(key, v string) string {
 		return boolean(v, &s.avoid)
 	case "refill":
 		return boolean(v, &s.refill)
+	case "anew":
+		return boolean(v, &s.anew)
 	default:
 		return s.constants.Set(key, v)
 	}
@@ -118,6 +121,9 @@ func (s *settings) complete(given batch.Settings) []error {
 	}
 	if s.refill && !a.Convergent() {
 		refuse("refill", "false with "+a.String()+", which discards nobody")
+	}
+	if s.anew && a != EDF {
+		refuse("anew", "false with "+a.String()+": it is for EDF")
 	}
 	return wrong
 }

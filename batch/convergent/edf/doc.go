@@ -5,13 +5,20 @@
 //	            │           │           │           └ waits
 //	machines  [600]       [400]       [200]                        by falling score, then index
 //
-// At each event all jobs choose anew, in that order: each takes the machine of the highest
-// score that is left and that can run it, if there are copies of its licences left. Those
-// who find nothing are paused, or wait. Jobs without a deadline come last. A job whose
-// machine is as good as the best one stays.
+// Jobs that wait choose in that order: each takes the machine of the highest score that is
+// free and can run it, if there are copies of its licences. Where there are none, jobs of
+// later deadlines make place, the latest first, until there are; of those the ones that
+// need not have gone stay. Nobody else moves: who runs goes on where it is, until it ends
+// or has to make place. Jobs without a deadline come last.
+//
+// With anew all jobs choose at each event, whoever runs where: a job moves whenever a
+// better machine is free at its turn. That is an EDF that knows no price of moving; it is
+// stronger than what the paper describes as long as moving is free, and moves all the time.
 //
 // The paper orders jobs "in decreasing order w.r.t. their deadline" and says that the
-// earliest goes first; that is what is done.
+// earliest goes first; that is what is done. It says that a job takes the best available
+// machine, is queued until the next step if there is none, and that preemption serves "to
+// free resources to execute first new submitted job with an earliest deadline".
 //
 // Source: Capannini, Baraglia, Puppini, Ricci, Pasquali: A Job Scheduling Framework for
 // Large Computing Farms, SC07, sections 2 and 6.

@@ -11,99 +11,181 @@ import (
 
 // Planner plans by earliest deadline.
 type Planner struct {
+	anew     bool
+	s        *farm.State
+	plan     []int32
 	jobs     []int32 // by deadline
 	machines []int32 // by falling score
+	at       []int32 // by job: where the plan has it
 	left     []int64 // copies of licences
+	lifted   []lifted
 }
 
-// New returns a planner.
-func New() *Planner { return &Planner{} }
+// lifted is a job that may have to make place, and where it is.
+type lifted struct{ job, machine int32 }
+
+// New returns a planner. With anew all jobs choose their machines at each event, whoever
+// runs where.
+func New(anew bool) *Planner { return &Planner{anew: anew} }
 
 // Preempts says yes.
 func (p *Planner) Preempts() bool { return true }
 
 // Fork returns a planner: nothing is kept from plan to plan.
-func (p *Planner) Fork() roster.Planner { return New() }
+func (p *Planner) Fork() roster.Planner { return New(p.anew) }
 
 // Plan says who shall be on which machine.
 func (p *Planner) Plan(s *farm.State, plan []int32) {
-	p.order(s)
-	p.left = p.left[:0]
+	p.s, p.plan = s, plan
+	p.order()
+	p.left, p.at = p.left[:0], p.at[:0]
 	for i := range s.Licences {
 		p.left = append(p.left, int64(s.Licences[i].Copies))
 	}
 	for i := range s.Jobs {
+		p.at = append(p.at, farm.NoMachine)
 		if s.Jobs[i].Fixed {
-			p.take(s, &s.Jobs[i])
+			p.take(&s.Jobs[i], 1)
 		}
 	}
-	free := len(plan)
-	for _, i := range p.jobs {
-		if free == 0 {
-			return
-		}
+	if !p.anew {
+		p.stay()
+	}
+	for k, i := range p.jobs {
 		j := &s.Jobs[i]
-		if j.Fixed || !p.fits(s, j) {
+		if j.Fixed || p.at[i] != farm.NoMachine || p.start(i) || p.anew {
 			continue
 		}
-		if m := p.best(s, j, plan); m != farm.NoMachine {
-			plan[m] = i
-			free--
-			p.take(s, j)
+		p.preempt(i, k)
+	}
+	p.s, p.plan = nil, nil
+}
+
+// stay leaves everybody where the last plan had them.
+func (p *Planner) stay() {
+	for i := range p.s.Jobs {
+		j := &p.s.Jobs[i]
+		if m := j.Last; m != farm.NoMachine && !j.Fixed && p.plan[m] == roster.Free && p.s.Eligible(j, m) && p.fits(j) {
+			p.put(int32(i), m)
 		}
 	}
+}
+
+// start puts a job on the best machine that is left.
+func (p *Planner) start(i int32) bool {
+	if !p.fits(&p.s.Jobs[i]) {
+		return false
+	}
+	m := p.best(&p.s.Jobs[i])
+	if m == farm.NoMachine {
+		return false
+	}
+	p.put(i, m)
+	return true
+}
+
+// preempt takes jobs of later deadlines off their machines, the latest first, until there
+// are a machine and licences for this one. Those who need not have gone stay after all.
+func (p *Planner) preempt(i int32, place int) {
+	p.lifted = p.lifted[:0]
+	for k := len(p.jobs) - 1; k > place; k-- {
+		other := p.jobs[k]
+		m := p.at[other]
+		if m == farm.NoMachine || p.deadline(other) == p.deadline(i) || !p.inTheWay(i, other, m) {
+			continue
+		}
+		p.lift(other, m)
+		if p.start(i) {
+			break
+		}
+	}
+	for k := len(p.lifted) - 1; k >= 0; k-- {
+		l := p.lifted[k]
+		if p.plan[l.machine] == roster.Free && p.fits(&p.s.Jobs[l.job]) {
+			p.put(l.job, l.machine)
+		}
+	}
+}
+
+// inTheWay says whether a job may have what another one needs: a machine, or licences.
+func (p *Planner) inTheWay(i, other, machine int32) bool {
+	if p.s.Eligible(&p.s.Jobs[i], machine) {
+		return true
+	}
+	for _, n := range p.s.Jobs[i].Licences {
+		for _, o := range p.s.Jobs[other].Licences {
+			if n.Licence == o.Licence && !p.s.Licences[n.Licence].Bound {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (p *Planner) lift(i, machine int32) {
+	p.plan[machine], p.at[i] = roster.Free, farm.NoMachine
+	p.take(&p.s.Jobs[i], -1)
+	p.lifted = append(p.lifted, lifted{i, machine})
+}
+
+func (p *Planner) put(i, machine int32) {
+	p.plan[machine], p.at[i] = i, machine
+	p.take(&p.s.Jobs[i], 1)
 }
 
 // order sorts jobs and machines.
-func (p *Planner) order(s *farm.State) {
+func (p *Planner) order() {
 	p.jobs, p.machines = p.jobs[:0], p.machines[:0]
-	for i := range s.Jobs {
+	for i := range p.s.Jobs {
 		p.jobs = append(p.jobs, int32(i))
 	}
-	deadline := func(i int32) batch.Time {
-		if d := s.Jobs[i].Deadline; d != 0 {
-			return d
-		}
-		return batch.Never
-	}
 	slices.SortFunc(p.jobs, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(deadline(a), deadline(b)), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(p.deadline(a), p.deadline(b)), cmp.Compare(a, b))
 	})
-	for m := range s.Machines {
+	for m := range p.s.Machines {
 		p.machines = append(p.machines, int32(m))
 	}
 	slices.SortStableFunc(p.machines, func(a, b int32) int {
-		return cmp.Compare(s.Machines[b].Score, s.Machines[a].Score)
+		return cmp.Compare(p.s.Machines[b].Score, p.s.Machines[a].Score)
 	})
 }
 
+// deadline returns a job's deadline, Never for none.
+func (p *Planner) deadline(i int32) batch.Time {
+	if d := p.s.Jobs[i].Deadline; d != 0 {
+		return d
+	}
+	return batch.Never
+}
+
 // best returns the best machine that is left for a job: of equal ones that where it is.
-func (p *Planner) best(s *farm.State, j *farm.Job, plan []int32) int32 {
+func (p *Planner) best(j *farm.Job) int32 {
 	found := farm.NoMachine
 	for _, m := range p.machines {
-		if found != farm.NoMachine && s.Machines[m].Score < s.Machines[found].Score {
+		if found != farm.NoMachine && p.s.Machines[m].Score < p.s.Machines[found].Score {
 			break
 		}
-		if plan[m] == roster.Free && (found == farm.NoMachine || m == j.Machine) && s.Eligible(j, m) {
+		if p.plan[m] == roster.Free && (found == farm.NoMachine || m == j.Machine) && p.s.Eligible(j, m) {
 			found = m
 		}
 	}
 	return found
 }
 
-func (p *Planner) fits(s *farm.State, j *farm.Job) bool {
+func (p *Planner) fits(j *farm.Job) bool {
 	for _, n := range j.Licences {
-		if !s.Licences[n.Licence].Bound && p.left[n.Licence] < int64(n.Copies) {
+		if !p.s.Licences[n.Licence].Bound && p.left[n.Licence] < int64(n.Copies) {
 			return false
 		}
 	}
 	return true
 }
 
-func (p *Planner) take(s *farm.State, j *farm.Job) {
+// take takes a job's copies, or gives them back with a sign of -1.
+func (p *Planner) take(j *farm.Job, sign int64) {
 	for _, n := range j.Licences {
-		if !s.Licences[n.Licence].Bound {
-			p.left[n.Licence] -= int64(n.Copies)
+		if !p.s.Licences[n.Licence].Bound {
+			p.left[n.Licence] -= sign * int64(n.Copies)
 		}
 	}
 }
