@@ -148,7 +148,7 @@ func (r *Roster) pinned(j *job) int32 {
 	switch {
 	case j.stranded || j.at != none && (!r.planner.Preempts() || !j.spec.Checkpoint):
 		return j.at
-	case j.at == none && j.begun:
+	case j.at == none && (j.begun || j.leaving != none):
 		return j.home
 	}
 	return none
