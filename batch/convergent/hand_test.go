@@ -1,0 +1,134 @@
+package convergent_test
+
+import (
+	"testing"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+var algorithms = []string{"CS_ip", "CS_inp", "CS_nip", "CS_ninp", "BF-easy", "BF-rm", "BF-unrm", "EDF"}
+
+// Two machines, one twice as fast: the longer job has more to gain from it by the wait
+// heuristic (4 · (1 - 10/20) and 4 · (1 - 20/20) for job 2, 3.5 and 3 for job 1), in all
+// versions. Backfilling and EDF give the first in their order the fast one.
+func TestWhoGetsTheFastMachine(t *testing.T) {
+	for _, a := range algorithms {
+		t.Run(a, func(t *testing.T) {
+			p := machines(100, 200)
+			got := play(t, policy(t, p, batch.Settings{"algorithm": a}), p, []arrival{{0, job(1, 5, 0)}, {0, job(2, 20, 0)}})
+			switch a {
+			case "BF-easy", "EDF", "BF-rm", "BF-unrm":
+				wantLines(t, got.lines[:2], "0 start #1 m1", "0 start #2 m0")
+			default:
+				wantLines(t, got.lines[:2], "0 start #1 m0", "0 start #2 m1")
+			}
+		})
+	}
+}
+
+// One machine. Job 1 takes 100 s; job 2 comes at 10, takes 20 s and has to end by 35. Its
+// entry, at 10: Extime 30, t = 35 - 1.3·20 = 9, so f1 = 0.1 + 9.9·21/26 = 8.096, all of it
+// on the one machine. Job 1 has 0.1 + 8 for its place and 0.2 for 10 s of age; wait
+// minimization gives it 0 (90 of 90 s) and job 2 4·70/90 = 3.11. Input gives 3 to both.
+// So who preempts does, and job 1 goes on at 30.
+func TestAnUrgentJobPreempts(t *testing.T) {
+	p := machines(100)
+	jobs := func() []arrival { return []arrival{{0, job(1, 100, 0)}, {10, job(2, 20, 35)}} }
+	for _, a := range algorithms {
+		t.Run(a, func(t *testing.T) {
+			got := play(t, policy(t, p, batch.Settings{"algorithm": a}), p, jobs())
+			if a == "CS_ip" || a == "CS_nip" || a == "EDF" {
+				wantLines(t, got.lines, "0 start #1 m0", "10 pause #1", "10 start #2 m0", "30 end #2", "30 resume #1 m0", "120 end #1")
+			} else {
+				wantLines(t, got.lines, "0 start #1 m0", "100 end #1", "100 start #2 m0", "120 end #2")
+			}
+		})
+	}
+}
+
+// The same with one copy of a licence and two machines: what is scarce is the licence, and
+// a paused job gives it back. The freed machine is not enough for job 1.
+func TestTheLicenceOfAPausedJobIsFree(t *testing.T) {
+	p := machines(100, 100)
+	p.Licences = []batch.LicencePool{{Name: "cad", Copies: 1}}
+	for _, a := range []string{"CS_ip", "CS_nip", "EDF"} {
+		t.Run(a, func(t *testing.T) {
+			got := play(t, policy(t, p, batch.Settings{"algorithm": a, "overhead": "0"}), p, []arrival{{0, job(1, 100, 0, "cad")}, {10, job(2, 20, 31, "cad")}})
+			wantLines(t, []string{got.lines[0], got.lines[1], got.lines[3]}, "0 start #1 m0", "10 pause #1", "30 end #2")
+			if last := got.lines[len(got.lines)-1]; last != "120 end #1" {
+				t.Errorf("last: %s\n%v", last, got.lines)
+			}
+		})
+	}
+}
+
+// Job 1 has no checkpoint: paused on the slow machine it waits there, though the fast one
+// becomes free first.
+func TestAJobWithoutCheckpointGoesOnWhereItWas(t *testing.T) {
+	for _, c := range []struct {
+		checkpoint bool
+		resume     string
+	}{{true, "12 resume #1 m0"}, {false, "20 resume #1 m1"}} {
+		p := machines(400, 100)
+		one := job(1, 100, 0)
+		one.Checkpoint, one.Shape.Width = c.checkpoint, 1
+		block, urgent := job(2, 48, 13), job(3, 10, 21)
+		urgent.Licences = []batch.Licence{{Name: "slow", Copies: 1}} // only the slow machine can run it
+		p.Nodes[1].Licences = []string{"slow"}
+		got := play(t, policy(t, p, batch.Settings{"algorithm": "EDF"}), p, []arrival{{0, block}, {0, one}, {10, urgent}})
+		wantLines(t, got.lines[:4], "0 start #2 m0", "0 start #1 m1", "10 pause #1", "10 start #3 m1")
+		found := false
+		for _, l := range got.lines {
+			found = found || l == c.resume
+		}
+		if !found {
+			t.Errorf("checkpoint %t: no %q in %v", c.checkpoint, c.resume, got.lines)
+		}
+	}
+}
+
+// Machine 1 cannot run cad. Job 2 needs it and waits for machine 0 until 100. Job 3 would
+// take 50 s there, but has machine 1; job 4 ends by 100 or not, and does not put it off on
+// machine 1 either; job 5 needs machine 0, and would.
+func TestBackfillingKeepsTheReservation(t *testing.T) {
+	for _, a := range []string{"BF-easy", "BF-rm", "BF-unrm"} {
+		t.Run(a, func(t *testing.T) {
+			p := machines(100, 50)
+			p.Nodes[0].Licences = []string{"cad"}
+			got := play(t, policy(t, p, batch.Settings{"algorithm": a, "wait": "0"}), p, []arrival{
+				{0, job(1, 100, 0)}, {1, job(2, 50, 0, "cad")}, {2, job(3, 10, 0)}, {3, job(4, 100, 0)}, {4, job(5, 10, 0, "cad")},
+			})
+			wantLines(t, got.lines, "0 start #1 m0", "2 start #3 m1", "22 end #3", "22 start #4 m1",
+				"100 end #1", "100 start #2 m0", "150 end #2", "150 start #5 m0", "160 end #5", "222 end #4")
+		})
+	}
+}
+
+// EASY, two machines, one copy of cad, which job 1 has until 100. Job 2 wants it and waits,
+// though a machine is free: reserved is machine 1 at 100, as it is of the highest score
+// then. Job 3 takes 90 s there from 5 on and ends by 100; job 4 would not, and machine 0 is
+// taken.
+func TestAReservationWaitsForLicences(t *testing.T) {
+	p := machines(100, 100)
+	p.Licences = []batch.LicencePool{{Name: "cad", Copies: 1}}
+	got := play(t, policy(t, p, batch.Settings{"algorithm": "BF-easy"}), p, []arrival{
+		{0, job(1, 100, 0, "cad")}, {1, job(2, 10, 0, "cad")}, {5, job(3, 90, 0)}, {96, job(4, 200, 0)},
+	})
+	// At 96 machine 1 is free again and the reservation is for machine 0, which frees at
+	// 100, or 1, which is free: of equal scores the lower index, 0. So job 4 may have 1.
+	wantLines(t, got.lines, "0 start #1 m0", "5 start #3 m1", "95 end #3", "96 start #4 m1", "100 end #1", "100 start #2 m0", "110 end #2", "296 end #4")
+}
+
+// The priority of jobs changes while job 2 waits with a reservation: job 3 comes with a
+// deadline that is close. BF-rm gives it the reservation, BF-unrm does not.
+func TestAReservationIsKeptOrNot(t *testing.T) {
+	for a, want := range map[string]string{"BF-rm": "100 start #3 m0", "BF-unrm": "100 start #2 m0", "BF-easy": "100 start #2 m0"} {
+		p := machines(100)
+		got := play(t, policy(t, p, batch.Settings{"algorithm": a}), p, []arrival{
+			{0, job(1, 100, 0)}, {1, job(2, 50, 0)}, {60, job(3, 50, 151)},
+		})
+		if got.lines[2] != want {
+			t.Errorf("%s: %v, want %q", a, got.lines, want)
+		}
+	}
+}
