@@ -37,7 +37,8 @@
 //     a job that has waited for long may need more than a processor, and would have
 //     everybody dropped.
 //
-// What is pinned stays where it is and takes its share of its nodes first.
+// What is pinned stays where it is and takes its share of its nodes first. Memory that
+// is taken without a job is so, too, whoever is dropped.
 //
 // Match is not the paper's: it gives the nodes of a finished packing other names, so
 // that fewer of the tasks that run have to move for the very same packing.

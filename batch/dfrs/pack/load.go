@@ -48,7 +48,7 @@ func (p *Packer) load(m *Machine, floor batch.Share) int {
 		}
 	}
 	counted := m.Memory > 0
-	n := p.mayFit(counted, floor)
+	n := p.mayFit(counted, m.Taken, floor)
 	p.loadPins(m, n)
 	p.cut()
 	p.items, p.byCPU, p.byMemory = p.items[:0], p.byCPU[:0], p.byMemory[:0]
@@ -96,9 +96,14 @@ const sizes = 9
 // mayFit returns the length of the longest beginning of the jobs that needs no more
 // of anything at the floor than all nodes have. So a long queue is cut to about what
 // fits without a packing for each that is dropped.
-func (p *Packer) mayFit(counted bool, floor batch.Share) int {
+func (p *Packer) mayFit(counted bool, taken []int64, floor batch.Share) int {
 	nodes := int64(len(p.up))
 	cpu, memory := nodes*p.cpu, nodes*p.memory
+	if counted && taken != nil {
+		for _, node := range p.up {
+			memory -= taken[node]
+		}
+	}
 	var larger [sizes + 1]int64 // tasks that k nodes hold no more than k-1 of in any of them
 	for i := range p.jobs {
 		for g := range p.jobs[i].Groups {
@@ -132,9 +137,19 @@ func less(left, tasks, size int64) int64 {
 	return left - int64(low)
 }
 
-// loadPins collects what the first n jobs have pinned, by node.
+// nobody is the job of a pin that stands for the memory of others.
+const nobody = -1
+
+// loadPins collects what the first n jobs have pinned, by node, and what others have.
 func (p *Packer) loadPins(m *Machine, n int) {
 	p.spread, p.pins = p.spread[:0], p.pins[:0]
+	if m.Memory > 0 {
+		for node, bytes := range m.Taken {
+			if bytes > 0 {
+				p.spread = append(p.spread, pin{node: int32(node), job: nobody, memory: bytes})
+			}
+		}
+	}
 	for i := range p.jobs[:n] {
 		for _, at := range p.jobs[i].Pinned {
 			g := &p.jobs[i].Groups[at.Group]
@@ -189,5 +204,5 @@ func (p *Packer) cut() {
 }
 
 func samePins(a, b pin) bool {
-	return a.job == b.job && a.group == b.group && a.tasks == b.tasks
+	return a.job == b.job && a.group == b.group && a.tasks == b.tasks && a.memory == b.memory
 }

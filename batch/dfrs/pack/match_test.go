@@ -82,7 +82,7 @@ func TestMatchOnlyRenamesNodesAndNeverMovesMoreTasks(t *testing.T) {
 			t.Fatalf("another packing: %q, was %q", b, a)
 		}
 		for node := range m.Nodes {
-			pinned := false
+			pinned := m.Taken != nil && m.Taken[node] > 0
 			for i := range jobs[:kept] {
 				pinned = pinned || slices.ContainsFunc(jobs[i].Pinned, func(q Place) bool { return q.Node == node })
 			}

@@ -30,6 +30,9 @@ func slowPack(m *Machine, jobs []Job, yields []batch.Share) ([][]Place, bool) {
 	freeCPU, freeMemory := make([]int64, m.Nodes), make([]int64, m.Nodes)
 	for node := range freeCPU {
 		freeCPU[node], freeMemory[node] = m.CPU, max(m.Memory, 1)
+		if m.Memory > 0 && m.Taken != nil {
+			freeMemory[node] -= m.Taken[node]
+		}
 	}
 	memoryOf := func(g *Group) int64 {
 		if m.Memory == 0 {

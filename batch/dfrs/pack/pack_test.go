@@ -24,8 +24,17 @@ func problem(t *rapid.T) (*Machine, []Job) {
 	kind := rapid.SampledFrom([]string{"paper", "small", "odd"}).Draw(t, "kind")
 	pin := rapid.IntRange(0, 2).Draw(t, "pinned")
 	w := world{m: m, free: make([]int64, m.Nodes)}
+	if m.Memory > 0 && rapid.IntRange(0, 2).Draw(t, "some taken") == 0 {
+		part := rapid.SampledFrom([]int64{0, 0, 1, 3, 10})
+		for range m.Nodes {
+			m.Taken = append(m.Taken, m.Memory/10*part.Draw(t, "tenths taken"))
+		}
+	}
 	for node := range w.free {
 		w.free[node] = max(m.Memory, 1)
+		if m.Taken != nil {
+			w.free[node] -= m.Taken[node]
+		}
 	}
 	jobs := make([]Job, rapid.IntRange(0, 14).Draw(t, "jobs"))
 	orders := rapid.Permutation(slices.Repeat([]int{0}, len(jobs))).Draw(t, "equal orders")

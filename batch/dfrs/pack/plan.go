@@ -72,6 +72,10 @@ func (p *Packer) reserve(t *plan, n int) bool {
 			if int(one.job) >= n {
 				continue
 			}
+			if one.job == nobody {
+				s.memory -= one.memory
+				continue
+			}
 			y := t.value
 			if p.period > 0 {
 				y = t.yields[one.job]

@@ -8,6 +8,9 @@ type Machine struct {
 	CPU    int64  `json:"cpu"`            // of each node, in units of batch.Share: processors × batch.One
 	Memory int64  `json:"memory"`         // of each node, in bytes; 0: not known, and not counted
 	Down   []bool `json:"down,omitempty"` // nodes that take nothing; nil: all are up
+	// Taken is the memory of each node that somebody has who is not among the jobs, or
+	// who is, with groups without memory; nil: nobody has any.
+	Taken []int64 `json:"taken,omitempty"`
 }
 
 // Group is a number of equal tasks of one job.

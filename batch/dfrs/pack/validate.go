@@ -38,6 +38,9 @@ func Validate(m *Machine, jobs []Job) error {
 		return err
 	}
 	pinned := map[int32]int64{} // bytes on each node
+	for node, bytes := range m.Taken {
+		pinned[int32(node)] = bytes
+	}
 	for i := range jobs {
 		if err := jobs[i].validate(i, m, pinned); err != nil {
 			return err
@@ -59,6 +62,13 @@ func (m *Machine) validate() error {
 		return refuse("Memory", m.Memory, "0..%d, and %d on all nodes", int64(maxMemory), int64(maxSum))
 	case m.Down != nil && int64(len(m.Down)) != nodes:
 		return refuse("length of Down", int64(len(m.Down)), "%d, as there are nodes, or nil", nodes)
+	case m.Taken != nil && int64(len(m.Taken)) != nodes:
+		return refuse("length of Taken", int64(len(m.Taken)), "%d, as there are nodes, or nil", nodes)
+	}
+	for node, bytes := range m.Taken {
+		if bytes < 0 || bytes > m.Memory {
+			return refuse(fmt.Sprintf("Taken[%d]", node), bytes, "0..%d, what a node has", m.Memory)
+		}
 	}
 	return nil
 }

@@ -14,14 +14,20 @@ func TestValidateNamesTheFieldAndWhatIsAccepted(t *testing.T) {
 		change func(*Machine, *Job)
 		want   string // part of the message, or empty
 	}{
-		"nothing":             {func(*Machine, *Job) {}, ""},
-		"nodes":               {func(m *Machine, _ *Job) { m.Nodes = -1 }, "machine: Nodes is -1, accepted: 0.."},
-		"too many nodes":      {func(m *Machine, _ *Job) { m.Nodes = maxNodes + 1 }, "machine: Nodes is"},
-		"no CPU":              {func(m *Machine, _ *Job) { m.CPU = 0 }, "machine: CPU is 0"},
-		"CPU of all":          {func(m *Machine, _ *Job) { m.Nodes, m.CPU = 5, maxCPU/4 }, "machine: CPU is"},
-		"memory":              {func(m *Machine, _ *Job) { m.Memory = -1 }, "machine: Memory is -1"},
-		"memory of all":       {func(m *Machine, _ *Job) { m.Nodes, m.Memory = 17, maxMemory }, "machine: Memory is"},
-		"down":                {func(m *Machine, _ *Job) { m.Down = make([]bool, 3) }, "machine: length of Down is 3, accepted: 4"},
+		"nothing":            {func(*Machine, *Job) {}, ""},
+		"nodes":              {func(m *Machine, _ *Job) { m.Nodes = -1 }, "machine: Nodes is -1, accepted: 0.."},
+		"too many nodes":     {func(m *Machine, _ *Job) { m.Nodes = maxNodes + 1 }, "machine: Nodes is"},
+		"no CPU":             {func(m *Machine, _ *Job) { m.CPU = 0 }, "machine: CPU is 0"},
+		"CPU of all":         {func(m *Machine, _ *Job) { m.Nodes, m.CPU = 5, maxCPU/4 }, "machine: CPU is"},
+		"memory":             {func(m *Machine, _ *Job) { m.Memory = -1 }, "machine: Memory is -1"},
+		"memory of all":      {func(m *Machine, _ *Job) { m.Nodes, m.Memory = 17, maxMemory }, "machine: Memory is"},
+		"down":               {func(m *Machine, _ *Job) { m.Down = make([]bool, 3) }, "machine: length of Down is 3, accepted: 4"},
+		"taken":              {func(m *Machine, _ *Job) { m.Taken = []int64{0, 1, 2} }, "machine: length of Taken is 3, accepted: 4"},
+		"taken from nowhere": {func(m *Machine, _ *Job) { m.Taken = []int64{0, 0, 101, 0} }, "machine: Taken[2] is 101, accepted: 0..100"},
+		"pinned where taken": {func(m *Machine, j *Job) {
+			m.Taken = []int64{100, 0, 0, 0}
+			j.Pinned = []Place{{0, 0, 1}, {3, 0, 1}}
+		}, "Pinned[0].Tasks is 1"},
 		"no groups":           {func(_ *Machine, j *Job) { j.Groups = nil }, "job 0: number of Groups is 0"},
 		"flow":                {func(_ *Machine, j *Job) { j.Flow = -1 }, "job 0: Flow is -1"},
 		"virtual":             {func(_ *Machine, j *Job) { j.Virtual = -1 }, "job 0: Virtual is -1"},
