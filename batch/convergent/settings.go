@@ -17,10 +17,11 @@ type settings struct {
 	avoid     bool
 	refill    bool
 	anew      bool // of EDF
+	deadlines bool // PresetDeadlines
 }
 
 // keys are the settings' names beside those of the heuristics.
-var keys = []string{"algorithm", "agingUnit", "waitPerJob", "matching", "avoid", "refill", "anew"}
+var keys = []string{"preset", "algorithm", "agingUnit", "waitPerJob", "matching", "avoid", "refill", "anew"}
 
 // longestUnit is the longest unit of ageing.
 const longestUnit = 366 * 24 * time.Hour
@@ -29,7 +30,7 @@ const longestUnit = 366 * 24 * time.Hour
 func parse(given batch.Settings) (settings, error) {
 	set := settings{algorithm: CSip, constants: heuristic.Paper()}
 	all := append(append([]string(nil), keys...), heuristic.Keys()...)
-	wrong := []error{given.Only("convergent", all...)}
+	wrong := append([]error{given.Only("convergent", all...)}, set.preset(given)...)
 	for _, key := range all {
 		v, ok := given[key]
 		if !ok {
@@ -49,6 +50,7 @@ func parse(given batch.Settings) (settings, error) {
 // put takes in one setting, and returns what would have been accepted if it cannot.
 func (s *settings) put(key, v string) string {
 	switch key {
+	case "preset": // has been taken in
 	case "algorithm":
 		a, ok := ParseAlgorithm(v)
 		if !ok {
@@ -99,6 +101,9 @@ func (s *settings) complete(given batch.Settings) []error {
 	if _, set := given["overhead"]; !set && a.Convergent() && !a.Preempts() {
 		s.constants.Overhead = heuristic.KeepRunning
 	}
+	if _, set := given["refill"]; !set && s.deadlines && a.Convergent() {
+		s.refill = true
+	}
 	if s.constants.DeadlineMin > s.constants.DeadlineMax {
 		key := "deadlineMin"
 		if _, set := given[key]; !set {
@@ -108,6 +113,8 @@ func (s *settings) complete(given batch.Settings) []error {
 	}
 	incremental := s.matching == "imfs" || s.matching == "renew"
 	switch {
+	case s.matching == "" && a.Incremental() && s.deadlines:
+		s.matching = "renew"
 	case s.matching == "" && a.Incremental():
 		s.matching = "imfs"
 	case s.matching == "":
