@@ -18,7 +18,7 @@
 //
 // A job that is resumed or migrated may have to pay for it: for the penalty it holds
 // its places and does nothing, and Resumed tells the policy when that is over. Another
-// move within that time begins it anew.
+// move within that time begins it anew. Transfer adds what a job's data take, also to its start.
 //
 //	         Pause       Resume   SetShare
 //	yield 1 ───┐           ┌╌╌╌╌╌╌╌╌┼╌╌╌╌╌╌┐

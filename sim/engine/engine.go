@@ -37,6 +37,10 @@ type Engine struct {
 	// Penalty is for how long a job that was resumed or migrated holds its places
 	// before it goes on: what saving and restoring it costs. The policy is not told.
 	Penalty batch.Duration
+	// Transfer, if it is not nil, says for how long a job that begins or goes on at other
+	// places holds them before, beside the penalty: until its data are there. It is told
+	// the places of a Start, Resume or Migrate. The policy is not told.
+	Transfer func(job *batch.Job, to []batch.Location) batch.Duration
 
 	policy   batch.Policy
 	observer Observer
@@ -264,15 +268,16 @@ func (e *Engine) carryOut(d *batch.Decision) {
 	case batch.Start:
 		e.observer.Started(e.now, j.spec, d.Places)
 		e.run(d.Job, e.yield(j.spec, d.Places))
+		e.hold(d.Job, e.transfer(j.spec, d.Places))
 	case batch.SetShare:
 		e.run(d.Job, e.yield(j.spec, d.Places))
 	case batch.Resume:
 		e.run(d.Job, e.yield(j.spec, d.Places))
-		e.comeBack(d.Job)
+		e.comeBack(d.Job, e.Penalty+e.transfer(j.spec, d.Places))
 	case batch.Migrate:
 		e.run(d.Job, e.yield(j.spec, d.Places))
 		e.stopped(d.Job)
-		e.comeBack(d.Job)
+		e.comeBack(d.Job, e.Penalty+e.transfer(j.spec, d.Places))
 	case batch.Pause:
 		e.run(d.Job, 0)
 		e.stopped(d.Job)
@@ -305,20 +310,6 @@ func (e *Engine) run(h batch.Handle, y batch.Share) {
 	}
 	j.yield = y
 	e.foresee(h)
-}
-
-// comeBack has a job that has just got its places go on when it has paid the penalty.
-func (e *Engine) comeBack(h batch.Handle) {
-	j := &e.jobs[h]
-	if e.Penalty == 0 || j.yield == 0 {
-		e.feedback = append(e.feedback, batch.Event{Kind: batch.Resumed, Job: h})
-		return
-	}
-	e.live--
-	j.since = e.now.Add(e.Penalty)
-	e.foresee(h)
-	j.back = j.seq
-	e.returns = append(e.returns, end{j.since, j.back, h})
 }
 
 // foresee enters the end that a job has if nothing changes. The entry it had before
