@@ -105,6 +105,9 @@ var layout = map[string][]string{
 	"sim/fractional": {
 		"sim/engine", "sim/bound", "sim/swf", "sim/lublin", "batch", policy, "batch/dfrs", "batch/dfrs/pack",
 	},
+	"sim/farm": {
+		"sim/engine", "batch", "batch/policies", "batch/convergent/farm", "batch/convergent/heuristic", "batch/convergent/licence",
+	},
 	"sim/engine": {"batch"},
 	"sim/faults": {
 		"sim/engine", "batch", policy, "batch/policies", "batch/forecast",

@@ -1,0 +1,107 @@
+package farm
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// The streams of a seed: what is drawn from one does not change what is drawn from
+// another.
+const (
+	machineStream = 0x6661726d
+	jobStream     = 0x6a6f6273
+	gapStream     = 0x67617073
+)
+
+// tries is how often a job is drawn other licences before no machine is said to be able
+// to run any.
+const tries = 10_000
+
+// UnfitError says that jobs come out that no machine can run, whatever their licences.
+type UnfitError struct{ Job int } // from 0
+
+// Error says what to change.
+func (e *UnfitError) Error() string {
+	return fmt.Sprintf("job %d: no machine can run it with any of %d draws of its licences, accepted: more machines, CPUs or licence suitability", e.Job, tries)
+}
+
+// Generate draws the farm and the jobs of a seed. The error is what is wrong with the
+// model, or an *UnfitError.
+func Generate(m Model, seed int) (*Instance, error) {
+	if err := m.Validate(); err != nil {
+		return nil, err
+	}
+	in := &Instance{}
+	in.drawMachines(&m, rand.New(rand.NewPCG(uint64(seed), machineStream)))
+	jobs := rand.New(rand.NewPCG(uint64(seed), jobStream))
+	gaps := rand.New(rand.NewPCG(uint64(seed), gapStream))
+	now := batch.Time(0)
+	for i := range m.Jobs {
+		gap := gaps.ExpFloat64()
+		if i >= m.Backlog {
+			now = now.Add(batch.Duration(math.Round(gap * float64(m.Arrival) * float64(Unit))))
+		}
+		j := Job{Submit: now}
+		slack, dated := in.drawJob(&j, &m, jobs)
+		if !in.drawLicences(&j, &m, jobs) {
+			return nil, &UnfitError{i}
+		}
+		if dated {
+			j.Deadline = m.Reading.deadline(in, &j, slack)
+		}
+		in.Jobs = append(in.Jobs, j)
+	}
+	return in, nil
+}
+
+func draw(from Range, r *rand.Rand) int64 { return from.Low + r.Int64N(from.High-from.Low+1) }
+
+// chance is true in so many of a hundred cases.
+func chance(percent int, r *rand.Rand) bool { return r.IntN(100) < percent }
+
+func (in *Instance) drawMachines(m *Model, r *rand.Rand) {
+	suitable := make([]int64, m.Licences) // machines that can run each
+	for range m.Machines {
+		machine := Machine{Score: int32(draw(m.Benchmark, r)), CPUs: int32(draw(m.CPUs, r))}
+		for l := range m.Licences {
+			if chance(m.Suitability, r) {
+				machine.Licences = append(machine.Licences, int32(l))
+				suitable[l]++
+			}
+		}
+		in.Machines = append(in.Machines, machine)
+	}
+	for l := range m.Licences {
+		in.Copies = append(in.Copies, int32(max(1, suitable[l]*draw(m.Ratio, r)/100)))
+	}
+}
+
+// drawJob draws all but the licences. How many numbers it takes does not depend on
+// whether the job has a deadline.
+func (in *Instance) drawJob(j *Job, m *Model, r *rand.Rand) (slack int64, dated bool) {
+	j.Estimate = batch.Duration(draw(m.Estimate, r)) * Unit
+	slack, dated = draw(m.Deadline, r), !chance(m.Undated, r)
+	j.CPUs, j.Reference = int32(draw(m.CPUs, r)), int32(draw(m.Benchmark, r))
+	j.Input, j.Place = draw(m.Input, r)*MB, int32(r.IntN(m.Machines))
+	return slack, dated
+}
+
+// drawLicences draws the licences until some machine can run the job; false if none
+// ever can.
+func (in *Instance) drawLicences(j *Job, m *Model, r *rand.Rand) bool {
+	for range tries {
+		j.Licences = j.Licences[:0]
+		for l := range m.Licences {
+			if chance(m.Needed, r) {
+				j.Licences = append(j.Licences, int32(l))
+			}
+		}
+		if _, fastest := in.scores(j); fastest > 0 {
+			return true
+		}
+	}
+	return false
+}
