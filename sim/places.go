@@ -11,8 +11,8 @@ import (
 )
 
 // Places books the processors of one machine: the lowest-numbered free ones,
-// where a policy only counts them. Where jobs share processors nothing is booked, and
-// what is told of a job is where it starts.
+// where a policy only counts them. Where jobs share processors, or are paused, nothing is
+// booked, and what is told of a job is where it starts: its nodes.
 type Places struct {
 	free *nodes.Allocator   // nil: shared
 	held [][]batch.Location // by handle
@@ -20,7 +20,7 @@ type Places struct {
 
 // NewPlaces returns the places of an idle machine of so many processors under a policy.
 func NewPlaces(policy string, procs int32) *Places {
-	if policy == dfrs {
+	if ownPlaces(policy) {
 		return &Places{}
 	}
 	return &Places{free: nodes.New(batch.Processors(procs))}

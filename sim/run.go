@@ -16,6 +16,9 @@ type Single struct {
 	Policy   string
 	Settings batch.Settings
 	Overrun  Overrun
+	// Node is how many processors each machine has under the policy convergent, which
+	// gives one to one job; 0: one.
+	Node int64
 	// PassEachEvent makes a scheduling pass after every single event instead of
 	// one for all events of an instant, as some simulators do. It is for
 	// comparing with them, and for policies that do not plan.
@@ -33,6 +36,12 @@ func (s *Single) Validate() error {
 		errs = append(errs, fmt.Errorf("procs: %d, accepted: 1..%d", s.Procs, batch.MaxProcessors))
 	} else if _, err := policies.New(s.Policy, batch.Processors(1), s.Settings); err != nil {
 		errs = append(errs, err)
+	}
+	switch {
+	case s.Node != 0 && s.Policy != convergent:
+		errs = append(errs, fmt.Errorf("node: %d with policy %s, accepted: with %s, whose jobs have a machine each", s.Node, s.Policy, convergent))
+	case s.Node < 0 || s.Node > 0 && s.Procs%s.Node != 0:
+		errs = append(errs, fmt.Errorf("node: %d, accepted: 1 or more, so many that %d processors are whole machines", s.Node, s.Procs))
 	}
 	if s.PassEachEvent && s.Policy != "easy" && s.Policy != "fcfs" {
 		errs = append(errs, fmt.Errorf("passes: event with policy %s, accepted: event with fcfs and easy, which do not plan", s.Policy))
@@ -52,7 +61,7 @@ func (s *Single) Run(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.Replay(ctx, FromTrace(trace, int32(s.Procs)))
+	return s.Replay(ctx, FromTrace(trace, s.widest()))
 }
 
 // Replay is Run with jobs that have been read already. It does not change them.
@@ -61,11 +70,11 @@ func (s *Single) Replay(ctx context.Context, w *Workload) (*Result, error) {
 		return nil, err
 	}
 	procs := int32(s.Procs)
-	policy, err := policies.New(s.Policy, machine(s.Policy, procs), s.Settings)
+	policy, err := policies.New(s.Policy, s.machine(), s.Settings)
 	if err != nil {
 		return nil, err
 	}
-	c := Cluster{Policy: policy, Overrun: s.Overrun, PassEachEvent: s.PassEachEvent, Penalty: s.Penalty, Shared: s.Policy == dfrs}
+	c := Cluster{Policy: policy, Overrun: s.Overrun, PassEachEvent: s.PassEachEvent, Penalty: s.Penalty, Shared: ownPlaces(s.Policy)}
 	if s.Progress != nil {
 		c.Progress = func(done int) { s.Progress(done, len(w.Jobs)) }
 	}
@@ -96,8 +105,34 @@ func (s *Scenario) Run(ctx context.Context, file string, progress func(done, tot
 	return p.Run(ctx, s.Variant(), progress)
 }
 
-// dfrs is the policy whose jobs share processors. It says itself where they are.
-const dfrs = "dfrs"
+// widest returns the width of the widest job that can run.
+func (s *Single) widest() int32 {
+	if s.Policy == convergent {
+		return int32(max(s.Node, 1))
+	}
+	return int32(s.Procs)
+}
+
+// machine returns the cluster.
+func (s *Single) machine() batch.Platform {
+	if s.Policy != convergent {
+		return machine(s.Policy, int32(s.Procs))
+	}
+	p := batch.Processors(int32(s.Procs) / s.widest())
+	for i := range p.Nodes {
+		p.Nodes[i].Processors = s.widest()
+	}
+	return p
+}
+
+// dfrs is the policy whose jobs share processors, convergent the one whose jobs have
+// machines. They say themselves where jobs are, and pause them.
+const (
+	dfrs       = "dfrs"
+	convergent = "convergent"
+)
+
+func ownPlaces(policy string) bool { return policy == dfrs || policy == convergent }
 
 // machine is a machine of so many processors to policies that only count them:
 // one node, because a node for each would be most of what a large machine costs.

@@ -31,6 +31,7 @@ type simRunCmd struct {
 	SWF      string            `name:"swf" placeholder:"FILE" help:"A trace in the Standard Workload Format, gz too: a path, or a name in DROVER_TRACES."`
 	Procs    int64             `placeholder:"N" help:"Processors of the cluster."`
 	Policy   string            `placeholder:"NAME" help:"fcfs, easy, cbf, convergent, dfrs, dynp or overbook."`
+	Node     int64             `placeholder:"N" help:"Processors of each machine, with convergent: a job has one to itself. Default: 1."`
 	Set      map[string]string `placeholder:"KEY=VALUE" help:"A setting of the policy; repeatable."`
 	Overrun  string            `default:"kill" help:"What becomes of a job at its walltime: kill or extend."`
 	Passes   string            `default:"instant" help:"A scheduling pass for each instant (instant), or for each event as some other simulators do (event; fcfs and easy)."`
@@ -82,9 +83,9 @@ func givenSettings(given map[string]string) batch.Settings {
 
 func (c *simRunCmd) simulate(a *app, bar *simProgress) (*sim.Result, error) {
 	if c.Scenario != "" {
-		if c.SWF != "" || c.Procs != 0 || c.Policy != "" || len(c.Set) > 0 || c.Overrun != "kill" || c.Passes != "instant" || c.Penalty != 0 {
+		if c.SWF != "" || c.Procs != 0 || c.Policy != "" || c.Node != 0 || len(c.Set) > 0 || c.Overrun != "kill" || c.Passes != "instant" || c.Penalty != 0 {
 			return nil, &usageError{
-				message: "both a scenario and --swf, --procs, --policy, --set, --overrun, --passes or --penalty",
+				message: "both a scenario and --swf, --procs, --policy, --node, --set, --overrun, --passes or --penalty",
 				hint:    "a scenario names its own traces, policies and rules",
 			}
 		}
@@ -106,7 +107,7 @@ func (c *simRunCmd) simulate(a *app, bar *simProgress) (*sim.Result, error) {
 		return nil, &usageError{message: fmt.Sprintf("--passes: %q, accepted: instant, event", c.Passes)}
 	}
 	s := &sim.Single{
-		Trace: c.SWF, Procs: c.Procs, Policy: c.Policy, Settings: givenSettings(c.Set), Overrun: overrun,
+		Trace: c.SWF, Procs: c.Procs, Policy: c.Policy, Node: c.Node, Settings: givenSettings(c.Set), Overrun: overrun,
 		PassEachEvent: c.Passes == "event", Penalty: batch.Duration(c.Penalty / time.Microsecond), Places: c.Out != "", Progress: bar.report,
 	}
 	if err := s.Validate(); err != nil {
