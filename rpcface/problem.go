@@ -33,23 +33,24 @@ type Offer struct {
 func (p *Problem) Error() string { return p.Message }
 
 // WithDetail returns err as a Connect error with the code of p's reason and p as
-// its detail. The text is err's, which may be p itself.
+// its detail. The text is err's, which may be p itself. What is longer than a refusal
+// may be is cut.
 func WithDetail(err error, p *Problem) *connect.Error {
-	e := connect.NewError(Code(p.Reason), err)
+	e := connect.NewError(Code(p.Reason), boundedError{err})
 	if d, err := connect.NewErrorDetail(DetailOf(p)); err == nil {
 		e.AddDetail(d)
 	}
 	return e
 }
 
-// DetailOf returns a problem as it crosses the wire, nil for nil.
+// DetailOf returns a problem as it crosses the wire, its texts bounded; nil for nil.
 func DetailOf(p *Problem) *droverv1.ErrorDetail {
 	if p == nil {
 		return nil
 	}
 	return &droverv1.ErrorDetail{
-		Reason: string(p.Reason), Field: p.Field, Accepted: p.Accepted, Message: p.Message,
-		Hint: p.Hint, Retryable: p.Retryable, Offer: offerOf(p.Offer),
+		Reason: string(p.Reason), Field: bounded(p.Field, mostField), Accepted: bounded(p.Accepted, mostText),
+		Message: bounded(p.Message, mostText), Hint: bounded(p.Hint, mostText), Retryable: p.Retryable, Offer: offerOf(p.Offer),
 	}
 }
 

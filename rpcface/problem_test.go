@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"connectrpc.com/connect"
 	"github.com/google/go-cmp/cmp"
@@ -32,6 +33,24 @@ func TestEveryReasonOfTheProtocolHasACode(t *testing.T) {
 	}
 	if c := rpcface.Code("a word of the future"); c != connect.CodeUnknown {
 		t.Errorf("code of an unknown reason: %v", c)
+	}
+}
+
+func TestARefusalIsShortWhateverItTellsBack(t *testing.T) {
+	name := strings.Repeat("\u00e4", 2<<20)
+	for _, long := range []string{name, "x" + name, "xx" + name, name + "\xff"} {
+		e := rpcface.WithDetail(errors.New(long), &rpcface.Problem{
+			Reason: rpcface.BadValue, Field: long, Accepted: long, Message: long, Hint: long,
+		})
+		if n := len(e.Message()); n > 4<<10 || n < 4000 || !utf8.ValidString(e.Message()) {
+			t.Errorf("text of %d bytes, valid %t", n, utf8.ValidString(e.Message()))
+		}
+		if !strings.HasSuffix(e.Message(), "...") {
+			t.Errorf("the text does not say that it was cut: ...%q", e.Message()[len(e.Message())-20:])
+		}
+		if len(e.Details()) != 1 || len(e.Details()[0].Bytes()) > 16<<10 {
+			t.Errorf("%d details", len(e.Details()))
+		}
 	}
 }
 
