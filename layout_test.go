@@ -36,6 +36,7 @@ var layout = map[string][]string{
 	"rpcface":      {"proto/..."},
 	"services/...": {"services/..."},
 	"process":      {},
+	"cgroup":       {},
 
 	"internal/freeport":  {},                  // for tests
 	"internal/slurmtest": {"internal/slurmd"}, // likewise

@@ -1,0 +1,89 @@
+package cgroup
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// crowd is a group of programs that always want to run, on a machine that gives
+// them so many processors.
+type crowd struct {
+	width CPU
+	used  time.Duration
+}
+
+// hold plays a cycle for a time, and returns how much was used and for how long
+// at most the group was stopped.
+func (c *crowd) hold(cy *cycle, now, length time.Duration) (used, stopped time.Duration) {
+	begin := c.used
+	for end := now + length; now < end; {
+		run, wait := cy.step(now, c.used)
+		now += wait
+		if run {
+			c.used += c.width.times(wait)
+		} else {
+			stopped = max(stopped, wait)
+		}
+	}
+	return c.used - begin, stopped
+}
+
+func TestCyclesKeepShares(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		width := CPU(rapid.Int64Range(1, 8).Draw(t, "width")) * Processor
+		percent := rapid.Int64Range(1, 100).Draw(t, "percent of the width")
+		share := width * CPU(percent) / 100
+		c := &crowd{width: width}
+		cy := newCycle(share, 0, 0)
+		c.hold(cy, 0, 3*time.Second) // it learns how wide they are
+		used, stopped := c.hold(cy, 3*time.Second, 20*time.Second)
+		want := share.times(20 * time.Second)
+		// One phase more or less at the ends.
+		if slack := width.times(cycleCheck) + want/50; used > want+slack || used < want-slack {
+			t.Fatalf("a share of %d%% of %d: used %v in 20 s, want %v", percent, width/Processor, used, want)
+		}
+		if percent >= 5 && stopped > 2*cyclePeriod {
+			t.Errorf("a share of %d%% of %d: stopped for %v", percent, width/Processor, stopped)
+		}
+	})
+}
+
+func TestACycleWithinItsShareIsNeverStopped(t *testing.T) {
+	c := &crowd{width: Processor / 4}
+	if _, stopped := c.hold(newCycle(Processor/2, 0, 0), 0, 20*time.Second); stopped > 0 {
+		t.Errorf("stopped for %v", stopped)
+	}
+}
+
+func TestOneThatHasWaitedSavesUpOnePeriodOnly(t *testing.T) {
+	c := &crowd{}
+	cy := newCycle(Processor/10, 0, 0)
+	c.hold(cy, 0, time.Minute)
+	c.width = Processor
+	used, _ := c.hold(cy, time.Minute, time.Second)
+	if used > 100*time.Millisecond+2*cycleCheck {
+		t.Errorf("after a minute of waiting it used %v in a second, with a tenth", used)
+	}
+}
+
+func TestADebtThatNobodySawComingIsForgotten(t *testing.T) {
+	cy := newCycle(Processor, 0, 0)
+	if run, wait := cy.step(time.Second, 1000*time.Hour); run || wait > cycleDebt {
+		t.Errorf("run %v, wait %v", run, wait)
+	}
+}
+
+func TestStepsAreBoundedWhateverTheyAreTold(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		cy := newCycle(CPU(rapid.Int64Range(0, int64(cycleMost)-1).Draw(t, "share")), 0, 0)
+		for range 20 {
+			now := time.Duration(rapid.Int64Range(0, 1<<60).Draw(t, "now"))
+			used := time.Duration(rapid.Int64Range(0, 1<<60).Draw(t, "used"))
+			if _, wait := cy.step(max(now, cy.at), used); wait < cycleLeast || wait > cycleDebt {
+				t.Fatalf("wait of %v", wait)
+			}
+		}
+	})
+}

@@ -1,0 +1,343 @@
+package cgroup
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func within(t testing.TB, d time.Duration) context.Context {
+	// A cleanup needs it, too, and the test's own context is over by then.
+	ctx, cancel := context.WithTimeout(context.Background(), d)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// eventually fails unless it becomes so.
+func eventually(t testing.TB, what string, so func() bool) {
+	t.Helper()
+	err := poll(within(t, 20*time.Second), func() (bool, error) { return so(), nil })
+	if err != nil {
+		t.Fatalf("not within 20 s: %s", what)
+	}
+}
+
+func use(t testing.TB, g *Group) Use {
+	t.Helper()
+	u, err := g.Use()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+// used returns how much of a processor the group used, for the time given.
+func used(t testing.TB, g *Group, d time.Duration) float64 {
+	t.Helper()
+	begin, before := time.Now(), use(t, g).CPU
+	<-time.After(d)
+	return float64(use(t, g).CPU-before) / float64(time.Since(begin))
+}
+
+// each runs a test on each kind of host that this machine can be.
+func each(t *testing.T, test func(t *testing.T, h *Host)) {
+	for _, way := range ways {
+		t.Run(way.name, func(t *testing.T) {
+			h := host(t, way.without...)
+			if got := h.Offers().Of(Shares); got != way.shares[0] && got != way.shares[len(way.shares)-1] {
+				t.Skipf("this host has no such way: %s", h.Offers()[Shares])
+			}
+			test(t, h)
+		})
+	}
+}
+
+func TestDetectSaysWhatThisHostOffers(t *testing.T) {
+	t.Logf("\n%s", host(t).Offers())
+}
+
+func TestAShareIsKept(t *testing.T) {
+	each(t, func(t *testing.T, h *Host) {
+		g := newTestGroup(t, h, "job")
+		given, err := g.SetShare(Processor * 3 / 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := float64(given) / float64(Processor); got < 0.2999 || got > 0.3 {
+			t.Errorf("given %v of a processor, want 0.3 or a little less", got)
+		}
+		run(t, g, "spin 2")
+		used(t, g, 300*time.Millisecond) // it may begin with a period's share
+		// Less than its share it may get, where others crowd the machine; a phase
+		// of a duty cycle that is cut in two counts for 0.025.
+		if got := used(t, g, 2*time.Second); got > 0.35 || got < 0.1 {
+			t.Errorf("it used %.3f of a processor, want 0.3", got)
+		}
+		if u := use(t, g); u.Throttled == 0 || u.Periods == 0 || u.Processes != 1 {
+			t.Errorf("use of a throttled group: %+v", u)
+		}
+		if _, err := g.SetShare(Unlimited); err != nil {
+			t.Fatal(err)
+		}
+		used(t, g, 200*time.Millisecond) // the period that has begun
+		before := use(t, g)
+		used(t, g, time.Second)
+		if after := use(t, g); after.Periods != before.Periods || after.Throttled != before.Throttled {
+			t.Errorf("without a limit it was throttled: %+v, then %+v", before, after)
+		}
+	})
+}
+
+func TestPauseReleasesTheProcessorAndThawGoesOn(t *testing.T) {
+	each(t, func(t *testing.T, h *Host) {
+		g := newTestGroup(t, h, "job")
+		run(t, g, "spin 2")
+		if _, err := g.SetShare(Processor / 2); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "it runs", func() bool { return use(t, g).CPU > 20*time.Millisecond })
+		if err := g.Freeze(within(t, 10*time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		before := use(t, g).CPU
+		if got := used(t, g, 300*time.Millisecond); got > 0 {
+			t.Errorf("frozen it used %.3f of a processor", got)
+		}
+		if !g.Frozen() {
+			t.Error("it is not called frozen")
+		}
+		// A share that is set meanwhile does not let it run.
+		if _, err := g.SetShare(Processor / 4); err != nil {
+			t.Fatal(err)
+		}
+		if got := used(t, g, 300*time.Millisecond); got > 0 {
+			t.Errorf("frozen, with another share, it used %.3f of a processor", got)
+		}
+		if err := g.Thaw(); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "it goes on", func() bool { return use(t, g).CPU > before+20*time.Millisecond })
+	})
+}
+
+func TestFreezeEndsWithItsContext(t *testing.T) {
+	// A process that cannot be stopped is hard to come by: the context is over.
+	h := host(t, signals...)
+	g := newTestGroup(t, h, "job")
+	run(t, g, "spin 1")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := g.Freeze(ctx); err != nil && !errors.Is(err, context.Canceled) {
+		t.Errorf("freeze with a context that is over: %v", err)
+	}
+}
+
+func TestKillEndsRunningAndFrozenProcesses(t *testing.T) {
+	each(t, func(t *testing.T, h *Host) {
+		for _, freeze := range []bool{false, true} {
+			g := newTestGroup(t, h, "job-"+strconv.FormatBool(freeze))
+			p := run(t, g, "spin 1")
+			if freeze {
+				if err := g.Freeze(within(t, 10*time.Second)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := g.Remove(); !errors.Is(err, ErrBusy) {
+				t.Errorf("remove with a process in it: %v, want %v", err, ErrBusy)
+			}
+			if err := g.Kill(within(t, 10*time.Second)); err != nil {
+				t.Fatal(err)
+			}
+			if err := p.Wait(); err == nil {
+				t.Error("the program ended well")
+			}
+			for range 2 {
+				if err := g.Remove(); err != nil {
+					t.Error(err)
+				}
+			}
+			if _, err := g.SetShare(Processor); !errors.Is(err, ErrVanished) && err == nil {
+				t.Errorf("a share of a group that was removed: %v", err)
+			}
+		}
+	})
+}
+
+func TestOneThatForksAwayStaysInAControlGroup(t *testing.T) {
+	h := host(t, Memory)
+	need(t, h, Killing)
+	g := newTestGroup(t, h, "job")
+	p := run(t, g, "leave")
+	child, err := strconv.Atoi(p.line(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if u := use(t, g); u.Processes != 2 {
+		t.Errorf("%d processes, want 2", u.Processes)
+	}
+	if err := g.Kill(within(t, 10*time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := h.table.one(child); err == nil && !s.dead() {
+		t.Error("the one that forked away lives")
+	}
+}
+
+func TestOneThatForksAwayLeavesAGroupOfSignals(t *testing.T) {
+	h := host(t, signals...)
+	g := newTestGroup(t, h, "job")
+	p := run(t, g, "leave")
+	child, err := strconv.Atoi(p.line(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = syscall.Kill(child, syscall.SIGKILL) }() // it ends by itself else, with its pipe
+	if u := use(t, g); u.Processes != 1 {
+		t.Errorf("%d processes, want only the one that stayed", u.Processes)
+	}
+	if err := g.Kill(within(t, 10*time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := h.table.one(child); err != nil || s.dead() {
+		t.Errorf("the one that left: %+v, %v; the documentation says that it lives", s, err)
+	}
+}
+
+func TestAGroupOfSignalsTakesOnlyLeaders(t *testing.T) {
+	h := host(t, signals...)
+	g := newTestGroup(t, h, "job")
+	for _, pid := range []int{os.Getpid(), 0, -1} {
+		if err := g.Add(pid); !errors.Is(err, ErrInvalid) {
+			t.Errorf("add %d: %v, want %v", pid, err, ErrInvalid)
+		}
+	}
+	if got := g.Procs(); len(got) > 0 {
+		t.Errorf("files to write to: %q, want none", got)
+	}
+}
+
+func TestAddOfAProcessThatHasEndedSaysSo(t *testing.T) {
+	each(t, func(t *testing.T, h *Host) {
+		p := start(t, "spin 1")
+		_ = p.Process.Kill()
+		_ = p.Wait() // killed
+		if err := newTestGroup(t, h, "job").Add(p.pid()); !errors.Is(err, os.ErrProcessDone) {
+			t.Errorf("add: %v, want %v", err, os.ErrProcessDone)
+		}
+	})
+}
+
+func TestUseCountsChildrenThatHaveEnded(t *testing.T) {
+	each(t, func(t *testing.T, h *Host) {
+		g := newTestGroup(t, h, "job")
+		run(t, g, "brood")
+		begin := time.Now()
+		eventually(t, "half a second of processor time", func() bool {
+			return use(t, g).CPU > 500*time.Millisecond
+		})
+		// Two at most run at a time: the parent waits, but its threads may run.
+		if took := time.Since(begin); took < 250*time.Millisecond {
+			t.Errorf("half a second of processor time was counted in %v", took)
+		}
+	})
+}
+
+func TestMemoryBeyondTheLimitKillsAndIsCounted(t *testing.T) {
+	h := host(t)
+	need(t, h, Memory)
+	g := newTestGroup(t, h, "job")
+	if err := g.SetMemory(64 << 20); err != nil {
+		t.Fatal(err)
+	}
+	p := run(t, g, "hold "+strconv.Itoa(20<<20))
+	if got := p.line(t); got != "held" {
+		t.Fatalf("said %q", got)
+	}
+	if u := use(t, g); u.Memory < 20<<20 || u.Peak < u.Memory || u.OOMKills != 0 {
+		t.Errorf("use within the limit: %+v", u)
+	}
+	large := run(t, g, "hold "+strconv.Itoa(100<<20))
+	var exit interface{ Sys() any }
+	if err := large.Wait(); err == nil {
+		t.Error("100 MiB were held under a limit of 64 MiB")
+	} else if errors.As(err, &exit) {
+		if ws, ok := exit.Sys().(syscall.WaitStatus); !ok || ws.Signal() != syscall.SIGKILL {
+			t.Errorf("it ended with %v, want SIGKILL", err)
+		}
+	}
+	if u := use(t, g); u.OOMKills == 0 || u.Peak > 64<<20 {
+		t.Errorf("use after the kernel has killed: %+v", u)
+	}
+	// More, less, none: in each order.
+	for _, bytes := range []int64{256 << 20, 128 << 20, 0, 128 << 20} {
+		if err := g.SetMemory(bytes); err != nil {
+			t.Errorf("limit of %d bytes: %v", bytes, err)
+		}
+	}
+}
+
+func TestProcessorsAreSet(t *testing.T) {
+	h := host(t, Memory)
+	need(t, h, Processors)
+	g := newTestGroup(t, h, "job")
+	run(t, g, "spin 2")
+	for _, cpus := range [][]int{{0}, nil, {0}} {
+		if err := g.SetCPUs(cpus); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := used(t, g, time.Second); got > 1.05 {
+		t.Errorf("on one processor it used %.2f", got)
+	}
+	if err := g.SetCPUs([]int{100_000}); !errors.Is(err, ErrRefused) {
+		t.Errorf("processor 100000: %v, want %v", err, ErrRefused)
+	}
+	if err := g.SetCPUs([]int{-1}); !errors.Is(err, ErrInvalid) {
+		t.Errorf("processor -1: %v, want %v", err, ErrInvalid)
+	}
+}
+
+func TestAnotherProcessFindsTheGroupsAgain(t *testing.T) {
+	h := host(t, Memory)
+	need(t, h, Pausing)
+	g := newTestGroup(t, h, "job")
+	run(t, g, "spin 1")
+	if _, err := h.Make("job"); !errors.Is(err, ErrExists) {
+		t.Errorf("make it again: %v, want %v", err, ErrExists)
+	}
+	next, err := Detect(h.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, err := next.List()
+	if err != nil || len(names) != 1 || names[0] != "job" {
+		t.Fatalf("list: %q, %v", names, err)
+	}
+	if _, err := next.Find("other"); !errors.Is(err, ErrNotFound) {
+		t.Errorf("find another: %v, want %v", err, ErrNotFound)
+	}
+	found, err := next.Find("job")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := found.SetShare(Processor / 10); err != nil {
+		t.Error(err)
+	}
+	if use(t, found).Processes != 1 {
+		t.Error("the process is not in it")
+	}
+	end(t, found)
+	if _, err := g.Use(); !errors.Is(err, ErrVanished) {
+		t.Errorf("use of a group that another has removed: %v, want %v", err, ErrVanished)
+	}
+	if _, err := g.SetShare(Processor / 3); !errors.Is(err, ErrVanished) {
+		t.Errorf("share of a group that another has removed: %v, want %v", err, ErrVanished)
+	}
+	if err := next.Close(); err != nil {
+		t.Error(err)
+	}
+}

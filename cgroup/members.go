@@ -1,0 +1,211 @@
+package cgroup
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// members are the processes of a group where the host has only signals: those
+// whose process group was added.
+type members struct {
+	table *table
+
+	mu      sync.Mutex
+	leaders map[int]int64   // process groups, by the start of the one who leads
+	known   map[int]*member // those who are counted
+	looked  time.Time       // when known was brought up to date
+	total   time.Duration   // processor time
+	memory  int64
+	peak    int64
+}
+
+type member struct {
+	start    int64
+	clock    time.Duration // its processor time, as counted
+	counted  time.Duration // how much of it was counted here
+	children time.Duration
+}
+
+func newMembers(t *table) *members {
+	return &members{table: t, leaders: map[int]int64{}, known: map[int]*member{}}
+}
+
+// add takes in a process group by its leader.
+func (m *members) add(pid int) error {
+	s, err := m.table.one(pid)
+	if err != nil {
+		return err
+	}
+	if s.dead() {
+		return os.ErrProcessDone
+	}
+	if s.group != pid || pid == syscall.Getpgrp() {
+		return fmt.Errorf("%w: process %d is in process group %d, and must lead one that is not this process's", ErrInvalid, pid, s.group)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if start, ok := m.leaders[pid]; ok && start == s.start {
+		return nil
+	}
+	m.leaders[pid] = s.start
+	m.forget(pid)
+	// What it has used before is not the group's.
+	clock, _ := processClock(pid)
+	m.known[pid] = &member{start: s.start, clock: clock, children: s.children}
+	return nil
+}
+
+// forget drops what is known of a process whose number another has now.
+func (m *members) forget(pid int) { delete(m.known, pid) }
+
+// signal sends sig to all. Nobody being left is no error.
+func (m *members) signal(sig syscall.Signal) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	// At least each second it is looked whether the numbers are still theirs.
+	if _, err := m.refresh(time.Second); err != nil {
+		return err
+	}
+	var all []error
+	for group := range m.leaders {
+		switch err := syscall.Kill(-group, sig); {
+		case errors.Is(err, syscall.ESRCH):
+			delete(m.leaders, group)
+		case err != nil:
+			all = append(all, err)
+		}
+	}
+	return errors.Join(all...)
+}
+
+// refresh brings known up to date, unless that was done no longer ago than age,
+// and returns who there is, without the dead.
+func (m *members) refresh(age time.Duration) ([]stat, error) {
+	by, at, err := m.table.look(age)
+	if err != nil {
+		return nil, err
+	}
+	var there []stat
+	for group, start := range m.leaders {
+		of := by[group]
+		for _, s := range of {
+			if s.pid == group && s.start != start {
+				// The number belongs to somebody else by now.
+				delete(m.leaders, group)
+				of = nil
+				break
+			}
+		}
+		there = append(there, of...)
+	}
+	if !at.Equal(m.looked) {
+		m.count(there)
+		m.looked = at
+	}
+	living := there[:0]
+	for _, s := range there {
+		if !s.dead() {
+			living = append(living, s)
+		}
+	}
+	return living, nil
+}
+
+// count takes in who there is now. A child that has ended is counted in its
+// parent, once that has waited for it; as much of that as was counted while it
+// lived is left out.
+func (m *members) count(there []stat) {
+	seen := make(map[int]bool, len(there))
+	var waited, gone time.Duration
+	m.memory = 0
+	for _, s := range there {
+		k := m.known[s.pid]
+		if k != nil && k.start != s.start {
+			gone += k.counted
+			k = nil
+		}
+		if k == nil {
+			k = &member{start: s.start}
+			m.known[s.pid] = k
+		}
+		seen[s.pid] = true
+		waited += s.children - k.children
+		k.children = s.children
+		m.memory += s.resident
+	}
+	for pid, k := range m.known {
+		if !seen[pid] {
+			gone += k.counted
+			delete(m.known, pid)
+		}
+	}
+	m.total += max(waited-gone, 0)
+	m.peak = max(m.peak, m.memory)
+}
+
+// used returns the processor time of all. New processes are found within a
+// second, or at once.
+func (m *members) used(fresh bool) time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	age := time.Second
+	if fresh {
+		age = 0
+	}
+	_, _ = m.refresh(age) // without /proc those known are counted on
+	return m.clocks()
+}
+
+func (m *members) clocks() time.Duration {
+	for pid, k := range m.known {
+		if now, ok := processClock(pid); ok && now > k.clock {
+			m.total += now - k.clock
+			k.counted += now - k.clock
+			k.clock = now
+		}
+	}
+	return m.total
+}
+
+type measured struct {
+	cpu          time.Duration
+	memory, peak int64
+}
+
+func (m *members) measure() (measured, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, err := m.refresh(cyclePeriod); err != nil {
+		return measured{}, err
+	}
+	return measured{cpu: m.clocks(), memory: m.memory, peak: m.peak}, nil
+}
+
+// pids returns the living.
+func (m *members) pids() ([]int, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	there, err := m.refresh(0)
+	pids := make([]int, len(there))
+	for i, s := range there {
+		pids[i] = s.pid
+	}
+	return pids, err
+}
+
+// stopped reports whether all of them have stopped.
+func (m *members) stopped() (bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	there, err := m.refresh(0)
+	for _, s := range there {
+		if s.state != 'T' && s.state != 't' {
+			return false, err
+		}
+	}
+	return true, err
+}

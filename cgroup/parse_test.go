@@ -1,0 +1,138 @@
+package cgroup
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+const mixed = `23 28 0:21 / /proc rw - proc proc rw
+32 31 0:29 / /sys/fs/cgroup/cpu,cpuacct rw,relatime shared:9 - cgroup cgroup rw,cpu,cpuacct
+33 31 0:30 /docker/abc /sys/fs/cgroup/with\040blank rw - cgroup cgroup rw,freezer
+40 31 0:37 / /sys/fs/cgroup/systemd rw - cgroup cgroup rw,xattr,name=systemd
+41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw,nsdelegate
+42 31 0:38 / /mnt/again rw - cgroup2 cgroup2 rw
+`
+
+func TestMountsAreRead(t *testing.T) {
+	got, err := parseMounts(mixed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []mount{
+		{point: "/sys/fs/cgroup/cpu,cpuacct", root: "/", controllers: []string{"cpu", "cpuacct"}},
+		{point: "/sys/fs/cgroup/with blank", root: "/docker/abc", controllers: []string{"freezer"}},
+		{v2: true, point: "/sys/fs/cgroup/unified", root: "/"},
+	}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(mount{})); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := parseMounts("32 31 - cgroup2 cgroup2 rw\n"); err == nil {
+		t.Error("a line that is too short is read")
+	}
+}
+
+func TestMembershipIsRead(t *testing.T) {
+	got, err := parseMembership("4:memory:/a:b\n2:cpu,cpuacct:/\n0::/user.slice\n")
+	want := membership{"memory": "/a:b", "cpu": "/", "cpuacct": "/", "": "/user.slice"}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Error(err, diff)
+	}
+	for _, text := range []string{"x\n", "1:cpu\n", "1:cpu:relative\n"} {
+		if _, err := parseMembership(text); err == nil {
+			t.Errorf("%q is read", text)
+		}
+	}
+}
+
+func TestAGroupsDirectoryInAMount(t *testing.T) {
+	for name, tc := range map[string]struct{ root, path, want string }{
+		"the root":                           {"/", "/", "/m"},
+		"below the root":                     {"/", "/a/b", "/m/a/b"},
+		"a container's own group":            {"/docker/x", "/docker/x", "/m"},
+		"below a container's own":            {"/docker/x", "/docker/x/y", "/m/y"},
+		"one that the mount does not show":   {"/docker/x", "/docker/xy", "/m"},
+		"one above the namespace":            {"/", "/../../other", "/m"},
+		"a path that would climb out of it":  {"/", "/a/../../../etc", "/m/etc"},
+		"a namespace whose root is up there": {"/../..", "/", "/m"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := (mount{point: "/m", root: tc.root}).dir(tc.path); got != tc.want {
+				t.Errorf("%q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestStatIsReadBehindAnyName(t *testing.T) {
+	text := "42 (a) R 1 (b) S 1 40 40 0 -1 4194304 5 0 0 0 11 7 300 25 20 0 1 0 777 1000 3 18446744073709551615"
+	got, err := parseStat(text)
+	want := stat{pid: 42, group: 40, state: 'S', start: 777, children: 3250 * time.Millisecond}
+	got.resident = 0 // pages of this machine
+	if err != nil || got != want {
+		t.Errorf("%+v, %v, want %+v", got, err, want)
+	}
+	for _, text := range []string{"", "1 (a", "1 ) (", "1 (a) S 1 2", strings.Replace(text, "777", "x", 1), "x" + text} {
+		if _, err := parseStat(text); err == nil {
+			t.Errorf("%q is read", text)
+		}
+	}
+}
+
+func TestProcessorsAreWrittenAsTheKernelReadsThem(t *testing.T) {
+	for want, cpus := range map[string][]int{
+		"": nil, "0": {0}, "0-3": {3, 1, 0, 2, 2}, "0,2,4-5": {5, 4, 2, 0},
+	} {
+		if got := formatCPUs(cpus); got != want {
+			t.Errorf("%v: %q, want %q", cpus, got, want)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		cpus := rapid.SliceOf(rapid.IntRange(0, 20)).Draw(t, "cpus")
+		var back []int
+		for part := range strings.SplitSeq(formatCPUs(cpus), ",") {
+			if part == "" {
+				continue
+			}
+			from, to, ok := strings.Cut(part, "-")
+			if !ok {
+				to = from
+			}
+			first, _ := strconv.Atoi(from)
+			last, _ := strconv.Atoi(to)
+			for ; first <= last; first++ {
+				back = append(back, first)
+			}
+		}
+		if want := slices.Compact(slices.Sorted(slices.Values(cpus))); !slices.Equal(back, want) {
+			t.Errorf("%v came back as %v", want, back)
+		}
+	})
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add(mixed)
+	f.Add("4:memory:/a:b\n0::/\n")
+	f.Add("42 (a) S 1 40 40 0 -1 4194304 5 0 0 0 11 7 300 25 20 0 1 0 777 1000 3 1")
+	f.Add("usage_usec 5\nnr_throttled 1\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		mounts, _ := parseMounts(text)
+		in, err := parseMembership(text)
+		if err == nil {
+			for _, m := range mounts {
+				for _, path := range in {
+					if dir := m.dir(path); !strings.HasPrefix(dir, strings.TrimSuffix(m.point, "/")) && m.point == "/sys" {
+						t.Errorf("%q is outside of its mount", dir)
+					}
+				}
+			}
+		}
+		_, _ = parseStat(text)
+		field(text, "usage_usec")
+	})
+}
