@@ -2,6 +2,7 @@ package site
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -154,9 +155,7 @@ func (s *Site) tellAfter(now batch.Time, news Told) {
 		return // who began with the first goes on with this one
 	}
 	for ; len(s.news) > 0; s.news = s.news[1:] {
-		waits := slices.Clone(s.book.awaited[s.news[0].Job])
-		slices.SortFunc(waits, byOrder)
-		for _, j := range waits {
+		for _, j := range slices.SortedFunc(maps.Keys(s.book.awaited[s.news[0].Job]), byOrder) {
 			s.learnEnd(now, j, s.news[0])
 		}
 	}
@@ -176,7 +175,8 @@ func (s *Site) learnEnd(now batch.Time, j *Job, news Told) {
 			return
 		}
 	}
-	s.await(j, left)
+	s.book.unexpect(j, news.Job) // and not all anew: each of many may wait for as many
+	s.change(j, func() { j.awaits = awaitsOf(left) })
 	if len(left) == 0 {
 		s.change(j, func() { j.State = Waiting })
 		s.command(batch.CmdConfirm, j.Key())
@@ -194,21 +194,26 @@ func (s *Site) await(j *Job, list []Dependency) {
 func (b *book) expect(j *Job) {
 	for _, d := range j.Awaits() {
 		if b.awaited == nil {
-			b.awaited = make(map[batch.JobID][]*Job)
+			b.awaited = make(map[batch.JobID]map[*Job]struct{})
 		}
-		if list := b.awaited[d.Job]; !slices.Contains(list, j) {
-			b.awaited[d.Job] = append(list, j)
+		if b.awaited[d.Job] == nil {
+			b.awaited[d.Job] = make(map[*Job]struct{})
 		}
+		b.awaited[d.Job][j] = struct{}{}
 	}
 }
 
 // forgo is the inverse of expect.
 func (b *book) forgo(j *Job) {
 	for _, d := range j.Awaits() {
-		left := slices.DeleteFunc(b.awaited[d.Job], func(o *Job) bool { return o == j })
-		if b.awaited[d.Job] = left; len(left) == 0 {
-			delete(b.awaited, d.Job)
-		}
+		b.unexpect(j, d.Job)
+	}
+}
+
+// unexpect notes that a job does not wait for another one any more.
+func (b *book) unexpect(j *Job, id batch.JobID) {
+	if delete(b.awaited[id], j); len(b.awaited[id]) == 0 {
+		delete(b.awaited, id)
 	}
 }
 

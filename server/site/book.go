@@ -11,7 +11,7 @@ type book struct {
 	serial uint64 // the last Serial that was given
 	load   Load
 	// awaited are those that wait for a job, by its ID.
-	awaited map[batch.JobID][]*Job
+	awaited map[batch.JobID]map[*Job]struct{}
 	timers  timers
 }
 

@@ -1,0 +1,30 @@
+package site
+
+import (
+	"testing"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// BenchmarkEndOfAnAwaitedJob ends jobs of which each is awaited by a thousand others,
+// each of which awaits as many.
+func BenchmarkEndOfAnAwaitedJob(b *testing.B) {
+	const many = 1000
+	for b.Loop() {
+		b.StopTimer()
+		s, err := New(Config{Name: "s", Platform: batch.Processors(4)})
+		if err != nil {
+			b.Fatal(err)
+		}
+		r := behind()
+		for i := range many {
+			queue(b, s, numbered(i))
+			r.After = append(r.After, Dependency{Job: numbered(i)})
+		}
+		for i := range many {
+			submit(b, s, 0, numbered(many+i), r)
+		}
+		b.StartTimer()
+		done(b, s, sec(1), numbered(0), batch.Outcome{End: batch.EndDone})
+	}
+}
