@@ -101,14 +101,14 @@ func (s *Site) RestoreAgreements(a Agreements) { s.agreements = a }
 
 // judged says what has become of an agreement about a job that has ended.
 func (j *Job) judged() AgreementState {
-	// The place that it got could not keep it: whatever the job did then.
-	late := j.Started == batch.Never || j.Started.Add(j.left()) > j.Needs.Deadline
 	switch {
 	case j.State == Cancelled:
 		return AgreedVoid
 	case j.State == Done && j.Ended <= j.Needs.Deadline:
 		return AgreedKept
-	case j.State == Done || late:
+	case j.Retried > 0: // the place that was agreed on is used up
+		return BrokenByUser
+	case j.State == Done || j.late():
 		return BrokenBySite
 	case j.State == Killed && j.Ended.Sub(j.Started) < j.left(): // it was shortened
 		return BrokenBySite
@@ -116,6 +116,12 @@ func (j *Job) judged() AgreementState {
 		return BrokenByUser
 	}
 	return BrokenBySite
+}
+
+// late says that the place which a job got could not keep its agreement, whatever the
+// job did then.
+func (j *Job) late() bool {
+	return j.Started == batch.Never || j.Started.Add(j.left()) > j.Needs.Deadline
 }
 
 // judge counts what has become of the agreement about a job that has just ended.

@@ -15,23 +15,27 @@ func TestWhoHasBrokenAnAgreement(t *testing.T) {
 		state          State
 		end            batch.End
 		started, ended int64
+		retried        uint8
 		want           AgreementState
 	}{
-		{"in time", Done, batch.EndDone, 0, 100, AgreedKept},
-		{"at the deadline", Done, batch.EndDone, 200, 200, AgreedKept},
-		{"late, though it was quick", Done, batch.EndDone, 190, 201, BrokenBySite},
-		{"it outran its estimate", Killed, batch.EndKilled, 50, 150, BrokenByUser},
-		{"it was shortened", Killed, batch.EndKilled, 50, 120, BrokenBySite},
-		{"started too late to end in time", Killed, batch.EndKilled, 150, 250, BrokenBySite},
-		{"failed by itself", Failed, batch.EndFailed, 50, 60, BrokenByUser},
-		{"failed by itself, late", Failed, batch.EndFailed, 150, 160, BrokenBySite},
-		{"lost", Failed, batch.EndLost, 50, 60, BrokenBySite},
-		{"never started", Failed, batch.EndStartFailed, -1, 60, BrokenBySite},
-		{"cancelled", Cancelled, batch.EndCancelled, -1, 60, AgreedVoid},
-		{"cancelled late", Cancelled, batch.EndCancelled, 190, 300, AgreedVoid},
+		{"in time", Done, batch.EndDone, 0, 100, 0, AgreedKept},
+		{"at the deadline", Done, batch.EndDone, 200, 200, 0, AgreedKept},
+		{"late, though it was quick", Done, batch.EndDone, 190, 201, 0, BrokenBySite},
+		{"it outran its estimate", Killed, batch.EndKilled, 50, 150, 0, BrokenByUser},
+		{"it was shortened", Killed, batch.EndKilled, 50, 120, 0, BrokenBySite},
+		{"started too late to end in time", Killed, batch.EndKilled, 150, 250, 0, BrokenBySite},
+		{"failed by itself", Failed, batch.EndFailed, 50, 60, 0, BrokenByUser},
+		{"failed by itself, late", Failed, batch.EndFailed, 150, 160, 0, BrokenBySite},
+		{"lost", Failed, batch.EndLost, 50, 60, 0, BrokenBySite},
+		{"never started", Failed, batch.EndStartFailed, -1, 60, 0, BrokenBySite},
+		{"cancelled", Cancelled, batch.EndCancelled, -1, 60, 0, AgreedVoid},
+		{"cancelled late", Cancelled, batch.EndCancelled, 190, 300, 0, AgreedVoid},
+		{"failed, and in time after all", Done, batch.EndDone, 50, 60, 1, AgreedKept},
+		{"failed, and late for that", Done, batch.EndDone, 190, 201, 1, BrokenByUser},
+		{"failed, and had no other place in the plan", Failed, batch.EndStartFailed, -1, 60, 1, BrokenByUser},
 	} {
 		j := &Job{
-			State: c.state, Shape: batch.Shape{Width: 1, Walltime: walltime * batch.Second}, Started: sec(c.started), Ended: sec(c.ended),
+			State: c.state, Retried: c.retried, Shape: batch.Shape{Width: 1, Walltime: walltime * batch.Second}, Started: sec(c.started), Ended: sec(c.ended),
 			Needs: &Needs{Deadline: sec(200), Agreed: &Agreement{}}, Run: &Run{Outcome: batch.Outcome{End: c.end}},
 		}
 		if c.started < 0 {

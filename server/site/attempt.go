@@ -58,7 +58,7 @@ func (s *Site) Ended(now batch.Time, key batch.Key, outcome batch.Outcome, outpu
 	case lives && again:
 		s.requeue(now, j)
 		return *j, nil
-	case lives && e == OnFailed && j.mayRetry(outcome):
+	case e == OnFailed && j.mayRetry(outcome) && s.retriable(now, j, lives):
 		s.retry(now, j)
 		return *j, nil
 	case lives && e == OnNeverRan:

@@ -64,9 +64,25 @@ func (j *Job) mayRetry(o batch.Outcome) bool {
 	return code != 0 && (len(r.On) == 0 || slices.Contains(r.On, code))
 }
 
+// retriable says whether a job can wait for another try: it still has its place here. One
+// that is being handed over, and has failed before the claim was answered, has started.
+func (s *Site) retriable(now batch.Time, j *Job, lives bool) bool {
+	if !lives && (j.State != Yielding || j.Cancel) {
+		return false
+	}
+	if j.Needs.Into == "" {
+		return true
+	}
+	_, err := s.within(now, j.Needs.Into)
+	return err == nil
+}
+
 // retry lets a job that has failed wait for another try, as the last one. It begins
 // anew, also if it had made place at a checkpoint.
 func (s *Site) retry(now batch.Time, j *Job) {
+	if j.Needs.Agreed != nil && j.late() { // which another try cannot mend
+		s.judge(j)
+	}
 	s.change(j, func() {
 		j.Retried++
 		j.Past = nil

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/profile"
 )
 
 func TestWhichEndsAreFollowedByAnotherTry(t *testing.T) {
@@ -118,6 +119,69 @@ func TestRetriesTravelWithAJob(t *testing.T) {
 	done(t, target, sec(1), "a", batch.Outcome{End: batch.EndFailed, ExitCode: 1})
 	if j := wants(t, target, "a", Failed); j.Retried != 1 {
 		t.Errorf("retried %d", j.Retried)
+	}
+}
+
+func TestAJobThatFailsWhileItIsHandedOverIsTriedAgainHere(t *testing.T) {
+	s := named(t, "s")
+	submit(t, s, 0, "a", &Request{Menu: menu(2, 10), Retries: 1})
+	first := job(t, s, "a")
+	key := first.Key()
+	take(s, 0)
+	if _, err := s.Move(0, Order{Job: "a", To: "t", MinGain: AnyPrice}, idle("a", sec(9))); err != nil {
+		t.Fatal(err)
+	}
+	take(s, 0)
+	s.Receive(0, &Message{Kind: Reserved, From: "t", To: "s", Job: "a", Epoch: 1}, idle("a", sec(9)))
+	wants(t, s, "a", Yielding)
+	take(s, 0)
+	if _, err := s.Ended(sec(1), key, batch.Outcome{End: batch.EndFailed, ExitCode: 1}, nil); err != nil {
+		t.Fatal(err)
+	}
+	j := wants(t, s, "a", Waiting)
+	fx := take(s, sec(1))
+	if same(t, "plans", planned(fx.Plans), "submit a "); j.Retried != 1 || len(fx.Messages) != 1 || fx.Messages[0].Kind != Drop {
+		t.Errorf("retried %d, messages %+v", j.Retried, fx.Messages)
+	}
+	s.Claimed(sec(2), key, false) // the answer about the attempt before
+	wants(t, s, "a", Waiting)
+}
+
+func TestAJobWhoseReservationIsOverIsNotTriedAgain(t *testing.T) {
+	for now, want := range map[batch.Time]State{sec(60): Waiting, sec(151): Failed} {
+		s := named(t, "lyon")
+		p := windows{Profile: profile.New(0, 4), inside: sec(60)}
+		if _, err := s.Book(sec(1), Booking{ID: numbered(1), Width: 4, Duration: 100 * batch.Second, From: sec(50)}, p); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Submit(sec(2), Submission{ID: "a", Request: &Request{Menu: menu(2, 10), Into: numbered(1), Retries: 3}}, p); err != nil {
+			t.Fatal(err)
+		}
+		done(t, s, now, "a", batch.Outcome{End: batch.EndFailed, ExitCode: 7})
+		if j := wants(t, s, "a", want); want == Failed && j.Outcome().ExitCode != 7 {
+			t.Errorf("%+v", j.Outcome())
+		}
+	}
+}
+
+func TestATryThatTheSiteStartedTooLateForItsAgreementIsTheSitesFault(t *testing.T) {
+	for started, want := range map[batch.Time]AgreementState{sec(5): BrokenByUser, sec(95): BrokenBySite} {
+		s := named(t, "s")
+		j := &Job{
+			ID: "a", State: Running, Shape: batch.Shape{Width: 1, Walltime: 10 * batch.Second}, Started: started, Kept: true, Attempt: 1,
+			Needs: &Needs{Deadline: sec(100), Agreed: &Agreement{}, Retries: &Retries{Most: 1}}, agreement: AgreedOpen,
+		}
+		s.book.add(j)
+		if _, err := s.Ended(started.Add(batch.Second), j.Key(), batch.Outcome{End: batch.EndFailed, ExitCode: 1}, nil); err != nil {
+			t.Fatal(err)
+		}
+		wants(t, s, "a", Waiting)
+		if _, err := s.Ended(sec(99), j.Key(), batch.Outcome{End: batch.EndStartFailed}, nil); err != nil {
+			t.Fatal(err)
+		}
+		if wants(t, s, "a", Failed); j.Agreement() != want {
+			t.Errorf("started at %v: %v", started, j.Agreement())
+		}
 	}
 }
 
