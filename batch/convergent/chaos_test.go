@@ -16,13 +16,13 @@ import (
 
 // step is a random thing to do; what it is done to is found when it is done.
 type step struct {
-	Verb               string
-	Which, Gap         int
-	Width, Memory      int
-	Length, By         int
-	Cad, Sim           bool
-	Checkpoint, Option bool
-	Reference          int32
+	Verb             string
+	Which, Gap       int
+	Width, Memory    int
+	Length, By       int
+	Cad, Sim         bool
+	Resident, Option bool
+	Reference        int32
 }
 
 var verbs = []string{
@@ -37,7 +37,7 @@ func steps() *rapid.Generator[[]step] {
 			rapid.SampledFrom(verbs).Draw(t, "verb"), rapid.IntRange(0, 99).Draw(t, "which"), rapid.SampledFrom([]int{0, 0, 1, 4}).Draw(t, "gap"),
 			rapid.IntRange(1, 4).Draw(t, "width"), rapid.IntRange(0, 5).Draw(t, "memory"),
 			rapid.IntRange(1, 30).Draw(t, "length"), rapid.IntRange(0, 40).Draw(t, "by"),
-			b.Draw(t, "cad"), b.Draw(t, "sim"), b.Draw(t, "checkpoint"), b.Draw(t, "option"), rapid.SampledFrom([]int32{0, 100, 300}).Draw(t, "reference"),
+			b.Draw(t, "cad"), b.Draw(t, "sim"), b.Draw(t, "resident"), b.Draw(t, "option"), rapid.SampledFrom([]int32{0, 100, 300}).Draw(t, "reference"),
 		}
 	}), 1, 60)
 }
@@ -92,7 +92,7 @@ func (w *world) spec(s step) *batch.Job {
 	w.next++
 	spec := &batch.Job{
 		Handle: w.next, Memory: int64(s.Memory), Shape: batch.Shape{Width: int32(s.Width), Walltime: batch.Duration(s.Length) * batch.Second},
-		Reference: s.Reference, Checkpoint: s.Checkpoint, Site: "m1", Input: int64(s.Which),
+		Reference: s.Reference, Checkpoint: true, Resident: s.Resident, Site: "m1", Input: int64(s.Which),
 	}
 	if s.By > 0 {
 		spec.Deadline = w.now + batch.Time(s.By)*second
@@ -160,6 +160,18 @@ func (w *world) do(s step) {
 	}
 }
 
+func (w *world) memory(j *claim) int64 { return j.spec.Memory * int64(j.spec.Shape.Width) }
+
+// resident sums up what others keep of a node's memory while they are paused there.
+func (w *world) resident(but batch.Handle, node int32) (memory int64) {
+	for h, j := range w.jobs {
+		if h != but && j.spec.Resident && j.home == node && j.state == "paused" {
+			memory += w.memory(j)
+		}
+	}
+	return memory
+}
+
 // who returns the job that holds a node.
 func (w *world) who(node int32) batch.Handle {
 	for h, j := range w.jobs {
@@ -194,7 +206,14 @@ func (w *world) turn(node int32, s step) {
 		return
 	}
 	if s.Verb == "up" {
-		w.resolve(s.Option)
+		if s.Which%3 > 0 {
+			w.resolve(s.Option)
+		}
+		for _, j := range w.jobs {
+			if j.node == node {
+				j.lost = false // it has been there all the time
+			}
+		}
 		w.down[node] = false
 		w.tell(batch.Event{Kind: batch.NodeUp, Node: node})
 		return
@@ -283,11 +302,11 @@ func (w *world) carryOut(d *batch.Decision) (again bool) {
 	l := d.Places[0]
 	node := &w.platform.Nodes[l.Node]
 	bad := len(d.Places) != 1 || l.Processors != j.spec.Shape.Width || l.Processors > node.Processors || l.Share != batch.One || w.down[l.Node] ||
-		w.who(l.Node) != batch.NoJob || node.Memory > 0 && j.spec.Memory*int64(l.Processors) > node.Memory || j.spec.EarliestStart > w.now
+		w.who(l.Node) != batch.NoJob || node.Memory > 0 && w.memory(j) > node.Memory-w.resident(d.Job, l.Node) || j.spec.EarliestStart > w.now
 	for _, licence := range j.spec.Licences {
 		bad = bad || licence.Name == "cad" && !slices.Contains(node.Licences, "cad")
 	}
-	if bad || d.Kind == batch.Resume && !j.spec.Checkpoint && l.Node != j.home {
+	if bad || d.Kind == batch.Resume && j.spec.Resident && l.Node != j.home {
 		w.t.Fatalf("at %d job %d, %+v, goes to %+v\n%v", w.now, d.Job, j, d.Places, w.log)
 	}
 	if d.Kind == batch.Start && w.failing[d.Job] {

@@ -62,16 +62,16 @@ func TestTheLicenceOfAPausedJobIsFree(t *testing.T) {
 	}
 }
 
-// Job 1 has no checkpoint: paused on the slow machine it waits there, though the fast one
-// becomes free first.
-func TestAJobWithoutCheckpointGoesOnWhereItWas(t *testing.T) {
+// Job 1 is resident: paused on the slow machine it waits there, though the fast one becomes
+// free first.
+func TestAResidentJobGoesOnWhereItWas(t *testing.T) {
 	for _, c := range []struct {
-		checkpoint bool
-		resume     string
-	}{{true, "12 resume #1 m0"}, {false, "20 resume #1 m1"}} {
+		resident bool
+		resume   string
+	}{{false, "12 resume #1 m0"}, {true, "20 resume #1 m1"}} {
 		p := machines(400, 100)
 		one := job(1, 100, 0)
-		one.Checkpoint, one.Shape.Width = c.checkpoint, 1
+		one.Resident = c.resident
 		block, urgent := job(2, 48, 13), job(3, 10, 21)
 		urgent.Licences = []batch.Licence{{Name: "slow", Copies: 1}} // only the slow machine can run it
 		p.Nodes[1].Licences = []string{"slow"}
@@ -82,7 +82,7 @@ func TestAJobWithoutCheckpointGoesOnWhereItWas(t *testing.T) {
 			found = found || l == c.resume
 		}
 		if !found {
-			t.Errorf("checkpoint %t: no %q in %v", c.checkpoint, c.resume, got.lines)
+			t.Errorf("resident %t: no %q in %v", c.resident, c.resume, got.lines)
 		}
 	}
 }

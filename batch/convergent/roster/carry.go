@@ -14,7 +14,7 @@ func (r *Roster) carryOut(now batch.Time, out *batch.Decisions) {
 		}
 		r.settle(j, now)
 		j.leaving, j.at, j.awaited = j.at, none, false
-		if j.home = none; !j.spec.Checkpoint {
+		if j.home = none; j.spec.Resident {
 			j.home = j.leaving
 		}
 		out.Add(batch.Pause, h)
@@ -74,10 +74,7 @@ func (r *Roster) take(h batch.Handle, machine int32) {
 // free gives back what a job holds: the machine where it runs, or that it was leaving.
 func (r *Roster) free(h batch.Handle) {
 	j := &r.jobs[h]
-	machine := j.at
-	if machine == none {
-		machine = j.leaving
-	}
+	machine := j.holds()
 	if machine == none {
 		return
 	}

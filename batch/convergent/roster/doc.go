@@ -22,9 +22,10 @@
 //   - at: the machine where a job runs
 //   - leaving: the machine that it still holds though it was told to leave
 //   - target: the machine where the plan has it
-//   - pinned: has begun and cannot be checkpointed (batch.Job.Checkpoint): it goes on
-//     where it was, or waits. A paused process keeps its memory there, which is not counted
-//   - stranded: was on a machine that has left; the driver will say what became of it
+//   - pinned: goes on where it was, or waits: a batch.Job that is Resident and has begun.
+//     Nobody else gets its memory there, whether it runs or not
+//   - stranded: was on a machine that has left; the driver will say what became of it.
+//     If it says nothing until the machine is back, it has been there all the time
 //
 // # The farm of a platform
 //

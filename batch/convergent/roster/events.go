@@ -47,8 +47,7 @@ func (r *Roster) Apply(now batch.Time, ev *batch.Event) {
 	case batch.NodeDown:
 		r.nodeDown(now, ev.Node)
 	case batch.NodeUp:
-		r.machines[ev.Node].Down = false
-		r.dirty = true
+		r.nodeUp(ev.Node)
 	default:
 		panic(fmt.Sprintf("roster: %v: windows are not set aside", ev.Kind))
 	}
@@ -77,6 +76,7 @@ func (r *Roster) admit(now batch.Time, spec *batch.Job) *job {
 	r.seq++
 	*j = job{spec: spec, seq: r.seq, submitted: now, state: held, at: none, leaving: none, target: none, home: none}
 	r.describe(j, spec.Shape)
+	r.residents = r.residents || spec.Resident && j.memory > 0
 	return j
 }
 
@@ -111,10 +111,8 @@ func (r *Roster) forget(h batch.Handle) {
 }
 
 func (r *Roster) finish(h batch.Handle) {
-	if j := r.known(h); j.at == none && j.leaving == none {
-		if !j.begun {
-			panic(fmt.Sprintf("roster: job %d ends and does not run", h))
-		}
+	if j := r.known(h); j.holds() == none && !j.begun {
+		panic(fmt.Sprintf("roster: job %d ends and does not run", h))
 	}
 	r.free(h)
 	r.forget(h)
@@ -135,14 +133,14 @@ func (r *Roster) startFailed(h batch.Handle) {
 // took it away. A paused one may lose its state, too, with the machine it was on.
 func (r *Roster) stopped(now batch.Time, ev *batch.Event) {
 	j := r.known(ev.Job)
-	if j.at == none && j.leaving == none && !j.begun {
+	if j.holds() == none && !j.begun {
 		panic(fmt.Sprintf("roster: job %d was not stopped", ev.Job))
 	}
 	told := j.leaving != none && !j.stranded
 	if j.at != none {
 		r.settle(j, now)
 		j.home = none
-		if !j.spec.Checkpoint {
+		if j.spec.Resident {
 			j.home = j.at
 		}
 	}
@@ -170,9 +168,14 @@ func (r *Roster) nodeDown(now batch.Time, node int32) {
 // strand leaves a job where it is, out of reach.
 func (r *Roster) strand(now batch.Time, j *job) {
 	r.settle(j, now)
-	j.awaited = false
-	if j.at == none {
-		j.at, j.leaving = j.leaving, none
-	}
 	j.stranded, j.target = true, none
+}
+
+// nodeUp takes a machine back. Who is still there has been there all the time.
+func (r *Roster) nodeUp(node int32) {
+	r.machines[node].Down, r.dirty = false, true
+	if h := r.on[node]; h != batch.NoJob && r.jobs[h].stranded {
+		j := &r.jobs[h]
+		j.stranded, j.target = false, j.at
+	}
 }

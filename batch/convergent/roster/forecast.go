@@ -13,7 +13,7 @@ func (r *Roster) Estimate(batch.Time, []batch.Ask, []batch.Estimate) bool { retu
 func (r *Roster) Ends(yield func(batch.Handle, batch.Time) bool) {
 	for i := range r.jobs {
 		j := &r.jobs[i]
-		if j.state != absent && (j.at != none || j.leaving != none) && !yield(batch.Handle(i), r.PlannedEnd(batch.Handle(i))) {
+		if j.state != absent && j.holds() != none && !yield(batch.Handle(i), r.PlannedEnd(batch.Handle(i))) {
 			return
 		}
 	}
@@ -23,10 +23,7 @@ func (r *Roster) Ends(yield func(batch.Handle, batch.Time) bool) {
 // estimate is about to.
 func (r *Roster) PlannedEnd(h batch.Handle) batch.Time {
 	j := &r.jobs[h]
-	machine := j.at
-	if machine == none {
-		machine = j.leaving
-	}
+	machine := j.holds()
 	if machine == none {
 		return batch.Never
 	}
@@ -76,7 +73,7 @@ func (r *Roster) Underway(yield func(batch.Event) bool) {
 		if (j.leaving != none || j.stranded) && !yield(batch.Event{Kind: batch.Stopped, Job: h, Checkpoint: !j.stranded}) {
 			return
 		}
-		if j.awaited && !yield(batch.Event{Kind: batch.Resumed, Job: h}) {
+		if j.awaited && !j.stranded && !yield(batch.Event{Kind: batch.Resumed, Job: h}) {
 			return
 		}
 	}

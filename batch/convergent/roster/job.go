@@ -146,10 +146,31 @@ func (r *Roster) doneAt(j *job, now batch.Time) batch.Duration {
 // pinned returns the machine where a job has to go on, none if it may be anywhere.
 func (r *Roster) pinned(j *job) int32 {
 	switch {
-	case j.stranded || j.at != none && (!r.planner.Preempts() || !j.spec.Checkpoint):
+	case j.stranded:
+		return j.holds()
+	case j.at != none && (!r.planner.Preempts() || j.spec.Resident):
 		return j.at
 	case j.at == none && (j.begun || j.leaving != none):
 		return j.home
 	}
 	return none
+}
+
+// holds returns the machine that a job has: where it runs, or that it is leaving.
+func (j *job) holds() int32 {
+	if j.at != none {
+		return j.at
+	}
+	return j.leaving
+}
+
+// resides returns the machine where a job keeps its memory whether it runs or not.
+func (j *job) resides() int32 {
+	switch {
+	case !j.spec.Resident:
+		return none
+	case j.holds() != none:
+		return j.holds()
+	}
+	return j.home
 }

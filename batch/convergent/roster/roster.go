@@ -38,6 +38,8 @@ type Roster struct {
 	on    []batch.Handle // who holds each machine: runs there or is leaving it
 	taken []int64        // copies of each licence that are held
 
+	residents bool // there has been a job that keeps its memory while it is paused
+
 	dirty   bool // a plan is to be made
 	pending bool // some may not be where they shall be
 
@@ -62,7 +64,7 @@ func (r *Roster) Fork() batch.Policy {
 	return &Roster{
 		site: r.site, planner: r.planner.Fork(), machines: slices.Clone(r.machines), jobs: slices.Clone(r.jobs), seq: r.seq,
 		active: slices.Clone(r.active), parked: slices.Clone(r.parked),
-		on: slices.Clone(r.on), taken: slices.Clone(r.taken), dirty: r.dirty, pending: r.pending,
+		on: slices.Clone(r.on), taken: slices.Clone(r.taken), dirty: r.dirty, pending: r.pending, residents: r.residents,
 	}
 }
 
@@ -113,7 +115,7 @@ func (r *Roster) replan(now batch.Time) {
 // snapshot describes the farm.
 func (r *Roster) snapshot(now batch.Time) *farm.State {
 	s := &r.state
-	s.Now, s.Machines, s.Licences = now, r.machines, r.licences
+	s.Now, s.Machines, s.Licences = now, r.memories(), r.licences
 	s.Jobs = slices.Grow(s.Jobs[:0], len(r.active))[:len(r.active)]
 	for i, h := range r.active {
 		j := &r.jobs[h]
@@ -126,10 +128,31 @@ func (r *Roster) snapshot(now batch.Time) *farm.State {
 			Order: j.seq, Submit: j.submitted, Deadline: j.spec.Deadline, Estimate: j.estimate, Reference: j.reference,
 			Done: r.doneAt(j, now), CPUs: j.cpus, Memory: j.memory, Licences: j.needs, Input: j.input,
 			Machine: machine, Last: j.target, Held: pin != none,
-			Fixed: j.at != none && (j.stranded || !r.planner.Preempts()),
+			Fixed: j.stranded || j.at != none && !r.planner.Preempts(),
+		}
+		if j.resides() != none {
+			s.Jobs[i].Memory = 0 // it has it
 		}
 	}
 	return s
+}
+
+// memories returns the machines with the memory that residents leave of theirs.
+func (r *Roster) memories() []farm.Machine {
+	if !r.residents {
+		return r.machines
+	}
+	left := slices.Clone(r.machines)
+	for i := range r.jobs {
+		j := &r.jobs[i]
+		if j.state == absent {
+			continue
+		}
+		if m := j.resides(); m != none && left[m].Memory > 0 {
+			left[m].Memory = max(1, left[m].Memory-j.memory) // 0 would be not known
+		}
+	}
+	return left
 }
 
 // unpark lets those in whose time has come.
