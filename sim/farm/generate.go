@@ -1,9 +1,11 @@
 package farm
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/seed-9b8f70bb/drover/batch"
 )
@@ -80,11 +82,14 @@ func (in *Instance) drawMachines(m *Model, r *rand.Rand) {
 }
 
 // drawJob draws all but the licences. How many numbers it takes does not depend on
-// whether the job has a deadline.
+// whether the job has a deadline. No job needs more CPUs than the largest machine has,
+// which matters on small farms alone.
 func (in *Instance) drawJob(j *Job, m *Model, r *rand.Rand) (slack int64, dated bool) {
 	j.Estimate = batch.Duration(draw(m.Estimate, r)) * Unit
 	slack, dated = draw(m.Deadline, r), !chance(m.Undated, r)
 	j.CPUs, j.Reference = int32(draw(m.CPUs, r)), int32(draw(m.Benchmark, r))
+	largest := slices.MaxFunc(in.Machines, func(a, b Machine) int { return cmp.Compare(a.CPUs, b.CPUs) })
+	j.CPUs = min(j.CPUs, largest.CPUs)
 	j.Input, j.Place = draw(m.Input, r)*MB, int32(r.IntN(m.Machines))
 	return slack, dated
 }

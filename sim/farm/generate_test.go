@@ -163,7 +163,6 @@ func TestAnyModelGivesAFarmThatAPolicyAccepts(t *testing.T) {
 		m.Machines = rapid.IntRange(1, 10).Draw(t, "machines")
 		m.Licences = rapid.IntRange(0, 5).Draw(t, "licences")
 		m.Jobs = rapid.IntRange(0, 20).Draw(t, "jobs")
-		m.CPUs = Range{1, 1}
 		m.Reading = rapid.SampledFrom(Readings).Draw(t, "reading")
 		in, err := Generate(m, rapid.IntRange(0, 1000).Draw(t, "seed"))
 		if err != nil {

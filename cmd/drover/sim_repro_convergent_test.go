@@ -1,0 +1,75 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed-9b8f70bb/drover/sim/farm"
+)
+
+// fewRuns is short.
+func fewRuns(out string, more ...string) []string {
+	return append([]string{"convergent", "--quick", "--sets", "loads,knapsack", "--algorithms", "CS_ip,EDF", "--arrivals", "8,16", "--out", out}, more...)
+}
+
+func farmRows(t *testing.T, dir string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(dir, farm.RowsName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestSimReproConvergentIsTheSameOnAnyNumberOfCores(t *testing.T) {
+	var rows [2][]byte
+	for i, jobs := range []string{"1", "3"} {
+		dir := t.TempDir()
+		code, stdout, stderr := simRepro(t, fewRuns(dir, "--jobs", jobs)...)
+		if code != exitOK || !strings.Contains(stdout, "knapsack 40..45%") || !strings.Contains(stdout, "16 rows in") {
+			t.Fatalf("exit %d: %s%s", code, stdout, stderr)
+		}
+		rows[i] = farmRows(t, dir)
+	}
+	if !bytes.Equal(rows[0], rows[1]) {
+		t.Error("rows differ")
+	}
+}
+
+func TestSimReproConvergentGoesOnWhereItWasCut(t *testing.T) {
+	dir := t.TempDir()
+	if code, _, stderr := simRepro(t, fewRuns(dir)...); code != exitOK || !strings.Contains(stderr, "16 runs") {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	want := farmRows(t, dir)
+	lines := bytes.SplitAfter(want, []byte("\n"))
+	torn := append(bytes.Join(lines[:9], nil), lines[9][:20]...)
+	if err := os.WriteFile(filepath.Join(dir, farm.RowsName), torn, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := simRepro(t, fewRuns(dir)...); code != exitOK || !strings.Contains(stderr, "7 runs") || !strings.Contains(stderr, "9 were there") {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	if got := farmRows(t, dir); !bytes.Equal(got, want) {
+		t.Error("rows differ")
+	}
+	if err := os.WriteFile(filepath.Join(dir, farm.RowsName), []byte("{}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := simRepro(t, fewRuns(dir)...); code != exitRefused || !strings.Contains(stderr, "line 1: schema") {
+		t.Errorf("a line that is none: exit %d: %s", code, stderr)
+	}
+}
+
+func TestSimReproConvergentRefusesWhatIsNone(t *testing.T) {
+	for _, flags := range [][]string{{"--sets", "all"}, {"--algorithms", "SJF"}, {"--algorithms", "CS_ip k=2"}, {"--arrivals", "0"}, {"--seeds", "0"}} {
+		dir := t.TempDir()
+		code, _, stderr := simRepro(t, append([]string{"convergent", "--out", dir}, flags...)...)
+		if code != exitUsage || !strings.Contains(stderr, "accepted") {
+			t.Errorf("%v: exit %d: %s", flags, code, stderr)
+		}
+	}
+}
