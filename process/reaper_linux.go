@@ -22,6 +22,7 @@ type Reaper struct {
 	enter   sync.Mutex // guards leaders among readers of mu
 	leaders map[int]*leader
 	started chan struct{} // told of a child, for a reaper that had none
+	bound   chan func()   // to the thread that forks bound children; nil: none is
 }
 
 // leader is the first process of a group.
@@ -166,7 +167,7 @@ func (r *Reaper) fork(gate []string, dir string, out files, g *Gated, ended func
 	}
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	pid, err := syscall.ForkExec(gate[0], gate, &syscall.ProcAttr{
+	pid, err := r.forkExec(gate, &syscall.ProcAttr{
 		Dir: dir, Env: []string{}, Files: files, Sys: &syscall.SysProcAttr{Setpgid: true},
 	})
 	if err != nil {

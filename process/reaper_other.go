@@ -17,6 +17,9 @@ type Reaper struct{}
 // NewReaper is not supported here.
 func NewReaper() (*Reaper, error) { return nil, errors.ErrUnsupported }
 
+// Bind is not supported here.
+func (*Reaper) Bind() {}
+
 // Signal is not supported here.
 func (*Reaper) Signal(int, syscall.Signal) error { return errors.ErrUnsupported }
 

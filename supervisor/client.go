@@ -38,6 +38,9 @@ type Config struct {
 	// Program is the command that calls Serve; --dir DIR and --ready-fd N are
 	// appended. Default: the binary that this process runs, with "supervise".
 	Program []string
+	// Leased makes programs live on a lease, see Renew, and die with their
+	// supervisor: --leased is appended to Program.
+	Leased bool
 	// Logger takes what becomes of supervisors. Default: none.
 	Logger hclog.Logger
 }
@@ -56,7 +59,7 @@ type Client struct {
 	mu        sync.Mutex
 	link      *link         // nil while there is no connection
 	changed   chan struct{} // closed when link changes
-	processes map[batch.Key]*Process
+	processes map[Attempt]*Process
 	children  []int // supervisors that were started here and not reaped yet
 }
 
@@ -80,7 +83,7 @@ func Connect(cfg Config) (*Client, error) {
 	}
 	c := &Client{
 		cfg: cfg, log: cfg.Logger.Named("supervisor"), remote: newRemote(cfg.Dir),
-		changed: make(chan struct{}), processes: make(map[batch.Key]*Process),
+		changed: make(chan struct{}), processes: make(map[Attempt]*Process),
 	}
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
 	first := make(chan error, 1)
@@ -100,7 +103,7 @@ func (c *Client) Close() {
 	c.remote.conns.close()
 	c.mu.Lock()
 	all := c.processes
-	c.processes = make(map[batch.Key]*Process)
+	c.processes = make(map[Attempt]*Process)
 	c.mu.Unlock()
 	for _, p := range all {
 		p.Detach()
@@ -117,10 +120,28 @@ func (c *Client) Close() {
 // cannot be known is a Process: detached when ctx ends first, lost when the
 // attempt's file cannot be read.
 func (c *Client) Launch(ctx context.Context, spec exec.Spec, dir string) (*Process, error) {
-	what, err := processSpec(spec)
+	return c.LaunchIn(ctx, spec, dir, Placement{})
+}
+
+// Placement is where a program runs, and on which lease.
+type Placement struct {
+	// Groups are the files cgroup.procs of the control groups that the program is
+	// in from its first instruction; an attempt that cannot enter them never runs.
+	// What is left in them when the program has ended is killed.
+	Groups []string
+	// Token is the lease's that covers the order, see Renew.
+	Token Token
+}
+
+// LaunchIn is Launch in control groups and on a lease. ErrNoLease says that the
+// lease does not cover it and nothing was done: it may be asked again with the
+// next token.
+func (c *Client) LaunchIn(ctx context.Context, spec exec.Spec, dir string, where Placement) (*Process, error) {
+	program, err := processSpec(spec)
 	if err != nil {
 		return nil, err
 	}
+	what := order{program, where.Groups, where.Token}
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, fmt.Errorf("attempt directory: %w", err)
 	}
@@ -198,18 +219,18 @@ func (c *Client) follow(a Attempt) (*Process, error) {
 	switch {
 	case c.ctx.Err() != nil:
 		return nil, fmt.Errorf("%w: %w", exec.ErrNeverRan, ErrClosed)
-	case c.processes[a.Key] != nil:
+	case c.processes[a] != nil:
 		return nil, fmt.Errorf("attempt %s: %w", a.mark(), ErrFollowed)
 	}
-	c.processes[a.Key] = p
+	c.processes[a] = p
 	return p, nil
 }
 
 func (c *Client) unfollow(p *Process) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.processes[p.attempt.Key] == p {
-		delete(c.processes, p.attempt.Key)
+	if c.processes[p.attempt] == p {
+		delete(c.processes, p.attempt)
 	}
 }
 

@@ -83,7 +83,7 @@ func (c *Client) session(up func()) error {
 			return err
 		}
 		c.mu.Lock()
-		p := c.processes[n.Key]
+		p := c.processes[n.Attempt]
 		c.mu.Unlock()
 		if p != nil {
 			p.take(n.Status)

@@ -34,6 +34,29 @@
 // The next supervisor looks when it is asked: a client that finds itself
 // connected to another one attaches to everything it follows.
 //
+// # Control groups
+//
+// A launch may name files cgroup.procs (LaunchIn): the process at the gate is in
+// those groups before the gate is opened, and an attempt that cannot enter them
+// never runs. Limits are their owner's to set before. Whoever is still in them when
+// the program has ended is killed, those too that have left its process group.
+//
+// # Lease
+//
+// On a node (Config.Leased) programs live on a lease, and die with their supervisor
+// (PR_SET_PDEATHSIG: the first process of each; whoever starts the next supervisor
+// clears the groups of the rest).
+//
+//	client                         supervisor
+//	  │◀───────── token k ────────────│ made at T
+//	  │── Renew(token k, d) ─────────▶│ until T+d, however long this was on its way
+//	  │── Launch(token k) ───────────▶│ refused from T+d on
+//
+// When the lease ends without renewal all programs are killed, and their ends are
+// lost, with that reason. A client that got token k at its own instant S and has
+// sent no later one knows that by S+d nothing runs there, and that no launch it has
+// sent can begin anything: a partition that heals brings no second run.
+//
 // # Full disk
 //
 // A launch that cannot write its claim or its run does not run. An end that

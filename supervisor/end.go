@@ -23,8 +23,8 @@ func (s *supervisor) ended(t *attempt, e process.Exit) {
 	if before.Condition != Running {
 		return // the launch has said already that nothing ran
 	}
-	s.warnLeft(t, e.Left)
-	s.end(t, statusOfExit(e, before.Started, now))
+	s.warnLeft(t, clearGroups(t.groups) || e.Left)
+	s.end(t, s.verdict(t, statusOfExit(e, before.Started, now)))
 }
 
 // end writes the end of an attempt that ran down, and tells it.

@@ -13,8 +13,15 @@ import (
 	"github.com/seed-9b8f70bb/drover/supervisor/journal"
 )
 
+// order is what is to be run, and how.
+type order struct {
+	process.Spec
+	groups []string // files cgroup.procs to be in
+	token  Token    // of the lease
+}
+
 // launch runs an attempt once, whoever asks how often.
-func (s *supervisor) launch(ctx context.Context, a Attempt, spec process.Spec) (Status, error) {
+func (s *supervisor) launch(ctx context.Context, a Attempt, spec order) (Status, error) {
 	spec.Env = append(slices.Clip(spec.Env), process.Mark+"="+a.mark())
 	for {
 		status, err := s.settle(ctx, a, func(t *attempt) (Status, error) { return s.run(t, spec) })
@@ -26,9 +33,21 @@ func (s *supervisor) launch(ctx context.Context, a Attempt, spec process.Spec) (
 }
 
 // run takes an attempt through its steps until the program is executed.
-func (s *supervisor) run(t *attempt, spec process.Spec) (Status, error) {
+func (s *supervisor) run(t *attempt, spec order) (Status, error) {
 	s.launches <- struct{}{}
 	defer func() { <-s.launches }()
+	t.groups = spec.groups
+	if !s.covered(spec.token) {
+		// An attempt that runs or has ended needs no lease for being told of.
+		state, err := journal.Read(t.Dir, t.File())
+		if err == nil && state.Claimer.Kind == "" {
+			err = ErrNoLease
+		}
+		if err != nil {
+			return Status{}, err
+		}
+		return s.found(t, state)
+	}
 	won, state, err := journal.Claim(t.Dir, t.File(), s.me, time.Now())
 	var damaged *journal.DamagedError
 	switch {
@@ -40,7 +59,7 @@ func (s *supervisor) run(t *attempt, spec process.Spec) (Status, error) {
 	case !won:
 		return s.found(t, state)
 	}
-	g, err := s.reaper.Start(s.gate, spec, func(e process.Exit) { s.ended(t, e) })
+	g, err := s.reaper.Start(s.gate, spec.Spec, func(e process.Exit) { s.ended(t, e) })
 	if err != nil {
 		return s.notRun(t, time.Time{}, err), nil
 	}
@@ -56,20 +75,22 @@ func (s *supervisor) run(t *attempt, spec process.Spec) (Status, error) {
 		s.save(t, never)
 		return never, nil
 	}
+	if err := s.enter(t, g.Pid, spec.token); err != nil {
+		g.Shut()
+		return s.notRun(t, now, err), nil
+	}
 	if err := g.Open(); err != nil {
 		return s.notRun(t, now, err), nil
 	}
-	s.mu.Lock()
-	t.pid = g.Pid
-	s.mu.Unlock()
+	s.running(t, g.Pid)
 	s.log.Debug("started", "attempt", t.mark(), "pid", g.Pid)
-	return Status{Condition: Running, Started: now}, nil
+	return Status{Condition: Running, Pid: g.Pid, Started: now}, nil
 }
 
 // passing are errors that another attempt need not meet.
 var passing = []error{
 	syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE, syscall.ENOSPC, syscall.EDQUOT, syscall.EINTR,
-	process.ErrShut,
+	process.ErrShut, ErrNoLease, errGroup,
 }
 
 // notRun is the end of an attempt whose program was not executed.

@@ -48,8 +48,9 @@ func superviseMain(args []string) {
 	dir := flags.String("dir", "", "")
 	ready := flags.Uint("ready-fd", 0, "")
 	stay := flags.Duration("linger", linger, "")
+	leased := flags.Bool("leased", false, "")
 	_ = flags.Parse(args)
-	cfg := ServeConfig{Dir: *dir, Linger: *stay, Level: hclog.Debug}
+	cfg := ServeConfig{Dir: *dir, Linger: *stay, Leased: *leased, Level: hclog.Debug}
 	if *ready != 0 {
 		syscall.CloseOnExec(int(*ready))
 		cfg.Ready = os.NewFile(uintptr(*ready), "ready")

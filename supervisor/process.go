@@ -26,6 +26,7 @@ type Process struct {
 	over    bool
 	exit    exec.Exit
 	started time.Time
+	pid     int
 	signals []syscall.Signal // not delivered yet, in order
 }
 
@@ -34,6 +35,13 @@ func (p *Process) Started() time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.started
+}
+
+// Pid returns the first process of its group, 0 if that is not known.
+func (p *Process) Pid() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.pid
 }
 
 // Wait returns when nothing of the program is left, or it is detached.
@@ -94,7 +102,7 @@ func (p *Process) deliver(ctx context.Context) error {
 func (p *Process) launched(st Status) {
 	p.mu.Lock()
 	p.known = true
-	p.started = st.Started
+	p.started, p.pid = st.Started, st.Pid
 	p.mu.Unlock()
 	p.take(st)
 }

@@ -7,10 +7,11 @@ import (
 	"net/http"
 	"os"
 	"syscall"
+	"time"
 
 	"connectrpc.com/connect"
+	"google.golang.org/protobuf/types/known/durationpb"
 
-	"github.com/seed-9b8f70bb/drover/process"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
 )
@@ -34,8 +35,11 @@ func newRemote(dir string) remote {
 		&http.Client{Transport: t}, "http://supervisor", connect.WithReadMaxBytes(largestMessage)), open}
 }
 
-func (r remote) launch(ctx context.Context, a Attempt, spec process.Spec) (Status, error) {
+func (r remote) launch(ctx context.Context, a Attempt, spec order) (Status, error) {
 	res, err := r.calls.LaunchAttempt(ctx, launchMessage(a, spec))
+	if connect.IsWireError(err) && connect.CodeOf(err) == connect.CodeFailedPrecondition {
+		return Status{}, ErrNoLease
+	}
 	if err != nil {
 		return Status{}, failure(ctx, err)
 	}
@@ -62,6 +66,14 @@ func (r remote) signal(ctx context.Context, a Attempt, sig syscall.Signal) error
 		return os.ErrProcessDone
 	}
 	return nil
+}
+
+func (r remote) renew(ctx context.Context, token Token, d time.Duration) (next Token, held bool, err error) {
+	res, err := r.calls.RenewLease(ctx, &droverv1.RenewLeaseRequest{Token: token, Duration: durationpb.New(d)})
+	if err != nil {
+		return nil, false, failure(ctx, err)
+	}
+	return res.GetToken(), res.GetHeld(), nil
 }
 
 func (r remote) dismiss(ctx context.Context, kill bool) error {
@@ -109,5 +121,5 @@ func failure(ctx context.Context, err error) error {
 // refusedByFace reports whether a call was refused for what it asks, so that
 // nothing was done.
 func refusedByFace(err error) bool {
-	return connect.IsWireError(err) && connect.CodeOf(err) == connect.CodeInvalidArgument
+	return errors.Is(err, ErrNoLease) || connect.IsWireError(err) && connect.CodeOf(err) == connect.CodeInvalidArgument
 }

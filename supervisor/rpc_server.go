@@ -40,11 +40,14 @@ func (f face) LaunchAttempt(ctx context.Context, req *droverv1.LaunchAttemptRequ
 	if err != nil {
 		return nil, err
 	}
-	spec := specOf(req)
-	if err := checkSpec(&spec); err != nil {
+	spec := orderOf(req)
+	if err := checkOrder(&spec); err != nil {
 		return nil, connect.NewError(connect.CodeInvalidArgument, err)
 	}
 	st, err := f.launch(ctx, a, spec)
+	if errors.Is(err, ErrNoLease) {
+		return nil, connect.NewError(connect.CodeFailedPrecondition, err)
+	}
 	if err != nil {
 		return nil, f.failed(err)
 	}
@@ -103,6 +106,14 @@ func (f face) WatchAttempts(ctx context.Context, _ *droverv1.WatchAttemptsReques
 			}
 		}
 	}
+}
+
+func (f face) RenewLease(_ context.Context, req *droverv1.RenewLeaseRequest) (*droverv1.RenewLeaseResponse, error) {
+	next, held, err := f.renew(req.GetToken(), req.GetDuration().AsDuration())
+	if err != nil {
+		return nil, connect.NewError(connect.CodeInvalidArgument, err)
+	}
+	return &droverv1.RenewLeaseResponse{Token: next, Held: held}, nil
 }
 
 func (f face) Dismiss(_ context.Context, req *droverv1.DismissRequest) (*droverv1.DismissResponse, error) {

@@ -36,22 +36,23 @@ func nameOf(m *droverv1.AttemptName) Attempt {
 	}
 }
 
-func launchMessage(a Attempt, spec process.Spec) *droverv1.LaunchAttemptRequest {
+func launchMessage(a Attempt, spec order) *droverv1.LaunchAttemptRequest {
 	return &droverv1.LaunchAttemptRequest{
 		Name: nameMessage(a), Arguments: bytesOf(spec.Args), Path: []byte(spec.Path), Environment: bytesOf(spec.Env),
 		WorkingDirectory: []byte(spec.Dir), Stdout: []byte(spec.Stdout), Stderr: []byte(spec.Stderr), Append: spec.Append,
+		Groups: bytesOf(spec.groups), Lease: spec.token,
 	}
 }
 
-func specOf(m *droverv1.LaunchAttemptRequest) process.Spec {
-	return process.Spec{
+func orderOf(m *droverv1.LaunchAttemptRequest) order {
+	return order{groups: stringsOf(m.GetGroups()), token: m.GetLease(), Spec: process.Spec{
 		Args: stringsOf(m.GetArguments()), Path: string(m.GetPath()), Env: stringsOf(m.GetEnvironment()),
 		Dir: string(m.GetWorkingDirectory()), Stdout: string(m.GetStdout()), Stderr: string(m.GetStderr()), Append: m.GetAppend(),
-	}
+	}}
 }
 
-// checkSpec refuses what depends on where the supervisor was started.
-func checkSpec(s *process.Spec) error {
+// checkOrder refuses what depends on where the supervisor was started.
+func checkOrder(s *order) error {
 	if len(s.Args) == 0 {
 		return errors.New("arguments: accepted: at least one")
 	}
@@ -60,20 +61,25 @@ func checkSpec(s *process.Spec) error {
 			return errors.New("directory and outputs: accepted: absolute paths")
 		}
 	}
+	for _, path := range s.groups {
+		if !filepath.IsAbs(path) || filepath.Base(path) != groupFile {
+			return errors.New("groups: accepted: absolute paths of files " + groupFile)
+		}
+	}
 	return nil
 }
 
 func statusMessage(st Status) *droverv1.AttemptStatus {
 	return &droverv1.AttemptStatus{
 		Condition: droverv1.AttemptCondition(st.Condition), ExitCode: int32(st.Code), Signal: int32(st.Signal), Reason: st.Reason,
-		StartTime: instantMessage(st.Started), EndTime: instantMessage(st.Ended),
+		StartTime: instantMessage(st.Started), EndTime: instantMessage(st.Ended), Pid: int32(st.Pid),
 	}
 }
 
 func statusOfMessage(m *droverv1.AttemptStatus) Status {
 	return Status{
 		Condition: Condition(m.GetCondition()), Code: int(m.GetExitCode()), Signal: syscall.Signal(m.GetSignal()), Reason: m.GetReason(),
-		Started: instantOf(m.GetStartTime()), Ended: instantOf(m.GetEndTime()),
+		Started: instantOf(m.GetStartTime()), Ended: instantOf(m.GetEndTime()), Pid: int(m.GetPid()),
 	}
 }
 

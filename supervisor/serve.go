@@ -13,7 +13,6 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/process"
 )
 
@@ -36,6 +35,9 @@ type ServeConfig struct {
 	// Linger is how long the supervisor stays with nobody connected and no program
 	// left. Default: DefaultLinger.
 	Linger time.Duration
+	// Leased makes programs live on a lease and die with this process, see
+	// Client.Renew.
+	Leased bool
 	// Patience is how long one that is dying may keep the lock. Default:
 	// DefaultPatience.
 	Patience time.Duration
@@ -115,7 +117,11 @@ func open(ctx context.Context, cfg ServeConfig) (*supervisor, net.Listener, erro
 		me: newClaimer(os.Getpid(), time.Now()), gate: cfg.Gate, reaper: reaper,
 		log:      hclog.New(&hclog.LoggerOptions{Name: "supervisor", Output: file, Level: cfg.Level}),
 		launches: make(chan struct{}, mostLaunches),
-		attempts: make(map[batch.Key]*attempt),
+		attempts: make(map[Attempt]*attempt),
+	}
+	if cfg.Leased {
+		reaper.Bind()
+		s.lease = newLease(s.me.By)
 	}
 	s.idle = idle{linger: cfg.Linger, over: make(chan struct{})}
 	s.idle.fire = func() {
@@ -139,6 +145,9 @@ func (s *supervisor) serve(ctx context.Context, l net.Listener) error {
 	s.idle.connected(0)
 	over := s.idle.over
 	s.mu.Unlock()
+	if s.lease != nil {
+		go s.keepLease()
+	}
 	face := s.face()
 	face.ConnState = func(_ net.Conn, state http.ConnState) {
 		change := map[http.ConnState]int{http.StateNew: 1, http.StateClosed: -1, http.StateHijacked: -1}[state]

@@ -63,6 +63,9 @@ func (c *Client) start(ready *os.File) error {
 	}
 	args := append(program[1:], "--dir", c.cfg.Dir, "--ready-fd", readyFD)
 	// It is to outlive this process, and no context ends it.
+	if c.cfg.Leased {
+		args = append(args, "--leased")
+	}
 	cmd := osexec.Command(program[0], args...) //nolint:noctx // see above
 	cmd.Args[0] = "drover"                     // who looks for it will look for that
 	cmd.Dir = "/"

@@ -58,6 +58,7 @@ type Status struct {
 	Reason    string    // of NeverRan, Failed and Lost, for people; names no path
 	Started   time.Time // when its process was made; of what has or had one
 	Ended     time.Time
+	Pid       int // of Running: who leads its process group
 }
 
 // statusOf translates a file that says an end.

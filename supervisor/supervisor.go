@@ -11,7 +11,6 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/process"
 	"github.com/seed-9b8f70bb/drover/supervisor/journal"
 )
@@ -34,7 +33,8 @@ type supervisor struct {
 	watchers watchers
 
 	mu       sync.Mutex
-	attempts map[batch.Key]*attempt
+	attempts map[Attempt]*attempt
+	lease    *lease // nil: programs live without; its fields are guarded by mu
 	idle     idle // guarded by mu
 }
 
@@ -42,6 +42,7 @@ type supervisor struct {
 type attempt struct {
 	Attempt
 	settled chan struct{} // closed when the rest is known
+	groups  []string      // files cgroup.procs of its control groups; set before settled is closed
 
 	// Guarded by the supervisor's mu.
 	status  Status
@@ -49,16 +50,18 @@ type attempt struct {
 	pid     int        // of a child, to be signalled through the reaper
 	adopted process.ID // of a program that another supervisor has started
 	unsaved bool       // its end could not be written yet
+	lapsed  bool       // it was killed because the lease had ended
+	ends    int        // how often the lease had ended when it was let run
 }
 
 // settle answers what became of an attempt: from memory, or what find says, which
 // is asked once for all who ask at the same time.
 func (s *supervisor) settle(ctx context.Context, a Attempt, find func(*attempt) (Status, error)) (Status, error) {
 	s.mu.Lock()
-	t := s.attempts[a.Key]
+	t := s.attempts[a]
 	if t == nil {
 		t = &attempt{Attempt: a, settled: make(chan struct{})}
-		s.attempts[a.Key] = t
+		s.attempts[a] = t
 		s.idle.update(len(s.attempts))
 		go s.begin(t, find)
 	}
@@ -87,7 +90,7 @@ func (s *supervisor) forget(t *attempt) {
 	if t.status.Condition == Running || t.unsaved {
 		return
 	}
-	delete(s.attempts, t.Key)
+	delete(s.attempts, t.Attempt)
 	s.idle.update(len(s.attempts))
 }
 
@@ -107,13 +110,17 @@ func (s *supervisor) attach(ctx context.Context, a Attempt) (Status, error) {
 func (s *supervisor) signal(a Attempt, sig syscall.Signal) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t := s.attempts[a.Key]
+	t := s.attempts[a]
 	switch {
 	case t == nil || t.status.Condition == 0:
 		return errUnknown
 	case t.status.Condition != Running:
 		return os.ErrProcessDone
-	case t.pid != 0:
+	}
+	if sig == syscall.SIGKILL {
+		defer strike(t.groups) // those too that have left the process group
+	}
+	if t.pid != 0 {
 		return s.reaper.Signal(t.pid, sig)
 	}
 	// Not our child, so that its number could become another's between the two
@@ -154,13 +161,19 @@ func (s *supervisor) found(t *attempt, state journal.State) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
+	if alive && s.lease != nil {
+		// It was to die with its supervisor.
+		s.warnLeft(t, state.Run.KillRest())
+		lost.Reason = "its supervisor had ended before it"
+		return s.lose(t, lost), nil
+	}
 	if alive {
 		s.mu.Lock()
 		t.adopted = state.Run
 		s.mu.Unlock()
 		s.log.Info("watching a program that another supervisor has started", "attempt", t.mark(), "pid", state.Run.Pid)
 		go s.follow(t, state.Run)
-		return Status{Condition: Running, Started: state.Started}, nil
+		return Status{Condition: Running, Pid: state.Run.Pid, Started: state.Started}, nil
 	}
 	left, err := state.Run.KillMarked(t.mark())
 	if err != nil {

@@ -9,6 +9,7 @@ package droverv1
 import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	durationpb "google.golang.org/protobuf/types/known/durationpb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
@@ -180,7 +181,14 @@ type LaunchAttemptRequest struct {
 	Stdout []byte `protobuf:"bytes,6,opt,name=stdout,proto3" json:"stdout,omitempty"`
 	Stderr []byte `protobuf:"bytes,7,opt,name=stderr,proto3" json:"stderr,omitempty"`
 	// They are not truncated: the program goes on where an earlier one stopped.
-	Append        bool `protobuf:"varint,8,opt,name=append,proto3" json:"append,omitempty"`
+	Append bool `protobuf:"varint,8,opt,name=append,proto3" json:"append,omitempty"`
+	// The absolute paths of the files cgroup.procs of the control groups in which
+	// the program is from its first instruction. What is left in them when it has
+	// ended is killed.
+	Groups [][]byte `protobuf:"bytes,9,rep,name=groups,proto3" json:"groups,omitempty"`
+	// On a lease: the token of the order. Refused when the lease has ended or the
+	// token is too old to renew it.
+	Lease         []byte `protobuf:"bytes,10,opt,name=lease,proto3" json:"lease,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -269,6 +277,20 @@ func (x *LaunchAttemptRequest) GetAppend() bool {
 		return x.Append
 	}
 	return false
+}
+
+func (x *LaunchAttemptRequest) GetGroups() [][]byte {
+	if x != nil {
+		return x.Groups
+	}
+	return nil
+}
+
+func (x *LaunchAttemptRequest) GetLease() []byte {
+	if x != nil {
+		return x.Lease
+	}
+	return nil
 }
 
 type LaunchAttemptResponse struct {
@@ -600,8 +622,10 @@ type AttemptStatus struct {
 	// Of NEVER_RAN, FAILED and LOST, for people.
 	Reason string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
 	// When its process was made, by the host's clock; of what has or had one.
-	StartTime     *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
-	EndTime       *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=end_time,json=endTime,proto3" json:"end_time,omitempty"`
+	StartTime *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
+	EndTime   *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=end_time,json=endTime,proto3" json:"end_time,omitempty"`
+	// Of RUNNING: the first process of its group.
+	Pid           int32 `protobuf:"varint,7,opt,name=pid,proto3" json:"pid,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -678,6 +702,120 @@ func (x *AttemptStatus) GetEndTime() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *AttemptStatus) GetPid() int32 {
+	if x != nil {
+		return x.Pid
+	}
+	return 0
+}
+
+type RenewLeaseRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// From the last response; empty renews nothing.
+	Token         []byte               `protobuf:"bytes,1,opt,name=token,proto3" json:"token,omitempty"`
+	Duration      *durationpb.Duration `protobuf:"bytes,2,opt,name=duration,proto3" json:"duration,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RenewLeaseRequest) Reset() {
+	*x = RenewLeaseRequest{}
+	mi := &file_drover_v1_supervisor_service_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RenewLeaseRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RenewLeaseRequest) ProtoMessage() {}
+
+func (x *RenewLeaseRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_supervisor_service_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RenewLeaseRequest.ProtoReflect.Descriptor instead.
+func (*RenewLeaseRequest) Descriptor() ([]byte, []int) {
+	return file_drover_v1_supervisor_service_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *RenewLeaseRequest) GetToken() []byte {
+	if x != nil {
+		return x.Token
+	}
+	return nil
+}
+
+func (x *RenewLeaseRequest) GetDuration() *durationpb.Duration {
+	if x != nil {
+		return x.Duration
+	}
+	return nil
+}
+
+type RenewLeaseResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Says when this supervisor made it, to this supervisor only.
+	Token []byte `protobuf:"bytes,1,opt,name=token,proto3" json:"token,omitempty"`
+	// Whether programs may run.
+	Held          bool `protobuf:"varint,2,opt,name=held,proto3" json:"held,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RenewLeaseResponse) Reset() {
+	*x = RenewLeaseResponse{}
+	mi := &file_drover_v1_supervisor_service_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RenewLeaseResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RenewLeaseResponse) ProtoMessage() {}
+
+func (x *RenewLeaseResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_supervisor_service_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RenewLeaseResponse.ProtoReflect.Descriptor instead.
+func (*RenewLeaseResponse) Descriptor() ([]byte, []int) {
+	return file_drover_v1_supervisor_service_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *RenewLeaseResponse) GetToken() []byte {
+	if x != nil {
+		return x.Token
+	}
+	return nil
+}
+
+func (x *RenewLeaseResponse) GetHeld() bool {
+	if x != nil {
+		return x.Held
+	}
+	return false
+}
+
 type DismissRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Whether to end all programs at once (SIGKILL).
@@ -688,7 +826,7 @@ type DismissRequest struct {
 
 func (x *DismissRequest) Reset() {
 	*x = DismissRequest{}
-	mi := &file_drover_v1_supervisor_service_proto_msgTypes[10]
+	mi := &file_drover_v1_supervisor_service_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -700,7 +838,7 @@ func (x *DismissRequest) String() string {
 func (*DismissRequest) ProtoMessage() {}
 
 func (x *DismissRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_supervisor_service_proto_msgTypes[10]
+	mi := &file_drover_v1_supervisor_service_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -713,7 +851,7 @@ func (x *DismissRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DismissRequest.ProtoReflect.Descriptor instead.
 func (*DismissRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_supervisor_service_proto_rawDescGZIP(), []int{10}
+	return file_drover_v1_supervisor_service_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *DismissRequest) GetKill() bool {
@@ -731,7 +869,7 @@ type DismissResponse struct {
 
 func (x *DismissResponse) Reset() {
 	*x = DismissResponse{}
-	mi := &file_drover_v1_supervisor_service_proto_msgTypes[11]
+	mi := &file_drover_v1_supervisor_service_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -743,7 +881,7 @@ func (x *DismissResponse) String() string {
 func (*DismissResponse) ProtoMessage() {}
 
 func (x *DismissResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_supervisor_service_proto_msgTypes[11]
+	mi := &file_drover_v1_supervisor_service_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -756,19 +894,19 @@ func (x *DismissResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DismissResponse.ProtoReflect.Descriptor instead.
 func (*DismissResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_supervisor_service_proto_rawDescGZIP(), []int{11}
+	return file_drover_v1_supervisor_service_proto_rawDescGZIP(), []int{13}
 }
 
 var File_drover_v1_supervisor_service_proto protoreflect.FileDescriptor
 
 const file_drover_v1_supervisor_service_proto_rawDesc = "" +
 	"\n" +
-	"\"drover/v1/supervisor_service.proto\x12\tdrover.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"r\n" +
+	"\"drover/v1/supervisor_service.proto\x12\tdrover.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"r\n" +
 	"\vAttemptName\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x14\n" +
 	"\x05epoch\x18\x02 \x01(\rR\x05epoch\x12\x18\n" +
 	"\aattempt\x18\x03 \x01(\rR\aattempt\x12\x1c\n" +
-	"\tdirectory\x18\x04 \x01(\fR\tdirectory\"\x8b\x02\n" +
+	"\tdirectory\x18\x04 \x01(\fR\tdirectory\"\xb9\x02\n" +
 	"\x14LaunchAttemptRequest\x12*\n" +
 	"\x04name\x18\x01 \x01(\v2\x16.drover.v1.AttemptNameR\x04name\x12\x1c\n" +
 	"\targuments\x18\x02 \x03(\fR\targuments\x12\x12\n" +
@@ -777,7 +915,10 @@ const file_drover_v1_supervisor_service_proto_rawDesc = "" +
 	"\x11working_directory\x18\x05 \x01(\fR\x10workingDirectory\x12\x16\n" +
 	"\x06stdout\x18\x06 \x01(\fR\x06stdout\x12\x16\n" +
 	"\x06stderr\x18\a \x01(\fR\x06stderr\x12\x16\n" +
-	"\x06append\x18\b \x01(\bR\x06append\"I\n" +
+	"\x06append\x18\b \x01(\bR\x06append\x12\x16\n" +
+	"\x06groups\x18\t \x03(\fR\x06groups\x12\x14\n" +
+	"\x05lease\x18\n" +
+	" \x01(\fR\x05lease\"I\n" +
 	"\x15LaunchAttemptResponse\x120\n" +
 	"\x06status\x18\x01 \x01(\v2\x18.drover.v1.AttemptStatusR\x06status\"B\n" +
 	"\x14AttachAttemptRequest\x12*\n" +
@@ -792,7 +933,7 @@ const file_drover_v1_supervisor_service_proto_rawDesc = "" +
 	"\x14WatchAttemptsRequest\"u\n" +
 	"\x15WatchAttemptsResponse\x12*\n" +
 	"\x04name\x18\x01 \x01(\v2\x16.drover.v1.AttemptNameR\x04name\x120\n" +
-	"\x06status\x18\x02 \x01(\v2\x18.drover.v1.AttemptStatusR\x06status\"\x89\x02\n" +
+	"\x06status\x18\x02 \x01(\v2\x18.drover.v1.AttemptStatusR\x06status\"\x9b\x02\n" +
 	"\rAttemptStatus\x129\n" +
 	"\tcondition\x18\x01 \x01(\x0e2\x1b.drover.v1.AttemptConditionR\tcondition\x12\x1b\n" +
 	"\texit_code\x18\x02 \x01(\x05R\bexitCode\x12\x16\n" +
@@ -800,7 +941,14 @@ const file_drover_v1_supervisor_service_proto_rawDesc = "" +
 	"\x06reason\x18\x04 \x01(\tR\x06reason\x129\n" +
 	"\n" +
 	"start_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\tstartTime\x125\n" +
-	"\bend_time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\aendTime\"$\n" +
+	"\bend_time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\aendTime\x12\x10\n" +
+	"\x03pid\x18\a \x01(\x05R\x03pid\"`\n" +
+	"\x11RenewLeaseRequest\x12\x14\n" +
+	"\x05token\x18\x01 \x01(\fR\x05token\x125\n" +
+	"\bduration\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\bduration\">\n" +
+	"\x12RenewLeaseResponse\x12\x14\n" +
+	"\x05token\x18\x01 \x01(\fR\x05token\x12\x12\n" +
+	"\x04held\x18\x02 \x01(\bR\x04held\"$\n" +
 	"\x0eDismissRequest\x12\x12\n" +
 	"\x04kill\x18\x01 \x01(\bR\x04kill\"\x11\n" +
 	"\x0fDismissResponse*\xac\x02\n" +
@@ -813,12 +961,14 @@ const file_drover_v1_supervisor_service_proto_rawDesc = "" +
 	"\x19ATTEMPT_CONDITION_RUNNING\x10\x05\x12\x1c\n" +
 	"\x18ATTEMPT_CONDITION_EXITED\x10\x06\x12\x1e\n" +
 	"\x1aATTEMPT_CONDITION_SIGNALED\x10\a\x12\x1a\n" +
-	"\x16ATTEMPT_CONDITION_LOST\x10\b2\xbd\x03\n" +
+	"\x16ATTEMPT_CONDITION_LOST\x10\b2\x8d\x04\n" +
 	"\x11SupervisorService\x12W\n" +
 	"\rLaunchAttempt\x12\x1f.drover.v1.LaunchAttemptRequest\x1a .drover.v1.LaunchAttemptResponse\"\x03\x90\x02\x02\x12W\n" +
 	"\rAttachAttempt\x12\x1f.drover.v1.AttachAttemptRequest\x1a .drover.v1.AttachAttemptResponse\"\x03\x90\x02\x02\x12T\n" +
 	"\rSignalAttempt\x12\x1f.drover.v1.SignalAttemptRequest\x1a .drover.v1.SignalAttemptResponse\"\x00\x12Y\n" +
-	"\rWatchAttempts\x12\x1f.drover.v1.WatchAttemptsRequest\x1a .drover.v1.WatchAttemptsResponse\"\x03\x90\x02\x010\x01\x12E\n" +
+	"\rWatchAttempts\x12\x1f.drover.v1.WatchAttemptsRequest\x1a .drover.v1.WatchAttemptsResponse\"\x03\x90\x02\x010\x01\x12N\n" +
+	"\n" +
+	"RenewLease\x12\x1c.drover.v1.RenewLeaseRequest\x1a\x1d.drover.v1.RenewLeaseResponse\"\x03\x90\x02\x02\x12E\n" +
 	"\aDismiss\x12\x19.drover.v1.DismissRequest\x1a\x1a.drover.v1.DismissResponse\"\x03\x90\x02\x02B:Z8github.com/seed-9b8f70bb/drover/proto/drover/v1;droverv1b\x06proto3"
 
 var (
@@ -834,7 +984,7 @@ func file_drover_v1_supervisor_service_proto_rawDescGZIP() []byte {
 }
 
 var file_drover_v1_supervisor_service_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_drover_v1_supervisor_service_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
+var file_drover_v1_supervisor_service_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_drover_v1_supervisor_service_proto_goTypes = []any{
 	(AttemptCondition)(0),         // 0: drover.v1.AttemptCondition
 	(*AttemptName)(nil),           // 1: drover.v1.AttemptName
@@ -847,9 +997,12 @@ var file_drover_v1_supervisor_service_proto_goTypes = []any{
 	(*WatchAttemptsRequest)(nil),  // 8: drover.v1.WatchAttemptsRequest
 	(*WatchAttemptsResponse)(nil), // 9: drover.v1.WatchAttemptsResponse
 	(*AttemptStatus)(nil),         // 10: drover.v1.AttemptStatus
-	(*DismissRequest)(nil),        // 11: drover.v1.DismissRequest
-	(*DismissResponse)(nil),       // 12: drover.v1.DismissResponse
-	(*timestamppb.Timestamp)(nil), // 13: google.protobuf.Timestamp
+	(*RenewLeaseRequest)(nil),     // 11: drover.v1.RenewLeaseRequest
+	(*RenewLeaseResponse)(nil),    // 12: drover.v1.RenewLeaseResponse
+	(*DismissRequest)(nil),        // 13: drover.v1.DismissRequest
+	(*DismissResponse)(nil),       // 14: drover.v1.DismissResponse
+	(*timestamppb.Timestamp)(nil), // 15: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),   // 16: google.protobuf.Duration
 }
 var file_drover_v1_supervisor_service_proto_depIdxs = []int32{
 	1,  // 0: drover.v1.LaunchAttemptRequest.name:type_name -> drover.v1.AttemptName
@@ -860,23 +1013,26 @@ var file_drover_v1_supervisor_service_proto_depIdxs = []int32{
 	1,  // 5: drover.v1.WatchAttemptsResponse.name:type_name -> drover.v1.AttemptName
 	10, // 6: drover.v1.WatchAttemptsResponse.status:type_name -> drover.v1.AttemptStatus
 	0,  // 7: drover.v1.AttemptStatus.condition:type_name -> drover.v1.AttemptCondition
-	13, // 8: drover.v1.AttemptStatus.start_time:type_name -> google.protobuf.Timestamp
-	13, // 9: drover.v1.AttemptStatus.end_time:type_name -> google.protobuf.Timestamp
-	2,  // 10: drover.v1.SupervisorService.LaunchAttempt:input_type -> drover.v1.LaunchAttemptRequest
-	4,  // 11: drover.v1.SupervisorService.AttachAttempt:input_type -> drover.v1.AttachAttemptRequest
-	6,  // 12: drover.v1.SupervisorService.SignalAttempt:input_type -> drover.v1.SignalAttemptRequest
-	8,  // 13: drover.v1.SupervisorService.WatchAttempts:input_type -> drover.v1.WatchAttemptsRequest
-	11, // 14: drover.v1.SupervisorService.Dismiss:input_type -> drover.v1.DismissRequest
-	3,  // 15: drover.v1.SupervisorService.LaunchAttempt:output_type -> drover.v1.LaunchAttemptResponse
-	5,  // 16: drover.v1.SupervisorService.AttachAttempt:output_type -> drover.v1.AttachAttemptResponse
-	7,  // 17: drover.v1.SupervisorService.SignalAttempt:output_type -> drover.v1.SignalAttemptResponse
-	9,  // 18: drover.v1.SupervisorService.WatchAttempts:output_type -> drover.v1.WatchAttemptsResponse
-	12, // 19: drover.v1.SupervisorService.Dismiss:output_type -> drover.v1.DismissResponse
-	15, // [15:20] is the sub-list for method output_type
-	10, // [10:15] is the sub-list for method input_type
-	10, // [10:10] is the sub-list for extension type_name
-	10, // [10:10] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	15, // 8: drover.v1.AttemptStatus.start_time:type_name -> google.protobuf.Timestamp
+	15, // 9: drover.v1.AttemptStatus.end_time:type_name -> google.protobuf.Timestamp
+	16, // 10: drover.v1.RenewLeaseRequest.duration:type_name -> google.protobuf.Duration
+	2,  // 11: drover.v1.SupervisorService.LaunchAttempt:input_type -> drover.v1.LaunchAttemptRequest
+	4,  // 12: drover.v1.SupervisorService.AttachAttempt:input_type -> drover.v1.AttachAttemptRequest
+	6,  // 13: drover.v1.SupervisorService.SignalAttempt:input_type -> drover.v1.SignalAttemptRequest
+	8,  // 14: drover.v1.SupervisorService.WatchAttempts:input_type -> drover.v1.WatchAttemptsRequest
+	11, // 15: drover.v1.SupervisorService.RenewLease:input_type -> drover.v1.RenewLeaseRequest
+	13, // 16: drover.v1.SupervisorService.Dismiss:input_type -> drover.v1.DismissRequest
+	3,  // 17: drover.v1.SupervisorService.LaunchAttempt:output_type -> drover.v1.LaunchAttemptResponse
+	5,  // 18: drover.v1.SupervisorService.AttachAttempt:output_type -> drover.v1.AttachAttemptResponse
+	7,  // 19: drover.v1.SupervisorService.SignalAttempt:output_type -> drover.v1.SignalAttemptResponse
+	9,  // 20: drover.v1.SupervisorService.WatchAttempts:output_type -> drover.v1.WatchAttemptsResponse
+	12, // 21: drover.v1.SupervisorService.RenewLease:output_type -> drover.v1.RenewLeaseResponse
+	14, // 22: drover.v1.SupervisorService.Dismiss:output_type -> drover.v1.DismissResponse
+	17, // [17:23] is the sub-list for method output_type
+	11, // [11:17] is the sub-list for method input_type
+	11, // [11:11] is the sub-list for extension type_name
+	11, // [11:11] is the sub-list for extension extendee
+	0,  // [0:11] is the sub-list for field type_name
 }
 
 func init() { file_drover_v1_supervisor_service_proto_init() }
@@ -890,7 +1046,7 @@ func file_drover_v1_supervisor_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_drover_v1_supervisor_service_proto_rawDesc), len(file_drover_v1_supervisor_service_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   12,
+			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

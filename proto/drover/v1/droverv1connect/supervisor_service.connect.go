@@ -45,6 +45,9 @@ const (
 	// SupervisorServiceWatchAttemptsProcedure is the fully-qualified name of the SupervisorService's
 	// WatchAttempts RPC.
 	SupervisorServiceWatchAttemptsProcedure = "/drover.v1.SupervisorService/WatchAttempts"
+	// SupervisorServiceRenewLeaseProcedure is the fully-qualified name of the SupervisorService's
+	// RenewLease RPC.
+	SupervisorServiceRenewLeaseProcedure = "/drover.v1.SupervisorService/RenewLease"
 	// SupervisorServiceDismissProcedure is the fully-qualified name of the SupervisorService's Dismiss
 	// RPC.
 	SupervisorServiceDismissProcedure = "/drover.v1.SupervisorService/Dismiss"
@@ -64,6 +67,11 @@ type SupervisorServiceClient interface {
 	// WatchAttempts sends one empty message at once, and then the end of every
 	// attempt that this supervisor launched or was asked to attach to.
 	WatchAttempts(context.Context, *v1.WatchAttemptsRequest) (*connect.ServerStreamForClient[v1.WatchAttemptsResponse], error)
+	// RenewLease keeps the programs of a supervisor that runs them on a lease alive.
+	// The lease ends a duration after the token of the request was issued, and all
+	// programs with it. A token that is too old, or another supervisor's, renews
+	// nothing; the response has the next one.
+	RenewLease(context.Context, *v1.RenewLeaseRequest) (*v1.RenewLeaseResponse, error)
 	// Dismiss makes the supervisor end as soon as no program is left, whoever is
 	// connected.
 	Dismiss(context.Context, *v1.DismissRequest) (*v1.DismissResponse, error)
@@ -107,6 +115,13 @@ func NewSupervisorServiceClient(httpClient connect.HTTPClient, baseURL string, o
 			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 			connect.WithClientOptions(opts...),
 		),
+		renewLease: connect.NewClient[v1.RenewLeaseRequest, v1.RenewLeaseResponse](
+			httpClient,
+			baseURL+SupervisorServiceRenewLeaseProcedure,
+			connect.WithSchema(supervisorServiceMethods.ByName("RenewLease")),
+			connect.WithIdempotency(connect.IdempotencyIdempotent),
+			connect.WithClientOptions(opts...),
+		),
 		dismiss: connect.NewClient[v1.DismissRequest, v1.DismissResponse](
 			httpClient,
 			baseURL+SupervisorServiceDismissProcedure,
@@ -123,6 +138,7 @@ type supervisorServiceClient struct {
 	attachAttempt *connect.Client[v1.AttachAttemptRequest, v1.AttachAttemptResponse]
 	signalAttempt *connect.Client[v1.SignalAttemptRequest, v1.SignalAttemptResponse]
 	watchAttempts *connect.Client[v1.WatchAttemptsRequest, v1.WatchAttemptsResponse]
+	renewLease    *connect.Client[v1.RenewLeaseRequest, v1.RenewLeaseResponse]
 	dismiss       *connect.Client[v1.DismissRequest, v1.DismissResponse]
 }
 
@@ -158,6 +174,15 @@ func (c *supervisorServiceClient) WatchAttempts(ctx context.Context, req *v1.Wat
 	return c.watchAttempts.CallServerStream(ctx, connect.NewRequest(req))
 }
 
+// RenewLease calls drover.v1.SupervisorService.RenewLease.
+func (c *supervisorServiceClient) RenewLease(ctx context.Context, req *v1.RenewLeaseRequest) (*v1.RenewLeaseResponse, error) {
+	response, err := c.renewLease.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // Dismiss calls drover.v1.SupervisorService.Dismiss.
 func (c *supervisorServiceClient) Dismiss(ctx context.Context, req *v1.DismissRequest) (*v1.DismissResponse, error) {
 	response, err := c.dismiss.CallUnary(ctx, connect.NewRequest(req))
@@ -181,6 +206,11 @@ type SupervisorServiceHandler interface {
 	// WatchAttempts sends one empty message at once, and then the end of every
 	// attempt that this supervisor launched or was asked to attach to.
 	WatchAttempts(context.Context, *v1.WatchAttemptsRequest, *connect.ServerStream[v1.WatchAttemptsResponse]) error
+	// RenewLease keeps the programs of a supervisor that runs them on a lease alive.
+	// The lease ends a duration after the token of the request was issued, and all
+	// programs with it. A token that is too old, or another supervisor's, renews
+	// nothing; the response has the next one.
+	RenewLease(context.Context, *v1.RenewLeaseRequest) (*v1.RenewLeaseResponse, error)
 	// Dismiss makes the supervisor end as soon as no program is left, whoever is
 	// connected.
 	Dismiss(context.Context, *v1.DismissRequest) (*v1.DismissResponse, error)
@@ -220,6 +250,13 @@ func NewSupervisorServiceHandler(svc SupervisorServiceHandler, opts ...connect.H
 		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 		connect.WithHandlerOptions(opts...),
 	)
+	supervisorServiceRenewLeaseHandler := connect.NewUnaryHandlerSimple(
+		SupervisorServiceRenewLeaseProcedure,
+		svc.RenewLease,
+		connect.WithSchema(supervisorServiceMethods.ByName("RenewLease")),
+		connect.WithIdempotency(connect.IdempotencyIdempotent),
+		connect.WithHandlerOptions(opts...),
+	)
 	supervisorServiceDismissHandler := connect.NewUnaryHandlerSimple(
 		SupervisorServiceDismissProcedure,
 		svc.Dismiss,
@@ -237,6 +274,8 @@ func NewSupervisorServiceHandler(svc SupervisorServiceHandler, opts ...connect.H
 			supervisorServiceSignalAttemptHandler.ServeHTTP(w, r)
 		case SupervisorServiceWatchAttemptsProcedure:
 			supervisorServiceWatchAttemptsHandler.ServeHTTP(w, r)
+		case SupervisorServiceRenewLeaseProcedure:
+			supervisorServiceRenewLeaseHandler.ServeHTTP(w, r)
 		case SupervisorServiceDismissProcedure:
 			supervisorServiceDismissHandler.ServeHTTP(w, r)
 		default:
@@ -262,6 +301,10 @@ func (UnimplementedSupervisorServiceHandler) SignalAttempt(context.Context, *v1.
 
 func (UnimplementedSupervisorServiceHandler) WatchAttempts(context.Context, *v1.WatchAttemptsRequest, *connect.ServerStream[v1.WatchAttemptsResponse]) error {
 	return connect.NewError(connect.CodeUnimplemented, errors.New("drover.v1.SupervisorService.WatchAttempts is not implemented"))
+}
+
+func (UnimplementedSupervisorServiceHandler) RenewLease(context.Context, *v1.RenewLeaseRequest) (*v1.RenewLeaseResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("drover.v1.SupervisorService.RenewLease is not implemented"))
 }
 
 func (UnimplementedSupervisorServiceHandler) Dismiss(context.Context, *v1.DismissRequest) (*v1.DismissResponse, error) {

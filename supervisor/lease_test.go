@@ -1,0 +1,76 @@
+package supervisor
+
+import (
+	"testing"
+	"time"
+)
+
+const ms = time.Millisecond
+
+func TestALeaseEndsItsDurationAfterTheTokenThatRenewedItLast(t *testing.T) {
+	l := newLease("me")
+	first := l.token(100 * ms)
+	if l.held(100 * ms) {
+		t.Error("held before it was renewed")
+	}
+	l.renew(first, 50*ms, 120*ms) // on its way for 20 ms
+	for now, want := range map[time.Duration]bool{120 * ms: true, 149 * ms: true, 150 * ms: false} {
+		if got := l.held(now); got != want {
+			t.Errorf("at %v: held %v, want %v", now, got, want)
+		}
+	}
+	second := l.token(140 * ms)
+	l.renew(second, 50*ms, 145*ms)
+	l.renew(first, 5*time.Second, 146*ms) // overtaken
+	if !l.held(189*ms) || l.held(190*ms) {
+		t.Errorf("until %v", l.until)
+	}
+	if l.over(189*ms) || !l.over(190*ms) || l.over(191*ms) || l.ends != 1 {
+		t.Errorf("its end was told at the wrong time or not once; ends: %d", l.ends)
+	}
+}
+
+func TestATokenThatIsTooOldOrSomebodyElsesRenewsNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		token Token
+		now   time.Duration
+	}{
+		"as old as the lease":    {newLease("me").token(100 * ms), 150 * ms},
+		"another supervisor's":   {newLease("you").token(100 * ms), 110 * ms},
+		"none":                   {nil, 110 * ms},
+		"no number":              {Token("me@x"), 110 * ms},
+		"before the boot":        {Token("me@-5"), 110 * ms},
+		"of the future":          {newLease("me").token(111 * ms), 110 * ms},
+		"more than a number has": {Token("me@99999999999999999999"), 110 * ms},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLease("me")
+			l.renew(c.token, 50*ms, c.now)
+			if l.held(c.now) {
+				t.Error("held")
+			}
+		})
+	}
+}
+
+func TestAnOrderIsCoveredOnlyWhileItsTokenCouldRenewTheLease(t *testing.T) {
+	l := newLease("me")
+	old := l.token(0)
+	l.renew(l.token(90*ms), 50*ms, 90*ms)
+	for name, c := range map[string]struct {
+		token Token
+		now   time.Duration
+		want  bool
+	}{
+		"fresh":                         {l.token(95 * ms), 100 * ms, true},
+		"given up by its sender":        {old, 100 * ms, false},
+		"fresh, but the lease is over":  {l.token(139 * ms), 140 * ms, false},
+		"another supervisor's":          {newLease("you").token(95 * ms), 100 * ms, false},
+		"the youngest that is too old":  {l.token(50 * ms), 100 * ms, false},
+		"the oldest that is not so yet": {l.token(51 * ms), 100 * ms, true},
+	} {
+		if got := l.covers(c.token, c.now); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
