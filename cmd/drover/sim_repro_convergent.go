@@ -11,9 +11,9 @@ import (
 // simReproConvergentCmd is drover sim repro convergent.
 type simReproConvergentCmd struct {
 	Sets       []string `default:"loads,knapsack,growth,deadline,bandwidth" placeholder:"SET" help:"What to run: loads (figures 3 to 7), knapsack (table 1), growth (figure 8), deadline (what its ranges could mean), bandwidth (moving input takes time). Default: all."`
-	Algorithms []string `placeholder:"NAME" help:"Run these: CS_ip, CS_inp, CS_nip, CS_ninp, BF-easy, BF-rm, BF-unrm, EDF. Settings of the policy may stand behind a name: 'CS_ip deadlineK=2'. Default: all of these."`
+	Algorithms []string `placeholder:"NAME" help:"Run these: CS_ip, CS_inp, CS_nip, CS_ninp, BF-easy, BF-rm, BF-unrm, EDF. Settings of the policy may stand behind a name: 'CS_ip deadlineK=2'. Default: all of these, and some with 'preset=deadlines'."`
 	Arrivals   []int    `placeholder:"N" help:"Mean units between submissions, of the set loads. Default: 4,6,8,10,12,16,20."`
-	Seeds      int      `default:"20" placeholder:"N" help:"How often each run is repeated, with other machines and jobs. Sets that the paper does not have: at most 5."`
+	Seeds      int      `default:"20" placeholder:"N" help:"How often each run is repeated, with other machines and jobs. Sets that the paper does not have: at most 3."`
 	Quick      bool     `help:"Of small farms, and twice each: to see that all works."`
 	Results    string   `placeholder:"DIR" help:"Keep rows there; what is there is not run again. Default: --out."`
 	Out        string   `default:"repro-convergent" placeholder:"DIR" help:"Write what comes of it there."`
@@ -45,7 +45,7 @@ func (c *simReproConvergentCmd) plan() (*farm.Plan, error) {
 	p := farm.PaperPlan()
 	p.Sets, p.Seeds, p.Quick = c.Sets, c.Seeds, c.Quick
 	if len(c.Algorithms) > 0 {
-		p.Algorithms = c.Algorithms
+		p.Algorithms, p.Few = c.Algorithms, c.Algorithms
 	}
 	if len(c.Arrivals) > 0 {
 		p.Arrivals = c.Arrivals

@@ -15,6 +15,17 @@ const Policy = "convergent"
 // Algorithms are the paper's, in its order.
 var Algorithms = []string{"CS_ip", "CS_inp", "CS_nip", "CS_ninp", "BF-easy", "BF-rm", "BF-unrm", "EDF"}
 
+// Beyond are settings that the paper does not have: with them all that counts is that
+// few jobs are late. A peer that has its priorities from the same heuristics has them,
+// too.
+var Beyond = []string{
+	"CS_ip preset=deadlines", "CS_inp preset=deadlines", "CS_nip preset=deadlines", "CS_ninp preset=deadlines",
+	"BF-rm preset=deadlines",
+}
+
+// Few are those algorithms that what the paper leaves open is tried with.
+var Few = []string{"CS_ip", "CS_inp", "BF-rm", "EDF", "CS_ip preset=deadlines"}
+
 // The sets of cases.
 const (
 	Loads      = "loads"     // figures 3 to 7: each algorithm at each inter-arrival time
