@@ -1,0 +1,122 @@
+package convergent_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// site tells a policy what a live driver would, event by event.
+type site struct {
+	t *testing.T
+	p batch.Policy
+}
+
+func (s site) tell(at int, ev batch.Event) { s.p.Apply(batch.Time(at)*second, &ev) }
+
+func (s site) submit(at int, j batch.Job) {
+	s.tell(at, batch.Event{Kind: batch.Submit, Job: j.Handle, Spec: &j})
+}
+
+func (s site) decides(at int, want ...string) {
+	s.t.Helper()
+	var out batch.Decisions
+	s.p.Decide(batch.Time(at)*second, &out)
+	got := []string{}
+	for _, d := range out.List {
+		line := fmt.Sprintf("%v #%d", d.Kind, d.Job)
+		for _, l := range d.Places {
+			line += fmt.Sprintf(" m%d", l.Node)
+		}
+		got = append(got, line)
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		s.t.Errorf("at %d: %v, want %v", at, got, want)
+	}
+}
+
+// The copy of a job that was told to leave is free when it has left, though the machine for
+// the next one is free before.
+func TestALicenceIsFreeWhenItsJobHasLeft(t *testing.T) {
+	p := machines(100, 50)
+	p.Licences = []batch.LicencePool{{Name: "cad", Copies: 1}}
+	s := site{t, policy(t, p, batch.Settings{"algorithm": "EDF"})}
+	s.submit(0, job(1, 100, 0, "cad"))
+	s.decides(0, "start #1 m0")
+	urgent := job(2, 10, 50, "cad")
+	urgent.Shape.Width = 1
+	s.tell(5, batch.Event{Kind: batch.Submit, Job: 2, Spec: &urgent})
+	s.decides(5, "pause #1")
+	s.decides(6)
+	s.tell(7, batch.Event{Kind: batch.Stopped, Job: 1, Checkpoint: true})
+	s.decides(7, "start #2 m0")
+	s.tell(17, batch.Event{Kind: batch.Finish, Job: 2})
+	s.decides(17, "resume #1 m0")
+}
+
+// Job 1 would keep 6 of 10 bytes if it was paused, so that job 2 could not run there; if its
+// state can be saved, it makes place.
+func TestAResidentJobKeepsItsMemory(t *testing.T) {
+	for _, resident := range []bool{true, false} {
+		p := machines(100)
+		p.Nodes[0].Memory = 10
+		s := site{t, policy(t, p, batch.Settings{"algorithm": "EDF"})}
+		one, two := job(1, 100, 0), job(2, 10, 50)
+		one.Memory, one.Resident, two.Memory = 6, resident, 6
+		s.submit(0, one)
+		s.decides(0, "start #1 m0")
+		s.submit(5, two)
+		if resident {
+			s.decides(5)
+		} else {
+			s.decides(5, "pause #1")
+		}
+	}
+}
+
+// Without preemption the one copy is job 1's, however urgent job 2 is, and the machine that
+// is free is job 3's.
+func TestLicencesOfWhoRunsAreNotGivenAway(t *testing.T) {
+	for _, a := range []string{"CS_inp", "CS_ninp"} {
+		p := machines(100, 100)
+		p.Licences = []batch.LicencePool{{Name: "cad", Copies: 1}}
+		s := site{t, policy(t, p, batch.Settings{"algorithm": a, "overhead": "0"})}
+		s.submit(0, job(1, 1000, 0, "cad"))
+		s.decides(0, "start #1 m0")
+		s.submit(5, job(2, 40, 50, "cad"))
+		s.decides(5)
+		s.submit(6, job(3, 1000, 0))
+		s.decides(6, "start #3 m1")
+	}
+}
+
+// Job 1 came first, but may start only at 5. Nobody has a deadline, so job 2 goes on.
+func TestEqualDeadlinesDoNotPreempt(t *testing.T) {
+	p := machines(100)
+	s := site{t, policy(t, p, batch.Settings{"algorithm": "EDF"})}
+	one := job(1, 10, 0)
+	one.EarliestStart = 5 * second
+	s.submit(0, one)
+	s.submit(0, job(2, 10, 0))
+	s.decides(0, "start #2 m0")
+	if got := s.p.Wake(); got != 5*second {
+		t.Errorf("it wakes at %d", got)
+	}
+	s.decides(5)
+}
+
+// Nothing has been told of job 1 when its machine is back: it has been there all the time.
+func TestAMachineThatComesBackHasItsJobStill(t *testing.T) {
+	p := machines(100, 50)
+	s := site{t, policy(t, p, nil)}
+	s.submit(0, job(1, 100, 0))
+	s.decides(0, "start #1 m0")
+	s.tell(5, batch.Event{Kind: batch.NodeDown, Node: 0})
+	s.decides(5)
+	s.tell(9, batch.Event{Kind: batch.NodeUp, Node: 0})
+	s.decides(9)
+	s.tell(100, batch.Event{Kind: batch.Finish, Job: 1})
+	s.submit(101, job(2, 10, 0))
+	s.decides(101, "start #2 m0")
+}
