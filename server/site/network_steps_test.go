@@ -77,7 +77,7 @@ func (n *network) step() {
 			set = map[batch.Key]bool{}
 			for key, outcome := range h.ran {
 				if set[key] = true; outcome.End == 0 && rapid.Bool().Draw(n.T, "ends") {
-					h.ran[key] = batch.Outcome{End: batch.EndDone}
+					h.ran[key] = rapid.SampledFrom([]batch.Outcome{{End: batch.EndDone}, failed}).Draw(n.T, "end")
 				}
 			}
 		}
@@ -147,8 +147,11 @@ func (n *network) over() bool {
 			if j.State == Cancelled && !n.wanted {
 				n.Fatal("it is cancelled, which nobody wanted")
 			}
-			if j.State == Done != (n.starts == 1 && n.hosts[i].ran[j.Key()].End == batch.EndDone) {
+			if j.State == Done != (n.hosts[i].ran[j.Key()].End == batch.EndDone) {
 				n.Fatalf("it is %v, and was started %d times", j.State, n.starts)
+			}
+			if int(j.Retried) != min(n.failures(), int(n.tries)) && !n.wanted {
+				n.Fatalf("it was tried again %d times, and has failed %d times", j.Retried, n.failures())
 			}
 		default:
 			return false
@@ -161,7 +164,7 @@ func TestAJobIsNeverLostOrDoubledBetweenSites(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := newNetwork(t)
 		n.call(0, true, func(s *Site) {
-			_, _ = s.Submit(n.now, Submission{ID: "a", Request: &Request{Menu: menu(2, 10)}}, instant{})
+			_, _ = s.Submit(n.now, Submission{ID: "a", Request: n.request()}, instant{})
 		})
 		n.check()
 		for range rapid.IntRange(20, 200).Draw(t, "steps") {

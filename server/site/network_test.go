@@ -15,7 +15,8 @@ type network struct {
 	hosts  [3]host
 	bag    []Message
 	starts int
-	wanted bool // somebody wants it cancelled
+	tries  int32 // how often it may be tried again after it has failed
+	wanted bool  // somebody wants it cancelled
 	// selfish batch systems outlive their server and start what they have without
 	// asking it; the others ask, and forget what waits.
 	selfish bool
@@ -35,7 +36,7 @@ type host struct {
 }
 
 func newNetwork(t *rapid.T) *network {
-	n := &network{T: t, selfish: rapid.Bool().Draw(t, "selfish")}
+	n := &network{T: t, selfish: rapid.Bool().Draw(t, "selfish"), tries: rapid.Int32Range(0, 2).Draw(t, "retries")}
 	for i := range n.hosts {
 		n.hosts[i] = host{
 			core: n.site(i), queue: map[batch.Key]bool{}, asked: map[batch.Key]bool{}, servers: map[batch.Key]bool{},
@@ -145,6 +146,7 @@ func (n *network) restart(i int) {
 		f := Fate{Won: n.compete(i, key)}
 		if outcome := h.ran[key]; !f.Won && outcome.End != 0 {
 			f = ends(outcome.End)
+			f.Found.Outcome = outcome
 		} else if !f.Won {
 			f = runs(1)
 		}
@@ -248,10 +250,15 @@ func (n *network) attach(m *Message) *Message {
 		return m
 	}
 	c, p := *m, *m.Parcel
-	p.Dossier = &Dossier{Request: Request{Menu: menu(2, 10)}}
+	p.Dossier = &Dossier{Request: *n.request()}
 	c.Parcel = &p
 	return &c
 }
+
+func (n *network) request() *Request { return &Request{Menu: menu(2, 10), Retries: n.tries} }
+
+// failed is how an attempt may end after which there is another one.
+var failed = batch.Outcome{End: batch.EndFailed, ExitCode: 1}
 
 // job returns what a site knows of the job, in memory or on its disk.
 func (n *network) job(i int) Job {
@@ -267,42 +274,4 @@ func (n *network) job(i int) Job {
 		n.Fatal(err)
 	}
 	return *j
-}
-
-func authority(s State) bool { return s != Absent && s != Gone && s != Incoming }
-
-// check is the model's: one site at most can start the job, runs it or has run it,
-// and from the beginning on one has authority over it or hands it over, with all
-// that it knows, to one that holds a place for it.
-func (n *network) check() {
-	live, handover := 0, 0
-	for i := range n.hosts {
-		h, j := &n.hosts[i], n.job(i)
-		if problem := j.problem(); problem != "" && j.ID != "" {
-			n.Fatalf("at %s the job is %v: %s", hostNames[i], j.State, problem)
-		}
-		alive := authority(j.State) || len(h.ran) > 0
-		for key := range h.asked {
-			alive = alive || !h.servers[key] && !h.never[key]
-		}
-		if alive {
-			live++
-			continue
-		}
-		if j.State != Gone && (j.Transit == nil || j.Transit.Gone == 0) || j.Transit.Acked || !j.Kept {
-			continue
-		}
-		for k := range n.hosts {
-			if o := n.job(k); o.State == Incoming && o.Epoch == j.Transit.Gone && o.Transit.Peer == hostNames[i] && j.MovedTo() == hostNames[k] {
-				handover++
-			}
-		}
-	}
-	if live > 1 || live+handover != 1 || n.starts > 1 {
-		for i := range n.hosts {
-			j := n.job(i)
-			n.Logf("%s: %v epoch %d under %d, %+v, ran %v, asked %v", hostNames[i], j.State, j.Epoch, j.Under, j.Transit, n.hosts[i].ran, n.hosts[i].asked)
-		}
-		n.Fatalf("%d sites have authority, %d hand the job over, it was started %d times", live, handover, n.starts)
-	}
 }
