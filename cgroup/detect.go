@@ -166,7 +166,7 @@ func (h *Host) handOn(parent, base string, could []Ability) []Ability {
 			continue
 		}
 		err := h.enable(parent, name)
-		if kindOf(err) == ErrBusy && h.config.StepAside {
+		if is(err, ErrBusy) && h.config.StepAside {
 			if err = h.stepAside(parent); err == nil {
 				err = h.enable(parent, name)
 			}
@@ -211,7 +211,7 @@ func (h *Host) stepAside(parent string) error {
 // note keeps why something is not offered there; each place adds to it.
 func (h *Host) note(a Ability, where string, err error) {
 	text := fmt.Sprintf("%s: %v", where, err)
-	if kind := kindOf(err); kind != nil && kind != ErrVanished {
+	if kind := kindOf(err); kind != nil && !errors.Is(kind, ErrVanished) {
 		text = fmt.Sprintf("%s: %v: %v", where, kind, err)
 	}
 	if h.offers[a].Why != "" {

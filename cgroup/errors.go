@@ -87,6 +87,9 @@ func kindOf(err error) error {
 	return nil
 }
 
+// is reports whether that is what the system said.
+func is(err, kind error) bool { return errors.Is(kindOf(err), kind) }
+
 func failed(op, group string, err error) error {
 	if err == nil {
 		return nil

@@ -146,13 +146,13 @@ func (g *Group) Remove() error {
 	for _, t := range g.host.trees {
 		err := poll(ctx, func() (bool, error) {
 			err := g.host.kernel.rmdir(t.dir(g.name))
-			if kindOf(err) == ErrBusy {
+			if is(err, ErrBusy) {
 				pids, listing := g.pids()
 				return false, errors.Join(listing, stillIn(pids))
 			}
 			return true, err
 		})
-		if err != nil && kindOf(err) != ErrVanished {
+		if err != nil && !is(err, ErrVanished) {
 			return failed(op, g.name, err)
 		}
 	}

@@ -177,7 +177,7 @@ func (h *Host) Close() error {
 	var all []error
 	for _, t := range h.trees {
 		err := h.kernel.rmdir(t.base)
-		if kind := kindOf(err); err != nil && kind != ErrBusy && !errors.Is(err, fs.ErrNotExist) {
+		if err != nil && !is(err, ErrBusy) && !errors.Is(err, fs.ErrNotExist) {
 			all = append(all, failed("close", "", err))
 		}
 	}

@@ -19,7 +19,7 @@ func (g *Group) Kill(ctx context.Context) error {
 	g.unpace()
 	g.mu.Unlock()
 	err := poll(ctx, g.killed)
-	if kindOf(err) == ErrVanished && g.gone() {
+	if is(err, ErrVanished) && g.gone() {
 		return nil
 	}
 	return failed(op, g.name, err)

@@ -47,7 +47,11 @@ func used(t testing.TB, g *Group, d time.Duration) float64 {
 func each(t *testing.T, test func(t *testing.T, h *Host)) {
 	for _, way := range ways {
 		t.Run(way.name, func(t *testing.T) {
-			h := host(t, way.without...)
+			proc := "/proc"
+			if way.old {
+				proc = oldProc(t)
+			}
+			h := hostOf(t, proc, way.without...)
 			if got := h.Offers().Of(Shares); got != way.shares[0] && got != way.shares[len(way.shares)-1] {
 				t.Skipf("this host has no such way: %s", h.Offers()[Shares])
 			}
@@ -90,6 +94,23 @@ func TestAShareIsKept(t *testing.T) {
 			t.Errorf("without a limit it was throttled: %+v, then %+v", before, after)
 		}
 	})
+}
+
+func TestTheKernelAcceptsEveryQuota(t *testing.T) {
+	h := host(t, Memory)
+	need(t, h, Shares)
+	g := newTestGroup(t, h, "job")
+	run(t, g, "spin 2")
+	for _, share := range []CPU{0, 1, MinShare, Processor / 500, Processor, MinShare, 100 * Processor, 0} {
+		given, err := g.SetShare(share)
+		if err != nil || given > max(share, MinShare) {
+			t.Errorf("share %d: given %d, %v", share, given, err)
+		}
+	}
+	used(t, g, time.Second) // to pay what it has overrun
+	if got := used(t, g, 4*time.Second); got > 0.02 {
+		t.Errorf("with the least share it used %.4f of a processor", got)
+	}
 }
 
 func TestPauseReleasesTheProcessorAndThawGoesOn(t *testing.T) {
@@ -269,7 +290,7 @@ func TestMemoryBeyondTheLimitKillsAndIsCounted(t *testing.T) {
 			t.Errorf("it ended with %v, want SIGKILL", err)
 		}
 	}
-	if u := use(t, g); u.OOMKills == 0 || u.Peak > 64<<20 {
+	if u := use(t, g); u.OOMKills == 0 || u.Peak > 65<<20 {
 		t.Errorf("use after the kernel has killed: %+v", u)
 	}
 	// More, less, none: in each order.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -129,14 +130,47 @@ var ways = []struct {
 	name    string
 	without []Ability
 	shares  []Way
+	old     bool // the second version is not to be seen
 }{
-	{"quota", []Ability{Memory}, []Way{V1, V2}},
-	{"freezer", []Ability{Shares, Processors, Memory}, []Way{Duty}},
-	{"signals", signals, []Way{Signals}},
+	{"quota", []Ability{Memory}, []Way{V1, V2}, false},
+	{"first version", []Ability{Memory}, []Way{V1}, true},
+	{"freezer", []Ability{Shares, Processors, Memory}, []Way{Duty}, false},
+	{"signals", signals, []Way{Signals}, false},
+}
+
+// oldProc returns a directory like /proc of this process, but for all that it
+// says about the second version of control groups.
+func oldProc(t testing.TB) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "self"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"mountinfo", "cgroup"} {
+		text, err := os.ReadFile("/proc/self/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var old strings.Builder
+		for line := range strings.Lines(string(text)) {
+			if !strings.Contains(line, " - cgroup2 ") {
+				old.WriteString(line)
+			}
+		}
+		if err := os.WriteFile(filepath.Join(dir, "self", name), []byte(old.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
 }
 
 // host makes a host whose groups go with the test.
 func host(t testing.TB, without ...Ability) *Host {
+	t.Helper()
+	return hostOf(t, "/proc", without...)
+}
+
+func hostOf(t testing.TB, proc string, without ...Ability) *Host {
 	t.Helper()
 	name := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
@@ -145,7 +179,7 @@ func host(t testing.TB, without ...Ability) *Host {
 		return '-'
 	}, t.Name())
 	name = fmt.Sprintf("test-%d-%s", os.Getpid(), name[:min(len(name), 60)])
-	h, err := Detect(Config{Name: name, Without: without})
+	h, err := detect(Config{Name: name, Without: without}, files{}, proc)
 	if err != nil {
 		t.Fatal(err)
 	}

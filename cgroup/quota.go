@@ -8,7 +8,7 @@ type CPU int64
 const (
 	// Processor is one processor.
 	Processor CPU = 1 << 20
-	// Unlimited, as a share, is no limit at all.
+	// Unlimited is the share that is no limit at all.
 	Unlimited CPU = 1 << 40
 
 	// MinShare is the least that the kernel holds a group to: 1 ms each second.

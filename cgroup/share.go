@@ -150,7 +150,7 @@ func (g *Group) SetMemory(bytes int64) error {
 
 // unlessMissing passes over the lack of a file.
 func unlessMissing(err error) error {
-	if kindOf(err) == ErrVanished {
+	if is(err, ErrVanished) {
 		return nil
 	}
 	return err
