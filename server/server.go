@@ -46,6 +46,7 @@ type Server struct {
 	content  *blobs.Store
 	depot    *depot.Depot
 	copies   copies
+	using    turns // of submissions that use or keep data
 	system   system
 	report   slurm.Report // what Slurm was found to be
 	silent   bool         // by an earlier life of this server: it did not answer this one

@@ -35,6 +35,14 @@ func (s *Server) submit(ctx context.Context, sub submission) (record, error) {
 	if err := sub.request.Validate(); err != nil {
 		return record{}, err
 	}
+	if usesDepot(sub.request) {
+		// What one call undoes another one of the same submission may be about to do.
+		done, err := s.using.take(ctx, id)
+		if err != nil {
+			return record{}, err
+		}
+		defer done()
+	}
 	u, err := s.use(ctx, id, sub.request)
 	if err != nil {
 		return record{}, err

@@ -98,6 +98,9 @@ func (s *Server) asArray(r *site.Request, name string, v catalogue.Value, d *dep
 	}
 }
 
+// usesDepot says whether a request has anything to do with data under handles.
+func usesDepot(r *site.Request) bool { return len(handles(r)) > 0 || len(r.Keep) > 0 }
+
 // use is what a submission holds of the depot until it is accepted, or is not.
 type use struct {
 	job  string
@@ -109,15 +112,14 @@ type use struct {
 // kept stay. It returns nil where there is nothing of the sort, and for a submission
 // that is a repeated one: the data may be gone by now. The caller has to end it.
 func (s *Server) use(ctx context.Context, id batch.JobID, r *site.Request) (*use, error) {
-	names := handles(r)
-	if len(names) == 0 && len(r.Keep) == 0 {
+	if !usesDepot(r) {
 		return nil, nil
 	}
 	if known, err := s.knows(ctx, id); err != nil || known {
 		return nil, err
 	}
 	u := &use{job: string(id)}
-	for _, name := range names {
+	for _, name := range handles(r) {
 		err := s.resolveOne(r, name, func(id string) (depot.Data, error) { return s.takeData(u, id) })
 		if err != nil {
 			s.endUse(u, id, false)
