@@ -50,6 +50,12 @@ type sighting struct {
 	epoch     uint32
 }
 
+// live says whether whoever has said this will have more to say: not of a job that has
+// ended, or that another site has by now, which does not answer.
+func (a *sighting) live() bool {
+	return a.state != site.Absent && a.state != site.Gone && !a.state.Over()
+}
+
 // better says whether it tells more than another one: what was said later in the job's
 // way through the grid, and by whom has it.
 func (a *sighting) better(b *sighting) bool {
@@ -202,7 +208,7 @@ func (s *Server) lookOut(ids []batch.JobID) {
 func (s *Server) lookout(ctx context.Context, id batch.JobID) {
 	for pause := firstReminder; s.awaited(ctx, id); pause = min(2*pause, longestSilence) {
 		found, silent := s.seek(ctx, id)
-		if !found.state.Over() && found.state != site.Absent {
+		if found.live() {
 			if said, heard := s.listen(ctx, &found, id); heard {
 				found, pause = said, firstReminder
 			}
