@@ -102,6 +102,7 @@ type Program struct {
 	Stdout string            // file
 	Stderr string            // file
 	Append bool              // neither file is truncated
+	Launch Launch            // how often it is started
 	// Checkpoint says how it makes place so that it can go on later; nil: it is stopped
 	// where it is, and stays in memory.
 	Checkpoint *Checkpoint

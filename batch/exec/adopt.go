@@ -3,6 +3,8 @@ package exec
 import (
 	"errors"
 	"fmt"
+	"math/bits"
+	"slices"
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/batch"
@@ -26,13 +28,43 @@ type Adopted struct {
 
 // adopt takes what runs already. The error names the first job that cannot be
 // taken.
-func (s *System) adopt(now batch.Time, all []Adopted) error {
+func (s *System) adopt(now batch.Time, all []Adopted, fractional bool) error {
+	if fractional {
+		s.squeeze(all)
+	}
 	for i := range all {
 		if err := s.adoptOne(now, &all[i]); err != nil {
 			return fmt.Errorf("job %s: %w", all[i].Key.Job, err)
 		}
 	}
 	return nil
+}
+
+// squeeze gives less to those on nodes of which they had more than there is.
+func (s *System) squeeze(all []Adopted) {
+	want := make([]int64, len(s.names))
+	for i := range all {
+		for _, l := range all[i].Places {
+			if l.Node >= 0 && int(l.Node) < len(want) {
+				want[l.Node] += max(0, int64(l.Processors)*int64(l.Share))
+			}
+		}
+	}
+	for i := range all {
+		all[i].Places = slices.Clone(all[i].Places)
+		for k := range all[i].Places {
+			l := &all[i].Places[k]
+			if l.Node < 0 || int(l.Node) >= len(want) {
+				continue // it is refused
+			}
+			has := int64(s.platform.Nodes[l.Node].Processors) * int64(batch.One)
+			if w := want[l.Node]; w > has {
+				hi, lo := bits.Mul64(uint64(l.Share), uint64(has))
+				part, _ := bits.Div64(hi, lo, uint64(w))
+				l.Share = max(1, batch.Share(part))
+			}
+		}
+	}
 }
 
 func (s *System) adoptOne(now batch.Time, it *Adopted) error {
@@ -72,6 +104,7 @@ func (s *System) adoptOne(now batch.Time, it *Adopted) error {
 	}
 	s.timers.set(a, a.run.limit(a.shape.Walltime))
 	s.changes.touch(a)
+	s.tell(a)
 	s.apply(now, batch.Event{Kind: batch.Adopt, Job: a.job.Handle, Spec: a.job, Since: since, Places: a.run.places})
 	return nil
 }

@@ -32,6 +32,7 @@ type attempt struct {
 // run is what belongs to an attempt from its start or its end on.
 type run struct {
 	places  []batch.Location // booked until the end, unless it is paused
+	next    []batch.Location // where it is moving to, booked too; places is then what it leaves
 	ran     []batch.Location // the last it had, kept for Found
 	started batch.Time
 	ended   batch.Time
@@ -46,7 +47,8 @@ type run struct {
 	asked    bool          // it was told to make place at a checkpoint
 	gone     chan struct{} // closed with its end; nil without a checkpoint's command
 	resumes  *parked       // the attempt that it follows, until it is started
-	again    bool          // it followed one
+	again    *parked       // and from then on
+	unshared bool          // it was said that its shares cannot be set
 
 	done  batch.Duration // by earlier attempts
 	work  batch.Duration // done until since by this one, in time at full share
@@ -94,6 +96,14 @@ func (a *attempt) waits() bool { return a.phase <= batch.PhaseHeld }
 // resumes reports whether it follows an attempt that has made place at a checkpoint,
 // and waits.
 func (a *attempt) resumes() bool { return a.run != nil && a.run.resumes != nil }
+
+// has returns what it is booked for where it is or goes.
+func (r *run) has() []batch.Location {
+	if r.next != nil {
+		return r.next
+	}
+	return r.places
+}
 
 // running reports whether it is launched or being launched, and not paused.
 func (a *attempt) running() bool {

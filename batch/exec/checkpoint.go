@@ -16,6 +16,7 @@ import (
 type parked struct {
 	job      *batch.Job // as the policy knows it
 	places   []batch.Location
+	next     []batch.Location // where it moves to, booked too; nil if it is paused
 	progress batch.Duration
 }
 
@@ -29,7 +30,7 @@ func (s *System) makePlace(now batch.Time, a *attempt) {
 		return
 	}
 	r.gone = make(chan struct{})
-	go s.prepare(a, launching{a.key, a.shape, r.places}, r.gone)
+	go s.prepare(a, toLaunch(a), r.gone)
 }
 
 // prepare is the goroutine of a checkpoint's command. It ends with the program.
@@ -103,29 +104,40 @@ func (s *System) park(now batch.Time, a *attempt) {
 	progress := r.done + r.work
 	out := batch.Outcome{End: batch.EndStopped, ExitCode: batch.CheckpointStatus, Reason: "checkpointed after " + progress.String()}
 	if !r.asked {
-		s.alloc.Release(r.places)
+		s.giveBack(r)
 		s.apply(now, batch.Event{Kind: batch.Finish, Job: a.job.Handle})
 		s.over(now, a, out)
 		return
 	}
-	s.parked[a.key] = &parked{job: a.job, places: r.places, progress: progress}
+	s.parked[a.key] = &parked{job: a.job, places: r.places, next: r.next, progress: progress}
 	s.over(now, a, out)
 }
 
-// unpark tells the policy that a job has stopped, and has its next attempt wait.
+// unpark tells the policy that a job has stopped, and has its next attempt wait, or
+// start at once if it only moves.
 func (s *System) unpark(now batch.Time, a *attempt, p *parked) {
 	s.alloc.Release(p.places)
 	a.job = p.job
 	a.run.done = p.progress
 	s.handles[a.job.Handle] = a
 	s.apply(now, batch.Event{Kind: batch.Stopped, Job: a.job.Handle, Checkpoint: true, Progress: p.progress})
+	if p.next != nil {
+		a.run.places, a.run.ran = p.next, p.next
+		p.next = nil
+		s.start(now, a)
+	}
 }
 
 // drop ends a job for which no attempt follows the one that has made place.
 func (s *System) drop(now batch.Time, p *parked) {
 	s.alloc.Release(p.places)
-	s.apply(now, batch.Event{Kind: batch.Stopped, Job: p.job.Handle, Checkpoint: true, Progress: p.progress})
-	s.apply(now, batch.Event{Kind: batch.Cancel, Job: p.job.Handle})
+	if p.next != nil { // for the policy it runs
+		s.alloc.Release(p.next)
+		s.apply(now, batch.Event{Kind: batch.Finish, Job: p.job.Handle})
+	} else {
+		s.apply(now, batch.Event{Kind: batch.Stopped, Job: p.job.Handle, Checkpoint: true, Progress: p.progress})
+		s.apply(now, batch.Event{Kind: batch.Cancel, Job: p.job.Handle})
+	}
 	s.unused = append(s.unused, p.job.Handle)
 }
 

@@ -38,6 +38,16 @@ type Config struct {
 	Programs Programs
 	// Launcher starts programs; nil means real processes.
 	Launcher Launcher
+	// Hosts says which nodes are virtual nodes of one host: those with the same number,
+	// by their index in the platform. Nil: all are. What runs can be moved from one to
+	// another of them as it is.
+	Hosts []int32
+	// Fractional says that the policy gives away parts of processors. What is adopted
+	// then may have had less of its nodes, by the end, than Adopted says: where that is
+	// more than there is, all have the same part of it until the policy says otherwise.
+	Fractional bool
+	// Measurements is where measured needs come from; nil for none.
+	Measurements Measurements
 	// Windows are the advance reservations that are not over yet.
 	Windows []Window
 	// Adopt is what runs already, in the order in which it was submitted.
@@ -62,6 +72,9 @@ func (c *Config) Validate() error {
 	}
 	if err := c.Platform.Validate(); err != nil {
 		errs = append(errs, fmt.Errorf("platform: %w", err))
+	}
+	if c.Hosts != nil && len(c.Hosts) != len(c.Platform.Nodes) {
+		errs = append(errs, fmt.Errorf("hosts: %d, accepted: one for each of %d nodes", len(c.Hosts), len(c.Platform.Nodes)))
 	}
 	if c.Grace < 0 {
 		errs = append(errs, fmt.Errorf("grace: %v, accepted: 0 (%v) or more", c.Grace, DefaultGrace))

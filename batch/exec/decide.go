@@ -30,6 +30,9 @@ func (s *System) carryOut(now batch.Time, d batch.Decision) error {
 		}
 		return e
 	}
+	if p := s.moved(d.Job); p != nil {
+		return s.shareMoved(p, d, fault)
+	}
 	if d.Job <= batch.NoJob || int(d.Job) >= len(s.handles) || s.handles[d.Job] == nil {
 		return fault(nil, fmt.Errorf("%w: no such job", ErrWrongState))
 	}
@@ -44,7 +47,7 @@ func (s *System) carryOut(now batch.Time, d batch.Decision) error {
 		}
 		s.start(now, a)
 	case batch.Pause:
-		if !a.running() {
+		if !a.running() || a.run.next != nil {
 			return fault(a, ErrWrongState)
 		}
 		s.pause(now, a)
@@ -53,8 +56,12 @@ func (s *System) carryOut(now batch.Time, d batch.Decision) error {
 		if !again && (a.phase != batch.PhasePaused || a.run.places != nil) { // it has places until Stopped
 			return fault(a, ErrWrongState)
 		}
+		was := a.run.ran
 		if !s.book(a, d.Places) {
 			return fault(a, ErrNoCapacity)
+		}
+		if !again && !s.neighbours(was, a.run.places) {
+			return fault(a, fmt.Errorf("%w: it has no checkpoint to go on from on another host", ErrUnsupported))
 		}
 		if again {
 			s.start(now, a)
@@ -63,6 +70,10 @@ func (s *System) carryOut(now batch.Time, d batch.Decision) error {
 		}
 	case batch.SetShare:
 		if err := s.setShare(now, a, d.Places); err != nil {
+			return fault(a, err)
+		}
+	case batch.Migrate:
+		if err := s.migrate(now, a, d.Places); err != nil {
 			return fault(a, err)
 		}
 	case batch.Kill:
@@ -80,7 +91,7 @@ func (s *System) carryOut(now batch.Time, d batch.Decision) error {
 func (s *System) book(a *attempt, places []batch.Location) bool {
 	if places == nil {
 		places = s.alloc.Pick(a.shape.Width)
-	} else if s.alloc.Take(places) {
+	} else if !s.anyDown(places) && s.alloc.Take(places) {
 		places = slices.Clone(places)
 	} else {
 		return false
@@ -100,13 +111,13 @@ func (s *System) book(a *attempt, places []batch.Location) bool {
 // for its launch.
 func (s *System) start(now batch.Time, a *attempt) {
 	r := a.run
-	r.resumes, r.again = nil, r.resumes != nil
+	r.resumes, r.again = nil, r.resumes
 	a.phase, r.started = batch.PhaseStarting, now
 	r.since, r.share = now, lowest(r.places)
 	s.timers.set(a, r.limit(a.shape.Walltime))
 	s.changes.touch(a)
 	s.active++
-	go s.execute(a, launching{a.key, a.shape, r.places})
+	go s.execute(a, toLaunch(a))
 }
 
 func (s *System) pause(now batch.Time, a *attempt) {
@@ -140,30 +151,9 @@ func (s *System) resume(now batch.Time, a *attempt) {
 	if a.run.ending == 0 {
 		s.timers.set(a, a.run.limit(a.shape.Walltime))
 	}
+	s.tell(a)
 	if s.signal(a, syscall.SIGCONT) {
 		s.resumed = append(s.resumed, a)
 	}
 	s.changes.touch(a)
-}
-
-// setShare books the new shares. The places must be those it has.
-func (s *System) setShare(now batch.Time, a *attempt, places []batch.Location) error {
-	same := a.running() && slices.EqualFunc(a.run.places, places, func(l, m batch.Location) bool {
-		return l.Node == m.Node && l.Processors == m.Processors && l.Group == m.Group
-	})
-	if !same {
-		return ErrWrongState
-	}
-	s.alloc.Release(a.run.places)
-	if !s.alloc.Take(places) {
-		s.alloc.Take(a.run.places)
-		return ErrNoCapacity
-	}
-	a.run.places = slices.Clone(places)
-	a.run.ran = a.run.places
-	a.run.settle(now, lowest(a.run.places))
-	if a.run.ending == 0 {
-		s.timers.set(a, a.run.limit(a.shape.Walltime))
-	}
-	return nil
 }

@@ -196,7 +196,10 @@ func TestImpossibleDecisionFaultsTheSystem(t *testing.T) {
 		d    batch.Decision
 		want error
 	}{
-		{"migrate", batch.Decision{Kind: batch.Migrate, Job: 1, Places: everything}, ErrUnsupported},
+		{"migrate a waiting job", batch.Decision{Kind: batch.Migrate, Job: 2, Places: everything}, ErrWrongState},
+		{"migrate to more", batch.Decision{Kind: batch.Migrate, Job: 1, Places: everything}, ErrWrongState},
+		{"migrate nowhere", batch.Decision{Kind: batch.Migrate, Job: 1, Places: []batch.Location{{Node: 2, Processors: 1, Share: batch.One}}}, ErrNoCapacity},
+		{"migrate without a share", batch.Decision{Kind: batch.Migrate, Job: 1, Places: []batch.Location{{Node: 1, Processors: 1}}}, ErrNoCapacity},
 		{"unknown job", batch.Decision{Kind: batch.Start, Job: 99}, ErrWrongState},
 		{"no job", batch.Decision{Kind: batch.Start}, ErrWrongState},
 		{"start again", batch.Decision{Kind: batch.Start, Job: 1}, ErrWrongState},

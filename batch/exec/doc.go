@@ -1,5 +1,6 @@
 // Package exec makes a batch system of a policy: it carries out what the policy
-// decides as real processes on virtual nodes of this host.
+// decides as real processes on virtual nodes of this host, or on nodes that a Launcher
+// reaches.
 //
 //	Do ─────────┐                        ┌─▶ policy.Apply, Decide
 //	Estimate ───┤   calls    ┌───────────┴┐
@@ -79,6 +80,35 @@
 // One that ends so without having been told has finished, for the policy; what follows
 // is a job of its own.
 //
+// # Shares
+//
+// A program is launched with the share of a processor that each of its tasks has, and
+// a Process that is a Sharer hears of every other one. Where nothing holds it to them
+// they are booked and counted all the same.
+//
+// # Moving
+//
+//	Migrate ─┬─ no checkpoint: SetShares with the new places ─▶ Stopped, Resumed
+//	         └─ told to make place ─ exit 85 ─▶ parked ─ CmdSubmit After ─▶ launched there
+//	                                                     Stopped            Resumed
+//
+// Both the old places and the new ones are booked until the policy hears Stopped. As it
+// runs a job can be moved, or woken elsewhere, only among virtual nodes of one host
+// (Config.Hosts).
+//
+// # Nodes that leave
+//
+// SetNode tells of them. Nothing starts there any more; what runs there holds its
+// places until its Process says how it has ended, Exit.Lost if nobody knows: when that
+// may be said is for whoever follows the node. A launch that finds its node gone, and
+// says with ErrNodeGone that nothing was sent, ends no attempt: the policy hears
+// StartFailed, or Stopped if the job goes on from a checkpoint, and decides again. A
+// paused job that ends leaves the policy by Cancel, and by Finish if it is resident.
+//
+// # Measured needs
+//
+// Config.Measurements hands on what tasks were found to need, as Measured.
+//
 // # Restarts
 //
 // Release ends a system whose jobs shall outlive it; the next one adopts them
@@ -103,8 +133,8 @@
 //	Kill      SIGTERM, grace, SIGKILL; the attempt ends as killed
 //	Pause     SIGSTOP to the group, and Stopped follows; or a Checkpoint, see there
 //	Resume    SIGCONT, or another launch; Resumed follows when it is done
-//	SetShare  booked and counted, but nothing on the host enforces it
-//	Migrate   refused
+//	SetShare  booked and counted, and told to the process
+//	Migrate   see Moving
 //
 // A decision that is refused, or that does not fit the job's state or the free
 // capacity, means that policy and machine no longer agree. The system then

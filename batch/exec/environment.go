@@ -60,7 +60,7 @@ func (s *System) spec(l *launching, p *batch.Program) Spec {
 		return filepath.Join(dir, file)
 	}
 	return Spec{
-		Key: l.key, Shape: l.shape, Places: l.places,
+		Key: l.key, Shape: l.shape, Places: l.places, Launch: p.Launch, Memory: l.memory, Groups: l.groups,
 		Args: p.Args, Env: s.variables(l, p.Env),
 		Dir: dir, Stdout: in(p.Stdout), Stderr: in(p.Stderr), Append: p.Append,
 	}

@@ -65,8 +65,12 @@ func (s *System) finish(now batch.Time, n *note) {
 	if a.run.gone != nil {
 		close(a.run.gone)
 	}
-	if n.err == nil && a.run.yields(n.exit) {
+	switch {
+	case n.err == nil && a.run.yields(n.exit):
 		s.park(now, a)
+		return
+	case errors.Is(n.err, ErrNodeGone) && a.run.ending == 0 && !s.retired:
+		s.tryAgain(now, a)
 		return
 	}
 	var out batch.Outcome
@@ -75,14 +79,42 @@ func (s *System) finish(now batch.Time, n *note) {
 	} else {
 		out = outcome(a.run, n.exit)
 	}
-	s.alloc.Release(a.run.places)
+	ev := batch.Event{Kind: batch.Finish, Job: a.job.Handle, Broken: a.run.asked && out.End == batch.EndKilled}
+	if a.run.places == nil && !a.job.Resident {
+		ev = batch.Event{Kind: batch.Cancel, Job: a.job.Handle} // it was paused: the policy has it waiting
+	}
+	s.giveBack(a.run)
 	// A command that is missing now is missing the next time too: the policy is
 	// told the job is over, not to try it again with StartFailed.
-	s.apply(now, batch.Event{Kind: batch.Finish, Job: a.job.Handle, Broken: a.run.asked && out.End == batch.EndKilled})
+	s.apply(now, ev)
 	if n.err != nil {
 		s.log.Warn("job could not be started", "job", a.key.Job, "error", n.err)
 	}
 	s.over(now, a, out)
+}
+
+// giveBack frees all that an attempt is booked for.
+func (s *System) giveBack(r *run) {
+	s.alloc.Release(r.places)
+	s.alloc.Release(r.next)
+	r.places, r.next = nil, nil
+}
+
+// tryAgain has an attempt wait again that could not be launched because a node has left
+// meanwhile. What had made place at a checkpoint can still go on from there.
+func (s *System) tryAgain(now batch.Time, a *attempt) {
+	s.log.Info("a node has left before the job was launched there, it waits again", "job", a.key.Job)
+	s.giveBack(a.run)
+	s.timers.set(a, batch.Never)
+	ev := batch.Event{Kind: batch.StartFailed, Job: a.job.Handle}
+	was := a.run
+	a.phase, a.run = batch.PhaseQueued, nil
+	if was.again != nil {
+		a.run = &run{resumes: was.again, done: was.done}
+		ev = batch.Event{Kind: batch.Stopped, Job: a.job.Handle, Checkpoint: true, Progress: was.done}
+	}
+	s.changes.touch(a)
+	s.apply(now, ev)
 }
 
 // over puts a into its last phase and lets go of what is not needed any more.
@@ -99,7 +131,7 @@ func (s *System) over(now batch.Time, a *attempt, out batch.Outcome) {
 			s.unused = append(s.unused, h)
 		}
 	}
-	a.job, a.run.places, a.run.proc = nil, nil, nil
+	a.job, a.run.places, a.run.next, a.run.proc = nil, nil, nil, nil
 	s.changes.touch(a)
 	if old := s.changes.retire(a, s.retain); old != nil {
 		delete(s.attempts, old.key)
@@ -109,7 +141,7 @@ func (s *System) over(now batch.Time, a *attempt, out batch.Outcome) {
 // neverLaunched is the outcome of an attempt that has no process.
 func neverLaunched(err error) batch.Outcome {
 	out := batch.Outcome{End: batch.EndStartFailed, Reason: err.Error()}
-	if errors.Is(err, ErrNeverRan) {
+	if errors.Is(err, ErrNeverRan) || errors.Is(err, ErrNodeGone) {
 		out.End = batch.EndNeverRan
 	}
 	return out
@@ -131,7 +163,7 @@ func outcome(r *run, exit Exit) batch.Outcome {
 	if r.asked && out.End == batch.EndFailed {
 		out.End, out.Reason = batch.EndKilled, "it had to make place, and left no checkpoint: "+out.Reason
 	}
-	if r.ending != 0 {
+	if r.ending != 0 && !exit.Unheard {
 		out.End, out.Reason = r.ending, r.why
 	}
 	return out

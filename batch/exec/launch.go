@@ -21,6 +21,13 @@ type launching struct {
 	key    batch.Key
 	shape  batch.Shape
 	places []batch.Location
+	memory int64
+	groups []batch.TaskGroup
+}
+
+// toLaunch returns that of an attempt that has its places.
+func toLaunch(a *attempt) launching {
+	return launching{a.key, a.shape, a.run.ran, a.job.Memory, a.job.Groups}
 }
 
 // execute is the goroutine of an attempt that is started.
@@ -30,7 +37,7 @@ func (s *System) execute(a *attempt, l launching) {
 		s.send(note{attempt: a, err: err})
 		return
 	}
-	if !s.send(note{attempt: a, proc: proc, how: how}) {
+	if !s.send(note{attempt: a, proc: proc, how: how, places: l.places}) {
 		detach(proc)
 	}
 	s.follow(a, proc)

@@ -38,6 +38,21 @@ type Detacher interface {
 	Detach()
 }
 
+// Sharer is a Process that can be held to what it is given of each node while it
+// runs.
+type Sharer interface {
+	// SetShares holds it to the places, which may name other virtual nodes of the same
+	// host than before: then it goes on there. Repeated, it does nothing. It is called
+	// by the loop, which does not wait for anything that takes long: whoever has to go
+	// over a network keeps the last ones and does so later.
+	SetShares(places []batch.Location) error
+}
+
+// ErrNodeGone is wrapped by the error of a launch that ran nothing, and never will,
+// because a node that it was for has left meanwhile: the attempt waits again, at its
+// old place.
+var ErrNodeGone = errors.New("a node that it was to run on has left")
+
 // ErrNeverRan is wrapped by the error of a launch that provably ran nothing,
 // where a new attempt may: the attempt ends as batch.EndNeverRan. Any other error
 // would come again, and ends it as batch.EndStartFailed.
@@ -47,7 +62,12 @@ var ErrNeverRan = errors.New("it never ran")
 type Spec struct {
 	Key    batch.Key        // the attempt
 	Shape  batch.Shape      // with which it is started
-	Places []batch.Location // and where
+	Places []batch.Location // and where, with the share of a processor that each task has
+	Launch batch.Launch     // how often
+	// Memory is what each task was said to need, in bytes; 0 is not known. Groups, if not
+	// nil, say so for each group of Places.
+	Memory int64
+	Groups []batch.TaskGroup
 
 	Args   []string // argument vector; Args[0] is looked up in the server's PATH
 	Env    []string // the whole environment, NAME=value, ascending
@@ -65,6 +85,9 @@ type Exit struct {
 	// why not. Code and Signal mean nothing.
 	Lost   bool
 	Reason string
+	// Unheard: it had ended before any signal reached it. So it was none of those that
+	// ended it.
+	Unheard bool
 	// Detached: it may still run, but this Process does not follow it any more.
 	// The rest means nothing.
 	Detached bool

@@ -12,6 +12,9 @@ import (
 // process or a walltime waiting.
 const maxCalls = 256
 
+// maxMeasured bounds it likewise.
+const maxMeasured = 1 << 16
+
 // minWait keeps a policy that wants a pass at once, again and again, from
 // taking the processor.
 const minWait = batch.Millisecond
@@ -23,20 +26,26 @@ type note struct {
 	err     error             // could not be launched
 	exit    Exit              // ended, when proc and err are nil
 	how     *batch.Checkpoint // of what was launched
+	places []batch.Location // with which it was launched
 	// prepared: the command of its checkpoint has ended, with err.
 	prepared bool
 }
 
 // readyEvents is what a pass has to deal with.
 type readyEvents struct {
-	ends  []note
-	calls []*call
+	ends     []note
+	calls    []*call
+	measured []Measurement
 }
 
 // loop owns everything until the system is closed and nothing runs.
 func (s *System) loop() {
 	defer close(s.done)
 	defer s.timer.Stop()
+	defer func() {
+		s.unmeasure()
+		<-s.measuring
+	}()
 	for !s.closing || s.active > 0 {
 		s.arm()
 		s.gather()
@@ -64,16 +73,18 @@ func (s *System) arm() {
 func (s *System) gather() {
 	s.ready.ends = s.ready.ends[:0]
 	s.ready.calls = s.ready.calls[:0]
-	if len(s.paused)+len(s.resumed) == 0 {
+	if len(s.paused)+len(s.resumed)+len(s.moving) == 0 {
 		select {
 		case n := <-s.notes:
 			s.note(n)
 		case c := <-s.calls:
 			s.ready.calls = append(s.ready.calls, c)
+		case m := <-s.measured:
+			s.ready.measured = append(s.ready.measured, m...)
 		case <-s.timer.C:
 		}
 	}
-	for len(s.ready.calls) < maxCalls {
+	for len(s.ready.calls) < maxCalls && len(s.ready.measured) < maxMeasured {
 		select {
 		case n := <-s.notes:
 			s.note(n)
@@ -85,6 +96,8 @@ func (s *System) gather() {
 			s.note(n)
 		case c := <-s.calls:
 			s.ready.calls = append(s.ready.calls, c)
+		case m := <-s.measured:
+			s.ready.measured = append(s.ready.measured, m...)
 		default:
 			return
 		}
@@ -106,7 +119,7 @@ func (s *System) note(n note) {
 	a.run.proc, a.run.how = n.proc, n.how
 	a.phase = batch.PhaseRunning
 	s.changes.touch(a)
-	if a.run.again {
+	if a.run.again != nil {
 		s.resumed = append(s.resumed, a)
 	}
 	if s.released {
@@ -117,9 +130,14 @@ func (s *System) note(n note) {
 	if a.run.ending != 0 {
 		s.signalEnd(now, a)
 	}
-	if a.run.stopping {
+	switch {
+	case a.run.stopping:
 		a.run.stopping = false
 		s.stop(now, a)
+	case a.run.next != nil:
+		s.move(now, a)
+	case !slices.Equal(n.places, a.run.places):
+		s.tell(a)
 	}
 }
 
@@ -132,7 +150,10 @@ func (s *System) pass() {
 		s.finish(now, &s.ready.ends[i])
 	}
 	s.leave(now)
+	s.arrive(now)
 	s.goOn(now)
+	s.turnNodes(now)
+	s.takeMeasured(now)
 	s.turnWindows(now)
 	for a := s.timers.pop(now); a != nil; a = s.timers.pop(now) {
 		s.expire(now, a)

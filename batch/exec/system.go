@@ -26,6 +26,7 @@ type System struct {
 	width      int32
 	memory     int64    // per processor, for the charge
 	names      []string // of the nodes
+	hosts      []int32  // of each; nil: all are virtual nodes of one
 	env        environment
 	dir        string
 	grace      batch.Duration
@@ -37,6 +38,10 @@ type System struct {
 	calls chan *call
 	notes chan note
 	done  chan struct{} // closed when the loop has ended
+
+	measured  chan []Measurement
+	measuring chan struct{} // closed when nothing is measured any more
+	unmeasure context.CancelFunc
 
 	mu    sync.Mutex
 	fault error // written by the loop
@@ -60,6 +65,8 @@ type System struct {
 	ready    readyEvents
 	paused   []*attempt            // Stopped is to be applied in the next pass
 	resumed  []*attempt            // Resumed is
+	moving   []*attempt            // both are
+	down     []bool                // by node
 	pending  []*attempt            // submissions and reservations of this pass
 	wanted   []wanted              // of this pass: what the plan has to be asked for first
 	parked   map[batch.Key]*parked // by the attempts that have made place
@@ -71,9 +78,10 @@ type System struct {
 
 var _ batch.System = (*System)(nil)
 
-// call is a request to the loop: commands, or a question that is answered after
-// the pass.
+// call is a request to the loop: news of a node, commands, or a question that is
+// answered after the pass.
 type call struct {
+	node  *nodeTurn
 	cmds  []batch.Command
 	errs  []error
 	query func(now batch.Time)
@@ -91,9 +99,10 @@ func New(c Config) (*System, error) {
 		policy: c.Policy, forecaster: c.forecaster(), forecasts: c.forecaster, launcher: c.Launcher, programs: c.Programs, log: c.Logger,
 		platform: c.Platform, width: c.Platform.Width(), memory: c.Platform.MemoryPerProcessor(),
 		names: nodeNames(c.Platform), env: serverEnvironment(os.LookupEnv),
-		dir: c.Dir, grace: c.Grace, retain: c.Retain,
+		dir: c.Dir, grace: c.Grace, retain: c.Retain, hosts: c.Hosts, down: make([]bool, len(c.Platform.Nodes)),
 		base:  time.Now(),
 		calls: make(chan *call), notes: make(chan note), done: make(chan struct{}),
+		measured: make(chan []Measurement), measuring: make(chan struct{}),
 		attempts: make(map[batch.Key]*attempt), handles: make([]*attempt, 1),
 		changes: newChanges(), alloc: nodes.New(c.Platform),
 		parked: make(map[batch.Key]*parked), windows: make(map[batch.Key]*window), edge: batch.Never,
@@ -106,7 +115,7 @@ func New(c Config) (*System, error) {
 	if err := s.restoreWindows(now, c.Windows, reservations); err != nil {
 		return nil, fmt.Errorf("setting aside what is reserved: %w", err)
 	}
-	if err := s.adopt(now, c.Adopt); err != nil {
+	if err := s.adopt(now, c.Adopt, c.Fractional); err != nil {
 		return nil, fmt.Errorf("adopting what runs: %w", err)
 	}
 	s.decide(now)
@@ -117,6 +126,13 @@ func New(c Config) (*System, error) {
 	for i := range c.Adopt {
 		s.active++
 		go s.follow(s.attempts[c.Adopt[i].Key], c.Adopt[i].Process)
+	}
+	var ctx context.Context
+	ctx, s.unmeasure = context.WithCancel(context.Background())
+	if c.Measurements != nil {
+		go s.measure(ctx, c.Measurements)
+	} else {
+		close(s.measuring)
 	}
 	go s.loop()
 	return s, nil

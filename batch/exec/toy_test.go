@@ -14,6 +14,7 @@ type toy struct {
 	free   int32
 	queue  []*batch.Job
 	held   map[batch.Handle]bool // or reserved
+	moves  map[batch.Handle]bool
 	known  map[batch.Handle]*batch.Job
 	kind   batch.Kind // of its estimates; 0: it does not plan
 	log    []string
@@ -30,7 +31,7 @@ type line struct {
 }
 
 func newToy(width int32, script ...line) *toy {
-	return &toy{free: width, held: map[batch.Handle]bool{}, known: map[batch.Handle]*batch.Job{}, script: script}
+	return &toy{free: width, held: map[batch.Handle]bool{}, moves: map[batch.Handle]bool{}, known: map[batch.Handle]*batch.Job{}, script: script}
 }
 
 func (p *toy) Apply(now batch.Time, ev *batch.Event) {
@@ -45,6 +46,10 @@ func (p *toy) Apply(now batch.Time, ev *batch.Event) {
 		p.known[ev.Job] = ev.Spec
 		p.free -= ev.Spec.Shape.Width
 	}
+	if ev.Kind == batch.NodeUp || ev.Kind == batch.NodeDown {
+		p.log = append(p.log, fmt.Sprintf("%v %d", ev.Kind, ev.Node))
+		return
+	}
 	job := p.known[ev.Job]
 	entry := fmt.Sprintf("%v %s", ev.Kind, job.Name)
 	switch ev.Kind {
@@ -57,8 +62,17 @@ func (p *toy) Apply(now batch.Time, ev *batch.Event) {
 	case batch.Cancel:
 		p.queue = slices.DeleteFunc(p.queue, func(j *batch.Job) bool { return j == job })
 		delete(p.held, ev.Job)
-	case batch.Stopped:
+	case batch.StartFailed:
 		p.free += job.Shape.Width
+		p.queue = append(p.queue, job)
+	case batch.Measured:
+		entry += fmt.Sprintf(" group %d: %d, %d bytes", ev.Group, ev.CPU, ev.Memory)
+	case batch.Stopped:
+		if p.moves[ev.Job] {
+			delete(p.moves, ev.Job)
+		} else {
+			p.free += job.Shape.Width
+		}
 		entry += fmt.Sprintf(" %v", ev.Progress)
 	case batch.Hold, batch.Reserve:
 		p.held[ev.Job] = true
@@ -98,8 +112,11 @@ func (p *toy) Decide(now batch.Time, out *batch.Decisions) {
 	for len(p.script) > 0 && p.Wake() <= now {
 		d := p.script[0]
 		p.script = p.script[1:]
-		if d.Kind == batch.Resume {
+		switch d.Kind {
+		case batch.Resume:
 			p.free -= p.known[d.Job].Shape.Width
+		case batch.Migrate:
+			p.moves[d.Job] = true
 		}
 		out.Add(d.Kind, d.Job, d.Places...)
 	}

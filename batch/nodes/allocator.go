@@ -9,7 +9,8 @@ import (
 type Allocator struct {
 	free   []int64 // of each node, in units of batch.Share
 	whole  bitset  // nodes with at least one whole processor free
-	spare  int64   // whole processors free on all nodes
+	spare  int64   // whole processors free on all nodes that are there
+	down   []bool  // nodes that are not there; nil for none
 	places []batch.Location
 }
 
@@ -67,7 +68,33 @@ func (a *Allocator) Release(places []batch.Location) {
 	}
 }
 
+// SetDown says whether a node is not there: Pick passes it over, and nothing on it is
+// spare. What is booked there stays so, and Take and Release go on as if it were there.
+func (a *Allocator) SetDown(node int32, down bool) {
+	if a.down == nil {
+		a.down = make([]bool, len(a.free))
+	}
+	if a.down[node] == down {
+		return
+	}
+	free := a.free[node]
+	if down {
+		a.add(node, -free) // as if it were full
+	}
+	a.down[node] = down
+	if down {
+		a.free[node] = free
+	} else {
+		a.free[node] = 0
+		a.add(node, free)
+	}
+}
+
 func (a *Allocator) add(node int32, shares int64) {
+	if a.down != nil && a.down[node] {
+		a.free[node] += shares
+		return
+	}
 	before := a.free[node] / int64(batch.One)
 	a.free[node] += shares
 	after := a.free[node] / int64(batch.One)

@@ -1,0 +1,61 @@
+package exec
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// nodeTurn is news of a node.
+type nodeTurn struct {
+	node int32
+	up   bool
+}
+
+// SetNode says that a node, by its index in the platform, has joined or left. All are
+// there when the system is made. Nothing starts on one that has left. What runs there
+// holds its places until its Process has ended, which whoever follows the node knows;
+// then the policy hears of it. It returns after the scheduling pass that follows;
+// the same news again change nothing.
+func (s *System) SetNode(ctx context.Context, node int32, up bool) error {
+	if node < 0 || int(node) >= len(s.names) {
+		return fmt.Errorf("node: %d, accepted: 0..%d", node, len(s.names)-1)
+	}
+	c := &call{node: &nodeTurn{node, up}, done: make(chan struct{})}
+	select {
+	case s.calls <- c:
+		<-c.done
+		return nil
+	case <-s.done:
+		return fmt.Errorf("node %s: %w", s.names[node], ErrClosed)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// turnNodes tells the policy which nodes have joined or left.
+func (s *System) turnNodes(now batch.Time) {
+	for _, c := range s.ready.calls {
+		if c.node == nil || s.down[c.node.node] == !c.node.up {
+			continue
+		}
+		n := c.node
+		s.down[n.node] = !n.up
+		s.alloc.SetDown(n.node, !n.up)
+		kind := batch.NodeUp
+		if !n.up {
+			kind = batch.NodeDown
+		}
+		s.log.Info(kind.String(), "node", s.names[n.node])
+		s.apply(now, batch.Event{Kind: kind, Node: n.node})
+	}
+}
+
+// anyDown says whether one of the places is on a node that has left.
+func (s *System) anyDown(places []batch.Location) bool {
+	return slices.ContainsFunc(places, func(l batch.Location) bool {
+		return l.Node >= 0 && int(l.Node) < len(s.down) && s.down[l.Node]
+	})
+}

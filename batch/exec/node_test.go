@@ -1,0 +1,175 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+func setNode(t testing.TB, s *System, node int32, up bool) {
+	t.Helper()
+	if err := s.SetNode(context.Background(), node, up); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestNothingStartsOnANodeThatHasLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newFakes()
+		p := newToy(4)
+		s := open(t, Config{Policy: p, Launcher: l, Grace: 1})
+		do(t, s, submission("a", 1, batch.Program{Args: []string{"x"}}))
+		on1 := <-l.launched
+		setNode(t, s, 0, false)
+		setNode(t, s, 0, false)
+		if free := snapshot(t, s).Free; free != 2 {
+			t.Errorf("%d processors free, want the other node's", free)
+		}
+		do(t, s, submission("b", 2, batch.Program{Args: []string{"x"}}))
+		if got := (<-l.launched).spec.Places; got[0].Node != 1 {
+			t.Errorf("started at %v", got)
+		}
+		// What ran there holds its places until it is known to have ended.
+		on1.end <- Exit{Lost: true, Reason: "its node has left"}
+		if f := await(t, s, "a", batch.PhaseEnded); f.Outcome.End != batch.EndLost || f.Outcome.Reason != "its node has left" {
+			t.Errorf("%+v", f.Outcome)
+		}
+		if free := snapshot(t, s).Free; free != 0 {
+			t.Errorf("%d processors free", free)
+		}
+		setNode(t, s, 0, true)
+		if free := snapshot(t, s).Free; free != 2 {
+			t.Errorf("%d processors free when the node is back", free)
+		}
+		wantTold(t, s, p, "submit a, node-down 0, submit b, finish a, node-up 0")
+	})
+}
+
+func TestDecisionAboutANodeThatHasLeftFaultsTheSystem(t *testing.T) {
+	for name, d := range map[string]batch.Decision{
+		"start":   {Kind: batch.Start, Job: 2, Places: on(1, batch.One)},
+		"migrate": {Kind: batch.Migrate, Job: 1, Places: on(1, batch.One)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := open(t, Config{Policy: newToy(4, line{batch.Second, d}), Launcher: newFakes(), Grace: 1})
+				do(t, s, minute(), submission("wide", 4, batch.Program{Args: []string{"x"}}))
+				setNode(t, s, 1, false)
+				after(2 * time.Second)
+				if err := s.Err(); !errors.Is(err, ErrNoCapacity) {
+					t.Errorf("error %v", err)
+				}
+				if free := snapshot(t, s).Free; free != 1 {
+					t.Errorf("%d processors free", free)
+				}
+			})
+		})
+	}
+}
+
+func TestUnknownNodeIsRefused(t *testing.T) {
+	s := open(t, Config{Launcher: newFakes()})
+	for _, n := range []int32{-1, 2} {
+		if err := s.SetNode(context.Background(), n, true); err == nil || !strings.Contains(err.Error(), "accepted: 0..1") {
+			t.Errorf("node %d: %v", n, err)
+		}
+	}
+	if err := s.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.SetNode(context.Background(), 0, false); !errors.Is(err, ErrClosed) {
+		t.Error(err)
+	}
+}
+
+// gone fails launches with ErrNodeGone as often as it is told to.
+type gone struct {
+	fakes
+	left *atomic.Int32
+}
+
+func (l gone) Launch(spec Spec) (Process, error) {
+	if l.left.Add(-1) >= 0 {
+		return nil, fmt.Errorf("node n1: %w", ErrNodeGone)
+	}
+	return l.fakes.Launch(spec)
+}
+
+func TestJobWhoseNodeLeavesBeforeItsLaunchWaitsAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := gone{newFakes(), new(atomic.Int32)}
+		l.left.Store(2)
+		p := newToy(4)
+		s := open(t, Config{Policy: p, Launcher: l})
+		do(t, s, minute())
+		proc := <-l.launched
+		after(59 * time.Second)
+		if f := find(t, s, "a"); f.Phase != batch.PhaseRunning || len(proc.signals()) > 0 {
+			t.Errorf("%+v, %v", f, proc.signals())
+		}
+		proc.end <- Exit{}
+		await(t, s, "a", batch.PhaseEnded)
+		if snapshot(t, s).Free != 4 {
+			t.Error(snapshot(t, s))
+		}
+		wantTold(t, s, p, "submit a, start-failed a, start-failed a, finish a")
+	})
+}
+
+func TestCheckpointedJobWhoseNodeLeavesBeforeItsLaunchCanStillGoOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := gone{newFakes(), new(atomic.Int32)}
+		resume := batch.Decision{Kind: batch.Resume, Job: 1}
+		p := newToy(4, line{10 * batch.Second, batch.Decision{Kind: batch.Pause, Job: 1}}, line{20 * batch.Second, resume}, line{30 * batch.Second, resume})
+		s := open(t, Config{Policy: p, Launcher: l})
+		do(t, s, saving(usr1))
+		proc := <-l.launched
+		after(11 * time.Second)
+		proc.end <- Exit{Code: batch.CheckpointStatus}
+		await(t, s, "a", batch.PhaseEnded)
+		l.left.Store(1)
+		do(t, s, next(2, 49*batch.Second))
+		after(10 * time.Second)
+		if snapshot(t, s).Free != 4 {
+			t.Error(snapshot(t, s))
+		}
+		if again := <-l.launched; again.spec.Key.Attempt != 2 {
+			t.Errorf("%+v", again.spec)
+		}
+		synctest.Wait()
+		told := p.told()
+		if strings.Count(told, "stopped a 1") != 2 || !strings.HasSuffix(told, ", resumed a") || s.Err() != nil {
+			t.Errorf("told %q, %v", told, s.Err())
+		}
+	})
+}
+
+func TestCancelOvertakesTheLaunchOnANodeThatHasLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := slowGone{make(chan struct{})}
+		p := newToy(4)
+		s := open(t, Config{Policy: p, Launcher: l})
+		do(t, s, minute())
+		synctest.Wait()
+		do(t, s, order(batch.CmdCancel, "a"))
+		close(l.now)
+		if f := await(t, s, "a", batch.PhaseEnded); f.Outcome.End != batch.EndNeverRan && f.Outcome.End != batch.EndCancelled {
+			t.Errorf("%+v", f.Outcome)
+		}
+		wantTold(t, s, p, "submit a, finish a")
+	})
+}
+
+type slowGone struct{ now chan struct{} }
+
+func (l slowGone) Launch(Spec) (Process, error) {
+	<-l.now
+	return nil, ErrNodeGone
+}
