@@ -43,41 +43,5 @@ func (f *peerFace) findData(ctx context.Context, url, id string) (d *depot.Data,
 func (f *peerFace) readData(ctx context.Context, url, id string, offset int64) io.ReadCloser {
 	ctx, cancel := context.WithCancel(ctx)
 	stream, err := f.serverAt(url).DownloadData(ctx, &droverv1.DownloadDataRequest{Id: id, Offset: offset})
-	return &dataStream{stream: stream, err: err, cancel: cancel}
-}
-
-// dataStream is a stream of pieces as a reader.
-type dataStream struct {
-	stream *connect.ServerStreamForClient[droverv1.DownloadDataResponse]
-	rest   []byte
-	err    error
-	cancel context.CancelFunc
-}
-
-// Read is io.Reader's.
-func (c *dataStream) Read(p []byte) (int, error) {
-	for len(c.rest) == 0 && c.err == nil {
-		if c.stream.Receive() {
-			c.rest = c.stream.Msg().GetData()
-			continue
-		}
-		if c.err = c.stream.Err(); c.err == nil {
-			c.err = io.EOF
-		}
-	}
-	n := copy(p, c.rest)
-	c.rest = c.rest[n:]
-	if n > 0 {
-		return n, nil
-	}
-	return 0, c.err
-}
-
-// Close is io.Closer's.
-func (c *dataStream) Close() error {
-	c.cancel()
-	if c.stream == nil {
-		return nil
-	}
-	return c.stream.Close()
+	return &pieceStream[droverv1.DownloadDataResponse]{stream: stream, piece: (*droverv1.DownloadDataResponse).GetData, err: err, cancel: cancel}
 }

@@ -82,41 +82,5 @@ func (f *peerFace) carry(ctx context.Context, url string, m *site.Message) (site
 func (f *peerFace) read(ctx context.Context, url string, id batch.JobID, argument string, offset int64) io.ReadCloser {
 	ctx, cancel := context.WithCancel(ctx)
 	stream, err := f.client(url).ReadContent(ctx, &droverv1.ReadContentRequest{JobId: string(id), Argument: argument, Offset: offset})
-	return &content{stream: stream, err: err, cancel: cancel}
-}
-
-// content is a stream of pieces as a reader.
-type content struct {
-	stream *connect.ServerStreamForClient[droverv1.ReadContentResponse]
-	rest   []byte
-	err    error
-	cancel context.CancelFunc
-}
-
-// Read is io.Reader's.
-func (c *content) Read(p []byte) (int, error) {
-	for len(c.rest) == 0 && c.err == nil {
-		if c.stream.Receive() {
-			c.rest = c.stream.Msg().GetData()
-			continue
-		}
-		if c.err = c.stream.Err(); c.err == nil {
-			c.err = io.EOF
-		}
-	}
-	n := copy(p, c.rest)
-	c.rest = c.rest[n:]
-	if n > 0 {
-		return n, nil
-	}
-	return 0, c.err
-}
-
-// Close is io.Closer's.
-func (c *content) Close() error {
-	c.cancel()
-	if c.stream == nil {
-		return nil
-	}
-	return c.stream.Close()
+	return &pieceStream[droverv1.ReadContentResponse]{stream: stream, piece: (*droverv1.ReadContentResponse).GetData, err: err, cancel: cancel}
 }
