@@ -130,7 +130,7 @@ func (r *Row) wrong() string {
 }
 
 func (c *Cost) wrong() string {
-	if min(c.Seconds, c.First, c.Longest, c.Greedy, c.Exact) < 0 || c.Plans < 0 {
+	if min(c.Seconds, c.First, c.Median, c.Longest, c.Greedy, c.Exact) < 0 || c.Plans < 0 {
 		return "a cost is negative"
 	}
 	return c.Case.wrong()

@@ -93,7 +93,10 @@ type Cost struct {
 	Case
 	Seconds float64 `json:"seconds"` // of the policy, all plans together
 	First   float64 `json:"first"`   // seconds of the first plan
-	Longest float64 `json:"longest"` // seconds of the longest plan, but for the first
+	// Median and Longest are seconds of a plan, the first one left out. Others that use
+	// the machine at the same time change the median least.
+	Median  float64 `json:"median"`
+	Longest float64 `json:"longest"`
 	Plans   int     `json:"plans"`
 	// Greedy and Exact are the seconds that all knapsacks of a case of Knapsacks took.
 	Greedy float64 `json:"greedy,omitempty"`

@@ -62,7 +62,7 @@ func TestARunByHand(t *testing.T) {
 	}
 	// Each call takes the clock a second. At 0: Submit, Decide. At 100: two Submits, Decide,
 	// Stopped, Decide. At 300: an end, Decide, Resumed, Decide. At 700: two ends, Decide.
-	if cost.Plans != 4 || cost.First != 2 || cost.Longest != 5 || cost.Seconds != 2+5+4+3 {
+	if cost.Plans != 4 || cost.First != 2 || cost.Median != 4 || cost.Longest != 5 || cost.Seconds != 2+5+4+3 {
 		t.Errorf("cost: %+v", cost)
 	}
 }

@@ -1,6 +1,7 @@
 package farm
 
 import (
+	"slices"
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/batch"
@@ -11,9 +12,8 @@ type stopwatch struct {
 	batch.Policy
 	clock func() time.Duration
 
-	now                 time.Duration // of this instant so far
-	all, first, longest time.Duration
-	plans               int
+	now   time.Duration   // of this instant so far
+	plans []time.Duration // of all instants before
 }
 
 // Apply implements batch.Policy.
@@ -39,16 +39,22 @@ func (s *stopwatch) begin() func() {
 
 // planned says that all is done for this instant.
 func (s *stopwatch) planned() {
-	s.plans++
-	s.all += s.now
-	if s.plans == 1 {
-		s.first = s.now
-	} else {
-		s.longest = max(s.longest, s.now)
-	}
+	s.plans = append(s.plans, s.now)
 	s.now = 0
 }
 
 func (s *stopwatch) cost(c Case) Cost {
-	return Cost{Case: c, Seconds: s.all.Seconds(), First: s.first.Seconds(), Longest: s.longest.Seconds(), Plans: s.plans}
+	cost := Cost{Case: c, Plans: len(s.plans)}
+	if len(s.plans) == 0 {
+		return cost
+	}
+	all := time.Duration(0)
+	for _, d := range s.plans {
+		all += d
+	}
+	cost.Seconds, cost.First = all.Seconds(), s.plans[0].Seconds()
+	if later := slices.Sorted(slices.Values(s.plans[1:])); len(later) > 0 {
+		cost.Median, cost.Longest = later[len(later)/2].Seconds(), later[len(later)-1].Seconds()
+	}
+	return cost
 }
