@@ -201,15 +201,16 @@ func TestDataAreBroughtFromTheSiteThatHasThem(t *testing.T) {
 
 func TestACopyThatBreaksOffGoesOnWhereItWas(t *testing.T) {
 	w, lyon, paris := pair(t, "")
-	d := lyon.put(t, megabytes(8), persistentMode)
+	d := lyon.put(t, megabytes(32), persistentMode)
 	w.mu.Lock()
-	w.cut = w.passed + 5<<20
+	w.cut = w.passed + 24<<20
 	w.mu.Unlock()
 	if _, err := paris.bring(within(t), &droverv1.CopyDataRequest{Id: d.GetId()}); err != nil {
 		t.Fatal(err)
 	}
-	if came := w.came(); came > 10<<20 {
-		t.Errorf("%d bytes came for 8 MiB that were cut after 5", came)
+	// What was on its way when it was cut, in the system's buffers, is lost.
+	if came := w.came(); came > 46<<20 {
+		t.Errorf("%d bytes came for 32 MiB that were cut after 24", came)
 	}
 	if !paris.has(t, d.GetId()) {
 		t.Error("it is not there")
