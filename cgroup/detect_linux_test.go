@@ -44,8 +44,14 @@ func TestAServiceStepsAsideToHandOnControllers(t *testing.T) {
 		t.Error("nobody stepped aside")
 	}
 	g := newTestGroup(t, h, "job")
-	if _, err := g.SetShare(Processor / 2); err != nil {
-		t.Error(err)
+	f.writes = nil
+	for range 3 {
+		if _, err := g.SetShare(Processor / 2); err != nil {
+			t.Error(err)
+		}
+	}
+	if len(f.writes) != 1 {
+		t.Errorf("the same share thrice: %q, want one write", f.writes)
 	}
 	if err := g.SetMemory(1 << 30); err != nil {
 		t.Error(err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -117,10 +118,12 @@ func TestPauseReleasesTheProcessorAndThawGoesOn(t *testing.T) {
 	each(t, func(t *testing.T, h *Host) {
 		g := newTestGroup(t, h, "job")
 		run(t, g, "spin 2")
-		if _, err := g.SetShare(Processor / 2); err != nil {
+		if _, err := g.SetShare(Processor / 20); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, "it runs", func() bool { return use(t, g).CPU > 20*time.Millisecond })
+		// With so little it has most likely just been stopped for its share: the
+		// one who lets it go on from that must know that it is frozen.
+		eventually(t, "it is throttled", func() bool { return use(t, g).Periods > 2 })
 		if err := g.Freeze(within(t, 10*time.Second)); err != nil {
 			t.Fatal(err)
 		}
@@ -297,6 +300,14 @@ func TestMemoryBeyondTheLimitKillsAndIsCounted(t *testing.T) {
 	for _, bytes := range []int64{256 << 20, 128 << 20, 0, 128 << 20} {
 		if err := g.SetMemory(bytes); err != nil {
 			t.Errorf("limit of %d bytes: %v", bytes, err)
+		}
+		tree, file := h.by[Memory], "/memory.limit_in_bytes"
+		if tree.v2 {
+			file = "/memory.max"
+		}
+		text, err := files{}.read(tree.dir("job") + file)
+		if got := strings.TrimSpace(text); err != nil || bytes > 0 && got != strconv.FormatInt(bytes, 10) {
+			t.Errorf("limit of %d bytes: it is %s, %v", bytes, got, err)
 		}
 	}
 }

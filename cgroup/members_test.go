@@ -49,3 +49,18 @@ func TestThePeakOfSignalsIsTheMostThatWasSeen(t *testing.T) {
 		t.Errorf("memory %d, peak %d, want 4 and 10", m.memory, m.peak)
 	}
 }
+
+func TestANumberThatAnotherHasByNowIsNotSignalled(t *testing.T) {
+	mine := stat{pid: someone, group: someone, start: 1, state: 'S'}
+	other := stat{pid: someone, group: someone, start: 2, state: 'S'}
+	table := &table{proc: t.TempDir(), at: time.Now(), by: map[int][]stat{someone: {mine}}}
+	m := newMembers(table)
+	m.leaders[someone] = mine.start
+	if there, err := m.refresh(time.Hour); err != nil || len(there) != 1 {
+		t.Fatalf("members: %+v, %v", there, err)
+	}
+	table.by = map[int][]stat{someone: {other}}
+	if there, err := m.refresh(time.Hour); err != nil || len(there) > 0 || len(m.leaders) > 0 {
+		t.Errorf("members: %+v, %v; process groups: %v, want none", there, err, m.leaders)
+	}
+}
