@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Optional, Union
 
+from . import check
 from .errors import GridError
 
 SIZES = {"float64": 8, "float32": 4, "int64": 8, "int32": 4, "uint8": 1, "complex128": 16}
@@ -42,7 +43,11 @@ class Matrix:
     """
 
     def __init__(self, rows: int, cols: int, data: Vector) -> None:
-        if rows < 0 or cols < 0 or rows * cols != len(data):
+        check.whole("rows", rows, 0)
+        check.whole("cols", cols, 0)
+        if not hasattr(data, "__len__") or isinstance(data, (str, bytes)):
+            raise check.wrong("data", data, "an array.array, or a list of complex numbers")
+        if rows * cols != len(data):
             raise GridError(
                 "wrong-dimensions", f"{len(data)} elements in {rows} rows and {cols} columns",
                 accepted="rows times columns elements",

@@ -20,6 +20,10 @@ def wrong(field: str, value: Any, accepted: str) -> GridError:
 def text(field: str, value: Any, accepted: str = "a str") -> str:
     if not isinstance(value, str):
         raise wrong(field, value, accepted)
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise GridError("bad-value", repr(value), field=field, accepted="text that is Unicode") from None
     return value
 
 
@@ -37,16 +41,34 @@ def number(field: str, value: Any, least: float = 0.0) -> float:
     """A finite number."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise wrong(field, value, "a number")
-    if not math.isfinite(value) or value < least:
-        raise GridError("out-of-range", str(value), field=field, accepted=f"{least:g} or more")
+    if not finite(value) or value < least:
+        raise GridError("out-of-range", f"{value:.70}" if isinstance(value, float) else "an int", field=field, accepted=f"{least:g} or more")
     return value
+
+
+def finite(value: float) -> bool:
+    """Whether a number is one that a float can be, too."""
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # of an int
+        return False
+
+
+_EVER = 1e9
+"""Seconds, some thirty years: more than that no clock of Python's waits for."""
 
 
 def timeout(value: Any) -> Optional[float]:
     """How long somebody waits; None for ever."""
     if value is None or value == math.inf:
         return None
-    return number("timeout", value, -math.inf)
+    limit = number("timeout", value, -math.inf)
+    return None if limit > _EVER else limit
+
+
+def patience(field: str, value: Any, least: float = 0.0) -> float:
+    """How long something is tried, or a call may take."""
+    return min(number(field, value, least), _EVER)
 
 
 def instant(field: str, value: Any) -> datetime.datetime:

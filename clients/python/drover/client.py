@@ -55,8 +55,8 @@ class Client(Depot):
             given = os.environ.get("DROVER_AGENTS", "")
             agents = given.split(",") if given else [LOCAL]
         super().__init__(
-            check.agents(agents), check.number("patience", patience), check.number("long_patience", long_patience),
-            check.number("call_timeout", call_timeout, 0.01),
+            check.agents(agents), check.patience("patience", patience), check.patience("long_patience", long_patience),
+            check.patience("call_timeout", call_timeout, 0.01),
         )
         self.owner = check.text("owner", owner)
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Optional, Union
 
+from . import check
 from .errors import GridError
 from .grid import Raw
 from .ids import is_id, new_id
@@ -78,7 +79,7 @@ def keep_out(keep: Any) -> dict[str, Any]:
     arguments, or names alone."""
     if isinstance(keep, str):
         keep = (keep,)
-    modes = keep if isinstance(keep, Mapping) else {name: "persistent" for name in keep}
+    modes = keep if isinstance(keep, Mapping) else {name: "persistent" for name in check.items("request.keep", keep, "names of arguments, or modes by them")}
     for name in modes:
         if not isinstance(name, str) or not name:
             raise GridError("bad-value", repr(name), field="request.keep", accepted="names of arguments")

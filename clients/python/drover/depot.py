@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, Optional, TypeVar, Union
 
-from . import npy
+from . import check, npy
 from .arrays import Gathering, Matrix, Vector, block_of
 from .call import SERVER, NoPlain
 from .data import Data, data_in, handle_of, mode_out
@@ -51,6 +51,8 @@ class Depot(Driver):
         ``unknown`` the data were sent and not answered: the same ``id`` again, at the
         same site, finds out.
         """
+        for field, value in (("site", site), ("name", name), ("owner", owner), ("id", id)):
+            check.text(field, value)
         raw: Raw = {"id": id or new_id(), "mode": mode_out("mode", mode)}
         if not is_id(raw["id"]):
             raise GridError("bad-value", repr(id), field="id", accepted="a lower-case UUIDv7, or none")
@@ -133,7 +135,7 @@ class Depot(Driver):
     def list_data(self, filter: str = "") -> list[Data]:
         """The data of all sites; ``filter`` is terms key=value, of the keys id (a
         beginning), owner, mode, name and site, separated by spaces."""
-        return [data_in(d) for d in self._pages("ListData", "data", {"filter": filter})]
+        return [data_in(d) for d in self._pages("ListData", "data", {"filter": check.text("filter", filter)})]
 
     def remove_data(self, data: Union[Data, str]) -> list[str]:
         """Removes data from all sites that have them, and returns those. Jobs that have

@@ -19,6 +19,8 @@ def replaced(path: Path) -> Iterator[BinaryIO]:
     """A file that replaces the one at path when all of it was written."""
     if not isinstance(path, (str, os.PathLike)):
         raise check.wrong("path", path, "a path")
+    if why := unnameable(path):
+        raise FileError(f"file {os.fspath(path)!r}: {why}")
     folder, name = os.path.split(os.path.abspath(os.fspath(path)))
     try:
         with tempfile.NamedTemporaryFile(dir=folder, prefix=f".{name}.", delete=False) as f:
@@ -36,16 +38,24 @@ def replaced(path: Path) -> Iterator[BinaryIO]:
         raise FileError(f"file {os.fspath(path)}: {e}") from e
 
 
+def unnameable(path: Path) -> str:
+    """Why no file can have this name, "" if one can."""
+    try:
+        return "a null in the name" if b"\0" in os.fsencode(path) else ""
+    except UnicodeEncodeError:
+        return "the name is not Unicode"
+
+
 def check_place(field: str, argument: str, path: object) -> None:
     """Refuses a path at which a file could not be put, as far as that can be known before."""
     if not isinstance(path, (str, os.PathLike)):
         raise check.wrong(field, path, "an Output with a path")
     whole = os.path.abspath(os.fspath(path))
     folder = os.path.dirname(whole)
-    if os.path.isdir(whole) or not os.fspath(path):
+    if unnameable(path):
+        why = unnameable(path)
+    elif os.path.isdir(whole) or not os.fspath(path):
         why = "a directory, accepted: a file"
-    elif "\0" in os.fsdecode(whole):
-        why = "a null in the name"
     elif not os.path.isdir(folder):
         why = f"there is no directory {folder!r}"
     elif not os.access(folder, os.W_OK | os.X_OK):

@@ -84,8 +84,8 @@ class Content:
                     piece = f.read(PIECE)
                     if piece:
                         yield piece
-        except OSError as e:
-            raise FileError(f"file {self.name}: {e}") from e
+        except (OSError, ValueError) as e:  # the latter of a name that no file can have
+            raise FileError(f"file {self.name!r}: {e}") from e
 
     def out(self) -> dict[str, Any]:
         content = {"sha256": self.sha256, "sizeBytes": str(self.size), "name": self.name}
@@ -165,7 +165,7 @@ def seconds_out(field: str, d: Seconds) -> str:
     s = d.total_seconds() if isinstance(d, datetime.timedelta) else d
     if isinstance(s, bool) or not isinstance(s, (int, float)):
         raise check.wrong(field, d, "a number of seconds, or a timedelta")
-    if not math.isfinite(s) or s <= 0:
+    if not check.finite(s) or s <= 0:
         raise GridError("out-of-range", f"{d}", field=field, accepted="above 0 seconds")
     return f"{s:.9f}".rstrip("0").rstrip(".") + "s"
 

@@ -47,7 +47,7 @@ class Wrong(unittest.TestCase):
         ):
             self.refused(what, lambda: drover.Client(agents), reason, field)
         for name in ("patience", "long_patience", "call_timeout"):
-            for value, reason in (("10", "wrong-type"), (None, "wrong-type"), (-1, "out-of-range"), (float("nan"), "out-of-range"), (True, "wrong-type")):
+            for value, reason in (("10", "wrong-type"), (None, "wrong-type"), (-1, "out-of-range"), (10**400, "out-of-range"), (float("nan"), "out-of-range"), (True, "wrong-type")):
                 self.refused((name, value), lambda: drover.Client("http://h:1", **{name: value}), reason, name)
         self.refused("owner", lambda: drover.Client("http://h:1", owner=5), "wrong-type", "owner")
 
@@ -71,6 +71,11 @@ class Wrong(unittest.TestCase):
             ("walltime", "90s", "wrong-type", "request.walltime"),
             ("walltime", 0, "out-of-range", "request.walltime"),
             ("walltime", float("inf"), "out-of-range", "request.walltime"),
+            ("walltime", 10**400, "out-of-range", "request.walltime"),
+            ("site", "\ud800", "bad-value", "request.site"),
+            ("keep", 5, "wrong-type", "request.keep"),
+            ("keep", b"c", "wrong-type", "request.keep"),
+            ("keep", [5], "bad-value", "request.keep"),
             ("shapes", 5, "wrong-type", "request.shapes"),
             ("shapes", [5], "wrong-type", "request.shapes"),
             ("shapes", [(1, "x")], "wrong-type", "request.shapes"),
@@ -124,6 +129,7 @@ class Wrong(unittest.TestCase):
             ("filter", lambda: client.jobs({"state": "active"}), "wrong-type", "filter"),
             ("wait", lambda: job.wait("1"), "wrong-type", "timeout"),
             ("wait, not a number", lambda: job.wait(float("nan")), "out-of-range", "timeout"),
+            ("wait, more than a float", lambda: job.wait(10**400), "out-of-range", "timeout"),
             ("all of what", lambda: client.wait_all(5), "wrong-type", "jobs"),
             ("all of one job", lambda: client.wait_all(job), "wrong-type", "jobs"),
             ("all of IDs", lambda: client.wait_all([ID]), "wrong-type", "jobs"),
@@ -133,6 +139,14 @@ class Wrong(unittest.TestCase):
             ("offset", lambda: job.logs(offset="0"), "wrong-type", "offset"),
             ("offset below", lambda: job.logs(offset=-1), "out-of-range", "offset"),
             ("argument", lambda: job.read(5), "wrong-type", "argument"),
+            ("no argument's name", lambda: job.read("\ud800"), "bad-value", "argument"),
+            ("array of no name", lambda: job.array("\ud800"), "bad-value", "argument"),
+            ("data of other types", lambda: client.list_data(b"x"), "wrong-type", "filter"),
+            ("data at a list", lambda: client.put_data(b"x", site=[]), "wrong-type", "site"),
+            ("data of nobody", lambda: client.put_data(b"x", owner=5), "wrong-type", "owner"),
+            ("a matrix of words", lambda: drover.Matrix("1", 1, [1]), "wrong-type", "rows"),
+            ("a matrix of nothing", lambda: drover.Matrix(1, 1, None), "wrong-type", "data"),
+            ("a matrix of a text", lambda: drover.Matrix(1, 1, "x"), "wrong-type", "data"),
             ("path", lambda: job.download("a", 5), "wrong-type", "path"),
             ("place", lambda: client.call("s", a=drover.Output(5)), "wrong-type", "request.arguments.a"),
         ):
@@ -144,7 +158,7 @@ class Wrong(unittest.TestCase):
             (folder / "file").write_bytes(b"")
             for path, why in (
                 (folder / "none" / "x", "there is no directory"), (folder, "a directory"), (d + "/", "a directory"), ("", "a directory"),
-                (folder / "file" / "x", "there is no directory"), (d + "/a\0b", "null"),
+                (folder / "file" / "x", "there is no directory"), (d + "/a\0b", "null"), (d + "/\ud800", "not Unicode"),
             ):
                 with self.subTest(path), self.assertRaisesRegex(drover.FileError, "output a: .*" + why):
                     nobody().call("s", a=drover.Output(path))
@@ -158,6 +172,15 @@ class Wrong(unittest.TestCase):
         job = drover.Job(nobody(), ID)
         with self.assertRaises(drover.FileError):
             job.download("a", "/nowhere/at/all/x")
+        for name in ("a\0b", "\ud800"):
+            with self.subTest(name):
+                self.assertRaises(drover.FileError, job.download, "a", name)
+                self.assertRaises(drover.FileError, nobody().submit, "s", a=pathlib.Path(name))
+
+    def test_a_wait_of_a_thousand_years_is_one_without_an_end(self):
+        for timeout in (1e300, 10**12):
+            self.assertIsNone(drover.check.timeout(timeout))
+        self.assertLess(drover.Client("http://h:1", patience=1e300).patience, 1e10)
 
     def test_a_client_that_is_closed_says_so(self):
         with nobody() as client:
