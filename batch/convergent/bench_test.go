@@ -83,8 +83,14 @@ func BenchmarkEvent(b *testing.B) {
 		{1500, 150}, {3000, 150}, {6000, 150}, {1500, 300}, {1500, 600}, {2500, 250}, {5000, 500}, {10000, 1000},
 	} {
 		for _, s := range []batch.Settings{
-			{"algorithm": "CS_ip"}, {"algorithm": "CS_ip", "preset": "deadlines"}, {"algorithm": "CS_inp"}, {"algorithm": "CS_nip"}, {"algorithm": "CS_ninp"},
-			{"algorithm": "BF-easy"}, {"algorithm": "BF-rm"}, {"algorithm": "EDF"},
+			{"algorithm": "CS_ip"},
+			{"algorithm": "CS_ip", "preset": "deadlines"},
+			{"algorithm": "CS_inp"},
+			{"algorithm": "CS_nip"},
+			{"algorithm": "CS_ninp"},
+			{"algorithm": "BF-easy"},
+			{"algorithm": "BF-rm"},
+			{"algorithm": "EDF"},
 		} {
 			if size.machines != 150 && size.machines != 1000 && s["algorithm"] != "CS_ip" {
 				continue // growth is of interest for the incremental ones

@@ -104,19 +104,20 @@ func TestBackfillingKeepsTheReservation(t *testing.T) {
 	}
 }
 
-// EASY, two machines, one copy of cad, which job 1 has until 100. Job 2 wants it and waits,
-// though a machine is free: reserved is machine 1 at 100, as it is of the highest score
-// then. Job 3 takes 90 s there from 5 on and ends by 100; job 4 would not, and machine 0 is
-// taken.
+// EASY, one copy of cad, which job 1 has on machine 0 until 100; it is too wide for machine
+// 1, the faster one. Job 2 wants the copy and waits, though machine 1 is free: reserved is
+// that machine at 100. Job 3 takes 45 s there from 5 on and ends by 100. Job 4, at 96, would
+// not; it has machine 0 from 100 on.
 func TestAReservationWaitsForLicences(t *testing.T) {
-	p := machines(100, 100)
+	p := machines(100, 200)
+	p.Nodes[1].Processors = 4
 	p.Licences = []batch.LicencePool{{Name: "cad", Copies: 1}}
+	wide := job(1, 100, 0, "cad")
+	wide.Shape.Width = 8
 	got := play(t, policy(t, p, batch.Settings{"algorithm": "BF-easy"}), p, []arrival{
-		{0, job(1, 100, 0, "cad")}, {1, job(2, 10, 0, "cad")}, {5, job(3, 90, 0)}, {96, job(4, 200, 0)},
+		{0, wide}, {1, job(2, 10, 0, "cad")}, {5, job(3, 90, 0)}, {96, job(4, 200, 0)},
 	})
-	// At 96 machine 1 is free again and the reservation is for machine 0, which frees at
-	// 100, or 1, which is free: of equal scores the lower index, 0. So job 4 may have 1.
-	wantLines(t, got.lines, "0 start #1 m0", "5 start #3 m1", "95 end #3", "96 start #4 m1", "100 end #1", "100 start #2 m0", "110 end #2", "296 end #4")
+	wantLines(t, got.lines, "0 start #1 m0", "5 start #3 m1", "50 end #3", "100 end #1", "100 start #2 m1", "100 start #4 m0", "105 end #2", "300 end #4")
 }
 
 // The priority of jobs changes while job 2 waits with a reservation: job 3 comes with a

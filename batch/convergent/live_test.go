@@ -40,17 +40,18 @@ func (s site) decides(at int, want ...string) {
 // the next one is free before.
 func TestALicenceIsFreeWhenItsJobHasLeft(t *testing.T) {
 	p := machines(100, 50)
+	p.Nodes[0].Processors = 1
 	p.Licences = []batch.LicencePool{{Name: "cad", Copies: 1}}
 	s := site{t, policy(t, p, batch.Settings{"algorithm": "EDF"})}
 	s.submit(0, job(1, 100, 0, "cad"))
 	s.decides(0, "start #1 m0")
 	urgent := job(2, 10, 50, "cad")
-	urgent.Shape.Width = 1
+	urgent.Shape.Width = 2
 	s.tell(5, batch.Event{Kind: batch.Submit, Job: 2, Spec: &urgent})
 	s.decides(5, "pause #1")
 	s.decides(6)
 	s.tell(7, batch.Event{Kind: batch.Stopped, Job: 1, Checkpoint: true})
-	s.decides(7, "start #2 m0")
+	s.decides(7, "start #2 m1")
 	s.tell(17, batch.Event{Kind: batch.Finish, Job: 2})
 	s.decides(17, "resume #1 m0")
 }

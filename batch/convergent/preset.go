@@ -11,9 +11,9 @@ const (
 	PresetPaper = "paper"
 	// PresetDeadlines is for as few late jobs as possible. A deadline counts from the
 	// beginning on (k), among jobs that can make theirs the short ones go first (WM), and
-	// no job goes first because it is old (AA). Jobs move more easily (Δ). Machines that would be late do not
-	// attract, licences that are left over are given away, and an incremental plan is the
-	// exact one. Jobs without a deadline pay for it.
+	// no job goes first because it is old (AA). Jobs move more easily (Δ), machines that
+	// would be late do not attract, and an incremental plan is the exact one. Jobs without
+	// a deadline pay for it.
 	PresetDeadlines = "deadlines"
 )
 

@@ -101,9 +101,6 @@ func (s *settings) complete(given batch.Settings) []error {
 	if _, set := given["overhead"]; !set && a.Convergent() && !a.Preempts() {
 		s.constants.Overhead = heuristic.KeepRunning
 	}
-	if _, set := given["refill"]; !set && s.deadlines && a.Convergent() {
-		s.refill = true
-	}
 	if s.constants.DeadlineMin > s.constants.DeadlineMax {
 		key := "deadlineMin"
 		if _, set := given[key]; !set {

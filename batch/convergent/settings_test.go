@@ -66,8 +66,11 @@ func TestSettingsThatMakeNoSenseAreRefusedAllAtOnce(t *testing.T) {
 
 func TestWhatIsGivenBesideAPresetHolds(t *testing.T) {
 	for _, s := range []batch.Settings{
-		{"preset": "deadlines"}, {"preset": "deadlines", "algorithm": "EDF"}, {"preset": "deadlines", "algorithm": "CS_ninp"},
-		{"preset": "paper"}, {"preset": "deadlines", "avoid": "false", "refill": "false", "matching": "imfs", "wait": "4"},
+		{"preset": "deadlines"},
+		{"preset": "deadlines", "algorithm": "EDF"},
+		{"preset": "deadlines", "algorithm": "CS_ninp"},
+		{"preset": "paper"},
+		{"preset": "deadlines", "avoid": "false", "refill": "false", "matching": "imfs", "wait": "4"},
 	} {
 		if _, err := convergent.New(machines(100), s); err != nil {
 			t.Errorf("%v: %v", s, err)
