@@ -58,6 +58,7 @@ type Engine struct {
 	ledger   *Ledger
 	nodes    []batch.Node // for their scores; nil: all alike
 	passes   int
+	uses     map[batch.Handle][]batch.Share // see Uses; nil: nobody's
 }
 
 // job is a job that the policy knows.
@@ -151,6 +152,7 @@ func (e *Engine) finish(h batch.Handle, killed bool) {
 		e.live--
 	}
 	e.jobs[h] = job{}
+	delete(e.uses, h)
 	if e.ledger != nil {
 		e.ledger.leave(h)
 	}
@@ -195,8 +197,11 @@ func (e *Engine) Apply(ev *batch.Event) {
 	switch j := &e.jobs[ev.Job]; {
 	case ev.Kind == batch.Adopt:
 		e.adopt(j.spec, ev)
+	case ev.Kind == batch.Measured && e.ledger != nil:
+		e.ledger.measure(ev)
 	case ev.Kind == batch.Cancel:
 		*j = job{}
+		delete(e.uses, ev.Job)
 		e.dropWindow(ev.Job)
 	case ev.Kind == batch.Place && j.spec.Shape != ev.Shape:
 		spec := *j.spec // the policy may still read the old one

@@ -15,24 +15,33 @@ type Ledger struct {
 	platform batch.Platform
 	total    int32
 	held     map[batch.Handle]holding
+	over     []int64 // memory of each node that was measured to be taken, if that is more than it has
 }
 
 type holding struct {
 	spec   *batch.Job
 	places []batch.Location
 	paused bool
+	memory []int64 // that was measured, of each group; nil: as in spec
 }
 
 // NewLedger returns a ledger of an idle machine.
 func NewLedger(p batch.Platform) *Ledger {
-	return &Ledger{platform: p, total: p.Width(), held: map[batch.Handle]holding{}}
+	return &Ledger{platform: p, total: p.Width(), held: map[batch.Handle]holding{}, over: make([]int64, len(p.Nodes))}
 }
 
 func (l *Ledger) note(now batch.Time, spec *batch.Job, d *batch.Decision) {
 	if d.Kind == batch.Start && spec.EarliestStart > now {
 		panic(fmt.Sprintf("ledger: job %d starts at %d, before %d", spec.Handle, now, spec.EarliestStart))
 	}
-	h := holding{spec: spec, places: append([]batch.Location(nil), d.Places...)}
+	before := l.held[spec.Handle]
+	h := holding{spec: spec, places: append([]batch.Location(nil), d.Places...), memory: before.memory}
+	if spec.Resident && before.places != nil && d.Kind != batch.Kill {
+		before.stay(now, d)
+		if h.paused = d.Kind == batch.Pause; h.paused {
+			h.places = before.places
+		}
+	}
 	if d.Kind == batch.Pause {
 		h.paused = true
 	}
@@ -53,11 +62,11 @@ func (l *Ledger) floating(name string) bool {
 // check panics if what runs does not fit the machine.
 func (l *Ledger) check(now batch.Time) {
 	width := int64(0)
-	nodes := make([]struct{ share, memory int64 }, len(l.platform.Nodes))
+	shares, memory := make([]int64, len(l.platform.Nodes)), l.memory()
 	licences := map[string]int64{}
 	for _, h := range l.held {
 		if h.paused {
-			continue
+			continue // its memory is counted below
 		}
 		for _, lic := range h.spec.Licences {
 			licences[lic.Name] += int64(lic.Copies)
@@ -67,29 +76,25 @@ func (l *Ledger) check(now batch.Time) {
 			continue
 		}
 		for _, p := range h.places {
-			memory := h.spec.Memory
-			if len(h.spec.Groups) > 0 {
-				memory = h.spec.Groups[p.Group].Memory
-			}
 			for _, lic := range h.spec.Licences {
 				if !l.floating(lic.Name) && !slices.Contains(l.platform.Nodes[p.Node].Licences, lic.Name) {
 					panic(fmt.Sprintf("ledger: at %d job %d is on node %d, which cannot run %s", now, h.spec.Handle, p.Node, lic.Name))
 				}
 			}
-			nodes[p.Node].share += int64(p.Share) * int64(p.Processors)
-			nodes[p.Node].memory += memory * int64(p.Processors)
+			shares[p.Node] += int64(p.Share) * int64(p.Processors)
 		}
 	}
 	if width > int64(l.total) {
 		panic(fmt.Sprintf("ledger: at %d %d of %d processors are taken", now, width, l.total))
 	}
-	for i, n := range nodes {
+	for i := range l.platform.Nodes {
 		spec := &l.platform.Nodes[i]
-		if n.share > int64(spec.Processors)*int64(batch.One) {
-			panic(fmt.Sprintf("ledger: at %d node %d gives %d shares of %d processors", now, i, n.share, spec.Processors))
+		if shares[i] > int64(spec.Processors)*int64(batch.One) {
+			panic(fmt.Sprintf("ledger: at %d node %d gives %d shares of %d processors", now, i, shares[i], spec.Processors))
 		}
-		if spec.Memory > 0 && n.memory > spec.Memory {
-			panic(fmt.Sprintf("ledger: at %d node %d has %d bytes taken of %d", now, i, n.memory, spec.Memory))
+		l.over[i] = min(l.over[i], memory[i])
+		if spec.Memory > 0 && memory[i] > max(spec.Memory, l.over[i]) {
+			panic(fmt.Sprintf("ledger: at %d node %d has %d bytes taken of %d", now, i, memory[i], spec.Memory))
 		}
 	}
 	for _, pool := range l.platform.Licences {

@@ -22,13 +22,7 @@ func (e *Engine) yield(spec *batch.Job, places []batch.Location) batch.Share {
 }
 
 func (e *Engine) taskYield(spec *batch.Job, p *batch.Location) batch.Share {
-	need := spec.CPU
-	if len(spec.Groups) > 0 {
-		need = spec.Groups[p.Group].CPU
-	}
-	if need == 0 {
-		need = batch.One
-	}
+	need := e.need(spec, p.Group)
 	y := min(int64(p.Share)*int64(batch.One)/int64(need), int64(batch.One))
 	if int(p.Node) < len(e.nodes) && e.nodes[p.Node].Score > 0 && spec.Reference > 0 {
 		y = y * int64(e.nodes[p.Node].Score) / int64(spec.Reference)

@@ -1,0 +1,84 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// Uses says what share of a processor the tasks of each group of an admitted job can
+// really use, where that is not what its spec says. The policy is not told: its caller
+// may tell it, by Measured.
+func (e *Engine) Uses(h batch.Handle, groups ...batch.Share) {
+	if e.uses == nil {
+		e.uses = map[batch.Handle][]batch.Share{}
+	}
+	e.uses[h] = slices.Clone(groups)
+}
+
+// need returns what share each task of a group can use.
+func (e *Engine) need(spec *batch.Job, group int32) batch.Share {
+	need := spec.CPU
+	if len(spec.Groups) > 0 {
+		need = spec.Groups[group].CPU
+	}
+	if e.uses != nil && e.uses[spec.Handle] != nil {
+		need = e.uses[spec.Handle][group]
+	}
+	if need == 0 {
+		need = batch.One
+	}
+	return need
+}
+
+// stay panics if a resident job that has begun is to go elsewhere.
+func (h *holding) stay(now batch.Time, d *batch.Decision) {
+	same := func(a, b batch.Location) bool {
+		return a.Node == b.Node && a.Group == b.Group && a.Processors == b.Processors
+	}
+	if d.Kind == batch.Migrate || d.Kind != batch.Pause && !slices.EqualFunc(h.places, d.Places, same) {
+		panic(fmt.Sprintf("ledger: at %d %v of job %d, which stays in memory: to %v from %v", now, d.Kind, d.Job, d.Places, h.places))
+	}
+}
+
+// memory sums up what is taken on each node, by resident jobs that are paused, too.
+func (l *Ledger) memory() []int64 {
+	sums := make([]int64, len(l.platform.Nodes))
+	for _, h := range l.held {
+		if h.paused && !h.spec.Resident {
+			continue
+		}
+		for _, p := range h.places {
+			sums[p.Node] += h.of(p.Group) * int64(p.Processors)
+		}
+	}
+	return sums
+}
+
+// of returns the memory of each task of a group.
+func (h *holding) of(group int32) int64 {
+	switch {
+	case h.memory != nil:
+		return h.memory[group]
+	case len(h.spec.Groups) > 0:
+		return h.spec.Groups[group].Memory
+	}
+	return h.spec.Memory
+}
+
+// measure notes what each task of a group of a job that has begun needs. Where that is
+// more than there is, nobody can help it; but it is not to become more.
+func (l *Ledger) measure(ev *batch.Event) {
+	h, ok := l.held[ev.Job]
+	if !ok || ev.Memory == 0 {
+		return
+	}
+	of := make([]int64, max(1, len(h.spec.Groups)))
+	for g := range of {
+		of[g] = h.of(int32(g))
+	}
+	of[ev.Group], h.memory = ev.Memory, of
+	l.held[ev.Job] = h
+	l.over = l.memory()
+}
