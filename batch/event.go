@@ -39,6 +39,8 @@ const (
 	Confirm
 	// NodeUp and NodeDown: Node joins or leaves. Jobs on a node that leaves get
 	// their own Finish or Stopped, resident ones that are paused there, too.
+	// Those of which nothing has been told when the last of their nodes is back have
+	// been there all the time.
 	NodeUp
 	NodeDown
 	// WindowOpen and WindowClose: the reservation Job begins and ends; while it
@@ -76,7 +78,7 @@ type Event struct {
 
 	Group  int32 // Measured: index in Job.Groups; 0 without groups
 	CPU    Share // Measured: 1..One
-	Memory int64 // Measured: bytes; 0 is not known and not counted
+	Memory int64 // Measured: bytes; 0: nothing is known of it, and it stays as it was
 
 	Since  Time       // Adopt: not after now
 	Places []Location // Adopt: as in Decision

@@ -20,17 +20,34 @@ func (p *Policy) allocate(now batch.Time) {
 		if y == j.yield {
 			continue
 		}
-		if !j.new && y < j.yield {
-			p.lowered = append(p.lowered, h)
-		} else if !j.new {
-			p.raised = append(p.raised, h)
+		if !j.adjusted {
+			p.tell(h, y < j.yield)
 		}
 		j.settle(now, y)
+	}
+	for _, h := range p.altered {
+		j := &p.jobs[h]
+		j.settle(now, max(1, p.pool.Yield(int32(h))))
+		if has := j.shares(j.yield); has != j.given || len(j.groups) > 1 {
+			p.tell(h, has < j.given)
+		}
+		j.adjusted = false
 	}
 	for _, b := range p.begun { // one whose yield is what it was is not among those that changed
 		if j := &p.jobs[b.job]; j.yield == 0 {
 			j.settle(now, max(1, p.pool.Yield(int32(b.job))))
 		}
+	}
+}
+
+// tell notes that a job is to be told that it has less, or more, unless it begins.
+func (p *Policy) tell(h batch.Handle, less bool) {
+	switch {
+	case p.jobs[h].new:
+	case less:
+		p.lowered = append(p.lowered, h)
+	default:
+		p.raised = append(p.raised, h)
 	}
 }
 
@@ -56,6 +73,9 @@ func (p *Policy) crumbs(changed []int32) bool {
 		}
 		for _, b := range p.begun {
 			look(b.job)
+		}
+		for _, h := range p.altered {
+			look(h)
 		}
 		if again {
 			changed = p.yields()

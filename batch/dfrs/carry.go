@@ -28,6 +28,7 @@ func (p *Policy) carryOut(now batch.Time, out *batch.Decisions) {
 		})
 	}
 	p.reweigh(now)
+	p.adjust(now)
 	if p.dirty && (p.leavers == 0 || len(p.begun) > 0) {
 		p.dirty = false
 		p.allocate(now)
@@ -158,6 +159,7 @@ func (p *Policy) enter(now batch.Time) {
 		j.settle(now, 0)
 		j.awaited = kind == batch.Resume
 		p.hold(j, j.at, 1)
+		p.moveIn(j)
 		p.enterPool(now, h)
 		p.begun = append(p.begun, begin{kind, h})
 	}
@@ -170,7 +172,10 @@ func (p *Policy) room(j *job, places []place) bool {
 		for k := i - 1; k >= 0 && places[k].Node == at.Node; k-- {
 			need += int64(places[k].Tasks) * j.groups[places[k].Group].Memory
 		}
-		if p.leaving[at.Node] > 0 || p.machine.Memory > 0 && p.held[at.Node]+need > p.machine.Memory {
+		if j.home != nil {
+			need = 0
+		}
+		if p.leaving[at.Node] > 0 || p.machine.Memory > 0 && need > 0 && p.held[at.Node]+need > p.machine.Memory {
 			return false
 		}
 	}

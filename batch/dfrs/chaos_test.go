@@ -21,11 +21,12 @@ type step struct {
 	Tasks, Memory  int
 	CPU            batch.Share
 	Groups, Option bool
+	Resident       bool
 }
 
 var verbs = []string{
 	"submit", "submit", "submit", "submit", "later", "reserve", "confirm", "hold", "place", "cancel", "fail", "adopt",
-	"finish", "finish", "finish", "stop", "stop", "stop", "stop", "down", "up", "wait", "wait",
+	"finish", "finish", "finish", "stop", "stop", "stop", "stop", "down", "up", "wait", "wait", "measure", "measure",
 }
 
 func steps() *rapid.Generator[[]step] {
@@ -35,6 +36,7 @@ func steps() *rapid.Generator[[]step] {
 			rapid.IntRange(1, 6).Draw(t, "tasks"), rapid.IntRange(0, 10).Draw(t, "memory"),
 			rapid.SampledFrom([]batch.Share{batch.One, batch.One / 4, 300_000}).Draw(t, "cpu"),
 			rapid.IntRange(0, 3).Draw(t, "groups") == 0, rapid.Bool().Draw(t, "option"),
+			rapid.IntRange(0, 2).Draw(t, "resident") == 0,
 		}
 	}), 1, 60)
 }
@@ -45,8 +47,10 @@ type claim struct {
 	spec  *batch.Job
 	state string // waiting, held, incoming, running, leaving, paused
 	at    []batch.Location
-	old   []batch.Location // not left yet
-	lost  bool             // its node is down: what has become of it will be told
+	old   []batch.Location  // not left yet
+	lost  bool              // its node is down: what has become of it will be told
+	home  []batch.Location  // of a resident job that has begun
+	needs []batch.TaskGroup // that were measured; nil: as declared
 }
 
 // world is a driver that is slow to stop jobs, and checks all that is decided.
@@ -60,6 +64,7 @@ type world struct {
 	next     batch.Handle
 	down     map[int32]bool
 	failing  map[batch.Handle]bool
+	over     []int64 // memory of each node that was measured to be taken
 	log      []string
 	meddle   func(w *world)
 }
@@ -88,7 +93,7 @@ func (w *world) tell(ev batch.Event) {
 
 func (w *world) spec(s step) *batch.Job {
 	w.next++
-	spec := &batch.Job{Handle: w.next, CPU: s.CPU, Memory: int64(s.Memory), Shape: batch.Shape{Width: int32(s.Tasks), Walltime: batch.Minute}, Owner: "u"}
+	spec := &batch.Job{Handle: w.next, CPU: s.CPU, Memory: int64(s.Memory), Shape: batch.Shape{Width: int32(s.Tasks), Walltime: batch.Minute}, Owner: "u", Resident: s.Resident}
 	if s.Groups {
 		spec.Groups = []batch.TaskGroup{{Tasks: 1, CPU: s.CPU, Memory: int64(s.Memory)}, {Tasks: int32(s.Tasks), CPU: batch.One / 2, Memory: 1}}
 	}
@@ -128,6 +133,7 @@ func (w *world) do(s step) {
 			at := []batch.Location{{Node: node, Processors: 1, Share: spec.CPU / 2}}
 			if _, cpu := w.used(node); cpu == 0 {
 				w.jobs[spec.Handle] = &claim{spec: spec, state: "running", at: at}
+				w.jobs[spec.Handle].begin()
 				w.tell(batch.Event{Kind: batch.Adopt, Job: spec.Handle, Spec: spec, Since: max(0, w.now-9), Places: at})
 			}
 		}
@@ -144,11 +150,20 @@ func (w *world) do(s step) {
 	case "fail":
 		w.failing[w.pick(s.Which, "waiting")] = true
 	case "finish":
+		if h := w.pick(s.Which, "paused"); h != batch.NoJob && w.jobs[h].home != nil && s.Option {
+			delete(w.jobs, h)
+			w.tell(batch.Event{Kind: batch.Finish, Job: h})
+			return
+		}
 		move(batch.Finish, "", "running", "leaving")
 	case "stop":
 		w.stop(s)
 	case "down", "up":
 		w.turn(node, s)
+	case "measure":
+		if h := w.pick(s.Which, "running", "leaving", "paused"); h != batch.NoJob {
+			w.measure(h, s)
+		}
 	}
 }
 
@@ -162,14 +177,18 @@ func (w *world) stop(s step) {
 			}
 			w.tell(batch.Event{Kind: batch.Stopped, Job: h, Checkpoint: s.Option || j.state == "running"})
 			if !s.Option && j.state == "paused" {
-				j.state = "waiting"
+				j.state, j.home = "waiting", nil
 			}
+			j.lost = w.nodeless(j.home)
 			return
 		}
 	}
 	if h := w.pick(s.Which, "running"); h != batch.NoJob && s.Which%5 == 0 {
 		w.jobs[h].state, w.jobs[h].at = "paused", nil
 		w.tell(batch.Event{Kind: batch.Stopped, Job: h, Checkpoint: true})
+	} else if h := w.pick(s.Which, "paused"); h != batch.NoJob && w.jobs[h].home != nil && s.Which%5 == 1 {
+		w.jobs[h].state, w.jobs[h].home = "waiting", nil
+		w.tell(batch.Event{Kind: batch.Stopped, Job: h})
 	}
 }
 
@@ -180,15 +199,20 @@ func (w *world) turn(node int32, s step) {
 		return
 	}
 	if s.Verb == "up" {
-		w.resolve(s.Option)
+		if s.Which%3 > 0 {
+			w.resolve(s.Option)
+		}
 		w.down[node] = false
 		w.tell(batch.Event{Kind: batch.NodeUp, Node: node})
+		for _, j := range w.jobs { // who is on nodes that are all up has been there all the time
+			j.lost = j.lost && (w.nodeless(j.at) || w.nodeless(j.home))
+		}
 		return
 	}
 	w.down[node] = true
 	w.tell(batch.Event{Kind: batch.NodeDown, Node: node})
 	for _, j := range w.jobs {
-		j.lost = j.lost || j.state == "running" && slices.ContainsFunc(j.at, func(l batch.Location) bool { return l.Node == node })
+		j.lost = j.lost || j.state == "running" && w.nodeless(j.at) || j.state == "paused" && w.nodeless(j.home)
 		if j.lost {
 			j.old = nil
 		}
@@ -209,7 +233,7 @@ func (w *world) resolve(ended bool) {
 			delete(w.jobs, h)
 			w.tell(batch.Event{Kind: batch.Finish, Job: h})
 		} else {
-			j.state, j.at = "waiting", nil
+			j.state, j.at, j.home = "waiting", nil, nil
 			w.tell(batch.Event{Kind: batch.Stopped, Job: h})
 		}
 		ended = !ended
@@ -217,6 +241,9 @@ func (w *world) resolve(ended bool) {
 }
 
 func (w *world) need(j *claim, l batch.Location) (memory int64, cpu batch.Share) {
+	if j.needs != nil {
+		return j.needs[l.Group].Memory, j.needs[l.Group].CPU
+	}
 	memory, cpu = j.spec.Memory, j.spec.CPU
 	if j.spec.Groups != nil {
 		memory, cpu = j.spec.Groups[l.Group].Memory, j.spec.Groups[l.Group].CPU
@@ -230,17 +257,24 @@ func (w *world) used(node int32) (memory, share int64) {
 		held := map[int32]int32{} // by group
 		for _, l := range j.at {
 			if l.Node == node {
-				m, _ := w.need(j, l)
-				memory += m * int64(l.Processors)
+				if m, _ := w.need(j, l); j.home == nil {
+					memory += m * int64(l.Processors)
+				}
 				share += int64(l.Share) * int64(l.Processors)
 				held[l.Group] = l.Processors
 			}
 		}
 		for _, l := range j.old {
 			if more := l.Processors - held[l.Group]; l.Node == node && more > 0 {
-				m, _ := w.need(j, l)
-				memory += m * int64(more)
+				if m, _ := w.need(j, l); j.home == nil {
+					memory += m * int64(more)
+				}
 				share += int64(l.Share) * int64(more)
+			}
+		}
+		for _, l := range j.home {
+			if m, _ := w.need(j, l); l.Node == node {
+				memory += m * int64(l.Processors)
 			}
 		}
 	}
@@ -263,11 +297,16 @@ func (w *world) pass() {
 		}
 		for n := range int32(len(w.platform.Nodes)) {
 			memory, share := w.used(n)
-			if memory > w.platform.Nodes[n].Memory || share > int64(w.platform.Nodes[n].Processors)*int64(batch.One) {
+			w.over[n] = min(w.over[n], memory)
+			if memory > max(w.platform.Nodes[n].Memory, w.over[n]) || share > int64(w.platform.Nodes[n].Processors)*int64(batch.One) {
 				w.t.Fatalf("at %d node %d has %d bytes and %d shares taken\n%v", w.now, n, memory, share, w.log)
 			}
 		}
 	}
+	if err := w.p.(*dfrs.Policy).Books(); err != nil {
+		w.t.Fatalf("at %d: %v\n%v", w.now, err, w.log)
+	}
+	w.settled()
 	if wake := w.p.Wake(); wake <= w.now {
 		w.t.Fatalf("at %d it wants a pass at %d", w.now, wake)
 	}
@@ -294,6 +333,9 @@ func (w *world) carryOut(d *batch.Decision) (again bool) {
 		w.tell(batch.Event{Kind: batch.StartFailed, Job: d.Job})
 		return true
 	}
+	if j.home != nil && (d.Kind == batch.Migrate || d.Kind != batch.Pause && !slices.EqualFunc(d.Places, j.home, alike)) {
+		w.t.Fatalf("at %d %v of job %d to %v, which is at home at %v\n%v", w.now, d.Kind, d.Job, d.Places, j.home, w.log)
+	}
 	places := slices.Clone(d.Places)
 	switch d.Kind {
 	case batch.Pause:
@@ -305,9 +347,13 @@ func (w *world) carryOut(d *batch.Decision) (again bool) {
 		j.state = "running"
 	}
 	j.at = places
+	j.begin()
 	yields := map[int64]bool{}
 	for _, l := range places {
 		_, cpu := w.need(j, l)
+		if j.old != nil {
+			cpu = batch.One // what is measured while it moves counts afterwards
+		}
 		if l.Share < 1 || l.Share > cpu || w.down[l.Node] {
 			w.t.Fatalf("at %d job %d has %+v", w.now, d.Job, l)
 		}
@@ -336,7 +382,7 @@ func newWorld(t *rapid.T, platform batch.Platform, s batch.Settings) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &world{t: t, p: p, platform: platform, jobs: map[batch.Handle]*claim{}, down: map[int32]bool{}, failing: map[batch.Handle]bool{}}
+	return &world{t: t, p: p, platform: platform, jobs: map[batch.Handle]*claim{}, over: make([]int64, len(platform.Nodes)), down: map[int32]bool{}, failing: map[batch.Handle]bool{}}
 }
 
 func (w *world) play(list []step) []string {

@@ -29,11 +29,14 @@ type Policy struct {
 	parked  []batch.Handle // by earliest start, then submission
 	arrived []batch.Handle // not mapped since they came
 	pending []batch.Handle // may not be where they shall be
+	learned []batch.Handle // have needs to be taken in; or had, and are gone
 
 	// What is really taken.
 	held    []int64 // memory of each node
 	leaving []int32 // tasks on each node that are to leave it
 	leavers int     // jobs with such tasks
+	homed   int     // jobs with a home
+	left    []int64 // memory on each node that those leave; nil: there have been none
 	pool    *share.Pool
 	dirty   bool // yields are to be computed
 
@@ -54,6 +57,7 @@ type Policy struct {
 	moving  []batch.Handle
 	raised  []batch.Handle
 	lowered []batch.Handle
+	altered []batch.Handle // have other needs than at the last allocation
 	where   []batch.Location
 }
 
@@ -93,6 +97,7 @@ func (p *Policy) Fork() batch.Policy {
 		parked: slices.Clone(p.parked), arrived: slices.Clone(p.arrived), pending: slices.Clone(p.pending),
 		held: slices.Clone(p.held), leaving: slices.Clone(p.leaving), leavers: p.leavers,
 		pool: p.pool.Clone(), dirty: p.dirty,
+		homed: p.homed, left: slices.Clone(p.left), learned: slices.Clone(p.learned),
 		freed: p.freed, due: p.due, ticked: p.ticked, sums: make([]int32, p.machine.Nodes),
 	}
 }

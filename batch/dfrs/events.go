@@ -35,10 +35,11 @@ func (p *Policy) Apply(now batch.Time, ev *batch.Event) {
 			j.seq = p.seq
 		}
 		j.walltime = ev.Shape.Walltime
-		p.describe(j, ev.Shape.Width)
+		p.reshape(j, ev.Shape.Width)
 		p.come(now, ev.Job)
 	case batch.Cancel:
 		p.out(ev.Job)
+		p.moveOut(&p.jobs[ev.Job])
 		p.jobs[ev.Job] = job{}
 	case batch.Finish:
 		p.finish(now, ev.Job)
@@ -48,15 +49,12 @@ func (p *Policy) Apply(now batch.Time, ev *batch.Event) {
 		p.stopped(now, ev)
 	case batch.Resumed:
 		p.known(ev.Job).goOn(now)
+	case batch.Measured:
+		p.measured(now, ev)
 	case batch.NodeDown:
 		p.nodeDown(now, ev.Node)
 	case batch.NodeUp:
-		if p.machine.Down[ev.Node] {
-			p.machine.Down[ev.Node] = false
-			p.up++
-			p.machines++
-			p.freed = true
-		}
+		p.nodeUp(now, ev.Node)
 	default:
 		panic(fmt.Sprintf("dfrs: %v: windows are not set aside", ev.Kind))
 	}
@@ -110,6 +108,7 @@ func (p *Policy) adopt(now batch.Time, ev *batch.Event) {
 	p.placed = append(p.placed, h)
 	p.occupy(j, 1)
 	p.hold(j, j.at, 1)
+	p.moveIn(j)
 	p.enterPool(now, h)
 	if slices.ContainsFunc(j.at, func(at place) bool { return p.machine.Down[at.Node] }) {
 		p.strand(now, h)
@@ -119,7 +118,7 @@ func (p *Policy) adopt(now batch.Time, ev *batch.Event) {
 // finish forgets a job that has ended.
 func (p *Policy) finish(now batch.Time, h batch.Handle) {
 	j := p.known(h)
-	if !j.running && len(j.gone) == 0 {
+	if !j.running && len(j.gone) == 0 && j.home == nil {
 		panic(fmt.Sprintf("dfrs: job %d ends and does not run", h))
 	}
 	j.settle(now, 0)
@@ -128,6 +127,7 @@ func (p *Policy) finish(now batch.Time, h batch.Handle) {
 	if len(j.gone) > 0 {
 		p.leave(j, -1)
 	}
+	p.moveOut(j)
 	p.out(h)
 	p.jobs[h] = job{}
 	p.freed = true
@@ -152,6 +152,7 @@ func (p *Policy) startFailed(now batch.Time, h batch.Handle) {
 		panic(fmt.Sprintf("dfrs: job %d was not started", h))
 	}
 	p.vacate(j)
+	p.moveOut(j)
 	j.settle(now, 0)
 	j.virtual, j.part = j.before, 0
 	p.again(now, h)
@@ -175,7 +176,7 @@ func (p *Policy) again(now batch.Time, h batch.Handle) {
 func (p *Policy) stopped(now batch.Time, ev *batch.Event) {
 	j := p.known(ev.Job)
 	told := len(j.gone) > 0
-	if !told && !j.running {
+	if !told && !j.running && (j.home == nil || ev.Checkpoint) {
 		panic(fmt.Sprintf("dfrs: job %d was not stopped", ev.Job))
 	}
 	if told {
@@ -188,6 +189,9 @@ func (p *Policy) stopped(now batch.Time, ev *batch.Event) {
 		j.settle(now, 0)
 	}
 	j.ran = ev.Checkpoint
+	if !ev.Checkpoint {
+		p.moveOut(j)
+	}
 	stranded := j.stranded
 	j.stranded = false
 	if !told || stranded {
@@ -209,43 +213,4 @@ func (p *Policy) lose(j *job, ev *batch.Event) {
 	if !ev.Checkpoint {
 		j.virtual, j.part = 0, 0
 	}
-}
-
-// nodeDown lets nobody be on a node any more. Of those who run there the driver will
-// say what has become of them; until then they hold all that they had.
-func (p *Policy) nodeDown(now batch.Time, node int32) {
-	if p.machine.Down[node] {
-		return
-	}
-	p.machine.Down[node] = true
-	p.up--
-	p.machines++
-	on := func(places []place) bool {
-		return slices.ContainsFunc(places, func(at place) bool { return at.Node == node })
-	}
-	for i := range p.jobs {
-		h, j := batch.Handle(i), &p.jobs[i]
-		switch {
-		case j.running && on(j.at):
-			p.strand(now, h)
-		case j.state == placed && on(j.target):
-			p.unplace(now, h)
-			p.arrives(h)
-		}
-	}
-}
-
-// strand takes the target from a job that runs on a node that has left, without
-// telling it anything.
-func (p *Policy) strand(now batch.Time, h batch.Handle) {
-	j := &p.jobs[h]
-	if len(j.gone) > 0 { // on the move: it holds one or the other from now on
-		p.leave(j, -1)
-	}
-	if j.state == placed {
-		p.unplace(now, h)
-	}
-	p.depart(now, j, j.at)
-	j.running, j.at = false, nil
-	j.stranded = true
 }

@@ -68,7 +68,9 @@ func (p *Policy) Worth() batch.Kind { return batch.Forecast }
 func (p *Policy) Underway(yield func(batch.Event) bool) {
 	for i := range p.jobs {
 		h, j := batch.Handle(i), &p.jobs[i]
-		if len(j.gone) > 0 && !yield(batch.Event{Kind: batch.Stopped, Job: h, Checkpoint: true}) {
+		lost := j.home != nil && !p.stand(j.home) // and its memory with it
+		left := len(j.gone) > 0 || lost && !j.running
+		if left && !yield(batch.Event{Kind: batch.Stopped, Job: h, Checkpoint: !lost}) {
 			return
 		}
 		if j.running && j.awaited && !yield(batch.Event{Kind: batch.Resumed, Job: h}) {

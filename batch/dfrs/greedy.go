@@ -24,6 +24,9 @@ func (p *Policy) greedy(j *job) ([]place, bool) { return p.greedyOn(j, p.free, p
 // greedyOn does so with other occupations. Those of a job with several groups it
 // changes.
 func (p *Policy) greedyOn(j *job, free, load []int64) ([]place, bool) {
+	if j.home != nil {
+		return j.home, p.stand(j.home)
+	}
 	if p.crowds(j) {
 		return nil, false
 	}
@@ -174,7 +177,7 @@ func (p *Policy) fill(now batch.Time) {
 }
 
 func (p *Policy) refuses(j *job) bool {
-	if len(j.groups) > 1 {
+	if len(j.groups) > 1 || j.home != nil {
 		return false
 	}
 	g := &j.groups[0]
@@ -187,7 +190,7 @@ func (p *Policy) refuses(j *job) bool {
 }
 
 func (p *Policy) refuse(j *job) {
-	if len(j.groups) > 1 {
+	if len(j.groups) > 1 || j.home != nil {
 		return
 	}
 	g := &j.groups[0]

@@ -37,6 +37,7 @@ type job struct {
 	target []place // where it shall be
 	at     []place // where it runs
 	gone   []place // what it still holds elsewhere, or holds though it has been paused
+	home   []place // where it has its memory for good, if it is resident and has begun; else nil
 
 	running  bool
 	awaited  bool // has been resumed or migrated, and the driver has not said that it goes on
@@ -47,6 +48,11 @@ type job struct {
 	barred   int  // MCB8 cannot place it though alone, while Policy.machines is that
 	new      bool // begins in this pass
 	crumb    bool // the least share of its tasks is set aside where it is
+
+	gauged   bool          // its needs are not those that were asked for
+	wanted   []batch.Share // measured CPU needs of its groups that are not taken in; nil: none
+	adjusted bool          // they have been since the last allocation
+	given    int64         // CPU that it had before
 
 	virtual  batch.Duration // at since
 	part     uint64         // of a microsecond more, in 2^-20

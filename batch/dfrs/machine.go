@@ -87,8 +87,12 @@ func Validate(p batch.Platform, spec *batch.Job) error {
 	return nil
 }
 
-// possible says whether a job fits the nodes that are up if it is alone.
+// possible says whether a job fits the nodes that are up if it is alone, but for those
+// who keep their memory anyway.
 func (p *Policy) possible(j *job) bool {
+	if j.home != nil {
+		return p.stand(j.home)
+	}
 	if j.barred == p.machines {
 		return false
 	}
@@ -100,12 +104,12 @@ func (p *Policy) possible(j *job) bool {
 		if g.Memory == 0 {
 			return true
 		}
-		return int64(p.up)*(p.machine.Memory/g.Memory) >= int64(g.Tasks)
+		if p.homed == 0 {
+			return int64(p.up)*(p.machine.Memory/g.Memory) >= int64(g.Tasks)
+		}
+		return p.holds(g, p.beside())
 	}
-	free := make([]int64, p.machine.Nodes)
-	for n := range free {
-		free[n] = p.machine.Memory
-	}
+	free := p.beside()
 	_, ok := p.greedyOn(j, free, make([]int64, p.machine.Nodes))
 	return ok
 }
@@ -122,17 +126,23 @@ func (p *Policy) crowds(j *job) bool {
 	return all > capacity(p.up, p.machine.CPU)
 }
 
-// occupy books a job's target, or gives it back with a sign of -1.
+// occupy books a job's target, or gives it back with a sign of -1. The memory of one
+// that has a home is booked there.
 func (p *Policy) occupy(j *job, sign int64) {
 	for _, at := range j.target {
 		g := &j.groups[at.Group]
-		p.free[at.Node] -= sign * int64(at.Tasks) * g.Memory
+		if j.home == nil {
+			p.free[at.Node] -= sign * int64(at.Tasks) * g.Memory
+		}
 		p.load[at.Node] += sign * int64(at.Tasks) * int64(g.CPU)
 	}
 }
 
-// hold books the memory that tasks really have.
+// hold books the memory that tasks really have, but for those who have a home.
 func (p *Policy) hold(j *job, places []place, sign int64) {
+	if j.home != nil {
+		return
+	}
 	for _, at := range places {
 		p.held[at.Node] += sign * int64(at.Tasks) * j.groups[at.Group].Memory
 	}

@@ -44,7 +44,11 @@ func (p *Policy) force(now batch.Time, h batch.Handle, move bool) bool {
 }
 
 // lift books the memory of a job's target as free, or takes it back with a sign of -1.
+// One that has a home frees none: so it is never paused for anybody.
 func (p *Policy) lift(j *job, sign int64) {
+	if j.home != nil {
+		return
+	}
 	for _, at := range j.target {
 		p.free[at.Node] += sign * int64(at.Tasks) * j.groups[at.Group].Memory
 	}

@@ -12,14 +12,18 @@ import (
 func (p *Policy) remap(now batch.Time, stretch bool) {
 	p.counts.Packings++
 	p.candidates(now)
+	homed := p.homesFirst(now)
 	p.packing = p.packing[:0]
 	for _, r := range p.order {
 		j := &p.jobs[r.job]
 		one := pack.Job{Order: j.seq, Groups: j.groups}
+		if j.home != nil {
+			one.Groups, one.Pinned = withoutMemory(j.groups), j.home
+		}
 		if stretch {
 			one.Flow, one.Virtual = j.flowAt(now), j.virtualAt(now)
 		}
-		if j.state == placed && p.pinned(now, j) {
+		if j.home == nil && j.state == placed && p.pinned(now, j) {
 			one.Pinned = j.target
 		}
 		p.packing = append(p.packing, one)
@@ -37,14 +41,15 @@ func (p *Policy) remap(now batch.Time, stretch bool) {
 		} else {
 			kept, _ = p.packer.Yield(&p.machine, p.packing)
 		}
-		if kept > 0 {
+		if kept > homed || kept == len(p.order) {
 			break
 		}
 		// Who does not fit though alone must not keep the others out.
-		if p.jobs[p.order[0].job].barred = p.machines; p.jobs[p.order[0].job].state == placed {
-			p.unplace(now, p.order[0].job)
+		first := p.order[homed].job
+		if p.jobs[first].barred = p.machines; p.jobs[first].state == placed {
+			p.unplace(now, first)
 		}
-		p.order, p.packing = p.order[1:], p.packing[1:]
+		p.order, p.packing = slices.Delete(p.order, homed, homed+1), slices.Delete(p.packing, homed, homed+1)
 	}
 	if p.set.match && kept > 0 {
 		p.packer.Match(func(i int) []place { return p.jobs[p.order[i].job].target })

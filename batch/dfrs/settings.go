@@ -17,13 +17,14 @@ type settings struct {
 	decay     batch.Duration   // 0: yields do not depend on virtual time
 	owners    map[string]int32 // weights; not changed
 	match     bool             // nodes are relabelled so that fewer jobs move
+	declared  bool             // needs are those that were asked for, whatever is measured
 }
 
 // defaults are what the paper recommends: a period of ten times a penalty of 300 s.
 var defaults = settings{algorithm: Recommended, period: 3000 * batch.Second}
 
 // keys are the settings' names.
-var keys = []string{"algorithm", "period", "decay", "priorities", "match"}
+var keys = []string{"algorithm", "period", "decay", "priorities", "match", "discover"}
 
 // The longest period and decay, and the largest weight of an owner.
 const (
@@ -89,6 +90,11 @@ func (s *settings) put(k, v string) (accepted string) {
 			return "true, false"
 		}
 		s.match = b
+	case "discover":
+		if v != "on" && v != "off" {
+			return "on, off"
+		}
+		s.declared = v == "off"
 	}
 	return ""
 }

@@ -123,3 +123,7 @@ func (p *Packer) try(n int, value batch.Share) bool {
 	p.trial, p.best = p.best, t
 	return true
 }
+
+// Least is the CPU that a task with a need takes at least where a yield is sought: of
+// those that are pinned at the front, as many fit as this allows.
+func Least(need batch.Share) int64 { return share(int64(need), least) }
