@@ -3,6 +3,7 @@ package farm
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -88,7 +89,7 @@ func readLines[T any](text []byte, look func(*T) (schema, wrong string)) ([]T, e
 		if err := in.Decode(&v); err != nil {
 			return nil, &ParseError{n, err.Error()}
 		}
-		if _, err := in.Token(); err != io.EOF { //nolint:errorlint // the documented end
+		if _, err := in.Token(); !errors.Is(err, io.EOF) {
 			return nil, &ParseError{n, "more than one value, accepted: one"}
 		}
 		schema, wrong := look(&v)
