@@ -22,7 +22,7 @@ type Node struct {
 	Processors int32
 	Memory     int64    // bytes; 0 is not known and not counted
 	Score      int32    // benchmark score; 0: all alike
-	Licences   []string // node-bound software it can run
+	Licences   []string // software it can run: node-bound, or floating where not all can
 }
 
 // LicencePool is what the site owns of a floating licence.
