@@ -71,8 +71,8 @@ func (g *Group) Add(pid int) error {
 		if err := g.members.add(pid); err != nil {
 			return failed(op, g.name, err)
 		}
-		if g.frozen && g.host.offers.Of(Pausing) == Signals {
-			_ = g.members.signal(syscall.SIGSTOP) // it has ended, or it stops
+		if g.host.offers.Of(Pausing) == Signals {
+			g.align()
 		}
 	}
 	for _, file := range g.Procs() {
@@ -81,6 +81,17 @@ func (g *Group) Add(pid int) error {
 		}
 	}
 	return nil
+}
+
+// align has one who was just added stop or go on as the others do. A process
+// that was killed in a duty cycle may have left it stopped.
+func (g *Group) align() {
+	switch {
+	case g.frozen, g.paced != nil && !g.paced.cycle.running:
+		_ = g.members.signal(syscall.SIGSTOP) // an error means that it has ended
+	case g.paced != nil:
+		_ = g.members.signal(syscall.SIGCONT) // likewise
+	}
 }
 
 // Pids returns the numbers of the processes in the group, in no order. Dead ones

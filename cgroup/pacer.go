@@ -144,6 +144,11 @@ func (g *Group) pace(share CPU) {
 		g.paced.cycle.share = share
 		return
 	}
+	if !g.frozen {
+		// A process that was killed may have left it stopped. An error means
+		// what it does in turn.
+		_ = g.setStopped(false)
+	}
 	p := g.host.pacer
 	now := p.now()
 	g.paced = &paced{group: g, cycle: newCycle(share, now, g.usedBy(true)), index: -1}
