@@ -2,7 +2,9 @@ package client
 
 import (
 	"bytes"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -182,5 +184,14 @@ func Label(key, value string) Arg {
 
 // fileAt returns the file at path.
 func fileAt(path string) *file {
-	return &file{name: filepath.Base(path), open: func() (io.ReadCloser, error) { return os.Open(path) }}
+	return &file{name: filepath.Base(path), open: func() (io.ReadCloser, error) {
+		// A pipe gives what it has once, and whoever opens one without a writer waits for him.
+		if info, err := os.Stat(path); err == nil && info.Mode()&(fs.ModeNamedPipe|fs.ModeSocket) != 0 {
+			return nil, &Error{
+				Reason: ReasonBadValue, Accepted: "a file, which can be read again", Message: fmt.Sprintf("%s is a pipe", path),
+				Hint: "drover data put takes it, and prints a handle for name=data:HANDLE",
+			}
+		}
+		return os.Open(path)
+	}}
 }

@@ -92,7 +92,7 @@ func FuzzTypedArray(f *testing.F) {
 			}
 			return
 		}
-		if err := read.identify(); err != nil {
+		if err := read.identify(t.Context()); err != nil {
 			t.Fatalf("%q: %v", text, err)
 		}
 	})
@@ -117,7 +117,7 @@ func TestFilesOfNumPyAreOpened(t *testing.T) {
 	if got := contentOfBlock(t, *f.block); string(got) != block || f.block.String() != "1 x 2 of float64" {
 		t.Errorf("%s of %x", f.block, got)
 	}
-	if err := f.identify(); err != nil || f.size != 16 {
+	if err := f.identify(t.Context()); err != nil || f.size != 16 {
 		t.Errorf("%d bytes, %v", f.size, err)
 	}
 	_, err = readArray(path, argumentOf(TypeMatrix, Float32))
@@ -139,5 +139,5 @@ func TestFilesOfNumPyAreOpened(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(header)
-	wantReason(t, "cut meanwhile", f.identify(), reasonWrongDimensions)
+	wantReason(t, "cut meanwhile", f.identify(t.Context()), reasonWrongDimensions)
 }

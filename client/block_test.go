@@ -113,7 +113,7 @@ func TestABlockIsSentWithoutACopy(t *testing.T) {
 	result := testing.Benchmark(func(b *testing.B) {
 		b.ReportAllocs()
 		for range b.N {
-			if err := f.identify(); err != nil {
+			if err := f.identify(t.Context()); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -32,7 +32,7 @@ func (c *Client) PutData(ctx context.Context, content DataContent, o PutOptions)
 	if err != nil {
 		return nil, err
 	}
-	if err := f.identify(); err != nil {
+	if err := f.identify(ctx); err != nil {
 		return nil, fmt.Errorf("read %s: %w", cmp.Or(f.name, "data"), err)
 	}
 	d.SHA256, d.Size = f.sha256, f.size

@@ -77,7 +77,7 @@ func (c *Client) prepareBy(ctx context.Context, service string, args []Arg, desc
 	}
 	for _, a := range r.args {
 		if f, ok := a.value.(*file); ok {
-			if err := f.identify(); err != nil {
+			if err := f.identify(ctx); err != nil {
 				return nil, fmt.Errorf("argument %s: %w", a.name, err)
 			}
 		}
@@ -181,17 +181,32 @@ func (r *request) files() []*file {
 	return files
 }
 
-// identify reads the content once, for its digest and size.
-func (f *file) identify() error {
+// identify reads the content once, for its digest and size. A device may have no end:
+// it goes on only while ctx does.
+func (f *file) identify(ctx context.Context) error {
 	r, err := f.open()
 	if err != nil {
 		return err
 	}
 	defer r.Close()
 	h := sha256.New()
-	if f.size, err = io.Copy(h, r); err != nil {
+	if f.size, err = io.CopyBuffer(h, while{ctx, r}, make([]byte, 128<<10)); err != nil {
 		return err
 	}
 	f.sha256 = hex.EncodeToString(h.Sum(nil))
 	return f.whole()
+}
+
+// while reads for as long as its context lasts.
+type while struct {
+	ctx context.Context //nolint:containedctx // it lives no longer than the call that has it
+	r   io.Reader
+}
+
+// Read is io.Reader's.
+func (w while) Read(b []byte) (int, error) {
+	if w.ctx.Err() != nil {
+		return 0, context.Cause(w.ctx)
+	}
+	return w.r.Read(b)
 }

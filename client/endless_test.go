@@ -1,0 +1,39 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"io"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// endless is a device that has always more; end is called at its first byte.
+type endless struct{ end context.CancelCauseFunc }
+
+var errInterrupted = errors.New("interrupted")
+
+func (e endless) Read(b []byte) (int, error) {
+	e.end(errInterrupted)
+	return len(b), nil
+}
+
+func TestAFileWithoutAnEndIsReadNoLongerThanItsCallerWaits(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	f := &file{name: "zero", open: func() (io.ReadCloser, error) { return io.NopCloser(endless{cancel}), nil }}
+	if err := f.identify(ctx); !errors.Is(err, errInterrupted) {
+		t.Errorf("identify: %v, want that it was interrupted", err)
+	}
+}
+
+func TestAPipeIsNoFileOfARequest(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Skip(err)
+	}
+	_, err := fileAt(pipe).open() // nobody ever writes to it
+	if e := reasonError(t, "pipe", err, ReasonBadValue); e.Accepted == "" || e.Hint == "" {
+		t.Errorf("%+v", e)
+	}
+}
