@@ -147,8 +147,8 @@ func (w *world) started(h *host, c *claim) {
 	switch {
 	case f.now != nil:
 		f.wrong("it runs at %s while it runs at %s", h.s.name, f.now.s.name)
-	case f.runs > 1 && !f.restartable:
-		f.wrong("it runs for the second time, at %s", h.s.name)
+	case f.runs > 1+f.retries() && !f.restartable:
+		f.wrong("it runs for the %dth time, at %s, and has failed %d times", f.runs, h.s.name, f.tried)
 	case r == nil || !owns(r):
 		f.wrong("it runs at %s, which has no authority over it: %s", h.s.name, w.whereabouts(f))
 	case final(r.State) || f.heard != 0:
@@ -174,6 +174,14 @@ func (w *world) ended(c *claim) {
 	}
 	if c.seen == batch.EndLost {
 		f.unseen++
+	}
+	if c.end == batch.EndFailed {
+		f.failed++
+	}
+	if c.seen == batch.EndFailed {
+		if f.tried++; f.tried <= int(f.request.Retries) {
+			w.counts[Failures]++
+		}
 	}
 }
 

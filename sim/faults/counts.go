@@ -31,6 +31,7 @@ const (
 	Withdrawn              // answers that a job was withdrawn
 	Started                // processes
 	Unseen                 // ends that nobody saw
+	Failures               // failed processes after which there is another try
 	Ordered                // moves begun
 	Committed              // moves that reached the commit point
 	Aborted                // moves that came to nothing
@@ -51,7 +52,7 @@ var kindNames = [kinds]string{
 	DiskFull: "disk full", Supervisor: "supervisors killed", NeverRan: "launches that died", SetBack: "clocks set back",
 	SiteLost: "sites lost", GaveUp: "clients gone", Drained: "drains", Replayed: "messages replayed",
 	Submitted: "requests", Reruns: "requests rerun", Accepted: "jobs accepted", Withdrawn: "jobs withdrawn",
-	Started: "processes", Unseen: "ends unseen", Ordered: "moves begun", Committed: "moves committed", Aborted: "moves aborted",
+	Started: "processes", Unseen: "ends unseen", Failures: "failures tried again", Ordered: "moves begun", Committed: "moves committed", Aborted: "moves aborted",
 	Rounds: "rounds", Cancels: "cancels answered", Forgotten: "jobs forgotten", Settled: "moves settled by hand",
 	Done: "jobs done", Failed: "jobs failed", Killed: "jobs killed", Cancelled: "jobs cancelled",
 }

@@ -13,7 +13,9 @@ type fact struct {
 	id          batch.JobID
 	request     *site.Request
 	restartable bool
-	fails       bool // it ends with an exit code that is not 0
+	fails       int // how many of its processes end with an exit code that is not 0, the first ones
+
+	unwanted bool // somebody has asked for its cancel
 
 	accepted *server // where a submission was accepted, durably
 	lost     bool    // its authority was lost for good: nothing is known of it
@@ -22,6 +24,8 @@ type fact struct {
 	whole    int     // processes that ran to their end
 	killed   int
 	unseen   int // of both: nobody saw it
+	failed   int // of those that ran to their end: with an exit code that is not 0
+	tried    int // of these: somebody saw it, so that another try may follow
 
 	withdrawn []bool      // by site: somebody was told so
 	told      *server     // somebody was told that it is accepted there
@@ -36,13 +40,19 @@ func (w *world) newFact(r *site.Request) *fact {
 	ms := int64(epochOfClocks+w.now) / int64(batch.Millisecond)
 	f := &fact{
 		n: n, id: batch.JobID(fmt.Sprintf("%08x-%04x-7%03x-8000-%012x", ms>>16, ms&0xffff, n, n)), request: r,
-		restartable: r.Idempotent, fails: w.chance(100), withdrawn: make([]bool, len(w.sites)),
+		restartable: r.Idempotent, withdrawn: make([]bool, len(w.sites)),
+	}
+	if w.chance(100) {
+		f.fails = 1 + n%4
 	}
 	w.facts = append(w.facts, f)
 	w.byID[f.id] = f
 	w.counts[Submitted]++
 	return f
 }
+
+// retries is how often it was, or should have been, tried again.
+func (f *fact) retries() int { return min(f.tried, int(f.request.Retries)) }
 
 func (w *world) siteOf(name string) *server {
 	for _, s := range w.sites {

@@ -89,15 +89,19 @@ func (w *world) outcome(f *fact) {
 	switch {
 	case f.heard != 0 && f.heard.String() != at.State:
 		f.wrong("somebody was told that it is %v, and it is %s", f.heard, at.State)
-	case at.State == "done" && (f.fails || f.whole == 0):
-		f.wrong("it is done, but ran to its end %d times, failing: %t", f.whole, f.fails)
-	case at.State == "done" && f.whole > 1 && !f.restartable:
+	case at.State == "done" && f.whole == f.failed:
+		f.wrong("it is done, but ran to its end %d times, and failed each time", f.whole)
+	case at.State == "done" && f.whole-f.failed > 1 && !f.restartable:
 		f.wrong("it ran to its end %d times", f.whole)
-	case at.State == "cancelled" && f.whole > 0 && !unseen:
+	case at.State == "done" && int(at.Retried) != f.retries() && !unseen:
+		f.wrong("it was tried again %d times, and had failed %d times with %d retries", at.Retried, f.tried, f.request.Retries)
+	case at.State == "cancelled" && (f.whole > f.failed || f.failed > int(f.request.Retries)) && !unseen:
 		f.wrong("it is cancelled, and has run to its end")
 	case at.State == "killed" && f.killed == 0:
 		f.wrong("it is killed at its walltime, and nobody has killed it")
-	case at.State == "failed" && f.runs > 0 && !f.fails && !unseen:
+	case at.State == "failed" && at.Run != nil && at.Run.Outcome == outcome(batch.EndFailed) && int32(at.Retried) < f.request.Retries && !f.unwanted:
+		f.wrong("it has failed by itself, and was tried again %d times of %d", at.Retried, f.request.Retries)
+	case at.State == "failed" && f.runs > 0 && f.failed == 0 && !unseen:
 		f.wrong("it has failed, and nothing has gone wrong: %d processes, %d whole", f.runs, f.whole)
 	}
 	f.where = *at

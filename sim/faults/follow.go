@@ -20,6 +20,7 @@ type pursuer struct {
 // pursue begins a pursuit.
 func (c *client) pursue(f *fact, cancel bool) *pursuer {
 	w := c.w
+	f.unwanted = f.unwanted || cancel
 	var at session.Target
 	if f.told != nil {
 		at = session.Target{Site: f.told.name}

@@ -139,7 +139,7 @@ func (h *host) open(c *claim) {
 	}
 	h.w.after(work, func() {
 		end := batch.EndDone
-		if f.fails {
+		if f.failed < f.fails {
 			end = batch.EndFailed
 		}
 		h.end(c, end)

@@ -102,6 +102,15 @@ func (s *server) finish(a *attempt, end batch.End) {
 	s.report(a.key, end)
 }
 
+// outcome is that of a process which has ended so.
+func outcome(end batch.End) batch.Outcome {
+	o := batch.Outcome{End: end}
+	if end == batch.EndFailed {
+		o.ExitCode = 1
+	}
+	return o
+}
+
 // report tells the core, a moment later, how an attempt has ended.
 func (s *server) report(key batch.Key, end batch.End) {
 	life := s.life
@@ -110,7 +119,7 @@ func (s *server) report(key batch.Key, end batch.End) {
 			return
 		}
 		s.insist(s.w.byID[key.Job], func(now batch.Time) {
-			_, _ = s.core.Ended(now, key, batch.Outcome{End: end}, nil) // as for Running
+			_, _ = s.core.Ended(now, key, outcome(end), nil) // as for Running
 		})
 	})
 }

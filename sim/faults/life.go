@@ -170,7 +170,7 @@ func (s *server) fate(key batch.Key) site.Fate {
 	if c.state == over {
 		f.Found.Phase = batch.PhaseEnded
 		f.Found.Ended = time.UnixMicro(int64(min(s.clock.read(c.ended), s.now())))
-		f.Found.Outcome = batch.Outcome{End: c.seen}
+		f.Found.Outcome = outcome(c.seen)
 	}
 	return f
 }
