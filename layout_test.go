@@ -47,6 +47,10 @@ var layout = map[string][]string{
 	"supervisor/solo":    {"supervisor/journal", "process"},
 	"supervisor":         {"supervisor/journal", "process", "batch", "batch/exec", "proto/..."},
 
+	"node":        {"batch", "batch/exec", "cgroup", "supervisor", "supervisor/journal"},
+	"node/daemon": {"node", "batch", "batch/exec", "cgroup", "config", "proto/...", "rpcface", "supervisor"},
+	"node/remote": {"node", "batch", "batch/exec", "cgroup", "proto/...", "rpcface", "supervisor"},
+
 	"batch/profile":   {},
 	"batch":           {"batch/profile"},
 	"batch/queue":     {"batch"},
@@ -56,6 +60,7 @@ var layout = map[string][]string{
 	"batch/overbook":  {policy, "batch", "batch/profile", "batch/queue", "batch/counted", "batch/runtimes"}, // on top of CBF
 	"batch/forecast":  {"batch", "batch/profile", "batch/queue", "batch/counted"},
 	"batch/policies":  {"batch", policy, "batch/convergent", "batch/dfrs", "batch/overbook", "batch/forecast"},
+	"batch/needs":     {"batch"},
 	"batch/nodes":     {"batch"},
 	"batch/exec":      {"batch", "batch/nodes", "process"},
 	"batch/slurm":     {"batch"},
@@ -127,7 +132,7 @@ var layout = map[string][]string{
 }
 
 // faces are the packages in which only files named rpc*.go may see proto's types.
-var faces = []string{"agent", "server", "client", "supervisor"}
+var faces = []string{"agent", "server", "client", "supervisor", "node"}
 
 func TestPackagesImportOnlyWhatTheLayoutAllows(t *testing.T) {
 	problems, err := check(os.DirFS("."), layout)

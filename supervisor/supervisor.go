@@ -35,7 +35,7 @@ type supervisor struct {
 	mu       sync.Mutex
 	attempts map[Attempt]*attempt
 	lease    *lease // nil: programs live without; its fields are guarded by mu
-	idle     idle // guarded by mu
+	idle     idle   // guarded by mu
 }
 
 // attempt is one that is being settled, runs, or has an end that is not on disk.

@@ -1,0 +1,144 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/seed-9b8f70bb/drover/batch/exec"
+	"github.com/seed-9b8f70bb/drover/cgroup"
+	"github.com/seed-9b8f70bb/drover/supervisor"
+)
+
+// freezePatience is how long Signal waits until all of a task has stopped. Who is
+// slower, in a call to a dead file server for example, stops later.
+const freezePatience = 50 * time.Millisecond
+
+// Process is a task that runs, or has run.
+type Process struct {
+	id      ID
+	program *supervisor.Process
+	group   *cgroup.Group // nil: it runs without
+	ended   chan struct{}
+
+	mu   sync.Mutex
+	exit exec.Exit
+}
+
+// ID names its task.
+func (p *Process) ID() ID { return p.id }
+
+// Started returns when its process was made, by the host's clock.
+func (p *Process) Started() time.Time { return p.program.Started() }
+
+// Pid returns the first process of the task, 0 if that is not known.
+func (p *Process) Pid() int { return p.program.Pid() }
+
+// Wait returns when nothing of the task is left, or it is detached.
+func (p *Process) Wait() exec.Exit {
+	<-p.ended
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.exit
+}
+
+// Detach leaves the task running and makes Wait return, see exec.Detacher.
+func (p *Process) Detach() { p.program.Detach() }
+
+func (p *Process) finish(exit exec.Exit) {
+	p.mu.Lock()
+	p.exit = exit
+	p.mu.Unlock()
+	close(p.ended)
+}
+
+// over reports whether it has ended.
+func (p *Process) over() bool {
+	select {
+	case <-p.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// Signal sends sig to all processes of the task. SIGSTOP and SIGCONT freeze and thaw
+// it, so that no program can tell or refuse; a frozen one takes other signals when it
+// goes on, but for SIGKILL. It returns os.ErrProcessDone when it has ended.
+func (p *Process) Signal(sig syscall.Signal) error {
+	if p.over() {
+		return os.ErrProcessDone
+	}
+	switch {
+	case p.group == nil:
+	case sig == syscall.SIGSTOP:
+		ctx, cancel := context.WithTimeout(context.Background(), freezePatience)
+		defer cancel()
+		err := p.group.Freeze(ctx)
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			return nil
+		}
+		return gone(err)
+	case sig == syscall.SIGCONT:
+		return gone(p.group.Thaw())
+	case sig == syscall.SIGKILL:
+		// The supervisor kills all of it; thawed here, it dies where the freezer would
+		// hold it up and another process thaws nothing.
+		err := p.program.Signal(sig)
+		return errors.Join(err, gone(p.group.Thaw()))
+	}
+	return p.program.Signal(sig)
+}
+
+// gone is the error of a task whose group has been removed, because it has ended.
+func gone(err error) error {
+	if errors.Is(err, cgroup.ErrVanished) {
+		return os.ErrProcessDone
+	}
+	return err
+}
+
+// Share holds the task to an amount of processors and returns what it really gets;
+// 0 is no limit.
+func (p *Process) Share(cpu cgroup.CPU) (cgroup.CPU, error) {
+	if p.group == nil {
+		return 0, cgroup.ErrNotOffered
+	}
+	got, err := p.group.SetShare(share(cpu))
+	return got, gone(err)
+}
+
+// Use measures the task.
+func (p *Process) Use() (cgroup.Use, error) {
+	if p.group == nil {
+		return cgroup.Use{}, cgroup.ErrNotOffered
+	}
+	u, err := p.group.Use()
+	return u, gone(err)
+}
+
+// statusOf is the end of a task as a status; of one that is detached nothing is known.
+func statusOf(e exec.Exit, started time.Time) supervisor.Status {
+	if e.Detached {
+		return supervisor.Status{}
+	}
+	st := supervisor.Status{Condition: supervisor.Exited, Code: e.Code, Started: started, Ended: time.Now()}
+	switch {
+	case e.Lost:
+		st.Condition, st.Code, st.Reason = supervisor.Lost, 0, e.Reason
+	case e.Signal != 0:
+		st.Condition, st.Code, st.Signal = supervisor.Signaled, 0, e.Signal
+	}
+	return st
+}
+
+// Status says what became of it, so far. It is zero when the task is detached.
+func (p *Process) Status() supervisor.Status {
+	if p.over() {
+		return statusOf(p.Wait(), p.Started())
+	}
+	return supervisor.Status{Condition: supervisor.Running, Started: p.Started(), Pid: p.Pid()}
+}
