@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -24,7 +25,7 @@ func (c *dataPutCmd) Run(a *app) (err error) {
 	if c.ID != "" && !isJobID(c.ID) {
 		return &usageError{message: fmt.Sprintf("--id %q, accepted: a handle, as data put prints it", c.ID)}
 	}
-	path, spooled, err := c.source(a.stdin)
+	path, spooled, err := c.source(a.ctx, a.stdin)
 	if err != nil {
 		return err
 	}
@@ -61,9 +62,9 @@ func (c *dataPutCmd) Run(a *app) (err error) {
 
 // source returns the file whose content is put. What can be read only once, a pipe, is
 // copied to a file that is to be removed.
-func (c *dataPutCmd) source(stdin io.Reader) (path string, spooled bool, err error) {
+func (c *dataPutCmd) source(ctx context.Context, stdin io.Reader) (path string, spooled bool, err error) {
 	if c.Path == "-" {
-		path, err = spool(stdin)
+		path, err = spool(ctx, func() (io.ReadCloser, error) { return io.NopCloser(stdin), nil })
 		return path, err == nil, err
 	}
 	info, err := os.Stat(c.Path)
@@ -75,12 +76,7 @@ func (c *dataPutCmd) source(stdin io.Reader) (path string, spooled bool, err err
 	case info.Mode().IsRegular():
 		return c.Path, false, nil
 	}
-	f, err := os.Open(c.Path)
-	if err != nil {
-		return "", false, err
-	}
-	defer f.Close()
-	path, err = spool(f)
+	path, err = spool(ctx, func() (io.ReadCloser, error) { return os.Open(c.Path) })
 	return path, err == nil, err
 }
 
@@ -93,13 +89,27 @@ func contentAt(path string) (client.DataContent, error) {
 	return client.DataFile(path), nil
 }
 
-// spool copies a stream to a file, which is read more than once.
-func spool(from io.Reader) (path string, err error) {
+// spool copies a stream to a file, which is read more than once. An interrupt ends it,
+// also while nothing comes, or nobody writes to a pipe: whoever reads is left behind.
+func spool(ctx context.Context, open func() (io.ReadCloser, error)) (path string, err error) {
 	f, err := os.CreateTemp("", "drover-data-*")
 	if err != nil {
 		return "", err
 	}
-	_, err = io.Copy(f, from)
+	copied := make(chan error, 1)
+	go func() {
+		from, err := open()
+		if err == nil {
+			_, err = io.Copy(f, from)
+			_ = from.Close() // all of it was read
+		}
+		copied <- err
+	}()
+	select {
+	case err = <-copied:
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return "", errors.Join(err, os.Remove(f.Name()))
 	}
