@@ -28,7 +28,7 @@ func (s *Server) anew(j *site.Job, service *catalogue.Service) error {
 
 func (d *dataDir) clearOutputs(key batch.Key, service *catalogue.Service) error {
 	cleared, attempt := filepath.Join(d.job(key.Job), "cleared"), journal.Name(key.Epoch, key.Attempt)
-	if which, err := os.ReadFile(cleared); err == nil && string(which) == attempt {
+	if noted(cleared, attempt) {
 		return nil
 	}
 	root, err := os.OpenRoot(d.work(key.Job))
@@ -47,5 +47,25 @@ func (d *dataDir) clearOutputs(key batch.Key, service *catalogue.Service) error 
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(cleared, []byte(attempt), 0o600)
+	return note(cleared, attempt)
+}
+
+// note writes down for which attempt something was done. It is durable: Slurm goes on with
+// an attempt when this host has lost its power, and what it writes is not to be cleared.
+func note(name, attempt string) error {
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(attempt)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return syncDirs(filepath.Dir(name))
+}
+
+// noted says whether that was done for an attempt.
+func noted(name, attempt string) bool {
+	which, err := os.ReadFile(name)
+	return err == nil && string(which) == attempt
 }

@@ -68,7 +68,7 @@ func (d *dataDir) begin(ctx context.Context, key batch.Key, goesOn bool) error {
 		return fmt.Errorf("what the job is to change: %w", err)
 	}
 	begun, attempt := filepath.Join(d.job(key.Job), "begun"), journal.Name(key.Epoch, key.Attempt)
-	if which, err := os.ReadFile(begun); err == nil && string(which) == attempt {
+	if noted(begun, attempt) {
 		return nil
 	}
 	work := d.work(key.Job)
@@ -81,7 +81,7 @@ func (d *dataDir) begin(ctx context.Context, key batch.Key, goesOn bool) error {
 		}
 	}
 	if err = syncDirs(work, d.job(key.Job)); err == nil {
-		err = os.WriteFile(begun, []byte(attempt), 0o600)
+		err = note(begun, attempt)
 	}
 	if err != nil {
 		return fmt.Errorf("what the job is to change: %w", err)
