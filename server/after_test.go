@@ -209,3 +209,14 @@ func TestOfTwoWhoTellOfAJobTheLaterOneIsBelieved(t *testing.T) {
 		}
 	}
 }
+
+func TestOnlyWhoHasAJobThatGoesOnIsListenedTo(t *testing.T) {
+	for state, want := range map[site.State]bool{
+		site.Waiting: true, site.Running: true, site.Incoming: true, site.Yielding: true,
+		site.Absent: false, site.Gone: false, site.Done: false, site.Cancelled: false,
+	} {
+		if got := (&sighting{state: state}).live(); got != want {
+			t.Errorf("%v: %t", state, got)
+		}
+	}
+}
