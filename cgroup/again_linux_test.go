@@ -3,6 +3,7 @@ package cgroup
 import (
 	"errors"
 	"slices"
+	"strconv"
 	"syscall"
 	"testing"
 	"time"
@@ -86,5 +87,30 @@ func TestAnotherProcessFindsTheGroupsAgain(t *testing.T) {
 	}
 	if err := next.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestCloseLetsStoppedGroupsRun(t *testing.T) {
+	h := host(t, signals...)
+	var programs []*program
+	for i := range 5 {
+		g := newTestGroup(t, h, strconv.Itoa(i))
+		if _, err := g.SetShare(MinShare); err != nil {
+			t.Fatal(err)
+		}
+		programs = append(programs, run(t, g, "spin 1"))
+	}
+	stopped := func(p *program) bool {
+		s, err := h.table.one(p.pid())
+		return err == nil && s.state == 'T'
+	}
+	for _, p := range programs {
+		eventually(t, "it is stopped", func() bool { return stopped(p) })
+	}
+	if err := h.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range programs {
+		eventually(t, "it runs", func() bool { return !stopped(p) })
 	}
 }

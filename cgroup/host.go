@@ -174,6 +174,14 @@ func (h *Host) left() (map[string]bool, error) {
 // it, the other can make no more groups.
 func (h *Host) Close() error {
 	h.pacer.close()
+	h.mu.Lock()
+	groups := slices.Collect(maps.Values(h.groups))
+	h.mu.Unlock()
+	for _, g := range groups {
+		g.mu.Lock()
+		g.unpace()
+		g.mu.Unlock()
+	}
 	var all []error
 	for _, t := range h.trees {
 		err := h.kernel.rmdir(t.base)

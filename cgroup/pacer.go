@@ -73,24 +73,19 @@ func (p *pacer) drop(e *paced) {
 	}
 }
 
-// close ends the goroutine and lets the groups run.
+// close ends the goroutine. Whoever is stopped then stays so until unpace.
 func (p *pacer) close() {
 	p.mu.Lock()
 	running := p.done != nil && !p.closed
 	p.closed = true
-	left := p.order
+	for _, e := range p.order {
+		e.index = -1
+	}
 	p.order = nil
 	p.mu.Unlock()
-	if !running {
-		return
-	}
-	close(p.stop)
-	<-p.done
-	for _, e := range left {
-		e.index = -1
-		e.group.mu.Lock()
-		e.group.unpace()
-		e.group.mu.Unlock()
+	if running {
+		close(p.stop)
+		<-p.done
 	}
 }
 
