@@ -26,7 +26,7 @@ type note struct {
 	err     error             // could not be launched
 	exit    Exit              // ended, when proc and err are nil
 	how     *batch.Checkpoint // of what was launched
-	places []batch.Location // with which it was launched
+	places  []batch.Location  // with which it was launched
 	// prepared: the command of its checkpoint has ended, with err.
 	prepared bool
 }

@@ -1,0 +1,388 @@
+package pool
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/exec"
+	"github.com/seed-9b8f70bb/drover/supervisor"
+)
+
+func TestNodeThatDoesNotAnswerIsToldAtOnceAndItsMembersAreLostAfterTheLease(t *testing.T) {
+	for name, deaf := range map[string]bool{"cut off": false, "its answers are lost": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				a, b := newHost("a"), newHost("b")
+				p := open(t, a, b)
+				var n news
+				p.Follow(n.changed)
+				proc, all := launch(t, p, spec("j", batch.LaunchOnce, on(0, 1)), a)
+				other, _ := launch(t, p, spec("k", batch.LaunchOnce, on(1, 1)), b)
+				a.mu.Lock()
+				a.cut, a.deaf = !deaf, deaf
+				a.mu.Unlock()
+				after(16 * time.Second) // a beat, and a third of the lease
+				if diff := cmp.Diff([]string{"0 down"}, n.told()); diff != "" {
+					t.Error(diff)
+				}
+				after(13 * time.Second)
+				if _, over := ending(proc); over || a.running() != 1 {
+					t.Errorf("told as ended: %v, %d run", over, a.running())
+				}
+				after(5 * time.Second) // lease and margin
+				exit, over := ending(proc)
+				if !over || !exit.Lost || !deaf && !strings.Contains(exit.Reason, "node a did not answer") || a.running() != 0 {
+					t.Errorf("%+v, %v; %d run", exit, over, a.running())
+				}
+				if _, over := ending(other); over {
+					t.Error("the other node's has ended, too")
+				}
+				a.mu.Lock()
+				a.cut, a.deaf = false, false
+				a.mu.Unlock()
+				after(11 * time.Second)
+				if diff := cmp.Diff([]string{"0 down", "0 up"}, n.told()); diff != "" {
+					t.Error(diff)
+				}
+				if len(all[0].signals()) > 0 {
+					t.Error("what is gone was signalled")
+				}
+			})
+		})
+	}
+}
+
+func TestPartitionThatHealsWithinTheLeaseEndsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newHost("a")
+		p := open(t, a)
+		var n news
+		p.Follow(n.changed)
+		proc, all := launch(t, p, spec("j", batch.LaunchOnce, on(0, 1)), a)
+		ended, done := launch(t, p, spec("k", batch.LaunchOnce, on(0, 1)), a)
+		a.cutOff(true)
+		after(20 * time.Second)
+		done[0].finish(exec.Exit{Code: 3}) // it is told of when there is somebody to hear it
+		_ = ended.Signal(syscall.SIGTERM)
+		after(3 * time.Second)
+		a.cutOff(false)
+		after(20 * time.Second)
+		if diff := cmp.Diff([]string{"0 down", "0 up"}, n.told()); diff != "" {
+			t.Error(diff)
+		}
+		if exit, over := ending(ended); !over || exit.Code != 3 {
+			t.Errorf("%+v, %v", exit, over)
+		}
+		if _, over := ending(proc); over || a.running() != 1 {
+			t.Error("the other one has ended")
+		}
+		all[0].finish(exec.Exit{Code: 4})
+		if exit := proc.Wait(); exit.Code != 4 {
+			t.Errorf("%+v", exit)
+		}
+	})
+}
+
+func TestWhatOutlivesItsLeaseIsKilledBeforeTheNodeIsThereAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newHost("a")
+		a.immortal = true
+		p := open(t, a)
+		var n news
+		running := -1
+		p.Follow(func(node int32, up bool) {
+			if up {
+				running = a.running()
+			}
+			n.changed(node, up)
+		})
+		proc, all := launch(t, p, spec("j", batch.LaunchOnce, on(0, 1)), a)
+		a.cutOff(true)
+		after(time.Minute)
+		if exit, over := ending(proc); !over || !exit.Lost || a.running() != 1 {
+			t.Errorf("%+v, %v", exit, over)
+		}
+		a.cutOff(false)
+		after(10 * time.Second)
+		if diff := cmp.Diff([]string{"0 down", "0 up"}, n.told()); diff != "" || running != 0 {
+			t.Errorf("%d run when it is up; %s", running, diff)
+		}
+		if diff := cmp.Diff([]syscall.Signal{syscall.SIGKILL}, all[0].signals()); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+// It is barred, so that it cannot come late.
+func TestLaunchThatIsNeverAnsweredIsLostAfterTheLeaseAndBarred(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newHost("a")
+		p := open(t, a)
+		a.cutOff(true)
+		begun := time.Now()
+		proc, err := p.Launch(spec("j", batch.LaunchOnce, on(0, 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		exit := proc.Wait()
+		if took := time.Since(begun); !exit.Lost || took != 33*time.Second {
+			t.Errorf("%+v after %v", exit, took)
+		}
+		a.cutOff(false)
+		after(10 * time.Second)
+		if !a.barred[ID{key("j"), 0}] {
+			t.Error("not barred")
+		}
+	})
+}
+
+func TestNothingIsSentToANodeThatHasLeftAndThePolicyKnowsFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := newHost("a"), newHost("b")
+		a.cutOff(true)
+		p := open(t, a, b)
+		var n news
+		p.Follow(n.changed)
+		if _, err := p.Launch(spec("j", batch.LaunchPerNode, on(0, 1), on(1, 1))); !errors.Is(err, exec.ErrNodeGone) {
+			t.Errorf("error %v", err)
+		}
+		if diff := cmp.Diff([]string{"0 down"}, n.told()); diff != "" || len(b.launched) > 0 {
+			t.Error(diff, len(b.launched))
+		}
+	})
+}
+
+// The node says so itself, before a renewal has failed.
+func TestNodeThatTakesNoLaunchIsAskedAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newHost("a")
+		p := open(t, a)
+		var n news
+		p.Follow(n.changed)
+		a.refuses[0] = exec.ErrNodeGone
+		begun := time.Now()
+		if _, err := p.Launch(spec("j", batch.LaunchOnce, on(0, 1))); !errors.Is(err, exec.ErrNodeGone) || time.Since(begun) > 0 {
+			t.Errorf("error %v after %v", err, time.Since(begun))
+		}
+		a.cutOff(true)
+		if _, err := p.Launch(spec("k", batch.LaunchOnce, on(0, 1))); err != nil { // it is not known yet
+			t.Errorf("error %v", err)
+		}
+		if diff := cmp.Diff([]string{"0 down"}, n.told()); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestNobodyWaitsForANode(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newHost("a")
+		p := open(t, a)
+		proc, all := launch(t, p, spec("j", batch.LaunchOnce, on(0, 1)), a)
+		a.cutOff(true)
+		begun := time.Now()
+		for _, sig := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGCONT, syscall.SIGTERM} {
+			if err := proc.Signal(sig); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := proc.(exec.Sharer).SetShares([]batch.Location{on(0, 1)}); err != nil {
+			t.Error(err)
+		}
+		if time.Since(begun) > 0 {
+			t.Error("it took", time.Since(begun))
+		}
+		after(time.Second)
+		a.cutOff(false)
+		after(20 * time.Second)
+		if diff := cmp.Diff([]syscall.Signal{syscall.SIGCONT, syscall.SIGTERM}, all[0].signals()); diff != "" {
+			t.Error(diff) // the first is given up after 2 s
+		}
+		all[0].finish(exec.Exit{Signal: syscall.SIGTERM})
+		if exit := proc.Wait(); exit.Unheard {
+			t.Errorf("%+v", exit)
+		}
+	})
+}
+
+func TestJobThatHadEndedBeforeASignalReachedItSaysSo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newHost("a")
+		p := open(t, a)
+		proc, all := launch(t, p, spec("j", batch.LaunchOnce, on(0, 1)), a)
+		a.cutOff(true)
+		all[0].finish(exec.Exit{Code: 7})
+		_ = proc.Signal(syscall.SIGSTOP)
+		_ = proc.Signal(syscall.SIGTERM)
+		a.cutOff(false)
+		if exit := proc.Wait(); exit != (exec.Exit{Code: 7, Unheard: true}) {
+			t.Errorf("%+v", exit)
+		}
+	})
+}
+
+func TestSharesOfManyAreSentTogetherAndTheLastOnesCount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := newHost("a"), newHost("b")
+		p := open(t, a, b)
+		var all []exec.Process
+		for i := range 100 {
+			proc, _ := launch(t, p, spec(string(rune('A'+i)), batch.LaunchPerNode, on(0, 1), on(1, 1)), a, b)
+			all = append(all, proc)
+		}
+		set := func(share batch.Share) {
+			for _, proc := range all {
+				places := []batch.Location{on(0, 1), on(1, 1)}
+				places[0].Share, places[1].Share = share, share
+				if err := proc.(exec.Sharer).SetShares(places); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		set(1)
+		set(2)
+		after(time.Second)
+		for _, h := range []*host{a, b} {
+			sent := h.shares()
+			if len(sent) != 1 || len(sent[0]) != 100 || sent[0][0].Places[0].Share != 2 {
+				t.Fatalf("%d messages", len(sent))
+			}
+		}
+		a.cutOff(true)
+		set(3)
+		after(12 * time.Second)
+		set(4)
+		after(3 * time.Second)
+		a.cutOff(false)
+		after(11 * time.Second)
+		if sent := a.shares(); len(sent) != 2 || len(sent[1]) != 100 || sent[1][0].Places[0].Share != 4 {
+			t.Fatalf("%d messages", len(sent))
+		}
+		if err := all[0].(exec.Sharer).SetShares([]batch.Location{on(0, 2)}); err == nil {
+			t.Error("it was moved to another node")
+		}
+	})
+}
+
+func TestClosedPoolLeavesEverythingToItsLease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newHost("a")
+		p := open(t, a)
+		proc, _ := launch(t, p, spec("j", batch.LaunchOnce, on(0, 1)), a)
+		p.Close()
+		if exit := proc.Wait(); !exit.Detached || a.running() != 1 {
+			t.Errorf("%+v", exit)
+		}
+		if _, err := p.Launch(spec("k", batch.LaunchOnce, on(0, 1))); err == nil && a.running() != 2 {
+			t.Error("launched by a closed pool")
+		}
+		after(31 * time.Second)
+		if a.running() != 0 {
+			t.Error("it has outlived its lease")
+		}
+	})
+}
+
+func TestRecovery(t *testing.T) {
+	type members [2]*exec.Exit // nil: it runs; neverRan: it was never launched
+	neverRan := &exec.Exit{Detached: true}
+	ok, bad := &exec.Exit{}, &exec.Exit{Code: 3}
+	for name, c := range map[string]struct {
+		is   members
+		want supervisor.Condition
+		exit *exec.Exit // of the process, if there is one
+	}{
+		"nothing ran":              {members{neverRan, neverRan}, supervisor.Barred, nil},
+		"all run":                  {members{nil, nil}, supervisor.Running, &exec.Exit{}},
+		"all are done":             {members{ok, ok}, supervisor.Exited, nil},
+		"one has failed":           {members{ok, bad}, supervisor.Exited, nil},
+		"one runs, one is done":    {members{nil, ok}, supervisor.Running, &exec.Exit{}},
+		"one runs, one has failed": {members{nil, bad}, supervisor.Running, bad},
+		"one runs, one never did":  {members{nil, neverRan}, supervisor.Running, &exec.Exit{Lost: true, Reason: "process 2 of 2 was never started"}},
+		"one is done, one never was": {
+			members{ok, neverRan}, supervisor.Lost, nil,
+		},
+	} {
+		for _, away := range []bool{false, true} {
+			t.Run(name+map[bool]string{true: ", out of reach at first"}[away], func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					a, b := newHost("a"), newHost("b")
+					hosts := []*host{a, b}
+					places := []batch.Location{on(0, 1), on(1, 1)}
+					for rank, exit := range c.is {
+						h := hosts[rank]
+						_ = h.Renew(context.Background(), time.Hour) // of the earlier life
+						if exit == neverRan {
+							continue
+						}
+						proc, err := h.Launch(context.Background(), Task{ID: ID{key("j"), int32(rank)}})
+						if err != nil {
+							t.Fatal(err)
+						}
+						if exit != nil {
+							finish(proc, *exit)
+						}
+						h.cut = away
+					}
+					p := open(t, a, b)
+					got, proc, err := p.Recover(t.Context(), key("j"), batch.LaunchPerNode, places)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if away && c.is != (members{neverRan, neverRan}) {
+						if got.Condition != supervisor.Running || proc == nil {
+							t.Fatalf("%+v before anybody could know", got)
+						}
+						a.cutOff(false)
+						b.cutOff(false)
+						after(10 * time.Second)
+					} else if got.Condition != c.want || (proc != nil) != (c.want == supervisor.Running) || c.is[1] == bad && c.is[0] == ok && got.Code != 3 {
+						t.Fatalf("%+v, %v", got, proc)
+					}
+					for rank, h := range hosts {
+						if won := c.is[rank] == neverRan; h.barred[ID{key("j"), int32(rank)}] != won {
+							t.Errorf("barred at %s: %v", h.name, !won)
+						}
+					}
+					if proc == nil {
+						return
+					}
+					for rank, exit := range c.is {
+						if exit == nil {
+							hosts[rank].procs[ID{key("j"), int32(rank)}].finish(exec.Exit{})
+						}
+					}
+					after(time.Second)
+					if exit, over := ending(proc); !over || c.exit != nil && exit != *c.exit {
+						t.Errorf("%+v, %v", exit, over)
+					}
+				})
+			})
+		}
+	}
+}
+
+// Nobody knows how long ago an earlier life has renewed it.
+func TestWhatCannotBeRecoveredIsLostAfterALease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newHost("a")
+		a.cutOff(true)
+		begun := time.Now()
+		p := open(t, a)
+		st, proc, err := p.Recover(t.Context(), key("j"), batch.LaunchOnce, []batch.Location{on(0, 1)})
+		if err != nil || st.Condition != supervisor.Running {
+			t.Fatalf("%+v, %v", st, err)
+		}
+		if exit := proc.Wait(); !exit.Lost || time.Since(begun) != 33*time.Second {
+			t.Errorf("%+v after %v", exit, time.Since(begun))
+		}
+	})
+}

@@ -1,0 +1,254 @@
+package pool
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/exec"
+)
+
+func TestEachWayToLaunchHasItsRanks(t *testing.T) {
+	places := []batch.Location{on(2, 1), on(0, 1), on(1, 3)}
+	for how, want := range map[batch.Launch][]string{
+		batch.LaunchOnce:    {"b: 1x3 rank 0 of 1, 3 threads"},
+		batch.LaunchPerNode: {"a: 0x1 rank 0 of 3, 1 threads", "b: 1x3 rank 1 of 3, 3 threads", "c: 2x1 rank 2 of 3, 1 threads"},
+		batch.LaunchPerTask: {
+			"a: 0x1 rank 0 of 5, 1 threads", "b: 1x1 rank 1 of 5, 1 threads", "b: 1x1 rank 2 of 5, 1 threads", "b: 1x1 rank 3 of 5, 1 threads",
+			"c: 2x1 rank 4 of 5, 1 threads",
+		},
+	} {
+		t.Run(how.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				a, b, c := newHost("a"), newHost("b"), newHost("c")
+				p := open(t, a, b, c)
+				s := spec("j", how, places...)
+				s.Env = []string{"DROVER_NODES=all", "GOMAXPROCS=9", "OMP_NUM_THREADS=5"}
+				proc, all := launch(t, p, s, a, b, c)
+				var got []string
+				for _, m := range all {
+					var where []string
+					for _, l := range m.task.Spec.Places {
+						where = append(where, fmt.Sprintf("%dx%d", l.Node, l.Processors))
+					}
+					env := map[string]string{}
+					for _, v := range m.task.Spec.Env {
+						name, value, _ := strings.Cut(v, "=")
+						env[name] = value
+					}
+					if !slices.IsSorted(m.task.Spec.Env) || env["DROVER_NODES"] != "all" || env["GOMAXPROCS"] != "9" {
+						t.Error(m.task.Spec.Env)
+					}
+					got = append(got, fmt.Sprintf("%s: %s rank %s of %s, %s threads", m.host.name, strings.Join(where, " "), env["DROVER_RANK"], env["DROVER_RANKS"], env["OMP_NUM_THREADS"]))
+					m.finish(exec.Exit{})
+				}
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Error(diff)
+				}
+				if exit := proc.Wait(); exit != (exec.Exit{}) {
+					t.Errorf("%+v", exit)
+				}
+			})
+		})
+	}
+}
+
+// Of equals it is the first node's, and virtual nodes of one host are one.
+func TestOnceIsOnTheHostWithMostProcessors(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := newHost("a"), newHost("b")
+		p, err := New(Config{Names: []string{"a1", "b", "a2"}, Nodes: []Node{a, b, a}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Close()
+		defer func() { a.timer.Stop(); b.timer.Stop() }()
+		synctest.Wait()
+		for _, c := range []struct {
+			places []batch.Location
+			want   *host
+			n      int
+		}{
+			{[]batch.Location{on(0, 2), on(1, 3)}, b, 1},
+			{[]batch.Location{on(0, 2), on(1, 3), on(2, 2)}, a, 2},
+			{[]batch.Location{on(0, 2), on(1, 2)}, a, 1},
+		} {
+			_, all := launch(t, p, spec(fmt.Sprint(c), batch.LaunchOnce, c.places...), a, b)
+			if len(all) != 1 || all[0].host != c.want || len(all[0].task.Spec.Places) != c.n {
+				t.Errorf("%v: at %v", c.places, all[0].task.Spec.Places)
+			}
+		}
+	})
+}
+
+func TestMembersWriteBehindEachOtherIntoFilesThatAreEmptyAtFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := newHost("a"), newHost("b")
+		p := open(t, a, b)
+		file := filepath.Join(t.TempDir(), "logs", "out")
+		s := spec("j", batch.LaunchPerNode, on(0, 1), on(1, 1))
+		s.Stdout, s.Stderr = file, file
+		_, all := launch(t, p, s, a, b)
+		for _, m := range all {
+			if !m.task.Spec.Append {
+				t.Error("a member truncates what another has written")
+			}
+		}
+		if err := os.WriteFile(file, []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s.Key, s.Append = key("k"), true // it goes on from a checkpoint
+		launch(t, p, s, a, b)
+		if text, _ := os.ReadFile(file); string(text) != "x" {
+			t.Errorf("%q", text)
+		}
+		s.Key, s.Append = key("l"), false
+		launch(t, p, s, a, b)
+		if text, _ := os.ReadFile(file); len(text) > 0 {
+			t.Errorf("%q", text)
+		}
+	})
+}
+
+func TestFirstThatFailsEndsTheOthers(t *testing.T) {
+	for name, c := range map[string]struct {
+		exit    exec.Exit
+		paused  bool
+		signals []syscall.Signal
+	}{
+		"status": {exec.Exit{Code: 3}, false, []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL}},
+		"signal": {exec.Exit{Signal: syscall.SIGSEGV}, false, []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL}},
+		"lost":   {exec.Exit{Lost: true, Reason: "why"}, true, []syscall.Signal{syscall.SIGSTOP, syscall.SIGTERM, syscall.SIGCONT, syscall.SIGKILL}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				a, b := newHost("a"), newHost("b")
+				p := open(t, a, b)
+				proc, all := launch(t, p, spec("j", batch.LaunchPerTask, on(0, 2), on(1, 1)), a, b)
+				if c.paused {
+					_ = proc.Signal(syscall.SIGSTOP)
+					synctest.Wait()
+				}
+				all[0].finish(exec.Exit{})
+				synctest.Wait()
+				all[1].finish(c.exit)
+				after(9 * time.Second)
+				if _, over := ending(proc); over {
+					t.Error("it has ended before all members have")
+				}
+				after(2 * time.Second)
+				if exit, over := ending(proc); !over || exit != c.exit {
+					t.Errorf("%+v", exit)
+				}
+				if diff := cmp.Diff(c.signals, all[2].signals()); diff != "" {
+					t.Error(diff)
+				}
+				if err := proc.Signal(syscall.SIGTERM); !errors.Is(err, os.ErrProcessDone) {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+func TestMembersThatMakePlaceHaveNotFailed(t *testing.T) {
+	for name, c := range map[string]struct{ codes, want []int }{
+		"all":              {[]int{85, 85}, []int{85}},
+		"one has finished": {[]int{85, 0}, []int{85}},
+		"the other":        {[]int{0, 85}, []int{85}},
+		"one has failed":   {[]int{85, 1}, []int{1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				a := newHost("a")
+				p := open(t, a)
+				proc, all := launch(t, p, spec("j", batch.LaunchPerTask, on(0, 2)), a)
+				for i, m := range all {
+					m.finish(exec.Exit{Code: c.codes[i]})
+					synctest.Wait()
+				}
+				if exit := proc.Wait(); exit.Code != c.want[0] {
+					t.Errorf("%+v", exit)
+				}
+			})
+		})
+	}
+}
+
+func TestLaunchThatRunsNothingSaysWhy(t *testing.T) {
+	missing := errors.New("command x: not found")
+	for name, c := range map[string]struct {
+		errs []error
+		want error
+		not  error
+	}{
+		"would fail again": {[]error{exec.ErrNeverRan, missing}, missing, exec.ErrNeverRan},
+		"may be tried":     {[]error{exec.ErrNodeGone, exec.ErrNeverRan}, exec.ErrNeverRan, exec.ErrNodeGone},
+		"nothing was sent": {[]error{exec.ErrNodeGone, exec.ErrNodeGone}, exec.ErrNodeGone, exec.ErrNeverRan},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				a, b := newHost("a"), newHost("b")
+				p := open(t, a, b)
+				a.refuses[0], b.refuses[1] = c.errs[0], c.errs[1]
+				if _, err := p.Launch(spec("j", batch.LaunchPerNode, on(0, 1), on(1, 1))); !errors.Is(err, c.want) || errors.Is(err, c.not) {
+					t.Errorf("error %v, want %v", err, c.want)
+				}
+				for _, e := range p.all {
+					if len(e.list()) > 0 {
+						t.Error("it is followed all the same")
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestAttemptOfWhichOnlyAPartStartsIsEndedAndLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := newHost("a"), newHost("b")
+		p := open(t, a, b)
+		b.refuses[1] = errors.New("command x: not found")
+		proc, all := launch(t, p, spec("j", batch.LaunchPerNode, on(0, 1), on(1, 1)), a, b)
+		after(11 * time.Second)
+		want := exec.Exit{Lost: true, Reason: "process 2 of 2 was not started on node b: command x: not found"}
+		if exit, over := ending(proc); !over || exit != want {
+			t.Errorf("%+v", exit)
+		}
+		if diff := cmp.Diff([]syscall.Signal{syscall.SIGTERM, syscall.SIGKILL}, all[0].signals()); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestBadPlacesAreRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := open(t, newHost("a"))
+		for _, places := range [][]batch.Location{nil, {on(1, 1)}, {on(-1, 1)}, {on(0, 0)}} {
+			if _, err := p.Launch(spec("j", batch.LaunchOnce, places...)); err == nil {
+				t.Errorf("%v", places)
+			}
+		}
+	})
+}
+
+func TestBadConfigurationIsRefused(t *testing.T) {
+	h := newHost("a")
+	for _, c := range []Config{
+		{}, {Names: []string{"a"}}, {Names: []string{"a"}, Nodes: []Node{nil}}, {Names: []string{"a"}, Nodes: []Node{h}, Lease: -1},
+	} {
+		if _, err := New(c); err == nil {
+			t.Errorf("%+v", c)
+		}
+	}
+}
