@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 
 	"github.com/seed-9b8f70bb/drover/client/session"
 )
@@ -154,6 +156,9 @@ func (c *Client) Save(ctx context.Context, id, argument, path string) error {
 
 // save replaces path by what bring writes, if that is all of it.
 func save(what, path string, bring func(w io.Writer) error) (err error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return fmt.Errorf("save %s: %w", what, &fs.PathError{Op: "replace", Path: path, Err: syscall.EISDIR})
+	}
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
 		return fmt.Errorf("save %s: %w", what, err)
