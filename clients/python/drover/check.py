@@ -17,9 +17,15 @@ def wrong(field: str, value: Any, accepted: str) -> GridError:
     return GridError("wrong-type", type(value).__name__, field=field, accepted=accepted)
 
 
+_LONGEST = 4 << 20
+"""Characters: no message has as many bytes."""
+
+
 def text(field: str, value: Any, accepted: str = "a str") -> str:
     if not isinstance(value, str):
         raise wrong(field, value, accepted)
+    if len(value) > _LONGEST:  # before copies of it are made
+        raise GridError("out-of-range", f"{len(value)} characters", field=field, accepted=f"at most {_LONGEST}")
     try:
         value.encode()
     except UnicodeEncodeError:

@@ -63,7 +63,7 @@ def handle_of(data: Union[Data, str]) -> str:
     """The handle of data, if it is one."""
     id = data.id if isinstance(data, Data) else data
     if not isinstance(id, str) or not is_id(id):
-        raise GridError("bad-value", repr(id), field="data_id", accepted="drover.Data, or the handle of data")
+        raise GridError("bad-value", repr(id[:70] if isinstance(id, str) else id), field="data_id", accepted="drover.Data, or the handle of data")
     return id
 
 

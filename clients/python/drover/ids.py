@@ -27,7 +27,7 @@ def job_id_of(field: str, job: Any) -> str:
     if not isinstance(id, str):
         raise check.wrong(field, job, "a job, or its ID")
     if not _UUID.fullmatch(id):
-        raise GridError("bad-value", repr(id), field=field, accepted="the ID of a job, as submit returns it")
+        raise GridError("bad-value", repr(id[:70]), field=field, accepted="the ID of a job, as submit returns it")
     return id
 
 

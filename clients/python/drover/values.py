@@ -137,7 +137,7 @@ def value_out(name: str, value: Any) -> dict[str, Any]:
             return {"floatValue": value}
         return {"floatValue": "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"}
     if isinstance(value, str):
-        return {"stringValue": value}
+        return {"stringValue": check.text("request.arguments." + name, value)}
     raise GridError(
         "wrong-type", f"{type(value).__name__}", field="request.arguments." + name,
         accepted="bool, int, float, str; for files bytes, a pathlib.Path or an Output; for vectors and matrices "

@@ -152,6 +152,21 @@ class Wrong(unittest.TestCase):
         ):
             self.refused(what, do, reason, field)
 
+    def test_a_text_of_more_than_a_message_is_refused_and_not_told_back(self):
+        client, long = nobody(), "a" * (4 << 20) + "b"
+        for what, do, reason, field in (
+            ("an argument", lambda: client.submit("s", a=long), "out-of-range", "request.arguments.a"),
+            ("owner", lambda: client.submit("s", drover.Options(owner=long)), "out-of-range", "request.owner"),
+            ("label", lambda: client.submit("s", drover.Options(labels={"a": long})), "out-of-range", "request.labels.a"),
+            ("service", lambda: client.submit(long), "out-of-range", "service"),
+            ("job", lambda: client.job(long), "bad-value", "job_id"),
+            ("data", lambda: client.find_data(long), "bad-value", "data_id"),
+        ):
+            self.refused(what, do, reason, field)
+            with self.assertRaises(drover.GridError) as caught:
+                do()
+            self.assertLess(len(str(caught.exception)), 300, what)
+
     def test_a_place_for_a_file_is_looked_at_before_the_job(self):
         with tempfile.TemporaryDirectory() as d:
             folder = pathlib.Path(d)
