@@ -15,7 +15,6 @@ import (
 	"connectrpc.com/connect"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/seed-9b8f70bb/drover/client/session"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
@@ -195,90 +194,6 @@ func TestDataThatCannotBePutAreRefusedBeforeAnythingIsSent(t *testing.T) {
 	})
 }
 
-func TestDataComeFromWhoeverHasThemAndGoOnWhereTheyBroke(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g, c := newDepots(t, patient(10*time.Second))
-		content := strings.Repeat("0123456789", 1000)
-		g.keep("a", handle, content, nil)
-		g.keep("b", handle, content, &droverv1.Data{Copy: true})
-		g.download = func(nth int, _ string) int { return nth * 1500 }
-		var got bytes.Buffer
-		d, err := c.GetData(t.Context(), handle, &got)
-		if err != nil || got.String() != content || d.Size != 10_000 {
-			t.Fatalf("%d bytes of %+v, %v", got.Len(), d, err)
-		}
-		if diff := cmp.Diff([]string{"a", "b", "a", "b"}, g.downs); diff != "" {
-			t.Errorf("asked (-want +got)\n%s", diff)
-		}
-	})
-}
-
-func TestDataThatDoNotFitTheirChecksumReplaceNoFile(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g, c := newDepots(t, patient(10*time.Second))
-		g.keep("a", handle, "right", nil)
-		path := filepath.Join(t.TempDir(), "file")
-		if d, err := c.SaveData(t.Context(), handle, path); err != nil || d.Site != "a" {
-			t.Fatal(err)
-		}
-		g.content[g.at["a"][handle].GetContent().GetSha256()] = "wrong"
-		_, err := c.SaveData(t.Context(), handle, path)
-		_ = errorOfReason(t, err, ReasonInternal)
-		if text, err := os.ReadFile(path); string(text) != "right" || err != nil {
-			t.Errorf("%q, %v", text, err)
-		}
-		files, err := os.ReadDir(filepath.Dir(path))
-		if len(files) != 1 || err != nil {
-			t.Errorf("left: %v, %v", files, err)
-		}
-		_, err = c.SaveData(t.Context(), handle2, path)
-		_ = errorOfReason(t, err, "unknown-data")
-		_, err = c.GetData(t.Context(), handle, failing{})
-		if err == nil || !strings.Contains(err.Error(), "disk full") {
-			t.Errorf("to a full disk: %v", err)
-		}
-	})
-}
-
-// failing is a file on a full disk.
-type failing struct{}
-
-func (failing) Write([]byte) (int, error) { return 0, errors.New("disk full") }
-
-func TestDataAreListedFoundAndRemoved(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g, c := newDepots(t, patient(10*time.Second))
-		g.keep("a", handle, "one", &droverv1.Data{Element: droverv1.ElementType_ELEMENT_TYPE_INT32, Dimensions: []int64{3}, JobId: id})
-		g.keep("b", handle, "one", &droverv1.Data{Copy: true})
-		g.keep("b", handle2, "two", nil)
-		list, err := c.ListData(t.Context(), DataFilter{})
-		if err != nil || len(list.Data) != 3 || list.Data[0].Element != "int32" || list.Data[0].Job != id || !list.Data[1].Copy {
-			t.Errorf("%+v, %v", list, err)
-		}
-		if _, err := c.ListData(t.Context(), DataFilter{Name: "two words"}); err == nil {
-			t.Error("a name with a space makes two terms")
-		}
-		found, err := c.FindData(t.Context(), handle)
-		if err != nil || len(found.Data) != 2 || found.Data[1].address != "http://b" {
-			t.Errorf("%+v, %v", found, err)
-		}
-		sites, err := c.RemoveData(t.Context(), handle)
-		if diff := cmp.Diff([]string{"a", "b"}, sites); diff != "" || err != nil {
-			t.Errorf("%v (-want +got)\n%s", err, diff)
-		}
-		_, err = c.FindData(t.Context(), handle)
-		_ = errorOfReason(t, err, "unknown-data")
-		for _, bad := range []string{"", "1", "../../etc/passwd", handle + " owner=ada"} {
-			_, err := c.FindData(t.Context(), bad)
-			_ = errorOfReason(t, err, ReasonBadValue)
-			_, err = c.RemoveData(t.Context(), bad)
-			_ = errorOfReason(t, err, ReasonBadValue)
-			_, err = c.CopyData(t.Context(), bad, "a")
-			_ = errorOfReason(t, err, ReasonBadValue)
-		}
-	})
-}
-
 func TestABeginningNamesDataIfItFitsNoOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, c := newDepots(t, patient(10*time.Second))
@@ -298,56 +213,6 @@ func TestABeginningNamesDataIfItFitsNoOthers(t *testing.T) {
 		_, err = c.lookUp(t.Context(), handle[:12])
 		if e := errorOfReason(t, err, ReasonUnreachable); !strings.Contains(e.Hint, handle) {
 			t.Errorf("%v", e)
-		}
-	})
-}
-
-func TestACopyGoesOnAsLongAsItGetsFurther(t *testing.T) {
-	broken := connect.NewError(connect.CodeUnavailable, errors.New("broken"))
-	synctest.Test(t, func(t *testing.T) {
-		g, c := newDepots(t, patient(2*time.Second))
-		g.keep("a", handle, "one", nil)
-		g.copying = func(nth int, stream *connect.ServerStream[droverv1.CopyDataResponse]) error {
-			time.Sleep(1500 * time.Millisecond) //nolint:forbidigo // in virtual time
-			if nth > 5 {
-				return nil
-			}
-			_ = stream.Send(&droverv1.CopyDataResponse{HaveBytes: int64(nth), SizeBytes: 6})
-			return broken
-		}
-		d, err := c.CopyData(t.Context(), handle, "b")
-		if err != nil || d.Site != "a" && d.Site != "b" || len(g.copies) != 6 {
-			t.Fatalf("%+v, %v after %d", d, err, len(g.copies))
-		}
-		delete(g.at["b"], handle)
-		g.copies = nil
-		g.copying = func(_ int, stream *connect.ServerStream[droverv1.CopyDataResponse]) error {
-			_ = stream.Send(&droverv1.CopyDataResponse{HaveBytes: 1, SizeBytes: 6})
-			return broken
-		}
-		_, err = c.CopyData(t.Context(), handle, "b")
-		if e, ok := errors.AsType[*Error](err); !ok || e.kind != session.Silent || len(g.copies) < 5 || len(g.copies) > 20 {
-			t.Errorf("one that gets no further: %v after %d", err, len(g.copies))
-		}
-	})
-}
-
-func TestASilentCopyCountsAsBroken(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g, c := newDepots(t, patient(2*time.Second))
-		g.keep("a", handle, "one", nil)
-		ends := make(chan struct{})
-		defer close(ends)
-		g.copying = func(nth int, _ *connect.ServerStream[droverv1.CopyDataResponse]) error {
-			if nth == 1 {
-				<-ends
-			}
-			return nil
-		}
-		began := time.Now()
-		_, err := c.CopyData(t.Context(), handle, "b")
-		if e, ok := errors.AsType[*Error](err); !ok || e.Reason != ReasonTimeout || time.Since(began) < longestLull {
-			t.Errorf("%v after %v", err, time.Since(began))
 		}
 	})
 }

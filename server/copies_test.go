@@ -3,10 +3,7 @@ package server
 import (
 	"context"
 	"errors"
-	"io"
-	"net"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -14,105 +11,6 @@ import (
 
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
-
-// wire is a way to a server on which what comes back can be counted, cut off once, or
-// stopped for a while.
-type wire struct {
-	l      net.Listener
-	to     string
-	mu     sync.Mutex
-	passed int64           // bytes that came back
-	cut    int64           // when so many have, the connection breaks; 0: never
-	stall  int64           // when so many have, nothing more comes; 0: never
-	stuck  chan struct{}   // closed then
-	free   chan struct{}   // closed to go on
-	all    []net.Conn      // open ones
-	ended  *sync.WaitGroup // their goroutines
-}
-
-func newWire(t *testing.T) *wire {
-	t.Helper()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := &wire{l: l, stuck: make(chan struct{}), free: make(chan struct{}), ended: new(sync.WaitGroup)}
-	t.Cleanup(func() {
-		w.l.Close()
-		w.mu.Lock()
-		for _, c := range w.all {
-			c.Close()
-		}
-		select {
-		case <-w.free:
-		default:
-			close(w.free)
-		}
-		w.mu.Unlock()
-		w.ended.Wait()
-	})
-	return w
-}
-
-// lead begins to pass on what comes, to a server.
-func (w *wire) lead(to string) {
-	w.to = to
-	w.ended.Go(w.serve)
-}
-
-func (w *wire) serve() {
-	for {
-		from, err := w.l.Accept()
-		if err != nil {
-			return
-		}
-		to, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", w.to)
-		if err != nil {
-			from.Close()
-			continue
-		}
-		w.mu.Lock()
-		w.all = append(w.all, from, to)
-		w.mu.Unlock()
-		w.ended.Go(func() { _, _ = io.Copy(to, from); to.Close() })
-		w.ended.Go(func() { _, _ = io.Copy(from, &counter{w, to}); from.Close(); to.Close() })
-	}
-}
-
-// counter reads what comes back.
-type counter struct {
-	w *wire
-	net.Conn
-}
-
-func (c *counter) Read(p []byte) (int, error) {
-	n, err := c.Conn.Read(p)
-	c.w.mu.Lock()
-	c.w.passed += int64(n)
-	cut := c.w.cut > 0 && c.w.passed >= c.w.cut
-	stall := c.w.stall > 0 && c.w.passed >= c.w.stall
-	if cut {
-		c.w.cut = 0
-	}
-	if stall {
-		c.w.stall = 0
-		close(c.w.stuck)
-	}
-	c.w.mu.Unlock()
-	if stall {
-		<-c.w.free
-	}
-	if cut {
-		return 0, errors.New("cut")
-	}
-	return n, err
-}
-
-func (w *wire) came() int64 {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.passed
-}
 
 // pair runs lyon, which is reached over a wire, and paris, which knows it.
 func pair(t *testing.T, lines string) (w *wire, lyon, paris *testSite) {
@@ -386,50 +284,5 @@ func TestMoreCopiesThanMayTravelWait(t *testing.T) {
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
-	}
-}
-
-func TestAJobAtAnotherSiteUsesACopy(t *testing.T) {
-	_, lyon, paris := pair(t, "")
-	d := lyon.put(t, "content", persistentMode)
-	request := &droverv1.Request{Service: "copy", Arguments: arguments{"from": handle(d.GetId())}}
-	_, err := paris.client.Submit(within(t), &droverv1.SubmitRequest{JobId: newID(t), Request: request})
-	if _, p := detail(t, err); p.GetReason() != "unknown-data" {
-		t.Fatalf("before it was brought: %v", p)
-	}
-	if _, err := paris.bring(within(t), &droverv1.CopyDataRequest{Id: d.GetId()}); err != nil {
-		t.Fatal(err)
-	}
-	j := paris.submit(t, request)
-	paris.until(t, j.GetId(), droverv1.JobState_JOB_STATE_DONE)
-	if got, err := paris.download(within(t), j.GetId(), "to", 0); err != nil || string(got) != "content" {
-		t.Errorf("output: %q, %v", got, err)
-	}
-}
-
-func TestAJobIsMovedWithItsDataUnlessTheyAreSticky(t *testing.T) {
-	_, lyon, paris := pair(t, "")
-	lyon.meets(t, "paris")
-	block := lyon.submit(t, &droverv1.Request{Service: "block", Width: 4})
-	lyon.until(t, block.GetId(), droverv1.JobState_JOB_STATE_RUNNING)
-	d, sticky := lyon.put(t, "content", persistentMode), lyon.put(t, "stays", stickyMode)
-	id := newID(t)
-	bound := lyon.submit(t, &droverv1.Request{Service: "copy", Arguments: arguments{"from": handle(sticky.GetId())}})
-	free := lyon.submit(t, keeps(handle(d.GetId()), "to", id, persistentMode))
-	back := &droverv1.MoveJobRequest{JobId: bound.GetId(), To: "paris", MinGain: seconds(-1000)}
-	_, err := lyon.client.MoveJob(within(t), back)
-	if _, p := detail(t, err); p.GetReason() != "not-movable" {
-		t.Errorf("a job with sticky data: %v", p)
-	}
-	if _, err := lyon.client.MoveJob(within(t), &droverv1.MoveJobRequest{JobId: free.GetId(), To: "paris", MinGain: seconds(-1000)}); err != nil {
-		t.Fatal(err)
-	}
-	lyon.until(t, free.GetId(), droverv1.JobState_JOB_STATE_GONE)
-	paris.until(t, free.GetId(), droverv1.JobState_JOB_STATE_DONE)
-	if got, err := paris.download(within(t), free.GetId(), "to", 0); err != nil || string(got) != "content" {
-		t.Errorf("output: %q, %v", got, err)
-	}
-	if !paris.has(t, id) || lyon.has(t, id) {
-		t.Error("what it wrote is not kept where it ran")
 	}
 }

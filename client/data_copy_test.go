@@ -1,0 +1,63 @@
+package client
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"connectrpc.com/connect"
+
+	"github.com/seed-9b8f70bb/drover/client/session"
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+)
+
+func TestACopyGoesOnAsLongAsItGetsFurther(t *testing.T) {
+	broken := connect.NewError(connect.CodeUnavailable, errors.New("broken"))
+	synctest.Test(t, func(t *testing.T) {
+		g, c := newDepots(t, patient(2*time.Second))
+		g.keep("a", handle, "one", nil)
+		g.copying = func(nth int, stream *connect.ServerStream[droverv1.CopyDataResponse]) error {
+			time.Sleep(1500 * time.Millisecond) //nolint:forbidigo // in virtual time
+			if nth > 5 {
+				return nil
+			}
+			_ = stream.Send(&droverv1.CopyDataResponse{HaveBytes: int64(nth), SizeBytes: 6})
+			return broken
+		}
+		d, err := c.CopyData(t.Context(), handle, "b")
+		if err != nil || d.Site != "a" && d.Site != "b" || len(g.copies) != 6 {
+			t.Fatalf("%+v, %v after %d", d, err, len(g.copies))
+		}
+		delete(g.at["b"], handle)
+		g.copies = nil
+		g.copying = func(_ int, stream *connect.ServerStream[droverv1.CopyDataResponse]) error {
+			_ = stream.Send(&droverv1.CopyDataResponse{HaveBytes: 1, SizeBytes: 6})
+			return broken
+		}
+		_, err = c.CopyData(t.Context(), handle, "b")
+		if e, ok := errors.AsType[*Error](err); !ok || e.kind != session.Silent || len(g.copies) < 5 || len(g.copies) > 20 {
+			t.Errorf("one that gets no further: %v after %d", err, len(g.copies))
+		}
+	})
+}
+
+func TestASilentCopyCountsAsBroken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, c := newDepots(t, patient(2*time.Second))
+		g.keep("a", handle, "one", nil)
+		ends := make(chan struct{})
+		defer close(ends)
+		g.copying = func(nth int, _ *connect.ServerStream[droverv1.CopyDataResponse]) error {
+			if nth == 1 {
+				<-ends
+			}
+			return nil
+		}
+		began := time.Now()
+		_, err := c.CopyData(t.Context(), handle, "b")
+		if e, ok := errors.AsType[*Error](err); !ok || e.Reason != ReasonTimeout || time.Since(began) < longestLull {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+	})
+}
