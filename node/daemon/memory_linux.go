@@ -1,0 +1,12 @@
+package daemon
+
+import "golang.org/x/sys/unix"
+
+// hostMemory is what the host has, in bytes; 0 is not known.
+func hostMemory() int64 {
+	var info unix.Sysinfo_t
+	if err := unix.Sysinfo(&info); err != nil {
+		return 0
+	}
+	return int64(info.Totalram) * int64(info.Unit)
+}

@@ -1,0 +1,6 @@
+//go:build unix && !linux
+
+package daemon
+
+// hostMemory is not known here.
+func hostMemory() int64 { return 0 }
