@@ -148,6 +148,10 @@ func (p *Policy) vacate(j *job) {
 // startFailed lets a job wait again that could not be launched.
 func (p *Policy) startFailed(now batch.Time, h batch.Handle) {
 	j := p.known(h)
+	if j.stranded { // its node left during the launch
+		p.stopped(now, &batch.Event{Kind: batch.Stopped, Job: h})
+		return
+	}
 	if !j.running {
 		panic(fmt.Sprintf("dfrs: job %d was not started", h))
 	}

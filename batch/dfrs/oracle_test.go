@@ -37,6 +37,7 @@ type slow struct {
 	submitted batch.Time
 	nodes     []int32 // of its tasks; nil: none
 	real      []int32 // where they are
+	home      []int32 // where they are for good
 	ran       bool
 	yield     batch.Share
 	since     batch.Time
@@ -106,16 +107,43 @@ func (o *oracle) free(node int32) (memory, load int64) {
 	for _, j := range o.jobs {
 		for _, n := range j.nodes {
 			if n == node {
-				memory -= j.spec.Memory
 				load += int64(j.spec.CPU)
+			}
+			if n == node && j.home == nil {
+				memory -= j.spec.Memory
 			}
 		}
 	}
-	return memory, load
+	return memory - o.kept(node), load
+}
+
+// kept returns the memory of a node that those have who are there for good.
+func (o *oracle) kept(node int32) (memory int64) {
+	for _, j := range o.jobs {
+		for _, n := range j.home {
+			if n == node {
+				memory += j.spec.Memory
+			}
+		}
+	}
+	return memory
+}
+
+// alone says whether a job fits beside those who are where they are for good.
+func (o *oracle) alone(j *slow) bool {
+	fit := int64(0)
+	for n := range int32(len(o.platform.Nodes)) {
+		fit += (o.platform.Nodes[n].Memory - o.kept(n)) / max(1, j.spec.Memory)
+	}
+	return j.home != nil || j.spec.Memory == 0 || fit >= int64(j.spec.Shape.Width)
 }
 
 // greedy gives a job its nodes, or none.
 func (o *oracle) greedy(j *slow) bool {
+	if j.home != nil {
+		j.nodes = j.home
+		return true
+	}
 	for range j.spec.Shape.Width {
 		best, least := int32(-1), int64(0)
 		for n := range int32(len(o.platform.Nodes)) {
@@ -145,7 +173,7 @@ func (o *oracle) submit(now batch.Time, h batch.Handle) {
 	if o.greedy(j) || how == dfrs.Greedy {
 		return
 	}
-	placed := o.list(now, func(_ batch.Handle, j *slow) bool { return j.nodes != nil })
+	placed := o.list(now, func(_ batch.Handle, j *slow) bool { return j.nodes != nil && j.home == nil })
 	was := map[batch.Handle][]int32{}
 	for i := len(placed) - 1; i >= 0 && !o.fits(j); i-- {
 		was[placed[i]], o.jobs[placed[i]].nodes = o.jobs[placed[i]].nodes, nil
@@ -174,7 +202,8 @@ func (o *oracle) submit(now batch.Time, h batch.Handle) {
 }
 
 func (o *oracle) mcb8(now batch.Time) {
-	all := o.list(now, func(batch.Handle, *slow) bool { return true })
+	all := o.list(now, func(_ batch.Handle, j *slow) bool { return j.home != nil })
+	all = append(all, o.list(now, func(_ batch.Handle, j *slow) bool { return j.home == nil && (j.nodes != nil || o.alone(j)) })...)
 	var in []pack.Job
 	for _, h := range all {
 		j := o.jobs[h]
@@ -184,10 +213,16 @@ func (o *oracle) mcb8(now batch.Time) {
 		if j.nodes != nil && young {
 			one.Pinned = tally(j.nodes)
 		}
+		if j.home != nil {
+			one.Pinned, one.Groups[0].Memory = tally(j.home), 0
+		}
 		in = append(in, one)
 	}
 	first := &o.platform.Nodes[0]
 	m := pack.Machine{Nodes: int32(len(o.platform.Nodes)), CPU: int64(first.Processors) * int64(batch.One), Memory: first.Memory}
+	for n := range m.Nodes {
+		m.Taken = append(m.Taken, o.kept(n))
+	}
 	var p pack.Packer
 	kept, _ := p.Yield(&m, in)
 	for i, h := range all {
@@ -294,7 +329,9 @@ func (o *oracle) carryOut(handles []batch.Handle, out *batch.Decisions) {
 			}
 			out.Add(kind, h, where...)
 			j.awaited = j.awaited || kind == batch.Resume
-			j.real, j.yield = j.nodes, y
+			if j.real, j.yield = j.nodes, y; j.spec.Resident {
+				j.home = j.nodes
+			}
 		}
 	}
 	tell(func(j *slow, y batch.Share) batch.DecisionKind {
@@ -374,6 +411,7 @@ func small(t *rapid.T) (batch.Platform, []arrival) {
 	for i := range platform.Nodes {
 		platform.Nodes[i].Processors = processors
 	}
+	residents := rapid.SampledFrom([]int{0, 1, 3}).Draw(t, "residents")
 	jobs := make([]arrival, rapid.IntRange(1, 14).Draw(t, "jobs"))
 	at := batch.Time(0)
 	for i := range jobs {
@@ -385,8 +423,9 @@ func small(t *rapid.T) (batch.Platform, []arrival) {
 		}
 		jobs[i] = arrival{at: at, work: batch.Duration(rapid.IntRange(1, 12).Draw(t, "work")) * batch.Second, spec: batch.Job{
 			Handle: batch.Handle(i + 1), Memory: int64(memory),
-			CPU:   rapid.SampledFrom([]batch.Share{batch.One, batch.One / 2, batch.One / 4, 300_000}).Draw(t, "cpu"),
-			Shape: batch.Shape{Width: int32(rapid.IntRange(1, most).Draw(t, "tasks")), Walltime: batch.Minute},
+			CPU:      rapid.SampledFrom([]batch.Share{batch.One, batch.One / 2, batch.One / 4, 300_000}).Draw(t, "cpu"),
+			Shape:    batch.Shape{Width: int32(rapid.IntRange(1, most).Draw(t, "tasks")), Walltime: batch.Minute},
+			Resident: rapid.IntRange(0, 3).Draw(t, "resident") < residents,
 		}}
 	}
 	return platform, jobs
