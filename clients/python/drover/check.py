@@ -25,7 +25,9 @@ def text(field: str, value: Any, accepted: str = "a str") -> str:
     if not isinstance(value, str):
         raise wrong(field, value, accepted)
     if len(value) > _LONGEST:  # before copies of it are made
-        raise GridError("out-of-range", f"{len(value)} characters", field=field, accepted=f"at most {_LONGEST}")
+        raise GridError(
+            "too-large", f"{len(value)} characters", field=field, accepted=f"at most {_LONGEST}", hint="large texts had better be files"
+        )
     try:
         value.encode()
     except UnicodeEncodeError:

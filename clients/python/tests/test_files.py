@@ -67,7 +67,7 @@ class BadInput(ClientTest):
         self.assertIn("width", e.accepted)
 
     def test_a_text_that_is_too_long_is_refused(self):
-        e = self.refused("too-large", "", self.client.call, "talk", word="x" * (9 << 20))
+        e = self.refused("too-large", "request.arguments.word", self.client.call, "talk", word="x" * (9 << 20))
         self.assertIn("file", e.hint)
         with self.assertRaises(drover.GridError):
             self.client.call("talk", word="x" * (5 << 20))

@@ -155,10 +155,10 @@ class Wrong(unittest.TestCase):
     def test_a_text_of_more_than_a_message_is_refused_and_not_told_back(self):
         client, long = nobody(), "a" * (4 << 20) + "b"
         for what, do, reason, field in (
-            ("an argument", lambda: client.submit("s", a=long), "out-of-range", "request.arguments.a"),
-            ("owner", lambda: client.submit("s", drover.Options(owner=long)), "out-of-range", "request.owner"),
-            ("label", lambda: client.submit("s", drover.Options(labels={"a": long})), "out-of-range", "request.labels.a"),
-            ("service", lambda: client.submit(long), "out-of-range", "service"),
+            ("an argument", lambda: client.submit("s", a=long), "too-large", "request.arguments.a"),
+            ("owner", lambda: client.submit("s", drover.Options(owner=long)), "too-large", "request.owner"),
+            ("label", lambda: client.submit("s", drover.Options(labels={"a": long})), "too-large", "request.labels.a"),
+            ("service", lambda: client.submit(long), "too-large", "service"),
             ("job", lambda: client.job(long), "bad-value", "job_id"),
             ("data", lambda: client.find_data(long), "bad-value", "data_id"),
         ):
