@@ -40,6 +40,7 @@
 //   - target: the nodes where a job's tasks shall be
 //   - placed: has a target, though it may have to wait until others have left
 //   - pinned: runs where it is or not at all (minvt, minft)
+//   - home: where a resident job has its memory for good, from its beginning on
 //   - EquiPartition: every task on a node has an equal part of it (section 3.2)
 //
 // # Estimates
@@ -51,6 +52,19 @@
 // Windows are not set aside, and no deadline is agreed to.
 //
 // # Beyond the paper
+//
+// A resident job, which no checkpoint can save, keeps its memory at home while it is
+// paused, and goes on there or not at all. Pausing it would free nothing but CPU, which
+// can be shared: so it is paused for nobody, and stands first in a packing, which takes
+// its memory for granted. Who does not fit beside such memory waits, and keeps nobody out.
+//
+// Needs may be corrected by what is measured (section 2.1; the setting discover=off leaves
+// them as declared). Memory counts at once: where it is more than there is, those of the
+// lowest priority leave, except who is at home. A CPU need counts when yields are computed
+// the next time. What was measured is limited to what lets the job fit the machine alone.
+//
+// A node that comes back before anything was told of its jobs has had them all the time:
+// they run on, or have to leave if others have got their places.
 //
 // The setting decay gives less to jobs that have had much, priorities more to those of
 // some owners, and match relabels nodes after a packing so that fewer jobs move.
