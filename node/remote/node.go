@@ -77,7 +77,8 @@ type Node struct {
 	work   sync.WaitGroup
 
 	mu        sync.Mutex
-	token     supervisor.Token // of the last renewal
+	next      supervisor.Token // for the next renewal
+	token     supervisor.Token // for launches: of the last renewal that has succeeded
 	renewed   chan struct{}    // closed when there is another token
 	processes map[node.ID]*Process
 	closed    bool
@@ -124,14 +125,22 @@ func (n *Node) Describe(ctx context.Context) (Description, error) { return n.rem
 // is over, counted from the return.
 func (n *Node) Renew(ctx context.Context, lease time.Duration) error {
 	for range 2 { // the first may be for a token only
-		next, held, err := n.remote.renew(ctx, n.current(), lease)
+		n.mu.Lock()
+		token := n.next
+		n.mu.Unlock()
+		next, held, err := n.remote.renew(ctx, token, lease)
 		if err != nil {
 			return err
 		}
 		n.mu.Lock()
-		n.token = next
-		close(n.renewed)
-		n.renewed = make(chan struct{})
+		n.next = next
+		if held {
+			// No launch is sent with one that no success covers: the caller could take
+			// its tasks for over while they still run.
+			n.token = next
+			close(n.renewed)
+			n.renewed = make(chan struct{})
+		}
 		n.mu.Unlock()
 		if held {
 			return nil
@@ -140,15 +149,9 @@ func (n *Node) Renew(ctx context.Context, lease time.Duration) error {
 	return ErrNotHeld
 }
 
-func (n *Node) current() supervisor.Token {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.token
-}
-
 // Launch runs a task once, however often it is asked to. An error says that it does not
-// run and never will: exec.ErrNeverRan where another attempt may, and besides
-// ErrUnreachable if nothing was sent. What cannot be known, because ctx has ended before
+// run and never will: exec.ErrNodeGone if nothing was sent, exec.ErrNeverRan where
+// another attempt may. What cannot be known, because ctx has ended before
 // the node has answered, is a Process. While the lease is not held it waits.
 func (n *Node) Launch(ctx context.Context, t node.Task) (*Process, error) {
 	if err := t.Validate(); err != nil {
@@ -172,7 +175,7 @@ func (n *Node) Launch(ctx context.Context, t node.Task) (*Process, error) {
 			err = wait(ctx, renewed, 0)
 		case errors.Is(err, ErrUnreachable) && !sent:
 			p.Detach()
-			return nil, fmt.Errorf("%w: %w", exec.ErrNeverRan, err)
+			return nil, fmt.Errorf("%w: %w", exec.ErrNodeGone, err)
 		case errors.Is(err, ErrUnreachable), errors.Is(err, ErrSilent):
 			sent = sent || errors.Is(err, ErrSilent)
 			err = wait(ctx, nil, pause)

@@ -261,7 +261,7 @@ func TestANodeThatIsNotThereRunsNothing(t *testing.T) {
 	r.stop(syscall.SIGTERM)
 	direct := New(Config{Name: r.name, Address: "http://" + r.address, Site: "lyon", SiteID: "id1"})
 	defer direct.Close()
-	if _, err := direct.Launch(t.Context(), r.task(1, runs)); !errors.Is(err, exec.ErrNeverRan) || !errors.Is(err, ErrUnreachable) {
+	if _, err := direct.Launch(t.Context(), r.task(1, runs)); !errors.Is(err, exec.ErrNodeGone) || !errors.Is(err, ErrUnreachable) {
 		t.Error(err)
 	}
 	if err := direct.Renew(t.Context(), time.Second); !errors.Is(err, ErrUnreachable) {
