@@ -143,3 +143,32 @@ func TestWhoIsOnANodeThatComesBackRunsOn(t *testing.T) {
 		d.pass(2*second, "2 share #1 0:1@50%", "2 start #2 0:1@50%")
 	}
 }
+
+// 1 is on both nodes. While node 0 is away 2 is promised node 1, and 1 has to leave it.
+func TestWhoIsOnANodeThatComesBackLeavesWhatIsOthers(t *testing.T) {
+	d := newTold(t, 2, "Greedy*")
+	d.submit(0, one(1, 0, 2, 6, 9))
+	d.pass(0, "0 start #1 0:1@100% 1:1@100%")
+	d.tell(second, batch.Event{Kind: batch.NodeDown, Node: 0})
+	d.submit(second, one(2, 1, 1, 6, 9))
+	d.pass(second)
+	d.tell(2*second, batch.Event{Kind: batch.NodeUp, Node: 0})
+	d.pass(2*second, "2 pause #1")
+	d.tell(2*second, batch.Event{Kind: batch.Stopped, Job: 1, Checkpoint: true})
+	d.pass(2*second, "2 start #2 1:1@100%")
+}
+
+// 1 is paused on a node that is down: it is reckoned to be lost, and to begin anew.
+func TestAForecastGivesUpWhatIsInMemoryOnANodeThatIsDown(t *testing.T) {
+	d := newTold(t, 2, "Greedy*")
+	first := stays(1, 0, 1, 6, 9)
+	first.spec.Shape.Walltime = 10 * batch.Second
+	d.submit(0, first)
+	d.pass(0, "0 start #1 0:1@100%")
+	d.tell(second, batch.Event{Kind: batch.NodeDown, Node: 0})
+	d.tell(second, batch.Event{Kind: batch.Stopped, Job: 1, Checkpoint: true})
+	d.pass(second)
+	if got, want := asked(t, second, d.p, &first.spec), [2]batch.Time{1, 11}; got != want {
+		t.Errorf("from %d to %d, want from %d to %d", got[0], got[1], want[0], want[1])
+	}
+}
