@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/convergent"
+	"github.com/seed-9b8f70bb/drover/batch/convergent/edf"
 	"github.com/seed-9b8f70bb/drover/batch/forecast"
 )
 
@@ -393,6 +394,8 @@ func chaos(t *rapid.T) (batch.Platform, batch.Settings, []step) {
 	}
 	if a == convergent.EDF && rapid.Bool().Draw(t, "anew") {
 		s["anew"] = "true"
+	} else if a == convergent.EDF {
+		s["order"] = rapid.SampledFrom(edf.Orders).Draw(t, "order")
 	}
 	return p, s, steps().Draw(t, "steps")
 }

@@ -31,7 +31,7 @@ func (s *settings) planner() roster.Planner {
 	case BFunrm:
 		return backfill.New(backfill.Kept, s.heuristics)
 	case EDF:
-		return edf.New(s.anew)
+		return edf.New(s.edf)
 	}
 	return newPlanner(*s)
 }

@@ -133,3 +133,19 @@ func TestAReservationIsKeptOrNot(t *testing.T) {
 		}
 	}
 }
+
+// One machine, and jobs by 200, 100, whenever, 300; the one by 100 comes when the first
+// one runs.
+func TestOrdersOfEDF(t *testing.T) {
+	for order, want := range map[string][]string{
+		"earliest": {"0 start #1 m0", "10 pause #1", "10 start #2 m0", "30 end #2", "30 resume #1 m0", "60 end #1", "60 start #4 m0", "70 end #4", "70 start #3 m0", "80 end #3"},
+		"queued":   {"0 start #1 m0", "10 pause #1", "10 start #2 m0", "30 end #2", "30 start #3 m0", "40 end #3", "40 start #4 m0", "50 end #4", "50 resume #1 m0", "80 end #1"},
+		"latest":   {"0 start #1 m0", "20 pause #1", "20 start #3 m0", "30 end #3", "30 start #4 m0", "40 end #4", "40 resume #1 m0", "60 end #1", "60 start #2 m0", "80 end #2"},
+	} {
+		t.Run(order, func(t *testing.T) {
+			p := machines(100)
+			got := play(t, policy(t, p, batch.Settings{"algorithm": "EDF", "order": order}), p, []arrival{{0, job(1, 40, 200)}, {10, job(2, 20, 100)}, {20, job(3, 10, 0)}, {20, job(4, 10, 300)}})
+			wantLines(t, got.lines, want...)
+		})
+	}
+}

@@ -2,10 +2,13 @@ package convergent
 
 import (
 	"errors"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/convergent/edf"
 	"github.com/seed-9b8f70bb/drover/batch/convergent/heuristic"
 )
 
@@ -16,12 +19,12 @@ type settings struct {
 	matching  string // imfs, renew, mfs, mis
 	avoid     bool
 	refill    bool
-	anew      bool // of EDF
+	edf       edf.How
 	deadlines bool // PresetDeadlines
 }
 
 // keys are the settings' names beside those of the heuristics.
-var keys = []string{"preset", "algorithm", "agingUnit", "waitPerJob", "matching", "avoid", "refill", "anew"}
+var keys = []string{"preset", "algorithm", "agingUnit", "waitPerJob", "matching", "avoid", "refill", "anew", "order"}
 
 // longestUnit is the longest unit of ageing.
 const longestUnit = 366 * 24 * time.Hour
@@ -75,7 +78,13 @@ func (s *settings) put(key, v string) string {
 	case "refill":
 		return boolean(v, &s.refill)
 	case "anew":
-		return boolean(v, &s.anew)
+		return boolean(v, &s.edf.Anew)
+	case "order":
+		i := slices.Index(edf.Orders, v)
+		if i < 0 {
+			return strings.Join(edf.Orders, ", ")
+		}
+		s.edf.Order = edf.Order(i)
 	default:
 		return s.constants.Set(key, v)
 	}
@@ -126,8 +135,14 @@ func (s *settings) complete(given batch.Settings) []error {
 	if s.refill && !a.Convergent() {
 		refuse("refill", "false with "+a.String()+", which discards nobody")
 	}
-	if s.anew && a != EDF {
+	if s.edf.Anew && a != EDF {
 		refuse("anew", "false with "+a.String()+": it is for EDF")
+	}
+	switch {
+	case s.edf.Order != edf.Earliest && a != EDF:
+		refuse("order", "earliest with "+a.String()+": it is for EDF")
+	case s.edf.Order == edf.Queued && s.edf.Anew:
+		refuse("order", "earliest, latest with anew, where nobody takes from others")
 	}
 	return wrong
 }

@@ -45,6 +45,9 @@ func TestSettingsThatMakeNoSenseAreRefusedAllAtOnce(t *testing.T) {
 		{batch.Settings{"algorithm": "EDF", "matching": "mfs", "refill": "true"}, []string{"matching", "refill"}},
 		{batch.Settings{"matching": "best"}, []string{"matching"}},
 		{batch.Settings{"anew": "true"}, []string{"anew"}},
+		{batch.Settings{"order": "latest"}, []string{"order"}},
+		{batch.Settings{"algorithm": "EDF", "order": "first"}, []string{"order"}},
+		{batch.Settings{"algorithm": "EDF", "order": "queued", "anew": "true"}, []string{"order"}},
 		{batch.Settings{"preset": "best"}, []string{"preset"}},
 	} {
 		_, err := convergent.New(machines(100), c.set)

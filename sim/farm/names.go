@@ -15,12 +15,12 @@ const Policy = "convergent"
 // Algorithms are the paper's, in its order.
 var Algorithms = []string{"CS_ip", "CS_inp", "CS_nip", "CS_ninp", "BF-easy", "BF-rm", "BF-unrm", "EDF"}
 
-// Beyond are settings that the paper does not have: with them all that counts is that
-// few jobs are late. A peer that has its priorities from the same heuristics has them,
-// too.
+// Beyond are settings that the paper does not have: with the preset all that counts is
+// that few jobs are late. A peer that has its priorities from the same heuristics has it,
+// too; EDF has a stronger form, and the orders that the paper may have meant.
 var Beyond = []string{
 	"CS_ip preset=deadlines", "CS_inp preset=deadlines", "CS_nip preset=deadlines", "CS_ninp preset=deadlines",
-	"BF-rm preset=deadlines",
+	"BF-rm preset=deadlines", "EDF anew=true", "EDF order=queued", "EDF order=latest",
 }
 
 // Few are those algorithms that what the paper leaves open is tried with.

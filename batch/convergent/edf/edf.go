@@ -11,7 +11,7 @@ import (
 
 // Planner plans by earliest deadline.
 type Planner struct {
-	anew     bool
+	how      How
 	s        *farm.State
 	plan     []int32
 	jobs     []int32 // by deadline
@@ -24,15 +24,33 @@ type Planner struct {
 // lifted is a job that may have to make place, and where it is.
 type lifted struct{ job, machine int32 }
 
-// New returns a planner. With anew all jobs choose their machines at each event, whoever
-// runs where.
-func New(anew bool) *Planner { return &Planner{anew: anew} }
+// How are ways to plan that the paper does not have, or may have meant.
+type How struct {
+	Anew  bool // all jobs choose their machines at each event, whoever runs where
+	Order Order
+}
+
+// Order is who comes first.
+type Order uint8
+
+// The orders.
+const (
+	Earliest Order = iota
+	Queued         // those who wait by falling deadline; who has just come takes from later deadlines
+	Latest         // all by falling deadline
+)
+
+// Orders are their names.
+var Orders = []string{"earliest", "queued", "latest"}
+
+// New returns a planner.
+func New(how How) *Planner { return &Planner{how: how} }
 
 // Preempts says yes.
 func (p *Planner) Preempts() bool { return true }
 
 // Fork returns a planner: nothing is kept from plan to plan.
-func (p *Planner) Fork() roster.Planner { return New(p.anew) }
+func (p *Planner) Fork() roster.Planner { return New(p.how) }
 
 // Plan says who shall be on which machine.
 func (p *Planner) Plan(s *farm.State, plan []int32) {
@@ -48,17 +66,31 @@ func (p *Planner) Plan(s *farm.State, plan []int32) {
 			p.take(&s.Jobs[i], 1)
 		}
 	}
-	if !p.anew {
+	if !p.how.Anew {
 		p.stay()
 	}
 	for k, i := range p.jobs {
 		j := &s.Jobs[i]
-		if j.Fixed || p.at[i] != farm.NoMachine || p.start(i) || p.anew {
+		if j.Fixed || p.at[i] != farm.NoMachine || p.start(i) || p.how.Anew || p.how.Order == Queued {
 			continue
 		}
 		p.preempt(i, k)
 	}
+	if p.how.Order == Queued {
+		p.newest()
+	}
 	p.s, p.plan = nil, nil
+}
+
+// newest lets those who have just come take machines from jobs of later deadlines, the
+// earliest first.
+func (p *Planner) newest() {
+	slices.Reverse(p.jobs)
+	for k, i := range p.jobs {
+		if j := &p.s.Jobs[i]; !j.Fixed && p.at[i] == farm.NoMachine && j.Submit == p.s.Now {
+			p.preempt(i, k)
+		}
+	}
 }
 
 // stay leaves everybody where the last plan had them.
@@ -142,6 +174,9 @@ func (p *Planner) order() {
 	slices.SortFunc(p.jobs, func(a, b int32) int {
 		return cmp.Or(cmp.Compare(p.deadline(a), p.deadline(b)), cmp.Compare(a, b))
 	})
+	if p.how.Order != Earliest {
+		slices.Reverse(p.jobs)
+	}
 	for m := range p.s.Machines {
 		p.machines = append(p.machines, int32(m))
 	}
