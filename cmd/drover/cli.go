@@ -52,6 +52,7 @@ type cli struct {
 	Demo      demoCmd   `cmd:"" group:"roles" help:"Run a grid of three sites on this host, and show it at work."`
 	AgentCmd  agentCmd  `cmd:"" name:"agent" group:"roles" help:"Run an agent."`
 	ServerCmd serverCmd `cmd:"" name:"server" group:"roles" help:"Run the server of a site."`
+	NodeCmd   nodeCmd   `cmd:"" name:"node" group:"roles" help:"Run the tasks of a site on this host."`
 	Sim       simCmd    `cmd:"" group:"what-if" help:"Replay workloads in virtual time."`
 	Bench     benchCmd  `cmd:"" group:"what-if" help:"Measure live processes."`
 
