@@ -61,7 +61,7 @@ func noSites(joined int) *problem {
 }
 
 // ofTheSite are the reasons for which another site may take what one refuses.
-var ofTheSite = map[rpcface.Reason]bool{"too-wide": true, "too-late": true, "no-memory": true, "cannot-run": true}
+var ofTheSite = map[rpcface.Reason]bool{"too-wide": true, "too-late": true, "no-memory": true, "no-licence": true, "cannot-run": true}
 
 // nobody says why no candidate gave an estimate. If all refused, and for the
 // same reason, it is that reason: the request is at fault and not the grid. It is

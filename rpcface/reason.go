@@ -67,6 +67,7 @@ var codes = map[Reason]connect.Code{
 	"too-long":         connect.CodeFailedPrecondition,
 	"too-late":         connect.CodeFailedPrecondition,
 	"no-memory":        connect.CodeFailedPrecondition,
+	"no-licence":       connect.CodeFailedPrecondition,
 	"cannot-run":       connect.CodeFailedPrecondition,
 	"stale-id":         connect.CodeFailedPrecondition,
 	"job-conflict":     connect.CodeAlreadyExists,

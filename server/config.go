@@ -31,10 +31,12 @@ type Config struct {
 	// Insecure allows to listen beyond loopback though nobody is authenticated.
 	Insecure bool `yaml:"insecure"`
 
-	Batch  Batch   `yaml:"batch"`
-	Nodes  []Nodes `yaml:"nodes"` // the machine: virtual nodes of this host
-	Speed  float64 `yaml:"speed"` // of a processor, 1.0 being the reference of services' work
-	Policy Policy  `yaml:"policy"`
+	Batch Batch   `yaml:"batch"`
+	Nodes []Nodes `yaml:"nodes"` // the machine: virtual nodes of this host
+	// Licences are those of the site that are bound to no node.
+	Licences []Licence `yaml:"licenses"`
+	Speed    float64   `yaml:"speed"` // of a processor, 1.0 being the reference of services' work
+	Policy   Policy    `yaml:"policy"`
 	// Tuning is how the width of a moldable job is chosen: exhaustive or binary.
 	Tuning string `yaml:"tuning"`
 	// Grace is how long a job may go on after SIGTERM before it is killed.
@@ -72,6 +74,17 @@ type Nodes struct {
 	Count      int    `yaml:"count"` // nodes; 0 means 1
 	Processors int32  `yaml:"processors"`
 	Memory     Size   `yaml:"memory"` // of each node; 0: not known
+	// Score is the benchmark score of each, among the other nodes; nil: all are alike.
+	Score *int32 `yaml:"score"`
+	// Licences name software that each can run: bound to it, or one of the site's that
+	// not all nodes can run.
+	Licences []string `yaml:"licenses"`
+}
+
+// Licence is a number of copies of a licence that the site owns.
+type Licence struct {
+	Name   string `yaml:"name"`
+	Copies int32  `yaml:"copies"` // in use at once
 }
 
 // Policy is how the batch system decides.
@@ -157,8 +170,15 @@ func (c *Config) platform() batch.Platform {
 			case n.Count > 0:
 				name += strconv.Itoa(i + 1)
 			}
-			p.Nodes = append(p.Nodes, batch.Node{Name: name, Processors: n.Processors, Memory: int64(n.Memory)})
+			node := batch.Node{Name: name, Processors: n.Processors, Memory: int64(n.Memory), Licences: n.Licences}
+			if n.Score != nil {
+				node.Score = *n.Score
+			}
+			p.Nodes = append(p.Nodes, node)
 		}
+	}
+	for _, l := range c.Licences {
+		p.Licences = append(p.Licences, batch.LicencePool(l))
 	}
 	return p
 }

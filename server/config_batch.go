@@ -76,7 +76,8 @@ func (c *Config) checkBatch(bad func(key string, value any, accepted string)) (m
 			bad("batch", "keys of Slurm's", "nothing but type with an embedded batch system")
 		}
 		machine = c.checkNodes(bad)
-		c.checkPolicy(machine, bad)
+		able := c.checkFarm(bad)
+		c.checkPolicy(machine && able, bad)
 		return machine
 	case Slurm:
 	default:
@@ -85,6 +86,9 @@ func (c *Config) checkBatch(bad func(key string, value any, accepted string)) (m
 	}
 	if len(c.Nodes) > 0 {
 		bad("nodes", fmt.Sprintf("%d entries", len(c.Nodes)), "none: Slurm has its own")
+	}
+	if len(c.Licences) > 0 {
+		bad("licenses", fmt.Sprintf("%d entries", len(c.Licences)), "none: Slurm has its own")
 	}
 	if strings.ContainsAny(c.Name, ":") {
 		bad("name", c.Name, "a word without colons, with which jobs are marked in Slurm")

@@ -105,7 +105,7 @@ palms: 3
 	}
 	for _, want := range []string{
 		"line 1: version", "line 2: name", "line 3: listen", "insecure: true", "line 4: url", "line 5: gossip.bind", "line 5: gossip.seeds[0]",
-		"line 7: nodes[0].processors", "line 8: nodes[1].coconuts: unknown key, accepted: name, count, processors, memory", "line 9: speed", "line 10: policy.name", "easy, fcfs", "line 11: tuning",
+		"line 7: nodes[0].processors", "line 8: nodes[1].coconuts: unknown key, accepted: name, count, processors, memory, score, licenses", "line 9: speed", "line 10: policy.name", "easy, fcfs", "line 11: tuning",
 		`line 12: grace: "soon", accepted: a time`, `line 14: limits.file: "12"`, "512MiB", "line 15: limits.waiting", "line 16: limits.finished",
 		"line 21: services.inline[0].command[1]", "line 22: services.inline[0].model.fixed.width", "line 23: palms",
 	} {
@@ -120,28 +120,39 @@ palms: 3
 
 func TestConfigurationsThatAreRefused(t *testing.T) {
 	const good = "version: 1\nname: a\nnodes: [{processors: 4}]\nservices: {inline: []}\n"
+	const farm = "version: 1\nname: a\nnodes: [{processors: 4, score: 100, licenses: [lu]}, {processors: 2, score: 50}]\npolicy: {name: convergent}\nservices: {inline: []}\n"
+	if _, err := ParseConfig([]byte(farm+"licenses: [{name: cad, copies: 2}]"), ""); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := ParseConfig([]byte(good), ""); err != nil {
 		t.Fatal(err)
 	}
 	for text, want := range map[string]string{
-		"":                                                  "version",
-		"- a":                                               "line 1: configuration: \"a list\", accepted: a mapping",
-		"a: [":                                              "line 1: YAML: did not find",
-		good + "---\nversion: 1":                            "more than one document",
-		good + "insecure: maybe":                            `line 5: insecure: "maybe", accepted: true, false`,
-		good + "listen: 10.0.0.1:1":                         "loopback",
-		good + "policy: {settings: {odd: 1}}":               "policy.settings.odd",
-		good + "policy: {name: dfrs}":                       "policy dfrs: simulated only so far: live node pools cannot migrate or enforce shares yet",
-		good + "limits: {width: 5}":                         "0 (all) to 4",
-		good + "limits: {drafts: 101}":                      `line 5: limits.drafts: "101", accepted: 0 (no part in rounds) to 100`,
-		good + "limits: {drafts: -1}":                       "limits.drafts",
-		good + "limits: {draft_lease: 61m}":                 "limits.draft_lease: \"1h1m0s\", accepted: 1s..1h0m0s",
-		good + "limits: {draft_lease: 0s}":                  "limits.draft_lease",
-		good + "limits: {file: 2MiB, content: 1B}":          "limits.content",
-		good + "limits: {data: -1B}":                        "limits.data",
-		good + "limits: {data: 1MiB, data_owner: 2MiB}":     `line 5: limits.data_owner`,
-		strings.Replace(good, "inline: []", "", 1):          "services",
-		strings.Replace(good, "inline: []", "inline: 3", 1): "line 4: services.inline",
+		"":                                    "version",
+		"- a":                                 "line 1: configuration: \"a list\", accepted: a mapping",
+		"a: [":                                "line 1: YAML: did not find",
+		good + "---\nversion: 1":              "more than one document",
+		good + "insecure: maybe":              `line 5: insecure: "maybe", accepted: true, false`,
+		good + "listen: 10.0.0.1:1":           "loopback",
+		good + "policy: {settings: {odd: 1}}": "policy.settings.odd",
+		good + "policy: {name: dfrs}":         "policy dfrs: simulated only so far: live node pools cannot migrate or enforce shares yet",
+		good + "licenses: [{name: cad, copies: 1}]":                                               `line 5: licenses: "1 entries", accepted: none with policy cbf`,
+		farm + "licenses: [{name: cad}]":                                                          `licenses[0].copies: "0", accepted: 1..2147483647`,
+		farm + "licenses: [{name: cad, copies: 1}, {name: cad, copies: 2}]":                       `licenses[1].name: "cad", accepted: each name once`,
+		farm + "licenses: [{name: 'a=b', copies: 1}]":                                             `licenses[0].name: "a=b", accepted: a word`,
+		strings.Replace(farm, "score: 100", "score: 0", 1):                                        `line 3: nodes[0].score: "0", accepted: 1..2147483647`,
+		strings.Replace(farm, "score: 100, ", "", 1):                                              `nodes[0].score: "missing", accepted: one for each node, or none at all`,
+		strings.Replace(farm, "policy: {name: convergent}", "", 1):                                `nodes[0].score: "100", accepted: none with policy cbf`,
+		good + "limits: {width: 5}":                                                               "0 (all) to 4",
+		good + "limits: {drafts: 101}":                                                            `line 5: limits.drafts: "101", accepted: 0 (no part in rounds) to 100`,
+		good + "limits: {drafts: -1}":                                                             "limits.drafts",
+		good + "limits: {draft_lease: 61m}":                                                       "limits.draft_lease: \"1h1m0s\", accepted: 1s..1h0m0s",
+		good + "limits: {draft_lease: 0s}":                                                        "limits.draft_lease",
+		good + "limits: {file: 2MiB, content: 1B}":                                                "limits.content",
+		good + "limits: {data: -1B}":                                                              "limits.data",
+		good + "limits: {data: 1MiB, data_owner: 2MiB}":                                           `line 5: limits.data_owner`,
+		strings.Replace(good, "inline: []", "", 1):                                                "services",
+		strings.Replace(good, "inline: []", "inline: 3", 1):                                       "line 4: services.inline",
 		strings.Replace(good, "inline: []", "catalogue: /nonexistent", 1):                         "line 4: services.catalogue",
 		strings.Replace(good, "processors: 4", "name: x, count: 2000000", 1):                      "nodes[0].count",
 		strings.Replace(good, "{processors: 4}", "{processors: 67108864, count: 2}", 1):           "up to",

@@ -22,7 +22,7 @@ func TestAJobsWholeLife(t *testing.T) {
 		JobId: id, Decision: decision,
 		Request: &droverv1.Request{
 			Service: "print", Owner: "ada", Arguments: arguments{"text": text("$HOME `ls` ; *")}, Labels: map[string]string{"a": "b"},
-			Width: 1, Walltime: seconds(9), Licences: []*droverv1.Licence{{Name: "x", Copies: 1}}, Cpu: 0.5,
+			Width: 1, Walltime: seconds(9), Cpu: 0.5,
 		},
 	}
 	res, err := s.client.Submit(within(t), req)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net"
 
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/policies"
 	"github.com/seed-9b8f70bb/drover/gossip"
 	"github.com/seed-9b8f70bb/drover/server/site"
 	"github.com/seed-9b8f70bb/drover/server/store"
@@ -24,6 +26,10 @@ func (s *Server) open() error {
 	}
 	s.about = site.Config{
 		Name: s.cfg.Name, Platform: s.cfg.platform(), Speed: speed, Catalogue: s.cfg.Catalogue, Tuning: tuning, MaxWidth: s.cfg.Limits.Width, Patience: s.cfg.patience,
+		Stays: !s.cfg.foreign() && policies.Unlike(s.cfg.Policy.Name),
+	}
+	if s.about.Edge, err = s.edge(); err != nil {
+		return err
 	}
 	where, err := s.cfg.dataDir()
 	if err != nil {
@@ -70,6 +76,22 @@ func (s *Server) open() error {
 	s.group, s.seed = group, group.Addr()
 	s.couriers = newCouriers(s)
 	return s.takeUp(fates)
+}
+
+// edge returns what says which jobs could never run here. News of services for which
+// there could be none is no error: a catalogue may be that of several sites.
+func (s *Server) edge() (site.Edge, error) {
+	edge, err := policies.NewEdge(s.cfg.policyName(), s.about.Platform)
+	if err != nil {
+		return nil, fmt.Errorf("policy: %w", err)
+	}
+	for _, service := range s.cfg.Catalogue.Services() {
+		spec := batch.Job{Shape: batch.Shape{Width: 1, Walltime: batch.Second}, Licences: service.Licences}
+		if err := edge.Check(&spec); err != nil {
+			s.log.Warn("this site refuses all requests for a service", "service", service.Name, "error", err)
+		}
+	}
+	return edge, nil
 }
 
 // connect reaches the supervisor of an embedded batch system.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"regexp"
 	"slices"
 	"sort"
@@ -135,6 +136,8 @@ func (d *decoder) service(n *yaml.Node, path string) *Service {
 				}
 			}
 		}},
+		field{"licenses", false, func(n *yaml.Node, path string) { s.Licences = d.licences(n, path) }},
+		field{"score", false, func(n *yaml.Node, path string) { s.Score = int32(d.integer(n, path, 1, math.MaxInt32)) }},
 		field{"restartable", false, func(n *yaml.Node, path string) {
 			s.Restartable = d.boolean(n, path, "true (it may be launched again when nobody saw its end) or false")
 		}},

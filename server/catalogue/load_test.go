@@ -153,7 +153,7 @@ func TestLoadReportsEveryProblemWithItsLineAndKey(t *testing.T) {
 		{"missing", "services: []\n", []string{"c.yaml:1: version: missing"}},
 		{"unknown key at the top", "version: 1\nservice: 1\nservices: []\n", []string{"c.yaml:2: service: unknown key, accepted: services, version"}},
 		{"unknown keys", service + "    modle: 1\n    comand: 2\n" + model, []string{
-			"c.yaml:6: services[0].modle: unknown key, accepted: args, checkpoint, checkpointable, command, doc, env, memory, model, name, restartable, script, walltime",
+			"c.yaml:6: services[0].modle: unknown key, accepted: args, checkpoint, checkpointable, command, doc, env, licenses, memory, model, name, restartable, score, script, walltime",
 			"c.yaml:7: services[0].comand: unknown key",
 		}},
 		{"key twice", service + model + "    doc: B\n", []string{"c.yaml:7: services[0].doc: given twice"}},
@@ -192,6 +192,12 @@ func TestLoadReportsEveryProblemWithItsLineAndKey(t *testing.T) {
 		{"no mapping for the environment", service + "    env: [a]\n    args: {}\n" + model, []string{
 			"c.yaml:6: services[0].env: got a list", "c.yaml:7: services[0].args: got a mapping, accepted: a list",
 		}},
+		{"licences and a score", service + "    licenses: [cad, cad, {name: 'a b'}, {name: mesh, copies: 0}, {copies: 1}, '']\n    score: 0\n" + model, []string{
+			`c.yaml:6: services[0].licenses[1]: "cad" is given twice, accepted: once, with its copies`, `c.yaml:6: services[0].licenses[2].name: got "a b", accepted: a word of at most 255 bytes`,
+			`c.yaml:6: services[0].licenses[3].copies: got "0", accepted: an integer, 1..`, "c.yaml:6: services[0].licenses[4].name: missing",
+			`c.yaml:6: services[0].licenses[5]: got "", accepted: a word`, `c.yaml:7: services[0].score: got "0", accepted: an integer, 1..2147483647`,
+		}},
+		{"licences that are no list", service + "    licenses: cad\n" + model, []string{"c.yaml:6: services[0].licenses: got text, accepted: a list"}},
 		{"no model", service + "    model: {}\n", []string{"c.yaml:6: services[0].model: got 0 models"}},
 		{"two models", service + "    model: {fixed: {width: 1, time: 1s}, table: {1: 1s}}\n", []string{"c.yaml:6: services[0].model: got 2 models"}},
 		{"fixed", service + "    model: {fixed: {width: 0, time: 0}}\n", []string{

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"github.com/seed-9b8f70bb/drover/batch"
 )
 
 // Catalogue is what one site offers. It is not changed after Load and may be
@@ -20,6 +22,11 @@ type Service struct {
 	Doc       string // one line
 	Arguments []Argument
 	Memory    int64 // need of each task, bytes; 0 is not known
+	// Licences are what each job holds while it runs.
+	Licences []batch.Licence
+	// Score is the benchmark score of the machine that its model is about; 0: it says how
+	// long a job runs on any.
+	Score int32
 	// Restartable says that executing it again from the beginning does no harm: a
 	// job whose end nobody saw is launched again.
 	Restartable bool

@@ -60,8 +60,12 @@ type Needs struct {
 	Licences      []batch.Licence `json:"licences,omitempty"`
 	EarliestStart batch.Time      `json:"earliest,omitempty"`
 	Deadline      batch.Time      `json:"deadline,omitempty"`
-	InputSite     string          `json:"input_site,omitempty"`
-	Input         int64           `json:"input,omitempty"`
+	// Reference is the score of the machine on which the shape's walltime holds; 0: on all.
+	Reference int32 `json:"reference,omitempty"`
+	// Resident says that what is paused keeps its memory, and goes on where it was.
+	Resident  bool   `json:"resident,omitempty"`
+	InputSite string `json:"input_site,omitempty"`
+	Input     int64  `json:"input,omitempty"`
 	// Restartable says that an attempt whose end nobody saw may be followed by
 	// another one.
 	Restartable bool `json:"restartable,omitempty"`
@@ -126,6 +130,7 @@ func (j *Job) Spec() *batch.Job {
 		Shape: batch.Shape{Width: j.Shape.Width, Walltime: j.left()}, Done: j.past().Done, Origin: n.Origin, Memory: n.Memory, CPU: n.CPU, Licences: n.Licences,
 		EarliestStart: n.EarliestStart, Deadline: n.Deadline, Agreed: n.Agreed != nil, Checkpoint: n.Agreed != nil && n.Agreed.Checkpoint,
 		Owner: j.Owner, Name: j.Service, Site: n.InputSite, Input: n.Input,
+		Reference: n.Reference, Resident: n.Resident,
 	}
 }
 

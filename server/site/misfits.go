@@ -33,6 +33,11 @@ func (s *Site) misfit(j *Job) string {
 	if charge := s.charge(j); charge > s.processors {
 		return fmt.Sprintf("it takes %d processors, and the machine has %d", charge, s.processors)
 	}
+	if s.config.Edge != nil {
+		if err := s.config.Edge.Check(j.Spec()); err != nil {
+			return err.Error()
+		}
+	}
 	if s.config.Catalogue != nil {
 		if _, err := s.config.Catalogue.Service(j.Service); err != nil {
 			return err.Error()

@@ -159,21 +159,31 @@ func (s *Site) prepare(r *Request, job *batch.Job) error {
 		if job.Input == 0 {
 			job.Input = values.Input()
 		}
+		job.Licences = licences(service.Licences, r.Licences)
 	}
+	job.Resident = s.config.Stays && (service == nil || !service.Checkpoints())
 	if agreed := s.agreed(r); agreed != nil {
 		job.Checkpoint = agreed.Checkpoint
 	}
+	begin := len(s.scratch.shapes)
 	switch {
 	case len(r.Menu) > 0:
-		return s.offer(r.Menu, job.Memory)
+		err = s.offer(r.Menu, job.Memory)
 	case service == nil:
 		return refuse(ReasonBadValue, "request.shapes", "at least one shape", "no shapes, and this site has no catalogue")
+	default:
+		var speed catalogue.Speed
+		speed, job.Reference = s.pace(service, r)
+		shapes, wrong := service.Shapes(values, catalogue.Want{Width: r.Width, Walltime: r.Walltime, Longest: s.longest()}, s.width, speed)
+		if wrong != nil {
+			return refusalOf(wrong)
+		}
+		err = s.fit(shapes, job.Memory)
 	}
-	shapes, err := service.Shapes(values, catalogue.Want{Width: r.Width, Walltime: r.Walltime, Longest: s.longest()}, s.width, s.config.Speed)
 	if err != nil {
-		return refusalOf(err)
+		return err
 	}
-	return s.fit(shapes, job.Memory)
+	return s.serve(begin, job)
 }
 
 // offer appends those shapes of a client's menu that this site can have, at its

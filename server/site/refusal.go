@@ -19,6 +19,7 @@ const (
 	ReasonTooLate        = "too-late"
 	ReasonNoMemory       = "no-memory"
 	ReasonCannotRun      = "cannot-run"
+	ReasonNoLicence      = "no-licence"
 	ReasonUnknownJob     = "unknown-job"
 	ReasonJobConflict    = "job-conflict"
 	ReasonStaleID        = "stale-id"

@@ -36,6 +36,11 @@ type Config struct {
 	// DefaultAttempts.
 	Attempts uint32
 	Patience Patience
+	// Edge says what the batch system could ever run; nil: what fits the platform.
+	Edge Edge
+	// Stays says that what is paused without a checkpoint keeps its memory, and goes on
+	// where it was.
+	Stays bool
 }
 
 // DefaultAttempts is the default of Config.Attempts.
@@ -96,6 +101,7 @@ type Site struct {
 	processors   int32 // of the platform
 	perProcessor int64 // memory, bytes; 0 is not known
 	nodeMemory   int64 // of the largest node, bytes; 0 is not known
+	slowest      int32 // score of the slowest node; 0: they have none
 
 	tuner    tuner
 	scratch  scratch
@@ -133,6 +139,10 @@ func New(c Config) (*Site, error) {
 	}
 	if s.width == 0 {
 		s.width = s.processors
+	}
+	s.slowest = c.Platform.Nodes[0].Score
+	for i := range c.Platform.Nodes {
+		s.slowest = min(s.slowest, c.Platform.Nodes[i].Score)
 	}
 	if s.perProcessor > 0 {
 		for i := range c.Platform.Nodes {

@@ -19,18 +19,37 @@ func (e *JobError) Error() string {
 	return fmt.Sprintf("%s: %s, accepted: %s", e.Field, e.Value, e.Accepted)
 }
 
+// Edge says which jobs a platform could ever run. It can be asked often.
+type Edge struct {
+	roster Roster // without jobs
+	farm   farm.State
+}
+
+// NewEdge returns the edge of a platform, or what is wrong with it.
+func NewEdge(p batch.Platform) (*Edge, error) {
+	site, machines, err := siteOf(p)
+	if err != nil {
+		return nil, err
+	}
+	return &Edge{roster: Roster{site: site, machines: machines}, farm: farm.State{Machines: machines, Licences: site.licences}}, nil
+}
+
 // Validate says whether a job that is submitted at an instant could ever run on a
 // platform, for an edge: the policy lets one that cannot wait for ever. The error is a
 // *JobError about what makes no sense anywhere, or a *farm.NeedError about what this
 // farm does not have.
 func Validate(p batch.Platform, spec *batch.Job, submitted batch.Time) error {
-	site, machines, err := siteOf(p)
+	e, err := NewEdge(p)
 	if err != nil {
 		return err
 	}
-	r := &Roster{site: site, machines: machines}
+	return e.Validate(spec, submitted)
+}
+
+// Validate is as the function of that name.
+func (e *Edge) Validate(spec *batch.Job, submitted batch.Time) error {
 	for i, l := range spec.Licences {
-		if _, found := site.licence[l.Name]; !found {
+		if _, found := e.roster.licence[l.Name]; !found {
 			return &farm.NeedError{Need: "licence " + l.Name, Asked: int64(l.Copies), Accepted: "none of it here"}
 		}
 		if l.Copies < 1 {
@@ -48,7 +67,6 @@ func Validate(p batch.Platform, spec *batch.Job, submitted batch.Time) error {
 		return &JobError{"window", "a reservation", "none: no windows are set aside"}
 	}
 	j := &job{spec: spec}
-	r.describe(j, spec.Shape)
-	s := farm.State{Machines: machines, Licences: site.licences}
-	return s.Check(&farm.Job{CPUs: j.cpus, Memory: j.memory, Licences: j.needs})
+	e.roster.describe(j, spec.Shape)
+	return e.farm.Check(&farm.Job{CPUs: j.cpus, Memory: j.memory, Licences: j.needs})
 }

@@ -1,0 +1,73 @@
+package server
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/seed-9b8f70bb/drover/batch/policies"
+	"github.com/seed-9b8f70bb/drover/server/catalogue"
+)
+
+// checkFarm reports what is wrong with scores and licences, and says whether the policy
+// can be made for them.
+func (c *Config) checkFarm(bad func(key string, value any, accepted string)) bool {
+	ok, unlike := true, policies.Unlike(c.Policy.Name)
+	refuse := func(key string, value any, accepted string) {
+		bad(key, value, accepted)
+		ok = false
+	}
+	alike := fmt.Sprintf("none with policy %s, to which all processors are alike", c.Policy.Name)
+	scored := 0
+	for i, n := range c.Nodes {
+		key := fmt.Sprintf("nodes[%d].", i)
+		switch {
+		case n.Score == nil:
+		case !unlike:
+			refuse(key+"score", *n.Score, alike)
+		case *n.Score < 1:
+			refuse(key+"score", *n.Score, fmt.Sprintf("1..%d", math.MaxInt32))
+		}
+		if n.Score != nil {
+			scored++
+		}
+		if len(n.Licences) > 0 && !unlike {
+			refuse(key+"licenses", fmt.Sprintf("%d entries", len(n.Licences)), alike)
+			continue
+		}
+		c.checkNames(key+"licenses[%d]", n.Licences, refuse)
+	}
+	if unlike && scored > 0 && scored < len(c.Nodes) {
+		for i, n := range c.Nodes {
+			if n.Score == nil {
+				refuse(fmt.Sprintf("nodes[%d].score", i), "missing", "one for each node, or none at all")
+			}
+		}
+	}
+	if len(c.Licences) > 0 && !unlike {
+		refuse("licenses", fmt.Sprintf("%d entries", len(c.Licences)), alike)
+		return false
+	}
+	names := make([]string, 0, len(c.Licences))
+	for i, l := range c.Licences {
+		names = append(names, l.Name)
+		if l.Copies < 1 {
+			refuse(fmt.Sprintf("licenses[%d].copies", i), l.Copies, fmt.Sprintf("1..%d", math.MaxInt32))
+		}
+	}
+	c.checkNames("licenses[%d].name", names, refuse)
+	return ok
+}
+
+// checkNames reports names of licences that cannot be, or are there twice.
+func (c *Config) checkNames(key string, names []string, bad func(key string, value any, accepted string)) {
+	seen := make(map[string]bool)
+	for i, name := range names {
+		switch {
+		case catalogue.BadLicence(name):
+			bad(fmt.Sprintf(key, i), name, catalogue.LicenceAccepted)
+		case seen[name]:
+			bad(fmt.Sprintf(key, i), name, "each name once")
+		}
+		seen[name] = true
+	}
+}

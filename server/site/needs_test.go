@@ -1,0 +1,151 @@
+package site
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/policies"
+)
+
+const farmServices = `
+version: 1
+services:
+  - name: cad
+    doc: Needs a licence, and was measured on a machine of score 300.
+    command: [cad]
+    licenses: [cad, {name: mesh, copies: 2}]
+    score: 300
+    walltime: {factor: 1}
+    model: {table: {1: 100s, 2: 60s, 4: 40s}}
+  - name: saves
+    doc: Writes down how far it is.
+    command: [saves]
+    checkpoint: {signal: USR1}
+    walltime: {factor: 1}
+    model: {fixed: {width: 1, time: 30s}}
+`
+
+// farmSite is a site of unlike machines: only the first can run everything.
+func farmSite(t *testing.T) *Site {
+	t.Helper()
+	p := batch.Platform{
+		Nodes: []batch.Node{
+			{Name: "fast", Processors: 2, Score: 600, Licences: []string{"cad", "render"}},
+			{Name: "slow", Processors: 4, Score: 150},
+		},
+		Licences: []batch.LicencePool{{Name: "cad", Copies: 3}, {Name: "mesh", Copies: 2}},
+	}
+	edge, err := policies.NewEdge("convergent", p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := New(Config{Name: "farm", Platform: p, Catalogue: newSite(t, farmServices, 1, 0).config.Catalogue, Edge: edge, Stays: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Widths of a job with licences are those of the machine that can run them, and its
+// walltimes are for the slowest one: the score 300 of the model over 150, twice as long.
+func TestAServicesNeedsReachTheBatchSystem(t *testing.T) {
+	s := farmSite(t)
+	planner := &rectangles{processors: 6}
+	r := &Request{Service: "cad", Licences: []batch.Licence{{Name: "cad", Copies: 3}, {Name: "render", Copies: 1}}, Deadline: batch.Time(seconds(500))}
+	j, err := s.Submit(0, Submission{ID: "0", Request: r}, planner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]int32{1, 2}, planner.asked); diff != "" {
+		t.Errorf("widths: %s", diff)
+	}
+	spec := j.Spec()
+	want := []batch.Licence{{Name: "cad", Copies: 3}, {Name: "mesh", Copies: 2}, {Name: "render", Copies: 1}}
+	if diff := cmp.Diff(want, spec.Licences); diff != "" {
+		t.Errorf("licences: %s", diff)
+	}
+	if spec.Shape.Walltime != seconds(120) || spec.Reference != 150 || !spec.Resident || spec.Deadline != batch.Time(seconds(500)) {
+		t.Errorf("%+v", spec)
+	}
+	if len(r.Licences) != 2 || r.Licences[0].Copies != 3 || s.config.Catalogue.Services()[0].Licences[0].Copies != 1 {
+		t.Error("the request or the catalogue was changed")
+	}
+}
+
+func TestAWalltimeThatARequestBringsHoldsOnEveryMachine(t *testing.T) {
+	s := farmSite(t)
+	j, err := s.Submit(0, Submission{ID: "0", Request: &Request{Service: "cad", Width: 1, Walltime: seconds(110)}}, &rectangles{processors: 6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if spec := j.Spec(); spec.Shape.Walltime != seconds(110) || spec.Reference != 0 {
+		t.Errorf("%+v", spec)
+	}
+}
+
+func TestAJobWithCheckpointsMayGoOnElsewhere(t *testing.T) {
+	s := farmSite(t)
+	j, err := s.Submit(0, Submission{ID: "0", Request: &Request{Service: "saves"}}, &rectangles{processors: 6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if j.Spec().Resident {
+		t.Error("it stays")
+	}
+}
+
+func TestNeedsThatNobodyServesAreRefused(t *testing.T) {
+	licence := func(name string, copies int32) []batch.Licence { return []batch.Licence{{Name: name, Copies: copies}} }
+	farm, plain := farmSite(t), newSite(t, farmServices, 4, 0)
+	plain.config.Edge, _ = policies.NewEdge("cbf", plain.config.Platform)
+	for name, c := range map[string]struct {
+		s             *Site
+		r             Request
+		reason, field string
+		accepted      string
+	}{
+		"a licence that nobody has":           {farm, Request{Service: "saves", Licences: licence("matlab", 1)}, ReasonNoLicence, "request.licences", "none of it here"},
+		"more copies than there are":          {farm, Request{Service: "saves", Licences: licence("mesh", 3)}, ReasonNoLicence, "request.licences", "up to 2 copies"},
+		"a width with a licence elsewhere":    {farm, Request{Service: "cad", Width: 4}, ReasonCannotRun, "request", "less, none of this farm has them together"},
+		"a width of no machine":               {farm, Request{Menu: menu(5, 60), Service: "saves"}, ReasonTooWide, "request.width", "up to 4, the processors of the largest node"},
+		"a licence where none are counted":    {plain, Request{Service: "saves", Licences: licence("cad", 1)}, ReasonNoLicence, "request.licences", "none, this site counts no licences"},
+		"a service whose licence is not here": {plain, Request{Service: "cad"}, ReasonNoLicence, "request.licences", "none, this site counts no licences"},
+		"a deadline that is over":             {farm, Request{Service: "saves", Deadline: 1}, ReasonTooLate, "request.deadline", "at least 31s from now"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := c.r.Validate(); err != nil {
+				t.Fatal(err)
+			}
+			now := batch.Time(seconds(100))
+			_, err := c.s.Submit(now, Submission{ID: "0", Request: &c.r}, &rectangles{processors: 6})
+			refused(t, err, c.reason, c.field)
+			if r := new(Refusal); errors.As(err, &r) && r.Accepted != c.accepted {
+				t.Errorf("accepted: %s, want %s", r.Accepted, c.accepted)
+			}
+			out := make([]Answer, 1)
+			c.s.Quotes(now, []Question{{Request: &c.r}}, out, &rectangles{processors: 6})
+			refused(t, out[0].Err, c.reason, c.field)
+		})
+	}
+}
+
+// A job was accepted when there were two copies; the site starts again with one.
+func TestAJobWhoseLicenceIsGoneIsAMisfit(t *testing.T) {
+	s := farmSite(t)
+	if _, err := s.Submit(0, Submission{ID: "0", Request: &Request{Service: "cad"}}, &rectangles{processors: 6}); err != nil {
+		t.Fatal(err)
+	}
+	if _, n := s.Misfits(1); n != 0 {
+		t.Fatal("it fits")
+	}
+	p := s.config.Platform
+	p.Licences = []batch.LicencePool{{Name: "cad", Copies: 3}, {Name: "mesh", Copies: 1}}
+	s.config.Edge, _ = policies.NewEdge("convergent", p)
+	list, n := s.Misfits(1)
+	if n != 1 || list[0].Why != "2 of licence mesh, accepted: up to 1 copies" {
+		t.Errorf("%d: %+v", n, list)
+	}
+}
