@@ -246,3 +246,24 @@ func TestWhoCannotEnterAGroupNeverRuns(t *testing.T) {
 		t.Errorf("a file that is no group's: %v", err)
 	}
 }
+
+// Nobody starts another supervisor, which would kill it too.
+func TestAProgramOnALeaseDiesThoughNoSupervisorFollows(t *testing.T) {
+	dir := t.TempDir()
+	c := connectLeased(t, dir)
+	p, err := c.LaunchIn(t.Context(), leasedSpec(dir, `trap "" TERM; while :; do sleep 0.05; done`), attempts(dir), Placement{Token: hold(t, c, time.Minute)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, of := strconv.Itoa(p.Pid()), supervisorPid(t, dir)
+	c.Close()
+	if !alive(t, pid) {
+		t.Error("it died with the connection")
+	}
+	kill(t, of)
+	for deadline := time.Now().Add(10 * time.Second); alive(t, pid); wait(context.Background(), time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it lives")
+		}
+	}
+}

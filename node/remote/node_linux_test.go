@@ -185,12 +185,43 @@ func TestNoTaskSurvivesAPartitionThatIsLongerThanItsLease(t *testing.T) {
 	if e := late.Wait(); !e.Lost {
 		t.Errorf("%+v", e)
 	}
-	// It is barred by then.
-	if won, err := r.node.Bar(t.Context(), id(2)); !won || err != nil {
-		t.Errorf("%v, %v", won, err)
+	if st, _, err := r.node.Attach(t.Context(), id(2)); st.Condition != supervisor.Barred || err != nil {
+		t.Errorf("what may have been launched is not barred: %+v, %v", st, err)
 	}
 	if diff := cmp.Diff(exec.Exit{}, r.launch(r.task(3, runs)).Wait()); diff != "" || r.ran() != 2 {
 		t.Errorf("%sran %d times, want 2: before and after", diff, r.ran())
+	}
+}
+
+func TestAnOrderThatIsLateForItsLeaseBeginsNothingUnderTheNext(t *testing.T) {
+	r := newRig(t)
+	const lease = 2 * time.Second
+	if err := r.node.Renew(t.Context(), lease); err != nil {
+		t.Fatal(err)
+	}
+	r.proxy.setCut(true)
+	ctx, cancel := context.WithCancel(t.Context())
+	late, held := make(chan *Process), r.node
+	go func() {
+		p, err := held.Launch(ctx, r.task(1, runs))
+		if err != nil && !errors.Is(err, exec.ErrNeverRan) {
+			t.Error(err)
+		}
+		late <- p
+	}()
+	_ = wait(t.Context(), nil, lease+lease/2) // the order has been given up
+	// The same server comes by another way, and renews.
+	r.node = New(Config{Name: r.name, Address: "http://" + r.address, Site: "lyon", SiteID: "id1"})
+	defer func() { r.node.Close(); r.node = held }()
+	defer r.keep(lease)()
+	r.proxy.setCut(false)
+	_ = wait(t.Context(), nil, 300*time.Millisecond) // nothing tells of a refusal
+	cancel()
+	if p := <-late; p != nil {
+		p.Detach()
+	}
+	if r.ran() != 0 {
+		t.Error("it ran")
 	}
 }
 
