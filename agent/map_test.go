@@ -18,7 +18,8 @@ func lu() *droverv1.MapRequest {
 	return &droverv1.MapRequest{Request: &droverv1.Request{Service: "lu"}}
 }
 
-// summary writes a decision as one line for each candidate.
+// summary writes a decision as one line for each candidate, with what they said as of
+// when they said it: how long the decision took after that does not show.
 func summary(r *droverv1.DecisionRecord) []string {
 	var out []string
 	for _, c := range r.GetCandidates() {
@@ -28,8 +29,11 @@ func summary(r *droverv1.DecisionRecord) []string {
 			continue
 		}
 		round := func(d *durationpb.Duration) string { return d.AsDuration().Round(time.Second).String() }
-		out = append(out, c.GetSite()+" wait "+round(c.GetWait())+" transfer "+round(c.GetTransfer())+
-			" done "+round(c.GetCompletion())+" margin "+round(c.GetMargin()))
+		said := func(d *durationpb.Duration) string {
+			return (d.AsDuration() + c.GetStateAge().AsDuration()).Round(time.Second).String()
+		}
+		out = append(out, c.GetSite()+" wait "+said(c.GetWait())+" transfer "+round(c.GetTransfer())+
+			" done "+said(c.GetCompletion())+" margin "+round(c.GetMargin()))
 	}
 	return out
 }

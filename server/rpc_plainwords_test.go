@@ -64,6 +64,7 @@ func TestWordsOfCallersHaveNoControlCharacters(t *testing.T) {
 // A job is not kept where it is by what others have written into its history.
 func TestTheHistoryOfAJobThatComesIsCleanedAndNotRefused(t *testing.T) {
 	g := newGrid(t, "")
+	g.gathered()
 	transport := rpcface.Transport(5 * time.Second)
 	t.Cleanup(transport.CloseIdleConnections)
 	p := droverv1connect.NewPeerServiceClient(&http.Client{Transport: transport}, "http://"+g.target.address())
