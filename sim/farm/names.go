@@ -15,12 +15,18 @@ const Policy = "convergent"
 // Algorithms are the paper's, in its order.
 var Algorithms = []string{"CS_ip", "CS_inp", "CS_nip", "CS_ninp", "BF-easy", "BF-rm", "BF-unrm", "EDF"}
 
-// Beyond are settings that the paper does not have: with the preset all that counts is
-// that few jobs are late. A peer that has its priorities from the same heuristics has it,
-// too; EDF has a stronger form, and the orders that the paper may have meant.
+// Beyond are settings that the paper does not have, or may have meant:
+//
+//   - preset=deadlines: all that counts is that few jobs are late;
+//   - avoid: machines that would be late do not attract, as the paper's words have it but
+//     not its formula;
+//   - EDF in a stronger form, and in the orders that its description may mean.
+//
+// Peers that have their priorities from the same heuristics have the settings, too.
 var Beyond = []string{
-	"CS_ip preset=deadlines", "CS_inp preset=deadlines", "CS_nip preset=deadlines", "CS_ninp preset=deadlines",
-	"BF-rm preset=deadlines", "EDF anew=true", "EDF order=queued", "EDF order=latest",
+	"CS_ip preset=deadlines", "CS_inp preset=deadlines", "CS_nip preset=deadlines", "CS_ninp preset=deadlines", "BF-rm preset=deadlines",
+	"CS_ip avoid=true", "CS_inp avoid=true", "CS_nip avoid=true", "CS_ninp avoid=true", "BF-rm avoid=true", "BF-unrm avoid=true",
+	"EDF anew=true", "EDF order=queued", "EDF order=latest",
 }
 
 // Few are those algorithms that what the paper leaves open is tried with.

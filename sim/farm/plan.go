@@ -52,10 +52,12 @@ func (p *Plan) Validate() error {
 	return errors.Join(errs...)
 }
 
+// Rates are those of Bandwidths.
+var Rates = []int64{1000, 100, 10, 1}
+
 // What the runs beyond the paper are about.
 var (
 	fewArrivals   = []int{6, 12, 20}
-	rates         = []int64{1000, 100, 10, 1}
 	growthJobs    = []int{250, 500, 1000, 1500, 2500, 5000, 10000}
 	growthFarms   = []int{150, 1000}
 	growthOf      = []string{"CS_ip", "CS_nip", "EDF"}
@@ -89,7 +91,7 @@ func (p *Plan) Cases() []Case {
 				})
 			}
 		case Bandwidths:
-			for _, rate := range rates {
+			for _, rate := range Rates {
 				p.cross(min(p.Seeds, FewSeeds), fewArrivals, p.Few, func(c Case) {
 					c = p.size(c, Bandwidths)
 					c.Rate = rate

@@ -215,7 +215,7 @@ func TestThePaperPlanHasThePapersRuns(t *testing.T) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
-	if count[Loads] != 7*(8+8)*20 || count[Knapsacks] != 4*20 || count[Deadlines] != 5*3*5*3 || count[Bandwidths] != 4*3*5*3 || count[Growth] == 0 {
+	if count[Loads] != 7*(8+14)*20 || count[Knapsacks] != 4*20 || count[Deadlines] != 5*3*5*3 || count[Bandwidths] != 4*3*5*3 || count[Growth] == 0 {
 		t.Errorf("%v", count)
 	}
 	if err := p.Validate(); err != nil {
