@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode"
 
+	"connectrpc.com/connect"
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/testing/protocmp"
@@ -64,16 +65,19 @@ func TestWordsOfCallersHaveNoControlCharacters(t *testing.T) {
 // A job is not kept where it is by what others have written into its history.
 func TestTheHistoryOfAJobThatComesIsCleanedAndNotRefused(t *testing.T) {
 	g := newGrid(t, "")
-	g.gathered()
 	transport := rpcface.Transport(5 * time.Second)
 	t.Cleanup(transport.CloseIdleConnections)
 	p := droverv1connect.NewPeerServiceClient(&http.Client{Transport: transport}, "http://"+g.target.address())
 	id := newID(t)
 	r := g.ground.request("once", 1, true, 0)
-	res, err := p.Reserve(within(t), &droverv1.ReserveRequest{
+	reserve := &droverv1.ReserveRequest{
 		JobId: id, Epoch: 1, From: "lyon", Request: r, Decision: &droverv1.DecisionRecord{Agent: steers},
 		Moves: []*droverv1.Move{{From: "lyon", To: "nice", Epoch: 1, State: droverv1.MoveState_MOVE_STATE_PENDING, Reason: steers, Agent: steers}},
-	})
+	}
+	res, err := p.Reserve(within(t), reserve)
+	for ctx := within(t); connect.CodeOf(err) == connect.CodeNotFound && ctx.Err() == nil; res, err = p.Reserve(ctx, reserve) {
+		pause(ctx, 20*time.Millisecond) // the target has not heard of the source yet
+	}
 	if err != nil || res.GetAnswer() != droverv1.ReserveAnswer_RESERVE_ANSWER_RESERVED {
 		t.Fatalf("%v, %v", res, err)
 	}
