@@ -45,7 +45,7 @@ var layout = map[string][]string{
 
 	"supervisor/journal": {"process"},
 	"supervisor/solo":    {"supervisor/journal", "process"},
-	"node/pool":          {"batch", "batch/exec", "supervisor"},
+	"node/pool":          {"node", "node/remote", "batch", "batch/exec", "cgroup", "supervisor"},
 	"supervisor":         {"supervisor/journal", "process", "batch", "batch/exec", "proto/..."},
 
 	"node":        {"batch", "batch/exec", "cgroup", "supervisor", "supervisor/journal"},

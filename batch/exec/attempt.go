@@ -48,6 +48,7 @@ type run struct {
 	gone     chan struct{} // closed with its end; nil without a checkpoint's command
 	resumes  *parked       // the attempt that it follows, until it is started
 	again    *parked       // and from then on
+	awaited  bool          // the policy is told when it is launched
 	unshared bool          // it was said that its shares cannot be set
 
 	done  batch.Duration // by earlier attempts

@@ -30,8 +30,8 @@ func (s *System) carryOut(now batch.Time, d batch.Decision) error {
 		}
 		return e
 	}
-	if p := s.moved(d.Job); p != nil {
-		return s.shareMoved(p, d, fault)
+	if p := s.between(d.Job); p != nil {
+		return s.carryBetween(p, d, fault)
 	}
 	if d.Job <= batch.NoJob || int(d.Job) >= len(s.handles) || s.handles[d.Job] == nil {
 		return fault(nil, fmt.Errorf("%w: no such job", ErrWrongState))
@@ -111,7 +111,9 @@ func (s *System) book(a *attempt, places []batch.Location) bool {
 // for its launch.
 func (s *System) start(now batch.Time, a *attempt) {
 	r := a.run
-	r.resumes, r.again = nil, r.resumes
+	if r.resumes != nil {
+		r.resumes, r.again, r.awaited = nil, r.resumes, true
+	}
 	a.phase, r.started = batch.PhaseStarting, now
 	r.since, r.share = now, lowest(r.places)
 	s.timers.set(a, r.limit(a.shape.Walltime))
@@ -132,7 +134,9 @@ func (s *System) pause(now batch.Time, a *attempt) {
 // goes on to its Finish.
 func (s *System) stop(now batch.Time, a *attempt) {
 	if a.run.ending == 0 && a.run.how != nil {
-		s.makePlace(now, a)
+		if !a.run.asked {
+			s.makePlace(now, a)
+		}
 		return
 	}
 	if a.run.ending != 0 || !s.signal(a, syscall.SIGSTOP) {

@@ -103,15 +103,24 @@ func (s *System) giveBack(r *run) {
 // tryAgain has an attempt wait again that could not be launched because a node has left
 // meanwhile. What had made place at a checkpoint can still go on from there.
 func (s *System) tryAgain(now batch.Time, a *attempt) {
-	s.log.Info("a node has left before the job was launched there, it waits again", "job", a.key.Job)
-	s.giveBack(a.run)
+	s.log.Info("a node has left before the job was launched there", "job", a.key.Job)
 	s.timers.set(a, batch.Never)
+	if r := a.run; r.next != nil { // it was to move from there anyway
+		s.alloc.Release(r.places)
+		r.places, r.ran, r.next, r.awaited = r.next, r.next, nil, true
+		s.apply(now, batch.Event{Kind: batch.Stopped, Job: a.job.Handle, Checkpoint: r.again != nil, Progress: r.done})
+		s.start(now, a)
+		return
+	}
+	s.giveBack(a.run)
 	ev := batch.Event{Kind: batch.StartFailed, Job: a.job.Handle}
 	was := a.run
+	if was.again != nil || was.stopping { // it was to be paused
+		ev = batch.Event{Kind: batch.Stopped, Job: a.job.Handle, Checkpoint: was.again != nil, Progress: was.done}
+	}
 	a.phase, a.run = batch.PhaseQueued, nil
 	if was.again != nil {
 		a.run = &run{resumes: was.again, done: was.done}
-		ev = batch.Event{Kind: batch.Stopped, Job: a.job.Handle, Checkpoint: true, Progress: was.done}
 	}
 	s.changes.touch(a)
 	s.apply(now, ev)

@@ -119,7 +119,7 @@ func (s *System) note(n note) {
 	a.run.proc, a.run.how = n.proc, n.how
 	a.phase = batch.PhaseRunning
 	s.changes.touch(a)
-	if a.run.again != nil {
+	if a.run.awaited {
 		s.resumed = append(s.resumed, a)
 	}
 	if s.released {

@@ -12,25 +12,18 @@ import (
 // process is moved, which only virtual nodes of one host allow.
 func (s *System) migrate(now batch.Time, a *attempt, to []batch.Location) error {
 	r := a.run
-	if !a.running() || r.next != nil || r.stopping || r.asked || tasks(to) != tasks(r.places) {
+	if !a.running() || r.next != nil || tasks(to) != tasks(r.places) {
 		return ErrWrongState
 	}
 	// One that is not launched yet may turn out to have a checkpoint.
 	if r.proc != nil && r.how == nil && !s.neighbours(r.places, to) {
 		return fmt.Errorf("%w: it has no checkpoint to go on from on another host", ErrUnsupported)
 	}
-	leaves := without(r.places, to)
-	s.alloc.Release(r.places)
-	switch {
-	case s.anyDown(to) || !s.alloc.Take(to):
-		s.alloc.Take(r.places)
-		return ErrNoCapacity
-	case !s.alloc.Take(leaves):
-		s.alloc.Release(to)
-		s.alloc.Take(r.places)
-		return ErrNoCapacity
+	leaves, err := s.bookMove(r.places, to)
+	if err != nil {
+		return err
 	}
-	r.places, r.next = leaves, slices.Clone(to)
+	r.places, r.next, r.stopping = leaves, slices.Clone(to), false
 	if r.proc != nil {
 		s.move(now, a)
 	}
@@ -41,7 +34,7 @@ func (s *System) migrate(now batch.Time, a *attempt, to []batch.Location) error 
 // being ended goes on to its Finish.
 func (s *System) move(now batch.Time, a *attempt) {
 	switch {
-	case a.run.ending != 0:
+	case a.run.ending != 0 || a.run.asked: // it makes place already
 	case a.run.how != nil:
 		s.makePlace(now, a)
 	case !s.neighbours(a.run.ran, a.run.next):
@@ -76,43 +69,80 @@ func (s *System) arrive(now batch.Time) {
 	s.moving = s.moving[:0]
 }
 
-// moved returns what a job has left behind that is between its attempts and moves; nil
-// for every other one.
-func (s *System) moved(h batch.Handle) *parked {
+// between returns what a job has left behind that is between its attempts; nil for every
+// other one.
+func (s *System) between(h batch.Handle) *parked {
 	for _, p := range s.parked {
-		if p.job.Handle == h && p.next != nil {
+		if p.job.Handle == h {
 			return p
 		}
 	}
 	return nil
 }
 
-// shareMoved carries out a decision about a job that is between its attempts and moves:
-// it can have other shares when it goes on.
-func (s *System) shareMoved(p *parked, d batch.Decision, fault func(*attempt, error) error) error {
-	switch {
-	case d.Kind != batch.SetShare || !samePlaces(p.next, d.Places):
-		return fault(nil, ErrWrongState)
-	case !s.rebook(p.next, d.Places):
-		return fault(nil, ErrNoCapacity)
+// carryBetween carries out a decision about a job that is between its attempts, and
+// runs as far as the policy knows.
+func (s *System) carryBetween(p *parked, d batch.Decision, fault func(*attempt, error) error) error {
+	has := &p.places
+	if p.next != nil {
+		has = &p.next
 	}
-	p.next = slices.Clone(d.Places)
+	switch {
+	case d.Kind == batch.Pause && p.next == nil: // it has stopped
+	case d.Kind == batch.SetShare && samePlaces(*has, d.Places):
+		if !s.rebook(*has, d.Places) {
+			return fault(nil, ErrNoCapacity)
+		}
+		*has = slices.Clone(d.Places)
+	case d.Kind == batch.Migrate && p.next == nil && tasks(d.Places) == tasks(p.places):
+		leaves, err := s.bookMove(p.places, d.Places)
+		if err != nil {
+			return fault(nil, err)
+		}
+		p.places, p.next = leaves, slices.Clone(d.Places)
+	default:
+		return fault(nil, ErrWrongState)
+	}
 	return nil
 }
 
-// neighbours says whether all places are on one host.
+// bookMove books places besides what a job leaves for them, which it returns.
+func (s *System) bookMove(from, to []batch.Location) (leaves []batch.Location, err error) {
+	leaves = without(from, to)
+	s.alloc.Release(from)
+	switch {
+	case s.anyDown(to) || !s.alloc.Take(to):
+	case !s.alloc.Take(leaves):
+		s.alloc.Release(to)
+	default:
+		return leaves, nil
+	}
+	s.alloc.Take(from)
+	return nil, ErrNoCapacity
+}
+
+// neighbours says whether a job can have the one places instead of the others as it
+// runs: each host has as many of its tasks as before.
 func (s *System) neighbours(a, b []batch.Location) bool {
 	if s.hosts == nil {
 		return true
 	}
-	if len(a) == 0 || len(b) == 0 {
-		return false
+	type part struct{ host, group int32 }
+	tasks := make(map[part]int32)
+	for sign, places := range map[int32][]batch.Location{1: a, -1: b} {
+		for _, l := range places {
+			if l.Node < 0 || int(l.Node) >= len(s.hosts) {
+				return false
+			}
+			tasks[part{s.hosts[l.Node], l.Group}] += sign * l.Processors
+		}
 	}
-	host := s.hosts[a[0].Node]
-	elsewhere := func(l batch.Location) bool {
-		return l.Node < 0 || int(l.Node) >= len(s.hosts) || s.hosts[l.Node] != host
+	for _, n := range tasks {
+		if n != 0 {
+			return false
+		}
 	}
-	return !slices.ContainsFunc(a, elsewhere) && !slices.ContainsFunc(b, elsewhere)
+	return true
 }
 
 // without returns the tasks of a that are not in b, with the shares they have in a.

@@ -50,6 +50,30 @@ func (s *System) turnNodes(now batch.Time) {
 		}
 		s.log.Info(kind.String(), "node", s.names[n.node])
 		s.apply(now, batch.Event{Kind: kind, Node: n.node})
+		if !n.up {
+			s.turnBack(n.node)
+		}
+	}
+}
+
+// turnBack has those that are moving to a node which has left go nowhere: for the
+// policy they have left where they were, and it waits to hear that they have stopped or
+// ended, or that the node is back.
+func (s *System) turnBack(node int32) {
+	for _, a := range s.handles {
+		if a == nil || a.run == nil || !slices.ContainsFunc(a.run.next, func(l batch.Location) bool { return l.Node == node }) {
+			continue
+		}
+		r := a.run
+		s.alloc.Release(r.places)
+		r.places, r.next = r.next, nil
+		r.stopping = r.proc == nil
+	}
+	for _, p := range s.parked {
+		if slices.ContainsFunc(p.next, func(l batch.Location) bool { return l.Node == node }) {
+			s.alloc.Release(p.places)
+			p.places, p.next = p.next, nil
+		}
 	}
 }
 

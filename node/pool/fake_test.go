@@ -11,14 +11,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/exec"
 	"github.com/seed-9b8f70bb/drover/supervisor"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // host is a node in memory: it keeps its lease, as one must.
 type host struct {

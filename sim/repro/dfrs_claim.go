@@ -77,7 +77,7 @@ func averages(all []stat) []float64 { return each(all, func(s stat) float64 { re
 func spreads(all []stat) []float64  { return each(all, func(s stat) float64 { return s.std }) }
 func worsts(all []stat) []float64   { return each(all, func(s stat) float64 { return s.max }) }
 
-func each(all []stat, of func(stat) float64) []float64 {
+func each[T any](all []T, of func(T) float64) []float64 {
 	var v []float64
 	for _, s := range all {
 		v = append(v, of(s))
