@@ -93,7 +93,7 @@ func (h *Host) open(ctx context.Context) (err error) {
 	if err := h.recover(ctx); err != nil {
 		return err
 	}
-	return h.sweep(time.Now())
+	return h.Sweep(time.Now())
 }
 
 // Close leaves what runs running, on its lease if it has one: who waits for a task

@@ -279,13 +279,13 @@ func TestFilesOfJobsThatNobodyAsksForAnyMoreGo(t *testing.T) {
 	h := open(t, config(t, dir))
 	launch(t, h, script(id(1), dir, "true")).Wait()
 	p := launch(t, h, Task{ID: ID{Key: id(1).Key, Rank: 1}, Spec: script(id(1), dir, "sleep 300").Spec})
-	if err := h.sweep(time.Now().Add(horizon - time.Hour)); err != nil {
+	if err := h.Sweep(time.Now().Add(horizon - time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(h.dir(id(1))); err != nil {
 		t.Error("too early: ", err)
 	}
-	if err := h.sweep(time.Now().Add(horizon + time.Hour)); err != nil {
+	if err := h.Sweep(time.Now().Add(horizon + time.Hour)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(h.dir(id(1))); !errors.Is(err, os.ErrNotExist) {

@@ -87,8 +87,13 @@ func (p *Process) Signal(sig syscall.Signal) error {
 	case sig == syscall.SIGKILL:
 		// The supervisor kills all of it; thawed here, it dies where the freezer would
 		// hold it up and another process thaws nothing.
-		err := p.program.Signal(sig)
-		return errors.Join(err, gone(p.group.Thaw()))
+		if err := p.program.Signal(sig); err != nil {
+			return err
+		}
+		if err := gone(p.group.Thaw()); !errors.Is(err, os.ErrProcessDone) {
+			return err
+		}
+		return nil // it has died of it already
 	}
 	return p.program.Signal(sig)
 }

@@ -76,8 +76,9 @@ func (h *Host) revive(p *Process) error {
 	return err
 }
 
-// sweep removes the files of jobs that nobody will ask for any more.
-func (h *Host) sweep(now time.Time) error {
+// Sweep removes the files of jobs that nobody will ask for any more. Open does, and
+// whoever keeps a host for long does once a day.
+func (h *Host) Sweep(now time.Time) error {
 	dirs, err := os.ReadDir(h.attempts())
 	if err != nil {
 		return err

@@ -81,9 +81,28 @@ func (d *Daemon) URL() string { return "http://" + d.listener.Addr().String() }
 // Offers returns how tasks are held to what they get.
 func (d *Daemon) Offers() cgroup.Offers { return d.host.Offers() }
 
+// sweep has the host forget old jobs, once a day.
+func (d *Daemon) sweep(ctx context.Context) {
+	tick := time.NewTicker(24 * time.Hour)
+	defer tick.Stop()
+	for {
+		select {
+		case now := <-tick.C:
+			if err := d.host.Sweep(now); err != nil {
+				d.log.Error("files of old jobs not removed", "error", err)
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
 // Run serves until ctx ends. What runs then runs on, on its lease.
 func (d *Daemon) Run(ctx context.Context) error {
 	face := d.face()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go d.sweep(ctx)
 	served := make(chan error, 1)
 	go func() { served <- face.Serve(d.listener) }()
 	var err error

@@ -160,7 +160,7 @@ func (r *rig) stop(sig syscall.Signal) {
 // supervisor returns the process that runs the node's programs.
 func (r *rig) supervisor() int {
 	r.t.Helper()
-	conn, err := net.Dial("unix", filepath.Join(r.own(), "supervisor.sock"))
+	conn, err := new(net.Dialer).DialContext(r.t.Context(), "unix", filepath.Join(r.own(), "supervisor.sock"))
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -277,7 +277,7 @@ type proxy struct {
 
 func newProxy(t testing.TB, to string) *proxy {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -306,7 +306,7 @@ func (p *proxy) run() {
 		}
 		p.work.Go(func() {
 			defer in.Close()
-			out, err := net.Dial("tcp", p.to)
+			out, err := new(net.Dialer).DialContext(context.Background(), "tcp", p.to)
 			if err != nil {
 				return
 			}
