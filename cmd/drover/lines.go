@@ -45,6 +45,7 @@ type requestLine struct {
 	RetryOn        *lineCodes                 `json:"retry_on"`
 	Site           *string                    `json:"site"`
 	Keep           map[string]string          `json:"keep"`
+	Licenses       map[string]int             `json:"licenses"`
 	Owner          *string                    `json:"owner"`
 	Idempotent     *bool                      `json:"idempotent"`
 	RerunAfter     *lineDuration              `json:"rerun_after"`
@@ -213,6 +214,7 @@ func readLine(text []byte, service string, def *request) (wish, error) {
 	take(&r.Into, l.Into)
 	take(&r.Owner, l.Owner)
 	r.Keep = keepOver(r.Keep, l.Keep)
+	r.License = holdOver(r.License, l.Licenses)
 	take(&r.Idempotent, l.Idempotent)
 	if len(l.Labels) > 0 {
 		r.Label = maps.Clone(r.Label)

@@ -188,7 +188,14 @@ func (s *Site) agree(now batch.Time, q Question, job *batch.Job, menu []batch.Sh
 	// What could be agreed on instead?
 	free := *job
 	free.Deadline = 0
-	c, ok := s.tuner.tune(now, batch.Ask{Job: &free, Shapes: menu, From: from(now, q)}, planner)
+	ask := batch.Ask{Job: &free, Shapes: menu, From: from(now, q)}
+	c, ok := s.tuner.tune(now, ask, planner)
+	if ok && c.index < 0 { // it may be the agreement that cannot be had
+		free.Agreed = false
+		if c, ok = s.tuner.tune(now, ask, planner); c.index >= 0 {
+			c.kind = batch.Forecast
+		}
+	}
 	switch {
 	case !ok:
 		return Quote{}, ErrNoPlan
