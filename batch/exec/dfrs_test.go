@@ -26,7 +26,6 @@ type stage struct {
 	down  [3]bool
 	procs map[*actor]bool
 	work  map[batch.JobID]batch.Duration // that is left of each job
-	most  map[batch.JobID]int            // of its attempts that have run at once
 	left  int                            // jobs that have not ended
 }
 
@@ -45,8 +44,6 @@ type actor struct {
 	lost   *time.Timer
 	timer  *time.Timer
 }
-
-func (s *stage) roll(n int) bool { return s.rnd.IntN(n) == 0 }
 
 func (s *stage) Launch(spec Spec) (Process, error) {
 	s.mu.Lock()

@@ -35,8 +35,11 @@ func TestMeasuredNeedsReachThePolicy(t *testing.T) {
 		m <- []Measurement{
 			{Key: key("a"), CPU: 7, Memory: 1000},
 			{Key: key("unknown"), CPU: 7},
-			{Key: key("a"), CPU: 0}, {Key: key("a"), CPU: batch.One + 1}, {Key: key("a"), CPU: 1, Memory: -1},
-			{Key: key("a"), CPU: 1, Group: 1}, {Key: key("a"), CPU: 1, Group: -1},
+			{Key: key("a"), CPU: 0},
+			{Key: key("a"), CPU: batch.One + 1},
+			{Key: key("a"), CPU: 1, Memory: -1},
+			{Key: key("a"), CPU: 1, Group: 1},
+			{Key: key("a"), CPU: 1, Group: -1},
 			{Key: key("a"), CPU: batch.One},
 		}
 		synctest.Wait()

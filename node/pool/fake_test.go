@@ -98,7 +98,7 @@ func (h *host) lapse() {
 func (h *host) Launch(ctx context.Context, t Task) (exec.Process, error) {
 	p := &proc{host: h, task: t, over: make(chan struct{}), detached: make(chan struct{})}
 	if err := h.through(ctx); err != nil {
-		return p, nil //nolint:nilerr // nobody knows
+		return p, nil
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -279,7 +279,7 @@ func (n *news) changed(node int32, up bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	what := map[bool]string{true: "up", false: "down"}[up]
-	n.all = append(n.all, string(rune('0'+node))+" "+what)
+	n.all = append(n.all, string('0'+node)+" "+what)
 }
 
 func (n *news) told() []string {
