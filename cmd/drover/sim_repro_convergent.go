@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/sim/farm"
+	"github.com/seed-9b8f70bb/drover/sim/repro"
 )
 
 // simReproConvergentCmd is drover sim repro convergent.
@@ -16,11 +17,13 @@ type simReproConvergentCmd struct {
 	Seeds      int      `default:"20" placeholder:"N" help:"How often each run is repeated, with other machines and jobs. Sets that the paper does not have: at most 3."`
 	Quick      bool     `help:"Of small farms, and twice each: to see that all works."`
 	Results    string   `placeholder:"DIR" help:"Keep rows there; what is there is not run again. Default: --out."`
-	Out        string   `default:"repro-convergent" placeholder:"DIR" help:"Write what comes of it there."`
+	Out        string   `default:"repro-convergent" placeholder:"DIR" help:"Write the report there: tables, figures, report.md, report.json."`
+	Doc        string   `placeholder:"FILE" help:"Put the report into this page, too, between its two marks."`
+	Partial    bool     `help:"Run nothing: report of the rows that there are."`
 	Jobs       *int     `placeholder:"N" help:"Runs at a time. Default: one for each core."`
 }
 
-// Run runs what is not done yet, and prints it.
+// Run runs what is not done yet, and reports.
 func (c *simReproConvergentCmd) Run(a *app) error {
 	workers, err := campaignWorkers(c.Jobs)
 	if err != nil {
@@ -37,7 +40,27 @@ func (c *simReproConvergentCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	return c.print(a, rows, costs)
+	return c.report(a, rows, costs)
+}
+
+// report prints what was found: of the paper's algorithms with its report, of others a
+// table.
+func (c *simReproConvergentCmd) report(a *app, rows []farm.Row, costs []farm.Cost) error {
+	if len(c.Algorithms) > 0 || len(c.Arrivals) > 0 {
+		return c.print(a, rows, costs)
+	}
+	o := repro.ConvergentOptions{Quick: c.Quick}
+	if c.Quick {
+		o.Remark = "farms of a fifth, and few seeds"
+	}
+	r, err := repro.Convergent(rows, costs, o)
+	if err != nil {
+		return err
+	}
+	return publication{c.Out, c.Doc, repro.ConvergentBegin, repro.ConvergentEnd}.publish(a, r, func(files int) error {
+		_, err := fmt.Fprintf(a.stdout, "%s\n%d files in %s\n", r.About(), files, c.Out)
+		return err
+	})
 }
 
 // plan returns what is to be run.
@@ -69,6 +92,9 @@ func (c *simReproConvergentCmd) rows(a *app, plan *farm.Plan, workers int) (rows
 	defer func() { err = errors.Join(err, folder.Close()) }()
 	cases := plan.Cases()
 	missing := folder.Missing(cases)
+	if c.Partial {
+		return folder.Rows(cases), folder.Costs(cases), nil
+	}
 	if by := folder.BegunBy(); by != builtFrom() {
 		if _, err := fmt.Fprintf(a.stderr, "warning: %s was begun by drover %s, this is %s: remove it to begin anew if the policy has changed since\n", c.Results, by, builtFrom()); err != nil {
 			return nil, nil, err

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed-9b8f70bb/drover/sim/farm"
+	"github.com/seed-9b8f70bb/drover/sim/repro"
 )
 
 // fewRuns is short.
@@ -70,6 +71,34 @@ func TestSimReproConvergentRefusesWhatIsNone(t *testing.T) {
 		code, _, stderr := simRepro(t, append([]string{"convergent", "--out", dir}, flags...)...)
 		if code != exitUsage || !strings.Contains(stderr, "accepted") {
 			t.Errorf("%v: exit %d: %s", flags, code, stderr)
+		}
+	}
+}
+
+// The report is written, and put into a page, of the rows that there are.
+func TestSimReproConvergentReportsOnWhatThereIs(t *testing.T) {
+	dir := t.TempDir()
+	page := filepath.Join(dir, "page.md")
+	if err := os.WriteFile(page, []byte("before\n"+repro.ConvergentBegin+"old\n"+repro.ConvergentEnd+"after\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := simRepro(t, fewRuns(filepath.Join(dir, "rows"), "--seeds", "1")...); code != exitOK {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	code, stdout, stderr := simRepro(t, "convergent", "--quick", "--partial", "--results", filepath.Join(dir, "rows"), "--out", filepath.Join(dir, "report"), "--doc", page)
+	if code != exitOK || !strings.Contains(stdout, "8 runs; ") || !strings.Contains(stdout, "Not the whole: farms of a fifth") {
+		t.Fatalf("exit %d: %s%s", code, stdout, stderr)
+	}
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := string(text); !strings.Contains(s, "](report/figure-4.svg)") || !strings.HasPrefix(s, "before\n") || strings.Contains(s, "old\n") {
+		t.Errorf("the page: %s", s)
+	}
+	for _, name := range []string{"report.json", "table-1.csv", "figure-4.svg"} {
+		if _, err := os.Stat(filepath.Join(dir, "report", name)); err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -69,7 +69,7 @@ func (s *farmStudy) aside(file string) []string {
 }
 
 // alongLoads is a chart over inter-arrival times; nil if there are no rows.
-func (s *farmStudy) alongLoads(title, axis string, algorithms []string, log bool, of func(farmKey) (float64, bool)) *chart.Lines {
+func (s *farmStudy) alongLoads(title, axis string, algorithms []string, log bool, of func(farmKey) (float64, bool)) chart.Chart {
 	c := &chart.Lines{
 		Title: title, XTitle: "inter-arrival time (units)", YTitle: axis, Linear: !log, LinearX: true,
 		Note: "150 machines, 20 licences, 1,500 jobs; seeds: " + s.seedsOf(farm.Loads),

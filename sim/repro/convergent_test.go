@@ -31,7 +31,7 @@ func workedFarm(c farm.Case, late int) (farm.Row, farm.Cost) {
 func lateOf(algorithm string, arrival int) int {
 	late := 1000 / arrival
 	switch {
-	case strings.HasPrefix(algorithm, "BF-rm "):
+	case algorithm == "BF-rm"+withPreset:
 		late -= 10
 	case strings.Contains(algorithm, withPreset):
 		late -= 30

@@ -41,9 +41,17 @@
 // claims are not as there a person writes into dfrs/why.yaml. A cell is of all instances
 // that there are rows of, or blank: means over other instances cannot be compared.
 //
+// # Convergent scheduling
+//
+// Table 1 and figures 3 to 8 of the paper on convergent scheduling are made of the rows of
+// package farm. Algorithms are compared on the seeds that both have; why claims differ is in
+// convergent/why.yaml.
+//
 // Sources: Y. Caniou, G. Charrier, F. Desprez, "Evaluation of Reallocation
 // Heuristics for Moldable Tasks in Computational Grids", AusPDC 2011, sections 4.4
 // to 6; A. Streit, "Enhancements to the Decision Process of the Self-Tuning dynP
 // Scheduler", JSSPP 2004, tables 2 to 6; M. Stillwell, F. Vivien, H. Casanova, "Dynamic
-// Fractional Resource Scheduling vs. Batch Scheduling", 2011, section 6 and appendix A.
+// Fractional Resource Scheduling vs. Batch Scheduling", 2011, section 6 and appendix A;
+// G. Capannini, R. Baraglia, D. Puppini, L. Ricci, M. Pasquali, "A Job Scheduling Framework
+// for Large Computing Farms", SC07, section 6.
 package repro
