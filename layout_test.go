@@ -60,7 +60,7 @@ var layout = map[string][]string{
 	"batch/runtimes":  {"batch"},
 	"batch/overbook":  {policy, "batch", "batch/profile", "batch/queue", "batch/counted", "batch/runtimes"}, // on top of CBF
 	"batch/forecast":  {"batch", "batch/profile", "batch/queue", "batch/counted"},
-	"batch/policies":  {"batch", policy, "batch/convergent", "batch/dfrs", "batch/overbook", "batch/forecast"},
+	"batch/policies":  {"batch", policy, "batch/convergent", "batch/convergent/farm", "batch/dfrs", "batch/overbook", "batch/forecast"},
 	"batch/needs":     {"batch"},
 	"batch/nodes":     {"batch"},
 	"batch/exec":      {"batch", "batch/nodes", "process"},
@@ -108,7 +108,7 @@ var layout = map[string][]string{
 	"sim/bound":  {"batch"},
 	"sim/growth": {"batch", policy, "reallocation"},
 	"sim/sla":    {"sim", "sim/engine", "sim/swf", "batch", "batch/overbook"},
-	"sim/repro":  {"sim/chart", "sim/sla", "sim/fractional", "batch"},
+	"sim/repro":  {"sim/chart", "sim/sla", "sim/fractional", "sim/farm", "batch"},
 	"sim/fractional": {
 		"sim/engine", "sim/bound", "sim/swf", "sim/lublin", "batch", policy, "batch/dfrs", "batch/dfrs/pack",
 	},
