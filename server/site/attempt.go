@@ -9,7 +9,8 @@ import (
 // Starting says that the batch system is about to launch the attempt. Only when
 // what it answers without an error is durable may the attempt be launched: the
 // job may have been cancelled or handed over meanwhile. With the places that it
-// has, a server that is killed before it hears of its running can adopt it.
+// has, a server that is killed before it hears of its running can adopt it: of an
+// attempt that is launched once more, because its node was gone, they are the new ones.
 func (s *Site) Starting(now batch.Time, key batch.Key, places ...batch.Location) (Job, error) {
 	j, err := s.attempt(key)
 	if err != nil {
@@ -18,11 +19,15 @@ func (s *Site) Starting(now batch.Time, key batch.Key, places ...batch.Location)
 	if j.State == Cancelling && !j.busy || len(j.Awaits()) > 0 { // the claim is on its way; its time has not come
 		return *j, &TransitionError{Job: j.ID, State: j.State, Event: OnStarting}
 	}
-	return s.happen(now, j, OnStarting, func() {
+	note := func() {
 		if len(places) > 0 {
 			j.run().Places = slices.Clone(places)
 		}
-	})
+	}
+	if j.State == Starting && len(places) > 0 && (j.Run == nil || !slices.Equal(j.Run.Places, places)) {
+		s.change(j, note)
+	}
+	return s.happen(now, j, OnStarting, note)
 }
 
 // Running says that the attempt has begun to run at now.

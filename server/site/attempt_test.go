@@ -48,6 +48,16 @@ func TestAnAttemptThatIsLaunchedHasItsPlaces(t *testing.T) {
 	if w := take(s, 1).Writes[0].Record; w.State != "starting" || len(w.Run.Places) != 1 || w.Run.Places[0].Node != 1 {
 		t.Errorf("%+v", w.Run)
 	}
+	// Its node was gone, and it is launched elsewhere.
+	if _, err := s.Starting(2, key, batch.Location{Node: 3, Processors: 2}); err != nil {
+		t.Fatal(err)
+	}
+	if fx := take(s, 2); len(fx.Writes) != 1 || fx.Writes[0].Record.Run.Places[0].Node != 3 {
+		t.Errorf("launched once more: %+v", fx.Writes)
+	}
+	if _, err := s.Starting(2, key, batch.Location{Node: 3, Processors: 2}); err != nil || len(take(s, 2).Writes) != 0 {
+		t.Errorf("told again what it knows, it writes: %v", err)
+	}
 	if j, err := s.Ended(2, key, neverRan, nil); err != nil || j.Run != nil {
 		t.Errorf("the next attempt has its places: %+v %v", j.Run, err)
 	}
