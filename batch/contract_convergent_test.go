@@ -66,7 +66,7 @@ func TestConvergentBeginsAgainWhatAMachineTookAlong(t *testing.T) {
 		for _, d := range out.List {
 			got += d.Kind.String()
 			for _, l := range d.Places {
-				got += " on " + string(rune('0'+l.Node))
+				got += " on " + string('0'+l.Node)
 			}
 			got += " #" + string(rune('0'+d.Job)) + "; "
 		}
