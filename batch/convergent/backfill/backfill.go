@@ -55,6 +55,9 @@ func New(rule Rule, heuristics func() *heuristic.Collection) *Planner {
 // Preempts says no.
 func (p *Planner) Preempts() bool { return false }
 
+// InOrder says whether jobs go as they came.
+func (p *Planner) InOrder() bool { return p.rule == EASY }
+
 // Fork returns a planner that goes on as this one would.
 func (p *Planner) Fork() roster.Planner {
 	f := New(p.rule, p.anew)

@@ -6,8 +6,15 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/counted"
 )
 
-// Estimate leaves it to a forecaster: a plan says who is where now, not who comes next.
-func (r *Roster) Estimate(batch.Time, []batch.Ask, []batch.Estimate) bool { return false }
+// Estimate leaves it to a forecaster, for a plan says who is where now, not who comes next;
+// unless that were too much work.
+func (r *Roster) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate) bool {
+	if r.small() {
+		return false
+	}
+	r.look(now, asks, out)
+	return true
+}
 
 // Ends calls yield with each job that holds a machine and its expected end.
 func (r *Roster) Ends(yield func(batch.Handle, batch.Time) bool) {
