@@ -69,13 +69,21 @@ var ofTheSite = map[rpcface.Reason]bool{"too-wide": true, "too-late": true, "no-
 func nobody(service string, sites []*mapping.Site, results []result[mapping.Answer], silent []string) *problem {
 	first := results[0].problem
 	same := len(silent) == 0 || !ofTheSite[first.Reason]
+	final := len(silent) == 0 // each has its reason, and none of them goes away by itself
 	var all []string
 	for i, r := range results {
 		same = same && r.missing == mapping.Refused && r.problem.Reason == first.Reason
+		final = final && r.missing == mapping.Refused && !r.problem.Retryable
 		all = append(all, fmt.Sprintf("%s: %v", sites[i].Name, r.problem))
 	}
 	for _, name := range silent {
 		all = append(all, name+": does not answer")
+	}
+	if !same && final {
+		return &problem{
+			Reason: rpcface.NoCandidate, Message: fmt.Sprintf("every site that offers %s refuses: %s", service, strings.Join(all, "; ")),
+			Hint: "what each would accept is in the message",
+		}
 	}
 	if !same {
 		return &problem{

@@ -27,6 +27,25 @@ func TestARefusalIsDefiniteOnlyIfNoSilentSiteCouldTakeTheRequest(t *testing.T) {
 	}
 }
 
+func TestARequestThatEachSiteRefusesForReasonsOfItsOwnIsNotTriedAgain(t *testing.T) {
+	sites := []*mapping.Site{{Name: "lyon"}, {Name: "nancy"}}
+	for name, c := range map[string]struct {
+		second result[mapping.Answer]
+		silent []string
+		again  bool
+	}{
+		"both for good":         {result[mapping.Answer]{missing: mapping.Refused, problem: &problem{Reason: "too-late"}}, nil, false},
+		"one for now":           {result[mapping.Answer]{missing: mapping.Refused, problem: &problem{Reason: rpcface.QueueFull, Retryable: true}}, nil, true},
+		"one does not answer":   {result[mapping.Answer]{missing: mapping.Timeout, problem: &problem{Reason: rpcface.TimedOut}}, nil, true},
+		"one more has not been": {result[mapping.Answer]{missing: mapping.Refused, problem: &problem{Reason: "too-late"}}, []string{"rennes"}, true},
+	} {
+		first := result[mapping.Answer]{missing: mapping.Refused, problem: &problem{Reason: "no-licence"}}
+		if p := nobody("lu", sites, []result[mapping.Answer]{first, c.second}, c.silent); p.Reason != rpcface.NoCandidate || p.Retryable != c.again {
+			t.Errorf("%s: %+v", name, p)
+		}
+	}
+}
+
 func TestASiteThatHasLeftIsRememberedForAWhile(t *testing.T) {
 	a := newAgent(Default(), nil, nil)
 	a.left["nancy"] = a.now()

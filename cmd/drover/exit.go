@@ -80,6 +80,9 @@ func codeOf(err error) int {
 		return exitUnknown
 	}
 	if e, ok := errors.AsType[*client.Error](err); ok {
+		if e.Reason == "no-candidate" && !e.Retryable { // each site has refused it for good
+			return exitRefused
+		}
 		if code, ok := exitByReason[e.Reason]; ok {
 			return code
 		}
