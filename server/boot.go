@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/exec"
@@ -79,6 +81,7 @@ func (s *Server) boot() ([]site.Fate, error) {
 			return nil, fmt.Errorf("find out what became of job %s: %w", key.Job, err)
 		}
 		if fates[i] = fate; process != nil {
+			s.wake(&j, process)
 			adopted = append(adopted, s.adoption(&j, &fates[i], process))
 		}
 		if s.cfg.foreign() && !fate.Won {
@@ -101,6 +104,7 @@ func (s *Server) boot() ([]site.Fate, error) {
 		Policy: policy, Platform: s.about.Platform, Grace: micros(s.cfg.Grace),
 		Forecaster: func() exec.Forecaster { return &forecast.Forecaster{} },
 		Logger:     s.log.Named("exec"), Programs: programs{s}, Launcher: launcher{s}, Adopt: adopted, Windows: windows,
+		Fractional: policies.Unlike(s.cfg.Policy.Name), // who was paused is beside who took the place
 	})
 	if err != nil {
 		return nil, err // not a nil *exec.System
@@ -126,6 +130,14 @@ func checkMisfits(core *site.Site) error {
 	}
 	return fmt.Errorf("configuration: %d jobs wait that could never run with it%s; start with the nodes and services that they need, and drain the site or cancel them first",
 		n, text.String())
+}
+
+// wake lets a job go on that an earlier life has stopped: nobody has written down that it
+// did, and what is adopted runs. The policy tells it to make place again.
+func (s *Server) wake(j *site.Job, process exec.Process) {
+	if err := process.Signal(syscall.SIGCONT); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		s.log.Warn("a job may be stopped, and cannot be woken", "job", j.ID, "error", err)
+	}
 }
 
 // takeUp has the core go on with its work, and the rest wait again.

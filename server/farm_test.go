@@ -17,19 +17,11 @@ import (
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
-// farm is a site of two machines, the first twice as fast, with one copy of each of two
-// licences. Its services end when there is a file, and leave their process there.
-func farm(t *testing.T, algorithm string) *testSite {
-	t.Helper()
-	cfg, err := ParseConfig([]byte(fmt.Sprintf(`version: 1
-name: farm
-listen: 127.0.0.1:0
-gossip: {bind: 127.0.0.1:0}
-data_dir: %s
-nodes: [{name: new, processors: 1, score: 200}, {name: old, processors: 1, score: 100}]
+// farmYAML is a site of two machines, the first twice as fast, with one copy of each of
+// two licences. Its services end when there is a file, and leave their process there.
+const farmYAML = `nodes: [{name: new, processors: 1, score: 200}, {name: old, processors: 1, score: 100}]
 licenses: [{name: cad, copies: 1}, {name: mesh, copies: 1}]
-policy: {name: convergent, settings: {algorithm: %s}}
-on_stop: end
+policy: {name: convergent, settings: {algorithm: ALGORITHM}}
 grace: 1s
 services:
   inline:
@@ -57,7 +49,13 @@ services:
       score: 200
       walltime: {factor: 1}
       model: {fixed: {width: 1, time: 600s}}
-`, t.TempDir(), algorithm)), "")
+`
+
+// farm runs that site.
+func farm(t *testing.T, algorithm string) *testSite {
+	t.Helper()
+	cfg, err := ParseConfig([]byte(fmt.Sprintf("version: 1\nname: farm\nlisten: 127.0.0.1:0\ngossip: {bind: 127.0.0.1:0}\ndata_dir: %s\non_stop: end\n%s",
+		t.TempDir(), strings.Replace(farmYAML, "ALGORITHM", algorithm, 1))), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,4 +230,35 @@ func TestAnAgreementIsNoPromiseOfAFarm(t *testing.T) {
 	if _, d := detail(t, err); d.GetReason() != "no-promise" {
 		t.Errorf("%v", d)
 	}
+}
+
+// A server is killed while a job is stopped for another: the next one finds both running on
+// one machine, and the one that is in no hurry makes place again.
+func TestAFarmsServerIsKilledWhileAJobHasMadePlace(t *testing.T) {
+	p := newProcessSite(t, "farm", strings.Replace(farmYAML, "ALGORITHM", "EDF", 1))
+	p.run()
+	slow := &farmJob{file: filepath.Join(t.TempDir(), "end")}
+	urgent := &farmJob{file: filepath.Join(t.TempDir(), "end")}
+	request := func(j *farmJob) *droverv1.Request {
+		return &droverv1.Request{
+			Service: "quick", Arguments: arguments{"file": text(j.file)}, Walltime: seconds(300),
+			Licences: []*droverv1.Licence{{Name: "cad", Copies: 1}},
+		}
+	}
+	slow.id = p.submit(newID(t), request(slow)).GetId()
+	p.until(slow.id, running)
+	hurried := request(urgent)
+	hurried.Deadline = timestamppb.New(time.Now().Add(320 * time.Second))
+	urgent.id = p.submit(newID(t), hurried).GetId()
+	p.until(urgent.id, running)
+	eventually(t, "one is stopped", func() bool { return slow.stopped(t) })
+	p.kill()
+	p.run()
+	p.until(urgent.id, running)
+	eventually(t, "it is stopped again", func() bool { return slow.stopped(t) && !urgent.stopped(t) })
+	urgent.tell(t)
+	p.until(urgent.id, done)
+	eventually(t, "it goes on", func() bool { return !slow.stopped(t) })
+	slow.tell(t)
+	p.until(slow.id, done)
 }

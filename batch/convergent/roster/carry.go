@@ -71,6 +71,25 @@ func (r *Roster) take(h batch.Handle, machine int32) {
 	}
 }
 
+// beside returns who else is on a machine, from the time before the driver was there; the
+// one who stays, if one does.
+func (r *Roster) beside(machine int32) batch.Handle {
+	found := batch.NoJob
+	if !r.crowded {
+		return found
+	}
+	for i := range r.jobs {
+		j := &r.jobs[i]
+		if j.state == absent || j.holds() != machine {
+			continue
+		}
+		if found == batch.NoJob || j.at == machine {
+			found = batch.Handle(i)
+		}
+	}
+	return found
+}
+
 // free gives back what a job holds: the machine where it runs, or that it was leaving.
 func (r *Roster) free(h batch.Handle) {
 	j := &r.jobs[h]
@@ -78,10 +97,10 @@ func (r *Roster) free(h batch.Handle) {
 	if machine == none {
 		return
 	}
-	if r.on[machine] == h {
-		r.on[machine] = batch.NoJob
-	}
 	j.at, j.leaving, j.awaited = none, none, false
+	if r.on[machine] == h {
+		r.on[machine] = r.beside(machine)
+	}
 	for _, n := range j.needs {
 		r.taken[n.Licence] -= int64(n.Copies)
 	}

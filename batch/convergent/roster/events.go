@@ -80,7 +80,8 @@ func (r *Roster) admit(now batch.Time, spec *batch.Job) *job {
 	return j
 }
 
-// adopt takes in a job that runs already.
+// adopt takes in a job that runs already. Whoever was paused when the driver ended runs
+// again where he was, beside those who were there then: all but one have to leave at once.
 func (r *Roster) adopt(now batch.Time, ev *batch.Event) {
 	h := ev.Spec.Handle
 	if len(ev.Places) == 0 {
@@ -88,14 +89,20 @@ func (r *Roster) adopt(now batch.Time, ev *batch.Event) {
 	}
 	machine := ev.Places[0].Node
 	for _, l := range ev.Places {
-		if l.Node != machine || r.on[machine] != batch.NoJob {
-			panic(fmt.Sprintf("roster: job %d runs on %d and node %d: a machine runs one job, and a job is on one", h, machine, l.Node))
+		if l.Node != machine {
+			panic(fmt.Sprintf("roster: job %d runs on %d and node %d: a job is on one machine", h, machine, l.Node))
 		}
 	}
 	j := r.admit(now, ev.Spec)
 	j.submitted = ev.Since
-	r.take(h, machine)
-	j.target, j.since = machine, ev.Since
+	j.since = ev.Since
+	if first := r.on[machine]; first != batch.NoJob {
+		r.take(h, machine)
+		r.on[machine], r.crowded = first, true
+	} else {
+		r.take(h, machine)
+		j.target = machine
+	}
 	r.settle(j, now)
 	r.enter(h)
 	if r.machines[machine].Down {

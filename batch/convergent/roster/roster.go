@@ -38,6 +38,7 @@ type Roster struct {
 	on    []batch.Handle // who holds each machine: runs there or is leaving it
 	taken []int64        // copies of each licence that are held
 
+	crowded   bool // there have been several on one machine: see adopt
 	residents bool // there has been a job that keeps its memory while it is paused
 
 	dirty   bool // a plan is to be made
@@ -64,7 +65,7 @@ func (r *Roster) Fork() batch.Policy {
 	return &Roster{
 		site: r.site, planner: r.planner.Fork(), machines: slices.Clone(r.machines), jobs: slices.Clone(r.jobs), seq: r.seq,
 		active: slices.Clone(r.active), parked: slices.Clone(r.parked),
-		on: slices.Clone(r.on), taken: slices.Clone(r.taken), dirty: r.dirty, pending: r.pending, residents: r.residents,
+		on: slices.Clone(r.on), taken: slices.Clone(r.taken), dirty: r.dirty, pending: r.pending, residents: r.residents, crowded: r.crowded,
 	}
 }
 
