@@ -41,8 +41,8 @@ func TestTheConfigurationOfTheEnvironmentIsRead(t *testing.T) {
 		told string
 	}{
 		"its agents are asked":             {map[string]string{"DROVER_CONFIG": good}, "sites -q", exitOK, ""},
-		"a flag goes over it":              {map[string]string{"DROVER_CONFIG": nowhere}, "sites -q --agent " + g.url, exitOK, ""},
-		"DROVER_AGENTS goes over it":       {map[string]string{"DROVER_CONFIG": nowhere, "DROVER_AGENTS": g.url}, "sites -q", exitOK, ""},
+		"a flag goes over it":              {map[string]string{"DROVER_CONFIG": nowhere}, "sites -q --patience 10s --agent " + g.url, exitOK, ""},
+		"DROVER_AGENTS goes over it":       {map[string]string{"DROVER_CONFIG": nowhere, "DROVER_AGENTS": g.url}, "sites -q --patience 10s", exitOK, ""},
 		"no other grid is asked":           {map[string]string{"DROVER_CONFIG": nowhere}, "sites -q", exitUnavailable, "no connection to agent http://127.0.0.1:1"},
 		"one that is not there":            {map[string]string{"DROVER_CONFIG": dir + "/none"}, "sites", exitNotFound, "none"},
 		"one that is wrong":                {map[string]string{"DROVER_CONFIG": file("wrong", "version: 1\nagents: [x]\n")}, "sites", exitConfig, "wrong"},

@@ -56,7 +56,7 @@ func TestMovesListsAllThatIsKnownOfMoves(t *testing.T) {
 	f := newFakeGrid(t)
 	f.expect(t, exitOK,
 		`ORDERED +JOB +SERVICE +FROM +TO +EPOCH +STATE +WHY +AGENT +PREDICTED +REALISED\n`+
-			`\d\d:\d\d:\d\d +`+movingJob+` +lu +lyon +nancy +2 +pending +by hand +g +1m30s +-\n- .* drain +- +-1.0s`,
+			`2001-09-0[89] \d\d:\d\d:\d\d +`+movingJob+` +lu +lyon +nancy +2 +pending +by hand +g +1m30s +-\n- .* drain +- +-1.0s`,
 		`no answer from site rennes`, "moves", "--job", movingJob, "--site", "lyon", "--state", "pending")
 	if f.filter != "job="+movingJob+" site=lyon state=pending" {
 		t.Errorf("asked for %q", f.filter)
@@ -100,7 +100,7 @@ func TestResolveOnlyExplainsUntilItIsToldToDoIt(t *testing.T) {
 func TestJobsTellOfTheirMovesAndDoubts(t *testing.T) {
 	f := newFakeGrid(t)
 	f.expect(t, exitOK, `state +moving to nancy\n(.|\n)*`+
-		`moved +- from nancy to lyon: drain\nstayed +- from lyon to rennes: no answer in time\nmoving +\d\d:\d\d:\d\d from lyon to nancy\nretry of +01a1fddd-b7ba-7e51-8bf0-000000000000\nattempt +2\n`, `^$`, "job", movingJob)
+		`moved +- from nancy to lyon: drain\nstayed +- from lyon to rennes: no answer in time\nmoving +2001-09-0[89] \d\d:\d\d:\d\d from lyon to nancy\nretry of +01a1fddd-b7ba-7e51-8bf0-000000000000\nattempt +2\n`, `^$`, "job", movingJob)
 	f.expect(t, exitOK, `"peer": "nancy"(.|\n)*"moves": (.|\n)*"attempt": 2,\n +"retry_of": "01a1`, `^$`, "job", movingJob, "--json")
 	f.expect(t, exitOK, `lyon +moving to nancy .* moved once, attempt 2, retry of 01a1(.|\n)*nancy +unknown for 1m10s \(was incoming from lyon, to be cancelled\)`,
 		`^drover: no answer from site rennes \(no answer in time\): .*\n$`, "queue")
