@@ -151,7 +151,7 @@ func eventually(t *testing.T, what string, is func() bool) {
 // fits in time though the other one's estimate is ten minutes, and goes on after it; a job
 // with the other licence is left alone.
 func TestAJobWithACloseDeadlineTakesALicence(t *testing.T) {
-	for _, algorithm := range []string{"CS_ip, preset: deadlines", "CS_nip, preset: deadlines", "EDF"} {
+	for _, algorithm := range []string{"EDF", "EDF, anew: true"} {
 		t.Run(algorithm, func(t *testing.T) {
 			s := farm(t, algorithm)
 			slow := s.begin(t, "draw", 0)
