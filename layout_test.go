@@ -98,7 +98,8 @@ var layout = map[string][]string{
 	"client": {"client/session", "client/npy", "config", "proto/..."},
 	"server": {
 		"server/site", "server/catalogue", "server/blobs", "server/depot", "server/store",
-		"batch", "batch/policies", "batch/forecast", "batch/exec", "batch/slurm",
+		"batch", "batch/policies", "batch/forecast", "batch/exec", "batch/slurm", "batch/needs",
+		"cgroup", "node", "node/pool",
 		"config", "gossip", "proto/...", "rpcface", "supervisor", "supervisor/journal", "supervisor/solo",
 	},
 

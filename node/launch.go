@@ -165,3 +165,15 @@ func (h *Host) Bar(id ID) (won bool, err error) {
 	won, state, err := journal.Claim(h.dir(id), journal.Name(id.Key.Epoch, id.Key.Attempt), journal.Claimer{Kind: journal.Server}, time.Now())
 	return won || state.End.Kind == journal.Never, err
 }
+
+// Age returns how long ago the process of a task was made, by a clock that nobody sets.
+func (h *Host) Age(id ID) (time.Duration, error) {
+	if err := id.Validate(); err != nil {
+		return 0, &InvalidError{err}
+	}
+	state, err := journal.Read(h.dir(id), journal.Name(id.Key.Epoch, id.Key.Attempt))
+	if err != nil {
+		return 0, err
+	}
+	return state.Run.Age()
+}

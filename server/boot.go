@@ -67,6 +67,9 @@ func (s *Server) boot() ([]site.Fate, error) {
 	if err := checkMisfits(core); err != nil {
 		return nil, err
 	}
+	if err := s.checkKeeper(core); err != nil {
+		return nil, err
+	}
 	keys := core.Unsettled()
 	fates := make([]site.Fate, len(keys))
 	var adopted []exec.Adopted
@@ -104,12 +107,17 @@ func (s *Server) boot() ([]site.Fate, error) {
 		Policy: policy, Platform: s.about.Platform, Grace: micros(s.cfg.Grace),
 		Forecaster: func() exec.Forecaster { return &forecast.Forecaster{} },
 		Logger:     s.log.Named("exec"), Programs: programs{s}, Launcher: launcher{s}, Adopt: adopted, Windows: windows,
-		Fractional: policies.Unlike(s.cfg.Policy.Name), // who was paused is beside who took the place
+		Measurements: s.measurements(),
+		// Who was paused is beside who took the place.
+		Fractional: policies.Unlike(s.cfg.Policy.Name) || policies.Shares(s.cfg.Policy.Name),
 	})
 	if err != nil {
 		return nil, err // not a nil *exec.System
 	}
 	s.system = embedded
+	if s.shared != nil {
+		s.shared.follow(s.life, embedded)
+	}
 	return fates, nil
 }
 

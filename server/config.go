@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/cgroup"
 	"github.com/seed-9b8f70bb/drover/config"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 	"github.com/seed-9b8f70bb/drover/server/site"
@@ -56,6 +57,9 @@ type Config struct {
 	Supervisor []string `yaml:"-"`
 	// patience is the core's, shorter in tests.
 	patience site.Patience
+	// worth is what a processor of the site is of the host's, where they are shared; less in
+	// tests than all that the host has for it.
+	worth cgroup.CPU
 	// Logger is where news goes; nil: nowhere.
 	Logger hclog.Logger `yaml:"-"`
 }

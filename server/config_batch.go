@@ -125,8 +125,8 @@ func (c *Config) checkBatch(bad func(key string, value any, accepted string)) (m
 	span("stale", b.Stale, time.Second, 24*time.Hour)
 	if _, err := policies.New(b.Model.Name, batch.Processors(1), b.Model.Settings); err != nil {
 		bad("batch.model", b.Model.Name, err.Error())
-	} else if err := policies.Live(b.Model.Name); err != nil {
-		bad("batch.model", b.Model.Name, err.Error())
+	} else if policies.Shares(b.Model.Name) {
+		bad("batch.model", b.Model.Name, "a policy that gives jobs whole processors")
 	}
 	return false
 }

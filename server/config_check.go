@@ -128,11 +128,9 @@ func (c *Config) checkPolicy(machine bool, bad func(key string, value any, accep
 		bad("policy.settings."+e.Key, e.Value, e.Accepted)
 	}
 	switch {
-	case policies.Live(c.Policy.Name) != nil:
-		bad("policy.name", c.Policy.Name, fmt.Sprintf("%s; %v", strings.Join(policies.LiveNames(), ", "), policies.Live(c.Policy.Name)))
 	case err == nil || len(settings) > 0:
 	case errors.As(err, &unknown):
-		bad("policy.name", c.Policy.Name, strings.Join(policies.LiveNames(), ", "))
+		bad("policy.name", c.Policy.Name, strings.Join(policies.Names(), ", "))
 	default:
 		bad("policy", c.Policy.Name, err.Error())
 	}

@@ -135,7 +135,7 @@ func TestConfigurationsThatAreRefused(t *testing.T) {
 		good + "insecure: maybe":              `line 5: insecure: "maybe", accepted: true, false`,
 		good + "listen: 10.0.0.1:1":           "loopback",
 		good + "policy: {settings: {odd: 1}}": "policy.settings.odd",
-		good + "policy: {name: dfrs}":         "policy dfrs: simulated only so far: live node pools cannot migrate or enforce shares yet",
+		strings.Replace(good, "4}", "4}, {processors: 2}", 1) + "policy: {name: dfrs}":            "nodes that are all alike",
 		good + "licenses: [{name: cad, copies: 1}]":                                               `line 5: licenses: "1 entries", accepted: none with policy cbf`,
 		farm + "licenses: [{name: cad}]":                                                          `licenses[0].copies: "0", accepted: 1..2147483647`,
 		farm + "licenses: [{name: cad, copies: 1}, {name: cad, copies: 2}]":                       `licenses[1].name: "cad", accepted: each name once`,

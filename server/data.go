@@ -25,6 +25,7 @@ import (
 //	            checkpoint/ (for the job's own use), begun and copying (see inout.go)
 //	scripts/    batch scripts of services
 //	slurm.json  what Slurm was last found to be
+//	attempts/   as those of jobs, where processors are shared; see package node
 //	supervisor* of the process that keeps what runs
 type dataDir struct {
 	root  string

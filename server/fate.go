@@ -3,8 +3,6 @@ package server
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
 	"strconv"
 	"time"
 
@@ -14,24 +12,15 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec"
 	"github.com/seed-9b8f70bb/drover/server/site"
 	"github.com/seed-9b8f70bb/drover/supervisor"
-	"github.com/seed-9b8f70bb/drover/supervisor/journal"
 )
-
-// keeper runs attempts outside of this process, so that they outlive it.
-type keeper interface {
-	Launch(ctx context.Context, spec exec.Spec, dir string) (*supervisor.Process, error)
-	Attach(ctx context.Context, key batch.Key, dir string) (supervisor.Status, *supervisor.Process, error)
-	Close()
-}
 
 // bar makes the claim of an attempt for the server, so that nothing will run under it
 // from now on, unless somebody was first. Won says so, or that nothing has come of it.
 func (s *Server) bar(key batch.Key) (won bool, err error) {
-	if err := os.MkdirAll(s.data.job(key.Job), 0o700); err != nil {
-		return false, fmt.Errorf("job directory: %w", err)
+	if s.cfg.foreign() {
+		return s.data.bar(key)
 	}
-	won, state, err := journal.Claim(s.data.attempts(key.Job), journal.Name(key.Epoch, key.Attempt), journal.Claimer{Kind: journal.Server}, time.Now())
-	return won || state.End.Kind == journal.Never, err
+	return s.keeper.Bar(key)
 }
 
 // claimed makes the claim of an attempt that this life of the server has not let
@@ -42,19 +31,16 @@ func (s *Server) claimed(ctx context.Context, key batch.Key) (won bool, err erro
 	if won || err != nil || s.cfg.foreign() {
 		return won, err
 	}
-	won, _, _, err = s.attach(ctx, key)
+	won, _, _, err = s.attach(ctx, key, nil)
 	return won, err
 }
 
 // attach says what became of an attempt as far as its file and the supervisor know,
 // and won that nothing did. The process is there if it runs.
-func (s *Server) attach(ctx context.Context, key batch.Key) (won bool, st supervisor.Status, p exec.Process, err error) {
-	st, process, err := s.keeper.Attach(ctx, key, s.data.attempts(key.Job))
+func (s *Server) attach(ctx context.Context, key batch.Key, j *site.Job) (won bool, st supervisor.Status, p exec.Process, err error) {
+	st, p, err = s.keeper.Attach(ctx, key, j)
 	if err != nil {
 		return false, st, nil, err
-	}
-	if process != nil {
-		p = process // not a nil *supervisor.Process
 	}
 	won = st.Condition == supervisor.Unclaimed || st.Condition == supervisor.Barred || st.Condition == supervisor.NeverRan
 	return won, st, p, nil
@@ -79,7 +65,7 @@ func (s *Server) fate(ctx context.Context, j *site.Job) (site.Fate, exec.Process
 			return site.Fate{}, nil, err
 		}
 	}
-	won, st, process, err := s.attach(ctx, j.Key())
+	won, st, process, err := s.attach(ctx, j.Key(), j)
 	switch {
 	case errors.Is(err, supervisor.ErrFollowed): // by the batch system, which will tell
 		return site.Fate{Found: batch.Found{Key: j.Key(), Phase: batch.PhaseStarting}}, nil, nil
@@ -119,11 +105,7 @@ func lost(reason string) string { return "lost: " + reason }
 // of now: what was written down then is of a clock that may have been set since,
 // and a job would get an hour more, or be killed at once.
 func (s *Server) started(key batch.Key) (time.Time, error) {
-	state, err := journal.Read(s.data.attempts(key.Job), journal.Name(key.Epoch, key.Attempt))
-	if err != nil {
-		return time.Time{}, err
-	}
-	age, err := state.Run.Age()
+	age, err := s.keeper.Age(key)
 	return time.Now().Add(-age), err
 }
 

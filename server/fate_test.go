@@ -14,11 +14,11 @@ import (
 // follower is a keeper that has every attempt in its hands already.
 type follower struct{ keeper }
 
-func (follower) Attach(_ context.Context, key batch.Key, _ string) (supervisor.Status, *supervisor.Process, error) {
+func (follower) Attach(_ context.Context, key batch.Key, _ *site.Job) (supervisor.Status, exec.Process, error) {
 	return supervisor.Status{}, nil, fmt.Errorf("attempt of %s: %w", key.Job, supervisor.ErrFollowed)
 }
 
-func (follower) Launch(context.Context, exec.Spec, string) (*supervisor.Process, error) {
+func (follower) Launch(context.Context, exec.Spec, *site.Job) (exec.Process, error) {
 	panic("nothing is launched")
 }
 
@@ -34,7 +34,7 @@ func TestTheFateOfAnAttemptThatIsBeingLaunchedIsForTheBatchSystemToTell(t *testi
 			t.Error(err)
 		}
 	})
-	s := &Server{data: data, keeper: follower{}}
+	s := &Server{data: data, keeper: follower{whole{data: data}}}
 	for _, state := range []site.State{site.Starting, site.Cancelling} {
 		j := &site.Job{ID: "job-" + batch.JobID(state.String()), State: state, Started: batch.Never}
 		fate, process, err := s.fate(t.Context(), j)

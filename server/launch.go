@@ -27,33 +27,32 @@ var errWaited = errors.New("the disk was full")
 
 // Launch is exec.Launcher's.
 func (l launcher) Launch(spec exec.Spec) (exec.Process, error) {
-	p, err := l.s.launch(spec)
-	if err != nil {
-		return nil, err // not a nil *supervisor.Process
-	}
-	return p, nil
+	return l.s.launch(spec)
 }
 
-func (s *Server) launch(spec exec.Spec) (*supervisor.Process, error) {
+func (s *Server) launch(spec exec.Spec) (exec.Process, error) {
 	id, began := spec.Key.Job, s.now()
 	if err := s.makeDirs(&spec); err != nil {
 		s.log.Error("a job's directory", "job", id, "error", err)
 		s.awaitRoom(id)
 		return nil, fmt.Errorf("%w: the server could not make its directory", exec.ErrNeverRan)
 	}
-	var refused error
+	var (
+		j       site.Job
+		refused error
+	)
 	err := s.insist(s.life, func() {
 		if s.disk.last >= began {
 			refused = errWaited
 			return
 		}
-		_, refused = s.core.Starting(s.now(), spec.Key, spec.Places...)
+		j, refused = s.core.Starting(s.now(), spec.Key, spec.Places...)
 	})
 	if err := errors.Join(err, refused); err != nil {
 		// It was cancelled or handed over meanwhile, or the server ends.
 		return nil, fmt.Errorf("%w: %w", exec.ErrNeverRan, err)
 	}
-	p, err := s.keeper.Launch(s.life, spec, s.data.attempts(id))
+	p, err := s.keeper.Launch(s.life, spec, &j)
 	if errors.Is(err, exec.ErrNeverRan) && !errors.Is(err, supervisor.ErrBarred) {
 		s.awaitRoom(id) // what the next attempt needs: there are few of them
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/seed-9b8f70bb/drover/gossip"
 	"github.com/seed-9b8f70bb/drover/server/site"
 	"github.com/seed-9b8f70bb/drover/server/store"
-	"github.com/seed-9b8f70bb/drover/supervisor"
 )
 
 // open makes the parts, the sockets last. What it has made is there for Close
@@ -26,7 +25,7 @@ func (s *Server) open() error {
 	}
 	s.about = site.Config{
 		Name: s.cfg.Name, Platform: s.cfg.platform(), Speed: speed, Catalogue: s.cfg.Catalogue, Tuning: tuning, MaxWidth: s.cfg.Limits.Width, Patience: s.cfg.patience,
-		Stays: !s.cfg.foreign() && policies.Unlike(s.cfg.Policy.Name),
+		Stays: !s.cfg.foreign() && (policies.Unlike(s.cfg.Policy.Name) || policies.Shares(s.cfg.Policy.Name)),
 	}
 	if s.about.Edge, err = s.edge(); err != nil {
 		return err
@@ -51,7 +50,7 @@ func (s *Server) open() error {
 	if s.cfg.foreign() {
 		err = s.inspect(s.life)
 	} else {
-		s.keeper, err = s.connect(where)
+		err = s.openKeeper()
 	}
 	if err != nil {
 		return err
@@ -94,15 +93,6 @@ func (s *Server) edge() (site.Edge, error) {
 	return edge, nil
 }
 
-// connect reaches the supervisor of an embedded batch system.
-func (s *Server) connect(dir string) (keeper, error) {
-	c, err := supervisor.Connect(supervisor.Config{Dir: dir, Program: s.cfg.Supervisor, Logger: s.log.Named("supervisor")})
-	if err != nil {
-		return nil, err // not a nil *supervisor.Client
-	}
-	return c, nil
-}
-
 // capabilities lists what the server can do beyond the API's minimum.
 func (s *Server) capabilities() []string {
 	var able []string
@@ -111,6 +101,11 @@ func (s *Server) capabilities() []string {
 	}
 	if s.system.Caps().Reservations {
 		able = append(able, "reservations")
+	}
+	if s.shared != nil {
+		for _, o := range s.shared.host.Offers() {
+			able = append(able, fmt.Sprintf("%s=%s", o.Ability, o.Way))
+		}
 	}
 	return able
 }

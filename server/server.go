@@ -51,6 +51,7 @@ type Server struct {
 	report   slurm.Report // what Slurm was found to be
 	silent   bool         // by an earlier life of this server: it did not answer this one
 	keeper   keeper
+	shared   *sharing // the same, if jobs have shares of processors; else nil
 	couriers *couriers
 	lookouts lookouts
 	drafts   *drafts

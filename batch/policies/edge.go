@@ -8,18 +8,23 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/convergent"
 	"github.com/seed-9b8f70bb/drover/batch/convergent/farm"
+	"github.com/seed-9b8f70bb/drover/batch/dfrs"
 )
 
 // Edge says which jobs could ever run under a policy on a platform, as far as that is a
 // matter of the policy: one that cannot would wait for ever.
 type Edge struct {
-	farm *convergent.Edge // nil: jobs are on any processors, and have no licences
+	farm   *convergent.Edge // nil: jobs are on any processors, and have no licences
+	shared *batch.Platform  // nil: tasks have whole processors
 }
 
 // NewEdge returns the edge of a policy on a platform, which New accepts. The name may be
 // that of a batch system which is not in the table: it counts no licences.
 func NewEdge(name string, p batch.Platform) (*Edge, error) {
 	e := &Edge{}
+	if Shares(name) {
+		e.shared = &p
+	}
 	if !Unlike(name) {
 		return e, nil
 	}
@@ -55,7 +60,7 @@ func (e *NeedError) Error() string { return e.Asked + ", accepted: " + e.Accepte
 func (e *Edge) Check(spec *batch.Job) error {
 	if e.farm == nil {
 		if len(spec.Licences) == 0 {
-			return nil
+			return e.checkShared(spec)
 		}
 		return &NeedError{
 			Field: NeedLicence, Licence: spec.Licences[0].Name, Asked: "licence " + spec.Licences[0].Name,
@@ -78,4 +83,22 @@ func (e *Edge) Check(spec *batch.Job) error {
 		return &NeedError{Field: NeedWidth, Asked: fmt.Sprintf("width %d", need.Asked), Accepted: need.Accepted + ", the processors of the largest node"}
 	}
 	return &NeedError{Field: NeedNode, Asked: need.Need, Accepted: "less, " + need.Accepted}
+}
+
+// checkShared says whether the tasks of a job fit nodes on which many may share a
+// processor, but not its memory.
+func (e *Edge) checkShared(spec *batch.Job) error {
+	if e.shared == nil {
+		return nil
+	}
+	err := dfrs.Validate(*e.shared, spec)
+	var job *dfrs.JobError
+	if !errors.As(err, &job) {
+		return err
+	}
+	field := NeedNode
+	if job.Field == "tasks" {
+		field = NeedWidth
+	}
+	return &NeedError{Field: field, Asked: fmt.Sprintf("%s %d", job.Field, job.Value), Accepted: job.Accepted}
 }

@@ -55,26 +55,6 @@ func New(name string, p batch.Platform, s batch.Settings) (batch.Policy, error) 
 	return factory(p, s)
 }
 
-// simulated says of policies that no live site can follow yet what it cannot do.
-var simulated = map[string]string{"dfrs": "live node pools cannot migrate or enforce shares yet"}
-
-// SimulatedError is a policy that a live site cannot follow.
-type SimulatedError struct{ Name, Why string }
-
-// Error says why.
-func (e *SimulatedError) Error() string {
-	return fmt.Sprintf("policy %s: simulated only so far: %s", e.Name, e.Why)
-}
-
-// Live returns a *SimulatedError for a policy that a live site cannot follow.
-func Live(name string) error {
-	if why, is := simulated[name]; is {
-		return &SimulatedError{Name: name, Why: why}
-	}
-	return nil
-}
-
-// LiveNames returns the policies that a live site can follow, in alphabetical order.
-func LiveNames() []string {
-	return slices.DeleteFunc(Names(), func(name string) bool { return Live(name) != nil })
-}
+// Shares says whether a policy gives jobs parts of processors, which something has to
+// hold them to, and pauses and moves them as they run.
+func Shares(name string) bool { return name == "dfrs" }

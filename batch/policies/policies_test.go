@@ -2,7 +2,6 @@ package policies_test
 
 import (
 	"errors"
-	"slices"
 	"testing"
 
 	"github.com/seed-9b8f70bb/drover/batch"
@@ -38,18 +37,32 @@ func TestPlatformsWithoutProcessorsAreRefused(t *testing.T) {
 	}
 }
 
-func TestALiveSiteFollowsWhatItCanCarryOut(t *testing.T) {
-	for _, name := range policies.LiveNames() {
-		if err := policies.Live(name); err != nil {
-			t.Errorf("%s: %v", name, err)
+func TestJobsThatFitNoSharedNodeAreRefused(t *testing.T) {
+	p := batch.Platform{Nodes: []batch.Node{{Processors: 1, Memory: 100}, {Processors: 1, Memory: 100}}}
+	edge, err := policies.NewEdge("dfrs", p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := policies.NewEdge("cbf", p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		width  int32
+		memory int64
+		field  string // "" if it fits
+	}{{1, 100, ""}, {2, 100, ""}, {5, 0, ""}, {1, 101, policies.NeedNode}, {3, 100, policies.NeedWidth}} {
+		spec := &batch.Job{Shape: batch.Shape{Width: c.width, Walltime: batch.Second}, Memory: c.memory}
+		err := edge.Check(spec)
+		var need *policies.NeedError
+		switch {
+		case c.field == "" && err != nil:
+			t.Errorf("%+v: %v", c, err)
+		case c.field != "" && (!errors.As(err, &need) || need.Field != c.field):
+			t.Errorf("%+v: %v", c, err)
 		}
-	}
-	var simulated *policies.SimulatedError
-	err := policies.Live("dfrs")
-	if !errors.As(err, &simulated) || err.Error() != "policy dfrs: simulated only so far: live node pools cannot migrate or enforce shares yet" {
-		t.Errorf("dfrs: %v", err)
-	}
-	if slices.Contains(policies.LiveNames(), "dfrs") || len(policies.LiveNames()) != len(policies.Names())-1 {
-		t.Errorf("live: %v", policies.LiveNames())
+		if err := whole.Check(spec); err != nil {
+			t.Errorf("%+v with whole processors: %v", c, err)
+		}
 	}
 }

@@ -1,0 +1,151 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/exec"
+	"github.com/seed-9b8f70bb/drover/batch/needs"
+	"github.com/seed-9b8f70bb/drover/cgroup"
+	"github.com/seed-9b8f70bb/drover/node"
+)
+
+// gaugeEvery is the time between two samples of what tasks use.
+const gaugeEvery = 2 * time.Second
+
+// gauge measures what the tasks of jobs use, and finds out what they need. What it has
+// found is forgotten when the server ends.
+type gauge struct {
+	host   *node.Host
+	worth  cgroup.CPU
+	limits bool // memory is limited
+
+	mu   sync.Mutex
+	jobs map[batch.Key]*gauged
+}
+
+// gauged is what is known of an attempt.
+type gauged struct {
+	tasks  int32
+	share  batch.Share // the least that a task has
+	need   *needs.Correction
+	limit  int64
+	paused bool
+	// mixed: it was paused, or had another share, in a part of the time since at.
+	mixed bool
+	at    time.Time // of the last sample
+	last  cgroup.Use
+	rate  float64 // processors of the host used by all of it, since the sample before
+}
+
+func newGauge(h *node.Host, worth cgroup.CPU) *gauge {
+	return &gauge{host: h, worth: worth, limits: h.Offers().Of(cgroup.Memory) != cgroup.None, jobs: make(map[batch.Key]*gauged)}
+}
+
+func (g *gauge) enter(key batch.Key, spec *batch.Job, places []batch.Location) {
+	it := &gauged{need: needs.New(needs.Need{CPU: spec.CPU, Memory: spec.Memory}), mixed: true}
+	it.tasks, it.share = tasksOf(places)
+	if g.limits {
+		it.limit = spec.Memory
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.jobs[key] = it
+}
+
+func (g *gauge) leave(key batch.Key) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.jobs, key)
+}
+
+func (g *gauge) pause(key batch.Key, paused bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if it := g.jobs[key]; it != nil {
+		it.paused, it.mixed = paused, true
+	}
+}
+
+func (g *gauge) share(key batch.Key, places []batch.Location) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if it := g.jobs[key]; it != nil {
+		tasks, share := tasksOf(places)
+		it.mixed = it.mixed || share != it.share
+		it.tasks, it.share = tasks, share
+	}
+}
+
+// tasksOf returns how many tasks there are, and the least share that one of them has.
+func tasksOf(places []batch.Location) (n int32, least batch.Share) {
+	least = batch.One
+	for _, l := range places {
+		n, least = n+l.Processors, min(least, l.Share)
+	}
+	return n, least
+}
+
+// Next is exec.Measurements's.
+func (g *gauge) Next(ctx context.Context) ([]exec.Measurement, error) {
+	tick := time.NewTicker(gaugeEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case now := <-tick.C:
+			if all := g.sample(now); len(all) > 0 {
+				return all, nil
+			}
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// sample measures all attempts, and returns which of them need something else than was
+// last said.
+func (g *gauge) sample(now time.Time) []exec.Measurement {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var all []exec.Measurement
+	for key, it := range g.jobs {
+		p := g.host.Find(node.ID{Key: key})
+		if p == nil || it.tasks == 0 {
+			continue
+		}
+		use, err := p.Use()
+		if err != nil {
+			continue // it is about to end, or nothing measures here
+		}
+		it.need.Take(it.sampled(now, &use, g.worth))
+		if need, news := it.need.Tell(); news {
+			all = append(all, exec.Measurement{Key: key, CPU: need.CPU, Memory: need.Memory})
+		}
+	}
+	slices.SortFunc(all, func(a, b exec.Measurement) int {
+		return cmp.Or(cmp.Compare(a.Key.Job, b.Key.Job), cmp.Compare(a.Key.Epoch, b.Key.Epoch), cmp.Compare(a.Key.Attempt, b.Key.Attempt))
+	})
+	return all
+}
+
+// sampled returns what was used since the sample before. Memory is that of all tasks,
+// less what the kernel can take back at once, divided among them.
+func (it *gauged) sampled(now time.Time, use *cgroup.Use, worth cgroup.CPU) needs.Sample {
+	tasks := int64(it.tasks)
+	s := needs.Sample{Share: it.share, Limit: it.limit, Memory: (use.Memory - min(use.Cache, use.Memory) + tasks - 1) / tasks}
+	span := now.Sub(it.at)
+	if !it.at.IsZero() && span > 0 {
+		it.rate = float64(use.CPU-it.last.CPU) / float64(span)
+		whole := it.rate / float64(tasks) * float64(cgroup.Processor) / float64(worth)
+		if !it.mixed && !it.paused {
+			s.Span, s.CPU = micros(span), batch.Share(min(whole, 1)*float64(batch.One))
+			s.Throttled = micros(use.Throttled - it.last.Throttled)
+		}
+	}
+	it.at, it.last, it.mixed = now, *use, it.paused
+	return s
+}

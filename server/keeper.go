@@ -1,0 +1,126 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/exec"
+	"github.com/seed-9b8f70bb/drover/batch/policies"
+	"github.com/seed-9b8f70bb/drover/server/site"
+	"github.com/seed-9b8f70bb/drover/server/store"
+	"github.com/seed-9b8f70bb/drover/supervisor"
+	"github.com/seed-9b8f70bb/drover/supervisor/journal"
+)
+
+// keeper runs attempts outside of this process, so that they outlive it.
+type keeper interface {
+	Launch(ctx context.Context, spec exec.Spec, j *site.Job) (exec.Process, error)
+	// Bar makes the server's claim, see Server.bar.
+	Bar(key batch.Key) (won bool, err error)
+	// Attach says what became of an attempt. The job may be nil where nothing was
+	// launched in this life of the server.
+	Attach(ctx context.Context, key batch.Key, j *site.Job) (supervisor.Status, exec.Process, error)
+	// Age says since when the process of an attempt is there.
+	Age(key batch.Key) (time.Duration, error)
+	Close()
+}
+
+// whole is the keeper of jobs that have whole processors: no more than the supervisor.
+type whole struct {
+	client *supervisor.Client
+	data   *dataDir
+}
+
+// Launch is keeper's.
+func (p whole) Launch(ctx context.Context, spec exec.Spec, _ *site.Job) (exec.Process, error) {
+	process, err := p.client.Launch(ctx, spec, p.data.attempts(spec.Key.Job))
+	if err != nil {
+		return nil, err // not a nil *supervisor.Process
+	}
+	return process, nil
+}
+
+// Bar is keeper's.
+func (p whole) Bar(key batch.Key) (won bool, err error) { return p.data.bar(key) }
+
+// bar makes the claim of an attempt in the job's own directory.
+func (d *dataDir) bar(key batch.Key) (won bool, err error) {
+	if err := os.MkdirAll(d.job(key.Job), 0o700); err != nil {
+		return false, fmt.Errorf("job directory: %w", err)
+	}
+	won, state, err := journal.Claim(d.attempts(key.Job), journal.Name(key.Epoch, key.Attempt), journal.Claimer{Kind: journal.Server}, time.Now())
+	return won || state.End.Kind == journal.Never, err
+}
+
+// Attach is keeper's.
+func (p whole) Attach(ctx context.Context, key batch.Key, _ *site.Job) (supervisor.Status, exec.Process, error) {
+	st, process, err := p.client.Attach(ctx, key, p.data.attempts(key.Job))
+	if err != nil || process == nil {
+		return st, nil, err // likewise
+	}
+	return st, process, nil
+}
+
+// Age is keeper's.
+func (p whole) Age(key batch.Key) (time.Duration, error) {
+	state, err := journal.Read(p.data.attempts(key.Job), journal.Name(key.Epoch, key.Attempt))
+	if err != nil {
+		return 0, err
+	}
+	return state.Run.Age()
+}
+
+// Close is keeper's.
+func (p whole) Close() { p.client.Close() }
+
+// openKeeper reaches what keeps the jobs of an embedded batch system.
+func (s *Server) openKeeper() error {
+	if policies.Shares(s.cfg.Policy.Name) {
+		shared, err := s.share()
+		if err != nil {
+			return err
+		}
+		s.keeper, s.shared = shared, shared
+		return nil
+	}
+	c, err := supervisor.Connect(supervisor.Config{Dir: s.data.root, Program: s.cfg.Supervisor, Logger: s.log.Named("supervisor")})
+	if err != nil {
+		return err
+	}
+	s.keeper = whole{c, s.data}
+	return nil
+}
+
+// metaKeeper is the key under which the store keeps how jobs were run, when any ran.
+const metaKeeper = "keeper"
+
+// checkKeeper refuses to take up jobs that an earlier life has run in the other way: what
+// says whether they ran lies elsewhere, and they would run twice. Else it notes the way.
+func (s *Server) checkKeeper(core *site.Site) error {
+	is, was := "whole", "whole"
+	if s.shared != nil {
+		is = "shared"
+	}
+	said, err := s.store.Meta(metaKeeper)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+	case err != nil:
+		return fmt.Errorf("read the store: %w", err)
+	default:
+		was = string(said)
+	}
+	if is == was {
+		return nil
+	}
+	if n := len(core.Unsettled()); n > 0 {
+		return fmt.Errorf("configuration: %d jobs run with %s processors, and policy %s gives %s ones: start with the policy that they began with, and wait for them or cancel them",
+			n, was, s.cfg.policyName(), is)
+	}
+	var b store.Batch
+	b.SetMeta(metaKeeper, []byte(is))
+	return s.store.Commit(&b)
+}

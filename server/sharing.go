@@ -1,0 +1,214 @@
+package server
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/exec"
+	"github.com/seed-9b8f70bb/drover/cgroup"
+	"github.com/seed-9b8f70bb/drover/node"
+	"github.com/seed-9b8f70bb/drover/node/pool"
+	"github.com/seed-9b8f70bb/drover/server/site"
+	"github.com/seed-9b8f70bb/drover/supervisor"
+)
+
+// sharing is the keeper of jobs that have shares of processors: on virtual nodes of this
+// host, each attempt in a control group of its own.
+//
+//	exec ─▶ sharing ─▶ node/pool ─▶ node.Host ─▶ supervisor, control groups
+//	            └─ gauge: what tasks use ─▶ policy
+type sharing struct {
+	host  *node.Host
+	pool  *pool.Pool
+	gauge *gauge
+	log   hclog.Logger
+
+	mu       sync.Mutex
+	followed map[batch.Key]bool // by the batch system
+}
+
+// share makes the keeper of a policy that shares processors.
+func (s *Server) share() (*sharing, error) {
+	root, err := filepath.Abs(s.data.root)
+	if err != nil {
+		return nil, fmt.Errorf("data directory: %w", err)
+	}
+	name := sha256.Sum256([]byte(root))
+	host, err := node.Open(s.life, node.Config{
+		Dir: root, Program: s.cfg.Supervisor, Logger: s.log.Named("node"),
+		Groups: cgroup.Config{Name: "site-" + hex.EncodeToString(name[:6]), StepAside: true},
+	})
+	if err != nil {
+		return nil, err
+	}
+	worth := s.cfg.worth
+	if worth == 0 {
+		worth = worthOf(s.about.Platform.Width(), runtime.NumCPU())
+	}
+	near := pool.Local(host, worth)
+	cfg := pool.Config{Grace: s.cfg.Grace, Logger: s.log.Named("pool")}
+	for _, n := range s.about.Platform.Nodes {
+		cfg.Names, cfg.Nodes = append(cfg.Names, n.Name), append(cfg.Nodes, near)
+	}
+	nodes, err := pool.New(cfg)
+	if err != nil {
+		return nil, errors.Join(err, host.Close())
+	}
+	for _, o := range host.Offers() {
+		say := s.log.Info
+		if o.Way == cgroup.None || o.Way == cgroup.Signals {
+			say = s.log.Warn
+		}
+		say("what holds jobs to what they get", "ability", o.Ability, "by", o.Way, "why", o.Why)
+	}
+	if worth < cgroup.Processor {
+		s.log.Warn("this site has more processors than its host: each is worth a part of one", "processors", s.about.Platform.Width(), "of", runtime.NumCPU(), "worth", float64(worth)/float64(cgroup.Processor))
+	}
+	return &sharing{host: host, pool: nodes, gauge: newGauge(host, worth), log: s.log, followed: make(map[batch.Key]bool)}, nil
+}
+
+// worthOf returns what each processor of a site is of its host's.
+func worthOf(width int32, has int) cgroup.CPU {
+	if int(width) <= has {
+		return cgroup.Processor
+	}
+	return max(1, cgroup.Processor*cgroup.CPU(has)/cgroup.CPU(width))
+}
+
+// measurements is where the batch system hears what tasks need.
+func (s *Server) measurements() exec.Measurements {
+	if s.shared == nil {
+		return nil
+	}
+	return s.shared.gauge
+}
+
+// follow has the batch system hear of nodes that leave.
+func (k *sharing) follow(ctx context.Context, system *exec.System) {
+	k.pool.Follow(func(n int32, up bool) {
+		if err := system.SetNode(ctx, n, up); err != nil && !errors.Is(err, exec.ErrClosed) && ctx.Err() == nil {
+			k.log.Error("news of a node", "node", n, "up", up, "error", err)
+		}
+	})
+}
+
+// Launch is keeper's.
+func (k *sharing) Launch(_ context.Context, spec exec.Spec, j *site.Job) (exec.Process, error) {
+	p, err := k.pool.Launch(spec)
+	if err != nil {
+		return nil, err
+	}
+	return k.task(spec.Key, j, spec.Places, p), nil
+}
+
+// Bar is keeper's.
+func (k *sharing) Bar(key batch.Key) (won bool, err error) { return k.host.Bar(node.ID{Key: key}) }
+
+// Attach is keeper's. A task that an earlier life has paused goes on: the policy takes it
+// for one that runs.
+func (k *sharing) Attach(ctx context.Context, key batch.Key, j *site.Job) (supervisor.Status, exec.Process, error) {
+	k.mu.Lock()
+	followed := k.followed[key]
+	k.mu.Unlock()
+	if followed {
+		return supervisor.Status{}, nil, fmt.Errorf("attempt of %s: %w", key.Job, supervisor.ErrFollowed)
+	}
+	places := []batch.Location{{Processors: 1, Share: batch.One}} // any: all nodes are one host
+	if j != nil && j.Run != nil && len(j.Run.Places) > 0 {
+		places = slices.Clone(j.Run.Places)
+		for i := range places { // the configuration may have fewer nodes by now
+			places[i].Node = 0
+		}
+	}
+	st, p, err := k.pool.Recover(ctx, key, batch.LaunchOnce, places)
+	switch {
+	case err != nil || p == nil:
+		return st, nil, err
+	case j == nil:
+		p.Detach() // nobody follows it
+		return st, nil, nil
+	}
+	if running := k.host.Find(node.ID{Key: key}); running != nil {
+		if err := running.Signal(syscall.SIGCONT); err != nil {
+			k.log.Info("waking a task", "job", key.Job, "error", err)
+		}
+	}
+	return st, k.task(key, j, places, p), nil
+}
+
+// Age is keeper's.
+func (k *sharing) Age(key batch.Key) (time.Duration, error) { return k.host.Age(node.ID{Key: key}) }
+
+// Close is keeper's.
+func (k *sharing) Close() {
+	k.pool.Close()
+	if err := k.host.Close(); err != nil {
+		k.log.Warn("leaving the node", "error", err)
+	}
+}
+
+// sharedProcess is what the pool's processes are.
+type sharedProcess interface {
+	exec.Process
+	exec.Detacher
+	exec.Sharer
+}
+
+// task is an attempt that runs.
+type task struct {
+	sharedProcess
+	of  *sharing
+	key batch.Key
+}
+
+// task takes note of an attempt that the batch system follows.
+func (k *sharing) task(key batch.Key, j *site.Job, places []batch.Location, p exec.Process) exec.Process {
+	process, able := p.(sharedProcess)
+	if !able {
+		return p
+	}
+	k.mu.Lock()
+	k.followed[key] = true
+	k.mu.Unlock()
+	k.gauge.enter(key, j.Spec(), places)
+	return &task{process, k, key}
+}
+
+// Wait is exec.Process's.
+func (t *task) Wait() exec.Exit {
+	exit := t.sharedProcess.Wait()
+	t.of.gauge.leave(t.key)
+	t.of.mu.Lock()
+	delete(t.of.followed, t.key)
+	t.of.mu.Unlock()
+	return exit
+}
+
+// Signal is exec.Process's.
+func (t *task) Signal(sig syscall.Signal) error {
+	switch sig {
+	case syscall.SIGSTOP:
+		t.of.gauge.pause(t.key, true)
+	case syscall.SIGCONT:
+		t.of.gauge.pause(t.key, false)
+	}
+	return t.sharedProcess.Signal(sig)
+}
+
+// SetShares is exec.Sharer's.
+func (t *task) SetShares(places []batch.Location) error {
+	t.of.gauge.share(t.key, places)
+	return t.sharedProcess.SetShares(places)
+}

@@ -1,0 +1,218 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/cgroup"
+	"github.com/seed-9b8f70bb/drover/node"
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/supervisor"
+)
+
+// spinYAML offers what always wants to run, and what is over at once.
+const spinYAML = `
+    - name: spin
+      doc: Computes until it is ended.
+      command: [/bin/sh, -c, "echo ready; while :; do :; done"]
+      model: {fixed: {width: 1, time: 1h}}
+    - name: short
+      doc: Says when it runs.
+      command: [/bin/sh, -c, "date +%s%N"]
+      model: {fixed: {width: 1, time: 30s}}
+`
+
+// sharingSite is a site under DFRS on some of this host.
+func sharingSite(t *testing.T, lines string) Config {
+	t.Helper()
+	cfg, err := ParseConfig([]byte(fmt.Sprintf(`version: 1
+name: lyon
+listen: 127.0.0.1:0
+gossip: {bind: 127.0.0.1:0}
+data_dir: %s
+policy: {name: dfrs}
+on_stop: end
+grace: 1s
+services:
+  inline:%s
+%s`, t.TempDir(), spinYAML, lines)), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.worth = cgroup.Processor / 5 // other tests want the host, too
+	return cfg
+}
+
+// enforced skips a test where nothing but signals holds jobs to their shares.
+func enforced(t *testing.T, s *testSite, all ...cgroup.Ability) {
+	t.Helper()
+	for _, a := range all {
+		if way := s.shared.host.Offers().Of(a); way == cgroup.None || way == cgroup.Signals {
+			t.Skip("this host offers no control groups: ", s.shared.host.Offers())
+		}
+	}
+}
+
+// used returns the processor time of a job's task.
+func (s *testSite) used(t *testing.T, j *droverv1.Job) cgroup.Use {
+	t.Helper()
+	p := s.shared.host.Find(node.ID{Key: batch.Key{Job: batch.JobID(j.GetId()), Epoch: j.GetEpoch(), Attempt: j.GetAttempt()}})
+	if p == nil {
+		t.Fatalf("job %s has no task", j.GetId())
+	}
+	u, err := p.Use()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+// The first need is a whole processor, the last half of one: yields are equal, so it has
+// half as much as the others.
+func TestJobsOnOneNodeGetTheirSharesOfIt(t *testing.T) {
+	s := start(t, sharingSite(t, "nodes: [{processors: 1}]"))
+	enforced(t, s, cgroup.Shares, cgroup.Measuring)
+	needs := []float64{1, 1, 0.5}
+	var jobs []*droverv1.Job
+	for _, cpu := range needs {
+		j := s.submit(t, &droverv1.Request{Service: "spin", Cpu: cpu})
+		jobs = append(jobs, s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_RUNNING))
+	}
+	const tries = 3
+	for try := 1; ; try++ {
+		if got, starved := s.measure(t, jobs, 10*time.Second); len(starved) == 0 {
+			for i := range jobs {
+				want := needs[i] / 2.5 / 5
+				if math.Abs(got[i]-want) > want/10 {
+					t.Errorf("job %d: %.4f of a processor, want %.4f", i, got[i], want)
+				}
+				t.Logf("job %d: %.4f of a processor, its share is %.4f", i, got[i], want)
+			}
+			return
+		} else if try == tries {
+			t.Skipf("this host is too busy: jobs %v were not held back by their shares: %v", starved, got)
+		}
+	}
+}
+
+// measure returns what jobs use, and who of them has got less than the quota allows.
+func (s *testSite) measure(t *testing.T, jobs []*droverv1.Job, span time.Duration) (rates []float64, starved []int) {
+	begin := time.Now()
+	var before []cgroup.Use
+	for _, j := range jobs {
+		before = append(before, s.used(t, j))
+	}
+	<-time.After(span)
+	for i, j := range jobs {
+		after, passed := s.used(t, j), time.Since(begin)
+		rates = append(rates, float64(after.CPU-before[i].CPU)/float64(passed))
+		// Who always wants to run is held back in every period, of 100 ms.
+		if float64(after.Periods-before[i].Periods) < 0.9*float64(passed/(100*time.Millisecond)) {
+			starved = append(starved, i)
+		}
+	}
+	return rates, starved
+}
+
+func TestAShortJobThatComesLateIsServedAtOnce(t *testing.T) {
+	s := start(t, sharingSite(t, "nodes: [{count: 2, processors: 1}]"))
+	for range 4 {
+		j := s.submit(t, &droverv1.Request{Service: "spin"})
+		s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_RUNNING)
+	}
+	late := time.Now()
+	j := s.submit(t, &droverv1.Request{Service: "short"})
+	j = s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_DONE)
+	if waited := j.GetStartedAt().AsTime().Sub(late); waited > time.Second {
+		t.Errorf("it has waited for %v", waited)
+	}
+	t.Logf("started after %v, over after %v", j.GetStartedAt().AsTime().Sub(late), time.Since(late))
+}
+
+func TestASiteSaysWhatHoldsJobsToTheirShares(t *testing.T) {
+	s := start(t, sharingSite(t, "nodes: [{processors: 1}]"))
+	res, err := s.client.GetSite(within(t), &droverv1.GetSiteRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	able := strings.Join(res.GetSite().GetCapabilities(), " ")
+	for _, o := range s.shared.host.Offers() {
+		if want := o.Ability.String() + "=" + o.Way.String(); !strings.Contains(able, want) {
+			t.Errorf("%q lacks %s", able, want)
+		}
+	}
+}
+
+func TestAnotherServerAdoptsWhatRunsAndWhatWasPaused(t *testing.T) {
+	cfg := sharingSite(t, "nodes: [{processors: 1}]")
+	cfg.OnStop = LeaveJobs
+	s := start(t, cfg)
+	enforced(t, s, cgroup.Shares, cgroup.Measuring, cgroup.Pausing)
+	t.Cleanup(func() {
+		if err := supervisor.Dismiss(context.Background(), cfg.DataDir, true); err != nil {
+			t.Error(err)
+		}
+	})
+	var jobs []*droverv1.Job
+	for range 2 {
+		j := s.submit(t, &droverv1.Request{Service: "spin"})
+		jobs = append(jobs, s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_RUNNING))
+	}
+	// As a policy would.
+	p := s.shared.host.Find(node.ID{Key: batch.Key{Job: batch.JobID(jobs[0].GetId()), Epoch: jobs[0].GetEpoch(), Attempt: jobs[0].GetAttempt()}})
+	if err := p.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.stop(); err != nil {
+		t.Fatal(err)
+	}
+	s = start(t, cfg)
+	for i, j := range jobs {
+		now := s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_RUNNING)
+		if now.GetAttempt() != j.GetAttempt() {
+			t.Errorf("job %d is another attempt", i)
+		}
+		before := s.used(t, j).CPU
+		for deadline := time.Now().Add(time.Minute); s.used(t, j).CPU < before+20*time.Millisecond; <-time.After(10 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("job %d does not go on", i)
+			}
+		}
+		if _, err := s.client.CancelJob(within(t), &droverv1.CancelJobRequest{JobId: j.GetId()}); err != nil {
+			t.Fatal(err)
+		}
+		s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_CANCELLED)
+	}
+}
+
+func TestJobsThatRunAreNotTakenUpInTheOtherWay(t *testing.T) {
+	cfg := sharingSite(t, "nodes: [{processors: 1}]")
+	cfg.OnStop = LeaveJobs
+	s := start(t, cfg)
+	t.Cleanup(func() {
+		if err := supervisor.Dismiss(context.Background(), cfg.DataDir, true); err != nil {
+			t.Error(err)
+		}
+	})
+	j := s.submit(t, &droverv1.Request{Service: "spin"})
+	s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_RUNNING)
+	if err := s.stop(); err != nil {
+		t.Fatal(err)
+	}
+	other := cfg
+	other.Policy.Name = "cbf"
+	if _, err := New(other); err == nil || !strings.Contains(err.Error(), "1 jobs run with shared processors, and policy cbf gives whole ones") {
+		t.Fatalf("under cbf: %v", err)
+	}
+	s = start(t, cfg)
+	if _, err := s.client.CancelJob(within(t), &droverv1.CancelJobRequest{JobId: j.GetId()}); err != nil {
+		t.Fatal(err)
+	}
+	s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_CANCELLED)
+}
