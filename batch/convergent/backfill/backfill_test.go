@@ -104,8 +104,8 @@ func TestWhoMayGoBeforeTheFirst(t *testing.T) {
 		"all, if the first waits for a machine that is down": {
 			narrow(down(state(0, []int32{100, 50}, waits(9, 2, 0), waits(999, 1, 0)), 0), 1), []int32{free, 1},
 		},
-		"all, if the first can never run": {
-			state(1, []int32{100}, waits(9, 1, 2), waits(999, 1, 0)), []int32{1},
+		"who can never run is never the first": {
+			state(1, []int32{100, 200}, runs(0, 100, 1), waits(9, 1, 2), waits(9, 1, 1), waits(101, 1, 0)), []int32{0, free},
 		},
 		"who runs on a machine that is down has its licences": {
 			down(state(1, []int32{100, 50}, runs(0, 100, 1), waits(9, 1, 1)), 0), []int32{free, free},
@@ -167,16 +167,17 @@ func TestAPromiseIsOfOneMachine(t *testing.T) {
 	}
 }
 
-// The promised machine leaves: the promise is made anew.
+// The promised machine leaves: the promise is made anew, of machine 0 at 100, and job 3
+// would be in the way.
 func TestAPromiseEndsWithItsMachine(t *testing.T) {
 	p := backfill.New(backfill.Kept, shortest)
-	s := narrow(state(2, []int32{100, 200, 50}, runs(0, 100, 0), runs(1, 80, 0), waits(10, 2, 2), waits(90, 1, 1)), 2)
+	s := narrow(state(2, []int32{100, 200, 50}, runs(0, 100, 0), runs(1, 80, 0), waits(10, 2, 2), waits(101, 1, 1)), 2)
 	all := s.Jobs
 	s.Jobs = all[:3]
 	plan(p, s) // machine 1, at 80
 	s.Machines[1].Down = true
 	s.Jobs = all
-	if got := plan(p, s); got[2] != 3 {
-		t.Errorf("%v: job 3 ends before machine 0 is free", got)
+	if got := plan(p, s); got[2] != free {
+		t.Errorf("%v: job 3 puts job 2 off", got)
 	}
 }
