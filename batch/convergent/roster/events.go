@@ -145,7 +145,9 @@ func (r *Roster) stopped(now batch.Time, ev *batch.Event) {
 	}
 	told := j.leaving != none && !j.stranded
 	if j.at != none {
-		r.settle(j, now)
+		if !j.stranded { // else its machine has gone, and nothing was done since
+			r.settle(j, now)
+		}
 		j.home = none
 		if j.spec.Resident {
 			j.home = j.at
