@@ -25,17 +25,13 @@ func (p *Policy) allocate(now batch.Time) {
 		}
 		j.settle(now, y)
 	}
-	for _, h := range p.altered {
-		j := &p.jobs[h]
-		j.settle(now, max(1, p.pool.Yield(int32(h))))
-		if has := j.shares(j.yield); has != j.given || len(j.groups) > 1 {
-			p.tell(h, has < j.given)
-		}
+	for i := range p.altered {
+		was := &p.altered[i]
+		j := &p.jobs[was.job]
+		j.settle(now, max(1, p.pool.Yield(int32(was.job))))
 		j.adjusted = false
-	}
-	for _, b := range p.begun { // one whose yield is what it was is not among those that changed
-		if j := &p.jobs[b.job]; j.yield == 0 {
-			j.settle(now, max(1, p.pool.Yield(int32(b.job))))
+		if less, more := j.differs(was); less || more {
+			p.tell(was.job, !more)
 		}
 	}
 }
@@ -74,8 +70,8 @@ func (p *Policy) crumbs(changed []int32) bool {
 		for _, b := range p.begun {
 			look(b.job)
 		}
-		for _, h := range p.altered {
-			look(h)
+		for i := range p.altered {
+			look(p.altered[i].job)
 		}
 		if again {
 			changed = p.yields()

@@ -4,12 +4,21 @@ import (
 	"slices"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/dfrs/pack"
 )
 
 // begin is a job that begins, goes on or moves in this pass.
 type begin struct {
 	kind batch.DecisionKind
 	job  batch.Handle
+}
+
+// had is what a job had before this pass.
+type had struct {
+	job    batch.Handle
+	at     []place
+	groups []pack.Group
+	yield  batch.Share
 }
 
 // carryOut brings jobs to where they shall be, as far as what is free allows. What
@@ -38,6 +47,7 @@ func (p *Policy) carryOut(now batch.Time, out *batch.Decisions) {
 	for _, h := range p.lowered {
 		out.Add(batch.SetShare, h, p.locations(h)...)
 	}
+	p.concede(out)
 	for _, b := range p.begun {
 		p.jobs[b.job].new = false
 		out.Add(b.kind, b.job, p.locations(b.job)...)
@@ -45,6 +55,36 @@ func (p *Policy) carryOut(now batch.Time, out *batch.Decisions) {
 	for _, h := range p.raised {
 		out.Add(batch.SetShare, h, p.locations(h)...)
 	}
+}
+
+// concede has those give up something before anybody gets it who get something else by
+// the same decision: those who have other needs, and less on one node and more on
+// another; and those who move to less, as others who move to more may stay beside them.
+// Nobody who moves comes to where one of them has been.
+func (p *Policy) concede(out *batch.Decisions) {
+	for i := range p.altered {
+		was := &p.altered[i]
+		j := &p.jobs[was.job]
+		if less, more := j.differs(was); less && more && !j.new {
+			out.Add(batch.SetShare, was.job, p.least(was)...)
+		}
+	}
+	rises := func(b begin) int {
+		if j := &p.jobs[b.job]; b.kind == batch.Migrate && j.yield < j.held {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(p.begun, func(a, b begin) int { return rises(a) - rises(b) })
+}
+
+// differs says whether a job that runs where it was has less, and more, than it had.
+func (j *job) differs(was *had) (less, more bool) {
+	for _, at := range was.at {
+		has, before := portion(j.yield, j.groups[at.Group].CPU), portion(was.yield, was.groups[at.Group].CPU)
+		less, more = less || has < before, more || has > before
+	}
+	return less, more
 }
 
 // leaveAll pauses those who shall be nowhere.
@@ -215,10 +255,18 @@ func (p *Policy) enterPool(now batch.Time, h batch.Handle) {
 // locations returns where a job's tasks are and what each has; until the next call.
 func (p *Policy) locations(h batch.Handle) []batch.Location {
 	j := &p.jobs[h]
+	return p.least(&had{h, j.at, j.groups, j.yield})
+}
+
+// least returns where a job's tasks were, and for each what it had or has, whatever is
+// less; until the next call.
+func (p *Policy) least(was *had) []batch.Location {
+	j := &p.jobs[was.job]
 	p.where = p.where[:0]
-	for _, at := range j.at {
+	for _, at := range was.at {
 		p.where = append(p.where, batch.Location{
-			Node: at.Node, Processors: at.Tasks, Group: at.Group, Share: portion(j.yield, j.groups[at.Group].CPU),
+			Node: at.Node, Processors: at.Tasks, Group: at.Group,
+			Share: min(portion(was.yield, was.groups[at.Group].CPU), portion(j.yield, j.groups[at.Group].CPU)),
 		})
 	}
 	return p.where

@@ -294,14 +294,9 @@ func (w *world) pass() {
 		}
 		for _, d := range out.List {
 			again = w.carryOut(&d) || again
+			w.fits() // in between, too: a driver carries out one after the other
 		}
-		for n := range int32(len(w.platform.Nodes)) {
-			memory, share := w.used(n)
-			w.over[n] = min(w.over[n], memory)
-			if memory > max(w.platform.Nodes[n].Memory, w.over[n]) || share > int64(w.platform.Nodes[n].Processors)*int64(batch.One) {
-				w.t.Fatalf("at %d node %d has %d bytes and %d shares taken\n%v", w.now, n, memory, share, w.log)
-			}
-		}
+		w.fits()
 	}
 	if err := w.p.(*dfrs.Policy).Books(); err != nil {
 		w.t.Fatalf("at %d: %v\n%v", w.now, err, w.log)
@@ -312,6 +307,17 @@ func (w *world) pass() {
 	}
 	if w.meddle != nil {
 		w.meddle(w)
+	}
+}
+
+// fits checks that no node has more taken than there is.
+func (w *world) fits() {
+	for n := range int32(len(w.platform.Nodes)) {
+		memory, share := w.used(n)
+		w.over[n] = min(w.over[n], memory)
+		if memory > max(w.platform.Nodes[n].Memory, w.over[n]) || share > int64(w.platform.Nodes[n].Processors)*int64(batch.One) {
+			w.t.Fatalf("at %d node %d has %d bytes and %d shares taken\n%v", w.now, n, memory, share, w.log)
+		}
 	}
 }
 

@@ -57,7 +57,7 @@ type Policy struct {
 	moving  []batch.Handle
 	raised  []batch.Handle
 	lowered []batch.Handle
-	altered []batch.Handle // have other needs than at the last allocation
+	altered []had // have other needs than at the last allocation
 	where   []batch.Location
 }
 

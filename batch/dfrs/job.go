@@ -52,7 +52,6 @@ type job struct {
 	gauged   bool          // its needs are not those that were asked for
 	wanted   []batch.Share // measured CPU needs of its groups that are not taken in; nil: none
 	adjusted bool          // they have been since the last allocation
-	given    int64         // CPU that it had before
 
 	virtual  batch.Duration // at since
 	part     uint64         // of a microsecond more, in 2^-20

@@ -146,11 +146,11 @@ func (p *Policy) adjust(now batch.Time) {
 		case !j.running:
 			p.takeIn(j)
 		default:
-			j.given, j.adjusted = j.shares(j.yield), true
+			p.altered = append(p.altered, had{h, j.at, j.groups, j.yield})
+			j.adjusted = true
 			p.sweep(j)
 			p.takeIn(j)
 			p.enterPool(now, h)
-			p.altered = append(p.altered, h)
 		}
 	}
 	p.learned = kept
@@ -166,12 +166,4 @@ func (p *Policy) takeIn(j *job) {
 	}
 	j.groups, j.wanted, j.barred = groups, nil, 0
 	p.occupy(j, 1)
-}
-
-// shares returns the CPU that the tasks of a job have at a yield where it runs.
-func (j *job) shares(yield batch.Share) (sum int64) {
-	for _, at := range j.at {
-		sum += int64(at.Tasks) * int64(portion(yield, j.groups[at.Group].CPU))
-	}
-	return sum
 }

@@ -99,8 +99,8 @@ func (p *Pool) explore(seed int32) {
 
 // set gives a job its yield.
 func (p *Pool) set(number int32, yield batch.Share) {
-	if j := &p.jobs[number]; j.yield != yield {
-		j.yield = yield
+	if j := &p.jobs[number]; j.yield != yield || j.unsaid {
+		j.yield, j.unsaid = yield, false
 		p.changed = append(p.changed, number)
 	}
 }

@@ -69,6 +69,7 @@ type job struct {
 	local  int32 // its number within the component at hand
 	in     bool
 	fixed  bool // its yield has been found in this allocation
+	unsaid bool // is new, and no allocation has told its yield, be it 0
 	seen   int64
 
 	flow, virtual batch.Duration // of Expect
@@ -93,8 +94,8 @@ func New(nodes int32, capacity int64) *Pool {
 
 // Put says where the tasks of a job are now, all of them. The job is a small
 // dense number, such as a batch.Handle. A job that is new has yield 0 and weight
-// WeightOne until it is given others; one that is moved keeps what it has until the
-// next allocation.
+// WeightOne until it is given others; to the next allocation its yield is another one,
+// even if that is 0. One that is moved keeps what it has until then.
 func (p *Pool) Put(number int32, groups []pack.Group, places []pack.Place) {
 	if number < 0 {
 		panic(fmt.Sprintf("share: job %d put", number))
@@ -106,7 +107,7 @@ func (p *Pool) Put(number int32, groups []pack.Group, places []pack.Place) {
 	if j.in {
 		p.vacate(number)
 	} else {
-		j.yield, j.weight = 0, WeightOne
+		j.yield, j.weight, j.unsaid = 0, WeightOne, true
 		j.flow, j.virtual, j.least = 0, 0, 0
 	}
 	j.in = true
