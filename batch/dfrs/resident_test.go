@@ -158,6 +158,59 @@ func TestWhoIsOnANodeThatComesBackLeavesWhatIsOthers(t *testing.T) {
 	d.pass(2*second, "2 start #2 1:1@100%")
 }
 
+// While node 0 is away 1 is promised node 1, but runs on where it was; so that is free for 3.
+func TestWhoIsOnANodeThatComesBackGivesUpWhatItWasPromised(t *testing.T) {
+	d := newTold(t, 2, "Greedy*")
+	d.submit(0, one(1, 0, 1, 6, 9))
+	d.submit(0, one(2, 0, 1, 6, 9))
+	d.pass(0, "0 start #1 0:1@100%", "0 start #2 1:1@100%")
+	d.tell(second, batch.Event{Kind: batch.NodeDown, Node: 0})
+	d.tell(second, batch.Event{Kind: batch.Finish, Job: 2})
+	d.pass(second)
+	d.tell(2*second, batch.Event{Kind: batch.NodeUp, Node: 0})
+	d.submit(2*second, one(3, 2, 1, 6, 9))
+	d.pass(2*second, "2 start #3 1:1@100%")
+}
+
+// Node 1 is 3's when node 0 comes back, and 1, which was on both, goes on elsewhere: it is
+// mapped at once though this algorithm maps nobody because of those who have left.
+func TestWhoHasToLeaveANodeThatComesBackIsMappedAtOnce(t *testing.T) {
+	d := newTold(t, 3, "Greedy/per")
+	d.submit(0, one(1, 0, 2, 6, 9))
+	d.submit(0, one(2, 0, 1, 6, 9))
+	d.pass(0, "0 start #1 0:1@100% 1:1@100%", "0 start #2 2:1@100%")
+	d.tell(second, batch.Event{Kind: batch.NodeDown, Node: 0})
+	d.submit(second, one(3, 1, 1, 6, 9))
+	d.pass(second)
+	d.tell(2*second, batch.Event{Kind: batch.Finish, Job: 2})
+	d.tell(2*second, batch.Event{Kind: batch.NodeUp, Node: 0})
+	d.pass(2*second, "2 migrate #1 0:1@100% 2:1@100%")
+	d.tell(2*second, batch.Event{Kind: batch.Stopped, Job: 1, Checkpoint: true})
+	d.pass(2*second, "2 start #3 1:1@100%")
+}
+
+// A hundredth of a processor for each task is the least that MCB8 gives: too much for 2
+// beside 1, but not alone.
+func TestWhoCannotFitBesideThoseAtHomeFitsWhenTheyAreGone(t *testing.T) {
+	wantDecided(t, `
+0 start #1 0:64@2%
+64 end #1
+64 start #2 0:64@2%
+128 end #2`, decided(t, cluster(1, 10), batch.Settings{"algorithm": "MCB8*"}, stays(1, 0, 64, 0, 1), one(2, 1, 64, 0, 1)))
+}
+
+// With 101 tasks on a processor it never fits; the policy does not try again and again.
+func TestNoPassIsWantedForWhomMCB8CanNeverPlace(t *testing.T) {
+	d := newTold(t, 1, "MCB8*/per")
+	d.submit(0, one(1, 0, 101, 0, 1))
+	d.pass(0)
+	if wake := d.p.Wake(); wake != batch.Never {
+		t.Errorf("a pass is wanted at %d", wake)
+	}
+	d.submit(second, one(2, 1, 1, 0, 1))
+	d.pass(second, "1 start #2 0:1@100%")
+}
+
 // 1 is paused on a node that is down: it is reckoned to be lost, and to begin anew.
 func TestAForecastGivesUpWhatIsInMemoryOnANodeThatIsDown(t *testing.T) {
 	d := newTold(t, 2, "Greedy*")
