@@ -35,10 +35,11 @@
 //
 // # Beyond the paper
 //
-// The settings avoid and refill, which are off, and the preset deadlines (preset.go). The first keeps machines that would miss a
-// deadline from attracting a job (heuristic.Deadline.Avoid). With the second, jobs that
-// pre-matching has discarded are looked at once more when the matching is made: those who
-// got licences and no machine leave them to others, as long as machines are free.
+// The settings avoid and refill, which are off, and the preset deadlines (preset.go). The
+// first keeps machines that would miss a deadline from attracting a job
+// (heuristic.Deadline.Avoid). With the second, jobs that pre-matching has discarded are
+// looked at once more when the matching is made: those who got licences and no machine
+// leave them to others, as long as machines are free.
 //
 // Source: Capannini, Baraglia, Puppini, Ricci, Pasquali: A Job Scheduling Framework for
 // Large Computing Farms, SC07.

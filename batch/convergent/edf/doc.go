@@ -15,15 +15,15 @@
 // better machine is free at its turn. That is an EDF that knows no price of moving; it is
 // stronger than what the paper describes as long as moving is free, and moves all the time.
 //
-// The paper orders jobs "in decreasing order w.r.t. their deadline" and says that the
-// earliest goes first; the latter is done. To the letter is Latest: the latest deadline
-// first, those without one before all. Queued is between: who waits chooses in that order,
-// and a job that has just come takes its machine from later deadlines, the earliest such
-// job first. Either is worse than the algorithm that has the name.
+// The paper says that a job takes the best available machine, is queued until the next
+// step if there is none, and that preemption serves "to free resources to execute first
+// new submitted job with an earliest deadline".
 //
-// It says that a job takes the best available
-// machine, is queued until the next step if there is none, and that preemption serves "to
-// free resources to execute first new submitted job with an earliest deadline".
+// It orders jobs "in decreasing order w.r.t. their deadline" and says that the earliest
+// goes first; the latter is done. To the letter is Latest: the latest deadline first, those
+// without one before all. Queued is between: who waits chooses in that order, and a job
+// that has just come takes its machine from later deadlines, the earliest such job first.
+// Either is worse than the algorithm that has the name.
 //
 // Source: Capannini, Baraglia, Puppini, Ricci, Pasquali: A Job Scheduling Framework for
 // Large Computing Farms, SC07, sections 2 and 6.

@@ -28,8 +28,9 @@ type Job struct {
 	Machine int32
 	Last    int32
 	// Held says that it runs and may not be preempted, or has run and can go on only
-	// where it was: it is eligible for its Machine alone. A matching with the most associations can always keep it there, and does if
-	// its entry is larger than those of others on that machine (Δ of Overhead).
+	// where it was: it is eligible for its Machine alone. A matching with the most
+	// associations can always keep it there, and does if its entry is larger than those
+	// of others on that machine (Δ of Overhead).
 	Held bool
 	// Fixed says that it runs on its Machine and nobody tells it to leave: it has its
 	// licences whatever others get.

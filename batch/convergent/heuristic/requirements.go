@@ -8,10 +8,10 @@ import (
 )
 
 // requirements are the minimal requirements: they fix which machines a job is eligible
-// for. The paper's tests consider processors and floating licences, by number and type;
-// a machine that is down is left out as well, so are all others for a job that is held, and a job that asks for more copies of a
-// licence than there are is eligible for nothing. farm.State.Eligible is the same for
-// one machine.
+// for. The paper's tests consider processors and floating licences, by number and type.
+// Here memory counts, too; a machine that is down is left out, and so are all others for
+// a job that is held; and a job that asks for more copies of a licence than there are is
+// eligible for nothing. farm.State.Eligible is the same for one machine.
 //
 // Sets of machines as bits answer for all machines at once: one set for each licence,
 // one for each number of CPUs that machines have.
