@@ -52,15 +52,7 @@ func (r *Roster) Windows(func(counted.Window) bool) {}
 
 // AnswerFixed says of windows and of agreements that they cannot be had.
 func (r *Roster) AnswerFixed(_ batch.Time, a *batch.Ask, out *batch.Estimate) bool {
-	if a.Job.Window == nil && !a.Job.Agreed && a.Job.Into == batch.NoJob {
-		return false
-	}
-	out.Kind, out.P = batch.Promised, 0
-	starts := out.Grow(len(a.Shapes))
-	for i := range starts {
-		starts[i] = batch.Never
-	}
-	return true
+	return counted.Refuse(a, out)
 }
 
 // Unused returns a handle that names no job.
