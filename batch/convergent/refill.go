@@ -16,7 +16,7 @@ func (p *prematch) readmit(s *farm.State, m *farm.Matrix, plan []int32) bool {
 	if len(p.clears) == 0 || !slices.Contains(plan, roster.Free) {
 		return false
 	}
-	left := slices.Clone(p.copies)
+	left := farm.Left(nil).All(s)
 	planned := make([]bool, len(s.Jobs))
 	for _, i := range plan {
 		if i != roster.Free {
@@ -28,7 +28,7 @@ func (p *prematch) readmit(s *farm.State, m *farm.Matrix, plan []int32) bool {
 		switch {
 		case len(j.Licences) == 0:
 		case planned[i] || j.Fixed:
-			p.take(s, j, left)
+			left.Take(s, j)
 		case !m.Row(i).Cleared:
 			m.Clear(i)
 			p.clears = append(p.clears, int32(i))
@@ -41,27 +41,10 @@ func (p *prematch) readmit(s *farm.State, m *farm.Matrix, plan []int32) bool {
 	for _, i := range p.clears {
 		r := m.Row(int(i))
 		free := slices.ContainsFunc(r.Columns, func(c int32) bool { return plan[c] == roster.Free })
-		if j := &s.Jobs[i]; free && p.fits(s, j, left) {
-			p.take(s, j, left)
+		if j := &s.Jobs[i]; free && left.Enough(s, j) {
+			left.Take(s, j)
 			r.Cleared, again = false, true
 		}
 	}
 	return again
-}
-
-func (p *prematch) fits(s *farm.State, j *farm.Job, left []int64) bool {
-	for _, n := range j.Licences {
-		if !s.Licences[n.Licence].Bound && left[n.Licence] < int64(n.Copies) {
-			return false
-		}
-	}
-	return true
-}
-
-func (p *prematch) take(s *farm.State, j *farm.Job, left []int64) {
-	for _, n := range j.Licences {
-		if !s.Licences[n.Licence].Bound {
-			left[n.Licence] -= int64(n.Copies)
-		}
-	}
 }

@@ -32,9 +32,9 @@ type Planner struct {
 	machine  int32
 
 	queue []entry
-	ends  []end   // of those who run
-	left  []int64 // copies of licences that are free now
-	spare []int64 // and at the time of the reservation, beside what it needs
+	ends  []end     // of those who run
+	left  farm.Left // copies of licences that are free now
+	spare farm.Left // and at the time of the reservation, beside what it needs
 }
 
 // entry is a job that waits.
@@ -95,16 +95,13 @@ func (p *Planner) Plan(s *farm.State, plan []int32) {
 
 // begin puts those who run where they are.
 func (p *Planner) begin(s *farm.State, plan []int32) {
-	p.left, p.ends = p.left[:0], p.ends[:0]
-	for i := range s.Licences {
-		p.left = append(p.left, int64(s.Licences[i].Copies))
-	}
+	p.left, p.ends = p.left.All(s), p.ends[:0]
 	for i := range s.Jobs {
 		j := &s.Jobs[i]
 		if !j.Fixed {
 			continue
 		}
-		take(s, j, p.left)
+		p.left.Take(s, j)
 		if !s.Machines[j.Machine].Down {
 			plan[j.Machine] = int32(i)
 		}
@@ -145,7 +142,7 @@ func (p *Planner) line(s *farm.State) {
 // start puts a job on the best machine that is free, if there is one.
 func (p *Planner) start(s *farm.State, i int32, plan []int32) bool {
 	j := &s.Jobs[i]
-	if !fits(s, j, p.left) {
+	if !p.left.Enough(s, j) {
 		return false
 	}
 	m := best(s, j, func(m int32) bool { return plan[m] == roster.Free })
@@ -159,7 +156,7 @@ func (p *Planner) start(s *farm.State, i int32, plan []int32) bool {
 // put has a job start on a machine.
 func (p *Planner) put(s *farm.State, i, m int32, plan []int32) {
 	plan[m] = i
-	take(s, &s.Jobs[i], p.left)
+	p.left.Take(s, &s.Jobs[i])
 	p.ends = append(p.ends, end{s.Now.Add(s.Jobs[i].On(s.Machines[m].Score)), i})
 }
 
@@ -167,10 +164,10 @@ func (p *Planner) put(s *farm.State, i, m int32, plan []int32) {
 // reservation.
 func (p *Planner) backfill(s *farm.State, i int32, plan []int32, r reservation) {
 	j := &s.Jobs[i]
-	if !fits(s, j, p.left) {
+	if !p.left.Enough(s, j) {
 		return
 	}
-	aside := fits(s, j, p.spare)
+	aside := p.spare.Enough(s, j)
 	ends := func(m int32) batch.Time { return s.Now.Add(j.On(s.Machines[m].Score)) }
 	m := best(s, j, func(m int32) bool {
 		return plan[m] == roster.Free && (ends(m) <= r.at || aside && m != r.machine)
@@ -179,7 +176,7 @@ func (p *Planner) backfill(s *farm.State, i int32, plan []int32, r reservation) 
 		return
 	}
 	if ends(m) > r.at {
-		take(s, j, p.spare)
+		p.spare.Take(s, j)
 	}
 	p.put(s, i, m, plan)
 }
@@ -193,25 +190,4 @@ func best(s *farm.State, j *farm.Job, will func(int32) bool) int32 {
 		}
 	}
 	return found
-}
-
-// fits says whether there are enough copies of a job's floating licences left.
-func fits(s *farm.State, j *farm.Job, left []int64) bool {
-	for _, n := range j.Licences {
-		if !s.Licences[n.Licence].Bound && left[n.Licence] < int64(n.Copies) {
-			return false
-		}
-	}
-	return true
-}
-
-func take(s *farm.State, j *farm.Job, left []int64) { give(s, j, left, -1) }
-
-// give adds a job's copies, or takes them with a sign of -1.
-func give(s *farm.State, j *farm.Job, left []int64, sign int64) {
-	for _, n := range j.Licences {
-		if !s.Licences[n.Licence].Bound {
-			left[n.Licence] += sign * int64(n.Copies)
-		}
-	}
 }

@@ -36,11 +36,11 @@ func (p *Planner) reserve(s *farm.State, j *farm.Job, plan []int32) reservation 
 	r := reservation{farm.NoMachine, batch.Never}
 	for k := 0; k < len(p.ends) && r.machine == farm.NoMachine; k++ {
 		e := p.ends[k]
-		give(s, &s.Jobs[e.job], p.spare, 1)
+		p.spare.Give(s, &s.Jobs[e.job])
 		if m := slices.Index(then, e.job); m >= 0 {
 			then[m] = roster.Free
 		}
-		if k+1 < len(p.ends) && p.ends[k+1].at == e.at || !fits(s, j, p.spare) {
+		if k+1 < len(p.ends) && p.ends[k+1].at == e.at || !p.spare.Enough(s, j) {
 			continue
 		}
 		if m := best(s, j, free); m != farm.NoMachine {
@@ -49,7 +49,7 @@ func (p *Planner) reserve(s *farm.State, j *farm.Job, plan []int32) reservation 
 	}
 	p.promised = 0
 	if r.machine != farm.NoMachine {
-		take(s, j, p.spare)
+		p.spare.Take(s, j)
 		p.promised, p.machine = j.Order, r.machine
 	}
 	return r

@@ -17,7 +17,7 @@ type Planner struct {
 	jobs     []int32 // by deadline
 	machines []int32 // by falling score
 	at       []int32 // by job: where the plan has it
-	left     []int64 // copies of licences
+	left     farm.Left
 	lifted   []lifted
 }
 
@@ -56,14 +56,11 @@ func (p *Planner) Fork() roster.Planner { return New(p.how) }
 func (p *Planner) Plan(s *farm.State, plan []int32) {
 	p.s, p.plan = s, plan
 	p.order()
-	p.left, p.at = p.left[:0], p.at[:0]
-	for i := range s.Licences {
-		p.left = append(p.left, int64(s.Licences[i].Copies))
-	}
+	p.left, p.at = p.left.All(s), p.at[:0]
 	for i := range s.Jobs {
 		p.at = append(p.at, farm.NoMachine)
 		if s.Jobs[i].Fixed {
-			p.take(&s.Jobs[i], 1)
+			p.left.Take(s, &s.Jobs[i])
 		}
 	}
 	if !p.how.Anew {
@@ -97,7 +94,7 @@ func (p *Planner) newest() {
 func (p *Planner) stay() {
 	for i := range p.s.Jobs {
 		j := &p.s.Jobs[i]
-		if m := j.Last; m != farm.NoMachine && !j.Fixed && p.plan[m] == roster.Free && p.s.Eligible(j, m) && p.fits(j) {
+		if m := j.Last; m != farm.NoMachine && !j.Fixed && p.plan[m] == roster.Free && p.s.Eligible(j, m) && p.left.Enough(p.s, j) {
 			p.put(int32(i), m)
 		}
 	}
@@ -105,7 +102,7 @@ func (p *Planner) stay() {
 
 // start puts a job on the best machine that is left.
 func (p *Planner) start(i int32) bool {
-	if !p.fits(&p.s.Jobs[i]) {
+	if !p.left.Enough(p.s, &p.s.Jobs[i]) {
 		return false
 	}
 	m := p.best(&p.s.Jobs[i])
@@ -133,7 +130,7 @@ func (p *Planner) preempt(i int32, place int) {
 	}
 	for k := len(p.lifted) - 1; k >= 0; k-- {
 		l := p.lifted[k]
-		if p.plan[l.machine] == roster.Free && p.fits(&p.s.Jobs[l.job]) {
+		if p.plan[l.machine] == roster.Free && p.left.Enough(p.s, &p.s.Jobs[l.job]) {
 			p.put(l.job, l.machine)
 		}
 	}
@@ -156,13 +153,13 @@ func (p *Planner) inTheWay(i, other, machine int32) bool {
 
 func (p *Planner) lift(i, machine int32) {
 	p.plan[machine], p.at[i] = roster.Free, farm.NoMachine
-	p.take(&p.s.Jobs[i], -1)
+	p.left.Give(p.s, &p.s.Jobs[i])
 	p.lifted = append(p.lifted, lifted{i, machine})
 }
 
 func (p *Planner) put(i, machine int32) {
 	p.plan[machine], p.at[i] = i, machine
-	p.take(&p.s.Jobs[i], 1)
+	p.left.Take(p.s, &p.s.Jobs[i])
 }
 
 // order sorts jobs and machines.
@@ -205,22 +202,4 @@ func (p *Planner) best(j *farm.Job) int32 {
 		}
 	}
 	return found
-}
-
-func (p *Planner) fits(j *farm.Job) bool {
-	for _, n := range j.Licences {
-		if !p.s.Licences[n.Licence].Bound && p.left[n.Licence] < int64(n.Copies) {
-			return false
-		}
-	}
-	return true
-}
-
-// take takes a job's copies, or gives them back with a sign of -1.
-func (p *Planner) take(j *farm.Job, sign int64) {
-	for _, n := range j.Licences {
-		if !p.s.Licences[n.Licence].Bound {
-			p.left[n.Licence] -= sign * int64(n.Copies)
-		}
-	}
 }
