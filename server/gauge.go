@@ -90,6 +90,24 @@ func tasksOf(places []batch.Location) (n int32, least batch.Share) {
 	return n, least
 }
 
+// reading is what is known of an attempt by now.
+type reading struct {
+	need   batch.Share
+	rate   float64 // processors of the host
+	memory int64
+}
+
+// read returns what was found out of an attempt, false if nothing was.
+func (g *gauge) read(key batch.Key) (reading, bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	it := g.jobs[key]
+	if it == nil {
+		return reading{}, false
+	}
+	return reading{it.need.Need().CPU, it.rate, it.last.Memory}, true
+}
+
 // Next is exec.Measurements's.
 func (g *gauge) Next(ctx context.Context) ([]exec.Measurement, error) {
 	tick := time.NewTicker(gaugeEvery)

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/protobuf/types/known/durationpb"
+
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/cgroup"
 	"github.com/seed-9b8f70bb/drover/node"
@@ -215,4 +217,56 @@ func TestJobsThatRunAreNotTakenUpInTheOtherWay(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_CANCELLED)
+}
+
+func TestWhoHasWhatIsShownAgainAndAgain(t *testing.T) {
+	s := start(t, sharingSite(t, "nodes: [{processors: 1}]"))
+	for _, cpu := range []float64{1, 0.5} {
+		j := s.submit(t, &droverv1.Request{Service: "spin", Cpu: cpu, Owner: "u"})
+		s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_RUNNING)
+	}
+	stream, err := s.client.WatchSite(within(t), &droverv1.WatchSiteRequest{Every: durationpb.New(time.Nanosecond)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stream.Close()
+	var last *droverv1.WatchSiteResponse
+	for n := 0; n < 100 && stream.Receive(); n++ {
+		if last = stream.Msg(); len(last.GetJobs()) == 2 && last.GetJobs()[1].GetUsedCpu() > 0 {
+			break
+		}
+	}
+	if err := stream.Err(); err != nil {
+		t.Fatal(err)
+	}
+	if len(last.GetJobs()) != 2 || len(last.GetNodes()) != 1 || last.GetNodes()[0].GetTasks() != 2 || math.Abs(last.GetNodes()[0].GetGiven()-1) > 0.01 {
+		t.Fatalf("%v", last)
+	}
+	for i, j := range last.GetJobs() {
+		cpu := []float64{1, 0.5}[i]
+		if math.Abs(j.GetShare()-cpu/1.5) > 0.01 || math.Abs(j.GetYield()-1/1.5) > 0.01 || j.GetDeclaredCpu() != cpu || j.GetNeedCpu() != cpu || j.GetOwner() != "u" || j.GetPaused() {
+			t.Errorf("%v", j)
+		}
+	}
+}
+
+func TestWhoHasWhatOfWholeProcessorsIsShown(t *testing.T) {
+	s := start(t, configured(t, ""))
+	j := s.submit(t, &droverv1.Request{Service: "block", Width: 2})
+	s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_RUNNING)
+	stream, err := s.client.WatchSite(within(t), &droverv1.WatchSiteRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stream.Close()
+	if !stream.Receive() {
+		t.Fatal(stream.Err())
+	}
+	m := stream.Msg()
+	if len(m.GetJobs()) != 1 || m.GetJobs()[0].GetShare() != 1 || m.GetJobs()[0].GetYield() != 1 || m.GetJobs()[0].GetTasks() != 2 || m.GetJobs()[0].GetNeedCpu() != 0 {
+		t.Errorf("%v", m)
+	}
+	if len(m.GetNodes()) != 2 || m.GetNodes()[0].GetGiven()+m.GetNodes()[1].GetGiven() != 2 {
+		t.Errorf("%v", m.GetNodes())
+	}
 }

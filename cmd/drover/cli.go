@@ -41,6 +41,7 @@ type cli struct {
 
 	Data       dataCmd       `cmd:"" quiet:"" group:"grid" help:"Have data stay at sites, so that requests use them without their being sent again."`
 	Site       siteCmd       `cmd:"" quiet:"" group:"grid" help:"Show a site: its queue, agreements, reservations and policy."`
+	Top        topCmd        `cmd:"" group:"grid" help:"Show who has what of a site's nodes, again and again."`
 	Sites      sitesCmd      `cmd:"" quiet:"" group:"grid" help:"List the sites and their queues."`
 	Services   servicesCmd   `cmd:"" quiet:"" group:"grid" help:"List what the grid can run."`
 	Moves      movesCmd      `cmd:"" quiet:"" group:"grid" help:"List moves of jobs between sites."`

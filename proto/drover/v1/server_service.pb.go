@@ -10,6 +10,7 @@ import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	durationpb "google.golang.org/protobuf/types/known/durationpb"
+	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -1347,6 +1348,362 @@ func (x *GetSiteResponse) GetPolicy() *PolicyState {
 	return nil
 }
 
+// WatchSiteRequest says how often.
+type WatchSiteRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Time between two answers, 100ms to an hour; unset for a second.
+	Every         *durationpb.Duration `protobuf:"bytes,1,opt,name=every,proto3" json:"every,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WatchSiteRequest) Reset() {
+	*x = WatchSiteRequest{}
+	mi := &file_drover_v1_server_service_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WatchSiteRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WatchSiteRequest) ProtoMessage() {}
+
+func (x *WatchSiteRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_server_service_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WatchSiteRequest.ProtoReflect.Descriptor instead.
+func (*WatchSiteRequest) Descriptor() ([]byte, []int) {
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *WatchSiteRequest) GetEvery() *durationpb.Duration {
+	if x != nil {
+		return x.Every
+	}
+	return nil
+}
+
+// WatchSiteResponse is who has what at one instant.
+type WatchSiteResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// When, on the site's clock.
+	At *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=at,proto3" json:"at,omitempty"`
+	// All nodes of the site, in its order.
+	Nodes []*NodeUse `protobuf:"bytes,2,rep,name=nodes,proto3" json:"nodes,omitempty"`
+	// The jobs that run or are paused, in the order of their starts.
+	Jobs []*JobUse `protobuf:"bytes,3,rep,name=jobs,proto3" json:"jobs,omitempty"`
+	// Jobs that wait.
+	Waiting int32 `protobuf:"varint,4,opt,name=waiting,proto3" json:"waiting,omitempty"`
+	// What the site can do beyond the API's minimum, with what holds jobs to shares.
+	Capabilities  []string `protobuf:"bytes,5,rep,name=capabilities,proto3" json:"capabilities,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WatchSiteResponse) Reset() {
+	*x = WatchSiteResponse{}
+	mi := &file_drover_v1_server_service_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WatchSiteResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WatchSiteResponse) ProtoMessage() {}
+
+func (x *WatchSiteResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_server_service_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WatchSiteResponse.ProtoReflect.Descriptor instead.
+func (*WatchSiteResponse) Descriptor() ([]byte, []int) {
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *WatchSiteResponse) GetAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.At
+	}
+	return nil
+}
+
+func (x *WatchSiteResponse) GetNodes() []*NodeUse {
+	if x != nil {
+		return x.Nodes
+	}
+	return nil
+}
+
+func (x *WatchSiteResponse) GetJobs() []*JobUse {
+	if x != nil {
+		return x.Jobs
+	}
+	return nil
+}
+
+func (x *WatchSiteResponse) GetWaiting() int32 {
+	if x != nil {
+		return x.Waiting
+	}
+	return 0
+}
+
+func (x *WatchSiteResponse) GetCapabilities() []string {
+	if x != nil {
+		return x.Capabilities
+	}
+	return nil
+}
+
+// NodeUse is what a node has, and what is given away of it.
+type NodeUse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Processors that it has.
+	Processors int32 `protobuf:"varint,2,opt,name=processors,proto3" json:"processors,omitempty"`
+	// Of those given to jobs, in parts of processors.
+	Given float64 `protobuf:"fixed64,3,opt,name=given,proto3" json:"given,omitempty"`
+	// Memory that it has, bytes; 0 for not known.
+	MemoryBytes int64 `protobuf:"varint,4,opt,name=memory_bytes,json=memoryBytes,proto3" json:"memory_bytes,omitempty"`
+	// Tasks that run on it.
+	Tasks         int32 `protobuf:"varint,5,opt,name=tasks,proto3" json:"tasks,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *NodeUse) Reset() {
+	*x = NodeUse{}
+	mi := &file_drover_v1_server_service_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *NodeUse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*NodeUse) ProtoMessage() {}
+
+func (x *NodeUse) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_server_service_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use NodeUse.ProtoReflect.Descriptor instead.
+func (*NodeUse) Descriptor() ([]byte, []int) {
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *NodeUse) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *NodeUse) GetProcessors() int32 {
+	if x != nil {
+		return x.Processors
+	}
+	return 0
+}
+
+func (x *NodeUse) GetGiven() float64 {
+	if x != nil {
+		return x.Given
+	}
+	return 0
+}
+
+func (x *NodeUse) GetMemoryBytes() int64 {
+	if x != nil {
+		return x.MemoryBytes
+	}
+	return 0
+}
+
+func (x *NodeUse) GetTasks() int32 {
+	if x != nil {
+		return x.Tasks
+	}
+	return 0
+}
+
+// JobUse is what a job has, and what it uses where that is measured.
+type JobUse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// ID of the job.
+	JobId string `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
+	// Service that it runs.
+	Service string `protobuf:"bytes,2,opt,name=service,proto3" json:"service,omitempty"`
+	// Who asked for it; may be empty.
+	Owner string `protobuf:"bytes,3,opt,name=owner,proto3" json:"owner,omitempty"`
+	// It is paused, and has nothing.
+	Paused bool `protobuf:"varint,4,opt,name=paused,proto3" json:"paused,omitempty"`
+	// Names of the nodes that it is on.
+	Nodes []string `protobuf:"bytes,5,rep,name=nodes,proto3" json:"nodes,omitempty"`
+	// Tasks that it has.
+	Tasks int32 `protobuf:"varint,6,opt,name=tasks,proto3" json:"tasks,omitempty"`
+	// Part of a processor that each of its tasks has, at least.
+	Share float64 `protobuf:"fixed64,7,opt,name=share,proto3" json:"share,omitempty"`
+	// Part of its need that it has, 0 to 1: share over need.
+	Yield float64 `protobuf:"fixed64,8,opt,name=yield,proto3" json:"yield,omitempty"`
+	// Part of a processor that each task was said to need.
+	DeclaredCpu float64 `protobuf:"fixed64,9,opt,name=declared_cpu,json=declaredCpu,proto3" json:"declared_cpu,omitempty"`
+	// The same as it was found out by now; 0 where nothing is measured.
+	NeedCpu float64 `protobuf:"fixed64,10,opt,name=need_cpu,json=needCpu,proto3" json:"need_cpu,omitempty"`
+	// Processors of the host that it uses, all tasks together, and memory, bytes; 0 where
+	// nothing is measured.
+	UsedCpu float64 `protobuf:"fixed64,11,opt,name=used_cpu,json=usedCpu,proto3" json:"used_cpu,omitempty"`
+	// Memory that it uses, bytes; 0 where nothing is measured.
+	UsedMemoryBytes int64 `protobuf:"varint,12,opt,name=used_memory_bytes,json=usedMemoryBytes,proto3" json:"used_memory_bytes,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
+}
+
+func (x *JobUse) Reset() {
+	*x = JobUse{}
+	mi := &file_drover_v1_server_service_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *JobUse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*JobUse) ProtoMessage() {}
+
+func (x *JobUse) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_server_service_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use JobUse.ProtoReflect.Descriptor instead.
+func (*JobUse) Descriptor() ([]byte, []int) {
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *JobUse) GetJobId() string {
+	if x != nil {
+		return x.JobId
+	}
+	return ""
+}
+
+func (x *JobUse) GetService() string {
+	if x != nil {
+		return x.Service
+	}
+	return ""
+}
+
+func (x *JobUse) GetOwner() string {
+	if x != nil {
+		return x.Owner
+	}
+	return ""
+}
+
+func (x *JobUse) GetPaused() bool {
+	if x != nil {
+		return x.Paused
+	}
+	return false
+}
+
+func (x *JobUse) GetNodes() []string {
+	if x != nil {
+		return x.Nodes
+	}
+	return nil
+}
+
+func (x *JobUse) GetTasks() int32 {
+	if x != nil {
+		return x.Tasks
+	}
+	return 0
+}
+
+func (x *JobUse) GetShare() float64 {
+	if x != nil {
+		return x.Share
+	}
+	return 0
+}
+
+func (x *JobUse) GetYield() float64 {
+	if x != nil {
+		return x.Yield
+	}
+	return 0
+}
+
+func (x *JobUse) GetDeclaredCpu() float64 {
+	if x != nil {
+		return x.DeclaredCpu
+	}
+	return 0
+}
+
+func (x *JobUse) GetNeedCpu() float64 {
+	if x != nil {
+		return x.NeedCpu
+	}
+	return 0
+}
+
+func (x *JobUse) GetUsedCpu() float64 {
+	if x != nil {
+		return x.UsedCpu
+	}
+	return 0
+}
+
+func (x *JobUse) GetUsedMemoryBytes() int64 {
+	if x != nil {
+		return x.UsedMemoryBytes
+	}
+	return 0
+}
+
 // DescribeRequest has no fields.
 type DescribeRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1356,7 +1713,7 @@ type DescribeRequest struct {
 
 func (x *DescribeRequest) Reset() {
 	*x = DescribeRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[23]
+	mi := &file_drover_v1_server_service_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1368,7 +1725,7 @@ func (x *DescribeRequest) String() string {
 func (*DescribeRequest) ProtoMessage() {}
 
 func (x *DescribeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[23]
+	mi := &file_drover_v1_server_service_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1381,7 +1738,7 @@ func (x *DescribeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DescribeRequest.ProtoReflect.Descriptor instead.
 func (*DescribeRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{23}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{27}
 }
 
 // DescribeResponse is the site and its catalogue.
@@ -1397,7 +1754,7 @@ type DescribeResponse struct {
 
 func (x *DescribeResponse) Reset() {
 	*x = DescribeResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[24]
+	mi := &file_drover_v1_server_service_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1409,7 +1766,7 @@ func (x *DescribeResponse) String() string {
 func (*DescribeResponse) ProtoMessage() {}
 
 func (x *DescribeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[24]
+	mi := &file_drover_v1_server_service_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1422,7 +1779,7 @@ func (x *DescribeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DescribeResponse.ProtoReflect.Descriptor instead.
 func (*DescribeResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{24}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *DescribeResponse) GetSite() *Site {
@@ -1450,7 +1807,7 @@ type GetStatusRequest struct {
 
 func (x *GetStatusRequest) Reset() {
 	*x = GetStatusRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[25]
+	mi := &file_drover_v1_server_service_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1462,7 +1819,7 @@ func (x *GetStatusRequest) String() string {
 func (*GetStatusRequest) ProtoMessage() {}
 
 func (x *GetStatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[25]
+	mi := &file_drover_v1_server_service_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1475,7 +1832,7 @@ func (x *GetStatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStatusRequest.ProtoReflect.Descriptor instead.
 func (*GetStatusRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{25}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *GetStatusRequest) GetAccuracy() bool {
@@ -1496,7 +1853,7 @@ type GetStatusResponse struct {
 
 func (x *GetStatusResponse) Reset() {
 	*x = GetStatusResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[26]
+	mi := &file_drover_v1_server_service_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1508,7 +1865,7 @@ func (x *GetStatusResponse) String() string {
 func (*GetStatusResponse) ProtoMessage() {}
 
 func (x *GetStatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[26]
+	mi := &file_drover_v1_server_service_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1521,7 +1878,7 @@ func (x *GetStatusResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStatusResponse.ProtoReflect.Descriptor instead.
 func (*GetStatusResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{26}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *GetStatusResponse) GetStatus() *SiteStatus {
@@ -1544,7 +1901,7 @@ type EstimateRequest struct {
 
 func (x *EstimateRequest) Reset() {
 	*x = EstimateRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[27]
+	mi := &file_drover_v1_server_service_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1556,7 +1913,7 @@ func (x *EstimateRequest) String() string {
 func (*EstimateRequest) ProtoMessage() {}
 
 func (x *EstimateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[27]
+	mi := &file_drover_v1_server_service_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1569,7 +1926,7 @@ func (x *EstimateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EstimateRequest.ProtoReflect.Descriptor instead.
 func (*EstimateRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{27}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *EstimateRequest) GetRequest() *Request {
@@ -1600,7 +1957,7 @@ type EstimateResponse struct {
 
 func (x *EstimateResponse) Reset() {
 	*x = EstimateResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[28]
+	mi := &file_drover_v1_server_service_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1612,7 +1969,7 @@ func (x *EstimateResponse) String() string {
 func (*EstimateResponse) ProtoMessage() {}
 
 func (x *EstimateResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[28]
+	mi := &file_drover_v1_server_service_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1625,7 +1982,7 @@ func (x *EstimateResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EstimateResponse.ProtoReflect.Descriptor instead.
 func (*EstimateResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{28}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *EstimateResponse) GetQuote() *Quote {
@@ -1657,7 +2014,7 @@ type SubmitRequest struct {
 
 func (x *SubmitRequest) Reset() {
 	*x = SubmitRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[29]
+	mi := &file_drover_v1_server_service_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1669,7 +2026,7 @@ func (x *SubmitRequest) String() string {
 func (*SubmitRequest) ProtoMessage() {}
 
 func (x *SubmitRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[29]
+	mi := &file_drover_v1_server_service_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1682,7 +2039,7 @@ func (x *SubmitRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmitRequest.ProtoReflect.Descriptor instead.
 func (*SubmitRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{29}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *SubmitRequest) GetJobId() string {
@@ -1717,7 +2074,7 @@ type SubmitResponse struct {
 
 func (x *SubmitResponse) Reset() {
 	*x = SubmitResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[30]
+	mi := &file_drover_v1_server_service_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1729,7 +2086,7 @@ func (x *SubmitResponse) String() string {
 func (*SubmitResponse) ProtoMessage() {}
 
 func (x *SubmitResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[30]
+	mi := &file_drover_v1_server_service_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1742,7 +2099,7 @@ func (x *SubmitResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmitResponse.ProtoReflect.Descriptor instead.
 func (*SubmitResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{30}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *SubmitResponse) GetJob() *Job {
@@ -1763,7 +2120,7 @@ type GetJobRequest struct {
 
 func (x *GetJobRequest) Reset() {
 	*x = GetJobRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[31]
+	mi := &file_drover_v1_server_service_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1775,7 +2132,7 @@ func (x *GetJobRequest) String() string {
 func (*GetJobRequest) ProtoMessage() {}
 
 func (x *GetJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[31]
+	mi := &file_drover_v1_server_service_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1788,7 +2145,7 @@ func (x *GetJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetJobRequest.ProtoReflect.Descriptor instead.
 func (*GetJobRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{31}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *GetJobRequest) GetJobId() string {
@@ -1809,7 +2166,7 @@ type GetJobResponse struct {
 
 func (x *GetJobResponse) Reset() {
 	*x = GetJobResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[32]
+	mi := &file_drover_v1_server_service_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1821,7 +2178,7 @@ func (x *GetJobResponse) String() string {
 func (*GetJobResponse) ProtoMessage() {}
 
 func (x *GetJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[32]
+	mi := &file_drover_v1_server_service_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1834,7 +2191,7 @@ func (x *GetJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetJobResponse.ProtoReflect.Descriptor instead.
 func (*GetJobResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{32}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *GetJobResponse) GetJob() *Job {
@@ -1862,7 +2219,7 @@ type ServerServiceListJobsRequest struct {
 
 func (x *ServerServiceListJobsRequest) Reset() {
 	*x = ServerServiceListJobsRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[33]
+	mi := &file_drover_v1_server_service_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1874,7 +2231,7 @@ func (x *ServerServiceListJobsRequest) String() string {
 func (*ServerServiceListJobsRequest) ProtoMessage() {}
 
 func (x *ServerServiceListJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[33]
+	mi := &file_drover_v1_server_service_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1887,7 +2244,7 @@ func (x *ServerServiceListJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerServiceListJobsRequest.ProtoReflect.Descriptor instead.
 func (*ServerServiceListJobsRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{33}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ServerServiceListJobsRequest) GetPageSize() int32 {
@@ -1924,7 +2281,7 @@ type ServerServiceListJobsResponse struct {
 
 func (x *ServerServiceListJobsResponse) Reset() {
 	*x = ServerServiceListJobsResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[34]
+	mi := &file_drover_v1_server_service_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1936,7 +2293,7 @@ func (x *ServerServiceListJobsResponse) String() string {
 func (*ServerServiceListJobsResponse) ProtoMessage() {}
 
 func (x *ServerServiceListJobsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[34]
+	mi := &file_drover_v1_server_service_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1949,7 +2306,7 @@ func (x *ServerServiceListJobsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerServiceListJobsResponse.ProtoReflect.Descriptor instead.
 func (*ServerServiceListJobsResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{34}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ServerServiceListJobsResponse) GetJobs() []*Job {
@@ -1977,7 +2334,7 @@ type WatchJobRequest struct {
 
 func (x *WatchJobRequest) Reset() {
 	*x = WatchJobRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[35]
+	mi := &file_drover_v1_server_service_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1989,7 +2346,7 @@ func (x *WatchJobRequest) String() string {
 func (*WatchJobRequest) ProtoMessage() {}
 
 func (x *WatchJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[35]
+	mi := &file_drover_v1_server_service_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2002,7 +2359,7 @@ func (x *WatchJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchJobRequest.ProtoReflect.Descriptor instead.
 func (*WatchJobRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{35}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *WatchJobRequest) GetJobId() string {
@@ -2023,7 +2380,7 @@ type WatchJobResponse struct {
 
 func (x *WatchJobResponse) Reset() {
 	*x = WatchJobResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[36]
+	mi := &file_drover_v1_server_service_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2035,7 +2392,7 @@ func (x *WatchJobResponse) String() string {
 func (*WatchJobResponse) ProtoMessage() {}
 
 func (x *WatchJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[36]
+	mi := &file_drover_v1_server_service_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2048,7 +2405,7 @@ func (x *WatchJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchJobResponse.ProtoReflect.Descriptor instead.
 func (*WatchJobResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{36}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *WatchJobResponse) GetJob() *Job {
@@ -2069,7 +2426,7 @@ type CancelJobRequest struct {
 
 func (x *CancelJobRequest) Reset() {
 	*x = CancelJobRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[37]
+	mi := &file_drover_v1_server_service_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2081,7 +2438,7 @@ func (x *CancelJobRequest) String() string {
 func (*CancelJobRequest) ProtoMessage() {}
 
 func (x *CancelJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[37]
+	mi := &file_drover_v1_server_service_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2094,7 +2451,7 @@ func (x *CancelJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelJobRequest.ProtoReflect.Descriptor instead.
 func (*CancelJobRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{37}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *CancelJobRequest) GetJobId() string {
@@ -2115,7 +2472,7 @@ type CancelJobResponse struct {
 
 func (x *CancelJobResponse) Reset() {
 	*x = CancelJobResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[38]
+	mi := &file_drover_v1_server_service_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2127,7 +2484,7 @@ func (x *CancelJobResponse) String() string {
 func (*CancelJobResponse) ProtoMessage() {}
 
 func (x *CancelJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[38]
+	mi := &file_drover_v1_server_service_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2140,7 +2497,7 @@ func (x *CancelJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelJobResponse.ProtoReflect.Descriptor instead.
 func (*CancelJobResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{38}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *CancelJobResponse) GetJob() *Job {
@@ -2167,7 +2524,7 @@ type ReadLogsRequest struct {
 
 func (x *ReadLogsRequest) Reset() {
 	*x = ReadLogsRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[39]
+	mi := &file_drover_v1_server_service_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2179,7 +2536,7 @@ func (x *ReadLogsRequest) String() string {
 func (*ReadLogsRequest) ProtoMessage() {}
 
 func (x *ReadLogsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[39]
+	mi := &file_drover_v1_server_service_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2192,7 +2549,7 @@ func (x *ReadLogsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadLogsRequest.ProtoReflect.Descriptor instead.
 func (*ReadLogsRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{39}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *ReadLogsRequest) GetJobId() string {
@@ -2237,7 +2594,7 @@ type ReadLogsResponse struct {
 
 func (x *ReadLogsResponse) Reset() {
 	*x = ReadLogsResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[40]
+	mi := &file_drover_v1_server_service_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2249,7 +2606,7 @@ func (x *ReadLogsResponse) String() string {
 func (*ReadLogsResponse) ProtoMessage() {}
 
 func (x *ReadLogsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[40]
+	mi := &file_drover_v1_server_service_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2262,7 +2619,7 @@ func (x *ReadLogsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadLogsResponse.ProtoReflect.Descriptor instead.
 func (*ReadLogsResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{40}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *ReadLogsResponse) GetData() []byte {
@@ -2292,7 +2649,7 @@ type StatContentRequest struct {
 
 func (x *StatContentRequest) Reset() {
 	*x = StatContentRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[41]
+	mi := &file_drover_v1_server_service_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2304,7 +2661,7 @@ func (x *StatContentRequest) String() string {
 func (*StatContentRequest) ProtoMessage() {}
 
 func (x *StatContentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[41]
+	mi := &file_drover_v1_server_service_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2317,7 +2674,7 @@ func (x *StatContentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatContentRequest.ProtoReflect.Descriptor instead.
 func (*StatContentRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{41}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *StatContentRequest) GetSha256() string {
@@ -2351,7 +2708,7 @@ type StatContentResponse struct {
 
 func (x *StatContentResponse) Reset() {
 	*x = StatContentResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[42]
+	mi := &file_drover_v1_server_service_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2363,7 +2720,7 @@ func (x *StatContentResponse) String() string {
 func (*StatContentResponse) ProtoMessage() {}
 
 func (x *StatContentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[42]
+	mi := &file_drover_v1_server_service_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2376,7 +2733,7 @@ func (x *StatContentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatContentResponse.ProtoReflect.Descriptor instead.
 func (*StatContentResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{42}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *StatContentResponse) GetComplete() bool {
@@ -2427,7 +2784,7 @@ type UploadRequest struct {
 
 func (x *UploadRequest) Reset() {
 	*x = UploadRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[43]
+	mi := &file_drover_v1_server_service_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2439,7 +2796,7 @@ func (x *UploadRequest) String() string {
 func (*UploadRequest) ProtoMessage() {}
 
 func (x *UploadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[43]
+	mi := &file_drover_v1_server_service_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2452,7 +2809,7 @@ func (x *UploadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadRequest.ProtoReflect.Descriptor instead.
 func (*UploadRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{43}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *UploadRequest) GetSha256() string {
@@ -2494,7 +2851,7 @@ type UploadResponse struct {
 
 func (x *UploadResponse) Reset() {
 	*x = UploadResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[44]
+	mi := &file_drover_v1_server_service_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2506,7 +2863,7 @@ func (x *UploadResponse) String() string {
 func (*UploadResponse) ProtoMessage() {}
 
 func (x *UploadResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[44]
+	mi := &file_drover_v1_server_service_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2519,7 +2876,7 @@ func (x *UploadResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UploadResponse.ProtoReflect.Descriptor instead.
 func (*UploadResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{44}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *UploadResponse) GetFile() *File {
@@ -2544,7 +2901,7 @@ type DownloadRequest struct {
 
 func (x *DownloadRequest) Reset() {
 	*x = DownloadRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[45]
+	mi := &file_drover_v1_server_service_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2556,7 +2913,7 @@ func (x *DownloadRequest) String() string {
 func (*DownloadRequest) ProtoMessage() {}
 
 func (x *DownloadRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[45]
+	mi := &file_drover_v1_server_service_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2569,7 +2926,7 @@ func (x *DownloadRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DownloadRequest.ProtoReflect.Descriptor instead.
 func (*DownloadRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{45}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *DownloadRequest) GetJobId() string {
@@ -2608,7 +2965,7 @@ type DownloadResponse struct {
 
 func (x *DownloadResponse) Reset() {
 	*x = DownloadResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[46]
+	mi := &file_drover_v1_server_service_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2620,7 +2977,7 @@ func (x *DownloadResponse) String() string {
 func (*DownloadResponse) ProtoMessage() {}
 
 func (x *DownloadResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[46]
+	mi := &file_drover_v1_server_service_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2633,7 +2990,7 @@ func (x *DownloadResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DownloadResponse.ProtoReflect.Descriptor instead.
 func (*DownloadResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{46}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *DownloadResponse) GetData() []byte {
@@ -2668,7 +3025,7 @@ type WithdrawRequest struct {
 
 func (x *WithdrawRequest) Reset() {
 	*x = WithdrawRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[47]
+	mi := &file_drover_v1_server_service_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2680,7 +3037,7 @@ func (x *WithdrawRequest) String() string {
 func (*WithdrawRequest) ProtoMessage() {}
 
 func (x *WithdrawRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[47]
+	mi := &file_drover_v1_server_service_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2693,7 +3050,7 @@ func (x *WithdrawRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawRequest.ProtoReflect.Descriptor instead.
 func (*WithdrawRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{47}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *WithdrawRequest) GetJobId() string {
@@ -2716,7 +3073,7 @@ type WithdrawResponse struct {
 
 func (x *WithdrawResponse) Reset() {
 	*x = WithdrawResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[48]
+	mi := &file_drover_v1_server_service_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2728,7 +3085,7 @@ func (x *WithdrawResponse) String() string {
 func (*WithdrawResponse) ProtoMessage() {}
 
 func (x *WithdrawResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[48]
+	mi := &file_drover_v1_server_service_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2741,7 +3098,7 @@ func (x *WithdrawResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawResponse.ProtoReflect.Descriptor instead.
 func (*WithdrawResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{48}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *WithdrawResponse) GetWithdrawn() bool {
@@ -2767,7 +3124,7 @@ type WatchJobsRequest struct {
 
 func (x *WatchJobsRequest) Reset() {
 	*x = WatchJobsRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[49]
+	mi := &file_drover_v1_server_service_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2779,7 +3136,7 @@ func (x *WatchJobsRequest) String() string {
 func (*WatchJobsRequest) ProtoMessage() {}
 
 func (x *WatchJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[49]
+	mi := &file_drover_v1_server_service_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2792,7 +3149,7 @@ func (x *WatchJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchJobsRequest.ProtoReflect.Descriptor instead.
 func (*WatchJobsRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{49}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{53}
 }
 
 // WatchJobsResponse is some of the changes.
@@ -2808,7 +3165,7 @@ type WatchJobsResponse struct {
 
 func (x *WatchJobsResponse) Reset() {
 	*x = WatchJobsResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[50]
+	mi := &file_drover_v1_server_service_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2820,7 +3177,7 @@ func (x *WatchJobsResponse) String() string {
 func (*WatchJobsResponse) ProtoMessage() {}
 
 func (x *WatchJobsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[50]
+	mi := &file_drover_v1_server_service_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2833,7 +3190,7 @@ func (x *WatchJobsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchJobsResponse.ProtoReflect.Descriptor instead.
 func (*WatchJobsResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{50}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *WatchJobsResponse) GetJobs() []*JobDigest {
@@ -2871,7 +3228,7 @@ type MoveJobRequest struct {
 
 func (x *MoveJobRequest) Reset() {
 	*x = MoveJobRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[51]
+	mi := &file_drover_v1_server_service_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2883,7 +3240,7 @@ func (x *MoveJobRequest) String() string {
 func (*MoveJobRequest) ProtoMessage() {}
 
 func (x *MoveJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[51]
+	mi := &file_drover_v1_server_service_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2896,7 +3253,7 @@ func (x *MoveJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveJobRequest.ProtoReflect.Descriptor instead.
 func (*MoveJobRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{51}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *MoveJobRequest) GetJobId() string {
@@ -2952,7 +3309,7 @@ type MoveJobResponse struct {
 
 func (x *MoveJobResponse) Reset() {
 	*x = MoveJobResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[52]
+	mi := &file_drover_v1_server_service_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2964,7 +3321,7 @@ func (x *MoveJobResponse) String() string {
 func (*MoveJobResponse) ProtoMessage() {}
 
 func (x *MoveJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[52]
+	mi := &file_drover_v1_server_service_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2977,7 +3334,7 @@ func (x *MoveJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveJobResponse.ProtoReflect.Descriptor instead.
 func (*MoveJobResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{52}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *MoveJobResponse) GetJob() *Job {
@@ -3002,7 +3359,7 @@ type HoldJobsRequest struct {
 
 func (x *HoldJobsRequest) Reset() {
 	*x = HoldJobsRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[53]
+	mi := &file_drover_v1_server_service_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3014,7 +3371,7 @@ func (x *HoldJobsRequest) String() string {
 func (*HoldJobsRequest) ProtoMessage() {}
 
 func (x *HoldJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[53]
+	mi := &file_drover_v1_server_service_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3027,7 +3384,7 @@ func (x *HoldJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HoldJobsRequest.ProtoReflect.Descriptor instead.
 func (*HoldJobsRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{53}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *HoldJobsRequest) GetRound() string {
@@ -3062,7 +3419,7 @@ type HoldJobsResponse struct {
 
 func (x *HoldJobsResponse) Reset() {
 	*x = HoldJobsResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[54]
+	mi := &file_drover_v1_server_service_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3074,7 +3431,7 @@ func (x *HoldJobsResponse) String() string {
 func (*HoldJobsResponse) ProtoMessage() {}
 
 func (x *HoldJobsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[54]
+	mi := &file_drover_v1_server_service_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3087,7 +3444,7 @@ func (x *HoldJobsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HoldJobsResponse.ProtoReflect.Descriptor instead.
 func (*HoldJobsResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{54}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *HoldJobsResponse) GetJobs() []*JobDigest {
@@ -3112,7 +3469,7 @@ type PlaceJobsRequest struct {
 
 func (x *PlaceJobsRequest) Reset() {
 	*x = PlaceJobsRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[55]
+	mi := &file_drover_v1_server_service_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3124,7 +3481,7 @@ func (x *PlaceJobsRequest) String() string {
 func (*PlaceJobsRequest) ProtoMessage() {}
 
 func (x *PlaceJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[55]
+	mi := &file_drover_v1_server_service_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3137,7 +3494,7 @@ func (x *PlaceJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlaceJobsRequest.ProtoReflect.Descriptor instead.
 func (*PlaceJobsRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{55}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *PlaceJobsRequest) GetRound() string {
@@ -3180,7 +3537,7 @@ type Placement struct {
 
 func (x *Placement) Reset() {
 	*x = Placement{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[56]
+	mi := &file_drover_v1_server_service_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3192,7 +3549,7 @@ func (x *Placement) String() string {
 func (*Placement) ProtoMessage() {}
 
 func (x *Placement) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[56]
+	mi := &file_drover_v1_server_service_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3205,7 +3562,7 @@ func (x *Placement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Placement.ProtoReflect.Descriptor instead.
 func (*Placement) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{56}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *Placement) GetJobId() string {
@@ -3254,7 +3611,7 @@ type PlaceJobsResponse struct {
 
 func (x *PlaceJobsResponse) Reset() {
 	*x = PlaceJobsResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[57]
+	mi := &file_drover_v1_server_service_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3266,7 +3623,7 @@ func (x *PlaceJobsResponse) String() string {
 func (*PlaceJobsResponse) ProtoMessage() {}
 
 func (x *PlaceJobsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[57]
+	mi := &file_drover_v1_server_service_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3279,7 +3636,7 @@ func (x *PlaceJobsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlaceJobsResponse.ProtoReflect.Descriptor instead.
 func (*PlaceJobsResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{57}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *PlaceJobsResponse) GetJobs() []*JobDigest {
@@ -3314,7 +3671,7 @@ type DraftRequest struct {
 
 func (x *DraftRequest) Reset() {
 	*x = DraftRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[58]
+	mi := &file_drover_v1_server_service_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3326,7 +3683,7 @@ func (x *DraftRequest) String() string {
 func (*DraftRequest) ProtoMessage() {}
 
 func (x *DraftRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[58]
+	mi := &file_drover_v1_server_service_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3339,7 +3696,7 @@ func (x *DraftRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DraftRequest.ProtoReflect.Descriptor instead.
 func (*DraftRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{58}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *DraftRequest) GetRound() string {
@@ -3403,7 +3760,7 @@ type DraftEdit struct {
 
 func (x *DraftEdit) Reset() {
 	*x = DraftEdit{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[59]
+	mi := &file_drover_v1_server_service_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3415,7 +3772,7 @@ func (x *DraftEdit) String() string {
 func (*DraftEdit) ProtoMessage() {}
 
 func (x *DraftEdit) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[59]
+	mi := &file_drover_v1_server_service_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3428,7 +3785,7 @@ func (x *DraftEdit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DraftEdit.ProtoReflect.Descriptor instead.
 func (*DraftEdit) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{59}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *DraftEdit) GetJobId() string {
@@ -3475,7 +3832,7 @@ type DraftQuestion struct {
 
 func (x *DraftQuestion) Reset() {
 	*x = DraftQuestion{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[60]
+	mi := &file_drover_v1_server_service_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3487,7 +3844,7 @@ func (x *DraftQuestion) String() string {
 func (*DraftQuestion) ProtoMessage() {}
 
 func (x *DraftQuestion) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[60]
+	mi := &file_drover_v1_server_service_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3500,7 +3857,7 @@ func (x *DraftQuestion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DraftQuestion.ProtoReflect.Descriptor instead.
 func (*DraftQuestion) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{60}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *DraftQuestion) GetJobId() string {
@@ -3543,7 +3900,7 @@ type DraftResponse struct {
 
 func (x *DraftResponse) Reset() {
 	*x = DraftResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[61]
+	mi := &file_drover_v1_server_service_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3555,7 +3912,7 @@ func (x *DraftResponse) String() string {
 func (*DraftResponse) ProtoMessage() {}
 
 func (x *DraftResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[61]
+	mi := &file_drover_v1_server_service_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3568,7 +3925,7 @@ func (x *DraftResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DraftResponse.ProtoReflect.Descriptor instead.
 func (*DraftResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{61}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{65}
 }
 
 func (x *DraftResponse) GetEdits() []*Quote {
@@ -3608,7 +3965,7 @@ type ServerServiceListMovesRequest struct {
 
 func (x *ServerServiceListMovesRequest) Reset() {
 	*x = ServerServiceListMovesRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[62]
+	mi := &file_drover_v1_server_service_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3620,7 +3977,7 @@ func (x *ServerServiceListMovesRequest) String() string {
 func (*ServerServiceListMovesRequest) ProtoMessage() {}
 
 func (x *ServerServiceListMovesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[62]
+	mi := &file_drover_v1_server_service_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3633,7 +3990,7 @@ func (x *ServerServiceListMovesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerServiceListMovesRequest.ProtoReflect.Descriptor instead.
 func (*ServerServiceListMovesRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{62}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{66}
 }
 
 func (x *ServerServiceListMovesRequest) GetPageSize() int32 {
@@ -3670,7 +4027,7 @@ type ServerServiceListMovesResponse struct {
 
 func (x *ServerServiceListMovesResponse) Reset() {
 	*x = ServerServiceListMovesResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[63]
+	mi := &file_drover_v1_server_service_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3682,7 +4039,7 @@ func (x *ServerServiceListMovesResponse) String() string {
 func (*ServerServiceListMovesResponse) ProtoMessage() {}
 
 func (x *ServerServiceListMovesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[63]
+	mi := &file_drover_v1_server_service_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3695,7 +4052,7 @@ func (x *ServerServiceListMovesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ServerServiceListMovesResponse.ProtoReflect.Descriptor instead.
 func (*ServerServiceListMovesResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{63}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{67}
 }
 
 func (x *ServerServiceListMovesResponse) GetMoves() []*Move {
@@ -3723,7 +4080,7 @@ type SetDrainingRequest struct {
 
 func (x *SetDrainingRequest) Reset() {
 	*x = SetDrainingRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[64]
+	mi := &file_drover_v1_server_service_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3735,7 +4092,7 @@ func (x *SetDrainingRequest) String() string {
 func (*SetDrainingRequest) ProtoMessage() {}
 
 func (x *SetDrainingRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[64]
+	mi := &file_drover_v1_server_service_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3748,7 +4105,7 @@ func (x *SetDrainingRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetDrainingRequest.ProtoReflect.Descriptor instead.
 func (*SetDrainingRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{64}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{68}
 }
 
 func (x *SetDrainingRequest) GetDraining() bool {
@@ -3769,7 +4126,7 @@ type SetDrainingResponse struct {
 
 func (x *SetDrainingResponse) Reset() {
 	*x = SetDrainingResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[65]
+	mi := &file_drover_v1_server_service_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3781,7 +4138,7 @@ func (x *SetDrainingResponse) String() string {
 func (*SetDrainingResponse) ProtoMessage() {}
 
 func (x *SetDrainingResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[65]
+	mi := &file_drover_v1_server_service_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3794,7 +4151,7 @@ func (x *SetDrainingResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetDrainingResponse.ProtoReflect.Descriptor instead.
 func (*SetDrainingResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{65}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{69}
 }
 
 func (x *SetDrainingResponse) GetStatus() *SiteStatus {
@@ -3821,7 +4178,7 @@ type SettleJobRequest struct {
 
 func (x *SettleJobRequest) Reset() {
 	*x = SettleJobRequest{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[66]
+	mi := &file_drover_v1_server_service_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3833,7 +4190,7 @@ func (x *SettleJobRequest) String() string {
 func (*SettleJobRequest) ProtoMessage() {}
 
 func (x *SettleJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[66]
+	mi := &file_drover_v1_server_service_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3846,7 +4203,7 @@ func (x *SettleJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SettleJobRequest.ProtoReflect.Descriptor instead.
 func (*SettleJobRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{66}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{70}
 }
 
 func (x *SettleJobRequest) GetJobId() string {
@@ -3888,7 +4245,7 @@ type SettleJobResponse struct {
 
 func (x *SettleJobResponse) Reset() {
 	*x = SettleJobResponse{}
-	mi := &file_drover_v1_server_service_proto_msgTypes[67]
+	mi := &file_drover_v1_server_service_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3900,7 +4257,7 @@ func (x *SettleJobResponse) String() string {
 func (*SettleJobResponse) ProtoMessage() {}
 
 func (x *SettleJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_server_service_proto_msgTypes[67]
+	mi := &file_drover_v1_server_service_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3913,7 +4270,7 @@ func (x *SettleJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SettleJobResponse.ProtoReflect.Descriptor instead.
 func (*SettleJobResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{67}
+	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{71}
 }
 
 func (x *SettleJobResponse) GetJob() *Job {
@@ -3927,7 +4284,7 @@ var File_drover_v1_server_service_proto protoreflect.FileDescriptor
 
 const file_drover_v1_server_service_proto_rawDesc = "" +
 	"\n" +
-	"\x1edrover/v1/server_service.proto\x12\tdrover.v1\x1a\x14drover/v1/data.proto\x1a\x18drover/v1/decision.proto\x1a\x15drover/v1/error.proto\x1a\x13drover/v1/job.proto\x1a\x14drover/v1/move.proto\x1a\x17drover/v1/request.proto\x1a\x1bdrover/v1/reservation.proto\x1a\x14drover/v1/site.proto\x1a\x1egoogle/protobuf/duration.proto\"5\n" +
+	"\x1edrover/v1/server_service.proto\x12\tdrover.v1\x1a\x14drover/v1/data.proto\x1a\x18drover/v1/decision.proto\x1a\x15drover/v1/error.proto\x1a\x13drover/v1/job.proto\x1a\x14drover/v1/move.proto\x1a\x17drover/v1/request.proto\x1a\x1bdrover/v1/reservation.proto\x1a\x14drover/v1/site.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"5\n" +
 	"\x0ePutDataRequest\x12#\n" +
 	"\x04data\x18\x01 \x01(\v2\x0f.drover.v1.DataR\x04data\"6\n" +
 	"\x0fPutDataResponse\x12#\n" +
@@ -3995,7 +4352,37 @@ const file_drover_v1_server_service_proto_rawDesc = "" +
 	"\x0fGetSiteResponse\x12#\n" +
 	"\x04site\x18\x01 \x01(\v2\x0f.drover.v1.SiteR\x04site\x12-\n" +
 	"\x06status\x18\x02 \x01(\v2\x15.drover.v1.SiteStatusR\x06status\x12.\n" +
-	"\x06policy\x18\x03 \x01(\v2\x16.drover.v1.PolicyStateR\x06policy\"\x11\n" +
+	"\x06policy\x18\x03 \x01(\v2\x16.drover.v1.PolicyStateR\x06policy\"C\n" +
+	"\x10WatchSiteRequest\x12/\n" +
+	"\x05every\x18\x01 \x01(\v2\x19.google.protobuf.DurationR\x05every\"\xce\x01\n" +
+	"\x11WatchSiteResponse\x12*\n" +
+	"\x02at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12(\n" +
+	"\x05nodes\x18\x02 \x03(\v2\x12.drover.v1.NodeUseR\x05nodes\x12%\n" +
+	"\x04jobs\x18\x03 \x03(\v2\x11.drover.v1.JobUseR\x04jobs\x12\x18\n" +
+	"\awaiting\x18\x04 \x01(\x05R\awaiting\x12\"\n" +
+	"\fcapabilities\x18\x05 \x03(\tR\fcapabilities\"\x8c\x01\n" +
+	"\aNodeUse\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1e\n" +
+	"\n" +
+	"processors\x18\x02 \x01(\x05R\n" +
+	"processors\x12\x14\n" +
+	"\x05given\x18\x03 \x01(\x01R\x05given\x12!\n" +
+	"\fmemory_bytes\x18\x04 \x01(\x03R\vmemoryBytes\x12\x14\n" +
+	"\x05tasks\x18\x05 \x01(\x05R\x05tasks\"\xc4\x02\n" +
+	"\x06JobUse\x12\x15\n" +
+	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x18\n" +
+	"\aservice\x18\x02 \x01(\tR\aservice\x12\x14\n" +
+	"\x05owner\x18\x03 \x01(\tR\x05owner\x12\x16\n" +
+	"\x06paused\x18\x04 \x01(\bR\x06paused\x12\x14\n" +
+	"\x05nodes\x18\x05 \x03(\tR\x05nodes\x12\x14\n" +
+	"\x05tasks\x18\x06 \x01(\x05R\x05tasks\x12\x14\n" +
+	"\x05share\x18\a \x01(\x01R\x05share\x12\x14\n" +
+	"\x05yield\x18\b \x01(\x01R\x05yield\x12!\n" +
+	"\fdeclared_cpu\x18\t \x01(\x01R\vdeclaredCpu\x12\x19\n" +
+	"\bneed_cpu\x18\n" +
+	" \x01(\x01R\aneedCpu\x12\x19\n" +
+	"\bused_cpu\x18\v \x01(\x01R\ausedCpu\x12*\n" +
+	"\x11used_memory_bytes\x18\f \x01(\x03R\x0fusedMemoryBytes\"\x11\n" +
 	"\x0fDescribeRequest\"g\n" +
 	"\x10DescribeResponse\x12#\n" +
 	"\x04site\x18\x01 \x01(\v2\x0f.drover.v1.SiteR\x04site\x12.\n" +
@@ -4164,7 +4551,7 @@ const file_drover_v1_server_service_proto_rawDesc = "" +
 	"\x16SETTLEMENT_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14SETTLEMENT_COMMITTED\x10\x01\x12\x16\n" +
 	"\x12SETTLEMENT_ABORTED\x10\x02\x12\x18\n" +
-	"\x14SETTLEMENT_TAKE_BACK\x10\x032\xc9\x14\n" +
+	"\x14SETTLEMENT_TAKE_BACK\x10\x032\x98\x15\n" +
 	"\rServerService\x12H\n" +
 	"\bDescribe\x12\x1a.drover.v1.DescribeRequest\x1a\x1b.drover.v1.DescribeResponse\"\x03\x90\x02\x01\x12K\n" +
 	"\tGetStatus\x12\x1b.drover.v1.GetStatusRequest\x1a\x1c.drover.v1.GetStatusResponse\"\x03\x90\x02\x01\x12H\n" +
@@ -4191,7 +4578,8 @@ const file_drover_v1_server_service_proto_rawDesc = "" +
 	"\x0fBookReservation\x12!.drover.v1.BookReservationRequest\x1a\".drover.v1.BookReservationResponse\"\x03\x90\x02\x02\x12z\n" +
 	"\x10ListReservations\x12/.drover.v1.ServerServiceListReservationsRequest\x1a0.drover.v1.ServerServiceListReservationsResponse\"\x03\x90\x02\x01\x12c\n" +
 	"\x11CancelReservation\x12#.drover.v1.CancelReservationRequest\x1a$.drover.v1.CancelReservationResponse\"\x03\x90\x02\x02\x12E\n" +
-	"\aGetSite\x12\x19.drover.v1.GetSiteRequest\x1a\x1a.drover.v1.GetSiteResponse\"\x03\x90\x02\x01\x12E\n" +
+	"\aGetSite\x12\x19.drover.v1.GetSiteRequest\x1a\x1a.drover.v1.GetSiteResponse\"\x03\x90\x02\x01\x12M\n" +
+	"\tWatchSite\x12\x1b.drover.v1.WatchSiteRequest\x1a\x1c.drover.v1.WatchSiteResponse\"\x03\x90\x02\x010\x01\x12E\n" +
 	"\aPutData\x12\x19.drover.v1.PutDataRequest\x1a\x1a.drover.v1.PutDataResponse\"\x03\x90\x02\x02\x12E\n" +
 	"\aGetData\x12\x19.drover.v1.GetDataRequest\x1a\x1a.drover.v1.GetDataResponse\"\x03\x90\x02\x01\x12J\n" +
 	"\bCopyData\x12\x1a.drover.v1.CopyDataRequest\x1a\x1b.drover.v1.CopyDataResponse\"\x03\x90\x02\x020\x01\x12V\n" +
@@ -4213,7 +4601,7 @@ func file_drover_v1_server_service_proto_rawDescGZIP() []byte {
 }
 
 var file_drover_v1_server_service_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_drover_v1_server_service_proto_msgTypes = make([]protoimpl.MessageInfo, 68)
+var file_drover_v1_server_service_proto_msgTypes = make([]protoimpl.MessageInfo, 72)
 var file_drover_v1_server_service_proto_goTypes = []any{
 	(LogStream)(0),                                // 0: drover.v1.LogStream
 	(Settlement)(0),                               // 1: drover.v1.Settlement
@@ -4240,197 +4628,208 @@ var file_drover_v1_server_service_proto_goTypes = []any{
 	(*CancelReservationResponse)(nil),             // 22: drover.v1.CancelReservationResponse
 	(*GetSiteRequest)(nil),                        // 23: drover.v1.GetSiteRequest
 	(*GetSiteResponse)(nil),                       // 24: drover.v1.GetSiteResponse
-	(*DescribeRequest)(nil),                       // 25: drover.v1.DescribeRequest
-	(*DescribeResponse)(nil),                      // 26: drover.v1.DescribeResponse
-	(*GetStatusRequest)(nil),                      // 27: drover.v1.GetStatusRequest
-	(*GetStatusResponse)(nil),                     // 28: drover.v1.GetStatusResponse
-	(*EstimateRequest)(nil),                       // 29: drover.v1.EstimateRequest
-	(*EstimateResponse)(nil),                      // 30: drover.v1.EstimateResponse
-	(*SubmitRequest)(nil),                         // 31: drover.v1.SubmitRequest
-	(*SubmitResponse)(nil),                        // 32: drover.v1.SubmitResponse
-	(*GetJobRequest)(nil),                         // 33: drover.v1.GetJobRequest
-	(*GetJobResponse)(nil),                        // 34: drover.v1.GetJobResponse
-	(*ServerServiceListJobsRequest)(nil),          // 35: drover.v1.ServerServiceListJobsRequest
-	(*ServerServiceListJobsResponse)(nil),         // 36: drover.v1.ServerServiceListJobsResponse
-	(*WatchJobRequest)(nil),                       // 37: drover.v1.WatchJobRequest
-	(*WatchJobResponse)(nil),                      // 38: drover.v1.WatchJobResponse
-	(*CancelJobRequest)(nil),                      // 39: drover.v1.CancelJobRequest
-	(*CancelJobResponse)(nil),                     // 40: drover.v1.CancelJobResponse
-	(*ReadLogsRequest)(nil),                       // 41: drover.v1.ReadLogsRequest
-	(*ReadLogsResponse)(nil),                      // 42: drover.v1.ReadLogsResponse
-	(*StatContentRequest)(nil),                    // 43: drover.v1.StatContentRequest
-	(*StatContentResponse)(nil),                   // 44: drover.v1.StatContentResponse
-	(*UploadRequest)(nil),                         // 45: drover.v1.UploadRequest
-	(*UploadResponse)(nil),                        // 46: drover.v1.UploadResponse
-	(*DownloadRequest)(nil),                       // 47: drover.v1.DownloadRequest
-	(*DownloadResponse)(nil),                      // 48: drover.v1.DownloadResponse
-	(*WithdrawRequest)(nil),                       // 49: drover.v1.WithdrawRequest
-	(*WithdrawResponse)(nil),                      // 50: drover.v1.WithdrawResponse
-	(*WatchJobsRequest)(nil),                      // 51: drover.v1.WatchJobsRequest
-	(*WatchJobsResponse)(nil),                     // 52: drover.v1.WatchJobsResponse
-	(*MoveJobRequest)(nil),                        // 53: drover.v1.MoveJobRequest
-	(*MoveJobResponse)(nil),                       // 54: drover.v1.MoveJobResponse
-	(*HoldJobsRequest)(nil),                       // 55: drover.v1.HoldJobsRequest
-	(*HoldJobsResponse)(nil),                      // 56: drover.v1.HoldJobsResponse
-	(*PlaceJobsRequest)(nil),                      // 57: drover.v1.PlaceJobsRequest
-	(*Placement)(nil),                             // 58: drover.v1.Placement
-	(*PlaceJobsResponse)(nil),                     // 59: drover.v1.PlaceJobsResponse
-	(*DraftRequest)(nil),                          // 60: drover.v1.DraftRequest
-	(*DraftEdit)(nil),                             // 61: drover.v1.DraftEdit
-	(*DraftQuestion)(nil),                         // 62: drover.v1.DraftQuestion
-	(*DraftResponse)(nil),                         // 63: drover.v1.DraftResponse
-	(*ServerServiceListMovesRequest)(nil),         // 64: drover.v1.ServerServiceListMovesRequest
-	(*ServerServiceListMovesResponse)(nil),        // 65: drover.v1.ServerServiceListMovesResponse
-	(*SetDrainingRequest)(nil),                    // 66: drover.v1.SetDrainingRequest
-	(*SetDrainingResponse)(nil),                   // 67: drover.v1.SetDrainingResponse
-	(*SettleJobRequest)(nil),                      // 68: drover.v1.SettleJobRequest
-	(*SettleJobResponse)(nil),                     // 69: drover.v1.SettleJobResponse
-	(*Data)(nil),                                  // 70: drover.v1.Data
-	(*Booking)(nil),                               // 71: drover.v1.Booking
-	(*Reservation)(nil),                           // 72: drover.v1.Reservation
-	(*ErrorDetail)(nil),                           // 73: drover.v1.ErrorDetail
-	(*Site)(nil),                                  // 74: drover.v1.Site
-	(*SiteStatus)(nil),                            // 75: drover.v1.SiteStatus
-	(*PolicyState)(nil),                           // 76: drover.v1.PolicyState
-	(*Service)(nil),                               // 77: drover.v1.Service
-	(*Request)(nil),                               // 78: drover.v1.Request
-	(*durationpb.Duration)(nil),                   // 79: google.protobuf.Duration
-	(*Quote)(nil),                                 // 80: drover.v1.Quote
-	(*Accuracy)(nil),                              // 81: drover.v1.Accuracy
-	(*DecisionRecord)(nil),                        // 82: drover.v1.DecisionRecord
-	(*Job)(nil),                                   // 83: drover.v1.Job
-	(*File)(nil),                                  // 84: drover.v1.File
-	(*JobDigest)(nil),                             // 85: drover.v1.JobDigest
-	(*Shape)(nil),                                 // 86: drover.v1.Shape
-	(*Move)(nil),                                  // 87: drover.v1.Move
+	(*WatchSiteRequest)(nil),                      // 25: drover.v1.WatchSiteRequest
+	(*WatchSiteResponse)(nil),                     // 26: drover.v1.WatchSiteResponse
+	(*NodeUse)(nil),                               // 27: drover.v1.NodeUse
+	(*JobUse)(nil),                                // 28: drover.v1.JobUse
+	(*DescribeRequest)(nil),                       // 29: drover.v1.DescribeRequest
+	(*DescribeResponse)(nil),                      // 30: drover.v1.DescribeResponse
+	(*GetStatusRequest)(nil),                      // 31: drover.v1.GetStatusRequest
+	(*GetStatusResponse)(nil),                     // 32: drover.v1.GetStatusResponse
+	(*EstimateRequest)(nil),                       // 33: drover.v1.EstimateRequest
+	(*EstimateResponse)(nil),                      // 34: drover.v1.EstimateResponse
+	(*SubmitRequest)(nil),                         // 35: drover.v1.SubmitRequest
+	(*SubmitResponse)(nil),                        // 36: drover.v1.SubmitResponse
+	(*GetJobRequest)(nil),                         // 37: drover.v1.GetJobRequest
+	(*GetJobResponse)(nil),                        // 38: drover.v1.GetJobResponse
+	(*ServerServiceListJobsRequest)(nil),          // 39: drover.v1.ServerServiceListJobsRequest
+	(*ServerServiceListJobsResponse)(nil),         // 40: drover.v1.ServerServiceListJobsResponse
+	(*WatchJobRequest)(nil),                       // 41: drover.v1.WatchJobRequest
+	(*WatchJobResponse)(nil),                      // 42: drover.v1.WatchJobResponse
+	(*CancelJobRequest)(nil),                      // 43: drover.v1.CancelJobRequest
+	(*CancelJobResponse)(nil),                     // 44: drover.v1.CancelJobResponse
+	(*ReadLogsRequest)(nil),                       // 45: drover.v1.ReadLogsRequest
+	(*ReadLogsResponse)(nil),                      // 46: drover.v1.ReadLogsResponse
+	(*StatContentRequest)(nil),                    // 47: drover.v1.StatContentRequest
+	(*StatContentResponse)(nil),                   // 48: drover.v1.StatContentResponse
+	(*UploadRequest)(nil),                         // 49: drover.v1.UploadRequest
+	(*UploadResponse)(nil),                        // 50: drover.v1.UploadResponse
+	(*DownloadRequest)(nil),                       // 51: drover.v1.DownloadRequest
+	(*DownloadResponse)(nil),                      // 52: drover.v1.DownloadResponse
+	(*WithdrawRequest)(nil),                       // 53: drover.v1.WithdrawRequest
+	(*WithdrawResponse)(nil),                      // 54: drover.v1.WithdrawResponse
+	(*WatchJobsRequest)(nil),                      // 55: drover.v1.WatchJobsRequest
+	(*WatchJobsResponse)(nil),                     // 56: drover.v1.WatchJobsResponse
+	(*MoveJobRequest)(nil),                        // 57: drover.v1.MoveJobRequest
+	(*MoveJobResponse)(nil),                       // 58: drover.v1.MoveJobResponse
+	(*HoldJobsRequest)(nil),                       // 59: drover.v1.HoldJobsRequest
+	(*HoldJobsResponse)(nil),                      // 60: drover.v1.HoldJobsResponse
+	(*PlaceJobsRequest)(nil),                      // 61: drover.v1.PlaceJobsRequest
+	(*Placement)(nil),                             // 62: drover.v1.Placement
+	(*PlaceJobsResponse)(nil),                     // 63: drover.v1.PlaceJobsResponse
+	(*DraftRequest)(nil),                          // 64: drover.v1.DraftRequest
+	(*DraftEdit)(nil),                             // 65: drover.v1.DraftEdit
+	(*DraftQuestion)(nil),                         // 66: drover.v1.DraftQuestion
+	(*DraftResponse)(nil),                         // 67: drover.v1.DraftResponse
+	(*ServerServiceListMovesRequest)(nil),         // 68: drover.v1.ServerServiceListMovesRequest
+	(*ServerServiceListMovesResponse)(nil),        // 69: drover.v1.ServerServiceListMovesResponse
+	(*SetDrainingRequest)(nil),                    // 70: drover.v1.SetDrainingRequest
+	(*SetDrainingResponse)(nil),                   // 71: drover.v1.SetDrainingResponse
+	(*SettleJobRequest)(nil),                      // 72: drover.v1.SettleJobRequest
+	(*SettleJobResponse)(nil),                     // 73: drover.v1.SettleJobResponse
+	(*Data)(nil),                                  // 74: drover.v1.Data
+	(*Booking)(nil),                               // 75: drover.v1.Booking
+	(*Reservation)(nil),                           // 76: drover.v1.Reservation
+	(*ErrorDetail)(nil),                           // 77: drover.v1.ErrorDetail
+	(*Site)(nil),                                  // 78: drover.v1.Site
+	(*SiteStatus)(nil),                            // 79: drover.v1.SiteStatus
+	(*PolicyState)(nil),                           // 80: drover.v1.PolicyState
+	(*durationpb.Duration)(nil),                   // 81: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil),                 // 82: google.protobuf.Timestamp
+	(*Service)(nil),                               // 83: drover.v1.Service
+	(*Request)(nil),                               // 84: drover.v1.Request
+	(*Quote)(nil),                                 // 85: drover.v1.Quote
+	(*Accuracy)(nil),                              // 86: drover.v1.Accuracy
+	(*DecisionRecord)(nil),                        // 87: drover.v1.DecisionRecord
+	(*Job)(nil),                                   // 88: drover.v1.Job
+	(*File)(nil),                                  // 89: drover.v1.File
+	(*JobDigest)(nil),                             // 90: drover.v1.JobDigest
+	(*Shape)(nil),                                 // 91: drover.v1.Shape
+	(*Move)(nil),                                  // 92: drover.v1.Move
 }
 var file_drover_v1_server_service_proto_depIdxs = []int32{
-	70, // 0: drover.v1.PutDataRequest.data:type_name -> drover.v1.Data
-	70, // 1: drover.v1.PutDataResponse.data:type_name -> drover.v1.Data
-	70, // 2: drover.v1.GetDataResponse.data:type_name -> drover.v1.Data
+	74, // 0: drover.v1.PutDataRequest.data:type_name -> drover.v1.Data
+	74, // 1: drover.v1.PutDataResponse.data:type_name -> drover.v1.Data
+	74, // 2: drover.v1.GetDataResponse.data:type_name -> drover.v1.Data
 	6,  // 3: drover.v1.GetDataResponse.gone:type_name -> drover.v1.GoneData
-	70, // 4: drover.v1.CopyDataResponse.data:type_name -> drover.v1.Data
-	70, // 5: drover.v1.ServerServiceListDataResponse.data:type_name -> drover.v1.Data
-	70, // 6: drover.v1.ServerServiceRemoveDataResponse.data:type_name -> drover.v1.Data
-	71, // 7: drover.v1.OfferReservationRequest.booking:type_name -> drover.v1.Booking
-	72, // 8: drover.v1.OfferReservationResponse.reservation:type_name -> drover.v1.Reservation
-	73, // 9: drover.v1.OfferReservationResponse.refusal:type_name -> drover.v1.ErrorDetail
-	71, // 10: drover.v1.BookReservationRequest.booking:type_name -> drover.v1.Booking
-	72, // 11: drover.v1.BookReservationResponse.reservation:type_name -> drover.v1.Reservation
-	72, // 12: drover.v1.ServerServiceListReservationsResponse.reservations:type_name -> drover.v1.Reservation
-	72, // 13: drover.v1.CancelReservationResponse.reservation:type_name -> drover.v1.Reservation
-	74, // 14: drover.v1.GetSiteResponse.site:type_name -> drover.v1.Site
-	75, // 15: drover.v1.GetSiteResponse.status:type_name -> drover.v1.SiteStatus
-	76, // 16: drover.v1.GetSiteResponse.policy:type_name -> drover.v1.PolicyState
-	74, // 17: drover.v1.DescribeResponse.site:type_name -> drover.v1.Site
-	77, // 18: drover.v1.DescribeResponse.services:type_name -> drover.v1.Service
-	75, // 19: drover.v1.GetStatusResponse.status:type_name -> drover.v1.SiteStatus
-	78, // 20: drover.v1.EstimateRequest.request:type_name -> drover.v1.Request
-	79, // 21: drover.v1.EstimateRequest.not_before:type_name -> google.protobuf.Duration
-	80, // 22: drover.v1.EstimateResponse.quote:type_name -> drover.v1.Quote
-	81, // 23: drover.v1.EstimateResponse.accuracy:type_name -> drover.v1.Accuracy
-	78, // 24: drover.v1.SubmitRequest.request:type_name -> drover.v1.Request
-	82, // 25: drover.v1.SubmitRequest.decision:type_name -> drover.v1.DecisionRecord
-	83, // 26: drover.v1.SubmitResponse.job:type_name -> drover.v1.Job
-	83, // 27: drover.v1.GetJobResponse.job:type_name -> drover.v1.Job
-	83, // 28: drover.v1.ServerServiceListJobsResponse.jobs:type_name -> drover.v1.Job
-	83, // 29: drover.v1.WatchJobResponse.job:type_name -> drover.v1.Job
-	83, // 30: drover.v1.CancelJobResponse.job:type_name -> drover.v1.Job
-	0,  // 31: drover.v1.ReadLogsRequest.stream:type_name -> drover.v1.LogStream
-	84, // 32: drover.v1.UploadResponse.file:type_name -> drover.v1.File
-	83, // 33: drover.v1.WithdrawResponse.job:type_name -> drover.v1.Job
-	85, // 34: drover.v1.WatchJobsResponse.jobs:type_name -> drover.v1.JobDigest
-	79, // 35: drover.v1.MoveJobRequest.min_gain:type_name -> google.protobuf.Duration
-	83, // 36: drover.v1.MoveJobResponse.job:type_name -> drover.v1.Job
-	79, // 37: drover.v1.HoldJobsRequest.lease:type_name -> google.protobuf.Duration
-	85, // 38: drover.v1.HoldJobsResponse.jobs:type_name -> drover.v1.JobDigest
-	58, // 39: drover.v1.PlaceJobsRequest.placements:type_name -> drover.v1.Placement
-	86, // 40: drover.v1.Placement.shape:type_name -> drover.v1.Shape
-	79, // 41: drover.v1.Placement.min_gain:type_name -> google.protobuf.Duration
-	85, // 42: drover.v1.PlaceJobsResponse.jobs:type_name -> drover.v1.JobDigest
-	79, // 43: drover.v1.DraftRequest.lease:type_name -> google.protobuf.Duration
-	61, // 44: drover.v1.DraftRequest.edits:type_name -> drover.v1.DraftEdit
-	62, // 45: drover.v1.DraftRequest.questions:type_name -> drover.v1.DraftQuestion
-	78, // 46: drover.v1.DraftEdit.request:type_name -> drover.v1.Request
-	79, // 47: drover.v1.DraftEdit.not_before:type_name -> google.protobuf.Duration
-	78, // 48: drover.v1.DraftQuestion.request:type_name -> drover.v1.Request
-	79, // 49: drover.v1.DraftQuestion.not_before:type_name -> google.protobuf.Duration
-	80, // 50: drover.v1.DraftResponse.edits:type_name -> drover.v1.Quote
-	80, // 51: drover.v1.DraftResponse.answers:type_name -> drover.v1.Quote
-	79, // 52: drover.v1.DraftResponse.age:type_name -> google.protobuf.Duration
-	87, // 53: drover.v1.ServerServiceListMovesResponse.moves:type_name -> drover.v1.Move
-	75, // 54: drover.v1.SetDrainingResponse.status:type_name -> drover.v1.SiteStatus
-	1,  // 55: drover.v1.SettleJobRequest.settlement:type_name -> drover.v1.Settlement
-	83, // 56: drover.v1.SettleJobResponse.job:type_name -> drover.v1.Job
-	25, // 57: drover.v1.ServerService.Describe:input_type -> drover.v1.DescribeRequest
-	27, // 58: drover.v1.ServerService.GetStatus:input_type -> drover.v1.GetStatusRequest
-	29, // 59: drover.v1.ServerService.Estimate:input_type -> drover.v1.EstimateRequest
-	31, // 60: drover.v1.ServerService.Submit:input_type -> drover.v1.SubmitRequest
-	33, // 61: drover.v1.ServerService.GetJob:input_type -> drover.v1.GetJobRequest
-	35, // 62: drover.v1.ServerService.ListJobs:input_type -> drover.v1.ServerServiceListJobsRequest
-	37, // 63: drover.v1.ServerService.WatchJob:input_type -> drover.v1.WatchJobRequest
-	39, // 64: drover.v1.ServerService.CancelJob:input_type -> drover.v1.CancelJobRequest
-	41, // 65: drover.v1.ServerService.ReadLogs:input_type -> drover.v1.ReadLogsRequest
-	43, // 66: drover.v1.ServerService.StatContent:input_type -> drover.v1.StatContentRequest
-	45, // 67: drover.v1.ServerService.Upload:input_type -> drover.v1.UploadRequest
-	47, // 68: drover.v1.ServerService.Download:input_type -> drover.v1.DownloadRequest
-	49, // 69: drover.v1.ServerService.Withdraw:input_type -> drover.v1.WithdrawRequest
-	51, // 70: drover.v1.ServerService.WatchJobs:input_type -> drover.v1.WatchJobsRequest
-	53, // 71: drover.v1.ServerService.MoveJob:input_type -> drover.v1.MoveJobRequest
-	55, // 72: drover.v1.ServerService.HoldJobs:input_type -> drover.v1.HoldJobsRequest
-	57, // 73: drover.v1.ServerService.PlaceJobs:input_type -> drover.v1.PlaceJobsRequest
-	64, // 74: drover.v1.ServerService.ListMoves:input_type -> drover.v1.ServerServiceListMovesRequest
-	60, // 75: drover.v1.ServerService.Draft:input_type -> drover.v1.DraftRequest
-	66, // 76: drover.v1.ServerService.SetDraining:input_type -> drover.v1.SetDrainingRequest
-	68, // 77: drover.v1.ServerService.SettleJob:input_type -> drover.v1.SettleJobRequest
-	15, // 78: drover.v1.ServerService.OfferReservation:input_type -> drover.v1.OfferReservationRequest
-	17, // 79: drover.v1.ServerService.BookReservation:input_type -> drover.v1.BookReservationRequest
-	19, // 80: drover.v1.ServerService.ListReservations:input_type -> drover.v1.ServerServiceListReservationsRequest
-	21, // 81: drover.v1.ServerService.CancelReservation:input_type -> drover.v1.CancelReservationRequest
-	23, // 82: drover.v1.ServerService.GetSite:input_type -> drover.v1.GetSiteRequest
-	2,  // 83: drover.v1.ServerService.PutData:input_type -> drover.v1.PutDataRequest
-	4,  // 84: drover.v1.ServerService.GetData:input_type -> drover.v1.GetDataRequest
-	7,  // 85: drover.v1.ServerService.CopyData:input_type -> drover.v1.CopyDataRequest
-	9,  // 86: drover.v1.ServerService.DownloadData:input_type -> drover.v1.DownloadDataRequest
-	11, // 87: drover.v1.ServerService.ListData:input_type -> drover.v1.ServerServiceListDataRequest
-	13, // 88: drover.v1.ServerService.RemoveData:input_type -> drover.v1.ServerServiceRemoveDataRequest
-	26, // 89: drover.v1.ServerService.Describe:output_type -> drover.v1.DescribeResponse
-	28, // 90: drover.v1.ServerService.GetStatus:output_type -> drover.v1.GetStatusResponse
-	30, // 91: drover.v1.ServerService.Estimate:output_type -> drover.v1.EstimateResponse
-	32, // 92: drover.v1.ServerService.Submit:output_type -> drover.v1.SubmitResponse
-	34, // 93: drover.v1.ServerService.GetJob:output_type -> drover.v1.GetJobResponse
-	36, // 94: drover.v1.ServerService.ListJobs:output_type -> drover.v1.ServerServiceListJobsResponse
-	38, // 95: drover.v1.ServerService.WatchJob:output_type -> drover.v1.WatchJobResponse
-	40, // 96: drover.v1.ServerService.CancelJob:output_type -> drover.v1.CancelJobResponse
-	42, // 97: drover.v1.ServerService.ReadLogs:output_type -> drover.v1.ReadLogsResponse
-	44, // 98: drover.v1.ServerService.StatContent:output_type -> drover.v1.StatContentResponse
-	46, // 99: drover.v1.ServerService.Upload:output_type -> drover.v1.UploadResponse
-	48, // 100: drover.v1.ServerService.Download:output_type -> drover.v1.DownloadResponse
-	50, // 101: drover.v1.ServerService.Withdraw:output_type -> drover.v1.WithdrawResponse
-	52, // 102: drover.v1.ServerService.WatchJobs:output_type -> drover.v1.WatchJobsResponse
-	54, // 103: drover.v1.ServerService.MoveJob:output_type -> drover.v1.MoveJobResponse
-	56, // 104: drover.v1.ServerService.HoldJobs:output_type -> drover.v1.HoldJobsResponse
-	59, // 105: drover.v1.ServerService.PlaceJobs:output_type -> drover.v1.PlaceJobsResponse
-	65, // 106: drover.v1.ServerService.ListMoves:output_type -> drover.v1.ServerServiceListMovesResponse
-	63, // 107: drover.v1.ServerService.Draft:output_type -> drover.v1.DraftResponse
-	67, // 108: drover.v1.ServerService.SetDraining:output_type -> drover.v1.SetDrainingResponse
-	69, // 109: drover.v1.ServerService.SettleJob:output_type -> drover.v1.SettleJobResponse
-	16, // 110: drover.v1.ServerService.OfferReservation:output_type -> drover.v1.OfferReservationResponse
-	18, // 111: drover.v1.ServerService.BookReservation:output_type -> drover.v1.BookReservationResponse
-	20, // 112: drover.v1.ServerService.ListReservations:output_type -> drover.v1.ServerServiceListReservationsResponse
-	22, // 113: drover.v1.ServerService.CancelReservation:output_type -> drover.v1.CancelReservationResponse
-	24, // 114: drover.v1.ServerService.GetSite:output_type -> drover.v1.GetSiteResponse
-	3,  // 115: drover.v1.ServerService.PutData:output_type -> drover.v1.PutDataResponse
-	5,  // 116: drover.v1.ServerService.GetData:output_type -> drover.v1.GetDataResponse
-	8,  // 117: drover.v1.ServerService.CopyData:output_type -> drover.v1.CopyDataResponse
-	10, // 118: drover.v1.ServerService.DownloadData:output_type -> drover.v1.DownloadDataResponse
-	12, // 119: drover.v1.ServerService.ListData:output_type -> drover.v1.ServerServiceListDataResponse
-	14, // 120: drover.v1.ServerService.RemoveData:output_type -> drover.v1.ServerServiceRemoveDataResponse
-	89, // [89:121] is the sub-list for method output_type
-	57, // [57:89] is the sub-list for method input_type
-	57, // [57:57] is the sub-list for extension type_name
-	57, // [57:57] is the sub-list for extension extendee
-	0,  // [0:57] is the sub-list for field type_name
+	74, // 4: drover.v1.CopyDataResponse.data:type_name -> drover.v1.Data
+	74, // 5: drover.v1.ServerServiceListDataResponse.data:type_name -> drover.v1.Data
+	74, // 6: drover.v1.ServerServiceRemoveDataResponse.data:type_name -> drover.v1.Data
+	75, // 7: drover.v1.OfferReservationRequest.booking:type_name -> drover.v1.Booking
+	76, // 8: drover.v1.OfferReservationResponse.reservation:type_name -> drover.v1.Reservation
+	77, // 9: drover.v1.OfferReservationResponse.refusal:type_name -> drover.v1.ErrorDetail
+	75, // 10: drover.v1.BookReservationRequest.booking:type_name -> drover.v1.Booking
+	76, // 11: drover.v1.BookReservationResponse.reservation:type_name -> drover.v1.Reservation
+	76, // 12: drover.v1.ServerServiceListReservationsResponse.reservations:type_name -> drover.v1.Reservation
+	76, // 13: drover.v1.CancelReservationResponse.reservation:type_name -> drover.v1.Reservation
+	78, // 14: drover.v1.GetSiteResponse.site:type_name -> drover.v1.Site
+	79, // 15: drover.v1.GetSiteResponse.status:type_name -> drover.v1.SiteStatus
+	80, // 16: drover.v1.GetSiteResponse.policy:type_name -> drover.v1.PolicyState
+	81, // 17: drover.v1.WatchSiteRequest.every:type_name -> google.protobuf.Duration
+	82, // 18: drover.v1.WatchSiteResponse.at:type_name -> google.protobuf.Timestamp
+	27, // 19: drover.v1.WatchSiteResponse.nodes:type_name -> drover.v1.NodeUse
+	28, // 20: drover.v1.WatchSiteResponse.jobs:type_name -> drover.v1.JobUse
+	78, // 21: drover.v1.DescribeResponse.site:type_name -> drover.v1.Site
+	83, // 22: drover.v1.DescribeResponse.services:type_name -> drover.v1.Service
+	79, // 23: drover.v1.GetStatusResponse.status:type_name -> drover.v1.SiteStatus
+	84, // 24: drover.v1.EstimateRequest.request:type_name -> drover.v1.Request
+	81, // 25: drover.v1.EstimateRequest.not_before:type_name -> google.protobuf.Duration
+	85, // 26: drover.v1.EstimateResponse.quote:type_name -> drover.v1.Quote
+	86, // 27: drover.v1.EstimateResponse.accuracy:type_name -> drover.v1.Accuracy
+	84, // 28: drover.v1.SubmitRequest.request:type_name -> drover.v1.Request
+	87, // 29: drover.v1.SubmitRequest.decision:type_name -> drover.v1.DecisionRecord
+	88, // 30: drover.v1.SubmitResponse.job:type_name -> drover.v1.Job
+	88, // 31: drover.v1.GetJobResponse.job:type_name -> drover.v1.Job
+	88, // 32: drover.v1.ServerServiceListJobsResponse.jobs:type_name -> drover.v1.Job
+	88, // 33: drover.v1.WatchJobResponse.job:type_name -> drover.v1.Job
+	88, // 34: drover.v1.CancelJobResponse.job:type_name -> drover.v1.Job
+	0,  // 35: drover.v1.ReadLogsRequest.stream:type_name -> drover.v1.LogStream
+	89, // 36: drover.v1.UploadResponse.file:type_name -> drover.v1.File
+	88, // 37: drover.v1.WithdrawResponse.job:type_name -> drover.v1.Job
+	90, // 38: drover.v1.WatchJobsResponse.jobs:type_name -> drover.v1.JobDigest
+	81, // 39: drover.v1.MoveJobRequest.min_gain:type_name -> google.protobuf.Duration
+	88, // 40: drover.v1.MoveJobResponse.job:type_name -> drover.v1.Job
+	81, // 41: drover.v1.HoldJobsRequest.lease:type_name -> google.protobuf.Duration
+	90, // 42: drover.v1.HoldJobsResponse.jobs:type_name -> drover.v1.JobDigest
+	62, // 43: drover.v1.PlaceJobsRequest.placements:type_name -> drover.v1.Placement
+	91, // 44: drover.v1.Placement.shape:type_name -> drover.v1.Shape
+	81, // 45: drover.v1.Placement.min_gain:type_name -> google.protobuf.Duration
+	90, // 46: drover.v1.PlaceJobsResponse.jobs:type_name -> drover.v1.JobDigest
+	81, // 47: drover.v1.DraftRequest.lease:type_name -> google.protobuf.Duration
+	65, // 48: drover.v1.DraftRequest.edits:type_name -> drover.v1.DraftEdit
+	66, // 49: drover.v1.DraftRequest.questions:type_name -> drover.v1.DraftQuestion
+	84, // 50: drover.v1.DraftEdit.request:type_name -> drover.v1.Request
+	81, // 51: drover.v1.DraftEdit.not_before:type_name -> google.protobuf.Duration
+	84, // 52: drover.v1.DraftQuestion.request:type_name -> drover.v1.Request
+	81, // 53: drover.v1.DraftQuestion.not_before:type_name -> google.protobuf.Duration
+	85, // 54: drover.v1.DraftResponse.edits:type_name -> drover.v1.Quote
+	85, // 55: drover.v1.DraftResponse.answers:type_name -> drover.v1.Quote
+	81, // 56: drover.v1.DraftResponse.age:type_name -> google.protobuf.Duration
+	92, // 57: drover.v1.ServerServiceListMovesResponse.moves:type_name -> drover.v1.Move
+	79, // 58: drover.v1.SetDrainingResponse.status:type_name -> drover.v1.SiteStatus
+	1,  // 59: drover.v1.SettleJobRequest.settlement:type_name -> drover.v1.Settlement
+	88, // 60: drover.v1.SettleJobResponse.job:type_name -> drover.v1.Job
+	29, // 61: drover.v1.ServerService.Describe:input_type -> drover.v1.DescribeRequest
+	31, // 62: drover.v1.ServerService.GetStatus:input_type -> drover.v1.GetStatusRequest
+	33, // 63: drover.v1.ServerService.Estimate:input_type -> drover.v1.EstimateRequest
+	35, // 64: drover.v1.ServerService.Submit:input_type -> drover.v1.SubmitRequest
+	37, // 65: drover.v1.ServerService.GetJob:input_type -> drover.v1.GetJobRequest
+	39, // 66: drover.v1.ServerService.ListJobs:input_type -> drover.v1.ServerServiceListJobsRequest
+	41, // 67: drover.v1.ServerService.WatchJob:input_type -> drover.v1.WatchJobRequest
+	43, // 68: drover.v1.ServerService.CancelJob:input_type -> drover.v1.CancelJobRequest
+	45, // 69: drover.v1.ServerService.ReadLogs:input_type -> drover.v1.ReadLogsRequest
+	47, // 70: drover.v1.ServerService.StatContent:input_type -> drover.v1.StatContentRequest
+	49, // 71: drover.v1.ServerService.Upload:input_type -> drover.v1.UploadRequest
+	51, // 72: drover.v1.ServerService.Download:input_type -> drover.v1.DownloadRequest
+	53, // 73: drover.v1.ServerService.Withdraw:input_type -> drover.v1.WithdrawRequest
+	55, // 74: drover.v1.ServerService.WatchJobs:input_type -> drover.v1.WatchJobsRequest
+	57, // 75: drover.v1.ServerService.MoveJob:input_type -> drover.v1.MoveJobRequest
+	59, // 76: drover.v1.ServerService.HoldJobs:input_type -> drover.v1.HoldJobsRequest
+	61, // 77: drover.v1.ServerService.PlaceJobs:input_type -> drover.v1.PlaceJobsRequest
+	68, // 78: drover.v1.ServerService.ListMoves:input_type -> drover.v1.ServerServiceListMovesRequest
+	64, // 79: drover.v1.ServerService.Draft:input_type -> drover.v1.DraftRequest
+	70, // 80: drover.v1.ServerService.SetDraining:input_type -> drover.v1.SetDrainingRequest
+	72, // 81: drover.v1.ServerService.SettleJob:input_type -> drover.v1.SettleJobRequest
+	15, // 82: drover.v1.ServerService.OfferReservation:input_type -> drover.v1.OfferReservationRequest
+	17, // 83: drover.v1.ServerService.BookReservation:input_type -> drover.v1.BookReservationRequest
+	19, // 84: drover.v1.ServerService.ListReservations:input_type -> drover.v1.ServerServiceListReservationsRequest
+	21, // 85: drover.v1.ServerService.CancelReservation:input_type -> drover.v1.CancelReservationRequest
+	23, // 86: drover.v1.ServerService.GetSite:input_type -> drover.v1.GetSiteRequest
+	25, // 87: drover.v1.ServerService.WatchSite:input_type -> drover.v1.WatchSiteRequest
+	2,  // 88: drover.v1.ServerService.PutData:input_type -> drover.v1.PutDataRequest
+	4,  // 89: drover.v1.ServerService.GetData:input_type -> drover.v1.GetDataRequest
+	7,  // 90: drover.v1.ServerService.CopyData:input_type -> drover.v1.CopyDataRequest
+	9,  // 91: drover.v1.ServerService.DownloadData:input_type -> drover.v1.DownloadDataRequest
+	11, // 92: drover.v1.ServerService.ListData:input_type -> drover.v1.ServerServiceListDataRequest
+	13, // 93: drover.v1.ServerService.RemoveData:input_type -> drover.v1.ServerServiceRemoveDataRequest
+	30, // 94: drover.v1.ServerService.Describe:output_type -> drover.v1.DescribeResponse
+	32, // 95: drover.v1.ServerService.GetStatus:output_type -> drover.v1.GetStatusResponse
+	34, // 96: drover.v1.ServerService.Estimate:output_type -> drover.v1.EstimateResponse
+	36, // 97: drover.v1.ServerService.Submit:output_type -> drover.v1.SubmitResponse
+	38, // 98: drover.v1.ServerService.GetJob:output_type -> drover.v1.GetJobResponse
+	40, // 99: drover.v1.ServerService.ListJobs:output_type -> drover.v1.ServerServiceListJobsResponse
+	42, // 100: drover.v1.ServerService.WatchJob:output_type -> drover.v1.WatchJobResponse
+	44, // 101: drover.v1.ServerService.CancelJob:output_type -> drover.v1.CancelJobResponse
+	46, // 102: drover.v1.ServerService.ReadLogs:output_type -> drover.v1.ReadLogsResponse
+	48, // 103: drover.v1.ServerService.StatContent:output_type -> drover.v1.StatContentResponse
+	50, // 104: drover.v1.ServerService.Upload:output_type -> drover.v1.UploadResponse
+	52, // 105: drover.v1.ServerService.Download:output_type -> drover.v1.DownloadResponse
+	54, // 106: drover.v1.ServerService.Withdraw:output_type -> drover.v1.WithdrawResponse
+	56, // 107: drover.v1.ServerService.WatchJobs:output_type -> drover.v1.WatchJobsResponse
+	58, // 108: drover.v1.ServerService.MoveJob:output_type -> drover.v1.MoveJobResponse
+	60, // 109: drover.v1.ServerService.HoldJobs:output_type -> drover.v1.HoldJobsResponse
+	63, // 110: drover.v1.ServerService.PlaceJobs:output_type -> drover.v1.PlaceJobsResponse
+	69, // 111: drover.v1.ServerService.ListMoves:output_type -> drover.v1.ServerServiceListMovesResponse
+	67, // 112: drover.v1.ServerService.Draft:output_type -> drover.v1.DraftResponse
+	71, // 113: drover.v1.ServerService.SetDraining:output_type -> drover.v1.SetDrainingResponse
+	73, // 114: drover.v1.ServerService.SettleJob:output_type -> drover.v1.SettleJobResponse
+	16, // 115: drover.v1.ServerService.OfferReservation:output_type -> drover.v1.OfferReservationResponse
+	18, // 116: drover.v1.ServerService.BookReservation:output_type -> drover.v1.BookReservationResponse
+	20, // 117: drover.v1.ServerService.ListReservations:output_type -> drover.v1.ServerServiceListReservationsResponse
+	22, // 118: drover.v1.ServerService.CancelReservation:output_type -> drover.v1.CancelReservationResponse
+	24, // 119: drover.v1.ServerService.GetSite:output_type -> drover.v1.GetSiteResponse
+	26, // 120: drover.v1.ServerService.WatchSite:output_type -> drover.v1.WatchSiteResponse
+	3,  // 121: drover.v1.ServerService.PutData:output_type -> drover.v1.PutDataResponse
+	5,  // 122: drover.v1.ServerService.GetData:output_type -> drover.v1.GetDataResponse
+	8,  // 123: drover.v1.ServerService.CopyData:output_type -> drover.v1.CopyDataResponse
+	10, // 124: drover.v1.ServerService.DownloadData:output_type -> drover.v1.DownloadDataResponse
+	12, // 125: drover.v1.ServerService.ListData:output_type -> drover.v1.ServerServiceListDataResponse
+	14, // 126: drover.v1.ServerService.RemoveData:output_type -> drover.v1.ServerServiceRemoveDataResponse
+	94, // [94:127] is the sub-list for method output_type
+	61, // [61:94] is the sub-list for method input_type
+	61, // [61:61] is the sub-list for extension type_name
+	61, // [61:61] is the sub-list for extension extendee
+	0,  // [0:61] is the sub-list for field type_name
 }
 
 func init() { file_drover_v1_server_service_proto_init() }
@@ -4452,7 +4851,7 @@ func file_drover_v1_server_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_drover_v1_server_service_proto_rawDesc), len(file_drover_v1_server_service_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   68,
+			NumMessages:   72,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -45,6 +45,7 @@ const (
 	ServerService_ListReservations_FullMethodName  = "/drover.v1.ServerService/ListReservations"
 	ServerService_CancelReservation_FullMethodName = "/drover.v1.ServerService/CancelReservation"
 	ServerService_GetSite_FullMethodName           = "/drover.v1.ServerService/GetSite"
+	ServerService_WatchSite_FullMethodName         = "/drover.v1.ServerService/WatchSite"
 	ServerService_PutData_FullMethodName           = "/drover.v1.ServerService/PutData"
 	ServerService_GetData_FullMethodName           = "/drover.v1.ServerService/GetData"
 	ServerService_CopyData_FullMethodName          = "/drover.v1.ServerService/CopyData"
@@ -140,6 +141,8 @@ type ServerServiceClient interface {
 	CancelReservation(ctx context.Context, in *CancelReservationRequest, opts ...grpc.CallOption) (*CancelReservationResponse, error)
 	// GetSite returns the site with its queue, and what its policy says of itself.
 	GetSite(ctx context.Context, in *GetSiteRequest, opts ...grpc.CallOption) (*GetSiteResponse, error)
+	// WatchSite sends who has what of the site's nodes, and again as often as asked for.
+	WatchSite(ctx context.Context, in *WatchSiteRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchSiteResponse], error)
 	// PutData has content that was uploaded stay here under a handle. The same data
 	// again change nothing; others under their handle are refused ("data-conflict").
 	PutData(ctx context.Context, in *PutDataRequest, opts ...grpc.CallOption) (*PutDataResponse, error)
@@ -465,6 +468,25 @@ func (c *serverServiceClient) GetSite(ctx context.Context, in *GetSiteRequest, o
 	return out, nil
 }
 
+func (c *serverServiceClient) WatchSite(ctx context.Context, in *WatchSiteRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchSiteResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &ServerService_ServiceDesc.Streams[5], ServerService_WatchSite_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[WatchSiteRequest, WatchSiteResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type ServerService_WatchSiteClient = grpc.ServerStreamingClient[WatchSiteResponse]
+
 func (c *serverServiceClient) PutData(ctx context.Context, in *PutDataRequest, opts ...grpc.CallOption) (*PutDataResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(PutDataResponse)
@@ -487,7 +509,7 @@ func (c *serverServiceClient) GetData(ctx context.Context, in *GetDataRequest, o
 
 func (c *serverServiceClient) CopyData(ctx context.Context, in *CopyDataRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[CopyDataResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &ServerService_ServiceDesc.Streams[5], ServerService_CopyData_FullMethodName, cOpts...)
+	stream, err := c.cc.NewStream(ctx, &ServerService_ServiceDesc.Streams[6], ServerService_CopyData_FullMethodName, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -506,7 +528,7 @@ type ServerService_CopyDataClient = grpc.ServerStreamingClient[CopyDataResponse]
 
 func (c *serverServiceClient) DownloadData(ctx context.Context, in *DownloadDataRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[DownloadDataResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &ServerService_ServiceDesc.Streams[6], ServerService_DownloadData_FullMethodName, cOpts...)
+	stream, err := c.cc.NewStream(ctx, &ServerService_ServiceDesc.Streams[7], ServerService_DownloadData_FullMethodName, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -630,6 +652,8 @@ type ServerServiceServer interface {
 	CancelReservation(context.Context, *CancelReservationRequest) (*CancelReservationResponse, error)
 	// GetSite returns the site with its queue, and what its policy says of itself.
 	GetSite(context.Context, *GetSiteRequest) (*GetSiteResponse, error)
+	// WatchSite sends who has what of the site's nodes, and again as often as asked for.
+	WatchSite(*WatchSiteRequest, grpc.ServerStreamingServer[WatchSiteResponse]) error
 	// PutData has content that was uploaded stay here under a handle. The same data
 	// again change nothing; others under their handle are refused ("data-conflict").
 	PutData(context.Context, *PutDataRequest) (*PutDataResponse, error)
@@ -733,6 +757,9 @@ func (UnimplementedServerServiceServer) CancelReservation(context.Context, *Canc
 }
 func (UnimplementedServerServiceServer) GetSite(context.Context, *GetSiteRequest) (*GetSiteResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetSite not implemented")
+}
+func (UnimplementedServerServiceServer) WatchSite(*WatchSiteRequest, grpc.ServerStreamingServer[WatchSiteResponse]) error {
+	return status.Error(codes.Unimplemented, "method WatchSite not implemented")
 }
 func (UnimplementedServerServiceServer) PutData(context.Context, *PutDataRequest) (*PutDataResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method PutData not implemented")
@@ -1202,6 +1229,17 @@ func _ServerService_GetSite_Handler(srv interface{}, ctx context.Context, dec fu
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ServerService_WatchSite_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(WatchSiteRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(ServerServiceServer).WatchSite(m, &grpc.GenericServerStream[WatchSiteRequest, WatchSiteResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type ServerService_WatchSiteServer = grpc.ServerStreamingServer[WatchSiteResponse]
+
 func _ServerService_PutData_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(PutDataRequest)
 	if err := dec(in); err != nil {
@@ -1428,6 +1466,11 @@ var ServerService_ServiceDesc = grpc.ServiceDesc{
 		{
 			StreamName:    "WatchJobs",
 			Handler:       _ServerService_WatchJobs_Handler,
+			ServerStreams: true,
+		},
+		{
+			StreamName:    "WatchSite",
+			Handler:       _ServerService_WatchSite_Handler,
 			ServerStreams: true,
 		},
 		{

@@ -91,6 +91,8 @@ const (
 	ServerServiceCancelReservationProcedure = "/drover.v1.ServerService/CancelReservation"
 	// ServerServiceGetSiteProcedure is the fully-qualified name of the ServerService's GetSite RPC.
 	ServerServiceGetSiteProcedure = "/drover.v1.ServerService/GetSite"
+	// ServerServiceWatchSiteProcedure is the fully-qualified name of the ServerService's WatchSite RPC.
+	ServerServiceWatchSiteProcedure = "/drover.v1.ServerService/WatchSite"
 	// ServerServicePutDataProcedure is the fully-qualified name of the ServerService's PutData RPC.
 	ServerServicePutDataProcedure = "/drover.v1.ServerService/PutData"
 	// ServerServiceGetDataProcedure is the fully-qualified name of the ServerService's GetData RPC.
@@ -189,6 +191,8 @@ type ServerServiceClient interface {
 	CancelReservation(context.Context, *v1.CancelReservationRequest) (*v1.CancelReservationResponse, error)
 	// GetSite returns the site with its queue, and what its policy says of itself.
 	GetSite(context.Context, *v1.GetSiteRequest) (*v1.GetSiteResponse, error)
+	// WatchSite sends who has what of the site's nodes, and again as often as asked for.
+	WatchSite(context.Context, *v1.WatchSiteRequest) (*connect.ServerStreamForClient[v1.WatchSiteResponse], error)
 	// PutData has content that was uploaded stay here under a handle. The same data
 	// again change nothing; others under their handle are refused ("data-conflict").
 	PutData(context.Context, *v1.PutDataRequest) (*v1.PutDataResponse, error)
@@ -399,6 +403,13 @@ func NewServerServiceClient(httpClient connect.HTTPClient, baseURL string, opts 
 			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 			connect.WithClientOptions(opts...),
 		),
+		watchSite: connect.NewClient[v1.WatchSiteRequest, v1.WatchSiteResponse](
+			httpClient,
+			baseURL+ServerServiceWatchSiteProcedure,
+			connect.WithSchema(serverServiceMethods.ByName("WatchSite")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
 		putData: connect.NewClient[v1.PutDataRequest, v1.PutDataResponse](
 			httpClient,
 			baseURL+ServerServicePutDataProcedure,
@@ -472,6 +483,7 @@ type serverServiceClient struct {
 	listReservations  *connect.Client[v1.ServerServiceListReservationsRequest, v1.ServerServiceListReservationsResponse]
 	cancelReservation *connect.Client[v1.CancelReservationRequest, v1.CancelReservationResponse]
 	getSite           *connect.Client[v1.GetSiteRequest, v1.GetSiteResponse]
+	watchSite         *connect.Client[v1.WatchSiteRequest, v1.WatchSiteResponse]
 	putData           *connect.Client[v1.PutDataRequest, v1.PutDataResponse]
 	getData           *connect.Client[v1.GetDataRequest, v1.GetDataResponse]
 	copyData          *connect.Client[v1.CopyDataRequest, v1.CopyDataResponse]
@@ -694,6 +706,11 @@ func (c *serverServiceClient) GetSite(ctx context.Context, req *v1.GetSiteReques
 	return nil, err
 }
 
+// WatchSite calls drover.v1.ServerService.WatchSite.
+func (c *serverServiceClient) WatchSite(ctx context.Context, req *v1.WatchSiteRequest) (*connect.ServerStreamForClient[v1.WatchSiteResponse], error) {
+	return c.watchSite.CallServerStream(ctx, connect.NewRequest(req))
+}
+
 // PutData calls drover.v1.ServerService.PutData.
 func (c *serverServiceClient) PutData(ctx context.Context, req *v1.PutDataRequest) (*v1.PutDataResponse, error) {
 	response, err := c.putData.CallUnary(ctx, connect.NewRequest(req))
@@ -822,6 +839,8 @@ type ServerServiceHandler interface {
 	CancelReservation(context.Context, *v1.CancelReservationRequest) (*v1.CancelReservationResponse, error)
 	// GetSite returns the site with its queue, and what its policy says of itself.
 	GetSite(context.Context, *v1.GetSiteRequest) (*v1.GetSiteResponse, error)
+	// WatchSite sends who has what of the site's nodes, and again as often as asked for.
+	WatchSite(context.Context, *v1.WatchSiteRequest, *connect.ServerStream[v1.WatchSiteResponse]) error
 	// PutData has content that was uploaded stay here under a handle. The same data
 	// again change nothing; others under their handle are refused ("data-conflict").
 	PutData(context.Context, *v1.PutDataRequest) (*v1.PutDataResponse, error)
@@ -1028,6 +1047,13 @@ func NewServerServiceHandler(svc ServerServiceHandler, opts ...connect.HandlerOp
 		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 		connect.WithHandlerOptions(opts...),
 	)
+	serverServiceWatchSiteHandler := connect.NewServerStreamHandlerSimple(
+		ServerServiceWatchSiteProcedure,
+		svc.WatchSite,
+		connect.WithSchema(serverServiceMethods.ByName("WatchSite")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
 	serverServicePutDataHandler := connect.NewUnaryHandlerSimple(
 		ServerServicePutDataProcedure,
 		svc.PutData,
@@ -1124,6 +1150,8 @@ func NewServerServiceHandler(svc ServerServiceHandler, opts ...connect.HandlerOp
 			serverServiceCancelReservationHandler.ServeHTTP(w, r)
 		case ServerServiceGetSiteProcedure:
 			serverServiceGetSiteHandler.ServeHTTP(w, r)
+		case ServerServiceWatchSiteProcedure:
+			serverServiceWatchSiteHandler.ServeHTTP(w, r)
 		case ServerServicePutDataProcedure:
 			serverServicePutDataHandler.ServeHTTP(w, r)
 		case ServerServiceGetDataProcedure:
@@ -1247,6 +1275,10 @@ func (UnimplementedServerServiceHandler) CancelReservation(context.Context, *v1.
 
 func (UnimplementedServerServiceHandler) GetSite(context.Context, *v1.GetSiteRequest) (*v1.GetSiteResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("drover.v1.ServerService.GetSite is not implemented"))
+}
+
+func (UnimplementedServerServiceHandler) WatchSite(context.Context, *v1.WatchSiteRequest, *connect.ServerStream[v1.WatchSiteResponse]) error {
+	return connect.NewError(connect.CodeUnimplemented, errors.New("drover.v1.ServerService.WatchSite is not implemented"))
 }
 
 func (UnimplementedServerServiceHandler) PutData(context.Context, *v1.PutDataRequest) (*v1.PutDataResponse, error) {
