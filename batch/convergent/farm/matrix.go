@@ -79,9 +79,6 @@ func (m *Matrix) Changed() bool { return m.changed }
 // Len returns the number of rows.
 func (m *Matrix) Len() int { return len(m.rows) }
 
-// Machines returns the number of columns.
-func (m *Matrix) Machines() int { return len(m.machines) }
-
 // Row returns the row of the job with this index in State.Jobs.
 func (m *Matrix) Row(job int) *Row { return m.rows[job] }
 

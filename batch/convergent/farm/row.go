@@ -51,18 +51,6 @@ func (r *Row) At(machine int32) Points {
 	return 0
 }
 
-// Entries writes the entry for each machine to dst, and returns as many of it.
-func (r *Row) Entries(dst []Points) []Points {
-	dst = dst[:len(r.Cells)]
-	clear(dst)
-	if !r.Cleared {
-		for _, c := range r.Columns {
-			dst[c] = r.Base + r.Cells[c]
-		}
-	}
-	return dst
-}
-
 // Mean returns the mean of the positive entries, rounded down, as if the row was not
 // cleared; 0 if there are none. The value of a job in pre-matching is this mean.
 func (r *Row) Mean() Points {

@@ -69,9 +69,6 @@ func (r *Roster) Fork() batch.Policy {
 	}
 }
 
-// Planner returns the planner, to look at.
-func (r *Roster) Planner() Planner { return r.planner }
-
 // Decide makes a plan if something has happened, and does what is possible now to bring
 // it about.
 func (r *Roster) Decide(now batch.Time, out *batch.Decisions) {
