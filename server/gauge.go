@@ -17,6 +17,10 @@ import (
 // gaugeEvery is the time between two samples of what tasks use.
 const gaugeEvery = 2 * time.Second
 
+// heldBack is the part of the time that a task may wait for its quota and not count as
+// held back by it, as in package needs.
+const heldBack = 50
+
 // gauge measures what the tasks of jobs use, and finds out what they need. What it has
 // found is forgotten when the server ends.
 type gauge struct {
@@ -39,7 +43,9 @@ type gauged struct {
 	mixed bool
 	at    time.Time // of the last sample
 	last  cgroup.Use
-	rate  float64 // processors of the host used by all of it, since the sample before
+	// waited is how long its threads have waited for a processor of a busy host.
+	waited time.Duration
+	rate   float64 // processors of the host used by all of it, since the sample before
 }
 
 func newGauge(h *node.Host, worth cgroup.CPU) *gauge {
@@ -139,7 +145,11 @@ func (g *gauge) sample(now time.Time) []exec.Measurement {
 		if err != nil {
 			continue // it is about to end, or nothing measures here
 		}
-		it.need.Take(it.sampled(now, &use, g.worth))
+		waited, err := p.Waited()
+		if err != nil {
+			continue // likewise
+		}
+		it.need.Take(it.sampled(now, &use, waited, g.worth))
 		if need, news := it.need.Tell(); news {
 			all = append(all, exec.Measurement{Key: key, CPU: need.CPU, Memory: need.Memory})
 		}
@@ -151,19 +161,25 @@ func (g *gauge) sample(now time.Time) []exec.Measurement {
 }
 
 // sampled returns what was used since the sample before. Memory is that of all tasks,
-// less what the kernel can take back at once, divided among them.
-func (it *gauged) sampled(now time.Time, use *cgroup.Use, worth cgroup.CPU) needs.Sample {
+// less what the kernel can take back at once, divided among them. Who waits for a
+// processor because the host has others to run wants that time as well; of who is held
+// back by its share only what it got is known.
+func (it *gauged) sampled(now time.Time, use *cgroup.Use, waited time.Duration, worth cgroup.CPU) needs.Sample {
 	tasks := int64(it.tasks)
 	s := needs.Sample{Share: it.share, Limit: it.limit, Memory: (use.Memory - min(use.Cache, use.Memory) + tasks - 1) / tasks}
 	span := now.Sub(it.at)
 	if !it.at.IsZero() && span > 0 {
-		it.rate = float64(use.CPU-it.last.CPU) / float64(span)
-		whole := it.rate / float64(tasks) * float64(cgroup.Processor) / float64(worth)
+		used, throttled := use.CPU-it.last.CPU, use.Throttled-it.last.Throttled
+		it.rate = float64(used) / float64(span)
+		wanted := used
+		if throttled <= span/heldBack {
+			wanted += max(waited-it.waited, 0)
+		}
+		each := float64(wanted) / float64(span) / float64(tasks) * float64(cgroup.Processor) / float64(worth)
 		if !it.mixed && !it.paused {
-			s.Span, s.CPU = micros(span), batch.Share(min(whole, 1)*float64(batch.One))
-			s.Throttled = micros(use.Throttled - it.last.Throttled)
+			s.Span, s.CPU, s.Throttled = micros(span), batch.Share(min(each, 1)*float64(batch.One)), micros(throttled)
 		}
 	}
-	it.at, it.last, it.mixed = now, *use, it.paused
+	it.at, it.last, it.waited, it.mixed = now, *use, waited, it.paused
 	return s
 }

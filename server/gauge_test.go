@@ -14,6 +14,7 @@ import (
 func TestASampleIsOfOneTaskAndOneShare(t *testing.T) {
 	begin := time.Unix(1000, 0)
 	used := cgroup.Use{CPU: 3 * time.Second, Throttled: time.Second, Memory: 700, Cache: 100}
+	const waited = time.Second // that counts where no share holds it back
 	for name, c := range map[string]struct {
 		it    gauged
 		worth cgroup.CPU
@@ -23,11 +24,21 @@ func TestASampleIsOfOneTaskAndOneShare(t *testing.T) {
 		"of two tasks":                 {gauged{tasks: 2, share: 7, at: begin}, cgroup.Processor, needs.Sample{Share: 7, Memory: 300, Span: 4 * batch.Second, CPU: batch.One * 3 / 8, Throttled: batch.Second}},
 		"of processors worth half one": {gauged{tasks: 2, share: 7, at: begin}, cgroup.Processor / 2, needs.Sample{Share: 7, Memory: 300, Span: 4 * batch.Second, CPU: batch.One * 3 / 4, Throttled: batch.Second}},
 		"never more than a processor":  {gauged{tasks: 1, share: 7, at: begin}, cgroup.Processor / 2, needs.Sample{Share: 7, Memory: 600, Span: 4 * batch.Second, CPU: batch.One, Throttled: batch.Second}},
-		"with a limit":                 {gauged{tasks: 2, share: 7, limit: 400}, cgroup.Processor, needs.Sample{Share: 7, Memory: 300, Limit: 400}},
-		"of two shares":                {gauged{tasks: 2, share: 7, at: begin, mixed: true}, cgroup.Processor, needs.Sample{Share: 7, Memory: 300}},
-		"while it is paused":           {gauged{tasks: 2, share: 7, at: begin, paused: true}, cgroup.Processor, needs.Sample{Share: 7, Memory: 300}},
+		"of a busy host": {
+			gauged{tasks: 2, share: 7, at: begin, last: cgroup.Use{Throttled: time.Second}},
+			cgroup.Processor,
+			needs.Sample{Share: 7, Memory: 300, Span: 4 * batch.Second, CPU: batch.One / 2},
+		},
+		"whose busy thread has ended": {
+			gauged{tasks: 2, share: 7, at: begin, last: cgroup.Use{Throttled: time.Second}, waited: time.Hour},
+			cgroup.Processor,
+			needs.Sample{Share: 7, Memory: 300, Span: 4 * batch.Second, CPU: batch.One * 3 / 8},
+		},
+		"with a limit":       {gauged{tasks: 2, share: 7, limit: 400}, cgroup.Processor, needs.Sample{Share: 7, Memory: 300, Limit: 400}},
+		"of two shares":      {gauged{tasks: 2, share: 7, at: begin, mixed: true}, cgroup.Processor, needs.Sample{Share: 7, Memory: 300}},
+		"while it is paused": {gauged{tasks: 2, share: 7, at: begin, paused: true}, cgroup.Processor, needs.Sample{Share: 7, Memory: 300}},
 	} {
-		if diff := cmp.Diff(c.want, c.it.sampled(begin.Add(4*time.Second), &used, c.worth)); diff != "" {
+		if diff := cmp.Diff(c.want, c.it.sampled(begin.Add(4*time.Second), &used, waited, c.worth)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
