@@ -189,20 +189,20 @@ func TestAProgramIsInItsGroupsFromItsFirstInstructionAndNobodyIsLeftInThem(t *te
 	g, dir := makeGroup(t), t.TempDir()
 	c := connectTo(t, dir)
 	// The child is in a session of its own: only the group knows whose it is.
-	p, err := c.LaunchIn(t.Context(), leasedSpec(dir, `cat /proc/self/cgroup > "$1"; setsid sleep 300 & wait $!`, filepath.Join(dir, "in")),
+	p, err := c.LaunchIn(t.Context(), leasedSpec(dir, `cat /proc/self/cgroup > "$1"; setsid sleep 300 & : > "$1.up"; wait $!`, filepath.Join(dir, "in")),
 		attempts(dir), Placement{Groups: g.Procs()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for pids, err := g.Pids(); len(pids) < 2; pids, err = g.Pids() {
-		if err != nil {
-			t.Fatal(err)
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "in.up")); err == nil {
+			break
 		}
 		wait(t.Context(), time.Millisecond)
 	}
 	pids, err := g.Pids()
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || len(pids) < 2 {
+		t.Fatal(pids, err)
 	}
 	kill(t, p.Pid())
 	p.Wait()
