@@ -135,6 +135,15 @@ func TestACopyGoesOnWithTheNextServer(t *testing.T) {
 		ended <- err
 	}()
 	<-w.stuck
+	// What the wire has passed may still lie in the system's buffers.
+	for have := int64(0); have < 4<<20; {
+		p, err := paris.client.StatContent(ctx, &droverv1.StatContentRequest{Sha256: d.GetContent().GetSha256(), SizeBytes: 8 << 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		have = p.GetHaveBytes()
+		pause(ctx, time.Millisecond)
+	}
 	if err := paris.stop(); err != nil {
 		t.Fatal(err)
 	}

@@ -56,6 +56,12 @@ func TestAJobIsSubmittedHeldReleasedAndCancelled(t *testing.T) {
 	if r := row(t, c, job); r.State != "RUNNING" || r.NodeList == "" || r.Start.IsZero() {
 		t.Errorf("while it runs: %+v", r)
 	}
+	// Slurm says RUNNING before the script has begun.
+	var out string
+	slurmtest.Until(t, "it has written", func() bool { out = cluster.Run(t, "cat", file); return out != "" })
+	if out != "2" {
+		t.Errorf("its output in a file with a strange name: %q", out)
+	}
 	if err := c.Cancel(t.Context(), job); err != nil {
 		t.Fatal(err)
 	}
@@ -69,9 +75,6 @@ func TestAJobIsSubmittedHeldReleasedAndCancelled(t *testing.T) {
 	}
 	if err := c.Cancel(t.Context(), "77"); err != nil {
 		t.Errorf("cancel of one that is not known: %v", err)
-	}
-	if out := cluster.Run(t, "cat", file); out != "2" {
-		t.Errorf("its output in a file with a strange name: %q", out)
 	}
 }
 
