@@ -46,7 +46,8 @@ func (s *Site) Running(now batch.Time, key batch.Key, nodes []string, places []b
 // Ended says that the attempt ended at now, and what it has written. A batch
 // system's refusal to queue it is an end as well: batch.EndStartFailed. After
 // batch.EndNeverRan the job waits again and gets another attempt, and so it does
-// after batch.EndLost if it may be executed twice; Config.Attempts bounds that. After
+// after batch.EndLost if it may be executed twice, or has a checkpoint to go on from;
+// Config.Attempts bounds that. After
 // batch.EndStopped another attempt goes on from where this one was, and after
 // batch.EndFailed one is made anew if the request wants it.
 func (s *Site) Ended(now batch.Time, key batch.Key, outcome batch.Outcome, outputs []Output) (Job, error) {
@@ -56,11 +57,12 @@ func (s *Site) Ended(now batch.Time, key batch.Key, outcome batch.Outcome, outpu
 	}
 	e := eventOf(outcome)
 	lives := j.State == Waiting || j.State == Held || j.State == Moving || j.State == Starting || j.State == Running
-	again := (e == OnNeverRan || e == OnLost && j.Needs.Restartable) && j.launches() < s.config.Attempts
+	again := (e == OnNeverRan || e == OnLost && j.resumable()) && j.Vain+1 < s.config.Attempts
 	switch {
 	case e == OnStopped && (lives || j.State == Cancelling):
 		return s.stopped(now, j, lives, outcome, outputs)
 	case lives && again:
+		s.change(j, func() { j.Vain++ })
 		s.requeue(now, j)
 		return *j, nil
 	case e == OnFailed && j.mayRetry(outcome) && s.retriable(now, j, lives):

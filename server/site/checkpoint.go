@@ -36,6 +36,11 @@ func (j *Job) begun() batch.Time {
 	return j.Started
 }
 
+// resumable says whether the job may be launched again when nobody has seen how its
+// attempt ended: it may be executed twice, or it goes on from its last checkpoint, and
+// does once more only what it had done since.
+func (j *Job) resumable() bool { return j.Needs.Restartable || j.Past != nil }
+
 // left returns what is left of the job's walltime for the present attempt. It is
 // never nothing: one that was stopped in its last second ends in another one.
 func (j *Job) left() batch.Duration {
@@ -63,7 +68,7 @@ func (s *Site) stopped(now batch.Time, j *Job, lives bool, outcome batch.Outcome
 	}
 	if lives && past.Stops <= mostStops && past.Done < j.Shape.Walltime {
 		s.requeue(now, j)
-		s.change(j, func() { j.Past = &past })
+		s.change(j, func() { j.Past, j.Vain = &past, 0 })
 		plan := &s.fx.Plans[len(s.fx.Plans)-1]
 		plan.Job, plan.After = j.Spec(), last
 		return *j, nil

@@ -83,6 +83,54 @@ func TestAStoppedJobGoesOnWithWhatIsLeftOfItsWalltime(t *testing.T) {
 	}
 }
 
+// present returns the attempt of the job, which waits for its place.
+func present(t *testing.T, s *Site) batch.Key {
+	t.Helper()
+	j := wants(t, s, numbered(1), Waiting)
+	return j.Key()
+}
+
+func TestALostAttemptGoesOnFromTheLastCheckpoint(t *testing.T) {
+	s, first := saving(t)
+	next := stops(t, s, 40, first).Plans[0].Key
+	begins(t, s, 50, next)
+	if _, err := s.Ended(sec(70), next, lost, nil); err != nil {
+		t.Fatal(err)
+	}
+	fx := take(s, sec(70))
+	if len(fx.Plans) != 1 || fx.Plans[0].Key.Attempt != 3 || fx.Plans[0].Job.Done != 30*batch.Second {
+		t.Fatalf("%+v", fx)
+	}
+	// What was done since the checkpoint is lost, and does not count.
+	if diff := cmp.Diff(&Past{Stops: 1, Done: 30 * batch.Second, Started: sec(10), Stopped: sec(40)}, job(t, s, numbered(1)).Past); diff != "" {
+		t.Error(diff)
+	}
+	again := named(t, "lyon") // the server is killed here
+	if err := again.Restore([]Record{fx.Writes[0].Record}); err != nil {
+		t.Fatal(err)
+	}
+	if err := again.Recover(sec(80), nil); err != nil {
+		t.Fatal(err)
+	}
+	at := int64(100)
+	for range DefaultAttempts - 2 { // the one that was lost has counted
+		key := present(t, again)
+		begins(t, again, at, key)
+		if _, err := again.Ended(sec(at), key, lost, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	key := present(t, again)
+	begins(t, again, at, key)
+	stops(t, again, at+10, key) // it gets on, and so they count from the beginning
+	key = present(t, again)
+	begins(t, again, at+20, key)
+	if _, err := again.Ended(sec(at+20), key, lost, nil); err != nil {
+		t.Fatal(err)
+	}
+	wants(t, again, numbered(1), Waiting)
+}
+
 func TestWhoPaysForAJobThatWasStopped(t *testing.T) {
 	for name, c := range map[string]struct {
 		end   batch.End

@@ -26,6 +26,9 @@ type Job struct {
 	fresh bool  // its dossier was not written yet
 	tries uint8 // of the message that is repeated now
 
+	// Vain is how many of its attempts in a row have come to nothing, see
+	// Config.Attempts.
+	Vain    uint32
 	Retried uint8 // how often it was started once more after it had failed
 
 	agreement AgreementState

@@ -33,6 +33,7 @@ type Record struct {
 	Past        *Past        `json:"past,omitempty"`
 	Awaits      []Dependency `json:"awaits,omitempty"`
 	Retried     uint8        `json:"retried,omitempty"`
+	Vain        uint32       `json:"vain,omitempty"`
 	Transit     *Transit     `json:"transit,omitempty"`
 	Revision    uint64       `json:"revision,omitempty"`
 	Agreement   string       `json:"agreement,omitempty"`
@@ -47,7 +48,7 @@ func record(j *Job) Record {
 		Service: j.Service, Owner: j.Owner, Shape: j.Shape, Needs: j.Needs, Order: j.Order,
 		Submitted: j.Submitted, Started: instantOut(j.Started), Ended: instantOut(j.Ended),
 		Estimate: j.Estimate, Run: j.Run, Past: j.Past, Transit: j.Transit, Revision: j.Revision, Fingerprint: j.fingerprint,
-		Awaits: j.Awaits(), Retried: j.Retried,
+		Awaits: j.Awaits(), Retried: j.Retried, Vain: j.Vain,
 		Agreement: j.agreement.String(),
 	}
 }
@@ -68,7 +69,7 @@ func (r *Record) job() (*Job, error) {
 		Service: intern(r.Service), Owner: intern(r.Owner), Shape: r.Shape, Needs: r.Needs, Order: r.Order,
 		Submitted: r.Submitted, Started: instantIn(r.Started), Ended: instantIn(r.Ended),
 		Estimate: r.Estimate, Run: r.Run, Past: r.Past, Transit: r.Transit, Revision: r.Revision, fingerprint: r.Fingerprint,
-		awaits: awaitsOf(r.Awaits), Retried: r.Retried,
+		awaits: awaitsOf(r.Awaits), Retried: r.Retried, Vain: r.Vain,
 		agreement: agreement,
 	}
 	if problem := j.problem(); problem != "" {

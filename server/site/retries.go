@@ -85,12 +85,8 @@ func (s *Site) retry(now batch.Time, j *Job) {
 	}
 	s.change(j, func() {
 		j.Retried++
-		j.Past = nil
+		j.Past, j.Vain = nil, 0
 		j.Order = s.book.next()
 	})
 	s.requeue(now, j)
 }
-
-// launches returns how often a job was launched without having come to anything, the
-// present attempt with it: what Config.Attempts bounds.
-func (j *Job) launches() uint32 { return j.Attempt - min(uint32(j.Retried), j.Attempt) }
