@@ -68,6 +68,7 @@ func startGrid(t *testing.T) *grid {
 func startGridOf(t *testing.T, sites map[string]string) *grid {
 	t.Helper()
 	g := &grid{sites: make(map[string]*server.Server), stop: make(map[string]context.CancelFunc)}
+	dir := t.TempDir() // before the first cleanup, and so removed after the last one
 	var wg sync.WaitGroup
 	t.Cleanup(func() { // after the contexts of the cleanups below have ended
 		wg.Wait()
@@ -96,7 +97,7 @@ func startGridOf(t *testing.T, sites map[string]string) *grid {
 	}
 	for name, config := range sites {
 		sc, err := server.ParseConfig([]byte("version: 1\nname: "+name+"\nlisten: 127.0.0.1:0\ngrace: 1s\non_stop: end\n"+config+
-			"gossip: {bind: 127.0.0.1:0, seeds: ['"+g.seed+"']}\ndata_dir: "+t.TempDir()+testServices), ".")
+			"gossip: {bind: 127.0.0.1:0, seeds: ['"+g.seed+"']}\ndata_dir: "+filepath.Join(dir, name)+testServices), ".")
 		if err != nil {
 			t.Fatal(err)
 		}
