@@ -17,9 +17,24 @@
 //
 // Memory: what is planned with must never be exceeded. It is at once the highest use ever
 // seen, and never below the limit that holds a task, under which it may grow at any time;
-// without a limit, never below what was declared. So it falls only behind the limit, and
-// Limit says to what that may be lowered: slowly to the highest use, and a quarter more.
-// To set it is up to the driver, for a task that outgrows it is killed.
+// without a limit, never below what was declared. So what uses less than was declared is
+// shown and not planned with.
+//
+// # Why memory does not fall
+//
+// To plan with less than was declared, the limit would have to be lowered first. What is
+// freed by that goes to others, and a task that then grows to its limit can only
+//
+//   - have it raised: the node would hold more than it has, unless it has room left, which
+//     is not known before;
+//   - wait until another job has made place: that takes a checkpoint, of a job that can
+//     make one, while the kernel kills at a limit, or, where it can be told not to
+//     (version 1), leaves the task hanging with whatever locks it holds;
+//   - be killed, with less than was declared and promised to it.
+//
+// Of the declared memory a job may need the last byte in its last second: no measurement
+// before shows that it does not. Only whoever declares can lower it, by the highest use
+// that Found returns.
 //
 // # Words
 //

@@ -44,7 +44,6 @@ type Correction struct {
 	cpu      batch.Share
 	peak     int64
 	limit    int64
-	tight    int64 // to what the limit may be lowered
 	told     Need
 }
 
@@ -53,7 +52,7 @@ func New(declared Need) *Correction {
 	if declared.CPU == 0 {
 		declared.CPU = batch.One
 	}
-	c := &Correction{declared: declared, cpu: min(max(declared.CPU, Least), batch.One), tight: declared.Memory}
+	c := &Correction{declared: declared, cpu: min(max(declared.CPU, Least), batch.One)}
 	c.told = c.Need()
 	return c
 }
@@ -70,7 +69,6 @@ func (c *Correction) Take(s Sample) {
 	if target, ok := c.target(&s); ok {
 		c.cpu = batch.Share(toward(int64(c.cpu), int64(target), s.Span))
 	}
-	c.tight = max(toward(c.tight, c.peak+c.peak/4, s.Span), c.peak)
 }
 
 // target returns the CPU need that a sample shows, if it shows one.
@@ -112,9 +110,19 @@ func (c *Correction) Need() Need {
 	return Need{c.cpu, floor}
 }
 
-// Limit returns to what the limit of a task's memory may be lowered, or raised if it uses
-// more: it is never below what has been used.
-func (c *Correction) Limit() int64 { return c.tight }
+// Found returns what was found out so far: the CPU need that is believed, and the highest
+// use of memory, whatever is planned with.
+func (c *Correction) Found() Need { return Need{c.cpu, c.peak} }
+
+// Recall takes in what was found out of the same tasks, or of an earlier attempt of
+// theirs. It is not told yet.
+func (c *Correction) Recall(found Need) {
+	c.cpu = min(max(found.CPU, Least), batch.One)
+	c.peak = max(c.peak, found.Memory)
+}
+
+// Told returns what was told last; at first what was declared.
+func (c *Correction) Told() Need { return c.told }
 
 // Tell returns the need if it is worth telling since it was last told, and takes it for
 // told: any change of memory, and a Step of CPU.

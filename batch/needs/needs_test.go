@@ -77,8 +77,8 @@ func TestMemoryIsNeverBelievedBelowWhatMayBeUsed(t *testing.T) {
 			if got := c.Need().Memory; got < least || got >= least+needs.Grain {
 				t.Fatalf("%d bytes, want %d, and hardly more", got, least)
 			}
-			if m.Span > 0 && c.Limit() < peak {
-				t.Fatalf("a limit of %d, and %d have been used", c.Limit(), peak)
+			if found := c.Found(); found.Memory != peak || found.CPU != c.Need().CPU {
+				t.Fatalf("found %+v, and %d have been used", found, peak)
 			}
 		}
 	})
@@ -143,16 +143,27 @@ func TestWhateverWasDeclaredTheNeedComesToWhatATaskWants(t *testing.T) {
 	}
 }
 
-func TestALimitFollowsSlowlyWhatIsUsed(t *testing.T) {
-	c := needs.New(needs.Need{CPU: one, Memory: 100 * mib})
-	for range 10 {
-		c.Take(needs.Sample{Span: 60 * s, Memory: 8 * mib, Limit: c.Limit()})
-	}
-	if got := c.Need().Memory; got < 10*mib || got > 11*mib {
-		t.Errorf("%d bytes", got)
-	}
-	c.Take(needs.Sample{Memory: 50 * mib, Span: s, Limit: c.Limit()})
-	if got := c.Limit(); got != 50*mib {
-		t.Errorf("a limit of %d", got)
-	}
+// The one that recalls has been told nothing, and so it tells what the first one did.
+func TestWhatWasFoundOutIsRecalled(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		declared := needs.Need{CPU: batch.Share(rapid.Int32Range(1, int32(one)).Draw(t, "cpu")), Memory: rapid.Int64Range(0, 1<<50).Draw(t, "memory")}
+		first, then := needs.New(declared), needs.New(declared)
+		for _, m := range samples().Draw(t, "before") {
+			first.Take(m)
+		}
+		then.Recall(first.Found())
+		if before := needs.New(declared).Need(); then.Told() != before {
+			t.Fatalf("told %+v, want %+v as declared", then.Told(), before)
+		}
+		for _, m := range samples().Draw(t, "after") {
+			first.Take(m)
+			then.Take(m)
+			if a, b := first.Need(), then.Need(); a != b {
+				t.Fatalf("%+v, and %+v of the one that recalls", a, b)
+			}
+			if n, news := then.Tell(); news && then.Told() != n {
+				t.Fatalf("told %+v, not %+v", then.Told(), n)
+			}
+		}
+	})
 }
