@@ -41,6 +41,7 @@ var layout = map[string][]string{
 	"internal/freeport":  {},                  // for tests
 	"internal/slurmtest": {"internal/slurmd"}, // likewise
 	"internal/slurmd":    {"internal/freeport"},
+	"internal/netns":     {}, // for tests
 	"internal/versus":    {"internal/slurmd"},
 
 	"supervisor/journal": {"process"},
