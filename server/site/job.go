@@ -45,6 +45,7 @@ type Job struct {
 	Estimate  Quote       // when it came to this site
 	Run       *Run        // nil before it is launched
 	Past      *Past       // nil of a job that was never stopped at a checkpoint
+	Measured  *Measured   // nil of a job of whose tasks nothing was found out
 	Transit   *Transit    // nil of a job that nobody has ever tried to move or hold
 	Revision  uint64      // counts changes, from 1
 	Serial    uint64      // its place in lists: as it came in, in this life of the site

@@ -31,6 +31,7 @@ type Record struct {
 	Estimate    Quote        `json:"estimate,omitzero"`
 	Run         *Run         `json:"run,omitempty"`
 	Past        *Past        `json:"past,omitempty"`
+	Measured    *Measured    `json:"measured,omitempty"`
 	Awaits      []Dependency `json:"awaits,omitempty"`
 	Retried     uint8        `json:"retried,omitempty"`
 	Vain        uint32       `json:"vain,omitempty"`
@@ -47,7 +48,7 @@ func record(j *Job) Record {
 		Cancel: j.Cancel, Withdrawn: j.Withdrawn, Kept: j.Kept, Busy: j.busy,
 		Service: j.Service, Owner: j.Owner, Shape: j.Shape, Needs: j.Needs, Order: j.Order,
 		Submitted: j.Submitted, Started: instantOut(j.Started), Ended: instantOut(j.Ended),
-		Estimate: j.Estimate, Run: j.Run, Past: j.Past, Transit: j.Transit, Revision: j.Revision, Fingerprint: j.fingerprint,
+		Estimate: j.Estimate, Run: j.Run, Past: j.Past, Measured: j.Measured, Transit: j.Transit, Revision: j.Revision, Fingerprint: j.fingerprint,
 		Awaits: j.Awaits(), Retried: j.Retried, Vain: j.Vain,
 		Agreement: j.agreement.String(),
 	}
@@ -68,7 +69,7 @@ func (r *Record) job() (*Job, error) {
 		Cancel: r.Cancel, Withdrawn: r.Withdrawn, Kept: r.Kept, busy: r.Busy,
 		Service: intern(r.Service), Owner: intern(r.Owner), Shape: r.Shape, Needs: r.Needs, Order: r.Order,
 		Submitted: r.Submitted, Started: instantIn(r.Started), Ended: instantIn(r.Ended),
-		Estimate: r.Estimate, Run: r.Run, Past: r.Past, Transit: r.Transit, Revision: r.Revision, fingerprint: r.Fingerprint,
+		Estimate: r.Estimate, Run: r.Run, Past: r.Past, Measured: r.Measured, Transit: r.Transit, Revision: r.Revision, fingerprint: r.Fingerprint,
 		awaits: awaitsOf(r.Awaits), Retried: r.Retried, Vain: r.Vain,
 		agreement: agreement,
 	}
@@ -97,6 +98,8 @@ func (j *Job) problem() string {
 		return "no needs, attempt or shape"
 	case j.Past != nil && (j.Past.Stops == 0 || j.Past.Done < 0):
 		return "no past that could be"
+	case j.Measured != nil && j.Measured.wrong() != "":
+		return j.Measured.wrong()
 	case j.Under > j.Epoch:
 		return fmt.Sprintf("here under epoch %d, but at epoch %d", j.Under, j.Epoch)
 	case launched && !j.busy, j.busy && !launched && j.State != Cancelling:

@@ -52,6 +52,7 @@ func TestARecordWithEverythingInItComesBack(t *testing.T) {
 			Outcome: batch.Outcome{End: batch.EndFailed, ExitCode: 3, Signal: "KILL", Reason: "why"},
 			Outputs: []Output{{Argument: "o", Size: 4, SHA256: "ab"}},
 		},
+		Measured: &Measured{CPU: 3, Memory: 4},
 		Transit: &Transit{
 			Peer: "t", Round: "r", Lease: 1, MinGain: AnyPrice, Since: 2, Stay: 3, Expected: 4, Idle: true, Gone: 3, GoneTo: "u", Acked: true,
 			Assigned: []Verdict{{First: 2, Epoch: 3, Committed: true}, {First: 6, Epoch: 6}},

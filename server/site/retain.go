@@ -30,7 +30,7 @@ func (s *Site) Forget(id batch.JobID) error {
 
 // forget drops all that a tombstone does not need.
 func (j *Job) forget() {
-	j.Kept, j.Dossier, j.Needs, j.Run, j.Past, j.fresh = false, nil, nil, nil, nil, false
+	j.Kept, j.Dossier, j.Needs, j.Run, j.Past, j.Measured, j.fresh = false, nil, nil, nil, nil, nil, false
 	j.Estimate = Quote{}
 	if j.Transit != nil && j.State != Gone && j.State != Absent {
 		j.transit().Moves = nil
