@@ -39,6 +39,9 @@ type JobUse struct {
 	Need     float64 // as it was found out; 0 where nothing is measured, as the rest
 	Used     float64 // processors of the host, all tasks together
 	Memory   int64   // bytes
+
+	CPUTime  time.Duration // of processors, used by its attempt until Measured
+	Measured time.Time     // on the site's clock; zero where nothing is
 }
 
 // WatchSite calls see with who has what of a site, at once and then as often as every

@@ -101,6 +101,8 @@ type reading struct {
 	need   batch.Share
 	rate   float64 // processors of the host
 	memory int64
+	cpu    time.Duration // of processor time that the attempt has used
+	at     time.Time     // of the sample; zero before the first
 }
 
 // read returns what was found out of an attempt, false if nothing was.
@@ -111,7 +113,7 @@ func (g *gauge) read(key batch.Key) (reading, bool) {
 	if it == nil {
 		return reading{}, false
 	}
-	return reading{it.need.Need().CPU, it.rate, it.last.Memory}, true
+	return reading{it.need.Need().CPU, it.rate, it.last.Memory, it.last.CPU, it.at}, true
 }
 
 // Next is exec.Measurements's.

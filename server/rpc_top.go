@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"connectrpc.com/connect"
+	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/seed-9b8f70bb/drover/batch"
@@ -53,11 +54,15 @@ func (s *Server) usesOut(u *uses) *droverv1.WatchSiteResponse {
 	}
 	for i := range u.jobs {
 		j := &u.jobs[i]
-		out.Jobs = append(out.Jobs, &droverv1.JobUse{
+		use := &droverv1.JobUse{
 			JobId: string(j.job.ID), Service: j.job.Service, Owner: j.job.Owner, Paused: j.paused, Nodes: j.nodes, Tasks: j.tasks,
 			Share: partOut(j.share), Yield: j.yield(), DeclaredCpu: partOut(j.declared), NeedCpu: partOut(j.need),
 			UsedCpu: j.rate, UsedMemoryBytes: j.memory,
-		})
+		}
+		if j.measured && !j.reading.at.IsZero() {
+			use.UsedCpuTime, use.MeasuredAt = durationpb.New(j.cpu), timestamppb.New(j.reading.at)
+		}
+		out.Jobs = append(out.Jobs, use)
 	}
 	return out
 }

@@ -247,6 +247,9 @@ func TestWhoHasWhatIsShownAgainAndAgain(t *testing.T) {
 		if math.Abs(j.GetShare()-cpu/1.5) > 0.01 || math.Abs(j.GetYield()-1/1.5) > 0.01 || j.GetDeclaredCpu() != cpu || j.GetNeedCpu() != cpu || j.GetOwner() != "u" || j.GetPaused() {
 			t.Errorf("%v", j)
 		}
+		if j.GetUsedCpu() > 0 && (j.GetUsedCpuTime().AsDuration() <= 0 || j.GetMeasuredAt().AsTime().After(last.GetAt().AsTime().Add(time.Second))) {
+			t.Errorf("processor time: %v", j)
+		}
 	}
 }
 

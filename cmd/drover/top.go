@@ -135,6 +135,9 @@ type topJobView struct {
 	Need     float64  `json:"need_cpu"`
 	Used     float64  `json:"used_cpu"`
 	Memory   int64    `json:"used_memory_bytes"`
+
+	CPUTime  float64   `json:"used_cpu_time"` // seconds, by its attempt until then
+	Measured time.Time `json:"measured_at,omitzero"`
 }
 
 func topViewOf(site string, u *client.SiteUse) topView {
@@ -143,7 +146,11 @@ func topViewOf(site string, u *client.SiteUse) topView {
 		v.Nodes = append(v.Nodes, topNodeView(n))
 	}
 	for _, j := range u.Jobs {
-		v.Jobs = append(v.Jobs, topJobView(j))
+		v.Jobs = append(v.Jobs, topJobView{
+			ID: j.ID, Service: j.Service, Owner: j.Owner, Paused: j.Paused, Nodes: j.Nodes, Tasks: j.Tasks,
+			Share: j.Share, Yield: j.Yield, Declared: j.Declared, Need: j.Need, Used: j.Used, Memory: j.Memory,
+			CPUTime: j.CPUTime.Seconds(), Measured: j.Measured,
+		})
 	}
 	return v
 }

@@ -1586,8 +1586,13 @@ type JobUse struct {
 	UsedCpu float64 `protobuf:"fixed64,11,opt,name=used_cpu,json=usedCpu,proto3" json:"used_cpu,omitempty"`
 	// Memory that it uses, bytes; 0 where nothing is measured.
 	UsedMemoryBytes int64 `protobuf:"varint,12,opt,name=used_memory_bytes,json=usedMemoryBytes,proto3" json:"used_memory_bytes,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// Processor time that its attempt has used until measured_at; unset where nothing is
+	// measured.
+	UsedCpuTime *durationpb.Duration `protobuf:"bytes,13,opt,name=used_cpu_time,json=usedCpuTime,proto3" json:"used_cpu_time,omitempty"`
+	// When used_cpu and what follows it were measured; unset where nothing is.
+	MeasuredAt    *timestamppb.Timestamp `protobuf:"bytes,14,opt,name=measured_at,json=measuredAt,proto3" json:"measured_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *JobUse) Reset() {
@@ -1702,6 +1707,20 @@ func (x *JobUse) GetUsedMemoryBytes() int64 {
 		return x.UsedMemoryBytes
 	}
 	return 0
+}
+
+func (x *JobUse) GetUsedCpuTime() *durationpb.Duration {
+	if x != nil {
+		return x.UsedCpuTime
+	}
+	return nil
+}
+
+func (x *JobUse) GetMeasuredAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.MeasuredAt
+	}
+	return nil
 }
 
 // DescribeRequest has no fields.
@@ -4368,7 +4387,7 @@ const file_drover_v1_server_service_proto_rawDesc = "" +
 	"processors\x12\x14\n" +
 	"\x05given\x18\x03 \x01(\x01R\x05given\x12!\n" +
 	"\fmemory_bytes\x18\x04 \x01(\x03R\vmemoryBytes\x12\x14\n" +
-	"\x05tasks\x18\x05 \x01(\x05R\x05tasks\"\xc4\x02\n" +
+	"\x05tasks\x18\x05 \x01(\x05R\x05tasks\"\xc0\x03\n" +
 	"\x06JobUse\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x18\n" +
 	"\aservice\x18\x02 \x01(\tR\aservice\x12\x14\n" +
@@ -4382,7 +4401,10 @@ const file_drover_v1_server_service_proto_rawDesc = "" +
 	"\bneed_cpu\x18\n" +
 	" \x01(\x01R\aneedCpu\x12\x19\n" +
 	"\bused_cpu\x18\v \x01(\x01R\ausedCpu\x12*\n" +
-	"\x11used_memory_bytes\x18\f \x01(\x03R\x0fusedMemoryBytes\"\x11\n" +
+	"\x11used_memory_bytes\x18\f \x01(\x03R\x0fusedMemoryBytes\x12=\n" +
+	"\rused_cpu_time\x18\r \x01(\v2\x19.google.protobuf.DurationR\vusedCpuTime\x12;\n" +
+	"\vmeasured_at\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"measuredAt\"\x11\n" +
 	"\x0fDescribeRequest\"g\n" +
 	"\x10DescribeResponse\x12#\n" +
 	"\x04site\x18\x01 \x01(\v2\x0f.drover.v1.SiteR\x04site\x12.\n" +
@@ -4719,117 +4741,119 @@ var file_drover_v1_server_service_proto_depIdxs = []int32{
 	82, // 18: drover.v1.WatchSiteResponse.at:type_name -> google.protobuf.Timestamp
 	27, // 19: drover.v1.WatchSiteResponse.nodes:type_name -> drover.v1.NodeUse
 	28, // 20: drover.v1.WatchSiteResponse.jobs:type_name -> drover.v1.JobUse
-	78, // 21: drover.v1.DescribeResponse.site:type_name -> drover.v1.Site
-	83, // 22: drover.v1.DescribeResponse.services:type_name -> drover.v1.Service
-	79, // 23: drover.v1.GetStatusResponse.status:type_name -> drover.v1.SiteStatus
-	84, // 24: drover.v1.EstimateRequest.request:type_name -> drover.v1.Request
-	81, // 25: drover.v1.EstimateRequest.not_before:type_name -> google.protobuf.Duration
-	85, // 26: drover.v1.EstimateResponse.quote:type_name -> drover.v1.Quote
-	86, // 27: drover.v1.EstimateResponse.accuracy:type_name -> drover.v1.Accuracy
-	84, // 28: drover.v1.SubmitRequest.request:type_name -> drover.v1.Request
-	87, // 29: drover.v1.SubmitRequest.decision:type_name -> drover.v1.DecisionRecord
-	88, // 30: drover.v1.SubmitResponse.job:type_name -> drover.v1.Job
-	88, // 31: drover.v1.GetJobResponse.job:type_name -> drover.v1.Job
-	88, // 32: drover.v1.ServerServiceListJobsResponse.jobs:type_name -> drover.v1.Job
-	88, // 33: drover.v1.WatchJobResponse.job:type_name -> drover.v1.Job
-	88, // 34: drover.v1.CancelJobResponse.job:type_name -> drover.v1.Job
-	0,  // 35: drover.v1.ReadLogsRequest.stream:type_name -> drover.v1.LogStream
-	89, // 36: drover.v1.UploadResponse.file:type_name -> drover.v1.File
-	88, // 37: drover.v1.WithdrawResponse.job:type_name -> drover.v1.Job
-	90, // 38: drover.v1.WatchJobsResponse.jobs:type_name -> drover.v1.JobDigest
-	81, // 39: drover.v1.MoveJobRequest.min_gain:type_name -> google.protobuf.Duration
-	88, // 40: drover.v1.MoveJobResponse.job:type_name -> drover.v1.Job
-	81, // 41: drover.v1.HoldJobsRequest.lease:type_name -> google.protobuf.Duration
-	90, // 42: drover.v1.HoldJobsResponse.jobs:type_name -> drover.v1.JobDigest
-	62, // 43: drover.v1.PlaceJobsRequest.placements:type_name -> drover.v1.Placement
-	91, // 44: drover.v1.Placement.shape:type_name -> drover.v1.Shape
-	81, // 45: drover.v1.Placement.min_gain:type_name -> google.protobuf.Duration
-	90, // 46: drover.v1.PlaceJobsResponse.jobs:type_name -> drover.v1.JobDigest
-	81, // 47: drover.v1.DraftRequest.lease:type_name -> google.protobuf.Duration
-	65, // 48: drover.v1.DraftRequest.edits:type_name -> drover.v1.DraftEdit
-	66, // 49: drover.v1.DraftRequest.questions:type_name -> drover.v1.DraftQuestion
-	84, // 50: drover.v1.DraftEdit.request:type_name -> drover.v1.Request
-	81, // 51: drover.v1.DraftEdit.not_before:type_name -> google.protobuf.Duration
-	84, // 52: drover.v1.DraftQuestion.request:type_name -> drover.v1.Request
-	81, // 53: drover.v1.DraftQuestion.not_before:type_name -> google.protobuf.Duration
-	85, // 54: drover.v1.DraftResponse.edits:type_name -> drover.v1.Quote
-	85, // 55: drover.v1.DraftResponse.answers:type_name -> drover.v1.Quote
-	81, // 56: drover.v1.DraftResponse.age:type_name -> google.protobuf.Duration
-	92, // 57: drover.v1.ServerServiceListMovesResponse.moves:type_name -> drover.v1.Move
-	79, // 58: drover.v1.SetDrainingResponse.status:type_name -> drover.v1.SiteStatus
-	1,  // 59: drover.v1.SettleJobRequest.settlement:type_name -> drover.v1.Settlement
-	88, // 60: drover.v1.SettleJobResponse.job:type_name -> drover.v1.Job
-	29, // 61: drover.v1.ServerService.Describe:input_type -> drover.v1.DescribeRequest
-	31, // 62: drover.v1.ServerService.GetStatus:input_type -> drover.v1.GetStatusRequest
-	33, // 63: drover.v1.ServerService.Estimate:input_type -> drover.v1.EstimateRequest
-	35, // 64: drover.v1.ServerService.Submit:input_type -> drover.v1.SubmitRequest
-	37, // 65: drover.v1.ServerService.GetJob:input_type -> drover.v1.GetJobRequest
-	39, // 66: drover.v1.ServerService.ListJobs:input_type -> drover.v1.ServerServiceListJobsRequest
-	41, // 67: drover.v1.ServerService.WatchJob:input_type -> drover.v1.WatchJobRequest
-	43, // 68: drover.v1.ServerService.CancelJob:input_type -> drover.v1.CancelJobRequest
-	45, // 69: drover.v1.ServerService.ReadLogs:input_type -> drover.v1.ReadLogsRequest
-	47, // 70: drover.v1.ServerService.StatContent:input_type -> drover.v1.StatContentRequest
-	49, // 71: drover.v1.ServerService.Upload:input_type -> drover.v1.UploadRequest
-	51, // 72: drover.v1.ServerService.Download:input_type -> drover.v1.DownloadRequest
-	53, // 73: drover.v1.ServerService.Withdraw:input_type -> drover.v1.WithdrawRequest
-	55, // 74: drover.v1.ServerService.WatchJobs:input_type -> drover.v1.WatchJobsRequest
-	57, // 75: drover.v1.ServerService.MoveJob:input_type -> drover.v1.MoveJobRequest
-	59, // 76: drover.v1.ServerService.HoldJobs:input_type -> drover.v1.HoldJobsRequest
-	61, // 77: drover.v1.ServerService.PlaceJobs:input_type -> drover.v1.PlaceJobsRequest
-	68, // 78: drover.v1.ServerService.ListMoves:input_type -> drover.v1.ServerServiceListMovesRequest
-	64, // 79: drover.v1.ServerService.Draft:input_type -> drover.v1.DraftRequest
-	70, // 80: drover.v1.ServerService.SetDraining:input_type -> drover.v1.SetDrainingRequest
-	72, // 81: drover.v1.ServerService.SettleJob:input_type -> drover.v1.SettleJobRequest
-	15, // 82: drover.v1.ServerService.OfferReservation:input_type -> drover.v1.OfferReservationRequest
-	17, // 83: drover.v1.ServerService.BookReservation:input_type -> drover.v1.BookReservationRequest
-	19, // 84: drover.v1.ServerService.ListReservations:input_type -> drover.v1.ServerServiceListReservationsRequest
-	21, // 85: drover.v1.ServerService.CancelReservation:input_type -> drover.v1.CancelReservationRequest
-	23, // 86: drover.v1.ServerService.GetSite:input_type -> drover.v1.GetSiteRequest
-	25, // 87: drover.v1.ServerService.WatchSite:input_type -> drover.v1.WatchSiteRequest
-	2,  // 88: drover.v1.ServerService.PutData:input_type -> drover.v1.PutDataRequest
-	4,  // 89: drover.v1.ServerService.GetData:input_type -> drover.v1.GetDataRequest
-	7,  // 90: drover.v1.ServerService.CopyData:input_type -> drover.v1.CopyDataRequest
-	9,  // 91: drover.v1.ServerService.DownloadData:input_type -> drover.v1.DownloadDataRequest
-	11, // 92: drover.v1.ServerService.ListData:input_type -> drover.v1.ServerServiceListDataRequest
-	13, // 93: drover.v1.ServerService.RemoveData:input_type -> drover.v1.ServerServiceRemoveDataRequest
-	30, // 94: drover.v1.ServerService.Describe:output_type -> drover.v1.DescribeResponse
-	32, // 95: drover.v1.ServerService.GetStatus:output_type -> drover.v1.GetStatusResponse
-	34, // 96: drover.v1.ServerService.Estimate:output_type -> drover.v1.EstimateResponse
-	36, // 97: drover.v1.ServerService.Submit:output_type -> drover.v1.SubmitResponse
-	38, // 98: drover.v1.ServerService.GetJob:output_type -> drover.v1.GetJobResponse
-	40, // 99: drover.v1.ServerService.ListJobs:output_type -> drover.v1.ServerServiceListJobsResponse
-	42, // 100: drover.v1.ServerService.WatchJob:output_type -> drover.v1.WatchJobResponse
-	44, // 101: drover.v1.ServerService.CancelJob:output_type -> drover.v1.CancelJobResponse
-	46, // 102: drover.v1.ServerService.ReadLogs:output_type -> drover.v1.ReadLogsResponse
-	48, // 103: drover.v1.ServerService.StatContent:output_type -> drover.v1.StatContentResponse
-	50, // 104: drover.v1.ServerService.Upload:output_type -> drover.v1.UploadResponse
-	52, // 105: drover.v1.ServerService.Download:output_type -> drover.v1.DownloadResponse
-	54, // 106: drover.v1.ServerService.Withdraw:output_type -> drover.v1.WithdrawResponse
-	56, // 107: drover.v1.ServerService.WatchJobs:output_type -> drover.v1.WatchJobsResponse
-	58, // 108: drover.v1.ServerService.MoveJob:output_type -> drover.v1.MoveJobResponse
-	60, // 109: drover.v1.ServerService.HoldJobs:output_type -> drover.v1.HoldJobsResponse
-	63, // 110: drover.v1.ServerService.PlaceJobs:output_type -> drover.v1.PlaceJobsResponse
-	69, // 111: drover.v1.ServerService.ListMoves:output_type -> drover.v1.ServerServiceListMovesResponse
-	67, // 112: drover.v1.ServerService.Draft:output_type -> drover.v1.DraftResponse
-	71, // 113: drover.v1.ServerService.SetDraining:output_type -> drover.v1.SetDrainingResponse
-	73, // 114: drover.v1.ServerService.SettleJob:output_type -> drover.v1.SettleJobResponse
-	16, // 115: drover.v1.ServerService.OfferReservation:output_type -> drover.v1.OfferReservationResponse
-	18, // 116: drover.v1.ServerService.BookReservation:output_type -> drover.v1.BookReservationResponse
-	20, // 117: drover.v1.ServerService.ListReservations:output_type -> drover.v1.ServerServiceListReservationsResponse
-	22, // 118: drover.v1.ServerService.CancelReservation:output_type -> drover.v1.CancelReservationResponse
-	24, // 119: drover.v1.ServerService.GetSite:output_type -> drover.v1.GetSiteResponse
-	26, // 120: drover.v1.ServerService.WatchSite:output_type -> drover.v1.WatchSiteResponse
-	3,  // 121: drover.v1.ServerService.PutData:output_type -> drover.v1.PutDataResponse
-	5,  // 122: drover.v1.ServerService.GetData:output_type -> drover.v1.GetDataResponse
-	8,  // 123: drover.v1.ServerService.CopyData:output_type -> drover.v1.CopyDataResponse
-	10, // 124: drover.v1.ServerService.DownloadData:output_type -> drover.v1.DownloadDataResponse
-	12, // 125: drover.v1.ServerService.ListData:output_type -> drover.v1.ServerServiceListDataResponse
-	14, // 126: drover.v1.ServerService.RemoveData:output_type -> drover.v1.ServerServiceRemoveDataResponse
-	94, // [94:127] is the sub-list for method output_type
-	61, // [61:94] is the sub-list for method input_type
-	61, // [61:61] is the sub-list for extension type_name
-	61, // [61:61] is the sub-list for extension extendee
-	0,  // [0:61] is the sub-list for field type_name
+	81, // 21: drover.v1.JobUse.used_cpu_time:type_name -> google.protobuf.Duration
+	82, // 22: drover.v1.JobUse.measured_at:type_name -> google.protobuf.Timestamp
+	78, // 23: drover.v1.DescribeResponse.site:type_name -> drover.v1.Site
+	83, // 24: drover.v1.DescribeResponse.services:type_name -> drover.v1.Service
+	79, // 25: drover.v1.GetStatusResponse.status:type_name -> drover.v1.SiteStatus
+	84, // 26: drover.v1.EstimateRequest.request:type_name -> drover.v1.Request
+	81, // 27: drover.v1.EstimateRequest.not_before:type_name -> google.protobuf.Duration
+	85, // 28: drover.v1.EstimateResponse.quote:type_name -> drover.v1.Quote
+	86, // 29: drover.v1.EstimateResponse.accuracy:type_name -> drover.v1.Accuracy
+	84, // 30: drover.v1.SubmitRequest.request:type_name -> drover.v1.Request
+	87, // 31: drover.v1.SubmitRequest.decision:type_name -> drover.v1.DecisionRecord
+	88, // 32: drover.v1.SubmitResponse.job:type_name -> drover.v1.Job
+	88, // 33: drover.v1.GetJobResponse.job:type_name -> drover.v1.Job
+	88, // 34: drover.v1.ServerServiceListJobsResponse.jobs:type_name -> drover.v1.Job
+	88, // 35: drover.v1.WatchJobResponse.job:type_name -> drover.v1.Job
+	88, // 36: drover.v1.CancelJobResponse.job:type_name -> drover.v1.Job
+	0,  // 37: drover.v1.ReadLogsRequest.stream:type_name -> drover.v1.LogStream
+	89, // 38: drover.v1.UploadResponse.file:type_name -> drover.v1.File
+	88, // 39: drover.v1.WithdrawResponse.job:type_name -> drover.v1.Job
+	90, // 40: drover.v1.WatchJobsResponse.jobs:type_name -> drover.v1.JobDigest
+	81, // 41: drover.v1.MoveJobRequest.min_gain:type_name -> google.protobuf.Duration
+	88, // 42: drover.v1.MoveJobResponse.job:type_name -> drover.v1.Job
+	81, // 43: drover.v1.HoldJobsRequest.lease:type_name -> google.protobuf.Duration
+	90, // 44: drover.v1.HoldJobsResponse.jobs:type_name -> drover.v1.JobDigest
+	62, // 45: drover.v1.PlaceJobsRequest.placements:type_name -> drover.v1.Placement
+	91, // 46: drover.v1.Placement.shape:type_name -> drover.v1.Shape
+	81, // 47: drover.v1.Placement.min_gain:type_name -> google.protobuf.Duration
+	90, // 48: drover.v1.PlaceJobsResponse.jobs:type_name -> drover.v1.JobDigest
+	81, // 49: drover.v1.DraftRequest.lease:type_name -> google.protobuf.Duration
+	65, // 50: drover.v1.DraftRequest.edits:type_name -> drover.v1.DraftEdit
+	66, // 51: drover.v1.DraftRequest.questions:type_name -> drover.v1.DraftQuestion
+	84, // 52: drover.v1.DraftEdit.request:type_name -> drover.v1.Request
+	81, // 53: drover.v1.DraftEdit.not_before:type_name -> google.protobuf.Duration
+	84, // 54: drover.v1.DraftQuestion.request:type_name -> drover.v1.Request
+	81, // 55: drover.v1.DraftQuestion.not_before:type_name -> google.protobuf.Duration
+	85, // 56: drover.v1.DraftResponse.edits:type_name -> drover.v1.Quote
+	85, // 57: drover.v1.DraftResponse.answers:type_name -> drover.v1.Quote
+	81, // 58: drover.v1.DraftResponse.age:type_name -> google.protobuf.Duration
+	92, // 59: drover.v1.ServerServiceListMovesResponse.moves:type_name -> drover.v1.Move
+	79, // 60: drover.v1.SetDrainingResponse.status:type_name -> drover.v1.SiteStatus
+	1,  // 61: drover.v1.SettleJobRequest.settlement:type_name -> drover.v1.Settlement
+	88, // 62: drover.v1.SettleJobResponse.job:type_name -> drover.v1.Job
+	29, // 63: drover.v1.ServerService.Describe:input_type -> drover.v1.DescribeRequest
+	31, // 64: drover.v1.ServerService.GetStatus:input_type -> drover.v1.GetStatusRequest
+	33, // 65: drover.v1.ServerService.Estimate:input_type -> drover.v1.EstimateRequest
+	35, // 66: drover.v1.ServerService.Submit:input_type -> drover.v1.SubmitRequest
+	37, // 67: drover.v1.ServerService.GetJob:input_type -> drover.v1.GetJobRequest
+	39, // 68: drover.v1.ServerService.ListJobs:input_type -> drover.v1.ServerServiceListJobsRequest
+	41, // 69: drover.v1.ServerService.WatchJob:input_type -> drover.v1.WatchJobRequest
+	43, // 70: drover.v1.ServerService.CancelJob:input_type -> drover.v1.CancelJobRequest
+	45, // 71: drover.v1.ServerService.ReadLogs:input_type -> drover.v1.ReadLogsRequest
+	47, // 72: drover.v1.ServerService.StatContent:input_type -> drover.v1.StatContentRequest
+	49, // 73: drover.v1.ServerService.Upload:input_type -> drover.v1.UploadRequest
+	51, // 74: drover.v1.ServerService.Download:input_type -> drover.v1.DownloadRequest
+	53, // 75: drover.v1.ServerService.Withdraw:input_type -> drover.v1.WithdrawRequest
+	55, // 76: drover.v1.ServerService.WatchJobs:input_type -> drover.v1.WatchJobsRequest
+	57, // 77: drover.v1.ServerService.MoveJob:input_type -> drover.v1.MoveJobRequest
+	59, // 78: drover.v1.ServerService.HoldJobs:input_type -> drover.v1.HoldJobsRequest
+	61, // 79: drover.v1.ServerService.PlaceJobs:input_type -> drover.v1.PlaceJobsRequest
+	68, // 80: drover.v1.ServerService.ListMoves:input_type -> drover.v1.ServerServiceListMovesRequest
+	64, // 81: drover.v1.ServerService.Draft:input_type -> drover.v1.DraftRequest
+	70, // 82: drover.v1.ServerService.SetDraining:input_type -> drover.v1.SetDrainingRequest
+	72, // 83: drover.v1.ServerService.SettleJob:input_type -> drover.v1.SettleJobRequest
+	15, // 84: drover.v1.ServerService.OfferReservation:input_type -> drover.v1.OfferReservationRequest
+	17, // 85: drover.v1.ServerService.BookReservation:input_type -> drover.v1.BookReservationRequest
+	19, // 86: drover.v1.ServerService.ListReservations:input_type -> drover.v1.ServerServiceListReservationsRequest
+	21, // 87: drover.v1.ServerService.CancelReservation:input_type -> drover.v1.CancelReservationRequest
+	23, // 88: drover.v1.ServerService.GetSite:input_type -> drover.v1.GetSiteRequest
+	25, // 89: drover.v1.ServerService.WatchSite:input_type -> drover.v1.WatchSiteRequest
+	2,  // 90: drover.v1.ServerService.PutData:input_type -> drover.v1.PutDataRequest
+	4,  // 91: drover.v1.ServerService.GetData:input_type -> drover.v1.GetDataRequest
+	7,  // 92: drover.v1.ServerService.CopyData:input_type -> drover.v1.CopyDataRequest
+	9,  // 93: drover.v1.ServerService.DownloadData:input_type -> drover.v1.DownloadDataRequest
+	11, // 94: drover.v1.ServerService.ListData:input_type -> drover.v1.ServerServiceListDataRequest
+	13, // 95: drover.v1.ServerService.RemoveData:input_type -> drover.v1.ServerServiceRemoveDataRequest
+	30, // 96: drover.v1.ServerService.Describe:output_type -> drover.v1.DescribeResponse
+	32, // 97: drover.v1.ServerService.GetStatus:output_type -> drover.v1.GetStatusResponse
+	34, // 98: drover.v1.ServerService.Estimate:output_type -> drover.v1.EstimateResponse
+	36, // 99: drover.v1.ServerService.Submit:output_type -> drover.v1.SubmitResponse
+	38, // 100: drover.v1.ServerService.GetJob:output_type -> drover.v1.GetJobResponse
+	40, // 101: drover.v1.ServerService.ListJobs:output_type -> drover.v1.ServerServiceListJobsResponse
+	42, // 102: drover.v1.ServerService.WatchJob:output_type -> drover.v1.WatchJobResponse
+	44, // 103: drover.v1.ServerService.CancelJob:output_type -> drover.v1.CancelJobResponse
+	46, // 104: drover.v1.ServerService.ReadLogs:output_type -> drover.v1.ReadLogsResponse
+	48, // 105: drover.v1.ServerService.StatContent:output_type -> drover.v1.StatContentResponse
+	50, // 106: drover.v1.ServerService.Upload:output_type -> drover.v1.UploadResponse
+	52, // 107: drover.v1.ServerService.Download:output_type -> drover.v1.DownloadResponse
+	54, // 108: drover.v1.ServerService.Withdraw:output_type -> drover.v1.WithdrawResponse
+	56, // 109: drover.v1.ServerService.WatchJobs:output_type -> drover.v1.WatchJobsResponse
+	58, // 110: drover.v1.ServerService.MoveJob:output_type -> drover.v1.MoveJobResponse
+	60, // 111: drover.v1.ServerService.HoldJobs:output_type -> drover.v1.HoldJobsResponse
+	63, // 112: drover.v1.ServerService.PlaceJobs:output_type -> drover.v1.PlaceJobsResponse
+	69, // 113: drover.v1.ServerService.ListMoves:output_type -> drover.v1.ServerServiceListMovesResponse
+	67, // 114: drover.v1.ServerService.Draft:output_type -> drover.v1.DraftResponse
+	71, // 115: drover.v1.ServerService.SetDraining:output_type -> drover.v1.SetDrainingResponse
+	73, // 116: drover.v1.ServerService.SettleJob:output_type -> drover.v1.SettleJobResponse
+	16, // 117: drover.v1.ServerService.OfferReservation:output_type -> drover.v1.OfferReservationResponse
+	18, // 118: drover.v1.ServerService.BookReservation:output_type -> drover.v1.BookReservationResponse
+	20, // 119: drover.v1.ServerService.ListReservations:output_type -> drover.v1.ServerServiceListReservationsResponse
+	22, // 120: drover.v1.ServerService.CancelReservation:output_type -> drover.v1.CancelReservationResponse
+	24, // 121: drover.v1.ServerService.GetSite:output_type -> drover.v1.GetSiteResponse
+	26, // 122: drover.v1.ServerService.WatchSite:output_type -> drover.v1.WatchSiteResponse
+	3,  // 123: drover.v1.ServerService.PutData:output_type -> drover.v1.PutDataResponse
+	5,  // 124: drover.v1.ServerService.GetData:output_type -> drover.v1.GetDataResponse
+	8,  // 125: drover.v1.ServerService.CopyData:output_type -> drover.v1.CopyDataResponse
+	10, // 126: drover.v1.ServerService.DownloadData:output_type -> drover.v1.DownloadDataResponse
+	12, // 127: drover.v1.ServerService.ListData:output_type -> drover.v1.ServerServiceListDataResponse
+	14, // 128: drover.v1.ServerService.RemoveData:output_type -> drover.v1.ServerServiceRemoveDataResponse
+	96, // [96:129] is the sub-list for method output_type
+	63, // [63:96] is the sub-list for method input_type
+	63, // [63:63] is the sub-list for extension type_name
+	63, // [63:63] is the sub-list for extension extendee
+	0,  // [0:63] is the sub-list for field type_name
 }
 
 func init() { file_drover_v1_server_service_proto_init() }
