@@ -107,15 +107,16 @@ var layout = map[string][]string{
 	"sim/swf":    {},
 	"sim/lublin": {"sim/swf"},
 	"sim/chart":  {},
+	"sim/rows":   {},
 	"sim/bound":  {"batch"},
 	"sim/growth": {"batch", policy, "reallocation"},
 	"sim/sla":    {"sim", "sim/engine", "sim/swf", "batch", "batch/overbook"},
 	"sim/repro":  {"sim/chart", "sim/sla", "sim/fractional", "sim/farm", "batch"},
 	"sim/fractional": {
-		"sim/engine", "sim/bound", "sim/swf", "sim/lublin", "batch", policy, "batch/dfrs", "batch/dfrs/pack",
+		"sim/engine", "sim/rows", "sim/bound", "sim/swf", "sim/lublin", "batch", policy, "batch/dfrs", "batch/dfrs/pack",
 	},
 	"sim/farm": {
-		"sim/engine", "batch", "batch/policies", "batch/convergent/farm", "batch/convergent/heuristic", "batch/convergent/licence",
+		"sim/engine", "sim/rows", "batch", "batch/policies", "batch/convergent/farm", "batch/convergent/heuristic", "batch/convergent/licence",
 	},
 	"sim/engine": {"batch"},
 	"sim/faults": {

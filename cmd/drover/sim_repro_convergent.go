@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/sim/farm"
 	"github.com/seed-9b8f70bb/drover/sim/repro"
+	"github.com/seed-9b8f70bb/drover/sim/rows"
 )
 
 // simReproConvergentCmd is drover sim repro convergent.
@@ -139,7 +140,7 @@ func (c *simReproConvergentCmd) rows(a *app, plan *farm.Plan, workers int) (rows
 func farmExit(err error) int {
 	var (
 		foreign *farm.ForeignError
-		locked  *farm.LockedError
+		locked  *rows.LockedError
 		parse   *farm.ParseError
 	)
 	if errors.As(err, &foreign) || errors.As(err, &locked) || errors.As(err, &parse) {

@@ -11,6 +11,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/sim/fractional"
 	"github.com/seed-9b8f70bb/drover/sim/repro"
+	"github.com/seed-9b8f70bb/drover/sim/rows"
 	"github.com/seed-9b8f70bb/drover/sim/swf"
 )
 
@@ -199,7 +200,7 @@ func (c *simReproDFRSCmd) report(a *app, rows []fractional.Row) error {
 func dfrsExit(err error) int {
 	var (
 		mismatch *fractional.MismatchError
-		locked   *fractional.LockedError
+		locked   *rows.LockedError
 		parse    *fractional.ParseError
 		torn     *csv.ParseError
 		job      *fractional.JobError

@@ -5,13 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
+	"maps"
 	"slices"
 	"sync"
-	"syscall"
+
+	"github.com/seed-9b8f70bb/drover/sim/rows"
 )
 
 // The files of a folder.
@@ -26,22 +25,13 @@ const (
 //
 // Its methods may be called from several goroutines.
 type Folder struct {
-	dir   string
-	by    string   // the version of drover that made it
-	lock  *os.File // the folder itself, locked while it is open
+	dir   *rows.Dir
+	by    string // the version of drover that made it
 	mu    sync.Mutex
-	rows  *os.File
-	costs *os.File
+	rows  *rows.Lines
+	costs *rows.Lines
 	done  map[Case]Row
 	took  map[Case]Cost
-}
-
-// LockedError is a folder in which another process is at work.
-type LockedError struct{ Dir string }
-
-// Error says what to do.
-func (e *LockedError) Error() string {
-	return fmt.Sprintf("folder %s: another process writes rows there, accepted: another folder, or wait until it has ended", e.Dir)
 }
 
 // ForeignError is a folder whose rows are not of this schema.
@@ -59,113 +49,66 @@ type about struct {
 }
 
 // OpenFolder opens or makes a folder. A last line that was torn is cut off. The error
-// may be a *ForeignError, a *LockedError or a *ParseError.
+// may be a *ForeignError, a *rows.LockedError or a *ParseError.
 func OpenFolder(dir, by string) (*Folder, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("rows: %w", err)
-	}
-	lock, err := os.Open(dir)
+	d, err := rows.Open(dir)
 	if err != nil {
-		return nil, fmt.Errorf("rows: %w", err)
+		return nil, err
 	}
-	f := &Folder{dir: dir, lock: lock, done: map[Case]Row{}, took: map[Case]Cost{}}
+	f := &Folder{dir: d, done: map[Case]Row{}, took: map[Case]Cost{}}
 	if err := f.open(by); err != nil {
-		return nil, errors.Join(err, f.close())
+		return nil, errors.Join(err, d.Close())
 	}
 	return f, nil
 }
 
 func (f *Folder) open(by string) error {
-	err := syscall.Flock(int(f.lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	switch {
-	case errors.Is(err, syscall.EWOULDBLOCK):
-		return &LockedError{f.dir}
-	case err != nil:
-		return fmt.Errorf("locking %s: %w", f.dir, err)
-	}
 	if err := f.agree(about{Schema, by}); err != nil {
 		return err
 	}
-	text, err := f.recover(RowsName, &f.rows)
+	var err error
+	f.rows, err = f.dir.Lines(RowsName, func(text []byte) error {
+		all, err := ReadRows(text)
+		for _, r := range all {
+			f.done[r.Case] = r
+		}
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	rows, err := ReadRows(text)
-	if err != nil {
-		return fmt.Errorf("%s: %w", f.rows.Name(), err)
-	}
-	for _, r := range rows {
-		f.done[r.Case] = r
-	}
-	if text, err = f.recover(CostsName, &f.costs); err != nil {
+	f.costs, err = f.dir.Lines(CostsName, func(text []byte) error {
+		all, err := readCosts(text)
+		for _, c := range all {
+			f.took[c.Case] = c
+		}
 		return err
-	}
-	costs, err := readCosts(text)
-	if err != nil {
-		return fmt.Errorf("%s: %w", f.costs.Name(), err)
-	}
-	for _, c := range costs {
-		f.took[c.Case] = c
-	}
-	return nil
+	})
+	return err
 }
 
 // agree compares with what the folder says, and writes it if it says nothing yet.
 func (f *Folder) agree(now about) error {
-	path := filepath.Join(f.dir, aboutName)
-	text, err := os.ReadFile(path)
+	text, err := f.dir.Read(aboutName)
 	if errors.Is(err, fs.ErrNotExist) {
 		f.by = now.By
 		if text, err = lineOf(now); err != nil {
 			return err
 		}
-		return replace(path, text)
+		return f.dir.Replace(aboutName, text)
 	}
 	if err != nil {
-		return fmt.Errorf("rows: %w", err)
+		return err
 	}
 	var was about
 	if err := json.Unmarshal(text, &was); err != nil {
-		return &ForeignError{f.dir, fmt.Sprintf("%s: %v", aboutName, err)}
+		return &ForeignError{f.dir.Path(), fmt.Sprintf("%s: %v", aboutName, err)}
 	}
 	if was.Schema != now.Schema {
-		return &ForeignError{f.dir, fmt.Sprintf("has rows of schema %q, not %s", was.Schema, now.Schema)}
+		return &ForeignError{f.dir.Path(), fmt.Sprintf("has rows of schema %q, not %s", was.Schema, now.Schema)}
 	}
 	f.by = was.By
 	return nil
-}
-
-// recover opens a file for lines to be added, cuts off a torn one, and returns those
-// that are there.
-func (f *Folder) recover(name string, to **os.File) ([]byte, error) {
-	file, err := os.OpenFile(filepath.Join(f.dir, name), os.O_RDWR|os.O_CREATE, 0o644)
-	if err != nil {
-		return nil, fmt.Errorf("rows: %w", err)
-	}
-	*to = file
-	text, err := io.ReadAll(file)
-	if err != nil {
-		return nil, fmt.Errorf("rows: %w", err)
-	}
-	whole := text[:bytes.LastIndexByte(text, '\n')+1]
-	if err := file.Truncate(int64(len(whole))); err != nil {
-		return nil, fmt.Errorf("rows: %w", err)
-	}
-	if _, err := file.Seek(0, io.SeekEnd); err != nil {
-		return nil, fmt.Errorf("rows: %w", err)
-	}
-	return whole, nil
-}
-
-// close closes what is open, and gives up the lock.
-func (f *Folder) close() error {
-	var errs []error
-	for _, file := range []*os.File{f.rows, f.costs, f.lock} {
-		if file != nil {
-			errs = append(errs, file.Close())
-		}
-	}
-	return errors.Join(errs...)
 }
 
 // BegunBy returns the version of drover that wrote the first rows: another one's policy
@@ -197,11 +140,11 @@ func (f *Folder) Add(r *Row, cost *Cost) error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if _, err := f.costs.Write(took); err != nil {
-		return fmt.Errorf("rows: %w", err)
+	if err := f.costs.Add(took); err != nil {
+		return err
 	}
-	if _, err := f.rows.Write(row); err != nil {
-		return fmt.Errorf("rows: %w", err)
+	if err := f.rows.Add(row); err != nil {
+		return err
 	}
 	f.done[r.Case], f.took[r.Case] = *r, *cost
 	return nil
@@ -211,14 +154,14 @@ func (f *Folder) Add(r *Row, cost *Cost) error {
 func (f *Folder) Rows(cases []Case) []Row {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	var rows []Row
+	var all []Row
 	for _, c := range cases {
 		if r, ok := f.done[c]; ok {
-			rows = append(rows, r)
+			all = append(all, r)
 		}
 	}
-	slices.SortFunc(rows, func(a, b Row) int { return a.Compare(&b.Case) })
-	return rows
+	slices.SortFunc(all, func(a, b Row) int { return a.Compare(&b.Case) })
+	return all
 }
 
 // Costs returns what cases that are done took, in order.
@@ -237,23 +180,11 @@ func (f *Folder) Costs(cases []Case) []Cost {
 
 // Close puts the rows in order, so that the file does not say who was done first.
 func (f *Folder) Close() error {
-	var rows []Row
-	for _, r := range f.done {
-		rows = append(rows, r)
-	}
-	slices.SortFunc(rows, func(a, b Row) int { return a.Compare(&b.Case) })
+	all := slices.SortedFunc(maps.Values(f.done), func(a, b Row) int { return a.Compare(&b.Case) })
 	var b bytes.Buffer
-	err := WriteRows(&b, rows)
+	err := WriteRows(&b, all)
 	if err == nil {
-		err = replace(filepath.Join(f.dir, RowsName), b.Bytes())
+		err = f.dir.Replace(RowsName, b.Bytes())
 	}
-	return errors.Join(err, f.close())
-}
-
-// replace writes a file that is there whole or not at all.
-func replace(path string, text []byte) error {
-	if err := os.WriteFile(path+".new", text, 0o644); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
+	return errors.Join(err, f.dir.Close())
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/seed-9b8f70bb/drover/sim/rows"
 )
 
 func casesOf(n int) []Case {
@@ -95,7 +96,7 @@ func TestAFolderKnowsRowsAndCostsOfThoseBefore(t *testing.T) {
 func TestAFolderIsOfOneProcessAtATimeAndOfOneSchema(t *testing.T) {
 	dir := t.TempDir()
 	f := mustOpen(t, dir)
-	if _, err := OpenFolder(dir, "v2"); !errors.As(err, new(*LockedError)) {
+	if _, err := OpenFolder(dir, "v2"); !errors.As(err, new(*rows.LockedError)) {
 		t.Errorf("opened twice: %v", err)
 	}
 	mustClose(t, f)

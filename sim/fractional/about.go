@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 )
@@ -33,19 +31,18 @@ func (e *MismatchError) Error() string {
 
 // agree compares with what the folder says, and writes what it did not say yet.
 func (f *Folder) agree(now about) error {
-	path := filepath.Join(f.dir, aboutName)
 	f.by = now.By
-	text, err := os.ReadFile(path)
+	text, err := f.dir.Read(aboutName)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("rows: %w", err)
+		return err
 	}
 	if err == nil {
 		var was about
 		if err := json.Unmarshal(text, &was); err != nil {
-			return &MismatchError{f.dir, []string{fmt.Sprintf("%s: %v", aboutName, err)}}
+			return &MismatchError{f.dir.Path(), []string{fmt.Sprintf("%s: %v", aboutName, err)}}
 		}
 		if d := now.differences(&was); len(d) > 0 {
-			return &MismatchError{f.dir, d}
+			return &MismatchError{f.dir.Path(), d}
 		}
 		if now.HPC2N == "" {
 			now.HPC2N = was.HPC2N
@@ -59,7 +56,7 @@ func (f *Folder) agree(now about) error {
 	if err != nil {
 		return err
 	}
-	return replace(path, append(text, '\n'))
+	return f.dir.Replace(aboutName, append(text, '\n'))
 }
 
 func (a *about) differences(was *about) []string {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/sim/rows"
 )
 
 func tasksOf(n int) []Task {
@@ -143,7 +144,7 @@ func TestAFolderKnowsWhoHasBegunIt(t *testing.T) {
 func TestAFolderIsOfOneProcessAtATime(t *testing.T) {
 	dir := t.TempDir()
 	f := mustOpen(t, dir)
-	if _, err := OpenFolder(dir, Penalty, "", "v1"); !errors.As(err, new(*LockedError)) {
+	if _, err := OpenFolder(dir, Penalty, "", "v1"); !errors.As(err, new(*rows.LockedError)) {
 		t.Errorf("opened twice: %v", err)
 	}
 	if err := f.Close(); err != nil {
