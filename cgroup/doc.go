@@ -50,6 +50,14 @@
 // 1,000 each second (BenchmarkSetShare). Duty cycles by signals took 1.7% of a
 // processor for 100 groups (BenchmarkDuty).
 //
+// # Processors of one's own
+//
+// ClaimCPUs finds processors that no other owner of groups at the same place has:
+// each is a byte of a file of the hierarchy, locked by who has it, so that a claim
+// ends with its process and holds across namespaces. Owners at other places, as
+// services with groups of their own, do not hear of each other: whoever runs several
+// on one host divides it among them (AllowedCPUs= of systemd, taskset).
+//
 // # What signals cannot do
 //
 // A program that makes a process group or a session of its own has left its

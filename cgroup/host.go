@@ -60,6 +60,7 @@ type Host struct {
 
 	mu     sync.Mutex
 	groups map[string]*Group // those that were made or found, until they are removed
+	claims *claims           // of processors; nil: there are none
 }
 
 // Offers returns what the host offers, as found out when it was detected.
@@ -176,6 +177,8 @@ func (h *Host) Close() error {
 	h.pacer.close()
 	h.mu.Lock()
 	groups := slices.Collect(maps.Values(h.groups))
+	claimed := h.claims
+	h.claims = nil
 	h.mu.Unlock()
 	for _, g := range groups {
 		g.mu.Lock()
@@ -183,6 +186,9 @@ func (h *Host) Close() error {
 		g.mu.Unlock()
 	}
 	var all []error
+	if claimed != nil {
+		all = append(all, failed("close", "", claimed.close()))
+	}
 	for _, t := range h.trees {
 		err := h.kernel.rmdir(t.base)
 		if err != nil && !is(err, ErrBusy) && !errors.Is(err, fs.ErrNotExist) {

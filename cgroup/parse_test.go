@@ -115,6 +115,21 @@ func TestProcessorsAreWrittenAsTheKernelReadsThem(t *testing.T) {
 	})
 }
 
+func TestProcessorsAreReadAsTheKernelWritesThem(t *testing.T) {
+	for text, want := range map[string][]int{
+		"\n": nil, "0\n": {0}, "0-3,7\n": {0, 1, 2, 3, 7}, "2,4-4": {2, 4},
+	} {
+		if got, err := parseCPUs(text); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%q: %v, %v, want %v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"a", "-1", "3-1", "1-", "0-999999999", "1.5", "0 1"} {
+		if got, err := parseCPUs(text); err == nil {
+			t.Errorf("%q is read as %v", text, got)
+		}
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add(mixed)
 	f.Add("4:memory:/a:b\n0::/\n")

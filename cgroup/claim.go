@@ -1,0 +1,80 @@
+package cgroup
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+)
+
+// ClaimCPUs takes n processors for this host's groups and returns their numbers. They
+// are some of those that this process may use, and nobody else has who makes groups
+// at the same place, until the host is closed or its process has ended. It is ErrBusy
+// if there are not enough, and then takes none. The groups are not told: SetCPUs does
+// that.
+func (h *Host) ClaimCPUs(n int) ([]int, error) {
+	const op = "claim processors"
+	t, err := h.place(Processors)
+	if err != nil {
+		return nil, &Error{Op: op, Kind: ErrNotOffered, Err: err}
+	}
+	usable, err := h.usable(t)
+	if err != nil {
+		return nil, failed(op, "", err)
+	}
+	if n < 1 || n > len(usable) {
+		return nil, &Error{Op: op, Kind: ErrBusy, Err: fmt.Errorf("%d wanted, this process may use %d", n, len(usable))}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.claims == nil {
+		// A lock of a file of the kernel's is the same to all who see the hierarchy, in
+		// whatever namespace, and goes with its process.
+		if h.claims, err = openClaims(filepath.Join(filepath.Dir(t.base), "cgroup.procs")); err != nil {
+			return nil, failed(op, "", err)
+		}
+	}
+	var got []int
+	for _, cpu := range usable {
+		if len(got) == n {
+			break
+		}
+		won, err := h.claims.take(cpu)
+		if err != nil {
+			return nil, errors.Join(failed(op, "", err), failed(op, "", h.claims.release(got)))
+		}
+		if won {
+			got = append(got, cpu)
+		}
+	}
+	if len(got) < n {
+		err := &Error{Op: op, Kind: ErrBusy, Err: fmt.Errorf("%d wanted, %d of %d are not taken by others", n, len(got), len(usable))}
+		return nil, errors.Join(err, failed(op, "", h.claims.release(got)))
+	}
+	return got, nil
+}
+
+// usable returns the processors that this process may use and its groups may be given.
+func (h *Host) usable(t *tree) ([]int, error) {
+	own, err := affinity()
+	if err != nil {
+		return nil, err
+	}
+	// The first version has the effective ones under another name, since 3.16.
+	for _, file := range []string{"cpuset.cpus.effective", "cpuset.effective_cpus"} {
+		text, err := h.kernel.read(filepath.Join(t.base, file))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		given, err := parseCPUs(text)
+		if err != nil {
+			return nil, err
+		}
+		return slices.DeleteFunc(own, func(cpu int) bool { return !slices.Contains(given, cpu) }), nil
+	}
+	return own, nil
+}
