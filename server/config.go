@@ -60,6 +60,8 @@ type Config struct {
 	// worth is what a processor of the site is of the host's, where they are shared; less in
 	// tests than all that the host has for it.
 	worth cgroup.CPU
+	// measured is the time between two writings of what was found out; 0 for measuredEvery.
+	measured time.Duration
 	// Logger is where news goes; nil: nowhere.
 	Logger hclog.Logger `yaml:"-"`
 }

@@ -59,6 +59,7 @@ func (s *Server) learn(ctx context.Context, f *batch.Found) {
 func (s *Server) learnEnd(ctx context.Context, f *batch.Found) {
 	var outputs []site.Output
 	how := f.Outcome
+	found, known := s.takeMeasured(f.Key)
 	if ran(f) {
 		outputs, how = s.written(ctx, f.Key.Job, how)
 	}
@@ -69,6 +70,9 @@ func (s *Server) learnEnd(ctx context.Context, f *batch.Found) {
 		}
 		if ran(f) {
 			s.misfit(s.core.Running(instant(f.Started), f.Key, f.Nodes, f.Places))
+		}
+		if known {
+			s.core.Measured(f.Key, found)
 		}
 		if how.End == batch.EndLost {
 			how.Reason = lost(how.Reason)

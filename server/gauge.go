@@ -12,6 +12,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/needs"
 	"github.com/seed-9b8f70bb/drover/cgroup"
 	"github.com/seed-9b8f70bb/drover/node"
+	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
 // gaugeEvery is the time between two samples of what tasks use.
@@ -21,8 +22,12 @@ const gaugeEvery = 2 * time.Second
 // held back by it, as in package needs.
 const heldBack = 50
 
-// gauge measures what the tasks of jobs use, and finds out what they need. What it has
-// found is forgotten when the server ends.
+// tellAgain is the time after which the policy is told the same again: what it was told
+// of an attempt that was just being launched it has not taken in.
+const tellAgain = time.Minute
+
+// gauge measures what the tasks of jobs use, and finds out what they need. It is kept with
+// their jobs, see keepMeasured.
 type gauge struct {
 	host   *node.Host
 	worth  cgroup.CPU
@@ -37,6 +42,9 @@ type gauged struct {
 	tasks  int32
 	share  batch.Share // the least that a task has
 	need   *needs.Correction
+	said   time.Time  // when the policy was last told
+	kept   needs.Need // found out, as it is on disk; zero for nothing
+	ended  time.Time  // zero while it runs
 	limit  int64
 	paused bool
 	// mixed: it was paused, or had another share, in a part of the time since at.
@@ -52,8 +60,13 @@ func newGauge(h *node.Host, worth cgroup.CPU) *gauge {
 	return &gauge{host: h, worth: worth, limits: h.Offers().Of(cgroup.Memory) != cgroup.None, jobs: make(map[batch.Key]*gauged)}
 }
 
-func (g *gauge) enter(key batch.Key, spec *batch.Job, places []batch.Location) {
+// enter begins with what was declared and, if that is known, what was found out before.
+func (g *gauge) enter(key batch.Key, spec *batch.Job, before *site.Measured, places []batch.Location) {
 	it := &gauged{need: needs.New(needs.Need{CPU: spec.CPU, Memory: spec.Memory}), mixed: true}
+	if before != nil {
+		it.kept = needs.Need{CPU: before.CPU, Memory: before.Memory}
+		it.need.Recall(it.kept)
+	}
 	it.tasks, it.share = tasksOf(places)
 	if g.limits {
 		it.limit = spec.Memory
@@ -63,9 +76,14 @@ func (g *gauge) enter(key batch.Key, spec *batch.Job, places []batch.Location) {
 	g.jobs[key] = it
 }
 
+// leave notes that an attempt has ended. What was found out of it stays until take.
 func (g *gauge) leave(key batch.Key) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if it := g.jobs[key]; it != nil && it.knows() {
+		it.ended = time.Now()
+		return
+	}
 	delete(g.jobs, key)
 }
 
@@ -101,6 +119,7 @@ type reading struct {
 	need   batch.Share
 	rate   float64 // processors of the host
 	memory int64
+	most   int64         // memory that one task has used
 	cpu    time.Duration // of processor time that the attempt has used
 	at     time.Time     // of the sample; zero before the first
 }
@@ -113,7 +132,7 @@ func (g *gauge) read(key batch.Key) (reading, bool) {
 	if it == nil {
 		return reading{}, false
 	}
-	return reading{it.need.Need().CPU, it.rate, it.last.Memory, it.last.CPU, it.at}, true
+	return reading{it.need.Need().CPU, it.rate, it.last.Memory, it.need.Found().Memory, it.last.CPU, it.at}, true
 }
 
 // Next is exec.Measurements's.
@@ -139,6 +158,12 @@ func (g *gauge) sample(now time.Time) []exec.Measurement {
 	defer g.mu.Unlock()
 	var all []exec.Measurement
 	for key, it := range g.jobs {
+		if !it.ended.IsZero() {
+			if now.Sub(it.ended) > forgetFound {
+				delete(g.jobs, key)
+			}
+			continue
+		}
 		p := g.host.Find(node.ID{Key: key})
 		if p == nil || it.tasks == 0 {
 			continue
@@ -152,8 +177,10 @@ func (g *gauge) sample(now time.Time) []exec.Measurement {
 			continue // likewise
 		}
 		it.need.Take(it.sampled(now, &use, waited, g.worth))
-		if need, news := it.need.Tell(); news {
-			all = append(all, exec.Measurement{Key: key, CPU: need.CPU, Memory: need.Memory})
+		if _, news := it.need.Tell(); news || now.Sub(it.said) >= tellAgain {
+			told := it.need.Told()
+			all = append(all, exec.Measurement{Key: key, CPU: told.CPU, Memory: told.Memory})
+			it.said = now
 		}
 	}
 	slices.SortFunc(all, func(a, b exec.Measurement) int {

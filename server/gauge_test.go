@@ -47,7 +47,7 @@ func TestASampleIsOfOneTaskAndOneShare(t *testing.T) {
 func TestAPauseTaintsWhatIsLearnedOfCPU(t *testing.T) {
 	key := batch.Key{Job: "a"}
 	g := &gauge{jobs: make(map[batch.Key]*gauged)}
-	g.enter(key, &batch.Job{CPU: batch.One / 2}, []batch.Location{{Processors: 2, Share: 5}, {Processors: 1, Share: 3}})
+	g.enter(key, &batch.Job{CPU: batch.One / 2}, nil, []batch.Location{{Processors: 2, Share: 5}, {Processors: 1, Share: 3}})
 	it := g.jobs[key]
 	if it.tasks != 3 || it.share != 3 || !it.mixed {
 		t.Errorf("%+v", it)

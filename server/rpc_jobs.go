@@ -177,6 +177,7 @@ func (s *Server) jobOut(r record) *droverv1.Job {
 			})
 		}
 	}
+	out.Needs = s.needsOut(&r.Job)
 	out.Awaits, out.Retried = awaitsOut(r.Awaits()), uint32(r.Retried)
 	if past := r.Past; past != nil {
 		out.StartedAt, out.Checkpoints, out.CheckpointedAfter = timeOut(r.Begun()), past.Stops, durationOut(past.Done)

@@ -57,7 +57,10 @@ func (s *Server) usesOut(u *uses) *droverv1.WatchSiteResponse {
 		use := &droverv1.JobUse{
 			JobId: string(j.job.ID), Service: j.job.Service, Owner: j.job.Owner, Paused: j.paused, Nodes: j.nodes, Tasks: j.tasks,
 			Share: partOut(j.share), Yield: j.yield(), DeclaredCpu: partOut(j.declared), NeedCpu: partOut(j.need),
-			UsedCpu: j.rate, UsedMemoryBytes: j.memory,
+			UsedCpu: j.rate, UsedMemoryBytes: j.memory, MeasuredMemoryBytes: j.most,
+		}
+		if n := j.job.Needs; n != nil {
+			use.DeclaredMemoryBytes = n.Memory
 		}
 		if j.measured && !j.reading.at.IsZero() {
 			use.UsedCpuTime, use.MeasuredAt = durationpb.New(j.cpu), timestamppb.New(j.reading.at)

@@ -146,6 +146,9 @@ func (s *Server) Run(ctx context.Context) error {
 		s.follow(watch)
 	}()
 	s.work.Go(s.housekeep)
+	if s.shared != nil {
+		s.work.Go(s.keepMeasured)
+	}
 	server, health := s.face()
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(s.listener) }()

@@ -182,7 +182,7 @@ func (k *sharing) task(key batch.Key, j *site.Job, places []batch.Location, p ex
 	k.mu.Lock()
 	k.followed[key] = true
 	k.mu.Unlock()
-	k.gauge.enter(key, j.Spec(), places)
+	k.gauge.enter(key, j.Spec(), j.Measured, places)
 	return &task{process, k, key}
 }
 

@@ -186,7 +186,9 @@ type Job struct {
 	// The jobs that it waits for: those of its request's dependencies that have not ended.
 	Awaits []string `protobuf:"bytes,28,rep,name=awaits,proto3" json:"awaits,omitempty"`
 	// How often it was started once more after it had failed.
-	Retried       uint32 `protobuf:"varint,29,opt,name=retried,proto3" json:"retried,omitempty"`
+	Retried uint32 `protobuf:"varint,29,opt,name=retried,proto3" json:"retried,omitempty"`
+	// What its tasks need.
+	Needs         *TaskNeeds `protobuf:"bytes,30,opt,name=needs,proto3" json:"needs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -424,6 +426,87 @@ func (x *Job) GetRetried() uint32 {
 	return 0
 }
 
+func (x *Job) GetNeeds() *TaskNeeds {
+	if x != nil {
+		return x.Needs
+	}
+	return nil
+}
+
+// TaskNeeds is what each task of a job was said to need, and what was found out while
+// they ran.
+type TaskNeeds struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Part of a processor that it was said to need, above 0 and up to 1.
+	DeclaredCpu float64 `protobuf:"fixed64,1,opt,name=declared_cpu,json=declaredCpu,proto3" json:"declared_cpu,omitempty"`
+	// Memory that it was said to need, bytes; 0 where nothing was said.
+	DeclaredMemoryBytes int64 `protobuf:"varint,2,opt,name=declared_memory_bytes,json=declaredMemoryBytes,proto3" json:"declared_memory_bytes,omitempty"`
+	// Part of a processor that it was found to need; 0 where nothing was measured.
+	MeasuredCpu float64 `protobuf:"fixed64,3,opt,name=measured_cpu,json=measuredCpu,proto3" json:"measured_cpu,omitempty"`
+	// Memory that one of them used at most, bytes; 0 where nothing was measured.
+	MeasuredMemoryBytes int64 `protobuf:"varint,4,opt,name=measured_memory_bytes,json=measuredMemoryBytes,proto3" json:"measured_memory_bytes,omitempty"`
+	unknownFields       protoimpl.UnknownFields
+	sizeCache           protoimpl.SizeCache
+}
+
+func (x *TaskNeeds) Reset() {
+	*x = TaskNeeds{}
+	mi := &file_drover_v1_job_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TaskNeeds) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TaskNeeds) ProtoMessage() {}
+
+func (x *TaskNeeds) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_job_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TaskNeeds.ProtoReflect.Descriptor instead.
+func (*TaskNeeds) Descriptor() ([]byte, []int) {
+	return file_drover_v1_job_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *TaskNeeds) GetDeclaredCpu() float64 {
+	if x != nil {
+		return x.DeclaredCpu
+	}
+	return 0
+}
+
+func (x *TaskNeeds) GetDeclaredMemoryBytes() int64 {
+	if x != nil {
+		return x.DeclaredMemoryBytes
+	}
+	return 0
+}
+
+func (x *TaskNeeds) GetMeasuredCpu() float64 {
+	if x != nil {
+		return x.MeasuredCpu
+	}
+	return 0
+}
+
+func (x *TaskNeeds) GetMeasuredMemoryBytes() int64 {
+	if x != nil {
+		return x.MeasuredMemoryBytes
+	}
+	return 0
+}
+
 // JobDigest is what an agent remembers of a job.
 type JobDigest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -451,7 +534,7 @@ type JobDigest struct {
 
 func (x *JobDigest) Reset() {
 	*x = JobDigest{}
-	mi := &file_drover_v1_job_proto_msgTypes[1]
+	mi := &file_drover_v1_job_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -463,7 +546,7 @@ func (x *JobDigest) String() string {
 func (*JobDigest) ProtoMessage() {}
 
 func (x *JobDigest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_job_proto_msgTypes[1]
+	mi := &file_drover_v1_job_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -476,7 +559,7 @@ func (x *JobDigest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JobDigest.ProtoReflect.Descriptor instead.
 func (*JobDigest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_job_proto_rawDescGZIP(), []int{1}
+	return file_drover_v1_job_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *JobDigest) GetId() string {
@@ -557,7 +640,7 @@ type Outcome struct {
 
 func (x *Outcome) Reset() {
 	*x = Outcome{}
-	mi := &file_drover_v1_job_proto_msgTypes[2]
+	mi := &file_drover_v1_job_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -569,7 +652,7 @@ func (x *Outcome) String() string {
 func (*Outcome) ProtoMessage() {}
 
 func (x *Outcome) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_job_proto_msgTypes[2]
+	mi := &file_drover_v1_job_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -582,7 +665,7 @@ func (x *Outcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Outcome.ProtoReflect.Descriptor instead.
 func (*Outcome) Descriptor() ([]byte, []int) {
-	return file_drover_v1_job_proto_rawDescGZIP(), []int{2}
+	return file_drover_v1_job_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Outcome) GetExitCode() int32 {
@@ -627,7 +710,7 @@ type Output struct {
 
 func (x *Output) Reset() {
 	*x = Output{}
-	mi := &file_drover_v1_job_proto_msgTypes[3]
+	mi := &file_drover_v1_job_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -639,7 +722,7 @@ func (x *Output) String() string {
 func (*Output) ProtoMessage() {}
 
 func (x *Output) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_job_proto_msgTypes[3]
+	mi := &file_drover_v1_job_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -652,7 +735,7 @@ func (x *Output) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Output.ProtoReflect.Descriptor instead.
 func (*Output) Descriptor() ([]byte, []int) {
-	return file_drover_v1_job_proto_rawDescGZIP(), []int{3}
+	return file_drover_v1_job_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Output) GetArgument() string {
@@ -701,7 +784,7 @@ var File_drover_v1_job_proto protoreflect.FileDescriptor
 
 const file_drover_v1_job_proto_rawDesc = "" +
 	"\n" +
-	"\x13drover/v1/job.proto\x12\tdrover.v1\x1a\x19drover/v1/agreement.proto\x1a\x18drover/v1/decision.proto\x1a\x14drover/v1/move.proto\x1a\x17drover/v1/request.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xca\t\n" +
+	"\x13drover/v1/job.proto\x12\tdrover.v1\x1a\x19drover/v1/agreement.proto\x1a\x18drover/v1/decision.proto\x1a\x14drover/v1/move.proto\x1a\x17drover/v1/request.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xf6\t\n" +
 	"\x03Job\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12)\n" +
 	"\x05state\x18\x02 \x01(\x0e2\x13.drover.v1.JobStateR\x05state\x12\x12\n" +
@@ -734,7 +817,13 @@ const file_drover_v1_job_proto_rawDesc = "" +
 	"\vcheckpoints\x18\x1a \x01(\rR\vcheckpoints\x12H\n" +
 	"\x12checkpointed_after\x18\x1b \x01(\v2\x19.google.protobuf.DurationR\x11checkpointedAfter\x12\x16\n" +
 	"\x06awaits\x18\x1c \x03(\tR\x06awaits\x12\x18\n" +
-	"\aretried\x18\x1d \x01(\rR\aretried\"\xc9\x02\n" +
+	"\aretried\x18\x1d \x01(\rR\aretried\x12*\n" +
+	"\x05needs\x18\x1e \x01(\v2\x14.drover.v1.TaskNeedsR\x05needs\"\xb9\x01\n" +
+	"\tTaskNeeds\x12!\n" +
+	"\fdeclared_cpu\x18\x01 \x01(\x01R\vdeclaredCpu\x122\n" +
+	"\x15declared_memory_bytes\x18\x02 \x01(\x03R\x13declaredMemoryBytes\x12!\n" +
+	"\fmeasured_cpu\x18\x03 \x01(\x01R\vmeasuredCpu\x122\n" +
+	"\x15measured_memory_bytes\x18\x04 \x01(\x03R\x13measuredMemoryBytes\"\xc9\x02\n" +
 	"\tJobDigest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12)\n" +
 	"\x05state\x18\x02 \x01(\x0e2\x13.drover.v1.JobStateR\x05state\x12\x14\n" +
@@ -790,50 +879,52 @@ func file_drover_v1_job_proto_rawDescGZIP() []byte {
 }
 
 var file_drover_v1_job_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_drover_v1_job_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
+var file_drover_v1_job_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
 var file_drover_v1_job_proto_goTypes = []any{
 	(JobState)(0),                 // 0: drover.v1.JobState
 	(*Job)(nil),                   // 1: drover.v1.Job
-	(*JobDigest)(nil),             // 2: drover.v1.JobDigest
-	(*Outcome)(nil),               // 3: drover.v1.Outcome
-	(*Output)(nil),                // 4: drover.v1.Output
-	(*Request)(nil),               // 5: drover.v1.Request
-	(*Shape)(nil),                 // 6: drover.v1.Shape
-	(*timestamppb.Timestamp)(nil), // 7: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),   // 8: google.protobuf.Duration
-	(EstimateKind)(0),             // 9: drover.v1.EstimateKind
-	(*DecisionRecord)(nil),        // 10: drover.v1.DecisionRecord
-	(*Move)(nil),                  // 11: drover.v1.Move
-	(AgreementState)(0),           // 12: drover.v1.AgreementState
-	(ElementType)(0),              // 13: drover.v1.ElementType
+	(*TaskNeeds)(nil),             // 2: drover.v1.TaskNeeds
+	(*JobDigest)(nil),             // 3: drover.v1.JobDigest
+	(*Outcome)(nil),               // 4: drover.v1.Outcome
+	(*Output)(nil),                // 5: drover.v1.Output
+	(*Request)(nil),               // 6: drover.v1.Request
+	(*Shape)(nil),                 // 7: drover.v1.Shape
+	(*timestamppb.Timestamp)(nil), // 8: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),   // 9: google.protobuf.Duration
+	(EstimateKind)(0),             // 10: drover.v1.EstimateKind
+	(*DecisionRecord)(nil),        // 11: drover.v1.DecisionRecord
+	(*Move)(nil),                  // 12: drover.v1.Move
+	(AgreementState)(0),           // 13: drover.v1.AgreementState
+	(ElementType)(0),              // 14: drover.v1.ElementType
 }
 var file_drover_v1_job_proto_depIdxs = []int32{
 	0,  // 0: drover.v1.Job.state:type_name -> drover.v1.JobState
-	5,  // 1: drover.v1.Job.request:type_name -> drover.v1.Request
-	6,  // 2: drover.v1.Job.shape:type_name -> drover.v1.Shape
-	7,  // 3: drover.v1.Job.submitted_at:type_name -> google.protobuf.Timestamp
-	7,  // 4: drover.v1.Job.started_at:type_name -> google.protobuf.Timestamp
-	7,  // 5: drover.v1.Job.ended_at:type_name -> google.protobuf.Timestamp
-	8,  // 6: drover.v1.Job.estimated_completion:type_name -> google.protobuf.Duration
-	9,  // 7: drover.v1.Job.estimate_kind:type_name -> drover.v1.EstimateKind
-	8,  // 8: drover.v1.Job.estimated_wait:type_name -> google.protobuf.Duration
-	3,  // 9: drover.v1.Job.outcome:type_name -> drover.v1.Outcome
-	10, // 10: drover.v1.Job.decision:type_name -> drover.v1.DecisionRecord
-	4,  // 11: drover.v1.Job.outputs:type_name -> drover.v1.Output
-	8,  // 12: drover.v1.Job.unknown_for:type_name -> google.protobuf.Duration
-	11, // 13: drover.v1.Job.moves:type_name -> drover.v1.Move
-	12, // 14: drover.v1.Job.agreement:type_name -> drover.v1.AgreementState
-	8,  // 15: drover.v1.Job.checkpointed_after:type_name -> google.protobuf.Duration
-	0,  // 16: drover.v1.JobDigest.state:type_name -> drover.v1.JobState
-	6,  // 17: drover.v1.JobDigest.shape:type_name -> drover.v1.Shape
-	7,  // 18: drover.v1.JobDigest.submitted_at:type_name -> google.protobuf.Timestamp
-	7,  // 19: drover.v1.JobDigest.started_at:type_name -> google.protobuf.Timestamp
-	13, // 20: drover.v1.Output.element:type_name -> drover.v1.ElementType
-	21, // [21:21] is the sub-list for method output_type
-	21, // [21:21] is the sub-list for method input_type
-	21, // [21:21] is the sub-list for extension type_name
-	21, // [21:21] is the sub-list for extension extendee
-	0,  // [0:21] is the sub-list for field type_name
+	6,  // 1: drover.v1.Job.request:type_name -> drover.v1.Request
+	7,  // 2: drover.v1.Job.shape:type_name -> drover.v1.Shape
+	8,  // 3: drover.v1.Job.submitted_at:type_name -> google.protobuf.Timestamp
+	8,  // 4: drover.v1.Job.started_at:type_name -> google.protobuf.Timestamp
+	8,  // 5: drover.v1.Job.ended_at:type_name -> google.protobuf.Timestamp
+	9,  // 6: drover.v1.Job.estimated_completion:type_name -> google.protobuf.Duration
+	10, // 7: drover.v1.Job.estimate_kind:type_name -> drover.v1.EstimateKind
+	9,  // 8: drover.v1.Job.estimated_wait:type_name -> google.protobuf.Duration
+	4,  // 9: drover.v1.Job.outcome:type_name -> drover.v1.Outcome
+	11, // 10: drover.v1.Job.decision:type_name -> drover.v1.DecisionRecord
+	5,  // 11: drover.v1.Job.outputs:type_name -> drover.v1.Output
+	9,  // 12: drover.v1.Job.unknown_for:type_name -> google.protobuf.Duration
+	12, // 13: drover.v1.Job.moves:type_name -> drover.v1.Move
+	13, // 14: drover.v1.Job.agreement:type_name -> drover.v1.AgreementState
+	9,  // 15: drover.v1.Job.checkpointed_after:type_name -> google.protobuf.Duration
+	2,  // 16: drover.v1.Job.needs:type_name -> drover.v1.TaskNeeds
+	0,  // 17: drover.v1.JobDigest.state:type_name -> drover.v1.JobState
+	7,  // 18: drover.v1.JobDigest.shape:type_name -> drover.v1.Shape
+	8,  // 19: drover.v1.JobDigest.submitted_at:type_name -> google.protobuf.Timestamp
+	8,  // 20: drover.v1.JobDigest.started_at:type_name -> google.protobuf.Timestamp
+	14, // 21: drover.v1.Output.element:type_name -> drover.v1.ElementType
+	22, // [22:22] is the sub-list for method output_type
+	22, // [22:22] is the sub-list for method input_type
+	22, // [22:22] is the sub-list for extension type_name
+	22, // [22:22] is the sub-list for extension extendee
+	0,  // [0:22] is the sub-list for field type_name
 }
 
 func init() { file_drover_v1_job_proto_init() }
@@ -851,7 +942,7 @@ func file_drover_v1_job_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_drover_v1_job_proto_rawDesc), len(file_drover_v1_job_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   4,
+			NumMessages:   5,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

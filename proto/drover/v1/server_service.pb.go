@@ -1590,9 +1590,13 @@ type JobUse struct {
 	// measured.
 	UsedCpuTime *durationpb.Duration `protobuf:"bytes,13,opt,name=used_cpu_time,json=usedCpuTime,proto3" json:"used_cpu_time,omitempty"`
 	// When used_cpu and what follows it were measured; unset where nothing is.
-	MeasuredAt    *timestamppb.Timestamp `protobuf:"bytes,14,opt,name=measured_at,json=measuredAt,proto3" json:"measured_at,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	MeasuredAt *timestamppb.Timestamp `protobuf:"bytes,14,opt,name=measured_at,json=measuredAt,proto3" json:"measured_at,omitempty"`
+	// What each of its tasks was said to need of memory, bytes; 0 where nothing was said.
+	DeclaredMemoryBytes int64 `protobuf:"varint,15,opt,name=declared_memory_bytes,json=declaredMemoryBytes,proto3" json:"declared_memory_bytes,omitempty"`
+	// What one of its tasks used of memory at most, bytes; 0 where nothing is measured.
+	MeasuredMemoryBytes int64 `protobuf:"varint,16,opt,name=measured_memory_bytes,json=measuredMemoryBytes,proto3" json:"measured_memory_bytes,omitempty"`
+	unknownFields       protoimpl.UnknownFields
+	sizeCache           protoimpl.SizeCache
 }
 
 func (x *JobUse) Reset() {
@@ -1721,6 +1725,20 @@ func (x *JobUse) GetMeasuredAt() *timestamppb.Timestamp {
 		return x.MeasuredAt
 	}
 	return nil
+}
+
+func (x *JobUse) GetDeclaredMemoryBytes() int64 {
+	if x != nil {
+		return x.DeclaredMemoryBytes
+	}
+	return 0
+}
+
+func (x *JobUse) GetMeasuredMemoryBytes() int64 {
+	if x != nil {
+		return x.MeasuredMemoryBytes
+	}
+	return 0
 }
 
 // DescribeRequest has no fields.
@@ -4387,7 +4405,7 @@ const file_drover_v1_server_service_proto_rawDesc = "" +
 	"processors\x12\x14\n" +
 	"\x05given\x18\x03 \x01(\x01R\x05given\x12!\n" +
 	"\fmemory_bytes\x18\x04 \x01(\x03R\vmemoryBytes\x12\x14\n" +
-	"\x05tasks\x18\x05 \x01(\x05R\x05tasks\"\xc0\x03\n" +
+	"\x05tasks\x18\x05 \x01(\x05R\x05tasks\"\xa8\x04\n" +
 	"\x06JobUse\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x18\n" +
 	"\aservice\x18\x02 \x01(\tR\aservice\x12\x14\n" +
@@ -4404,7 +4422,9 @@ const file_drover_v1_server_service_proto_rawDesc = "" +
 	"\x11used_memory_bytes\x18\f \x01(\x03R\x0fusedMemoryBytes\x12=\n" +
 	"\rused_cpu_time\x18\r \x01(\v2\x19.google.protobuf.DurationR\vusedCpuTime\x12;\n" +
 	"\vmeasured_at\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"measuredAt\"\x11\n" +
+	"measuredAt\x122\n" +
+	"\x15declared_memory_bytes\x18\x0f \x01(\x03R\x13declaredMemoryBytes\x122\n" +
+	"\x15measured_memory_bytes\x18\x10 \x01(\x03R\x13measuredMemoryBytes\"\x11\n" +
 	"\x0fDescribeRequest\"g\n" +
 	"\x10DescribeResponse\x12#\n" +
 	"\x04site\x18\x01 \x01(\v2\x0f.drover.v1.SiteR\x04site\x12.\n" +
