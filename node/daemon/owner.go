@@ -39,6 +39,23 @@ func (e *OwnedError) Error() string {
 	return fmt.Sprintf("this node serves site %s", e.Site)
 }
 
+// NameError is the answer to a server that takes a node for another one. What ran there
+// it would look for here.
+type NameError struct {
+	Name string // of this one
+}
+
+// Error says what the node is called.
+func (e *NameError) Error() string { return "this node is called " + e.Name }
+
+// called refuses who takes this for another node; "" says nothing.
+func (d *Daemon) called(name string) error {
+	if name != "" && name != d.cfg.Name {
+		return &NameError{d.cfg.Name}
+	}
+	return nil
+}
+
 // errUnclaimed is the answer to a server that has not claimed the node.
 var errUnclaimed = errors.New("nobody has claimed this node yet: renew first")
 

@@ -59,6 +59,9 @@ func (f face) RenewNode(ctx context.Context, req *droverv1.RenewNodeRequest) (*d
 	if d < supervisor.ShortestLease || d > supervisor.LongestLease {
 		return nil, connect.NewError(connect.CodeInvalidArgument, errors.New("duration: accepted: 10ms to 24h"))
 	}
+	if err := f.called(req.GetClaimant().GetNode()); err != nil {
+		return nil, f.failed(err)
+	}
 	if err := f.claim(o); err != nil {
 		return nil, f.failed(err)
 	}
@@ -69,8 +72,16 @@ func (f face) RenewNode(ctx context.Context, req *droverv1.RenewNodeRequest) (*d
 	return &droverv1.RenewNodeResponse{Token: next, Held: held}, nil
 }
 
+// admits refuses everybody but the owner, and one who takes this for another node.
+func (f face) admits(c *droverv1.Claimant) error {
+	if err := f.called(c.GetNode()); err != nil {
+		return err
+	}
+	return f.serves(ownerOf(c))
+}
+
 func (f face) LaunchTask(ctx context.Context, req *droverv1.LaunchTaskRequest) (*droverv1.LaunchTaskResponse, error) {
-	if err := f.serves(ownerOf(req.GetClaimant())); err != nil {
+	if err := f.admits(req.GetClaimant()); err != nil {
 		return nil, f.failed(err)
 	}
 	task, err := taskOf(req)
@@ -103,7 +114,7 @@ func passing(err error) bool {
 }
 
 func (f face) AttachTask(ctx context.Context, req *droverv1.AttachTaskRequest) (*droverv1.AttachTaskResponse, error) {
-	if err := f.serves(ownerOf(req.GetClaimant())); err != nil {
+	if err := f.admits(req.GetClaimant()); err != nil {
 		return nil, f.failed(err)
 	}
 	st, _, err := f.host.Attach(ctx, idOf(req.GetName()))
@@ -114,7 +125,7 @@ func (f face) AttachTask(ctx context.Context, req *droverv1.AttachTaskRequest) (
 }
 
 func (f face) BarTask(_ context.Context, req *droverv1.BarTaskRequest) (*droverv1.BarTaskResponse, error) {
-	if err := f.serves(ownerOf(req.GetClaimant())); err != nil {
+	if err := f.admits(req.GetClaimant()); err != nil {
 		return nil, f.failed(err)
 	}
 	won, err := f.host.Bar(idOf(req.GetName()))
@@ -125,7 +136,7 @@ func (f face) BarTask(_ context.Context, req *droverv1.BarTaskRequest) (*droverv
 }
 
 func (f face) SignalTask(_ context.Context, req *droverv1.SignalTaskRequest) (*droverv1.SignalTaskResponse, error) {
-	if err := f.serves(ownerOf(req.GetClaimant())); err != nil {
+	if err := f.admits(req.GetClaimant()); err != nil {
 		return nil, f.failed(err)
 	}
 	if req.GetSignal() < 1 || req.GetSignal() > 64 {
@@ -145,7 +156,7 @@ func (f face) SignalTask(_ context.Context, req *droverv1.SignalTaskRequest) (*d
 }
 
 func (f face) SetShares(_ context.Context, req *droverv1.SetSharesRequest) (*droverv1.SetSharesResponse, error) {
-	if err := f.serves(ownerOf(req.GetClaimant())); err != nil {
+	if err := f.admits(req.GetClaimant()); err != nil {
 		return nil, f.failed(err)
 	}
 	res := &droverv1.SetSharesResponse{}
@@ -163,7 +174,7 @@ func (f face) SetShares(_ context.Context, req *droverv1.SetSharesRequest) (*dro
 }
 
 func (f face) WatchNode(ctx context.Context, req *droverv1.WatchNodeRequest, stream *connect.ServerStream[droverv1.WatchNodeResponse]) error {
-	if err := f.serves(ownerOf(req.GetClaimant())); err != nil {
+	if err := f.admits(req.GetClaimant()); err != nil {
 		return f.failed(err)
 	}
 	w := f.watchers.add()
@@ -205,8 +216,13 @@ func (f face) WatchNode(ctx context.Context, req *droverv1.WatchNodeRequest, str
 func (f face) use() []*droverv1.TaskUse {
 	var all []*droverv1.TaskUse
 	for _, p := range f.host.Running() {
-		if u, err := p.Use(); err == nil {
-			all = append(all, useMessage(p.ID(), u))
+		u, err := p.Use()
+		waited, unknown := p.Waited()
+		if unknown != nil {
+			waited = 0
+		}
+		if err == nil {
+			all = append(all, useMessage(p.ID(), u, waited))
 		} else if !errors.Is(err, os.ErrProcessDone) {
 			f.log.Debug("not measured", "task", p.ID(), "error", err)
 		}
@@ -217,9 +233,10 @@ func (f face) use() []*droverv1.TaskUse {
 // failed gives an error its code.
 func (f face) failed(err error) error {
 	var owned *OwnedError
+	var named *NameError
 	var invalid *node.InvalidError
 	switch {
-	case errors.As(err, &owned):
+	case errors.As(err, &owned), errors.As(err, &named):
 		return connect.NewError(connect.CodePermissionDenied, err)
 	case errors.Is(err, errUnclaimed), errors.Is(err, supervisor.ErrNoLease):
 		return connect.NewError(connect.CodeFailedPrecondition, err)

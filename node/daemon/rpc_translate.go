@@ -63,10 +63,10 @@ func instantMessage(t time.Time) *timestamppb.Timestamp {
 	return timestamppb.New(t)
 }
 
-func useMessage(id node.ID, u cgroup.Use) *droverv1.TaskUse {
+func useMessage(id node.ID, u cgroup.Use, waited time.Duration) *droverv1.TaskUse {
 	return &droverv1.TaskUse{
 		Name: nameMessage(id), Cpu: durationpb.New(u.CPU), Throttled: durationpb.New(u.Throttled), ThrottledPeriods: u.Periods,
-		MemoryBytes: u.Memory, CacheBytes: u.Cache, PeakBytes: u.Peak, OomKills: u.OOMKills, Processes: int32(u.Processes),
+		MemoryBytes: u.Memory, CacheBytes: u.Cache, PeakBytes: u.Peak, OomKills: u.OOMKills, Processes: int32(u.Processes), Waited: durationpb.New(waited),
 	}
 }
 

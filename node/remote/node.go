@@ -29,7 +29,7 @@ var (
 
 // Config is what New needs. Address, Site and SiteID are required.
 type Config struct {
-	// Name is the node's, for logs and errors.
+	// Name is what the node has to be called, as its daemon says; "" is anything.
 	Name string
 	// Address is the URL of its daemon.
 	Address string
@@ -48,6 +48,8 @@ type Config struct {
 type Measured struct {
 	ID  node.ID
 	Use cgroup.Use
+	// Waited is as of node.Process.Waited; 0 is not known, too.
+	Waited time.Duration
 }
 
 // Description is what a node says of itself.

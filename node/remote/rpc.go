@@ -35,7 +35,7 @@ func newRemote(cfg Config) remote {
 	return remote{
 		calls:     droverv1connect.NewNodeServiceClient(&http.Client{Transport: t}, cfg.Address, connect.WithReadMaxBytes(rpcface.LargestMessage)),
 		transport: t,
-		claimant:  &droverv1.Claimant{Site: cfg.Site, Id: cfg.SiteID},
+		claimant:  &droverv1.Claimant{Site: cfg.Site, Id: cfg.SiteID, Node: cfg.Name},
 	}
 }
 

@@ -56,7 +56,7 @@ func messageOf(m *droverv1.WatchNodeResponse) message {
 		out.status = statusOf(m.GetStatus())
 	}
 	for _, u := range m.GetUse() {
-		out.use = append(out.use, Measured{ID: idOf(u.GetName()), Use: cgroup.Use{
+		out.use = append(out.use, Measured{ID: idOf(u.GetName()), Waited: u.GetWaited().AsDuration(), Use: cgroup.Use{
 			CPU: u.GetCpu().AsDuration(), Throttled: u.GetThrottled().AsDuration(), Periods: u.GetThrottledPeriods(),
 			Memory: u.GetMemoryBytes(), Cache: u.GetCacheBytes(), Peak: u.GetPeakBytes(), OOMKills: u.GetOomKills(),
 			Processes: int(u.GetProcesses()),

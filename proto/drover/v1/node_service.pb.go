@@ -28,7 +28,9 @@ type Claimant struct {
 	// The name of its site.
 	Site string `protobuf:"bytes,1,opt,name=site,proto3" json:"site,omitempty"`
 	// Of its data directory: another server of that name is another claimant.
-	Id            string `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`
+	Id string `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`
+	// What it takes the node to be called; one of another name serves it nothing.
+	Node          string `protobuf:"bytes,3,opt,name=node,proto3" json:"node,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -73,6 +75,13 @@ func (x *Claimant) GetSite() string {
 func (x *Claimant) GetId() string {
 	if x != nil {
 		return x.Id
+	}
+	return ""
+}
+
+func (x *Claimant) GetNode() string {
+	if x != nil {
+		return x.Node
 	}
 	return ""
 }
@@ -1262,8 +1271,10 @@ type TaskUse struct {
 	PeakBytes        int64                  `protobuf:"varint,7,opt,name=peak_bytes,json=peakBytes,proto3" json:"peak_bytes,omitempty"`
 	OomKills         int64                  `protobuf:"varint,8,opt,name=oom_kills,json=oomKills,proto3" json:"oom_kills,omitempty"`
 	Processes        int32                  `protobuf:"varint,9,opt,name=processes,proto3" json:"processes,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// For how long its threads, those that live now, have waited for a processor.
+	Waited        *durationpb.Duration `protobuf:"bytes,10,opt,name=waited,proto3" json:"waited,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *TaskUse) Reset() {
@@ -1359,14 +1370,22 @@ func (x *TaskUse) GetProcesses() int32 {
 	return 0
 }
 
+func (x *TaskUse) GetWaited() *durationpb.Duration {
+	if x != nil {
+		return x.Waited
+	}
+	return nil
+}
+
 var File_drover_v1_node_service_proto protoreflect.FileDescriptor
 
 const file_drover_v1_node_service_proto_rawDesc = "" +
 	"\n" +
-	"\x1cdrover/v1/node_service.proto\x12\tdrover.v1\x1a\"drover/v1/supervisor_service.proto\x1a\x1egoogle/protobuf/duration.proto\".\n" +
+	"\x1cdrover/v1/node_service.proto\x12\tdrover.v1\x1a\"drover/v1/supervisor_service.proto\x1a\x1egoogle/protobuf/duration.proto\"B\n" +
 	"\bClaimant\x12\x12\n" +
 	"\x04site\x18\x01 \x01(\tR\x04site\x12\x0e\n" +
-	"\x02id\x18\x02 \x01(\tR\x02id\"e\n" +
+	"\x02id\x18\x02 \x01(\tR\x02id\x12\x12\n" +
+	"\x04node\x18\x03 \x01(\tR\x04node\"e\n" +
 	"\bTaskName\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x14\n" +
 	"\x05epoch\x18\x02 \x01(\rR\x05epoch\x12\x18\n" +
@@ -1445,7 +1464,7 @@ const file_drover_v1_node_service_proto_rawDesc = "" +
 	"\x11WatchNodeResponse\x12'\n" +
 	"\x04name\x18\x01 \x01(\v2\x13.drover.v1.TaskNameR\x04name\x120\n" +
 	"\x06status\x18\x02 \x01(\v2\x18.drover.v1.AttemptStatusR\x06status\x12$\n" +
-	"\x03use\x18\x03 \x03(\v2\x12.drover.v1.TaskUseR\x03use\"\xe3\x02\n" +
+	"\x03use\x18\x03 \x03(\v2\x12.drover.v1.TaskUseR\x03use\"\x96\x03\n" +
 	"\aTaskUse\x12'\n" +
 	"\x04name\x18\x01 \x01(\v2\x13.drover.v1.TaskNameR\x04name\x12+\n" +
 	"\x03cpu\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\x03cpu\x127\n" +
@@ -1457,7 +1476,9 @@ const file_drover_v1_node_service_proto_rawDesc = "" +
 	"\n" +
 	"peak_bytes\x18\a \x01(\x03R\tpeakBytes\x12\x1b\n" +
 	"\toom_kills\x18\b \x01(\x03R\boomKills\x12\x1c\n" +
-	"\tprocesses\x18\t \x01(\x05R\tprocesses2\x80\x05\n" +
+	"\tprocesses\x18\t \x01(\x05R\tprocesses\x121\n" +
+	"\x06waited\x18\n" +
+	" \x01(\v2\x19.google.protobuf.DurationR\x06waited2\x80\x05\n" +
 	"\vNodeService\x12T\n" +
 	"\fDescribeNode\x12\x1e.drover.v1.DescribeNodeRequest\x1a\x1f.drover.v1.DescribeNodeResponse\"\x03\x90\x02\x01\x12K\n" +
 	"\tRenewNode\x12\x1b.drover.v1.RenewNodeRequest\x1a\x1c.drover.v1.RenewNodeResponse\"\x03\x90\x02\x02\x12N\n" +
@@ -1537,27 +1558,28 @@ var file_drover_v1_node_service_proto_depIdxs = []int32{
 	1,  // 23: drover.v1.TaskUse.name:type_name -> drover.v1.TaskName
 	22, // 24: drover.v1.TaskUse.cpu:type_name -> google.protobuf.Duration
 	22, // 25: drover.v1.TaskUse.throttled:type_name -> google.protobuf.Duration
-	2,  // 26: drover.v1.NodeService.DescribeNode:input_type -> drover.v1.DescribeNodeRequest
-	5,  // 27: drover.v1.NodeService.RenewNode:input_type -> drover.v1.RenewNodeRequest
-	7,  // 28: drover.v1.NodeService.LaunchTask:input_type -> drover.v1.LaunchTaskRequest
-	9,  // 29: drover.v1.NodeService.AttachTask:input_type -> drover.v1.AttachTaskRequest
-	11, // 30: drover.v1.NodeService.BarTask:input_type -> drover.v1.BarTaskRequest
-	13, // 31: drover.v1.NodeService.SignalTask:input_type -> drover.v1.SignalTaskRequest
-	15, // 32: drover.v1.NodeService.SetShares:input_type -> drover.v1.SetSharesRequest
-	19, // 33: drover.v1.NodeService.WatchNode:input_type -> drover.v1.WatchNodeRequest
-	3,  // 34: drover.v1.NodeService.DescribeNode:output_type -> drover.v1.DescribeNodeResponse
-	6,  // 35: drover.v1.NodeService.RenewNode:output_type -> drover.v1.RenewNodeResponse
-	8,  // 36: drover.v1.NodeService.LaunchTask:output_type -> drover.v1.LaunchTaskResponse
-	10, // 37: drover.v1.NodeService.AttachTask:output_type -> drover.v1.AttachTaskResponse
-	12, // 38: drover.v1.NodeService.BarTask:output_type -> drover.v1.BarTaskResponse
-	14, // 39: drover.v1.NodeService.SignalTask:output_type -> drover.v1.SignalTaskResponse
-	17, // 40: drover.v1.NodeService.SetShares:output_type -> drover.v1.SetSharesResponse
-	20, // 41: drover.v1.NodeService.WatchNode:output_type -> drover.v1.WatchNodeResponse
-	34, // [34:42] is the sub-list for method output_type
-	26, // [26:34] is the sub-list for method input_type
-	26, // [26:26] is the sub-list for extension type_name
-	26, // [26:26] is the sub-list for extension extendee
-	0,  // [0:26] is the sub-list for field type_name
+	22, // 26: drover.v1.TaskUse.waited:type_name -> google.protobuf.Duration
+	2,  // 27: drover.v1.NodeService.DescribeNode:input_type -> drover.v1.DescribeNodeRequest
+	5,  // 28: drover.v1.NodeService.RenewNode:input_type -> drover.v1.RenewNodeRequest
+	7,  // 29: drover.v1.NodeService.LaunchTask:input_type -> drover.v1.LaunchTaskRequest
+	9,  // 30: drover.v1.NodeService.AttachTask:input_type -> drover.v1.AttachTaskRequest
+	11, // 31: drover.v1.NodeService.BarTask:input_type -> drover.v1.BarTaskRequest
+	13, // 32: drover.v1.NodeService.SignalTask:input_type -> drover.v1.SignalTaskRequest
+	15, // 33: drover.v1.NodeService.SetShares:input_type -> drover.v1.SetSharesRequest
+	19, // 34: drover.v1.NodeService.WatchNode:input_type -> drover.v1.WatchNodeRequest
+	3,  // 35: drover.v1.NodeService.DescribeNode:output_type -> drover.v1.DescribeNodeResponse
+	6,  // 36: drover.v1.NodeService.RenewNode:output_type -> drover.v1.RenewNodeResponse
+	8,  // 37: drover.v1.NodeService.LaunchTask:output_type -> drover.v1.LaunchTaskResponse
+	10, // 38: drover.v1.NodeService.AttachTask:output_type -> drover.v1.AttachTaskResponse
+	12, // 39: drover.v1.NodeService.BarTask:output_type -> drover.v1.BarTaskResponse
+	14, // 40: drover.v1.NodeService.SignalTask:output_type -> drover.v1.SignalTaskResponse
+	17, // 41: drover.v1.NodeService.SetShares:output_type -> drover.v1.SetSharesResponse
+	20, // 42: drover.v1.NodeService.WatchNode:output_type -> drover.v1.WatchNodeResponse
+	35, // [35:43] is the sub-list for method output_type
+	27, // [27:35] is the sub-list for method input_type
+	27, // [27:27] is the sub-list for extension type_name
+	27, // [27:27] is the sub-list for extension extendee
+	0,  // [0:27] is the sub-list for field type_name
 }
 
 func init() { file_drover_v1_node_service_proto_init() }
