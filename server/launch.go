@@ -120,7 +120,7 @@ func (s *Server) program(id batch.JobID, values catalogue.Values, shape batch.Sh
 	env["DROVER_SPEED"] = strconv.FormatFloat(s.cfg.Speed, 'g', -1, 64)
 	return batch.Program{
 		Args: args, Env: env, Dir: s.data.work(id),
-		Stdout: s.data.stream(id, stdout), Stderr: s.data.stream(id, stderr), Checkpoint: service.Checkpoint(values, launch),
+		Stdout: s.data.stream(id, stdout), Stderr: s.data.stream(id, stderr), Launch: service.Launch, Checkpoint: service.Checkpoint(values, launch),
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/seed-9b8f70bb/drover/batch"
 )
 
 // MaxFile is the largest catalogue file, bytes.
@@ -149,6 +151,14 @@ func (d *decoder) service(n *yaml.Node, path string) *Service {
 			s.checkpoint, s.Checkpointable = d.checkpoint(n, path, s.Arguments), true
 			if stays {
 				d.fail(n, path, "and checkpointable: false, accepted: one of them")
+			}
+		}},
+		field{"launch", false, func(n *yaml.Node, path string) {
+			const accepted = "once, per-node, per-task"
+			if v, ok := d.scalar(n, path, accepted); ok {
+				if s.Launch, ok = batch.ParseLaunch(v); !ok {
+					d.fail(n, path, "got %q, accepted: %s", v, accepted)
+				}
 			}
 		}},
 		field{"walltime", false, func(n *yaml.Node, path string) { s.walltime = d.margin(n, path) }},

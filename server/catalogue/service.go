@@ -32,6 +32,8 @@ type Service struct {
 	Restartable bool
 	// Checkpointable says that a job of it can be stopped and go on from where it was.
 	Checkpointable bool
+	// Launch says how often a job's program is started that has several nodes.
+	Launch batch.Launch
 	// Script is what it runs, nil for a program: its command is then the arguments of
 	// the script.
 	Script *Script

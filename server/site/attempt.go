@@ -21,13 +21,41 @@ func (s *Site) Starting(now batch.Time, key batch.Key, places ...batch.Location)
 	}
 	note := func() {
 		if len(places) > 0 {
-			j.run().Places = slices.Clone(places)
+			r := j.run()
+			r.Nodes, r.Places, r.Launch = s.namesOf(places), slices.Clone(places), s.launchOf(j.Service)
 		}
 	}
 	if j.State == Starting && len(places) > 0 && (j.Run == nil || !slices.Equal(j.Run.Places, places)) {
 		s.change(j, note)
 	}
 	return s.happen(now, j, OnStarting, note)
+}
+
+// namesOf names the nodes of places, each once, so that they are known where another
+// life of the server numbers them otherwise.
+func (s *Site) namesOf(places []batch.Location) []string {
+	var names []string
+	for _, l := range places {
+		if l.Node < 0 || int(l.Node) >= len(s.config.Platform.Nodes) {
+			continue // the batch system's own matter
+		}
+		if name := s.config.Platform.Nodes[l.Node].Name; !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// launchOf says how often programs of a service are started.
+func (s *Site) launchOf(name string) batch.Launch {
+	if s.config.Catalogue == nil {
+		return batch.LaunchOnce
+	}
+	service, err := s.config.Catalogue.Service(name)
+	if err != nil {
+		return batch.LaunchOnce
+	}
+	return service.Launch
 }
 
 // Running says that the attempt has begun to run at now.

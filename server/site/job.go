@@ -95,6 +95,7 @@ type Dossier struct {
 type Run struct {
 	Nodes   []string         `json:"nodes,omitempty"`
 	Places  []batch.Location `json:"places,omitempty"`
+	Launch  batch.Launch     `json:"launch,omitempty"` // how often it was started
 	Outcome batch.Outcome    `json:"outcome,omitzero"`
 	Outputs []Output         `json:"outputs,omitempty"`
 }
