@@ -1,0 +1,168 @@
+package server
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/needs"
+	"github.com/seed-9b8f70bb/drover/cgroup"
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/server/site"
+	"github.com/seed-9b8f70bb/drover/supervisor"
+)
+
+// learn has a site find out something of a job at once.
+func (s *testSite) learn(t *testing.T, j *droverv1.Job, found needs.Need) {
+	t.Helper()
+	g := s.shared.gauge
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	it := g.jobs[batch.Key{Job: batch.JobID(j.GetId()), Epoch: j.GetEpoch(), Attempt: j.GetAttempt()}]
+	if it == nil {
+		t.Fatalf("nothing is measured of job %s", j.GetId())
+	}
+	it.need.Recall(found)
+	it.at = time.Now()
+}
+
+func (s *testSite) get(t *testing.T, id string) *droverv1.Job {
+	t.Helper()
+	res, err := s.client.GetJob(within(t), &droverv1.GetJobRequest{JobId: id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.GetJob()
+}
+
+func TestWhatWasFoundOutOutlivesTheServerAndReachesThePolicyAgain(t *testing.T) {
+	cfg := sharingSite(t, "nodes: [{processors: 1, memory: 1GiB}]")
+	cfg.OnStop, cfg.measured = LeaveJobs, time.Hour // the stop is what writes it
+	s := start(t, cfg)
+	enforced(t, s, cgroup.Shares, cgroup.Measuring)
+	t.Cleanup(func() {
+		if err := supervisor.Dismiss(context.Background(), cfg.DataDir, true); err != nil {
+			t.Error(err)
+		}
+	})
+	j := s.submit(t, &droverv1.Request{Service: "spin", MemoryBytes: 64 << 20})
+	j = s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_RUNNING)
+	const most = 40 << 20
+	s.learn(t, j, needs.Need{CPU: batch.One / 4, Memory: most})
+	if err := s.stop(); err != nil {
+		t.Fatal(err)
+	}
+	s = start(t, cfg)
+	got := s.get(t, j.GetId())
+	if n := got.GetNeeds(); n.GetDeclaredCpu() != 1 || n.GetMeasuredCpu() < 0.25 || n.GetMeasuredCpu() > 0.3 || n.GetDeclaredMemoryBytes() != 64<<20 || n.GetMeasuredMemoryBytes() != most {
+		t.Errorf("%v", n)
+	}
+	// The policy gives it no more than it needs, once it decides anew.
+	for deadline := time.Now().Add(time.Minute); ; {
+		short := s.submit(t, &droverv1.Request{Service: "short"})
+		s.until(t, short.GetId(), droverv1.JobState_JOB_STATE_DONE)
+		u, err := s.inUse(within(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(u.jobs) == 1 && u.jobs[0].share < batch.One/2 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the policy has not heard of it: %+v", u.jobs)
+		}
+	}
+	if _, err := s.client.CancelJob(within(t), &droverv1.CancelJobRequest{JobId: j.GetId()}); err != nil {
+		t.Fatal(err)
+	}
+	got = s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_CANCELLED)
+	if n := got.GetNeeds(); n.GetMeasuredCpu() == 0 || n.GetMeasuredMemoryBytes() < most {
+		t.Errorf("after its end: %v", n)
+	}
+	if n := len(s.shared.gauge.jobs); n > 2 { // those of the last look
+		t.Errorf("%d attempts are still known", n)
+	}
+}
+
+func TestWhatIsFoundOutIsWrittenNowAndThenAndAtTheEnd(t *testing.T) {
+	cfg := sharingSite(t, "nodes: [{processors: 1}]")
+	cfg.measured = 10 * time.Millisecond
+	s := start(t, cfg)
+	enforced(t, s, cgroup.Measuring)
+	recorded := func(id string) (m site.Measured) {
+		if err := s.see(within(t), func() {
+			if j, err := s.core.Job(batch.JobID(id)); err == nil && j.Measured != nil {
+				m = *j.Measured
+			}
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	j := s.submit(t, &droverv1.Request{Service: "spin"})
+	j = s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_RUNNING)
+	want := site.Measured{CPU: batch.One / 2, Memory: 1 << 30}
+	s.learn(t, j, needs.Need(want))
+	for deadline := time.Now().Add(time.Minute); recorded(j.GetId()).Memory != want.Memory; <-time.After(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it was not written")
+		}
+	}
+	s.learn(t, j, needs.Need{CPU: batch.One / 2, Memory: 1<<30 + 1}) // too little to be written
+	if _, err := s.client.CancelJob(within(t), &droverv1.CancelJobRequest{JobId: j.GetId()}); err != nil {
+		t.Fatal(err)
+	}
+	s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_CANCELLED)
+	if got := recorded(j.GetId()); got.Memory != 1<<30+1 {
+		t.Errorf("at its end %+v", got)
+	}
+}
+
+func TestWhatIsWorthWriting(t *testing.T) {
+	at := needs.Need{CPU: batch.One / 2, Memory: 16000}
+	for name, c := range map[string]struct {
+		kept, found needs.Need
+		want        bool
+	}{
+		"the first":          {needs.Need{}, needs.Need{CPU: batch.One}, true},
+		"the same":           {at, at, false},
+		"hardly less":        {at, needs.Need{CPU: at.CPU - needs.Step + 1, Memory: 16000}, false},
+		"less":               {at, needs.Need{CPU: at.CPU - needs.Step, Memory: 16000}, true},
+		"more":               {at, needs.Need{CPU: at.CPU + needs.Step, Memory: 16000}, true},
+		"hardly more memory": {at, needs.Need{CPU: at.CPU, Memory: 17000}, false},
+		"more memory":        {at, needs.Need{CPU: at.CPU, Memory: 17001}, true},
+	} {
+		if got := worthWriting(c.kept, c.found); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+func TestWhatWasFoundOutWaitsToBeTakenAndNotForEver(t *testing.T) {
+	g := &gauge{jobs: make(map[batch.Key]*gauged)}
+	before := site.Measured{CPU: batch.One / 8, Memory: 7}
+	a, b, c := batch.Key{Job: "a"}, batch.Key{Job: "b"}, batch.Key{Job: "c"}
+	for _, key := range []batch.Key{a, b} {
+		g.enter(key, &batch.Job{}, &before, nil)
+		g.leave(key)
+	}
+	g.enter(c, &batch.Job{}, nil, nil)
+	if news := g.news(); len(news) != 0 {
+		t.Errorf("news of what is on disk, or not known: %+v", news)
+	}
+	g.leave(c) // before it was measured
+	if found, known := g.take(a); !known || cmp.Diff(needs.Need(before), found) != "" {
+		t.Errorf("%+v, %v", found, known)
+	}
+	g.sample(time.Now().Add(forgetFound / 2))
+	if _, known := g.found(b); !known || len(g.jobs) != 1 {
+		t.Errorf("%d are known", len(g.jobs))
+	}
+	g.sample(time.Now().Add(2 * forgetFound))
+	if len(g.jobs) != 0 {
+		t.Errorf("%d are known", len(g.jobs))
+	}
+}
