@@ -23,6 +23,9 @@ type Config struct {
 	Dir string
 	// Groups says where the control groups are made.
 	Groups cgroup.Config
+	// Processors is how many processors of the host all tasks together run on; 0 is all.
+	// Where it cannot be had, they run anywhere, and the log says why.
+	Processors int
 	// Leased has tasks live on a lease, see Renew, and die with their supervisor.
 	Leased bool
 	// Program is the command that calls supervisor.Serve. Default: as of
@@ -48,6 +51,7 @@ type Host struct {
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
 	work   sync.WaitGroup
+	cpus   []int // what tasks run on that have no processors of their own; none is all
 
 	mu     sync.Mutex
 	closed bool
@@ -84,6 +88,7 @@ func (h *Host) open(ctx context.Context) (err error) {
 	if h.groups, err = cgroup.Detect(h.cfg.Groups); err != nil {
 		return err
 	}
+	h.confine()
 	h.client, err = supervisor.Connect(supervisor.Config{
 		Dir: h.cfg.Dir, Program: h.cfg.Program, Leased: h.cfg.Leased, Logger: h.log,
 	})

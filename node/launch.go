@@ -69,8 +69,12 @@ func (h *Host) group(t *Task) (*cgroup.Group, error) {
 	if t.Memory > 0 {
 		err = offered(g.SetMemory(t.Memory))
 	}
-	if len(t.CPUs) > 0 {
-		err = errors.Join(err, offered(g.SetCPUs(t.CPUs)))
+	cpus := t.CPUs
+	if len(cpus) == 0 {
+		cpus = h.cpus
+	}
+	if len(cpus) > 0 {
+		err = errors.Join(err, offered(g.SetCPUs(cpus)))
 	}
 	if _, e := g.SetShare(share(t.CPU)); e != nil {
 		err = errors.Join(err, offered(e))

@@ -24,8 +24,10 @@ type Process struct {
 	group   *cgroup.Group // nil: it runs without
 	ended   chan struct{}
 
-	mu   sync.Mutex
-	exit exec.Exit
+	mu     sync.Mutex
+	exit   exec.Exit
+	pinned bool // to cpus, by SetCPUs
+	cpus   []int
 }
 
 // ID names its task.

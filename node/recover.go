@@ -63,6 +63,11 @@ func (h *Host) recoverGroup(ctx context.Context, name string) error {
 
 // revive lets a task go on that a predecessor has stopped in the middle of a cycle.
 func (h *Host) revive(p *Process) error {
+	if len(h.cpus) > 0 {
+		if err := p.SetCPUs(h.cpus); err != nil && !errors.Is(err, os.ErrProcessDone) {
+			h.log.Warn("a task keeps the processors that it had", "task", p.ID(), "error", err)
+		}
+	}
 	if way := h.groups.Offers().Of(cgroup.Shares); way == cgroup.V1 || way == cgroup.V2 {
 		return nil // the kernel holds it to its share
 	}

@@ -18,7 +18,7 @@ type Task struct {
 	Spec exec.Spec
 	// CPU is how much it gets of the processors; 0 is no limit.
 	CPU cgroup.CPU
-	// CPUs are the processors, by number, that it runs on; none is all.
+	// CPUs are the processors, by number, that it runs on; none is all that tasks have.
 	CPUs []int
 	// Memory is its limit in bytes; 0 is none.
 	Memory int64

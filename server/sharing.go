@@ -32,6 +32,7 @@ import (
 type sharing struct {
 	host  *node.Host
 	pool  *pool.Pool
+	pins  [][]int // processors of the host that virtual nodes have for themselves; nil: none do
 	gauge *gauge
 	log   hclog.Logger
 
@@ -57,7 +58,8 @@ func (s *Server) share() (*sharing, error) {
 	if worth == 0 {
 		worth = worthOf(s.about.Platform.Width(), runtime.NumCPU())
 	}
-	near := pool.Local(host, worth)
+	pins := s.pins(host, worth)
+	near := pool.Local(host, worth, pins)
 	cfg := pool.Config{Grace: s.cfg.Grace, Logger: s.log.Named("pool")}
 	for _, n := range s.about.Platform.Nodes {
 		cfg.Names, cfg.Nodes = append(cfg.Names, n.Name), append(cfg.Nodes, near)
@@ -76,7 +78,25 @@ func (s *Server) share() (*sharing, error) {
 	if worth < cgroup.Processor {
 		s.log.Warn("this site has more processors than its host: each is worth a part of one", "processors", s.about.Platform.Width(), "of", runtime.NumCPU(), "worth", float64(worth)/float64(cgroup.Processor))
 	}
-	return &sharing{host: host, pool: nodes, gauge: newGauge(host, worth), log: s.log, followed: make(map[batch.Key]bool)}, nil
+	return &sharing{host: host, pool: nodes, pins: pins, gauge: newGauge(host, worth), log: s.log, followed: make(map[batch.Key]bool)}, nil
+}
+
+// pins gives each virtual node processors of its own, where the host has enough.
+func (s *Server) pins(host *node.Host, worth cgroup.CPU) [][]int {
+	if worth < cgroup.Processor {
+		return nil // that is told
+	}
+	var has []int
+	for _, n := range s.about.Platform.Nodes {
+		has = append(has, int(n.Processors))
+	}
+	pins, err := host.Pin(has)
+	if err != nil {
+		s.log.Info("tasks run on any processor of the host: nodes have none of their own", "why", err)
+		return nil
+	}
+	s.log.Info("each node has processors of its own", "processors", pins)
+	return pins
 }
 
 // worthOf returns what each processor of a site is of its host's.
@@ -89,7 +109,7 @@ func worthOf(width int32, has int) cgroup.CPU {
 
 // measurements is where the batch system hears what tasks need.
 func (s *Server) measurements() exec.Measurements {
-	if s.shared == nil {
+	if s.shared == nil || s.shared.host == nil {
 		return nil
 	}
 	return s.shared.gauge
@@ -125,20 +145,27 @@ func (k *sharing) Attach(ctx context.Context, key batch.Key, j *site.Job) (super
 	if followed {
 		return supervisor.Status{}, nil, fmt.Errorf("attempt of %s: %w", key.Job, supervisor.ErrFollowed)
 	}
-	places := []batch.Location{{Processors: 1, Share: batch.One}} // any: all nodes are one host
+	places, how := []batch.Location{{Processors: 1, Share: batch.One}}, batch.LaunchOnce // any: all nodes are one host
 	if j != nil && j.Run != nil && len(j.Run.Places) > 0 {
+		how = j.Run.Launch
 		places = slices.Clone(j.Run.Places)
 		for i := range places { // the configuration may have fewer nodes by now
 			places[i].Node = 0
 		}
 	}
-	st, p, err := k.pool.Recover(ctx, key, batch.LaunchOnce, places)
+	st, p, err := k.pool.Recover(ctx, key, how, places)
 	switch {
 	case err != nil || p == nil:
 		return st, nil, err
 	case j == nil:
 		p.Detach() // nobody follows it
 		return st, nil, nil
+	}
+	if j.Run != nil && len(j.Run.Places) > 0 {
+		// What its nodes have, and are worth, may be something else by now.
+		if err := p.SetShares(j.Run.Places); err != nil {
+			k.log.Info("shares of a task not set anew", "job", key.Job, "error", err)
+		}
 	}
 	if running := k.host.Find(node.ID{Key: key}); running != nil {
 		if err := running.Signal(syscall.SIGCONT); err != nil {

@@ -24,6 +24,7 @@ type Config struct {
 	// Dir is the node's own directory, on a disk of its own.
 	Dir string
 	// Processors and Memory, in bytes, are what it says it has; 0 is what the host has.
+	// Where that is less than the host has, tasks run on that many of its processors only.
 	Processors int
 	Memory     int64
 	// Parent and Without are as in cgroup.Config.

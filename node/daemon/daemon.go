@@ -41,8 +41,11 @@ func New(ctx context.Context, cfg Config) (*Daemon, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = hclog.NewNullLogger()
 	}
+	confined := 0
 	if cfg.Processors == 0 {
 		cfg.Processors = runtime.NumCPU()
+	} else if cfg.Processors < runtime.NumCPU() {
+		confined = cfg.Processors
 	}
 	if cfg.Memory == 0 {
 		cfg.Memory = hostMemory()
@@ -63,7 +66,7 @@ func New(ctx context.Context, cfg Config) (*Daemon, error) {
 		return nil, fmt.Errorf("site: %q, but %s says %q", cfg.Site, ownerName, d.owner.Site)
 	}
 	d.host, err = node.Open(ctx, node.Config{
-		Dir: cfg.Dir, Leased: true, Program: cfg.Supervisor, Ended: d.watchers.tell, Logger: cfg.Logger,
+		Dir: cfg.Dir, Processors: confined, Leased: true, Program: cfg.Supervisor, Ended: d.watchers.tell, Logger: cfg.Logger,
 		Groups: cgroup.Config{Name: "node-" + cfg.Name, Parent: cfg.Parent, StepAside: true, Without: cfg.Without},
 	})
 	if err != nil {
