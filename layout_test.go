@@ -100,7 +100,7 @@ var layout = map[string][]string{
 	"server": {
 		"server/site", "server/catalogue", "server/blobs", "server/depot", "server/store",
 		"batch", "batch/policies", "batch/forecast", "batch/exec", "batch/slurm", "batch/needs",
-		"cgroup", "node", "node/pool",
+		"cgroup", "node", "node/pool", "node/remote",
 		"config", "gossip", "proto/...", "rpcface", "supervisor", "supervisor/journal", "supervisor/solo",
 	},
 

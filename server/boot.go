@@ -79,6 +79,9 @@ func (s *Server) boot() ([]site.Fate, error) {
 		if err != nil {
 			return nil, err
 		}
+		if err := s.relocate(&j); err != nil {
+			return nil, err
+		}
 		fate, process, err := s.fate(s.life, &j)
 		if err != nil {
 			return nil, fmt.Errorf("find out what became of job %s: %w", key.Job, err)
@@ -107,7 +110,7 @@ func (s *Server) boot() ([]site.Fate, error) {
 		Policy: policy, Platform: s.about.Platform, Grace: micros(s.cfg.Grace),
 		Forecaster: func() exec.Forecaster { return &forecast.Forecaster{} },
 		Logger:     s.log.Named("exec"), Programs: programs{s}, Launcher: launcher{s}, Adopt: adopted, Windows: windows,
-		Measurements: s.measurements(),
+		Hosts: s.cfg.hostsOf(), Measurements: s.measurements(),
 		// Who was paused is beside who took the place.
 		Fractional: policies.Unlike(s.cfg.Policy.Name) || policies.Shares(s.cfg.Policy.Name),
 	})

@@ -33,7 +33,10 @@ type Config struct {
 	Insecure bool `yaml:"insecure"`
 
 	Batch Batch   `yaml:"batch"`
-	Nodes []Nodes `yaml:"nodes"` // the machine: virtual nodes of this host
+	Nodes []Nodes `yaml:"nodes"` // the machine: virtual nodes of this host, or other hosts
+	// Lease is how long jobs on nodes with an address live while the server is silent; 0:
+	// pool.DefaultLease. The others have none.
+	Lease time.Duration `yaml:"lease"`
 	// Licences are those of the site that are bound to no node.
 	Licences []Licence `yaml:"licenses"`
 	Speed    float64   `yaml:"speed"` // of a processor, 1.0 being the reference of services' work
@@ -80,6 +83,9 @@ type Nodes struct {
 	Count      int    `yaml:"count"` // nodes; 0 means 1
 	Processors int32  `yaml:"processors"`
 	Memory     Size   `yaml:"memory"` // of each node; 0: not known
+	// Address is the URL of the daemon of a node that is another host; "": a virtual node
+	// of this one.
+	Address string `yaml:"address"`
 	// Score is the benchmark score of each, among the other nodes; nil: all are alike.
 	Score *int32 `yaml:"score"`
 	// Licences name software that each can run: bound to it, or one of the site's that

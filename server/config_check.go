@@ -69,6 +69,7 @@ func (c *Config) problems() []*FieldError {
 		bad("on_stop", c.OnStop, "leave, end")
 	}
 	c.checkLimits(machine, bad)
+	c.checkLaunch(bad)
 	if c.Catalogue == nil {
 		bad("services", "", "the path of a catalogue, services inline, or both")
 	}
@@ -113,7 +114,7 @@ func (c *Config) checkNodes(bad func(key string, value any, accepted string)) bo
 		}
 		names[n.Name] = true
 	}
-	return true
+	return c.checkAddresses(bad)
 }
 
 func (c *Config) checkPolicy(machine bool, bad func(key string, value any, accepted string)) {

@@ -105,7 +105,7 @@ palms: 3
 	}
 	for _, want := range []string{
 		"line 1: version", "line 2: name", "line 3: listen", "insecure: true", "line 4: url", "line 5: gossip.bind", "line 5: gossip.seeds[0]",
-		"line 7: nodes[0].processors", "line 8: nodes[1].coconuts: unknown key, accepted: name, count, processors, memory, score, licenses", "line 9: speed", "line 10: policy.name", "easy, fcfs", "line 11: tuning",
+		"line 7: nodes[0].processors", "line 8: nodes[1].coconuts: unknown key, accepted: name, count, processors, memory, address, score, licenses", "line 9: speed", "line 10: policy.name", "easy, fcfs", "line 11: tuning",
 		`line 12: grace: "soon", accepted: a time`, `line 14: limits.file: "12"`, "512MiB", "line 15: limits.waiting", "line 16: limits.finished",
 		"line 21: services.inline[0].command[1]", "line 22: services.inline[0].model.fixed.width", "line 23: palms",
 	} {
@@ -158,6 +158,39 @@ func TestConfigurationsThatAreRefused(t *testing.T) {
 		strings.Replace(good, "{processors: 4}", "{processors: 67108864, count: 2}", 1):           "up to",
 		strings.Replace(good, "{processors: 4}", "{processors: 1}, {processors: 1, name: n1}", 1): "a name of its own",
 		strings.Replace(good, "[{processors: 4}]", "[]", 1):                                       "nodes",
+	} {
+		if _, err := ParseConfig([]byte(text), ""); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+	const far = "version: 1\nname: a\nnodes: [{name: a1, processors: 4, address: 'http://10.0.0.1:7470'}, {name: a2, processors: 4, address: 'http://10.0.0.2:7470'}]\nservices: {inline: []}\n"
+	if cfg, err := ParseConfig([]byte(far+"lease: 10s"), ""); err != nil || cfg.Lease != 10*time.Second || !cfg.distant() {
+		t.Fatal(cfg.Lease, err)
+	}
+	const mpi = "{inline: [{name: mpi, doc: x, command: [x], launch: LAUNCH, model: {fixed: {width: 1, time: 1s}}}]}"
+	service := func(text, launch string) string {
+		return strings.Replace(text, "{inline: []}", strings.Replace(mpi, "LAUNCH", launch, 1), 1)
+	}
+	for _, text := range []string{service(far, "per-node"), service(far, "per-task"), service(good, "once"), service(good, "per-task") + "policy: {name: dfrs}"} {
+		if _, err := ParseConfig([]byte(text), ""); err != nil {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	for text, want := range map[string]string{
+		strings.Replace(far, ", address: 'http://10.0.0.2:7470'", "", 1): `nodes[1].address: "missing", accepted: one for each node, or for none`,
+		strings.Replace(far, ", address: 'http://10.0.0.1:7470'", "", 1): `nodes[1].address: "http://10.0.0.2:7470", accepted: one for each node, or for none`,
+		strings.Replace(far, "a1,", "a1, count: 1,", 1):                  `nodes[0].count: "1", accepted: none with an address`,
+		strings.Replace(far, "a1,", "a.1,", 1):                           `nodes[0].name: "a.1"`,
+		strings.Replace(far, "0.2:", "0.1:", 1):                          `nodes[1].address: "http://10.0.0.1:7470", accepted: an address of its own`,
+		strings.Replace(far, "0.2:7470", "0.2", 1):                       `nodes[1].address: "http://10.0.0.2", accepted: http://host:port`,
+		strings.Replace(far, "0.2:7470", "0.2:7470/x", 1):                `accepted: http://host:port`,
+		strings.Replace(far, "http://10.0.0.2", "https://10.0.0.2", 1):   `accepted: http://host:port`,
+		far + "lease: 10ms":       `line 5: lease: "10ms", accepted: 1s..1h0m0s`,
+		far + "lease: 2h":         `accepted: 1s..1h0m0s`,
+		good + "lease: 10s":       `line 5: lease: "10s", accepted: none without nodes that have an address`,
+		service(good, "per-task"): `services.launch: "per-task of service mpi", accepted: once, where the nodes are virtual ones of this host and policy cbf gives whole processors; give the nodes addresses`,
+		service(good, "per-node") + "policy: {name: dfrs}":                                         `services.launch: "per-node of service mpi", accepted: once and per-task`,
+		service("version: 1\nname: a\nbatch: {type: slurm}\nservices: {inline: []}\n", "per-node"): `accepted: once, under Slurm`,
 	} {
 		if _, err := ParseConfig([]byte(text), ""); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)

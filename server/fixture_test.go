@@ -45,6 +45,8 @@ func TestMain(m *testing.M) {
 			syscall.Exit(solo.Run(os.Args[2], os.Stdin, os.Stderr))
 		case "supervise":
 			supervise(os.Args[2:])
+		case "node":
+			beNode(os.Args[2:])
 		case "hold":
 			hold(os.Args[2])
 		case "enter":
@@ -67,8 +69,9 @@ func supervise(args []string) {
 	flags := flag.NewFlagSet("supervise", flag.ExitOnError)
 	dir := flags.String("dir", "", "")
 	ready := flags.Uint("ready-fd", 0, "")
+	leased := flags.Bool("leased", false, "")
 	_ = flags.Parse(args)
-	cfg := supervisor.ServeConfig{Dir: *dir, Linger: 300 * time.Millisecond, Level: hclog.Debug}
+	cfg := supervisor.ServeConfig{Dir: *dir, Linger: 300 * time.Millisecond, Leased: *leased, Level: hclog.Debug}
 	if *ready != 0 {
 		syscall.CloseOnExec(int(*ready))
 		cfg.Ready = os.NewFile(uintptr(*ready), "ready")

@@ -57,7 +57,7 @@ type gauged struct {
 }
 
 func newGauge(h *node.Host, worth cgroup.CPU) *gauge {
-	return &gauge{host: h, worth: worth, limits: h.Offers().Of(cgroup.Memory) != cgroup.None, jobs: make(map[batch.Key]*gauged)}
+	return &gauge{host: h, worth: worth, limits: h != nil && h.Offers().Of(cgroup.Memory) != cgroup.None, jobs: make(map[batch.Key]*gauged)}
 }
 
 // enter begins with what was declared and, if that is known, what was found out before.

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/exec"
 	"github.com/seed-9b8f70bb/drover/batch/policies"
+	"github.com/seed-9b8f70bb/drover/node/pool"
 	"github.com/seed-9b8f70bb/drover/server/site"
 	"github.com/seed-9b8f70bb/drover/server/store"
 	"github.com/seed-9b8f70bb/drover/supervisor"
@@ -79,6 +81,14 @@ func (p whole) Close() { p.client.Close() }
 
 // openKeeper reaches what keeps the jobs of an embedded batch system.
 func (s *Server) openKeeper() error {
+	if s.cfg.distant() {
+		far, err := s.reach()
+		if err != nil {
+			return err
+		}
+		s.keeper, s.shared = far, far.sharing
+		return nil
+	}
 	if policies.Shares(s.cfg.Policy.Name) {
 		shared, err := s.share()
 		if err != nil {
@@ -98,13 +108,40 @@ func (s *Server) openKeeper() error {
 // metaKeeper is the key under which the store keeps how jobs were run, when any ran.
 const metaKeeper = "keeper"
 
-// checkKeeper refuses to take up jobs that an earlier life has run in the other way: what
+// The ways in which jobs are run.
+const (
+	keptWhole  = "whole"
+	keptShared = "shared"
+	keptNodes  = "nodes"
+)
+
+// kept is the way in which this server runs jobs.
+func (s *Server) kept() string {
+	switch {
+	case s.cfg.distant():
+		return keptNodes
+	case s.shared != nil:
+		return keptShared
+	}
+	return keptWhole
+}
+
+// otherWay says what there was, and what there is now.
+func (s *Server) otherWay(was, is string) string {
+	switch keptNodes {
+	case was:
+		return "run on nodes with addresses, and the configuration has none: start with the nodes that they began on"
+	case is:
+		return "run on this host, and the configuration has nodes with addresses: start with the nodes that they began on"
+	}
+	return fmt.Sprintf("run with %s processors, and policy %s gives %s ones: start with the policy that they began with", was, s.cfg.policyName(), is)
+}
+
+// checkKeeper refuses to take up jobs that an earlier life has run in another way: what
 // says whether they ran lies elsewhere, and they would run twice. Else it notes the way.
 func (s *Server) checkKeeper(core *site.Site) error {
-	is, was := "whole", "whole"
-	if s.shared != nil {
-		is = "shared"
-	}
+	n := len(core.Unsettled())
+	is, was := s.kept(), keptWhole
 	said, err := s.store.Meta(metaKeeper)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
@@ -113,14 +150,41 @@ func (s *Server) checkKeeper(core *site.Site) error {
 	default:
 		was = string(said)
 	}
-	if is == was {
-		return nil
-	}
-	if n := len(core.Unsettled()); n > 0 {
-		return fmt.Errorf("configuration: %d jobs run with %s processors, and policy %s gives %s ones: start with the policy that they began with, and wait for them or cancel them",
-			n, was, s.cfg.policyName(), is)
+	if is != was && n > 0 {
+		return fmt.Errorf("configuration: %d jobs %s, and wait for them or cancel them", n, s.otherWay(was, is))
 	}
 	var b store.Batch
-	b.SetMeta(metaKeeper, []byte(is))
+	if is != was {
+		b.SetMeta(metaKeeper, []byte(is))
+	}
+	if err := s.checkLease(n, &b); err != nil {
+		return err
+	}
+	if b.Len() == 0 {
+		return nil
+	}
 	return s.store.Commit(&b)
+}
+
+// metaLease is the key under which the store keeps the lease of nodes that have addresses.
+const metaLease = "lease"
+
+// checkLease refuses a shorter lease than that on which jobs may run: they would be taken
+// for over too early.
+func (s *Server) checkLease(jobs int, b *store.Batch) error {
+	if !s.cfg.distant() {
+		return nil
+	}
+	is := cmp.Or(s.cfg.Lease, pool.DefaultLease)
+	said, err := s.store.Meta(metaLease)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return fmt.Errorf("read the store: %w", err)
+	}
+	if was, err := time.ParseDuration(string(said)); err == nil && is < was && jobs > 0 {
+		return fmt.Errorf("configuration: %d jobs run on a lease of %v, and this one is %v: start with at least that, and wait for them or cancel them", jobs, was, is)
+	}
+	if string(said) != is.String() {
+		b.SetMeta(metaLease, []byte(is.String()))
+	}
+	return nil
 }

@@ -102,10 +102,5 @@ func (s *Server) capabilities() []string {
 	if s.system.Caps().Reservations {
 		able = append(able, "reservations")
 	}
-	if s.shared != nil {
-		for _, o := range s.shared.host.Offers() {
-			able = append(able, fmt.Sprintf("%s=%s", o.Ability, o.Way))
-		}
-	}
-	return able
+	return append(able, s.offers()...)
 }

@@ -188,7 +188,7 @@ func (s *Server) Run(ctx context.Context) error {
 	if s.keeper != nil {
 		s.keeper.Close()
 	}
-	if s.cfg.OnStop == EndJobs && s.keeper != nil {
+	if s.cfg.OnStop == EndJobs && s.keeper != nil && !s.cfg.distant() {
 		if e := supervisor.Dismiss(ending, s.data.root, false); e != nil {
 			s.log.Warn("the supervisor stays for a while", "error", e)
 		}

@@ -72,10 +72,12 @@ func (e *peer) contact() {
 	unsent := e.up && len(e.shares) > 0
 	e.mu.Unlock()
 	switch {
-	case was && err != nil:
-		e.pool.log.Warn("node does not answer", "node", e.name, "error", err)
-	case !was && err == nil:
+	case err == nil && !was:
 		e.pool.log.Info("node answers", "node", e.name)
+		e.said = ""
+	case err != nil && (was || err.Error() != e.said):
+		e.pool.log.Warn("node is not there", "node", e.name, "error", err)
+		e.said = err.Error()
 	}
 	if unsent {
 		e.send()

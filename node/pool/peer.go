@@ -17,6 +17,7 @@ type peer struct {
 	began   time.Time
 	wake    chan struct{} // for keep; holds one
 	unsent  chan struct{} // for sendShares; holds one
+	said    string        // keep's own: why the node is not there, as last logged
 
 	mu      sync.Mutex
 	up      bool
