@@ -80,12 +80,23 @@ type Job struct {
 	// CheckpointedAfter is for how long it had run in all at the last of them.
 	CheckpointedAfter time.Duration
 
+	Needs *TaskNeeds // nil of a job that is no more than remembered
+
 	RetryOf string // ID of the job that this one was started in place of
 	// UnknownFor is how long its site has not been heard of; 0 when it answers.
 	// All else is then as old, and what it does now is unknown.
 	UnknownFor time.Duration
 
 	sent *sentRequest // nil where it was not asked for
+}
+
+// TaskNeeds is what each task of a job was said to need, and what was found out while they
+// ran, where that is measured.
+type TaskNeeds struct {
+	DeclaredCPU    float64 // of a processor
+	DeclaredMemory int64   // bytes; 0 where nothing was said
+	MeasuredCPU    float64 // that it was found to need; 0 where nothing was measured
+	MeasuredMemory int64   // that one of them used at most, bytes; 0 likewise
 }
 
 // Shape is a width and its walltime.

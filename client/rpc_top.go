@@ -50,6 +50,7 @@ func siteUseIn(m *droverv1.WatchSiteResponse) *SiteUse {
 			ID: j.GetJobId(), Service: j.GetService(), Owner: j.GetOwner(), Paused: j.GetPaused(), Nodes: j.GetNodes(), Tasks: int(j.GetTasks()),
 			Share: j.GetShare(), Yield: j.GetYield(), Declared: j.GetDeclaredCpu(), Need: j.GetNeedCpu(), Used: j.GetUsedCpu(), Memory: j.GetUsedMemoryBytes(),
 			CPUTime: j.GetUsedCpuTime().AsDuration(), Measured: timeIn(j.GetMeasuredAt()),
+			DeclaredMemory: j.GetDeclaredMemoryBytes(), MostMemory: j.GetMeasuredMemoryBytes(),
 		})
 	}
 	return out

@@ -97,6 +97,16 @@ func word(name, prefix string) string {
 	return strings.ReplaceAll(w, "_", "-")
 }
 
+func needsIn(n *droverv1.TaskNeeds) *TaskNeeds {
+	if n == nil {
+		return nil
+	}
+	return &TaskNeeds{
+		DeclaredCPU: n.GetDeclaredCpu(), DeclaredMemory: n.GetDeclaredMemoryBytes(),
+		MeasuredCPU: n.GetMeasuredCpu(), MeasuredMemory: n.GetMeasuredMemoryBytes(),
+	}
+}
+
 func jobIn(j *droverv1.Job) *Job {
 	out := &Job{
 		ID: j.GetId(), State: State(word(j.GetState().String(), "JOB_STATE_")), Site: j.GetSite(),
@@ -116,6 +126,7 @@ func jobIn(j *droverv1.Job) *Job {
 	out.Agreement, out.Terms = AgreementState(word(j.GetAgreement().String(), "AGREEMENT_STATE_")), termsIn(j.GetRequest().GetAgreement())
 	orderIn(out, j)
 	out.Kept = keptIn(j.GetRequest())
+	out.Needs = needsIn(j.GetNeeds())
 	for name, v := range j.GetRequest().GetArguments() {
 		out.Arguments[name] = textOf(v)
 	}

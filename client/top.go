@@ -42,6 +42,9 @@ type JobUse struct {
 
 	CPUTime  time.Duration // of processors, used by its attempt until Measured
 	Measured time.Time     // on the site's clock; zero where nothing is
+
+	DeclaredMemory int64 // need of each task, as the request says, bytes; 0 for nothing
+	MostMemory     int64 // that one task used at most, bytes
 }
 
 // WatchSite calls see with who has what of a site, at once and then as often as every

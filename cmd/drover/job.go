@@ -119,6 +119,8 @@ func showJob(a *app, j *client.Job) {
 	row("nodes", "%s", strings.Join(j.Nodes, " "))
 	row("width", "%d", j.Shape.Width)
 	row("walltime", "%s", span(j.Shape.Walltime))
+	row("cpu", "%s", cpuOf(j.Needs))
+	row("memory", "%s", memoryOf(j.Needs))
 	row("submitted", "%s", clock(j.Submitted))
 	if j.EstimateKind == "" { // of a job that an agent remembers, as its site does not answer
 		row("started", "%s", clock(j.Started))

@@ -31,6 +31,7 @@ type requestLine struct {
 	Service        *string                    `json:"service"`
 	Arguments      map[string]json.RawMessage `json:"arguments"`
 	Width          *int                       `json:"width"`
+	CPU            *float64                   `json:"cpu"`
 	Walltime       *lineDuration              `json:"walltime"`
 	Deadline       *lineDuration              `json:"deadline"`
 	BestEffort     *bool                      `json:"best_effort"`
@@ -184,6 +185,9 @@ func readLine(text []byte, service string, def *request) (wish, error) {
 	}
 	if l.Width != nil {
 		r.Width = l.Width
+	}
+	if l.CPU != nil {
+		r.CPU = l.CPU
 	}
 	for _, f := range []struct {
 		to    **time.Duration

@@ -13,6 +13,7 @@ type request struct {
 	Args []string `arg:"" optional:"" name:"name=value" help:"Its arguments. A file is given by its path." complete:"argument"`
 
 	Width      *int           `help:"Processors; default: what finishes first."`
+	CPU        *float64       `name:"cpu" placeholder:"N" help:"Part of a processor that each task can use, above 0 and up to 1; default: 1. Only sites that share processors look at it."`
 	Walltime   *time.Duration `placeholder:"D" help:"When to kill it; default: by the service's performance model."`
 	Deadline   *time.Duration `placeholder:"D" help:"From now, when it has to be finished: an agreement, which a site makes only if its plan keeps it."`
 	BestEffort bool           `help:"The deadline is no agreement: a site that expects to be late refuses, and that is all."`
@@ -44,6 +45,12 @@ func (r *request) arguments(service string, now time.Time, read func(name, text 
 			return nil, &usageError{message: fmt.Sprintf("--width %d, accepted: 1 or more", *r.Width), hint: "without it the site chooses"}
 		}
 		args = append(args, client.Width(*r.Width))
+	}
+	if r.CPU != nil {
+		if !(*r.CPU > 0 && *r.CPU <= 1) {
+			return nil, &usageError{message: fmt.Sprintf("--cpu %g, accepted: above 0 and up to 1", *r.CPU), hint: "it is what each task can use of one processor; --width says how many there are"}
+		}
+		args = append(args, client.CPU(*r.CPU))
 	}
 	for _, a := range r.Args {
 		name, value, ok := strings.Cut(a, "=")

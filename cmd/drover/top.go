@@ -71,15 +71,15 @@ func topTable(w io.Writer, site string, u *client.SiteUse) {
 		return
 	}
 	_, _ = fmt.Fprintln(w)
-	jobs := newTable(w, table.Row{"job", "service", "nodes", "tasks", "share", "yield", "declared", "need", "uses", "memory", ""}, "tasks", "share", "yield", "declared", "need", "uses", "memory")
+	jobs := newTable(w, table.Row{"job", "service", "nodes", "tasks", "share", "yield", "declared", "need", "uses", "memory", "declared", "most", ""}, "tasks", "share", "yield", "declared", "need", "uses", "memory", "declared", "most")
 	for i := range u.Jobs {
 		j := &u.Jobs[i]
-		row := table.Row{j.ID, j.Service, strings.Join(j.Nodes, ","), j.Tasks, fmt.Sprintf("%.3f", j.Share), fmt.Sprintf("%.3f", j.Yield), fmt.Sprintf("%.2f", j.Declared), "-", "-", mebibytes(j.Memory), ""}
+		row := table.Row{j.ID, j.Service, strings.Join(j.Nodes, ","), j.Tasks, fmt.Sprintf("%.3f", j.Share), fmt.Sprintf("%.3f", j.Yield), fmt.Sprintf("%.2f", j.Declared), "-", "-", mebibytes(j.Memory), mebibytes(j.DeclaredMemory), mebibytes(j.MostMemory), ""}
 		if j.Need > 0 {
 			row[7], row[8] = fmt.Sprintf("%.2f", j.Need), fmt.Sprintf("%.3f", j.Used)
 		}
 		if j.Paused {
-			row[10] = "paused"
+			row[len(row)-1] = "paused"
 		}
 		jobs.AppendRow(row)
 	}
@@ -138,6 +138,9 @@ type topJobView struct {
 
 	CPUTime  float64   `json:"used_cpu_time"` // seconds, by its attempt until then
 	Measured time.Time `json:"measured_at,omitzero"`
+
+	DeclaredMemory int64 `json:"declared_memory_bytes"`
+	MostMemory     int64 `json:"measured_memory_bytes"`
 }
 
 func topViewOf(site string, u *client.SiteUse) topView {
@@ -150,6 +153,7 @@ func topViewOf(site string, u *client.SiteUse) topView {
 			ID: j.ID, Service: j.Service, Owner: j.Owner, Paused: j.Paused, Nodes: j.Nodes, Tasks: j.Tasks,
 			Share: j.Share, Yield: j.Yield, Declared: j.Declared, Need: j.Need, Used: j.Used, Memory: j.Memory,
 			CPUTime: j.CPUTime.Seconds(), Measured: j.Measured,
+			DeclaredMemory: j.DeclaredMemory, MostMemory: j.MostMemory,
 		})
 	}
 	return v

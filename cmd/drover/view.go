@@ -56,6 +56,7 @@ type jobView struct {
 	Retries   int                   `json:"retries,omitempty"`
 	RetryOn   []int                 `json:"retry_on,omitempty"`
 	Retried   int                   `json:"retried,omitempty"`
+	Needs     *needsView            `json:"needs,omitempty"`
 }
 
 type outcomeView struct {
@@ -85,7 +86,7 @@ func jobViewOf(j *client.Job) jobView {
 		Checkpoints: j.Checkpoints, CheckpointedAfter: j.CheckpointedAfter.Seconds(),
 		UnknownFor: j.UnknownFor.Seconds(), Deadline: instant(j.Deadline), Agreement: j.Agreement, Into: j.Into,
 	}
-	v.Kept = keptViewOf(j.Kept)
+	v.Kept, v.Needs = keptViewOf(j.Kept), (*needsView)(j.Needs)
 	if t := j.Terms; t != nil {
 		v.Value, v.Penalty = t.Value, t.Penalty
 	}
