@@ -71,11 +71,12 @@ func (e *peer) awaitTold() {
 
 // launch runs a member.
 func (m *member) launch(t Task) error {
-	// When the node's lease is over there is nothing more to wait for.
+	// When the node's lease is over there is nothing more to wait for, nor is there when
+	// it has begun anew before this goroutine has seen that.
 	ctx, cancel := context.WithCancel(m.of.pool.ctx)
 	defer cancel()
 	m.of.pool.spawn(func() {
-		m.peer.until(ctx, func() bool { return m.peer.lapsed })
+		m.peer.until(ctx, func() bool { return m.peer.lapsed || m.peer.members[m.id] != m })
 		cancel()
 	})
 	proc, err := m.peer.node.Launch(ctx, t)
