@@ -32,7 +32,7 @@ func TestTheCommandsThatCallAServiceOverPlainHTTPWork(t *testing.T) {
 		says []string // some of what the commands print
 	}{
 		{"README.md", []string{"mandelbrot: Renders a view", `"state":"JOB_STATE_`}},
-		{"docs/http.md", []string{`"name":"lyon"`, `"state":"JOB_STATE_DONE"`, `"outcome":{}`, "threads", `"sizeBytes":"36170"`, `"element":"ELEMENT_TYPE_FLOAT64","dimensions":["1","1"]`, "                5\n", "ESTIMATE_KIND_", `"mode":"DATA_MODE_STICKY"`, `["`}},
+		{"docs/http.md", []string{`"name":"lyon"`, `"state":"JOB_STATE_DONE"`, `"outcome":{}`, "threads", `"sizeBytes":"36170"`, `{"declaredCpu":1`, `"element":"ELEMENT_TYPE_FLOAT64","dimensions":["1","1"]`, "                5\n", "ESTIMATE_KIND_", `"mode":"DATA_MODE_STICKY"`, `["`}},
 	} {
 		t.Run(document.path, func(t *testing.T) {
 			text, err := os.ReadFile(filepath.Join("../..", document.path))
