@@ -121,6 +121,32 @@ func TestWhatIsFoundOutIsWrittenNowAndThenAndAtTheEnd(t *testing.T) {
 	}
 }
 
+// What is found out is shown, and yields are of what the policy plans with.
+func TestAYieldIsOfWhatWasDeclaredWhereThatIsNotCorrected(t *testing.T) {
+	for discover, want := range map[string]float64{"on": 1, "off": 0.5} {
+		t.Run(discover, func(t *testing.T) {
+			cfg := sharingSite(t, "nodes: [{processors: 1}]")
+			cfg.Policy.Settings = batch.Settings{"discover": discover}
+			s := start(t, cfg)
+			var first *droverv1.Job
+			for range 2 {
+				j := s.submit(t, &droverv1.Request{Service: "spin"})
+				if j = s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_RUNNING); first == nil {
+					first = j
+				}
+			}
+			s.learn(t, first, needs.Need{CPU: batch.One / 2})
+			u, err := s.inUse(within(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if j := u.jobs[0]; j.yield() < want-0.01 || j.yield() > want+0.01 || j.need != batch.One/2 || j.declared != batch.One {
+				t.Errorf("a yield of %g of %+v", j.yield(), j)
+			}
+		})
+	}
+}
+
 func TestWhatIsWorthWriting(t *testing.T) {
 	at := needs.Need{CPU: batch.One / 2, Memory: 16000}
 	for name, c := range map[string]struct {

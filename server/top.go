@@ -27,7 +27,8 @@ type jobUse struct {
 	tasks    int32
 	share    batch.Share
 	declared batch.Share
-	reading  // zero where nothing is measured
+	planned  batch.Share // what the policy takes for its need
+	reading              // zero where nothing is measured
 	measured bool
 }
 
@@ -82,14 +83,13 @@ func (s *Server) used(j *site.Job, f *batch.Found, nodes []nodeUse) jobUse {
 	if s.shared != nil {
 		u.reading, u.measured = s.shared.gauge.read(f.Key)
 	}
+	if u.planned = u.declared; u.measured && s.cfg.Policy.Settings["discover"] != "off" {
+		u.planned = u.need
+	}
 	return u
 }
 
 // yield returns the part of its need that each task of a job has.
 func (u *jobUse) yield() float64 {
-	need := u.declared
-	if u.measured {
-		need = u.need
-	}
-	return min(float64(u.share)/float64(need), 1)
+	return min(float64(u.share)/float64(u.planned), 1)
 }
