@@ -51,6 +51,7 @@ func detect(config Config, k kernel, proc string) (*Host, error) {
 	}
 	h.refuse("no hierarchy of control groups with it is mounted")
 	h.fallBack()
+	h.recall()
 	return h, nil
 }
 
@@ -95,7 +96,7 @@ func (h *Host) try(m mount, in membership) {
 	if len(could) == 0 {
 		return
 	}
-	t := &tree{v2: m.v2, sets: slices.Contains(m.controllers, "cpuset")}
+	t := &tree{v2: m.v2, point: m.point, sets: slices.Contains(m.controllers, "cpuset")}
 	why := func(err error) {
 		for _, a := range could {
 			h.note(a, m.point, err)

@@ -20,6 +20,7 @@ import (
 type Group struct {
 	host *Host
 	name string
+	at   map[*tree]string // its directories where others than this life have made it
 
 	mu      sync.Mutex
 	removed bool
@@ -38,6 +39,14 @@ func newGroup(h *Host, name string) *Group {
 	return g
 }
 
+// dir returns its directory in a tree.
+func (g *Group) dir(t *tree) string {
+	if at, elsewhere := g.at[t]; elsewhere {
+		return at
+	}
+	return t.dir(g.name)
+}
+
 // Name returns the name it was made under.
 func (g *Group) Name() string { return g.name }
 
@@ -48,7 +57,7 @@ func (g *Group) Name() string { return g.name }
 func (g *Group) Procs() []string {
 	var all []string
 	for _, t := range g.host.trees {
-		all = append(all, filepath.Join(t.dir(g.name), "cgroup.procs"))
+		all = append(all, filepath.Join(g.dir(t), "cgroup.procs"))
 	}
 	return all
 }
@@ -105,7 +114,7 @@ func (g *Group) pids() ([]int, error) {
 	if len(g.host.trees) == 0 {
 		return g.members.pids()
 	}
-	text, err := g.host.kernel.read(filepath.Join(g.home().dir(g.name), "cgroup.procs"))
+	text, err := g.host.kernel.read(filepath.Join(g.dir(g.home()), "cgroup.procs"))
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +165,7 @@ func (g *Group) Remove() error {
 	defer cancel()
 	for _, t := range g.host.trees {
 		err := poll(ctx, func() (bool, error) {
-			err := g.host.kernel.rmdir(t.dir(g.name))
+			err := g.host.kernel.rmdir(g.dir(t))
 			if is(err, ErrBusy) {
 				pids, listing := g.pids()
 				return false, errors.Join(listing, stillIn(pids))

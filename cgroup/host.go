@@ -20,12 +20,15 @@ type Config struct {
 	// Parent is the path of the group below which all are made, in each
 	// hierarchy: "/" or "/batch.slice". Empty is the group of this process, so
 	// that whatever holds this process also holds its groups; a process that
-	// starts again finds its groups only if it starts in the same one.
+	// starts again in another one wants Former to find its groups.
 	Parent string
 	// StepAside allows this process to be moved into a group beside those it
 	// makes, if it is in the parent itself. The second version of control groups
 	// wants that: a group whose members are processes hands on no controllers.
 	StepAside bool
+	// Former are directories in which earlier lives of this owner made groups, see
+	// Host.Places: they are found again although this one starts in another group.
+	Former []string
 	// Without names abilities that are not to be looked for. What is left to do
 	// their work is signals.
 	Without []Ability
@@ -39,10 +42,12 @@ const prefix = "g-"
 
 // tree is one hierarchy in which groups are made.
 type tree struct {
-	v2   bool
-	base string // the directory that holds the groups' directories
-	used bool   // by some ability
-	sets bool   // v1 with cpuset: a new group has no processor until it is given some
+	v2     bool
+	point  string   // where the hierarchy is mounted
+	base   string   // the directory that holds the groups' directories
+	former []string // the same of earlier lives, elsewhere in the hierarchy
+	used   bool     // by some ability
+	sets   bool     // v1 with cpuset: a new group has no processor until it is given some
 }
 
 func (t *tree) dir(name string) string { return filepath.Join(t.base, prefix+name) }
@@ -132,6 +137,7 @@ func (h *Host) find(name string) (*Group, error) {
 		return nil, &Error{Op: op, Group: name, Kind: ErrNotFound}
 	}
 	g := newGroup(h, name)
+	g.at = h.elsewhere(name)
 	h.groups[name] = g
 	return g, nil
 }
@@ -155,8 +161,8 @@ func (h *Host) List() ([]string, error) {
 // that was half removed is one that is still to be removed.
 func (h *Host) left() (map[string]bool, error) {
 	names := map[string]bool{}
-	for _, t := range h.trees {
-		dirs, err := h.kernel.dirs(t.base)
+	for _, base := range h.bases() {
+		dirs, err := h.kernel.dirs(base)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
@@ -189,8 +195,8 @@ func (h *Host) Close() error {
 	if claimed != nil {
 		all = append(all, failed("close", "", claimed.close()))
 	}
-	for _, t := range h.trees {
-		err := h.kernel.rmdir(t.base)
+	for _, base := range h.bases() {
+		err := h.kernel.rmdir(base)
 		if err != nil && !is(err, ErrBusy) && !errors.Is(err, fs.ErrNotExist) {
 			all = append(all, failed("close", "", err))
 		}

@@ -70,7 +70,7 @@ func (g *Group) killed() (bool, error) {
 }
 
 func (g *Group) killV2(t *tree) (bool, error) {
-	dir := t.dir(g.name)
+	dir := g.dir(t)
 	text, err := g.host.kernel.read(filepath.Join(dir, "cgroup.events"))
 	if err != nil {
 		return false, err

@@ -198,7 +198,7 @@ func (g *Group) turn(e *paced) {
 // unchanged.
 func (g *Group) usedBy(fresh bool) time.Duration {
 	if t := g.host.by[Measuring]; t != nil {
-		used, err := g.host.cpuTime(t, t.dir(g.name))
+		used, err := g.host.cpuTime(t, g.dir(t))
 		if err != nil && g.paced != nil {
 			return g.paced.cycle.used
 		}

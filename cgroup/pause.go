@@ -59,13 +59,13 @@ func (g *Group) setStopped(stop bool) error {
 		if stop {
 			value = "1"
 		}
-		return g.host.kernel.write(filepath.Join(t.dir(g.name), "cgroup.freeze"), value)
+		return g.host.kernel.write(filepath.Join(g.dir(t), "cgroup.freeze"), value)
 	}
 	value := "THAWED"
 	if stop {
 		value = "FROZEN"
 	}
-	return g.host.kernel.write(filepath.Join(t.dir(g.name), "freezer.state"), value)
+	return g.host.kernel.write(filepath.Join(g.dir(t), "freezer.state"), value)
 }
 
 // stopped reports whether all have stopped. Once thawed there is nothing to
@@ -82,7 +82,7 @@ func (g *Group) stopped() (bool, error) {
 	case t.v2:
 		return g.event("frozen", 1)
 	}
-	text, err := g.host.kernel.read(filepath.Join(t.dir(g.name), "freezer.state"))
+	text, err := g.host.kernel.read(filepath.Join(g.dir(t), "freezer.state"))
 	if err == nil && strings.TrimSpace(text) == "FREEZING" {
 		// A process that was made meanwhile may have been missed.
 		err = g.setStopped(true)
@@ -92,7 +92,7 @@ func (g *Group) stopped() (bool, error) {
 
 // event reports whether a line of cgroup.events has that value.
 func (g *Group) event(key string, value int64) (bool, error) {
-	text, err := g.host.kernel.read(filepath.Join(g.host.by[Pausing].dir(g.name), "cgroup.events"))
+	text, err := g.host.kernel.read(filepath.Join(g.dir(g.host.by[Pausing]), "cgroup.events"))
 	if err != nil {
 		return false, err
 	}

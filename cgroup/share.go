@@ -36,7 +36,7 @@ func (g *Group) SetShare(share CPU) (CPU, error) {
 	if t.v2 {
 		write = g.writeV2
 	}
-	if err := write(t.dir(g.name), want); err != nil {
+	if err := write(g.dir(t), want); err != nil {
 		g.quota = quota{} // nobody knows
 		return 0, failed(op, g.name, err)
 	}
@@ -94,9 +94,9 @@ func (g *Group) SetCPUs(cpus []int) error {
 		return &Error{Op: op, Group: g.name, Kind: ErrNotOffered, Err: err}
 	}
 	if !t.v2 && len(cpus) == 0 {
-		return failed(op, g.name, inheritSet(g.host.kernel, t.base, t.dir(g.name)))
+		return failed(op, g.name, inheritSet(g.host.kernel, filepath.Dir(g.dir(t)), g.dir(t)))
 	}
-	err = g.host.kernel.write(filepath.Join(t.dir(g.name), "cpuset.cpus"), formatCPUs(cpus))
+	err = g.host.kernel.write(filepath.Join(g.dir(t), "cpuset.cpus"), formatCPUs(cpus))
 	return failed(op, g.name, err)
 }
 
@@ -118,7 +118,7 @@ func (g *Group) SetMemory(bytes int64) error {
 		return &Error{Op: op, Group: g.name, Kind: ErrNotOffered, Err: err}
 	}
 	put := func(file, text string) error {
-		return g.host.kernel.write(filepath.Join(t.dir(g.name), file), text)
+		return g.host.kernel.write(filepath.Join(g.dir(t), file), text)
 	}
 	amount := strconv.FormatInt(bytes, 10)
 	if t.v2 {

@@ -50,7 +50,7 @@ func (g *Group) use() (Use, error) {
 		u.CPU, u.Memory, u.Peak = seen.cpu, seen.memory, seen.peak
 	}
 	if t := g.host.by[Measuring]; t != nil {
-		if u.CPU, err = g.host.cpuTime(t, t.dir(g.name)); err != nil {
+		if u.CPU, err = g.host.cpuTime(t, g.dir(t)); err != nil {
 			return u, err
 		}
 	}
@@ -85,7 +85,7 @@ func (h *Host) cpuTime(t *tree, dir string) (time.Duration, error) {
 }
 
 func (g *Group) throttling(t *tree, u *Use) error {
-	text, err := g.host.kernel.read(filepath.Join(t.dir(g.name), "cpu.stat"))
+	text, err := g.host.kernel.read(filepath.Join(g.dir(t), "cpu.stat"))
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (g *Group) throttling(t *tree, u *Use) error {
 }
 
 func (g *Group) memory(t *tree, u *Use) (err error) {
-	dir := t.dir(g.name)
+	dir := g.dir(t)
 	files := [...]string{"memory.usage_in_bytes", "memory.max_usage_in_bytes", "memory.oom_control"}
 	if t.v2 {
 		files = [...]string{"memory.current", "memory.peak", "memory.events"}
