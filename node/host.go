@@ -85,7 +85,7 @@ func (h *Host) open(ctx context.Context) (err error) {
 		}
 		return err
 	}
-	if h.groups, err = cgroup.Detect(h.cfg.Groups); err != nil {
+	if err := h.detect(); err != nil {
 		return err
 	}
 	h.confine()

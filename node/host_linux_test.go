@@ -294,6 +294,16 @@ func TestFilesOfJobsThatNobodyAsksForAnyMoreGo(t *testing.T) {
 	if _, err := os.Stat(h.dir(p.ID())); err != nil {
 		t.Error("of one that runs: ", err)
 	}
+	// One that a host was killed while it removed it.
+	if err := os.Mkdir(filepath.Join(h.attempts(), "job.2"+buried), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Sweep(time.Now().Add(horizon + time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(h.attempts()); err != nil || len(left) != 1 {
+		t.Errorf("left: %v, %v", left, err)
+	}
 }
 
 func TestTasksThatMakeNoSenseAreRefused(t *testing.T) {

@@ -38,12 +38,16 @@ func (h *Host) launch(ctx context.Context, t Task) (*Process, error) {
 		won, state, barring := journal.Claim(h.dir(t.ID), journal.Name(t.ID.Key.Epoch, t.ID.Key.Attempt), journal.Claimer{Kind: journal.Server}, time.Now())
 		switch {
 		case barring != nil:
-			return nil, errors.Join(err, barring)
+			h.log.Error("task neither launched nor barred", "task", t.ID, "error", barring)
+			return nil, fmt.Errorf("%w; nor can it be barred", err)
 		case won || state.End.Kind == journal.Never:
 			h.log.Warn("task not launched", "task", t.ID, "error", err)
 			return nil, fmt.Errorf("%w: %w", exec.ErrNeverRan, err)
 		}
-		g = nil // it has been launched before, and has ended or its group is there
+		// It has been launched before, and has ended or its group is there.
+		if g, err = h.groups.Find(t.ID.group()); err != nil {
+			g = nil
+		}
 	}
 	where := supervisor.Placement{Token: t.Token}
 	if g != nil {
@@ -60,7 +64,8 @@ func (h *Host) launch(ctx context.Context, t Task) (*Process, error) {
 // group makes the control group of a task, with what it is held to.
 func (h *Host) group(t *Task) (*cgroup.Group, error) {
 	g, err := h.groups.Make(t.ID.group())
-	if errors.Is(err, cgroup.ErrExists) || errors.Is(err, fs.ErrExist) {
+	found := errors.Is(err, cgroup.ErrExists) || errors.Is(err, fs.ErrExist)
+	if found {
 		g, err = h.groups.Find(t.ID.group())
 	}
 	if err != nil {
@@ -80,7 +85,9 @@ func (h *Host) group(t *Task) (*cgroup.Group, error) {
 		err = errors.Join(err, offered(e))
 	}
 	if err != nil {
-		h.dispose(g)
+		if !found { // else it may have been launched before, and run
+			h.dispose(g)
+		}
 		return nil, groupError(err)
 	}
 	return g, nil
@@ -148,12 +155,7 @@ func (h *Host) Attach(ctx context.Context, id ID) (supervisor.Status, *Process, 
 		if err != nil || program == nil {
 			return nil, st, err
 		}
-		g, err := h.groups.Find(id.group())
-		if err != nil {
-			h.log.Warn("a task runs without its control group", "task", id, "error", err)
-			g = nil
-		}
-		return h.process(id, program, g), st, nil
+		return h.adopt(id, program), st, nil
 	})
 	if p != nil {
 		st = supervisor.Status{Condition: supervisor.Running, Started: p.Started(), Pid: p.program.Pid()}

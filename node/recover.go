@@ -7,9 +7,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/cgroup"
+	"github.com/seed-9b8f70bb/drover/supervisor"
 )
 
 // horizon is how long the files of a job are kept after the last change: no message
@@ -41,7 +44,7 @@ func (h *Host) recoverGroup(ctx context.Context, name string) error {
 			h.log.Error("what became of a task cannot be known, killing it", "task", id, "error", err)
 		case p != nil:
 			h.log.Info("a task is taken over", "task", id)
-			return h.revive(p)
+			return nil
 		default:
 			h.log.Info("a task is over", "task", id, "condition", st.Condition)
 		}
@@ -61,24 +64,41 @@ func (h *Host) recoverGroup(ctx context.Context, name string) error {
 	return errors.Join(g.Kill(ctx), g.Remove())
 }
 
-// revive lets a task go on that a predecessor has stopped in the middle of a cycle.
+// adopt follows a program that a predecessor has launched.
+func (h *Host) adopt(id ID, program *supervisor.Process) *Process {
+	g, err := h.groups.Find(id.group())
+	if errors.Is(err, cgroup.ErrNotFound) && !h.byGroups() {
+		// Then nobody but the predecessor has known of it.
+		g, err = h.groups.Make(id.group())
+	}
+	if err != nil {
+		h.log.Warn("a task runs without its control group", "task", id, "error", err)
+		g = nil
+	}
+	p := h.process(id, program, g)
+	if err := h.revive(p); err != nil && !errors.Is(err, os.ErrProcessDone) && !errors.Is(err, cgroup.ErrNotOffered) {
+		h.log.Warn("a task is not as its predecessor has left it", "task", id, "error", err)
+	}
+	return p
+}
+
+// byGroups reports whether control groups do anything here.
+func (h *Host) byGroups() bool {
+	return slices.ContainsFunc(h.groups.Offers(), func(o cgroup.Offer) bool { return o.Way > cgroup.Signals })
+}
+
+// revive confines a task to this host's processors, and lets it go on if a predecessor
+// has stopped it in the middle of a cycle.
 func (h *Host) revive(p *Process) error {
+	var err error
 	if len(h.cpus) > 0 {
-		if err := p.SetCPUs(h.cpus); err != nil && !errors.Is(err, os.ErrProcessDone) {
-			h.log.Warn("a task keeps the processors that it had", "task", p.ID(), "error", err)
-		}
+		err = p.SetCPUs(h.cpus)
 	}
-	if way := h.groups.Offers().Of(cgroup.Shares); way == cgroup.V1 || way == cgroup.V2 {
-		return nil // the kernel holds it to its share
+	if way := h.groups.Offers().Of(cgroup.Shares); way == cgroup.V1 || way == cgroup.V2 || p.group == nil {
+		return err // the kernel holds it to its share, a paused one too
 	}
-	_, err := p.Share(0)
-	if err == nil {
-		err = p.group.Thaw()
-	}
-	if errors.Is(err, os.ErrProcessDone) || errors.Is(err, cgroup.ErrNotOffered) || errors.Is(err, cgroup.ErrVanished) {
-		return nil
-	}
-	return err
+	_, e := p.Share(0)
+	return errors.Join(err, e, gone(p.group.Thaw()))
 }
 
 // Sweep removes the files of jobs that nobody will ask for any more. Open does, and
@@ -94,40 +114,49 @@ func (h *Host) Sweep(now time.Time) error {
 		if err != nil {
 			return err
 		}
-		if old && !h.runs(d.Name()) {
-			if err := os.RemoveAll(path); err != nil {
-				return err
-			}
+		if !old || !h.bury(d.Name()) {
+			continue
+		}
+		if err := os.RemoveAll(filepath.Join(h.attempts(), strings.TrimSuffix(d.Name(), buried)+buried)); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// buried ends the name of a directory that is being removed. No task's has it.
+const buried = "~"
+
+// bury takes a directory out of the way of tasks that are launched from now on, and
+// reports whether it may be removed: not if there is a task of that directory.
+func (h *Host) bury(dir string) bool {
+	if strings.HasSuffix(dir, buried) { // by one that did not come to the end
+		return true
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for id := range h.tasks {
+		if id.dir() == dir {
+			return false
+		}
+	}
+	path := filepath.Join(h.attempts(), dir)
+	return os.Rename(path, path+buried) == nil
 }
 
 // oldest reports whether a directory and all in it were last changed before.
 func oldest(dir string, before time.Time) (bool, error) {
 	old := true
 	err := filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
+		var info fs.FileInfo
+		if err == nil {
+			info, err = d.Info()
 		}
-		info, err := d.Info()
-		if err == nil && !info.ModTime().Before(before) {
-			old = false
+		if errors.Is(err, fs.ErrNotExist) || err == nil && !info.ModTime().Before(before) {
+			old = false // somebody is at it, or was
 			return fs.SkipAll
 		}
 		return err
 	})
 	return old, err
-}
-
-// runs reports whether a task of that directory is followed.
-func (h *Host) runs(dir string) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for id := range h.tasks {
-		if id.dir() == dir {
-			return true
-		}
-	}
-	return false
 }
