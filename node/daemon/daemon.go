@@ -2,6 +2,8 @@ package daemon
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net"
@@ -65,9 +67,10 @@ func New(ctx context.Context, cfg Config) (*Daemon, error) {
 	if d.owner.Site != "" && cfg.Site != "" && d.owner.Site != cfg.Site {
 		return nil, fmt.Errorf("site: %q, but %s says %q", cfg.Site, ownerName, d.owner.Site)
 	}
+	unique := sha256.Sum256([]byte(cfg.Dir)) // another site may have a node of that name on this host
 	d.host, err = node.Open(ctx, node.Config{
 		Dir: cfg.Dir, Processors: confined, Leased: true, Program: cfg.Supervisor, Ended: d.watchers.tell, Logger: cfg.Logger,
-		Groups: cgroup.Config{Name: "node-" + cfg.Name, Parent: cfg.Parent, StepAside: true, Without: cfg.Without},
+		Groups: cgroup.Config{Name: "node-" + cfg.Name + "-" + hex.EncodeToString(unique[:6]), Parent: cfg.Parent, StepAside: true, Without: cfg.Without},
 	})
 	if err != nil {
 		return nil, err

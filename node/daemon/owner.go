@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/seed-9b8f70bb/drover/node"
 )
 
 // Owner is the server that a node serves.
@@ -86,23 +88,7 @@ func writeOwner(dir string, o Owner) (err error) {
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(dir, ownerName)
-	f, err := os.OpenFile(path+".new", os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(append(text, '\n'))
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(path+".new", path); err != nil {
-		return err
-	}
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
+	return node.WriteFile(dir, ownerName, append(text, '\n'))
 }
 
 // claim makes a server the owner, unless somebody is.
