@@ -118,8 +118,8 @@ func (s *Server) boot() ([]site.Fate, error) {
 		return nil, err // not a nil *exec.System
 	}
 	s.system = embedded
-	if s.shared != nil {
-		s.shared.follow(s.life, embedded)
+	if f, follows := s.keeper.(follower); follows {
+		f.follow(s.life, embedded)
 	}
 	return fates, nil
 }

@@ -11,14 +11,14 @@ import (
 	"github.com/seed-9b8f70bb/drover/supervisor"
 )
 
-// follower is a keeper that has every attempt in its hands already.
-type follower struct{ keeper }
+// handful is a keeper that has every attempt in its hands already.
+type handful struct{ keeper }
 
-func (follower) Attach(_ context.Context, key batch.Key, _ *site.Job) (supervisor.Status, exec.Process, error) {
+func (handful) Attach(_ context.Context, key batch.Key, _ *site.Job) (supervisor.Status, exec.Process, error) {
 	return supervisor.Status{}, nil, fmt.Errorf("attempt of %s: %w", key.Job, supervisor.ErrFollowed)
 }
 
-func (follower) Launch(context.Context, exec.Spec, *site.Job) (exec.Process, error) {
+func (handful) Launch(context.Context, exec.Spec, *site.Job) (exec.Process, error) {
 	panic("nothing is launched")
 }
 
@@ -34,7 +34,7 @@ func TestTheFateOfAnAttemptThatIsBeingLaunchedIsForTheBatchSystemToTell(t *testi
 			t.Error(err)
 		}
 	})
-	s := &Server{data: data, keeper: follower{whole{data: data}}}
+	s := &Server{data: data, keeper: handful{whole{data: data}}}
 	for _, state := range []site.State{site.Starting, site.Cancelling} {
 		j := &site.Job{ID: "job-" + batch.JobID(state.String()), State: state, Started: batch.Never}
 		fate, process, err := s.fate(t.Context(), j)

@@ -31,6 +31,12 @@ type keeper interface {
 	Close()
 }
 
+// follower is a keeper that hears of nodes that leave, and come back, and tells the batch
+// system.
+type follower interface {
+	follow(ctx context.Context, system *exec.System)
+}
+
 // whole is the keeper of jobs that have whole processors: no more than the supervisor.
 type whole struct {
 	client *supervisor.Client

@@ -35,6 +35,7 @@ type distant struct {
 
 	mu    sync.Mutex
 	since map[batch.Key]time.Time // since when those run that were taken over
+	gone  map[int32]bool          // nodes that are not there
 }
 
 // metaID is the key under which the store keeps by what the nodes know this directory.
@@ -69,7 +70,7 @@ func (s *Server) reach() (*distant, error) {
 	k := &distant{
 		sharing: &sharing{gauge: newGauge(nil, cgroup.Processor), log: s.log, followed: make(map[batch.Key]bool)},
 		nodes:   s.about.Platform.Nodes,
-		since:   make(map[batch.Key]time.Time),
+		since:   make(map[batch.Key]time.Time), gone: make(map[int32]bool),
 		job: func(ctx context.Context, id batch.JobID) (site.Job, error) {
 			r, err := s.job(ctx, string(id))
 			return r.Job, err

@@ -9,6 +9,7 @@ import (
 	osexec "os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -33,7 +34,7 @@ func beNode(args []string) {
 	flags.StringVar(&cfg.Listen, "listen", "", "")
 	flags.IntVar(&cfg.Processors, "processors", 2, "")
 	_ = flags.Parse(args)
-	cfg.Logger = hclog.New(&hclog.LoggerOptions{Output: os.Stderr, Level: hclog.Info})
+	cfg.Logger = hclog.New(&hclog.LoggerOptions{Output: os.Stderr, Level: hclog.Debug})
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
 	d, err := daemon.New(ctx, cfg)
@@ -120,17 +121,14 @@ func (n *testNode) end(sig syscall.Signal) {
 // die kills the daemon and its supervisor, as if the host had gone.
 func (n *testNode) die() {
 	n.t.Helper()
-	text, err := os.ReadFile(filepath.Join(n.dir, "supervisor.lock"))
-	if err != nil {
-		n.t.Fatal(err)
-	}
 	n.end(syscall.SIGKILL)
-	pid, err := strconv.Atoi(strings.Fields(string(text))[0])
-	if err != nil {
-		n.t.Fatal(err)
-	}
-	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-		n.t.Error(err)
+	for _, pid := range processesWith(func(args []string) bool {
+		return slices.Contains(args, "supervise") && slices.Contains(args, n.dir)
+	}) {
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			n.t.Error(err)
+		}
+		await(n.t, pid)
 	}
 }
 
@@ -139,7 +137,7 @@ func onNodes(policy string, lease time.Duration, nodes ...*testNode) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "policy: {name: %s}\nlease: %v\nnodes:\n", policy, lease)
 	for _, n := range nodes {
-		fmt.Fprintf(&b, "  - {name: %s, processors: 2, address: \"http://%s\"}\n", n.name, n.address)
+		fmt.Fprintf(&b, "  - {name: %s, processors: 2, memory: 1GiB, address: \"http://%s\"}\n", n.name, n.address)
 	}
 	return b.String()
 }
@@ -155,13 +153,13 @@ const farYAML = `
       doc: Waits until a file is there.
       args: [{name: until, type: string}, {name: book, type: string}]
       command: [/bin/sh, -c, "echo $$ >> \"$1\"; until [ -e \"$0\" ]; do sleep 0.01; done; exit 7", "{until}", "{book}"]
-      model: {fixed: {width: 2, time: 1h}}
+      model: {table: {1: 1h, 2: 1h}}
     - name: rerun
       doc: The same, and may be run twice.
       args: [{name: until, type: string}, {name: book, type: string}]
       restartable: true
       command: [/bin/sh, -c, "echo $$ >> \"$1\"; until [ -e \"$0\" ]; do sleep 0.01; done", "{until}", "{book}"]
-      model: {fixed: {width: 2, time: 1h}}
+      model: {table: {1: 1h, 2: 1h}}
     - name: ranks
       doc: Every process says who it is.
       launch: per-task

@@ -36,6 +36,14 @@ func (p *planner) Estimate(_ batch.Time, asks []batch.Ask, out []batch.Estimate)
 		p.err = err
 		return false
 	}
+	if ok && len(ests) == 1 && hopeless(&ests[0]) {
+		if err := p.server.awayProblem(); err != nil && !p.blind {
+			p.err = err
+			return false
+		} else if err != nil {
+			guess(&ests[0], p.server.now())
+		}
+	}
 	copy(out, ests)
 	p.age = age
 	return ok
