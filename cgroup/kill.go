@@ -31,7 +31,7 @@ func (g *Group) gone() bool {
 	if len(g.host.trees) == 0 {
 		return false
 	}
-	_, err := g.host.kernel.dirs(filepath.Dir(g.home().base))
+	_, err := g.host.kernel.read(filepath.Join(filepath.Dir(g.home().base), "cgroup.procs"))
 	return err == nil
 }
 

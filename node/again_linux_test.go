@@ -17,7 +17,7 @@ import (
 // elsewhere makes a group for a host to start in, in each hierarchy, and returns its path.
 func elsewhere(t *testing.T) string {
 	t.Helper()
-	name := filepath.Base(filepath.Dir(t.TempDir()))[:20]
+	name := testName(t.TempDir())
 	outer, err := cgroup.Detect(cgroup.Config{Name: "outer-" + name, Parent: "/"})
 	if err != nil {
 		t.Fatal(err)

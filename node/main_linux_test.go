@@ -63,7 +63,7 @@ func (l testLog) Write(p []byte) (int, error) {
 // config is of a host whose groups no other test has.
 func config(t testing.TB, dir string) Config {
 	return Config{
-		Dir: dir, Groups: cgroup.Config{Name: "test-" + strconv.Itoa(os.Getpid()) + "-" + filepath.Base(filepath.Dir(dir))[:20], StepAside: true},
+		Dir: dir, Groups: cgroup.Config{Name: "test-" + strconv.Itoa(os.Getpid()) + "-" + testName(dir), StepAside: true},
 		Logger: hclog.New(&hclog.LoggerOptions{Output: testLog{t}, Level: hclog.Debug}),
 	}
 }
@@ -139,4 +139,10 @@ func cpu(t testing.TB, p *Process) time.Duration {
 		t.Fatal(err)
 	}
 	return u.CPU
+}
+
+// testName is the beginning of the name of the test that has made a directory.
+func testName(dir string) string {
+	name := filepath.Base(filepath.Dir(dir))
+	return name[:min(len(name), 20)]
 }

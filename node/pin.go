@@ -51,7 +51,7 @@ func (p *Process) SetCPUs(cpus []int) error {
 		return nil
 	}
 	if err := p.group.SetCPUs(cpus); err != nil {
-		return gone(err)
+		return p.gone(err)
 	}
 	p.pinned, p.cpus = true, slices.Clone(cpus)
 	return nil

@@ -83,27 +83,30 @@ func (p *Process) Signal(sig syscall.Signal) error {
 		if errors.Is(err, os.ErrDeadlineExceeded) {
 			return nil
 		}
-		return gone(err)
+		return p.gone(err)
 	case sig == syscall.SIGCONT:
-		return gone(p.group.Thaw())
+		return p.gone(p.group.Thaw())
 	case sig == syscall.SIGKILL:
 		// The supervisor kills all of it; thawed here, it dies where the freezer would
 		// hold it up and another process thaws nothing.
 		if err := p.program.Signal(sig); err != nil {
 			return err
 		}
-		if err := gone(p.group.Thaw()); !errors.Is(err, os.ErrProcessDone) {
+		if err := p.group.Thaw(); !errors.Is(err, cgroup.ErrVanished) {
 			return err
 		}
-		return nil // it has died of it already
+		return nil // it has died of it already, or nothing holds it up any more
 	}
 	return p.program.Signal(sig)
 }
 
-// gone is the error of a task whose group has been removed, because it has ended.
-func gone(err error) error {
+// gone is an error of its group, which is removed when it has ended: then it says that
+// it has. Else a controller has vanished under a task that runs.
+func (p *Process) gone(err error) error {
 	if errors.Is(err, cgroup.ErrVanished) {
-		return os.ErrProcessDone
+		if ended := p.program.Signal(0); errors.Is(ended, os.ErrProcessDone) {
+			return ended
+		}
 	}
 	return err
 }
@@ -115,7 +118,7 @@ func (p *Process) Share(cpu cgroup.CPU) (cgroup.CPU, error) {
 		return 0, cgroup.ErrNotOffered
 	}
 	got, err := p.group.SetShare(share(cpu))
-	return got, gone(err)
+	return got, p.gone(err)
 }
 
 // Use measures the task.
@@ -124,7 +127,7 @@ func (p *Process) Use() (cgroup.Use, error) {
 		return cgroup.Use{}, cgroup.ErrNotOffered
 	}
 	u, err := p.group.Use()
-	return u, gone(err)
+	return u, p.gone(err)
 }
 
 // statusOf is the end of a task as a status; of one that is detached nothing is known.

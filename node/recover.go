@@ -98,7 +98,7 @@ func (h *Host) revive(p *Process) error {
 		return err // the kernel holds it to its share, a paused one too
 	}
 	_, e := p.Share(0)
-	return errors.Join(err, e, gone(p.group.Thaw()))
+	return errors.Join(err, e, p.gone(p.group.Thaw()))
 }
 
 // Sweep removes the files of jobs that nobody will ask for any more. Open does, and

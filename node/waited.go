@@ -23,7 +23,7 @@ func (p *Process) Waited() (time.Duration, error) {
 	}
 	pids, err := p.group.Pids()
 	if err != nil {
-		return 0, gone(err)
+		return 0, p.gone(err)
 	}
 	var sum time.Duration
 	asked := 0
