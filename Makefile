@@ -33,6 +33,8 @@ RAPID_CHECKS ?= 2000
 FAULT_SEEDS  ?= 100000
 # SLURM_JOBS is how many jobs three real clusters get in `make soak`.
 SLURM_JOBS   ?= 200
+# NODES_TIME is for how long `make soak` lets the hosts of a site fail.
+NODES_TIME   ?= 5m
 # AGAINST is what `make breaking` compares the wire format with: the last release.
 AGAINST      ?= $(shell git describe --tags --abbrev=0 --match 'v*' 2>/dev/null)
 
@@ -125,9 +127,10 @@ model: ## check the protocol's model and its planted faults (needs spin and gcc)
 
 # Only packages that use rapid know its flags.
 .PHONY: soak
-soak: ## race tests with RAPID_CHECKS (2000) per property, SLURM_JOBS (200) on three clusters, FAULT_SEEDS (100000) simulated grids, then SOAKTIME (1m) per fuzz target
+soak: ## race tests with RAPID_CHECKS (2000) per property, SLURM_JOBS (200) on three clusters, hosts that fail for NODES_TIME (5m), FAULT_SEEDS (100000) simulated grids, then SOAKTIME (1m) per fuzz target
 	@go test -race -count=1 -timeout 30m $(TESTFLAGS) $(PKG)
 	go test -count=1 -timeout 30m ./cmd/drover -run 'ThreeSlurm|KilledController' -slurm.jobs=$(SLURM_JOBS)
+	go test -race -count=1 -timeout 60m ./cmd/drover -run NodesSoak -v -nodes.time=$(NODES_TIME)
 	properties=$$(go list -f '{{.ImportPath}} {{join .TestImports " "}} {{join .XTestImports " "}}' $(PKG) |
 		awk '/ pgregory\.net\/rapid( |$$)/ { print $$1 }')
 	if [ -n "$$properties" ]; then

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+func contextOfCleanup() context.Context { return context.Background() }
+
+// beatScript writes down, in a file of its job, where it runs and when by CLOCK_BOOTTIME,
+// again and again until it is told to end, or for a while; and whether another copy of the
+// same job lives when it begins. It does not listen to SIGTERM.
+const beatScript = `trap '' TERM
+file=$1/$DROVER_JOB_ID
+host=$(readlink /proc/self/ns/net)
+note() { read -r up rest < /proc/uptime; echo "$1 $$ $host $up" >> "$file"; }
+for p in $(cut -d' ' -f2 "$file" 2> /dev/null | sort -u); do
+  case $(sed 's/.*) //' "/proc/$p/stat" 2> /dev/null) in
+    ''|Z*|X*) ;;
+    *) note twice ;;
+  esac
+done
+note begin
+n=0
+while [ "$n" -lt "$2" ] && [ ! -e "$file.end" ]; do
+  n=$((n + 1))
+  sleep 0.02
+  note beat
+done
+note end
+`
+
+// beatYAML offers it.
+const beatYAML = `
+    - name: beat
+      doc: Lives until a file is there.
+      args: [{name: dir, type: string}, {name: beats, type: int, default: 1000000}]
+      command: [sh, DIR/beat.sh, "{dir}", "{beats}"]
+      memory: 96MiB
+      model: {fixed: {width: 1, time: 10m}}
+    - name: again
+      doc: Likewise, and may be executed twice.
+      args: [{name: dir, type: string}, {name: beats, type: int, default: 1000000}]
+      command: [sh, DIR/beat.sh, "{dir}", "{beats}"]
+      memory: 96MiB
+      restartable: true
+      model: {fixed: {width: 1, time: 10m}}
+`
+
+// copyOf is one execution of a job's program.
+type copyOf struct {
+	pid         int
+	host        string
+	first, last float64 // seconds of CLOCK_BOOTTIME
+	ended       bool    // by itself
+}
+
+// beats is the directory in which programs write.
+func (c *cluster) beats() string {
+	dir := c.file("beats")
+	c.must(os.MkdirAll(dir, 0o700))
+	return dir
+}
+
+// beat submits a job that beats.
+func (c *cluster) beat(service string, args ...string) string {
+	c.t.Helper()
+	return c.run(exitOK, append([]string{"submit", service, "dir=" + c.beats()}, args...)...)
+}
+
+// finish tells a job to end by itself.
+func (c *cluster) finish(ids ...string) {
+	c.t.Helper()
+	for _, id := range ids {
+		c.must(os.WriteFile(filepath.Join(c.beats(), id+".end"), nil, 0o600))
+	}
+}
+
+// copies returns the executions of a job in the order of their beginnings, and fails the
+// test if two were there at the same time.
+func (c *cluster) copies(id string) []copyOf {
+	c.t.Helper()
+	text, err := os.ReadFile(filepath.Join(c.beats(), id))
+	if err != nil && !os.IsNotExist(err) {
+		c.t.Fatal(err)
+	}
+	all, wrong := copiesIn(string(text))
+	for _, w := range wrong {
+		c.t.Errorf("job %s: %s", id, w)
+	}
+	return all
+}
+
+// copiesIn reads what programs of one job have written.
+func copiesIn(text string) (all []copyOf, wrong []string) {
+	by := map[int]*copyOf{}
+	for line := range strings.Lines(text) {
+		words := strings.Fields(line)
+		if len(words) != 4 || !strings.HasSuffix(line, "\n") {
+			continue // it is being written
+		}
+		pid, bad := strconv.Atoi(words[1])
+		at, bad2 := strconv.ParseFloat(words[3], 64)
+		if bad != nil || bad2 != nil {
+			wrong = append(wrong, "it says "+line)
+			continue
+		}
+		if by[pid] == nil {
+			by[pid] = &copyOf{pid: pid, host: words[2], first: at}
+		}
+		by[pid].last = at
+		switch words[0] {
+		case "twice":
+			wrong = append(wrong, "process "+words[1]+" begins while another copy lives")
+		case "end":
+			by[pid].ended = true
+		}
+	}
+	for _, one := range by {
+		all = append(all, *one)
+	}
+	slices.SortFunc(all, func(a, b copyOf) int {
+		if a.first < b.first {
+			return -1
+		}
+		return 1
+	})
+	for i := 1; i < len(all); i++ {
+		if all[i].first < all[i-1].last {
+			wrong = append(wrong, "two copies: processes "+strconv.Itoa(all[i-1].pid)+" and "+strconv.Itoa(all[i].pid))
+		}
+	}
+	return all, wrong
+}
+
+// on returns the node on which a job's nth copy runs, once it does.
+func (c *cluster) on(id string, n int) *machine {
+	c.t.Helper()
+	var all []copyOf
+	c.until("copy "+strconv.Itoa(n)+" of job "+id+" runs", func() bool {
+		all = c.copies(id)
+		return len(all) >= n
+	})
+	for _, m := range c.nodes {
+		if m.ID() == all[n-1].host {
+			return m
+		}
+	}
+	c.t.Fatalf("job %s runs on %s", id, all[n-1].host)
+	return nil
+}
+
+func TestCopiesThatOverlapAreSeen(t *testing.T) {
+	for name, c := range map[string]struct {
+		text   string
+		copies int
+		wrong  int
+	}{
+		"one after the other": {"begin 1 a 1.00\nbeat 1 a 2.00\nbegin 2 b 2.00\nend 2 b 3.00\n", 2, 0},
+		"overlapping":         {"begin 1 a 1.00\nbegin 2 b 1.50\nbeat 1 a 1.51\n", 2, 1},
+		"seen by itself":      {"begin 1 a 1.00\ntwice 2 b 1.50\nbegin 2 b 1.50\n", 2, 1},
+		"half a line":         {"begin 1 a 1.00\nbeat 1 a", 1, 0},
+	} {
+		if all, wrong := copiesIn(c.text); len(all) != c.copies || len(wrong) != c.wrong {
+			t.Errorf("%s: %+v %q", name, all, wrong)
+		}
+	}
+}

@@ -1,0 +1,292 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/seed-9b8f70bb/drover/internal/netns"
+)
+
+// cluster is a site whose nodes are hosts of their own, with an agent and the server on
+// another one, the front end. All are real processes.
+type cluster struct {
+	t       testing.TB
+	program string
+	dir     string // that all hosts share
+	front   *netns.Host
+	agent   *hosted
+	server  *hosted
+	nodes   []*machine
+}
+
+// machine is a node: a host with its daemon.
+type machine struct {
+	*netns.Host
+	daemon *hosted
+	dir    string
+}
+
+// hosted is a process that is killed and started again.
+type hosted struct {
+	name string
+	host *netns.Host
+	args []string
+	cmd  *exec.Cmd
+	log  string
+}
+
+// clusters tells those of one process apart: control groups are all in one place.
+var clusters atomic.Int64
+
+// newCluster starts a site of n nodes, each with some processors. The configuration gets
+// the lines, in which the keys of nodes stand for more of them: {score: 100}.
+func newCluster(t testing.TB, n, processors int, lines, services string, keys ...string) *cluster {
+	t.Helper()
+	names := []string{"front"}
+	prefix := fmt.Sprintf("t%d-%d", os.Getpid(), clusters.Add(1))
+	for i := range n {
+		names = append(names, prefix+"-"+string(rune('a'+i)))
+	}
+	hosts := netns.New(t, names...)
+	program, err := exec.LookPath("drover") // testscript has put it into PATH
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := shortDir(t)
+	c := &cluster{t: t, program: program, dir: dir, front: hosts[0]}
+	t.Cleanup(c.end)
+	c.write("agent", "version: 1\nname: agent\nlisten: 127.0.0.1:7410\ngossip: {bind: 127.0.0.1:7411}\nreallocation: {period: off}\n")
+	var list strings.Builder
+	for i, h := range hosts[1:] {
+		m := &machine{Host: h, dir: filepath.Join(dir, "own", h.Name)}
+		m.daemon = c.hosted(h, "node", "--name", h.Name, "--site", "lyon", "--listen", h.Address+":7470", "--insecure", "--dir", m.dir, "--processors", strconv.Itoa(processors), "--log-level", "debug")
+		c.nodes = append(c.nodes, m)
+		fmt.Fprintf(&list, "  - {name: %s, processors: %d, memory: 1GiB, address: \"http://%s:7470\"", h.Name, processors, h.Address)
+		if i < len(keys) {
+			list.WriteString(", " + keys[i])
+		}
+		list.WriteString("}\n")
+	}
+	c.write("lyon", fmt.Sprintf(`version: 1
+name: lyon
+listen: 127.0.0.1:7420
+gossip: {bind: 127.0.0.1:7421, seeds: ["127.0.0.1:7411"]}
+data_dir: %s
+grace: 1s
+nodes:
+%s%s
+services:
+  inline:%s`, filepath.Join(dir, "lyon"), list.String(), lines, strings.ReplaceAll(services, "DIR", dir)))
+	c.must(os.WriteFile(c.file("beat.sh"), []byte(beatScript), 0o600))
+	c.agent = c.hosted(c.front, "agent", "--config", c.file("agent.yaml"))
+	c.server = c.hosted(c.front, "server", "--config", c.file("lyon.yaml"), "--log-level", "debug")
+	for _, m := range c.nodes {
+		c.start(m.daemon)
+	}
+	c.start(c.agent)
+	c.start(c.server)
+	c.until("the site is up", func() bool {
+		text, code := c.try("sites")
+		return code == exitOK && strings.Contains(text, "lyon")
+	})
+	return c
+}
+
+// shortDir is a directory whose name does not get longer with the test's: sockets of
+// supervisors are in it.
+func shortDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "drover-nodes-") //nolint:usetesting // see above
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("what the processes have said is in %s", dir)
+			return
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+func (c *cluster) file(name string) string { return filepath.Join(c.dir, name) }
+
+func (c *cluster) write(name, config string) {
+	if err := os.WriteFile(c.file(name+".yaml"), []byte(config), 0o600); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *cluster) hosted(h *netns.Host, args ...string) *hosted {
+	return &hosted{name: h.Name + "-" + args[0], host: h, args: args, log: c.file(h.Name + "-" + args[0] + ".log")}
+}
+
+// start starts a process.
+func (c *cluster) start(r *hosted) {
+	c.t.Helper()
+	log, err := os.OpenFile(r.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer log.Close()
+	r.cmd = exec.Command(c.program, r.args...) //nolint:noctx // it is killed by hand
+	r.cmd.Stdout, r.cmd.Stderr = log, log
+	if err := r.host.Start(r.cmd); err != nil {
+		c.t.Fatalf("start %s: %v", r.name, err)
+	}
+}
+
+// kill kills a process at once.
+func (c *cluster) kill(r *hosted) {
+	if r == nil || r.cmd == nil {
+		return
+	}
+	_ = r.cmd.Process.Kill() // it may have ended by itself
+	_ = r.cmd.Wait()
+	r.cmd = nil
+}
+
+// off turns a node off: daemon, supervisor and tasks are gone at once.
+func (c *cluster) off(m *machine) {
+	c.t.Helper()
+	over := make(chan struct{})
+	go func() { // a zombie is no process any more
+		c.kill(m.daemon)
+		close(over)
+	}()
+	if err := m.Off(c.t.Context()); err != nil {
+		c.t.Error(err)
+	}
+	<-over
+}
+
+// cut and heal take a node off the network and put it back.
+func (c *cluster) cut(m *machine)  { c.must(m.Cut(c.t.Context())) }
+func (c *cluster) heal(m *machine) { c.must(m.Heal(c.t.Context())) }
+
+func (c *cluster) must(err error) {
+	c.t.Helper()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// end kills everything, and takes away what the dead have left of control groups.
+func (c *cluster) end() {
+	c.kill(c.server)
+	c.kill(c.agent)
+	for _, m := range c.nodes {
+		over := make(chan struct{})
+		go func() {
+			c.kill(m.daemon)
+			close(over)
+		}()
+		if err := m.Off(contextOfCleanup()); err != nil {
+			c.t.Error(err)
+		}
+		<-over
+		removeGroups(c.t, "node-"+m.Name)
+	}
+}
+
+// removeGroups removes control groups in which nobody is any more.
+func removeGroups(t testing.TB, name string) {
+	var dirs []string
+	_ = filepath.WalkDir("/sys/fs/cgroup", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && strings.Contains(path, "/"+name) {
+			dirs = append(dirs, path)
+		}
+		return nil // others come and go meanwhile
+	})
+	for i := len(dirs) - 1; i >= 0; i-- { // those within first
+		if err := syscall.Rmdir(dirs[i]); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("control group %s: %v", dirs[i], err)
+		}
+	}
+}
+
+// try runs a command line at the front end.
+func (c *cluster) try(args ...string) (string, int) {
+	c.t.Helper()
+	cmd := exec.CommandContext(c.t.Context(), c.program, append([]string{"--agent", "http://127.0.0.1:7410"}, args...)...)
+	var out, told strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &told
+	if err := c.front.Start(cmd); err != nil {
+		c.t.Fatal(err)
+	}
+	err := cmd.Wait()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		c.t.Fatal(err)
+	}
+	if err != nil {
+		return out.String() + told.String(), cmd.ProcessState.ExitCode()
+	}
+	return strings.TrimSpace(out.String()), exitOK
+}
+
+// run is try with the exit code that is wanted.
+func (c *cluster) run(code int, args ...string) string {
+	c.t.Helper()
+	text, got := c.try(args...)
+	if got != code {
+		c.t.Fatalf("drover %s exits with %d: %s", strings.Join(args, " "), got, text)
+	}
+	return text
+}
+
+// shown is what --json says of a job.
+func (c *cluster) shown(id string) jobView {
+	c.t.Helper()
+	var v jobView
+	if err := json.Unmarshal([]byte(c.run(exitOK, "--json", "job", id)), &v); err != nil {
+		c.t.Fatal(err)
+	}
+	return v
+}
+
+// until asks again until it is so.
+func (c *cluster) until(what string, so func() bool) {
+	c.t.Helper()
+	limit := time.After(time.Minute)
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for !so() {
+		select {
+		case <-tick.C:
+		case <-limit:
+			c.t.Fatal("not so after a minute: ", what)
+		}
+	}
+}
+
+// lose cuts nodes off, and waits until the server knows.
+func (c *cluster) lose(nodes ...*machine) {
+	c.t.Helper()
+	before := c.said("node does not answer")
+	for _, m := range nodes {
+		c.cut(m)
+	}
+	c.until("the server does not reach them", func() bool { return c.said("node does not answer") >= before+len(nodes) })
+}
+
+// said returns how often the server has logged something.
+func (c *cluster) said(text string) int {
+	c.t.Helper()
+	log, err := os.ReadFile(c.server.log)
+	c.must(err)
+	return strings.Count(string(log), text)
+}

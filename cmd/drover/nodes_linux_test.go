@@ -1,0 +1,226 @@
+package main
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/seed-9b8f70bb/drover/client"
+)
+
+// A site whose nodes are other hosts: real daemons, supervisors and programs,
+// each host in a network namespace of its own.
+
+// placed has every node run one of the jobs.
+func (c *cluster) placed(ids ...string) {
+	c.t.Helper()
+	used := map[*machine]bool{}
+	for _, id := range ids {
+		used[c.on(id, 1)] = true
+	}
+	if len(used) != len(c.nodes) {
+		c.t.Errorf("jobs run on %d of %d nodes", len(used), len(c.nodes))
+	}
+}
+
+// done has jobs end by themselves, and checks that each has run so often.
+func (c *cluster) done(copies int, ids ...string) {
+	c.t.Helper()
+	c.finish(ids...)
+	for _, id := range ids {
+		c.run(exitOK, "wait", id)
+		if all := c.copies(id); len(all) != copies || !all[len(all)-1].ended {
+			c.t.Errorf("job %s has run as %+v, want %d copies", id, all, copies)
+		}
+	}
+}
+
+func (c *cluster) each(service string, n int) (ids []string) {
+	c.t.Helper()
+	for range n {
+		ids = append(ids, c.beat(service))
+	}
+	return ids
+}
+
+const ranksYAML = `
+    - name: ranks
+      doc: Says who it is on each node.
+      command: [sh, -c, 'echo "rank $DROVER_RANK of $DROVER_RANKS on $(readlink /proc/self/ns/net)"']
+      launch: per-node
+      memory: 96MiB
+      model: {fixed: {width: 3, time: 1m}}
+    - name: count
+      doc: Counts primes.
+      args: [{name: below, type: int}]
+      command: [drover, service, primes, "--below={below}"]
+      memory: 64MiB
+      model: {fixed: {width: 1, time: 1m}}
+`
+
+func TestJobsRunOnAllHostsOfASite(t *testing.T) {
+	for _, policy := range []string{"easy", "dfrs"} {
+		t.Run(policy, func(t *testing.T) {
+			t.Parallel()
+			c := newCluster(t, 3, 1, "policy: {name: "+policy+"}\n", beatYAML+ranksYAML)
+			ids := c.each("beat", 3)
+			c.placed(ids...)
+			for _, id := range ids {
+				if v := c.shown(id); len(v.Nodes) != 1 || v.Nodes[0] != c.on(id, 1).Name {
+					t.Errorf("job %s is said to be on %q", id, v.Nodes)
+				}
+			}
+			c.done(1, ids...)
+			if text := c.run(exitOK, "call", "count", "below=1000000"); !strings.Contains(text, "primes      78498 below 1000000\n") {
+				t.Errorf("the count is %s", text)
+			}
+			wide := c.run(exitOK, "submit", "ranks")
+			c.run(exitOK, "wait", wide)
+			lines := strings.Split(c.run(exitOK, "logs", wide), "\n")
+			slices.Sort(lines)
+			hosts := map[string]bool{}
+			for i, line := range lines {
+				said, host, _ := strings.Cut(line, " on ")
+				hosts[host] = true
+				if want := "rank " + strconv.Itoa(i) + " of 3"; said != want {
+					t.Errorf("%q, want %q", said, want)
+				}
+			}
+			if len(lines) != 3 || len(hosts) != 3 {
+				t.Errorf("%q", lines)
+			}
+		})
+	}
+}
+
+// What may be executed twice is, elsewhere; the other job has failed, and says why.
+func TestNodesThatLoseTheirPowerLoseTheirJobsAndNothingElse(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 3, 1, "lease: 3s\npolicy: {name: easy}\n", beatYAML)
+	again, plain := c.beat("again"), c.beat("beat")
+	first, second := c.on(again, 1), c.on(plain, 1)
+	c.off(first)
+	c.off(second)
+	if on := c.on(again, 2); on == first || on == second {
+		t.Error("it goes on where it was")
+	}
+	c.run(exitFailure, "wait", plain)
+	if v := c.shown(plain); v.State != client.Failed || v.Outcome == nil || !strings.Contains(v.Outcome.Reason, second.Name) {
+		t.Errorf("%+v %+v", v, v.Outcome)
+	}
+	c.done(2, again)
+	c.done(1, c.beat("beat")) // on the node that is left
+	c.start(first.daemon)
+	c.start(second.daemon)
+	ids := c.each("beat", 3)
+	c.placed(ids...)
+	c.done(1, ids...)
+	if n := len(c.copies(plain)); n != 1 {
+		t.Errorf("the one that failed has run %d times", n)
+	}
+}
+
+// A node that nobody reaches for longer than the lease ends its jobs, and they begin
+// elsewhere only then.
+func TestALongPartitionHealsWithoutADoubleRun(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 3, 1, "lease: 3s\npolicy: {name: easy}\n", beatYAML)
+	again, plain := c.beat("again"), c.beat("beat")
+	lost := []*machine{c.on(again, 1), c.on(plain, 1)}
+	c.lose(lost...)
+	if on := c.on(again, 2); slices.Contains(lost, on) {
+		t.Error("it begins on a node that nobody reaches")
+	}
+	c.run(exitFailure, "wait", plain)
+	if v := c.shown(plain); v.State != client.Failed || v.Outcome == nil || !strings.Contains(v.Outcome.Reason, lost[1].Name) {
+		t.Errorf("%+v %+v", v, v.Outcome)
+	}
+	if n := len(c.copies(plain)); n != 1 {
+		t.Errorf("it has run %d times", n)
+	}
+	for _, m := range lost {
+		c.heal(m)
+	}
+	c.done(2, again)
+	ids := c.each("beat", 3)
+	c.placed(ids...)
+	c.done(1, ids...)
+}
+
+// Nothing ends by a partition that is shorter than the lease, and what ends meanwhile is
+// told afterwards.
+func TestAShortPartitionEndsNothing(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 2, 2, "lease: 20s\npolicy: {name: easy}\n", beatYAML)
+	ids := c.each("again", 4)
+	c.placed(ids...)
+	away := c.on(ids[0], 1)
+	var there []string
+	for _, id := range ids {
+		if c.on(id, 1) == away {
+			there = append(there, id)
+		}
+	}
+	c.lose(away)
+	c.finish(there[0])
+	c.until("it has ended there", func() bool { return c.copies(there[0])[0].ended })
+	if v := c.shown(there[0]); v.State != client.Running {
+		t.Errorf("nobody can know, and it is said to be %s", v.State)
+	}
+	late := c.beat("again") // waits, for nothing is free that anybody knows of
+	c.heal(away)
+	c.done(1, there[0])
+	c.done(1, ids...)
+	c.done(1, late)
+	for _, id := range ids {
+		if v := c.shown(id); v.Attempt != 1 {
+			t.Errorf("job %s needed %d attempts", id, v.Attempt)
+		}
+	}
+}
+
+// A server that is killed during a partition knows no more than before: what it cannot
+// ask about is unknown until the lease is over, or the node answers.
+func TestAServerThatIsKilledDuringAPartitionStartsNothingTwice(t *testing.T) {
+	for name, heals := range map[string]bool{"that lasts": false, "that heals": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			lease := map[bool]string{false: "3s", true: "20s"}[heals]
+			c := newCluster(t, 3, 1, "lease: "+lease+"\npolicy: {name: easy}\n", beatYAML)
+			again, plain := c.beat("again"), c.beat("beat")
+			lost := []*machine{c.on(again, 1), c.on(plain, 1)}
+			other := c.beat("beat")
+			c.on(other, 1)
+			c.lose(lost...)
+			c.kill(c.server)
+			c.finish(plain) // nobody hears of it
+			c.start(c.server)
+			c.until("the server is there again", func() bool { _, code := c.try("job", other); return code == exitOK })
+			if n := len(c.copies(other)); n != 1 {
+				t.Errorf("what ran elsewhere has run %d times", n)
+			}
+			runs := 1
+			if !heals {
+				c.finish(other) // makes room
+				c.on(again, 2)
+				runs = 2
+				c.run(exitFailure, "wait", plain)
+			}
+			for _, m := range lost {
+				c.heal(m)
+			}
+			if heals {
+				c.run(exitOK, "wait", plain)
+			}
+			c.done(runs, again)
+			c.done(1, other)
+			if all := c.copies(plain); len(all) != 1 || !all[0].ended {
+				t.Errorf("%+v", all)
+			}
+			ids := c.each("beat", 3)
+			c.placed(ids...)
+			c.done(1, ids...)
+		})
+	}
+}

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-9b8f70bb/drover/client"
+)
+
+const primesYAML = `
+    - name: primes
+      doc: Counts primes, and can be stopped and go on.
+      args: [{name: below, type: int}]
+      command: [drover, service, primes, "--below={below}"]
+      checkpoint: {signal: TERM, grace: 10s}
+      memory: 96MiB
+      walltime: {factor: 1}
+      model: {fixed: {width: 1, time: 10m}}
+`
+
+// known returns a number of primes that takes a node about so long to count.
+func (c *cluster) known(want time.Duration) (below, primes int) {
+	c.t.Helper()
+	id := c.run(exitOK, "submit", "primes", "below="+strconv.Itoa(counts[0].below))
+	c.run(exitOK, "wait", id)
+	v := c.shown(id)
+	took := v.Ended.Sub(*v.Started)
+	for _, known := range counts {
+		below, primes = known.below, known.primes
+		if took*time.Duration(below/counts[0].below) >= want {
+			break
+		}
+	}
+	return below, primes
+}
+
+// Two of four jobs leave, which had shared a node: one of the other two takes it, with
+// what it has counted so far. Then that node loses its power.
+func TestACheckpointMovesBetweenHostsAndTheResultIsRight(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 2, 1, "lease: 3s\npolicy: {name: dfrs, settings: {algorithm: 'GreedyPM*/per/opt=min', period: 1s, discover: \"off\"}}\n", primesYAML)
+	below, primes := c.known(8 * time.Second)
+	var ids []string
+	for range 4 {
+		ids = append(ids, c.run(exitOK, "submit", "primes", "below="+strconv.Itoa(below)))
+	}
+	at := map[string][]string{} // jobs by node
+	c.until("they run two by two", func() bool {
+		clear(at)
+		for _, id := range ids {
+			if v := c.shown(id); v.State == client.Running && len(v.Nodes) == 1 {
+				at[v.Nodes[0]] = append(at[v.Nodes[0]], id)
+			}
+		}
+		return len(at[c.nodes[0].Name]) == 2 && len(at[c.nodes[1].Name]) == 2
+	})
+	from, to := c.nodes[0], c.nodes[1]
+	c.run(exitOK, append([]string{"cancel"}, at[to.Name]...)...)
+	var moved string
+	c.until("one of the others moves", func() bool {
+		for _, id := range at[from.Name] {
+			if v := c.shown(id); v.State == client.Running && len(v.Nodes) == 1 && v.Nodes[0] == to.Name {
+				moved = id
+				return v.Checkpoints > 0
+			}
+		}
+		return false
+	})
+	c.off(to)
+	want := fmt.Sprintf("primes      %d below %d\n", primes, below)
+	for _, id := range at[from.Name] {
+		c.run(exitOK, "wait", id)
+		logs := c.run(exitOK, "logs", id) + "\n"
+		if !strings.Contains(logs, want) {
+			t.Errorf("no %q in\n%s", want, logs)
+		}
+		if id == moved && !strings.Contains(logs, "goes on at") {
+			t.Errorf("it has begun anew:\n%s", logs)
+		}
+	}
+	if v := c.shown(moved); v.Checkpoints < 1 || v.Attempt < 3 || v.Nodes[0] != from.Name {
+		t.Errorf("%+v", v)
+	}
+}
+
+const spinYAML = `
+    - name: spin
+      doc: Computes until it is ended.
+      command: [sh, -c, 'echo $$ > DIR/pid.new; mv DIR/pid.new DIR/pid; while :; do :; done']
+      score: 200
+      walltime: {factor: 1}
+      model: {fixed: {width: 1, time: 60s}}
+    - name: urgent
+      doc: As beat.
+      args: [{name: dir, type: string}, {name: beats, type: int, default: 1000000}]
+      command: [sh, DIR/beat.sh, "{dir}", "{beats}"]
+      score: 200
+      walltime: {factor: 1}
+      model: {fixed: {width: 1, time: 60s}}
+`
+
+// uptime is what beats write down.
+func uptime(t testing.TB) float64 {
+	t.Helper()
+	text, err := os.ReadFile("/proc/uptime")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var up float64
+	if _, err := fmt.Sscan(string(text), &up); err != nil {
+		t.Fatal(err)
+	}
+	return up
+}
+
+// computed returns the processor time of a process.
+func computed(t testing.TB, pid int) time.Duration {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "schedstat"))
+	if err != nil {
+		t.Skip("this kernel does not count processor time exactly: ", err)
+	}
+	var used int64
+	if _, err := fmt.Sscan(string(text), &used); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(used)
+}
+
+// sleepUntil waits until an instant of CLOCK_BOOTTIME; it is what is measured.
+func sleepUntil(t testing.TB, up float64) {
+	t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for uptime(t) < up {
+		<-tick.C
+	}
+}
+
+// The urgent job needs the only copy of a licence that the other one has, so that one is
+// paused, on another host.
+func TestAPauseOnAnotherHostReleasesItsProcessorAtOnce(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 2, 1, "licenses: [{name: cad, copies: 1}]\npolicy: {name: convergent, settings: {preset: deadlines}}\n", spinYAML, "score: 200", "score: 100")
+	slow := c.run(exitOK, "submit", "spin", "--license", "cad", "--walltime", "1h")
+	pid := 0
+	c.until("it computes", func() bool {
+		text, err := os.ReadFile(c.file("pid"))
+		if err != nil {
+			return false
+		}
+		pid, err = strconv.Atoi(strings.TrimSpace(string(text)))
+		return err == nil && computed(t, pid) > 100*time.Millisecond
+	})
+	urgent := c.beat("urgent", "--license", "cad", "--deadline", "80s", "--best-effort")
+	c.on(urgent, 1)
+	begun := c.copies(urgent)[0].first
+	sleepUntil(t, begun+0.2)
+	before := computed(t, pid)
+	sleepUntil(t, begun+1.2)
+	if used := computed(t, pid) - before; used > 10*time.Millisecond {
+		t.Errorf("%v of a second used while it is paused", used)
+	}
+	if v := c.shown(slow); v.State != client.Running || v.Attempt != 1 {
+		t.Errorf("%+v", v)
+	}
+	if log, err := os.ReadFile(c.nodes[0].daemon.log); err != nil || !strings.Contains(string(log), "pausing: signals") {
+		// The freezer, that no program can tell from not being scheduled.
+		if stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat")); err != nil || strings.Contains(string(stat), ") T ") {
+			t.Errorf("it was stopped by a signal: %s, %v", stat, err)
+		}
+	}
+	c.done(1, urgent)
+	before = computed(t, pid)
+	c.until("it goes on", func() bool { return computed(t, pid) > before+20*time.Millisecond })
+	c.run(exitOK, "cancel", slow)
+	c.run(exitCancelled, "wait", slow)
+}
