@@ -11,7 +11,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec"
 	"github.com/seed-9b8f70bb/drover/batch/needs"
 	"github.com/seed-9b8f70bb/drover/cgroup"
-	"github.com/seed-9b8f70bb/drover/node"
+	"github.com/seed-9b8f70bb/drover/node/pool"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
@@ -29,9 +29,9 @@ const tellAgain = time.Minute
 // gauge measures what the tasks of jobs use, and finds out what they need. It is kept with
 // their jobs, see keepMeasured.
 type gauge struct {
-	host   *node.Host
+	meter  meter
 	worth  cgroup.CPU
-	limits bool // memory is limited
+	divide func(batch.Launch, []batch.Location) ([][]batch.Location, error) // see pool.Pool.Divide
 
 	mu   sync.Mutex
 	jobs map[batch.Key]*gauged
@@ -39,36 +39,35 @@ type gauge struct {
 
 // gauged is what is known of an attempt.
 type gauged struct {
-	tasks  int32
-	share  batch.Share // the least that a task has
-	need   *needs.Correction
-	said   time.Time  // when the policy was last told
-	kept   needs.Need // found out, as it is on disk; zero for nothing
-	ended  time.Time  // zero while it runs
-	limit  int64
-	paused bool
+	launch  batch.Launch
+	members []member    // its processes, by rank
+	share   batch.Share // the least that a task has
+	need    *needs.Correction
+	said    time.Time  // when the policy was last told
+	kept    needs.Need // found out, as it is on disk; zero for nothing
+	ended   time.Time  // zero while it runs
+	limit   int64
+	paused  bool
 	// mixed: it was paused, or had another share, in a part of the time since at.
-	mixed bool
-	at    time.Time // of the last sample
-	last  cgroup.Use
-	// waited is how long its threads have waited for a processor of a busy host.
-	waited time.Duration
-	rate   float64 // processors of the host used by all of it, since the sample before
+	mixed   bool
+	changed time.Time // when that was so last
+	at      time.Time // of the last sample
 }
 
-func newGauge(h *node.Host, worth cgroup.CPU) *gauge {
-	return &gauge{host: h, worth: worth, limits: h != nil && h.Offers().Of(cgroup.Memory) != cgroup.None, jobs: make(map[batch.Key]*gauged)}
+func newGauge(m meter, worth cgroup.CPU, nodes *pool.Pool) *gauge {
+	return &gauge{meter: m, worth: worth, divide: nodes.Divide, jobs: make(map[batch.Key]*gauged)}
 }
 
 // enter begins with what was declared and, if that is known, what was found out before.
-func (g *gauge) enter(key batch.Key, spec *batch.Job, before *site.Measured, places []batch.Location) {
-	it := &gauged{need: needs.New(needs.Need{CPU: spec.CPU, Memory: spec.Memory}), mixed: true}
+func (g *gauge) enter(key batch.Key, spec *batch.Job, before *site.Measured, launch batch.Launch, places []batch.Location) {
+	it := &gauged{launch: launch, need: needs.New(needs.Need{CPU: spec.CPU, Memory: spec.Memory}), mixed: true}
 	if before != nil {
 		it.kept = needs.Need{CPU: before.CPU, Memory: before.Memory}
 		it.need.Recall(it.kept)
 	}
-	it.tasks, it.share = tasksOf(places)
-	if g.limits {
+	_, it.share = tasksOf(places)
+	g.spread(it, places)
+	if g.meter.limits() {
 		it.limit = spec.Memory
 	}
 	g.mu.Lock()
@@ -91,7 +90,7 @@ func (g *gauge) pause(key batch.Key, paused bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if it := g.jobs[key]; it != nil {
-		it.paused, it.mixed = paused, true
+		it.paused, it.mixed, it.changed = paused, true, time.Now()
 	}
 }
 
@@ -99,9 +98,25 @@ func (g *gauge) share(key batch.Key, places []batch.Location) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if it := g.jobs[key]; it != nil {
-		tasks, share := tasksOf(places)
-		it.mixed = it.mixed || share != it.share
-		it.tasks, it.share = tasks, share
+		_, share := tasksOf(places)
+		if share != it.share {
+			it.share, it.mixed, it.changed = share, true, time.Now()
+		}
+		g.spread(it, places)
+	}
+}
+
+// spread says how many tasks each process of an attempt is.
+func (g *gauge) spread(it *gauged, places []batch.Location) {
+	parts, err := g.divide(it.launch, places)
+	if err != nil {
+		return // nothing can have been launched there
+	}
+	for rank, part := range parts {
+		if rank == len(it.members) {
+			it.members = append(it.members, member{})
+		}
+		it.members[rank].tasks, _ = tasksOf(part)
 	}
 }
 
@@ -132,7 +147,12 @@ func (g *gauge) read(key batch.Key) (reading, bool) {
 	if it == nil {
 		return reading{}, false
 	}
-	return reading{it.need.Need().CPU, it.rate, it.last.Memory, it.need.Found().Memory, it.last.CPU, it.at}, true
+	r := reading{need: it.need.Need().CPU, most: it.need.Found().Memory, at: it.at}
+	for i := range it.members {
+		m := &it.members[i]
+		r.rate, r.memory, r.cpu = r.rate+m.rate, r.memory+m.last.Memory, r.cpu+m.last.CPU
+	}
+	return r, true
 }
 
 // Next is exec.Measurements's.
@@ -154,6 +174,7 @@ func (g *gauge) Next(ctx context.Context) ([]exec.Measurement, error) {
 // sample measures all attempts, and returns which of them need something else than was
 // last said.
 func (g *gauge) sample(now time.Time) []exec.Measurement {
+	used := g.meter.read(now)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	var all []exec.Measurement
@@ -164,19 +185,11 @@ func (g *gauge) sample(now time.Time) []exec.Measurement {
 			}
 			continue
 		}
-		p := g.host.Find(node.ID{Key: key})
-		if p == nil || it.tasks == 0 {
-			continue
-		}
-		use, err := p.Use()
-		if err != nil {
+		sample, news := it.take(used[key], g.worth)
+		if !news {
 			continue // it is about to end, or nothing measures here
 		}
-		waited, err := p.Waited()
-		if err != nil {
-			continue // likewise
-		}
-		it.need.Take(it.sampled(now, &use, waited, g.worth))
+		it.need.Take(sample)
 		if _, news := it.need.Tell(); news || now.Sub(it.said) >= tellAgain {
 			told := it.need.Told()
 			all = append(all, exec.Measurement{Key: key, CPU: told.CPU, Memory: told.Memory})
@@ -189,26 +202,40 @@ func (g *gauge) sample(now time.Time) []exec.Measurement {
 	return all
 }
 
-// sampled returns what was used since the sample before. Memory is that of all tasks,
-// less what the kernel can take back at once, divided among them. Who waits for a
-// processor because the host has others to run wants that time as well; of who is held
-// back by its share only what it got is known.
-func (it *gauged) sampled(now time.Time, use *cgroup.Use, waited time.Duration, worth cgroup.CPU) needs.Sample {
-	tasks := int64(it.tasks)
-	s := needs.Sample{Share: it.share, Limit: it.limit, Memory: (use.Memory - min(use.Cache, use.Memory) + tasks - 1) / tasks}
-	span := now.Sub(it.at)
-	if !it.at.IsZero() && span > 0 {
-		used, throttled := use.CPU-it.last.CPU, use.Throttled-it.last.Throttled
-		it.rate = float64(used) / float64(span)
-		wanted := used
-		if throttled <= span/heldBack {
-			wanted += max(waited-it.waited, 0)
+// take returns what was used since the sample before, of all processes at once: CPU and
+// memory of a task of that which uses most for each. Nothing is learned of CPU where one
+// of them was not measured. It returns false when there is nothing new of one that was.
+func (it *gauged) take(used []usage, worth cgroup.CPU) (needs.Sample, bool) {
+	s := needs.Sample{Share: it.share, Limit: it.limit}
+	known := 0
+	for _, u := range used {
+		if int(u.rank) >= len(it.members) {
+			continue
 		}
-		each := float64(wanted) / float64(span) / float64(tasks) * float64(cgroup.Processor) / float64(worth)
-		if !it.mixed && !it.paused {
-			s.Span, s.CPU, s.Throttled = micros(span), batch.Share(min(each, 1)*float64(batch.One)), micros(throttled)
+		if m := &it.members[u.rank]; m.tasks == 0 || !u.at.After(m.at) {
+			return s, false
 		}
+		known++
 	}
-	it.at, it.last, it.waited, it.mixed = now, *use, waited, it.paused
-	return s
+	if known == 0 {
+		return s, false
+	}
+	whole := known == len(it.members) && !it.mixed && !it.paused
+	for _, u := range used {
+		if int(u.rank) >= len(it.members) {
+			continue
+		}
+		one := it.members[u.rank].take(&u, worth)
+		whole = whole && one.Span > 0
+		if s.Span == 0 || one.Span < s.Span {
+			s.Span = one.Span
+		}
+		s.CPU, s.Throttled, s.Memory = max(s.CPU, one.CPU), max(s.Throttled, one.Throttled), max(s.Memory, one.Memory)
+		it.at = u.at
+	}
+	it.mixed = it.paused || !it.at.After(it.changed) // a node may tell of the time before
+	if !whole {
+		s.Span, s.CPU, s.Throttled = 0, 0, 0
+	}
+	return s, true
 }

@@ -11,6 +11,19 @@ import (
 	"github.com/seed-9b8f70bb/drover/cgroup"
 )
 
+// idleGauge is one of attempts that are one process each, which nobody measures.
+func idleGauge() *gauge {
+	return &gauge{meter: nothing{}, jobs: make(map[batch.Key]*gauged), divide: func(_ batch.Launch, places []batch.Location) ([][]batch.Location, error) {
+		return [][]batch.Location{places}, nil
+	}}
+}
+
+type nothing struct{}
+
+func (nothing) read(time.Time) map[batch.Key][]usage { return nil }
+
+func (nothing) limits() bool { return false }
+
 func TestASampleIsOfOneTaskAndOneShare(t *testing.T) {
 	begin := time.Unix(1000, 0)
 	used := cgroup.Use{CPU: 3 * time.Second, Throttled: time.Second, Memory: 700, Cache: 100}
@@ -20,36 +33,74 @@ func TestASampleIsOfOneTaskAndOneShare(t *testing.T) {
 		worth cgroup.CPU
 		want  needs.Sample
 	}{
-		"the first":                    {gauged{tasks: 2, share: 7}, cgroup.Processor, needs.Sample{Share: 7, Memory: 300}},
-		"of two tasks":                 {gauged{tasks: 2, share: 7, at: begin}, cgroup.Processor, needs.Sample{Share: 7, Memory: 300, Span: 4 * batch.Second, CPU: batch.One * 3 / 8, Throttled: batch.Second}},
-		"of processors worth half one": {gauged{tasks: 2, share: 7, at: begin}, cgroup.Processor / 2, needs.Sample{Share: 7, Memory: 300, Span: 4 * batch.Second, CPU: batch.One * 3 / 4, Throttled: batch.Second}},
-		"never more than a processor":  {gauged{tasks: 1, share: 7, at: begin}, cgroup.Processor / 2, needs.Sample{Share: 7, Memory: 600, Span: 4 * batch.Second, CPU: batch.One, Throttled: batch.Second}},
+		"the first":                    {gauged{members: []member{{tasks: 2}}, share: 7}, cgroup.Processor, needs.Sample{Share: 7, Memory: 300}},
+		"of two tasks":                 {gauged{members: []member{{tasks: 2, at: begin}}, share: 7}, cgroup.Processor, needs.Sample{Share: 7, Memory: 300, Span: 4 * batch.Second, CPU: batch.One * 3 / 8, Throttled: batch.Second}},
+		"of processors worth half one": {gauged{members: []member{{tasks: 2, at: begin}}, share: 7}, cgroup.Processor / 2, needs.Sample{Share: 7, Memory: 300, Span: 4 * batch.Second, CPU: batch.One * 3 / 4, Throttled: batch.Second}},
+		"never more than a processor":  {gauged{members: []member{{tasks: 1, at: begin}}, share: 7}, cgroup.Processor / 2, needs.Sample{Share: 7, Memory: 600, Span: 4 * batch.Second, CPU: batch.One, Throttled: batch.Second}},
 		"of a busy host": {
-			gauged{tasks: 2, share: 7, at: begin, last: cgroup.Use{Throttled: time.Second}},
+			gauged{members: []member{{tasks: 2, at: begin, last: usage{Use: cgroup.Use{Throttled: time.Second}}}}, share: 7},
 			cgroup.Processor,
 			needs.Sample{Share: 7, Memory: 300, Span: 4 * batch.Second, CPU: batch.One / 2},
 		},
 		"whose busy thread has ended": {
-			gauged{tasks: 2, share: 7, at: begin, last: cgroup.Use{Throttled: time.Second}, waited: time.Hour},
+			gauged{members: []member{{tasks: 2, at: begin, last: usage{Use: cgroup.Use{Throttled: time.Second}, waited: time.Hour}}}, share: 7},
 			cgroup.Processor,
 			needs.Sample{Share: 7, Memory: 300, Span: 4 * batch.Second, CPU: batch.One * 3 / 8},
 		},
-		"with a limit":       {gauged{tasks: 2, share: 7, limit: 400}, cgroup.Processor, needs.Sample{Share: 7, Memory: 300, Limit: 400}},
-		"of two shares":      {gauged{tasks: 2, share: 7, at: begin, mixed: true}, cgroup.Processor, needs.Sample{Share: 7, Memory: 300}},
-		"while it is paused": {gauged{tasks: 2, share: 7, at: begin, paused: true}, cgroup.Processor, needs.Sample{Share: 7, Memory: 300}},
+		"with a limit":       {gauged{members: []member{{tasks: 2}}, share: 7, limit: 400}, cgroup.Processor, needs.Sample{Share: 7, Memory: 300, Limit: 400}},
+		"of two shares":      {gauged{members: []member{{tasks: 2, at: begin}}, share: 7, mixed: true}, cgroup.Processor, needs.Sample{Share: 7, Memory: 300}},
+		"while it is paused": {gauged{members: []member{{tasks: 2, at: begin}}, share: 7, paused: true}, cgroup.Processor, needs.Sample{Share: 7, Memory: 300}},
 	} {
-		if diff := cmp.Diff(c.want, c.it.sampled(begin.Add(4*time.Second), &used, waited, c.worth)); diff != "" {
-			t.Errorf("%s: %s", name, diff)
+		got, news := c.it.take([]usage{{0, begin.Add(4 * time.Second), used, waited}}, c.worth)
+		if diff := cmp.Diff(c.want, got); diff != "" || !news {
+			t.Errorf("%s: %v, %s", name, news, diff)
 		}
+	}
+}
+
+// Several processes of an attempt are measured at about the same time, by their nodes.
+func TestASampleIsOfTheProcessWhoseTasksUseMost(t *testing.T) {
+	begin := time.Unix(1000, 0)
+	later := begin.Add(4 * time.Second)
+	two := func() *gauged {
+		return &gauged{members: []member{{tasks: 1, at: begin}, {tasks: 2, at: begin}}, share: 7}
+	}
+	one := usage{0, later, cgroup.Use{CPU: time.Second, Memory: 500}, 0}
+	other := usage{1, later.Add(time.Second), cgroup.Use{CPU: 4 * time.Second, Memory: 600, Throttled: time.Second}, 0}
+	it := two()
+	got, news := it.take([]usage{one, other}, cgroup.Processor)
+	want := needs.Sample{Share: 7, Span: 4 * batch.Second, CPU: batch.One * 2 / 5, Throttled: batch.Second, Memory: 500}
+	if diff := cmp.Diff(want, got); diff != "" || !news {
+		t.Error(news, diff)
+	}
+	if _, news := it.take([]usage{one, other}, cgroup.Processor); news {
+		t.Error("the same again is news")
+	}
+	late := other
+	late.at = late.at.Add(time.Second)
+	if _, news := it.take([]usage{one, late}, cgroup.Processor); news {
+		t.Error("one of them alone is news of both")
+	}
+	it = two()
+	it.changed, it.mixed = later.Add(2*time.Second), true
+	if got, _ := it.take([]usage{one, other}, cgroup.Processor); got.Span != 0 || !it.mixed {
+		t.Errorf("of the time before a change: %+v", got)
+	}
+	it = two()
+	if got, news := it.take([]usage{other}, cgroup.Processor); !news || got.Span != 0 || got.Memory != 300 {
+		t.Errorf("without one of them: %+v", got)
+	}
+	if _, news := two().take([]usage{{rank: 2, at: later}}, cgroup.Processor); news {
+		t.Error("one that is not of it")
 	}
 }
 
 func TestAPauseTaintsWhatIsLearnedOfCPU(t *testing.T) {
 	key := batch.Key{Job: "a"}
-	g := &gauge{jobs: make(map[batch.Key]*gauged)}
-	g.enter(key, &batch.Job{CPU: batch.One / 2}, nil, []batch.Location{{Processors: 2, Share: 5}, {Processors: 1, Share: 3}})
+	g := idleGauge()
+	g.enter(key, &batch.Job{CPU: batch.One / 2}, nil, batch.LaunchOnce, []batch.Location{{Processors: 2, Share: 5}, {Processors: 1, Share: 3}})
 	it := g.jobs[key]
-	if it.tasks != 3 || it.share != 3 || !it.mixed {
+	if len(it.members) != 1 || it.members[0].tasks != 3 || it.share != 3 || !it.mixed {
 		t.Errorf("%+v", it)
 	}
 	it.mixed = false

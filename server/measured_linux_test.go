@@ -168,14 +168,14 @@ func TestWhatIsWorthWriting(t *testing.T) {
 }
 
 func TestWhatWasFoundOutWaitsToBeTakenAndNotForEver(t *testing.T) {
-	g := &gauge{jobs: make(map[batch.Key]*gauged)}
+	g := idleGauge()
 	before := site.Measured{CPU: batch.One / 8, Memory: 7}
 	a, b, c := batch.Key{Job: "a"}, batch.Key{Job: "b"}, batch.Key{Job: "c"}
 	for _, key := range []batch.Key{a, b} {
-		g.enter(key, &batch.Job{}, &before, nil)
+		g.enter(key, &batch.Job{}, &before, batch.LaunchOnce, nil)
 		g.leave(key)
 	}
-	g.enter(c, &batch.Job{}, nil, nil)
+	g.enter(c, &batch.Job{}, nil, batch.LaunchOnce, nil)
 	if news := g.news(); len(news) != 0 {
 		t.Errorf("news of what is on disk, or not known: %+v", news)
 	}

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -68,7 +69,7 @@ func (s *Server) reach() (*distant, error) {
 		return nil, err
 	}
 	k := &distant{
-		sharing: &sharing{gauge: newGauge(nil, cgroup.Processor), log: s.log, followed: make(map[batch.Key]bool)},
+		sharing: &sharing{log: s.log, followed: make(map[batch.Key]bool)},
 		nodes:   s.about.Platform.Nodes,
 		since:   make(map[batch.Key]time.Time), gone: make(map[int32]bool),
 		job: func(ctx context.Context, id batch.JobID) (site.Job, error) {
@@ -76,10 +77,11 @@ func (s *Server) reach() (*distant, error) {
 			return r.Job, err
 		},
 	}
+	meter := newFarMeter()
 	cfg := pool.Config{Lease: s.cfg.Lease, Grace: s.cfg.Grace, Logger: s.log.Named("pool")}
 	for i, n := range s.about.Platform.Nodes { // one for each entry, as none has a count
 		far := remote.New(remote.Config{
-			Name: n.Name, Address: s.cfg.Nodes[i].Address, Site: s.cfg.Name, SiteID: id, UseInterval: gaugeEvery, Logger: s.log.Named("node"),
+			Name: n.Name, Address: s.cfg.Nodes[i].Address, Site: s.cfg.Name, SiteID: id, UseInterval: gaugeEvery, Measured: meter.take, Logger: s.log.Named("node"),
 		})
 		h := &host{Node: pool.Remote(far, s.cfg.worth), far: far, want: n, log: s.log.With("node", n.Name)}
 		k.hosts = append(k.hosts, h)
@@ -91,6 +93,8 @@ func (s *Server) reach() (*distant, error) {
 		}
 		return nil, err
 	}
+	meter.hosts = k.hosts
+	k.gauge = newGauge(meter, cmp.Or(s.cfg.worth, cgroup.Processor), k.pool)
 	return k, nil
 }
 

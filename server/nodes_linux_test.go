@@ -21,6 +21,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/internal/freeport"
 	"github.com/seed-9b8f70bb/drover/node/daemon"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/server/catalogue"
 	"github.com/seed-9b8f70bb/drover/supervisor"
 )
 
@@ -165,6 +166,11 @@ const farYAML = `
       launch: per-task
       command: [/bin/sh, -c, "echo \"$DROVER_RANK of $DROVER_RANKS\""]
       model: {fixed: {width: 4, time: 30s}}
+    - name: idle
+      doc: Every process says that it is there, and computes nothing.
+      launch: per-task
+      command: [/bin/sh, -c, "echo ready; exec sleep 300"]
+      model: {fixed: {width: 2, time: 1h}}
     - name: hosts
       doc: One process on each node says who it is.
       launch: per-node
@@ -223,4 +229,68 @@ func TestJobsRunOnNodesUnderEveryKindOfPolicy(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// Declared is a whole processor for each of two processes that use none.
+func TestNeedsOfTasksOnNodesAreMeasured(t *testing.T) {
+	a := newNode(t)
+	s := start(t, onNodesSite(t, "dfrs", 5*time.Second, a))
+	j := s.submit(t, &droverv1.Request{Service: "idle"})
+	s.until(t, j.GetId(), running)
+	if slices.Contains(s.offers(), "measuring=none") {
+		t.Skip("this host measures nothing: ", s.offers())
+	}
+	soon(t, "its need is known to be less", func() bool {
+		res, err := s.client.GetJob(within(t), &droverv1.GetJobRequest{JobId: j.GetId()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := res.GetJob().GetNeeds()
+		return n.GetMeasuredCpu() > 0 && n.GetMeasuredCpu() < 0.99 && n.GetMeasuredMemoryBytes() > 0
+	})
+}
+
+func TestVirtualNodesThatShareProcessorsStartProgramsPerTask(t *testing.T) {
+	cfg := sharingSite(t, "nodes: [{count: 2, processors: 2}]")
+	cfg.Catalogue = onNodesCatalogue(t)
+	cfg.OnStop = LeaveJobs
+	s := start(t, cfg)
+	t.Cleanup(func() {
+		if err := supervisor.Dismiss(context.Background(), cfg.DataDir, true); err != nil {
+			t.Error(err)
+		}
+	})
+	ranks := s.submit(t, &droverv1.Request{Service: "ranks"})
+	idle := s.submit(t, &droverv1.Request{Service: "idle"})
+	s.until(t, ranks.GetId(), done)
+	for rank := range 4 {
+		if got, want := s.output(t, ranks.GetId()), fmt.Sprintf("%d of 4\n", rank); strings.Count(got, want) != 1 {
+			t.Errorf("%q, want %q in it", got, want)
+		}
+	}
+	s.until(t, idle.GetId(), running)
+	soon(t, "both are there", func() bool { return strings.Count(s.output(t, idle.GetId()), "ready") == 2 })
+	if err := s.stop(); err != nil {
+		t.Fatal(err)
+	}
+	s = start(t, cfg)
+	now := s.until(t, idle.GetId(), running)
+	if now.GetAttempt() != idle.GetAttempt() {
+		t.Errorf("another attempt: %v", now)
+	}
+	if _, err := s.client.CancelJob(within(t), &droverv1.CancelJobRequest{JobId: idle.GetId()}); err != nil {
+		t.Fatal(err)
+	}
+	s.until(t, idle.GetId(), cancelled)
+}
+
+// onNodesCatalogue is what sites offer that start programs per task, but not per node.
+func onNodesCatalogue(t testing.TB) *catalogue.Catalogue {
+	t.Helper()
+	text, _, _ := strings.Cut(farYAML, "    - name: hosts")
+	c, err := catalogue.Load(strings.NewReader("version: 1\nservices:"+text), "services")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }

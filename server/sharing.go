@@ -78,7 +78,7 @@ func (s *Server) share() (*sharing, error) {
 	if worth < cgroup.Processor {
 		s.log.Warn("this site has more processors than its host: each is worth a part of one", "processors", s.about.Platform.Width(), "of", runtime.NumCPU(), "worth", float64(worth)/float64(cgroup.Processor))
 	}
-	return &sharing{host: host, pool: nodes, pins: pins, gauge: newGauge(host, worth), log: s.log, followed: make(map[batch.Key]bool)}, nil
+	return &sharing{host: host, pool: nodes, pins: pins, gauge: newGauge(nearMeter{host}, worth, nodes), log: s.log, followed: make(map[batch.Key]bool)}, nil
 }
 
 // pins gives each virtual node processors of its own, where the host has enough.
@@ -109,7 +109,7 @@ func worthOf(width int32, has int) cgroup.CPU {
 
 // measurements is where the batch system hears what tasks need.
 func (s *Server) measurements() exec.Measurements {
-	if s.shared == nil || s.shared.host == nil {
+	if s.shared == nil {
 		return nil
 	}
 	return s.shared.gauge
@@ -209,7 +209,11 @@ func (k *sharing) task(key batch.Key, j *site.Job, places []batch.Location, p ex
 	k.mu.Lock()
 	k.followed[key] = true
 	k.mu.Unlock()
-	k.gauge.enter(key, j.Spec(), j.Measured, places)
+	launch := batch.LaunchOnce
+	if j.Run != nil {
+		launch = j.Run.Launch
+	}
+	k.gauge.enter(key, j.Spec(), j.Measured, launch, places)
 	return &task{process, k, key}
 }
 

@@ -14,6 +14,19 @@ type part struct {
 	places []batch.Location
 }
 
+// Divide returns what each process of an attempt gets of its places, by rank.
+func (p *Pool) Divide(how batch.Launch, places []batch.Location) ([][]batch.Location, error) {
+	parts, err := p.split(how, places)
+	if err != nil {
+		return nil, err
+	}
+	all := make([][]batch.Location, len(parts))
+	for rank := range parts {
+		all[rank] = parts[rank].places
+	}
+	return all, nil
+}
+
 // split divides an attempt's places among its members, by rank: in the order of the
 // nodes.
 func (p *Pool) split(how batch.Launch, places []batch.Location) ([]part, error) {
