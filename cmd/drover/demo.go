@@ -21,11 +21,12 @@ import (
 // The agent and the sites are processes of the same program, which end when the
 // pipe that is their standard input does: however the demo ends, they do too.
 type demoCmd struct {
-	Seed  uint64 `default:"1" help:"Of the stream of requests: another seed, another stream."`
-	Jobs  int    `placeholder:"N" help:"How many requests; default: 36, or 14 with --quick."`
-	Quick bool   `help:"Short requests, about ten seconds in all."`
-	Keep  bool   `help:"Leave the grid up afterwards, until interrupted."`
-	Out   string `placeholder:"DIR" type:"path" help:"Keep a picture and a solution that the grid has computed."`
+	Policy string `placeholder:"NAME" help:"dfrs: one site on this host whose jobs share processors, about a minute; shares are checked."`
+	Seed   uint64 `default:"1" help:"Of the stream of requests: another seed, another stream."`
+	Jobs   int    `placeholder:"N" help:"How many requests; default: 36, or 14 with --quick."`
+	Quick  bool   `help:"Short requests, about ten seconds in all."`
+	Keep   bool   `help:"Leave the grid up afterwards, until interrupted."`
+	Out    string `placeholder:"DIR" type:"path" help:"Keep a picture and a solution that the grid has computed."`
 
 	// What a member of the demo's grid is started with.
 	Member string `hidden:"" enum:"agent,server," default:""`
@@ -35,6 +36,7 @@ type demoCmd struct {
 // Bounds of the demo. A job's own bound is its walltime.
 const (
 	demoMostJobs = 1000
+	demoSeed     = 1
 	demoUp       = 15 * time.Second // for the processes to start, and to find each other
 	demoPoll     = 50 * time.Millisecond
 	demoLag      = time.Minute // from the last submission to the end of the last job
@@ -44,8 +46,8 @@ func (c *demoCmd) Run(a *app) error {
 	if c.Member != "" {
 		return c.member(a)
 	}
-	if c.Jobs < 0 || c.Jobs > demoMostJobs {
-		return &usageError{message: fmt.Sprintf("--jobs %d, accepted: 1..%d, 0 for the demo's choice", c.Jobs, demoMostJobs)}
+	if err := c.check(); err != nil {
+		return err
 	}
 	if c.Out != "" {
 		if err := os.MkdirAll(c.Out, 0o755); err != nil {
@@ -54,19 +56,41 @@ func (c *demoCmd) Run(a *app) error {
 	}
 	ctx, cancel := context.WithCancelCause(a.ctx)
 	defer cancel(nil)
-	g, err := startDemoGrid(ctx, cancel)
+	if c.Policy != "" {
+		return c.share(ctx, cancel, a)
+	}
+	var slow float64
+	g, err := startDemoGrid(ctx, cancel, threeSites(&slow))
 	if err != nil {
 		return err
 	}
-	err = c.show(ctx, a, g)
+	err = c.show(ctx, a, g, slow)
 	if e := g.stop(); err == nil {
 		err = e
 	}
 	return err
 }
 
+// check refuses what makes no sense.
+func (c *demoCmd) check() error {
+	switch {
+	case c.Jobs < 0 || c.Jobs > demoMostJobs:
+		return &usageError{message: fmt.Sprintf("--jobs %d, accepted: 1..%d, 0 for the demo's choice", c.Jobs, demoMostJobs)}
+	case c.Policy == "":
+		return nil
+	case c.Policy != "dfrs":
+		return &usageError{
+			message: fmt.Sprintf("--policy %q, accepted: dfrs", c.Policy),
+			hint:    "the demo without --policy has sites under cbf and easy",
+		}
+	case c.Jobs != 0 || c.Out != "" || c.Seed != demoSeed:
+		return &usageError{message: "--policy goes with --quick and --keep: --seed, --jobs and --out are of the demo of three sites"}
+	}
+	return nil
+}
+
 // show has the stream executed and tells what came of it.
-func (c *demoCmd) show(ctx context.Context, a *app, g *demoGrid) error {
+func (c *demoCmd) show(ctx context.Context, a *app, g *demoGrid, slow float64) error {
 	sum, closest, err := c.execute(ctx, a, g)
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		return cause // a site that ended, or the user: not the calls that failed for it
@@ -74,22 +98,32 @@ func (c *demoCmd) show(ctx context.Context, a *app, g *demoGrid) error {
 	if err != nil {
 		return err
 	}
+	sum.Slowness = slow
 	if err := c.tell(a, &sum, closest); err != nil {
 		return err
 	}
-	if c.Keep {
-		hint := a.stdout
-		if a.flags.JSON {
-			hint = a.stderr // the summary stays all that stdout has
-		}
-		_, _ = fmt.Fprintf(hint, "\nthe grid stays up until Ctrl-C; to talk to it:\n  drover --agent %s queue\n", g.agent.url)
-		<-ctx.Done()
-		if a.ctx.Err() == nil {
-			return context.Cause(ctx)
-		}
+	if err := c.keep(ctx, a, g); err != nil {
+		return err
 	}
 	if n := len(sum.Checks.Problems); n > 0 {
 		return fmt.Errorf("%d of the demo's results are missing or wrong", n)
+	}
+	return nil
+}
+
+// keep leaves the grid up for as long as the user wants.
+func (c *demoCmd) keep(ctx context.Context, a *app, g *demoGrid) error {
+	if !c.Keep {
+		return nil
+	}
+	hint := a.stdout
+	if a.flags.JSON {
+		hint = a.stderr // the summary stays all that stdout has
+	}
+	_, _ = fmt.Fprintf(hint, "\nthe grid stays up until Ctrl-C; to talk to it:\n  drover --agent %s queue\n", g.agent.url)
+	<-ctx.Done()
+	if a.ctx.Err() == nil {
+		return context.Cause(ctx)
 	}
 	return nil
 }
@@ -122,7 +156,6 @@ func (c *demoCmd) execute(ctx context.Context, a *app, g *demoGrid) (sum demoVie
 		return sum, nil, err
 	}
 	sum = summarize(board, c.Seed)
-	sum.Slowness = g.slow
 	if sum.Checks, err = checkResults(ctx, grid, board, c.Out); err != nil {
 		return sum, nil, err
 	}

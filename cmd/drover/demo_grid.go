@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,8 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
-	"sync"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -59,11 +56,12 @@ func (s *demoSite) config(dir, seed string) document {
 		"gossip":   document{"bind": "127.0.0.1:0", "seeds": []string{seed}},
 		"nodes":    []document{{"name": s.name + "-", "count": s.nodes, "processors": 2}},
 		"speed":    s.speed, "policy": document{"name": s.policy}, "grace": demoGrace.String(), "on_stop": "end",
-		"services": document{"catalogue": s.catalogue()},
+		"services": document{"catalogue": demoCatalogue(s.name)},
 	}
 }
 
-func (s *demoSite) catalogue() string { return s.name + "-services.yaml" }
+// demoCatalogue is the file of a site's services.
+func demoCatalogue(site string) string { return site + "-services.yaml" }
 
 // services is the bundled catalogue with models for the demo: a virtual
 // processor is only a part of a real one, so that computing takes longer than
@@ -85,6 +83,11 @@ func (s *demoSite) services(slow float64) (document, error) {
 			"model":    document{"amdahl": document{"work": fmt.Sprintf("%g * (0.1 + 2e-9 * columns * rows * iterations)", slow), "parallel": 0.98, "limit": 8}},
 		},
 	}
+	return bundledWith(models)
+}
+
+// bundledWith returns the bundled catalogue with other values of some services' keys.
+func bundledWith(changed map[string]document) (document, error) {
 	var all document
 	if err := yaml.Unmarshal(bundledYAML, &all); err != nil {
 		return nil, fmt.Errorf("bundled services: %w", err)
@@ -93,17 +96,46 @@ func (s *demoSite) services(slow float64) (document, error) {
 	for _, item := range list {
 		service, _ := item.(document)
 		name, _ := service["name"].(string)
-		for key, value := range models[name] {
+		for key, value := range changed[name] {
 			service[key] = value
 		}
 	}
 	return all, nil
 }
 
+// demoSetup is what a site is started with.
+type demoSetup struct {
+	name             string
+	config, services document
+}
+
+// demoPlan looks at the host, when nothing but the agent runs, and says which sites
+// there shall be; their files are in dir, and the agent's gossip is at seed.
+type demoPlan func(ctx context.Context, program, dir, seed string) ([]demoSetup, error)
+
+// threeSites is the plan of the demo without a policy of its own. It notes how slow the
+// host is.
+func threeSites(slow *float64) demoPlan {
+	return func(ctx context.Context, program, dir, seed string) (servers []demoSetup, err error) {
+		if *slow, err = probeHost(ctx, program, dir); err != nil {
+			return nil, err
+		}
+		for i := range demoSites {
+			s := &demoSites[i]
+			services, err := s.services(*slow)
+			if err != nil {
+				return nil, err
+			}
+			servers = append(servers, demoSetup{s.name, s.config(dir, seed), services})
+		}
+		return servers, nil
+	}
+}
+
 // demoGrid is the agent and the sites, as processes.
 type demoGrid struct {
-	dir     string  // of their configurations and data
-	slow    float64 // how slow the host is
+	dir     string // of their configurations and data
+	sites   []string
 	end     context.CancelFunc
 	agent   *demoMember
 	members []*demoMember
@@ -111,7 +143,7 @@ type demoGrid struct {
 
 // startDemoGrid starts the members and returns when all of them have their
 // sockets. A member that ends before stop is called cancels, and says why.
-func startDemoGrid(ctx context.Context, cancel context.CancelCauseFunc) (_ *demoGrid, err error) {
+func startDemoGrid(ctx context.Context, cancel context.CancelCauseFunc, plan demoPlan) (_ *demoGrid, err error) {
 	dir, err := os.MkdirTemp("", "drover-demo-")
 	if err != nil {
 		return nil, err
@@ -134,19 +166,17 @@ func startDemoGrid(ctx context.Context, cancel context.CancelCauseFunc) (_ *demo
 	if err := g.agent.wait(ctx); err != nil {
 		return nil, err
 	}
-	if g.slow, err = probeHost(ctx, program, dir); err != nil {
+	servers, err := plan(ctx, program, dir, g.agent.gossip)
+	if err != nil {
 		return nil, err
 	}
-	for i := range demoSites {
-		s := &demoSites[i]
-		services, err := s.services(g.slow)
-		if err != nil {
+	for i := range servers {
+		s := &servers[i]
+		g.sites = append(g.sites, s.name)
+		if err := writeYAML(filepath.Join(dir, demoCatalogue(s.name)), s.services); err != nil {
 			return nil, err
 		}
-		if err := writeYAML(filepath.Join(dir, s.catalogue()), services); err != nil {
-			return nil, err
-		}
-		if _, err := g.start(life, program, "server", s.name, s.config(dir, g.agent.gossip)); err != nil {
+		if _, err := g.start(life, program, "server", s.name, s.config); err != nil {
 			return nil, err
 		}
 	}
@@ -184,8 +214,8 @@ func (g *demoGrid) stop() error {
 	// A server that was killed has left its jobs to a supervisor.
 	ctx, cancel := context.WithTimeout(context.Background(), demoClearing)
 	defer cancel()
-	for _, s := range demoSites {
-		errs = append(errs, supervisor.Dismiss(ctx, filepath.Join(g.dir, s.name), true))
+	for _, name := range g.sites {
+		errs = append(errs, supervisor.Dismiss(ctx, filepath.Join(g.dir, name), true))
 	}
 	return errors.Join(append(errs, os.RemoveAll(g.dir))...)
 }
@@ -223,78 +253,6 @@ func (g *demoGrid) start(life context.Context, program, role, name string, confi
 		close(m.over)
 	}()
 	return m, nil
-}
-
-// demoMember is one process of the grid.
-type demoMember struct {
-	name        string
-	cmd         *exec.Cmd
-	url, gossip string
-	log         tail
-	up, over    chan struct{} // closed when it has its sockets, and when it has ended
-}
-
-// wait waits until a member has its sockets.
-func (m *demoMember) wait(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, demoUp, fmt.Errorf("%s is not up within %v", m.name, demoUp))
-	defer cancel()
-	select {
-	case <-m.up:
-		return nil
-	case <-m.over:
-		return m.ended()
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
-// ended says how a member ended, with the last that it said.
-func (m *demoMember) ended() error {
-	said := strings.TrimSpace(m.log.String())
-	if said != "" {
-		said = ", after saying:\n" + said
-	}
-	return fmt.Errorf("%s has ended: %v%s", m.name, m.cmd.ProcessState, said)
-}
-
-// member runs one member, until standard input ends or a signal comes.
-func (c *demoCmd) member(a *app) error {
-	ctx, cancel := context.WithCancel(a.ctx)
-	defer cancel()
-	go func() {
-		_, _ = io.Copy(io.Discard, a.stdin)
-		cancel()
-	}()
-	a.ctx = ctx
-	r := role{Config: c.Config, LogLevel: "warn"}
-	if c.Member == "agent" {
-		return (&agentCmd{r}).Run(a)
-	}
-	return (&serverCmd{r}).Run(a)
-}
-
-// tail keeps the end of what is written to it.
-type tail struct {
-	mu   sync.Mutex
-	last []byte
-}
-
-const tailLength = 2000 // bytes
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.last = append(t.last, p...)
-	if cut := len(t.last) - tailLength; cut > 0 {
-		t.last = bytes.Clone(t.last[cut:])
-	}
-	return len(p), nil
-}
-
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return string(t.last)
 }
 
 func writeYAML(path string, d document) error {

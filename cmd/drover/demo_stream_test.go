@@ -59,7 +59,7 @@ func demoServer(t *testing.T, s *demoSite, slow float64) server.Config {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, "site.yaml")
-	if err := writeYAML(filepath.Join(dir, s.catalogue()), services); err != nil {
+	if err := writeYAML(filepath.Join(dir, demoCatalogue(s.name)), services); err != nil {
 		t.Fatal(err)
 	}
 	if err := writeYAML(path, s.config(dir, "127.0.0.1:7411")); err != nil {

@@ -103,7 +103,7 @@ func TestOverwriteReplacesTheLastFrame(t *testing.T) {
 
 func TestScreenTellsOfEachJobTwice(t *testing.T) {
 	var out bytes.Buffer
-	s := &demoScreen{board: newDemoBoard(demoEpoch, make([]demoRequest, 2), nil), w: &out}
+	s := &demoScreen{&demoTerminal{w: &out}, newDemoBoard(demoEpoch, make([]demoRequest, 2), nil)}
 	s.changed(0, demoJob("sleep", "lyon", 4, 0.5, 0, 0, 8))
 	s.changed(0, demoJob("sleep", "lyon", 4, 0.5, 2, 0, 8))
 	s.changed(0, demoJob("sleep", "lyon", 4, 0.5, 2, 7, 8))

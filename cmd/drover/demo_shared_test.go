@@ -1,0 +1,228 @@
+package main
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/server"
+)
+
+func TestSharedDemoConfigurationIsValid(t *testing.T) {
+	dir := t.TempDir()
+	services, err := sharedServices(2 * usualSieve)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "site.yaml")
+	if err := writeYAML(filepath.Join(dir, demoCatalogue(sharedName)), services); err != nil {
+		t.Fatal(err)
+	}
+	if err := writeYAML(path, sharedConfig(3, dir, "127.0.0.1:7411")); err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := server.ReadConfig(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cfg.Policy.Name != "dfrs" || len(cfg.Nodes) != 1 || cfg.Nodes[0].Count != 3 {
+		t.Errorf("%+v, %+v", cfg.Policy, cfg.Nodes)
+	}
+	for _, m := range []sharedMode{sharedFull, sharedQuick} {
+		if fast := m.on(usualSieve / 2); fast.long > mostSieved*usualSieve/2 || fast.late > m.late || m.on(2*usualSieve) != m {
+			t.Errorf("on a fast host: %+v", fast)
+		}
+		all := m.requests(3, 2*usualSieve)
+		if len(all) != 3*m.waves+2 || m.waves >= sharedSlots || m.waves+largeSlots <= sharedSlots {
+			t.Errorf("%d requests, %+v: the late one has to fit, and the large one not", len(all), m)
+		}
+		for _, r := range all {
+			if _, err := cfg.Catalogue.Service(r.service); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// used is a job that has used so much when it was measured.
+func used(id string, share float64, measured, cpu float64) client.JobUse {
+	j := client.JobUse{ID: id, Tasks: 1, Share: share, CPUTime: time.Duration(cpu * float64(time.Second))}
+	if measured > 0 {
+		j.Measured = after(measured)
+	}
+	return j
+}
+
+func TestAMeterCountsWhereTheShareStaysTheSame(t *testing.T) {
+	type look struct{ at, share, measured, cpu float64 } // a share of -1: it is gone
+	for name, test := range map[string]struct {
+		looks             []look
+		given, used, span float64
+	}{
+		"two measurements": {[]look{{1, 0.5, 0.9, 1}, {2, 0.5, 0.9, 1}, {3, 0.5, 2.9, 1.9}}, 0, 0, 0},
+		"three": {
+			[]look{{1, 0.5, 0.9, 1}, {3, 0.5, 2.9, 1.9}, {5, 0.5, 4.9, 2.8}},
+			1, 0.9, 2, // the first span began before the share was seen
+		},
+		"a share that changes": {
+			[]look{{1, 1, 0, 0}, {2, 1, 1.9, 1}, {3, 0.5, 1.9, 1}, {4, 0.5, 3.9, 2}, {6, 0.5, 5.9, 3}},
+			1, 1, 2,
+		},
+		"a share that is rounded": {
+			[]look{{1, 0.5, 0, 0}, {2, 0.5, 1.9, 1}, {3, 0.5005, 1.9, 1}, {4, 0.5, 3.9, 2}},
+			1, 1, 2,
+		},
+		"another attempt": {
+			[]look{{1, 0.5, 0, 0}, {2, 0.5, 1.9, 1}, {2.5, -1, 0, 0}, {3, 0.5, 3.9, 1.5}, {6, 0.5, 5.9, 2.5}},
+			1, 1, 2,
+		},
+		"paused": {[]look{{1, 0, 0, 0}, {2, 0, 1.9, 1}, {4, 0, 3.9, 1}}, 0, 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var m shareMeter
+			for _, l := range test.looks {
+				if l.share < 0 {
+					m.gone()
+					continue
+				}
+				j := used("a", l.share, l.measured, l.cpu)
+				m.see(after(l.at), &j)
+			}
+			got, want := []float64{m.given, m.used, m.span.Seconds()}, []float64{test.given, test.used, test.span}
+			if diff := cmp.Diff(want, got, cmpopts.EquateApprox(0, 0.01)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestWhatOthersUseIsWhatJobsDoNot(t *testing.T) {
+	busy := 0.0
+	m := otherMeter{busy: func() (time.Duration, bool) { return time.Duration(busy * float64(time.Second)), true }}
+	see := func(at float64, jobs ...client.JobUse) {
+		busy = at * 2 // two processors, none of them ever idle
+		m.see(jobs)
+	}
+	see(1, used("a", 1, 1, 0.5), used("b", 1, 1, 0.5))
+	see(2, used("a", 1, 1, 0.5), used("b", 1, 1, 0.5)) // nothing new
+	see(3, used("a", 1, 3, 1.5), used("b", 1, 3, 1))   // 1.5 of 4
+	see(5, used("a", 1, 5, 2.5))                       // b has ended
+	see(7, used("a", 1, 7, 1))                         // another attempt
+	if got, known := m.rate(); !known || got != 1.25 {
+		t.Errorf("%v, %v", got, known)
+	}
+	if _, known := new(otherMeter).rate(); known {
+		t.Error("known without a measurement")
+	}
+}
+
+func TestSharesAreJudgedByWhatWasMeasured(t *testing.T) {
+	all := []string{"shares=v1", "measuring=v1"}
+	long := func(measured, share, used float64) sharedJobView {
+		return sharedJobView{Kind: kindLong, Measured: measured, Share: share, Used: used, Error: used/share - 1}
+	}
+	const many = 1000 // nodes: more than any host has
+	for name, test := range map[string]struct {
+		view sharedView
+		want string
+		text string
+	}{
+		"as given":      {sharedView{Ways: all, Jobs: []sharedJobView{long(10, 0.3, 0.31), long(10, 0.5, 0.46)}}, checkPassed, "2 jobs used what they were given, at worst -8.0% (#2)"},
+		"too much":      {sharedView{Ways: all, Nodes: many, Others: new(1.0), Jobs: []sharedJobView{long(10, 0.3, 0.5)}}, checkFailed, "+66.7%"},
+		"too little":    {sharedView{Ways: all, Jobs: []sharedJobView{long(10, 0.3, 0.2)}}, checkFailed, "-33.3%"},
+		"no room":       {sharedView{Ways: all, Nodes: many, Others: new(1.0), Jobs: []sharedJobView{long(10, 0.3, 0.2)}}, checkUnknown, "other programs used 1.00"},
+		"room enough":   {sharedView{Ways: all, Others: new(0.0), Jobs: []sharedJobView{long(10, 0.3, 0.2)}}, checkFailed, "-33.3%"},
+		"too short":     {sharedView{Ways: all, Jobs: []sharedJobView{long(1, 0.3, 0.1)}}, checkUnknown, "no share stayed the same"},
+		"unmeasured":    {sharedView{Ways: []string{"shares=v1", "measuring=none"}, Jobs: []sharedJobView{long(10, 0.3, 0.1)}}, checkUnknown, "nothing is measured"},
+		"short and off": {sharedView{Ways: all, Jobs: []sharedJobView{long(10, 0.3, 0.3), {Kind: kindLate, Measured: 2, Share: 0.5, Used: 0.1, Error: -0.8}}}, checkPassed, "1 jobs"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got, text := checkShares(&test.view); got != test.want || !strings.Contains(text, test.text) {
+				t.Errorf("%s: %s", got, text)
+			}
+		})
+	}
+}
+
+func TestYieldsHaveToShrinkAndGrowBack(t *testing.T) {
+	late := demoJob("primes", sharedName, 1, 16, 16.1, 18, 20)
+	for name, test := range map[string]struct {
+		before, during, after float64
+		want                  string
+	}{
+		"so they do":      {0.333, 0.25, 0.333, checkPassed},
+		"not shrunk":      {0.333, 0.333, 0.333, checkFailed},
+		"not grown":       {0.333, 0.25, 0.25, checkFailed},
+		"nobody has seen": {0.333, 0, 0.333, checkUnknown},
+		"nobody was left": {0.333, 0.25, 0, checkUnknown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			seen := []leastShare{{after(10), 0.5}, {after(15), test.before}, {after(16.05), 0.1}}
+			if test.during > 0 {
+				seen = append(seen, leastShare{after(17), test.during})
+			}
+			if test.after > 0 {
+				seen = append(seen, leastShare{after(18.5), test.after})
+			}
+			seen = append(seen, leastShare{after(22), 1})
+			if got, text := checkYields(seen, late); got != test.want {
+				t.Errorf("%s: %s", got, text)
+			}
+		})
+	}
+}
+
+// sharedExample is a board on which all has gone as it shall.
+func sharedExample() (*sharedBoard, *sharedResults) {
+	b := newSharedBoard(demoEpoch, []sharedRequest{{kind: kindLong}, {kind: kindLong}, {kind: kindLate}, {kind: kindLarge}})
+	for n, j := range []*client.Job{
+		demoJob("primes", sharedName, 1, 0, 0.1, 40, 50),
+		demoJob("primes", sharedName, 1, 0, 0.1, 42, 50),
+		demoJob("primes", sharedName, 1, 16, 16.1, 18, 20),
+		demoJob("mandelbrot", sharedName, 1, 22, 22.2, 25, 30),
+	} {
+		b.jobs[n].job, b.jobs[n].asked, b.jobs[n].served = j, j.Submitted, j.Started
+	}
+	b.jobs[1].stops = 1
+	b.least = []leastShare{{after(15), 0.5}, {after(17), 0.333}, {after(18.5), 0.5}}
+	return b, &sharedResults{primes: map[int]string{0: "primes 4 below 10", 1: "primes 4 below 10"}}
+}
+
+func TestSharedDemoIsJudged(t *testing.T) {
+	for name, test := range map[string]struct {
+		spoil func(*sharedBoard, *sharedResults)
+		want  string // checks that fail
+	}{
+		"all well":           {func(*sharedBoard, *sharedResults) {}, ""},
+		"a wrong count":      {func(_ *sharedBoard, r *sharedResults) { r.primes[1] = "primes 5 below 10" }, "done"},
+		"no count":           {func(_ *sharedBoard, r *sharedResults) { r.primes[0] = "" }, "done"},
+		"no picture":         {func(_ *sharedBoard, r *sharedResults) { r.picture = errors.New("no PNG") }, "done"},
+		"a job failed":       {func(b *sharedBoard, _ *sharedResults) { b.jobs[0].job.State = client.Failed }, "done"},
+		"late was late":      {func(b *sharedBoard, _ *sharedResults) { b.jobs[2].served = after(17.5) }, "late"},
+		"late never ran":     {func(b *sharedBoard, _ *sharedResults) { b.jobs[2].served = time.Time{} }, "late"},
+		"nobody gave way":    {func(b *sharedBoard, _ *sharedResults) { b.least[1].share = 0.5 }, "yields"},
+		"nobody made place":  {func(b *sharedBoard, _ *sharedResults) { b.jobs[1].stops = 0 }, "place"},
+		"large did not come": {func(b *sharedBoard, _ *sharedResults) { b.jobs[3].served = time.Time{} }, "place"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b, found := sharedExample()
+			test.spoil(b, found)
+			v := summarizeShared(b, found)
+			var failed []string
+			for _, c := range v.Checks {
+				if c.Result == checkFailed {
+					failed = append(failed, c.Name)
+				}
+			}
+			if got := strings.Join(failed, " "); got != test.want || v.failed() != len(failed) {
+				t.Errorf("fail: %q; %+v", got, v.Checks)
+			}
+		})
+	}
+}
