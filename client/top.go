@@ -23,6 +23,7 @@ type NodeUse struct {
 	Given      float64 // processors
 	Memory     int64   // bytes; 0 for not known
 	Tasks      int
+	Away       bool // it does not answer: nothing begins there, and what ran there is unknown
 }
 
 // JobUse is what a job has and uses. Processors are parts of one.

@@ -220,6 +220,20 @@ func TestAServerStartsWithoutItsNodesAndJobsWaitForThem(t *testing.T) {
 	if !log.has("node is not there", b.name, "connection refused") {
 		t.Error("the log does not say that a node is not there")
 	}
+	stream, err := s.client.WatchSite(within(t), &droverv1.WatchSiteRequest{})
+	if err != nil || !stream.Receive() {
+		t.Fatal(err, stream.Err())
+	}
+	for i, n := range stream.Msg().GetNodes() {
+		if n.GetAway() != (i == 1) {
+			t.Errorf("%v", n)
+		}
+	}
+	_ = stream.Close()
+	_, err = s.client.Estimate(within(t), &droverv1.EstimateRequest{Request: &droverv1.Request{Service: "where", Width: 4}})
+	if err == nil || !strings.Contains(err.Error(), "do not answer now: "+b.name) {
+		t.Errorf("estimate: %v", err)
+	}
 	b.run()
 	s.until(t, wide.GetId(), done)
 }

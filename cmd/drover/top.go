@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -62,9 +63,21 @@ func topTable(w io.Writer, site string, u *client.SiteUse) {
 		_, _ = fmt.Fprintf(w, "held by %s\n", strings.Join(ways, " "))
 	}
 	_, _ = fmt.Fprintln(w)
-	nodes := newTable(w, table.Row{"node", "processors", "given", "tasks", "memory"}, "processors", "given", "tasks", "memory")
+	header := table.Row{"node", "processors", "given", "tasks", "memory"}
+	away := slices.ContainsFunc(u.Nodes, func(n client.NodeUse) bool { return n.Away })
+	if away {
+		header = append(header, "")
+	}
+	nodes := newTable(w, header, "processors", "given", "tasks", "memory")
 	for _, n := range u.Nodes {
-		nodes.AppendRow(table.Row{n.Name, n.Processors, fmt.Sprintf("%.2f", n.Given), n.Tasks, mebibytes(n.Memory)})
+		row := table.Row{n.Name, n.Processors, fmt.Sprintf("%.2f", n.Given), n.Tasks, mebibytes(n.Memory)}
+		switch {
+		case n.Away:
+			row = append(row, "does not answer")
+		case away:
+			row = append(row, "")
+		}
+		nodes.AppendRow(row)
 	}
 	nodes.Render()
 	if len(u.Jobs) == 0 {
@@ -120,6 +133,7 @@ type topNodeView struct {
 	Given      float64 `json:"given"`
 	Memory     int64   `json:"memory_bytes"`
 	Tasks      int     `json:"tasks"`
+	Away       bool    `json:"away"` // it does not answer
 }
 
 type topJobView struct {
