@@ -30,7 +30,7 @@ func rigs(t *testing.T, n int, lease time.Duration) (*pool.Pool, []*rig, *news) 
 }
 
 // over makes a pool that is closed with the test, and waits until its nodes are there.
-func over(t *testing.T, lease time.Duration, all ...*rig) *pool.Pool {
+func over(t testing.TB, lease time.Duration, all ...*rig) *pool.Pool {
 	t.Helper()
 	cfg := pool.Config{Lease: lease}
 	var places []batch.Location
