@@ -24,17 +24,30 @@ func (files) read(path string) (string, error) {
 }
 
 // write never makes a file: the kernel makes them all, and one that is missing
-// is news. The text goes in one call, which is one value to the kernel.
+// is news. The text goes in one call, which is one value to the kernel. It is called
+// for every share that changes: a file of package os would be polled, for nothing.
 func (files) write(path, text string) error {
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	fd, err := again(func() (int, error) { return syscall.Open(path, syscall.O_WRONLY|syscall.O_CLOEXEC, 0) })
 	if err != nil {
-		return err
+		return &fs.PathError{Op: "open", Path: path, Err: err}
 	}
-	_, err = f.WriteString(text)
-	if closing := f.Close(); err == nil {
+	_, err = again(func() (int, error) { return syscall.Write(fd, []byte(text)) })
+	if closing := syscall.Close(fd); err == nil {
 		err = closing
 	}
-	return err
+	if err != nil {
+		return &fs.PathError{Op: "write", Path: path, Err: err}
+	}
+	return nil
+}
+
+// again calls what a signal has interrupted once more.
+func again(call func() (int, error)) (int, error) {
+	for {
+		if n, err := call(); err != syscall.EINTR { //nolint:errorlint // as the kernel gave it
+			return n, err
+		}
+	}
 }
 
 func (files) mkdir(path string) error { return os.Mkdir(path, 0o755) }
