@@ -23,12 +23,18 @@
 // whoever finds a note that was to be written before the gate was opened knows
 // that without the note nothing ran.
 //
+// # Guard
+//
+// A [Guard] is a process that waits on a pipe for the end of its starter, and then
+// kills whoever is in the control groups that it was told of: a signal at the parent's
+// death (Reaper.Bind) reaches the first process of each program only.
+//
 // # Identity
 //
 // Process numbers are used again. An [ID] is the number, the instant of the
 // start in clock ticks after boot and the kernel's name of that boot; both
 // instants survive exec.
 //
-// Gates, reapers and identities need Linux. Elsewhere they return
+// Gates, guards, reapers and identities need Linux. Elsewhere they return
 // errors.ErrUnsupported.
 package process

@@ -36,12 +36,16 @@ const largestPassage = 64 << 20
 var ErrShut = errors.New("the gate was shut before the program was executed")
 
 // Gate is a process that becomes the program that its starter sends, or ends
-// when the starter does. It does not return.
+// when the starter does. It does not return. See StartGuard for its other use.
 func Gate() {
 	syscall.CloseOnExec(gateFD)
 	syscall.CloseOnExec(statusFD)
 	in, out := os.NewFile(gateFD, "gate"), os.NewFile(statusFD, "status")
 	p, err := readPassage(in)
+	if errors.Is(err, errGuard) {
+		guard(in)
+		os.Exit(0)
+	}
 	if err != nil {
 		os.Exit(exitShut)
 	}
@@ -67,6 +71,12 @@ func readStatus(r io.Reader) error {
 	}
 	return nil
 }
+
+// guardOrder, where the length of a passage is expected, has a gate become a guard.
+const guardOrder = 1<<32 - 1
+
+// errGuard says that a gate is to be a guard.
+var errGuard = errors.New("told to be a guard")
 
 // passage is what goes through a gate.
 type passage struct {
@@ -106,6 +116,9 @@ func readPassage(r io.Reader) (passage, error) {
 		return passage{}, fmt.Errorf("read a gate's order: %w", err)
 	}
 	size, args := binary.LittleEndian.Uint32(head[:]), binary.LittleEndian.Uint32(head[4:])
+	if size == guardOrder {
+		return passage{}, errGuard
+	}
 	if size == 0 || size > largestPassage {
 		return passage{}, errPassage
 	}

@@ -44,8 +44,9 @@
 // # Lease
 //
 // On a node (Config.Leased) programs live on a lease, and die with their supervisor
-// (PR_SET_PDEATHSIG: the first process of each; whoever starts the next supervisor
-// clears the groups of the rest).
+// (PR_SET_PDEATHSIG: the first process of each; a guard of package process kills whoever
+// else is in their control groups, and whoever starts the next supervisor clears them
+// once more).
 //
 //	client                         supervisor
 //	  │◀───────── token k ────────────│ made at T

@@ -17,13 +17,16 @@ const (
 func (s *supervisor) ended(t *attempt, e process.Exit) {
 	now := time.Now()
 	<-t.settled
+	if s.guard != nil && len(t.groups) > 0 {
+		defer s.guard.Drop(t.groups)
+	}
 	s.mu.Lock()
 	before := t.status
 	s.mu.Unlock()
 	if before.Condition != Running {
 		return // the launch has said already that nothing ran
 	}
-	s.warnLeft(t, clearGroups(t.groups) || e.Left)
+	s.warnLeft(t, process.ClearGroups(t.groups) || e.Left)
 	s.end(t, s.verdict(t, statusOfExit(e, before.Started, now)))
 }
 

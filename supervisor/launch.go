@@ -90,7 +90,7 @@ func (s *supervisor) run(t *attempt, spec order) (Status, error) {
 // passing are errors that another attempt need not meet.
 var passing = []error{
 	syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE, syscall.ENOSPC, syscall.EDQUOT, syscall.EINTR,
-	process.ErrShut, ErrNoLease, errGroup,
+	process.ErrShut, ErrNoLease, process.ErrGroup,
 }
 
 // notRun is the end of an attempt whose program was not executed.

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/seed-9b8f70bb/drover/process"
 )
 
 // The bounds of a lease.
@@ -146,7 +148,7 @@ func (s *supervisor) lapse(now time.Duration) {
 		s.killLapsed(t)
 	}
 	s.log.Warn("the lease has ended, killing all programs", "programs", n)
-	go strike(groups)
+	go process.StrikeGroups(groups)
 }
 
 // killLapsed kills a program whose lease has ended. The caller holds mu.
@@ -170,7 +172,12 @@ func (s *supervisor) covered(t Token) bool {
 // enter puts a process that waits at its gate where it is to be, and looks a last
 // time whether it may run.
 func (s *supervisor) enter(t *attempt, pid int, token Token) error {
-	if err := enterGroups(t.groups, pid); err != nil {
+	if s.guard != nil && len(t.groups) > 0 {
+		if err := s.guard.Add(t.groups); err != nil {
+			return fmt.Errorf("%w: %w", process.ErrGroup, err)
+		}
+	}
+	if err := process.EnterGroups(t.groups, pid); err != nil {
 		return err
 	}
 	if s.lease == nil {
@@ -192,7 +199,7 @@ func (s *supervisor) running(t *attempt, pid int) {
 	t.pid = pid
 	if s.lease != nil && s.lease.ends != t.ends {
 		s.killLapsed(t)
-		go strike(t.groups)
+		go process.StrikeGroups(t.groups)
 	}
 }
 

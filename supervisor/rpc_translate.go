@@ -3,6 +3,7 @@ package supervisor
 import (
 	"errors"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -62,8 +63,8 @@ func checkOrder(s *order) error {
 		}
 	}
 	for _, path := range s.groups {
-		if !filepath.IsAbs(path) || filepath.Base(path) != groupFile {
-			return errors.New("groups: accepted: absolute paths of files " + groupFile)
+		if !filepath.IsAbs(path) || filepath.Base(path) != process.GroupFile || strings.ContainsAny(path, "\x00\n") {
+			return errors.New("groups: accepted: absolute paths of files " + process.GroupFile)
 		}
 	}
 	return nil

@@ -120,6 +120,9 @@ func open(ctx context.Context, cfg ServeConfig) (*supervisor, net.Listener, erro
 		attempts: make(map[Attempt]*attempt),
 	}
 	if cfg.Leased {
+		if s.guard, err = process.StartGuard(cfg.Gate); err != nil {
+			return nil, nil, errors.Join(err, l.Close())
+		}
 		reaper.Bind()
 		s.lease = newLease(s.me.By)
 	}

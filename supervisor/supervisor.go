@@ -28,6 +28,7 @@ type supervisor struct {
 	me       journal.Claimer
 	gate     []string
 	reaper   *process.Reaper
+	guard    *process.Guard // of programs on a lease; else nil
 	log      hclog.Logger
 	launches chan struct{}
 	watchers watchers
@@ -118,7 +119,7 @@ func (s *supervisor) signal(a Attempt, sig syscall.Signal) error {
 		return os.ErrProcessDone
 	}
 	if sig == syscall.SIGKILL {
-		defer strike(t.groups) // those too that have left the process group
+		defer process.StrikeGroups(t.groups) // those too that have left the process group
 	}
 	if t.pid != 0 {
 		return s.reaper.Signal(t.pid, sig)

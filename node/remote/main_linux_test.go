@@ -157,6 +157,27 @@ func (r *rig) stop(sig syscall.Signal) {
 	r.cmd = nil
 }
 
+// guard returns the process that watches over the supervisor: a child of it that leads a
+// session.
+func (r *rig) guard() int {
+	r.t.Helper()
+	all, err := filepath.Glob("/proc/" + strconv.Itoa(r.supervisor()) + "/task/*/children")
+	var children []string // by the thread that has made them
+	for _, name := range all {
+		text, _ := os.ReadFile(name) // a thread that has ended has none
+		children = append(children, strings.Fields(string(text))...)
+	}
+	for _, child := range children {
+		stat, _ := os.ReadFile("/proc/" + child + "/stat") // it is a child of a process that lives
+		if f := strings.Fields(string(stat)); len(f) > 5 && f[5] == child {
+			pid, _ := strconv.Atoi(child)
+			return pid
+		}
+	}
+	r.t.Fatal("no guard: ", err)
+	return 0
+}
+
 // supervisor returns the process that runs the node's programs.
 func (r *rig) supervisor() int {
 	r.t.Helper()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -121,14 +122,27 @@ func TestAnEndThatNobodyHeardIsToldByTheNextDaemon(t *testing.T) {
 }
 
 func TestATaskDiesWithItsSupervisorAndWithAllThatItStarted(t *testing.T) {
-	for name, daemonToo := range map[string]bool{"alone": false, "and the daemon": true} {
+	for name, others := range map[string][]string{"alone": nil, "and the daemon": {"daemon"}, "and both its guard and the daemon": {"guard", "daemon"}} {
 		t.Run(name, func(t *testing.T) {
+			daemonToo := slices.Contains(others, "daemon")
 			r := newRig(t)
 			defer r.keep(30 * time.Second)()
+			if slices.Contains(others, "guard") { // before, so that there is another one
+				guard := r.guard()
+				if err := syscall.Kill(guard, syscall.SIGKILL); err != nil {
+					t.Fatal(err)
+				}
+				r.until("its guard has died", func() bool { return !alive(guard) })
+			}
 			p := r.launch(r.task(1, runs+`setsid sh -c 'echo $$ > "$1/child"; exec sleep 300' sh "$1" & sleep 300`))
 			pid := r.pid()
 			r.until("its child runs", func() bool { _, err := os.Stat(filepath.Join(r.dir, "child")); return err == nil })
 			super := r.supervisor()
+			d, err := r.node.Describe(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			byGroups := d.Offers[cgroup.Killing].Way != "signals"
 			if daemonToo {
 				r.stop(syscall.SIGKILL)
 			}
@@ -137,14 +151,15 @@ func TestATaskDiesWithItsSupervisorAndWithAllThatItStarted(t *testing.T) {
 			}
 			r.until("it has died", func() bool { return !alive(pid) })
 			if daemonToo {
+				if child := number(t, filepath.Join(r.dir, "child")); byGroups {
+					r.until("its child has died, though nobody looks", func() bool { return !alive(child) })
+				}
 				r.start()
 			}
 			if e := p.Wait(); !e.Lost || r.ran() != 1 {
 				t.Errorf("%+v, ran %d times", e, r.ran())
 			}
-			if d, err := r.node.Describe(t.Context()); err != nil {
-				t.Error(err)
-			} else if d.Offers[cgroup.Killing].Way == "signals" {
+			if !byGroups {
 				return // who has left the process group is out of reach
 			}
 			if child := number(t, filepath.Join(r.dir, "child")); alive(child) {

@@ -1,29 +1,33 @@
-package supervisor
+package process
 
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
-
-	"github.com/seed-9b8f70bb/drover/process"
 )
 
-// groupFile is the file of a control group that lists its processes, and takes them.
-const groupFile = "cgroup.procs"
+// GroupFile is the file of a control group that lists its processes, and takes them.
+const GroupFile = "cgroup.procs"
 
-// errGroup is wrapped by the error of a program that cannot enter its groups.
-var errGroup = errors.New("control group")
+// ErrGroup is wrapped by the error of a process that cannot enter its groups.
+var ErrGroup = errors.New("control group")
 
-// enterGroups puts a process into control groups by their files.
-func enterGroups(groups []string, pid int) error {
+// EnterGroups puts a process into control groups by their files. Its error names no
+// path of this host.
+func EnterGroups(groups []string, pid int) error {
 	for _, file := range groups {
 		if err := put(file, strconv.Itoa(pid)); err != nil {
-			return fmt.Errorf("%w: %s", errGroup, plain(err))
+			var path *fs.PathError
+			if errors.As(err, &path) {
+				err = path.Err
+			}
+			return fmt.Errorf("%w: %w", ErrGroup, err)
 		}
 	}
 	return nil
@@ -39,9 +43,9 @@ func put(file, text string) error {
 	return errors.Join(err, f.Close())
 }
 
-// strike kills whoever is in the groups, once, and reports whether anybody was.
+// StrikeGroups kills whoever is in the groups, once, and reports whether anybody was.
 // The group itself is its owner's, and stays.
-func strike(groups []string) (found bool) {
+func StrikeGroups(groups []string) (found bool) {
 	for _, file := range groups {
 		dir := filepath.Dir(file)
 		if len(inGroup(file)) == 0 {
@@ -62,11 +66,11 @@ func strike(groups []string) (found bool) {
 	return found
 }
 
-// clearGroups kills until nobody is in the groups, and reports whether somebody is
+// ClearGroups kills until nobody is in the groups, and reports whether somebody is
 // left after a long wait.
-func clearGroups(groups []string) (left bool) {
-	deadline := time.Now().Add(process.GoneWait)
-	for pause := time.Millisecond; strike(groups); pause = min(2*pause, 100*time.Millisecond) {
+func ClearGroups(groups []string) (left bool) {
+	deadline := time.Now().Add(GoneWait)
+	for pause := time.Millisecond; StrikeGroups(groups); pause = min(2*pause, 100*time.Millisecond) {
 		if time.Now().After(deadline) {
 			return true
 		}
