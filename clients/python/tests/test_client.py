@@ -58,9 +58,10 @@ class Calls(ClientTest):
         self.assertIn("exit status 3", str(caught.exception))
 
     def test_options_reach_the_job(self):
-        options = drover.Options(width=2, walltime=77, labels={"k": "v"}, owner="ada")
+        options = drover.Options(width=2, walltime=77, cpu=0.25, labels={"k": "v"}, owner="ada")
         job = self.client.submit("sleep", options, seconds=0, processors=2)
         self.assertEqual((job.width, job.raw["shape"]["walltime"]), (2, "77s"))
+        self.assertEqual(job.raw["needs"]["declaredCpu"], 0.25)
         self.assertEqual((job.raw["request"]["labels"], job.raw["request"]["owner"]), ({"k": "v"}, "ada"))
 
     def test_why_tells_of_every_site(self):
