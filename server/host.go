@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"time"
 
@@ -55,13 +56,14 @@ func (h *host) tell(d *remote.Description) {
 	if d.Memory > 0 && d.Memory < h.want.Memory {
 		h.log.Warn("the node has less memory than the configuration says: tasks may be killed for want of it", "has", d.Memory, "configured", h.want.Memory)
 	}
-	for _, o := range d.Offers {
-		say := h.log.Info
+	say, by := h.log.Info, make([]string, len(d.Offers))
+	for i, o := range d.Offers {
+		by[i] = o.Ability + "=" + o.Way
 		if o.Way == cgroup.None.String() || o.Way == cgroup.Signals.String() {
 			say = h.log.Warn
 		}
-		say("what holds tasks to what they get", "ability", o.Ability, "by", o.Way, "why", o.Why)
 	}
+	say("what holds tasks to what they get there", "by", strings.Join(by, " "), "version", d.Version, "tasks", d.Tasks)
 }
 
 // offers returns how it does each thing; nothing while it was never there.
