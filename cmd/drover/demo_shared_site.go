@@ -32,7 +32,7 @@ var (
 		waves: 3, gap: 3 * time.Second, long: 9, late: 11 * time.Second, short: 0.4, large: 4 * time.Second, drawn: 1.5,
 	}
 	sharedQuick = sharedMode{
-		waves: 3, gap: time.Second, long: 6, late: 8 * time.Second, short: 0.25, large: time.Second, drawn: 0.5,
+		waves: 3, gap: time.Second, long: 4.5, late: 6 * time.Second, short: 0.25, large: time.Second, drawn: 0.5,
 	}
 )
 

@@ -26,14 +26,7 @@ func TestDemo(t *testing.T) {
 		t.Skip("looks for processes in /proc")
 	}
 	program := buildDrover(t)
-	copied := func(t *testing.T) string {
-		t.Helper()
-		path := filepath.Join(t.TempDir(), "drover")
-		if err := os.Link(program, path); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
+	copied := func(t *testing.T) string { return linked(t, program) }
 
 	t.Run("ends by itself and leaves nothing", func(t *testing.T) {
 		t.Parallel()
@@ -142,6 +135,16 @@ func TestDemo(t *testing.T) {
 	})
 }
 
+// linked gives a program a path of its own.
+func linked(t *testing.T, program string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "drover")
+	if err := os.Link(program, path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 // buildDrover builds the program, with the race detector when the test has it.
 func buildDrover(t *testing.T) string {
 	t.Helper()
@@ -189,6 +192,12 @@ type runningDemo struct {
 
 func startDemo(t *testing.T, program string, args ...string) *runningDemo {
 	t.Helper()
+	return startDemoAs(t, nil, program, args...)
+}
+
+// startDemoAs starts a demo with attributes, which may make it another user's.
+func startDemoAs(t *testing.T, as *syscall.SysProcAttr, program string, args ...string) *runningDemo {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // far more than any case takes
 	t.Cleanup(cancel)
 	d := &runningDemo{t: t, program: program, cmd: exec.CommandContext(ctx, program, args...)}
@@ -197,7 +206,12 @@ func startDemo(t *testing.T, program string, args ...string) *runningDemo {
 		t.Fatal(err)
 	}
 	d.cmd.Stdout, d.cmd.Stderr = write, write
-	d.cmd.Env = append(os.Environ(), "TMPDIR="+t.TempDir())
+	temp := t.TempDir()
+	if as != nil {
+		d.cmd.SysProcAttr = as
+		handOver(t, temp, as.Credential)
+	}
+	d.cmd.Env = append(os.Environ(), "TMPDIR="+temp)
 	d.lines = bufio.NewScanner(read)
 	if err := d.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -262,4 +276,15 @@ func (d *runningDemo) gone() {
 		<-ticker.C
 	}
 	d.t.Errorf("processes left: %v", left)
+}
+
+// handOver makes a directory of t.TempDir somebody else's.
+func handOver(t *testing.T, dir string, to *syscall.Credential) {
+	t.Helper()
+	if err := os.Chmod(filepath.Dir(dir), 0o711); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chown(dir, int(to.Uid), int(to.Gid)); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestSharedDemo runs the real program, as TestDemo does.
+func TestSharedDemo(t *testing.T) {
+	program := buildDrover(t)
+
+	t.Run("ends by itself, passes its checks and leaves nothing", func(t *testing.T) {
+		t.Parallel()
+		program, temp := linked(t, program), t.TempDir()
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute) // it is slow where the host is busy
+		defer cancel()
+		var stdout, stderr bytes.Buffer
+		cmd := exec.CommandContext(ctx, program, "--json", "demo", "--policy", "dfrs", "--quick")
+		cmd.Env = append(os.Environ(), "TMPDIR="+temp)
+		cmd.Stdout, cmd.Stderr = &stdout, &stderr
+		if err := cmd.Run(); err != nil {
+			t.Fatalf("%v: %s%s", err, stderr.String(), stdout.String())
+		}
+		var v sharedView
+		if err := json.Unmarshal(stdout.Bytes(), &v); err != nil {
+			t.Fatalf("%v: %s", err, stdout.String())
+		}
+		if v.Schema != "drover.demo-dfrs/1" || v.Policy != "dfrs" || v.Nodes != sharedNodes() || len(v.Jobs) != 3*v.Nodes+2 || len(v.Ways) == 0 {
+			t.Errorf("summary: %s", stdout.String())
+		}
+		for i, name := range []string{"done", "shares", "late", "yields", "place"} {
+			if i >= len(v.Checks) || v.Checks[i].Name != name {
+				t.Fatalf("checks: %+v", v.Checks)
+			}
+			c := v.Checks[i]
+			t.Logf("%s: %s: %s", c.Name, c.Result, c.Text)
+			if c.Result != checkPassed && (name != "shares" || c.Result == checkFailed) { // a busy host says nothing about shares
+				t.Errorf("%s: %s: %s", c.Name, c.Result, c.Text)
+			}
+		}
+		if stderr.Len() > 0 {
+			t.Errorf("stderr: %s", stderr.String())
+		}
+		if left := processesOf(t, program); len(left) > 0 {
+			t.Errorf("processes left: %v", left)
+		}
+		if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
+			t.Errorf("left in the temporary directory: %v, %v", left, err)
+		}
+	})
+
+	t.Run("interrupted, ends its jobs", func(t *testing.T) {
+		t.Parallel()
+		d := startDemo(t, linked(t, program), "demo", "--policy", "dfrs")
+		d.until("shares  #1")
+		sieving := 0
+		for _, line := range processesOf(t, d.program) {
+			if strings.Contains(line, "service primes") {
+				sieving++
+			}
+		}
+		if sieving < sharedNodes() {
+			t.Errorf("%d jobs run: %s", sieving, d.told)
+		}
+		d.signal(syscall.SIGINT)
+		if code := d.end(); code != exitInterrupted {
+			t.Errorf("exits with %d: %s", code, d.told)
+		}
+		if left := processesOf(t, d.program); len(left) > 0 {
+			t.Errorf("processes left: %v", left)
+		}
+	})
+
+	t.Run("as a user without rights, shares by signals and says so", func(t *testing.T) {
+		t.Parallel()
+		if os.Getuid() != 0 {
+			t.Skip("only root can become somebody else")
+		}
+		nobody := &syscall.Credential{Uid: 65534, Gid: 65534, NoSetGroups: true}
+		program := linked(t, program)
+		handOver(t, filepath.Dir(program), nobody)
+		d := startDemoAs(t, &syscall.SysProcAttr{Credential: nobody}, program, "demo", "--policy", "dfrs")
+		if line := d.until("held by"); !strings.Contains(line, "shares=signals") || !strings.HasSuffix(line, "stopped and continued by signals") {
+			t.Error(line)
+		}
+		d.until("#3 0.500") // so it has gone down
+		d.signal(syscall.SIGTERM)
+		if code := d.end(); code != exitInterrupted {
+			t.Errorf("exits with %d: %s", code, d.told)
+		}
+		if left := processesOf(t, d.program); len(left) > 0 {
+			t.Errorf("processes left: %v", left)
+		}
+	})
+}
