@@ -253,3 +253,20 @@ func TestUseCountsChildrenThatHaveEnded(t *testing.T) {
 		}
 	})
 }
+
+// Each of them forks and ends before anybody can look at it.
+func TestNobodyOutrunsAKill(t *testing.T) {
+	each(t, func(t *testing.T, h *Host) {
+		g := newTestGroup(t, h, "job")
+		for range 3 {
+			run(t, g, "flee")
+		}
+		eventually(t, "they run", func() bool { return use(t, g).CPU > 50*time.Millisecond })
+		if err := g.Kill(within(t, 20*time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		if pids, err := g.Pids(); err != nil || len(pids) > 0 {
+			t.Errorf("%v live, %v", pids, err)
+		}
+	})
+}

@@ -54,6 +54,8 @@ func play(role string) {
 		}
 		fmt.Println(child.Process.Pid)
 		_ = child.Wait()
+	case "flee": // has a child take its place, again and again
+		_ = syscall.Exec("/bin/sh", []string{"sh", "-c", "f() { i=0; while [ $i -lt 100 ]; do i=$((i+1)); done; f & }; f"}, os.Environ())
 	case "brood": // makes children that end, one after the other
 		for {
 			_ = exec.Command("sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done").Run()

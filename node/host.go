@@ -98,7 +98,11 @@ func (h *Host) open(ctx context.Context) (err error) {
 	if err := h.recover(ctx); err != nil {
 		return err
 	}
-	return h.Sweep(time.Now())
+	if err := h.Sweep(time.Now()); err != nil {
+		return err
+	}
+	h.work.Go(h.keepSwept)
+	return nil
 }
 
 // Close leaves what runs running, on its lease if it has one: who waits for a task

@@ -137,6 +137,10 @@ func TestATaskGetsItsShareAndANewOne(t *testing.T) {
 				t.Fatal(err)
 			}
 			most(0.25)
+			var invalid *InvalidError
+			if _, err := p.Share(-1); !errors.As(err, &invalid) {
+				t.Errorf("less than nothing: %v", err) // it is not "no limit"
+			}
 		})
 	}
 }

@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"sync"
 	"syscall"
@@ -114,6 +115,9 @@ func (p *Process) gone(err error) error {
 // Share holds the task to an amount of processors and returns what it really gets;
 // 0 is no limit.
 func (p *Process) Share(cpu cgroup.CPU) (cgroup.CPU, error) {
+	if cpu < 0 {
+		return 0, &InvalidError{fmt.Errorf("cpu: %d, accepted: 0 or more", cpu)}
+	}
 	if p.group == nil {
 		return 0, cgroup.ErrNotOffered
 	}

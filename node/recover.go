@@ -101,8 +101,24 @@ func (h *Host) revive(p *Process) error {
 	return errors.Join(err, e, p.gone(p.group.Thaw()))
 }
 
-// Sweep removes the files of jobs that nobody will ask for any more. Open does, and
-// whoever keeps a host for long does once a day.
+// keepSwept sweeps once a day.
+func (h *Host) keepSwept() {
+	tick := time.NewTicker(24 * time.Hour)
+	defer tick.Stop()
+	for {
+		select {
+		case now := <-tick.C:
+			if err := h.Sweep(now); err != nil {
+				h.log.Error("files of old jobs not removed", "error", err)
+			}
+		case <-h.ctx.Done():
+			return
+		}
+	}
+}
+
+// Sweep removes the files of jobs that nobody will ask for any more. A host does so by
+// itself, when it is opened and once a day.
 func (h *Host) Sweep(now time.Time) error {
 	dirs, err := os.ReadDir(h.attempts())
 	if err != nil {

@@ -109,31 +109,35 @@ func (s *supervisor) attach(ctx context.Context, a Attempt) (Status, error) {
 // signal sends sig to all processes of an attempt. It returns os.ErrProcessDone
 // when the program has ended, and errUnknown for what does not run here.
 func (s *supervisor) signal(a Attempt, sig syscall.Signal) error {
+	groups, err := s.signalGroup(a, sig)
+	if sig == syscall.SIGKILL {
+		process.StrikeGroups(groups) // those too that have left the process group
+	}
+	return err
+}
+
+func (s *supervisor) signalGroup(a Attempt, sig syscall.Signal) (groups []string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t := s.attempts[a]
 	switch {
 	case t == nil || t.status.Condition == 0:
-		return errUnknown
+		return nil, errUnknown
 	case t.status.Condition != Running:
-		return os.ErrProcessDone
-	}
-	if sig == syscall.SIGKILL {
-		defer process.StrikeGroups(t.groups) // those too that have left the process group
-	}
-	if t.pid != 0 {
-		return s.reaper.Signal(t.pid, sig)
+		return nil, os.ErrProcessDone
+	case t.pid != 0:
+		return t.groups, s.reaper.Signal(t.pid, sig)
 	}
 	// Not our child, so that its number could become another's between the two
 	// calls: numbers are given out in turn, all others before the same again.
 	alive, err := t.adopted.Alive()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if !alive {
-		return os.ErrProcessDone
+		return nil, os.ErrProcessDone
 	}
-	return syscall.Kill(-t.adopted.Pid, sig)
+	return t.groups, syscall.Kill(-t.adopted.Pid, sig)
 }
 
 // found judges what a file says of an attempt that is not in memory: its
