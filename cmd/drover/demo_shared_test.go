@@ -3,8 +3,10 @@ package main
 import (
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -158,6 +160,7 @@ func TestYieldsHaveToShrinkAndGrowBack(t *testing.T) {
 	}{
 		"so they do":      {0.333, 0.25, 0.333, checkPassed},
 		"not shrunk":      {0.333, 0.333, 0.333, checkFailed},
+		"more for all":    {0.333, 0.333, 0.5, checkFailed},
 		"not grown":       {0.333, 0.25, 0.25, checkFailed},
 		"nobody has seen": {0.333, 0, 0.333, checkUnknown},
 		"nobody was left": {0.333, 0.25, 0, checkUnknown},
@@ -225,4 +228,86 @@ func TestSharedDemoIsJudged(t *testing.T) {
 			}
 		})
 	}
+}
+
+// use is who has what when a second has passed.
+func use(start time.Time, jobs ...client.JobUse) *client.SiteUse {
+	<-time.After(time.Second)
+	return &client.SiteUse{
+		At: start.Add(time.Since(start)), Nodes: []client.NodeUse{{Name: "node1", Processors: 1, Given: 1, Tasks: len(jobs)}}, Jobs: jobs,
+		Capabilities: []string{"estimates", "shares=v1"},
+	}
+}
+
+func TestSharedBoardTellsWhatHappens(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		b := newSharedBoard(start, []sharedRequest{{kind: kindLong}, {kind: kindLate}})
+		b.others.busy = func() (time.Duration, bool) { return 0, false }
+		job := func(id string, state client.State, attempt, checkpoints int) *client.Job {
+			j := &client.Job{
+				ID: id, Service: "primes", State: state, Attempt: attempt, Checkpoints: checkpoints, CheckpointedAfter: 2 * time.Second,
+				Nodes: []string{"node1"}, Submitted: start, Started: start,
+			}
+			if state.Final() {
+				j.Ended = start.Add(9 * time.Second)
+			}
+			return j
+		}
+		on := func(id, node string, share float64) client.JobUse {
+			return client.JobUse{ID: id, Service: "primes", Nodes: []string{node}, Tasks: 1, Share: share, Yield: share, Declared: 1, Paused: share == 0}
+		}
+		b.ask(0)
+		b.changed(0, job("a", client.Waiting, 0, 0))
+		b.changed(0, job("a", client.Running, 1, 0))
+		b.changed(0, job("a", client.Running, 1, 0)) // no news
+		for range 3 {
+			b.saw(use(start, on("a", "node1", 1)))
+		}
+		b.ask(1)
+		b.changed(1, job("b", client.Running, 1, 0)) // between two looks
+		b.saw(use(start, on("a", "node1", 0.4), on("b", "node1", 0.5)))
+		b.saw(use(start, on("a", "node1", 0.5), on("b", "node1", 0.5)))
+		b.saw(use(start, on("a", "node1", 0), on("b", "node1", 0.5)))
+		b.saw(use(start, on("a", "node2", 0.5), on("b", "node1", 0.5)))
+		b.saw(use(start, on("a", "node2", 0.5), on("b", "node1", 0.5)))
+		b.changed(0, job("a", client.Waiting, 1, 1))
+		b.saw(use(start, on("b", "node1", 0.5)))
+		b.changed(0, job("a", client.Running, 2, 1))
+		failed := job("b", client.Failed, 1, 0)
+		failed.Outcome.Reason = "exit status 3"
+		b.changed(1, failed)
+		want := `   0.0s  #1   long   primes is sent
+   0.0s  #1   long   runs on node1, 0.000s after it was sent
+   2.0s  shares  #1 1.000
+   3.0s  #2   late   primes is sent
+   3.0s  #2   late   runs on node1, 0.000s after it was sent
+   6.0s  #1   long   is paused
+   7.0s  #1   long   goes on
+   7.0s  #1   long   has moved from node1 to node2
+   8.0s  shares  #1 0.500  #2 0.500
+   8.0s  #1   long   makes place: stopped at a checkpoint after 2.0s of work
+   9.0s  #1   long   goes on from its checkpoint on node1
+   9.0s  #2   late   failed after 9.0s: exit status 3`
+		if diff := cmp.Diff(want, strings.Join(b.news, "\n")); diff != "" {
+			t.Error(diff)
+		}
+		if j := b.jobs[0]; j.stops != 2 || j.moves != 1 {
+			t.Errorf("%d stops, %d moves", j.stops, j.moves)
+		}
+		lines := b.frame(time.Now(), 40)
+		var top strings.Builder
+		topTable(&top, sharedName, b.named())
+		if got := strings.Join(lines, "\n"); !strings.HasPrefix(got, "  9.0s  2 of 2 jobs submitted, 1 ended\n\n"+top.String()+"\n   0.0s  #1 ") || !strings.HasSuffix(got, want) || !strings.Contains(got, "\n#2 late  primes ") {
+			t.Error(got)
+		}
+		if got := b.frame(time.Now(), len(lines)-10); !slices.Equal(got[len(got)-2:], b.news[10:]) {
+			t.Errorf("a lower frame: %q", got) // the last news stay
+		}
+		for height := range 20 {
+			if lines := b.frame(time.Now(), height); len(lines) > height {
+				t.Errorf("height %d: %d lines", height, len(lines))
+			}
+		}
+	})
 }
