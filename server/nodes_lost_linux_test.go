@@ -312,3 +312,53 @@ func TestAConfigurationThatWouldLoseJobsOnNodesIsRefused(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Of two jobs on nodes that do not answer when the server starts, one node comes back
+// before the lease must be over, and the other one never does.
+func TestAServerStartsWhileNodesWithJobsDoNotAnswer(t *testing.T) {
+	a, b := newNode(t), newNode(t)
+	lines := "on_stop: leave\ngrace: 1s\nservices:\n  inline:" + farYAML
+	const lease = 6 * time.Second
+	p := newProcessSite(t, "lyon", lines+onNodes("easy", lease, a, b))
+	p.run()
+	first, second := book{t.TempDir()}, book{t.TempDir()}
+	var jobs []*droverv1.Job
+	for i, of := range []book{first, second} {
+		jobs = append(jobs, p.submit(newID(t), of.request("hold")))
+		of.await(t, 1)
+		jobs[i] = p.until(jobs[i].GetId(), running)
+	}
+	p.kill()
+	comes, never := a, b
+	if jobs[0].GetNodes()[0] == b.name {
+		comes, never = b, a
+	}
+	never.die()
+	comes.end(syscall.SIGKILL) // the supervisor and its tasks live on
+	begun := time.Now()
+	p.run()
+	if took := time.Since(begun); took > lease/2 {
+		t.Errorf("took %v to start", took)
+	}
+	for i := range jobs {
+		if j := p.job(jobs[i].GetId()); j.GetState() != running || j.GetAttempt() != jobs[i].GetAttempt() {
+			t.Errorf("job %d is %v while nobody knows", i, j.GetState())
+		}
+	}
+	comes.run()
+	lost := p.until(jobs[1].GetId(), failed)
+	if why := lost.GetOutcome().GetReason(); !strings.Contains(why, "node "+never.name+" did not answer for longer than its lease") {
+		t.Errorf("%q", why)
+	}
+	if took := time.Since(begun); took < lease {
+		t.Errorf("lost after %v, its lease may have lasted %v", took, lease)
+	}
+	if j := p.job(jobs[0].GetId()); j.GetState() != running {
+		t.Errorf("what runs on the other is %v: %v", j.GetState(), j.GetOutcome())
+	}
+	first.end(t)
+	if j := p.until(jobs[0].GetId(), failed); j.GetOutcome().GetExitCode() != 7 || len(first.runs(t)) != 1 {
+		t.Errorf("%v, ran %d times", j.GetOutcome(), len(first.runs(t)))
+	}
+	p.stop()
+}
