@@ -202,12 +202,16 @@ func TestSharedDemoIsJudged(t *testing.T) {
 		spoil func(*sharedBoard, *sharedResults)
 		want  string // checks that fail
 	}{
-		"all well":           {func(*sharedBoard, *sharedResults) {}, ""},
-		"a wrong count":      {func(_ *sharedBoard, r *sharedResults) { r.primes[1] = "primes 5 below 10" }, "done"},
-		"no count":           {func(_ *sharedBoard, r *sharedResults) { r.primes[0] = "" }, "done"},
-		"no picture":         {func(_ *sharedBoard, r *sharedResults) { r.picture = errors.New("no PNG") }, "done"},
-		"a job failed":       {func(b *sharedBoard, _ *sharedResults) { b.jobs[0].job.State = client.Failed }, "done"},
-		"late was late":      {func(b *sharedBoard, _ *sharedResults) { b.jobs[2].served = after(17.5) }, "late"},
+		"all well":      {func(*sharedBoard, *sharedResults) {}, ""},
+		"a wrong count": {func(_ *sharedBoard, r *sharedResults) { r.primes[1] = "primes 5 below 10" }, "done"},
+		"no count":      {func(_ *sharedBoard, r *sharedResults) { r.primes[0] = "" }, "done"},
+		"no picture":    {func(_ *sharedBoard, r *sharedResults) { r.picture = errors.New("no PNG") }, "done"},
+		"a job failed":  {func(b *sharedBoard, _ *sharedResults) { b.jobs[0].job.State = client.Failed }, "done"},
+		"late was late": {func(b *sharedBoard, _ *sharedResults) { b.jobs[2].served = after(17.5) }, "late"},
+		"late on a busy host": {func(b *sharedBoard, _ *sharedResults) {
+			b.jobs[2].served = after(17.5)
+			b.others.used, b.others.span = 1e6, time.Second
+		}, ""},
 		"late never ran":     {func(b *sharedBoard, _ *sharedResults) { b.jobs[2].served = time.Time{} }, "late"},
 		"nobody gave way":    {func(b *sharedBoard, _ *sharedResults) { b.least[1].share = 0.5 }, "yields"},
 		"nobody made place":  {func(b *sharedBoard, _ *sharedResults) { b.jobs[1].stops = 0 }, "place"},
