@@ -46,7 +46,7 @@
 // On a node (Config.Leased) programs live on a lease, and die with their supervisor
 // (PR_SET_PDEATHSIG: the first process of each; a guard of package process kills whoever
 // else is in their control groups, and whoever starts the next supervisor clears them
-// once more).
+// once more). The guard takes 4 MiB of a node.
 //
 //	client                         supervisor
 //	  │◀───────── token k ────────────│ made at T
