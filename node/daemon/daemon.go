@@ -30,6 +30,7 @@ type Daemon struct {
 	host     *node.Host
 	listener net.Listener
 	watchers watchers
+	orders   orders
 
 	mu    sync.Mutex
 	owner Owner
@@ -69,7 +70,7 @@ func New(ctx context.Context, cfg Config) (*Daemon, error) {
 	}
 	unique := sha256.Sum256([]byte(cfg.Dir)) // another site may have a node of that name on this host
 	d.host, err = node.Open(ctx, node.Config{
-		Dir: cfg.Dir, Processors: confined, Leased: true, Program: cfg.Supervisor, Ended: d.watchers.tell, Logger: cfg.Logger,
+		Dir: cfg.Dir, Processors: confined, Leased: true, Program: cfg.Supervisor, Ended: d.ended, Logger: cfg.Logger,
 		Groups: cgroup.Config{Name: "node-" + cfg.Name + "-" + hex.EncodeToString(unique[:6]), Parent: cfg.Parent, StepAside: true, Without: cfg.Without},
 	})
 	if err != nil {
@@ -87,28 +88,9 @@ func (d *Daemon) URL() string { return "http://" + d.listener.Addr().String() }
 // Offers returns how tasks are held to what they get.
 func (d *Daemon) Offers() cgroup.Offers { return d.host.Offers() }
 
-// sweep has the host forget old jobs, once a day.
-func (d *Daemon) sweep(ctx context.Context) {
-	tick := time.NewTicker(24 * time.Hour)
-	defer tick.Stop()
-	for {
-		select {
-		case now := <-tick.C:
-			if err := d.host.Sweep(now); err != nil {
-				d.log.Error("files of old jobs not removed", "error", err)
-			}
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
 // Run serves until ctx ends. What runs then runs on, on its lease.
 func (d *Daemon) Run(ctx context.Context) error {
 	face := d.face()
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	go d.sweep(ctx)
 	served := make(chan error, 1)
 	go func() { served <- face.Serve(d.listener) }()
 	var err error

@@ -146,7 +146,8 @@ func (f face) SignalTask(_ context.Context, req *droverv1.SignalTaskRequest) (*d
 	if p == nil {
 		return &droverv1.SignalTaskResponse{Ended: true}, nil
 	}
-	switch err := p.Signal(syscall.Signal(req.GetSignal())); {
+	err := f.orders.carryOut(p.ID(), orderOf(req.GetOrder()), lastSignal, func() error { return p.Signal(syscall.Signal(req.GetSignal())) })
+	switch {
 	case errors.Is(err, os.ErrProcessDone):
 		return &droverv1.SignalTaskResponse{Ended: true}, nil
 	case err != nil:
@@ -165,7 +166,14 @@ func (f face) SetShares(_ context.Context, req *droverv1.SetSharesRequest) (*dro
 		if p == nil {
 			continue
 		}
-		if _, err := p.Share(cgroup.CPU(s.GetCpu())); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		err := f.orders.carryOut(p.ID(), orderOf(req.GetOrder()), lastShares, func() error {
+			_, err := p.Share(cgroup.CPU(s.GetCpu()))
+			return err
+		})
+		switch {
+		case errors.Is(err, errLate):
+			return nil, f.failed(err)
+		case err != nil && !errors.Is(err, os.ErrProcessDone):
 			f.log.Warn("share not set", "task", p.ID(), "error", err)
 			res.Refused = append(res.Refused, &droverv1.TaskRefusal{Name: s.GetName(), Reason: reason(err)})
 		}
@@ -179,7 +187,7 @@ func (f face) WatchNode(ctx context.Context, req *droverv1.WatchNodeRequest, str
 	}
 	w := f.watchers.add()
 	defer f.watchers.remove(w)
-	if err := stream.Send(&droverv1.WatchNodeResponse{}); err != nil {
+	if err := stream.Send(&droverv1.WatchNodeResponse{Watch: f.orders.begin()}); err != nil {
 		return err
 	}
 	var tick <-chan time.Time
@@ -238,7 +246,7 @@ func (f face) failed(err error) error {
 	switch {
 	case errors.As(err, &owned), errors.As(err, &named):
 		return connect.NewError(connect.CodePermissionDenied, err)
-	case errors.Is(err, errUnclaimed), errors.Is(err, supervisor.ErrNoLease):
+	case errors.Is(err, errUnclaimed), errors.Is(err, errLate), errors.Is(err, supervisor.ErrNoLease):
 		return connect.NewError(connect.CodeFailedPrecondition, err)
 	case errors.As(err, &invalid):
 		return connect.NewError(connect.CodeInvalidArgument, err)

@@ -19,6 +19,8 @@ import (
 
 func ownerOf(m *droverv1.Claimant) Owner { return Owner{Site: m.GetSite(), ID: m.GetId()} }
 
+func orderOf(m *droverv1.Order) order { return order{m.GetWatch(), m.GetNumber()} }
+
 func idOf(m *droverv1.TaskName) node.ID {
 	return node.ID{
 		Key:  batch.Key{Job: batch.JobID(m.GetJobId()), Epoch: m.GetEpoch(), Attempt: m.GetAttempt()},

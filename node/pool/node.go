@@ -54,10 +54,12 @@ type Node interface {
 	// already. Won says that it never has run, nor will. An error means that nobody
 	// knows.
 	Bar(ctx context.Context, id ID) (won bool, err error)
-	// SetShares sets the shares of many. Those that have ended are passed over.
+	// SetShares sets the shares of many. Those that have ended are passed over. Of two
+	// calls the later one counts, whatever the network delivers last.
 	SetShares(ctx context.Context, all []Shares) error
 }
 
 // A Process of a node (exec.Process, and exec.Detacher) outlives the connection: Wait
 // returns when the node has said how it has ended, however often it was out of reach
-// in between, or when it is detached. Its Signal may take as long as a message does.
+// in between, or when it is detached. Its Signal may take as long as a message does, and
+// is passed over when it arrives after a later one.

@@ -85,6 +85,10 @@ type Node struct {
 	processes map[node.ID]*Process
 	closed    bool
 	end       context.CancelFunc // ends the watch, if there is one
+	watches   bool
+	last      order // that was given
+
+	sharing sync.Mutex // what tasks are to get, and that it is numbered; before mu
 }
 
 // New begins to watch a node. It does not wait for it.
@@ -236,25 +240,6 @@ func (n *Node) Attach(ctx context.Context, id node.ID) (supervisor.Status, *Proc
 // error means that nobody knows.
 func (n *Node) Bar(ctx context.Context, id node.ID) (won bool, err error) {
 	return n.remote.bar(ctx, id)
-}
-
-// Share is what a task is to get of the processors; 0 is no limit.
-type Share struct {
-	ID  node.ID
-	CPU cgroup.CPU
-}
-
-// SetShares sets the shares of many. Those that have ended are passed over. What it says
-// is said again whenever the node has been out of reach.
-func (n *Node) SetShares(ctx context.Context, all []Share) error {
-	n.mu.Lock()
-	for _, s := range all {
-		if p := n.processes[s.ID]; p != nil {
-			p.setShare(s.CPU)
-		}
-	}
-	n.mu.Unlock()
-	return n.remote.setShares(ctx, all)
 }
 
 // follow enters a process before anything is heard of it.

@@ -28,9 +28,11 @@ type Process struct {
 	started  time.Time
 	use      cgroup.Use
 	stopped  bool             // by the last signal of STOP and CONT
-	shared   bool             // cpu was set
-	cpu      cgroup.CPU       // by SetShares
 	signals  []syscall.Signal // not delivered yet, in order
+
+	// Guarded by the node's sharing.
+	shared bool       // cpu was set
+	cpu    cgroup.CPU // by SetShares
 }
 
 // ID names its task.
@@ -82,16 +84,17 @@ func (p *Process) Signal(sig syscall.Signal) error {
 	case syscall.SIGCONT:
 		p.stopped = false
 	}
-	if len(p.signals) > 0 || p.doubtful {
-		p.signals = append(p.signals, sig)
+	o, watched := p.node.order()
+	if len(p.signals) > 0 || p.doubtful || !watched {
+		p.signals = append(p.signals, sig) // the next watch begins with it
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(p.node.ctx, callPatience)
 	defer cancel()
-	err := p.node.remote.signal(ctx, p.id, sig)
+	err := p.node.remote.signal(ctx, p.id, sig, o)
 	if errors.Is(err, ErrSilent) || errors.Is(err, ErrUnreachable) {
 		p.signals = append(p.signals, sig)
-		p.node.drop() // the next watch begins with what was kept
+		p.node.drop() // so that there is a next watch
 		return nil
 	}
 	return err
@@ -105,7 +108,11 @@ func (p *Process) deliver(ctx context.Context) error {
 		p.signals = append(p.signals, syscall.SIGSTOP)
 	}
 	for len(p.signals) > 0 && !p.over {
-		err := p.node.remote.signal(ctx, p.id, p.signals[0])
+		o, ok := p.node.order()
+		if !ok {
+			return ErrSilent
+		}
+		err := p.node.remote.signal(ctx, p.id, p.signals[0], o)
 		if errors.Is(err, ErrSilent) || errors.Is(err, ErrUnreachable) {
 			return err
 		}
@@ -175,18 +182,4 @@ func (p *Process) measured(u cgroup.Use) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.use = u
-}
-
-// setShare remembers what it may have, for when the node has been silent.
-func (p *Process) setShare(cpu cgroup.CPU) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.shared, p.cpu = true, cpu
-}
-
-// share returns what it was given last, if anything was.
-func (p *Process) share() (cpu cgroup.CPU, ok bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.cpu, p.shared && !p.over
 }

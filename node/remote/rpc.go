@@ -92,25 +92,27 @@ func (r remote) bar(ctx context.Context, id node.ID) (bool, error) {
 }
 
 // signal returns os.ErrProcessDone when the task has ended.
-func (r remote) signal(ctx context.Context, id node.ID, sig syscall.Signal) error {
-	res, err := r.calls.SignalTask(ctx, &droverv1.SignalTaskRequest{Claimant: r.claimant, Name: nameMessage(id), Signal: int32(sig)})
+func (r remote) signal(ctx context.Context, id node.ID, sig syscall.Signal, o order) error {
+	res, err := r.calls.SignalTask(ctx, &droverv1.SignalTaskRequest{
+		Claimant: r.claimant, Name: nameMessage(id), Signal: int32(sig), Order: orderMessage(o),
+	})
 	switch {
 	case err != nil:
-		return failure(err)
+		return late(err)
 	case res.GetEnded():
 		return os.ErrProcessDone
 	}
 	return nil
 }
 
-func (r remote) setShares(ctx context.Context, all []Share) error {
-	req := &droverv1.SetSharesRequest{Claimant: r.claimant}
+func (r remote) setShares(ctx context.Context, all []Share, o order) error {
+	req := &droverv1.SetSharesRequest{Claimant: r.claimant, Order: orderMessage(o)}
 	for _, s := range all {
 		req.Shares = append(req.Shares, &droverv1.TaskShare{Name: nameMessage(s.ID), Cpu: int64(s.CPU)})
 	}
 	res, err := r.calls.SetShares(ctx, req)
 	if err != nil {
-		return failure(err)
+		return late(err)
 	}
 	var errs []error
 	for _, refused := range res.GetRefused() {
@@ -119,11 +121,11 @@ func (r remote) setShares(ctx context.Context, all []Share) error {
 	return errors.Join(errs...)
 }
 
-// watch begins a watch and returns what waits for its next message.
-func (r remote) watch(ctx context.Context, use time.Duration) (next func() (message, error), stop func(), err error) {
+// watch begins a watch and returns its number, and what waits for its next message.
+func (r remote) watch(ctx context.Context, use time.Duration) (number uint64, next func() (message, error), stop func(), err error) {
 	stream, err := r.calls.WatchNode(ctx, &droverv1.WatchNodeRequest{Claimant: r.claimant, UseInterval: durationpb.New(use)})
 	if err != nil {
-		return nil, nil, failure(err)
+		return 0, nil, nil, failure(err)
 	}
 	next = func() (message, error) {
 		if !stream.Receive() {
@@ -136,11 +138,20 @@ func (r remote) watch(ctx context.Context, use time.Duration) (next func() (mess
 		return messageOf(stream.Msg()), nil
 	}
 	stop = func() { _ = stream.Close() } // what it would say has been heard
-	if _, err := next(); err != nil {
+	first, err := next()
+	if err != nil {
 		stop()
-		return nil, nil, err
+		return 0, nil, nil, err
 	}
-	return next, stop, nil
+	return first.watch, next, stop, nil
+}
+
+// late is failure for orders: one of a watch that is over has not been answered.
+func late(err error) error {
+	if connect.IsWireError(err) && connect.CodeOf(err) == connect.CodeFailedPrecondition {
+		return fmt.Errorf("%w: %w", ErrSilent, err)
+	}
+	return failure(err)
 }
 
 // failure tells an answer from none, and from what was not sent.

@@ -36,6 +36,13 @@ func launchMessage(c *droverv1.Claimant, t node.Task) *droverv1.LaunchTaskReques
 	return m
 }
 
+func orderMessage(o order) *droverv1.Order {
+	if o == (order{}) {
+		return nil
+	}
+	return &droverv1.Order{Watch: o.watch, Number: o.number}
+}
+
 func statusOf(m *droverv1.AttemptStatus) supervisor.Status {
 	return supervisor.Status{
 		Condition: supervisor.Condition(m.GetCondition()), Code: int(m.GetExitCode()), Signal: syscall.Signal(m.GetSignal()), Reason: m.GetReason(),
@@ -51,7 +58,7 @@ func instantOf(m *timestamppb.Timestamp) time.Time {
 }
 
 func messageOf(m *droverv1.WatchNodeResponse) message {
-	out := message{id: idOf(m.GetName())}
+	out := message{id: idOf(m.GetName()), watch: m.GetWatch()}
 	if m.GetName() != nil {
 		out.status = statusOf(m.GetStatus())
 	}

@@ -43,11 +43,13 @@ func (n *Node) session(up func()) error {
 	n.mu.Lock()
 	n.end = cancel
 	n.mu.Unlock()
-	next, stop, err := n.remote.watch(ctx, n.cfg.UseInterval)
+	number, next, stop, err := n.remote.watch(ctx, n.cfg.UseInterval)
 	if err != nil {
 		return err
 	}
 	defer stop()
+	n.watched(true, number)
+	defer n.watched(false, 0)
 	if err := n.resume(ctx); err != nil {
 		return err
 	}
@@ -90,21 +92,18 @@ func (n *Node) drop() {
 // resume asks about all that is followed, after a silence, and says again what each was
 // told.
 func (n *Node) resume(ctx context.Context) error {
-	var shares []Share
 	for _, p := range n.following() {
 		if err := n.resumeOne(ctx, p); err != nil {
 			return err
 		}
-		if cpu, ok := p.share(); ok {
-			shares = append(shares, Share{p.id, cpu})
-		}
 	}
+	shares, o := n.shares()
 	if len(shares) == 0 {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, callPatience)
 	defer cancel()
-	return n.remote.setShares(ctx, shares)
+	return n.remote.setShares(ctx, shares, o)
 }
 
 func (n *Node) resumeOne(ctx context.Context, p *Process) error {
@@ -138,6 +137,7 @@ type message struct {
 	id     node.ID
 	status supervisor.Status // Condition is 0: no end
 	use    []Measured
+	watch  uint64 // of the first one
 }
 
 // wait waits for a channel or, if that is not 0, a while.

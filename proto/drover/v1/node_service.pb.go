@@ -836,19 +836,79 @@ func (x *BarTaskResponse) GetWon() bool {
 	return false
 }
 
+// Order says after which others an order comes: a network may deliver it late. One
+// that belongs to an earlier watch than the last is refused (FAILED_PRECONDITION); one
+// that came before another, of its kind and for the same task, which has been carried
+// out, is passed over.
+type Order struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// As the first message of the watch has said.
+	Watch uint64 `protobuf:"varint,1,opt,name=watch,proto3" json:"watch,omitempty"`
+	// Ascending.
+	Number        uint64 `protobuf:"varint,2,opt,name=number,proto3" json:"number,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Order) Reset() {
+	*x = Order{}
+	mi := &file_drover_v1_node_service_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Order) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Order) ProtoMessage() {}
+
+func (x *Order) ProtoReflect() protoreflect.Message {
+	mi := &file_drover_v1_node_service_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Order.ProtoReflect.Descriptor instead.
+func (*Order) Descriptor() ([]byte, []int) {
+	return file_drover_v1_node_service_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *Order) GetWatch() uint64 {
+	if x != nil {
+		return x.Watch
+	}
+	return 0
+}
+
+func (x *Order) GetNumber() uint64 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
 type SignalTaskRequest struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Claimant *Claimant              `protobuf:"bytes,1,opt,name=claimant,proto3" json:"claimant,omitempty"`
 	Name     *TaskName              `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	// As Linux numbers it.
-	Signal        int32 `protobuf:"varint,3,opt,name=signal,proto3" json:"signal,omitempty"`
+	Signal int32 `protobuf:"varint,3,opt,name=signal,proto3" json:"signal,omitempty"`
+	// None: it is carried out whenever it arrives.
+	Order         *Order `protobuf:"bytes,4,opt,name=order,proto3" json:"order,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *SignalTaskRequest) Reset() {
 	*x = SignalTaskRequest{}
-	mi := &file_drover_v1_node_service_proto_msgTypes[13]
+	mi := &file_drover_v1_node_service_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -860,7 +920,7 @@ func (x *SignalTaskRequest) String() string {
 func (*SignalTaskRequest) ProtoMessage() {}
 
 func (x *SignalTaskRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_node_service_proto_msgTypes[13]
+	mi := &file_drover_v1_node_service_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -873,7 +933,7 @@ func (x *SignalTaskRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SignalTaskRequest.ProtoReflect.Descriptor instead.
 func (*SignalTaskRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_node_service_proto_rawDescGZIP(), []int{13}
+	return file_drover_v1_node_service_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *SignalTaskRequest) GetClaimant() *Claimant {
@@ -897,6 +957,13 @@ func (x *SignalTaskRequest) GetSignal() int32 {
 	return 0
 }
 
+func (x *SignalTaskRequest) GetOrder() *Order {
+	if x != nil {
+		return x.Order
+	}
+	return nil
+}
+
 type SignalTaskResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The task had ended, nothing was sent.
@@ -907,7 +974,7 @@ type SignalTaskResponse struct {
 
 func (x *SignalTaskResponse) Reset() {
 	*x = SignalTaskResponse{}
-	mi := &file_drover_v1_node_service_proto_msgTypes[14]
+	mi := &file_drover_v1_node_service_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -919,7 +986,7 @@ func (x *SignalTaskResponse) String() string {
 func (*SignalTaskResponse) ProtoMessage() {}
 
 func (x *SignalTaskResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_node_service_proto_msgTypes[14]
+	mi := &file_drover_v1_node_service_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -932,7 +999,7 @@ func (x *SignalTaskResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SignalTaskResponse.ProtoReflect.Descriptor instead.
 func (*SignalTaskResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_node_service_proto_rawDescGZIP(), []int{14}
+	return file_drover_v1_node_service_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *SignalTaskResponse) GetEnded() bool {
@@ -943,16 +1010,18 @@ func (x *SignalTaskResponse) GetEnded() bool {
 }
 
 type SetSharesRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Claimant      *Claimant              `protobuf:"bytes,1,opt,name=claimant,proto3" json:"claimant,omitempty"`
-	Shares        []*TaskShare           `protobuf:"bytes,2,rep,name=shares,proto3" json:"shares,omitempty"`
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Claimant *Claimant              `protobuf:"bytes,1,opt,name=claimant,proto3" json:"claimant,omitempty"`
+	Shares   []*TaskShare           `protobuf:"bytes,2,rep,name=shares,proto3" json:"shares,omitempty"`
+	// None: they are set whenever they arrive.
+	Order         *Order `protobuf:"bytes,3,opt,name=order,proto3" json:"order,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *SetSharesRequest) Reset() {
 	*x = SetSharesRequest{}
-	mi := &file_drover_v1_node_service_proto_msgTypes[15]
+	mi := &file_drover_v1_node_service_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -964,7 +1033,7 @@ func (x *SetSharesRequest) String() string {
 func (*SetSharesRequest) ProtoMessage() {}
 
 func (x *SetSharesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_node_service_proto_msgTypes[15]
+	mi := &file_drover_v1_node_service_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -977,7 +1046,7 @@ func (x *SetSharesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetSharesRequest.ProtoReflect.Descriptor instead.
 func (*SetSharesRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_node_service_proto_rawDescGZIP(), []int{15}
+	return file_drover_v1_node_service_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *SetSharesRequest) GetClaimant() *Claimant {
@@ -994,6 +1063,13 @@ func (x *SetSharesRequest) GetShares() []*TaskShare {
 	return nil
 }
 
+func (x *SetSharesRequest) GetOrder() *Order {
+	if x != nil {
+		return x.Order
+	}
+	return nil
+}
+
 type TaskShare struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Name  *TaskName              `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -1005,7 +1081,7 @@ type TaskShare struct {
 
 func (x *TaskShare) Reset() {
 	*x = TaskShare{}
-	mi := &file_drover_v1_node_service_proto_msgTypes[16]
+	mi := &file_drover_v1_node_service_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1017,7 +1093,7 @@ func (x *TaskShare) String() string {
 func (*TaskShare) ProtoMessage() {}
 
 func (x *TaskShare) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_node_service_proto_msgTypes[16]
+	mi := &file_drover_v1_node_service_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1030,7 +1106,7 @@ func (x *TaskShare) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskShare.ProtoReflect.Descriptor instead.
 func (*TaskShare) Descriptor() ([]byte, []int) {
-	return file_drover_v1_node_service_proto_rawDescGZIP(), []int{16}
+	return file_drover_v1_node_service_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *TaskShare) GetName() *TaskName {
@@ -1057,7 +1133,7 @@ type SetSharesResponse struct {
 
 func (x *SetSharesResponse) Reset() {
 	*x = SetSharesResponse{}
-	mi := &file_drover_v1_node_service_proto_msgTypes[17]
+	mi := &file_drover_v1_node_service_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1069,7 +1145,7 @@ func (x *SetSharesResponse) String() string {
 func (*SetSharesResponse) ProtoMessage() {}
 
 func (x *SetSharesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_node_service_proto_msgTypes[17]
+	mi := &file_drover_v1_node_service_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1082,7 +1158,7 @@ func (x *SetSharesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetSharesResponse.ProtoReflect.Descriptor instead.
 func (*SetSharesResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_node_service_proto_rawDescGZIP(), []int{17}
+	return file_drover_v1_node_service_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *SetSharesResponse) GetRefused() []*TaskRefusal {
@@ -1102,7 +1178,7 @@ type TaskRefusal struct {
 
 func (x *TaskRefusal) Reset() {
 	*x = TaskRefusal{}
-	mi := &file_drover_v1_node_service_proto_msgTypes[18]
+	mi := &file_drover_v1_node_service_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1114,7 +1190,7 @@ func (x *TaskRefusal) String() string {
 func (*TaskRefusal) ProtoMessage() {}
 
 func (x *TaskRefusal) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_node_service_proto_msgTypes[18]
+	mi := &file_drover_v1_node_service_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1127,7 +1203,7 @@ func (x *TaskRefusal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskRefusal.ProtoReflect.Descriptor instead.
 func (*TaskRefusal) Descriptor() ([]byte, []int) {
-	return file_drover_v1_node_service_proto_rawDescGZIP(), []int{18}
+	return file_drover_v1_node_service_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *TaskRefusal) GetName() *TaskName {
@@ -1155,7 +1231,7 @@ type WatchNodeRequest struct {
 
 func (x *WatchNodeRequest) Reset() {
 	*x = WatchNodeRequest{}
-	mi := &file_drover_v1_node_service_proto_msgTypes[19]
+	mi := &file_drover_v1_node_service_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1167,7 +1243,7 @@ func (x *WatchNodeRequest) String() string {
 func (*WatchNodeRequest) ProtoMessage() {}
 
 func (x *WatchNodeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_node_service_proto_msgTypes[19]
+	mi := &file_drover_v1_node_service_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1180,7 +1256,7 @@ func (x *WatchNodeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchNodeRequest.ProtoReflect.Descriptor instead.
 func (*WatchNodeRequest) Descriptor() ([]byte, []int) {
-	return file_drover_v1_node_service_proto_rawDescGZIP(), []int{19}
+	return file_drover_v1_node_service_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *WatchNodeRequest) GetClaimant() *Claimant {
@@ -1203,14 +1279,16 @@ type WatchNodeResponse struct {
 	Name   *TaskName      `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	Status *AttemptStatus `protobuf:"bytes,2,opt,name=status,proto3" json:"status,omitempty"`
 	// Of all that run.
-	Use           []*TaskUse `protobuf:"bytes,3,rep,name=use,proto3" json:"use,omitempty"`
+	Use []*TaskUse `protobuf:"bytes,3,rep,name=use,proto3" json:"use,omitempty"`
+	// Set in the first message: what orders carry.
+	Watch         uint64 `protobuf:"varint,4,opt,name=watch,proto3" json:"watch,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *WatchNodeResponse) Reset() {
 	*x = WatchNodeResponse{}
-	mi := &file_drover_v1_node_service_proto_msgTypes[20]
+	mi := &file_drover_v1_node_service_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1222,7 +1300,7 @@ func (x *WatchNodeResponse) String() string {
 func (*WatchNodeResponse) ProtoMessage() {}
 
 func (x *WatchNodeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_node_service_proto_msgTypes[20]
+	mi := &file_drover_v1_node_service_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1235,7 +1313,7 @@ func (x *WatchNodeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchNodeResponse.ProtoReflect.Descriptor instead.
 func (*WatchNodeResponse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_node_service_proto_rawDescGZIP(), []int{20}
+	return file_drover_v1_node_service_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *WatchNodeResponse) GetName() *TaskName {
@@ -1259,6 +1337,13 @@ func (x *WatchNodeResponse) GetUse() []*TaskUse {
 	return nil
 }
 
+func (x *WatchNodeResponse) GetWatch() uint64 {
+	if x != nil {
+		return x.Watch
+	}
+	return 0
+}
+
 // TaskUse is what a task has used since its start. What the node cannot tell is 0.
 type TaskUse struct {
 	state            protoimpl.MessageState `protogen:"open.v1"`
@@ -1279,7 +1364,7 @@ type TaskUse struct {
 
 func (x *TaskUse) Reset() {
 	*x = TaskUse{}
-	mi := &file_drover_v1_node_service_proto_msgTypes[21]
+	mi := &file_drover_v1_node_service_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1291,7 +1376,7 @@ func (x *TaskUse) String() string {
 func (*TaskUse) ProtoMessage() {}
 
 func (x *TaskUse) ProtoReflect() protoreflect.Message {
-	mi := &file_drover_v1_node_service_proto_msgTypes[21]
+	mi := &file_drover_v1_node_service_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1304,7 +1389,7 @@ func (x *TaskUse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskUse.ProtoReflect.Descriptor instead.
 func (*TaskUse) Descriptor() ([]byte, []int) {
-	return file_drover_v1_node_service_proto_rawDescGZIP(), []int{21}
+	return file_drover_v1_node_service_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *TaskUse) GetName() *TaskName {
@@ -1440,16 +1525,21 @@ const file_drover_v1_node_service_proto_rawDesc = "" +
 	"\bclaimant\x18\x01 \x01(\v2\x13.drover.v1.ClaimantR\bclaimant\x12'\n" +
 	"\x04name\x18\x02 \x01(\v2\x13.drover.v1.TaskNameR\x04name\"#\n" +
 	"\x0fBarTaskResponse\x12\x10\n" +
-	"\x03won\x18\x01 \x01(\bR\x03won\"\x85\x01\n" +
+	"\x03won\x18\x01 \x01(\bR\x03won\"5\n" +
+	"\x05Order\x12\x14\n" +
+	"\x05watch\x18\x01 \x01(\x04R\x05watch\x12\x16\n" +
+	"\x06number\x18\x02 \x01(\x04R\x06number\"\xad\x01\n" +
 	"\x11SignalTaskRequest\x12/\n" +
 	"\bclaimant\x18\x01 \x01(\v2\x13.drover.v1.ClaimantR\bclaimant\x12'\n" +
 	"\x04name\x18\x02 \x01(\v2\x13.drover.v1.TaskNameR\x04name\x12\x16\n" +
-	"\x06signal\x18\x03 \x01(\x05R\x06signal\"*\n" +
+	"\x06signal\x18\x03 \x01(\x05R\x06signal\x12&\n" +
+	"\x05order\x18\x04 \x01(\v2\x10.drover.v1.OrderR\x05order\"*\n" +
 	"\x12SignalTaskResponse\x12\x14\n" +
-	"\x05ended\x18\x01 \x01(\bR\x05ended\"q\n" +
+	"\x05ended\x18\x01 \x01(\bR\x05ended\"\x99\x01\n" +
 	"\x10SetSharesRequest\x12/\n" +
 	"\bclaimant\x18\x01 \x01(\v2\x13.drover.v1.ClaimantR\bclaimant\x12,\n" +
-	"\x06shares\x18\x02 \x03(\v2\x14.drover.v1.TaskShareR\x06shares\"F\n" +
+	"\x06shares\x18\x02 \x03(\v2\x14.drover.v1.TaskShareR\x06shares\x12&\n" +
+	"\x05order\x18\x03 \x01(\v2\x10.drover.v1.OrderR\x05order\"F\n" +
 	"\tTaskShare\x12'\n" +
 	"\x04name\x18\x01 \x01(\v2\x13.drover.v1.TaskNameR\x04name\x12\x10\n" +
 	"\x03cpu\x18\x02 \x01(\x03R\x03cpu\"E\n" +
@@ -1460,11 +1550,12 @@ const file_drover_v1_node_service_proto_rawDesc = "" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\"\x81\x01\n" +
 	"\x10WatchNodeRequest\x12/\n" +
 	"\bclaimant\x18\x01 \x01(\v2\x13.drover.v1.ClaimantR\bclaimant\x12<\n" +
-	"\fuse_interval\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\vuseInterval\"\x94\x01\n" +
+	"\fuse_interval\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\vuseInterval\"\xaa\x01\n" +
 	"\x11WatchNodeResponse\x12'\n" +
 	"\x04name\x18\x01 \x01(\v2\x13.drover.v1.TaskNameR\x04name\x120\n" +
 	"\x06status\x18\x02 \x01(\v2\x18.drover.v1.AttemptStatusR\x06status\x12$\n" +
-	"\x03use\x18\x03 \x03(\v2\x12.drover.v1.TaskUseR\x03use\"\x96\x03\n" +
+	"\x03use\x18\x03 \x03(\v2\x12.drover.v1.TaskUseR\x03use\x12\x14\n" +
+	"\x05watch\x18\x04 \x01(\x04R\x05watch\"\x96\x03\n" +
 	"\aTaskUse\x12'\n" +
 	"\x04name\x18\x01 \x01(\v2\x13.drover.v1.TaskNameR\x04name\x12+\n" +
 	"\x03cpu\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\x03cpu\x127\n" +
@@ -1504,7 +1595,7 @@ func file_drover_v1_node_service_proto_rawDescGZIP() []byte {
 	return file_drover_v1_node_service_proto_rawDescData
 }
 
-var file_drover_v1_node_service_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
+var file_drover_v1_node_service_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
 var file_drover_v1_node_service_proto_goTypes = []any{
 	(*Claimant)(nil),             // 0: drover.v1.Claimant
 	(*TaskName)(nil),             // 1: drover.v1.TaskName
@@ -1519,67 +1610,70 @@ var file_drover_v1_node_service_proto_goTypes = []any{
 	(*AttachTaskResponse)(nil),   // 10: drover.v1.AttachTaskResponse
 	(*BarTaskRequest)(nil),       // 11: drover.v1.BarTaskRequest
 	(*BarTaskResponse)(nil),      // 12: drover.v1.BarTaskResponse
-	(*SignalTaskRequest)(nil),    // 13: drover.v1.SignalTaskRequest
-	(*SignalTaskResponse)(nil),   // 14: drover.v1.SignalTaskResponse
-	(*SetSharesRequest)(nil),     // 15: drover.v1.SetSharesRequest
-	(*TaskShare)(nil),            // 16: drover.v1.TaskShare
-	(*SetSharesResponse)(nil),    // 17: drover.v1.SetSharesResponse
-	(*TaskRefusal)(nil),          // 18: drover.v1.TaskRefusal
-	(*WatchNodeRequest)(nil),     // 19: drover.v1.WatchNodeRequest
-	(*WatchNodeResponse)(nil),    // 20: drover.v1.WatchNodeResponse
-	(*TaskUse)(nil),              // 21: drover.v1.TaskUse
-	(*durationpb.Duration)(nil),  // 22: google.protobuf.Duration
-	(*AttemptStatus)(nil),        // 23: drover.v1.AttemptStatus
+	(*Order)(nil),                // 13: drover.v1.Order
+	(*SignalTaskRequest)(nil),    // 14: drover.v1.SignalTaskRequest
+	(*SignalTaskResponse)(nil),   // 15: drover.v1.SignalTaskResponse
+	(*SetSharesRequest)(nil),     // 16: drover.v1.SetSharesRequest
+	(*TaskShare)(nil),            // 17: drover.v1.TaskShare
+	(*SetSharesResponse)(nil),    // 18: drover.v1.SetSharesResponse
+	(*TaskRefusal)(nil),          // 19: drover.v1.TaskRefusal
+	(*WatchNodeRequest)(nil),     // 20: drover.v1.WatchNodeRequest
+	(*WatchNodeResponse)(nil),    // 21: drover.v1.WatchNodeResponse
+	(*TaskUse)(nil),              // 22: drover.v1.TaskUse
+	(*durationpb.Duration)(nil),  // 23: google.protobuf.Duration
+	(*AttemptStatus)(nil),        // 24: drover.v1.AttemptStatus
 }
 var file_drover_v1_node_service_proto_depIdxs = []int32{
 	4,  // 0: drover.v1.DescribeNodeResponse.offers:type_name -> drover.v1.NodeOffer
 	0,  // 1: drover.v1.RenewNodeRequest.claimant:type_name -> drover.v1.Claimant
-	22, // 2: drover.v1.RenewNodeRequest.duration:type_name -> google.protobuf.Duration
+	23, // 2: drover.v1.RenewNodeRequest.duration:type_name -> google.protobuf.Duration
 	0,  // 3: drover.v1.LaunchTaskRequest.claimant:type_name -> drover.v1.Claimant
 	1,  // 4: drover.v1.LaunchTaskRequest.name:type_name -> drover.v1.TaskName
-	23, // 5: drover.v1.LaunchTaskResponse.status:type_name -> drover.v1.AttemptStatus
+	24, // 5: drover.v1.LaunchTaskResponse.status:type_name -> drover.v1.AttemptStatus
 	0,  // 6: drover.v1.AttachTaskRequest.claimant:type_name -> drover.v1.Claimant
 	1,  // 7: drover.v1.AttachTaskRequest.name:type_name -> drover.v1.TaskName
-	23, // 8: drover.v1.AttachTaskResponse.status:type_name -> drover.v1.AttemptStatus
+	24, // 8: drover.v1.AttachTaskResponse.status:type_name -> drover.v1.AttemptStatus
 	0,  // 9: drover.v1.BarTaskRequest.claimant:type_name -> drover.v1.Claimant
 	1,  // 10: drover.v1.BarTaskRequest.name:type_name -> drover.v1.TaskName
 	0,  // 11: drover.v1.SignalTaskRequest.claimant:type_name -> drover.v1.Claimant
 	1,  // 12: drover.v1.SignalTaskRequest.name:type_name -> drover.v1.TaskName
-	0,  // 13: drover.v1.SetSharesRequest.claimant:type_name -> drover.v1.Claimant
-	16, // 14: drover.v1.SetSharesRequest.shares:type_name -> drover.v1.TaskShare
-	1,  // 15: drover.v1.TaskShare.name:type_name -> drover.v1.TaskName
-	18, // 16: drover.v1.SetSharesResponse.refused:type_name -> drover.v1.TaskRefusal
-	1,  // 17: drover.v1.TaskRefusal.name:type_name -> drover.v1.TaskName
-	0,  // 18: drover.v1.WatchNodeRequest.claimant:type_name -> drover.v1.Claimant
-	22, // 19: drover.v1.WatchNodeRequest.use_interval:type_name -> google.protobuf.Duration
-	1,  // 20: drover.v1.WatchNodeResponse.name:type_name -> drover.v1.TaskName
-	23, // 21: drover.v1.WatchNodeResponse.status:type_name -> drover.v1.AttemptStatus
-	21, // 22: drover.v1.WatchNodeResponse.use:type_name -> drover.v1.TaskUse
-	1,  // 23: drover.v1.TaskUse.name:type_name -> drover.v1.TaskName
-	22, // 24: drover.v1.TaskUse.cpu:type_name -> google.protobuf.Duration
-	22, // 25: drover.v1.TaskUse.throttled:type_name -> google.protobuf.Duration
-	22, // 26: drover.v1.TaskUse.waited:type_name -> google.protobuf.Duration
-	2,  // 27: drover.v1.NodeService.DescribeNode:input_type -> drover.v1.DescribeNodeRequest
-	5,  // 28: drover.v1.NodeService.RenewNode:input_type -> drover.v1.RenewNodeRequest
-	7,  // 29: drover.v1.NodeService.LaunchTask:input_type -> drover.v1.LaunchTaskRequest
-	9,  // 30: drover.v1.NodeService.AttachTask:input_type -> drover.v1.AttachTaskRequest
-	11, // 31: drover.v1.NodeService.BarTask:input_type -> drover.v1.BarTaskRequest
-	13, // 32: drover.v1.NodeService.SignalTask:input_type -> drover.v1.SignalTaskRequest
-	15, // 33: drover.v1.NodeService.SetShares:input_type -> drover.v1.SetSharesRequest
-	19, // 34: drover.v1.NodeService.WatchNode:input_type -> drover.v1.WatchNodeRequest
-	3,  // 35: drover.v1.NodeService.DescribeNode:output_type -> drover.v1.DescribeNodeResponse
-	6,  // 36: drover.v1.NodeService.RenewNode:output_type -> drover.v1.RenewNodeResponse
-	8,  // 37: drover.v1.NodeService.LaunchTask:output_type -> drover.v1.LaunchTaskResponse
-	10, // 38: drover.v1.NodeService.AttachTask:output_type -> drover.v1.AttachTaskResponse
-	12, // 39: drover.v1.NodeService.BarTask:output_type -> drover.v1.BarTaskResponse
-	14, // 40: drover.v1.NodeService.SignalTask:output_type -> drover.v1.SignalTaskResponse
-	17, // 41: drover.v1.NodeService.SetShares:output_type -> drover.v1.SetSharesResponse
-	20, // 42: drover.v1.NodeService.WatchNode:output_type -> drover.v1.WatchNodeResponse
-	35, // [35:43] is the sub-list for method output_type
-	27, // [27:35] is the sub-list for method input_type
-	27, // [27:27] is the sub-list for extension type_name
-	27, // [27:27] is the sub-list for extension extendee
-	0,  // [0:27] is the sub-list for field type_name
+	13, // 13: drover.v1.SignalTaskRequest.order:type_name -> drover.v1.Order
+	0,  // 14: drover.v1.SetSharesRequest.claimant:type_name -> drover.v1.Claimant
+	17, // 15: drover.v1.SetSharesRequest.shares:type_name -> drover.v1.TaskShare
+	13, // 16: drover.v1.SetSharesRequest.order:type_name -> drover.v1.Order
+	1,  // 17: drover.v1.TaskShare.name:type_name -> drover.v1.TaskName
+	19, // 18: drover.v1.SetSharesResponse.refused:type_name -> drover.v1.TaskRefusal
+	1,  // 19: drover.v1.TaskRefusal.name:type_name -> drover.v1.TaskName
+	0,  // 20: drover.v1.WatchNodeRequest.claimant:type_name -> drover.v1.Claimant
+	23, // 21: drover.v1.WatchNodeRequest.use_interval:type_name -> google.protobuf.Duration
+	1,  // 22: drover.v1.WatchNodeResponse.name:type_name -> drover.v1.TaskName
+	24, // 23: drover.v1.WatchNodeResponse.status:type_name -> drover.v1.AttemptStatus
+	22, // 24: drover.v1.WatchNodeResponse.use:type_name -> drover.v1.TaskUse
+	1,  // 25: drover.v1.TaskUse.name:type_name -> drover.v1.TaskName
+	23, // 26: drover.v1.TaskUse.cpu:type_name -> google.protobuf.Duration
+	23, // 27: drover.v1.TaskUse.throttled:type_name -> google.protobuf.Duration
+	23, // 28: drover.v1.TaskUse.waited:type_name -> google.protobuf.Duration
+	2,  // 29: drover.v1.NodeService.DescribeNode:input_type -> drover.v1.DescribeNodeRequest
+	5,  // 30: drover.v1.NodeService.RenewNode:input_type -> drover.v1.RenewNodeRequest
+	7,  // 31: drover.v1.NodeService.LaunchTask:input_type -> drover.v1.LaunchTaskRequest
+	9,  // 32: drover.v1.NodeService.AttachTask:input_type -> drover.v1.AttachTaskRequest
+	11, // 33: drover.v1.NodeService.BarTask:input_type -> drover.v1.BarTaskRequest
+	14, // 34: drover.v1.NodeService.SignalTask:input_type -> drover.v1.SignalTaskRequest
+	16, // 35: drover.v1.NodeService.SetShares:input_type -> drover.v1.SetSharesRequest
+	20, // 36: drover.v1.NodeService.WatchNode:input_type -> drover.v1.WatchNodeRequest
+	3,  // 37: drover.v1.NodeService.DescribeNode:output_type -> drover.v1.DescribeNodeResponse
+	6,  // 38: drover.v1.NodeService.RenewNode:output_type -> drover.v1.RenewNodeResponse
+	8,  // 39: drover.v1.NodeService.LaunchTask:output_type -> drover.v1.LaunchTaskResponse
+	10, // 40: drover.v1.NodeService.AttachTask:output_type -> drover.v1.AttachTaskResponse
+	12, // 41: drover.v1.NodeService.BarTask:output_type -> drover.v1.BarTaskResponse
+	15, // 42: drover.v1.NodeService.SignalTask:output_type -> drover.v1.SignalTaskResponse
+	18, // 43: drover.v1.NodeService.SetShares:output_type -> drover.v1.SetSharesResponse
+	21, // 44: drover.v1.NodeService.WatchNode:output_type -> drover.v1.WatchNodeResponse
+	37, // [37:45] is the sub-list for method output_type
+	29, // [29:37] is the sub-list for method input_type
+	29, // [29:29] is the sub-list for extension type_name
+	29, // [29:29] is the sub-list for extension extendee
+	0,  // [0:29] is the sub-list for field type_name
 }
 
 func init() { file_drover_v1_node_service_proto_init() }
@@ -1594,7 +1688,7 @@ func file_drover_v1_node_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_drover_v1_node_service_proto_rawDesc), len(file_drover_v1_node_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   22,
+			NumMessages:   23,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -66,11 +66,12 @@ type NodeServiceClient interface {
 	AttachTask(context.Context, *v1.AttachTaskRequest) (*v1.AttachTaskResponse, error)
 	// BarTask makes sure that a task never runs, unless it has been claimed to be run.
 	BarTask(context.Context, *v1.BarTaskRequest) (*v1.BarTaskResponse, error)
-	// SignalTask signals all processes of a task. STOP and CONT pause and resume it.
+	// SignalTask signals all processes of a task. STOP and CONT pause and resume it. It
+	// and SetShares are orders: see Order.
 	SignalTask(context.Context, *v1.SignalTaskRequest) (*v1.SignalTaskResponse, error)
 	// SetShares sets the shares of many tasks at once.
 	SetShares(context.Context, *v1.SetSharesRequest) (*v1.SetSharesResponse, error)
-	// WatchNode sends one empty message at once, then the end of every task, and at
+	// WatchNode sends its number at once, then the end of every task, and at
 	// intervals what those use that run.
 	WatchNode(context.Context, *v1.WatchNodeRequest) (*connect.ServerStreamForClient[v1.WatchNodeResponse], error)
 }
@@ -238,11 +239,12 @@ type NodeServiceHandler interface {
 	AttachTask(context.Context, *v1.AttachTaskRequest) (*v1.AttachTaskResponse, error)
 	// BarTask makes sure that a task never runs, unless it has been claimed to be run.
 	BarTask(context.Context, *v1.BarTaskRequest) (*v1.BarTaskResponse, error)
-	// SignalTask signals all processes of a task. STOP and CONT pause and resume it.
+	// SignalTask signals all processes of a task. STOP and CONT pause and resume it. It
+	// and SetShares are orders: see Order.
 	SignalTask(context.Context, *v1.SignalTaskRequest) (*v1.SignalTaskResponse, error)
 	// SetShares sets the shares of many tasks at once.
 	SetShares(context.Context, *v1.SetSharesRequest) (*v1.SetSharesResponse, error)
-	// WatchNode sends one empty message at once, then the end of every task, and at
+	// WatchNode sends its number at once, then the end of every task, and at
 	// intervals what those use that run.
 	WatchNode(context.Context, *v1.WatchNodeRequest, *connect.ServerStream[v1.WatchNodeResponse]) error
 }
