@@ -10,7 +10,7 @@ import (
 
 // ClaimCPUs takes n processors for this host's groups and returns their numbers. They
 // are some of those that this process may use, and nobody else has who makes groups
-// at the same place, until the host is closed or its process has ended. It is ErrBusy
+// at the same place, until the host is closed or its process has ended. It is ErrTaken
 // if there are not enough, and then takes none. The groups are not told: SetCPUs does
 // that.
 func (h *Host) ClaimCPUs(n int) ([]int, error) {
@@ -24,7 +24,7 @@ func (h *Host) ClaimCPUs(n int) ([]int, error) {
 		return nil, failed(op, "", err)
 	}
 	if n < 1 || n > len(usable) {
-		return nil, &Error{Op: op, Kind: ErrBusy, Err: fmt.Errorf("%d wanted, this process may use %d", n, len(usable))}
+		return nil, &Error{Op: op, Kind: ErrTaken, Err: fmt.Errorf("%d wanted, this process may use %d", n, len(usable))}
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -49,7 +49,7 @@ func (h *Host) ClaimCPUs(n int) ([]int, error) {
 		}
 	}
 	if len(got) < n {
-		err := &Error{Op: op, Kind: ErrBusy, Err: fmt.Errorf("%d wanted, %d of %d are not taken by others", n, len(got), len(usable))}
+		err := &Error{Op: op, Kind: ErrTaken, Err: fmt.Errorf("%d wanted, %d of %d are not claimed", n, len(got), len(usable))}
 		return nil, errors.Join(err, failed(op, "", h.claims.release(got)))
 	}
 	return got, nil

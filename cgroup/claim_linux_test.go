@@ -18,19 +18,19 @@ func TestAProcessorHasOneOwnerAtATime(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := a.ClaimCPUs(1)
-	if errors.Is(err, ErrBusy) {
+	if errors.Is(err, ErrTaken) {
 		t.Skip(err) // somebody else on this machine has them
 	}
 	if err != nil || len(got) != 1 || !slices.Contains(all, got[0]) {
 		t.Fatalf("%v, %v, of %v", got, err, all)
 	}
 	for name, h := range map[string]*Host{"another owner": b, "the same": a} {
-		if more, err := h.ClaimCPUs(len(all)); !errors.Is(err, ErrBusy) {
+		if more, err := h.ClaimCPUs(len(all)); !errors.Is(err, ErrTaken) {
 			t.Errorf("%s gets %v too: %v", name, more, err)
 		}
 	}
 	for _, n := range []int{0, -1, len(all) + 1} {
-		if got, err := b.ClaimCPUs(n); !errors.Is(err, ErrBusy) {
+		if got, err := b.ClaimCPUs(n); !errors.Is(err, ErrTaken) {
 			t.Errorf("%d: %v, %v", n, got, err)
 		}
 	}

@@ -25,6 +25,8 @@ var (
 	// ErrRefused: the kernel does not accept the value, for example more than
 	// the group above may use.
 	ErrRefused = errors.New("the kernel refuses the value")
+	// ErrTaken: there are not as many processors that nobody else has claimed.
+	ErrTaken = errors.New("not enough processors are free")
 	// ErrExists: there is a group of that name.
 	ErrExists = errors.New("there is a control group of that name")
 	// ErrNotFound: there is no group of that name.

@@ -7,8 +7,9 @@ import (
 )
 
 // Pin claims processors of the host for its parts, as many as each has, and returns
-// their numbers by part, until the host is closed. An error says why there are none:
-// the host has not that many, others have them, or it cannot hold tasks to them.
+// their numbers by part, until the host is closed. An error says why there are none, to
+// whoever keeps the host: it has not that many, others have them (cgroup.ErrTaken), or it
+// cannot hold tasks to them (cgroup.ErrNotOffered).
 func (h *Host) Pin(parts []int) ([][]int, error) {
 	sum := 0
 	for _, n := range parts {
@@ -16,7 +17,7 @@ func (h *Host) Pin(parts []int) ([][]int, error) {
 	}
 	cpus, err := h.groups.ClaimCPUs(sum)
 	if err != nil {
-		return nil, groupError(err)
+		return nil, err
 	}
 	all := make([][]int, len(parts))
 	for i, n := range parts {
