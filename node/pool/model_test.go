@@ -243,7 +243,7 @@ func (w *world) pass(v *way) bool {
 // that what a plan leads to can be seen again.
 func (m *machine) delay(what string) time.Duration {
 	h := fnv.New64a()
-	fmt.Fprint(h, m.w.seed, m.index, time.Now().UnixNano(), what)
+	_, _ = fmt.Fprint(h, m.w.seed, m.index, time.Now().UnixNano(), what) // a hash takes everything
 	m.w.mu.Lock()
 	defer m.w.mu.Unlock()
 	return time.Millisecond + time.Duration(h.Sum64()%uint64(10*time.Millisecond+m.slow))
