@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"errors"
+	"os"
 	"sync"
 	"time"
 
@@ -69,7 +70,11 @@ func (o *orders) carryOut(id node.ID, is order, last func(*given) *order, do fun
 		return nil
 	}
 	*last(g) = is
-	return do()
+	err := do()
+	if errors.Is(err, os.ErrProcessDone) {
+		o.forget(id) // its end may have been told before this was looked up
+	}
+	return err
 }
 
 func lastSignal(g *given) *order { return &g.signal }

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"errors"
+	"os"
 	"slices"
 	"testing"
 
@@ -48,5 +49,17 @@ func TestOrdersThatAreLateAreNotCarriedOut(t *testing.T) {
 	}
 	if len(o.tasks) != 1 {
 		t.Errorf("%d tasks are remembered", len(o.tasks))
+	}
+}
+
+// The daemon hears of the end between looking the task up and giving it the order.
+func TestATaskThatHasEndedIsNotRemembered(t *testing.T) {
+	var o orders
+	id := node.ID{Key: batch.Key{Job: "a"}}
+	watch := o.begin()
+	o.forget(id)
+	err := o.carryOut(id, order{watch, 1}, lastSignal, func() error { return os.ErrProcessDone })
+	if !errors.Is(err, os.ErrProcessDone) || len(o.tasks) != 0 {
+		t.Errorf("%v, %d tasks are remembered", err, len(o.tasks))
 	}
 }

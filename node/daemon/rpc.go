@@ -161,6 +161,7 @@ func (f face) SetShares(_ context.Context, req *droverv1.SetSharesRequest) (*dro
 		return nil, f.failed(err)
 	}
 	res := &droverv1.SetSharesResponse{}
+	var first error
 	for _, s := range req.GetShares() {
 		p := f.host.Find(idOf(s.GetName()))
 		if p == nil {
@@ -174,9 +175,14 @@ func (f face) SetShares(_ context.Context, req *droverv1.SetSharesRequest) (*dro
 		case errors.Is(err, errLate):
 			return nil, f.failed(err)
 		case err != nil && !errors.Is(err, os.ErrProcessDone):
-			f.log.Warn("share not set", "task", p.ID(), "error", err)
+			if first == nil {
+				first = err
+			}
 			res.Refused = append(res.Refused, &droverv1.TaskRefusal{Name: s.GetName(), Reason: reason(err)})
 		}
+	}
+	if first != nil { // a controller that has vanished refuses those of all tasks, each time
+		f.log.Warn("shares not set", "tasks", len(res.Refused), "first", first)
 	}
 	return res, nil
 }
