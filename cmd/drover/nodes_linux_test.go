@@ -152,7 +152,7 @@ func TestALongPartitionHealsWithoutADoubleRun(t *testing.T) {
 // told afterwards.
 func TestAShortPartitionEndsNothing(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t, 2, 2, "lease: 20s\npolicy: {name: easy}\n", beatYAML)
+	c := newCluster(t, 2, 2, "lease: 15s\npolicy: {name: easy}\n", beatYAML)
 	ids := c.each("again", 4)
 	c.placed(ids...)
 	away := c.on(ids[0], 1)
@@ -192,7 +192,9 @@ func TestAServerThatIsKilledDuringAPartitionStartsNothingTwice(t *testing.T) {
 			lost := []*machine{c.on(again, 1), c.on(plain, 1)}
 			other := c.beat("beat")
 			c.on(other, 1)
-			c.lose(lost...)
+			for _, m := range lost {
+				c.cut(m)
+			}
 			c.kill(c.server)
 			c.finish(plain) // nobody hears of it
 			c.start(c.server)
