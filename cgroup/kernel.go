@@ -3,6 +3,7 @@ package cgroup
 import (
 	"io/fs"
 	"os"
+	"slices"
 	"syscall"
 )
 
@@ -18,14 +19,31 @@ type kernel interface {
 
 type files struct{}
 
+// read and write are called for every task that is measured, and every share that
+// changes: a file of package os would be polled, for nothing.
 func (files) read(path string) (string, error) {
-	text, err := os.ReadFile(path)
-	return string(text), err
+	fd, err := again(func() (int, error) { return syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC, 0) })
+	if err != nil {
+		return "", &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	defer syscall.Close(fd)
+	text := make([]byte, 0, 512)
+	for {
+		n, err := again(func() (int, error) { return syscall.Read(fd, text[len(text):cap(text)]) })
+		if err != nil {
+			return "", &fs.PathError{Op: "read", Path: path, Err: err}
+		}
+		if n == 0 {
+			return string(text), nil
+		}
+		if text = text[:len(text)+n]; len(text) == cap(text) {
+			text = slices.Grow(text, len(text))
+		}
+	}
 }
 
 // write never makes a file: the kernel makes them all, and one that is missing
-// is news. The text goes in one call, which is one value to the kernel. It is called
-// for every share that changes: a file of package os would be polled, for nothing.
+// is news. The text goes in one call, which is one value to the kernel.
 func (files) write(path, text string) error {
 	fd, err := again(func() (int, error) { return syscall.Open(path, syscall.O_WRONLY|syscall.O_CLOEXEC, 0) })
 	if err != nil {

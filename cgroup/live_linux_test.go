@@ -115,9 +115,6 @@ func TestPauseReleasesTheProcessorAndThawGoesOn(t *testing.T) {
 		if got := used(t, g, 300*time.Millisecond); got > 0 {
 			t.Errorf("frozen it used %.3f of a processor", got)
 		}
-		if !g.Frozen() {
-			t.Error("it is not called frozen")
-		}
 		// A share that is set meanwhile does not let it run.
 		if _, err := g.SetShare(Processor / 4); err != nil {
 			t.Fatal(err)
@@ -267,6 +264,32 @@ func TestNobodyOutrunsAKill(t *testing.T) {
 		}
 		if pids, err := g.Pids(); err != nil || len(pids) > 0 {
 			t.Errorf("%v live, %v", pids, err)
+		}
+	})
+}
+
+// A thaw that comes while the cycle holds it stopped is no reason to run.
+func TestOneThatIsThawedIsStillHeldToItsShare(t *testing.T) {
+	each(t, func(t *testing.T, h *Host) {
+		g := newTestGroup(t, h, "job")
+		p := run(t, g, "spin 1")
+		if _, err := g.SetShare(Processor / 20); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "it is held back", func() bool { return use(t, g).Periods > 2 })
+		for range 5 {
+			if err := syscall.Kill(p.pid(), syscall.SIGCONT); err != nil { // as anybody may
+				t.Fatal(err)
+			}
+			for _, step := range []func() error{g.Thaw, func() error { return g.Freeze(within(t, time.Second)) }, g.Thaw} {
+				if err := step(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			<-time.After(30 * time.Millisecond)
+		}
+		if got := used(t, g, time.Second); got > 0.1 {
+			t.Errorf("used %.3f of a processor, want 0.05", got)
 		}
 	})
 }

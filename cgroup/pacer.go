@@ -186,7 +186,7 @@ func (g *Group) turn(e *paced) {
 	case !was && run:
 		e.throttled += now - e.stoppedAt
 	}
-	if was != run {
+	if was != run || !run { // somebody else may have continued who was stopped
 		// An error means that the group has vanished or that all have ended:
 		// whoever asks for anything else is told.
 		_ = g.setStopped(!run)

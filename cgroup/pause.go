@@ -27,7 +27,8 @@ func (g *Group) Freeze(ctx context.Context) error {
 	return failed(op, g.name, err)
 }
 
-// Thaw lets the processes go on.
+// Thaw lets the processes go on: at once, or in their turn where duty cycles hold them
+// to their share.
 func (g *Group) Thaw() error {
 	const op = "thaw"
 	g.mu.Lock()
@@ -36,14 +37,10 @@ func (g *Group) Thaw() error {
 		return &Error{Op: op, Group: g.name, Kind: ErrVanished}
 	}
 	g.frozen = false
+	if g.paced != nil && !g.paced.cycle.running {
+		return nil // who would go on here is not stopped in the next turn
+	}
 	return failed(op, g.name, g.setStopped(false))
-}
-
-// Frozen reports whether Freeze was called last, in this process, and not Thaw.
-func (g *Group) Frozen() bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.frozen
 }
 
 // setStopped has all processes stop or go on. It does not wait.
