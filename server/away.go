@@ -25,6 +25,7 @@ func (k *distant) follow(ctx context.Context, system *exec.System) {
 			k.turn(n, true)
 		}
 	})
+	k.pool.Asked(ctx) // before anything is started
 }
 
 func (k *distant) turn(n int32, up bool) {

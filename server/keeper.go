@@ -32,7 +32,7 @@ type keeper interface {
 }
 
 // follower is a keeper that hears of nodes that leave, and come back, and tells the batch
-// system.
+// system; at first, before it returns, of those that are not there.
 type follower interface {
 	follow(ctx context.Context, system *exec.System)
 }

@@ -137,6 +137,15 @@ func (p *Pool) Follow(changed func(node int32, up bool)) {
 	}
 }
 
+// Asked returns when each node has been asked once whether it is there, and the follower
+// knows: after the time that a node may take for an answer, at most. It does not wait any
+// more when ctx has ended.
+func (p *Pool) Asked(ctx context.Context) {
+	for _, e := range p.all {
+		e.until(ctx, func() bool { return e.asked && e.up == e.told })
+	}
+}
+
 func (p *Pool) follower() func(int32, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -1,0 +1,27 @@
+package pool
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestWhoStartsCanWaitUntilItIsToldWhichNodesAreNotThere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := newHost("a"), newHost("b")
+		a.cutOff(true)
+		begun := time.Now()
+		p := open(t, a, b)
+		var n news
+		p.Follow(n.changed)
+		p.Asked(t.Context())
+		if took := time.Since(begun); took > DefaultLease/6 {
+			t.Errorf("asked after %v", took)
+		}
+		if diff := cmp.Diff([]string{"0 down"}, n.told()); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
