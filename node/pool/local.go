@@ -3,6 +3,8 @@ package pool
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
 	"slices"
 	"time"
 
@@ -77,9 +79,11 @@ func (n *near) SetShares(_ context.Context, all []Shares) error {
 			continue
 		}
 		_, err := p.Share(amount(s.Places, n.worth))
-		errs = append(errs, err)
-		if len(n.pins) > 0 {
-			errs = append(errs, p.SetCPUs(n.cpus(s.Places)))
+		if err == nil && len(n.pins) > 0 {
+			err = p.SetCPUs(n.cpus(s.Places))
+		}
+		if err != nil && !errors.Is(err, os.ErrProcessDone) {
+			errs = append(errs, fmt.Errorf("task %s: %w", p.ID(), err))
 		}
 	}
 	return errors.Join(errs...)
