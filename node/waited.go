@@ -28,15 +28,16 @@ func (p *Process) Waited() (time.Duration, error) {
 	var sum time.Duration
 	asked := 0
 	for _, pid := range pids {
-		names, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
+		dir := fmt.Sprintf("/proc/%d/task", pid)
+		threads, err := os.ReadDir(dir)
 		if err != nil {
-			return 0, err
+			continue // it has ended
 		}
-		for _, name := range names {
+		for _, thread := range threads {
 			if asked++; asked > mostThreads {
 				return sum, nil
 			}
-			text, err := os.ReadFile(name)
+			text, err := os.ReadFile(filepath.Join(dir, thread.Name(), "schedstat"))
 			if err != nil {
 				continue // it has ended
 			}
