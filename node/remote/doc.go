@@ -10,4 +10,5 @@
 // A [Process] outlives the connection. Its signals are kept while the node does not
 // answer; when it does, it is asked about every process, and told again who is paused
 // and what each may have. Wait returns only on the node's word.
+// Signals and shares are numbered: one that the network delivers late undoes nothing.
 package remote
