@@ -107,6 +107,10 @@ func connectTo(t testing.TB, dir string) *Client {
 	t.Cleanup(func() {
 		c.Close()
 		awaitFree(t, dir)
+		// One that was being started has no lock yet, and writes into the directory.
+		for _, pid := range c.children {
+			_, _ = syscall.Wait4(pid, nil, 0, nil) // an error: it was reaped
+		}
 	})
 	return c
 }
