@@ -144,7 +144,7 @@ func (c *cluster) start(r *hosted) {
 		c.t.Fatal(err)
 	}
 	defer log.Close()
-	r.cmd = exec.Command(c.program, r.args...) //nolint:noctx // it is killed by hand
+	r.cmd = exec.Command(c.program, r.args...)
 	r.cmd.Stdout, r.cmd.Stderr = log, log
 	if err := r.host.Start(r.cmd); err != nil {
 		c.t.Fatalf("start %s: %v", r.name, err)
@@ -274,13 +274,17 @@ func (c *cluster) until(what string, so func() bool) {
 	}
 }
 
-// lose cuts nodes off, and waits until the server knows.
-func (c *cluster) lose(nodes ...*machine) {
+// mute and unmute have nothing that a node says reach the front end.
+func (c *cluster) mute(m *machine)   { c.must(m.Mute(c.t.Context(), c.front)) }
+func (c *cluster) unmute(m *machine) { c.must(m.Unmute(c.t.Context(), c.front)) }
+
+// lose does something to nodes that has the server lose them, and waits until it knows.
+func (c *cluster) lose(how func(*machine), nodes ...*machine) {
 	c.t.Helper()
 	before := make([]int, len(nodes))
 	for i, m := range nodes {
 		before[i] = c.said(c.server, "node-down: node="+m.Name)
-		c.cut(m)
+		how(m)
 	}
 	for i, m := range nodes {
 		c.until("the policy knows that "+m.Name+" is gone", func() bool { return c.said(c.server, "node-down: node="+m.Name) > before[i] })

@@ -122,30 +122,34 @@ func TestNodesThatLoseTheirPowerLoseTheirJobsAndNothingElse(t *testing.T) {
 }
 
 // A node that nobody reaches for longer than the lease ends its jobs, and they begin
-// elsewhere only then.
+// elsewhere only then. So does one that hears all and of which nobody hears: what it was
+// sent and has not answered prolongs nothing.
 func TestALongPartitionHealsWithoutADoubleRun(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t, 3, 1, "lease: 3s\npolicy: {name: easy}\n", beatYAML)
-	again, plain := c.beat("again"), c.beat("beat")
-	lost := []*machine{c.on(again, 1), c.on(plain, 1)}
-	c.lose(lost...)
-	if on := c.on(again, 2); slices.Contains(lost, on) {
-		t.Error("it begins on a node that nobody reaches")
+	c := newCluster(t, 5, 1, "lease: 3s\npolicy: {name: easy}\n", beatYAML)
+	again, unheard, plain := c.beat("again"), c.beat("again"), c.beat("beat")
+	away, mute, third := c.on(again, 1), c.on(unheard, 1), c.on(plain, 1)
+	c.lose(c.cut, away, third)
+	c.lose(c.mute, mute)
+	for _, id := range []string{again, unheard} {
+		if on := c.on(id, 2); slices.Contains([]*machine{away, mute, third}, on) {
+			t.Error("it begins on a node of which nobody hears")
+		}
 	}
 	c.run(exitFailure, "wait", plain)
-	if v := c.shown(plain); v.State != client.Failed || v.Outcome == nil || !strings.Contains(v.Outcome.Reason, lost[1].Name) {
+	if v := c.shown(plain); v.State != client.Failed || v.Outcome == nil || !strings.Contains(v.Outcome.Reason, third.Name) {
 		t.Errorf("%+v %+v", v, v.Outcome)
 	}
-	if n := len(c.copies(plain)); n != 1 {
-		t.Errorf("it has run %d times", n)
-	}
-	for _, m := range lost {
-		c.heal(m)
-	}
-	c.done(2, again)
-	ids := c.each("beat", 3)
+	c.heal(away)
+	c.heal(third)
+	c.unmute(mute)
+	c.done(2, again, unheard)
+	ids := c.each("beat", 5)
 	c.placed(ids...)
 	c.done(1, ids...)
+	if n := len(c.copies(plain)); n != 1 {
+		t.Errorf("the one that failed has run %d times", n)
+	}
 }
 
 // Nothing ends by a partition that is shorter than the lease, and what ends meanwhile is
@@ -162,7 +166,7 @@ func TestAShortPartitionEndsNothing(t *testing.T) {
 			there = append(there, id)
 		}
 	}
-	c.lose(away)
+	c.lose(c.cut, away)
 	c.finish(there[0])
 	c.until("it has ended there", func() bool { return c.copies(there[0])[0].ended })
 	if v := c.shown(there[0]); v.State != client.Running {

@@ -142,5 +142,7 @@ func TestAHostThatIsTurnedOffLosesWhatRunsOnItAndNothingElse(t *testing.T) {
 	if err := hosts[1].Off(t.Context()); err != nil {
 		t.Error(err)
 	}
-	<-over
+	if err := <-over; err == nil {
+		t.Error("it has ended by itself")
+	}
 }
