@@ -20,7 +20,7 @@ func parseCPUs(text string) ([]int, error) {
 		}
 		from, err := strconv.Atoi(first)
 		to, err2 := strconv.Atoi(last)
-		if err != nil || err2 != nil || from < 0 || to < from || to > mostCPU {
+		if err != nil || err2 != nil || from < 0 || to < from || to > mostCPU || len(all) > mostCPU {
 			return nil, fmt.Errorf("processors %q: want numbers up to %d and ranges of them", text, mostCPU)
 		}
 		for n := from; n <= to; n++ {

@@ -135,6 +135,7 @@ func FuzzParse(f *testing.F) {
 	f.Add("4:memory:/a:b\n0::/\n")
 	f.Add("42 (a) S 1 40 40 0 -1 4194304 5 0 0 0 11 7 300 25 20 0 1 0 777 1000 3 1")
 	f.Add("usage_usec 5\nnr_throttled 1\n")
+	f.Add("0-3,7\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		mounts, _ := parseMounts(text)
 		in, err := parseMembership(text)
@@ -148,6 +149,11 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 		_, _ = parseStat(text)
+		if cpus, err := parseCPUs(text); err == nil {
+			if again, err := parseCPUs(formatCPUs(cpus)); err != nil || !slices.Equal(again, slices.Compact(slices.Sorted(slices.Values(cpus)))) {
+				t.Errorf("%v came back as %v, %v", cpus, again, err)
+			}
+		}
 		field(text, "usage_usec")
 	})
 }
