@@ -53,6 +53,13 @@ func (s *Server) launch(spec exec.Spec) (exec.Process, error) {
 		return nil, fmt.Errorf("%w: %w", exec.ErrNeverRan, err)
 	}
 	p, err := s.keeper.Launch(s.life, spec, &j)
+	if errors.Is(err, exec.ErrNodeGone) {
+		// The batch system will start it elsewhere, or here when the node is back. Where
+		// the job has gone meanwhile, or the server ends, there is nothing to undo.
+		if e := s.insist(s.life, func() { _ = s.core.Unlaunched(spec.Key) }); e != nil {
+			s.log.Debug("a launch that is undone", "job", id, "error", e)
+		}
+	}
 	if errors.Is(err, exec.ErrNeverRan) && !errors.Is(err, supervisor.ErrBarred) {
 		s.awaitRoom(id) // what the next attempt needs: there are few of them
 	}

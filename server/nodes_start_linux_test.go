@@ -47,6 +47,21 @@ func TestAServerStartsWithoutItsNodesAndJobsWaitForThem(t *testing.T) {
 	s.until(t, wide.GetId(), done)
 }
 
+// What is launched before anybody knows that its node has gone waits again.
+func TestAJobWaitsAgainWhoseNodeWasGoneBeforeItsLaunch(t *testing.T) {
+	a := newNode(t)
+	s := start(t, onNodesSite(t, "easy", 20*time.Second, a)) // asked every 3 s
+	a.end(syscall.SIGTERM)
+	j := s.submit(t, &droverv1.Request{Service: "where", Width: 1})
+	s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_STARTING)
+	j = s.until(t, j.GetId(), waiting)
+	if j.GetAttempt() != 1 || len(j.GetNodes()) != 0 {
+		t.Errorf("%v", j)
+	}
+	a.run()
+	s.until(t, j.GetId(), done)
+}
+
 // Of two jobs on nodes that do not answer when the server starts, one node comes back
 // before the lease must be over, and the other one never does.
 func TestAServerStartsWhileNodesWithJobsDoNotAnswer(t *testing.T) {

@@ -31,6 +31,17 @@ func (s *Site) Starting(now batch.Time, key batch.Key, places ...batch.Location)
 	return s.happen(now, j, OnStarting, note)
 }
 
+// Unlaunched says that nothing was sent of a launch that Starting has let begin, and
+// never will be: the attempt waits in the batch system as it did before, and may be
+// moved again.
+func (s *Site) Unlaunched(key batch.Key) error {
+	j, err := s.attempt(key)
+	if err == nil && j.State == Starting {
+		s.change(j, func() { j.State, j.busy, j.Run = Waiting, false, nil })
+	}
+	return err
+}
+
 // namesOf names the nodes of places, each once, so that they are known where another
 // life of the server numbers them otherwise.
 func (s *Site) namesOf(places []batch.Location) []string {

@@ -63,6 +63,36 @@ func TestAnAttemptThatIsLaunchedHasItsPlaces(t *testing.T) {
 	}
 }
 
+func TestAnAttemptOfWhichNothingWasSentWaitsAgain(t *testing.T) {
+	s, key := in(t, Waiting)
+	places := []batch.Location{{Node: 1, Processors: 2}}
+	if _, err := s.Starting(1, key, places...); err != nil {
+		t.Fatal(err)
+	}
+	take(s, 1)
+	if err := s.Unlaunched(key); err != nil {
+		t.Fatal(err)
+	}
+	fx := take(s, 1)
+	if len(fx.Writes) != 1 || fx.Writes[0].Record.State != "waiting" || fx.Writes[0].Record.Run != nil || len(fx.Plans) != 0 {
+		t.Errorf("%+v", fx)
+	}
+	if j := wants(t, s, "a", Waiting); j.Attempt != 1 || j.busy || s.Load().Busy != 0 {
+		t.Errorf("%+v, %+v", j, s.Load())
+	}
+	if _, err := s.Starting(2, key, places...); err != nil {
+		t.Error(err)
+	}
+	// What runs, or is being cancelled, is not touched.
+	_, _ = s.Running(3, key, nil, places)
+	if err := s.Unlaunched(key); err != nil || job(t, s, "a").State != Running {
+		t.Errorf("%v, %v", job(t, s, "a").State, err)
+	}
+	if err := s.Unlaunched(batch.Key{Job: "a", Attempt: 7}); err == nil {
+		t.Error("another attempt is this one")
+	}
+}
+
 func TestAttemptsAreBounded(t *testing.T) {
 	for name, outcome := range map[string]batch.Outcome{"never ran": neverRan, "lost": lost} {
 		t.Run(name, func(t *testing.T) {
