@@ -157,10 +157,11 @@ func (e *peer) tell() {
 	e.mu.Unlock()
 }
 
-// lapse gives up the members of a node whose lease is over.
+// lapse gives up the members of a node whose lease is over: those too that are recovered
+// after that.
 func (e *peer) lapse() {
 	e.mu.Lock()
-	due := !e.up && !e.lapsed && !time.Now().Before(e.over)
+	due := !e.up && !time.Now().Before(e.over) && (!e.lapsed || len(e.members) > 0)
 	e.mu.Unlock()
 	if !due {
 		return
