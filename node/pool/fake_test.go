@@ -197,6 +197,7 @@ type proc struct {
 	exit  exec.Exit
 	ended time.Time
 	got   []syscall.Signal
+	keeps bool // signals, while its host cannot be reached
 }
 
 func (p *proc) finish(exit exec.Exit) {
@@ -211,7 +212,9 @@ func (p *proc) finish(exit exec.Exit) {
 func (p *proc) Signal(sig syscall.Signal) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	if err := p.host.through(ctx); err != nil {
+	if err := p.host.through(ctx); err != nil && p.keeps {
+		return nil
+	} else if err != nil {
 		return err
 	}
 	p.mu.Lock()

@@ -227,6 +227,42 @@ func TestJobThatHadEndedBeforeASignalReachedItSaysSo(t *testing.T) {
 	})
 }
 
+// A node may keep a signal until its task can be reached.
+func TestJobHasHeardWhatOneOfItsMembersHasHeard(t *testing.T) {
+	for name, c := range map[string]struct {
+		first exec.Exit // of the one that had ended when the signal was sent
+		hears bool      // the other one
+	}{
+		"one has":                         {exec.Exit{}, true},
+		"neither, as one node knows":      {exec.Exit{}, false},
+		"neither, as both nodes say":      {exec.Exit{Unheard: true}, false},
+		"one has, and one node says that": {exec.Exit{Unheard: true}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for range 20 { // the two are told side by side
+				synctest.Test(t, func(t *testing.T) {
+					a, b := newHost("a"), newHost("b")
+					p := open(t, a, b)
+					proc, all := launch(t, p, spec("j", batch.LaunchPerNode, on(0, 1), on(1, 1)), a, b)
+					all[0].keeps = c.first.Unheard
+					a.cutOff(true)
+					all[0].finish(c.first)
+					_ = proc.Signal(syscall.SIGTERM)
+					if all[0].keeps {
+						after(3 * time.Second)
+					}
+					a.cutOff(false)
+					synctest.Wait()
+					all[1].finish(exec.Exit{Unheard: !c.hears})
+					if exit := proc.Wait(); exit.Unheard == c.hears {
+						t.Errorf("%+v", exit)
+					}
+				})
+			}
+		})
+	}
+}
+
 func TestSharesOfManyAreSentTogetherAndTheLastOnesCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := newHost("a"), newHost("b")

@@ -20,6 +20,7 @@ type member struct {
 	exit    exec.Exit
 	queue   []syscall.Signal // not sent yet, in order
 	sending bool
+	heard   bool // it may have been told to end
 }
 
 // runs takes what a member runs as, and follows it.
@@ -81,16 +82,14 @@ func (m *member) sendSignals() {
 	for len(m.queue) > 0 {
 		sig := m.queue[0]
 		m.queue = m.queue[1:]
-		heard := m.of.heard
-		if ends(sig) {
-			m.of.heard = true // until it is known that it was not
-		}
+		heard := m.heard
+		m.heard = heard || ends(sig) // until it is known that it was not
 		m.of.mu.Unlock()
 		err := m.proc.Signal(sig)
 		m.of.mu.Lock()
-		if isDone(err) && !m.of.failing {
-			m.of.heard = heard
-		} else if err != nil && !isDone(err) {
+		if isDone(err) {
+			m.heard = heard
+		} else if err != nil {
 			m.of.pool.log.Warn("signal not delivered", "node", m.peer.name, "job", m.id.Key.Job, "rank", m.id.Rank, "signal", sig, "error", err)
 		}
 	}

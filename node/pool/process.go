@@ -25,7 +25,6 @@ type Process struct {
 	failing  bool // one has failed, and the others are being ended
 	first    *member
 	term     bool // it was told to end
-	heard    bool // and may have heard it
 	kill     *time.Timer
 	closed   bool
 	exit     exec.Exit
@@ -177,8 +176,9 @@ func (p *Process) settle() {
 
 // outcome is how the attempt has ended.
 func (p *Process) outcome() exec.Exit {
-	exit := p.members[0].exit
+	exit, heard := p.members[0].exit, false
 	for _, m := range p.members {
+		heard = heard || m.heard && !m.exit.Unheard
 		if m.exit.Code == batch.CheckpointStatus {
 			exit = m.exit
 		}
@@ -186,7 +186,7 @@ func (p *Process) outcome() exec.Exit {
 	if p.first != nil {
 		exit = p.first.exit
 	}
-	exit.Unheard = p.term && !p.heard
+	exit.Unheard = p.term && !heard
 	return exit
 }
 
