@@ -11,6 +11,9 @@ type Checkpoint struct {
 	Signal string
 	// Command is run beside it, with its environment and in its directory; nil for none.
 	Command []string
+	// After is how long after its launch a program can be told: before, it may not have
+	// come so far as to listen, and a signal would kill it.
+	After Duration
 	// Grace is how long all of that may take. Afterwards it is killed.
 	Grace Duration
 }

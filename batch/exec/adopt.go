@@ -93,7 +93,7 @@ func (s *System) adoptOne(now batch.Time, it *Adopted) error {
 	a := &attempt{
 		key: it.Key, order: s.orders, job: it.Job, shape: it.Job.Shape, phase: batch.PhaseRunning,
 		run: &run{
-			places: it.Places, ran: it.Places, started: since, proc: it.Process, how: it.Checkpoint, done: it.Job.Done,
+			places: it.Places, ran: it.Places, started: since, launched: since, proc: it.Process, how: it.Checkpoint, done: it.Job.Done,
 			since: since, share: lowest(it.Places), deadline: batch.Never,
 		},
 	}

@@ -39,11 +39,13 @@ type run struct {
 	outcome batch.Outcome
 
 	proc     Process           // nil until launched
+	launched batch.Time        // the program, as far as that is known
 	how      *batch.Checkpoint // how it makes place; nil: it is stopped where it is
 	left     bool              // to itself, see Release
 	stopping bool              // to be paused as soon as it is launched
 	ending   batch.End
 	why      string        // it is being ended
+	due      bool          // it is told to make place when its deadline comes
 	asked    bool          // it was told to make place at a checkpoint
 	gone     chan struct{} // closed with its end; nil without a checkpoint's command
 	resumes  *parked       // the attempt that it follows, until it is started

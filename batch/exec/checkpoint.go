@@ -20,10 +20,24 @@ type parked struct {
 	progress batch.Duration
 }
 
+// askPlace has a program make place, once, and not before it can be told so.
+func (s *System) askPlace(now batch.Time, a *attempt) {
+	r := a.run
+	if r.asked || r.due {
+		return
+	}
+	if at := r.launched.Add(r.how.After); now < at {
+		r.due = true
+		s.timers.set(a, at)
+		return
+	}
+	s.makePlace(now, a)
+}
+
 // makePlace tells a program to write down how far it has come and to end.
 func (s *System) makePlace(now batch.Time, a *attempt) {
 	r := a.run
-	r.asked = true
+	r.due, r.asked = false, true
 	s.timers.set(a, now.Add(r.how.Grace))
 	if len(r.how.Command) == 0 {
 		s.signal(a, unix.SignalNum(r.how.Signal)) // one that has ended goes on to its Finish
@@ -158,6 +172,8 @@ func checkCheckpoint(c *batch.Checkpoint) error {
 		return fmt.Errorf("checkpoint: accepted: a signal, a command or both")
 	case c.Signal != "" && unix.SignalNum(c.Signal) == 0:
 		return fmt.Errorf("checkpoint.signal: %q, accepted: the name of a signal", c.Signal)
+	case c.After < 0:
+		return fmt.Errorf("checkpoint.after: %v, accepted: 0s or more", c.After)
 	case c.Grace <= 0:
 		return fmt.Errorf("checkpoint.grace: %v, accepted: more than 0s", c.Grace)
 	}

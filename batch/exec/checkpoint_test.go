@@ -93,6 +93,44 @@ func TestCheckpointedJobIsLaunchedAgainForWhatIsLeftOfItsWalltime(t *testing.T) 
 	})
 }
 
+// The policy pauses it after 10 s, and it listens after 20 s.
+func TestAProgramIsNotToldToMakePlaceBeforeItListens(t *testing.T) {
+	late := usr1
+	late.After = 20 * batch.Second
+	for name, c := range map[string]struct {
+		end  *Exit // while it does not listen; nil: it goes on
+		want batch.Outcome
+	}{
+		"told then":        {nil, batch.Outcome{End: batch.EndKilled, Signal: "SIGKILL", Reason: "it had to make place, and has written no checkpoint within 30s"}},
+		"failed by itself": {&Exit{Code: 3}, batch.Outcome{End: batch.EndFailed, ExitCode: 3, Reason: "exit status 3"}},
+		"done":             {&Exit{}, batch.Outcome{End: batch.EndDone}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, _, _, proc := stopped(t, late)
+				time.Sleep(8 * time.Second) //nolint:forbidigo // virtual time
+				synctest.Wait()
+				if got := proc.signals(); len(got) > 0 {
+					t.Fatalf("%v before it listens", got)
+				}
+				if c.end != nil {
+					proc.end <- *c.end
+				} else {
+					time.Sleep(time.Second) //nolint:forbidigo // virtual time
+					synctest.Wait()
+					if diff := cmp.Diff([]syscall.Signal{syscall.SIGUSR1}, proc.signals()); diff != "" {
+						t.Error(diff)
+					}
+				}
+				f := await(t, s, "a", batch.PhaseEnded)
+				if diff := cmp.Diff(c.want, f.Outcome); diff != "" {
+					t.Error(diff)
+				}
+			})
+		})
+	}
+}
+
 func TestJobThatIsToMakePlaceMayEndOtherwise(t *testing.T) {
 	for name, c := range map[string]struct {
 		exit *Exit // nil: it goes on

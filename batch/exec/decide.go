@@ -134,9 +134,7 @@ func (s *System) pause(now batch.Time, a *attempt) {
 // goes on to its Finish.
 func (s *System) stop(now batch.Time, a *attempt) {
 	if a.run.ending == 0 && a.run.how != nil {
-		if !a.run.asked {
-			s.makePlace(now, a)
-		}
+		s.askPlace(now, a)
 		return
 	}
 	if a.run.ending != 0 || !s.signal(a, syscall.SIGSTOP) {

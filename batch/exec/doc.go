@@ -69,7 +69,7 @@
 // # Checkpoints
 //
 // A job whose program has a Checkpoint is paused by telling it so, with a signal, a
-// command or both. One that ends with batch.CheckpointStatus has EndStopped; its
+// command or both, and not before it has run for Checkpoint.After. One that ends with batch.CheckpointStatus has EndStopped; its
 // processors are free, and the policy hears Stopped, when the next attempt has been
 // submitted After it, which its Resume then launches:
 //

@@ -116,7 +116,8 @@ func (s *System) note(n note) {
 		return
 	}
 	a := n.attempt
-	a.run.proc, a.run.how = n.proc, n.how
+	now := max(s.Now(), s.now)
+	a.run.proc, a.run.how, a.run.launched = n.proc, n.how, now
 	a.phase = batch.PhaseRunning
 	s.changes.touch(a)
 	if a.run.awaited {
@@ -126,7 +127,6 @@ func (s *System) note(n note) {
 		s.leaveAlone(a)
 		return
 	}
-	now := max(s.Now(), s.now)
 	if a.run.ending != 0 {
 		s.signalEnd(now, a)
 	}
@@ -211,8 +211,13 @@ func (s *System) goOn(now batch.Time) {
 	s.resumed = s.resumed[:0]
 }
 
-// expire deals with the end of a walltime or of a grace time.
+// expire deals with the end of a walltime or of a grace time, or with a program that can
+// be told by now to make place.
 func (s *System) expire(now batch.Time, a *attempt) {
+	if a.run.ending == 0 && a.run.due {
+		s.makePlace(now, a)
+		return
+	}
 	if a.run.ending == 0 && a.run.asked {
 		s.breakOff(a, "has written no checkpoint within "+a.run.how.Grace.String())
 		return

@@ -34,9 +34,9 @@ func (s *System) migrate(now batch.Time, a *attempt, to []batch.Location) error 
 // being ended goes on to its Finish.
 func (s *System) move(now batch.Time, a *attempt) {
 	switch {
-	case a.run.ending != 0 || a.run.asked: // it makes place already
+	case a.run.ending != 0:
 	case a.run.how != nil:
-		s.makePlace(now, a)
+		s.askPlace(now, a)
 	case !s.neighbours(a.run.ran, a.run.next):
 		s.fail(&DecisionError{
 			Decision: batch.Migrate, Handle: a.job.Handle, Key: a.key,

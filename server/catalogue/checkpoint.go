@@ -8,15 +8,19 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// DefaultGrace is how long writing a checkpoint may take where the catalogue says
-// nothing.
-const DefaultGrace = 30 * batch.Second
+// What counts where the catalogue says nothing: how long writing a checkpoint may take,
+// and how long after its start a program listens.
+const (
+	DefaultGrace = 30 * batch.Second
+	DefaultAfter = batch.Second
+)
 
 // checkpoint is how a service's jobs make place, with the placeholders of their command.
 type checkpoint struct {
 	signal  string
 	command []template
 	grace   batch.Duration
+	after   batch.Duration
 }
 
 // checkpointSignals are those that a program can take for one thing and survive.
@@ -28,7 +32,7 @@ func (s *Service) Checkpoint(v Values, l Launch) *batch.Checkpoint {
 	if s.checkpoint == nil {
 		return nil
 	}
-	c := &batch.Checkpoint{Signal: s.checkpoint.signal, Grace: s.checkpoint.grace}
+	c := &batch.Checkpoint{Signal: s.checkpoint.signal, Grace: s.checkpoint.grace, After: s.checkpoint.after}
 	for _, t := range s.checkpoint.command {
 		c.Command = append(c.Command, t.fill(v, l))
 	}
@@ -40,7 +44,7 @@ func (s *Service) Checkpoint(v Values, l Launch) *batch.Checkpoint {
 func (s *Service) Checkpoints() bool { return s.checkpoint != nil }
 
 func (d *decoder) checkpoint(n *yaml.Node, path string, args []Argument) *checkpoint {
-	c := &checkpoint{grace: DefaultGrace}
+	c := &checkpoint{grace: DefaultGrace, after: DefaultAfter}
 	d.mapping(n, path,
 		field{"signal", false, func(n *yaml.Node, path string) {
 			v, ok := d.scalar(n, path, checkpointSignals)
@@ -62,6 +66,15 @@ func (d *decoder) checkpoint(n *yaml.Node, path string, args []Argument) *checkp
 			}
 			if len(n.Content) == 0 || follow(n.Content[0]).Value == "" {
 				d.fail(n, path, "empty, accepted: a program and its arguments")
+			}
+		}},
+		field{"after", false, func(n *yaml.Node, path string) {
+			if v, ok := d.scalar(n, path, durationAccepted); ok {
+				after, ok := parseDuration(v)
+				if !ok || after < 0 || after > batch.Hour {
+					d.fail(n, path, "got %q, accepted: %s, at most 1h", v, durationAccepted)
+				}
+				c.after = after
 			}
 		}},
 		field{"grace", false, func(n *yaml.Node, path string) {

@@ -105,9 +105,9 @@ func TestAServiceIsCheckpointableOnlyIfItSaysSo(t *testing.T) {
 func TestACheckpointIsASignalOrACommandWithPlaceholders(t *testing.T) {
 	for text, want := range map[string]*batch.Checkpoint{
 		"":                                 nil,
-		"    checkpoint: {signal: USR1}\n": {Signal: "SIGUSR1", Grace: DefaultGrace},
-		"    checkpoint: {command: [save, \"{width}x{walltime}\"], grace: 5s}\n": {Command: []string{"save", "3x7"}, Grace: 5 * batch.Second},
-		"    checkpoint: {command: [save], signal: TERM}\n":                      {Signal: "SIGTERM", Command: []string{"save"}, Grace: DefaultGrace},
+		"    checkpoint: {signal: USR1}\n": {Signal: "SIGUSR1", Grace: DefaultGrace, After: DefaultAfter},
+		"    checkpoint: {command: [save, \"{width}x{walltime}\"], grace: 5s, after: 0s}\n": {Command: []string{"save", "3x7"}, Grace: 5 * batch.Second},
+		"    checkpoint: {command: [save], signal: TERM}\n":                                 {Signal: "SIGTERM", Command: []string{"save"}, Grace: DefaultGrace, After: DefaultAfter},
 	} {
 		s := service(t, load(t, strings.Replace(good, "    doc: Renders.\n", "    doc: Renders.\n"+text, 1)), "render")
 		v, err := s.Bind(nil)
@@ -143,9 +143,9 @@ func TestLoadReportsEveryProblemWithItsLineAndKey(t *testing.T) {
 		{"empty", "", []string{"c.yaml:1: empty"}},
 		{"syntax", "version: 1\nservices: [\n", []string{"c.yaml:2: YAML: "}},
 		{"checkpoint without a way", service + "    checkpoint: {grace: 1s}\n" + model, []string{"c.yaml:6: services[0].checkpoint: accepted: a signal, a command or both"}},
-		{"checkpoint that is none", service + "    checkpoint: {signal: KILL, command: [], grace: 2h}\n" + model, []string{
+		{"checkpoint that is none", service + "    checkpoint: {signal: KILL, command: [], grace: 2h, after: 2h}\n" + model, []string{
 			`c.yaml:6: services[0].checkpoint.signal: got "KILL", accepted: HUP, INT, USR1, USR2, TERM`, "c.yaml:6: services[0].checkpoint.command: empty",
-			`c.yaml:6: services[0].checkpoint.grace: got "2h"`,
+			`c.yaml:6: services[0].checkpoint.after: got "2h"`, `c.yaml:6: services[0].checkpoint.grace: got "2h"`,
 		}},
 		{"launch", service + "    launch: each\n" + model, []string{`c.yaml:6: services[0].launch: got "each", accepted: once, per-node, per-task`}},
 		{"checkpoint denied", service + "    checkpointable: false\n    checkpoint: {signal: TERM}\n" + model, []string{"c.yaml:7: services[0].checkpoint: and checkpointable: false"}},
