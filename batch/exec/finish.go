@@ -157,7 +157,8 @@ func neverLaunched(err error) batch.Outcome {
 }
 
 // outcome is that of an attempt whose process is gone. One that was being ended
-// has ended as it was told to, even if nobody saw it.
+// has ended as it was told to, even if nobody saw it; if it had ended by itself before,
+// and somebody saw that, as it did.
 func outcome(r *run, exit Exit) batch.Outcome {
 	out := batch.Outcome{End: batch.EndDone, ExitCode: exit.Code}
 	switch {
@@ -172,7 +173,7 @@ func outcome(r *run, exit Exit) batch.Outcome {
 	if r.asked && out.End == batch.EndFailed {
 		out.End, out.Reason = batch.EndKilled, "it had to make place, and left no checkpoint: "+out.Reason
 	}
-	if r.ending != 0 && !exit.Unheard {
+	if r.ending != 0 && (!exit.Unheard || out.End == batch.EndLost) {
 		out.End, out.Reason = r.ending, r.why
 	}
 	return out

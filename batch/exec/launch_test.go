@@ -144,6 +144,7 @@ func TestExitThatNobodySawIsLost(t *testing.T) {
 		{Exit{Lost: true, Reason: "the host was restarted"}, false, batch.Outcome{End: batch.EndLost, Reason: "the host was restarted"}},
 		{Exit{Lost: true, Code: 3, Signal: syscall.SIGHUP}, false, batch.Outcome{End: batch.EndLost, Reason: "nobody saw how it ended"}},
 		{Exit{Lost: true}, true, batch.Outcome{End: batch.EndCancelled, Reason: "cancelled"}},
+		{Exit{Lost: true, Unheard: true}, true, batch.Outcome{End: batch.EndCancelled, Reason: "cancelled"}},
 	} {
 		name := fmt.Sprint(c.exit, c.cancel)
 		do(t, s, submission(name, 4, self("exit")))

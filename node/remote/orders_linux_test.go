@@ -73,3 +73,26 @@ func TestASignalWithoutAnAnswerHoldsUpNothingElse(t *testing.T) {
 
 // unlock gives back what TryLock has got; false: try again.
 func unlock(p *Process) bool { p.mu.Unlock(); return false }
+
+func TestATaskThatHadEndedBeforeItWasToldToHasEndedByItself(t *testing.T) {
+	r := newRig(t)
+	defer r.keep(30 * time.Second)()
+	if err := syscall.Mkfifo(filepath.Join(r.dir, "hold"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := r.launch(r.task(1, runs+`read x < "$1/hold"; exit 6`))
+	pid := r.pid()
+	r.stop(syscall.SIGKILL)
+	if err := os.WriteFile(filepath.Join(r.dir, "hold"), []byte("\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.until("it has ended", func() bool { return !alive(pid) })
+	r.until("nobody watches", func() bool { _, ok := r.node.order(); return !ok })
+	if err := p.Signal(syscall.SIGTERM); err != nil { // kept, as nobody knows
+		t.Error(err)
+	}
+	r.start()
+	if diff := cmp.Diff(exec.Exit{Code: 6, Unheard: true}, p.Wait()); diff != "" {
+		t.Error(diff)
+	}
+}

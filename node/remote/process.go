@@ -29,6 +29,8 @@ type Process struct {
 	use      cgroup.Use
 	stopped  bool             // by the last signal of STOP and CONT
 	signals  []syscall.Signal // not delivered yet, in order
+	told     bool             // to end
+	heard    bool             // it may have been
 
 	// Guarded by the node's sharing.
 	shared bool       // cpu was set
@@ -84,6 +86,7 @@ func (p *Process) Signal(sig syscall.Signal) error {
 	case syscall.SIGCONT:
 		p.stopped = false
 	}
+	p.told = p.told || ends(sig)
 	o, watched := p.node.order()
 	if len(p.signals) > 0 || p.doubtful || !watched {
 		p.signals = append(p.signals, sig) // the next watch begins with it
@@ -91,7 +94,7 @@ func (p *Process) Signal(sig syscall.Signal) error {
 	}
 	ctx, cancel := context.WithTimeout(p.node.ctx, callPatience)
 	defer cancel()
-	err := p.node.remote.signal(ctx, p.id, sig, o)
+	err := p.send(ctx, sig, o)
 	if errors.Is(err, ErrSilent) || errors.Is(err, ErrUnreachable) {
 		p.signals = append(p.signals, sig)
 		p.node.drop() // so that there is a next watch
@@ -99,6 +102,17 @@ func (p *Process) Signal(sig syscall.Signal) error {
 	}
 	return err
 }
+
+// send sends a signal, and notes whether it may have been heard. The caller holds mu.
+func (p *Process) send(ctx context.Context, sig syscall.Signal, o order) error {
+	err := p.node.remote.signal(ctx, p.id, sig, o)
+	if ends(sig) && !errors.Is(err, ErrUnreachable) && !errors.Is(err, os.ErrProcessDone) {
+		p.heard = true
+	}
+	return err
+}
+
+func ends(sig syscall.Signal) bool { return sig == syscall.SIGTERM || sig == syscall.SIGKILL }
 
 // deliver sends the signals that were kept, or says again that it is paused.
 func (p *Process) deliver(ctx context.Context) error {
@@ -112,7 +126,7 @@ func (p *Process) deliver(ctx context.Context) error {
 		if !ok {
 			return ErrSilent
 		}
-		err := p.node.remote.signal(ctx, p.id, p.signals[0], o)
+		err := p.send(ctx, p.signals[0], o)
 		if errors.Is(err, ErrSilent) || errors.Is(err, ErrUnreachable) {
 			return err
 		}
@@ -169,6 +183,7 @@ func (p *Process) finish(exit exec.Exit) {
 	p.mu.Lock()
 	first := !p.over
 	if first {
+		exit.Unheard = p.told && !p.heard
 		p.over, p.exit, p.signals = true, exit, nil
 	}
 	p.mu.Unlock()
