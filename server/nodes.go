@@ -69,7 +69,7 @@ func (s *Server) reach() (*distant, error) {
 		return nil, err
 	}
 	k := &distant{
-		sharing: &sharing{log: s.log, followed: make(map[batch.Key]bool)},
+		sharing: &sharing{log: s.log},
 		nodes:   s.about.Platform.Nodes,
 		since:   make(map[batch.Key]time.Time), gone: make(map[int32]bool),
 		job: func(ctx context.Context, id batch.JobID) (site.Job, error) {
@@ -115,7 +115,7 @@ func (k *distant) Bar(batch.Key) (won bool, err error) { return false, nil }
 
 // Attach is keeper's.
 func (k *distant) Attach(ctx context.Context, key batch.Key, j *site.Job) (supervisor.Status, exec.Process, error) {
-	if k.follows(key) {
+	if k.followed.has(key) {
 		return supervisor.Status{}, nil, fmt.Errorf("attempt of %s: %w", key.Job, supervisor.ErrFollowed)
 	}
 	asked := j
@@ -181,13 +181,6 @@ func (k *distant) Close() {
 	for _, h := range k.hosts {
 		h.far.Close()
 	}
-}
-
-// follows says whether the batch system follows an attempt.
-func (k *sharing) follows(key batch.Key) bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.followed[key]
 }
 
 // relocate gives the places of an attempt the numbers that their nodes have now.

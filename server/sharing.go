@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"sync"
 	"syscall"
 	"time"
 
@@ -36,8 +35,7 @@ type sharing struct {
 	gauge *gauge
 	log   hclog.Logger
 
-	mu       sync.Mutex
-	followed map[batch.Key]bool // by the batch system
+	followed followed
 }
 
 // share makes the keeper of a policy that shares processors.
@@ -78,7 +76,7 @@ func (s *Server) share() (*sharing, error) {
 	if worth < cgroup.Processor {
 		s.log.Warn("this site has more processors than its host: each is worth a part of one", "processors", s.about.Platform.Width(), "of", runtime.NumCPU(), "worth", float64(worth)/float64(cgroup.Processor))
 	}
-	return &sharing{host: host, pool: nodes, pins: pins, gauge: newGauge(nearMeter{host}, worth, nodes), log: s.log, followed: make(map[batch.Key]bool)}, nil
+	return &sharing{host: host, pool: nodes, pins: pins, gauge: newGauge(nearMeter{host}, worth, nodes), log: s.log}, nil
 }
 
 // pins gives each virtual node processors of its own, where the host has enough.
@@ -126,8 +124,10 @@ func (k *sharing) follow(ctx context.Context, system *exec.System) {
 
 // Launch is keeper's.
 func (k *sharing) Launch(_ context.Context, spec exec.Spec, j *site.Job) (exec.Process, error) {
+	k.followed.add(spec.Key) // while it is launched, too: nobody may ask what became of it
 	p, err := k.pool.Launch(spec)
 	if err != nil {
+		k.followed.remove(spec.Key)
 		return nil, err
 	}
 	return k.task(spec.Key, j, spec.Places, p), nil
@@ -136,13 +136,9 @@ func (k *sharing) Launch(_ context.Context, spec exec.Spec, j *site.Job) (exec.P
 // Bar is keeper's.
 func (k *sharing) Bar(key batch.Key) (won bool, err error) { return k.host.Bar(node.ID{Key: key}) }
 
-// Attach is keeper's. A task that an earlier life has paused goes on: the policy takes it
-// for one that runs.
+// Attach is keeper's.
 func (k *sharing) Attach(ctx context.Context, key batch.Key, j *site.Job) (supervisor.Status, exec.Process, error) {
-	k.mu.Lock()
-	followed := k.followed[key]
-	k.mu.Unlock()
-	if followed {
+	if k.followed.has(key) {
 		return supervisor.Status{}, nil, fmt.Errorf("attempt of %s: %w", key.Job, supervisor.ErrFollowed)
 	}
 	places, how := []batch.Location{{Processors: 1, Share: batch.One}}, batch.LaunchOnce // any: all nodes are one host
@@ -165,11 +161,6 @@ func (k *sharing) Attach(ctx context.Context, key batch.Key, j *site.Job) (super
 		// What its nodes have, and are worth, may be something else by now.
 		if err := p.SetShares(j.Run.Places); err != nil {
 			k.log.Info("shares of a task not set anew", "job", key.Job, "error", err)
-		}
-	}
-	if running := k.host.Find(node.ID{Key: key}); running != nil {
-		if err := running.Signal(syscall.SIGCONT); err != nil {
-			k.log.Info("waking a task", "job", key.Job, "error", err)
 		}
 	}
 	return st, k.task(key, j, places, p), nil
@@ -206,9 +197,7 @@ func (k *sharing) task(key batch.Key, j *site.Job, places []batch.Location, p ex
 	if !able {
 		return p
 	}
-	k.mu.Lock()
-	k.followed[key] = true
-	k.mu.Unlock()
+	k.followed.add(key)
 	launch := batch.LaunchOnce
 	if j.Run != nil {
 		launch = j.Run.Launch
@@ -221,9 +210,7 @@ func (k *sharing) task(key batch.Key, j *site.Job, places []batch.Location, p ex
 func (t *task) Wait() exec.Exit {
 	exit := t.sharedProcess.Wait()
 	t.of.gauge.leave(t.key)
-	t.of.mu.Lock()
-	delete(t.of.followed, t.key)
-	t.of.mu.Unlock()
+	t.of.followed.remove(t.key)
 	return exit
 }
 
