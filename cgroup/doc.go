@@ -1,7 +1,7 @@
 // Package cgroup holds groups of processes to shares of the processors and to
 // amounts of memory, pauses, ends and measures them, as well as the host can.
 //
-//	           ┌ v2: drover-NAME/g-GROUP/{cpu.max, cgroup.freeze, cgroup.kill…}
+//	                 ┌ v2: drover-NAME/g-GROUP/{cpu.max, cgroup.freeze, cgroup.kill…}
 //	Detect ──▶ Host ─┼ v1: one directory in each hierarchy that is needed
 //	           │     └ signals: process groups, stopped and continued by one
 //	           │                goroutine for all of them

@@ -1,6 +1,6 @@
 // Package daemon serves a node.Host to the server of one site: `drover node`.
 //
-//	server ── RenewNode, every third of the lease ──▶ daemon ──▶ supervisor, which
+//	server ── RenewNode, six times in a lease ──────▶ daemon ──▶ supervisor, which
 //	       ── LaunchTask, SetShares … ──────────────▶            kills when it ends
 //	       ◀───────────── WatchNode: ends, use ──────
 //
