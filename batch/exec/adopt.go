@@ -98,6 +98,7 @@ func (s *System) adoptOne(now batch.Time, it *Adopted) error {
 		},
 	}
 	s.attempts[a.key] = a
+	s.holdMemory(a)
 	a.job.Handle = s.handle(a)
 	if w := s.windows[it.Into]; w != nil {
 		s.enter(a, w)

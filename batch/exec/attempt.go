@@ -34,6 +34,8 @@ type run struct {
 	places  []batch.Location // booked until the end, unless it is paused
 	next    []batch.Location // where it is moving to, booked too; places is then what it leaves
 	ran     []batch.Location // the last it had, kept for Found
+	held    []batch.Location // where its memory is counted
+	memory  int64            // of each task there
 	started batch.Time
 	ended   batch.Time
 	outcome batch.Outcome

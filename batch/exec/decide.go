@@ -90,7 +90,7 @@ func (s *System) carryOut(now batch.Time, d batch.Decision) error {
 // book gives a its processors: the places, or any.
 func (s *System) book(a *attempt, places []batch.Location) bool {
 	if places == nil {
-		places = s.alloc.Pick(a.shape.Width)
+		places = s.alloc.PickFor(a.shape.Width, a.job.Memory)
 	} else if !s.anyDown(places) && s.alloc.Take(places) {
 		places = slices.Clone(places)
 	} else {
@@ -115,11 +115,25 @@ func (s *System) start(now batch.Time, a *attempt) {
 		r.resumes, r.again, r.awaited = nil, r.resumes, true
 	}
 	a.phase, r.started = batch.PhaseStarting, now
+	s.holdMemory(a)
 	r.since, r.share = now, lowest(r.places)
 	s.timers.set(a, r.limit(a.shape.Walltime))
 	s.changes.touch(a)
 	s.active++
 	go s.execute(a, toLaunch(a))
+}
+
+// holdMemory counts the memory of an attempt where it has its places, until its end:
+// what is paused has it as well. On another node of its host it is on the same host.
+func (s *System) holdMemory(a *attempt) {
+	s.dropMemory(a.run)
+	a.run.held, a.run.memory = a.run.places, a.job.Memory
+	s.alloc.Hold(a.run.held, a.run.memory)
+}
+
+func (s *System) dropMemory(r *run) {
+	s.alloc.Drop(r.held, r.memory)
+	r.held = nil
 }
 
 func (s *System) pause(now batch.Time, a *attempt) {

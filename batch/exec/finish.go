@@ -118,6 +118,7 @@ func (s *System) tryAgain(now batch.Time, a *attempt) {
 	if was.again != nil || was.stopping { // it was to be paused
 		ev = batch.Event{Kind: batch.Stopped, Job: a.job.Handle, Checkpoint: was.again != nil, Progress: was.done}
 	}
+	s.dropMemory(was)
 	a.phase, a.run = batch.PhaseQueued, nil
 	if was.again != nil {
 		a.run = &run{resumes: was.again, done: was.done}
@@ -132,6 +133,7 @@ func (s *System) over(now batch.Time, a *attempt, out batch.Outcome) {
 		a.run = &run{}
 	}
 	s.timers.set(a, batch.Never)
+	s.dropMemory(a.run)
 	s.quit(now, a)
 	a.phase, a.run.ended, a.run.outcome = batch.PhaseEnded, now, out
 	if h := a.job.Handle; h != batch.NoJob {

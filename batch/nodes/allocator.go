@@ -11,12 +11,13 @@ type Allocator struct {
 	whole  bitset  // nodes with at least one whole processor free
 	spare  int64   // whole processors free on all nodes that are there
 	down   []bool  // nodes that are not there; nil for none
+	memory []int64 // free of each node, in bytes; nil where it is not counted
 	places []batch.Location
 }
 
 // New returns an allocator of an idle platform.
 func New(p batch.Platform) *Allocator {
-	a := &Allocator{free: make([]int64, len(p.Nodes)), whole: newBitset(len(p.Nodes))}
+	a := &Allocator{free: make([]int64, len(p.Nodes)), whole: newBitset(len(p.Nodes)), memory: memoryOf(p)}
 	for i := range p.Nodes {
 		a.add(int32(i), int64(p.Nodes[i].Processors)*int64(batch.One))
 	}

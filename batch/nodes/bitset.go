@@ -38,6 +38,23 @@ func (b bitset) clear(i int) {
 	}
 }
 
+// next returns the least member that is not less than i, -1 if there is none.
+func (b bitset) next(i int) int {
+	words := b.levels[0]
+	if i/64 >= len(words) {
+		return -1
+	}
+	if w := words[i/64] >> (i % 64); w != 0 {
+		return i + bits.TrailingZeros64(w)
+	}
+	for k := i/64 + 1; k < len(words); k++ {
+		if words[k] != 0 {
+			return k*64 + bits.TrailingZeros64(words[k])
+		}
+	}
+	return -1
+}
+
 // first returns the least member of a set that is not empty.
 func (b bitset) first() int {
 	i := 0

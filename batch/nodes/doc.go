@@ -7,4 +7,7 @@
 //	free    0    2    0    1    2      Pick(3) books 2 of node 1 and 1 of node 3
 //	whole  [ .   x    .    x    x ]    nodes with a whole processor, as a set
 //	                                   whose least member is found in a few steps
+//
+// Where nodes have memory, tasks that need some go to the lowest-numbered ones that have
+// both, if there are enough: see [Allocator.PickFor].
 package nodes

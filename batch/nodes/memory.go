@@ -1,0 +1,69 @@
+package nodes
+
+import (
+	"math"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+)
+
+// PickFor is Pick for tasks that need so much memory each: of the lowest-numbered nodes
+// that have processors and memory for them. Policies count memory over all nodes, and
+// what they start may fit on none as it lies: then it is as Pick, and a node has less
+// memory than is wanted of it.
+func (a *Allocator) PickFor(width int32, memory int64) []batch.Location {
+	if a.memory == nil || memory <= 0 || int64(width) > a.spare {
+		return a.Pick(width)
+	}
+	a.places = a.places[:0]
+	left := int64(width)
+	for node := a.whole.next(0); node >= 0 && left > 0; node = a.whole.next(node + 1) {
+		n := min(left, a.free[node]/int64(batch.One), max(a.memory[node], 0)/memory)
+		if n == 0 {
+			continue
+		}
+		a.places = append(a.places, batch.Location{Node: int32(node), Processors: int32(n), Share: batch.One})
+		left -= n
+	}
+	if left > 0 {
+		return a.Pick(width)
+	}
+	for i := range a.places {
+		a.add(a.places[i].Node, -amount(a.places[i]))
+	}
+	return append([]batch.Location(nil), a.places...)
+}
+
+// Hold counts the memory of tasks on their places, so much for each, as not free.
+func (a *Allocator) Hold(places []batch.Location, memory int64) { a.keep(places, -memory) }
+
+// Drop takes back what Hold has counted.
+func (a *Allocator) Drop(places []batch.Location, memory int64) { a.keep(places, memory) }
+
+func (a *Allocator) keep(places []batch.Location, memory int64) {
+	if a.memory == nil {
+		return
+	}
+	for _, l := range places {
+		if a.memory[l.Node] != unknown {
+			a.memory[l.Node] += int64(l.Processors) * memory
+		}
+	}
+}
+
+// unknown is the memory of a node that is not counted.
+const unknown = math.MaxInt64
+
+// memoryOf returns the memory of each node; nil if that of none is known.
+func memoryOf(p batch.Platform) []int64 {
+	all, known := make([]int64, len(p.Nodes)), false
+	for i := range p.Nodes {
+		all[i] = unknown
+		if m := p.Nodes[i].Memory; m > 0 {
+			all[i], known = m, true
+		}
+	}
+	if !known {
+		return nil
+	}
+	return all
+}
