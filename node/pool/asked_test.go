@@ -25,3 +25,20 @@ func TestWhoStartsCanWaitUntilItIsToldWhichNodesAreNotThere(t *testing.T) {
 		}
 	})
 }
+
+// It was asked while nobody followed.
+func TestWhatIsKnownWhenSomebodyFollowsIsToldAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newHost("a")
+		a.cutOff(true)
+		p := open(t, a)
+		after(6 * time.Second) // the second question is under way
+		begin := time.Now()
+		var n news
+		p.Follow(n.changed)
+		p.Asked(t.Context())
+		if diff := cmp.Diff([]string{"0 down"}, n.told()); diff != "" || time.Since(begin) > 0 {
+			t.Errorf("after %v: %s", time.Since(begin), diff)
+		}
+	})
+}

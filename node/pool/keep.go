@@ -137,6 +137,8 @@ func (e *peer) bury(ctx context.Context, id ID) error {
 
 // tell tells the follower what it does not know.
 func (e *peer) tell() {
+	e.telling.Lock()
+	defer e.telling.Unlock()
 	changed := e.pool.follower()
 	if changed == nil {
 		return

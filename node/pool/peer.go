@@ -19,6 +19,8 @@ type peer struct {
 	unsent  chan struct{} // for sendShares; holds one
 	said    string        // keep's own: why the node is not there, as last logged
 
+	telling sync.Mutex // one call of the follower; before mu
+
 	mu      sync.Mutex
 	up      bool
 	told    bool          // what the follower has been told; at first that all are there

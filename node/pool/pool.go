@@ -125,15 +125,15 @@ func (p *Pool) spawn(f func()) {
 }
 
 // Follow has changed called when a node has joined or left, for each of its indices,
-// one call at a time for each node; at first for those that are not there. What it
-// says is the truth until it is called again, and what is launched on a node that has
-// left fails only after it was told.
+// one call at a time for each node; at first, before Follow returns, for those that are
+// known not to be there. What it says is the truth until it is called again, and what is
+// launched on a node that has left fails only after it was told.
 func (p *Pool) Follow(changed func(node int32, up bool)) {
 	p.mu.Lock()
 	p.changed = changed
 	p.mu.Unlock()
 	for _, e := range p.all {
-		e.kick()
+		e.tell()
 	}
 }
 
