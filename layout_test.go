@@ -41,7 +41,8 @@ var layout = map[string][]string{
 	"internal/freeport":  {},                  // for tests
 	"internal/slurmtest": {"internal/slurmd"}, // likewise
 	"internal/slurmd":    {"internal/freeport"},
-	"internal/netns":     {}, // for tests
+	"internal/netns":     {},                                             // for tests
+	"internal/nodetest":  {"internal/freeport", "process", "supervisor"}, // likewise
 	"internal/versus":    {"internal/slurmd"},
 
 	"supervisor/journal": {"process"},

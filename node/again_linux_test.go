@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch/exec"
 	"github.com/seed-9b8f70bb/drover/cgroup"
+	"github.com/seed-9b8f70bb/drover/internal/nodetest"
 )
 
 // elsewhere makes a group for a host to start in, in each hierarchy, and returns its path.
@@ -68,7 +69,7 @@ func TestAHostThatStartsInAnotherGroupFindsWhatItsPredecessorHasLeft(t *testing.
 
 	cfg.Groups.Parent = ""
 	again := open(t, cfg)
-	if alive(left.Process.Pid) {
+	if nodetest.Alive(left.Process.Pid) {
 		t.Error("what nobody owns lives")
 	}
 	p := again.Find(id(1))
@@ -153,7 +154,7 @@ func TestAnOrderThatIsRefusedEndsNoTaskThatRuns(t *testing.T) {
 	if _, err := h.Launch(t.Context(), task); errors.Is(err, exec.ErrNeverRan) {
 		t.Error(err)
 	}
-	if !alive(p.Pid()) {
+	if !nodetest.Alive(p.Pid()) {
 		t.Error("it was killed")
 	}
 	_, again, err := h.Attach(t.Context(), id(1))

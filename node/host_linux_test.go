@@ -16,6 +16,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch/exec"
 	"github.com/seed-9b8f70bb/drover/cgroup"
+	"github.com/seed-9b8f70bb/drover/internal/nodetest"
 	"github.com/seed-9b8f70bb/drover/supervisor"
 )
 
@@ -155,7 +156,7 @@ func TestNobodyIsLeftOfATaskThatForksAway(t *testing.T) {
 	if diff := cmp.Diff(exec.Exit{}, p.Wait()); diff != "" {
 		t.Error(diff)
 	}
-	if pid := number(t, filepath.Join(dir, "pid")); alive(pid) {
+	if pid := number(t, filepath.Join(dir, "pid")); nodetest.Alive(pid) {
 		t.Errorf("process %d lives", pid)
 	}
 }
@@ -166,10 +167,29 @@ func TestATaskThatNeedsMoreThanItsMemoryIsKilled(t *testing.T) {
 	if h.Offers().Of(cgroup.Memory) == cgroup.None {
 		t.Skip(h.Offers())
 	}
-	task := script(id(1), dir, `exec tail /dev/zero`)
-	task.Memory = 32 << 20
-	if diff := cmp.Diff(exec.Exit{Signal: syscall.SIGKILL}, launch(t, h, task).Wait()); diff != "" {
-		t.Error(diff)
+	const why = "processes of it that the kernel killed for want of memory: 1"
+	for i, c := range []struct {
+		script string
+		want   exec.Exit
+	}{
+		{`exec tail /dev/zero`, exec.Exit{Signal: syscall.SIGKILL, Reason: why}},
+		{`tail /dev/zero; exit 3`, exec.Exit{Code: 3, Reason: why}},
+		{`tail /dev/zero || exit 0`, exec.Exit{}},
+		{`kill -9 $$`, exec.Exit{Signal: syscall.SIGKILL}},
+	} {
+		task := script(id(i+1), dir, c.script)
+		task.Memory = 32 << 20
+		p := launch(t, h, task)
+		got := p.Wait()
+		if h.Offers().Of(cgroup.Memory) == cgroup.V2 && i > 0 && i < 3 {
+			c.want = exec.Exit{Signal: syscall.SIGKILL, Reason: got.Reason} // it kills all of a group
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s: %s", c.script, diff)
+		}
+		if st := p.Status(); st.Reason != got.Reason {
+			t.Errorf("%s: its status says %q", c.script, st.Reason)
+		}
 	}
 }
 
@@ -261,7 +281,7 @@ func TestWhatNobodyOwnsIsKilledBeforeAHostIsOpen(t *testing.T) {
 	}
 	h := open(t, cfg)
 	for _, pid := range pids {
-		if alive(pid) {
+		if nodetest.Alive(pid) {
 			t.Errorf("process %d lives", pid)
 		}
 	}

@@ -2,8 +2,6 @@ package node
 
 import (
 	"context"
-	"flag"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -18,39 +16,14 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/exec"
 	"github.com/seed-9b8f70bb/drover/cgroup"
-	"github.com/seed-9b8f70bb/drover/process"
+	"github.com/seed-9b8f70bb/drover/internal/nodetest"
 	"github.com/seed-9b8f70bb/drover/supervisor"
 )
 
 // The test binary is the supervisor and the gates too.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 {
-		switch os.Args[1] {
-		case "gate":
-			process.Gate()
-		case "supervise":
-			supervise(os.Args[2:])
-		}
-	}
+	nodetest.Main(nil)
 	goleak.VerifyTestMain(m)
-}
-
-func supervise(args []string) {
-	flags := flag.NewFlagSet("supervise", flag.ExitOnError)
-	dir := flags.String("dir", "", "")
-	ready := flags.Uint("ready-fd", 0, "")
-	leased := flags.Bool("leased", false, "")
-	_ = flags.Parse(args)
-	cfg := supervisor.ServeConfig{Dir: *dir, Linger: 300 * time.Millisecond, Leased: *leased, Level: hclog.Debug}
-	if *ready != 0 {
-		syscall.CloseOnExec(int(*ready))
-		cfg.Ready = os.NewFile(uintptr(*ready), "ready")
-	}
-	if err := supervisor.Serve(context.Background(), cfg); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		syscall.Exit(1)
-	}
-	syscall.Exit(0)
 }
 
 type testLog struct{ t testing.TB }
@@ -120,15 +93,6 @@ func until(t testing.TB, what string, so func() bool) {
 		case <-t.Context().Done():
 		}
 	}
-}
-
-func alive(pid int) bool {
-	id, err := process.Identify(pid)
-	if err != nil {
-		return false
-	}
-	ok, err := id.Alive()
-	return err == nil && ok
 }
 
 // cpu is the processor time that a task has used.

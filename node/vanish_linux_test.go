@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch/exec"
 	"github.com/seed-9b8f70bb/drover/cgroup"
+	"github.com/seed-9b8f70bb/drover/internal/nodetest"
 )
 
 // innerGroups says, to a test that is run by another one, what its groups are called.
@@ -163,7 +164,7 @@ func TestWithoutRights(t *testing.T) {
 		t.Error(diff)
 	}
 	pid := number(t, filepath.Join(dir, "pid"))
-	if !alive(pid) {
+	if !nodetest.Alive(pid) {
 		t.Error("it was killed: say so in the documentation")
 	}
 	_ = syscall.Kill(pid, syscall.SIGKILL) // it lives

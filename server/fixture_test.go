@@ -2,11 +2,11 @@ package server
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -25,10 +25,10 @@ import (
 	"go.uber.org/goleak"
 	"google.golang.org/protobuf/types/known/durationpb"
 
-	"github.com/seed-9b8f70bb/drover/process"
+	"github.com/seed-9b8f70bb/drover/internal/nodetest"
+	"github.com/seed-9b8f70bb/drover/node/daemon"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
-	"github.com/seed-9b8f70bb/drover/supervisor"
 	"github.com/seed-9b8f70bb/drover/supervisor/solo"
 )
 
@@ -37,16 +37,11 @@ import (
 const mode = "SERVER_TEST_MODE"
 
 func TestMain(m *testing.M) {
+	nodetest.Main(map[string]func([]string) error{"node": beNode})
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
-		case "gate":
-			process.Gate()
 		case "attempt":
 			syscall.Exit(solo.Run(os.Args[2], os.Stdin, os.Stderr))
-		case "supervise":
-			supervise(os.Args[2:])
-		case "node":
-			beNode(os.Args[2:])
 		case "hold":
 			hold(os.Args[2])
 		case "enter":
@@ -63,24 +58,15 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// supervise makes the test binary the supervisor of a server under test. It ends
-// soon after that.
-func supervise(args []string) {
-	flags := flag.NewFlagSet("supervise", flag.ExitOnError)
-	dir := flags.String("dir", "", "")
-	ready := flags.Uint("ready-fd", 0, "")
-	leased := flags.Bool("leased", false, "")
-	_ = flags.Parse(args)
-	cfg := supervisor.ServeConfig{Dir: *dir, Linger: 300 * time.Millisecond, Leased: *leased, Level: hclog.Debug}
-	if *ready != 0 {
-		syscall.CloseOnExec(int(*ready))
-		cfg.Ready = os.NewFile(uintptr(*ready), "ready")
-	}
-	if err := supervisor.Serve(context.Background(), cfg); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		syscall.Exit(1)
-	}
-	syscall.Exit(0)
+// beNode makes the test binary the daemon of a node, of two processors if nothing else is
+// said.
+func beNode(args []string) error {
+	return nodetest.Serve(args, func(ctx context.Context, o nodetest.Options) (*daemon.Daemon, error) {
+		return daemon.New(ctx, daemon.Config{
+			Name: o.Name, Dir: o.Dir, Listen: o.Listen, Processors: cmp.Or(o.Processors, 2),
+			Logger: hclog.New(&hclog.LoggerOptions{Output: os.Stderr, Level: hclog.Debug}),
+		})
+	})
 }
 
 // catalogueYAML is what the sites of these tests offer.

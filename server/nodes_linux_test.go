@@ -1,144 +1,42 @@
 package server
 
 import (
-	"bufio"
 	"context"
-	"flag"
 	"fmt"
 	"os"
-	osexec "os/exec"
-	"os/signal"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/hashicorp/go-hclog"
-
-	"github.com/seed-9b8f70bb/drover/internal/freeport"
-	"github.com/seed-9b8f70bb/drover/node/daemon"
+	"github.com/seed-9b8f70bb/drover/internal/nodetest"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 	"github.com/seed-9b8f70bb/drover/supervisor"
 )
 
-// beNode makes the test binary the daemon of a node, which says in a line that it is
-// up and stops at SIGTERM.
-func beNode(args []string) {
-	flags := flag.NewFlagSet("node", flag.ExitOnError)
-	var cfg daemon.Config
-	flags.StringVar(&cfg.Name, "name", "", "")
-	flags.StringVar(&cfg.Dir, "dir", "", "")
-	flags.StringVar(&cfg.Listen, "listen", "", "")
-	flags.IntVar(&cfg.Processors, "processors", 2, "")
-	_ = flags.Parse(args)
-	cfg.Logger = hclog.New(&hclog.LoggerOptions{Output: os.Stderr, Level: hclog.Debug})
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
-	defer stop()
-	d, err := daemon.New(ctx, cfg)
-	if err == nil {
-		fmt.Println("up")
-		err = d.Run(ctx)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		syscall.Exit(1)
-	}
-	syscall.Exit(0)
-}
-
-// testNode is a node whose daemon is a process of its own.
-type testNode struct {
-	t             testing.TB
-	name, address string
-	dir           string
-	log           string // file
-	cmd           *osexec.Cmd
-}
-
-// newNode starts one. Its name is unique among those that this host has at a time.
-func newNode(t testing.TB) *testNode {
-	t.Helper()
-	root := t.TempDir()
-	n := &testNode{
-		t: t, name: "t" + strconv.Itoa(os.Getpid()) + "-" + strconv.FormatInt(time.Now().UnixNano()%1e10, 36),
-		address: freeport.Address(t), dir: filepath.Join(root, "node"), log: filepath.Join(root, "log"),
-	}
-	n.run()
-	t.Cleanup(func() {
-		n.end(syscall.SIGTERM)
-		if err := supervisor.Dismiss(context.Background(), n.dir, true); err != nil {
-			t.Error(err)
-		}
-		if t.Failed() {
-			text, _ := os.ReadFile(n.log)
-			t.Logf("log of %s:\n%s", n.name, tailOf(text))
-		}
-	})
-	return n
-}
-
-// run starts the daemon, with further arguments, and returns when it serves.
-func (n *testNode) run(args ...string) {
-	n.t.Helper()
-	log, err := os.OpenFile(n.log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-	if err != nil {
-		n.t.Fatal(err)
-	}
-	defer log.Close()
-	n.cmd = osexec.Command(os.Args[0], append([]string{"node", "--name", n.name, "--dir", n.dir, "--listen", n.address}, args...)...)
-	n.cmd.Stderr = log
-	out, err := n.cmd.StdoutPipe()
-	if err == nil {
-		err = n.cmd.Start()
-	}
-	if err != nil {
-		n.t.Fatal(err)
-	}
-	if line, err := bufio.NewReader(out).ReadString('\n'); line != "up\n" {
-		text, _ := os.ReadFile(n.log)
-		n.t.Fatalf("%q, %v:\n%s", line, err, text)
-	}
-}
-
-// end ends the daemon, and leaves its supervisor.
-func (n *testNode) end(sig syscall.Signal) {
-	n.t.Helper()
-	if n.cmd == nil {
-		return
-	}
-	if err := n.cmd.Process.Signal(sig); err != nil {
-		n.t.Error(err)
-	}
-	if err := n.cmd.Wait(); err != nil && sig == syscall.SIGTERM {
-		n.t.Error(err)
-	}
-	n.cmd = nil
-}
-
 // die kills the daemon and its supervisor, as if the host had gone.
-func (n *testNode) die() {
-	n.t.Helper()
-	n.end(syscall.SIGKILL)
+func die(t testing.TB, n *nodetest.Daemon) {
+	t.Helper()
+	n.Stop(syscall.SIGKILL)
 	for _, pid := range processesWith(func(args []string) bool {
-		return slices.Contains(args, "supervise") && slices.Contains(args, n.dir)
+		return slices.Contains(args, "supervise") && slices.Contains(args, n.Dir)
 	}) {
 		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-			n.t.Error(err)
+			t.Error(err)
 		}
-		await(n.t, pid)
+		await(t, pid)
 	}
 }
 
 // onNodes are the lines of a configuration with such nodes of two processors each.
-func onNodes(policy string, lease time.Duration, nodes ...*testNode) string {
+func onNodes(policy string, lease time.Duration, nodes ...*nodetest.Daemon) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "policy: {name: %s}\nlease: %v\nnodes:\n", policy, lease)
 	for _, n := range nodes {
-		fmt.Fprintf(&b, "  - {name: %s, processors: 2, memory: 1GiB, address: \"http://%s\"}\n", n.name, n.address)
+		fmt.Fprintf(&b, "  - {name: %s, processors: 2, memory: 1GiB, address: \"http://%s\"}\n", n.Name, n.Address)
 	}
 	return b.String()
 }
@@ -179,7 +77,7 @@ const farYAML = `
 `
 
 // onNodesSite is the configuration of a site with such nodes.
-func onNodesSite(t testing.TB, policy string, lease time.Duration, nodes ...*testNode) Config {
+func onNodesSite(t testing.TB, policy string, lease time.Duration, nodes ...*nodetest.Daemon) Config {
 	t.Helper()
 	cfg, err := ParseConfig([]byte(fmt.Sprintf("version: 1\nname: lyon\nlisten: 127.0.0.1:0\ngossip: {bind: 127.0.0.1:0}\ndata_dir: %s\ngrace: 1s\non_stop: end\nservices:\n  inline:%s\n%s",
 		t.TempDir(), farYAML, onNodes(policy, lease, nodes...))), "")
@@ -200,19 +98,19 @@ func (s *testSite) output(t testing.TB, id string) string {
 }
 
 func TestJobsRunOnNodesUnderEveryKindOfPolicy(t *testing.T) {
-	a, b := newNode(t), newNode(t)
+	a, b := nodetest.New(t), nodetest.New(t)
 	for _, policy := range []string{"easy", "dfrs", "cbf"} {
-		for _, n := range []*testNode{a, b} { // the nodes are another server's now
-			n.end(syscall.SIGTERM)
-			if err := os.Remove(filepath.Join(n.dir, "owner.json")); err != nil && !os.IsNotExist(err) {
+		for _, n := range []*nodetest.Daemon{a, b} { // the nodes are another server's now
+			n.Stop(syscall.SIGTERM)
+			if err := os.Remove(filepath.Join(n.Dir, "owner.json")); err != nil && !os.IsNotExist(err) {
 				t.Fatal(err)
 			}
-			n.run()
+			n.Start()
 		}
 		s := start(t, onNodesSite(t, policy, 3*time.Second, a, b))
 		j := s.submit(t, &droverv1.Request{Service: "where", Width: 4, Arguments: arguments{"text": text("hello")}})
 		s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_DONE)
-		if got, want := s.output(t, j.GetId()), fmt.Sprintf("hello of %s:2,%s:2\n", a.name, b.name); got != want {
+		if got, want := s.output(t, j.GetId()), fmt.Sprintf("hello of %s:2,%s:2\n", a.Name, b.Name); got != want {
 			t.Errorf("%s: %q, want %q", policy, got, want)
 		}
 		for service, ranks := range map[string]int{"ranks": 4, "hosts": 2} {
@@ -233,7 +131,7 @@ func TestJobsRunOnNodesUnderEveryKindOfPolicy(t *testing.T) {
 
 // Declared is a whole processor for each of two processes that use none.
 func TestNeedsOfTasksOnNodesAreMeasured(t *testing.T) {
-	a := newNode(t)
+	a := nodetest.New(t)
 	s := start(t, onNodesSite(t, "dfrs", 5*time.Second, a))
 	j := s.submit(t, &droverv1.Request{Service: "idle"})
 	s.until(t, j.GetId(), running)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/seed-9b8f70bb/drover/internal/nodetest"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
@@ -96,7 +97,7 @@ func (j *journalOf) logger() hclog.Logger {
 
 func TestANodeThatDiesLosesItsJobsAndTheOtherGoesOn(t *testing.T) {
 	for _, policy := range []string{"easy", "dfrs"} {
-		a, b := newNode(t), newNode(t)
+		a, b := nodetest.New(t), nodetest.New(t)
 		s := start(t, onNodesSite(t, policy, 2*time.Second, a, b))
 		holds, reruns := book{t.TempDir()}, book{t.TempDir()}
 		one, other := holds.request("hold"), reruns.request("rerun")
@@ -109,26 +110,26 @@ func TestANodeThatDiesLosesItsJobsAndTheOtherGoesOn(t *testing.T) {
 		second = s.until(t, second.GetId(), running)
 		holds.await(t, 1)
 		reruns.await(t, 1)
-		at := map[string]*testNode{a.name: a, b.name: b}
+		at := map[string]*nodetest.Daemon{a.Name: a, b.Name: b}
 		dies, stays := at[first.GetNodes()[0]], at[second.GetNodes()[0]]
 		if dies == stays {
-			t.Fatalf("%s: both are on %s", policy, dies.name)
+			t.Fatalf("%s: both are on %s", policy, dies.Name)
 		}
 		begun := time.Now()
-		dies.die()
+		die(t, dies)
 		lost := s.until(t, first.GetId(), failed)
 		if took := time.Since(begun); took < 2*time.Second || took > 20*time.Second {
 			t.Errorf("%s: lost after %v", policy, took)
 		}
-		if why := lost.GetOutcome().GetReason(); !strings.Contains(why, "node "+dies.name+" did not answer for longer than its lease") {
+		if why := lost.GetOutcome().GetReason(); !strings.Contains(why, "node "+dies.Name+" did not answer for longer than its lease") {
 			t.Errorf("%s: %q", policy, why)
 		}
-		stays.die()
-		stays.run()
+		die(t, stays)
+		stays.Start()
 		again := untilJob(t, s.client, second.GetId(), func(j *droverv1.Job) bool {
 			return j.GetState() == running && j.GetAttempt() > second.GetAttempt()
 		})
-		if again.GetNodes()[0] != stays.name {
+		if again.GetNodes()[0] != stays.Name {
 			t.Errorf("%s: again on %v, which is not there", policy, again.GetNodes())
 		}
 		reruns.await(t, 2)
@@ -144,14 +145,14 @@ func TestANodeThatDiesLosesItsJobsAndTheOtherGoesOn(t *testing.T) {
 }
 
 func TestADaemonThatStartsAgainWithinTheLeaseLosesNothing(t *testing.T) {
-	a := newNode(t)
+	a := nodetest.New(t)
 	s := start(t, onNodesSite(t, "easy", 20*time.Second, a))
 	holds := book{t.TempDir()}
 	j := s.submit(t, holds.request("hold"))
 	s.until(t, j.GetId(), running)
 	holds.await(t, 1)
-	a.end(syscall.SIGKILL)
-	a.run()
+	a.Stop(syscall.SIGKILL)
+	a.Start()
 	holds.end(t)
 	j = s.until(t, j.GetId(), failed)
 	if j.GetOutcome().GetExitCode() != 7 || len(holds.runs(t)) != 1 {

@@ -5,11 +5,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-9b8f70bb/drover/internal/nodetest"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
 func TestNodesThatAreNotWhatTheConfigurationSays(t *testing.T) {
-	a, b, c := newNode(t), newNode(t), newNode(t)
+	a, b, c := nodetest.New(t), nodetest.New(t), nodetest.New(t)
 	owner := start(t, onNodesSite(t, "easy", 2*time.Second, b))
 	j := owner.submit(t, &droverv1.Request{Service: "where"})
 	owner.until(t, j.GetId(), done)
@@ -20,15 +21,15 @@ func TestNodesThatAreNotWhatTheConfigurationSays(t *testing.T) {
 	cfg.Logger = log.logger()
 	s := start(t, cfg)
 	j = s.submit(t, &droverv1.Request{Service: "where", Width: 1})
-	if j = s.until(t, j.GetId(), done); j.GetNodes()[0] != a.name {
+	if j = s.until(t, j.GetId(), done); j.GetNodes()[0] != a.Name {
 		t.Errorf("ran on %v", j.GetNodes())
 	}
 	wide := s.submit(t, &droverv1.Request{Service: "where", Width: 4})
 	for what, words := range map[string][]string{
-		"another's":  {"node is not there", b.name, "serves another server of site lyon"},
-		"named":      {"node is not there", "other", "this node is called " + c.name},
-		"processors": {"fewer processors", a.name, "has=2", "configured=3"},
-		"memory":     {"less memory", a.name},
+		"another's":  {"node is not there", b.Name, "serves another server of site lyon"},
+		"named":      {"node is not there", "other", "this node is called " + c.Name},
+		"processors": {"fewer processors", a.Name, "has=2", "configured=3"},
+		"memory":     {"less memory", a.Name},
 	} {
 		soon(t, what+" is logged", func() bool { return log.has(words...) })
 	}
@@ -38,7 +39,7 @@ func TestNodesThatAreNotWhatTheConfigurationSays(t *testing.T) {
 }
 
 func TestAConfigurationThatWouldLoseJobsOnNodesIsRefused(t *testing.T) {
-	a, b := newNode(t), newNode(t)
+	a, b := nodetest.New(t), nodetest.New(t)
 	cfg := onNodesSite(t, "easy", 10*time.Second, a, b)
 	cfg.OnStop = LeaveJobs
 	s := start(t, cfg)

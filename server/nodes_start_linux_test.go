@@ -6,12 +6,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-9b8f70bb/drover/internal/nodetest"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
 func TestAServerStartsWithoutItsNodesAndJobsWaitForThem(t *testing.T) {
-	a, b := newNode(t), newNode(t)
-	b.end(syscall.SIGTERM)
+	a, b := nodetest.New(t), nodetest.New(t)
+	b.Stop(syscall.SIGTERM)
 	var log journalOf
 	cfg := onNodesSite(t, "easy", 2*time.Second, a, b)
 	cfg.Logger = log.logger()
@@ -26,7 +27,7 @@ func TestAServerStartsWithoutItsNodesAndJobsWaitForThem(t *testing.T) {
 	if res, err := s.client.GetJob(within(t), &droverv1.GetJobRequest{JobId: wide.GetId()}); err != nil || res.GetJob().GetState() != waiting {
 		t.Errorf("%v, %v", res, err)
 	}
-	if !log.has("node is not there", b.name, "connection refused") {
+	if !log.has("node is not there", b.Name, "connection refused") {
 		t.Error("the log does not say that a node is not there")
 	}
 	stream, err := s.client.WatchSite(within(t), &droverv1.WatchSiteRequest{})
@@ -40,32 +41,32 @@ func TestAServerStartsWithoutItsNodesAndJobsWaitForThem(t *testing.T) {
 	}
 	_ = stream.Close()
 	_, err = s.client.Estimate(within(t), &droverv1.EstimateRequest{Request: &droverv1.Request{Service: "where", Width: 4}})
-	if err == nil || !strings.Contains(err.Error(), "do not answer now: "+b.name) {
+	if err == nil || !strings.Contains(err.Error(), "do not answer now: "+b.Name) {
 		t.Errorf("estimate: %v", err)
 	}
-	b.run()
+	b.Start()
 	s.until(t, wide.GetId(), done)
 }
 
 // What is launched before anybody knows that its node has gone waits again.
 func TestAJobWaitsAgainWhoseNodeWasGoneBeforeItsLaunch(t *testing.T) {
-	a := newNode(t)
+	a := nodetest.New(t)
 	s := start(t, onNodesSite(t, "easy", 20*time.Second, a)) // asked every 3 s
-	a.end(syscall.SIGTERM)
+	a.Stop(syscall.SIGTERM)
 	j := s.submit(t, &droverv1.Request{Service: "where", Width: 1})
 	s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_STARTING)
 	j = s.until(t, j.GetId(), waiting)
 	if j.GetAttempt() != 1 || len(j.GetNodes()) != 0 {
 		t.Errorf("%v", j)
 	}
-	a.run()
+	a.Start()
 	s.until(t, j.GetId(), done)
 }
 
 // Of two jobs on nodes that do not answer when the server starts, one node comes back
 // before the lease must be over, and the other one never does.
 func TestAServerStartsWhileNodesWithJobsDoNotAnswer(t *testing.T) {
-	a, b := newNode(t), newNode(t)
+	a, b := nodetest.New(t), nodetest.New(t)
 	lines := "on_stop: leave\ngrace: 1s\nservices:\n  inline:" + farYAML
 	const lease = 6 * time.Second
 	p := newProcessSite(t, "lyon", lines+onNodes("easy", lease, a, b))
@@ -79,11 +80,11 @@ func TestAServerStartsWhileNodesWithJobsDoNotAnswer(t *testing.T) {
 	}
 	p.kill()
 	comes, never := a, b
-	if jobs[0].GetNodes()[0] == b.name {
+	if jobs[0].GetNodes()[0] == b.Name {
 		comes, never = b, a
 	}
-	never.die()
-	comes.end(syscall.SIGKILL) // the supervisor and its tasks live on
+	die(t, never)
+	comes.Stop(syscall.SIGKILL) // the supervisor and its tasks live on
 	begun := time.Now()
 	p.run()
 	if took := time.Since(begun); took > lease/2 {
@@ -94,9 +95,9 @@ func TestAServerStartsWhileNodesWithJobsDoNotAnswer(t *testing.T) {
 			t.Errorf("job %d is %v while nobody knows", i, j.GetState())
 		}
 	}
-	comes.run()
+	comes.Start()
 	lost := p.until(jobs[1].GetId(), failed)
-	if why := lost.GetOutcome().GetReason(); !strings.Contains(why, "node "+never.name+" did not answer for longer than its lease") {
+	if why := lost.GetOutcome().GetReason(); !strings.Contains(why, "node "+never.Name+" did not answer for longer than its lease") {
 		t.Errorf("%q", why)
 	}
 	if took := time.Since(begun); took < lease {
@@ -115,7 +116,7 @@ func TestAServerStartsWhileNodesWithJobsDoNotAnswer(t *testing.T) {
 // One job ends while there is no server, on the node that runs on; one goes on; the third
 // waits all the while, and the nodes come in another order when the server is back.
 func TestAServerThatWasKilledTakesOverWhatRunsOnItsNodes(t *testing.T) {
-	a, b := newNode(t), newNode(t)
+	a, b := nodetest.New(t), nodetest.New(t)
 	lines := "on_stop: leave\ngrace: 1s\nservices:\n  inline:" + farYAML
 	p := newProcessSite(t, "lyon", lines+onNodes("easy", 20*time.Second, a, b))
 	p.run()

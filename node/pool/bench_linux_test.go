@@ -2,9 +2,7 @@ package pool_test
 
 import (
 	"fmt"
-	"net"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -33,14 +31,14 @@ const (
 //	go test -run xxx -bench SharesOfASite -benchtime 30x ./node/pool
 func BenchmarkSharesOfASite(b *testing.B) {
 	var all []*rig
-	for i := range benchNodes {
-		all = append(all, newRig(b, i))
+	for range benchNodes {
+		all = append(all, newRig(b))
 	}
 	p := over(b, 0, all...)
 	procs := launchSleepers(b, p, benchNodes, benchTasks)
 	var daemons, supervisors []int
 	for _, r := range all {
-		daemons, supervisors = append(daemons, r.cmd.Process.Pid), append(supervisors, r.supervisor(b))
+		daemons, supervisors = append(daemons, r.Pid()), append(supervisors, r.Supervisor())
 	}
 	n := 0
 	for _, c := range []struct {
@@ -93,14 +91,14 @@ func BenchmarkNodeWithTasks(b *testing.B) {
 		{500, false, true},
 	} {
 		b.Run(fmt.Sprintf("%d, measured %v, set %v", c.tasks, c.measured, c.set), func(b *testing.B) {
-			r := newRig(b, 0)
+			r := newRig(b)
 			if c.measured {
 				r.far.Close()
-				r.far = remote.New(remote.Config{Name: r.name, Address: "http://" + r.address, Site: "lyon", SiteID: "id1", UseInterval: 2 * time.Second})
+				r.far = remote.New(remote.Config{Name: r.Name, Address: "http://" + r.Address, Site: "lyon", SiteID: "id1", UseInterval: 2 * time.Second})
 			}
 			p := over(b, 0, r)
 			procs := launchSleepers(b, p, 1, c.tasks)
-			daemon, own := r.cmd.Process.Pid, r.supervisor(b)
+			daemon, own := r.Pid(), r.Supervisor()
 			settle(2 * time.Second)
 			tick := time.NewTicker(time.Second)
 			defer tick.Stop()
@@ -179,30 +177,6 @@ func end(b *testing.B, procs []exec.Process) {
 
 // settle lets what was begun come to rest.
 func settle(d time.Duration) { <-time.After(d) }
-
-// supervisor is the process that runs the node's programs.
-func (r *rig) supervisor(tb testing.TB) int {
-	tb.Helper()
-	conn, err := new(net.Dialer).DialContext(tb.Context(), "unix", filepath.Join(r.dir, "supervisor.sock"))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer conn.Close()
-	raw, err := conn.(*net.UnixConn).SyscallConn()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	pid := 0
-	err = raw.Control(func(fd uintptr) {
-		if cred, err := syscall.GetsockoptUcred(int(fd), syscall.SOL_SOCKET, syscall.SO_PEERCRED); err == nil {
-			pid = int(cred.Pid)
-		}
-	})
-	if err != nil || pid == 0 {
-		tb.Fatal("no supervisor: ", err)
-	}
-	return pid
-}
 
 // spent is the processor time of processes, by their own clocks.
 func spent(tb testing.TB, pids ...int) (sum time.Duration) {

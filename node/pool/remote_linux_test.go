@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/exec"
+	"github.com/seed-9b8f70bb/drover/internal/nodetest"
 	"github.com/seed-9b8f70bb/drover/node/pool"
 	"github.com/seed-9b8f70bb/drover/supervisor"
 )
@@ -23,8 +24,8 @@ import (
 func rigs(t *testing.T, n int, lease time.Duration) (*pool.Pool, []*rig, *news) {
 	t.Helper()
 	var all []*rig
-	for i := range n {
-		all = append(all, newRig(t, i))
+	for range n {
+		all = append(all, newRig(t))
 	}
 	return over(t, lease, all...), all, &news{}
 }
@@ -35,7 +36,7 @@ func over(t testing.TB, lease time.Duration, all ...*rig) *pool.Pool {
 	cfg := pool.Config{Lease: lease}
 	var places []batch.Location
 	for i, r := range all {
-		cfg.Names, cfg.Nodes = append(cfg.Names, r.name), append(cfg.Nodes, pool.Remote(r.far, 0))
+		cfg.Names, cfg.Nodes = append(cfg.Names, r.Name), append(cfg.Nodes, pool.Remote(r.far, 0))
 		places = append(places, on(int32(i), 1))
 	}
 	p, err := pool.New(cfg)
@@ -114,11 +115,11 @@ func TestRealProcessThatFailsEndsTheOthersOnOtherNodes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if exit := proc.Wait(); exit != (exec.Exit{Code: 3}) {
+	if exit := proc.Wait(); exit.Code != 3 || !strings.HasPrefix(exit.Reason, "process 2 of 2 on node ") {
 		t.Errorf("%+v", exit)
 	}
 	for _, pid := range pids(t, dir) {
-		if alive(pid) {
+		if nodetest.Alive(pid) {
 			t.Errorf("process %d is there", pid)
 		}
 	}
@@ -135,7 +136,7 @@ func TestRealNodeThatIsKilledLosesItsPartAndTheRestIsEnded(t *testing.T) {
 	}
 	eventually(t, "both run", func() bool { return len(pids(t, dir)) == 2 })
 	begun := time.Now()
-	all[0].stop(t, syscall.SIGKILL)
+	all[0].Stop(syscall.SIGKILL)
 	eventually(t, "the policy hears of it", func() bool { return n.is(false) })
 	if took := time.Since(begun); took > 2*time.Second {
 		t.Errorf("told after %v", took)
@@ -145,11 +146,11 @@ func TestRealNodeThatIsKilledLosesItsPartAndTheRestIsEnded(t *testing.T) {
 		t.Errorf("%+v after %v", exit, took)
 	}
 	for _, pid := range pids(t, dir) {
-		if alive(pid) {
+		if nodetest.Alive(pid) {
 			t.Errorf("process %d is there when its end is told", pid)
 		}
 	}
-	all[0].start(t)
+	all[0].Start()
 	eventually(t, "the node is back", func() bool { return n.is(false, true) })
 	again, err := p.Launch(script(dir, "k", batch.LaunchOnce, `exit 0`, on(0, 1)))
 	if err != nil {
@@ -171,8 +172,8 @@ func TestRealProcessIsFollowedAgainAfterItsDaemonAndItsServerWereStartedAgain(t 
 	if err != nil {
 		t.Fatal(err)
 	}
-	all[0].stop(t, syscall.SIGKILL)
-	all[0].start(t)
+	all[0].Stop(syscall.SIGKILL)
+	all[0].Start()
 	p.Close() // as a server that is killed, but for the lease
 	if exit := proc.Wait(); !exit.Detached {
 		t.Fatalf("%+v", exit)

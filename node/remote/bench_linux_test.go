@@ -24,7 +24,7 @@ func BenchmarkShares(b *testing.B) {
 		t.Spec = exec.Spec{Args: []string{"sleep", "1000"}, Env: []string{"PATH=" + os.Getenv("PATH")}}
 		all = append(all, r.launch(t))
 	}
-	before := used(b, r.cmd.Process.Pid)
+	before := used(b, r.Pid())
 	n := 0
 	for b.Loop() {
 		n++
@@ -36,8 +36,8 @@ func BenchmarkShares(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	b.ReportMetric(float64((used(b, r.cmd.Process.Pid)-before).Microseconds())/float64(n*tasks), "daemon-µs/share")
-	b.ReportMetric(resident(b, r.cmd.Process.Pid)/(1<<20), "daemon-MiB")
+	b.ReportMetric(float64((used(b, r.Pid())-before).Microseconds())/float64(n*tasks), "daemon-µs/share")
+	b.ReportMetric(resident(b, r.Pid())/(1<<20), "daemon-MiB")
 	for _, p := range all {
 		if err := p.Signal(syscall.SIGKILL); err != nil {
 			b.Error(err)

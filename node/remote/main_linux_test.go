@@ -1,19 +1,13 @@
 package remote
 
 import (
-	"bufio"
 	"context"
-	"flag"
-	"fmt"
 	"net"
 	"os"
-	osexec "os/exec"
-	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -22,62 +16,23 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/exec"
-	"github.com/seed-9b8f70bb/drover/internal/freeport"
+	"github.com/seed-9b8f70bb/drover/internal/nodetest"
 	"github.com/seed-9b8f70bb/drover/node"
 	"github.com/seed-9b8f70bb/drover/node/daemon"
-	"github.com/seed-9b8f70bb/drover/process"
-	"github.com/seed-9b8f70bb/drover/supervisor"
 )
 
 // The test binary is the daemon, its supervisor and the gates too.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 {
-		switch os.Args[1] {
-		case "gate":
-			process.Gate()
-		case "supervise":
-			supervise(os.Args[2:])
-		case "node":
-			serve(os.Args[2:])
-		}
-	}
+	nodetest.Main(map[string]func([]string) error{"node": serve})
 	goleak.VerifyTestMain(m)
 }
 
-func supervise(args []string) {
-	flags := flag.NewFlagSet("supervise", flag.ExitOnError)
-	dir := flags.String("dir", "", "")
-	ready := flags.Uint("ready-fd", 0, "")
-	leased := flags.Bool("leased", false, "")
-	_ = flags.Parse(args)
-	cfg := supervisor.ServeConfig{Dir: *dir, Linger: 300 * time.Millisecond, Leased: *leased, Level: hclog.Debug}
-	if *ready != 0 {
-		syscall.CloseOnExec(int(*ready))
-		cfg.Ready = os.NewFile(uintptr(*ready), "ready")
-	}
-	exit(supervisor.Serve(context.Background(), cfg))
-}
-
-func serve(args []string) {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
-	defer stop()
-	d, err := daemon.New(ctx, daemon.Config{
-		Name: args[0], Dir: args[1], Listen: args[2],
-		Logger: hclog.New(&hclog.LoggerOptions{Output: os.Stderr, Level: hclog.Info}),
+func serve(args []string) error {
+	return nodetest.Serve(args, func(ctx context.Context, o nodetest.Options) (*daemon.Daemon, error) {
+		return daemon.New(ctx, daemon.Config{
+			Name: o.Name, Dir: o.Dir, Listen: o.Listen, Logger: hclog.New(&hclog.LoggerOptions{Output: os.Stderr, Level: hclog.Info}),
+		})
 	})
-	if err != nil {
-		exit(err)
-	}
-	fmt.Println("up")
-	exit(d.Run(ctx))
-}
-
-func exit(err error) {
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		syscall.Exit(1)
-	}
-	syscall.Exit(0)
 }
 
 type testLog struct{ t testing.TB }
@@ -87,81 +42,37 @@ func (l testLog) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// rig is a node with its daemon in a process of its own, reached through a proxy.
+// rig is a node with its daemon, reached through a proxy.
 type rig struct {
-	t       testing.TB
-	dir     string
-	name    string // of the node, and no other test's
-	address string
-	cmd     *osexec.Cmd
-	proxy   *proxy
-	node    *Node
+	*nodetest.Daemon
+	t     testing.TB
+	dir   string
+	proxy *proxy
+	node  *Node
 }
 
 func newRig(t testing.TB) *rig {
 	t.Helper()
-	dir := t.TempDir()
-	r := &rig{t: t, dir: dir, address: freeport.Address(t), name: "t" + strconv.Itoa(os.Getpid()) + "-" + strconv.FormatInt(time.Now().UnixNano()%1e9, 10)}
-	r.start()
-	r.proxy = newProxy(t, r.address)
+	r := &rig{Daemon: nodetest.New(t), t: t, dir: t.TempDir()}
+	r.proxy = newProxy(t, r.Address)
 	r.node = r.client("lyon", "id1")
-	t.Cleanup(func() {
-		r.node.Close()
-		r.stop(syscall.SIGTERM)
-		if err := supervisor.Dismiss(context.Background(), r.own(), true); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { r.node.Close() })
 	return r
 }
-
-func (r *rig) own() string { return filepath.Join(r.dir, "node") }
 
 // client is a server's side, through the proxy.
 func (r *rig) client(site, id string) *Node {
 	return New(Config{
-		Name: r.name, Address: "http://" + r.proxy.address(), Site: site, SiteID: id, UseInterval: 50 * time.Millisecond,
+		Name: r.Name, Address: "http://" + r.proxy.address(), Site: site, SiteID: id, UseInterval: 50 * time.Millisecond,
 		Logger: hclog.New(&hclog.LoggerOptions{Output: testLog{r.t}, Level: hclog.Debug}),
 	})
-}
-
-// start starts the daemon.
-func (r *rig) start() {
-	r.t.Helper()
-	r.cmd = osexec.Command(os.Args[0], "node", r.name, r.own(), r.address)
-	r.cmd.Stderr = os.Stderr
-	out, err := r.cmd.StdoutPipe()
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	if err := r.cmd.Start(); err != nil {
-		r.t.Fatal(err)
-	}
-	if line, err := bufio.NewReader(out).ReadString('\n'); line != "up\n" {
-		r.t.Fatal(line, err)
-	}
-}
-
-// stop ends the daemon.
-func (r *rig) stop(sig syscall.Signal) {
-	r.t.Helper()
-	if r.cmd == nil {
-		return
-	}
-	if err := r.cmd.Process.Signal(sig); err != nil {
-		r.t.Error(err)
-	}
-	if err := r.cmd.Wait(); err != nil && sig == syscall.SIGTERM {
-		r.t.Error(err)
-	}
-	r.cmd = nil
 }
 
 // guard returns the process that watches over the supervisor: a child of it that leads a
 // session.
 func (r *rig) guard() int {
 	r.t.Helper()
-	all, err := filepath.Glob("/proc/" + strconv.Itoa(r.supervisor()) + "/task/*/children")
+	all, err := filepath.Glob("/proc/" + strconv.Itoa(r.Supervisor()) + "/task/*/children")
 	var children []string // by the thread that has made them
 	for _, name := range all {
 		text, _ := os.ReadFile(name) // a thread that has ended has none
@@ -176,30 +87,6 @@ func (r *rig) guard() int {
 	}
 	r.t.Fatal("no guard: ", err)
 	return 0
-}
-
-// supervisor returns the process that runs the node's programs.
-func (r *rig) supervisor() int {
-	r.t.Helper()
-	conn, err := new(net.Dialer).DialContext(r.t.Context(), "unix", filepath.Join(r.own(), "supervisor.sock"))
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	defer conn.Close()
-	raw, err := conn.(*net.UnixConn).SyscallConn()
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	pid := 0
-	err = raw.Control(func(fd uintptr) {
-		if cred, err := syscall.GetsockoptUcred(int(fd), syscall.SOL_SOCKET, syscall.SO_PEERCRED); err == nil {
-			pid = int(cred.Pid)
-		}
-	})
-	if err != nil || pid == 0 {
-		r.t.Fatal("no supervisor: ", err)
-	}
-	return pid
 }
 
 // keep renews the lease until stop is called.
@@ -272,15 +159,6 @@ func (r *rig) until(what string, so func() bool) {
 		}
 		_ = wait(r.t.Context(), nil, time.Millisecond)
 	}
-}
-
-func alive(pid int) bool {
-	id, err := process.Identify(pid)
-	if err != nil {
-		return false
-	}
-	ok, err := id.Alive()
-	return err == nil && ok
 }
 
 // proxy passes bytes on, but while it is cut.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch/exec"
 	"github.com/seed-9b8f70bb/drover/cgroup"
+	"github.com/seed-9b8f70bb/drover/internal/nodetest"
 	"github.com/seed-9b8f70bb/drover/supervisor"
 )
 
@@ -23,7 +24,7 @@ func TestATaskRunsOnANodeAndItsEndIsTold(t *testing.T) {
 	r := newRig(t)
 	defer r.keep(10 * time.Second)()
 	d, err := r.node.Describe(t.Context())
-	if err != nil || d.Name != r.name || d.Site != "lyon" || d.Processors < 1 || d.Memory < 1 || len(d.Offers) != 6 {
+	if err != nil || d.Name != r.Name || d.Site != "lyon" || d.Processors < 1 || d.Memory < 1 || len(d.Offers) != 6 {
 		t.Errorf("%+v, %v", d, err)
 	}
 	p := r.launch(r.task(1, runs+`exit 3`))
@@ -88,15 +89,15 @@ func TestATaskOutlivesItsDaemon(t *testing.T) {
 	defer r.keep(30 * time.Second)()
 	p := r.launch(r.task(1, `trap 'exit 5' USR1; `+runs+`while :; do sleep 0.02; done`))
 	pid := r.pid()
-	r.stop(syscall.SIGKILL)
+	r.Stop(syscall.SIGKILL)
 	// Kept until there is a daemon again.
 	if err := p.Signal(syscall.SIGUSR1); err != nil {
 		t.Error(err)
 	}
-	if !alive(pid) {
+	if !nodetest.Alive(pid) {
 		t.Error("it died with the daemon")
 	}
-	r.start()
+	r.Start()
 	if diff := cmp.Diff(exec.Exit{Code: 5}, p.Wait()); diff != "" || r.ran() != 1 {
 		t.Errorf("%sran %d times", diff, r.ran())
 	}
@@ -110,12 +111,12 @@ func TestAnEndThatNobodyHeardIsToldByTheNextDaemon(t *testing.T) {
 	}
 	p := r.launch(r.task(1, runs+`read x < "$1/hold"; exit 6`))
 	pid := r.pid()
-	r.stop(syscall.SIGKILL)
+	r.Stop(syscall.SIGKILL)
 	if err := os.WriteFile(filepath.Join(r.dir, "hold"), []byte("\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r.until("it has ended", func() bool { return !alive(pid) })
-	r.start()
+	r.until("it has ended", func() bool { return !nodetest.Alive(pid) })
+	r.Start()
 	if diff := cmp.Diff(exec.Exit{Code: 6}, p.Wait()); diff != "" || r.ran() != 1 {
 		t.Errorf("%sran %d times", diff, r.ran())
 	}
@@ -132,29 +133,29 @@ func TestATaskDiesWithItsSupervisorAndWithAllThatItStarted(t *testing.T) {
 				if err := syscall.Kill(guard, syscall.SIGKILL); err != nil {
 					t.Fatal(err)
 				}
-				r.until("its guard has died", func() bool { return !alive(guard) })
+				r.until("its guard has died", func() bool { return !nodetest.Alive(guard) })
 			}
 			p := r.launch(r.task(1, runs+`setsid sh -c 'echo $$ > "$1/child"; exec sleep 300' sh "$1" & sleep 300`))
 			pid := r.pid()
 			r.until("its child runs", func() bool { _, err := os.Stat(filepath.Join(r.dir, "child")); return err == nil })
-			super := r.supervisor()
+			super := r.Supervisor()
 			d, err := r.node.Describe(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
 			byGroups := d.Offers[cgroup.Killing].Way != "signals"
 			if daemonToo {
-				r.stop(syscall.SIGKILL)
+				r.Stop(syscall.SIGKILL)
 			}
 			if err := syscall.Kill(super, syscall.SIGKILL); err != nil {
 				t.Fatal(err)
 			}
-			r.until("it has died", func() bool { return !alive(pid) })
+			r.until("it has died", func() bool { return !nodetest.Alive(pid) })
 			if daemonToo {
 				if child := number(t, filepath.Join(r.dir, "child")); byGroups {
-					r.until("its child has died, though nobody looks", func() bool { return !alive(child) })
+					r.until("its child has died, though nobody looks", func() bool { return !nodetest.Alive(child) })
 				}
-				r.start()
+				r.Start()
 			}
 			if e := p.Wait(); !e.Lost || r.ran() != 1 {
 				t.Errorf("%+v, ran %d times", e, r.ran())
@@ -162,7 +163,7 @@ func TestATaskDiesWithItsSupervisorAndWithAllThatItStarted(t *testing.T) {
 			if !byGroups {
 				return // who has left the process group is out of reach
 			}
-			if child := number(t, filepath.Join(r.dir, "child")); alive(child) {
+			if child := number(t, filepath.Join(r.dir, "child")); nodetest.Alive(child) {
 				t.Errorf("process %d lives", child)
 			}
 			// The next one runs what comes next.
@@ -181,7 +182,7 @@ func TestNoTaskSurvivesAPartitionThatIsLongerThanItsLease(t *testing.T) {
 	pid := r.pid()
 	r.proxy.setCut(true)
 	begin := time.Now()
-	r.until("it has died", func() bool { return !alive(pid) })
+	r.until("it has died", func() bool { return !nodetest.Alive(pid) })
 	if took := time.Since(begin); took < lease/2 || took > 3*lease {
 		t.Errorf("it died after %v, of a lease of %v", took, lease)
 	}
@@ -226,7 +227,7 @@ func TestAnOrderThatIsLateForItsLeaseBeginsNothingUnderTheNext(t *testing.T) {
 	}()
 	_ = wait(t.Context(), nil, lease+lease/2) // the order has been given up
 	// The same server comes by another way, and renews.
-	r.node = New(Config{Name: r.name, Address: "http://" + r.address, Site: "lyon", SiteID: "id1"})
+	r.node = New(Config{Name: r.Name, Address: "http://" + r.Address, Site: "lyon", SiteID: "id1"})
 	defer func() { r.node.Close(); r.node = held }()
 	defer r.keep(lease)()
 	r.proxy.setCut(false)
@@ -279,8 +280,8 @@ func TestANodeServesOneServer(t *testing.T) {
 		}
 		other.Close()
 	}
-	r.stop(syscall.SIGTERM)
-	r.start()
+	r.Stop(syscall.SIGTERM)
+	r.Start()
 	other := r.client("nancy", "id1")
 	defer other.Close()
 	if err := other.Renew(t.Context(), time.Second); err == nil {
@@ -304,8 +305,8 @@ func TestANodeThatIsNotThereRunsNothing(t *testing.T) {
 	if err := r.node.Renew(t.Context(), 10*time.Second); err != nil {
 		t.Fatal(err)
 	}
-	r.stop(syscall.SIGTERM)
-	direct := New(Config{Name: r.name, Address: "http://" + r.address, Site: "lyon", SiteID: "id1"})
+	r.Stop(syscall.SIGTERM)
+	direct := New(Config{Name: r.Name, Address: "http://" + r.Address, Site: "lyon", SiteID: "id1"})
 	defer direct.Close()
 	if _, err := direct.Launch(t.Context(), r.task(1, runs)); !errors.Is(err, exec.ErrNodeGone) || !errors.Is(err, ErrUnreachable) {
 		t.Error(err)
@@ -313,7 +314,7 @@ func TestANodeThatIsNotThereRunsNothing(t *testing.T) {
 	if err := direct.Renew(t.Context(), time.Second); !errors.Is(err, ErrUnreachable) {
 		t.Error(err)
 	}
-	r.start()
+	r.Start()
 }
 
 func number(t testing.TB, file string) (n int) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch/exec"
 	"github.com/seed-9b8f70bb/drover/cgroup"
+	"github.com/seed-9b8f70bb/drover/internal/nodetest"
 )
 
 // The network delivers SIGSTOP after the SIGCONT that was sent after it.
@@ -82,16 +83,16 @@ func TestATaskThatHadEndedBeforeItWasToldToHasEndedByItself(t *testing.T) {
 	}
 	p := r.launch(r.task(1, runs+`read x < "$1/hold"; exit 6`))
 	pid := r.pid()
-	r.stop(syscall.SIGKILL)
+	r.Stop(syscall.SIGKILL)
 	if err := os.WriteFile(filepath.Join(r.dir, "hold"), []byte("\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r.until("it has ended", func() bool { return !alive(pid) })
+	r.until("it has ended", func() bool { return !nodetest.Alive(pid) })
 	r.until("nobody watches", func() bool { _, ok := r.node.order(); return !ok })
 	if err := p.Signal(syscall.SIGTERM); err != nil { // kept, as nobody knows
 		t.Error(err)
 	}
-	r.start()
+	r.Start()
 	if diff := cmp.Diff(exec.Exit{Code: 6, Unheard: true}, p.Wait()); diff != "" {
 		t.Error(diff)
 	}
