@@ -139,10 +139,10 @@ func statusOf(e exec.Exit, started time.Time) supervisor.Status {
 	if e.Detached {
 		return supervisor.Status{}
 	}
-	st := supervisor.Status{Condition: supervisor.Exited, Code: e.Code, Started: started, Ended: time.Now()}
+	st := supervisor.Status{Condition: supervisor.Exited, Code: e.Code, Reason: e.Reason, Started: started, Ended: time.Now()}
 	switch {
 	case e.Lost:
-		st.Condition, st.Code, st.Reason = supervisor.Lost, 0, e.Reason
+		st.Condition, st.Code = supervisor.Lost, 0
 	case e.Signal != 0:
 		st.Condition, st.Code, st.Signal = supervisor.Signaled, 0, e.Signal
 	}

@@ -1,9 +1,12 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
+	"github.com/seed-9b8f70bb/drover/batch/exec"
+	"github.com/seed-9b8f70bb/drover/cgroup"
 	"github.com/seed-9b8f70bb/drover/supervisor"
 )
 
@@ -59,6 +62,7 @@ func (h *Host) find(id ID, t *task, find func(context.Context) (*Process, superv
 func (h *Host) follow(p *Process) {
 	exit := p.program.Wait()
 	if !exit.Detached {
+		exit.Reason = cmp.Or(exit.Reason, wantOfMemory(&exit, p.group))
 		h.dispose(p.group)
 	}
 	h.mu.Lock()
@@ -68,4 +72,18 @@ func (h *Host) follow(p *Process) {
 		h.cfg.Ended(p.id, statusOf(exit, p.Started()))
 	}
 	p.finish(exit)
+}
+
+// wantOfMemory tells of a task that has failed whether the kernel has killed any of it
+// for want of memory: of that its exit tells no more than SIGKILL, or nothing at all
+// when it was not the first process. The group of the task still has to be there.
+func wantOfMemory(exit *exec.Exit, g *cgroup.Group) string {
+	if g == nil || exit.Lost || exit.Code == 0 && exit.Signal == 0 {
+		return ""
+	}
+	use, err := g.Use()
+	if err != nil || use.OOMKills == 0 {
+		return ""
+	}
+	return fmt.Sprintf("processes of it that the kernel killed for want of memory: %d", use.OOMKills)
 }

@@ -126,12 +126,20 @@ func outcome(j *site.Job, st *supervisor.Status, ended time.Time, can bool) batc
 	case can && st.Condition == supervisor.Exited && st.Code == batch.CheckpointStatus:
 		return batch.Outcome{End: batch.EndStopped, ExitCode: st.Code, Reason: "checkpointed"}
 	case st.Condition == supervisor.Exited:
-		return batch.Outcome{End: batch.EndFailed, ExitCode: st.Code, Reason: "exit status " + strconv.Itoa(st.Code)}
+		return batch.Outcome{End: batch.EndFailed, ExitCode: st.Code, Reason: withMore("exit status "+strconv.Itoa(st.Code), st.Reason)}
 	case j.State == site.Cancelling:
 		return batch.Outcome{End: batch.EndCancelled, Reason: "cancelled"}
 	case !st.Started.IsZero() && ended.Sub(st.Started) >= limit:
 		return batch.Outcome{End: batch.EndKilled, Reason: "walltime of " + j.Shape.Walltime.String()}
 	}
 	signal := unix.SignalName(st.Signal)
-	return batch.Outcome{End: batch.EndFailed, Signal: signal, Reason: "signal " + signal}
+	return batch.Outcome{End: batch.EndFailed, Signal: signal, Reason: withMore("signal "+signal, st.Reason)}
+}
+
+// withMore adds what else is known of a failure.
+func withMore(failure, more string) string {
+	if more == "" {
+		return failure
+	}
+	return failure + ", " + more
 }

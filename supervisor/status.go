@@ -55,7 +55,7 @@ type Status struct {
 	Condition Condition
 	Code      int
 	Signal    syscall.Signal
-	Reason    string    // of NeverRan, Failed and Lost, for people; names no path
+	Reason    string    // for people, names no path; of NeverRan, Failed and Lost; of other ends what else is known
 	Started   time.Time // when its process was made; of what has or had one
 	Ended     time.Time
 	Pid       int // of Running: who leads its process group

@@ -168,9 +168,9 @@ func outcome(r *run, exit Exit) batch.Outcome {
 		out = batch.Outcome{End: batch.EndLost, Reason: cmp.Or(exit.Reason, "nobody saw how it ended")}
 	case exit.Signal != 0:
 		out = batch.Outcome{End: batch.EndFailed, Signal: unix.SignalName(exit.Signal)}
-		out.Reason = "signal " + out.Signal
+		out.Reason = withMore("signal "+out.Signal, exit.Reason)
 	case exit.Code != 0:
-		out.End, out.Reason = batch.EndFailed, exitReason(exit.Code, 0)
+		out.End, out.Reason = batch.EndFailed, withMore(exitReason(exit.Code, 0), exit.Reason)
 	}
 	if r.asked && out.End == batch.EndFailed {
 		out.End, out.Reason = batch.EndKilled, "it had to make place, and left no checkpoint: "+out.Reason
@@ -179,4 +179,12 @@ func outcome(r *run, exit Exit) batch.Outcome {
 		out.End, out.Reason = r.ending, r.why
 	}
 	return out
+}
+
+// withMore adds what else is known of a failure.
+func withMore(failure, more string) string {
+	if more == "" {
+		return failure
+	}
+	return failure + ", " + more
 }

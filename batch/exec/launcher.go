@@ -81,9 +81,10 @@ type Spec struct {
 type Exit struct {
 	Code   int            // exit code, when Signal is 0
 	Signal syscall.Signal // that ended it, or 0
-	// Lost: it is gone, but nobody has seen how it ended; Reason, for people, says
-	// why not. Code and Signal mean nothing.
-	Lost   bool
+	// Lost: it is gone, but nobody has seen how it ended. Code and Signal mean nothing.
+	Lost bool
+	// Reason, for people: why it is lost; of another failure, what is known of it beside
+	// Code and Signal.
 	Reason string
 	// Unheard: it had ended before any signal reached it. So it was none of those that
 	// ended it.

@@ -116,6 +116,9 @@ func (p *Process) launchedAll(errs []error) error {
 		case errors.Is(err, exec.ErrNeverRan):
 			never = or(never, err)
 		default:
+			if m.peer.among() {
+				err = fmt.Errorf("node %s: %w", m.peer.name, err)
+			}
 			plain = or(plain, err)
 		}
 	}
@@ -141,6 +144,9 @@ func (p *Process) launchedAll(errs []error) error {
 	p.settle()
 	return nil
 }
+
+// among says whether there are other hosts, from which it has to be told by its name.
+func (e *peer) among() bool { return len(e.pool.all) > 1 }
 
 func allGone(errs []error) bool {
 	return !slices.ContainsFunc(errs, func(err error) bool { return !errors.Is(err, exec.ErrNodeGone) })

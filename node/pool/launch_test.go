@@ -125,10 +125,12 @@ func TestFirstThatFailsEndsTheOthers(t *testing.T) {
 		exit    exec.Exit
 		paused  bool
 		signals []syscall.Signal
+		more    string
 	}{
-		"status": {exec.Exit{Code: 3}, false, []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL}},
-		"signal": {exec.Exit{Signal: syscall.SIGSEGV}, false, []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL}},
-		"lost":   {exec.Exit{Lost: true, Reason: "why"}, true, []syscall.Signal{syscall.SIGSTOP, syscall.SIGTERM, syscall.SIGCONT, syscall.SIGKILL}},
+		"status": {exec.Exit{Code: 3}, false, []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL}, "process 2 of 3 on node a"},
+		"signal": {exec.Exit{Signal: syscall.SIGSEGV}, false, []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL}, "process 2 of 3 on node a"},
+		"known":  {exec.Exit{Signal: syscall.SIGKILL, Reason: "no memory"}, false, []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL}, "process 2 of 3 on node a: no memory"},
+		"lost":   {exec.Exit{Lost: true, Reason: "why"}, true, []syscall.Signal{syscall.SIGSTOP, syscall.SIGTERM, syscall.SIGCONT, syscall.SIGKILL}, "why"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -147,6 +149,7 @@ func TestFirstThatFailsEndsTheOthers(t *testing.T) {
 					t.Error("it has ended before all members have")
 				}
 				after(2 * time.Second)
+				c.exit.Reason = c.more
 				if exit, over := ending(proc); !over || exit != c.exit {
 					t.Errorf("%+v", exit)
 				}
@@ -191,18 +194,19 @@ func TestLaunchThatRunsNothingSaysWhy(t *testing.T) {
 		errs []error
 		want error
 		not  error
+		says string
 	}{
-		"would fail again": {[]error{exec.ErrNeverRan, missing}, missing, exec.ErrNeverRan},
-		"may be tried":     {[]error{exec.ErrNodeGone, exec.ErrNeverRan}, exec.ErrNeverRan, exec.ErrNodeGone},
-		"nothing was sent": {[]error{exec.ErrNodeGone, exec.ErrNodeGone}, exec.ErrNodeGone, exec.ErrNeverRan},
+		"would fail again": {[]error{exec.ErrNeverRan, missing}, missing, exec.ErrNeverRan, "node b: command x: not found"},
+		"may be tried":     {[]error{exec.ErrNodeGone, exec.ErrNeverRan}, exec.ErrNeverRan, exec.ErrNodeGone, ""},
+		"nothing was sent": {[]error{exec.ErrNodeGone, exec.ErrNodeGone}, exec.ErrNodeGone, exec.ErrNeverRan, "node a: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				a, b := newHost("a"), newHost("b")
 				p := open(t, a, b)
 				a.refuses[0], b.refuses[1] = c.errs[0], c.errs[1]
-				if _, err := p.Launch(spec("j", batch.LaunchPerNode, on(0, 1), on(1, 1))); !errors.Is(err, c.want) || errors.Is(err, c.not) {
-					t.Errorf("error %v, want %v", err, c.want)
+				if _, err := p.Launch(spec("j", batch.LaunchPerNode, on(0, 1), on(1, 1))); !errors.Is(err, c.want) || errors.Is(err, c.not) || !strings.HasPrefix(err.Error(), c.says) {
+					t.Errorf("error %v, want %v, saying %q", err, c.want, c.says)
 				}
 				for _, e := range p.all {
 					if len(e.list()) > 0 {

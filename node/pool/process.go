@@ -2,6 +2,7 @@ package pool
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"sync"
 	"syscall"
@@ -185,6 +186,7 @@ func (p *Process) outcome() exec.Exit {
 	}
 	if p.first != nil {
 		exit = p.first.exit
+		p.first.blame(&exit)
 	}
 	exit.Unheard = p.term && !heard
 	return exit
@@ -193,4 +195,19 @@ func (p *Process) outcome() exec.Exit {
 // failed says whether the others cannot go on after an end.
 func failed(exit exec.Exit) bool {
 	return exit.Lost || exit.Signal != 0 || exit.Code != 0 && exit.Code != batch.CheckpointStatus
+}
+
+// blame adds to the end of one of several members which one it was.
+func (m *member) blame(exit *exec.Exit) {
+	if exit.Lost || len(m.of.members) == 1 {
+		return
+	}
+	who := fmt.Sprintf("process %d of %d", m.id.Rank+1, len(m.of.members))
+	if m.peer.among() {
+		who += " on node " + m.peer.name
+	}
+	if exit.Reason != "" {
+		who += ": "
+	}
+	exit.Reason = who + exit.Reason
 }

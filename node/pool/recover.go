@@ -95,9 +95,9 @@ func (m *member) take(st supervisor.Status, never string) {
 	switch st.Condition {
 	case supervisor.Running, 0:
 	case supervisor.Exited:
-		m.end(exec.Exit{Code: st.Code})
+		m.end(exec.Exit{Code: st.Code, Reason: st.Reason})
 	case supervisor.Signaled:
-		m.end(exec.Exit{Signal: st.Signal})
+		m.end(exec.Exit{Signal: st.Signal, Reason: st.Reason})
 	case supervisor.Lost, supervisor.Failed:
 		m.lose(st.Reason)
 	default:

@@ -27,7 +27,7 @@ func TestRecovery(t *testing.T) {
 		"all are done":             {members{ok, ok}, supervisor.Exited, nil},
 		"one has failed":           {members{ok, bad}, supervisor.Exited, nil},
 		"one runs, one is done":    {members{nil, ok}, supervisor.Running, &exec.Exit{}},
-		"one runs, one has failed": {members{nil, bad}, supervisor.Running, bad},
+		"one runs, one has failed": {members{nil, bad}, supervisor.Running, &exec.Exit{Code: 3, Reason: "process 2 of 2 on node b"}},
 		"one runs, one never did":  {members{nil, neverRan}, supervisor.Running, &exec.Exit{Lost: true, Reason: "process 2 of 2 was never started"}},
 		"one is done, one never was": {
 			members{ok, neverRan}, supervisor.Lost, nil,

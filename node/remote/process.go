@@ -166,9 +166,9 @@ func (p *Process) take(st supervisor.Status) {
 	switch st.Condition {
 	case supervisor.Running:
 	case supervisor.Exited:
-		p.finish(exec.Exit{Code: st.Code})
+		p.finish(exec.Exit{Code: st.Code, Reason: st.Reason})
 	case supervisor.Signaled:
-		p.finish(exec.Exit{Signal: st.Signal})
+		p.finish(exec.Exit{Signal: st.Signal, Reason: st.Reason})
 	case supervisor.Lost:
 		p.finish(exec.Exit{Lost: true, Reason: st.Reason})
 	case supervisor.Unclaimed, supervisor.Barred, supervisor.NeverRan:
