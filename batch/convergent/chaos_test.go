@@ -109,7 +109,7 @@ func (w *world) spec(s step) *batch.Job {
 	if s.Verb == "later" {
 		spec.EarliestStart = w.now + batch.Time(s.Which%9)*second
 	}
-	if convergent.Validate(w.platform, spec, w.now) != nil {
+	if validate(w.platform, spec, w.now) != nil {
 		spec.Memory, spec.Licences, spec.Shape.Width = 0, nil, 1
 	}
 	return spec

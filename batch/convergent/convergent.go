@@ -35,11 +35,3 @@ func (s *settings) planner() roster.Planner {
 	}
 	return newPlanner(*s)
 }
-
-// Validate says whether a job that is submitted at an instant could ever run on a
-// platform, for an edge: the policy lets one that cannot wait for ever. The error is a
-// *roster.JobError about what makes no sense anywhere, or a *farm.NeedError about what
-// this farm does not have.
-func Validate(p batch.Platform, spec *batch.Job, submitted batch.Time) error {
-	return roster.Validate(p, spec, submitted)
-}

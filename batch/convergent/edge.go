@@ -5,7 +5,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/convergent/roster"
 )
 
-// Edge says which jobs a platform could ever run, as Validate, but can be asked often.
+// Edge says which jobs a platform could ever run. It can be asked often.
 type Edge = roster.Edge
 
 // NewEdge returns the edge of a platform, or what is wrong with it.

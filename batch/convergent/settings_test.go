@@ -132,7 +132,7 @@ func TestJobsThatCanNeverRunAreToldAtTheEdge(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			j := job(1, 10, 100)
 			c.change(&j)
-			err := convergent.Validate(p, &j, 5*second)
+			err := validate(p, &j, 5*second)
 			var own *roster.JobError
 			var need *farm.NeedError
 			switch {

@@ -145,11 +145,20 @@ func crowd(seed uint64, nodes, licences, jobs, gap int) (batch.Platform, []arriv
 				j.Licences = append(j.Licences, batch.Licence{Name: fmt.Sprint("l", l), Copies: 1})
 			}
 		}
-		if convergent.Validate(p, &j, batch.Time(at)*second) != nil {
+		if validate(p, &j, batch.Time(at)*second) != nil {
 			j.Shape.Width, j.Licences = 1, nil
 		}
 		list = append(list, arrival{int(at), j})
 	}
 	slices.SortStableFunc(list, func(a, b arrival) int { return a.at - b.at })
 	return p, list
+}
+
+// validate says whether a platform could ever run a job.
+func validate(p batch.Platform, spec *batch.Job, submitted batch.Time) error {
+	edge, err := convergent.NewEdge(p)
+	if err != nil {
+		return err
+	}
+	return edge.Validate(spec, submitted)
 }

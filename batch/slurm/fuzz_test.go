@@ -19,7 +19,6 @@ func FuzzQueue(f *testing.F) {
 			if r.ID == "" || r.CPUs < 0 || r.Nodes < 0 || r.Limit < 0 || r.Used < 0 || r.Tasks < 1 || r.Tasks > mostTasks {
 				t.Fatalf("%+v", r)
 			}
-			base(r.ID)
 			identify("site", r.Name, r.Comment)
 		}
 	})

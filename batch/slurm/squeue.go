@@ -125,11 +125,3 @@ func parseRow(f []string) (Row, error) {
 	}
 	return r, nil
 }
-
-// base returns a job's number without what stands for elements of it.
-func base(id string) string {
-	if i := strings.IndexAny(id, "_+"); i >= 0 {
-		return id[:i]
-	}
-	return id
-}

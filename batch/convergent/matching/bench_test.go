@@ -178,8 +178,8 @@ func TestIMFSStaysCloseToMFS(t *testing.T) {
 			old := slices.Clone(plan)
 			s.IMFS(rows, plan)
 			fresh.MFS(rows, exact)
-			n, got := Value(rows, plan)
-			most, want := Value(rows, exact)
+			n, got := valueOf(rows, plan)
+			most, want := valueOf(rows, exact)
 			if n != most || got > want {
 				t.Fatalf("%d jobs, %d machines: %d associations of %d, want %d of at most %d", size.jobs, size.machines, n, got, most, want)
 			}

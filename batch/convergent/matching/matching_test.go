@@ -82,7 +82,7 @@ func sound(t *testing.T, rows []Row, plan []int32) {
 func wantBest(t *testing.T, p [][]int64, rows []Row, plan []int32) {
 	t.Helper()
 	sound(t, rows, plan)
-	associations, sum := Value(rows, plan)
+	associations, sum := valueOf(rows, plan)
 	if a, s := best(p, len(plan)); associations != a || sum != s {
 		t.Fatalf("%d associations of %d points, want %d of %d\n%v\nplan %v", associations, sum, a, s, p, plan)
 	}
@@ -221,7 +221,7 @@ func TestIMFSLeavesNoMachineThatAPathReaches(t *testing.T) {
 			rows := rowsOf(r, p)
 			s.IMFS(rows, plan)
 			sound(t, rows, plan)
-			got, sum := Value(rows, plan)
+			got, sum := valueOf(rows, plan)
 			want, most := best(p, machines)
 			if got != want || sum > most {
 				t.Fatalf("seed %d: %d associations of %d points, want %d of at most %d", seed, got, sum, want, most)
@@ -262,9 +262,9 @@ func TestIMFSNeverLowersTheSumOfAFullPlan(t *testing.T) {
 				kept[m] = Free
 			}
 		}
-		before, least := Value(rows, kept)
+		before, least := valueOf(rows, kept)
 		s.IMFS(rows, plan)
-		after, sum := Value(rows, plan)
+		after, sum := valueOf(rows, plan)
 		if before == machines {
 			full++
 		}
@@ -329,7 +329,7 @@ func TestEntriesBeyondTheLimitCountAsTheLimit(t *testing.T) {
 	} {
 		plan := []int32{Free, Free}
 		solve(&Solver{}, rows, plan)
-		if _, sum := Value(rows, plan); sum != Limit(2)+7 {
+		if _, sum := valueOf(rows, plan); sum != Limit(2)+7 {
 			t.Errorf("%s: plan %v of %d points, want %d", name, plan, sum, Limit(2)+7)
 		}
 	}

@@ -90,3 +90,14 @@ func naiveMIS(p [][]int64, machines int) []int32 {
 		used[row], plan[on] = true, row
 	}
 }
+
+// valueOf returns the number of associations in a plan, and the sum of their entries.
+func valueOf(rows []Row, plan []int32) (associations int, sum int64) {
+	for machine, row := range plan {
+		if row != Free {
+			associations++
+			sum += rows[row].At(int32(machine))
+		}
+	}
+	return associations, sum
+}

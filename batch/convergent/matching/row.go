@@ -25,14 +25,3 @@ func (r *Row) At(machine int32) int64 {
 	}
 	return min(r.Base+r.Cells[machine], Limit(len(r.Cells)))
 }
-
-// Value returns the number of associations in a plan, and the sum of their entries.
-func Value(rows []Row, plan []int32) (associations int, sum int64) {
-	for machine, row := range plan {
-		if row != Free {
-			associations++
-			sum += rows[row].At(int32(machine))
-		}
-	}
-	return associations, sum
-}

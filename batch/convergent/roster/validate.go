@@ -34,19 +34,9 @@ func NewEdge(p batch.Platform) (*Edge, error) {
 	return &Edge{roster: Roster{site: site, machines: machines}, farm: farm.State{Machines: machines, Licences: site.licences}}, nil
 }
 
-// Validate says whether a job that is submitted at an instant could ever run on a
-// platform, for an edge: the policy lets one that cannot wait for ever. The error is a
-// *JobError about what makes no sense anywhere, or a *farm.NeedError about what this
-// farm does not have.
-func Validate(p batch.Platform, spec *batch.Job, submitted batch.Time) error {
-	e, err := NewEdge(p)
-	if err != nil {
-		return err
-	}
-	return e.Validate(spec, submitted)
-}
-
-// Validate is as the function of that name.
+// Validate says whether a job that is submitted at an instant could ever run here, for
+// an edge: the policy lets one that cannot wait for ever. The error is a *JobError about
+// what makes no sense anywhere, or a *farm.NeedError about what this farm does not have.
 func (e *Edge) Validate(spec *batch.Job, submitted batch.Time) error {
 	for i, l := range spec.Licences {
 		if _, found := e.roster.licence[l.Name]; !found {
