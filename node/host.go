@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -51,7 +52,8 @@ type Host struct {
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
 	work   sync.WaitGroup
-	cpus   []int // what tasks run on that have no processors of their own; none is all
+	cpus   []int       // what tasks run on that have no processors of their own; none is all
+	doubt  atomic.Bool // a start has failed: see Fit
 
 	mu     sync.Mutex
 	closed bool

@@ -23,6 +23,9 @@ func (h *Host) Launch(ctx context.Context, t Task) (*Process, error) {
 	t.Spec.Key = t.ID.Key
 	p, _, err := h.settle(ctx, t.ID, func(ctx context.Context) (*Process, supervisor.Status, error) {
 		p, err := h.launch(ctx, t)
+		if err != nil {
+			h.doubt.Store(true) // see Fit
+		}
 		return p, supervisor.Status{Condition: supervisor.Running}, err
 	})
 	if p == nil && err == nil {

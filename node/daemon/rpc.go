@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"os"
+	"strings"
 	"syscall"
 	"time"
 
@@ -69,7 +70,11 @@ func (f face) RenewNode(ctx context.Context, req *droverv1.RenewNodeRequest) (*d
 	if err != nil {
 		return nil, f.failed(err)
 	}
-	return &droverv1.RenewNodeResponse{Token: next, Held: held}, nil
+	res := &droverv1.RenewNodeResponse{Token: next, Held: held}
+	if err := f.host.Fit(); err != nil {
+		res.Unfit = err.Error()
+	}
+	return res, nil
 }
 
 // admits refuses everybody but the owner, and one who takes this for another node.
@@ -95,7 +100,7 @@ func (f face) LaunchTask(ctx context.Context, req *droverv1.LaunchTaskRequest) (
 	case passing(err):
 		return nil, f.failed(err)
 	case errors.Is(err, exec.ErrNeverRan):
-		st = supervisor.Status{Condition: supervisor.NeverRan, Reason: err.Error()}
+		st = supervisor.Status{Condition: supervisor.NeverRan, Reason: strings.TrimPrefix(err.Error(), exec.ErrNeverRan.Error()+": ")}
 	case err != nil:
 		st.Reason = err.Error()
 	default:

@@ -27,6 +27,7 @@ type host struct {
 	until    time.Time
 	timer    *time.Timer
 	immortal bool // it does not keep its lease
+	unfit    bool // it can start nothing
 	refuses  map[int32]error
 	procs    map[ID]*proc
 	barred   map[ID]bool
@@ -75,10 +76,14 @@ func (h *host) Renew(ctx context.Context, lease time.Duration) error {
 		h.timer.Stop()
 	}
 	h.timer = time.AfterFunc(h.until.Sub(now), h.lapse)
+	unfit := h.unfit
 	h.mu.Unlock()
-	if deaf {
+	switch {
+	case deaf:
 		<-ctx.Done()
 		return errCut
+	case unfit:
+		return &UnfitError{"no space"}
 	}
 	return nil
 }

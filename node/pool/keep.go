@@ -2,6 +2,7 @@ package pool
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"syscall"
 	"time"
@@ -52,19 +53,22 @@ func (e *peer) contact() {
 	ctx, cancel := context.WithTimeout(e.pool.ctx, limit)
 	defer cancel()
 	err := e.node.Renew(ctx, e.pool.cfg.Lease)
-	if err == nil {
+	var unfit *UnfitError
+	if err == nil || errors.As(err, &unfit) {
 		e.mu.Lock()
 		// All that was ever sent is over by then, whatever becomes of the next one.
 		e.over = time.Now().Add(e.pool.cfg.Lease + e.pool.cfg.Margin)
 		e.mu.Unlock()
-		err = e.fence()
+		if buried := e.fence(); buried != nil {
+			err, unfit = buried, nil
+		}
 	}
 	if e.pool.ctx.Err() != nil {
 		return
 	}
 	e.mu.Lock()
-	was := e.up
-	e.up, e.asked = err == nil, true
+	was := e.there()
+	e.up, e.unfit, e.asked = err == nil || unfit != nil, unfit != nil, true
 	if e.up {
 		e.lapsed = false
 	}
@@ -144,7 +148,7 @@ func (e *peer) tell() {
 		return
 	}
 	e.mu.Lock()
-	up, told := e.up, e.told
+	up, told := e.there(), e.told
 	known := e.asked
 	e.mu.Unlock()
 	if !known || up == told {

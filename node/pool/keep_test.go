@@ -180,6 +180,54 @@ func TestNodeThatTakesNoLaunchIsAskedAtOnce(t *testing.T) {
 	})
 }
 
+// Else it would fail all jobs of the site, one after the other.
+func TestNodeThatCanStartNothingGetsNothingAndKeepsWhatRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newHost("a")
+		p := open(t, a)
+		var n news
+		p.Follow(n.changed)
+		proc, all := launch(t, p, spec("j", batch.LaunchOnce, on(0, 1)), a)
+		unfit := func(is bool) {
+			a.mu.Lock()
+			a.unfit = is
+			a.mu.Unlock()
+		}
+		unfit(true)
+		a.refuses[0] = exec.ErrNeverRan
+		begun := time.Now()
+		if _, err := p.Launch(spec("k", batch.LaunchOnce, on(0, 1))); !errors.Is(err, exec.ErrNeverRan) || time.Since(begun) > 0 {
+			t.Errorf("error %v after %v", err, time.Since(begun))
+		}
+		if diff := cmp.Diff([]string{"0 down"}, n.told()); diff != "" {
+			t.Error("when the launch had failed: " + diff)
+		}
+		if _, err := p.Launch(spec("l", batch.LaunchOnce, on(0, 1))); !errors.Is(err, exec.ErrNodeGone) {
+			t.Errorf("error %v of a launch there", err)
+		}
+		after(10 * time.Minute)
+		if exit, over := ending(proc); over || a.running() != 1 {
+			t.Fatalf("what ran has ended: %+v", exit)
+		}
+		if err := proc.Signal(syscall.SIGTERM); err != nil {
+			t.Error(err)
+		}
+		synctest.Wait()
+		if diff := cmp.Diff([]syscall.Signal{syscall.SIGTERM}, all[0].signals()); diff != "" {
+			t.Error(diff)
+		}
+		unfit(false)
+		after(time.Minute)
+		if diff := cmp.Diff([]string{"0 down", "0 up"}, n.told()); diff != "" {
+			t.Error(diff)
+		}
+		all[0].finish(exec.Exit{Code: 4})
+		if exit := proc.Wait(); exit.Code != 4 {
+			t.Errorf("%+v", exit)
+		}
+	})
+}
+
 func TestNobodyWaitsForANode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newHost("a")

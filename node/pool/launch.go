@@ -65,7 +65,7 @@ func (p *Process) enter() error {
 // that does not would start the same again at once.
 func (e *peer) awaitTold() {
 	if e.pool.follower() != nil {
-		e.until(e.pool.ctx, func() bool { return e.up || e.asked && !e.told })
+		e.until(e.pool.ctx, func() bool { return e.there() || e.asked && !e.told })
 	}
 }
 
@@ -81,7 +81,7 @@ func (m *member) launch(t Task) error {
 	})
 	proc, err := m.peer.node.Launch(ctx, t)
 	if err != nil {
-		if errors.Is(err, exec.ErrNodeGone) {
+		if errors.Is(err, exec.ErrNodeGone) || errors.Is(err, exec.ErrNeverRan) {
 			m.peer.suspect(ctx)
 		}
 		return err
@@ -90,7 +90,7 @@ func (m *member) launch(t Task) error {
 	return nil
 }
 
-// suspect has a node asked at once whether it is there, and waits for the answer, and
+// suspect has a node asked at once whether it is there and fit, and waits for the answer, and
 // until that is known.
 func (e *peer) suspect(ctx context.Context) {
 	e.mu.Lock()

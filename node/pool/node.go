@@ -39,7 +39,8 @@ type Node interface {
 	// Renew renews the lease, and proves that the node answers. When it has returned
 	// without an error, all that this and earlier calls, those too that were never
 	// answered, can have brought about is that processes live until the lease is over,
-	// counted from the return; see Config.Lease.
+	// counted from the return; see Config.Lease. An *UnfitError is as none, but that
+	// nothing can be launched.
 	Renew(ctx context.Context, lease time.Duration) error
 	// Launch runs a process once, however often it is asked to. Errors are as of
 	// exec.Launcher: one says that it does not run and never will, with
@@ -63,3 +64,9 @@ type Node interface {
 // returns when the node has said how it has ended, however often it was out of reach
 // in between, or when it is detached. Its Signal may take as long as a message does, and
 // is passed over when it arrives after a later one.
+
+// UnfitError says that a node answers, and that what runs there goes on, but that no
+// task can be started.
+type UnfitError struct{ Why string }
+
+func (e *UnfitError) Error() string { return "it can start nothing: " + e.Why }

@@ -23,6 +23,7 @@ type peer struct {
 
 	mu      sync.Mutex
 	up      bool
+	unfit   bool          // it answers, but nothing can be launched there
 	told    bool          // what the follower has been told; at first that all are there
 	asked   bool          // a renewal has been tried
 	over    time.Time     // when the lease is over there if nothing more is heard
@@ -42,6 +43,10 @@ func newPeer(p *Pool, name string, node Node) *peer {
 		members: make(map[ID]*member), shares: make(map[ID]Shares),
 	}
 }
+
+// there says whether tasks can be launched, which is what the follower is told. The
+// caller holds mu.
+func (e *peer) there() bool { return e.up && !e.unfit }
 
 // kick has keep look around at once.
 func (e *peer) kick() {
@@ -81,7 +86,7 @@ func (e *peer) until(ctx context.Context, so func() bool) bool {
 func (e *peer) enter(m *member, anyway bool) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if !e.up && !anyway {
+	if !e.there() && !anyway {
 		return false
 	}
 	e.members[m.id] = m

@@ -142,7 +142,7 @@ func (p *Pool) Follow(changed func(node int32, up bool)) {
 // more when ctx has ended.
 func (p *Pool) Asked(ctx context.Context) {
 	for _, e := range p.all {
-		e.until(ctx, func() bool { return e.asked && e.up == e.told })
+		e.until(ctx, func() bool { return e.asked && e.there() == e.told })
 	}
 }
 

@@ -2,6 +2,7 @@ package pool
 
 import (
 	"context"
+	"time"
 
 	"github.com/seed-9b8f70bb/drover/batch/exec"
 	"github.com/seed-9b8f70bb/drover/cgroup"
@@ -20,10 +21,21 @@ func Remote(n *remote.Node, worth cgroup.CPU) Node {
 	return &far{n, worth}
 }
 
-// far is a remote.Node, whose Renew is Node's as well.
+// far is a remote.Node.
 type far struct {
 	*remote.Node
 	worth cgroup.CPU
+}
+
+// Renew is Node's.
+func (f *far) Renew(ctx context.Context, lease time.Duration) error {
+	if err := f.Node.Renew(ctx, lease); err != nil {
+		return err
+	}
+	if why := f.Unfit(); why != "" {
+		return &UnfitError{why}
+	}
+	return nil
 }
 
 // Launch is Node's.

@@ -82,6 +82,7 @@ type Node struct {
 	next      supervisor.Token // for the next renewal
 	token     supervisor.Token // for launches: of the last renewal that has succeeded
 	renewed   chan struct{}    // closed when there is another token
+	unfit     string           // as of the last renewal
 	processes map[node.ID]*Process
 	closed    bool
 	end       context.CancelFunc // ends the watch, if there is one
@@ -134,25 +135,33 @@ func (n *Node) Renew(ctx context.Context, lease time.Duration) error {
 		n.mu.Lock()
 		token := n.next
 		n.mu.Unlock()
-		next, held, err := n.remote.renew(ctx, token, lease)
+		res, err := n.remote.renew(ctx, token, lease)
 		if err != nil {
 			return err
 		}
 		n.mu.Lock()
-		n.next = next
-		if held {
+		n.next, n.unfit = res.next, res.unfit
+		if res.held {
 			// No launch is sent with one that no success covers: the caller could take
 			// its tasks for over while they still run.
-			n.token = next
+			n.token = res.next
 			close(n.renewed)
 			n.renewed = make(chan struct{})
 		}
 		n.mu.Unlock()
-		if held {
+		if res.held {
 			return nil
 		}
 	}
 	return ErrNotHeld
+}
+
+// Unfit says why nothing can be started on the node, as it has answered to the last
+// renewal; "" if it can.
+func (n *Node) Unfit() string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.unfit
 }
 
 // Launch runs a task once, however often it is asked to. An error says that it does not

@@ -56,12 +56,19 @@ func (r remote) describe(ctx context.Context) (Description, error) {
 	return d, nil
 }
 
-func (r remote) renew(ctx context.Context, t supervisor.Token, d time.Duration) (next supervisor.Token, held bool, err error) {
+// renewal is the answer to one.
+type renewal struct {
+	next  supervisor.Token
+	held  bool
+	unfit string // why nothing can be started there now
+}
+
+func (r remote) renew(ctx context.Context, t supervisor.Token, d time.Duration) (renewal, error) {
 	res, err := r.calls.RenewNode(ctx, &droverv1.RenewNodeRequest{Claimant: r.claimant, Token: t, Duration: durationpb.New(d)})
 	if err != nil {
-		return nil, false, failure(err)
+		return renewal{}, failure(err)
 	}
-	return res.GetToken(), res.GetHeld(), nil
+	return renewal{next: res.GetToken(), held: res.GetHeld(), unfit: res.GetUnfit()}, nil
 }
 
 func (r remote) launch(ctx context.Context, t node.Task) (supervisor.Status, error) {

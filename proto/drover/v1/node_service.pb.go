@@ -409,9 +409,11 @@ func (x *RenewNodeRequest) GetDuration() *durationpb.Duration {
 }
 
 type RenewNodeResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Token         []byte                 `protobuf:"bytes,1,opt,name=token,proto3" json:"token,omitempty"`
-	Held          bool                   `protobuf:"varint,2,opt,name=held,proto3" json:"held,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Token []byte                 `protobuf:"bytes,1,opt,name=token,proto3" json:"token,omitempty"`
+	Held  bool                   `protobuf:"varint,2,opt,name=held,proto3" json:"held,omitempty"`
+	// Why no task can be started there now, though those that run go on; empty: they can.
+	Unfit         string `protobuf:"bytes,3,opt,name=unfit,proto3" json:"unfit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -458,6 +460,13 @@ func (x *RenewNodeResponse) GetHeld() bool {
 		return x.Held
 	}
 	return false
+}
+
+func (x *RenewNodeResponse) GetUnfit() string {
+	if x != nil {
+		return x.Unfit
+	}
+	return ""
 }
 
 type LaunchTaskRequest struct {
@@ -1494,10 +1503,11 @@ const file_drover_v1_node_service_proto_rawDesc = "" +
 	"\x10RenewNodeRequest\x12/\n" +
 	"\bclaimant\x18\x01 \x01(\v2\x13.drover.v1.ClaimantR\bclaimant\x12\x14\n" +
 	"\x05token\x18\x02 \x01(\fR\x05token\x125\n" +
-	"\bduration\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\bduration\"=\n" +
+	"\bduration\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\bduration\"S\n" +
 	"\x11RenewNodeResponse\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\fR\x05token\x12\x12\n" +
-	"\x04held\x18\x02 \x01(\bR\x04held\"\x8d\x03\n" +
+	"\x04held\x18\x02 \x01(\bR\x04held\x12\x14\n" +
+	"\x05unfit\x18\x03 \x01(\tR\x05unfit\"\x8d\x03\n" +
 	"\x11LaunchTaskRequest\x12/\n" +
 	"\bclaimant\x18\x01 \x01(\v2\x13.drover.v1.ClaimantR\bclaimant\x12'\n" +
 	"\x04name\x18\x02 \x01(\v2\x13.drover.v1.TaskNameR\x04name\x12\x1c\n" +
