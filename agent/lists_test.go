@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -159,6 +160,25 @@ func TestJobIsWhereTheHighestEpochSays(t *testing.T) {
 	_, err = find("none")
 	if code, d := detail(t, err); code != connect.CodeUnavailable || !d.GetRetryable() || !strings.Contains(d.GetMessage(), "dead") {
 		t.Errorf("with a silent site: %v %v", code, d)
+	}
+}
+
+// A site learns it from its nodes, which may answer after the agent has asked what it is.
+func TestWhatASiteCanDoIsAskedWhenSomebodyLooks(t *testing.T) {
+	lyon := (&fakeServer{name: "lyon", services: []string{"lu"}}).start(t)
+	g := newGrid(t, nil, lyon)
+	for _, c := range []struct {
+		of   string
+		want []string
+	}{{"one that answers", []string{"shares=v1"}}, {"one that does not", nil}} {
+		res, err := g.client.GetSite(t.Context(), &droverv1.AgentServiceGetSiteRequest{Site: "lyon"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := res.GetSite().GetSite(); got.GetPolicy() != "cbf" || !slices.Equal(got.GetCapabilities(), c.want) {
+			t.Errorf("%s: %v", c.of, got)
+		}
+		lyon.stop()
 	}
 }
 

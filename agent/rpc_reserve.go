@@ -152,6 +152,8 @@ func (f face) GetSite(ctx context.Context, req *droverv1.AgentServiceGetSiteRequ
 		out.Site.HeardAgo = durationOut(max(f.a.now().Sub(s.Heard), 0))
 		return out, nil
 	}
+	// What its nodes can do a site learns from them, after the agent has heard of it.
+	site.Capabilities = r.value.GetSite().GetCapabilities()
 	f.a.heard(s.Name, loadIn(r.value.GetStatus()))
 	return out, nil
 }
