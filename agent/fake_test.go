@@ -108,12 +108,6 @@ func (f *fakeServer) Describe(context.Context, *droverv1.DescribeRequest) (*drov
 	return res, nil
 }
 
-func (f *fakeServer) GetSite(context.Context, *droverv1.GetSiteRequest) (*droverv1.GetSiteResponse, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return &droverv1.GetSiteResponse{Site: &droverv1.Site{Name: f.name, Capabilities: []string{"shares=v1"}}, Status: f.statusLocked()}, nil
-}
-
 func (f *fakeServer) GetStatus(context.Context, *droverv1.GetStatusRequest) (*droverv1.GetStatusResponse, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -56,7 +56,10 @@ func (f *fakeServer) CancelReservation(_ context.Context, req *droverv1.CancelRe
 }
 
 func (f *fakeServer) GetSite(context.Context, *droverv1.GetSiteRequest) (*droverv1.GetSiteResponse, error) {
-	return &droverv1.GetSiteResponse{Policy: &droverv1.PolicyState{Active: f.name + "'s"}, Status: &droverv1.SiteStatus{Waiting: 7}}, nil
+	return &droverv1.GetSiteResponse{
+		Site:   &droverv1.Site{Name: f.name, Capabilities: []string{"shares=v1"}},
+		Policy: &droverv1.PolicyState{Active: f.name + "'s"}, Status: &droverv1.SiteStatus{Waiting: 7},
+	}, nil
 }
 
 func reserving(t *testing.T, name string, r fakeReserve) *fakeServer {
