@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strings"
 	"syscall"
 	"time"
 
@@ -170,6 +171,18 @@ func failure(err error) error {
 	case connect.IsWireError(err) && connect.CodeOf(err) != connect.CodeUnavailable &&
 		connect.CodeOf(err) != connect.CodeCanceled && connect.CodeOf(err) != connect.CodeDeadlineExceeded:
 		return err
+	case foreign(err):
+		return fmt.Errorf("%w, something else does at its address: %w", ErrSilent, err)
 	}
 	return fmt.Errorf("%w: %w", ErrSilent, err)
+}
+
+// foreign says whether what has answered is no daemon of a node, but another server of
+// HTTP, which need not speak its second version.
+func foreign(err error) bool {
+	switch connect.CodeOf(err) {
+	case connect.CodeUnavailable, connect.CodeCanceled, connect.CodeDeadlineExceeded:
+		return strings.Contains(err.Error(), "http2: frame too large")
+	}
+	return !connect.IsWireError(err)
 }

@@ -1,0 +1,61 @@
+package remote
+
+import (
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestAnotherServerAtTheAddressOfANodeIsToldFromSilence(t *testing.T) {
+	ok := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("hello")) })
+	both := new(http.Protocols)
+	both.SetHTTP1(true)
+	both.SetUnencryptedHTTP2(true)
+	for name, c := range map[string]struct {
+		handler   http.Handler
+		protocols *http.Protocols
+		want      string
+	}{
+		"of HTTP/1":          {ok, nil, "something else"},
+		"that has no nodes":  {http.NotFoundHandler(), both, "something else"},
+		"that answers aside": {ok, both, "something else"},
+		"that is busy": {http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}), both, "does not answer: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := httptest.NewUnstartedServer(c.handler)
+			if c.protocols != nil {
+				s.Config.Protocols = c.protocols
+			}
+			s.Start()
+			defer s.Close()
+			err := renewOnce(t, s.URL)
+			if !errors.Is(err, ErrSilent) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+	t.Run("nobody", func(t *testing.T) {
+		l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = l.Close()
+		if err := renewOnce(t, "http://"+l.Addr().String()); !errors.Is(err, ErrUnreachable) {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
+func renewOnce(t *testing.T, url string) error {
+	t.Helper()
+	r := newRemote(Config{Name: "a", Address: url, Site: "s", SiteID: "i"})
+	defer r.close()
+	_, err := r.renew(t.Context(), nil, time.Minute)
+	return err
+}
