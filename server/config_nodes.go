@@ -50,7 +50,7 @@ func (c *Config) checkAddresses(bad func(key string, value any, accepted string)
 			refuse(key+"count", n.Count, "none with an address: each node has its own")
 			continue
 		case !daemonName.MatchString(names[i].Name): // no entry before has a count
-			refuse(key+"name", names[i].Name, "1 to 63 letters, digits, '-' and '_', as its daemon is called")
+			refuse(key+"name", names[i].Name, "1 to 63 letters, digits, '-' and '_', the first a letter or digit, as its daemon is called")
 		}
 		u, err := url.Parse(n.Address)
 		if err != nil || u.Scheme != "http" || u.Hostname() == "" || u.Port() == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.User != nil || u.Fragment != "" {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -41,13 +42,19 @@ type Config struct {
 var okName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$`)
 
 // NameAccepted is what a node may be called.
-const NameAccepted = "1 to 63 letters, digits, '-' and '_'"
+const NameAccepted = "1 to 63 letters, digits, '-' and '_', the first a letter or digit"
+
+// longestSite is what a site's name has at most, as its server sees to.
+const longestSite = 63
 
 // Validate reports everything that is wrong with the configuration.
 func (c *Config) Validate() error {
 	var errs []error
 	if !okName.MatchString(c.Name) {
 		errs = append(errs, fmt.Errorf("name: %.80q, accepted: %s", c.Name, NameAccepted))
+	}
+	if len(c.Site) > longestSite || strings.ContainsAny(c.Site, "/\\ \t\n\x00") || strings.HasPrefix(c.Site, ".") {
+		errs = append(errs, fmt.Errorf("site: %.80q, accepted: the name of a site, at most %d bytes without / and spaces", c.Site, longestSite))
 	}
 	if c.Dir == "" {
 		errs = append(errs, errors.New("dir: missing"))
