@@ -15,7 +15,7 @@ type nodeCmd struct {
 	Listen     string `default:"127.0.0.1:7470" placeholder:"HOST:PORT" help:"Where its server reaches it. Default: ${default}."`
 	Insecure   bool   `help:"Listen beyond loopback although nobody is authenticated: whoever reaches the port runs programs."`
 	Dir        string `required:"" type:"path" placeholder:"DIR" help:"The node's own directory, on a disk of its own."`
-	Processors int    `placeholder:"N" help:"What it says it has. Default: what the host has."`
+	Processors int    `placeholder:"N" help:"What it says it has; tasks then run on so many of the host's. Default: what the host has."`
 	Memory     string `placeholder:"SIZE" help:"What it says it has, as 64GiB. Default: what the host has."`
 	Parent     string `placeholder:"PATH" help:"The control group below which tasks are, in each hierarchy. Default: this process's."`
 	LogLevel   string `default:"info" enum:"trace,debug,info,warn,error" help:"What to log on stderr: ${enum}."`
