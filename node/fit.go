@@ -6,6 +6,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/cgroup"
 )
 
 // fitFile is what Fit writes in the directory, and removes. A claim is not larger.
@@ -14,19 +17,31 @@ const (
 	fitSize = 4096
 )
 
-// Fit says whether tasks can be started as far as the host's own directory goes: it is
-// nil where nothing says that they cannot. A start that fails raises the question, and
-// what is written then for a try answers it.
+// fitTask is held as a task is that may have a processor and some memory.
+var fitTask = Task{ID: ID{Key: batch.Key{Job: "fit"}}, CPU: cgroup.Processor, Memory: 64 << 20}
+
+// Fit says whether tasks can be started as far as the host's own directory and its
+// control groups go: it is nil where nothing says that they cannot. A start that fails
+// raises the question, and a file and a group that are made for a try answer it.
 func (h *Host) Fit() error {
 	if !h.doubt.Load() {
 		return nil
 	}
+	h.trying.Lock()
+	defer h.trying.Unlock()
 	if err := try(h.cfg.Dir); err != nil {
 		var at *fs.PathError
 		if errors.As(err, &at) {
 			err = at.Err // names no path
 		}
 		return fmt.Errorf("its directory: %w", err)
+	}
+	g, err := h.group(&fitTask)
+	if err != nil {
+		return err
+	}
+	if err := g.Remove(); err != nil {
+		return groupError(err)
 	}
 	h.doubt.Store(false)
 	return nil

@@ -55,6 +55,8 @@ type Host struct {
 	cpus   []int       // what tasks run on that have no processors of their own; none is all
 	doubt  atomic.Bool // a start has failed: see Fit
 
+	trying sync.Mutex // one at a time; see Fit
+
 	mu     sync.Mutex
 	closed bool
 	tasks  map[ID]*task // those that are being settled, or run
