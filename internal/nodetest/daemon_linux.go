@@ -86,7 +86,8 @@ func (d *Daemon) Start(args ...string) {
 		d.t.Fatal(err)
 	}
 	defer log.Close()
-	d.cmd = exec.Command(os.Args[0], append([]string{"node", "--name", d.Name, "--dir", d.Dir, "--listen", d.Address}, args...)...)
+	// Stop ends it, and not the end of a context: a test may want it to be killed.
+	d.cmd = exec.CommandContext(context.Background(), os.Args[0], append([]string{"node", "--name", d.Name, "--dir", d.Dir, "--listen", d.Address}, args...)...)
 	d.cmd.Stderr = log
 	out, err := d.cmd.StdoutPipe()
 	if err == nil {

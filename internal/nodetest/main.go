@@ -83,7 +83,9 @@ func Serve[D interface{ Run(context.Context) error }](args []string, open func(c
 	if err != nil {
 		return err
 	}
-	fmt.Println(up)
+	if _, err := fmt.Fprintln(os.Stdout, up); err != nil {
+		return err
+	}
 	return d.Run(ctx)
 }
 
