@@ -36,14 +36,15 @@
 // or kills them.
 //
 // How near to its share one thread that always wants to run was held, in percent
-// of a processor (BenchmarkEnforcement, 3 s each; 250 Hz kernel 6.18, 2 processors
-// with other work on them, so that less than the share may be want of processors
-// and where there is no figure there was too much of it):
+// of a processor (CGROUP_BENCH_TIME=3s go test -run - -bench Enforcement -benchtime 1x
+// ./cgroup; 250 Hz kernel 6.18 on 2 processors that have nothing else to do):
 //
-//	share              5     10     20     30     50     70     80
-//	v1 quota           5.10  10.02  19.90  29.93  49.55  68.93  79.82
-//	duty by freezer    5.06   9.75  19.69
-//	duty by signals    5.05   9.93  18.90  28.87
+//	share              5     10     20     30     50     70     80     90     95
+//	v1 quota           5.04   9.98  19.94  29.92  49.90  70.09  79.98  90.03  95.10
+//	duty by freezer    5.08   9.75  19.65  29.94  49.74  70.23  79.93  91.08  97.05
+//	duty by signals    4.98   9.92  20.03  30.20  48.96  70.20  79.73  91.25  97.05
+//
+// Where other programs want the processors as well, a duty cycle gets less.
 //
 // To set another share costs 3 µs of processor time, and 14 µs where there are
 // 1,000 groups, because the kernel looks at all of them: 1.4% of a processor to set

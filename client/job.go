@@ -53,6 +53,8 @@ type Job struct {
 	Decision *Decision // why it is here; nil when the client chose by itself
 	Outputs  []Output
 	Nodes    []string
+	// NodesAway are, of one that waits, nodes of its site that are not there now.
+	NodesAway []string
 	Epoch    uint32
 	Peer     string // of Moving and Yielding: where it is to go; of Incoming: where it comes from
 	MovedTo  string // of Gone

@@ -25,6 +25,7 @@ func orderOut(m *droverv1.Request, r *request) {
 func orderIn(out *Job, j *droverv1.Job) {
 	r := j.GetRequest()
 	out.OnlySite, out.Retries, out.Retried, out.Awaits = r.GetSite(), int(r.GetRetries()), int(j.GetRetried()), slices.Clone(j.GetAwaits())
+	out.NodesAway = slices.Clone(j.GetNodesAway())
 	for _, code := range r.GetRetryOn() {
 		out.RetryOn = append(out.RetryOn, int(code))
 	}

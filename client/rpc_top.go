@@ -42,7 +42,7 @@ func siteUseIn(m *droverv1.WatchSiteResponse) *SiteUse {
 	out := &SiteUse{At: timeIn(m.GetAt()), Waiting: int(m.GetWaiting()), Capabilities: m.GetCapabilities()}
 	for _, n := range m.GetNodes() {
 		out.Nodes = append(out.Nodes, NodeUse{
-			Name: n.GetName(), Processors: int(n.GetProcessors()), Given: n.GetGiven(), Memory: n.GetMemoryBytes(), Tasks: int(n.GetTasks()), Away: n.GetAway(),
+			Name: n.GetName(), Processors: int(n.GetProcessors()), Given: n.GetGiven(), Memory: n.GetMemoryBytes(), Tasks: int(n.GetTasks()), Away: n.GetAway(), AwayReason: n.GetAwayReason(),
 		})
 	}
 	for _, j := range m.GetJobs() {

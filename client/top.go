@@ -23,7 +23,10 @@ type NodeUse struct {
 	Given      float64 // processors
 	Memory     int64   // bytes; 0 for not known
 	Tasks      int
-	Away       bool // it does not answer: nothing begins there, and what ran there is unknown
+	// Away: it does not answer, or can start nothing. Nothing begins there, and what ran
+	// there may be unknown.
+	Away       bool
+	AwayReason string
 }
 
 // JobUse is what a job has and uses. Processors are parts of one.

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,6 +50,21 @@ func (k *distant) away() []string {
 		}
 	}
 	return names
+}
+
+// awayWhy returns why each of the nodes is not there that are not, by their names.
+func (s *Server) awayWhy() map[string]string {
+	k, far := s.keeper.(*distant)
+	if !far {
+		return nil
+	}
+	why := make(map[string]string)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for n := range k.gone {
+		why[k.nodes[n].Name] = cmp.Or(k.pool.Why(n), "it does not answer")
+	}
+	return why
 }
 
 // away names the nodes of the site that are not there.

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -24,7 +25,7 @@ func TestAServerStartsWithoutItsNodesAndJobsWaitForThem(t *testing.T) {
 	wide := s.submit(t, &droverv1.Request{Service: "where", Width: 4, Arguments: arguments{"text": text("wide")}})
 	narrow := s.submit(t, &droverv1.Request{Service: "where", Width: 1})
 	s.until(t, narrow.GetId(), done)
-	if res, err := s.client.GetJob(within(t), &droverv1.GetJobRequest{JobId: wide.GetId()}); err != nil || res.GetJob().GetState() != waiting {
+	if res, err := s.client.GetJob(within(t), &droverv1.GetJobRequest{JobId: wide.GetId()}); err != nil || res.GetJob().GetState() != waiting || !slices.Equal(res.GetJob().GetNodesAway(), []string{b.Name}) {
 		t.Errorf("%v, %v", res, err)
 	}
 	if !log.has("node is not there", b.Name, "connection refused") {
@@ -35,7 +36,7 @@ func TestAServerStartsWithoutItsNodesAndJobsWaitForThem(t *testing.T) {
 		t.Fatal(err, stream.Err())
 	}
 	for i, n := range stream.Msg().GetNodes() {
-		if n.GetAway() != (i == 1) {
+		if n.GetAway() != (i == 1) || n.GetAway() != strings.Contains(n.GetAwayReason(), "connection refused") {
 			t.Errorf("%v", n)
 		}
 	}
@@ -45,7 +46,9 @@ func TestAServerStartsWithoutItsNodesAndJobsWaitForThem(t *testing.T) {
 		t.Errorf("estimate: %v", err)
 	}
 	b.Start()
-	s.until(t, wide.GetId(), done)
+	if j := s.until(t, wide.GetId(), done); len(j.GetNodesAway()) > 0 {
+		t.Errorf("it has ended, and waits for %v", j.GetNodesAway())
+	}
 }
 
 // What is launched before anybody knows that its node has gone waits again.

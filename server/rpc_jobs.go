@@ -178,6 +178,9 @@ func (s *Server) jobOut(r record) *droverv1.Job {
 		}
 	}
 	out.Needs = s.needsOut(&r.Job)
+	if r.State == site.Waiting {
+		out.NodesAway = s.away()
+	}
 	out.Awaits, out.Retried = awaitsOut(r.Awaits()), uint32(r.Retried)
 	if past := r.Past; past != nil {
 		out.StartedAt, out.Checkpoints, out.CheckpointedAfter = timeOut(r.Begun()), past.Stops, durationOut(past.Done)

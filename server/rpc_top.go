@@ -49,7 +49,7 @@ func (s *Server) usesOut(u *uses) *droverv1.WatchSiteResponse {
 	out := &droverv1.WatchSiteResponse{At: timestamppb.New(u.at), Waiting: int32(min(u.waiting, math.MaxInt32)), Capabilities: s.capabilities()}
 	for _, n := range u.nodes {
 		out.Nodes = append(out.Nodes, &droverv1.NodeUse{
-			Name: n.name, Processors: n.processors, Given: n.given, MemoryBytes: n.memory, Tasks: n.tasks, Away: n.away,
+			Name: n.name, Processors: n.processors, Given: n.given, MemoryBytes: n.memory, Tasks: n.tasks, Away: n.away != "", AwayReason: n.away,
 		})
 	}
 	for i := range u.jobs {

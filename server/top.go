@@ -17,7 +17,7 @@ type nodeUse struct {
 	memory     int64
 	given      float64 // processors
 	tasks      int32
-	away       bool // it does not answer
+	away       string // why it is not there
 }
 
 // jobUse is what a job has and uses.
@@ -48,9 +48,9 @@ func (s *Server) inUse(ctx context.Context) (*uses, error) {
 		return nil, err
 	}
 	out := &uses{at: snap.Taken, waiting: len(snap.Waiting)}
-	away := s.away()
+	away := s.awayWhy()
 	for _, n := range snap.Platform.Nodes {
-		out.nodes = append(out.nodes, nodeUse{name: n.Name, processors: n.Processors, memory: n.Memory, away: slices.Contains(away, n.Name)})
+		out.nodes = append(out.nodes, nodeUse{name: n.Name, processors: n.Processors, memory: n.Memory, away: away[n.Name]})
 	}
 	running := slices.SortedStableFunc(slices.Values(snap.Running), func(a, b batch.Found) int {
 		return cmp.Or(a.Started.Compare(b.Started), cmp.Compare(a.Key.Job, b.Key.Job))

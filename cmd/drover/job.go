@@ -227,6 +227,9 @@ func noteOf(j *client.Job) string {
 	if len(j.Awaits) > 0 {
 		notes = append(notes, awaitsOf(j))
 	}
+	if len(j.NodesAway) > 0 {
+		notes = append(notes, "nodes that are not there: "+namesOf(j.NodesAway))
+	}
 	if j.Retried > 0 {
 		notes = append(notes, fmt.Sprintf("failed and started anew, %d of %s", j.Retried, strconv.Itoa(j.Retries)))
 	}

@@ -73,7 +73,7 @@ func topTable(w io.Writer, site string, u *client.SiteUse) {
 		row := table.Row{n.Name, n.Processors, fmt.Sprintf("%.2f", n.Given), n.Tasks, mebibytes(n.Memory)}
 		switch {
 		case n.Away:
-			row = append(row, "does not answer")
+			row = append(row, "not there: "+plain(n.AwayReason))
 		case away:
 			row = append(row, "")
 		}
@@ -133,7 +133,8 @@ type topNodeView struct {
 	Given      float64 `json:"given"`
 	Memory     int64   `json:"memory_bytes"`
 	Tasks      int     `json:"tasks"`
-	Away       bool    `json:"away"` // it does not answer
+	Away       bool    `json:"away"` // nothing can begin there
+	AwayReason string  `json:"away_reason,omitempty"`
 }
 
 type topJobView struct {

@@ -52,6 +52,7 @@ type jobView struct {
 	Kept      map[string]keptView   `json:"kept,omitempty"`
 	OnlySite  string                `json:"only_site,omitempty"`
 	After     []afterView           `json:"after,omitempty"`
+	NodesAway []string              `json:"nodes_away,omitempty"`
 	Awaits    []string              `json:"awaits,omitempty"`
 	Retries   int                   `json:"retries,omitempty"`
 	RetryOn   []int                 `json:"retry_on,omitempty"`
@@ -90,6 +91,7 @@ func jobViewOf(j *client.Job) jobView {
 	if t := j.Terms; t != nil {
 		v.Value, v.Penalty = t.Value, t.Penalty
 	}
+	v.NodesAway = j.NodesAway
 	v.OnlySite, v.Awaits, v.Retries, v.RetryOn, v.Retried = j.OnlySite, j.Awaits, j.Retries, j.RetryOn, j.Retried
 	for _, d := range j.After {
 		v.After = append(v.After, afterView(d))

@@ -51,6 +51,9 @@ func (c *whyCmd) Run(a *app) error {
 	if len(j.Awaits) > 0 {
 		_, _ = fmt.Fprintf(a.stdout, "\nit is held until these have ended: %s\n", namesOf(j.Awaits))
 	}
+	if len(j.NodesAway) > 0 {
+		_, _ = fmt.Fprintf(a.stdout, "\nit waits, and nodes of %s are not there now: %s (drover top %s says why)\n", j.Site, namesOf(j.NodesAway), j.Site)
+	}
 	if text := retriesOf(j); j.Retried > 0 {
 		_, _ = fmt.Fprintf(a.stdout, "\nit has failed, and was started anew: %s\n", text)
 	}

@@ -95,6 +95,7 @@ func BenchmarkNodeWithTasks(b *testing.B) {
 			if c.measured {
 				r.far.Close()
 				r.far = remote.New(remote.Config{Name: r.Name, Address: "http://" + r.Address, Site: "lyon", SiteID: "id1", UseInterval: 2 * time.Second})
+				b.Cleanup(r.far.Close)
 			}
 			p := over(b, 0, r)
 			procs := launchSleepers(b, p, 1, c.tasks)

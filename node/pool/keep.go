@@ -74,14 +74,16 @@ func (e *peer) contact() {
 	}
 	e.turn()
 	unsent := e.up && len(e.shares) > 0
+	said := e.why
+	if e.why = ""; err != nil {
+		e.why = err.Error()
+	}
 	e.mu.Unlock()
 	switch {
 	case err == nil && !was:
 		e.pool.log.Info("node answers", "node", e.name)
-		e.said = ""
-	case err != nil && (was || err.Error() != e.said):
+	case err != nil && (was || err.Error() != said):
 		e.pool.log.Warn("node is not there", "node", e.name, "error", err)
-		e.said = err.Error()
 	}
 	if unsent {
 		e.send()

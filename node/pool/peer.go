@@ -17,13 +17,13 @@ type peer struct {
 	began   time.Time
 	wake    chan struct{} // for keep; holds one
 	unsent  chan struct{} // for sendShares; holds one
-	said    string        // keep's own: why the node is not there, as last logged
 
 	telling sync.Mutex // one call of the follower; before mu
 
 	mu      sync.Mutex
 	up      bool
 	unfit   bool          // it answers, but nothing can be launched there
+	why     string        // why it is not there, as last logged; "" if it is, or was not asked yet
 	told    bool          // what the follower has been told; at first that all are there
 	asked   bool          // a renewal has been tried
 	over    time.Time     // when the lease is over there if nothing more is heard

@@ -146,6 +146,14 @@ func (p *Pool) Asked(ctx context.Context) {
 	}
 }
 
+// Why says why a node is not there; "" of one that is, or was not asked yet.
+func (p *Pool) Why(node int32) string {
+	e := p.peers[node]
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.why
+}
+
 func (p *Pool) follower() func(int32, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

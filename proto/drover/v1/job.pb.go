@@ -188,7 +188,9 @@ type Job struct {
 	// How often it was started once more after it had failed.
 	Retried uint32 `protobuf:"varint,29,opt,name=retried,proto3" json:"retried,omitempty"`
 	// What its tasks need.
-	Needs         *TaskNeeds `protobuf:"bytes,30,opt,name=needs,proto3" json:"needs,omitempty"`
+	Needs *TaskNeeds `protobuf:"bytes,30,opt,name=needs,proto3" json:"needs,omitempty"`
+	// Of WAITING: nodes of its site that are not there now, so that it may wait for them.
+	NodesAway     []string `protobuf:"bytes,31,rep,name=nodes_away,json=nodesAway,proto3" json:"nodes_away,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -429,6 +431,13 @@ func (x *Job) GetRetried() uint32 {
 func (x *Job) GetNeeds() *TaskNeeds {
 	if x != nil {
 		return x.Needs
+	}
+	return nil
+}
+
+func (x *Job) GetNodesAway() []string {
+	if x != nil {
+		return x.NodesAway
 	}
 	return nil
 }
@@ -784,7 +793,8 @@ var File_drover_v1_job_proto protoreflect.FileDescriptor
 
 const file_drover_v1_job_proto_rawDesc = "" +
 	"\n" +
-	"\x13drover/v1/job.proto\x12\tdrover.v1\x1a\x19drover/v1/agreement.proto\x1a\x18drover/v1/decision.proto\x1a\x14drover/v1/move.proto\x1a\x17drover/v1/request.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xf6\t\n" +
+	"\x13drover/v1/job.proto\x12\tdrover.v1\x1a\x19drover/v1/agreement.proto\x1a\x18drover/v1/decision.proto\x1a\x14drover/v1/move.proto\x1a\x17drover/v1/request.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x95\n" +
+	"\n" +
 	"\x03Job\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12)\n" +
 	"\x05state\x18\x02 \x01(\x0e2\x13.drover.v1.JobStateR\x05state\x12\x12\n" +
@@ -818,7 +828,9 @@ const file_drover_v1_job_proto_rawDesc = "" +
 	"\x12checkpointed_after\x18\x1b \x01(\v2\x19.google.protobuf.DurationR\x11checkpointedAfter\x12\x16\n" +
 	"\x06awaits\x18\x1c \x03(\tR\x06awaits\x12\x18\n" +
 	"\aretried\x18\x1d \x01(\rR\aretried\x12*\n" +
-	"\x05needs\x18\x1e \x01(\v2\x14.drover.v1.TaskNeedsR\x05needs\"\xb9\x01\n" +
+	"\x05needs\x18\x1e \x01(\v2\x14.drover.v1.TaskNeedsR\x05needs\x12\x1d\n" +
+	"\n" +
+	"nodes_away\x18\x1f \x03(\tR\tnodesAway\"\xb9\x01\n" +
 	"\tTaskNeeds\x12!\n" +
 	"\fdeclared_cpu\x18\x01 \x01(\x01R\vdeclaredCpu\x122\n" +
 	"\x15declared_memory_bytes\x18\x02 \x01(\x03R\x13declaredMemoryBytes\x12!\n" +

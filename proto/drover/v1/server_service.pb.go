@@ -1489,8 +1489,11 @@ type NodeUse struct {
 	MemoryBytes int64 `protobuf:"varint,4,opt,name=memory_bytes,json=memoryBytes,proto3" json:"memory_bytes,omitempty"`
 	// Tasks that run on it.
 	Tasks int32 `protobuf:"varint,5,opt,name=tasks,proto3" json:"tasks,omitempty"`
-	// It does not answer: nothing begins there, and what ran there is unknown.
-	Away          bool `protobuf:"varint,6,opt,name=away,proto3" json:"away,omitempty"`
+	// It does not answer, or can start nothing: nothing begins there, and what ran there may
+	// be unknown.
+	Away bool `protobuf:"varint,6,opt,name=away,proto3" json:"away,omitempty"`
+	// Why.
+	AwayReason    string `protobuf:"bytes,7,opt,name=away_reason,json=awayReason,proto3" json:"away_reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1565,6 +1568,13 @@ func (x *NodeUse) GetAway() bool {
 		return x.Away
 	}
 	return false
+}
+
+func (x *NodeUse) GetAwayReason() string {
+	if x != nil {
+		return x.AwayReason
+	}
+	return ""
 }
 
 // JobUse is what a job has, and what it uses where that is measured.
@@ -4406,7 +4416,7 @@ const file_drover_v1_server_service_proto_rawDesc = "" +
 	"\x05nodes\x18\x02 \x03(\v2\x12.drover.v1.NodeUseR\x05nodes\x12%\n" +
 	"\x04jobs\x18\x03 \x03(\v2\x11.drover.v1.JobUseR\x04jobs\x12\x18\n" +
 	"\awaiting\x18\x04 \x01(\x05R\awaiting\x12\"\n" +
-	"\fcapabilities\x18\x05 \x03(\tR\fcapabilities\"\xa0\x01\n" +
+	"\fcapabilities\x18\x05 \x03(\tR\fcapabilities\"\xc1\x01\n" +
 	"\aNodeUse\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1e\n" +
 	"\n" +
@@ -4415,7 +4425,9 @@ const file_drover_v1_server_service_proto_rawDesc = "" +
 	"\x05given\x18\x03 \x01(\x01R\x05given\x12!\n" +
 	"\fmemory_bytes\x18\x04 \x01(\x03R\vmemoryBytes\x12\x14\n" +
 	"\x05tasks\x18\x05 \x01(\x05R\x05tasks\x12\x12\n" +
-	"\x04away\x18\x06 \x01(\bR\x04away\"\xa8\x04\n" +
+	"\x04away\x18\x06 \x01(\bR\x04away\x12\x1f\n" +
+	"\vaway_reason\x18\a \x01(\tR\n" +
+	"awayReason\"\xa8\x04\n" +
 	"\x06JobUse\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\tR\x05jobId\x12\x18\n" +
 	"\aservice\x18\x02 \x01(\tR\aservice\x12\x14\n" +
