@@ -55,11 +55,11 @@ type Job struct {
 	Nodes    []string
 	// NodesAway are, of one that waits, nodes of its site that are not there now.
 	NodesAway []string
-	Epoch    uint32
-	Peer     string // of Moving and Yielding: where it is to go; of Incoming: where it comes from
-	MovedTo  string // of Gone
-	Moves    []Move // that brought it here, oldest first
-	Revision uint64
+	Epoch     uint32
+	Peer      string // of Moving and Yielding: where it is to go; of Incoming: where it comes from
+	MovedTo   string // of Gone
+	Moves     []Move // that brought it here, oldest first
+	Revision  uint64
 
 	Deadline  time.Time      // wanted, or agreed on; zero for none
 	Agreement AgreementState // empty: there is none
