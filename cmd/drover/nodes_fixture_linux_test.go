@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -101,7 +102,21 @@ services:
 		text, code := c.try("sites")
 		return code == exitOK && strings.Contains(text, "lyon")
 	})
+	c.until("its nodes are there", func() bool {
+		top := c.top()
+		return !slices.ContainsFunc(top.Nodes, func(n topNodeView) bool { return n.Away })
+	})
 	return c
+}
+
+// top returns who has what of the site.
+func (c *cluster) top() *topView {
+	c.t.Helper()
+	var v topView
+	if err := json.Unmarshal([]byte(c.run(exitOK, "--json", "top", "lyon", "--once")), &v); err != nil {
+		c.t.Fatal(err)
+	}
+	return &v
 }
 
 // shortDir is a directory whose name does not get longer with the test's: sockets of

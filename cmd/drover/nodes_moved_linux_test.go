@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -44,11 +43,7 @@ func (c *cluster) known(want time.Duration) (below, primes int) {
 // who returns which of the jobs that run a node has.
 func (c *cluster) who(m *machine) (ids []string) {
 	c.t.Helper()
-	var v topView
-	if err := json.Unmarshal([]byte(c.run(exitOK, "--json", "top", "lyon", "--once")), &v); err != nil {
-		c.t.Fatal(err)
-	}
-	for _, j := range v.Jobs {
+	for _, j := range c.top().Jobs {
 		if slices.Contains(j.Nodes, m.Name) {
 			ids = append(ids, j.ID)
 		}
