@@ -1,8 +1,6 @@
 package repro
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -80,30 +78,15 @@ func (r *ConvergentReport) list(b *strings.Builder, of string, results []Converg
 // Files draws the pictures and returns all files of the report, but for the rows: whoever
 // has run them has them.
 func (r *ConvergentReport) Files() ([]File, error) {
-	files, err := filesOf(r.sections)
-	if err != nil {
-		return nil, err
-	}
-	files = append(files, File{"report.md", []byte("# Convergent scheduling: the paper's table and figures, and ours\n\n" + r.Markdown(2, ""))})
-	index, err := r.json(files)
-	if err != nil {
-		return nil, err
-	}
-	return append(files, File{"report.json", index}), nil
+	return compose(r.sections, nil, "# Convergent scheduling: the paper's table and figures, and ours\n\n"+r.Markdown(2, ""), r.index)
 }
 
 // Write writes all files to a folder, which is made if it is not there. It returns
 // their names.
-func (r *ConvergentReport) Write(dir string) ([]string, error) {
-	files, err := r.Files()
-	if err != nil {
-		return nil, err
-	}
-	return writeAll(dir, files)
-}
+func (r *ConvergentReport) Write(dir string) ([]string, error) { return write(dir, r.Files) }
 
-// json is report.json.
-func (r *ConvergentReport) json(files []File) ([]byte, error) {
+// index is report.json.
+func (r *ConvergentReport) index(files []string) any {
 	type claim struct {
 		ID       string  `json:"id"`
 		Of       string  `json:"of"`
@@ -120,7 +103,7 @@ func (r *ConvergentReport) json(files []File) ([]byte, error) {
 		Meant   []claim  `json:"meant"`
 		Targets []claim  `json:"targets"`
 		Files   []string `json:"files"`
-	}{Schema: ConvergentSchema, About: r.About()}
+	}{Files: files, Schema: ConvergentSchema, About: r.About()}
 	claims := func(results []ConvergentResult) (all []claim) {
 		for i := range results {
 			c := &results[i]
@@ -129,15 +112,5 @@ func (r *ConvergentReport) json(files []File) ([]byte, error) {
 		return all
 	}
 	view.Claims, view.Meant, view.Targets = claims(r.Results), claims(r.Meant), claims(r.Targets)
-	for _, f := range files {
-		view.Files = append(view.Files, f.Name)
-	}
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(view); err != nil {
-		return nil, fmt.Errorf("report.json: %w", err)
-	}
-	return out.Bytes(), nil
+	return view
 }

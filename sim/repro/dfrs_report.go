@@ -1,8 +1,6 @@
 package repro
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"strings"
 )
@@ -141,30 +139,15 @@ func (s *dfrsStudy) measuredRows() (n int) {
 // Files draws the pictures and returns all files of the report, but for the rows: whoever
 // has run them has them.
 func (r *DFRSReport) Files() ([]File, error) {
-	files, err := filesOf(r.sections)
-	if err != nil {
-		return nil, err
-	}
-	files = append(files, File{"report.md", []byte("# DFRS: the paper's tables and figures, and ours\n\n" + r.Markdown(2, ""))})
-	index, err := r.json(files)
-	if err != nil {
-		return nil, err
-	}
-	return append(files, File{"report.json", index}), nil
+	return compose(r.sections, nil, "# DFRS: the paper's tables and figures, and ours\n\n"+r.Markdown(2, ""), r.index)
 }
 
 // Write writes all files to a folder, which is made if it is not there. It returns
 // their names.
-func (r *DFRSReport) Write(dir string) ([]string, error) {
-	files, err := r.Files()
-	if err != nil {
-		return nil, err
-	}
-	return writeAll(dir, files)
-}
+func (r *DFRSReport) Write(dir string) ([]string, error) { return write(dir, r.Files) }
 
-// json is report.json.
-func (r *DFRSReport) json(files []File) ([]byte, error) {
+// index is report.json.
+func (r *DFRSReport) index(files []string) any {
 	type claim struct {
 		ID       string  `json:"id"`
 		Section  string  `json:"section"`
@@ -189,7 +172,7 @@ func (r *DFRSReport) json(files []File) ([]byte, error) {
 		Claims  []claim  `json:"claims"`
 		Off     []off    `json:"off"`
 		Files   []string `json:"files"`
-	}{Schema: DFRSSchema, About: r.About(), Lacking: r.study.lacking(), Off: []off{}}
+	}{Files: files, Schema: DFRSSchema, About: r.About(), Lacking: r.study.lacking(), Off: []off{}}
 	for i := range r.Results {
 		c := &r.Results[i]
 		view.Claims = append(view.Claims, claim{c.ID, c.Section, c.Says, c.Test, c.Measured, c.Verdict, c.Why})
@@ -197,15 +180,5 @@ func (r *DFRSReport) json(files []File) ([]byte, error) {
 	for _, o := range r.Off {
 		view.Off = append(view.Off, off(o))
 	}
-	for _, f := range files {
-		view.Files = append(view.Files, f.Name)
-	}
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(view); err != nil {
-		return nil, fmt.Errorf("report.json: %w", err)
-	}
-	return out.Bytes(), nil
+	return view
 }

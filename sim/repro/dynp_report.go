@@ -1,8 +1,6 @@
 package repro
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"strings"
 )
@@ -62,30 +60,15 @@ func (r *DynPReport) Markdown(level int, folder string) string {
 
 // Files draws the pictures and returns all files of the report.
 func (r *DynPReport) Files() ([]File, error) {
-	files, err := filesOf(r.sections)
-	if err != nil {
-		return nil, err
-	}
-	files = append(files, File{"report.md", []byte("# Self-tuning dynP: the paper's tables, and ours\n\n" + r.Markdown(2, ""))})
-	index, err := r.json(files)
-	if err != nil {
-		return nil, err
-	}
-	return append(files, File{"report.json", index}), nil
+	return compose(r.sections, nil, "# Self-tuning dynP: the paper's tables, and ours\n\n"+r.Markdown(2, ""), r.index)
 }
 
 // Write writes all files to a folder, which is made if it is not there. It returns
 // their names.
-func (r *DynPReport) Write(dir string) ([]string, error) {
-	files, err := r.Files()
-	if err != nil {
-		return nil, err
-	}
-	return writeAll(dir, files)
-}
+func (r *DynPReport) Write(dir string) ([]string, error) { return write(dir, r.Files) }
 
-// json is report.json: every run.
-func (r *DynPReport) json(files []File) ([]byte, error) {
+// index is report.json: every run.
+func (r *DynPReport) index(files []string) any {
 	type policy struct {
 		Name     string `json:"name"`
 		Switches int    `json:"switches"`
@@ -109,7 +92,7 @@ func (r *DynPReport) json(files []File) ([]byte, error) {
 		Schema string   `json:"schema"`
 		Runs   []run    `json:"runs"`
 		Files  []string `json:"files"`
-	}{Schema: DynPSchema}
+	}{Files: files, Schema: DynPSchema}
 	for _, k := range r.runs {
 		f := r.study.runs[k]
 		line := run{
@@ -120,14 +103,5 @@ func (r *DynPReport) json(files []File) ([]byte, error) {
 		}
 		view.Runs = append(view.Runs, line)
 	}
-	for _, f := range files {
-		view.Files = append(view.Files, f.Name)
-	}
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(view); err != nil {
-		return nil, fmt.Errorf("report.json: %w", err)
-	}
-	return out.Bytes(), nil
+	return view
 }

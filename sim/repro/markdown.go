@@ -1,8 +1,6 @@
 package repro
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -128,8 +126,8 @@ func (s *section) markdown(b *strings.Builder, level int, folder string) {
 	}
 }
 
-// json is report.json.
-func (r *Report) json(files []File) ([]byte, error) {
+// index is report.json.
+func (r *Report) index(files []string) any {
 	type claim struct {
 		ID       string  `json:"id"`
 		Section  string  `json:"section"`
@@ -154,7 +152,7 @@ func (r *Report) json(files []File) ([]byte, error) {
 		Claims      []claim    `json:"claims"`
 		Questions   []question `json:"questions"`
 		Files       []string   `json:"files"`
-	}{Schema: Schema, Remark: r.study.remark, Experiments: len(r.study.plan.experiments()), Lacking: r.study.lacking}
+	}{Files: files, Schema: Schema, Remark: r.study.remark, Experiments: len(r.study.plan.experiments()), Lacking: r.study.lacking}
 	for i := range r.Results {
 		c := &r.Results[i]
 		view.Claims = append(view.Claims, claim{c.ID, c.Section, c.Figure, c.Says, c.Test, c.Measured, c.Verdict, c.Exhaustive, c.Why})
@@ -163,15 +161,5 @@ func (r *Report) json(files []File) ([]byte, error) {
 		q := &r.Questions[i]
 		view.Questions = append(view.Questions, question{q.ID, q.Asks, q.Says})
 	}
-	for _, f := range files {
-		view.Files = append(view.Files, f.Name)
-	}
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(view); err != nil {
-		return nil, fmt.Errorf("report.json: %w", err)
-	}
-	return out.Bytes(), nil
+	return view
 }

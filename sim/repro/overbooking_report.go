@@ -2,7 +2,6 @@ package repro
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -57,39 +56,23 @@ func (r *OverbookingReport) Says() []string {
 
 // Files draws the pictures and returns all files of the report.
 func (r *OverbookingReport) Files() ([]File, error) {
-	files, err := filesOf(r.sections)
-	if err != nil {
-		return nil, err
-	}
 	var rows bytes.Buffer
 	if err := sla.WriteCSV(&rows, r.rows); err != nil {
 		return nil, fmt.Errorf("rows.csv: %w", err)
 	}
-	files = append(files, File{"rows.csv", rows.Bytes()}, File{"report.md", []byte("# Overbooking: what it is worth\n\n" + r.Markdown(2, ""))})
-	view := struct {
+	return compose(r.sections, []File{{"rows.csv", rows.Bytes()}}, "# Overbooking: what it is worth\n\n"+r.Markdown(2, ""), r.index)
+}
+
+// index is report.json.
+func (r *OverbookingReport) index(files []string) any {
+	return struct {
 		Schema string   `json:"schema"`
 		About  string   `json:"about"`
 		Says   []string `json:"says"`
 		Files  []string `json:"files"`
-	}{OverbookingSchema, r.About(), r.Says(), nil}
-	for _, f := range files {
-		view.Files = append(view.Files, f.Name)
-	}
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(view); err != nil {
-		return nil, fmt.Errorf("report.json: %w", err)
-	}
-	return append(files, File{"report.json", out.Bytes()}), nil
+	}{OverbookingSchema, r.About(), r.Says(), files}
 }
 
 // Write writes all files to a folder, which is made if it is not there. It returns
 // their names.
-func (r *OverbookingReport) Write(dir string) ([]string, error) {
-	files, err := r.Files()
-	if err != nil {
-		return nil, err
-	}
-	return writeAll(dir, files)
-}
+func (r *OverbookingReport) Write(dir string) ([]string, error) { return write(dir, r.Files) }

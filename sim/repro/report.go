@@ -1,10 +1,6 @@
 package repro
 
 import (
-	"fmt"
-	"os"
-	"path/filepath"
-
 	"github.com/seed-9b8f70bb/drover/sim/chart"
 )
 
@@ -24,12 +20,6 @@ type Report struct {
 
 	study    *study
 	sections []section
-}
-
-// File is a file of a report.
-type File struct {
-	Name string
-	Data []byte
 }
 
 // Result is a claim and what was measured.
@@ -130,77 +120,9 @@ func (r *Report) claims() error {
 
 // Files draws the pictures and returns all files of the report.
 func (r *Report) Files() ([]File, error) {
-	files, err := filesOf(r.sections)
-	if err != nil {
-		return nil, err
-	}
-	files = append(files, File{"report.md", []byte(r.page())})
-	index, err := r.json(files)
-	if err != nil {
-		return nil, err
-	}
-	return append(files, File{"report.json", index}), nil
-}
-
-// filesOf returns the files of sections.
-func filesOf(sections []section) (files []File, err error) {
-	for i := range sections {
-		some, err := sections[i].files()
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", sections[i].file, err)
-		}
-		files = append(files, some...)
-	}
-	return files, nil
-}
-
-// files returns those of a section: its picture, and its table, as far as it has
-// them. What has no rows has none.
-func (s *section) files() (files []File, err error) {
-	if s.empty {
-		return nil, nil
-	}
-	if s.chart != nil {
-		svg, err := chart.SVG(s.chart)
-		if err != nil {
-			return nil, err
-		}
-		png, err := chart.PNG(s.chart)
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, File{s.file + ".svg", svg}, File{s.file + ".png", png})
-	}
-	if s.table != nil {
-		csv, err := s.table.csv()
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, File{s.file + ".csv", csv}, File{s.file + ".md", []byte(s.table.markdown())})
-	}
-	return files, nil
+	return compose(r.sections, nil, r.page(), r.index)
 }
 
 // Write writes all files to a folder, which is made if it is not there. It returns
 // their names.
-func (r *Report) Write(dir string) ([]string, error) {
-	files, err := r.Files()
-	if err != nil {
-		return nil, err
-	}
-	return writeAll(dir, files)
-}
-
-func writeAll(dir string, files []File) ([]string, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("output: %w", err)
-	}
-	var names []string
-	for _, f := range files {
-		if err := os.WriteFile(filepath.Join(dir, f.Name), f.Data, 0o644); err != nil {
-			return nil, fmt.Errorf("output: %w", err)
-		}
-		names = append(names, f.Name)
-	}
-	return names, nil
-}
+func (r *Report) Write(dir string) ([]string, error) { return write(dir, r.Files) }

@@ -97,7 +97,7 @@ func TestTheSameRowsGiveTheSameBytes(t *testing.T) {
 			got[name+".svg"], got[name+".csv"], got[name+".md"] = svg, csv, []byte(s.table.markdown())
 		}
 	}
-	index, err := r.json(nil)
+	index, err := encode(r.index(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
