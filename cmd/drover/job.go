@@ -117,6 +117,7 @@ func showJob(a *app, j *client.Job) {
 	}
 	row("checkpoint", "%s", checkpointOf(j))
 	row("nodes", "%s", strings.Join(j.Nodes, " "))
+	row("not there", "%s", namesOf(j.NodesAway))
 	row("width", "%d", j.Shape.Width)
 	row("walltime", "%s", span(j.Shape.Walltime))
 	row("cpu", "%s", cpuOf(j.Needs))

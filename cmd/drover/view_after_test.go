@@ -10,6 +10,21 @@ import (
 	"github.com/seed-9b8f70bb/drover/client"
 )
 
+func TestAJobThatWaitsTellsWhichNodesAreNotThere(t *testing.T) {
+	j := &client.Job{ID: movingJob, State: client.Waiting, Site: "lyon", NodesAway: []string{"a1", "a2"}}
+	var out bytes.Buffer
+	showJob(&app{process: &process{stdout: &out}, flags: &cli{}}, j)
+	if !strings.Contains(out.String(), "not there  a1 a2\n") {
+		t.Errorf("%s", out.String())
+	}
+	if got, want := noteOf(j), "nodes that are not there: a1 a2"; got != want {
+		t.Errorf("note %q, want %q", got, want)
+	}
+	if text, err := json.Marshal(one(j)); err != nil || !strings.Contains(string(text), `"nodes_away":["a1","a2"]`) {
+		t.Errorf("%s, %v", text, err)
+	}
+}
+
 func TestAJobTellsWhatItAwaitsAndHowOftenItWasTried(t *testing.T) {
 	j := &client.Job{
 		ID: movingJob, State: client.Held, Site: "lyon", OnlySite: "lyon", Attempt: 2, Retries: 3, Retried: 1, RetryOn: []int{1, 75},
