@@ -2,14 +2,17 @@ package exec
 
 import (
 	"testing"
+	"time"
 
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// Each node has processors for four of these, and memory for one.
+// twoHosts have processors for four of the jobs below each, and memory for one.
+var twoHosts = batch.Platform{Nodes: []batch.Node{{Name: "x", Processors: 4, Memory: 400}, {Name: "y", Processors: 4, Memory: 400}}}
+
 func TestJobsGoWhereTheirMemoryIsUntilTheyHaveEnded(t *testing.T) {
 	l := newFakes()
-	platform := batch.Platform{Nodes: []batch.Node{{Name: "x", Processors: 4, Memory: 400}, {Name: "y", Processors: 4, Memory: 400}}}
+	platform := twoHosts
 	s := open(t, Config{Policy: newToy(8), Launcher: l, Platform: platform})
 	large := func(id string) *fake {
 		cmd := submission(id, 1, batch.Program{Args: []string{"x"}})
@@ -36,4 +39,20 @@ func TestJobsGoWhereTheirMemoryIsUntilTheyHaveEnded(t *testing.T) {
 	for _, f := range []*fake{a, c, d} {
 		f.end <- Exit{}
 	}
+}
+
+func TestTheMemoryOfWhatIsAdoptedIsCounted(t *testing.T) {
+	l := newFakes()
+	a, proc := found("a", 1, batch.Minute, time.Now())
+	a.Job.Memory = 300
+	s := open(t, Config{Policy: newToy(8), Launcher: l, Platform: twoHosts, Adopt: []Adopted{a}})
+	cmd := submission("b", 1, batch.Program{Args: []string{"x"}})
+	cmd.Job.Memory = 300
+	do(t, s, cmd)
+	b := <-l.launched
+	if at := b.spec.Places[0].Node; at != 1 {
+		t.Errorf("on node %d, beside one that needs most of it", at)
+	}
+	b.end <- Exit{}
+	proc.end <- Exit{}
 }
