@@ -100,10 +100,12 @@ func TestSpecSaysWhatMemoryTheTasksNeed(t *testing.T) {
 	run.Launch = batch.LaunchPerTask
 	shelf.put(cmd.Key, run)
 	do(t, s, cmd)
-	got := (<-l.launched).spec
+	proc := <-l.launched
+	got := proc.spec
 	if got.Memory != 1<<20 || !cmp.Equal(got.Groups, cmd.Job.Groups) || got.Launch != batch.LaunchPerTask {
 		t.Errorf("%+v", got)
 	}
+	proc.end <- Exit{}
 }
 
 // slowSharers launches when the test says so.
