@@ -1,7 +1,7 @@
 # Drover's chores. `make` alone lists them.
 #
 # The tools (buf, the protobuf plugins, gofumpt, golangci-lint) are pinned in
-# tools.mod and lint.mod and run through `go tool`: nothing to install, and the
+# internal/tools and run through `go tool`: nothing to install, and the
 # first run compiles them once into Go's build cache.
 
 SHELL       := bash
@@ -9,14 +9,9 @@ SHELL       := bash
 .ONESHELL:
 .DEFAULT_GOAL := help
 
-TOOL := go tool -modfile=tools.mod
+TOOL := go tool -modfile=internal/tools/tools.mod
 BUF  := $(TOOL) buf
-LINT := go tool -modfile=lint.mod golangci-lint
-# What a stranger's gRPC client is made of is for a test, and named so: programs do
-# without gRPC's library. The argument is the tree it is made in.
-GRPC  = $(BUF) generate --template buf.gen.grpc.yaml -o $(1) \
-	--path proto/drover/v1/agent_service.proto --path proto/drover/v1/server_service.proto; \
-	for f in $(1)/proto/drover/v1/*_grpc.pb.go; do mv "$$f" "$${f%.pb.go}_pb_test.go"; done
+LINT := go tool -modfile=internal/tools/lint.mod golangci-lint
 
 # PKG narrows test, race, bench, fuzz, soak and vet: make race PKG=./batch/...
 PKG          ?= ./...
@@ -79,8 +74,7 @@ fmt: ## format Go with gofumpt and protobuf with buf, in place
 .PHONY: generate
 generate: ## generate Go from proto/, beside the .proto files
 	@if [ -z "$(PROTOS)" ]; then echo "generate: no .proto file yet"; exit 0; fi
-	$(BUF) generate
-	$(call GRPC,.)
+	$(BUF) generate --template proto/buf.gen.yaml
 
 # Generates beside the tree, never into it, and compares both ways: an edited,
 # a missing and a left-over generated file all fail.
@@ -93,10 +87,9 @@ generate-check: breaking ## fail if proto/ has lint or the generated code is sta
 	if [ -n "$(PROTOS)" ]; then
 		$(BUF) lint
 		$(BUF) format -d --exit-code
-		$(BUF) generate -o "$$fresh"
-		$(call GRPC,"$$fresh")
+		$(BUF) generate --template proto/buf.gen.yaml -o "$$fresh"
 	fi
-	if ! diff -ru -x '*.proto' -x doc.go -x grpc_test.go proto "$$fresh/proto"; then
+	if ! diff -ru -x '*.proto' -x doc.go -x buf.gen.yaml -x rpc -x problem -x '*_test.go' proto "$$fresh/proto"; then
 		echo "The generated code in proto/ is stale: run 'make generate' and commit what it writes." >&2
 		exit 1
 	fi
@@ -107,7 +100,7 @@ breaking: ## fail if drover.v1 breaks readers of the last release (AGAINST=git-r
 	$(BUF) breaking --against '.git#ref=$(AGAINST)'
 
 .PHONY: bench
-bench: ## benchmarks (BENCH=regexp PKG=./batch/profile COUNT=10)
+bench: ## benchmarks (BENCH=regexp PKG=./batch/plan/profile COUNT=10)
 	@go test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) $(PKG)
 
 # go test -list prints a package's targets and then "ok <package>".

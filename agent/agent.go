@@ -15,8 +15,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
 	"github.com/seed-9b8f70bb/drover/agent/rounds"
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/gossip"
-	"github.com/seed-9b8f70bb/drover/rpcface"
+	"github.com/seed-9b8f70bb/drover/agent/gossip"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
 // apiVersion is the version of drover.v1 that this agent speaks.
@@ -62,7 +62,7 @@ type Agent struct {
 	turn chan struct{} // holds a value while a round of reallocation is under way
 	// What follows is of whoever has the turn.
 	later   *rounds.Memory
-	leftOut map[string]rpcface.Reason // by site that took no part in the last round: why
+	leftOut map[string]rpc.Reason // by site that took no part in the last round: why
 
 	mu     sync.Mutex
 	view   mapping.View
@@ -107,7 +107,7 @@ func New(cfg Config) (*Agent, error) {
 func newAgent(cfg Config, log hclog.Logger, group membership) *Agent {
 	return &Agent{
 		cfg: cfg, log: log, links: cfg.Network.links(), began: time.Now(), group: group,
-		transport: rpcface.Transport(cfg.Patience),
+		transport: rpc.Transport(cfg.Patience),
 		draining:  make(chan struct{}, 1),
 		turn:      make(chan struct{}, 1), later: rounds.NewMemory(),
 		peers: make(map[string]*peer), left: make(map[string]batch.Time),

@@ -13,7 +13,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"google.golang.org/protobuf/types/known/emptypb"
 
-	"github.com/seed-9b8f70bb/drover/gossip"
+	"github.com/seed-9b8f70bb/drover/agent/gossip"
 	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
 )
 

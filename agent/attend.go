@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
-	"github.com/seed-9b8f70bb/drover/gossip"
+	"github.com/seed-9b8f70bb/drover/agent/gossip"
 )
 
 // attend describes a server, then keeps what is known of its queue and its jobs

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
-	"github.com/seed-9b8f70bb/drover/rpcface"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
 // notThere says why the only site that may run a request cannot be asked; for callers
@@ -23,18 +23,18 @@ func (a *Agent) notThere(q *inquiry) *problem {
 			names = append(names, s.Name)
 		}
 		return &problem{
-			Reason: rpcface.UnknownSite, Field: "request.site", Accepted: "one of " + strings.Join(names, ", "),
+			Reason: rpc.UnknownSite, Field: "request.site", Accepted: "one of " + strings.Join(names, ", "),
 			Message: fmt.Sprintf("nobody here knows a site %.70q", q.only), Hint: "drover sites lists them",
 		}
 	case sites[i].Lost:
 		return &problem{
-			Reason: rpcface.NoCandidate, Field: "request.site", Retryable: true,
+			Reason: rpc.NoCandidate, Field: "request.site", Retryable: true,
 			Message: fmt.Sprintf("site %s, the only one that may run the request, has fallen silent", q.only),
 			Hint:    "wait until it is back, or let the request go to any site",
 		}
 	}
 	return &problem{
-		Reason: rpcface.UnknownService, Field: "request.service", Accepted: "one of " + strings.Join(sites[i].Services, ", "),
+		Reason: rpc.UnknownService, Field: "request.service", Accepted: "one of " + strings.Join(sites[i].Services, ", "),
 		Message: fmt.Sprintf("site %s does not offer %q", q.only, q.service), Hint: "drover services shows which site offers what",
 	}
 }

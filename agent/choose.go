@@ -9,7 +9,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/rpcface"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
 // inquiry is a request as far as the choice of its site goes.
@@ -79,7 +79,7 @@ func (a *Agent) choose(ctx context.Context, patience time.Duration, q inquiry) (
 	for _, d := range c.decision.Candidates[c.decision.Ranked:] {
 		if r := &c.results[d.Answer]; r.problem == nil { // its own estimate ruled it out
 			r.missing = d.Missing
-			r.problem = &problem{Reason: rpcface.OutOfRange, Message: "the request would never start there"}
+			r.problem = &problem{Reason: rpc.OutOfRange, Message: "the request would never start there"}
 		}
 	}
 	if c.decision.Ranked > 0 || q.negotiate {
@@ -108,7 +108,7 @@ func (a *Agent) candidates(c *choice, q *inquiry) ([]*peer, error) {
 		return nil, a.notThere(q)
 	case len(all) > 0:
 		return nil, &problem{
-			Reason: rpcface.NoCandidate, Retryable: true,
+			Reason: rpc.NoCandidate, Retryable: true,
 			Message: fmt.Sprintf("no site but %s offers %s", without, service),
 			Hint:    "drover services shows which site offers what",
 		}
@@ -118,7 +118,7 @@ func (a *Agent) candidates(c *choice, q *inquiry) ([]*peer, error) {
 	switch {
 	case len(lost) > 0:
 		return nil, &problem{
-			Reason: rpcface.NoCandidate, Retryable: true,
+			Reason: rpc.NoCandidate, Retryable: true,
 			Message: fmt.Sprintf("service %s is offered only where the server has fallen silent: %s", service, strings.Join(lost, ", ")),
 			Hint:    "wait until one of these sites is back",
 		}
@@ -127,7 +127,7 @@ func (a *Agent) candidates(c *choice, q *inquiry) ([]*peer, error) {
 	}
 	accepted := "one of " + strings.Join(a.serviceNames(), ", ")
 	return nil, &problem{
-		Reason: rpcface.UnknownService, Field: "request.service", Accepted: accepted,
+		Reason: rpc.UnknownService, Field: "request.service", Accepted: accepted,
 		Message: fmt.Sprintf("no site offers %q", service), Hint: "drover services lists what there is",
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/seed-9b8f70bb/drover/config"
+	"github.com/seed-9b8f70bb/drover/internal/config"
 )
 
 // ReadConfig reads a configuration file over the defaults.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
-	"github.com/seed-9b8f70bb/drover/rpcface"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
 // wakeDrain has drainSites look at once. It never waits.
@@ -90,9 +90,9 @@ func outcomeOf(err error) mapping.Outcome {
 		return mapping.Ordered
 	case errors.As(err, &p):
 		switch p.Reason {
-		case rpcface.UnknownJob, rpcface.NotWaiting, rpcface.StaleEpoch:
+		case rpc.UnknownJob, rpc.NotWaiting, rpc.StaleEpoch:
 			return mapping.Overtaken
-		case rpcface.NotMovable:
+		case rpc.NotMovable:
 			return mapping.Immovable
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
-	"github.com/seed-9b8f70bb/drover/rpcface"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
 // fakeLife is what becomes of the jobs of a fakeServer, and what it was told.
@@ -133,11 +133,11 @@ func (f *fakeServer) MoveJob(_ context.Context, req *droverv1.MoveJobRequest) (*
 	job := f.jobLocked(req.GetJobId())
 	switch {
 	case job == nil:
-		return nil, connectError(&problem{Reason: rpcface.UnknownJob, Message: "no such job"})
+		return nil, connectError(&problem{Reason: rpc.UnknownJob, Message: "no such job"})
 	case job.GetState() != droverv1.JobState_JOB_STATE_WAITING:
-		return nil, connectError(&problem{Reason: rpcface.NotWaiting, Message: "it does not wait"})
+		return nil, connectError(&problem{Reason: rpc.NotWaiting, Message: "it does not wait"})
 	case job.GetEpoch() != req.GetSeenEpoch():
-		return nil, connectError(&problem{Reason: rpcface.StaleEpoch, Message: "another epoch"})
+		return nil, connectError(&problem{Reason: rpc.StaleEpoch, Message: "another epoch"})
 	case f.life.refuses != nil && f.life.refuses(job.GetId()) != nil:
 		return nil, connectError(f.life.refuses(job.GetId()))
 	}

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
-	"github.com/seed-9b8f70bb/drover/rpcface"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
 // result is one site's answer, or why there is none.
@@ -66,13 +66,13 @@ func askOne[T any](ctx context.Context, a *Agent, s *mapping.Site, p *peer, call
 // late is the result of a site that did not answer in time.
 func late[T any]() result[T] {
 	return result[T]{missing: mapping.Timeout, problem: &problem{
-		Reason: rpcface.TimedOut, Message: "no answer in time", Retryable: true,
+		Reason: rpc.TimedOut, Message: "no answer in time", Retryable: true,
 	}}
 }
 
 // lostSite is the problem of a site that gossip has lost.
 func lostSite(name string) *problem {
-	return &problem{Reason: rpcface.Unreachable, Message: "the server of site " + name + " has fallen silent", Retryable: true}
+	return &problem{Reason: rpc.Unreachable, Message: "the server of site " + name + " has fallen silent", Retryable: true}
 }
 
 // patienceFor returns how long answers may be awaited: no longer than asked for

@@ -13,7 +13,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
-	"github.com/seed-9b8f70bb/drover/rpcface"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
 // jobs makes n jobs of one site.
@@ -59,7 +59,7 @@ func TestAPageOfLargeJobsIsShort(t *testing.T) {
 	var servers []*fakeServer
 	for _, name := range []string{"a", "b", "c"} {
 		s := &fakeServer{name: name, jobs: jobs(name, 1)}
-		s.jobs[0].Request = &droverv1.Request{Labels: map[string]string{"essay": strings.Repeat("x", rpcface.LargestMessage/2)}}
+		s.jobs[0].Request = &droverv1.Request{Labels: map[string]string{"essay": strings.Repeat("x", rpc.LargestMessage/2)}}
 		servers = append(servers, s.start(t))
 	}
 	g := newGrid(t, nil, servers...)
@@ -121,11 +121,11 @@ func TestAnIDThatServersRefuseIsNoSilence(t *testing.T) {
 }
 
 func TestWhatAServerSaysIsNotSaidTwice(t *testing.T) {
-	p := &problem{Reason: rpcface.BadValue, Field: "filter", Accepted: "active", Message: "filter: state \"x\", accepted: active"}
+	p := &problem{Reason: rpc.BadValue, Field: "filter", Accepted: "active", Message: "filter: state \"x\", accepted: active"}
 	if p.Error() != p.Message {
 		t.Errorf("%q", p.Error())
 	}
-	p = &problem{Reason: rpcface.OutOfRange, Field: "page_size", Accepted: "up to 9", Message: "page_size: 10"}
+	p = &problem{Reason: rpc.OutOfRange, Field: "page_size", Accepted: "up to 9", Message: "page_size: 10"}
 	if want := "page_size: 10, accepted: up to 9"; p.Error() != want {
 		t.Errorf("%q, want %q", p.Error(), want)
 	}

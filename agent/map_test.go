@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/types/known/durationpb"
 
-	"github.com/seed-9b8f70bb/drover/gossip"
+	"github.com/seed-9b8f70bb/drover/agent/gossip"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 

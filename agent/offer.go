@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
-	"github.com/seed-9b8f70bb/drover/rpcface"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
 // nearest returns the refusal of whom the completion comes first that could be had
@@ -25,21 +25,21 @@ func nearest[T any](results []result[T]) *problem {
 // noOffer says why nobody agrees to a request; nil if that is not what has become of
 // it. It names the earliest completion that anybody could promise.
 func noOffer(sites []*mapping.Site, results []result[mapping.Answer], silent []string) *problem {
-	p := &problem{Reason: rpcface.NoOffer, Field: "request.deadline", Hint: "--negotiate shows what each site could offer, --best-effort asks for no agreement"}
+	p := &problem{Reason: rpc.NoOffer, Field: "request.deadline", Hint: "--negotiate shows what each site could offer, --best-effort asks for no agreement"}
 	best, unable := nearest(results), 0
 	for i := range results {
-		if results[i].missing == mapping.Refused && results[i].problem.Reason == rpcface.NoPromise {
+		if results[i].missing == mapping.Refused && results[i].problem.Reason == rpc.NoPromise {
 			unable++
 		}
 	}
 	switch {
-	case best != nil && best.Reason == rpcface.NoOffer:
+	case best != nil && best.Reason == rpc.NoOffer:
 		p.Offer = best.Offer
 		p.Accepted = best.Accepted
 		p.Message = fmt.Sprintf("no site can keep the deadline; the earliest completion that anyone could promise is in %v, at %s",
 			best.Offer.Completion.Round(time.Second), best.Offer.Site)
 	case unable > 0 && unable == len(results):
-		p.Reason, p.Field = rpcface.NoPromise, "request.agreement"
+		p.Reason, p.Field = rpc.NoPromise, "request.agreement"
 		p.Message = "no site promises anything: their policies only forecast when jobs are completed"
 	default:
 		return nil
@@ -66,7 +66,7 @@ func elsewhere(sites []*mapping.Site, results []result[mapping.Answer]) ([]*mapp
 	)
 	for i := range results {
 		if results[i].missing != mapping.Refused ||
-			results[i].problem.Reason != rpcface.UnknownReservation && results[i].problem.Reason != rpcface.StickyData {
+			results[i].problem.Reason != rpc.UnknownReservation && results[i].problem.Reason != rpc.StickyData {
 			left, told = append(left, sites[i]), append(told, results[i])
 		}
 	}
@@ -94,9 +94,9 @@ func noneOf[T any](sites []*mapping.Site, results []result[T]) *problem {
 		p = *best
 	case same:
 	case best != nil:
-		p = problem{Reason: rpcface.NoRoom, Field: best.Field, Accepted: best.Accepted, Message: strings.Join(all, "; "), Retryable: retry, Offer: best.Offer}
+		p = problem{Reason: rpc.NoRoom, Field: best.Field, Accepted: best.Accepted, Message: strings.Join(all, "; "), Retryable: retry, Offer: best.Offer}
 	default:
-		p = problem{Reason: rpcface.NoCandidate, Message: strings.Join(all, "; "), Retryable: retry, Hint: "drover sites shows who answers"}
+		p = problem{Reason: rpc.NoCandidate, Message: strings.Join(all, "; "), Retryable: retry, Hint: "drover sites shows who answers"}
 	}
 	return &p
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-9b8f70bb/drover/rpcface"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
 // position is where the next page of a list by name begins.
@@ -16,12 +16,12 @@ type position struct {
 // page returns one page of entries that are ordered by name, and the token of
 // the next one.
 func page[T any](all []T, name func(T) string, size int32, from string) ([]T, string, error) {
-	n, err := rpcface.PageSize(size)
+	n, err := rpc.PageSize(size)
 	if err != nil {
 		return nil, "", err
 	}
 	var at position
-	if err := rpcface.ParseToken(from, &at); err != nil {
+	if err := rpc.ParseToken(from, &at); err != nil {
 		return nil, "", err
 	}
 	start, _ := slices.BinarySearchFunc(all, at.From, func(t T, from string) int { return strings.Compare(name(t), from) })
@@ -29,7 +29,7 @@ func page[T any](all []T, name func(T) string, size int32, from string) ([]T, st
 	if len(all) <= n {
 		return all, "", nil
 	}
-	return all[:n], rpcface.Token(position{From: name(all[n])}), nil
+	return all[:n], rpc.Token(position{From: name(all[n])}), nil
 }
 
 // filter is a list's filter: values by key.
@@ -42,7 +42,7 @@ func parseFilter(text string, keys ...string) (filter, error) {
 		key, value, ok := strings.Cut(term, "=")
 		if _, twice := f[key]; !ok || value == "" || twice || !slices.Contains(keys, key) {
 			return nil, &problem{
-				Reason: rpcface.BadValue, Field: "filter", Message: fmt.Sprintf("%q", term),
+				Reason: rpc.BadValue, Field: "filter", Message: fmt.Sprintf("%q", term),
 				Accepted: "key=value terms separated by spaces, each key once, of " + strings.Join(keys, ", "),
 			}
 		}

@@ -7,12 +7,12 @@ import (
 	"strings"
 
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
-	"github.com/seed-9b8f70bb/drover/rpcface"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
 // problem is an error that a client is told about in full. Its text has the
 // field and what is accepted too.
-type problem rpcface.Problem
+type problem rpc.Problem
 
 // Error says what happened to a person. What a server says is whole already.
 func (p *problem) Error() string {
@@ -34,7 +34,7 @@ func (p *problem) Error() string {
 func asProblem(err error) *problem {
 	var (
 		p      *problem
-		shared *rpcface.Problem
+		shared *rpc.Problem
 	)
 	switch {
 	case errors.As(err, &p):
@@ -42,15 +42,15 @@ func asProblem(err error) *problem {
 	case errors.As(err, &shared):
 		return (*problem)(shared)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return &problem{Reason: rpcface.TimedOut, Message: "the call ended before the sites had answered", Retryable: true}
+		return &problem{Reason: rpc.TimedOut, Message: "the call ended before the sites had answered", Retryable: true}
 	}
-	return &problem{Reason: rpcface.Internal, Message: err.Error()}
+	return &problem{Reason: rpc.Internal, Message: err.Error()}
 }
 
 // noSites is the answer of an agent that knows no site.
 func noSites(joined int) *problem {
 	p := &problem{
-		Reason: rpcface.NoSite, Message: "no site has joined this agent", Retryable: true,
+		Reason: rpc.NoSite, Message: "no site has joined this agent", Retryable: true,
 		Hint: "start a server whose gossip seeds name this agent, or wait until one is up",
 	}
 	if joined > 0 {
@@ -61,7 +61,7 @@ func noSites(joined int) *problem {
 }
 
 // ofTheSite are the reasons for which another site may take what one refuses.
-var ofTheSite = map[rpcface.Reason]bool{"too-wide": true, "too-late": true, "no-memory": true, "no-licence": true, "cannot-run": true}
+var ofTheSite = map[rpc.Reason]bool{"too-wide": true, "too-late": true, "no-memory": true, "no-licence": true, "cannot-run": true}
 
 // nobody says why no candidate gave an estimate. If all refused, and for the
 // same reason, it is that reason: the request is at fault and not the grid. It is
@@ -81,13 +81,13 @@ func nobody(service string, sites []*mapping.Site, results []result[mapping.Answ
 	}
 	if !same && final {
 		return &problem{
-			Reason: rpcface.NoCandidate, Message: fmt.Sprintf("every site that offers %s refuses: %s", service, strings.Join(all, "; ")),
+			Reason: rpc.NoCandidate, Message: fmt.Sprintf("every site that offers %s refuses: %s", service, strings.Join(all, "; ")),
 			Hint: "what each would accept is in the message",
 		}
 	}
 	if !same {
 		return &problem{
-			Reason: rpcface.NoCandidate, Retryable: true,
+			Reason: rpc.NoCandidate, Retryable: true,
 			Message: fmt.Sprintf("no site that offers %s gave an estimate: %s", service, strings.Join(all, "; ")),
 			Hint:    "try again; drover sites shows who answers",
 		}
@@ -102,7 +102,7 @@ func nobody(service string, sites []*mapping.Site, results []result[mapping.Answ
 // drainingSite is the problem of a site that takes no new jobs.
 func drainingSite(name string) *problem {
 	return &problem{
-		Reason: rpcface.Draining, Retryable: true, Message: "site " + name + " is draining: it takes no new jobs",
+		Reason: rpc.Draining, Retryable: true, Message: "site " + name + " is draining: it takes no new jobs",
 		Hint: "drover resume " + name + " lets it take jobs again",
 	}
 }

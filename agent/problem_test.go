@@ -4,24 +4,24 @@ import (
 	"testing"
 
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
-	"github.com/seed-9b8f70bb/drover/rpcface"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
 func TestARefusalIsDefiniteOnlyIfNoSilentSiteCouldTakeTheRequest(t *testing.T) {
-	refused := func(r rpcface.Reason) result[mapping.Answer] {
+	refused := func(r rpc.Reason) result[mapping.Answer] {
 		return result[mapping.Answer]{missing: mapping.Refused, problem: &problem{Reason: r, Message: "no"}}
 	}
 	for name, c := range map[string]struct {
-		reason rpcface.Reason
+		reason rpc.Reason
 		silent []string
-		want   rpcface.Reason
+		want   rpc.Reason
 	}{
 		"too wide for all there are":           {"too-wide", nil, "too-wide"},
-		"too wide for those that answer":       {"too-wide", []string{"lyon"}, rpcface.NoCandidate},
+		"too wide for those that answer":       {"too-wide", []string{"lyon"}, rpc.NoCandidate},
 		"a wrong argument is wrong everywhere": {"wrong-type", []string{"lyon"}, "wrong-type"},
 	} {
 		p := nobody("lu", []*mapping.Site{{Name: "nancy"}}, []result[mapping.Answer]{refused(c.reason)}, c.silent)
-		if p.Reason != c.want || p.Retryable != (c.want == rpcface.NoCandidate) {
+		if p.Reason != c.want || p.Retryable != (c.want == rpc.NoCandidate) {
 			t.Errorf("%s: %+v", name, p)
 		}
 	}
@@ -35,12 +35,12 @@ func TestARequestThatEachSiteRefusesForReasonsOfItsOwnIsNotTriedAgain(t *testing
 		again  bool
 	}{
 		"both for good":         {result[mapping.Answer]{missing: mapping.Refused, problem: &problem{Reason: "too-late"}}, nil, false},
-		"one for now":           {result[mapping.Answer]{missing: mapping.Refused, problem: &problem{Reason: rpcface.QueueFull, Retryable: true}}, nil, true},
-		"one does not answer":   {result[mapping.Answer]{missing: mapping.Timeout, problem: &problem{Reason: rpcface.TimedOut}}, nil, true},
+		"one for now":           {result[mapping.Answer]{missing: mapping.Refused, problem: &problem{Reason: rpc.QueueFull, Retryable: true}}, nil, true},
+		"one does not answer":   {result[mapping.Answer]{missing: mapping.Timeout, problem: &problem{Reason: rpc.TimedOut}}, nil, true},
 		"one more has not been": {result[mapping.Answer]{missing: mapping.Refused, problem: &problem{Reason: "too-late"}}, []string{"rennes"}, true},
 	} {
 		first := result[mapping.Answer]{missing: mapping.Refused, problem: &problem{Reason: "no-licence"}}
-		if p := nobody("lu", sites, []result[mapping.Answer]{first, c.second}, c.silent); p.Reason != rpcface.NoCandidate || p.Retryable != c.again {
+		if p := nobody("lu", sites, []result[mapping.Answer]{first, c.second}, c.silent); p.Reason != rpc.NoCandidate || p.Retryable != c.again {
 			t.Errorf("%s: %+v", name, p)
 		}
 	}

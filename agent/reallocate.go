@@ -10,9 +10,9 @@ import (
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
 	"github.com/seed-9b8f70bb/drover/agent/rounds"
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/gossip"
+	"github.com/seed-9b8f70bb/drover/agent/gossip"
 	"github.com/seed-9b8f70bb/drover/reallocation"
-	"github.com/seed-9b8f70bb/drover/rpcface"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
 // roundReport is what one round has come to.
@@ -95,7 +95,7 @@ func (a *Agent) round(ctx context.Context, config reallocation.Config, dryRun bo
 		defer func() { <-a.turn }()
 	case <-ctx.Done():
 		return nil, &problem{
-			Reason: rpcface.TimedOut, Retryable: true, Message: "another round of this agent is still under way",
+			Reason: rpc.TimedOut, Retryable: true, Message: "another round of this agent is still under way",
 		}
 	}
 	r, err := a.makeRound(ctx, config, dryRun)
@@ -125,7 +125,7 @@ func (a *Agent) round(ctx context.Context, config reallocation.Config, dryRun bo
 // tellMissing tells who is left out of a round. What was so in the last one is not
 // worth another warning: rounds may be a second apart, and a site may never take part.
 func (a *Agent) tellMissing(r *roundReport) {
-	now := make(map[string]rpcface.Reason, len(r.missing))
+	now := make(map[string]rpc.Reason, len(r.missing))
 	for _, m := range r.missing {
 		level := hclog.Warn
 		if now[m.site] = m.problem.Reason; now[m.site] == a.leftOut[m.site] {

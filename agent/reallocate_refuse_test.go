@@ -12,7 +12,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
-	"github.com/seed-9b8f70bb/drover/rpcface"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
 func TestSitesThatCannotTakePartAreNamed(t *testing.T) {
@@ -22,11 +22,11 @@ func TestSitesThatCannotTakePartAreNamed(t *testing.T) {
 	t.Cleanup(func() { close(hung) })
 	silent.hung = hung
 	old.rounds.before = func(context.Context, *droverv1.DraftRequest) error {
-		return connectError(&problem{Reason: rpcface.NoDrafts, Message: "its plan cannot be copied"})
+		return connectError(&problem{Reason: rpc.NoDrafts, Message: "its plan cannot be copied"})
 	}
 	forgetful.rounds.before = func(_ context.Context, req *droverv1.DraftRequest) error {
 		if !req.GetBegin() {
-			return connectError(&problem{Reason: rpcface.UnknownRound, Message: "no such round"})
+			return connectError(&problem{Reason: rpc.UnknownRound, Message: "no such round"})
 		}
 		return nil
 	}
@@ -55,7 +55,7 @@ func TestSitesThatCannotTakePartAreNamed(t *testing.T) {
 
 func TestASiteThatIsLeftOutOfEachRoundIsWarnedOfOnce(t *testing.T) {
 	full, old := queueOf("full", 1, 0), queueOf("old", 1, 0)
-	reason := rpcface.NoDrafts
+	reason := rpc.NoDrafts
 	old.rounds.before = func(context.Context, *droverv1.DraftRequest) error {
 		if reason == "" {
 			return nil
@@ -64,9 +64,9 @@ func TestASiteThatIsLeftOutOfEachRoundIsWarnedOfOnce(t *testing.T) {
 	}
 	g := newGrid(t, nil, full.start(t), old.start(t))
 	for i, c := range []struct {
-		reason rpcface.Reason
+		reason rpc.Reason
 		want   int
-	}{{rpcface.NoDrafts, 1}, {rpcface.NoDrafts, 1}, {rpcface.TooManyDrafts, 2}, {rpcface.TooManyDrafts, 2}, {"", 2}, {rpcface.TooManyDrafts, 3}} {
+	}{{rpc.NoDrafts, 1}, {rpc.NoDrafts, 1}, {rpc.TooManyDrafts, 2}, {rpc.TooManyDrafts, 2}, {"", 2}, {rpc.TooManyDrafts, 3}} {
 		reason = c.reason
 		if res := g.reallocate(t, &droverv1.ReallocateRequest{}); len(res.GetMissing()) == 0 != (reason == "") {
 			t.Errorf("round %d: %v", i, res)
@@ -87,7 +87,7 @@ func TestARoundThatNobodyTakesPartInIsAnError(t *testing.T) {
 	}
 	old := queueOf("old", 1, 0)
 	old.rounds.before = func(context.Context, *droverv1.DraftRequest) error {
-		return connectError(&problem{Reason: rpcface.NoDrafts, Message: "its plan cannot be copied"})
+		return connectError(&problem{Reason: rpc.NoDrafts, Message: "its plan cannot be copied"})
 	}
 	g = newGrid(t, nil, old.start(t))
 	_, err = g.client.Reallocate(context.Background(), &droverv1.ReallocateRequest{})
@@ -195,7 +195,7 @@ func TestASiteThatDoesNotAnswerIsAskedToHoldOnce(t *testing.T) {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	for i := range r.jobs {
-		if r.jobs[i].ordered || r.jobs[i].problem == nil || r.jobs[i].problem.Reason != rpcface.TimedOut {
+		if r.jobs[i].ordered || r.jobs[i].problem == nil || r.jobs[i].problem.Reason != rpc.TimedOut {
 			t.Fatalf("job %d: %v", i, r.jobs[i].problem)
 		}
 	}

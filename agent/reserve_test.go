@@ -12,7 +12,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
-	"github.com/seed-9b8f70bb/drover/rpcface"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
 // fakeReserve is what a fake server says of reservations.
@@ -39,8 +39,8 @@ func (f *fakeServer) OfferReservation(ctx context.Context, _ *droverv1.OfferRese
 
 func (f *fakeServer) ListReservations(_ context.Context, req *droverv1.ServerServiceListReservationsRequest) (*droverv1.ServerServiceListReservationsResponse, error) {
 	if strings.Contains(req.GetFilter(), "odd") {
-		p := &rpcface.Problem{Reason: rpcface.BadValue, Field: "filter", Message: "odd"}
-		return nil, rpcface.WithDetail(p, p)
+		p := &rpc.Problem{Reason: rpc.BadValue, Field: "filter", Message: "odd"}
+		return nil, rpc.WithDetail(p, p)
 	}
 	return &droverv1.ServerServiceListReservationsResponse{Reservations: f.reserve.list}, nil
 }
@@ -51,8 +51,8 @@ func (f *fakeServer) CancelReservation(_ context.Context, req *droverv1.CancelRe
 			return &droverv1.CancelReservationResponse{Reservation: r}, nil
 		}
 	}
-	p := &rpcface.Problem{Reason: rpcface.UnknownReservation, Field: "id", Message: "unknown"}
-	return nil, rpcface.WithDetail(p, p)
+	p := &rpc.Problem{Reason: rpc.UnknownReservation, Field: "id", Message: "unknown"}
+	return nil, rpc.WithDetail(p, p)
 }
 
 func (f *fakeServer) GetSite(context.Context, *droverv1.GetSiteRequest) (*droverv1.GetSiteResponse, error) {

@@ -16,7 +16,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
 	"github.com/seed-9b8f70bb/drover/agent/rounds"
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/gossip"
+	"github.com/seed-9b8f70bb/drover/agent/gossip"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 

@@ -8,7 +8,7 @@ import (
 	"connectrpc.com/connect"
 
 	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
-	"github.com/seed-9b8f70bb/drover/rpcface"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
 // face is the agent's AgentService. It translates and decides nothing.
@@ -17,9 +17,9 @@ type face struct{ a *Agent }
 var _ droverv1connect.AgentServiceHandler = face{}
 
 // server returns the HTTP server of the RPC face, and its health.
-func (a *Agent) server() (*http.Server, *rpcface.Health) {
-	return rpcface.Serve(rpcface.Config{
-		Services: []rpcface.Service{{
+func (a *Agent) server() (*http.Server, *rpc.Health) {
+	return rpc.Serve(rpc.Config{
+		Services: []rpc.Service{{
 			Name: droverv1connect.AgentServiceName,
 			Handler: func(opts ...connect.HandlerOption) (string, http.Handler) {
 				return droverv1connect.NewAgentServiceHandler(face{a: a}, opts...)
@@ -49,5 +49,5 @@ func (a *Agent) logged(next connect.UnaryFunc) connect.UnaryFunc {
 // recovered answers for a handler that panicked.
 func (a *Agent) recovered(_ context.Context, spec connect.Spec, _ http.Header, cause any) error {
 	a.log.Error("panic", "procedure", spec.Procedure, "cause", cause)
-	return connectError(&problem{Reason: rpcface.Internal, Message: "the agent failed; its log says more"})
+	return connectError(&problem{Reason: rpc.Internal, Message: "the agent failed; its log says more"})
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
-	"github.com/seed-9b8f70bb/drover/rpcface"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
 // mostAsked bounds the handles of one question, as servers do.
@@ -60,7 +60,7 @@ func (a *Agent) stockOf(ctx context.Context, patience time.Duration, r *droverv1
 		return nil, nil
 	case len(fields) > mostAsked:
 		return nil, &problem{
-			Reason: rpcface.OutOfRange, Field: "request.arguments", Message: fmt.Sprintf("%d handles", len(fields)), Accepted: fmt.Sprintf("at most %d handles", mostAsked),
+			Reason: rpc.OutOfRange, Field: "request.arguments", Message: fmt.Sprintf("%d handles", len(fields)), Accepted: fmt.Sprintf("at most %d handles", mostAsked),
 		}
 	}
 	ids := slices.Sorted(maps.Keys(fields))
@@ -98,7 +98,7 @@ func (f face) FindData(ctx context.Context, req *droverv1.FindDataRequest) (*dro
 		r := &results[i]
 		said[i] = holdingsIn(*r)
 		switch {
-		case r.missing == mapping.Refused && r.problem.Reason == rpcface.BadValue: // the handle is wrong, not the site
+		case r.missing == mapping.Refused && r.problem.Reason == rpc.BadValue: // the handle is wrong, not the site
 			return nil, r.problem
 		case r.missing != mapping.Answered:
 			silent = append(silent, silence{sites[i].Name, r.missing, r.problem})
@@ -133,12 +133,12 @@ type dataPosition struct {
 
 // ListData lists the data of all sites, site by site.
 func (f face) ListData(ctx context.Context, req *droverv1.AgentServiceListDataRequest) (*droverv1.AgentServiceListDataResponse, error) {
-	n, err := rpcface.PageSize(req.GetPageSize())
+	n, err := rpc.PageSize(req.GetPageSize())
 	if err != nil {
 		return nil, err
 	}
 	var at dataPosition
-	if err := rpcface.ParseToken(req.GetPageToken(), &at); err != nil {
+	if err := rpc.ParseToken(req.GetPageToken(), &at); err != nil {
 		return nil, err
 	}
 	want, err := parseFilter(req.GetFilter(), "site", "id", "owner", "mode", "name")
@@ -184,7 +184,7 @@ func (f face) ListData(ctx context.Context, req *droverv1.AgentServiceListDataRe
 		}
 		// A token inside of a site is its server's to make: a page may be short.
 		if len(out.GetData()) > 0 && len(out.GetData())+len(r.value.GetData()) > n {
-			out.NextPageToken = rpcface.Token(dataPosition{From: s.Name})
+			out.NextPageToken = rpc.Token(dataPosition{From: s.Name})
 			return out, nil
 		}
 		for _, d := range r.value.GetData() {
@@ -192,7 +192,7 @@ func (f face) ListData(ctx context.Context, req *droverv1.AgentServiceListDataRe
 			out.Data = append(out.Data, d)
 		}
 		if inner := r.value.GetNextPageToken(); inner != "" {
-			out.NextPageToken = rpcface.Token(dataPosition{From: s.Name, Inner: inner})
+			out.NextPageToken = rpc.Token(dataPosition{From: s.Name, Inner: inner})
 			return out, nil
 		}
 	}
@@ -216,7 +216,7 @@ func (f face) RemoveData(ctx context.Context, req *droverv1.AgentServiceRemoveDa
 	var silent []string
 	for i := range results {
 		switch r := &results[i]; {
-		case r.missing == mapping.Refused && r.problem.Reason == rpcface.BadValue: // the handle is wrong, not the site
+		case r.missing == mapping.Refused && r.problem.Reason == rpc.BadValue: // the handle is wrong, not the site
 			return nil, r.problem
 		case r.missing != mapping.Answered:
 			silent = append(silent, fmt.Sprintf("%s: %v", sites[i].Name, r.problem))
@@ -228,7 +228,7 @@ func (f face) RemoveData(ctx context.Context, req *droverv1.AgentServiceRemoveDa
 		return out, nil
 	}
 	p := &problem{
-		Reason: rpcface.Unreachable, Retryable: true, Hint: "try again when they answer",
+		Reason: rpc.Unreachable, Retryable: true, Hint: "try again when they answer",
 		Message: fmt.Sprintf("data %.70q may be at sites that do not answer (%s)", req.GetId(), strings.Join(silent, "; ")),
 	}
 	if len(out.GetSites()) > 0 {

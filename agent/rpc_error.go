@@ -8,7 +8,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
-	"github.com/seed-9b8f70bb/drover/rpcface"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
 // connectError is the one place that turns an error into a Connect code and an
@@ -20,7 +20,7 @@ func connectError(err error) error {
 		return err
 	}
 	p := asProblem(err)
-	return rpcface.WithDetail(p, (*rpcface.Problem)(p))
+	return rpc.WithDetail(p, (*rpc.Problem)(p))
 }
 
 // failed returns the result of a call to a server that returned an error: a
@@ -36,9 +36,9 @@ func failed[T any](ctx context.Context, err error) result[T] {
 			switch {
 			case err != nil || !ok:
 			case detail.GetRetryable(): // it would not say so of the request
-				return result[T]{missing: mapping.Unreachable, problem: (*problem)(rpcface.ProblemOf(detail))}
+				return result[T]{missing: mapping.Unreachable, problem: (*problem)(rpc.ProblemOf(detail))}
 			default:
-				return result[T]{missing: mapping.Refused, problem: (*problem)(rpcface.ProblemOf(detail))}
+				return result[T]{missing: mapping.Refused, problem: (*problem)(rpc.ProblemOf(detail))}
 			}
 		}
 	}
@@ -48,11 +48,11 @@ func failed[T any](ctx context.Context, err error) result[T] {
 		return late[T]()
 	case code == connect.CodeUnavailable, code == connect.CodeCanceled:
 		return result[T]{missing: mapping.Unreachable, problem: &problem{
-			Reason: rpcface.Unreachable, Message: "no connection to the server", Retryable: true,
+			Reason: rpc.Unreachable, Message: "no connection to the server", Retryable: true,
 		}}
 	default:
 		return result[T]{missing: mapping.Unreachable, problem: &problem{
-			Reason: rpcface.Unreachable, Message: "the call failed: " + code.String(), Retryable: true,
+			Reason: rpc.Unreachable, Message: "the call failed: " + code.String(), Retryable: true,
 		}}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
 	"github.com/seed-9b8f70bb/drover/batch"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
-	"github.com/seed-9b8f70bb/drover/rpcface"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
 // FindJob says where a job is.
@@ -35,7 +35,7 @@ type located struct {
 // the agent remembers of it.
 func (a *Agent) locate(ctx context.Context, id string) (*located, error) {
 	if id == "" {
-		return nil, &problem{Reason: rpcface.BadValue, Field: "job_id", Message: "empty", Accepted: "the ID of a job"}
+		return nil, &problem{Reason: rpc.BadValue, Field: "job_id", Message: "empty", Accepted: "the ID of a job"}
 	}
 	sites, peers := a.known()
 	results := ask(ctx, a.patienceFor(ctx, 0), sites, peers, func(ctx context.Context, _ *mapping.Site, p *peer) result[*droverv1.Job] {
@@ -68,7 +68,7 @@ func (a *Agent) locate(ctx context.Context, id string) (*located, error) {
 			from = append(from, i)
 		case knowsNothing(r.problem):
 			answered[s] = true
-		case r.missing == mapping.Refused && r.problem.Reason != rpcface.Internal: // the ID is wrong, not the site
+		case r.missing == mapping.Refused && r.problem.Reason != rpc.Internal: // the ID is wrong, not the site
 			refused = r.problem
 		default:
 			silent = append(silent, s)
@@ -95,26 +95,26 @@ func (a *Agent) locate(ctx context.Context, id string) (*located, error) {
 		return nil, noSites(0)
 	case len(silent) > 0:
 		return nil, &problem{
-			Reason: rpcface.Unreachable, Retryable: true,
+			Reason: rpc.Unreachable, Retryable: true,
 			Message: fmt.Sprintf("nobody who answers has job %q; no answer from %s", id, strings.Join(silent, ", ")),
 			Hint:    "the job may be at a site that is silent; try again",
 		}
 	}
 	if left := a.lately(); len(left) > 0 {
 		return nil, &problem{
-			Reason: rpcface.Unreachable, Retryable: true,
+			Reason: rpc.Unreachable, Retryable: true,
 			Message: fmt.Sprintf("nobody who answers has job %q; sites that were stopped may: %s", id, strings.Join(left, ", ")),
 			Hint:    "try again when they are back",
 		}
 	}
 	return nil, &problem{
-		Reason: rpcface.UnknownJob, Field: "job_id", Message: fmt.Sprintf("no site has job %q", id),
+		Reason: rpc.UnknownJob, Field: "job_id", Message: fmt.Sprintf("no site has job %q", id),
 		Hint: "drover queue lists the jobs that there are",
 	}
 }
 
 // knowsNothing says whether a server answered that it never had the job.
-func knowsNothing(p *problem) bool { return p.Reason == rpcface.UnknownJob }
+func knowsNothing(p *problem) bool { return p.Reason == rpc.UnknownJob }
 
 // inferred is the whereabouts of a job of which only the site that it has left
 // can speak: the one that it went to is silent. Coming is the least that is

@@ -8,17 +8,17 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
-	"github.com/seed-9b8f70bb/drover/rpcface"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
 // ListJobs lists the jobs of all sites, site by site.
 func (f face) ListJobs(ctx context.Context, req *droverv1.AgentServiceListJobsRequest) (*droverv1.AgentServiceListJobsResponse, error) {
-	n, err := rpcface.PageSize(req.GetPageSize())
+	n, err := rpc.PageSize(req.GetPageSize())
 	if err != nil {
 		return nil, err
 	}
 	var at jobsPosition
-	if err := rpcface.ParseToken(req.GetPageToken(), &at); err != nil {
+	if err := rpc.ParseToken(req.GetPageToken(), &at); err != nil {
 		return nil, err
 	}
 	want, err := parseFilter(req.GetFilter(), "site", "state", "service", "owner")
@@ -53,8 +53,8 @@ func (f face) ListJobs(ctx context.Context, req *droverv1.AgentServiceListJobsRe
 		room := n - len(out.Jobs)
 		// Jobs may be large: with one more page of a server the message is still one
 		// that clients take.
-		if room <= 0 || proto.Size(out) >= rpcface.LargestMessage {
-			out.NextPageToken = rpcface.Token(start)
+		if room <= 0 || proto.Size(out) >= rpc.LargestMessage {
+			out.NextPageToken = rpc.Token(start)
 			return out, nil
 		}
 		r := <-answers[i]
@@ -76,7 +76,7 @@ func (f face) ListJobs(ctx context.Context, req *droverv1.AgentServiceListJobsRe
 		}
 		out.Jobs = append(out.Jobs, jobs...)
 		if next.From != "" {
-			out.NextPageToken = rpcface.Token(next)
+			out.NextPageToken = rpc.Token(next)
 			return out, nil
 		}
 	}

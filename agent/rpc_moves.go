@@ -12,7 +12,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
-	"github.com/seed-9b8f70bb/drover/rpcface"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
 // mostMoves bounds how many moves of one site are looked through for one page.
@@ -25,12 +25,12 @@ const skew = time.Minute
 // ListMoves lists the moves of all sites. Both sites of a move tell it, each by
 // its own clock, so that a page is made of a little more than it shows.
 func (f face) ListMoves(ctx context.Context, req *droverv1.AgentServiceListMovesRequest) (*droverv1.AgentServiceListMovesResponse, error) {
-	n, err := rpcface.PageSize(req.GetPageSize())
+	n, err := rpc.PageSize(req.GetPageSize())
 	if err != nil {
 		return nil, err
 	}
 	var after *mapping.MovePlace
-	if err := rpcface.ParseToken(req.GetPageToken(), &after); err != nil {
+	if err := rpc.ParseToken(req.GetPageToken(), &after); err != nil {
 		return nil, err
 	}
 	want, err := parseFilter(req.GetFilter(), "job", "site", "state")
@@ -38,7 +38,7 @@ func (f face) ListMoves(ctx context.Context, req *droverv1.AgentServiceListMoves
 		return nil, err
 	}
 	if state, ok := want["state"]; ok && !slices.Contains([]string{"pending", "moved", "aborted"}, state) {
-		return nil, &problem{Reason: rpcface.BadValue, Field: "filter", Message: fmt.Sprintf("state %q", state), Accepted: "pending, moved, aborted"}
+		return nil, &problem{Reason: rpc.BadValue, Field: "filter", Message: fmt.Sprintf("state %q", state), Accepted: "pending, moved, aborted"}
 	}
 	s := newMoveSearch(f.a, n, after, want)
 	for s.more() {
@@ -54,7 +54,7 @@ func (f face) ListMoves(ctx context.Context, req *droverv1.AgentServiceListMoves
 	slices.SortFunc(s.missing, func(a, b *droverv1.Candidate) int { return strings.Compare(a.GetSite(), b.GetSite()) })
 	out := &droverv1.AgentServiceListMovesResponse{Missing: s.missing}
 	if len(s.found) > n {
-		out.NextPageToken = rpcface.Token(s.found[n-1].Place)
+		out.NextPageToken = rpc.Token(s.found[n-1].Place)
 		s.found = s.found[:n]
 	}
 	for _, m := range s.found {
@@ -75,7 +75,7 @@ func (a *Agent) unheardOf(ctx context.Context, want filter) error {
 		_, jobs = a.locate(ctx, id)
 	}
 	for _, err := range []error{sites, jobs} {
-		if p, is := errors.AsType[*problem](err); is && (p.Reason == rpcface.UnknownSite || p.Reason == rpcface.UnknownJob) {
+		if p, is := errors.AsType[*problem](err); is && (p.Reason == rpc.UnknownSite || p.Reason == rpc.UnknownJob) {
 			return p
 		}
 	}
@@ -109,9 +109,9 @@ type siteMoves struct {
 
 func newMoveSearch(a *Agent, n int, after *mapping.MovePlace, want filter) *moveSearch {
 	s := &moveSearch{a: a, n: n, after: after, want: want}
-	s.ask = int32(min(max(2*n, 2*rpcface.DefaultPage), rpcface.LargestPage))
+	s.ask = int32(min(max(2*n, 2*rpc.DefaultPage), rpc.LargestPage))
 	if after != nil {
-		s.ask = rpcface.LargestPage // what was shown before comes first
+		s.ask = rpc.LargestPage // what was shown before comes first
 	}
 	s.sites, s.peers = a.known()
 	s.read = make([]siteMoves, len(s.sites))
@@ -206,7 +206,7 @@ func (s *moveSearch) take(i int, page *droverv1.ServerServiceListMovesResponse) 
 	r.ended = r.token == "" || len(page.GetMoves()) == 0
 	if r.count += len(page.GetMoves()); !r.ended && r.count >= mostMoves {
 		return &problem{
-			Reason: rpcface.OutOfRange, Field: "page_token", Message: fmt.Sprintf("site %s has more than %d moves before this page", s.sites[i].Name, mostMoves),
+			Reason: rpc.OutOfRange, Field: "page_token", Message: fmt.Sprintf("site %s has more than %d moves before this page", s.sites[i].Name, mostMoves),
 			Accepted: "a filter by job, or the site's own list",
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
-	"github.com/seed-9b8f70bb/drover/rpcface"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
 // peer is a server as the agent talks to it.
@@ -25,7 +25,7 @@ type peer struct {
 func newPeer(transport http.RoundTripper, url string) *peer {
 	return &peer{
 		client: droverv1connect.NewServerServiceClient(&http.Client{Transport: transport}, url,
-			connect.WithReadMaxBytes(4*rpcface.LargestMessage)),
+			connect.WithReadMaxBytes(4*rpc.LargestMessage)),
 	}
 }
 
@@ -67,7 +67,7 @@ func (p *peer) estimate(ctx context.Context, req *droverv1.Request, notBefore ba
 	}
 	q := res.GetQuote()
 	if q.GetRefusal() != nil {
-		return result[mapping.Answer]{missing: mapping.Refused, problem: (*problem)(rpcface.ProblemOf(q.GetRefusal()))}
+		return result[mapping.Answer]{missing: mapping.Refused, problem: (*problem)(rpc.ProblemOf(q.GetRefusal()))}
 	}
 	answer := mapping.Answer{
 		Wait: durationIn(q.GetWait()), Run: durationIn(q.GetRun()), Walltime: durationIn(q.GetWalltime()),
@@ -76,7 +76,7 @@ func (p *peer) estimate(ctx context.Context, req *droverv1.Request, notBefore ba
 	if q.GetWait() == nil || q.GetRun() == nil || answer.Width < 1 ||
 		min(answer.Wait, answer.Run, answer.Walltime, answer.Age) < 0 {
 		return result[mapping.Answer]{missing: mapping.Unreachable, problem: &problem{
-			Reason: rpcface.Internal, Message: "the server's estimate makes no sense",
+			Reason: rpc.Internal, Message: "the server's estimate makes no sense",
 		}}
 	}
 	answer.Record = recordIn(res.GetAccuracy())

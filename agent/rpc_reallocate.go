@@ -10,7 +10,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
-	"github.com/seed-9b8f70bb/drover/rpcface"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
 // mostReported bounds the jobs of an answer: it has to fit into a message.
@@ -25,7 +25,7 @@ func (f face) Reallocate(ctx context.Context, req *droverv1.ReallocateRequest) (
 	config, _, wrong := as.rounds()
 	if len(wrong) > 0 {
 		e := wrong[0]
-		return nil, &problem{Reason: rpcface.BadValue, Field: e.Key, Message: strconv.Quote(e.Value), Accepted: e.Accepted}
+		return nil, &problem{Reason: rpc.BadValue, Field: e.Key, Message: strconv.Quote(e.Value), Accepted: e.Accepted}
 	}
 	f.a.mu.Lock()
 	sites, joined := len(f.a.view.Sites(nil)), f.a.joined
@@ -50,7 +50,7 @@ func (r *roundReport) nobody() *problem {
 		all = append(all, fmt.Sprintf("%s: %v", m.site, m.problem))
 	}
 	return &problem{
-		Reason: rpcface.Unreachable, Retryable: true, Message: "no site takes part in a round: " + strings.Join(all, "; "),
+		Reason: rpc.Unreachable, Retryable: true, Message: "no site takes part in a round: " + strings.Join(all, "; "),
 		Hint: "try again; drover sites shows who answers",
 	}
 }
@@ -68,13 +68,13 @@ func (r *Reallocation) with(req *droverv1.ReallocateRequest) (*Reallocation, err
 	}
 	if d := req.GetThreshold(); d != nil {
 		if d.CheckValid() != nil {
-			return nil, &problem{Reason: rpcface.OutOfRange, Field: "threshold", Message: d.String(), Accepted: "a duration"}
+			return nil, &problem{Reason: rpc.OutOfRange, Field: "threshold", Message: d.String(), Accepted: "a duration"}
 		}
 		as.Threshold = d.AsDuration()
 	}
 	if d := req.GetLeastGain(); d != nil {
 		if d.CheckValid() != nil {
-			return nil, &problem{Reason: rpcface.OutOfRange, Field: "least_gain", Message: d.String(), Accepted: "a duration"}
+			return nil, &problem{Reason: rpc.OutOfRange, Field: "least_gain", Message: d.String(), Accepted: "a duration"}
 		}
 		as.LeastGain = d.AsDuration()
 	}
@@ -117,7 +117,7 @@ func (r *roundReport) out(agent string) *droverv1.ReallocateResponse {
 			Before:    &droverv1.Shape{Width: j.before.Width, Walltime: durationOut(j.before.Walltime)},
 			After:     &droverv1.Shape{Width: j.Shape.Width, Walltime: durationOut(j.Shape.Walltime)},
 			EctBefore: durationOut(j.Before), EctAfter: durationOut(j.After), Gain: durationOut(j.Gain()),
-			Ordered: j.ordered, Problem: rpcface.DetailOf((*rpcface.Problem)(j.problem)),
+			Ordered: j.ordered, Problem: rpc.DetailOf((*rpc.Problem)(j.problem)),
 		})
 	}
 	for _, m := range r.missing {

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/agent/rounds"
 	"github.com/seed-9b8f70bb/drover/batch"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
-	"github.com/seed-9b8f70bb/drover/rpcface"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
 const (
@@ -23,7 +23,7 @@ const (
 	// A long call is sent in pieces, so that each is answered soon and fits into a
 	// message.
 	mostInCall     = 500
-	mostCallLength = rpcface.LargestMessage / 2
+	mostCallLength = rpc.LargestMessage / 2
 )
 
 // drafts are the sites' copies of their plans for one round.
@@ -98,7 +98,7 @@ func (d *drafts) call(c *rounds.Call) result[*droverv1.DraftResponse] {
 		if r.missing == mapping.Answered &&
 			(len(r.value.GetEdits()) != len(piece.GetEdits()) || len(r.value.GetAnswers()) != len(piece.GetQuestions())) {
 			r = result[*droverv1.DraftResponse]{missing: mapping.Unreachable, problem: &problem{
-				Reason: rpcface.Internal, Message: "the server's draft does not answer what was asked",
+				Reason: rpc.Internal, Message: "the server's draft does not answer what was asked",
 			}}
 		}
 		if c.Failed = r.missing != mapping.Answered; c.Failed {

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
 	"github.com/seed-9b8f70bb/drover/batch"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
-	"github.com/seed-9b8f70bb/drover/rpcface"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
 // waitingJob is a job that waits and may be moved.
@@ -59,7 +59,7 @@ func (a *Agent) waitingAt(ctx context.Context, s *mapping.Site, p *peer) result[
 	for token := ""; ; {
 		r := slowly(ctx, a, s, p, func(ctx context.Context, p *peer) (*droverv1.ServerServiceListJobsResponse, error) {
 			return p.client.ListJobs(ctx, &droverv1.ServerServiceListJobsRequest{
-				PageSize: rpcface.LargestPage, PageToken: token, Filter: "state=waiting movable=true",
+				PageSize: rpc.LargestPage, PageToken: token, Filter: "state=waiting movable=true",
 			})
 		})
 		if r.missing != mapping.Answered {

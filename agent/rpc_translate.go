@@ -10,16 +10,16 @@ import (
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
 	"github.com/seed-9b8f70bb/drover/batch"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
-	"github.com/seed-9b8f70bb/drover/rpcface"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
 // durationOut returns d for the wire.
-func durationOut(d batch.Duration) *durationpb.Duration { return rpcface.Duration(d) }
+func durationOut(d batch.Duration) *durationpb.Duration { return rpc.Duration(d) }
 
 // durationIn returns d in the cores' unit, 0 for nil. What is outside of a
 // protobuf Duration's range is cut to it.
 func durationIn(d *durationpb.Duration) batch.Duration {
-	s := min(max(d.GetSeconds(), -rpcface.LongestDuration), rpcface.LongestDuration)
+	s := min(max(d.GetSeconds(), -rpc.LongestDuration), rpc.LongestDuration)
 	return batch.Duration(s)*batch.Second + batch.Duration(d.GetNanos()/1000)
 }
 
@@ -68,7 +68,7 @@ func missingMessage(m mapping.Missing, p *problem) *droverv1.Missing {
 	if m == mapping.Answered {
 		return nil
 	}
-	return &droverv1.Missing{Reason: missingOut[m], Detail: rpcface.DetailOf((*rpcface.Problem)(p))}
+	return &droverv1.Missing{Reason: missingOut[m], Detail: rpc.DetailOf((*rpc.Problem)(p))}
 }
 
 // record returns the decision record of a choice.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/rpcface"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
 // holding is data that a site has.
@@ -53,7 +53,7 @@ func (a *Agent) lookAround(ctx context.Context, patience time.Duration, ids []st
 	st := &stock{}
 	for i := range results {
 		switch r := &results[i]; {
-		case r.missing == mapping.Refused && r.problem.Reason == rpcface.BadValue: // the handle is wrong, not the site
+		case r.missing == mapping.Refused && r.problem.Reason == rpc.BadValue: // the handle is wrong, not the site
 			return nil, r.problem
 		case r.missing != mapping.Answered:
 			st.silent = append(st.silent, silence{sites[i].Name, r.missing, r.problem})
@@ -113,12 +113,12 @@ func (a *Agent) nowhere(id, field string, results []result[holdings], silent []s
 	}
 	if len(names) > 0 {
 		return &problem{
-			Reason: rpcface.Unreachable, Field: field, Retryable: true,
+			Reason: rpc.Unreachable, Field: field, Retryable: true,
 			Message: fmt.Sprintf("%s; no answer from %s", text, strings.Join(names, ", ")), Hint: "the data may be at a site that is silent; try again",
 		}
 	}
 	return &problem{
-		Reason: rpcface.UnknownData, Field: field, Accepted: "a handle of data that are at some site", Message: text,
+		Reason: rpc.UnknownData, Field: field, Accepted: "a handle of data that are at some site", Message: text,
 		Hint: "drover data list shows what there is",
 	}
 }
@@ -131,7 +131,7 @@ func (a *Agent) travel(q *inquiry, site string) (batch.Duration, *problem) {
 		return d, nil
 	}
 	return d, &problem{
-		Reason: rpcface.StickyData, Message: fmt.Sprintf("data %s are sticky: they stay at site %s", stuck.ID, strings.Join(stuck.Sites, ", ")),
+		Reason: rpc.StickyData, Message: fmt.Sprintf("data %s are sticky: they stay at site %s", stuck.ID, strings.Join(stuck.Sites, ", ")),
 		Hint: "put them as persistent data, or where the service is offered",
 	}
 }

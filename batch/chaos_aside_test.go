@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/counted"
+	"github.com/seed-9b8f70bb/drover/batch/plan/counted"
 )
 
 // settle does what a site does only after it has asked: it sets windows aside and

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/sim/engine"
+	"github.com/seed-9b8f70bb/drover/batch/engine"
 )
 
 // A job that keeps its memory begins on node 0 and is paused at 1. At 2 a policy forgets

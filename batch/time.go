@@ -1,6 +1,6 @@
 package batch
 
-import "github.com/seed-9b8f70bb/drover/batch/profile"
+import "github.com/seed-9b8f70bb/drover/batch/plan/profile"
 
 // Time is an instant in microseconds since the driver's epoch.
 type Time = profile.Time

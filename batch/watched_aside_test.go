@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/counted"
+	"github.com/seed-9b8f70bb/drover/batch/plan/counted"
 )
 
 // aside is a window that is set aside.

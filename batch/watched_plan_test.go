@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/counted"
+	"github.com/seed-9b8f70bb/drover/batch/plan/counted"
 )
 
 // checkPlan: a plan that is made anew with every pass has all who wait beside what

@@ -8,13 +8,13 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/cbf"
-	"github.com/seed-9b8f70bb/drover/batch/counted"
-	"github.com/seed-9b8f70bb/drover/batch/dynp"
-	"github.com/seed-9b8f70bb/drover/batch/easy"
-	"github.com/seed-9b8f70bb/drover/batch/fcfs"
-	"github.com/seed-9b8f70bb/drover/batch/forecast"
-	"github.com/seed-9b8f70bb/drover/batch/overbook"
+	"github.com/seed-9b8f70bb/drover/batch/policy/cbf"
+	"github.com/seed-9b8f70bb/drover/batch/plan/counted"
+	"github.com/seed-9b8f70bb/drover/batch/policy/dynp"
+	"github.com/seed-9b8f70bb/drover/batch/policy/easy"
+	"github.com/seed-9b8f70bb/drover/batch/policy/fcfs"
+	"github.com/seed-9b8f70bb/drover/batch/plan/forecast"
+	"github.com/seed-9b8f70bb/drover/batch/policy/overbook"
 )
 
 // account is what a driver knows of a job without asking the policy.

@@ -3,13 +3,13 @@ package client
 import (
 	"context"
 
-	"github.com/seed-9b8f70bb/drover/client/session"
+	"github.com/seed-9b8f70bb/drover/client/submission"
 )
 
 // ask calls the agents in turn until one answers, and gives up when none does.
 // It is for questions that a person can ask again.
 func ask[T any](ctx context.Context, c *Client, call func(ctx context.Context, agent string) (T, error)) (T, error) {
-	return inquire(ctx, c, session.Config{Agents: len(c.cfg.Agents)}, call)
+	return inquire(ctx, c, submission.Config{Agents: len(c.cfg.Agents)}, call)
 }
 
 // insist calls the agents in turn until one answers, for as long as patience
@@ -22,16 +22,16 @@ func insist[T any](ctx context.Context, c *Client, call func(ctx context.Context
 	})
 }
 
-func inquire[T any](ctx context.Context, c *Client, cfg session.Config, call func(ctx context.Context, agent string) (T, error)) (T, error) {
+func inquire[T any](ctx context.Context, c *Client, cfg submission.Config, call func(ctx context.Context, agent string) (T, error)) (T, error) {
 	var answer, none T
 	agents := c.roster()
-	q := session.NewInquiry(cfg)
+	q := submission.NewInquiry(cfg)
 	for a := q.Start(c.now()); ; {
-		if ctx.Err() != nil && a.Do != session.Done && a.Do != session.Fail {
+		if ctx.Err() != nil && a.Do != submission.Done && a.Do != submission.Fail {
 			return none, context.Cause(ctx)
 		}
 		switch a.Do {
-		case session.Ask:
+		case submission.Ask:
 			var err error
 			if answer, err = call(ctx, agents[a.Agent]); err != nil {
 				c.log.Debug("question failed", "agent", Redacted(agents[a.Agent]), "error", err)
@@ -40,10 +40,10 @@ func inquire[T any](ctx context.Context, c *Client, cfg session.Config, call fun
 			}
 			c.answered(agents[a.Agent])
 			a = q.Answered(c.now())
-		case session.Pause:
+		case submission.Pause:
 			c.pause(ctx, a)
 			a = q.Awake(c.now())
-		case session.Done:
+		case submission.Done:
 			return answer, nil
 		default:
 			return none, a.Err

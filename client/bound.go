@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/seed-9b8f70bb/drover/client/session"
+	"github.com/seed-9b8f70bb/drover/client/submission"
 )
 
 // AtSite has the request submitted to one site only, where its job stays: it is never
@@ -19,7 +19,7 @@ func (m ranking) only(r *request) (ranking, error) {
 	if r.site == "" {
 		return m, nil
 	}
-	if i := slices.IndexFunc(m.targets, func(t session.Target) bool { return t.Site == r.site }); i >= 0 {
+	if i := slices.IndexFunc(m.targets, func(t submission.Target) bool { return t.Site == r.site }); i >= 0 {
 		return ranking{targets: m.targets[i : i+1]}, nil
 	}
 	if d := decisionIn(m.record); d != nil {
@@ -32,7 +32,7 @@ func (m ranking) only(r *request) (ranking, error) {
 		}
 	}
 	return ranking{}, &Error{
-		Reason: ReasonUnreachable, Field: "site", Retryable: true, kind: session.Busy,
+		Reason: ReasonUnreachable, Field: "site", Retryable: true, kind: submission.Busy,
 		Message: fmt.Sprintf("site %s did not say whether it takes a request for %s", r.site, r.service),
 		Hint:    "drover sites shows whether it is up, drover services what it offers",
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/seed-9b8f70bb/drover/client/session"
+	"github.com/seed-9b8f70bb/drover/client/submission"
 )
 
 // Client talks to one grid.
@@ -67,14 +67,14 @@ func (c *Client) Close() {
 }
 
 // now returns the time since the client was made, on a clock that nobody sets.
-func (c *Client) now() session.Time { return session.Time(time.Since(c.began) / time.Microsecond) }
+func (c *Client) now() submission.Time { return submission.Time(time.Since(c.began) / time.Microsecond) }
 
 // tries returns the core's view of the configuration, with this patience.
-func (c *Client) tries(patience time.Duration) session.Config {
-	return session.Config{Agents: len(c.cfg.Agents), Patience: micros(patience)}
+func (c *Client) tries(patience time.Duration) submission.Config {
+	return submission.Config{Agents: len(c.cfg.Agents), Patience: micros(patience)}
 }
 
-func micros(d time.Duration) session.Duration { return session.Duration(d / time.Microsecond) }
+func micros(d time.Duration) submission.Duration { return submission.Duration(d / time.Microsecond) }
 
 // roster returns the agents in the order in which to ask them: first the one
 // that answered last, so that one which never does costs its time once.
@@ -87,7 +87,7 @@ func (c *Client) roster() []string {
 func (c *Client) answered(agent string) { c.first.Store(int64(slices.Index(c.cfg.Agents, agent))) }
 
 // pause waits until an instant of now, or until ctx ends.
-func (c *Client) pause(ctx context.Context, a session.Action) {
+func (c *Client) pause(ctx context.Context, a submission.Action) {
 	wait := time.Duration(a.Until.Sub(c.now())) * time.Microsecond
 	c.log.Debug("trying again", "in", wait, "because", a.Err)
 	timer := time.NewTimer(wait)

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/seed-9b8f70bb/drover/client/session"
+	"github.com/seed-9b8f70bb/drover/client/submission"
 )
 
 // Code is an error code of the GridRPC standard (GFD-R.52), in its order. A Code
@@ -129,7 +129,7 @@ func CodeOf(err error) Code {
 	if _, ok := errors.AsType[*EndError](err); ok {
 		return SessionFailed
 	}
-	if _, ok := errors.AsType[*session.UnknownError](err); ok {
+	if _, ok := errors.AsType[*submission.UnknownError](err); ok {
 		return CommunicationFailed
 	}
 	if e, ok := errors.AsType[*Error](err); ok {
@@ -138,8 +138,8 @@ func CodeOf(err error) Code {
 		}
 		return UnknownErrorCode
 	}
-	_, impatient := errors.AsType[*session.PatienceError](err)
-	_, hopping := errors.AsType[*session.HopsError](err)
+	_, impatient := errors.AsType[*submission.PatienceError](err)
+	_, hopping := errors.AsType[*submission.HopsError](err)
 	switch {
 	case impatient, hopping:
 		return CommunicationFailed

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-9b8f70bb/drover/client/session"
+	"github.com/seed-9b8f70bb/drover/client/submission"
 )
 
 func TestCodesHaveTheNumbersAndNamesOfTheStandard(t *testing.T) {
@@ -41,10 +41,10 @@ func TestEveryErrorHasOneCode(t *testing.T) {
 		{fmt.Errorf("wrapped: %w", &CodeError{Code: ServerNotFound}), ServerNotFound},
 		{NotCompleted, NotCompleted},
 		{&EndError{Job: &Job{}}, SessionFailed},
-		{&session.UnknownError{Err: refused}, CommunicationFailed},
-		{&session.PatienceError{Err: refused}, RPCRefused},
-		{&session.PatienceError{Err: errors.New("no site named")}, CommunicationFailed},
-		{&session.HopsError{}, CommunicationFailed},
+		{&submission.UnknownError{Err: refused}, CommunicationFailed},
+		{&submission.PatienceError{Err: refused}, RPCRefused},
+		{&submission.PatienceError{Err: errors.New("no site named")}, CommunicationFailed},
+		{&submission.HopsError{}, CommunicationFailed},
 		{refused, RPCRefused},
 		{&Error{Reason: ReasonRecorded}, NotCompleted},
 		{&Error{Reason: ReasonUnknown}, CommunicationFailed},

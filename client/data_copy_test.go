@@ -8,7 +8,7 @@ import (
 
 	"connectrpc.com/connect"
 
-	"github.com/seed-9b8f70bb/drover/client/session"
+	"github.com/seed-9b8f70bb/drover/client/submission"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
@@ -36,7 +36,7 @@ func TestACopyGoesOnAsLongAsItGetsFurther(t *testing.T) {
 			return broken
 		}
 		_, err = c.CopyData(t.Context(), handle, "b")
-		if e, ok := errors.AsType[*Error](err); !ok || e.kind != session.Silent || len(g.copies) < 5 || len(g.copies) > 20 {
+		if e, ok := errors.AsType[*Error](err); !ok || e.kind != submission.Silent || len(g.copies) < 5 || len(g.copies) > 20 {
 			t.Errorf("one that gets no further: %v after %d", err, len(g.copies))
 		}
 	})

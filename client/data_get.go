@@ -9,7 +9,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/seed-9b8f70bb/drover/client/session"
+	"github.com/seed-9b8f70bb/drover/client/submission"
 )
 
 // longestLook bounds the pause between two looks for data, after it has doubled.
@@ -42,7 +42,7 @@ func (c *Client) getData(ctx context.Context, id string, d *download) (*Data, er
 			switch {
 			case ctx.Err() != nil:
 				return nil, context.Cause(ctx)
-			case failureOf(last).Kind == session.Refused && reasonOf(last) != ReasonUnknownData:
+			case failureOf(last).Kind == submission.Refused && reasonOf(last) != ReasonUnknownData:
 				return nil, last
 			}
 			if d.at > before {
@@ -74,13 +74,13 @@ func (c *Client) getFrom(ctx context.Context, from *Data, d *download) error {
 	}
 	if d.at != from.Size {
 		return &Error{
-			Reason: ReasonUnreachable, Retryable: true, kind: session.Silent,
+			Reason: ReasonUnreachable, Retryable: true, kind: submission.Silent,
 			Message: fmt.Sprintf("site %s has ended data %s after %d of %d bytes", from.Site, from.ID, d.at, from.Size),
 		}
 	}
 	if got := hex.EncodeToString(d.hash.Sum(nil)); got != from.SHA256 {
 		return &Error{
-			Reason: ReasonInternal, Field: "sha256", Hint: "get them again", kind: session.Refused,
+			Reason: ReasonInternal, Field: "sha256", Hint: "get them again", kind: submission.Refused,
 			Message: fmt.Sprintf("data %s from site %s do not fit their checksum: %s, expected %s", from.ID, from.Site, got, from.SHA256),
 		}
 	}
@@ -144,7 +144,7 @@ func (l *DataList) Only(prefix string) (*Data, error) {
 		return nil, unknownData(prefix)
 	case len(l.Missing) > 0:
 		e := &Error{
-			Reason: ReasonUnreachable, Field: "data_id", Retryable: true, kind: session.Busy,
+			Reason: ReasonUnreachable, Field: "data_id", Retryable: true, kind: submission.Busy,
 			Message: fmt.Sprintf("site %s does not answer: whether %q fits data there is unknown", l.Missing[0].Site, prefix),
 		}
 		if found != nil {
@@ -157,7 +157,7 @@ func (l *DataList) Only(prefix string) (*Data, error) {
 
 func unknownData(id string) *Error {
 	return &Error{
-		Reason: ReasonUnknownData, Field: "data_id", Message: fmt.Sprintf("no site has data %q", id), kind: session.Refused,
+		Reason: ReasonUnknownData, Field: "data_id", Message: fmt.Sprintf("no site has data %q", id), kind: submission.Refused,
 		Hint: "drover data list shows what there is",
 	}
 }

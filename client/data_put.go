@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/seed-9b8f70bb/drover/client/session"
+	"github.com/seed-9b8f70bb/drover/client/submission"
 )
 
 // PutOptions says how data are put.
@@ -92,10 +92,10 @@ func (c *Client) deposit(content DataContent, o *PutOptions) (*Data, *file, erro
 }
 
 // depots returns where to put data, in the order in which to try.
-func (c *Client) depots(ctx context.Context, only string, size int64) ([]session.Target, error) {
+func (c *Client) depots(ctx context.Context, only string, size int64) ([]submission.Target, error) {
 	if only != "" {
 		address, err := c.addressOf(ctx, only)
-		return []session.Target{{Site: only, Address: address}}, err
+		return []submission.Target{{Site: only, Address: address}}, err
 	}
 	sites, err := c.Sites(ctx)
 	if err != nil {
@@ -104,7 +104,7 @@ func (c *Client) depots(ctx context.Context, only string, size int64) ([]session
 	targets := roomiest(sites, size)
 	if len(targets) == 0 {
 		return nil, &Error{
-			Reason: "no-site", Field: "site", Retryable: true, kind: session.Busy,
+			Reason: "no-site", Field: "site", Retryable: true, kind: submission.Busy,
 			Message: fmt.Sprintf("no site that is up keeps data of %d bytes", size), Hint: "drover site NAME shows how much a site keeps",
 		}
 	}
@@ -113,7 +113,7 @@ func (c *Client) depots(ctx context.Context, only string, size int64) ([]session
 
 // roomiest returns the sites that could keep so many bytes, those with the most free
 // room first, ties by name. Where there is not enough of it, something may make room.
-func roomiest(sites []Site, size int64) []session.Target {
+func roomiest(sites []Site, size int64) []submission.Target {
 	sites = slices.DeleteFunc(slices.Clone(sites), func(s Site) bool {
 		return s.Status == nil || s.Status.Draining || s.Status.Degraded || s.Status.Data.Quota < size || s.Status.Data.Quota == 0 ||
 			s.MaxFile > 0 && s.MaxFile < size
@@ -121,9 +121,9 @@ func roomiest(sites []Site, size int64) []session.Target {
 	slices.SortFunc(sites, func(a, b Site) int {
 		return cmp.Or(cmp.Compare(b.Status.Data.free(), a.Status.Data.free()), cmp.Compare(a.Name, b.Name))
 	})
-	var targets []session.Target
+	var targets []submission.Target
 	for _, s := range sites {
-		targets = append(targets, session.Target{Site: s.Name, Address: s.Address})
+		targets = append(targets, submission.Target{Site: s.Name, Address: s.Address})
 	}
 	return targets
 }
@@ -132,7 +132,7 @@ func roomiest(sites []Site, size int64) []session.Target {
 const mostTries = 3
 
 // putAt puts data at one site.
-func (c *Client) putAt(ctx context.Context, at session.Target, d *Data, f *file, see func(sent int64)) (*Data, error) {
+func (c *Client) putAt(ctx context.Context, at submission.Target, d *Data, f *file, see func(sent int64)) (*Data, error) {
 	for try := 1; ; try++ {
 		if err := c.bring(ctx, at.Address, f, see); err != nil {
 			return nil, err
@@ -140,7 +140,7 @@ func (c *Client) putAt(ctx context.Context, at session.Target, d *Data, f *file,
 		unheard := false
 		put, err := askServer(ctx, c, func(ctx context.Context) (*Data, error) {
 			got, err := c.face.putData(ctx, at.Address, d)
-			unheard = err != nil && (unheard && failureOf(err).Kind != session.Refused || failureOf(err).Kind == session.Silent)
+			unheard = err != nil && (unheard && failureOf(err).Kind != submission.Refused || failureOf(err).Kind == submission.Silent)
 			return got, err
 		})
 		switch {
@@ -195,7 +195,7 @@ func (c *Client) copyTo(ctx context.Context, server, id string, see func(have, s
 		}
 		kind := failureOf(err).Kind
 		tried := time.Duration(c.now().Sub(since)) * time.Microsecond
-		if kind == session.Refused || kind == session.Absent || kind == session.Unsent && most < 0 || tried >= c.cfg.Patience {
+		if kind == submission.Refused || kind == submission.Absent || kind == submission.Unsent && most < 0 || tried >= c.cfg.Patience {
 			return nil, err
 		}
 		c.log.Debug("copying again", "data", id, "server", server, "because", err)

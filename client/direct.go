@@ -7,14 +7,14 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/seed-9b8f70bb/drover/client/session"
+	"github.com/seed-9b8f70bb/drover/client/submission"
 )
 
 // Direct talks to one server without an agent. It tries nothing twice: it is for
 // measuring a server, and for asking one whose agents are down.
 type Direct struct {
 	client *Client
-	at     session.Target
+	at     submission.Target
 }
 
 // NewDirect returns a client of the server at a URL. Agents of the configuration
@@ -26,7 +26,7 @@ func NewDirect(server string, cfg Config, opts ...Option) (*Direct, error) {
 	if err := check.Validate(); err != nil {
 		return nil, fmt.Errorf("server %s: %w", Redacted(server), err)
 	}
-	return &Direct{client: open(cfg, opts), at: session.Target{Address: server}}, nil
+	return &Direct{client: open(cfg, opts), at: submission.Target{Address: server}}, nil
 }
 
 // Close closes idle connections.

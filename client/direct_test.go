@@ -9,7 +9,7 @@ import (
 
 	"connectrpc.com/connect"
 
-	"github.com/seed-9b8f70bb/drover/client/session"
+	"github.com/seed-9b8f70bb/drover/client/submission"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
@@ -72,7 +72,7 @@ func TestAMoveThatIsRefusedAfterASilenceMayHaveBegun(t *testing.T) {
 		}
 		w.cut("agent")
 		_, _, err = c.Move(t.Context(), id, MoveOrder{})
-		if gave, ok := errors.AsType[*session.PatienceError](err); !ok || gave.After != 10_000_000 {
+		if gave, ok := errors.AsType[*submission.PatienceError](err); !ok || gave.After != 10_000_000 {
 			t.Errorf("error %v", err)
 		}
 	})

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/seed-9b8f70bb/drover/client/session"
+	"github.com/seed-9b8f70bb/drover/client/submission"
 )
 
 // mostReruns is how often one request is started anew.
@@ -16,7 +16,7 @@ const mostReruns = 8
 // lost is an attempt of which nobody can say what became of it.
 type lost struct {
 	id string
-	at session.Target
+	at submission.Target
 }
 
 // lostError ends an attempt that is to be followed by another one.
@@ -125,7 +125,7 @@ func (c *Client) discard(ctx context.Context, l lost) {
 				return
 			}
 		}
-		c.pause(ctx, session.Action{Until: c.now().Add(session.LongestPause), Err: err})
+		c.pause(ctx, submission.Action{Until: c.now().Add(submission.LongestPause), Err: err})
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/seed-9b8f70bb/drover/client/session"
+	"github.com/seed-9b8f70bb/drover/client/submission"
 )
 
 // Reasons of an Error that this package itself gives. Those of the grid are
@@ -57,7 +57,7 @@ type Error struct {
 	Retryable bool   // whether the same call may succeed later
 	Offer     *Offer // what comes nearest and could be had; nil for nothing
 
-	kind session.FailureKind
+	kind submission.FailureKind
 	err  error
 }
 
@@ -79,11 +79,11 @@ func (e *Error) Unwrap() error { return e.err }
 // failureOf returns what an error proves. The RPC face gives only *Error, and
 // what is none is of this machine: a file that cannot be read. Trying again
 // would not help.
-func failureOf(err error) session.Failure {
+func failureOf(err error) submission.Failure {
 	if e, ok := errors.AsType[*Error](err); ok && e.kind != 0 {
-		return session.Failure{Kind: e.kind, Err: err}
+		return submission.Failure{Kind: e.kind, Err: err}
 	}
-	return session.Failure{Kind: session.Refused, Err: err}
+	return submission.Failure{Kind: submission.Refused, Err: err}
 }
 
 // reasonOf returns the reason of an *Error, "" for another error.

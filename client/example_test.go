@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/client"
-	"github.com/seed-9b8f70bb/drover/client/session"
+	"github.com/seed-9b8f70bb/drover/client/submission"
 )
 
 // Solve a linear system wherever it is solved first, and fetch the solution.
@@ -36,7 +36,7 @@ func ExampleClient_Submit() {
 	defer grid.Close()
 	ctx := context.Background()
 	job, err := grid.Submit(ctx, "sleep", client.Float("seconds", 2), client.Walltime(10*time.Second))
-	var unknown *session.UnknownError
+	var unknown *submission.UnknownError
 	switch {
 	case errors.As(err, &unknown):
 		log.Fatalf("it may run; ask for job %s later", unknown.Job)

@@ -11,7 +11,7 @@ import (
 
 	"connectrpc.com/connect"
 
-	"github.com/seed-9b8f70bb/drover/client/session"
+	"github.com/seed-9b8f70bb/drover/client/submission"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
 )
@@ -140,7 +140,7 @@ func TestWaitOutlivesAServerThatIsStartedAnew(t *testing.T) {
 		w.cut("a")
 		began := time.Now()
 		_, err = c.Wait(t.Context(), id)
-		if gave, ok := errors.AsType[*session.PatienceError](err); !ok || gave.Job != id || gave.Target.Site != "a" || gave.Tries < 20 || time.Since(began) != time.Minute {
+		if gave, ok := errors.AsType[*submission.PatienceError](err); !ok || gave.Job != id || gave.Target.Site != "a" || gave.Tries < 20 || time.Since(began) != time.Minute {
 			t.Errorf("%v after %v", err, time.Since(began))
 		}
 	})

@@ -16,7 +16,7 @@ import (
 	"go.uber.org/goleak"
 	"google.golang.org/protobuf/types/known/durationpb"
 
-	"github.com/seed-9b8f70bb/drover/process"
+	"github.com/seed-9b8f70bb/drover/batch/exec/process"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
 )

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/seed-9b8f70bb/drover/client/session"
+	"github.com/seed-9b8f70bb/drover/client/submission"
 )
 
 // MoveState is how far a move has come.
@@ -53,11 +53,11 @@ func (c *Client) Move(ctx context.Context, id string, o MoveOrder) (job *Job, to
 	unheard := false
 	job, err = insist(ctx, c, func(ctx context.Context, agent string) (*Job, error) {
 		j, target, err := c.face.move(ctx, agent, id, o)
-		unheard = unheard || err != nil && failureOf(err).Kind == session.Silent
+		unheard = unheard || err != nil && failureOf(err).Kind == submission.Silent
 		to = target
 		return j, err
 	})
-	if e, ok := errors.AsType[*Error](err); ok && unheard && e.kind == session.Refused {
+	if e, ok := errors.AsType[*Error](err); ok && unheard && e.kind == submission.Refused {
 		after := *e
 		after.Hint = "an order before this one was not answered, and may have begun: list the moves of the job"
 		err = &after

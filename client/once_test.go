@@ -10,7 +10,7 @@ import (
 
 	"connectrpc.com/connect"
 
-	"github.com/seed-9b8f70bb/drover/client/session"
+	"github.com/seed-9b8f70bb/drover/client/submission"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
@@ -138,7 +138,7 @@ func TestOnlyAnIdempotentRequestIsStartedAnew(t *testing.T) {
 		w.a.submit = stuck
 		w.a.withdraw = func(int, string) (*droverv1.WithdrawResponse, error) { return nil, errCut }
 		_, err := c.Submit(t.Context(), "lu", Idempotent())
-		unknown, ok := errors.AsType[*session.UnknownError](err)
+		unknown, ok := errors.AsType[*submission.UnknownError](err)
 		if !ok || len(w.b.sent()) > 0 || unknown.Tries < 3 || unknown.After < 5_000_000 {
 			t.Errorf("error %v, submitted at b %d times", err, len(w.b.sent()))
 		}
@@ -191,7 +191,7 @@ func TestAJobThatNobodyKnowsTheRequestOfIsNotStartedAnew(t *testing.T) {
 		w.agent.at("a", 0)
 		w.down("a")
 		_, err := c.WatchRerun(t.Context(), id, 10*time.Second, func(*Job) {})
-		if gave, ok := errors.AsType[*session.PatienceError](err); !ok || gave.After != 10_000_000 || !strings.Contains(err.Error(), "not started anew") {
+		if gave, ok := errors.AsType[*submission.PatienceError](err); !ok || gave.After != 10_000_000 || !strings.Contains(err.Error(), "not started anew") {
 			t.Errorf("error %v", err)
 		}
 		if len(w.b.sent()) > 0 {

@@ -3,7 +3,7 @@ package client
 import (
 	"sync"
 
-	"github.com/seed-9b8f70bb/drover/client/session"
+	"github.com/seed-9b8f70bb/drover/client/submission"
 )
 
 // mostPlaces bounds how many jobs a client remembers the servers of. It forgets
@@ -12,7 +12,7 @@ const mostPlaces = 4096
 
 // place is where a job was last.
 type place struct {
-	target session.Target
+	target submission.Target
 	epoch  uint32
 }
 

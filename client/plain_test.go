@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-9b8f70bb/drover/client/session"
-	"github.com/seed-9b8f70bb/drover/rpcface"
+	"github.com/seed-9b8f70bb/drover/client/submission"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
 // plainly starts a server of plain HTTP, and returns a client that knows it.
@@ -49,7 +49,7 @@ func TestAFileIsFetchedFromWhereItBroke(t *testing.T) {
 	var got []byte
 	take := func(piece []byte) error { got = append(got, piece...); return nil }
 	err := f.get(ctx, url, "j", "o", 0, take)
-	if e, ok := errors.AsType[*Error](err); !ok || e.kind != session.Silent || len(got) == 0 || len(got) > 300_000 {
+	if e, ok := errors.AsType[*Error](err); !ok || e.kind != submission.Silent || len(got) == 0 || len(got) > 300_000 {
 		t.Fatalf("%d bytes, %v", len(got), err)
 	}
 	if err := f.get(ctx, url, "j", "o", int64(len(got)), take); err != nil || !bytes.Equal(got, data) {
@@ -62,12 +62,12 @@ func TestAFileIsFetchedFromWhereItBroke(t *testing.T) {
 
 func TestPlainRefusalsAreErrorsWithTheirReasons(t *testing.T) {
 	f, url, ctx := plainly(t, func(w http.ResponseWriter, _ *http.Request) {
-		rpcface.Refuse(w, http.StatusRequestEntityTooLarge, &rpcface.Problem{Reason: rpcface.TooLarge, Field: "size_bytes", Accepted: "less", Message: "m"})
+		rpc.Refuse(w, http.StatusRequestEntityTooLarge, &rpc.Problem{Reason: rpc.TooLarge, Field: "size_bytes", Accepted: "less", Message: "m"})
 	})
 	sent := 0
 	content := &counted{Reader: bytes.NewReader(make([]byte, 8<<20)), see: func(int64) { sent++ }}
 	err := f.put(ctx, url, &file{size: 8 << 20, sha256: "x"}, content, 0)
-	if e, ok := errors.AsType[*Error](err); !ok || e.Reason != "too-large" || e.Field != "size_bytes" || e.Accepted != "less" || e.kind != session.Refused {
+	if e, ok := errors.AsType[*Error](err); !ok || e.Reason != "too-large" || e.Field != "size_bytes" || e.Accepted != "less" || e.kind != submission.Refused {
 		t.Errorf("%v", err)
 	}
 	if sent > 0 {
@@ -91,7 +91,7 @@ func TestAServerWithoutPlainHTTPIsSaidSo(t *testing.T) {
 	}
 	hash := sha256.Sum256(nil)
 	err := f.put(ctx, url, &file{sha256: hex.EncodeToString(hash[:])}, bytes.NewReader(nil), 0)
-	if e, ok := errors.AsType[*Error](err); !ok || e.kind != session.Refused || e.Hint != "check the URL" {
+	if e, ok := errors.AsType[*Error](err); !ok || e.kind != submission.Refused || e.Hint != "check the URL" {
 		t.Errorf("put: %v", err)
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/seed-9b8f70bb/drover/client/session"
+	"github.com/seed-9b8f70bb/drover/client/submission"
 )
 
 // movedError is what a visit returns when the job has gone elsewhere.
@@ -32,18 +32,18 @@ func checkID(id string) error {
 
 // pursue brings a visitor to the server that has the job. heard, which may be
 // nil, is called with what an agent tells of the job.
-func (c *Client) pursue(ctx context.Context, id string, cfg session.Config, visit visitor, heard func(*Job)) error {
+func (c *Client) pursue(ctx context.Context, id string, cfg submission.Config, visit visitor, heard func(*Job)) error {
 	if err := checkID(id); err != nil {
 		return err
 	}
 	agents, at := c.roster(), c.places.get(id)
-	p := session.NewPursuit(cfg, id, at.target, at.epoch)
+	p := submission.NewPursuit(cfg, id, at.target, at.epoch)
 	for a := p.Start(c.now()); ; {
-		if ctx.Err() != nil && a.Do != session.Done && a.Do != session.Fail {
+		if ctx.Err() != nil && a.Do != submission.Done && a.Do != submission.Fail {
 			return context.Cause(ctx)
 		}
 		switch a.Do {
-		case session.Find:
+		case submission.Find:
 			found, job, err := c.find(ctx, agents[a.Agent], id)
 			if err != nil {
 				a = p.Failed(c.now(), failureOf(err))
@@ -55,7 +55,7 @@ func (c *Client) pursue(ctx context.Context, id string, cfg session.Config, visi
 			}
 			c.places.put(id, found)
 			a = p.Found(c.now(), found.target, found.epoch)
-		case session.Visit:
+		case submission.Visit:
 			err := visit(ctx, a.Target.Address, p.Heard)
 			if moved, ok := errors.AsType[*movedError](err); ok {
 				a = p.Moved(c.now(), moved.epoch)
@@ -65,12 +65,12 @@ func (c *Client) pursue(ctx context.Context, id string, cfg session.Config, visi
 			} else {
 				a = p.Finished(c.now())
 			}
-		case session.Pause:
+		case submission.Pause:
 			c.pause(ctx, a)
 			a = p.Awake(c.now())
-		case session.Done:
+		case submission.Done:
 			return nil
-		case session.Rerun:
+		case submission.Rerun:
 			return &lostError{lost: lost{id: id, at: a.Target}, err: a.Err}
 		default:
 			return a.Err
@@ -112,7 +112,7 @@ func (c *Client) Job(ctx context.Context, id string) (*Job, error) {
 		job, err = c.jobAt(ctx, server, id)
 		return err
 	}, func(j *Job) { last = j })
-	if _, ok := errors.AsType[*session.PatienceError](err); ok && last != nil && last.UnknownFor > 0 {
+	if _, ok := errors.AsType[*submission.PatienceError](err); ok && last != nil && last.UnknownFor > 0 {
 		return last, nil
 	}
 	if err != nil {
@@ -185,7 +185,7 @@ func unanswered(j *Job) error {
 		return nil
 	}
 	return &Error{
-		Reason: ReasonRecorded, Retryable: true, kind: session.Busy,
+		Reason: ReasonRecorded, Retryable: true, kind: submission.Busy,
 		Message: fmt.Sprintf("the cancel of job %s is recorded at site %s, where it is %s, and not answered yet", j.ID, j.Site, j.State),
 		Hint:    "it will be, when its move is settled; wait for the job to see what came of it",
 	}

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/seed-9b8f70bb/drover/client/session"
+	"github.com/seed-9b8f70bb/drover/client/submission"
 )
 
 // prepare gathers a request and makes it ready to be sent: typed text is read
@@ -132,7 +132,7 @@ func (c *Client) describeAt(ctx context.Context, agent, service string) (*Servic
 		return nil, err
 	}
 	none := notOffered(service) // it has come this moment
-	none.kind = session.Busy
+	none.kind = submission.Busy
 	return nil, none
 }
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/seed-9b8f70bb/drover/client/session"
+	"github.com/seed-9b8f70bb/drover/client/submission"
 )
 
 // Booking is a wish to have processors set aside at one site. With From and without
@@ -56,7 +56,7 @@ type Reservation struct {
 
 // reservationOffer is where a booking could be had.
 type reservationOffer struct {
-	target      session.Target
+	target      submission.Target
 	reservation Reservation
 }
 
@@ -97,7 +97,7 @@ func (c *Client) Reserve(ctx context.Context, b Booking) (*Reservation, error) {
 
 // bookAt books at one site, as long as patience lasts: only its refusal, or that
 // nothing was sent, lets the booking go elsewhere.
-func (c *Client) bookAt(ctx context.Context, at session.Target, b Booking) (*Reservation, error) {
+func (c *Client) bookAt(ctx context.Context, at submission.Target, b Booking) (*Reservation, error) {
 	unheard := false
 	cfg := c.tries(c.cfg.Patience)
 	cfg.Agents = 1
@@ -105,7 +105,7 @@ func (c *Client) bookAt(ctx context.Context, at session.Target, b Booking) (*Res
 		ctx, cancel := context.WithTimeout(ctx, c.cfg.CallTimeout)
 		defer cancel()
 		r, err := c.face.book(ctx, at.Address, b)
-		unheard = err != nil && (unheard && failureOf(err).Kind != session.Refused || failureOf(err).Kind == session.Silent)
+		unheard = err != nil && (unheard && failureOf(err).Kind != submission.Refused || failureOf(err).Kind == submission.Silent)
 		return r, err
 	})
 	switch {

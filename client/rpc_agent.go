@@ -6,13 +6,13 @@ import (
 
 	"google.golang.org/protobuf/types/known/durationpb"
 
-	"github.com/seed-9b8f70bb/drover/client/session"
+	"github.com/seed-9b8f70bb/drover/client/submission"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
 // ranking is an agent's answer to where a request should go.
 type ranking struct {
-	targets []session.Target
+	targets []submission.Target
 	record  *droverv1.DecisionRecord // as it came, to go with the submission
 }
 
@@ -27,7 +27,7 @@ func (f *face) rank(ctx context.Context, agent, id string, r *request, within ti
 	}
 	m := ranking{record: res.GetDecision()}
 	for _, t := range res.GetTargets() {
-		m.targets = append(m.targets, session.Target{Site: t.GetSite(), Address: t.GetAddress()})
+		m.targets = append(m.targets, submission.Target{Site: t.GetSite(), Address: t.GetAddress()})
 	}
 	return m, nil
 }
@@ -42,7 +42,7 @@ func (f *face) find(ctx context.Context, agent, id string) (place, *Job, error) 
 	job := jobIn(res.GetJob())
 	job.sent = sentIn(res.GetJob())
 	return place{
-		target: session.Target{Site: res.GetTarget().GetSite(), Address: res.GetTarget().GetAddress()},
+		target: submission.Target{Site: res.GetTarget().GetSite(), Address: res.GetTarget().GetAddress()},
 		epoch:  job.Epoch,
 	}, job, nil
 }

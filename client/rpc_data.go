@@ -10,7 +10,7 @@ import (
 
 	"connectrpc.com/connect"
 
-	"github.com/seed-9b8f70bb/drover/client/session"
+	"github.com/seed-9b8f70bb/drover/client/submission"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
@@ -199,7 +199,7 @@ func (c *call) noDepot(err error) error {
 	if connect.CodeOf(err) != connect.CodeUnimplemented {
 		return c.failed(err)
 	}
-	return &Error{Reason: "cannot-run", Message: fmt.Sprintf("%s %s: %v", c.who, c.url, errNoDepot), kind: session.Refused, err: err}
+	return &Error{Reason: "cannot-run", Message: fmt.Sprintf("%s %s: %v", c.who, c.url, errNoDepot), kind: submission.Refused, err: err}
 }
 
 // located returns data with the URL of the server that has them.

@@ -7,7 +7,7 @@ import (
 
 	"connectrpc.com/connect"
 
-	"github.com/seed-9b8f70bb/drover/client/session"
+	"github.com/seed-9b8f70bb/drover/client/submission"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
@@ -30,49 +30,49 @@ func (c *call) failed(err error) error {
 		}
 	}
 	if !c.sent.Load() {
-		return c.unreachable(session.Unsent, err)
+		return c.unreachable(submission.Unsent, err)
 	}
 	switch code := connect.CodeOf(err); code {
 	case connect.CodeUnavailable, connect.CodeDeadlineExceeded, connect.CodeCanceled, connect.CodeInternal,
 		connect.CodeUnknown, connect.CodeAborted, connect.CodeDataLoss:
-		return c.unreachable(session.Silent, err)
+		return c.unreachable(submission.Silent, err)
 	case connect.CodeUnimplemented, connect.CodeNotFound:
 		return &Error{
 			Reason: ReasonUnreachable, Message: fmt.Sprintf("%s is no Drover %s (%v)", c.url, c.who, code),
-			Hint: "check the URL", kind: session.Refused, err: err,
+			Hint: "check the URL", kind: submission.Refused, err: err,
 		}
 	default:
 		return &Error{
 			Reason: ReasonBadValue, Message: fmt.Sprintf("%s %s refused the call: %v", c.who, c.url, err),
-			kind: session.Refused, err: err,
+			kind: submission.Refused, err: err,
 		}
 	}
 }
 
 // kindOf says what an answer with a detail proves.
-func kindOf(e *Error) session.FailureKind {
+func kindOf(e *Error) submission.FailureKind {
 	switch {
 	case e.Reason == ReasonUnknownJob:
-		return session.Absent
+		return submission.Absent
 	case e.Reason == ReasonInternal, e.Reason == ReasonTimeout:
-		return session.Silent // it failed or ended on the way: before or after it took effect?
+		return submission.Silent // it failed or ended on the way: before or after it took effect?
 	case e.Retryable:
-		return session.Busy
+		return submission.Busy
 	}
-	return session.Refused
+	return submission.Refused
 }
 
-func (c *call) unreachable(kind session.FailureKind, err error) *Error {
+func (c *call) unreachable(kind submission.FailureKind, err error) *Error {
 	e := &Error{Reason: ReasonUnreachable, Retryable: true, kind: kind, err: err, Hint: "is it running, and is this its URL?"}
 	cause := err.Error()
 	if op, ok := errors.AsType[*net.OpError](err); ok {
 		cause = op.Err.Error()
 	}
 	switch {
-	case connect.CodeOf(err) == connect.CodeDeadlineExceeded && kind == session.Silent:
+	case connect.CodeOf(err) == connect.CodeDeadlineExceeded && kind == submission.Silent:
 		e.Reason, e.Hint = ReasonTimeout, "it is reachable, but slow or stuck; try again"
 		e.Message = fmt.Sprintf("no answer from %s %s in time", c.who, c.url)
-	case kind == session.Silent:
+	case kind == submission.Silent:
 		e.Message = fmt.Sprintf("the connection to %s %s broke: %s", c.who, c.url, cause)
 	default:
 		e.Message = fmt.Sprintf("no connection to %s %s: %s", c.who, c.url, cause)
@@ -83,7 +83,7 @@ func (c *call) unreachable(kind session.FailureKind, err error) *Error {
 // local marks a failure of this side, such as a file that cannot be written:
 // trying again would not help.
 func local(err error) error {
-	return &Error{Reason: ReasonInternal, Message: err.Error(), kind: session.Refused, err: err}
+	return &Error{Reason: ReasonInternal, Message: err.Error(), kind: submission.Refused, err: err}
 }
 
 // beforeSubmission says of a failed upload that nothing was submitted yet: the
@@ -91,8 +91,8 @@ func local(err error) error {
 func beforeSubmission(err error) error {
 	if e, ok := errors.AsType[*Error](err); ok && e.kind != 0 {
 		before := *e
-		if before.kind = session.Unsent; e.kind == session.Refused {
-			before.kind = session.Unfit
+		if before.kind = submission.Unsent; e.kind == submission.Refused {
+			before.kind = submission.Unfit
 		}
 		return &before
 	}

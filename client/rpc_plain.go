@@ -15,7 +15,7 @@ import (
 	"connectrpc.com/connect"
 	"google.golang.org/protobuf/encoding/protojson"
 
-	"github.com/seed-9b8f70bb/drover/client/session"
+	"github.com/seed-9b8f70bb/drover/client/submission"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
@@ -145,7 +145,7 @@ func (c *call) told(res *http.Response) error {
 		return errNoPlain
 	case http.StatusTemporaryRedirect: // it went this moment
 		return &Error{
-			Reason: ReasonUnreachable, Retryable: true, kind: session.Busy, Message: fmt.Sprintf("the job has gone from %s", c.url),
+			Reason: ReasonUnreachable, Retryable: true, kind: submission.Busy, Message: fmt.Sprintf("the job has gone from %s", c.url),
 		}
 	}
 	return c.failed(connect.NewError(connect.CodeUnavailable, fmt.Errorf("HTTP status %s", res.Status)))

@@ -7,7 +7,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/seed-9b8f70bb/drover/client/session"
+	"github.com/seed-9b8f70bb/drover/client/submission"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
@@ -40,7 +40,7 @@ func (f *face) offerReservation(ctx context.Context, agent string, b Booking) ([
 	var out []reservationOffer
 	for _, o := range res.GetOffers() {
 		out = append(out, reservationOffer{
-			target:      session.Target{Site: o.GetTarget().GetSite(), Address: o.GetTarget().GetAddress()},
+			target:      submission.Target{Site: o.GetTarget().GetSite(), Address: o.GetTarget().GetAddress()},
 			reservation: *reservationIn(o.GetReservation()),
 		})
 	}

@@ -17,7 +17,7 @@ import (
 	"connectrpc.com/connect"
 	"pgregory.net/rapid"
 
-	"github.com/seed-9b8f70bb/drover/client/session"
+	"github.com/seed-9b8f70bb/drover/client/submission"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
@@ -51,7 +51,7 @@ func TestACallThatNobodyAnswersHasFailedInCommunication(t *testing.T) {
 		h := g.handle(t, "lu")
 		w.a.submit = stuck
 		e := codeError(t, "a submission", h.Call(t.Context()), CommunicationFailed)
-		if unknown, ok := errors.AsType[*session.UnknownError](e); !ok || unknown.Job == "" {
+		if unknown, ok := errors.AsType[*submission.UnknownError](e); !ok || unknown.Job == "" {
 			t.Errorf("%v", e)
 		}
 		w.cut("a")
@@ -299,7 +299,7 @@ func TestACallToOneSiteGoesNowhereElse(t *testing.T) {
 
 func TestTheRefusalOfTheOneSiteIsTold(t *testing.T) {
 	m := ranking{
-		targets: []session.Target{{Site: "a"}},
+		targets: []submission.Target{{Site: "a"}},
 		record: &droverv1.DecisionRecord{Candidates: []*droverv1.Candidate{{
 			Site: "b",
 			Missing: &droverv1.Missing{
@@ -308,7 +308,7 @@ func TestTheRefusalOfTheOneSiteIsTold(t *testing.T) {
 		}}},
 	}
 	_, err := m.only(&request{site: "b"})
-	if e, ok := errors.AsType[*Error](err); !ok || e.Reason != "too-wide" || failureOf(err).Kind != session.Refused {
+	if e, ok := errors.AsType[*Error](err); !ok || e.Reason != "too-wide" || failureOf(err).Kind != submission.Refused {
 		t.Errorf("%#v", err)
 	}
 	if got, err := m.only(&request{}); err != nil || len(got.targets) != 1 || got.record == nil {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-9b8f70bb/drover/client/session"
+	"github.com/seed-9b8f70bb/drover/client/submission"
 )
 
 // Stored gives an argument data that stay at a site, as PutData, FindData or a Job's
@@ -99,7 +99,7 @@ func (r *request) handles() map[string]string {
 
 // supply has the data that a request uses be at a server. What is not there is brought
 // by the server itself.
-func (c *Client) supply(ctx context.Context, at session.Target, r *request) error {
+func (c *Client) supply(ctx context.Context, at submission.Target, r *request) error {
 	names := r.handles()
 	if len(names) == 0 {
 		return nil

@@ -6,14 +6,14 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/seed-9b8f70bb/drover/client/session"
+	"github.com/seed-9b8f70bb/drover/client/submission"
 )
 
 // Submit has a service executed and returns as soon as a server has accepted the
 // job. Files among the arguments reach that server before.
 //
 // The error is an *Error when the request was refused or could not be sent, and
-// a *session.UnknownError when it was sent and not answered, also when ctx ended
+// a *submission.UnknownError when it was sent and not answered, also when ctx ended
 // meanwhile: it names the job's ID, for Job to ask later. See Rerun for what a
 // request that is idempotent can do about that.
 func (c *Client) Submit(ctx context.Context, service string, args ...Arg) (*Job, error) {
@@ -64,23 +64,23 @@ func (c *Client) attempt(ctx context.Context, r *request, avoid string) (*Job, e
 	var (
 		agents = c.roster()
 
-		s   = session.NewSubmission(cfg, id, avoid)
+		s   = submission.NewSubmission(cfg, id, avoid)
 		m   ranking
 		job *Job
 	)
 	for a := s.Start(c.now()); ; {
-		if ctx.Err() != nil && a.Do != session.Done && a.Do != session.Fail {
+		if ctx.Err() != nil && a.Do != submission.Done && a.Do != submission.Fail {
 			a = s.Abandon(c.now(), context.Cause(ctx))
 		}
 		switch a.Do {
-		case session.Map:
+		case submission.Map:
 			if m, err = c.rank(ctx, agents[a.Agent], id, r); err != nil {
 				a = s.Failed(c.now(), failureOf(err))
 				break
 			}
 			c.answered(agents[a.Agent])
 			a = s.Mapped(c.now(), m.targets)
-		case session.Submit:
+		case submission.Submit:
 			switch job, err = c.submitAt(ctx, a.Target, id, r, m); {
 			case err == nil:
 				a = s.Accepted(c.now())
@@ -90,7 +90,7 @@ func (c *Client) attempt(ctx context.Context, r *request, avoid string) (*Job, e
 				c.log.Debug("submission failed", "job", id, "site", a.Target.Site, "error", err)
 				a = s.Failed(c.now(), failureOf(err))
 			}
-		case session.Withdraw:
+		case submission.Withdraw:
 			switch job, err = c.withdraw(ctx, a.Target, id); {
 			case err != nil:
 				c.log.Debug("withdrawal failed", "job", id, "site", a.Target.Site, "error", err)
@@ -101,14 +101,14 @@ func (c *Client) attempt(ctx context.Context, r *request, avoid string) (*Job, e
 			default:
 				a = s.Accepted(c.now())
 			}
-		case session.Pause:
+		case submission.Pause:
 			c.pause(ctx, a)
 			a = s.Awake(c.now())
-		case session.Done:
+		case submission.Done:
 			c.places.put(id, place{target: a.Target, epoch: job.Epoch})
 			r.notify(job)
 			return job, nil
-		case session.Rerun:
+		case submission.Rerun:
 			return nil, &lostError{lost: lost{id: id, at: a.Target}, err: a.Err}
 		default:
 			return nil, a.Err
@@ -118,7 +118,7 @@ func (c *Client) attempt(ctx context.Context, r *request, avoid string) (*Job, e
 
 // withdraw asks a server to withdraw a job, and returns nil when it has, the job
 // when it had accepted it.
-func (c *Client) withdraw(ctx context.Context, at session.Target, id string) (*Job, error) {
+func (c *Client) withdraw(ctx context.Context, at submission.Target, id string) (*Job, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.CallTimeout)
 	defer cancel()
 	return c.face.withdraw(ctx, at.Address, id)
@@ -138,7 +138,7 @@ func (c *Client) rank(ctx context.Context, agent, id string, r *request) (rankin
 
 // submitAt brings the files and data to a server and submits. What fails before the
 // submission proper is an error that says so: nothing of the job was sent.
-func (c *Client) submitAt(ctx context.Context, at session.Target, id string, r *request, m ranking) (*Job, error) {
+func (c *Client) submitAt(ctx context.Context, at submission.Target, id string, r *request, m ranking) (*Job, error) {
 	for try := 1; ; try++ {
 		// Data that nobody has any more were maybe there when this was sent before, and
 		// the server has the job: it is asked all the same.
@@ -165,7 +165,7 @@ func (c *Client) submitAt(ctx context.Context, at session.Target, id string, r *
 }
 
 // handOver submits what is at the server with all it needs.
-func (c *Client) handOver(ctx context.Context, at session.Target, id string, r *request, m ranking) (*Job, error) {
+func (c *Client) handOver(ctx context.Context, at submission.Target, id string, r *request, m ranking) (*Job, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.CallTimeout)
 	defer cancel()
 	return c.face.submit(ctx, at.Address, id, r, m)

@@ -14,7 +14,7 @@ import (
 	"connectrpc.com/connect"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/seed-9b8f70bb/drover/client/session"
+	"github.com/seed-9b8f70bb/drover/client/submission"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
@@ -171,7 +171,7 @@ func TestSubmissionThatNobodyAnswersIsUnknown(t *testing.T) {
 		w.a.submit = stuck
 		began := time.Now()
 		_, err := c.Submit(t.Context(), "lu")
-		unknown, ok := errors.AsType[*session.UnknownError](err)
+		unknown, ok := errors.AsType[*submission.UnknownError](err)
 		if !ok || unknown.Job != w.a.sent()[0].GetJobId() || unknown.Target.Site != "a" {
 			t.Fatalf("error %v", err)
 		}
@@ -194,7 +194,7 @@ func TestSubmissionAbandonedOnItsWayIsUnknown(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 		defer cancel()
 		_, err := c.Submit(ctx, "lu")
-		if _, ok := errors.AsType[*session.UnknownError](err); !ok || !errors.Is(err, context.DeadlineExceeded) {
+		if _, ok := errors.AsType[*submission.UnknownError](err); !ok || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("error %v", err)
 		}
 	})
@@ -207,7 +207,7 @@ func TestSubmissionAbandonedBeforeItWasSentIsNot(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 		defer cancel()
 		_, err := c.Submit(ctx, "lu")
-		if _, ok := errors.AsType[*session.UnknownError](err); ok || !errors.Is(err, context.DeadlineExceeded) {
+		if _, ok := errors.AsType[*submission.UnknownError](err); ok || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("error %v", err)
 		}
 	})

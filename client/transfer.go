@@ -14,7 +14,7 @@ import (
 	"slices"
 	"syscall"
 
-	"github.com/seed-9b8f70bb/drover/client/session"
+	"github.com/seed-9b8f70bb/drover/client/submission"
 )
 
 // LogOptions says what Logs reads.
@@ -52,7 +52,7 @@ func (c *Client) Logs(ctx context.Context, id string, o LogOptions, w io.Writer)
 		}
 		if o.Follow && !job.State.Final() {
 			return &Error{
-				Reason: ReasonUnreachable, Retryable: true, kind: session.Busy,
+				Reason: ReasonUnreachable, Retryable: true, kind: submission.Busy,
 				Message: fmt.Sprintf("site %s has ended the log of job %s before the job", job.Site, id),
 			}
 		}

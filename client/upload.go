@@ -7,7 +7,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/seed-9b8f70bb/drover/client/session"
+	"github.com/seed-9b8f70bb/drover/client/submission"
 )
 
 // arrived is what a server has of some content.
@@ -64,7 +64,7 @@ func (c *Client) bring(ctx context.Context, server string, f *file, see func(sen
 				// What was there before was not the beginning of this: it is gone now.
 				anew, most, since = true, 0, c.now()
 				continue
-			case e.kind != session.Silent && e.Field != "offset":
+			case e.kind != submission.Silent && e.Field != "offset":
 				return err
 			}
 			last = err

@@ -94,7 +94,7 @@
 // sites take 46 MB under MinMin if it is told who is alike; all of them would be 240.
 //
 // The time of the heuristic itself is the driver's to measure: that of the round less
-// that of the steps, see package sim/growth.
+// that of the steps, see package cmd/drover-lab/growth.
 //
 // # Starvation
 //

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/cbf"
+	"github.com/seed-9b8f70bb/drover/batch/policy/cbf"
 	"github.com/seed-9b8f70bb/drover/reallocation"
 )
 

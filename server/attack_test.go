@@ -13,10 +13,10 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/gossip"
+	"github.com/seed-9b8f70bb/drover/agent/gossip"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
-	"github.com/seed-9b8f70bb/drover/rpcface"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
@@ -262,7 +262,7 @@ func TestAJobOfAnotherAgeDoesNotKeepListsFromBeingSent(t *testing.T) {
 	s.introduce(t, "mars")
 	end := &timestamppb.Timestamp{Seconds: int64(lastInstant / batch.Time(batch.Second))}
 	for name, change := range map[string]func(*droverv1.ReserveRequest){
-		"ages ago":      func(r *droverv1.ReserveRequest) { r.Age = seconds(rpcface.LongestDuration) },
+		"ages ago":      func(r *droverv1.ReserveRequest) { r.Age = seconds(rpc.LongestDuration) },
 		"a late sender": func(r *droverv1.ReserveRequest) { r.SentAt = end },
 		"a late move": func(r *droverv1.ReserveRequest) {
 			r.SentAt, r.Moves[0].OrderedAt = &timestamppb.Timestamp{Seconds: 1}, end

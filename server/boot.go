@@ -11,8 +11,8 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/exec"
-	"github.com/seed-9b8f70bb/drover/batch/forecast"
-	"github.com/seed-9b8f70bb/drover/batch/policies"
+	"github.com/seed-9b8f70bb/drover/batch/plan/forecast"
+	"github.com/seed-9b8f70bb/drover/batch/policy"
 	"github.com/seed-9b8f70bb/drover/batch/slurm"
 	"github.com/seed-9b8f70bb/drover/server/site"
 	"github.com/seed-9b8f70bb/drover/server/store"
@@ -101,18 +101,18 @@ func (s *Server) boot() ([]site.Fate, error) {
 	if s.cfg.foreign() {
 		return fates, s.openSlurm(elsewhere)
 	}
-	policy, err := policies.New(s.cfg.Policy.Name, s.about.Platform, s.cfg.Policy.Settings)
+	embeddedPolicy, err := policy.New(s.cfg.Policy.Name, s.about.Platform, s.cfg.Policy.Settings)
 	if err != nil {
 		return nil, err
 	}
-	teach(policy, core)
+	teach(embeddedPolicy, core)
 	embedded, err := exec.New(exec.Config{
-		Policy: policy, Platform: s.about.Platform, Grace: micros(s.cfg.Grace),
+		Policy: embeddedPolicy, Platform: s.about.Platform, Grace: micros(s.cfg.Grace),
 		Forecaster: func() exec.Forecaster { return &forecast.Forecaster{} },
 		Logger:     s.log.Named("exec"), Programs: programs{s}, Launcher: launcher{s}, Adopt: adopted, Windows: windows,
 		Hosts: s.cfg.hostsOf(), Measurements: s.measurements(),
 		// Who was paused is beside who took the place.
-		Fractional: policies.Unlike(s.cfg.Policy.Name) || policies.Shares(s.cfg.Policy.Name),
+		Fractional: policy.Unlike(s.cfg.Policy.Name) || policy.Shares(s.cfg.Policy.Name),
 	})
 	if err != nil {
 		return nil, err // not a nil *exec.System

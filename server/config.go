@@ -11,8 +11,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/cgroup"
-	"github.com/seed-9b8f70bb/drover/config"
+	"github.com/seed-9b8f70bb/drover/batch/exec/cgroup"
+	"github.com/seed-9b8f70bb/drover/internal/config"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
@@ -101,7 +101,7 @@ type Licence struct {
 
 // Policy is how the batch system decides.
 type Policy struct {
-	Name     string         `yaml:"name"`     // one of batch/policies
+	Name     string         `yaml:"name"`     // one of batch/policy
 	Settings batch.Settings `yaml:"settings"` // the policy's own
 }
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/policies"
+	"github.com/seed-9b8f70bb/drover/batch/policy"
 	"github.com/seed-9b8f70bb/drover/batch/slurm"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 )
@@ -123,9 +123,9 @@ func (c *Config) checkBatch(bad func(key string, value any, accepted string)) (m
 	span("interval", b.Interval, 100*time.Millisecond, time.Hour)
 	span("timeout", b.Timeout, 100*time.Millisecond, 10*time.Minute)
 	span("stale", b.Stale, time.Second, 24*time.Hour)
-	if _, err := policies.New(b.Model.Name, batch.Processors(1), b.Model.Settings); err != nil {
+	if _, err := policy.New(b.Model.Name, batch.Processors(1), b.Model.Settings); err != nil {
 		bad("batch.model", b.Model.Name, err.Error())
-	} else if policies.Shares(b.Model.Name) {
+	} else if policy.Shares(b.Model.Name) {
 		bad("batch.model", b.Model.Name, "a policy that gives jobs whole processors")
 	}
 	return false

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/policies"
-	"github.com/seed-9b8f70bb/drover/config"
+	"github.com/seed-9b8f70bb/drover/batch/policy"
+	"github.com/seed-9b8f70bb/drover/internal/config"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
@@ -122,8 +122,8 @@ func (c *Config) checkPolicy(machine bool, bad func(key string, value any, accep
 	if machine {
 		p = c.platform()
 	}
-	_, err := policies.New(c.Policy.Name, p, c.Policy.Settings)
-	var unknown *policies.UnknownError
+	_, err := policy.New(c.Policy.Name, p, c.Policy.Settings)
+	var unknown *policy.UnknownError
 	settings := batch.SettingErrors(err)
 	for _, e := range settings {
 		bad("policy.settings."+e.Key, e.Value, e.Accepted)
@@ -131,7 +131,7 @@ func (c *Config) checkPolicy(machine bool, bad func(key string, value any, accep
 	switch {
 	case err == nil || len(settings) > 0:
 	case errors.As(err, &unknown):
-		bad("policy.name", c.Policy.Name, strings.Join(policies.Names(), ", "))
+		bad("policy.name", c.Policy.Name, strings.Join(policy.Names(), ", "))
 	default:
 		bad("policy", c.Policy.Name, err.Error())
 	}

@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/seed-9b8f70bb/drover/batch/policies"
+	"github.com/seed-9b8f70bb/drover/batch/policy"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 )
 
 // checkFarm reports what is wrong with scores and licences, and says whether the policy
 // can be made for them.
 func (c *Config) checkFarm(bad func(key string, value any, accepted string)) bool {
-	ok, unlike := true, policies.Unlike(c.Policy.Name)
+	ok, unlike := true, policy.Unlike(c.Policy.Name)
 	refuse := func(key string, value any, accepted string) {
 		bad(key, value, accepted)
 		ok = false

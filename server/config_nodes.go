@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/policies"
+	"github.com/seed-9b8f70bb/drover/batch/policy"
 )
 
 // What a lease may be.
@@ -83,11 +83,11 @@ func (c *Config) checkLaunch(bad func(key string, value any, accepted string)) {
 	switch {
 	case c.foreign():
 		accepted = "once, under Slurm: have the program call srun"
-	case policies.Shares(c.Policy.Name):
+	case policy.Shares(c.Policy.Name):
 		accepted = "once and per-task, where the nodes are virtual ones of this host; give the nodes addresses"
 	}
 	for _, s := range c.Catalogue.Services() {
-		if s.Launch == batch.LaunchOnce || s.Launch == batch.LaunchPerTask && policies.Shares(c.Policy.Name) && !c.foreign() {
+		if s.Launch == batch.LaunchOnce || s.Launch == batch.LaunchPerTask && policy.Shares(c.Policy.Name) && !c.foreign() {
 			continue
 		}
 		bad("services.launch", fmt.Sprintf("%s of service %s", s.Launch, s.Name), accepted)

@@ -17,7 +17,7 @@ type quote struct {
 
 // estimate answers when a request would be completed, not started before
 // notBefore from now. Errors are a *site.Refusal when the site would not accept
-// the request, and a *rpcface.Problem when it would not accept any.
+// the request, and a *proto/rpc.Problem when it would not accept any.
 func (s *Server) estimate(ctx context.Context, r *site.Request, notBefore batch.Duration) (quote, error) {
 	if s.leaving.Load() {
 		return quote{}, errStopping

@@ -10,9 +10,9 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/exec"
-	"github.com/seed-9b8f70bb/drover/node/pool"
+	"github.com/seed-9b8f70bb/drover/batch/exec/node/pool"
 	"github.com/seed-9b8f70bb/drover/server/site"
-	"github.com/seed-9b8f70bb/drover/supervisor"
+	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
 )
 
 // slowNode takes a launch and does not answer until it is told to refuse it.

@@ -9,9 +9,9 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/cgroup"
-	"github.com/seed-9b8f70bb/drover/node/pool"
-	"github.com/seed-9b8f70bb/drover/node/remote"
+	"github.com/seed-9b8f70bb/drover/batch/exec/cgroup"
+	"github.com/seed-9b8f70bb/drover/batch/exec/node/pool"
+	"github.com/seed-9b8f70bb/drover/batch/exec/node/remote"
 )
 
 // host is a node of the site that is another host. Whenever it has been silent it is

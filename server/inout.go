@@ -11,7 +11,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
-	"github.com/seed-9b8f70bb/drover/supervisor/journal"
+	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor/journal"
 )
 
 // input is a file of a request, or the block of a vector or matrix.

@@ -10,12 +10,12 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/exec"
-	"github.com/seed-9b8f70bb/drover/batch/policies"
-	"github.com/seed-9b8f70bb/drover/node/pool"
+	"github.com/seed-9b8f70bb/drover/batch/policy"
+	"github.com/seed-9b8f70bb/drover/batch/exec/node/pool"
 	"github.com/seed-9b8f70bb/drover/server/site"
 	"github.com/seed-9b8f70bb/drover/server/store"
-	"github.com/seed-9b8f70bb/drover/supervisor"
-	"github.com/seed-9b8f70bb/drover/supervisor/journal"
+	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
+	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor/journal"
 )
 
 // keeper runs attempts outside of this process, so that they outlive it.
@@ -95,7 +95,7 @@ func (s *Server) openKeeper() error {
 		s.keeper, s.shared = far, far.sharing
 		return nil
 	}
-	if policies.Shares(s.cfg.Policy.Name) {
+	if policy.Shares(s.cfg.Policy.Name) {
 		shared, err := s.share()
 		if err != nil {
 			return err

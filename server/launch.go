@@ -12,7 +12,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 	"github.com/seed-9b8f70bb/drover/server/site"
-	"github.com/seed-9b8f70bb/drover/supervisor"
+	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
 )
 
 // launcher starts attempts for the batch system: the core has to know, durably,

@@ -12,7 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
-	"github.com/seed-9b8f70bb/drover/rpcface"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
 func TestAJobsWholeLife(t *testing.T) {
@@ -240,7 +240,7 @@ func TestAPageOfLargeJobsIsShort(t *testing.T) {
 	s := start(t, configured(t, ""))
 	var want, got []string
 	for range 5 {
-		essay := &droverv1.DecisionRecord{Agent: strings.Repeat("x", rpcface.LargestMessage/5*2)}
+		essay := &droverv1.DecisionRecord{Agent: strings.Repeat("x", rpc.LargestMessage/5*2)}
 		id := newID(t)
 		if _, err := s.client.Submit(within(t), &droverv1.SubmitRequest{JobId: id, Request: &droverv1.Request{Service: "block", Width: 4}, Decision: essay}); err != nil {
 			t.Fatal(err)

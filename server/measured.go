@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/needs"
+	"github.com/seed-9b8f70bb/drover/batch/plan/needs"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 

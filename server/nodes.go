@@ -13,17 +13,17 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/exec"
-	"github.com/seed-9b8f70bb/drover/cgroup"
-	"github.com/seed-9b8f70bb/drover/node/pool"
-	"github.com/seed-9b8f70bb/drover/node/remote"
+	"github.com/seed-9b8f70bb/drover/batch/exec/cgroup"
+	"github.com/seed-9b8f70bb/drover/batch/exec/node/pool"
+	"github.com/seed-9b8f70bb/drover/batch/exec/node/remote"
 	"github.com/seed-9b8f70bb/drover/server/site"
 	"github.com/seed-9b8f70bb/drover/server/store"
-	"github.com/seed-9b8f70bb/drover/supervisor"
+	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
 )
 
 // distant is the keeper of jobs on other hosts, whole processors or shares of them.
 //
-//	exec ─▶ distant ─▶ node/pool ─▶ host ─▶ node/remote ─▶ drover node
+//	exec ─▶ distant ─▶ batch/exec/node/pool ─▶ host ─▶ batch/exec/node/remote ─▶ drover node
 //	            └─ site.Run: on which nodes, started how often
 //
 // What decides whether an attempt runs lies on its nodes. Which those are is on record

@@ -6,8 +6,8 @@ import (
 	"net"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/policies"
-	"github.com/seed-9b8f70bb/drover/gossip"
+	"github.com/seed-9b8f70bb/drover/batch/policy"
+	"github.com/seed-9b8f70bb/drover/agent/gossip"
 	"github.com/seed-9b8f70bb/drover/server/site"
 	"github.com/seed-9b8f70bb/drover/server/store"
 )
@@ -25,7 +25,7 @@ func (s *Server) open() error {
 	}
 	s.about = site.Config{
 		Name: s.cfg.Name, Platform: s.cfg.platform(), Speed: speed, Catalogue: s.cfg.Catalogue, Tuning: tuning, MaxWidth: s.cfg.Limits.Width, Patience: s.cfg.patience,
-		Stays: !s.cfg.foreign() && (policies.Unlike(s.cfg.Policy.Name) || policies.Shares(s.cfg.Policy.Name)),
+		Stays: !s.cfg.foreign() && (policy.Unlike(s.cfg.Policy.Name) || policy.Shares(s.cfg.Policy.Name)),
 	}
 	if s.about.Edge, err = s.edge(); err != nil {
 		return err
@@ -80,7 +80,7 @@ func (s *Server) open() error {
 // edge returns what says which jobs could never run here. News of services for which
 // there could be none is no error: a catalogue may be that of several sites.
 func (s *Server) edge() (site.Edge, error) {
-	edge, err := policies.NewEdge(s.cfg.policyName(), s.about.Platform)
+	edge, err := policy.NewEdge(s.cfg.policyName(), s.about.Platform)
 	if err != nil {
 		return nil, fmt.Errorf("policy: %w", err)
 	}

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/cgroup"
-	"github.com/seed-9b8f70bb/drover/node"
+	"github.com/seed-9b8f70bb/drover/batch/exec/cgroup"
+	"github.com/seed-9b8f70bb/drover/batch/exec/node"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/policies"
+	"github.com/seed-9b8f70bb/drover/batch/policy"
 )
 
 // mostSwitches bounds how many switches of its policy a site tells.
@@ -17,11 +17,11 @@ type inspected interface {
 
 // policyReport returns what the site's policy says of itself; false if it says
 // nothing.
-func (s *Server) policyReport(ctx context.Context) (r policies.Report, says bool, err error) {
+func (s *Server) policyReport(ctx context.Context) (r policy.Report, says bool, err error) {
 	system, able := s.system.(inspected)
 	if !able {
 		return r, false, nil
 	}
-	err = system.Inspect(ctx, func(p batch.Policy) { r, says = policies.ReportOf(p, mostSwitches) })
+	err = system.Inspect(ctx, func(p batch.Policy) { r, says = policy.ReportOf(p, mostSwitches) })
 	return r, says && err == nil, err
 }

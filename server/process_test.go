@@ -22,7 +22,7 @@ import (
 
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
-	"github.com/seed-9b8f70bb/drover/supervisor/journal"
+	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor/journal"
 )
 
 // serve makes the test binary a whole server, which says in a line where it is

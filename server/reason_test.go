@@ -5,7 +5,7 @@ import (
 
 	"connectrpc.com/connect"
 
-	"github.com/seed-9b8f70bb/drover/rpcface"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
@@ -18,7 +18,7 @@ func TestEveryReasonOfTheCoreHasACode(t *testing.T) {
 		site.ReasonTooLong, site.ReasonTooLate, site.ReasonNoMemory, site.ReasonCannotRun,
 		site.ReasonUnknownJob, site.ReasonJobConflict, site.ReasonStaleID, site.ReasonDependencyFailed,
 	} {
-		if rpcface.Code(rpcface.Reason(reason)) == connect.CodeUnknown {
+		if rpc.Code(rpc.Reason(reason)) == connect.CodeUnknown {
 			t.Errorf("reason %s has no code", reason)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"connectrpc.com/connect"
 
 	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
-	"github.com/seed-9b8f70bb/drover/rpcface"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
 // face is the ServerService. It translates and decides nothing.
@@ -17,9 +17,9 @@ type face struct{ s *Server }
 var _ droverv1connect.ServerServiceHandler = face{}
 
 // face returns the HTTP server of the RPC face, and its health.
-func (s *Server) face() (*http.Server, *rpcface.Health) {
-	return rpcface.Serve(rpcface.Config{
-		Services: []rpcface.Service{
+func (s *Server) face() (*http.Server, *rpc.Health) {
+	return rpc.Serve(rpc.Config{
+		Services: []rpc.Service{
 			{Name: droverv1connect.ServerServiceName, Handler: func(opts ...connect.HandlerOption) (string, http.Handler) {
 				return droverv1connect.NewServerServiceHandler(face{s}, opts...)
 			}},
@@ -42,7 +42,7 @@ func (s *Server) face() (*http.Server, *rpcface.Health) {
 func filesAsTheyAre(spec connect.Spec) []connect.HandlerOption {
 	switch spec.Procedure {
 	case droverv1connect.ServerServiceDownloadProcedure, droverv1connect.ServerServiceDownloadDataProcedure, droverv1connect.PeerServiceReadContentProcedure:
-		return []connect.HandlerOption{connect.WithCompressMinBytes(rpcface.LargestMessage)}
+		return []connect.HandlerOption{connect.WithCompressMinBytes(rpc.LargestMessage)}
 	}
 	return nil
 }
@@ -83,6 +83,6 @@ func (e errorsOut) out(spec connect.Spec, began time.Time, err error) error {
 // recovered answers for a handler that panicked.
 func (s *Server) recovered(_ context.Context, spec connect.Spec, _ http.Header, cause any) error {
 	s.log.Error("panic", "procedure", spec.Procedure, "cause", cause)
-	p := &rpcface.Problem{Reason: rpcface.Internal, Message: "the server failed; its log says more"}
-	return rpcface.WithDetail(p, p)
+	p := &rpc.Problem{Reason: rpc.Internal, Message: "the server failed; its log says more"}
+	return rpc.WithDetail(p, p)
 }

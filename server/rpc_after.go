@@ -10,7 +10,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
-	"github.com/seed-9b8f70bb/drover/rpcface"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
@@ -19,13 +19,13 @@ var statesIn = inverse(statesOut)
 
 // public calls another server as clients do.
 func (f *peerFace) public(url string) droverv1connect.ServerServiceClient {
-	return droverv1connect.NewServerServiceClient(&http.Client{Transport: f.transport}, url, connect.WithReadMaxBytes(rpcface.LargestMessage))
+	return droverv1connect.NewServerServiceClient(&http.Client{Transport: f.transport}, url, connect.WithReadMaxBytes(rpc.LargestMessage))
 }
 
 // sight asks a server about a job. That it has none is no error.
 func (f *peerFace) sight(ctx context.Context, url string, id batch.JobID) (sighting, error) {
 	res, err := f.public(url).GetJob(ctx, &droverv1.GetJobRequest{JobId: string(id)})
-	if err != nil && reasonOf(err) == rpcface.UnknownJob {
+	if err != nil && reasonOf(err) == rpc.UnknownJob {
 		return sighting{}, nil
 	}
 	if err != nil {
@@ -55,7 +55,7 @@ func sightingOf(j *droverv1.Job) sighting {
 }
 
 // reasonOf returns why another server has refused a call; "" of what is no refusal.
-func reasonOf(err error) rpcface.Reason {
+func reasonOf(err error) rpc.Reason {
 	var ce *connect.Error
 	if !errors.As(err, &ce) {
 		return ""
@@ -63,7 +63,7 @@ func reasonOf(err error) rpcface.Reason {
 	for _, d := range ce.Details() {
 		v, err := d.Value()
 		if detail, ok := v.(*droverv1.ErrorDetail); ok && err == nil {
-			return rpcface.Reason(detail.GetReason())
+			return rpc.Reason(detail.GetReason())
 		}
 	}
 	return ""
@@ -77,8 +77,8 @@ func afterIn(list []*droverv1.Dependency) ([]site.Dependency, error) {
 		case droverv1.DependencyCondition_DEPENDENCY_CONDITION_UNSPECIFIED, droverv1.DependencyCondition_DEPENDENCY_CONDITION_DONE,
 			droverv1.DependencyCondition_DEPENDENCY_CONDITION_ANY:
 		default:
-			return nil, &rpcface.Problem{
-				Reason: rpcface.BadValue, Field: "request.after", Accepted: "the conditions DONE and ANY",
+			return nil, &rpc.Problem{
+				Reason: rpc.BadValue, Field: "request.after", Accepted: "the conditions DONE and ANY",
 				Message: "request.after: a condition that this server does not know: " + d.GetCondition().String(),
 			}
 		}

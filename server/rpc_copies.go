@@ -10,13 +10,13 @@ import (
 
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
-	"github.com/seed-9b8f70bb/drover/rpcface"
-	"github.com/seed-9b8f70bb/drover/server/depot"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
+	"github.com/seed-9b8f70bb/drover/server/files/depot"
 )
 
 // serverAt is the ServerService of another server.
 func (f *peerFace) serverAt(url string) droverv1connect.ServerServiceClient {
-	return droverv1connect.NewServerServiceClient(&http.Client{Transport: f.transport}, url, connect.WithReadMaxBytes(rpcface.LargestMessage))
+	return droverv1connect.NewServerServiceClient(&http.Client{Transport: f.transport}, url, connect.WithReadMaxBytes(rpc.LargestMessage))
 }
 
 // findData asks another server for data: nil if it does not have them, and what it

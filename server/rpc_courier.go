@@ -12,17 +12,17 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
-	"github.com/seed-9b8f70bb/drover/rpcface"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
 // peerFace calls other servers.
 type peerFace struct{ transport *http.Transport }
 
-func newPeerFace() *peerFace { return &peerFace{transport: rpcface.Transport(5 * time.Second)} }
+func newPeerFace() *peerFace { return &peerFace{transport: rpc.Transport(5 * time.Second)} }
 
 func (f *peerFace) client(url string) droverv1connect.PeerServiceClient {
-	return droverv1connect.NewPeerServiceClient(&http.Client{Transport: f.transport}, url, connect.WithReadMaxBytes(rpcface.LargestMessage))
+	return droverv1connect.NewPeerServiceClient(&http.Client{Transport: f.transport}, url, connect.WithReadMaxBytes(rpc.LargestMessage))
 }
 
 // carry sends a message to a server and returns its answer.

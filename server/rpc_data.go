@@ -9,9 +9,9 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
-	"github.com/seed-9b8f70bb/drover/rpcface"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
-	"github.com/seed-9b8f70bb/drover/server/depot"
+	"github.com/seed-9b8f70bb/drover/server/files/depot"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
@@ -66,8 +66,8 @@ func keepIn(all map[string]*droverv1.Keep) (map[string]site.Keep, error) {
 	for name, k := range all {
 		mode := modeIn(k.GetMode())
 		if mode == "" {
-			return nil, &rpcface.Problem{
-				Reason: rpcface.BadValue, Field: "request.keep." + name + ".mode", Accepted: "volatile, sticky, persistent", Message: fmt.Sprintf("mode: %d", k.GetMode()),
+			return nil, &rpc.Problem{
+				Reason: rpc.BadValue, Field: "request.keep." + name + ".mode", Accepted: "volatile, sticky, persistent", Message: fmt.Sprintf("mode: %d", k.GetMode()),
 			}
 		}
 		out[name] = site.Keep{ID: k.GetDataId(), Mode: string(mode)}
@@ -132,7 +132,7 @@ func (f face) DownloadData(ctx context.Context, req *droverv1.DownloadDataReques
 
 // ListData lists the data that stay here.
 func (f face) ListData(_ context.Context, req *droverv1.ServerServiceListDataRequest) (*droverv1.ServerServiceListDataResponse, error) {
-	size, err := rpcface.PageSize(req.GetPageSize())
+	size, err := rpc.PageSize(req.GetPageSize())
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func (f face) ListData(_ context.Context, req *droverv1.ServerServiceListDataReq
 		return nil, err
 	}
 	var after dataPosition
-	if err := rpcface.ParseToken(req.GetPageToken(), &after); err != nil {
+	if err := rpc.ParseToken(req.GetPageToken(), &after); err != nil {
 		return nil, err
 	}
 	page, more := f.s.depot.List(after.ID, size, match)
@@ -150,7 +150,7 @@ func (f face) ListData(_ context.Context, req *droverv1.ServerServiceListDataReq
 		out.Data = append(out.Data, f.s.dataOut(&page[i]))
 	}
 	if more {
-		out.NextPageToken = rpcface.Token(dataPosition{ID: page[len(page)-1].ID})
+		out.NextPageToken = rpc.Token(dataPosition{ID: page[len(page)-1].ID})
 	}
 	return out, nil
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
-	"github.com/seed-9b8f70bb/drover/rpcface"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
@@ -49,8 +49,8 @@ func draftIn(req *droverv1.DraftRequest) (*draftCall, error) {
 		return nil, err
 	}
 	if req.GetLease() != nil && c.lease == 0 {
-		return nil, &rpcface.Problem{
-			Reason: rpcface.OutOfRange, Field: "lease", Message: "lease: 0s",
+		return nil, &rpc.Problem{
+			Reason: rpc.OutOfRange, Field: "lease", Message: "lease: 0s",
 			Accepted: fmt.Sprintf("%v..%v, or none for the server's choice", site.ShortestLease, site.LongestLease),
 		}
 	}
@@ -60,8 +60,8 @@ func draftIn(req *droverv1.DraftRequest) (*draftCall, error) {
 		case e.GetPut():
 			item.request, item.after, item.bad = askedIn(e.GetRequest(), e)
 		case e.GetRequest() != nil || e.GetNotBefore() != nil:
-			return nil, &rpcface.Problem{
-				Reason: rpcface.BadValue, Field: fmt.Sprintf("edits[%d].request", i), Accepted: "none, for a job that is taken out",
+			return nil, &rpc.Problem{
+				Reason: rpc.BadValue, Field: fmt.Sprintf("edits[%d].request", i), Accepted: "none, for a job that is taken out",
 				Message: fmt.Sprintf("edits[%d]: a request, or not_before, of a job that is not put", i),
 			}
 		}
@@ -73,8 +73,8 @@ func draftIn(req *droverv1.DraftRequest) (*draftCall, error) {
 		case q.GetRequest() != nil:
 			item.request, item.after, item.bad = askedIn(q.GetRequest(), q)
 		case q.GetNotBefore() != nil:
-			return nil, &rpcface.Problem{
-				Reason: rpcface.BadValue, Field: fmt.Sprintf("questions[%d].not_before", i), Accepted: "none, for a job as it stands",
+			return nil, &rpc.Problem{
+				Reason: rpc.BadValue, Field: fmt.Sprintf("questions[%d].not_before", i), Accepted: "none, for a job as it stands",
 				Message: fmt.Sprintf("questions[%d]: not_before of a job that is not put", i),
 			}
 		}
@@ -105,5 +105,5 @@ func (s *Server) answerOut(a *site.Answer) *droverv1.Quote {
 	if !told {
 		s.log.Error("answering about a draft", "error", a.Err)
 	}
-	return &droverv1.Quote{Refusal: rpcface.DetailOf(p)}
+	return &droverv1.Quote{Refusal: rpc.DetailOf(p)}
 }

@@ -5,7 +5,7 @@ import (
 
 	"connectrpc.com/connect"
 
-	"github.com/seed-9b8f70bb/drover/rpcface"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
 // connectError is the one place that turns an error into a Connect code and an
@@ -20,5 +20,5 @@ func (s *Server) connectError(spec connect.Spec, err error) error {
 	if !told {
 		s.log.Error("call failed", "procedure", spec.Procedure, "error", err)
 	}
-	return rpcface.WithDetail(p, p)
+	return rpc.WithDetail(p, p)
 }

@@ -8,8 +8,8 @@ import (
 	"connectrpc.com/connect"
 
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
-	"github.com/seed-9b8f70bb/drover/rpcface"
-	"github.com/seed-9b8f70bb/drover/server/blobs"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
+	"github.com/seed-9b8f70bb/drover/server/files/blobs"
 )
 
 // ReadLogs sends what a job wrote.
@@ -21,8 +21,8 @@ func (f face) ReadLogs(ctx context.Context, req *droverv1.ReadLogsRequest, strea
 	case droverv1.LogStream_LOG_STREAM_STDERR:
 		want.stream = stderr
 	default:
-		return &rpcface.Problem{
-			Reason: rpcface.BadValue, Field: "stream", Accepted: "stdout, stderr", Message: fmt.Sprintf("stream: %d", req.GetStream()),
+		return &rpc.Problem{
+			Reason: rpc.BadValue, Field: "stream", Accepted: "stdout, stderr", Message: fmt.Sprintf("stream: %d", req.GetStream()),
 		}
 	}
 	return f.s.readLogs(ctx, want, func(p piece) error {

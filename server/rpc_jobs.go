@@ -10,7 +10,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
-	"github.com/seed-9b8f70bb/drover/rpcface"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
@@ -51,8 +51,8 @@ func (f face) Estimate(ctx context.Context, req *droverv1.EstimateRequest) (*dro
 	}
 	q, err := f.s.estimate(ctx, r, notBefore)
 	var refusal *site.Refusal
-	if p, _ := asProblem(err); err != nil && (errors.As(err, &refusal) || p.Reason == rpcface.QueueFull || p.Reason == rpcface.DiskFull) {
-		return &droverv1.EstimateResponse{Quote: &droverv1.Quote{Refusal: rpcface.DetailOf(p)}}, nil
+	if p, _ := asProblem(err); err != nil && (errors.As(err, &refusal) || p.Reason == rpc.QueueFull || p.Reason == rpc.DiskFull) {
+		return &droverv1.EstimateResponse{Quote: &droverv1.Quote{Refusal: rpc.DetailOf(p)}}, nil
 	}
 	if err != nil {
 		return nil, err
@@ -110,7 +110,7 @@ func (f face) GetJob(ctx context.Context, req *droverv1.GetJobRequest) (*droverv
 // ListJobs lists this site's jobs in the order of their submission. A page is
 // shorter than it could be where its jobs would not fit into a message.
 func (f face) ListJobs(ctx context.Context, req *droverv1.ServerServiceListJobsRequest) (*droverv1.ServerServiceListJobsResponse, error) {
-	size, err := rpcface.PageSize(req.GetPageSize())
+	size, err := rpc.PageSize(req.GetPageSize())
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func (f face) ListJobs(ctx context.Context, req *droverv1.ServerServiceListJobsR
 	out, sum := &droverv1.ServerServiceListJobsResponse{}, 0
 	out.NextPageToken, err = f.s.list(ctx, filter, req.GetPageToken(), size, func(r record) bool {
 		j := f.s.jobOut(r)
-		if sum += proto.Size(j); sum > rpcface.LargestMessage && len(out.Jobs) > 0 {
+		if sum += proto.Size(j); sum > rpc.LargestMessage && len(out.Jobs) > 0 {
 			return false
 		}
 		out.Jobs = append(out.Jobs, j)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
-	"github.com/seed-9b8f70bb/drover/rpcface"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
@@ -103,7 +103,7 @@ func (f face) PlaceJobs(ctx context.Context, req *droverv1.PlaceJobsRequest) (*d
 
 // ListMoves lists what is known of moves.
 func (f face) ListMoves(ctx context.Context, req *droverv1.ServerServiceListMovesRequest) (*droverv1.ServerServiceListMovesResponse, error) {
-	size, err := rpcface.PageSize(req.GetPageSize())
+	size, err := rpc.PageSize(req.GetPageSize())
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func (f face) ListMoves(ctx context.Context, req *droverv1.ServerServiceListMove
 		return nil, err
 	}
 	var after site.MoveCursor
-	if err := rpcface.ParseToken(req.GetPageToken(), &after); err != nil {
+	if err := rpc.ParseToken(req.GetPageToken(), &after); err != nil {
 		return nil, err
 	}
 	page, err := f.s.moves(ctx, filter, after, size+1)
@@ -124,7 +124,7 @@ func (f face) ListMoves(ctx context.Context, req *droverv1.ServerServiceListMove
 		out.Moves = append(out.Moves, moveOut(page[i].Job, page[i].Service, &page[i].Move))
 	}
 	if len(page) > size {
-		out.NextPageToken = rpcface.Token(page[size-1].Cursor())
+		out.NextPageToken = rpc.Token(page[size-1].Cursor())
 	}
 	return out, nil
 }

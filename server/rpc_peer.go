@@ -8,10 +8,10 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/gossip"
+	"github.com/seed-9b8f70bb/drover/agent/gossip"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
-	"github.com/seed-9b8f70bb/drover/rpcface"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
@@ -53,11 +53,11 @@ func (p peers) Reserve(ctx context.Context, req *droverv1.ReserveRequest) (*drov
 		return nil, err
 	}
 	if req.GetEpoch() == 0 {
-		return nil, &rpcface.Problem{Reason: rpcface.OutOfRange, Field: "epoch", Accepted: "1 or more", Message: "epoch: 0"}
+		return nil, &rpc.Problem{Reason: rpc.OutOfRange, Field: "epoch", Accepted: "1 or more", Message: "epoch: 0"}
 	}
 	if len(req.GetMoves()) > mostHistory {
-		return nil, &rpcface.Problem{
-			Reason: rpcface.OutOfRange, Field: "moves", Accepted: fmt.Sprintf("at most %d", mostHistory),
+		return nil, &rpc.Problem{
+			Reason: rpc.OutOfRange, Field: "moves", Accepted: fmt.Sprintf("at most %d", mostHistory),
 			Message: fmt.Sprintf("moves: %d", len(req.GetMoves())),
 		}
 	}
@@ -84,8 +84,8 @@ func (p peers) Reserve(ctx context.Context, req *droverv1.ReserveRequest) (*drov
 		}
 	}
 	if req.GetRetried() > site.MostRetries {
-		return nil, &rpcface.Problem{
-			Reason: rpcface.OutOfRange, Field: "retried", Accepted: fmt.Sprintf("0..%d", site.MostRetries), Message: fmt.Sprintf("retried: %d", req.GetRetried()),
+		return nil, &rpc.Problem{
+			Reason: rpc.OutOfRange, Field: "retried", Accepted: fmt.Sprintf("0..%d", site.MostRetries), Message: fmt.Sprintf("retried: %d", req.GetRetried()),
 		}
 	}
 	parcel := &site.Parcel{Retried: uint8(req.GetRetried()), Dossier: &site.Dossier{Request: *request}, Sent: sent, Age: age, Present: present}

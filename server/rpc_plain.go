@@ -14,8 +14,8 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
-	"github.com/seed-9b8f70bb/drover/rpcface"
-	"github.com/seed-9b8f70bb/drover/server/blobs"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
+	"github.com/seed-9b8f70bb/drover/server/files/blobs"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
@@ -29,8 +29,8 @@ const (
 // translates and decides nothing.
 type plain struct{ s *Server }
 
-func (p plain) routes() []rpcface.Route {
-	return []rpcface.Route{
+func (p plain) routes() []rpc.Route {
+	return []rpc.Route{
 		{Pattern: "HEAD /v1/content/{sha256}", Handler: p.headContent},
 		{Pattern: "PUT /v1/content/{sha256}", Handler: p.putContent},
 		{Pattern: "GET /v1/jobs/{id}/outputs/{argument}", Handler: p.getOutput},
@@ -46,7 +46,7 @@ func (p plain) headContent(w http.ResponseWriter, r *http.Request) {
 	if text := r.URL.Query().Get("size"); text != "" {
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
-			p.refuse(w, r, &rpcface.Problem{Reason: rpcface.BadValue, Field: "size", Accepted: "bytes", Message: fmt.Sprintf("size: %.70q", text)})
+			p.refuse(w, r, &rpc.Problem{Reason: rpc.BadValue, Field: "size", Accepted: "bytes", Message: fmt.Sprintf("size: %.70q", text)})
 			return
 		}
 		size = n
@@ -88,8 +88,8 @@ func (p plain) putContent(w http.ResponseWriter, r *http.Request) {
 	body := &sender{Reader: r.Body}
 	b, err := p.s.upload(body, want)
 	if err != nil && body.err != nil {
-		err = &rpcface.Problem{
-			Reason: rpcface.BadValue, Field: "body", Accepted: "as many bytes as were announced", Retryable: true,
+		err = &rpc.Problem{
+			Reason: rpc.BadValue, Field: "body", Accepted: "as many bytes as were announced", Retryable: true,
 			Message: fmt.Sprintf("the content has broken off: %v", body.err), Hint: "HEAD says how much has arrived",
 		}
 	}
@@ -109,7 +109,7 @@ func (p plain) putContent(w http.ResponseWriter, r *http.Request) {
 	case errors.As(err, &offset):
 		arrived(w, blobs.Progress{Have: offset.Have, Size: want.Size})
 		problem, _ := asProblem(err)
-		rpcface.Refuse(w, http.StatusRequestedRangeNotSatisfiable, problem)
+		rpc.Refuse(w, http.StatusRequestedRangeNotSatisfiable, problem)
 		return
 	case err != nil:
 		p.refuse(w, r, err)
@@ -152,8 +152,8 @@ func wanted(r *http.Request) (blobs.Want, error) {
 	length := last - first + 1
 	if err != nil || n != 3 || fmt.Sprintf("bytes %d-%d/%d", first, last, size) != text ||
 		first < 0 || length < 1 || last >= size || r.ContentLength >= 0 && r.ContentLength != length {
-		return want, &rpcface.Problem{
-			Reason: rpcface.BadValue, Field: "Content-Range", Accepted: "bytes FIRST-LAST/SIZE, as many as are sent",
+		return want, &rpc.Problem{
+			Reason: rpc.BadValue, Field: "Content-Range", Accepted: "bytes FIRST-LAST/SIZE, as many as are sent",
 			Message: fmt.Sprintf("Content-Range: %.70q, Content-Length %d", text, r.ContentLength),
 		}
 	}
@@ -226,7 +226,7 @@ func (p plain) job(w http.ResponseWriter, r *http.Request) (record, bool) {
 		problem, _ := asProblem(err)
 		problem.Message = fmt.Sprintf("job %s has gone to site %s, and nobody here knows where that is", job.ID, job.MovedTo())
 		problem.Hint = "ask an agent's FindJob"
-		rpcface.Refuse(w, http.StatusMisdirectedRequest, problem)
+		rpc.Refuse(w, http.StatusMisdirectedRequest, problem)
 		return record{}, false
 	}
 	http.Redirect(w, r, strings.TrimSuffix(url, "/")+r.URL.EscapedPath(), http.StatusTemporaryRedirect)
@@ -249,8 +249,8 @@ type ranges struct {
 // WriteHeader is http.ResponseWriter's.
 func (w *ranges) WriteHeader(status int) {
 	if w.refused = status == http.StatusRequestedRangeNotSatisfiable; w.refused {
-		rpcface.Refuse(w.ResponseWriter, status, &rpcface.Problem{
-			Reason: rpcface.OutOfRange, Field: "Range", Accepted: "a range of what there is: " + w.Header().Get("Content-Range"),
+		rpc.Refuse(w.ResponseWriter, status, &rpc.Problem{
+			Reason: rpc.OutOfRange, Field: "Range", Accepted: "a range of what there is: " + w.Header().Get("Content-Range"),
 			Message: "there is nothing in this range",
 		})
 		return
@@ -281,5 +281,5 @@ func (p plain) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		p.s.log.Error("request failed", "method", r.Method, "path", r.URL.Path, "error", err)
 	}
 	p.s.log.Debug("refused", "method", r.Method, "path", r.URL.Path, "error", err)
-	rpcface.Refuse(w, rpcface.Status(problem.Reason), problem)
+	rpc.Refuse(w, rpc.Status(problem.Reason), problem)
 }

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/seed-9b8f70bb/drover/server/depot"
+	"github.com/seed-9b8f70bb/drover/server/files/depot"
 )
 
 // getData gives data that stay here, or a range of them.

@@ -14,7 +14,7 @@ import (
 
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
-	"github.com/seed-9b8f70bb/drover/rpcface"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
 const steers = "\x1b[2J a \u009bb\n"
@@ -65,7 +65,7 @@ func TestWordsOfCallersHaveNoControlCharacters(t *testing.T) {
 // A job is not kept where it is by what others have written into its history.
 func TestTheHistoryOfAJobThatComesIsCleanedAndNotRefused(t *testing.T) {
 	g := newGrid(t, "")
-	transport := rpcface.Transport(5 * time.Second)
+	transport := rpc.Transport(5 * time.Second)
 	t.Cleanup(transport.CloseIdleConnections)
 	p := droverv1connect.NewPeerServiceClient(&http.Client{Transport: transport}, "http://"+g.target.address())
 	id := newID(t)

@@ -3,7 +3,7 @@ package server
 import (
 	"context"
 
-	"github.com/seed-9b8f70bb/drover/batch/policies"
+	"github.com/seed-9b8f70bb/drover/batch/policy"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
@@ -24,7 +24,7 @@ func (f face) GetSite(ctx context.Context, _ *droverv1.GetSiteRequest) (*droverv
 	return out, nil
 }
 
-func reportOut(r *policies.Report) *droverv1.PolicyState {
+func reportOut(r *policy.Report) *droverv1.PolicyState {
 	out := &droverv1.PolicyState{Active: r.Active, Figures: figuresOut(r.Figures)}
 	for _, s := range r.Switches {
 		out.Switches = append(out.Switches, &droverv1.PolicySwitch{At: timeOut(s.At), From: s.From, To: s.To, Values: figuresOut(s.Values)})
@@ -32,7 +32,7 @@ func reportOut(r *policies.Report) *droverv1.PolicyState {
 	return out
 }
 
-func figuresOut(list []policies.Figure) []*droverv1.PolicyFigure {
+func figuresOut(list []policy.Figure) []*droverv1.PolicyFigure {
 	out := make([]*droverv1.PolicyFigure, 0, len(list))
 	for _, f := range list {
 		out = append(out, &droverv1.PolicyFigure{Name: f.Name, Value: f.Value})

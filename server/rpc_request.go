@@ -6,7 +6,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
-	"github.com/seed-9b8f70bb/drover/rpcface"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
@@ -14,7 +14,7 @@ import (
 // requestIn translates a request. Whether it can be had is the core's to say.
 func requestIn(r *droverv1.Request) (*site.Request, error) {
 	if r == nil {
-		return nil, &rpcface.Problem{Reason: rpcface.BadValue, Field: "request", Accepted: "a request", Message: "request: missing"}
+		return nil, &rpc.Problem{Reason: rpc.BadValue, Field: "request", Accepted: "a request", Message: "request: missing"}
 	}
 	out := &site.Request{
 		Service: r.GetService(), Width: r.GetWidth(), Owner: r.GetOwner(), Origin: batch.Grid,
@@ -22,8 +22,8 @@ func requestIn(r *droverv1.Request) (*site.Request, error) {
 		Idempotent: r.GetIdempotent(), RetryOf: r.GetRetryOf(), Labels: r.GetLabels(),
 	}
 	if len(r.GetLicences()) > mostNames {
-		return nil, &rpcface.Problem{
-			Reason: rpcface.OutOfRange, Field: "request.licences", Accepted: fmt.Sprintf("at most %d", mostNames),
+		return nil, &rpc.Problem{
+			Reason: rpc.OutOfRange, Field: "request.licences", Accepted: fmt.Sprintf("at most %d", mostNames),
 			Message: fmt.Sprintf("request.licences: %d", len(r.GetLicences())),
 		}
 	}
@@ -36,8 +36,8 @@ func requestIn(r *droverv1.Request) (*site.Request, error) {
 		return nil, err
 	}
 	if r.GetWalltime() != nil && out.Walltime == 0 {
-		return nil, &rpcface.Problem{
-			Reason: rpcface.OutOfRange, Field: "request.walltime", Accepted: "above 0s, or none for the site's choice",
+		return nil, &rpc.Problem{
+			Reason: rpc.OutOfRange, Field: "request.walltime", Accepted: "above 0s, or none for the site's choice",
 			Message: "request.walltime: 0s",
 		}
 	}
@@ -94,8 +94,8 @@ func requestIn(r *droverv1.Request) (*site.Request, error) {
 
 func shareIn(cpu float64) (batch.Share, error) {
 	if !(cpu >= 0 && cpu <= 1) {
-		return 0, &rpcface.Problem{
-			Reason: rpcface.OutOfRange, Field: "request.cpu", Accepted: "above 0 and up to 1, 0 for 1", Message: fmt.Sprintf("request.cpu: %g", cpu),
+		return 0, &rpc.Problem{
+			Reason: rpc.OutOfRange, Field: "request.cpu", Accepted: "above 0 and up to 1, 0 for 1", Message: fmt.Sprintf("request.cpu: %g", cpu),
 		}
 	}
 	return batch.Share(math.Ceil(cpu * float64(batch.One))), nil
@@ -118,8 +118,8 @@ func valueIn(name string, v *droverv1.Value) (catalogue.Value, error) {
 	case *droverv1.Value_ArrayValue:
 		return arrayIn(name, k.ArrayValue)
 	}
-	return catalogue.Value{}, &rpcface.Problem{
-		Reason: rpcface.BadValue, Field: "request.arguments." + name, Accepted: "a value of a type that this server knows",
+	return catalogue.Value{}, &rpc.Problem{
+		Reason: rpc.BadValue, Field: "request.arguments." + name, Accepted: "a value of a type that this server knows",
 		Message: fmt.Sprintf("argument %s: no value", name),
 	}
 }

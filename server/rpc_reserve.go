@@ -8,7 +8,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
-	"github.com/seed-9b8f70bb/drover/rpcface"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
@@ -38,12 +38,12 @@ func (f face) OfferReservation(ctx context.Context, req *droverv1.OfferReservati
 	r, err := f.s.offerReservation(ctx, b)
 	var (
 		refusal *site.Refusal
-		p       *rpcface.Problem
+		p       *rpc.Problem
 	)
 	switch {
-	case errors.As(err, &refusal), errors.As(err, &p) && p.Reason == rpcface.NoReservations:
+	case errors.As(err, &refusal), errors.As(err, &p) && p.Reason == rpc.NoReservations:
 		told, _ := asProblem(err)
-		return &droverv1.OfferReservationResponse{Refusal: rpcface.DetailOf(told)}, nil
+		return &droverv1.OfferReservationResponse{Refusal: rpc.DetailOf(told)}, nil
 	case err != nil:
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (f face) BookReservation(ctx context.Context, req *droverv1.BookReservation
 
 // ListReservations lists this site's reservations.
 func (f face) ListReservations(ctx context.Context, req *droverv1.ServerServiceListReservationsRequest) (*droverv1.ServerServiceListReservationsResponse, error) {
-	size, err := rpcface.PageSize(req.GetPageSize())
+	size, err := rpc.PageSize(req.GetPageSize())
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func (f face) ListReservations(ctx context.Context, req *droverv1.ServerServiceL
 		Start batch.Time  `json:"s"`
 		ID    batch.JobID `json:"i"`
 	}
-	if err := rpcface.ParseToken(req.GetPageToken(), &after); err != nil {
+	if err := rpc.ParseToken(req.GetPageToken(), &after); err != nil {
 		return nil, err
 	}
 	list, err := f.s.listReservations(ctx, filter)
@@ -91,7 +91,7 @@ func (f face) ListReservations(ctx context.Context, req *droverv1.ServerServiceL
 			continue
 		}
 		if len(out.Reservations) == size {
-			out.NextPageToken = rpcface.Token(after)
+			out.NextPageToken = rpc.Token(after)
 			break
 		}
 		out.Reservations = append(out.Reservations, f.s.reservationOut(r))
@@ -112,7 +112,7 @@ func (f face) CancelReservation(ctx context.Context, req *droverv1.CancelReserva
 // bookingIn translates a booking. Whether it can be had is the core's to say.
 func bookingIn(b *droverv1.Booking) (out site.Booking, err error) {
 	if b == nil {
-		return out, &rpcface.Problem{Reason: rpcface.BadValue, Field: "booking", Accepted: "a booking", Message: "booking: missing"}
+		return out, &rpc.Problem{Reason: rpc.BadValue, Field: "booking", Accepted: "a booking", Message: "booking: missing"}
 	}
 	out = site.Booking{ID: batch.JobID(b.GetId()), Name: b.GetName(), Owner: b.GetOwner(), Width: b.GetWidth()}
 	if out.Duration, err = durationIn("booking.duration", b.GetDuration()); err != nil {
@@ -157,8 +157,8 @@ func reservationFilterIn(text string) (f site.ReservationFilter, err error) {
 			known = false
 		}
 		if !known {
-			return f, &rpcface.Problem{
-				Reason: rpcface.BadValue, Field: "filter", Accepted: accepted, Message: fmt.Sprintf("filter: %.70q, accepted: %s", term, accepted),
+			return f, &rpc.Problem{
+				Reason: rpc.BadValue, Field: "filter", Accepted: accepted, Message: fmt.Sprintf("filter: %.70q, accepted: %s", term, accepted),
 			}
 		}
 	}

@@ -8,12 +8,12 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/rpcface"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
 // durationOut returns d for the wire.
-func durationOut(d batch.Duration) *durationpb.Duration { return rpcface.Duration(d) }
+func durationOut(d batch.Duration) *durationpb.Duration { return rpc.Duration(d) }
 
 // durationIn returns d in the core's unit, 0 for nil, rounding up: a nanosecond
 // is a time, and no walltime at all is not.
@@ -22,8 +22,8 @@ func durationIn(field string, d *durationpb.Duration) (batch.Duration, error) {
 		return 0, nil
 	}
 	if d.CheckValid() != nil || d.GetSeconds() < 0 || d.GetNanos() < 0 {
-		return 0, &rpcface.Problem{
-			Reason: rpcface.OutOfRange, Field: field, Accepted: "a time of 0s or more",
+		return 0, &rpc.Problem{
+			Reason: rpc.OutOfRange, Field: field, Accepted: "a time of 0s or more",
 			Message: fmt.Sprintf("%s: %d s and %d ns", field, d.GetSeconds(), d.GetNanos()),
 		}
 	}
@@ -36,8 +36,8 @@ func timeIn(field string, t *timestamppb.Timestamp) (batch.Time, error) {
 		return 0, nil
 	}
 	if t.CheckValid() != nil || t.GetSeconds() < 0 {
-		return 0, &rpcface.Problem{
-			Reason: rpcface.OutOfRange, Field: field, Accepted: "an instant from 1970 to 9999",
+		return 0, &rpc.Problem{
+			Reason: rpc.OutOfRange, Field: field, Accepted: "an instant from 1970 to 9999",
 			Message: fmt.Sprintf("%s: %d s after 1970", field, t.GetSeconds()),
 		}
 	}
@@ -77,6 +77,6 @@ func gainIn(d *durationpb.Duration) batch.Duration {
 	if d == nil || d.GetSeconds() <= -century {
 		return site.AnyPrice
 	}
-	s := min(d.GetSeconds(), rpcface.LongestDuration)
+	s := min(d.GetSeconds(), rpc.LongestDuration)
 	return batch.Duration(s)*batch.Second + batch.Duration(d.GetNanos()/1000)
 }

@@ -16,17 +16,17 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/exec"
-	"github.com/seed-9b8f70bb/drover/cgroup"
-	"github.com/seed-9b8f70bb/drover/node"
-	"github.com/seed-9b8f70bb/drover/node/pool"
+	"github.com/seed-9b8f70bb/drover/batch/exec/cgroup"
+	"github.com/seed-9b8f70bb/drover/batch/exec/node"
+	"github.com/seed-9b8f70bb/drover/batch/exec/node/pool"
 	"github.com/seed-9b8f70bb/drover/server/site"
-	"github.com/seed-9b8f70bb/drover/supervisor"
+	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
 )
 
 // sharing is the keeper of jobs that have shares of processors: on virtual nodes of this
 // host, each attempt in a control group of its own.
 //
-//	exec ─▶ sharing ─▶ node/pool ─▶ node.Host ─▶ supervisor, control groups
+//	exec ─▶ sharing ─▶ batch/exec/node/pool ─▶ node.Host ─▶ supervisor, control groups
 //	            └─ gauge: what tasks use ─▶ policy
 type sharing struct {
 	host  *node.Host

@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/forecast"
-	"github.com/seed-9b8f70bb/drover/batch/policies"
+	"github.com/seed-9b8f70bb/drover/batch/plan/forecast"
+	"github.com/seed-9b8f70bb/drover/batch/policy"
 	"github.com/seed-9b8f70bb/drover/batch/slurm"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
-	"github.com/seed-9b8f70bb/drover/supervisor/solo"
+	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor/solo"
 )
 
 // inspectPatience is how long a server that starts waits for Slurm, if it has been
@@ -34,7 +34,7 @@ func (s *Server) slurmConfig() slurm.Config {
 		Partition: b.Partition, Account: b.Account, QOS: b.QOS, Extra: b.Extra,
 		Most: b.Waiting, Interval: b.Interval, Stale: b.Stale, Unseen: b.Unseen,
 		Policy: func(p batch.Platform, settings batch.Settings) (batch.Policy, error) {
-			return policies.New(b.Model.Name, p, settings)
+			return policy.New(b.Model.Name, p, settings)
 		},
 		Settings:    b.Model.Settings,
 		Forecasters: func() slurm.Forecaster { return &forecast.Forecaster{Slack: modelSlack} },

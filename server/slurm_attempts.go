@@ -14,8 +14,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/slurm"
 	"github.com/seed-9b8f70bb/drover/server/site"
-	"github.com/seed-9b8f70bb/drover/supervisor/journal"
-	"github.com/seed-9b8f70bb/drover/supervisor/solo"
+	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor/journal"
+	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor/solo"
 )
 
 // batchScripts makes what Slurm runs: a line that runs an order, and the order, which

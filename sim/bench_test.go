@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/policies"
+	"github.com/seed-9b8f70bb/drover/batch/policy"
 	"github.com/seed-9b8f70bb/drover/sim"
 	"github.com/seed-9b8f70bb/drover/sim/swf"
 )
@@ -27,7 +27,7 @@ func BenchmarkCluster(b *testing.B) {
 			w := sim.FromTrace(t, 256)
 			b.ReportAllocs()
 			for b.Loop() {
-				policy, err := policies.New(name, batch.Processors(256), nil)
+				policy, err := policy.New(name, batch.Processors(256), nil)
 				if err != nil {
 					b.Fatal(err)
 				}

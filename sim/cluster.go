@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/sim/engine"
+	"github.com/seed-9b8f70bb/drover/batch/engine"
 )
 
 // Cluster is one machine under one policy.

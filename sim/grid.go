@@ -9,11 +9,11 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/forecast"
-	"github.com/seed-9b8f70bb/drover/batch/policies"
+	"github.com/seed-9b8f70bb/drover/batch/plan/forecast"
+	"github.com/seed-9b8f70bb/drover/batch/policy"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 	"github.com/seed-9b8f70bb/drover/server/site"
-	"github.com/seed-9b8f70bb/drover/sim/engine"
+	"github.com/seed-9b8f70bb/drover/batch/engine"
 )
 
 // traceService is the name of the service that all jobs of traces ask for, and
@@ -89,7 +89,7 @@ func NewGrid(s *Scenario, progress func(submitted int)) (*Grid, error) {
 			return nil, fmt.Errorf("site %s: %w", c.Name, err)
 		}
 		platform := machine(c.Policy, int32(c.Procs))
-		policy, err := policies.New(c.Policy, platform, c.Settings)
+		policy, err := policy.New(c.Policy, platform, c.Settings)
 		if err != nil {
 			return nil, fmt.Errorf("site %s: %w", c.Name, err)
 		}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/nodes"
+	"github.com/seed-9b8f70bb/drover/batch/plan/nodes"
 )
 
 // Places books the processors of one machine: the lowest-numbered free ones,

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/policies"
+	"github.com/seed-9b8f70bb/drover/batch/policy"
 )
 
 // Single is a run of one policy on one machine with one trace.
@@ -34,7 +34,7 @@ func (s *Single) Validate() error {
 	var errs []error
 	if s.Procs < 1 || s.Procs > batch.MaxProcessors {
 		errs = append(errs, fmt.Errorf("procs: %d, accepted: 1..%d", s.Procs, batch.MaxProcessors))
-	} else if _, err := policies.New(s.Policy, batch.Processors(1), s.Settings); err != nil {
+	} else if _, err := policy.New(s.Policy, batch.Processors(1), s.Settings); err != nil {
 		errs = append(errs, err)
 	}
 	switch {
@@ -70,7 +70,7 @@ func (s *Single) Replay(ctx context.Context, w *Workload) (*Result, error) {
 		return nil, err
 	}
 	procs := int32(s.Procs)
-	policy, err := policies.New(s.Policy, s.machine(), s.Settings)
+	policy, err := policy.New(s.Policy, s.machine(), s.Settings)
 	if err != nil {
 		return nil, err
 	}

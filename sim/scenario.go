@@ -6,7 +6,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/seed-9b8f70bb/drover/config"
+	"github.com/seed-9b8f70bb/drover/internal/config"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 

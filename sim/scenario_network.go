@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
-	"github.com/seed-9b8f70bb/drover/config"
+	"github.com/seed-9b8f70bb/drover/internal/config"
 )
 
 // Network is how fast input travels between sites. A job's input lies at the site

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/profile"
+	"github.com/seed-9b8f70bb/drover/batch/plan/profile"
 )
 
 // MaxReservations bounds those of a scenario.

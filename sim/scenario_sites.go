@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/policies"
+	"github.com/seed-9b8f70bb/drover/batch/policy"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 	"github.com/seed-9b8f70bb/drover/sim/lublin"
 	"github.com/seed-9b8f70bb/drover/sim/swf"
@@ -114,7 +114,7 @@ func (s *Scenario) validateSites() []error {
 			bad(key+"procs", "%d, accepted: 1..%d", g.Procs, batch.MaxProcessors)
 		} else if g.Policy == convergent {
 			bad(key+"policy", "%q, accepted: another policy; sites of a scenario have processors, and this one has machines for jobs", g.Policy)
-		} else if _, err := policies.New(g.Policy, batch.Processors(1), g.Settings); err != nil {
+		} else if _, err := policy.New(g.Policy, batch.Processors(1), g.Settings); err != nil {
 			bad(key+"policy", "%w", err)
 		} else if g.Lublin != nil {
 			if _, _, err := g.Lublin.config(g.Procs); err != nil {

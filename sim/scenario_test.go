@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/policies"
+	"github.com/seed-9b8f70bb/drover/batch/policy"
 	"github.com/seed-9b8f70bb/drover/sim"
 	"github.com/seed-9b8f70bb/drover/sim/swf"
 )
@@ -55,8 +55,8 @@ func TestScenarioErrorsNameTheKeyAndWhatIsAccepted(t *testing.T) {
 		{"no trace", site("{name: a, procs: 4, policy: cbf}"), []string{"sites: no site has a trace"}},
 		{"no name", site("{trace: t.swf, procs: 4, policy: cbf}"), []string{`sites[0].name: ""`}},
 		{"one name twice", "version: 1\nsites: [" + good + ", " + good + "]\n", []string{`sites[1].name: "a", accepted: a name of its own`}},
-		{"no policy", site("{name: a, trace: t.swf, procs: 4}"), []string{`sites[0].policy: unknown policy "", accepted: ` + strings.Join(policies.Names(), ", ")}},
-		{"unknown policy", site("{name: a, trace: t.swf, procs: 4, policy: sjf}"), []string{`sites[0].policy: unknown policy "sjf", accepted: ` + strings.Join(policies.Names(), ", ")}},
+		{"no policy", site("{name: a, trace: t.swf, procs: 4}"), []string{`sites[0].policy: unknown policy "", accepted: ` + strings.Join(policy.Names(), ", ")}},
+		{"unknown policy", site("{name: a, trace: t.swf, procs: 4, policy: sjf}"), []string{`sites[0].policy: unknown policy "sjf", accepted: ` + strings.Join(policy.Names(), ", ")}},
 		{"unknown setting", site("{name: a, trace: t.swf, procs: 4, policy: easy, settings: {depth: 3}}"), []string{"sites[0].policy", `"depth"`, "accepted"}},
 		{"speed 0", site("{name: a, trace: t.swf, procs: 4, policy: cbf, speed: 0}"), []string{"sites[0].speed", `"0", accepted: a number from 0.001 to 1000`}},
 		{"negative speed", site("{name: a, trace: t.swf, procs: 4, policy: cbf, speed: -1}"), []string{`"-1", accepted`}},
@@ -145,7 +145,7 @@ func TestSingleRunsAreCheckedAtOnce(t *testing.T) {
 		{sim.Single{Procs: 0, Policy: "easy"}, "procs: 0, accepted: 1..67108864"},
 		{sim.Single{Procs: 1_000_000_000_000, Policy: "easy"}, "procs: 1000000000000, accepted: 1..67108864"},
 		{sim.Single{Procs: 1<<32 + 1, Policy: "easy"}, "procs: 4294967297, accepted"},
-		{sim.Single{Procs: 1, Policy: "sjf"}, `unknown policy "sjf", accepted: ` + strings.Join(policies.Names(), ", ")},
+		{sim.Single{Procs: 1, Policy: "sjf"}, `unknown policy "sjf", accepted: ` + strings.Join(policy.Names(), ", ")},
 		{sim.Single{Procs: 1, Policy: "cbf", Settings: batch.Settings{"depth": "3"}}, `"depth"`},
 		{sim.Single{Procs: 1, Policy: "cbf", PassEachEvent: true}, "passes: event with policy cbf, accepted"},
 	} {

@@ -2,7 +2,7 @@ package sim
 
 import (
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/dynp"
+	"github.com/seed-9b8f70bb/drover/batch/policy/dynp"
 )
 
 // SelfTuning is what a policy did that tunes itself.

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/profile"
+	"github.com/seed-9b8f70bb/drover/batch/plan/profile"
 )
 
 // calendar gives each job a place at its submission, around windows, and lets jobs

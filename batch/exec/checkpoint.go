@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/process"
+	"github.com/seed-9b8f70bb/drover/batch/exec/process"
 )
 
 // parked is what an attempt leaves behind that has made place at a checkpoint: its

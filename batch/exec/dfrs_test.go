@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/dfrs"
+	"github.com/seed-9b8f70bb/drover/batch/policy/dfrs"
 )
 
 // stage is three hosts of two processors that come and go, in virtual time.

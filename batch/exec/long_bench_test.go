@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/cbf"
-	"github.com/seed-9b8f70bb/drover/batch/easy"
-	"github.com/seed-9b8f70bb/drover/batch/fcfs"
+	"github.com/seed-9b8f70bb/drover/batch/policy/cbf"
+	"github.com/seed-9b8f70bb/drover/batch/policy/easy"
+	"github.com/seed-9b8f70bb/drover/batch/policy/fcfs"
 )
 
 var longPolicies = []struct {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/seed-9b8f70bb/drover/process"
+	"github.com/seed-9b8f70bb/drover/batch/exec/process"
 )
 
 // processes launches real process groups, children of this process.

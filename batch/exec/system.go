@@ -10,7 +10,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/nodes"
+	"github.com/seed-9b8f70bb/drover/batch/plan/nodes"
 )
 
 // System is an embedded batch system. Its methods may be called from several

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/forecast"
-	"github.com/seed-9b8f70bb/drover/batch/policies"
+	"github.com/seed-9b8f70bb/drover/batch/plan/forecast"
+	"github.com/seed-9b8f70bb/drover/batch/policy"
 )
 
 // unit is the unit of the times in these tests, short beside the patience of await.
@@ -175,17 +175,17 @@ func TestWindowsOfAnEarlierLifeAreThereAgainAndTheirJobsAdopted(t *testing.T) {
 // answered with a promise, and one that cannot be kept is refused; but a policy that sets
 // nothing aside says so.
 func TestEveryPolicySetsWindowsAsideAndAgrees(t *testing.T) {
-	for _, name := range policies.Names() {
+	for _, name := range policy.Names() {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				policy, err := policies.New(name, machine, nil)
+				p, err := policy.New(name, machine, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
 				l := newFakes()
-				s := open(t, Config{Policy: policy, Launcher: l, Grace: 1, Forecaster: func() Forecaster { return &forecast.Forecaster{} }})
+				s := open(t, Config{Policy: p, Launcher: l, Grace: 1, Forecaster: func() Forecaster { return &forecast.Forecaster{} }})
 				// The one gives whole machines to one job at a time, the other no whole ones.
-				if name == "convergent" || policies.Shares(name) {
+				if name == "convergent" || policy.Shares(name) {
 					refused(t, s, aside(s, "w", 3, 10, 20), ReasonUnsupported)
 					return
 				}

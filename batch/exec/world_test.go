@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/forecast"
+	"github.com/seed-9b8f70bb/drover/batch/plan/forecast"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/easy"
+	"github.com/seed-9b8f70bb/drover/batch/policy/easy"
 )
 
 // crowded is a system of 1,000 processors after a look at a queue in which so many

@@ -3,7 +3,7 @@ package main
 import (
 	"os"
 
-	"github.com/seed-9b8f70bb/drover/supervisor/solo"
+	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor/solo"
 )
 
 // attemptCmd is there for the error message only, like gateCmd: the batch scripts of

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/internal/slurmd"
-	"github.com/seed-9b8f70bb/drover/internal/versus"
+	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/bench"
 )
 
 // benchVersusCmd has the same jobs run on two sets of equal clusters, which it starts.
@@ -78,8 +78,8 @@ func (c *benchVersusCmd) validate() error {
 }
 
 // workload is how the jobs of a repetition are made.
-func (c *benchVersusCmd) workload(repetition int) versus.Workload {
-	w := versus.Workload{
+func (c *benchVersusCmd) workload(repetition int) bench.Workload {
+	w := bench.Workload{
 		Seed: c.Seed + uint64(repetition), Clusters: c.Processors, Window: time.Duration(c.Minutes * float64(time.Minute)),
 		Load: c.Load, Local: c.Local, Shortest: time.Minute, Longest: 10 * time.Minute,
 	}
@@ -144,11 +144,11 @@ func (c *benchVersusCmd) turn(a *app, v *versusView, all *versusRuns, i int) err
 }
 
 // versusRuns is what has become of the jobs on both sides.
-type versusRuns struct{ drover, slurm []versus.Run }
+type versusRuns struct{ drover, slurm []bench.Run }
 
 // check says whether each job has run once on each side.
 func (r *versusRuns) check() error {
-	for name, runs := range map[string][]versus.Run{"Drover": r.drover, "Slurm": r.slurm} {
+	for name, runs := range map[string][]bench.Run{"Drover": r.drover, "Slurm": r.slurm} {
 		for i := range runs {
 			if runs[i].Times != 1 {
 				return fmt.Errorf("job %s has run %d times on the side of %s", runs[i].Job.ID, runs[i].Times, name)
@@ -159,7 +159,7 @@ func (r *versusRuns) check() error {
 }
 
 // repeat plays one workload on both sides, on clusters of its own.
-func (c *benchVersusCmd) repeat(a *app, w *versus.Workload) (_ *versusRuns, err error) {
+func (c *benchVersusCmd) repeat(a *app, w *bench.Workload) (_ *versusRuns, err error) {
 	host, err := slurmd.Open(a.ctx)
 	if err != nil {
 		return nil, err
@@ -170,7 +170,7 @@ func (c *benchVersusCmd) repeat(a *app, w *versus.Workload) (_ *versusRuns, err 
 		}
 	}()
 	script := filepath.Join(host.Dir(), "job.sh")
-	if err := os.WriteFile(script, []byte(versus.Script), 0o755); err != nil {
+	if err := os.WriteFile(script, []byte(bench.Script), 0o755); err != nil {
 		return nil, err
 	}
 	if c.Rule == multiCluster {
@@ -178,13 +178,13 @@ func (c *benchVersusCmd) repeat(a *app, w *versus.Workload) (_ *versusRuns, err 
 			return nil, err
 		}
 	}
-	sets := [2]*versus.Slurm{}
+	sets := [2]*bench.Slurm{}
 	for i, name := range []string{"d", "s"} {
 		clusters, err := host.Start(a.ctx, c.clusters(name)...)
 		if err != nil {
 			return nil, err
 		}
-		sets[i] = &versus.Slurm{Clusters: clusters, Script: script, Notes: filepath.Join(host.Dir(), name+".notes")}
+		sets[i] = &bench.Slurm{Clusters: clusters, Script: script, Notes: filepath.Join(host.Dir(), name+".notes")}
 	}
 	jobs := w.Generate()
 	limit := fmt.Errorf("longer than --limit %v", c.Limit)
@@ -195,7 +195,7 @@ func (c *benchVersusCmd) repeat(a *app, w *versus.Workload) (_ *versusRuns, err 
 			return err
 		},
 		func(ctx context.Context) (err error) {
-			r.slurm, err = versus.Play(ctx, jobs, sets[1], c.rule(sets[1]), versusProgress(a, "Slurm"))
+			r.slurm, err = bench.Play(ctx, jobs, sets[1], c.rule(sets[1]), versusProgress(a, "Slurm"))
 			return err
 		},
 	}
@@ -229,7 +229,7 @@ func (c *benchVersusCmd) repeat(a *app, w *versus.Workload) (_ *versusRuns, err 
 // multiCluster is the rule that needs slurmdbd.
 const multiCluster = "multi-cluster"
 
-func (c *benchVersusCmd) rule(s *versus.Slurm) versus.SideFunc {
+func (c *benchVersusCmd) rule(s *bench.Slurm) bench.SideFunc {
 	if c.Rule == multiCluster {
 		return s.ByClusters
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/client"
 	"github.com/seed-9b8f70bb/drover/internal/slurmd"
-	"github.com/seed-9b8f70bb/drover/internal/versus"
+	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/bench"
 )
 
 // versusService is the service that both sides' jobs are of.
@@ -23,7 +23,7 @@ const versusSettles = 2 * time.Minute
 
 // byDrover plays a workload through a client, an agent and a server in front of each
 // cluster.
-func (c *benchVersusCmd) byDrover(ctx context.Context, a *app, dir string, s *versus.Slurm, jobs []versus.Job) (_ []versus.Run, err error) {
+func (c *benchVersusCmd) byDrover(ctx context.Context, a *app, dir string, s *bench.Slurm, jobs []bench.Job) (_ []bench.Run, err error) {
 	g, err := c.startGrid(ctx, dir, s)
 	if err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func (c *benchVersusCmd) byDrover(ctx context.Context, a *app, dir string, s *ve
 		return nil, err
 	}
 	side := &droverSide{grid: grid, slurm: s, ids: make(chan [2]string, len(jobs))}
-	runs, err := versus.Play(ctx, jobs, s, side, versusProgress(a, "Drover"))
+	runs, err := bench.Play(ctx, jobs, s, side, versusProgress(a, "Drover"))
 	if err != nil {
 		var said []error
 		for _, m := range g.members {
@@ -63,7 +63,7 @@ func (c *benchVersusCmd) byDrover(ctx context.Context, a *app, dir string, s *ve
 }
 
 // startGrid starts the agent and the servers.
-func (c *benchVersusCmd) startGrid(ctx context.Context, dir string, s *versus.Slurm) (_ *demoGrid, err error) {
+func (c *benchVersusCmd) startGrid(ctx context.Context, dir string, s *bench.Slurm) (_ *demoGrid, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func (c *benchVersusCmd) startGrid(ctx context.Context, dir string, s *versus.Sl
 }
 
 // site is the configuration of the server in front of a cluster.
-func (c *benchVersusCmd) site(dir, seed string, cluster *slurmd.Cluster, s *versus.Slurm) document {
+func (c *benchVersusCmd) site(dir, seed string, cluster *slurmd.Cluster, s *bench.Slurm) document {
 	return document{
 		"version": 1, "name": cluster.Name, "listen": "127.0.0.1:0", "data_dir": filepath.Join(dir, cluster.Name), "on_stop": "end",
 		"gossip": document{"bind": "127.0.0.1:0", "seeds": []string{seed}},
@@ -123,13 +123,13 @@ func (c *benchVersusCmd) site(dir, seed string, cluster *slurmd.Cluster, s *vers
 // droverSide submits to the grid.
 type droverSide struct {
 	grid  *client.Client
-	slurm *versus.Slurm
+	slurm *bench.Slurm
 	ids   chan [2]string // the workload's ID of each job, and Drover's
 }
 
 // Place asks Slurm what it would say of the job, for the comparison of estimates, and
 // has Drover run it.
-func (d *droverSide) Place(ctx context.Context, r *versus.Run) error {
+func (d *droverSide) Place(ctx context.Context, r *bench.Run) error {
 	j := &r.Job
 	tests, err := d.slurm.Ask(ctx, j)
 	if err != nil {
@@ -153,9 +153,9 @@ func (d *droverSide) Place(ctx context.Context, r *versus.Run) error {
 
 // settle waits until Drover knows of all jobs that they have ended, and notes how often
 // they have moved.
-func (d *droverSide) settle(ctx context.Context, runs []versus.Run) error {
+func (d *droverSide) settle(ctx context.Context, runs []bench.Run) error {
 	close(d.ids)
-	at := make(map[string]*versus.Run)
+	at := make(map[string]*bench.Run)
 	for i := range runs {
 		at[runs[i].Job.ID] = &runs[i]
 	}

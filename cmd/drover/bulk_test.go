@@ -66,7 +66,7 @@ func TestAnArrayEndsWhereNobodyTakesJobs(t *testing.T) {
 
 func TestAnUploadIsSeen(t *testing.T) {
 	g := startGrid(t)
-	p, _, told := inProcess(g, "call", "lu", "matrix=../../services/lu/testdata/lund_a.mtx", "order=147")
+	p, _, told := inProcess(g, "call", "lu", "matrix=../../server/services/lu/testdata/lund_a.mtx", "order=147")
 	if code := run(p); code != exitOK || !strings.Contains(told.buf.String(), "sending lund_a.mtx: ") {
 		t.Errorf("call exits with %d and tells %q", code, told.buf.String())
 	}

@@ -68,7 +68,7 @@ const copying = `
 
 func TestRequestsGoWhereTheirDataAreOrTheDataComeToThem(t *testing.T) {
 	g := startGrid(t)
-	matrix, err := filepath.Abs("../../services/lu/testdata/lund_a.mtx")
+	matrix, err := filepath.Abs("../../server/services/lu/testdata/lund_a.mtx")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/seed-9b8f70bb/drover/client"
-	"github.com/seed-9b8f70bb/drover/services/matrixmarket"
+	"github.com/seed-9b8f70bb/drover/server/services/matrixmarket"
 )
 
 // worstResidual is the largest relative residual that passes; a good solution

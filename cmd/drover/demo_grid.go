@@ -13,7 +13,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/seed-9b8f70bb/drover/supervisor"
+	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
 )
 
 // demoSite is a site of the demo: nodes of two processors each.

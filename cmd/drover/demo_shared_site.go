@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/client"
-	"github.com/seed-9b8f70bb/drover/services/primes"
+	"github.com/seed-9b8f70bb/drover/server/services/primes"
 )
 
 // sharedMode says how large the demo of shared processors is. Work is seconds of a

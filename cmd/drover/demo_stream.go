@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/client"
-	"github.com/seed-9b8f70bb/drover/services/lu"
+	"github.com/seed-9b8f70bb/drover/server/services/lu"
 )
 
 // demoMode says how large the demo is.

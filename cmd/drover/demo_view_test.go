@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-9b8f70bb/drover/client"
-	"github.com/seed-9b8f70bb/drover/services/lu"
+	"github.com/seed-9b8f70bb/drover/server/services/lu"
 )
 
 var demoEpoch = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

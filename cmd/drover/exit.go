@@ -6,7 +6,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/agent"
 	"github.com/seed-9b8f70bb/drover/client"
-	"github.com/seed-9b8f70bb/drover/client/session"
+	"github.com/seed-9b8f70bb/drover/client/submission"
 	"github.com/seed-9b8f70bb/drover/server"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 )
@@ -76,7 +76,7 @@ func codeOf(err error) int {
 	if _, ok := errors.AsType[*notSubmittedError](err); ok {
 		return exitRefused
 	}
-	if _, ok := errors.AsType[*session.UnknownError](err); ok {
+	if _, ok := errors.AsType[*submission.UnknownError](err); ok {
 		return exitUnknown
 	}
 	if e, ok := errors.AsType[*client.Error](err); ok {

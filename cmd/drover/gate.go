@@ -3,7 +3,7 @@ package main
 import (
 	"os"
 
-	proc "github.com/seed-9b8f70bb/drover/process"
+	proc "github.com/seed-9b8f70bb/drover/batch/exec/process"
 )
 
 // gateCmd is there for the error message only: main becomes a gate before it

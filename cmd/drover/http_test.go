@@ -22,7 +22,7 @@ func TestTheCommandsThatCallAServiceOverPlainHTTPWork(t *testing.T) {
 			t.Skipf("no %s in PATH: the commands of docs/http.md are NOT tested here (apt-get install bash curl jq)", tool)
 		}
 	}
-	services, err := filepath.Abs("../../services")
+	services, err := filepath.Abs("../../server/services")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,10 @@ func TestTheCommandsThatCallAServiceOverPlainHTTPWork(t *testing.T) {
 				t.Fatalf("no commands for %s in\n%s", local, script)
 			}
 			dir := t.TempDir()
-			if err := os.Symlink(services, filepath.Join(dir, "services")); err != nil {
+			if err := os.MkdirAll(filepath.Join(dir, "server"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Symlink(services, filepath.Join(dir, "server", "services")); err != nil {
 				t.Fatal(err)
 			}
 			cmd := exec.CommandContext(t.Context(), "bash", "-c", strings.ReplaceAll(script, local, g.agent))

@@ -5,7 +5,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/seed-9b8f70bb/drover/node/daemon"
+	"github.com/seed-9b8f70bb/drover/batch/exec/node/daemon"
 )
 
 // nodeCmd is the daemon on a node of a site whose batch system is embedded.

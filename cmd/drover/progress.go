@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/client"
-	"github.com/seed-9b8f70bb/drover/client/session"
+	"github.com/seed-9b8f70bb/drover/client/submission"
 )
 
 // progress is one line on a terminal that is written anew with each change. Where
@@ -122,7 +122,7 @@ func (p *progress) anew(j *client.Job) {
 // mayBe returns the ID of a job that may have been accepted, "" if the error tells of
 // none.
 func mayBe(err error) string {
-	if u, ok := errors.AsType[*session.UnknownError](err); ok {
+	if u, ok := errors.AsType[*submission.UnknownError](err); ok {
 		return u.Job
 	}
 	return ""

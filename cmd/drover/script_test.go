@@ -138,7 +138,7 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
-			matrix, err := filepath.Abs("../../services/lu/testdata/lund_a.mtx")
+			matrix, err := filepath.Abs("../../server/services/lu/testdata/lund_a.mtx")
 			env.Setenv("DROVER_AGENTS", g.agent)
 			env.Setenv("USER", "gopher")
 			if err != nil {

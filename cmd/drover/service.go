@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/services"
-	"github.com/seed-9b8f70bb/drover/services/gemm"
-	"github.com/seed-9b8f70bb/drover/services/lu"
-	"github.com/seed-9b8f70bb/drover/services/mandelbrot"
-	"github.com/seed-9b8f70bb/drover/services/primes"
+	"github.com/seed-9b8f70bb/drover/server/services"
+	"github.com/seed-9b8f70bb/drover/server/services/gemm"
+	"github.com/seed-9b8f70bb/drover/server/services/lu"
+	"github.com/seed-9b8f70bb/drover/server/services/mandelbrot"
+	"github.com/seed-9b8f70bb/drover/server/services/primes"
 )
 
 // serviceCmd runs the bundled services: `drover service NAME` is what stands in

@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/seed-9b8f70bb/drover/sim/repro"
+	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers"
 )
 
 // simReproCmd is drover sim repro.
@@ -36,23 +36,23 @@ func (c *simReproReallocationCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	m := &reproMaker{app: a, flags: c, workers: workers, rows: &repro.Rows{}}
+	m := &reproMaker{app: a, flags: c, workers: workers, rows: &papers.Rows{}}
 	r, err := m.report()
 	if err != nil {
 		return err
 	}
-	return publication{c.Out, c.Doc, repro.Begin, repro.End}.publish(a, r, func(files int) error {
+	return publication{c.Out, c.Doc, papers.Begin, papers.End}.publish(a, r, func(files int) error {
 		return printRepro(a.stdout, r, files, c.Out)
 	})
 }
 
 // printRepro prints what does not hold and what the questions' answers are.
-func printRepro(w io.Writer, r *repro.Report, files int, dir string) error {
-	n := map[repro.Verdict]int{}
+func printRepro(w io.Writer, r *papers.Report, files int, dir string) error {
+	n := map[papers.Verdict]int{}
 	var b strings.Builder
 	for i := range r.Results {
 		c := &r.Results[i]
-		if n[c.Verdict]++; c.Verdict == repro.Differs {
+		if n[c.Verdict]++; c.Verdict == papers.Differs {
 			fmt.Fprintf(&b, "differs (%s): %s\n  measured: %s\n", c.Section, c.Says, c.Measured)
 		}
 	}
@@ -62,15 +62,15 @@ func printRepro(w io.Writer, r *repro.Report, files int, dir string) error {
 		}
 	}
 	_, err := fmt.Fprintf(w, "%s%d claims: %d hold, %d differ, %d not measured; %d files in %s\n",
-		b.String(), len(r.Results), n[repro.Holds], n[repro.Differs], n[repro.Open], files, dir)
+		b.String(), len(r.Results), n[papers.Holds], n[papers.Differs], n[papers.Open], files, dir)
 	return err
 }
 
 // reproExit returns the exit code of an error of a report, 0 for others.
 func reproExit(err error) int {
 	var (
-		parse   *repro.ParseError
-		lacking *repro.LackingError
+		parse   *papers.ParseError
+		lacking *papers.LackingError
 	)
 	if errors.As(err, &parse) || errors.As(err, &lacking) {
 		return exitRefused

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/seed-9b8f70bb/drover/sim/farm"
-	"github.com/seed-9b8f70bb/drover/sim/repro"
-	"github.com/seed-9b8f70bb/drover/sim/rows"
+	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/farm"
+	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers"
+	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/rows"
 )
 
 // simReproConvergentCmd is drover sim repro convergent.
@@ -50,15 +50,15 @@ func (c *simReproConvergentCmd) report(a *app, rows []farm.Row, costs []farm.Cos
 	if len(c.Algorithms) > 0 || len(c.Arrivals) > 0 {
 		return c.print(a, rows, costs)
 	}
-	o := repro.ConvergentOptions{Quick: c.Quick}
+	o := papers.ConvergentOptions{Quick: c.Quick}
 	if c.Quick {
 		o.Remark = "farms of a fifth, and few seeds"
 	}
-	r, err := repro.Convergent(rows, costs, o)
+	r, err := papers.Convergent(rows, costs, o)
 	if err != nil {
 		return err
 	}
-	return publication{c.Out, c.Doc, repro.ConvergentBegin, repro.ConvergentEnd}.publish(a, r, func(files int) error {
+	return publication{c.Out, c.Doc, papers.ConvergentBegin, papers.ConvergentEnd}.publish(a, r, func(files int) error {
 		_, err := fmt.Fprintf(a.stdout, "%s\n%d files in %s\n", r.About(), files, c.Out)
 		return err
 	})

@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"github.com/seed-9b8f70bb/drover/sim/farm"
+	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/farm"
 )
 
 // print prints a line for each case, as the mean of its seeds.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-9b8f70bb/drover/sim/farm"
-	"github.com/seed-9b8f70bb/drover/sim/repro"
+	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/farm"
+	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers"
 )
 
 // fewRuns is short.
@@ -79,7 +79,7 @@ func TestSimReproConvergentRefusesWhatIsNone(t *testing.T) {
 func TestSimReproConvergentReportsOnWhatThereIs(t *testing.T) {
 	dir := t.TempDir()
 	page := filepath.Join(dir, "page.md")
-	if err := os.WriteFile(page, []byte("before\n"+repro.ConvergentBegin+"old\n"+repro.ConvergentEnd+"after\n"), 0o600); err != nil {
+	if err := os.WriteFile(page, []byte("before\n"+papers.ConvergentBegin+"old\n"+papers.ConvergentEnd+"after\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if code, _, stderr := simRepro(t, fewRuns(filepath.Join(dir, "rows"), "--seeds", "1")...); code != exitOK {

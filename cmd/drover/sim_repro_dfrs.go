@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/sim/fractional"
-	"github.com/seed-9b8f70bb/drover/sim/repro"
-	"github.com/seed-9b8f70bb/drover/sim/rows"
+	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/fractional"
+	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers"
+	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/rows"
 	"github.com/seed-9b8f70bb/drover/sim/swf"
 )
 
@@ -186,11 +186,11 @@ func (c *simReproDFRSCmd) report(a *app, rows []fractional.Row) error {
 	if c.Quick {
 		remark = "a few workloads of each set"
 	}
-	r, err := repro.DFRS(rows, remark)
+	r, err := papers.DFRS(rows, remark)
 	if err != nil {
 		return err
 	}
-	return publication{c.Out, c.Doc, repro.DFRSBegin, repro.DFRSEnd}.publish(a, r, func(files int) error {
+	return publication{c.Out, c.Doc, papers.DFRSBegin, papers.DFRSEnd}.publish(a, r, func(files int) error {
 		_, err := fmt.Fprintf(a.stdout, "%s\n%d files in %s\n", r.About(), files, c.Out)
 		return err
 	})

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/sim/fractional"
+	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/fractional"
 )
 
 // dfrsSum sums up the rows of one set, algorithm and period.

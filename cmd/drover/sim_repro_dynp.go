@@ -6,7 +6,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/sim"
-	"github.com/seed-9b8f70bb/drover/sim/repro"
+	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers"
 	"github.com/seed-9b8f70bb/drover/sim/swf"
 )
 
@@ -25,19 +25,19 @@ func (c *simReproDynPCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	r := &dynpRunner{app: a, workers: workers, workloads: map[string]*sim.Workload{}, figures: map[repro.DynPRun]*repro.DynPFigures{}}
+	r := &dynpRunner{app: a, workers: workers, workloads: map[string]*sim.Workload{}, figures: map[papers.DynPRun]*papers.DynPFigures{}}
 	if err := r.read(); err != nil {
 		return err
 	}
-	if err := r.run(repro.DynPRuns(r.traces, c.Quick)); err != nil {
+	if err := r.run(papers.DynPRuns(r.traces, c.Quick)); err != nil {
 		return err
 	}
 	timing, err := r.time()
 	if err != nil {
 		return err
 	}
-	report := repro.DynP(r.traces, r.figures, c.Quick)
-	return publication{c.Out, c.Doc, repro.DynPBegin, repro.DynPEnd}.publish(a, timedReport{report, timing}, func(files int) error {
+	report := papers.DynP(r.traces, r.figures, c.Quick)
+	return publication{c.Out, c.Doc, papers.DynPBegin, papers.DynPEnd}.publish(a, timedReport{report, timing}, func(files int) error {
 		_, err := fmt.Fprintf(a.stdout, "%s\n%s%d files in %s\n", report.Markdown(2, ""), timing, files, c.Out)
 		return err
 	})
@@ -47,15 +47,15 @@ func (c *simReproDynPCmd) Run(a *app) error {
 type dynpRunner struct {
 	*app
 	workers   int
-	traces    []repro.DynPTrace // that are there
+	traces    []papers.DynPTrace // that are there
 	workloads map[string]*sim.Workload
-	figures   map[repro.DynPRun]*repro.DynPFigures
+	figures   map[papers.DynPRun]*papers.DynPFigures
 }
 
 // read reads the traces that are there. None is an error.
 func (r *dynpRunner) read() error {
 	var missing error
-	for _, t := range repro.DynPTraces {
+	for _, t := range papers.DynPTraces {
 		path, err := swf.FindTrace(t.File)
 		if err != nil {
 			missing = errors.Join(missing, err)
@@ -88,10 +88,10 @@ func (r *dynpRunner) procs(trace string) int64 {
 }
 
 // run makes all runs, as many at a time as there are workers.
-func (r *dynpRunner) run(runs []repro.DynPRun) error {
+func (r *dynpRunner) run(runs []papers.DynPRun) error {
 	bar := &simProgress{process: r.process, unit: "runs"}
 	defer bar.finish()
-	results, err := eachOf(r.ctx, r.workers, runs, func(k repro.DynPRun) (*repro.DynPFigures, error) {
+	results, err := eachOf(r.ctx, r.workers, runs, func(k papers.DynPRun) (*papers.DynPFigures, error) {
 		s := sim.Single{Procs: r.procs(k.Trace), Policy: "dynp", Settings: settingsOf(k)}
 		result, err := s.Replay(r.ctx, r.workloads[k.Trace])
 		if err != nil {
@@ -109,7 +109,7 @@ func (r *dynpRunner) run(runs []repro.DynPRun) error {
 }
 
 // settingsOf returns a run's settings as --set has them.
-func settingsOf(k repro.DynPRun) batch.Settings {
+func settingsOf(k papers.DynPRun) batch.Settings {
 	s := batch.Settings{"policies": k.Policies, "decider": k.Decider, "metric": k.Metric, "equal": k.Equal, "tuning": "full", "list": "own"}
 	if k.Half {
 		s["tuning"] = "half"
@@ -120,13 +120,13 @@ func settingsOf(k repro.DynPRun) batch.Settings {
 	return s
 }
 
-func figuresOf(s *sim.Summary) *repro.DynPFigures {
-	f := &repro.DynPFigures{Jobs: s.Jobs, SLDwA: s.SlowdownAreaWeighted, Utilization: s.Utilization, Steps: s.Steps}
+func figuresOf(s *sim.Summary) *papers.DynPFigures {
+	f := &papers.DynPFigures{Jobs: s.Jobs, SLDwA: s.SlowdownAreaWeighted, Utilization: s.Utilization, Steps: s.Steps}
 	for _, p := range s.Policies {
-		f.Policies = append(f.Policies, repro.DynPPolicy{Name: p.Name, Switches: p.Switches, Started: p.Started})
+		f.Policies = append(f.Policies, papers.DynPPolicy{Name: p.Name, Switches: p.Switches, Started: p.Started})
 	}
 	for _, c := range s.Cases {
-		f.Cases = append(f.Cases, repro.DynPCase(c))
+		f.Cases = append(f.Cases, papers.DynPCase(c))
 	}
 	return f
 }

@@ -11,14 +11,14 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/seed-9b8f70bb/drover/sim/repro"
+	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers"
 )
 
 // fewTraces puts made-up traces of the paper's names where traces are looked for.
 func fewTraces(t *testing.T, jobs int) {
 	t.Helper()
 	dir := t.TempDir()
-	for k, trace := range repro.DynPTraces {
+	for k, trace := range papers.DynPTraces {
 		var b strings.Builder
 		for i := range jobs {
 			wall := 100 + 37*(i*(k+3)%29)
@@ -38,7 +38,7 @@ func TestSimReproDynPPrintsTheTables(t *testing.T) {
 	if err := os.MkdirAll(filepath.Dir(page), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(page, []byte("before\n"+repro.DynPBegin+repro.DynPEnd+"after\n"), 0o600); err != nil {
+	if err := os.WriteFile(page, []byte("before\n"+papers.DynPBegin+papers.DynPEnd+"after\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	code, stdout, stderr := simRepro(t, "dynp", "--out", out, "--doc", page)

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/dynp"
+	"github.com/seed-9b8f70bb/drover/batch/policy/dynp"
 	"github.com/seed-9b8f70bb/drover/sim"
-	"github.com/seed-9b8f70bb/drover/sim/repro"
+	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers"
 )
 
 // dynpTiming is what self-tuning steps cost on this machine: timing.json.
@@ -87,7 +87,7 @@ func (t *dynpTiming) String() string {
 // timedReport is a report with what steps cost in a file of its own: that differs from
 // run to run.
 type timedReport struct {
-	*repro.DynPReport
+	*papers.DynPReport
 	timing *dynpTiming
 }
 

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/seed-9b8f70bb/drover/sim/chart"
-	"github.com/seed-9b8f70bb/drover/sim/repro"
+	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/chart"
+	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers"
 )
 
 // simReproGrowthCmd is drover sim repro growth.
@@ -26,7 +26,7 @@ type simReproGrowthCmd struct {
 
 // Run draws the chart.
 func (c *simReproGrowthCmd) Run(a *app) error {
-	g := &repro.Growth{
+	g := &papers.Growth{
 		Title: c.Title, Note: c.Note, XTitle: c.XTitle, YTitle: c.YTitle, X: c.X, Y: c.Y, By: c.By, Where: c.Where,
 	}
 	if g.XTitle == "" {

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/seed-9b8f70bb/drover/sim/repro"
-	"github.com/seed-9b8f70bb/drover/sim/sla"
+	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers"
+	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/sla"
 )
 
 // simReproOverbookingCmd is drover sim repro overbooking.
@@ -47,11 +47,11 @@ func (c *simReproOverbookingCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	return c.report(a, repro.Overbooking(rows, remark))
+	return c.report(a, papers.Overbooking(rows, remark))
 }
 
-func (c *simReproOverbookingCmd) report(a *app, r *repro.OverbookingReport) error {
-	return publication{c.Out, c.Doc, repro.OverbookingBegin, repro.OverbookingEnd}.publish(a, r, func(files int) error {
+func (c *simReproOverbookingCmd) report(a *app, r *papers.OverbookingReport) error {
+	return publication{c.Out, c.Doc, papers.OverbookingBegin, papers.OverbookingEnd}.publish(a, r, func(files int) error {
 		_, err := fmt.Fprintf(a.stdout, "%s\n%s\n%d files in %s\n", r.About(), strings.Join(r.Says(), "\n"), files, c.Out)
 		return err
 	})

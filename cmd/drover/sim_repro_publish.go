@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/seed-9b8f70bb/drover/sim/repro"
+	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers"
 )
 
 // reproReport is a report of experiments against a paper's.
@@ -65,7 +65,7 @@ func (p publication) page(r reproReport) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--doc: %w", err)
 	}
-	page, err = repro.Include(page, p.begin, p.end, r.Markdown(3, filepath.ToSlash(folder)+"/"))
+	page, err = papers.Include(page, p.begin, p.end, r.Markdown(3, filepath.ToSlash(folder)+"/"))
 	if err != nil {
 		return nil, fmt.Errorf("--doc %s: %w", p.doc, err)
 	}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/sim/campaign"
-	"github.com/seed-9b8f70bb/drover/sim/repro"
+	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers"
 )
 
 // reproMaker gathers rows, and runs the experiments that lack.
@@ -19,16 +19,16 @@ type reproMaker struct {
 	app     *app
 	flags   *simReproReallocationCmd
 	workers int
-	rows    *repro.Rows
+	rows    *papers.Rows
 }
 
-func (m *reproMaker) report() (*repro.Report, error) {
+func (m *reproMaker) report() (*papers.Report, error) {
 	set, cuts, err := m.load("paper")
 	if err != nil {
 		return nil, err
 	}
-	o := repro.Options{Partial: m.flags.Partial}
-	o.Plan.Tuning = repro.Paper.Tuning
+	o := papers.Options{Partial: m.flags.Partial}
+	o.Plan.Tuning = papers.Paper.Tuning
 	for _, s := range set.Scenarios {
 		o.Plan.Scenarios = append(o.Plan.Scenarios, s.Name)
 	}
@@ -44,7 +44,7 @@ func (m *reproMaker) report() (*repro.Report, error) {
 			return nil, err
 		}
 	}
-	return repro.Reallocation(m.rows, o)
+	return papers.Reallocation(m.rows, o)
 }
 
 // load returns a campaign, or the small part of it.
@@ -59,7 +59,7 @@ func (m *reproMaker) load(name string) (*campaign.Campaign, []string, error) {
 
 // paper sees that the rows of the paper's campaign are there. Results that have
 // them all may be of a greater campaign.
-func (m *reproMaker) paper(set *campaign.Campaign, plan repro.Plan) error {
+func (m *reproMaker) paper(set *campaign.Campaign, plan papers.Plan) error {
 	dir := m.flags.Results
 	if dir == "" {
 		if dir = "campaign-paper"; m.flags.Quick {
@@ -77,7 +77,7 @@ func (m *reproMaker) paper(set *campaign.Campaign, plan repro.Plan) error {
 	}
 	if err := m.run(set, dir); err != nil {
 		if _, ok := errors.AsType[*campaign.MismatchError](err); ok && !none {
-			return fmt.Errorf("%w (--partial reports what there is); %w", &repro.LackingError{Lacking: lacking, Of: plan.Experiments()}, err)
+			return fmt.Errorf("%w (--partial reports what there is); %w", &papers.LackingError{Lacking: lacking, Of: plan.Experiments()}, err)
 		}
 		return err
 	}
@@ -90,7 +90,7 @@ func (m *reproMaker) questions() error {
 	if err := m.read(dir); !errors.Is(err, fs.ErrNotExist) {
 		return err // one campaign's results, as they are
 	}
-	names, texts, err := repro.Campaigns()
+	names, texts, err := papers.Campaigns()
 	if err != nil {
 		return err
 	}

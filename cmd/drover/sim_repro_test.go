@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/seed-9b8f70bb/drover/sim/campaign"
-	"github.com/seed-9b8f70bb/drover/sim/repro"
+	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers"
 )
 
 // simRepro runs drover sim repro in this process.
@@ -65,7 +65,7 @@ func TestSimReproReportsOfResultsThatAreThere(t *testing.T) {
 	if err := os.MkdirAll(filepath.Dir(page), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(page, []byte("before\n"+repro.Begin+repro.End+"after\n"), 0o600); err != nil {
+	if err := os.WriteFile(page, []byte("before\n"+papers.Begin+papers.End+"after\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	code, stdout, stderr := simRepro(t, "reallocation", "--results", results, "--out", out, "--doc", page)
@@ -89,7 +89,7 @@ func TestSimReproReportsOfResultsThatAreThere(t *testing.T) {
 func TestSimReproAnswersQuestionsFromTheirResults(t *testing.T) {
 	dir := t.TempDir()
 	madeUpResults(t, filepath.Join(dir, "paper"), paperCampaign, none)
-	names, texts, err := repro.Campaigns()
+	names, texts, err := papers.Campaigns()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestSimReproAnswersQuestionsFromTheirResults(t *testing.T) {
 			Says []string
 		}
 	}
-	if err := json.Unmarshal([]byte(stdout), &view); err != nil || code != exitOK || view.Schema != repro.Schema {
+	if err := json.Unmarshal([]byte(stdout), &view); err != nil || code != exitOK || view.Schema != papers.Schema {
 		t.Fatalf("exit %d, %v\n%s%s", code, err, stdout, stderr)
 	}
 	for _, q := range view.Questions {

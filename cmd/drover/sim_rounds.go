@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/reallocation"
-	"github.com/seed-9b8f70bb/drover/sim/growth"
+	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/growth"
 )
 
 // simRoundsCmd is drover sim rounds.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-9b8f70bb/drover/sim/growth"
+	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/growth"
 )
 
 // simRounds runs drover sim rounds in this process.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/seed-9b8f70bb/drover/supervisor"
+	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
 )
 
 // superviseCmd is the process that runs a site's programs. It logs to a file in

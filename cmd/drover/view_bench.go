@@ -11,7 +11,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/seed-9b8f70bb/drover/client"
-	"github.com/seed-9b8f70bb/drover/client/session"
+	"github.com/seed-9b8f70bb/drover/client/submission"
 )
 
 type benchView struct {
@@ -43,7 +43,7 @@ type latencyView struct {
 
 // reasonOf names why a submission was not acknowledged.
 func reasonOf(err error) string {
-	if _, ok := errors.AsType[*session.UnknownError](err); ok {
+	if _, ok := errors.AsType[*submission.UnknownError](err); ok {
 		return "unknown"
 	}
 	if e, ok := errors.AsType[*client.Error](err); ok {

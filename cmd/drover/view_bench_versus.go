@@ -10,7 +10,7 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
-	"github.com/seed-9b8f70bb/drover/internal/versus"
+	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/bench"
 )
 
 type versusView struct {
@@ -108,12 +108,12 @@ func newVersusView(c *benchVersusCmd) *versusView {
 }
 
 // add puts in what came of a repetition.
-func (v *versusView) add(w *versus.Workload, r *versusRuns) {
+func (v *versusView) add(w *bench.Workload, r *versusRuns) {
 	t := versusTurnView{Seed: w.Seed, versusPairView: pairViewOf(r)}
-	t.Jobs = versus.FiguresOf(r.drover, versus.OfGrid).Jobs
+	t.Jobs = bench.FiguresOf(r.drover, bench.OfGrid).Jobs
 	t.Local = len(r.drover) - t.Jobs
-	t.Drover.Utilization, t.Drover.Makespan = versus.Utilization(r.drover, v.processors), versus.Makespan(r.drover).Seconds()
-	t.Slurm.Utilization, t.Slurm.Makespan = versus.Utilization(r.slurm, v.processors), versus.Makespan(r.slurm).Seconds()
+	t.Drover.Utilization, t.Drover.Makespan = bench.Utilization(r.drover, v.processors), bench.Makespan(r.drover).Seconds()
+	t.Slurm.Utilization, t.Slurm.Makespan = bench.Utilization(r.slurm, v.processors), bench.Makespan(r.slurm).Seconds()
 	v.Repetitions = append(v.Repetitions, t)
 }
 
@@ -138,7 +138,7 @@ func (v *versusView) conclude(all *versusRuns) {
 		for i := range v.Repetitions {
 			ratios = append(ratios, of(&v.Repetitions[i].versusPairView))
 		}
-		return spreadView(versus.SpreadOf(ratios))
+		return spreadView(bench.SpreadOf(ratios))
 	}
 	v.Ratios = versusRatioView{
 		ResponseMean: spread(func(p *versusPairView) float64 { return p.Ratio.ResponseMean }),
@@ -146,30 +146,30 @@ func (v *versusView) conclude(all *versusRuns) {
 		SlowdownMean: spread(func(p *versusPairView) float64 { return p.Ratio.SlowdownMean }),
 		SlowdownP95:  spread(func(p *versusPairView) float64 { return p.Ratio.SlowdownP95 }),
 	}
-	e := versus.EstimatesOf(all.drover)
-	row := func(by, of, side string, e versus.Errors) {
+	e := bench.EstimatesOf(all.drover)
+	row := func(by, of, side string, e bench.Errors) {
 		v.Estimates = append(v.Estimates, versusEstimateView{By: by, Of: of, Side: side, Jobs: e.Jobs, Bias: e.Bias, P50: e.P50, P90: e.P90})
 	}
 	row("drover", "start", "drover", e.DroverStart)
 	row("test-only", "start", "drover", e.TestStart)
 	row("drover", "end", "drover", e.DroverEnd)
 	row("test-only", "end", "drover", e.TestEnd)
-	if e := versus.TestErrors(all.slurm); e.Jobs > 0 { // sbatch --clusters does not say
+	if e := bench.TestErrors(all.slurm); e.Jobs > 0 { // sbatch --clusters does not say
 		row("test-only", "start", "slurm", e)
 	}
 }
 
 func pairViewOf(r *versusRuns) versusPairView {
 	var p versusPairView
-	drover, slurm := versus.FiguresOf(r.drover, versus.OfGrid), versus.FiguresOf(r.slurm, versus.OfGrid)
+	drover, slurm := bench.FiguresOf(r.drover, bench.OfGrid), bench.FiguresOf(r.slurm, bench.OfGrid)
 	p.Drover, p.Slurm = sideViewOf(&drover, r.drover), sideViewOf(&slurm, r.slurm)
-	q := versus.RatiosOf(&drover, &slurm)
+	q := bench.RatiosOf(&drover, &slurm)
 	p.Ratio.ResponseMean, p.Ratio.ResponseP95, p.Ratio.SlowdownMean, p.Ratio.SlowdownP95 = q.ResponseMean, q.ResponseP95, q.SlowdownMean, q.SlowdownP95
 	return p
 }
 
-func sideViewOf(f *versus.Figures, runs []versus.Run) versusSideView {
-	local := versus.FiguresOf(runs, versus.OfLocals)
+func sideViewOf(f *bench.Figures, runs []bench.Run) versusSideView {
+	local := bench.FiguresOf(runs, bench.OfLocals)
 	return versusSideView{
 		ResponseMean: f.Response.Mean, ResponseP95: f.Response.P95, SlowdownMean: f.Slowdown.Mean, SlowdownP95: f.Slowdown.P95,
 		WaitMean: f.WaitMean, Moves: f.Moves, Moved: f.MovedAtLeast,
@@ -260,7 +260,7 @@ func (r *versusRuns) write(path string, repetition int) (err error) {
 	first := r.first()
 	for _, side := range []struct {
 		name string
-		runs []versus.Run
+		runs []bench.Run
 	}{{"drover", r.drover}, {"slurm", r.slurm}} {
 		for i := range side.runs {
 			_ = w.Write(recordOf(&side.runs[i], side.name, repetition, first))
@@ -275,7 +275,7 @@ func (r *versusRuns) first() map[string]time.Time {
 	return map[string]time.Time{"drover": r.drover[0].Submitted, "slurm": r.slurm[0].Submitted}
 }
 
-func recordOf(r *versus.Run, side string, repetition int, first map[string]time.Time) []string {
+func recordOf(r *bench.Run, side string, repetition int, first map[string]time.Time) []string {
 	number := func(s float64) string { return strconv.FormatFloat(s, 'f', 1, 64) }
 	at := func(t time.Time) string {
 		if t.IsZero() {

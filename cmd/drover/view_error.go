@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/seed-9b8f70bb/drover/client"
-	"github.com/seed-9b8f70bb/drover/client/session"
+	"github.com/seed-9b8f70bb/drover/client/submission"
 )
 
 type errorView struct {
@@ -69,11 +69,11 @@ func errorViewOf(err error, code int) errorView {
 	if _, ok := errors.AsType[*nothingError](err); ok {
 		v.Hint = strings.TrimPrefix(v.Hint+"; nothing was submitted", "; ")
 	}
-	if e, ok := errors.AsType[*session.UnknownError](err); ok {
+	if e, ok := errors.AsType[*submission.UnknownError](err); ok {
 		v.Reason, v.Job, v.Retryable = "unknown", e.Job, false
 		v.Hint = fmt.Sprintf("it may run; drover job %s asks for it", e.Job)
 	}
-	if e, ok := errors.AsType[*session.PatienceError](err); ok && e.Job != "" {
+	if e, ok := errors.AsType[*submission.PatienceError](err); ok && e.Job != "" {
 		v.Job = e.Job
 		if e.Target.Site != "" {
 			v.Hint = fmt.Sprintf("what the job does is unknown while site %s is silent; the same command later, or with a longer --patience, may tell", e.Target.Site)

@@ -14,8 +14,8 @@ import (
 	"syscall"
 
 	"github.com/seed-9b8f70bb/drover/internal/freeport"
-	"github.com/seed-9b8f70bb/drover/process"
-	"github.com/seed-9b8f70bb/drover/supervisor"
+	"github.com/seed-9b8f70bb/drover/batch/exec/process"
+	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
 )
 
 // Test is the part of testing.TB that a Daemon needs.

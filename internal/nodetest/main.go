@@ -11,8 +11,8 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"github.com/seed-9b8f70bb/drover/process"
-	"github.com/seed-9b8f70bb/drover/supervisor"
+	"github.com/seed-9b8f70bb/drover/batch/exec/process"
+	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
 )
 
 // Linger is how long a supervisor stays when it has nothing to do: short here, so that

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/profile"
+	"github.com/seed-9b8f70bb/drover/batch/plan/profile"
 )
 
 func TestWhoHasBrokenAnAgreement(t *testing.T) {

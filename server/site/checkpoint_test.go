@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/profile"
+	"github.com/seed-9b8f70bb/drover/batch/plan/profile"
 )
 
 // saving is a site with a job of 100 s that is agreed on and runs from the tenth on.

@@ -6,13 +6,13 @@ import (
 	"slices"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/policies"
+	"github.com/seed-9b8f70bb/drover/batch/policy"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 )
 
 // Edge says which jobs a batch system could ever run.
 type Edge interface {
-	// Check returns a *policies.NeedError for a need that nobody serves.
+	// Check returns a *policy.NeedError for a need that nobody serves.
 	Check(spec *batch.Job) error
 }
 
@@ -75,15 +75,15 @@ func (s *Site) serve(begin int, job *batch.Job) error {
 // unserved makes a refusal of why no shape can be served.
 func unserved(err error) error {
 	r := &Refusal{Reason: ReasonCannotRun, Field: "request", Accepted: "needs that one of the site's nodes meets", Err: err}
-	var need *policies.NeedError
+	var need *policy.NeedError
 	if !errors.As(err, &need) {
 		return r
 	}
 	r.Accepted = need.Accepted
 	switch need.Field {
-	case policies.NeedLicence:
+	case policy.NeedLicence:
 		r.Reason, r.Field = ReasonNoLicence, "request.licences"
-	case policies.NeedWidth:
+	case policy.NeedWidth:
 		r.Reason, r.Field = ReasonTooWide, "request.width"
 	}
 	r.Err = fmt.Errorf("%s: %w", r.Field, err)

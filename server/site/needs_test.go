@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/policies"
+	"github.com/seed-9b8f70bb/drover/batch/policy"
 )
 
 const farmServices = `
@@ -38,7 +38,7 @@ func farmSite(t *testing.T) *Site {
 		},
 		Licences: []batch.LicencePool{{Name: "cad", Copies: 3}, {Name: "mesh", Copies: 2}},
 	}
-	edge, err := policies.NewEdge("convergent", p)
+	edge, err := policy.NewEdge("convergent", p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func TestAJobWithCheckpointsMayGoOnElsewhere(t *testing.T) {
 func TestNeedsThatNobodyServesAreRefused(t *testing.T) {
 	licence := func(name string, copies int32) []batch.Licence { return []batch.Licence{{Name: name, Copies: copies}} }
 	farm, plain := farmSite(t), newSite(t, farmServices, 4, 0)
-	plain.config.Edge, _ = policies.NewEdge("cbf", plain.config.Platform)
+	plain.config.Edge, _ = policy.NewEdge("cbf", plain.config.Platform)
 	for name, c := range map[string]struct {
 		s             *Site
 		r             Request
@@ -143,7 +143,7 @@ func TestAJobWhoseLicenceIsGoneIsAMisfit(t *testing.T) {
 	}
 	p := s.config.Platform
 	p.Licences = []batch.LicencePool{{Name: "cad", Copies: 3}, {Name: "mesh", Copies: 1}}
-	s.config.Edge, _ = policies.NewEdge("convergent", p)
+	s.config.Edge, _ = policy.NewEdge("convergent", p)
 	list, n := s.Misfits(1)
 	if n != 1 || list[0].Why != "2 of licence mesh, accepted: up to 1 copies" {
 		t.Errorf("%d: %+v", n, list)

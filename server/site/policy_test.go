@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/cbf"
+	"github.com/seed-9b8f70bb/drover/batch/policy/cbf"
 )
 
 // cluster drives a site and its policy in virtual time, as the simulator does.

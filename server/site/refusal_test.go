@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/profile"
+	"github.com/seed-9b8f70bb/drover/batch/plan/profile"
 )
 
 // leastOf returns the least that a refusal says is accepted.

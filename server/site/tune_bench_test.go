@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/forecast"
-	"github.com/seed-9b8f70bb/drover/batch/policies"
-	"github.com/seed-9b8f70bb/drover/sim/engine"
+	"github.com/seed-9b8f70bb/drover/batch/plan/forecast"
+	"github.com/seed-9b8f70bb/drover/batch/policy"
+	"github.com/seed-9b8f70bb/drover/batch/engine"
 )
 
 // crowd is a machine on which moldable jobs of the paper's four types wait.
@@ -58,9 +58,9 @@ func draw(r *rand.Rand) *Request {
 	panic("no type")
 }
 
-func newCrowd(t testing.TB, policy string, tuning Tuning, waiting int) *crowd {
+func newCrowd(t testing.TB, name string, tuning Tuning, waiting int) *crowd {
 	const processors = 338
-	p, err := policies.New(policy, batch.Processors(processors), nil)
+	p, err := policy.New(name, batch.Processors(processors), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-9b8f70bb/drover/config"
+	"github.com/seed-9b8f70bb/drover/internal/config"
 	"github.com/seed-9b8f70bb/drover/sim"
 	"github.com/seed-9b8f70bb/drover/sim/scenarios"
 )

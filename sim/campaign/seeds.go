@@ -7,7 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/seed-9b8f70bb/drover/config"
+	"github.com/seed-9b8f70bb/drover/internal/config"
 )
 
 const seedsAccepted = "1..10, or a list of whole numbers from 0 on, as [1, 2, 5]"

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/client/session"
+	"github.com/seed-9b8f70bb/drover/client/submission"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
@@ -48,28 +48,28 @@ func (a *agent) look() {
 }
 
 // find says who has a job.
-func (a *agent) find(f *fact) (*server, uint32, session.FailureKind) {
+func (a *agent) find(f *fact) (*server, uint32, submission.FailureKind) {
 	a.look()
 	if b := a.claims[f.n]; b.at != nil {
 		return b.at, b.epoch, 0
 	}
 	if a.w.calm {
-		return nil, 0, session.Absent
+		return nil, 0, submission.Absent
 	}
-	return nil, 0, session.Busy
+	return nil, 0, submission.Busy
 }
 
 // rank says where a request should go.
-func (a *agent) rank() []session.Target {
+func (a *agent) rank() []submission.Target {
 	w := a.w
-	var list []session.Target
+	var list []submission.Target
 	order := w.rng.Perm(len(w.sites))
 	if w.chance(w.sc.crowd) {
 		slices.Sort(order)
 	}
 	for _, i := range order {
 		if !w.sites[i].gone && (w.sites[i].up || w.chance(500)) {
-			list = append(list, session.Target{Site: w.sites[i].name})
+			list = append(list, submission.Target{Site: w.sites[i].name})
 		}
 	}
 	return list

@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/client/session"
+	"github.com/seed-9b8f70bb/drover/client/submission"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
@@ -14,7 +14,7 @@ type client struct {
 	w      *world
 	node   int
 	f      *fact
-	sub    *session.Submission
+	sub    *submission.Submission
 	gone   bool
 	reruns int
 	only   string // the site it goes to; empty for any
@@ -22,7 +22,7 @@ type client struct {
 
 // answer is what a server answers to a client or an agent.
 type answer struct {
-	failure   session.FailureKind // 0 for none
+	failure   submission.FailureKind // 0 for none
 	withdrawn bool
 	job       site.Job
 	jobs      []site.Job
@@ -42,16 +42,16 @@ func (w *world) ask(from int, s *server, f *fact, do func(now batch.Time) answer
 		}
 	}
 	if !s.up && w.chance(500) {
-		w.after(batch.Millisecond, func() { finish(answer{failure: session.Unsent}) })
+		w.after(batch.Millisecond, func() { finish(answer{failure: submission.Unsent}) })
 		return
 	}
-	w.after(callTimeout, func() { finish(answer{failure: session.Silent}) })
+	w.after(callTimeout, func() { finish(answer{failure: submission.Silent}) })
 	w.send(from, s.node, func() {
 		s.call(f, func(now batch.Time) func(bool) {
 			a := do(now)
 			return func(ok bool) {
 				if !ok {
-					a = answer{failure: session.Busy}
+					a = answer{failure: submission.Busy}
 				}
 				w.send(s.node, from, func() { finish(a) })
 			}
@@ -98,11 +98,11 @@ func (c *client) block() {
 func (c *client) submit(f *fact, avoid string) {
 	w := c.w
 	c.f, f.first = f, c
-	cfg := session.Config{Agents: len(w.agents), Patience: w.between(5*batch.Second, 40*batch.Second)}
+	cfg := submission.Config{Agents: len(w.agents), Patience: w.between(5*batch.Second, 40*batch.Second)}
 	if f.restartable && w.chance(500) {
 		cfg.Rerun = w.between(5*batch.Second, 20*batch.Second)
 	}
-	c.sub = session.NewSubmission(cfg, string(f.id), avoid)
+	c.sub = submission.NewSubmission(cfg, string(f.id), avoid)
 	w.say(nil, f, "a request, restartable: %t", f.restartable)
 	c.act(f, c.sub.Start(w.now))
 	for more := w.sc.cancel; more > 0; more -= 1000 {
@@ -113,39 +113,39 @@ func (c *client) submit(f *fact, avoid string) {
 }
 
 // act does what the submission wants.
-func (c *client) act(f *fact, a session.Action) {
+func (c *client) act(f *fact, a submission.Action) {
 	if c.gone || c.f != f {
 		return
 	}
 	w := c.w
-	if w.trace != nil && a.Do != session.Pause {
+	if w.trace != nil && a.Do != submission.Pause {
 		w.say(nil, f, "client: %v %s", a.Do, a.Target.Site)
 	}
 	switch a.Do {
-	case session.Map:
+	case submission.Map:
 		c.agent(a.Agent, func(ag *agent) func() {
 			ranking := ag.rank()
 			if c.only != "" {
-				ranking = []session.Target{{Site: c.only}}
+				ranking = []submission.Target{{Site: c.only}}
 			}
 			return func() { c.act(f, c.sub.Mapped(w.now, ranking)) }
-		}, func(k session.FailureKind) { c.act(f, c.sub.Failed(w.now, failed(k))) })
-	case session.Submit:
+		}, func(k submission.FailureKind) { c.act(f, c.sub.Failed(w.now, failed(k))) })
+	case submission.Submit:
 		s := w.siteOf(a.Target.Site)
 		w.ask(c.node, s, f, func(now batch.Time) answer { return s.submit(now, f) }, func(got answer) { c.answered(f, s, got) })
-	case session.Withdraw:
+	case submission.Withdraw:
 		s := w.siteOf(a.Target.Site)
 		if w.plant == NoWithdraw {
 			c.act(f, c.sub.Withdrawn(w.now))
 			return
 		}
 		w.ask(c.node, s, f, func(now batch.Time) answer { return s.withdraw(now, f) }, func(got answer) { c.answered(f, s, got) })
-	case session.Pause:
+	case submission.Pause:
 		w.queue.add(max(a.Until, w.now), func() { c.act(f, c.sub.Awake(w.now)) })
-	case session.Done:
+	case submission.Done:
 		c.sub = nil
 		c.pursue(f, false)
-	case session.Rerun:
+	case submission.Rerun:
 		if c.reruns++; c.reruns <= 2 && !w.calm {
 			w.counts[Reruns]++
 			c.submit(w.newFact(f.request), a.Target.Site)
@@ -185,7 +185,7 @@ func (c *client) answered(f *fact, s *server, got answer) {
 // submit is the RPC of that name.
 func (s *server) submit(now batch.Time, f *fact) answer {
 	if site.CheckAge(now, f.id) != nil {
-		return answer{failure: session.Refused}
+		return answer{failure: submission.Refused}
 	}
 	j, err := s.core.Submit(now, site.Submission{ID: f.id, Request: f.request}, s.system)
 	var refusal *site.Refusal
@@ -198,15 +198,15 @@ func (s *server) submit(now batch.Time, f *fact) answer {
 	case errors.As(err, &refusal) && refusal.Reason == site.ReasonWithdrawn:
 		return answer{withdrawn: true}
 	case errors.As(err, &refusal) && refusal.Reason == site.ReasonDraining:
-		return answer{failure: session.Busy}
+		return answer{failure: submission.Busy}
 	}
-	return answer{failure: session.Refused}
+	return answer{failure: submission.Refused}
 }
 
 // withdraw is the RPC of that name.
 func (s *server) withdraw(now batch.Time, f *fact) answer {
 	if site.CheckAge(now, f.id) != nil {
-		return answer{failure: session.Refused}
+		return answer{failure: submission.Refused}
 	}
 	withdrawn, j := s.core.Withdraw(now, f.id)
 	return answer{withdrawn: withdrawn, job: j}
@@ -214,14 +214,14 @@ func (s *server) withdraw(now batch.Time, f *fact) answer {
 
 // agent asks an agent. do looks at what the agent knows, and what it returns is
 // done when the answer comes.
-func (c *client) agent(i int, do func(*agent) func(), lost func(session.FailureKind)) {
+func (c *client) agent(i int, do func(*agent) func(), lost func(submission.FailureKind)) {
 	w := c.w
 	a := w.agents[i]
 	open := true
 	w.after(callTimeout, func() {
 		if open {
 			open = false
-			lost(session.Silent)
+			lost(submission.Silent)
 		}
 	})
 	w.send(c.node, a.node, func() {
@@ -240,6 +240,6 @@ func (c *client) agent(i int, do func(*agent) func(), lost func(session.FailureK
 
 var errSimulated = errors.New("simulated")
 
-func failed(k session.FailureKind) session.Failure {
-	return session.Failure{Kind: k, Err: errSimulated}
+func failed(k submission.FailureKind) submission.Failure {
+	return submission.Failure{Kind: k, Err: errSimulated}
 }

@@ -3,7 +3,7 @@
 //
 // A seed makes a small grid, and all that happens to it. The cores are those that
 // production runs: server/site for each site, under a real policy, and
-// client/session for each client. What lies around them is simulated: the
+// client/submission for each client. What lies around them is simulated: the
 // network, disks, clocks, supervisors, processes, and the driver that package
 // server is on a live grid.
 //
@@ -13,7 +13,7 @@
 //	┌─ server ───────────────────────────────────────────────────┐ killed between
 //	│  site.Site ─ Take ─▶ disk, after a while ─▶ replies,       │ any two steps
 //	│      ▲                                      claims, commands, messages
-//	│      └── Starting, Running, Ended ── system: policy under sim/engine
+//	│      └── Starting, Running, Ended ── system: policy under batch/engine
 //	└────────────────────────────────────────────────│───────────┘
 //	  host: claims, supervisor, processes ◀─ launch ─┘   outlives the server
 //

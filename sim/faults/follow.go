@@ -2,7 +2,7 @@ package faults
 
 import (
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/client/session"
+	"github.com/seed-9b8f70bb/drover/client/submission"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
@@ -11,7 +11,7 @@ import (
 type pursuer struct {
 	c      *client
 	f      *fact
-	p      *session.Pursuit
+	p      *submission.Pursuit
 	cancel bool
 	done   bool  // it was answered
 	err    error // or given up
@@ -21,23 +21,23 @@ type pursuer struct {
 func (c *client) pursue(f *fact, cancel bool) *pursuer {
 	w := c.w
 	f.unwanted = f.unwanted || cancel
-	var at session.Target
+	var at submission.Target
 	if f.told != nil {
-		at = session.Target{Site: f.told.name}
+		at = submission.Target{Site: f.told.name}
 	}
-	cfg := session.Config{Agents: len(w.agents), Patience: w.between(5*batch.Second, batch.Minute)}
+	cfg := submission.Config{Agents: len(w.agents), Patience: w.between(5*batch.Second, batch.Minute)}
 	if w.calm {
 		cfg.Patience = batch.Hour
 	}
-	p := &pursuer{c: c, f: f, p: session.NewPursuit(cfg, string(f.id), at, 0), cancel: cancel}
+	p := &pursuer{c: c, f: f, p: submission.NewPursuit(cfg, string(f.id), at, 0), cancel: cancel}
 	p.act(p.p.Start(w.now))
 	return p
 }
 
-func (p *pursuer) act(a session.Action) {
+func (p *pursuer) act(a submission.Action) {
 	w := p.c.w
 	switch a.Do {
-	case session.Find:
+	case submission.Find:
 		p.c.agent(a.Agent, func(ag *agent) func() {
 			at, epoch, k := ag.find(p.f)
 			return func() {
@@ -45,14 +45,14 @@ func (p *pursuer) act(a session.Action) {
 					p.act(p.p.Failed(w.now, failed(k)))
 					return
 				}
-				p.act(p.p.Found(w.now, session.Target{Site: at.name}, epoch))
+				p.act(p.p.Found(w.now, submission.Target{Site: at.name}, epoch))
 			}
-		}, func(k session.FailureKind) { p.act(p.p.Failed(w.now, failed(k))) })
-	case session.Visit:
+		}, func(k submission.FailureKind) { p.act(p.p.Failed(w.now, failed(k))) })
+	case submission.Visit:
 		p.visit(w.siteOf(a.Target.Site))
-	case session.Pause:
+	case submission.Pause:
 		w.queue.add(max(a.Until, w.now), func() { p.act(p.p.Awake(w.now)) })
-	case session.Done:
+	case submission.Done:
 		p.done = true
 	default:
 		p.err = a.Err
@@ -68,7 +68,7 @@ func (p *pursuer) visit(s *server) {
 			j, err = s.core.Cancel(now, f.id)
 		}
 		if err != nil {
-			return answer{failure: session.Absent}
+			return answer{failure: submission.Absent}
 		}
 		return answer{job: j}
 	}, func(got answer) {
@@ -89,7 +89,7 @@ func (p *pursuer) visit(s *server) {
 			p.act(p.p.Finished(w.now))
 		case p.cancel, j.State == site.Incoming:
 			// Recorded: only the authority answers.
-			p.act(p.p.Failed(w.now, failed(session.Busy)))
+			p.act(p.p.Failed(w.now, failed(submission.Busy)))
 		default:
 			p.p.Heard(j.Epoch)
 			w.after(w.between(batch.Second, 5*batch.Second), func() { p.visit(s) })

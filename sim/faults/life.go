@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/policies"
+	"github.com/seed-9b8f70bb/drover/batch/policy"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
@@ -98,7 +98,7 @@ func (s *server) boot() {
 	s.life++
 	s.armed, s.ended = batch.Never, 0
 	s.clock = clock{from: w.now, shows: epochOfClocks + w.now + batch.Time(s.skew), rate: w.sc.rates[s.node]}
-	policy, err := policies.New(s.policy, s.config.Platform, nil)
+	policy, err := policy.New(s.policy, s.config.Platform, nil)
 	if err == nil {
 		s.core, err = site.New(s.config)
 	}

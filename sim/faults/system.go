@@ -2,7 +2,7 @@ package faults
 
 import (
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/sim/engine"
+	"github.com/seed-9b8f70bb/drover/batch/engine"
 )
 
 // system is the batch system inside a server: a policy under an engine, with the

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/forecast"
+	"github.com/seed-9b8f70bb/drover/batch/plan/forecast"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 

@@ -31,8 +31,26 @@ import (
 	_ "github.com/seed-9b8f70bb/drover/server"
 )
 
-// The clients here are those that gRPC's own generator makes: nothing of Connect is
-// on their side.
+// These clients are gRPC's own, without generated stubs and without Connect.
+
+// unary calls a unary method of a service, such as "AgentService/Map".
+func unary[Res any](ctx context.Context, conn *grpc.ClientConn, method string, req any, opts ...grpc.CallOption) (*Res, error) {
+	res := new(Res)
+	return res, conn.Invoke(ctx, "/drover.v1."+method, req, res, opts...)
+}
+
+// stream opens a stream of a service. A caller that sends one message only
+// passes it as first.
+func stream(ctx context.Context, conn *grpc.ClientConn, method string, first any) (grpc.ClientStream, error) {
+	s, err := conn.NewStream(ctx, &grpc.StreamDesc{ServerStreams: true, ClientStreams: first == nil}, "/drover.v1."+method)
+	if err != nil || first == nil {
+		return s, err
+	}
+	if err := s.SendMsg(first); err != nil {
+		return nil, err
+	}
+	return s, s.CloseSend()
+}
 
 const services = `
 services:
@@ -100,31 +118,30 @@ func dial(t *testing.T, url string) *grpc.ClientConn {
 	return conn
 }
 
-func TestAClientGeneratedByGRPCReachesAgentAndServer(t *testing.T) {
+func TestAClientOfGRPCsOwnLibraryReachesAgentAndServer(t *testing.T) {
 	agentConn, serverConn := startGrid(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
-	grid, site := droverv1.NewAgentServiceClient(agentConn), droverv1.NewServerServiceClient(serverConn)
-	awaitSite(ctx, t, grid)
+	awaitSite(ctx, t, agentConn)
 
 	t.Run("a service is called from the upload to the result", func(t *testing.T) {
 		content := bytes.Repeat([]byte("some words "), 40_000)
 		request := &droverv1.Request{Service: "copy", Arguments: map[string]*droverv1.Value{
-			"source": {Kind: &droverv1.Value_FileValue{FileValue: upload(ctx, t, site, content)}},
+			"source": {Kind: &droverv1.Value_FileValue{FileValue: upload(ctx, t, serverConn, content)}},
 		}}
 		id := uuid.Must(uuid.NewV7()).String()
 		// Compressed both ways, as gRPC does it.
-		mapped, err := grid.Map(ctx, &droverv1.MapRequest{JobId: id, Request: request}, grpc.UseCompressor(gzip.Name))
+		mapped, err := unary[droverv1.MapResponse](ctx, agentConn, "AgentService/Map", &droverv1.MapRequest{JobId: id, Request: request}, grpc.UseCompressor(gzip.Name))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got := mapped.GetTargets()[0].GetSite(); got != "lyon" {
 			t.Errorf("mapped to %q", got)
 		}
-		if _, err := site.Submit(ctx, &droverv1.SubmitRequest{JobId: id, Request: request, Decision: mapped.GetDecision()}); err != nil {
+		if _, err := unary[droverv1.SubmitResponse](ctx, serverConn, "ServerService/Submit", &droverv1.SubmitRequest{JobId: id, Request: request, Decision: mapped.GetDecision()}); err != nil {
 			t.Fatal(err)
 		}
-		states, err := site.WatchJob(ctx, &droverv1.WatchJobRequest{JobId: id})
+		states, err := stream(ctx, serverConn, "ServerService/WatchJob", &droverv1.WatchJobRequest{JobId: id})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -133,7 +150,7 @@ func TestAClientGeneratedByGRPCReachesAgentAndServer(t *testing.T) {
 		if job.GetState() != droverv1.JobState_JOB_STATE_DONE {
 			t.Fatalf("the job ended as %v", job)
 		}
-		pieces, err := site.Download(ctx, &droverv1.DownloadRequest{JobId: id, Argument: "copy"})
+		pieces, err := stream(ctx, serverConn, "ServerService/Download", &droverv1.DownloadRequest{JobId: id, Argument: "copy"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,7 +162,7 @@ func TestAClientGeneratedByGRPCReachesAgentAndServer(t *testing.T) {
 	})
 
 	t.Run("an error has its code and its detail", func(t *testing.T) {
-		_, err := site.GetJob(ctx, &droverv1.GetJobRequest{JobId: uuid.Must(uuid.NewV7()).String()})
+		_, err := unary[droverv1.GetJobResponse](ctx, serverConn, "ServerService/GetJob", &droverv1.GetJobRequest{JobId: uuid.Must(uuid.NewV7()).String()})
 		said := status.Convert(err)
 		if said.Code() != codes.NotFound || len(said.Details()) != 1 {
 			t.Fatalf("%v", err)
@@ -153,9 +170,9 @@ func TestAClientGeneratedByGRPCReachesAgentAndServer(t *testing.T) {
 		if d, ok := said.Details()[0].(*droverv1.ErrorDetail); !ok || d.GetReason() != "unknown-job" || d.GetField() != "job_id" {
 			t.Errorf("detail %v", said.Details()[0])
 		}
-		states, err := site.WatchJob(ctx, &droverv1.WatchJobRequest{JobId: "x"})
+		states, err := stream(ctx, serverConn, "ServerService/WatchJob", &droverv1.WatchJobRequest{JobId: "x"})
 		if err == nil {
-			_, err = states.Recv()
+			err = states.RecvMsg(&droverv1.WatchJobResponse{})
 		}
 		if status.Code(err) != codes.InvalidArgument {
 			t.Errorf("a stream: %v", err)
@@ -185,12 +202,12 @@ func TestAClientGeneratedByGRPCReachesAgentAndServer(t *testing.T) {
 }
 
 // awaitSite waits until the agent offers what its site does.
-func awaitSite(ctx context.Context, t *testing.T, grid droverv1.AgentServiceClient) {
+func awaitSite(ctx context.Context, t *testing.T, agentConn *grpc.ClientConn) {
 	t.Helper()
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()
 	for {
-		list, err := grid.ListServices(ctx, &droverv1.ListServicesRequest{})
+		list, err := unary[droverv1.ListServicesResponse](ctx, agentConn, "AgentService/ListServices", &droverv1.ListServicesRequest{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -202,9 +219,9 @@ func awaitSite(ctx context.Context, t *testing.T, grid droverv1.AgentServiceClie
 }
 
 // upload sends a file in two pieces.
-func upload(ctx context.Context, t *testing.T, site droverv1.ServerServiceClient, content []byte) *droverv1.File {
+func upload(ctx context.Context, t *testing.T, serverConn *grpc.ClientConn, content []byte) *droverv1.File {
 	t.Helper()
-	stream, err := site.Upload(ctx)
+	sending, err := stream(ctx, serverConn, "ServerService/Upload", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,22 +230,26 @@ func upload(ctx context.Context, t *testing.T, site droverv1.ServerServiceClient
 		{SizeBytes: int64(len(content)), Data: content[:half]},
 		{Data: content[half:]},
 	} {
-		if err := stream.Send(piece); err != nil {
+		if err := sending.SendMsg(piece); err != nil {
 			t.Fatal(err)
 		}
 	}
-	got, err := stream.CloseAndRecv()
-	if err != nil {
+	if err := sending.CloseSend(); err != nil {
+		t.Fatal(err)
+	}
+	var got droverv1.UploadResponse
+	if err := sending.RecvMsg(&got); err != nil {
 		t.Fatal(err)
 	}
 	return got.GetFile()
 }
 
 // each calls see with every message of a stream.
-func each[M any](t *testing.T, stream grpc.ServerStreamingClient[M], see func(*M)) {
+func each[M any](t *testing.T, stream grpc.ClientStream, see func(*M)) {
 	t.Helper()
 	for {
-		m, err := stream.Recv()
+		m := new(M)
+		err := stream.RecvMsg(m)
 		if errors.Is(err, io.EOF) {
 			return
 		}

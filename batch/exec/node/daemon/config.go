@@ -1,0 +1,75 @@
+package daemon
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/seed-9b8f70bb/drover/batch/exec/cgroup"
+	"github.com/seed-9b8f70bb/drover/internal/config"
+)
+
+// Config is what New needs. Name, Listen and Dir are required.
+type Config struct {
+	// Name is the node's, as its site's configuration has it.
+	Name string
+	// Site is the only one that may claim it; "" is the first that asks.
+	Site string
+	// Listen is host:port. Beyond loopback Insecure must be set: nobody is
+	// authenticated yet, and whoever reaches the port runs programs.
+	Listen   string
+	Insecure bool
+	// Dir is the node's own directory, on a disk of its own.
+	Dir string
+	// Processors and Memory, in bytes, are what it says it has; 0 is what the host has.
+	// Where that is less than the host has, tasks run on that many of its processors only.
+	Processors int
+	Memory     int64
+	// Parent and Without are as in cgroup.Config.
+	Parent  string
+	Without []cgroup.Ability
+	// Supervisor is as in node.Config.Program.
+	Supervisor []string
+	// Version is what DescribeNode tells.
+	Version string
+	// Logger may be nil.
+	Logger hclog.Logger
+}
+
+var okName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$`)
+
+// NameAccepted is what a node may be called.
+const NameAccepted = "1 to 63 letters, digits, '-' and '_', the first a letter or digit"
+
+// longestSite is what a site's name has at most, as its server sees to.
+const longestSite = 63
+
+// Validate reports everything that is wrong with the configuration.
+func (c *Config) Validate() error {
+	var errs []error
+	if !okName.MatchString(c.Name) {
+		errs = append(errs, fmt.Errorf("name: %.80q, accepted: %s", c.Name, NameAccepted))
+	}
+	if len(c.Site) > longestSite || strings.ContainsAny(c.Site, "/\\ \t\n\x00") || strings.HasPrefix(c.Site, ".") {
+		errs = append(errs, fmt.Errorf("site: %.80q, accepted: the name of a site, at most %d bytes without / and spaces", c.Site, longestSite))
+	}
+	if c.Dir == "" {
+		errs = append(errs, errors.New("dir: missing"))
+	}
+	switch loopback, err := config.Loopback(c.Listen); {
+	case err != nil:
+		errs = append(errs, fmt.Errorf("listen: %q, accepted: %s", c.Listen, config.AddressAccepted))
+	case !loopback && !c.Insecure:
+		errs = append(errs, fmt.Errorf("listen: %q, accepted: a loopback address as 127.0.0.1, or any with --insecure (nobody is authenticated yet)", c.Listen))
+	}
+	if c.Processors < 0 {
+		errs = append(errs, fmt.Errorf("processors: %d, accepted: 0 (what the host has) or more", c.Processors))
+	}
+	if c.Memory < 0 {
+		errs = append(errs, fmt.Errorf("memory: %d, accepted: 0 (what the host has) or more", c.Memory))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,188 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/seed-9b8f70bb/drover/batch/exec"
+	"github.com/seed-9b8f70bb/drover/batch/exec/cgroup"
+	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
+	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor/journal"
+)
+
+// Launch runs a task once, however often it is asked to, and returns when its program
+// is executed. Errors are as of supervisor.Client.LaunchIn, or an *InvalidError.
+func (h *Host) Launch(ctx context.Context, t Task) (*Process, error) {
+	if err := t.Validate(); err != nil {
+		return nil, err
+	}
+	t.Spec.Key = t.ID.Key
+	p, _, err := h.settle(ctx, t.ID, func(ctx context.Context) (*Process, supervisor.Status, error) {
+		p, err := h.launch(ctx, t)
+		if err != nil {
+			h.doubt.Store(true) // see Fit
+		}
+		return p, supervisor.Status{Condition: supervisor.Running}, err
+	})
+	if p == nil && err == nil {
+		// Who attached at the same time has found that it does not run.
+		return h.Launch(ctx, t)
+	}
+	return p, err
+}
+
+func (h *Host) launch(ctx context.Context, t Task) (*Process, error) {
+	g, err := h.group(&t)
+	if err != nil {
+		won, state, barring := journal.Claim(h.dir(t.ID), journal.Name(t.ID.Key.Epoch, t.ID.Key.Attempt), journal.Claimer{Kind: journal.Server}, time.Now())
+		switch {
+		case barring != nil:
+			h.log.Error("task neither launched nor barred", "task", t.ID, "error", barring)
+			return nil, fmt.Errorf("%w; nor can it be barred", err)
+		case won || state.End.Kind == journal.Never:
+			h.log.Warn("task not launched", "task", t.ID, "error", err)
+			return nil, fmt.Errorf("%w: %w", exec.ErrNeverRan, err)
+		}
+		// It has been launched before, and has ended or its group is there.
+		if g, err = h.groups.Find(t.ID.group()); err != nil {
+			g = nil
+		}
+	}
+	where := supervisor.Placement{Token: t.Token}
+	if g != nil {
+		where.Groups = g.Procs()
+	}
+	program, err := h.client.LaunchIn(ctx, t.Spec, h.dir(t.ID), where)
+	if err != nil {
+		h.dispose(g)
+		return nil, err
+	}
+	return h.process(t.ID, program, g), nil
+}
+
+// group makes the control group of a task, with what it is held to.
+func (h *Host) group(t *Task) (*cgroup.Group, error) {
+	g, err := h.groups.Make(t.ID.group())
+	found := errors.Is(err, cgroup.ErrExists) || errors.Is(err, fs.ErrExist)
+	if found {
+		g, err = h.groups.Find(t.ID.group())
+	}
+	if err != nil {
+		return nil, groupError(err)
+	}
+	if t.Memory > 0 {
+		err = offered(g.SetMemory(t.Memory))
+	}
+	cpus := t.CPUs
+	if len(cpus) == 0 {
+		cpus = h.cpus
+	}
+	if len(cpus) > 0 {
+		err = errors.Join(err, offered(g.SetCPUs(cpus)))
+	}
+	if _, e := g.SetShare(share(t.CPU)); e != nil {
+		err = errors.Join(err, offered(e))
+	}
+	if err != nil {
+		if !found { // else it may have been launched before, and run
+			h.dispose(g)
+		}
+		return nil, groupError(err)
+	}
+	return g, nil
+}
+
+// offered passes over what this host has not.
+func offered(err error) error {
+	if errors.Is(err, cgroup.ErrNotOffered) {
+		return nil
+	}
+	return err
+}
+
+// groupError keeps paths of this host out of what goes to a job's owner.
+func groupError(err error) error {
+	var e *cgroup.Error
+	var path *fs.PathError
+	if errors.As(err, &e) && e.Kind != nil {
+		return fmt.Errorf("control group: %s: %w", e.Op, e.Kind)
+	}
+	if errors.As(err, &path) {
+		return fmt.Errorf("control group: %w", path.Err)
+	}
+	return fmt.Errorf("control group: %w", err)
+}
+
+// process follows a program in its group.
+func (h *Host) process(id ID, program *supervisor.Process, g *cgroup.Group) *Process {
+	if g != nil && h.bySignals() && program.Pid() > 0 {
+		if err := g.Add(program.Pid()); err != nil && !errors.Is(err, os.ErrProcessDone) {
+			h.log.Error("a task is not held to its share", "task", id, "error", err)
+		}
+	}
+	return &Process{id: id, program: program, group: g, ended: make(chan struct{})}
+}
+
+// bySignals reports whether groups must be told of processes.
+func (h *Host) bySignals() bool {
+	o := h.groups.Offers()
+	return o.Of(cgroup.Pausing) == cgroup.Signals || o.Of(cgroup.Killing) == cgroup.Signals || o.Of(cgroup.Measuring) == cgroup.Signals
+}
+
+// dispose kills whoever is in a group and removes it.
+func (h *Host) dispose(g *cgroup.Group) {
+	if g == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), disposePatience)
+	defer cancel()
+	if err := errors.Join(g.Kill(ctx), g.Remove()); err != nil {
+		h.log.Error("control group not removed, the next start will", "group", g.Name(), "error", err)
+	}
+}
+
+// disposePatience is how long killed processes may take to disappear.
+const disposePatience = 30 * time.Second
+
+// Attach says what became of a task, and returns its process if it runs.
+func (h *Host) Attach(ctx context.Context, id ID) (supervisor.Status, *Process, error) {
+	if err := id.Validate(); err != nil {
+		return supervisor.Status{}, nil, &InvalidError{err}
+	}
+	p, st, err := h.settle(ctx, id, func(ctx context.Context) (*Process, supervisor.Status, error) {
+		st, program, err := h.client.Attach(ctx, id.Key, h.dir(id))
+		if err != nil || program == nil {
+			return nil, st, err
+		}
+		return h.adopt(id, program), st, nil
+	})
+	if p != nil {
+		st = supervisor.Status{Condition: supervisor.Running, Started: p.Started(), Pid: p.program.Pid()}
+	}
+	return st, p, err
+}
+
+// Bar makes the server's claim: won says that the task has never run, nor ever will.
+func (h *Host) Bar(id ID) (won bool, err error) {
+	if err := id.Validate(); err != nil {
+		return false, &InvalidError{err}
+	}
+	won, state, err := journal.Claim(h.dir(id), journal.Name(id.Key.Epoch, id.Key.Attempt), journal.Claimer{Kind: journal.Server}, time.Now())
+	return won || state.End.Kind == journal.Never, err
+}
+
+// Age returns how long ago the process of a task was made, by a clock that nobody sets.
+func (h *Host) Age(id ID) (time.Duration, error) {
+	if err := id.Validate(); err != nil {
+		return 0, &InvalidError{err}
+	}
+	state, err := journal.Read(h.dir(id), journal.Name(id.Key.Epoch, id.Key.Attempt))
+	if err != nil {
+		return 0, err
+	}
+	return state.Run.Age()
+}

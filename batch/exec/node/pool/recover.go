@@ -1,0 +1,176 @@
+package pool
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/exec"
+	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
+)
+
+// Recover finds out what became of an attempt that an earlier life of the server may
+// have launched on these places: it never has run nor will (Barred), it has ended, or
+// it runs, or may run on a node that does not answer; only then is there a Process, and
+// the time since it runs, if that is known. It waits until the nodes have been asked
+// once, and no longer than ctx.
+func (p *Pool) Recover(ctx context.Context, key batch.Key, how batch.Launch, places []batch.Location) (supervisor.Status, *Process, error) {
+	parts, err := p.split(how, places)
+	if err != nil {
+		return supervisor.Status{}, nil, fmt.Errorf("recover job %s: %w", key.Job, err)
+	}
+	proc := newProcess(p, key, how, parts)
+	states := make([]supervisor.Status, len(parts))
+	var all sync.WaitGroup
+	for rank, m := range proc.members {
+		all.Go(func() { states[rank] = m.recover(ctx) })
+	}
+	all.Wait()
+	if p.ctx.Err() != nil {
+		proc.Detach()
+		return supervisor.Status{}, nil, fmt.Errorf("recover job %s: %w", key.Job, ErrClosed)
+	}
+	return proc.recovered(states)
+}
+
+// recover asks what became of a member. Without an answer it is asked again when the
+// node is there.
+func (m *member) recover(ctx context.Context) supervisor.Status {
+	m.peer.enter(m, true)
+	up := false
+	if m.peer.until(ctx, func() bool { up = m.peer.up; return m.peer.asked }) && up {
+		if st, err := m.attach(); err == nil {
+			return st
+		}
+	}
+	m.of.pool.spawn(m.insist)
+	return supervisor.Status{}
+}
+
+// insist asks whenever the node is there, until it answers or the member is given up.
+func (m *member) insist() {
+	ctx := m.of.pool.ctx
+	for {
+		m.peer.until(ctx, func() bool { return m.peer.up || m.peer.members[m.id] != m })
+		m.of.mu.Lock()
+		over := m.over
+		m.of.mu.Unlock()
+		if over || m.of.pool.ctx.Err() != nil {
+			return
+		}
+		if st, err := m.attach(); err == nil {
+			m.take(st, "it was never started")
+			return
+		}
+		m.peer.suspect(ctx)
+	}
+}
+
+// attach bars a member, or attaches to it.
+func (m *member) attach() (supervisor.Status, error) {
+	ctx, cancel := context.WithTimeout(m.of.pool.ctx, m.of.pool.cfg.patience())
+	defer cancel()
+	won, err := m.peer.node.Bar(ctx, m.id)
+	switch {
+	case err != nil:
+		return supervisor.Status{}, err
+	case won:
+		return supervisor.Status{Condition: supervisor.Barred}, nil
+	}
+	st, proc, err := m.peer.node.Attach(ctx, m.id)
+	if err != nil {
+		return st, err
+	}
+	if proc != nil {
+		m.runs(proc)
+	}
+	return st, nil
+}
+
+// take ends a member whose state says an end.
+func (m *member) take(st supervisor.Status, never string) {
+	switch st.Condition {
+	case supervisor.Running, 0:
+	case supervisor.Exited:
+		m.end(exec.Exit{Code: st.Code, Reason: st.Reason})
+	case supervisor.Signaled:
+		m.end(exec.Exit{Signal: st.Signal, Reason: st.Reason})
+	case supervisor.Lost, supervisor.Failed:
+		m.lose(st.Reason)
+	default:
+		m.lose(never)
+	}
+}
+
+// recovered puts together what became of the members.
+func (p *Process) recovered(states []supervisor.Status) (supervisor.Status, *Process, error) {
+	lives, ran := false, false
+	var end supervisor.Status
+	var started time.Time
+	for _, st := range states {
+		switch st.Condition {
+		case 0, supervisor.Running:
+			lives = true
+			if !st.Started.IsZero() && (started.IsZero() || st.Started.Before(started)) {
+				started = st.Started
+			}
+		case supervisor.Unclaimed, supervisor.Barred, supervisor.NeverRan:
+		default:
+			ran = true
+			end = worse(end, st)
+		}
+	}
+	switch {
+	case lives:
+		for rank, st := range states {
+			p.members[rank].take(st, fmt.Sprintf("process %d of %d was never started", rank+1, len(states)))
+		}
+		p.mu.Lock()
+		p.launched = true
+		p.settle()
+		p.mu.Unlock()
+		return supervisor.Status{Condition: supervisor.Running, Started: started}, p, nil
+	case !ran:
+		end = supervisor.Status{Condition: supervisor.Barred}
+	case anyNever(states):
+		end = supervisor.Status{Condition: supervisor.Lost, Reason: "not all of its processes were started", Started: end.Started, Ended: end.Ended}
+	}
+	p.Detach()
+	return end, nil, nil
+}
+
+func anyNever(states []supervisor.Status) bool {
+	for _, st := range states {
+		switch st.Condition {
+		case supervisor.Unclaimed, supervisor.Barred, supervisor.NeverRan:
+			return true
+		default:
+		}
+	}
+	return false
+}
+
+// worse returns which of two ends is that of the attempt: a failure before a checkpoint
+// before success, of failures the first.
+func worse(a, b supervisor.Status) supervisor.Status {
+	rank := func(st supervisor.Status) int {
+		switch {
+		case st.Condition == 0:
+			return 0
+		case st.Condition == supervisor.Exited && st.Code == 0:
+			return 1
+		case st.Condition == supervisor.Exited && st.Code == batch.CheckpointStatus:
+			return 2
+		}
+		return 3
+	}
+	x, y := rank(a), rank(b)
+	earlier := cmp.Compare(b.Ended.UnixNano(), a.Ended.UnixNano()) < 0
+	if y > x || y == x && y == 3 && earlier {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,290 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/seed-9b8f70bb/drover/batch/exec"
+	"github.com/seed-9b8f70bb/drover/batch/exec/cgroup"
+	"github.com/seed-9b8f70bb/drover/batch/exec/node"
+	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
+)
+
+// The errors of a node.
+var (
+	// ErrUnreachable is wrapped by the error of a call that was not sent.
+	ErrUnreachable = errors.New("the node cannot be reached")
+	// ErrSilent is wrapped by the error of a call that got no answer.
+	ErrSilent = errors.New("the node does not answer")
+	// ErrNotHeld is returned when a lease could not be renewed although the node
+	// answers: its answers take longer than the lease.
+	ErrNotHeld = errors.New("the node answers too late for its lease")
+)
+
+// Config is what New needs. Address, Site and SiteID are required.
+type Config struct {
+	// Name is what the node has to be called, as its daemon says; "" is anything.
+	Name string
+	// Address is the URL of its daemon.
+	Address string
+	// Site and SiteID are the claimant's: its name, and the ID of its data directory.
+	Site, SiteID string
+	// UseInterval is how often tasks are measured; 0 is never.
+	UseInterval time.Duration
+	// Measured, if not nil, is called with what the tasks that run use, by one
+	// goroutine that reads nothing else meanwhile.
+	Measured func([]Measured)
+	// Logger may be nil.
+	Logger hclog.Logger
+}
+
+// Measured is what a task uses.
+type Measured struct {
+	ID  node.ID
+	Use cgroup.Use
+	// Waited is as of node.Process.Waited; 0 is not known, too.
+	Waited time.Duration
+}
+
+// Description is what a node says of itself.
+type Description struct {
+	Name       string
+	Processors int
+	Memory     int64  // bytes
+	Site       string // that it serves
+	Offers     []Offer
+	Tasks      int // that run
+	Version    string
+}
+
+// Offer is how it does one thing.
+type Offer struct {
+	Ability, Way string // as package cgroup names them
+	Why          string // in no better way
+}
+
+// Node is one node. Its methods may be called from several goroutines.
+type Node struct {
+	cfg    Config
+	log    hclog.Logger
+	remote remote
+	ctx    context.Context // ends with Close
+	cancel context.CancelFunc
+	work   sync.WaitGroup
+
+	mu        sync.Mutex
+	next      supervisor.Token // for the next renewal
+	token     supervisor.Token // for launches: of the last renewal that has succeeded
+	renewed   chan struct{}    // closed when there is another token
+	unfit     string           // as of the last renewal
+	processes map[node.ID]*Process
+	closed    bool
+	end       context.CancelFunc // ends the watch, if there is one
+	watches   bool
+	last      order // that was given
+
+	sharing sync.Mutex // what tasks are to get, and that it is numbered; before mu
+}
+
+// New begins to watch a node. It does not wait for it.
+func New(cfg Config) *Node {
+	if cfg.Logger == nil {
+		cfg.Logger = hclog.NewNullLogger()
+	}
+	n := &Node{
+		cfg: cfg, log: cfg.Logger.With("node", cfg.Name), remote: newRemote(cfg),
+		renewed: make(chan struct{}), processes: make(map[node.ID]*Process),
+	}
+	n.ctx, n.cancel = context.WithCancel(context.Background())
+	n.work.Go(n.run)
+	return n
+}
+
+// Close leaves what runs running, on its lease: who waits for a process hears that it
+// is detached.
+func (n *Node) Close() {
+	n.mu.Lock()
+	n.closed = true
+	n.mu.Unlock()
+	n.cancel()
+	n.work.Wait()
+	n.remote.close()
+	for _, p := range n.following() {
+		p.Detach()
+	}
+}
+
+// Name returns the node's name.
+func (n *Node) Name() string { return n.cfg.Name }
+
+// Describe asks what the node is.
+func (n *Node) Describe(ctx context.Context) (Description, error) { return n.remote.describe(ctx) }
+
+// Renew claims the node, if nobody has, and renews the lease on which its tasks live.
+// When it has returned without an error, all that this and earlier calls, those too
+// that were never answered, can have brought about is that tasks live until the lease
+// is over, counted from the return.
+func (n *Node) Renew(ctx context.Context, lease time.Duration) error {
+	for range 2 { // the first may be for a token only
+		n.mu.Lock()
+		token := n.next
+		n.mu.Unlock()
+		res, err := n.remote.renew(ctx, token, lease)
+		if err != nil {
+			return err
+		}
+		n.mu.Lock()
+		n.next, n.unfit = res.next, res.unfit
+		if res.held {
+			// No launch is sent with one that no success covers: the caller could take
+			// its tasks for over while they still run.
+			n.token = res.next
+			close(n.renewed)
+			n.renewed = make(chan struct{})
+		}
+		n.mu.Unlock()
+		if res.held {
+			return nil
+		}
+	}
+	return ErrNotHeld
+}
+
+// Unfit says why nothing can be started on the node, as it has answered to the last
+// renewal; "" if it can.
+func (n *Node) Unfit() string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.unfit
+}
+
+// Launch runs a task once, however often it is asked to. An error says that it does not
+// run and never will: exec.ErrNodeGone if nothing was sent, exec.ErrNeverRan where
+// another attempt may. What cannot be known, because ctx has ended before
+// the node has answered, is a Process. While the lease is not held it waits.
+func (n *Node) Launch(ctx context.Context, t node.Task) (*Process, error) {
+	if err := t.Validate(); err != nil {
+		return nil, err
+	}
+	p, err := n.follow(t.ID)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", exec.ErrNeverRan, err)
+	}
+	sent := false // and perhaps received
+	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+		n.mu.Lock()
+		renewed := n.renewed
+		t.Token = n.token
+		n.mu.Unlock()
+		st, err := n.remote.launch(ctx, t)
+		switch {
+		case err == nil:
+			return n.launched(p, st)
+		case errors.Is(err, supervisor.ErrNoLease):
+			err = wait(ctx, renewed, 0)
+		case errors.Is(err, ErrUnreachable) && !sent:
+			p.Detach()
+			return nil, fmt.Errorf("%w: %w", exec.ErrNodeGone, err)
+		case errors.Is(err, ErrUnreachable), errors.Is(err, ErrSilent):
+			sent = sent || errors.Is(err, ErrSilent)
+			err = wait(ctx, nil, pause)
+		default: // refused for what it asks
+			p.Detach()
+			return nil, err
+		}
+		switch {
+		case err == nil:
+		case sent:
+			p.markDoubtful()
+			n.drop() // the next watch begins with asking for it
+			return p, nil
+		default:
+			p.Detach()
+			return nil, fmt.Errorf("%w: %w", exec.ErrNeverRan, err)
+		}
+	}
+}
+
+// launched takes the answer to a launch.
+func (n *Node) launched(p *Process, st supervisor.Status) (*Process, error) {
+	var err error
+	switch st.Condition {
+	case supervisor.Barred:
+		err = fmt.Errorf("%w: %w", exec.ErrNeverRan, supervisor.ErrBarred)
+	case supervisor.NeverRan:
+		err = fmt.Errorf("%w: %s", exec.ErrNeverRan, st.Reason)
+	case supervisor.Failed:
+		err = errors.New(st.Reason)
+	default:
+		p.known(st)
+		return p, nil
+	}
+	p.Detach()
+	return nil, err
+}
+
+// Attach says what became of a task, and follows it if it runs: only then is there a
+// Process. An error means that nobody knows.
+func (n *Node) Attach(ctx context.Context, id node.ID) (supervisor.Status, *Process, error) {
+	p, err := n.follow(id)
+	if err != nil {
+		return supervisor.Status{}, nil, err
+	}
+	st, err := n.remote.attach(ctx, id)
+	if err != nil || st.Condition != supervisor.Running {
+		p.Detach()
+		return st, nil, err
+	}
+	p.known(st)
+	return st, p, nil
+}
+
+// Bar makes the server's claim: won says that the task has never run, nor ever will. An
+// error means that nobody knows.
+func (n *Node) Bar(ctx context.Context, id node.ID) (won bool, err error) {
+	return n.remote.bar(ctx, id)
+}
+
+// follow enters a process before anything is heard of it.
+func (n *Node) follow(id node.ID) (*Process, error) {
+	if err := id.Validate(); err != nil {
+		return nil, &node.InvalidError{Err: err}
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	switch {
+	case n.closed:
+		return nil, fmt.Errorf("task %s: %w", id, supervisor.ErrClosed)
+	case n.processes[id] != nil:
+		return nil, fmt.Errorf("task %s: %w", id, supervisor.ErrFollowed)
+	}
+	p := &Process{node: n, id: id, ended: make(chan struct{})}
+	n.processes[id] = p
+	return p, nil
+}
+
+func (n *Node) unfollow(p *Process) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.processes[p.id] == p {
+		delete(n.processes, p.id)
+	}
+}
+
+// following returns what is followed, in order.
+func (n *Node) following() []*Process {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	all := make([]*Process, 0, len(n.processes))
+	for _, p := range n.processes {
+		all = append(all, p)
+	}
+	slices.SortFunc(all, func(a, b *Process) int { return a.id.Compare(b.id) })
+	return all
+}

@@ -1,0 +1,200 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/seed-9b8f70bb/drover/batch/exec"
+	"github.com/seed-9b8f70bb/drover/batch/exec/cgroup"
+	"github.com/seed-9b8f70bb/drover/batch/exec/node"
+	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
+)
+
+// Process is a task of a node.
+type Process struct {
+	node  *Node
+	id    node.ID
+	ended chan struct{}
+
+	mu       sync.Mutex
+	follow   bool // launched, or may be: the node is asked when it has been silent
+	doubtful bool // whether it was ever launched is not known
+	over     bool
+	exit     exec.Exit
+	started  time.Time
+	use      cgroup.Use
+	stopped  bool             // by the last signal of STOP and CONT
+	signals  []syscall.Signal // not delivered yet, in order
+	told     bool             // to end
+	heard    bool             // it may have been
+
+	// Guarded by the node's sharing.
+	shared bool       // cpu was set
+	cpu    cgroup.CPU // by SetShares
+}
+
+// ID names its task.
+func (p *Process) ID() node.ID { return p.id }
+
+// Started returns when its process was made, by the node's clock; zero while that is
+// not known.
+func (p *Process) Started() time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.started
+}
+
+// Wait returns when the node has said how the task has ended, or it is detached.
+func (p *Process) Wait() exec.Exit {
+	<-p.ended
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.exit
+}
+
+// Detach leaves the task running and makes Wait return, see exec.Detacher.
+func (p *Process) Detach() { p.finish(exec.Exit{Detached: true}) }
+
+// Use returns what was measured last.
+func (p *Process) Use() cgroup.Use {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.use
+}
+
+// Share holds the task to an amount of processors; 0 is no limit.
+func (p *Process) Share(ctx context.Context, cpu cgroup.CPU) error {
+	return p.node.SetShares(ctx, []Share{{p.id, cpu}})
+}
+
+// Signal sends sig to all processes of the task, see node.Process.Signal. It takes as
+// long as a message does; when the node does not answer it keeps the signal, for when
+// it does, and returns nil.
+func (p *Process) Signal(sig syscall.Signal) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.over {
+		return os.ErrProcessDone
+	}
+	switch sig {
+	case syscall.SIGSTOP:
+		p.stopped = true
+	case syscall.SIGCONT:
+		p.stopped = false
+	}
+	p.told = p.told || ends(sig)
+	o, watched := p.node.order()
+	if len(p.signals) > 0 || p.doubtful || !watched {
+		p.signals = append(p.signals, sig) // the next watch begins with it
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(p.node.ctx, callPatience)
+	defer cancel()
+	err := p.send(ctx, sig, o)
+	if errors.Is(err, ErrSilent) || errors.Is(err, ErrUnreachable) {
+		p.signals = append(p.signals, sig)
+		p.node.drop() // so that there is a next watch
+		return nil
+	}
+	return err
+}
+
+// send sends a signal, and notes whether it may have been heard. The caller holds mu.
+func (p *Process) send(ctx context.Context, sig syscall.Signal, o order) error {
+	err := p.node.remote.signal(ctx, p.id, sig, o)
+	if ends(sig) && !errors.Is(err, ErrUnreachable) && !errors.Is(err, os.ErrProcessDone) {
+		p.heard = true
+	}
+	return err
+}
+
+func ends(sig syscall.Signal) bool { return sig == syscall.SIGTERM || sig == syscall.SIGKILL }
+
+// deliver sends the signals that were kept, or says again that it is paused.
+func (p *Process) deliver(ctx context.Context) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.signals) == 0 && p.stopped {
+		p.signals = append(p.signals, syscall.SIGSTOP)
+	}
+	for len(p.signals) > 0 && !p.over {
+		o, ok := p.node.order()
+		if !ok {
+			return ErrSilent
+		}
+		err := p.send(ctx, p.signals[0], o)
+		if errors.Is(err, ErrSilent) || errors.Is(err, ErrUnreachable) {
+			return err
+		}
+		if err != nil && !errors.Is(err, os.ErrProcessDone) {
+			p.node.log.Warn("signal not delivered", "task", p.id, "signal", p.signals[0], "error", err)
+		}
+		p.signals = p.signals[1:]
+	}
+	return nil
+}
+
+// markDoubtful has the node asked, when it answers, whether it was ever launched.
+func (p *Process) markDoubtful() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.follow, p.doubtful = true, true
+}
+
+// follows reports whether the node is to be asked about it.
+func (p *Process) follows() (is, doubtful bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.follow && !p.over, p.doubtful
+}
+
+// known takes the answer to a launch or an attach.
+func (p *Process) known(st supervisor.Status) {
+	p.mu.Lock()
+	p.follow, p.doubtful = true, false
+	p.started = st.Started
+	p.mu.Unlock()
+	p.take(st)
+}
+
+// take takes a status that may be an end.
+func (p *Process) take(st supervisor.Status) {
+	switch st.Condition {
+	case supervisor.Running:
+	case supervisor.Exited:
+		p.finish(exec.Exit{Code: st.Code, Reason: st.Reason})
+	case supervisor.Signaled:
+		p.finish(exec.Exit{Signal: st.Signal, Reason: st.Reason})
+	case supervisor.Lost:
+		p.finish(exec.Exit{Lost: true, Reason: st.Reason})
+	case supervisor.Unclaimed, supervisor.Barred, supervisor.NeverRan:
+		p.finish(exec.Exit{Lost: true, Reason: "the node did not get the order to run it in time"})
+	default:
+		p.finish(exec.Exit{Lost: true, Reason: "its attempt file says " + st.Condition.String() + " now"})
+	}
+}
+
+// finish ends it, the first time.
+func (p *Process) finish(exit exec.Exit) {
+	p.mu.Lock()
+	first := !p.over
+	if first {
+		exit.Unheard = p.told && !p.heard
+		p.over, p.exit, p.signals = true, exit, nil
+	}
+	p.mu.Unlock()
+	if first {
+		p.node.unfollow(p)
+		close(p.ended)
+	}
+}
+
+func (p *Process) measured(u cgroup.Use) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.use = u
+}

@@ -1,0 +1,159 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/seed-9b8f70bb/drover/batch/exec/node"
+	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
+)
+
+// The pauses between tries.
+const (
+	firstPause   = 20 * time.Millisecond
+	longestPause = time.Second
+)
+
+// callPatience bounds the calls of the watch itself, and signals.
+const callPatience = 2 * time.Second
+
+// run keeps a watch until the node is closed.
+func (n *Node) run() {
+	pause := firstPause
+	for n.ctx.Err() == nil {
+		n.mu.Lock()
+		renewed := n.renewed
+		n.mu.Unlock()
+		err := n.session(func() { pause = firstPause })
+		if n.ctx.Err() != nil {
+			return
+		}
+		n.log.Debug("not watched", "error", err)
+		// One that nobody has claimed is watched when it is.
+		_ = wait(n.ctx, renewed, pause) // the loop looks at ctx itself
+		pause = min(2*pause, longestPause)
+	}
+}
+
+// session is one watch, from its beginning to its end.
+func (n *Node) session(up func()) error {
+	ctx, cancel := context.WithCancel(n.ctx)
+	defer cancel()
+	n.mu.Lock()
+	n.end = cancel
+	n.mu.Unlock()
+	number, next, stop, err := n.remote.watch(ctx, n.cfg.UseInterval)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	n.watched(true, number)
+	defer n.watched(false, 0)
+	if err := n.resume(ctx); err != nil {
+		return err
+	}
+	up()
+	for {
+		m, err := next()
+		if err != nil {
+			return err
+		}
+		n.mu.Lock()
+		p := n.processes[m.id]
+		var measured []*Process
+		for _, u := range m.use {
+			measured = append(measured, n.processes[u.ID])
+		}
+		n.mu.Unlock()
+		if p != nil && m.status.Condition != 0 {
+			p.take(m.status)
+		}
+		for i, u := range m.use {
+			if measured[i] != nil {
+				measured[i].measured(u.Use)
+			}
+		}
+		if n.cfg.Measured != nil && len(m.use) > 0 {
+			n.cfg.Measured(m.use)
+		}
+	}
+}
+
+// drop ends the watch, so that there is another one.
+func (n *Node) drop() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.end != nil {
+		n.end()
+	}
+}
+
+// resume asks about all that is followed, after a silence, and says again what each was
+// told.
+func (n *Node) resume(ctx context.Context) error {
+	for _, p := range n.following() {
+		if err := n.resumeOne(ctx, p); err != nil {
+			return err
+		}
+	}
+	shares, o := n.shares()
+	if len(shares) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, callPatience)
+	defer cancel()
+	return n.remote.setShares(ctx, shares, o)
+}
+
+func (n *Node) resumeOne(ctx context.Context, p *Process) error {
+	ctx, cancel := context.WithTimeout(ctx, callPatience)
+	defer cancel()
+	is, doubtful := p.follows()
+	if !is {
+		return nil // its launch is asked again
+	}
+	st, err := n.remote.attach(ctx, p.id)
+	if err == nil && doubtful && st.Condition == supervisor.Unclaimed {
+		// The order may still be on its way; nobody waits for it any more.
+		var won bool
+		if won, err = n.remote.bar(ctx, p.id); err == nil && !won {
+			st, err = n.remote.attach(ctx, p.id)
+		}
+	}
+	switch {
+	case err == nil:
+		p.known(st)
+		return p.deliver(ctx)
+	case errors.Is(err, ErrSilent), errors.Is(err, ErrUnreachable):
+		return err
+	}
+	n.log.Warn("not resumed", "task", p.id, "error", err)
+	return err
+}
+
+// message is what a watch brings.
+type message struct {
+	id     node.ID
+	status supervisor.Status // Condition is 0: no end
+	use    []Measured
+	watch  uint64 // of the first one
+}
+
+// wait waits for a channel or, if that is not 0, a while.
+func wait(ctx context.Context, c <-chan struct{}, d time.Duration) error {
+	var after <-chan time.Time
+	if d > 0 {
+		t := time.NewTimer(d)
+		defer t.Stop()
+		after = t.C
+	}
+	select {
+	case <-c:
+		return nil
+	case <-after:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

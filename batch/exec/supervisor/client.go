@@ -1,0 +1,268 @@
+package supervisor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/exec"
+	"github.com/seed-9b8f70bb/drover/batch/exec/process"
+)
+
+// ConnectPatience is how long Connect tries to reach or start a supervisor. One
+// that is dying keeps the lock for a moment.
+const ConnectPatience = 15 * time.Second
+
+var (
+	// ErrClosed is returned by a client that was closed.
+	ErrClosed = errors.New("supervisor client closed")
+	// ErrBarred is wrapped, beside exec.ErrNeverRan, by the launch of an attempt
+	// that the server has claimed.
+	ErrBarred = errors.New("the server has claimed this attempt")
+	// ErrFollowed is wrapped by the answer about an attempt that this client is about
+	// to launch, or follows.
+	ErrFollowed = errors.New("it is followed already")
+)
+
+// Config is what Connect needs.
+type Config struct {
+	// Dir is the site's data directory, which is there.
+	Dir string
+	// Program is the command that calls Serve; --dir DIR and --ready-fd N are
+	// appended. Default: the binary that this process runs, with "supervise".
+	Program []string
+	// Leased makes programs live on a lease, see Renew, and die with their
+	// supervisor: --leased is appended to Program.
+	Leased bool
+	// Logger takes what becomes of supervisors. Default: none.
+	Logger hclog.Logger
+}
+
+// Client launches programs through the supervisor of a data directory, and
+// follows them. It starts a supervisor when there is none, also when one dies.
+// Its methods may be called from several goroutines.
+type Client struct {
+	cfg    Config
+	log    hclog.Logger
+	remote remote
+	ctx    context.Context // ends with Close
+	cancel context.CancelCauseFunc
+	loop   sync.WaitGroup
+
+	mu        sync.Mutex
+	link      *link         // nil while there is no connection
+	changed   chan struct{} // closed when link changes
+	processes map[Attempt]*Process
+	children  []int // supervisors that were started here and not reaped yet
+}
+
+// link is one connection.
+type link struct {
+	down chan struct{} // closed at its end
+	drop func()        // ends it, so that another one is made
+}
+
+// Connect reaches the supervisor of cfg.Dir, and starts it if it is not there.
+func Connect(cfg Config) (*Client, error) {
+	var err error
+	if cfg.Dir, err = filepath.Abs(cfg.Dir); err != nil {
+		return nil, fmt.Errorf("data directory: %w", err)
+	}
+	if cfg.Program == nil {
+		cfg.Program = []string{"/proc/self/exe", "supervise"}
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = hclog.NewNullLogger()
+	}
+	c := &Client{
+		cfg: cfg, log: cfg.Logger.Named("supervisor"), remote: newRemote(cfg.Dir),
+		changed: make(chan struct{}), processes: make(map[Attempt]*Process),
+	}
+	c.ctx, c.cancel = context.WithCancelCause(context.Background())
+	first := make(chan error, 1)
+	c.loop.Go(func() { c.run(first) })
+	if err := <-first; err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// Close ends the connection and leaves what runs running: what waits for a
+// program hears that it is detached.
+func (c *Client) Close() {
+	c.cancel(ErrClosed)
+	c.loop.Wait()
+	c.remote.conns.close()
+	c.mu.Lock()
+	all := c.processes
+	c.processes = make(map[Attempt]*Process)
+	c.mu.Unlock()
+	for _, p := range all {
+		p.Detach()
+	}
+}
+
+// Launch runs an attempt whose file is in dir, which is made if only that is
+// missing, and returns once the program is executed. It may be repeated: the
+// attempt runs once, whoever asks how often. While no supervisor can be reached
+// it waits.
+//
+// An error says that it does not run and never will: exec.ErrNeverRan where
+// another attempt may, with ErrBarred where the server itself has claimed it. What
+// cannot be known is a Process: detached when ctx ends first, lost when the
+// attempt's file cannot be read.
+func (c *Client) Launch(ctx context.Context, spec exec.Spec, dir string) (*Process, error) {
+	return c.LaunchIn(ctx, spec, dir, Placement{})
+}
+
+// Placement is where a program runs, and on which lease.
+type Placement struct {
+	// Groups are the files cgroup.procs of the control groups that the program is
+	// in from its first instruction; an attempt that cannot enter them never runs.
+	// What is left in them when the program has ended is killed.
+	Groups []string
+	// Token is the lease's that covers the order, see Renew.
+	Token Token
+}
+
+// LaunchIn is Launch in control groups and on a lease. ErrNoLease says that the
+// lease does not cover it and nothing was done: it may be asked again with the
+// next token.
+func (c *Client) LaunchIn(ctx context.Context, spec exec.Spec, dir string, where Placement) (*Process, error) {
+	program, err := processSpec(spec)
+	if err != nil {
+		return nil, err
+	}
+	what := order{program, where.Groups, where.Token}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return nil, fmt.Errorf("attempt directory: %w", err)
+	}
+	p, err := c.follow(Attempt{Key: spec.Key, Dir: dir})
+	if err != nil {
+		return nil, err
+	}
+	var st Status
+	err = c.ask(ctx, func(ctx context.Context) (err error) {
+		st, err = c.remote.launch(ctx, p.attempt, what)
+		return err
+	})
+	switch {
+	case err == nil:
+	case refusedByFace(err):
+		p.Detach()
+		return nil, err
+	case ctx.Err() != nil || errors.Is(err, ErrClosed):
+		p.Detach()
+		return p, nil //nolint:nilerr // whether it runs is for others to ask
+	default:
+		p.lose(err)
+		return p, nil
+	}
+	if err := st.launchError(); err != nil {
+		p.Detach()
+		return nil, err
+	}
+	p.launched(st)
+	return p, nil
+}
+
+// launchError is why something does not run, or nil.
+func (st Status) launchError() error {
+	switch st.Condition {
+	case Barred:
+		return fmt.Errorf("%w: %w", exec.ErrNeverRan, ErrBarred)
+	case NeverRan:
+		return fmt.Errorf("%w: %s", exec.ErrNeverRan, st.Reason)
+	case Failed:
+		return errors.New(st.Reason)
+	}
+	return nil
+}
+
+// Attach says what became of an attempt, and follows it if it runs: only then is
+// there a Process. While no supervisor can be reached it waits.
+func (c *Client) Attach(ctx context.Context, key batch.Key, dir string) (Status, *Process, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return Status{}, nil, fmt.Errorf("attempt directory: %w", err)
+	}
+	p, err := c.follow(Attempt{Key: key, Dir: dir})
+	if err != nil {
+		return Status{}, nil, err
+	}
+	var st Status
+	err = c.ask(ctx, func(ctx context.Context) (err error) {
+		st, err = c.remote.attach(ctx, p.attempt)
+		return err
+	})
+	if err != nil || st.Condition != Running {
+		p.Detach()
+		return st, nil, err
+	}
+	p.launched(st)
+	return st, p, nil
+}
+
+// follow enters a process before anything is heard of it.
+func (c *Client) follow(a Attempt) (*Process, error) {
+	p := &Process{client: c, attempt: a, ended: make(chan struct{})}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.ctx.Err() != nil:
+		return nil, fmt.Errorf("%w: %w", exec.ErrNeverRan, ErrClosed)
+	case c.processes[a] != nil:
+		return nil, fmt.Errorf("attempt %s: %w", a.mark(), ErrFollowed)
+	}
+	c.processes[a] = p
+	return p, nil
+}
+
+func (c *Client) unfollow(p *Process) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.processes[p.attempt] == p {
+		delete(c.processes, p.attempt)
+	}
+}
+
+// following returns what is followed, in order of the jobs' IDs.
+func (c *Client) following() []*Process {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all := make([]*Process, 0, len(c.processes))
+	for _, p := range c.processes {
+		all = append(all, p)
+	}
+	slices.SortFunc(all, func(a, b *Process) int { return a.attempt.compare(b.attempt) })
+	return all
+}
+
+// processSpec makes everything absolute, and looks the command up in this
+// process's PATH. What is not found is left to the supervisor to say, so that
+// the attempt is claimed first.
+func processSpec(spec exec.Spec) (process.Spec, error) {
+	out := process.Spec{Args: spec.Args, Env: spec.Env, Append: spec.Append}
+	if path, err := process.Look(spec.Args[0]); err == nil {
+		out.Path = path
+	}
+	for to, from := range map[*string]string{&out.Dir: spec.Dir, &out.Stdout: spec.Stdout, &out.Stderr: spec.Stderr} {
+		if from == "" {
+			continue
+		}
+		path, err := filepath.Abs(from)
+		if err != nil {
+			return process.Spec{}, fmt.Errorf("working directory: %w", err)
+		}
+		*to = path
+	}
+	return out, nil
+}

@@ -1,0 +1,118 @@
+package supervisor
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/seed-9b8f70bb/drover/batch/exec/process"
+	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor/journal"
+)
+
+// order is what is to be run, and how.
+type order struct {
+	process.Spec
+	groups []string // files cgroup.procs to be in
+	token  Token    // of the lease
+}
+
+// launch runs an attempt once, whoever asks how often.
+func (s *supervisor) launch(ctx context.Context, a Attempt, spec order) (Status, error) {
+	spec.Env = append(slices.Clip(spec.Env), process.Mark+"="+a.mark())
+	for {
+		status, err := s.settle(ctx, a, func(t *attempt) (Status, error) { return s.run(t, spec) })
+		// Unclaimed is the answer to somebody who attached at the same time.
+		if err != nil || status.Condition != Unclaimed {
+			return status, err
+		}
+	}
+}
+
+// run takes an attempt through its steps until the program is executed.
+func (s *supervisor) run(t *attempt, spec order) (Status, error) {
+	s.launches <- struct{}{}
+	defer func() { <-s.launches }()
+	t.groups = spec.groups
+	if !s.covered(spec.token) {
+		// An attempt that runs or has ended needs no lease for being told of.
+		state, err := journal.Read(t.Dir, t.File())
+		if err == nil && state.Claimer.Kind == "" {
+			err = ErrNoLease
+		}
+		if err != nil {
+			return Status{}, err
+		}
+		return s.found(t, state)
+	}
+	won, state, err := journal.Claim(t.Dir, t.File(), s.me, time.Now())
+	var damaged *journal.DamagedError
+	switch {
+	case errors.As(err, &damaged):
+		return Status{}, err
+	case err != nil:
+		s.log.Error("attempt not claimed", "attempt", t.mark(), "error", err)
+		return Status{Condition: NeverRan, Reason: "claim: " + plain(err), Ended: time.Now()}, nil
+	case !won:
+		return s.found(t, state)
+	}
+	g, err := s.reaper.Start(s.gate, spec.Spec, func(e process.Exit) { s.ended(t, e) })
+	if err != nil {
+		return s.notRun(t, time.Time{}, err), nil
+	}
+	now := time.Now()
+	id, err := process.Identify(g.Pid)
+	if err == nil {
+		err = journal.AppendRun(t.Dir, t.File(), id, now)
+	}
+	if err != nil {
+		g.Shut()
+		s.log.Error("process not written down, its gate stays shut", "attempt", t.mark(), "error", err)
+		never := Status{Condition: NeverRan, Reason: "run record: " + plain(err), Ended: time.Now()}
+		s.save(t, never)
+		return never, nil
+	}
+	if err := s.enter(t, g.Pid, spec.token); err != nil {
+		g.Shut()
+		return s.notRun(t, now, err), nil
+	}
+	if err := g.Open(); err != nil {
+		return s.notRun(t, now, err), nil
+	}
+	s.running(t, g.Pid)
+	s.log.Debug("started", "attempt", t.mark(), "pid", g.Pid)
+	return Status{Condition: Running, Pid: g.Pid, Started: now}, nil
+}
+
+// passing are errors that another attempt need not meet.
+var passing = []error{
+	syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE, syscall.ENOSPC, syscall.EDQUOT, syscall.EINTR,
+	process.ErrShut, ErrNoLease, process.ErrGroup,
+}
+
+// notRun is the end of an attempt whose program was not executed.
+func (s *supervisor) notRun(t *attempt, started time.Time, err error) Status {
+	s.log.Debug("not started", "attempt", t.mark(), "error", err)
+	st := Status{Condition: Failed, Reason: err.Error(), Started: started, Ended: time.Now()}
+	if slices.ContainsFunc(passing, func(p error) bool { return errors.Is(err, p) }) {
+		st.Condition = NeverRan
+	}
+	s.save(t, st)
+	return st
+}
+
+// plain is an error's text without paths.
+func plain(err error) string {
+	var path *fs.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &path):
+		return path.Err.Error()
+	case errors.As(err, &link):
+		return link.Err.Error()
+	}
+	return err.Error()
+}

@@ -1,0 +1,185 @@
+package counted
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/plan/queue"
+)
+
+// Backlog is the base of policies that keep no plan for waiting jobs, only a
+// queue: FCFS, EASY and dynP. Its profile holds running jobs alone, so that what is
+// free in it never gets less with time, unless it is Guarded.
+type Backlog struct {
+	Base
+	// Changed says that since the owner last set it to false something has happened
+	// by which a job may start that could not: all in the queue have to be looked
+	// at. What jobs in the queue do themselves, coming, going or being placed, is for
+	// the owner to judge.
+	Changed bool
+
+	revision uint64
+	agreed   []place    // jobs, in order
+	broke    bool       // the places of agreed jobs may not be there any more
+	early    batch.Time // the first earliest start of an agreed job that has come by then
+}
+
+// NewBacklog returns the backlog of an idle machine.
+func NewBacklog(p batch.Platform) Backlog {
+	b := Backlog{Base: New(p), Changed: true, early: batch.Never}
+	b.parks = true
+	return b
+}
+
+// NewUnparked returns the backlog of a policy that plans all who wait anew whenever
+// anything happens: jobs stand in its queue from their submission on, and it minds
+// their earliest start itself.
+func NewUnparked(p batch.Platform) Backlog {
+	return Backlog{Base: New(p), Changed: true, early: batch.Never}
+}
+
+// Fork returns an independent copy.
+func (b *Backlog) Fork() Backlog {
+	return Backlog{b.Base.Fork(), b.Changed, b.revision, slices.Clone(b.agreed), b.broke, b.early}
+}
+
+// Revision returns a number that is another one whenever anything has happened
+// but the coming of jobs that stand last: as long as it is the same, so is what
+// was known about those who came before.
+func (b *Backlog) Revision() uint64 { return b.revision }
+
+// Apply takes one event that is not for ApplyAgreed. See batch.Policy.
+func (b *Backlog) Apply(now batch.Time, ev *batch.Event) {
+	b.Profile.Trim(now)
+	if t, mine := b.Turn(now, ev); mine {
+		if t.Outside {
+			b.revision++
+			b.Changed, b.broke = true, b.broke || t.Broke
+		}
+		return
+	}
+	if ev.Kind != batch.Submit && ev.Kind != batch.Reserve {
+		b.revision++
+	}
+	switch ev.Kind {
+	case batch.Submit, batch.Reserve:
+		b.Admit(now, ev.Spec, ev.Kind == batch.Reserve)
+	case batch.Adopt:
+		b.Adopt(now, ev)
+		b.Changed, b.broke = true, true
+	case batch.Cancel:
+		b.Forget(ev.Job)
+	case batch.Finish:
+		charge, end := b.Finish(ev.Job)
+		b.release(now, charge, end)
+	case batch.StartFailed:
+		charge, end := b.Fail(ev.Job)
+		b.release(now, charge, end)
+	case batch.Hold:
+		b.Hold(ev.Job)
+	case batch.Place:
+		b.Place(now, ev)
+	case batch.Confirm:
+		b.Confirm(now, ev.Job)
+	case batch.NodeUp, batch.NodeDown:
+		b.SwitchNode(now, ev.Node, ev.Kind == batch.NodeUp)
+		b.Changed, b.broke = true, true
+	default:
+		panic(fmt.Sprintf("counted: event %v has no meaning here", ev.Kind))
+	}
+}
+
+func (b *Backlog) release(now batch.Time, charge int32, end batch.Time) {
+	b.Profile.Release(now, end, charge)
+	b.Changed = true
+}
+
+// Prepare begins a pass: jobs whose time has come join the queue, jobs that
+// overrun are booked for longer, and reservations are served. It says whether the
+// pass is over; see Serve.
+func (b *Backlog) Prepare(now batch.Time, out *batch.Decisions) (over bool) {
+	b.Profile.Trim(now)
+	if b.Serve(now, out) {
+		return true
+	}
+	came, overran := b.Unpark(now), b.Settle(now, b.due(now))
+	if b.broke || overran {
+		b.mend(now)
+	}
+	if came || overran || b.nextAgreed() <= now {
+		b.Changed = true
+		b.revision++
+	}
+	b.early = batch.Never
+	for _, a := range b.agreed {
+		if from := b.jobs[a.job].Spec.EarliestStart; from > now && from < a.start {
+			b.early = min(b.early, from)
+		}
+	}
+	return false
+}
+
+// FirstReady returns the place of the first job in the queue that may start;
+// a nil block if there is none.
+func (b *Backlog) FirstReady() (*queue.Block, int) {
+	for q := b.Queue.Head(); q != nil; q = b.Queue.Next(q) {
+		for i := range q.N {
+			if b.jobs[q.Job[i]].State == Waiting {
+				return q, i
+			}
+		}
+	}
+	return nil, 0
+}
+
+// Ready says whether a job stands in the queue and may start.
+func (b *Backlog) Ready(h batch.Handle) bool {
+	j := &b.jobs[h]
+	return j.State == Waiting && j.within == batch.NoJob && !j.Spec.Agreed
+}
+
+// Incoming calls yield with each job that is not confirmed yet: agreed ones, then
+// the others, in order. It has the form of an iter.Seq.
+func (b *Backlog) Incoming(yield func(batch.Handle) bool) {
+	for _, a := range b.agreed {
+		if b.jobs[a.job].State == Incoming && !yield(a.job) {
+			return
+		}
+	}
+	for q := b.Queue.Head(); q != nil; q = b.Queue.Next(q) {
+		for _, h := range q.Job[:q.N] {
+			if b.jobs[h].State == Incoming && !yield(h) {
+				return
+			}
+		}
+	}
+}
+
+// Whole says whether all who wait stand in the queue and may start. If not,
+// somebody who is incoming, held or before his earliest start may yet come in
+// before others.
+func (b *Backlog) Whole() bool {
+	for i := range b.jobs {
+		switch b.jobs[i].State {
+		case Parked, Incoming, Held:
+			return false
+		}
+	}
+	return true
+}
+
+// Launch starts a job that has been taken out of the queue.
+func (b *Backlog) Launch(now batch.Time, h batch.Handle, out *batch.Decisions) {
+	b.revision++
+	b.Begin(now, h)
+	b.Profile.Reserve(now, b.PlannedEnd(h), b.Job(h).Charge)
+	out.Start(h)
+}
+
+// Wake returns the next instant at which a job joins the queue, or can start, by
+// itself.
+func (b *Backlog) Wake() batch.Time { return min(b.NextParked(), b.nextAgreed(), b.NextServe()) }
+
+// Estimate says that queues do not plan: package forecast has to.
+func (b *Backlog) Estimate(batch.Time, []batch.Ask, []batch.Estimate) bool { return false }

@@ -1,0 +1,160 @@
+package counted
+
+import (
+	"slices"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/plan/profile"
+)
+
+// Window is an advance reservation as others see it.
+type Window struct {
+	Job        batch.Handle
+	Start, End batch.Time
+	Charge     int32
+	Open       bool
+}
+
+// window is an advance reservation: processors set aside, with a queue of its own.
+// From its opening to its closing they are not Free.
+type window struct {
+	Window
+	booked  batch.Time // the profile has it until then: later than End if it closes late
+	free    int32      // what no job in it has
+	stirred bool       // something has happened since the last look at its queue
+	next    batch.Time // when to look at it though nothing happens
+	running []batch.Handle
+	waiting []batch.Handle // in order
+}
+
+func (w *window) clone() window {
+	c := *w
+	c.running, c.waiting = slices.Clone(w.running), slices.Clone(w.waiting)
+	return c
+}
+
+// Windows calls yield with each reservation, in the order in which they were made.
+// It has the form of an iter.Seq.
+func (b *Base) Windows(yield func(Window) bool) {
+	for i := range b.windows {
+		if !yield(b.windows[i].Window) {
+			return
+		}
+	}
+}
+
+func (b *Base) window(h batch.Handle) *window {
+	for i := range b.windows {
+		if b.windows[i].Job == h {
+			return &b.windows[i]
+		}
+	}
+	return nil
+}
+
+// setAside books a reservation. What has passed of it is cut off. It says whether
+// others stand in its way: it is kept all the same.
+func (b *Base) setAside(spec *batch.Job) (broke bool) {
+	j := b.admit(spec)
+	j.State = Reserved
+	w := window{booked: spec.Window.End, free: j.Charge}
+	w.Window = Window{Job: spec.Handle, Start: spec.Window.Start, End: spec.Window.End, Charge: j.Charge}
+	b.windows = append(b.windows, w)
+	if w.Start >= w.End || w.End <= b.Profile.Origin() {
+		return false
+	}
+	b.Profile.Reserve(w.Start, w.End, w.Charge)
+	return b.Profile.Lowest(w.Start, w.End) < 0
+}
+
+// open takes what is set aside. If that is not free, because nodes are down or a job
+// runs on past its end, the reservation has what there is, and others get nothing.
+func (b *Base) open(w *window) {
+	if w.Open {
+		return
+	}
+	w.Open, w.stirred = true, true
+	b.Free -= w.Charge
+}
+
+// close gives back what is left of a reservation, which ends or is cancelled, and
+// forgets it. Who runs in it is to be killed, and has his processors for himself
+// until he has ended; who waits for it waits for ever.
+func (b *Base) close(now batch.Time, h batch.Handle) (back Turned) {
+	i := slices.IndexFunc(b.windows, func(w window) bool { return w.Job == h })
+	w := &b.windows[i]
+	if w.Open {
+		b.Free += w.Charge
+	}
+	for _, r := range w.running {
+		j := &b.jobs[r]
+		j.within = nowhere
+		b.Free -= j.Charge
+		b.running[j.at].end = now
+		b.doomed = append(b.doomed, r)
+	}
+	for _, q := range w.waiting {
+		b.jobs[q].within = nowhere
+	}
+	back = Turned{Outside: true, From: max(w.Start, now), To: w.booked}
+	b.Profile.Release(back.From, back.To, w.Charge)
+	b.jobs[h] = Job{}
+	b.windows = slices.Delete(b.windows, i, i+1)
+	return back
+}
+
+// unopened returns the processors of the reservations that should have been opened
+// by now: the profile has them, and Free too.
+func (b *Base) unopened(now batch.Time) (sum int32) {
+	for i := range b.windows {
+		if w := &b.windows[i]; !w.Open && w.Start <= now && now < w.booked {
+			sum += w.Charge
+		}
+	}
+	return sum
+}
+
+// unclosed books the reservations that should have been closed by now for longer,
+// like jobs that overrun, and says whether there were any.
+func (b *Base) unclosed(now batch.Time) (any bool) {
+	for i := range b.windows {
+		w := &b.windows[i]
+		if !w.Open || w.booked > now {
+			continue
+		}
+		any = true
+		w.booked = now.Add(max(now.Sub(w.End), batch.Second))
+		b.Profile.Reserve(now, w.booked, w.Charge)
+	}
+	return any
+}
+
+// AnswerWindow answers an ask for a window by a plan in which all have a place who
+// are not to be put off: whether it can be set aside. The answer is a promise.
+func (b *Base) AnswerWindow(now batch.Time, a *batch.Ask, plan *profile.Profile, out *batch.Estimate) {
+	out.Kind, out.P = batch.Promised, 0
+	starts, w := out.Grow(len(a.Shapes)), a.Job.Window
+	free := int32(0)
+	if now <= w.Start && w.Start < w.End {
+		free = plan.Lowest(w.Start, w.End)
+	}
+	for i, s := range a.Shapes {
+		starts[i] = batch.Never
+		if b.ChargeOf(s.Width, a.Job.Memory) <= free {
+			starts[i] = w.Start
+		}
+	}
+}
+
+// KeepDeadline takes out of the answer to an ask about an agreed job what would end
+// after its deadline.
+func KeepDeadline(a *batch.Ask, out *batch.Estimate) {
+	if !a.Job.Agreed || a.Job.Deadline == 0 {
+		return
+	}
+	for i, s := range a.Shapes {
+		if out.End(i, s.Walltime) > a.Job.Deadline {
+			out.Starts[i] = batch.Never
+		}
+	}
+}

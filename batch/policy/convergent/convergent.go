@@ -1,0 +1,37 @@
+package convergent
+
+import (
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/policy/convergent/backfill"
+	"github.com/seed-9b8f70bb/drover/batch/policy/convergent/edf"
+	"github.com/seed-9b8f70bb/drover/batch/policy/convergent/roster"
+)
+
+// New returns the policy for a platform, each of whose nodes is a machine. It is a
+// batch.Factory. See package roster for how it reads a platform.
+func New(p batch.Platform, s batch.Settings) (batch.Policy, error) {
+	set, err := parse(s)
+	if err != nil {
+		return nil, err
+	}
+	r, err := roster.New(p, set.planner())
+	if err != nil {
+		return nil, err // not a nil *Roster, which would be no nil Policy
+	}
+	return r, nil
+}
+
+// planner returns what the algorithm plans with.
+func (s *settings) planner() roster.Planner {
+	switch s.algorithm {
+	case BFeasy:
+		return backfill.New(backfill.EASY, nil)
+	case BFrm:
+		return backfill.New(backfill.Anew, s.heuristics)
+	case BFunrm:
+		return backfill.New(backfill.Kept, s.heuristics)
+	case EDF:
+		return edf.New(s.edf)
+	}
+	return newPlanner(*s)
+}

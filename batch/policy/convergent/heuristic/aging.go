@@ -1,0 +1,52 @@
+package heuristic
+
+import (
+	"math/bits"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/policy/convergent/farm"
+)
+
+// Aging is the anti-aging: all entries of a job grow by Weight (AA of the paper) for each
+// Unit of time since its submission, rounded down, up to farm.Ceiling: at the paper's
+// 0.02 a second that is after three years.
+type Aging struct {
+	Weight Constant
+	Unit   batch.Duration // 0: a second
+	now    batch.Time
+	unit   uint64
+}
+
+// Name returns "aging".
+func (a *Aging) Name() string { return "aging" }
+
+// Begin reads the clock of the state.
+func (a *Aging) Begin(s *farm.State, _ *farm.Matrix) {
+	a.now, a.unit = s.Now, uint64(a.Unit)
+	if a.Unit == 0 {
+		a.unit = uint64(batch.Second)
+	}
+}
+
+// Look returns what the age is worth. A job that will be submitted later has none.
+func (a *Aging) Look(j *farm.Job, _ *farm.Row) (farm.Points, farm.Key) {
+	if a.now <= j.Submit {
+		return 0, farm.Key{}
+	}
+	age := uint64(a.now - j.Submit)
+	hi, lo := bits.Mul64(age, uint64(a.Weight)) // millionths of a point, times the unit
+	if hi >= a.unit {
+		return farm.Ceiling, farm.Key{}
+	}
+	whole, rest := bits.Div64(hi, lo, a.unit)
+	if whole >= uint64(farm.Ceiling>>20)*uint64(One) {
+		return farm.Ceiling, farm.Key{}
+	}
+	// The rest is taken along, so that all is rounded once.
+	hi, lo = bits.Mul64(rest, uint64(farm.Point))
+	part, _ := bits.Div64(hi, lo, a.unit)
+	return farm.Points((whole*uint64(farm.Point) + part) / uint64(One)), farm.Key{}
+}
+
+// Write has nothing to write.
+func (a *Aging) Write(*farm.Job, *farm.Row) {}

@@ -1,0 +1,83 @@
+package heuristic
+
+import (
+	"slices"
+
+	"github.com/seed-9b8f70bb/drover/batch/policy/convergent/farm"
+)
+
+// Licences favours jobs that hold many licences, above all critical ones, so that these
+// come free again: LI · w(i) / max w, with
+//
+//	rho(l) = copies of l that jobs ask for / copies that can be in use at once
+//	w(i)   = |L| · sum of rho over i's critical licences + sum of rho over its others
+//
+// A licence is critical if its rho is above 1. A job asks for all copies that it needs,
+// so that one which needs two counts for two; the paper's jobs need one of each. Jobs
+// that no machine is eligible for are left out: they compete with nobody. What the offer
+// is says farm.State.Offer. If nobody asks for anything, nobody gets anything.
+//
+// The order of jobs that the paper defines beside w, by critical licences first, is not
+// used by its update, and neither here.
+type Licences struct {
+	Weight  Constant
+	demands []int64
+	ratios  []float64 // rho, times |L| if critical
+	factor  float64
+}
+
+// Name returns "licences".
+func (l *Licences) Name() string { return "licences" }
+
+// Begin counts what is asked for.
+func (l *Licences) Begin(s *farm.State, m *farm.Matrix) {
+	l.demands = slices.Grow(l.demands[:0], len(s.Licences))[:len(s.Licences)]
+	clear(l.demands)
+	for i := range s.Jobs {
+		if len(m.Row(i).Columns) == 0 {
+			continue
+		}
+		for _, n := range s.Jobs[i].Licences {
+			l.demands[n.Licence] += int64(n.Copies)
+		}
+	}
+	l.ratios = l.ratios[:0]
+	for i, demand := range l.demands {
+		ratio := 0.0
+		if demand > 0 { // then there is a machine that can run it, and a copy
+			offer := s.Offer(int32(i))
+			ratio = float64(demand) / float64(offer)
+			if demand > offer {
+				ratio = float64(ratio * float64(len(s.Licences)))
+			}
+		}
+		l.ratios = append(l.ratios, ratio)
+	}
+	most := 0.0
+	for i := range s.Jobs {
+		if len(m.Row(i).Columns) > 0 {
+			most = max(most, l.worth(&s.Jobs[i]))
+		}
+	}
+	l.factor = 0
+	if most > 0 {
+		l.factor = l.Weight.units() / most
+	}
+}
+
+// worth returns w of a job.
+func (l *Licences) worth(j *farm.Job) float64 {
+	sum := 0.0
+	for _, n := range j.Licences {
+		sum += l.ratios[n.Licence]
+	}
+	return sum
+}
+
+// Look returns the same for all machines.
+func (l *Licences) Look(j *farm.Job, _ *farm.Row) (farm.Points, farm.Key) {
+	return farm.Points(float64(l.factor * l.worth(j))), farm.Key{}
+}
+
+// Write has nothing to write.
+func (l *Licences) Write(*farm.Job, *farm.Row) {}

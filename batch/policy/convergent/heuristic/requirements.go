@@ -1,0 +1,110 @@
+package heuristic
+
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/seed-9b8f70bb/drover/batch/policy/convergent/farm"
+)
+
+// requirements are the minimal requirements: they fix which machines a job is eligible
+// for. The paper's tests consider processors and floating licences, by number and type.
+// Here memory counts, too; a machine that is down is left out, and so are all others for
+// a job that is held; and a job that asks for more copies of a licence than there are is
+// eligible for nothing. farm.State.Eligible is the same for one machine.
+//
+// Sets of machines as bits answer for all machines at once: one set for each licence,
+// one for each number of CPUs that machines have.
+type requirements struct {
+	licences []set // by licence: the machines that can run it
+	copies   []int32
+	cpus     []int32 // the different numbers of CPUs, ascending
+	atLeast  []set   // by those: machines that are up and have as many
+	eligible set
+	columns  []int32
+}
+
+// set is a set of machines.
+type set []uint64
+
+// begin follows the farm.
+func (q *requirements) begin(s *farm.State, m *farm.Matrix) {
+	if !m.Changed() {
+		return
+	}
+	words := (len(s.Machines) + 63) / 64
+	q.eligible = make(set, words)
+	q.copies, q.cpus = q.copies[:0], q.cpus[:0]
+	for i := range s.Licences {
+		q.copies = append(q.copies, s.Licences[i].Copies)
+	}
+	for i := range s.Machines {
+		q.cpus = append(q.cpus, s.Machines[i].CPUs)
+	}
+	slices.Sort(q.cpus)
+	q.cpus = slices.Compact(q.cpus)
+	q.licences = sets(len(s.Licences), words)
+	q.atLeast = sets(len(q.cpus), words)
+	for i := range s.Machines {
+		m := &s.Machines[i]
+		for l := range q.licences {
+			q.licences[l].put(i, m.Licences.Has(int32(l)))
+		}
+		for k, cpus := range q.cpus {
+			q.atLeast[k].put(i, !m.Down && m.CPUs >= cpus)
+		}
+	}
+}
+
+// machines returns those that a job is eligible for, ascending. They are good until the
+// next call.
+func (q *requirements) machines(s *farm.State, j *farm.Job) []int32 {
+	q.columns = q.columns[:0]
+	k, _ := slices.BinarySearch(q.cpus, j.CPUs)
+	if k == len(q.cpus) {
+		return nil
+	}
+	copy(q.eligible, q.atLeast[k])
+	for _, n := range j.Licences {
+		if n.Copies > q.copies[n.Licence] {
+			return nil
+		}
+		for i, w := range q.licences[n.Licence] {
+			q.eligible[i] &= w
+		}
+	}
+	if j.Held {
+		if q.eligible.has(j.Machine) && s.HasMemory(j, j.Machine) {
+			q.columns = append(q.columns, j.Machine)
+		}
+		return q.columns
+	}
+	for i, w := range q.eligible {
+		for ; w != 0; w &= w - 1 {
+			if c := int32(i*64 + bits.TrailingZeros64(w)); j.Memory == 0 || s.HasMemory(j, c) {
+				q.columns = append(q.columns, c)
+			}
+		}
+	}
+	return q.columns
+}
+
+// sets returns so many empty sets.
+func sets(n, words int) []set {
+	all := make([]set, n)
+	memory := make(set, n*words)
+	for i := range all {
+		all[i] = memory[i*words : (i+1)*words : (i+1)*words]
+	}
+	return all
+}
+
+// has says whether a machine is in the set.
+func (s set) has(machine int32) bool { return s[machine>>6]>>(machine&63)&1 == 1 }
+
+// put adds a machine if it belongs there.
+func (s set) put(machine int, belongs bool) {
+	if belongs {
+		s[machine>>6] |= 1 << (machine & 63)
+	}
+}

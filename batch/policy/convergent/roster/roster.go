@@ -1,0 +1,205 @@
+package roster
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/policy/convergent/farm"
+)
+
+// Planner says who shall be on which machine.
+type Planner interface {
+	// Plan fills plan with the index in State.Jobs of the job that shall be on each
+	// machine, or Free. A job that is held is not put anywhere but on its machine, and if
+	// the planner does not preempt, one that runs there stays. What is planned has its
+	// licences: all of it together asks for no more copies than there are, counting
+	// those of jobs that run on machines that are down.
+	Plan(s *farm.State, plan []int32)
+	// Preempts says whether who runs may be told to leave. It is always the same.
+	Preempts() bool
+	// Fork returns a planner that goes on as this one would.
+	Fork() Planner
+}
+
+// Free is the job on a machine that gets none.
+const Free int32 = -1
+
+// Roster is a policy around a Planner. It implements batch.Policy and forecast.Runnable.
+type Roster struct {
+	*site
+	planner  Planner
+	machines []farm.Machine
+	jobs     []job // by handle
+	seq      int64
+	active   []batch.Handle // by seq
+	parked   []batch.Handle // by earliest start, then seq
+
+	on    []batch.Handle // who holds each machine: runs there or is leaving it
+	taken []int64        // copies of each licence that are held
+
+	crowded   bool // there have been several on one machine: see adopt
+	residents bool // there has been a job that keeps its memory while it is paused
+
+	dirty   bool // a plan is to be made
+	pending bool // some may not be where they shall be
+
+	state farm.State // of the last plan
+	plan  []int32
+}
+
+// New returns the policy for a platform that has been validated.
+func New(p batch.Platform, planner Planner) (*Roster, error) {
+	site, machines, err := siteOf(p)
+	if err != nil {
+		return nil, err
+	}
+	return &Roster{
+		site: site, planner: planner, machines: machines, jobs: make([]job, 1),
+		on: make([]batch.Handle, len(machines)), taken: make([]int64, len(site.licences)),
+	}, nil
+}
+
+// Fork returns an independent copy.
+func (r *Roster) Fork() batch.Policy {
+	return &Roster{
+		site: r.site, planner: r.planner.Fork(), machines: slices.Clone(r.machines), jobs: slices.Clone(r.jobs), seq: r.seq,
+		active: slices.Clone(r.active), parked: slices.Clone(r.parked),
+		on: slices.Clone(r.on), taken: slices.Clone(r.taken), dirty: r.dirty, pending: r.pending, residents: r.residents, crowded: r.crowded,
+	}
+}
+
+// Decide makes a plan if something has happened, and does what is possible now to bring
+// it about.
+func (r *Roster) Decide(now batch.Time, out *batch.Decisions) {
+	r.unpark(now)
+	if r.dirty {
+		r.dirty, r.pending = false, true
+		r.replan(now)
+	}
+	if r.pending {
+		r.carryOut(now, out)
+	}
+}
+
+// Wake returns when the next job may start that may not yet.
+func (r *Roster) Wake() batch.Time {
+	if len(r.parked) == 0 {
+		return batch.Never
+	}
+	return r.jobs[r.parked[0]].spec.EarliestStart
+}
+
+// replan asks for a plan and makes it everybody's target.
+func (r *Roster) replan(now batch.Time) {
+	s := r.snapshot(now)
+	r.plan = slices.Grow(r.plan[:0], len(r.machines))[:len(r.machines)]
+	for m := range r.plan {
+		r.plan[m] = Free
+	}
+	r.planner.Plan(s, r.plan)
+	for _, h := range r.active {
+		if j := &r.jobs[h]; !j.stranded {
+			j.target = none
+		}
+	}
+	for m, i := range r.plan {
+		if i != Free {
+			r.jobs[r.active[i]].target = int32(m)
+		}
+	}
+}
+
+// snapshot describes the farm.
+func (r *Roster) snapshot(now batch.Time) *farm.State {
+	s := &r.state
+	s.Now, s.Machines, s.Licences = now, r.memories(), r.licences
+	s.Jobs = slices.Grow(s.Jobs[:0], len(r.active))[:len(r.active)]
+	for i, h := range r.active {
+		j := &r.jobs[h]
+		machine := j.at
+		pin := r.pinned(j)
+		if pin != none {
+			machine = pin
+		}
+		s.Jobs[i] = farm.Job{
+			Order: j.seq, Submit: j.submitted, Deadline: j.spec.Deadline, Estimate: j.estimate, Reference: j.reference,
+			Done: r.doneAt(j, now), CPUs: j.cpus, Memory: j.memory, Licences: j.needs, Input: j.input,
+			Machine: machine, Last: j.target, Held: pin != none,
+			Fixed: j.stranded || j.at != none && !r.planner.Preempts(),
+		}
+		if j.resides() != none {
+			s.Jobs[i].Memory = 0 // it has it
+		}
+	}
+	return s
+}
+
+// memories returns the machines with the memory that residents leave of theirs.
+func (r *Roster) memories() []farm.Machine {
+	if !r.residents {
+		return r.machines
+	}
+	left := slices.Clone(r.machines)
+	for i := range r.jobs {
+		j := &r.jobs[i]
+		if j.state == absent {
+			continue
+		}
+		if m := j.resides(); m != none && left[m].Memory > 0 {
+			left[m].Memory = max(1, left[m].Memory-j.memory) // 0 would be not known
+		}
+	}
+	return left
+}
+
+// unpark lets those in whose time has come.
+func (r *Roster) unpark(now batch.Time) {
+	for len(r.parked) > 0 && r.jobs[r.parked[0]].spec.EarliestStart <= now {
+		h := r.parked[0]
+		r.parked = slices.Delete(r.parked, 0, 1)
+		r.enter(h)
+	}
+}
+
+// come has a job in the plan from now on, or from its earliest start.
+func (r *Roster) come(now batch.Time, h batch.Handle) {
+	j := &r.jobs[h]
+	if j.spec.EarliestStart <= now {
+		r.enter(h)
+		return
+	}
+	j.state = parked
+	at, _ := slices.BinarySearchFunc(r.parked, j, func(a batch.Handle, j *job) int {
+		k := &r.jobs[a]
+		return cmp.Or(cmp.Compare(k.spec.EarliestStart, j.spec.EarliestStart), cmp.Compare(k.seq, j.seq))
+	})
+	r.parked = slices.Insert(r.parked, at, h)
+}
+
+func (r *Roster) enter(h batch.Handle) {
+	j := &r.jobs[h]
+	j.state = active
+	at, _ := r.find(j.seq)
+	r.active = slices.Insert(r.active, at, h)
+	r.dirty = true
+}
+
+func (r *Roster) find(seq int64) (int, bool) {
+	return slices.BinarySearchFunc(r.active, seq, func(h batch.Handle, seq int64) int { return cmp.Compare(r.jobs[h].seq, seq) })
+}
+
+// out takes a job out of the plan.
+func (r *Roster) out(h batch.Handle) {
+	j := r.known(h)
+	switch j.state {
+	case active:
+		at, _ := r.find(j.seq)
+		r.active = slices.Delete(r.active, at, at+1)
+		r.dirty = true
+	case parked:
+		at := slices.Index(r.parked, h)
+		r.parked = slices.Delete(r.parked, at, at+1)
+	}
+	j.state, j.target = held, none
+}

@@ -1,0 +1,62 @@
+package roster
+
+import (
+	"fmt"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/policy/convergent/farm"
+)
+
+// JobError is a field of a job that no farm accepts.
+type JobError struct {
+	Field    string
+	Value    string
+	Accepted string
+}
+
+// Error names the field and what would be accepted.
+func (e *JobError) Error() string {
+	return fmt.Sprintf("%s: %s, accepted: %s", e.Field, e.Value, e.Accepted)
+}
+
+// Edge says which jobs a platform could ever run. It can be asked often.
+type Edge struct {
+	roster Roster // without jobs
+	farm   farm.State
+}
+
+// NewEdge returns the edge of a platform, or what is wrong with it.
+func NewEdge(p batch.Platform) (*Edge, error) {
+	site, machines, err := siteOf(p)
+	if err != nil {
+		return nil, err
+	}
+	return &Edge{roster: Roster{site: site, machines: machines}, farm: farm.State{Machines: machines, Licences: site.licences}}, nil
+}
+
+// Validate says whether a job that is submitted at an instant could ever run here, for
+// an edge: the policy lets one that cannot wait for ever. The error is a *JobError about
+// what makes no sense anywhere, or a *farm.NeedError about what this farm does not have.
+func (e *Edge) Validate(spec *batch.Job, submitted batch.Time) error {
+	for i, l := range spec.Licences {
+		if _, found := e.roster.licence[l.Name]; !found {
+			return &farm.NeedError{Need: "licence " + l.Name, Asked: int64(l.Copies), Accepted: "none of it here"}
+		}
+		if l.Copies < 1 {
+			return &JobError{fmt.Sprintf("licences[%d].copies", i), fmt.Sprint(l.Copies), "at least 1"}
+		}
+	}
+	switch {
+	case spec.Shape.Width < 1:
+		return &JobError{"width", fmt.Sprint(spec.Shape.Width), "at least 1"}
+	case spec.Reference < 0:
+		return &JobError{"reference", fmt.Sprint(spec.Reference), "0 (as long on every machine) or more"}
+	case spec.Deadline != 0 && spec.Deadline <= submitted:
+		return &JobError{"deadline", fmt.Sprint(int64(spec.Deadline)), "0 (none) or later than the submission"}
+	case spec.Window != nil || spec.Into != batch.NoJob:
+		return &JobError{"window", "a reservation", "none: no windows are set aside"}
+	}
+	j := &job{spec: spec}
+	e.roster.describe(j, spec.Shape)
+	return e.farm.Check(&farm.Job{CPUs: j.cpus, Memory: j.memory, Licences: j.needs})
+}

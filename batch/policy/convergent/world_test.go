@@ -1,0 +1,164 @@
+package convergent_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/policy/convergent"
+	"github.com/seed-9b8f70bb/drover/batch/engine"
+)
+
+const second = batch.Time(batch.Second)
+
+// machines returns a farm of machines of these scores, with 8 processors each.
+func machines(scores ...int32) batch.Platform {
+	var p batch.Platform
+	for i, s := range scores {
+		p.Nodes = append(p.Nodes, batch.Node{Name: fmt.Sprint("m", i), Processors: 8, Score: s})
+	}
+	return p
+}
+
+// arrival is a job that comes at an instant, in seconds.
+type arrival struct {
+	at  int
+	job batch.Job
+}
+
+// job returns one of a processor that takes so many seconds on a machine of score 100;
+// by is its deadline in seconds, 0 for none.
+func job(h batch.Handle, length, by int, licences ...string) batch.Job {
+	j := batch.Job{
+		Handle: h, Shape: batch.Shape{Width: 1, Walltime: batch.Duration(length) * batch.Second},
+		Reference: 100, Deadline: batch.Time(by) * second, Checkpoint: true,
+	}
+	for _, l := range licences {
+		j.Licences = append(j.Licences, batch.Licence{Name: l, Copies: 1})
+	}
+	return j
+}
+
+// diary is an engine.Watcher that writes down what is decided, in seconds.
+type diary struct {
+	lines []string
+	ended int
+	late  int
+}
+
+func (d *diary) Started(batch.Time, *batch.Job, []batch.Location) {}
+
+func (d *diary) Decided(now batch.Time, job *batch.Job, what *batch.Decision) {
+	s := fmt.Sprintf("%g %v #%d", now.Sub(0).Seconds(), what.Kind, job.Handle)
+	for _, l := range what.Places {
+		s += fmt.Sprintf(" m%d", l.Node)
+	}
+	d.lines = append(d.lines, s)
+}
+
+func (d *diary) Ended(now batch.Time, job *batch.Job, _ bool) {
+	d.ended++
+	if job.Deadline > 0 && now > job.Deadline {
+		d.late++
+	}
+	d.lines = append(d.lines, fmt.Sprintf("%g end #%d", now.Sub(0).Seconds(), job.Handle))
+}
+
+// policy makes one with settings key=value.
+func policy(t testing.TB, p batch.Platform, s batch.Settings) batch.Policy {
+	t.Helper()
+	made, err := convergent.New(p, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+// play runs jobs on a farm under a ledger until all have ended.
+func play(t testing.TB, p batch.Policy, platform batch.Platform, list []arrival) *diary {
+	t.Helper()
+	d := &diary{}
+	e := engine.New(p, d, engine.NewLedger(platform))
+	e.Machine(platform)
+	jobs := len(list)
+	for {
+		next := e.Next()
+		if len(list) > 0 {
+			next = min(next, batch.Time(list[0].at)*second)
+		}
+		if next == batch.Never {
+			break
+		}
+		e.Advance(next)
+		for ; len(list) > 0 && batch.Time(list[0].at)*second == next; list = list[1:] {
+			e.Submit(&list[0].job, list[0].job.Shape.Walltime)
+		}
+		e.Pass()
+	}
+	if d.ended != jobs {
+		t.Fatalf("%d of %d jobs have ended:\n%v", d.ended, jobs, d.lines)
+	}
+	return d
+}
+
+func wantLines(t *testing.T, got []string, want ...string) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// crowd makes up a farm and jobs by the ranges of the paper's section 6, with jobs every
+// so many seconds on average.
+func crowd(seed uint64, nodes, licences, jobs, gap int) (batch.Platform, []arrival) {
+	r := rand.New(rand.NewPCG(seed, 10))
+	var p batch.Platform
+	for l := range licences {
+		p.Licences = append(p.Licences, batch.LicencePool{Name: fmt.Sprint("l", l), Copies: int32(max(1, nodes*(55+r.IntN(11))/100))})
+	}
+	for m := range nodes {
+		n := batch.Node{Name: fmt.Sprint("m", m), Score: int32(200 + r.IntN(401)), Processors: int32(1 + r.IntN(8))}
+		for l := range licences {
+			if r.IntN(100) < 90 {
+				n.Licences = append(n.Licences, fmt.Sprint("l", l))
+			}
+		}
+		p.Nodes = append(p.Nodes, n)
+	}
+	var list []arrival
+	at := 0.0
+	for i := range jobs {
+		at += r.ExpFloat64() * float64(gap)
+		length := 500 + r.IntN(2501)
+		j := job(batch.Handle(i+1), length, 0)
+		j.Shape.Width, j.Reference = int32(1+r.IntN(8)), int32(200+r.IntN(401))
+		j.Site, j.Input = fmt.Sprint("m", r.IntN(nodes)), int64(100+r.IntN(701))<<20
+		if by := int(at) + length*(125+r.IntN(126))/100; r.IntN(10) < 7 {
+			j.Deadline = batch.Time(by) * second
+		}
+		for l := range licences {
+			if r.IntN(100) < 20 {
+				j.Licences = append(j.Licences, batch.Licence{Name: fmt.Sprint("l", l), Copies: 1})
+			}
+		}
+		if validate(p, &j, batch.Time(at)*second) != nil {
+			j.Shape.Width, j.Licences = 1, nil
+		}
+		list = append(list, arrival{int(at), j})
+	}
+	slices.SortStableFunc(list, func(a, b arrival) int { return a.at - b.at })
+	return p, list
+}
+
+// validate says whether a platform could ever run a job.
+func validate(p batch.Platform, spec *batch.Job, submitted batch.Time) error {
+	edge, err := convergent.NewEdge(p)
+	if err != nil {
+		return err
+	}
+	return edge.Validate(spec, submitted)
+}

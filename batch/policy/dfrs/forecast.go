@@ -1,0 +1,72 @@
+package dfrs
+
+import (
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/plan/counted"
+)
+
+// Estimate leaves it to a forecaster: nothing is planned.
+func (p *Policy) Estimate(batch.Time, []batch.Ask, []batch.Estimate) bool { return false }
+
+// Ends calls yield with each running job and its expected end. One that has been told
+// to leave counts as running as long as it has not.
+func (p *Policy) Ends(yield func(batch.Handle, batch.Time) bool) {
+	for i := range p.jobs {
+		j := &p.jobs[i]
+		if (j.running || len(j.gone) > 0) && !yield(batch.Handle(i), p.PlannedEnd(batch.Handle(i))) {
+			return
+		}
+	}
+}
+
+// PlannedEnd returns when a job ends if its yield stays as it is.
+func (p *Policy) PlannedEnd(h batch.Handle) batch.Time {
+	j := &p.jobs[h]
+	y := j.yield
+	if y == 0 {
+		if y = j.held; y == 0 {
+			return batch.Never
+		}
+	}
+	left := p.history.length(j) - j.virtual
+	return j.since.Add(left.Times(int64(batch.One), int64(y)))
+}
+
+// Incoming calls yield with each job that is reserved and not confirmed.
+func (p *Policy) Incoming(yield func(batch.Handle) bool) {
+	for i := range p.jobs {
+		if p.jobs[i].state == incoming && !yield(batch.Handle(i)) {
+			return
+		}
+	}
+}
+
+// Windows calls yield with no reservation: none is made.
+func (p *Policy) Windows(func(counted.Window) bool) {}
+
+// AnswerFixed says of windows and of agreements that they cannot be had.
+func (p *Policy) AnswerFixed(_ batch.Time, a *batch.Ask, out *batch.Estimate) bool {
+	return counted.Refuse(a, out)
+}
+
+// Unused returns a handle that names no job.
+func (p *Policy) Unused() batch.Handle { return batch.Handle(len(p.jobs)) }
+
+// Worth returns Forecast: whoever comes later may have anybody paused.
+func (p *Policy) Worth() batch.Kind { return batch.Forecast }
+
+// Underway calls yield with what the driver still owes: that those who were told to
+// leave have left, and that those who were resumed or migrated go on.
+func (p *Policy) Underway(yield func(batch.Event) bool) {
+	for i := range p.jobs {
+		h, j := batch.Handle(i), &p.jobs[i]
+		lost := j.home != nil && !p.stand(j.home) // and its memory with it
+		left := len(j.gone) > 0 || lost && !j.running
+		if left && !yield(batch.Event{Kind: batch.Stopped, Job: h, Checkpoint: !lost}) {
+			return
+		}
+		if j.running && j.awaited && !yield(batch.Event{Kind: batch.Resumed, Job: h}) {
+			return
+		}
+	}
+}

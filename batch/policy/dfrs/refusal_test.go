@@ -1,0 +1,33 @@
+package dfrs
+
+import (
+	"testing"
+
+	"github.com/seed-9b8f70bb/drover/batch/policy/dfrs/pack"
+)
+
+// Two tasks of 6 did not fit: nor do more, or bigger ones. Nothing follows for fewer or
+// smaller ones, for several groups, and for those whose memory is theirs already.
+func TestWhoNeedsAsMuchAsOneThatDidNotFitIsNotTried(t *testing.T) {
+	var p Policy
+	group := func(tasks int32, memory int64) []pack.Group { return []pack.Group{{Tasks: tasks, Memory: memory}} }
+	p.refuse(&job{groups: append(group(1, 1), group(1, 1)...)})
+	p.refuse(&job{groups: group(1, 1), home: []place{}})
+	p.refuse(&job{groups: group(2, 6)})
+	for _, c := range []struct {
+		job     job
+		refused bool
+	}{
+		{job{groups: group(2, 6)}, true},
+		{job{groups: group(3, 6)}, true},
+		{job{groups: group(2, 7)}, true},
+		{job{groups: group(1, 9)}, false},
+		{job{groups: group(9, 5)}, false},
+		{job{groups: append(group(9, 9), group(9, 9)...)}, false},
+		{job{groups: group(9, 9), home: []place{}}, false},
+	} {
+		if got := p.refuses(&c.job); got != c.refused {
+			t.Errorf("%+v: %v, want %v", c.job.groups, got, c.refused)
+		}
+	}
+}

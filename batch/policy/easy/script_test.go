@@ -1,0 +1,12 @@
+package easy_test
+
+import (
+	"testing"
+
+	"github.com/seed-9b8f70bb/drover/batch/batchtest"
+	"github.com/seed-9b8f70bb/drover/batch/policy/easy"
+)
+
+func TestScripts(t *testing.T) {
+	batchtest.Run(t, "testdata/*.txt", easy.New, nil)
+}

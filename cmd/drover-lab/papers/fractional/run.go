@@ -1,0 +1,189 @@
+package fractional
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/policy/dfrs"
+	"github.com/seed-9b8f70bb/drover/batch/policy/easy"
+	"github.com/seed-9b8f70bb/drover/batch/policy/fcfs"
+	"github.com/seed-9b8f70bb/drover/batch/engine"
+)
+
+// Options are what a run may have beside its case.
+type Options struct {
+	// Ledger checks every decision against the machine, and panics at the first one
+	// that is wrong. It costs time.
+	Ledger bool
+	// Wrap gives another policy in the place of the one that was made, to watch it.
+	Wrap func(batch.Policy) batch.Policy
+	// Stretch is told each job's in the end, by its index, if it is not nil.
+	Stretch func(job int, stretch float64)
+}
+
+// UnendedError says that a policy has left jobs behind that it never runs.
+type UnendedError struct {
+	Case Case
+	Jobs int
+}
+
+// Error says how many.
+func (e *UnendedError) Error() string {
+	return fmt.Sprintf("%s, trace %d, %s: %d jobs are never ended", e.Case.Set, e.Case.Trace, e.Case.Algorithm, e.Jobs)
+}
+
+// StuckError says that jobs are moved before they get on, for ever.
+type StuckError struct {
+	Case  Case
+	Jobs  int            // that are there
+	Since batch.Duration // that one has ended
+}
+
+// Error says since when.
+func (e *StuckError) Error() string {
+	return fmt.Sprintf("%s, trace %d, load %d, %s, period %v, penalty %v: given up: none of %d jobs has ended for %v",
+		e.Case.Set, e.Case.Trace, e.Case.Load, e.Case.Algorithm, e.Case.Period, e.Case.Penalty, e.Jobs, e.Since)
+}
+
+// batchPolicies are those that give each task a whole node.
+var batchPolicies = map[string]batch.Factory{FCFS: fcfs.New, EASY: easy.New}
+
+// Run runs the jobs of an instance by an algorithm and returns the row, but for its
+// bound. The period is that of an algorithm that has one. It ends early only if ctx
+// does. Errors are those of the policy's settings, an *UnendedError or a *StuckError.
+func Run(ctx context.Context, in *Instance, algorithm string, period, penalty batch.Duration, o Options) (Row, error) {
+	c := Case{Set: in.Set, Trace: in.Trace, Load: in.Load, Algorithm: algorithm, Penalty: penalty}
+	if Periodic(algorithm) {
+		c.Period = period
+	}
+	platform := batch.Processors(in.Nodes)
+	factory, whole := batchPolicies[algorithm]
+	var settings batch.Settings
+	if !whole {
+		factory = dfrs.New
+		for i := range platform.Nodes {
+			platform.Nodes[i].Memory = in.Memory
+		}
+		var err error
+		if settings, err = settingsOf(algorithm); err != nil {
+			return Row{}, err
+		}
+		if c.Period > 0 {
+			settings["period"] = period.String()
+		}
+	}
+	policy, err := factory(platform, settings)
+	if err != nil {
+		return Row{}, err
+	}
+	if o.Wrap != nil {
+		policy = o.Wrap(policy)
+	}
+	var ledger *engine.Ledger
+	if o.Ledger {
+		ledger = engine.NewLedger(platform)
+	}
+	r := &run{in: in, c: c, whole: whole, meter: newMeter(in)}
+	r.engine = engine.New(policy, r, ledger)
+	r.engine.Penalty = penalty
+	if err := r.serve(ctx); err != nil {
+		return Row{}, err
+	}
+	if left := len(in.Jobs) - r.meter.ended; left > 0 {
+		return Row{}, &UnendedError{c, left}
+	}
+	if o.Stretch != nil {
+		for i, s := range r.meter.stretches {
+			o.Stretch(i, s)
+		}
+	}
+	return r.meter.row(c), nil
+}
+
+// run is one run.
+type run struct {
+	in     *Instance
+	c      Case
+	whole  bool // each task takes a whole node
+	engine *engine.Engine
+	meter  *meter
+	specs  []*batch.Job // by handle
+	unused []batch.Handle
+}
+
+// checkEvery is how many instants lie between two looks at the context.
+const checkEvery = 1 << 12
+
+// patience is how many times the longest runtime may pass without an end.
+const patience = 100
+
+func (r *run) serve(ctx context.Context) error {
+	jobs := r.in.Jobs
+	longest := r.engine.Penalty
+	for i := range jobs {
+		longest = max(longest, jobs[i].Runtime)
+	}
+	r.specs = append(r.specs, nil) // batch.NoJob is nobody's
+	for next, instants := 0, 0; ; instants++ {
+		if instants%checkEvery == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		now := r.engine.Next()
+		if next < len(jobs) {
+			now = min(now, jobs[next].Submit)
+		}
+		if now == batch.Never || r.meter.ended == len(jobs) {
+			return nil
+		}
+		if there := next - r.meter.ended; there > 0 && now.Sub(r.meter.lately) > patience*longest {
+			return &StuckError{r.c, there, now.Sub(r.meter.lately)}
+		}
+		r.engine.Advance(now)
+		for ; next < len(jobs) && jobs[next].Submit == now; next++ {
+			r.submit(next)
+		}
+		r.engine.Pass()
+	}
+}
+
+func (r *run) submit(i int) {
+	j := &r.in.Jobs[i]
+	spec := r.take()
+	spec.Shape = batch.Shape{Width: j.Tasks}
+	if r.whole {
+		spec.Shape.Walltime = j.Runtime
+	} else {
+		spec.CPU, spec.Memory, spec.Checkpoint = j.Need, j.Memory, true
+		spec.Owner = ownerOf(i)
+	}
+	r.meter.submitted(r.engine.Now(), spec.Handle, i)
+	r.engine.Submit(spec, j.Runtime)
+}
+
+// take returns a job with a handle that is not in use: a policy sees as many handles
+// as there are jobs at once.
+func (r *run) take() *batch.Job {
+	if n := len(r.unused); n > 0 {
+		h := r.unused[n-1]
+		r.unused = r.unused[:n-1]
+		return r.specs[h]
+	}
+	spec := &batch.Job{Handle: batch.Handle(len(r.specs))}
+	r.specs = append(r.specs, spec)
+	return spec
+}
+
+// Started implements engine.Observer: Decided tells the same.
+func (r *run) Started(batch.Time, *batch.Job, []batch.Location) {}
+
+// Ended implements engine.Observer.
+func (r *run) Ended(now batch.Time, spec *batch.Job, _ bool) {
+	r.meter.endOf(now, spec.Handle)
+	r.unused = append(r.unused, spec.Handle)
+}
+
+// Decided implements engine.Watcher.
+func (r *run) Decided(now batch.Time, spec *batch.Job, d *batch.Decision) {
+	r.meter.decided(now, spec.Handle, d)
+}

@@ -1,0 +1,75 @@
+package rpc_test
+
+import (
+	"errors"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"connectrpc.com/connect"
+	"github.com/google/go-cmp/cmp"
+
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
+)
+
+func TestEveryReasonOfTheProtocolHasACode(t *testing.T) {
+	source, err := os.ReadFile("../drover/v1/error.proto")
+	if err != nil {
+		t.Fatal(err)
+	}
+	comment, _, _ := strings.Cut(string(source), "string reason = 1;")
+	_, comment, _ = strings.Cut(comment, "message ErrorDetail {")
+	words := regexp.MustCompile(`"([a-z-]+)"`).FindAllStringSubmatch(comment, -1)
+	if len(words) < 20 {
+		t.Fatalf("error.proto lists %d reasons, want 20 or more", len(words))
+	}
+	for _, w := range words {
+		if rpc.Code(rpc.Reason(w[1])) == connect.CodeUnknown {
+			t.Errorf("reason %s has no code", w[1])
+		}
+	}
+	if c := rpc.Code("a word of the future"); c != connect.CodeUnknown {
+		t.Errorf("code of an unknown reason: %v", c)
+	}
+}
+
+func TestARefusalIsShortWhateverItTellsBack(t *testing.T) {
+	name := strings.Repeat("\u00e4", 2<<20)
+	for _, long := range []string{name, "x" + name, "xx" + name, name + "\xff"} {
+		e := rpc.WithDetail(errors.New(long), &rpc.Problem{
+			Reason: rpc.BadValue, Field: long, Accepted: long, Message: long, Hint: long,
+		})
+		if n := len(e.Message()); n > 4<<10 || n < 4000 || !utf8.ValidString(e.Message()) {
+			t.Errorf("text of %d bytes, valid %t", n, utf8.ValidString(e.Message()))
+		}
+		if !strings.HasSuffix(e.Message(), "...") {
+			t.Errorf("the text does not say that it was cut: ...%q", e.Message()[len(e.Message())-20:])
+		}
+		if len(e.Details()) != 1 || len(e.Details()[0].Bytes()) > 16<<10 {
+			t.Errorf("%d details", len(e.Details()))
+		}
+	}
+}
+
+func TestAProblemCrossesTheWireWhole(t *testing.T) {
+	p := &rpc.Problem{
+		Reason: rpc.QueueFull, Field: "f", Accepted: "a", Message: "m", Hint: "h", Retryable: true,
+	}
+	e := rpc.WithDetail(errors.New("told"), p)
+	if e.Code() != connect.CodeResourceExhausted || e.Message() != "told" || len(e.Details()) != 1 {
+		t.Fatalf("code %v, message %q, %d details", e.Code(), e.Message(), len(e.Details()))
+	}
+	v, err := e.Details()[0].Value()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(p, rpc.ProblemOf(v.(*droverv1.ErrorDetail))); diff != "" {
+		t.Errorf("problem (-sent +received):\n%s", diff)
+	}
+	if d := rpc.DetailOf(nil); d != nil {
+		t.Errorf("detail of no problem: %v", d)
+	}
+}
