@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/seed-9b8f70bb/drover/agent/mapping"
 	"github.com/seed-9b8f70bb/drover/agent/gossip"
+	"github.com/seed-9b8f70bb/drover/agent/mapping"
 )
 
 // attend describes a server, then keeps what is known of its queue and its jobs

@@ -9,9 +9,9 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
+	"github.com/seed-9b8f70bb/drover/agent/gossip"
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/agent/gossip"
 )
 
 // describing is how far the agent is with one server of the group.

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/engine"
 	"github.com/seed-9b8f70bb/drover/batch/policy/cbf"
 	"github.com/seed-9b8f70bb/drover/batch/policy/easy"
-	"github.com/seed-9b8f70bb/drover/batch/engine"
 )
 
 // busy is a machine of 640 processors on which always as many jobs wait.

@@ -8,9 +8,9 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/plan/counted"
+	"github.com/seed-9b8f70bb/drover/batch/plan/forecast"
 	"github.com/seed-9b8f70bb/drover/batch/policy/easy"
 	"github.com/seed-9b8f70bb/drover/batch/policy/fcfs"
-	"github.com/seed-9b8f70bb/drover/batch/plan/forecast"
 )
 
 // plain hides what a queue knows about itself, so that a forecaster has to run it

@@ -4,12 +4,12 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/engine"
 	"github.com/seed-9b8f70bb/drover/batch/policy/cbf"
 	"github.com/seed-9b8f70bb/drover/batch/policy/dynp"
 	"github.com/seed-9b8f70bb/drover/batch/policy/easy"
 	"github.com/seed-9b8f70bb/drover/batch/policy/fcfs"
 	"github.com/seed-9b8f70bb/drover/batch/policy/overbook"
-	"github.com/seed-9b8f70bb/drover/batch/engine"
 )
 
 // policies are the embedded policies that count processors.

@@ -67,7 +67,9 @@ func (c *Client) Close() {
 }
 
 // now returns the time since the client was made, on a clock that nobody sets.
-func (c *Client) now() submission.Time { return submission.Time(time.Since(c.began) / time.Microsecond) }
+func (c *Client) now() submission.Time {
+	return submission.Time(time.Since(c.began) / time.Microsecond)
+}
 
 // tries returns the core's view of the configuration, with this patience.
 func (c *Client) tries(patience time.Duration) submission.Config {

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/agent"
-	"github.com/seed-9b8f70bb/drover/server"
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
+	"github.com/seed-9b8f70bb/drover/server"
 )
 
 // supervise makes the test binary the supervisor of a server under test.

@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor/journal"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 	"github.com/seed-9b8f70bb/drover/server/site"
-	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor/journal"
 )
 
 // anew removes what a job that begins once more has written for its outputs, so that

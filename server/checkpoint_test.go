@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 	"github.com/seed-9b8f70bb/drover/server/site"
-	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
 )
 
 // savesYAML is a service that writes down each of its starts, makes place as soon as

@@ -25,11 +25,11 @@ import (
 	"go.uber.org/goleak"
 	"google.golang.org/protobuf/types/known/durationpb"
 
-	"github.com/seed-9b8f70bb/drover/internal/nodetest"
 	"github.com/seed-9b8f70bb/drover/batch/exec/node/daemon"
+	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor/solo"
+	"github.com/seed-9b8f70bb/drover/internal/nodetest"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
-	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor/solo"
 )
 
 // mode makes the test binary one of the services: "drover" in a command is the

@@ -9,9 +9,9 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/exec"
-	"github.com/seed-9b8f70bb/drover/batch/plan/needs"
 	"github.com/seed-9b8f70bb/drover/batch/exec/cgroup"
 	"github.com/seed-9b8f70bb/drover/batch/exec/node/pool"
+	"github.com/seed-9b8f70bb/drover/batch/plan/needs"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 

@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/server/catalogue"
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor/journal"
+	"github.com/seed-9b8f70bb/drover/server/catalogue"
 )
 
 // input is a file of a request, or the block of a vector or matrix.

@@ -5,10 +5,10 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/plan/needs"
 	"github.com/seed-9b8f70bb/drover/batch/exec/cgroup"
 	"github.com/seed-9b8f70bb/drover/batch/exec/node"
 	"github.com/seed-9b8f70bb/drover/batch/exec/node/remote"
+	"github.com/seed-9b8f70bb/drover/batch/plan/needs"
 )
 
 // meter says what processes use.

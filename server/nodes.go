@@ -16,9 +16,9 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec/cgroup"
 	"github.com/seed-9b8f70bb/drover/batch/exec/node/pool"
 	"github.com/seed-9b8f70bb/drover/batch/exec/node/remote"
+	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
 	"github.com/seed-9b8f70bb/drover/server/site"
 	"github.com/seed-9b8f70bb/drover/server/store"
-	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
 )
 
 // distant is the keeper of jobs on other hosts, whole processors or shares of them.

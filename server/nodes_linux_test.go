@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
 	"github.com/seed-9b8f70bb/drover/internal/nodetest"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
-	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
 )
 
 // die kills the daemon and its supervisor, as if the host had gone.

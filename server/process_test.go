@@ -20,9 +20,9 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"golang.org/x/sys/unix"
 
+	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor/journal"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
-	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor/journal"
 )
 
 // serve makes the test binary a whole server, which says in a line where it is

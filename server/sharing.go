@@ -19,8 +19,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec/cgroup"
 	"github.com/seed-9b8f70bb/drover/batch/exec/node"
 	"github.com/seed-9b8f70bb/drover/batch/exec/node/pool"
-	"github.com/seed-9b8f70bb/drover/server/site"
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
+	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
 // sharing is the keeper of jobs that have shares of processors: on virtual nodes of this

@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/slurm"
-	"github.com/seed-9b8f70bb/drover/server/site"
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor/journal"
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor/solo"
+	"github.com/seed-9b8f70bb/drover/batch/slurm"
+	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
 // batchScripts makes what Slurm runs: a line that runs an order, and the order, which

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/policy/fcfs"
 	"github.com/seed-9b8f70bb/drover/batch/engine"
+	"github.com/seed-9b8f70bb/drover/batch/policy/fcfs"
 )
 
 // A driver whose processes are elsewhere says itself when they end: the engine

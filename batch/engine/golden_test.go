@@ -12,10 +12,10 @@ import (
 	"testing"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/engine"
 	"github.com/seed-9b8f70bb/drover/batch/policy/cbf"
 	"github.com/seed-9b8f70bb/drover/batch/policy/easy"
 	"github.com/seed-9b8f70bb/drover/batch/policy/fcfs"
-	"github.com/seed-9b8f70bb/drover/batch/engine"
 )
 
 // golden opens a file of the golden schedules: in DROVER_GOLDEN, or beside the

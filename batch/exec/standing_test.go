@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/policy/easy"
 	"github.com/seed-9b8f70bb/drover/batch/plan/forecast"
+	"github.com/seed-9b8f70bb/drover/batch/policy/easy"
 )
 
 func forecasts() Forecaster { return &forecast.Forecaster{} }

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/seed-9b8f70bb/drover/internal/slurmd"
 	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/bench"
+	"github.com/seed-9b8f70bb/drover/internal/slurmd"
 )
 
 // benchVersusCmd has the same jobs run on two sets of equal clusters, which it starts.

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/client"
-	"github.com/seed-9b8f70bb/drover/internal/slurmd"
 	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/bench"
+	"github.com/seed-9b8f70bb/drover/internal/slurmd"
 )
 
 // versusService is the service that both sides' jobs are of.

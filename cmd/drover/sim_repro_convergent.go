@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/farm"
 	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers"
+	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/farm"
 	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/rows"
 )
 

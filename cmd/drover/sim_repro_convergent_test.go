@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/farm"
 	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers"
+	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/farm"
 )
 
 // fewRuns is short.

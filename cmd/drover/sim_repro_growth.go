@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/chart"
 	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers"
+	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/chart"
 )
 
 // simReproGrowthCmd is drover sim repro growth.

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed-9b8f70bb/drover/sim/campaign"
 	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers"
+	"github.com/seed-9b8f70bb/drover/sim/campaign"
 )
 
 // reproMaker gathers rows, and runs the experiments that lack.

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-9b8f70bb/drover/sim/campaign"
 	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers"
+	"github.com/seed-9b8f70bb/drover/sim/campaign"
 )
 
 // simRepro runs drover sim repro in this process.

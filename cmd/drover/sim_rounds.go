@@ -6,8 +6,8 @@ import (
 	"os"
 	"time"
 
-	"github.com/seed-9b8f70bb/drover/reallocation"
 	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/growth"
+	"github.com/seed-9b8f70bb/drover/reallocation"
 )
 
 // simRoundsCmd is drover sim rounds.

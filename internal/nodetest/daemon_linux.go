@@ -13,9 +13,9 @@ import (
 	"sync/atomic"
 	"syscall"
 
-	"github.com/seed-9b8f70bb/drover/internal/freeport"
 	"github.com/seed-9b8f70bb/drover/batch/exec/process"
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
+	"github.com/seed-9b8f70bb/drover/internal/freeport"
 )
 
 // Test is the part of testing.TB that a Daemon needs.

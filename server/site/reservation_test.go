@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/policy/cbf"
 	"github.com/seed-9b8f70bb/drover/batch/plan/profile"
+	"github.com/seed-9b8f70bb/drover/batch/policy/cbf"
 )
 
 // windows is a planner that knows which processors are free when.

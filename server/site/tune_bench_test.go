@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/engine"
 	"github.com/seed-9b8f70bb/drover/batch/plan/forecast"
 	"github.com/seed-9b8f70bb/drover/batch/policy"
-	"github.com/seed-9b8f70bb/drover/batch/engine"
 )
 
 // crowd is a machine on which moldable jobs of the paper's four types wait.

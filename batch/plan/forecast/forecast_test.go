@@ -10,11 +10,11 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/batchtest"
+	"github.com/seed-9b8f70bb/drover/batch/engine"
+	"github.com/seed-9b8f70bb/drover/batch/plan/forecast"
 	"github.com/seed-9b8f70bb/drover/batch/policy/cbf"
 	"github.com/seed-9b8f70bb/drover/batch/policy/easy"
 	"github.com/seed-9b8f70bb/drover/batch/policy/fcfs"
-	"github.com/seed-9b8f70bb/drover/batch/plan/forecast"
-	"github.com/seed-9b8f70bb/drover/batch/engine"
 )
 
 func TestScripts(t *testing.T) {

@@ -6,11 +6,11 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/engine"
+	"github.com/seed-9b8f70bb/drover/batch/plan/forecast"
 	"github.com/seed-9b8f70bb/drover/batch/policy/cbf"
 	"github.com/seed-9b8f70bb/drover/batch/policy/easy"
 	"github.com/seed-9b8f70bb/drover/batch/policy/fcfs"
-	"github.com/seed-9b8f70bb/drover/batch/plan/forecast"
-	"github.com/seed-9b8f70bb/drover/batch/engine"
 )
 
 // What a reallocation compares with: when would a job that waits start where it

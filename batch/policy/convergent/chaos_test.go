@@ -10,9 +10,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/plan/forecast"
 	"github.com/seed-9b8f70bb/drover/batch/policy/convergent"
 	"github.com/seed-9b8f70bb/drover/batch/policy/convergent/edf"
-	"github.com/seed-9b8f70bb/drover/batch/plan/forecast"
 )
 
 // step is a random thing to do; what it is done to is found when it is done.

@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/policy/dfrs"
 	"github.com/seed-9b8f70bb/drover/batch/plan/forecast"
+	"github.com/seed-9b8f70bb/drover/batch/policy/dfrs"
 )
 
 // asked returns the start and the end of a job of one shape, in whole seconds.

@@ -12,10 +12,10 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/engine"
 	"github.com/seed-9b8f70bb/drover/batch/policy/dfrs"
 	"github.com/seed-9b8f70bb/drover/batch/policy/dfrs/pack"
 	"github.com/seed-9b8f70bb/drover/batch/policy/dfrs/share"
-	"github.com/seed-9b8f70bb/drover/batch/engine"
 )
 
 // oracle is the paper's section 4, word for word and slowly: everything is looked at

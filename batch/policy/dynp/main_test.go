@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/policy/dynp"
 	"github.com/seed-9b8f70bb/drover/batch/engine"
+	"github.com/seed-9b8f70bb/drover/batch/policy/dynp"
 )
 
 // job is a job of a workload; times are in seconds.

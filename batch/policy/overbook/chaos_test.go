@@ -8,10 +8,10 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/policy/cbf"
-	"github.com/seed-9b8f70bb/drover/batch/plan/counted"
-	"github.com/seed-9b8f70bb/drover/batch/policy/overbook"
 	"github.com/seed-9b8f70bb/drover/batch/engine"
+	"github.com/seed-9b8f70bb/drover/batch/plan/counted"
+	"github.com/seed-9b8f70bb/drover/batch/policy/cbf"
+	"github.com/seed-9b8f70bb/drover/batch/policy/overbook"
 )
 
 // op is a random thing to do.

@@ -6,8 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/policy/overbook"
 	"github.com/seed-9b8f70bb/drover/batch/engine"
+	"github.com/seed-9b8f70bb/drover/batch/policy/overbook"
 )
 
 // quarter shortens by hand: of what user u asks for four fifths are left, 10 s are 8 s

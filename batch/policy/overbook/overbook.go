@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/policy/cbf"
 	"github.com/seed-9b8f70bb/drover/batch/plan/runtimes"
+	"github.com/seed-9b8f70bb/drover/batch/policy/cbf"
 )
 
 // Policy is CBF with overbooking. It implements batch.Policy.

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-9b8f70bb/drover/reallocation"
 	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/growth"
+	"github.com/seed-9b8f70bb/drover/reallocation"
 )
 
 // clock moves by a millisecond each time it is read.

@@ -14,10 +14,10 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec"
 	"github.com/seed-9b8f70bb/drover/batch/exec/cgroup"
 	"github.com/seed-9b8f70bb/drover/batch/exec/node"
+	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
 	"github.com/seed-9b8f70bb/drover/proto/rpc"
-	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
 )
 
 // shortestInterval is how often use is told at most.

@@ -13,8 +13,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec"
 	"github.com/seed-9b8f70bb/drover/batch/exec/cgroup"
 	"github.com/seed-9b8f70bb/drover/batch/exec/node"
-	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
 func ownerOf(m *droverv1.Claimant) Owner { return Owner{Site: m.GetSite(), ID: m.GetId()} }

@@ -12,9 +12,9 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"go.uber.org/goleak"
 
-	"github.com/seed-9b8f70bb/drover/internal/nodetest"
 	"github.com/seed-9b8f70bb/drover/batch/exec/node/daemon"
 	"github.com/seed-9b8f70bb/drover/batch/exec/node/remote"
+	"github.com/seed-9b8f70bb/drover/internal/nodetest"
 )
 
 // The test binary is the daemons, their supervisors and the gates too.

@@ -16,9 +16,9 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/exec"
-	"github.com/seed-9b8f70bb/drover/internal/nodetest"
 	"github.com/seed-9b8f70bb/drover/batch/exec/node"
 	"github.com/seed-9b8f70bb/drover/batch/exec/node/daemon"
+	"github.com/seed-9b8f70bb/drover/internal/nodetest"
 )
 
 // The test binary is the daemon, its supervisor and the gates too.

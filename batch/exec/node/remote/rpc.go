@@ -15,10 +15,10 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/seed-9b8f70bb/drover/batch/exec/node"
+	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
 	"github.com/seed-9b8f70bb/drover/proto/rpc"
-	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
 )
 
 // dialPatience is how long a connection may take to be made.

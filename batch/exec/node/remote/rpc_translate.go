@@ -9,8 +9,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/exec/cgroup"
 	"github.com/seed-9b8f70bb/drover/batch/exec/node"
-	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
+	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
 func nameMessage(id node.ID) *droverv1.TaskName {

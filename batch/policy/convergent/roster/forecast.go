@@ -2,8 +2,8 @@ package roster
 
 import (
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/policy/convergent/farm"
 	"github.com/seed-9b8f70bb/drover/batch/plan/counted"
+	"github.com/seed-9b8f70bb/drover/batch/policy/convergent/farm"
 )
 
 // Estimate leaves it to a forecaster, for a plan says who is where now, not who comes next;

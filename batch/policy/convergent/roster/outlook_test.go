@@ -8,9 +8,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/plan/forecast"
 	"github.com/seed-9b8f70bb/drover/batch/policy/convergent/edf"
 	"github.com/seed-9b8f70bb/drover/batch/policy/convergent/roster"
-	"github.com/seed-9b8f70bb/drover/batch/plan/forecast"
 )
 
 // crowd is a roster of machines of these scores with one pass behind it.

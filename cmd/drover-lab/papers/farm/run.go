@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/policy"
 	"github.com/seed-9b8f70bb/drover/batch/engine"
+	"github.com/seed-9b8f70bb/drover/batch/policy"
 )
 
 // Options are what a run may have beside its case.

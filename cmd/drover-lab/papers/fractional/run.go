@@ -5,10 +5,10 @@ import (
 	"fmt"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/engine"
 	"github.com/seed-9b8f70bb/drover/batch/policy/dfrs"
 	"github.com/seed-9b8f70bb/drover/batch/policy/easy"
 	"github.com/seed-9b8f70bb/drover/batch/policy/fcfs"
-	"github.com/seed-9b8f70bb/drover/batch/engine"
 )
 
 // Options are what a run may have beside its case.

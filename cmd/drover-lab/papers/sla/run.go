@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/engine"
 	"github.com/seed-9b8f70bb/drover/batch/policy/overbook"
 	"github.com/seed-9b8f70bb/drover/sim"
-	"github.com/seed-9b8f70bb/drover/batch/engine"
 )
 
 // Run offers the jobs of a workload to a machine of so many processors, under a new
