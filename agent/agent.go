@@ -16,6 +16,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
 	"github.com/seed-9b8f70bb/drover/agent/rounds"
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
@@ -62,7 +63,7 @@ type Agent struct {
 	turn chan struct{} // holds a value while a round of reallocation is under way
 	// What follows is of whoever has the turn.
 	later   *rounds.Memory
-	leftOut map[string]rpc.Reason // by site that took no part in the last round: why
+	leftOut map[string]problem.Reason // by site that took no part in the last round: why
 
 	mu     sync.Mutex
 	view   mapping.View

@@ -9,7 +9,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/proto/rpc"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // inquiry is a request as far as the choice of its site goes.
@@ -38,7 +38,7 @@ type choice struct {
 }
 
 // choose asks every site that offers the service and ranks the answers. The
-// error is a *problem when no site could be chosen.
+// error is a *problem.Problem when no site could be chosen.
 func (a *Agent) choose(ctx context.Context, patience time.Duration, q inquiry) (*choice, error) {
 	c := &choice{}
 	peers, err := a.candidates(c, &q)
@@ -79,7 +79,7 @@ func (a *Agent) choose(ctx context.Context, patience time.Duration, q inquiry) (
 	for _, d := range c.decision.Candidates[c.decision.Ranked:] {
 		if r := &c.results[d.Answer]; r.problem == nil { // its own estimate ruled it out
 			r.missing = d.Missing
-			r.problem = &problem{Reason: rpc.OutOfRange, Message: "the request would never start there"}
+			r.problem = &problem.Problem{Reason: problem.OutOfRange, Message: "the request would never start there"}
 		}
 	}
 	if c.decision.Ranked > 0 || q.negotiate {
@@ -107,8 +107,8 @@ func (a *Agent) candidates(c *choice, q *inquiry) ([]*peer, error) {
 	case q.only != "":
 		return nil, a.notThere(q)
 	case len(all) > 0:
-		return nil, &problem{
-			Reason: rpc.NoCandidate, Retryable: true,
+		return nil, &problem.Problem{
+			Reason: problem.NoCandidate, Retryable: true,
 			Message: fmt.Sprintf("no site but %s offers %s", without, service),
 			Hint:    "drover services shows which site offers what",
 		}
@@ -117,8 +117,8 @@ func (a *Agent) candidates(c *choice, q *inquiry) ([]*peer, error) {
 	lost := a.offeredInSilence(service)
 	switch {
 	case len(lost) > 0:
-		return nil, &problem{
-			Reason: rpc.NoCandidate, Retryable: true,
+		return nil, &problem.Problem{
+			Reason: problem.NoCandidate, Retryable: true,
 			Message: fmt.Sprintf("service %s is offered only where the server has fallen silent: %s", service, strings.Join(lost, ", ")),
 			Hint:    "wait until one of these sites is back",
 		}
@@ -126,8 +126,8 @@ func (a *Agent) candidates(c *choice, q *inquiry) ([]*peer, error) {
 		return nil, noSites(a.joined)
 	}
 	accepted := "one of " + strings.Join(a.serviceNames(), ", ")
-	return nil, &problem{
-		Reason: rpc.UnknownService, Field: "request.service", Accepted: accepted,
+	return nil, &problem.Problem{
+		Reason: problem.UnknownService, Field: "request.service", Accepted: accepted,
 		Message: fmt.Sprintf("no site offers %q", service), Hint: "drover services lists what there is",
 	}
 }

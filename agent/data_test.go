@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
-	"github.com/seed-9b8f70bb/drover/proto/rpc"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // offers makes a server that runs lu at once, and has some data.
@@ -226,7 +226,7 @@ func TestDataOfAllSitesAreListedInPages(t *testing.T) {
 func TestDataAreRemovedEverywhereOrItIsSaidWhoDoesNotAnswer(t *testing.T) {
 	a := data("a", 1, persistentMode)
 	sick := offers("b", copied(a))
-	sick.data.fail = connectError(&problem{Reason: rpc.DiskFull, Message: "full", Retryable: true})
+	sick.data.fail = connectError(&problem.Problem{Reason: problem.DiskFull, Message: "full", Retryable: true})
 	g := newGrid(t, slow, offers("a", a).start(t), sick.start(t), offers("c").start(t))
 	_, err := g.client.RemoveData(context.Background(), &droverv1.AgentServiceRemoveDataRequest{Id: "a"})
 	if _, d := detail(t, err); d.GetReason() != "unreachable" || !d.GetRetryable() || !strings.Contains(d.GetMessage(), "b: full") || !strings.Contains(d.GetMessage(), "removed at a") {

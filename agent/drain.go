@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
-	"github.com/seed-9b8f70bb/drover/proto/rpc"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // wakeDrain has drainSites look at once. It never waits.
@@ -84,15 +84,15 @@ func (a *Agent) evict(ctx context.Context, e eviction) {
 
 // outcomeOf sorts the ways in which an order can end.
 func outcomeOf(err error) mapping.Outcome {
-	var p *problem
+	var p *problem.Problem
 	switch {
 	case err == nil:
 		return mapping.Ordered
 	case errors.As(err, &p):
 		switch p.Reason {
-		case rpc.UnknownJob, rpc.NotWaiting, rpc.StaleEpoch:
+		case problem.UnknownJob, problem.NotWaiting, problem.StaleEpoch:
 			return mapping.Overtaken
-		case rpc.NotMovable:
+		case problem.NotMovable:
 			return mapping.Immovable
 		}
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
-	"github.com/seed-9b8f70bb/drover/proto/rpc"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 func TestDrainedSitesLoseTheirWaitingJobsToTheBestOthers(t *testing.T) {
@@ -65,9 +65,9 @@ func TestDrainedSitesLoseTheirWaitingJobsToTheBestOthers(t *testing.T) {
 
 func TestAJobThatCannotLeaveStaysAndIsTriedAgain(t *testing.T) {
 	full := &fakeServer{name: "full", services: lists("lu"), jobs: []*droverv1.Job{waiting("full", "a"), waiting("full", "fixed")}}
-	full.life.refuses = func(id string) *problem {
+	full.life.refuses = func(id string) *problem.Problem {
 		if id == "fixed" {
-			return &problem{Reason: rpc.NotMovable, Message: "a reservation"}
+			return &problem.Problem{Reason: problem.NotMovable, Message: "a reservation"}
 		}
 		return nil
 	}
@@ -99,7 +99,7 @@ func TestASiteThatTookJobsAgainMeanwhileKeepsThem(t *testing.T) {
 }
 
 func TestFailedOrdersAreToldApart(t *testing.T) {
-	because := func(r rpc.Reason) error { return fmt.Errorf("order: %w", &problem{Reason: r}) }
+	because := func(r problem.Reason) error { return fmt.Errorf("order: %w", &problem.Problem{Reason: r}) }
 	for _, c := range []struct {
 		err  error
 		want mapping.Outcome

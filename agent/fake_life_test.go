@@ -8,7 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
-	"github.com/seed-9b8f70bb/drover/proto/rpc"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // fakeLife is what becomes of the jobs of a fakeServer, and what it was told.
@@ -20,11 +20,11 @@ type fakeLife struct {
 	breaks   int           // of all streams
 	orders   []*droverv1.MoveJobRequest
 	settled  []*droverv1.SettleJobRequest
-	moves    []*droverv1.Move         // the latest first
-	others   map[string]*fakeServer   // where jobs can go
-	commit   <-chan struct{}          // when not nil: every move waits for a value
-	refuses  func(id string) *problem // of orders; may be nil
-	most     int                      // moves that were under way at once
+	moves    []*droverv1.Move                 // the latest first
+	others   map[string]*fakeServer           // where jobs can go
+	commit   <-chan struct{}                  // when not nil: every move waits for a value
+	refuses  func(id string) *problem.Problem // of orders; may be nil
+	most     int                              // moves that were under way at once
 }
 
 func (f *fakeServer) jobLocked(id string) *droverv1.Job {
@@ -133,11 +133,11 @@ func (f *fakeServer) MoveJob(_ context.Context, req *droverv1.MoveJobRequest) (*
 	job := f.jobLocked(req.GetJobId())
 	switch {
 	case job == nil:
-		return nil, connectError(&problem{Reason: rpc.UnknownJob, Message: "no such job"})
+		return nil, connectError(&problem.Problem{Reason: problem.UnknownJob, Message: "no such job"})
 	case job.GetState() != droverv1.JobState_JOB_STATE_WAITING:
-		return nil, connectError(&problem{Reason: rpc.NotWaiting, Message: "it does not wait"})
+		return nil, connectError(&problem.Problem{Reason: problem.NotWaiting, Message: "it does not wait"})
 	case job.GetEpoch() != req.GetSeenEpoch():
-		return nil, connectError(&problem{Reason: rpc.StaleEpoch, Message: "another epoch"})
+		return nil, connectError(&problem.Problem{Reason: problem.StaleEpoch, Message: "another epoch"})
 	case f.life.refuses != nil && f.life.refuses(job.GetId()) != nil:
 		return nil, connectError(f.life.refuses(job.GetId()))
 	}

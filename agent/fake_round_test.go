@@ -10,7 +10,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
-	"github.com/seed-9b8f70bb/drover/proto/rpc"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // fakeRounds is the plan of a fakeServer and what rounds have asked of it. It runs
@@ -43,7 +43,7 @@ func (f *fakeServer) ends(n int) *durationpb.Duration {
 	return durationpb.New(f.rounds.ahead + time.Duration(n)*time.Minute)
 }
 
-func refusalOf(reason rpc.Reason) *droverv1.Quote {
+func refusalOf(reason problem.Reason) *droverv1.Quote {
 	return &droverv1.Quote{Refusal: &droverv1.ErrorDetail{Reason: string(reason), Message: "no"}}
 }
 
@@ -65,7 +65,7 @@ func (f *fakeServer) Draft(ctx context.Context, req *droverv1.DraftRequest) (*dr
 	}
 	queue, ok := r.drafts[req.GetRound()]
 	if !ok && !req.GetEnd() {
-		return nil, connectError(&problem{Reason: rpc.UnknownRound, Message: "no such round"})
+		return nil, connectError(&problem.Problem{Reason: problem.UnknownRound, Message: "no such round"})
 	}
 	res := &droverv1.DraftResponse{}
 	quote := func(n int) *droverv1.Quote {
@@ -80,7 +80,7 @@ func (f *fakeServer) Draft(ctx context.Context, req *droverv1.DraftRequest) (*dr
 			queue = append(queue, e.GetJobId())
 			res.Edits = append(res.Edits, quote(len(queue)))
 		case i < 0:
-			res.Edits = append(res.Edits, refusalOf(rpc.NotWaiting))
+			res.Edits = append(res.Edits, refusalOf(problem.NotWaiting))
 		default:
 			queue = slices.Delete(queue, i, i+1)
 			res.Edits = append(res.Edits, &droverv1.Quote{})
@@ -92,7 +92,7 @@ func (f *fakeServer) Draft(ctx context.Context, req *droverv1.DraftRequest) (*dr
 		case q.GetRequest() != nil:
 			res.Answers = append(res.Answers, quote(len(queue)+1))
 		case i < 0:
-			res.Answers = append(res.Answers, refusalOf(rpc.NotWaiting))
+			res.Answers = append(res.Answers, refusalOf(problem.NotWaiting))
 		default:
 			res.Answers = append(res.Answers, quote(i+1))
 		}

@@ -21,7 +21,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
-	"github.com/seed-9b8f70bb/drover/proto/rpc"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // memberlist does not wait for a probe under way when it shuts down.
@@ -129,9 +129,9 @@ func (f *fakeServer) GetJob(_ context.Context, req *droverv1.GetJobRequest) (*dr
 		return &droverv1.GetJobResponse{Job: proto.CloneOf(j)}, nil
 	}
 	if strings.Contains(req.GetJobId(), "/") {
-		return nil, connectError(&problem{Reason: rpc.BadValue, Field: "job_id", Message: "no ID"})
+		return nil, connectError(&problem.Problem{Reason: problem.BadValue, Field: "job_id", Message: "no ID"})
 	}
-	return nil, connectError(&problem{Reason: rpc.UnknownJob, Message: "no such job"})
+	return nil, connectError(&problem.Problem{Reason: problem.UnknownJob, Message: "no such job"})
 }
 
 // ListJobs pages through the jobs; its tokens are the IDs to go on with.
@@ -140,7 +140,7 @@ func (f *fakeServer) ListJobs(_ context.Context, req *droverv1.ServerServiceList
 		<-f.hung
 	}
 	if req.GetFilter() == "state=nonsense" {
-		return nil, connectError(&problem{Reason: rpc.BadValue, Field: "filter", Message: "state"})
+		return nil, connectError(&problem.Problem{Reason: problem.BadValue, Field: "filter", Message: "state"})
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()

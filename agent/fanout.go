@@ -5,14 +5,14 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
-	"github.com/seed-9b8f70bb/drover/proto/rpc"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // result is one site's answer, or why there is none.
 type result[T any] struct {
 	value   T
 	missing mapping.Missing
-	problem *problem // when missing
+	problem *problem.Problem // when missing
 }
 
 // ask calls all sites at once and returns their results in the same order, as
@@ -65,14 +65,14 @@ func askOne[T any](ctx context.Context, a *Agent, s *mapping.Site, p *peer, call
 
 // late is the result of a site that did not answer in time.
 func late[T any]() result[T] {
-	return result[T]{missing: mapping.Timeout, problem: &problem{
-		Reason: rpc.TimedOut, Message: "no answer in time", Retryable: true,
+	return result[T]{missing: mapping.Timeout, problem: &problem.Problem{
+		Reason: problem.Timeout, Message: "no answer in time", Retryable: true,
 	}}
 }
 
 // lostSite is the problem of a site that gossip has lost.
-func lostSite(name string) *problem {
-	return &problem{Reason: rpc.Unreachable, Message: "the server of site " + name + " has fallen silent", Retryable: true}
+func lostSite(name string) *problem.Problem {
+	return &problem.Problem{Reason: problem.Unreachable, Message: "the server of site " + name + " has fallen silent", Retryable: true}
 }
 
 // patienceFor returns how long answers may be awaited: no longer than asked for

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
@@ -121,11 +122,11 @@ func TestAnIDThatServersRefuseIsNoSilence(t *testing.T) {
 }
 
 func TestWhatAServerSaysIsNotSaidTwice(t *testing.T) {
-	p := &problem{Reason: rpc.BadValue, Field: "filter", Accepted: "active", Message: "filter: state \"x\", accepted: active"}
+	p := &problem.Problem{Reason: problem.BadValue, Field: "filter", Accepted: "active", Message: "filter: state \"x\", accepted: active"}
 	if p.Error() != p.Message {
 		t.Errorf("%q", p.Error())
 	}
-	p = &problem{Reason: rpc.OutOfRange, Field: "page_size", Accepted: "up to 9", Message: "page_size: 10"}
+	p = &problem.Problem{Reason: problem.OutOfRange, Field: "page_size", Accepted: "up to 9", Message: "page_size: 10"}
 	if want := "page_size: 10, accepted: up to 9"; p.Error() != want {
 		t.Errorf("%q, want %q", p.Error(), want)
 	}

@@ -6,13 +6,13 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
-	"github.com/seed-9b8f70bb/drover/proto/rpc"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // nearest returns the refusal of whom the completion comes first that could be had
 // instead, ties to the first one; nil if nobody offers anything.
-func nearest[T any](results []result[T]) *problem {
-	var best *problem
+func nearest[T any](results []result[T]) *problem.Problem {
+	var best *problem.Problem
 	for i := range results {
 		p := results[i].problem
 		if results[i].missing == mapping.Refused && p.Offer != nil && (best == nil || p.Offer.Completion < best.Offer.Completion) {
@@ -24,22 +24,22 @@ func nearest[T any](results []result[T]) *problem {
 
 // noOffer says why nobody agrees to a request; nil if that is not what has become of
 // it. It names the earliest completion that anybody could promise.
-func noOffer(sites []*mapping.Site, results []result[mapping.Answer], silent []string) *problem {
-	p := &problem{Reason: rpc.NoOffer, Field: "request.deadline", Hint: "--negotiate shows what each site could offer, --best-effort asks for no agreement"}
+func noOffer(sites []*mapping.Site, results []result[mapping.Answer], silent []string) *problem.Problem {
+	p := &problem.Problem{Reason: problem.NoOffer, Field: "request.deadline", Hint: "--negotiate shows what each site could offer, --best-effort asks for no agreement"}
 	best, unable := nearest(results), 0
 	for i := range results {
-		if results[i].missing == mapping.Refused && results[i].problem.Reason == rpc.NoPromise {
+		if results[i].missing == mapping.Refused && results[i].problem.Reason == problem.NoPromise {
 			unable++
 		}
 	}
 	switch {
-	case best != nil && best.Reason == rpc.NoOffer:
+	case best != nil && best.Reason == problem.NoOffer:
 		p.Offer = best.Offer
 		p.Accepted = best.Accepted
 		p.Message = fmt.Sprintf("no site can keep the deadline; the earliest completion that anyone could promise is in %v, at %s",
 			best.Offer.Completion.Round(time.Second), best.Offer.Site)
 	case unable > 0 && unable == len(results):
-		p.Reason, p.Field = rpc.NoPromise, "request.agreement"
+		p.Reason, p.Field = problem.NoPromise, "request.agreement"
 		p.Message = "no site promises anything: their policies only forecast when jobs are completed"
 	default:
 		return nil
@@ -66,7 +66,7 @@ func elsewhere(sites []*mapping.Site, results []result[mapping.Answer]) ([]*mapp
 	)
 	for i := range results {
 		if results[i].missing != mapping.Refused ||
-			results[i].problem.Reason != rpc.UnknownReservation && results[i].problem.Reason != rpc.StickyData {
+			results[i].problem.Reason != problem.UnknownReservation && results[i].problem.Reason != problem.StickyData {
 			left, told = append(left, sites[i]), append(told, results[i])
 		}
 	}
@@ -78,7 +78,7 @@ func elsewhere(sites []*mapping.Site, results []result[mapping.Answer]) ([]*mapp
 
 // noneOf says why no site offers anything: the one reason, if it is the same
 // everywhere, else that nothing can be had, with what comes nearest.
-func noneOf[T any](sites []*mapping.Site, results []result[T]) *problem {
+func noneOf[T any](sites []*mapping.Site, results []result[T]) *problem.Problem {
 	best, same := nearest(results), true
 	var all []string
 	retry := false
@@ -94,9 +94,9 @@ func noneOf[T any](sites []*mapping.Site, results []result[T]) *problem {
 		p = *best
 	case same:
 	case best != nil:
-		p = problem{Reason: rpc.NoRoom, Field: best.Field, Accepted: best.Accepted, Message: strings.Join(all, "; "), Retryable: retry, Offer: best.Offer}
+		p = problem.Problem{Reason: problem.NoRoom, Field: best.Field, Accepted: best.Accepted, Message: strings.Join(all, "; "), Retryable: retry, Offer: best.Offer}
 	default:
-		p = problem{Reason: rpc.NoCandidate, Message: strings.Join(all, "; "), Retryable: retry, Hint: "drover sites shows who answers"}
+		p = problem.Problem{Reason: problem.NoCandidate, Message: strings.Join(all, "; "), Retryable: retry, Hint: "drover sites shows who answers"}
 	}
 	return &p
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
@@ -41,8 +42,8 @@ func parseFilter(text string, keys ...string) (filter, error) {
 	for _, term := range strings.Fields(text) {
 		key, value, ok := strings.Cut(term, "=")
 		if _, twice := f[key]; !ok || value == "" || twice || !slices.Contains(keys, key) {
-			return nil, &problem{
-				Reason: rpc.BadValue, Field: "filter", Message: fmt.Sprintf("%q", term),
+			return nil, &problem.Problem{
+				Reason: problem.BadValue, Field: "filter", Message: fmt.Sprintf("%q", term),
 				Accepted: "key=value terms separated by spaces, each key once, of " + strings.Join(keys, ", "),
 			}
 		}

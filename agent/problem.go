@@ -7,50 +7,31 @@ import (
 	"strings"
 
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
-	"github.com/seed-9b8f70bb/drover/proto/rpc"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
-
-// problem is an error that a client is told about in full. Its text has the
-// field and what is accepted too.
-type problem rpc.Problem
-
-// Error says what happened to a person. What a server says is whole already.
-func (p *problem) Error() string {
-	text := p.Message
-	if strings.Contains(text, "accepted: ") {
-		return text
-	}
-	if p.Field != "" && !strings.HasPrefix(text, p.Field) {
-		text = p.Field + ": " + text
-	}
-	if p.Accepted != "" {
-		text += ", accepted: " + p.Accepted
-	}
-	return text
-}
 
 // asProblem turns any error into one that can be told. What is not a problem
 // yet is a bug, or the end of the call.
-func asProblem(err error) *problem {
+func asProblem(err error) *problem.Problem {
 	var (
-		p      *problem
-		shared *rpc.Problem
+		p      *problem.Problem
+		shared *problem.Problem
 	)
 	switch {
 	case errors.As(err, &p):
 		return p
 	case errors.As(err, &shared):
-		return (*problem)(shared)
+		return shared
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return &problem{Reason: rpc.TimedOut, Message: "the call ended before the sites had answered", Retryable: true}
+		return &problem.Problem{Reason: problem.Timeout, Message: "the call ended before the sites had answered", Retryable: true}
 	}
-	return &problem{Reason: rpc.Internal, Message: err.Error()}
+	return &problem.Problem{Reason: problem.Internal, Message: err.Error()}
 }
 
 // noSites is the answer of an agent that knows no site.
-func noSites(joined int) *problem {
-	p := &problem{
-		Reason: rpc.NoSite, Message: "no site has joined this agent", Retryable: true,
+func noSites(joined int) *problem.Problem {
+	p := &problem.Problem{
+		Reason: problem.NoSite, Message: "no site has joined this agent", Retryable: true,
 		Hint: "start a server whose gossip seeds name this agent, or wait until one is up",
 	}
 	if joined > 0 {
@@ -61,12 +42,12 @@ func noSites(joined int) *problem {
 }
 
 // ofTheSite are the reasons for which another site may take what one refuses.
-var ofTheSite = map[rpc.Reason]bool{"too-wide": true, "too-late": true, "no-memory": true, "no-licence": true, "cannot-run": true}
+var ofTheSite = map[problem.Reason]bool{"too-wide": true, "too-late": true, "no-memory": true, "no-license": true, "cannot-run": true}
 
 // nobody says why no candidate gave an estimate. If all refused, and for the
 // same reason, it is that reason: the request is at fault and not the grid. It is
 // not if one of the silent sites, which offer the service too, might take it.
-func nobody(service string, sites []*mapping.Site, results []result[mapping.Answer], silent []string) *problem {
+func nobody(service string, sites []*mapping.Site, results []result[mapping.Answer], silent []string) *problem.Problem {
 	first := results[0].problem
 	same := len(silent) == 0 || !ofTheSite[first.Reason]
 	final := len(silent) == 0 // each has its reason, and none of them goes away by itself
@@ -80,14 +61,14 @@ func nobody(service string, sites []*mapping.Site, results []result[mapping.Answ
 		all = append(all, name+": does not answer")
 	}
 	if !same && final {
-		return &problem{
-			Reason: rpc.NoCandidate, Message: fmt.Sprintf("every site that offers %s refuses: %s", service, strings.Join(all, "; ")),
+		return &problem.Problem{
+			Reason: problem.NoCandidate, Message: fmt.Sprintf("every site that offers %s refuses: %s", service, strings.Join(all, "; ")),
 			Hint: "what each would accept is in the message",
 		}
 	}
 	if !same {
-		return &problem{
-			Reason: rpc.NoCandidate, Retryable: true,
+		return &problem.Problem{
+			Reason: problem.NoCandidate, Retryable: true,
 			Message: fmt.Sprintf("no site that offers %s gave an estimate: %s", service, strings.Join(all, "; ")),
 			Hint:    "try again; drover sites shows who answers",
 		}
@@ -100,9 +81,9 @@ func nobody(service string, sites []*mapping.Site, results []result[mapping.Answ
 }
 
 // drainingSite is the problem of a site that takes no new jobs.
-func drainingSite(name string) *problem {
-	return &problem{
-		Reason: rpc.Draining, Retryable: true, Message: "site " + name + " is draining: it takes no new jobs",
+func drainingSite(name string) *problem.Problem {
+	return &problem.Problem{
+		Reason: problem.Draining, Retryable: true, Message: "site " + name + " is draining: it takes no new jobs",
 		Hint: "drover resume " + name + " lets it take jobs again",
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
 	"github.com/seed-9b8f70bb/drover/agent/rounds"
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/proto/rpc"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/reallocation"
 )
 
@@ -38,14 +38,14 @@ type reallocated struct {
 	from, to    string
 	before      batch.Shape
 	ordered     bool
-	problem     *problem // why not
+	problem     *problem.Problem // why not
 }
 
 // leftOut is a site that takes no part in a round.
 type leftOut struct {
 	site    string
 	missing mapping.Missing
-	problem *problem
+	problem *problem.Problem
 }
 
 // reallocateRegularly runs rounds at the multiples of the period, while this agent
@@ -94,8 +94,8 @@ func (a *Agent) round(ctx context.Context, config reallocation.Config, dryRun bo
 	case a.turn <- struct{}{}:
 		defer func() { <-a.turn }()
 	case <-ctx.Done():
-		return nil, &problem{
-			Reason: rpc.TimedOut, Retryable: true, Message: "another round of this agent is still under way",
+		return nil, &problem.Problem{
+			Reason: problem.Timeout, Retryable: true, Message: "another round of this agent is still under way",
 		}
 	}
 	r, err := a.makeRound(ctx, config, dryRun)
@@ -125,7 +125,7 @@ func (a *Agent) round(ctx context.Context, config reallocation.Config, dryRun bo
 // tellMissing tells who is left out of a round. What was so in the last one is not
 // worth another warning: rounds may be a second apart, and a site may never take part.
 func (a *Agent) tellMissing(r *roundReport) {
-	now := make(map[string]rpc.Reason, len(r.missing))
+	now := make(map[string]problem.Reason, len(r.missing))
 	for _, m := range r.missing {
 		level := hclog.Warn
 		if now[m.site] = m.problem.Reason; now[m.site] == a.leftOut[m.site] {

@@ -12,7 +12,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
-	"github.com/seed-9b8f70bb/drover/proto/rpc"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 func TestSitesThatCannotTakePartAreNamed(t *testing.T) {
@@ -22,11 +22,11 @@ func TestSitesThatCannotTakePartAreNamed(t *testing.T) {
 	t.Cleanup(func() { close(hung) })
 	silent.hung = hung
 	old.rounds.before = func(context.Context, *droverv1.DraftRequest) error {
-		return connectError(&problem{Reason: rpc.NoDrafts, Message: "its plan cannot be copied"})
+		return connectError(&problem.Problem{Reason: problem.NoDrafts, Message: "its plan cannot be copied"})
 	}
 	forgetful.rounds.before = func(_ context.Context, req *droverv1.DraftRequest) error {
 		if !req.GetBegin() {
-			return connectError(&problem{Reason: rpc.UnknownRound, Message: "no such round"})
+			return connectError(&problem.Problem{Reason: problem.UnknownRound, Message: "no such round"})
 		}
 		return nil
 	}
@@ -55,18 +55,18 @@ func TestSitesThatCannotTakePartAreNamed(t *testing.T) {
 
 func TestASiteThatIsLeftOutOfEachRoundIsWarnedOfOnce(t *testing.T) {
 	full, old := queueOf("full", 1, 0), queueOf("old", 1, 0)
-	reason := rpc.NoDrafts
+	reason := problem.NoDrafts
 	old.rounds.before = func(context.Context, *droverv1.DraftRequest) error {
 		if reason == "" {
 			return nil
 		}
-		return connectError(&problem{Reason: reason, Message: "no copy"})
+		return connectError(&problem.Problem{Reason: reason, Message: "no copy"})
 	}
 	g := newGrid(t, nil, full.start(t), old.start(t))
 	for i, c := range []struct {
-		reason rpc.Reason
+		reason problem.Reason
 		want   int
-	}{{rpc.NoDrafts, 1}, {rpc.NoDrafts, 1}, {rpc.TooManyDrafts, 2}, {rpc.TooManyDrafts, 2}, {"", 2}, {rpc.TooManyDrafts, 3}} {
+	}{{problem.NoDrafts, 1}, {problem.NoDrafts, 1}, {problem.TooManyDrafts, 2}, {problem.TooManyDrafts, 2}, {"", 2}, {problem.TooManyDrafts, 3}} {
 		reason = c.reason
 		if res := g.reallocate(t, &droverv1.ReallocateRequest{}); len(res.GetMissing()) == 0 != (reason == "") {
 			t.Errorf("round %d: %v", i, res)
@@ -87,7 +87,7 @@ func TestARoundThatNobodyTakesPartInIsAnError(t *testing.T) {
 	}
 	old := queueOf("old", 1, 0)
 	old.rounds.before = func(context.Context, *droverv1.DraftRequest) error {
-		return connectError(&problem{Reason: rpc.NoDrafts, Message: "its plan cannot be copied"})
+		return connectError(&problem.Problem{Reason: problem.NoDrafts, Message: "its plan cannot be copied"})
 	}
 	g = newGrid(t, nil, old.start(t))
 	_, err = g.client.Reallocate(context.Background(), &droverv1.ReallocateRequest{})
@@ -195,7 +195,7 @@ func TestASiteThatDoesNotAnswerIsAskedToHoldOnce(t *testing.T) {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	for i := range r.jobs {
-		if r.jobs[i].ordered || r.jobs[i].problem == nil || r.jobs[i].problem.Reason != rpc.TimedOut {
+		if r.jobs[i].ordered || r.jobs[i].problem == nil || r.jobs[i].problem.Reason != problem.Timeout {
 			t.Fatalf("job %d: %v", i, r.jobs[i].problem)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
@@ -39,7 +40,7 @@ func (f *fakeServer) OfferReservation(ctx context.Context, _ *droverv1.OfferRese
 
 func (f *fakeServer) ListReservations(_ context.Context, req *droverv1.ServerServiceListReservationsRequest) (*droverv1.ServerServiceListReservationsResponse, error) {
 	if strings.Contains(req.GetFilter(), "odd") {
-		p := &rpc.Problem{Reason: rpc.BadValue, Field: "filter", Message: "odd"}
+		p := &problem.Problem{Reason: problem.BadValue, Field: "filter", Message: "odd"}
 		return nil, rpc.WithDetail(p, p)
 	}
 	return &droverv1.ServerServiceListReservationsResponse{Reservations: f.reserve.list}, nil
@@ -51,7 +52,7 @@ func (f *fakeServer) CancelReservation(_ context.Context, req *droverv1.CancelRe
 			return &droverv1.CancelReservationResponse{Reservation: r}, nil
 		}
 	}
-	p := &rpc.Problem{Reason: rpc.UnknownReservation, Field: "id", Message: "unknown"}
+	p := &problem.Problem{Reason: problem.UnknownReservation, Field: "id", Message: "unknown"}
 	return nil, rpc.WithDetail(p, p)
 }
 

@@ -8,6 +8,7 @@ import (
 	"connectrpc.com/connect"
 
 	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
@@ -49,5 +50,5 @@ func (a *Agent) logged(next connect.UnaryFunc) connect.UnaryFunc {
 // recovered answers for a handler that panicked.
 func (a *Agent) recovered(_ context.Context, spec connect.Spec, _ http.Header, cause any) error {
 	a.log.Error("panic", "procedure", spec.Procedure, "cause", cause)
-	return connectError(&problem{Reason: rpc.Internal, Message: "the agent failed; its log says more"})
+	return connectError(&problem.Problem{Reason: problem.Internal, Message: "the agent failed; its log says more"})
 }

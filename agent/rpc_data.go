@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
@@ -59,8 +60,8 @@ func (a *Agent) stockOf(ctx context.Context, patience time.Duration, r *droverv1
 	case len(fields) == 0:
 		return nil, nil
 	case len(fields) > mostAsked:
-		return nil, &problem{
-			Reason: rpc.OutOfRange, Field: "request.arguments", Message: fmt.Sprintf("%d handles", len(fields)), Accepted: fmt.Sprintf("at most %d handles", mostAsked),
+		return nil, &problem.Problem{
+			Reason: problem.OutOfRange, Field: "request.arguments", Message: fmt.Sprintf("%d handles", len(fields)), Accepted: fmt.Sprintf("at most %d handles", mostAsked),
 		}
 	}
 	ids := slices.Sorted(maps.Keys(fields))
@@ -98,7 +99,7 @@ func (f face) FindData(ctx context.Context, req *droverv1.FindDataRequest) (*dro
 		r := &results[i]
 		said[i] = holdingsIn(*r)
 		switch {
-		case r.missing == mapping.Refused && r.problem.Reason == rpc.BadValue: // the handle is wrong, not the site
+		case r.missing == mapping.Refused && r.problem.Reason == problem.BadValue: // the handle is wrong, not the site
 			return nil, r.problem
 		case r.missing != mapping.Answered:
 			silent = append(silent, silence{sites[i].Name, r.missing, r.problem})
@@ -216,7 +217,7 @@ func (f face) RemoveData(ctx context.Context, req *droverv1.AgentServiceRemoveDa
 	var silent []string
 	for i := range results {
 		switch r := &results[i]; {
-		case r.missing == mapping.Refused && r.problem.Reason == rpc.BadValue: // the handle is wrong, not the site
+		case r.missing == mapping.Refused && r.problem.Reason == problem.BadValue: // the handle is wrong, not the site
 			return nil, r.problem
 		case r.missing != mapping.Answered:
 			silent = append(silent, fmt.Sprintf("%s: %v", sites[i].Name, r.problem))
@@ -227,8 +228,8 @@ func (f face) RemoveData(ctx context.Context, req *droverv1.AgentServiceRemoveDa
 	if len(silent) == 0 {
 		return out, nil
 	}
-	p := &problem{
-		Reason: rpc.Unreachable, Retryable: true, Hint: "try again when they answer",
+	p := &problem.Problem{
+		Reason: problem.Unreachable, Retryable: true, Hint: "try again when they answer",
 		Message: fmt.Sprintf("data %.70q may be at sites that do not answer (%s)", req.GetId(), strings.Join(silent, "; ")),
 	}
 	if len(out.GetSites()) > 0 {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
@@ -20,7 +21,7 @@ func connectError(err error) error {
 		return err
 	}
 	p := asProblem(err)
-	return rpc.WithDetail(p, (*rpc.Problem)(p))
+	return rpc.WithDetail(p, p)
 }
 
 // failed returns the result of a call to a server that returned an error: a
@@ -36,9 +37,9 @@ func failed[T any](ctx context.Context, err error) result[T] {
 			switch {
 			case err != nil || !ok:
 			case detail.GetRetryable(): // it would not say so of the request
-				return result[T]{missing: mapping.Unreachable, problem: (*problem)(rpc.ProblemOf(detail))}
+				return result[T]{missing: mapping.Unreachable, problem: (*problem.Problem)(rpc.ProblemOf(detail))}
 			default:
-				return result[T]{missing: mapping.Refused, problem: (*problem)(rpc.ProblemOf(detail))}
+				return result[T]{missing: mapping.Refused, problem: (*problem.Problem)(rpc.ProblemOf(detail))}
 			}
 		}
 	}
@@ -47,12 +48,12 @@ func failed[T any](ctx context.Context, err error) result[T] {
 	case ctx.Err() != nil, code == connect.CodeDeadlineExceeded:
 		return late[T]()
 	case code == connect.CodeUnavailable, code == connect.CodeCanceled:
-		return result[T]{missing: mapping.Unreachable, problem: &problem{
-			Reason: rpc.Unreachable, Message: "no connection to the server", Retryable: true,
+		return result[T]{missing: mapping.Unreachable, problem: &problem.Problem{
+			Reason: problem.Unreachable, Message: "no connection to the server", Retryable: true,
 		}}
 	default:
-		return result[T]{missing: mapping.Unreachable, problem: &problem{
-			Reason: rpc.Unreachable, Message: "the call failed: " + code.String(), Retryable: true,
+		return result[T]{missing: mapping.Unreachable, problem: &problem.Problem{
+			Reason: problem.Unreachable, Message: "the call failed: " + code.String(), Retryable: true,
 		}}
 	}
 }

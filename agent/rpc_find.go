@@ -10,7 +10,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
 	"github.com/seed-9b8f70bb/drover/batch"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
-	"github.com/seed-9b8f70bb/drover/proto/rpc"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // FindJob says where a job is.
@@ -35,7 +35,7 @@ type located struct {
 // the agent remembers of it.
 func (a *Agent) locate(ctx context.Context, id string) (*located, error) {
 	if id == "" {
-		return nil, &problem{Reason: rpc.BadValue, Field: "job_id", Message: "empty", Accepted: "the ID of a job"}
+		return nil, &problem.Problem{Reason: problem.BadValue, Field: "job_id", Message: "empty", Accepted: "the ID of a job"}
 	}
 	sites, peers := a.known()
 	results := ask(ctx, a.patienceFor(ctx, 0), sites, peers, func(ctx context.Context, _ *mapping.Site, p *peer) result[*droverv1.Job] {
@@ -52,7 +52,7 @@ func (a *Agent) locate(ctx context.Context, id string) (*located, error) {
 		claims  []mapping.Claim
 		from    []int // of each claim, the index of its site
 		silent  []string
-		refused *problem
+		refused *problem.Problem
 	)
 	a.mu.Lock()
 	now := a.now()
@@ -68,7 +68,7 @@ func (a *Agent) locate(ctx context.Context, id string) (*located, error) {
 			from = append(from, i)
 		case knowsNothing(r.problem):
 			answered[s] = true
-		case r.missing == mapping.Refused && r.problem.Reason != rpc.Internal: // the ID is wrong, not the site
+		case r.missing == mapping.Refused && r.problem.Reason != problem.Internal: // the ID is wrong, not the site
 			refused = r.problem
 		default:
 			silent = append(silent, s)
@@ -94,27 +94,27 @@ func (a *Agent) locate(ctx context.Context, id string) (*located, error) {
 	case len(sites) == 0:
 		return nil, noSites(0)
 	case len(silent) > 0:
-		return nil, &problem{
-			Reason: rpc.Unreachable, Retryable: true,
+		return nil, &problem.Problem{
+			Reason: problem.Unreachable, Retryable: true,
 			Message: fmt.Sprintf("nobody who answers has job %q; no answer from %s", id, strings.Join(silent, ", ")),
 			Hint:    "the job may be at a site that is silent; try again",
 		}
 	}
 	if left := a.lately(); len(left) > 0 {
-		return nil, &problem{
-			Reason: rpc.Unreachable, Retryable: true,
+		return nil, &problem.Problem{
+			Reason: problem.Unreachable, Retryable: true,
 			Message: fmt.Sprintf("nobody who answers has job %q; sites that were stopped may: %s", id, strings.Join(left, ", ")),
 			Hint:    "try again when they are back",
 		}
 	}
-	return nil, &problem{
-		Reason: rpc.UnknownJob, Field: "job_id", Message: fmt.Sprintf("no site has job %q", id),
+	return nil, &problem.Problem{
+		Reason: problem.UnknownJob, Field: "job_id", Message: fmt.Sprintf("no site has job %q", id),
 		Hint: "drover queue lists the jobs that there are",
 	}
 }
 
 // knowsNothing says whether a server answered that it never had the job.
-func knowsNothing(p *problem) bool { return p.Reason == rpc.UnknownJob }
+func knowsNothing(p *problem.Problem) bool { return p.Reason == problem.UnknownJob }
 
 // inferred is the whereabouts of a job of which only the site that it has left
 // can speak: the one that it went to is silent. Coming is the least that is

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
 	"github.com/seed-9b8f70bb/drover/batch"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
-	"github.com/seed-9b8f70bb/drover/proto/rpc"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // Map finds the site that would finish a request first.
@@ -21,7 +21,7 @@ func (f face) Map(ctx context.Context, req *droverv1.MapRequest) (*droverv1.MapR
 		return nil, err
 	}
 	if d := req.GetDeadline(); d != nil && (d.CheckValid() != nil || d.AsDuration() <= 0) {
-		return nil, &problem{Reason: rpc.OutOfRange, Field: "deadline", Message: d.String(), Accepted: "above 0s"}
+		return nil, &problem.Problem{Reason: problem.OutOfRange, Field: "deadline", Message: d.String(), Accepted: "above 0s"}
 	}
 	patience := f.a.patienceFor(ctx, req.GetDeadline().AsDuration())
 	began := time.Now()
@@ -52,28 +52,28 @@ func (f face) Map(ctx context.Context, req *droverv1.MapRequest) (*droverv1.MapR
 func checkRequest(r *droverv1.Request) error {
 	switch {
 	case r == nil:
-		return &problem{Reason: rpc.BadValue, Field: "request", Message: "missing", Accepted: "a request"}
+		return &problem.Problem{Reason: problem.BadValue, Field: "request", Message: "missing", Accepted: "a request"}
 	case r.GetService() == "":
-		return &problem{Reason: rpc.BadValue, Field: "request.service", Message: "empty", Accepted: "the name of a service"}
+		return &problem.Problem{Reason: problem.BadValue, Field: "request.service", Message: "empty", Accepted: "the name of a service"}
 	case r.GetWidth() < 0 || r.GetWidth() > batch.MaxProcessors:
-		return &problem{
-			Reason: rpc.OutOfRange, Field: "request.width", Message: fmt.Sprint(r.GetWidth()),
+		return &problem.Problem{
+			Reason: problem.OutOfRange, Field: "request.width", Message: fmt.Sprint(r.GetWidth()),
 			Accepted: fmt.Sprintf("1..%d, or 0 to let the server choose", batch.MaxProcessors),
 		}
 	case r.GetWalltime() != nil && (r.GetWalltime().CheckValid() != nil || r.GetWalltime().AsDuration() <= 0):
-		return &problem{
-			Reason: rpc.OutOfRange, Field: "request.walltime", Message: fmt.Sprintf("%ds", r.GetWalltime().GetSeconds()),
+		return &problem.Problem{
+			Reason: problem.OutOfRange, Field: "request.walltime", Message: fmt.Sprintf("%ds", r.GetWalltime().GetSeconds()),
 			Accepted: "above 0s, or none to let the server choose",
 		}
 	case r.GetInputBytes() < 0:
-		return &problem{
-			Reason: rpc.OutOfRange, Field: "request.input_bytes", Message: fmt.Sprint(r.GetInputBytes()), Accepted: "0 or more",
+		return &problem.Problem{
+			Reason: problem.OutOfRange, Field: "request.input_bytes", Message: fmt.Sprint(r.GetInputBytes()), Accepted: "0 or more",
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.GetArguments())) {
 		if size := contentOf(r.GetArguments()[name]).GetSizeBytes(); size < 0 {
-			return &problem{
-				Reason: rpc.OutOfRange, Field: "request.arguments." + name,
+			return &problem.Problem{
+				Reason: problem.OutOfRange, Field: "request.arguments." + name,
 				Message: fmt.Sprintf("a file of %d bytes", size), Accepted: "0 bytes or more",
 			}
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
 	"github.com/seed-9b8f70bb/drover/batch"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
-	"github.com/seed-9b8f70bb/drover/proto/rpc"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // The reasons that the agent gives for a move.
@@ -32,8 +32,8 @@ func (f face) MoveJob(ctx context.Context, req *droverv1.AgentServiceMoveJobRequ
 	case order.MinGain == nil:
 		order.MinGain = atAnyPrice()
 	case order.MinGain.CheckValid() != nil:
-		return nil, &problem{
-			Reason: rpc.OutOfRange, Field: "min_gain", Message: order.MinGain.String(),
+		return nil, &problem.Problem{
+			Reason: problem.OutOfRange, Field: "min_gain", Message: order.MinGain.String(),
 			Accepted: "a duration, or none for a move at any price",
 		}
 	}
@@ -60,8 +60,8 @@ func (f face) MoveJob(ctx context.Context, req *droverv1.AgentServiceMoveJobRequ
 // the best other one.
 func (a *Agent) destination(ctx context.Context, at *located, to string) (*droverv1.Target, error) {
 	if at.job.GetUnknownFor() != nil {
-		return nil, &problem{
-			Reason: rpc.Unreachable, Retryable: true,
+		return nil, &problem.Problem{
+			Reason: problem.Unreachable, Retryable: true,
 			Message: fmt.Sprintf("job %s is at site %s, which does not answer", at.job.GetId(), at.site.Name),
 			Hint:    "nobody else can let it go; try again when the site is back",
 		}
@@ -100,18 +100,18 @@ func (a *Agent) named(at *located, to string) (*droverv1.Target, error) {
 	s := a.view.Get(to)
 	switch {
 	case s == nil:
-		return nil, &problem{Reason: rpc.UnknownSite, Field: "to", Message: fmt.Sprintf("there is no site %q", to), Accepted: accepted}
+		return nil, &problem.Problem{Reason: problem.UnknownSite, Field: "to", Message: fmt.Sprintf("there is no site %q", to), Accepted: accepted}
 	case to == at.site.Name:
-		return nil, &problem{
-			Reason: rpc.BadValue, Field: "to", Message: fmt.Sprintf("job %s is at site %s", at.job.GetId(), to), Accepted: accepted,
+		return nil, &problem.Problem{
+			Reason: problem.BadValue, Field: "to", Message: fmt.Sprintf("job %s is at site %s", at.job.GetId(), to), Accepted: accepted,
 		}
 	case s.Lost:
 		return nil, lostSite(to)
 	case s.Load.Draining:
 		return nil, drainingSite(to)
 	case !s.Offers(service):
-		return nil, &problem{
-			Reason: rpc.UnknownService, Field: "to", Message: fmt.Sprintf("site %s does not offer %s", to, service), Accepted: accepted,
+		return nil, &problem.Problem{
+			Reason: problem.UnknownService, Field: "to", Message: fmt.Sprintf("site %s does not offer %s", to, service), Accepted: accepted,
 		}
 	}
 	return &droverv1.Target{Site: s.Name, Address: s.Address}, nil
@@ -138,7 +138,7 @@ func (a *Agent) moveAway(ctx context.Context, e eviction) (string, error) {
 		return "", q.problem
 	}
 	if a.heard(e.site.Name, q.value); !q.value.Draining {
-		return "", &problem{Reason: rpc.NotWaiting, Message: "the site does not drain any more"}
+		return "", &problem.Problem{Reason: problem.NotWaiting, Message: "the site does not drain any more"}
 	}
 	r := askOne(ctx, a, e.site, e.peer, func(ctx context.Context, p *peer) (*droverv1.GetJobResponse, error) {
 		return p.client.GetJob(ctx, &droverv1.GetJobRequest{JobId: e.job})
@@ -148,10 +148,10 @@ func (a *Agent) moveAway(ctx context.Context, e eviction) (string, error) {
 	}
 	job := r.value.GetJob()
 	if job.GetState() != droverv1.JobState_JOB_STATE_WAITING {
-		return "", &problem{Reason: rpc.NotWaiting, Message: "the job is " + statesIn[job.GetState()].String()}
+		return "", &problem.Problem{Reason: problem.NotWaiting, Message: "the job is " + statesIn[job.GetState()].String()}
 	}
 	if job.GetAgreement() != droverv1.AgreementState_AGREEMENT_STATE_UNSPECIFIED || job.GetRequest().GetInto() != "" {
-		return "", &problem{Reason: rpc.NotMovable, Message: "it has an agreement, or is in a reservation: it stays"}
+		return "", &problem.Problem{Reason: problem.NotMovable, Message: "it has an agreement, or is in a reservation: it stays"}
 	}
 	at := &located{site: e.site, peer: e.peer, job: job}
 	to, err := a.destination(ctx, at, "")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
@@ -38,7 +39,7 @@ func (f face) ListMoves(ctx context.Context, req *droverv1.AgentServiceListMoves
 		return nil, err
 	}
 	if state, ok := want["state"]; ok && !slices.Contains([]string{"pending", "moved", "aborted"}, state) {
-		return nil, &problem{Reason: rpc.BadValue, Field: "filter", Message: fmt.Sprintf("state %q", state), Accepted: "pending, moved, aborted"}
+		return nil, &problem.Problem{Reason: problem.BadValue, Field: "filter", Message: fmt.Sprintf("state %q", state), Accepted: "pending, moved, aborted"}
 	}
 	s := newMoveSearch(f.a, n, after, want)
 	for s.more() {
@@ -75,7 +76,7 @@ func (a *Agent) unheardOf(ctx context.Context, want filter) error {
 		_, jobs = a.locate(ctx, id)
 	}
 	for _, err := range []error{sites, jobs} {
-		if p, is := errors.AsType[*problem](err); is && (p.Reason == rpc.UnknownSite || p.Reason == rpc.UnknownJob) {
+		if p, is := errors.AsType[*problem.Problem](err); is && (p.Reason == problem.UnknownSite || p.Reason == problem.UnknownJob) {
 			return p
 		}
 	}
@@ -205,8 +206,8 @@ func (s *moveSearch) take(i int, page *droverv1.ServerServiceListMovesResponse) 
 	r.begun, r.token = true, page.GetNextPageToken()
 	r.ended = r.token == "" || len(page.GetMoves()) == 0
 	if r.count += len(page.GetMoves()); !r.ended && r.count >= mostMoves {
-		return &problem{
-			Reason: rpc.OutOfRange, Field: "page_token", Message: fmt.Sprintf("site %s has more than %d moves before this page", s.sites[i].Name, mostMoves),
+		return &problem.Problem{
+			Reason: problem.OutOfRange, Field: "page_token", Message: fmt.Sprintf("site %s has more than %d moves before this page", s.sites[i].Name, mostMoves),
 			Accepted: "a filter by job, or the site's own list",
 		}
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
-	"github.com/seed-9b8f70bb/drover/proto/rpc"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // SetDraining passes on what a site shall do.
@@ -34,7 +34,7 @@ func (f face) SettleJob(ctx context.Context, req *droverv1.AgentServiceSettleJob
 	}
 	settle := req.GetSettle()
 	if settle.GetJobId() == "" {
-		return nil, &problem{Reason: rpc.BadValue, Field: "settle.job_id", Message: "empty", Accepted: "the ID of a job"}
+		return nil, &problem.Problem{Reason: problem.BadValue, Field: "settle.job_id", Message: "empty", Accepted: "the ID of a job"}
 	}
 	r := askOne(ctx, f.a, s, p, func(ctx context.Context, p *peer) (*droverv1.SettleJobResponse, error) {
 		return p.client.SettleJob(ctx, settle)
@@ -61,8 +61,8 @@ func (a *Agent) siteNamed(name string) (*mapping.Site, *peer, error) {
 	if len(names) == 0 {
 		return nil, nil, noSites(a.joined)
 	}
-	return nil, nil, &problem{
-		Reason: rpc.UnknownSite, Field: "site", Message: fmt.Sprintf("there is no site %q", name),
+	return nil, nil, &problem.Problem{
+		Reason: problem.UnknownSite, Field: "site", Message: fmt.Sprintf("there is no site %q", name),
 		Accepted: "one of " + strings.Join(names, ", "),
 	}
 }

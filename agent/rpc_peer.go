@@ -13,6 +13,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
@@ -67,7 +68,7 @@ func (p *peer) estimate(ctx context.Context, req *droverv1.Request, notBefore ba
 	}
 	q := res.GetQuote()
 	if q.GetRefusal() != nil {
-		return result[mapping.Answer]{missing: mapping.Refused, problem: (*problem)(rpc.ProblemOf(q.GetRefusal()))}
+		return result[mapping.Answer]{missing: mapping.Refused, problem: (*problem.Problem)(rpc.ProblemOf(q.GetRefusal()))}
 	}
 	answer := mapping.Answer{
 		Wait: durationIn(q.GetWait()), Run: durationIn(q.GetRun()), Walltime: durationIn(q.GetWalltime()),
@@ -75,8 +76,8 @@ func (p *peer) estimate(ctx context.Context, req *droverv1.Request, notBefore ba
 	}
 	if q.GetWait() == nil || q.GetRun() == nil || answer.Width < 1 ||
 		min(answer.Wait, answer.Run, answer.Walltime, answer.Age) < 0 {
-		return result[mapping.Answer]{missing: mapping.Unreachable, problem: &problem{
-			Reason: rpc.Internal, Message: "the server's estimate makes no sense",
+		return result[mapping.Answer]{missing: mapping.Unreachable, problem: &problem.Problem{
+			Reason: problem.Internal, Message: "the server's estimate makes no sense",
 		}}
 	}
 	answer.Record = recordIn(res.GetAccuracy())

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
@@ -25,7 +26,7 @@ func (f face) Reallocate(ctx context.Context, req *droverv1.ReallocateRequest) (
 	config, _, wrong := as.rounds()
 	if len(wrong) > 0 {
 		e := wrong[0]
-		return nil, &problem{Reason: rpc.BadValue, Field: e.Key, Message: strconv.Quote(e.Value), Accepted: e.Accepted}
+		return nil, &problem.Problem{Reason: problem.BadValue, Field: e.Key, Message: strconv.Quote(e.Value), Accepted: e.Accepted}
 	}
 	f.a.mu.Lock()
 	sites, joined := len(f.a.view.Sites(nil)), f.a.joined
@@ -44,13 +45,13 @@ func (f face) Reallocate(ctx context.Context, req *droverv1.ReallocateRequest) (
 }
 
 // nobody is the problem of a round without sites.
-func (r *roundReport) nobody() *problem {
+func (r *roundReport) nobody() *problem.Problem {
 	var all []string
 	for _, m := range r.missing {
 		all = append(all, fmt.Sprintf("%s: %v", m.site, m.problem))
 	}
-	return &problem{
-		Reason: rpc.Unreachable, Retryable: true, Message: "no site takes part in a round: " + strings.Join(all, "; "),
+	return &problem.Problem{
+		Reason: problem.Unreachable, Retryable: true, Message: "no site takes part in a round: " + strings.Join(all, "; "),
 		Hint: "try again; drover sites shows who answers",
 	}
 }
@@ -68,13 +69,13 @@ func (r *Reallocation) with(req *droverv1.ReallocateRequest) (*Reallocation, err
 	}
 	if d := req.GetThreshold(); d != nil {
 		if d.CheckValid() != nil {
-			return nil, &problem{Reason: rpc.OutOfRange, Field: "threshold", Message: d.String(), Accepted: "a duration"}
+			return nil, &problem.Problem{Reason: problem.OutOfRange, Field: "threshold", Message: d.String(), Accepted: "a duration"}
 		}
 		as.Threshold = d.AsDuration()
 	}
 	if d := req.GetLeastGain(); d != nil {
 		if d.CheckValid() != nil {
-			return nil, &problem{Reason: rpc.OutOfRange, Field: "least_gain", Message: d.String(), Accepted: "a duration"}
+			return nil, &problem.Problem{Reason: problem.OutOfRange, Field: "least_gain", Message: d.String(), Accepted: "a duration"}
 		}
 		as.LeastGain = d.AsDuration()
 	}
@@ -117,7 +118,7 @@ func (r *roundReport) out(agent string) *droverv1.ReallocateResponse {
 			Before:    &droverv1.Shape{Width: j.before.Width, Walltime: durationOut(j.before.Walltime)},
 			After:     &droverv1.Shape{Width: j.Shape.Width, Walltime: durationOut(j.Shape.Walltime)},
 			EctBefore: durationOut(j.Before), EctAfter: durationOut(j.After), Gain: durationOut(j.Gain()),
-			Ordered: j.ordered, Problem: rpc.DetailOf((*rpc.Problem)(j.problem)),
+			Ordered: j.ordered, Problem: rpc.DetailOf(j.problem),
 		})
 	}
 	for _, m := range r.missing {

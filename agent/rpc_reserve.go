@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
@@ -33,7 +34,7 @@ func (f face) OfferReservation(ctx context.Context, req *droverv1.AgentServiceOf
 		case err != nil:
 			return failed[*droverv1.OfferReservationResponse](ctx, err)
 		case res.GetRefusal() != nil:
-			return result[*droverv1.OfferReservationResponse]{missing: mapping.Refused, problem: (*problem)(rpc.ProblemOf(res.GetRefusal()))}
+			return result[*droverv1.OfferReservationResponse]{missing: mapping.Refused, problem: (*problem.Problem)(rpc.ProblemOf(res.GetRefusal()))}
 		}
 		return result[*droverv1.OfferReservationResponse]{value: res}
 	})
@@ -117,19 +118,19 @@ func (f face) CancelReservation(ctx context.Context, req *droverv1.AgentServiceC
 		switch r := &results[i]; {
 		case r.missing == mapping.Answered:
 			return &droverv1.AgentServiceCancelReservationResponse{Reservation: r.value}, nil
-		case r.problem.Reason != rpc.UnknownReservation:
+		case r.problem.Reason != problem.UnknownReservation:
 			silent = append(silent, fmt.Sprintf("%s: %v", sites[i].Name, r.problem))
 		}
 	}
 	if len(silent) > 0 {
-		return nil, &problem{
-			Reason: rpc.Unreachable, Retryable: true,
+		return nil, &problem.Problem{
+			Reason: problem.Unreachable, Retryable: true,
 			Message: fmt.Sprintf("reservation %.70q is at none of the sites that answer (%s)", req.GetId(), strings.Join(silent, "; ")),
 			Hint:    "try again when they answer",
 		}
 	}
-	return nil, &problem{
-		Reason: rpc.UnknownReservation, Field: "id", Message: fmt.Sprintf("there is no reservation %.70q", req.GetId()),
+	return nil, &problem.Problem{
+		Reason: problem.UnknownReservation, Field: "id", Message: fmt.Sprintf("there is no reservation %.70q", req.GetId()),
 		Hint: "drover reservations --all lists them",
 	}
 }

@@ -17,7 +17,7 @@ import (
 // multiply is a request with something in most of its fields.
 func multiply() *droverv1.Request {
 	return &droverv1.Request{
-		Service: "lu", Owner: "ann", Width: 2, Walltime: durationpb.New(time.Hour), Licences: []*droverv1.Licence{{Name: "x", Copies: 1}},
+		Service: "lu", Owner: "ann", Width: 2, Walltime: durationpb.New(time.Hour), Licenses: []*droverv1.License{{Name: "x", Copies: 1}},
 		Deadline: timestamppb.New(time.Unix(2e9, 0)), EarliestStart: timestamppb.New(time.Unix(1e9, 0)), InputSite: "lyon",
 		Labels: map[string]string{"run": "1"},
 		Arguments: map[string]*droverv1.Value{
@@ -63,7 +63,7 @@ func TestJobsAreAlikeIfNothingThatAnAnswerHangsOnDiffers(t *testing.T) {
 		"the earliest start": {func(r *droverv1.Request) { r.EarliestStart.Seconds++ }, false},
 		"the memory":         {func(r *droverv1.Request) { r.MemoryBytes = 1 }, false},
 		"the share":          {func(r *droverv1.Request) { r.Cpu = 0.5 }, false},
-		"the licences":       {func(r *droverv1.Request) { r.Licences[0].Copies = 2 }, false},
+		"the licenses":       {func(r *droverv1.Request) { r.Licenses[0].Copies = 2 }, false},
 		"the input":          {func(r *droverv1.Request) { r.InputBytes = 5 }, false},
 		"where the input is": {func(r *droverv1.Request) { r.InputSite = "" }, false},
 		"a field that nobody knows yet": {func(r *droverv1.Request) {

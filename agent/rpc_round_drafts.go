@@ -11,6 +11,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/agent/rounds"
 	"github.com/seed-9b8f70bb/drover/batch"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
@@ -97,8 +98,8 @@ func (d *drafts) call(c *rounds.Call) result[*droverv1.DraftResponse] {
 		r := d.send(c.Site, piece)
 		if r.missing == mapping.Answered &&
 			(len(r.value.GetEdits()) != len(piece.GetEdits()) || len(r.value.GetAnswers()) != len(piece.GetQuestions())) {
-			r = result[*droverv1.DraftResponse]{missing: mapping.Unreachable, problem: &problem{
-				Reason: rpc.Internal, Message: "the server's draft does not answer what was asked",
+			r = result[*droverv1.DraftResponse]{missing: mapping.Unreachable, problem: &problem.Problem{
+				Reason: problem.Internal, Message: "the server's draft does not answer what was asked",
 			}}
 		}
 		if c.Failed = r.missing != mapping.Answered; c.Failed {

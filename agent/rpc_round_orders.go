@@ -11,7 +11,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
 	"github.com/seed-9b8f70bb/drover/batch"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
-	"github.com/seed-9b8f70bb/drover/proto/rpc"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/reallocation"
 )
 
@@ -103,7 +103,7 @@ func (a *Agent) orderMoves(ctx context.Context, r *roundReport, s *mapping.Site,
 	wg.Wait()
 }
 
-func (a *Agent) orderMove(ctx context.Context, r *roundReport, s *mapping.Site, p *peer, o order) (mapping.Missing, *problem) {
+func (a *Agent) orderMove(ctx context.Context, r *roundReport, s *mapping.Site, p *peer, o order) (mapping.Missing, *problem.Problem) {
 	res := slowly(ctx, a, s, p, func(ctx context.Context, p *peer) (*droverv1.MoveJobResponse, error) {
 		return p.client.MoveJob(ctx, &droverv1.MoveJobRequest{
 			JobId: o.job.id, To: o.choice.to, SeenEpoch: o.job.epoch, MinGain: durationOut(o.choice.Least),
@@ -148,7 +148,7 @@ func (a *Agent) holdParts(ctx context.Context, r *roundReport, s *mapping.Site, 
 			case res.missing != mapping.Answered:
 				o.choice.problem = res.problem
 			case !held[o.job.id]:
-				o.choice.problem = &problem{Reason: rpc.NotWaiting, Message: "the job does not wait any more, or another round holds it"}
+				o.choice.problem = &problem.Problem{Reason: problem.NotWaiting, Message: "the job does not wait any more, or another round holds it"}
 			}
 		}
 		// Without an answer they may be held all the same: their placement, of none,
@@ -201,7 +201,7 @@ func (a *Agent) placePart(ctx context.Context, r *roundReport, s *mapping.Site, 
 		case known && (o.choice.To == o.choice.From || state != mapping.Waiting):
 			o.choice.ordered = true
 		default:
-			o.choice.problem = &problem{Reason: rpc.NotMovable, Message: "the site has kept the job: it is " + state.String()}
+			o.choice.problem = &problem.Problem{Reason: problem.NotMovable, Message: "the site has kept the job: it is " + state.String()}
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
 	"github.com/seed-9b8f70bb/drover/batch"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
@@ -64,11 +65,11 @@ var missingOut = map[mapping.Missing]droverv1.MissingReason{
 }
 
 // missingMessage returns why a result is not there, nil if it is.
-func missingMessage(m mapping.Missing, p *problem) *droverv1.Missing {
+func missingMessage(m mapping.Missing, p *problem.Problem) *droverv1.Missing {
 	if m == mapping.Answered {
 		return nil
 	}
-	return &droverv1.Missing{Reason: missingOut[m], Detail: rpc.DetailOf((*rpc.Problem)(p))}
+	return &droverv1.Missing{Reason: missingOut[m], Detail: rpc.DetailOf(p)}
 }
 
 // record returns the decision record of a choice.

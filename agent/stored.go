@@ -8,7 +8,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/proto/rpc"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // holding is data that a site has.
@@ -37,11 +37,11 @@ type stock struct {
 type silence struct {
 	site    string
 	missing mapping.Missing
-	problem *problem
+	problem *problem.Problem
 }
 
 // lookAround asks all sites for data, and returns where they are. The error is a
-// *problem when nobody has some of them.
+// *problem.Problem when nobody has some of them.
 func (a *Agent) lookAround(ctx context.Context, patience time.Duration, ids []string, fields map[string]string,
 	call func(context.Context, *peer) result[holdings],
 ) (*stock, error) {
@@ -53,7 +53,7 @@ func (a *Agent) lookAround(ctx context.Context, patience time.Duration, ids []st
 	st := &stock{}
 	for i := range results {
 		switch r := &results[i]; {
-		case r.missing == mapping.Refused && r.problem.Reason == rpc.BadValue: // the handle is wrong, not the site
+		case r.missing == mapping.Refused && r.problem.Reason == problem.BadValue: // the handle is wrong, not the site
 			return nil, r.problem
 		case r.missing != mapping.Answered:
 			st.silent = append(st.silent, silence{sites[i].Name, r.missing, r.problem})
@@ -97,7 +97,7 @@ func where(id string, sites []*mapping.Site, results []result[holdings]) (mappin
 }
 
 // nowhere says that nobody who answers has data.
-func (a *Agent) nowhere(id, field string, results []result[holdings], silent []silence) *problem {
+func (a *Agent) nowhere(id, field string, results []result[holdings], silent []silence) *problem.Problem {
 	text := fmt.Sprintf("no site has data %s", id)
 	for i := range results {
 		if told := results[i].value.gone[id]; told != "" {
@@ -112,26 +112,26 @@ func (a *Agent) nowhere(id, field string, results []result[holdings], silent []s
 		return noSites(0)
 	}
 	if len(names) > 0 {
-		return &problem{
-			Reason: rpc.Unreachable, Field: field, Retryable: true,
+		return &problem.Problem{
+			Reason: problem.Unreachable, Field: field, Retryable: true,
 			Message: fmt.Sprintf("%s; no answer from %s", text, strings.Join(names, ", ")), Hint: "the data may be at a site that is silent; try again",
 		}
 	}
-	return &problem{
-		Reason: rpc.UnknownData, Field: field, Accepted: "a handle of data that are at some site", Message: text,
+	return &problem.Problem{
+		Reason: problem.UnknownData, Field: field, Accepted: "a handle of data that are at some site", Message: text,
 		Hint: "drover data list shows what there is",
 	}
 }
 
 // travel returns how long the input of a request needs to a site, or why the data that
 // it uses cannot go there.
-func (a *Agent) travel(q *inquiry, site string) (batch.Duration, *problem) {
+func (a *Agent) travel(q *inquiry, site string) (batch.Duration, *problem.Problem) {
 	d, stuck := a.links.Gather(q.from, site, q.input, q.stored())
 	if stuck == nil {
 		return d, nil
 	}
-	return d, &problem{
-		Reason: rpc.StickyData, Message: fmt.Sprintf("data %s are sticky: they stay at site %s", stuck.ID, strings.Join(stuck.Sites, ", ")),
+	return d, &problem.Problem{
+		Reason: problem.StickyData, Message: fmt.Sprintf("data %s are sticky: they stay at site %s", stuck.ID, strings.Join(stuck.Sites, ", ")),
 		Hint: "put them as persistent data, or where the service is offered",
 	}
 }

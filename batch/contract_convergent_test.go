@@ -10,7 +10,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/convergent"
 )
 
-// The policy for unlike machines and licences that the toy stands for, on the toy's office,
+// The policy for unlike machines and licenses that the toy stands for, on the toy's office,
 // under the ledger. By hand, for those that go by submission: 1 takes the better of the cad
 // machines, 2 the fast one and the copy of sim. 3 waits for that copy, until 5, and gets the
 // fast machine, too. 4 takes the slow cad machine; it ends after 5, but is in nobody's way.
@@ -47,11 +47,11 @@ func TestConvergentKeepsTheContractOfUnlikeMachines(t *testing.T) {
 }
 
 // A machine leaves while it runs a job. The driver says that the job has lost what it did;
-// it begins again on the other one, and its licence went with it all the time.
+// it begins again on the other one, and its license went with it all the time.
 func TestConvergentBeginsAgainWhatAMachineTookAlong(t *testing.T) {
 	platform := batch.Platform{
 		Nodes:    []batch.Node{{Processors: 1, Score: 200}, {Processors: 1, Score: 100}},
-		Licences: []batch.LicencePool{{Name: "sim", Copies: 1}},
+		Licenses: []batch.LicensePool{{Name: "sim", Copies: 1}},
 	}
 	p, err := convergent.New(platform, nil)
 	if err != nil {
@@ -78,7 +78,7 @@ func TestConvergentBeginsAgainWhatAMachineTookAlong(t *testing.T) {
 	decide(0, "start on 0 #1; ")
 	p.Apply(secs(5), &batch.Event{Kind: batch.NodeDown, Node: 0})
 	p.Apply(secs(5), &batch.Event{Kind: batch.Submit, Job: 2, Spec: &two})
-	decide(5, "") // job 1 still has the licence
+	decide(5, "") // job 1 still has the license
 	p.Apply(secs(6), &batch.Event{Kind: batch.Finish, Job: 1})
 	decide(6, "start on 1 #2; ")
 	p.Apply(secs(7), &batch.Event{Kind: batch.NodeDown, Node: 1})

@@ -13,7 +13,7 @@ import (
 )
 
 // The contract between policies and drivers has to carry policies that are still
-// to come: one that shares processors, one for unlike machines with licences, one
+// to come: one that shares processors, one for unlike machines with licenses, one
 // with windows. Three toys, in contract_*_test.go, stand for them here. All go
 // through the same engine and the same ledger as the real ones.
 
@@ -106,8 +106,8 @@ func (r *reckless) Fork() batch.Policy                                      { re
 
 func TestTheLedgerSeesWhatDoesNotFit(t *testing.T) {
 	platform := batch.Platform{
-		Nodes:    []batch.Node{{Processors: 2, Memory: 10}, {Processors: 1, Licences: []string{"cad"}}},
-		Licences: []batch.LicencePool{{Name: "sim", Copies: 1}},
+		Nodes:    []batch.Node{{Processors: 2, Memory: 10}, {Processors: 1, Licenses: []string{"cad"}}},
+		Licenses: []batch.LicensePool{{Name: "sim", Copies: 1}},
 	}
 	place := func(node, n int32, share batch.Share) batch.Location {
 		return batch.Location{Node: node, Processors: n, Share: share}
@@ -120,7 +120,7 @@ func TestTheLedgerSeesWhatDoesNotFit(t *testing.T) {
 		}
 	}
 	anywhere := func(_ batch.Time, out *batch.Decisions) { out.Start(1); out.Start(2) }
-	sim := []batch.Licence{{Name: "sim", Copies: 1}}
+	sim := []batch.License{{Name: "sim", Copies: 1}}
 	for _, c := range []struct {
 		name, want string
 		job        batch.Job
@@ -129,8 +129,8 @@ func TestTheLedgerSeesWhatDoesNotFit(t *testing.T) {
 		{"width", "4 of 3 processors", batch.Job{Shape: batch.Shape{Width: 2}}, anywhere},
 		{"share", "node 1 gives", batch.Job{}, start(place(1, 1, batch.One), place(1, 1, 1))},
 		{"memory", "20 bytes taken of 10", batch.Job{Memory: 10}, start(place(0, 1, batch.One), place(0, 1, batch.One))},
-		{"bound licence", "cannot run cad", batch.Job{Licences: []batch.Licence{{Name: "cad", Copies: 1}}}, start(place(0, 1, batch.One))},
-		{"floating licence", "2 copies of licence sim", batch.Job{Licences: sim}, start(place(0, 1, batch.One), place(0, 1, batch.One))},
+		{"bound license", "cannot run cad", batch.Job{Licenses: []batch.License{{Name: "cad", Copies: 1}}}, start(place(0, 1, batch.One))},
+		{"floating license", "2 copies of license sim", batch.Job{Licenses: sim}, start(place(0, 1, batch.One), place(0, 1, batch.One))},
 		{"early", "before", batch.Job{EarliestStart: 1}, start(place(0, 1, batch.One))},
 		{"twice", "running: true", batch.Job{}, func(_ batch.Time, out *batch.Decisions) { out.Start(1); out.Start(1) }},
 		{"pause", "running: false", batch.Job{}, func(_ batch.Time, out *batch.Decisions) { out.Add(batch.Pause, 1) }},

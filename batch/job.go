@@ -51,8 +51,8 @@ type Job struct {
 	// Groups lists the tasks where they differ; nil means Width equal ones of
 	// Memory and CPU above.
 	Groups []TaskGroup
-	// Licences are the licences it holds while it runs.
-	Licences []Licence
+	// Licenses are the licenses it holds while it runs.
+	Licenses []License
 
 	EarliestStart Time // not before; 0 for at once
 	Deadline      Time // wanted completion; 0 for none
@@ -96,8 +96,8 @@ type TaskGroup struct {
 	CPU    Share // need of each task, 1..One
 }
 
-// Licence is a number of copies of a named licence.
-type Licence struct {
+// License is a number of copies of a named license.
+type License struct {
 	Name   string
 	Copies int32
 }

@@ -13,7 +13,7 @@ const MaxProcessors = 1 << 26
 // Platform is the machine of one site.
 type Platform struct {
 	Nodes    []Node
-	Licences []LicencePool
+	Licenses []LicensePool
 }
 
 // Node is one host. A policy names it by its index in Platform.Nodes.
@@ -22,11 +22,11 @@ type Node struct {
 	Processors int32
 	Memory     int64    // bytes; 0 is not known and not counted
 	Score      int32    // benchmark score; 0: all alike
-	Licences   []string // software it can run: node-bound, or floating where not all can
+	Licenses   []string // software it can run: node-bound, or floating where not all can
 }
 
-// LicencePool is what the site owns of a floating licence.
-type LicencePool struct {
+// LicensePool is what the site owns of a floating license.
+type LicensePool struct {
 	Name   string
 	Copies int32
 }

@@ -29,7 +29,7 @@ type request struct {
 	earliest   time.Time
 	memory     int64
 	cpu        float64
-	licences   []licence
+	licenses   []license
 	inputSite  string
 	site       string // the only one it may go to; empty for any
 	idempotent bool
@@ -61,8 +61,8 @@ type output struct {
 	typed          bool // by a person: the service has to have it
 }
 
-// licence is a number of copies of a licence.
-type licence struct {
+// license is a number of copies of a license.
+type license struct {
 	name   string
 	copies int
 }
@@ -154,9 +154,9 @@ func Memory(bytes int64) Arg { return func(r *request) { r.memory = bytes } }
 // CPU is the share of a processor that each task can use, up to 1.
 func CPU(share float64) Arg { return func(r *request) { r.cpu = share } }
 
-// Licence asks for copies of a licence while the job runs.
-func Licence(name string, copies int) Arg {
-	return func(r *request) { r.licences = append(r.licences, licence{name, copies}) }
+// License asks for copies of a license while the job runs.
+func License(name string, copies int) Arg {
+	return func(r *request) { r.licenses = append(r.licenses, license{name, copies}) }
 }
 
 // InputSite names the site where the input data lies already.

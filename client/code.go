@@ -103,7 +103,7 @@ var codeByReason = map[string]Code{
 	ReasonInternal: OtherErrorCode, "no-estimate": OtherErrorCode,
 
 	"unknown-argument": RPCRefused, reasonMissingArgument: RPCRefused, reasonWrongType: RPCRefused, ReasonOutOfRange: RPCRefused,
-	"too-wide": RPCRefused, "too-long": RPCRefused, "too-late": RPCRefused, "no-memory": RPCRefused, "no-licence": RPCRefused, "cannot-run": RPCRefused,
+	"too-wide": RPCRefused, "too-long": RPCRefused, "too-late": RPCRefused, "no-memory": RPCRefused, "no-license": RPCRefused, "cannot-run": RPCRefused,
 	ReasonBadValue: RPCRefused, ReasonNotIdempotent: RPCRefused, "unknown-content": RPCRefused, "unknown-output": RPCRefused,
 	"too-large": RPCRefused, "job-conflict": RPCRefused, "stale-id": RPCRefused, "queue-full": RPCRefused,
 	"no-candidate": RPCRefused, "stopping": RPCRefused, "not-waiting": RPCRefused, "not-movable": RPCRefused,

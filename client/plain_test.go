@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/client/submission"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
@@ -62,7 +63,7 @@ func TestAFileIsFetchedFromWhereItBroke(t *testing.T) {
 
 func TestPlainRefusalsAreErrorsWithTheirReasons(t *testing.T) {
 	f, url, ctx := plainly(t, func(w http.ResponseWriter, _ *http.Request) {
-		rpc.Refuse(w, http.StatusRequestEntityTooLarge, &rpc.Problem{Reason: rpc.TooLarge, Field: "size_bytes", Accepted: "less", Message: "m"})
+		rpc.Refuse(w, http.StatusRequestEntityTooLarge, &problem.Problem{Reason: problem.TooLarge, Field: "size_bytes", Accepted: "less", Message: "m"})
 	})
 	sent := 0
 	content := &counted{Reader: bytes.NewReader(make([]byte, 8<<20)), see: func(int64) { sent++ }}

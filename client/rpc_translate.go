@@ -43,8 +43,8 @@ func requestOut(r *request) *droverv1.Request {
 		m.Shapes = append(m.Shapes, &droverv1.Shape{Width: int32(s.Width), Walltime: durationpb.New(s.Walltime)})
 	}
 	m.Keep = keepOut(r.keep)
-	for _, l := range r.licences {
-		m.Licences = append(m.Licences, &droverv1.Licence{Name: l.name, Copies: int32(l.copies)})
+	for _, l := range r.licenses {
+		m.Licenses = append(m.Licenses, &droverv1.License{Name: l.name, Copies: int32(l.copies)})
 	}
 	return m
 }

@@ -17,6 +17,7 @@ import (
 
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/proto/rpc"
 	"github.com/seed-9b8f70bb/drover/server/files/blobs"
 )
@@ -52,7 +53,7 @@ func (r *receiver) Upload(_ context.Context, stream *connect.ClientStream[drover
 	r.mu.Unlock()
 	_, err := r.store.Add(pieces, blobs.Want{SHA256: first.GetSha256(), Size: first.GetSizeBytes(), Offset: first.GetOffset()})
 	if mismatch, ok := errors.AsType[*blobs.MismatchError](err); ok {
-		return nil, rpc.WithDetail(err, &rpc.Problem{Reason: rpc.BadValue, Field: mismatch.Field, Message: err.Error()})
+		return nil, rpc.WithDetail(err, &problem.Problem{Reason: problem.BadValue, Field: mismatch.Field, Message: err.Error()})
 	}
 	if pieces.left == 0 {
 		panic(http.ErrAbortHandler)

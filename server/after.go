@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/proto/rpc"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
@@ -117,7 +117,7 @@ func (s *Server) askAbout(ctx context.Context, url string, id batch.JobID) (sigh
 }
 
 // told finds out about the jobs that a new one is to come after, as far as they are not
-// here. The error is a *rpc.Problem if one may be at a site that does not answer.
+// here. The error is a *problem.Problem if one may be at a site that does not answer.
 func (s *Server) told(ctx context.Context, r *site.Request) ([]site.Told, error) {
 	elsewhere, err := s.elsewhere(ctx, r)
 	if err != nil || len(elsewhere) == 0 {
@@ -130,8 +130,8 @@ func (s *Server) told(ctx context.Context, r *site.Request) ([]site.Told, error)
 		work.Go(func() {
 			found, silent := s.seek(ctx, e.id)
 			if out[i] = (site.Told{Job: e.id, State: found.state}); found.state == site.Absent && len(silent) > 0 && !e.known {
-				failed[i] = &rpc.Problem{
-					Reason: rpc.Unreachable, Field: "request.after", Accepted: "jobs that some site has", Retryable: true,
+				failed[i] = &problem.Problem{
+					Reason: problem.Unreachable, Field: "request.after", Accepted: "jobs that some site has", Retryable: true,
 					Message: fmt.Sprintf("job %s, after which it is to come, may be at a site that does not answer: %s", e.id, strings.Join(silent, ", ")),
 					Hint:    "try again; drover sites shows who answers",
 				}

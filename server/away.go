@@ -9,7 +9,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/exec"
-	"github.com/seed-9b8f70bb/drover/proto/rpc"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // follow is follower's. Nodes are away before the batch system hears of it, until it has
@@ -82,8 +82,8 @@ func (s *Server) awayProblem() error {
 	if len(names) == 0 {
 		return nil
 	}
-	return &rpc.Problem{
-		Reason: rpc.NoEstimate, Message: fmt.Sprintf("it cannot start before nodes are there again that do not answer now: %s", strings.Join(names, ", ")),
+	return &problem.Problem{
+		Reason: problem.NoEstimate, Message: fmt.Sprintf("it cannot start before nodes are there again that do not answer now: %s", strings.Join(names, ", ")),
 		Hint: "submitted to this site it waits for them; drover sites shows the others", Retryable: true,
 	}
 }

@@ -37,8 +37,8 @@ type Config struct {
 	// Lease is how long jobs on nodes with an address live while the server is silent; 0:
 	// pool.DefaultLease. The others have none.
 	Lease time.Duration `yaml:"lease"`
-	// Licences are those of the site that are bound to no node.
-	Licences []Licence `yaml:"licenses"`
+	// Licenses are those of the site that are bound to no node.
+	Licenses []License `yaml:"licenses"`
 	Speed    float64   `yaml:"speed"` // of a processor, 1.0 being the reference of services' work
 	Policy   Policy    `yaml:"policy"`
 	// Tuning is how the width of a moldable job is chosen: exhaustive or binary.
@@ -88,13 +88,13 @@ type Nodes struct {
 	Address string `yaml:"address"`
 	// Score is the benchmark score of each, among the other nodes; nil: all are alike.
 	Score *int32 `yaml:"score"`
-	// Licences name software that each can run: bound to it, or one of the site's that
+	// Licenses name software that each can run: bound to it, or one of the site's that
 	// not all nodes can run.
-	Licences []string `yaml:"licenses"`
+	Licenses []string `yaml:"licenses"`
 }
 
-// Licence is a number of copies of a licence that the site owns.
-type Licence struct {
+// License is a number of copies of a license that the site owns.
+type License struct {
 	Name   string `yaml:"name"`
 	Copies int32  `yaml:"copies"` // in use at once
 }
@@ -182,15 +182,15 @@ func (c *Config) platform() batch.Platform {
 			case n.Count > 0:
 				name += strconv.Itoa(i + 1)
 			}
-			node := batch.Node{Name: name, Processors: n.Processors, Memory: int64(n.Memory), Licences: n.Licences}
+			node := batch.Node{Name: name, Processors: n.Processors, Memory: int64(n.Memory), Licenses: n.Licenses}
 			if n.Score != nil {
 				node.Score = *n.Score
 			}
 			p.Nodes = append(p.Nodes, node)
 		}
 	}
-	for _, l := range c.Licences {
-		p.Licences = append(p.Licences, batch.LicencePool(l))
+	for _, l := range c.Licenses {
+		p.Licenses = append(p.Licenses, batch.LicensePool(l))
 	}
 	return p
 }

@@ -87,8 +87,8 @@ func (c *Config) checkBatch(bad func(key string, value any, accepted string)) (m
 	if len(c.Nodes) > 0 {
 		bad("nodes", fmt.Sprintf("%d entries", len(c.Nodes)), "none: Slurm has its own")
 	}
-	if len(c.Licences) > 0 {
-		bad("licenses", fmt.Sprintf("%d entries", len(c.Licences)), "none: Slurm has its own")
+	if len(c.Licenses) > 0 {
+		bad("licenses", fmt.Sprintf("%d entries", len(c.Licenses)), "none: Slurm has its own")
 	}
 	if strings.ContainsAny(c.Name, ":") {
 		bad("name", c.Name, "a word without colons, with which jobs are marked in Slurm")

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 )
 
-// checkFarm reports what is wrong with scores and licences, and says whether the policy
+// checkFarm reports what is wrong with scores and licenses, and says whether the policy
 // can be made for them.
 func (c *Config) checkFarm(bad func(key string, value any, accepted string)) bool {
 	ok, unlike := true, policy.Unlike(c.Policy.Name)
@@ -30,11 +30,11 @@ func (c *Config) checkFarm(bad func(key string, value any, accepted string)) boo
 		if n.Score != nil {
 			scored++
 		}
-		if len(n.Licences) > 0 && !unlike {
-			refuse(key+"licenses", fmt.Sprintf("%d entries", len(n.Licences)), alike)
+		if len(n.Licenses) > 0 && !unlike {
+			refuse(key+"licenses", fmt.Sprintf("%d entries", len(n.Licenses)), alike)
 			continue
 		}
-		c.checkNames(key+"licenses[%d]", n.Licences, refuse)
+		c.checkNames(key+"licenses[%d]", n.Licenses, refuse)
 	}
 	if unlike && scored > 0 && scored < len(c.Nodes) {
 		for i, n := range c.Nodes {
@@ -43,12 +43,12 @@ func (c *Config) checkFarm(bad func(key string, value any, accepted string)) boo
 			}
 		}
 	}
-	if len(c.Licences) > 0 && !unlike {
-		refuse("licenses", fmt.Sprintf("%d entries", len(c.Licences)), alike)
+	if len(c.Licenses) > 0 && !unlike {
+		refuse("licenses", fmt.Sprintf("%d entries", len(c.Licenses)), alike)
 		return false
 	}
-	names := make([]string, 0, len(c.Licences))
-	for i, l := range c.Licences {
+	names := make([]string, 0, len(c.Licenses))
+	for i, l := range c.Licenses {
 		names = append(names, l.Name)
 		if l.Copies < 1 {
 			refuse(fmt.Sprintf("licenses[%d].copies", i), l.Copies, fmt.Sprintf("1..%d", math.MaxInt32))
@@ -58,13 +58,13 @@ func (c *Config) checkFarm(bad func(key string, value any, accepted string)) boo
 	return ok
 }
 
-// checkNames reports names of licences that cannot be, or are there twice.
+// checkNames reports names of licenses that cannot be, or are there twice.
 func (c *Config) checkNames(key string, names []string, bad func(key string, value any, accepted string)) {
 	seen := make(map[string]bool)
 	for i, name := range names {
 		switch {
-		case catalogue.BadLicence(name):
-			bad(fmt.Sprintf(key, i), name, catalogue.LicenceAccepted)
+		case catalogue.BadLicense(name):
+			bad(fmt.Sprintf(key, i), name, catalogue.LicenseAccepted)
 		case seen[name]:
 			bad(fmt.Sprintf(key, i), name, "each name once")
 		}

@@ -10,7 +10,7 @@ import (
 
 	"connectrpc.com/connect"
 
-	"github.com/seed-9b8f70bb/drover/proto/rpc"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/server/files/blobs"
 	"github.com/seed-9b8f70bb/drover/server/files/depot"
 )
@@ -193,8 +193,8 @@ func (s *Server) carry(ctx context.Context, id, from string, one *copying, tell 
 		case errors.As(err, &mismatch) && !damaged: // it may be what had arrived before, and is gone now
 			damaged = true
 		case errors.As(err, &mismatch):
-			return depot.Data{}, &rpc.Problem{
-				Reason: rpc.Unreachable, Field: "id", Message: fmt.Sprintf("data %s are damaged at site %s: %v", id, src.site, err),
+			return depot.Data{}, &problem.Problem{
+				Reason: problem.Unreachable, Field: "id", Message: fmt.Sprintf("data %s are damaged at site %s: %v", id, src.site, err),
 				Hint: "put them anew",
 			}
 		case err != nil && !brokenOff(err):
@@ -202,8 +202,8 @@ func (s *Server) carry(ctx context.Context, id, from string, one *copying, tell 
 		default:
 			s.log.Warn("a copy of data has broken off", "handle", id, "from", src.site, "error", err)
 			if try++; try > copyTries {
-				return depot.Data{}, &rpc.Problem{
-					Reason: rpc.Unreachable, Field: "id", Retryable: true,
+				return depot.Data{}, &problem.Problem{
+					Reason: problem.Unreachable, Field: "id", Retryable: true,
 					Message: fmt.Sprintf("the transfer of data %s from site %s breaks off again and again", id, src.site),
 					Hint:    "try again: what has arrived need not travel again",
 				}

@@ -10,7 +10,7 @@ import (
 	"unicode"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/proto/rpc"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 	"github.com/seed-9b8f70bb/drover/server/files/blobs"
 	"github.com/seed-9b8f70bb/drover/server/files/depot"
@@ -92,8 +92,8 @@ func (s *Server) putData(d depot.Data) (depot.Data, error) {
 		return depot.Data{}, noContent(&d)
 	}
 	if d.Size != 0 && d.Size != b.Size {
-		return depot.Data{}, &rpc.Problem{
-			Reason: rpc.BadValue, Field: "data.content.size_bytes", Accepted: fmt.Sprintf("%d, or none", b.Size),
+		return depot.Data{}, &problem.Problem{
+			Reason: problem.BadValue, Field: "data.content.size_bytes", Accepted: fmt.Sprintf("%d, or none", b.Size),
 			Message: fmt.Sprintf("size of %d bytes, but the content has %d", d.Size, b.Size),
 		}
 	}
@@ -108,9 +108,9 @@ func (s *Server) putData(d depot.Data) (depot.Data, error) {
 	return out, err
 }
 
-func noContent(d *depot.Data) *rpc.Problem {
-	return &rpc.Problem{
-		Reason: rpc.UnknownContent, Field: "data.content.sha256", Accepted: "content that was uploaded to this server",
+func noContent(d *depot.Data) *problem.Problem {
+	return &problem.Problem{
+		Reason: problem.UnknownContent, Field: "data.content.sha256", Accepted: "content that was uploaded to this server",
 		Message: fmt.Sprintf("no content %s here", d.SHA256), Hint: "upload it to this server, then put it again",
 	}
 }
@@ -118,7 +118,7 @@ func noContent(d *depot.Data) *rpc.Problem {
 // checkData refuses what cannot be data, whatever its content.
 func (s *Server) checkData(d *depot.Data) error {
 	bad := func(field, accepted, value string) error {
-		return &rpc.Problem{Reason: rpc.BadValue, Field: "data." + field, Accepted: accepted, Message: fmt.Sprintf("%s: %.70q", field, value)}
+		return &problem.Problem{Reason: problem.BadValue, Field: "data." + field, Accepted: accepted, Message: fmt.Sprintf("%s: %.70q", field, value)}
 	}
 	switch {
 	case !depot.IsID(d.ID):
@@ -148,14 +148,14 @@ func checkBlock(d *depot.Data) error {
 	if known && ok && bytes == d.Size && (len(d.Dimensions) == 1 || len(d.Dimensions) == 2) {
 		return nil
 	}
-	return &rpc.Problem{
-		Reason: rpc.WrongDimensions, Field: "data.dimensions", Accepted: "an element and 1 or 2 dimensions that have the size of the content; or neither, for a file",
+	return &problem.Problem{
+		Reason: problem.WrongDimensions, Field: "data.dimensions", Accepted: "an element and 1 or 2 dimensions that have the size of the content; or neither, for a file",
 		Message: fmt.Sprintf("%v in %d bytes", l, d.Size),
 	}
 }
 
-func badHandle(field, id string) *rpc.Problem {
-	return &rpc.Problem{Reason: rpc.BadValue, Field: field, Accepted: "a handle: a lower-case UUIDv7", Message: fmt.Sprintf("%s: %.70q", field, id)}
+func badHandle(field, id string) *problem.Problem {
+	return &problem.Problem{Reason: problem.BadValue, Field: field, Accepted: "a handle: a lower-case UUIDv7", Message: fmt.Sprintf("%s: %.70q", field, id)}
 }
 
 // mostAsked bounds the handles of one question.
@@ -165,8 +165,8 @@ const mostAsked = 1000
 // others.
 func (s *Server) getData(ids []string) (here []depot.Data, gone []*depot.GoneError, err error) {
 	if len(ids) > mostAsked {
-		return nil, nil, &rpc.Problem{
-			Reason: rpc.OutOfRange, Field: "ids", Accepted: fmt.Sprintf("at most %d handles", mostAsked), Message: fmt.Sprintf("ids: %d", len(ids)),
+		return nil, nil, &problem.Problem{
+			Reason: problem.OutOfRange, Field: "ids", Accepted: fmt.Sprintf("at most %d handles", mostAsked), Message: fmt.Sprintf("ids: %d", len(ids)),
 		}
 	}
 	for i, id := range ids {
@@ -219,8 +219,8 @@ func (s *Server) downloadData(ctx context.Context, id string, offset int64, send
 // noData is the answer to who names data that are not here; another error stays.
 func (s *Server) noData(field, id string, err error) error {
 	var gone *depot.GoneError
-	p := &rpc.Problem{
-		Reason: rpc.UnknownData, Field: field, Accepted: "a handle of data that are at this site",
+	p := &problem.Problem{
+		Reason: problem.UnknownData, Field: field, Accepted: "a handle of data that are at this site",
 		Message: fmt.Sprintf("no data %s at site %s", id, s.cfg.Name),
 		Hint:    "drover data list shows where they are; CopyData brings them here",
 	}
@@ -239,20 +239,20 @@ func (s *Server) goneText(g *depot.GoneError) string {
 }
 
 // dataProblem turns an error of the depot into one that can be told; nil if it is none.
-func dataProblem(err error) *rpc.Problem {
+func dataProblem(err error) *problem.Problem {
 	var (
 		conflict *depot.ConflictError
 		quota    *depot.QuotaError
 	)
 	switch {
 	case errors.As(err, &conflict):
-		return &rpc.Problem{
-			Reason: rpc.DataConflict, Field: "data.id", Accepted: "a handle of its own for each data", Message: conflict.Error(),
+		return &problem.Problem{
+			Reason: problem.DataConflict, Field: "data.id", Accepted: "a handle of its own for each data", Message: conflict.Error(),
 			Hint: "data never change: put what is new under a new handle",
 		}
 	case errors.As(err, &quota):
-		return &rpc.Problem{
-			Reason: rpc.DataQuota, Field: "data.content.size_bytes", Accepted: fmt.Sprintf("at most %d bytes", max(quota.Quota-quota.Fixed, 0)),
+		return &problem.Problem{
+			Reason: problem.DataQuota, Field: "data.content.size_bytes", Accepted: fmt.Sprintf("at most %d bytes", max(quota.Quota-quota.Fixed, 0)),
 			Message: quota.Error(), Hint: "remove data that are needed no more (drover data rm), or use another site: drover sites NAME shows the room",
 		}
 	}
@@ -268,8 +268,8 @@ func dataFilter(text string) (func(*depot.Data) bool, error) {
 		known := cmp.Or(key == "id", key == "owner", key == "mode", key == "name")
 		mode := depot.Mode(value)
 		if !ok || value == "" || twice || !known || key == "mode" && mode != depot.Volatile && mode != depot.Sticky && mode != depot.Persistent {
-			return nil, &rpc.Problem{
-				Reason: rpc.BadValue, Field: "filter", Message: fmt.Sprintf("filter: %.70q", term),
+			return nil, &problem.Problem{
+				Reason: problem.BadValue, Field: "filter", Message: fmt.Sprintf("filter: %.70q", term),
 				Accepted: "key=value terms separated by spaces, each key once, of id, owner, mode (volatile, sticky, persistent), name",
 			}
 		}

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/proto/rpc"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/server/store"
 )
 
@@ -13,8 +13,8 @@ import (
 const probeEvery = batch.Second
 
 // errDiskFull is the answer of a server that cannot write.
-var errDiskFull = &rpc.Problem{
-	Reason: rpc.DiskFull, Message: "the disk of the server is full: it takes nothing new", Retryable: true,
+var errDiskFull = &problem.Problem{
+	Reason: problem.DiskFull, Message: "the disk of the server is full: it takes nothing new", Retryable: true,
 	Hint: "its operator has to make room; the agent knows other sites",
 }
 

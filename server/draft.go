@@ -9,7 +9,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/slurm"
-	"github.com/seed-9b8f70bb/drover/proto/rpc"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
@@ -40,7 +40,7 @@ type draftAnswers struct {
 }
 
 // draft carries out a call on a round's copy. It does not need the loop but to make
-// one. The errors of answers are *site.Refusal and *rpc.Problem. A call that
+// one. The errors of answers are *site.Refusal and *problem.Problem. A call that
 // fails on its way throws the copy away, so that no round goes on with half its
 // edits.
 func (s *Server) draft(ctx context.Context, c *draftCall) (out draftAnswers, err error) {
@@ -103,15 +103,15 @@ func (s *Server) checkDraft(c *draftCall) (time.Duration, error) {
 	case s.disk.degraded():
 		return 0, errDiskFull
 	case c.round == "":
-		return 0, &rpc.Problem{Reason: rpc.BadValue, Field: "round", Accepted: "a name of its own", Message: "round: no name"}
+		return 0, &problem.Problem{Reason: problem.BadValue, Field: "round", Accepted: "a name of its own", Message: "round: no name"}
 	case c.lease != 0 && (c.lease < site.ShortestLease || c.lease > site.LongestLease):
-		return 0, &rpc.Problem{
-			Reason: rpc.OutOfRange, Field: "lease", Accepted: fmt.Sprintf("%v..%v", site.ShortestLease, site.LongestLease),
+		return 0, &problem.Problem{
+			Reason: problem.OutOfRange, Field: "lease", Accepted: fmt.Sprintf("%v..%v", site.ShortestLease, site.LongestLease),
 			Message: fmt.Sprintf("lease: %v", c.lease),
 		}
 	case n > mostDrafted:
-		return 0, &rpc.Problem{
-			Reason: rpc.OutOfRange, Field: "questions", Accepted: fmt.Sprintf("at most %d edits and questions together", mostDrafted),
+		return 0, &problem.Problem{
+			Reason: problem.OutOfRange, Field: "questions", Accepted: fmt.Sprintf("at most %d edits and questions together", mostDrafted),
 			Message: fmt.Sprintf("%d edits and questions", n), Hint: "make several calls of them",
 		}
 	}
@@ -136,7 +136,7 @@ func (s *Server) openDraft(ctx context.Context, c *draftCall) (*draft, error) {
 		return s.drafts.begin(c.round)
 	}
 	d, err := s.drafts.take(ctx, c.round)
-	if p, _ := errors.AsType[*rpc.Problem](err); p != nil && c.end && len(c.edits)+len(c.questions) == 0 {
+	if p, _ := errors.AsType[*problem.Problem](err); p != nil && c.end && len(c.edits)+len(c.questions) == 0 {
 		return nil, nil
 	}
 	return d, err
@@ -147,8 +147,8 @@ func (s *Server) openDraft(ctx context.Context, c *draftCall) (*draft, error) {
 func (s *Server) newDraft(ctx context.Context) (*site.Draft, error) {
 	plan, err := s.system.Draft(ctx)
 	if unknown, _ := errors.AsType[*slurm.UnknownError](err); unknown == nil && errors.Is(err, batch.ErrNoDrafts) {
-		return nil, &rpc.Problem{
-			Reason: rpc.NoDrafts, Message: err.Error(), Hint: "its jobs can be moved by hand, and rounds leave it out",
+		return nil, &problem.Problem{
+			Reason: problem.NoDrafts, Message: err.Error(), Hint: "its jobs can be moved by hand, and rounds leave it out",
 		}
 	}
 	if err != nil {

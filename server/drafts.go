@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/seed-9b8f70bb/drover/proto/rpc"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
@@ -37,7 +37,7 @@ func newDrafts(most int) *drafts { return &drafts{most: most, all: make(map[stri
 
 // begin makes room for a copy, in place of one that the round may have, and takes
 // it: its user makes it, and gives it back with done. The error is a
-// *rpc.Problem.
+// *problem.Problem.
 func (ds *drafts) begin(round string) (*draft, error) {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()
@@ -45,12 +45,12 @@ func (ds *drafts) begin(round string) (*draft, error) {
 	case ds.closed:
 		return nil, errStopping
 	case ds.most == 0:
-		return nil, &rpc.Problem{
-			Reason: rpc.NoDrafts, Message: "this site makes no copies of its plan", Hint: "limits.drafts of its configuration is 0",
+		return nil, &problem.Problem{
+			Reason: problem.NoDrafts, Message: "this site makes no copies of its plan", Hint: "limits.drafts of its configuration is 0",
 		}
 	case ds.all[round] == nil && len(ds.all) >= ds.most:
-		return nil, &rpc.Problem{
-			Reason: rpc.TooManyDrafts, Field: "begin", Accepted: fmt.Sprintf("at most %d rounds at a time", ds.most), Retryable: true,
+		return nil, &problem.Problem{
+			Reason: problem.TooManyDrafts, Field: "begin", Accepted: fmt.Sprintf("at most %d rounds at a time", ds.most), Retryable: true,
 			Message: fmt.Sprintf("%d rounds of reallocation have copies of the plan", len(ds.all)), Hint: "the others end, or their leases do",
 		}
 	}
@@ -61,7 +61,7 @@ func (ds *drafts) begin(round string) (*draft, error) {
 }
 
 // take gives the copy of a round to the caller, who gives it back with done. The
-// error is a *rpc.Problem, or that of ctx.
+// error is a *problem.Problem, or that of ctx.
 func (ds *drafts) take(ctx context.Context, round string) (*draft, error) {
 	ds.mu.Lock()
 	d := ds.all[round]
@@ -144,8 +144,8 @@ func (ds *drafts) close() {
 }
 
 func unknownRound(round string) error {
-	return &rpc.Problem{
-		Reason: rpc.UnknownRound, Field: "round", Accepted: "a round that has begun here", Message: fmt.Sprintf("no draft of round %.70q", round),
+	return &problem.Problem{
+		Reason: problem.UnknownRound, Field: "round", Accepted: "a round that has begun here", Message: fmt.Sprintf("no draft of round %.70q", round),
 		Hint: "its lease is over, or the server has been started again: begin a new round",
 	}
 }

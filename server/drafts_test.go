@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/seed-9b8f70bb/drover/proto/rpc"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
@@ -26,7 +26,7 @@ func (ds *drafts) there(t *testing.T, round string, lease time.Duration) bool {
 	t.Helper()
 	d, err := ds.take(context.Background(), round)
 	if err != nil {
-		told(t, err, rpc.UnknownRound)
+		told(t, err, problem.UnknownRound)
 		return false
 	}
 	ds.done(d, lease)
@@ -39,7 +39,7 @@ func pass(d time.Duration) {
 	synctest.Wait()
 }
 
-func told(t *testing.T, err error, reason rpc.Reason) {
+func told(t *testing.T, err error, reason problem.Reason) {
 	t.Helper()
 	if p, known := asProblem(err); !known || p.Reason != reason {
 		t.Errorf("%v, want %s", err, reason)
@@ -109,7 +109,7 @@ func TestThereAreOnlySoManyDrafts(t *testing.T) {
 		ds.open(t, "a", time.Minute)
 		ds.open(t, "b", time.Hour)
 		_, err := ds.begin("c")
-		told(t, err, rpc.TooManyDrafts)
+		told(t, err, problem.TooManyDrafts)
 		ds.open(t, "b", time.Hour) // anew, in its own place
 		pass(time.Minute)
 		ds.open(t, "c", time.Hour)
@@ -121,10 +121,10 @@ func TestThereAreOnlySoManyDrafts(t *testing.T) {
 		ds.open(t, "d", time.Hour)
 		none := newDrafts(0)
 		_, err = none.begin("a")
-		told(t, err, rpc.NoDrafts)
+		told(t, err, problem.NoDrafts)
 		ds.close()
 		_, err = ds.begin("e")
-		told(t, err, rpc.Stopping)
+		told(t, err, problem.Stopping)
 		if len(ds.all) != 0 {
 			t.Error("kept for nobody")
 		}
@@ -157,7 +157,7 @@ func TestADraftThatIsBegunAnewDoesNotEndWithTheOldOne(t *testing.T) {
 		}()
 		synctest.Wait()
 		ds.done(failed, 0)
-		told(t, <-waiter, rpc.UnknownRound)
+		told(t, <-waiter, problem.UnknownRound)
 		if len(ds.all) != 0 {
 			t.Error("something is left")
 		}

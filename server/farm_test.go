@@ -18,7 +18,7 @@ import (
 )
 
 // farmYAML is a site of two machines, the first twice as fast, with one copy of each of
-// two licences. Its services end when there is a file, and leave their process there.
+// two licenses. Its services end when there is a file, and leave their process there.
 const farmYAML = `nodes: [{name: new, processors: 1, score: 200}, {name: old, processors: 1, score: 100}]
 licenses: [{name: cad, copies: 1}, {name: mesh, copies: 1}]
 policy: {name: convergent, settings: {algorithm: ALGORITHM}}
@@ -34,7 +34,7 @@ services:
       walltime: {factor: 1}
       model: {fixed: {width: 1, time: 600s}}
     - name: quick
-      doc: The same in less time, if nobody is late; any licences.
+      doc: The same in less time, if nobody is late; any licenses.
       args: [{name: file, type: string}]
       command: [sh, -c, 'echo $$ > "$0.pid"; until [ -e "$0" ]; do sleep 0.02; done', "{file}"]
       score: 200
@@ -70,24 +70,24 @@ type farmJob struct {
 }
 
 // begin submits a job and waits until its program runs.
-func (s *testSite) begin(t *testing.T, service string, within time.Duration, licences ...string) *farmJob {
+func (s *testSite) begin(t *testing.T, service string, within time.Duration, licenses ...string) *farmJob {
 	t.Helper()
-	j := s.queue(t, service, within, licences...)
+	j := s.queue(t, service, within, licenses...)
 	j.s.until(t, j.id, running)
 	j.process(t)
 	return j
 }
 
 // queue submits a job.
-func (s *testSite) queue(t *testing.T, service string, within time.Duration, licences ...string) *farmJob {
+func (s *testSite) queue(t *testing.T, service string, within time.Duration, licenses ...string) *farmJob {
 	t.Helper()
 	j := &farmJob{s: s, file: filepath.Join(t.TempDir(), "end")}
 	r := &droverv1.Request{Service: service, Arguments: arguments{"file": text(j.file)}}
 	if within > 0 {
 		r.Deadline = timestamppb.New(time.Now().Add(within))
 	}
-	for _, l := range licences {
-		r.Licences = append(r.Licences, &droverv1.Licence{Name: l, Copies: 1})
+	for _, l := range licenses {
+		r.Licenses = append(r.Licenses, &droverv1.License{Name: l, Copies: 1})
 	}
 	if service == "quick" {
 		r.Retries = 1
@@ -149,8 +149,8 @@ func eventually(t *testing.T, what string, is func() bool) {
 
 // The one copy of cad is with a job that is in no hurry. It stops for one that is, which
 // fits in time though the other one's estimate is ten minutes, and goes on after it; a job
-// with the other licence is left alone.
-func TestAJobWithACloseDeadlineTakesALicence(t *testing.T) {
+// with the other license is left alone.
+func TestAJobWithACloseDeadlineTakesALicense(t *testing.T) {
 	for _, algorithm := range []string{"EDF", "EDF, anew: true"} {
 		t.Run(algorithm, func(t *testing.T) {
 			s := farm(t, algorithm)
@@ -159,7 +159,7 @@ func TestAJobWithACloseDeadlineTakesALicence(t *testing.T) {
 			urgent := s.begin(t, "quick", 40*time.Second, "cad")
 			eventually(t, "one is stopped", func() bool { return slow.stopped(t) }) // a signal takes a moment
 			if other.stopped(t) || urgent.stopped(t) {
-				t.Errorf("stopped: the other licence's %v, the urgent one %v", other.stopped(t), urgent.stopped(t))
+				t.Errorf("stopped: the other license's %v, the urgent one %v", other.stopped(t), urgent.stopped(t))
 			}
 			if j := urgent.end(t); !slices.Equal(j.GetNodes(), []string{"new"}) || j.GetEndedAt().AsTime().After(j.GetRequest().GetDeadline().AsTime()) {
 				t.Errorf("the urgent one ran on %v until %v", j.GetNodes(), j.GetEndedAt().AsTime())
@@ -243,7 +243,7 @@ func TestAFarmsServerIsKilledWhileAJobHasMadePlace(t *testing.T) {
 	request := func(j *farmJob) *droverv1.Request {
 		return &droverv1.Request{
 			Service: "quick", Arguments: arguments{"file": text(j.file)}, Walltime: seconds(300),
-			Licences: []*droverv1.Licence{{Name: "cad", Copies: 1}},
+			Licenses: []*droverv1.License{{Name: "cad", Copies: 1}},
 		}
 	}
 	slow.id = p.submit(newID(t), request(slow)).GetId()

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/proto/rpc"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 	"github.com/seed-9b8f70bb/drover/server/files/blobs"
 	"github.com/seed-9b8f70bb/drover/server/site"
@@ -39,8 +39,8 @@ func (s *Server) receive(ctx context.Context, m *site.Message) (site.Message, er
 		return site.Message{}, err
 	}
 	if !reply {
-		return site.Message{}, &rpc.Problem{
-			Reason: rpc.UnknownJob, Field: "job_id", Message: fmt.Sprintf("nothing is known here of move %d of job %s", m.Epoch, m.Job),
+		return site.Message{}, &problem.Problem{
+			Reason: problem.UnknownJob, Field: "job_id", Message: fmt.Sprintf("nothing is known here of move %d of job %s", m.Epoch, m.Job),
 		}
 	}
 	return answer, nil
@@ -170,8 +170,8 @@ func (s *Server) sendInput(ctx context.Context, name, argument string, offset in
 	}
 	v, ok := r.dossier.Request.Arguments[argument]
 	if !ok || !v.Type().In() {
-		return &rpc.Problem{
-			Reason: rpc.UnknownContent, Field: "argument", Accepted: "a file argument of the job",
+		return &problem.Problem{
+			Reason: problem.UnknownContent, Field: "argument", Accepted: "a file argument of the job",
 			Message: fmt.Sprintf("job %s has no file argument %.70q", name, argument),
 		}
 	}
@@ -191,8 +191,8 @@ func (s *Server) peer(field, name string) (string, error) {
 			return m.URL, nil
 		}
 	}
-	return "", &rpc.Problem{
-		Reason: rpc.UnknownSite, Field: field, Accepted: "a site of the grid", Retryable: true,
+	return "", &problem.Problem{
+		Reason: problem.UnknownSite, Field: field, Accepted: "a site of the grid", Retryable: true,
 		Message: fmt.Sprintf("nobody here knows a site %q", name), Hint: "drover sites lists them",
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/seed-9b8f70bb/drover/proto/rpc"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/server/site"
 	"github.com/seed-9b8f70bb/drover/server/store"
 )
@@ -61,8 +61,8 @@ func (s *Server) list(ctx context.Context, f site.Filter, token string, limit in
 	after := uint64(0)
 	if token != "" {
 		if after, err = strconv.ParseUint(token, 10, 64); err != nil {
-			return "", &rpc.Problem{
-				Reason: rpc.BadValue, Field: "page_token", Accepted: "the next_page_token of the page before", Message: fmt.Sprintf("%.70q", token),
+			return "", &problem.Problem{
+				Reason: problem.BadValue, Field: "page_token", Accepted: "the next_page_token of the page before", Message: fmt.Sprintf("%.70q", token),
 			}
 		}
 	}
@@ -113,8 +113,8 @@ func (s *Server) watch(ctx context.Context, name string, send func(record) error
 			return err
 		}
 		if j.State == site.Absent {
-			return &rpc.Problem{
-				Reason: rpc.UnknownJob, Field: "job_id", Message: fmt.Sprintf("job %s has stayed at the site from which it was to come", id),
+			return &problem.Problem{
+				Reason: problem.UnknownJob, Field: "job_id", Message: fmt.Sprintf("job %s has stayed at the site from which it was to come", id),
 				Hint: "the agent knows where it is",
 			}
 		}

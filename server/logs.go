@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/proto/rpc"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
@@ -138,9 +138,9 @@ func (t *tail) copy(ctx context.Context, send func(piece) error) (sent int64, er
 }
 
 // noStream refuses to read what is no file, or was locked away.
-func noStream(name string) *rpc.Problem {
-	return &rpc.Problem{
-		Reason: rpc.UnknownOutput, Field: "stream", Accepted: "a stream that is still a file",
+func noStream(name string) *problem.Problem {
+	return &problem.Problem{
+		Reason: problem.UnknownOutput, Field: "stream", Accepted: "a stream that is still a file",
 		Message: fmt.Sprintf("the %s of the job cannot be read: the job has put something else in its place, or locked it away", name),
 	}
 }

@@ -85,7 +85,7 @@ func (s *Server) edge() (site.Edge, error) {
 		return nil, fmt.Errorf("policy: %w", err)
 	}
 	for _, service := range s.cfg.Catalogue.Services() {
-		spec := batch.Job{Shape: batch.Shape{Width: 1, Walltime: batch.Second}, Licences: service.Licences}
+		spec := batch.Job{Shape: batch.Shape{Width: 1, Walltime: batch.Second}, Licenses: service.Licenses}
 		if err := edge.Check(&spec); err != nil {
 			s.log.Warn("this site refuses all requests for a service", "service", service.Name, "error", err)
 		}

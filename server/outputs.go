@@ -14,7 +14,7 @@ import (
 	"syscall"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/proto/rpc"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
@@ -158,7 +158,7 @@ func (s *Server) download(ctx context.Context, name, argument string, offset int
 	return s.sendFile(ctx, f, offset, size, send)
 }
 
-// checkOutput returns a *rpc.Problem unless the job has written this output.
+// checkOutput returns a *problem.Problem unless the job has written this output.
 func (s *Server) checkOutput(r *record, argument string) error {
 	service, err := s.cfg.Catalogue.Service(r.Service)
 	if err != nil {
@@ -174,13 +174,13 @@ func (s *Server) checkOutput(r *record, argument string) error {
 	}
 	switch {
 	case !known:
-		return &rpc.Problem{
-			Reason: rpc.UnknownOutput, Field: "argument", Accepted: oneOf(all),
+		return &problem.Problem{
+			Reason: problem.UnknownOutput, Field: "argument", Accepted: oneOf(all),
 			Message: fmt.Sprintf("service %s writes no file %.70q", r.Service, argument),
 		}
 	case !r.State.Final():
-		return &rpc.Problem{
-			Reason: rpc.UnknownOutput, Field: "argument", Message: fmt.Sprintf("job %s has not ended", r.ID), Retryable: true,
+		return &problem.Problem{
+			Reason: problem.UnknownOutput, Field: "argument", Message: fmt.Sprintf("job %s has not ended", r.ID), Retryable: true,
 			Hint: "wait for the job's end",
 		}
 	}
@@ -197,9 +197,9 @@ func oneOf(names []string) string {
 	return "one of " + strings.Join(names, ", ")
 }
 
-func notWritten(argument string) *rpc.Problem {
-	return &rpc.Problem{
-		Reason: rpc.UnknownOutput, Field: "argument", Message: fmt.Sprintf("the job has not written %s", argument),
+func notWritten(argument string) *problem.Problem {
+	return &problem.Problem{
+		Reason: problem.UnknownOutput, Field: "argument", Message: fmt.Sprintf("the job has not written %s", argument),
 		Hint: "its outcome and drover logs may say why",
 	}
 }

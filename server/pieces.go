@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/seed-9b8f70bb/drover/proto/rpc"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // piece is part of a file.
@@ -48,6 +48,6 @@ func (s *Server) sendFile(ctx context.Context, f io.ReaderAt, offset, size int64
 	}
 }
 
-func badOffset(offset int64) *rpc.Problem {
-	return &rpc.Problem{Reason: rpc.OutOfRange, Field: "offset", Accepted: "0 or more", Message: fmt.Sprintf("offset: %d", offset)}
+func badOffset(offset int64) *problem.Problem {
+	return &problem.Problem{Reason: problem.OutOfRange, Field: "offset", Accepted: "0 or more", Message: fmt.Sprintf("offset: %d", offset)}
 }

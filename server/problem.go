@@ -6,29 +6,29 @@ import (
 	"fmt"
 
 	"github.com/seed-9b8f70bb/drover/batch/slurm"
-	"github.com/seed-9b8f70bb/drover/proto/rpc"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/server/files/blobs"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
 // errStopping is the answer of a server that is about to end.
-var errStopping = &rpc.Problem{
-	Reason: rpc.Stopping, Message: "the server is stopping", Retryable: true,
+var errStopping = &problem.Problem{
+	Reason: problem.Stopping, Message: "the server is stopping", Retryable: true,
 	Hint: "ask the agent for another site, or try again when this one is back",
 }
 
 // isStopping says whether an error is that of a server that is about to end.
 func isStopping(err error) bool {
-	p, ok := errors.AsType[*rpc.Problem](err)
-	return ok && p.Reason == rpc.Stopping
+	p, ok := errors.AsType[*problem.Problem](err)
+	return ok && p.Reason == problem.Stopping
 }
 
 // asProblem turns any error into one that can be told. The second result is
 // false for one that cannot: it is a defect of this server, and its text, which
 // may name files, stays in the log.
-func asProblem(err error) (*rpc.Problem, bool) {
+func asProblem(err error) (*problem.Problem, bool) {
 	var (
-		p        *rpc.Problem
+		p        *problem.Problem
 		refusal  *site.Refusal
 		misfit   *site.TransitionError
 		size     *blobs.SizeError
@@ -40,31 +40,31 @@ func asProblem(err error) (*rpc.Problem, bool) {
 	case errors.As(err, &p):
 		return p, true
 	case errors.As(err, &refusal):
-		p := &rpc.Problem{
-			Reason: rpc.Reason(refusal.Reason), Field: refusal.Field, Accepted: refusal.Accepted,
+		p := &problem.Problem{
+			Reason: problem.Reason(refusal.Reason), Field: refusal.Field, Accepted: refusal.Accepted,
 			Message: refusal.Error(), Hint: refusal.Hint, Retryable: refusal.Reason == site.ReasonDraining,
 		}
 		if o := refusal.Offer; o != nil {
-			p.Offer = &rpc.Offer{Site: o.Site, Wait: o.Wait.Std(), Completion: o.Completion.Std(), Width: o.Width}
+			p.Offer = &problem.Offer{Site: o.Site, Wait: o.Wait.Std(), Completion: o.Completion.Std(), Width: o.Width}
 		}
 		return p, true
 	case errors.As(err, &size):
-		return &rpc.Problem{
-			Reason: rpc.TooLarge, Field: "size_bytes", Accepted: fmt.Sprintf("at most %d bytes", size.Limit), Message: size.Error(),
+		return &problem.Problem{
+			Reason: problem.TooLarge, Field: "size_bytes", Accepted: fmt.Sprintf("at most %d bytes", size.Limit), Message: size.Error(),
 		}, true
 	case errors.As(err, &mismatch):
-		return &rpc.Problem{
-			Reason: rpc.BadValue, Field: mismatch.Field, Accepted: "what the content has", Message: mismatch.Error(),
+		return &problem.Problem{
+			Reason: problem.BadValue, Field: mismatch.Field, Accepted: "what the content has", Message: mismatch.Error(),
 			Hint: "the file has changed, or was damaged on its way: send it again",
 		}, true
 	case errors.As(err, &offset):
-		return &rpc.Problem{
-			Reason: rpc.OutOfRange, Field: "offset", Accepted: fmt.Sprintf("0 to %d", offset.Have), Message: offset.Error(), Retryable: true,
+		return &problem.Problem{
+			Reason: problem.OutOfRange, Field: "offset", Accepted: fmt.Sprintf("0 to %d", offset.Have), Message: offset.Error(), Retryable: true,
 			Hint: "ask anew how much of it is here, and go on from there",
 		}, true
 	case errors.Is(err, blobs.ErrArriving), errors.Is(err, blobs.ErrTaken):
-		return &rpc.Problem{
-			Reason: rpc.Arriving, Field: "offset", Accepted: "0, or later what has arrived then", Retryable: true,
+		return &problem.Problem{
+			Reason: problem.Arriving, Field: "offset", Accepted: "0, or later what has arrived then", Retryable: true,
 			Message: "somebody else sends the same content at this moment", Hint: "ask anew how much of it is here, and go on from there",
 		}, true
 	case dataProblem(err) != nil:
@@ -72,20 +72,20 @@ func asProblem(err error) (*rpc.Problem, bool) {
 	case isFull(err), noRoom(err):
 		return errDiskFull, true
 	case errors.As(err, &misfit):
-		return &rpc.Problem{Reason: rpc.NotWaiting, Field: "job_id", Message: misfit.Error()}, true
+		return &problem.Problem{Reason: problem.NotWaiting, Field: "job_id", Message: misfit.Error()}, true
 	case closed(err):
 		return errStopping, true
 	case errors.As(err, &unknown):
-		return &rpc.Problem{
-			Reason: rpc.BatchSilent, Message: "the site's batch system does not answer", Retryable: true,
+		return &problem.Problem{
+			Reason: problem.BatchSilent, Message: "the site's batch system does not answer", Retryable: true,
 			Hint: "its jobs go on; drover sites shows the others",
 		}, true
 	case errors.Is(err, site.ErrNoPlan):
-		return &rpc.Problem{
-			Reason: rpc.NoEstimate, Message: err.Error(), Hint: "the log of the server says why; drover sites shows the others",
+		return &problem.Problem{
+			Reason: problem.NoEstimate, Message: err.Error(), Hint: "the log of the server says why; drover sites shows the others",
 		}, true
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return &rpc.Problem{Reason: rpc.TimedOut, Message: "the call ended before it was answered", Retryable: true}, true
+		return &problem.Problem{Reason: problem.Timeout, Message: "the call ended before it was answered", Retryable: true}, true
 	}
-	return &rpc.Problem{Reason: rpc.Internal, Message: "the server failed; its log says more"}, false
+	return &problem.Problem{Reason: problem.Internal, Message: "the server failed; its log says more"}, false
 }

@@ -5,6 +5,7 @@ import (
 
 	"connectrpc.com/connect"
 
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/proto/rpc"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 	"github.com/seed-9b8f70bb/drover/server/site"
@@ -18,7 +19,7 @@ func TestEveryReasonOfTheCoreHasACode(t *testing.T) {
 		site.ReasonTooLong, site.ReasonTooLate, site.ReasonNoMemory, site.ReasonCannotRun,
 		site.ReasonUnknownJob, site.ReasonJobConflict, site.ReasonStaleID, site.ReasonDependencyFailed,
 	} {
-		if rpc.Code(rpc.Reason(reason)) == connect.CodeUnknown {
+		if rpc.Code(problem.Reason(reason)) == connect.CodeUnknown {
 			t.Errorf("reason %s has no code", reason)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/exec"
-	"github.com/seed-9b8f70bb/drover/proto/rpc"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/server/site"
 	"github.com/seed-9b8f70bb/drover/server/store"
 )
@@ -34,8 +34,8 @@ func (s *Server) noReservations() error {
 	if s.system.Caps().Reservations {
 		return nil
 	}
-	p := &rpc.Problem{
-		Reason: rpc.NoReservations, Message: fmt.Sprintf("site %s (%s) takes no reservations", s.cfg.Name, s.cfg.policyName()),
+	p := &problem.Problem{
+		Reason: problem.NoReservations, Message: fmt.Sprintf("site %s (%s) takes no reservations", s.cfg.Name, s.cfg.policyName()),
 		Hint: "a site whose policy plans does; drover sites shows the policies",
 	}
 	if s.cfg.foreign() {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
-	"github.com/seed-9b8f70bb/drover/proto/rpc"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
@@ -202,8 +202,8 @@ func TestASiteWhoseBatchSystemSetsNothingAsideSaysSo(t *testing.T) {
 		c := configured(t, "policy: {name: cbf}")
 		c.Batch.Type = batchType
 		err := (&Server{cfg: c, system: unreserving{}}).noReservations()
-		p, is := errors.AsType[*rpc.Problem](err)
-		if !is || p.Reason != rpc.NoReservations || !strings.Contains(p.Hint, hint) {
+		p, is := errors.AsType[*problem.Problem](err)
+		if !is || p.Reason != problem.NoReservations || !strings.Contains(p.Hint, hint) {
 			t.Errorf("%v: %+v", batchType, p)
 		}
 	}
@@ -355,7 +355,7 @@ func FuzzReservationFilters(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		got, err := reservationFilterIn(text)
 		if err != nil {
-			if p, is := errors.AsType[*rpc.Problem](err); !is || p.Field != "filter" {
+			if p, is := errors.AsType[*problem.Problem](err); !is || p.Field != "filter" {
 				t.Errorf("%q: %v", text, err)
 			}
 			return

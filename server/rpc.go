@@ -8,6 +8,7 @@ import (
 	"connectrpc.com/connect"
 
 	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
@@ -83,6 +84,6 @@ func (e errorsOut) out(spec connect.Spec, began time.Time, err error) error {
 // recovered answers for a handler that panicked.
 func (s *Server) recovered(_ context.Context, spec connect.Spec, _ http.Header, cause any) error {
 	s.log.Error("panic", "procedure", spec.Procedure, "cause", cause)
-	p := &rpc.Problem{Reason: rpc.Internal, Message: "the server failed; its log says more"}
+	p := &problem.Problem{Reason: problem.Internal, Message: "the server failed; its log says more"}
 	return rpc.WithDetail(p, p)
 }

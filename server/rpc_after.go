@@ -10,6 +10,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/proto/rpc"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
@@ -25,7 +26,7 @@ func (f *peerFace) public(url string) droverv1connect.ServerServiceClient {
 // sight asks a server about a job. That it has none is no error.
 func (f *peerFace) sight(ctx context.Context, url string, id batch.JobID) (sighting, error) {
 	res, err := f.public(url).GetJob(ctx, &droverv1.GetJobRequest{JobId: string(id)})
-	if err != nil && reasonOf(err) == rpc.UnknownJob {
+	if err != nil && reasonOf(err) == problem.UnknownJob {
 		return sighting{}, nil
 	}
 	if err != nil {
@@ -55,7 +56,7 @@ func sightingOf(j *droverv1.Job) sighting {
 }
 
 // reasonOf returns why another server has refused a call; "" of what is no refusal.
-func reasonOf(err error) rpc.Reason {
+func reasonOf(err error) problem.Reason {
 	var ce *connect.Error
 	if !errors.As(err, &ce) {
 		return ""
@@ -63,7 +64,7 @@ func reasonOf(err error) rpc.Reason {
 	for _, d := range ce.Details() {
 		v, err := d.Value()
 		if detail, ok := v.(*droverv1.ErrorDetail); ok && err == nil {
-			return rpc.Reason(detail.GetReason())
+			return problem.Reason(detail.GetReason())
 		}
 	}
 	return ""
@@ -77,8 +78,8 @@ func afterIn(list []*droverv1.Dependency) ([]site.Dependency, error) {
 		case droverv1.DependencyCondition_DEPENDENCY_CONDITION_UNSPECIFIED, droverv1.DependencyCondition_DEPENDENCY_CONDITION_DONE,
 			droverv1.DependencyCondition_DEPENDENCY_CONDITION_ANY:
 		default:
-			return nil, &rpc.Problem{
-				Reason: rpc.BadValue, Field: "request.after", Accepted: "the conditions DONE and ANY",
+			return nil, &problem.Problem{
+				Reason: problem.BadValue, Field: "request.after", Accepted: "the conditions DONE and ANY",
 				Message: "request.after: a condition that this server does not know: " + d.GetCondition().String(),
 			}
 		}

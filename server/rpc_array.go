@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
-	"github.com/seed-9b8f70bb/drover/proto/rpc"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 )
 
@@ -34,8 +34,8 @@ func fileOut(f catalogue.File) *droverv1.File {
 func arrayIn(name string, a *droverv1.Array) (catalogue.Value, error) {
 	v := catalogue.Array(fileIn(a.GetContent()), catalogue.Layout{Element: elementsIn[a.GetElement()], Dims: a.GetDimensions()})
 	if v.Type() == 0 {
-		return v, &rpc.Problem{
-			Reason: rpc.WrongDimensions, Field: "request.arguments." + name, Accepted: "1 dimension of a vector, 2 of a matrix",
+		return v, &problem.Problem{
+			Reason: problem.WrongDimensions, Field: "request.arguments." + name, Accepted: "1 dimension of a vector, 2 of a matrix",
 			Message: fmt.Sprintf("argument %s: %d dimensions", name, len(a.GetDimensions())),
 		}
 	}

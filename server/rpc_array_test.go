@@ -7,7 +7,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
-	"github.com/seed-9b8f70bb/drover/proto/rpc"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // FuzzArrayOnTheWire: what is taken comes back as it was, and goes to another server with
@@ -35,8 +35,8 @@ func FuzzArrayOnTheWire(f *testing.F) {
 			t.Fatalf("%v: %v", a, err)
 		}
 		if err != nil {
-			var p *rpc.Problem
-			if !errors.As(err, &p) || p.Reason != rpc.WrongDimensions || p.Field != "request.arguments.a" || p.Accepted == "" {
+			var p *problem.Problem
+			if !errors.As(err, &p) || p.Reason != problem.WrongDimensions || p.Field != "request.arguments.a" || p.Accepted == "" {
 				t.Fatalf("%v: %v", a, err)
 			}
 			return

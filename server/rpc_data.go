@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/proto/rpc"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 	"github.com/seed-9b8f70bb/drover/server/files/depot"
@@ -66,8 +67,8 @@ func keepIn(all map[string]*droverv1.Keep) (map[string]site.Keep, error) {
 	for name, k := range all {
 		mode := modeIn(k.GetMode())
 		if mode == "" {
-			return nil, &rpc.Problem{
-				Reason: rpc.BadValue, Field: "request.keep." + name + ".mode", Accepted: "volatile, sticky, persistent", Message: fmt.Sprintf("mode: %d", k.GetMode()),
+			return nil, &problem.Problem{
+				Reason: problem.BadValue, Field: "request.keep." + name + ".mode", Accepted: "volatile, sticky, persistent", Message: fmt.Sprintf("mode: %d", k.GetMode()),
 			}
 		}
 		out[name] = site.Keep{ID: k.GetDataId(), Mode: string(mode)}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/proto/rpc"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
@@ -49,8 +50,8 @@ func draftIn(req *droverv1.DraftRequest) (*draftCall, error) {
 		return nil, err
 	}
 	if req.GetLease() != nil && c.lease == 0 {
-		return nil, &rpc.Problem{
-			Reason: rpc.OutOfRange, Field: "lease", Message: "lease: 0s",
+		return nil, &problem.Problem{
+			Reason: problem.OutOfRange, Field: "lease", Message: "lease: 0s",
 			Accepted: fmt.Sprintf("%v..%v, or none for the server's choice", site.ShortestLease, site.LongestLease),
 		}
 	}
@@ -60,8 +61,8 @@ func draftIn(req *droverv1.DraftRequest) (*draftCall, error) {
 		case e.GetPut():
 			item.request, item.after, item.bad = askedIn(e.GetRequest(), e)
 		case e.GetRequest() != nil || e.GetNotBefore() != nil:
-			return nil, &rpc.Problem{
-				Reason: rpc.BadValue, Field: fmt.Sprintf("edits[%d].request", i), Accepted: "none, for a job that is taken out",
+			return nil, &problem.Problem{
+				Reason: problem.BadValue, Field: fmt.Sprintf("edits[%d].request", i), Accepted: "none, for a job that is taken out",
 				Message: fmt.Sprintf("edits[%d]: a request, or not_before, of a job that is not put", i),
 			}
 		}
@@ -73,8 +74,8 @@ func draftIn(req *droverv1.DraftRequest) (*draftCall, error) {
 		case q.GetRequest() != nil:
 			item.request, item.after, item.bad = askedIn(q.GetRequest(), q)
 		case q.GetNotBefore() != nil:
-			return nil, &rpc.Problem{
-				Reason: rpc.BadValue, Field: fmt.Sprintf("questions[%d].not_before", i), Accepted: "none, for a job as it stands",
+			return nil, &problem.Problem{
+				Reason: problem.BadValue, Field: fmt.Sprintf("questions[%d].not_before", i), Accepted: "none, for a job as it stands",
 				Message: fmt.Sprintf("questions[%d]: not_before of a job that is not put", i),
 			}
 		}

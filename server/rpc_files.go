@@ -8,7 +8,7 @@ import (
 	"connectrpc.com/connect"
 
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
-	"github.com/seed-9b8f70bb/drover/proto/rpc"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/server/files/blobs"
 )
 
@@ -21,8 +21,8 @@ func (f face) ReadLogs(ctx context.Context, req *droverv1.ReadLogsRequest, strea
 	case droverv1.LogStream_LOG_STREAM_STDERR:
 		want.stream = stderr
 	default:
-		return &rpc.Problem{
-			Reason: rpc.BadValue, Field: "stream", Accepted: "stdout, stderr", Message: fmt.Sprintf("stream: %d", req.GetStream()),
+		return &problem.Problem{
+			Reason: problem.BadValue, Field: "stream", Accepted: "stdout, stderr", Message: fmt.Sprintf("stream: %d", req.GetStream()),
 		}
 	}
 	return f.s.readLogs(ctx, want, func(p piece) error {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/proto/rpc"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
@@ -51,7 +52,7 @@ func (f face) Estimate(ctx context.Context, req *droverv1.EstimateRequest) (*dro
 	}
 	q, err := f.s.estimate(ctx, r, notBefore)
 	var refusal *site.Refusal
-	if p, _ := asProblem(err); err != nil && (errors.As(err, &refusal) || p.Reason == rpc.QueueFull || p.Reason == rpc.DiskFull) {
+	if p, _ := asProblem(err); err != nil && (errors.As(err, &refusal) || p.Reason == problem.QueueFull || p.Reason == problem.DiskFull) {
 		return &droverv1.EstimateResponse{Quote: &droverv1.Quote{Refusal: rpc.DetailOf(p)}}, nil
 	}
 	if err != nil {

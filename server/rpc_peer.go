@@ -11,7 +11,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
-	"github.com/seed-9b8f70bb/drover/proto/rpc"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
@@ -53,11 +53,11 @@ func (p peers) Reserve(ctx context.Context, req *droverv1.ReserveRequest) (*drov
 		return nil, err
 	}
 	if req.GetEpoch() == 0 {
-		return nil, &rpc.Problem{Reason: rpc.OutOfRange, Field: "epoch", Accepted: "1 or more", Message: "epoch: 0"}
+		return nil, &problem.Problem{Reason: problem.OutOfRange, Field: "epoch", Accepted: "1 or more", Message: "epoch: 0"}
 	}
 	if len(req.GetMoves()) > mostHistory {
-		return nil, &rpc.Problem{
-			Reason: rpc.OutOfRange, Field: "moves", Accepted: fmt.Sprintf("at most %d", mostHistory),
+		return nil, &problem.Problem{
+			Reason: problem.OutOfRange, Field: "moves", Accepted: fmt.Sprintf("at most %d", mostHistory),
 			Message: fmt.Sprintf("moves: %d", len(req.GetMoves())),
 		}
 	}
@@ -84,8 +84,8 @@ func (p peers) Reserve(ctx context.Context, req *droverv1.ReserveRequest) (*drov
 		}
 	}
 	if req.GetRetried() > site.MostRetries {
-		return nil, &rpc.Problem{
-			Reason: rpc.OutOfRange, Field: "retried", Accepted: fmt.Sprintf("0..%d", site.MostRetries), Message: fmt.Sprintf("retried: %d", req.GetRetried()),
+		return nil, &problem.Problem{
+			Reason: problem.OutOfRange, Field: "retried", Accepted: fmt.Sprintf("0..%d", site.MostRetries), Message: fmt.Sprintf("retried: %d", req.GetRetried()),
 		}
 	}
 	parcel := &site.Parcel{Retried: uint8(req.GetRetried()), Dossier: &site.Dossier{Request: *request}, Sent: sent, Age: age, Present: present}

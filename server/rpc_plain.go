@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/proto/rpc"
 	"github.com/seed-9b8f70bb/drover/server/files/blobs"
 	"github.com/seed-9b8f70bb/drover/server/site"
@@ -46,7 +47,7 @@ func (p plain) headContent(w http.ResponseWriter, r *http.Request) {
 	if text := r.URL.Query().Get("size"); text != "" {
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
-			p.refuse(w, r, &rpc.Problem{Reason: rpc.BadValue, Field: "size", Accepted: "bytes", Message: fmt.Sprintf("size: %.70q", text)})
+			p.refuse(w, r, &problem.Problem{Reason: problem.BadValue, Field: "size", Accepted: "bytes", Message: fmt.Sprintf("size: %.70q", text)})
 			return
 		}
 		size = n
@@ -88,8 +89,8 @@ func (p plain) putContent(w http.ResponseWriter, r *http.Request) {
 	body := &sender{Reader: r.Body}
 	b, err := p.s.upload(body, want)
 	if err != nil && body.err != nil {
-		err = &rpc.Problem{
-			Reason: rpc.BadValue, Field: "body", Accepted: "as many bytes as were announced", Retryable: true,
+		err = &problem.Problem{
+			Reason: problem.BadValue, Field: "body", Accepted: "as many bytes as were announced", Retryable: true,
 			Message: fmt.Sprintf("the content has broken off: %v", body.err), Hint: "HEAD says how much has arrived",
 		}
 	}
@@ -152,8 +153,8 @@ func wanted(r *http.Request) (blobs.Want, error) {
 	length := last - first + 1
 	if err != nil || n != 3 || fmt.Sprintf("bytes %d-%d/%d", first, last, size) != text ||
 		first < 0 || length < 1 || last >= size || r.ContentLength >= 0 && r.ContentLength != length {
-		return want, &rpc.Problem{
-			Reason: rpc.BadValue, Field: "Content-Range", Accepted: "bytes FIRST-LAST/SIZE, as many as are sent",
+		return want, &problem.Problem{
+			Reason: problem.BadValue, Field: "Content-Range", Accepted: "bytes FIRST-LAST/SIZE, as many as are sent",
 			Message: fmt.Sprintf("Content-Range: %.70q, Content-Length %d", text, r.ContentLength),
 		}
 	}
@@ -249,8 +250,8 @@ type ranges struct {
 // WriteHeader is http.ResponseWriter's.
 func (w *ranges) WriteHeader(status int) {
 	if w.refused = status == http.StatusRequestedRangeNotSatisfiable; w.refused {
-		rpc.Refuse(w.ResponseWriter, status, &rpc.Problem{
-			Reason: rpc.OutOfRange, Field: "Range", Accepted: "a range of what there is: " + w.Header().Get("Content-Range"),
+		rpc.Refuse(w.ResponseWriter, status, &problem.Problem{
+			Reason: problem.OutOfRange, Field: "Range", Accepted: "a range of what there is: " + w.Header().Get("Content-Range"),
 			Message: "there is nothing in this range",
 		})
 		return

@@ -6,7 +6,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
-	"github.com/seed-9b8f70bb/drover/proto/rpc"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
@@ -14,17 +14,17 @@ import (
 // requestIn translates a request. Whether it can be had is the core's to say.
 func requestIn(r *droverv1.Request) (*site.Request, error) {
 	if r == nil {
-		return nil, &rpc.Problem{Reason: rpc.BadValue, Field: "request", Accepted: "a request", Message: "request: missing"}
+		return nil, &problem.Problem{Reason: problem.BadValue, Field: "request", Accepted: "a request", Message: "request: missing"}
 	}
 	out := &site.Request{
 		Service: r.GetService(), Width: r.GetWidth(), Owner: r.GetOwner(), Origin: batch.Grid,
 		Memory: r.GetMemoryBytes(), Input: r.GetInputBytes(), InputSite: r.GetInputSite(),
 		Idempotent: r.GetIdempotent(), RetryOf: r.GetRetryOf(), Labels: r.GetLabels(),
 	}
-	if len(r.GetLicences()) > mostNames {
-		return nil, &rpc.Problem{
-			Reason: rpc.OutOfRange, Field: "request.licences", Accepted: fmt.Sprintf("at most %d", mostNames),
-			Message: fmt.Sprintf("request.licences: %d", len(r.GetLicences())),
+	if len(r.GetLicenses()) > mostNames {
+		return nil, &problem.Problem{
+			Reason: problem.OutOfRange, Field: "request.licenses", Accepted: fmt.Sprintf("at most %d", mostNames),
+			Message: fmt.Sprintf("request.licenses: %d", len(r.GetLicenses())),
 		}
 	}
 	err := words(longestWord, "request.service", r.GetService(), "request.owner", r.GetOwner(),
@@ -36,8 +36,8 @@ func requestIn(r *droverv1.Request) (*site.Request, error) {
 		return nil, err
 	}
 	if r.GetWalltime() != nil && out.Walltime == 0 {
-		return nil, &rpc.Problem{
-			Reason: rpc.OutOfRange, Field: "request.walltime", Accepted: "above 0s, or none for the site's choice",
+		return nil, &problem.Problem{
+			Reason: problem.OutOfRange, Field: "request.walltime", Accepted: "above 0s, or none for the site's choice",
 			Message: "request.walltime: 0s",
 		}
 	}
@@ -75,11 +75,11 @@ func requestIn(r *droverv1.Request) (*site.Request, error) {
 		}
 		out.Menu = append(out.Menu, batch.Shape{Width: s.GetWidth(), Walltime: wall})
 	}
-	for i, l := range r.GetLicences() {
-		if err := words(longestWord, fmt.Sprintf("request.licences[%d].name", i), l.GetName()); err != nil {
+	for i, l := range r.GetLicenses() {
+		if err := words(longestWord, fmt.Sprintf("request.licenses[%d].name", i), l.GetName()); err != nil {
 			return nil, err
 		}
-		out.Licences = append(out.Licences, batch.Licence{Name: l.GetName(), Copies: l.GetCopies()})
+		out.Licenses = append(out.Licenses, batch.License{Name: l.GetName(), Copies: l.GetCopies()})
 	}
 	if len(r.GetArguments()) > 0 {
 		out.Arguments = make(map[string]catalogue.Value, len(r.GetArguments()))
@@ -94,8 +94,8 @@ func requestIn(r *droverv1.Request) (*site.Request, error) {
 
 func shareIn(cpu float64) (batch.Share, error) {
 	if !(cpu >= 0 && cpu <= 1) {
-		return 0, &rpc.Problem{
-			Reason: rpc.OutOfRange, Field: "request.cpu", Accepted: "above 0 and up to 1, 0 for 1", Message: fmt.Sprintf("request.cpu: %g", cpu),
+		return 0, &problem.Problem{
+			Reason: problem.OutOfRange, Field: "request.cpu", Accepted: "above 0 and up to 1, 0 for 1", Message: fmt.Sprintf("request.cpu: %g", cpu),
 		}
 	}
 	return batch.Share(math.Ceil(cpu * float64(batch.One))), nil
@@ -118,8 +118,8 @@ func valueIn(name string, v *droverv1.Value) (catalogue.Value, error) {
 	case *droverv1.Value_ArrayValue:
 		return arrayIn(name, k.ArrayValue)
 	}
-	return catalogue.Value{}, &rpc.Problem{
-		Reason: rpc.BadValue, Field: "request.arguments." + name, Accepted: "a value of a type that this server knows",
+	return catalogue.Value{}, &problem.Problem{
+		Reason: problem.BadValue, Field: "request.arguments." + name, Accepted: "a value of a type that this server knows",
 		Message: fmt.Sprintf("argument %s: no value", name),
 	}
 }
@@ -162,8 +162,8 @@ func requestOut(r *site.Request) *droverv1.Request {
 	for _, s := range r.Menu {
 		out.Shapes = append(out.Shapes, shapeOut(s))
 	}
-	for _, l := range r.Licences {
-		out.Licences = append(out.Licences, &droverv1.Licence{Name: l.Name, Copies: l.Copies})
+	for _, l := range r.Licenses {
+		out.Licenses = append(out.Licenses, &droverv1.License{Name: l.Name, Copies: l.Copies})
 	}
 	if len(r.Arguments) > 0 {
 		out.Arguments = make(map[string]*droverv1.Value, len(r.Arguments))

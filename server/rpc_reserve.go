@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/proto/rpc"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
@@ -38,10 +39,10 @@ func (f face) OfferReservation(ctx context.Context, req *droverv1.OfferReservati
 	r, err := f.s.offerReservation(ctx, b)
 	var (
 		refusal *site.Refusal
-		p       *rpc.Problem
+		p       *problem.Problem
 	)
 	switch {
-	case errors.As(err, &refusal), errors.As(err, &p) && p.Reason == rpc.NoReservations:
+	case errors.As(err, &refusal), errors.As(err, &p) && p.Reason == problem.NoReservations:
 		told, _ := asProblem(err)
 		return &droverv1.OfferReservationResponse{Refusal: rpc.DetailOf(told)}, nil
 	case err != nil:
@@ -112,7 +113,7 @@ func (f face) CancelReservation(ctx context.Context, req *droverv1.CancelReserva
 // bookingIn translates a booking. Whether it can be had is the core's to say.
 func bookingIn(b *droverv1.Booking) (out site.Booking, err error) {
 	if b == nil {
-		return out, &rpc.Problem{Reason: rpc.BadValue, Field: "booking", Accepted: "a booking", Message: "booking: missing"}
+		return out, &problem.Problem{Reason: problem.BadValue, Field: "booking", Accepted: "a booking", Message: "booking: missing"}
 	}
 	out = site.Booking{ID: batch.JobID(b.GetId()), Name: b.GetName(), Owner: b.GetOwner(), Width: b.GetWidth()}
 	if out.Duration, err = durationIn("booking.duration", b.GetDuration()); err != nil {
@@ -157,8 +158,8 @@ func reservationFilterIn(text string) (f site.ReservationFilter, err error) {
 			known = false
 		}
 		if !known {
-			return f, &rpc.Problem{
-				Reason: rpc.BadValue, Field: "filter", Accepted: accepted, Message: fmt.Sprintf("filter: %.70q, accepted: %s", term, accepted),
+			return f, &problem.Problem{
+				Reason: problem.BadValue, Field: "filter", Accepted: accepted, Message: fmt.Sprintf("filter: %.70q, accepted: %s", term, accepted),
 			}
 		}
 	}

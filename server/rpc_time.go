@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/proto/rpc"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
@@ -22,8 +23,8 @@ func durationIn(field string, d *durationpb.Duration) (batch.Duration, error) {
 		return 0, nil
 	}
 	if d.CheckValid() != nil || d.GetSeconds() < 0 || d.GetNanos() < 0 {
-		return 0, &rpc.Problem{
-			Reason: rpc.OutOfRange, Field: field, Accepted: "a time of 0s or more",
+		return 0, &problem.Problem{
+			Reason: problem.OutOfRange, Field: field, Accepted: "a time of 0s or more",
 			Message: fmt.Sprintf("%s: %d s and %d ns", field, d.GetSeconds(), d.GetNanos()),
 		}
 	}
@@ -36,8 +37,8 @@ func timeIn(field string, t *timestamppb.Timestamp) (batch.Time, error) {
 		return 0, nil
 	}
 	if t.CheckValid() != nil || t.GetSeconds() < 0 {
-		return 0, &rpc.Problem{
-			Reason: rpc.OutOfRange, Field: field, Accepted: "an instant from 1970 to 9999",
+		return 0, &problem.Problem{
+			Reason: problem.OutOfRange, Field: field, Accepted: "an instant from 1970 to 9999",
 			Message: fmt.Sprintf("%s: %d s after 1970", field, t.GetSeconds()),
 		}
 	}

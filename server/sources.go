@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed-9b8f70bb/drover/proto/rpc"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/server/files/depot"
 )
 
@@ -77,8 +77,8 @@ func (s *Server) nowhere(id string, told, silent []string) error {
 			told = append(told, s.goneText(gone))
 		}
 	}
-	p := &rpc.Problem{
-		Reason: rpc.UnknownData, Field: "id", Accepted: "a handle of data that are at some site",
+	p := &problem.Problem{
+		Reason: problem.UnknownData, Field: "id", Accepted: "a handle of data that are at some site",
 		Message: fmt.Sprintf("nobody has data %s", id), Hint: "drover data list shows what there is",
 	}
 	if slices.Sort(told); len(told) > 0 {
@@ -91,9 +91,9 @@ func (s *Server) nowhere(id string, told, silent []string) error {
 	return p
 }
 
-func stickyElsewhere(id, site string) *rpc.Problem {
-	return &rpc.Problem{
-		Reason: rpc.StickyData, Field: "id", Accepted: "data that are not sticky", Message: fmt.Sprintf("data %s are sticky: they stay at site %s alone", id, site),
+func stickyElsewhere(id, site string) *problem.Problem {
+	return &problem.Problem{
+		Reason: problem.StickyData, Field: "id", Accepted: "data that are not sticky", Message: fmt.Sprintf("data %s are sticky: they stay at site %s alone", id, site),
 		Hint: "what uses them runs at site " + site,
 	}
 }

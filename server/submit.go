@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/proto/rpc"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 	"github.com/seed-9b8f70bb/drover/server/files/blobs"
 	"github.com/seed-9b8f70bb/drover/server/site"
@@ -148,11 +148,11 @@ func (s *Server) files(r *site.Request) map[string]input {
 	return files
 }
 
-// checkContent returns a *rpc.Problem unless the file that a request names is here.
+// checkContent returns a *problem.Problem unless the file that a request names is here.
 func (s *Server) checkContent(argument string, f catalogue.File) error {
 	if !blobs.IsSHA256(f.SHA256) {
-		return &rpc.Problem{
-			Reason: rpc.BadValue, Field: "request.arguments." + argument, Accepted: "a file with its sha256, 64 lower-case hexadecimal digits",
+		return &problem.Problem{
+			Reason: problem.BadValue, Field: "request.arguments." + argument, Accepted: "a file with its sha256, 64 lower-case hexadecimal digits",
 			Message: fmt.Sprintf("argument %s: sha256 %.70q", argument, f.SHA256),
 		}
 	}
@@ -161,17 +161,17 @@ func (s *Server) checkContent(argument string, f catalogue.File) error {
 		return missing(argument, f)
 	}
 	if b.Size != f.Size {
-		return &rpc.Problem{
-			Reason: rpc.BadValue, Field: "request.arguments." + argument, Accepted: fmt.Sprintf("size_bytes of %d", b.Size),
+		return &problem.Problem{
+			Reason: problem.BadValue, Field: "request.arguments." + argument, Accepted: fmt.Sprintf("size_bytes of %d", b.Size),
 			Message: fmt.Sprintf("argument %s: size of %d bytes, but the content has %d", argument, f.Size, b.Size),
 		}
 	}
 	return nil
 }
 
-func missing(argument string, f catalogue.File) *rpc.Problem {
-	return &rpc.Problem{
-		Reason: rpc.UnknownContent, Field: "request.arguments." + argument, Accepted: "content that was uploaded to this server",
+func missing(argument string, f catalogue.File) *problem.Problem {
+	return &problem.Problem{
+		Reason: problem.UnknownContent, Field: "request.arguments." + argument, Accepted: "content that was uploaded to this server",
 		Message: fmt.Sprintf("argument %s: no content %s here", argument, f.SHA256),
 		Hint:    "upload the file to this server, then submit again",
 	}
@@ -232,7 +232,7 @@ func (s *Server) mayCome(id batch.JobID) error {
 	return cmp.Or(site.CheckAge(s.now(), id), s.full())
 }
 
-// full returns a *rpc.Problem when no further job may wait here; called by the loop.
+// full returns a *problem.Problem when no further job may wait here; called by the loop.
 func (s *Server) full() error {
 	if s.core.Load().Waiting < s.cfg.Limits.Waiting {
 		return nil
@@ -241,8 +241,8 @@ func (s *Server) full() error {
 }
 
 func (s *Server) queueFull() error {
-	return &rpc.Problem{
-		Reason: rpc.QueueFull, Accepted: fmt.Sprintf("at most %d waiting jobs", s.cfg.Limits.Waiting),
+	return &problem.Problem{
+		Reason: problem.QueueFull, Accepted: fmt.Sprintf("at most %d waiting jobs", s.cfg.Limits.Waiting),
 		Message: fmt.Sprintf("the queue of site %s is full", s.cfg.Name), Retryable: true,
 		Hint: "try again when jobs have started; drover sites shows the queues",
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/seed-9b8f70bb/drover/proto/rpc"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/server/files/blobs"
 )
 
@@ -35,24 +35,24 @@ func checkContent(want blobs.Want) error {
 	case want.SHA256 != "" && !blobs.IsSHA256(want.SHA256):
 		return badSHA256(want.SHA256, "64 lower-case hexadecimal digits, or none")
 	case want.Size < 0:
-		return &rpc.Problem{
-			Reason: rpc.OutOfRange, Field: "size_bytes", Accepted: "0 (not known) or more", Message: fmt.Sprintf("size_bytes: %d", want.Size),
+		return &problem.Problem{
+			Reason: problem.OutOfRange, Field: "size_bytes", Accepted: "0 (not known) or more", Message: fmt.Sprintf("size_bytes: %d", want.Size),
 		}
 	case want.Offset < 0:
 		return badOffset(want.Offset)
 	case want.Offset > 0 && (want.SHA256 == "" || want.Size == 0):
-		return &rpc.Problem{
-			Reason: rpc.BadValue, Field: "offset", Accepted: "0, or with sha256 and size_bytes what StatContent says",
+		return &problem.Problem{
+			Reason: problem.BadValue, Field: "offset", Accepted: "0, or with sha256 and size_bytes what StatContent says",
 			Message: fmt.Sprintf("offset %d of content that is not named", want.Offset),
 		}
 	case want.Offset > want.Size:
-		return &rpc.Problem{
-			Reason: rpc.OutOfRange, Field: "offset", Accepted: "0 to size_bytes", Message: fmt.Sprintf("offset %d of %d bytes", want.Offset, want.Size),
+		return &problem.Problem{
+			Reason: problem.OutOfRange, Field: "offset", Accepted: "0 to size_bytes", Message: fmt.Sprintf("offset %d of %d bytes", want.Offset, want.Size),
 		}
 	}
 	return nil
 }
 
-func badSHA256(sha, accepted string) *rpc.Problem {
-	return &rpc.Problem{Reason: rpc.BadValue, Field: "sha256", Accepted: accepted, Message: fmt.Sprintf("sha256: %.70q", sha)}
+func badSHA256(sha, accepted string) *problem.Problem {
+	return &problem.Problem{Reason: problem.BadValue, Field: "sha256", Accepted: accepted, Message: fmt.Sprintf("sha256: %.70q", sha)}
 }

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/proto/rpc"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 	"github.com/seed-9b8f70bb/drover/server/files/depot"
 	"github.com/seed-9b8f70bb/drover/server/site"
@@ -51,8 +51,8 @@ func (s *Server) resolveOne(r *site.Request, name string, look func(id string) (
 		return err
 	}
 	if f.SHA256 != "" && f.SHA256 != d.SHA256 || f.Size != 0 && f.Size != d.Size {
-		return &rpc.Problem{
-			Reason: rpc.BadValue, Field: field, Accepted: "a handle alone, or with the sha256 and size_bytes that its data have",
+		return &problem.Problem{
+			Reason: problem.BadValue, Field: field, Accepted: "a handle alone, or with the sha256 and size_bytes that its data have",
 			Message: fmt.Sprintf("argument %s: data %s have %d bytes and the sha256 %s", name, d.ID, d.Size, d.SHA256),
 		}
 	}
@@ -92,8 +92,8 @@ func (s *Server) asArray(r *site.Request, name string, v catalogue.Value, d *dep
 	if known {
 		what = is.String()
 	}
-	return v, &rpc.Problem{
-		Reason: rpc.WrongDimensions, Field: "request.arguments." + name, Accepted: what,
+	return v, &problem.Problem{
+		Reason: problem.WrongDimensions, Field: "request.arguments." + name, Accepted: what,
 		Message: fmt.Sprintf("argument %s: %v, but data %s are %s", name, said, d.ID, what),
 	}
 }
@@ -197,8 +197,8 @@ func (s *Server) keepInput(u *use, r *site.Request) error {
 		k := r.Keep[name]
 		field := "request.keep." + name
 		if types[name] == 0 {
-			return &rpc.Problem{
-				Reason: rpc.BadValue, Field: field, Accepted: oneOf(slices.Sorted(maps.Keys(types))),
+			return &problem.Problem{
+				Reason: problem.BadValue, Field: field, Accepted: oneOf(slices.Sorted(maps.Keys(types))),
 				Message: fmt.Sprintf("service %s has no file, vector or matrix %.70q to be kept", r.Service, name),
 			}
 		}
@@ -207,8 +207,8 @@ func (s *Server) keepInput(u *use, r *site.Request) error {
 		}
 		v, given := values.Get(name)
 		if !given {
-			return &rpc.Problem{
-				Reason: rpc.BadValue, Field: field, Accepted: "an argument that is given", Message: fmt.Sprintf("argument %s is to be kept and is not given", name),
+			return &problem.Problem{
+				Reason: problem.BadValue, Field: field, Accepted: "an argument that is given", Message: fmt.Sprintf("argument %s is to be kept and is not given", name),
 			}
 		}
 		if err := s.checkContent(name, v.File()); err != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 // Ledger checks a policy's decisions against the machine: processors, memory
-// and shares of every node, licences, earliest starts. It goes through all that
+// and shares of every node, licenses, earliest starts. It goes through all that
 // runs after every pass; it is for tests and for runs that shall prove
 // something.
 type Ledger struct {
@@ -56,28 +56,28 @@ func (l *Ledger) adopt(spec *batch.Job, places []batch.Location) {
 func (l *Ledger) leave(h batch.Handle) { delete(l.held, h) }
 
 func (l *Ledger) floating(name string) bool {
-	return slices.ContainsFunc(l.platform.Licences, func(p batch.LicencePool) bool { return p.Name == name })
+	return slices.ContainsFunc(l.platform.Licenses, func(p batch.LicensePool) bool { return p.Name == name })
 }
 
 // check panics if what runs does not fit the machine.
 func (l *Ledger) check(now batch.Time) {
 	width := int64(0)
 	shares, memory := make([]int64, len(l.platform.Nodes)), l.memory()
-	licences := map[string]int64{}
+	licenses := map[string]int64{}
 	for _, h := range l.held {
 		if h.paused {
 			continue // its memory is counted below
 		}
-		for _, lic := range h.spec.Licences {
-			licences[lic.Name] += int64(lic.Copies)
+		for _, lic := range h.spec.Licenses {
+			licenses[lic.Name] += int64(lic.Copies)
 		}
 		if len(h.places) == 0 {
 			width += int64(h.spec.Shape.Width)
 			continue
 		}
 		for _, p := range h.places {
-			for _, lic := range h.spec.Licences {
-				if !l.floating(lic.Name) && !slices.Contains(l.platform.Nodes[p.Node].Licences, lic.Name) {
+			for _, lic := range h.spec.Licenses {
+				if !l.floating(lic.Name) && !slices.Contains(l.platform.Nodes[p.Node].Licenses, lic.Name) {
 					panic(fmt.Sprintf("ledger: at %d job %d is on node %d, which cannot run %s", now, h.spec.Handle, p.Node, lic.Name))
 				}
 			}
@@ -97,9 +97,9 @@ func (l *Ledger) check(now batch.Time) {
 			panic(fmt.Sprintf("ledger: at %d node %d has %d bytes taken of %d", now, i, memory[i], spec.Memory))
 		}
 	}
-	for _, pool := range l.platform.Licences {
-		if licences[pool.Name] > int64(pool.Copies) {
-			panic(fmt.Sprintf("ledger: at %d %d copies of licence %s are taken of %d", now, licences[pool.Name], pool.Name, pool.Copies))
+	for _, pool := range l.platform.Licenses {
+		if licenses[pool.Name] > int64(pool.Copies) {
+			panic(fmt.Sprintf("ledger: at %d %d copies of license %s are taken of %d", now, licenses[pool.Name], pool.Name, pool.Copies))
 		}
 	}
 }

@@ -14,12 +14,12 @@ import (
 // Edge says which jobs could ever run under a policy on a platform, as far as that is a
 // matter of the policy: one that cannot would wait for ever.
 type Edge struct {
-	farm   *convergent.Edge // nil: jobs are on any processors, and have no licences
+	farm   *convergent.Edge // nil: jobs are on any processors, and have no licenses
 	shared *batch.Platform  // nil: tasks have whole processors
 }
 
 // NewEdge returns the edge of a policy on a platform, which New accepts. The name may be
-// that of a batch system which is not in the table: it counts no licences.
+// that of a batch system which is not in the table: it counts no licenses.
 func NewEdge(name string, p batch.Platform) (*Edge, error) {
 	e := &Edge{}
 	if Shares(name) {
@@ -34,12 +34,12 @@ func NewEdge(name string, p batch.Platform) (*Edge, error) {
 }
 
 // Unlike says whether to a policy the nodes of a platform are unlike machines, with one
-// job on each: whether it looks at scores and licences.
+// job on each: whether it looks at scores and licenses.
 func Unlike(name string) bool { return name == "convergent" }
 
 // The fields of a NeedError.
 const (
-	NeedLicence = "licence" // one that nobody has, or more copies than there are
+	NeedLicense = "license" // one that nobody has, or more copies than there are
 	NeedWidth   = "width"   // more processors than a node has
 	NeedNode    = "node"    // all together is more than any one node has
 )
@@ -47,7 +47,7 @@ const (
 // NeedError is a need of a job that a site under a policy can never serve.
 type NeedError struct {
 	Field    string // one of the Need constants
-	Licence  string // which
+	License  string // which
 	Asked    string
 	Accepted string
 }
@@ -59,12 +59,12 @@ func (e *NeedError) Error() string { return e.Asked + ", accepted: " + e.Accepte
 // be kept is another question.
 func (e *Edge) Check(spec *batch.Job) error {
 	if e.farm == nil {
-		if len(spec.Licences) == 0 {
+		if len(spec.Licenses) == 0 {
 			return e.checkShared(spec)
 		}
 		return &NeedError{
-			Field: NeedLicence, Licence: spec.Licences[0].Name, Asked: "licence " + spec.Licences[0].Name,
-			Accepted: "none, this site counts no licences",
+			Field: NeedLicense, License: spec.Licenses[0].Name, Asked: "license " + spec.Licenses[0].Name,
+			Accepted: "none, this site counts no licenses",
 		}
 	}
 	err := e.farm.Validate(spec, 0)
@@ -72,12 +72,12 @@ func (e *Edge) Check(spec *batch.Job) error {
 	if !errors.As(err, &need) {
 		return err
 	}
-	name, licence := strings.CutPrefix(need.Need, "licence ")
+	name, license := strings.CutPrefix(need.Need, "license ")
 	switch {
-	case licence:
+	case license:
 		return &NeedError{
-			Field: NeedLicence, Licence: name,
-			Asked: fmt.Sprintf("%d of licence %s", need.Asked, name), Accepted: need.Accepted,
+			Field: NeedLicense, License: name,
+			Asked: fmt.Sprintf("%d of license %s", need.Asked, name), Accepted: need.Accepted,
 		}
 	case need.Need == "cpus":
 		return &NeedError{Field: NeedWidth, Asked: fmt.Sprintf("width %d", need.Asked), Accepted: need.Accepted + ", the processors of the largest node"}

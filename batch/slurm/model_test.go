@@ -103,7 +103,7 @@ func TestElementsOfArraysAreJobsOfTheirOwn(t *testing.T) {
 }
 
 // Job 1 could start now as far as the model knows. Slurm says in half an hour: a
-// licence, perhaps.
+// license, perhaps.
 func TestALaterStartThatSlurmHasPlannedIsBelieved(t *testing.T) {
 	planned := waits("1", 2, 20*batch.Minute, 5)
 	planned.Start = time.Now().Add(30 * time.Minute).Truncate(time.Second)

@@ -129,7 +129,7 @@ func inOrder(a, b *Row) int {
 }
 
 // late returns the jobs that Slurm plans to start much later than the model would:
-// they wait for something that the model does not know of, a licence, a
+// they wait for something that the model does not know of, a license, a
 // reservation, a limit of their owner's.
 func (s *System) late(m *model) map[string]batch.Time {
 	var asks []batch.Ask

@@ -11,11 +11,11 @@ import (
 	"github.com/seed-9b8f70bb/drover/internal/freeport"
 )
 
-// A farm and a site that counts no licences, as processes: who needs a licence goes to
+// A farm and a site that counts no licenses, as processes: who needs a license goes to
 // the farm, though the other site is idle, and the record says why; the one copy of it
 // goes to the job that has to be done soon, and then back. What nobody can serve is refused
 // at once, with the reason of each site.
-func TestRequestsGoWhereTheirLicencesAre(t *testing.T) {
+func TestRequestsGoWhereTheirLicensesAre(t *testing.T) {
 	program, err := exec.LookPath("drover") // testscript has put it into PATH
 	if err != nil {
 		t.Fatal(err)
@@ -61,7 +61,7 @@ services:
 	g.until(t, func() bool { return g.shown(t, slow).State == "running" })
 	urgent := g.must(t, exitOK, "submit", "await", "file="+second, "--license", "cad", "--deadline", "80s", "--best-effort")
 	g.until(t, func() bool { return g.shown(t, urgent).State == "running" })
-	if why := g.must(t, exitOK, "why", urgent); !strings.Contains(why, "plain") || !strings.Contains(why, "request.licences: licence cad, accepted: none, this site counts no licences") {
+	if why := g.must(t, exitOK, "why", urgent); !strings.Contains(why, "plain") || !strings.Contains(why, "request.licenses: license cad, accepted: none, this site counts no licenses") {
 		t.Errorf("why: %s", why)
 	}
 	for _, file := range []string{second, first} {
@@ -75,8 +75,8 @@ services:
 	}
 	other := g.must(t, exitOK, "submit", "await", "file="+first)
 	g.must(t, exitOK, "wait", other)
-	for _, licence := range []string{"cad:2", "matlab"} {
-		g.must(t, exitRefused, "submit", "await", "file="+first, "--license", licence)
+	for _, license := range []string{"cad:2", "matlab"} {
+		g.must(t, exitRefused, "submit", "await", "file="+first, "--license", license)
 	}
 	g.must(t, exitRefused, "submit", "await", "file="+first, "--license", "cad", "--deadline", "2s", "--best-effort")
 }

@@ -147,7 +147,7 @@ func sleepUntil(t testing.TB, up float64) {
 	}
 }
 
-// The urgent job needs the only copy of a licence that the other one has, so that one is
+// The urgent job needs the only copy of a license that the other one has, so that one is
 // paused, on another host.
 func TestAPauseOnAnotherHostReleasesItsProcessorAtOnce(t *testing.T) {
 	t.Parallel()

@@ -22,7 +22,7 @@ type request struct {
 
 	Checkpointable bool `help:"The job can be stopped and go on from where it was; with --deadline."`
 
-	License    []string          `placeholder:"NAME[:N]" help:"Hold so many copies of a licence while it runs, beyond those that its service needs; default: 1. Repeatable."`
+	License    []string          `placeholder:"NAME[:N]" help:"Hold so many copies of a license while it runs, beyond those that its service needs; default: 1. Repeatable."`
 	Into       string            `placeholder:"ID" help:"Run in this reservation."`
 	Begin      string            `placeholder:"T" help:"When it may start at the earliest: a time from now, as 90m, or an instant, as 2026-05-01T09:00:00Z."`
 	After      []string          `placeholder:"JOB" complete:"jobs" help:"Start it when this job is done: its ID or the beginning, last, all, FROM..TO; any:JOB when it has ended however it did. Repeatable."`

@@ -15,7 +15,7 @@ type simReproCmd struct {
 	DynP         simReproDynPCmd         `cmd:"" name:"dynp" help:"The paper on self-tuning dynP: its tables beside ours, and what a self-tuning step costs."`
 	Overbooking  simReproOverbookingCmd  `cmd:"" help:"What the paper on overbooking left open: what it is worth on real logs, by what is sold and what is broken."`
 	DFRS         simReproDFRSCmd         `cmd:"" name:"dfrs" help:"The paper on dynamic fractional resource scheduling: its tables beside ours."`
-	Convergent   simReproConvergentCmd   `cmd:"" help:"The paper on convergent scheduling: deadlines and licences on a farm of unlike machines."`
+	Convergent   simReproConvergentCmd   `cmd:"" help:"The paper on convergent scheduling: deadlines and licenses on a farm of unlike machines."`
 	Growth       simReproGrowthCmd       `cmd:"" help:"Draw how one column of a CSV file grows with another, over logarithmic axes."`
 }
 

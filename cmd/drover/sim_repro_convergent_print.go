@@ -8,23 +8,23 @@ import (
 
 // print prints a line for each case, as the mean of its seeds.
 func (c *simReproConvergentCmd) print(a *app, rows []farm.Row, costs []farm.Cost) error {
-	columns := []string{"machines", "jobs", "inter-arrival", "runs", "late %", "hopeless %", "slowdown", "machines %", "licences %", "preemptions", "ms a plan", "median"}
+	columns := []string{"machines", "jobs", "inter-arrival", "runs", "late %", "hopeless %", "slowdown", "machines %", "licenses %", "preemptions", "ms a plan", "median"}
 	t := newTable(a.stdout, row("set", "algorithm", columns...), columns...)
 	for i := 0; i < len(rows); {
 		n := alike(rows[i:])
-		var late, hopeless, slowdown, machines, licences, preempted, plan, median float64
+		var late, hopeless, slowdown, machines, licenses, preempted, plan, median float64
 		for k := i; k < i+n; k++ {
 			r := &rows[k]
 			late, hopeless = late+r.LatePercent(), hopeless+r.HopelessPercent()
 			slowdown += r.Slowdown
-			machines, licences = machines+100*r.MachineUsage, licences+100*r.LicenceUsage
+			machines, licenses = machines+100*r.MachineUsage, licenses+100*r.LicenseUsage
 			preempted += float64(r.Preemptions)
 			plan, median = plan+1000*costs[k].Plan(), median+1000*costs[k].Median
 		}
 		r, of := &rows[i], float64(n)
 		mean := func(digits int, sum float64) string { return fmt.Sprintf("%.*f", digits, sum/of) }
 		t.AppendRow(row(variant(&r.Case), r.Algorithm, fmt.Sprint(r.Machines), fmt.Sprint(r.Case.Jobs), fmt.Sprint(r.Arrival), fmt.Sprint(n),
-			mean(1, late), mean(1, hopeless), mean(2, slowdown), mean(1, machines), mean(1, licences), mean(0, preempted), mean(3, plan), mean(3, median)))
+			mean(1, late), mean(1, hopeless), mean(2, slowdown), mean(1, machines), mean(1, licenses), mean(0, preempted), mean(3, plan), mean(3, median)))
 		i += n
 	}
 	t.Render()

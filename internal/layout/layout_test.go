@@ -62,7 +62,7 @@ var layout = map[string][]string{
 
 	"batch/policy/convergent/farm":      {"batch"},
 	"batch/policy/convergent/heuristic": {"batch", "batch/policy/convergent/farm"},
-	"batch/policy/convergent/licence":   {},
+	"batch/policy/convergent/license":   {},
 	"batch/policy/convergent/matching":  {},
 	"batch/policy/convergent/roster":    {"batch", "batch/plan/counted", "batch/policy/convergent/farm"},
 	"batch/policy/convergent/backfill": {
@@ -70,7 +70,7 @@ var layout = map[string][]string{
 	},
 	"batch/policy/convergent/edf": {"batch", "batch/policy/convergent/farm", "batch/policy/convergent/roster"},
 	"batch/policy/convergent": {
-		"batch", "batch/policy/convergent/farm", "batch/policy/convergent/heuristic", "batch/policy/convergent/licence",
+		"batch", "batch/policy/convergent/farm", "batch/policy/convergent/heuristic", "batch/policy/convergent/license",
 		"batch/policy/convergent/matching", "batch/policy/convergent/roster", "batch/policy/convergent/backfill", "batch/policy/convergent/edf",
 	},
 

@@ -18,6 +18,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // codec reads the requests of a face. Connect gives what a codec refuses no detail
@@ -27,7 +28,7 @@ type codec struct {
 	name      string
 	marshal   func(b []byte, m proto.Message) ([]byte, error)
 	unmarshal func(b []byte, m proto.Message) error
-	problem   func(b []byte, m proto.Message, err error) *Problem
+	problem   func(b []byte, m proto.Message, err error) *problem.Problem
 }
 
 // unread is the field number, which no message of ours has, under which a message
@@ -50,9 +51,9 @@ func codecs() []connect.HandlerOption {
 		name:      "proto",
 		marshal:   proto.MarshalOptions{}.MarshalAppend,
 		unmarshal: proto.Unmarshal,
-		problem: func([]byte, proto.Message, error) *Problem {
-			return &Problem{
-				Reason: BadValue, Accepted: "a message of drover.v1", Message: "the message cannot be read: it is damaged, or another one",
+		problem: func([]byte, proto.Message, error) *problem.Problem {
+			return &problem.Problem{
+				Reason: problem.BadValue, Accepted: "a message of drover.v1", Message: "the message cannot be read: it is damaged, or another one",
 			}
 		},
 	}), connect.WithInterceptors(readable{}))
@@ -153,8 +154,8 @@ func reread(message any) error {
 var place = regexp.MustCompile(`^proto:.\(line (\d+):(\d+)\):.(.*)$`)
 
 // misread says what is wrong with a message in JSON.
-func misread(b []byte, m proto.Message, err error) *Problem {
-	p := &Problem{Reason: BadValue, Accepted: "JSON of the message's own fields"}
+func misread(b []byte, m proto.Message, err error) *problem.Problem {
+	p := &problem.Problem{Reason: problem.BadValue, Accepted: "JSON of the message's own fields"}
 	var value any
 	if json.Unmarshal(b, &value) == nil {
 		if field, known := stranger(value, m.ProtoReflect().Descriptor()); field != "" {

@@ -4,6 +4,8 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // The sizes of a page of a list, in entries.
@@ -13,12 +15,12 @@ const (
 )
 
 // PageSize returns the number of entries to send for the number asked for: 0 is
-// DefaultPage. The error is a *Problem.
+// DefaultPage. The error is a *problem.Problem.
 func PageSize(asked int32) (int, error) {
 	switch {
 	case asked < 0 || asked > LargestPage:
-		return 0, &Problem{
-			Reason: OutOfRange, Field: "page_size", Message: fmt.Sprintf("page_size: %d", asked),
+		return 0, &problem.Problem{
+			Reason: problem.OutOfRange, Field: "page_size", Message: fmt.Sprintf("page_size: %d", asked),
 			Accepted: fmt.Sprintf("0 (for %d) to %d", DefaultPage, LargestPage),
 		}
 	case asked == 0:
@@ -38,7 +40,7 @@ func Token(position any) string {
 }
 
 // ParseToken reads what Token returned; "" is the beginning, which leaves the
-// position as it is. The error is a *Problem.
+// position as it is. The error is a *problem.Problem.
 func ParseToken(token string, position any) error {
 	if token == "" {
 		return nil
@@ -48,8 +50,8 @@ func ParseToken(token string, position any) error {
 		err = json.Unmarshal(b, position)
 	}
 	if err != nil {
-		return &Problem{
-			Reason: BadValue, Field: "page_token", Message: fmt.Sprintf("page_token: %.70q", token),
+		return &problem.Problem{
+			Reason: problem.BadValue, Field: "page_token", Message: fmt.Sprintf("page_token: %.70q", token),
 			Accepted: "the next_page_token of the page before",
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
@@ -15,7 +16,7 @@ func TestPageSizesOutsideOfTheRangeAreRefused(t *testing.T) {
 	}
 	for _, asked := range []int32{-1, rpc.LargestPage + 1} {
 		_, err := rpc.PageSize(asked)
-		if p, ok := errors.AsType[*rpc.Problem](err); !ok || p.Field != "page_size" || p.Reason != rpc.OutOfRange {
+		if p, ok := errors.AsType[*problem.Problem](err); !ok || p.Field != "page_size" || p.Reason != problem.OutOfRange {
 			t.Errorf("%d: %v", asked, err)
 		}
 	}
@@ -38,7 +39,7 @@ func FuzzTokensComeBackAsTheyWereSent(f *testing.F) {
 			t.Errorf("%+v came back as %+v, %v", sent, got, err)
 		}
 		if err := rpc.ParseToken(junk, &got); err != nil {
-			if p, ok := errors.AsType[*rpc.Problem](err); !ok || p.Field != "page_token" {
+			if p, ok := errors.AsType[*problem.Problem](err); !ok || p.Field != "page_token" {
 				t.Errorf("%q: %v", junk, err)
 			}
 		}

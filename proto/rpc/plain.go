@@ -5,6 +5,8 @@ import (
 
 	"connectrpc.com/connect"
 	"google.golang.org/protobuf/encoding/protojson"
+
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // Route is a path beside the services, for plain HTTP.
@@ -27,11 +29,11 @@ var statuses = map[connect.Code]int{
 }
 
 // Status returns the HTTP status of a reason.
-func Status(r Reason) int {
+func Status(r problem.Reason) int {
 	switch r {
-	case TooLarge:
+	case problem.TooLarge:
 		return http.StatusRequestEntityTooLarge
-	case DiskFull:
+	case problem.DiskFull:
 		return http.StatusInsufficientStorage
 	}
 	if status, ok := statuses[Code(r)]; ok {
@@ -41,7 +43,7 @@ func Status(r Reason) int {
 }
 
 // Refuse answers over plain HTTP with a problem: an ErrorDetail in JSON.
-func Refuse(w http.ResponseWriter, status int, p *Problem) {
+func Refuse(w http.ResponseWriter, status int, p *problem.Problem) {
 	text, err := protojson.Marshal(DetailOf(p))
 	if err != nil { // a text that is not UTF-8
 		text = []byte(`{"reason":"internal","message":"the problem cannot be told"}`)

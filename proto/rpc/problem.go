@@ -1,41 +1,17 @@
 package rpc
 
 import (
-	"time"
-
 	"connectrpc.com/connect"
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
-
-// Problem is an error that a client is told about in full. Its fields are those
-// of ErrorDetail, where they are explained.
-type Problem struct {
-	Reason    Reason
-	Field     string
-	Accepted  string
-	Message   string
-	Hint      string
-	Retryable bool
-	Offer     *Offer // nil for none
-}
-
-// Offer is what could be had instead; its fields are those of the message.
-type Offer struct {
-	Site       string
-	Wait       time.Duration
-	Completion time.Duration
-	Width      int32
-}
-
-// Error says what happened to a person.
-func (p *Problem) Error() string { return p.Message }
 
 // WithDetail returns err as a Connect error with the code of p's reason and p as
 // its detail. The text is err's, which may be p itself. What is longer than a refusal
 // may be is cut.
-func WithDetail(err error, p *Problem) *connect.Error {
+func WithDetail(err error, p *problem.Problem) *connect.Error {
 	e := connect.NewError(Code(p.Reason), boundedError{err})
 	if d, err := connect.NewErrorDetail(DetailOf(p)); err == nil {
 		e.AddDetail(d)
@@ -44,7 +20,7 @@ func WithDetail(err error, p *Problem) *connect.Error {
 }
 
 // DetailOf returns a problem as it crosses the wire, its texts bounded; nil for nil.
-func DetailOf(p *Problem) *droverv1.ErrorDetail {
+func DetailOf(p *problem.Problem) *droverv1.ErrorDetail {
 	if p == nil {
 		return nil
 	}
@@ -54,7 +30,7 @@ func DetailOf(p *Problem) *droverv1.ErrorDetail {
 	}
 }
 
-func offerOf(o *Offer) *droverv1.Offer {
+func offerOf(o *problem.Offer) *droverv1.Offer {
 	if o == nil {
 		return nil
 	}
@@ -63,13 +39,13 @@ func offerOf(o *Offer) *droverv1.Offer {
 
 // ProblemOf is the inverse of DetailOf, but for nil, which becomes a problem
 // without a reason.
-func ProblemOf(d *droverv1.ErrorDetail) *Problem {
-	p := &Problem{
-		Reason: Reason(d.GetReason()), Field: d.GetField(), Accepted: d.GetAccepted(), Message: d.GetMessage(),
+func ProblemOf(d *droverv1.ErrorDetail) *problem.Problem {
+	p := &problem.Problem{
+		Reason: problem.Reason(d.GetReason()), Field: d.GetField(), Accepted: d.GetAccepted(), Message: d.GetMessage(),
 		Hint: d.GetHint(), Retryable: d.GetRetryable(),
 	}
 	if o := d.GetOffer(); o != nil {
-		p.Offer = &Offer{Site: o.GetSite(), Wait: o.GetWait().AsDuration(), Completion: o.GetCompletion().AsDuration(), Width: o.GetWidth()}
+		p.Offer = &problem.Offer{Site: o.GetSite(), Wait: o.GetWait().AsDuration(), Completion: o.GetCompletion().AsDuration(), Width: o.GetWidth()}
 	}
 	return p
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
@@ -27,7 +28,7 @@ func TestEveryReasonOfTheProtocolHasACode(t *testing.T) {
 		t.Fatalf("error.proto lists %d reasons, want 20 or more", len(words))
 	}
 	for _, w := range words {
-		if rpc.Code(rpc.Reason(w[1])) == connect.CodeUnknown {
+		if rpc.Code(problem.Reason(w[1])) == connect.CodeUnknown {
 			t.Errorf("reason %s has no code", w[1])
 		}
 	}
@@ -39,8 +40,8 @@ func TestEveryReasonOfTheProtocolHasACode(t *testing.T) {
 func TestARefusalIsShortWhateverItTellsBack(t *testing.T) {
 	name := strings.Repeat("\u00e4", 2<<20)
 	for _, long := range []string{name, "x" + name, "xx" + name, name + "\xff"} {
-		e := rpc.WithDetail(errors.New(long), &rpc.Problem{
-			Reason: rpc.BadValue, Field: long, Accepted: long, Message: long, Hint: long,
+		e := rpc.WithDetail(errors.New(long), &problem.Problem{
+			Reason: problem.BadValue, Field: long, Accepted: long, Message: long, Hint: long,
 		})
 		if n := len(e.Message()); n > 4<<10 || n < 4000 || !utf8.ValidString(e.Message()) {
 			t.Errorf("text of %d bytes, valid %t", n, utf8.ValidString(e.Message()))
@@ -55,8 +56,8 @@ func TestARefusalIsShortWhateverItTellsBack(t *testing.T) {
 }
 
 func TestAProblemCrossesTheWireWhole(t *testing.T) {
-	p := &rpc.Problem{
-		Reason: rpc.QueueFull, Field: "f", Accepted: "a", Message: "m", Hint: "h", Retryable: true,
+	p := &problem.Problem{
+		Reason: problem.QueueFull, Field: "f", Accepted: "a", Message: "m", Hint: "h", Retryable: true,
 	}
 	e := rpc.WithDetail(errors.New("told"), p)
 	if e.Code() != connect.CodeResourceExhausted || e.Message() != "told" || len(e.Details()) != 1 {

@@ -138,7 +138,7 @@ func (d *decoder) service(n *yaml.Node, path string) *Service {
 				}
 			}
 		}},
-		field{"licenses", false, func(n *yaml.Node, path string) { s.Licences = d.licences(n, path) }},
+		field{"licenses", false, func(n *yaml.Node, path string) { s.Licenses = d.licenses(n, path) }},
 		field{"score", false, func(n *yaml.Node, path string) { s.Score = int32(d.integer(n, path, 1, math.MaxInt32)) }},
 		field{"restartable", false, func(n *yaml.Node, path string) {
 			s.Restartable = d.boolean(n, path, "true (it may be launched again when nobody saw its end) or false")

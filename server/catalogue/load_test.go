@@ -193,12 +193,12 @@ func TestLoadReportsEveryProblemWithItsLineAndKey(t *testing.T) {
 		{"no mapping for the environment", service + "    env: [a]\n    args: {}\n" + model, []string{
 			"c.yaml:6: services[0].env: got a list", "c.yaml:7: services[0].args: got a mapping, accepted: a list",
 		}},
-		{"licences and a score", service + "    licenses: [cad, cad, {name: 'a b'}, {name: mesh, copies: 0}, {copies: 1}, '']\n    score: 0\n" + model, []string{
+		{"licenses and a score", service + "    licenses: [cad, cad, {name: 'a b'}, {name: mesh, copies: 0}, {copies: 1}, '']\n    score: 0\n" + model, []string{
 			`c.yaml:6: services[0].licenses[1]: "cad" is given twice, accepted: once, with its copies`, `c.yaml:6: services[0].licenses[2].name: got "a b", accepted: a word of at most 255 bytes`,
 			`c.yaml:6: services[0].licenses[3].copies: got "0", accepted: an integer, 1..`, "c.yaml:6: services[0].licenses[4].name: missing",
 			`c.yaml:6: services[0].licenses[5]: got "", accepted: a word`, `c.yaml:7: services[0].score: got "0", accepted: an integer, 1..2147483647`,
 		}},
-		{"licences that are no list", service + "    licenses: cad\n" + model, []string{"c.yaml:6: services[0].licenses: got \"cad\", accepted: a list"}},
+		{"licenses that are no list", service + "    licenses: cad\n" + model, []string{"c.yaml:6: services[0].licenses: got \"cad\", accepted: a list"}},
 		{"no model", service + "    model: {}\n", []string{"c.yaml:6: services[0].model: got 0 models"}},
 		{"two models", service + "    model: {fixed: {width: 1, time: 1s}, table: {1: 1s}}\n", []string{"c.yaml:6: services[0].model: got 2 models"}},
 		{"fixed", service + "    model: {fixed: {width: 0, time: 0}}\n", []string{

@@ -22,8 +22,8 @@ type Service struct {
 	Doc       string // one line
 	Arguments []Argument
 	Memory    int64 // need of each task, bytes; 0 is not known
-	// Licences are what each job holds while it runs.
-	Licences []batch.Licence
+	// Licenses are what each job holds while it runs.
+	Licenses []batch.License
 	// Score is the benchmark score of the machine that its model is about; 0: it says how
 	// long a job runs on any.
 	Score int32

@@ -69,7 +69,7 @@ func TestRequestsFromOutsideAreChecked(t *testing.T) {
 		"request.shapes[1].width":    func(r *Request) { r.Menu = menu(2, 1, 2, 1) },
 		"request.shapes[0].walltime": func(r *Request) { r.Menu = menu(1, 0) },
 		"request.shapes[1].walltime": func(r *Request) { r.Menu = menu(1, 1, 2, int64(catalogue.MaxTime/batch.Second)+1) },
-		"request.licences[0]":        func(r *Request) { r.Licences = []batch.Licence{{Name: "x"}} },
+		"request.licenses[0]":        func(r *Request) { r.Licenses = []batch.License{{Name: "x"}} },
 	} {
 		r := good()
 		if err := r.Validate(); err != nil {

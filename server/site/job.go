@@ -61,7 +61,7 @@ type Needs struct {
 	Origin        batch.Origin    `json:"origin,omitempty"`
 	Memory        int64           `json:"memory,omitempty"`
 	CPU           batch.Share     `json:"cpu,omitempty"`
-	Licences      []batch.Licence `json:"licences,omitempty"`
+	Licenses      []batch.License `json:"licenses,omitempty"`
 	EarliestStart batch.Time      `json:"earliest,omitempty"`
 	Deadline      batch.Time      `json:"deadline,omitempty"`
 	// Reference is the score of the machine on which the shape's walltime holds; 0: on all.
@@ -132,7 +132,7 @@ func (j *Job) tombstone() bool {
 func (j *Job) Spec() *batch.Job {
 	n := j.Needs
 	return &batch.Job{
-		Shape: batch.Shape{Width: j.Shape.Width, Walltime: j.left()}, Done: j.past().Done, Origin: n.Origin, Memory: n.Memory, CPU: n.CPU, Licences: n.Licences,
+		Shape: batch.Shape{Width: j.Shape.Width, Walltime: j.left()}, Done: j.past().Done, Origin: n.Origin, Memory: n.Memory, CPU: n.CPU, Licenses: n.Licenses,
 		EarliestStart: n.EarliestStart, Deadline: n.Deadline, Agreed: n.Agreed != nil, Checkpoint: n.Agreed != nil && n.Agreed.Checkpoint,
 		Owner: j.Owner, Name: j.Service, Site: n.InputSite, Input: n.Input,
 		Reference: n.Reference, Resident: n.Resident,

@@ -16,15 +16,15 @@ type Edge interface {
 	Check(spec *batch.Job) error
 }
 
-// licences returns what a job of a service holds: what the service needs, and what its
+// licenses returns what a job of a service holds: what the service needs, and what its
 // request asks for beyond that. Neither list is changed.
-func licences(service, request []batch.Licence) []batch.Licence {
+func licenses(service, request []batch.License) []batch.License {
 	if len(service) == 0 {
 		return request
 	}
 	all := slices.Clone(service)
 	for _, l := range request {
-		i := slices.IndexFunc(all, func(k batch.Licence) bool { return k.Name == l.Name })
+		i := slices.IndexFunc(all, func(k batch.License) bool { return k.Name == l.Name })
 		if i < 0 {
 			all = append(all, l)
 			continue
@@ -81,8 +81,8 @@ func unserved(err error) error {
 	}
 	r.Accepted = need.Accepted
 	switch need.Field {
-	case policy.NeedLicence:
-		r.Reason, r.Field = ReasonNoLicence, "request.licences"
+	case policy.NeedLicense:
+		r.Reason, r.Field = ReasonNoLicense, "request.licenses"
 	case policy.NeedWidth:
 		r.Reason, r.Field = ReasonTooWide, "request.width"
 	}

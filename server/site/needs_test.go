@@ -14,7 +14,7 @@ const farmServices = `
 version: 1
 services:
   - name: cad
-    doc: Needs a licence, and was measured on a machine of score 300.
+    doc: Needs a license, and was measured on a machine of score 300.
     command: [cad]
     licenses: [cad, {name: mesh, copies: 2}]
     score: 300
@@ -33,10 +33,10 @@ func farmSite(t *testing.T) *Site {
 	t.Helper()
 	p := batch.Platform{
 		Nodes: []batch.Node{
-			{Name: "fast", Processors: 2, Score: 600, Licences: []string{"cad", "render"}},
+			{Name: "fast", Processors: 2, Score: 600, Licenses: []string{"cad", "render"}},
 			{Name: "slow", Processors: 4, Score: 150},
 		},
-		Licences: []batch.LicencePool{{Name: "cad", Copies: 3}, {Name: "mesh", Copies: 2}},
+		Licenses: []batch.LicensePool{{Name: "cad", Copies: 3}, {Name: "mesh", Copies: 2}},
 	}
 	edge, err := policy.NewEdge("convergent", p)
 	if err != nil {
@@ -49,12 +49,12 @@ func farmSite(t *testing.T) *Site {
 	return s
 }
 
-// Widths of a job with licences are those of the machine that can run them, and its
+// Widths of a job with licenses are those of the machine that can run them, and its
 // walltimes are for the slowest one: the score 300 of the model over 150, twice as long.
 func TestAServicesNeedsReachTheBatchSystem(t *testing.T) {
 	s := farmSite(t)
 	planner := &rectangles{processors: 6}
-	r := &Request{Service: "cad", Licences: []batch.Licence{{Name: "cad", Copies: 3}, {Name: "render", Copies: 1}}, Deadline: batch.Time(seconds(500))}
+	r := &Request{Service: "cad", Licenses: []batch.License{{Name: "cad", Copies: 3}, {Name: "render", Copies: 1}}, Deadline: batch.Time(seconds(500))}
 	j, err := s.Submit(0, Submission{ID: "0", Request: r}, planner)
 	if err != nil {
 		t.Fatal(err)
@@ -63,14 +63,14 @@ func TestAServicesNeedsReachTheBatchSystem(t *testing.T) {
 		t.Errorf("widths: %s", diff)
 	}
 	spec := j.Spec()
-	want := []batch.Licence{{Name: "cad", Copies: 3}, {Name: "mesh", Copies: 2}, {Name: "render", Copies: 1}}
-	if diff := cmp.Diff(want, spec.Licences); diff != "" {
-		t.Errorf("licences: %s", diff)
+	want := []batch.License{{Name: "cad", Copies: 3}, {Name: "mesh", Copies: 2}, {Name: "render", Copies: 1}}
+	if diff := cmp.Diff(want, spec.Licenses); diff != "" {
+		t.Errorf("licenses: %s", diff)
 	}
 	if spec.Shape.Walltime != seconds(120) || spec.Reference != 150 || !spec.Resident || spec.Deadline != batch.Time(seconds(500)) {
 		t.Errorf("%+v", spec)
 	}
-	if len(r.Licences) != 2 || r.Licences[0].Copies != 3 || s.config.Catalogue.Services()[0].Licences[0].Copies != 1 {
+	if len(r.Licenses) != 2 || r.Licenses[0].Copies != 3 || s.config.Catalogue.Services()[0].Licenses[0].Copies != 1 {
 		t.Error("the request or the catalogue was changed")
 	}
 }
@@ -98,7 +98,7 @@ func TestAJobWithCheckpointsMayGoOnElsewhere(t *testing.T) {
 }
 
 func TestNeedsThatNobodyServesAreRefused(t *testing.T) {
-	licence := func(name string, copies int32) []batch.Licence { return []batch.Licence{{Name: name, Copies: copies}} }
+	license := func(name string, copies int32) []batch.License { return []batch.License{{Name: name, Copies: copies}} }
 	farm, plain := farmSite(t), newSite(t, farmServices, 4, 0)
 	plain.config.Edge, _ = policy.NewEdge("cbf", plain.config.Platform)
 	for name, c := range map[string]struct {
@@ -107,12 +107,12 @@ func TestNeedsThatNobodyServesAreRefused(t *testing.T) {
 		reason, field string
 		accepted      string
 	}{
-		"a licence that nobody has":           {farm, Request{Service: "saves", Licences: licence("matlab", 1)}, ReasonNoLicence, "request.licences", "none of it here"},
-		"more copies than there are":          {farm, Request{Service: "saves", Licences: licence("mesh", 3)}, ReasonNoLicence, "request.licences", "up to 2 copies"},
-		"a width with a licence elsewhere":    {farm, Request{Service: "cad", Width: 4}, ReasonCannotRun, "request", "less, none of this farm has them together"},
+		"a license that nobody has":           {farm, Request{Service: "saves", Licenses: license("matlab", 1)}, ReasonNoLicense, "request.licenses", "none of it here"},
+		"more copies than there are":          {farm, Request{Service: "saves", Licenses: license("mesh", 3)}, ReasonNoLicense, "request.licenses", "up to 2 copies"},
+		"a width with a license elsewhere":    {farm, Request{Service: "cad", Width: 4}, ReasonCannotRun, "request", "less, none of this farm has them together"},
 		"a width of no machine":               {farm, Request{Menu: menu(5, 60), Service: "saves"}, ReasonTooWide, "request.width", "up to 4, the processors of the largest node"},
-		"a licence where none are counted":    {plain, Request{Service: "saves", Licences: licence("cad", 1)}, ReasonNoLicence, "request.licences", "none, this site counts no licences"},
-		"a service whose licence is not here": {plain, Request{Service: "cad"}, ReasonNoLicence, "request.licences", "none, this site counts no licences"},
+		"a license where none are counted":    {plain, Request{Service: "saves", Licenses: license("cad", 1)}, ReasonNoLicense, "request.licenses", "none, this site counts no licenses"},
+		"a service whose license is not here": {plain, Request{Service: "cad"}, ReasonNoLicense, "request.licenses", "none, this site counts no licenses"},
 		"a deadline that is over":             {farm, Request{Service: "saves", Deadline: 1}, ReasonTooLate, "request.deadline", "at least 31s from now"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -133,7 +133,7 @@ func TestNeedsThatNobodyServesAreRefused(t *testing.T) {
 }
 
 // A job was accepted when there were two copies; the site starts again with one.
-func TestAJobWhoseLicenceIsGoneIsAMisfit(t *testing.T) {
+func TestAJobWhoseLicenseIsGoneIsAMisfit(t *testing.T) {
 	s := farmSite(t)
 	if _, err := s.Submit(0, Submission{ID: "0", Request: &Request{Service: "cad"}}, &rectangles{processors: 6}); err != nil {
 		t.Fatal(err)
@@ -142,10 +142,10 @@ func TestAJobWhoseLicenceIsGoneIsAMisfit(t *testing.T) {
 		t.Fatal("it fits")
 	}
 	p := s.config.Platform
-	p.Licences = []batch.LicencePool{{Name: "cad", Copies: 3}, {Name: "mesh", Copies: 1}}
+	p.Licenses = []batch.LicensePool{{Name: "cad", Copies: 3}, {Name: "mesh", Copies: 1}}
 	s.config.Edge, _ = policy.NewEdge("convergent", p)
 	list, n := s.Misfits(1)
-	if n != 1 || list[0].Why != "2 of licence mesh, accepted: up to 1 copies" {
+	if n != 1 || list[0].Why != "2 of license mesh, accepted: up to 1 copies" {
 		t.Errorf("%d: %+v", n, list)
 	}
 }

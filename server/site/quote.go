@@ -140,7 +140,7 @@ func (s *Site) prepare(r *Request, job *batch.Job) error {
 		err     error
 	)
 	*job = batch.Job{
-		Origin: r.Origin, Memory: r.Memory, CPU: r.CPU, Licences: r.Licences, EarliestStart: r.EarliestStart, Deadline: r.Deadline, Agreed: r.Agreement != nil,
+		Origin: r.Origin, Memory: r.Memory, CPU: r.CPU, Licenses: r.Licenses, EarliestStart: r.EarliestStart, Deadline: r.Deadline, Agreed: r.Agreement != nil,
 		Owner: r.Owner, Name: r.Service, Site: r.InputSite, Input: r.Input,
 	}
 	if r.Site != "" && r.Site != s.config.Name {
@@ -159,7 +159,7 @@ func (s *Site) prepare(r *Request, job *batch.Job) error {
 		if job.Input == 0 {
 			job.Input = values.Input()
 		}
-		job.Licences = licences(service.Licences, r.Licences)
+		job.Licenses = licenses(service.Licenses, r.Licenses)
 	}
 	job.Resident = s.config.Stays && (service == nil || !service.Checkpoints())
 	if agreed := s.agreed(r); agreed != nil {

@@ -42,7 +42,7 @@ func TestARecordWithEverythingInItComesBack(t *testing.T) {
 		ID: "a", State: "running", Epoch: 7, Under: 5, Attempt: 2, Cancel: true, Withdrawn: true, Kept: true, Busy: true,
 		Service: "lu", Owner: "ada", Shape: batch.Shape{Width: 3, Walltime: seconds(9)},
 		Needs: &Needs{
-			Origin: batch.Local, Memory: 1, CPU: 2, Licences: []batch.Licence{{Name: "x", Copies: 2}}, EarliestStart: 3, Deadline: 4,
+			Origin: batch.Local, Memory: 1, CPU: 2, Licenses: []batch.License{{Name: "x", Copies: 2}}, EarliestStart: 3, Deadline: 4,
 			InputSite: "t", Input: 5, Restartable: true,
 		},
 		Order: 8, Submitted: 9, Started: 10, Ended: 11,
@@ -83,7 +83,7 @@ func TestDossiersComeBackAsTheyWere(t *testing.T) {
 	d := Dossier{Decision: []byte{0, 255}, Request: Request{
 		Service: "lu", Width: 2, Walltime: 3, Menu: menu(1, 2), Owner: "ada", Origin: batch.Local, Deadline: 4, EarliestStart: 5, Memory: 6, CPU: 7,
 		Arguments: map[string]catalogue.Value{"n": catalogue.Int(1), "f": catalogue.FileIn(catalogue.File{Name: "x", Size: 3, SHA256: "ab"})},
-		Licences:  []batch.Licence{{Name: "x", Copies: 1}}, Input: 8, InputSite: "t", Idempotent: true, RetryOf: "b", Labels: map[string]string{"k": "v"},
+		Licenses:  []batch.License{{Name: "x", Copies: 1}}, Input: 8, InputSite: "t", Idempotent: true, RetryOf: "b", Labels: map[string]string{"k": "v"},
 	}}
 	text, err := json.Marshal(&d)
 	if err != nil {

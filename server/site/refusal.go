@@ -19,7 +19,7 @@ const (
 	ReasonTooLate        = "too-late"
 	ReasonNoMemory       = "no-memory"
 	ReasonCannotRun      = "cannot-run"
-	ReasonNoLicence      = "no-licence"
+	ReasonNoLicense      = "no-license"
 	ReasonUnknownJob     = "unknown-job"
 	ReasonJobConflict    = "job-conflict"
 	ReasonStaleID        = "stale-id"

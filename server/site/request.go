@@ -37,7 +37,7 @@ type Request struct {
 	EarliestStart batch.Time        `json:"earliest_start,omitempty"` // 0 for at once
 	Memory        int64             `json:"memory,omitempty"`         // need of each task, bytes; 0 takes the service's
 	CPU           batch.Share       `json:"cpu,omitempty"`
-	Licences      []batch.Licence   `json:"licences,omitempty"`
+	Licenses      []batch.License   `json:"licenses,omitempty"`
 	Input         int64             `json:"input,omitempty"`      // bytes; 0 takes the sum of the file arguments
 	InputSite     string            `json:"input_site,omitempty"` // where the input lies; "" at the client
 	Idempotent    bool              `json:"idempotent,omitempty"` // executing it twice does no harm
@@ -85,9 +85,9 @@ func (r *Request) Validate() error {
 			return refuse(ReasonBadValue, "request.into", "the ID of a reservation", "%.70q", r.Into)
 		}
 	}
-	for i, l := range r.Licences {
+	for i, l := range r.Licenses {
 		if l.Name == "" || l.Copies < 1 {
-			return refuse(ReasonOutOfRange, fmt.Sprintf("request.licences[%d]", i), "a name and at least 1 copy", "licence %q, %d copies", l.Name, l.Copies)
+			return refuse(ReasonOutOfRange, fmt.Sprintf("request.licenses[%d]", i), "a name and at least 1 copy", "license %q, %d copies", l.Name, l.Copies)
 		}
 	}
 	return validateMenu(r.Menu)

@@ -80,7 +80,7 @@ func (s *Site) admit(now batch.Time, j *Job, d *Dossier, planner Planner) error 
 	j.Estimate, j.Shape = quote, quote.Shape
 	j.Started, j.Ended = batch.Never, batch.Never
 	j.Needs = &Needs{
-		Origin: spec.Origin, Memory: spec.Memory, CPU: spec.CPU, Licences: spec.Licences,
+		Origin: spec.Origin, Memory: spec.Memory, CPU: spec.CPU, Licenses: spec.Licenses,
 		EarliestStart: spec.EarliestStart, Deadline: spec.Deadline, InputSite: spec.Site, Input: spec.Input, Reference: spec.Reference, Resident: spec.Resident,
 		Restartable: s.restartable(&d.Request), Agreed: s.agreed(&d.Request), Into: d.Request.Into, Bound: s.bound(&d.Request), Retries: retries(&d.Request),
 	}

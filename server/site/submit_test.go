@@ -36,7 +36,7 @@ func TestTheSameSubmissionAgainGetsTheSameAnswer(t *testing.T) {
 	request := func() *Request {
 		return &Request{
 			Service: "work", Arguments: map[string]catalogue.Value{"n": catalogue.Int(3)}, Labels: map[string]string{"a": "b"},
-			Licences: []batch.Licence{{Name: "x", Copies: 1}}, Deadline: 1 << 50,
+			Licenses: []batch.License{{Name: "x", Copies: 1}}, Deadline: 1 << 50,
 		}
 	}
 	first := submit(t, s, 0, "a", request())
@@ -66,7 +66,7 @@ func TestTheSameSubmissionAgainGetsTheSameAnswer(t *testing.T) {
 		"earliest":   func(r *Request) { r.EarliestStart = 1 },
 		"memory":     func(r *Request) { r.Memory = 1 },
 		"cpu":        func(r *Request) { r.CPU = 1 },
-		"licences":   func(r *Request) { r.Licences[0].Copies = 2 },
+		"licenses":   func(r *Request) { r.Licenses[0].Copies = 2 },
 		"input":      func(r *Request) { r.Input = 1 },
 		"input site": func(r *Request) { r.InputSite = "x" },
 		"idempotent": func(r *Request) { r.Idempotent = true },

@@ -100,17 +100,17 @@ func (w *world) spec(s step) *batch.Job {
 	}
 	for name, wanted := range map[string]bool{"cad": s.Cad, "sim": s.Sim} {
 		if wanted {
-			spec.Licences = append(spec.Licences, batch.Licence{Name: name, Copies: 1 + int32(s.Which%2)})
+			spec.Licenses = append(spec.Licenses, batch.License{Name: name, Copies: 1 + int32(s.Which%2)})
 		}
 	}
-	slices.SortFunc(spec.Licences, func(a, b batch.Licence) int {
+	slices.SortFunc(spec.Licenses, func(a, b batch.License) int {
 		return len(a.Name+a.Name) - len(b.Name) + int(a.Name[0]) - int(b.Name[0])
 	})
 	if s.Verb == "later" {
 		spec.EarliestStart = w.now + batch.Time(s.Which%9)*second
 	}
 	if validate(w.platform, spec, w.now) != nil {
-		spec.Memory, spec.Licences, spec.Shape.Width = 0, nil, 1
+		spec.Memory, spec.Licenses, spec.Shape.Width = 0, nil, 1
 	}
 	return spec
 }
@@ -137,7 +137,7 @@ func (w *world) do(s step) {
 	case "adopt":
 		if w.who(node) == batch.NoJob && !w.down[node] {
 			spec := w.spec(s)
-			spec.Licences, spec.Memory, spec.Shape.Width = nil, 0, 1
+			spec.Licenses, spec.Memory, spec.Shape.Width = nil, 0, 1
 			w.jobs[spec.Handle] = &claim{spec: spec, state: "running", node: node}
 			at := []batch.Location{{Node: node, Processors: 1, Share: batch.One}}
 			w.tell(batch.Event{Kind: batch.Adopt, Job: spec.Handle, Spec: spec, Since: max(0, w.now-9), Places: at})
@@ -271,17 +271,17 @@ func (w *world) pass() {
 	}
 }
 
-// check counts licences, those of jobs that are leaving and of lost ones, too.
+// check counts licenses, those of jobs that are leaving and of lost ones, too.
 func (w *world) check() {
 	taken := map[string]int32{}
 	for _, j := range w.jobs {
 		if j.state == "running" || j.state == "leaving" {
-			for _, l := range j.spec.Licences {
+			for _, l := range j.spec.Licenses {
 				taken[l.Name] += l.Copies
 			}
 		}
 	}
-	for _, pool := range w.platform.Licences {
+	for _, pool := range w.platform.Licenses {
 		if taken[pool.Name] > pool.Copies {
 			w.t.Fatalf("at %d %d copies of %s are taken\n%v", w.now, taken[pool.Name], pool.Name, w.log)
 		}
@@ -304,8 +304,8 @@ func (w *world) carryOut(d *batch.Decision) (again bool) {
 	node := &w.platform.Nodes[l.Node]
 	bad := len(d.Places) != 1 || l.Processors != j.spec.Shape.Width || l.Processors > node.Processors || l.Share != batch.One || w.down[l.Node] ||
 		w.who(l.Node) != batch.NoJob || node.Memory > 0 && w.memory(j) > node.Memory-w.resident(d.Job, l.Node) || j.spec.EarliestStart > w.now
-	for _, licence := range j.spec.Licences {
-		bad = bad || licence.Name == "cad" && !slices.Contains(node.Licences, "cad")
+	for _, license := range j.spec.Licenses {
+		bad = bad || license.Name == "cad" && !slices.Contains(node.Licenses, "cad")
 	}
 	if bad || d.Kind == batch.Resume && j.spec.Resident && l.Node != j.home {
 		w.t.Fatalf("at %d job %d, %+v, goes to %+v\n%v", w.now, d.Job, j, d.Places, w.log)
@@ -375,12 +375,12 @@ func newWorld(t *rapid.T, platform batch.Platform, s batch.Settings) *world {
 // chaos draws a farm, settings and what happens. cad floats and not all machines can run
 // it; sim floats and all can.
 func chaos(t *rapid.T) (batch.Platform, batch.Settings, []step) {
-	p := batch.Platform{Licences: []batch.LicencePool{{Name: "cad", Copies: int32(rapid.IntRange(0, 2).Draw(t, "cad"))}, {Name: "sim", Copies: int32(rapid.IntRange(1, 3).Draw(t, "sim"))}}}
+	p := batch.Platform{Licenses: []batch.LicensePool{{Name: "cad", Copies: int32(rapid.IntRange(0, 2).Draw(t, "cad"))}, {Name: "sim", Copies: int32(rapid.IntRange(1, 3).Draw(t, "sim"))}}}
 	for m := range rapid.IntRange(1, 5).Draw(t, "machines") {
 		n := batch.Node{Name: fmt.Sprint("m", m), Processors: int32(rapid.IntRange(1, 4).Draw(t, "processors")), Score: rapid.SampledFrom([]int32{100, 200, 350}).Draw(t, "score")}
 		n.Memory = rapid.SampledFrom([]int64{0, 8}).Draw(t, "memory")
 		if m == 0 || rapid.Bool().Draw(t, "runs cad") {
-			n.Licences = []string{"cad"}
+			n.Licenses = []string{"cad"}
 		}
 		p.Nodes = append(p.Nodes, n)
 	}

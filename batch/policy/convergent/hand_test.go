@@ -46,11 +46,11 @@ func TestAnUrgentJobPreempts(t *testing.T) {
 	}
 }
 
-// The same with one copy of a licence and two machines: what is scarce is the licence, and
+// The same with one copy of a license and two machines: what is scarce is the license, and
 // a paused job gives it back. The freed machine is not enough for job 1.
-func TestTheLicenceOfAPausedJobIsFree(t *testing.T) {
+func TestTheLicenseOfAPausedJobIsFree(t *testing.T) {
 	p := machines(100, 100)
-	p.Licences = []batch.LicencePool{{Name: "cad", Copies: 1}}
+	p.Licenses = []batch.LicensePool{{Name: "cad", Copies: 1}}
 	for _, a := range []string{"CS_ip", "CS_nip", "EDF"} {
 		t.Run(a, func(t *testing.T) {
 			got := play(t, policy(t, p, batch.Settings{"algorithm": a, "overhead": "0"}), p, []arrival{{0, job(1, 100, 0, "cad")}, {10, job(2, 20, 31, "cad")}})
@@ -73,8 +73,8 @@ func TestAResidentJobGoesOnWhereItWas(t *testing.T) {
 		one := job(1, 100, 0)
 		one.Resident = c.resident
 		block, urgent := job(2, 48, 13), job(3, 10, 21)
-		urgent.Licences = []batch.Licence{{Name: "slow", Copies: 1}} // only the slow machine can run it
-		p.Nodes[1].Licences = []string{"slow"}
+		urgent.Licenses = []batch.License{{Name: "slow", Copies: 1}} // only the slow machine can run it
+		p.Nodes[1].Licenses = []string{"slow"}
 		got := play(t, policy(t, p, batch.Settings{"algorithm": "EDF"}), p, []arrival{{0, block}, {0, one}, {10, urgent}})
 		wantLines(t, got.lines[:4], "0 start #2 m0", "0 start #1 m1", "10 pause #1", "10 start #3 m1")
 		found := false
@@ -94,7 +94,7 @@ func TestBackfillingKeepsTheReservation(t *testing.T) {
 	for _, a := range []string{"BF-easy", "BF-rm", "BF-unrm"} {
 		t.Run(a, func(t *testing.T) {
 			p := machines(100, 50)
-			p.Nodes[0].Licences = []string{"cad"}
+			p.Nodes[0].Licenses = []string{"cad"}
 			got := play(t, policy(t, p, batch.Settings{"algorithm": a, "wait": "0"}), p, []arrival{
 				{0, job(1, 100, 0)}, {1, job(2, 50, 0, "cad")}, {2, job(3, 10, 0)}, {3, job(4, 100, 0)}, {4, job(5, 10, 0, "cad")},
 			})
@@ -108,10 +108,10 @@ func TestBackfillingKeepsTheReservation(t *testing.T) {
 // 1, the faster one. Job 2 wants the copy and waits, though machine 1 is free: reserved is
 // that machine at 100. Job 3 takes 45 s there from 5 on and ends by 100. Job 4, at 96, would
 // not; it has machine 0 from 100 on.
-func TestAReservationWaitsForLicences(t *testing.T) {
+func TestAReservationWaitsForLicenses(t *testing.T) {
 	p := machines(100, 200)
 	p.Nodes[1].Processors = 4
-	p.Licences = []batch.LicencePool{{Name: "cad", Copies: 1}}
+	p.Licenses = []batch.LicensePool{{Name: "cad", Copies: 1}}
 	wide := job(1, 100, 0, "cad")
 	wide.Shape.Width = 8
 	got := play(t, policy(t, p, batch.Settings{"algorithm": "BF-easy"}), p, []arrival{

@@ -38,10 +38,10 @@ func (s site) decides(at int, want ...string) {
 
 // The copy of a job that was told to leave is free when it has left, though the machine for
 // the next one is free before.
-func TestALicenceIsFreeWhenItsJobHasLeft(t *testing.T) {
+func TestALicenseIsFreeWhenItsJobHasLeft(t *testing.T) {
 	p := machines(100, 50)
 	p.Nodes[0].Processors = 1
-	p.Licences = []batch.LicencePool{{Name: "cad", Copies: 1}}
+	p.Licenses = []batch.LicensePool{{Name: "cad", Copies: 1}}
 	s := site{t, policy(t, p, batch.Settings{"algorithm": "EDF"})}
 	s.submit(0, job(1, 100, 0, "cad"))
 	s.decides(0, "start #1 m0")
@@ -78,10 +78,10 @@ func TestAResidentJobKeepsItsMemory(t *testing.T) {
 
 // Without preemption the one copy is job 1's, however urgent job 2 is, and the machine that
 // is free is job 3's.
-func TestLicencesOfWhoRunsAreNotGivenAway(t *testing.T) {
+func TestLicensesOfWhoRunsAreNotGivenAway(t *testing.T) {
 	for _, a := range []string{"CS_inp", "CS_ninp"} {
 		p := machines(100, 100)
-		p.Licences = []batch.LicencePool{{Name: "cad", Copies: 1}}
+		p.Licenses = []batch.LicensePool{{Name: "cad", Copies: 1}}
 		s := site{t, policy(t, p, batch.Settings{"algorithm": a, "overhead": "0"})}
 		s.submit(0, job(1, 1000, 0, "cad"))
 		s.decides(0, "start #1 m0")

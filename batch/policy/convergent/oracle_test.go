@@ -12,7 +12,7 @@ import (
 )
 
 // naive is a plan written from the paper, in floating point and without any memory: the
-// matrix of section 4.1, who has licences of 4.2, and the best of all matchings of 5.
+// matrix of section 4.1, who has licenses of 4.2, and the best of all matchings of 5.
 type naive struct {
 	s     *farm.State
 	p     [][]float64
@@ -23,7 +23,7 @@ type naive struct {
 func (n *naive) fill(overhead float64) {
 	s := n.s
 	var able [][]int
-	demand := make([]float64, len(s.Licences))
+	demand := make([]float64, len(s.Licenses))
 	sup := 0.0
 	next := func(j *farm.Job, m int) float64 {
 		return math.Ceil(float64(j.Remaining())*float64(j.Reference)/float64(s.Machines[m].Score)) / 1e6
@@ -38,18 +38,18 @@ func (n *naive) fill(overhead float64) {
 			}
 		}
 		able = append(able, list)
-		for _, l := range j.Licences {
+		for _, l := range j.Licenses {
 			if len(list) > 0 {
-				demand[l.Licence] += float64(l.Copies)
+				demand[l.License] += float64(l.Copies)
 			}
 		}
 	}
 	worth := make([]float64, len(s.Jobs))
 	for i := range s.Jobs {
-		for _, l := range s.Jobs[i].Licences {
-			rho := demand[l.Licence] / float64(s.Licences[l.Licence].Copies)
+		for _, l := range s.Jobs[i].Licenses {
+			rho := demand[l.License] / float64(s.Licenses[l.License].Copies)
 			if rho > 1 {
-				rho *= float64(len(s.Licences))
+				rho *= float64(len(s.Licenses))
 			}
 			if len(able[i]) > 0 {
 				worth[i] += rho
@@ -133,13 +133,13 @@ func small(r *rand.Rand) *farm.State {
 		m := farm.Machine{Score: int32(200 + r.IntN(401)), CPUs: int32(1 + r.IntN(4)), Down: r.IntN(12) == 0}
 		for l := range int32(3) {
 			if r.IntN(5) > 0 {
-				m.Licences = m.Licences.With(l)
+				m.Licenses = m.Licenses.With(l)
 			}
 		}
 		s.Machines = append(s.Machines, m)
 	}
 	for range 3 {
-		s.Licences = append(s.Licences, farm.Licence{Copies: int32(1 + r.IntN(3))})
+		s.Licenses = append(s.Licenses, farm.License{Copies: int32(1 + r.IntN(3))})
 	}
 	return s
 }
@@ -172,7 +172,7 @@ func later(r *rand.Rand, s *farm.State, plan []int32, order *int64) {
 		}
 		for l := range int32(3) {
 			if r.IntN(3) == 0 {
-				j.Licences = append(j.Licences, farm.Need{Licence: l, Copies: int32(1 + r.IntN(2))})
+				j.Licenses = append(j.Licenses, farm.Need{License: l, Copies: int32(1 + r.IntN(2))})
 			}
 		}
 		if r.IntN(2) == 0 {
@@ -183,7 +183,7 @@ func later(r *rand.Rand, s *farm.State, plan []int32, order *int64) {
 }
 
 // All of a pass, against the paper written down naively: the matrix; that who is discarded
-// could not have its licences beside the others; and that the plan has the most
+// could not have its licenses beside the others; and that the plan has the most
 // associations, and with MFS and Renew the largest sum.
 func TestAPlanIsWhatThePaperSays(t *testing.T) {
 	for _, matching := range []string{"mfs", "renew", "imfs"} {
@@ -210,7 +210,7 @@ func TestAPlanIsWhatThePaperSays(t *testing.T) {
 				n := &naive{s: s, clear: make([]bool, len(s.Jobs))}
 				n.fill(8)
 				n.compare(t, p)
-				discarded += n.licences(t, p, plan)
+				discarded += n.licenses(t, p, plan)
 				count, sum := n.best(0, make([]bool, len(plan)))
 				got, points := 0, 0.0
 				for m, i := range plan {
@@ -252,17 +252,17 @@ func (n *naive) compare(t *testing.T, p *planner) {
 	}
 }
 
-// licences checks who is discarded, and returns how many.
-func (n *naive) licences(t *testing.T, p *planner, plan []int32) (discarded int) {
+// licenses checks who is discarded, and returns how many.
+func (n *naive) licenses(t *testing.T, p *planner, plan []int32) (discarded int) {
 	t.Helper()
-	left := make([]int32, len(n.s.Licences))
+	left := make([]int32, len(n.s.Licenses))
 	for l := range left {
-		left[l] = n.s.Licences[l].Copies
+		left[l] = n.s.Licenses[l].Copies
 	}
 	for i := range n.s.Jobs {
 		if !n.clear[i] && len(p.matrix.Row(i).Columns) > 0 {
-			for _, need := range n.s.Jobs[i].Licences {
-				left[need.Licence] -= need.Copies
+			for _, need := range n.s.Jobs[i].Licenses {
+				left[need.License] -= need.Copies
 			}
 		}
 	}
@@ -272,8 +272,8 @@ func (n *naive) licences(t *testing.T, p *planner, plan []int32) (discarded int)
 		}
 		discarded++
 		fits := true
-		for _, need := range n.s.Jobs[i].Licences {
-			fits = fits && left[need.Licence] >= need.Copies
+		for _, need := range n.s.Jobs[i].Licenses {
+			fits = fits && left[need.License] >= need.Copies
 		}
 		if fits || slices.Contains(plan, int32(i)) {
 			t.Fatalf("job %d is discarded: fits %t, plan %v", i, fits, plan)

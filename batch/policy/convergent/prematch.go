@@ -4,17 +4,17 @@ import (
 	"slices"
 
 	"github.com/seed-9b8f70bb/drover/batch/policy/convergent/farm"
-	"github.com/seed-9b8f70bb/drover/batch/policy/convergent/licence"
+	"github.com/seed-9b8f70bb/drover/batch/policy/convergent/license"
 )
 
-// prematch says who of those that compete for licences gets them.
+// prematch says who of those that compete for licenses gets them.
 type prematch struct {
-	clusters *licence.Clusters
+	clusters *license.Clusters
 	members  []member // whom the clusters know, by order
 	next     []member
-	knapsack licence.Knapsack
+	knapsack license.Knapsack
 
-	items  []licence.Item
+	items  []license.Item
 	keep   []bool
 	jobs   []int32 // of the items, by index in the state
 	copies []int64
@@ -24,7 +24,7 @@ type prematch struct {
 // member is a job in the clusters.
 type member struct {
 	order int64
-	needs []licence.Need
+	needs []license.Need
 }
 
 func (p *prematch) fork() prematch {
@@ -35,7 +35,7 @@ func (p *prematch) fork() prematch {
 	return f
 }
 
-// clear discards from the matrix all jobs that do not get their licences.
+// clear discards from the matrix all jobs that do not get their licenses.
 func (p *prematch) clear(s *farm.State, m *farm.Matrix) {
 	p.follow(s, m)
 	p.clears = p.clears[:0]
@@ -50,7 +50,7 @@ func (p *prematch) clear(s *farm.State, m *farm.Matrix) {
 				k++
 			}
 			p.jobs = append(p.jobs, int32(at))
-			p.items = append(p.items, licence.Item{Value: m.Row(at).Mean(), Needs: p.members[k].needs, Kept: s.Jobs[at].Fixed})
+			p.items = append(p.items, license.Item{Value: m.Row(at).Mean(), Needs: p.members[k].needs, Kept: s.Jobs[at].Fixed})
 		}
 		p.keep = slices.Grow(p.keep[:0], len(p.items))[:len(p.items)]
 		p.knapsack.Greedy(p.items, p.copies, p.keep)
@@ -65,13 +65,13 @@ func (p *prematch) clear(s *farm.State, m *farm.Matrix) {
 }
 
 // follow brings the clusters up to date. Those whom no machine can run compete with
-// nobody, unless they hold their licences.
+// nobody, unless they hold their licenses.
 func (p *prematch) follow(s *farm.State, m *farm.Matrix) {
 	if p.clusters == nil {
-		for i := range s.Licences {
-			p.copies = append(p.copies, int64(s.Licences[i].Copies))
+		for i := range s.Licenses {
+			p.copies = append(p.copies, int64(s.Licenses[i].Copies))
 		}
-		p.clusters = licence.New(p.copies)
+		p.clusters = license.New(p.copies)
 	}
 	old := p.members
 	p.next = p.next[:0]
@@ -82,7 +82,7 @@ func (p *prematch) follow(s *farm.State, m *farm.Matrix) {
 			old = old[1:]
 		}
 		was := len(old) > 0 && old[0].order == j.Order
-		is := len(j.Licences) > 0 && (len(m.Row(i).Columns) > 0 || j.Fixed)
+		is := len(j.Licenses) > 0 && (len(m.Row(i).Columns) > 0 || j.Fixed)
 		switch {
 		case was && is:
 			p.next = append(p.next, old[0])
@@ -101,13 +101,13 @@ func (p *prematch) follow(s *farm.State, m *farm.Matrix) {
 	p.members, p.next = p.next, p.members
 }
 
-// join adds a job to the clusters, with what it needs of floating licences: of those that
+// join adds a job to the clusters, with what it needs of floating licenses: of those that
 // are bound its machine has enough.
 func (p *prematch) join(s *farm.State, j *farm.Job) member {
-	needs := make([]licence.Need, 0, len(j.Licences))
-	for _, n := range j.Licences {
-		if !s.Licences[n.Licence].Bound {
-			needs = append(needs, licence.Need{Licence: n.Licence, Copies: n.Copies})
+	needs := make([]license.Need, 0, len(j.Licenses))
+	for _, n := range j.Licenses {
+		if !s.Licenses[n.License].Bound {
+			needs = append(needs, license.Need{License: n.License, Copies: n.Copies})
 		}
 	}
 	p.clusters.Add(j.Order, needs)

@@ -9,8 +9,8 @@ import (
 )
 
 // readmit takes back into the matrix jobs that pre-matching has discarded, by falling
-// mean, as far as what the plan leaves of licences is enough for them. Those who got
-// licences and no machine leave them. It says whether another matching may find more: only
+// mean, as far as what the plan leaves of licenses is enough for them. Those who got
+// licenses and no machine leave them. It says whether another matching may find more: only
 // if a machine is free that one of them could run on.
 func (p *prematch) readmit(s *farm.State, m *farm.Matrix, plan []int32) bool {
 	if len(p.clears) == 0 || !slices.Contains(plan, roster.Free) {
@@ -26,7 +26,7 @@ func (p *prematch) readmit(s *farm.State, m *farm.Matrix, plan []int32) bool {
 	for i := range s.Jobs {
 		j := &s.Jobs[i]
 		switch {
-		case len(j.Licences) == 0:
+		case len(j.Licenses) == 0:
 		case planned[i] || j.Fixed:
 			left.Take(s, j)
 		case !m.Row(i).Cleared:

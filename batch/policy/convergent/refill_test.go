@@ -8,7 +8,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/convergent/roster"
 )
 
-// Given away are licences that are there, and nobody loses a machine by it.
+// Given away are licenses that are there, and nobody loses a machine by it.
 func TestRefillingGivesAwayWhatIsLeft(t *testing.T) {
 	more := 0
 	for seed := range uint64(2000) {
@@ -30,9 +30,9 @@ func TestRefillingGivesAwayWhatIsLeft(t *testing.T) {
 			newPlanner(set).Plan(s, plans[k])
 		}
 		var count [2]int
-		left := make([]int32, len(s.Licences))
+		left := make([]int32, len(s.Licenses))
 		for l := range left {
-			left[l] = s.Licences[l].Copies
+			left[l] = s.Licenses[l].Copies
 		}
 		for k, plan := range plans {
 			for _, i := range plan {
@@ -40,8 +40,8 @@ func TestRefillingGivesAwayWhatIsLeft(t *testing.T) {
 					continue
 				}
 				count[k]++
-				for _, n := range s.Jobs[i].Licences {
-					if left[n.Licence] -= int32(k) * n.Copies; left[n.Licence] < 0 {
+				for _, n := range s.Jobs[i].Licenses {
+					if left[n.License] -= int32(k) * n.Copies; left[n.License] < 0 {
 						t.Fatalf("seed %d: more copies than there are: %v", seed, plans)
 					}
 				}

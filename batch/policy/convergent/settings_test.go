@@ -92,10 +92,10 @@ func TestFarmsThatMakeNoSenseAreRefused(t *testing.T) {
 	for want, change := range map[string]func(*batch.Platform){
 		"nodes[1].score: 0":  func(p *batch.Platform) { p.Nodes[1].Score = 0 },
 		"nodes[0].score: -5": func(p *batch.Platform) { p.Nodes[0].Score = -5 },
-		"licences[1]": func(p *batch.Platform) {
-			p.Licences = []batch.LicencePool{{Name: "a", Copies: 1}, {Name: "a", Copies: 1}}
+		"licenses[1]": func(p *batch.Platform) {
+			p.Licenses = []batch.LicensePool{{Name: "a", Copies: 1}, {Name: "a", Copies: 1}}
 		},
-		"licences[0]": func(p *batch.Platform) { p.Licences = []batch.LicencePool{{Name: "a", Copies: -1}} },
+		"licenses[0]": func(p *batch.Platform) { p.Licenses = []batch.LicensePool{{Name: "a", Copies: -1}} },
 	} {
 		p := machines(100, 200)
 		change(&p)
@@ -110,21 +110,21 @@ func TestFarmsThatMakeNoSenseAreRefused(t *testing.T) {
 func TestJobsThatCanNeverRunAreToldAtTheEdge(t *testing.T) {
 	p := machines(100, 100)
 	p.Nodes[0].Processors, p.Nodes[0].Memory, p.Nodes[1].Memory = 2, 100, 10
-	p.Nodes[0].Licences = []string{"bound"}
-	p.Licences = []batch.LicencePool{{Name: "cad", Copies: 2}}
+	p.Nodes[0].Licenses = []string{"bound"}
+	p.Licenses = []batch.LicensePool{{Name: "cad", Copies: 2}}
 	for name, c := range map[string]struct {
 		change func(*batch.Job)
 		want   string
 	}{
-		"fits":                  {func(j *batch.Job) { j.Licences = []batch.Licence{{Name: "cad", Copies: 2}, {Name: "bound", Copies: 9}} }, ""},
-		"a licence nobody has":  {func(j *batch.Job) { j.Licences = []batch.Licence{{Name: "fem", Copies: 1}} }, "licence fem"},
-		"more copies":           {func(j *batch.Job) { j.Licences = []batch.Licence{{Name: "cad", Copies: 3}} }, "licence cad: 3"},
-		"twice":                 {func(j *batch.Job) { j.Licences = []batch.Licence{{Name: "cad", Copies: 2}, {Name: "cad", Copies: 1}} }, "licence cad: 3"},
-		"no copies":             {func(j *batch.Job) { j.Licences = []batch.Licence{{Name: "cad"}} }, "licences[0].copies: 0"},
+		"fits":                  {func(j *batch.Job) { j.Licenses = []batch.License{{Name: "cad", Copies: 2}, {Name: "bound", Copies: 9}} }, ""},
+		"a license nobody has":  {func(j *batch.Job) { j.Licenses = []batch.License{{Name: "fem", Copies: 1}} }, "license fem"},
+		"more copies":           {func(j *batch.Job) { j.Licenses = []batch.License{{Name: "cad", Copies: 3}} }, "license cad: 3"},
+		"twice":                 {func(j *batch.Job) { j.Licenses = []batch.License{{Name: "cad", Copies: 2}, {Name: "cad", Copies: 1}} }, "license cad: 3"},
+		"no copies":             {func(j *batch.Job) { j.Licenses = []batch.License{{Name: "cad"}} }, "licenses[0].copies: 0"},
 		"deadline too early":    {func(j *batch.Job) { j.Deadline = 5 * second }, "deadline"},
 		"too wide":              {func(j *batch.Job) { j.Shape.Width = 9 }, "cpus: 9"},
 		"no width":              {func(j *batch.Job) { j.Shape.Width = 0 }, "width: 0"},
-		"not together":          {func(j *batch.Job) { j.Shape.Width = 4; j.Licences = []batch.Licence{{Name: "bound", Copies: 1}} }, "a machine"},
+		"not together":          {func(j *batch.Job) { j.Shape.Width = 4; j.Licenses = []batch.License{{Name: "bound", Copies: 1}} }, "a machine"},
 		"memory":                {func(j *batch.Job) { j.Shape.Width = 2; j.Memory = 51 }, "a machine"},
 		"memory without end":    {func(j *batch.Job) { j.Shape.Width = 2; j.Memory = 1 << 62 }, "a machine"},
 		"score of the estimate": {func(j *batch.Job) { j.Reference = -1 }, "reference"},
@@ -140,7 +140,7 @@ func TestJobsThatCanNeverRunAreToldAtTheEdge(t *testing.T) {
 			case err == nil || c.want == "" || !strings.Contains(err.Error(), c.want) || !errors.As(err, &own) && !errors.As(err, &need):
 				t.Fatalf("%v, want %q", err, c.want)
 			}
-			if c.want == "" || c.want == "deadline" || c.want == "reference" || c.want == "width: 0" || strings.HasPrefix(c.want, "licences[") {
+			if c.want == "" || c.want == "deadline" || c.want == "reference" || c.want == "width: 0" || strings.HasPrefix(c.want, "licenses[") {
 				return
 			}
 			// Those who come in all the same are in nobody's way.

@@ -32,13 +32,13 @@ type arrival struct {
 
 // job returns one of a processor that takes so many seconds on a machine of score 100;
 // by is its deadline in seconds, 0 for none.
-func job(h batch.Handle, length, by int, licences ...string) batch.Job {
+func job(h batch.Handle, length, by int, licenses ...string) batch.Job {
 	j := batch.Job{
 		Handle: h, Shape: batch.Shape{Width: 1, Walltime: batch.Duration(length) * batch.Second},
 		Reference: 100, Deadline: batch.Time(by) * second, Checkpoint: true,
 	}
-	for _, l := range licences {
-		j.Licences = append(j.Licences, batch.Licence{Name: l, Copies: 1})
+	for _, l := range licenses {
+		j.Licenses = append(j.Licenses, batch.License{Name: l, Copies: 1})
 	}
 	return j
 }
@@ -114,17 +114,17 @@ func wantLines(t *testing.T, got []string, want ...string) {
 
 // crowd makes up a farm and jobs by the ranges of the paper's section 6, with jobs every
 // so many seconds on average.
-func crowd(seed uint64, nodes, licences, jobs, gap int) (batch.Platform, []arrival) {
+func crowd(seed uint64, nodes, licenses, jobs, gap int) (batch.Platform, []arrival) {
 	r := rand.New(rand.NewPCG(seed, 10))
 	var p batch.Platform
-	for l := range licences {
-		p.Licences = append(p.Licences, batch.LicencePool{Name: fmt.Sprint("l", l), Copies: int32(max(1, nodes*(55+r.IntN(11))/100))})
+	for l := range licenses {
+		p.Licenses = append(p.Licenses, batch.LicensePool{Name: fmt.Sprint("l", l), Copies: int32(max(1, nodes*(55+r.IntN(11))/100))})
 	}
 	for m := range nodes {
 		n := batch.Node{Name: fmt.Sprint("m", m), Score: int32(200 + r.IntN(401)), Processors: int32(1 + r.IntN(8))}
-		for l := range licences {
+		for l := range licenses {
 			if r.IntN(100) < 90 {
-				n.Licences = append(n.Licences, fmt.Sprint("l", l))
+				n.Licenses = append(n.Licenses, fmt.Sprint("l", l))
 			}
 		}
 		p.Nodes = append(p.Nodes, n)
@@ -140,13 +140,13 @@ func crowd(seed uint64, nodes, licences, jobs, gap int) (batch.Platform, []arriv
 		if by := int(at) + length*(125+r.IntN(126))/100; r.IntN(10) < 7 {
 			j.Deadline = batch.Time(by) * second
 		}
-		for l := range licences {
+		for l := range licenses {
 			if r.IntN(100) < 20 {
-				j.Licences = append(j.Licences, batch.Licence{Name: fmt.Sprint("l", l), Copies: 1})
+				j.Licenses = append(j.Licenses, batch.License{Name: fmt.Sprint("l", l), Copies: 1})
 			}
 		}
 		if validate(p, &j, batch.Time(at)*second) != nil {
-			j.Shape.Width, j.Licences = 1, nil
+			j.Shape.Width, j.Licenses = 1, nil
 		}
 		list = append(list, arrival{int(at), j})
 	}

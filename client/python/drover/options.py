@@ -38,7 +38,7 @@ class Options:
     earliest_start: Optional[datetime.datetime] = None
     memory: int = 0  # of each task, bytes
     cpu: float = 0.0  # share of a processor that each task can use, up to 1
-    licences: Mapping[str, int] = field(default_factory=dict)
+    licenses: Mapping[str, int] = field(default_factory=dict)
     into: str = ""  # ID of the reservation in which the job is to run
     input_site: str = ""  # where the input data lie already
     idempotent: bool = False  # executing it twice does no harm
@@ -57,7 +57,7 @@ class Options:
         m: dict[str, Any] = {
             "memoryBytes": str(self.memory), "cpu": self.cpu, "into": self.into, "inputSite": self.input_site,
             "idempotent": self.idempotent, "labels": dict(self.labels),
-            "licences": [{"name": n, "copies": c} for n, c in self.licences.items()],
+            "licenses": [{"name": n, "copies": c} for n, c in self.licenses.items()],
             "shapes": [{"width": w, "walltime": seconds_out("request.shapes", t)} for w, t in self.shapes],
         }
         m.update(order_out(self))
@@ -94,8 +94,8 @@ class Options:
         for key, value in check.pairs("request.labels", self.labels, "texts by their keys").items():
             check.text("request.labels", key)
             check.text(f"request.labels.{key}", value)
-        for name, copies in check.pairs("request.licences", self.licences, "copies by the names of licences").items():
-            check.whole(f"request.licences.{check.text('request.licences', name)}", copies, 1)
+        for name, copies in check.pairs("request.licenses", self.licenses, "copies by the names of licenses").items():
+            check.whole(f"request.licenses.{check.text('request.licenses', name)}", copies, 1)
         for shape in check.items("request.shapes", self.shapes, "pairs of a width and a walltime"):
             if not isinstance(shape, (tuple, list)) or len(shape) != 2:
                 raise check.wrong("request.shapes", shape, "pairs of a width and a walltime")

@@ -79,7 +79,7 @@ var (
 	hopelessJobs  farmMeasure = (*farm.Row).HopelessPercent
 	undatedSlow   farmMeasure = func(r *farm.Row) float64 { return r.Slowdown }
 	machinesBusy  farmMeasure = func(r *farm.Row) float64 { return 100 * r.MachineUsage }
-	licencesInUse farmMeasure = func(r *farm.Row) float64 { return 100 * r.LicenceUsage }
+	licensesInUse farmMeasure = func(r *farm.Row) float64 { return 100 * r.LicenseUsage }
 	preempted     farmMeasure = func(r *farm.Row) float64 { return float64(r.Preemptions) }
 )
 

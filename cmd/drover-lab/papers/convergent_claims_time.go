@@ -13,7 +13,7 @@ var knapsackClaims = []ConvergentClaim{
 	{
 		ID: "knapsack-near", Of: "table 1",
 		Says:  "The greedy's solutions are on average 3% distant from branch and bound's.",
-		Test:  "licence usage, mean of the four ratios: at most 3.5% less, as the paper's own table has 3.4%",
+		Test:  "license usage, mean of the four ratios: at most 3.5% less, as the paper's own table has 3.4%",
 		check: knapsackNear,
 	},
 	{
@@ -24,8 +24,8 @@ var knapsackClaims = []ConvergentClaim{
 	},
 	{
 		ID: "knapsack-ratio", Of: "table 1",
-		Says:  "The smaller the contention is (the higher the licence ratio), the closer it is to the optimum.",
-		Test:  "its distance in licence usage falls with each higher ratio",
+		Says:  "The smaller the contention is (the higher the license ratio), the closer it is to the optimum.",
+		Test:  "its distance in license usage falls with each higher ratio",
 		check: knapsackRatio,
 	},
 }

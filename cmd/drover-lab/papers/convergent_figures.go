@@ -31,7 +31,7 @@ func (r *ConvergentReport) loadFigures() {
 		{"figure-4", "Figure 4: late jobs", "late, % of jobs with a deadline", lateJobs, tenth, false},
 		{"figure-5", "Figure 5: slowdown of jobs without a deadline", "slowdown, mean", undatedSlow, hundredth, true},
 		{"figure-6", "Figure 6: machine usage", "machines in use, %", machinesBusy, tenth, false},
-		{"licences", "Licence usage", "copies in use, %", licencesInUse, tenth, false},
+		{"licenses", "License usage", "copies in use, %", licensesInUse, tenth, false},
 	} {
 		t := s.loadsTable(everyone(), s.figureOf(f.m, f.write))
 		draw := func(file, title string, of []string, overview *table) {
@@ -62,7 +62,7 @@ func (s *farmStudy) aside(file string) []string {
 			}
 		}
 		return []string{fmt.Sprintf("Mean of the seeds. Hopeless are at most %s%% of a run's jobs with a deadline: no machine would make these even alone.", tenth(worst))}
-	case "licences":
+	case "licenses":
 		return []string{"The paper names it among its criteria and shows no figure of it."}
 	}
 	return nil
@@ -72,7 +72,7 @@ func (s *farmStudy) aside(file string) []string {
 func (s *farmStudy) alongLoads(title, axis string, algorithms []string, log bool, of func(farmKey) (float64, bool)) chart.Chart {
 	c := &chart.Lines{
 		Title: title, XTitle: "inter-arrival time (units)", YTitle: axis, Linear: !log, LinearX: true,
-		Note: "150 machines, 20 licences, 1,500 jobs; seeds: " + s.seedsOf(farm.Loads),
+		Note: "150 machines, 20 licenses, 1,500 jobs; seeds: " + s.seedsOf(farm.Loads),
 	}
 	for _, a := range algorithms {
 		l := chart.Line{Name: a}

@@ -13,7 +13,7 @@ type knapsackLine struct {
 	value, worst, bound  float64 // greedy over exact, its least, and exact over its bound
 }
 
-// knapsacks sums up the rows of a licence ratio; false if there are none.
+// knapsacks sums up the rows of a license ratio; false if there are none.
 func (s *farmStudy) knapsacks(ratio farm.Range) (knapsackLine, bool) {
 	c := s.cells[farmKey{set: farm.Knapsacks, algorithm: farm.Algorithms[0], ratio: ratio, reading: farm.Percent}]
 	l := knapsackLine{worst: math.Inf(1)}

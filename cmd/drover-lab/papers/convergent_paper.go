@@ -6,10 +6,10 @@ import "github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/farm"
 // M. Pasquali, "A Job Scheduling Framework for Large Computing Farms", SC07, table 1. Of
 // its figures only what its text says is known.
 
-// paperKnapsack is one side of a row of table 1: milliseconds, and licence usage.
+// paperKnapsack is one side of a row of table 1: milliseconds, and license usage.
 type paperKnapsack struct{ time, smallest, mean, best float64 }
 
-// paperTable1 has branch and bound, and the greedy, by licence ratio.
+// paperTable1 has branch and bound, and the greedy, by license ratio.
 var paperTable1 = []struct {
 	ratio         farm.Range
 	exact, greedy paperKnapsack

@@ -9,8 +9,8 @@ import (
 // tables makes table 1, ours beside the paper's.
 func (r *ConvergentReport) tables() {
 	s := r.study
-	t := &table{text: 2, head: []string{"licence ratio", "", "time (ms)", "paper", "smallest", "paper", "mean", "paper", "best", "paper"}}
-	more := &table{text: 1, head: []string{"licence ratio", "seeds", "instants", "proven", "exact / bound", "greedy / exact, value", "the least", "less usage", "paper", "time", "paper"}}
+	t := &table{text: 2, head: []string{"license ratio", "", "time (ms)", "paper", "smallest", "paper", "mean", "paper", "best", "paper"}}
+	more := &table{text: 1, head: []string{"license ratio", "seeds", "instants", "proven", "exact / bound", "greedy / exact, value", "the least", "less usage", "paper", "time", "paper"}}
 	for _, p := range paperTable1 {
 		l, ok := s.knapsacks(p.ratio)
 		if !ok {
@@ -28,8 +28,8 @@ func (r *ConvergentReport) tables() {
 			percent(l.distance()), percent(1-p.greedy.mean/p.exact.mean), percent(l.greedy.time/l.exact.time), percent(p.greedy.time/p.exact.time))
 	}
 	r.add(section{
-		title: "Table 1: licence usage, branch and bound and the greedy", file: "table-1", table: t,
-		says: []string{"Usage of the copies of critical licences, at every 40th instant of a run of CS_ip; both choose from the same jobs. Times are of one instant, all its clusters together."},
+		title: "Table 1: license usage, branch and bound and the greedy", file: "table-1", table: t,
+		says: []string{"Usage of the copies of critical licenses, at every 40th instant of a run of CS_ip; both choose from the same jobs. Times are of one instant, all its clusters together."},
 	})
 	r.add(section{
 		title: "Table 1: how far the greedy is from branch and bound", file: "table-1-distance", table: more,

@@ -17,7 +17,7 @@ import (
 // workedFarm is a row that was never run, and what it took.
 func workedFarm(c farm.Case, late int) (farm.Row, farm.Cost) {
 	r := farm.Row{
-		Case: c, Ended: c.Jobs, Dated: 1000, Late: late, Slowdown: 1 + float64(late)/500, MachineUsage: 0.97, LicenceUsage: 0.6,
+		Case: c, Ended: c.Jobs, Dated: 1000, Late: late, Slowdown: 1 + float64(late)/500, MachineUsage: 0.97, LicenseUsage: 0.6,
 		Preemptions: 10 * late, Plans: 3000, Span: float64(c.Jobs * c.Arrival),
 	}
 	for i := range c.Jobs * c.Arrival / 250 {
@@ -347,7 +347,7 @@ func TestTheReportOnConvergentSchedulingNamesItsFiles(t *testing.T) {
 		t.Errorf("files (-in report.json +written):\n%s", diff)
 	}
 	for _, want := range []string{
-		"table-1.csv", "table-1-distance.md", "figure-3.svg", "figure-4.png", "figure-4-beyond.svg", "figure-5.csv", "figure-6.svg", "figure-7.svg", "figure-8.csv", "licences.svg", "preemptions.md", "deadlines.csv", "bandwidth.csv", "report.md",
+		"table-1.csv", "table-1-distance.md", "figure-3.svg", "figure-4.png", "figure-4-beyond.svg", "figure-5.csv", "figure-6.svg", "figure-7.svg", "figure-8.csv", "licenses.svg", "preemptions.md", "deadlines.csv", "bandwidth.csv", "report.md",
 	} {
 		if !slices.Contains(names, want) {
 			t.Errorf("no %s", want)

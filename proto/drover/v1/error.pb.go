@@ -38,7 +38,7 @@ type ErrorDetail struct {
 	// "draining", "disk-full", "arriving", "unknown-round", "too-many-drafts", "no-drafts",
 	// "no-offer", "no-promise", "no-room", "no-reservations", "unknown-reservation",
 	// "reservation-over", "too-many-reservations", "unknown-data", "data-conflict",
-	// "sticky-data", "data-quota", "wrong-dimensions", "dependency-failed", "no-licence".
+	// "sticky-data", "data-quota", "wrong-dimensions", "dependency-failed", "no-license".
 	// Readers accept words that they do not know.
 	Reason string `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
 	// What it is about, as a path into the message: "request.width",

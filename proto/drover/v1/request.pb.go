@@ -231,8 +231,8 @@ type Request struct {
 	MemoryBytes int64 `protobuf:"varint,9,opt,name=memory_bytes,json=memoryBytes,proto3" json:"memory_bytes,omitempty"`
 	// Share of a processor that each task can use, above 0 and up to 1; 0 means 1.
 	Cpu float64 `protobuf:"fixed64,10,opt,name=cpu,proto3" json:"cpu,omitempty"`
-	// Licences held while it runs.
-	Licences []*Licence `protobuf:"bytes,11,rep,name=licences,proto3" json:"licences,omitempty"`
+	// Licenses held while it runs.
+	Licenses []*License `protobuf:"bytes,11,rep,name=licenses,proto3" json:"licenses,omitempty"`
 	// Input data that has to reach the site, bytes. 0 means the sum over the
 	// files among the arguments.
 	InputBytes int64 `protobuf:"varint,12,opt,name=input_bytes,json=inputBytes,proto3" json:"input_bytes,omitempty"`
@@ -371,9 +371,9 @@ func (x *Request) GetCpu() float64 {
 	return 0
 }
 
-func (x *Request) GetLicences() []*Licence {
+func (x *Request) GetLicenses() []*License {
 	if x != nil {
-		return x.Licences
+		return x.Licenses
 	}
 	return nil
 }
@@ -924,10 +924,10 @@ func (x *Shape) GetWalltime() *durationpb.Duration {
 	return nil
 }
 
-// Licence is a number of copies of a named licence.
-type Licence struct {
+// License is a number of copies of a named license.
+type License struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name of the licence.
+	// Name of the license.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	// Copies held, at least 1.
 	Copies        int32 `protobuf:"varint,2,opt,name=copies,proto3" json:"copies,omitempty"`
@@ -935,20 +935,20 @@ type Licence struct {
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *Licence) Reset() {
-	*x = Licence{}
+func (x *License) Reset() {
+	*x = License{}
 	mi := &file_drover_v1_request_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *Licence) String() string {
+func (x *License) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*Licence) ProtoMessage() {}
+func (*License) ProtoMessage() {}
 
-func (x *Licence) ProtoReflect() protoreflect.Message {
+func (x *License) ProtoReflect() protoreflect.Message {
 	mi := &file_drover_v1_request_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -960,19 +960,19 @@ func (x *Licence) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use Licence.ProtoReflect.Descriptor instead.
-func (*Licence) Descriptor() ([]byte, []int) {
+// Deprecated: Use License.ProtoReflect.Descriptor instead.
+func (*License) Descriptor() ([]byte, []int) {
 	return file_drover_v1_request_proto_rawDescGZIP(), []int{7}
 }
 
-func (x *Licence) GetName() string {
+func (x *License) GetName() string {
 	if x != nil {
 		return x.Name
 	}
 	return ""
 }
 
-func (x *Licence) GetCopies() int32 {
+func (x *License) GetCopies() int32 {
 	if x != nil {
 		return x.Copies
 	}
@@ -996,7 +996,7 @@ const file_drover_v1_request_proto_rawDesc = "" +
 	"\fmemory_bytes\x18\t \x01(\x03R\vmemoryBytes\x12\x10\n" +
 	"\x03cpu\x18\n" +
 	" \x01(\x01R\x03cpu\x12.\n" +
-	"\blicences\x18\v \x03(\v2\x12.drover.v1.LicenceR\blicences\x12\x1f\n" +
+	"\blicenses\x18\v \x03(\v2\x12.drover.v1.LicenseR\blicenses\x12\x1f\n" +
 	"\vinput_bytes\x18\f \x01(\x03R\n" +
 	"inputBytes\x12\x1d\n" +
 	"\n" +
@@ -1056,7 +1056,7 @@ const file_drover_v1_request_proto_rawDesc = "" +
 	"\x05Shape\x12\x14\n" +
 	"\x05width\x18\x01 \x01(\x05R\x05width\x125\n" +
 	"\bwalltime\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\bwalltime\"5\n" +
-	"\aLicence\x12\x12\n" +
+	"\aLicense\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
 	"\x06copies\x18\x02 \x01(\x05R\x06copies*m\n" +
 	"\bDataMode\x12\x19\n" +
@@ -1102,7 +1102,7 @@ var file_drover_v1_request_proto_goTypes = []any{
 	(*Array)(nil),                 // 7: drover.v1.Array
 	(*File)(nil),                  // 8: drover.v1.File
 	(*Shape)(nil),                 // 9: drover.v1.Shape
-	(*Licence)(nil),               // 10: drover.v1.Licence
+	(*License)(nil),               // 10: drover.v1.License
 	nil,                           // 11: drover.v1.Request.ArgumentsEntry
 	nil,                           // 12: drover.v1.Request.LabelsEntry
 	nil,                           // 13: drover.v1.Request.KeepEntry
@@ -1116,7 +1116,7 @@ var file_drover_v1_request_proto_depIdxs = []int32{
 	9,  // 2: drover.v1.Request.shapes:type_name -> drover.v1.Shape
 	15, // 3: drover.v1.Request.deadline:type_name -> google.protobuf.Timestamp
 	15, // 4: drover.v1.Request.earliest_start:type_name -> google.protobuf.Timestamp
-	10, // 5: drover.v1.Request.licences:type_name -> drover.v1.Licence
+	10, // 5: drover.v1.Request.licenses:type_name -> drover.v1.License
 	12, // 6: drover.v1.Request.labels:type_name -> drover.v1.Request.LabelsEntry
 	16, // 7: drover.v1.Request.agreement:type_name -> drover.v1.Agreement
 	13, // 8: drover.v1.Request.keep:type_name -> drover.v1.Request.KeepEntry

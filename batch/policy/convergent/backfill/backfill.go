@@ -33,7 +33,7 @@ type Planner struct {
 
 	queue []entry
 	ends  []end     // of those who run
-	left  farm.Left // copies of licences that are free now
+	left  farm.Left // copies of licenses that are free now
 	spare farm.Left // and at the time of the reservation, beside what it needs
 }
 

@@ -26,7 +26,7 @@ func shortest() *heuristic.Collection {
 func waits(seconds batch.Duration, cpus, copies int32) farm.Job {
 	j := farm.Job{Estimate: seconds * batch.Second, CPUs: cpus, Machine: none, Last: none}
 	if copies > 0 {
-		j.Licences = []farm.Need{{Licence: 0, Copies: copies}}
+		j.Licenses = []farm.Need{{License: 0, Copies: copies}}
 	}
 	return j
 }
@@ -38,11 +38,11 @@ func runs(machine int32, seconds batch.Duration, copies int32) farm.Job {
 	return j
 }
 
-// state is machines of 2 CPUs and these scores, with so many copies of one licence.
+// state is machines of 2 CPUs and these scores, with so many copies of one license.
 func state(copies int32, scores []int32, jobs ...farm.Job) *farm.State {
-	s := &farm.State{Licences: []farm.Licence{{Name: "cad", Copies: copies}}, Jobs: jobs}
+	s := &farm.State{Licenses: []farm.License{{Name: "cad", Copies: copies}}, Jobs: jobs}
 	for _, score := range scores {
-		s.Machines = append(s.Machines, farm.Machine{Score: score, CPUs: 2, Licences: farm.NewSet(0)})
+		s.Machines = append(s.Machines, farm.Machine{Score: score, CPUs: 2, Licenses: farm.NewSet(0)})
 	}
 	for i := range s.Jobs {
 		s.Jobs[i].Order = int64(i + 1)
@@ -107,7 +107,7 @@ func TestWhoMayGoBeforeTheFirst(t *testing.T) {
 		"who can never run is never the first": {
 			state(1, []int32{100, 200}, runs(0, 100, 1), waits(9, 1, 2), waits(9, 1, 1), waits(101, 1, 0)), []int32{0, free},
 		},
-		"who runs on a machine that is down has its licences": {
+		"who runs on a machine that is down has its licenses": {
 			down(state(1, []int32{100, 50}, runs(0, 100, 1), waits(9, 1, 1)), 0), []int32{free, free},
 		},
 	} {

@@ -2,13 +2,13 @@
 // convergent scheduling is compared with it.
 //
 //	machine 0   ▕ 1 1 1 1 1 1 ▏▕ 3 3    3 is first in the queue and needs machine 0, or the
-//	machine 1   ▕ 2 2 2 ▏▕ 4 ▏          copy of a licence that 1 has: it gets a reservation.
+//	machine 1   ▕ 2 2 2 ▏▕ 4 ▏          copy of a license that 1 has: it gets a reservation.
 //	                                    4 may go before it, as it is not in its way
 //
 // Who runs stays. At each event jobs start in the order of the queue, each on the machine
-// of the highest score that is free and can run it, if there are copies of its licences.
+// of the highest score that is free and can run it, if there are copies of its licenses.
 // The first one that cannot start gets a reservation: the earliest instant at which, by
-// the estimates, a machine that can run it and copies of its licences are free, and of
+// the estimates, a machine that can run it and copies of its licenses are free, and of
 // such machines the one of the highest score. All others may start only if they do not put
 // that off: they end by then, or they take neither that machine nor copies that it needs.
 //

@@ -22,7 +22,7 @@ type reservation struct {
 }
 
 // reserve finds the reservation of a job that cannot start now, and what is spare then of
-// licences. Where machines that are down or lost make it wait without end, nobody is in
+// licenses. Where machines that are down or lost make it wait without end, nobody is in
 // its way.
 func (p *Planner) reserve(s *farm.State, j *farm.Job, plan []int32) reservation {
 	kept := farm.NoMachine

@@ -6,7 +6,7 @@
 //	machines  [600]       [400]       [200]                        by falling score, then index
 //
 // Jobs that wait choose in that order: each takes the machine of the highest score that is
-// free and can run it, if there are copies of its licences. Where there are none, jobs of
+// free and can run it, if there are copies of its licenses. Where there are none, jobs of
 // later deadlines make place, the latest first, until there are; of those the ones that
 // need not have gone stay. Nobody else moves: who runs goes on where it is, until it ends
 // or has to make place. Jobs without a deadline come last.

@@ -114,7 +114,7 @@ func (p *Planner) start(i int32) bool {
 }
 
 // preempt takes jobs of later deadlines off their machines, the latest first, until there
-// are a machine and licences for this one. Those who need not have gone stay after all.
+// are a machine and licenses for this one. Those who need not have gone stay after all.
 func (p *Planner) preempt(i int32, place int) {
 	p.lifted = p.lifted[:0]
 	for k := len(p.jobs) - 1; k > place; k-- {
@@ -136,14 +136,14 @@ func (p *Planner) preempt(i int32, place int) {
 	}
 }
 
-// inTheWay says whether a job may have what another one needs: a machine, or licences.
+// inTheWay says whether a job may have what another one needs: a machine, or licenses.
 func (p *Planner) inTheWay(i, other, machine int32) bool {
 	if p.s.Eligible(&p.s.Jobs[i], machine) {
 		return true
 	}
-	for _, n := range p.s.Jobs[i].Licences {
-		for _, o := range p.s.Jobs[other].Licences {
-			if n.Licence == o.Licence && !p.s.Licences[n.Licence].Bound {
+	for _, n := range p.s.Jobs[i].Licenses {
+		for _, o := range p.s.Jobs[other].Licenses {
+			if n.License == o.License && !p.s.Licenses[n.License].Bound {
 				return true
 			}
 		}

@@ -18,22 +18,22 @@ func job(deadline batch.Time, last int32, copies ...int32) farm.Job {
 	j := farm.Job{Deadline: deadline, Estimate: batch.Minute, CPUs: 1, Machine: last, Last: last}
 	for l, n := range copies {
 		if n > 0 {
-			j.Licences = append(j.Licences, farm.Need{Licence: int32(l), Copies: n})
+			j.Licenses = append(j.Licenses, farm.Need{License: int32(l), Copies: n})
 		}
 	}
 	return j
 }
 
-// state is machines of these scores that can run both licences: so many copies of the
+// state is machines of these scores that can run both licenses: so many copies of the
 // floating one, and a bound one of which each machine has its own.
 func state(copies int32, scores []int32, jobs ...farm.Job) *farm.State {
 	s := &farm.State{
 		Now:      5,
-		Licences: []farm.Licence{{Name: "cad", Copies: copies}, {Name: "node", Copies: 1, Bound: true}},
+		Licenses: []farm.License{{Name: "cad", Copies: copies}, {Name: "node", Copies: 1, Bound: true}},
 		Jobs:     jobs,
 	}
 	for _, score := range scores {
-		s.Machines = append(s.Machines, farm.Machine{Score: score, CPUs: 1, Licences: farm.NewSet(0, 1)})
+		s.Machines = append(s.Machines, farm.Machine{Score: score, CPUs: 1, Licenses: farm.NewSet(0, 1)})
 	}
 	for i := range s.Jobs {
 		s.Jobs[i].Order = int64(i + 1)
@@ -92,7 +92,7 @@ func TestWhoIsWhere(t *testing.T) {
 			[]int32{0, free, 2},
 		},
 		"nobody makes place in vain": {edf.How{}, down, []int32{free, 1}},
-		"bound licences are not shared": {
+		"bound licenses are not shared": {
 			edf.How{},
 			state(0, []int32{100, 200}, job(0, none, 0, 1), job(10, none, 0, 1)),
 			[]int32{0, 1},

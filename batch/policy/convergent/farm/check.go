@@ -4,7 +4,7 @@ import "fmt"
 
 // NeedError is a need of a job that this farm can never serve.
 type NeedError struct {
-	Need     string // "cpus", "licence matlab", "machine"
+	Need     string // "cpus", "license matlab", "machine"
 	Asked    int64
 	Accepted string
 }
@@ -15,7 +15,7 @@ func (e *NeedError) Error() string {
 }
 
 // Check says why a job could never run on this farm, with every machine up and every
-// licence free: a NeedError about the first need that nobody serves, or about the
+// license free: a NeedError about the first need that nobody serves, or about the
 // machine if none serves all of them together. A state may hold such a job: it is
 // eligible for nothing and waits.
 func (s *State) Check(j *Job) error {
@@ -26,12 +26,12 @@ func (s *State) Check(j *Job) error {
 	if j.CPUs > most {
 		return &NeedError{"cpus", int64(j.CPUs), fmt.Sprintf("up to %d", most)}
 	}
-	for _, n := range j.Licences {
-		if n.Licence < 0 || int(n.Licence) >= len(s.Licences) {
-			return &NeedError{"a licence of the farm", int64(n.Licence), fmt.Sprintf("below %d", len(s.Licences))}
+	for _, n := range j.Licenses {
+		if n.License < 0 || int(n.License) >= len(s.Licenses) {
+			return &NeedError{"a license of the farm", int64(n.License), fmt.Sprintf("below %d", len(s.Licenses))}
 		}
-		if l := &s.Licences[n.Licence]; n.Copies > l.Copies {
-			return &NeedError{"licence " + l.Name, int64(n.Copies), fmt.Sprintf("up to %d copies", l.Copies)}
+		if l := &s.Licenses[n.License]; n.Copies > l.Copies {
+			return &NeedError{"license " + l.Name, int64(n.Copies), fmt.Sprintf("up to %d copies", l.Copies)}
 		}
 	}
 	for i := range s.Machines {
@@ -39,13 +39,13 @@ func (s *State) Check(j *Job) error {
 			return nil
 		}
 	}
-	return &NeedError{"a machine with all of its CPUs, memory and licences", 1, "none of this farm has them together"}
+	return &NeedError{"a machine with all of its CPUs, memory and licenses", 1, "none of this farm has them together"}
 }
 
-// serves says whether the machine has the CPUs and can run the licences.
+// serves says whether the machine has the CPUs and can run the licenses.
 func (m *Machine) serves(j *Job) bool {
-	for _, n := range j.Licences {
-		if !m.Licences.Has(n.Licence) {
+	for _, n := range j.Licenses {
+		if !m.Licenses.Has(n.License) {
 			return false
 		}
 	}
@@ -63,15 +63,15 @@ func (s *State) HasMemory(j *Job, machine int32) bool {
 
 // Eligible says whether a machine can run a job now, as the minimal requirements ask:
 // it is up, no other one holds the job, it has the CPUs and the memory, it can run the
-// licences, and there are as many copies.
+// licenses, and there are as many copies.
 // Whether the copies are free does not matter here.
 func (s *State) Eligible(j *Job, machine int32) bool {
 	m := &s.Machines[machine]
 	if m.Down || !m.serves(j) || j.Held && j.Machine != machine {
 		return false
 	}
-	for _, n := range j.Licences {
-		if n.Copies > s.Licences[n.Licence].Copies {
+	for _, n := range j.Licenses {
+		if n.Copies > s.Licenses[n.License].Copies {
 			return false
 		}
 	}

@@ -1,5 +1,5 @@
 // Package farm is the model under convergent scheduling: machines of unequal power,
-// licences, jobs with deadlines, and the Job-Machine matrix that says how well each
+// licenses, jobs with deadlines, and the Job-Machine matrix that says how well each
 // job would be placed on each machine.
 //
 //	             machine 0   machine 1   machine 2
@@ -10,7 +10,7 @@
 //	row of job 1:   Base 5.0  +  Cells  ·  2.1  1.8     Columns 1 2
 //
 // Heuristics (package heuristic) add points to the rows, pre-matching clears the rows
-// of jobs that do not get their licences, and matching picks at most one entry of each
+// of jobs that do not get their licenses, and matching picks at most one entry of each
 // row and column. A machine runs one job at a time.
 //
 // What a heuristic gives a job on all of its machines alike is kept in the row's Base,

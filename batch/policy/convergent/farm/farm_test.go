@@ -15,13 +15,13 @@ import (
 func small() *State {
 	return &State{
 		Machines: []Machine{
-			{Score: 200, CPUs: 2, Licences: NewSet(0, 1)},
-			{Score: 400, CPUs: 4, Licences: NewSet(1)},
+			{Score: 200, CPUs: 2, Licenses: NewSet(0, 1)},
+			{Score: 400, CPUs: 4, Licenses: NewSet(1)},
 		},
-		Licences: []Licence{{Name: "cad", Copies: 2}, {Name: "solver", Copies: 3, Bound: true}, {Name: "none"}},
+		Licenses: []License{{Name: "cad", Copies: 2}, {Name: "solver", Copies: 3, Bound: true}, {Name: "none"}},
 		Jobs: []Job{
 			{Order: 3, Estimate: 100, Reference: 200, CPUs: 1, Machine: 0, Last: 1},
-			{Order: 8, Estimate: 100, CPUs: 4, Licences: []Need{{1, 2}}, Machine: NoMachine, Last: NoMachine},
+			{Order: 8, Estimate: 100, CPUs: 4, Licenses: []Need{{1, 2}}, Machine: NoMachine, Last: NoMachine},
 		},
 	}
 }
@@ -33,8 +33,8 @@ func TestBadStatesAreRefusedFieldByField(t *testing.T) {
 	for field, spoil := range map[string]func(*State){
 		"machines[1].score":          func(s *State) { s.Machines[1].Score = 0 },
 		"machines[0].cpus":           func(s *State) { s.Machines[0].CPUs = 0 },
-		"machines[0].licences":       func(s *State) { s.Machines[0].Licences = NewSet(3) },
-		"licences[0].copies":         func(s *State) { s.Licences[0].Copies = -1 },
+		"machines[0].licenses":       func(s *State) { s.Machines[0].Licenses = NewSet(3) },
+		"licenses[0].copies":         func(s *State) { s.Licenses[0].Copies = -1 },
 		"links.rate":                 func(s *State) { s.Links = &Links{} },
 		"links.rates[1]":             func(s *State) { s.Links = &Links{1, [][]int64{nil, {1}}} },
 		"links.rates[0][1]":          func(s *State) { s.Links = &Links{1, [][]int64{{1, 0}}} },
@@ -48,9 +48,9 @@ func TestBadStatesAreRefusedFieldByField(t *testing.T) {
 		"jobs[0].machine":            func(s *State) { s.Jobs[0].Machine = 2 },
 		"jobs[0].last":               func(s *State) { s.Jobs[0].Last = -2 },
 		"jobs[1].held":               func(s *State) { s.Jobs[1].Held = true },
-		"jobs[1].licences[0]":        func(s *State) { s.Jobs[1].Licences[0].Licence = 3 },
-		"jobs[1].licences[0].copies": func(s *State) { s.Jobs[1].Licences[0].Copies = 0 },
-		"jobs[1].licences[1]":        func(s *State) { s.Jobs[1].Licences = []Need{{1, 1}, {1, 1}} },
+		"jobs[1].licenses[0]":        func(s *State) { s.Jobs[1].Licenses[0].License = 3 },
+		"jobs[1].licenses[0].copies": func(s *State) { s.Jobs[1].Licenses[0].Copies = 0 },
+		"jobs[1].licenses[1]":        func(s *State) { s.Jobs[1].Licenses = []Need{{1, 1}, {1, 1}} },
 		"jobs[0].input[0].place":     func(s *State) { s.Jobs[0].Input = []Input{{-1, 0}} },
 		"jobs[0].input[0].bytes":     func(s *State) { s.Jobs[0].Input = []Input{{9, -1}} },
 	} {
@@ -71,13 +71,13 @@ func TestNeedsThatNobodyServesAreTold(t *testing.T) {
 	}{
 		"a plain job":                     {Job{CPUs: 4}, ""},
 		"too many CPUs":                   {Job{CPUs: 5}, "cpus"},
-		"a licence that nobody owns":      {Job{Licences: []Need{{2, 1}}}, "licence none"},
-		"more copies than there are":      {Job{Licences: []Need{{0, 3}}}, "licence cad"},
-		"as many as there are":            {Job{Licences: []Need{{0, 2}}}, ""},
-		"copies of a bound one":           {Job{Licences: []Need{{1, 3}}}, ""},
-		"an unknown licence":              {Job{Licences: []Need{{7, 1}}}, "a licence of the farm"},
-		"CPUs here and the licence there": {Job{CPUs: 3, Licences: []Need{{0, 1}}}, "a machine with all of its CPUs, memory and licences"},
-		"both on one":                     {Job{CPUs: 3, Licences: []Need{{1, 1}}}, ""},
+		"a license that nobody owns":      {Job{Licenses: []Need{{2, 1}}}, "license none"},
+		"more copies than there are":      {Job{Licenses: []Need{{0, 3}}}, "license cad"},
+		"as many as there are":            {Job{Licenses: []Need{{0, 2}}}, ""},
+		"copies of a bound one":           {Job{Licenses: []Need{{1, 3}}}, ""},
+		"an unknown license":              {Job{Licenses: []Need{{7, 1}}}, "a license of the farm"},
+		"CPUs here and the license there": {Job{CPUs: 3, Licenses: []Need{{0, 1}}}, "a machine with all of its CPUs, memory and licenses"},
+		"both on one":                     {Job{CPUs: 3, Licenses: []Need{{1, 1}}}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := small()
@@ -94,7 +94,7 @@ func TestNeedsThatNobodyServesAreTold(t *testing.T) {
 	}
 }
 
-func TestBoundLicencesAreOfferedByMachinesThatAreUp(t *testing.T) {
+func TestBoundLicensesAreOfferedByMachinesThatAreUp(t *testing.T) {
 	s := small()
 	if a, b := s.Offer(0), s.Offer(1); a != 2 || b != 6 {
 		t.Errorf("offers %d and %d, want 2 and 2 times 3", a, b)
@@ -130,7 +130,7 @@ func TestSetsHoldWhatWasPutIn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := map[int32]bool{}
 		var s Set
-		for _, l := range rapid.SliceOf(rapid.Int32Range(0, 200)).Draw(t, "licences") {
+		for _, l := range rapid.SliceOf(rapid.Int32Range(0, 200)).Draw(t, "licenses") {
 			in[l] = true
 			s = s.With(l)
 		}

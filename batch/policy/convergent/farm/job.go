@@ -21,7 +21,7 @@ type Job struct {
 	Done     batch.Duration
 	CPUs     int32
 	Memory   int64 // bytes, all of it; 0 is not known and not counted
-	Licences []Need
+	Licenses []Need
 	Input    []Input
 	// Machine is where it runs, or has to go on; Last where the previous plan had it.
 	// NoMachine for none.
@@ -33,7 +33,7 @@ type Job struct {
 	// of others on that machine (Δ of Overhead).
 	Held bool
 	// Fixed says that it runs on its Machine and nobody tells it to leave: it has its
-	// licences whatever others get.
+	// licenses whatever others get.
 	Fixed bool
 }
 

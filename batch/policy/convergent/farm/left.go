@@ -1,22 +1,22 @@
 package farm
 
-// Left is how many copies of each licence nobody has. Only floating ones are counted: of
+// Left is how many copies of each license nobody has. Only floating ones are counted: of
 // those that are bound each machine has its own, and runs one job.
 type Left []int64
 
 // All returns all copies of the farm, in the memory of l.
 func (l Left) All(s *State) Left {
 	l = l[:0]
-	for i := range s.Licences {
-		l = append(l, int64(s.Licences[i].Copies))
+	for i := range s.Licenses {
+		l = append(l, int64(s.Licenses[i].Copies))
 	}
 	return l
 }
 
 // Enough says whether there are as many as a job needs.
 func (l Left) Enough(s *State, j *Job) bool {
-	for _, n := range j.Licences {
-		if !s.Licences[n.Licence].Bound && l[n.Licence] < int64(n.Copies) {
+	for _, n := range j.Licenses {
+		if !s.Licenses[n.License].Bound && l[n.License] < int64(n.Copies) {
 			return false
 		}
 	}
@@ -30,9 +30,9 @@ func (l Left) Take(s *State, j *Job) { l.add(s, j, -1) }
 func (l Left) Give(s *State, j *Job) { l.add(s, j, 1) }
 
 func (l Left) add(s *State, j *Job, sign int64) {
-	for _, n := range j.Licences {
-		if !s.Licences[n.Licence].Bound {
-			l[n.Licence] += sign * int64(n.Copies)
+	for _, n := range j.Licenses {
+		if !s.Licenses[n.License].Bound {
+			l[n.License] += sign * int64(n.Copies)
 		}
 	}
 }

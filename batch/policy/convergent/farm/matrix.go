@@ -8,7 +8,7 @@ type Matrix struct {
 	rows, before []*Row
 	spare        []*Row // of jobs that have gone
 	machines     []Machine
-	licences     []Licence
+	licenses     []License
 	links        *Links
 	changed      bool // by the last Begin
 }
@@ -48,16 +48,16 @@ func (m *Matrix) Begin(s *State) {
 
 // follow takes over what the farm is, and says whether it was another before.
 func (m *Matrix) follow(s *State) bool {
-	same := m.links == s.Links && slices.Equal(m.licences, s.Licences) &&
+	same := m.links == s.Links && slices.Equal(m.licenses, s.Licenses) &&
 		slices.EqualFunc(m.machines, s.Machines, func(a, b Machine) bool { return a.same(&b) })
 	if same {
 		return false
 	}
 	m.links = s.Links
-	m.licences = append(m.licences[:0], s.Licences...)
+	m.licenses = append(m.licenses[:0], s.Licenses...)
 	m.machines = append(m.machines[:0], s.Machines...)
 	for i := range m.machines {
-		m.machines[i].Licences = slices.Clone(m.machines[i].Licences)
+		m.machines[i].Licenses = slices.Clone(m.machines[i].Licenses)
 	}
 	return true
 }
@@ -72,7 +72,7 @@ func (m *Matrix) row() *Row {
 	return &Row{}
 }
 
-// Changed says whether the machines, licences or links are others than in the pass
+// Changed says whether the machines, licenses or links are others than in the pass
 // before; in the first pass they are.
 func (m *Matrix) Changed() bool { return m.changed }
 

@@ -67,13 +67,13 @@ func TestRowsAreStaleWhenTheirJobOrTheFarmIsAnother(t *testing.T) {
 		"CPUs of a job":       {func(s *State) { s.Jobs[0].CPUs++ }, []bool{true, false}},
 		"its reference":       {func(s *State) { s.Jobs[0].Reference++ }, []bool{true, false}},
 		"it is held":          {func(s *State) { s.Jobs[0].Held = true }, []bool{true, false}},
-		"its licences":        {func(s *State) { s.Jobs[1].Licences[0].Copies++ }, []bool{false, true}},
+		"its licenses":        {func(s *State) { s.Jobs[1].Licenses[0].Copies++ }, []bool{false, true}},
 		"its input":           {func(s *State) { s.Jobs[1].Input = []Input{{1, 1}} }, []bool{false, true}},
 		"a score":             {func(s *State) { s.Machines[1].Score++ }, []bool{true, true}},
 		"a machine goes down": {func(s *State) { s.Machines[1].Down = true }, []bool{true, true}},
-		"a machine's licence": {func(s *State) { s.Machines[1].Licences.With(0) }, []bool{true, true}},
+		"a machine's license": {func(s *State) { s.Machines[1].Licenses.With(0) }, []bool{true, true}},
 		"one machine less":    {func(s *State) { s.Machines = s.Machines[:1] }, []bool{true, true}},
-		"copies":              {func(s *State) { s.Licences[0].Copies++ }, []bool{true, true}},
+		"copies":              {func(s *State) { s.Licenses[0].Copies++ }, []bool{true, true}},
 		"links":               {func(s *State) { s.Links = &Links{Rate: 1} }, []bool{true, true}},
 	} {
 		t.Run(name, func(t *testing.T) {

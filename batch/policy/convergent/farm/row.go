@@ -96,13 +96,13 @@ func (r *Row) Reset() {
 // fits says whether the row was made for a job that needs just this.
 func (r *Row) fits(j *Job) bool {
 	return r.cpus == j.CPUs && r.memory == j.Memory && r.reference == j.Reference && r.held == j.holder() &&
-		slices.Equal(r.needs, j.Licences) && slices.Equal(r.input, j.Input)
+		slices.Equal(r.needs, j.Licenses) && slices.Equal(r.input, j.Input)
 }
 
 // take makes it the row of a job that needs this.
 func (r *Row) take(j *Job) {
 	r.cpus, r.memory, r.reference, r.held = j.CPUs, j.Memory, j.Reference, j.holder()
-	r.needs = append(r.needs[:0], j.Licences...)
+	r.needs = append(r.needs[:0], j.Licenses...)
 	r.input = append(r.input[:0], j.Input...)
 }
 

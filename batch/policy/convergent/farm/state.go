@@ -6,7 +6,7 @@ import "github.com/seed-9b8f70bb/drover/batch"
 type State struct {
 	Now      batch.Time
 	Machines []Machine
-	Licences []Licence
+	Licenses []License
 	Links    *Links // nil: all places are equally far from each other
 	Jobs     []Job  // running and waiting, in order of submission
 }

@@ -11,7 +11,7 @@ import (
 // within its type.
 const (
 	MaxMachines = 1 << 18
-	MaxLicences = 1 << 12
+	MaxLicenses = 1 << 12
 	// Longest is the longest estimate: 285 years.
 	Longest batch.Duration = 1 << 53
 )
@@ -44,17 +44,17 @@ func (s *State) Validate() error {
 	var p problems
 	p.unless(s.Now >= 0, s.Now, "0 or later", "now")
 	p.unless(len(s.Machines) <= MaxMachines, len(s.Machines), fmt.Sprintf("at most %d", MaxMachines), "machines")
-	p.unless(len(s.Licences) <= MaxLicences, len(s.Licences), fmt.Sprintf("at most %d", MaxLicences), "licences")
+	p.unless(len(s.Licenses) <= MaxLicenses, len(s.Licenses), fmt.Sprintf("at most %d", MaxLicenses), "licenses")
 	for i := range s.Machines {
 		m := &s.Machines[i]
 		p.unless(m.Score >= 1, m.Score, "at least 1", "machines[%d].score", i)
 		p.unless(m.CPUs >= 1, m.CPUs, "at least 1", "machines[%d].cpus", i)
-		p.unless(m.Licences.within(len(s.Licences)), "one that the farm does not list", "licences of the farm",
-			"machines[%d].licences", i)
+		p.unless(m.Licenses.within(len(s.Licenses)), "one that the farm does not list", "licenses of the farm",
+			"machines[%d].licenses", i)
 	}
-	for i := range s.Licences {
-		l := &s.Licences[i]
-		p.unless(l.Copies >= 0, l.Copies, "0 or more", "licences[%d].copies", i)
+	for i := range s.Licenses {
+		l := &s.Licenses[i]
+		p.unless(l.Copies >= 0, l.Copies, "0 or more", "licenses[%d].copies", i)
 	}
 	s.validateLinks(&p)
 	last := int64(-1)
@@ -93,12 +93,12 @@ func (s *State) validateJob(p *problems, j *Job, at string) {
 	p.unless(s.known(j.Machine), j.Machine, "-1 (none) or a machine", "%s.machine", at)
 	p.unless(s.known(j.Last), j.Last, "-1 (none) or a machine", "%s.last", at)
 	p.unless(!j.Held || j.Machine != NoMachine, j.Held, "only for a job that has a machine", "%s.held", at)
-	for i, n := range j.Licences {
-		p.unless(n.Licence >= 0 && int(n.Licence) < len(s.Licences), n.Licence, "a licence of the farm",
-			"%s.licences[%d]", at, i)
-		p.unless(n.Copies >= 1, n.Copies, "at least 1", "%s.licences[%d].copies", at, i)
-		for _, other := range j.Licences[:i] {
-			p.unless(other.Licence != n.Licence, n.Licence, "each licence once", "%s.licences[%d]", at, i)
+	for i, n := range j.Licenses {
+		p.unless(n.License >= 0 && int(n.License) < len(s.Licenses), n.License, "a license of the farm",
+			"%s.licenses[%d]", at, i)
+		p.unless(n.Copies >= 1, n.Copies, "at least 1", "%s.licenses[%d].copies", at, i)
+		for _, other := range j.Licenses[:i] {
+			p.unless(other.License != n.License, n.License, "each license once", "%s.licenses[%d]", at, i)
 		}
 	}
 	for i, in := range j.Input {
@@ -112,9 +112,9 @@ func (s *State) known(machine int32) bool {
 	return machine >= NoMachine && int(machine) < len(s.Machines)
 }
 
-// within says whether all licences of the set are among the first so many.
-func (s Set) within(licences int) bool {
-	for i := len(s)*64 - 1; i >= licences; i-- {
+// within says whether all licenses of the set are among the first so many.
+func (s Set) within(licenses int) bool {
+	for i := len(s)*64 - 1; i >= licenses; i-- {
 		if s.Has(int32(i)) {
 			return false
 		}

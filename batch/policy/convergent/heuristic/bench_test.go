@@ -51,7 +51,7 @@ func benchmarkEvents(b *testing.B, w *world, longest bool) {
 	c := Collect(Paper().Heuristics()...)
 	// The longest job does not run, so that the measure of waiting stays, unless asked.
 	top := &w.s.Jobs[len(w.s.Jobs)-1]
-	top.Estimate, top.CPUs, top.Licences, top.Machine = 9*batch.Hour, 1, nil, farm.NoMachine
+	top.Estimate, top.CPUs, top.Licenses, top.Machine = 9*batch.Hour, 1, nil, farm.NoMachine
 	c.Fill(&w.s, &m)
 	written := 0
 	for n := 0; b.Loop(); n++ {

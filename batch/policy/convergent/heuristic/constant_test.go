@@ -44,7 +44,7 @@ func FuzzParse(f *testing.F) {
 
 func TestEveryConstantIsASetting(t *testing.T) {
 	want := map[string]string{
-		"deadlineMax": "10", "deadlineMin": "0.1", "deadlineK": "1.3", "licences": "2.5",
+		"deadlineMax": "10", "deadlineMin": "0.1", "deadlineK": "1.3", "licenses": "2.5",
 		"input": "3", "wait": "4", "overhead": "8", "aging": "0.02",
 	}
 	if len(want) != len(Keys()) {

@@ -11,7 +11,7 @@ type Constants struct {
 	DeadlineMax Constant // MAX: f1 at the deadline
 	DeadlineMin Constant // MIN: f1 while the deadline is far away, and when it is missed
 	DeadlineK   Constant // k: f1 rises from k times the remaining time before the deadline
-	Licences    Constant // LI
+	Licenses    Constant // LI
 	Input       Constant // IN
 	Wait        Constant // WM
 	Overhead    Constant // Δ
@@ -29,7 +29,7 @@ func Paper() Constants {
 		DeadlineMax: 10 * One,
 		DeadlineMin: One / 10,
 		DeadlineK:   13 * One / 10,
-		Licences:    25 * One / 10,
+		Licenses:    25 * One / 10,
 		Input:       3 * One,
 		Wait:        4 * One,
 		Overhead:    8 * One,
@@ -48,7 +48,7 @@ const KeepRunning = 800 * One
 func (c Constants) Heuristics() []Heuristic {
 	return []Heuristic{
 		&Deadline{Max: c.DeadlineMax, Min: c.DeadlineMin, K: c.DeadlineK},
-		&Licences{Weight: c.Licences},
+		&Licenses{Weight: c.Licenses},
 		&Input{Weight: c.Input},
 		&Wait{Weight: c.Wait, PerJob: c.WaitPerJob},
 		&Overhead{Weight: c.Overhead},
@@ -58,7 +58,7 @@ func (c Constants) Heuristics() []Heuristic {
 
 // Keys are the names under which a configuration sets the constants.
 func Keys() []string {
-	return []string{"deadlineMax", "deadlineMin", "deadlineK", "licences", "input", "wait", "overhead", "aging"}
+	return []string{"deadlineMax", "deadlineMin", "deadlineK", "licenses", "input", "wait", "overhead", "aging"}
 }
 
 // named returns the constant of a key, nil if there is none.
@@ -70,8 +70,8 @@ func (c *Constants) named(key string) *Constant {
 		return &c.DeadlineMin
 	case "deadlineK":
 		return &c.DeadlineK
-	case "licences":
-		return &c.Licences
+	case "licenses":
+		return &c.Licenses
 	case "input":
 		return &c.Input
 	case "wait":

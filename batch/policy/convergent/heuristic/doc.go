@@ -3,7 +3,7 @@
 //
 //	requirements   which machines can run the job at all; every other entry is 0
 //	deadline       the closer to its deadline, the more, and more on fast machines
-//	licences       those that hold many licences, scarce ones above all, go first
+//	licenses       those that hold many licenses, scarce ones above all, go first
 //	input          where less of the input data would have to be moved
 //	wait           those that soon end go first, and to fast machines
 //	overhead       a job stays where the last plan had it

@@ -125,7 +125,7 @@ func TestFarmsOfThePaperGiveWhatItWrites(t *testing.T) {
 		w.run()
 		w.advance(5 * batch.Minute)
 		o := oracle{&w.s, Paper()}
-		updates := []func(int) map[int32]*big.Rat{o.deadline, o.licences, o.input, o.wait, o.overhead, o.aging}
+		updates := []func(int) map[int32]*big.Rat{o.deadline, o.licenses, o.input, o.wait, o.overhead, o.aging}
 		var m farm.Matrix
 		Collect(Paper().Heuristics()...).Fill(&w.s, &m)
 		for i := range w.s.Jobs {

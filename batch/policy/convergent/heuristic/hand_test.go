@@ -28,9 +28,9 @@ func three(jobs ...farm.Job) *farm.State {
 func TestExamplesByHand(t *testing.T) {
 	none := farm.NoMachine
 	licensed := func(s *farm.State) *farm.State {
-		s.Licences = []farm.Licence{{Copies: 1}, {Copies: 4}, {Copies: 2}}
+		s.Licenses = []farm.License{{Copies: 1}, {Copies: 4}, {Copies: 2}}
 		for i := range s.Machines {
-			s.Machines[i].Licences = farm.NewSet(0, 1, 2)
+			s.Machines[i].Licenses = farm.NewSet(0, 1, 2)
 		}
 		return s
 	}
@@ -103,25 +103,25 @@ func TestExamplesByHand(t *testing.T) {
 			three(farm.Job{Estimate: 400 * batch.Second, Reference: 200, Done: 200 * batch.Second, Deadline: 1400 * seconds}),
 			[][3]float64{{0, 5.428093, 7.056521}},
 		},
-		// Jobs ask for 3 copies of licence 0 (rho 3, critical), 2 of licence 1 (0.5), and 2
-		// of licence 2 (1, not critical). w: 3·3 + 0.5 = 9.5, 3·3 = 9, 9 + 1, 0.5 + 1, 0.
-		"licences by scarcity": {
-			&Licences{Weight: 25 * One / 10},
+		// Jobs ask for 3 copies of license 0 (rho 3, critical), 2 of license 1 (0.5), and 2
+		// of license 2 (1, not critical). w: 3·3 + 0.5 = 9.5, 3·3 = 9, 9 + 1, 0.5 + 1, 0.
+		"licenses by scarcity": {
+			&Licenses{Weight: 25 * One / 10},
 			licensed(three(
-				farm.Job{Licences: []farm.Need{{Licence: 0, Copies: 1}, {Licence: 1, Copies: 1}}},
-				farm.Job{Licences: []farm.Need{{Licence: 0, Copies: 1}}},
-				farm.Job{Licences: []farm.Need{{Licence: 0, Copies: 1}, {Licence: 2, Copies: 1}}},
-				farm.Job{Licences: []farm.Need{{Licence: 1, Copies: 1}, {Licence: 2, Copies: 1}}},
+				farm.Job{Licenses: []farm.Need{{License: 0, Copies: 1}, {License: 1, Copies: 1}}},
+				farm.Job{Licenses: []farm.Need{{License: 0, Copies: 1}}},
+				farm.Job{Licenses: []farm.Need{{License: 0, Copies: 1}, {License: 2, Copies: 1}}},
+				farm.Job{Licenses: []farm.Need{{License: 1, Copies: 1}, {License: 2, Copies: 1}}},
 				farm.Job{},
 			)),
 			[][3]float64{{2.375, 2.375, 2.375}, {2.25, 2.25, 2.25}, {2.5, 2.5, 2.5}, {0.375, 0.375, 0.375}, {0, 0, 0}},
 		},
 		"more copies than there are: eligible nowhere, and no demand": {
-			&Licences{Weight: 25 * One / 10},
+			&Licenses{Weight: 25 * One / 10},
 			licensed(three(
-				farm.Job{Licences: []farm.Need{{Licence: 0, Copies: 2}, {Licence: 2, Copies: 1}}},
-				farm.Job{Licences: []farm.Need{{Licence: 0, Copies: 1}}},
-				farm.Job{Licences: []farm.Need{{Licence: 2, Copies: 1}}},
+				farm.Job{Licenses: []farm.Need{{License: 0, Copies: 2}, {License: 2, Copies: 1}}},
+				farm.Job{Licenses: []farm.Need{{License: 0, Copies: 1}}},
+				farm.Job{Licenses: []farm.Need{{License: 2, Copies: 1}}},
 			)),
 			[][3]float64{{-1, -1, -1}, {2.5, 2.5, 2.5}, {1.25, 1.25, 1.25}},
 		},

@@ -11,19 +11,19 @@ import (
 )
 
 // draw makes up a small farm with everything that is rare: equal scores, machines that
-// are down, licences nobody has, bound ones, jobs at their very deadline.
+// are down, licenses nobody has, bound ones, jobs at their very deadline.
 func draw(t *rapid.T) *farm.State {
 	s := &farm.State{Now: batch.Time(rapid.Int64Range(0, 40).Draw(t, "now"))}
 	number := func(lo, hi int, what string) int32 { return int32(rapid.IntRange(lo, hi).Draw(t, what)) }
 	score := rapid.SampledFrom([]int32{1, 2, 3, 4, 200, 401, 600})
-	for range number(0, 3, "licences") {
-		s.Licences = append(s.Licences, farm.Licence{Copies: number(0, 3, "copies"), Bound: rapid.Bool().Draw(t, "bound")})
+	for range number(0, 3, "licenses") {
+		s.Licenses = append(s.Licenses, farm.License{Copies: number(0, 3, "copies"), Bound: rapid.Bool().Draw(t, "bound")})
 	}
 	for range number(1, 6, "machines") {
 		m := farm.Machine{Score: score.Draw(t, "score"), CPUs: number(1, 3, "cpus"), Down: number(0, 5, "down") == 0}
-		for l := range s.Licences {
+		for l := range s.Licenses {
 			if number(0, 3, "has") > 0 {
-				m.Licences = m.Licences.With(int32(l))
+				m.Licenses = m.Licenses.With(int32(l))
 			}
 		}
 		s.Machines = append(s.Machines, m)
@@ -61,9 +61,9 @@ func drawJob(t *rapid.T, s *farm.State, order int64) farm.Job {
 	if number(0, 4, "deadline?") > 0 {
 		j.Deadline = j.Submit + batch.Time(number(1, 60, "deadline"))
 	}
-	for l := range s.Licences {
+	for l := range s.Licenses {
 		if rapid.Bool().Draw(t, "needs") {
-			j.Licences = append(j.Licences, farm.Need{Licence: int32(l), Copies: number(1, 2, "copies")})
+			j.Licenses = append(j.Licenses, farm.Need{License: int32(l), Copies: number(1, 2, "copies")})
 		}
 	}
 	for range number(0, 3, "inputs") {
@@ -94,7 +94,7 @@ func TestEachHeuristicGivesWhatThePaperWrites(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := oracle{s, c}
-		updates := []func(int) map[int32]*big.Rat{o.deadline, o.licences, o.input, o.wait, o.overhead, o.aging}
+		updates := []func(int) map[int32]*big.Rat{o.deadline, o.licenses, o.input, o.wait, o.overhead, o.aging}
 		for k, h := range c.Heuristics() {
 			var m farm.Matrix
 			Collect(h).Fill(s, &m)
@@ -199,8 +199,8 @@ func happen(t *rapid.T, s *farm.State, order *int64) {
 		s.Machines[m].Score++
 	case what == "add":
 		s.Machines, s.Links = append(s.Machines, s.Machines[m]), nil
-	case what == "copies" && len(s.Licences) > 0:
-		s.Licences[which%len(s.Licences)].Copies ^= 1
+	case what == "copies" && len(s.Licenses) > 0:
+		s.Licenses[which%len(s.Licenses)].Copies ^= 1
 	case what == "links":
 		s.Links = nil
 	case j == nil:

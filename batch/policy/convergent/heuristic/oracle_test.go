@@ -80,8 +80,8 @@ func (o oracle) rho(l int32) *big.Rat {
 		if len(o.affine(i)) == 0 {
 			continue
 		}
-		for _, n := range o.s.Jobs[i].Licences {
-			if n.Licence == l {
+		for _, n := range o.s.Jobs[i].Licenses {
+			if n.License == l {
 				demand += int64(n.Copies)
 			}
 		}
@@ -89,11 +89,11 @@ func (o oracle) rho(l int32) *big.Rat {
 	if demand == 0 {
 		return rat(0)
 	}
-	offer := int64(o.s.Licences[l].Copies)
-	if o.s.Licences[l].Bound {
+	offer := int64(o.s.Licenses[l].Copies)
+	if o.s.Licenses[l].Bound {
 		has := int64(0)
 		for _, m := range o.s.Machines {
-			if !m.Down && m.Licences.Has(l) {
+			if !m.Down && m.Licenses.Has(l) {
 				has++
 			}
 		}
@@ -104,17 +104,17 @@ func (o oracle) rho(l int32) *big.Rat {
 
 func (o oracle) w(i int) *big.Rat {
 	critical, others := rat(0), rat(0)
-	for _, n := range o.s.Jobs[i].Licences {
-		if rho := o.rho(n.Licence); rho.Cmp(rat(1)) > 0 {
+	for _, n := range o.s.Jobs[i].Licenses {
+		if rho := o.rho(n.License); rho.Cmp(rat(1)) > 0 {
 			critical = add(critical, rho)
 		} else {
 			others = add(others, rho)
 		}
 	}
-	return add(mul(rat(int64(len(o.s.Licences))), critical), others)
+	return add(mul(rat(int64(len(o.s.Licenses))), critical), others)
 }
 
-func (o oracle) licences(i int) map[int32]*big.Rat {
+func (o oracle) licenses(i int) map[int32]*big.Rat {
 	most := rat(0)
 	for k := range o.s.Jobs {
 		if w := o.w(k); len(o.affine(k)) > 0 && w.Cmp(most) > 0 {
@@ -125,7 +125,7 @@ func (o oracle) licences(i int) map[int32]*big.Rat {
 	for _, m := range o.affine(i) {
 		update[m] = rat(0)
 		if most.Sign() > 0 {
-			update[m] = mul(constant(o.c.Licences), quo(o.w(i), most))
+			update[m] = mul(constant(o.c.Licenses), quo(o.w(i), most))
 		}
 	}
 	return update

@@ -8,15 +8,15 @@ import (
 )
 
 // requirements are the minimal requirements: they fix which machines a job is eligible
-// for. The paper's tests consider processors and floating licences, by number and type.
+// for. The paper's tests consider processors and floating licenses, by number and type.
 // Here memory counts, too; a machine that is down is left out, and so are all others for
-// a job that is held; and a job that asks for more copies of a licence than there are is
+// a job that is held; and a job that asks for more copies of a license than there are is
 // eligible for nothing. farm.State.Eligible is the same for one machine.
 //
-// Sets of machines as bits answer for all machines at once: one set for each licence,
+// Sets of machines as bits answer for all machines at once: one set for each license,
 // one for each number of CPUs that machines have.
 type requirements struct {
-	licences []set // by licence: the machines that can run it
+	licenses []set // by license: the machines that can run it
 	copies   []int32
 	cpus     []int32 // the different numbers of CPUs, ascending
 	atLeast  []set   // by those: machines that are up and have as many
@@ -35,20 +35,20 @@ func (q *requirements) begin(s *farm.State, m *farm.Matrix) {
 	words := (len(s.Machines) + 63) / 64
 	q.eligible = make(set, words)
 	q.copies, q.cpus = q.copies[:0], q.cpus[:0]
-	for i := range s.Licences {
-		q.copies = append(q.copies, s.Licences[i].Copies)
+	for i := range s.Licenses {
+		q.copies = append(q.copies, s.Licenses[i].Copies)
 	}
 	for i := range s.Machines {
 		q.cpus = append(q.cpus, s.Machines[i].CPUs)
 	}
 	slices.Sort(q.cpus)
 	q.cpus = slices.Compact(q.cpus)
-	q.licences = sets(len(s.Licences), words)
+	q.licenses = sets(len(s.Licenses), words)
 	q.atLeast = sets(len(q.cpus), words)
 	for i := range s.Machines {
 		m := &s.Machines[i]
-		for l := range q.licences {
-			q.licences[l].put(i, m.Licences.Has(int32(l)))
+		for l := range q.licenses {
+			q.licenses[l].put(i, m.Licenses.Has(int32(l)))
 		}
 		for k, cpus := range q.cpus {
 			q.atLeast[k].put(i, !m.Down && m.CPUs >= cpus)
@@ -65,11 +65,11 @@ func (q *requirements) machines(s *farm.State, j *farm.Job) []int32 {
 		return nil
 	}
 	copy(q.eligible, q.atLeast[k])
-	for _, n := range j.Licences {
-		if n.Copies > q.copies[n.Licence] {
+	for _, n := range j.Licenses {
+		if n.Copies > q.copies[n.License] {
 			return nil
 		}
-		for i, w := range q.licences[n.Licence] {
+		for i, w := range q.licenses[n.License] {
 			q.eligible[i] &= w
 		}
 	}

@@ -15,20 +15,20 @@ type world struct {
 	order int64
 }
 
-func newWorld(seed uint64, machines, licences int) *world {
+func newWorld(seed uint64, machines, licenses int) *world {
 	w := &world{r: rand.New(rand.NewPCG(seed, 10))}
 	w.s.Now = batch.Time(1000 * batch.Second)
 	for range machines {
 		m := farm.Machine{Score: w.between(200, 600), CPUs: w.between(1, 8)}
-		for l := range licences {
+		for l := range licenses {
 			if w.r.IntN(100) < 90 {
-				m.Licences = m.Licences.With(int32(l))
+				m.Licenses = m.Licenses.With(int32(l))
 			}
 		}
 		w.s.Machines = append(w.s.Machines, m)
 	}
-	for range licences {
-		w.s.Licences = append(w.s.Licences, farm.Licence{Copies: max(1, int32(machines)*w.between(55, 65)/100)})
+	for range licenses {
+		w.s.Licenses = append(w.s.Licenses, farm.License{Copies: max(1, int32(machines)*w.between(55, 65)/100)})
 	}
 	return w
 }
@@ -46,9 +46,9 @@ func (w *world) submit() {
 		rest := j.On(400)
 		j.Deadline = w.s.Now.Add(rest + rest*batch.Duration(w.between(25, 150))/100)
 	}
-	for l := range w.s.Licences {
+	for l := range w.s.Licenses {
 		if w.r.IntN(100) < 20 {
-			j.Licences = append(j.Licences, farm.Need{Licence: int32(l), Copies: 1})
+			j.Licenses = append(j.Licenses, farm.Need{License: int32(l), Copies: 1})
 		}
 	}
 	j.Input = []farm.Input{{Place: w.r.Int32N(int32(len(w.s.Machines))), Bytes: int64(w.between(100, 800)) << 20}}

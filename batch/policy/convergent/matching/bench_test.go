@@ -8,7 +8,7 @@ import (
 )
 
 // paperlike makes rows as the paper's heuristics fill them: what a job has for its age
-// and licences is in the base; how long it still takes on each machine, whether it would
+// and licenses is in the base; how long it still takes on each machine, whether it would
 // be late there, and where its input lies is in the cells.
 func paperlike(r *rand.Rand, jobs, machines int) []Row {
 	const point = 1 << 20

@@ -3,7 +3,7 @@ package roster
 import "github.com/seed-9b8f70bb/drover/batch"
 
 // carryOut tells those to leave who shall be elsewhere, or nowhere, and starts those
-// whose machine and licences are free. Whoever has to wait for a job that leaves is
+// whose machine and licenses are free. Whoever has to wait for a job that leaves is
 // looked at again when it has left.
 func (r *Roster) carryOut(now batch.Time, out *batch.Decisions) {
 	r.pending = false
@@ -32,10 +32,10 @@ func (r *Roster) carryOut(now batch.Time, out *batch.Decisions) {
 	}
 }
 
-// copies says whether there are enough copies of a job's licences now.
+// copies says whether there are enough copies of a job's licenses now.
 func (r *Roster) copies(j *job) bool {
 	for _, n := range j.needs {
-		if r.taken[n.Licence]+int64(n.Copies) > int64(r.licences[n.Licence].Copies) && !r.licences[n.Licence].Bound {
+		if r.taken[n.License]+int64(n.Copies) > int64(r.licenses[n.License].Copies) && !r.licenses[n.License].Bound {
 			return false
 		}
 	}
@@ -62,12 +62,12 @@ func (r *Roster) begin(now batch.Time, h batch.Handle, out *batch.Decisions) {
 	out.Add(kind, h, places...)
 }
 
-// take books a machine and licences for a job.
+// take books a machine and licenses for a job.
 func (r *Roster) take(h batch.Handle, machine int32) {
 	j := &r.jobs[h]
 	j.at, r.on[machine] = machine, h
 	for _, n := range j.needs {
-		r.taken[n.Licence] += int64(n.Copies)
+		r.taken[n.License] += int64(n.Copies)
 	}
 }
 
@@ -102,6 +102,6 @@ func (r *Roster) free(h batch.Handle) {
 		r.on[machine] = r.beside(machine)
 	}
 	for _, n := range j.needs {
-		r.taken[n.Licence] -= int64(n.Copies)
+		r.taken[n.License] -= int64(n.Copies)
 	}
 }

@@ -15,7 +15,7 @@
 //
 // A plan is made when a job comes, ends, or is changed, and when a machine joins or
 // leaves; not when a job has left a machine as it was told. Who shall be on a machine that
-// another has not left yet waits for that, and for the copies of its licences.
+// another has not left yet waits for that, and for the copies of its licenses.
 //
 // # Words
 //
@@ -30,8 +30,8 @@
 // # The farm of a platform
 //
 // Each node is a machine. Scores are all given or all left out: then all machines are
-// alike and References of jobs mean nothing. What Platform.Licences lists is floating. If
-// any node names such a licence, too, only those nodes that do can run it; else all can.
+// alike and References of jobs mean nothing. What Platform.Licenses lists is floating. If
+// any node names such a license, too, only those nodes that do can run it; else all can.
 // What only nodes name is bound to them, in as many copies as its one job asks for. A
 // job's input lies on the machine that has the name of its Site, else at another place;
 // all places are equally far from each other.

@@ -166,7 +166,7 @@ func (r *Roster) stopped(now batch.Time, ev *batch.Event) {
 }
 
 // nodeDown lets nobody be on a machine any more. Of who is there the driver will say
-// what has become of it; until then it holds its licences.
+// what has become of it; until then it holds its licenses.
 func (r *Roster) nodeDown(now batch.Time, node int32) {
 	r.machines[node].Down, r.dirty = true, true
 	if h := r.on[node]; h != batch.NoJob {

@@ -59,7 +59,7 @@ func (r *Roster) describe(j *job, shape batch.Shape) {
 	}
 	j.needs, j.input = nil, nil
 	var known bool
-	if j.needs, known = r.needs(spec.Licences); !known {
+	if j.needs, known = r.needs(spec.Licenses); !known {
 		j.needs, j.cpus = nil, math.MaxInt32 // eligible for nothing
 	}
 	if spec.Input > 0 {
@@ -67,11 +67,11 @@ func (r *Roster) describe(j *job, shape batch.Shape) {
 	}
 }
 
-// needs names licences by their indices; each once. known is false if there is one that
+// needs names licenses by their indices; each once. known is false if there is one that
 // the farm does not have.
-func (r *Roster) needs(licences []batch.Licence) (list []farm.Need, known bool) {
-	for _, l := range licences {
-		index, found := r.licence[l.Name]
+func (r *Roster) needs(licenses []batch.License) (list []farm.Need, known bool) {
+	for _, l := range licenses {
+		index, found := r.license[l.Name]
 		if !found {
 			return nil, false
 		}
@@ -80,13 +80,13 @@ func (r *Roster) needs(licences []batch.Licence) (list []farm.Need, known bool) 
 		}
 		twice := false
 		for i := range list {
-			if list[i].Licence == index {
+			if list[i].License == index {
 				list[i].Copies = int32(min(int64(list[i].Copies)+int64(l.Copies), math.MaxInt32))
 				twice = true
 			}
 		}
 		if !twice {
-			list = append(list, farm.Need{Licence: index, Copies: l.Copies})
+			list = append(list, farm.Need{License: index, Copies: l.Copies})
 		}
 	}
 	return list, true

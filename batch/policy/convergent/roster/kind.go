@@ -54,7 +54,7 @@ func (o *outlook) sort() {
 	index := map[string]int32{}
 	for m := range o.farm.Machines {
 		a := &o.farm.Machines[m]
-		key := fmt.Sprint(a.Score, a.CPUs, a.Memory, a.Down, a.Licences)
+		key := fmt.Sprint(a.Score, a.CPUs, a.Memory, a.Down, a.Licenses)
 		n, known := index[key]
 		if !known {
 			n = int32(len(o.kinds))

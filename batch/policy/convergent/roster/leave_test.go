@@ -31,7 +31,7 @@ func TestAMachineLeavesWhileItRunsAJob(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := batch.Platform{
 				Nodes:    []batch.Node{{Name: "a", Processors: 1, Score: 200}, {Name: "b", Processors: 1, Score: 100}},
-				Licences: []batch.LicencePool{{Name: "cad", Copies: 1}},
+				Licenses: []batch.LicensePool{{Name: "cad", Copies: 1}},
 			}
 			r, err := roster.New(p, edf.New(edf.How{}))
 			if err != nil {
@@ -56,7 +56,7 @@ func TestAMachineLeavesWhileItRunsAJob(t *testing.T) {
 			jobs := []batch.Job{{Handle: 1}, {Handle: 2}}
 			for i, seconds := range []batch.Duration{100, 10} {
 				jobs[i].Shape, jobs[i].Reference = batch.Shape{Width: 1, Walltime: seconds * batch.Second}, 100
-				jobs[i].Licences, jobs[i].Checkpoint = cad(1), true
+				jobs[i].Licenses, jobs[i].Checkpoint = cad(1), true
 				r.Apply(0, &batch.Event{Kind: batch.Submit, Job: jobs[i].Handle, Spec: &jobs[i]})
 			}
 			decides(0, "start #1 m0")

@@ -18,8 +18,8 @@ const Exact = 1 << 20
 // outlook is a plan of all jobs, one after the other: an earlier deadline first, those
 // without one after all others, and else as they came; or as they came alone, where the
 // planner says so by a method InOrder. Each goes onto the machine where
-// it would end first, when its licences are free. Who runs is in it as all others, with
-// what is left of it, if he may be told to leave; else his machine and licences are free
+// it would end first, when its licenses are free. Who runs is in it as all others, with
+// what is left of it, if he may be told to leave; else his machine and licenses are free
 // when he ends.
 //
 //	m0 ▕ runs, and stays ▏▕ 2 ▏▕ 4 ▏          jobs by deadline: 1, 2, 3, 4
@@ -30,7 +30,7 @@ const Exact = 1 << 20
 //
 // Deadlines are what the algorithms are for; that they weigh other things too, and that a
 // job may be told to leave again, is left out. Of 60 jobs on 8 unlike machines, 70% of them
-// with deadlines, with two licences, ends were off by 5 to 11% of the time until then under
+// with deadlines, with two licenses, ends were off by 5 to 11% of the time until then under
 // EDF, by 30 to 40% for jobs with a deadline under convergent scheduling and flexible
 // backfilling, and for those without they came up to twice as late as run forward: there
 // such jobs do not have to wait for all others.
@@ -40,7 +40,7 @@ type outlook struct {
 	free   []batch.Time   // by machine
 	kinds  []kind         // machines that are alike
 	kindOf []int32        // by machine
-	copies [][]batch.Time // by floating licence: when each copy is free, ascending
+	copies [][]batch.Time // by floating license: when each copy is free, ascending
 }
 
 // ahead is a job that takes a machine, or an ask about one.
@@ -138,21 +138,21 @@ func (r *Roster) answer(o *outlook, it *ahead, a *batch.Ask, out *batch.Estimate
 func (r *Roster) planned(j *job) farm.Job {
 	return farm.Job{
 		Deadline: j.spec.Deadline, Estimate: j.estimate, Reference: j.reference, Done: j.done,
-		CPUs: j.cpus, Memory: j.memory, Licences: j.needs, Machine: none, Last: none,
+		CPUs: j.cpus, Memory: j.memory, Licenses: j.needs, Machine: none, Last: none,
 	}
 }
 
-// outlook returns one with all jobs that are here, and the machines and licences as those
+// outlook returns one with all jobs that are here, and the machines and licenses as those
 // leave them who stay where they are.
 func (r *Roster) outlook(now batch.Time) *outlook {
-	o := &outlook{farm: farm.State{Now: now, Machines: r.memories(), Licences: r.licences}, free: make([]batch.Time, len(r.machines))}
+	o := &outlook{farm: farm.State{Now: now, Machines: r.memories(), Licenses: r.licenses}, free: make([]batch.Time, len(r.machines))}
 	for m := range o.free {
 		o.free[m] = now
 	}
 	o.sort()
-	o.copies = make([][]batch.Time, len(r.licences))
-	var wanted []int64 // of each licence: more copies than that need not be counted
-	for range r.licences {
+	o.copies = make([][]batch.Time, len(r.licenses))
+	var wanted []int64 // of each license: more copies than that need not be counted
+	for range r.licenses {
 		wanted = append(wanted, 0)
 	}
 	for i := range r.jobs {
@@ -160,11 +160,11 @@ func (r *Roster) outlook(now batch.Time) *outlook {
 			continue
 		}
 		for _, n := range r.jobs[i].needs {
-			wanted[n.Licence] += int64(n.Copies)
+			wanted[n.License] += int64(n.Copies)
 		}
 	}
-	for l := range r.licences {
-		if n := r.licences[l].Copies; !r.licences[l].Bound && wanted[l] > 0 && int64(n) <= wanted[l]+mostCopies {
+	for l := range r.licenses {
+		if n := r.licenses[l].Copies; !r.licenses[l].Bound && wanted[l] > 0 && int64(n) <= wanted[l]+mostCopies {
 			o.copies[l] = slices.Repeat([]batch.Time{now}, int(n))
 		}
 	}
@@ -190,7 +190,7 @@ func (r *Roster) outlook(now batch.Time) *outlook {
 	return o
 }
 
-// mostCopies is how many copies of a licence are counted beyond those that are asked for.
+// mostCopies is how many copies of a license are counted beyond those that are asked for.
 const mostCopies = 1 << 12
 
 // place takes the machine where a job ends first.
@@ -207,8 +207,8 @@ func (o *outlook) place(it *ahead) (start, end batch.Time) {
 func (o *outlook) best(it *ahead) (machine int32, start, end batch.Time) {
 	machine, start, end = none, batch.Never, batch.Never
 	licensed := it.from
-	for _, n := range it.job.Licences {
-		if free := o.copies[n.Licence]; len(free) > 0 {
+	for _, n := range it.job.Licenses {
+		if free := o.copies[n.License]; len(free) > 0 {
 			if int(n.Copies) > len(free) {
 				return machine, start, end
 			}
@@ -234,13 +234,13 @@ func (o *outlook) best(it *ahead) (machine int32, start, end batch.Time) {
 	return machine, start, end
 }
 
-// take books a machine and licences from an instant on until the job ends.
+// take books a machine and licenses from an instant on until the job ends.
 func (o *outlook) take(it *ahead, machine int32, start batch.Time) {
 	end := start.Add(it.job.On(o.farm.Machines[machine].Score))
 	o.free[machine] = max(o.free[machine], end)
 	o.kinds[o.kindOf[machine]].put(o.free[machine], machine)
-	for _, n := range it.job.Licences {
-		free := o.copies[n.Licence]
+	for _, n := range it.job.Licenses {
+		free := o.copies[n.License]
 		if len(free) < int(n.Copies) {
 			continue
 		}

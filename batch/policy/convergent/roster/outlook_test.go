@@ -28,22 +28,22 @@ func crowd(t testing.TB, p batch.Platform, jobs []batch.Job) *roster.Roster {
 	return r
 }
 
-func cad(copies int32) []batch.Licence { return []batch.Licence{{Name: "cad", Copies: copies}} }
+func cad(copies int32) []batch.License { return []batch.License{{Name: "cad", Copies: copies}} }
 
 // By hand: job 1 runs on the fast machine until 50, job 2 on the slow one until 30; job 3
 // has a deadline and would take the fast one from job 1, which could end at 60 then.
 func TestAnOutlookByHand(t *testing.T) {
 	p := batch.Platform{
 		Nodes:    []batch.Node{{Name: "a", Processors: 2, Score: 200}, {Name: "b", Processors: 1, Score: 100}},
-		Licences: []batch.LicencePool{{Name: "cad", Copies: 2}},
+		Licenses: []batch.LicensePool{{Name: "cad", Copies: 2}},
 	}
-	job := func(seconds int64, deadline batch.Time, l ...batch.Licence) batch.Job {
-		return batch.Job{Shape: batch.Shape{Width: 1, Walltime: batch.Duration(seconds) * batch.Second}, Reference: 100, Deadline: deadline, Licences: l}
+	job := func(seconds int64, deadline batch.Time, l ...batch.License) batch.Job {
+		return batch.Job{Shape: batch.Shape{Width: 1, Walltime: batch.Duration(seconds) * batch.Second}, Reference: 100, Deadline: deadline, Licenses: l}
 	}
 	s := batch.Time(batch.Second)
 	r := crowd(t, p, []batch.Job{job(100, 0, cad(1)...), job(30, 0)})
 	one, two, three := job(20, 40*s), job(20, 0), job(20, 0, cad(2)...)
-	late, wide, never := job(20, 0), job(20, 0), job(20, 0, batch.Licence{Name: "none", Copies: 1})
+	late, wide, never := job(20, 0), job(20, 0), job(20, 0, batch.License{Name: "none", Copies: 1})
 	asks := []batch.Ask{
 		{Job: &one, Shapes: []batch.Shape{{Width: 1, Walltime: 20 * batch.Second}, {Width: 2, Walltime: 10 * batch.Second}}},
 		{Job: &two, Shapes: []batch.Shape{{Width: 1, Walltime: 20 * batch.Second}}},

@@ -13,7 +13,7 @@ type Planner interface {
 	// Plan fills plan with the index in State.Jobs of the job that shall be on each
 	// machine, or Free. A job that is held is not put anywhere but on its machine, and if
 	// the planner does not preempt, one that runs there stays. What is planned has its
-	// licences: all of it together asks for no more copies than there are, counting
+	// licenses: all of it together asks for no more copies than there are, counting
 	// those of jobs that run on machines that are down.
 	Plan(s *farm.State, plan []int32)
 	// Preempts says whether who runs may be told to leave. It is always the same.
@@ -36,7 +36,7 @@ type Roster struct {
 	parked   []batch.Handle // by earliest start, then seq
 
 	on    []batch.Handle // who holds each machine: runs there or is leaving it
-	taken []int64        // copies of each licence that are held
+	taken []int64        // copies of each license that are held
 
 	crowded   bool // there have been several on one machine: see adopt
 	residents bool // there has been a job that keeps its memory while it is paused
@@ -56,7 +56,7 @@ func New(p batch.Platform, planner Planner) (*Roster, error) {
 	}
 	return &Roster{
 		site: site, planner: planner, machines: machines, jobs: make([]job, 1),
-		on: make([]batch.Handle, len(machines)), taken: make([]int64, len(site.licences)),
+		on: make([]batch.Handle, len(machines)), taken: make([]int64, len(site.licenses)),
 	}, nil
 }
 
@@ -113,7 +113,7 @@ func (r *Roster) replan(now batch.Time) {
 // snapshot describes the farm.
 func (r *Roster) snapshot(now batch.Time) *farm.State {
 	s := &r.state
-	s.Now, s.Machines, s.Licences = now, r.memories(), r.licences
+	s.Now, s.Machines, s.Licenses = now, r.memories(), r.licenses
 	s.Jobs = slices.Grow(s.Jobs[:0], len(r.active))[:len(r.active)]
 	for i, h := range r.active {
 		j := &r.jobs[h]
@@ -124,7 +124,7 @@ func (r *Roster) snapshot(now batch.Time) *farm.State {
 		}
 		s.Jobs[i] = farm.Job{
 			Order: j.seq, Submit: j.submitted, Deadline: j.spec.Deadline, Estimate: j.estimate, Reference: j.reference,
-			Done: r.doneAt(j, now), CPUs: j.cpus, Memory: j.memory, Licences: j.needs, Input: j.input,
+			Done: r.doneAt(j, now), CPUs: j.cpus, Memory: j.memory, Licenses: j.needs, Input: j.input,
 			Machine: machine, Last: j.target, Held: pin != none,
 			Fixed: j.stranded || j.at != none && !r.planner.Preempts(),
 		}

@@ -31,19 +31,19 @@ func NewEdge(p batch.Platform) (*Edge, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Edge{roster: Roster{site: site, machines: machines}, farm: farm.State{Machines: machines, Licences: site.licences}}, nil
+	return &Edge{roster: Roster{site: site, machines: machines}, farm: farm.State{Machines: machines, Licenses: site.licenses}}, nil
 }
 
 // Validate says whether a job that is submitted at an instant could ever run here, for
 // an edge: the policy lets one that cannot wait for ever. The error is a *JobError about
 // what makes no sense anywhere, or a *farm.NeedError about what this farm does not have.
 func (e *Edge) Validate(spec *batch.Job, submitted batch.Time) error {
-	for i, l := range spec.Licences {
-		if _, found := e.roster.licence[l.Name]; !found {
-			return &farm.NeedError{Need: "licence " + l.Name, Asked: int64(l.Copies), Accepted: "none of it here"}
+	for i, l := range spec.Licenses {
+		if _, found := e.roster.license[l.Name]; !found {
+			return &farm.NeedError{Need: "license " + l.Name, Asked: int64(l.Copies), Accepted: "none of it here"}
 		}
 		if l.Copies < 1 {
-			return &JobError{fmt.Sprintf("licences[%d].copies", i), fmt.Sprint(l.Copies), "at least 1"}
+			return &JobError{fmt.Sprintf("licenses[%d].copies", i), fmt.Sprint(l.Copies), "at least 1"}
 		}
 	}
 	switch {
@@ -58,5 +58,5 @@ func (e *Edge) Validate(spec *batch.Job, submitted batch.Time) error {
 	}
 	j := &job{spec: spec}
 	e.roster.describe(j, spec.Shape)
-	return e.farm.Check(&farm.Job{CPUs: j.cpus, Memory: j.memory, Licences: j.needs})
+	return e.farm.Check(&farm.Job{CPUs: j.cpus, Memory: j.memory, Licenses: j.needs})
 }

@@ -1,5 +1,5 @@
 // Package farm runs the experiments of the paper on convergent scheduling: a farm of
-// unlike machines, a stream of jobs with deadlines and licences, one algorithm, one row
+// unlike machines, a stream of jobs with deadlines and licenses, one algorithm, one row
 // of figures.
 //
 //	Case ─▶ Model ─▶ Generate ─▶ Instance ─▶ policy "convergent" on batch/engine
@@ -19,7 +19,7 @@
 //     time it waits to start or to go on. Of jobs without a deadline.
 //   - machine usage: the mean over time of machines that run a job, over the smaller of
 //     all machines and the jobs in the system; while there are jobs.
-//   - licence usage: likewise of copies in use, over those that could be: of each licence
+//   - license usage: likewise of copies in use, over those that could be: of each license
 //     the smaller of its copies and the jobs in the system that ask for it.
 //   - workload: the number of jobs in the system, waiting or running.
 //   - plan: all that the policy does at one instant.
@@ -31,11 +31,11 @@
 //     seed has the same machines and jobs at every inter-arrival time, with longer gaps.
 //   - "Deadline [25-150]" is percent of the estimate, beyond it: see Reading.
 //   - "License ratio [55%-65%], percentage of the number of machines on which a license
-//     can be used": a licence has so many copies as are that part of the machines that
+//     can be used": a license has so many copies as are that part of the machines that
 //     can run it, rounded down, and at least one.
-//   - "License suitability 90%": each machine can run each licence with that chance.
-//     "License needed by a job 20%": each job asks for one copy of each licence with that
-//     chance. A job that no machine can run gets other licences: the paper's simulations
+//   - "License suitability 90%": each machine can run each license with that chance.
+//     "License needed by a job 20%": each job asks for one copy of each license with that
+//     chance. A job that no machine can run gets other licenses: the paper's simulations
 //     end when all jobs are done.
 //   - "Benchmark [200-600]" is the score of each machine, and of the machine that a job's
 //     estimate was made on. Estimates are exact: a job takes Estimated times its score

@@ -18,16 +18,16 @@ const (
 	gapStream     = 0x67617073
 )
 
-// tries is how often a job is drawn other licences before no machine is said to be able
+// tries is how often a job is drawn other licenses before no machine is said to be able
 // to run any.
 const tries = 10_000
 
-// UnfitError says that jobs come out that no machine can run, whatever their licences.
+// UnfitError says that jobs come out that no machine can run, whatever their licenses.
 type UnfitError struct{ Job int } // from 0
 
 // Error says what to change.
 func (e *UnfitError) Error() string {
-	return fmt.Sprintf("job %d: no machine can run it with any of %d draws of its licences, accepted: more machines, CPUs or licence suitability", e.Job, tries)
+	return fmt.Sprintf("job %d: no machine can run it with any of %d draws of its licenses, accepted: more machines, CPUs or license suitability", e.Job, tries)
 }
 
 // Generate draws the farm and the jobs of a seed. The error is what is wrong with the
@@ -48,7 +48,7 @@ func Generate(m Model, seed int) (*Instance, error) {
 		}
 		j := Job{Submit: now}
 		slack, dated := in.drawJob(&j, &m, jobs)
-		if !in.drawLicences(&j, &m, jobs) {
+		if !in.drawLicenses(&j, &m, jobs) {
 			return nil, &UnfitError{i}
 		}
 		if dated {
@@ -65,23 +65,23 @@ func draw(from Range, r *rand.Rand) int64 { return from.Low + r.Int64N(from.High
 func chance(percent int, r *rand.Rand) bool { return r.IntN(100) < percent }
 
 func (in *Instance) drawMachines(m *Model, r *rand.Rand) {
-	suitable := make([]int64, m.Licences) // machines that can run each
+	suitable := make([]int64, m.Licenses) // machines that can run each
 	for range m.Machines {
 		machine := Machine{Score: int32(draw(m.Benchmark, r)), CPUs: int32(draw(m.CPUs, r))}
-		for l := range m.Licences {
+		for l := range m.Licenses {
 			if chance(m.Suitability, r) {
-				machine.Licences = append(machine.Licences, int32(l))
+				machine.Licenses = append(machine.Licenses, int32(l))
 				suitable[l]++
 			}
 		}
 		in.Machines = append(in.Machines, machine)
 	}
-	for l := range m.Licences {
+	for l := range m.Licenses {
 		in.Copies = append(in.Copies, int32(max(1, suitable[l]*draw(m.Ratio, r)/100)))
 	}
 }
 
-// drawJob draws all but the licences. How many numbers it takes does not depend on
+// drawJob draws all but the licenses. How many numbers it takes does not depend on
 // whether the job has a deadline. No job needs more CPUs than the largest machine has,
 // which matters on small farms alone.
 func (in *Instance) drawJob(j *Job, m *Model, r *rand.Rand) (slack int64, dated bool) {
@@ -94,14 +94,14 @@ func (in *Instance) drawJob(j *Job, m *Model, r *rand.Rand) (slack int64, dated 
 	return slack, dated
 }
 
-// drawLicences draws the licences until some machine can run the job; false if none
+// drawLicenses draws the licenses until some machine can run the job; false if none
 // ever can.
-func (in *Instance) drawLicences(j *Job, m *Model, r *rand.Rand) bool {
+func (in *Instance) drawLicenses(j *Job, m *Model, r *rand.Rand) bool {
 	for range tries {
-		j.Licences = j.Licences[:0]
-		for l := range m.Licences {
+		j.Licenses = j.Licenses[:0]
+		for l := range m.Licenses {
 			if chance(m.Needed, r) {
-				j.Licences = append(j.Licences, int32(l))
+				j.Licenses = append(j.Licenses, int32(l))
 			}
 		}
 		if _, fastest := in.scores(j); fastest > 0 {

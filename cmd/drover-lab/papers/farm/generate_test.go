@@ -43,16 +43,16 @@ func TestValuesAreDrawnEvenlyFromTheRangesOfThePaper(t *testing.T) {
 		}
 	}
 	if len(in.Machines) != 150 || len(in.Copies) != 20 || len(in.Jobs) != 1500 {
-		t.Fatalf("%d machines, %d licences, %d jobs", len(in.Machines), len(in.Copies), len(in.Jobs))
+		t.Fatalf("%d machines, %d licenses, %d jobs", len(in.Machines), len(in.Copies), len(in.Jobs))
 	}
 	near("score", mean(t, "score", in.Machines, 200, 600, func(m *Machine) float64 { return float64(m.Score) }), 400, 40)
 	near("CPUs", mean(t, "CPUs", in.Machines, 1, 8, func(m *Machine) float64 { return float64(m.CPUs) }), 4.5, 0.8)
-	near("suitable", mean(t, "suitable", in.Machines, 0, 20, func(m *Machine) float64 { return float64(len(m.Licences)) }), 18, 0.4)
+	near("suitable", mean(t, "suitable", in.Machines, 0, 20, func(m *Machine) float64 { return float64(len(m.Licenses)) }), 18, 0.4)
 	near("copies", mean(t, "copies", in.Copies, 60, 97, func(n *int32) float64 { return float64(*n) }), 0.6*0.9*150, 5)
 	near("estimate", mean(t, "estimate", in.Jobs, 500, 3000, func(j *Job) float64 { return units(j.Estimate) }), 1750, 70)
 	near("reference", mean(t, "reference", in.Jobs, 200, 600, func(j *Job) float64 { return float64(j.Reference) }), 400, 12)
 	near("CPUs of jobs", mean(t, "CPUs of jobs", in.Jobs, 1, 8, func(j *Job) float64 { return float64(j.CPUs) }), 4.5, 0.25)
-	near("licences", mean(t, "licences", in.Jobs, 0, 20, func(j *Job) float64 { return float64(len(j.Licences)) }), 4, 0.2)
+	near("licenses", mean(t, "licenses", in.Jobs, 0, 20, func(j *Job) float64 { return float64(len(j.Licenses)) }), 4, 0.2)
 	near("input", mean(t, "input", in.Jobs, 100e6, 800e6, func(j *Job) float64 { return float64(j.Input) }), 450e6, 20e6)
 	near("place", mean(t, "place", in.Jobs, 0, 149, func(j *Job) float64 { return float64(j.Place) }), 74.5, 5)
 	dated := 0
@@ -100,7 +100,7 @@ func TestASeedHasTheSameJobsAtEveryLoad(t *testing.T) {
 }
 
 func TestABacklogIsThereAtTheBeginning(t *testing.T) {
-	c := Case{Set: Growth, Arrival: 10, Machines: 10, Licences: 2, Jobs: 100, Ratio: Range{55, 65}, Reading: Percent}
+	c := Case{Set: Growth, Arrival: 10, Machines: 10, Licenses: 2, Jobs: 100, Ratio: Range{55, 65}, Reading: Percent}
 	in := mustGenerate(t, c.Model(), 1)
 	for i := range in.Jobs {
 		if early := i < 100-Later; early != (in.Jobs[i].Submit == 0) {
@@ -129,16 +129,16 @@ func TestEachReadingOfDeadlinesByHand(t *testing.T) {
 func TestModelsThatAreNoneAreRefusedFieldByField(t *testing.T) {
 	for field, spoil := range map[string]func(*Model){
 		"machines: 0":               func(m *Model) { m.Machines = 0 },
-		"licences: -1":              func(m *Model) { m.Licences = -1 },
+		"licenses: -1":              func(m *Model) { m.Licenses = -1 },
 		"jobs: -1":                  func(m *Model) { m.Jobs = -1 },
 		"estimate: 0..5":            func(m *Model) { m.Estimate = Range{0, 5} },
 		"deadline: 9..5":            func(m *Model) { m.Deadline = Range{9, 5} },
 		"CPUs: 0..1":                func(m *Model) { m.CPUs = Range{0, 1} },
 		"benchmark: 0..600":         func(m *Model) { m.Benchmark = Range{0, 600} },
 		"input: -1..1":              func(m *Model) { m.Input = Range{-1, 1} },
-		"licence ratio: 0..101":     func(m *Model) { m.Ratio = Range{0, 101} },
-		"licence suitability: 101":  func(m *Model) { m.Suitability = 101 },
-		"licences needed: -1":       func(m *Model) { m.Needed = -1 },
+		"license ratio: 0..101":     func(m *Model) { m.Ratio = Range{0, 101} },
+		"license suitability: 101":  func(m *Model) { m.Suitability = 101 },
+		"licenses needed: -1":       func(m *Model) { m.Needed = -1 },
 		"jobs without deadline: -1": func(m *Model) { m.Undated = -1 },
 		"inter-arrival: 0":          func(m *Model) { m.Arrival = 0 },
 		"backlog: 1501":             func(m *Model) { m.Backlog = 1501 },
@@ -161,7 +161,7 @@ func TestAnyModelGivesAFarmThatAPolicyAccepts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := Paper(rapid.IntRange(1, 50).Draw(t, "arrival"))
 		m.Machines = rapid.IntRange(1, 10).Draw(t, "machines")
-		m.Licences = rapid.IntRange(0, 5).Draw(t, "licences")
+		m.Licenses = rapid.IntRange(0, 5).Draw(t, "licenses")
 		m.Jobs = rapid.IntRange(0, 20).Draw(t, "jobs")
 		m.Reading = rapid.SampledFrom(Readings).Draw(t, "reading")
 		in, err := Generate(m, rapid.IntRange(0, 1000).Draw(t, "seed"))
@@ -173,7 +173,7 @@ func TestAnyModelGivesAFarmThatAPolicyAccepts(t *testing.T) {
 		}
 		for i, copies := range in.Copies {
 			if copies < 1 || int(copies) > max(1, m.Machines) {
-				t.Errorf("%d copies of licence %d", copies, i)
+				t.Errorf("%d copies of license %d", copies, i)
 			}
 		}
 		for i := range in.Jobs {

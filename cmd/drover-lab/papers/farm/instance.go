@@ -16,14 +16,14 @@ const MB = 1_000_000
 // Instance is a farm and the jobs that come to it.
 type Instance struct {
 	Machines []Machine
-	Copies   []int32 // of each licence; all of them are floating
+	Copies   []int32 // of each license; all of them are floating
 	Jobs     []Job   // in order of submission
 }
 
 // Machine is one machine.
 type Machine struct {
 	Score, CPUs int32
-	Licences    []int32 // that it can run, rising
+	Licenses    []int32 // that it can run, rising
 }
 
 // Job is one job. It can be preempted at any time.
@@ -33,7 +33,7 @@ type Job struct {
 	Estimate  batch.Duration
 	Reference int32 // the score of the machine of the estimate
 	CPUs      int32
-	Licences  []int32 // one copy each, rising
+	Licenses  []int32 // one copy each, rising
 	Place     int32   // the machine that holds its input
 	Input     int64   // bytes
 }
@@ -48,8 +48,8 @@ func (m *Machine) Runs(j *Job) bool {
 	if m.CPUs < j.CPUs {
 		return false
 	}
-	for _, l := range j.Licences {
-		if _, has := slices.BinarySearch(m.Licences, l); !has {
+	for _, l := range j.Licenses {
+		if _, has := slices.BinarySearch(m.Licenses, l); !has {
 			return false
 		}
 	}
@@ -82,23 +82,23 @@ func (in *Instance) Hopeless(j *Job) bool {
 // NodeName returns the name of a machine.
 func NodeName(machine int32) string { return fmt.Sprintf("m%d", machine) }
 
-// LicenceName returns the name of a licence.
-func LicenceName(licence int32) string { return fmt.Sprintf("l%d", licence) }
+// LicenseName returns the name of a license.
+func LicenseName(license int32) string { return fmt.Sprintf("l%d", license) }
 
-// Platform returns the farm as a policy is told of it. A licence has a pool of floating
+// Platform returns the farm as a policy is told of it. A license has a pool of floating
 // copies, and the nodes that can run it name it.
 func (in *Instance) Platform() batch.Platform {
 	var p batch.Platform
 	for i := range in.Machines {
 		m := &in.Machines[i]
 		n := batch.Node{Name: NodeName(int32(i)), Processors: m.CPUs, Score: m.Score}
-		for _, l := range m.Licences {
-			n.Licences = append(n.Licences, LicenceName(l))
+		for _, l := range m.Licenses {
+			n.Licenses = append(n.Licenses, LicenseName(l))
 		}
 		p.Nodes = append(p.Nodes, n)
 	}
 	for l, copies := range in.Copies {
-		p.Licences = append(p.Licences, batch.LicencePool{Name: LicenceName(int32(l)), Copies: copies})
+		p.Licenses = append(p.Licenses, batch.LicensePool{Name: LicenseName(int32(l)), Copies: copies})
 	}
 	return p
 }
@@ -110,8 +110,8 @@ func (in *Instance) spec(index int) *batch.Job {
 		Handle: handleOf(index), Shape: batch.Shape{Width: j.CPUs, Walltime: j.Estimate},
 		Reference: j.Reference, Deadline: j.Deadline, Site: NodeName(j.Place), Input: j.Input, Checkpoint: true,
 	}
-	for _, l := range j.Licences {
-		s.Licences = append(s.Licences, batch.Licence{Name: LicenceName(l), Copies: 1})
+	for _, l := range j.Licenses {
+		s.Licenses = append(s.Licenses, batch.License{Name: LicenseName(l), Copies: 1})
 	}
 	return s
 }

@@ -5,7 +5,7 @@ import (
 
 	model "github.com/seed-9b8f70bb/drover/batch/policy/convergent/farm"
 	"github.com/seed-9b8f70bb/drover/batch/policy/convergent/heuristic"
-	"github.com/seed-9b8f70bb/drover/batch/policy/convergent/licence"
+	"github.com/seed-9b8f70bb/drover/batch/policy/convergent/license"
 )
 
 // How knapsacks are compared: at every so many instants, with so many nodes of branch
@@ -18,7 +18,7 @@ const (
 // Comparison is what the greedy and branch and bound made of the same knapsacks: those
 // that come up while an algorithm, the greedy's, schedules a stream.
 type Comparison struct {
-	Calls  int   `json:"calls"`  // instants with a critical licence
+	Calls  int   `json:"calls"`  // instants with a critical license
 	Proven int   `json:"proven"` // of them, those where branch and bound ended by itself
 	Greedy Usage `json:"greedy"`
 	Exact  Usage `json:"exact"`
@@ -29,7 +29,7 @@ type Comparison struct {
 	Bound float64 `json:"bound"`
 }
 
-// Usage is what a choice uses of the copies of critical licences, 0..1, over all calls.
+// Usage is what a choice uses of the copies of critical licenses, 0..1, over all calls.
 type Usage struct {
 	Smallest float64 `json:"smallest"`
 	Mean     float64 `json:"mean"`
@@ -70,7 +70,7 @@ type pairs struct {
 	matrix        model.Matrix
 	heuristics    *heuristic.Collection
 	copies        []int64
-	knapsack      licence.Knapsack
+	knapsack      license.Knapsack
 	greedy, exact timer
 	sum           Comparison
 }
@@ -82,10 +82,10 @@ func newPairs(in *Instance, clock func() time.Duration) *pairs {
 	}
 	for i := range in.Machines {
 		m := &in.Machines[i]
-		p.state.Machines = append(p.state.Machines, model.Machine{Score: m.Score, CPUs: m.CPUs, Licences: model.NewSet(m.Licences...)})
+		p.state.Machines = append(p.state.Machines, model.Machine{Score: m.Score, CPUs: m.CPUs, Licenses: model.NewSet(m.Licenses...)})
 	}
 	for l, copies := range in.Copies {
-		p.state.Licences = append(p.state.Licences, model.Licence{Name: LicenceName(int32(l)), Copies: copies})
+		p.state.Licenses = append(p.state.Licenses, model.License{Name: LicenseName(int32(l)), Copies: copies})
 		p.copies = append(p.copies, int64(copies))
 	}
 	return p
@@ -95,13 +95,13 @@ func newPairs(in *Instance, clock func() time.Duration) *pairs {
 func (p *pairs) look(m *meter) {
 	p.state.Now = m.now
 	p.state.Jobs = p.state.Jobs[:0]
-	clusters := licence.New(p.copies)
+	clusters := license.New(p.copies)
 	for i := range m.jobs {
 		if m.jobs[i].state == absent {
 			continue
 		}
 		p.state.Jobs = append(p.state.Jobs, p.job(m, i))
-		clusters.Add(int64(i), needs(p.in.Jobs[i].Licences))
+		clusters.Add(int64(i), needs(p.in.Jobs[i].Licenses))
 	}
 	p.heuristics.Fill(&p.state, &p.matrix)
 	values := map[int64]int64{}
@@ -137,18 +137,18 @@ func (p *pairs) look(m *meter) {
 
 // call is what both have made of the clusters of one instant.
 type call struct {
-	copies, greedy, exact          int64 // of critical licences: all, and those in use
+	copies, greedy, exact          int64 // of critical licenses: all, and those in use
 	greedyValue, exactValue, bound int64
 	cut                            bool // branch and bound ran out of nodes
 }
 
-func (p *pairs) cluster(c *licence.Cluster, values map[int64]int64, to *call) {
-	items := make([]licence.Item, len(c.Jobs))
+func (p *pairs) cluster(c *license.Cluster, values map[int64]int64, to *call) {
+	items := make([]license.Item, len(c.Jobs))
 	for i, order := range c.Jobs {
-		items[i] = licence.Item{Value: values[order], Needs: needs(p.in.Jobs[order].Licences)}
+		items[i] = license.Item{Value: values[order], Needs: needs(p.in.Jobs[order].Licenses)}
 	}
 	critical := make([]bool, len(p.copies))
-	for _, l := range c.Licences {
+	for _, l := range c.Licenses {
 		critical[l] = true
 		to.copies += p.copies[l]
 	}
@@ -160,7 +160,7 @@ func (p *pairs) cluster(c *licence.Cluster, values map[int64]int64, to *call) {
 			}
 			value += items[i].Value
 			for _, n := range items[i].Needs {
-				if critical[n.Licence] {
+				if critical[n.License] {
 					used += int64(n.Copies)
 				}
 			}
@@ -170,7 +170,7 @@ func (p *pairs) cluster(c *licence.Cluster, values map[int64]int64, to *call) {
 	p.greedy.measure(func() { p.knapsack.Greedy(items, p.copies, keep) })
 	value, used := chosen()
 	to.greedyValue, to.greedy = to.greedyValue+value, to.greedy+used
-	var best licence.Result
+	var best license.Result
 	p.exact.measure(func() { best = p.knapsack.BranchAndBound(items, p.copies, ExactNodes, keep) })
 	value, used = chosen()
 	to.exactValue, to.exact, to.bound = to.exactValue+value, to.exact+used, to.bound+best.Bound
@@ -185,8 +185,8 @@ func (p *pairs) job(m *meter, i int) model.Job {
 		Done: w.done, CPUs: j.CPUs, Input: []model.Input{{Place: j.Place, Bytes: j.Input}},
 		Machine: model.NoMachine, Last: model.NoMachine,
 	}
-	for _, l := range j.Licences {
-		job.Licences = append(job.Licences, model.Need{Licence: l, Copies: 1})
+	for _, l := range j.Licenses {
+		job.Licenses = append(job.Licenses, model.Need{License: l, Copies: 1})
 	}
 	if w.state == running {
 		job.Machine, job.Last = w.machine, w.machine
@@ -195,10 +195,10 @@ func (p *pairs) job(m *meter, i int) model.Job {
 	return job
 }
 
-func needs(licences []int32) []licence.Need {
-	all := make([]licence.Need, len(licences))
-	for i, l := range licences {
-		all[i] = licence.Need{Licence: l, Copies: 1}
+func needs(licenses []int32) []license.Need {
+	all := make([]license.Need, len(licenses))
+	for i, l := range licenses {
+		all[i] = license.Need{License: l, Copies: 1}
 	}
 	return all
 }

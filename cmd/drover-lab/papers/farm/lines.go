@@ -111,14 +111,14 @@ func (c *Case) wrong() string {
 		return (&NameError{"set", c.Set, Sets}).Error()
 	case !c.Reading.known():
 		return (&NameError{"reading", string(c.Reading), names(Readings)}).Error()
-	case least(c.Seed, c.Arrival, c.Machines, c.Licences, c.Jobs) < 0 || c.Rate < 0 || c.Ratio.Low < 0 || c.Ratio.High < c.Ratio.Low:
+	case least(c.Seed, c.Arrival, c.Machines, c.Licenses, c.Jobs) < 0 || c.Rate < 0 || c.Ratio.Low < 0 || c.Ratio.High < c.Ratio.Low:
 		return "a number of the case is negative, or a range has no element"
 	}
 	return ""
 }
 
 func (r *Row) wrong() string {
-	numbers := []float64{r.Slowdown, r.WorstSlowdown, r.Wait, r.Lateness, r.MachineUsage, r.LicenceUsage, r.Span}
+	numbers := []float64{r.Slowdown, r.WorstSlowdown, r.Wait, r.Lateness, r.MachineUsage, r.LicenseUsage, r.Span}
 	counts := append([]int{r.Ended, r.Killed, r.Dated, r.Late, r.Hopeless, r.Preemptions, r.Migrations, r.Plans}, r.Workload...)
 	if k := r.Knapsacks; k != nil {
 		counts = append(counts, k.Calls, k.Proven)

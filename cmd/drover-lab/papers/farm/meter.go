@@ -63,7 +63,7 @@ func (m *meter) submitted(index int) {
 	}
 	m.there++
 	m.jobs[index].state = waiting
-	m.usage.asked(m.in.Jobs[index].Licences, 1)
+	m.usage.asked(m.in.Jobs[index].Licenses, 1)
 }
 
 // stop takes a job that runs from its machine.
@@ -73,7 +73,7 @@ func (m *meter) stop(index int) {
 	w.ran += d
 	w.done += m.progress(index, d)
 	w.state = waiting
-	m.usage.active(m.in.Jobs[index].Licences, -1)
+	m.usage.active(m.in.Jobs[index].Licenses, -1)
 }
 
 // progress returns the work that a job does in a time where it runs.
@@ -88,7 +88,7 @@ func (m *meter) run(index int, machine int32) {
 		m.migrations++
 	}
 	w.state, w.machine, w.since = running, machine, m.now
-	m.usage.active(m.in.Jobs[index].Licences, 1)
+	m.usage.active(m.in.Jobs[index].Licenses, 1)
 }
 
 func (m *meter) decided(index int, d *batch.Decision) {
@@ -112,7 +112,7 @@ func (m *meter) endOf(index int, killed bool) {
 		m.stop(index)
 	}
 	w.state, w.end = absent, m.now
-	m.usage.asked(j.Licences, -1)
+	m.usage.asked(j.Licenses, -1)
 	m.there--
 	m.ended++
 	m.lately = m.now
@@ -137,7 +137,7 @@ func (m *meter) row(c Case) Row {
 		Case: c, Ended: m.ended, Killed: m.killed, Dated: m.dated, Late: m.late, Hopeless: m.hopeless,
 		Preemptions: m.preemptions, Migrations: m.migrations, Span: units(batch.Duration(m.lately)), Workload: m.samples,
 	}
-	r.MachineUsage, r.LicenceUsage = m.usage.means()
+	r.MachineUsage, r.LicenseUsage = m.usage.means()
 	if m.late > 0 {
 		r.Lateness = units(m.lateness) / float64(m.late)
 	}

@@ -13,7 +13,7 @@ type Range struct {
 
 // Model says how machines and jobs are drawn.
 type Model struct {
-	Machines, Licences, Jobs int
+	Machines, Licenses, Jobs int
 
 	Estimate  Range // of jobs, in units
 	Deadline  Range // as Reading says
@@ -22,9 +22,9 @@ type Model struct {
 	Benchmark Range // of machines, and of jobs' estimates
 	Input     Range // of jobs, in MB
 
-	Ratio       Range // copies of a licence, in percent of the machines that can run it
-	Suitability int   // percent: chance that a machine can run a licence
-	Needed      int   // percent: chance that a job asks for a licence
+	Ratio       Range // copies of a license, in percent of the machines that can run it
+	Suitability int   // percent: chance that a machine can run a license
+	Needed      int   // percent: chance that a job asks for a license
 	Undated     int   // percent: chance that a job has no deadline
 
 	Arrival int // mean time between submissions, in units
@@ -34,7 +34,7 @@ type Model struct {
 // Paper is the model of the paper's figures, with jobs every so many units.
 func Paper(arrival int) Model {
 	return Model{
-		Machines: 150, Licences: 20, Jobs: 1500,
+		Machines: 150, Licenses: 20, Jobs: 1500,
 		Estimate: Range{500, 3000}, Deadline: Range{25, 150}, Reading: Percent,
 		CPUs: Range{1, 8}, Benchmark: Range{200, 600}, Input: Range{100, 800},
 		Ratio: Range{55, 65}, Suitability: 90, Needed: 20, Undated: 30,
@@ -46,7 +46,7 @@ func Paper(arrival int) Model {
 const (
 	MaxMachines = 1 << 16
 	MaxJobs     = 1 << 20
-	MaxLicences = 1 << 10
+	MaxLicenses = 1 << 10
 	maxTime     = 1_000_000_000 // units: sums of a million of them are times still
 	maxScore    = 1_000_000
 	maxMB       = 1_000_000_000
@@ -66,16 +66,16 @@ func (m *Model) Validate() error {
 		}
 	}
 	in("machines", m.Machines, 1, MaxMachines)
-	in("licences", m.Licences, 0, MaxLicences)
+	in("licenses", m.Licenses, 0, MaxLicenses)
 	in("jobs", m.Jobs, 0, MaxJobs)
 	inRange("estimate", m.Estimate, 1, maxTime)
 	inRange("deadline", m.Deadline, 1, maxTime)
 	inRange("CPUs", m.CPUs, 1, 1024)
 	inRange("benchmark", m.Benchmark, 1, maxScore)
 	inRange("input", m.Input, 0, maxMB)
-	inRange("licence ratio", m.Ratio, 1, 100)
-	in("licence suitability", m.Suitability, 0, 100)
-	in("licences needed", m.Needed, 0, 100)
+	inRange("license ratio", m.Ratio, 1, 100)
+	in("license suitability", m.Suitability, 0, 100)
+	in("licenses needed", m.Needed, 0, 100)
 	in("jobs without deadline", m.Undated, 0, 100)
 	in("inter-arrival", m.Arrival, 1, maxTime)
 	in("backlog", m.Backlog, 0, max(0, m.Jobs))

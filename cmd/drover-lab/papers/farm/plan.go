@@ -111,7 +111,7 @@ func (p *Plan) cross(seeds int, arrivals []int, algorithms []string, yield func(
 				m := Paper(arrival)
 				yield(Case{
 					Algorithm: algorithm, Seed: seed, Arrival: arrival,
-					Machines: m.Machines, Licences: m.Licences, Jobs: m.Jobs, Ratio: m.Ratio, Reading: m.Reading,
+					Machines: m.Machines, Licenses: m.Licenses, Jobs: m.Jobs, Ratio: m.Ratio, Reading: m.Reading,
 				})
 			}
 		}
@@ -122,7 +122,7 @@ func (p *Plan) cross(seeds int, arrivals []int, algorithms []string, yield func(
 func (p *Plan) size(c Case, set string) Case {
 	c.Set = set
 	if set == Knapsacks {
-		c.Machines, c.Licences, c.Jobs = 100, 40, 1000
+		c.Machines, c.Licenses, c.Jobs = 100, 40, 1000
 	}
 	if p.Quick {
 		c.Machines, c.Jobs, c.Arrival = c.Machines/5, c.Jobs/10, 5*c.Arrival

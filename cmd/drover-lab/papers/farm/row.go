@@ -15,9 +15,9 @@ type Case struct {
 	Seed      int     `json:"seed"`
 	Arrival   int     `json:"arrival"` // mean units between submissions
 	Machines  int     `json:"machines"`
-	Licences  int     `json:"licences"`
+	Licenses  int     `json:"licenses"`
 	Jobs      int     `json:"jobs"`
-	Ratio     Range   `json:"ratio"` // copies of a licence, percent of its machines
+	Ratio     Range   `json:"ratio"` // copies of a license, percent of its machines
 	Reading   Reading `json:"reading"`
 	// Rate is the bandwidth between any two machines, in MB in a unit; 0: moving input
 	// takes no time.
@@ -27,7 +27,7 @@ type Case struct {
 // Model returns the model that a case's instance is drawn from.
 func (c *Case) Model() Model {
 	m := Paper(c.Arrival)
-	m.Machines, m.Licences, m.Jobs, m.Ratio, m.Reading = c.Machines, c.Licences, c.Jobs, c.Ratio, c.Reading
+	m.Machines, m.Licenses, m.Jobs, m.Ratio, m.Reading = c.Machines, c.Licenses, c.Jobs, c.Ratio, c.Reading
 	if c.Set == Growth {
 		m.Backlog = max(0, c.Jobs-Later)
 	}
@@ -40,7 +40,7 @@ func (c *Case) Compare(o *Case) int {
 	return cmp.Or(
 		cmp.Compare(c.Set, o.Set), cmp.Compare(c.Reading, o.Reading), cmp.Compare(c.Rate, o.Rate),
 		cmp.Compare(c.Ratio.Low, o.Ratio.Low), cmp.Compare(c.Ratio.High, o.Ratio.High),
-		cmp.Compare(c.Machines, o.Machines), cmp.Compare(c.Licences, o.Licences), cmp.Compare(c.Jobs, o.Jobs),
+		cmp.Compare(c.Machines, o.Machines), cmp.Compare(c.Licenses, o.Licenses), cmp.Compare(c.Jobs, o.Jobs),
 		cmp.Compare(c.Arrival, o.Arrival), cmp.Compare(c.Algorithm, o.Algorithm), cmp.Compare(c.Seed, o.Seed),
 	)
 }
@@ -59,7 +59,7 @@ type Row struct {
 	Wait          float64 `json:"wait"`      // mean Tw of all jobs, in units
 	Lateness      float64 `json:"lateness"`  // mean of late jobs: units after the deadline
 	MachineUsage  float64 `json:"machine"`   // 0..1
-	LicenceUsage  float64 `json:"licence"`   // 0..1
+	LicenseUsage  float64 `json:"license"`   // 0..1
 	Preemptions   int     `json:"preempted"` // times that a job had to leave its machine
 	Migrations    int     `json:"migrated"`  // of them, to go on on another one
 	Plans         int     `json:"plans"`

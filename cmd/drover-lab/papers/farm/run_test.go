@@ -13,7 +13,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// byHand has machines of score 200 and 400, the slow one without licence 0. The first
+// byHand has machines of score 200 and 400, the slow one without license 0. The first
 // job has a deadline, the second takes its machine from it, the third has neither.
 //
 //	machine 1  │ 0  0  │ 1  1  1  1 │ 0  0 │     0 has done 200 of 1000 at 100
@@ -22,18 +22,18 @@ import (
 func byHand() *Instance {
 	at := func(s int64) batch.Time { return batch.Time(s) * batch.Time(Unit) }
 	return &Instance{
-		Machines: []Machine{{Score: 200, CPUs: 2}, {Score: 400, CPUs: 4, Licences: []int32{0}}},
+		Machines: []Machine{{Score: 200, CPUs: 2}, {Score: 400, CPUs: 4, Licenses: []int32{0}}},
 		Copies:   []int32{2},
 		Jobs: []Job{
-			{Deadline: at(650), Estimate: 1000 * Unit, Reference: 200, CPUs: 4, Licences: []int32{0}, Input: 100 * MB, Place: 1},
-			{Submit: at(100), Deadline: at(300), Estimate: 200 * Unit, Reference: 400, CPUs: 1, Licences: []int32{0}, Input: 100 * MB},
+			{Deadline: at(650), Estimate: 1000 * Unit, Reference: 200, CPUs: 4, Licenses: []int32{0}, Input: 100 * MB, Place: 1},
+			{Submit: at(100), Deadline: at(300), Estimate: 200 * Unit, Reference: 400, CPUs: 1, Licenses: []int32{0}, Input: 100 * MB},
 			{Submit: at(100), Estimate: 600 * Unit, Reference: 200, CPUs: 1, Input: 100 * MB},
 		},
 	}
 }
 
 func handCase() Case {
-	return Case{Set: Loads, Algorithm: "EDF", Seed: 1, Arrival: 10, Machines: 2, Licences: 1, Jobs: 3, Ratio: Range{55, 65}, Reading: Percent}
+	return Case{Set: Loads, Algorithm: "EDF", Seed: 1, Arrival: 10, Machines: 2, Licenses: 1, Jobs: 3, Ratio: Range{55, 65}, Reading: Percent}
 }
 
 func runToy(t *testing.T, in *Instance, c Case, y *toy) (Row, Cost) {
@@ -55,7 +55,7 @@ func TestARunByHand(t *testing.T) {
 		// One of one machine until 100, then both; job 2 alone is never left.
 		MachineUsage: 1,
 		// 1 of 1 until 100, 1 of 2 until 300, 1 of 1 until 700.
-		LicenceUsage: 600. / 700,
+		LicenseUsage: 600. / 700,
 	}
 	if diff := cmp.Diff(want, row); diff != "" {
 		t.Error(diff)
@@ -95,7 +95,7 @@ func TestSlowdownIsOfTheTimeOnMachines(t *testing.T) {
 }
 
 func TestARowIsTheSameEachTimeAndWithoutAClock(t *testing.T) {
-	c := Case{Set: Knapsacks, Algorithm: "CS_ip", Seed: 2, Arrival: 50, Machines: 20, Licences: 40, Jobs: 100, Ratio: Range{40, 45}, Reading: Percent}
+	c := Case{Set: Knapsacks, Algorithm: "CS_ip", Seed: 2, Arrival: 50, Machines: 20, Licenses: 40, Jobs: 100, Ratio: Range{40, 45}, Reading: Percent}
 	in := mustGenerate(t, c.Model(), c.Seed)
 	first, cost := runToy(t, in, c, &toy{byDate: true, preempt: true})
 	y := &toy{in: in, byDate: true, preempt: true}
@@ -121,7 +121,7 @@ func TestARowIsTheSameEachTimeAndWithoutAClock(t *testing.T) {
 }
 
 func TestACaseOfGrowthEndsWithTheLastSubmission(t *testing.T) {
-	c := Case{Set: Growth, Algorithm: "EDF", Seed: 1, Arrival: 10, Machines: 10, Licences: 2, Jobs: 60, Ratio: Range{55, 65}, Reading: Percent}
+	c := Case{Set: Growth, Algorithm: "EDF", Seed: 1, Arrival: 10, Machines: 10, Licenses: 2, Jobs: 60, Ratio: Range{55, 65}, Reading: Percent}
 	in := mustGenerate(t, c.Model(), c.Seed)
 	row, cost := runToy(t, in, c, &toy{})
 	if row.Ended >= 60 || cost.Plans != row.Ended+1+Later {

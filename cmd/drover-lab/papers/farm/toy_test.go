@@ -69,13 +69,13 @@ func (y *toy) Decide(_ batch.Time, out *batch.Decisions) {
 	}
 }
 
-// free returns the fastest machine that is free and can run a job, with its licences
+// free returns the fastest machine that is free and can run a job, with its licenses
 // free; else -1.
 func (y *toy) free(j *Job) int32 {
-	for _, l := range j.Licences {
+	for _, l := range j.Licenses {
 		used := int32(0)
 		for _, h := range y.runs {
-			if slices.Contains(y.in.Jobs[indexOf(h)].Licences, l) {
+			if slices.Contains(y.in.Jobs[indexOf(h)].Licenses, l) {
 				used++
 			}
 		}
@@ -107,7 +107,7 @@ func (y *toy) yield(h batch.Handle, j *Job, out *batch.Decisions) bool {
 	}
 	o := y.runs[victim]
 	delete(y.runs, victim)
-	if y.free(j) < 0 { // it is licences that lack, too
+	if y.free(j) < 0 { // it is licenses that lack, too
 		y.runs[victim] = o
 		return false
 	}

@@ -6,11 +6,11 @@ import "github.com/seed-9b8f70bb/drover/batch"
 type usage struct {
 	machines, running int
 	copies            []int32
-	requests          []int32 // of each licence: jobs in the system that ask for it
-	held, could       int     // copies of all licences: in use, and that could be
+	requests          []int32 // of each license: jobs in the system that ask for it
+	held, could       int     // copies of all licenses: in use, and that could be
 
 	time, machine        float64 // while there are jobs, in units
-	licenceTime, licence float64 // while there are jobs that ask for one
+	licenseTime, license float64 // while there are jobs that ask for one
 }
 
 func newUsage(in *Instance) usage {
@@ -25,33 +25,33 @@ func (u *usage) pass(d batch.Duration, there int) {
 		u.machine += float64(t * float64(u.running) / float64(min(u.machines, there)))
 	}
 	if u.could > 0 {
-		u.licenceTime += t
-		u.licence += float64(t * float64(u.held) / float64(u.could))
+		u.licenseTime += t
+		u.license += float64(t * float64(u.held) / float64(u.could))
 	}
 }
 
-// asked says that a job that asks for licences has come, by 1, or gone, by -1.
-func (u *usage) asked(licences []int32, by int32) {
-	for _, l := range licences {
+// asked says that a job that asks for licenses has come, by 1, or gone, by -1.
+func (u *usage) asked(licenses []int32, by int32) {
+	for _, l := range licenses {
 		before := min(u.copies[l], u.requests[l])
 		u.requests[l] += by
 		u.could += int(min(u.copies[l], u.requests[l]) - before)
 	}
 }
 
-// active says that a job with licences begins to use a machine, by 1, or ceases, by -1.
-func (u *usage) active(licences []int32, by int) {
+// active says that a job with licenses begins to use a machine, by 1, or ceases, by -1.
+func (u *usage) active(licenses []int32, by int) {
 	u.running += by
-	u.held += by * len(licences)
+	u.held += by * len(licenses)
 }
 
 // means returns the means over time, 0 where there was nothing to be used.
-func (u *usage) means() (machine, licence float64) {
+func (u *usage) means() (machine, license float64) {
 	if u.time > 0 {
 		machine = u.machine / u.time
 	}
-	if u.licenceTime > 0 {
-		licence = u.licence / u.licenceTime
+	if u.licenseTime > 0 {
+		license = u.license / u.licenseTime
 	}
-	return machine, licence
+	return machine, license
 }

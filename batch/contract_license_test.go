@@ -10,7 +10,7 @@ import (
 )
 
 // unlike gives each job, in submission order, the machine to itself that has the
-// highest score of those that are free and can run its bound licences, as soon as
+// highest score of those that are free and can run its bound licenses, as soon as
 // there are copies of its floating ones.
 type unlike struct {
 	toy
@@ -31,13 +31,13 @@ func (u *unlike) Apply(_ batch.Time, ev *batch.Event) {
 }
 
 func (u *unlike) copies(name string) (copies int32, floating bool) {
-	for _, pool := range u.platform.Licences {
+	for _, pool := range u.platform.Licenses {
 		if pool.Name == name {
 			copies, floating = pool.Copies, true
 		}
 	}
 	for _, j := range u.jobs {
-		for _, l := range j.spec.Licences {
+		for _, l := range j.spec.Licenses {
 			if j.state == "running" && l.Name == name {
 				copies -= l.Copies
 			}
@@ -52,11 +52,11 @@ func (u *unlike) machine(spec *batch.Job) int32 {
 	for n := range int32(len(u.platform.Nodes)) {
 		node := &u.platform.Nodes[n]
 		ok := len(u.on(n, "running")) == 0
-		for _, l := range spec.Licences {
+		for _, l := range spec.Licenses {
 			if free, floating := u.copies(l.Name); floating {
 				ok = ok && free >= l.Copies
 			} else {
-				ok = ok && slices.Contains(node.Licences, l.Name)
+				ok = ok && slices.Contains(node.Licenses, l.Name)
 			}
 		}
 		if ok && (best < 0 || node.Score > u.platform.Nodes[best].Score) {
@@ -104,11 +104,11 @@ func (u *unlike) Fork() batch.Policy { return &unlike{u.fork(), u.platform} }
 func office() batch.Platform {
 	return batch.Platform{
 		Nodes: []batch.Node{
-			{Processors: 1, Score: 100, Licences: []string{"cad"}},
+			{Processors: 1, Score: 100, Licenses: []string{"cad"}},
 			{Processors: 1, Score: 200},
-			{Processors: 1, Score: 50, Licences: []string{"cad"}},
+			{Processors: 1, Score: 50, Licenses: []string{"cad"}},
 		},
-		Licences: []batch.LicencePool{{Name: "sim", Copies: 1}},
+		Licenses: []batch.LicensePool{{Name: "sim", Copies: 1}},
 	}
 }
 
@@ -116,7 +116,7 @@ func licensed(h batch.Handle, reference int32, names ...string) batch.Job {
 	j := job(h, 0)
 	j.Reference = reference
 	for _, name := range names {
-		j.Licences = append(j.Licences, batch.Licence{Name: name, Copies: 1})
+		j.Licenses = append(j.Licenses, batch.License{Name: name, Copies: 1})
 	}
 	return j
 }
@@ -126,7 +126,7 @@ func licensed(h batch.Handle, reference int32, names ...string) batch.Job {
 // 4 takes the slow cad machine, half as fast. 5 was measured on a machine of
 // score 300: from 10 on it runs at 200/300 = 699050 of 2^20, so 3 s take
 // 4.500004... s, rounded up.
-func TestUnlikeMachinesAndLicences(t *testing.T) {
+func TestUnlikeMachinesAndLicenses(t *testing.T) {
 	perform(t, newUnlike(office()), office(), []act{
 		submit(0, licensed(1, 100, "cad"), 10), submit(0, licensed(2, 100, "sim"), 10), submit(0, licensed(3, 100, "sim"), 10),
 		submit(0, licensed(4, 100, "cad"), 10), submit(0, licensed(5, 300), 3),

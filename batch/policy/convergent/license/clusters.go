@@ -1,20 +1,20 @@
-package licence
+package license
 
 import (
 	"slices"
 )
 
-// Clusters keeps track of who asks for which licence, of which licences are critical,
+// Clusters keeps track of who asks for which license, of which licenses are critical,
 // and of the clusters that they form. A change is worked off where it happens: it looks
-// at the licences of one job, and of clusters that may fall apart.
+// at the licenses of one job, and of clusters that may fall apart.
 type Clusters struct {
 	copies []int64
 	demand []int64
-	// links says, for each two licences, how many jobs ask for both: the hypergraph
+	// links says, for each two licenses, how many jobs ask for both: the hypergraph
 	// with its arcs counted.
 	links []int32
-	of    []int32   // the cluster of each licence, none if it is not critical
-	in    [][]int32 // the licences of each cluster, in no order; empty: not in use
+	of    []int32   // the cluster of each license, none if it is not critical
+	in    [][]int32 // the licenses of each cluster, in no order; empty: not in use
 	spare []int32   // clusters not in use
 
 	orders []int64  // of the jobs, rising
@@ -23,7 +23,7 @@ type Clusters struct {
 
 const none int32 = -1
 
-// New begins with a number of copies for each licence, and no jobs.
+// New begins with a number of copies for each license, and no jobs.
 func New(copies []int64) *Clusters {
 	n := len(copies)
 	return &Clusters{
@@ -47,40 +47,40 @@ func (c *Clusters) Clone() *Clusters {
 	return d
 }
 
-// Copies returns how many copies of a licence there are: the offer.
-func (c *Clusters) Copies(licence int32) int64 { return c.copies[licence] }
+// Copies returns how many copies of a license there are: the offer.
+func (c *Clusters) Copies(license int32) int64 { return c.copies[license] }
 
 // Demand returns how many copies all jobs together ask for: the request. Where each job
 // asks for one, as in the paper, it is the number of jobs.
-func (c *Clusters) Demand(licence int32) int64 { return c.demand[licence] }
+func (c *Clusters) Demand(license int32) int64 { return c.demand[license] }
 
 // Critical says whether more copies are asked for than there are.
-func (c *Clusters) Critical(licence int32) bool { return c.demand[licence] > c.copies[licence] }
+func (c *Clusters) Critical(license int32) bool { return c.demand[license] > c.copies[license] }
 
 // Jobs returns the number of jobs.
 func (c *Clusters) Jobs() int { return len(c.orders) }
 
 // Add adds a job by its order of submission, which no other job has. It asks for each
-// licence once at most; its needs are kept, and not to be changed. A job that asks for
-// more copies than there are, and so can never run, would only make a licence critical
+// license once at most; its needs are kept, and not to be changed. A job that asks for
+// more copies than there are, and so can never run, would only make a license critical
 // for others: leave it out.
 func (c *Clusters) Add(order int64, needs []Need) {
 	at, _ := slices.BinarySearch(c.orders, order)
 	c.orders = slices.Insert(c.orders, at, order)
 	c.needs = slices.Insert(c.needs, at, needs)
 	for i, n := range needs {
-		c.demand[n.Licence] += int64(n.Copies)
+		c.demand[n.License] += int64(n.Copies)
 		for _, m := range needs[:i] {
-			c.link(n.Licence, m.Licence, 1)
+			c.link(n.License, m.License, 1)
 		}
 	}
 	first := none
 	for _, n := range needs {
-		if c.review(n.Licence) && c.of[n.Licence] != none {
+		if c.review(n.License) && c.of[n.License] != none {
 			if first != none {
-				c.merge(c.of[first], c.of[n.Licence])
+				c.merge(c.of[first], c.of[n.License])
 			}
-			first = n.Licence
+			first = n.License
 		}
 	}
 }
@@ -95,28 +95,28 @@ func (c *Clusters) Remove(order int64) {
 	c.orders = slices.Delete(c.orders, at, at+1)
 	c.needs = slices.Delete(c.needs, at, at+1)
 	for i, n := range needs {
-		c.demand[n.Licence] -= int64(n.Copies)
+		c.demand[n.License] -= int64(n.Copies)
 		for _, m := range needs[:i] {
-			c.link(n.Licence, m.Licence, -1)
+			c.link(n.License, m.License, -1)
 		}
 	}
 	for _, n := range needs {
-		c.review(n.Licence)
+		c.review(n.License)
 	}
 	for i, n := range needs {
 		for _, m := range needs[:i] {
-			cluster := c.of[n.Licence]
-			if cluster != none && cluster == c.of[m.Licence] && c.linked(n.Licence, m.Licence) == 0 {
+			cluster := c.of[n.License]
+			if cluster != none && cluster == c.of[m.License] && c.linked(n.License, m.License) == 0 {
 				c.split(cluster)
 			}
 		}
 	}
 }
 
-// SetCopies says how many copies of a licence there are from now on.
-func (c *Clusters) SetCopies(licence int32, copies int64) {
-	c.copies[licence] = copies
-	c.review(licence)
+// SetCopies says how many copies of a license there are from now on.
+func (c *Clusters) SetCopies(license int32, copies int64) {
+	c.copies[license] = copies
+	c.review(license)
 }
 
 func (c *Clusters) linked(a, b int32) int32 { return c.links[int(a)*len(c.of)+int(b)] }
@@ -126,37 +126,37 @@ func (c *Clusters) link(a, b, by int32) {
 	c.links[int(b)*len(c.of)+int(a)] += by
 }
 
-// review puts a licence into clusters, or takes it out, where its being critical has
+// review puts a license into clusters, or takes it out, where its being critical has
 // changed. It returns whether it is.
-func (c *Clusters) review(licence int32) bool {
-	critical := c.Critical(licence)
-	switch was := c.of[licence]; {
+func (c *Clusters) review(license int32) bool {
+	critical := c.Critical(license)
+	switch was := c.of[license]; {
 	case critical && was == none:
-		c.found([]int32{licence})
+		c.found([]int32{license})
 		for other := range int32(len(c.of)) {
-			if c.of[other] != none && c.linked(licence, other) > 0 {
-				c.merge(c.of[licence], c.of[other])
+			if c.of[other] != none && c.linked(license, other) > 0 {
+				c.merge(c.of[license], c.of[other])
 			}
 		}
 	case !critical && was != none:
-		c.of[licence] = none
-		at := slices.Index(c.in[was], licence)
+		c.of[license] = none
+		at := slices.Index(c.in[was], license)
 		c.in[was] = slices.Delete(c.in[was], at, at+1)
 		c.split(was)
 	}
 	return critical
 }
 
-// found makes a cluster of licences.
-func (c *Clusters) found(licences []int32) {
+// found makes a cluster of licenses.
+func (c *Clusters) found(licenses []int32) {
 	cluster := int32(len(c.in))
 	if n := len(c.spare); n > 0 {
 		cluster, c.spare = c.spare[n-1], c.spare[:n-1]
 	} else {
 		c.in = append(c.in, nil)
 	}
-	c.in[cluster] = append(c.in[cluster], licences...)
-	for _, l := range licences {
+	c.in[cluster] = append(c.in[cluster], licenses...)
+	for _, l := range licenses {
 		c.of[l] = cluster
 	}
 }

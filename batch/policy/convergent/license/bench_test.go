@@ -1,4 +1,4 @@
-package licence
+package license
 
 import (
 	"fmt"
@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// paperlike makes a problem of the set-up of the paper's Table 1: 40 licences on 100
-// machines, each with copies for a ratio of them, and jobs that ask for a licence with a
+// paperlike makes a problem of the set-up of the paper's Table 1: 40 licenses on 100
+// machines, each with copies for a ratio of them, and jobs that ask for a license with a
 // chance of 20%. What a job is worth is what the heuristics give it: its age, up to 4
-// points for being short, up to 2.5 for its licences, and up to 10 if it may be late.
+// points for being short, up to 2.5 for its licenses, and up to 10 if it may be late.
 func paperlike(r *rand.Rand, jobs, low int) ([]Item, []int64) {
 	const point = 1 << 20
 	copies := make([]int64, 40)

@@ -1,4 +1,4 @@
-package licence
+package license
 
 // Item is a job as the knapsack sees it.
 type Item struct {
@@ -6,7 +6,7 @@ type Item struct {
 	// the Job-Machine matrix. Not negative.
 	Value int64
 	Needs []Need
-	// Kept says that it runs and cannot be preempted: it has its licences whatever the
+	// Kept says that it runs and cannot be preempted: it has its licenses whatever the
 	// others get, even if there are fewer copies than such jobs hold.
 	Kept bool
 }
@@ -18,7 +18,7 @@ type Knapsack struct {
 	demand []int64 // of those who are not kept and not discarded
 	out    []bool  // items that are discarded
 	never  []bool  // and those that fit not even alone
-	over   int     // licences that are critical
+	over   int     // licenses that are critical
 	heap   []ranked
 	gone   []int32 // discarded items, first to last
 }
@@ -34,7 +34,7 @@ func (k *Knapsack) load(items []Item, copies []int64) {
 	for i := range items {
 		if items[i].Kept {
 			for _, n := range items[i].Needs {
-				k.room[n.Licence] -= int64(n.Copies)
+				k.room[n.License] -= int64(n.Copies)
 			}
 		}
 	}
@@ -47,7 +47,7 @@ func (k *Knapsack) load(items []Item, copies []int64) {
 			continue
 		}
 		for _, n := range items[i].Needs {
-			k.demand[n.Licence] += int64(n.Copies)
+			k.demand[n.License] += int64(n.Copies)
 		}
 	}
 	k.over = 0
@@ -65,7 +65,7 @@ func (k *Knapsack) critical(l int32) bool { return k.demand[l] > max(0, k.room[l
 // fits says whether there is room for all needs.
 func (k *Knapsack) fits(needs []Need) bool {
 	for _, n := range needs {
-		if int64(n.Copies) > k.room[n.Licence] {
+		if int64(n.Copies) > k.room[n.License] {
 			return false
 		}
 	}

@@ -1,11 +1,11 @@
-package licence
+package license
 
 import "math/bits"
 
-// Greedy fills keep with the items that shall have their licences: it discards the one
-// of the lowest unit cost, until no licence is critical. The unit cost of an item is its
-// value over its weight, which is the sum of its parts of the copies of each licence that
-// is critical. So weights fall as licences cease to be critical, and are computed anew.
+// Greedy fills keep with the items that shall have their licenses: it discards the one
+// of the lowest unit cost, until no license is critical. The unit cost of an item is its
+// value over its weight, which is the sum of its parts of the copies of each license that
+// is critical. So weights fall as licenses cease to be critical, and are computed anew.
 //
 // At the end those that were discarded are looked at again, the last one first: what
 // others left may be enough for them.
@@ -37,9 +37,9 @@ func (k *Knapsack) discard(items []Item, i int32) {
 	k.out[i] = true
 	k.gone = append(k.gone, i)
 	for _, n := range items[i].Needs {
-		was := k.critical(n.Licence)
-		k.demand[n.Licence] -= int64(n.Copies)
-		if was && !k.critical(n.Licence) {
+		was := k.critical(n.License)
+		k.demand[n.License] -= int64(n.Copies)
+		if was && !k.critical(n.License) {
 			k.over--
 		}
 	}
@@ -55,23 +55,23 @@ func (k *Knapsack) refill(items []Item) {
 		if needs := items[i].Needs; k.fits(needs) {
 			k.out[i] = false
 			for _, n := range needs {
-				k.room[n.Licence] -= int64(n.Copies)
+				k.room[n.License] -= int64(n.Copies)
 			}
 		}
 	}
 }
 
-// whole is the weight of an item that needs all copies of one critical licence. Parts
+// whole is the weight of an item that needs all copies of one critical license. Parts
 // are rounded down to 2^-32.
 const whole = 1 << 32
 
-// weight returns the sum of an item's parts of critical licences, at least 1 if it asks
+// weight returns the sum of an item's parts of critical licenses, at least 1 if it asks
 // for any.
 func (k *Knapsack) weight(needs []Need) uint64 {
 	var sum uint64
 	for _, n := range needs {
-		if k.critical(n.Licence) {
-			sum += max(1, uint64(n.Copies)*whole/uint64(k.room[n.Licence]))
+		if k.critical(n.License) {
+			sum += max(1, uint64(n.Copies)*whole/uint64(k.room[n.License]))
 		}
 	}
 	return sum

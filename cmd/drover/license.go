@@ -11,7 +11,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/client"
 )
 
-// toHold returns what the client is to ask for of licences, written NAME or NAME:COPIES.
+// toHold returns what the client is to ask for of licenses, written NAME or NAME:COPIES.
 func toHold(list []string) ([]client.Arg, error) {
 	var args []client.Arg
 	seen := make(map[string]bool)
@@ -29,7 +29,7 @@ func toHold(list []string) ([]client.Arg, error) {
 			return nil, &usageError{message: fmt.Sprintf("--license %s twice, accepted: once, with its copies (%s:2)", name, name)}
 		}
 		seen[name] = true
-		args = append(args, client.Licence(name, int(copies)))
+		args = append(args, client.License(name, int(copies)))
 	}
 	return args, nil
 }

@@ -1,4 +1,4 @@
-package licence
+package license
 
 import (
 	"cmp"
@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// naiveClusters joins licences and jobs anew from nothing.
+// naiveClusters joins licenses and jobs anew from nothing.
 func naiveClusters(copies []int64, jobs map[int64][]Need) []Cluster {
 	demand := make([]int64, len(copies))
 	for _, needs := range jobs {
 		for _, n := range needs {
-			demand[n.Licence] += int64(n.Copies)
+			demand[n.License] += int64(n.Copies)
 		}
 	}
 	parent := make([]int32, len(copies))
@@ -29,8 +29,8 @@ func naiveClusters(copies []int64, jobs map[int64][]Need) []Cluster {
 	for _, needs := range jobs {
 		for _, a := range needs {
 			for _, b := range needs {
-				if critical(a.Licence) && critical(b.Licence) {
-					parent[root(a.Licence)] = root(b.Licence)
+				if critical(a.License) && critical(b.License) {
+					parent[root(a.License)] = root(b.License)
 				}
 			}
 		}
@@ -42,13 +42,13 @@ func naiveClusters(copies []int64, jobs map[int64][]Need) []Cluster {
 			if by[root(l)] == nil {
 				by[root(l)] = &Cluster{}
 			}
-			by[root(l)].Licences = append(by[root(l)].Licences, l)
+			by[root(l)].Licenses = append(by[root(l)].Licenses, l)
 		}
 	}
 	for order, needs := range jobs {
 		for _, n := range needs {
-			if critical(n.Licence) {
-				c := by[root(n.Licence)]
+			if critical(n.License) {
+				c := by[root(n.License)]
 				c.Jobs = append(c.Jobs, order)
 				break
 			}
@@ -58,7 +58,7 @@ func naiveClusters(copies []int64, jobs map[int64][]Need) []Cluster {
 		slices.Sort(c.Jobs)
 		list = append(list, *c)
 	}
-	slices.SortFunc(list, func(a, b Cluster) int { return cmp.Compare(a.Licences[0], b.Licences[0]) })
+	slices.SortFunc(list, func(a, b Cluster) int { return cmp.Compare(a.Licenses[0], b.Licenses[0]) })
 	return list
 }
 
@@ -72,14 +72,14 @@ func feasible(items []Item, copies []int64, keep []bool) bool {
 				return false
 			}
 			for _, n := range items[i].Needs {
-				room[n.Licence] -= int64(n.Copies)
+				room[n.License] -= int64(n.Copies)
 			}
 		}
 	}
 	for i := range items {
 		if keep[i] && !items[i].Kept {
 			for _, n := range items[i].Needs {
-				if room[n.Licence] -= int64(n.Copies); room[n.Licence] < 0 {
+				if room[n.License] -= int64(n.Copies); room[n.License] < 0 {
 					return false
 				}
 			}
@@ -121,12 +121,12 @@ func plainGreedy(items []Item, copies []int64) []bool {
 	for _, it := range items {
 		if it.Kept {
 			for _, n := range it.Needs {
-				room[n.Licence] -= int64(n.Copies)
+				room[n.License] -= int64(n.Copies)
 			}
 		}
 	}
 	fits := func(it Item, room []int64) bool {
-		return !slices.ContainsFunc(it.Needs, func(n Need) bool { return int64(n.Copies) > room[n.Licence] })
+		return !slices.ContainsFunc(it.Needs, func(n Need) bool { return int64(n.Copies) > room[n.License] })
 	}
 	for i, it := range items {
 		keep[i] = it.Kept || fits(it, room)
@@ -137,7 +137,7 @@ func plainGreedy(items []Item, copies []int64) []bool {
 		for i, it := range items {
 			if keep[i] && !it.Kept {
 				for _, n := range it.Needs {
-					demand[n.Licence] += int64(n.Copies)
+					demand[n.License] += int64(n.Copies)
 				}
 			}
 		}
@@ -149,9 +149,9 @@ func plainGreedy(items []Item, copies []int64) []bool {
 			}
 			weight := new(big.Rat)
 			for _, n := range it.Needs {
-				if demand[n.Licence] > room[n.Licence] {
+				if demand[n.License] > room[n.License] {
 					part := big.NewInt(int64(n.Copies) << 32) // parts are rounded to this
-					part.Div(part, big.NewInt(room[n.Licence]))
+					part.Div(part, big.NewInt(room[n.License]))
 					weight.Add(weight, new(big.Rat).SetInt(part))
 				}
 			}
@@ -166,7 +166,7 @@ func plainGreedy(items []Item, copies []int64) []bool {
 			for i, it := range items {
 				if keep[i] && !it.Kept {
 					for _, n := range it.Needs {
-						room[n.Licence] -= int64(n.Copies)
+						room[n.License] -= int64(n.Copies)
 					}
 				}
 			}
@@ -179,7 +179,7 @@ func plainGreedy(items []Item, copies []int64) []bool {
 		if fits(items[i], room) {
 			keep[i] = true
 			for _, n := range items[i].Needs {
-				room[n.Licence] -= int64(n.Copies)
+				room[n.License] -= int64(n.Copies)
 			}
 		}
 	}

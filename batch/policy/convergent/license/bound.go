@@ -1,4 +1,4 @@
-package licence
+package license
 
 import (
 	"cmp"
@@ -54,7 +54,7 @@ func (n *node) bound(best int64, steps int) (least int64, price, reduced []int64
 }
 
 // at returns the bound at some prices, and fills in each item's reduced value and what
-// is left of each licence.
+// is left of each license.
 func (n *node) at(price, reduced, slack []int64) int64 {
 	sum := n.value
 	copy(slack, n.room)
@@ -65,13 +65,13 @@ func (n *node) at(price, reduced, slack []int64) int64 {
 		c := &n.free[i]
 		r := c.value
 		for _, need := range c.needs {
-			r -= price[need.Licence] * int64(need.Copies)
+			r -= price[need.License] * int64(need.Copies)
 		}
 		reduced[i] = r
 		if r > 0 {
 			sum += r
 			for _, need := range c.needs {
-				slack[need.Licence] -= int64(need.Copies)
+				slack[need.License] -= int64(need.Copies)
 			}
 		}
 	}
@@ -94,13 +94,13 @@ func (b *branch) round(n *node, reduced []int64) {
 		c := &n.free[i]
 		fits := true
 		for _, need := range c.needs {
-			fits = fits && int64(need.Copies) <= room[need.Licence]
+			fits = fits && int64(need.Copies) <= room[need.License]
 		}
 		if !fits {
 			continue
 		}
 		for _, need := range c.needs {
-			room[need.Licence] -= int64(need.Copies)
+			room[need.License] -= int64(need.Copies)
 		}
 		taken, value = append(taken, c.item), value+c.value
 	}

@@ -1,4 +1,4 @@
-package licence
+package license
 
 // Result is what BranchAndBound has found.
 type Result struct {
@@ -11,7 +11,7 @@ type Result struct {
 // BranchAndBound fills keep with the items that are worth most together, exactly, unless
 // it takes more than so many nodes, at least one: then with the best it has found, and Result says so.
 // It is what Greedy is measured against. The sum of all values is below 2^50, and so is
-// what one copy of a licence may be worth.
+// what one copy of a license may be worth.
 //
 // The bound of a node is that of Lagrange: each copy gets a price, each item is taken if
 // its value exceeds the prices of what it asks for, and what is left of the copies is
@@ -58,7 +58,7 @@ func (k *Knapsack) BranchAndBound(items []Item, copies []int64, nodes int64, kee
 type branch struct {
 	keep  []bool // the best choice; who asks for nothing critical is in it from the beginning
 	best  int64  // and its value
-	of    []int  // the constraint of each licence, or none
+	of    []int  // the constraint of each license, or none
 	room  []int64
 	free  []choice // items that ask for anything critical
 	fixed int64    // the value of all others that are kept
@@ -87,11 +87,11 @@ const (
 	steps     = 40
 )
 
-// critical returns needs of critical licences, by constraint.
+// critical returns needs of critical licenses, by constraint.
 func (b *branch) critical(needs []Need) []Need {
 	var c []Need
 	for _, n := range needs {
-		if at := b.of[n.Licence]; at != int(none) {
+		if at := b.of[n.License]; at != int(none) {
 			c = append(c, Need{int32(at), n.Copies})
 		}
 	}
@@ -166,8 +166,8 @@ func (n *node) take(c choice) bool {
 	n.taken = append(n.taken, c.item)
 	ok := true
 	for _, need := range c.needs {
-		n.room[need.Licence] -= int64(need.Copies)
-		ok = ok && n.room[need.Licence] >= 0
+		n.room[need.License] -= int64(need.Copies)
+		ok = ok && n.room[need.License] >= 0
 	}
 	return ok
 }
@@ -178,7 +178,7 @@ func (n *node) drop() {
 	for _, c := range n.free {
 		fits := true
 		for _, need := range c.needs {
-			fits = fits && int64(need.Copies) <= n.room[need.Licence]
+			fits = fits && int64(need.Copies) <= n.room[need.License]
 		}
 		if fits {
 			kept = append(kept, c)
@@ -192,7 +192,7 @@ func (n *node) easy() bool {
 	room := append([]int64(nil), n.room...)
 	for _, c := range n.free {
 		for _, need := range c.needs {
-			if room[need.Licence] -= int64(need.Copies); room[need.Licence] < 0 {
+			if room[need.License] -= int64(need.Copies); room[need.License] < 0 {
 				return false
 			}
 		}

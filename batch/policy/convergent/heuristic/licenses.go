@@ -6,39 +6,39 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/convergent/farm"
 )
 
-// Licences favours jobs that hold many licences, above all critical ones, so that these
+// Licenses favours jobs that hold many licenses, above all critical ones, so that these
 // come free again: LI · w(i) / max w, with
 //
 //	rho(l) = copies of l that jobs ask for / copies that can be in use at once
-//	w(i)   = |L| · sum of rho over i's critical licences + sum of rho over its others
+//	w(i)   = |L| · sum of rho over i's critical licenses + sum of rho over its others
 //
-// A licence is critical if its rho is above 1. A job asks for all copies that it needs,
+// A license is critical if its rho is above 1. A job asks for all copies that it needs,
 // so that one which needs two counts for two; the paper's jobs need one of each. Jobs
 // that no machine is eligible for are left out: they compete with nobody. What the offer
 // is says farm.State.Offer. If nobody asks for anything, nobody gets anything.
 //
-// The order of jobs that the paper defines beside w, by critical licences first, is not
+// The order of jobs that the paper defines beside w, by critical licenses first, is not
 // used by its update, and neither here.
-type Licences struct {
+type Licenses struct {
 	Weight  Constant
 	demands []int64
 	ratios  []float64 // rho, times |L| if critical
 	factor  float64
 }
 
-// Name returns "licences".
-func (l *Licences) Name() string { return "licences" }
+// Name returns "licenses".
+func (l *Licenses) Name() string { return "licenses" }
 
 // Begin counts what is asked for.
-func (l *Licences) Begin(s *farm.State, m *farm.Matrix) {
-	l.demands = slices.Grow(l.demands[:0], len(s.Licences))[:len(s.Licences)]
+func (l *Licenses) Begin(s *farm.State, m *farm.Matrix) {
+	l.demands = slices.Grow(l.demands[:0], len(s.Licenses))[:len(s.Licenses)]
 	clear(l.demands)
 	for i := range s.Jobs {
 		if len(m.Row(i).Columns) == 0 {
 			continue
 		}
-		for _, n := range s.Jobs[i].Licences {
-			l.demands[n.Licence] += int64(n.Copies)
+		for _, n := range s.Jobs[i].Licenses {
+			l.demands[n.License] += int64(n.Copies)
 		}
 	}
 	l.ratios = l.ratios[:0]
@@ -48,7 +48,7 @@ func (l *Licences) Begin(s *farm.State, m *farm.Matrix) {
 			offer := s.Offer(int32(i))
 			ratio = float64(demand) / float64(offer)
 			if demand > offer {
-				ratio = float64(ratio * float64(len(s.Licences)))
+				ratio = float64(ratio * float64(len(s.Licenses)))
 			}
 		}
 		l.ratios = append(l.ratios, ratio)
@@ -66,18 +66,18 @@ func (l *Licences) Begin(s *farm.State, m *farm.Matrix) {
 }
 
 // worth returns w of a job.
-func (l *Licences) worth(j *farm.Job) float64 {
+func (l *Licenses) worth(j *farm.Job) float64 {
 	sum := 0.0
-	for _, n := range j.Licences {
-		sum += l.ratios[n.Licence]
+	for _, n := range j.Licenses {
+		sum += l.ratios[n.License]
 	}
 	return sum
 }
 
 // Look returns the same for all machines.
-func (l *Licences) Look(j *farm.Job, _ *farm.Row) (farm.Points, farm.Key) {
+func (l *Licenses) Look(j *farm.Job, _ *farm.Row) (farm.Points, farm.Key) {
 	return farm.Points(float64(l.factor * l.worth(j))), farm.Key{}
 }
 
 // Write has nothing to write.
-func (l *Licences) Write(*farm.Job, *farm.Row) {}
+func (l *Licenses) Write(*farm.Job, *farm.Row) {}

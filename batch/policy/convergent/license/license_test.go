@@ -1,4 +1,4 @@
-package licence
+package license
 
 import (
 	"maps"
@@ -9,9 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func needsOf(r *rand.Rand, licences, percent, most int) []Need {
+func needsOf(r *rand.Rand, licenses, percent, most int) []Need {
 	var needs []Need
-	for l := range licences {
+	for l := range licenses {
 		if r.IntN(100) < percent {
 			needs = append(needs, Need{int32(l), int32(1 + r.IntN(most))})
 		}
@@ -87,14 +87,14 @@ func TestAClusterMergesAndFallsApart(t *testing.T) {
 	step("as many copies as requests")
 	c.Add(3, one(0))
 	c.Add(4, one(1))
-	step("two licences critical", Cluster{[]int32{0}, []int64{1, 3}}, Cluster{[]int32{1}, []int64{2, 4}})
+	step("two licenses critical", Cluster{[]int32{0}, []int64{1, 3}}, Cluster{[]int32{1}, []int64{2, 4}})
 	c.Add(5, one(0, 1))
 	step("a job that wants both", Cluster{[]int32{0, 1}, []int64{1, 2, 3, 4, 5}})
 	c.Remove(5)
 	step("it has gone", Cluster{[]int32{0}, []int64{1, 3}}, Cluster{[]int32{1}, []int64{2, 4}})
 	c.Add(6, one(0, 2))
 	c.Add(7, one(1, 2))
-	step("joined by a third licence", Cluster{[]int32{0, 1, 2}, []int64{1, 2, 3, 4, 6, 7}})
+	step("joined by a third license", Cluster{[]int32{0, 1, 2}, []int64{1, 2, 3, 4, 6, 7}})
 	c.SetCopies(2, 2)
 	step("which has copies enough", Cluster{[]int32{0}, []int64{1, 3, 6}}, Cluster{[]int32{1}, []int64{2, 4, 7}})
 	c.Remove(99)
@@ -103,7 +103,7 @@ func TestAClusterMergesAndFallsApart(t *testing.T) {
 	}
 }
 
-// problem makes items that ask for a few of some licences.
+// problem makes items that ask for a few of some licenses.
 func problem(r *rand.Rand, most int) ([]Item, []int64) {
 	items, copies := make([]Item, r.IntN(most)), make([]int64, 1+r.IntN(6))
 	for l := range copies {
@@ -132,8 +132,8 @@ func TestGreedyDiscardsTheLowestUnitCostAnewEachTime(t *testing.T) {
 	}
 }
 
-func TestGreedyComputesWeightsAnewWhenALicenceIsNoLongerCritical(t *testing.T) {
-	// Of two critical licences, 0 is settled by the first discard. Who asked for it and
+func TestGreedyComputesWeightsAnewWhenALicenseIsNoLongerCritical(t *testing.T) {
+	// Of two critical licenses, 0 is settled by the first discard. Who asked for it and
 	// for 1 then weighs less than before, and stays before one who asks for 1 alone.
 	items := []Item{
 		{Value: 30, Needs: []Need{{0, 1}, {1, 1}}}, // 30/2, then 30/1

@@ -10,31 +10,31 @@ import (
 
 // The limits of what a service may need.
 const (
-	mostLicences = 100
+	mostLicenses = 100
 	mostCopies   = 1 << 30
-	longestWord  = 255 // of a licence's name, bytes
+	longestWord  = 255 // of a license's name, bytes
 )
 
-// BadLicence says whether a name cannot be that of a licence.
-func BadLicence(name string) bool {
+// BadLicense says whether a name cannot be that of a license.
+func BadLicense(name string) bool {
 	return name == "" || len(name) > longestWord || strings.ContainsAny(name, ":=, \t\n\r\x00")
 }
 
-// LicenceAccepted says what the name of a licence may be.
-const LicenceAccepted = "a word of at most 255 bytes without : , and ="
+// LicenseAccepted says what the name of a license may be.
+const LicenseAccepted = "a word of at most 255 bytes without : , and ="
 
-// licences reads what a service's jobs hold while they run: names, or names with copies.
-func (d *decoder) licences(n *yaml.Node, path string) []batch.Licence {
-	var list []batch.Licence
+// licenses reads what a service's jobs hold while they run: names, or names with copies.
+func (d *decoder) licenses(n *yaml.Node, path string) []batch.License {
+	var list []batch.License
 	seen := make(map[string]bool)
 	d.list(n, path, func(n *yaml.Node, path string) {
-		l := batch.Licence{Copies: 1}
+		l := batch.License{Copies: 1}
 		name := func(n *yaml.Node, path string) {
-			v, ok := d.scalar(n, path, LicenceAccepted)
+			v, ok := d.scalar(n, path, LicenseAccepted)
 			switch {
 			case !ok:
-			case BadLicence(v):
-				d.fail(n, path, "got %q, accepted: %s", v, LicenceAccepted)
+			case BadLicense(v):
+				d.fail(n, path, "got %q, accepted: %s", v, LicenseAccepted)
 			case seen[v]:
 				d.fail(n, path, "%q is given twice, accepted: once, with its copies", v)
 			}
@@ -50,8 +50,8 @@ func (d *decoder) licences(n *yaml.Node, path string) []batch.Licence {
 		}
 		list = append(list, l)
 	})
-	if len(list) > mostLicences {
-		d.fail(n, path, "got %d, accepted: at most %d", len(list), mostLicences)
+	if len(list) > mostLicenses {
+		d.fail(n, path, "got %d, accepted: at most %d", len(list), mostLicenses)
 	}
 	return list
 }

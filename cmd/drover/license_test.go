@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestLicencesAreReadOrRefused(t *testing.T) {
+func TestLicensesAreReadOrRefused(t *testing.T) {
 	if args, err := toHold([]string{"cad", "mesh:2"}); err != nil || len(args) != 2 {
 		t.Errorf("%d, %v", len(args), err)
 	}
@@ -29,7 +29,7 @@ func TestLicencesAreReadOrRefused(t *testing.T) {
 	}
 }
 
-func TestALineHoldsItsLicencesOverThoseOfTheCommandLine(t *testing.T) {
+func TestALineHoldsItsLicensesOverThoseOfTheCommandLine(t *testing.T) {
 	def := &request{License: []string{"cad:2", "mesh"}}
 	w, err := readLine([]byte(`{"service": "draw", "licenses": {"render": 1, "cad": 3}}`), "", def)
 	if err != nil {

@@ -1,15 +1,15 @@
-package licence
+package license
 
 import "slices"
 
-// Cluster is a set of critical licences and the jobs that ask for any of them. No job
+// Cluster is a set of critical licenses and the jobs that ask for any of them. No job
 // of another cluster does.
 type Cluster struct {
-	Licences []int32 // rising
+	Licenses []int32 // rising
 	Jobs     []int64 // by their order of submission, rising
 }
 
-// List returns all clusters, by their first licence.
+// List returns all clusters, by their first license.
 func (c *Clusters) List() []Cluster {
 	var list []Cluster
 	position := make([]int32, len(c.in))
@@ -17,10 +17,10 @@ func (c *Clusters) List() []Cluster {
 		if cluster == none {
 			continue
 		}
-		licences := c.in[cluster]
-		if slices.Min(licences) == int32(l) {
+		licenses := c.in[cluster]
+		if slices.Min(licenses) == int32(l) {
 			position[cluster] = int32(len(list))
-			list = append(list, Cluster{Licences: slices.Sorted(slices.Values(licences))})
+			list = append(list, Cluster{Licenses: slices.Sorted(slices.Values(licenses))})
 		}
 	}
 	if len(list) == 0 {
@@ -28,7 +28,7 @@ func (c *Clusters) List() []Cluster {
 	}
 	for i, needs := range c.needs {
 		for _, n := range needs {
-			if cluster := c.of[n.Licence]; cluster != none {
+			if cluster := c.of[n.License]; cluster != none {
 				in := &list[position[cluster]]
 				in.Jobs = append(in.Jobs, c.orders[i])
 				break
