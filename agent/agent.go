@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -55,7 +54,7 @@ type Agent struct {
 	seed      string // where the group is reached
 	listener  net.Listener
 	url       string
-	transport *http.Transport
+	caller    *rpc.Caller
 	following sync.WaitGroup // goroutines that describe servers
 
 	draining chan struct{} // holds a value when there may be something to drain
@@ -108,9 +107,9 @@ func New(cfg Config) (*Agent, error) {
 func newAgent(cfg Config, log hclog.Logger, group membership) *Agent {
 	return &Agent{
 		cfg: cfg, log: log, links: cfg.Network.links(), began: time.Now(), group: group,
-		transport: rpc.Transport(cfg.Patience),
-		draining:  make(chan struct{}, 1),
-		turn:      make(chan struct{}, 1), later: rounds.NewMemory(),
+		caller:   rpc.NewCaller(rpc.CallerConfig{DialTimeout: cfg.Patience}),
+		draining: make(chan struct{}, 1),
+		turn:     make(chan struct{}, 1), later: rounds.NewMemory(),
 		peers: make(map[string]*peer), left: make(map[string]batch.Time),
 		jobs: mapping.NewJobs(mapping.JobsLimits{
 			Active: cfg.Remember, Gone: goneRemembered, GoneFor: goneFor,
@@ -158,7 +157,7 @@ func (a *Agent) Run(ctx context.Context) error {
 		_ = server.Close()
 	}
 	a.following.Wait()
-	a.transport.CloseIdleConnections()
+	a.caller.Close()
 	return err
 }
 

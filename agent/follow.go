@@ -85,7 +85,7 @@ func pauses() *backoff.ExponentialBackOff {
 // describe asks a server what it is, again and again until it answers or ctx
 // ends, and puts it into the view. It returns nil when ctx has ended.
 func (a *Agent) describe(ctx context.Context, m gossip.Member) *peer {
-	p := newPeer(a.transport, m.URL)
+	p := newPeer(a.caller, m.URL)
 	attempt := func() (load mapping.Load, err error) {
 		ctx, cancel := context.WithTimeout(ctx, a.cfg.Patience)
 		defer cancel()

@@ -3,11 +3,8 @@ package agent
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
-
-	"connectrpc.com/connect"
 
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
 	"github.com/seed-9b8f70bb/drover/batch"
@@ -23,10 +20,9 @@ type peer struct {
 	about  *droverv1.DescribeResponse // not changed once describe has returned
 }
 
-func newPeer(transport http.RoundTripper, url string) *peer {
+func newPeer(caller *rpc.Caller, url string) *peer {
 	return &peer{
-		client: droverv1connect.NewServerServiceClient(&http.Client{Transport: transport}, url,
-			connect.WithReadMaxBytes(4*rpc.LargestMessage)),
+		client: rpc.Client(caller, droverv1connect.NewServerServiceClient, url),
 	}
 }
 

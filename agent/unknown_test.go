@@ -252,7 +252,7 @@ func TestAHostThatAcceptsAndSaysNothingCostsOnePatience(t *testing.T) {
 	t.Cleanup(func() { _ = hung.Close() })
 	g := newGrid(t, quick, lyon)
 	g.agent.mu.Lock()
-	p := newPeer(g.agent.transport, "http://"+hung.Addr().String())
+	p := newPeer(g.agent.caller, "http://"+hung.Addr().String())
 	p.about = &droverv1.DescribeResponse{Site: &droverv1.Site{Name: "hung"}}
 	g.agent.peers["hung"] = p
 	site := *g.agent.view.Get("lyon")

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/seed-9b8f70bb/drover/client/submission"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
 // Client talks to one grid.
@@ -18,9 +19,8 @@ type Client struct {
 	cfg       Config
 	log       hclog.Logger
 	transport http.RoundTripper
-	own       *http.Transport // the transport, when it is the client's own
-	files     *http.Transport // likewise, for plain HTTP
-	began     time.Time       // the epoch of now
+	caller    *rpc.Caller
+	began     time.Time // the epoch of now
 	face      *face
 	places    places
 	first     atomic.Int64 // the agent that answered last, from 0
@@ -43,27 +43,15 @@ func open(cfg Config, opts []Option) *Client {
 	for _, o := range opts {
 		o(c)
 	}
-	if c.transport == nil {
-		c.own = newTransport(cfg.CallTimeout)
-		c.transport = c.own
-	}
-	c.face = newFace(c.transport)
-	if c.own != nil {
-		c.files = newFileTransport(cfg.CallTimeout)
-		c.face.files = &http.Client{Transport: c.files, CheckRedirect: func(*http.Request, []*http.Request) error {
-			return http.ErrUseLastResponse
-		}}
-	}
+	c.caller = rpc.NewCaller(rpc.CallerConfig{DialTimeout: cfg.CallTimeout, Transport: c.transport})
+	c.face = newFace(c.caller)
 	return c
 }
 
 // Close closes the client's idle connections. A transport that was given by
 // WithTransport is left alone.
 func (c *Client) Close() {
-	if c.own != nil {
-		c.own.CloseIdleConnections()
-		c.files.CloseIdleConnections()
-	}
+	c.caller.Close()
 }
 
 // now returns the time since the client was made, on a clock that nobody sets.

@@ -164,7 +164,7 @@ func (f *face) copyData(ctx context.Context, server, id string, see func(have, s
 
 // downloadData calls write with each piece of data from an offset on.
 func (f *face) downloadData(ctx context.Context, server, id string, offset int64, write func([]byte) error) error {
-	if f.files != nil {
+	if f.caller.Files() != nil {
 		if err := f.fetch(ctx, server, "/v1/data/"+url.PathEscape(id), offset, write); !errors.Is(err, errNoPlain) {
 			return err
 		}

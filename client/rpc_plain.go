@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -20,8 +19,6 @@ import (
 )
 
 const (
-	// wireBuffer is how much of a file is handed over at a time, bytes.
-	wireBuffer = 256 << 10
 	// longestLull is how long a connection may bring a file no further before it
 	// counts as broken: HTTP/1.1 has no pings.
 	longestLull = 30 * time.Second
@@ -31,15 +28,6 @@ const (
 
 // errNoPlain is a server without plain HTTP: it wants to be called.
 var errNoPlain = errors.New("no plain HTTP here")
-
-// newFileTransport returns a transport for files: HTTP/1.1, which moves them with
-// the least work.
-func newFileTransport(dial time.Duration) *http.Transport {
-	return &http.Transport{
-		DialContext: (&net.Dialer{Timeout: dial}).DialContext, DisableCompression: true, ExpectContinueTimeout: dial,
-		WriteBufferSize: wireBuffer, ReadBufferSize: wireBuffer, IdleConnTimeout: 30 * time.Second,
-	}
-}
 
 // put sends a file's content, from an offset on.
 func (f *face) put(ctx context.Context, server string, c *file, content io.Reader, offset int64) error {
@@ -58,7 +46,7 @@ func (f *face) put(ctx context.Context, server string, c *file, content io.Reade
 		req.Header.Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", offset, c.size-1, c.size))
 	}
 	req.Header.Set("Expect", "100-continue") // so that a refusal is heard before anything is sent
-	res, err := f.files.Do(req)
+	res, err := f.caller.Files().Do(req)
 	if failed := body.failed(); failed != nil {
 		return fmt.Errorf("read %s: %w", c.name, failed)
 	}
@@ -93,7 +81,7 @@ func (f *face) fetch(ctx context.Context, server, path string, offset int64, wri
 	if offset > 0 {
 		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", offset))
 	}
-	res, err := f.files.Do(req)
+	res, err := f.caller.Files().Do(req)
 	if err != nil {
 		return call.broken(err)
 	}
@@ -106,7 +94,7 @@ func (f *face) fetch(ctx context.Context, server, path string, offset int64, wri
 		return call.told(res)
 	}
 	body := &watched{Reader: res.Body, w: w}
-	buffer := make([]byte, wireBuffer)
+	buffer := make([]byte, piece)
 	for {
 		n, err := body.Read(buffer)
 		if n > 0 {

@@ -139,7 +139,7 @@ func (f *face) logs(ctx context.Context, server, id string, o LogOptions, write 
 
 // download calls write with each piece from an offset on.
 func (f *face) download(ctx context.Context, server, id, argument string, offset int64, write func([]byte) error) error {
-	if f.files != nil {
+	if f.caller.Files() != nil {
 		if err := f.get(ctx, server, id, argument, offset, write); !errors.Is(err, errNoPlain) {
 			return err
 		}
@@ -185,7 +185,7 @@ func (f *face) upload(ctx context.Context, server string, c *file, at arrived, s
 		return fmt.Errorf("read %s: %w", c.name, err)
 	}
 	content := &counted{Reader: opened, n: offset, see: see}
-	if f.files != nil && !at.old {
+	if f.caller.Files() != nil && !at.old {
 		return f.put(ctx, server, c, content, offset)
 	}
 	ctx, cancel := context.WithCancel(ctx)

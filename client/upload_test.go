@@ -109,12 +109,13 @@ func receiving(t *testing.T, cuts ...int64) (*receiver, func(see func(int64)) er
 	srv.Start()
 	t.Cleanup(srv.Close)
 	cfg := Default()
-	d, err := NewDirect(srv.URL, cfg)
+	transport := &http.Transport{Protocols: srv.Config.Protocols}
+	t.Cleanup(transport.CloseIdleConnections)
+	d, err := NewDirect(srv.URL, cfg, WithTransport(transport))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(d.Close)
-	d.client.face.files = nil // the receiver wants to be called
 	data := bytes.Repeat([]byte("0123456789abcdef"), 20_000)
 	hash := sha256.Sum256(data)
 	f := &file{name: "f", size: int64(len(data)), sha256: hex.EncodeToString(hash[:]), open: func() (io.ReadCloser, error) {

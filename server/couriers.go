@@ -102,4 +102,4 @@ func (c *couriers) deliver(m *site.Message) error {
 }
 
 // close ends the connections.
-func (c *couriers) close() { c.face.transport.CloseIdleConnections() }
+func (c *couriers) close() { c.face.caller.Close() }

@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"errors"
-	"net/http"
 
 	"connectrpc.com/connect"
 
@@ -20,7 +19,7 @@ var statesIn = inverse(statesOut)
 
 // public calls another server as clients do.
 func (f *peerFace) public(url string) droverv1connect.ServerServiceClient {
-	return droverv1connect.NewServerServiceClient(&http.Client{Transport: f.transport}, url, connect.WithReadMaxBytes(rpc.LargestMessage))
+	return rpc.Client(f.caller, droverv1connect.NewServerServiceClient, url)
 }
 
 // sight asks a server about a job. That it has none is no error.

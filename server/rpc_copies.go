@@ -4,25 +4,15 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net/http"
-
-	"connectrpc.com/connect"
 
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
-	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
-	"github.com/seed-9b8f70bb/drover/proto/rpc"
 	"github.com/seed-9b8f70bb/drover/server/files/depot"
 )
-
-// serverAt is the ServerService of another server.
-func (f *peerFace) serverAt(url string) droverv1connect.ServerServiceClient {
-	return droverv1connect.NewServerServiceClient(&http.Client{Transport: f.transport}, url, connect.WithReadMaxBytes(rpc.LargestMessage))
-}
 
 // findData asks another server for data: nil if it does not have them, and what it
 // remembers of them.
 func (f *peerFace) findData(ctx context.Context, url, id string) (d *depot.Data, gone string, err error) {
-	res, err := f.serverAt(url).GetData(ctx, &droverv1.GetDataRequest{Ids: []string{id}})
+	res, err := f.public(url).GetData(ctx, &droverv1.GetDataRequest{Ids: []string{id}})
 	if err != nil {
 		return nil, "", fmt.Errorf("ask for data: %w", err)
 	}
@@ -42,6 +32,6 @@ func (f *peerFace) findData(ctx context.Context, url, id string) (d *depot.Data,
 // told by Read.
 func (f *peerFace) readData(ctx context.Context, url, id string, offset int64) io.ReadCloser {
 	ctx, cancel := context.WithCancel(ctx)
-	stream, err := f.serverAt(url).DownloadData(ctx, &droverv1.DownloadDataRequest{Id: id, Offset: offset})
+	stream, err := f.public(url).DownloadData(ctx, &droverv1.DownloadDataRequest{Id: id, Offset: offset})
 	return &pieceStream[droverv1.DownloadDataResponse]{stream: stream, piece: (*droverv1.DownloadDataResponse).GetData, err: err, cancel: cancel}
 }

@@ -4,10 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net/http"
 	"time"
-
-	"connectrpc.com/connect"
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
@@ -17,12 +14,14 @@ import (
 )
 
 // peerFace calls other servers.
-type peerFace struct{ transport *http.Transport }
+type peerFace struct{ caller *rpc.Caller }
 
-func newPeerFace() *peerFace { return &peerFace{transport: rpc.Transport(5 * time.Second)} }
+func newPeerFace() *peerFace {
+	return &peerFace{caller: rpc.NewCaller(rpc.CallerConfig{DialTimeout: 5 * time.Second})}
+}
 
 func (f *peerFace) client(url string) droverv1connect.PeerServiceClient {
-	return droverv1connect.NewPeerServiceClient(&http.Client{Transport: f.transport}, url, connect.WithReadMaxBytes(rpc.LargestMessage))
+	return rpc.Client(f.caller, droverv1connect.NewPeerServiceClient, url)
 }
 
 // carry sends a message to a server and returns its answer.

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -65,9 +64,9 @@ func TestWordsOfCallersHaveNoControlCharacters(t *testing.T) {
 // A job is not kept where it is by what others have written into its history.
 func TestTheHistoryOfAJobThatComesIsCleanedAndNotRefused(t *testing.T) {
 	g := newGrid(t, "")
-	transport := rpc.Transport(5 * time.Second)
-	t.Cleanup(transport.CloseIdleConnections)
-	p := droverv1connect.NewPeerServiceClient(&http.Client{Transport: transport}, "http://"+g.target.address())
+	caller := rpc.NewCaller(rpc.CallerConfig{DialTimeout: 5 * time.Second})
+	t.Cleanup(caller.Close)
+	p := rpc.Client(caller, droverv1connect.NewPeerServiceClient, "http://"+g.target.address())
 	id := newID(t)
 	r := g.ground.request("once", 1, true, 0)
 	reserve := &droverv1.ReserveRequest{

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"syscall"
 	"time"
@@ -14,6 +13,7 @@ import (
 
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
 // errGone is wrapped by the error of a call that got no answer: the supervisor
@@ -27,12 +27,9 @@ type remote struct {
 }
 
 func newRemote(dir string) remote {
-	var protocols http.Protocols
-	protocols.SetUnencryptedHTTP2(true)
 	open := &conns{dir: dir, all: make(map[*conn]struct{})}
-	t := &http.Transport{Protocols: &protocols, DialContext: open.dial}
-	return remote{droverv1connect.NewSupervisorServiceClient(
-		&http.Client{Transport: t}, "http://supervisor", connect.WithReadMaxBytes(largestMessage)), open}
+	caller := rpc.NewCaller(rpc.CallerConfig{Dial: open.dial})
+	return remote{rpc.Client(caller, droverv1connect.NewSupervisorServiceClient, "http://supervisor"), open}
 }
 
 func (r remote) launch(ctx context.Context, a Attempt, spec order) (Status, error) {

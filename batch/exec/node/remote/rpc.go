@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"os"
 	"strings"
 	"syscall"
@@ -26,21 +25,21 @@ const dialPatience = 2 * time.Second
 
 // remote is the daemon of a node, whichever life of it.
 type remote struct {
-	calls     droverv1connect.NodeServiceClient
-	transport *http.Transport
-	claimant  *droverv1.Claimant
+	calls    droverv1connect.NodeServiceClient
+	caller   *rpc.Caller
+	claimant *droverv1.Claimant
 }
 
 func newRemote(cfg Config) remote {
-	t := rpc.Transport(dialPatience)
+	caller := rpc.NewCaller(rpc.CallerConfig{DialTimeout: dialPatience})
 	return remote{
-		calls:     droverv1connect.NewNodeServiceClient(&http.Client{Transport: t}, cfg.Address, connect.WithReadMaxBytes(rpc.LargestMessage)),
-		transport: t,
-		claimant:  &droverv1.Claimant{Site: cfg.Site, Id: cfg.SiteID, Node: cfg.Name},
+		calls:    rpc.Client(caller, droverv1connect.NewNodeServiceClient, cfg.Address),
+		caller:   caller,
+		claimant: &droverv1.Claimant{Site: cfg.Site, Id: cfg.SiteID, Node: cfg.Name},
 	}
 }
 
-func (r remote) close() { r.transport.CloseIdleConnections() }
+func (r remote) close() { r.caller.Close() }
 
 func (r remote) describe(ctx context.Context) (Description, error) {
 	res, err := r.calls.DescribeNode(ctx, &droverv1.DescribeNodeRequest{})

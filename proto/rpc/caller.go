@@ -1,0 +1,86 @@
+package rpc
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"time"
+
+	"connectrpc.com/connect"
+)
+
+const (
+	// LargestAnswer bounds what a caller reads of one message, in bytes. Lists and
+	// plans are larger than requests.
+	LargestAnswer = 4 * LargestMessage
+
+	pingAfter   = 10 * time.Second // of silence on a connection
+	pingTimeout = 5 * time.Second
+	fileBuffer  = 256 << 10
+)
+
+// CallerConfig configures a Caller.
+type CallerConfig struct {
+	// DialTimeout bounds how long a connection takes to be made.
+	DialTimeout time.Duration
+	// Dial replaces TCP, for a unix socket. May be nil.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// Transport replaces the whole transport, for tests. May be nil.
+	Transport http.RoundTripper
+}
+
+// Caller is the calling side of a process: every Connect client and every plain
+// HTTP request goes through one, so that what all calls need (limits,
+// interceptors, credentials) is added here once. Calls may overlap.
+type Caller struct {
+	calls *http.Client
+	files *http.Client // nil where the transport was replaced
+}
+
+// NewCaller returns a caller. Close ends its idle connections.
+func NewCaller(cfg CallerConfig) *Caller {
+	if cfg.Transport != nil {
+		return &Caller{calls: &http.Client{Transport: cfg.Transport}}
+	}
+	dial := cfg.Dial
+	if dial == nil {
+		dial = (&net.Dialer{Timeout: cfg.DialTimeout}).DialContext
+	}
+	var protocols http.Protocols
+	protocols.SetUnencryptedHTTP2(true)
+	return &Caller{
+		calls: &http.Client{Transport: &http.Transport{
+			Protocols: &protocols, DialContext: dial,
+			// Pings end a connection to a host that is gone.
+			HTTP2: &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingTimeout},
+		}},
+		// HTTP/1.1 moves files with the least work.
+		files: &http.Client{
+			Transport: &http.Transport{
+				DialContext: dial, DisableCompression: true, ExpectContinueTimeout: cfg.DialTimeout,
+				WriteBufferSize: fileBuffer, ReadBufferSize: fileBuffer, IdleConnTimeout: 30 * time.Second,
+			},
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+	}
+}
+
+// Client returns a Connect client of a service at url:
+//
+//	rpc.Client(caller, droverv1connect.NewServerServiceClient, url)
+func Client[C any](c *Caller, newClient func(connect.HTTPClient, string, ...connect.ClientOption) C, url string) C {
+	return newClient(c.calls, url, connect.WithReadMaxBytes(LargestAnswer))
+}
+
+// Files returns the client for files over plain HTTP, nil where the transport was
+// replaced. It does not follow redirects.
+func (c *Caller) Files() *http.Client { return c.files }
+
+// Close closes idle connections. A replaced transport is left alone.
+func (c *Caller) Close() {
+	if c.files == nil {
+		return
+	}
+	c.calls.CloseIdleConnections()
+	c.files.CloseIdleConnections()
+}
