@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
+	"sync"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -261,4 +264,108 @@ func writeYAML(path string, d document) error {
 		return err
 	}
 	return os.WriteFile(path, data, 0o600)
+}
+
+// demoMember is one process of the grid.
+type demoMember struct {
+	name        string
+	cmd         *exec.Cmd
+	url, gossip string
+	log         tail
+	up, over    chan struct{} // closed when it has its sockets, and when it has ended
+}
+
+// wait waits until a member has its sockets.
+func (m *demoMember) wait(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, demoUp, fmt.Errorf("%s is not up within %v", m.name, demoUp))
+	defer cancel()
+	select {
+	case <-m.up:
+		return nil
+	case <-m.over:
+		return m.ended()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// ended says how a member ended, with the last that it said.
+func (m *demoMember) ended() error {
+	said := strings.TrimSpace(m.log.String())
+	if said != "" {
+		said = ", after saying:\n" + said
+	}
+	return fmt.Errorf("%s has ended: %v%s", m.name, m.cmd.ProcessState, said)
+}
+
+// member runs one member, until standard input ends or a signal comes.
+func (c *demoCmd) member(a *app) error {
+	ctx, cancel := context.WithCancel(a.ctx)
+	defer cancel()
+	go func() {
+		_, _ = io.Copy(io.Discard, a.stdin)
+		cancel()
+	}()
+	a.ctx = ctx
+	r := role{Config: c.Config, LogLevel: "warn"}
+	if c.Member == "agent" {
+		return (&agentCmd{r}).Run(a)
+	}
+	return (&serverCmd{r}).Run(a)
+}
+
+// tail keeps the end of what is written to it.
+type tail struct {
+	mu   sync.Mutex
+	last []byte
+}
+
+const tailLength = 2000 // bytes
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.last = append(t.last, p...)
+	if cut := len(t.last) - tailLength; cut > 0 {
+		t.last = bytes.Clone(t.last[cut:])
+	}
+	return len(p), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(t.last)
+}
+
+const (
+	probes     = 2
+	probeUsual = 60 * time.Millisecond // of a probe on an idle processor of today
+	probeNoise = 2.0                   // times as long says nothing yet
+	mostSlow   = 20.0
+)
+
+// probeHost returns how many times slower than usual this host starts a service
+// and computes, at least 1: because it is old, or busy. The demo's walltimes are
+// longer by that, so that no job is killed for it.
+func probeHost(ctx context.Context, program, dir string) (float64, error) {
+	var longest time.Duration
+	for range probes {
+		began := time.Now()
+		out, err := exec.CommandContext(ctx, program, "service", "mandelbrot",
+			"--width=240", "--height=160", "--output="+filepath.Join(dir, "probe.png")).CombinedOutput()
+		if err != nil {
+			return 0, fmt.Errorf("a service does not run on this host: %w: %s", err, out)
+		}
+		longest = max(longest, time.Since(began))
+	}
+	return slowness(longest), nil
+}
+
+func slowness(probe time.Duration) float64 {
+	s := float64(probe) / float64(probeUsual)
+	if s < probeNoise {
+		return 1
+	}
+	return min(s, mostSlow)
 }

@@ -2,13 +2,115 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"math"
 	"runtime"
 	"strings"
 	"time"
 
+	"github.com/jedib0t/go-pretty/v6/table"
+
 	"github.com/seed-9b8f70bb/drover/client"
 )
+
+// sharedView is the summary of a demo of shared processors. Times are seconds.
+type sharedView struct {
+	Schema string   `json:"schema"`
+	Policy string   `json:"policy"`
+	Nodes  int      `json:"nodes"`
+	Ways   []string `json:"held_by"` // shares=v1 and the like
+	Took   float64  `json:"took"`    // from the first submission to the last end
+	// Others is how many processors other programs of this host used.
+	Others *float64          `json:"others_cpu,omitempty"`
+	Jobs   []sharedJobView   `json:"jobs"`
+	Checks []sharedCheckView `json:"checks"`
+}
+
+// sharedJobView is one job. Share and used are means over the time in which they were
+// measured and the share stayed the same, processors.
+type sharedJobView struct {
+	ID        string       `json:"id"`
+	Kind      string       `json:"kind"` // long, late or large
+	Service   string       `json:"service"`
+	State     client.State `json:"state"`
+	Submitted float64      `json:"submitted"` // since the first submission
+	Wait      float64      `json:"wait"`      // from its sending until it was seen to run, for the first time
+	Response  float64      `json:"response"`
+	Measured  float64      `json:"measured"`
+	Share     float64      `json:"share_mean"`
+	Used      float64      `json:"used_mean"`
+	Error     float64      `json:"error"` // used over share, less 1
+	Stops     int          `json:"stops"` // paused, or ended at a checkpoint to go on later
+	Moves     int          `json:"moves"`
+}
+
+func summarizeShared(b *sharedBoard, found *sharedResults) *sharedView {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	v := &sharedView{Schema: "drover.demo-dfrs/1", Policy: "dfrs"}
+	if b.use != nil {
+		v.Nodes, v.Ways = len(b.use.Nodes), waysOf(b.use.Capabilities)
+	}
+	first := b.jobs[0].job.Submitted
+	for n := range b.jobs {
+		j := &b.jobs[n]
+		row := sharedJobView{
+			ID: j.job.ID, Kind: j.kind, Service: j.service, State: j.job.State, Submitted: j.job.Submitted.Sub(first).Seconds(),
+			Response: j.job.Ended.Sub(j.job.Submitted).Seconds(), Measured: j.meter.span.Seconds(), Error: j.meter.off(), Stops: j.stops, Moves: j.moves,
+		}
+		if !j.served.IsZero() {
+			row.Wait = j.wait().Seconds()
+		}
+		if row.Measured > 0 {
+			row.Share, row.Used = j.meter.given/row.Measured, j.meter.used/row.Measured
+		}
+		v.Took = max(v.Took, j.job.Ended.Sub(first).Seconds())
+		v.Jobs = append(v.Jobs, row)
+	}
+	if others, known := b.others.rate(); known {
+		v.Others = &others
+	}
+	v.Checks = checkShared(b, v, found)
+	return v
+}
+
+// failed returns how many checks did.
+func (v *sharedView) failed() (n int) {
+	for _, c := range v.Checks {
+		if c.Result == checkFailed {
+			n++
+		}
+	}
+	return n
+}
+
+// print writes the summary for people.
+func (v *sharedView) print(w io.Writer) error {
+	_, _ = fmt.Fprintf(w, "%s on %s in %.1fs under %s, %s\n\n", plural(len(v.Jobs), "job"), plural(v.Nodes, "node"), v.Took, v.Policy, heldBy(v.Ways))
+	t := newTable(w, table.Row{"job", "", "service", "submitted", "wait", "response", "measured", "share", "used", "error", "stops", "moves", "state"},
+		"submitted", "wait", "response", "measured", "share", "used", "error", "stops", "moves")
+	for n := range v.Jobs {
+		j := &v.Jobs[n]
+		row := table.Row{
+			fmt.Sprintf("#%d", n+1), j.Kind, j.Service, fmt.Sprintf("%.1fs", j.Submitted), fmt.Sprintf("%.3fs", j.Wait), fmt.Sprintf("%.1fs", j.Response),
+			"-", "-", "-", "-", j.Stops, j.Moves, j.State,
+		}
+		if j.Measured > 0 {
+			row[6], row[7], row[8], row[9] = fmt.Sprintf("%.1fs", j.Measured), fmt.Sprintf("%.3f", j.Share), fmt.Sprintf("%.3f", j.Used), fmt.Sprintf("%+.1f%%", 100*j.Error)
+		}
+		t.AppendRow(row)
+	}
+	t.Render()
+	_, _ = fmt.Fprint(w, "(share and used: means, in processors, over the time that was measured: that in which the share stayed the same\n"+
+		" from one measurement to the next; stops: at a checkpoint, to make place)\n\n")
+	checks := newTable(w, table.Row{"check", "", ""})
+	for _, c := range v.Checks {
+		checks.AppendRow(table.Row{c.Name, strings.ToUpper(c.Result), c.Text})
+	}
+	checks.Render()
+	_, err := fmt.Fprintln(w)
+	return err
+}
 
 // What a check came to.
 const (
@@ -205,4 +307,115 @@ func checkPlace(b *sharedBoard, large *sharedJob) (result, text string) {
 		stops, moves = stops+b.jobs[n].stops, moves+b.jobs[n].moves
 	}
 	return passed(stops+moves > 0), fmt.Sprintf("a job that fitted nowhere ran after %.3fs: %s and %s of others", large.wait().Seconds(), plural(stops, "stop"), plural(moves, "move"))
+}
+
+// shareMeter compares what a job has used with what it was given, over the times
+// between two measurements in which its share was seen to stay the same.
+//
+//	seen      │  │  │  │  │  │  │  │  │  │  │  │
+//	share    ─1/2──────┐└1/3────────────────────────
+//	measured     ▲           ▲           ▲
+//	                  no ────┘ counts ───┘
+type shareMeter struct {
+	share float64   // processors, all tasks together; 0 while it is paused
+	since time.Time // first seen
+
+	at  time.Time // of the last measurement
+	cpu time.Duration
+
+	given, used float64 // seconds of a processor
+	span        time.Duration
+}
+
+// sameShare is how far two shares may be from each other and be the same: a policy may
+// have rounded.
+const sameShare = 1e-3
+
+// see takes in what a site said at an instant.
+func (m *shareMeter) see(at time.Time, j *client.JobUse) {
+	share := j.Share * float64(j.Tasks)
+	if m.since.IsZero() || math.Abs(share-m.share) > sameShare {
+		m.share, m.since = share, at
+	}
+	if !j.Measured.After(m.at) {
+		return
+	}
+	if !m.at.IsZero() && j.CPUTime >= m.cpu && share > 0 && !m.since.After(m.at) {
+		span := j.Measured.Sub(m.at)
+		m.span += span
+		m.given += share * span.Seconds()
+		m.used += (j.CPUTime - m.cpu).Seconds()
+	}
+	m.at, m.cpu = j.Measured, j.CPUTime
+}
+
+// gone says that the job has no processes: what is measured next is another attempt's.
+func (m *shareMeter) gone() { m.since, m.at = time.Time{}, time.Time{} }
+
+// off returns by what part of its share a job has used more or less than that.
+func (m *shareMeter) off() float64 {
+	if m.given == 0 {
+		return 0
+	}
+	return m.used/m.given - 1
+}
+
+// otherMeter finds out how many processors programs use that are no jobs of the site,
+// over the times between two measurements in which the same jobs were there.
+type otherMeter struct {
+	busy func() (time.Duration, bool) // processor time of the host that was not idle
+
+	at   time.Time
+	last time.Duration
+	cpu  map[string]time.Duration // by job
+
+	used float64 // seconds of a processor
+	span time.Duration
+}
+
+// see takes in what a site said.
+func (m *otherMeter) see(jobs []client.JobUse) {
+	var at time.Time
+	cpu := make(map[string]time.Duration)
+	for i := range jobs {
+		cpu[jobs[i].ID] = jobs[i].CPUTime
+		if jobs[i].Measured.After(at) {
+			at = jobs[i].Measured
+		}
+	}
+	if !at.After(m.at) {
+		return
+	}
+	busy, known := m.busy()
+	if !known {
+		return
+	}
+	if jobs, same := m.since(cpu); same {
+		m.span += at.Sub(m.at)
+		m.used += (busy - m.last - jobs).Seconds()
+	}
+	m.at, m.last, m.cpu = at, busy, cpu
+}
+
+// since returns what jobs have used since the last time, false if others were there.
+func (m *otherMeter) since(cpu map[string]time.Duration) (used time.Duration, same bool) {
+	if m.at.IsZero() || len(cpu) != len(m.cpu) {
+		return 0, false
+	}
+	for id, now := range cpu {
+		before, there := m.cpu[id]
+		if !there || now < before {
+			return 0, false
+		}
+		used += now - before
+	}
+	return used, true
+}
+
+// rate returns the processors that others used, false if that is not known.
+func (m *otherMeter) rate() (float64, bool) {
+	if m.span == 0 {
+		return 0, false
+	}
+	return max(0, m.used/m.span.Seconds()), true
 }

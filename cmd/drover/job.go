@@ -301,3 +301,94 @@ func (c *cancelCmd) Run(a *app) error {
 	}
 	return told.first
 }
+
+// afterView is a job that another one comes after.
+type afterView struct {
+	Job string `json:"job"`
+	Any bool   `json:"any,omitempty"`
+}
+
+// afterOf tells which jobs one comes after, a line each.
+func afterOf(j *client.Job) []string {
+	var lines []string
+	for i, d := range j.After {
+		if i == mostNamed {
+			lines = append(lines, fmt.Sprintf("and %d more", len(j.After)-i))
+			break
+		}
+		text := d.Job
+		if d.Any {
+			text += ", however it ends"
+		}
+		if slices.Contains(j.Awaits, d.Job) {
+			text += " (awaited)"
+		}
+		lines = append(lines, text)
+	}
+	return lines
+}
+
+// awaitsOf tells what a job waits for.
+func awaitsOf(j *client.Job) string {
+	if len(j.Awaits) == 1 {
+		return "waits for " + j.Awaits[0]
+	}
+	return "waits for " + plural(len(j.Awaits), "job")
+}
+
+// namesOf names jobs, not more than anybody reads.
+func namesOf(ids []string) string {
+	if len(ids) > mostNamed {
+		return strings.Join(ids[:mostNamed], " ") + fmt.Sprintf(" and %d more", len(ids)-mostNamed)
+	}
+	return strings.Join(ids, " ")
+}
+
+// retriesOf tells how often a job is started once more when it fails, "" for never.
+func retriesOf(j *client.Job) string {
+	if j.Retries == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%d of %d", j.Retried, j.Retries)
+	var codes []string
+	for _, code := range j.RetryOn {
+		codes = append(codes, strconv.Itoa(code))
+	}
+	if len(codes) > 0 {
+		text += ", after exit code " + strings.Join(codes, ", ")
+	}
+	return text
+}
+
+// needsView is what each task of a job was said to need, and was found to.
+type needsView struct {
+	DeclaredCPU    float64 `json:"declared_cpu"`
+	DeclaredMemory int64   `json:"declared_memory_bytes,omitempty"`
+	MeasuredCPU    float64 `json:"measured_cpu,omitempty"`
+	MeasuredMemory int64   `json:"measured_memory_bytes,omitempty"`
+}
+
+// cpuOf tells of the CPU need of each task: nothing where all of it is a whole processor
+// as of any job.
+func cpuOf(n *client.TaskNeeds) string {
+	switch {
+	case n == nil || n.MeasuredCPU == 0 && n.DeclaredCPU == 1:
+		return ""
+	case n.MeasuredCPU == 0:
+		return fmt.Sprintf("%.2f of a processor declared for each task", n.DeclaredCPU)
+	}
+	return fmt.Sprintf("%.2f of a processor declared for each task, %.2f measured", n.DeclaredCPU, n.MeasuredCPU)
+}
+
+// memoryOf tells of the memory of each task.
+func memoryOf(n *client.TaskNeeds) string {
+	switch {
+	case n == nil || n.MeasuredMemory == 0 && n.DeclaredMemory == 0:
+		return ""
+	case n.MeasuredMemory == 0:
+		return mebibytes(n.DeclaredMemory) + " declared for each task"
+	case n.DeclaredMemory == 0:
+		return "none declared, " + mebibytes(n.MeasuredMemory) + " used at most by a task"
+	}
+	return fmt.Sprintf("%s declared for each task, %s used at most by one", mebibytes(n.DeclaredMemory), mebibytes(n.MeasuredMemory))
+}

@@ -2,6 +2,10 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -131,4 +135,249 @@ func (r *request) until(t time.Time) client.Arg {
 		return client.Deadline(t)
 	}
 	return client.Agree(t, client.Terms{Value: r.Value, Penalty: r.Penalty, Checkpointable: r.Checkpointable})
+}
+
+// anyWord stands in front of a job that may end however it does.
+const anyWord = "any:"
+
+// afterForms are the ways to name jobs that others come after.
+const afterForms = selectorForms + "; with any: in front, however it ends"
+
+// parseAfter reads what was typed for jobs that a request comes after.
+func parseAfter(text string) (s selector, whatever bool, err error) {
+	name, whatever := strings.CutPrefix(text, anyWord)
+	if s, err = parseSelector(name); err == nil {
+		return s, whatever, nil
+	}
+	hint := "drover queue --all lists the jobs"
+	if isTime(name) {
+		hint = "when it may start at the earliest is --begin " + name
+	}
+	return s, whatever, &usageError{message: fmt.Sprintf("--after %q, accepted: %s", text, afterForms), hint: hint}
+}
+
+// isTime says whether a text is a duration or an instant: what --after was for once.
+func isTime(text string) bool {
+	_, err := moment("begin", text, time.Time{})
+	return err == nil
+}
+
+// finder finds jobs of a grid by what was typed for them, and remembers what it found.
+type finder struct {
+	app   *app
+	grid  *client.Client
+	known map[string][]client.Dependency
+	every *client.JobList // asked for once, nil before
+}
+
+func newFinder(a *app, grid *client.Client) *finder {
+	return &finder{app: a, grid: grid, known: make(map[string][]client.Dependency)}
+}
+
+// after returns the jobs that a request is to come after.
+func (f *finder) after(texts []string) ([]client.Dependency, error) {
+	var all []client.Dependency
+	for _, text := range texts {
+		found, ok := f.known[text]
+		if !ok {
+			var err error
+			if found, err = f.find(text); err != nil {
+				return nil, err
+			}
+			f.known[text] = found
+		}
+		all = append(all, found...)
+	}
+	return all, nil
+}
+
+func (f *finder) find(text string) ([]client.Dependency, error) {
+	s, whatever, err := parseAfter(text)
+	if err != nil {
+		return nil, err
+	}
+	var every index
+	if s.kind == selectPrefix || s.kind == selectRange {
+		if f.every == nil {
+			if f.every, err = f.grid.Jobs(f.app.ctx, client.JobFilter{}); err != nil {
+				return nil, err
+			}
+			silent(f.app, f.every.Missing, heard)
+		}
+		every = newIndex(f.every.Jobs)
+	}
+	ids, err := f.app.match(f.grid, s, every)
+	if err != nil {
+		return nil, err
+	}
+	// To wait for another job than the one that was meant would harm.
+	if s.kind == selectPrefix && len(f.every.Missing) > 0 {
+		return nil, notAlone(f.every.Missing[0].Site, s.text, ids[0])
+	}
+	var found []client.Dependency
+	for _, id := range ids {
+		found = append(found, client.Dependency{Job: id, Any: whatever})
+	}
+	return found, nil
+}
+
+// afterArgs are the parts of a request that say what it comes after.
+func afterArgs(list []client.Dependency) []client.Arg {
+	var args []client.Arg
+	for _, d := range list {
+		if d.Any {
+			args = append(args, client.AfterAny(d.Job))
+		} else {
+			args = append(args, client.After(d.Job))
+		}
+	}
+	return args
+}
+
+// order returns what a request says of when, where and how often it is to be started; not
+// of the jobs that it comes after, which have to be found.
+func (r *request) order(now time.Time) ([]client.Arg, error) {
+	var args []client.Arg
+	begin, err := moment("begin", r.Begin, now)
+	switch {
+	case err != nil:
+		return nil, err
+	case r.Begin != "" && !begin.After(now):
+		return nil, &usageError{message: fmt.Sprintf("--begin %s, accepted: a time to come", r.Begin)}
+	case r.Begin != "":
+		args = append(args, client.EarliestStart(begin))
+	}
+	for _, text := range r.After {
+		if _, _, err := parseAfter(text); err != nil {
+			return nil, err
+		}
+	}
+	if r.Retries < 0 || r.Retries > client.MostRetries {
+		return nil, &usageError{message: fmt.Sprintf("--retries %d, accepted: 0..%d", r.Retries, client.MostRetries)}
+	}
+	codes, err := parseCodes(r.RetryOn)
+	if err != nil {
+		return nil, err
+	}
+	if len(codes) > 0 && r.Retries == 0 {
+		return nil, &usageError{message: "--retry-on needs --retries", hint: "--retries 3 has it started up to 3 times more"}
+	}
+	if r.Retries > 0 {
+		args = append(args, client.Retry(r.Retries, codes...))
+	}
+	if r.Site != "" {
+		args = append(args, client.AtSite(r.Site))
+	}
+	return args, nil
+}
+
+// parseCodes reads exit codes; none for nothing.
+func parseCodes(text string) ([]int, error) {
+	if text == "" {
+		return nil, nil
+	}
+	codes, err := parseRange(text, 255)
+	if err != nil || slices.Min(codes) < 1 || slices.Max(codes) > 255 {
+		return nil, &usageError{message: fmt.Sprintf("--retry-on %q, accepted: ascending exit codes 1..255, as 1,75,100-110", text)}
+	}
+	return codes, nil
+}
+
+// toKeep returns what a request is to keep at its site, of --keep ARG[=MODE].
+func toKeep(list []string) ([]client.Arg, error) {
+	var args []client.Arg
+	for _, k := range list {
+		argument, word, _ := strings.Cut(k, "=")
+		mode, err := client.ParseDataMode(word)
+		if err != nil || argument == "" {
+			return nil, &usageError{message: fmt.Sprintf("--keep %q, accepted: ARGUMENT, or ARGUMENT=volatile, =sticky or =persistent", k)}
+		}
+		args = append(args, client.Keep(argument, mode))
+	}
+	return args, nil
+}
+
+// keepOver returns what a line of a file wants to keep, over what the command line says.
+func keepOver(def []string, given map[string]string) []string {
+	list := slices.DeleteFunc(slices.Clone(def), func(k string) bool {
+		argument, _, _ := strings.Cut(k, "=")
+		_, instead := given[argument]
+		return instead
+	})
+	for _, argument := range slices.Sorted(maps.Keys(given)) {
+		list = append(list, argument+"="+given[argument])
+	}
+	return list
+}
+
+type keptView struct {
+	ID   string          `json:"id"`
+	Mode client.DataMode `json:"mode"`
+}
+
+func keptViewOf(kept map[string]client.Kept) map[string]keptView {
+	var v map[string]keptView
+	for argument, k := range kept {
+		if v == nil {
+			v = make(map[string]keptView)
+		}
+		v[argument] = keptView(k)
+	}
+	return v
+}
+
+// keptRows are the data that stay, for people: under which handle, and for how long.
+func keptRows(j *client.Job) []string {
+	var rows []string
+	for _, argument := range slices.Sorted(maps.Keys(j.Kept)) {
+		k := j.Kept[argument]
+		rows = append(rows, fmt.Sprintf("%s as %s, %s", argument, k.ID, k.Mode))
+	}
+	return rows
+}
+
+// tellKept says on a terminal under which handles data stay.
+func (a *app) tellKept(j *client.Job) {
+	if !a.terminal || a.flags.JSON || a.flags.Quiet {
+		return
+	}
+	for _, row := range keptRows(j) {
+		_, _ = fmt.Fprintf(a.stderr, "keeps %s\n", plain(row))
+	}
+}
+
+// toHold returns what the client is to ask for of licenses, written NAME or NAME:COPIES.
+func toHold(list []string) ([]client.Arg, error) {
+	var args []client.Arg
+	seen := make(map[string]bool)
+	for _, text := range list {
+		name, count, counted := strings.Cut(text, ":")
+		copies := int64(1)
+		var err error
+		if counted {
+			copies, err = strconv.ParseInt(count, 10, 32)
+		}
+		switch {
+		case name == "" || err != nil || copies < 1:
+			return nil, &usageError{message: fmt.Sprintf("--license %q, accepted: NAME, or NAME:N with 1..%d copies", text, math.MaxInt32)}
+		case seen[name]:
+			return nil, &usageError{message: fmt.Sprintf("--license %s twice, accepted: once, with its copies (%s:2)", name, name)}
+		}
+		seen[name] = true
+		args = append(args, client.License(name, int(copies)))
+	}
+	return args, nil
+}
+
+// holdOver returns what a line of a file wants to hold, over what the command line says.
+func holdOver(def []string, given map[string]int) []string {
+	list := slices.DeleteFunc(slices.Clone(def), func(text string) bool {
+		name, _, _ := strings.Cut(text, ":")
+		_, instead := given[name]
+		return instead
+	})
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		list = append(list, name+":"+strconv.Itoa(given[name]))
+	}
+	return list
 }

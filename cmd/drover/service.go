@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	_ "embed" // of the catalogue
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -159,3 +160,9 @@ func (c *execCmd) Run(a *app) error {
 func refused(err error) error {
 	return &usageError{message: err.Error(), hint: "drover service NAME --help lists the flags"}
 }
+
+// bundledYAML is the catalogue of the services that come with Drover, the same
+// as docs/examples/services.yaml.
+//
+//go:embed services.yaml
+var bundledYAML []byte

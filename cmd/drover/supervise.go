@@ -8,7 +8,9 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	proc "github.com/seed-9b8f70bb/drover/batch/exec/process"
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
+	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor/solo"
 )
 
 // superviseCmd is the process that runs a site's programs. It logs to a file in
@@ -34,4 +36,34 @@ func (c *superviseCmd) Run(a *app) error {
 		cfg.Ready = os.NewFile(uintptr(c.ReadyFD), "ready")
 	}
 	return supervisor.Serve(a.ctx, cfg)
+}
+
+// gateCmd is there for the error message only: main becomes a gate before it
+// looks at flags, as every launch of a job waits for that.
+type gateCmd struct{}
+
+func (*gateCmd) Run(*app) error {
+	return &usageError{message: "a gate takes no flags", hint: "supervisors start these"}
+}
+
+// gate does not return when this process was started as a gate.
+func gate() {
+	if len(os.Args) == 2 && os.Args[1] == "gate" {
+		proc.Gate()
+	}
+}
+
+// attemptCmd is there for the error message only, like gateCmd: the batch scripts of
+// sites under Slurm begin with it.
+type attemptCmd struct{}
+
+func (*attemptCmd) Run(*app) error {
+	return &usageError{message: "an attempt takes the file of its order", hint: "batch scripts of servers start these"}
+}
+
+// attempt does not return when this process was started to run an attempt.
+func attempt() {
+	if len(os.Args) == 3 && os.Args[1] == "attempt" {
+		os.Exit(solo.Run(os.Args[2], os.Stdin, os.Stderr))
+	}
 }
