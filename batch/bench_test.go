@@ -21,7 +21,7 @@ type busy struct {
 	ends   int
 }
 
-func (m *busy) Started(batch.Time, *batch.Job, []batch.Location) { m.wait-- }
+func (m *busy) Started(batch.Time, *batch.Job, []batch.NodeAllocation) { m.wait-- }
 
 func (m *busy) Ended(_ batch.Time, job *batch.Job, _ bool) {
 	m.unused = append(m.unused, job.Handle)

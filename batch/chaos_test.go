@@ -54,7 +54,7 @@ type chaos struct {
 	meddle func(now batch.Time) // after every pass
 }
 
-func (c *chaos) Started(batch.Time, *batch.Job, []batch.Location) {}
+func (c *chaos) Started(batch.Time, *batch.Job, []batch.NodeAllocation) {}
 
 func (c *chaos) Ended(_ batch.Time, job *batch.Job, _ bool) {
 	c.unused = append(c.unused, job.Handle)

@@ -65,7 +65,7 @@ func TestConvergentBeginsAgainWhatAMachineTookAlong(t *testing.T) {
 		got := ""
 		for _, d := range out.List {
 			got += d.Kind.String()
-			for _, l := range d.Places {
+			for _, l := range d.Allocation {
 				got += " on " + string('0'+l.Node)
 			}
 			got += " #" + string(rune('0'+d.Job)) + "; "

@@ -101,7 +101,7 @@ func (f *fractional) Decide(_ batch.Time, out *batch.Decisions) {
 			kinds[h] = batch.SetShare
 		}
 		j.share = share
-		out.Add(kinds[h], h, batch.Location{Node: j.node, Processors: 1, Share: share})
+		out.Add(kinds[h], h, batch.NodeAllocation{Node: j.node, Processors: 1, Share: share})
 	}
 }
 
@@ -192,8 +192,8 @@ func TestFractionalYieldIsShareOverNeed(t *testing.T) {
 func TestAJobIsAsFastAsItsSlowestTask(t *testing.T) {
 	platform := batch.Processors(2)
 	apart := &reckless{func(_ batch.Time, out *batch.Decisions) {
-		out.Add(batch.Start, 1, batch.Location{Node: 0, Processors: 1, Share: batch.One},
-			batch.Location{Node: 1, Processors: 1, Group: 1, Share: batch.One / 4})
+		out.Add(batch.Start, 1, batch.NodeAllocation{Node: 0, Processors: 1, Share: batch.One},
+			batch.NodeAllocation{Node: 1, Processors: 1, Group: 1, Share: batch.One / 4})
 	}}
 	groups := job(1, 0)
 	groups.Groups = []batch.TaskGroup{{Tasks: 1, CPU: batch.One}, {Tasks: 1, CPU: batch.One / 2}}
@@ -205,7 +205,7 @@ func TestAJobCanBeKilledWhilePaused(t *testing.T) {
 	passes := 0
 	p := &reckless{}
 	p.pass = func(_ batch.Time, out *batch.Decisions) {
-		out.Add(batch.Start, 1, batch.Location{Processors: 1, Share: batch.One})
+		out.Add(batch.Start, 1, batch.NodeAllocation{Processors: 1, Share: batch.One})
 	}
 	perform(t, p, platform, []act{
 		submit(0, job(1, 0), 9),

@@ -72,7 +72,7 @@ func (u *unlike) Decide(_ batch.Time, out *batch.Decisions) {
 		if n := u.machine(j.spec); n >= 0 {
 			j.node, j.state = n, "running"
 			u.leave(h)
-			out.Add(batch.Start, h, batch.Location{Node: n, Processors: 1, Share: batch.One})
+			out.Add(batch.Start, h, batch.NodeAllocation{Node: n, Processors: 1, Share: batch.One})
 		}
 	}
 }

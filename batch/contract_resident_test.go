@@ -13,7 +13,9 @@ import (
 // what that means.
 func TestTheLedgerKnowsWhoKeepsItsMemory(t *testing.T) {
 	platform := batch.Platform{Nodes: []batch.Node{{Processors: 1, Memory: 10}, {Processors: 1, Memory: 10}}}
-	at := func(node int32) batch.Location { return batch.Location{Node: node, Processors: 1, Share: batch.One} }
+	at := func(node int32) batch.NodeAllocation {
+		return batch.NodeAllocation{Node: node, Processors: 1, Share: batch.One}
+	}
 	for name, c := range map[string]struct {
 		resident bool
 		decide   func(out *batch.Decisions)
@@ -70,5 +72,5 @@ func TestTheLedgerKnowsWhoKeepsItsMemory(t *testing.T) {
 
 type nobody struct{}
 
-func (nobody) Started(batch.Time, *batch.Job, []batch.Location) {}
-func (nobody) Ended(batch.Time, *batch.Job, bool)               {}
+func (nobody) Started(batch.Time, *batch.Job, []batch.NodeAllocation) {}
+func (nobody) Ended(batch.Time, *batch.Job, bool)                     {}

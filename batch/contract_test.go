@@ -24,7 +24,7 @@ type diary struct {
 	lines []string
 }
 
-func (d *diary) Started(now batch.Time, job *batch.Job, places []batch.Location) {
+func (d *diary) Started(now batch.Time, job *batch.Job, places []batch.NodeAllocation) {
 	s := fmt.Sprintf("#%d", job.Handle)
 	for _, p := range places {
 		s += fmt.Sprintf(" n%d", p.Node)
@@ -109,10 +109,10 @@ func TestTheLedgerSeesWhatDoesNotFit(t *testing.T) {
 		Nodes:    []batch.Node{{Processors: 2, Memory: 10}, {Processors: 1, Licenses: []string{"cad"}}},
 		Licenses: []batch.LicensePool{{Name: "sim", Copies: 1}},
 	}
-	place := func(node, n int32, share batch.Share) batch.Location {
-		return batch.Location{Node: node, Processors: n, Share: share}
+	place := func(node, n int32, share batch.Share) batch.NodeAllocation {
+		return batch.NodeAllocation{Node: node, Processors: n, Share: share}
 	}
-	start := func(jobs ...batch.Location) func(batch.Time, *batch.Decisions) {
+	start := func(jobs ...batch.NodeAllocation) func(batch.Time, *batch.Decisions) {
 		return func(_ batch.Time, out *batch.Decisions) {
 			for i, at := range jobs {
 				out.Add(batch.Start, batch.Handle(i+1), at)
@@ -151,12 +151,12 @@ func TestTheLedgerSeesWhatDoesNotFit(t *testing.T) {
 // What the driver found running when it began counts like what was started.
 func TestTheLedgerKnowsWhatWasAdopted(t *testing.T) {
 	platform := batch.Platform{Nodes: []batch.Node{{Processors: 1}, {Processors: 1}}}
-	place := batch.Location{Node: 1, Processors: 1, Share: batch.One}
+	place := batch.NodeAllocation{Node: 1, Processors: 1, Share: batch.One}
 	d := &diary{begun: map[batch.Handle]string{}}
 	e := engine.New(&reckless{func(_ batch.Time, out *batch.Decisions) { out.Add(batch.Start, 2, place) }}, d, engine.NewLedger(platform))
 	found := &batch.Job{Handle: 1, Shape: batch.Shape{Width: 1, Walltime: batch.Minute}}
 	e.Admit(found, batch.Second)
-	e.Apply(&batch.Event{Kind: batch.Adopt, Job: 1, Spec: found, Since: -1, Places: []batch.Location{place}})
+	e.Apply(&batch.Event{Kind: batch.Adopt, Job: 1, Spec: found, Since: -1, Allocation: []batch.NodeAllocation{place}})
 	e.Submit(&batch.Job{Handle: 2, Shape: batch.Shape{Width: 1}}, batch.Second)
 	wantPanic(t, "node 1 gives", e.Pass)
 	e.Advance(e.Next())

@@ -5,16 +5,16 @@ type DecisionKind uint8
 
 // The decisions of a policy.
 const (
-	Start    DecisionKind = iota + 1 // Job begins on Places
+	Start    DecisionKind = iota + 1 // Job starts on Allocation
 	Pause                            // Job leaves its processors and keeps its state; Stopped follows
-	Resume                           // Job, paused, goes on on Places; Resumed follows
-	Migrate                          // Job moves to Places; Stopped says when the old ones are free, Resumed when it goes on
+	Resume                           // Job, which is paused, continues on Allocation; Resumed follows
+	Migrate                          // Job moves to Allocation; Stopped says when the old one is free, Resumed when it continues
 	SetShare                         // Job goes on where it is with new shares
 	Kill                             // Job is ended for good; Finish follows
 )
 
-// Location is part of a job's allocation: tasks of one group on one node.
-type Location struct {
+// NodeAllocation is the part of a job's allocation on one node: tasks of one group.
+type NodeAllocation struct {
 	Node       int32 // index in Platform.Nodes
 	Processors int32 // processors, or tasks where shares are below One
 	Group      int32 // index in Job.Groups; 0 without groups
@@ -25,24 +25,24 @@ type Location struct {
 type Decision struct {
 	Kind DecisionKind
 	Job  Handle
-	// Places is where: nil on Start and Resume means any Shape.Width free
+	// Allocation is where Job runs: nil on Start and Resume means any Shape.Width free
 	// processors at full share, for the driver to pick; what a planner charges
 	// beyond them for memory is its own account. On SetShare it repeats the job's
-	// locations with their new shares.
-	Places []Location
+	// allocation with its new shares.
+	Allocation []NodeAllocation
 }
 
 // Decisions is the caller's buffer of one pass, in the order in which they are
 // to be carried out: what frees comes before what takes.
 type Decisions struct {
-	List   []Decision
-	places []Location
+	List      []Decision
+	allocated []NodeAllocation
 }
 
 // Reset empties the buffer and keeps its memory.
 func (d *Decisions) Reset() {
 	d.List = d.List[:0]
-	d.places = d.places[:0]
+	d.allocated = d.allocated[:0]
 }
 
 // Start appends the start of job on any free processors.
@@ -50,14 +50,14 @@ func (d *Decisions) Start(job Handle) {
 	d.List = append(d.List, Decision{Kind: Start, Job: job})
 }
 
-// Add appends a decision whose locations are copied into the buffer; they are
+// Add appends a decision and copies its allocation into the buffer; the copy is
 // valid until the next Reset.
-func (d *Decisions) Add(kind DecisionKind, job Handle, places ...Location) {
+func (d *Decisions) Add(kind DecisionKind, job Handle, allocation ...NodeAllocation) {
 	dec := Decision{Kind: kind, Job: job}
-	if len(places) > 0 {
-		at := len(d.places)
-		d.places = append(d.places, places...)
-		dec.Places = d.places[at:len(d.places):len(d.places)]
+	if len(allocation) > 0 {
+		at := len(d.allocated)
+		d.allocated = append(d.allocated, allocation...)
+		dec.Allocation = d.allocated[at:len(d.allocated):len(d.allocated)]
 	}
 	d.List = append(d.List, dec)
 }

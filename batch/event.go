@@ -53,7 +53,7 @@ const (
 	// past its end: what there is it has before everybody else.
 	WindowOpen
 	WindowClose
-	// Adopt: Spec has been running since Since on Places: the driver found it there
+	// Adopt: Spec has been running since Since on Allocation: the driver found it there
 	// when it began. It is booked until Since plus its walltime, or, if that has
 	// passed, like any job that overruns. Ends as one that was started.
 	Adopt
@@ -80,8 +80,8 @@ type Event struct {
 	CPU    Share // Measured: 1..One
 	Memory int64 // Measured: bytes; 0: nothing is known of it, and it stays as it was
 
-	Since  Time       // Adopt: not after now
-	Places []Location // Adopt: as in Decision
+	Since      Time             // Adopt: not after now
+	Allocation []NodeAllocation // Adopt: as in Decision
 }
 
 var eventNames = [...]string{

@@ -145,11 +145,11 @@ type Found struct {
 	// Started is when the policy decided to start it: from then on it holds its
 	// processors and its walltime counts, however long the launch takes. Zero
 	// before.
-	Started time.Time
-	Ended   time.Time  // zero before
-	Nodes   []string   // names of where it runs or ran, each once
-	Places  []Location // the same to the last processor, for Adopt; not to be changed
-	Outcome Outcome    // of PhaseEnded
+	Started    time.Time
+	Ended      time.Time        // zero before
+	Nodes      []string         // names of where it runs or ran, each once
+	Allocation []NodeAllocation // the same to the last processor, for Adopt; not to be changed
+	Outcome    Outcome          // of PhaseEnded
 }
 
 // End says how an attempt ended.

@@ -73,7 +73,7 @@ func newStarts(n int) *starts {
 	return s
 }
 
-func (s *starts) Started(now batch.Time, job *batch.Job, _ []batch.Location) {
+func (s *starts) Started(now batch.Time, job *batch.Job, _ []batch.NodeAllocation) {
 	s.at[job.Handle-1] = int(now / batch.Time(batch.Second))
 	s.started[job.Handle-1]++
 }

@@ -182,19 +182,19 @@ func (s *Server) takeUp(fates []site.Fate) error {
 
 // adoption is a job that runs, in the words of the batch system.
 func (s *Server) adoption(j *site.Job, f *site.Fate, process exec.Process) exec.Adopted {
-	places := f.Found.Places
+	places := f.Found.Allocation
 	if j.Run != nil && len(j.Run.Places) > 0 {
 		places = j.Run.Places
 	}
-	f.Found.Places, f.Found.Nodes = places, s.nodesOf(places)
+	f.Found.Allocation, f.Found.Nodes = places, s.nodesOf(places)
 	return exec.Adopted{
-		Key: j.Key(), Job: j.Spec(), Started: f.Found.Started, Places: places, Process: process, Into: site.WindowKey(j.Needs.Into),
+		Key: j.Key(), Job: j.Spec(), Started: f.Found.Started, Allocation: places, Process: process, Into: site.WindowKey(j.Needs.Into),
 		Checkpoint: s.checkpointOf(j),
 	}
 }
 
 // nodesOf names the nodes of places, each once.
-func (s *Server) nodesOf(places []batch.Location) []string {
+func (s *Server) nodesOf(places []batch.NodeAllocation) []string {
 	var names []string
 	for i := range places {
 		n := int(places[i].Node)

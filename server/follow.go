@@ -51,7 +51,7 @@ func (s *Server) learn(ctx context.Context, f *batch.Found) {
 	news := *f
 	// The loop ends after the watcher.
 	_ = s.insist(context.WithoutCancel(ctx), func() {
-		s.misfit(s.core.Running(instant(news.Started), news.Key, news.Nodes, news.Places))
+		s.misfit(s.core.Running(instant(news.Started), news.Key, news.Nodes, news.Allocation))
 	})
 }
 
@@ -69,7 +69,7 @@ func (s *Server) learnEnd(ctx context.Context, f *batch.Found) {
 			return // it was forgotten, was handed over, or this is old news
 		}
 		if ran(f) {
-			s.misfit(s.core.Running(instant(f.Started), f.Key, f.Nodes, f.Places))
+			s.misfit(s.core.Running(instant(f.Started), f.Key, f.Nodes, f.Allocation))
 		}
 		if known {
 			s.core.Measured(f.Key, found)

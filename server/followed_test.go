@@ -44,7 +44,7 @@ func TestNobodyAsksForWhatIsBeingLaunched(t *testing.T) {
 	key := batch.Key{Job: "a", Attempt: 1}
 	launched := make(chan error)
 	go func() {
-		_, err := k.Launch(t.Context(), exec.Spec{Key: key, Places: []batch.Location{{Processors: 1, Share: batch.One}}}, &site.Job{ID: "a"})
+		_, err := k.Launch(t.Context(), exec.Spec{Key: key, Allocation: []batch.NodeAllocation{{Processors: 1, Share: batch.One}}}, &site.Job{ID: "a"})
 		launched <- err
 	}()
 	<-n.asked

@@ -31,7 +31,7 @@ const tellAgain = time.Minute
 type gauge struct {
 	meter  meter
 	worth  cgroup.CPU
-	divide func(batch.Launch, []batch.Location) ([][]batch.Location, error) // see pool.Pool.Divide
+	divide func(batch.Launch, []batch.NodeAllocation) ([][]batch.NodeAllocation, error) // see pool.Pool.Divide
 
 	mu   sync.Mutex
 	jobs map[batch.Key]*gauged
@@ -59,7 +59,7 @@ func newGauge(m meter, worth cgroup.CPU, nodes *pool.Pool) *gauge {
 }
 
 // enter begins with what was declared and, if that is known, what was found out before.
-func (g *gauge) enter(key batch.Key, spec *batch.Job, before *site.Measured, launch batch.Launch, places []batch.Location) {
+func (g *gauge) enter(key batch.Key, spec *batch.Job, before *site.Measured, launch batch.Launch, places []batch.NodeAllocation) {
 	it := &gauged{launch: launch, need: needs.New(needs.Need{CPU: spec.CPU, Memory: spec.Memory}), mixed: true}
 	if before != nil {
 		it.kept = needs.Need{CPU: before.CPU, Memory: before.Memory}
@@ -94,7 +94,7 @@ func (g *gauge) pause(key batch.Key, paused bool) {
 	}
 }
 
-func (g *gauge) share(key batch.Key, places []batch.Location) {
+func (g *gauge) share(key batch.Key, places []batch.NodeAllocation) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if it := g.jobs[key]; it != nil {
@@ -107,7 +107,7 @@ func (g *gauge) share(key batch.Key, places []batch.Location) {
 }
 
 // spread says how many tasks each process of an attempt is.
-func (g *gauge) spread(it *gauged, places []batch.Location) {
+func (g *gauge) spread(it *gauged, places []batch.NodeAllocation) {
 	parts, err := g.divide(it.launch, places)
 	if err != nil {
 		return // nothing can have been launched there
@@ -121,7 +121,7 @@ func (g *gauge) spread(it *gauged, places []batch.Location) {
 }
 
 // tasksOf returns how many tasks there are, and the least share that one of them has.
-func tasksOf(places []batch.Location) (n int32, least batch.Share) {
+func tasksOf(places []batch.NodeAllocation) (n int32, least batch.Share) {
 	least = batch.One
 	for _, l := range places {
 		n, least = n+l.Processors, min(least, l.Share)

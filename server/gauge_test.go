@@ -13,8 +13,8 @@ import (
 
 // idleGauge is one of attempts that are one process each, which nobody measures.
 func idleGauge() *gauge {
-	return &gauge{meter: nothing{}, jobs: make(map[batch.Key]*gauged), divide: func(_ batch.Launch, places []batch.Location) ([][]batch.Location, error) {
-		return [][]batch.Location{places}, nil
+	return &gauge{meter: nothing{}, jobs: make(map[batch.Key]*gauged), divide: func(_ batch.Launch, places []batch.NodeAllocation) ([][]batch.NodeAllocation, error) {
+		return [][]batch.NodeAllocation{places}, nil
 	}}
 }
 
@@ -98,17 +98,17 @@ func TestASampleIsOfTheProcessWhoseTasksUseMost(t *testing.T) {
 func TestAPauseTaintsWhatIsLearnedOfCPU(t *testing.T) {
 	key := batch.Key{Job: "a"}
 	g := idleGauge()
-	g.enter(key, &batch.Job{CPU: batch.One / 2}, nil, batch.LaunchOnce, []batch.Location{{Processors: 2, Share: 5}, {Processors: 1, Share: 3}})
+	g.enter(key, &batch.Job{CPU: batch.One / 2}, nil, batch.LaunchOnce, []batch.NodeAllocation{{Processors: 2, Share: 5}, {Processors: 1, Share: 3}})
 	it := g.jobs[key]
 	if len(it.members) != 1 || it.members[0].tasks != 3 || it.share != 3 || !it.mixed {
 		t.Errorf("%+v", it)
 	}
 	it.mixed = false
-	g.share(key, []batch.Location{{Processors: 3, Share: 3}})
+	g.share(key, []batch.NodeAllocation{{Processors: 3, Share: 3}})
 	if it.mixed {
 		t.Error("mixed by the same share")
 	}
-	g.share(key, []batch.Location{{Processors: 3, Share: 4}})
+	g.share(key, []batch.NodeAllocation{{Processors: 3, Share: 4}})
 	if !it.mixed || it.share != 4 {
 		t.Errorf("%+v", it)
 	}

@@ -46,7 +46,7 @@ func (s *Server) launch(spec exec.Spec) (exec.Process, error) {
 			refused = errWaited
 			return
 		}
-		j, refused = s.core.Starting(s.now(), spec.Key, spec.Places...)
+		j, refused = s.core.Starting(s.now(), spec.Key, spec.Allocation...)
 	})
 	if err := errors.Join(err, refused); err != nil {
 		// It was cancelled or handed over meanwhile, or the server ends.

@@ -197,7 +197,7 @@ func (s *Server) relocate(j *site.Job) error {
 	return nil
 }
 
-func renumber(nodes []batch.Node, j *site.Job) ([]batch.Location, error) {
+func renumber(nodes []batch.Node, j *site.Job) ([]batch.NodeAllocation, error) {
 	names := namesAlong(j.Run.Nodes, j.Run.Places)
 	if names == nil {
 		return nil, fmt.Errorf("job %s: its record does not say on which nodes it is", j.ID)
@@ -226,7 +226,7 @@ func (e *goneError) Error() string {
 
 // namesAlong returns the name of each place's node, where the names are those of the
 // nodes in the order of the places; nil if they cannot be.
-func namesAlong(names []string, places []batch.Location) []string {
+func namesAlong(names []string, places []batch.NodeAllocation) []string {
 	all := make([]string, len(places))
 	of := make(map[int32]string)
 	rest := names

@@ -130,7 +130,7 @@ func (k *sharing) Launch(_ context.Context, spec exec.Spec, j *site.Job) (exec.P
 		k.followed.remove(spec.Key)
 		return nil, err
 	}
-	return k.task(spec.Key, j, spec.Places, p), nil
+	return k.task(spec.Key, j, spec.Allocation, p), nil
 }
 
 // Bar is keeper's.
@@ -141,7 +141,7 @@ func (k *sharing) Attach(ctx context.Context, key batch.Key, j *site.Job) (super
 	if k.followed.has(key) {
 		return supervisor.Status{}, nil, fmt.Errorf("attempt of %s: %w", key.Job, supervisor.ErrFollowed)
 	}
-	places, how := []batch.Location{{Processors: 1, Share: batch.One}}, batch.LaunchOnce // any: all nodes are one host
+	places, how := []batch.NodeAllocation{{Processors: 1, Share: batch.One}}, batch.LaunchOnce // any: all nodes are one host
 	if j != nil && j.Run != nil && len(j.Run.Places) > 0 {
 		how = j.Run.Launch
 		places = slices.Clone(j.Run.Places)
@@ -192,7 +192,7 @@ type task struct {
 }
 
 // task takes note of an attempt that the batch system follows.
-func (k *sharing) task(key batch.Key, j *site.Job, places []batch.Location, p exec.Process) exec.Process {
+func (k *sharing) task(key batch.Key, j *site.Job, places []batch.NodeAllocation, p exec.Process) exec.Process {
 	process, able := p.(sharedProcess)
 	if !able {
 		return p
@@ -226,7 +226,7 @@ func (t *task) Signal(sig syscall.Signal) error {
 }
 
 // SetShares is exec.Sharer's.
-func (t *task) SetShares(places []batch.Location) error {
+func (t *task) SetShares(places []batch.NodeAllocation) error {
 	t.of.gauge.share(t.key, places)
 	return t.sharedProcess.SetShares(places)
 }

@@ -71,11 +71,11 @@ func (s *Server) used(j *site.Job, f *batch.Found, nodes []nodeUse) jobUse {
 	if j.Needs != nil && j.Needs.CPU > 0 {
 		u.declared = j.Needs.CPU
 	}
-	u.tasks, u.share = tasksOf(f.Places)
+	u.tasks, u.share = tasksOf(f.Allocation)
 	if u.paused {
 		u.share = 0
 	} else {
-		for _, l := range f.Places {
+		for _, l := range f.Allocation {
 			if l.Node >= 0 && int(l.Node) < len(nodes) {
 				nodes[l.Node].given += float64(l.Processors) * float64(l.Share) / float64(batch.One)
 				nodes[l.Node].tasks += l.Processors

@@ -90,7 +90,7 @@ func (r *clusterRun) submit(e *engine.Engine, i int32) {
 }
 
 // Started implements engine.Observer.
-func (r *clusterRun) Started(now batch.Time, job *batch.Job, places []batch.Location) {
+func (r *clusterRun) Started(now batch.Time, job *batch.Job, places []batch.NodeAllocation) {
 	i := r.handles.index[job.Handle]
 	r.outcomes[i].Start = now
 	if r.cluster.Places != nil {

@@ -117,7 +117,7 @@ func (s *gridSite) runtime(j *Job, walltime batch.Duration) batch.Duration {
 }
 
 // Started implements engine.Observer.
-func (s *gridSite) Started(now batch.Time, job *batch.Job, places []batch.Location) {
+func (s *gridSite) Started(now batch.Time, job *batch.Job, places []batch.NodeAllocation) {
 	o := &s.run.outcomes[s.handles.index[job.Handle]]
 	o.Start = now
 	if s.places != nil {

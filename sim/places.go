@@ -14,8 +14,8 @@ import (
 // where a policy only counts them. Where jobs share processors, or are paused, nothing is
 // booked, and what is told of a job is where it starts: its nodes.
 type Places struct {
-	free *nodes.Allocator   // nil: shared
-	held [][]batch.Location // by handle
+	free *nodes.Allocator         // nil: shared
+	held [][]batch.NodeAllocation // by handle
 }
 
 // NewPlaces returns the places of an idle machine of so many processors under a policy.
@@ -27,7 +27,7 @@ func NewPlaces(policy string, procs int32) *Places {
 }
 
 // start books a job's processors and returns them as intervals.
-func (p *Places) start(job *batch.Job, places []batch.Location) string {
+func (p *Places) start(job *batch.Job, places []batch.NodeAllocation) string {
 	if p.free == nil {
 		return intervals(places)
 	}
@@ -53,7 +53,7 @@ func (p *Places) end(job *batch.Job) {
 }
 
 // intervals writes processors as Batsim does: "0-3 7".
-func intervals(places []batch.Location) string {
+func intervals(places []batch.NodeAllocation) string {
 	var s strings.Builder
 	for i := 0; i < len(places); {
 		first := places[i].Node

@@ -163,7 +163,7 @@ func (p *player) estimate(t *testing.T, s step) {
 }
 
 // Started implements engine.Observer.
-func (p *player) Started(now batch.Time, job *batch.Job, _ []batch.Location) {
+func (p *player) Started(now batch.Time, job *batch.Job, _ []batch.NodeAllocation) {
 	p.chart.start(job.Handle, now, job.Shape.Width)
 }
 

@@ -11,7 +11,7 @@ import (
 type Observer interface {
 	// Started: job begins on places, which are nil where the policy does not
 	// care; they are valid during the call only.
-	Started(now batch.Time, job *batch.Job, places []batch.Location)
+	Started(now batch.Time, job *batch.Job, places []batch.NodeAllocation)
 	// Ended: job has ended; its handle is free. killed says that the policy
 	// ended it.
 	Ended(now batch.Time, job *batch.Job, killed bool)
@@ -40,7 +40,7 @@ type Engine struct {
 	// Transfer, if it is not nil, says for how long a job that begins or goes on at other
 	// places holds them before, beside the penalty: until its data are there. It is told
 	// the places of a Start, Resume or Migrate. The policy is not told.
-	Transfer func(job *batch.Job, to []batch.Location) batch.Duration
+	Transfer func(job *batch.Job, to []batch.NodeAllocation) batch.Duration
 
 	policy   batch.Policy
 	observer Observer
@@ -213,10 +213,10 @@ func (e *Engine) Apply(ev *batch.Event) {
 // adopt lets a job run that the policy has found running.
 func (e *Engine) adopt(spec *batch.Job, ev *batch.Event) {
 	if e.ledger != nil {
-		e.ledger.adopt(spec, ev.Places)
+		e.ledger.adopt(spec, ev.Allocation)
 	}
-	e.observer.Started(e.now, spec, ev.Places)
-	e.run(spec.Handle, e.yield(spec, ev.Places))
+	e.observer.Started(e.now, spec, ev.Allocation)
+	e.run(spec.Handle, e.yield(spec, ev.Allocation))
 }
 
 // FailStart makes the next launch of a job fail.
@@ -271,18 +271,18 @@ func (e *Engine) carryOut(d *batch.Decision) {
 	}
 	switch d.Kind {
 	case batch.Start:
-		e.observer.Started(e.now, j.spec, d.Places)
-		e.run(d.Job, e.yield(j.spec, d.Places))
-		e.hold(d.Job, e.transfer(j.spec, d.Places))
+		e.observer.Started(e.now, j.spec, d.Allocation)
+		e.run(d.Job, e.yield(j.spec, d.Allocation))
+		e.hold(d.Job, e.transfer(j.spec, d.Allocation))
 	case batch.SetShare:
-		e.run(d.Job, e.yield(j.spec, d.Places))
+		e.run(d.Job, e.yield(j.spec, d.Allocation))
 	case batch.Resume:
-		e.run(d.Job, e.yield(j.spec, d.Places))
-		e.comeBack(d.Job, e.Penalty+e.transfer(j.spec, d.Places))
+		e.run(d.Job, e.yield(j.spec, d.Allocation))
+		e.comeBack(d.Job, e.Penalty+e.transfer(j.spec, d.Allocation))
 	case batch.Migrate:
-		e.run(d.Job, e.yield(j.spec, d.Places))
+		e.run(d.Job, e.yield(j.spec, d.Allocation))
 		e.stopped(d.Job)
-		e.comeBack(d.Job, e.Penalty+e.transfer(j.spec, d.Places))
+		e.comeBack(d.Job, e.Penalty+e.transfer(j.spec, d.Allocation))
 	case batch.Pause:
 		e.run(d.Job, 0)
 		e.stopped(d.Job)

@@ -78,7 +78,7 @@ func goldenJobs(t *testing.T) []goldenJob {
 // startsOf is an engine.Observer that keeps the starts, by handle, in seconds.
 type startsOf map[batch.Handle]int64
 
-func (s startsOf) Started(now batch.Time, job *batch.Job, _ []batch.Location) {
+func (s startsOf) Started(now batch.Time, job *batch.Job, _ []batch.NodeAllocation) {
 	s[job.Handle] = int64(now) / int64(batch.Second)
 }
 

@@ -7,7 +7,7 @@ import (
 )
 
 // transfer returns what the caller says of a job's data.
-func (e *Engine) transfer(spec *batch.Job, to []batch.Location) batch.Duration {
+func (e *Engine) transfer(spec *batch.Job, to []batch.NodeAllocation) batch.Duration {
 	if e.Transfer == nil {
 		return 0
 	}

@@ -20,7 +20,7 @@ type Ledger struct {
 
 type holding struct {
 	spec   *batch.Job
-	places []batch.Location
+	places []batch.NodeAllocation
 	paused bool
 	memory []int64 // that was measured, of each group; nil: as in spec
 }
@@ -35,7 +35,7 @@ func (l *Ledger) note(now batch.Time, spec *batch.Job, d *batch.Decision) {
 		panic(fmt.Sprintf("ledger: job %d starts at %d, before %d", spec.Handle, now, spec.EarliestStart))
 	}
 	before := l.held[spec.Handle]
-	h := holding{spec: spec, places: append([]batch.Location(nil), d.Places...), memory: before.memory}
+	h := holding{spec: spec, places: append([]batch.NodeAllocation(nil), d.Allocation...), memory: before.memory}
 	if spec.Resident && before.places != nil && d.Kind != batch.Kill {
 		before.stay(now, d)
 		if h.paused = d.Kind == batch.Pause; h.paused {
@@ -49,8 +49,8 @@ func (l *Ledger) note(now batch.Time, spec *batch.Job, d *batch.Decision) {
 }
 
 // adopt books a job that the policy was told to find running.
-func (l *Ledger) adopt(spec *batch.Job, places []batch.Location) {
-	l.held[spec.Handle] = holding{spec: spec, places: append([]batch.Location(nil), places...)}
+func (l *Ledger) adopt(spec *batch.Job, places []batch.NodeAllocation) {
+	l.held[spec.Handle] = holding{spec: spec, places: append([]batch.NodeAllocation(nil), places...)}
 }
 
 func (l *Ledger) leave(h batch.Handle) { delete(l.held, h) }

@@ -34,11 +34,11 @@ func (e *Engine) need(spec *batch.Job, group int32) batch.Share {
 
 // stay panics if a resident job that has begun is to go elsewhere.
 func (h *holding) stay(now batch.Time, d *batch.Decision) {
-	same := func(a, b batch.Location) bool {
+	same := func(a, b batch.NodeAllocation) bool {
 		return a.Node == b.Node && a.Group == b.Group && a.Processors == b.Processors
 	}
-	if d.Kind == batch.Migrate || d.Kind != batch.Pause && !slices.EqualFunc(h.places, d.Places, same) {
-		panic(fmt.Sprintf("ledger: at %d %v of job %d, which stays in memory: to %v from %v", now, d.Kind, d.Job, d.Places, h.places))
+	if d.Kind == batch.Migrate || d.Kind != batch.Pause && !slices.EqualFunc(h.places, d.Allocation, same) {
+		panic(fmt.Sprintf("ledger: at %d %v of job %d, which stays in memory: to %v from %v", now, d.Kind, d.Job, d.Allocation, h.places))
 	}
 }
 

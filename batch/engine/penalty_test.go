@@ -54,20 +54,20 @@ func (s *scripted) then(at int, pass func(*batch.Decisions)) {
 // decided is an observer that writes down what is decided.
 type decided struct{ lines []string }
 
-func (d *decided) Started(batch.Time, *batch.Job, []batch.Location) {}
-func (d *decided) Ended(batch.Time, *batch.Job, bool)               {}
+func (d *decided) Started(batch.Time, *batch.Job, []batch.NodeAllocation) {}
+func (d *decided) Ended(batch.Time, *batch.Job, bool)                     {}
 func (d *decided) Decided(now batch.Time, job *batch.Job, dec *batch.Decision) {
 	d.lines = append(d.lines, fmt.Sprintf("%g %v %d", now.Sub(0).Seconds(), dec.Kind, job.Handle))
 }
 
-func share(node int32, part batch.Share) batch.Location {
-	return batch.Location{Node: node, Processors: 1, Share: batch.One / part}
+func share(node int32, part batch.Share) batch.NodeAllocation {
+	return batch.NodeAllocation{Node: node, Processors: 1, Share: batch.One / part}
 }
 
 // The job has 20 s of work. Each line of the comments is what a pass finds done.
 func TestAJobThatWasMovedGoesOnAfterThePenalty(t *testing.T) {
 	s, d := &scripted{}, &decided{}
-	decide := func(kind batch.DecisionKind, places ...batch.Location) func(*batch.Decisions) {
+	decide := func(kind batch.DecisionKind, places ...batch.NodeAllocation) func(*batch.Decisions) {
 		return func(out *batch.Decisions) { out.Add(kind, 1, places...) }
 	}
 	s.then(1, decide(batch.Start, share(0, 1)))

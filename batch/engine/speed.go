@@ -10,7 +10,7 @@ import (
 // yield returns how fast a job progresses on places, as a fraction of its speed
 // on whole processors of its reference machine: that of its slowest task. It is
 // One without places.
-func (e *Engine) yield(spec *batch.Job, places []batch.Location) batch.Share {
+func (e *Engine) yield(spec *batch.Job, places []batch.NodeAllocation) batch.Share {
 	if len(places) == 0 {
 		return batch.One
 	}
@@ -21,7 +21,7 @@ func (e *Engine) yield(spec *batch.Job, places []batch.Location) batch.Share {
 	return least
 }
 
-func (e *Engine) taskYield(spec *batch.Job, p *batch.Location) batch.Share {
+func (e *Engine) taskYield(spec *batch.Job, p *batch.NodeAllocation) batch.Share {
 	need := e.need(spec, p.Group)
 	y := min(int64(p.Share)*int64(batch.One)/int64(need), int64(batch.One))
 	if int(p.Node) < len(e.nodes) && e.nodes[p.Node].Score > 0 && spec.Reference > 0 {

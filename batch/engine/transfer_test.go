@@ -13,7 +13,7 @@ import (
 // The data lie on node 0, and take 10 s to node 1 and 3 s to node 2. There are 20 s of work.
 func TestAJobWaitsForItsDataWhereTheyAreNot(t *testing.T) {
 	s := &scripted{}
-	decide := func(kind batch.DecisionKind, places ...batch.Location) func(*batch.Decisions) {
+	decide := func(kind batch.DecisionKind, places ...batch.NodeAllocation) func(*batch.Decisions) {
 		return func(out *batch.Decisions) { out.Add(kind, 1, places...) }
 	}
 	s.then(0, decide(batch.Start, share(1, 1)))    // until 10
@@ -23,7 +23,7 @@ func TestAJobWaitsForItsDataWhereTheyAreNot(t *testing.T) {
 	s.then(18, decide(batch.Pause))
 	s.then(19, decide(batch.Resume, share(2, 1))) // until 22; the end is 14 later
 	e := engine.New(s, &decided{}, nil)
-	e.Transfer = func(_ *batch.Job, to []batch.Location) batch.Duration {
+	e.Transfer = func(_ *batch.Job, to []batch.NodeAllocation) batch.Duration {
 		return []batch.Duration{0, 10 * batch.Second, 3 * batch.Second}[to[0].Node]
 	}
 	e.Submit(&batch.Job{Handle: 1, Shape: batch.Shape{Width: 1, Walltime: batch.Minute}}, 20*batch.Second)

@@ -16,11 +16,11 @@ import (
 // it, and one that has used it up is ended at once. An attempt that was paused has
 // to be woken before.
 type Adopted struct {
-	Key     batch.Key
-	Job     *batch.Job // with the shape with which it was started; the system's from New on
-	Started time.Time  // as Found said
-	Places  []batch.Location
-	Process Process
+	Key        batch.Key
+	Job        *batch.Job // with the shape with which it was started; the system's from New on
+	Started    time.Time  // as Found said
+	Allocation []batch.NodeAllocation
+	Process    Process
 	// Checkpoint is how it makes place; nil: it is stopped where it is.
 	Checkpoint *batch.Checkpoint
 	Into       batch.Key // the reservation it runs in; zero for none. One that is over is no matter
@@ -44,16 +44,16 @@ func (s *System) adopt(now batch.Time, all []Adopted, fractional bool) error {
 func (s *System) squeeze(all []Adopted) {
 	want := make([]int64, len(s.names))
 	for i := range all {
-		for _, l := range all[i].Places {
+		for _, l := range all[i].Allocation {
 			if l.Node >= 0 && int(l.Node) < len(want) {
 				want[l.Node] += max(0, int64(l.Processors)*int64(l.Share))
 			}
 		}
 	}
 	for i := range all {
-		all[i].Places = slices.Clone(all[i].Places)
-		for k := range all[i].Places {
-			l := &all[i].Places[k]
+		all[i].Allocation = slices.Clone(all[i].Allocation)
+		for k := range all[i].Allocation {
+			l := &all[i].Allocation[k]
 			if l.Node < 0 || int(l.Node) >= len(want) {
 				continue // it is refused
 			}
@@ -73,18 +73,18 @@ func (s *System) adoptOne(now batch.Time, it *Adopted) error {
 		return errors.New("adopted twice")
 	case it.Process == nil:
 		return errors.New("process: missing")
-	case len(it.Places) == 0:
-		return errors.New("places: none")
+	case len(it.Allocation) == 0:
+		return errors.New("allocation: none")
 	}
 	if err := s.check(&batch.Command{Kind: batch.CmdSubmit, Key: it.Key, Job: it.Job}); err != nil {
 		return err
 	}
-	for i, place := range it.Places {
+	for i, place := range it.Allocation {
 		if place.Node < 0 || int(place.Node) >= len(s.names) {
-			return fmt.Errorf("places[%d]: node %d, the platform has %d nodes", i, place.Node, len(s.names))
+			return fmt.Errorf("allocation[%d]: node %d, the platform has %d nodes", i, place.Node, len(s.names))
 		}
-		if !s.alloc.Take(it.Places[i : i+1]) {
-			return fmt.Errorf("places[%d]: node %s has no %d processors left for it", i, s.names[place.Node], place.Processors)
+		if !s.alloc.Take(it.Allocation[i : i+1]) {
+			return fmt.Errorf("allocation[%d]: node %s has no %d processors left for it", i, s.names[place.Node], place.Processors)
 		}
 	}
 	// The clock may have been set back since it was started.
@@ -93,8 +93,8 @@ func (s *System) adoptOne(now batch.Time, it *Adopted) error {
 	a := &attempt{
 		key: it.Key, order: s.orders, job: it.Job, shape: it.Job.Shape, phase: batch.PhaseRunning,
 		run: &run{
-			places: it.Places, ran: it.Places, started: since, launched: since, proc: it.Process, how: it.Checkpoint, done: it.Job.Done,
-			since: since, share: lowest(it.Places), deadline: batch.Never,
+			allocation: it.Allocation, ran: it.Allocation, started: since, launched: since, proc: it.Process, how: it.Checkpoint, done: it.Job.Done,
+			since: since, share: lowest(it.Allocation), deadline: batch.Never,
 		},
 	}
 	s.attempts[a.key] = a
@@ -106,6 +106,6 @@ func (s *System) adoptOne(now batch.Time, it *Adopted) error {
 	s.timers.set(a, a.run.limit(a.shape.Walltime))
 	s.changes.touch(a)
 	s.tell(a)
-	s.apply(now, batch.Event{Kind: batch.Adopt, Job: a.job.Handle, Spec: a.job, Since: since, Places: a.run.places})
+	s.apply(now, batch.Event{Kind: batch.Adopt, Job: a.job.Handle, Spec: a.job, Since: since, Allocation: a.run.allocation})
 	return nil
 }

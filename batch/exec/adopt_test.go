@@ -18,8 +18,8 @@ func found(name string, width int32, walltime batch.Duration, started time.Time)
 	p := &fake{end: make(chan Exit, 1)}
 	return Adopted{
 		Key: key(name), Started: started, Process: p,
-		Job:    &batch.Job{Shape: batch.Shape{Width: width, Walltime: walltime}, Name: name},
-		Places: []batch.Location{{Node: 0, Processors: width, Share: batch.One}},
+		Job:        &batch.Job{Shape: batch.Shape{Width: width, Walltime: walltime}, Name: name},
+		Allocation: []batch.NodeAllocation{{Node: 0, Processors: width, Share: batch.One}},
 	}, p
 }
 
@@ -35,7 +35,7 @@ func TestAdoptedJobRunsOnUntilItsWalltimeCountedFromItsStart(t *testing.T) {
 		f := find(t, s, "a")
 		want := batch.Found{
 			Key: key("a"), Phase: batch.PhaseRunning, Shape: a.Job.Shape, Started: begun.Truncate(time.Microsecond),
-			Nodes: []string{"n1"}, Places: a.Places,
+			Nodes: []string{"n1"}, Allocation: a.Allocation,
 		}
 		if diff := cmp.Diff(want, f); diff != "" {
 			t.Error(diff)
@@ -94,13 +94,13 @@ func TestAdoptedJobEndsAsItEnds(t *testing.T) {
 
 func TestWhatDoesNotFitThePlatformAnyMoreIsNotAdopted(t *testing.T) {
 	for want, spoil := range map[string]func(a *Adopted){
-		"job bad: places[0]: node n1 has no 2 processors left": func(*Adopted) {},
-		"job bad: places[0]: node 2, the platform has 2 nodes": func(a *Adopted) { a.Places[0].Node = 2 },
-		"job bad: places: none":                                func(a *Adopted) { a.Places = nil },
-		"job bad: process: missing":                            func(a *Adopted) { a.Process = nil },
-		"job good: adopted twice":                              func(a *Adopted) { a.Key = key("good") },
-		"accepted: 1..4":                                       func(a *Adopted) { a.Job.Shape.Width = 5 },
-		"job: missing":                                         func(a *Adopted) { a.Job = nil },
+		"job bad: allocation[0]: node n1 has no 2 processors left": func(*Adopted) {},
+		"job bad: allocation[0]: node 2, the platform has 2 nodes": func(a *Adopted) { a.Allocation[0].Node = 2 },
+		"job bad: allocation: none":                                func(a *Adopted) { a.Allocation = nil },
+		"job bad: process: missing":                                func(a *Adopted) { a.Process = nil },
+		"job good: adopted twice":                                  func(a *Adopted) { a.Key = key("good") },
+		"accepted: 1..4":                                           func(a *Adopted) { a.Job.Shape.Width = 5 },
+		"job: missing":                                             func(a *Adopted) { a.Job = nil },
 	} {
 		good, _ := found("good", 1, batch.Minute, time.Now())
 		bad, _ := found("bad", 2, batch.Minute, time.Now())

@@ -31,14 +31,14 @@ type attempt struct {
 
 // run is what belongs to an attempt from its start or its end on.
 type run struct {
-	places  []batch.Location // booked until the end, unless it is paused
-	next    []batch.Location // where it is moving to, booked too; places is then what it leaves
-	ran     []batch.Location // the last it had, kept for Found
-	held    []batch.Location // where its memory is counted
-	memory  int64            // of each task there
-	started batch.Time
-	ended   batch.Time
-	outcome batch.Outcome
+	allocation []batch.NodeAllocation // booked until the end, unless it is paused
+	next       []batch.NodeAllocation // where it is moving to, booked too; allocation is then what it leaves
+	ran        []batch.NodeAllocation // the last it had, kept for Found
+	held       []batch.NodeAllocation // where its memory is counted
+	memory     int64                  // of each task there
+	started    batch.Time
+	ended      batch.Time
+	outcome    batch.Outcome
 
 	proc     Process           // nil until launched
 	launched batch.Time        // the program, as far as that is known
@@ -83,12 +83,12 @@ func (r *run) limit(walltime batch.Duration) batch.Time {
 	return r.since.Add(left.Times(int64(batch.One), int64(r.share)))
 }
 
-// lowest returns the least share among places: the tasks of a job go on
+// lowest returns the least share among allocation: the tasks of a job go on
 // together, so the slowest says how fast.
-func lowest(places []batch.Location) batch.Share {
+func lowest(allocation []batch.NodeAllocation) batch.Share {
 	share := batch.One
-	for i := range places {
-		share = min(share, places[i].Share)
+	for i := range allocation {
+		share = min(share, allocation[i].Share)
 	}
 	return share
 }
@@ -103,11 +103,11 @@ func (a *attempt) waits() bool { return a.phase <= batch.PhaseHeld }
 func (a *attempt) resumes() bool { return a.run != nil && a.run.resumes != nil }
 
 // has returns what it is booked for where it is or goes.
-func (r *run) has() []batch.Location {
+func (r *run) has() []batch.NodeAllocation {
 	if r.next != nil {
 		return r.next
 	}
-	return r.places
+	return r.allocation
 }
 
 // running reports whether it is launched or being launched, and not paused.
@@ -120,7 +120,7 @@ func (s *System) found(a *attempt) batch.Found {
 	f := batch.Found{Key: a.key, Phase: a.phase, Shape: a.shape}
 	if r := a.run; r != nil {
 		f.Started, f.Ended, f.Outcome = wall(r.started), wall(r.ended), r.outcome
-		f.Places, f.Nodes = r.ran, s.nodesOf(r.ran)
+		f.Allocation, f.Nodes = r.ran, s.nodesOf(r.ran)
 	}
 	return f
 }

@@ -14,10 +14,10 @@ import (
 // parked is what an attempt leaves behind that has made place at a checkpoint: its
 // processors, which are free when the policy has heard of it, and its name there.
 type parked struct {
-	job      *batch.Job // as the policy knows it
-	places   []batch.Location
-	next     []batch.Location // where it moves to, booked too; nil if it is paused
-	progress batch.Duration
+	job        *batch.Job // as the policy knows it
+	allocation []batch.NodeAllocation
+	next       []batch.NodeAllocation // where it moves to, booked too; nil if it is paused
+	progress   batch.Duration
 }
 
 // askPlace has a program make place, once, and not before it can be told so.
@@ -123,20 +123,20 @@ func (s *System) park(now batch.Time, a *attempt) {
 		s.over(now, a, out)
 		return
 	}
-	s.parked[a.key] = &parked{job: a.job, places: r.places, next: r.next, progress: progress}
+	s.parked[a.key] = &parked{job: a.job, allocation: r.allocation, next: r.next, progress: progress}
 	s.over(now, a, out)
 }
 
 // unpark tells the policy that a job has stopped, and has its next attempt wait, or
 // start at once if it only moves.
 func (s *System) unpark(now batch.Time, a *attempt, p *parked) {
-	s.alloc.Release(p.places)
+	s.alloc.Release(p.allocation)
 	a.job = p.job
 	a.run.done = p.progress
 	s.handles[a.job.Handle] = a
 	s.apply(now, batch.Event{Kind: batch.Stopped, Job: a.job.Handle, Checkpoint: true, Progress: p.progress})
 	if p.next != nil {
-		a.run.places, a.run.ran = p.next, p.next
+		a.run.allocation, a.run.ran = p.next, p.next
 		p.next = nil
 		s.start(now, a)
 	}
@@ -144,7 +144,7 @@ func (s *System) unpark(now batch.Time, a *attempt, p *parked) {
 
 // drop ends a job for which no attempt follows the one that has made place.
 func (s *System) drop(now batch.Time, p *parked) {
-	s.alloc.Release(p.places)
+	s.alloc.Release(p.allocation)
 	if p.next != nil { // for the policy it runs
 		s.alloc.Release(p.next)
 		s.apply(now, batch.Event{Kind: batch.Finish, Job: p.job.Handle})

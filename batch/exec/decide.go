@@ -42,7 +42,7 @@ func (s *System) carryOut(now batch.Time, d batch.Decision) error {
 		if a.phase != batch.PhaseQueued || a.resumes() {
 			return fault(a, ErrWrongState)
 		}
-		if !s.book(a, d.Places) {
+		if !s.book(a, d.Allocation) {
 			return fault(a, ErrNoCapacity)
 		}
 		s.start(now, a)
@@ -53,14 +53,14 @@ func (s *System) carryOut(now batch.Time, d batch.Decision) error {
 		s.pause(now, a)
 	case batch.Resume:
 		again := a.phase == batch.PhaseQueued && a.resumes()
-		if !again && (a.phase != batch.PhasePaused || a.run.places != nil) { // it has places until Stopped
+		if !again && (a.phase != batch.PhasePaused || a.run.allocation != nil) { // it has allocation until Stopped
 			return fault(a, ErrWrongState)
 		}
 		was := a.run.ran
-		if !s.book(a, d.Places) {
+		if !s.book(a, d.Allocation) {
 			return fault(a, ErrNoCapacity)
 		}
-		if !again && !s.neighbours(was, a.run.places) {
+		if !again && !s.neighbours(was, a.run.allocation) {
 			return fault(a, fmt.Errorf("%w: it has no checkpoint to go on from on another host", ErrUnsupported))
 		}
 		if again {
@@ -69,11 +69,11 @@ func (s *System) carryOut(now batch.Time, d batch.Decision) error {
 			s.resume(now, a)
 		}
 	case batch.SetShare:
-		if err := s.setShare(now, a, d.Places); err != nil {
+		if err := s.setShare(now, a, d.Allocation); err != nil {
 			return fault(a, err)
 		}
 	case batch.Migrate:
-		if err := s.migrate(now, a, d.Places); err != nil {
+		if err := s.migrate(now, a, d.Allocation); err != nil {
 			return fault(a, err)
 		}
 	case batch.Kill:
@@ -87,26 +87,26 @@ func (s *System) carryOut(now batch.Time, d batch.Decision) error {
 	return nil
 }
 
-// book gives a its processors: the places, or any.
-func (s *System) book(a *attempt, places []batch.Location) bool {
-	if places == nil {
-		places = s.alloc.PickFor(a.shape.Width, a.job.Memory)
-	} else if !s.anyDown(places) && s.alloc.Take(places) {
-		places = slices.Clone(places)
+// book gives a its processors: the allocation, or any.
+func (s *System) book(a *attempt, allocation []batch.NodeAllocation) bool {
+	if allocation == nil {
+		allocation = s.alloc.PickFor(a.shape.Width, a.job.Memory)
+	} else if !s.anyDown(allocation) && s.alloc.Take(allocation) {
+		allocation = slices.Clone(allocation)
 	} else {
 		return false
 	}
-	if places == nil {
+	if allocation == nil {
 		return false
 	}
 	if a.run == nil {
 		a.run = &run{done: a.job.Done}
 	}
-	a.run.places, a.run.ran = places, places
+	a.run.allocation, a.run.ran = allocation, allocation
 	return true
 }
 
-// start has an attempt launched that has its places. Its walltime counts from
+// start has an attempt launched that has its allocation. Its walltime counts from
 // now, for so long the policy has booked it; that others hear of it as running is
 // for its launch.
 func (s *System) start(now batch.Time, a *attempt) {
@@ -116,18 +116,18 @@ func (s *System) start(now batch.Time, a *attempt) {
 	}
 	a.phase, r.started = batch.PhaseStarting, now
 	s.holdMemory(a)
-	r.since, r.share = now, lowest(r.places)
+	r.since, r.share = now, lowest(r.allocation)
 	s.timers.set(a, r.limit(a.shape.Walltime))
 	s.changes.touch(a)
 	s.active++
 	go s.execute(a, toLaunch(a))
 }
 
-// holdMemory counts the memory of an attempt where it has its places, until its end:
+// holdMemory counts the memory of an attempt where it has its allocation, until its end:
 // what is paused has it as well. On another node of its host it is on the same host.
 func (s *System) holdMemory(a *attempt) {
 	s.dropMemory(a.run)
-	a.run.held, a.run.memory = a.run.places, a.job.Memory
+	a.run.held, a.run.memory = a.run.allocation, a.job.Memory
 	s.alloc.Hold(a.run.held, a.run.memory)
 }
 
@@ -163,7 +163,7 @@ func (s *System) stop(now batch.Time, a *attempt) {
 
 func (s *System) resume(now batch.Time, a *attempt) {
 	a.phase = batch.PhaseRunning
-	a.run.settle(now, lowest(a.run.places))
+	a.run.settle(now, lowest(a.run.allocation))
 	if a.run.ending == 0 {
 		s.timers.set(a, a.run.limit(a.shape.Walltime))
 	}

@@ -97,8 +97,8 @@ func TestPausedJobFreesItsProcessorsAndItsWalltimeStops(t *testing.T) {
 }
 
 func TestHalfTheShareUsesHalfTheWalltime(t *testing.T) {
-	half := []batch.Location{{Node: 0, Processors: 1, Share: batch.One / 2}}
-	follow(t, []line{{10 * batch.Second, batch.Decision{Kind: batch.SetShare, Job: 1, Places: half}}}, []at{
+	half := []batch.NodeAllocation{{Node: 0, Processors: 1, Share: batch.One / 2}}
+	follow(t, []line{{10 * batch.Second, batch.Decision{Kind: batch.SetShare, Job: 1, Allocation: half}}}, []at{
 		{11 * time.Second, nil, batch.PhaseRunning, 3},
 		{109 * time.Second, nil, batch.PhaseRunning, 3},
 		{110 * time.Second, []syscall.Signal{term}, batch.PhaseRunning, 3},
@@ -190,27 +190,27 @@ func TestJobThatEndedByItselfIsNotCancelled(t *testing.T) {
 }
 
 func TestImpossibleDecisionFaultsTheSystem(t *testing.T) {
-	everything := []batch.Location{{Node: 0, Processors: 2, Share: batch.One}}
+	everything := []batch.NodeAllocation{{Node: 0, Processors: 2, Share: batch.One}}
 	for _, c := range []struct {
 		name string
 		d    batch.Decision
 		want error
 	}{
-		{"migrate a waiting job", batch.Decision{Kind: batch.Migrate, Job: 2, Places: everything}, ErrWrongState},
-		{"migrate to more", batch.Decision{Kind: batch.Migrate, Job: 1, Places: everything}, ErrWrongState},
-		{"migrate nowhere", batch.Decision{Kind: batch.Migrate, Job: 1, Places: []batch.Location{{Node: 2, Processors: 1, Share: batch.One}}}, ErrNoCapacity},
-		{"migrate without a share", batch.Decision{Kind: batch.Migrate, Job: 1, Places: []batch.Location{{Node: 1, Processors: 1}}}, ErrNoCapacity},
+		{"migrate a waiting job", batch.Decision{Kind: batch.Migrate, Job: 2, Allocation: everything}, ErrWrongState},
+		{"migrate to more", batch.Decision{Kind: batch.Migrate, Job: 1, Allocation: everything}, ErrWrongState},
+		{"migrate nowhere", batch.Decision{Kind: batch.Migrate, Job: 1, Allocation: []batch.NodeAllocation{{Node: 2, Processors: 1, Share: batch.One}}}, ErrNoCapacity},
+		{"migrate without a share", batch.Decision{Kind: batch.Migrate, Job: 1, Allocation: []batch.NodeAllocation{{Node: 1, Processors: 1}}}, ErrNoCapacity},
 		{"unknown job", batch.Decision{Kind: batch.Start, Job: 99}, ErrWrongState},
 		{"no job", batch.Decision{Kind: batch.Start}, ErrWrongState},
 		{"start again", batch.Decision{Kind: batch.Start, Job: 1}, ErrWrongState},
 		{"resume a running job", batch.Decision{Kind: batch.Resume, Job: 1}, ErrWrongState},
 		{"pause a waiting job", batch.Decision{Kind: batch.Pause, Job: 2}, ErrWrongState},
 		{"kill a waiting job", batch.Decision{Kind: batch.Kill, Job: 2}, ErrWrongState},
-		{"share elsewhere", batch.Decision{Kind: batch.SetShare, Job: 1, Places: everything}, ErrWrongState},
-		{"share of nothing", batch.Decision{Kind: batch.SetShare, Job: 1, Places: []batch.Location{{Processors: 1}}}, ErrNoCapacity},
-		{"start in use", batch.Decision{Kind: batch.Start, Job: 2, Places: everything}, ErrNoCapacity},
+		{"share elsewhere", batch.Decision{Kind: batch.SetShare, Job: 1, Allocation: everything}, ErrWrongState},
+		{"share of nothing", batch.Decision{Kind: batch.SetShare, Job: 1, Allocation: []batch.NodeAllocation{{Processors: 1}}}, ErrNoCapacity},
+		{"start in use", batch.Decision{Kind: batch.Start, Job: 2, Allocation: everything}, ErrNoCapacity},
 		{"start too wide", batch.Decision{Kind: batch.Start, Job: 2}, ErrNoCapacity},
-		{"start nowhere", batch.Decision{Kind: batch.Start, Job: 2, Places: []batch.Location{{Node: 2, Processors: 1, Share: batch.One}}}, ErrNoCapacity},
+		{"start nowhere", batch.Decision{Kind: batch.Start, Job: 2, Allocation: []batch.NodeAllocation{{Node: 2, Processors: 1, Share: batch.One}}}, ErrNoCapacity},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -245,12 +245,12 @@ func TestJobsWithSharesOfAProcessorLiveSideBySide(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newFakes()
 		p := newToy(4)
-		p.places = []batch.Location{{Node: 1, Processors: 1, Share: batch.One / 2}}
+		p.allocation = []batch.NodeAllocation{{Node: 1, Processors: 1, Share: batch.One / 2}}
 		s := open(t, Config{Policy: p, Launcher: l, Grace: 1})
 		do(t, s, minute())
 		do(t, s, submission("b", 1, batch.Program{Args: []string{"x"}}))
 		if !slices.Contains((<-l.launched).spec.Env, "DROVER_NODES=n2:1") {
-			t.Error("the program is not told its places")
+			t.Error("the program is not told its allocation")
 		}
 		if free := snapshot(t, s).Free; free != 3 {
 			t.Errorf("%d processors free beside one that two jobs share, want 3", free)

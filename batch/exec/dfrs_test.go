@@ -48,7 +48,7 @@ type actor struct {
 func (s *stage) Launch(spec Spec) (Process, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, l := range spec.Places {
+	for _, l := range spec.Allocation {
 		if s.down[l.Node] {
 			s.mu.Unlock()
 			time.Sleep(2 * time.Second) //nolint:forbidigo // virtual time, in which the policy is told
@@ -56,7 +56,7 @@ func (s *stage) Launch(spec Spec) (Process, error) {
 			return nil, ErrNodeGone
 		}
 	}
-	a := &actor{stage: s, spec: spec, saves: spec.Stdout == "/saves", end: make(chan Exit, 1), share: lowest(spec.Places), since: time.Now()}
+	a := &actor{stage: s, spec: spec, saves: spec.Stdout == "/saves", end: make(chan Exit, 1), share: lowest(spec.Allocation), since: time.Now()}
 	for p := range s.procs {
 		if p.spec.Key.Job == spec.Key.Job {
 			s.t.Errorf("job %s runs twice", spec.Key.Job)
@@ -140,11 +140,11 @@ func (a *actor) Signal(sig syscall.Signal) error {
 	return nil
 }
 
-func (a *actor) SetShares(places []batch.Location) error {
+func (a *actor) SetShares(allocation []batch.NodeAllocation) error {
 	a.stage.mu.Lock()
 	defer a.stage.mu.Unlock()
 	a.settle()
-	a.share = lowest(places)
+	a.share = lowest(allocation)
 	a.arm()
 	return nil
 }
@@ -158,7 +158,7 @@ func (s *stage) set(node int32, up bool) {
 	s.down[node] = !up
 	for a := range s.procs {
 		on := false
-		for _, l := range a.spec.Places {
+		for _, l := range a.spec.Allocation {
 			on = on || l.Node == node
 		}
 		switch {

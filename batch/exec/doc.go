@@ -88,18 +88,18 @@
 //
 // # Moving
 //
-//	Migrate ─┬─ no checkpoint: SetShares with the new places ─▶ Stopped, Resumed
+//	Migrate ─┬─ no checkpoint: SetShares with the new allocation ─▶ Stopped, Resumed
 //	         └─ told to make place ─ exit 85 ─▶ parked ─ CmdSubmit After ─▶ launched there
 //	                                                     Stopped            Resumed
 //
-// Both the old places and the new ones are booked until the policy hears Stopped. As it
+// Both the old allocation and the new ones are booked until the policy hears Stopped. As it
 // runs a job can be moved, or woken elsewhere, only among virtual nodes of one host
 // (Config.Hosts).
 //
 // # Nodes that leave
 //
 // SetNode tells of them. Nothing starts there any more; what runs there holds its
-// places until its Process says how it has ended, Exit.Lost if nobody knows: when that
+// allocation until its Process says how it has ended, Exit.Lost if nobody knows: when that
 // may be said is for whoever follows the node. A launch that finds its node gone, and
 // says with ErrNodeGone that nothing was sent, ends no attempt: the policy hears
 // StartFailed, or Stopped if the job goes on from a checkpoint, and decides again. A
@@ -112,7 +112,7 @@
 // # Restarts
 //
 // Release ends a system whose jobs shall outlive it; the next one adopts them
-// (Config.Adopt), with the places and the start that Found told of them. Windows are
+// (Config.Adopt), with the allocation and the start that Found told of them. Windows are
 // its caller's to remember: the next one sets them aside again (Config.Windows).
 //
 // # Processes

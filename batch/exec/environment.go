@@ -33,21 +33,21 @@ func nodeNames(p batch.Platform) []string {
 	return names
 }
 
-// nodesOf names the nodes of places, each once, in order.
-func (s *System) nodesOf(places []batch.Location) []string {
-	if len(places) == 0 {
+// nodesOf names the nodes of allocation, each once, in order.
+func (s *System) nodesOf(allocation []batch.NodeAllocation) []string {
+	if len(allocation) == 0 {
 		return nil
 	}
-	names := make([]string, 0, len(places))
-	for i := range places {
-		if name := s.names[places[i].Node]; i == 0 || names[len(names)-1] != name {
+	names := make([]string, 0, len(allocation))
+	for i := range allocation {
+		if name := s.names[allocation[i].Node]; i == 0 || names[len(names)-1] != name {
 			names = append(names, name)
 		}
 	}
 	return names
 }
 
-// spec makes what is launched of an attempt that has its places.
+// spec makes what is launched of an attempt that has its allocation.
 func (s *System) spec(l *launching, p *batch.Program) Spec {
 	dir := p.Dir
 	if s.dir != "" && !filepath.IsAbs(dir) {
@@ -60,7 +60,7 @@ func (s *System) spec(l *launching, p *batch.Program) Spec {
 		return filepath.Join(dir, file)
 	}
 	return Spec{
-		Key: l.key, Shape: l.shape, Places: l.places, Launch: p.Launch, Memory: l.memory, Groups: l.groups,
+		Key: l.key, Shape: l.shape, Allocation: l.allocation, Launch: p.Launch, Memory: l.memory, Groups: l.groups,
 		Args: p.Args, Env: s.variables(l, p.Env),
 		Dir: dir, Stdout: in(p.Stdout), Stderr: in(p.Stderr), Append: p.Append,
 	}
@@ -75,8 +75,8 @@ func (s *System) variables(l *launching, own environment) []string {
 		"DROVER_JOB_ID":     string(l.key.Job),
 		"DROVER_WIDTH":      width,
 		"DROVER_WALLTIME":   strconv.FormatInt(int64(l.shape.Walltime.CeilSeconds()/batch.Second), 10),
-		"DROVER_NODES":      s.nodeList(l.places),
-		"DROVER_PROCESSORS": strconv.Itoa(int(tasks(l.places))),
+		"DROVER_NODES":      s.nodeList(l.allocation),
+		"DROVER_PROCESSORS": strconv.Itoa(int(tasks(l.allocation))),
 	}} {
 		for name, value := range more {
 			env[name] = value
@@ -90,13 +90,13 @@ func (s *System) variables(l *launching, own environment) []string {
 	return list
 }
 
-// nodeList writes places as name:count,name:count.
-func (s *System) nodeList(places []batch.Location) string {
+// nodeList writes allocation as name:count,name:count.
+func (s *System) nodeList(allocation []batch.NodeAllocation) string {
 	var b strings.Builder
-	for i := 0; i < len(places); {
-		node, n := places[i].Node, int32(0)
-		for ; i < len(places) && places[i].Node == node; i++ {
-			n += places[i].Processors
+	for i := 0; i < len(allocation); {
+		node, n := allocation[i].Node, int32(0)
+		for ; i < len(allocation) && allocation[i].Node == node; i++ {
+			n += allocation[i].Processors
 		}
 		if b.Len() > 0 {
 			b.WriteByte(',')
@@ -106,10 +106,10 @@ func (s *System) nodeList(places []batch.Location) string {
 	return b.String()
 }
 
-func tasks(places []batch.Location) int32 {
+func tasks(allocation []batch.NodeAllocation) int32 {
 	var n int32
-	for i := range places {
-		n += places[i].Processors
+	for i := range allocation {
+		n += allocation[i].Processors
 	}
 	return n
 }

@@ -80,7 +80,7 @@ func (s *System) finish(now batch.Time, n *note) {
 		out = outcome(a.run, n.exit)
 	}
 	ev := batch.Event{Kind: batch.Finish, Job: a.job.Handle, Broken: a.run.asked && out.End == batch.EndKilled}
-	if a.run.places == nil && !a.job.Resident {
+	if a.run.allocation == nil && !a.job.Resident {
 		ev = batch.Event{Kind: batch.Cancel, Job: a.job.Handle} // it was paused: the policy has it waiting
 	}
 	s.giveBack(a.run)
@@ -95,9 +95,9 @@ func (s *System) finish(now batch.Time, n *note) {
 
 // giveBack frees all that an attempt is booked for.
 func (s *System) giveBack(r *run) {
-	s.alloc.Release(r.places)
+	s.alloc.Release(r.allocation)
 	s.alloc.Release(r.next)
-	r.places, r.next = nil, nil
+	r.allocation, r.next = nil, nil
 }
 
 // tryAgain has an attempt wait again that could not be launched because a node has left
@@ -106,8 +106,8 @@ func (s *System) tryAgain(now batch.Time, a *attempt) {
 	s.log.Info("a node has left before the job was launched there", "job", a.key.Job)
 	s.timers.set(a, batch.Never)
 	if r := a.run; r.next != nil { // it was to move from there anyway
-		s.alloc.Release(r.places)
-		r.places, r.ran, r.next, r.awaited = r.next, r.next, nil, true
+		s.alloc.Release(r.allocation)
+		r.allocation, r.ran, r.next, r.awaited = r.next, r.next, nil, true
 		s.apply(now, batch.Event{Kind: batch.Stopped, Job: a.job.Handle, Checkpoint: r.again != nil, Progress: r.done})
 		s.start(now, a)
 		return
@@ -142,7 +142,7 @@ func (s *System) over(now batch.Time, a *attempt, out batch.Outcome) {
 			s.unused = append(s.unused, h)
 		}
 	}
-	a.job, a.run.places, a.run.next, a.run.proc = nil, nil, nil, nil
+	a.job, a.run.allocation, a.run.next, a.run.proc = nil, nil, nil, nil
 	s.changes.touch(a)
 	if old := s.changes.retire(a, s.retain); old != nil {
 		delete(s.attempts, old.key)

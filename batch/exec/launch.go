@@ -18,14 +18,14 @@ type Programs interface {
 
 // launching is what the goroutine of an attempt is told.
 type launching struct {
-	key    batch.Key
-	shape  batch.Shape
-	places []batch.Location
-	memory int64
-	groups []batch.TaskGroup
+	key        batch.Key
+	shape      batch.Shape
+	allocation []batch.NodeAllocation
+	memory     int64
+	groups     []batch.TaskGroup
 }
 
-// toLaunch returns that of an attempt that has its places.
+// toLaunch returns that of an attempt that has its allocation.
 func toLaunch(a *attempt) launching {
 	return launching{a.key, a.shape, a.run.ran, a.job.Memory, a.job.Groups}
 }
@@ -37,7 +37,7 @@ func (s *System) execute(a *attempt, l launching) {
 		s.send(note{attempt: a, err: err})
 		return
 	}
-	if !s.send(note{attempt: a, proc: proc, how: how, places: l.places}) {
+	if !s.send(note{attempt: a, proc: proc, how: how, allocation: l.allocation}) {
 		detach(proc)
 	}
 	s.follow(a, proc)

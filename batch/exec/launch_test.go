@@ -109,8 +109,8 @@ func TestAttemptIsNotRunningBeforeItIsLaunched(t *testing.T) {
 		<-l.begun
 		synctest.Wait()
 		starting := find(t, s, "a")
-		if starting.Phase != batch.PhaseStarting || starting.Started.IsZero() || len(starting.Places) != 1 {
-			t.Errorf("%+v, want it to be starting, with its places", starting)
+		if starting.Phase != batch.PhaseStarting || starting.Started.IsZero() || len(starting.Allocation) != 1 {
+			t.Errorf("%+v, want it to be starting, with its allocation", starting)
 		}
 		if snap := snapshot(t, s); snap.Free != 3 || len(snap.Running) != 1 {
 			t.Errorf("%+v, want it to hold its processor", snap)
@@ -127,7 +127,7 @@ func TestAttemptIsNotRunningBeforeItIsLaunched(t *testing.T) {
 			t.Errorf("%+v, %v", seen, err)
 		}
 		f := await(t, s, "a", batch.PhaseEnded)
-		if f.Outcome.End != batch.EndKilled || len(f.Places) != 1 || f.Nodes[0] != "n1" {
+		if f.Outcome.End != batch.EndKilled || len(f.Allocation) != 1 || f.Nodes[0] != "n1" {
 			t.Errorf("%+v", f)
 		}
 	})

@@ -41,11 +41,11 @@ type Detacher interface {
 // Sharer is a Process that can be held to what it is given of each node while it
 // runs.
 type Sharer interface {
-	// SetShares holds it to the places, which may name other virtual nodes of the same
+	// SetShares holds it to the allocation, which may name other virtual nodes of the same
 	// host than before: then it goes on there. Repeated, it does nothing. It is called
 	// by the loop, which does not wait for anything that takes long: whoever has to go
 	// over a network keeps the last ones and does so later.
-	SetShares(places []batch.Location) error
+	SetShares(allocation []batch.NodeAllocation) error
 }
 
 // ErrNodeGone is wrapped by the error of a launch that ran nothing, and never will,
@@ -60,10 +60,10 @@ var ErrNeverRan = errors.New("it never ran")
 
 // Spec is a program with everything it is told.
 type Spec struct {
-	Key    batch.Key        // the attempt
-	Shape  batch.Shape      // with which it is started
-	Places []batch.Location // and where, with the share of a processor that each task has
-	Launch batch.Launch     // how often
+	Key        batch.Key              // the attempt
+	Shape      batch.Shape            // with which it is started
+	Allocation []batch.NodeAllocation // and where, with the share of a processor that each task has
+	Launch     batch.Launch           // how often
 	// Memory is what each task was said to need, in bytes; 0 is not known. Groups, if not
 	// nil, say so for each group of Places.
 	Memory int64

@@ -21,12 +21,12 @@ const minWait = batch.Millisecond
 
 // note is what the goroutine of an attempt tells the loop: launched, or ended.
 type note struct {
-	attempt *attempt
-	proc    Process           // launched
-	err     error             // could not be launched
-	exit    Exit              // ended, when proc and err are nil
-	how     *batch.Checkpoint // of what was launched
-	places  []batch.Location  // with which it was launched
+	attempt    *attempt
+	proc       Process                // launched
+	err        error                  // could not be launched
+	exit       Exit                   // ended, when proc and err are nil
+	how        *batch.Checkpoint      // of what was launched
+	allocation []batch.NodeAllocation // with which it was launched
 	// prepared: the command of its checkpoint has ended, with err.
 	prepared bool
 }
@@ -136,7 +136,7 @@ func (s *System) note(n note) {
 		s.stop(now, a)
 	case a.run.next != nil:
 		s.move(now, a)
-	case !slices.Equal(n.places, a.run.places):
+	case !slices.Equal(n.allocation, a.run.allocation):
 		s.tell(a)
 	}
 }
@@ -192,8 +192,8 @@ func (s *System) leave(now batch.Time) {
 		if !a.live() {
 			continue
 		}
-		s.alloc.Release(a.run.places)
-		a.run.places = nil
+		s.alloc.Release(a.run.allocation)
+		a.run.allocation = nil
 		s.apply(now, batch.Event{Kind: batch.Stopped, Job: a.job.Handle, Checkpoint: true, Progress: a.run.done + a.run.work})
 	}
 	clear(s.paused)

@@ -20,7 +20,7 @@ func TestJobsGoWhereTheirMemoryIsUntilTheyHaveEnded(t *testing.T) {
 		do(t, s, cmd)
 		return <-l.launched
 	}
-	node := func(f *fake) int32 { return f.spec.Places[0].Node }
+	node := func(f *fake) int32 { return f.spec.Allocation[0].Node }
 	a, b := large("a"), large("b")
 	if node(a) != 0 || node(b) != 1 {
 		t.Errorf("on nodes %d and %d", node(a), node(b))
@@ -50,7 +50,7 @@ func TestTheMemoryOfWhatIsAdoptedIsCounted(t *testing.T) {
 	cmd.Job.Memory = 300
 	do(t, s, cmd)
 	b := <-l.launched
-	if at := b.spec.Places[0].Node; at != 1 {
+	if at := b.spec.Allocation[0].Node; at != 1 {
 		t.Errorf("on node %d, beside one that needs most of it", at)
 	}
 	b.end <- Exit{}

@@ -10,20 +10,20 @@ import (
 // migrate begins to move an attempt that runs. With a checkpoint it is told to make
 // place, and the attempt that follows it is launched where it goes. Without, its
 // process is moved, which only virtual nodes of one host allow.
-func (s *System) migrate(now batch.Time, a *attempt, to []batch.Location) error {
+func (s *System) migrate(now batch.Time, a *attempt, to []batch.NodeAllocation) error {
 	r := a.run
-	if !a.running() || r.next != nil || tasks(to) != tasks(r.places) {
+	if !a.running() || r.next != nil || tasks(to) != tasks(r.allocation) {
 		return ErrWrongState
 	}
 	// One that is not launched yet may turn out to have a checkpoint.
-	if r.proc != nil && r.how == nil && !s.neighbours(r.places, to) {
+	if r.proc != nil && r.how == nil && !s.neighbours(r.allocation, to) {
 		return fmt.Errorf("%w: it has no checkpoint to go on from on another host", ErrUnsupported)
 	}
-	leaves, err := s.bookMove(r.places, to)
+	leaves, err := s.bookMove(r.allocation, to)
 	if err != nil {
 		return err
 	}
-	r.places, r.next, r.stopping = leaves, slices.Clone(to), false
+	r.allocation, r.next, r.stopping = leaves, slices.Clone(to), false
 	if r.proc != nil {
 		s.move(now, a)
 	}
@@ -58,8 +58,8 @@ func (s *System) arrive(now batch.Time) {
 			continue
 		}
 		r := a.run
-		s.alloc.Release(r.places)
-		r.places, r.ran, r.next = r.next, r.next, nil
+		s.alloc.Release(r.allocation)
+		r.allocation, r.ran, r.next = r.next, r.next, nil
 		r.settle(now, r.share)
 		s.changes.touch(a)
 		s.apply(now, batch.Event{Kind: batch.Stopped, Job: a.job.Handle, Checkpoint: true, Progress: r.done + r.work})
@@ -83,31 +83,31 @@ func (s *System) between(h batch.Handle) *parked {
 // carryBetween carries out a decision about a job that is between its attempts, and
 // runs as far as the policy knows.
 func (s *System) carryBetween(p *parked, d batch.Decision, fault func(*attempt, error) error) error {
-	has := &p.places
+	has := &p.allocation
 	if p.next != nil {
 		has = &p.next
 	}
 	switch {
 	case d.Kind == batch.Pause && p.next == nil: // it has stopped
-	case d.Kind == batch.SetShare && samePlaces(*has, d.Places):
-		if !s.rebook(*has, d.Places) {
+	case d.Kind == batch.SetShare && samePlaces(*has, d.Allocation):
+		if !s.rebook(*has, d.Allocation) {
 			return fault(nil, ErrNoCapacity)
 		}
-		*has = slices.Clone(d.Places)
-	case d.Kind == batch.Migrate && p.next == nil && tasks(d.Places) == tasks(p.places):
-		leaves, err := s.bookMove(p.places, d.Places)
+		*has = slices.Clone(d.Allocation)
+	case d.Kind == batch.Migrate && p.next == nil && tasks(d.Allocation) == tasks(p.allocation):
+		leaves, err := s.bookMove(p.allocation, d.Allocation)
 		if err != nil {
 			return fault(nil, err)
 		}
-		p.places, p.next = leaves, slices.Clone(d.Places)
+		p.allocation, p.next = leaves, slices.Clone(d.Allocation)
 	default:
 		return fault(nil, ErrWrongState)
 	}
 	return nil
 }
 
-// bookMove books places besides what a job leaves for them, which it returns.
-func (s *System) bookMove(from, to []batch.Location) (leaves []batch.Location, err error) {
+// bookMove books allocation besides what a job leaves for them, which it returns.
+func (s *System) bookMove(from, to []batch.NodeAllocation) (leaves []batch.NodeAllocation, err error) {
 	leaves = without(from, to)
 	s.alloc.Release(from)
 	switch {
@@ -121,16 +121,16 @@ func (s *System) bookMove(from, to []batch.Location) (leaves []batch.Location, e
 	return nil, ErrNoCapacity
 }
 
-// neighbours says whether a job can have the one places instead of the others as it
+// neighbours says whether a job can have the one allocation instead of the others as it
 // runs: each host has as many of its tasks as before.
-func (s *System) neighbours(a, b []batch.Location) bool {
+func (s *System) neighbours(a, b []batch.NodeAllocation) bool {
 	if s.hosts == nil {
 		return true
 	}
 	type part struct{ host, group int32 }
 	tasks := make(map[part]int32)
-	for sign, places := range map[int32][]batch.Location{1: a, -1: b} {
-		for _, l := range places {
+	for sign, allocation := range map[int32][]batch.NodeAllocation{1: a, -1: b} {
+		for _, l := range allocation {
 			if l.Node < 0 || int(l.Node) >= len(s.hosts) {
 				return false
 			}
@@ -146,8 +146,8 @@ func (s *System) neighbours(a, b []batch.Location) bool {
 }
 
 // without returns the tasks of a that are not in b, with the shares they have in a.
-func without(a, b []batch.Location) []batch.Location {
-	var rest []batch.Location
+func without(a, b []batch.NodeAllocation) []batch.NodeAllocation {
+	var rest []batch.NodeAllocation
 	b = slices.Clone(b)
 	for _, l := range a {
 		for i := range b {

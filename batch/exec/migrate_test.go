@@ -14,7 +14,7 @@ import (
 )
 
 // toNode2 moves the first job after 10 s.
-var toNode2 = line{10 * batch.Second, batch.Decision{Kind: batch.Migrate, Job: 1, Places: on(1, batch.One)}}
+var toNode2 = line{10 * batch.Second, batch.Decision{Kind: batch.Migrate, Job: 1, Allocation: on(1, batch.One)}}
 
 func TestJobWithoutACheckpointIsMovedOnItsHostAsItRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -24,7 +24,7 @@ func TestJobWithoutACheckpointIsMovedOnItsHostAsItRuns(t *testing.T) {
 		do(t, s, minute())
 		proc := <-l.launched
 		after(11 * time.Second)
-		if diff := cmp.Diff([][]batch.Location{on(1, batch.One)}, proc.shares()); diff != "" {
+		if diff := cmp.Diff([][]batch.NodeAllocation{on(1, batch.One)}, proc.shares()); diff != "" {
 			t.Error(diff)
 		}
 		if f := find(t, s, "a"); f.Phase != batch.PhaseRunning || !cmp.Equal(f.Nodes, []string{"n2"}) {
@@ -34,7 +34,7 @@ func TestJobWithoutACheckpointIsMovedOnItsHostAsItRuns(t *testing.T) {
 			t.Errorf("%d processors free", free)
 		}
 		do(t, s, submission("b", 2, batch.Program{Args: []string{"x"}})) // on the node that was left
-		if got := (<-l.launched).spec.Places; got[0].Node != 0 || got[0].Processors != 2 {
+		if got := (<-l.launched).spec.Allocation; got[0].Node != 0 || got[0].Processors != 2 {
 			t.Errorf("the next job is at %v", got)
 		}
 		after(48500 * time.Millisecond)
@@ -56,7 +56,7 @@ func TestJobWithoutACheckpointIsMovedOnItsHostAsItRuns(t *testing.T) {
 func TestJobWithoutACheckpointIsNotMovedToAnotherHost(t *testing.T) {
 	for name, script := range map[string][]line{
 		"running": {toNode2},
-		"paused":  {{batch.Second, batch.Decision{Kind: batch.Pause, Job: 1}}, {10 * batch.Second, batch.Decision{Kind: batch.Resume, Job: 1, Places: on(1, batch.One)}}},
+		"paused":  {{batch.Second, batch.Decision{Kind: batch.Pause, Job: 1}}, {10 * batch.Second, batch.Decision{Kind: batch.Resume, Job: 1, Allocation: on(1, batch.One)}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -77,7 +77,7 @@ func TestCheckpointedJobIsMovedToAnotherHostAndGoesOnThere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newSharers()
 		share := func(after batch.Duration, of batch.Share) line {
-			return line{after, batch.Decision{Kind: batch.SetShare, Job: 1, Places: on(1, of)}}
+			return line{after, batch.Decision{Kind: batch.SetShare, Job: 1, Allocation: on(1, of)}}
 		}
 		p := newToy(4, toNode2, share(12*batch.Second, batch.One/2), share(14*batch.Second, batch.One/4), share(16*batch.Second, batch.One))
 		s := open(t, Config{Policy: p, Launcher: l, Hosts: []int32{0, 1}})
@@ -100,7 +100,7 @@ func TestCheckpointedJobIsMovedToAnotherHostAndGoesOnThere(t *testing.T) {
 		}
 		do(t, s, next(2, 49*batch.Second))
 		again := <-l.launched
-		if diff := cmp.Diff(on(1, batch.One/4), again.spec.Places); diff != "" || again.spec.Key.Attempt != 2 {
+		if diff := cmp.Diff(on(1, batch.One/4), again.spec.Allocation); diff != "" || again.spec.Key.Attempt != 2 {
 			t.Error(again.spec.Key, diff)
 		}
 		synctest.Wait()
@@ -108,7 +108,7 @@ func TestCheckpointedJobIsMovedToAnotherHostAndGoesOnThere(t *testing.T) {
 			t.Errorf("told %q", told)
 		}
 		after(2 * time.Second)
-		if diff := cmp.Diff([][]batch.Location{on(1, batch.One)}, again.shares()); diff != "" || len(proc.shares()) > 0 {
+		if diff := cmp.Diff([][]batch.NodeAllocation{on(1, batch.One)}, again.shares()); diff != "" || len(proc.shares()) > 0 {
 			t.Error(diff, proc.shares())
 		}
 		if free := snapshot(t, s).Free; free != 3 {
@@ -191,7 +191,7 @@ func TestJobThatIsMovedDuringItsLaunchMovesAfterIt(t *testing.T) {
 					}
 					return
 				}
-				if diff := cmp.Diff([][]batch.Location{on(1, batch.One)}, proc.shares()); diff != "" {
+				if diff := cmp.Diff([][]batch.NodeAllocation{on(1, batch.One)}, proc.shares()); diff != "" {
 					t.Error(diff)
 				}
 				if told := p.told(); !strings.HasSuffix(told, "s, resumed a") {

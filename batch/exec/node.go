@@ -16,7 +16,7 @@ type nodeTurn struct {
 
 // SetNode says that a node, by its index in the platform, has joined or left. All are
 // there when the system is made. Nothing starts on one that has left. What runs there
-// holds its places until its Process has ended, which whoever follows the node knows;
+// holds its allocation until its Process has ended, which whoever follows the node knows;
 // then the policy hears of it. It returns after the scheduling pass that follows;
 // the same news again change nothing.
 func (s *System) SetNode(ctx context.Context, node int32, up bool) error {
@@ -61,25 +61,25 @@ func (s *System) turnNodes(now batch.Time) {
 // ended, or that the node is back.
 func (s *System) turnBack(node int32) {
 	for _, a := range s.handles {
-		if a == nil || a.run == nil || !slices.ContainsFunc(a.run.next, func(l batch.Location) bool { return l.Node == node }) {
+		if a == nil || a.run == nil || !slices.ContainsFunc(a.run.next, func(l batch.NodeAllocation) bool { return l.Node == node }) {
 			continue
 		}
 		r := a.run
-		s.alloc.Release(r.places)
-		r.places, r.next = r.next, nil
+		s.alloc.Release(r.allocation)
+		r.allocation, r.next = r.next, nil
 		r.stopping = r.proc == nil
 	}
 	for _, p := range s.parked {
-		if slices.ContainsFunc(p.next, func(l batch.Location) bool { return l.Node == node }) {
-			s.alloc.Release(p.places)
-			p.places, p.next = p.next, nil
+		if slices.ContainsFunc(p.next, func(l batch.NodeAllocation) bool { return l.Node == node }) {
+			s.alloc.Release(p.allocation)
+			p.allocation, p.next = p.next, nil
 		}
 	}
 }
 
-// anyDown says whether one of the places is on a node that has left.
-func (s *System) anyDown(places []batch.Location) bool {
-	return slices.ContainsFunc(places, func(l batch.Location) bool {
+// anyDown says whether one of the allocation is on a node that has left.
+func (s *System) anyDown(allocation []batch.NodeAllocation) bool {
+	return slices.ContainsFunc(allocation, func(l batch.NodeAllocation) bool {
 		return l.Node >= 0 && int(l.Node) < len(s.down) && s.down[l.Node]
 	})
 }

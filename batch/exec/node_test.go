@@ -33,10 +33,10 @@ func TestNothingStartsOnANodeThatHasLeft(t *testing.T) {
 			t.Errorf("%d processors free, want the other node's", free)
 		}
 		do(t, s, submission("b", 2, batch.Program{Args: []string{"x"}}))
-		if got := (<-l.launched).spec.Places; got[0].Node != 1 {
+		if got := (<-l.launched).spec.Allocation; got[0].Node != 1 {
 			t.Errorf("started at %v", got)
 		}
-		// What ran there holds its places until it is known to have ended.
+		// What ran there holds its allocation until it is known to have ended.
 		on1.end <- Exit{Lost: true, Reason: "its node has left"}
 		if f := await(t, s, "a", batch.PhaseEnded); f.Outcome.End != batch.EndLost || f.Outcome.Reason != "its node has left" {
 			t.Errorf("%+v", f.Outcome)
@@ -54,8 +54,8 @@ func TestNothingStartsOnANodeThatHasLeft(t *testing.T) {
 
 func TestDecisionAboutANodeThatHasLeftFaultsTheSystem(t *testing.T) {
 	for name, d := range map[string]batch.Decision{
-		"start":   {Kind: batch.Start, Job: 2, Places: on(1, batch.One)},
-		"migrate": {Kind: batch.Migrate, Job: 1, Places: on(1, batch.One)},
+		"start":   {Kind: batch.Start, Job: 2, Allocation: on(1, batch.One)},
+		"migrate": {Kind: batch.Migrate, Job: 1, Allocation: on(1, batch.One)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -187,11 +187,11 @@ func TestTermReachesTheWholeGroup(t *testing.T) {
 
 func TestNodesAreListedOnceWithAllTheirProcessors(t *testing.T) {
 	s := &System{names: nodeNames(batch.Processors(3))}
-	places := []batch.Location{{Node: 0, Processors: 1}, {Node: 0, Processors: 2, Group: 1}, {Node: 2, Processors: 4}}
-	if got := s.nodeList(places); got != "n1:3,n3:4" {
+	allocation := []batch.NodeAllocation{{Node: 0, Processors: 1}, {Node: 0, Processors: 2, Group: 1}, {Node: 2, Processors: 4}}
+	if got := s.nodeList(allocation); got != "n1:3,n3:4" {
 		t.Errorf("node list %s", got)
 	}
-	if diff := cmp.Diff([]string{"n1", "n3"}, s.nodesOf(places)); diff != "" {
+	if diff := cmp.Diff([]string{"n1", "n3"}, s.nodesOf(allocation)); diff != "" {
 		t.Error(diff)
 	}
 }

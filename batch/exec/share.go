@@ -6,27 +6,27 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// setShare books the new shares and has the process held to them. The places must be
+// setShare books the new shares and has the process held to them. The allocation must be
 // those it has, or moves to.
-func (s *System) setShare(now batch.Time, a *attempt, places []batch.Location) error {
-	if !a.running() || !samePlaces(a.run.has(), places) {
+func (s *System) setShare(now batch.Time, a *attempt, allocation []batch.NodeAllocation) error {
+	if !a.running() || !samePlaces(a.run.has(), allocation) {
 		return ErrWrongState
 	}
 	r := a.run
-	if !s.rebook(r.has(), places) {
+	if !s.rebook(r.has(), allocation) {
 		return ErrNoCapacity
 	}
-	places = slices.Clone(places)
+	allocation = slices.Clone(allocation)
 	if r.next != nil && r.how != nil {
-		r.next = places // it goes on as it was until it is there
+		r.next = allocation // it goes on as it was until it is there
 		return nil
 	}
 	if r.next != nil {
-		r.next = places
+		r.next = allocation
 	} else {
-		r.places, r.ran = places, places
+		r.allocation, r.ran = allocation, allocation
 	}
-	r.settle(now, lowest(places))
+	r.settle(now, lowest(allocation))
 	if r.ending == 0 {
 		s.timers.set(a, r.limit(a.shape.Walltime))
 	}
@@ -34,10 +34,10 @@ func (s *System) setShare(now batch.Time, a *attempt, places []batch.Location) e
 	return nil
 }
 
-// rebook books places instead of those that are booked, or leaves it at that.
-func (s *System) rebook(booked, places []batch.Location) bool {
+// rebook books allocation instead of those that are booked, or leaves it at that.
+func (s *System) rebook(booked, allocation []batch.NodeAllocation) bool {
 	s.alloc.Release(booked)
-	if s.alloc.Take(places) {
+	if s.alloc.Take(allocation) {
 		return true
 	}
 	s.alloc.Take(booked)
@@ -45,8 +45,8 @@ func (s *System) rebook(booked, places []batch.Location) bool {
 }
 
 // samePlaces says whether two allocations differ in nothing but their shares.
-func samePlaces(a, b []batch.Location) bool {
-	return slices.EqualFunc(a, b, func(l, m batch.Location) bool {
+func samePlaces(a, b []batch.NodeAllocation) bool {
+	return slices.EqualFunc(a, b, func(l, m batch.NodeAllocation) bool {
 		return l.Node == m.Node && l.Processors == m.Processors && l.Group == m.Group
 	})
 }

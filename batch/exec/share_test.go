@@ -24,7 +24,7 @@ type sharer struct {
 	*fake
 	fails error
 	told  sync.Mutex
-	all   [][]batch.Location
+	all   [][]batch.NodeAllocation
 }
 
 func newSharers() sharers { return sharers{newFakes(), make(chan *sharer, 1024), nil} }
@@ -38,22 +38,22 @@ func (l sharers) Launch(spec Spec) (Process, error) {
 	return p, nil
 }
 
-func (p *sharer) SetShares(places []batch.Location) error {
+func (p *sharer) SetShares(allocation []batch.NodeAllocation) error {
 	p.told.Lock()
 	defer p.told.Unlock()
-	p.all = append(p.all, places)
+	p.all = append(p.all, allocation)
 	return p.fails
 }
 
-func (p *sharer) shares() [][]batch.Location {
+func (p *sharer) shares() [][]batch.NodeAllocation {
 	p.told.Lock()
 	defer p.told.Unlock()
 	return p.all
 }
 
 // on is one processor of a node.
-func on(node int32, share batch.Share) []batch.Location {
-	return []batch.Location{{Node: node, Processors: 1, Share: share}}
+func on(node int32, share batch.Share) []batch.NodeAllocation {
+	return []batch.NodeAllocation{{Node: node, Processors: 1, Share: share}}
 }
 
 // after sleeps in virtual time.
@@ -69,17 +69,17 @@ func TestShareComesWithTheLaunchAndItsChangesReachTheProcess(t *testing.T) {
 				l := newSharers()
 				l.fails = fails
 				p := newToy(4,
-					line{10 * batch.Second, batch.Decision{Kind: batch.SetShare, Job: 1, Places: on(1, batch.One/4)}},
-					line{20 * batch.Second, batch.Decision{Kind: batch.SetShare, Job: 1, Places: on(1, batch.One/8)}})
-				p.places = on(1, batch.One/2)
+					line{10 * batch.Second, batch.Decision{Kind: batch.SetShare, Job: 1, Allocation: on(1, batch.One/4)}},
+					line{20 * batch.Second, batch.Decision{Kind: batch.SetShare, Job: 1, Allocation: on(1, batch.One/8)}})
+				p.allocation = on(1, batch.One/2)
 				s := open(t, Config{Policy: p, Launcher: l})
 				do(t, s, minute())
 				proc := <-l.launched
-				if diff := cmp.Diff(on(1, batch.One/2), proc.spec.Places); diff != "" {
+				if diff := cmp.Diff(on(1, batch.One/2), proc.spec.Allocation); diff != "" {
 					t.Error(diff)
 				}
 				after(21 * time.Second)
-				if diff := cmp.Diff([][]batch.Location{on(1, batch.One/4), on(1, batch.One/8)}, proc.shares()); diff != "" {
+				if diff := cmp.Diff([][]batch.NodeAllocation{on(1, batch.One/4), on(1, batch.One/8)}, proc.shares()); diff != "" {
 					t.Error(diff)
 				}
 				if err := s.Err(); err != nil {
@@ -122,15 +122,15 @@ func (l slowSharers) Launch(spec Spec) (Process, error) {
 func TestShareThatIsSetDuringTheLaunchIsToldAfterIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := slowSharers{newSharers(), make(chan struct{})}
-		p := newToy(4, line{batch.Second, batch.Decision{Kind: batch.SetShare, Job: 1, Places: on(0, batch.One/4)}})
-		p.places = on(0, batch.One)
+		p := newToy(4, line{batch.Second, batch.Decision{Kind: batch.SetShare, Job: 1, Allocation: on(0, batch.One/4)}})
+		p.allocation = on(0, batch.One)
 		s := open(t, Config{Policy: p, Launcher: l})
 		do(t, s, minute())
 		after(2 * time.Second)
 		l.now <- struct{}{}
 		proc := <-l.launched
 		synctest.Wait()
-		if diff := cmp.Diff([][]batch.Location{on(0, batch.One/4)}, proc.shares()); diff != "" {
+		if diff := cmp.Diff([][]batch.NodeAllocation{on(0, batch.One/4)}, proc.shares()); diff != "" {
 			t.Error(diff)
 		}
 	})
@@ -141,12 +141,12 @@ func TestPausedJobGoesOnWithTheShareThatItIsResumedWith(t *testing.T) {
 		l := newSharers()
 		p := newToy(4,
 			line{10 * batch.Second, batch.Decision{Kind: batch.Pause, Job: 1}},
-			line{20 * batch.Second, batch.Decision{Kind: batch.Resume, Job: 1, Places: on(1, batch.One/2)}})
+			line{20 * batch.Second, batch.Decision{Kind: batch.Resume, Job: 1, Allocation: on(1, batch.One/2)}})
 		s := open(t, Config{Policy: p, Launcher: l})
 		do(t, s, minute())
 		proc := <-l.launched
 		after(21 * time.Second)
-		if diff := cmp.Diff([][]batch.Location{on(1, batch.One/2)}, proc.shares()); diff != "" {
+		if diff := cmp.Diff([][]batch.NodeAllocation{on(1, batch.One/2)}, proc.shares()); diff != "" {
 			t.Error(diff)
 		}
 		if diff := cmp.Diff([]syscall.Signal{stop, cont}, proc.signals()); diff != "" {
@@ -166,10 +166,10 @@ func TestAdoptedJobsOfAFractionalPolicyShareWhatThereIs(t *testing.T) {
 			a.Process = procs[len(procs)-1]
 			all = append(all, a)
 		}
-		all[2].Places = on(0, batch.One/2) // 2.5 of 2
+		all[2].Allocation = on(0, batch.One/2) // 2.5 of 2
 		s := open(t, Config{Policy: newToy(4), Launcher: newSharers(), Adopt: all, Fractional: true})
 		for i, want := range []batch.Share{batch.One * 4 / 5, batch.One * 4 / 5, batch.One * 2 / 5} {
-			if diff := cmp.Diff([][]batch.Location{on(0, want)}, procs[i].shares()); diff != "" {
+			if diff := cmp.Diff([][]batch.NodeAllocation{on(0, want)}, procs[i].shares()); diff != "" {
 				t.Error(diff)
 			}
 		}

@@ -11,17 +11,17 @@ import (
 // toy is first come, first served on a count of processors. It writes down what
 // it is told, and can be given decisions to make at given instants.
 type toy struct {
-	free   int32
-	queue  []*batch.Job
-	held   map[batch.Handle]bool // or reserved
-	moves  map[batch.Handle]bool
-	known  map[batch.Handle]*batch.Job
-	kind   batch.Kind // of its estimates; 0: it does not plan
-	log    []string
-	epoch  batch.Time // instant of the first submission
-	script []line
-	last   batch.Time       // of Decide
-	places []batch.Location // where every job starts; nil: anywhere
+	free       int32
+	queue      []*batch.Job
+	held       map[batch.Handle]bool // or reserved
+	moves      map[batch.Handle]bool
+	known      map[batch.Handle]*batch.Job
+	kind       batch.Kind // of its estimates; 0: it does not plan
+	log        []string
+	epoch      batch.Time // instant of the first submission
+	script     []line
+	last       batch.Time             // of Decide
+	allocation []batch.NodeAllocation // where every job starts; nil: anywhere
 }
 
 // line is a decision to make some time after the first submission.
@@ -118,7 +118,7 @@ func (p *toy) Decide(now batch.Time, out *batch.Decisions) {
 		case batch.Migrate:
 			p.moves[d.Job] = true
 		}
-		out.Add(d.Kind, d.Job, d.Places...)
+		out.Add(d.Kind, d.Job, d.Allocation...)
 	}
 	for i := 0; i < len(p.queue); {
 		job := p.queue[i]
@@ -131,7 +131,7 @@ func (p *toy) Decide(now batch.Time, out *batch.Decisions) {
 		}
 		p.free -= job.Shape.Width
 		p.queue = slices.Delete(p.queue, i, i+1)
-		out.Add(batch.Start, job.Handle, p.places...)
+		out.Add(batch.Start, job.Handle, p.allocation...)
 	}
 }
 

@@ -154,7 +154,7 @@ func TestWindowsOfAnEarlierLifeAreThereAgainAndTheirJobsAdopted(t *testing.T) {
 		a, proc := found("a", 2, 30*unit, time.Now().Add(-(5 * unit).Std()))
 		a.Into = windowKey("open")
 		b, other := found("b", 1, 30*unit, time.Now().Add(-(5 * unit).Std()))
-		b.Places, b.Into = []batch.Location{{Node: 1, Processors: 1, Share: batch.One}}, windowKey("over")
+		b.Allocation, b.Into = []batch.NodeAllocation{{Node: 1, Processors: 1, Share: batch.One}}, windowKey("over")
 		s := open(t, Config{
 			Policy: c, Launcher: newFakes(), Grace: 1, Adopt: []Adopted{a, b},
 			Windows: []Window{window("open", 2, -10, 10), window("next", 4, 30, 40)},

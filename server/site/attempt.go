@@ -11,7 +11,7 @@ import (
 // job may have been cancelled or handed over meanwhile. With the places that it
 // has, a server that is killed before it hears of its running can adopt it: of an
 // attempt that is launched once more, because its node was gone, they are the new ones.
-func (s *Site) Starting(now batch.Time, key batch.Key, places ...batch.Location) (Job, error) {
+func (s *Site) Starting(now batch.Time, key batch.Key, places ...batch.NodeAllocation) (Job, error) {
 	j, err := s.attempt(key)
 	if err != nil {
 		return Job{}, err
@@ -44,7 +44,7 @@ func (s *Site) Unlaunched(key batch.Key) error {
 
 // namesOf names the nodes of places, each once, so that they are known where another
 // life of the server numbers them otherwise.
-func (s *Site) namesOf(places []batch.Location) []string {
+func (s *Site) namesOf(places []batch.NodeAllocation) []string {
 	var names []string
 	for _, l := range places {
 		if l.Node < 0 || int(l.Node) >= len(s.config.Platform.Nodes) {
@@ -70,7 +70,7 @@ func (s *Site) launchOf(name string) batch.Launch {
 }
 
 // Running says that the attempt has begun to run at now.
-func (s *Site) Running(now batch.Time, key batch.Key, nodes []string, places []batch.Location) (Job, error) {
+func (s *Site) Running(now batch.Time, key batch.Key, nodes []string, places []batch.NodeAllocation) (Job, error) {
 	j, err := s.attempt(key)
 	if err != nil {
 		return Job{}, err

@@ -40,7 +40,7 @@ func TestAnAttemptThatNeverRanIsFollowedByAnotherOne(t *testing.T) {
 
 func TestAnAttemptThatIsLaunchedHasItsPlaces(t *testing.T) {
 	s, key := in(t, Waiting)
-	places := []batch.Location{{Node: 1, Processors: 2}}
+	places := []batch.NodeAllocation{{Node: 1, Processors: 2}}
 	if _, err := s.Starting(1, key, places...); err != nil {
 		t.Fatal(err)
 	}
@@ -49,13 +49,13 @@ func TestAnAttemptThatIsLaunchedHasItsPlaces(t *testing.T) {
 		t.Errorf("%+v", w.Run)
 	}
 	// Its node was gone, and it is launched elsewhere.
-	if _, err := s.Starting(2, key, batch.Location{Node: 3, Processors: 2}); err != nil {
+	if _, err := s.Starting(2, key, batch.NodeAllocation{Node: 3, Processors: 2}); err != nil {
 		t.Fatal(err)
 	}
 	if fx := take(s, 2); len(fx.Writes) != 1 || fx.Writes[0].Record.Run.Places[0].Node != 3 {
 		t.Errorf("launched once more: %+v", fx.Writes)
 	}
-	if _, err := s.Starting(2, key, batch.Location{Node: 3, Processors: 2}); err != nil || len(take(s, 2).Writes) != 0 {
+	if _, err := s.Starting(2, key, batch.NodeAllocation{Node: 3, Processors: 2}); err != nil || len(take(s, 2).Writes) != 0 {
 		t.Errorf("told again what it knows, it writes: %v", err)
 	}
 	if j, err := s.Ended(2, key, neverRan, nil); err != nil || j.Run != nil {
@@ -65,7 +65,7 @@ func TestAnAttemptThatIsLaunchedHasItsPlaces(t *testing.T) {
 
 func TestAnAttemptOfWhichNothingWasSentWaitsAgain(t *testing.T) {
 	s, key := in(t, Waiting)
-	places := []batch.Location{{Node: 1, Processors: 2}}
+	places := []batch.NodeAllocation{{Node: 1, Processors: 2}}
 	if _, err := s.Starting(1, key, places...); err != nil {
 		t.Fatal(err)
 	}

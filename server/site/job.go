@@ -93,11 +93,11 @@ type Dossier struct {
 
 // Run is how a job was or is executed.
 type Run struct {
-	Nodes   []string         `json:"nodes,omitempty"`
-	Places  []batch.Location `json:"places,omitempty"`
-	Launch  batch.Launch     `json:"launch,omitempty"` // how often it was started
-	Outcome batch.Outcome    `json:"outcome,omitzero"`
-	Outputs []Output         `json:"outputs,omitempty"`
+	Nodes   []string               `json:"nodes,omitempty"`
+	Places  []batch.NodeAllocation `json:"places,omitempty"`
+	Launch  batch.Launch           `json:"launch,omitempty"` // how often it was started
+	Outcome batch.Outcome          `json:"outcome,omitzero"`
+	Outputs []Output               `json:"outputs,omitempty"`
 }
 
 // Output is a file that a job has written.

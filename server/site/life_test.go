@@ -137,7 +137,7 @@ func TestAJobsLife(t *testing.T) {
 		t.Errorf("starting: %+v %v", j, err)
 	}
 	figures(1, 0, 0, 3, 0)
-	nodes, places := []string{"n1", "n2"}, []batch.Location{{Processors: 2}, {Processors: 1}}
+	nodes, places := []string{"n1", "n2"}, []batch.NodeAllocation{{Processors: 2}, {Processors: 1}}
 	for range 2 { // a repeated report changes nothing
 		if j, err := s.Running(12, key, nodes, places); err != nil || j.State != Running || j.Started != 12 || j.Revision != 3 || len(j.Run.Nodes) != 2 || j.Run.Places[0].Processors != 2 {
 			t.Errorf("running: %+v %v", j, err)

@@ -48,7 +48,7 @@ func TestARecordWithEverythingInItComesBack(t *testing.T) {
 		Order: 8, Submitted: 9, Started: 10, Ended: 11,
 		Estimate: Quote{Shape: batch.Shape{Width: 3, Walltime: 1}, Wait: 2, Run: 3, Completion: 5, Kind: batch.Probable, P: 0.9},
 		Run: &Run{
-			Nodes: []string{"n"}, Places: []batch.Location{{Node: 1, Processors: 2}},
+			Nodes: []string{"n"}, Places: []batch.NodeAllocation{{Node: 1, Processors: 2}},
 			Outcome: batch.Outcome{End: batch.EndFailed, ExitCode: 3, Signal: "KILL", Reason: "why"},
 			Outputs: []Output{{Argument: "o", Size: 4, SHA256: "ab"}},
 		},

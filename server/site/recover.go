@@ -118,7 +118,7 @@ func (s *Site) settleAttempt(now batch.Time, j *Job, f *Fate) {
 				}
 			})
 		}
-		nodes, places := found.Nodes, found.Places
+		nodes, places := found.Nodes, found.Allocation
 		if j.Run != nil && len(places) == 0 {
 			nodes, places = j.Run.Nodes, j.Run.Places
 		}

@@ -60,7 +60,7 @@ func at(us int64) time.Time { return time.UnixMicro(us) }
 
 // runs is the fate of an attempt that was found running, since an instant.
 func runs(since int64) Fate {
-	return Fate{Found: batch.Found{Phase: batch.PhaseRunning, Started: at(since), Nodes: []string{"n"}, Places: []batch.Location{{Processors: 2}}}}
+	return Fate{Found: batch.Found{Phase: batch.PhaseRunning, Started: at(since), Nodes: []string{"n"}, Allocation: []batch.NodeAllocation{{Processors: 2}}}}
 }
 
 // ends is the fate of one that was found at its end.
@@ -184,9 +184,9 @@ func TestARestartFinishesACancel(t *testing.T) {
 
 func TestWhatIsKnownOfARunSurvives(t *testing.T) {
 	s, key := in(t, Starting)
-	_, _ = s.Running(3, key, []string{"n1"}, []batch.Location{{Processors: 2}})
+	_, _ = s.Running(3, key, []string{"n1"}, []batch.NodeAllocation{{Processors: 2}})
 	f := runs(7)
-	f.Found.Nodes, f.Found.Places = nil, nil
+	f.Found.Nodes, f.Found.Allocation = nil, nil
 	again, _ := restart(t, s, 9, map[batch.JobID]Fate{"a": f})
 	if j := wants(t, again, "a", Running); j.Started != 3 || len(j.Run.Nodes) != 1 || len(j.Run.Places) != 1 || again.Load().Busy != 2 {
 		t.Errorf("%+v %+v", j, j.Run)

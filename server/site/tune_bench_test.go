@@ -21,8 +21,8 @@ type crowd struct {
 	ended []batch.Handle
 }
 
-func (c *crowd) Started(batch.Time, *batch.Job, []batch.Location) {}
-func (c *crowd) Ended(_ batch.Time, job *batch.Job, _ bool)       { c.ended = append(c.ended, job.Handle) }
+func (c *crowd) Started(batch.Time, *batch.Job, []batch.NodeAllocation) {}
+func (c *crowd) Ended(_ batch.Time, job *batch.Job, _ bool)             { c.ended = append(c.ended, job.Handle) }
 
 func (c *crowd) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate) bool {
 	return c.f.Estimate(now, c.p, asks, out)

@@ -65,7 +65,7 @@ func (y *system) Standing(now batch.Time, key batch.Key) (batch.Time, bool) {
 }
 
 // Started is engine.Observer's: the policy has decided to start a job.
-func (y *system) Started(now batch.Time, job *batch.Job, _ []batch.Location) {
+func (y *system) Started(now batch.Time, job *batch.Job, _ []batch.NodeAllocation) {
 	a := y.byHandle[job.Handle]
 	if a.phase != batch.PhaseQueued {
 		return // adopted

@@ -40,8 +40,8 @@ func (plain) Estimate(batch.Time, []batch.Ask, []batch.Estimate) bool { return f
 
 type nobody struct{}
 
-func (nobody) Started(batch.Time, *batch.Job, []batch.Location) {}
-func (nobody) Ended(batch.Time, *batch.Job, bool)               {}
+func (nobody) Started(batch.Time, *batch.Job, []batch.NodeAllocation) {}
+func (nobody) Ended(batch.Time, *batch.Job, bool)                     {}
 
 // busy returns an engine whose policy has running and waiting jobs.
 func busy(t *rapid.T, factory batch.Factory, processors int32) *engine.Engine {
@@ -296,8 +296,10 @@ func TestAWindowIsSetAsideOnlyWhereItFits(t *testing.T) {
 
 type observed map[batch.Handle]batch.Time
 
-func (o observed) Started(now batch.Time, job *batch.Job, _ []batch.Location) { o[job.Handle] = now }
-func (o observed) Ended(batch.Time, *batch.Job, bool)                         {}
+func (o observed) Started(now batch.Time, job *batch.Job, _ []batch.NodeAllocation) {
+	o[job.Handle] = now
+}
+func (o observed) Ended(batch.Time, *batch.Job, bool) {}
 
 func TestPlannersAnswerThemselves(t *testing.T) {
 	p, err := cbf.New(batch.Processors(4), nil)

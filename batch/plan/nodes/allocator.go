@@ -7,12 +7,12 @@ import (
 // Allocator books processors of nodes. It counts in shares, so that whole
 // processors and fractions of them live side by side.
 type Allocator struct {
-	free   []int64 // of each node, in units of batch.Share
-	whole  bitset  // nodes with at least one whole processor free
-	spare  int64   // whole processors free on all nodes that are there
-	down   []bool  // nodes that are not there; nil for none
-	memory []int64 // free of each node, in bytes; nil where it is not counted
-	places []batch.Location
+	free       []int64 // of each node, in units of batch.Share
+	whole      bitset  // nodes with at least one whole processor free
+	spare      int64   // whole processors free on all nodes that are there
+	down       []bool  // nodes that are not there; nil for none
+	memory     []int64 // free of each node, in bytes; nil where it is not counted
+	allocation []batch.NodeAllocation
 }
 
 // New returns an allocator of an idle platform.
@@ -26,30 +26,30 @@ func New(p batch.Platform) *Allocator {
 
 // Pick books width whole processors of the lowest-numbered nodes that have any
 // free. It returns nil and books nothing when there are not enough.
-func (a *Allocator) Pick(width int32) []batch.Location {
+func (a *Allocator) Pick(width int32) []batch.NodeAllocation {
 	if int64(width) > a.spare {
 		return nil
 	}
-	a.places = a.places[:0]
+	a.allocation = a.allocation[:0]
 	for left := int64(width); left > 0; {
 		node := int32(a.whole.first())
 		n := min(left, a.free[node]/int64(batch.One))
-		a.places = append(a.places, batch.Location{Node: node, Processors: int32(n), Share: batch.One})
+		a.allocation = append(a.allocation, batch.NodeAllocation{Node: node, Processors: int32(n), Share: batch.One})
 		a.add(node, -n*int64(batch.One))
 		left -= n
 	}
-	return append([]batch.Location(nil), a.places...)
+	return append([]batch.NodeAllocation(nil), a.allocation...)
 }
 
-// Take books the given places, or nothing when one of them is not free or not
+// Take books the given allocation, or nothing when one of them is not free or not
 // there.
-func (a *Allocator) Take(places []batch.Location) bool {
-	for i := range places {
-		if !a.fits(places[i]) {
-			a.Release(places[:i])
+func (a *Allocator) Take(allocation []batch.NodeAllocation) bool {
+	for i := range allocation {
+		if !a.fits(allocation[i]) {
+			a.Release(allocation[:i])
 			return false
 		}
-		a.add(places[i].Node, -amount(places[i]))
+		a.add(allocation[i].Node, -amount(allocation[i]))
 	}
 	return true
 }
@@ -57,15 +57,15 @@ func (a *Allocator) Take(places []batch.Location) bool {
 // Spare returns the whole processors that are free on all nodes.
 func (a *Allocator) Spare() int64 { return a.spare }
 
-func (a *Allocator) fits(l batch.Location) bool {
+func (a *Allocator) fits(l batch.NodeAllocation) bool {
 	return l.Node >= 0 && int(l.Node) < len(a.free) && l.Processors > 0 &&
 		l.Share > 0 && l.Share <= batch.One && amount(l) <= a.free[l.Node]
 }
 
-// Release gives places back.
-func (a *Allocator) Release(places []batch.Location) {
-	for i := range places {
-		a.add(places[i].Node, amount(places[i]))
+// Release gives allocation back.
+func (a *Allocator) Release(allocation []batch.NodeAllocation) {
+	for i := range allocation {
+		a.add(allocation[i].Node, amount(allocation[i]))
 	}
 }
 
@@ -107,4 +107,4 @@ func (a *Allocator) add(node int32, shares int64) {
 	}
 }
 
-func amount(l batch.Location) int64 { return int64(l.Processors) * int64(l.Share) }
+func amount(l batch.NodeAllocation) int64 { return int64(l.Processors) * int64(l.Share) }

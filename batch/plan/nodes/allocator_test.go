@@ -20,7 +20,7 @@ func TestAllocatorBooksLikeAnArray(t *testing.T) {
 			free = append(free, int64(n)*int64(batch.One))
 		}
 		a := New(p)
-		var booked [][]batch.Location
+		var booked [][]batch.NodeAllocation
 		whole := func() (n int64) {
 			for _, f := range free {
 				n += f / int64(batch.One)
@@ -37,10 +37,10 @@ func TestAllocatorBooksLikeAnArray(t *testing.T) {
 					}
 					return
 				}
-				var want []batch.Location
+				var want []batch.NodeAllocation
 				for i := 0; width > 0; i++ {
 					if n := min(width, int32(free[i]/int64(batch.One))); n > 0 {
-						want = append(want, batch.Location{Node: int32(i), Processors: n, Share: batch.One})
+						want = append(want, batch.NodeAllocation{Node: int32(i), Processors: n, Share: batch.One})
 						free[i] -= int64(n) * int64(batch.One)
 						width -= n
 					}
@@ -51,16 +51,16 @@ func TestAllocatorBooksLikeAnArray(t *testing.T) {
 				booked = append(booked, got)
 			},
 			"take": func(t *rapid.T) {
-				var places []batch.Location
+				var allocation []batch.NodeAllocation
 				ok := true
 				after := slices.Clone(free)
-				for range rapid.IntRange(1, 4).Draw(t, "places") {
-					l := batch.Location{
+				for range rapid.IntRange(1, 4).Draw(t, "allocation") {
+					l := batch.NodeAllocation{
 						Node:       rapid.Int32Range(-1, int32(len(free))).Draw(t, "node"),
 						Processors: rapid.Int32Range(0, 3).Draw(t, "processors"),
 						Share:      batch.Share(rapid.Int32Range(0, 5).Draw(t, "quarters")) * batch.One / 4,
 					}
-					places = append(places, l)
+					allocation = append(allocation, l)
 					if l.Node < 0 || int(l.Node) >= len(free) || l.Processors < 1 || l.Share < 1 || l.Share > batch.One {
 						ok = false
 						continue
@@ -68,12 +68,12 @@ func TestAllocatorBooksLikeAnArray(t *testing.T) {
 					after[l.Node] -= int64(l.Processors) * int64(l.Share)
 					ok = ok && after[l.Node] >= 0
 				}
-				if got := a.Take(places); got != ok {
-					t.Fatalf("take %v: %v, want %v", places, got, ok)
+				if got := a.Take(allocation); got != ok {
+					t.Fatalf("take %v: %v, want %v", allocation, got, ok)
 				}
 				if ok {
 					free = after
-					booked = append(booked, places)
+					booked = append(booked, allocation)
 				}
 			},
 			"release": func(t *rapid.T) {

@@ -11,20 +11,20 @@ import (
 
 func TestTasksGoWhereThereIsMemoryForThem(t *testing.T) {
 	a := New(batch.Platform{Nodes: []batch.Node{{Processors: 4, Memory: 10}, {Processors: 4, Memory: 10}, {Processors: 1}}})
-	at := func(node, processors int32) batch.Location {
-		return batch.Location{Node: node, Processors: processors, Share: batch.One}
+	at := func(node, processors int32) batch.NodeAllocation {
+		return batch.NodeAllocation{Node: node, Processors: processors, Share: batch.One}
 	}
 	for _, c := range []struct {
 		width  int32
 		memory int64
-		want   []batch.Location
+		want   []batch.NodeAllocation
 	}{
-		{1, 6, []batch.Location{at(0, 1)}},
-		{1, 6, []batch.Location{at(1, 1)}}, // node 0 has processors, and 4 of memory
-		{2, 4, []batch.Location{at(0, 1), at(1, 1)}},
-		{2, 6, []batch.Location{at(0, 2)}}, // there is memory for one, on node 2: then it counts for nobody
-		{1, 7, []batch.Location{at(2, 1)}}, // what has no memory counts as having enough
-		{2, 0, []batch.Location{at(1, 2)}},
+		{1, 6, []batch.NodeAllocation{at(0, 1)}},
+		{1, 6, []batch.NodeAllocation{at(1, 1)}}, // node 0 has processors, and 4 of memory
+		{2, 4, []batch.NodeAllocation{at(0, 1), at(1, 1)}},
+		{2, 6, []batch.NodeAllocation{at(0, 2)}}, // there is memory for one, on node 2: then it counts for nobody
+		{1, 7, []batch.NodeAllocation{at(2, 1)}}, // what has no memory counts as having enough
+		{2, 0, []batch.NodeAllocation{at(1, 2)}},
 		{1, 1, nil},
 	} {
 		got := a.PickFor(c.width, c.memory)
@@ -39,8 +39,8 @@ func TestTasksGoWhereThereIsMemoryForThem(t *testing.T) {
 // first to the last.
 func TestMemoryIsCountedLikeAnArray(t *testing.T) {
 	type held struct {
-		places []batch.Location
-		memory int64
+		allocation []batch.NodeAllocation
+		memory     int64
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		var p batch.Platform
@@ -81,28 +81,28 @@ func TestMemoryIsCountedLikeAnArray(t *testing.T) {
 					t.Skip("nothing is booked")
 				}
 				i := rapid.IntRange(0, len(all)-1).Draw(t, "which")
-				for _, l := range all[i].places {
+				for _, l := range all[i].allocation {
 					free[l.Node] += int64(l.Processors)
 					memory[l.Node] += int64(l.Processors) * all[i].memory
 				}
-				a.Release(all[i].places)
-				a.Drop(all[i].places, all[i].memory)
+				a.Release(all[i].allocation)
+				a.Drop(all[i].allocation, all[i].memory)
 				all = slices.Delete(all, i, i+1)
 			},
 		})
 	})
 }
 
-// choose returns places in order of the nodes, nil if there are not enough.
-func choose(free, memory []int64, width, each int64) []batch.Location {
-	var all []batch.Location
+// choose returns allocation in order of the nodes, nil if there are not enough.
+func choose(free, memory []int64, width, each int64) []batch.NodeAllocation {
+	var all []batch.NodeAllocation
 	for i := range free {
 		n := min(width, free[i])
 		for each > 0 && n > 0 && n*each > memory[i] {
 			n--
 		}
 		if n > 0 {
-			all = append(all, batch.Location{Node: int32(i), Processors: int32(n), Share: batch.One})
+			all = append(all, batch.NodeAllocation{Node: int32(i), Processors: int32(n), Share: batch.One})
 			width -= n
 		}
 	}

@@ -72,7 +72,7 @@ type site struct {
 	states map[batch.Handle]string
 }
 
-func (s *site) Started(_ batch.Time, job *batch.Job, _ []batch.Location) {
+func (s *site) Started(_ batch.Time, job *batch.Job, _ []batch.NodeAllocation) {
 	s.states[job.Handle] = "running"
 }
 

@@ -139,8 +139,8 @@ func (w *world) do(s step) {
 			spec := w.spec(s)
 			spec.Licenses, spec.Memory, spec.Shape.Width = nil, 0, 1
 			w.jobs[spec.Handle] = &claim{spec: spec, state: "running", node: node}
-			at := []batch.Location{{Node: node, Processors: 1, Share: batch.One}}
-			w.tell(batch.Event{Kind: batch.Adopt, Job: spec.Handle, Spec: spec, Since: max(0, w.now-9), Places: at})
+			at := []batch.NodeAllocation{{Node: node, Processors: 1, Share: batch.One}}
+			w.tell(batch.Event{Kind: batch.Adopt, Job: spec.Handle, Spec: spec, Since: max(0, w.now-9), Allocation: at})
 		}
 	case "confirm":
 		move(batch.Confirm, "waiting", "incoming")
@@ -290,7 +290,7 @@ func (w *world) check() {
 
 // carryOut does what was decided, and says whether that had an effect at once.
 func (w *world) carryOut(d *batch.Decision) (again bool) {
-	w.log = append(w.log, fmt.Sprintf("%d %v %d %v", w.now, d.Kind, d.Job, d.Places))
+	w.log = append(w.log, fmt.Sprintf("%d %v %d %v", w.now, d.Kind, d.Job, d.Allocation))
 	j := w.jobs[d.Job]
 	from := map[batch.DecisionKind]string{batch.Start: "waiting", batch.Resume: "paused", batch.Pause: "running"}[d.Kind]
 	if j == nil || j.state != from || j.lost || d.Kind == batch.Pause && !w.preempts {
@@ -300,15 +300,15 @@ func (w *world) carryOut(d *batch.Decision) (again bool) {
 		j.state = "leaving"
 		return false
 	}
-	l := d.Places[0]
+	l := d.Allocation[0]
 	node := &w.platform.Nodes[l.Node]
-	bad := len(d.Places) != 1 || l.Processors != j.spec.Shape.Width || l.Processors > node.Processors || l.Share != batch.One || w.down[l.Node] ||
+	bad := len(d.Allocation) != 1 || l.Processors != j.spec.Shape.Width || l.Processors > node.Processors || l.Share != batch.One || w.down[l.Node] ||
 		w.who(l.Node) != batch.NoJob || node.Memory > 0 && w.memory(j) > node.Memory-w.resident(d.Job, l.Node) || j.spec.EarliestStart > w.now
 	for _, license := range j.spec.Licenses {
 		bad = bad || license.Name == "cad" && !slices.Contains(node.Licenses, "cad")
 	}
 	if bad || d.Kind == batch.Resume && j.spec.Resident && l.Node != j.home {
-		w.t.Fatalf("at %d job %d, %+v, goes to %+v\n%v", w.now, d.Job, j, d.Places, w.log)
+		w.t.Fatalf("at %d job %d, %+v, goes to %+v\n%v", w.now, d.Job, j, d.Allocation, w.log)
 	}
 	if d.Kind == batch.Start && w.failing[d.Job] {
 		delete(w.failing, d.Job)

@@ -26,7 +26,7 @@ func (s site) decides(at int, want ...string) {
 	got := []string{}
 	for _, d := range out.List {
 		line := fmt.Sprintf("%v #%d", d.Kind, d.Job)
-		for _, l := range d.Places {
+		for _, l := range d.Allocation {
 			line += fmt.Sprintf(" m%d", l.Node)
 		}
 		got = append(got, line)

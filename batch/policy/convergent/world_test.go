@@ -50,11 +50,11 @@ type diary struct {
 	late  int
 }
 
-func (d *diary) Started(batch.Time, *batch.Job, []batch.Location) {}
+func (d *diary) Started(batch.Time, *batch.Job, []batch.NodeAllocation) {}
 
 func (d *diary) Decided(now batch.Time, job *batch.Job, what *batch.Decision) {
 	s := fmt.Sprintf("%g %v #%d", now.Sub(0).Seconds(), what.Kind, job.Handle)
-	for _, l := range what.Places {
+	for _, l := range what.Allocation {
 		s += fmt.Sprintf(" m%d", l.Node)
 	}
 	d.lines = append(d.lines, s)

@@ -253,18 +253,18 @@ func (p *Policy) enterPool(now batch.Time, h batch.Handle) {
 }
 
 // locations returns where a job's tasks are and what each has; until the next call.
-func (p *Policy) locations(h batch.Handle) []batch.Location {
+func (p *Policy) locations(h batch.Handle) []batch.NodeAllocation {
 	j := &p.jobs[h]
 	return p.least(&had{h, j.at, j.groups, j.yield})
 }
 
 // least returns where a job's tasks were, and for each what it had or has, whatever is
 // less; until the next call.
-func (p *Policy) least(was *had) []batch.Location {
+func (p *Policy) least(was *had) []batch.NodeAllocation {
 	j := &p.jobs[was.job]
 	p.where = p.where[:0]
 	for _, at := range was.at {
-		p.where = append(p.where, batch.Location{
+		p.where = append(p.where, batch.NodeAllocation{
 			Node: at.Node, Processors: at.Tasks, Group: at.Group,
 			Share: min(portion(was.yield, was.groups[at.Group].CPU), portion(j.yield, j.groups[at.Group].CPU)),
 		})

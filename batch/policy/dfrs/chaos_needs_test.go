@@ -14,13 +14,13 @@ func (j *claim) begin() {
 	}
 }
 
-func alike(a, b batch.Location) bool {
+func alike(a, b batch.NodeAllocation) bool {
 	return a.Node == b.Node && a.Group == b.Group && a.Processors == b.Processors
 }
 
 // nodeless says whether one of some places is on a node that is down.
-func (w *world) nodeless(places []batch.Location) bool {
-	return slices.ContainsFunc(places, func(l batch.Location) bool { return w.down[l.Node] })
+func (w *world) nodeless(places []batch.NodeAllocation) bool {
+	return slices.ContainsFunc(places, func(l batch.NodeAllocation) bool { return w.down[l.Node] })
 }
 
 // measure finds other needs of a group, with which the job would still fit the machine.

@@ -46,11 +46,11 @@ func steps() *rapid.Generator[[]step] {
 type claim struct {
 	spec  *batch.Job
 	state string // waiting, held, incoming, running, leaving, paused
-	at    []batch.Location
-	old   []batch.Location  // not left yet
-	lost  bool              // its node is down: what has become of it will be told
-	home  []batch.Location  // of a resident job that has begun
-	needs []batch.TaskGroup // that were measured; nil: as declared
+	at    []batch.NodeAllocation
+	old   []batch.NodeAllocation // not left yet
+	lost  bool                   // its node is down: what has become of it will be told
+	home  []batch.NodeAllocation // of a resident job that has begun
+	needs []batch.TaskGroup      // that were measured; nil: as declared
 }
 
 // world is a driver that is slow to stop jobs, and checks all that is decided.
@@ -130,11 +130,11 @@ func (w *world) do(s step) {
 			s.Groups = false
 			spec := w.spec(s)
 			spec.Shape.Width, spec.Groups = 1, nil
-			at := []batch.Location{{Node: node, Processors: 1, Share: spec.CPU / 2}}
+			at := []batch.NodeAllocation{{Node: node, Processors: 1, Share: spec.CPU / 2}}
 			if _, cpu := w.used(node); cpu == 0 {
 				w.jobs[spec.Handle] = &claim{spec: spec, state: "running", at: at}
 				w.jobs[spec.Handle].begin()
-				w.tell(batch.Event{Kind: batch.Adopt, Job: spec.Handle, Spec: spec, Since: max(0, w.now-9), Places: at})
+				w.tell(batch.Event{Kind: batch.Adopt, Job: spec.Handle, Spec: spec, Since: max(0, w.now-9), Allocation: at})
 			}
 		}
 	case "confirm":
@@ -240,7 +240,7 @@ func (w *world) resolve(ended bool) {
 	}
 }
 
-func (w *world) need(j *claim, l batch.Location) (memory int64, cpu batch.Share) {
+func (w *world) need(j *claim, l batch.NodeAllocation) (memory int64, cpu batch.Share) {
 	if j.needs != nil {
 		return j.needs[l.Group].Memory, j.needs[l.Group].CPU
 	}
@@ -323,7 +323,7 @@ func (w *world) fits() {
 
 // carryOut does what was decided, and says whether that had an effect at once.
 func (w *world) carryOut(d *batch.Decision) (again bool) {
-	w.log = append(w.log, fmt.Sprintf("%d %v %d %v", w.now, d.Kind, d.Job, d.Places))
+	w.log = append(w.log, fmt.Sprintf("%d %v %d %v", w.now, d.Kind, d.Job, d.Allocation))
 	j := w.jobs[d.Job]
 	from := map[batch.DecisionKind]string{
 		batch.Start: "waiting", batch.Resume: "paused", batch.Pause: "running", batch.Migrate: "running", batch.SetShare: "running",
@@ -339,10 +339,10 @@ func (w *world) carryOut(d *batch.Decision) (again bool) {
 		w.tell(batch.Event{Kind: batch.StartFailed, Job: d.Job})
 		return true
 	}
-	if j.home != nil && (d.Kind == batch.Migrate || d.Kind != batch.Pause && !slices.EqualFunc(d.Places, j.home, alike)) {
-		w.t.Fatalf("at %d %v of job %d to %v, which is at home at %v\n%v", w.now, d.Kind, d.Job, d.Places, j.home, w.log)
+	if j.home != nil && (d.Kind == batch.Migrate || d.Kind != batch.Pause && !slices.EqualFunc(d.Allocation, j.home, alike)) {
+		w.t.Fatalf("at %d %v of job %d to %v, which is at home at %v\n%v", w.now, d.Kind, d.Job, d.Allocation, j.home, w.log)
 	}
-	places := slices.Clone(d.Places)
+	places := slices.Clone(d.Allocation)
 	switch d.Kind {
 	case batch.Pause:
 		j.state, j.old, j.at = "leaving", j.at, nil

@@ -58,7 +58,7 @@ type Policy struct {
 	raised  []batch.Handle
 	lowered []batch.Handle
 	altered []had // have other needs than at the last allocation
-	where   []batch.Location
+	where   []batch.NodeAllocation
 }
 
 // New returns the policy for a platform of equal nodes.

@@ -90,12 +90,12 @@ func (p *Policy) admit(now batch.Time, spec *batch.Job) *job {
 // with the share that it has.
 func (p *Policy) adopt(now batch.Time, ev *batch.Event) {
 	h := ev.Spec.Handle
-	if len(ev.Places) == 0 {
+	if len(ev.Allocation) == 0 {
 		panic(fmt.Sprintf("dfrs: job %d runs nowhere", h))
 	}
 	j := p.admit(now, ev.Spec)
 	yield := batch.One
-	for _, l := range ev.Places {
+	for _, l := range ev.Allocation {
 		j.at = append(j.at, place{Node: l.Node, Group: l.Group, Tasks: l.Processors})
 		yield = min(yield, batch.Share(int64(l.Share)*int64(batch.One)/int64(j.groups[l.Group].CPU)))
 	}

@@ -323,9 +323,9 @@ func (o *oracle) carryOut(handles []batch.Handle, out *batch.Decisions) {
 			if kind == 0 {
 				continue
 			}
-			var where []batch.Location
+			var where []batch.NodeAllocation
 			for _, p := range tally(j.nodes) {
-				where = append(where, batch.Location{Node: p.Node, Processors: p.Tasks, Share: max(1, share.Of(y, j.spec.CPU))})
+				where = append(where, batch.NodeAllocation{Node: p.Node, Processors: p.Tasks, Share: max(1, share.Of(y, j.spec.CPU))})
 			}
 			out.Add(kind, h, where...)
 			j.awaited = j.awaited || kind == batch.Resume
@@ -370,14 +370,14 @@ type row struct {
 // its old one has its progress rounded down once more.
 const soon = 20
 
-func (c *chart) Started(batch.Time, *batch.Job, []batch.Location) {}
-func (c *chart) Ended(_ batch.Time, job *batch.Job, _ bool)       { delete(c.now, job.Handle) }
+func (c *chart) Started(batch.Time, *batch.Job, []batch.NodeAllocation) {}
+func (c *chart) Ended(_ batch.Time, job *batch.Job, _ bool)             { delete(c.now, job.Handle) }
 func (c *chart) Decided(_ batch.Time, job *batch.Job, d *batch.Decision) {
 	if d.Kind == batch.Pause {
 		delete(c.now, job.Handle)
 		return
 	}
-	c.now[job.Handle] = fmt.Sprint(d.Places)
+	c.now[job.Handle] = fmt.Sprint(d.Allocation)
 }
 
 func drawCharts(p batch.Policy, platform batch.Platform, jobs []arrival, penalty batch.Duration) []row {

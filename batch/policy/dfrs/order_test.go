@@ -8,14 +8,14 @@ import (
 
 // shares carries a pass out, one decision after the other, and has none of them take more
 // of a node than those before have left. It returns what each job has of its nodes.
-type shares map[batch.Handle][]batch.Location
+type shares map[batch.Handle][]batch.NodeAllocation
 
 func (s shares) pass(t *testing.T, d told, now batch.Time) {
 	t.Helper()
 	var out batch.Decisions
 	d.p.Decide(now, &out)
 	for i := range out.List {
-		s[out.List[i].Job] = out.List[i].Places
+		s[out.List[i].Job] = out.List[i].Allocation
 		taken := map[int32]int64{}
 		for _, places := range s {
 			for _, l := range places {
@@ -42,7 +42,7 @@ func TestWhoHasBeenThereAndIsToHaveNothingIsToldSo(t *testing.T) {
 		"it was adopted": func(d told) {
 			d.submit(second, waits)
 			d.tell(adopted, batch.Event{Kind: batch.NodeDown})
-			d.tell(adopted, batch.Event{Kind: batch.Adopt, Job: 1, Spec: &first.spec, Places: []batch.Location{{Processors: 1, Share: batch.One}}})
+			d.tell(adopted, batch.Event{Kind: batch.Adopt, Job: 1, Spec: &first.spec, Allocation: []batch.NodeAllocation{{Processors: 1, Share: batch.One}}})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

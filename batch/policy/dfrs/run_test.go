@@ -28,7 +28,7 @@ func newObserved() *observed {
 	return &observed{begun: map[batch.Handle]batch.Time{}, ended: map[batch.Handle]batch.Time{}}
 }
 
-func (o *observed) Started(now batch.Time, job *batch.Job, _ []batch.Location) {
+func (o *observed) Started(now batch.Time, job *batch.Job, _ []batch.NodeAllocation) {
 	o.begun[job.Handle] = now
 }
 
@@ -45,7 +45,7 @@ func (o *observed) Decided(now batch.Time, job *batch.Job, d *batch.Decision) {
 		return
 	}
 	s := fmt.Sprintf("%g %v #%d", now.Sub(0).Seconds(), d.Kind, job.Handle)
-	for _, p := range d.Places {
+	for _, p := range d.Allocation {
 		s += fmt.Sprintf(" %d:%d@%d%%", p.Node, p.Processors, (int64(p.Share)*100+int64(batch.One)/2)/int64(batch.One))
 	}
 	o.decided = append(o.decided, s)

@@ -17,7 +17,7 @@ func at(s int) batch.Time { return batch.Time(s) * batch.Time(batch.Second) }
 // diary is an engine.Observer that writes down when jobs start and end.
 type diary []string
 
-func (d *diary) Started(now batch.Time, job *batch.Job, _ []batch.Location) {
+func (d *diary) Started(now batch.Time, job *batch.Job, _ []batch.NodeAllocation) {
 	*d = append(*d, fmt.Sprintf("%d: #%d starts", now/batch.Time(batch.Second), job.Handle))
 }
 

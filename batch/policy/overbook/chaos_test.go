@@ -145,7 +145,7 @@ func (c *chaos) started(now batch.Time, h batch.Handle, kind batch.DecisionKind)
 	}
 }
 
-func (c *chaos) Started(batch.Time, *batch.Job, []batch.Location) {}
+func (c *chaos) Started(batch.Time, *batch.Job, []batch.NodeAllocation) {}
 
 func (c *chaos) Ended(now batch.Time, job *batch.Job, killed bool) {
 	c.ended++

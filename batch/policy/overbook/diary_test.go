@@ -30,7 +30,7 @@ func (d *diary) Decide(now batch.Time, out *batch.Decisions) {
 	}
 }
 
-func (d *diary) Started(batch.Time, *batch.Job, []batch.Location) {}
+func (d *diary) Started(batch.Time, *batch.Job, []batch.NodeAllocation) {}
 
 func (d *diary) Ended(now batch.Time, job *batch.Job, killed bool) {
 	if !killed {

@@ -9,14 +9,14 @@ import (
 
 // taskOf is a task in the words of a host.
 func taskOf(t *Task, worth cgroup.CPU) node.Task {
-	return node.Task{ID: node.ID(t.ID), Spec: t.Spec, CPU: amount(t.Spec.Places, worth), Memory: memory(&t.Spec)}
+	return node.Task{ID: node.ID(t.ID), Spec: t.Spec, CPU: amount(t.Spec.Allocation, worth), Memory: memory(&t.Spec)}
 }
 
-// amount is what places are of the processors of a host; at least something, as 0 would
+// amount is what allocation are of the processors of a host; at least something, as 0 would
 // be no limit.
-func amount(places []batch.Location, worth cgroup.CPU) cgroup.CPU {
+func amount(allocation []batch.NodeAllocation, worth cgroup.CPU) cgroup.CPU {
 	sum := int64(0)
-	for _, l := range places {
+	for _, l := range allocation {
 		sum += int64(l.Processors) * int64(l.Share)
 	}
 	whole, rest := sum>>20, sum&(1<<20-1)
@@ -27,7 +27,7 @@ func amount(places []batch.Location, worth cgroup.CPU) cgroup.CPU {
 // limit where that is not known of one of them.
 func memory(spec *exec.Spec) int64 {
 	sum := int64(0)
-	for _, l := range spec.Places {
+	for _, l := range spec.Allocation {
 		each := spec.Memory
 		if int(l.Group) < len(spec.Groups) {
 			each = spec.Groups[l.Group].Memory

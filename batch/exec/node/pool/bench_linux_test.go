@@ -127,13 +127,13 @@ func launchSleepers(b *testing.B, p *pool.Pool, nodes, tasks int) []exec.Process
 	b.Helper()
 	procs := make([]exec.Process, nodes*tasks)
 	dir := b.TempDir()
-	places := make(chan int)
+	allocation := make(chan int)
 	var work sync.WaitGroup
 	for range 16 {
 		work.Go(func() {
-			for i := range places {
+			for i := range allocation {
 				s := exec.Spec{
-					Key: key(fmt.Sprint("job", i)), Shape: batch.Shape{Width: 1, Walltime: batch.Hour}, Places: []batch.Location{on(int32(i%nodes), 1)},
+					Key: key(fmt.Sprint("job", i)), Shape: batch.Shape{Width: 1, Walltime: batch.Hour}, Allocation: []batch.NodeAllocation{on(int32(i%nodes), 1)},
 					Args: []string{"sleep", "100000"}, Env: []string{"PATH=" + os.Getenv("PATH")}, Dir: dir,
 				}
 				var err error
@@ -144,9 +144,9 @@ func launchSleepers(b *testing.B, p *pool.Pool, nodes, tasks int) []exec.Process
 		})
 	}
 	for i := range procs {
-		places <- i
+		allocation <- i
 	}
-	close(places)
+	close(allocation)
 	work.Wait()
 	if b.Failed() {
 		b.FailNow()
@@ -159,7 +159,7 @@ func setAll(b *testing.B, procs []exec.Process, nodes int, share batch.Share) {
 	for i, proc := range procs {
 		l := on(int32(i%nodes), 1)
 		l.Share = share + batch.Share(i%7)<<12
-		if err := proc.(exec.Sharer).SetShares([]batch.Location{l}); err != nil {
+		if err := proc.(exec.Sharer).SetShares([]batch.NodeAllocation{l}); err != nil {
 			b.Fatal(err)
 		}
 	}

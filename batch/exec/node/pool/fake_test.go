@@ -326,13 +326,13 @@ func open(t testing.TB, hosts ...*host) *Pool {
 func key(name string) batch.Key { return batch.Key{Job: batch.JobID(name), Epoch: 1, Attempt: 1} }
 
 // on is so many processors of a node.
-func on(node, processors int32) batch.Location {
-	return batch.Location{Node: node, Processors: processors, Share: batch.One}
+func on(node, processors int32) batch.NodeAllocation {
+	return batch.NodeAllocation{Node: node, Processors: processors, Share: batch.One}
 }
 
-func spec(name string, how batch.Launch, places ...batch.Location) exec.Spec {
-	s := exec.Spec{Key: key(name), Launch: how, Places: places, Args: []string{"x"}, Env: []string{"A=1"}}
-	s.Shape = batch.Shape{Width: processors(places), Walltime: batch.Hour}
+func spec(name string, how batch.Launch, allocation ...batch.NodeAllocation) exec.Spec {
+	s := exec.Spec{Key: key(name), Launch: how, Allocation: allocation, Args: []string{"x"}, Env: []string{"A=1"}}
+	s.Shape = batch.Shape{Width: processors(allocation), Walltime: batch.Hour}
 	return s
 }
 

@@ -240,7 +240,7 @@ func TestNobodyWaitsForANode(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if err := proc.(exec.Sharer).SetShares([]batch.Location{on(0, 1)}); err != nil {
+		if err := proc.(exec.Sharer).SetShares([]batch.NodeAllocation{on(0, 1)}); err != nil {
 			t.Error(err)
 		}
 		if time.Since(begun) > 0 {
@@ -322,9 +322,9 @@ func TestSharesOfManyAreSentTogetherAndTheLastOnesCount(t *testing.T) {
 		}
 		set := func(share batch.Share) {
 			for _, proc := range all {
-				places := []batch.Location{on(0, 1), on(1, 1)}
-				places[0].Share, places[1].Share = share, share
-				if err := proc.(exec.Sharer).SetShares(places); err != nil {
+				allocation := []batch.NodeAllocation{on(0, 1), on(1, 1)}
+				allocation[0].Share, allocation[1].Share = share, share
+				if err := proc.(exec.Sharer).SetShares(allocation); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -348,7 +348,7 @@ func TestSharesOfManyAreSentTogetherAndTheLastOnesCount(t *testing.T) {
 		if sent := a.shares(); len(sent) != 2 || len(sent[1]) != 100 || sent[1][0].Places[0].Share != 4 {
 			t.Fatalf("%d messages", len(sent))
 		}
-		if err := all[0].(exec.Sharer).SetShares([]batch.Location{on(0, 2)}); err == nil {
+		if err := all[0].(exec.Sharer).SetShares([]batch.NodeAllocation{on(0, 2)}); err == nil {
 			t.Error("it was moved to another node")
 		}
 	})

@@ -19,7 +19,7 @@ var _ exec.Launcher = (*Pool)(nil)
 // Launch is exec.Launcher's. It returns when all members are launched, or are not. Where
 // some run and others never will, the first is ended as if the others had failed.
 func (p *Pool) Launch(spec exec.Spec) (exec.Process, error) {
-	parts, err := p.split(spec.Launch, spec.Places)
+	parts, err := p.split(spec.Launch, spec.Allocation)
 	if err != nil {
 		return nil, err
 	}
@@ -162,10 +162,10 @@ func or(a, b error) error {
 // task is what a member is told.
 func task(m *member, spec *exec.Spec, parts []part) Task {
 	t := Task{ID: m.id, Spec: *spec}
-	t.Spec.Places = parts[m.id.Rank].places
+	t.Spec.Allocation = parts[m.id.Rank].allocation
 	t.Spec.Append = spec.Append || len(parts) > 1
 	env := make([]string, 0, len(spec.Env)+2)
-	whole, own := strconv.Itoa(int(spec.Shape.Width)), strconv.Itoa(int(processors(t.Spec.Places)))
+	whole, own := strconv.Itoa(int(spec.Shape.Width)), strconv.Itoa(int(processors(t.Spec.Allocation)))
 	for _, v := range spec.Env {
 		name, value, _ := strings.Cut(v, "=")
 		switch {

@@ -19,7 +19,7 @@ import (
 )
 
 func TestEachWayToLaunchHasItsRanks(t *testing.T) {
-	places := []batch.Location{on(2, 1), on(0, 1), on(1, 3)}
+	allocation := []batch.NodeAllocation{on(2, 1), on(0, 1), on(1, 3)}
 	for how, want := range map[batch.Launch][]string{
 		batch.LaunchOnce:    {"b: 1x3 rank 0 of 1, 3 threads"},
 		batch.LaunchPerNode: {"a: 0x1 rank 0 of 3, 1 threads", "b: 1x3 rank 1 of 3, 3 threads", "c: 2x1 rank 2 of 3, 1 threads"},
@@ -32,13 +32,13 @@ func TestEachWayToLaunchHasItsRanks(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				a, b, c := newHost("a"), newHost("b"), newHost("c")
 				p := open(t, a, b, c)
-				s := spec("j", how, places...)
+				s := spec("j", how, allocation...)
 				s.Env = []string{"DROVER_NODES=all", "GOMAXPROCS=9", "OMP_NUM_THREADS=5"}
 				proc, all := launch(t, p, s, a, b, c)
 				var got []string
 				for _, m := range all {
 					var where []string
-					for _, l := range m.task.Spec.Places {
+					for _, l := range m.task.Spec.Allocation {
 						where = append(where, fmt.Sprintf("%dx%d", l.Node, l.Processors))
 					}
 					env := map[string]string{}
@@ -75,17 +75,17 @@ func TestOnceIsOnTheHostWithMostProcessors(t *testing.T) {
 		defer func() { a.timer.Stop(); b.timer.Stop() }()
 		synctest.Wait()
 		for _, c := range []struct {
-			places []batch.Location
-			want   *host
-			n      int
+			allocation []batch.NodeAllocation
+			want       *host
+			n          int
 		}{
-			{[]batch.Location{on(0, 2), on(1, 3)}, b, 1},
-			{[]batch.Location{on(0, 2), on(1, 3), on(2, 2)}, a, 2},
-			{[]batch.Location{on(0, 2), on(1, 2)}, a, 1},
+			{[]batch.NodeAllocation{on(0, 2), on(1, 3)}, b, 1},
+			{[]batch.NodeAllocation{on(0, 2), on(1, 3), on(2, 2)}, a, 2},
+			{[]batch.NodeAllocation{on(0, 2), on(1, 2)}, a, 1},
 		} {
-			_, all := launch(t, p, spec(fmt.Sprint(c), batch.LaunchOnce, c.places...), a, b)
-			if len(all) != 1 || all[0].host != c.want || len(all[0].task.Spec.Places) != c.n {
-				t.Errorf("%v: at %v", c.places, all[0].task.Spec.Places)
+			_, all := launch(t, p, spec(fmt.Sprint(c), batch.LaunchOnce, c.allocation...), a, b)
+			if len(all) != 1 || all[0].host != c.want || len(all[0].task.Spec.Allocation) != c.n {
+				t.Errorf("%v: at %v", c.allocation, all[0].task.Spec.Allocation)
 			}
 		}
 	})
@@ -238,9 +238,9 @@ func TestAttemptOfWhichOnlyAPartStartsIsEndedAndLost(t *testing.T) {
 func TestBadPlacesAreRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := open(t, newHost("a"))
-		for _, places := range [][]batch.Location{nil, {on(1, 1)}, {on(-1, 1)}, {on(0, 0)}} {
-			if _, err := p.Launch(spec("j", batch.LaunchOnce, places...)); err == nil {
-				t.Errorf("%v", places)
+		for _, allocation := range [][]batch.NodeAllocation{nil, {on(1, 1)}, {on(-1, 1)}, {on(0, 0)}} {
+			if _, err := p.Launch(spec("j", batch.LaunchOnce, allocation...)); err == nil {
+				t.Errorf("%v", allocation)
 			}
 		}
 	})

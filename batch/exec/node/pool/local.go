@@ -33,8 +33,8 @@ type near struct {
 }
 
 // cpus returns the processors of those virtual nodes; none means all.
-func (n *near) cpus(places []batch.Location) (all []int) {
-	for _, l := range places {
+func (n *near) cpus(allocation []batch.NodeAllocation) (all []int) {
+	for _, l := range allocation {
 		if l.Node < 0 || int(l.Node) >= len(n.pins) || len(n.pins[l.Node]) == 0 {
 			return nil
 		}
@@ -50,7 +50,7 @@ func (n *near) Renew(context.Context, time.Duration) error { return nil }
 // Launch is Node's.
 func (n *near) Launch(ctx context.Context, t Task) (exec.Process, error) {
 	task := taskOf(&t, n.worth)
-	task.CPUs = n.cpus(t.Spec.Places)
+	task.CPUs = n.cpus(t.Spec.Allocation)
 	p, err := n.host.Launch(ctx, task)
 	if err != nil {
 		return nil, err // not a nil *node.Process

@@ -87,12 +87,12 @@ func TestATaskRunsOnTheProcessorsOfItsNodesAndMovesWithThem(t *testing.T) {
 	wants("1")
 	sharer, _ := proc.(exec.Sharer)
 	for _, move := range []struct {
-		places []batch.Location
-		want   string
+		allocation []batch.NodeAllocation
+		want       string
 	}{
-		{[]batch.Location{on(0, 1)}, "0"}, {[]batch.Location{on(0, 1), on(1, 1)}, "0-1"}, {[]batch.Location{on(1, 1)}, "1"},
+		{[]batch.NodeAllocation{on(0, 1)}, "0"}, {[]batch.NodeAllocation{on(0, 1), on(1, 1)}, "0-1"}, {[]batch.NodeAllocation{on(1, 1)}, "1"},
 	} {
-		if err := sharer.SetShares(move.places); err != nil {
+		if err := sharer.SetShares(move.allocation); err != nil {
 			t.Fatal(err)
 		}
 		wants(move.want)

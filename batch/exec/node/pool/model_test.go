@@ -134,7 +134,7 @@ func (m *machine) launch(t Task, with token) (st supervisor.Status, held bool) {
 	case !m.covers(with):
 		return supervisor.Status{}, false
 	}
-	b := &body{id: t.ID, share: t.Spec.Places[0].Share, obeys: true}
+	b := &body{id: t.ID, share: t.Spec.Allocation[0].Share, obeys: true}
 	m.bodies[t.ID] = b
 	m.w.started(m, b)
 	return b.status(), true

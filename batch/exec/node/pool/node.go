@@ -27,7 +27,7 @@ type Task struct {
 // Shares is what a process that runs may have from now on.
 type Shares struct {
 	ID     ID
-	Places []batch.Location // as in Task
+	Places []batch.NodeAllocation // as in Task
 }
 
 // Node is one node of the site, as a pool uses it. Its methods may be called from

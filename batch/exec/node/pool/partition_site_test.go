@@ -21,15 +21,15 @@ const (
 
 // attempt is what the world knows of one. Its fields are guarded by the world's mu.
 type attempt struct {
-	key    batch.Key
-	how    batch.Launch
-	places []batch.Location
-	ranks  int
-	obeys  bool
-	share  batch.Share // that was asked for last
-	proc   *Process    // in this life of the server
-	over   bool        // as was told
-	life   int         // of the server that was told
+	key        batch.Key
+	how        batch.Launch
+	allocation []batch.NodeAllocation
+	ranks      int
+	obeys      bool
+	share      batch.Share // that was asked for last
+	proc       *Process    // in this life of the server
+	over       bool        // as was told
+	life       int         // of the server that was told
 }
 
 // site is the server of a world.
@@ -112,7 +112,7 @@ func (s *site) close() {
 func (s *site) recover(p *Pool, a *attempt) {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 	defer cancel()
-	st, proc, err := p.Recover(ctx, a.key, a.how, a.places)
+	st, proc, err := p.Recover(ctx, a.key, a.how, a.allocation)
 	switch {
 	case err != nil: // the server was killed
 	case proc != nil:
@@ -125,10 +125,10 @@ func (s *site) recover(p *Pool, a *attempt) {
 }
 
 // launch launches a new attempt.
-func (s *site) launch(job batch.JobID, number uint32, how batch.Launch, places []batch.Location, obeys bool) {
-	a := &attempt{key: batch.Key{Job: job, Epoch: 1, Attempt: number}, how: how, places: places, obeys: obeys, share: batch.One}
+func (s *site) launch(job batch.JobID, number uint32, how batch.Launch, allocation []batch.NodeAllocation, obeys bool) {
+	a := &attempt{key: batch.Key{Job: job, Epoch: 1, Attempt: number}, how: how, allocation: allocation, obeys: obeys, share: batch.One}
 	p := s.pool
-	parts, err := p.split(how, places)
+	parts, err := p.split(how, allocation)
 	if err != nil {
 		return
 	}
@@ -138,7 +138,7 @@ func (s *site) launch(job batch.JobID, number uint32, how batch.Launch, places [
 	s.order = append(s.order, a)
 	s.w.mu.Unlock()
 	s.work.Go(func() {
-		got, err := p.Launch(exec.Spec{Key: a.key, Launch: how, Places: places, Shape: batch.Shape{Width: processors(places)}})
+		got, err := p.Launch(exec.Spec{Key: a.key, Launch: how, Allocation: allocation, Shape: batch.Shape{Width: processors(allocation)}})
 		if err != nil {
 			s.over(a, exec.Exit{}, err)
 			return
@@ -165,11 +165,11 @@ func (s *site) follow(p *Pool, a *attempt, proc *Process) {
 }
 
 func (s *site) setShares(a *attempt, proc *Process, share batch.Share) {
-	places := append([]batch.Location(nil), a.places...)
-	for i := range places {
-		places[i].Share = share
+	allocation := append([]batch.NodeAllocation(nil), a.allocation...)
+	for i := range allocation {
+		allocation[i].Share = share
 	}
-	if err := proc.SetShares(places); err != nil {
+	if err := proc.SetShares(allocation); err != nil {
 		s.w.mu.Lock()
 		s.w.complain("shares of %v: %v", a.key, err)
 		s.w.mu.Unlock()
@@ -185,11 +185,11 @@ func (s *site) over(a *attempt, exit exec.Exit, err error) {
 	again := (exit.Lost || err != nil) && a.key.Attempt < 4 && s.pool.ctx.Err() == nil
 	s.w.mu.Unlock()
 	if again {
-		places := append([]batch.Location(nil), a.places...)
-		for i := range places {
-			places[i].Node = (places[i].Node + 1) % int32(len(s.w.machines))
+		allocation := append([]batch.NodeAllocation(nil), a.allocation...)
+		for i := range allocation {
+			allocation[i].Node = (allocation[i].Node + 1) % int32(len(s.w.machines))
 		}
-		s.launch(a.key.Job, a.key.Attempt+1, a.how, places, a.obeys)
+		s.launch(a.key.Job, a.key.Attempt+1, a.how, allocation, a.obeys)
 	}
 }
 
@@ -199,15 +199,15 @@ func (s *site) do(st step) error {
 	sleep(time.Duration(st.After)*time.Millisecond + 7*time.Microsecond)
 	switch st.Do {
 	case "launch":
-		var places []batch.Location
+		var allocation []batch.NodeAllocation
 		for n, processors := range st.Places {
 			if processors > 0 {
-				places = append(places, on(int32(n), int32(processors)))
+				allocation = append(allocation, on(int32(n), int32(processors)))
 			}
 		}
 		s.jobs++
 		how := []batch.Launch{batch.LaunchOnce, batch.LaunchPerNode, batch.LaunchPerTask}[st.How]
-		s.launch(batch.JobID(fmt.Sprint("j", s.jobs)), 1, how, places, st.Obeys)
+		s.launch(batch.JobID(fmt.Sprint("j", s.jobs)), 1, how, allocation, st.Obeys)
 	case "end", "signal", "share":
 		s.attemptStep(st)
 	case "server":

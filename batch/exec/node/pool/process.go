@@ -81,12 +81,12 @@ func (p *Process) signal(sig syscall.Signal) {
 	}
 }
 
-// errElsewhere says that places cannot be had by moving nothing.
-var errElsewhere = errors.New("these places are not on the nodes where it runs")
+// errElsewhere says that allocation cannot be had by moving nothing.
+var errElsewhere = errors.New("these allocation are not on the nodes where it runs")
 
 // SetShares has the shares of all members set, as soon as their nodes take them.
-func (p *Process) SetShares(places []batch.Location) error {
-	parts, err := p.pool.split(p.how, places)
+func (p *Process) SetShares(allocation []batch.NodeAllocation) error {
+	parts, err := p.pool.split(p.how, allocation)
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (p *Process) SetShares(places []batch.Location) error {
 		over := m.over
 		p.mu.Unlock()
 		if !over {
-			m.peer.give(Shares{m.id, part.places})
+			m.peer.give(Shares{m.id, part.allocation})
 		}
 	}
 	return nil

@@ -13,12 +13,12 @@ import (
 )
 
 // Recover finds out what became of an attempt that an earlier life of the server may
-// have launched on these places: it never has run nor will (Barred), it has ended, or
+// have launched on these allocation: it never has run nor will (Barred), it has ended, or
 // it runs, or may run on a node that does not answer; only then is there a Process, and
 // the time since it runs, if that is known. It waits until the nodes have been asked
 // once, and no longer than ctx.
-func (p *Pool) Recover(ctx context.Context, key batch.Key, how batch.Launch, places []batch.Location) (supervisor.Status, *Process, error) {
-	parts, err := p.split(how, places)
+func (p *Pool) Recover(ctx context.Context, key batch.Key, how batch.Launch, allocation []batch.NodeAllocation) (supervisor.Status, *Process, error) {
+	parts, err := p.split(how, allocation)
 	if err != nil {
 		return supervisor.Status{}, nil, fmt.Errorf("recover job %s: %w", key.Job, err)
 	}

@@ -38,7 +38,7 @@ func TestRecovery(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					a, b := newHost("a"), newHost("b")
 					hosts := []*host{a, b}
-					places := []batch.Location{on(0, 1), on(1, 1)}
+					allocation := []batch.NodeAllocation{on(0, 1), on(1, 1)}
 					for rank, exit := range c.is {
 						h := hosts[rank]
 						_ = h.Renew(context.Background(), time.Hour) // of the earlier life
@@ -55,7 +55,7 @@ func TestRecovery(t *testing.T) {
 						h.cut = away
 					}
 					p := open(t, a, b)
-					got, proc, err := p.Recover(t.Context(), key("j"), batch.LaunchPerNode, places)
+					got, proc, err := p.Recover(t.Context(), key("j"), batch.LaunchPerNode, allocation)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -99,7 +99,7 @@ func TestWhatCannotBeRecoveredIsLostAfterALease(t *testing.T) {
 		a.cutOff(true)
 		begun := time.Now()
 		p := open(t, a)
-		st, proc, err := p.Recover(t.Context(), key("j"), batch.LaunchOnce, []batch.Location{on(0, 1)})
+		st, proc, err := p.Recover(t.Context(), key("j"), batch.LaunchOnce, []batch.NodeAllocation{on(0, 1)})
 		if err != nil || st.Condition != supervisor.Running {
 			t.Fatalf("%+v, %v", st, err)
 		}
@@ -118,7 +118,7 @@ func TestWhatIsRecoveredAfterTheLeaseIsLostAndBarredLater(t *testing.T) {
 		var n news
 		p.Follow(n.changed)
 		after(time.Minute)
-		st, proc, err := p.Recover(t.Context(), key("j"), batch.LaunchOnce, []batch.Location{on(0, 1)})
+		st, proc, err := p.Recover(t.Context(), key("j"), batch.LaunchOnce, []batch.NodeAllocation{on(0, 1)})
 		if err != nil || st.Condition != supervisor.Running {
 			t.Fatalf("%+v, %v", st, err)
 		}

@@ -34,10 +34,10 @@ func rigs(t *testing.T, n int, lease time.Duration) (*pool.Pool, []*rig, *news) 
 func over(t testing.TB, lease time.Duration, all ...*rig) *pool.Pool {
 	t.Helper()
 	cfg := pool.Config{Lease: lease}
-	var places []batch.Location
+	var allocation []batch.NodeAllocation
 	for i, r := range all {
 		cfg.Names, cfg.Nodes = append(cfg.Names, r.Name), append(cfg.Nodes, pool.Remote(r.far, 0))
-		places = append(places, on(int32(i), 1))
+		allocation = append(allocation, on(int32(i), 1))
 	}
 	p, err := pool.New(cfg)
 	if err != nil {
@@ -45,7 +45,7 @@ func over(t testing.TB, lease time.Duration, all ...*rig) *pool.Pool {
 	}
 	t.Cleanup(p.Close)
 	eventually(t, "the nodes are up", func() bool {
-		st, proc, err := p.Recover(t.Context(), batch.Key{Job: "probe", Attempt: probes.Add(1)}, batch.LaunchPerNode, places)
+		st, proc, err := p.Recover(t.Context(), batch.Key{Job: "probe", Attempt: probes.Add(1)}, batch.LaunchPerNode, allocation)
 		if proc != nil {
 			proc.Detach()
 		}
@@ -76,14 +76,14 @@ func (n *news) is(want ...bool) bool {
 
 func key(name string) batch.Key { return batch.Key{Job: batch.JobID(name), Epoch: 1, Attempt: 1} }
 
-func on(node, processors int32) batch.Location {
-	return batch.Location{Node: node, Processors: processors, Share: batch.One}
+func on(node, processors int32) batch.NodeAllocation {
+	return batch.NodeAllocation{Node: node, Processors: processors, Share: batch.One}
 }
 
-// script is an attempt of as many processes as there are places, which write down who
+// script is an attempt of as many processes as there are allocation, which write down who
 // they are.
-func script(dir, name string, how batch.Launch, text string, places ...batch.Location) exec.Spec {
-	s := exec.Spec{Key: key(name), Shape: batch.Shape{Width: 1, Walltime: batch.Hour}, Launch: how, Places: places}
+func script(dir, name string, how batch.Launch, text string, allocation ...batch.NodeAllocation) exec.Spec {
+	s := exec.Spec{Key: key(name), Shape: batch.Shape{Width: 1, Walltime: batch.Hour}, Launch: how, Allocation: allocation}
 	s.Args = []string{"/bin/sh", "-c", `echo $$ > pid.new.$DROVER_RANK; mv pid.new.$DROVER_RANK pid.` + name + `.$DROVER_RANK; ` + text}
 	s.Env = []string{"PATH=" + os.Getenv("PATH")}
 	s.Dir, s.Stdout, s.Stderr = dir, filepath.Join(dir, "out"), filepath.Join(dir, "out")
@@ -167,8 +167,8 @@ func TestRealProcessIsFollowedAgainAfterItsDaemonAndItsServerWereStartedAgain(t 
 	p, all, n := rigs(t, 1, 20*time.Second)
 	p.Follow(n.changed)
 	dir := t.TempDir()
-	places := []batch.Location{on(0, 1)}
-	proc, err := p.Launch(script(dir, "j", batch.LaunchOnce, `until [ -e stop ]; do sleep 0.01; done; exit 7`, places...))
+	allocation := []batch.NodeAllocation{on(0, 1)}
+	proc, err := p.Launch(script(dir, "j", batch.LaunchOnce, `until [ -e stop ]; do sleep 0.01; done; exit 7`, allocation...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +179,7 @@ func TestRealProcessIsFollowedAgainAfterItsDaemonAndItsServerWereStartedAgain(t 
 		t.Fatalf("%+v", exit)
 	}
 	next := over(t, 20*time.Second, all[0])
-	st, found, err := next.Recover(t.Context(), key("j"), batch.LaunchOnce, places)
+	st, found, err := next.Recover(t.Context(), key("j"), batch.LaunchOnce, allocation)
 	if err != nil || st.Condition != supervisor.Running || st.Started.IsZero() {
 		t.Fatalf("%+v, %v", st, err)
 	}
@@ -189,15 +189,15 @@ func TestRealProcessIsFollowedAgainAfterItsDaemonAndItsServerWereStartedAgain(t 
 	if exit := found.Wait(); exit != (exec.Exit{Code: 7}) {
 		t.Errorf("%+v", exit)
 	}
-	st, found, err = next.Recover(t.Context(), key("j"), batch.LaunchOnce, places)
+	st, found, err = next.Recover(t.Context(), key("j"), batch.LaunchOnce, allocation)
 	if err != nil || found != nil || st.Condition != supervisor.Exited || st.Code != 7 {
 		t.Errorf("%+v, %v, %v", st, found, err)
 	}
-	st, _, err = next.Recover(t.Context(), key("other"), batch.LaunchOnce, places)
+	st, _, err = next.Recover(t.Context(), key("other"), batch.LaunchOnce, allocation)
 	if err != nil || st.Condition != supervisor.Barred {
 		t.Errorf("%+v, %v", st, err)
 	}
-	if _, err := next.Launch(script(dir, "other", batch.LaunchOnce, `exit 0`, places...)); err == nil {
+	if _, err := next.Launch(script(dir, "other", batch.LaunchOnce, `exit 0`, allocation...)); err == nil {
 		t.Error("what was barred was launched")
 	}
 }

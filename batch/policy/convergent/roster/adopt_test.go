@@ -20,8 +20,8 @@ func TestOfSeveralOnOneMachineOneStays(t *testing.T) {
 			jobs[urgent-1].Deadline = 2 * batch.Time(batch.Hour)
 			other := 3 - urgent
 			for i := range 2 {
-				place := []batch.Location{{Node: 0, Processors: 1, Share: batch.One / 2}}
-				r.Apply(0, &batch.Event{Kind: batch.Adopt, Job: jobs[i].Handle, Spec: &jobs[i], Places: place})
+				place := []batch.NodeAllocation{{Node: 0, Processors: 1, Share: batch.One / 2}}
+				r.Apply(0, &batch.Event{Kind: batch.Adopt, Job: jobs[i].Handle, Spec: &jobs[i], Allocation: place})
 			}
 			decides := func(want string) {
 				t.Helper()

@@ -52,12 +52,12 @@ func (r *Roster) begin(now batch.Time, h batch.Handle, out *batch.Decisions) {
 		kind, j.awaited = batch.Resume, true
 	}
 	if len(j.spec.Groups) == 0 {
-		out.Add(kind, h, batch.Location{Node: j.at, Processors: j.cpus, Share: batch.One})
+		out.Add(kind, h, batch.NodeAllocation{Node: j.at, Processors: j.cpus, Share: batch.One})
 		return
 	}
-	places := make([]batch.Location, 0, len(j.spec.Groups))
+	places := make([]batch.NodeAllocation, 0, len(j.spec.Groups))
 	for g := range j.spec.Groups {
-		places = append(places, batch.Location{Node: j.at, Processors: j.spec.Groups[g].Tasks, Group: int32(g), Share: batch.One})
+		places = append(places, batch.NodeAllocation{Node: j.at, Processors: j.spec.Groups[g].Tasks, Group: int32(g), Share: batch.One})
 	}
 	out.Add(kind, h, places...)
 }

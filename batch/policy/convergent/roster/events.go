@@ -84,11 +84,11 @@ func (r *Roster) admit(now batch.Time, spec *batch.Job) *job {
 // again where he was, beside those who were there then: all but one have to leave at once.
 func (r *Roster) adopt(now batch.Time, ev *batch.Event) {
 	h := ev.Spec.Handle
-	if len(ev.Places) == 0 {
+	if len(ev.Allocation) == 0 {
 		panic(fmt.Sprintf("roster: job %d runs nowhere", h))
 	}
-	machine := ev.Places[0].Node
-	for _, l := range ev.Places {
+	machine := ev.Allocation[0].Node
+	for _, l := range ev.Allocation {
 		if l.Node != machine {
 			panic(fmt.Sprintf("roster: job %d runs on %d and node %d: a job is on one machine", h, machine, l.Node))
 		}

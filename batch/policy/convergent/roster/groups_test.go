@@ -17,11 +17,11 @@ func TestGroupsOfTasksAreOnOneMachine(t *testing.T) {
 	r.Apply(0, &batch.Event{Kind: batch.Submit, Job: 1, Spec: &job})
 	var out batch.Decisions
 	r.Decide(0, &out)
-	want := []batch.Location{{Node: 1, Processors: 2, Share: batch.One}, {Node: 1, Processors: 1, Group: 1, Share: batch.One}}
+	want := []batch.NodeAllocation{{Node: 1, Processors: 2, Share: batch.One}, {Node: 1, Processors: 1, Group: 1, Share: batch.One}}
 	if len(out.List) != 1 || out.List[0].Kind != batch.Start {
 		t.Fatalf("decided %+v", out.List)
 	}
-	if diff := cmp.Diff(want, out.List[0].Places); diff != "" {
+	if diff := cmp.Diff(want, out.List[0].Allocation); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -94,14 +94,14 @@ func (m *meter) run(index int, machine int32) {
 func (m *meter) decided(index int, d *batch.Decision) {
 	switch d.Kind {
 	case batch.Start, batch.Resume:
-		m.run(index, d.Places[0].Node)
+		m.run(index, d.Allocation[0].Node)
 	case batch.Pause:
 		m.preemptions++
 		m.stop(index)
 	case batch.Migrate:
 		m.preemptions++
 		m.stop(index)
-		m.run(index, d.Places[0].Node)
+		m.run(index, d.Allocation[0].Node)
 	case batch.SetShare, batch.Kill:
 	}
 }

@@ -165,7 +165,7 @@ func (r *run) away(j *Job) batch.Duration {
 }
 
 // transfer is how long a job waits for its input on a machine.
-func (r *run) transfer(spec *batch.Job, to []batch.Location) batch.Duration {
+func (r *run) transfer(spec *batch.Job, to []batch.NodeAllocation) batch.Duration {
 	j := &r.in.Jobs[indexOf(spec.Handle)]
 	if to[0].Node == j.Place {
 		return 0
@@ -174,7 +174,7 @@ func (r *run) transfer(spec *batch.Job, to []batch.Location) batch.Duration {
 }
 
 // Started implements engine.Observer: Decided tells the same.
-func (r *run) Started(batch.Time, *batch.Job, []batch.Location) {}
+func (r *run) Started(batch.Time, *batch.Job, []batch.NodeAllocation) {}
 
 // Ended implements engine.Observer.
 func (r *run) Ended(_ batch.Time, spec *batch.Job, killed bool) {

@@ -153,7 +153,7 @@ func (i *idle) Decide(now batch.Time, out *batch.Decisions) {
 		kind = batch.Start
 	}
 	i.on = 1 - i.on
-	out.Add(kind, i.jobs[0], batch.Location{Node: i.on, Processors: 1, Share: batch.One})
+	out.Add(kind, i.jobs[0], batch.NodeAllocation{Node: i.on, Processors: 1, Share: batch.One})
 	i.wake = now.Add(Unit)
 }
 

@@ -63,7 +63,7 @@ func (y *toy) Decide(_ batch.Time, out *batch.Decisions) {
 			kind = batch.Resume
 			delete(y.paused, h)
 		}
-		out.Add(kind, h, batch.Location{Node: best, Processors: j.CPUs, Share: batch.One})
+		out.Add(kind, h, batch.NodeAllocation{Node: best, Processors: j.CPUs, Share: batch.One})
 		y.runs[best] = h
 		y.waits = slices.DeleteFunc(y.waits, func(o batch.Handle) bool { return o == h })
 	}

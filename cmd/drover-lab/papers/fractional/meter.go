@@ -30,7 +30,7 @@ type meter struct {
 // watched is a job that is there.
 type watched struct {
 	index  int // in the instance
-	places []batch.Location
+	places []batch.NodeAllocation
 	paused batch.Time // when; Never if it is not
 }
 
@@ -80,24 +80,24 @@ func (m *meter) decided(now batch.Time, h batch.Handle, d *batch.Decision) {
 		return
 	case batch.Resume:
 		if w.paused == now {
-			m.migrated(w, memory, d.Places)
+			m.migrated(w, memory, d.Allocation)
 		} else {
 			m.preemptions++
 			m.preemptedBytes += 2 * int64(m.in.Jobs[w.index].Tasks) * memory
 		}
 		w.paused = batch.Never
 	case batch.Migrate:
-		m.migrated(w, memory, d.Places)
+		m.migrated(w, memory, d.Allocation)
 	case batch.Start:
 	case batch.SetShare, batch.Kill:
 		return
 	}
-	w.places = append(w.places[:0], d.Places...)
+	w.places = append(w.places[:0], d.Allocation...)
 }
 
 // migrated counts a job that goes elsewhere at once, and the tasks of it that change
 // their nodes.
-func (m *meter) migrated(w *watched, memory int64, to []batch.Location) {
+func (m *meter) migrated(w *watched, memory int64, to []batch.NodeAllocation) {
 	for i := range w.places {
 		m.moved[w.places[i].Node] += w.places[i].Processors
 	}
@@ -105,7 +105,7 @@ func (m *meter) migrated(w *watched, memory int64, to []batch.Location) {
 		m.moved[to[i].Node] -= to[i].Processors
 	}
 	tasks := int64(0)
-	for _, places := range [][]batch.Location{w.places, to} {
+	for _, places := range [][]batch.NodeAllocation{w.places, to} {
 		for i := range places {
 			n := places[i].Node
 			tasks += int64(max(0, m.moved[n]))

@@ -34,10 +34,10 @@ func (s *scripted) Wake() batch.Time {
 func (s *scripted) Estimate(batch.Time, []batch.Ask, []batch.Estimate) bool { return false }
 func (s *scripted) Fork() batch.Policy                                      { c := *s; return &c }
 
-func on(share batch.Share, nodes ...int32) []batch.Location {
-	var places []batch.Location
+func on(share batch.Share, nodes ...int32) []batch.NodeAllocation {
+	var places []batch.NodeAllocation
 	for _, n := range nodes {
-		places = append(places, batch.Location{Node: n, Processors: 1, Share: share})
+		places = append(places, batch.NodeAllocation{Node: n, Processors: 1, Share: share})
 	}
 	return places
 }

@@ -175,7 +175,7 @@ func (r *run) take() *batch.Job {
 }
 
 // Started implements engine.Observer: Decided tells the same.
-func (r *run) Started(batch.Time, *batch.Job, []batch.Location) {}
+func (r *run) Started(batch.Time, *batch.Job, []batch.NodeAllocation) {}
 
 // Ended implements engine.Observer.
 func (r *run) Ended(now batch.Time, spec *batch.Job, _ bool) {

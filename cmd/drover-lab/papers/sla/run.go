@@ -137,7 +137,7 @@ func (s *seller) handle(x sold) batch.Handle {
 }
 
 // Started implements engine.Observer.
-func (s *seller) Started(batch.Time, *batch.Job, []batch.Location) {}
+func (s *seller) Started(batch.Time, *batch.Job, []batch.NodeAllocation) {}
 
 // Ended implements engine.Observer: it settles the account of a job.
 func (s *seller) Ended(now batch.Time, spec *batch.Job, killed bool) {
