@@ -32,7 +32,7 @@ func (c *nodeCmd) Run(a *app) error {
 		Logger: hclog.New(&hclog.LoggerOptions{Name: c.Name, Output: a.stderr, Level: hclog.LevelFromString(c.LogLevel), JSONFormat: a.flags.JSON}),
 	}
 	if err := cfg.Validate(); err != nil {
-		return &usageError{message: err.Error(), hint: "docs/operators.md, section Nodes"}
+		return &usageError{message: err.Error(), hint: "docs/nodes.md"}
 	}
 	d, err := daemon.New(a.ctx, cfg)
 	if err != nil {

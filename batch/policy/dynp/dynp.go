@@ -39,7 +39,7 @@ type Policy struct {
 // before is an instant before all others.
 const before batch.Time = -1 << 62
 
-// New returns dynP for a platform. docs/operators.md lists its settings.
+// New returns dynP for a platform. docs/policies/dynp.md lists its settings.
 func New(pf batch.Platform, s batch.Settings) (batch.Policy, error) {
 	c, err := parse(s)
 	if err != nil {
