@@ -226,7 +226,7 @@ func TestDataOfAllSitesAreListedInPages(t *testing.T) {
 func TestDataAreRemovedEverywhereOrItIsSaidWhoDoesNotAnswer(t *testing.T) {
 	a := data("a", 1, persistentMode)
 	sick := offers("b", copied(a))
-	sick.data.fail = connectError(&problem.Problem{Reason: problem.DiskFull, Message: "full", Retryable: true})
+	sick.data.fail = wireError(&problem.Problem{Reason: problem.DiskFull, Message: "full", Retryable: true})
 	g := newGrid(t, slow, offers("a", a).start(t), sick.start(t), offers("c").start(t))
 	_, err := g.client.RemoveData(context.Background(), &droverv1.AgentServiceRemoveDataRequest{Id: "a"})
 	if _, d := detail(t, err); d.GetReason() != "unreachable" || !d.GetRetryable() || !strings.Contains(d.GetMessage(), "b: full") || !strings.Contains(d.GetMessage(), "removed at a") {

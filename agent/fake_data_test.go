@@ -31,7 +31,7 @@ func (f *fakeServer) GetData(ctx context.Context, req *droverv1.GetDataRequest) 
 	out := &droverv1.GetDataResponse{}
 	for _, id := range req.GetIds() {
 		if strings.Contains(id, "/") {
-			return nil, connectError(&problem.Problem{Reason: problem.BadValue, Field: "ids[0]", Message: "no handle"})
+			return nil, wireError(&problem.Problem{Reason: problem.BadValue, Field: "ids[0]", Message: "no handle"})
 		}
 		for _, d := range f.data.have {
 			if d.GetId() == id {
@@ -48,7 +48,7 @@ func (f *fakeServer) GetData(ctx context.Context, req *droverv1.GetDataRequest) 
 // ListData pages through the data; its tokens are the handles to go on with.
 func (f *fakeServer) ListData(_ context.Context, req *droverv1.ServerServiceListDataRequest) (*droverv1.ServerServiceListDataResponse, error) {
 	if req.GetFilter() == "mode=eternal" {
-		return nil, connectError(&problem.Problem{Reason: problem.BadValue, Field: "filter", Message: "mode"})
+		return nil, wireError(&problem.Problem{Reason: problem.BadValue, Field: "filter", Message: "mode"})
 	}
 	f.data.mu.Lock()
 	defer f.data.mu.Unlock()

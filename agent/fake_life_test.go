@@ -133,13 +133,13 @@ func (f *fakeServer) MoveJob(_ context.Context, req *droverv1.MoveJobRequest) (*
 	job := f.jobLocked(req.GetJobId())
 	switch {
 	case job == nil:
-		return nil, connectError(&problem.Problem{Reason: problem.UnknownJob, Message: "no such job"})
+		return nil, wireError(&problem.Problem{Reason: problem.UnknownJob, Message: "no such job"})
 	case job.GetState() != droverv1.JobState_JOB_STATE_WAITING:
-		return nil, connectError(&problem.Problem{Reason: problem.NotWaiting, Message: "it does not wait"})
+		return nil, wireError(&problem.Problem{Reason: problem.NotWaiting, Message: "it does not wait"})
 	case job.GetEpoch() != req.GetSeenEpoch():
-		return nil, connectError(&problem.Problem{Reason: problem.StaleEpoch, Message: "another epoch"})
+		return nil, wireError(&problem.Problem{Reason: problem.StaleEpoch, Message: "another epoch"})
 	case f.life.refuses != nil && f.life.refuses(job.GetId()) != nil:
-		return nil, connectError(f.life.refuses(job.GetId()))
+		return nil, wireError(f.life.refuses(job.GetId()))
 	}
 	job = proto.CloneOf(job)
 	job.State, job.Epoch, job.Peer = droverv1.JobState_JOB_STATE_MOVING, job.GetEpoch()+1, req.GetTo()

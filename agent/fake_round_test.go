@@ -65,7 +65,7 @@ func (f *fakeServer) Draft(ctx context.Context, req *droverv1.DraftRequest) (*dr
 	}
 	queue, ok := r.drafts[req.GetRound()]
 	if !ok && !req.GetEnd() {
-		return nil, connectError(&problem.Problem{Reason: problem.UnknownRound, Message: "no such round"})
+		return nil, wireError(&problem.Problem{Reason: problem.UnknownRound, Message: "no such round"})
 	}
 	res := &droverv1.DraftResponse{}
 	quote := func(n int) *droverv1.Quote {

@@ -22,6 +22,7 @@ import (
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
 	"github.com/seed-9b8f70bb/drover/proto/problem"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
 // memberlist does not wait for a probe under way when it shuts down.
@@ -48,6 +49,9 @@ type fakeServer struct {
 	reserve  fakeReserve
 	data     fakeData
 }
+
+// wireError is the error of a server that answers with a problem.
+func wireError(p *problem.Problem) error { return rpc.WithDetail(p, p) }
 
 // quote is an estimate of so many seconds.
 func quote(wait, run int, width int32) *droverv1.Quote {
@@ -129,9 +133,9 @@ func (f *fakeServer) GetJob(_ context.Context, req *droverv1.GetJobRequest) (*dr
 		return &droverv1.GetJobResponse{Job: proto.CloneOf(j)}, nil
 	}
 	if strings.Contains(req.GetJobId(), "/") {
-		return nil, connectError(&problem.Problem{Reason: problem.BadValue, Field: "job_id", Message: "no ID"})
+		return nil, wireError(&problem.Problem{Reason: problem.BadValue, Field: "job_id", Message: "no ID"})
 	}
-	return nil, connectError(&problem.Problem{Reason: problem.UnknownJob, Message: "no such job"})
+	return nil, wireError(&problem.Problem{Reason: problem.UnknownJob, Message: "no such job"})
 }
 
 // ListJobs pages through the jobs; its tokens are the IDs to go on with.
@@ -140,7 +144,7 @@ func (f *fakeServer) ListJobs(_ context.Context, req *droverv1.ServerServiceList
 		<-f.hung
 	}
 	if req.GetFilter() == "state=nonsense" {
-		return nil, connectError(&problem.Problem{Reason: problem.BadValue, Field: "filter", Message: "state"})
+		return nil, wireError(&problem.Problem{Reason: problem.BadValue, Field: "filter", Message: "state"})
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -1,32 +1,12 @@
 package agent
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
-
-// asProblem turns any error into one that can be told. What is not a problem
-// yet is a bug, or the end of the call.
-func asProblem(err error) *problem.Problem {
-	var (
-		p      *problem.Problem
-		shared *problem.Problem
-	)
-	switch {
-	case errors.As(err, &p):
-		return p
-	case errors.As(err, &shared):
-		return shared
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return &problem.Problem{Reason: problem.Timeout, Message: "the call ended before the sites had answered", Retryable: true}
-	}
-	return &problem.Problem{Reason: problem.Internal, Message: err.Error()}
-}
 
 // noSites is the answer of an agent that knows no site.
 func noSites(joined int) *problem.Problem {

@@ -22,11 +22,11 @@ func TestSitesThatCannotTakePartAreNamed(t *testing.T) {
 	t.Cleanup(func() { close(hung) })
 	silent.hung = hung
 	old.rounds.before = func(context.Context, *droverv1.DraftRequest) error {
-		return connectError(&problem.Problem{Reason: problem.NoDrafts, Message: "its plan cannot be copied"})
+		return wireError(&problem.Problem{Reason: problem.NoDrafts, Message: "its plan cannot be copied"})
 	}
 	forgetful.rounds.before = func(_ context.Context, req *droverv1.DraftRequest) error {
 		if !req.GetBegin() {
-			return connectError(&problem.Problem{Reason: problem.UnknownRound, Message: "no such round"})
+			return wireError(&problem.Problem{Reason: problem.UnknownRound, Message: "no such round"})
 		}
 		return nil
 	}
@@ -60,7 +60,7 @@ func TestASiteThatIsLeftOutOfEachRoundIsWarnedOfOnce(t *testing.T) {
 		if reason == "" {
 			return nil
 		}
-		return connectError(&problem.Problem{Reason: reason, Message: "no copy"})
+		return wireError(&problem.Problem{Reason: reason, Message: "no copy"})
 	}
 	g := newGrid(t, nil, full.start(t), old.start(t))
 	for i, c := range []struct {
@@ -87,7 +87,7 @@ func TestARoundThatNobodyTakesPartInIsAnError(t *testing.T) {
 	}
 	old := queueOf("old", 1, 0)
 	old.rounds.before = func(context.Context, *droverv1.DraftRequest) error {
-		return connectError(&problem.Problem{Reason: problem.NoDrafts, Message: "its plan cannot be copied"})
+		return wireError(&problem.Problem{Reason: problem.NoDrafts, Message: "its plan cannot be copied"})
 	}
 	g = newGrid(t, nil, old.start(t))
 	_, err = g.client.Reallocate(context.Background(), &droverv1.ReallocateRequest{})

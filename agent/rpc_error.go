@@ -12,18 +12,6 @@ import (
 	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
-// connectError is the one place that turns an error into a Connect code and an
-// ErrorDetail. An error of Connect itself (a message that cannot be read) stays
-// what it is.
-func connectError(err error) error {
-	var already *connect.Error
-	if errors.As(err, &already) {
-		return err
-	}
-	p := asProblem(err)
-	return rpc.WithDetail(p, p)
-}
-
 // failed returns the result of a call to a server that returned an error: a
 // refusal when the server itself says why, otherwise silence of some kind. ctx
 // is that of the call: a connection that breaks may look like a cancelled call
@@ -37,9 +25,9 @@ func failed[T any](ctx context.Context, err error) result[T] {
 			switch {
 			case err != nil || !ok:
 			case detail.GetRetryable(): // it would not say so of the request
-				return result[T]{missing: mapping.Unreachable, problem: (*problem.Problem)(rpc.ProblemOf(detail))}
+				return result[T]{missing: mapping.Unreachable, problem: rpc.ProblemOf(detail)}
 			default:
-				return result[T]{missing: mapping.Refused, problem: (*problem.Problem)(rpc.ProblemOf(detail))}
+				return result[T]{missing: mapping.Refused, problem: rpc.ProblemOf(detail)}
 			}
 		}
 	}

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"fmt"
 	"net/http"
 	"os"
@@ -10,12 +9,12 @@ import (
 
 	"connectrpc.com/connect"
 	"connectrpc.com/grpcreflect"
-	"github.com/hashicorp/go-hclog"
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 func TestBadRequestsAreRefusedWithDetail(t *testing.T) {
@@ -197,16 +196,12 @@ func TestOnePortSpeaksBothProtocolsWithHealthAndReflection(t *testing.T) {
 	}
 }
 
-func TestDefectsAreToldToTheLogAndNotToTheClient(t *testing.T) {
-	var log bytes.Buffer
-	s := &Server{log: hclog.New(&hclog.LoggerOptions{Output: &log})}
+func TestADefectIsNoPublicProblem(t *testing.T) {
 	secret := &os.PathError{Op: "open", Path: "/secret", Err: os.ErrPermission}
-	err := s.connectError(connect.Spec{Procedure: "/p"}, fmt.Errorf("reading: %w", secret))
-	code, d := detail(t, err)
-	if code != connect.CodeInternal || d.GetReason() != "internal" || strings.Contains(d.String()+err.Error(), "secret") {
-		t.Errorf("%v: %v", err, d)
+	if p := publicProblem(fmt.Errorf("reading: %w", secret)); p != nil {
+		t.Errorf("problem %v, want nil: its text is for the log alone", p)
 	}
-	if !strings.Contains(log.String(), "/secret") {
-		t.Errorf("log: %s", log.String())
+	if p := publicProblem(errStopping); p == nil || p.Reason != problem.Stopping {
+		t.Errorf("problem %v, want stopping", p)
 	}
 }

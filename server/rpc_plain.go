@@ -42,29 +42,28 @@ func (p plain) routes() []rpc.Route {
 }
 
 // headContent says how much of some content is here.
-func (p plain) headContent(w http.ResponseWriter, r *http.Request) {
+func (p plain) headContent(w http.ResponseWriter, r *http.Request) error {
 	size := int64(0)
 	if text := r.URL.Query().Get("size"); text != "" {
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
-			p.refuse(w, r, &problem.Problem{Reason: problem.BadValue, Field: "size", Accepted: "bytes", Message: fmt.Sprintf("size: %.70q", text)})
-			return
+			return &problem.Problem{Reason: problem.BadValue, Field: "size", Accepted: "bytes", Message: fmt.Sprintf("size: %.70q", text)}
 		}
 		size = n
 	}
 	sha := r.PathValue("sha256")
 	have, err := p.s.have(sha, size)
 	if err != nil {
-		p.refuse(w, r, err)
-		return
+		return err
 	}
 	if have.Complete {
 		w.Header().Set("Content-Length", strconv.FormatInt(have.Size, 10))
 		w.Header().Set("ETag", strconv.Quote(sha))
-		return
+		return nil
 	}
 	arrived(w, have)
 	w.WriteHeader(http.StatusNotFound)
+	return nil
 }
 
 // arrived notes how much of some content there is.
@@ -76,11 +75,10 @@ func arrived(w http.ResponseWriter, have blobs.Progress) {
 }
 
 // putContent stores content, or a part of it.
-func (p plain) putContent(w http.ResponseWriter, r *http.Request) {
+func (p plain) putContent(w http.ResponseWriter, r *http.Request) error {
 	want, err := wanted(r)
 	if err != nil {
-		p.refuse(w, r, err)
-		return
+		return err
 	}
 	status := http.StatusCreated
 	if _, err := p.s.content.Find(want.SHA256); err == nil {
@@ -106,24 +104,21 @@ func (p plain) putContent(w http.ResponseWriter, r *http.Request) {
 	case errors.As(err, &part):
 		arrived(w, blobs.Progress{Have: part.Have, Size: want.Size})
 		w.WriteHeader(http.StatusAccepted)
-		return
+		return nil
 	case errors.As(err, &offset):
 		arrived(w, blobs.Progress{Have: offset.Have, Size: want.Size})
-		problem, _ := asProblem(err)
-		rpc.Refuse(w, http.StatusRequestedRangeNotSatisfiable, problem)
-		return
+		return rpc.WithStatus(http.StatusRequestedRangeNotSatisfiable, err)
 	case err != nil:
-		p.refuse(w, r, err)
-		return
+		return err
 	}
 	text, err := protojson.Marshal(&droverv1.File{Sha256: b.SHA256, SizeBytes: b.Size})
 	if err != nil {
-		p.refuse(w, r, err)
-		return
+		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, _ = w.Write(text) // who asks may have gone
+	return nil
 }
 
 // sender reads what a client sends, and remembers what came of that.
@@ -163,23 +158,21 @@ func wanted(r *http.Request) (blobs.Want, error) {
 }
 
 // getOutput gives a file that a job has written.
-func (p plain) getOutput(w http.ResponseWriter, r *http.Request) {
-	job, ok := p.job(w, r)
-	if !ok {
-		return
+func (p plain) getOutput(w http.ResponseWriter, r *http.Request) error {
+	job, here, err := p.job(w, r)
+	if !here {
+		return err
 	}
 	argument := r.PathValue("argument")
 	if err := p.s.checkOutput(&job, argument); err != nil {
-		p.refuse(w, r, err)
-		return
+		return err
 	}
 	f, _, err := p.s.openOutput(job.ID, argument)
 	if errors.Is(err, fs.ErrNotExist) { // forgotten meanwhile
 		err = notWritten(argument)
 	}
 	if err != nil {
-		p.refuse(w, r, err)
-		return
+		return err
 	}
 	defer f.Close()
 	for _, o := range job.Run.Outputs {
@@ -188,14 +181,15 @@ func (p plain) getOutput(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	p.serve(w, r, "application/octet-stream", f)
+	return nil
 }
 
 // getStream gives what a job has written to a stream up to now.
-func (p plain) getStream(name string) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		job, ok := p.job(w, r)
-		if !ok {
-			return
+func (p plain) getStream(name string) func(http.ResponseWriter, *http.Request) error {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		job, here, err := p.job(w, r)
+		if !here {
+			return err
 		}
 		const content = "text/plain; charset=utf-8"
 		f, _, err := openWritten(p.s.data.job(job.ID), name)
@@ -203,35 +197,34 @@ func (p plain) getStream(name string) http.HandlerFunc {
 		case errors.Is(err, fs.ErrNotExist): // not begun
 			p.serve(w, r, content, bytes.NewReader(nil))
 		case err != nil:
-			p.refuse(w, r, noStream(name))
+			return noStream(name)
 		default:
 			defer f.Close()
 			p.serve(w, r, content, f)
 		}
+		return nil
 	}
 }
 
-// job returns the job that is asked for. Of one that is not here it has answered
-// where it is.
-func (p plain) job(w http.ResponseWriter, r *http.Request) (record, bool) {
-	job, err := p.s.job(r.Context(), r.PathValue("id"))
+// job returns the job that is asked for, and whether it is here. When it is
+// elsewhere, job has answered where, or returns why not.
+func (p plain) job(w http.ResponseWriter, r *http.Request) (job record, here bool, err error) {
+	job, err = p.s.job(r.Context(), r.PathValue("id"))
 	if err != nil {
-		p.refuse(w, r, err)
-		return record{}, false
+		return record{}, false, err
 	}
 	if job.State != site.Gone {
-		return job, true
+		return job, true, nil
 	}
 	url, err := p.s.peer("job_id", job.MovedTo())
 	if err != nil {
 		problem, _ := asProblem(err)
 		problem.Message = fmt.Sprintf("job %s has gone to site %s, and nobody here knows where that is", job.ID, job.MovedTo())
 		problem.Hint = "ask an agent's FindJob"
-		rpc.Refuse(w, http.StatusMisdirectedRequest, problem)
-		return record{}, false
+		return record{}, false, rpc.WithStatus(http.StatusMisdirectedRequest, problem)
 	}
 	http.Redirect(w, r, strings.TrimSuffix(url, "/")+r.URL.EscapedPath(), http.StatusTemporaryRedirect)
-	return record{}, false
+	return record{}, false, nil
 }
 
 // serve gives a file, or a range of it.
@@ -273,14 +266,4 @@ func (w *ranges) ReadFrom(r io.Reader) (int64, error) {
 		return io.Copy(io.Discard, r)
 	}
 	return io.Copy(w.ResponseWriter, r)
-}
-
-// refuse answers with an error.
-func (p plain) refuse(w http.ResponseWriter, r *http.Request, err error) {
-	problem, told := asProblem(err)
-	if !told {
-		p.s.log.Error("request failed", "method", r.Method, "path", r.URL.Path, "error", err)
-	}
-	p.s.log.Debug("refused", "method", r.Method, "path", r.URL.Path, "error", err)
-	rpc.Refuse(w, rpc.Status(problem.Reason), problem)
 }

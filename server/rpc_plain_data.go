@@ -8,18 +8,17 @@ import (
 )
 
 // getData gives data that stay here, or a range of them.
-func (p plain) getData(w http.ResponseWriter, r *http.Request) {
+func (p plain) getData(w http.ResponseWriter, r *http.Request) error {
 	id := r.PathValue("id")
 	if !depot.IsID(id) {
-		p.refuse(w, r, badHandle("id", id))
-		return
+		return badHandle("id", id)
 	}
 	f, d, err := p.s.depot.Content(id)
 	if err != nil {
-		p.refuse(w, r, p.s.noData("id", id, err))
-		return
+		return p.s.noData("id", id, err)
 	}
 	defer f.Close()
 	w.Header().Set("ETag", strconv.Quote(d.SHA256))
 	p.serve(w, r, "application/octet-stream", f)
+	return nil
 }

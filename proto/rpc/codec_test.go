@@ -32,11 +32,10 @@ func (asked) WatchJob(_ context.Context, req *droverv1.WatchJobRequest, stream *
 
 // faced starts a face, and returns what posts a body to a method.
 func faced(t testing.TB) func(method, kind, body string) (int, string) {
-	server, _ := rpc.Serve(rpc.Config{Log: hclog.NewNullLogger(), Services: []rpc.Service{{
-		Name: droverv1connect.ServerServiceName, Handler: func(opts ...connect.HandlerOption) (string, http.Handler) {
-			return droverv1connect.NewServerServiceHandler(asked{}, opts...)
-		},
-	}}})
+	server, _ := rpc.Serve(rpc.Config{
+		Name: "test", Log: hclog.NewNullLogger(),
+		Services: []rpc.Service{rpc.Handle[droverv1connect.ServerServiceHandler](droverv1connect.NewServerServiceHandler, asked{})},
+	})
 	return func(method, kind, body string) (int, string) {
 		req := httptest.NewRequestWithContext(context.Background(), http.MethodPost, "/drover.v1.ServerService/"+method, strings.NewReader(body))
 		req.Header.Set("Content-Type", kind)

@@ -1,13 +1,19 @@
-// Package rpc is what the RPC faces of agent and server share: one port
-// with everything on it, one way to tell a caller what was wrong, and one of
-// paging, of calling others and of writing times.
+// Package rpc is what all processes share to call and to be called: limits,
+// transports, errors, paging, and the wire form of durations.
 //
-//	                  ┌─ the service itself ──▶ agent, server
-//	one port ── mux ──┼─ health
-//	(HTTP/1.1, h2c)   └─ reflection, v1 and v1alpha
+//	          Caller ── rpc.Client ─────▶ ┌─ interceptors ─ services of the process
+//	agent, server,    (limits, h2c)       │                 health, reflection
+//	node, client ─                  Serve ┤
+//	          Caller.Files ─────────────▶ └─ route ──────── paths for plain HTTP
+//	                   (HTTP/1.1)
 //
-//	Problem ── Code(Reason), DetailOf ──▶ Connect error with its ErrorDetail
+//	error ── Config.Problem ── Code(Reason), DetailOf ──▶ Connect error with its ErrorDetail
 //
-// What the errors of their own mean, agent and server know themselves: they
-// turn them into Problems.
+// This is where an interceptor is added: in Serve for every handler (agent, server,
+// peer, node, supervisor), in Client for every caller. Serve also wraps the routes
+// for plain HTTP, and NewCaller makes the client for files. A test in
+// internal/layout finds handlers and clients that go past them.
+//
+// Each process knows what its own errors mean, and turns them into Problems
+// (Config.Problem).
 package rpc

@@ -6,33 +6,28 @@ import (
 	"net/http"
 	"os"
 	"syscall"
-	"time"
 
 	"connectrpc.com/connect"
-	"github.com/hashicorp/go-hclog"
 
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
-
-// largestMessage bounds a message, in bytes. Linux takes 2 MiB of arguments and
-// environment as a rule.
-const largestMessage = 4 << 20
 
 // face is the supervisor's RPC face.
 type face struct{ *supervisor }
 
 // face returns an HTTP server that is not started.
 func (s *supervisor) face() *http.Server {
-	mux := http.NewServeMux()
-	mux.Handle(droverv1connect.NewSupervisorServiceHandler(face{s}, connect.WithReadMaxBytes(largestMessage)))
-	var protocols http.Protocols
-	protocols.SetUnencryptedHTTP2(true)
-	return &http.Server{
-		Handler: mux, Protocols: &protocols,
-		ReadHeaderTimeout: 10 * time.Second,
-		ErrorLog:          s.log.Named("http").StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug}),
-	}
+	srv, _ := rpc.Serve(rpc.Config{
+		Name: "supervisor",
+		Services: []rpc.Service{
+			rpc.Handle[droverv1connect.SupervisorServiceHandler](droverv1connect.NewSupervisorServiceHandler, face{s}),
+		},
+		IdleTimeout: -1, // a connection keeps the supervisor alive, with or without calls
+		Log:         s.log,
+	})
+	return srv
 }
 
 func (f face) LaunchAttempt(ctx context.Context, req *droverv1.LaunchAttemptRequest) (*droverv1.LaunchAttemptResponse, error) {

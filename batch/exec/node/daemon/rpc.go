@@ -29,13 +29,9 @@ type face struct{ *Daemon }
 // face returns an HTTP server that is not started.
 func (d *Daemon) face() *http.Server {
 	srv, _ := rpc.Serve(rpc.Config{
-		Services: []rpc.Service{{
-			Name: droverv1connect.NodeServiceName,
-			Handler: func(opts ...connect.HandlerOption) (string, http.Handler) {
-				return droverv1connect.NewNodeServiceHandler(face{d}, opts...)
-			},
-		}},
-		Log: d.log,
+		Name:     "node daemon",
+		Services: []rpc.Service{rpc.Handle[droverv1connect.NodeServiceHandler](droverv1connect.NewNodeServiceHandler, face{d})},
+		Log:      d.log,
 	})
 	return srv
 }
