@@ -1,19 +1,19 @@
 package batch
 
-// CheckpointStatus is the exit status of a program that was told to make place, has
-// written down how far it has come, and is to be started again to go on from there.
+// CheckpointStatus is the exit status of a program that saved its progress on request
+// and is to be started again to continue.
 const CheckpointStatus = 85
 
-// Checkpoint says how a program is told to write down how far it has come and to end.
-// With both a command and a signal the signal follows when the command has succeeded.
+// Checkpoint is how a program is asked to save its progress and exit. With both a
+// command and a signal, the signal follows a successful command.
 type Checkpoint struct {
-	// Signal is sent to all of its processes; its name, as SIGTERM, or "" for none.
+	// Signal is sent to all processes of the job, by name ("SIGTERM"); "" for none.
 	Signal string
-	// Command is run beside it, with its environment and in its directory; nil for none.
+	// Command runs in the job's environment and directory; nil for none.
 	Command []string
-	// After is how long after its launch a program can be told: before, it may not have
-	// come so far as to listen, and a signal would kill it.
+	// After is the time from a launch until the program can be asked. An earlier signal
+	// could kill it, because its handler is not installed yet.
 	After Duration
-	// Grace is how long all of that may take. Afterwards it is killed.
+	// Grace bounds the whole checkpoint; then the job is killed.
 	Grace Duration
 }

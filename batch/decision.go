@@ -1,6 +1,6 @@
 package batch
 
-// DecisionKind says what a policy wants done.
+// DecisionKind is the kind of a Decision.
 type DecisionKind uint8
 
 // The decisions of a policy.
@@ -9,8 +9,8 @@ const (
 	Pause                            // Job leaves its processors and keeps its state; Stopped follows
 	Resume                           // Job, which is paused, continues on Allocation; Resumed follows
 	Migrate                          // Job moves to Allocation; Stopped says when the old one is free, Resumed when it continues
-	SetShare                         // Job goes on where it is with new shares
-	Kill                             // Job is ended for good; Finish follows
+	SetShare                         // Job continues on its allocation with new shares
+	Kill                             // Job is killed; Finish follows
 )
 
 // NodeAllocation is the part of a job's allocation on one node: tasks of one group.
@@ -18,22 +18,22 @@ type NodeAllocation struct {
 	Node       int32 // index in Platform.Nodes
 	Processors int32 // processors, or tasks where shares are below One
 	Group      int32 // index in Job.Groups; 0 without groups
-	Share      Share // of a processor for each task; One for all of it
+	Share      Share // of a processor, for each task; One is a whole processor
 }
 
-// Decision is one thing that a policy wants done now.
+// Decision is one action that a policy orders now.
 type Decision struct {
 	Kind DecisionKind
 	Job  Handle
-	// Allocation is where Job runs: nil on Start and Resume means any Shape.Width free
-	// processors at full share, for the driver to pick; what a planner charges
-	// beyond them for memory is its own account. On SetShare it repeats the job's
-	// allocation with its new shares.
+	// Allocation is where Job runs. Nil on Start and Resume means any Shape.Width free
+	// processors at full share, which the driver picks; processors that a planner
+	// charges for memory beyond them are not part of it. On SetShare it is the job's
+	// allocation with new shares.
 	Allocation []NodeAllocation
 }
 
-// Decisions is the caller's buffer of one pass, in the order in which they are
-// to be carried out: what frees comes before what takes.
+// Decisions is the caller's buffer of one pass, in the order of execution:
+// decisions that free capacity come before those that take it.
 type Decisions struct {
 	List      []Decision
 	allocated []NodeAllocation

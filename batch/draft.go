@@ -5,31 +5,30 @@ import "errors"
 // ErrNoDrafts says that a batch system's plan cannot be copied.
 var ErrNoDrafts = errors.New("the batch system's plan cannot be copied")
 
-// Draft is a copy of a batch system's plan, made at one instant, at which its clock
-// stands still: what would be there if these were submitted and those cancelled? It
-// is independent: what is done to it changes nothing elsewhere, and nothing that
-// happens elsewhere changes it. One goroutine at a time may use it, beside all that
-// the system does.
+// Draft is a copy of a batch system's plan for what-if questions: where would jobs
+// run if these were submitted and those cancelled? Its clock stands still at the
+// instant of the copy. The copy and the system do not affect each other. One
+// goroutine at a time may use a draft, concurrently with the system.
 type Draft interface {
-	// Made returns the instant of the copy, on the system's clock.
+	// Made returns the instant of the copy on the system's clock.
 	Made() Time
-	// Estimate answers asks about jobs that would be submitted, as Policy.Estimate
-	// does; now is the instant of the copy.
+	// Estimate answers asks about new jobs, as Policy.Estimate does; now is the instant
+	// of the copy.
 	Estimate(now Time, asks []Ask, out []Estimate) bool
-	// Standing says where attempts wait, one element of out for each key. It returns
-	// false when nobody can say.
+	// Standing fills out with the planned slot of each waiting attempt. It returns false
+	// when the plan cannot tell.
 	Standing(keys []Key, out []Standing) bool
-	// Submit queues a job as the last one, under a key that names none of the copy's.
-	// The job is the copy's from then on.
+	// Submit queues a job last, under a key that is not in the copy. The draft owns the
+	// job from then on.
 	Submit(key Key, job *Job)
-	// Cancel takes an attempt out, and says whether it waited: a job may start in the
-	// copy when another one is taken out.
+	// Cancel removes an attempt and reports whether it was waiting: a job can start in
+	// the copy when another one is removed.
 	Cancel(key Key) bool
 }
 
-// Standing is where an attempt waits, as things stand.
+// Standing is the slot of a waiting attempt in the current plan.
 type Standing struct {
-	Waits bool // it is queued: neither held, reserved, started nor unknown
+	Waits bool // queued: neither held, reserved, started nor unknown
 	Shape Shape
 	Start Time // Never if it cannot start
 	End   Time

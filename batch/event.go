@@ -1,65 +1,61 @@
 package batch
 
-// EventKind says what happened.
+// EventKind is the kind of an Event.
 type EventKind uint8
 
 // The events a driver reports to a policy.
 const (
-	// Submit: Spec has arrived and waits, last in submission order.
+	// Submit: Spec arrives and waits, last in submission order.
 	Submit EventKind = iota + 1
-	// Cancel: Job, which waits, is held or is incoming, leaves without having
-	// run. A reservation that is cancelled gives its window back.
+	// Cancel: Job, which waits, is held or is incoming, leaves without having run.
+	// Cancelling a reservation releases its window.
 	Cancel
-	// Finish: Job, which was started, has ended, however it ended, be it while a resident
-	// job was paused.
+	// Finish: Job, which was started, has ended in any way, also while it was paused.
 	Finish
-	// StartFailed: Job could not be launched. It waits again at its old place in
-	// the order, and what it took is free.
+	// StartFailed: Job could not be launched. It waits again at its old position in the
+	// order, and its capacity is free.
 	StartFailed
-	// Stopped: Job has left the processors it held, because it was paused,
-	// migrated or preempted. Progress says how far it had come, Checkpoint
-	// whether it can go on from there. A resident job that can goes on where it was, which
-	// it does not leave; told of one that is paused, without a checkpoint, it means that
-	// its memory is lost.
+	// Stopped: Job has left its processors, because it was paused, migrated or
+	// preempted. Progress is the work done; Checkpoint says whether it can continue
+	// from there. A resident job with Checkpoint continues on its own nodes. Stopped
+	// without Checkpoint for a paused resident job means that its memory is lost.
 	Stopped
-	// Resumed: Job, which was resumed or migrated, has its state back and goes on from
-	// now, where it is. Until then it held its places and did nothing.
+	// Resumed: Job, which was resumed or migrated, has its state back and makes progress
+	// from now on. Until then it held its allocation idle.
 	Resumed
 	// Hold: Job, which waits or is incoming, leaves the plan but not the order, and
 	// cannot start until it is placed.
 	Hold
-	// Place: Job, which waits or is held, is put into the plan with Shape: as the
-	// last one, or where its submission or reservation had put it if Restore is
-	// set. An incoming job that was held is confirmed by it.
+	// Place: Job, which waits or is held, enters the plan with Shape: last, or with
+	// Restore at the position of its submission or reservation. It confirms an incoming
+	// job that was held.
 	Place
-	// Reserve: Spec gets a place in the plan but cannot start (an incoming job),
-	// or a window is set aside (an advance reservation).
+	// Reserve: Spec gets a slot in the plan but cannot start (an incoming job), or a
+	// window is booked (an advance reservation).
 	Reserve
 	// Confirm: Job, which was reserved, waits from now on like a submitted one.
 	Confirm
-	// NodeUp and NodeDown: Node joins or leaves. Jobs on a node that leaves get
-	// their own Finish or Stopped, resident ones that are paused there, too.
-	// Those of which nothing has been told when the last of their nodes is back have
-	// been there all the time.
+	// NodeUp and NodeDown: Node joins or leaves. Each job on a node that leaves gets its
+	// own Finish or Stopped, also a paused resident one. A job without either when the
+	// last of its nodes is back has run all the time.
 	NodeUp
 	NodeDown
-	// WindowOpen and WindowClose: the reservation Job begins and ends; while it
-	// is open, jobs with Into == Job may start on its processors. At one instant
-	// windows close before others open. After WindowClose the handle is free;
-	// jobs that still run in it are the policy's to kill, and those that wait for it, and
-	// never will start, the driver's to Cancel. The same holds when it is cancelled.
+	// WindowOpen and WindowClose: the reservation Job begins and ends. While it is open,
+	// jobs with Into == Job may start on its processors. At one instant windows close
+	// before others open. After WindowClose, or a Cancel, the handle is free: the policy
+	// kills jobs that still run in the window, and the driver cancels those that wait
+	// for it.
 	//
-	// A window opens with less than it should have where nodes are down or a job runs on
-	// past its end: what there is it has before everybody else.
+	// A window opens short of processors if nodes are down or a job overruns. It has
+	// priority over all other jobs for what is there.
 	WindowOpen
 	WindowClose
-	// Adopt: Spec has been running since Since on Allocation: the driver found it there
-	// when it began. It is booked until Since plus its walltime, or, if that has
-	// passed, like any job that overruns. Ends as one that was started.
+	// Adopt: Spec has been running since Since on Allocation; the driver found it at its
+	// start. It is booked until Since plus its walltime, or as a job that overruns, and
+	// ends like a started job.
 	Adopt
-	// Measured: what each task of a Group of Job needs, as far as that is known by now, is
-	// CPU and Memory, from now on and whatever its Spec says. A policy that does not use
-	// needs ignores it.
+	// Measured: each task of a Group of Job needs CPU and Memory from now on, as far as
+	// measured; this overrides Spec. A policy that does not use needs ignores it.
 	Measured
 )
 
@@ -69,16 +65,16 @@ type Event struct {
 	Kind       EventKind
 	Job        Handle
 	Node       int32
-	Restore    bool     // Place: back to the place in submission order
-	Checkpoint bool     // Stopped: can go on from Progress
-	Broken     bool     // Finish: it was to be paused, and had to be killed
+	Restore    bool     // Place: at its position in submission order
+	Checkpoint bool     // Stopped: can continue from Progress
+	Broken     bool     // Finish: killed because it could not be paused
 	Progress   Duration // Stopped: work done, in time at full share
 	Shape      Shape    // Place: the shape to plan with
 	Spec       *Job     // Submit, Reserve, Adopt
 
 	Group  int32 // Measured: index in Job.Groups; 0 without groups
 	CPU    Share // Measured: 1..One
-	Memory int64 // Measured: bytes; 0: nothing is known of it, and it stays as it was
+	Memory int64 // Measured: bytes; 0: unknown, the need stays as it was
 
 	Since      Time             // Adopt: not after now
 	Allocation []NodeAllocation // Adopt: as in Decision

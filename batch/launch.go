@@ -1,13 +1,13 @@
 package batch
 
-// Launch says how often a program is started that has several nodes.
+// Launch is how many processes of a program start for a job on several nodes.
 type Launch uint8
 
-// The ways to launch a program.
+// The launch modes.
 const (
-	// LaunchOnce starts it on the node where it has most processors, of equals the
-	// first in the platform's order; it is told of the others. On virtual nodes of one
-	// host there is nothing else to choose.
+	// LaunchOnce starts one process on the node with most of the job's processors; of
+	// several, the first in the platform's order. Its environment names the others.
+	// Virtual nodes of one host allow nothing else.
 	LaunchOnce Launch = iota
 	LaunchPerNode
 	LaunchPerTask
@@ -23,7 +23,7 @@ func (l Launch) String() string {
 	return "unspecified"
 }
 
-// ParseLaunch returns the way that has the name, and whether there is one.
+// ParseLaunch returns the launch mode of a name, false if there is none.
 func ParseLaunch(name string) (Launch, bool) {
 	for l, n := range launchNames {
 		if n == name {

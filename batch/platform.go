@@ -20,19 +20,18 @@ type Platform struct {
 type Node struct {
 	Name       string
 	Processors int32
-	Memory     int64    // bytes; 0 is not known and not counted
-	Score      int32    // benchmark score; 0: all alike
-	Licenses   []string // software it can run: node-bound, or floating where not all can
+	Memory     int64    // bytes; 0 is unknown and not counted
+	Score      int32    // benchmark score; 0: all nodes are alike
+	Licenses   []string // software it can run: node-bound, or floating on some nodes
 }
 
-// LicensePool is what the site owns of a floating license.
+// LicensePool is a floating license of the site.
 type LicensePool struct {
 	Name   string
 	Copies int32
 }
 
-// Processors returns a platform of n single-processor nodes, as a trace's
-// machine is described.
+// Processors returns a platform of n single-processor nodes, the machine of a trace.
 func Processors(n int32) Platform {
 	nodes := make([]Node, max(n, 0))
 	for i := range nodes {
@@ -50,8 +49,8 @@ func (p Platform) Width() int32 {
 	return w
 }
 
-// MemoryPerProcessor returns the least memory that a processor of any node
-// stands for, in bytes; 0 when a node's memory is not known.
+// MemoryPerProcessor returns the least memory per processor of any node, in bytes;
+// 0 when a node's memory is unknown.
 func (p Platform) MemoryPerProcessor() int64 {
 	var least int64
 	for i := range p.Nodes {
@@ -66,7 +65,7 @@ func (p Platform) MemoryPerProcessor() int64 {
 	return least
 }
 
-// Validate reports everything that is wrong with the platform.
+// Validate reports all errors of the platform.
 func (p Platform) Validate() error {
 	var errs []error
 	var total int64
@@ -87,9 +86,9 @@ func (p Platform) Validate() error {
 }
 
 // Charge returns the processors that a count-based planner books for a job of
-// width tasks with so much memory each: max(width, ceil(width × memory / memory
-// per processor)). Memory that is not known on either side costs nothing. What
-// is beyond MaxProcessors is reported as MaxProcessors+1, which fits nowhere.
+// width tasks with the given memory each: max(width, ceil(width × memory / memory
+// per processor)). Unknown memory on either side costs nothing. A result above
+// MaxProcessors is reported as MaxProcessors+1, which fits no platform.
 func Charge(width int32, memory, perProcessor int64) int32 {
 	if memory <= 0 || perProcessor <= 0 || memory <= perProcessor {
 		return width

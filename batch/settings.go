@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Settings are a policy's options as a user wrote them: --set key=value, or
-// the settings map of a site's configuration.
+// Settings are a policy's options as the user wrote them: --set key=value, or the
+// settings map of a site's configuration.
 type Settings map[string]string
 
 // SettingError is a setting that a policy refuses.
@@ -19,7 +19,7 @@ type SettingError struct {
 	Accepted string // the range, or the known keys
 }
 
-// Error names the key, the value and what would have been accepted.
+// Error names the key, the value and the accepted values.
 func (e *SettingError) Error() string {
 	if e.Value == "" {
 		return fmt.Sprintf("policy %s: unknown setting %q, accepted: %s", e.Policy, e.Key, e.Accepted)
@@ -27,8 +27,7 @@ func (e *SettingError) Error() string {
 	return fmt.Sprintf("policy %s: setting %s: %q, accepted: %s", e.Policy, e.Key, e.Value, e.Accepted)
 }
 
-// SettingErrors returns all settings that an error of a policy's constructor is about;
-// none if it is about something else.
+// SettingErrors returns the setting errors in an error of a policy's constructor.
 func SettingErrors(err error) []*SettingError {
 	var all []*SettingError
 	if joined, is := err.(interface{ Unwrap() []error }); is {

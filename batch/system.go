@@ -13,58 +13,57 @@ type System interface {
 	// command again changes nothing and succeeds. The error joins one
 	// *CommandError for each command that was refused; the others were done.
 	Do(ctx context.Context, cmds []Command) error
-	// Snapshot returns all jobs and the capacity, other people's too.
+	// Snapshot returns all jobs, those of other users too, and the capacity.
 	Snapshot(ctx context.Context) (Snapshot, error)
-	// Find says what became of attempts, after a crash of the caller. Attempts
-	// it has never seen are left out.
+	// Find reports the state of attempts, after a crash of the caller. It leaves out
+	// attempts that it has never seen.
 	Find(ctx context.Context, keys []Key) ([]Found, error)
-	// Watch returns the changes after the cursor, waiting for the first one
-	// until ctx ends. An embedded system streams, Slurm is polled.
+	// Watch returns the changes after the cursor. It waits for the first one until ctx
+	// ends.
 	Watch(ctx context.Context, after Cursor) (Changes, error)
-	// Draft returns a copy of the plan as it is now, or an error that wraps
-	// ErrNoDrafts.
+	// Draft returns a copy of the current plan, or an error that wraps ErrNoDrafts.
 	Draft(ctx context.Context) (Draft, error)
-	// Caps says what this system can do.
+	// Caps returns the capabilities of the system.
 	Caps() Caps
 }
 
 // Key names one attempt to run a job at a site. Every command carries it, so
-// that a repeated or late one is recognized.
+// that repeated and late commands are recognized.
 type Key struct {
 	Job     JobID
 	Epoch   uint32 // the job's move counter when this site got it
 	Attempt uint32 // counts launches under one epoch
 }
 
-// CommandKind says what a Command wants.
+// CommandKind is the kind of a Command.
 type CommandKind uint8
 
 // The commands of a server to its batch system.
 const (
 	CmdSubmit CommandKind = iota + 1 // queue the job
-	// CmdReserve gives the job a place in the plan, but it may not start: a job
-	// that is INCOMING. Repeated after CmdConfirm or CmdCancel it changes nothing.
+	// CmdReserve gives an INCOMING job a slot in the plan; it must not start. Repeated
+	// after CmdConfirm or CmdCancel it changes nothing.
 	//
-	// With Job.Window it sets Job.Shape.Width processors aside, for jobs that are
-	// submitted Into it: an advance reservation, under a Key that no job has. It opens
-	// and closes by itself; at its end what runs in it is killed, and what still waits
-	// for it ends as EndStartFailed. It is refused with "no-room" if the plan cannot
-	// hold it.
+	// With Job.Window it is an advance reservation under a Key of its own: it books
+	// Job.Shape.Width processors for jobs that are submitted Into it. The window opens
+	// and closes by itself. At its end, jobs that run in it are killed and jobs that wait
+	// for it end as EndStartFailed. It is refused with "no-room" if the plan cannot hold
+	// it.
 	CmdReserve
-	CmdConfirm // let a reserved job wait like a submitted one from now on
-	// CmdHold keeps a waiting job from starting, and takes it out of the plan. One
-	// that is only reserved keeps its phase, but takes no capacity until CmdConfirm
-	// puts it back where its reservation had put it.
+	CmdConfirm // lets a reserved job wait like a submitted one
+	// CmdHold takes a waiting job out of the plan, so that it cannot start. A reserved
+	// job keeps its phase but takes no capacity until CmdConfirm puts it back at the
+	// position of its reservation.
 	CmdHold
-	CmdRelease // let a held job start: CmdPlace with its own shape and Restore
+	CmdRelease // lets a held job start: CmdPlace with its own shape and Restore
 	// CmdPlace puts a waiting or held job into the plan with Command.Shape: as the
 	// last one, or where its submission had put it if Command.Restore is set. It
 	// changes nothing when the job waits, not held, with that shape and was placed
 	// the same way before. A job that is only reserved, runs or has ended is
 	// refused with "not-waiting".
 	CmdPlace
-	// CmdCancel takes it out, a reserved one too, and kills it when it runs. Of an
-	// advance reservation it does so with the jobs in it, and gives the processors back.
+	// CmdCancel removes a waiting or reserved job and kills a running one. For an
+	// advance reservation it does so with all its jobs and releases the processors.
 	CmdCancel
 )
 
@@ -72,24 +71,22 @@ const (
 type Command struct {
 	Kind CommandKind
 	Key  Key
-	// Job is what the planner is told, for CmdSubmit and CmdReserve. It is the
-	// system's from Do on, without a copy: its caller changes it no more and submits
-	// it nowhere else. He may go on reading it, for Handle, which is the system's own
-	// business, is written before Do returns, and nothing else is.
+	// Job is the job for the planner, for CmdSubmit and CmdReserve. The system owns it
+	// from Do on, without a copy: the caller must not change it or submit it elsewhere,
+	// but may read it. The system writes Handle before Do returns, and nothing else.
 	Job     *Job
-	Shape   Shape // CmdPlace: what it gets from now on, instead of Job.Shape
-	Restore bool  // CmdPlace: back to its place in the order of submission
-	// Into, of CmdSubmit, is the advance reservation that the job runs in; zero for
-	// none. One that is not there, or over, is refused with "no-reservation".
+	Shape   Shape // CmdPlace: replaces Job.Shape
+	Restore bool  // CmdPlace: at its position in submission order
+	// Into is the advance reservation of CmdSubmit's job; zero for none. An unknown or
+	// ended one is refused with "no-reservation".
 	Into Key
-	// Promise, of CmdSubmit with Job.Agreed: refuse the job with "no-room" unless the
-	// plan holds it until its deadline. Without, one that the plan cannot hold any
-	// more is submitted without an agreement.
+	// Promise, for CmdSubmit with Job.Agreed, refuses the job with "no-room" unless the
+	// plan completes it by its deadline. Without it, a job that the plan can no longer
+	// complete in time is submitted without an agreement.
 	Promise bool
-	// After, of CmdSubmit, is an earlier attempt of the same job that has ended as
-	// EndStopped: the policy hears of no new job, but that this one has stopped. One
-	// that the system does not remember is no matter. It is cancelled if nothing is to
-	// follow it.
+	// After, for CmdSubmit, is an earlier attempt of the same job that ended as
+	// EndStopped. The policy then sees that job continue instead of a new one. An
+	// unknown attempt is ignored. CmdCancel of it says that none follows.
 	After Key
 }
 
@@ -101,10 +98,10 @@ type Program struct {
 	Dir    string            // working directory, made if it is not there
 	Stdout string            // file
 	Stderr string            // file
-	Append bool              // neither file is truncated
-	Launch Launch            // how often it is started
-	// Checkpoint says how it makes place so that it can go on later; nil: it is stopped
-	// where it is, and stays in memory.
+	Append bool              // do not truncate the two files
+	Launch Launch            // number of processes
+	// Checkpoint is how it saves its progress when it is preempted; nil: it is stopped
+	// in memory.
 	Checkpoint *Checkpoint
 }
 
@@ -115,7 +112,7 @@ type CommandError struct {
 	Err    error
 }
 
-// Error returns the refusal with its reason.
+// Error returns the job, the reason and the cause.
 func (e *CommandError) Error() string {
 	return string(e.Key.Job) + ": " + e.Reason + ": " + e.Err.Error()
 }
@@ -123,21 +120,21 @@ func (e *CommandError) Error() string {
 // Unwrap returns the cause.
 func (e *CommandError) Unwrap() error { return e.Err }
 
-// Phase is where an attempt is in a batch system.
+// Phase is the state of an attempt in a batch system.
 type Phase uint8
 
 // The phases of an attempt, in order.
 const (
-	PhaseReserved Phase = iota + 1 // has a place in the plan, may not start before CmdConfirm
+	PhaseReserved Phase = iota + 1 // has a slot in the plan, must not start before CmdConfirm
 	PhaseQueued
 	PhaseHeld
-	PhaseStarting // to be started, as the policy has decided; it holds its processors
-	PhaseRunning  // it was launched
+	PhaseStarting // the policy has started it: it holds its processors
+	PhaseRunning  // launched
 	PhasePaused
 	PhaseEnded
 )
 
-// Found is what a batch system knows about one attempt.
+// Found is the state of one attempt in a batch system.
 type Found struct {
 	Key   Key
 	Phase Phase
@@ -152,7 +149,7 @@ type Found struct {
 	Outcome    Outcome          // of PhaseEnded
 }
 
-// End says how an attempt ended.
+// End is how an attempt ended.
 type End uint8
 
 // The ends of an attempt.
@@ -160,17 +157,17 @@ const (
 	EndDone      End = iota + 1 // exit code 0
 	EndFailed                   // another exit code or a signal
 	EndKilled                   // at its walltime, or by the policy
-	EndCancelled                // on order
-	// EndStartFailed: it could not be launched, and could not the next time
-	// either: a command that is missing, a directory that cannot be made.
+	EndCancelled                // by CmdCancel
+	// EndStartFailed: it could not be launched and another attempt would fail too, for
+	// example because the program is missing.
 	EndStartFailed
-	// EndLost: it ran and is gone, but nobody has seen how it ended.
+	// EndLost: it ran and is gone, and its end was not seen.
 	EndLost
-	// EndNeverRan: it provably never ran, for a reason that is not its own. A new
-	// attempt may.
+	// EndNeverRan: it provably never ran, through no fault of its own. A new attempt may
+	// run.
 	EndNeverRan
-	// EndStopped: it has written down how far it has come, and a new attempt goes on from
-	// there; see Checkpoint.
+	// EndStopped: it saved its progress, and a new attempt continues from there; see
+	// Checkpoint.
 	EndStopped
 )
 
@@ -182,11 +179,11 @@ type Outcome struct {
 	Reason   string // for people: "exit status 3", "walltime of 90s"
 }
 
-// Cursor is a place in a system's stream of changes; the zero Cursor is its
-// beginning. It is good for one life of the system only.
+// Cursor is a position in a system's stream of changes; the zero Cursor is its
+// beginning. It is valid for one life of the system.
 type Cursor uint64
 
-// Changes is what happened after a cursor.
+// Changes are the changes after a cursor.
 type Changes struct {
 	Jobs []Found // the latest state of each attempt that changed
 	Next Cursor
@@ -194,12 +191,12 @@ type Changes struct {
 
 // Snapshot is a batch system's state.
 type Snapshot struct {
-	Taken    time.Time // when it was true
+	Taken    time.Time // instant of the state
 	Platform Platform
-	Free     int32   // processors nothing runs on
-	Running  []Found // Drover's own attempts
-	Waiting  []Found // Drover's own, reserved and held ones too, in queue order
-	Others   []Other // everybody else's jobs
+	Free     int32   // idle processors
+	Running  []Found // Drover's attempts
+	Waiting  []Found // Drover's attempts, reserved and held ones too, in queue order
+	Others   []Other // other users' jobs
 }
 
 // Other is a job of a batch system that Drover did not submit.
@@ -209,13 +206,13 @@ type Other struct {
 	Planned time.Time // the system's own planned start; zero if it has none
 }
 
-// Caps is what a batch system can do.
+// Caps are the capabilities of a batch system.
 type Caps struct {
 	Promises     bool // its estimates are PROMISED
 	Preemption   bool // Pause and Resume
-	Checkpoint   bool // a stopped job can go on elsewhere
+	Checkpoint   bool // a stopped job can continue elsewhere
 	Hold         bool // a waiting job can be held
-	Reserve      bool // CmdReserve: a job can have its place before it may start
-	Place        bool // CmdPlace: a job that waits can get another shape and place
-	Reservations bool // windows can be set aside (advance reservations)
+	Reserve      bool // CmdReserve: a job can have a slot before it may start
+	Place        bool // CmdPlace: a waiting job can get another shape and slot
+	Reservations bool // advance reservations
 }
