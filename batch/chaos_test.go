@@ -304,7 +304,7 @@ func ruin(now batch.Time, p batch.Policy, jobs map[batch.Handle]*account) {
 		unused = max(unused, h)
 	}
 	slices.Sort(list)
-	for _, w := range slices.Collect(base(p).Windows) {
+	for _, w := range slices.Collect(base(p).Reservations) {
 		unused = max(unused, w.Job)
 		kinds := []batch.EventKind{batch.Cancel, batch.WindowClose}
 		p.Apply(now, &batch.Event{Kind: kinds[w.Job%2], Job: w.Job})

@@ -80,7 +80,7 @@ func (u *unlike) Decide(_ batch.Time, out *batch.Decisions) {
 func (u *unlike) Wake() batch.Time { return batch.Never }
 
 // Estimate knows only what could start now; its ends depend on the machine.
-func (u *unlike) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate) bool {
+func (u *unlike) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate) batch.Runnable {
 	for i, a := range asks {
 		starts := out[i].Grow(len(a.Shapes))
 		out[i].Kind = batch.Forecast
@@ -94,7 +94,7 @@ func (u *unlike) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate
 			out[i].Ends = append(out[i].Ends, end)
 		}
 	}
-	return true
+	return nil
 }
 
 func (u *unlike) Fork() batch.Policy { return &unlike{u.fork(), u.platform} }

@@ -100,9 +100,9 @@ func (r *reckless) Decide(now batch.Time, out *batch.Decisions) {
 		r.pass = nil
 	}
 }
-func (r *reckless) Wake() batch.Time                                        { return batch.Never }
-func (r *reckless) Estimate(batch.Time, []batch.Ask, []batch.Estimate) bool { return false }
-func (r *reckless) Fork() batch.Policy                                      { return &reckless{} }
+func (r *reckless) Wake() batch.Time                                                  { return batch.Never }
+func (r *reckless) Estimate(batch.Time, []batch.Ask, []batch.Estimate) batch.Runnable { return nil }
+func (r *reckless) Fork() batch.Policy                                                { return &reckless{} }
 
 func TestTheLedgerSeesWhatDoesNotFit(t *testing.T) {
 	platform := batch.Platform{

@@ -110,7 +110,7 @@ func (w *windowed) Wake() batch.Time {
 }
 
 // Estimate says of a window whether it can be set aside: its start, or Never.
-func (w *windowed) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate) bool {
+func (w *windowed) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate) batch.Runnable {
 	for i, a := range asks {
 		starts := out[i].Grow(len(a.Shapes))
 		out[i].Kind = batch.Promised
@@ -124,7 +124,7 @@ func (w *windowed) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estima
 			}
 		}
 	}
-	return true
+	return nil
 }
 
 func (w *windowed) Fork() batch.Policy {

@@ -15,11 +15,11 @@ import (
 
 // plain hides what a queue knows about itself, so that a forecaster has to run it
 // once for each shape: the slow and obvious way.
-type plain struct{ forecast.Runnable }
+type plain struct{ batch.Runnable }
 
-func (p plain) Fork() batch.Policy { return plain{p.Runnable.Fork().(forecast.Runnable)} }
+func (p plain) Fork() batch.Policy { return plain{p.Runnable.Fork().(batch.Runnable)} }
 
-func (plain) Estimate(batch.Time, []batch.Ask, []batch.Estimate) bool { return false }
+func (p plain) Estimate(batch.Time, []batch.Ask, []batch.Estimate) batch.Runnable { return p }
 
 // What is kept from one estimate to the next is as good as new, whatever happens in
 // between, and at any instant until the next pass.
@@ -85,7 +85,7 @@ func (c *chaos) compare(now batch.Time, f *forecast.Forecaster) {
 		for k, s := range a.Shapes {
 			one := a
 			one.Shapes = []batch.Shape{s} // alone: nothing is cut off
-			slow.Estimate(now, plain{c.Policy.(forecast.Runnable)}, []batch.Ask{one}, want)
+			slow.Estimate(now, plain{c.Policy.(batch.Runnable)}, []batch.Ask{one}, want)
 			if got[i].Starts[k] != want[0].Starts[0] || got[i].Kind != want[0].Kind {
 				c.t.Fatalf("at %d, job %d, %v from %d: %v %d, want %v %d", now, a.Job.Handle, s, a.From,
 					got[i].Kind, got[i].Starts[k], want[0].Kind, want[0].Starts[0])

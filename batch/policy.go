@@ -19,15 +19,56 @@ type Policy interface {
 	// happens until then; Never if there is none.
 	Wake() Time
 	// Estimate answers when each shape of each ask would start if it were
-	// submitted now, alone, behind all that waits. out has one element for each
-	// ask. Of a job with a Window the start of a shape is Window.Start if that can
-	// be set aside, else Never: so a driver asks before it reserves. Of an Agreed job it
-	// is where it would get its place, Never if that ended after its Deadline; with no
-	// Deadline, the earliest that anybody could agree to. It returns false when this
-	// policy does not plan: then a forecaster has to.
-	Estimate(now Time, asks []Ask, out []Estimate) bool
-	// Fork returns an independent copy, for forecasting and what-if.
+	// submitted now, alone, behind all waiting jobs. out has one element for each
+	// ask. If the job has a Window, the start of a shape is Window.Start if the
+	// window can be reserved, else Never: a driver asks before it reserves. For an
+	// Agreed job it is the start of its slot, Never if the slot would end after the
+	// Deadline; without a Deadline, the earliest start that the policy can agree to.
+	//
+	// A policy that has filled out returns nil. A policy that does not plan returns
+	// itself, and a forecaster (package batch/plan/forecast) answers by running a
+	// copy of it forward.
+	Estimate(now Time, asks []Ask, out []Estimate) Runnable
+	// Fork returns an independent copy of the same type, for forecasting and what-if.
 	Fork() Policy
+}
+
+// Runnable is a policy that a forecaster can run forward, as if every job used up its
+// walltime. counted.Backlog implements all of it but batch.Policy, for policies that
+// count processors and keep no plan.
+type Runnable interface {
+	Policy
+	// Ends calls yield with each running job and its planned end.
+	Ends(yield func(Handle, Time) bool)
+	// PlannedEnd returns the planned end of a running job. It may change with
+	// every pass where jobs share processors.
+	PlannedEnd(Handle) Time
+	// Incoming calls yield with each job that is reserved and not confirmed.
+	Incoming(yield func(Handle) bool)
+	// Reservations calls yield with each advance reservation, in the order in which
+	// they were made.
+	Reservations(yield func(Reservation) bool)
+	// Underway calls yield with each event that the driver still owes: Stopped for a
+	// job that was told to leave its processors, Resumed for one that was told to
+	// continue. A policy that never pauses or migrates jobs owes none.
+	Underway(yield func(Event) bool)
+	// AnswerFixed answers an ask about a reservation, a job in a reservation, or an
+	// agreed job: these have slots that other jobs keep clear of. It returns false for
+	// other asks, which the forecaster answers.
+	AnswerFixed(now Time, a *Ask, out *Estimate) bool
+	// Unused returns a handle that names none of the policy's jobs.
+	Unused() Handle
+	// Worth returns the kind of a forecast for a job that may start at once: Forecast,
+	// unless the policy can promise that jobs that come later delay nothing.
+	Worth() Kind
+}
+
+// Reservation is an advance reservation in a policy's plan.
+type Reservation struct {
+	Job        Handle
+	Start, End Time
+	Charge     int32 // processors
+	Open       bool
 }
 
 // Factory makes a policy for a platform. Settings are the policy's own

@@ -149,7 +149,7 @@ func (p *player) estimate(t *testing.T, s step) {
 	}
 	out := make([]batch.Estimate, 1)
 	now := p.engine.Now()
-	if !p.engine.Policy().Estimate(now, asks, out) {
+	if p.engine.Policy().Estimate(now, asks, out) != nil {
 		if p.forecast == nil {
 			t.Fatal("the policy does not plan and there is no forecaster")
 		}

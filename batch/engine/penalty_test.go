@@ -42,8 +42,8 @@ func (s *scripted) Wake() batch.Time {
 	}
 	return s.at[0]
 }
-func (s *scripted) Estimate(batch.Time, []batch.Ask, []batch.Estimate) bool { return false }
-func (s *scripted) Fork() batch.Policy                                      { c := *s; return &c }
+func (s *scripted) Estimate(batch.Time, []batch.Ask, []batch.Estimate) batch.Runnable { return nil }
+func (s *scripted) Fork() batch.Policy                                                { c := *s; return &c }
 
 // then adds a pass; at is in seconds.
 func (s *scripted) then(at int, pass func(*batch.Decisions)) {

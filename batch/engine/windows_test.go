@@ -30,9 +30,9 @@ func (r *recorder) Decide(_ batch.Time, out *batch.Decisions) {
 	r.fresh = nil
 }
 
-func (r *recorder) Wake() batch.Time                                        { return batch.Never }
-func (r *recorder) Estimate(batch.Time, []batch.Ask, []batch.Estimate) bool { return false }
-func (r *recorder) Fork() batch.Policy                                      { return &recorder{} }
+func (r *recorder) Wake() batch.Time                                                  { return batch.Never }
+func (r *recorder) Estimate(batch.Time, []batch.Ask, []batch.Estimate) batch.Runnable { return nil }
+func (r *recorder) Fork() batch.Policy                                                { return &recorder{} }
 
 func TestAtOneInstantJobsEndThenWindowsCloseThenOthersOpen(t *testing.T) {
 	r := &recorder{}

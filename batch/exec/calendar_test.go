@@ -128,7 +128,7 @@ func (c *calendar) Wake() batch.Time {
 	return next
 }
 
-func (c *calendar) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate) bool {
+func (c *calendar) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate) batch.Runnable {
 	for i, a := range asks {
 		out[i].Kind = batch.Promised
 		for k, s := range a.Shapes {
@@ -142,7 +142,7 @@ func (c *calendar) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estima
 			}
 		}
 	}
-	return true
+	return nil
 }
 
 func (c *calendar) Fork() batch.Policy { return c }

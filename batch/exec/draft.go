@@ -89,7 +89,7 @@ func (d *draft) Made() batch.Time { return d.made }
 // Estimate is batch.Draft's.
 func (d *draft) Estimate(_ batch.Time, asks []batch.Ask, out []batch.Estimate) bool {
 	d.pass()
-	return d.policy.Estimate(d.made, asks, out) || d.forecaster != nil && d.forecaster.Estimate(d.made, d.policy, asks, out)
+	return d.policy.Estimate(d.made, asks, out) == nil || d.forecaster != nil && d.forecaster.Estimate(d.made, d.policy, asks, out)
 }
 
 // Standing is batch.Draft's.

@@ -135,7 +135,7 @@ func (s *System) Estimate(ctx context.Context, asks []batch.Ask) (ests []batch.E
 
 // estimate asks the policy, or else the forecaster.
 func (s *System) estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate) bool {
-	return s.policy.Estimate(now, asks, out) || s.forecaster != nil && s.forecaster.Estimate(now, s.policy, asks, out)
+	return s.policy.Estimate(now, asks, out) == nil || s.forecaster != nil && s.forecaster.Estimate(now, s.policy, asks, out)
 }
 
 func checkAsk(ask *batch.Ask) error {

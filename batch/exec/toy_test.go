@@ -142,14 +142,17 @@ func (p *toy) Wake() batch.Time {
 	return p.epoch.Add(p.script[0].after)
 }
 
-func (p *toy) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate) bool {
+func (p *toy) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate) batch.Runnable {
 	for i := range asks {
 		out[i].Kind = p.kind
 		for j := range out[i].Grow(len(asks[i].Shapes)) {
 			out[i].Starts[j] = now
 		}
 	}
-	return p.kind != 0
+	if p.kind == 0 {
+		return struct{ batch.Runnable }{}
+	}
+	return nil
 }
 
 func (p *toy) Fork() batch.Policy { return p }

@@ -20,8 +20,15 @@ type cluster struct {
 	out     batch.Decisions
 }
 
+// planningPolicy is a policy that plans, as a Planner.
+type planningPolicy struct{ batch.Policy }
+
+func (p planningPolicy) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate) bool {
+	return p.Policy.Estimate(now, asks, out) == nil
+}
+
 func (c *cluster) submit(t *rapid.T, now batch.Time, r *Request, runtime batch.Duration) {
-	j, err := c.site.Submit(now, Submission{ID: batch.JobID(fmt.Sprint(len(c.jobs))), Request: r}, c.policy)
+	j, err := c.site.Submit(now, Submission{ID: batch.JobID(fmt.Sprint(len(c.jobs))), Request: r}, planningPolicy{c.policy})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +103,7 @@ func TestAPromiseGivenAtSubmissionIsKept(t *testing.T) {
 			for w := rapid.Int64Range(1, processors).Draw(t, "width"); w <= processors; w += 2 {
 				r.Menu = append(r.Menu, menu(w, rapid.Int64Range(1, 20).Draw(t, "walltime"))...)
 			}
-			quote, err := s.Quote(now, Question{Request: r}, policy)
+			quote, err := s.Quote(now, Question{Request: r}, planningPolicy{policy})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -235,5 +235,5 @@ func cbfOf(t *testing.T) Planner {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p
+	return planningPolicy{p}
 }

@@ -181,5 +181,30 @@ func (b *Backlog) Launch(now batch.Time, h batch.Handle, out *batch.Decisions) {
 // itself.
 func (b *Backlog) Wake() batch.Time { return min(b.NextParked(), b.nextAgreed(), b.NextServe()) }
 
-// Estimate says that queues do not plan: package forecast has to.
-func (b *Backlog) Estimate(batch.Time, []batch.Ask, []batch.Estimate) bool { return false }
+// The rest of batch.Runnable, for policies that do not know better. Estimate is theirs to
+// write: a policy without a plan returns itself from it.
+
+// Underway yields nothing: a policy that counts processors pauses and moves no jobs.
+func (b *Backlog) Underway(func(batch.Event) bool) {}
+
+// Worth returns Forecast: a job that comes later may start first.
+func (b *Backlog) Worth() batch.Kind { return batch.Forecast }
+
+// AnswerFixed answers asks about reservations, jobs in them, and agreed jobs, beside the
+// slots that are in the profile, and says whether an ask is one.
+func (b *Backlog) AnswerFixed(now batch.Time, a *batch.Ask, out *batch.Estimate) bool {
+	if b.AnswerInside(now, a, out) {
+		return true
+	}
+	if !b.Fixed(a) {
+		return false
+	}
+	plan := b
+	if b.Overdue(now) != 0 {
+		c := b.Fork()
+		plan = &c
+		plan.Prepare(now, &batch.Decisions{})
+	}
+	plan.AnswerBeside(now, a, plan.Profile, out)
+	return true
+}

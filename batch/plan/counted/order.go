@@ -93,7 +93,7 @@ func (b *Backlog) First(n int) (front Backlog, names []batch.Handle) {
 	}
 	for i := range b.windows {
 		w := &b.windows[i]
-		c.windows = append(c.windows, window{Window: w.Window, booked: w.booked, free: w.Charge})
+		c.windows = append(c.windows, window{Reservation: w.Reservation, booked: w.booked, free: w.Charge})
 		c.windows[i].Job = take(w.Job)
 	}
 	agreed := slices.Clone(b.agreed)

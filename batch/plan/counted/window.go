@@ -7,18 +7,10 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/plan/profile"
 )
 
-// Window is an advance reservation as others see it.
-type Window struct {
-	Job        batch.Handle
-	Start, End batch.Time
-	Charge     int32
-	Open       bool
-}
-
 // window is an advance reservation: processors set aside, with a queue of its own.
 // From its opening to its closing they are not Free.
 type window struct {
-	Window
+	batch.Reservation
 	booked  batch.Time // the profile has it until then: later than End if it closes late
 	free    int32      // what no job in it has
 	stirred bool       // something has happened since the last look at its queue
@@ -33,11 +25,11 @@ func (w *window) clone() window {
 	return c
 }
 
-// Windows calls yield with each reservation, in the order in which they were made.
-// It has the form of an iter.Seq.
-func (b *Base) Windows(yield func(Window) bool) {
+// Reservations calls yield with each reservation, in the order in which they were made.
+// It is an iter.Seq.
+func (b *Base) Reservations(yield func(batch.Reservation) bool) {
 	for i := range b.windows {
-		if !yield(b.windows[i].Window) {
+		if !yield(b.windows[i].Reservation) {
 			return
 		}
 	}
@@ -58,7 +50,7 @@ func (b *Base) setAside(spec *batch.Job) (broke bool) {
 	j := b.admit(spec)
 	j.State = Reserved
 	w := window{booked: spec.Window.End, free: j.Charge}
-	w.Window = Window{Job: spec.Handle, Start: spec.Window.Start, End: spec.Window.End, Charge: j.Charge}
+	w.Reservation = batch.Reservation{Job: spec.Handle, Start: spec.Window.Start, End: spec.Window.End, Charge: j.Charge}
 	b.windows = append(b.windows, w)
 	if w.Start >= w.End || w.End <= b.Profile.Origin() {
 		return false

@@ -27,8 +27,8 @@ func fill(a *batch.Ask, out *batch.Estimate, start batch.Time) {
 }
 
 // runOut runs a policy forward until nothing happens any more.
-func (f *Forecaster) runOut(now batch.Time, p Runnable) {
-	r := f.launch(now, settled(now, p.Fork().(Runnable)))
+func (f *Forecaster) runOut(now batch.Time, p batch.Runnable) {
+	r := f.launch(now, settled(now, p.Fork().(batch.Runnable)))
 	for t := now; t != batch.Never; t = r.next() {
 		r.advance(t, batch.NoJob)
 	}

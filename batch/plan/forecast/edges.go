@@ -15,9 +15,9 @@ type edge struct {
 }
 
 // foresee notes when the reservations of a policy will open and close.
-func (r *run) foresee(own Runnable) {
+func (r *run) foresee(own batch.Runnable) {
 	r.edges = r.edges[:0]
-	for w := range own.Windows {
+	for w := range own.Reservations {
 		if !w.Open {
 			r.edges = append(r.edges, edge{w.Start, batch.WindowOpen, w.Job})
 		}

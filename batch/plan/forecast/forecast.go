@@ -8,34 +8,12 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/plan/profile"
 )
 
-// Runnable is a policy that can be run forward on walltimes.
-type Runnable interface {
-	batch.Policy
-	// Ends calls yield with each running job and its planned end.
-	Ends(yield func(batch.Handle, batch.Time) bool)
-	// PlannedEnd returns the planned end of a running job. It may change with
-	// every pass where jobs share processors.
-	PlannedEnd(batch.Handle) batch.Time
-	// Incoming calls yield with each job that is reserved and not confirmed.
-	Incoming(yield func(batch.Handle) bool)
-	// Windows calls yield with each advance reservation, in the order in which they
-	// were made.
-	Windows(yield func(counted.Window) bool)
-	// AnswerFixed answers an ask about what has, or would have, a place of its own that
-	// others keep clear of: a reservation, a job in one, or an agreed job. It returns
-	// false for other asks.
-	AnswerFixed(now batch.Time, a *batch.Ask, out *batch.Estimate) bool
-	// Unused returns a handle that names none of its jobs.
-	Unused() batch.Handle
-	// Worth says what a forecast of this policy is worth now, for a job that may
-	// start at once.
-	Worth() batch.Kind
-}
-
-// Queue is a Runnable in which a job that stands last changes nothing for those
-// before it until it starts. It is compared by identity, and has to be a pointer.
+// Queue is a batch.Runnable in which the last job changes nothing for the jobs before it
+// until it starts. One run answers all shapes of all asks about it; another Runnable is
+// run once for each shape, with the same answers. A Queue is compared by identity: its
+// methods have pointer receivers.
 type Queue interface {
-	Runnable
+	batch.Runnable
 	// Room appends what a job that stood last could have after a pass: it may start if
 	// it fits one of the levels and ends by its end.
 	Room(now batch.Time, out []profile.Level) []profile.Level
@@ -75,17 +53,17 @@ type Forecaster struct {
 }
 
 // Estimate answers asks as batch.Policy's Estimate does: by the policy's own plan
-// where it has one, else by running it forward. It returns false for a policy
-// that can neither plan nor be run.
+// if it has one, else by running it forward. It returns true: every policy has an answer.
 func (f *Forecaster) Estimate(now batch.Time, p batch.Policy, asks []batch.Ask, out []batch.Estimate) bool {
-	if p.Estimate(now, asks, out) {
-		return true
+	if r := p.Estimate(now, asks, out); r != nil {
+		f.forward(now, r, asks, out)
 	}
-	r, ok := p.(Runnable)
-	if !ok {
-		return false
-	}
-	q, queue := p.(Queue)
+	return true
+}
+
+// forward answers asks by running a policy forward.
+func (f *Forecaster) forward(now batch.Time, r batch.Runnable, asks []batch.Ask, out []batch.Estimate) {
+	q, queue := r.(Queue)
 	if queue {
 		f.runQueue(now, q)
 	} else if slices.ContainsFunc(asks, standing) {
@@ -108,7 +86,6 @@ func (f *Forecaster) Estimate(now batch.Time, p batch.Policy, asks []batch.Ask, 
 			f.eachShape(now, r, a, e)
 		}
 	}
-	return true
 }
 
 // standing says whether an ask is about a job that waits already.
@@ -116,7 +93,7 @@ func standing(a batch.Ask) bool { return a.Job.Handle != batch.NoJob }
 
 // worth says what an answer to an ask is worth. A policy without a plan keeps no
 // place for a job that comes later: who starts until then may put it off.
-func worth(now batch.Time, p Runnable, a *batch.Ask) batch.Kind {
+func worth(now batch.Time, p batch.Runnable, a *batch.Ask) batch.Kind {
 	if max(a.From, a.Job.EarliestStart) > now {
 		return batch.Forecast
 	}

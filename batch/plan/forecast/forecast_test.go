@@ -31,12 +31,12 @@ var queues = map[string]batch.Factory{"fcfs": fcfs.New, "easy": easy.New}
 
 // plain hides that a policy is a queue, so that it is run once for each shape: the
 // slow and obvious way.
-type plain struct{ forecast.Runnable }
+type plain struct{ batch.Runnable }
 
-func (p plain) Fork() batch.Policy { return plain{p.Runnable.Fork().(forecast.Runnable)} }
+func (p plain) Fork() batch.Policy { return plain{p.Runnable.Fork().(batch.Runnable)} }
 
 // Estimate hides a plan, too.
-func (plain) Estimate(batch.Time, []batch.Ask, []batch.Estimate) bool { return false }
+func (p plain) Estimate(batch.Time, []batch.Ask, []batch.Estimate) batch.Runnable { return p }
 
 type nobody struct{}
 
@@ -106,7 +106,7 @@ func TestOneRunOfAQueueAnswersLikeOneRunForEachShape(t *testing.T) {
 					for k, s := range a.Shapes {
 						one := a
 						one.Shapes = []batch.Shape{s} // alone: nothing is cut off
-						if !f.Estimate(now, plain{e.Policy().(forecast.Runnable)}, []batch.Ask{one}, want) {
+						if !f.Estimate(now, plain{e.Policy().(batch.Runnable)}, []batch.Ask{one}, want) {
 							t.Fatal("no answer")
 						}
 						if got[i].Starts[k] != want[0].Starts[0] || got[i].End(k, s.Walltime) != want[0].End(0, s.Walltime) {
@@ -128,7 +128,7 @@ func TestRunsThatAreCutOffStillFindTheBestShape(t *testing.T) {
 		var f forecast.Forecaster
 		exact, cut := make([]batch.Estimate, 1), make([]batch.Estimate, 1)
 		f.Estimate(e.Now(), e.Policy(), []batch.Ask{ask}, exact)
-		f.Estimate(e.Now(), plain{e.Policy().(forecast.Runnable)}, []batch.Ask{ask}, cut)
+		f.Estimate(e.Now(), plain{e.Policy().(batch.Runnable)}, []batch.Ask{ask}, cut)
 		best := func(est *batch.Estimate) (int, batch.Time) {
 			at, end := -1, batch.Never
 			for i, s := range ask.Shapes {

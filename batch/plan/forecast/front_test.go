@@ -238,9 +238,11 @@ func TestAJobThatIsHeldHasNoForecast(t *testing.T) {
 }
 
 // other is no queue, and runs in between.
-type other struct{ Runnable }
+type other struct{ batch.Runnable }
 
-func (o other) Fork() batch.Policy { return other{o.Runnable.Fork().(Runnable)} }
+func (o other) Fork() batch.Policy { return other{o.Runnable.Fork().(batch.Runnable)} }
+
+func (o other) Estimate(batch.Time, []batch.Ask, []batch.Estimate) batch.Runnable { return o }
 
 func TestAForecasterOfManyPoliciesDoesNotMixThemUp(t *testing.T) {
 	shapes := []batch.Shape{{Width: 1, Walltime: 5}, {Width: 1, Walltime: 6}, {Width: 1, Walltime: 7}}
@@ -256,7 +258,7 @@ func TestAForecasterOfManyPoliciesDoesNotMixThemUp(t *testing.T) {
 		}
 	}
 	ask(a.p, 3, 11)
-	ask(other{b.p.(Runnable)}, 2, 6)
+	ask(other{b.p.(batch.Runnable)}, 2, 6)
 	ask(a.p, 3, 11)
 	ask(b.p, 2, 6)
 	ask(a.p, 3, 11)

@@ -9,7 +9,7 @@ import (
 // run is a copy of a policy on its way into the future, in which jobs end when
 // their walltime does.
 type run struct {
-	policy   Runnable
+	policy   batch.Runnable
 	ends     *ends
 	pass     *batch.Decisions
 	began    *began
@@ -21,7 +21,7 @@ type run struct {
 // launch returns a run of a copy that begins at now, before the pass of that
 // instant. A job that is past its planned end goes on until the next instant.
 // Incoming jobs are confirmed at once: most will be, and then stand before others.
-func (f *Forecaster) launch(now batch.Time, own Runnable) *run {
+func (f *Forecaster) launch(now batch.Time, own batch.Runnable) *run {
 	f.front.of = nil // it names jobs by what is written over now
 	f.ends.reset()
 	f.began.reset(own.Unused())

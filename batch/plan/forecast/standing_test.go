@@ -53,7 +53,7 @@ func TestJobsThatWaitAreForecastAsTheyStand(t *testing.T) {
 				asks = append(asks, batch.Ask{Job: &batch.Job{}, Shapes: []batch.Shape{draw()}})
 				out := make([]batch.Estimate, len(asks))
 				if c.plain {
-					p = plain{p.(forecast.Runnable)}
+					p = plain{p.(batch.Runnable)}
 				}
 				var f forecast.Forecaster
 				if !f.Estimate(0, p, asks, out) {

@@ -8,7 +8,7 @@ import (
 // Estimate answers by the plan; it is a promise. Where a job has run past its
 // walltime since the last pass the plan is wrong, and the answer is that of the
 // plan which a pass would make now.
-func (p *Policy) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate) bool {
+func (p *Policy) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate) batch.Runnable {
 	plan := p
 	if plan.Profile.Free(now) != p.Free {
 		plan = p.Fork().(*Policy)
@@ -28,7 +28,7 @@ func (p *Policy) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate
 			counted.KeepDeadline(a, &out[i])
 		}
 	}
-	return true
+	return nil
 }
 
 // answer answers an ask about a job that has not come.

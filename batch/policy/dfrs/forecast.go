@@ -5,8 +5,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/plan/counted"
 )
 
-// Estimate leaves it to a forecaster: nothing is planned.
-func (p *Policy) Estimate(batch.Time, []batch.Ask, []batch.Estimate) bool { return false }
+// Estimate leaves the answer to a forecaster: DFRS does not plan.
+func (p *Policy) Estimate(batch.Time, []batch.Ask, []batch.Estimate) batch.Runnable { return p }
 
 // Ends calls yield with each running job and its expected end. One that has been told
 // to leave counts as running as long as it has not.
@@ -41,8 +41,8 @@ func (p *Policy) Incoming(yield func(batch.Handle) bool) {
 	}
 }
 
-// Windows calls yield with no reservation: none is made.
-func (p *Policy) Windows(func(counted.Window) bool) {}
+// Reservations yields nothing: DFRS makes none.
+func (p *Policy) Reservations(func(batch.Reservation) bool) {}
 
 // AnswerFixed says of windows and of agreements that they cannot be had.
 func (p *Policy) AnswerFixed(_ batch.Time, a *batch.Ask, out *batch.Estimate) bool {

@@ -60,8 +60,8 @@ func (o *oracle) Wake() batch.Time {
 	return (o.packed/batch.Time(o.period) + 1) * batch.Time(o.period)
 }
 
-func (o *oracle) Estimate(batch.Time, []batch.Ask, []batch.Estimate) bool { return false }
-func (o *oracle) Fork() batch.Policy                                      { panic("not asked for") }
+func (o *oracle) Estimate(batch.Time, []batch.Ask, []batch.Estimate) batch.Runnable { return nil }
+func (o *oracle) Fork() batch.Policy                                                { panic("not asked for") }
 
 func (o *oracle) Apply(now batch.Time, ev *batch.Event) {
 	switch ev.Kind {

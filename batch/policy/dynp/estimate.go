@@ -27,7 +27,7 @@ type item struct {
 
 // Estimate answers by the plan of the active policy, as it would be if the job came
 // now and nothing else: that may be made anew at any time, in another order too.
-func (p *Policy) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate) bool {
+func (p *Policy) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate) batch.Runnable {
 	plan := p
 	if p.changed || p.Changed || p.Wake() <= now || p.Overdue(now) != 0 {
 		plan = p.Fork().(*Policy)
@@ -58,7 +58,7 @@ func (p *Policy) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate
 		return cmp.Or(cmp.Compare(a.behind, b.behind), cmp.Compare(a.ask, b.ask), cmp.Compare(a.lo, b.lo))
 	})
 	plan.answer(now, q, asks, out)
-	return true
+	return nil
 }
 
 // arrangeFor writes the order of the active policy.

@@ -66,7 +66,7 @@ func (n *naive) Apply(now batch.Time, ev *batch.Event) {
 
 func (n *naive) Wake() batch.Time { return n.wake }
 
-func (n *naive) Estimate(batch.Time, []batch.Ask, []batch.Estimate) bool { return false }
+func (n *naive) Estimate(batch.Time, []batch.Ask, []batch.Estimate) batch.Runnable { return nil }
 
 func (n *naive) Fork() batch.Policy { panic("naive") }
 

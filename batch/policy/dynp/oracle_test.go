@@ -151,7 +151,7 @@ func TestAJobGetsThePlaceThatWasEstimated(t *testing.T) {
 		play(p, platform, workload(t, processors, 20), func(now batch.Time) {
 			asks := []batch.Ask{{Job: &batch.Job{}, Shapes: shapes}, {Job: &batch.Job{EarliestStart: now + later}, Shapes: shapes, Best: true}}
 			out := make([]batch.Estimate, 2)
-			if !p.Estimate(now, asks, out) {
+			if p.Estimate(now, asks, out) != nil {
 				t.Fatal("no answer")
 			}
 			for i, a := range asks {

@@ -202,8 +202,8 @@ func (p *Policy) fits(now batch.Time, b *queue.Block, i int) bool {
 	return c <= p.Free && (c <= p.spare || now.Add(b.Walltime[i&(queue.BlockSize-1)]) <= p.shadow)
 }
 
-// Worth says what a forecast of this policy is worth. Only the first job's start is sure.
-func (p *Policy) Worth() batch.Kind { return batch.Forecast }
+// Estimate leaves the answer to a forecaster: EASY plans the head of its queue alone.
+func (p *Policy) Estimate(batch.Time, []batch.Ask, []batch.Estimate) batch.Runnable { return p }
 
 // Room returns what a job that came last could have now; see package forecast.
 func (p *Policy) Room(now batch.Time, out []profile.Level) []profile.Level {

@@ -102,7 +102,7 @@ func (p *Policy) everybody(now batch.Time) *profile.Profile {
 }
 
 // Estimate answers by the plan. See batch.Policy.
-func (p *Policy) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate) bool {
+func (p *Policy) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate) batch.Runnable {
 	p.planned(now)
 	for i := range asks {
 		a, e := &asks[i], &out[i]
@@ -130,7 +130,7 @@ func (p *Policy) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate
 			p.ahead().starts(from, p.charges, a.Shapes, starts)
 		}
 	}
-	return true
+	return nil
 }
 
 // AnswerFixed answers asks about reservations, jobs in them, and agreed jobs, and says

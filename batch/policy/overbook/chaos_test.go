@@ -341,7 +341,7 @@ func (c *chaos) check() {
 				want -= b.Job(h).Charge
 			}
 		}
-		for w := range b.Windows {
+		for w := range b.Reservations {
 			if w.Start <= t && t < w.End {
 				want -= w.Charge
 			}

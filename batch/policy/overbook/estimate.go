@@ -8,7 +8,7 @@ import (
 // is overbooked is kept with a probability, and tells of each shape the beginning and
 // the end that it is said to have. A job with an agreement that cannot end in time is
 // answered Never.
-func (p *Policy) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate) bool {
+func (p *Policy) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate) batch.Runnable {
 	plan := p
 	if p.stopping > 0 || !p.Settled(now, 0) {
 		plan = p.Fork().(*Policy)
@@ -25,7 +25,7 @@ func (p *Policy) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate
 			plan.Policy.Estimate(now, asks[i:i+1], out[i:i+1])
 		}
 	}
-	return true
+	return nil
 }
 
 // differs says whether the answer may be another one than that of CBF.

@@ -8,12 +8,12 @@ import (
 
 // Estimate leaves it to a forecaster, for a plan says who is where now, not who comes next;
 // unless that were too much work.
-func (r *Roster) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate) bool {
+func (r *Roster) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate) batch.Runnable {
 	if r.small() {
-		return false
+		return r
 	}
 	r.look(now, asks, out)
-	return true
+	return nil
 }
 
 // Ends calls yield with each job that holds a machine and its expected end.
@@ -47,8 +47,8 @@ func (r *Roster) Incoming(yield func(batch.Handle) bool) {
 	}
 }
 
-// Windows calls yield with no reservation: none is made.
-func (r *Roster) Windows(func(counted.Window) bool) {}
+// Reservations yields nothing: a farm makes none.
+func (r *Roster) Reservations(func(batch.Reservation) bool) {}
 
 // AnswerFixed says of windows and of agreements that they cannot be had.
 func (r *Roster) AnswerFixed(_ batch.Time, a *batch.Ask, out *batch.Estimate) bool {

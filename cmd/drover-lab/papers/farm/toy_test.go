@@ -117,6 +117,6 @@ func (y *toy) yield(h batch.Handle, j *Job, out *batch.Decisions) bool {
 	return true
 }
 
-func (y *toy) Wake() batch.Time                                        { return batch.Never }
-func (y *toy) Estimate(batch.Time, []batch.Ask, []batch.Estimate) bool { return false }
-func (y *toy) Fork() batch.Policy                                      { panic("toy: not forked") }
+func (y *toy) Wake() batch.Time                                                  { return batch.Never }
+func (y *toy) Estimate(batch.Time, []batch.Ask, []batch.Estimate) batch.Runnable { return nil }
+func (y *toy) Fork() batch.Policy                                                { panic("toy: not forked") }

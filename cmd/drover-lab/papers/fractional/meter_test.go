@@ -31,8 +31,8 @@ func (s *scripted) Wake() batch.Time {
 	}
 	return batch.Time(s.at[0]) * batch.Time(batch.Second)
 }
-func (s *scripted) Estimate(batch.Time, []batch.Ask, []batch.Estimate) bool { return false }
-func (s *scripted) Fork() batch.Policy                                      { c := *s; return &c }
+func (s *scripted) Estimate(batch.Time, []batch.Ask, []batch.Estimate) batch.Runnable { return nil }
+func (s *scripted) Fork() batch.Policy                                                { c := *s; return &c }
 
 func on(share batch.Share, nodes ...int32) []batch.NodeAllocation {
 	var places []batch.NodeAllocation
