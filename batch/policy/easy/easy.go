@@ -2,10 +2,10 @@
 // System", JSSPP 1995).
 //
 // The first job of the queue has a reservation: the shadow time, at which enough
-// processors will be free for it if the running jobs use up their walltimes. The
-// processors it will not need then are spare. Behind it, in submission order,
-// every job may start that fits now and either ends by the shadow time or takes
-// spare processors only, so that the first job is never delayed.
+// processors are free for it if the running jobs use their whole walltimes. The
+// processors that it does not need then are spare. Behind it, in submission order,
+// each job starts that fits now and either ends by the shadow time or takes only
+// spare processors, so the first job is never delayed.
 //
 //	processors       shadow time of job 2
 //	4 ┤ 1 1 1 1 │ 2 2 2
@@ -14,9 +14,9 @@
 //	1 ┤ 4 4 4 4 │ 4 4 4
 //	  └─────────┴──────▶ time
 //
-// Nothing is promised to the other jobs: estimates are forecasts. Advance
-// reservations and agreed jobs have places of their own, which nobody gets in the
-// way of; the shadow time is then the head's earliest fit beside them.
+// The other jobs get no promise: estimates are forecasts. Advance reservations and
+// agreed jobs have slots of their own, which no job delays; the shadow time is then
+// the head's earliest fit beside them.
 package easy
 
 import (
@@ -31,10 +31,10 @@ import (
 // Policy is EASY. It implements batch.Policy.
 type Policy struct {
 	counted.Backlog
-	head   batch.Handle   // the first job when the last pass ended, while it waits; if Changed, maybe no more
-	shadow batch.Time     // of it
-	spare  int32          // at the shadow time; without meaning if Guarded
-	fresh  []batch.Handle // came behind the head since the last pass
+	head   batch.Handle   // first job at the end of the last pass; may have left if Changed
+	shadow batch.Time     // shadow time of head
+	spare  int32          // processors at the shadow time; unused if Guarded
+	fresh  []batch.Handle // jobs behind the head that arrived since the last pass
 	levels []profile.Level
 }
 
@@ -51,20 +51,20 @@ func (p *Policy) Fork() batch.Policy {
 	return &Policy{p.Backlog.Fork(), p.head, p.shadow, p.spare, slices.Clone(p.fresh), nil}
 }
 
-// First returns a copy with all that runs and only the first n of those who wait,
-// and what its jobs are called here; see package forecast.
+// First returns a copy with all running jobs and the first n waiting ones, and the
+// original handles of its jobs; see package forecast.
 func (p *Policy) First(n int) (batch.Policy, []batch.Handle) {
 	front, names := p.Backlog.First(n)
-	return &Policy{Backlog: front}, names // the first pass makes the reservation anew
+	return &Policy{Backlog: front}, names // its first pass makes the reservation
 }
 
 // Apply takes one event.
 //
-// Behind the head a job that leaves changes nothing for the others: they could not
-// start for what runs and for the reservation. One that comes, by itself or by
-// being placed or confirmed, has to be looked at alone.
+// A job behind the head that leaves the queue does not affect the others: running jobs
+// and the reservation kept them from starting. A job that enters, by submission, Place
+// or Confirm, is the only one that a pass must examine.
 func (p *Policy) Apply(now batch.Time, ev *batch.Event) {
-	if ev.Kind == batch.Measured { // needs are those that were asked for
+	if ev.Kind == batch.Measured { // this policy plans with declared needs
 		return
 	}
 	if p.AboutAgreed(ev) {
@@ -85,7 +85,7 @@ func (p *Policy) Apply(now batch.Time, ev *batch.Event) {
 	}
 }
 
-// come notes a job that may stand in the queue anew.
+// come records a job that may have entered the queue.
 func (p *Policy) come(h batch.Handle) {
 	switch {
 	case p.Changed || !p.Ready(h):
@@ -115,15 +115,15 @@ func (p *Policy) Decide(now batch.Time, out *batch.Decisions) {
 	p.fresh = p.fresh[:0]
 }
 
-// pass looks at the whole queue.
+// pass examines the whole queue.
 func (p *Policy) pass(now batch.Time, out *batch.Decisions) {
 	b, i := p.FirstReady()
 	for b != nil && b.Charge[i] <= p.Free {
 		p.Launch(now, p.Queue.RemoveAt(b, i).Job, out)
 		b, i = p.FirstReady()
 	}
-	// Without a first job there is no reservation that arrivals could be held
-	// against: the next pass has to look at the queue again.
+	// Without a head there is no reservation to check arrivals against: the next pass
+	// must examine the whole queue.
 	p.Changed, p.head = b == nil, batch.NoJob
 	if b != nil {
 		p.head = b.Job[i]
@@ -132,9 +132,9 @@ func (p *Policy) pass(now batch.Time, out *batch.Decisions) {
 	}
 }
 
-// arrivals looks at the jobs that came since the last pass. Nothing else has
-// happened: who could not start then cannot start now, for no more is free and
-// the shadow time is nearer.
+// arrivals examines only the jobs that arrived since the last pass. Without other
+// events no earlier job can start: no capacity was freed, and the shadow time is
+// nearer.
 func (p *Policy) arrivals(now batch.Time, out *batch.Decisions) {
 	for h := range p.arrived {
 		if b, i := p.Queue.Locate(h); p.fits(now, b, i) {
@@ -143,8 +143,7 @@ func (p *Policy) arrivals(now batch.Time, out *batch.Decisions) {
 	}
 }
 
-// arrived calls yield with the jobs that came since the last pass, in order. It has
-// the form of an iter.Seq.
+// arrived is an iter.Seq of the jobs that arrived since the last pass, in order.
 func (p *Policy) arrived(yield func(batch.Handle) bool) {
 	slices.SortFunc(p.fresh, func(a, b batch.Handle) int {
 		if p.Before(a, b) {
@@ -153,15 +152,15 @@ func (p *Policy) arrived(yield func(batch.Handle) bool) {
 		return 1
 	})
 	for _, h := range p.fresh {
-		if p.Ready(h) && !yield(h) { // else it has left again, or is listed twice
+		if p.Ready(h) && !yield(h) { // not ready: it left again, or is listed twice
 			return
 		}
 	}
 }
 
-// reserve finds the shadow time of a head of the given charge, and what is spare
-// then. A head that the machine, with nodes down, cannot hold waits without
-// standing in anybody's way.
+// reserve finds the shadow time of a head of the given charge, and the spare
+// processors then. A head that does not fit the machine, because nodes are down,
+// waits without delaying others.
 func (p *Policy) reserve(now batch.Time, charge int32) {
 	p.shadow, p.spare = p.Profile.Fit(now, 1, charge), 0
 	if p.shadow != batch.Never {
@@ -169,10 +168,10 @@ func (p *Policy) reserve(now batch.Time, charge int32) {
 	}
 }
 
-// backfill goes through the queue from position i of block b on. A job that
-// starts and runs past the shadow time takes spare processors; the shadow time
-// itself stays, for the profile has not changed before it in what the head
-// needs. So the reservation is that of a search made anew after each start.
+// backfill examines the queue from position i of block b on. A started job that runs
+// past the shadow time takes spare processors. The shadow time stays the same, because
+// the head's capacity before it has not changed; a new search after each start would
+// find it again.
 func (p *Policy) backfill(now batch.Time, b *queue.Block, i int, out *batch.Decisions) {
 	for ; b != nil && p.Free > 0; b, i = p.Queue.Next(b), 0 {
 		if b.Least > p.Free {
@@ -205,7 +204,7 @@ func (p *Policy) fits(now batch.Time, b *queue.Block, i int) bool {
 // Estimate leaves the answer to a forecaster: EASY plans the head of its queue alone.
 func (p *Policy) Estimate(batch.Time, []batch.Ask, []batch.Estimate) batch.Runnable { return p }
 
-// Room returns what a job that came last could have now; see package forecast.
+// Room returns the capacity that a new job could use now; see package forecast.
 func (p *Policy) Room(now batch.Time, out []profile.Level) []profile.Level {
 	if p.Guarded() {
 		return p.guardedRoom(now, out)

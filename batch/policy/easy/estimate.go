@@ -5,8 +5,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/plan/profile"
 )
 
-// AnswerFixed answers asks about reservations, jobs in them, and agreed jobs, and says
-// whether an ask is one. They do not put off the head; the rest of the queue they may.
+// AnswerFixed answers asks about reservations, jobs in them and agreed jobs, and reports
+// whether the ask is one of those. They may delay any waiting job but the head.
 func (p *Policy) AnswerFixed(now batch.Time, a *batch.Ask, out *batch.Estimate) bool {
 	if p.AnswerInside(now, a, out) {
 		return true

@@ -6,21 +6,20 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/plan/queue"
 )
 
-// A pass beside reservations and agreed jobs is the same in three things that are
-// asked of a profile in which what is free may get less: who fits does so until his
-// end, the reservation of the head is a place as long as its walltime, and agreed
-// jobs, in order with the others, start early where they can.
+// A guarded pass runs beside reservations and agreed jobs, so free capacity can
+// decrease with time. It differs in three ways: a job must fit until its end, the
+// head's reservation is a slot of its whole walltime, and agreed jobs start early, in
+// order with the others, where they can.
 
-// guardedPass looks at the whole queue, and begins again whenever an agreed job has
-// started early: what it leaves behind may be what somebody before it waits for, and
-// who comes behind it has to wait until that is known.
+// guardedPass examines the whole queue and restarts whenever an agreed job starts early:
+// the slot that it leaves may let an earlier job start, which goes before later ones.
 func (p *Policy) guardedPass(now batch.Time, out *batch.Decisions) {
 	p.StartDue(now, out)
 	for p.round(now, out) {
 	}
 }
 
-// round says whether to begin again.
+// round runs one pass and reports whether to restart.
 func (p *Policy) round(now batch.Time, out *batch.Decisions) (again bool) {
 	b, i, k, again := p.heads(now, out)
 	p.Changed, p.head = b == nil, batch.NoJob
@@ -30,7 +29,7 @@ func (p *Policy) round(now batch.Time, out *batch.Decisions) (again bool) {
 	p.head, p.shadow = b.Job[i], p.Profile.Fit(now, b.Walltime[i], b.Charge[i])
 	give := p.holdHead(now)
 	again = p.backfillBeside(now, b, i+1, k, out)
-	if p.spare = 0; p.shadow != batch.Never { // for when the last place has become a running job
+	if p.spare = 0; p.shadow != batch.Never { // used once the last slot is a running job
 		p.spare = p.Profile.Free(p.shadow)
 	}
 	give()
@@ -38,7 +37,7 @@ func (p *Policy) round(now batch.Time, out *batch.Decisions) (again bool) {
 }
 
 // heads starts jobs from the beginning of the order while they fit. It returns the
-// head, which does not, and how many agreed jobs are before it.
+// first that does not, and the number of agreed jobs ahead of it.
 func (p *Policy) heads(now batch.Time, out *batch.Decisions) (b *queue.Block, i, k int, again bool) {
 	for {
 		b, i = p.FirstReady()
@@ -49,8 +48,8 @@ func (p *Policy) heads(now batch.Time, out *batch.Decisions) (b *queue.Block, i,
 	}
 }
 
-// startEarly starts the first that can start of the agreed jobs behind k others, up to
-// the job at position i of block b. It returns how many are before that.
+// startEarly starts the first agreed job that can start, from the k-th up to the job at
+// position i of block b. It returns the number of agreed jobs before that position.
 func (p *Policy) startEarly(now batch.Time, k int, b *queue.Block, i int, out *batch.Decisions) (next int, started bool) {
 	for k < p.Agreed() && (b == nil || p.Before(p.Agreement(k), b.Job[i])) {
 		if p.StartEarly(now, k, out) {
@@ -61,8 +60,8 @@ func (p *Policy) startEarly(now batch.Time, k int, b *queue.Block, i int, out *b
 	return k, false
 }
 
-// holdHead makes the reservation of the head, and returns what ends it: it is in the
-// profile only while somebody else looks for a place.
+// holdHead books the head's reservation and returns the function that removes it. The
+// reservation is in the profile only while other jobs search for slots.
 func (p *Policy) holdHead(now batch.Time) (give func()) {
 	if p.head == batch.NoJob || p.shadow == batch.Never || p.Job(p.head).State != counted.Waiting {
 		return func() {}
@@ -74,8 +73,8 @@ func (p *Policy) holdHead(now batch.Time) (give func()) {
 	return func() { p.Profile.Release(from, to, charge) }
 }
 
-// backfillBeside goes through the queue from position i of block b on, and through the
-// agreed jobs behind k others, and says whether to begin again.
+// backfillBeside examines the queue from position i of block b on and the agreed jobs
+// from the k-th on, and reports whether to restart the pass.
 func (p *Policy) backfillBeside(now batch.Time, b *queue.Block, i, k int, out *batch.Decisions) (again bool) {
 	p.levels = p.Profile.Levels(now, p.levels[:0])
 	for ; b != nil && p.Free > 0; b, i = p.Queue.Next(b), 0 {
@@ -115,7 +114,7 @@ func (p *Policy) startBeside(now batch.Time, b *queue.Block, i int, out *batch.D
 	p.levels = p.Profile.Levels(now, p.levels[:0])
 }
 
-// guardedArrivals looks at the jobs that came since the last pass.
+// guardedArrivals examines the jobs that arrived since the last pass.
 func (p *Policy) guardedArrivals(now batch.Time, out *batch.Decisions) {
 	if len(p.fresh) == 0 {
 		return

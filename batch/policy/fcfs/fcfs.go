@@ -1,5 +1,5 @@
 // Package fcfs is first come, first served without backfilling: jobs start in
-// submission order, and while the first one does not fit, nobody starts.
+// submission order, and no job starts while the first one does not fit.
 //
 //	processors
 //	4 ┤ 1 1 1 1 . 3 3        job 2 needs all four: it waits for job 1, and
@@ -8,20 +8,20 @@
 //	1 ┤ . . . . 2 2     └ the last start: what is free from here on is all
 //	  └─────────────▶ time  that the plan has to know
 //
-// Nobody is passed, so starts on walltimes follow each other, and after the last
-// one only ends follow. A job that comes last is therefore placed by what is free
-// from the last start on alone: one search, however many wait. The plan is made
-// when somebody asks, goes on with each job that comes, and is thrown away when
-// anything else happens.
+// Jobs do not overtake each other, so planned starts follow in order, and after the
+// last start capacity only becomes free. A new job's slot therefore depends only on
+// the profile from the last start on: one search, however many jobs wait. The plan
+// is computed on the first estimate, extended by each submission, and dropped on any
+// other event.
 //
-// Starts never get later than the plan says, however early jobs end: its
-// estimates are promises. They are forecasts only where somebody may yet come in
-// before others: one who is incoming, held or waits for his earliest start, for
-// whoever starts in the meantime may put him off, and he others.
+// Starts never get later than planned, however early jobs end, so estimates are
+// promises. They are forecasts only while a job may still enter the queue ahead of
+// others (incoming, held, or before its earliest start): jobs that start meanwhile
+// can delay it, and it can delay others.
 //
-// Advance reservations and agreed jobs have places of their own, found where they put
-// nobody off who waits. So promises hold: with all rectangles where they are, whoever
-// has started no later than planned leaves the next one no less room than planned.
+// Advance reservations and agreed jobs have slots of their own, chosen so that they
+// delay no waiting job. Promises then hold: a job that starts no later than planned
+// leaves the next one at least the planned capacity.
 package fcfs
 
 import (
@@ -54,7 +54,7 @@ func (p *Policy) Fork() batch.Policy { return &Policy{Backlog: p.Backlog.Fork()}
 
 // Apply takes one event.
 func (p *Policy) Apply(now batch.Time, ev *batch.Event) {
-	if ev.Kind == batch.Measured { // needs are those that were asked for
+	if ev.Kind == batch.Measured { // this policy plans with declared needs
 		return
 	}
 	if p.AboutAgreed(ev) {
@@ -71,8 +71,8 @@ func (p *Policy) Apply(now batch.Time, ev *batch.Event) {
 	}
 }
 
-// Decide starts jobs from the head of the queue while they fit. While nobody waits in
-// it agreed jobs may start early.
+// Decide starts jobs from the head of the queue while they fit. Agreed jobs may start
+// early while the queue is empty.
 func (p *Policy) Decide(now batch.Time, out *batch.Decisions) {
 	if p.Prepare(now, out) {
 		return
@@ -90,14 +90,14 @@ func (p *Policy) Decide(now batch.Time, out *batch.Decisions) {
 	}
 	for k := 0; k < p.Agreed() && p.Waiting() == 0; k++ {
 		if p.StartEarly(now, k, out) {
-			k = -1 // what it leaves behind may be what another has waited for
+			k = -1 // the slot it leaves may be what another one waits for
 		}
 	}
 	p.Changed = false
 }
 
-// Worth says what a forecast of this policy is worth. Starts never get later than
-// a run of the queue on walltimes says, if the queue is all there is.
+// Worth returns the kind of this policy's estimates: starts never get later than a
+// run of the queue on walltimes says, unless a job may enter ahead of others.
 func (p *Policy) Worth() batch.Kind {
 	if p.Whole() {
 		return batch.Promised

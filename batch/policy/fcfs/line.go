@@ -7,28 +7,27 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/plan/profile"
 )
 
-// line is a queue on its way into the future, at the last start so far. All who
-// have to start before a job that comes last have started, but those whose
-// earliest start is later.
+// line is a run of the queue into the future, at its last start so far. All jobs that
+// must start before a new one have started, except those with a later earliest start.
 type line struct {
 	at    batch.Time
-	free  *profile.Profile // from at on; it never gets less, unless guarded
-	later []item           // by earliest start, then place
-	ready []item           // in order; only while somebody is being placed
+	free  *profile.Profile // from at on; it never decreases, unless guarded
+	later []item           // by earliest start, then order
+	ready []item           // in order; used while a job is being placed
 
 	guarded bool
 }
 
-// item is a job that waits.
+// item is a waiting job.
 type item struct {
 	job      batch.Handle
 	charge   int32
 	walltime batch.Duration
 	from     batch.Time // not before
-	place    int        // in the order
+	place    int        // position in the order
 }
 
-// fit returns when a job that nobody stands before would start.
+// fit returns the start of a job with no job ahead of it.
 func (l *line) fit(from batch.Time, charge int32, d batch.Duration) batch.Time {
 	if !l.guarded {
 		d = 1
@@ -36,7 +35,7 @@ func (l *line) fit(from batch.Time, charge int32, d batch.Duration) batch.Time {
 	return l.free.Fit(max(l.at, from), d, charge)
 }
 
-// park has a job wait for its earliest start. Nobody in the line comes behind it.
+// park makes a job, the last in the line, wait for its earliest start.
 func (l *line) park(it item) {
 	at := len(l.later)
 	for at > 0 && l.later[at-1].from > it.from {
@@ -45,7 +44,7 @@ func (l *line) park(it item) {
 	l.later = slices.Insert(l.later, at, it)
 }
 
-// join makes the next of the parked ones ready.
+// join makes the next parked job ready.
 func (l *line) join() {
 	it := l.later[0]
 	l.later = slices.Delete(l.later, 0, 1)
@@ -57,7 +56,7 @@ func (l *line) join() {
 	l.ready = slices.Insert(l.ready, at, it)
 }
 
-// next starts the next of those who are ready, or whoever comes in before.
+// next starts the next ready job, or a parked job that becomes ready before it.
 func (l *line) next() (item, batch.Time) {
 	t := l.fit(0, l.ready[0].charge, l.ready[0].walltime)
 	for len(l.later) > 0 && l.later[0].from <= t {
@@ -67,14 +66,14 @@ func (l *line) next() (item, batch.Time) {
 	it := l.ready[0]
 	l.ready = slices.Delete(l.ready, 0, 1)
 	l.at = t
-	if t != batch.Never { // else nor does anybody behind it
+	if t != batch.Never { // otherwise no job behind it starts either
 		l.free.Reserve(t, t.Add(it.walltime), it.charge)
 		l.free.Trim(t)
 	}
 	return it, t
 }
 
-// copyFrom makes l a copy of m, keeping l's memory.
+// copyFrom makes l a copy of m and reuses l's memory.
 func (l *line) copyFrom(m *line) {
 	if l.free == nil {
 		l.free = m.free.Clone()
@@ -84,8 +83,8 @@ func (l *line) copyFrom(m *line) {
 	l.guarded, l.at, l.later, l.ready = m.guarded, m.at, append(l.later[:0], m.later...), l.ready[:0]
 }
 
-// starts writes when jobs of so many processors, in ascending order, and so long would
-// start if one of them came last and not before from. It uses the line up.
+// starts computes, for each pair of charge (ascending) and length, the start of one
+// more job at the end of the queue, not before from. It consumes the line.
 func (l *line) starts(from batch.Time, charges []int32, shapes []batch.Shape, starts []batch.Time) {
 	if l.guarded {
 		l.startsBeside(from, charges, shapes, starts)
@@ -102,8 +101,8 @@ func (l *line) starts(from batch.Time, charges []int32, shapes []batch.Shape, st
 	}
 }
 
-// startsBeside is starts for a guarded line: a wide job that is short may start before
-// a narrow one that is long.
+// startsBeside is starts for a guarded line, in which a short wide job may start before
+// a long narrow one.
 func (l *line) startsBeside(from batch.Time, charges []int32, shapes []batch.Shape, starts []batch.Time) {
 	for i := range starts {
 		starts[i] = batch.Never
@@ -125,15 +124,15 @@ func (l *line) startsBeside(from batch.Time, charges []int32, shapes []batch.Sha
 	}
 }
 
-// joinAll starts the next of the parked ones, and whoever comes in before.
+// joinAll starts the next parked job and all that become ready before it.
 func (l *line) joinAll() {
 	for l.join(); len(l.ready) > 0; {
 		l.next()
 	}
 }
 
-// standing returns when a parked job starts if nobody else comes. It uses the line
-// up.
+// standing returns the start of a parked job if no other job arrives. It consumes the
+// line.
 func (l *line) standing(job batch.Handle) batch.Time {
 	for len(l.later) > 0 {
 		for l.join(); len(l.ready) > 0; {

@@ -6,21 +6,20 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/plan/profile"
 )
 
-// plan is when all who wait would start if the running jobs used up their
-// walltimes, incoming ones were confirmed at once and nobody else came.
+// plan holds the starts of all waiting jobs if running jobs use their whole walltimes,
+// incoming jobs are confirmed at once and no other job arrives.
 type plan struct {
 	line
 	made     bool
-	revision uint64       // of the backlog it was made of
+	revision uint64       // of the backlog at the time of planning
 	first    batch.Time   // the earliest start
-	begin    []batch.Time // by handle; Never for those that have none, or none yet
+	begin    []batch.Time // by handle; Never for jobs without a start
 	placed   int
 	whole    bool // see counted.Backlog.Whole
 }
 
-// planned makes the plan anew unless it holds still: nothing but submissions has
-// happened, nobody should have started or come in before now, and no job has run
-// past its end.
+// planned recomputes the plan unless it is still valid: there were only submissions
+// since, no job should have started or entered before now, and no job overran.
 func (p *Policy) planned(now batch.Time) {
 	over := p.Overdue(now)
 	if pl := &p.plan; pl.made && pl.revision == p.Revision() && now <= min(pl.first, p.Wake()) && over == 0 {
@@ -41,7 +40,7 @@ func (p *Policy) planned(now batch.Time) {
 	}
 }
 
-// add places a job that comes last.
+// add plans a new job at the end of the queue.
 func (p *Policy) add(now batch.Time, h batch.Handle) {
 	pl, j := &p.plan, p.Job(h)
 	for int(h) >= len(pl.begin) {
@@ -61,8 +60,8 @@ func (p *Policy) add(now batch.Time, h batch.Handle) {
 	}
 }
 
-// past returns until when who is past his end goes on: the next instant; beside
-// places that must be kept, as long as a pass would book him.
+// past returns the assumed end of a job that overruns: the next instant, or, beside
+// slots that must be kept, the end for which a pass would book it.
 func (p *Policy) past(now batch.Time) batch.Time {
 	if p.Guarded() {
 		return now.Add(batch.Second)
@@ -70,8 +69,9 @@ func (p *Policy) past(now batch.Time) batch.Time {
 	return now + 1
 }
 
-// everybody returns what is left beside all that runs and waits. The first who may
-// start is there twice, if incoming jobs stand before it: as planned, and without them.
+// everybody returns the capacity left beside all running and waiting jobs. The first
+// job that may start is booked twice if incoming jobs are ahead of it: as planned, and
+// as if they were absent.
 func (p *Policy) everybody(now batch.Time) *profile.Profile {
 	p.planned(now)
 	if p.full == nil {
@@ -101,7 +101,7 @@ func (p *Policy) everybody(now batch.Time) *profile.Profile {
 	return p.full
 }
 
-// Estimate answers by the plan. See batch.Policy.
+// Estimate answers from the plan; see batch.Policy.
 func (p *Policy) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate) batch.Runnable {
 	p.planned(now)
 	for i := range asks {
@@ -111,14 +111,14 @@ func (p *Policy) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate
 		}
 		from := max(now, a.From, a.Job.EarliestStart)
 		e.Kind, e.P = batch.Promised, 0
-		if !p.plan.whole || from > now { // who starts until then may put it off
+		if !p.plan.whole || from > now { // jobs that start until then may delay it
 			e.Kind = batch.Forecast
 		}
 		starts := e.Grow(len(a.Shapes))
 		switch {
 		case a.Job.Handle != batch.NoJob:
 			fill(starts, p.standing(a.Job.Handle))
-		case a.Best && len(p.plan.later) == 0: // no room that is free once is taken again
+		case a.Best && len(p.plan.later) == 0: // capacity that is free stays free
 			p.menu.Take(a, p.ChargeOf)
 			shape, start := p.soonest.Of(p.plan.free, max(p.plan.at, from), p.menu.Charges, p.menu.Walltimes)
 			p.menu.Answer(a, shape, start, e)
@@ -133,8 +133,8 @@ func (p *Policy) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate
 	return nil
 }
 
-// AnswerFixed answers asks about reservations, jobs in them, and agreed jobs, and says
-// whether an ask is one. They put nobody off.
+// AnswerFixed answers asks about reservations, jobs in them and agreed jobs, and reports
+// whether the ask is one of those. Their slots delay no other job.
 func (p *Policy) AnswerFixed(now batch.Time, a *batch.Ask, out *batch.Estimate) bool {
 	if p.AnswerInside(now, a, out) {
 		return true
@@ -146,7 +146,7 @@ func (p *Policy) AnswerFixed(now batch.Time, a *batch.Ask, out *batch.Estimate) 
 	return true
 }
 
-// ahead returns the line to look ahead with, a copy if anybody may come in.
+// ahead returns the line for looking ahead, a copy if a job may enter the queue.
 func (p *Policy) ahead() *line {
 	if len(p.plan.later) == 0 {
 		return &p.plan.line
