@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
+	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
@@ -82,12 +82,12 @@ func (p *processSite) attemptSays(id, name, what string) {
 
 func TestOutcomeOfAnAttemptThatNobodyWatched(t *testing.T) {
 	began := time.Unix(1000, 0)
-	exited := func(code int) supervisor.Status {
-		return supervisor.Status{Condition: supervisor.Exited, Code: code, Started: began}
+	exited := func(code int) attempt.Status {
+		return attempt.Status{Condition: attempt.Exited, Code: code, Started: began}
 	}
 	for name, c := range map[string]struct {
 		state  site.State
-		status supervisor.Status
+		status attempt.Status
 		can    bool
 		want   batch.End
 	}{
@@ -96,8 +96,8 @@ func TestOutcomeOfAnAttemptThatNobodyWatched(t *testing.T) {
 		"made place and was cancelled":     {site.Cancelling, exited(85), true, batch.EndCancelled},
 		"finished":                         {site.Running, exited(0), true, batch.EndDone},
 		"failed":                           {site.Running, exited(3), true, batch.EndFailed},
-		"killed before its walltime":       {site.Running, supervisor.Status{Condition: supervisor.Signaled, Signal: syscall.SIGKILL, Started: began}, true, batch.EndFailed},
-		"nobody has seen how it made room": {site.Running, supervisor.Status{Condition: supervisor.Lost, Started: began}, true, batch.EndLost},
+		"killed before its walltime":       {site.Running, attempt.Status{Condition: attempt.Signaled, Signal: syscall.SIGKILL, Started: began}, true, batch.EndFailed},
+		"nobody has seen how it made room": {site.Running, attempt.Status{Condition: attempt.Lost, Started: began}, true, batch.EndLost},
 	} {
 		j := &site.Job{State: c.state, Shape: batch.Shape{Width: 1, Walltime: batch.Minute}}
 		got := outcome(j, &c.status, began.Add(time.Second), c.can)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/exec"
+	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
@@ -37,12 +38,12 @@ func (s *Server) claimed(ctx context.Context, key batch.Key) (won bool, err erro
 
 // attach says what became of an attempt as far as its file and the supervisor know,
 // and won that nothing did. The process is there if it runs.
-func (s *Server) attach(ctx context.Context, key batch.Key, j *site.Job) (won bool, st supervisor.Status, p exec.Process, err error) {
+func (s *Server) attach(ctx context.Context, key batch.Key, j *site.Job) (won bool, st attempt.Status, p exec.Process, err error) {
 	st, p, err = s.keeper.Attach(ctx, key, j)
 	if err != nil {
 		return false, st, nil, err
 	}
-	won = st.Condition == supervisor.Unclaimed || st.Condition == supervisor.Barred || st.Condition == supervisor.NeverRan
+	won = st.Condition == attempt.Unclaimed || st.Condition == attempt.Barred || st.Condition == attempt.NeverRan
 	return won, st, p, nil
 }
 
@@ -72,7 +73,7 @@ func (s *Server) fate(ctx context.Context, j *site.Job) (site.Fate, exec.Process
 	case err != nil:
 		return site.Fate{}, nil, err
 	case won && removed:
-		st = supervisor.Status{Condition: supervisor.Lost, Reason: "what it was launched with was removed"}
+		st = attempt.Status{Condition: attempt.Lost, Reason: "what it was launched with was removed"}
 	case won:
 		return site.Fate{Won: true}, nil, nil
 	}
@@ -112,20 +113,20 @@ func (s *Server) started(key batch.Key) (time.Time, error) {
 // outcome tells how an attempt ended that nobody watched. The signal by which the
 // server had ended it before it went away is not the program's own failure. One that
 // can makes place at a checkpoint whether or not it is known to have been told so.
-func outcome(j *site.Job, st *supervisor.Status, ended time.Time, can bool) batch.Outcome {
+func outcome(j *site.Job, st *attempt.Status, ended time.Time, can bool) batch.Outcome {
 	limit := time.Duration(j.Shape.Walltime) * time.Microsecond
 	switch {
-	case st.Condition == supervisor.Failed:
+	case st.Condition == attempt.Failed:
 		return batch.Outcome{End: batch.EndStartFailed, Reason: st.Reason}
-	case st.Condition == supervisor.Lost:
+	case st.Condition == attempt.Lost:
 		return batch.Outcome{End: batch.EndLost, Reason: lost(st.Reason)}
-	case st.Condition == supervisor.Exited && st.Code == 0:
+	case st.Condition == attempt.Exited && st.Code == 0:
 		return batch.Outcome{End: batch.EndDone}
-	case can && st.Condition == supervisor.Exited && st.Code == batch.CheckpointStatus && j.State == site.Cancelling:
+	case can && st.Condition == attempt.Exited && st.Code == batch.CheckpointStatus && j.State == site.Cancelling:
 		return batch.Outcome{End: batch.EndCancelled, Reason: "cancelled"}
-	case can && st.Condition == supervisor.Exited && st.Code == batch.CheckpointStatus:
+	case can && st.Condition == attempt.Exited && st.Code == batch.CheckpointStatus:
 		return batch.Outcome{End: batch.EndStopped, ExitCode: st.Code, Reason: "checkpointed"}
-	case st.Condition == supervisor.Exited:
+	case st.Condition == attempt.Exited:
 		return batch.Outcome{End: batch.EndFailed, ExitCode: st.Code, Reason: withMore("exit status "+strconv.Itoa(st.Code), st.Reason)}
 	case j.State == site.Cancelling:
 		return batch.Outcome{End: batch.EndCancelled, Reason: "cancelled"}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/exec"
+	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
@@ -14,8 +15,8 @@ import (
 // handful is a keeper that has every attempt in its hands already.
 type handful struct{ keeper }
 
-func (handful) Attach(_ context.Context, key batch.Key, _ *site.Job) (supervisor.Status, exec.Process, error) {
-	return supervisor.Status{}, nil, fmt.Errorf("attempt of %s: %w", key.Job, supervisor.ErrFollowed)
+func (handful) Attach(_ context.Context, key batch.Key, _ *site.Job) (attempt.Status, exec.Process, error) {
+	return attempt.Status{}, nil, fmt.Errorf("attempt of %s: %w", key.Job, supervisor.ErrFollowed)
 }
 
 func (handful) Launch(context.Context, exec.Spec, *site.Job) (exec.Process, error) {

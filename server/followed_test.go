@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/exec"
+	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 	"github.com/seed-9b8f70bb/drover/batch/exec/node/pool"
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
 	"github.com/seed-9b8f70bb/drover/server/site"
@@ -55,7 +56,7 @@ func TestNobodyAsksForWhatIsBeingLaunched(t *testing.T) {
 	if err := <-launched; !errors.Is(err, exec.ErrNeverRan) {
 		t.Error(err)
 	}
-	if st, _, err := k.Attach(t.Context(), key, nil); err != nil || st.Condition != supervisor.Barred {
+	if st, _, err := k.Attach(t.Context(), key, nil); err != nil || st.Condition != attempt.Barred {
 		t.Errorf("%+v, %v", st, err)
 	}
 }

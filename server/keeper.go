@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/exec"
+	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 	"github.com/seed-9b8f70bb/drover/batch/exec/node/pool"
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor/journal"
@@ -25,7 +26,7 @@ type keeper interface {
 	Bar(key batch.Key) (won bool, err error)
 	// Attach says what became of an attempt. The job may be nil where nothing was
 	// launched in this life of the server.
-	Attach(ctx context.Context, key batch.Key, j *site.Job) (supervisor.Status, exec.Process, error)
+	Attach(ctx context.Context, key batch.Key, j *site.Job) (attempt.Status, exec.Process, error)
 	// Age says since when the process of an attempt is there.
 	Age(key batch.Key) (time.Duration, error)
 	Close()
@@ -65,7 +66,7 @@ func (d *dataDir) bar(key batch.Key) (won bool, err error) {
 }
 
 // Attach is keeper's.
-func (p whole) Attach(ctx context.Context, key batch.Key, _ *site.Job) (supervisor.Status, exec.Process, error) {
+func (p whole) Attach(ctx context.Context, key batch.Key, _ *site.Job) (attempt.Status, exec.Process, error) {
 	st, process, err := p.client.Attach(ctx, key, p.data.attempts(key.Job))
 	if err != nil || process == nil {
 		return st, nil, err // likewise

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/exec"
+	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 	"github.com/seed-9b8f70bb/drover/batch/exec/cgroup"
 	"github.com/seed-9b8f70bb/drover/batch/exec/node/pool"
 	"github.com/seed-9b8f70bb/drover/batch/exec/node/remote"
@@ -114,24 +115,24 @@ func (c *Config) hostsOf() []int32 {
 func (k *distant) Bar(batch.Key) (won bool, err error) { return false, nil }
 
 // Attach is keeper's.
-func (k *distant) Attach(ctx context.Context, key batch.Key, j *site.Job) (supervisor.Status, exec.Process, error) {
+func (k *distant) Attach(ctx context.Context, key batch.Key, j *site.Job) (attempt.Status, exec.Process, error) {
 	if k.followed.has(key) {
-		return supervisor.Status{}, nil, fmt.Errorf("attempt of %s: %w", key.Job, supervisor.ErrFollowed)
+		return attempt.Status{}, nil, fmt.Errorf("attempt of %s: %w", key.Job, supervisor.ErrFollowed)
 	}
 	asked := j
 	if asked == nil {
 		now, err := k.job(ctx, key.Job)
 		if err != nil {
-			return supervisor.Status{}, nil, err
+			return attempt.Status{}, nil, err
 		}
 		asked = &now
 	}
 	if asked.Key() != key || asked.Run == nil || len(asked.Run.Places) == 0 {
-		return supervisor.Status{Condition: supervisor.Unclaimed}, nil, nil
+		return attempt.Status{Condition: attempt.Unclaimed}, nil, nil
 	}
 	places, err := renumber(k.nodes, asked)
 	if err != nil {
-		return supervisor.Status{}, nil, err
+		return attempt.Status{}, nil, err
 	}
 	st, p, err := k.pool.Recover(ctx, key, asked.Run.Launch, places)
 	switch {
@@ -149,7 +150,7 @@ func (k *distant) Attach(ctx context.Context, key batch.Key, j *site.Job) (super
 
 // began returns since when an attempt runs that is taken over: as this server has written
 // it down, else as its node has, if that answers, by whose clock it may be later than now.
-func began(j *site.Job, st *supervisor.Status, now time.Time) time.Time {
+func began(j *site.Job, st *attempt.Status, now time.Time) time.Time {
 	at := now
 	switch {
 	case j.Started != batch.Never:

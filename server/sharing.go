@@ -16,6 +16,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/exec"
+	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 	"github.com/seed-9b8f70bb/drover/batch/exec/cgroup"
 	"github.com/seed-9b8f70bb/drover/batch/exec/node"
 	"github.com/seed-9b8f70bb/drover/batch/exec/node/pool"
@@ -137,9 +138,9 @@ func (k *sharing) Launch(_ context.Context, spec exec.Spec, j *site.Job) (exec.P
 func (k *sharing) Bar(key batch.Key) (won bool, err error) { return k.host.Bar(node.ID{Key: key}) }
 
 // Attach is keeper's.
-func (k *sharing) Attach(ctx context.Context, key batch.Key, j *site.Job) (supervisor.Status, exec.Process, error) {
+func (k *sharing) Attach(ctx context.Context, key batch.Key, j *site.Job) (attempt.Status, exec.Process, error) {
 	if k.followed.has(key) {
-		return supervisor.Status{}, nil, fmt.Errorf("attempt of %s: %w", key.Job, supervisor.ErrFollowed)
+		return attempt.Status{}, nil, fmt.Errorf("attempt of %s: %w", key.Job, supervisor.ErrFollowed)
 	}
 	places, how := []batch.NodeAllocation{{Processors: 1, Share: batch.One}}, batch.LaunchOnce // any: all nodes are one host
 	if j != nil && j.Run != nil && len(j.Run.Places) > 0 {

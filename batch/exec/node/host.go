@@ -14,6 +14,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 	"github.com/seed-9b8f70bb/drover/batch/exec/cgroup"
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
 )
@@ -34,7 +35,7 @@ type Config struct {
 	Program []string
 	// Ended, if not nil, is called with the end of every task, from a goroutine of
 	// its own, before Wait returns.
-	Ended func(ID, supervisor.Status)
+	Ended func(ID, attempt.Status)
 	// Logger may be nil.
 	Logger hclog.Logger
 }
@@ -134,7 +135,7 @@ func (h *Host) Close() error {
 func (h *Host) Offers() cgroup.Offers { return h.groups.Offers() }
 
 // Renew renews the lease, see supervisor.Client.Renew.
-func (h *Host) Renew(ctx context.Context, t supervisor.Token, d time.Duration) (next supervisor.Token, held bool, err error) {
+func (h *Host) Renew(ctx context.Context, t attempt.Token, d time.Duration) (next attempt.Token, held bool, err error) {
 	return h.client.Renew(ctx, t, d)
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-9b8f70bb/drover/batch/exec"
+	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 	"github.com/seed-9b8f70bb/drover/batch/exec/cgroup"
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
 	"github.com/seed-9b8f70bb/drover/internal/nodetest"
@@ -237,7 +238,7 @@ func TestATaskOutlivesItsHostAndIsTakenOver(t *testing.T) {
 	}
 	h = open(t, cfg)
 	st, p, err := h.Attach(t.Context(), id(1))
-	if err != nil || st.Condition != supervisor.Running || p.Pid() != first.Pid() {
+	if err != nil || st.Condition != attempt.Running || p.Pid() != first.Pid() {
 		t.Fatalf("%+v, %v", st, err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "hold"), []byte("\n"), 0o600); err != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/batch/exec"
+	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 	"github.com/seed-9b8f70bb/drover/batch/exec/cgroup"
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor/journal"
@@ -21,12 +22,12 @@ func (h *Host) Launch(ctx context.Context, t Task) (*Process, error) {
 		return nil, err
 	}
 	t.Spec.Key = t.ID.Key
-	p, _, err := h.settle(ctx, t.ID, func(ctx context.Context) (*Process, supervisor.Status, error) {
+	p, _, err := h.settle(ctx, t.ID, func(ctx context.Context) (*Process, attempt.Status, error) {
 		p, err := h.launch(ctx, t)
 		if err != nil {
 			h.doubt.Store(true) // see Fit
 		}
-		return p, supervisor.Status{Condition: supervisor.Running}, err
+		return p, attempt.Status{Condition: attempt.Running}, err
 	})
 	if p == nil && err == nil {
 		// Who attached at the same time has found that it does not run.
@@ -149,11 +150,11 @@ func (h *Host) dispose(g *cgroup.Group) {
 const disposePatience = 30 * time.Second
 
 // Attach says what became of a task, and returns its process if it runs.
-func (h *Host) Attach(ctx context.Context, id ID) (supervisor.Status, *Process, error) {
+func (h *Host) Attach(ctx context.Context, id ID) (attempt.Status, *Process, error) {
 	if err := id.Validate(); err != nil {
-		return supervisor.Status{}, nil, &InvalidError{err}
+		return attempt.Status{}, nil, &InvalidError{err}
 	}
-	p, st, err := h.settle(ctx, id, func(ctx context.Context) (*Process, supervisor.Status, error) {
+	p, st, err := h.settle(ctx, id, func(ctx context.Context) (*Process, attempt.Status, error) {
 		st, program, err := h.client.Attach(ctx, id.Key, h.dir(id))
 		if err != nil || program == nil {
 			return nil, st, err
@@ -161,7 +162,7 @@ func (h *Host) Attach(ctx context.Context, id ID) (supervisor.Status, *Process, 
 		return h.adopt(id, program), st, nil
 	})
 	if p != nil {
-		st = supervisor.Status{Condition: supervisor.Running, Started: p.Started(), Pid: p.program.Pid()}
+		st = attempt.Status{Condition: attempt.Running, Started: p.Started(), Pid: p.program.Pid()}
 	}
 	return st, p, err
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/batch/exec"
+	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 	"github.com/seed-9b8f70bb/drover/batch/exec/cgroup"
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
 )
@@ -135,24 +136,24 @@ func (p *Process) Use() (cgroup.Use, error) {
 }
 
 // statusOf is the end of a task as a status; of one that is detached nothing is known.
-func statusOf(e exec.Exit, started time.Time) supervisor.Status {
+func statusOf(e exec.Exit, started time.Time) attempt.Status {
 	if e.Detached {
-		return supervisor.Status{}
+		return attempt.Status{}
 	}
-	st := supervisor.Status{Condition: supervisor.Exited, Code: e.Code, Reason: e.Reason, Started: started, Ended: time.Now()}
+	st := attempt.Status{Condition: attempt.Exited, Code: e.Code, Reason: e.Reason, Started: started, Ended: time.Now()}
 	switch {
 	case e.Lost:
-		st.Condition, st.Code = supervisor.Lost, 0
+		st.Condition, st.Code = attempt.Lost, 0
 	case e.Signal != 0:
-		st.Condition, st.Code, st.Signal = supervisor.Signaled, 0, e.Signal
+		st.Condition, st.Code, st.Signal = attempt.Signaled, 0, e.Signal
 	}
 	return st
 }
 
 // Status says what became of it, so far. It is zero when the task is detached.
-func (p *Process) Status() supervisor.Status {
+func (p *Process) Status() attempt.Status {
 	if p.over() {
 		return statusOf(p.Wait(), p.Started())
 	}
-	return supervisor.Status{Condition: supervisor.Running, Started: p.Started(), Pid: p.Pid()}
+	return attempt.Status{Condition: attempt.Running, Started: p.Started(), Pid: p.Pid()}
 }

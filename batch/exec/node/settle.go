@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/seed-9b8f70bb/drover/batch/exec"
+	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 	"github.com/seed-9b8f70bb/drover/batch/exec/cgroup"
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
 )
@@ -16,17 +17,17 @@ type task struct {
 
 	// Guarded by the host's mu.
 	process *Process // nil: it does not run
-	status  supervisor.Status
+	status  attempt.Status
 	err     error
 }
 
 // settle answers what became of a task: one of those who ask at the same time finds
 // out, and does so to the end, whoever still wants to know.
-func (h *Host) settle(ctx context.Context, id ID, find func(context.Context) (*Process, supervisor.Status, error)) (*Process, supervisor.Status, error) {
+func (h *Host) settle(ctx context.Context, id ID, find func(context.Context) (*Process, attempt.Status, error)) (*Process, attempt.Status, error) {
 	h.mu.Lock()
 	if h.closed {
 		h.mu.Unlock()
-		return nil, supervisor.Status{}, fmt.Errorf("task %s: %w", id, supervisor.ErrClosed)
+		return nil, attempt.Status{}, fmt.Errorf("task %s: %w", id, supervisor.ErrClosed)
 	}
 	t := h.tasks[id]
 	if t == nil {
@@ -38,14 +39,14 @@ func (h *Host) settle(ctx context.Context, id ID, find func(context.Context) (*P
 	select {
 	case <-t.settled:
 	case <-ctx.Done():
-		return nil, supervisor.Status{}, context.Cause(ctx)
+		return nil, attempt.Status{}, context.Cause(ctx)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return t.process, t.status, t.err
 }
 
-func (h *Host) find(id ID, t *task, find func(context.Context) (*Process, supervisor.Status, error)) {
+func (h *Host) find(id ID, t *task, find func(context.Context) (*Process, attempt.Status, error)) {
 	p, st, err := find(h.ctx)
 	h.mu.Lock()
 	t.process, t.status, t.err = p, st, err

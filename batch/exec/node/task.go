@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/seed-9b8f70bb/drover/batch/exec"
+	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 	"github.com/seed-9b8f70bb/drover/batch/exec/cgroup"
-	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
 )
 
 // Task is a process with what it is held to.
@@ -23,7 +23,7 @@ type Task struct {
 	// Memory is its limit in bytes; 0 is none.
 	Memory int64
 	// Token covers the order, on a host whose programs live on a lease.
-	Token supervisor.Token
+	Token attempt.Token
 }
 
 // InvalidError is a task that no host would take.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/exec"
+	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 	"github.com/seed-9b8f70bb/drover/batch/exec/process"
 )
 
@@ -59,7 +60,7 @@ type Client struct {
 	mu        sync.Mutex
 	link      *link         // nil while there is no connection
 	changed   chan struct{} // closed when link changes
-	processes map[Attempt]*Process
+	processes map[attempt.Name]*Process
 	children  []int // supervisors that were started here and not reaped yet
 }
 
@@ -83,7 +84,7 @@ func Connect(cfg Config) (*Client, error) {
 	}
 	c := &Client{
 		cfg: cfg, log: cfg.Logger.Named("supervisor"), remote: newRemote(cfg.Dir),
-		changed: make(chan struct{}), processes: make(map[Attempt]*Process),
+		changed: make(chan struct{}), processes: make(map[attempt.Name]*Process),
 	}
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
 	first := make(chan error, 1)
@@ -103,7 +104,7 @@ func (c *Client) Close() {
 	c.remote.conns.close()
 	c.mu.Lock()
 	all := c.processes
-	c.processes = make(map[Attempt]*Process)
+	c.processes = make(map[attempt.Name]*Process)
 	c.mu.Unlock()
 	for _, p := range all {
 		p.Detach()
@@ -130,7 +131,7 @@ type Placement struct {
 	// What is left in them when the program has ended is killed.
 	Groups []string
 	// Token is the lease's that covers the order, see Renew.
-	Token Token
+	Token attempt.Token
 }
 
 // LaunchIn is Launch in control groups and on a lease. ErrNoLease says that the
@@ -145,11 +146,11 @@ func (c *Client) LaunchIn(ctx context.Context, spec exec.Spec, dir string, where
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, fmt.Errorf("attempt directory: %w", err)
 	}
-	p, err := c.follow(Attempt{Key: spec.Key, Dir: dir})
+	p, err := c.follow(attempt.Name{Key: spec.Key, Dir: dir})
 	if err != nil {
 		return nil, err
 	}
-	var st Status
+	var st attempt.Status
 	err = c.ask(ctx, func(ctx context.Context) (err error) {
 		st, err = c.remote.launch(ctx, p.attempt, what)
 		return err
@@ -166,7 +167,7 @@ func (c *Client) LaunchIn(ctx context.Context, spec exec.Spec, dir string, where
 		p.lose(err)
 		return p, nil
 	}
-	if err := st.launchError(); err != nil {
+	if err := launchError(st); err != nil {
 		p.Detach()
 		return nil, err
 	}
@@ -175,13 +176,13 @@ func (c *Client) LaunchIn(ctx context.Context, spec exec.Spec, dir string, where
 }
 
 // launchError is why something does not run, or nil.
-func (st Status) launchError() error {
+func launchError(st attempt.Status) error {
 	switch st.Condition {
-	case Barred:
+	case attempt.Barred:
 		return fmt.Errorf("%w: %w", exec.ErrNeverRan, ErrBarred)
-	case NeverRan:
+	case attempt.NeverRan:
 		return fmt.Errorf("%w: %s", exec.ErrNeverRan, st.Reason)
-	case Failed:
+	case attempt.Failed:
 		return errors.New(st.Reason)
 	}
 	return nil
@@ -189,21 +190,21 @@ func (st Status) launchError() error {
 
 // Attach says what became of an attempt, and follows it if it runs: only then is
 // there a Process. While no supervisor can be reached it waits.
-func (c *Client) Attach(ctx context.Context, key batch.Key, dir string) (Status, *Process, error) {
+func (c *Client) Attach(ctx context.Context, key batch.Key, dir string) (attempt.Status, *Process, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
-		return Status{}, nil, fmt.Errorf("attempt directory: %w", err)
+		return attempt.Status{}, nil, fmt.Errorf("attempt directory: %w", err)
 	}
-	p, err := c.follow(Attempt{Key: key, Dir: dir})
+	p, err := c.follow(attempt.Name{Key: key, Dir: dir})
 	if err != nil {
-		return Status{}, nil, err
+		return attempt.Status{}, nil, err
 	}
-	var st Status
+	var st attempt.Status
 	err = c.ask(ctx, func(ctx context.Context) (err error) {
 		st, err = c.remote.attach(ctx, p.attempt)
 		return err
 	})
-	if err != nil || st.Condition != Running {
+	if err != nil || st.Condition != attempt.Running {
 		p.Detach()
 		return st, nil, err
 	}
@@ -212,7 +213,7 @@ func (c *Client) Attach(ctx context.Context, key batch.Key, dir string) (Status,
 }
 
 // follow enters a process before anything is heard of it.
-func (c *Client) follow(a Attempt) (*Process, error) {
+func (c *Client) follow(a attempt.Name) (*Process, error) {
 	p := &Process{client: c, attempt: a, ended: make(chan struct{})}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -220,7 +221,7 @@ func (c *Client) follow(a Attempt) (*Process, error) {
 	case c.ctx.Err() != nil:
 		return nil, fmt.Errorf("%w: %w", exec.ErrNeverRan, ErrClosed)
 	case c.processes[a] != nil:
-		return nil, fmt.Errorf("attempt %s: %w", a.mark(), ErrFollowed)
+		return nil, fmt.Errorf("attempt %s: %w", a.Mark(), ErrFollowed)
 	}
 	c.processes[a] = p
 	return p, nil
@@ -242,7 +243,7 @@ func (c *Client) following() []*Process {
 	for _, p := range c.processes {
 		all = append(all, p)
 	}
-	slices.SortFunc(all, func(a, b *Process) int { return a.attempt.compare(b.attempt) })
+	slices.SortFunc(all, func(a, b *Process) int { return a.attempt.Compare(b.attempt) })
 	return all
 }
 

@@ -83,7 +83,7 @@ func (c *Client) session(up func()) error {
 			return err
 		}
 		c.mu.Lock()
-		p := c.processes[n.Attempt]
+		p := c.processes[n.Name]
 		c.mu.Unlock()
 		if p != nil {
 			p.take(n.Status)

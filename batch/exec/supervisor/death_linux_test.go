@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-9b8f70bb/drover/batch/exec"
+	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor/journal"
 )
 
@@ -106,7 +107,7 @@ func TestTheSupervisorDiesAfterTheClaim(t *testing.T) {
 	if l.p != nil || !errors.Is(l.err, exec.ErrNeverRan) || lines(t, dir) != 0 {
 		t.Errorf("%v, %v, ran %d times", l.p, l.err, lines(t, dir))
 	}
-	if st, _, err := c.Attach(t.Context(), key("job", 1), attempts(dir)); st.Condition != NeverRan || err != nil {
+	if st, _, err := c.Attach(t.Context(), key("job", 1), attempts(dir)); st.Condition != attempt.NeverRan || err != nil {
 		t.Errorf("%+v, %v", st, err)
 	}
 }
@@ -139,7 +140,7 @@ func TestTheSupervisorDiesWhileItOpensTheGate(t *testing.T) {
 	if ok, err := id.Alive(); ok || err != nil {
 		t.Errorf("the gate is alive: %v, %v", ok, err)
 	}
-	if st, _, err := c.Attach(t.Context(), key("job", 1), attempts(dir)); st.Condition != Lost || err != nil {
+	if st, _, err := c.Attach(t.Context(), key("job", 1), attempts(dir)); st.Condition != attempt.Lost || err != nil {
 		t.Errorf("%+v, %v", st, err)
 	}
 }
@@ -165,7 +166,7 @@ func TestTheSupervisorDiesWhileTheProgramRuns(t *testing.T) {
 		t.Errorf("%+v, ran %d times", e, lines(t, dir))
 	}
 	st, _, err := c.Attach(t.Context(), key(own(dir), 1), attempts(dir))
-	if st.Condition != Lost || err != nil || st.Started.Sub(before).Abs() > time.Millisecond || st.Ended.IsZero() {
+	if st.Condition != attempt.Lost || err != nil || st.Started.Sub(before).Abs() > time.Millisecond || st.Ended.IsZero() {
 		t.Errorf("%+v, %v", st, err)
 	}
 	if left := marked(own(dir) + "/1-1"); len(left) > 0 {
@@ -229,7 +230,7 @@ func TestWhatEndsWhileNoSupervisorIsThereIsLostAndItsRestKilled(t *testing.T) {
 	}
 	c := connectTo(t, dir)
 	st, p, err := c.Attach(t.Context(), key("job", 1), attempts(dir))
-	if st.Condition != Lost || p != nil || err != nil {
+	if st.Condition != attempt.Lost || p != nil || err != nil {
 		t.Errorf("%+v, %v, %v", st, p, err)
 	}
 	if alive(t, stray) {
@@ -250,7 +251,7 @@ func TestARestartedHostLosesWhatRan(t *testing.T) {
 	}
 	for range 2 {
 		st, _, err := c.Attach(t.Context(), key("job", 1), attempts(dir))
-		if st.Condition != Lost || st.Reason != "the host was restarted" || err != nil {
+		if st.Condition != attempt.Lost || st.Reason != "the host was restarted" || err != nil {
 			t.Errorf("%+v, %v", st, err)
 		}
 	}

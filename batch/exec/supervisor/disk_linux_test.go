@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-9b8f70bb/drover/batch/exec"
+	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor/journal"
 )
 
@@ -68,7 +69,7 @@ func TestOnAFullDiskNothingRunsAndEndsAreKept(t *testing.T) {
 	if diff := cmp.Diff(exec.Exit{Code: 3}, p.Wait()); diff != "" {
 		t.Error(diff)
 	}
-	if st, _, err := c.Attach(t.Context(), k, disk); st.Condition != Exited || st.Code != 3 || err != nil {
+	if st, _, err := c.Attach(t.Context(), k, disk); st.Condition != attempt.Exited || st.Code != 3 || err != nil {
 		t.Errorf("attach: %+v, %v", st, err)
 	}
 	if s, err := journal.Read(disk, "1-1"); s.End.Kind != 0 || err != nil {

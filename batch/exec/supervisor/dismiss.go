@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"syscall"
+
+	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 )
 
 // Dismiss makes the supervisor of a data directory end as soon as no program is
@@ -43,9 +45,9 @@ func Dismiss(ctx context.Context, dir string, kill bool) error {
 func (s *supervisor) dismiss(kill bool) {
 	s.mu.Lock()
 	s.log.Info("dismissed", "programs", len(s.attempts), "kill", kill)
-	var all []Attempt
+	var all []attempt.Name
 	for _, t := range s.attempts {
-		all = append(all, t.Attempt)
+		all = append(all, t.Name)
 	}
 	s.idle.stop()
 	s.mu.Unlock()

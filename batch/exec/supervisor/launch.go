@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 	"github.com/seed-9b8f70bb/drover/batch/exec/process"
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor/journal"
 )
@@ -16,24 +17,24 @@ import (
 // order is what is to be run, and how.
 type order struct {
 	process.Spec
-	groups []string // files cgroup.procs to be in
-	token  Token    // of the lease
+	groups []string      // files cgroup.procs to be in
+	token  attempt.Token // of the lease
 }
 
 // launch runs an attempt once, whoever asks how often.
-func (s *supervisor) launch(ctx context.Context, a Attempt, spec order) (Status, error) {
-	spec.Env = append(slices.Clip(spec.Env), process.Mark+"="+a.mark())
+func (s *supervisor) launch(ctx context.Context, a attempt.Name, spec order) (attempt.Status, error) {
+	spec.Env = append(slices.Clip(spec.Env), process.Mark+"="+a.Mark())
 	for {
-		status, err := s.settle(ctx, a, func(t *attempt) (Status, error) { return s.run(t, spec) })
+		status, err := s.settle(ctx, a, func(t *program) (attempt.Status, error) { return s.run(t, spec) })
 		// Unclaimed is the answer to somebody who attached at the same time.
-		if err != nil || status.Condition != Unclaimed {
+		if err != nil || status.Condition != attempt.Unclaimed {
 			return status, err
 		}
 	}
 }
 
 // run takes an attempt through its steps until the program is executed.
-func (s *supervisor) run(t *attempt, spec order) (Status, error) {
+func (s *supervisor) run(t *program, spec order) (attempt.Status, error) {
 	s.launches <- struct{}{}
 	defer func() { <-s.launches }()
 	t.groups = spec.groups
@@ -41,10 +42,10 @@ func (s *supervisor) run(t *attempt, spec order) (Status, error) {
 		// An attempt that runs or has ended needs no lease for being told of.
 		state, err := journal.Read(t.Dir, t.File())
 		if err == nil && state.Claimer.Kind == "" {
-			err = ErrNoLease
+			err = attempt.ErrNoLease
 		}
 		if err != nil {
-			return Status{}, err
+			return attempt.Status{}, err
 		}
 		return s.found(t, state)
 	}
@@ -52,10 +53,10 @@ func (s *supervisor) run(t *attempt, spec order) (Status, error) {
 	var damaged *journal.DamagedError
 	switch {
 	case errors.As(err, &damaged):
-		return Status{}, err
+		return attempt.Status{}, err
 	case err != nil:
-		s.log.Error("attempt not claimed", "attempt", t.mark(), "error", err)
-		return Status{Condition: NeverRan, Reason: "claim: " + plain(err), Ended: time.Now()}, nil
+		s.log.Error("attempt not claimed", "attempt", t.Mark(), "error", err)
+		return attempt.Status{Condition: attempt.NeverRan, Reason: "claim: " + plain(err), Ended: time.Now()}, nil
 	case !won:
 		return s.found(t, state)
 	}
@@ -70,8 +71,8 @@ func (s *supervisor) run(t *attempt, spec order) (Status, error) {
 	}
 	if err != nil {
 		g.Shut()
-		s.log.Error("process not written down, its gate stays shut", "attempt", t.mark(), "error", err)
-		never := Status{Condition: NeverRan, Reason: "run record: " + plain(err), Ended: time.Now()}
+		s.log.Error("process not written down, its gate stays shut", "attempt", t.Mark(), "error", err)
+		never := attempt.Status{Condition: attempt.NeverRan, Reason: "run record: " + plain(err), Ended: time.Now()}
 		s.save(t, never)
 		return never, nil
 	}
@@ -83,22 +84,22 @@ func (s *supervisor) run(t *attempt, spec order) (Status, error) {
 		return s.notRun(t, now, err), nil
 	}
 	s.running(t, g.Pid)
-	s.log.Debug("started", "attempt", t.mark(), "pid", g.Pid)
-	return Status{Condition: Running, Pid: g.Pid, Started: now}, nil
+	s.log.Debug("started", "attempt", t.Mark(), "pid", g.Pid)
+	return attempt.Status{Condition: attempt.Running, Pid: g.Pid, Started: now}, nil
 }
 
 // passing are errors that another attempt need not meet.
 var passing = []error{
 	syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE, syscall.ENOSPC, syscall.EDQUOT, syscall.EINTR,
-	process.ErrShut, ErrNoLease, process.ErrGroup,
+	process.ErrShut, attempt.ErrNoLease, process.ErrGroup,
 }
 
 // notRun is the end of an attempt whose program was not executed.
-func (s *supervisor) notRun(t *attempt, started time.Time, err error) Status {
-	s.log.Debug("not started", "attempt", t.mark(), "error", err)
-	st := Status{Condition: Failed, Reason: err.Error(), Started: started, Ended: time.Now()}
+func (s *supervisor) notRun(t *program, started time.Time, err error) attempt.Status {
+	s.log.Debug("not started", "attempt", t.Mark(), "error", err)
+	st := attempt.Status{Condition: attempt.Failed, Reason: err.Error(), Started: started, Ended: time.Now()}
 	if slices.ContainsFunc(passing, func(p error) bool { return errors.Is(err, p) }) {
-		st.Condition = NeverRan
+		st.Condition = attempt.NeverRan
 	}
 	s.save(t, st)
 	return st

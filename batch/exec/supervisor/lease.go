@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 	"github.com/seed-9b8f70bb/drover/batch/exec/process"
 )
 
@@ -22,17 +23,8 @@ const (
 // count the time for which a host sleeps, and a lease does.
 const leaseLook = time.Second
 
-// ErrNoLease is returned for an order that no lease covers: it has ended, or the
-// token of the order is too old or another supervisor's.
-var ErrNoLease = errors.New("no lease covers it")
-
 // lapseReason is why programs were killed.
 const lapseReason = "killed: nobody renewed the lease of its node"
-
-// Token says when a supervisor made it, to that supervisor only. A lease ends its
-// duration after the token was made that renewed it, however late the renewal came:
-// so who sends no more tokens knows, by his own clock, when it must be over.
-type Token []byte
 
 // lease says until when programs may run. Instants are durations since the boot of
 // the host. A core.
@@ -48,19 +40,19 @@ type lease struct {
 func newLease(id string) *lease { return &lease{id: id, wake: make(chan struct{}, 1)} }
 
 // token makes one.
-func (l *lease) token(now time.Duration) Token {
-	return Token(l.id + "@" + strconv.FormatInt(int64(now), 10))
+func (l *lease) token(now time.Duration) attempt.Token {
+	return attempt.Token(l.id + "@" + strconv.FormatInt(int64(now), 10))
 }
 
 // made returns when a token was made, if it is one of this supervisor's.
-func (l *lease) made(t Token, now time.Duration) (time.Duration, bool) {
+func (l *lease) made(t attempt.Token, now time.Duration) (time.Duration, bool) {
 	id, text, _ := strings.Cut(string(t), "@")
 	n, err := strconv.ParseInt(text, 10, 64)
 	return time.Duration(n), err == nil && id == l.id && n >= 0 && time.Duration(n) <= now
 }
 
 // renew takes a token that is not too old. The caller has asked over before.
-func (l *lease) renew(t Token, d, now time.Duration) {
+func (l *lease) renew(t attempt.Token, d, now time.Duration) {
 	made, ok := l.made(t, now)
 	// A renewal that was overtaken says nothing new.
 	if !ok || made < l.newest || made+d <= now {
@@ -73,7 +65,7 @@ func (l *lease) held(now time.Duration) bool { return now < l.until }
 
 // covers reports whether an order with that token may be carried out. One that is
 // as old as a lease may have been given up by whoever sent it.
-func (l *lease) covers(t Token, now time.Duration) bool {
+func (l *lease) covers(t attempt.Token, now time.Duration) bool {
 	made, ok := l.made(t, now)
 	return ok && l.held(now) && now < made+l.length
 }
@@ -89,7 +81,7 @@ func (l *lease) over(now time.Duration) bool {
 }
 
 // renew renews the lease and returns the next token.
-func (s *supervisor) renew(t Token, d time.Duration) (next Token, held bool, err error) {
+func (s *supervisor) renew(t attempt.Token, d time.Duration) (next attempt.Token, held bool, err error) {
 	switch {
 	case s.lease == nil:
 		return nil, false, errors.New("this supervisor runs programs without a lease")
@@ -140,7 +132,7 @@ func (s *supervisor) lapse(now time.Duration) {
 	var groups []string
 	n := 0
 	for _, t := range s.attempts {
-		if t.pid == 0 || t.status.Condition != 0 && t.status.Condition != Running {
+		if t.pid == 0 || t.status.Condition != 0 && t.status.Condition != attempt.Running {
 			continue // its launch sees that the lease has ended, or it has ended itself
 		}
 		n++
@@ -152,15 +144,15 @@ func (s *supervisor) lapse(now time.Duration) {
 }
 
 // killLapsed kills a program whose lease has ended. The caller holds mu.
-func (s *supervisor) killLapsed(t *attempt) {
+func (s *supervisor) killLapsed(t *program) {
 	t.lapsed = true
 	if err := s.reaper.Signal(t.pid, syscall.SIGKILL); err != nil {
-		s.log.Debug("not killed", "attempt", t.mark(), "error", err)
+		s.log.Debug("not killed", "attempt", t.Mark(), "error", err)
 	}
 }
 
 // covered reports whether an order may be carried out.
-func (s *supervisor) covered(t Token) bool {
+func (s *supervisor) covered(t attempt.Token) bool {
 	if s.lease == nil {
 		return true
 	}
@@ -171,7 +163,7 @@ func (s *supervisor) covered(t Token) bool {
 
 // enter puts a process that waits at its gate where it is to be, and looks a last
 // time whether it may run.
-func (s *supervisor) enter(t *attempt, pid int, token Token) error {
+func (s *supervisor) enter(t *program, pid int, token attempt.Token) error {
 	if s.guard != nil && len(t.groups) > 0 {
 		if err := s.guard.Add(t.groups); err != nil {
 			return fmt.Errorf("%w: %w", process.ErrGroup, err)
@@ -187,13 +179,13 @@ func (s *supervisor) enter(t *attempt, pid int, token Token) error {
 	defer s.mu.Unlock()
 	t.ends = s.lease.ends
 	if !s.lease.covers(token, sinceBoot()) {
-		return ErrNoLease
+		return attempt.ErrNoLease
 	}
 	return nil
 }
 
 // running enters the process of a program that is executed by now.
-func (s *supervisor) running(t *attempt, pid int) {
+func (s *supervisor) running(t *program, pid int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t.pid = pid
@@ -205,11 +197,11 @@ func (s *supervisor) running(t *attempt, pid int) {
 
 // verdict is how an attempt ended: who died with the lease has not ended as it
 // would have.
-func (s *supervisor) verdict(t *attempt, st Status) Status {
+func (s *supervisor) verdict(t *program, st attempt.Status) attempt.Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if t.lapsed && st.Condition == Signaled && st.Signal == syscall.SIGKILL {
-		st.Condition, st.Signal, st.Reason = Lost, 0, lapseReason
+	if t.lapsed && st.Condition == attempt.Signaled && st.Signal == syscall.SIGKILL {
+		st.Condition, st.Signal, st.Reason = attempt.Lost, 0, lapseReason
 	}
 	return st
 }
@@ -217,7 +209,7 @@ func (s *supervisor) verdict(t *attempt, st Status) Status {
 // Renew renews the lease of a supervisor that was started with one (see
 // Config.Leased) and returns the token of the next renewal. A token that is too old
 // or another supervisor's renews nothing. While no supervisor can be reached it waits.
-func (c *Client) Renew(ctx context.Context, t Token, d time.Duration) (next Token, held bool, err error) {
+func (c *Client) Renew(ctx context.Context, t attempt.Token, d time.Duration) (next attempt.Token, held bool, err error) {
 	err = c.ask(ctx, func(ctx context.Context) (err error) {
 		next, held, err = c.remote.renew(ctx, t, d)
 		return err

@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/seed-9b8f70bb/drover/batch/exec"
+	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 	"github.com/seed-9b8f70bb/drover/batch/exec/cgroup"
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor/journal"
 )
@@ -32,7 +33,7 @@ func connectLeased(t testing.TB, dir string) *Client {
 }
 
 // hold renews the lease once and returns a token.
-func hold(t testing.TB, c *Client, d time.Duration) Token {
+func hold(t testing.TB, c *Client, d time.Duration) attempt.Token {
 	t.Helper()
 	token, _, err := c.Renew(t.Context(), nil, d)
 	if err != nil {
@@ -97,17 +98,17 @@ func TestNothingRunsThatNoLeaseCovers(t *testing.T) {
 	dir := t.TempDir()
 	c := connectLeased(t, dir)
 	what, at := leasedSpec(dir, `echo x >> "$1"`, filepath.Join(dir, "ran")), attempts(dir)
-	if _, err := c.Launch(t.Context(), what, at); !errors.Is(err, ErrNoLease) {
+	if _, err := c.Launch(t.Context(), what, at); !errors.Is(err, attempt.ErrNoLease) {
 		t.Errorf("without a token: %v", err)
 	}
 	token, _, err := c.Renew(t.Context(), nil, time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.LaunchIn(t.Context(), what, at, Placement{Token: token}); !errors.Is(err, ErrNoLease) {
+	if _, err := c.LaunchIn(t.Context(), what, at, Placement{Token: token}); !errors.Is(err, attempt.ErrNoLease) {
 		t.Errorf("before the lease is renewed: %v", err)
 	}
-	if st, _, err := c.Attach(t.Context(), what.Key, at); st.Condition != Unclaimed || err != nil {
+	if st, _, err := c.Attach(t.Context(), what.Key, at); st.Condition != attempt.Unclaimed || err != nil {
 		t.Errorf("a refusal decided about the attempt: %+v, %v", st, err)
 	}
 	token = hold(t, c, time.Minute)

@@ -3,6 +3,8 @@ package supervisor
 import (
 	"testing"
 	"time"
+
+	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 )
 
 const ms = time.Millisecond
@@ -32,16 +34,16 @@ func TestALeaseEndsItsDurationAfterTheTokenThatRenewedItLast(t *testing.T) {
 
 func TestATokenThatIsTooOldOrSomebodyElsesRenewsNothing(t *testing.T) {
 	for name, c := range map[string]struct {
-		token Token
+		token attempt.Token
 		now   time.Duration
 	}{
 		"as old as the lease":    {newLease("me").token(100 * ms), 150 * ms},
 		"another supervisor's":   {newLease("you").token(100 * ms), 110 * ms},
 		"none":                   {nil, 110 * ms},
-		"no number":              {Token("me@x"), 110 * ms},
-		"before the boot":        {Token("me@-5"), 110 * ms},
+		"no number":              {attempt.Token("me@x"), 110 * ms},
+		"before the boot":        {attempt.Token("me@-5"), 110 * ms},
 		"of the future":          {newLease("me").token(111 * ms), 110 * ms},
-		"more than a number has": {Token("me@99999999999999999999"), 110 * ms},
+		"more than a number has": {attempt.Token("me@99999999999999999999"), 110 * ms},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLease("me")
@@ -58,7 +60,7 @@ func TestAnOrderIsCoveredOnlyWhileItsTokenCouldRenewTheLease(t *testing.T) {
 	old := l.token(0)
 	l.renew(l.token(90*ms), 50*ms, 90*ms)
 	for name, c := range map[string]struct {
-		token Token
+		token attempt.Token
 		now   time.Duration
 		want  bool
 	}{

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-9b8f70bb/drover/batch/exec"
+	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor/journal"
 )
 
@@ -102,10 +103,10 @@ func TestTheServersClaimKeepsAnAttemptFromRunning(t *testing.T) {
 	if !errors.Is(err, ErrBarred) || !errors.Is(err, exec.ErrNeverRan) {
 		t.Errorf("launch: %v", err)
 	}
-	if st, p, err := c.Attach(t.Context(), key("job", 1), attempts(dir)); st.Condition != Barred || p != nil || err != nil {
+	if st, p, err := c.Attach(t.Context(), key("job", 1), attempts(dir)); st.Condition != attempt.Barred || p != nil || err != nil {
 		t.Errorf("attach: %+v, %v, %v", st, p, err)
 	}
-	if st, p, err := c.Attach(t.Context(), key("job", 2), attempts(dir)); st.Condition != Unclaimed || p != nil || err != nil {
+	if st, p, err := c.Attach(t.Context(), key("job", 2), attempts(dir)); st.Condition != attempt.Unclaimed || p != nil || err != nil {
 		t.Errorf("attach to what nobody claimed: %+v, %v, %v", st, p, err)
 	}
 }
@@ -141,7 +142,7 @@ func TestJobsOutliveTheServerThatIsKilled(t *testing.T) {
 		t.Errorf("supervisor %d, was %d", now, supervised)
 	}
 	st, p, err := c.Attach(t.Context(), key("job", 1), attempts(dir))
-	if err != nil || st.Condition != Running || st.Started.IsZero() {
+	if err != nil || st.Condition != attempt.Running || st.Started.IsZero() {
 		t.Fatalf("%+v, %v", st, err)
 	}
 	if err := os.WriteFile(hold, []byte("go\n"), 0o600); err != nil {
@@ -150,7 +151,7 @@ func TestJobsOutliveTheServerThatIsKilled(t *testing.T) {
 	if diff := cmp.Diff(exec.Exit{Code: 5}, p.Wait()); diff != "" {
 		t.Error(diff)
 	}
-	if st, _, err := c.Attach(t.Context(), key("job", 2), attempts(dir)); st.Condition != Exited || st.Code != 6 || err != nil {
+	if st, _, err := c.Attach(t.Context(), key("job", 2), attempts(dir)); st.Condition != attempt.Exited || st.Code != 6 || err != nil {
 		t.Errorf("the other one: %+v, %v", st, err)
 	}
 }

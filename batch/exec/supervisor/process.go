@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/batch/exec"
+	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 )
 
 // signalPatience is how long Signal waits for a supervisor's answer.
@@ -18,7 +19,7 @@ const signalPatience = 2 * time.Second
 // next one is asked what became of it.
 type Process struct {
 	client  *Client
-	attempt Attempt
+	attempt attempt.Name
 	ended   chan struct{}
 
 	mu      sync.Mutex
@@ -99,7 +100,7 @@ func (p *Process) deliver(ctx context.Context) error {
 }
 
 // launched takes the answer to a launch or an attach.
-func (p *Process) launched(st Status) {
+func (p *Process) launched(st attempt.Status) {
 	p.mu.Lock()
 	p.known = true
 	p.started, p.pid = st.Started, st.Pid
@@ -108,14 +109,14 @@ func (p *Process) launched(st Status) {
 }
 
 // take takes a status that may be an end.
-func (p *Process) take(st Status) {
+func (p *Process) take(st attempt.Status) {
 	switch st.Condition {
-	case Running:
-	case Exited:
+	case attempt.Running:
+	case attempt.Exited:
 		p.finish(exec.Exit{Code: st.Code})
-	case Signaled:
+	case attempt.Signaled:
 		p.finish(exec.Exit{Signal: st.Signal})
-	case Lost:
+	case attempt.Lost:
 		p.finish(exec.Exit{Lost: true, Reason: st.Reason})
 	default:
 		// Its file said that it ran, and does not any more.
@@ -125,7 +126,7 @@ func (p *Process) take(st Status) {
 
 // lose ends it with an error that came instead of a status.
 func (p *Process) lose(err error) {
-	p.client.log.Error("what became of an attempt cannot be known", "attempt", p.attempt.mark(), "error", err)
+	p.client.log.Error("what became of an attempt cannot be known", "attempt", p.attempt.Mark(), "error", err)
 	p.finish(exec.Exit{Lost: true, Reason: "its attempt file cannot be read"})
 }
 

@@ -11,6 +11,7 @@ import (
 	"connectrpc.com/connect"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
 	"github.com/seed-9b8f70bb/drover/proto/rpc"
@@ -32,27 +33,27 @@ func newRemote(dir string) remote {
 	return remote{rpc.Client(caller, droverv1connect.NewSupervisorServiceClient, "http://supervisor"), open}
 }
 
-func (r remote) launch(ctx context.Context, a Attempt, spec order) (Status, error) {
+func (r remote) launch(ctx context.Context, a attempt.Name, spec order) (attempt.Status, error) {
 	res, err := r.calls.LaunchAttempt(ctx, launchMessage(a, spec))
 	if connect.IsWireError(err) && connect.CodeOf(err) == connect.CodeFailedPrecondition {
-		return Status{}, ErrNoLease
+		return attempt.Status{}, attempt.ErrNoLease
 	}
 	if err != nil {
-		return Status{}, failure(ctx, err)
+		return attempt.Status{}, failure(ctx, err)
 	}
 	return statusOfMessage(res.GetStatus()), nil
 }
 
-func (r remote) attach(ctx context.Context, a Attempt) (Status, error) {
+func (r remote) attach(ctx context.Context, a attempt.Name) (attempt.Status, error) {
 	res, err := r.calls.AttachAttempt(ctx, &droverv1.AttachAttemptRequest{Name: nameMessage(a)})
 	if err != nil {
-		return Status{}, failure(ctx, err)
+		return attempt.Status{}, failure(ctx, err)
 	}
 	return statusOfMessage(res.GetStatus()), nil
 }
 
 // signal returns os.ErrProcessDone when the program has ended.
-func (r remote) signal(ctx context.Context, a Attempt, sig syscall.Signal) error {
+func (r remote) signal(ctx context.Context, a attempt.Name, sig syscall.Signal) error {
 	res, err := r.calls.SignalAttempt(ctx, &droverv1.SignalAttemptRequest{Name: nameMessage(a), Signal: int32(sig)})
 	switch {
 	case connect.IsWireError(err) && connect.CodeOf(err) == connect.CodeNotFound:
@@ -65,7 +66,7 @@ func (r remote) signal(ctx context.Context, a Attempt, sig syscall.Signal) error
 	return nil
 }
 
-func (r remote) renew(ctx context.Context, token Token, d time.Duration) (next Token, held bool, err error) {
+func (r remote) renew(ctx context.Context, token attempt.Token, d time.Duration) (next attempt.Token, held bool, err error) {
 	res, err := r.calls.RenewLease(ctx, &droverv1.RenewLeaseRequest{Token: token, Duration: durationpb.New(d)})
 	if err != nil {
 		return nil, false, failure(ctx, err)
@@ -81,20 +82,20 @@ func (r remote) dismiss(ctx context.Context, kill bool) error {
 }
 
 // watch begins a watch and returns what waits for the next end.
-func (r remote) watch(ctx context.Context) (next func() (news, error), stop func(), err error) {
+func (r remote) watch(ctx context.Context) (next func() (attempt.End, error), stop func(), err error) {
 	stream, err := r.calls.WatchAttempts(ctx, &droverv1.WatchAttemptsRequest{})
 	if err != nil {
 		return nil, nil, failure(ctx, err)
 	}
-	next = func() (news, error) {
+	next = func() (attempt.End, error) {
 		if !stream.Receive() {
 			err := stream.Err()
 			if err == nil {
 				err = errors.New("end of the watch")
 			}
-			return news{}, failure(ctx, err)
+			return attempt.End{}, failure(ctx, err)
 		}
-		return news{nameOf(stream.Msg().GetName()), statusOfMessage(stream.Msg().GetStatus())}, nil
+		return attempt.End{nameOf(stream.Msg().GetName()), statusOfMessage(stream.Msg().GetStatus())}, nil
 	}
 	stop = func() { _ = stream.Close() } // what it would say has been heard
 	if _, err := next(); err != nil {
@@ -118,5 +119,5 @@ func failure(ctx context.Context, err error) error {
 // refusedByFace reports whether a call was refused for what it asks, so that
 // nothing was done.
 func refusedByFace(err error) bool {
-	return errors.Is(err, ErrNoLease) || connect.IsWireError(err) && connect.CodeOf(err) == connect.CodeInvalidArgument
+	return errors.Is(err, attempt.ErrNoLease) || connect.IsWireError(err) && connect.CodeOf(err) == connect.CodeInvalidArgument
 }

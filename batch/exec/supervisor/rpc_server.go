@@ -9,6 +9,7 @@ import (
 
 	"connectrpc.com/connect"
 
+	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
 	"github.com/seed-9b8f70bb/drover/proto/rpc"
@@ -40,7 +41,7 @@ func (f face) LaunchAttempt(ctx context.Context, req *droverv1.LaunchAttemptRequ
 		return nil, connect.NewError(connect.CodeInvalidArgument, err)
 	}
 	st, err := f.launch(ctx, a, spec)
-	if errors.Is(err, ErrNoLease) {
+	if errors.Is(err, attempt.ErrNoLease) {
 		return nil, connect.NewError(connect.CodeFailedPrecondition, err)
 	}
 	if err != nil {
@@ -70,7 +71,7 @@ func (f face) SignalAttempt(_ context.Context, req *droverv1.SignalAttemptReques
 	switch {
 	case errors.Is(err, os.ErrProcessDone):
 		return &droverv1.SignalAttemptResponse{Ended: true}, nil
-	case errors.Is(err, errUnknown):
+	case errors.Is(err, attempt.ErrUnknown):
 		return nil, connect.NewError(connect.CodeNotFound, err)
 	case err != nil:
 		return nil, f.failed(err)
@@ -94,7 +95,7 @@ func (f face) WatchAttempts(ctx context.Context, _ *droverv1.WatchAttemptsReques
 		}
 		for i := range all {
 			err := stream.Send(&droverv1.WatchAttemptsResponse{
-				Name: nameMessage(all[i].Attempt), Status: statusMessage(all[i].Status),
+				Name: nameMessage(all[i].Name), Status: statusMessage(all[i].Status),
 			})
 			if err != nil {
 				return err

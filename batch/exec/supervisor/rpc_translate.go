@@ -11,18 +11,19 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 	"github.com/seed-9b8f70bb/drover/batch/exec/process"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
-func nameMessage(a Attempt) *droverv1.AttemptName {
+func nameMessage(a attempt.Name) *droverv1.AttemptName {
 	return &droverv1.AttemptName{
 		JobId: string(a.Key.Job), Epoch: a.Key.Epoch, Attempt: a.Key.Attempt, Directory: []byte(a.Dir),
 	}
 }
 
 // attemptOf refuses a name that names nothing.
-func attemptOf(m *droverv1.AttemptName) (Attempt, error) {
+func attemptOf(m *droverv1.AttemptName) (attempt.Name, error) {
 	a := nameOf(m)
 	if a.Key.Job == "" || !filepath.IsAbs(a.Dir) {
 		return a, connect.NewError(connect.CodeInvalidArgument, errors.New("name: accepted: a job and an absolute directory"))
@@ -30,14 +31,14 @@ func attemptOf(m *droverv1.AttemptName) (Attempt, error) {
 	return a, nil
 }
 
-func nameOf(m *droverv1.AttemptName) Attempt {
-	return Attempt{
+func nameOf(m *droverv1.AttemptName) attempt.Name {
+	return attempt.Name{
 		Key: batch.Key{Job: batch.JobID(m.GetJobId()), Epoch: m.GetEpoch(), Attempt: m.GetAttempt()},
 		Dir: string(m.GetDirectory()),
 	}
 }
 
-func launchMessage(a Attempt, spec order) *droverv1.LaunchAttemptRequest {
+func launchMessage(a attempt.Name, spec order) *droverv1.LaunchAttemptRequest {
 	return &droverv1.LaunchAttemptRequest{
 		Name: nameMessage(a), Arguments: bytesOf(spec.Args), Path: []byte(spec.Path), Environment: bytesOf(spec.Env),
 		WorkingDirectory: []byte(spec.Dir), Stdout: []byte(spec.Stdout), Stderr: []byte(spec.Stderr), Append: spec.Append,
@@ -70,16 +71,16 @@ func checkOrder(s *order) error {
 	return nil
 }
 
-func statusMessage(st Status) *droverv1.AttemptStatus {
+func statusMessage(st attempt.Status) *droverv1.AttemptStatus {
 	return &droverv1.AttemptStatus{
 		Condition: droverv1.AttemptCondition(st.Condition), ExitCode: int32(st.Code), Signal: int32(st.Signal), Reason: st.Reason,
 		StartTime: instantMessage(st.Started), EndTime: instantMessage(st.Ended), Pid: int32(st.Pid),
 	}
 }
 
-func statusOfMessage(m *droverv1.AttemptStatus) Status {
-	return Status{
-		Condition: Condition(m.GetCondition()), Code: int(m.GetExitCode()), Signal: syscall.Signal(m.GetSignal()), Reason: m.GetReason(),
+func statusOfMessage(m *droverv1.AttemptStatus) attempt.Status {
+	return attempt.Status{
+		Condition: attempt.Condition(m.GetCondition()), Code: int(m.GetExitCode()), Signal: syscall.Signal(m.GetSignal()), Reason: m.GetReason(),
 		Started: instantOf(m.GetStartTime()), Ended: instantOf(m.GetEndTime()), Pid: int(m.GetPid()),
 	}
 }

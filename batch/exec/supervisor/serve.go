@@ -13,6 +13,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 	"github.com/seed-9b8f70bb/drover/batch/exec/process"
 )
 
@@ -117,7 +118,7 @@ func open(ctx context.Context, cfg ServeConfig) (*supervisor, net.Listener, erro
 		me: newClaimer(os.Getpid(), time.Now()), gate: cfg.Gate, reaper: reaper,
 		log:      hclog.New(&hclog.LoggerOptions{Name: "supervisor", Output: file, Level: cfg.Level}),
 		launches: make(chan struct{}, mostLaunches),
-		attempts: make(map[Attempt]*attempt),
+		attempts: make(map[attempt.Name]*program),
 	}
 	if cfg.Leased {
 		if s.guard, err = process.StartGuard(cfg.Gate); err != nil {

@@ -2,7 +2,6 @@ package supervisor
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 	"github.com/seed-9b8f70bb/drover/batch/exec/process"
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor/journal"
 )
@@ -18,10 +18,6 @@ import (
 // mostLaunches is how many launches are under way at once: each has some open
 // files, and the disk is what they wait for.
 const mostLaunches = 64
-
-// errUnknown is returned for an attempt that is not running here: it has ended,
-// or nobody has asked to attach to it.
-var errUnknown = errors.New("no such attempt is running here")
 
 // supervisor holds the attempts of one site. It lives as long as its process.
 type supervisor struct {
@@ -34,19 +30,19 @@ type supervisor struct {
 	watchers watchers
 
 	mu       sync.Mutex
-	attempts map[Attempt]*attempt
+	attempts map[attempt.Name]*program
 	lease    *lease // nil: programs live without; its fields are guarded by mu
 	idle     idle   // guarded by mu
 }
 
-// attempt is one that is being settled, runs, or has an end that is not on disk.
-type attempt struct {
-	Attempt
+// program is one that is being settled, runs, or has an end that is not on disk.
+type program struct {
+	attempt.Name
 	settled chan struct{} // closed when the rest is known
 	groups  []string      // files cgroup.procs of its control groups; set before settled is closed
 
 	// Guarded by the supervisor's mu.
-	status  Status
+	status  attempt.Status
 	err     error
 	pid     int        // of a child, to be signalled through the reaper
 	adopted process.ID // of a program that another supervisor has started
@@ -57,11 +53,11 @@ type attempt struct {
 
 // settle answers what became of an attempt: from memory, or what find says, which
 // is asked once for all who ask at the same time.
-func (s *supervisor) settle(ctx context.Context, a Attempt, find func(*attempt) (Status, error)) (Status, error) {
+func (s *supervisor) settle(ctx context.Context, a attempt.Name, find func(*program) (attempt.Status, error)) (attempt.Status, error) {
 	s.mu.Lock()
 	t := s.attempts[a]
 	if t == nil {
-		t = &attempt{Attempt: a, settled: make(chan struct{})}
+		t = &program{Name: a, settled: make(chan struct{})}
 		s.attempts[a] = t
 		s.idle.update(len(s.attempts))
 		go s.begin(t, find)
@@ -70,14 +66,14 @@ func (s *supervisor) settle(ctx context.Context, a Attempt, find func(*attempt) 
 	select {
 	case <-t.settled:
 	case <-ctx.Done():
-		return Status{}, context.Cause(ctx)
+		return attempt.Status{}, context.Cause(ctx)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return t.status, t.err
 }
 
-func (s *supervisor) begin(t *attempt, find func(*attempt) (Status, error)) {
+func (s *supervisor) begin(t *program, find func(*program) (attempt.Status, error)) {
 	status, err := find(t)
 	s.mu.Lock()
 	t.status, t.err = status, err
@@ -87,20 +83,20 @@ func (s *supervisor) begin(t *attempt, find func(*attempt) (Status, error)) {
 }
 
 // forget lets go of an attempt whose file says all. The caller holds mu.
-func (s *supervisor) forget(t *attempt) {
-	if t.status.Condition == Running || t.unsaved {
+func (s *supervisor) forget(t *program) {
+	if t.status.Condition == attempt.Running || t.unsaved {
 		return
 	}
-	delete(s.attempts, t.Attempt)
+	delete(s.attempts, t.Name)
 	s.idle.update(len(s.attempts))
 }
 
 // attach says what became of an attempt, and watches it from now on if it runs.
-func (s *supervisor) attach(ctx context.Context, a Attempt) (Status, error) {
-	return s.settle(ctx, a, func(t *attempt) (Status, error) {
+func (s *supervisor) attach(ctx context.Context, a attempt.Name) (attempt.Status, error) {
+	return s.settle(ctx, a, func(t *program) (attempt.Status, error) {
 		state, err := journal.Read(t.Dir, t.File())
 		if err != nil {
-			return Status{}, err
+			return attempt.Status{}, err
 		}
 		return s.found(t, state)
 	})
@@ -108,7 +104,7 @@ func (s *supervisor) attach(ctx context.Context, a Attempt) (Status, error) {
 
 // signal sends sig to all processes of an attempt. It returns os.ErrProcessDone
 // when the program has ended, and errUnknown for what does not run here.
-func (s *supervisor) signal(a Attempt, sig syscall.Signal) error {
+func (s *supervisor) signal(a attempt.Name, sig syscall.Signal) error {
 	groups, err := s.signalGroup(a, sig)
 	if sig == syscall.SIGKILL {
 		process.StrikeGroups(groups) // those too that have left the process group
@@ -116,14 +112,14 @@ func (s *supervisor) signal(a Attempt, sig syscall.Signal) error {
 	return err
 }
 
-func (s *supervisor) signalGroup(a Attempt, sig syscall.Signal) (groups []string, err error) {
+func (s *supervisor) signalGroup(a attempt.Name, sig syscall.Signal) (groups []string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t := s.attempts[a]
 	switch {
 	case t == nil || t.status.Condition == 0:
-		return nil, errUnknown
-	case t.status.Condition != Running:
+		return nil, attempt.ErrUnknown
+	case t.status.Condition != attempt.Running:
 		return nil, os.ErrProcessDone
 	case t.pid != 0:
 		return t.groups, s.reaper.Signal(t.pid, sig)
@@ -142,21 +138,21 @@ func (s *supervisor) signalGroup(a Attempt, sig syscall.Signal) (groups []string
 
 // found judges what a file says of an attempt that is not in memory: its
 // supervisor is gone, or is this one and had no more to say.
-func (s *supervisor) found(t *attempt, state journal.State) (Status, error) {
+func (s *supervisor) found(t *program, state journal.State) (attempt.Status, error) {
 	switch {
 	case state.Claimer.Kind == "":
-		return Status{Condition: Unclaimed}, nil
+		return attempt.Status{Condition: attempt.Unclaimed}, nil
 	case state.Claimer.Kind == journal.Server:
-		return Status{Condition: Barred, Ended: state.Claimed}, nil
+		return attempt.Status{Condition: attempt.Barred, Ended: state.Claimed}, nil
 	case state.End.Kind != 0:
 		return statusOf(state), nil
 	case state.Run.Pid == 0:
-		return Status{Condition: NeverRan, Reason: "its supervisor ended before it was started", Ended: state.Claimed}, nil
+		return attempt.Status{Condition: attempt.NeverRan, Reason: "its supervisor ended before it was started", Ended: state.Claimed}, nil
 	}
-	lost := Status{Condition: Lost, Started: state.Started}
+	lost := attempt.Status{Condition: attempt.Lost, Started: state.Started}
 	again, err := state.Run.Rebooted()
 	if err != nil {
-		return Status{}, err
+		return attempt.Status{}, err
 	}
 	if again {
 		lost.Reason = "the host was restarted"
@@ -164,7 +160,7 @@ func (s *supervisor) found(t *attempt, state journal.State) (Status, error) {
 	}
 	alive, err := state.Run.Alive()
 	if err != nil {
-		return Status{}, err
+		return attempt.Status{}, err
 	}
 	if alive && s.lease != nil {
 		// It was to die with its supervisor.
@@ -176,29 +172,29 @@ func (s *supervisor) found(t *attempt, state journal.State) (Status, error) {
 		s.mu.Lock()
 		t.adopted = state.Run
 		s.mu.Unlock()
-		s.log.Info("watching a program that another supervisor has started", "attempt", t.mark(), "pid", state.Run.Pid)
+		s.log.Info("watching a program that another supervisor has started", "attempt", t.Mark(), "pid", state.Run.Pid)
 		go s.follow(t, state.Run)
-		return Status{Condition: Running, Pid: state.Run.Pid, Started: state.Started}, nil
+		return attempt.Status{Condition: attempt.Running, Pid: state.Run.Pid, Started: state.Started}, nil
 	}
-	left, err := state.Run.KillMarked(t.mark())
+	left, err := state.Run.KillMarked(t.Mark())
 	if err != nil {
-		return Status{}, err
+		return attempt.Status{}, err
 	}
 	s.warnLeft(t, left)
 	lost.Reason = "it ended while no supervisor was there"
 	return s.lose(t, lost), nil
 }
 
-func (s *supervisor) lose(t *attempt, lost Status) Status {
+func (s *supervisor) lose(t *program, lost attempt.Status) attempt.Status {
 	lost.Ended = time.Now()
 	s.save(t, lost)
 	return lost
 }
 
 // follow waits for the end of a program that is not a child.
-func (s *supervisor) follow(t *attempt, id process.ID) {
+func (s *supervisor) follow(t *program, id process.ID) {
 	if err := id.Await(context.Background()); err != nil {
-		s.log.Warn("cannot wait for a program, looking every second", "attempt", t.mark(), "error", err)
+		s.log.Warn("cannot wait for a program, looking every second", "attempt", t.Mark(), "error", err)
 		for alive := true; alive; alive, _ = id.Alive() {
 			time.Sleep(time.Second)
 		}
@@ -206,14 +202,14 @@ func (s *supervisor) follow(t *attempt, id process.ID) {
 	s.warnLeft(t, id.KillRest())
 	<-t.settled
 	s.mu.Lock()
-	lost := Status{Condition: Lost, Started: t.status.Started, Ended: time.Now(), Reason: "its supervisor had ended before it"}
+	lost := attempt.Status{Condition: attempt.Lost, Started: t.status.Started, Ended: time.Now(), Reason: "its supervisor had ended before it"}
 	s.mu.Unlock()
 	s.end(t, lost)
 }
 
-func (s *supervisor) warnLeft(t *attempt, left bool) {
+func (s *supervisor) warnLeft(t *program, left bool) {
 	if left {
-		s.log.Error("killed process group does not disappear, telling its end all the same", "attempt", t.mark(), "waited", process.GoneWait)
+		s.log.Error("killed process group does not disappear, telling its end all the same", "attempt", t.Mark(), "waited", process.GoneWait)
 	}
 }
 

@@ -4,13 +4,9 @@ import (
 	"context"
 	"errors"
 	"sync"
-)
 
-// news is the end of an attempt.
-type news struct {
-	Attempt
-	Status Status
-}
+	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
+)
 
 // mostNews is how many ends are kept for a watcher that does not take them.
 const mostNews = 1 << 16
@@ -27,7 +23,7 @@ type watchers struct {
 // watcher is one of them. The fields are guarded by the watchers' mu.
 type watcher struct {
 	wake  chan struct{} // holds one
-	queue []news
+	queue []attempt.End
 	slow  bool
 }
 
@@ -49,7 +45,7 @@ func (ws *watchers) remove(w *watcher) {
 	delete(ws.all, w)
 }
 
-func (ws *watchers) tell(n news) {
+func (ws *watchers) tell(n attempt.End) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	for w := range ws.all {
@@ -66,7 +62,7 @@ func (ws *watchers) tell(n news) {
 }
 
 // next waits for news.
-func (ws *watchers) next(ctx context.Context, w *watcher) ([]news, error) {
+func (ws *watchers) next(ctx context.Context, w *watcher) ([]attempt.End, error) {
 	for {
 		ws.mu.Lock()
 		got, slow := w.queue, w.slow

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 	"github.com/seed-9b8f70bb/drover/batch/exec/node"
-	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
 )
 
 // errLate is the answer to an order of an earlier watch than the last.
@@ -89,7 +89,7 @@ func (o *orders) forget(id node.ID) {
 }
 
 // ended is told of the end of every task.
-func (d *Daemon) ended(id node.ID, st supervisor.Status) {
+func (d *Daemon) ended(id node.ID, st attempt.Status) {
 	d.orders.forget(id)
 	d.watchers.tell(id, st)
 }

@@ -12,6 +12,7 @@ import (
 	"connectrpc.com/connect"
 
 	"github.com/seed-9b8f70bb/drover/batch/exec"
+	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 	"github.com/seed-9b8f70bb/drover/batch/exec/cgroup"
 	"github.com/seed-9b8f70bb/drover/batch/exec/node"
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
@@ -89,14 +90,14 @@ func (f face) LaunchTask(ctx context.Context, req *droverv1.LaunchTaskRequest) (
 	if err != nil {
 		return nil, f.failed(err)
 	}
-	st := supervisor.Status{Condition: supervisor.Failed}
+	st := attempt.Status{Condition: attempt.Failed}
 	switch p, err := f.host.Launch(ctx, task); {
 	case errors.Is(err, supervisor.ErrBarred):
-		st = supervisor.Status{Condition: supervisor.Barred}
+		st = attempt.Status{Condition: attempt.Barred}
 	case passing(err):
 		return nil, f.failed(err)
 	case errors.Is(err, exec.ErrNeverRan):
-		st = supervisor.Status{Condition: supervisor.NeverRan, Reason: strings.TrimPrefix(err.Error(), exec.ErrNeverRan.Error()+": ")}
+		st = attempt.Status{Condition: attempt.NeverRan, Reason: strings.TrimPrefix(err.Error(), exec.ErrNeverRan.Error()+": ")}
 	case err != nil:
 		st.Reason = err.Error()
 	default:
@@ -110,7 +111,7 @@ func (f face) LaunchTask(ctx context.Context, req *droverv1.LaunchTaskRequest) (
 // passing reports whether a launch that failed says nothing about the task.
 func passing(err error) bool {
 	var invalid *node.InvalidError
-	return errors.Is(err, supervisor.ErrNoLease) || errors.Is(err, supervisor.ErrClosed) || errors.Is(err, context.Canceled) ||
+	return errors.Is(err, attempt.ErrNoLease) || errors.Is(err, supervisor.ErrClosed) || errors.Is(err, context.Canceled) ||
 		errors.Is(err, context.DeadlineExceeded) || errors.As(err, &invalid)
 }
 
@@ -253,7 +254,7 @@ func (f face) failed(err error) error {
 	switch {
 	case errors.As(err, &owned), errors.As(err, &named):
 		return connect.NewError(connect.CodePermissionDenied, err)
-	case errors.Is(err, errUnclaimed), errors.Is(err, errLate), errors.Is(err, supervisor.ErrNoLease):
+	case errors.Is(err, errUnclaimed), errors.Is(err, errLate), errors.Is(err, attempt.ErrNoLease):
 		return connect.NewError(connect.CodeFailedPrecondition, err)
 	case errors.As(err, &invalid):
 		return connect.NewError(connect.CodeInvalidArgument, err)

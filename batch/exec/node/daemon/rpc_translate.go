@@ -11,9 +11,9 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/exec"
+	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 	"github.com/seed-9b8f70bb/drover/batch/exec/cgroup"
 	"github.com/seed-9b8f70bb/drover/batch/exec/node"
-	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
@@ -51,7 +51,7 @@ func taskOf(m *droverv1.LaunchTaskRequest) (node.Task, error) {
 	return t, t.Validate()
 }
 
-func statusMessage(st supervisor.Status) *droverv1.AttemptStatus {
+func statusMessage(st attempt.Status) *droverv1.AttemptStatus {
 	return &droverv1.AttemptStatus{
 		Condition: droverv1.AttemptCondition(st.Condition), ExitCode: int32(st.Code), Signal: int32(st.Signal), Reason: st.Reason,
 		StartTime: instantMessage(st.Started), EndTime: instantMessage(st.Ended), Pid: int32(st.Pid),

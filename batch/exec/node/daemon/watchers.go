@@ -4,8 +4,8 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 	"github.com/seed-9b8f70bb/drover/batch/exec/node"
-	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
 )
 
 // mostEnds is how many ends are kept for a watcher that does not take them.
@@ -20,7 +20,7 @@ var (
 // end is the end of a task.
 type end struct {
 	id     node.ID
-	status supervisor.Status
+	status attempt.Status
 }
 
 // watchers are told of ends.
@@ -58,7 +58,7 @@ func (ws *watchers) remove(w *watcher) {
 	delete(ws.all, w)
 }
 
-func (ws *watchers) tell(id node.ID, st supervisor.Status) {
+func (ws *watchers) tell(id node.ID, st attempt.Status) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	for w := range ws.all {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/exec"
-	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
+	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 )
 
 // host is a node in memory: it keeps its lease, as one must.
@@ -118,30 +118,30 @@ func (h *host) Launch(ctx context.Context, t Task) (exec.Process, error) {
 	return p, nil
 }
 
-func (h *host) Attach(ctx context.Context, id ID) (supervisor.Status, exec.Process, error) {
+func (h *host) Attach(ctx context.Context, id ID) (attempt.Status, exec.Process, error) {
 	if err := h.through(ctx); err != nil {
-		return supervisor.Status{}, nil, err
+		return attempt.Status{}, nil, err
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	p := h.procs[id]
 	switch {
 	case p == nil && h.barred[id]:
-		return supervisor.Status{Condition: supervisor.Barred}, nil, nil
+		return attempt.Status{Condition: attempt.Barred}, nil, nil
 	case p == nil:
-		return supervisor.Status{Condition: supervisor.Unclaimed}, nil, nil
+		return attempt.Status{Condition: attempt.Unclaimed}, nil, nil
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.gone {
-		return supervisor.Status{Condition: supervisor.Running, Started: time.Unix(1000, 0)}, &again{proc: p, detached: make(chan struct{})}, nil
+		return attempt.Status{Condition: attempt.Running, Started: time.Unix(1000, 0)}, &again{proc: p, detached: make(chan struct{})}, nil
 	}
-	st := supervisor.Status{Condition: supervisor.Exited, Code: p.exit.Code, Ended: p.ended}
+	st := attempt.Status{Condition: attempt.Exited, Code: p.exit.Code, Ended: p.ended}
 	if p.exit.Signal != 0 {
-		st = supervisor.Status{Condition: supervisor.Signaled, Signal: p.exit.Signal, Ended: p.ended}
+		st = attempt.Status{Condition: attempt.Signaled, Signal: p.exit.Signal, Ended: p.ended}
 	}
 	if p.exit.Lost {
-		st = supervisor.Status{Condition: supervisor.Lost, Reason: p.exit.Reason, Ended: p.ended}
+		st = attempt.Status{Condition: attempt.Lost, Reason: p.exit.Reason, Ended: p.ended}
 	}
 	return st, nil, nil
 }

@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
+	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 )
 
 // keep renews the lease of a node for as long as the pool is open, and says when the
@@ -120,7 +120,7 @@ func (e *peer) bury(ctx context.Context, id ID) error {
 		return err
 	}
 	st, proc, err := e.node.Attach(ctx, id)
-	if err != nil || st.Condition != supervisor.Running || proc == nil {
+	if err != nil || st.Condition != attempt.Running || proc == nil {
 		return err
 	}
 	e.pool.log.Error("a process has outlived its lease, killing it", "node", e.name, "job", id.Key.Job, "rank", id.Rank)

@@ -10,9 +10,9 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/exec"
+	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 	"github.com/seed-9b8f70bb/drover/batch/exec/cgroup"
 	"github.com/seed-9b8f70bb/drover/batch/exec/node"
-	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
 )
 
 // Local makes a Node of this host, for all the virtual nodes that it is. It is always
@@ -59,7 +59,7 @@ func (n *near) Launch(ctx context.Context, t Task) (exec.Process, error) {
 }
 
 // Attach is Node's.
-func (n *near) Attach(ctx context.Context, id ID) (supervisor.Status, exec.Process, error) {
+func (n *near) Attach(ctx context.Context, id ID) (attempt.Status, exec.Process, error) {
 	st, p, err := n.host.Attach(ctx, node.ID(id))
 	if err != nil || p == nil {
 		return st, nil, err // not a nil *node.Process

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/batch/exec"
-	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
+	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 )
 
 var (
@@ -145,7 +145,7 @@ func (s *stub) Launch(ctx context.Context, t Task) (exec.Process, error) {
 		s.mu.Lock()
 		with, renewed := s.token, s.renewed
 		s.mu.Unlock()
-		st, err := ask(ctx, s, fmt.Sprint("launch ", t.ID), func(m *machine) (supervisor.Status, error) {
+		st, err := ask(ctx, s, fmt.Sprint("launch ", t.ID), func(m *machine) (attempt.Status, error) {
 			st, held := m.launch(t, with)
 			if !held {
 				return st, errNoLease
@@ -154,7 +154,7 @@ func (s *stub) Launch(ctx context.Context, t Task) (exec.Process, error) {
 		})
 		var again <-chan time.Time
 		switch {
-		case err == nil && st.Condition == supervisor.Barred:
+		case err == nil && st.Condition == attempt.Barred:
 			p.Detach()
 			return nil, exec.ErrNeverRan
 		case err == nil:
@@ -182,13 +182,13 @@ func (s *stub) Launch(ctx context.Context, t Task) (exec.Process, error) {
 	}
 }
 
-func (s *stub) Attach(ctx context.Context, id ID) (supervisor.Status, exec.Process, error) {
+func (s *stub) Attach(ctx context.Context, id ID) (attempt.Status, exec.Process, error) {
 	p, err := s.follow(id)
 	if err != nil {
-		return supervisor.Status{}, nil, err
+		return attempt.Status{}, nil, err
 	}
 	st, err := s.attach(ctx, id)
-	if err != nil || st.Condition != supervisor.Running {
+	if err != nil || st.Condition != attempt.Running {
 		p.Detach()
 		return st, nil, err
 	}
@@ -196,8 +196,8 @@ func (s *stub) Attach(ctx context.Context, id ID) (supervisor.Status, exec.Proce
 	return st, p, nil
 }
 
-func (s *stub) attach(ctx context.Context, id ID) (supervisor.Status, error) {
-	return ask(ctx, s, fmt.Sprint("attach ", id), func(m *machine) (supervisor.Status, error) { return m.attach(id), nil })
+func (s *stub) attach(ctx context.Context, id ID) (attempt.Status, error) {
+	return ask(ctx, s, fmt.Sprint("attach ", id), func(m *machine) (attempt.Status, error) { return m.attach(id), nil })
 }
 
 func (s *stub) Bar(ctx context.Context, id ID) (bool, error) {
@@ -235,7 +235,7 @@ func (s *stub) follow(id ID) (*seen, error) {
 	return p, nil
 }
 
-func (p *seen) known(st supervisor.Status) {
+func (p *seen) known(st attempt.Status) {
 	p.mu.Lock()
 	p.doubt = false
 	p.mu.Unlock()
@@ -282,7 +282,7 @@ func (p *seen) once(ctx context.Context) {
 	p.mu.Lock()
 	doubt := p.doubt
 	p.mu.Unlock()
-	if err == nil && doubt && st.Condition == supervisor.Unclaimed {
+	if err == nil && doubt && st.Condition == attempt.Unclaimed {
 		var won bool
 		if won, err = p.s.Bar(ctx, p.id); err == nil && !won {
 			st, err = p.s.attach(ctx, p.id)
@@ -319,12 +319,12 @@ func (s *stub) signal(ctx context.Context, id ID, sig signal) (there bool, err e
 	})
 }
 
-func (p *seen) take(st supervisor.Status) {
+func (p *seen) take(st attempt.Status) {
 	switch st.Condition {
-	case supervisor.Running:
-	case supervisor.Exited:
+	case attempt.Running:
+	case attempt.Exited:
 		p.finish(exec.Exit{Code: st.Code})
-	case supervisor.Signaled:
+	case attempt.Signaled:
 		p.finish(exec.Exit{Signal: st.Signal})
 	default:
 		p.finish(exec.Exit{Lost: true, Reason: st.Reason})

@@ -10,7 +10,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/exec"
-	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
+	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 )
 
 // world is a site in a model: its machines, and what the network does to messages.
@@ -25,7 +25,7 @@ type world struct {
 	machines []*machine
 	flights  sync.WaitGroup // messages on their way
 	told     []bool         // by Follow, in this life of the server
-	attempts map[batch.Key]*attempt
+	attempts map[batch.Key]*modelAttempt
 	wrong    []string // what must not be
 }
 
@@ -125,14 +125,14 @@ func (m *machine) covers(t token) bool {
 }
 
 // launch claims a member and starts it, if it is covered.
-func (m *machine) launch(t Task, with token) (st supervisor.Status, held bool) {
+func (m *machine) launch(t Task, with token) (st attempt.Status, held bool) {
 	switch {
 	case m.bodies[t.ID] != nil:
 		return m.bodies[t.ID].status(), true
 	case m.barred[t.ID]:
-		return supervisor.Status{Condition: supervisor.Barred}, true
+		return attempt.Status{Condition: attempt.Barred}, true
 	case !m.covers(with):
-		return supervisor.Status{}, false
+		return attempt.Status{}, false
 	}
 	b := &body{id: t.ID, share: t.Spec.Allocation[0].Share, obeys: true}
 	m.bodies[t.ID] = b
@@ -140,14 +140,14 @@ func (m *machine) launch(t Task, with token) (st supervisor.Status, held bool) {
 	return b.status(), true
 }
 
-func (m *machine) attach(id ID) supervisor.Status {
+func (m *machine) attach(id ID) attempt.Status {
 	switch {
 	case m.bodies[id] != nil:
 		return m.bodies[id].status()
 	case m.barred[id]:
-		return supervisor.Status{Condition: supervisor.Barred}
+		return attempt.Status{Condition: attempt.Barred}
 	}
-	return supervisor.Status{Condition: supervisor.Unclaimed}
+	return attempt.Status{Condition: attempt.Unclaimed}
 }
 
 func (m *machine) bar(id ID) bool {
@@ -174,16 +174,16 @@ func (b *body) end(exit exec.Exit) {
 	}
 }
 
-func (b *body) status() supervisor.Status {
-	st := supervisor.Status{Condition: supervisor.Running, Started: time.Unix(1000, 0)}
+func (b *body) status() attempt.Status {
+	st := attempt.Status{Condition: attempt.Running, Started: time.Unix(1000, 0)}
 	switch {
 	case !b.gone:
 	case b.exit.Lost:
-		st = supervisor.Status{Condition: supervisor.Lost, Reason: b.exit.Reason, Ended: b.ended}
+		st = attempt.Status{Condition: attempt.Lost, Reason: b.exit.Reason, Ended: b.ended}
 	case b.exit.Signal != 0:
-		st = supervisor.Status{Condition: supervisor.Signaled, Signal: b.exit.Signal, Ended: b.ended}
+		st = attempt.Status{Condition: attempt.Signaled, Signal: b.exit.Signal, Ended: b.ended}
 	default:
-		st = supervisor.Status{Condition: supervisor.Exited, Code: b.exit.Code, Ended: b.ended}
+		st = attempt.Status{Condition: attempt.Exited, Code: b.exit.Code, Ended: b.ended}
 	}
 	return st
 }

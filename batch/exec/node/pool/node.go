@@ -6,7 +6,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/exec"
-	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
+	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 )
 
 // ID names one process of an attempt.
@@ -50,7 +50,7 @@ type Node interface {
 	Launch(ctx context.Context, t Task) (exec.Process, error)
 	// Attach says what became of a process, and returns it if it runs. An error means
 	// that nobody knows.
-	Attach(ctx context.Context, id ID) (supervisor.Status, exec.Process, error)
+	Attach(ctx context.Context, id ID) (attempt.Status, exec.Process, error)
 	// Bar makes the claim of a process, so that it never runs, unless it is claimed
 	// already. Won says that it never has run, nor will. An error means that nobody
 	// knows.

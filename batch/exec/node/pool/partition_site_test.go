@@ -9,7 +9,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/exec"
-	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
+	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 )
 
 // What the pool of a world is told. The margin is for clocks that drift by 9 %.
@@ -19,8 +19,8 @@ const (
 	worldGrace  = 2 * time.Second
 )
 
-// attempt is what the world knows of one. Its fields are guarded by the world's mu.
-type attempt struct {
+// modelAttempt is what the world knows of one. Its fields are guarded by the world's mu.
+type modelAttempt struct {
 	key        batch.Key
 	how        batch.Launch
 	allocation []batch.NodeAllocation
@@ -35,7 +35,7 @@ type attempt struct {
 // site is the server of a world.
 type site struct {
 	w      *world
-	order  []*attempt // as they were launched
+	order  []*modelAttempt // as they were launched
 	lives  int
 	pool   *Pool
 	stubs  []*stub
@@ -46,7 +46,7 @@ type site struct {
 }
 
 func newSite(p plan) *site {
-	w := &world{seed: p.Seed, attempts: map[batch.Key]*attempt{}}
+	w := &world{seed: p.Seed, attempts: map[batch.Key]*modelAttempt{}}
 	for i, drift := range p.Drift {
 		w.machines = append(w.machines, &machine{
 			w: w, index: i, drift: float64(drift) / 1000, daemon: true, bodies: map[ID]*body{}, barred: map[ID]bool{},
@@ -109,7 +109,7 @@ func (s *site) close() {
 	}
 }
 
-func (s *site) recover(p *Pool, a *attempt) {
+func (s *site) recover(p *Pool, a *modelAttempt) {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 	defer cancel()
 	st, proc, err := p.Recover(ctx, a.key, a.how, a.allocation)
@@ -117,16 +117,16 @@ func (s *site) recover(p *Pool, a *attempt) {
 	case err != nil: // the server was killed
 	case proc != nil:
 		s.follow(p, a, proc)
-	case st.Condition == supervisor.Barred:
+	case st.Condition == attempt.Barred:
 		s.over(a, exec.Exit{}, exec.ErrNeverRan)
 	default:
-		s.over(a, exec.Exit{Code: st.Code, Signal: st.Signal, Lost: st.Condition == supervisor.Lost, Reason: st.Reason}, nil)
+		s.over(a, exec.Exit{Code: st.Code, Signal: st.Signal, Lost: st.Condition == attempt.Lost, Reason: st.Reason}, nil)
 	}
 }
 
 // launch launches a new attempt.
 func (s *site) launch(job batch.JobID, number uint32, how batch.Launch, allocation []batch.NodeAllocation, obeys bool) {
-	a := &attempt{key: batch.Key{Job: job, Epoch: 1, Attempt: number}, how: how, allocation: allocation, obeys: obeys, share: batch.One}
+	a := &modelAttempt{key: batch.Key{Job: job, Epoch: 1, Attempt: number}, how: how, allocation: allocation, obeys: obeys, share: batch.One}
 	p := s.pool
 	parts, err := p.split(how, allocation)
 	if err != nil {
@@ -149,7 +149,7 @@ func (s *site) launch(job batch.JobID, number uint32, how batch.Launch, allocati
 
 // follow waits for an end. What was asked for before the process was known is said
 // now, as a policy would.
-func (s *site) follow(p *Pool, a *attempt, proc *Process) {
+func (s *site) follow(p *Pool, a *modelAttempt, proc *Process) {
 	s.w.mu.Lock()
 	if s.pool == p {
 		a.proc = proc
@@ -164,7 +164,7 @@ func (s *site) follow(p *Pool, a *attempt, proc *Process) {
 	}
 }
 
-func (s *site) setShares(a *attempt, proc *Process, share batch.Share) {
+func (s *site) setShares(a *modelAttempt, proc *Process, share batch.Share) {
 	allocation := append([]batch.NodeAllocation(nil), a.allocation...)
 	for i := range allocation {
 		allocation[i].Share = share
@@ -178,7 +178,7 @@ func (s *site) setShares(a *attempt, proc *Process, share batch.Share) {
 
 // over takes an end, and has what was lost or never ran begin anew, elsewhere if that
 // can be.
-func (s *site) over(a *attempt, exit exec.Exit, err error) {
+func (s *site) over(a *modelAttempt, exit exec.Exit, err error) {
 	s.w.mu.Lock()
 	a.over, a.proc, a.life = true, nil, s.lives
 	s.w.ended(a, exit, err)

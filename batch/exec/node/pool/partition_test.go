@@ -151,7 +151,7 @@ func (w *world) launches(m *machine, id ID) {
 }
 
 // ended sees the end of an attempt. The caller holds mu.
-func (w *world) ended(a *attempt, exit exec.Exit, err error) {
+func (w *world) ended(a *modelAttempt, exit exec.Exit, err error) {
 	if n := w.running(a.key); n > 0 {
 		w.complain("%v is told as ended (%+v, %v), and %d of %d members run", a.key, exit, err, n, a.ranks)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/exec"
-	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
+	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 )
 
 // Recover finds out what became of an attempt that an earlier life of the server may
@@ -17,13 +17,13 @@ import (
 // it runs, or may run on a node that does not answer; only then is there a Process, and
 // the time since it runs, if that is known. It waits until the nodes have been asked
 // once, and no longer than ctx.
-func (p *Pool) Recover(ctx context.Context, key batch.Key, how batch.Launch, allocation []batch.NodeAllocation) (supervisor.Status, *Process, error) {
+func (p *Pool) Recover(ctx context.Context, key batch.Key, how batch.Launch, allocation []batch.NodeAllocation) (attempt.Status, *Process, error) {
 	parts, err := p.split(how, allocation)
 	if err != nil {
-		return supervisor.Status{}, nil, fmt.Errorf("recover job %s: %w", key.Job, err)
+		return attempt.Status{}, nil, fmt.Errorf("recover job %s: %w", key.Job, err)
 	}
 	proc := newProcess(p, key, how, parts)
-	states := make([]supervisor.Status, len(parts))
+	states := make([]attempt.Status, len(parts))
 	var all sync.WaitGroup
 	for rank, m := range proc.members {
 		all.Go(func() { states[rank] = m.recover(ctx) })
@@ -31,14 +31,14 @@ func (p *Pool) Recover(ctx context.Context, key batch.Key, how batch.Launch, all
 	all.Wait()
 	if p.ctx.Err() != nil {
 		proc.Detach()
-		return supervisor.Status{}, nil, fmt.Errorf("recover job %s: %w", key.Job, ErrClosed)
+		return attempt.Status{}, nil, fmt.Errorf("recover job %s: %w", key.Job, ErrClosed)
 	}
 	return proc.recovered(states)
 }
 
 // recover asks what became of a member. Without an answer it is asked again when the
 // node is there.
-func (m *member) recover(ctx context.Context) supervisor.Status {
+func (m *member) recover(ctx context.Context) attempt.Status {
 	m.peer.enter(m, true)
 	up := false
 	if m.peer.until(ctx, func() bool { up = m.peer.up; return m.peer.asked }) && up {
@@ -47,7 +47,7 @@ func (m *member) recover(ctx context.Context) supervisor.Status {
 		}
 	}
 	m.of.pool.spawn(m.insist)
-	return supervisor.Status{}
+	return attempt.Status{}
 }
 
 // insist asks whenever the node is there, until it answers or the member is given up.
@@ -70,15 +70,15 @@ func (m *member) insist() {
 }
 
 // attach bars a member, or attaches to it.
-func (m *member) attach() (supervisor.Status, error) {
+func (m *member) attach() (attempt.Status, error) {
 	ctx, cancel := context.WithTimeout(m.of.pool.ctx, m.of.pool.cfg.patience())
 	defer cancel()
 	won, err := m.peer.node.Bar(ctx, m.id)
 	switch {
 	case err != nil:
-		return supervisor.Status{}, err
+		return attempt.Status{}, err
 	case won:
-		return supervisor.Status{Condition: supervisor.Barred}, nil
+		return attempt.Status{Condition: attempt.Barred}, nil
 	}
 	st, proc, err := m.peer.node.Attach(ctx, m.id)
 	if err != nil {
@@ -91,14 +91,14 @@ func (m *member) attach() (supervisor.Status, error) {
 }
 
 // take ends a member whose state says an end.
-func (m *member) take(st supervisor.Status, never string) {
+func (m *member) take(st attempt.Status, never string) {
 	switch st.Condition {
-	case supervisor.Running, 0:
-	case supervisor.Exited:
+	case attempt.Running, 0:
+	case attempt.Exited:
 		m.end(exec.Exit{Code: st.Code, Reason: st.Reason})
-	case supervisor.Signaled:
+	case attempt.Signaled:
 		m.end(exec.Exit{Signal: st.Signal, Reason: st.Reason})
-	case supervisor.Lost, supervisor.Failed:
+	case attempt.Lost, attempt.Failed:
 		m.lose(st.Reason)
 	default:
 		m.lose(never)
@@ -106,18 +106,18 @@ func (m *member) take(st supervisor.Status, never string) {
 }
 
 // recovered puts together what became of the members.
-func (p *Process) recovered(states []supervisor.Status) (supervisor.Status, *Process, error) {
+func (p *Process) recovered(states []attempt.Status) (attempt.Status, *Process, error) {
 	lives, ran := false, false
-	var end supervisor.Status
+	var end attempt.Status
 	var started time.Time
 	for _, st := range states {
 		switch st.Condition {
-		case 0, supervisor.Running:
+		case 0, attempt.Running:
 			lives = true
 			if !st.Started.IsZero() && (started.IsZero() || st.Started.Before(started)) {
 				started = st.Started
 			}
-		case supervisor.Unclaimed, supervisor.Barred, supervisor.NeverRan:
+		case attempt.Unclaimed, attempt.Barred, attempt.NeverRan:
 		default:
 			ran = true
 			end = worse(end, st)
@@ -132,20 +132,20 @@ func (p *Process) recovered(states []supervisor.Status) (supervisor.Status, *Pro
 		p.launched = true
 		p.settle()
 		p.mu.Unlock()
-		return supervisor.Status{Condition: supervisor.Running, Started: started}, p, nil
+		return attempt.Status{Condition: attempt.Running, Started: started}, p, nil
 	case !ran:
-		end = supervisor.Status{Condition: supervisor.Barred}
+		end = attempt.Status{Condition: attempt.Barred}
 	case anyNever(states):
-		end = supervisor.Status{Condition: supervisor.Lost, Reason: "not all of its processes were started", Started: end.Started, Ended: end.Ended}
+		end = attempt.Status{Condition: attempt.Lost, Reason: "not all of its processes were started", Started: end.Started, Ended: end.Ended}
 	}
 	p.Detach()
 	return end, nil, nil
 }
 
-func anyNever(states []supervisor.Status) bool {
+func anyNever(states []attempt.Status) bool {
 	for _, st := range states {
 		switch st.Condition {
-		case supervisor.Unclaimed, supervisor.Barred, supervisor.NeverRan:
+		case attempt.Unclaimed, attempt.Barred, attempt.NeverRan:
 			return true
 		default:
 		}
@@ -155,14 +155,14 @@ func anyNever(states []supervisor.Status) bool {
 
 // worse returns which of two ends is that of the attempt: a failure before a checkpoint
 // before success, of failures the first.
-func worse(a, b supervisor.Status) supervisor.Status {
-	rank := func(st supervisor.Status) int {
+func worse(a, b attempt.Status) attempt.Status {
+	rank := func(st attempt.Status) int {
 		switch {
 		case st.Condition == 0:
 			return 0
-		case st.Condition == supervisor.Exited && st.Code == 0:
+		case st.Condition == attempt.Exited && st.Code == 0:
 			return 1
-		case st.Condition == supervisor.Exited && st.Code == batch.CheckpointStatus:
+		case st.Condition == attempt.Exited && st.Code == batch.CheckpointStatus:
 			return 2
 		}
 		return 3

@@ -10,7 +10,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/exec"
-	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
+	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 )
 
 func TestRecovery(t *testing.T) {
@@ -19,18 +19,18 @@ func TestRecovery(t *testing.T) {
 	ok, bad := &exec.Exit{}, &exec.Exit{Code: 3}
 	for name, c := range map[string]struct {
 		is   members
-		want supervisor.Condition
+		want attempt.Condition
 		exit *exec.Exit // of the process, if there is one
 	}{
-		"nothing ran":              {members{neverRan, neverRan}, supervisor.Barred, nil},
-		"all run":                  {members{nil, nil}, supervisor.Running, &exec.Exit{}},
-		"all are done":             {members{ok, ok}, supervisor.Exited, nil},
-		"one has failed":           {members{ok, bad}, supervisor.Exited, nil},
-		"one runs, one is done":    {members{nil, ok}, supervisor.Running, &exec.Exit{}},
-		"one runs, one has failed": {members{nil, bad}, supervisor.Running, &exec.Exit{Code: 3, Reason: "process 2 of 2 on node b"}},
-		"one runs, one never did":  {members{nil, neverRan}, supervisor.Running, &exec.Exit{Lost: true, Reason: "process 2 of 2 was never started"}},
+		"nothing ran":              {members{neverRan, neverRan}, attempt.Barred, nil},
+		"all run":                  {members{nil, nil}, attempt.Running, &exec.Exit{}},
+		"all are done":             {members{ok, ok}, attempt.Exited, nil},
+		"one has failed":           {members{ok, bad}, attempt.Exited, nil},
+		"one runs, one is done":    {members{nil, ok}, attempt.Running, &exec.Exit{}},
+		"one runs, one has failed": {members{nil, bad}, attempt.Running, &exec.Exit{Code: 3, Reason: "process 2 of 2 on node b"}},
+		"one runs, one never did":  {members{nil, neverRan}, attempt.Running, &exec.Exit{Lost: true, Reason: "process 2 of 2 was never started"}},
 		"one is done, one never was": {
-			members{ok, neverRan}, supervisor.Lost, nil,
+			members{ok, neverRan}, attempt.Lost, nil,
 		},
 	} {
 		for _, away := range []bool{false, true} {
@@ -60,13 +60,13 @@ func TestRecovery(t *testing.T) {
 						t.Fatal(err)
 					}
 					if away && c.is != (members{neverRan, neverRan}) {
-						if got.Condition != supervisor.Running || proc == nil {
+						if got.Condition != attempt.Running || proc == nil {
 							t.Fatalf("%+v before anybody could know", got)
 						}
 						a.cutOff(false)
 						b.cutOff(false)
 						after(10 * time.Second)
-					} else if got.Condition != c.want || (proc != nil) != (c.want == supervisor.Running) || c.is[1] == bad && c.is[0] == ok && got.Code != 3 {
+					} else if got.Condition != c.want || (proc != nil) != (c.want == attempt.Running) || c.is[1] == bad && c.is[0] == ok && got.Code != 3 {
 						t.Fatalf("%+v, %v", got, proc)
 					}
 					for rank, h := range hosts {
@@ -100,7 +100,7 @@ func TestWhatCannotBeRecoveredIsLostAfterALease(t *testing.T) {
 		begun := time.Now()
 		p := open(t, a)
 		st, proc, err := p.Recover(t.Context(), key("j"), batch.LaunchOnce, []batch.NodeAllocation{on(0, 1)})
-		if err != nil || st.Condition != supervisor.Running {
+		if err != nil || st.Condition != attempt.Running {
 			t.Fatalf("%+v, %v", st, err)
 		}
 		if exit := proc.Wait(); !exit.Lost || time.Since(begun) != 33*time.Second {
@@ -119,7 +119,7 @@ func TestWhatIsRecoveredAfterTheLeaseIsLostAndBarredLater(t *testing.T) {
 		p.Follow(n.changed)
 		after(time.Minute)
 		st, proc, err := p.Recover(t.Context(), key("j"), batch.LaunchOnce, []batch.NodeAllocation{on(0, 1)})
-		if err != nil || st.Condition != supervisor.Running {
+		if err != nil || st.Condition != attempt.Running {
 			t.Fatalf("%+v, %v", st, err)
 		}
 		after(6 * time.Second) // the time that a node may take for an answer

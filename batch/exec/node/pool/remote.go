@@ -5,10 +5,10 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/batch/exec"
+	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 	"github.com/seed-9b8f70bb/drover/batch/exec/cgroup"
 	"github.com/seed-9b8f70bb/drover/batch/exec/node"
 	"github.com/seed-9b8f70bb/drover/batch/exec/node/remote"
-	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
 )
 
 // Remote makes a Node of one that is reached through its daemon. Worth is what one of
@@ -48,7 +48,7 @@ func (f *far) Launch(ctx context.Context, t Task) (exec.Process, error) {
 }
 
 // Attach is Node's.
-func (f *far) Attach(ctx context.Context, id ID) (supervisor.Status, exec.Process, error) {
+func (f *far) Attach(ctx context.Context, id ID) (attempt.Status, exec.Process, error) {
 	st, p, err := f.Node.Attach(ctx, node.ID(id))
 	if err != nil || p == nil {
 		return st, nil, err // likewise

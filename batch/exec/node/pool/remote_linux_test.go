@@ -15,8 +15,8 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/exec"
+	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 	"github.com/seed-9b8f70bb/drover/batch/exec/node/pool"
-	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
 	"github.com/seed-9b8f70bb/drover/internal/nodetest"
 )
 
@@ -49,7 +49,7 @@ func over(t testing.TB, lease time.Duration, all ...*rig) *pool.Pool {
 		if proc != nil {
 			proc.Detach()
 		}
-		return err == nil && st.Condition == supervisor.Barred
+		return err == nil && st.Condition == attempt.Barred
 	})
 	return p
 }
@@ -180,7 +180,7 @@ func TestRealProcessIsFollowedAgainAfterItsDaemonAndItsServerWereStartedAgain(t 
 	}
 	next := over(t, 20*time.Second, all[0])
 	st, found, err := next.Recover(t.Context(), key("j"), batch.LaunchOnce, allocation)
-	if err != nil || st.Condition != supervisor.Running || st.Started.IsZero() {
+	if err != nil || st.Condition != attempt.Running || st.Started.IsZero() {
 		t.Fatalf("%+v, %v", st, err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "stop"), nil, 0o600); err != nil {
@@ -190,11 +190,11 @@ func TestRealProcessIsFollowedAgainAfterItsDaemonAndItsServerWereStartedAgain(t 
 		t.Errorf("%+v", exit)
 	}
 	st, found, err = next.Recover(t.Context(), key("j"), batch.LaunchOnce, allocation)
-	if err != nil || found != nil || st.Condition != supervisor.Exited || st.Code != 7 {
+	if err != nil || found != nil || st.Condition != attempt.Exited || st.Code != 7 {
 		t.Errorf("%+v, %v, %v", st, found, err)
 	}
 	st, _, err = next.Recover(t.Context(), key("other"), batch.LaunchOnce, allocation)
-	if err != nil || st.Condition != supervisor.Barred {
+	if err != nil || st.Condition != attempt.Barred {
 		t.Errorf("%+v, %v", st, err)
 	}
 	if _, err := next.Launch(script(dir, "other", batch.LaunchOnce, `exit 0`, allocation...)); err == nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/seed-9b8f70bb/drover/batch/exec"
+	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 	"github.com/seed-9b8f70bb/drover/batch/exec/cgroup"
 	"github.com/seed-9b8f70bb/drover/batch/exec/node"
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
@@ -79,10 +80,10 @@ type Node struct {
 	work   sync.WaitGroup
 
 	mu        sync.Mutex
-	next      supervisor.Token // for the next renewal
-	token     supervisor.Token // for launches: of the last renewal that has succeeded
-	renewed   chan struct{}    // closed when there is another token
-	unfit     string           // as of the last renewal
+	next      attempt.Token // for the next renewal
+	token     attempt.Token // for launches: of the last renewal that has succeeded
+	renewed   chan struct{} // closed when there is another token
+	unfit     string        // as of the last renewal
 	processes map[node.ID]*Process
 	closed    bool
 	end       context.CancelFunc // ends the watch, if there is one
@@ -186,7 +187,7 @@ func (n *Node) Launch(ctx context.Context, t node.Task) (*Process, error) {
 		switch {
 		case err == nil:
 			return n.launched(p, st)
-		case errors.Is(err, supervisor.ErrNoLease):
+		case errors.Is(err, attempt.ErrNoLease):
 			err = wait(ctx, renewed, 0)
 		case errors.Is(err, ErrUnreachable) && !sent:
 			p.Detach()
@@ -212,14 +213,14 @@ func (n *Node) Launch(ctx context.Context, t node.Task) (*Process, error) {
 }
 
 // launched takes the answer to a launch.
-func (n *Node) launched(p *Process, st supervisor.Status) (*Process, error) {
+func (n *Node) launched(p *Process, st attempt.Status) (*Process, error) {
 	var err error
 	switch st.Condition {
-	case supervisor.Barred:
+	case attempt.Barred:
 		err = fmt.Errorf("%w: %w", exec.ErrNeverRan, supervisor.ErrBarred)
-	case supervisor.NeverRan:
+	case attempt.NeverRan:
 		err = fmt.Errorf("%w: %s", exec.ErrNeverRan, st.Reason)
-	case supervisor.Failed:
+	case attempt.Failed:
 		err = errors.New(st.Reason)
 	default:
 		p.known(st)
@@ -231,13 +232,13 @@ func (n *Node) launched(p *Process, st supervisor.Status) (*Process, error) {
 
 // Attach says what became of a task, and follows it if it runs: only then is there a
 // Process. An error means that nobody knows.
-func (n *Node) Attach(ctx context.Context, id node.ID) (supervisor.Status, *Process, error) {
+func (n *Node) Attach(ctx context.Context, id node.ID) (attempt.Status, *Process, error) {
 	p, err := n.follow(id)
 	if err != nil {
-		return supervisor.Status{}, nil, err
+		return attempt.Status{}, nil, err
 	}
 	st, err := n.remote.attach(ctx, id)
-	if err != nil || st.Condition != supervisor.Running {
+	if err != nil || st.Condition != attempt.Running {
 		p.Detach()
 		return st, nil, err
 	}

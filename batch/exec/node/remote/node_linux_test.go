@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-9b8f70bb/drover/batch/exec"
+	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 	"github.com/seed-9b8f70bb/drover/batch/exec/cgroup"
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
 	"github.com/seed-9b8f70bb/drover/internal/nodetest"
@@ -39,7 +40,7 @@ func TestATaskRunsOnANodeAndItsEndIsTold(t *testing.T) {
 		t.Errorf("again: %sran %d times", diff, r.ran())
 	}
 	st, _, err := r.node.Attach(t.Context(), id(1))
-	if err != nil || st.Condition != supervisor.Exited || st.Code != 3 {
+	if err != nil || st.Condition != attempt.Exited || st.Code != 3 {
 		t.Errorf("%+v, %v", st, err)
 	}
 	if _, err := r.node.Launch(t.Context(), r.task(2, "true", "\x00")); err == nil {
@@ -201,7 +202,7 @@ func TestNoTaskSurvivesAPartitionThatIsLongerThanItsLease(t *testing.T) {
 	if e := late.Wait(); !e.Lost {
 		t.Errorf("%+v", e)
 	}
-	if st, _, err := r.node.Attach(t.Context(), id(2)); st.Condition != supervisor.Barred || err != nil {
+	if st, _, err := r.node.Attach(t.Context(), id(2)); st.Condition != attempt.Barred || err != nil {
 		t.Errorf("what may have been launched is not barred: %+v, %v", st, err)
 	}
 	if diff := cmp.Diff(exec.Exit{}, r.launch(r.task(3, runs)).Wait()); diff != "" || r.ran() != 2 {

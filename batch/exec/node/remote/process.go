@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/batch/exec"
+	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 	"github.com/seed-9b8f70bb/drover/batch/exec/cgroup"
 	"github.com/seed-9b8f70bb/drover/batch/exec/node"
-	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
 )
 
 // Process is a task of a node.
@@ -153,7 +153,7 @@ func (p *Process) follows() (is, doubtful bool) {
 }
 
 // known takes the answer to a launch or an attach.
-func (p *Process) known(st supervisor.Status) {
+func (p *Process) known(st attempt.Status) {
 	p.mu.Lock()
 	p.follow, p.doubtful = true, false
 	p.started = st.Started
@@ -162,16 +162,16 @@ func (p *Process) known(st supervisor.Status) {
 }
 
 // take takes a status that may be an end.
-func (p *Process) take(st supervisor.Status) {
+func (p *Process) take(st attempt.Status) {
 	switch st.Condition {
-	case supervisor.Running:
-	case supervisor.Exited:
+	case attempt.Running:
+	case attempt.Exited:
 		p.finish(exec.Exit{Code: st.Code, Reason: st.Reason})
-	case supervisor.Signaled:
+	case attempt.Signaled:
 		p.finish(exec.Exit{Signal: st.Signal, Reason: st.Reason})
-	case supervisor.Lost:
+	case attempt.Lost:
 		p.finish(exec.Exit{Lost: true, Reason: st.Reason})
-	case supervisor.Unclaimed, supervisor.Barred, supervisor.NeverRan:
+	case attempt.Unclaimed, attempt.Barred, attempt.NeverRan:
 		p.finish(exec.Exit{Lost: true, Reason: "the node did not get the order to run it in time"})
 	default:
 		p.finish(exec.Exit{Lost: true, Reason: "its attempt file says " + st.Condition.String() + " now"})

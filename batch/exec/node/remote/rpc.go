@@ -13,8 +13,8 @@ import (
 	"connectrpc.com/connect"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 	"github.com/seed-9b8f70bb/drover/batch/exec/node"
-	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
 	"github.com/seed-9b8f70bb/drover/proto/rpc"
@@ -58,12 +58,12 @@ func (r remote) describe(ctx context.Context) (Description, error) {
 
 // renewal is the answer to one.
 type renewal struct {
-	next  supervisor.Token
+	next  attempt.Token
 	held  bool
 	unfit string // why nothing can be started there now
 }
 
-func (r remote) renew(ctx context.Context, t supervisor.Token, d time.Duration) (renewal, error) {
+func (r remote) renew(ctx context.Context, t attempt.Token, d time.Duration) (renewal, error) {
 	res, err := r.calls.RenewNode(ctx, &droverv1.RenewNodeRequest{Claimant: r.claimant, Token: t, Duration: durationpb.New(d)})
 	if err != nil {
 		return renewal{}, failure(err)
@@ -71,21 +71,21 @@ func (r remote) renew(ctx context.Context, t supervisor.Token, d time.Duration) 
 	return renewal{next: res.GetToken(), held: res.GetHeld(), unfit: res.GetUnfit()}, nil
 }
 
-func (r remote) launch(ctx context.Context, t node.Task) (supervisor.Status, error) {
+func (r remote) launch(ctx context.Context, t node.Task) (attempt.Status, error) {
 	res, err := r.calls.LaunchTask(ctx, launchMessage(r.claimant, t))
 	if connect.IsWireError(err) && connect.CodeOf(err) == connect.CodeFailedPrecondition {
-		return supervisor.Status{}, supervisor.ErrNoLease
+		return attempt.Status{}, attempt.ErrNoLease
 	}
 	if err != nil {
-		return supervisor.Status{}, failure(err)
+		return attempt.Status{}, failure(err)
 	}
 	return statusOf(res.GetStatus()), nil
 }
 
-func (r remote) attach(ctx context.Context, id node.ID) (supervisor.Status, error) {
+func (r remote) attach(ctx context.Context, id node.ID) (attempt.Status, error) {
 	res, err := r.calls.AttachTask(ctx, &droverv1.AttachTaskRequest{Claimant: r.claimant, Name: nameMessage(id)})
 	if err != nil {
-		return supervisor.Status{}, failure(err)
+		return attempt.Status{}, failure(err)
 	}
 	return statusOf(res.GetStatus()), nil
 }

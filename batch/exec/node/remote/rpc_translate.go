@@ -7,9 +7,9 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 	"github.com/seed-9b8f70bb/drover/batch/exec/cgroup"
 	"github.com/seed-9b8f70bb/drover/batch/exec/node"
-	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
@@ -43,9 +43,9 @@ func orderMessage(o order) *droverv1.Order {
 	return &droverv1.Order{Watch: o.watch, Number: o.number}
 }
 
-func statusOf(m *droverv1.AttemptStatus) supervisor.Status {
-	return supervisor.Status{
-		Condition: supervisor.Condition(m.GetCondition()), Code: int(m.GetExitCode()), Signal: syscall.Signal(m.GetSignal()), Reason: m.GetReason(),
+func statusOf(m *droverv1.AttemptStatus) attempt.Status {
+	return attempt.Status{
+		Condition: attempt.Condition(m.GetCondition()), Code: int(m.GetExitCode()), Signal: syscall.Signal(m.GetSignal()), Reason: m.GetReason(),
 		Started: instantOf(m.GetStartTime()), Ended: instantOf(m.GetEndTime()), Pid: int(m.GetPid()),
 	}
 }

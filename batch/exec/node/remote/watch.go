@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 	"github.com/seed-9b8f70bb/drover/batch/exec/node"
-	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
 )
 
 // The pauses between tries.
@@ -114,7 +114,7 @@ func (n *Node) resumeOne(ctx context.Context, p *Process) error {
 		return nil // its launch is asked again
 	}
 	st, err := n.remote.attach(ctx, p.id)
-	if err == nil && doubtful && st.Condition == supervisor.Unclaimed {
+	if err == nil && doubtful && st.Condition == attempt.Unclaimed {
 		// The order may still be on its way; nobody waits for it any more.
 		var won bool
 		if won, err = n.remote.bar(ctx, p.id); err == nil && !won {
@@ -135,7 +135,7 @@ func (n *Node) resumeOne(ctx context.Context, p *Process) error {
 // message is what a watch brings.
 type message struct {
 	id     node.ID
-	status supervisor.Status // Condition is 0: no end
+	status attempt.Status // Condition is 0: no end
 	use    []Measured
 	watch  uint64 // of the first one
 }
