@@ -79,17 +79,22 @@ var layout = map[string][]string{
 	"batch/exec/cgroup":             {},
 	"batch/exec/supervisor/journal": {"batch/exec/process"},
 	"batch/exec/supervisor/solo":    {"batch/exec/supervisor/journal", "batch/exec/process"},
-	"batch/exec/supervisor": {
-		"batch/exec/supervisor/journal", "batch/exec/process", "batch", "batch/exec", "proto/drover/v1/...", "proto/rpc",
+	"batch/exec/attempt":            {"batch", "batch/exec/process", "batch/exec/supervisor/journal"},
+	"batch/exec/rpc":                {"batch/exec/attempt", "proto/drover/v1/..."},
+	"batch/exec/supervisor/rpc": {
+		"batch", "batch/exec/attempt", "batch/exec/process", "batch/exec/rpc", "proto/drover/v1/...", "proto/rpc",
 	},
-	"batch/exec/node/pool": {"batch/exec/node", "batch/exec/node/remote", "batch", "batch/exec", "batch/exec/cgroup", "batch/exec/supervisor"},
-	"batch/exec/node":      {"batch", "batch/exec", "batch/exec/cgroup", "batch/exec/supervisor", "batch/exec/supervisor/journal"},
+	"batch/exec/supervisor": {
+		"batch", "batch/exec", "batch/exec/attempt", "batch/exec/process", "batch/exec/supervisor/journal", "batch/exec/supervisor/rpc",
+	},
+	"batch/exec/node/pool": {"batch/exec/node", "batch/exec/attempt", "batch/exec/node/remote", "batch", "batch/exec", "batch/exec/cgroup", "batch/exec/supervisor"},
+	"batch/exec/node":      {"batch", "batch/exec", "batch/exec/attempt", "batch/exec/cgroup", "batch/exec/supervisor", "batch/exec/supervisor/journal"},
 	"batch/exec/node/daemon": {
-		"batch/exec/node", "batch", "batch/exec", "batch/exec/cgroup", "batch/exec/supervisor", "internal/config",
+		"batch/exec/node", "batch", "batch/exec", "batch/exec/attempt", "batch/exec/rpc", "batch/exec/cgroup", "batch/exec/supervisor", "internal/config",
 		"proto/drover/v1/...", "proto/problem", "proto/rpc",
 	},
 	"batch/exec/node/remote": {
-		"batch/exec/node", "batch", "batch/exec", "batch/exec/cgroup", "batch/exec/supervisor", "proto/drover/v1/...", "proto/problem", "proto/rpc",
+		"batch/exec/node", "batch", "batch/exec", "batch/exec/attempt", "batch/exec/rpc", "batch/exec/cgroup", "batch/exec/supervisor", "proto/drover/v1/...", "proto/problem", "proto/rpc",
 	},
 
 	"reallocation":        {"batch"},
@@ -114,7 +119,7 @@ var layout = map[string][]string{
 	"server": {
 		"server/site", "server/catalogue", "server/files/blobs", "server/files/depot", "server/store",
 		"batch", "batch/policy", "batch/plan/forecast", "batch/exec", "batch/slurm", "batch/plan/needs",
-		"batch/exec/cgroup", "batch/exec/node", "batch/exec/node/pool", "batch/exec/node/remote",
+		"batch/exec/attempt", "batch/exec/cgroup", "batch/exec/node", "batch/exec/node/pool", "batch/exec/node/remote",
 		"batch/exec/supervisor", "batch/exec/supervisor/journal", "batch/exec/supervisor/solo",
 		"internal/config", "agent/gossip", "proto/drover/v1/...", "proto/problem", "proto/rpc",
 	},

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec"
 	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 	"github.com/seed-9b8f70bb/drover/batch/exec/process"
+	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor/rpc"
 )
 
 // ConnectPatience is how long Connect tries to reach or start a supervisor. One
@@ -142,7 +143,7 @@ func (c *Client) LaunchIn(ctx context.Context, spec exec.Spec, dir string, where
 	if err != nil {
 		return nil, err
 	}
-	what := order{program, where.Groups, where.Token}
+	what := attempt.Spec{Spec: program, Groups: where.Groups, Token: where.Token}
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, fmt.Errorf("attempt directory: %w", err)
 	}
@@ -152,12 +153,12 @@ func (c *Client) LaunchIn(ctx context.Context, spec exec.Spec, dir string, where
 	}
 	var st attempt.Status
 	err = c.ask(ctx, func(ctx context.Context) (err error) {
-		st, err = c.remote.launch(ctx, p.attempt, what)
+		st, err = c.remote.Spawn(ctx, p.attempt, what)
 		return err
 	})
 	switch {
 	case err == nil:
-	case refusedByFace(err):
+	case rpc.Refused(err):
 		p.Detach()
 		return nil, err
 	case ctx.Err() != nil || errors.Is(err, ErrClosed):
@@ -201,7 +202,7 @@ func (c *Client) Attach(ctx context.Context, key batch.Key, dir string) (attempt
 	}
 	var st attempt.Status
 	err = c.ask(ctx, func(ctx context.Context) (err error) {
-		st, err = c.remote.attach(ctx, p.attempt)
+		st, err = c.remote.Attach(ctx, p.attempt)
 		return err
 	})
 	if err != nil || st.Condition != attempt.Running {

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"syscall"
 	"time"
+
+	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor/rpc"
 )
 
 // The pauses between tries to connect.
@@ -52,12 +54,12 @@ func (c *Client) run(first chan<- error) {
 func (c *Client) session(up func()) error {
 	ctx, cancel := context.WithCancel(c.ctx)
 	defer cancel()
-	next, stop, err := c.remote.watch(ctx)
+	next, stop, err := c.remote.Watch(ctx)
 	if absent(err) {
 		if err := c.spawn(ctx); err != nil && !errors.Is(err, ErrBusy) {
 			return err
 		}
-		next, stop, err = c.remote.watch(ctx)
+		next, stop, err = c.remote.Watch(ctx)
 	}
 	if err != nil {
 		return err
@@ -97,9 +99,9 @@ func (c *Client) resume(ctx context.Context) error {
 		if !p.isKnown() {
 			continue // its launch is asked again
 		}
-		st, err := c.remote.attach(ctx, p.attempt)
+		st, err := c.remote.Attach(ctx, p.attempt)
 		switch {
-		case errors.Is(err, errGone) || ctx.Err() != nil:
+		case errors.Is(err, rpc.ErrGone) || ctx.Err() != nil:
 			return err
 		case err != nil:
 			p.lose(err)
@@ -130,7 +132,7 @@ func (c *Client) ask(ctx context.Context, call func(context.Context) error) erro
 		if err != nil {
 			return err
 		}
-		if err = call(ctx); !errors.Is(err, errGone) {
+		if err = call(ctx); !errors.Is(err, rpc.ErrGone) {
 			return err
 		}
 		select { // the connection goes down as a rule
@@ -179,7 +181,7 @@ func absent(err error) bool {
 }
 
 // transient reports whether another try to connect may end otherwise.
-func transient(err error) bool { return errors.Is(err, errGone) || errors.Is(err, ErrBusy) }
+func transient(err error) bool { return errors.Is(err, rpc.ErrGone) || errors.Is(err, ErrBusy) }
 
 func wait(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)

@@ -4,7 +4,20 @@ import (
 	"context"
 	"net"
 	"sync"
+
+	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor/rpc"
 )
+
+// remote is the supervisor of a directory, whichever process that is at the time.
+type remote struct {
+	*rpc.Client
+	conns *conns
+}
+
+func newRemote(dir string) remote {
+	open := &conns{dir: dir, all: make(map[*conn]struct{})}
+	return remote{rpc.NewClient(open.dial), open}
+}
 
 // conns are the open connections of a client. A transport closes those only that
 // have been idle long enough for it to know; a supervisor stays for every one.

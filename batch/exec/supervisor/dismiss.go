@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
+	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor/rpc"
 )
 
 // Dismiss makes the supervisor of a data directory end as soon as no program is
@@ -21,7 +22,7 @@ func Dismiss(ctx context.Context, dir string, kill bool) error {
 	}
 	r := newRemote(dir)
 	defer r.conns.close()
-	next, stop, err := r.watch(ctx)
+	next, stop, err := r.Watch(ctx)
 	if absent(err) {
 		return nil
 	}
@@ -29,7 +30,7 @@ func Dismiss(ctx context.Context, dir string, kill bool) error {
 		return fmt.Errorf("dismiss supervisor: %w", err)
 	}
 	defer stop()
-	if err := r.dismiss(ctx, kill); err != nil && !errors.Is(err, errGone) {
+	if err := r.Dismiss(ctx, kill); err != nil && !errors.Is(err, rpc.ErrGone) {
 		return fmt.Errorf("dismiss supervisor: %w", err)
 	}
 	for {
@@ -41,8 +42,8 @@ func Dismiss(ctx context.Context, dir string, kill bool) error {
 	}
 }
 
-// dismiss ends the supervisor as soon as no program is left.
-func (s *supervisor) dismiss(kill bool) {
+// Dismiss ends the supervisor as soon as no program is left.
+func (s *supervisor) Dismiss(kill bool) {
 	s.mu.Lock()
 	s.log.Info("dismissed", "programs", len(s.attempts), "kill", kill)
 	var all []attempt.Name
@@ -55,7 +56,7 @@ func (s *supervisor) dismiss(kill bool) {
 		return
 	}
 	for _, a := range all {
-		if err := s.signal(a, syscall.SIGKILL); err != nil {
+		if err := s.Signal(a, syscall.SIGKILL); err != nil {
 			s.log.Info("not killed", "job", a.Key.Job, "error", err)
 		}
 	}

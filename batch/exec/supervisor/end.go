@@ -39,7 +39,7 @@ func (s *supervisor) end(t *program, st attempt.Status) {
 	t.status = st
 	s.forget(t)
 	s.mu.Unlock()
-	s.watchers.tell(attempt.End{t.Name, st})
+	s.watchers.notify(attempt.End{Name: t.Name, Status: st})
 }
 
 // save writes an end down. When that cannot be done it is tried again until it

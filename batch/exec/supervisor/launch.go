@@ -14,15 +14,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor/journal"
 )
 
-// order is what is to be run, and how.
-type order struct {
-	process.Spec
-	groups []string      // files cgroup.procs to be in
-	token  attempt.Token // of the lease
-}
-
-// launch runs an attempt once, whoever asks how often.
-func (s *supervisor) launch(ctx context.Context, a attempt.Name, spec order) (attempt.Status, error) {
+// Spawn runs an attempt at most once, however often it is called.
+func (s *supervisor) Spawn(ctx context.Context, a attempt.Name, spec attempt.Spec) (attempt.Status, error) {
 	spec.Env = append(slices.Clip(spec.Env), process.Mark+"="+a.Mark())
 	for {
 		status, err := s.settle(ctx, a, func(t *program) (attempt.Status, error) { return s.run(t, spec) })
@@ -34,11 +27,11 @@ func (s *supervisor) launch(ctx context.Context, a attempt.Name, spec order) (at
 }
 
 // run takes an attempt through its steps until the program is executed.
-func (s *supervisor) run(t *program, spec order) (attempt.Status, error) {
+func (s *supervisor) run(t *program, spec attempt.Spec) (attempt.Status, error) {
 	s.launches <- struct{}{}
 	defer func() { <-s.launches }()
-	t.groups = spec.groups
-	if !s.covered(spec.token) {
+	t.groups = spec.Groups
+	if !s.covered(spec.Token) {
 		// An attempt that runs or has ended needs no lease for being told of.
 		state, err := journal.Read(t.Dir, t.File())
 		if err == nil && state.Claimer.Kind == "" {
@@ -76,7 +69,7 @@ func (s *supervisor) run(t *program, spec order) (attempt.Status, error) {
 		s.save(t, never)
 		return never, nil
 	}
-	if err := s.enter(t, g.Pid, spec.token); err != nil {
+	if err := s.enter(t, g.Pid, spec.Token); err != nil {
 		g.Shut()
 		return s.notRun(t, now, err), nil
 	}

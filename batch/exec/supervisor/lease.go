@@ -80,8 +80,8 @@ func (l *lease) over(now time.Duration) bool {
 	return true
 }
 
-// renew renews the lease and returns the next token.
-func (s *supervisor) renew(t attempt.Token, d time.Duration) (next attempt.Token, held bool, err error) {
+// Renew renews the lease and returns the next token.
+func (s *supervisor) Renew(t attempt.Token, d time.Duration) (next attempt.Token, held bool, err error) {
 	switch {
 	case s.lease == nil:
 		return nil, false, errors.New("this supervisor runs programs without a lease")
@@ -211,7 +211,7 @@ func (s *supervisor) verdict(t *program, st attempt.Status) attempt.Status {
 // or another supervisor's renews nothing. While no supervisor can be reached it waits.
 func (c *Client) Renew(ctx context.Context, t attempt.Token, d time.Duration) (next attempt.Token, held bool, err error) {
 	err = c.ask(ctx, func(ctx context.Context) (err error) {
-		next, held, err = c.remote.renew(ctx, t, d)
+		next, held, err = c.remote.Renew(ctx, t, d)
 		return err
 	})
 	return next, held, err

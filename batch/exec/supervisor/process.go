@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch/exec"
 	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
+	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor/rpc"
 )
 
 // signalPatience is how long Signal waits for a supervisor's answer.
@@ -70,10 +71,10 @@ func (p *Process) Signal(sig syscall.Signal) error {
 		p.signals = append(p.signals, sig)
 		return nil
 	}
-	ctx, cancel := context.WithTimeoutCause(p.client.ctx, signalPatience, errGone)
+	ctx, cancel := context.WithTimeoutCause(p.client.ctx, signalPatience, rpc.ErrGone)
 	defer cancel()
-	err := p.client.remote.signal(ctx, p.attempt, sig)
-	if errors.Is(err, errGone) {
+	err := p.client.remote.Signal(ctx, p.attempt, sig)
+	if errors.Is(err, rpc.ErrGone) {
 		p.client.log.Warn("signal kept for the next supervisor", "job", p.attempt.Key.Job, "error", err)
 		p.signals = append(p.signals, sig)
 		l.drop() // whatever it is, the next connection begins with what was kept
@@ -87,8 +88,8 @@ func (p *Process) deliver(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for len(p.signals) > 0 && !p.over {
-		err := p.client.remote.signal(ctx, p.attempt, p.signals[0])
-		if errors.Is(err, errGone) || ctx.Err() != nil {
+		err := p.client.remote.Signal(ctx, p.attempt, p.signals[0])
+		if errors.Is(err, rpc.ErrGone) || ctx.Err() != nil {
 			return err
 		}
 		if err != nil && !errors.Is(err, os.ErrProcessDone) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 	"github.com/seed-9b8f70bb/drover/batch/exec/process"
+	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor/rpc"
 )
 
 // The defaults of ServeConfig.
@@ -152,8 +153,8 @@ func (s *supervisor) serve(ctx context.Context, l net.Listener) error {
 	if s.lease != nil {
 		go s.keepLease()
 	}
-	face := s.face()
-	face.ConnState = func(_ net.Conn, state http.ConnState) {
+	server := rpc.NewServer(s, s.log)
+	server.ConnState = func(_ net.Conn, state http.ConnState) {
 		change := map[http.ConnState]int{http.StateNew: 1, http.StateClosed: -1, http.StateHijacked: -1}[state]
 		if change == 0 {
 			return
@@ -163,12 +164,12 @@ func (s *supervisor) serve(ctx context.Context, l net.Listener) error {
 		s.idle.connected(change)
 	}
 	served := make(chan error, 1)
-	go func() { served <- face.Serve(l) }()
+	go func() { served <- server.Serve(l) }()
 	select {
 	case err := <-served:
 		return fmt.Errorf("serve: %w", err)
 	case <-over:
 	}
 	s.log.Info("ends: nothing is left to do")
-	return face.Close()
+	return server.Close()
 }

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor/rpc"
 )
 
 // readyFD is where a supervisor that is started here says what became of it.
@@ -44,7 +46,7 @@ func (c *Client) spawn(ctx context.Context) error {
 	case text != "":
 		return errors.New(strings.TrimPrefix(text, "error: "))
 	}
-	return fmt.Errorf("%w: it ended before it was ready, see %s (%w)", errGone, filepath.Join(c.cfg.Dir, logName), err)
+	return fmt.Errorf("%w: it ended before it was ready, see %s (%w)", rpc.ErrGone, filepath.Join(c.cfg.Dir, logName), err)
 }
 
 // start makes the process: in a session of its own, so that it does not hear

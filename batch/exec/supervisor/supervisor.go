@@ -13,6 +13,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 	"github.com/seed-9b8f70bb/drover/batch/exec/process"
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor/journal"
+	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor/rpc"
 )
 
 // mostLaunches is how many launches are under way at once: each has some open
@@ -91,8 +92,8 @@ func (s *supervisor) forget(t *program) {
 	s.idle.update(len(s.attempts))
 }
 
-// attach says what became of an attempt, and watches it from now on if it runs.
-func (s *supervisor) attach(ctx context.Context, a attempt.Name) (attempt.Status, error) {
+// Attach says what became of an attempt, and watches it from now on if it runs.
+func (s *supervisor) Attach(ctx context.Context, a attempt.Name) (attempt.Status, error) {
 	return s.settle(ctx, a, func(t *program) (attempt.Status, error) {
 		state, err := journal.Read(t.Dir, t.File())
 		if err != nil {
@@ -102,9 +103,9 @@ func (s *supervisor) attach(ctx context.Context, a attempt.Name) (attempt.Status
 	})
 }
 
-// signal sends sig to all processes of an attempt. It returns os.ErrProcessDone
+// Signal sends sig to all processes of an attempt. It returns os.ErrProcessDone
 // when the program has ended, and errUnknown for what does not run here.
-func (s *supervisor) signal(a attempt.Name, sig syscall.Signal) error {
+func (s *supervisor) Signal(a attempt.Name, sig syscall.Signal) error {
 	groups, err := s.signalGroup(a, sig)
 	if sig == syscall.SIGKILL {
 		process.StrikeGroups(groups) // those too that have left the process group
@@ -217,3 +218,6 @@ func (s *supervisor) warnLeft(t *program, left bool) {
 func newClaimer(pid int, now time.Time) journal.Claimer {
 	return journal.Claimer{Kind: journal.Supervisor, By: fmt.Sprintf("%d-%d", pid, now.UnixMicro())}
 }
+
+// Watch begins to collect the ends of attempts.
+func (s *supervisor) Watch() rpc.Watch { return s.watchers.add() }

@@ -2,34 +2,32 @@ package supervisor
 
 import (
 	"context"
-	"errors"
 	"sync"
 
 	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
+	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor/rpc"
 )
 
-// mostNews is how many ends are kept for a watcher that does not take them.
-const mostNews = 1 << 16
+// mostEnds bounds the queue of a watcher that does not take its ends.
+const mostEnds = 1 << 16
 
-// errSlow ends the watch of one that has missed something.
-var errSlow = errors.New("the watcher does not keep up")
-
-// watchers are told of ends.
+// watchers receive the ends of attempts.
 type watchers struct {
 	mu  sync.Mutex
 	all map[*watcher]struct{}
 }
 
-// watcher is one of them. The fields are guarded by the watchers' mu.
+// watcher is a rpc.Watch. Its queue and slow are guarded by the watchers' mu.
 type watcher struct {
+	of    *watchers
 	wake  chan struct{} // holds one
 	queue []attempt.End
 	slow  bool
 }
 
-// add begins a watch: of all that is told from now on.
+// add begins a watch.
 func (ws *watchers) add() *watcher {
-	w := &watcher{wake: make(chan struct{}, 1)}
+	w := &watcher{of: ws, wake: make(chan struct{}, 1)}
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	if ws.all == nil {
@@ -39,20 +37,15 @@ func (ws *watchers) add() *watcher {
 	return w
 }
 
-func (ws *watchers) remove(w *watcher) {
-	ws.mu.Lock()
-	defer ws.mu.Unlock()
-	delete(ws.all, w)
-}
-
-func (ws *watchers) tell(n attempt.End) {
+// notify queues an end for all watchers.
+func (ws *watchers) notify(e attempt.End) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	for w := range ws.all {
-		if len(w.queue) == mostNews {
+		if len(w.queue) == mostEnds {
 			w.slow = true
 		} else {
-			w.queue = append(w.queue, n)
+			w.queue = append(w.queue, e)
 		}
 		select {
 		case w.wake <- struct{}{}:
@@ -61,16 +54,23 @@ func (ws *watchers) tell(n attempt.End) {
 	}
 }
 
-// next waits for news.
-func (ws *watchers) next(ctx context.Context, w *watcher) ([]attempt.End, error) {
+// Close ends the watch.
+func (w *watcher) Close() {
+	w.of.mu.Lock()
+	defer w.of.mu.Unlock()
+	delete(w.of.all, w)
+}
+
+// Next waits for ends. It returns rpc.ErrSlow once the queue has overflowed.
+func (w *watcher) Next(ctx context.Context) ([]attempt.End, error) {
 	for {
-		ws.mu.Lock()
+		w.of.mu.Lock()
 		got, slow := w.queue, w.slow
 		w.queue = nil
-		ws.mu.Unlock()
+		w.of.mu.Unlock()
 		switch {
 		case slow:
-			return nil, errSlow
+			return nil, rpc.ErrSlow
 		case len(got) > 0:
 			return got, nil
 		}
