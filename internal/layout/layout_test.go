@@ -242,7 +242,7 @@ func checkFile(tree fs.FS, name, row string, table map[string][]string) ([]strin
 				importer, imported, row, orNothing(may)))
 			continue
 		}
-		if target == "proto/drover/v1/..." && isFace(importer) && !strings.HasPrefix(path.Base(name), "rpc") {
+		if target == "proto/drover/v1/..." && isFace(importer) && path.Base(importer) != "rpc" && !strings.HasPrefix(path.Base(name), "rpc") {
 			problems = append(problems, at+fmt.Sprintf(
 				"%s may import %s only in files named rpc*.go, which translate and decide nothing",
 				importer, imported))
