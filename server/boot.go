@@ -112,7 +112,7 @@ func (s *Server) boot() ([]site.Fate, error) {
 		Logger:     s.log.Named("exec"), Programs: programs{s}, Launcher: launcher{s}, Adopt: adopted, Windows: windows,
 		Hosts: s.cfg.hostsOf(), Measurements: s.measurements(),
 		// Who was paused is beside who took the place.
-		Fractional: policy.Unlike(s.cfg.Policy.Name) || policy.Shares(s.cfg.Policy.Name),
+		Fractional: s.cfg.traits().Chooses(),
 	})
 	if err != nil {
 		return nil, err // not a nil *exec.System

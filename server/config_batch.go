@@ -58,6 +58,12 @@ func defaultBatch() Batch {
 // foreign says whether the batch system is not one of Drover's own.
 func (c *Config) foreign() bool { return c.Batch.Type == Slurm }
 
+// traits returns what the table of policies says about the site's policy.
+func (c *Config) traits() *policy.Entry {
+	e := policy.Of(c.Policy.Name)
+	return &e
+}
+
 // policyName is what the site is said to be scheduled by.
 func (c *Config) policyName() string {
 	if c.foreign() {
@@ -125,7 +131,7 @@ func (c *Config) checkBatch(bad func(key string, value any, accepted string)) (m
 	span("stale", b.Stale, time.Second, 24*time.Hour)
 	if _, err := policy.New(b.Model.Name, batch.Processors(1), b.Model.Settings); err != nil {
 		bad("batch.model", b.Model.Name, err.Error())
-	} else if policy.Shares(b.Model.Name) {
+	} else if policy.Of(b.Model.Name).Shares {
 		bad("batch.model", b.Model.Name, "a policy that gives jobs whole processors")
 	}
 	return false

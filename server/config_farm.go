@@ -11,7 +11,7 @@ import (
 // checkFarm reports what is wrong with scores and licenses, and says whether the policy
 // can be made for them.
 func (c *Config) checkFarm(bad func(key string, value any, accepted string)) bool {
-	ok, unlike := true, policy.Unlike(c.Policy.Name)
+	ok, unlike := true, policy.Of(c.Policy.Name).Machines
 	refuse := func(key string, value any, accepted string) {
 		bad(key, value, accepted)
 		ok = false

@@ -83,11 +83,11 @@ func (c *Config) checkLaunch(bad func(key string, value any, accepted string)) {
 	switch {
 	case c.foreign():
 		accepted = "once, under Slurm: have the program call srun"
-	case policy.Shares(c.Policy.Name):
+	case policy.Of(c.Policy.Name).Shares:
 		accepted = "once and per-task, where the nodes are virtual ones of this host; give the nodes addresses"
 	}
 	for _, s := range c.Catalogue.Services() {
-		if s.Launch == batch.LaunchOnce || s.Launch == batch.LaunchPerTask && policy.Shares(c.Policy.Name) && !c.foreign() {
+		if s.Launch == batch.LaunchOnce || s.Launch == batch.LaunchPerTask && policy.Of(c.Policy.Name).Shares && !c.foreign() {
 			continue
 		}
 		bad("services.launch", fmt.Sprintf("%s of service %s", s.Launch, s.Name), accepted)

@@ -14,7 +14,6 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec/node/pool"
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor/journal"
-	"github.com/seed-9b8f70bb/drover/batch/policy"
 	"github.com/seed-9b8f70bb/drover/server/site"
 	"github.com/seed-9b8f70bb/drover/server/store"
 )
@@ -96,7 +95,7 @@ func (s *Server) openKeeper() error {
 		s.keeper, s.shared = far, far.sharing
 		return nil
 	}
-	if policy.Shares(s.cfg.Policy.Name) {
+	if s.cfg.traits().Shares {
 		shared, err := s.share()
 		if err != nil {
 			return err

@@ -22,6 +22,6 @@ func (s *Server) policyReport(ctx context.Context) (r policy.Report, says bool, 
 	if !able {
 		return r, false, nil
 	}
-	err = system.Inspect(ctx, func(p batch.Policy) { r, says = policy.ReportOf(p, mostSwitches) })
+	err = system.Inspect(ctx, func(p batch.Policy) { r, says = policy.ReportOf(s.cfg.Policy.Name, p, mostSwitches) })
 	return r, says && err == nil, err
 }

@@ -89,7 +89,7 @@ func NewGrid(s *Scenario, progress func(submitted int)) (*Grid, error) {
 			return nil, fmt.Errorf("site %s: %w", c.Name, err)
 		}
 		platform := machine(c.Policy, int32(c.Procs))
-		policy, err := policy.New(c.Policy, platform, c.Settings)
+		p, err := policy.New(c.Policy, platform, c.Settings)
 		if err != nil {
 			return nil, fmt.Errorf("site %s: %w", c.Name, err)
 		}
@@ -98,9 +98,9 @@ func NewGrid(s *Scenario, progress func(submitted int)) (*Grid, error) {
 			return nil, fmt.Errorf("site %s: %w", c.Name, err)
 		}
 		gs := &gridSite{
-			index: int32(i), name: c.Name, speed: speed, overrun: overrun, ratio: len(types) > 0, core: core, policy: policy, shared: c.Policy == dfrs,
+			index: int32(i), name: c.Name, speed: speed, overrun: overrun, ratio: len(types) > 0, core: core, policy: p, shared: policy.Of(c.Policy).Shares,
 		}
-		gs.engine = engine.New(policy, gs, nil)
+		gs.engine = engine.New(p, gs, nil)
 		if s.Places {
 			gs.places = NewPlaces(c.Policy, int32(c.Procs))
 		}

@@ -39,7 +39,7 @@ func TestMCTKnowsOfReservations(t *testing.T) {
 func TestReservationsThatCannotBeAreRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		"{site: b, width: 1, start: 0s, end: 1d}":                                                 `reservations[0].site: "b", accepted: the name of a site`,
-		"{site: d, width: 1, start: 0s, end: 1d}":                                                 `reservations[0].site: "d", accepted: a site with another policy, dfrs sets nothing aside`,
+		"{site: d, width: 1, start: 0s, end: 1d}":                                                 `reservations[0].site: "d", accepted: a site whose policy takes reservations: cbf, dynp, easy, fcfs, overbook`,
 		"{site: a, width: 0, start: 0s, end: 1d}":                                                 "reservations[0].width: 0, accepted: 1..4",
 		"{site: a, width: 1, start: 1d, end: 1d}":                                                 `reservations[0].end: "1d", accepted: later than its start`,
 		"{site: a, width: 1, start: soon, end: 1d}":                                               `reservations[0].start: "soon"`,

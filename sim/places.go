@@ -20,7 +20,7 @@ type Places struct {
 
 // NewPlaces returns the places of an idle machine of so many processors under a policy.
 func NewPlaces(policy string, procs int32) *Places {
-	if ownPlaces(policy) {
+	if choosesNodes(policy) {
 		return &Places{}
 	}
 	return &Places{free: nodes.New(batch.Processors(procs))}

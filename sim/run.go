@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/policy"
@@ -16,8 +17,8 @@ type Single struct {
 	Policy   string
 	Settings batch.Settings
 	Overrun  Overrun
-	// Node is how many processors each machine has under the policy convergent, which
-	// gives one to one job; 0: one.
+	// Node is how many processors each machine has under a policy that gives each machine
+	// to one job; 0: one.
 	Node int64
 	// PassEachEvent makes a scheduling pass after every single event instead of
 	// one for all events of an instant, as some simulators do. It is for
@@ -32,19 +33,20 @@ type Single struct {
 // Validate reports everything that is wrong, each with its flag.
 func (s *Single) Validate() error {
 	var errs []error
+	traits := policy.Of(s.Policy)
 	if s.Procs < 1 || s.Procs > batch.MaxProcessors {
 		errs = append(errs, fmt.Errorf("procs: %d, accepted: 1..%d", s.Procs, batch.MaxProcessors))
 	} else if _, err := policy.New(s.Policy, batch.Processors(1), s.Settings); err != nil {
 		errs = append(errs, err)
 	}
 	switch {
-	case s.Node != 0 && s.Policy != convergent:
-		errs = append(errs, fmt.Errorf("node: %d with policy %s, accepted: with %s, whose jobs have a machine each", s.Node, s.Policy, convergent))
+	case s.Node != 0 && !traits.Machines:
+		errs = append(errs, fmt.Errorf("node: %d with policy %s, accepted: with %s, whose jobs have a machine each", s.Node, s.Policy, named(machines)))
 	case s.Node < 0 || s.Node > 0 && s.Procs%s.Node != 0:
 		errs = append(errs, fmt.Errorf("node: %d, accepted: 1 or more, so many that %d processors are whole machines", s.Node, s.Procs))
 	}
-	if s.PassEachEvent && s.Policy != "easy" && s.Policy != "fcfs" {
-		errs = append(errs, fmt.Errorf("passes: event with policy %s, accepted: event with fcfs and easy, which do not plan", s.Policy))
+	if s.PassEachEvent && !traits.Queue {
+		errs = append(errs, fmt.Errorf("passes: event with policy %s, accepted: event with %s, which do not plan", s.Policy, named(queues)))
 	}
 	if s.Penalty < 0 {
 		errs = append(errs, fmt.Errorf("penalty: %v, accepted: 0s or more", s.Penalty))
@@ -70,11 +72,11 @@ func (s *Single) Replay(ctx context.Context, w *Workload) (*Result, error) {
 		return nil, err
 	}
 	procs := int32(s.Procs)
-	policy, err := policy.New(s.Policy, s.machine(), s.Settings)
+	p, err := policy.New(s.Policy, s.machine(), s.Settings)
 	if err != nil {
 		return nil, err
 	}
-	c := Cluster{Policy: policy, Overrun: s.Overrun, PassEachEvent: s.PassEachEvent, Penalty: s.Penalty, Shared: ownPlaces(s.Policy)}
+	c := Cluster{Policy: p, Overrun: s.Overrun, PassEachEvent: s.PassEachEvent, Penalty: s.Penalty, Shared: choosesNodes(s.Policy)}
 	if s.Progress != nil {
 		c.Progress = func(done int) { s.Progress(done, len(w.Jobs)) }
 	}
@@ -85,7 +87,7 @@ func (s *Single) Replay(ctx context.Context, w *Workload) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	figures, tuning := measure(w, outcomes, s.Procs, nil), selfTuning(policy)
+	figures, tuning := measure(w, outcomes, s.Procs, nil), selfTuning(p)
 	return &Result{
 		Summary: Summary{
 			Schema: SummarySchema, Figures: figures, SelfTuning: tuning,
@@ -107,7 +109,7 @@ func (s *Scenario) Run(ctx context.Context, file string, progress func(done, tot
 
 // widest returns the width of the widest job that can run.
 func (s *Single) widest() int32 {
-	if s.Policy == convergent {
+	if policy.Of(s.Policy).Machines {
 		return int32(max(s.Node, 1))
 	}
 	return int32(s.Procs)
@@ -115,7 +117,7 @@ func (s *Single) widest() int32 {
 
 // machine returns the cluster.
 func (s *Single) machine() batch.Platform {
-	if s.Policy != convergent {
+	if !policy.Of(s.Policy).Machines {
 		return machine(s.Policy, int32(s.Procs))
 	}
 	p := batch.Processors(int32(s.Procs) / s.widest())
@@ -125,20 +127,23 @@ func (s *Single) machine() batch.Platform {
 	return p
 }
 
-// dfrs is the policy whose jobs share processors, convergent the one whose jobs have
-// machines. They say themselves where jobs are, and pause them.
-const (
-	dfrs       = "dfrs"
-	convergent = "convergent"
-)
+// choosesNodes reports whether a policy says itself where jobs run, and pauses them.
+func choosesNodes(name string) bool {
+	e := policy.Of(name)
+	return e.Chooses()
+}
 
-func ownPlaces(policy string) bool { return policy == dfrs || policy == convergent }
+func machines(e *policy.Entry) bool { return e.Machines }
+func queues(e *policy.Entry) bool   { return e.Queue }
 
-// machine is a machine of so many processors to policies that only count them:
-// one node, because a node for each would be most of what a large machine costs.
-// To others each processor is a node.
-func machine(policy string, procs int32) batch.Platform {
-	if policy == dfrs {
+// named lists the policies that have a trait.
+func named(trait func(*policy.Entry) bool) string { return strings.Join(policy.Names(trait), ", ") }
+
+// machine returns a machine of procs processors: one node for a policy that only counts
+// processors, because thousands of nodes would cost more than the rest of a run, else a
+// node for each processor.
+func machine(name string, procs int32) batch.Platform {
+	if policy.Of(name).Shares {
 		return batch.Processors(procs)
 	}
 	return batch.Platform{Nodes: []batch.Node{{Processors: procs}}}

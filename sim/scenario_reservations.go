@@ -5,6 +5,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/plan/profile"
+	"github.com/seed-9b8f70bb/drover/batch/policy"
 )
 
 // MaxReservations bounds those of a scenario.
@@ -48,9 +49,10 @@ func (s *Scenario) validateReservations() []error {
 		return errs
 	}
 	left := map[string]*profile.Profile{}
-	fractional := map[string]bool{}
+	reserves := map[string]bool{}
 	for i := range s.Sites {
-		fractional[s.Sites[i].Name] = s.Sites[i].Policy == dfrs
+		e := policy.Of(s.Sites[i].Policy)
+		reserves[s.Sites[i].Name] = e.Reserves || e.New == nil // an unknown policy is reported elsewhere
 		if p := s.Sites[i].Procs; 1 <= p && p <= batch.MaxProcessors {
 			left[s.Sites[i].Name] = profile.New(0, int32(p))
 		}
@@ -66,8 +68,9 @@ func (s *Scenario) validateReservations() []error {
 		switch plan := left[r.Site]; {
 		case plan == nil:
 			bad(key+"site", "%q, accepted: the name of a site", r.Site)
-		case fractional[r.Site]:
-			bad(key+"site", "%q, accepted: a site with another policy, %s sets nothing aside", r.Site, dfrs)
+		case !reserves[r.Site]:
+			bad(key+"site", "%q, accepted: a site whose policy takes reservations: %s", r.Site,
+				named(func(e *policy.Entry) bool { return e.Reserves }))
 		case r.Width < 1 || r.Width > int64(plan.Lowest(w.Start, w.End)):
 			bad(key+"width", "%d, accepted: 1..%d, which other reservations of %s leave", r.Width, plan.Lowest(w.Start, w.End), r.Site)
 		default:

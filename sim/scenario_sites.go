@@ -112,8 +112,9 @@ func (s *Scenario) validateSites() []error {
 		}
 		if g.Procs < 1 || g.Procs > batch.MaxProcessors {
 			bad(key+"procs", "%d, accepted: 1..%d", g.Procs, batch.MaxProcessors)
-		} else if g.Policy == convergent {
-			bad(key+"policy", "%q, accepted: another policy; sites of a scenario have processors, and this one has machines for jobs", g.Policy)
+		} else if policy.Of(g.Policy).Machines {
+			bad(key+"policy", "%q, accepted: a policy that counts processors, not machines: %s", g.Policy,
+				named(func(e *policy.Entry) bool { return !e.Machines }))
 		} else if _, err := policy.New(g.Policy, batch.Processors(1), g.Settings); err != nil {
 			bad(key+"policy", "%w", err)
 		} else if g.Lublin != nil {

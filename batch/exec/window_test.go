@@ -185,7 +185,7 @@ func TestEveryPolicySetsWindowsAsideAndAgrees(t *testing.T) {
 				l := newFakes()
 				s := open(t, Config{Policy: p, Launcher: l, Grace: 1, Forecaster: func() Forecaster { return &forecast.Forecaster{} }})
 				// The one gives whole machines to one job at a time, the other no whole ones.
-				if name == "convergent" || policy.Shares(name) {
+				if !policy.Of(name).Reserves {
 					refused(t, s, aside(s, "w", 3, 10, 20), ReasonUnsupported)
 					return
 				}

@@ -7,10 +7,10 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/overbook"
 )
 
-// Report is what a policy that has something to tell says of itself.
+// Report is what a policy says about itself.
 type Report struct {
-	Active   string   // what it follows now; "" if it follows one way only
-	Figures  []Figure // in an order of its own
+	Active   string   // which of its ways it follows now; "" if it has only one
+	Figures  []Figure // in the policy's own order
 	Switches []Switch // the last ones, the latest first
 }
 
@@ -24,29 +24,34 @@ type Figure struct {
 type Switch struct {
 	At       batch.Time
 	From, To string
-	Values   []Figure // what led to it: each metric of each way that was weighed to the end
+	Values   []Figure // the metrics of all ways that were compared to the end
 }
 
-// tuned is a policy that chooses among others.
-type tuned interface{ Tuning() dynp.Tuning }
+// ReportOf returns what a policy that New made says about itself, with at most the given
+// number of switches; false if it says nothing.
+func ReportOf(name string, p batch.Policy, switches int) (Report, bool) {
+	e := Of(name)
+	if e.Report == nil {
+		return Report{}, false
+	}
+	return e.Report(p, switches), true
+}
 
-// overbooks is a policy that promises more than there may be.
-type overbooks interface{ Counts() overbook.Counts }
-
-// overbooking says how often promises were made and broken.
-func overbooking(c overbook.Counts) Report {
+// reportOverbooking counts the promises that were made and broken.
+func reportOverbooking(p batch.Policy, _ int) Report {
+	c := p.(*overbook.Policy).Counts()
 	r := Report{}
 	for _, f := range []struct {
 		name string
 		n    int
 	}{
 		{"jobs overbooked", c.Overbooked},
-		{"counting on early ends", c.Counting},
-		{"straightened", c.Straightened},
-		{"begun late", c.Late},
-		{"run on", c.Extended},
+		{"planned on early ends", c.Counting},
+		{"booked in full again", c.Straightened},
+		{"started late", c.Late},
+		{"ran past their slots", c.Extended},
 		{"paused", c.Paused},
-		{"killed to make place", c.Killed},
+		{"killed for other jobs", c.Killed},
 		{"agreements kept", c.Kept},
 		{"outrun by users", c.Outran},
 		{"broken: shortened", c.Shortened},
@@ -57,44 +62,28 @@ func overbooking(c overbook.Counts) Report {
 	return r
 }
 
-// shares is a policy that gives jobs parts of processors.
-type shares interface {
-	Counts() dfrs.Counts
-	MinYield() batch.Share
-}
-
-// sharing says how often jobs were put elsewhere, and how little they have.
-func sharing(s shares) Report {
-	c := s.Counts()
+// reportShares counts how often jobs were moved, and how little of a processor they have.
+func reportShares(p batch.Policy, _ int) Report {
+	d := p.(*dfrs.Policy)
+	c := d.Counts()
 	return Report{Figures: []Figure{
 		{"packings", float64(c.Packings)},
 		{"paused", float64(c.Paused)},
 		{"migrated", float64(c.Migrated)},
-		{"minimum yield", float64(s.MinYield()) / float64(batch.One)},
+		{"minimum yield", float64(d.MinYield()) / float64(batch.One)},
 	}}
 }
 
-// ReportOf returns what a policy says of itself, with at most so many switches; false
-// for one that says nothing.
-func ReportOf(p batch.Policy, most int) (Report, bool) {
-	if o, is := p.(overbooks); is {
-		return overbooking(o.Counts()), true
-	}
-	if s, is := p.(shares); is {
-		return sharing(s), true
-	}
-	t, is := p.(tuned)
-	if !is {
-		return Report{}, false
-	}
-	tuning := t.Tuning()
+// reportTuning tells which order of the queue is active, and why it was chosen.
+func reportTuning(p batch.Policy, switches int) Report {
+	tuning := p.(*dynp.Policy).Tuning()
 	r := Report{Active: tuning.Active, Figures: []Figure{
 		{"self-tuning steps", float64(tuning.Steps)}, {"switches", float64(tuning.Switches)},
 	}}
 	for _, c := range tuning.Policies {
 		r.Figures = append(r.Figures, Figure{"jobs started by " + c.Policy, float64(c.Started)})
 	}
-	for i := len(tuning.Last) - 1; i >= 0 && len(r.Switches) < most; i-- {
+	for i := len(tuning.Last) - 1; i >= 0 && len(r.Switches) < switches; i-- {
 		last := &tuning.Last[i]
 		s := Switch{At: last.At, From: last.From, To: last.To}
 		for _, v := range last.Values {
@@ -104,5 +93,5 @@ func ReportOf(p batch.Policy, most int) (Report, bool) {
 		}
 		r.Switches = append(r.Switches, s)
 	}
-	return r, true
+	return r
 }

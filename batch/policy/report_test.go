@@ -26,7 +26,7 @@ func TestASwitchNamesTheMetricsThatLedToIt(t *testing.T) {
 		}
 		var out batch.Decisions
 		p.Decide(0, &out)
-		r, says := policy.ReportOf(p, 1)
+		r, says := policy.ReportOf("dynp", p, 1)
 		if !says || len(r.Switches) != 1 {
 			t.Fatalf("%s: %+v", metric, r)
 		}

@@ -31,7 +31,7 @@ type benchVersusCmd struct {
 	MostMoves   int           `default:"0" help:"Of a job; 0 for no bound."`
 	Algorithm   string        `default:"regular" help:"Of reallocation."`
 	Heuristic   string        `default:"mct" help:"Of reallocation."`
-	Model       string        `default:"easy" help:"The policy that Drover takes Slurm's to be: easy, cbf or fcfs."`
+	Model       string        `default:"easy" help:"The policy that Drover takes Slurm's to be: ${whole_policies}." complete:"policy"`
 	Limit       time.Duration `default:"25m" help:"How long a repetition may take."`
 	InTurn      bool          `help:"One side after the other in place of both at the same time."`
 	Quick       bool          `help:"Jobs of 1 to 5 seconds on small clusters, to see that it works; the figures mean nothing."`

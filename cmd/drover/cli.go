@@ -12,6 +12,7 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/seed-9b8f70bb/drover/batch/policy"
 	"github.com/seed-9b8f70bb/drover/client"
 )
 
@@ -170,6 +171,17 @@ func (e *noGridError) Unwrap() error { return e.err }
 // exited is what the parser's own exits (after --help) panic with.
 type exited int
 
+// policyNames are the variables by which help texts list policies.
+func policyNames() kong.Vars {
+	list := func(where ...func(*policy.Entry) bool) string { return strings.Join(policy.Names(where...), ", ") }
+	return kong.Vars{
+		"policies":         list(),
+		"queue_policies":   list(func(e *policy.Entry) bool { return e.Queue }),
+		"machine_policies": list(func(e *policy.Entry) bool { return e.Machines }),
+		"whole_policies":   list(func(e *policy.Entry) bool { return !e.Shares }),
+	}
+}
+
 // newParser returns the parser of command lines.
 func newParser(p *process, flags *cli) (*kong.Kong, error) {
 	return kong.New(
@@ -180,6 +192,7 @@ func newParser(p *process, flags *cli) (*kong.Kong, error) {
 		kong.Exit(func(code int) { panic(exited(code)) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		durations(),
+		policyNames(),
 		kong.ExplicitGroups([]kong.Group{
 			{Key: "jobs", Title: "Requests and jobs:"},
 			{Key: "grid", Title: "The grid:"},

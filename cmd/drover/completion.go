@@ -11,6 +11,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/seed-9b8f70bb/drover/batch/policy"
 	"github.com/seed-9b8f70bb/drover/client"
 )
 
@@ -305,10 +306,15 @@ var jobStates = []string{
 func (at *cursor) valuesOf(v *kong.Value, names func(*cursor) []candidate) []candidate {
 	choices := v.EnumSlice()
 	at.kind = v.Tag.Get("complete")
-	if at.kind == "state" {
-		choices = jobStates
-	}
 	var list []candidate
+	switch at.kind {
+	case "state":
+		choices = jobStates
+	case "policy":
+		for _, e := range policy.All() {
+			list = append(list, candidate{e.Name, e.Summary})
+		}
+	}
 	for _, c := range choices {
 		if c = strings.TrimSpace(c); c != "" {
 			list = append(list, candidate{c, v.Help})

@@ -30,11 +30,11 @@ type simRunCmd struct {
 	Scenario string            `arg:"" optional:"" help:"A scenario file (YAML): several sites, each with its trace, width, speed and policy. Or one that comes with Drover: pwa, m1 to m6, pwa640, g5k1 to g5k6."`
 	SWF      string            `name:"swf" placeholder:"FILE" help:"A trace in the Standard Workload Format, gz too: a path, or a name in DROVER_TRACES."`
 	Procs    int64             `placeholder:"N" help:"Processors of the cluster."`
-	Policy   string            `placeholder:"NAME" help:"fcfs, easy, cbf, convergent, dfrs, dynp or overbook."`
-	Node     int64             `placeholder:"N" help:"Processors of each machine, with convergent: a job has one to itself. Default: 1."`
+	Policy   string            `placeholder:"NAME" complete:"policy" help:"The scheduling policy: ${policies}."`
+	Node     int64             `placeholder:"N" help:"Processors of each machine, under a policy that gives each machine to one job (${machine_policies}). Default: 1."`
 	Set      map[string]string `placeholder:"KEY=VALUE" help:"A setting of the policy; repeatable."`
 	Overrun  string            `default:"kill" help:"What becomes of a job at its walltime: kill or extend."`
-	Passes   string            `default:"instant" help:"A scheduling pass for each instant (instant), or for each event as some other simulators do (event; fcfs and easy)."`
+	Passes   string            `default:"instant" help:"A scheduling pass for each instant (instant), or for each event as some other simulators do (event; ${queue_policies})."`
 	Penalty  time.Duration     `placeholder:"D" help:"For how long a job that is resumed or moved does nothing. The policy does not know. Default: 0s."`
 	Out      string            `placeholder:"DIR" help:"Write summary.json, timing.json and jobs.csv there."`
 

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/policy"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
@@ -40,9 +41,9 @@ type scenario struct {
 	wide                                        int  // chance of a request that not every site can take
 }
 
-// counting are the policies of the sites here. They count processors; one that picks
-// nodes itself would have to be told, after a restart, where everybody runs.
-var counting = []string{"cbf", "dynp", "easy", "fcfs", "overbook"}
+// counting are the policies of the simulated sites: those that count processors. One that
+// chooses nodes would need every job's allocation after a restart.
+var counting = policy.Names(func(e *policy.Entry) bool { return !e.Chooses() })
 
 // draw makes the scenario of a seed. Small ones with much trouble find more than
 // large ones do.
