@@ -6,15 +6,14 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// bounds remembers where jobs found their first place, so that those which come
-// after need not look before it: what is as wide and as long finds none there
-// either, until capacity comes back. With a long queue most of a search is for
-// what others have searched for before.
+// bounds remembers the first fits that searches found, as lower bounds for later
+// ones: a job at least as wide and as long cannot start earlier until capacity is
+// freed. In a long queue most searches repeat earlier ones.
 //
-// Widths and walltimes are in classes, as wide as a quarter of an octave. The
-// highest start of all classes up to one is in a Fenwick tree of two dimensions.
+// Widths and walltimes fall into classes of a quarter of an octave. A two-dimensional
+// Fenwick tree holds the highest start of all classes up to a given one.
 type bounds struct {
-	grown uint64 // the profile's when it was begun
+	grown uint64 // Profile.Grown when the bounds were reset
 	tree  *[widthClasses][walltimeClasses]batch.Time
 }
 
@@ -24,8 +23,8 @@ const (
 	walltimeClasses = 64*quarters + 1
 )
 
-// class returns the last class that begins at n or before it, from 1; n is at
-// least 1. exact says that it begins at n.
+// class returns the last class, from 1, that begins at or before n, which is at least
+// 1. exact says that it begins at n.
 func class(n uint64) (c int, exact bool) {
 	octave := bits.Len64(n) - 1
 	quarter := int(n << (63 - octave) << 1 >> 62) // the two bits after the first
@@ -33,7 +32,7 @@ func class(n uint64) (c int, exact bool) {
 	return octave*quarters + quarter + 1, begins == n
 }
 
-// begin forgets all when capacity has come back.
+// begin resets the bounds if capacity was freed.
 func (b *bounds) begin(grown uint64) {
 	if b.tree == nil {
 		b.tree = new([widthClasses][walltimeClasses]batch.Time)
@@ -43,7 +42,7 @@ func (b *bounds) begin(grown uint64) {
 	b.grown = grown
 }
 
-// of returns an instant before which there is no place of that width and length.
+// of returns an instant before which a job of that width and length does not fit.
 func (b *bounds) of(width int32, length batch.Duration) (first batch.Time) {
 	w, _ := class(uint64(width))
 	l, _ := class(uint64(length))
@@ -55,10 +54,10 @@ func (b *bounds) of(width int32, length batch.Duration) (first batch.Time) {
 	return first
 }
 
-// note remembers the first place of that width and length.
+// note records the first fit of that width and length.
 func (b *bounds) note(width int32, length batch.Duration, first batch.Time) {
 	i, exact := class(uint64(width))
-	if !exact { // it is true of what is at least as wide
+	if !exact { // the bound holds for jobs at least as wide
 		i++
 	}
 	l, exact := class(uint64(length))

@@ -2,26 +2,26 @@
 // "Utilization, Predictability, Workloads, and User Runtime Estimates in
 // Scheduling the IBM SP2 with Backfilling", IEEE TPDS 2001).
 //
-// Every job gets a place in the plan when it arrives: the earliest one that
-// delays nobody. When capacity comes back before its time, because a job ended
-// early or left, each waiting job, in submission order, is taken out and put
-// back at its earliest fit. So a planned start only ever gets earlier:
-// estimates are promises.
+// Every job gets a slot in the plan on arrival: the earliest one that delays no other
+// job. When capacity is freed ahead of plan, because a job ended early or left, the
+// plan is compressed: each waiting job, in submission order, is removed and placed at
+// its earliest fit. A planned start therefore only gets earlier, and estimates are
+// promises.
 //
 //	processors
 //	4 ┤ 1 1 1 2 2 2         job 3 fits before job 2 without delaying it;
-//	3 ┤ 1 1 1 2 2 2         job 4 would, and goes behind
+//	3 ┤ 1 1 1 2 2 2         job 4 would delay it and goes behind
 //	2 ┤ 3 3 . 2 2 2 4 4
 //	1 ┤ 3 3 . 2 2 2 4 4
 //	  └──────────────▶ time
 //
-// Taking out and putting back costs nothing for most jobs: see compress.
+// Compression skips most jobs: see compress.
 //
-// Promises end where the machine breaks them: when a node goes down, or a job
-// runs on past its walltime, all waiting jobs are planned anew; agreed ones keep
-// their places if they can.
+// The machine can break promises. When a node goes down, or a job overruns its
+// walltime, all waiting jobs are planned from scratch; agreed jobs keep their slots
+// where possible.
 //
-// Advance reservations are places that never move.
+// Advance reservations are slots that never move.
 package cbf
 
 import (
@@ -37,11 +37,11 @@ import (
 // Policy is CBF. It implements batch.Policy.
 type Policy struct {
 	counted.Base
-	ended bool // capacity came back since the last compression
-	freed gaps // where that lies; also what the last compression freed, which jobs before its cause have not seen
-	gaps  gaps // those of the compression that goes on
-	broke bool // the machine has broken promises: plan anew
-	long  int  // steps of a profile beyond which gaps are kept apart
+	ended bool // capacity was freed since the last compression
+	freed gaps // where; includes what the last compression freed, which earlier jobs have not seen
+	gaps  gaps // gaps of the running compression
+	broke bool // the machine has broken promises: replan
+	long  int  // profile steps above which gaps are kept separate
 	first bounds
 
 	menu      counted.Menu
@@ -66,7 +66,7 @@ func (p *Policy) Fork() batch.Policy {
 
 // Apply takes one event. See batch.Policy.
 func (p *Policy) Apply(now batch.Time, ev *batch.Event) {
-	if ev.Kind == batch.Measured { // needs are those that were asked for
+	if ev.Kind == batch.Measured { // this policy plans with declared needs
 		return
 	}
 	p.Profile.Trim(now)
@@ -76,7 +76,7 @@ func (p *Policy) Apply(now batch.Time, ev *batch.Event) {
 	}
 	switch ev.Kind {
 	case batch.Submit, batch.Reserve:
-		p.compress(now) // what ended at this instant goes to those who waited
+		p.compress(now) // capacity freed at this instant goes to the waiting jobs first
 		p.Admit(now, ev.Spec, ev.Kind == batch.Reserve)
 		p.enter(now, ev.Spec.Handle)
 	case batch.Finish:
@@ -85,12 +85,12 @@ func (p *Policy) Apply(now batch.Time, ev *batch.Event) {
 	case batch.StartFailed:
 		charge, end := p.Fail(ev.Job)
 		p.release(now, end, charge)
-		if p.Job(ev.Job).Spec.Agreed { // nobody else gets what it had
+		if p.Job(ev.Job).Spec.Agreed { // its slot stays its own
 			p.plan(now, ev.Job)
 		}
 		p.compress(now)
 		p.place(now, ev.Job)
-	case batch.Adopt: // whoever has a place already had not reckoned with it
+	case batch.Adopt: // existing slots were planned without it
 		p.Adopt(now, ev)
 		p.broke = p.broke || p.Queue.Len() > 0
 	case batch.Cancel:
@@ -114,7 +114,7 @@ func (p *Policy) Apply(now batch.Time, ev *batch.Event) {
 	}
 }
 
-// turned plans on after an event about a reservation.
+// turned updates the plan after an event about a reservation.
 func (p *Policy) turned(t counted.Turned) {
 	p.broke = p.broke || t.Broke
 	if t.From < t.To {
@@ -138,7 +138,7 @@ func (p *Policy) Decide(now batch.Time, out *batch.Decisions) {
 	}
 	for {
 		if p.broke {
-			p.planAnew(now)
+			p.replan(now)
 		}
 		if p.startDue(now, out); !p.broke {
 			return
@@ -146,8 +146,9 @@ func (p *Policy) Decide(now batch.Time, out *batch.Decisions) {
 	}
 }
 
-// giveUp takes the places of incoming jobs whose time has come: they may not
-// start, and keep their place in the order alone. It says whether there were any.
+// giveUp removes the slots of incoming jobs whose planned start has come: they must
+// not start, and keep only their position in the order. It reports whether there were
+// any.
 func (p *Policy) giveUp(now batch.Time) bool {
 	any := false
 	for b := range p.dueBlocks(now) {
@@ -162,9 +163,9 @@ func (p *Policy) giveUp(now batch.Time) bool {
 	return any
 }
 
-// startDue starts the jobs whose planned start has come. One whose start comes
-// late, because the driver did, runs into what is planned behind it; if that is
-// taken, or others that are late have taken its own place, the plan is broken.
+// startDue starts the jobs whose planned start has come. A job that starts late,
+// because the driver was late, runs into slots planned behind it. If those are taken,
+// or other late jobs have taken its own slot, the plan is broken.
 func (p *Policy) startDue(now batch.Time, out *batch.Decisions) {
 	for b := range p.dueBlocks(now) {
 		for i := 0; i < b.N; {
@@ -189,8 +190,8 @@ func (p *Policy) startDue(now batch.Time, out *batch.Decisions) {
 	}
 }
 
-// dueBlocks goes through the blocks of the queue that may hold a job whose
-// planned start has come. It is an iter.Seq.
+// dueBlocks is an iter.Seq of the blocks that may hold a job whose planned start has
+// come.
 func (p *Policy) dueBlocks(now batch.Time) func(func(*queue.Block) bool) {
 	return func(yield func(*queue.Block) bool) {
 		if p.Queue.FirstStart() > now {
@@ -207,8 +208,8 @@ func (p *Policy) dueBlocks(now batch.Time) func(func(*queue.Block) bool) {
 // Wake returns the next planned start.
 func (p *Policy) Wake() batch.Time { return min(p.Queue.FirstStart(), p.NextServe()) }
 
-// enter is plan for a job that comes last: nobody before it has found a place
-// where it would fit, since capacity came back last.
+// enter is plan for a new job, which can use the bounds: since capacity was last freed,
+// no earlier job found a fit before them.
 func (p *Policy) enter(now batch.Time, h batch.Handle) {
 	if p.Profile.Len() < p.long { // a search is cheap
 		p.plan(now, h)
@@ -223,8 +224,8 @@ func (p *Policy) enter(now batch.Time, h batch.Handle) {
 	}
 }
 
-// plan gives a queued job without a place the earliest one, not before from, that
-// delays nobody.
+// plan gives a queued job without a slot the earliest one, not before from, that delays
+// no other job.
 func (p *Policy) plan(from batch.Time, h batch.Handle) {
 	b, i := p.Queue.Locate(h)
 	from = max(from, p.Job(h).Spec.EarliestStart)
@@ -235,17 +236,16 @@ func (p *Policy) plan(from batch.Time, h batch.Handle) {
 	}
 }
 
-// place plans a queued job if it has no place: a compression may have found it
-// one already.
+// place plans a queued job if it has no slot; a compression may have found one.
 func (p *Policy) place(now batch.Time, h batch.Handle) {
 	if b, i := p.Queue.Locate(h); b.Start[i] == batch.Never {
 		p.plan(now, h)
 	}
 }
 
-// confirmed lets an incoming job, which kept its place while others moved up,
-// move up too. What it had and has no more comes back to all; mostly that is
-// nothing, and nobody needs to be looked at.
+// confirmed lets an incoming job, which kept its slot while others moved up, move up
+// too. The capacity that it leaves is free for all; usually there is none, and no
+// compression is needed.
 func (p *Policy) confirmed(now batch.Time, h batch.Handle) {
 	b, i := p.Queue.Locate(h)
 	start, end := b.Start[i], b.Start[i].Add(b.Walltime[i])
@@ -264,7 +264,7 @@ func (p *Policy) confirmed(now batch.Time, h batch.Handle) {
 	}
 }
 
-// vacate frees the place of a job that has left the queue.
+// vacate frees the slot of a job that left the queue.
 func (p *Policy) vacate(it queue.Item, queued bool) {
 	if queued && it.Start != batch.Never {
 		p.release(it.Start, it.Start.Add(it.Walltime), it.Charge)

@@ -8,14 +8,14 @@ import (
 
 // compress lets each waiting job, in submission order, begin earlier if it can.
 //
-// A job can only because of capacity that was given back since it was last
-// looked at: its new place meets a gap, and somewhere in that gap, before the
-// job's planned start, as much is free as it needs. So a job is gone by that is
-// too wide for every gap or begins before the first one, and for the others only
-// places that meet a gap are tried.
+// A job can begin earlier only through capacity that was freed since it was last
+// examined: its new slot overlaps a gap, and somewhere in that gap, before the job's
+// planned start, its width is free. compress skips a job that is too wide for every gap
+// or begins before the first one. For the others it tries only slots that overlap a
+// gap.
 //
-// Incoming jobs stay where they are: moved to a time before they are confirmed
-// they would lose their place.
+// Incoming jobs stay where they are: a start before their confirmation would cost them
+// their slot.
 func (p *Policy) compress(now batch.Time) {
 	if !p.ended {
 		return
@@ -31,7 +31,7 @@ func (p *Policy) compress(now batch.Time) {
 			if b.Charge[i&(queue.BlockSize-1)] > most || b.Start[i&(queue.BlockSize-1)] <= first {
 				continue
 			}
-			// The jobs before it will see in the next compression what it leaves.
+			// Earlier jobs see the capacity that it leaves in the next compression.
 			if g := p.advance(now, b, i); g.start < g.end {
 				p.gaps.add(g, p.many())
 				p.freed.add(g, p.many())
@@ -41,9 +41,8 @@ func (p *Policy) compress(now batch.Time) {
 	}
 }
 
-// measure cuts off what has passed of the gaps, finds out how much is free in
-// those that are new, and returns the beginning of the first one and the most
-// that is free in any.
+// measure cuts off the past of the gaps, finds the free capacity in new ones, and
+// returns the beginning of the first gap and the highest free capacity of any.
 func (p *Policy) measure(now batch.Time) (first batch.Time, most int32) {
 	kept := p.gaps[:0]
 	first = batch.Never
@@ -61,16 +60,15 @@ func (p *Policy) measure(now batch.Time) (first batch.Time, most int32) {
 	return first, most
 }
 
-// many says whether the plan is so long that keeping gaps apart saves more than
-// it costs.
+// many reports whether the plan is so long that keeping gaps separate pays off.
 func (p *Policy) many() bool { return p.Profile.Len() > p.long }
 
 // advance moves the job at position i of block b to its earliest fit before its
-// planned start, if there is one and it may start. It returns what the job had
-// and has no more: the end of its old place.
+// planned start, if there is one and it may start. It returns the capacity that the job
+// leaves: the end of its old slot.
 func (p *Policy) advance(now batch.Time, b *queue.Block, i int) gap {
 	old, d, c := b.Start[i], b.Walltime[i], b.Charge[i]
-	if old == batch.Never { // no place yet: any will do, whether it meets a gap or not
+	if old == batch.Never { // no slot yet: any fit will do, with or without a gap
 		if p.Job(b.Job[i]).State == counted.Waiting {
 			p.plan(now, b.Job[i])
 		}
@@ -78,7 +76,7 @@ func (p *Policy) advance(now batch.Time, b *queue.Block, i int) gap {
 	}
 	start := p.earlier(now, old, d, c)
 	if start == batch.Never {
-		return gap{} // most jobs: no need to look at them more closely
+		return gap{} // the common case
 	}
 	j := p.Job(b.Job[i])
 	if j.State == counted.Incoming {
@@ -94,9 +92,9 @@ func (p *Policy) advance(now batch.Time, b *queue.Block, i int) gap {
 	return gap{from, to, most}
 }
 
-// earlier returns the earliest start in [from, old) of a job that is planned to
-// begin at old, Never if there is none. The starts whose places meet a gap are a
-// stretch; stretches that touch are searched in one go.
+// earlier returns the earliest start in [from, old) of a job that is planned to begin
+// at old, Never if there is none. The starts whose slots overlap a gap form an
+// interval; adjacent intervals are searched at once.
 func (p *Policy) earlier(from, old batch.Time, d batch.Duration, charge int32) batch.Time {
 	latest := from
 	for _, g := range p.gaps {
@@ -106,7 +104,7 @@ func (p *Policy) earlier(from, old batch.Time, d batch.Duration, charge int32) b
 		if g.most < charge || g.end <= from {
 			continue
 		}
-		// [t, t+d) meets the gap if t is later than start-d and earlier than end.
+		// [t, t+d) overlaps the gap if t is later than start-d and earlier than end.
 		if first := g.start - batch.Time(d) + 1; first > latest {
 			if t := p.Profile.FitWithin(from, latest, old, d, charge); t != batch.Never {
 				return t

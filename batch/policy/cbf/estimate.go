@@ -5,9 +5,9 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/plan/counted"
 )
 
-// Estimate answers by the plan; it is a promise. Where a job has run past its
-// walltime since the last pass the plan is wrong, and the answer is that of the
-// plan which a pass would make now.
+// Estimate answers from the plan; the answer is a promise. If a job has overrun its
+// walltime since the last pass, the plan is out of date, and the answer is that of the
+// plan that a pass would make now.
 func (p *Policy) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate) batch.Runnable {
 	plan := p
 	if plan.Profile.Free(now) != p.Free {
@@ -31,7 +31,7 @@ func (p *Policy) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate
 	return nil
 }
 
-// answer answers an ask about a job that has not come.
+// answer answers an ask about a new job.
 func (p *Policy) answer(now batch.Time, plan *Policy, a *batch.Ask, out *batch.Estimate) {
 	out.Kind, out.P = batch.Promised, 0
 	from := max(now, a.From, a.Job.EarliestStart)
@@ -49,7 +49,7 @@ func (p *Policy) answer(now batch.Time, plan *Policy, a *batch.Ask, out *batch.E
 	p.sweep.Starts(plan.Profile, from, p.charges, p.walltimes, out.Grow(len(a.Shapes)))
 }
 
-// standing answers an ask about a job that waits.
+// standing answers an ask about a waiting job.
 func (p *Policy) standing(a *batch.Ask, out *batch.Estimate) {
 	start := batch.Never
 	if s := p.Job(a.Job.Handle).State; s == counted.Waiting || s == counted.Incoming {

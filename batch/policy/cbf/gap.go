@@ -7,20 +7,20 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// gap is a stretch of time in which capacity was given back.
+// gap is an interval in which capacity was freed.
 type gap struct {
 	start, end batch.Time
-	most       int32 // no more is free at any instant of it
+	most       int32 // upper bound of the free capacity in it
 }
 
-// unknown is the most of a gap that has not been measured.
+// unknown is gap.most before measuring.
 const unknown = math.MaxInt32
 
-// gaps are in order of time and do not overlap.
+// gaps is sorted by time; its elements do not overlap.
 type gaps []gap
 
-// add puts a gap in. Apart, it is merged with those it touches; else all are
-// made one.
+// add inserts a gap. With apart it merges only gaps that touch, otherwise it merges all
+// into one.
 func (s *gaps) add(g gap, apart bool) {
 	list := *s
 	switch {
@@ -49,7 +49,7 @@ func (s *gaps) add(g gap, apart bool) {
 	*s = slices.Replace(list, from, to, g)
 }
 
-// with returns the stretch that holds both.
+// with returns the smallest interval that holds both.
 func (g gap) with(o gap) gap {
 	return gap{min(g.start, o.start), max(g.end, o.end), max(g.most, o.most)}
 }

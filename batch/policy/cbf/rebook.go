@@ -2,12 +2,12 @@ package cbf
 
 import "github.com/seed-9b8f70bb/drover/batch"
 
-// Rebook gives a job in the queue another place: from start on and for length,
-// where it fits beside all others; what it had and has no more comes back to all.
-// With a start of Never it has no place until the next compression.
+// Rebook moves a queued job to another slot, of the given start and length, where it
+// fits beside all others. The capacity that it leaves is free for all. With a start of
+// Never the job has no slot until the next compression.
 //
-// It is for policies that decide otherwise how long a job is planned, and let CBF
-// keep the plan. A job that is started later is booked for length then, too.
+// It serves policies that plan jobs with other lengths on top of CBF. A job that starts
+// later is booked for length then, too.
 func (p *Policy) Rebook(h batch.Handle, start batch.Time, length batch.Duration) {
 	b, i := p.Queue.Locate(h)
 	old, end := b.Start[i], b.Start[i].Add(b.Walltime[i])
@@ -32,9 +32,9 @@ func (p *Policy) Rebook(h batch.Handle, start batch.Time, length batch.Duration)
 	}
 }
 
-// Compress lets each waiting job begin earlier if it can, as the next pass would.
+// Compress compresses the plan, as the next pass would.
 func (p *Policy) Compress(now batch.Time) { p.compress(now) }
 
-// GiveUp takes the places of incoming jobs whose time has come, as the next pass would.
-// It says whether there were any.
+// GiveUp removes the slots of incoming jobs whose planned start has come, as the next
+// pass would. It reports whether there were any.
 func (p *Policy) GiveUp(now batch.Time) bool { return p.giveUp(now) }

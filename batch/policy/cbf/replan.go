@@ -7,11 +7,11 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/plan/counted"
 )
 
-// planAnew plans all waiting jobs, in order, after the machine has broken
-// promises. An incoming job that has given its place up gets none; others keep
-// theirs or get a later one. Agreed jobs keep theirs if they can, and those that
-// cannot come before the others.
-func (p *Policy) planAnew(now batch.Time) {
+// replan plans all waiting jobs from scratch, in order, after the machine has broken
+// promises. An incoming job that gave up its slot gets none; other jobs keep their
+// slot or get a later one. Agreed jobs keep their slots where possible; the rest of
+// them are placed before other jobs.
+func (p *Policy) replan(now batch.Time) {
 	p.broke = false
 	firm := p.takeOut()
 	lost := p.dislodge(now, firm)
@@ -21,7 +21,7 @@ func (p *Policy) planAnew(now batch.Time) {
 	for b := p.Queue.Head(); b != nil; b = p.Queue.Next(b) {
 		for _, h := range b.Job[:b.N] {
 			if len(firm) > 0 && firm[0] == h {
-				firm = firm[1:] // it has its place already
+				firm = firm[1:] // it already has a slot
 				continue
 			}
 			p.planAgain(now, h)
@@ -30,7 +30,7 @@ func (p *Policy) planAnew(now batch.Time) {
 	p.freed = p.freed[:0]
 }
 
-// takeOut takes all places out of the profile but those of agreed jobs, which it
+// takeOut removes all slots from the profile except those of agreed jobs, which it
 // returns.
 func (p *Policy) takeOut() (firm []batch.Handle) {
 	for b := p.Queue.Head(); b != nil; b = p.Queue.Next(b) {
@@ -47,8 +47,8 @@ func (p *Policy) takeOut() (firm []batch.Handle) {
 	return firm
 }
 
-// dislodge takes out agreed jobs whose places are not there, the last ones first,
-// until the others have theirs. It returns them in order.
+// dislodge removes agreed jobs, last ones first, until the slots of the others fit. It
+// returns the removed ones in order.
 func (p *Policy) dislodge(now batch.Time, firm []batch.Handle) (lost []batch.Handle) {
 	for _, h := range slices.Backward(firm) {
 		b, i := p.Queue.Locate(h)
@@ -63,7 +63,7 @@ func (p *Policy) dislodge(now batch.Time, firm []batch.Handle) (lost []batch.Han
 	return lost
 }
 
-// planAgain is plan for a job that has been taken out of the profile.
+// planAgain is plan for a job that was removed from the profile.
 func (p *Policy) planAgain(now batch.Time, h batch.Handle) {
 	from := now
 	if p.Job(h).State == counted.Incoming {
