@@ -7,24 +7,24 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/plan/profile"
 )
 
-// place is where an agreed job stands in the profile of a backlog. It waits there,
+// place is the slot of an agreed job in the profile of a backlog. The job waits there,
 // not in the queue, and can start earlier but not later.
 type place struct {
 	job   batch.Handle
-	start batch.Time // Never for an incoming job that has given it up
+	start batch.Time // Never for an incoming job that gave up its slot
 }
 
-// Guarded says whether anything but running jobs is in the profile: what is free may
-// then get less with time, and who starts has to fit until his end.
+// Guarded reports whether the profile holds more than running jobs. Free capacity can
+// then decrease with time, and a job must fit until its end to start.
 func (b *Backlog) Guarded() bool { return len(b.windows)+len(b.agreed) > 0 }
 
-// Fits says whether a job could start now beside all that is in the profile.
+// Fits reports whether a job can start now beside everything in the profile.
 func (b *Backlog) Fits(now batch.Time, charge int32, d batch.Duration) bool {
 	return charge <= b.Free && b.Profile.Lowest(now, now.Add(d)) >= charge
 }
 
-// AboutAgreed says whether an event is for ApplyAgreed: it gives an agreed job a
-// place, or takes it away.
+// AboutAgreed reports whether an event is for ApplyAgreed: it gives an agreed job a slot
+// or removes it.
 func (b *Backlog) AboutAgreed(ev *batch.Event) bool {
 	switch ev.Kind {
 	case batch.Submit, batch.Reserve:
@@ -36,9 +36,9 @@ func (b *Backlog) AboutAgreed(ev *batch.Event) bool {
 	return false
 }
 
-// ApplyAgreed takes an event about an agreed job. Its place, if it gets one, is the
-// earliest beside all that is in a profile: the backlog's own one, or one with
-// others in it who are not to be put off.
+// ApplyAgreed applies an event about an agreed job. The job's slot, if it gets one, is
+// the earliest fit in the given profile: the backlog's own, or one that also holds
+// other jobs that must not be delayed.
 func (b *Backlog) ApplyAgreed(now batch.Time, ev *batch.Event, beside *profile.Profile) {
 	b.Profile.Trim(now)
 	b.revision++
@@ -83,7 +83,7 @@ func (b *Backlog) ApplyAgreed(now batch.Time, ev *batch.Event, beside *profile.P
 	b.seat(now, b.listed(h), beside)
 }
 
-// seat gives an agreed job its place.
+// seat gives an agreed job its slot.
 func (b *Backlog) seat(from batch.Time, k int, beside *profile.Profile) {
 	a := &b.agreed[k]
 	j := &b.jobs[a.job]
@@ -93,7 +93,7 @@ func (b *Backlog) seat(from batch.Time, k int, beside *profile.Profile) {
 	}
 }
 
-// list puts an agreed job without a place among the others, in order.
+// list inserts an agreed job without a slot among the others, in order.
 func (b *Backlog) list(h batch.Handle) {
 	at, _ := slices.BinarySearchFunc(b.agreed, b.jobs[h].seq, func(a place, seq int64) int {
 		return int(b.jobs[a.job].seq - seq)
@@ -101,12 +101,12 @@ func (b *Backlog) list(h batch.Handle) {
 	b.agreed = slices.Insert(b.agreed, at, place{h, batch.Never})
 }
 
-// listed returns where an agreed job is among the others; -1 if it is held.
+// listed returns the index of an agreed job among the others; -1 if it is held.
 func (b *Backlog) listed(h batch.Handle) int {
 	return slices.IndexFunc(b.agreed, func(a place) bool { return a.job == h })
 }
 
-// unlist takes an agreed job and its place away, unless it is held.
+// unlist removes an agreed job and its slot, unless it is held.
 func (b *Backlog) unlist(h batch.Handle, beside *profile.Profile) {
 	if k := b.listed(h); k >= 0 {
 		b.leave(k, beside)
@@ -114,7 +114,7 @@ func (b *Backlog) unlist(h batch.Handle, beside *profile.Profile) {
 	}
 }
 
-// leave takes the place of an agreed job out of the profile.
+// leave removes the slot of an agreed job from the profile.
 func (b *Backlog) leave(k int, beside *profile.Profile) {
 	if a := &b.agreed[k]; a.start != batch.Never {
 		j := &b.jobs[a.job]
@@ -130,8 +130,8 @@ func (b *Backlog) give(start, end batch.Time, charge int32, beside *profile.Prof
 	}
 }
 
-// mend gives those agreed jobs other places whose own are not there any more, after
-// the machine has broken promises; the last ones first, until the others have theirs.
+// mend replaces the slots of agreed jobs that no longer fit after the machine has broken
+// promises. It moves the last jobs first, until the slots of the others fit.
 func (b *Backlog) mend(now batch.Time) {
 	b.broke = false
 	for k, a := range slices.Backward(b.agreed) {
@@ -147,7 +147,7 @@ func (b *Backlog) mend(now batch.Time) {
 	}
 }
 
-// due returns the charges of the agreed jobs whose time has come.
+// due returns the charges of the agreed jobs whose planned start has come.
 func (b *Backlog) due(now batch.Time) (sum int32) {
 	for _, a := range b.agreed {
 		if j := &b.jobs[a.job]; a.start <= now && now < a.start.Add(j.Walltime) {
@@ -157,11 +157,12 @@ func (b *Backlog) due(now batch.Time) (sum int32) {
 	return sum
 }
 
-// Overdue returns the processors of jobs and reservations that run on past their
-// ends, about which the profile does not know.
+// Overdue returns the processors of jobs and reservations that run past their planned
+// ends, which the profile does not show.
 func (b *Backlog) Overdue(now batch.Time) int32 { return b.overdue(now, b.due(now)) }
 
-// nextAgreed returns when an agreed job starts, or may start early, by itself.
+// nextAgreed returns the next instant at which an agreed job starts, or may start early,
+// without an event.
 func (b *Backlog) nextAgreed() batch.Time {
 	next := b.early
 	for _, a := range b.agreed {
@@ -170,8 +171,8 @@ func (b *Backlog) nextAgreed() batch.Time {
 	return next
 }
 
-// StartDue starts the agreed jobs whose time has come. An incoming one gives its place
-// up, and one for which there is no room, because the machine has none, goes on.
+// StartDue starts the agreed jobs whose planned start has come. An incoming one gives up
+// its slot. One that does not fit, because the machine lacks capacity, keeps waiting.
 func (b *Backlog) StartDue(now batch.Time, out *batch.Decisions) {
 	for k := 0; k < len(b.agreed); {
 		a := b.agreed[k]
@@ -190,20 +191,19 @@ func (b *Backlog) StartDue(now batch.Time, out *batch.Decisions) {
 		default:
 			b.leave(k, b.Profile)
 			b.launchAgreed(now, k, out)
-			b.broke = b.broke || a.start < now // it may run into others
+			b.broke = b.broke || a.start < now // it may overlap other slots
 		}
 	}
 }
 
-// Agreed returns how many agreed jobs wait, and Agreement which is the next in order
-// behind k others.
+// Agreed returns the number of waiting agreed jobs.
 func (b *Backlog) Agreed() int { return len(b.agreed) }
 
-// Agreement is for Agreed.
+// Agreement returns the k-th waiting agreed job in order, from 0.
 func (b *Backlog) Agreement(k int) batch.Handle { return b.agreed[k].job }
 
-// StartEarly starts the agreed job behind k others if it can start now already, and
-// says whether it has; it is then among them no more.
+// StartEarly starts the k-th waiting agreed job if it can start now, and reports whether
+// it did; the job then no longer counts.
 func (b *Backlog) StartEarly(now batch.Time, k int, out *batch.Decisions) bool {
 	a := b.agreed[k]
 	j := &b.jobs[a.job]
@@ -226,8 +226,8 @@ func (b *Backlog) launchAgreed(now batch.Time, k int, out *batch.Decisions) {
 	b.Launch(now, h, out)
 }
 
-// Fixed says whether an ask is about what has, or would have, a place of its own in
-// the profile: a reservation or an agreed job.
+// Fixed reports whether an ask is about a reservation or an agreed job, which have slots
+// of their own in the profile.
 func (b *Backlog) Fixed(a *batch.Ask) bool {
 	if h := a.Job.Handle; h != batch.NoJob {
 		return b.jobs[h].Spec != nil && b.jobs[h].Spec.Agreed
@@ -235,8 +235,8 @@ func (b *Backlog) Fixed(a *batch.Ask) bool {
 	return a.Job.Window != nil || a.Job.Agreed
 }
 
-// AnswerBeside answers such an ask, as ApplyAgreed would decide. The answer is a
-// promise.
+// AnswerBeside answers an ask that is Fixed, as ApplyAgreed would decide. The answer is
+// a promise.
 func (b *Backlog) AnswerBeside(now batch.Time, a *batch.Ask, beside *profile.Profile, out *batch.Estimate) {
 	if a.Job.Handle == batch.NoJob && a.Job.Window != nil {
 		b.AnswerWindow(now, a, beside, out)

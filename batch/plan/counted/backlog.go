@@ -8,21 +8,20 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/plan/queue"
 )
 
-// Backlog is the base of policies that keep no plan for waiting jobs, only a
-// queue: FCFS, EASY and dynP. Its profile holds running jobs alone, so that what is
-// free in it never gets less with time, unless it is Guarded.
+// Backlog is the base of policies that keep a queue but no plan for waiting jobs: FCFS,
+// EASY and dynP. Its profile holds only running jobs, so free capacity never decreases
+// with time, unless it is Guarded.
 type Backlog struct {
 	Base
-	// Changed says that since the owner last set it to false something has happened
-	// by which a job may start that could not: all in the queue have to be looked
-	// at. What jobs in the queue do themselves, coming, going or being placed, is for
-	// the owner to judge.
+	// Changed says that an event since the owner last reset it may let any queued job
+	// start, so the whole queue must be examined. Events of queued jobs themselves
+	// (arriving, leaving, being placed) do not set it; the owner judges those.
 	Changed bool
 
 	revision uint64
 	agreed   []place    // jobs, in order
-	broke    bool       // the places of agreed jobs may not be there any more
-	early    batch.Time // the first earliest start of an agreed job that has come by then
+	broke    bool       // slots of agreed jobs may no longer fit
+	early    batch.Time // the first earliest start of a waiting agreed job
 }
 
 // NewBacklog returns the backlog of an idle machine.
@@ -32,9 +31,9 @@ func NewBacklog(p batch.Platform) Backlog {
 	return b
 }
 
-// NewUnparked returns the backlog of a policy that plans all who wait anew whenever
-// anything happens: jobs stand in its queue from their submission on, and it minds
-// their earliest start itself.
+// NewUnparked returns the backlog of a policy that replans all waiting jobs at every
+// event: jobs are in its queue from submission on, and the policy itself respects their
+// earliest start.
 func NewUnparked(p batch.Platform) Backlog {
 	return Backlog{Base: New(p), Changed: true, early: batch.Never}
 }
@@ -44,12 +43,11 @@ func (b *Backlog) Fork() Backlog {
 	return Backlog{b.Base.Fork(), b.Changed, b.revision, slices.Clone(b.agreed), b.broke, b.early}
 }
 
-// Revision returns a number that is another one whenever anything has happened
-// but the coming of jobs that stand last: as long as it is the same, so is what
-// was known about those who came before.
+// Revision returns a number that changes with every event except the arrival of jobs at
+// the end of the queue. While it is the same, plans of earlier jobs remain valid.
 func (b *Backlog) Revision() uint64 { return b.revision }
 
-// Apply takes one event that is not for ApplyAgreed. See batch.Policy.
+// Apply applies one event that is not for ApplyAgreed; see batch.Policy.
 func (b *Backlog) Apply(now batch.Time, ev *batch.Event) {
 	b.Profile.Trim(now)
 	if t, mine := b.Turn(now, ev); mine {
@@ -95,8 +93,8 @@ func (b *Backlog) release(now batch.Time, charge int32, end batch.Time) {
 	b.Changed = true
 }
 
-// Prepare begins a pass: jobs whose time has come join the queue, jobs that
-// overrun are booked for longer, and reservations are served. It says whether the
+// Prepare begins a pass: jobs whose earliest start has come join the queue, jobs that
+// overrun are booked for longer, and reservations are served. It reports whether the
 // pass is over; see Serve.
 func (b *Backlog) Prepare(now batch.Time, out *batch.Decisions) (over bool) {
 	b.Profile.Trim(now)
@@ -120,8 +118,8 @@ func (b *Backlog) Prepare(now batch.Time, out *batch.Decisions) (over bool) {
 	return false
 }
 
-// FirstReady returns the place of the first job in the queue that may start;
-// a nil block if there is none.
+// FirstReady returns block and position of the first queued job that may start; a nil
+// block if there is none.
 func (b *Backlog) FirstReady() (*queue.Block, int) {
 	for q := b.Queue.Head(); q != nil; q = b.Queue.Next(q) {
 		for i := range q.N {
@@ -133,7 +131,7 @@ func (b *Backlog) FirstReady() (*queue.Block, int) {
 	return nil, 0
 }
 
-// Ready says whether a job stands in the queue and may start.
+// Ready reports whether a job is queued and may start.
 func (b *Backlog) Ready(h batch.Handle) bool {
 	j := &b.jobs[h]
 	return j.State == Waiting && j.within == batch.NoJob && !j.Spec.Agreed
@@ -156,9 +154,8 @@ func (b *Backlog) Incoming(yield func(batch.Handle) bool) {
 	}
 }
 
-// Whole says whether all who wait stand in the queue and may start. If not,
-// somebody who is incoming, held or before his earliest start may yet come in
-// before others.
+// Whole reports whether all waiting jobs are queued and may start. Otherwise a job that
+// is incoming, held or before its earliest start can still enter ahead of others.
 func (b *Backlog) Whole() bool {
 	for i := range b.jobs {
 		switch b.jobs[i].State {
@@ -169,7 +166,7 @@ func (b *Backlog) Whole() bool {
 	return true
 }
 
-// Launch starts a job that has been taken out of the queue.
+// Launch starts a job that was removed from the queue.
 func (b *Backlog) Launch(now batch.Time, h batch.Handle, out *batch.Decisions) {
 	b.revision++
 	b.Begin(now, h)
@@ -177,8 +174,8 @@ func (b *Backlog) Launch(now batch.Time, h batch.Handle, out *batch.Decisions) {
 	out.Start(h)
 }
 
-// Wake returns the next instant at which a job joins the queue, or can start, by
-// itself.
+// Wake returns the next instant at which a job joins the queue or can start without an
+// event.
 func (b *Backlog) Wake() batch.Time { return min(b.NextParked(), b.nextAgreed(), b.NextServe()) }
 
 // The rest of batch.Runnable, for policies that do not know better. Estimate is theirs to

@@ -2,8 +2,8 @@ package counted
 
 import "github.com/seed-9b8f70bb/drover/batch"
 
-// Book lets a running job, whose booked time has come to its end at now, have its
-// processors until end, which is later. It counts as overrunning only after that.
+// Book extends the booking of a running job from now, where it ends, until end. The job
+// counts as overrunning only after that.
 func (b *Base) Book(now, end batch.Time, h batch.Handle) {
 	j := &b.jobs[h]
 	r := &b.running[j.at]

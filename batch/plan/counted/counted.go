@@ -10,7 +10,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/plan/queue"
 )
 
-// State is where a job is.
+// State is the state of a job in a counting policy.
 type State uint8
 
 // The states of a job. A handle that names no job is Absent.
@@ -27,43 +27,43 @@ const (
 // Job is a job as a count-based policy sees it.
 type Job struct {
 	Spec     *batch.Job
-	Charge   int32 // processors it takes
+	Charge   int32 // processors that it takes
 	at       int32 // index in Base.running
 	Walltime batch.Duration
 	seq      int64
-	within   batch.Handle // the reservation it runs in; NoJob, or nowhere
+	within   batch.Handle // its reservation; NoJob for none, nowhere for an ended one
 	State    State
 }
 
-// running is a job that runs, and until when it is booked.
+// running is a running job and the end of its booking.
 type running struct {
 	job        batch.Handle
 	start, end batch.Time
 }
 
-// Base is the state that count-based policies share. Profile has the running
-// jobs in it; a policy that plans puts the waiting ones there too.
+// Base is the state that count-based policies share. Profile holds the running jobs; a
+// policy that plans adds the waiting ones.
 type Base struct {
 	Capacity     int32
-	Free         int32 // now, outside the reservations that are open
-	PerProcessor int64 // bytes of memory; 0: not counted
+	Free         int32 // idle processors outside open reservations
+	PerProcessor int64 // memory in bytes; 0: not counted
 	Queue        queue.Queue
 	Profile      *profile.Profile
 
 	jobs    []Job // by handle
 	running []running
-	windows []window       // in the order in which they were reserved
-	doomed  []batch.Handle // run on in a reservation that is over
-	killing bool           // the last pass did nothing but kill them
+	windows []window       // in the order of their reservation
+	doomed  []batch.Handle // jobs that still run in an ended reservation
+	killing bool           // the last pass only killed them
 	inner   *profile.Profile
-	parks   bool           // jobs wait outside the queue for their earliest start
+	parks   bool           // jobs are parked until their earliest start
 	parked  []batch.Handle // by earliest start, then order
 	nodes   []int32        // processors of each node, negative while it is down
 	seq     int64
 }
 
-// New returns the base of a policy that plans, on an idle machine: jobs stand in
-// its queue from their submission on, and it minds their earliest start itself.
+// New returns the base of a policy that plans, on an idle machine: jobs are in its queue
+// from submission on, and the policy itself respects their earliest start.
 func New(p batch.Platform) Base {
 	b := Base{
 		Capacity: p.Width(), Free: p.Width(), PerProcessor: p.MemoryPerProcessor(),
@@ -88,7 +88,7 @@ func (b *Base) Fork() Base {
 	return c
 }
 
-// ChargeOf returns the processors that a job of such tasks takes.
+// ChargeOf returns the processors that a job takes for its width and memory.
 func (b *Base) ChargeOf(width int32, memory int64) int32 {
 	return batch.Charge(width, memory, b.PerProcessor)
 }
@@ -96,8 +96,8 @@ func (b *Base) ChargeOf(width int32, memory int64) int32 {
 // Job returns the job of a handle.
 func (b *Base) Job(h batch.Handle) *Job { return &b.jobs[h] }
 
-// Admit takes a submitted or reserved job and returns its state: Waiting and
-// Incoming jobs are in the queue.
+// Admit adds a submitted or reserved job and returns its state: Waiting and Incoming
+// jobs are in the queue.
 func (b *Base) Admit(now batch.Time, spec *batch.Job, incoming bool) State {
 	j := b.admit(spec)
 	switch {
@@ -114,14 +114,14 @@ func (b *Base) Admit(now batch.Time, spec *batch.Job, incoming bool) State {
 	return j.State
 }
 
-// admit makes a job known, the last one in the order.
+// admit adds a job, last in the order.
 func (b *Base) admit(spec *batch.Job) *Job {
 	for int(spec.Handle) >= len(b.jobs) {
 		b.jobs = append(b.jobs, Job{})
 	}
 	j := &b.jobs[spec.Handle]
 	if j.State != Absent {
-		panic(fmt.Sprintf("counted: job %d is here already", spec.Handle))
+		panic(fmt.Sprintf("counted: job %d exists already", spec.Handle))
 	}
 	b.seq++
 	*j = Job{
@@ -144,8 +144,8 @@ func (b *Base) enqueue(h batch.Handle) {
 	b.Queue.Add(queue.Item{Job: h, Charge: j.Charge, Walltime: j.Walltime, Start: batch.Never, Seq: j.seq})
 }
 
-// Unpark puts the jobs whose earliest start has come into the queue, at the
-// place of their submission, and says whether there were any.
+// Unpark moves the jobs whose earliest start has come into the queue, at their position
+// in submission order, and reports whether there were any.
 func (b *Base) Unpark(now batch.Time) bool {
 	n := 0
 	for n < len(b.parked) && b.jobs[b.parked[n]].Spec.EarliestStart <= now {
@@ -158,7 +158,7 @@ func (b *Base) Unpark(now batch.Time) bool {
 	return n > 0
 }
 
-// NextParked returns when the next parked job will join the queue.
+// NextParked returns the instant at which the next parked job joins the queue.
 func (b *Base) NextParked() batch.Time {
 	if len(b.parked) == 0 {
 		return batch.Never
@@ -166,15 +166,15 @@ func (b *Base) NextParked() batch.Time {
 	return b.jobs[b.parked[0]].Spec.EarliestStart
 }
 
-// Forget removes a job that does not run, and returns what the queue had of it
-// and whether it was there.
+// Forget removes a job that does not run. It returns the job's queue item and whether it
+// was queued.
 func (b *Base) Forget(h batch.Handle) (queue.Item, bool) {
 	it, queued := b.out(h)
 	b.jobs[h] = Job{}
 	return it, queued
 }
 
-// Hold takes a job out of the queue and remembers its place in the order.
+// Hold removes a job from the queue and keeps its position in the order.
 func (b *Base) Hold(h batch.Handle) (queue.Item, bool) {
 	it, queued := b.out(h)
 	b.jobs[h].State = Held
@@ -191,12 +191,11 @@ func (b *Base) out(h batch.Handle) (queue.Item, bool) {
 	case Held:
 		return queue.Item{}, false
 	}
-	panic(fmt.Sprintf("counted: job %d does not wait", h))
+	panic(fmt.Sprintf("counted: job %d is not waiting", h))
 }
 
-// Place puts a waiting or held job back into the queue with a shape: last, or
-// where it was submitted. It returns what the queue had of it before, if
-// anything.
+// Place puts a waiting or held job into the queue with a shape: last, or at its position
+// in submission order. It returns the job's previous queue item, if it was queued.
 func (b *Base) Place(now batch.Time, ev *batch.Event) (queue.Item, bool) {
 	old, queued := b.out(ev.Job)
 	j := &b.jobs[ev.Job]
@@ -216,8 +215,8 @@ func (b *Base) Place(now batch.Time, ev *batch.Event) (queue.Item, bool) {
 	return old, queued
 }
 
-// Confirm lets an incoming job start. One whose earliest start has not come
-// leaves the queue until then, unless the policy plans.
+// Confirm lets an incoming job start. Unless the policy plans, a job whose earliest start
+// has not come is parked until then.
 func (b *Base) Confirm(now batch.Time, h batch.Handle) {
 	j := &b.jobs[h]
 	if j.State != Incoming {
@@ -231,8 +230,8 @@ func (b *Base) Confirm(now batch.Time, h batch.Handle) {
 	}
 }
 
-// SwitchNode notes that a node joins or leaves, and books or frees its
-// processors in the profile.
+// SwitchNode records that a node joins or leaves, and books or frees its processors in
+// the profile.
 func (b *Base) SwitchNode(now batch.Time, node int32, up bool) {
 	n := b.nodes[node]
 	if up == (n > 0) {
@@ -244,8 +243,8 @@ func (b *Base) SwitchNode(now batch.Time, node int32, up bool) {
 	b.Profile.Reserve(now, batch.Never, n)
 }
 
-// Before orders two jobs by their places in the queue, whether they stand there
-// now or not.
+// Before orders two jobs by their positions in the order, whether they are queued or
+// not.
 func (b *Base) Before(x, y batch.Handle) bool { return b.jobs[x].seq < b.jobs[y].seq }
 
 // Unused returns a handle that names no job.

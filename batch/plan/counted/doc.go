@@ -1,38 +1,36 @@
-// Package counted is what the policies share that count processors and do not
-// care which ones they are: FCFS, EASY and CBF.
+// Package counted is the shared base of policies that count processors without
+// distinguishing them: FCFS, EASY, CBF and dynP.
 //
-// It keeps the jobs and their states, the queue in order, the number of
-// processors that are free now, and a profile of what will be free. The policies
-// add what is theirs: who may start, and whether waiting jobs have a place in
-// the profile.
+// It keeps the jobs and their states, the queue in order, the number of idle
+// processors, and the profile of future free capacity. A policy adds which jobs may
+// start, and whether waiting jobs have slots in the profile.
 //
 //	        ┌─────────┐ EarliestStart ┌─────────┐  Begin  ┌─────────┐
 //	Submit ▶│ parked  │──────────────▶│ waiting │────────▶│ running │▶ Finish
 //	        └─────────┘               └─────────┘         └─────────┘
 //	                              Hold │  ▲ Place    StartFailed │
 //	                                   ▼  │                      ▼
-//	                                  held          (waiting, at its old place)
+//	                                  held          (waiting, at its old position)
 //
-// A policy that plans has no parked jobs: one that must not start yet gets its
-// place in the plan when it is submitted, like everybody else.
+// A policy that plans has no parked jobs: every job gets its slot at submission, also
+// one that must not start yet.
 //
-// A job that has been reserved for a move (incoming) stands in the queue like a
-// waiting one, and is passed over until it is confirmed. Held, it keeps its place in
-// the order alone; placed again it is confirmed.
+// An incoming job, reserved for a move, is in the queue like a waiting one and is
+// skipped until it is confirmed. A held incoming job keeps only its position in the
+// order; placing it confirms it.
 //
-// A job that ran before its driver began (adopted) is running from the first.
+// An adopted job, which ran before its driver began, is running from the start.
 //
-// A job that runs on past its walltime would have the profile promise what is
-// not there. Settle finds such jobs and books them for as long again as they
-// have overrun, at least a second, so that a job that overruns by x is looked at
-// log2(x) times.
+// The profile must not show the capacity of a job that overruns its walltime as free.
+// Settle finds such jobs and extends their booking by the time that they have overrun,
+// at least a second, so a job that overruns by x seconds is extended log2(x) times.
 //
 // # Reservations
 //
 // An advance reservation is a rectangle in the profile, around which a policy plans,
-// and a second, small queue: jobs submitted into it start while it is open, each at
-// its earliest place that delays none before it, if they end by its end. Who runs on
-// then is killed.
+// with a small queue of its own. Jobs submitted into it start while it is open, each
+// in its earliest slot that delays no earlier one, if they end by its end. A job that
+// still runs then is killed.
 //
 //	processors   Reserve     WindowOpen        WindowClose
 //	4 ┤          ·           ┌───────────────┐
@@ -41,9 +39,9 @@
 //	1 ┤ 1 1 1 1 1│           └───────────────┘ 2 2
 //	  └────────────────────────────────────────▶ time
 //
-// A policy has Turn look at every event first, calls Serve when a pass begins and
-// NextServe in Wake; AnswerWindow and AnswerInside are for its estimates.
+// A policy passes every event to Turn first, calls Serve at the beginning of a pass and
+// NextServe in Wake, and uses AnswerWindow and AnswerInside in its estimates.
 //
-// A reservation keeps its right. When nodes go down, or a job outside runs on into
-// it, it opens with what there is, and nothing starts outside until it has all.
+// A reservation has priority. If nodes are down, or an outside job overruns into it, it
+// opens with the available processors, and no outside job starts until it has all.
 package counted

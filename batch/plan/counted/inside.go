@@ -7,10 +7,10 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/plan/profile"
 )
 
-// nowhere is the reservation of a job whose reservation is over.
+// nowhere stands for the reservation of a job whose reservation has ended.
 const nowhere batch.Handle = -1
 
-// enter puts a job into the queue of its reservation, at its place in the order.
+// enter inserts a job into the queue of its reservation, in order.
 func (b *Base) enter(h batch.Handle) {
 	w := b.window(b.jobs[h].within)
 	if w == nil {
@@ -23,7 +23,7 @@ func (b *Base) enter(h batch.Handle) {
 	w.stirred = true
 }
 
-// quit takes a job out of the queue of its reservation, if it is there.
+// quit removes a job from the queue of its reservation, if it is there.
 func (b *Base) quit(h batch.Handle) {
 	if w := b.window(b.jobs[h].within); w != nil {
 		w.waiting = slices.DeleteFunc(w.waiting, func(x batch.Handle) bool { return x == h })
@@ -31,23 +31,23 @@ func (b *Base) quit(h batch.Handle) {
 	}
 }
 
-// beginInside notes that a job of a reservation runs.
+// beginInside records the start of a job in a reservation.
 func (b *Base) beginInside(w *window, start batch.Time, h batch.Handle) {
 	b.run(start, h)
 	w.free -= b.jobs[h].Charge
 	w.running = append(w.running, h)
 }
 
-// endInside gives what a job had back to its reservation.
+// endInside returns a job's processors to its reservation.
 func (b *Base) endInside(w *window, h batch.Handle) {
 	w.free += b.jobs[h].Charge
 	w.running = slices.DeleteFunc(w.running, func(x batch.Handle) bool { return x == h })
 	w.stirred = true
 }
 
-// Serve begins a pass: it kills who runs on in a reservation that is over, and
-// starts who may in those that are open. If it has killed, what they had is free
-// only when they have ended, and the pass is over: there will be another one.
+// Serve begins a pass: it kills jobs that still run in an ended reservation, and starts
+// jobs in open ones. If it killed any, the pass is over: their processors are free only
+// after they have ended, which triggers another pass.
 func (b *Base) Serve(now batch.Time, out *batch.Decisions) (killed bool) {
 	b.killing = false
 	if len(b.windows) == 0 && len(b.doomed) == 0 {
@@ -82,7 +82,7 @@ func (b *Base) Serve(now batch.Time, out *batch.Decisions) (killed bool) {
 				if j.Spec.EarliestStart > now {
 					w.next = min(w.next, start)
 				}
-			case j.Charge > idle: // it has been opened with less than it should have
+			case j.Charge > idle: // the window opened short of processors
 				w.stirred = true
 			default:
 				idle -= j.Charge
@@ -109,9 +109,9 @@ func (b *Base) NextServe() batch.Time {
 	return next
 }
 
-// planInside gives each job that waits for a reservation, in order, its earliest
-// place that delays none before it, and calls each with those that can end in time.
-// It returns what is left.
+// planInside plans the jobs that wait in a reservation, in order, each in its earliest
+// slot that delays no earlier one. It calls each for those that end in time, and returns
+// the remaining capacity.
 func (b *Base) planInside(now batch.Time, w *window, each func(batch.Handle, batch.Time)) *profile.Profile {
 	begins := max(now, w.Start)
 	if b.inner == nil {
@@ -120,14 +120,14 @@ func (b *Base) planInside(now batch.Time, w *window, each func(batch.Handle, bat
 	b.inner.Reset(begins, w.Charge)
 	for _, h := range w.running {
 		end := b.running[b.jobs[h].at].end
-		if end <= now { // it overruns
+		if end <= now { // overrunning
 			end = now.Add(max(now.Sub(end), batch.Second))
 		}
 		b.inner.Reserve(begins, end, b.jobs[h].Charge)
 	}
 	for _, h := range w.waiting {
 		j := &b.jobs[h]
-		if j.State != Waiting { // until it is confirmed it has its place in the order alone
+		if j.State != Waiting { // unconfirmed: it has only its position in the order
 			continue
 		}
 		start := b.inner.Fit(max(begins, j.Spec.EarliestStart), j.Walltime, j.Charge)
@@ -140,8 +140,8 @@ func (b *Base) planInside(now batch.Time, w *window, each func(batch.Handle, bat
 	return b.inner
 }
 
-// AnswerInside answers an ask about a job of a reservation, and says whether it is
-// about one. Each pass plans them anew.
+// AnswerInside answers an ask about a job in a reservation, and reports whether the ask
+// is about one. Each pass replans these jobs.
 func (b *Base) AnswerInside(now batch.Time, a *batch.Ask, out *batch.Estimate) bool {
 	h, into := a.Job.Handle, a.Job.Into
 	if h != batch.NoJob {

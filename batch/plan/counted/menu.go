@@ -2,16 +2,15 @@ package counted
 
 import "github.com/seed-9b8f70bb/drover/batch"
 
-// Menu holds those shapes of an ask of which any may end first, as a planner that
-// counts processors sees them: a shape that takes as long as a narrower one, or
-// longer, never does. Its walltimes fall, and its charges do not. It is scratch
-// memory.
+// Menu holds the shapes of an ask that can end first: a shape that takes at least as
+// long as a narrower one never does. Walltimes decrease along the menu, charges do not.
+// It is scratch memory.
 type Menu struct {
 	Charges   []int32
 	Walltimes []batch.Duration
 }
 
-// Take takes in the shapes of an ask.
+// Take fills the menu from an ask.
 func (m *Menu) Take(a *batch.Ask, charge func(width int32, memory int64) int32) {
 	n := len(a.Shapes)
 	if cap(m.Charges) < n {
@@ -35,7 +34,7 @@ func (m *Menu) Take(a *batch.Ask, charge func(width int32, memory int64) int32) 
 	}
 }
 
-// Answer fills an estimate in which nothing starts but the menu's shape i.
+// Answer fills an estimate in which only shape i of the menu starts.
 func (m *Menu) Answer(a *batch.Ask, i int, start batch.Time, out *batch.Estimate) {
 	starts := out.Grow(len(a.Shapes))
 	for k := range starts {
@@ -45,7 +44,7 @@ func (m *Menu) Answer(a *batch.Ask, i int, start batch.Time, out *batch.Estimate
 		return
 	}
 	k := i
-	for a.Shapes[k].Walltime != m.Walltimes[i] { // the first that takes so long is in the menu
+	for a.Shapes[k].Walltime != m.Walltimes[i] { // the first of that walltime is in the menu
 		k++
 	}
 	starts[k] = start

@@ -7,9 +7,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// InOrder calls yield with each job that waits, in the queue or for its earliest
-// start, in the order of their places. Held ones have no place. It has the form of
-// an iter.Seq.
+// InOrder is an iter.Seq of the waiting jobs, queued or parked, in order, without held
+// ones.
 func (b *Backlog) InOrder(yield func(batch.Handle) bool) {
 	parked := slices.SortedFunc(slices.Values(b.parked), func(x, y batch.Handle) int {
 		return cmp.Compare(b.jobs[x].seq, b.jobs[y].seq)
@@ -34,10 +33,10 @@ func (b *Backlog) InOrder(yield func(batch.Handle) bool) {
 	}
 }
 
-// Waiting returns how many jobs InOrder has.
+// Waiting returns the number of jobs in InOrder.
 func (b *Backlog) Waiting() int { return b.Queue.Len() + len(b.parked) }
 
-// Waits says whether a job is one of them.
+// Waits reports whether a job is in InOrder.
 func (b *Backlog) Waits(h batch.Handle) bool {
 	switch b.jobs[h].State {
 	case Waiting, Incoming, Parked:
@@ -46,8 +45,8 @@ func (b *Backlog) Waits(h batch.Handle) bool {
 	return false
 }
 
-// Work returns the area of the jobs that wait behind the job after and, if that is
-// not NoJob, before the job before.
+// Work returns the area of the jobs that wait behind the job after and ahead of the job
+// before; NoJob for before means no limit.
 func (b *Backlog) Work(after, before batch.Handle) batch.Area {
 	sum, low, high := batch.Area{}, b.jobs[after].seq, b.seq+1
 	if before != batch.NoJob {
@@ -71,10 +70,10 @@ func (b *Backlog) Work(after, before batch.Handle) batch.Area {
 	return sum
 }
 
-// First returns a copy with only the first n of the jobs that wait, beside all that
-// run, so that its size does not depend on how many wait. Its jobs have other
-// handles: that of a job in names is its own one here. Agreed jobs are not among the
-// n; those in reservations, who do nothing to others, are left out.
+// First returns a copy with all running jobs and only the first n waiting ones, so its
+// size does not depend on the length of the queue. Its jobs have new handles; names maps
+// them to the originals. Agreed jobs do not count toward n. Jobs in reservations, which
+// do not affect others, are left out.
 func (b *Backlog) First(n int) (front Backlog, names []batch.Handle) {
 	n = min(n, b.Waiting())
 	size := 1 + len(b.running) + len(b.windows) + len(b.agreed) + n
@@ -114,7 +113,7 @@ func (b *Backlog) First(n int) (front Backlog, names []batch.Handle) {
 	return Backlog{Base: c, Changed: true, agreed: agreed, broke: b.broke, early: b.early}, names
 }
 
-// outside returns the running jobs that are in no reservation.
+// outside returns the running jobs outside reservations.
 func (b *Base) outside() []running {
 	return slices.DeleteFunc(slices.Clone(b.running), func(r running) bool { return b.Inside(r.job) })
 }

@@ -2,8 +2,8 @@ package counted
 
 import "github.com/seed-9b8f70bb/drover/batch"
 
-// Refuse answers for a policy that sets no windows aside and agrees to nothing: an ask for
-// either gets no start. It says whether the ask is one.
+// Refuse answers for a policy without reservations and agreements: an ask for either gets
+// no start. It reports whether the ask is one.
 func Refuse(a *batch.Ask, out *batch.Estimate) bool {
 	if a.Job.Window == nil && !a.Job.Agreed && a.Job.Into == batch.NoJob {
 		return false

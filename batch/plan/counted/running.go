@@ -6,7 +6,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// Begin notes that a waiting job, already out of the queue, runs from start on.
+// Begin records that a waiting job, already out of the queue, runs from start on.
 func (b *Base) Begin(start batch.Time, h batch.Handle) {
 	b.run(start, h)
 	b.Free -= b.jobs[h].Charge
@@ -19,8 +19,7 @@ func (b *Base) run(start batch.Time, h batch.Handle) {
 	b.running = append(b.running, running{h, start, start.Add(j.Walltime)})
 }
 
-// Adopt takes a job that runs already, and books it. It needs no more than that it
-// runs: even where nodes are down it takes what it takes.
+// Adopt adds a job that runs already, and books it, even if nodes are down.
 func (b *Base) Adopt(now batch.Time, ev *batch.Event) {
 	h := ev.Spec.Handle
 	b.admit(ev.Spec)
@@ -33,16 +32,16 @@ func (b *Base) Adopt(now batch.Time, ev *batch.Event) {
 	b.Profile.Reserve(now, r.end, b.jobs[h].Charge)
 }
 
-// Finish notes that a running job has ended, forgets it and returns what it had
-// taken until when.
+// Finish removes a running job that has ended. It returns the job's charge and the end of
+// its booking.
 func (b *Base) Finish(h batch.Handle) (charge int32, end batch.Time) {
 	charge, end = b.stop(h)
 	b.jobs[h] = Job{}
 	return charge, end
 }
 
-// Fail notes that a job could not be launched; it waits again in its old place.
-// Like Finish it returns what it had taken.
+// Fail records that a job could not be launched; it waits again at its old position. It
+// returns the same as Finish.
 func (b *Base) Fail(h batch.Handle) (charge int32, end batch.Time) {
 	charge, end = b.stop(h)
 	b.jobs[h].State = Waiting
@@ -53,7 +52,7 @@ func (b *Base) Fail(h batch.Handle) (charge int32, end batch.Time) {
 func (b *Base) stop(h batch.Handle) (charge int32, end batch.Time) {
 	j := &b.jobs[h]
 	if j.State != Running {
-		panic(fmt.Sprintf("counted: job %d does not run", h))
+		panic(fmt.Sprintf("counted: job %d is not running", h))
 	}
 	end = b.running[j.at].end
 	last := b.running[len(b.running)-1]
@@ -62,15 +61,15 @@ func (b *Base) stop(h batch.Handle) (charge int32, end batch.Time) {
 	b.running = b.running[:len(b.running)-1]
 	if w := b.window(j.within); w != nil {
 		b.endInside(w, h)
-		return j.Charge, 0 // the profile has the reservation, not the job
+		return j.Charge, 0 // the profile holds the reservation, not the job
 	}
 	b.Free += j.Charge
 	return j.Charge, end
 }
 
-// Settle books the running jobs that should have ended by now for longer, and
-// says whether there were any. due is what the profile has, beyond the running
-// jobs, at now: the charges of the waiting jobs that a plan starts now.
+// Settle extends the bookings of running jobs that should have ended by now, and reports
+// whether there were any. due is what the profile holds at now beyond the running jobs:
+// the charges of the waiting jobs that a plan starts now.
 func (b *Base) Settle(now batch.Time, due int32) bool {
 	if b.Settled(now, due) {
 		return false
@@ -85,17 +84,17 @@ func (b *Base) Settle(now batch.Time, due int32) bool {
 	return overdue
 }
 
-// Settled says whether the profile has at now what is so: no job runs past its end,
-// and no reservation. due is as for Settle.
+// Settled reports whether the profile is right at now: no job and no reservation runs
+// past its end. due is as for Settle.
 func (b *Base) Settled(now batch.Time, due int32) bool { return b.overdue(now, due) == 0 }
 
-// overdue returns the processors of jobs and reservations that are past their ends.
+// overdue returns the processors of jobs and reservations past their planned ends.
 func (b *Base) overdue(now batch.Time, due int32) int32 {
 	return b.Profile.Free(now) + due + b.unopened(now) - b.Free
 }
 
-// overrun books a running job that should have ended for as long again as it has
-// overrun, at least a second.
+// overrun extends the booking of a running job by the time that it has overrun, at least
+// a second.
 func (b *Base) overrun(now batch.Time, r *running) {
 	j := &b.jobs[r.job]
 	over := now.Sub(r.start.Add(j.Walltime))
@@ -114,8 +113,8 @@ func (b *Base) Ends(yield func(batch.Handle, batch.Time) bool) {
 	}
 }
 
-// PlannedEnd returns when a running job's walltime ends.
+// PlannedEnd returns the end of a running job's walltime.
 func (b *Base) PlannedEnd(h batch.Handle) batch.Time { return b.running[b.jobs[h].at].end }
 
-// Inside says whether a job runs in, or waits for, an advance reservation.
+// Inside reports whether a job runs or waits in an advance reservation.
 func (b *Base) Inside(h batch.Handle) bool { return b.jobs[h].within > batch.NoJob }

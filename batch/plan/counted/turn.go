@@ -6,17 +6,17 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// Turned is what an event about a reservation means for those who are not in it.
+// Turned is the effect of an event about a reservation on jobs outside it.
 type Turned struct {
-	Outside  bool       // anything at all
-	Broke    bool       // it has been set aside where others have their places
-	From, To batch.Time // the profile has got capacity back there, if From is before To
+	Outside  bool       // there is an effect
+	Broke    bool       // the reservation overlaps slots of other jobs
+	From, To batch.Time // interval of freed capacity, if From is before To
 }
 
-// Turn takes an event if it is about an advance reservation or a job in one, and
-// says whether it is. A policy has to call it before it looks at the event itself,
-// Serve at the beginning of each pass and NextServe in Wake; the profile then has
-// reservations like running jobs.
+// Turn applies an event about an advance reservation or a job in one, and reports whether
+// the event is one. A policy calls it before it handles the event itself, Serve at the
+// beginning of each pass, and NextServe in Wake. The profile then holds reservations like
+// running jobs.
 func (b *Base) Turn(now batch.Time, ev *batch.Event) (t Turned, mine bool) {
 	switch ev.Kind {
 	case batch.Submit, batch.Reserve, batch.Adopt:
@@ -48,20 +48,20 @@ func (b *Base) Turn(now batch.Time, ev *batch.Event) (t Turned, mine bool) {
 	return b.turnInside(now, ev), true
 }
 
-// come is for who has not been here.
+// come adds a new reservation, or a new job of a reservation.
 func (b *Base) come(ev *batch.Event) (t Turned) {
 	if ev.Spec.Window != nil {
 		return Turned{Outside: true, Broke: b.setAside(ev.Spec)}
 	}
 	w := b.window(ev.Spec.Into)
 	if w == nil {
-		panic(fmt.Sprintf("counted: job %d is for %d, which is no reservation", ev.Spec.Handle, ev.Spec.Into))
+		panic(fmt.Sprintf("counted: job %d is for %d, which is not a reservation", ev.Spec.Handle, ev.Spec.Into))
 	}
 	h := ev.Spec.Handle
 	j := b.admit(ev.Spec)
 	j.within = ev.Spec.Into
 	switch ev.Kind {
-	case batch.Adopt: // that it runs shows that the reservation has begun
+	case batch.Adopt: // a running job proves that the reservation has begun
 		t.Outside = !w.Open
 		b.open(w)
 		b.beginInside(w, ev.Since, h)
@@ -75,7 +75,7 @@ func (b *Base) come(ev *batch.Event) (t Turned) {
 	return t
 }
 
-// turnInside takes an event about a job of a reservation.
+// turnInside applies an event about a job in a reservation.
 func (b *Base) turnInside(now batch.Time, ev *batch.Event) (t Turned) {
 	h := ev.Job
 	j := &b.jobs[h]

@@ -7,14 +7,14 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/plan/profile"
 )
 
-// window is an advance reservation: processors set aside, with a queue of its own.
-// From its opening to its closing they are not Free.
+// window is an advance reservation: booked processors with a queue of their own. They
+// are not Free between opening and closing.
 type window struct {
 	batch.Reservation
-	booked  batch.Time // the profile has it until then: later than End if it closes late
-	free    int32      // what no job in it has
-	stirred bool       // something has happened since the last look at its queue
-	next    batch.Time // when to look at it though nothing happens
+	booked  batch.Time // end of its booking in the profile: later than End if it closes late
+	free    int32      // its idle processors
+	stirred bool       // an event since the last pass over its queue
+	next    batch.Time // next pass over its queue without an event
 	running []batch.Handle
 	waiting []batch.Handle // in order
 }
@@ -44,8 +44,8 @@ func (b *Base) window(h batch.Handle) *window {
 	return nil
 }
 
-// setAside books a reservation. What has passed of it is cut off. It says whether
-// others stand in its way: it is kept all the same.
+// setAside books a reservation, without its past part. It reports whether the booking
+// overlaps other slots; it is kept in either case.
 func (b *Base) setAside(spec *batch.Job) (broke bool) {
 	j := b.admit(spec)
 	j.State = Reserved
@@ -59,8 +59,8 @@ func (b *Base) setAside(spec *batch.Job) (broke bool) {
 	return b.Profile.Lowest(w.Start, w.End) < 0
 }
 
-// open takes what is set aside. If that is not free, because nodes are down or a job
-// runs on past its end, the reservation has what there is, and others get nothing.
+// open takes the booked processors. If they are not all free, because nodes are down or
+// a job overruns, the reservation gets those that are, and other jobs get none.
 func (b *Base) open(w *window) {
 	if w.Open {
 		return
@@ -69,9 +69,9 @@ func (b *Base) open(w *window) {
 	b.Free -= w.Charge
 }
 
-// close gives back what is left of a reservation, which ends or is cancelled, and
-// forgets it. Who runs in it is to be killed, and has his processors for himself
-// until he has ended; who waits for it waits for ever.
+// close removes a reservation that ends or is cancelled, and frees its idle processors.
+// Jobs that run in it are to be killed and hold their processors until they have ended.
+// Jobs that wait in it never start.
 func (b *Base) close(now batch.Time, h batch.Handle) (back Turned) {
 	i := slices.IndexFunc(b.windows, func(w window) bool { return w.Job == h })
 	w := &b.windows[i]
@@ -95,8 +95,8 @@ func (b *Base) close(now batch.Time, h batch.Handle) (back Turned) {
 	return back
 }
 
-// unopened returns the processors of the reservations that should have been opened
-// by now: the profile has them, and Free too.
+// unopened returns the processors of reservations that should be open by now: they are
+// in the profile, and still in Free.
 func (b *Base) unopened(now batch.Time) (sum int32) {
 	for i := range b.windows {
 		if w := &b.windows[i]; !w.Open && w.Start <= now && now < w.booked {
@@ -106,8 +106,8 @@ func (b *Base) unopened(now batch.Time) (sum int32) {
 	return sum
 }
 
-// unclosed books the reservations that should have been closed by now for longer,
-// like jobs that overrun, and says whether there were any.
+// unclosed extends the bookings of reservations that should be closed by now, like those
+// of jobs that overrun, and reports whether there were any.
 func (b *Base) unclosed(now batch.Time) (any bool) {
 	for i := range b.windows {
 		w := &b.windows[i]
@@ -121,8 +121,8 @@ func (b *Base) unclosed(now batch.Time) (any bool) {
 	return any
 }
 
-// AnswerWindow answers an ask for a window by a plan in which all have a place who
-// are not to be put off: whether it can be set aside. The answer is a promise.
+// AnswerWindow answers an ask for a window from a plan that holds all jobs which must not
+// be delayed. The answer is a promise.
 func (b *Base) AnswerWindow(now batch.Time, a *batch.Ask, plan *profile.Profile, out *batch.Estimate) {
 	out.Kind, out.P = batch.Promised, 0
 	starts, w := out.Grow(len(a.Shapes)), a.Job.Window
@@ -138,8 +138,8 @@ func (b *Base) AnswerWindow(now batch.Time, a *batch.Ask, plan *profile.Profile,
 	}
 }
 
-// KeepDeadline takes out of the answer to an ask about an agreed job what would end
-// after its deadline.
+// KeepDeadline removes the shapes that would end after the deadline from the answer to an
+// ask about an agreed job.
 func KeepDeadline(a *batch.Ask, out *batch.Estimate) {
 	if !a.Job.Agreed || a.Job.Deadline == 0 {
 		return
