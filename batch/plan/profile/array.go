@@ -1,15 +1,14 @@
 package profile
 
-// arrayLimit is the number of steps up to which a profile is an array: a search
-// through so many costs less than the way down a tree, and so does moving them.
+// arrayLimit is the number of steps up to which a profile is an array: searching and
+// moving that many costs less than descending a tree.
 const arrayLimit = 256
 
-// array is a profile of few steps. The first one is the origin. Behind the last
-// one stands a step at Never, which ends every search without a look at the
-// length.
+// array is a profile of few steps. The first step is the origin. A sentinel step at
+// Never follows the last one and ends every search without a length check.
 type array []step
 
-// step is an instant and what is free from it until the next one.
+// step is an instant and the free capacity from it until the next step.
 type step struct {
 	at   Time
 	free int32
@@ -19,7 +18,7 @@ func (a *array) reset(origin Time, capacity int32) {
 	*a = append((*a)[:0], step{origin, capacity}, step{at: Never})
 }
 
-// len returns the number of steps, the origin's with them.
+// len returns the number of steps, including the origin.
 func (a *array) len() int { return len(*a) - 1 }
 
 // push appends a step.
@@ -28,10 +27,10 @@ func (a *array) push(t Time, free int32) {
 	*a = append(*a, step{at: Never})
 }
 
-// change adds delta to what is free from start until end. It returns the most
-// that is free there now, and a position: what the steps before it are has not
-// changed, or they lie before end. No step before the position from is later than
-// start. It is cheap where few steps lie between.
+// change adds delta to the free capacity from start until end. It returns the highest
+// free capacity there now, and a position before which steps have not changed or lie
+// before end. No step before the position from is later than start. Its cost is in the
+// number of steps between start and end.
 func (a *array) change(from int, start, end Time, delta int32) (most int32, next int) {
 	i := 0
 	if start > (*a)[0].at {
@@ -62,9 +61,9 @@ func (a *array) change(from int, start, end Time, delta int32) (most int32, next
 	return most, j - 1
 }
 
-// find returns the position of the first step at or after t. No step before the
-// position from is later than t. In strides: a search by halves would guess wrong
-// at every turn.
+// find returns the position of the first step at or after t. No step before the position
+// from is later than t. It searches in strides, because a binary search mispredicts
+// every branch.
 func (a *array) find(from int, t Time) int {
 	const stride = 8
 	s, i := *a, from
@@ -77,8 +76,8 @@ func (a *array) find(from int, t Time) int {
 	return i
 }
 
-// split makes t a step if it is none; i is the position of the first step at or
-// after it, and the result that of t.
+// split makes t a step if it is not one. i is the position of the first step at or after
+// t; the result is the position of t.
 func (a *array) split(i int, t Time) int {
 	if s := *a; s[i].at != t {
 		a.insert(i, step{t, s[i-1].free})
@@ -109,8 +108,8 @@ func (a *array) trimTo(now Time) {
 	*a = s
 }
 
-// holds returns the position of the step that holds at t, which is not before
-// the origin.
+// holds returns the position of the last step at or before t, which is not before the
+// origin.
 func (a *array) holds(t Time) int {
 	i := a.find(0, t)
 	if i == a.len() || (*a)[i].at > t {
@@ -121,9 +120,9 @@ func (a *array) holds(t Time) int {
 
 // fit is Profile.FitWithin.
 //
-// One pass carries the start of the current run along: a step with too little
-// free sets it to its own end, which a conditional move does. So nothing has to
-// be guessed but the end of the search.
+// One pass carries the start of the current run along. A step with too little capacity
+// sets it to its own end by a conditional move, so only the end of the search is a
+// branch.
 func (a *array) fit(from, latest, until Time, d Duration, width int32) Time {
 	s := *a
 	if from > s[0].at {

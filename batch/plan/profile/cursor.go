@@ -1,6 +1,6 @@
 package profile
 
-// cursor is a place in a tree: a step and what is free from it on.
+// cursor is a position in a tree: a step and the free capacity from it on.
 type cursor struct {
 	p    *tree
 	leaf int32
@@ -9,9 +9,9 @@ type cursor struct {
 	path [maxHeight]struct{ node, kid int32 } // path[h] is the inner node with h levels below it
 }
 
-// seek returns the tree's cursor, moved to the last step at or before t, or to
-// the origin. There is one for each tree: it is larger than what most
-// searches read.
+// seek returns the tree's cursor, moved to the last step at or before t, or to the
+// origin. A tree has one cursor, because a cursor is larger than what most searches
+// read.
 func (p *tree) seek(t Time) *cursor {
 	c := &p.cursor
 	c.p, c.leaf, c.i, c.free = p, p.root, -1, p.base
@@ -34,9 +34,9 @@ func (p *tree) seek(t Time) *cursor {
 	return c
 }
 
-// time returns the time of the cursor's step. In the leaf it was sought in, the
-// cursor may stand before the first step; then it is still on a step of the leaf
-// before, whose time nobody asks for.
+// time returns the time of the cursor's step. Right after seek the cursor may be before
+// the first step of its leaf, on a step of the previous leaf; callers do not ask for
+// its time then.
 func (c *cursor) time() Time { return c.p.leaves[c.leaf].time[c.i] }
 
 // advance moves to the first later step, before limit, whose free capacity is
@@ -69,8 +69,8 @@ func (c *cursor) advance(width int32, below bool, limit Time) bool {
 	return false
 }
 
-// holds says whether a step of n's child k, a node with so many inner levels, is
-// what advance looks for.
+// holds reports whether child k of n, a node with level inner levels, contains a step
+// that advance searches for.
 func (p *tree) holds(n *inner, k int32, level int, free, width int32, below bool) bool {
 	p.renew(n, k, level)
 	if below {
@@ -79,8 +79,8 @@ func (p *tree) holds(n *inner, k int32, level int, free, width int32, below bool
 	return free+n.high[k] >= width
 }
 
-// descend goes down from the child that path[h] names to the first step that
-// advance looks for, which is there.
+// descend goes down from the child at path[h] to the first step that advance searches
+// for, which exists.
 func (c *cursor) descend(h int, width int32, below bool) bool {
 	at := c.p.inners[c.path[h].node].kids[c.path[h].kid]
 	for h--; h >= 0; h-- {

@@ -1,16 +1,16 @@
 package profile
 
-// Fit returns the earliest start at or after from at which width is free for
-// d, or Never. The origin is the earliest there is.
+// Fit returns the earliest start at or after from, and not before the origin, at which
+// width is free for d; Never if there is none.
 func (p *Profile) Fit(from Time, d Duration, width int32) Time {
 	return p.FitBefore(from, Never, d, width)
 }
 
-// FitBefore returns the earliest start in [from, until) at which width is free
-// for d or, if that is shorter, until the instant until; Never if there is none.
+// FitBefore returns the earliest start in [from, until) at which width is free for d or
+// up to until, whichever is shorter; Never if there is none.
 //
-// So a rectangle that begins at until can ask, without being taken out, whether
-// it could begin earlier: what it may overlap from there on is itself.
+// A rectangle that begins at until can so ask whether it could begin earlier without
+// being removed: from until on it would only overlap itself.
 func (p *Profile) FitBefore(from, until Time, d Duration, width int32) Time {
 	return p.FitWithin(from, until, until, d, width)
 }
@@ -27,8 +27,7 @@ func (p *Profile) FitWithin(from, latest, until Time, d Duration, width int32) T
 	return p.tree.fit(from, latest, until, d, width)
 }
 
-// Highest returns the most that is free at any instant in [from, to), which is
-// not empty.
+// Highest returns the highest free capacity in [from, to), which is not empty.
 func (p *Profile) Highest(from, to Time) int32 {
 	from = max(from, p.Origin())
 	if p.small {
@@ -37,8 +36,7 @@ func (p *Profile) Highest(from, to Time) int32 {
 	return p.tree.highest(from, to)
 }
 
-// Lowest returns the least that is free at any instant in [from, to), which is not
-// empty.
+// Lowest returns the lowest free capacity in [from, to), which is not empty.
 func (p *Profile) Lowest(from, to Time) int32 {
 	from = max(from, p.Origin())
 	if p.small {

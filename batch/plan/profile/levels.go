@@ -1,13 +1,14 @@
 package profile
 
-// Level says how long so much is free without a break.
+// Level is a free capacity and the end of the time for which at least that much stays
+// free.
 type Level struct {
 	Free  int32
 	Until Time
 }
 
-// Levels appends what is free from an instant on without a break: on each level
-// less than on the one before, and longer; on the last one for ever.
+// Levels appends the capacity that stays free from an instant on. Each level has less
+// capacity than the one before and lasts longer; the last one lasts for ever.
 //
 //	free   ┌───┐
 //	    ───┘   │             levels from here on: 4 until t2, 3 until t3,
@@ -15,7 +16,8 @@ type Level struct {
 //	             1└──┘
 //	    from   t2 t3
 //
-// So what begins at that instant has room if it fits a level and ends by its end.
+// A rectangle that begins at that instant fits if it is within a level's capacity and
+// ends by its end.
 func (p *Profile) Levels(from Time, out []Level) []Level {
 	from = max(from, p.Origin())
 	if p.small {

@@ -1,35 +1,35 @@
 package profile
 
-// Sizes of the nodes: a leaf is scanned in about the time of one cache miss,
-// and three inner levels hold millions of steps.
+// Node sizes. Scanning a leaf takes about one cache miss, and three inner levels hold
+// millions of steps.
 const (
 	leafSize  = 64
 	innerSize = 32
-	maxHeight = 12 // inner levels; 16^12 half-full nodes are beyond memory
+	maxHeight = 12 // inner levels; 16^12 half-full nodes exceed any memory
 )
 
 // leaf holds steps: the change of free capacity at each time.
 type leaf struct {
 	n          int32
-	prev, next int32 // leaves before and after in time, -1 for none
+	prev, next int32 // neighbors in time, -1 for none
 	time       [leafSize]Time
 	change     [leafSize]int32
 }
 
-// inner holds children and, for each, what a search needs to pass it by. low
-// and high are renewed when a search asks for them, because a planner that moves
-// a rectangle changes four steps that lie close together.
+// inner holds children and, for each, what a search needs to skip it. low and high are
+// computed when a search needs them, because a planner that moves a rectangle changes
+// four adjacent steps.
 type inner struct {
 	n     int32
 	stale uint32 // bit k: low[k] and high[k] are out of date
 	kids  [innerSize]int32
-	key   [innerSize]Time  // no step of the child is earlier; key[0] says nothing
+	key   [innerSize]Time  // lower bound of the child's steps; key[0] is unused
 	sum   [innerSize]int32 // of all its changes
-	low   [innerSize]int32 // lowest sum of a beginning of its changes, at least one long
-	high  [innerSize]int32 // highest such sum
+	low   [innerSize]int32 // lowest prefix sum of its changes, of at least one change
+	high  [innerSize]int32 // highest such prefix sum
 }
 
-// measure renews what n knows of its child k, a node with so many inner levels.
+// measure computes sum, low and high of child k of n, a node with level inner levels.
 func (p *tree) measure(n *inner, k int32, level int) {
 	var sum int32
 	low, high := int32(1<<31-1), int32(-1<<31)
@@ -51,15 +51,15 @@ func (p *tree) measure(n *inner, k int32, level int) {
 	n.stale &^= 1 << k
 }
 
-// renew measures n's child k, a node with so many inner levels, if that is due.
+// renew measures child k of n if it is stale.
 func (p *tree) renew(n *inner, k int32, level int) {
 	if n.stale&(1<<k) != 0 {
 		p.measure(n, k, level)
 	}
 }
 
-// find returns the position of the first step at or after t. In strides: a search
-// by halves would guess wrong at every turn.
+// find returns the position of the first step at or after t. It searches in strides,
+// because a binary search mispredicts every branch.
 func (l *leaf) find(t Time) int32 {
 	const stride = 8
 	i := int32(0)
@@ -79,7 +79,7 @@ func (l *leaf) insert(pos int32, t Time, delta int32) {
 	l.n++
 }
 
-// put inserts a child at position k; its measures are the caller's business.
+// put inserts a child at position k; the caller measures it.
 func (n *inner) put(k, kid int32, key Time) {
 	copy(n.kids[k+1:n.n+1], n.kids[k:n.n])
 	copy(n.key[k+1:n.n+1], n.key[k:n.n])
@@ -92,7 +92,7 @@ func (n *inner) put(k, kid int32, key Time) {
 	n.n++
 }
 
-// remove takes child k out.
+// remove removes child k.
 func (n *inner) remove(k int32) {
 	copy(n.kids[k:], n.kids[k+1:n.n])
 	copy(n.key[k:], n.key[k+1:n.n])
@@ -104,7 +104,7 @@ func (n *inner) remove(k int32) {
 	n.n--
 }
 
-// shift takes the first k children out.
+// shift removes the first k children.
 func (n *inner) shift(k int32) {
 	copy(n.kids[:], n.kids[k:n.n])
 	copy(n.key[:], n.key[k:n.n])

@@ -1,7 +1,7 @@
 package profile
 
-// Profile is free capacity over time. Make one with New. With few steps it is an
-// array, with many a tree.
+// Profile is free capacity over time: an array with few steps, a tree with many. Make
+// one with New.
 type Profile struct {
 	small bool // array is in use, not tree
 	limit int  // steps of the array
@@ -17,16 +17,16 @@ func New(origin Time, capacity int32) *Profile {
 	return p
 }
 
-// Reset makes p a profile with the given capacity free from origin on, keeping
-// its memory.
+// Reset makes p a profile with the given capacity free from origin on and reuses its
+// memory.
 func (p *Profile) Reset(origin Time, capacity int32) {
 	p.small = true
 	p.grown++
 	p.array.reset(origin, capacity)
 }
 
-// Grown returns a number that is another one whenever capacity may have come back
-// since: as long as it is the same, what did not fit before does not fit now.
+// Grown returns a number that changes whenever capacity may have been freed. While it is
+// the same, a rectangle that did not fit before does not fit now.
 func (p *Profile) Grown() uint64 { return p.grown }
 
 // Clone returns an independent copy.
@@ -36,7 +36,7 @@ func (p *Profile) Clone() *Profile {
 	return c
 }
 
-// CopyFrom makes p a copy of q, keeping p's memory.
+// CopyFrom makes p a copy of q and reuses p's memory.
 func (p *Profile) CopyFrom(q *Profile) {
 	p.small, p.limit = q.small, q.limit
 	p.grown++
@@ -63,7 +63,7 @@ func (p *Profile) Origin() Time {
 	return p.tree.origin
 }
 
-// Free returns what is free at t; before the origin, what is free there.
+// Free returns the free capacity at t, or at the origin if t is before it.
 func (p *Profile) Free(t Time) int32 {
 	t = max(t, p.Origin())
 	if p.small {
@@ -72,17 +72,16 @@ func (p *Profile) Free(t Time) int32 {
 	return p.tree.seek(t).free
 }
 
-// Reserve takes width from start until end; an end of Never does not end. What
-// lies before the origin is cut off.
+// Reserve takes width from start until end, Never for no end. The part before the origin
+// is ignored.
 func (p *Profile) Reserve(start, end Time, width int32) { p.change(start, end, -width) }
 
-// Release gives back what Reserve took, or a part of its time.
+// Release frees what Reserve took, or a part of its time.
 func (p *Profile) Release(start, end Time, width int32) { p.change(start, end, width) }
 
-// Move takes the rectangle of d and width that Reserve put at old to new, which
-// is not later. Where the two overlap nothing changes. It returns the time that
-// the rectangle had and has no more, and the most that is free in it; from is not
-// before to if there is none.
+// Move moves the rectangle of d and width from old to new, which is not later. It returns
+// the interval that the rectangle left and the highest free capacity in it; the interval
+// is empty if from is not before to.
 func (p *Profile) Move(old, new Time, d Duration, width int32) (from, to Time, most int32) {
 	end := new.Add(d)
 	from, to = max(old, end), old.Add(d)
@@ -121,8 +120,8 @@ func (p *Profile) Trim(now Time) {
 	p.settle()
 }
 
-// Steps calls yield with each step, in order, and what is free from there on,
-// beginning with the origin. It has the form of an iter.Seq2.
+// Steps is an iter.Seq2 of the steps, beginning with the origin, and the free capacity
+// from each on.
 func (p *Profile) Steps(yield func(Time, int32) bool) {
 	if !p.small {
 		if yield(p.tree.origin, p.tree.base) {
@@ -157,7 +156,7 @@ func (p *Profile) change(start, end Time, delta int32) {
 	p.settle()
 }
 
-// plant makes a tree of the array.
+// plant turns the array into a tree.
 func (p *Profile) plant() {
 	a := p.array
 	p.tree.reset(a[0].at, a[0].free)
@@ -167,8 +166,8 @@ func (p *Profile) plant() {
 	p.small = false
 }
 
-// settle makes the tree an array again when it has become much smaller than it
-// was when it was planted.
+// settle turns the tree into an array again when it has become much smaller than at its
+// creation.
 func (p *Profile) settle() {
 	if 4*p.tree.steps > p.limit || p.limit == 0 {
 		return

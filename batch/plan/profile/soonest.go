@@ -1,13 +1,12 @@
 package profile
 
-// Soonest finds which of many shapes can end first, without the starts of the
-// others. It is scratch memory: keep one and use it again.
+// Soonest finds the shape that can end first, without the starts of the others. It is
+// scratch memory: keep one and reuse it.
 //
-// Durations fall with the width, so of the shapes that have fitted since the same
-// instant the widest ends first. A wider one that fits only since later is of use
-// if it would end before them, and not otherwise: it is also the first that has to
-// go when free capacity drops. So a stack holds, from narrow to wide, shapes of
-// which each would end before the one below it.
+// Durations decrease with width, so among shapes that fit since the same instant the
+// widest ends first. A wider shape that fits only since later matters if it would end
+// before the narrower ones; it is also the first to go when free capacity drops. So a
+// stack holds shapes from narrow to wide, each of which would end before the one below.
 //
 //	free    ┌───────┐          would end
 //	     ┌──┘2 fits │          1, since t0   ──────────────┤
@@ -15,8 +14,7 @@ package profile
 //	  t0   t1      t2  now                             ▲ the answer, if free
 //	                                                     capacity lasts so long
 //
-// The answer stands as soon as the top has had its time, and no step after that is
-// looked at.
+// The search ends when the top shape has completed; later steps are not read.
 type Soonest struct {
 	stack []chance
 
@@ -27,21 +25,21 @@ type Soonest struct {
 	high      int32 // from this on a wider shape fits that has not been looked at
 }
 
-// chance is a number of shapes that fit since the same instant. The widest would
-// end first; the others are there in case it has to go.
+// chance is a run of shapes that fit since the same instant. The widest would end first;
+// the others replace it when capacity drops.
 type chance struct {
 	lo, top int32
 	since   Time
 	end     Time // of the top
 }
 
-// unreached is a capacity that no machine has.
+// unreached is a capacity above that of any machine.
 const unreached = 1<<31 - 1
 
-// Of returns which rectangle of widths[i] and durations[i], placed at its earliest
-// start at or after from, ends first, the narrowest of several, and that start.
-// Widths do not descend, and every duration is shorter than the one before. Where
-// nothing fits the start is Never.
+// Of returns the index of the rectangle of widths[i] and durations[i] that ends first if
+// each is placed at its earliest start at or after from, the narrowest of several, and
+// that start; Never if none fits. Widths do not decrease, and durations decrease
+// strictly.
 func (s *Soonest) Of(p *Profile, from Time, widths []int32, durations []Duration) (i int, start Time) {
 	if len(widths) == 0 {
 		return 0, Never
@@ -89,7 +87,7 @@ func (s *Soonest) tree(p *tree, from Time) {
 	}
 }
 
-// step goes to the step at t.
+// step advances to the step at t.
 func (s *Soonest) step(t Time, free int32) {
 	if free < s.low {
 		s.drop(free)
@@ -110,7 +108,7 @@ func (s *Soonest) step(t Time, free int32) {
 	s.high = s.wider(fits)
 }
 
-// drop takes away what does not fit any more.
+// drop removes the shapes that no longer fit.
 func (s *Soonest) drop(free int32) {
 	n := len(s.stack)
 	for n > 0 && s.widths[s.stack[n-1].lo] > free {
@@ -133,7 +131,7 @@ func (s *Soonest) drop(free int32) {
 	s.end, s.low, s.high = top.end, s.widths[top.top], s.wider(top.top+1)
 }
 
-// wider returns the width of shape i, which nothing reaches if there is none.
+// wider returns the width of shape i, unreached if there is none.
 func (s *Soonest) wider(i int32) int32 {
 	if int(i) == len(s.widths) {
 		return unreached

@@ -2,40 +2,35 @@ package profile
 
 import "sort"
 
-// Sweep finds the earliest starts of many shapes in one pass over a profile. It
-// is scratch memory: keep one and use it again.
+// Sweep finds the earliest starts of many shapes in one pass over a profile. It is
+// scratch memory: keep one and reuse it.
 //
-// While it goes through the steps, the shapes that fit what is free are a
-// beginning of the list, for they are sorted by width. Those that have fitted
-// since the same instant lie side by side, and the later they began to fit the
-// wider they are: a stack of runs.
+// Shapes are sorted by width, so at each step the shapes that fit are a prefix of the
+// list. Those that fit since the same instant are adjacent, and wider ones fit since
+// later: a stack of runs.
 //
 //	free  ┌─┐            shapes  0 1 2 3 4 5
 //	    ┌─┘ │ ┌──        runs    └─t0──┘ └t2┘     at the last step: shapes
 //	  ──┘   └─┘                                   0..3 fit since t0, 4 and 5 since t2
 //	  t0  t1 t2
 //
-// When free capacity drops, the runs above it are closed: every shape in them
-// that has no start yet and whose duration is not longer than the run starts
-// where the run began.
+// When free capacity drops, the runs above it are closed: each shape in them without a
+// start whose duration is at most the run's length starts where the run began.
 type Sweep struct {
 	runs []run
-	// open[i+1] leads to the widest shape up to i without a start: open[i+1] is
-	// i+1 if shape i has none, else where to look on. open[0] is 0.
+	// open[i+1] leads to the widest shape up to i without a start: it is i+1 if shape i
+	// has none, otherwise the next index to follow. open[0] is 0.
 	open []int32
 }
 
-// run is a number of shapes that fit since the same instant: from lo up to the
-// next run's lo.
+// run is the shapes that fit since the same instant: from lo up to the next run's lo.
 type run struct {
 	lo    int32
 	since Time
 }
 
-// Starts writes to starts[i] the earliest start at or after from of a
-// rectangle of widths[i] and durations[i], Never if there is none: what
-// p.Fit(from, durations[i], widths[i]) returns, for all at once. Widths do not
-// descend. The three slices have the same length.
+// Starts sets starts[i] to p.Fit(from, durations[i], widths[i]) for all i in one pass.
+// Widths do not decrease. The three slices have the same length.
 func (s *Sweep) Starts(p *Profile, from Time, widths []int32, durations []Duration, starts []Time) {
 	n := int32(len(widths))
 	if n == 0 {
@@ -62,9 +57,9 @@ type menu struct {
 	durations []Duration
 	starts    []Time
 	falling   bool  // no shape takes longer than a narrower one
-	fits      int32 // shapes that fit what is free
-	// Shapes below low, those narrower than least, have starts: steps that
-	// concern only them are gone by.
+	fits      int32 // number of shapes that fit now
+	// Shapes below low, those narrower than least, have starts; steps that concern only
+	// them are skipped.
 	low   int32
 	least int32
 }
@@ -101,14 +96,14 @@ func (m *menu) tree(p *tree, from Time) {
 	m.end()
 }
 
-// open begins with what is free at from.
+// open begins with the free capacity at from.
 func (m *menu) open(from Time, free int32) {
 	if m.fits = fitting(m.widths, free); m.fits > 0 {
 		m.s.runs = append(m.s.runs, run{0, from})
 	}
 }
 
-// step goes to the step at t. It returns false when every shape has a start.
+// step advances to the step at t. It returns false when every shape has a start.
 func (m *menu) step(t Time, free int32) bool {
 	now := max(m.low, fitting(m.widths, free))
 	switch {
@@ -177,13 +172,13 @@ func (s *Sweep) widest(i int32) int32 {
 	return top
 }
 
-// fitting returns how many of the ascending widths are at most free.
+// fitting returns the number of the ascending widths that are at most free.
 func fitting(widths []int32, free int32) int32 {
 	n := int32(len(widths))
 	if widths[n-1] <= free {
 		return n
 	}
-	// Menus of all widths from 1 up are the rule: there the answer is free itself.
+	// Most menus hold all widths from 1 up: there the answer is free itself.
 	if free > 0 && free < n && widths[free-1] == free && widths[free] > free {
 		return free
 	}

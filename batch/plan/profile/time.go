@@ -22,15 +22,15 @@ const (
 	Hour                 = 60 * Minute
 )
 
-// Never is later than every instant: the start of what cannot start, the end
-// of what does not end.
+// Never is later than every instant: the start of a job that cannot start, the end of
+// one that does not end.
 const Never Time = math.MaxInt64
 
 // Forever is longer than every duration.
 const Forever Duration = math.MaxInt64
 
-// Add returns t+d. A sum beyond Never is Never, so that a step or a walltime
-// without end needs no special case.
+// Add returns t+d, at most Never, so that steps and walltimes without end need no special
+// case.
 func (t Time) Add(d Duration) Time {
 	if d > 0 && t > Never-Time(d) {
 		return Never
@@ -49,7 +49,7 @@ func (t Time) Sub(u Time) Duration {
 // Seconds returns d in seconds.
 func (d Duration) Seconds() float64 { return float64(d) / float64(Second) }
 
-// Std returns d as a time.Duration. What does not fit is the longest one.
+// Std returns d as a time.Duration, at most the longest one.
 func (d Duration) Std() time.Duration {
 	if d > math.MaxInt64/1000 {
 		return math.MaxInt64

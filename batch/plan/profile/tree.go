@@ -1,14 +1,14 @@
 package profile
 
-// tree is a profile of many steps: the changes of free capacity in a B+tree.
+// tree is a profile of many steps: a B+tree of the changes of free capacity.
 type tree struct {
 	origin Time  // steps at or before it are part of base
-	base   int32 // free from origin to the first step
+	base   int32 // free capacity from origin to the first step
 	steps  int
 
 	leaves     []leaf
 	inners     []inner
-	freeLeaves []int32 // indices for use again
+	freeLeaves []int32 // unused indices
 	freeInners []int32
 	root       int32 // a leaf if height is 0
 	height     int   // inner levels
@@ -17,7 +17,7 @@ type tree struct {
 	cursor cursor
 }
 
-// reset makes the tree empty, keeping its memory.
+// reset empties the tree and reuses its memory.
 func (p *tree) reset(origin Time, capacity int32) {
 	p.origin, p.base, p.steps, p.height = origin, capacity, 0, 0
 	p.leaves, p.inners = p.leaves[:0], p.inners[:0]
@@ -25,7 +25,7 @@ func (p *tree) reset(origin Time, capacity int32) {
 	p.clear()
 }
 
-// copyFrom makes p a copy of q, keeping p's memory.
+// copyFrom makes p a copy of q and reuses p's memory.
 func (p *tree) copyFrom(q *tree) {
 	leaves, inners := append(p.leaves[:0], q.leaves...), append(p.inners[:0], q.inners...)
 	freeLeaves, freeInners := append(p.freeLeaves[:0], q.freeLeaves...), append(p.freeInners[:0], q.freeInners...)
@@ -33,7 +33,7 @@ func (p *tree) copyFrom(q *tree) {
 	p.leaves, p.inners, p.freeLeaves, p.freeInners = leaves, inners, freeLeaves, freeInners
 }
 
-// add changes what is free from t on.
+// add changes the free capacity from t on.
 func (p *tree) add(t Time, delta int32) {
 	if t <= p.origin {
 		p.base += delta
@@ -56,8 +56,7 @@ func (p *tree) trimTo(now Time) {
 	p.collapse()
 }
 
-// each calls yield with each step and what is free from it on, without the
-// origin.
+// each calls yield with each step except the origin and the free capacity from it on.
 func (p *tree) each(yield func(Time, int32) bool) {
 	free := p.base
 	for at := p.first; at >= 0; at = p.leaves[at].next {
@@ -94,7 +93,7 @@ func (p *tree) newInner() int32 {
 	return int32(len(p.inners) - 1)
 }
 
-// dropLeaf takes an empty leaf out of the chain.
+// dropLeaf removes an empty leaf from the chain.
 func (p *tree) dropLeaf(at int32) {
 	l := &p.leaves[at]
 	if l.prev >= 0 {
@@ -108,13 +107,13 @@ func (p *tree) dropLeaf(at int32) {
 	p.freeLeaves = append(p.freeLeaves, at)
 }
 
-// clear makes the tree one empty leaf, after its last step has gone.
+// clear makes the tree one empty leaf after its last step was removed.
 func (p *tree) clear() {
 	p.root, p.height = p.newLeaf(), 0
 	p.first = p.root
 }
 
-// grow puts a new root above the old one and what split off it.
+// grow puts a new root above the old one and its sibling after a split.
 func (p *tree) grow(split int32, key Time) {
 	old, level := p.root, p.height
 	p.root = p.newInner()
@@ -127,7 +126,7 @@ func (p *tree) grow(split int32, key Time) {
 	p.measure(n, 1, level)
 }
 
-// collapse takes away roots with a single child.
+// collapse removes roots with a single child.
 func (p *tree) collapse() {
 	for p.height > 0 && p.inners[p.root].n == 1 {
 		old := p.root
@@ -137,8 +136,8 @@ func (p *tree) collapse() {
 	}
 }
 
-// insert adds delta at t. It goes down to the leaf and notes the change on the
-// way; only when the leaf splits or goes does it climb again.
+// insert adds delta at t. It updates the sums on its way down to the leaf, and climbs
+// again only if the leaf splits or becomes empty.
 func (p *tree) insert(t Time, delta int32) {
 	var path [maxHeight]struct{ node, kid int32 }
 	at := p.root
@@ -166,9 +165,9 @@ func (p *tree) insert(t Time, delta int32) {
 	p.collapse()
 }
 
-// mend puts what split off child k of a node, a node with level inner levels,
-// beside it, or takes the child out if nothing did: then it is empty. split and
-// empty say the same of the node itself.
+// mend repairs child k of a node with level inner levels after an insert: it adds the
+// sibling after a split, or removes the child if it became empty. split and empty report
+// the same about the node itself.
 func (p *tree) mend(at, k int32, level int, kid int32, first Time) (split int32, key Time, empty bool) {
 	n := &p.inners[at]
 	if kid < 0 {
@@ -259,7 +258,7 @@ func (p *tree) trim(at int32, level int, now Time) (gone int32, empty bool) {
 		return gone, false
 	}
 	n := &p.inners[at]
-	k := int32(0) // children that are gone
+	k := int32(0) // removed children
 	for ; k < n.n; k++ {
 		sum, none := p.trim(n.kids[k], level-1, now)
 		gone += sum

@@ -10,9 +10,9 @@ import (
 // BlockSize is the number of jobs that a block can hold.
 const BlockSize = 64
 
-// Block is a stretch of the queue. Its arrays run in parallel; the first N
-// elements count. A policy reads them in place and changes Start, through
-// Queue.SetStart, and Walltime only.
+// Block is a section of the queue. Its arrays run in parallel; the first N elements
+// count. A policy reads them in place. It changes only Walltime, and Start through
+// Queue.SetStart.
 type Block struct {
 	N          int
 	Least      int32      // smallest charge
@@ -21,7 +21,7 @@ type Block struct {
 	Charge     [BlockSize]int32
 	Job        [BlockSize]batch.Handle
 	Walltime   [BlockSize]batch.Duration
-	Start      [BlockSize]batch.Time // planned, for policies that plan; Never if there is none
+	Start      [BlockSize]batch.Time // planned start, for policies that plan; Never for none
 	seq        [BlockSize]int64
 }
 
@@ -30,10 +30,10 @@ type Queue struct {
 	blocks     []Block
 	unused     []int32
 	where      []int32 // block of each job in the queue, by handle
-	head, tail int32   // blocks; without meaning while n is 0
+	head, tail int32   // blocks; undefined while n is 0
 	n          int
 
-	earliest batch.Time // planned start of all jobs, if it is known
+	earliest batch.Time // earliest planned start of all jobs, if known
 	known    bool
 }
 
@@ -43,7 +43,7 @@ type Item struct {
 	Charge   int32
 	Walltime batch.Duration
 	Start    batch.Time
-	Seq      int64 // its place: ascending through the queue
+	Seq      int64 // position: ascending through the queue
 }
 
 // Len returns the number of jobs.
@@ -73,8 +73,8 @@ func (q *Queue) Next(b *Block) *Block {
 	return &q.blocks[b.next]
 }
 
-// Add puts a job into the queue at its place. It may move the blocks: pointers
-// to them that were got before are of no more use.
+// Add inserts a job at its position. It may move the blocks and so invalidates pointers
+// to them.
 func (q *Queue) Add(it Item) {
 	for int(it.Job) >= len(q.where) {
 		q.where = append(q.where, -1)
@@ -104,13 +104,13 @@ func (q *Queue) Add(it Item) {
 	q.earliest = min(q.earliest, it.Start)
 }
 
-// Remove takes a job that is in the queue out of it.
+// Remove removes a queued job.
 func (q *Queue) Remove(job batch.Handle) Item {
 	return q.RemoveAt(q.Locate(job))
 }
 
-// RemoveAt takes out the job at position i of block b. A block that gets empty
-// leaves the queue but keeps its link, so that a scan can go on from it.
+// RemoveAt removes the job at position i of block b. An empty block leaves the queue but
+// keeps its link, so that a scan can continue from it.
 func (q *Queue) RemoveAt(b *Block, i int) Item {
 	it := Item{b.Job[i], b.Charge[i], b.Walltime[i], b.Start[i], b.seq[i]}
 	at := q.where[it.Job]
@@ -138,7 +138,7 @@ func (q *Queue) RemoveAt(b *Block, i int) Item {
 	return it
 }
 
-// Locate returns the block and position of a job that is in the queue.
+// Locate returns the block and position of a queued job.
 func (q *Queue) Locate(job batch.Handle) (*Block, int) {
 	b := &q.blocks[q.where[job]]
 	return b, b.find(job)
@@ -152,9 +152,9 @@ func (q *Queue) SetStart(b *Block, i int, t batch.Time) {
 	b.First = min(b.First, t)
 }
 
-// FirstStart returns the earliest planned start of all jobs, Never if there is
-// none. It looks only after the first job has left or was put off, and makes the
-// blocks' First exact where it does.
+// FirstStart returns the earliest planned start of all jobs, Never if there is none. It
+// searches only after the job with that start has left or got a later one, and then makes
+// the blocks' First exact.
 func (q *Queue) FirstStart() batch.Time {
 	if q.known {
 		return q.earliest
@@ -183,9 +183,8 @@ func (q *Queue) newBlock(prev, next int32) int32 {
 	return at
 }
 
-// split makes room in the full block at, and returns where position pos of it
-// is now. A job that comes last gets a block of its own, so that a queue that
-// only grows at its end has full blocks.
+// split makes room in the full block at, and returns the new block and position of pos. A
+// job at the end gets a new block, so a queue that grows only at its end has full blocks.
 func (q *Queue) split(at int32, pos int) (int32, int) {
 	keep := BlockSize / 2
 	if pos == BlockSize {
@@ -226,7 +225,7 @@ func (b *Block) measure() {
 
 func (b *Block) find(job batch.Handle) int { return slices.Index(b.Job[:b.N], job) }
 
-// open moves what is at and after position i up by one.
+// open moves the elements from position i on up by one.
 func (b *Block) open(i int) {
 	copy(b.Charge[i+1:], b.Charge[i:b.N])
 	copy(b.Job[i+1:], b.Job[i:b.N])
@@ -236,7 +235,7 @@ func (b *Block) open(i int) {
 	b.N++
 }
 
-// close moves what is after position i down by one.
+// close moves the elements after position i down by one.
 func (b *Block) close(i int) {
 	copy(b.Charge[i:], b.Charge[i+1:b.N])
 	copy(b.Job[i:], b.Job[i+1:b.N])

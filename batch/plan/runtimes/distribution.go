@@ -4,7 +4,7 @@ import "slices"
 
 // Distribution holds the newest ratios of one key. The zero Distribution is empty.
 type Distribution struct {
-	ring   []Ratio // in the order in which they came, from next on
+	ring   []Ratio // in order of arrival, from next on
 	sorted []Ratio
 	next   int
 }
@@ -12,7 +12,7 @@ type Distribution struct {
 // N returns the number of samples.
 func (d *Distribution) N() int { return len(d.sorted) }
 
-// add puts a sample in, of at most limit; the oldest makes place.
+// add inserts a sample and drops the oldest beyond limit.
 func (d *Distribution) add(r Ratio, limit int) {
 	if len(d.ring) < limit {
 		d.ring = append(d.ring, r)
@@ -30,7 +30,7 @@ func (d *Distribution) clone() *Distribution {
 	return &Distribution{ring: slices.Clone(d.ring), sorted: slices.Clone(d.sorted), next: d.next}
 }
 
-// Above returns how many samples are higher than r.
+// Above returns the number of samples higher than r.
 func (d *Distribution) Above(r Ratio) int {
 	at, _ := slices.BinarySearch(d.sorted, r+1)
 	if r == Longest {
@@ -39,10 +39,10 @@ func (d *Distribution) Above(r Ratio) int {
 	return len(d.sorted) - at
 }
 
-// Within returns the lowest sample that so few samples exceed: of those higher than
-// beyond, not more than the chance. So a job that has run beyond already ends by
-// what is returned, but for the chance. It is false if no sample is higher than
-// beyond: nothing is known then. A beyond of -1 takes all samples.
+// Within returns the lowest sample that at most a share chance of the samples above
+// beyond exceed: a job that has already run beyond ends by then, except with probability
+// chance. A beyond of -1 takes all samples. It returns false if no sample is above
+// beyond.
 func (d *Distribution) Within(chance Chance, beyond Ratio) (Ratio, bool) {
 	left := d.Above(beyond)
 	if left == 0 {
@@ -52,9 +52,9 @@ func (d *Distribution) Within(chance Chance, beyond Ratio) (Ratio, bool) {
 	return d.sorted[len(d.sorted)-1-min(fail, left-1)], true
 }
 
-// Exceeds returns the share of the samples higher than beyond that are higher than
-// r, too: the chance that a job which has run beyond runs longer than r. Where
-// nothing is known it is Certain.
+// Exceeds returns the share of the samples above beyond that are also above r: the
+// probability that a job which has already run beyond runs longer than r. Without such
+// samples it is Certain.
 func (d *Distribution) Exceeds(r, beyond Ratio) Chance {
 	left := d.Above(beyond)
 	if left == 0 {
@@ -64,7 +64,7 @@ func (d *Distribution) Exceeds(r, beyond Ratio) Chance {
 	return Chance((n + int64(left) - 1) / int64(left))
 }
 
-// Median returns the lowest sample that not more than half of all exceed; 0 without
+// Median returns the lowest sample that at most half of all samples exceed; 0 without
 // samples.
 func (d *Distribution) Median() Ratio {
 	r, _ := d.Within(Certain/2, -1)

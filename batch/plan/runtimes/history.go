@@ -8,13 +8,13 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// Limits say how much a History remembers.
+// Limits bound the size of a History.
 type Limits struct {
 	Samples int // of each key, the newest
 	Keys    int // of each kind
 }
 
-// Default is what fits a site of a few thousand users.
+// Default suits a site of a few thousand users.
 var Default = Limits{Samples: 256, Keys: 4096}
 
 // LimitError is a limit that is out of range.
@@ -46,14 +46,14 @@ func (l Limits) Validate() error {
 	return nil
 }
 
-// Level says what a distribution is of.
+// Level is the kind of key of a distribution.
 type Level uint8
 
 // The levels, finest first.
 const (
 	Both        Level = iota // of the owner with the application
 	Owner                    // of all that the owner runs
-	Application              // of all who run the application
+	Application              // of all owners of the application
 	None
 )
 
@@ -66,20 +66,20 @@ type key struct{ owner, application string }
 
 type entry struct {
 	distribution *Distribution
-	used         uint64 // when a sample came last
-	by           *int   // the history that may change the distribution
+	used         uint64 // time of the last sample
+	by           *int   // the history that owns the distribution
 }
 
-// History is what has been seen of all jobs. Make one with New.
+// History holds the distributions of all ended jobs. Make one with New.
 type History struct {
 	limits Limits
 	levels [None]map[key]entry
 	clock  uint64
-	shared bool // the maps are a fork's, too
+	shared bool // the maps belong to a fork, too
 	self   *int
 }
 
-// New returns a history without samples. The limits have been validated.
+// New returns a history without samples. The limits must be valid.
 func New(l Limits) *History {
 	h := &History{limits: l, self: new(int)}
 	for i := range h.levels {
@@ -88,8 +88,7 @@ func New(l Limits) *History {
 	return h
 }
 
-// Fork returns an independent copy. Nothing is copied before one of the two learns
-// more.
+// Fork returns an independent copy. Copying is delayed until one of the two changes.
 func (h *History) Fork() *History {
 	h.shared, h.self = true, new(int)
 	c := *h
@@ -97,13 +96,14 @@ func (h *History) Fork() *History {
 	return &c
 }
 
-// keys returns the keys of a job by level. What has no name has no key.
+// keys returns the keys of a job by level, and which levels it has: an empty name gives
+// no key.
 func keys(owner, application string) (all [None]key, have [None]bool) {
 	all = [None]key{{owner, application}, {owner, ""}, {"", application}}
 	return all, [None]bool{owner != "" && application != "", owner != "", application != ""}
 }
 
-// Add takes in an ended job.
+// Add adds an ended job.
 func (h *History) Add(owner, application string, estimate, runtime batch.Duration) {
 	if h.shared {
 		for i := range h.levels {
@@ -137,8 +137,8 @@ func (h *History) add(m map[key]entry, k key, r Ratio) {
 	m[k] = e
 }
 
-// forget drops the eighth of the keys that has been silent for longest: one at a time
-// would have all looked at for each. No two of a map were used at the same time.
+// forget drops the eighth of the keys that is unused for longest. Dropping one at a time
+// would scan all keys for each. No two keys of a map have the same time of use.
 func forget(m map[key]entry) {
 	used := make([]uint64, 0, len(m))
 	for _, e := range m {
@@ -149,7 +149,7 @@ func forget(m map[key]entry) {
 	maps.DeleteFunc(m, func(_ key, e entry) bool { return e.used <= oldest })
 }
 
-// Of returns the finest distribution for a job that has at least so many samples,
+// Of returns the finest distribution for a job with at least the given number of samples,
 // and its level; nil and None if there is none. It is valid until the next Add.
 func (h *History) Of(owner, application string, least int) (*Distribution, Level) {
 	all, have := keys(owner, application)

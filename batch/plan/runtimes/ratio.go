@@ -7,11 +7,11 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// Ratio is a runtime in parts of its estimate, in units of 2^-20.
+// Ratio is runtime over estimate, in units of 2^-20.
 type Ratio int32
 
-// One is the ratio of a job that ran as long as estimated. Longest is the highest
-// one there is: all that ran longer count as that.
+// One is the ratio of a job that ran as long as estimated. Longest is the highest ratio;
+// higher ones are cut to it.
 const (
 	One     Ratio = 1 << 20
 	Longest Ratio = math.MaxInt32
@@ -34,7 +34,7 @@ func RatioOf(runtime, estimate batch.Duration) Ratio {
 	return Ratio(min(q, uint64(Longest)))
 }
 
-// Of returns that part of a duration, rounded up; Forever if it is longer.
+// Of returns the ratio times a duration, rounded up; Forever if that does not fit.
 func (r Ratio) Of(d batch.Duration) batch.Duration {
 	hi, lo := bits.Mul64(uint64(d), uint64(r))
 	lo, carry := bits.Add64(lo, uint64(One)-1, 0)
@@ -45,9 +45,8 @@ func (r Ratio) Of(d batch.Duration) batch.Duration {
 	return batch.Duration(hi<<44 | lo>>20)
 }
 
-// Chance is a probability in parts of a million: what people write as 0.13 is kept
-// exactly.
+// Chance is a probability in millionths, so that a decimal such as 0.13 is exact.
 type Chance int32
 
-// Certain is the chance of what cannot fail to happen.
+// Certain is probability 1.
 const Certain Chance = 1_000_000
