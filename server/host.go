@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/exec/cgroup"
+	"github.com/seed-9b8f70bb/drover/batch/exec/node"
 	"github.com/seed-9b8f70bb/drover/batch/exec/node/pool"
 	"github.com/seed-9b8f70bb/drover/batch/exec/node/remote"
 )
@@ -24,7 +25,7 @@ type host struct {
 
 	mu    sync.Mutex
 	known bool // since it was silent last
-	about remote.Description
+	about node.Description
 }
 
 // Renew is pool.Node's. The pool renews one after the other.
@@ -49,7 +50,7 @@ func (h *host) Renew(ctx context.Context, lease time.Duration) error {
 }
 
 // tell says what a node is, and what it lacks.
-func (h *host) tell(d *remote.Description) {
+func (h *host) tell(d *node.Description) {
 	if d.Processors < int(h.want.Processors) {
 		h.log.Warn("the node has fewer processors than the configuration says: tasks get less than their shares", "has", d.Processors, "configured", h.want.Processors)
 	}
@@ -67,7 +68,7 @@ func (h *host) tell(d *remote.Description) {
 }
 
 // offers returns how it does each thing; nothing while it was never there.
-func (h *host) offers() []remote.Offer {
+func (h *host) offers() []node.Offer {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.about.Offers

@@ -7,7 +7,6 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/exec/cgroup"
 	"github.com/seed-9b8f70bb/drover/batch/exec/node"
-	"github.com/seed-9b8f70bb/drover/batch/exec/node/remote"
 	"github.com/seed-9b8f70bb/drover/batch/plan/needs"
 )
 
@@ -64,7 +63,7 @@ func newFarMeter() *farMeter {
 }
 
 // take is remote.Config's Measured.
-func (m *farMeter) take(all []remote.Measured) {
+func (m *farMeter) take(all []node.Measurement) {
 	now := time.Now()
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -89,12 +89,16 @@ var layout = map[string][]string{
 	},
 	"batch/exec/node/pool": {"batch/exec/node", "batch/exec/attempt", "batch/exec/node/remote", "batch", "batch/exec", "batch/exec/cgroup", "batch/exec/supervisor"},
 	"batch/exec/node":      {"batch", "batch/exec", "batch/exec/attempt", "batch/exec/cgroup", "batch/exec/supervisor", "batch/exec/supervisor/journal"},
+	"batch/exec/node/rpc": {
+		"batch", "batch/exec", "batch/exec/attempt", "batch/exec/cgroup", "batch/exec/node", "batch/exec/rpc", "batch/exec/supervisor",
+		"proto/drover/v1/...", "proto/rpc",
+	},
 	"batch/exec/node/daemon": {
-		"batch/exec/node", "batch", "batch/exec", "batch/exec/attempt", "batch/exec/rpc", "batch/exec/cgroup", "batch/exec/supervisor", "internal/config",
-		"proto/drover/v1/...", "proto/problem", "proto/rpc",
+		"batch/exec", "batch/exec/attempt", "batch/exec/cgroup", "batch/exec/node", "batch/exec/node/rpc", "batch/exec/supervisor",
+		"internal/config",
 	},
 	"batch/exec/node/remote": {
-		"batch/exec/node", "batch", "batch/exec", "batch/exec/attempt", "batch/exec/rpc", "batch/exec/cgroup", "batch/exec/supervisor", "proto/drover/v1/...", "proto/problem", "proto/rpc",
+		"batch/exec", "batch/exec/attempt", "batch/exec/cgroup", "batch/exec/node", "batch/exec/node/rpc", "batch/exec/supervisor",
 	},
 
 	"reallocation":        {"batch"},

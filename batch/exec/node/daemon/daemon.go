@@ -16,8 +16,10 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 	"github.com/seed-9b8f70bb/drover/batch/exec/cgroup"
 	"github.com/seed-9b8f70bb/drover/batch/exec/node"
+	"github.com/seed-9b8f70bb/drover/batch/exec/node/rpc"
 )
 
 // stopPatience is how long calls under way may take when the daemon ends.
@@ -25,12 +27,12 @@ const stopPatience = 2 * time.Second
 
 // Daemon serves one node.
 type Daemon struct {
-	cfg      Config
-	log      hclog.Logger
-	host     *node.Host
-	listener net.Listener
-	watchers watchers
-	orders   orders
+	cfg       Config
+	log       hclog.Logger
+	host      *node.Host
+	listener  net.Listener
+	watchers  watchers
+	sequencer sequencer
 
 	mu    sync.Mutex
 	owner Owner
@@ -90,9 +92,9 @@ func (d *Daemon) Offers() cgroup.Offers { return d.host.Offers() }
 
 // Run serves until ctx ends. What runs then runs on, on its lease.
 func (d *Daemon) Run(ctx context.Context) error {
-	face := d.face()
+	server := rpc.NewServer(service{d}, d.log)
 	served := make(chan error, 1)
-	go func() { served <- face.Serve(d.listener) }()
+	go func() { served <- server.Serve(d.listener) }()
 	var err error
 	select {
 	case err = <-served:
@@ -101,12 +103,18 @@ func (d *Daemon) Run(ctx context.Context) error {
 		d.watchers.close()
 		stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopPatience)
 		defer cancel()
-		if face.Shutdown(stop) != nil {
-			err = face.Close()
+		if server.Shutdown(stop) != nil {
+			err = server.Close()
 		}
 		if e := <-served; !errors.Is(e, http.ErrServerClosed) {
 			err = errors.Join(err, e)
 		}
 	}
 	return errors.Join(err, d.host.Close())
+}
+
+// ended records the end of a task.
+func (d *Daemon) ended(id node.ID, st attempt.Status) {
+	d.sequencer.forget(id)
+	d.watchers.notify(node.Update{ID: id, Status: st})
 }

@@ -27,39 +27,13 @@ type ownerFile struct {
 	ID   string `json:"id"`
 }
 
-// OwnedError is the answer to a server that a node does not serve.
-type OwnedError struct {
-	Site string // the one it serves
-	Same bool   // of that name, with another data directory
-}
-
-// Error says whom the node serves.
-func (e *OwnedError) Error() string {
-	if e.Same {
-		return fmt.Sprintf("this node serves another server of site %s, with another data directory", e.Site)
-	}
-	return fmt.Sprintf("this node serves site %s", e.Site)
-}
-
-// NameError is the answer to a server that takes a node for another one. What ran there
-// it would look for here.
-type NameError struct {
-	Name string // of this one
-}
-
-// Error says what the node is called.
-func (e *NameError) Error() string { return "this node is called " + e.Name }
-
-// called refuses who takes this for another node; "" says nothing.
-func (d *Daemon) called(name string) error {
+// checkName refuses a server that knows this node under another name; "" is not checked.
+func (d *Daemon) checkName(name string) error {
 	if name != "" && name != d.cfg.Name {
-		return &NameError{d.cfg.Name}
+		return &node.NameError{Name: d.cfg.Name}
 	}
 	return nil
 }
-
-// errUnclaimed is the answer to a server that has not claimed the node.
-var errUnclaimed = errors.New("nobody has claimed this node yet: renew first")
 
 // readOwner returns the zero Owner when nobody has claimed the node.
 func readOwner(dir string) (Owner, error) {
@@ -97,7 +71,7 @@ func (d *Daemon) claim(o Owner) error {
 	defer d.mu.Unlock()
 	if d.owner == (Owner{}) {
 		if d.cfg.Site != "" && o.Site != d.cfg.Site {
-			return &OwnedError{Site: d.cfg.Site}
+			return &node.OwnedError{Site: d.cfg.Site}
 		}
 		if err := writeOwner(d.cfg.Dir, o); err != nil {
 			return err
@@ -113,7 +87,7 @@ func (d *Daemon) serves(o Owner) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.owner == (Owner{}) {
-		return errUnclaimed
+		return node.ErrUnclaimed
 	}
 	return d.check(o)
 }
@@ -121,7 +95,7 @@ func (d *Daemon) serves(o Owner) error {
 // check is for callers that hold mu.
 func (d *Daemon) check(o Owner) error {
 	if o != d.owner {
-		return &OwnedError{Site: d.owner.Site, Same: o.Site == d.owner.Site}
+		return &node.OwnedError{Site: d.owner.Site, Same: o.Site == d.owner.Site}
 	}
 	return nil
 }

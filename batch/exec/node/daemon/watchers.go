@@ -1,48 +1,50 @@
 package daemon
 
 import (
-	"errors"
+	"context"
 	"sync"
+	"time"
 
-	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 	"github.com/seed-9b8f70bb/drover/batch/exec/node"
 )
 
-// mostEnds is how many ends are kept for a watcher that does not take them.
-const mostEnds = 1 << 14
-
-// What a watch ends with.
-var (
-	errSlow     = errors.New("the watcher does not keep up")
-	errStopping = errors.New("the daemon ends")
+const (
+	// mostEnds bounds the queue of a watcher that does not take its ends.
+	mostEnds = 1 << 14
+	// shortestInterval bounds the interval between measurements.
+	shortestInterval = 10 * time.Millisecond
 )
 
-// end is the end of a task.
-type end struct {
-	id     node.ID
-	status attempt.Status
-}
-
-// watchers are told of ends.
+// watchers receive the ends of tasks.
 type watchers struct {
 	mu      sync.Mutex
 	all     map[*watcher]struct{}
 	stopped bool
 }
 
-// watcher is one of them. Its fields are guarded by the watchers' mu.
+// watcher is a rpc.Watch.
 type watcher struct {
-	wake  chan struct{} // holds one
-	queue []end
+	of      *watchers
+	number  uint64
+	measure func() []node.Measurement
+	ticker  *time.Ticker // nil: no measurements
+	wake    chan struct{}
+
+	// Guarded by the watchers' mu.
+	queue []node.Update
 	err   error
 }
 
-func (ws *watchers) add() *watcher {
-	w := &watcher{wake: make(chan struct{}, 1)}
+// add begins a watch that measures every interval, or never if that is 0.
+func (ws *watchers) add(interval time.Duration, measure func() []node.Measurement) *watcher {
+	w := &watcher{of: ws, measure: measure, wake: make(chan struct{}, 1)}
+	if interval > 0 {
+		w.ticker = time.NewTicker(max(interval, shortestInterval))
+	}
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	if ws.stopped {
-		w.fail(errStopping)
+		w.fail(node.ErrStopping)
 		return w
 	}
 	if ws.all == nil {
@@ -52,22 +54,17 @@ func (ws *watchers) add() *watcher {
 	return w
 }
 
-func (ws *watchers) remove(w *watcher) {
-	ws.mu.Lock()
-	defer ws.mu.Unlock()
-	delete(ws.all, w)
-}
-
-func (ws *watchers) tell(id node.ID, st attempt.Status) {
+// notify queues an end for all watchers.
+func (ws *watchers) notify(end node.Update) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	for w := range ws.all {
 		if len(w.queue) == mostEnds {
-			w.fail(errSlow)
+			w.fail(node.ErrSlow)
 			continue
 		}
-		w.queue = append(w.queue, end{id, st})
-		w.notify()
+		w.queue = append(w.queue, end)
+		w.signal()
 	}
 }
 
@@ -77,25 +74,50 @@ func (ws *watchers) close() {
 	defer ws.mu.Unlock()
 	ws.stopped = true
 	for w := range ws.all {
-		w.fail(errStopping)
+		w.fail(node.ErrStopping)
 	}
 }
 
-// take returns what has come since.
-func (ws *watchers) take(w *watcher) ([]end, error) {
-	ws.mu.Lock()
-	defer ws.mu.Unlock()
-	got := w.queue
+// Number is rpc.Watch.Number.
+func (w *watcher) Number() uint64 { return w.number }
+
+// Next is rpc.Watch.Next.
+func (w *watcher) Next(ctx context.Context) ([]node.Update, error) {
+	var tick <-chan time.Time
+	if w.ticker != nil {
+		tick = w.ticker.C
+	}
+	var all []node.Update
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-tick:
+		all = append(all, node.Update{Use: w.measure()})
+	case <-w.wake:
+	}
+	w.of.mu.Lock()
+	defer w.of.mu.Unlock()
+	all = append(all, w.queue...)
 	w.queue = nil
-	return got, w.err
+	return all, w.err
+}
+
+// Close ends the watch.
+func (w *watcher) Close() {
+	if w.ticker != nil {
+		w.ticker.Stop()
+	}
+	w.of.mu.Lock()
+	defer w.of.mu.Unlock()
+	delete(w.of.all, w)
 }
 
 func (w *watcher) fail(err error) {
 	w.err = err
-	w.notify()
+	w.signal()
 }
 
-func (w *watcher) notify() {
+func (w *watcher) signal() {
 	select {
 	case w.wake <- struct{}{}:
 	default:

@@ -61,9 +61,9 @@ func (f *far) Bar(ctx context.Context, id ID) (bool, error) { return f.Node.Bar(
 
 // SetShares is Node's.
 func (f *far) SetShares(ctx context.Context, all []Shares) error {
-	list := make([]remote.Share, len(all))
+	list := make([]node.Share, len(all))
 	for i, s := range all {
-		list[i] = remote.Share{ID: node.ID(s.ID), CPU: amount(s.Places, f.worth)}
+		list[i] = node.Share{ID: node.ID(s.ID), CPU: amount(s.Places, f.worth)}
 	}
 	return f.Node.SetShares(ctx, list)
 }

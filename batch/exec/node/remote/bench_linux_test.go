@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch/exec"
 	"github.com/seed-9b8f70bb/drover/batch/exec/cgroup"
+	"github.com/seed-9b8f70bb/drover/batch/exec/node"
 )
 
 // BenchmarkShares sets the shares of 100 tasks of a node, new ones each time, and
@@ -28,9 +29,9 @@ func BenchmarkShares(b *testing.B) {
 	n := 0
 	for b.Loop() {
 		n++
-		shares := make([]Share, tasks)
+		shares := make([]node.Share, tasks)
 		for i, p := range all {
-			shares[i] = Share{p.ID(), cgroup.Processor/4 + cgroup.CPU((n%16)<<14)}
+			shares[i] = node.Share{ID: p.ID(), CPU: cgroup.Processor/4 + cgroup.CPU((n%16)<<14)}
 		}
 		if err := r.node.SetShares(b.Context(), shares); err != nil {
 			b.Fatal(err)

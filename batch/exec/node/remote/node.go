@@ -12,21 +12,14 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch/exec"
 	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
-	"github.com/seed-9b8f70bb/drover/batch/exec/cgroup"
 	"github.com/seed-9b8f70bb/drover/batch/exec/node"
+	"github.com/seed-9b8f70bb/drover/batch/exec/node/rpc"
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
 )
 
-// The errors of a node.
-var (
-	// ErrUnreachable is wrapped by the error of a call that was not sent.
-	ErrUnreachable = errors.New("the node cannot be reached")
-	// ErrSilent is wrapped by the error of a call that got no answer.
-	ErrSilent = errors.New("the node does not answer")
-	// ErrNotHeld is returned when a lease could not be renewed although the node
-	// answers: its answers take longer than the lease.
-	ErrNotHeld = errors.New("the node answers too late for its lease")
-)
+// ErrNotHeld is returned when a lease could not be renewed although the node answers: its
+// answers take longer than the lease.
+var ErrNotHeld = errors.New("the node answers too late for its lease")
 
 // Config is what New needs. Address, Site and SiteID are required.
 type Config struct {
@@ -40,41 +33,16 @@ type Config struct {
 	UseInterval time.Duration
 	// Measured, if not nil, is called with what the tasks that run use, by one
 	// goroutine that reads nothing else meanwhile.
-	Measured func([]Measured)
+	Measured func([]node.Measurement)
 	// Logger may be nil.
 	Logger hclog.Logger
-}
-
-// Measured is what a task uses.
-type Measured struct {
-	ID  node.ID
-	Use cgroup.Use
-	// Waited is as of node.Process.Waited; 0 is not known, too.
-	Waited time.Duration
-}
-
-// Description is what a node says of itself.
-type Description struct {
-	Name       string
-	Processors int
-	Memory     int64  // bytes
-	Site       string // that it serves
-	Offers     []Offer
-	Tasks      int // that run
-	Version    string
-}
-
-// Offer is how it does one thing.
-type Offer struct {
-	Ability, Way string // as package cgroup names them
-	Why          string // in no better way
 }
 
 // Node is one node. Its methods may be called from several goroutines.
 type Node struct {
 	cfg    Config
 	log    hclog.Logger
-	remote remote
+	client *rpc.Client
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
 	work   sync.WaitGroup
@@ -88,7 +56,7 @@ type Node struct {
 	closed    bool
 	end       context.CancelFunc // ends the watch, if there is one
 	watches   bool
-	last      order // that was given
+	last      node.Sequence // that was used
 
 	sharing sync.Mutex // what tasks are to get, and that it is numbered; before mu
 }
@@ -99,7 +67,7 @@ func New(cfg Config) *Node {
 		cfg.Logger = hclog.NewNullLogger()
 	}
 	n := &Node{
-		cfg: cfg, log: cfg.Logger.With("node", cfg.Name), remote: newRemote(cfg),
+		cfg: cfg, log: cfg.Logger.With("node", cfg.Name), client: rpc.NewClient(cfg.Address, node.Claimant{Site: cfg.Site, ID: cfg.SiteID, Node: cfg.Name}),
 		renewed: make(chan struct{}), processes: make(map[node.ID]*Process),
 	}
 	n.ctx, n.cancel = context.WithCancel(context.Background())
@@ -115,7 +83,7 @@ func (n *Node) Close() {
 	n.mu.Unlock()
 	n.cancel()
 	n.work.Wait()
-	n.remote.close()
+	n.client.Close()
 	for _, p := range n.following() {
 		p.Detach()
 	}
@@ -125,7 +93,7 @@ func (n *Node) Close() {
 func (n *Node) Name() string { return n.cfg.Name }
 
 // Describe asks what the node is.
-func (n *Node) Describe(ctx context.Context) (Description, error) { return n.remote.describe(ctx) }
+func (n *Node) Describe(ctx context.Context) (node.Description, error) { return n.client.Describe(ctx) }
 
 // Renew claims the node, if nobody has, and renews the lease on which its tasks live.
 // When it has returned without an error, all that this and earlier calls, those too
@@ -136,21 +104,21 @@ func (n *Node) Renew(ctx context.Context, lease time.Duration) error {
 		n.mu.Lock()
 		token := n.next
 		n.mu.Unlock()
-		res, err := n.remote.renew(ctx, token, lease)
+		res, err := n.client.Renew(ctx, token, lease)
 		if err != nil {
 			return err
 		}
 		n.mu.Lock()
-		n.next, n.unfit = res.next, res.unfit
-		if res.held {
+		n.next, n.unfit = res.Next, res.Unfit
+		if res.Held {
 			// No launch is sent with one that no success covers: the caller could take
 			// its tasks for over while they still run.
-			n.token = res.next
+			n.token = res.Next
 			close(n.renewed)
 			n.renewed = make(chan struct{})
 		}
 		n.mu.Unlock()
-		if res.held {
+		if res.Held {
 			return nil
 		}
 	}
@@ -183,17 +151,17 @@ func (n *Node) Launch(ctx context.Context, t node.Task) (*Process, error) {
 		renewed := n.renewed
 		t.Token = n.token
 		n.mu.Unlock()
-		st, err := n.remote.launch(ctx, t)
+		st, err := n.client.Launch(ctx, t)
 		switch {
 		case err == nil:
 			return n.launched(p, st)
 		case errors.Is(err, attempt.ErrNoLease):
 			err = wait(ctx, renewed, 0)
-		case errors.Is(err, ErrUnreachable) && !sent:
+		case errors.Is(err, node.ErrUnreachable) && !sent:
 			p.Detach()
 			return nil, fmt.Errorf("%w: %w", exec.ErrNodeGone, err)
-		case errors.Is(err, ErrUnreachable), errors.Is(err, ErrSilent):
-			sent = sent || errors.Is(err, ErrSilent)
+		case errors.Is(err, node.ErrUnreachable), errors.Is(err, node.ErrSilent):
+			sent = sent || errors.Is(err, node.ErrSilent)
 			err = wait(ctx, nil, pause)
 		default: // refused for what it asks
 			p.Detach()
@@ -237,7 +205,7 @@ func (n *Node) Attach(ctx context.Context, id node.ID) (attempt.Status, *Process
 	if err != nil {
 		return attempt.Status{}, nil, err
 	}
-	st, err := n.remote.attach(ctx, id)
+	st, err := n.client.Attach(ctx, id)
 	if err != nil || st.Condition != attempt.Running {
 		p.Detach()
 		return st, nil, err
@@ -249,7 +217,7 @@ func (n *Node) Attach(ctx context.Context, id node.ID) (attempt.Status, *Process
 // Bar makes the server's claim: won says that the task has never run, nor ever will. An
 // error means that nobody knows.
 func (n *Node) Bar(ctx context.Context, id node.ID) (won bool, err error) {
-	return n.remote.bar(ctx, id)
+	return n.client.Bar(ctx, id)
 }
 
 // follow enters a process before anything is heard of it.

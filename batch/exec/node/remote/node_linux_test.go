@@ -17,6 +17,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec"
 	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 	"github.com/seed-9b8f70bb/drover/batch/exec/cgroup"
+	"github.com/seed-9b8f70bb/drover/batch/exec/node"
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
 	"github.com/seed-9b8f70bb/drover/internal/nodetest"
 )
@@ -309,10 +310,10 @@ func TestANodeThatIsNotThereRunsNothing(t *testing.T) {
 	r.Stop(syscall.SIGTERM)
 	direct := New(Config{Name: r.Name, Address: "http://" + r.Address, Site: "lyon", SiteID: "id1"})
 	defer direct.Close()
-	if _, err := direct.Launch(t.Context(), r.task(1, runs)); !errors.Is(err, exec.ErrNodeGone) || !errors.Is(err, ErrUnreachable) {
+	if _, err := direct.Launch(t.Context(), r.task(1, runs)); !errors.Is(err, exec.ErrNodeGone) || !errors.Is(err, node.ErrUnreachable) {
 		t.Error(err)
 	}
-	if err := direct.Renew(t.Context(), time.Second); !errors.Is(err, ErrUnreachable) {
+	if err := direct.Renew(t.Context(), time.Second); !errors.Is(err, node.ErrUnreachable) {
 		t.Error(err)
 	}
 	r.Start()

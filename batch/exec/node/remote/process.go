@@ -68,7 +68,7 @@ func (p *Process) Use() cgroup.Use {
 
 // Share holds the task to an amount of processors; 0 is no limit.
 func (p *Process) Share(ctx context.Context, cpu cgroup.CPU) error {
-	return p.node.SetShares(ctx, []Share{{p.id, cpu}})
+	return p.node.SetShares(ctx, []node.Share{{ID: p.id, CPU: cpu}})
 }
 
 // Signal sends sig to all processes of the task, see node.Process.Signal. It takes as
@@ -87,7 +87,7 @@ func (p *Process) Signal(sig syscall.Signal) error {
 		p.stopped = false
 	}
 	p.told = p.told || ends(sig)
-	o, watched := p.node.order()
+	o, watched := p.node.sequence()
 	if len(p.signals) > 0 || p.doubtful || !watched {
 		p.signals = append(p.signals, sig) // the next watch begins with it
 		return nil
@@ -95,7 +95,7 @@ func (p *Process) Signal(sig syscall.Signal) error {
 	ctx, cancel := context.WithTimeout(p.node.ctx, callPatience)
 	defer cancel()
 	err := p.send(ctx, sig, o)
-	if errors.Is(err, ErrSilent) || errors.Is(err, ErrUnreachable) {
+	if errors.Is(err, node.ErrSilent) || errors.Is(err, node.ErrUnreachable) {
 		p.signals = append(p.signals, sig)
 		p.node.drop() // so that there is a next watch
 		return nil
@@ -104,9 +104,9 @@ func (p *Process) Signal(sig syscall.Signal) error {
 }
 
 // send sends a signal, and notes whether it may have been heard. The caller holds mu.
-func (p *Process) send(ctx context.Context, sig syscall.Signal, o order) error {
-	err := p.node.remote.signal(ctx, p.id, sig, o)
-	if ends(sig) && !errors.Is(err, ErrUnreachable) && !errors.Is(err, os.ErrProcessDone) {
+func (p *Process) send(ctx context.Context, sig syscall.Signal, o node.Sequence) error {
+	err := p.node.client.Signal(ctx, p.id, sig, o)
+	if ends(sig) && !errors.Is(err, node.ErrUnreachable) && !errors.Is(err, os.ErrProcessDone) {
 		p.heard = true
 	}
 	return err
@@ -122,12 +122,12 @@ func (p *Process) deliver(ctx context.Context) error {
 		p.signals = append(p.signals, syscall.SIGSTOP)
 	}
 	for len(p.signals) > 0 && !p.over {
-		o, ok := p.node.order()
+		o, ok := p.node.sequence()
 		if !ok {
-			return ErrSilent
+			return node.ErrSilent
 		}
 		err := p.send(ctx, p.signals[0], o)
-		if errors.Is(err, ErrSilent) || errors.Is(err, ErrUnreachable) {
+		if errors.Is(err, node.ErrSilent) || errors.Is(err, node.ErrUnreachable) {
 			return err
 		}
 		if err != nil && !errors.Is(err, os.ErrProcessDone) {

@@ -43,7 +43,7 @@ func (n *Node) session(up func()) error {
 	n.mu.Lock()
 	n.end = cancel
 	n.mu.Unlock()
-	number, next, stop, err := n.remote.watch(ctx, n.cfg.UseInterval)
+	number, next, stop, err := n.client.Watch(ctx, n.cfg.UseInterval)
 	if err != nil {
 		return err
 	}
@@ -60,22 +60,22 @@ func (n *Node) session(up func()) error {
 			return err
 		}
 		n.mu.Lock()
-		p := n.processes[m.id]
+		p := n.processes[m.ID]
 		var measured []*Process
-		for _, u := range m.use {
+		for _, u := range m.Use {
 			measured = append(measured, n.processes[u.ID])
 		}
 		n.mu.Unlock()
-		if p != nil && m.status.Condition != 0 {
-			p.take(m.status)
+		if p != nil && m.Status.Condition != 0 {
+			p.take(m.Status)
 		}
-		for i, u := range m.use {
+		for i, u := range m.Use {
 			if measured[i] != nil {
 				measured[i].measured(u.Use)
 			}
 		}
-		if n.cfg.Measured != nil && len(m.use) > 0 {
-			n.cfg.Measured(m.use)
+		if n.cfg.Measured != nil && len(m.Use) > 0 {
+			n.cfg.Measured(m.Use)
 		}
 	}
 }
@@ -103,7 +103,7 @@ func (n *Node) resume(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, callPatience)
 	defer cancel()
-	return n.remote.setShares(ctx, shares, o)
+	return n.client.SetShares(ctx, shares, o)
 }
 
 func (n *Node) resumeOne(ctx context.Context, p *Process) error {
@@ -113,31 +113,23 @@ func (n *Node) resumeOne(ctx context.Context, p *Process) error {
 	if !is {
 		return nil // its launch is asked again
 	}
-	st, err := n.remote.attach(ctx, p.id)
+	st, err := n.client.Attach(ctx, p.id)
 	if err == nil && doubtful && st.Condition == attempt.Unclaimed {
 		// The order may still be on its way; nobody waits for it any more.
 		var won bool
-		if won, err = n.remote.bar(ctx, p.id); err == nil && !won {
-			st, err = n.remote.attach(ctx, p.id)
+		if won, err = n.client.Bar(ctx, p.id); err == nil && !won {
+			st, err = n.client.Attach(ctx, p.id)
 		}
 	}
 	switch {
 	case err == nil:
 		p.known(st)
 		return p.deliver(ctx)
-	case errors.Is(err, ErrSilent), errors.Is(err, ErrUnreachable):
+	case errors.Is(err, node.ErrSilent), errors.Is(err, node.ErrUnreachable):
 		return err
 	}
 	n.log.Warn("not resumed", "task", p.id, "error", err)
 	return err
-}
-
-// message is what a watch brings.
-type message struct {
-	id     node.ID
-	status attempt.Status // Condition is 0: no end
-	use    []Measured
-	watch  uint64 // of the first one
 }
 
 // wait waits for a channel or, if that is not 0, a while.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch/exec"
 	"github.com/seed-9b8f70bb/drover/batch/exec/cgroup"
+	"github.com/seed-9b8f70bb/drover/batch/exec/node"
 	"github.com/seed-9b8f70bb/drover/internal/nodetest"
 )
 
@@ -22,21 +23,21 @@ func TestASignalThatOthersHaveOvertakenIsPassedOver(t *testing.T) {
 	defer r.keep(30 * time.Second)()
 	p := r.launch(r.task(1, runs+`until [ -e "$1/stop" ]; do echo x >> "$1/steps"; sleep 0.01; done; exit 5`))
 	r.pid()
-	var early order
-	r.until("it is watched", func() (ok bool) { early, ok = r.node.order(); return ok })
+	var early node.Sequence
+	r.until("it is watched", func() (ok bool) { early, ok = r.node.sequence(); return ok })
 	if err := p.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.node.remote.signal(t.Context(), p.id, syscall.SIGSTOP, early); err != nil {
+	if err := r.node.client.Signal(t.Context(), p.id, syscall.SIGSTOP, early); err != nil {
 		t.Fatal(err)
 	}
 	r.node.drop()
-	r.until("it is watched again", func() bool { o, ok := r.node.order(); return ok && o.watch != early.watch })
-	early.number += 1000
-	if err := r.node.remote.signal(t.Context(), p.id, syscall.SIGSTOP, early); !errors.Is(err, ErrSilent) {
+	r.until("it is watched again", func() bool { o, ok := r.node.sequence(); return ok && o.Watch != early.Watch })
+	early.Number += 1000
+	if err := r.node.client.Signal(t.Context(), p.id, syscall.SIGSTOP, early); !errors.Is(err, node.ErrSilent) {
 		t.Error(err)
 	}
-	if err := r.node.remote.setShares(t.Context(), []Share{{p.id, cgroup.Processor / 100}}, early); !errors.Is(err, ErrSilent) {
+	if err := r.node.client.SetShares(t.Context(), []node.Share{{ID: p.id, CPU: cgroup.Processor / 100}}, early); !errors.Is(err, node.ErrSilent) {
 		t.Error(err)
 	}
 	if err := os.WriteFile(filepath.Join(r.dir, "stop"), nil, 0o600); err != nil {
@@ -52,7 +53,7 @@ func TestASignalWithoutAnAnswerHoldsUpNothingElse(t *testing.T) {
 	defer r.keep(30 * time.Second)()
 	p := r.launch(r.task(1, runs+`exec sleep 300`))
 	r.pid()
-	r.until("it is watched", func() bool { _, ok := r.node.order(); return ok })
+	r.until("it is watched", func() bool { _, ok := r.node.sequence(); return ok })
 	r.proxy.setCut(true)
 	signalled := make(chan error, 1)
 	go func() { signalled <- p.Signal(syscall.SIGKILL) }()
@@ -60,7 +61,7 @@ func TestASignalWithoutAnAnswerHoldsUpNothingElse(t *testing.T) {
 	defer cancel()
 	r.until("the signal is on its way", func() bool { return !p.mu.TryLock() || unlock(p) })
 	begun := time.Now()
-	if err := p.Share(ctx, cgroup.Processor/2); !errors.Is(err, ErrSilent) || time.Since(begun) > callPatience {
+	if err := p.Share(ctx, cgroup.Processor/2); !errors.Is(err, node.ErrSilent) || time.Since(begun) > callPatience {
 		t.Errorf("%v after %v", err, time.Since(begun))
 	}
 	if err := <-signalled; err != nil {
@@ -88,7 +89,7 @@ func TestATaskThatHadEndedBeforeItWasToldToHasEndedByItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.until("it has ended", func() bool { return !nodetest.Alive(pid) })
-	r.until("nobody watches", func() bool { _, ok := r.node.order(); return !ok })
+	r.until("nobody watches", func() bool { _, ok := r.node.sequence(); return !ok })
 	if err := p.Signal(syscall.SIGTERM); err != nil { // kept, as nobody knows
 		t.Error(err)
 	}

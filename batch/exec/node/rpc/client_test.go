@@ -1,4 +1,4 @@
-package remote
+package rpc
 
 import (
 	"errors"
@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/seed-9b8f70bb/drover/batch/exec/node"
 )
 
 func TestAnotherServerAtTheAddressOfANodeIsToldFromSilence(t *testing.T) {
@@ -35,7 +37,7 @@ func TestAnotherServerAtTheAddressOfANodeIsToldFromSilence(t *testing.T) {
 			s.Start()
 			defer s.Close()
 			err := renewOnce(t, s.URL)
-			if !errors.Is(err, ErrSilent) || !strings.Contains(err.Error(), c.want) {
+			if !errors.Is(err, node.ErrSilent) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v", err)
 			}
 		})
@@ -46,7 +48,7 @@ func TestAnotherServerAtTheAddressOfANodeIsToldFromSilence(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = l.Close()
-		if err := renewOnce(t, "http://"+l.Addr().String()); !errors.Is(err, ErrUnreachable) {
+		if err := renewOnce(t, "http://"+l.Addr().String()); !errors.Is(err, node.ErrUnreachable) {
 			t.Errorf("%v", err)
 		}
 	})
@@ -54,8 +56,8 @@ func TestAnotherServerAtTheAddressOfANodeIsToldFromSilence(t *testing.T) {
 
 func renewOnce(t *testing.T, url string) error {
 	t.Helper()
-	r := newRemote(Config{Name: "a", Address: url, Site: "s", SiteID: "i"})
-	defer r.close()
-	_, err := r.renew(t.Context(), nil, time.Minute)
+	r := NewClient(url, node.Claimant{Site: "s", ID: "i", Node: "a"})
+	defer r.Close()
+	_, err := r.Renew(t.Context(), nil, time.Minute)
 	return err
 }
