@@ -9,8 +9,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seed-9b8f70bb/drover/agent/gossip"
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/proto/problem"
+	"github.com/seed-9b8f70bb/drover/server/rpc"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
@@ -45,22 +47,21 @@ func newLookouts() lookouts {
 
 // sighting is what a server says of a job.
 type sighting struct {
+	rpc.Sighting
 	site, url string
-	state     site.State // Absent: it has no such job
-	epoch     uint32
 }
 
 // live says whether whoever has said this will have more to say: not of a job that has
 // ended, or that another site has by now, which does not answer.
 func (a *sighting) live() bool {
-	return a.state != site.Absent && a.state != site.Gone && !a.state.Over()
+	return a.State != site.Absent && a.State != site.Gone && !a.State.Over()
 }
 
 // better says whether it tells more than another one: what was said later in the job's
 // way through the grid, and by whom has it.
 func (a *sighting) better(b *sighting) bool {
 	rank := func(s *sighting) int {
-		switch s.state {
+		switch s.State {
 		case site.Absent:
 			return 0
 		case site.Gone, site.Incoming:
@@ -68,10 +69,10 @@ func (a *sighting) better(b *sighting) bool {
 		}
 		return 2
 	}
-	if a.state == site.Absent || b.state == site.Absent || a.epoch == b.epoch {
+	if a.State == site.Absent || b.State == site.Absent || a.Epoch == b.Epoch {
 		return rank(a) > rank(b)
 	}
-	return a.epoch > b.epoch
+	return a.Epoch > b.Epoch
 }
 
 // seek asks all other servers about a job, and returns who has it, Absent for nobody,
@@ -82,12 +83,12 @@ func (s *Server) seek(ctx context.Context, id batch.JobID) (found sighting, sile
 		work sync.WaitGroup
 	)
 	for _, m := range s.group.Members() {
-		if m.Role != serverRole || m.Name == s.cfg.Name {
+		if m.Role != gossip.Server || m.Name == s.cfg.Name {
 			continue
 		}
 		work.Go(func() {
-			seen, err := s.askAbout(ctx, m.URL, id)
-			seen.site, seen.url = m.Name, m.URL
+			answer, err := s.askAbout(ctx, m.URL, id)
+			seen := sighting{Sighting: answer, site: m.Name, url: m.URL}
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
@@ -104,16 +105,16 @@ func (s *Server) seek(ctx context.Context, id batch.JobID) (found sighting, sile
 	return found, silent
 }
 
-func (s *Server) askAbout(ctx context.Context, url string, id batch.JobID) (sighting, error) {
+func (s *Server) askAbout(ctx context.Context, url string, id batch.JobID) (rpc.Sighting, error) {
 	select {
 	case s.lookouts.asks <- struct{}{}:
 		defer func() { <-s.lookouts.asks }()
 	case <-ctx.Done():
-		return sighting{}, ctx.Err()
+		return rpc.Sighting{}, ctx.Err()
 	}
 	ctx, cancel := context.WithTimeout(ctx, askPatience)
 	defer cancel()
-	return s.couriers.face.sight(ctx, url, id)
+	return s.couriers.peers.FindJob(ctx, url, id)
 }
 
 // told finds out about the jobs that a new one is to come after, as far as they are not
@@ -129,7 +130,7 @@ func (s *Server) told(ctx context.Context, r *site.Request) ([]site.Told, error)
 	for i, e := range elsewhere {
 		work.Go(func() {
 			found, silent := s.seek(ctx, e.id)
-			if out[i] = (site.Told{Job: e.id, State: found.state}); found.state == site.Absent && len(silent) > 0 && !e.known {
+			if out[i] = (site.Told{Job: e.id, State: found.State}); found.State == site.Absent && len(silent) > 0 && !e.known {
 				failed[i] = &problem.Problem{
 					Reason: problem.Unreachable, Field: "request.after", Accepted: "jobs that some site has", Retryable: true,
 					Message: fmt.Sprintf("job %s, after which it is to come, may be at a site that does not answer: %s", e.id, strings.Join(silent, ", ")),
@@ -213,12 +214,12 @@ func (s *Server) lookout(ctx context.Context, id batch.JobID) {
 				found, pause = said, firstReminder
 			}
 		}
-		if found.state.Over() {
+		if found.State.Over() {
 			// An error means that the server ends: it asks again after it.
-			_ = s.insist(ctx, func() { s.core.Heard(s.now(), site.Told{Job: id, State: found.state}) })
+			_ = s.insist(ctx, func() { s.core.Heard(s.now(), site.Told{Job: id, State: found.State}) })
 			continue
 		}
-		s.log.Debug("a job elsewhere has not ended", "job", id, "site", found.site, "state", found.state, "silent", silent)
+		s.log.Debug("a job elsewhere has not ended", "job", id, "site", found.site, "state", found.State, "silent", silent)
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
@@ -248,9 +249,8 @@ func (s *Server) listen(ctx context.Context, to *sighting, id batch.JobID) (last
 	}
 	ctx, cancel := context.WithTimeout(ctx, longestListen)
 	defer cancel()
-	err := s.couriers.face.listen(ctx, to.url, id, func(said sighting) {
-		said.site, said.url = to.site, to.url
-		last, heard = said, true
+	err := s.couriers.peers.WatchJob(ctx, to.url, id, func(seen rpc.Sighting) {
+		last, heard = sighting{Sighting: seen, site: to.site, url: to.url}, true
 	})
 	if err != nil {
 		s.log.Debug("listening about a job", "job", id, "site", to.site, "error", err)

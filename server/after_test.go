@@ -8,6 +8,7 @@ import (
 	"connectrpc.com/connect"
 
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/server/rpc"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
@@ -194,7 +195,9 @@ func (g *grid) submitSoon(p *processSite, id string, r *droverv1.Request) *drove
 }
 
 func TestOfTwoWhoTellOfAJobTheLaterOneIsBelieved(t *testing.T) {
-	seen := func(state site.State, epoch uint32) sighting { return sighting{state: state, epoch: epoch} }
+	seen := func(state site.State, epoch uint32) sighting {
+		return sighting{Sighting: rpc.Sighting{State: state, Epoch: epoch}}
+	}
 	for _, c := range []struct{ better, other sighting }{
 		{seen(site.Gone, 0), seen(site.Absent, 5)}, // an epoch that came to nothing
 		{seen(site.Incoming, 1), seen(site.Absent, 0)},
@@ -205,7 +208,7 @@ func TestOfTwoWhoTellOfAJobTheLaterOneIsBelieved(t *testing.T) {
 		{seen(site.Waiting, 4), seen(site.Failed, 3)}, // an operator's word
 	} {
 		if !c.better.better(&c.other) || c.other.better(&c.better) {
-			t.Errorf("%v of epoch %d should be better than %v of epoch %d", c.better.state, c.better.epoch, c.other.state, c.other.epoch)
+			t.Errorf("%v of epoch %d should be better than %v of epoch %d", c.better.State, c.better.Epoch, c.other.State, c.other.Epoch)
 		}
 	}
 }
@@ -215,7 +218,7 @@ func TestOnlyWhoHasAJobThatGoesOnIsListenedTo(t *testing.T) {
 		site.Waiting: true, site.Running: true, site.Incoming: true, site.Yielding: true,
 		site.Absent: false, site.Gone: false, site.Done: false, site.Cancelled: false,
 	} {
-		if got := (&sighting{state: state}).live(); got != want {
+		if got := (&sighting{Sighting: rpc.Sighting{State: state}}).live(); got != want {
 			t.Errorf("%v: %t", state, got)
 		}
 	}

@@ -67,8 +67,8 @@ func (s *Server) awayWhy() map[string]string {
 	return why
 }
 
-// away names the nodes of the site that are not there.
-func (s *Server) away() []string {
+// NodesAway names the nodes that do not answer.
+func (s *Server) NodesAway() []string {
 	if k, far := s.keeper.(*distant); far {
 		return k.away()
 	}
@@ -78,7 +78,7 @@ func (s *Server) away() []string {
 // awayProblem says why nobody can tell when something could start that the nodes which
 // are there cannot run; nil if all are there.
 func (s *Server) awayProblem() error {
-	names := s.away()
+	names := s.NodesAway()
 	if len(names) == 0 {
 		return nil
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
+	"github.com/seed-9b8f70bb/drover/server/rpc"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
@@ -121,7 +122,7 @@ func (s *testSite) fill(b *testing.B, n int, request func(i int) *droverv1.Reque
 		err := s.do(b.Context(), func() {
 			for last := min(i+1000, n); i < last && failed == nil; i++ {
 				var r *site.Request
-				if r, failed = requestIn(request(i)); failed == nil {
+				if r, failed = rpc.RequestIn(request(i)); failed == nil {
 					_, failed = s.core.Submit(s.now(), site.Submission{ID: batch.JobID(newID(b)), Request: r}, anyTime{})
 				}
 			}

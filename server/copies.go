@@ -8,11 +8,10 @@ import (
 	"sync"
 	"time"
 
-	"connectrpc.com/connect"
-
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/server/files/blobs"
 	"github.com/seed-9b8f70bb/drover/server/files/depot"
+	"github.com/seed-9b8f70bb/drover/server/rpc"
 )
 
 // Bounds of copying data from other sites.
@@ -95,14 +94,14 @@ func (c *copies) enter(ctx context.Context, tell func(have, size int64) error) e
 
 func (c *copies) leave() { <-c.slots }
 
-// copyData brings data here from the site that has them; from is its name, or "" for
+// CopyData brings data here from the site that has them; from is its name, or "" for
 // any. It tells how far it has come.
-func (s *Server) copyData(ctx context.Context, id, from string, tell func(have, size int64) error) (depot.Data, error) {
+func (s *Server) CopyData(ctx context.Context, id, from string, tell func(have, size int64) error) (depot.Data, error) {
 	if !depot.IsID(id) {
 		return depot.Data{}, badHandle("id", id)
 	}
 	if from != "" && from != s.cfg.Name {
-		if err := s.checkSite("from", from); err != nil {
+		if err := s.CheckPeerName("from", from); err != nil {
 			return depot.Data{}, err
 		}
 	}
@@ -197,7 +196,7 @@ func (s *Server) carry(ctx context.Context, id, from string, one *copying, tell 
 				Reason: problem.Unreachable, Field: "id", Message: fmt.Sprintf("data %s are damaged at site %s: %v", id, src.site, err),
 				Hint: "put them anew",
 			}
-		case err != nil && !brokenOff(err):
+		case err != nil && !rpc.Broken(err):
 			return depot.Data{}, err
 		default:
 			s.log.Warn("a copy of data has broken off", "handle", id, "from", src.site, "error", err)
@@ -218,12 +217,6 @@ func (s *Server) carry(ctx context.Context, id, from string, one *copying, tell 
 	}
 }
 
-// brokenOff says whether an error is that of the way, or of the other end.
-func brokenOff(err error) bool {
-	var broken *connect.Error
-	return errors.As(err, &broken) || errors.Is(err, io.ErrUnexpectedEOF)
-}
-
 // transfer brings content here, from where it broke off.
 func (s *Server) transfer(ctx context.Context, src *source, one *copying, tell func(have, size int64) error) error {
 	d := &src.data
@@ -234,7 +227,7 @@ func (s *Server) transfer(ctx context.Context, src *source, one *copying, tell f
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	r := &counted{
-		Reader: s.couriers.face.readData(ctx, src.url, d.ID, p.Have), have: p.Have,
+		Reader: s.couriers.peers.OpenData(ctx, src.url, d.ID, p.Have), have: p.Have,
 		// Whoever waits hears something now and then, if only that nothing has come.
 		tell: func(have int64) error {
 			one.set(have, d.Size)

@@ -38,7 +38,7 @@ func (s *testSite) meets(t *testing.T, name string) {
 	t.Helper()
 	ctx := within(t)
 	for {
-		if _, err := s.peer("", name); err == nil {
+		if _, err := s.Peer("", name); err == nil {
 			return
 		}
 		if pause(ctx, 5*time.Millisecond); ctx.Err() != nil {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/server/rpc"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
@@ -19,9 +20,9 @@ const (
 
 // couriers carry the core's messages to other servers, and the answers back.
 type couriers struct {
-	s    *Server
-	face *peerFace
-	busy chan struct{} // as many as may be under way at once
+	s     *Server
+	peers *rpc.Peers
+	busy  chan struct{} // as many as may be under way at once
 
 	mu      sync.Mutex
 	letters map[letter]bool // under way or waiting
@@ -35,7 +36,7 @@ type letter struct {
 }
 
 func newCouriers(s *Server) *couriers {
-	return &couriers{s: s, face: newPeerFace(), busy: make(chan struct{}, lettersAtOnce), letters: make(map[letter]bool)}
+	return &couriers{s: s, peers: rpc.NewPeers(), busy: make(chan struct{}, lettersAtOnce), letters: make(map[letter]bool)}
 }
 
 // send sends a message unless the same one is under way already; called by the
@@ -70,7 +71,7 @@ func (c *couriers) send(m site.Message) {
 // deliver brings one message to its site and the answer to the core.
 func (c *couriers) deliver(m *site.Message) error {
 	s := c.s
-	url, err := s.peer("to", m.To)
+	url, err := s.Peer("to", m.To)
 	if err != nil {
 		return err
 	}
@@ -78,16 +79,16 @@ func (c *couriers) deliver(m *site.Message) error {
 	if m.Kind == site.Reserve {
 		patience = site.DefaultPatience.Move.Std() // the target fetches the input first
 		if m.Parcel.Dossier == nil {
-			r, err := s.job(s.life, string(m.Job))
+			r, err := s.Job(s.life, string(m.Job))
 			if err != nil {
 				return err
 			}
-			m.Parcel.Dossier = r.dossier
+			m.Parcel.Dossier = r.Dossier
 		}
 	}
 	ctx, cancel := context.WithTimeout(s.life, patience)
 	defer cancel()
-	answer, err := c.face.carry(ctx, url, m)
+	answer, err := c.peers.Send(ctx, url, m)
 	if err != nil {
 		return err
 	}
@@ -102,4 +103,4 @@ func (c *couriers) deliver(m *site.Message) error {
 }
 
 // close ends the connections.
-func (c *couriers) close() { c.face.caller.Close() }
+func (c *couriers) close() { c.peers.Close() }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"unicode"
@@ -12,8 +13,10 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
+	"github.com/seed-9b8f70bb/drover/server/files"
 	"github.com/seed-9b8f70bb/drover/server/files/blobs"
 	"github.com/seed-9b8f70bb/drover/server/files/depot"
+	"github.com/seed-9b8f70bb/drover/server/rpc"
 )
 
 // openContent opens the depot and the content, in this order: what stays under a
@@ -76,8 +79,8 @@ func (s *Server) dataUsed(id batch.JobID) {
 	})
 }
 
-// putData has content stay under a handle.
-func (s *Server) putData(d depot.Data) (depot.Data, error) {
+// PutData has content stay under a handle.
+func (s *Server) PutData(d depot.Data) (depot.Data, error) {
 	if s.leaving.Load() {
 		return depot.Data{}, errStopping
 	}
@@ -129,8 +132,8 @@ func (s *Server) checkData(d *depot.Data) error {
 		return bad("content.size_bytes", "0 (not known) or more", fmt.Sprint(d.Size))
 	case d.Mode == "":
 		return bad("mode", "volatile, sticky, persistent", "")
-	case len(d.Owner) > longestWord || strings.ContainsFunc(d.Owner, unicode.IsControl):
-		return bad("owner", fmt.Sprintf("at most %d bytes without control characters", longestWord), d.Owner)
+	case len(d.Owner) > rpc.LongestWord || strings.ContainsFunc(d.Owner, unicode.IsControl):
+		return bad("owner", fmt.Sprintf("at most %d bytes without control characters", rpc.LongestWord), d.Owner)
 	case !catalogue.IsBaseName(d.Name):
 		return bad("content.name", fmt.Sprintf("a base name of at most %d bytes without control characters, or none", catalogue.MaxFileName), d.Name)
 	}
@@ -161,9 +164,9 @@ func badHandle(field, id string) *problem.Problem {
 // mostAsked bounds the handles of one question.
 const mostAsked = 1000
 
-// getData returns those of the data named that are here, and what is known of the
+// GetData returns those of the data named that are here, and what is known of the
 // others.
-func (s *Server) getData(ids []string) (here []depot.Data, gone []*depot.GoneError, err error) {
+func (s *Server) GetData(ids []string) (here []depot.Data, gone []*depot.GoneError, err error) {
 	if len(ids) > mostAsked {
 		return nil, nil, &problem.Problem{
 			Reason: problem.OutOfRange, Field: "ids", Accepted: fmt.Sprintf("at most %d handles", mostAsked), Message: fmt.Sprintf("ids: %d", len(ids)),
@@ -185,8 +188,8 @@ func (s *Server) getData(ids []string) (here []depot.Data, gone []*depot.GoneErr
 	return here, gone, nil
 }
 
-// removeData takes data away; nil if they were not here.
-func (s *Server) removeData(id string) (*depot.Data, error) {
+// RemoveData takes data away; nil if they were not here.
+func (s *Server) RemoveData(id string) (*depot.Data, error) {
 	if s.leaving.Load() {
 		return nil, errStopping
 	}
@@ -200,20 +203,39 @@ func (s *Server) removeData(id string) (*depot.Data, error) {
 	return &was, nil
 }
 
-// downloadData sends the content of data, from offset on.
-func (s *Server) downloadData(ctx context.Context, id string, offset int64, send func(piece) error) error {
+// DownloadData sends the content of data, from offset on.
+func (s *Server) DownloadData(ctx context.Context, id string, offset int64, send func(files.Piece) error) error {
 	if offset < 0 {
 		return badOffset(offset)
 	}
-	if !depot.IsID(id) {
-		return badHandle("id", id)
-	}
-	f, d, err := s.depot.Content(id)
+	f, d, err := s.OpenData(id)
 	if err != nil {
-		return s.noData("id", id, err)
+		return err
 	}
 	defer f.Close()
 	return s.sendFile(ctx, f, offset, d.Size, send)
+}
+
+// OpenData opens the content of data.
+func (s *Server) OpenData(id string) (*os.File, depot.Data, error) {
+	if !depot.IsID(id) {
+		return nil, depot.Data{}, badHandle("id", id)
+	}
+	f, d, err := s.depot.Content(id)
+	if err != nil {
+		return nil, depot.Data{}, s.noData("id", id, err)
+	}
+	return f, d, nil
+}
+
+// ListData returns a page of the data here, in the order of their handles.
+func (s *Server) ListData(filter, after string, limit int) (page []depot.Data, more bool, err error) {
+	match, err := dataFilter(filter)
+	if err != nil {
+		return nil, false, err
+	}
+	page, more = s.depot.List(after, limit, match)
+	return page, more, nil
 }
 
 // noData is the answer to who names data that are not here; another error stays.
@@ -226,15 +248,15 @@ func (s *Server) noData(field, id string, err error) error {
 	}
 	switch {
 	case errors.As(err, &gone):
-		p.Message = s.goneText(gone)
+		p.Message = s.DescribeGone(gone)
 	case !errors.Is(err, depot.ErrUnknown):
 		return err
 	}
 	return p
 }
 
-// goneText says what became of data here.
-func (s *Server) goneText(g *depot.GoneError) string {
+// DescribeGone says what became of data here.
+func (s *Server) DescribeGone(g *depot.GoneError) string {
 	return fmt.Sprintf("%v, at site %s", g, s.cfg.Name)
 }
 

@@ -10,40 +10,18 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/slurm"
 	"github.com/seed-9b8f70bb/drover/proto/problem"
+	"github.com/seed-9b8f70bb/drover/server/rpc"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
 // mostDrafted bounds the edits and questions of one call.
 const mostDrafted = 10_000
 
-// draftCall is what a round wants of its copy of the plan.
-type draftCall struct {
-	round      string
-	begin, end bool
-	lease      batch.Duration // 0: the default
-	edits      []draftItem
-	questions  []draftItem
-}
-
-// draftItem is an edit or a question.
-type draftItem struct {
-	job     batch.JobID
-	request *site.Request // nil: about the job as it stands
-	after   batch.Duration
-	bad     error // what is wrong with the request: the answer
-}
-
-// draftAnswers is what became of the edits and questions of a call, one for each.
-type draftAnswers struct {
-	edits, answers []site.Answer
-	age            batch.Duration // of the copy
-}
-
-// draft carries out a call on a round's copy. It does not need the loop but to make
+// Draft carries out a call on a round's copy. It does not need the loop but to make
 // one. The errors of answers are *site.Refusal and *problem.Problem. A call that
 // fails on its way throws the copy away, so that no round goes on with half its
 // edits.
-func (s *Server) draft(ctx context.Context, c *draftCall) (out draftAnswers, err error) {
+func (s *Server) Draft(ctx context.Context, c *rpc.DraftCall) (out rpc.DraftAnswers, err error) {
 	lease, err := s.checkDraft(c)
 	if err != nil {
 		return out, err
@@ -59,55 +37,55 @@ func (s *Server) draft(ctx context.Context, c *draftCall) (out draftAnswers, err
 			return out, err
 		}
 	}
-	if out, err = s.revise(ctx, d.core, c); err == nil && !c.end {
+	if out, err = s.revise(ctx, d.core, c); err == nil && !c.End {
 		keep = lease
 	}
 	return out, err
 }
 
 // revise makes the edits of a call and answers its questions.
-func (s *Server) revise(ctx context.Context, d *site.Draft, c *draftCall) (out draftAnswers, err error) {
-	out.edits, out.answers = make([]site.Answer, len(c.edits)), make([]site.Answer, len(c.questions))
-	for i := range c.edits {
+func (s *Server) revise(ctx context.Context, d *site.Draft, c *rpc.DraftCall) (out rpc.DraftAnswers, err error) {
+	out.Edits, out.Questions = make([]site.Answer, len(c.Edits)), make([]site.Answer, len(c.Questions))
+	for i := range c.Edits {
 		if err := ctx.Err(); err != nil {
 			return out, err
 		}
-		if out.edits[i] = s.edit(d, &c.edits[i]); errors.Is(out.edits[i].Err, site.ErrNoPlan) {
-			return out, out.edits[i].Err
+		if out.Edits[i] = s.edit(d, &c.Edits[i]); errors.Is(out.Edits[i].Err, site.ErrNoPlan) {
+			return out, out.Edits[i].Err
 		}
 	}
 	desk := newDraftDesk(s, d)
-	for at := 0; at < len(out.answers); at += atOnce {
+	for at := 0; at < len(out.Questions); at += atOnce {
 		if err := ctx.Err(); err != nil {
 			return out, err
 		}
-		to := min(at+atOnce, len(out.answers))
-		if err := desk.answer(c.questions[at:to], out.answers[at:to]); err != nil {
+		to := min(at+atOnce, len(out.Questions))
+		if err := desk.answer(c.Questions[at:to], out.Questions[at:to]); err != nil {
 			return out, err
 		}
 	}
-	out.age = s.now().Sub(d.Made())
+	out.Age = s.now().Sub(d.Made())
 	return out, nil
 }
 
 // checkDraft refuses what no copy could do, and returns the lease.
-func (s *Server) checkDraft(c *draftCall) (time.Duration, error) {
-	lease := c.lease.Std()
-	if c.lease == 0 {
+func (s *Server) checkDraft(c *rpc.DraftCall) (time.Duration, error) {
+	lease := c.Lease.Std()
+	if c.Lease == 0 {
 		lease = s.cfg.Limits.DraftLease
 	}
-	n := len(c.edits) + len(c.questions)
+	n := len(c.Edits) + len(c.Questions)
 	switch {
 	case s.leaving.Load():
 		return 0, errStopping
 	case s.disk.degraded():
 		return 0, errDiskFull
-	case c.round == "":
+	case c.Round == "":
 		return 0, &problem.Problem{Reason: problem.BadValue, Field: "round", Accepted: "a name of its own", Message: "round: no name"}
-	case c.lease != 0 && (c.lease < site.ShortestLease || c.lease > site.LongestLease):
+	case c.Lease != 0 && (c.Lease < site.ShortestLease || c.Lease > site.LongestLease):
 		return 0, &problem.Problem{
 			Reason: problem.OutOfRange, Field: "lease", Accepted: fmt.Sprintf("%v..%v", site.ShortestLease, site.LongestLease),
-			Message: fmt.Sprintf("lease: %v", c.lease),
+			Message: fmt.Sprintf("lease: %v", c.Lease),
 		}
 	case n > mostDrafted:
 		return 0, &problem.Problem{
@@ -115,13 +93,13 @@ func (s *Server) checkDraft(c *draftCall) (time.Duration, error) {
 			Message: fmt.Sprintf("%d edits and questions", n), Hint: "make several calls of them",
 		}
 	}
-	return lease, cmp.Or(checkJobs("edits", c.edits), checkJobs("questions", c.questions))
+	return lease, cmp.Or(checkJobs("edits", c.Edits), checkJobs("questions", c.Questions))
 }
 
-func checkJobs(field string, list []draftItem) error {
+func checkJobs(field string, list []rpc.DraftItem) error {
 	for i := range list {
-		if _, err := site.CheckID(string(list[i].job)); err != nil {
-			p, _ := asProblem(err)
+		if _, err := site.CheckID(string(list[i].Job)); err != nil {
+			p := problemOf(err)
 			p.Field = fmt.Sprintf("%s[%d].job_id", field, i)
 			return p
 		}
@@ -131,12 +109,12 @@ func checkJobs(field string, list []draftItem) error {
 
 // openDraft takes the copy of a call's round, or room for one; nil when there is
 // nothing to be done.
-func (s *Server) openDraft(ctx context.Context, c *draftCall) (*draft, error) {
-	if c.begin {
-		return s.drafts.begin(c.round)
+func (s *Server) openDraft(ctx context.Context, c *rpc.DraftCall) (*draft, error) {
+	if c.Begin {
+		return s.drafts.begin(c.Round)
 	}
-	d, err := s.drafts.take(ctx, c.round)
-	if p, _ := errors.AsType[*problem.Problem](err); p != nil && c.end && len(c.edits)+len(c.questions) == 0 {
+	d, err := s.drafts.take(ctx, c.Round)
+	if p, _ := errors.AsType[*problem.Problem](err); p != nil && c.End && len(c.Edits)+len(c.Questions) == 0 {
 		return nil, nil
 	}
 	return d, err
@@ -162,15 +140,15 @@ func (s *Server) newDraft(ctx context.Context) (*site.Draft, error) {
 }
 
 // edit puts a job or takes it out.
-func (s *Server) edit(d *site.Draft, e *draftItem) site.Answer {
+func (s *Server) edit(d *site.Draft, e *rpc.DraftItem) site.Answer {
 	switch {
-	case e.bad != nil:
-		return site.Answer{Err: e.bad}
-	case e.request == nil:
-		return site.Answer{Err: d.Take(e.job)}
+	case e.Invalid != nil:
+		return site.Answer{Err: e.Invalid}
+	case e.Request == nil:
+		return site.Answer{Err: d.Take(e.Job)}
 	case d.Waiting() >= s.cfg.Limits.Waiting:
 		return site.Answer{Err: s.queueFull()}
 	}
-	q, err := d.Put(e.job, site.Question{Request: e.request, From: d.Made().Add(e.after)})
+	q, err := d.Put(e.Job, site.Question{Request: e.Request, From: d.Made().Add(e.NotBefore)})
 	return site.Answer{Quote: q, Err: err}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/server/rpc"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
@@ -32,18 +33,18 @@ func newDraftDesk(s *Server, core *site.Draft) *draftDesk {
 
 // answer answers up to atOnce questions. The error is site.ErrNoPlan: of one, so of
 // all.
-func (w *draftDesk) answer(list []draftItem, out []site.Answer) error {
+func (w *draftDesk) answer(list []rpc.DraftItem, out []site.Answer) error {
 	w.questions, w.jobs, w.asked, w.stood = w.questions[:0], w.jobs[:0], w.asked[:0], w.stood[:0]
 	for i := range list {
 		switch q := &list[i]; {
-		case q.bad != nil:
-			out[i].Err = q.bad
-		case q.request == nil:
-			w.jobs, w.stood = append(w.jobs, q.job), append(w.stood, i)
+		case q.Invalid != nil:
+			out[i].Err = q.Invalid
+		case q.Request == nil:
+			w.jobs, w.stood = append(w.jobs, q.Job), append(w.stood, i)
 		case w.full != nil:
 			out[i].Err = w.full
 		default:
-			w.questions = append(w.questions, site.Question{Request: q.request, From: w.core.Made().Add(q.after)})
+			w.questions = append(w.questions, site.Question{Request: q.Request, From: w.core.Made().Add(q.NotBefore)})
 			w.asked = append(w.asked, i)
 		}
 	}

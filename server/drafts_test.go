@@ -41,7 +41,7 @@ func pass(d time.Duration) {
 
 func told(t *testing.T, err error, reason problem.Reason) {
 	t.Helper()
-	if p, known := asProblem(err); !known || p.Reason != reason {
+	if p := problemOf(err); p == nil || p.Reason != reason {
 		t.Errorf("%v, want %s", err, reason)
 	}
 }

@@ -5,34 +5,28 @@ import (
 	"errors"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/server/rpc"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// quote is an estimate as it is answered.
-type quote struct {
-	site.Quote
-	age  batch.Duration // of the state from which it was made
-	kept *site.Accuracy // how earlier ones were kept; nil: nobody knows
-}
-
-// estimate answers when a request would be completed, not started before
-// notBefore from now. Errors are a *site.Refusal when the site would not accept
-// the request, and a *proto/rpc.Problem when it would not accept any.
-func (s *Server) estimate(ctx context.Context, r *site.Request, notBefore batch.Duration) (quote, error) {
+// Estimate returns when a request would be completed if it started notBefore from
+// now at the earliest. The error is a *problem.Problem if the site would not accept
+// the request.
+func (s *Server) Estimate(ctx context.Context, r *site.Request, notBefore batch.Duration) (rpc.Estimate, error) {
 	if s.leaving.Load() {
-		return quote{}, errStopping
+		return rpc.Estimate{}, errStopping
 	}
 	if s.disk.degraded() {
-		return quote{}, errDiskFull
+		return rpc.Estimate{}, errDiskFull
 	}
 	if err := r.Validate(); err != nil {
-		return quote{}, err
+		return rpc.Estimate{}, err
 	}
 	if err := s.resolve(r); err != nil {
-		return quote{}, err
+		return rpc.Estimate{}, err
 	}
 	var (
-		q      quote
+		q      rpc.Estimate
 		failed error
 	)
 	asked := s.now()
@@ -47,16 +41,16 @@ func (s *Server) estimate(ctx context.Context, r *site.Request, notBefore batch.
 		q.Quote, failed = s.core.Quote(at, site.Question{Request: r, From: asked.Add(notBefore)}, &p)
 		failed = p.why(failed)
 		if kept, known := s.core.AccuracyOf(r.Service); known {
-			q.kept = &kept
+			q.Accuracy = &kept
 		}
 		stale = p.age
 	})
 	if err = errors.Join(err, failed); err != nil {
-		return quote{}, err
+		return rpc.Estimate{}, err
 	}
-	q.age = s.now().Sub(at)
-	q.Wait = max(q.Wait-q.age, notBefore, 0)
+	q.Age = s.now().Sub(at)
+	q.Wait = max(q.Wait-q.Age, notBefore, 0)
 	q.Completion = q.Wait + q.Run
-	q.age += stale
+	q.Age += stale
 	return q, nil
 }

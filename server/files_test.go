@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
+	"github.com/seed-9b8f70bb/drover/server/files"
 )
 
 func TestContentTravelsToAJobAndBack(t *testing.T) {
@@ -25,7 +26,7 @@ func TestContentTravelsToAJobAndBack(t *testing.T) {
 			t.Fatalf("upload: %v, %v", f, err)
 		}
 	}
-	if n := files(t, filepath.Join(s.data.root, "content")); n != 1 {
+	if n := countFiles(t, filepath.Join(s.data.root, "content")); n != 1 {
 		t.Errorf("%d files of one content", n)
 	}
 	from := &droverv1.File{Sha256: sum(data), SizeBytes: int64(len(data)), Name: "my data.bin"}
@@ -79,7 +80,7 @@ func TestUploadsAreRefused(t *testing.T) {
 			t.Errorf("%s: %v %v", name, code, d)
 		}
 	}
-	if n := files(t, filepath.Join(s.data.root, "content")); n != 0 {
+	if n := countFiles(t, filepath.Join(s.data.root, "content")); n != 0 {
 		t.Errorf("%d files are left of refused uploads", n)
 	}
 }
@@ -125,8 +126,8 @@ func TestOutputsThatAreNotThere(t *testing.T) {
 	}
 }
 
-// files counts the files below a directory.
-func files(t *testing.T, dir string) int {
+// countFiles counts the files below a directory.
+func countFiles(t *testing.T, dir string) int {
 	n := 0
 	err := filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
@@ -146,7 +147,7 @@ func TestLogsThatAreNoFilesAnyMoreAreRefused(t *testing.T) {
 	s := start(t, configured(t, ""))
 	j := s.submit(t, &droverv1.Request{Service: "print"})
 	s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_DONE)
-	name := s.data.stream(batch.JobID(j.GetId()), stdout)
+	name := s.data.stream(batch.JobID(j.GetId()), files.Stdout)
 	for what, replace := range map[string]func() error{
 		"a pipe":      func() error { return syscall.Mkfifo(name, 0o600) },
 		"a link":      func() error { return os.Symlink("/etc/hostname", name) },

@@ -84,7 +84,7 @@ func (s *Server) learnEnd(ctx context.Context, f *batch.Found) {
 // written looks at what a job has written whose program ended as told, keeps what is to
 // be kept, and says how the job has ended.
 func (s *Server) written(ctx context.Context, id batch.JobID, how batch.Outcome) ([]site.Output, batch.Outcome) {
-	r, err := s.job(context.WithoutCancel(ctx), string(id))
+	r, err := s.Job(context.WithoutCancel(ctx), string(id))
 	if err != nil {
 		return nil, how // it was forgotten
 	}
@@ -92,8 +92,8 @@ func (s *Server) written(ctx context.Context, id batch.JobID, how batch.Outcome)
 	if service, err = s.cfg.Catalogue.Service(r.Service); err != nil {
 		return nil, how // it is offered no more
 	}
-	found, wrong := s.results(ctx, &r.Job, service)
-	return found, s.keepResults(&r.Job, service, judged(how, wrong), found)
+	found, wrong := s.results(ctx, &r, service)
+	return found, s.keepResults(&r, service, judged(how, wrong), found)
 }
 
 // ran says whether an attempt was launched.

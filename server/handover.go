@@ -7,16 +7,18 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/seed-9b8f70bb/drover/agent/gossip"
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
+	"github.com/seed-9b8f70bb/drover/server/files"
 	"github.com/seed-9b8f70bb/drover/server/files/blobs"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// receive takes a message of another server and returns the answer to a
-// question, once that is durable. Without an answer the other one asks again.
-func (s *Server) receive(ctx context.Context, m *site.Message) (site.Message, error) {
+// Receive handles a message of another server. It returns the answer after the
+// change is durable. Without an answer the other server asks again.
+func (s *Server) Receive(ctx context.Context, m *site.Message) (site.Message, error) {
 	if s.leaving.Load() {
 		return site.Message{}, errStopping
 	}
@@ -46,9 +48,9 @@ func (s *Server) receive(ctx context.Context, m *site.Message) (site.Message, er
 	return answer, nil
 }
 
-// reserve is receive for a Reserve: the job's input is fetched and checked before
-// the core hears of it.
-func (s *Server) reserve(ctx context.Context, m *site.Message) (site.Message, error) {
+// Reserve handles a Reserve message. It fetches and checks the job's input before
+// it passes the message to the core.
+func (s *Server) Reserve(ctx context.Context, m *site.Message) (site.Message, error) {
 	if s.leaving.Load() {
 		return site.Message{}, errStopping
 	}
@@ -66,7 +68,7 @@ func (s *Server) reserve(ctx context.Context, m *site.Message) (site.Message, er
 	}
 	staged := ""
 	if wanted {
-		if _, err := s.peer("from", m.From); err != nil { // who will be asked what became of it
+		if _, err := s.Peer("from", m.From); err != nil { // who will be asked what became of it
 			return site.Message{}, err
 		}
 		for name, f := range s.files(request) {
@@ -141,7 +143,7 @@ func (s *Server) fetch(ctx context.Context, from string, id batch.JobID, argumen
 	if _, err := s.content.Find(f.SHA256); err == nil {
 		return nil
 	}
-	url, err := s.peer("from", from)
+	url, err := s.Peer("from", from)
 	if err != nil {
 		return err
 	}
@@ -151,7 +153,7 @@ func (s *Server) fetch(ctx context.Context, from string, id batch.JobID, argumen
 		// dropped, and the source asks again.
 		offset = p.Have
 	}
-	content := s.couriers.face.read(ctx, url, id, argument, offset)
+	content := s.couriers.peers.OpenInput(ctx, url, id, argument, offset)
 	defer content.Close()
 	if _, err := s.content.Add(content, blobs.Want{SHA256: f.SHA256, Size: f.Size, Offset: offset}); err != nil {
 		return fmt.Errorf("fetch argument %s of job %s from site %s: %w", argument, id, from, err)
@@ -159,16 +161,16 @@ func (s *Server) fetch(ctx context.Context, from string, id batch.JobID, argumen
 	return nil
 }
 
-// sendInput sends an input file of a job that this server still has, from offset on.
-func (s *Server) sendInput(ctx context.Context, name, argument string, offset int64, send func(piece) error) error {
+// SendInput sends an input file of a job that this server still has, from offset on.
+func (s *Server) SendInput(ctx context.Context, name, argument string, offset int64, send func(files.Piece) error) error {
 	if offset < 0 {
 		return badOffset(offset)
 	}
-	r, err := s.job(ctx, name)
+	r, err := s.Job(ctx, name)
 	if err != nil {
 		return err
 	}
-	v, ok := r.dossier.Request.Arguments[argument]
+	v, ok := r.Dossier.Request.Arguments[argument]
 	if !ok || !v.Type().In() {
 		return &problem.Problem{
 			Reason: problem.UnknownContent, Field: "argument", Accepted: "a file argument of the job",
@@ -183,11 +185,11 @@ func (s *Server) sendInput(ctx context.Context, name, argument string, offset in
 	return s.sendFile(ctx, f, offset, v.File().Size, send)
 }
 
-// peer returns the URL of another site's server. Field is where the name comes
+// Peer returns the URL of another site's server. Field is where the name comes
 // from.
-func (s *Server) peer(field, name string) (string, error) {
+func (s *Server) Peer(field, name string) (string, error) {
 	for _, m := range s.group.Members() {
-		if m.Role == serverRole && m.Name == name {
+		if m.Role == gossip.Server && m.Name == name {
 			return m.URL, nil
 		}
 	}

@@ -11,33 +11,25 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/store"
 )
 
-// record is a job as clients see it.
-type record struct {
-	site.Job
-	dossier *site.Dossier // what it brought along; empty, not nil, of a tombstone
-}
-
-// record adds to a job what the store has of it.
-func (s *Server) record(j site.Job) (record, error) {
-	r := record{Job: j, dossier: &site.Dossier{}}
+// withDossier adds the dossier from the store to a job. That of a tombstone is empty.
+func (s *Server) withDossier(j site.Job) (site.Job, error) {
 	if !j.Kept {
-		return r, nil
+		j.Dossier = &site.Dossier{}
+		return j, nil
 	}
 	d, err := s.dossier(&j)
-	switch {
-	case err == nil:
-		r.dossier = d
-	case !errors.Is(err, store.ErrNotFound): // it was forgotten meanwhile
-		return record{}, err
+	if errors.Is(err, store.ErrNotFound) { // the job was forgotten in the meantime
+		d, err = &site.Dossier{}, nil
 	}
-	return r, nil
+	j.Dossier = d
+	return j, err
 }
 
-// job returns one job.
-func (s *Server) job(ctx context.Context, name string) (record, error) {
+// Job returns one job.
+func (s *Server) Job(ctx context.Context, name string) (site.Job, error) {
 	id, err := site.CheckID(name)
 	if err != nil {
-		return record{}, err
+		return site.Job{}, err
 	}
 	var (
 		j      site.Job
@@ -49,15 +41,15 @@ func (s *Server) job(ctx context.Context, name string) (record, error) {
 		}
 	})
 	if err := errors.Join(err, failed); err != nil {
-		return record{}, err
+		return site.Job{}, err
 	}
-	return s.record(j)
+	return s.withDossier(j)
 }
 
-// list gives a page of jobs to take, which takes the first and returns false for
-// one that it has no room for, and returns the token of the next page. What is
-// forgotten between two pages leaves no gap.
-func (s *Server) list(ctx context.Context, f site.Filter, token string, limit int, take func(record) bool) (next string, err error) {
+// Jobs passes a page of jobs to take, which accepts the first one and returns false
+// for a job that does not fit into the page. Jobs returns the token of the next page.
+// Jobs that are forgotten between two pages leave no gap.
+func (s *Server) Jobs(ctx context.Context, f site.Filter, token string, limit int, take func(*site.Job) bool) (next string, err error) {
 	after := uint64(0)
 	if token != "" {
 		if after, err = strconv.ParseUint(token, 10, 64); err != nil {
@@ -74,11 +66,11 @@ func (s *Server) list(ctx context.Context, f site.Filter, token string, limit in
 		return "", err
 	}
 	for i := range jobs {
-		r, err := s.record(jobs[i])
+		j, err := s.withDossier(jobs[i])
 		if err != nil {
 			return "", err
 		}
-		if !take(r) {
+		if !take(&j) {
 			more = true
 			break
 		}
@@ -90,8 +82,8 @@ func (s *Server) list(ctx context.Context, f site.Filter, token string, limit in
 	return strconv.FormatUint(after, 10), nil
 }
 
-// watch sends a job as it is and after every change, until it has ended.
-func (s *Server) watch(ctx context.Context, name string, send func(record) error) error {
+// WatchJob sends a job now and after every change, until it is final.
+func (s *Server) WatchJob(ctx context.Context, name string, send func(*site.Job) error) error {
 	id, err := site.CheckID(name)
 	if err != nil {
 		return err
@@ -102,11 +94,11 @@ func (s *Server) watch(ctx context.Context, name string, send func(record) error
 	}
 	defer cancel()
 	for {
-		r, err := s.record(j)
+		full, err := s.withDossier(j)
 		if err != nil {
 			return err
 		}
-		if err := send(r); err != nil || j.State.Final() {
+		if err := send(&full); err != nil || j.State.Final() {
 			return err
 		}
 		if j, err = s.await(ctx, changes); err != nil {

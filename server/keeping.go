@@ -37,9 +37,12 @@ func (s *Server) keepResults(j *site.Job, service *catalogue.Service, how batch.
 			continue
 		}
 		if err := s.keepOutput(j, &d.Request, k, &found[at]); err != nil {
-			p, _ := asProblem(err)
 			s.log.Warn("output is not kept", "job", j.ID, "argument", name, "handle", k.ID, "error", err)
-			wrong = append(wrong, fmt.Sprintf("%s: %s", name, p.Message))
+			why := "the server failed; its log says more"
+			if p := problemOf(err); p != nil {
+				why = p.Message
+			}
+			wrong = append(wrong, fmt.Sprintf("%s: %s", name, why))
 			continue
 		}
 		found[at].Data = k.ID

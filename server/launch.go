@@ -12,6 +12,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec"
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
+	"github.com/seed-9b8f70bb/drover/server/files"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
@@ -71,22 +72,22 @@ type programs struct{ s *Server }
 
 // Program is exec.Programs'. It is called by goroutines of the batch system.
 func (p programs) Program(key batch.Key, shape batch.Shape) (batch.Program, error) {
-	r, err := p.s.job(p.s.life, string(key.Job))
+	r, err := p.s.Job(p.s.life, string(key.Job))
 	if err != nil {
 		return batch.Program{}, fmt.Errorf("%w: %w", exec.ErrNeverRan, err)
 	}
-	values, err := p.s.values(r.dossier)
+	values, err := p.s.values(r.Dossier)
 	if err != nil {
 		return batch.Program{}, fmt.Errorf("service %s: %w", r.Service, err)
 	}
 	if r.Key() == key {
-		if err := p.s.anew(&r.Job, values.Service()); err != nil {
+		if err := p.s.anew(&r, values.Service()); err != nil {
 			p.s.log.Error("starting a job once more", "job", key.Job, "error", err)
 			return batch.Program{}, fmt.Errorf("%w: the server could not clear its directory", exec.ErrNeverRan)
 		}
 	}
 	program := p.s.program(key.Job, values, shape)
-	p.s.goesOn(&program, &r.Job)
+	p.s.goesOn(&program, &r)
 	return program, nil
 }
 
@@ -127,7 +128,7 @@ func (s *Server) program(id batch.JobID, values catalogue.Values, shape batch.Sh
 	env["DROVER_SPEED"] = strconv.FormatFloat(s.cfg.Speed, 'g', -1, 64)
 	return batch.Program{
 		Args: args, Env: env, Dir: s.data.work(id),
-		Stdout: s.data.stream(id, stdout), Stderr: s.data.stream(id, stderr), Launch: service.Launch, Checkpoint: service.Checkpoint(values, launch),
+		Stdout: s.data.stream(id, files.Stdout), Stderr: s.data.stream(id, files.Stderr), Launch: service.Launch, Checkpoint: service.Checkpoint(values, launch),
 	}
 }
 

@@ -68,7 +68,7 @@ func TestALocalUsersJobKeepsItsPromiseInEveryRound(t *testing.T) {
 
 // submitLocal submits as the site's own batch system would for its users: over the
 // wire only the grid does.
-func (s *testSite) submitLocal(t *testing.T, id string) (record, error) {
+func (s *testSite) submitLocal(t *testing.T, id string) (site.Job, error) {
 	t.Helper()
-	return s.Server.submit(within(t), submission{id: id, request: &site.Request{Service: "block", Width: 4, Origin: batch.Local}})
+	return s.Server.Submit(within(t), site.Submission{ID: batch.JobID(id), Request: &site.Request{Service: "block", Width: 4, Origin: batch.Local}})
 }

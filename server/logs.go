@@ -11,13 +11,8 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/proto/problem"
+	"github.com/seed-9b8f70bb/drover/server/files"
 	"github.com/seed-9b8f70bb/drover/server/site"
-)
-
-// The streams of a job, and the names of their files.
-const (
-	stdout = "stdout"
-	stderr = "stderr"
 )
 
 // How often a file is looked at for more: at first, and when nothing comes.
@@ -26,21 +21,13 @@ const (
 	tired = 500 * time.Millisecond
 )
 
-// logs is what a reader of a job's stream wants.
-type logs struct {
-	job    string
-	stream string // stdout or stderr
-	offset int64  // bytes
-	follow bool   // go on until the job has ended
-}
-
-// readLogs sends what a job has written to a stream. With follow it ends when
+// ReadLogs sends what a job has written to a stream. With follow it ends when
 // the job has ended and all was sent.
-func (s *Server) readLogs(ctx context.Context, want logs, send func(piece) error) error {
-	if want.offset < 0 {
-		return badOffset(want.offset)
+func (s *Server) ReadLogs(ctx context.Context, want files.Logs, send func(files.Piece) error) error {
+	if want.Offset < 0 {
+		return badOffset(want.Offset)
 	}
-	id, err := site.CheckID(want.job)
+	id, err := site.CheckID(want.Job)
 	if err != nil {
 		return err
 	}
@@ -49,7 +36,7 @@ func (s *Server) readLogs(ctx context.Context, want logs, send func(piece) error
 		return err
 	}
 	defer cancel()
-	t := tail{dir: s.data.job(id), name: want.stream, at: want.offset, buf: make([]byte, chunk), of: j.Key()}
+	t := tail{dir: s.data.job(id), name: want.Stream, at: want.Offset, buf: make([]byte, chunk), of: j.Key()}
 	defer t.close()
 	timer := time.NewTimer(eager)
 	defer timer.Stop()
@@ -57,7 +44,7 @@ func (s *Server) readLogs(ctx context.Context, want logs, send func(piece) error
 		n, err := t.follow(ctx, &j, send)
 		// Whether the job had ended was known before the file was read, so that
 		// nothing came after it.
-		if err != nil || j.State.Final() || j.State == site.Absent || !want.follow {
+		if err != nil || j.State.Final() || j.State == site.Absent || !want.Follow {
 			return err
 		}
 		if pause = min(2*pause, tired); n > 0 {
@@ -91,7 +78,7 @@ type tail struct {
 // follow is copy for a job that may have got another attempt meanwhile. What that writes
 // comes in place of what was there when it begins, unless it goes on from a checkpoint:
 // it is sent from its beginning.
-func (t *tail) follow(ctx context.Context, j *site.Job, send func(piece) error) (int64, error) {
+func (t *tail) follow(ctx context.Context, j *site.Job, send func(files.Piece) error) (int64, error) {
 	switch goesOn := j.Past != nil && j.Past.Stops > 0; {
 	case j.Key() == t.of:
 	case goesOn:
@@ -107,7 +94,7 @@ func (t *tail) follow(ctx context.Context, j *site.Job, send func(piece) error) 
 }
 
 // copy sends what there is and returns how much that was.
-func (t *tail) copy(ctx context.Context, send func(piece) error) (sent int64, err error) {
+func (t *tail) copy(ctx context.Context, send func(files.Piece) error) (sent int64, err error) {
 	if t.file == nil {
 		t.file, _, err = openWritten(t.dir, t.name)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -120,7 +107,7 @@ func (t *tail) copy(ctx context.Context, send func(piece) error) (sent int64, er
 	for {
 		n, err := t.file.ReadAt(t.buf, t.at)
 		if n > 0 {
-			if err := send(piece{data: t.buf[:n], offset: t.at}); err != nil {
+			if err := send(files.Piece{Data: t.buf[:n], Offset: t.at}); err != nil {
 				return sent, err
 			}
 			t.at += int64(n)
@@ -135,6 +122,18 @@ func (t *tail) copy(ctx context.Context, send func(piece) error) (sent int64, er
 			return sent, ctx.Err()
 		}
 	}
+}
+
+// OpenStream opens stdout or stderr of a job, nil if there is none yet.
+func (s *Server) OpenStream(id batch.JobID, stream string) (*os.File, error) {
+	f, _, err := openWritten(s.data.job(id), stream)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, noStream(stream)
+	}
+	return f, nil
 }
 
 // noStream refuses to read what is no file, or was locked away.

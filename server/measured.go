@@ -68,9 +68,9 @@ func (s *Server) takeMeasured(key batch.Key) (m site.Measured, known bool) {
 	return measuredOf(found), known
 }
 
-// measuredNow returns what was found out of a job: by now if it runs, else up to when that
-// was written last.
-func (s *Server) measuredNow(j *site.Job) (m site.Measured, known bool) {
+// Measured returns what was measured of a job: up to now if it runs, otherwise up to
+// the last write.
+func (s *Server) Measured(j *site.Job) (m site.Measured, known bool) {
 	if s.shared != nil {
 		if found, known := s.shared.gauge.found(j.Key()); known {
 			return measuredOf(found), true

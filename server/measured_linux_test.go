@@ -64,15 +64,15 @@ func TestWhatWasFoundOutOutlivesTheServerAndReachesThePolicyAgain(t *testing.T) 
 	for deadline := time.Now().Add(time.Minute); ; {
 		short := s.submit(t, &droverv1.Request{Service: "short"})
 		s.until(t, short.GetId(), droverv1.JobState_JOB_STATE_DONE)
-		u, err := s.inUse(within(t))
+		u, err := s.usage(within(t))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(u.jobs) == 1 && u.jobs[0].share < batch.One/2 {
+		if len(u.Jobs) == 1 && u.Jobs[0].Share < batch.One/2 {
 			break
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("the policy has not heard of it: %+v", u.jobs)
+			t.Fatalf("the policy has not heard of it: %+v", u.Jobs)
 		}
 	}
 	if _, err := s.client.CancelJob(within(t), &droverv1.CancelJobRequest{JobId: j.GetId()}); err != nil {
@@ -136,12 +136,12 @@ func TestAYieldIsOfWhatWasDeclaredWhereThatIsNotCorrected(t *testing.T) {
 				}
 			}
 			s.learn(t, first, needs.Need{CPU: batch.One / 2})
-			u, err := s.inUse(within(t))
+			u, err := s.usage(within(t))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if j := u.jobs[0]; j.yield() < want-0.01 || j.yield() > want+0.01 || j.need != batch.One/2 || j.declared != batch.One {
-				t.Errorf("a yield of %g of %+v", j.yield(), j)
+			if j := u.Jobs[0]; j.Yield < want-0.01 || j.Yield > want+0.01 || j.Need != batch.One/2 || j.Declared != batch.One {
+				t.Errorf("a yield of %g of %+v", j.Yield, j)
 			}
 		})
 	}

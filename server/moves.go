@@ -9,11 +9,11 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// move begins to move a job.
-func (s *Server) move(ctx context.Context, o site.Order) (record, error) {
+// Move starts to move a job to another site.
+func (s *Server) Move(ctx context.Context, o site.Order) (site.Job, error) {
 	if o.To != s.cfg.Name { // the core has more to say about that one
-		if _, err := s.peer("to", o.To); err != nil {
-			return record{}, err
+		if _, err := s.Peer("to", o.To); err != nil {
+			return site.Job{}, err
 		}
 	}
 	return s.change(ctx, string(o.Job), func() (site.Job, error) {
@@ -21,13 +21,13 @@ func (s *Server) move(ctx context.Context, o site.Order) (record, error) {
 	})
 }
 
-// cancel ends a job.
-func (s *Server) cancel(ctx context.Context, name string) (record, error) {
+// Cancel ends a job.
+func (s *Server) Cancel(ctx context.Context, name string) (site.Job, error) {
 	return s.change(ctx, name, func() (site.Job, error) { return s.core.Cancel(s.now(), batch.JobID(name)) })
 }
 
-// settleMove ends a move by an operator's word.
-func (s *Server) settleMove(ctx context.Context, name string, epoch uint32, settlement site.Settlement, reason string) (record, error) {
+// Settle ends a move as the operator decided.
+func (s *Server) Settle(ctx context.Context, name string, epoch uint32, settlement site.Settlement, reason string) (site.Job, error) {
 	return s.change(ctx, name, func() (site.Job, error) {
 		j, err := s.core.Settle(s.now(), batch.JobID(name), epoch, settlement, reason)
 		if err == nil {
@@ -38,13 +38,13 @@ func (s *Server) settleMove(ctx context.Context, name string, epoch uint32, sett
 }
 
 // change has the core change one job, and returns it as it is then.
-func (s *Server) change(ctx context.Context, name string, f func() (site.Job, error)) (record, error) {
+func (s *Server) change(ctx context.Context, name string, f func() (site.Job, error)) (site.Job, error) {
 	if s.leaving.Load() {
-		return record{}, errStopping
+		return site.Job{}, errStopping
 	}
 	id, err := site.CheckID(name)
 	if err != nil {
-		return record{}, err
+		return site.Job{}, err
 	}
 	var (
 		j      site.Job
@@ -56,13 +56,13 @@ func (s *Server) change(ctx context.Context, name string, f func() (site.Job, er
 		}
 	})
 	if err := errors.Join(err, failed); err != nil {
-		return record{}, err
+		return site.Job{}, err
 	}
-	return s.record(j)
+	return s.withDossier(j)
 }
 
-// withdraw makes sure that a job is never accepted here.
-func (s *Server) withdraw(ctx context.Context, name string) (withdrawn bool, r record, err error) {
+// Withdraw makes sure that this site never accepts a job.
+func (s *Server) Withdraw(ctx context.Context, name string) (withdrawn bool, r site.Job, err error) {
 	r, err = s.change(ctx, name, func() (j site.Job, err error) {
 		withdrawn, j = s.core.Withdraw(s.now(), batch.JobID(name))
 		return j, nil
@@ -70,16 +70,16 @@ func (s *Server) withdraw(ctx context.Context, name string) (withdrawn bool, r r
 	return withdrawn, r, err
 }
 
-// hold takes jobs out of the plan for a round.
-func (s *Server) hold(ctx context.Context, round string, lease batch.Duration, ids []batch.JobID) ([]site.Job, error) {
+// Hold takes jobs out of the plan for a reallocation round.
+func (s *Server) Hold(ctx context.Context, round string, lease batch.Duration, ids []batch.JobID) ([]site.Job, error) {
 	return s.round(ctx, func() ([]site.Job, error) { return s.core.Hold(s.now(), round, lease, ids) })
 }
 
-// place ends a round.
-func (s *Server) place(ctx context.Context, round, agent string, list []site.Placement) ([]site.Job, error) {
+// Place ends a reallocation round: it puts held jobs back or moves them.
+func (s *Server) Place(ctx context.Context, round, agent string, list []site.Placement) ([]site.Job, error) {
 	for i := range list {
 		if to := list[i].To; to != "" && to != s.cfg.Name { // the core has more to say about that one
-			if _, err := s.peer(fmt.Sprintf("placements[%d].to", i), to); err != nil {
+			if _, err := s.Peer(fmt.Sprintf("placements[%d].to", i), to); err != nil {
 				return nil, err
 			}
 		}
@@ -102,14 +102,14 @@ func (s *Server) round(ctx context.Context, f func() ([]site.Job, error)) ([]sit
 	return jobs, nil
 }
 
-// moves returns a page of what is known of moves, the latest first.
-func (s *Server) moves(ctx context.Context, f site.MoveFilter, after site.MoveCursor, limit int) (page []site.MoveOf, err error) {
+// Moves returns a page of the known moves, the latest first.
+func (s *Server) Moves(ctx context.Context, f site.MoveFilter, after site.MoveCursor, limit int) (page []site.MoveOf, err error) {
 	err = s.see(ctx, func() { page = s.core.Moves(f, after, limit) })
 	return page, err
 }
 
-// setDraining lets the site take no new jobs, or take them again.
-func (s *Server) setDraining(ctx context.Context, on bool) error {
+// SetDraining stops or resumes the acceptance of new jobs.
+func (s *Server) SetDraining(ctx context.Context, on bool) error {
 	if s.leaving.Load() {
 		return errStopping
 	}

@@ -74,8 +74,8 @@ func (s *Server) reach() (*distant, error) {
 		nodes:   s.about.Platform.Nodes,
 		since:   make(map[batch.Key]time.Time), gone: make(map[int32]bool),
 		job: func(ctx context.Context, id batch.JobID) (site.Job, error) {
-			r, err := s.job(ctx, string(id))
-			return r.Job, err
+			r, err := s.Job(ctx, string(id))
+			return r, err
 		},
 	}
 	meter := newFarMeter()

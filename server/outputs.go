@@ -16,6 +16,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
+	"github.com/seed-9b8f70bb/drover/server/files"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
@@ -135,31 +136,54 @@ func (u *until) Read(p []byte) (int, error) {
 	return u.r.Read(p)
 }
 
-// download sends an output of a job that has ended, from offset on.
-func (s *Server) download(ctx context.Context, name, argument string, offset int64, send func(piece) error) error {
+// Download sends an output of a job that has ended, from offset on.
+func (s *Server) Download(ctx context.Context, name, argument string, offset int64, send func(files.Piece) error) error {
 	if offset < 0 {
 		return badOffset(offset)
 	}
-	r, err := s.job(ctx, name)
+	r, err := s.Job(ctx, name)
 	if err != nil {
 		return err
 	}
-	if err := s.checkOutput(&r, argument); err != nil {
-		return err
-	}
-	f, size, err := s.openOutput(r.ID, argument)
-	if errors.Is(err, fs.ErrNotExist) { // forgotten meanwhile
-		return notWritten(argument)
-	}
+	f, size, err := s.openOutputOf(&r, argument)
 	if err != nil {
-		return fmt.Errorf("download: %w", err)
+		return err
 	}
 	defer f.Close()
 	return s.sendFile(ctx, f, offset, size, send)
 }
 
+// OpenOutput opens an output of a job that has ended and returns its SHA-256, "" if
+// that is unknown.
+func (s *Server) OpenOutput(j *site.Job, argument string) (f *os.File, sha string, err error) {
+	if f, _, err = s.openOutputOf(j, argument); err != nil {
+		return nil, "", err
+	}
+	for _, o := range j.Run.Outputs {
+		if o.Argument == argument {
+			sha = o.SHA256
+		}
+	}
+	return f, sha, nil
+}
+
+// openOutputOf is openOutput for a client.
+func (s *Server) openOutputOf(j *site.Job, argument string) (*os.File, int64, error) {
+	if err := s.checkOutput(j, argument); err != nil {
+		return nil, 0, err
+	}
+	f, size, err := s.openOutput(j.ID, argument)
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // the job was forgotten in the meantime
+		return nil, 0, notWritten(argument)
+	case err != nil:
+		return nil, 0, fmt.Errorf("open output: %w", err)
+	}
+	return f, size, nil
+}
+
 // checkOutput returns a *problem.Problem unless the job has written this output.
-func (s *Server) checkOutput(r *record, argument string) error {
+func (s *Server) checkOutput(r *site.Job, argument string) error {
 	service, err := s.cfg.Catalogue.Service(r.Service)
 	if err != nil {
 		return notWritten(argument)

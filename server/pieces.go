@@ -7,27 +7,21 @@ import (
 	"io"
 
 	"github.com/seed-9b8f70bb/drover/proto/problem"
+	"github.com/seed-9b8f70bb/drover/server/files"
 )
-
-// piece is part of a file.
-type piece struct {
-	data   []byte // valid until the next one
-	offset int64
-	size   int64 // of the whole file, where it is known
-}
 
 // chunk is the size of the pieces in which files are sent, bytes.
 const chunk = 256 << 10
 
 // sendFile sends what a file has from offset on, until its end, that of ctx or that
 // of the server.
-func (s *Server) sendFile(ctx context.Context, f io.ReaderAt, offset, size int64, send func(piece) error) error {
+func (s *Server) sendFile(ctx context.Context, f io.ReaderAt, offset, size int64, send func(files.Piece) error) error {
 	buf := make([]byte, chunk)
 	for first := true; ; first = false {
 		n, err := f.ReadAt(buf, offset)
 		// Even an empty file has a piece: it tells the size.
 		if n > 0 || first {
-			if err := send(piece{data: buf[:n], offset: offset, size: size}); err != nil {
+			if err := send(files.Piece{Data: buf[:n], Offset: offset, Size: size}); err != nil {
 				return err
 			}
 		}

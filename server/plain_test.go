@@ -62,7 +62,7 @@ func TestFilesTravelOverPlainHTTP(t *testing.T) {
 	s := start(t, configured(t, ""))
 	data := strings.Repeat("drover\x00\n", 40_000)
 	url := s.URL() + "/v1/content/" + sum([]byte(data))
-	if a := ask(t, "HEAD", url, nil); a.status != 404 || a.header.Get(uploadOffset) != "0" {
+	if a := ask(t, "HEAD", url, nil); a.status != 404 || a.header.Get("Upload-Offset") != "0" {
 		t.Errorf("before: %+v", a)
 	}
 	if a := ask(t, "PUT", url, strings.NewReader(data)); a.status != 201 || !strings.Contains(strings.ReplaceAll(a.body, " ", ""), `"sizeBytes":"320000"`) {
@@ -124,13 +124,13 @@ func TestAnUploadOverPlainHTTPGoesOnInParts(t *testing.T) {
 	put := func(text, span string) answer {
 		return ask(t, "PUT", url, strings.NewReader(text), "Content-Range", "bytes "+span)
 	}
-	if a := put("0123", "0-3/10"); a.status != 202 || a.header.Get(uploadOffset) != "4" {
+	if a := put("0123", "0-3/10"); a.status != 202 || a.header.Get("Upload-Offset") != "4" {
 		t.Fatalf("the first part: %+v", a)
 	}
-	if a := ask(t, "HEAD", url+"?size=10", nil); a.status != 404 || a.header.Get(uploadOffset) != "4" || a.header.Get(uploadLength) != "10" {
+	if a := ask(t, "HEAD", url+"?size=10", nil); a.status != 404 || a.header.Get("Upload-Offset") != "4" || a.header.Get("Upload-Length") != "10" {
 		t.Errorf("between: %+v", a)
 	}
-	if a := put("56789", "5-9/10"); a.status != 416 || a.header.Get(uploadOffset) != "4" || a.reason(t) != "out-of-range offset" {
+	if a := put("56789", "5-9/10"); a.status != 416 || a.header.Get("Upload-Offset") != "4" || a.reason(t) != "out-of-range offset" {
 		t.Errorf("a gap: %+v", a)
 	}
 	if a := put("456789", "4-9/10"); a.status != 201 {
@@ -164,7 +164,7 @@ func TestAnUploadThatBreaksOffIsItsSendersAndNotAFailureOfTheServer(t *testing.T
 	if err != nil || !bytes.HasPrefix(text, []byte("HTTP/1.1 400 ")) || !bytes.Contains(text, []byte(`"field":"body"`)) {
 		t.Errorf("%q, %v", text, err)
 	}
-	if a := ask(t, "HEAD", url+"?size=10", nil); a.header.Get(uploadOffset) != "4" {
+	if a := ask(t, "HEAD", url+"?size=10", nil); a.header.Get("Upload-Offset") != "4" {
 		t.Errorf("afterwards: %+v", a)
 	}
 	if err := s.stop(); err != nil {
@@ -206,7 +206,7 @@ func TestUploadsOverPlainHTTPAreRefused(t *testing.T) {
 	if a := ask(t, "HEAD", s.URL()+"/v1/content/"+sha+"?size=x", nil); a.status != 400 {
 		t.Errorf("no size: %+v", a)
 	}
-	if n := files(t, filepath.Join(s.data.root, "content")); n != 0 {
+	if n := countFiles(t, filepath.Join(s.data.root, "content")); n != 0 {
 		t.Errorf("%d files are left of refused uploads", n)
 	}
 }

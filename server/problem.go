@@ -23,10 +23,11 @@ func isStopping(err error) bool {
 	return ok && p.Reason == problem.Stopping
 }
 
-// asProblem turns any error into one that can be told. The second result is
-// false for one that cannot: it is a defect of this server, and its text, which
-// may name files, stays in the log.
-func asProblem(err error) (*problem.Problem, bool) {
+// Problem returns what the caller is told about an error, nil for a defect of the
+// server: its text can contain paths and belongs into the log only.
+func (s *Server) Problem(err error) *problem.Problem { return problemOf(err) }
+
+func problemOf(err error) *problem.Problem {
 	var (
 		p        *problem.Problem
 		refusal  *site.Refusal
@@ -38,7 +39,7 @@ func asProblem(err error) (*problem.Problem, bool) {
 	)
 	switch {
 	case errors.As(err, &p):
-		return p, true
+		return p
 	case errors.As(err, &refusal):
 		p := &problem.Problem{
 			Reason: problem.Reason(refusal.Reason), Field: refusal.Field, Accepted: refusal.Accepted,
@@ -47,45 +48,45 @@ func asProblem(err error) (*problem.Problem, bool) {
 		if o := refusal.Offer; o != nil {
 			p.Offer = &problem.Offer{Site: o.Site, Wait: o.Wait.Std(), Completion: o.Completion.Std(), Width: o.Width}
 		}
-		return p, true
+		return p
 	case errors.As(err, &size):
 		return &problem.Problem{
 			Reason: problem.TooLarge, Field: "size_bytes", Accepted: fmt.Sprintf("at most %d bytes", size.Limit), Message: size.Error(),
-		}, true
+		}
 	case errors.As(err, &mismatch):
 		return &problem.Problem{
 			Reason: problem.BadValue, Field: mismatch.Field, Accepted: "what the content has", Message: mismatch.Error(),
 			Hint: "the file has changed, or was damaged on its way: send it again",
-		}, true
+		}
 	case errors.As(err, &offset):
 		return &problem.Problem{
 			Reason: problem.OutOfRange, Field: "offset", Accepted: fmt.Sprintf("0 to %d", offset.Have), Message: offset.Error(), Retryable: true,
 			Hint: "ask anew how much of it is here, and go on from there",
-		}, true
+		}
 	case errors.Is(err, blobs.ErrArriving), errors.Is(err, blobs.ErrTaken):
 		return &problem.Problem{
 			Reason: problem.Arriving, Field: "offset", Accepted: "0, or later what has arrived then", Retryable: true,
 			Message: "somebody else sends the same content at this moment", Hint: "ask anew how much of it is here, and go on from there",
-		}, true
+		}
 	case dataProblem(err) != nil:
-		return dataProblem(err), true
+		return dataProblem(err)
 	case isFull(err), noRoom(err):
-		return errDiskFull, true
+		return errDiskFull
 	case errors.As(err, &misfit):
-		return &problem.Problem{Reason: problem.NotWaiting, Field: "job_id", Message: misfit.Error()}, true
+		return &problem.Problem{Reason: problem.NotWaiting, Field: "job_id", Message: misfit.Error()}
 	case closed(err):
-		return errStopping, true
+		return errStopping
 	case errors.As(err, &unknown):
 		return &problem.Problem{
 			Reason: problem.BatchSilent, Message: "the site's batch system does not answer", Retryable: true,
 			Hint: "its jobs go on; drover sites shows the others",
-		}, true
+		}
 	case errors.Is(err, site.ErrNoPlan):
 		return &problem.Problem{
 			Reason: problem.NoEstimate, Message: err.Error(), Hint: "the log of the server says why; drover sites shows the others",
-		}, true
+		}
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return &problem.Problem{Reason: problem.Timeout, Message: "the call ended before it was answered", Retryable: true}, true
+		return &problem.Problem{Reason: problem.Timeout, Message: "the call ended before it was answered", Retryable: true}
 	}
-	return &problem.Problem{Reason: problem.Internal, Message: "the server failed; its log says more"}, false
+	return nil
 }

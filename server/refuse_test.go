@@ -198,10 +198,10 @@ func TestOnePortSpeaksBothProtocolsWithHealthAndReflection(t *testing.T) {
 
 func TestADefectIsNoPublicProblem(t *testing.T) {
 	secret := &os.PathError{Op: "open", Path: "/secret", Err: os.ErrPermission}
-	if p := publicProblem(fmt.Errorf("reading: %w", secret)); p != nil {
+	if p := problemOf(fmt.Errorf("reading: %w", secret)); p != nil {
 		t.Errorf("problem %v, want nil: its text is for the log alone", p)
 	}
-	if p := publicProblem(errStopping); p == nil || p.Reason != problem.Stopping {
+	if p := problemOf(errStopping); p == nil || p.Reason != problem.Stopping {
 		t.Errorf("problem %v, want stopping", p)
 	}
 }

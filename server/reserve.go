@@ -44,15 +44,15 @@ func (s *Server) noReservations() error {
 	return p
 }
 
-// offerReservation answers what a booking would get, or has got.
-func (s *Server) offerReservation(ctx context.Context, b site.Booking) (r site.Reservation, err error) {
+// OfferReservation answers what a booking would get, or has got.
+func (s *Server) OfferReservation(ctx context.Context, b site.Booking) (r site.Reservation, err error) {
 	return s.book(ctx, b, s.see, func(now batch.Time, b site.Booking, p site.Planner) (site.Reservation, error) {
 		return s.core.OfferReservation(now, b, p)
 	})
 }
 
-// bookReservation sets processors aside.
-func (s *Server) bookReservation(ctx context.Context, b site.Booking) (site.Reservation, error) {
+// BookReservation sets processors aside.
+func (s *Server) BookReservation(ctx context.Context, b site.Booking) (site.Reservation, error) {
 	return s.book(ctx, b, s.do, s.setAside)
 }
 
@@ -122,8 +122,8 @@ func (s *Server) agree(j site.Job, plans []batch.Command, again func() (site.Job
 	}
 }
 
-// cancelReservation gives a reservation back.
-func (s *Server) cancelReservation(ctx context.Context, name string) (r site.Reservation, err error) {
+// CancelReservation gives a reservation back.
+func (s *Server) CancelReservation(ctx context.Context, name string) (r site.Reservation, err error) {
 	if s.leaving.Load() {
 		return r, errStopping
 	}
@@ -132,8 +132,8 @@ func (s *Server) cancelReservation(ctx context.Context, name string) (r site.Res
 	return r, errors.Join(err, failed)
 }
 
-// listReservations returns reservations, by their starts.
-func (s *Server) listReservations(ctx context.Context, f site.ReservationFilter) (list []site.Reservation, err error) {
+// Reservations returns reservations, by their starts.
+func (s *Server) Reservations(ctx context.Context, f site.ReservationFilter) (list []site.Reservation, err error) {
 	err = s.see(ctx, func() { list = s.core.Reservations(s.now(), f) })
 	return list, err
 }

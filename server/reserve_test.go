@@ -12,7 +12,6 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 	"github.com/seed-9b8f70bb/drover/proto/problem"
-	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
 const (
@@ -347,21 +346,4 @@ func TestReservationsAndAgreementsOutliveAServerThatIsKilled(t *testing.T) {
 	if lines, _, _ := g.lines(t); lines[running] != 1 || lines[waiting] != 1 || lines[future] != 0 {
 		t.Errorf("runs: %v", lines)
 	}
-}
-
-func FuzzReservationFilters(f *testing.F) {
-	f.Add("state=active owner=ann id=x")
-	f.Add("state= =x")
-	f.Fuzz(func(t *testing.T, text string) {
-		got, err := reservationFilterIn(text)
-		if err != nil {
-			if p, is := errors.AsType[*problem.Problem](err); !is || p.Field != "filter" {
-				t.Errorf("%q: %v", text, err)
-			}
-			return
-		}
-		if got == (site.ReservationFilter{}) && strings.TrimSpace(text) != "" {
-			t.Errorf("%q selects all", text)
-		}
-	})
 }

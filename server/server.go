@@ -18,6 +18,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/slurm"
 	"github.com/seed-9b8f70bb/drover/server/files/blobs"
 	"github.com/seed-9b8f70bb/drover/server/files/depot"
+	"github.com/seed-9b8f70bb/drover/server/rpc"
 	"github.com/seed-9b8f70bb/drover/server/site"
 	"github.com/seed-9b8f70bb/drover/server/store"
 )
@@ -149,7 +150,7 @@ func (s *Server) Run(ctx context.Context) error {
 	if s.shared != nil {
 		s.work.Go(s.keepMeasured)
 	}
-	server, health := s.face()
+	server, health := rpc.Serve(s, s.log)
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(s.listener) }()
 	s.log.Info("server is up", "url", s.url, "gossip", s.seed, "policy", s.cfg.policyName())

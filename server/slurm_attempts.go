@@ -27,18 +27,18 @@ type batchScripts struct{ s *Server }
 // that would be forgotten with a crash.
 func (b batchScripts) Script(key batch.Key, shape batch.Shape) (slurm.Script, error) {
 	s := b.s
-	r, err := s.job(s.life, string(key.Job))
+	r, err := s.Job(s.life, string(key.Job))
 	if err != nil {
 		return slurm.Script{}, fmt.Errorf("%w: %w", slurm.ErrNeverRan, err)
 	}
 	if r.Key() != key || r.State != site.Waiting && r.State != site.Moving && r.State != site.Held {
 		return slurm.Script{}, fmt.Errorf("%w: it waits no more", slurm.ErrNeverRan)
 	}
-	values, err := s.values(r.dossier)
+	values, err := s.values(r.Dossier)
 	if err != nil {
 		return slurm.Script{}, fmt.Errorf("service %s: %w", r.Service, err)
 	}
-	err = s.anew(&r.Job, values.Service())
+	err = s.anew(&r, values.Service())
 	var text []byte
 	if err == nil {
 		text, err = s.batchScript(key, shape, s.program(key.Job, values, shape))

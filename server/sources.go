@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-9b8f70bb/drover/agent/gossip"
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/server/files/depot"
 )
@@ -25,12 +26,12 @@ type source struct {
 func (s *Server) locate(ctx context.Context, id, from string) (source, error) {
 	urls := make(map[string]string)
 	for _, m := range s.group.Members() {
-		if m.Role == serverRole && m.Name != s.cfg.Name && (from == "" || m.Name == from) {
+		if m.Role == gossip.Server && m.Name != s.cfg.Name && (from == "" || m.Name == from) {
 			urls[m.Name] = m.URL
 		}
 	}
 	if from != "" && len(urls) == 0 && from != s.cfg.Name {
-		_, err := s.peer("from", from)
+		_, err := s.Peer("from", from)
 		return source{}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookPatience)
@@ -43,7 +44,7 @@ func (s *Server) locate(ctx context.Context, id, from string) (source, error) {
 	answers := make(chan answer, len(urls))
 	for name, url := range urls {
 		go func() {
-			d, gone, err := s.couriers.face.findData(ctx, url, id)
+			d, gone, err := s.couriers.peers.FindData(ctx, url, id)
 			a := answer{source: source{site: name, url: url}, gone: gone, err: err}
 			if d != nil {
 				a.data = *d
@@ -74,7 +75,7 @@ func (s *Server) locate(ctx context.Context, id, from string) (source, error) {
 func (s *Server) nowhere(id string, told, silent []string) error {
 	if _, err := s.depot.Get(id); err != nil {
 		if gone, ok := errors.AsType[*depot.GoneError](err); ok {
-			told = append(told, s.goneText(gone))
+			told = append(told, s.DescribeGone(gone))
 		}
 	}
 	p := &problem.Problem{

@@ -15,53 +15,46 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// submission hands a request over.
-type submission struct {
-	id       string
-	request  *site.Request
-	decision []byte
-	told     []site.Told // what others say of the jobs that it is to come after
-}
-
-// submit accepts a request as a job, once.
-func (s *Server) submit(ctx context.Context, sub submission) (record, error) {
+// Submit accepts a request as a job. Submitting the same request under the same ID
+// again returns the same job.
+func (s *Server) Submit(ctx context.Context, sub site.Submission) (site.Job, error) {
 	if s.leaving.Load() {
-		return record{}, errStopping
+		return site.Job{}, errStopping
 	}
-	id, err := site.CheckID(sub.id)
+	id, err := site.CheckID(string(sub.ID))
 	if err != nil {
-		return record{}, err
+		return site.Job{}, err
 	}
-	if err := sub.request.Validate(); err != nil {
-		return record{}, err
+	if err := sub.Request.Validate(); err != nil {
+		return site.Job{}, err
 	}
-	if usesDepot(sub.request) {
-		// What one call undoes another one of the same submission may be about to do.
+	if usesDepot(sub.Request) {
+		// Repeated calls must not undo each other's use of data.
 		done, err := s.using.take(ctx, id)
 		if err != nil {
-			return record{}, err
+			return site.Job{}, err
 		}
 		defer done()
 	}
-	u, err := s.use(ctx, id, sub.request)
+	u, err := s.use(ctx, id, sub.Request)
 	if err != nil {
-		return record{}, err
+		return site.Job{}, err
 	}
-	j, err := s.submitOnce(ctx, id, sub)
+	j, err := s.submitOnce(ctx, sub)
 	s.endUse(u, id, err == nil)
 	if err != nil {
-		return record{}, err
+		return site.Job{}, err
 	}
-	return s.record(j)
+	return s.withDossier(j)
 }
 
-// submitOnce is submit for a request whose data are known.
-func (s *Server) submitOnce(ctx context.Context, id batch.JobID, sub submission) (site.Job, error) {
+// submitOnce submits a request in which all handles of data are resolved.
+func (s *Server) submitOnce(ctx context.Context, sub site.Submission) (site.Job, error) {
 	staged := ""
-	if files := s.files(sub.request); len(files) > 0 || len(sub.request.After) > 0 {
-		known, err := s.knows(ctx, id)
+	if files := s.files(sub.Request); len(files) > 0 || len(sub.Request.After) > 0 {
+		known, err := s.knows(ctx, sub.ID)
 		if err == nil && !known {
-			sub.told, err = s.told(ctx, sub.request)
+			sub.Told, err = s.told(ctx, sub.Request)
 		}
 		if err == nil && !known {
 			staged, err = s.stage(files)
@@ -74,7 +67,7 @@ func (s *Server) submitOnce(ctx context.Context, id batch.JobID, sub submission)
 		j      site.Job
 		failed error
 	)
-	err := s.do(ctx, func() { j, failed = s.accept(ctx, id, sub, &staged) })
+	err := s.do(ctx, func() { j, failed = s.accept(ctx, sub, &staged) })
 	s.unstage(staged)
 	return j, errors.Join(err, failed)
 }
@@ -179,7 +172,8 @@ func missing(argument string, f catalogue.File) *problem.Problem {
 
 // accept is the submission itself; called by the loop. The staged directory
 // becomes the job's, and staged empty, if the job is new.
-func (s *Server) accept(ctx context.Context, id batch.JobID, sub submission, staged *string) (site.Job, error) {
+func (s *Server) accept(ctx context.Context, sub site.Submission, staged *string) (site.Job, error) {
+	id := sub.ID
 	if s.leaving.Load() {
 		return site.Job{}, errStopping
 	}
@@ -187,12 +181,12 @@ func (s *Server) accept(ctx context.Context, id batch.JobID, sub submission, sta
 		return site.Job{}, err
 	}
 	if !s.core.Knows(id) {
-		if err := cmp.Or(s.mayCome(id), s.recallAfter(sub.request)); err != nil {
+		if err := cmp.Or(s.mayCome(id), s.recallAfter(sub.Request)); err != nil {
 			return site.Job{}, err
 		}
 	}
 	// The batch system plans with it from now on, and starts it when it is durable.
-	j, plans, err := s.enter(ctx, site.Submission{ID: id, Request: sub.request, Decision: sub.decision, Told: sub.told})
+	j, plans, err := s.enter(ctx, sub)
 	if err != nil {
 		return site.Job{}, err
 	}

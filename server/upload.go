@@ -8,8 +8,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/files/blobs"
 )
 
-// upload stores what r gives.
-func (s *Server) upload(r io.Reader, want blobs.Want) (blobs.Blob, error) {
+// Upload stores the content that r returns.
+func (s *Server) Upload(r io.Reader, want blobs.Want) (blobs.Blob, error) {
 	if s.leaving.Load() {
 		return blobs.Blob{}, errStopping
 	}
@@ -19,8 +19,8 @@ func (s *Server) upload(r io.Reader, want blobs.Want) (blobs.Blob, error) {
 	return s.content.Add(r, want)
 }
 
-// have says how much of some content is here.
-func (s *Server) have(sha string, size int64) (blobs.Progress, error) {
+// ContentProgress returns how much of a content has arrived.
+func (s *Server) ContentProgress(sha string, size int64) (blobs.Progress, error) {
 	if sha == "" {
 		return blobs.Progress{}, badSHA256(sha, "64 lower-case hexadecimal digits")
 	}

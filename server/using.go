@@ -218,8 +218,8 @@ func (s *Server) keepInput(u *use, r *site.Request) error {
 		d := keptAs(r, k, v.File().SHA256, v.File().Size, v.Layout(), u.job)
 		d.Name = v.File().Name
 		if _, e := s.depot.Put(d); e != nil {
-			p, told := asProblem(e)
-			if !told {
+			p := problemOf(e)
+			if p == nil {
 				return e
 			}
 			out := *p

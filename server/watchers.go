@@ -84,9 +84,9 @@ func (s *Server) subscribe(ctx context.Context, id batch.JobID) (first site.Job,
 	return first, w, cancel, nil
 }
 
-// feed sends all jobs that are not final, then synced, and then every job that
+// WatchJobs sends all jobs that are not final, then synced, and then every job that
 // changes, as they are on disk, until ctx ends.
-func (s *Server) feed(ctx context.Context, send func(jobs []site.Job, synced bool) error) error {
+func (s *Server) WatchJobs(ctx context.Context, send func(jobs []site.Job, synced bool) error) error {
 	f := &feed{changed: make(map[batch.JobID]struct{}), more: make(chan struct{}, 1)}
 	err := s.see(ctx, func() {
 		s.watchers.all = append(s.watchers.all, f)

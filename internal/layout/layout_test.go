@@ -112,8 +112,13 @@ var layout = map[string][]string{
 	"server/catalogue":    {"batch"},
 	"server/files/blobs":  {},
 	"server/files/depot":  {"server/files/blobs"},
-	"server/store":        {},
-	"server/site":         {"batch", policy, "batch/plan/forecast", "batch/policy", "server/catalogue"},
+	"server/files":        {},
+	"server/rpc": {
+		"server/site", "server/catalogue", "server/store", "server/files", "server/files/blobs", "server/files/depot",
+		"batch", "batch/policy", "proto/drover/v1/...", "proto/problem", "proto/rpc",
+	},
+	"server/store": {},
+	"server/site":  {"batch", policy, "batch/plan/forecast", "batch/policy", "server/catalogue"},
 
 	"agent": {
 		"agent/mapping", "agent/rounds", "agent/gossip", "reallocation", "batch", "internal/config", "proto/drover/v1/...",
@@ -121,11 +126,11 @@ var layout = map[string][]string{
 	},
 	"client": {"client/submission", "client/npy", "internal/config", "proto/drover/v1/...", "proto/problem", "proto/rpc"},
 	"server": {
-		"server/site", "server/catalogue", "server/files/blobs", "server/files/depot", "server/store",
+		"server/site", "server/catalogue", "server/rpc", "server/files", "server/files/blobs", "server/files/depot", "server/store",
 		"batch", "batch/policy", "batch/plan/forecast", "batch/exec", "batch/slurm", "batch/plan/needs",
 		"batch/exec/attempt", "batch/exec/cgroup", "batch/exec/node", "batch/exec/node/pool", "batch/exec/node/remote",
 		"batch/exec/supervisor", "batch/exec/supervisor/journal", "batch/exec/supervisor/solo",
-		"internal/config", "agent/gossip", "proto/drover/v1/...", "proto/problem", "proto/rpc",
+		"internal/config", "agent/gossip", "proto/problem",
 	},
 
 	"sim/swf":    {},
@@ -146,8 +151,11 @@ var layout = map[string][]string{
 	"cmd/drover-lab/...": {anything},
 }
 
-// faces are the packages in which only files named rpc*.go may see proto's types.
-var faces = []string{"agent", "server", "client", "batch"}
+// unconverted are the packages outside a room named rpc that still import proto's
+// types, in files named rpc*.go. The list only gets shorter.
+var unconverted = []string{
+	"agent", "client", "batch/exec/node/daemon", "batch/exec/node/remote",
+}
 
 func TestPackagesImportOnlyWhatTheLayoutAllows(t *testing.T) {
 	problems, err := check(os.DirFS("../.."), layout)
@@ -169,7 +177,7 @@ func TestLayoutAllowsOnlyRowsThatExist(t *testing.T) {
 	}
 }
 
-// check returns what in tree breaks the table or the rule about RPC faces, in
+// check returns what in tree breaks the table or the rule about packages named rpc, in
 // order of the files' paths. It fails only when tree cannot be read or parsed.
 func check(tree fs.FS, table map[string][]string) ([]string, error) {
 	var problems []string
@@ -246,9 +254,9 @@ func checkFile(tree fs.FS, name, row string, table map[string][]string) ([]strin
 				importer, imported, row, orNothing(may)))
 			continue
 		}
-		if target == "proto/drover/v1/..." && isFace(importer) && path.Base(importer) != "rpc" && !strings.HasPrefix(path.Base(name), "rpc") {
+		if target == "proto/drover/v1/..." && !mayTranslate(name) {
 			problems = append(problems, at+fmt.Sprintf(
-				"%s may import %s only in files named rpc*.go, which translate and decide nothing",
+				"%s may not import %s: only packages named rpc do, which translate and decide nothing",
 				importer, imported))
 		}
 	}
@@ -273,9 +281,15 @@ func rowOf(pkg string, table map[string][]string) (string, bool) {
 	return "", false
 }
 
-func isFace(pkg string) bool {
+// mayTranslate reports whether a file can import proto's types: one of a package
+// named rpc, of proto itself, or of a command.
+func mayTranslate(file string) bool {
+	pkg := path.Dir(file)
 	top, _, _ := strings.Cut(pkg, "/")
-	return slices.Contains(faces, top)
+	if path.Base(pkg) == "rpc" || top == "proto" || top == "cmd" {
+		return true
+	}
+	return slices.Contains(unconverted, pkg) && strings.HasPrefix(path.Base(file), "rpc")
 }
 
 func orNothing(names []string) string {
@@ -294,6 +308,7 @@ func TestCheckFindsWhatTheLayoutForbids(t *testing.T) {
 		"batch/exec":          {"batch"},
 		"server/site":         {"batch", policy},
 		"server":              {"server/site", "batch/exec", "proto/drover/v1/..."},
+		"server/rpc":          {"server/site", "proto/drover/v1/..."},
 		"cmd/drover":          {anything},
 	}
 	const v1 = "proto/drover/v1"
@@ -358,13 +373,13 @@ func TestCheckFindsWhatTheLayoutForbids(t *testing.T) {
 		"a command importing anything": {
 			"cmd/drover/a.go", []string{"server", v1}, "",
 		},
-		"proto in an RPC face": {
-			"server/rpc_job.go", []string{v1}, "",
+		"proto in a package named rpc": {
+			"server/rpc/job.go", []string{v1}, "",
 		},
-		"proto in a driver's other file": {
-			"server/loop.go",
+		"proto in another package": {
+			"server/rpc_job.go",
 			[]string{v1 + "/droverv1connect"},
-			"server/loop.go:4: server may import proto/drover/v1/droverv1connect only in files named rpc*.go",
+			"server/rpc_job.go:4: server may not import proto/drover/v1/droverv1connect: only packages named rpc do",
 		},
 		"generated code importing generated": {
 			v1 + "/droverv1connect/a.go", []string{v1}, "",

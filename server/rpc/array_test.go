@@ -1,4 +1,4 @@
-package server
+package rpc
 
 import (
 	"errors"
@@ -15,8 +15,8 @@ import (
 func FuzzArrayOnTheWire(f *testing.F) {
 	for _, a := range []*droverv1.Array{
 		nil,
-		{Element: ofFloat64, Dimensions: []int64{3}, Content: &droverv1.File{Sha256: "ab", SizeBytes: 24, Name: "x", DataId: "d"}},
-		{Element: ofInt32, Dimensions: []int64{-1, 1 << 62}},
+		{Element: droverv1.ElementType_ELEMENT_TYPE_FLOAT64, Dimensions: []int64{3}, Content: &droverv1.File{Sha256: "ab", SizeBytes: 24, Name: "x", DataId: "d"}},
+		{Element: droverv1.ElementType_ELEMENT_TYPE_INT32, Dimensions: []int64{-1, 1 << 62}},
 		{Element: 77, Dimensions: []int64{1, 2, 3}},
 	} {
 		text, err := proto.Marshal(a)

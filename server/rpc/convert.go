@@ -1,4 +1,4 @@
-package server
+package rpc
 
 import (
 	"fmt"
@@ -12,6 +12,15 @@ import (
 	"github.com/seed-9b8f70bb/drover/proto/rpc"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
+
+// inverse swaps the keys and the values of a table.
+func inverse[K, V comparable](m map[K]V) map[V]K {
+	out := make(map[V]K, len(m))
+	for k, v := range m {
+		out[v] = k
+	}
+	return out
+}
 
 // durationOut returns d for the wire.
 func durationOut(d batch.Duration) *durationpb.Duration { return rpc.Duration(d) }

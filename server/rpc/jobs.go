@@ -1,4 +1,4 @@
-package server
+package rpc
 
 import (
 	"context"
@@ -41,8 +41,8 @@ var (
 )
 
 // Estimate answers when a request would be finished here.
-func (f face) Estimate(ctx context.Context, req *droverv1.EstimateRequest) (*droverv1.EstimateResponse, error) {
-	r, err := requestIn(req.GetRequest())
+func (h handler) Estimate(ctx context.Context, req *droverv1.EstimateRequest) (*droverv1.EstimateResponse, error) {
+	r, err := RequestIn(req.GetRequest())
 	if err != nil {
 		return nil, err
 	}
@@ -50,21 +50,30 @@ func (f face) Estimate(ctx context.Context, req *droverv1.EstimateRequest) (*dro
 	if err != nil {
 		return nil, err
 	}
-	q, err := f.s.estimate(ctx, r, notBefore)
-	var refusal *site.Refusal
-	if p, _ := asProblem(err); err != nil && (errors.As(err, &refusal) || p.Reason == problem.QueueFull || p.Reason == problem.DiskFull) {
-		return &droverv1.EstimateResponse{Quote: &droverv1.Quote{Refusal: rpc.DetailOf(p)}}, nil
+	q, err := h.s.Estimate(ctx, r, notBefore)
+	if err != nil && h.declines(err) {
+		return &droverv1.EstimateResponse{Quote: &droverv1.Quote{Refusal: rpc.DetailOf(h.refusal(err))}}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
 	out := quoteOut(&q.Quote)
-	out.StateAge = durationOut(q.age)
+	out.StateAge = durationOut(q.Age)
 	res := &droverv1.EstimateResponse{Quote: out}
-	if q.kept != nil {
-		res.Accuracy = accuracyOut(q.kept)
+	if q.Accuracy != nil {
+		res.Accuracy = accuracyOut(q.Accuracy)
 	}
 	return res, nil
+}
+
+// declines reports whether an error of an estimate means that the site would not
+// accept the request, which is an answer too.
+func (h handler) declines(err error) bool {
+	if _, ok := errors.AsType[*site.Refusal](err); ok {
+		return true
+	}
+	p := h.s.Problem(err)
+	return p != nil && (p.Reason == problem.QueueFull || p.Reason == problem.DiskFull)
 }
 
 // quoteOut returns a quote for the wire, without the age of its state.
@@ -77,14 +86,14 @@ func quoteOut(q *site.Quote) *droverv1.Quote {
 }
 
 // Submit accepts a request as a job.
-func (f face) Submit(ctx context.Context, req *droverv1.SubmitRequest) (*droverv1.SubmitResponse, error) {
-	r, err := requestIn(req.GetRequest())
+func (h handler) Submit(ctx context.Context, req *droverv1.SubmitRequest) (*droverv1.SubmitResponse, error) {
+	r, err := RequestIn(req.GetRequest())
 	if err != nil {
 		return nil, err
 	}
 	var decision []byte
 	if req.GetDecision() != nil {
-		withoutControls(req.GetDecision())
+		makePrintable(req.GetDecision())
 		if decision, err = proto.Marshal(req.GetDecision()); err != nil {
 			return nil, fmt.Errorf("decision record: %w", err)
 		}
@@ -92,25 +101,25 @@ func (f face) Submit(ctx context.Context, req *droverv1.SubmitRequest) (*droverv
 	if err := checkSize(req, &site.Dossier{Request: *r, Decision: decision}); err != nil {
 		return nil, err
 	}
-	rec, err := f.s.submit(ctx, submission{id: req.GetJobId(), request: r, decision: decision})
+	j, err := h.s.Submit(ctx, site.Submission{ID: batch.JobID(req.GetJobId()), Request: r, Decision: decision})
 	if err != nil {
 		return nil, err
 	}
-	return &droverv1.SubmitResponse{Job: f.s.jobOut(rec)}, nil
+	return &droverv1.SubmitResponse{Job: h.jobOut(&j)}, nil
 }
 
 // GetJob returns one job.
-func (f face) GetJob(ctx context.Context, req *droverv1.GetJobRequest) (*droverv1.GetJobResponse, error) {
-	rec, err := f.s.job(ctx, req.GetJobId())
+func (h handler) GetJob(ctx context.Context, req *droverv1.GetJobRequest) (*droverv1.GetJobResponse, error) {
+	j, err := h.s.Job(ctx, req.GetJobId())
 	if err != nil {
 		return nil, err
 	}
-	return &droverv1.GetJobResponse{Job: f.s.jobOut(rec)}, nil
+	return &droverv1.GetJobResponse{Job: h.jobOut(&j)}, nil
 }
 
 // ListJobs lists this site's jobs in the order of their submission. A page is
 // shorter than it could be where its jobs would not fit into a message.
-func (f face) ListJobs(ctx context.Context, req *droverv1.ServerServiceListJobsRequest) (*droverv1.ServerServiceListJobsResponse, error) {
+func (h handler) ListJobs(ctx context.Context, req *droverv1.ServerServiceListJobsRequest) (*droverv1.ServerServiceListJobsResponse, error) {
 	size, err := rpc.PageSize(req.GetPageSize())
 	if err != nil {
 		return nil, err
@@ -120,8 +129,8 @@ func (f face) ListJobs(ctx context.Context, req *droverv1.ServerServiceListJobsR
 		return nil, err
 	}
 	out, sum := &droverv1.ServerServiceListJobsResponse{}, 0
-	out.NextPageToken, err = f.s.list(ctx, filter, req.GetPageToken(), size, func(r record) bool {
-		j := f.s.jobOut(r)
+	out.NextPageToken, err = h.s.Jobs(ctx, filter, req.GetPageToken(), size, func(job *site.Job) bool {
+		j := h.jobOut(job)
 		if sum += proto.Size(j); sum > rpc.LargestMessage && len(out.Jobs) > 0 {
 			return false
 		}
@@ -135,29 +144,29 @@ func (f face) ListJobs(ctx context.Context, req *droverv1.ServerServiceListJobsR
 }
 
 // WatchJob sends a job as it is, and again after every change.
-func (f face) WatchJob(ctx context.Context, req *droverv1.WatchJobRequest, stream *connect.ServerStream[droverv1.WatchJobResponse]) error {
-	return f.s.watch(ctx, req.GetJobId(), func(rec record) error {
-		return stream.Send(&droverv1.WatchJobResponse{Job: f.s.jobOut(rec)})
+func (h handler) WatchJob(ctx context.Context, req *droverv1.WatchJobRequest, stream *connect.ServerStream[droverv1.WatchJobResponse]) error {
+	return h.s.WatchJob(ctx, req.GetJobId(), func(j *site.Job) error {
+		return stream.Send(&droverv1.WatchJobResponse{Job: h.jobOut(j)})
 	})
 }
 
 // CancelJob ends a job.
-func (f face) CancelJob(ctx context.Context, req *droverv1.CancelJobRequest) (*droverv1.CancelJobResponse, error) {
-	rec, err := f.s.cancel(ctx, req.GetJobId())
+func (h handler) CancelJob(ctx context.Context, req *droverv1.CancelJobRequest) (*droverv1.CancelJobResponse, error) {
+	j, err := h.s.Cancel(ctx, req.GetJobId())
 	if err != nil {
 		return nil, err
 	}
-	return &droverv1.CancelJobResponse{Job: f.s.jobOut(rec)}, nil
+	return &droverv1.CancelJobResponse{Job: h.jobOut(&j)}, nil
 }
 
 // jobOut returns a job for the wire.
-func (s *Server) jobOut(r record) *droverv1.Job {
-	request := &r.dossier.Request
+func (h handler) jobOut(r *site.Job) *droverv1.Job {
+	request := &r.Dossier.Request
 	out := &droverv1.Job{
-		Id: string(r.ID), State: statesOut[r.State], Site: s.cfg.Name, Request: requestOut(request), Shape: shapeOut(r.Shape),
+		Id: string(r.ID), State: statesOut[r.State], Site: h.s.About().Name, Request: requestOut(request), Shape: shapeOut(r.Shape),
 		SubmittedAt: timeOut(r.Submitted), StartedAt: timeOut(r.Started), EndedAt: timeOut(r.Ended),
 		EstimatedCompletion: durationOut(r.Estimate.Completion), EstimatedWait: durationOut(r.Estimate.Wait),
-		EstimateKind: kindsOut[r.Estimate.Kind], Decision: decisionOut(r.dossier.Decision),
+		EstimateKind: kindsOut[r.Estimate.Kind], Decision: decisionOut(r.Dossier.Decision),
 		Epoch: r.Epoch, Revision: r.Revision, Attempt: r.Attempt, RetryOf: request.RetryOf,
 		CancelRecorded: r.Cancel && r.State != site.Cancelling, MovedTo: r.MovedTo(), Agreement: agreementsOut[r.Agreement()],
 	}
@@ -178,9 +187,9 @@ func (s *Server) jobOut(r record) *droverv1.Job {
 			})
 		}
 	}
-	out.Needs = s.needsOut(&r.Job)
+	out.Needs = h.needsOut(r)
 	if r.State == site.Waiting {
-		out.NodesAway = s.away()
+		out.NodesAway = h.s.NodesAway()
 	}
 	out.Awaits, out.Retried = awaitsOut(r.Awaits()), uint32(r.Retried)
 	if past := r.Past; past != nil {
@@ -202,6 +211,21 @@ func decisionOut(stored []byte) *droverv1.DecisionRecord {
 	out := &droverv1.DecisionRecord{}
 	if err := proto.Unmarshal(stored, out); err != nil {
 		return nil
+	}
+	return out
+}
+
+// needsOut returns what a job's tasks need for the wire; nil of a tombstone.
+func (h handler) needsOut(j *site.Job) *droverv1.TaskNeeds {
+	if j.Needs == nil {
+		return nil
+	}
+	out := &droverv1.TaskNeeds{DeclaredCpu: 1, DeclaredMemoryBytes: j.Needs.Memory}
+	if cpu := j.Needs.CPU; cpu > 0 {
+		out.DeclaredCpu = shareOut(cpu)
+	}
+	if m, known := h.s.Measured(j); known {
+		out.MeasuredCpu, out.MeasuredMemoryBytes = shareOut(m.CPU), m.Memory
 	}
 	return out
 }

@@ -1,4 +1,4 @@
-package server
+package rpc
 
 import (
 	"context"
@@ -31,41 +31,40 @@ var (
 )
 
 // OfferReservation answers what a booking would get.
-func (f face) OfferReservation(ctx context.Context, req *droverv1.OfferReservationRequest) (*droverv1.OfferReservationResponse, error) {
+func (h handler) OfferReservation(ctx context.Context, req *droverv1.OfferReservationRequest) (*droverv1.OfferReservationResponse, error) {
 	b, err := bookingIn(req.GetBooking())
 	if err != nil {
 		return nil, err
 	}
-	r, err := f.s.offerReservation(ctx, b)
+	r, err := h.s.OfferReservation(ctx, b)
 	var (
 		refusal *site.Refusal
 		p       *problem.Problem
 	)
 	switch {
 	case errors.As(err, &refusal), errors.As(err, &p) && p.Reason == problem.NoReservations:
-		told, _ := asProblem(err)
-		return &droverv1.OfferReservationResponse{Refusal: rpc.DetailOf(told)}, nil
+		return &droverv1.OfferReservationResponse{Refusal: rpc.DetailOf(h.refusal(err))}, nil
 	case err != nil:
 		return nil, err
 	}
-	return &droverv1.OfferReservationResponse{Reservation: f.s.reservationOut(&r), Booked: r.Booked != 0}, nil
+	return &droverv1.OfferReservationResponse{Reservation: h.reservationOut(&r), Booked: r.Booked != 0}, nil
 }
 
 // BookReservation sets processors aside.
-func (f face) BookReservation(ctx context.Context, req *droverv1.BookReservationRequest) (*droverv1.BookReservationResponse, error) {
+func (h handler) BookReservation(ctx context.Context, req *droverv1.BookReservationRequest) (*droverv1.BookReservationResponse, error) {
 	b, err := bookingIn(req.GetBooking())
 	if err != nil {
 		return nil, err
 	}
-	r, err := f.s.bookReservation(ctx, b)
+	r, err := h.s.BookReservation(ctx, b)
 	if err != nil {
 		return nil, err
 	}
-	return &droverv1.BookReservationResponse{Reservation: f.s.reservationOut(&r)}, nil
+	return &droverv1.BookReservationResponse{Reservation: h.reservationOut(&r)}, nil
 }
 
 // ListReservations lists this site's reservations.
-func (f face) ListReservations(ctx context.Context, req *droverv1.ServerServiceListReservationsRequest) (*droverv1.ServerServiceListReservationsResponse, error) {
+func (h handler) ListReservations(ctx context.Context, req *droverv1.ServerServiceListReservationsRequest) (*droverv1.ServerServiceListReservationsResponse, error) {
 	size, err := rpc.PageSize(req.GetPageSize())
 	if err != nil {
 		return nil, err
@@ -81,7 +80,7 @@ func (f face) ListReservations(ctx context.Context, req *droverv1.ServerServiceL
 	if err := rpc.ParseToken(req.GetPageToken(), &after); err != nil {
 		return nil, err
 	}
-	list, err := f.s.listReservations(ctx, filter)
+	list, err := h.s.Reservations(ctx, filter)
 	if err != nil {
 		return nil, err
 	}
@@ -95,19 +94,19 @@ func (f face) ListReservations(ctx context.Context, req *droverv1.ServerServiceL
 			out.NextPageToken = rpc.Token(after)
 			break
 		}
-		out.Reservations = append(out.Reservations, f.s.reservationOut(r))
+		out.Reservations = append(out.Reservations, h.reservationOut(r))
 		after.Start, after.ID = r.Start, r.ID
 	}
 	return out, nil
 }
 
 // CancelReservation gives a reservation back.
-func (f face) CancelReservation(ctx context.Context, req *droverv1.CancelReservationRequest) (*droverv1.CancelReservationResponse, error) {
-	r, err := f.s.cancelReservation(ctx, req.GetId())
+func (h handler) CancelReservation(ctx context.Context, req *droverv1.CancelReservationRequest) (*droverv1.CancelReservationResponse, error) {
+	r, err := h.s.CancelReservation(ctx, req.GetId())
 	if err != nil {
 		return nil, err
 	}
-	return &droverv1.CancelReservationResponse{Reservation: f.s.reservationOut(&r)}, nil
+	return &droverv1.CancelReservationResponse{Reservation: h.reservationOut(&r)}, nil
 }
 
 // bookingIn translates a booking. Whether it can be had is the core's to say.
@@ -126,10 +125,10 @@ func bookingIn(b *droverv1.Booking) (out site.Booking, err error) {
 	return out, err
 }
 
-func (s *Server) reservationOut(r *site.Reservation) *droverv1.Reservation {
+func (h handler) reservationOut(r *site.Reservation) *droverv1.Reservation {
 	return &droverv1.Reservation{
-		Id: string(r.ID), Site: s.cfg.Name, Name: r.Name, Owner: r.Owner, Width: r.Width, Start: timeOut(r.Start), End: timeOut(r.End),
-		State: reservationsOut[r.State(s.now())], BookedAt: timeOut(r.Booked), CancelledAt: timeOut(r.Cancelled),
+		Id: string(r.ID), Site: h.s.About().Name, Name: r.Name, Owner: r.Owner, Width: r.Width, Start: timeOut(r.Start), End: timeOut(r.End),
+		State: reservationsOut[r.State(h.s.Now())], BookedAt: timeOut(r.Booked), CancelledAt: timeOut(r.Cancelled),
 		Waiting: int32(r.Waiting), Running: int32(r.Running),
 	}
 }

@@ -1,4 +1,4 @@
-package server
+package rpc
 
 import (
 	"encoding/json"
@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/server/site"
@@ -15,7 +16,7 @@ import (
 
 // What others may put into a record that this server has to write again and again.
 const (
-	longestWord = 255     // of an owner, a site, a round, bytes
+	LongestWord = 255     // of an owner, a site, a round, bytes
 	longestText = 4 << 10 // of a reason, bytes
 	mostHistory = 64      // moves of a job that comes from elsewhere
 	mostNames   = 1000    // licenses
@@ -43,16 +44,6 @@ func words(most int, pairs ...string) error {
 	return nil
 }
 
-// checkSite refuses what cannot be the name of another site.
-func (s *Server) checkSite(field, name string) error {
-	if badName(name) || name == s.cfg.Name {
-		return &problem.Problem{
-			Reason: problem.BadValue, Field: field, Accepted: "the name of another site", Message: fmt.Sprintf("%s: site %.70q", field, name),
-		}
-	}
-	return nil
-}
-
 // checkSize refuses a request that the store could not hold: a message that is
 // within its limit may be several times as large there.
 func checkSize(m proto.Message, d *site.Dossier) error {
@@ -70,4 +61,56 @@ func checkSize(m proto.Message, d *site.Dossier) error {
 		}
 	}
 	return nil
+}
+
+// withoutControls takes the control characters out of all texts of a message. Records of
+// decisions and moves hold what others have said, on their way through more than one
+// hand; who shows them shall not have to mind that, and a job is not refused for it.
+func makePrintable(m proto.Message) {
+	if m != nil && m.ProtoReflect().IsValid() {
+		strip(m.ProtoReflect())
+	}
+}
+
+func strip(m protoreflect.Message) {
+	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		text, message := f.Kind() == protoreflect.StringKind, f.Kind() == protoreflect.MessageKind
+		switch {
+		case f.IsMap(): // there are none in what this is for
+		case f.IsList() && text:
+			for i := range v.List().Len() {
+				v.List().Set(i, protoreflect.ValueOfString(printable(v.List().Get(i).String())))
+			}
+		case f.IsList() && message:
+			for i := range v.List().Len() {
+				strip(v.List().Get(i).Message())
+			}
+		case text:
+			m.Set(f, protoreflect.ValueOfString(printable(v.String())))
+		case message && !f.IsList():
+			strip(v.Message())
+		}
+		return true
+	})
+}
+
+// plainly returns a text with a space for each control character.
+func printable(text string) string {
+	if !strings.ContainsFunc(text, unicode.IsControl) {
+		return text
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, text)
+}
+
+// shortly cuts what another server says to what a record has room for.
+func truncate(text string) string {
+	if len(text) <= longestText {
+		return text
+	}
+	return strings.ToValidUTF8(text[:longestText], "")
 }

@@ -1,4 +1,4 @@
-package server
+package rpc
 
 import (
 	"context"
@@ -20,38 +20,38 @@ var settlementsIn = map[droverv1.Settlement]site.Settlement{
 }
 
 // Withdraw makes sure that a job is never accepted here.
-func (f face) Withdraw(ctx context.Context, req *droverv1.WithdrawRequest) (*droverv1.WithdrawResponse, error) {
-	withdrawn, r, err := f.s.withdraw(ctx, req.GetJobId())
+func (h handler) Withdraw(ctx context.Context, req *droverv1.WithdrawRequest) (*droverv1.WithdrawResponse, error) {
+	withdrawn, j, err := h.s.Withdraw(ctx, req.GetJobId())
 	if err != nil {
 		return nil, err
 	}
 	if withdrawn {
 		return &droverv1.WithdrawResponse{Withdrawn: true}, nil
 	}
-	return &droverv1.WithdrawResponse{Job: f.s.jobOut(r)}, nil
+	return &droverv1.WithdrawResponse{Job: h.jobOut(&j)}, nil
 }
 
 // MoveJob begins to move a job.
-func (f face) MoveJob(ctx context.Context, req *droverv1.MoveJobRequest) (*droverv1.MoveJobResponse, error) {
+func (h handler) MoveJob(ctx context.Context, req *droverv1.MoveJobRequest) (*droverv1.MoveJobResponse, error) {
 	if err := words(longestText, "reason", req.GetReason()); err != nil {
 		return nil, err
 	}
-	if err := words(longestWord, "agent", req.GetAgent()); err != nil {
+	if err := words(LongestWord, "agent", req.GetAgent()); err != nil {
 		return nil, err
 	}
-	r, err := f.s.move(ctx, site.Order{
+	j, err := h.s.Move(ctx, site.Order{
 		Job: batch.JobID(req.GetJobId()), To: req.GetTo(), Seen: req.GetSeenEpoch(), MinGain: gainIn(req.GetMinGain()),
 		Reason: req.GetReason(), Agent: req.GetAgent(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &droverv1.MoveJobResponse{Job: f.s.jobOut(r)}, nil
+	return &droverv1.MoveJobResponse{Job: h.jobOut(&j)}, nil
 }
 
 // HoldJobs takes jobs out of the plan for a round.
-func (f face) HoldJobs(ctx context.Context, req *droverv1.HoldJobsRequest) (*droverv1.HoldJobsResponse, error) {
-	if err := words(longestWord, "round", req.GetRound()); err != nil {
+func (h handler) HoldJobs(ctx context.Context, req *droverv1.HoldJobsRequest) (*droverv1.HoldJobsResponse, error) {
+	if err := words(LongestWord, "round", req.GetRound()); err != nil {
 		return nil, err
 	}
 	lease, err := durationIn("lease", req.GetLease())
@@ -62,7 +62,7 @@ func (f face) HoldJobs(ctx context.Context, req *droverv1.HoldJobsRequest) (*dro
 	for _, id := range req.GetJobIds() {
 		ids = append(ids, batch.JobID(id))
 	}
-	held, err := f.s.hold(ctx, req.GetRound(), lease, ids)
+	held, err := h.s.Hold(ctx, req.GetRound(), lease, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -70,8 +70,8 @@ func (f face) HoldJobs(ctx context.Context, req *droverv1.HoldJobsRequest) (*dro
 }
 
 // PlaceJobs ends a round.
-func (f face) PlaceJobs(ctx context.Context, req *droverv1.PlaceJobsRequest) (*droverv1.PlaceJobsResponse, error) {
-	if err := words(longestWord, "round", req.GetRound(), "agent", req.GetAgent()); err != nil {
+func (h handler) PlaceJobs(ctx context.Context, req *droverv1.PlaceJobsRequest) (*droverv1.PlaceJobsResponse, error) {
+	if err := words(LongestWord, "round", req.GetRound(), "agent", req.GetAgent()); err != nil {
 		return nil, err
 	}
 	list := make([]site.Placement, 0, len(req.GetPlacements()))
@@ -81,7 +81,7 @@ func (f face) PlaceJobs(ctx context.Context, req *droverv1.PlaceJobsRequest) (*d
 			return nil, err
 		}
 		if p.GetTo() != "" {
-			if err := f.s.checkSite(fmt.Sprintf("placements[%d].to", i), p.GetTo()); err != nil {
+			if err := h.s.CheckPeerName(fmt.Sprintf("placements[%d].to", i), p.GetTo()); err != nil {
 				return nil, err
 			}
 		}
@@ -94,7 +94,7 @@ func (f face) PlaceJobs(ctx context.Context, req *droverv1.PlaceJobsRequest) (*d
 		}
 		list = append(list, placement)
 	}
-	jobs, err := f.s.place(ctx, req.GetRound(), req.GetAgent(), list)
+	jobs, err := h.s.Place(ctx, req.GetRound(), req.GetAgent(), list)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func (f face) PlaceJobs(ctx context.Context, req *droverv1.PlaceJobsRequest) (*d
 }
 
 // ListMoves lists what is known of moves.
-func (f face) ListMoves(ctx context.Context, req *droverv1.ServerServiceListMovesRequest) (*droverv1.ServerServiceListMovesResponse, error) {
+func (h handler) ListMoves(ctx context.Context, req *droverv1.ServerServiceListMovesRequest) (*droverv1.ServerServiceListMovesResponse, error) {
 	size, err := rpc.PageSize(req.GetPageSize())
 	if err != nil {
 		return nil, err
@@ -115,7 +115,7 @@ func (f face) ListMoves(ctx context.Context, req *droverv1.ServerServiceListMove
 	if err := rpc.ParseToken(req.GetPageToken(), &after); err != nil {
 		return nil, err
 	}
-	page, err := f.s.moves(ctx, filter, after, size+1)
+	page, err := h.s.Moves(ctx, filter, after, size+1)
 	if err != nil {
 		return nil, err
 	}
@@ -130,20 +130,20 @@ func (f face) ListMoves(ctx context.Context, req *droverv1.ServerServiceListMove
 }
 
 // SettleJob ends a move by an operator's word.
-func (f face) SettleJob(ctx context.Context, req *droverv1.SettleJobRequest) (*droverv1.SettleJobResponse, error) {
+func (h handler) SettleJob(ctx context.Context, req *droverv1.SettleJobRequest) (*droverv1.SettleJobResponse, error) {
 	if err := words(longestText, "reason", req.GetReason()); err != nil {
 		return nil, err
 	}
-	r, err := f.s.settleMove(ctx, req.GetJobId(), req.GetEpoch(), settlementsIn[req.GetSettlement()], req.GetReason())
+	j, err := h.s.Settle(ctx, req.GetJobId(), req.GetEpoch(), settlementsIn[req.GetSettlement()], req.GetReason())
 	if err != nil {
 		return nil, err
 	}
-	return &droverv1.SettleJobResponse{Job: f.s.jobOut(r)}, nil
+	return &droverv1.SettleJobResponse{Job: h.jobOut(&j)}, nil
 }
 
 // WatchJobs sends digests of all jobs that are not final, and of every change.
-func (f face) WatchJobs(ctx context.Context, _ *droverv1.WatchJobsRequest, stream *connect.ServerStream[droverv1.WatchJobsResponse]) error {
-	return f.s.feed(ctx, func(jobs []site.Job, synced bool) error {
+func (h handler) WatchJobs(ctx context.Context, _ *droverv1.WatchJobsRequest, stream *connect.ServerStream[droverv1.WatchJobsResponse]) error {
+	return h.s.WatchJobs(ctx, func(jobs []site.Job, synced bool) error {
 		return stream.Send(&droverv1.WatchJobsResponse{Jobs: digestsOut(jobs), Synced: synced})
 	})
 }
@@ -161,4 +161,49 @@ func digestOut(j *site.Job) *droverv1.JobDigest {
 		Id: string(j.ID), State: statesOut[j.State], Epoch: j.Epoch, Service: j.Service, Owner: j.Owner, Shape: shapeOut(j.Shape),
 		SubmittedAt: timeOut(j.Submitted), StartedAt: timeOut(j.Started), MovedTo: j.MovedTo(),
 	}
+}
+
+// The states of a move on the wire.
+var (
+	moveStatesOut = map[site.MoveState]droverv1.MoveState{
+		site.MovePending:   droverv1.MoveState_MOVE_STATE_PENDING,
+		site.MoveCommitted: droverv1.MoveState_MOVE_STATE_MOVED,
+		site.MoveAborted:   droverv1.MoveState_MOVE_STATE_ABORTED,
+	}
+	moveStatesIn = inverse(moveStatesOut)
+)
+
+// moveOut returns a move for the wire.
+func moveOut(id batch.JobID, service string, m *site.Move) *droverv1.Move {
+	out := &droverv1.Move{
+		JobId: string(id), Service: service, From: m.From, To: m.To, Epoch: m.Epoch, State: moveStatesOut[m.State],
+		OrderedAt: timeOut(m.Ordered), SettledAt: timeOut(m.Settled), Reason: m.Reason, Agent: m.Agent, AbortedWhy: m.Why,
+	}
+	if m.MinGain != site.AnyPrice {
+		out.MinGain = gainOut(&m.MinGain)
+	}
+	out.PredictedGain, out.RealisedGain = gainOut(m.Predicted), gainOut(m.Realised)
+	return out
+}
+
+// moveIn is the inverse of moveOut.
+func moveIn(m *droverv1.Move) (site.Move, error) {
+	out := site.Move{
+		From: m.GetFrom(), To: m.GetTo(), Epoch: m.GetEpoch(), State: moveStatesIn[m.GetState()],
+		Reason: m.GetReason(), Agent: m.GetAgent(), Why: m.GetAbortedWhy(), MinGain: gainIn(m.GetMinGain()),
+	}
+	if m.GetPredictedGain() != nil {
+		gain := gainIn(m.GetPredictedGain())
+		out.Predicted = &gain
+	}
+	if m.GetRealisedGain() != nil {
+		gain := gainIn(m.GetRealisedGain())
+		out.Realised = &gain
+	}
+	var err error
+	if out.Ordered, err = timeIn("moves.ordered_at", m.GetOrderedAt()); err != nil {
+		return out, err
+	}
+	out.Settled, err = timeIn("moves.settled_at", m.GetSettledAt())
+	return out, err
 }

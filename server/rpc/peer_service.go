@@ -1,4 +1,4 @@
-package server
+package rpc
 
 import (
 	"context"
@@ -7,21 +7,12 @@ import (
 	"connectrpc.com/connect"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/seed-9b8f70bb/drover/agent/gossip"
 	"github.com/seed-9b8f70bb/drover/batch"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
-	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
 	"github.com/seed-9b8f70bb/drover/proto/problem"
+	"github.com/seed-9b8f70bb/drover/server/files"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
-
-// serverRole is the role of members that are servers.
-const serverRole = gossip.Server
-
-// peers is the PeerService.
-type peers struct{ s *Server }
-
-var _ droverv1connect.PeerServiceHandler = peers{}
 
 // The kinds of answers on the wire.
 var (
@@ -39,17 +30,9 @@ var (
 	resolveIn = inverse(resolveOut)
 )
 
-func inverse[K, V comparable](m map[K]V) map[V]K {
-	out := make(map[V]K, len(m))
-	for k, v := range m {
-		out[v] = k
-	}
-	return out
-}
-
 // Reserve gives a job of the caller a place.
-func (p peers) Reserve(ctx context.Context, req *droverv1.ReserveRequest) (*droverv1.ReserveResponse, error) {
-	if err := p.s.checkSite("from", req.GetFrom()); err != nil {
+func (h peerHandler) Reserve(ctx context.Context, req *droverv1.ReserveRequest) (*droverv1.ReserveResponse, error) {
+	if err := h.s.CheckPeerName("from", req.GetFrom()); err != nil {
 		return nil, err
 	}
 	if req.GetEpoch() == 0 {
@@ -61,11 +44,11 @@ func (p peers) Reserve(ctx context.Context, req *droverv1.ReserveRequest) (*drov
 			Message: fmt.Sprintf("moves: %d", len(req.GetMoves())),
 		}
 	}
-	withoutControls(req.GetDecision())
+	makePrintable(req.GetDecision())
 	for _, m := range req.GetMoves() {
-		withoutControls(m)
+		makePrintable(m)
 	}
-	request, err := requestIn(req.GetRequest())
+	request, err := RequestIn(req.GetRequest())
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +84,7 @@ func (p peers) Reserve(ctx context.Context, req *droverv1.ReserveRequest) (*drov
 		field := fmt.Sprintf("moves[%d]", i)
 		err := words(longestText, field+".reason", m.GetReason(), field+".aborted_why", m.GetAbortedWhy())
 		if err == nil {
-			err = words(longestWord, field+".from", m.GetFrom(), field+".to", m.GetTo(), field+".agent", m.GetAgent())
+			err = words(LongestWord, field+".from", m.GetFrom(), field+".to", m.GetTo(), field+".agent", m.GetAgent())
 		}
 		if err != nil {
 			return nil, err
@@ -112,8 +95,8 @@ func (p peers) Reserve(ctx context.Context, req *droverv1.ReserveRequest) (*drov
 		}
 		parcel.Moves = append(parcel.Moves, move)
 	}
-	answer, err := p.s.reserve(ctx, &site.Message{
-		Kind: site.Reserve, From: req.GetFrom(), To: p.s.cfg.Name, Job: batch.JobID(req.GetJobId()), Epoch: req.GetEpoch(), Parcel: parcel,
+	answer, err := h.s.Reserve(ctx, &site.Message{
+		Kind: site.Reserve, From: req.GetFrom(), To: h.s.About().Name, Job: batch.JobID(req.GetJobId()), Epoch: req.GetEpoch(), Parcel: parcel,
 	})
 	if err != nil {
 		return nil, err
@@ -126,8 +109,8 @@ func (p peers) Reserve(ctx context.Context, req *droverv1.ReserveRequest) (*drov
 }
 
 // Confirm hands a job over.
-func (p peers) Confirm(ctx context.Context, req *droverv1.ConfirmRequest) (*droverv1.ConfirmResponse, error) {
-	answer, err := p.receive(ctx, site.Confirm, req)
+func (h peerHandler) Confirm(ctx context.Context, req *droverv1.ConfirmRequest) (*droverv1.ConfirmResponse, error) {
+	answer, err := h.receive(ctx, site.Confirm, req)
 	if err != nil {
 		return nil, err
 	}
@@ -135,16 +118,16 @@ func (p peers) Confirm(ctx context.Context, req *droverv1.ConfirmRequest) (*drov
 }
 
 // Drop takes a reservation back.
-func (p peers) Drop(ctx context.Context, req *droverv1.DropRequest) (*droverv1.DropResponse, error) {
-	if _, err := p.receive(ctx, site.Drop, req); err != nil {
+func (h peerHandler) Drop(ctx context.Context, req *droverv1.DropRequest) (*droverv1.DropResponse, error) {
+	if _, err := h.receive(ctx, site.Drop, req); err != nil {
 		return nil, err
 	}
 	return &droverv1.DropResponse{}, nil
 }
 
 // Resolve says what became of a move.
-func (p peers) Resolve(ctx context.Context, req *droverv1.ResolveRequest) (*droverv1.ResolveResponse, error) {
-	answer, err := p.receive(ctx, site.Resolve, req)
+func (h peerHandler) Resolve(ctx context.Context, req *droverv1.ResolveRequest) (*droverv1.ResolveResponse, error) {
+	answer, err := h.receive(ctx, site.Resolve, req)
 	if err != nil {
 		return nil, err
 	}
@@ -158,13 +141,13 @@ type step interface {
 	GetFrom() string
 }
 
-func (p peers) receive(ctx context.Context, kind site.MessageKind, req step) (site.Message, error) {
-	return p.s.receive(ctx, &site.Message{Kind: kind, From: req.GetFrom(), To: p.s.cfg.Name, Job: batch.JobID(req.GetJobId()), Epoch: req.GetEpoch()})
+func (h peerHandler) receive(ctx context.Context, kind site.MessageKind, req step) (site.Message, error) {
+	return h.s.Receive(ctx, &site.Message{Kind: kind, From: req.GetFrom(), To: h.s.About().Name, Job: batch.JobID(req.GetJobId()), Epoch: req.GetEpoch()})
 }
 
 // ReadContent sends an input file of a job.
-func (p peers) ReadContent(ctx context.Context, req *droverv1.ReadContentRequest, stream *connect.ServerStream[droverv1.ReadContentResponse]) error {
-	return p.s.sendInput(ctx, req.GetJobId(), req.GetArgument(), req.GetOffset(), func(part piece) error {
-		return stream.Send(&droverv1.ReadContentResponse{Data: part.data, Offset: part.offset})
+func (h peerHandler) ReadContent(ctx context.Context, req *droverv1.ReadContentRequest, stream *connect.ServerStream[droverv1.ReadContentResponse]) error {
+	return h.s.SendInput(ctx, req.GetJobId(), req.GetArgument(), req.GetOffset(), func(part files.Piece) error {
+		return stream.Send(&droverv1.ReadContentResponse{Data: part.Data, Offset: part.Offset})
 	})
 }

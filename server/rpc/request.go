@@ -1,4 +1,4 @@
-package server
+package rpc
 
 import (
 	"fmt"
@@ -11,8 +11,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// requestIn translates a request. Whether it can be had is the core's to say.
-func requestIn(r *droverv1.Request) (*site.Request, error) {
+// RequestIn translates a request. Whether it can be had is the core's to say.
+func RequestIn(r *droverv1.Request) (*site.Request, error) {
 	if r == nil {
 		return nil, &problem.Problem{Reason: problem.BadValue, Field: "request", Accepted: "a request", Message: "request: missing"}
 	}
@@ -27,7 +27,7 @@ func requestIn(r *droverv1.Request) (*site.Request, error) {
 			Message: fmt.Sprintf("request.licenses: %d", len(r.GetLicenses())),
 		}
 	}
-	err := words(longestWord, "request.service", r.GetService(), "request.owner", r.GetOwner(),
+	err := words(LongestWord, "request.service", r.GetService(), "request.owner", r.GetOwner(),
 		"request.input_site", r.GetInputSite(), "request.retry_of", r.GetRetryOf())
 	if err != nil {
 		return nil, err
@@ -50,11 +50,11 @@ func requestIn(r *droverv1.Request) (*site.Request, error) {
 	if out.CPU, err = shareIn(r.GetCpu()); err != nil {
 		return nil, err
 	}
-	if err := words(longestWord, "request.into", r.GetInto()); err != nil {
+	if err := words(LongestWord, "request.into", r.GetInto()); err != nil {
 		return nil, err
 	}
 	out.Into = batch.JobID(r.GetInto())
-	if err := words(longestWord, "request.site", r.GetSite()); err != nil {
+	if err := words(LongestWord, "request.site", r.GetSite()); err != nil {
 		return nil, err
 	}
 	out.Site = r.GetSite()
@@ -76,7 +76,7 @@ func requestIn(r *droverv1.Request) (*site.Request, error) {
 		out.Menu = append(out.Menu, batch.Shape{Width: s.GetWidth(), Walltime: wall})
 	}
 	for i, l := range r.GetLicenses() {
-		if err := words(longestWord, fmt.Sprintf("request.licenses[%d].name", i), l.GetName()); err != nil {
+		if err := words(LongestWord, fmt.Sprintf("request.licenses[%d].name", i), l.GetName()); err != nil {
 			return nil, err
 		}
 		out.Licenses = append(out.Licenses, batch.License{Name: l.GetName(), Copies: l.GetCopies()})
@@ -143,7 +143,7 @@ func valueOut(v catalogue.Value) *droverv1.Value {
 	return nil
 }
 
-// requestOut is the inverse of requestIn.
+// requestOut is the inverse of RequestIn.
 func requestOut(r *site.Request) *droverv1.Request {
 	out := &droverv1.Request{
 		Service: r.Service, Owner: r.Owner, Width: r.Width, Deadline: timeOut(r.Deadline), EarliestStart: timeOut(r.EarliestStart),
@@ -176,4 +176,90 @@ func requestOut(r *site.Request) *droverv1.Request {
 
 func shapeOut(s batch.Shape) *droverv1.Shape {
 	return &droverv1.Shape{Width: s.Width, Walltime: durationOut(s.Walltime)}
+}
+
+// The types of elements on the wire.
+var (
+	elementsOut = map[catalogue.Element]droverv1.ElementType{
+		catalogue.Float64:    droverv1.ElementType_ELEMENT_TYPE_FLOAT64,
+		catalogue.Float32:    droverv1.ElementType_ELEMENT_TYPE_FLOAT32,
+		catalogue.Int64:      droverv1.ElementType_ELEMENT_TYPE_INT64,
+		catalogue.Int32:      droverv1.ElementType_ELEMENT_TYPE_INT32,
+		catalogue.Uint8:      droverv1.ElementType_ELEMENT_TYPE_UINT8,
+		catalogue.Complex128: droverv1.ElementType_ELEMENT_TYPE_COMPLEX128,
+	}
+	elementsIn = inverse(elementsOut)
+)
+
+func fileIn(f *droverv1.File) catalogue.File {
+	return catalogue.File{SHA256: f.GetSha256(), Size: f.GetSizeBytes(), Name: f.GetName(), Data: f.GetDataId()}
+}
+
+func fileOut(f catalogue.File) *droverv1.File {
+	return &droverv1.File{Sha256: f.SHA256, SizeBytes: f.Size, Name: f.Name, DataId: f.Data}
+}
+
+// arrayIn translates a vector or matrix. Whether it fits its argument is the
+// catalogue's to say.
+func arrayIn(name string, a *droverv1.Array) (catalogue.Value, error) {
+	v := catalogue.Array(fileIn(a.GetContent()), catalogue.Layout{Element: elementsIn[a.GetElement()], Dims: a.GetDimensions()})
+	if v.Type() == 0 {
+		return v, &problem.Problem{
+			Reason: problem.WrongDimensions, Field: "request.arguments." + name, Accepted: "1 dimension of a vector, 2 of a matrix",
+			Message: fmt.Sprintf("argument %s: %d dimensions", name, len(a.GetDimensions())),
+		}
+	}
+	return v, nil
+}
+
+// arrayOut is the inverse of arrayIn.
+func arrayOut(v catalogue.Value) *droverv1.Array {
+	l := v.Layout()
+	return &droverv1.Array{Content: fileOut(v.File()), Element: elementsOut[l.Element], Dimensions: l.Dims}
+}
+
+// afterIn converts the dependencies of a request.
+func afterIn(list []*droverv1.Dependency) ([]site.Dependency, error) {
+	var out []site.Dependency
+	for _, d := range list {
+		switch d.GetCondition() {
+		case droverv1.DependencyCondition_DEPENDENCY_CONDITION_UNSPECIFIED, droverv1.DependencyCondition_DEPENDENCY_CONDITION_DONE,
+			droverv1.DependencyCondition_DEPENDENCY_CONDITION_ANY:
+		default:
+			return nil, &problem.Problem{
+				Reason: problem.BadValue, Field: "request.after", Accepted: "the conditions DONE and ANY",
+				Message: "request.after: a condition that this server does not know: " + d.GetCondition().String(),
+			}
+		}
+		out = append(out, site.Dependency{
+			Job: batch.JobID(d.GetJobId()), Any: d.GetCondition() == droverv1.DependencyCondition_DEPENDENCY_CONDITION_ANY,
+		})
+	}
+	return out, nil
+}
+
+// afterOut is the inverse of afterIn.
+func afterOut(list []site.Dependency) []*droverv1.Dependency {
+	var out []*droverv1.Dependency
+	for _, d := range list {
+		condition := droverv1.DependencyCondition_DEPENDENCY_CONDITION_DONE
+		if d.Any {
+			condition = droverv1.DependencyCondition_DEPENDENCY_CONDITION_ANY
+		}
+		out = append(out, &droverv1.Dependency{JobId: string(d.Job), Condition: condition})
+	}
+	return out
+}
+
+// awaitsOut names the jobs that a job waits for, each once.
+func awaitsOut(list []site.Dependency) []string {
+	var out []string
+	seen := make(map[batch.JobID]bool)
+	for _, d := range list {
+		if !seen[d.Job] {
+			seen[d.Job] = true
+			out = append(out, string(d.Job))
+		}
+	}
+	return out
 }
