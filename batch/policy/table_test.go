@@ -2,6 +2,10 @@ package policy_test
 
 import (
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/seed-9b8f70bb/drover/batch"
@@ -17,6 +21,20 @@ func TestEveryNameMakesAPolicyThatRefusesForeignSettings(t *testing.T) {
 		var setting *batch.SettingError
 		if !errors.As(err, &setting) || setting.Key != "no-such-key" || setting.Policy != name {
 			t.Errorf("%s with a foreign setting: %v", name, err)
+		}
+	}
+}
+
+func TestTheDocumentationListsEveryPolicy(t *testing.T) {
+	for page, mark := range map[string]string{"operators.md": "| `%s` |", "simulation.md": "`%s`"} {
+		text, err := os.ReadFile(filepath.Join("../../docs", page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range policy.Names() {
+			if row := fmt.Sprintf(mark, name); !strings.Contains(string(text), row) {
+				t.Errorf("docs/%s has no %s", page, row)
+			}
 		}
 	}
 }
