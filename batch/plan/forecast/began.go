@@ -6,8 +6,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// began keeps when jobs start in a run, or go on for the first time, for asks about jobs
-// that wait already, paused ones among them.
+// began holds when jobs start in a run, or resume for the first time, for asks about
+// waiting and paused jobs.
 type began []batch.Time // by handle; Never for those that have not
 
 func (b *began) reset(handles batch.Handle) {
@@ -26,7 +26,7 @@ func fill(a *batch.Ask, out *batch.Estimate, start batch.Time) {
 	}
 }
 
-// runOut runs a policy forward until nothing happens any more.
+// runOut runs a policy forward until no event is left.
 func (f *Forecaster) runOut(now batch.Time, p batch.Runnable) {
 	r := f.launch(now, settled(now, p.Fork().(batch.Runnable)))
 	for t := now; t != batch.Never; t = r.next() {
@@ -34,8 +34,8 @@ func (f *Forecaster) runOut(now batch.Time, p batch.Runnable) {
 	}
 }
 
-// answerRun answers an ask about a job that waits from a run of everybody. The end is
-// the run's: who shares processors takes longer than its walltime.
+// answerRun answers an ask about a waiting job from a run of all jobs. The end is the
+// run's, because a job that shares processors takes longer than its walltime.
 func (f *Forecaster) answerRun(a *batch.Ask, out *batch.Estimate) {
 	h := a.Job.Handle
 	fill(a, out, f.began[h])

@@ -7,14 +7,14 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// edge is an end of a reservation. At one instant they close before others open.
+// edge is the opening or closing of a reservation. At one instant closings come first.
 type edge struct {
 	at   batch.Time
 	kind batch.EventKind
 	job  batch.Handle
 }
 
-// foresee notes when the reservations of a policy will open and close.
+// foresee records when the reservations of a policy open and close.
 func (r *run) foresee(own batch.Runnable) {
 	r.edges = r.edges[:0]
 	for w := range own.Reservations {
@@ -28,7 +28,7 @@ func (r *run) foresee(own batch.Runnable) {
 	})
 }
 
-// turnWindows closes and opens the reservations that are due.
+// turnWindows closes and opens due reservations.
 func (r *run) turnWindows(now batch.Time) {
 	for len(r.edges) > 0 && r.edges[0].at <= now {
 		e := r.edges[0]

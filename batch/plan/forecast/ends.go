@@ -2,8 +2,8 @@ package forecast
 
 import "github.com/seed-9b8f70bb/drover/batch"
 
-// ends holds the planned ends of running jobs: a heap by time and handle, and
-// each job's current end, by which entries that are out of date are known.
+// ends holds the planned ends of running jobs: a heap by time and handle. Each job's
+// current end identifies outdated entries.
 type ends struct {
 	heap    []end
 	current []batch.Time // by handle; 0 for a job that does not run
@@ -23,7 +23,7 @@ func (e *ends) reset() {
 	clear(e.ended)
 }
 
-// set makes at the end of a job.
+// set sets the end of a job.
 func (e *ends) set(at batch.Time, job batch.Handle) {
 	for int(job) >= len(e.current) {
 		e.current, e.ended = append(e.current, 0), append(e.ended, 0)
@@ -40,10 +40,10 @@ func (e *ends) set(at batch.Time, job batch.Handle) {
 // remove forgets the end of a job that has stopped.
 func (e *ends) remove(job batch.Handle) { e.current[job] = 0 }
 
-// due returns the end of a job that runs.
+// due returns the end of a running job.
 func (e *ends) due(job batch.Handle) batch.Time { return e.current[job] }
 
-// over returns when a job has ended, Never if it has not.
+// over returns the instant at which a job ended, Never if it has not.
 func (e *ends) over(job batch.Handle) batch.Time {
 	if int(job) >= len(e.ended) || e.ended[job] == 0 {
 		return batch.Never

@@ -14,31 +14,31 @@ import (
 // methods have pointer receivers.
 type Queue interface {
 	batch.Runnable
-	// Room appends what a job that stood last could have after a pass: it may start if
-	// it fits one of the levels and ends by its end.
+	// Room appends the room of a job at the end of the queue after a pass: the job can
+	// start if it fits one of the levels and ends by its end.
 	Room(now batch.Time, out []profile.Level) []profile.Level
 	ChargeOf(width int32, memory int64) int32
-	// Waiting returns how many jobs wait and are not held, and Waits whether a job is
-	// one of them.
+	// Waiting returns the number of waiting jobs that are not held, and Waits reports
+	// whether a job is one of them.
 	Waiting() int
 	Waits(batch.Handle) bool
-	// Revision returns a number that is the same as long as nothing has happened but
-	// the coming of jobs that stand last.
+	// Revision returns a number that changes with every event except the arrival of jobs
+	// at the end of the queue.
 	Revision() uint64
-	// First returns a copy, a Queue too, with all that runs and only the first n of
-	// those who wait. names[h] is what job h of the copy is called here.
+	// First returns a copy, a Queue too, with all running jobs and only the first n
+	// waiting ones. names[h] is the original handle of the copy's job h.
 	First(n int) (front batch.Policy, names []batch.Handle)
-	// Work returns the area of those who wait behind the job after and, if that is
-	// not NoJob, before the job before.
+	// Work returns the area of the jobs that wait behind the job after and ahead of the
+	// job before; NoJob for before means no limit.
 	Work(after, before batch.Handle) batch.Area
 }
 
-// Forecaster estimates. It holds scratch memory, and what it has last found out
-// about a queue: keep one for each goroutine and, better, for each policy.
+// Forecaster estimates. It holds scratch memory and the last run of a queue: keep one
+// for each goroutine and preferably for each policy.
 type Forecaster struct {
-	// Slack lets a run of a queue stand while no more than one for so many who waited
-	// then has come since: they count by their work, as those behind the front do. So
-	// a burst of submissions does not run the queue for each. 0: every run has all.
+	// Slack keeps a run of a queue valid while at most 1/Slack as many jobs have arrived
+	// as waited then; the arrivals count by their work, like the rest behind the front.
+	// A burst of submissions then does not rerun the queue for each. 0: no slack.
 	Slack int
 
 	run     run
@@ -88,11 +88,11 @@ func (f *Forecaster) forward(now batch.Time, r batch.Runnable, asks []batch.Ask,
 	}
 }
 
-// standing says whether an ask is about a job that waits already.
+// standing reports whether an ask is about a waiting job.
 func standing(a batch.Ask) bool { return a.Job.Handle != batch.NoJob }
 
-// worth says what an answer to an ask is worth. A policy without a plan keeps no
-// place for a job that comes later: who starts until then may put it off.
+// worth returns the kind of an answer. A policy without a plan keeps no slot for a job
+// that arrives later: jobs that start until then can delay it.
 func worth(now batch.Time, p batch.Runnable, a *batch.Ask) batch.Kind {
 	if max(a.From, a.Job.EarliestStart) > now {
 		return batch.Forecast

@@ -7,26 +7,26 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/plan/profile"
 )
 
-// Exact is how many of those who wait in a queue are run forward. The rest count
-// by their work.
+// Exact is the number of waiting jobs of a queue that are run forward. The rest count by
+// their work.
 const Exact = 2000
 
 // front is the first jobs of a queue, run forward.
 type front struct {
 	of       Queue // nil: no queue
 	revision uint64
-	until    batch.Time // the last instant at which a run would show the same
-	full     bool       // it holds as many as it may: who comes last is not one of them
-	size     int        // of the whole queue when it was run
-	waiting  int        // in the whole queue, at the last look
+	until    batch.Time // the last instant at which a new run would be the same
+	full     bool       // it holds the maximum: a new job is not in it
+	size     int        // of the whole queue at the run
+	waiting  int        // in the whole queue at the last ask
 	rooms    []room
 	levels   []profile.Level // of all rooms
 	names    []batch.Handle  // by the handle of the run
-	work     batch.Area      // of those behind
+	work     batch.Area      // of the jobs behind the front
 }
 
-// runQueue runs the front of a queue forward until it is empty and idle, and keeps
-// the rooms of all passes, unless the last run shows the same.
+// runQueue runs the front of a queue forward until it is empty and idle, and keeps the
+// rooms of all passes. It reuses the last run if that is still valid.
 func (f *Forecaster) runQueue(now batch.Time, q Queue) {
 	fr, waiting := &f.front, q.Waiting()
 	if fr.of != q || fr.revision != q.Revision() || now > fr.until || !fr.full && waiting > fr.size+f.newcomers(fr.size) {
@@ -40,7 +40,8 @@ func (f *Forecaster) runQueue(now batch.Time, q Queue) {
 	}
 }
 
-// newcomers is how many may come after a run of so many before there is another one.
+// newcomers is the number of jobs that may arrive after a run of the given size before
+// another run.
 func (f *Forecaster) newcomers(size int) int {
 	if f.Slack == 0 {
 		return 0
@@ -67,8 +68,8 @@ func (f *Forecaster) runFront(now batch.Time, q Queue) {
 			fr.levels = fr.levels[:first]
 		}
 		if t == now {
-			// Whoever starts here and has not in the queue itself, because he is
-			// incoming, would start later in a later run.
+			// An incoming job that starts here, but not yet in the queue itself, would
+			// start later in a later run.
 			if fr.until = now; len(r.pass.List) == 0 {
 				fr.until = r.next() - 1
 			}
@@ -79,7 +80,7 @@ func (f *Forecaster) runFront(now batch.Time, q Queue) {
 	fr.full = fr.size >= exact
 }
 
-// behind returns from when on the machine has room again if the given work uses
+// behind returns the instant from which the machine has room if the given work uses
 // every processor that the run leaves free from now on.
 func (f *Forecaster) behind(now batch.Time, work batch.Area) batch.Time {
 	if work == (batch.Area{}) {
@@ -104,8 +105,8 @@ func (f *Forecaster) behind(now batch.Time, work batch.Area) batch.Time {
 	return batch.Never
 }
 
-// answerStanding answers an ask about a job that waits: by the run, or, if it is
-// not in it, by the work that stands before it.
+// answerStanding answers an ask about a waiting job: from the run, or, if the job is not
+// in it, by the work ahead of it.
 func (f *Forecaster) answerStanding(now batch.Time, q Queue, a *batch.Ask, out *batch.Estimate) {
 	h, names := a.Job.Handle, f.front.names
 	switch i := slices.Index(names, h); {

@@ -5,9 +5,9 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/plan/profile"
 )
 
-// room is what a job that stands last could have from at on, until the next room: so
-// much until the shadow time, or what is spare for ever. Beside places that must be
-// kept there may be more to it: levels in between.
+// room is the capacity for a job at the end of the queue from at until the next room:
+// the free processors until the shadow time, or the spare ones for ever. Beside slots
+// that must be kept there can be further levels in between.
 type room struct {
 	at       batch.Time
 	free     int32
@@ -16,7 +16,7 @@ type room struct {
 	from, to int32 // of the front's levels
 }
 
-// newRoom makes a room of the levels that a queue has appended at from.
+// newRoom makes a room from the levels that a queue has appended at from.
 func newRoom(at batch.Time, levels []profile.Level, from int) room {
 	first, last := levels[from], levels[len(levels)-1]
 	r := room{at: at, free: first.Free, spare: last.Free, shadow: first.Until}
@@ -26,7 +26,7 @@ func newRoom(at batch.Time, levels []profile.Level, from int) room {
 	return r
 }
 
-// fits says whether a shape could start at t, an instant of this room.
+// fits reports whether a shape can start at t, an instant of this room.
 func (fr *front) fits(r *room, t batch.Time, charge int32, d batch.Duration) bool {
 	return r.fits(t, charge, d) || r.from < r.to && fr.between(r, t.Add(d), charge)
 }
@@ -45,8 +45,8 @@ func (fr *front) between(r *room, end batch.Time, charge int32) bool {
 	return false
 }
 
-// answer finds the first room of each shape at or after from, or of the one that
-// ends first.
+// answer finds the first room of each shape at or after from, or only that of the shape
+// that ends first.
 func (f *Forecaster) answer(from batch.Time, q Queue, a *batch.Ask, out *batch.Estimate) {
 	if a.Best {
 		f.menu.Take(a, q.ChargeOf)
@@ -74,7 +74,7 @@ func (f *Forecaster) answer(from batch.Time, q Queue, a *batch.Ask, out *batch.E
 		t, left := max(r.at, from), f.open[:0]
 		for at, i := range f.open {
 			c := f.charges[i]
-			if c > r.free { // and so are all that follow
+			if c > r.free { // so are all wider ones
 				left = append(left, f.open[at:]...)
 				break
 			}

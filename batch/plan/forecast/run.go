@@ -6,23 +6,22 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// run is a copy of a policy on its way into the future, in which jobs end when
-// their walltime does.
+// run is a copy of a policy that runs forward in time. Its jobs end at their walltimes.
 type run struct {
 	policy   batch.Runnable
 	ends     *ends
 	pass     *batch.Decisions
 	began    *began
 	incoming []batch.Handle
-	edges    []edge // of reservations that have not come
+	edges    []edge // future openings and closings of reservations
 	event    batch.Event
 }
 
-// launch returns a run of a copy that begins at now, before the pass of that
-// instant. A job that is past its planned end goes on until the next instant.
-// Incoming jobs are confirmed at once: most will be, and then stand before others.
+// launch returns a run of a copy that begins at now, before the pass of that instant. A
+// job past its planned end continues until the next instant. Incoming jobs are confirmed
+// at once: most will be, and are then ahead of others.
 func (f *Forecaster) launch(now batch.Time, own batch.Runnable) *run {
-	f.front.of = nil // it names jobs by what is written over now
+	f.front.of = nil // its names are overwritten now
 	f.ends.reset()
 	f.began.reset(own.Unused())
 	r := &f.run
@@ -38,7 +37,7 @@ func (f *Forecaster) launch(now batch.Time, own batch.Runnable) *run {
 	return r
 }
 
-// next returns the instant of the next pass, Never if nothing will happen.
+// next returns the instant of the next pass, Never if there is none.
 func (r *run) next() batch.Time {
 	next := min(r.ends.next(), r.policy.Wake())
 	if len(r.edges) > 0 {
@@ -47,12 +46,12 @@ func (r *run) next() batch.Time {
 	return next
 }
 
-// advance ends what is due at now and makes the passes of that instant. It says
-// whether job was started in one of them.
+// advance ends the jobs that are due at now and makes the passes of that instant. It
+// reports whether job started in one of them.
 //
-// A job that is paused or moved has left its processors at once, and goes on at once
-// where it is put. How far it had come is not told: a policy that shares processors
-// keeps its own account.
+// A paused or migrated job leaves its processors at once, and continues at once at its
+// new allocation. Its progress is not reported: a policy that shares processors keeps
+// its own account.
 func (r *run) advance(now batch.Time, job batch.Handle) bool {
 	for h := r.ends.pop(now); h != batch.NoJob; h = r.ends.pop(now) {
 		r.tell(now, batch.Event{Kind: batch.Finish, Job: h})

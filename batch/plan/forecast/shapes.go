@@ -2,9 +2,9 @@ package forecast
 
 import "github.com/seed-9b8f70bb/drover/batch"
 
-// eachShape runs the policy once for each shape with the job in it. A run is
-// given up when its shape can no longer beat the best completion: its start and
-// end are then bounds that are not earlier.
+// eachShape runs the policy once for each shape, with the job in that shape. A run stops
+// when its shape can no longer beat the best completion; start and end are then bounds
+// that are not earlier.
 func (f *Forecaster) eachShape(now batch.Time, p batch.Runnable, a *batch.Ask, out *batch.Estimate) {
 	starts := out.Grow(len(a.Shapes))
 	best := batch.Never
@@ -16,8 +16,8 @@ func (f *Forecaster) eachShape(now batch.Time, p batch.Runnable, a *batch.Ask, o
 	}
 }
 
-// oneShape returns the start and the end of one shape, or bounds of them from
-// which on it cannot complete before best.
+// oneShape returns the start and the end of one shape, or bounds with which it cannot
+// complete before best.
 func (f *Forecaster) oneShape(now batch.Time, p batch.Runnable, a *batch.Ask, s batch.Shape, best batch.Time) (start, end batch.Time) {
 	r := f.launch(now, settled(now, p.Fork().(batch.Runnable)))
 	spec := *a.Job

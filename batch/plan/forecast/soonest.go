@@ -6,9 +6,9 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// soonest returns the shape of the menu that ends first, and its start, which is
-// Never if none can start. Of those that fit a room the widest ends first, and no
-// room is looked at in which even the widest of all would end too late.
+// soonest returns the shape of the menu that ends first and its start, Never if none can
+// start. Among shapes that fit a room the widest ends first; rooms in which even the
+// widest of all would end too late are skipped.
 func (f *Forecaster) soonest(from batch.Time) (shape int, start batch.Time) {
 	start = batch.Never
 	if len(f.menu.Charges) == 0 {
@@ -36,8 +36,8 @@ func (f *Forecaster) soonest(from batch.Time) (shape int, start batch.Time) {
 	return shape, start
 }
 
-// widest returns how many shapes of the menu there are up to the widest that could
-// start at t. If that of a level runs past its end, the narrower ones do so too.
+// widest returns the number of shapes of the menu up to the widest that can start at t. If
+// the widest of a level runs past its end, narrower ones do so too.
 func (f *Forecaster) widest(t batch.Time, r *room) int {
 	n := f.fitting(r.free)
 	if n == 0 || f.front.fits(r, t, f.menu.Charges[n-1], f.menu.Walltimes[n-1]) {
@@ -51,7 +51,7 @@ func (f *Forecaster) widest(t batch.Time, r *room) int {
 	return f.fitting(min(r.free, r.spare))
 }
 
-// fitting returns how many shapes of the menu charge at most so much.
+// fitting returns the number of shapes of the menu with at most the given charge.
 func (f *Forecaster) fitting(free int32) int {
 	return sort.Search(len(f.menu.Charges), func(i int) bool { return f.menu.Charges[i] > free })
 }

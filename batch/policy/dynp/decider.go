@@ -1,7 +1,6 @@
 package dynp
 
-// decider says which policy is active from a step on: the index of one of those
-// that are best.
+// decider chooses the active policy of a step among those with the best plan.
 type decider struct {
 	kind      deciding
 	preferred int // index of a policy
@@ -15,7 +14,7 @@ const (
 	preferred
 )
 
-// choose picks one of the policies that are among the best, of which there is one.
+// choose returns the index of one of the best policies; best is not empty.
 func (d decider) choose(active int, best mask) int {
 	switch {
 	case d.kind == preferred && best.has(d.preferred):

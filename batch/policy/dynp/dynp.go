@@ -9,23 +9,23 @@ import (
 
 // Policy is dynP. It implements batch.Policy.
 type Policy struct {
-	// Backlog has the running jobs, reservations and agreed jobs in its profile, and the
-	// others that wait in its queue by submission, without starts.
+	// Backlog has running jobs, reservations and agreed jobs in its profile, and the
+	// other waiting jobs in its queue by submission, without starts.
 	counted.Backlog
 	*config
 
 	active   int          // index of a policy
 	arrived  []batch.Time // by handle
-	starts   []batch.Time // by handle, of the plan; of those that wait and are not held
-	wake     batch.Time   // the first of them that is to come
-	came     bool         // jobs came since the last pass
-	changed  bool         // anything happened
-	stepped  batch.Time   // the last step; not a time before the first
-	switched batch.Time   // likewise
+	starts   []batch.Time // by handle: planned starts of waiting jobs that are not held
+	wake     batch.Time   // the earliest planned start ahead
+	came     bool         // jobs arrived since the last pass
+	changed  bool         // any event since the last pass
+	stepped  batch.Time   // the last step; before if there was none
+	switched batch.Time   // the last switch; before if there was none
 	left     []batch.Handle
 	counts   counts
 
-	// Scratch: what follows is of one pass.
+	// Scratch of one pass.
 	tasks   []task
 	plans   []plan
 	planner planner
@@ -63,7 +63,7 @@ func (p *Policy) Fork() batch.Policy {
 
 // Apply takes one event. See batch.Policy.
 func (p *Policy) Apply(now batch.Time, ev *batch.Event) {
-	if ev.Kind == batch.Measured { // needs are those that were asked for
+	if ev.Kind == batch.Measured { // this policy plans with declared needs
 		return
 	}
 	if p.AboutAgreed(ev) { // it waits in the profile, not in the queue
@@ -87,8 +87,8 @@ func (p *Policy) Apply(now batch.Time, ev *batch.Event) {
 	}
 }
 
-// inside says whether an event is about a job in a reservation: to others it means
-// nothing.
+// inside reports whether an event is about a job in a reservation, which does not affect
+// other jobs.
 func (p *Policy) inside(ev *batch.Event) bool {
 	if ev.Spec != nil {
 		return ev.Spec.Into != batch.NoJob
@@ -96,20 +96,20 @@ func (p *Policy) inside(ev *batch.Event) bool {
 	return ev.Job != batch.NoJob && p.Inside(ev.Job)
 }
 
-// enter notes when a job came.
+// enter records the arrival of a job.
 func (p *Policy) enter(now batch.Time, h batch.Handle) {
 	for int(h) >= len(p.arrived) {
 		p.arrived, p.starts = append(p.arrived, 0), append(p.starts, batch.Never)
 	}
 	p.arrived[h], p.starts[h] = now, batch.Never
 	p.came = true
-	if p.shared { // the handle may be that of a job that has left since the last pass
+	if p.shared { // the handle may have belonged to a job that left since the last pass
 		p.left = slices.DeleteFunc(p.left, func(x batch.Handle) bool { return x == h })
 	}
 }
 
-// Decide plans all waiting jobs anew if anything has happened, with a self-tuning
-// step before if one is due, and starts those that are planned for now.
+// Decide replans all waiting jobs if there was any event, with a self-tuning step first if
+// one is due, and starts the jobs that are planned for now.
 func (p *Policy) Decide(now batch.Time, out *batch.Decisions) {
 	if p.Prepare(now, out) { // this pass is over
 		return
@@ -136,24 +136,24 @@ func (p *Policy) Decide(now batch.Time, out *batch.Decisions) {
 	p.launch(now, &p.plans[p.active], out)
 }
 
-// startAgreed starts the agreed jobs whose time has come, and those that fit now
-// already: they come before all that is planned.
+// startAgreed starts the agreed jobs whose planned start has come, and those that fit
+// now: they go before all planned jobs.
 func (p *Policy) startAgreed(now batch.Time, out *batch.Decisions) {
 	p.StartDue(now, out)
 	for k := 0; k < p.Agreed(); k++ {
 		if p.StartEarly(now, k, out) {
-			k = -1 // what it leaves behind may be what another has waited for
+			k = -1 // the slot it leaves may be what another one waits for
 		}
 	}
 }
 
-// due says whether this pass may have a self-tuning step.
+// due reports whether this pass may have a self-tuning step.
 func (p *Policy) due(now batch.Time) bool {
 	return len(p.plans) > 1 && (p.came || p.changed && !p.half) && now != p.stepped &&
 		(p.switched == before || now.Sub(p.switched) >= p.pause)
 }
 
-// at says whether all jobs of a plan start at an instant.
+// at reports whether all jobs of a plan start at an instant.
 func (pl *plan) at(now batch.Time) bool {
 	return !slices.ContainsFunc(pl.starts, func(t batch.Time) bool { return t != now })
 }
@@ -170,8 +170,8 @@ func (p *Policy) tune(now batch.Time, chosen int) {
 	p.active = chosen
 }
 
-// launch starts the jobs of a plan that are planned for now, in its order, and notes
-// when the others will be.
+// launch starts the jobs that a plan starts now, in its order, and records the starts of
+// the others.
 func (p *Policy) launch(now batch.Time, pl *plan, out *batch.Decisions) {
 	for _, i := range pl.order {
 		t := &p.tasks[i]

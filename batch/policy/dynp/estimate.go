@@ -8,8 +8,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/plan/profile"
 )
 
-// inquiry is the shapes of asks that have the same place in the order: scratch
-// memory.
+// inquiry holds the shapes of asks by their position in the order: scratch memory.
 type inquiry struct {
 	items     []item
 	order     plan
@@ -19,14 +18,14 @@ type inquiry struct {
 	walltimes []batch.Duration
 }
 
-// item is shapes of an ask, side by side, that would come behind so many tasks.
+// item is a range of shapes of an ask that come behind the same number of tasks.
 type item struct {
 	ask, lo, hi int32
 	behind      int32
 }
 
-// Estimate answers by the plan of the active policy, as it would be if the job came
-// now and nothing else: that may be made anew at any time, in another order too.
+// Estimate answers from the plan of the active policy as if only this job arrived. The
+// plan can be recomputed at any event, also in another order.
 func (p *Policy) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate) batch.Runnable {
 	plan := p
 	if p.changed || p.Changed || p.Wake() <= now || p.Overdue(now) != 0 {
@@ -46,7 +45,7 @@ func (p *Policy) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate
 		}
 		switch {
 		case plan.AnswerInside(now, a, e):
-		case plan.Fixed(a): // all that are only planned can be put off for it
+		case plan.Fixed(a): // planned jobs can be delayed for it
 			plan.AnswerBeside(now, a, plan.Profile, e)
 		case a.Job.Handle != batch.NoJob:
 			plan.standing(now, a, starts)
@@ -67,8 +66,8 @@ func (p *Policy) arrangeFor(pl *plan) {
 	pl.order = append(pl.order[:0], p.plans[p.active].order...)
 }
 
-// standing answers an ask about a job that waits. One that could have started but for
-// its confirmation could do so now.
+// standing answers an ask about a waiting job. A job that only lacks its confirmation can
+// start now.
 func (p *Policy) standing(now batch.Time, a *batch.Ask, starts []batch.Time) {
 	if !p.Waits(a.Job.Handle) {
 		return
@@ -78,7 +77,7 @@ func (p *Policy) standing(now batch.Time, a *batch.Ask, starts []batch.Time) {
 	}
 }
 
-// inquire notes the shapes of an ask with their places in the order.
+// inquire records the shapes of an ask with their positions in the order.
 func (p *Policy) inquire(q *inquiry, ask int32, a *batch.Ask) {
 	o := p.orders[p.active]
 	for k := range a.Shapes {
@@ -101,8 +100,8 @@ func (p *Policy) inquire(q *inquiry, ask int32, a *batch.Ask) {
 	}
 }
 
-// answer goes through the plan in its order, and finds the starts of the items at
-// their places.
+// answer walks the plan in its order and finds the starts of the items at their
+// positions.
 func (p *Policy) answer(now batch.Time, q *inquiry, asks []batch.Ask, out []batch.Estimate) {
 	if len(q.items) == 0 {
 		return

@@ -23,8 +23,8 @@ func (p *Policy) arrange(i int) {
 	pl.order = append(pl.order[:0], p.sorter.order...)
 }
 
-// list puts the one list of all policies, brought up to date, into the order of
-// policy i: FCFS leaves it as it is, and jobs that are equal stay as they are.
+// list updates the shared list and sorts it in the order of policy i. FCFS does not sort;
+// the sort is stable.
 func (p *Policy) list(i int) {
 	s := &p.sorter
 	for len(s.index) < len(p.starts) {
@@ -55,9 +55,9 @@ func (p *Policy) list(i int) {
 	}
 }
 
-// settle leaves the shared list in the order of the policy that is active. For FCFS
-// that may be another one than it was planned in; then it is planned again, for it
-// is by that plan that jobs start.
+// settle leaves the shared list in the order of the active policy. For FCFS that can
+// differ from the order of its plan; it is then planned again, because jobs start by that
+// plan.
 func (p *Policy) settle(now batch.Time) {
 	if !p.shared {
 		return

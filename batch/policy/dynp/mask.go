@@ -2,7 +2,7 @@ package dynp
 
 import "math/bits"
 
-// MaxPolicies is how many policies a self-tuning one may choose from.
+// MaxPolicies is the largest number of policies to choose from.
 const MaxPolicies = 8
 
 // mask is a set of policies, by index.

@@ -7,19 +7,19 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// one is the unit of slowdowns: they are counted in parts of 2^-20.
+// one is the unit of slowdowns, 2^20.
 const one = 1 << 20
 
 // metric measures plans. For all plans of a step the divisor is the same, so the
 // sums alone are compared.
 type metric struct {
-	// term is what a job adds with a response time, in microseconds.
+	// term is the summand of a job with a response time in microseconds.
 	term func(t *task, response uint64) wide
-	// weight is what it adds to the divisor, and unit that of the quotient: they are
-	// for people.
+	// weight is the job's summand of the divisor, and unit scales the quotient for
+	// display.
 	weight func(t *task) wide
 	unit   float64
-	// peak takes the latest completion, from now on, in place of a sum of responses.
+	// peak replaces the sum of responses by the latest completion, from now on.
 	peak bool
 }
 
@@ -56,7 +56,7 @@ func width(t *task) wide { return wide{0, uint64(t.shape.Width)} }
 
 func (t *task) area() wide { return product(uint64(t.shape.Width), uint64(t.shape.Walltime)) }
 
-// of returns what a job adds that is planned to start at an instant.
+// of returns the summand of a job with the given planned start.
 func (m *metric) of(now batch.Time, t *task, start batch.Time) wide {
 	end := start.Add(t.shape.Walltime)
 	since := t.arrival
@@ -66,7 +66,7 @@ func (m *metric) of(now batch.Time, t *task, start batch.Time) wide {
 	return m.term(t, uint64(end.Sub(since)))
 }
 
-// with takes a term into a sum.
+// with adds a term to a sum.
 func (m *metric) with(sum, term wide) wide {
 	if !m.peak {
 		return sum.add(term)
@@ -84,7 +84,6 @@ type weighted struct {
 	percent uint64
 }
 
-// objective is what plans are compared by: one metric, or several. Metrics have
-// different units, so of several the value is the sum of shares of how many times as
-// large each metric is as that of the plan in which it is least.
+// objective compares plans by one metric or a weighted mix. Metrics have different units,
+// so each counts as a ratio to its least value among the plans.
 type objective []weighted

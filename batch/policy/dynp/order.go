@@ -8,8 +8,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// order says which of two jobs is planned first, by the processors that they take
-// and their walltimes: below 0 the first, 0 whoever was submitted first.
+// order compares two jobs by the processors that they take and their walltimes: below 0
+// the first is planned first, 0 the one submitted first.
 type order func(a, b batch.Shape) int
 
 // orders are the policies by name. FCFS has no order but that of submission.

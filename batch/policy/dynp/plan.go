@@ -10,22 +10,21 @@ import (
 // plan is a start for each task, made in the order of one policy.
 type plan struct {
 	order  []int32      // tasks
-	starts []batch.Time // by task; Never for those without a place
-	placed int          // so many of the order have been looked at
-	value  value        // if all have been; else a bound that it would have exceeded
+	starts []batch.Time // by task; Never for those without a slot
+	placed int          // number of tasks of order that were examined
+	value  value        // if all were; otherwise a bound that the value exceeds
 }
 
-// value is what a plan is worth. One without a place for a job is worse than any
-// that has fewer such jobs.
+// value is the value of a plan. A plan with fewer unplaced jobs is always better.
 type value struct {
 	unplaced int
-	sums     [maxParts]wide // of each metric of the objective, over those placed
+	sums     [maxParts]wide // of each metric of the objective, over placed jobs
 }
 
-// maxParts is how many metrics an objective has at most.
+// maxParts is the largest number of metrics in an objective.
 const maxParts = 7
 
-// whole says whether all tasks have been looked at.
+// whole reports whether all tasks were examined.
 func (pl *plan) whole() bool { return pl.placed == len(pl.order) }
 
 // sort puts the tasks into the order of a policy.
@@ -47,10 +46,10 @@ func (pl *plan) sort(tasks []task, o order) {
 // planner makes plans: scratch memory.
 type planner struct {
 	free *profile.Profile
-	rest wide // what those still to be placed add to the metric, at least
+	rest wide // lower bound of the summands of unplaced tasks
 }
 
-// begin empties a plan for so many tasks.
+// begin empties a plan for n tasks.
 func (pl *plan) begin(tasks int) {
 	pl.placed, pl.value = 0, value{}
 	if cap(pl.starts) < tasks {
@@ -59,11 +58,10 @@ func (pl *plan) begin(tasks int) {
 	pl.starts = pl.starts[:tasks]
 }
 
-// make places all tasks in the plan's order beside what is in the profile. like is a
-// plan of the same tasks or nil: as far as both orders are the same, so are their
-// starts.
+// make places all tasks in the plan's order beside the profile. like is a plan of the same
+// tasks or nil: as long as the orders agree, so do the starts.
 //
-// With a limit it stops as soon as the plan's value is known to be above it.
+// With a limit it stops as soon as the plan's value exceeds it.
 func (m *planner) make(now batch.Time, pl, like *plan, tasks []task, running *profile.Profile, o objective, limit *limit) {
 	pl.begin(len(tasks))
 	m.copy(running)
@@ -89,7 +87,7 @@ func (m *planner) make(now batch.Time, pl, like *plan, tasks []task, running *pr
 		if start == batch.Never {
 			pl.value.unplaced++
 		} else {
-			if !t.incoming || start > now { // who may not start takes nothing now
+			if !t.incoming || start > now { // an incoming job must not take capacity now
 				m.free.Reserve(start, start.Add(t.shape.Walltime), t.shape.Width)
 			}
 			for i := range o {
@@ -110,17 +108,16 @@ func (m *planner) copy(running *profile.Profile) {
 	m.free.CopyFrom(running)
 }
 
-// limit is what a plan has to keep to be among the best.
+// limit is the value that a plan must not exceed to be among the best.
 type limit struct {
 	by       *metric
 	unplaced int
 	sum      wide
-	all      wide // what all tasks add at least
+	all      wide // lower bound of the summands of all tasks
 }
 
-// below says whether a plan that has this value so far, and at least the rest to
-// come, will be worse than the limit. A job that counts in the rest and finds no
-// place makes it worse all the more.
+// below reports whether a plan with this value so far and at least the rest to come is
+// worse than the limit. A job in the rest that finds no slot makes it even worse.
 func (l *limit) below(v *value, rest wide) bool {
 	if v.unplaced != l.unplaced {
 		return v.unplaced > l.unplaced

@@ -7,28 +7,28 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// MaxSwitches is how many of the last switches a policy remembers.
+// MaxSwitches is the number of recent switches that a policy keeps.
 const MaxSwitches = 100
 
-// Tuning is what a policy has to tell about its self-tuning.
+// Tuning reports on the self-tuning.
 type Tuning struct {
 	Active   string
-	Metrics  []string // by which plans are compared, in the setting's order
+	Metrics  []string // of the objective, in the setting's order
 	Steps    int      // self-tuning steps
-	Switches int      // in which another policy became active
+	Switches int      // steps that changed the active policy
 	Policies []Count
-	Cases    []Case   // what was found in steps, by which policies are best and which was active
+	Cases    []Case   // steps by best policies and active policy
 	Last     []Switch // the last MaxSwitches, oldest first
 }
 
-// Count is what a policy has done.
+// Count counts the activity of one policy.
 type Count struct {
 	Policy   string
 	Switches int // to it
 	Started  int // jobs, while it was active
 }
 
-// Case is how often, when a policy was active, these were found to be the best, in
+// Case counts the steps in which, with one policy active, the given policies were best, in
 // the order of the list.
 type Case struct {
 	Active string
@@ -36,27 +36,26 @@ type Case struct {
 	Steps  int
 }
 
-// Switch is a step that made another policy active.
+// Switch is a step that changed the active policy.
 type Switch struct {
 	At       batch.Time
 	From, To string
-	Waiting  int // jobs that were planned
+	Waiting  int // planned jobs
 	Values   []Value
 }
 
-// Value is what a policy's plan was worth. Times are in seconds.
+// Value is the value of one policy's plan. Times are in seconds.
 type Value struct {
 	Policy string
-	// Metrics has a figure for each metric of the setting, with whole percents
-	// weighed. If Worse is set the plan was given up, and has none: it was worse
-	// than the best.
+	// Metrics has a value for each metric of the setting. It is empty if Worse is set:
+	// the plan was abandoned because it was worse than the best.
 	Metrics []float64
 	Worse   bool
-	// Unplaced is how many jobs have no place in the plan.
+	// Unplaced is the number of jobs without a slot in the plan.
 	Unplaced int
 }
 
-// counts is what is counted from the first pass on.
+// counts are the counters since the first pass.
 type counts struct {
 	steps    int
 	cases    [][1 << MaxPolicies]int32 // by active policy and mask of the best
@@ -92,7 +91,7 @@ func (c *counts) note(s Switch) {
 	c.next = (c.next + 1) % MaxSwitches
 }
 
-// report tells of a step that is about to switch.
+// report records a step that is about to switch.
 func (p *Policy) report(now batch.Time, to int) Switch {
 	s := Switch{At: now, From: p.policies[p.active], To: p.policies[to], Waiting: len(p.tasks)}
 	for i := range p.plans {
@@ -108,7 +107,7 @@ func (p *Policy) report(now batch.Time, to int) Switch {
 	return s
 }
 
-// measure returns a metric of a whole plan as people read it.
+// measure returns a metric of a whole plan in display units.
 func (p *Policy) measure(now batch.Time, pl *plan, m *metric) float64 {
 	var sum, weight wide
 	for i := range p.tasks {
@@ -128,10 +127,10 @@ func (p *Policy) measure(now batch.Time, pl *plan, m *metric) float64 {
 	return sum.float() / weight.float() / m.unit
 }
 
-// Steps returns how many self-tuning steps there were.
+// Steps returns the number of self-tuning steps.
 func (p *Policy) Steps() int { return p.counts.steps }
 
-// Tuning tells how the self-tuning goes.
+// Tuning returns the report on the self-tuning.
 func (p *Policy) Tuning() Tuning {
 	t := Tuning{Active: p.policies[p.active], Steps: p.counts.steps}
 	for _, part := range p.objective {

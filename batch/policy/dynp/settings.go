@@ -11,7 +11,7 @@ import (
 
 const name = "dynp"
 
-// config is what settings say.
+// config is the parsed settings.
 type config struct {
 	policies  []string
 	orders    []order
@@ -63,14 +63,14 @@ func (p *parser) text(key, otherwise string) string {
 
 func (p *parser) refuse(key, accepted string) {
 	value := p.settings[key]
-	if value == "" { // of an error that is no value, but an unknown key
+	if value == "" { // in a SettingError an empty value means an unknown key
 		value = " "
 	}
 	p.errs = append(p.errs, &batch.SettingError{Policy: name, Key: key, Value: value, Accepted: accepted})
 }
 
-// choice returns the index of a setting's value among those that are accepted; the
-// first is the default.
+// choice returns the index of a setting's value among the accepted ones; the first is the
+// default.
 func (p *parser) choice(key string, accepted ...string) int {
 	v := p.text(key, accepted[0])
 	for i := range accepted {
@@ -100,7 +100,7 @@ func (p *parser) policies(c *config) {
 	}
 }
 
-// index returns the place of a policy in the list, or that behind it.
+// index returns the position of a policy in the list, or the length of the list.
 func (c *config) index(policy string) int {
 	for i, n := range c.policies {
 		if n == policy {
@@ -177,7 +177,7 @@ func (p *parser) pause(c *config) {
 	c.pause = batch.Duration(d / time.Microsecond)
 }
 
-// sortable refuses one list for policies that it makes no sense for.
+// sortable refuses a shared list for policies for which it makes no sense.
 func (p *parser) sortable(c *config) {
 	if c.index("FCFS") == len(c.policies) {
 		p.refuse("list", "shared with FCFS among the policies, or own")

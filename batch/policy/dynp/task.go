@@ -10,14 +10,14 @@ type task struct {
 	job      batch.Handle
 	shape    batch.Shape // the processors that it takes, and its walltime
 	arrival  batch.Time
-	from     batch.Time // not before
-	first    batch.Time // where it would start if no other waited
-	best     wide       // what it adds to the metric then, at least
+	from     batch.Time // earliest start
+	first    batch.Time // start if no other job waited
+	best     wide       // its summand of the metric then, a lower bound
 	incoming bool
 }
 
-// gather takes in who waits, in the order of submission, and returns how many
-// processors they take.
+// gather collects the waiting jobs, in order of submission, and returns the sum of their
+// processors.
 func (p *Policy) gather(now batch.Time) (charges int64) {
 	p.tasks = p.tasks[:0]
 	for q := p.Queue.Head(); q != nil; q = p.Queue.Next(q) {
@@ -33,7 +33,7 @@ func (p *Policy) gather(now batch.Time) (charges int64) {
 	return charges
 }
 
-// look finds where each job would start alone.
+// look finds each job's start if it were alone.
 func (p *Policy) look() {
 	for i := range p.tasks {
 		t := &p.tasks[i]

@@ -2,9 +2,9 @@ package dynp
 
 import "github.com/seed-9b8f70bb/drover/batch"
 
-// step is a self-tuning step: it plans with every policy, the active one first, and
-// returns the index of the one that is active from now on, whose plan is whole. The
-// plan of the active policy may have been made already.
+// step is a self-tuning step: it plans with every policy, the active one first, and returns
+// the index of the new active policy, whose plan is complete. The plan of the active policy
+// may exist already.
 func (p *Policy) step(now batch.Time, made bool) int {
 	p.bounds(now)
 	best := p.active
@@ -35,8 +35,8 @@ func (p *Policy) step(now batch.Time, made bool) int {
 	return p.decider.choose(p.active, found)
 }
 
-// turn returns the policy whose turn is k-th in a step: the active one is first, and
-// the first of the list has its turn.
+// turn returns the policy of the k-th turn in a step: the active policy and the first of the
+// list swap their turns.
 func (p *Policy) turn(k int) int {
 	switch k {
 	case 0:
@@ -47,7 +47,7 @@ func (p *Policy) turn(k int) int {
 	return k
 }
 
-// bounds finds what the tasks add to the metric at least.
+// bounds computes lower bounds of the tasks' summands of the metric.
 func (p *Policy) bounds(now batch.Time) {
 	p.all = wide{}
 	if len(p.objective) > 1 {
@@ -63,7 +63,7 @@ func (p *Policy) bounds(now batch.Time) {
 	}
 }
 
-// limit returns what a plan may be worth that is as good as one of this value.
+// limit returns the worst value that counts as equal to the given one.
 func (p *Policy) limit(v *value) *limit {
 	p.bound = limit{
 		by: p.objective[0].metric, unplaced: v.unplaced, all: p.all,
@@ -72,7 +72,7 @@ func (p *Policy) limit(v *value) *limit {
 	return &p.bound
 }
 
-// best returns which plans are among the best.
+// best returns the set of the best plans.
 func (p *Policy) best() mask {
 	if len(p.objective) > 1 {
 		p.combine()
@@ -93,8 +93,7 @@ func (p *Policy) best() mask {
 	return best
 }
 
-// better says whether a plan of this value is better than one of the other, by the
-// first metric.
+// better reports whether value a is better than value b by the first metric.
 func (v *value) better(w *value) bool {
 	if v.unplaced != w.unplaced {
 		return v.unplaced < w.unplaced
@@ -102,8 +101,8 @@ func (v *value) better(w *value) bool {
 	return v.sums[0].less(w.sums[0])
 }
 
-// combine makes one sum of several metrics: each in percent of how many times as
-// large it is as the least of all plans that place as many jobs.
+// combine merges several metrics into one sum: each as its percentage of the ratio to the
+// least value of all plans that place as many jobs.
 func (p *Policy) combine() {
 	fewest := p.plans[0].value.unplaced
 	for i := range p.plans {

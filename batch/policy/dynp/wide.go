@@ -2,8 +2,7 @@ package dynp
 
 import "math/bits"
 
-// wide is a whole number of 128 bits. What would not fit is the highest one: such
-// sums are of times without end.
+// wide is a saturating 128-bit integer: only sums of endless times overflow.
 type wide struct{ hi, lo uint64 }
 
 var highest = wide{^uint64(0), ^uint64(0)}
@@ -43,7 +42,7 @@ func (a wide) times(n uint64) wide {
 	return product(a.lo, n).add(wide{hi, 0})
 }
 
-// over returns a/n, rounded down, and what is left; n is not 0.
+// over returns a/n, rounded down, and the remainder; n is not 0.
 func (a wide) over(n uint64) (quotient wide, rest uint64) {
 	hi, r := a.hi/n, a.hi%n
 	lo, rest := bits.Div64(r, a.lo, n)
@@ -57,8 +56,8 @@ func (a wide) part(n, of uint64) wide {
 	return q.times(n).add(rest)
 }
 
-// ratio returns a/b in parts of 2^-20, rounded down; b is not 0. If both are so
-// large that it has to, it forgets their last digits.
+// ratio returns a/b in units of 2^-20, rounded down; b is not 0. It drops low digits if
+// both are too large.
 func (a wide) ratio(b wide) wide {
 	if b.hi != 0 {
 		n := uint(bits.Len64(b.hi))
