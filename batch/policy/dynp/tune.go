@@ -93,7 +93,7 @@ func (p *Policy) best() mask {
 	return best
 }
 
-// better reports whether value a is better than value b by the first metric.
+// better reports whether one value is better than another by the first metric.
 func (v *value) better(w *value) bool {
 	if v.unplaced != w.unplaced {
 		return v.unplaced < w.unplaced

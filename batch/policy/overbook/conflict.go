@@ -4,9 +4,9 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// conflicts looks at the jobs that still run when what they were booked for ends. One
-// whose processors nobody is booked for runs on until somebody is; another one has to
-// make place. It says whether somebody has been told so.
+// conflicts handles jobs that still run when their booking ends. If no other job is booked
+// on its processors, a job keeps them until one is; otherwise it is preempted. It reports
+// whether a job was preempted.
 func (p *Policy) conflicts(now batch.Time, out *batch.Decisions) bool {
 	any := false
 	for i := 0; i < len(p.cut); i++ {
@@ -16,7 +16,7 @@ func (p *Policy) conflicts(now batch.Time, out *batch.Decisions) bool {
 			continue
 		}
 		limit := j.began.Add(j.limit)
-		if limit <= now { // the driver is about to end it
+		if limit <= now { // the driver is about to kill it
 			p.uncut(h)
 			i--
 			continue
@@ -36,7 +36,7 @@ func (p *Policy) conflicts(now batch.Time, out *batch.Decisions) bool {
 	return any
 }
 
-// stop makes a job make place.
+// stop preempts a job.
 func (p *Policy) stop(h batch.Handle, j *job, out *batch.Decisions) {
 	p.stopping++
 	j.stopping = true
@@ -50,8 +50,8 @@ func (p *Policy) stop(h batch.Handle, j *job, out *batch.Decisions) {
 	out.Add(batch.Kill, h)
 }
 
-// stopped puts a job that has made place where all that is left of its estimate fits:
-// it is not overbooked again.
+// stopped places a preempted job in a slot for the rest of its estimate: it is not
+// overbooked again.
 func (p *Policy) stopped(now batch.Time, ev *batch.Event) {
 	j := &p.jobs[ev.Job]
 	p.gone(ev.Job, j)
@@ -64,10 +64,10 @@ func (p *Policy) stopped(now batch.Time, ev *batch.Event) {
 	j.long, j.short, j.may, j.over = j.limit, j.limit, false, false
 	p.Job(ev.Job).Walltime = j.limit
 	p.claim(now)
-	p.Policy.Apply(now, &batch.Event{Kind: batch.StartFailed, Job: ev.Job}) // it waits again, at its old place in the order
+	p.Policy.Apply(now, &batch.Event{Kind: batch.StartFailed, Job: ev.Job}) // it waits again at its old position
 }
 
-// gone notes that a job runs no more.
+// gone records that a job no longer runs.
 func (p *Policy) gone(h batch.Handle, j *job) {
 	p.uncut(h)
 	if j.stopping {
@@ -76,7 +76,7 @@ func (p *Policy) gone(h batch.Handle, j *job) {
 	j.running, j.stopping = false, false
 }
 
-// finish notes that a job has ended, and learns of it.
+// finish records the end of a job and learns from it.
 func (p *Policy) finish(now batch.Time, ev *batch.Event) {
 	if !p.known(ev.Job) {
 		p.Policy.Apply(now, ev)
@@ -91,7 +91,7 @@ func (p *Policy) finish(now batch.Time, ev *batch.Event) {
 		j.killed = true
 	}
 	p.settle(now, ev.Job, j, ran)
-	if j.killed { // who knows how long it would have run: longer than this
+	if j.killed { // its runtime is unknown, but longer than this
 		ran = max(ran, j.estimate)
 	}
 	p.history.Add(j.spec.Owner, j.spec.Name, j.estimate, ran)

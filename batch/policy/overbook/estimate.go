@@ -4,10 +4,9 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// Estimate answers by the plan. A place for the whole estimate is a promise; one that
-// is overbooked is kept with a probability, and tells of each shape the beginning and
-// the end that it is said to have. A job with an agreement that cannot end in time is
-// answered Never.
+// Estimate answers from the plan. A slot for the whole estimate is a promise. An
+// overbooked slot is kept with a probability, and the answer has the nominal start and
+// end of each shape. A job with an agreement that cannot end in time gets Never.
 func (p *Policy) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate) batch.Runnable {
 	plan := p
 	if p.stopping > 0 || !p.Settled(now, 0) {
@@ -28,7 +27,7 @@ func (p *Policy) Estimate(now batch.Time, asks []batch.Ask, out []batch.Estimate
 	return nil
 }
 
-// differs says whether the answer may be another one than that of CBF.
+// differs reports whether the answer can differ from CBF's.
 func (p *Policy) differs(a *batch.Ask) bool {
 	if p.set.maxPoF == 0 {
 		return false
@@ -37,7 +36,7 @@ func (p *Policy) differs(a *batch.Ask) bool {
 	return t.may || t.long > t.limit
 }
 
-// offer answers an ask about a job that has not come yet.
+// offer answers an ask about a new job.
 func (p *Policy) offer(now batch.Time, a *batch.Ask, out *batch.Estimate) {
 	out.Kind, out.P = batch.Promised, 0
 	starts := out.Grow(len(a.Shapes))
@@ -66,7 +65,7 @@ func (p *Policy) offer(now batch.Time, a *batch.Ask, out *batch.Estimate) {
 	}
 }
 
-// standing answers an ask about a job that waits.
+// standing answers an ask about a waiting job.
 func (p *Policy) standing(now batch.Time, a *batch.Ask, out *batch.Estimate) {
 	one := [1]batch.Ask{*a}
 	var answer [1]batch.Estimate

@@ -14,29 +14,29 @@ type Policy struct {
 	set         settings
 	history     *runtimes.History
 	jobs        []job          // by handle
-	waiting     []batch.Handle // those in the queue that are booked for less than they may be
-	cut         []batch.Handle // those that run and are booked for less than their limit
-	stopping    int            // jobs that have been told to make place
-	last        batch.Time     // of the last pass
-	stoppedAt   batch.Time     // of the last one that told somebody so
+	waiting     []batch.Handle // queued jobs booked for less than their terms allow
+	cut         []batch.Handle // running jobs booked for less than their limit
+	stopping    int            // jobs being preempted
+	last        batch.Time     // the last pass
+	stoppedAt   batch.Time     // the last pass that preempted a job
 	counts      Counts
 	settled     []Settlement
 	find        finder
 }
 
-// job is what overbooking knows of a job beside CBF.
+// job is overbooking's own state of a job, beside CBF's.
 type job struct {
-	spec *batch.Job // as the driver gave it; nil: there is no such job
+	spec *batch.Job // from the driver; nil: there is no such job
 	terms
-	done     batch.Duration // work that a checkpoint has kept
-	began    batch.Time     // of its present run
-	nominal  batch.Time     // when a job that counts on others is to begin; else Never
-	over     bool           // it was overbooked when it came
-	p        float64        // of the place that it was given then
+	done     batch.Duration // work that a checkpoint saved
+	began    batch.Time     // start of its current run
+	nominal  batch.Time     // promised start of a job that counts on others; else Never
+	over     bool           // overbooked on arrival
+	p        float64        // probability of its slot on arrival
 	running  bool
-	paused   bool // goes on from a checkpoint when it starts
+	paused   bool // continues from a checkpoint when it starts
 	stopping bool
-	killed   bool // by us
+	killed   bool // by this policy
 }
 
 // New returns the policy for a platform.
@@ -53,7 +53,7 @@ func New(p batch.Platform, s batch.Settings) (batch.Policy, error) {
 	return &Policy{Policy: plan.(*cbf.Policy), set: set, history: runtimes.New(limits), last: -1, stoppedAt: -1}, nil
 }
 
-// Learn takes in a job that has run before, elsewhere or in a trace.
+// Learn adds a job that has run before, elsewhere or in a trace.
 func (p *Policy) Learn(owner, application string, estimate, runtime batch.Duration) {
 	p.history.Add(owner, application, estimate, runtime)
 }
@@ -119,7 +119,7 @@ func (p *Policy) admit(now batch.Time, ev *batch.Event) {
 		p.jobs = append(p.jobs, job{})
 	}
 	p.jobs[spec.Handle] = job{spec: spec, terms: p.termsOf(spec, spec.Shape.Walltime), nominal: batch.Never, p: 1, done: spec.Done}
-	p.claim(now) // what ended at this instant goes to those who count on it
+	p.claim(now) // capacity freed at this instant goes to the jobs that count on it
 	p.Policy.Apply(now, ev)
 	if ev.Kind == batch.Adopt {
 		j := &p.jobs[spec.Handle]
@@ -129,7 +129,7 @@ func (p *Policy) admit(now batch.Time, ev *batch.Event) {
 	p.enter(now, spec.Handle)
 }
 
-// startFailed puts a job back that could not be launched: it is planned anew.
+// startFailed replans a job that could not be launched.
 func (p *Policy) startFailed(now batch.Time, ev *batch.Event) {
 	j := &p.jobs[ev.Job]
 	j.running = false
@@ -139,10 +139,10 @@ func (p *Policy) startFailed(now batch.Time, ev *batch.Event) {
 	p.enter(now, ev.Job)
 }
 
-// Decide makes conflicts end, straightens the plan, and starts the jobs whose planned
-// start has come. While somebody makes place nothing else is decided: a plan that is
-// made around those who are about to be gone would give what they leave to others than
-// those for whom they go.
+// Decide resolves conflicts, straightens the plan, and starts the jobs whose planned start
+// has come. While a job is being preempted it decides nothing else: a plan made around
+// jobs that are about to leave would give their processors to other jobs than those for
+// which they leave.
 func (p *Policy) Decide(now batch.Time, out *batch.Decisions) {
 	p.Profile.Trim(now)
 	p.last = now
@@ -151,8 +151,8 @@ func (p *Policy) Decide(now batch.Time, out *batch.Decisions) {
 	}
 }
 
-// foresee does in a copy what is to be expected by now: who has not made place for a
-// while overruns.
+// foresee applies to a copy what is expected by now: a job whose preemption takes long
+// overruns.
 func (p *Policy) foresee(now batch.Time) {
 	if p.stopping == 0 || p.stoppedAt != now {
 		p.decide(now, &batch.Decisions{})
@@ -162,7 +162,7 @@ func (p *Policy) foresee(now batch.Time) {
 func (p *Policy) decide(now batch.Time, out *batch.Decisions) {
 	p.Profile.Trim(now)
 	p.last = now
-	if len(p.waiting)+len(p.cut) > 0 { // or CBF does it later, and those who only wait get what comes back
+	if len(p.waiting)+len(p.cut) > 0 { // otherwise CBF compresses later, for waiting jobs only
 		p.GiveUp(now)
 	}
 	p.claim(now)
@@ -176,12 +176,12 @@ func (p *Policy) decide(now batch.Time, out *batch.Decisions) {
 		p.straighten()
 	}
 	p.start(now, out)
-	for p.claim(now) { // a plan that CBF has made anew leaves them other time
+	for p.claim(now) { // a new plan by CBF leaves them other time
 		p.start(now, out)
 	}
 }
 
-// start has CBF make a pass.
+// start runs a pass of CBF.
 func (p *Policy) start(now batch.Time, out *batch.Decisions) {
 	from := len(out.List)
 	p.Policy.Decide(now, out)
@@ -192,7 +192,7 @@ func (p *Policy) start(now batch.Time, out *batch.Decisions) {
 	}
 }
 
-// begin notes that a job runs. One that goes on from a checkpoint is resumed.
+// begin records the start of a job. A job that continues from a checkpoint is resumed.
 func (p *Policy) begin(now batch.Time, d *batch.Decision) {
 	j := &p.jobs[d.Job]
 	if j.nominal < now {
@@ -210,7 +210,7 @@ func (p *Policy) begin(now batch.Time, d *batch.Decision) {
 	}
 }
 
-// Wake returns the next instant at which a job is to start or has to make place.
+// Wake returns the next instant at which a job starts or is preempted.
 func (p *Policy) Wake() batch.Time {
 	next := p.Policy.Wake()
 	for _, h := range p.cut {

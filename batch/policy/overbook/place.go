@@ -7,8 +7,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/plan/counted"
 )
 
-// enter finds a place for a job that CBF has put into the queue with its whole
-// estimate, if there is an earlier one for it overbooked.
+// enter moves a job that CBF has queued with its whole estimate to an overbooked slot, if
+// there is an earlier one.
 func (p *Policy) enter(now batch.Time, h batch.Handle) {
 	j := &p.jobs[h]
 	j.nominal, j.over, j.p = batch.Never, false, 1
@@ -22,7 +22,7 @@ func (p *Policy) enter(now batch.Time, h batch.Handle) {
 	}
 	w := p.wish(now, j, charge)
 	if old == w.from && j.long == j.limit && old.Add(j.limit) <= w.due {
-		return // at once, and for all of its time
+		return // it starts at once with its whole estimate
 	}
 	length := b.Walltime[i]
 	p.Profile.Release(old, old.Add(length), charge)
@@ -49,13 +49,13 @@ func (p *Policy) enter(now batch.Time, h batch.Handle) {
 	}
 }
 
-// queueless says whether CBF has a job elsewhere than in its queue.
+// queueless reports whether CBF keeps a job outside its queue.
 func (p *Policy) queueless(h batch.Handle) bool {
 	s := p.Job(h).State
 	return s != counted.Waiting && s != counted.Incoming
 }
 
-// wish is what the search needs to know of a job.
+// wish returns the search parameters of a job.
 func (p *Policy) wish(now batch.Time, j *job, charge int32) wish {
 	due := batch.Never
 	if j.spec.Agreed && j.spec.Deadline > 0 {
@@ -64,15 +64,15 @@ func (p *Policy) wish(now batch.Time, j *job, charge int32) wish {
 	return wish{spec: j.spec, terms: j.terms, charge: charge, from: max(now, j.spec.EarliestStart), due: due}
 }
 
-// pin lets CBF move a job nowhere: what it is booked for is less than it needs, and
-// only with the time that it counts on is it enough.
+// pin keeps CBF from moving a job whose booking is enough only together with the time that
+// it counts on.
 func (p *Policy) pin(h batch.Handle, start batch.Time) {
 	spec := *p.jobs[h].spec
 	spec.EarliestStart = start
 	p.Job(h).Spec = &spec
 }
 
-// leave forgets that a job in the queue was overbooked.
+// leave drops the overbooking state of a queued job.
 func (p *Policy) leave(h batch.Handle) {
 	if !p.known(h) {
 		return

@@ -8,39 +8,39 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/plan/runtimes"
 )
 
-// wish is a job that looks for a place.
+// wish is a job that searches for a slot.
 type wish struct {
 	spec *batch.Job
 	terms
 	charge int32
-	from   batch.Time // not before
-	due    batch.Time // not to end after
+	from   batch.Time // earliest start
+	due    batch.Time // latest end
 }
 
-// place is where a job is booked, for length from start on. It is said to begin at
-// nominal, which is earlier if it counts on others.
+// place is a slot: start and length of the booking, and the nominal start, which is
+// earlier than start if the job counts on others.
 type place struct {
 	start, nominal batch.Time
 	length         batch.Duration
 	over           bool    // overbooked
-	p              float64 // that it begins at nominal and ends in its time
+	p              float64 // probability that it begins at nominal and ends within its slot
 }
 
 // finder is the scratch memory of searches.
 type finder struct {
 	steps []step
 	ends  []ending
-	known bool // ends are those of the plan as it is
+	known bool // ends are up to date
 }
 
-// step is one of the profile's.
+// step is a step of the profile.
 type step struct {
 	at   batch.Time
 	free int32
 }
 
-// ending is a job in the plan: one that may be counted on to have ended before its
-// end, or, without spare, one that counts on others to have ended before it.
+// ending is a job in the plan: one that others can count on to end early, or, without
+// spare, one that counts on others.
 type ending struct {
 	at     batch.Time // its booked end; its booked start, if it counts on others
 	charge int32
@@ -49,13 +49,13 @@ type ending struct {
 	start  batch.Time
 }
 
-// search is the algorithm of section 3.1.2, step 2: at each anchor point, which is
-// the beginning of a gap, the full fit, the shortened fit, and the fit before the end
-// of predecessors. It is false if the job cannot end in time anywhere.
+// search is the algorithm of section 3.1.2, step 2. At each anchor point, the beginning of
+// a gap, it tries the full fit, the shortened fit, and the fit before the end of
+// predecessors. It returns false if the job cannot end in time anywhere.
 func (p *Policy) search(now batch.Time, w *wish) (place, bool) {
 	latest := p.Profile.Fit(w.from, w.long, w.charge)
 	full := latest != batch.Never && latest.Add(w.limit) <= w.due
-	if !full && w.long > w.limit { // in time at least for what the user asked for
+	if !full && w.long > w.limit { // in time at least for the user's estimate
 		w.long, w.short = w.limit, w.limit
 		latest = p.Profile.Fit(w.from, w.long, w.charge)
 		full = latest != batch.Never && latest.Add(w.limit) <= w.due
@@ -93,8 +93,8 @@ func (p *Policy) search(now batch.Time, w *wish) (place, bool) {
 	return whole, full
 }
 
-// overbooked looks at one gap that does not hold the whole estimate in time, unless
-// full is set.
+// overbooked tries one gap that does not hold the whole estimate in time, unless full is
+// set.
 func (p *Policy) overbooked(now batch.Time, w *wish, anchor, end batch.Time, first int, full bool) (place, bool) {
 	if full {
 		return place{}, false
@@ -113,7 +113,7 @@ func (p *Policy) overbooked(now batch.Time, w *wish, anchor, end batch.Time, fir
 	return place{}, false
 }
 
-// part returns a chance as a fraction.
+// part returns a probability as a fraction.
 func part(c runtimes.Chance) float64 { return float64(c) / float64(runtimes.Certain) }
 
 // look reads the steps of the profile up to an instant.
@@ -127,10 +127,10 @@ func (f *finder) look(steps func(func(batch.Time, int32) bool), until batch.Time
 	}
 }
 
-// before returns how much before the beginning of a gap, at step first, a job may
-// begin if the jobs that end there do so early, each by no more than its spare time;
-// and how likely they do. As few are counted on as will do, those with the most spare
-// time. Never if there are not enough.
+// before returns by how much a job can begin before a gap, at step first, if the jobs that
+// end there do so early, each by at most its spare time, and the probability of that. It
+// counts on as few jobs as possible, those with the most spare time first. It returns
+// Never if they are not enough.
 func (p *Policy) before(now batch.Time, w *wish, anchor batch.Time, first int) (batch.Time, float64) {
 	f := &p.find
 	if anchor <= w.from || first == 0 {
@@ -172,8 +172,8 @@ func (p *Policy) before(now batch.Time, w *wish, anchor batch.Time, first int) (
 	return earliest, chance
 }
 
-// endings gathers who ends when, and who counts on others, in order of time, then
-// those with the most spare time first.
+// endings collects the ends of jobs, and the jobs that count on others, by time, then by
+// spare time, most first.
 func (p *Policy) endings(now batch.Time) {
 	f := &p.find
 	f.ends, f.known = f.ends[:0], true

@@ -11,18 +11,18 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/plan/runtimes"
 )
 
-// settings are the options of the policy.
+// settings are the parsed options of the policy.
 type settings struct {
-	maxPoF  runtimes.Chance // of a shortened job; 0: nobody is overbooked
-	uniform bool            // overestimation is taken for uniform, not as it was seen
-	samples int             // that a distribution needs
+	maxPoF  runtimes.Chance // accepted probability of failure; 0: no overbooking
+	uniform bool            // assume uniform overestimation instead of the observed one
+	samples int             // samples that a distribution needs
 	history int             // samples kept of each key
-	all     bool            // whoever has no agreement may be shortened, too
-	needed  bool            // only where there is no full fit in time
-	round   batch.Duration  // short times are whole multiples of it
+	all     bool            // shorten jobs without an agreement, too
+	needed  bool            // overbook only if there is no full fit in time
+	round   batch.Duration  // shortened times are multiples of it
 }
 
-// defaults: one of ten fails, by what was seen of at least 20 jobs.
+// defaults: one in ten fails, as observed over at least 20 jobs.
 var defaults = settings{maxPoF: 100_000, samples: 20, history: runtimes.Default.Samples, round: batch.Minute}
 
 // keys are the settings' names.
@@ -51,8 +51,8 @@ func parse(s batch.Settings) (settings, error) {
 	return set, errors.Join(all...)
 }
 
-// quoted makes a value that is not there one that can be seen: an empty Value would
-// say that the key is unknown.
+// quoted makes an empty value visible: in a SettingError an empty Value means an unknown
+// key.
 func quoted(v string) string {
 	if v == "" {
 		return "(empty)"
@@ -60,7 +60,7 @@ func quoted(v string) string {
 	return v
 }
 
-// put takes in one setting, and returns what would have been accepted if it cannot.
+// put parses one setting. It returns the accepted values on error, "" otherwise.
 func (s *settings) put(k, v string) string {
 	switch k {
 	case "maxPoF":
@@ -106,7 +106,7 @@ func count(v string, n *int) string {
 	return ""
 }
 
-// up returns d rounded up to whole units.
+// up returns d rounded up to a multiple of unit.
 func (s *settings) up(d batch.Duration) batch.Duration {
 	if d > batch.Forever-s.round {
 		return batch.Forever

@@ -2,20 +2,19 @@ package overbook
 
 import "github.com/seed-9b8f70bb/drover/batch"
 
-// Verdict says what has become of an agreement, and why.
+// Verdict is the result of an agreement.
 type Verdict uint8
 
-// The verdicts. A policy is not told whether a job has done what it was to do: one
-// that ends with the last of its estimate is taken for one that outran it, unless its
-// driver knows better.
+// The verdicts. A policy does not know whether a job has succeeded: one that ends exactly
+// with its estimate counts as Outran, unless the driver knows better.
 const (
-	// Kept: it ended by itself, and in time.
+	// Kept: the job ended by itself and in time.
 	Kept Verdict = iota + 1
-	// Outran: it was given all of its estimate in time, and that was not enough.
+	// Outran: the job had its whole estimate in time, and that was not enough.
 	Outran
-	// Shortened: it had to make place before it was given all of its estimate.
+	// Shortened: the job was preempted before it had its whole estimate.
 	Shortened
-	// Late: it ended too late, because it was given its estimate too late.
+	// Late: the job ended too late, because it got its estimate too late.
 	Late
 )
 
@@ -29,47 +28,46 @@ func (v Verdict) String() string {
 	return "unspecified"
 }
 
-// Provider says whether the provider pays (section 3.1.3): what was agreed was not
-// given. Otherwise the user does who asked for too little, or nobody.
+// Provider reports whether the provider pays (section 3.1.3) because it broke the
+// agreement. Otherwise the user whose estimate was too short pays, or neither.
 func (v Verdict) Provider() bool { return v == Shortened || v == Late }
 
-// Settlement is the verdict on one job's agreement. Its handle may be in use again.
+// Settlement is the verdict on one job's agreement. The handle may be reused.
 type Settlement struct {
 	Job     batch.Handle
 	Verdict Verdict
-	Ran     batch.Duration // for which it had its processors, in all
+	Ran     batch.Duration // total time on processors
 }
 
-// maxSettled is how many settlements wait for a driver that does not ask for them.
+// maxSettled bounds the settlements that wait for the driver.
 const maxSettled = 1024
 
-// Settlements appends to list what has been settled since the last call. Of more than 1024
-// the newest are kept; Counts has all.
+// Settlements appends the settlements since the last call to list, at most the newest
+// 1024; Counts counts all.
 func (p *Policy) Settlements(list []Settlement) []Settlement {
 	list = append(list, p.settled...)
 	p.settled = p.settled[:0]
 	return list
 }
 
-// Counts are how often something has happened.
+// Counts are event counters.
 type Counts struct {
-	Overbooked   int // jobs given a place that is shorter than their estimate, or counts on others
-	Counting     int // of those: count on others
-	Straightened int // of those: booked for their whole estimate before they began
-	Late         int // counted on others in vain, and began late
-	Cut          int // began and were booked for less than their estimate
-	Extended     int // ran on, because nobody needed their processors
-	Paused       int // made place, and wait to go on
-	Killed       int // made place for good
+	Overbooked   int // jobs with a slot shorter than their estimate, or that count on others
+	Counting     int // of those, jobs that count on others
+	Straightened int // of those, jobs booked for their whole estimate before they began
+	Late         int // jobs that counted on others in vain and began late
+	Cut          int // jobs that began with a booking shorter than their estimate
+	Extended     int // jobs that ran past their booking on processors that were not needed
+	Paused       int // jobs preempted at a checkpoint
+	Killed       int // jobs preempted by a kill
 
 	Kept, Outran, Shortened, LateEnd int // settlements
 }
 
-// Counts returns what has happened so far.
+// Counts returns the counters so far.
 func (p *Policy) Counts() Counts { return p.counts }
 
-// settle writes down who has kept an agreement and who has not. ran is how long the
-// job was given in all.
+// settle records the verdict on a job's agreement. ran is its total time on processors.
 func (p *Policy) settle(now batch.Time, h batch.Handle, j *job, ran batch.Duration) {
 	if !j.spec.Agreed {
 		return

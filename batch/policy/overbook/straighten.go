@@ -4,9 +4,9 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// claim books the jobs that count on others for what these have given back, as far as
-// they were promised it, in the order in which they were promised. It comes before
-// others are let have it. It says whether somebody has got any of it.
+// claim books jobs that count on others for the capacity that those have freed, as far as
+// promised, in the order of the promises and before other jobs get it. It reports whether
+// any job got some.
 func (p *Policy) claim(now batch.Time) bool {
 	any := false
 	for i := 0; i < len(p.waiting); i++ {
@@ -23,7 +23,7 @@ func (p *Policy) claim(now batch.Time) bool {
 	return any
 }
 
-// claimFor says whether the job has got some of its time.
+// claimFor is claim for one job.
 func (p *Policy) claimFor(now batch.Time, h batch.Handle, j *job) bool {
 	b, i := p.Queue.Locate(h)
 	start, length, wanted := b.Start[i], b.Walltime[i], max(now, j.nominal)
@@ -44,8 +44,8 @@ func (p *Policy) claimFor(now batch.Time, h batch.Handle, j *job) bool {
 	return true
 }
 
-// straighten books jobs for longer, up to all they may have, where what is behind
-// them has become free.
+// straighten extends bookings, up to the jobs' terms, where time behind them has become
+// free.
 func (p *Policy) straighten() {
 	kept := p.waiting[:0]
 	for _, h := range p.waiting {
@@ -58,8 +58,8 @@ func (p *Policy) straighten() {
 	p.waiting = kept
 }
 
-// grow says whether a job is still booked for less than it may be, or later than it
-// was promised.
+// grow extends the booking of a job, and reports whether it is still shorter than its terms
+// allow or later than promised.
 func (p *Policy) grow(h batch.Handle) bool {
 	j := &p.jobs[h]
 	b, i := p.Queue.Locate(h)

@@ -5,27 +5,27 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/plan/runtimes"
 )
 
-// terms say how long a job may be booked.
+// terms bound the booking of a job.
 type terms struct {
-	estimate batch.Duration // d: what the user asked for
-	limit    batch.Duration // what is left of it; less once the job has been paused
-	long     batch.Duration // what it is booked for at best: more than limit if users like this one underestimate
-	short    batch.Duration // d': what it is booked for at least, if it may be shortened
-	may      bool           // it may be shortened
+	estimate batch.Duration // d: the user's estimate
+	limit    batch.Duration // the rest of it; less than d once the job was paused
+	long     batch.Duration // longest booking: above limit if such users underestimate
+	short    batch.Duration // d': shortest booking, if the job can be shortened
+	may      bool           // the job can be shortened
 }
 
-// overestimates and mostBeyond bound what is made of statistics: a user is said to
-// overestimate if half of the jobs need no more than nine tenths of what was asked
-// for, and nobody gets more than twice what was.
+// overestimates and mostBeyond bound the use of statistics: a user overestimates if half of
+// the jobs need at most nine tenths of their estimates; no job is booked for more than
+// twice its estimate.
 const (
 	overestimates = runtimes.One / 10 * 9
 	mostBeyond    = 2
 )
 
-// termsOf returns those of a new job, by what is known of its like.
+// termsOf returns the terms of a new job from the statistics of similar jobs.
 func (p *Policy) termsOf(spec *batch.Job, walltime batch.Duration) terms {
 	t := terms{estimate: walltime, limit: walltime, long: walltime, short: walltime}
-	if spec.Done > 0 { // it has made place before, and is not overbooked again
+	if spec.Done > 0 { // preempted before: it is not overbooked again
 		t.estimate += spec.Done
 		return t
 	}
@@ -58,8 +58,8 @@ func (p *Policy) uniform(d batch.Duration) batch.Duration {
 	return d.Times(int64(runtimes.Certain), int64(runtimes.Certain)+int64(p.set.maxPoF))
 }
 
-// fails returns the chance that a job which has run for so long already, of its
-// whole estimate, runs longer than length in all.
+// fails returns the probability that a job which has already run for some time of its
+// estimate runs longer than length in total.
 func (p *Policy) fails(spec *batch.Job, t *terms, ran, length batch.Duration) runtimes.Chance {
 	if length >= t.estimate {
 		return 0
@@ -81,9 +81,9 @@ func (p *Policy) fails(spec *batch.Job, t *terms, ran, length batch.Duration) ru
 	return seen.Exceeds(runtimes.RatioOf(length, t.estimate), beyond)
 }
 
-// spare returns how much earlier than its booked end a job may be counted on to have
-// ended. A job that runs has proved to be none of those that end at once; that the
-// uniform case does not see.
+// spare returns by how much others can count on a job to end before its booked end. A
+// running job has shown that it is not one of those that end at once; the uniform case
+// ignores that.
 func (p *Policy) spare(h batch.Handle, start, end, now batch.Time) batch.Duration {
 	j := &p.jobs[h]
 	if j.spec == nil || j.stopping || j.done > 0 || j.spec.Into != batch.NoJob {
