@@ -40,8 +40,8 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: build
-build: ## build bin/drover
-	@go build -trimpath -o bin/drover ./cmd/drover
+build: ## build bin/drover and bin/drover-lab
+	@go build -trimpath -o bin/ ./cmd/drover ./cmd/drover-lab
 
 # The race tests come last, so that the last lines are those of `go test`. The limit
 # is that of one package: real clusters take their time.

@@ -67,7 +67,7 @@
 //
 // # Growth
 //
-// Seconds of one processor (drover sim rounds, its sites and their answers included;
+// Seconds of one processor (drover-lab rounds, its sites and their answers included;
 // AMD EPYC) for a round over all that wait, and millions of estimates:
 //
 //	                       all-cancellation          regular

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
 // outputs returns where --out has what comes out of a service put.
@@ -16,11 +17,11 @@ func outputs(service string, outs []string) ([]client.Arg, error) {
 		name, path, ok := strings.Cut(o, "=")
 		switch {
 		case !ok || name == "" || path == "":
-			return nil, &usageError{
-				message: fmt.Sprintf("--out %q, accepted: NAME=PATH", o), hint: fmt.Sprintf("drover services %s lists what comes out", service),
+			return nil, &cmdline.UsageError{
+				Message: fmt.Sprintf("--out %q, accepted: NAME=PATH", o), Hint: fmt.Sprintf("drover services %s lists what comes out", service),
 			}
 		case seen[name]:
-			return nil, &usageError{message: fmt.Sprintf("--out names %s twice, accepted: once", name)}
+			return nil, &cmdline.UsageError{Message: fmt.Sprintf("--out names %s twice, accepted: once", name)}
 		}
 		seen[name] = true
 		args = append(args, client.TextOutput(name, path))

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch/policy"
 	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
 // cli is the command line.
@@ -56,7 +56,6 @@ type cli struct {
 	ServerCmd serverCmd `cmd:"" name:"server" group:"roles" help:"Run the server of a site."`
 	NodeCmd   nodeCmd   `cmd:"" name:"node" group:"roles" help:"Run the tasks of a site on this host."`
 	Sim       simCmd    `cmd:"" group:"what-if" help:"Replay workloads in virtual time."`
-	Bench     benchCmd  `cmd:"" group:"what-if" help:"Measure live processes."`
 
 	Service   serviceCmd   `cmd:"" hidden:"" help:"Run a bundled service: servers start these."`
 	Supervise superviseCmd `cmd:"" hidden:"" help:"Run the programs of a site: servers start these."`
@@ -71,7 +70,7 @@ type cli struct {
 
 // app is what the commands share.
 type app struct {
-	*process
+	*cmdline.Process
 	ctx    context.Context // ends with SIGINT or SIGTERM
 	flags  *cli
 	client *client.Client // opened by grid
@@ -98,25 +97,25 @@ func (a *app) open() (*client.Client, error) {
 	}
 	var opts []client.Option
 	if a.flags.Debug {
-		opts = append(opts, client.WithLogger(hclog.New(&hclog.LoggerOptions{Name: "drover", Output: a.stderr, Level: hclog.Debug})))
+		opts = append(opts, client.WithLogger(hclog.New(&hclog.LoggerOptions{Name: "drover", Output: a.Stderr, Level: hclog.Debug})))
 	}
 	c, err := client.New(cfg, opts...)
 	if err != nil {
-		return nil, &usageError{message: err.Error(), hint: "see --agent, --patience, DROVER_AGENTS and DROVER_CONFIG"}
+		return nil, &cmdline.UsageError{Message: err.Error(), Hint: "see --agent, --patience, DROVER_AGENTS and DROVER_CONFIG"}
 	}
 	return c, nil
 }
 
 // config returns how the grid is reached: as the environment says, but for what flags do.
 func (a *app) config() (client.Config, error) {
-	cfg, err := client.Environment(a.getenv)
+	cfg, err := client.Environment(a.Getenv)
 	if err != nil {
 		return cfg, err
 	}
 	if len(a.flags.Agent) > 0 {
 		cfg.Agents = a.flags.Agent
 	}
-	cfg.Owner = cmp.Or(cfg.Owner, a.getenv("USER"))
+	cfg.Owner = cmp.Or(cfg.Owner, a.Getenv("USER"))
 	if p := a.flags.Patience; p != nil {
 		cfg.Patience, cfg.LongPatience = *p, *p
 	}
@@ -132,30 +131,10 @@ func (a *app) agents() []string {
 	return cfg.Agents
 }
 
-// joined makes one word of a flag and the negative number behind it, which the parser
-// would take for short flags: that it is not accepted is for the command to say.
-func joined(args []string) []string {
-	var out []string
-	for i, arg := range args {
-		if arg == "--" {
-			return append(out, args[i:]...)
-		}
-		last := len(out) - 1
-		if negative.MatchString(arg) && last >= 0 && strings.HasPrefix(out[last], "--") && !strings.Contains(out[last], "=") {
-			out[last] += "=" + arg
-			continue
-		}
-		out = append(out, arg)
-	}
-	return out
-}
-
-var negative = regexp.MustCompile(`^-\.?[0-9]`)
-
 // localHint tells how to start a grid, when none was named and there is none on this host.
 func (a *app) localHint(err error) error {
 	e, ok := errors.AsType[*client.Error](err)
-	named := len(a.flags.Agent) > 0 || a.getenv(client.EnvironmentAgents) != "" || a.getenv(client.EnvironmentConfig) != ""
+	named := len(a.flags.Agent) > 0 || a.Getenv(client.EnvironmentAgents) != "" || a.Getenv(client.EnvironmentConfig) != ""
 	if !ok || named || e.Reason != client.ReasonUnreachable || !strings.Contains(e.Message, client.LocalAgent) {
 		return err
 	}
@@ -167,9 +146,6 @@ type noGridError struct{ err error }
 
 func (e *noGridError) Error() string { return e.err.Error() }
 func (e *noGridError) Unwrap() error { return e.err }
-
-// exited is what the parser's own exits (after --help) panic with.
-type exited int
 
 // policyNames are the variables by which help texts list policies.
 func policyNames() kong.Vars {
@@ -183,15 +159,9 @@ func policyNames() kong.Vars {
 }
 
 // newParser returns the parser of command lines.
-func newParser(p *process, flags *cli) (*kong.Kong, error) {
-	return kong.New(
-		flags,
-		kong.Name("drover"),
-		kong.Description("Drover runs requests on the site of a grid that finishes them first."),
-		kong.Writers(p.stdout, p.stderr),
-		kong.Exit(func(code int) { panic(exited(code)) }),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		durations(),
+func newParser(p *cmdline.Process, flags *cli) (*kong.Kong, error) {
+	return cmdline.NewParser(
+		p, flags, "drover", "Drover runs requests on the site of a grid that finishes them first.",
 		policyNames(),
 		kong.ExplicitGroups([]kong.Group{
 			{Key: "jobs", Title: "Requests and jobs:"},
@@ -203,17 +173,17 @@ func newParser(p *process, flags *cli) (*kong.Kong, error) {
 }
 
 // run runs one command line and returns its exit code.
-func run(p *process) (code int) {
-	out := &outlet{to: p.stdout}
-	p.stdout = out
+func run(p *cmdline.Process) (code int) {
+	out := &cmdline.Output{To: p.Stdout}
+	p.Stdout = out
 	defer func() {
 		if v := recover(); v != nil {
-			e, ok := v.(exited)
+			e, ok := v.(cmdline.Exited)
 			if !ok {
 				panic(v)
 			}
-			if code = int(e); code == exitOK {
-				code = report(p, false, out.failed())
+			if code = int(e); code == cmdline.ExitOK {
+				code = report(p, false, out.Failed())
 			}
 		}
 	}()
@@ -222,21 +192,21 @@ func run(p *process) (code int) {
 	if err != nil {
 		return report(p, false, fmt.Errorf("command line: %w", err))
 	}
-	if len(p.args) == 1 && p.args[0] == "--version" { // without a command
-		return report(p, false, out.toldAll(printVersion(p, false)))
+	if len(p.Args) == 1 && p.Args[0] == "--version" { // without a command
+		return report(p, false, out.Check(printVersion(p, false)))
 	}
-	parsed, err := parser.Parse(joined(p.args))
-	if failed := out.failed(); failed != nil { // of --help
+	parsed, err := parser.Parse(cmdline.JoinNegative(p.Args))
+	if failed := out.Failed(); failed != nil { // of --help
 		return report(p, false, failed)
 	}
 	if err != nil {
-		return report(p, flags.JSON, &usageError{message: err.Error(), hint: "drover --help, or --help after a command"})
+		return report(p, flags.JSON, &cmdline.UsageError{Message: err.Error(), Hint: "drover --help, or --help after a command"})
 	}
-	ctx, stop := p.signals(context.Background())
+	ctx, stop := p.Signals(context.Background())
 	defer stop()
-	a := &app{process: p, ctx: ctx, flags: &flags}
+	a := &app{Process: p, ctx: ctx, flags: &flags}
 	if flags.Version {
-		return report(p, flags.JSON, out.toldAll(printVersion(p, flags.JSON)))
+		return report(p, flags.JSON, out.Check(printVersion(p, flags.JSON)))
 	}
 	if flags.Quiet {
 		if err := checkQuiet(parsed); err != nil {
@@ -247,36 +217,36 @@ func run(p *process) (code int) {
 	if a.client != nil {
 		a.client.Close()
 	}
-	return report(p, flags.JSON, out.toldAll(err))
+	return report(p, flags.JSON, out.Check(err))
 }
 
 // report tells of an error and returns the exit code.
-func report(p *process, asJSON bool, err error) int { return reportOf(p, asJSON, err, nil) }
+func report(p *cmdline.Process, asJSON bool, err error) int { return reportOf(p, asJSON, err, nil) }
 
 // reportOf is report of one request of many, or of none.
-func reportOf(p *process, asJSON bool, err error, of *wish) int {
+func reportOf(p *cmdline.Process, asJSON bool, err error, of *wish) int {
 	if err == nil {
-		return exitOK
+		return cmdline.ExitOK
 	}
 	code := codeOf(err)
-	if errors.Is(err, context.Canceled) && code == exitFailure {
-		code = exitInterrupted
+	if errors.Is(err, context.Canceled) && code == cmdline.ExitFailure {
+		code = cmdline.ExitInterrupted
 	}
 	view := errorViewOf(err, code)
-	write := writeJSON
+	write := cmdline.WriteJSON
 	if of != nil {
 		view.Line, view.Index, write = of.line, of.index, writeLine
 	}
 	switch {
 	case view.Message == "":
 	case asJSON:
-		if e := write(p.stderr, view); e != nil {
-			return exitFailure
+		if e := write(p.Stderr, view); e != nil {
+			return cmdline.ExitFailure
 		}
 	default:
-		_, _ = fmt.Fprintf(p.stderr, "drover: %s\n", view.Message)
+		_, _ = fmt.Fprintf(p.Stderr, "drover: %s\n", view.Message)
 		if view.Hint != "" {
-			_, _ = fmt.Fprintf(p.stderr, "hint: %s\n", view.Hint)
+			_, _ = fmt.Fprintf(p.Stderr, "hint: %s\n", view.Hint)
 		}
 	}
 	return code

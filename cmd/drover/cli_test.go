@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
 func TestNegativeNumbersGoWithTheFlagBeforeThem(t *testing.T) {
@@ -15,7 +17,7 @@ func TestNegativeNumbersGoWithTheFlagBeforeThem(t *testing.T) {
 		"submit sleep -- --value -5":            "submit sleep -- --value -5",
 		"-1":                                    "-1",
 	} {
-		if got := strings.Join(joined(strings.Fields(line)), " "); got != want {
+		if got := strings.Join(cmdline.JoinNegative(strings.Fields(line)), " "); got != want {
 			t.Errorf("%s: %s, want %s", line, got, want)
 		}
 	}

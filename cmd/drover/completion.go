@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch/policy"
 	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
 // A shell asks `drover complete` what could stand next. What to say is found in the
@@ -31,7 +32,7 @@ func (c *completionCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	_, err = a.stdout.Write(script)
+	_, err = a.Stdout.Write(script)
 	return err
 }
 
@@ -55,7 +56,7 @@ func (c *completeCmd) Run(a *app) error {
 	if len(words) == 0 {
 		words = []string{""}
 	}
-	parser, err := newParser(&process{stdout: io.Discard, stderr: io.Discard}, &cli{})
+	parser, err := newParser(&cmdline.Process{Stdout: io.Discard, Stderr: io.Discard}, &cli{})
 	if err != nil {
 		return err
 	}
@@ -67,7 +68,7 @@ func (c *completeCmd) Run(a *app) error {
 			current := words[len(words)-1]
 			text = strings.TrimPrefix(text, current[:strings.LastIndex(current, "=")+1])
 		}
-		if _, err := fmt.Fprintf(a.stdout, "%s\t%s\n", text, oneLine.Replace(candidate.help)); err != nil {
+		if _, err := fmt.Fprintf(a.Stdout, "%s\t%s\n", text, oneLine.Replace(candidate.help)); err != nil {
 			return err
 		}
 	}

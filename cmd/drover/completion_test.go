@@ -7,12 +7,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 	"pgregory.net/rapid"
 )
 
 // completed completes words on a grid that has a name of each kind.
 func completed(t interface{ Fatal(...any) }, words ...string) []string {
-	parser, err := newParser(&process{stdout: io.Discard, stderr: io.Discard}, &cli{})
+	parser, err := newParser(&cmdline.Process{Stdout: io.Discard, Stderr: io.Discard}, &cli{})
 	if err != nil {
 		t.Fatal(err)
 	}

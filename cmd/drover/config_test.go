@@ -10,14 +10,15 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
 // command runs one command line in an environment.
 func command(environment map[string]string, args ...string) (code int, stdout, stderr string) {
 	var out, told bytes.Buffer
-	code = run(&process{
-		args: args, getenv: func(name string) string { return environment[name] }, stdin: strings.NewReader(""), stdout: &out, stderr: &told,
-		signals: func(ctx context.Context) (context.Context, context.CancelFunc) { return context.WithCancel(ctx) },
+	code = run(&cmdline.Process{
+		Args: args, Getenv: func(name string) string { return environment[name] }, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &told,
+		Signals: func(ctx context.Context) (context.Context, context.CancelFunc) { return context.WithCancel(ctx) },
 	})
 	return code, out.String(), told.String()
 }
@@ -40,23 +41,23 @@ func TestTheConfigurationOfTheEnvironmentIsRead(t *testing.T) {
 		code int
 		told string
 	}{
-		"its agents are asked":             {map[string]string{"DROVER_CONFIG": good}, "sites -q", exitOK, ""},
-		"a flag goes over it":              {map[string]string{"DROVER_CONFIG": nowhere}, "sites -q --patience 10s --agent " + g.url, exitOK, ""},
-		"DROVER_AGENTS goes over it":       {map[string]string{"DROVER_CONFIG": nowhere, "DROVER_AGENTS": g.url}, "sites -q --patience 10s", exitOK, ""},
-		"no other grid is asked":           {map[string]string{"DROVER_CONFIG": nowhere}, "sites -q", exitUnavailable, "no connection to agent http://127.0.0.1:1"},
-		"one that is not there":            {map[string]string{"DROVER_CONFIG": dir + "/none"}, "sites", exitNotFound, "none"},
-		"one that is wrong":                {map[string]string{"DROVER_CONFIG": file("wrong", "version: 1\nagents: [x]\n")}, "sites", exitConfig, "wrong"},
-		"a directory":                      {map[string]string{"DROVER_CONFIG": dir}, "sites", exitConfig, "accepted: a file"},
-		"one that is wrong, though unused": {map[string]string{"DROVER_CONFIG": file("junk", "a: [")}, "sites --agent " + g.url, exitConfig, "junk"},
-		"a password is not shown":          {map[string]string{"DROVER_AGENTS": "https://u:secret@h"}, "sites", exitUsage, "***@h"},
+		"its agents are asked":             {map[string]string{"DROVER_CONFIG": good}, "sites -q", cmdline.ExitOK, ""},
+		"a flag goes over it":              {map[string]string{"DROVER_CONFIG": nowhere}, "sites -q --patience 10s --agent " + g.url, cmdline.ExitOK, ""},
+		"DROVER_AGENTS goes over it":       {map[string]string{"DROVER_CONFIG": nowhere, "DROVER_AGENTS": g.url}, "sites -q --patience 10s", cmdline.ExitOK, ""},
+		"no other grid is asked":           {map[string]string{"DROVER_CONFIG": nowhere}, "sites -q", cmdline.ExitUnavailable, "no connection to agent http://127.0.0.1:1"},
+		"one that is not there":            {map[string]string{"DROVER_CONFIG": dir + "/none"}, "sites", cmdline.ExitNotFound, "none"},
+		"one that is wrong":                {map[string]string{"DROVER_CONFIG": file("wrong", "version: 1\nagents: [x]\n")}, "sites", cmdline.ExitConfig, "wrong"},
+		"a directory":                      {map[string]string{"DROVER_CONFIG": dir}, "sites", cmdline.ExitConfig, "accepted: a file"},
+		"one that is wrong, though unused": {map[string]string{"DROVER_CONFIG": file("junk", "a: [")}, "sites --agent " + g.url, cmdline.ExitConfig, "junk"},
+		"a password is not shown":          {map[string]string{"DROVER_AGENTS": "https://u:secret@h"}, "sites", cmdline.ExitUsage, "***@h"},
 	} {
 		code, out, told := command(tc.env, strings.Fields(tc.args)...)
-		if code != tc.code || !strings.Contains(told, tc.told) || strings.Contains(told, "secret") || code == exitOK && out != "lyon\nnancy\n" {
+		if code != tc.code || !strings.Contains(told, tc.told) || strings.Contains(told, "secret") || code == cmdline.ExitOK && out != "lyon\nnancy\n" {
 			t.Errorf("%s: exits with %d, %q, tells %q", name, code, out, told)
 		}
 	}
 	// "all" means the jobs of the owner whom the file names.
-	if code, _, told := command(map[string]string{"DROVER_CONFIG": good}, "job", "01.."); code != exitNotFound || !strings.Contains(told, "no site has a job") {
+	if code, _, told := command(map[string]string{"DROVER_CONFIG": good}, "job", "01.."); code != cmdline.ExitNotFound || !strings.Contains(told, "no site has a job") {
 		t.Errorf("a range: exits with %d, tells %q", code, told)
 	}
 }
@@ -78,7 +79,7 @@ func TestAGridIsTheSameHoweverItsURLIsWritten(t *testing.T) {
 	}
 	state := t.TempDir()
 	at := func(agents ...string) *app {
-		return &app{process: &process{getenv: func(name string) string { return map[string]string{"XDG_STATE_HOME": state}[name] }}, flags: &cli{Agent: agents}}
+		return &app{Process: &cmdline.Process{Getenv: func(name string) string { return map[string]string{"XDG_STATE_HOME": state}[name] }}, flags: &cli{Agent: agents}}
 	}
 	first, second := time.Unix(1e9, 0), time.Unix(2e9, 0)
 	at("http://h:7410").keepLast(movingJob, first)
@@ -108,18 +109,18 @@ func TestAGridIsTheSameHoweverItsURLIsWritten(t *testing.T) {
 func TestARangeMayEndAtTheJobThatWasSubmittedLast(t *testing.T) {
 	g := newFakeGrid(t)
 	env := map[string]string{"XDG_STATE_HOME": t.TempDir(), "DROVER_AGENTS": g.url}
-	a := &app{process: &process{getenv: func(name string) string { return env[name] }}, flags: &cli{}}
+	a := &app{Process: &cmdline.Process{Getenv: func(name string) string { return env[name] }}, flags: &cli{}}
 	a.keepLast(movingJob, time.Unix(1e9, 0))
 	for _, words := range []string{"..last", "last..", "01..last", "last..last"} {
 		code, out, told := command(env, "job", "-q", words)
-		if code != exitUsage || !strings.Contains(told, "USER") { // nobody's jobs
+		if code != cmdline.ExitUsage || !strings.Contains(told, "USER") { // nobody's jobs
 			t.Errorf("%s: exits with %d, %q, tells %q", words, code, out, told)
 		}
 	}
 	env["USER"] = "me"
 	g.owner = "me"
 	for _, words := range []string{"..last", "last..", "01..last", "last..last"} {
-		if code, out, told := command(env, "job", "-q", words); code != exitOK || out != movingJob+"\n" {
+		if code, out, told := command(env, "job", "-q", words); code != cmdline.ExitOK || out != movingJob+"\n" {
 			t.Errorf("%s: exits with %d, %q, tells %q", words, code, out, told)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
 type dataCmd struct {
@@ -39,7 +40,7 @@ func (c *dataGetCmd) Run(a *app) error {
 		return err
 	}
 	if c.Path == "-" {
-		_, err := grid.GetData(a.ctx, id, a.stdout)
+		_, err := grid.GetData(a.ctx, id, a.Stdout)
 		return err
 	}
 	d, err := grid.SaveData(a.ctx, id, c.Path)
@@ -61,7 +62,7 @@ func (c *dataListCmd) Run(a *app) error {
 	if c.Mode != "" {
 		mode, err := client.ParseDataMode(c.Mode)
 		if err != nil {
-			return &usageError{message: "--" + err.Error()}
+			return &cmdline.UsageError{Message: "--" + err.Error()}
 		}
 		f.Mode = mode
 	}
@@ -82,19 +83,19 @@ func (c *dataListCmd) Run(a *app) error {
 		for i := range list.Missing {
 			v.Missing = append(v.Missing, *missingViewOf(&list.Missing[i]))
 		}
-		return writeJSON(a.stdout, v)
+		return cmdline.WriteJSON(a.Stdout, v)
 	case a.flags.Quiet:
 		seen := make(map[string]bool)
 		for i := range list.Data {
 			if id := list.Data[i].ID; !seen[id] {
 				seen[id] = true
-				if _, err := fmt.Fprintln(a.stdout, id); err != nil {
+				if _, err := fmt.Fprintln(a.Stdout, id); err != nil {
 					return err
 				}
 			}
 		}
 	default:
-		t := newTable(a.stdout, table.Row{"data", "name", "kind", "mode", "owner", "site", "put", "used", "note"})
+		t := cmdline.NewTable(a.Stdout, table.Row{"data", "name", "kind", "mode", "owner", "site", "put", "used", "note"})
 		for i := range list.Data {
 			d := &list.Data[i]
 			t.AppendRow(table.Row{d.ID, d.Name, kindOfData(d), d.Mode, d.Owner, d.Site, day(d.Put), day(d.Used), noteOfData(d)})
@@ -137,7 +138,7 @@ func (c *dataRmCmd) Run(a *app) error {
 			return err
 		}
 		if err != nil && !single {
-			err = exitError(report(a.process, a.flags.JSON, fmt.Errorf("data %s: %w", id, err)))
+			err = cmdline.ExitError(report(a.Process, a.flags.JSON, fmt.Errorf("data %s: %w", id, err)))
 		}
 		if first == nil {
 			first = err
@@ -149,13 +150,13 @@ func (c *dataRmCmd) Run(a *app) error {
 func (a *app) printRemoved(id string, sites []string, single bool) (err error) {
 	switch v := (removedView{Schema: "drover.data-removed/1", ID: id, Sites: sites}); {
 	case a.flags.JSON && single:
-		return writeJSON(a.stdout, v)
+		return cmdline.WriteJSON(a.Stdout, v)
 	case a.flags.JSON:
-		return writeLine(a.stdout, v)
+		return writeLine(a.Stdout, v)
 	case a.flags.Quiet:
-		_, err = fmt.Fprintln(a.stdout, id)
+		_, err = fmt.Fprintln(a.Stdout, id)
 	default:
-		_, err = fmt.Fprintf(a.stdout, "%s removed at %s\n", id, plain(strings.Join(sites, ", ")))
+		_, err = fmt.Fprintf(a.Stdout, "%s removed at %s\n", id, cmdline.Printable(strings.Join(sites, ", ")))
 	}
 	return err
 }
@@ -167,7 +168,7 @@ func (a *app) handle(grid *client.Client, text string) (string, error) {
 	case isJobID(text):
 		return text, nil
 	case !beginsID(text):
-		return "", &usageError{message: fmt.Sprintf("data %q, accepted: a handle or its beginning", text), hint: "drover data list shows what there is"}
+		return "", &cmdline.UsageError{Message: fmt.Sprintf("data %q, accepted: a handle or its beginning", text), Hint: "drover data list shows what there is"}
 	}
 	list, err := grid.ListData(a.ctx, client.DataFilter{ID: text})
 	if err != nil {
@@ -193,11 +194,11 @@ func (a *app) printData(d *client.Data, text string) (err error) {
 	case a.flags.JSON:
 		v := dataViewOf(d)
 		v.Schema = "drover.data/1"
-		return writeJSON(a.stdout, v)
+		return cmdline.WriteJSON(a.Stdout, v)
 	case a.flags.Quiet:
-		_, err = fmt.Fprintln(a.stdout, d.ID)
+		_, err = fmt.Fprintln(a.Stdout, d.ID)
 	default:
-		_, err = fmt.Fprintln(a.stdout, plain(text))
+		_, err = fmt.Fprintln(a.Stdout, cmdline.Printable(text))
 	}
 	return err
 }
@@ -231,9 +232,9 @@ type dataPutCmd struct {
 
 func (c *dataPutCmd) Run(a *app) (err error) {
 	if c.ID != "" && !isJobID(c.ID) {
-		return &usageError{message: fmt.Sprintf("--id %q, accepted: a handle, as data put prints it", c.ID)}
+		return &cmdline.UsageError{Message: fmt.Sprintf("--id %q, accepted: a handle, as data put prints it", c.ID)}
 	}
-	path, spooled, err := c.source(a.ctx, a.stdin)
+	path, spooled, err := c.source(a.ctx, a.Stdin)
 	if err != nil {
 		return err
 	}
@@ -262,8 +263,8 @@ func (c *dataPutCmd) Run(a *app) (err error) {
 	if err != nil {
 		return err
 	}
-	if a.terminal && !a.flags.JSON && !a.flags.Quiet {
-		_, _ = fmt.Fprintf(a.stderr, "at %s: %s, %s\n", d.Site, kindOfData(d), d.Mode)
+	if a.Terminal && !a.flags.JSON && !a.flags.Quiet {
+		_, _ = fmt.Fprintf(a.Stderr, "at %s: %s, %s\n", d.Site, kindOfData(d), d.Mode)
 	}
 	return a.printData(d, d.ID)
 }
@@ -280,7 +281,7 @@ func (c *dataPutCmd) source(ctx context.Context, stdin io.Reader) (path string, 
 	case err != nil:
 		return "", false, err
 	case info.IsDir():
-		return "", false, &usageError{message: fmt.Sprintf("%s is a directory, accepted: a file", c.Path), hint: "tar makes one file of it"}
+		return "", false, &cmdline.UsageError{Message: fmt.Sprintf("%s is a directory, accepted: a file", c.Path), Hint: "tar makes one file of it"}
 	case info.Mode().IsRegular():
 		return c.Path, false, nil
 	}

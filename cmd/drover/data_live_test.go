@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 	"github.com/seed-9b8f70bb/drover/internal/freeport"
 )
 
@@ -44,7 +45,7 @@ func same(t *testing.T, a, b string) {
 func (g *grid) stays(t *testing.T, id string) string {
 	t.Helper()
 	var list dataListView
-	if err := json.Unmarshal([]byte(g.must(t, exitOK, "--json", "data", "list")), &list); err != nil {
+	if err := json.Unmarshal([]byte(g.must(t, cmdline.ExitOK, "--json", "data", "list")), &list); err != nil {
 		t.Fatal(err)
 	}
 	var at []string
@@ -72,30 +73,30 @@ func TestRequestsGoWhereTheirDataAreOrTheDataComeToThem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sticky := g.must(t, exitOK, "data", "put", matrix, "--site", "nancy", "--mode", "sticky")
-	job := g.shown(t, g.must(t, exitOK, "submit", "lu", "order=147", "matrix=data:"+sticky[:30], "--keep", "solution"))
+	sticky := g.must(t, cmdline.ExitOK, "data", "put", matrix, "--site", "nancy", "--mode", "sticky")
+	job := g.shown(t, g.must(t, cmdline.ExitOK, "submit", "lu", "order=147", "matrix=data:"+sticky[:30], "--keep", "solution"))
 	if job.Site != "nancy" || job.Arguments["matrix"] != "data:"+sticky {
 		t.Errorf("it is at %s with %v", job.Site, job.Arguments)
 	}
-	g.must(t, exitOK, "wait", job.ID)
-	if why := g.must(t, exitOK, "why", job.ID); !strings.Contains(why, "lyon") || !strings.Contains(why, sticky) {
+	g.must(t, cmdline.ExitOK, "wait", job.ID)
+	if why := g.must(t, cmdline.ExitOK, "why", job.ID); !strings.Contains(why, "lyon") || !strings.Contains(why, sticky) {
 		t.Errorf("nothing says why not lyon:\n%s", why)
 	}
-	g.must(t, exitRefused, "submit", "lu", "order=147", "matrix=data:"+sticky, "--site", "lyon")
+	g.must(t, cmdline.ExitRefused, "submit", "lu", "order=147", "matrix=data:"+sticky, "--site", "lyon")
 
 	kept := job.Kept["solution"].ID
 	if at := g.stays(t, kept); at != "nancy" {
 		t.Errorf("the solution is at %q", at)
 	}
-	there := g.shown(t, g.must(t, exitOK, "submit", "lu", "order=147", "matrix=data:"+kept, "--site", "lyon"))
+	there := g.shown(t, g.must(t, cmdline.ExitOK, "submit", "lu", "order=147", "matrix=data:"+kept, "--site", "lyon"))
 	if at := g.stays(t, kept); there.Site != "lyon" || at != "lyon copy, nancy" {
 		t.Errorf("the job is at %s, the solution at %q", there.Site, at)
 	}
-	g.must(t, exitOK, "data", "rm", kept, sticky)
+	g.must(t, cmdline.ExitOK, "data", "rm", kept, sticky)
 	if at := g.stays(t, kept) + g.stays(t, sticky); at != "" {
 		t.Errorf("removed, and still at %s", at)
 	}
-	g.must(t, exitNotFound, "submit", "lu", "order=147", "matrix=data:"+sticky)
+	g.must(t, cmdline.ExitNotFound, "submit", "lu", "order=147", "matrix=data:"+sticky)
 }
 
 func TestDataMakeRoomAndSaySo(t *testing.T) {
@@ -103,25 +104,25 @@ func TestDataMakeRoomAndSaySo(t *testing.T) {
 		"lyon": "nodes: [{count: 1, processors: 2}]\npolicy: {name: cbf}\nlimits: {data: 100KiB, data_owner: 90KiB}\n",
 	})
 	file := func(seed byte) string { return noiseFile(t, fmt.Sprint("f", seed), 40<<10, seed) }
-	first := g.must(t, exitOK, "data", "put", file(1), "--owner", "ada")
-	second := g.must(t, exitOK, "data", "put", file(2), "--owner", "bob")
-	third := g.must(t, exitOK, "data", "put", file(3), "--owner", "ada", "--mode", "sticky")
+	first := g.must(t, cmdline.ExitOK, "data", "put", file(1), "--owner", "ada")
+	second := g.must(t, cmdline.ExitOK, "data", "put", file(2), "--owner", "bob")
+	third := g.must(t, cmdline.ExitOK, "data", "put", file(3), "--owner", "ada", "--mode", "sticky")
 	if at := g.stays(t, first) + g.stays(t, second) + g.stays(t, third); at != "lyonlyon" {
 		t.Errorf("what stays: %q", at)
 	}
 	for _, args := range [][]string{{"data", "get", first, "x"}, {"submit", "lu", "matrix=data:" + first}} {
 		p, _, told := inProcess(g, args...)
-		if code := run(p); code != exitNotFound || !strings.Contains(told.buf.String(), "room") {
+		if code := run(p); code != cmdline.ExitNotFound || !strings.Contains(told.buf.String(), "room") {
 			t.Errorf("%v exits with %d: %s", args, code, told.buf.String())
 		}
 	}
-	g.must(t, exitOK, "data", "put", file(4), "--owner", "bob", "--mode", "sticky") // in place of the second
+	g.must(t, cmdline.ExitOK, "data", "put", file(4), "--owner", "bob", "--mode", "sticky") // in place of the second
 	p, _, told := inProcess(g, "data", "put", file(5), "--owner", "eve", "--site", "lyon")
-	if code := run(p); code != exitNoOffer || !strings.Contains(told.buf.String(), "drover data rm") {
+	if code := run(p); code != cmdline.ExitNoOffer || !strings.Contains(told.buf.String(), "drover data rm") {
 		t.Errorf("no room: exits with %d: %s", code, told.buf.String())
 	}
-	g.must(t, exitUnavailable, "data", "put", noiseFile(t, "large", 101<<10, 6))
-	if shown := g.must(t, exitOK, "site", "lyon"); !strings.Contains(shown, "2 handles, 80.0 KiB of 100.0 KiB (90.0 KiB for each owner); 2 had to make room") {
+	g.must(t, cmdline.ExitUnavailable, "data", "put", noiseFile(t, "large", 101<<10, 6))
+	if shown := g.must(t, cmdline.ExitOK, "site", "lyon"); !strings.Contains(shown, "2 handles, 80.0 KiB of 100.0 KiB (90.0 KiB for each owner); 2 had to make room") {
 		t.Errorf("the site tells\n%s", shown)
 	}
 }
@@ -177,9 +178,9 @@ func TestDataOutliveKilledServers(t *testing.T) {
 	g, c := newDepots(t)
 	lyon, nancy := c.servers[0], c.servers[1]
 	path := noiseFile(t, "large", 256<<20, 7)
-	id := g.must(t, exitOK, "data", "put", path, "--site", "lyon")
+	id := g.must(t, cmdline.ExitOK, "data", "put", path, "--site", "lyon")
 	var put dataView
-	if err := json.Unmarshal([]byte(g.must(t, exitOK, "--json", "data", "put", path, "--site", "lyon", "--id", id)), &put); err != nil {
+	if err := json.Unmarshal([]byte(g.must(t, cmdline.ExitOK, "--json", "data", "put", path, "--site", "lyon", "--id", id)), &put); err != nil {
 		t.Fatal(err)
 	}
 	c.kill(lyon)
@@ -211,7 +212,7 @@ func TestDataOutliveKilledServers(t *testing.T) {
 		t.Errorf("they are at %q", at)
 	}
 	var jobs queueView
-	if err := json.Unmarshal([]byte(g.must(t, exitOK, "--json", "queue", "--all")), &jobs); err != nil || len(jobs.Jobs) != 1 {
+	if err := json.Unmarshal([]byte(g.must(t, cmdline.ExitOK, "--json", "queue", "--all")), &jobs); err != nil || len(jobs.Jobs) != 1 {
 		t.Fatalf("%d jobs, %v", len(jobs.Jobs), err)
 	}
 	kept := jobs.Jobs[0].Kept["to"]
@@ -221,6 +222,6 @@ func TestDataOutliveKilledServers(t *testing.T) {
 	c.kill(nancy)
 	c.start(nancy)
 	g.until(t, func() bool { return g.stays(t, kept.ID) == "nancy" })
-	g.must(t, exitOK, "--patience", "60s", "data", "get", kept.ID, out)
+	g.must(t, cmdline.ExitOK, "--patience", "60s", "data", "get", kept.ID, out)
 	same(t, path, out)
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
 // demoCmd is a whole grid on this host for less than a minute.
@@ -75,16 +76,16 @@ func (c *demoCmd) Run(a *app) error {
 func (c *demoCmd) check() error {
 	switch {
 	case c.Jobs < 0 || c.Jobs > demoMostJobs:
-		return &usageError{message: fmt.Sprintf("--jobs %d, accepted: 1..%d, 0 for the demo's choice", c.Jobs, demoMostJobs)}
+		return &cmdline.UsageError{Message: fmt.Sprintf("--jobs %d, accepted: 1..%d, 0 for the demo's choice", c.Jobs, demoMostJobs)}
 	case c.Policy == "":
 		return nil
 	case c.Policy != "dfrs":
-		return &usageError{
-			message: fmt.Sprintf("--policy %q, accepted: dfrs", c.Policy),
-			hint:    "the demo without --policy has sites under cbf and easy",
+		return &cmdline.UsageError{
+			Message: fmt.Sprintf("--policy %q, accepted: dfrs", c.Policy),
+			Hint:    "the demo without --policy has sites under cbf and easy",
 		}
 	case c.Jobs != 0 || c.Out != "" || c.Seed != demoSeed:
-		return &usageError{message: "--policy goes with --quick and --keep: --seed, --jobs and --out are of the demo of three sites"}
+		return &cmdline.UsageError{Message: "--policy goes with --quick and --keep: --seed, --jobs and --out are of the demo of three sites"}
 	}
 	return nil
 }
@@ -116,9 +117,9 @@ func (c *demoCmd) keep(ctx context.Context, a *app, g *demoGrid) error {
 	if !c.Keep {
 		return nil
 	}
-	hint := a.stdout
+	hint := a.Stdout
 	if a.flags.JSON {
-		hint = a.stderr // the summary stays all that stdout has
+		hint = a.Stderr // the summary stays all that stdout has
 	}
 	_, _ = fmt.Fprintf(hint, "\nthe grid stays up until Ctrl-C; to talk to it:\n  drover --agent %s queue\n", g.agent.url)
 	<-ctx.Done()
@@ -236,11 +237,11 @@ func until(ctx context.Context, t time.Time) error {
 // tell prints the summary, and why the job of the closest decision is where it is.
 func (c *demoCmd) tell(a *app, sum *demoView, closest *client.Job) error {
 	if a.flags.JSON {
-		return writeJSON(a.stdout, sum)
+		return cmdline.WriteJSON(a.Stdout, sum)
 	}
-	if err := sum.print(a.stdout); err != nil || closest == nil {
+	if err := sum.print(a.Stdout); err != nil || closest == nil {
 		return err
 	}
-	_, _ = fmt.Fprintf(a.stdout, "\nThe closest decision (drover why %s):\n", closest.ID)
+	_, _ = fmt.Fprintf(a.Stdout, "\nThe closest decision (drover why %s):\n", closest.ID)
 	return (&whyCmd{Job: closest.ID}).Run(a)
 }

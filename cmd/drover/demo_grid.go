@@ -303,7 +303,7 @@ func (c *demoCmd) member(a *app) error {
 	ctx, cancel := context.WithCancel(a.ctx)
 	defer cancel()
 	go func() {
-		_, _ = io.Copy(io.Discard, a.stdin)
+		_, _ = io.Copy(io.Discard, a.Stdin)
 		cancel()
 	}()
 	a.ctx = ctx

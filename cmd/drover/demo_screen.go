@@ -14,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
 // demoBoard is what the demo knows of its grid. Times in what it shows are
@@ -97,7 +98,7 @@ func (b *demoBoard) frame(now time.Time, height int) []string {
 }
 
 func (b *demoBoard) siteLines() []string {
-	t := newTable(io.Discard, table.Row{"site", "policy", "speed", "processors", "running", "waiting", "load"},
+	t := cmdline.NewTable(io.Discard, table.Row{"site", "policy", "speed", "processors", "running", "waiting", "load"},
 		"speed", "processors", "running", "waiting", "load")
 	for i := range b.sites {
 		s := &b.sites[i]
@@ -127,7 +128,7 @@ func (b *demoBoard) jobLines(room int) []string {
 	slices.SortStableFunc(over, func(i, k int) int { return b.jobs[k].Ended.Compare(b.jobs[i].Ended) })
 	shown = append(shown, over[:min(len(over), room-len(shown))]...)
 	slices.Sort(shown)
-	t := newTable(io.Discard, table.Row{"job", "service", "site", "width", "state", "estimated", "actual", "error", "estimate"},
+	t := cmdline.NewTable(io.Discard, table.Row{"job", "service", "site", "width", "state", "estimated", "actual", "error", "estimate"},
 		"job", "width", "estimated", "actual", "error")
 	for _, n := range shown {
 		j := b.jobs[n]
@@ -242,7 +243,7 @@ type demoTerminal struct {
 const plainColumns, plainRows = 80, 24
 
 func newDemoTerminal(a *app) *demoTerminal {
-	return &demoTerminal{w: a.stderr, live: a.terminal && !a.flags.JSON, quiet: a.flags.JSON}
+	return &demoTerminal{w: a.Stderr, live: a.Terminal && !a.flags.JSON, quiet: a.flags.JSON}
 }
 
 // say writes a line of news, where there are no frames.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 	"github.com/seed-9b8f70bb/drover/server/services/primes"
 )
 
@@ -58,9 +59,9 @@ func (c *demoCmd) showShared(ctx context.Context, a *app, g *demoGrid, requests 
 		return err
 	}
 	if a.flags.JSON {
-		err = writeJSON(a.stdout, sum)
+		err = cmdline.WriteJSON(a.Stdout, sum)
 	} else {
-		err = sum.print(a.stdout)
+		err = sum.print(a.Stdout)
 	}
 	if err != nil {
 		return err

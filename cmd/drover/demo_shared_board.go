@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
 // sharedBoard is what is known of the jobs of the demo of shared processors. What it
@@ -80,7 +81,7 @@ func (b *sharedBoard) changed(n int, now *client.Job) (news []string) {
 	if now.Checkpoints > was.Checkpoints {
 		j.stops += now.Checkpoints - was.Checkpoints
 		j.meter.gone()
-		news = append(news, b.tell(time.Now(), "%s  makes place: stopped at a checkpoint after %s of work", b.name(n), span(now.CheckpointedAfter)))
+		news = append(news, b.tell(time.Now(), "%s  makes place: stopped at a checkpoint after %s of work", b.name(n), cmdline.Span(now.CheckpointedAfter)))
 	}
 	switch {
 	case now.State == client.Running && now.Attempt != j.attempt:
@@ -96,7 +97,7 @@ func (b *sharedBoard) changed(n int, now *client.Job) (news []string) {
 			j.served = time.Now()
 		}
 		j.meter.gone()
-		text := fmt.Sprintf("%s after %s", now.State, span(now.Ended.Sub(now.Submitted)))
+		text := fmt.Sprintf("%s after %s", now.State, cmdline.Span(now.Ended.Sub(now.Submitted)))
 		if now.State != client.Done {
 			text += ": " + now.Outcome.Reason
 		}

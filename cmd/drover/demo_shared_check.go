@@ -11,6 +11,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
 // sharedView is the summary of a demo of shared processors. Times are seconds.
@@ -87,7 +88,7 @@ func (v *sharedView) failed() (n int) {
 // print writes the summary for people.
 func (v *sharedView) print(w io.Writer) error {
 	_, _ = fmt.Fprintf(w, "%s on %s in %.1fs under %s, %s\n\n", plural(len(v.Jobs), "job"), plural(v.Nodes, "node"), v.Took, v.Policy, heldBy(v.Ways))
-	t := newTable(w, table.Row{"job", "", "service", "submitted", "wait", "response", "measured", "share", "used", "error", "stops", "moves", "state"},
+	t := cmdline.NewTable(w, table.Row{"job", "", "service", "submitted", "wait", "response", "measured", "share", "used", "error", "stops", "moves", "state"},
 		"submitted", "wait", "response", "measured", "share", "used", "error", "stops", "moves")
 	for n := range v.Jobs {
 		j := &v.Jobs[n]
@@ -103,7 +104,7 @@ func (v *sharedView) print(w io.Writer) error {
 	t.Render()
 	_, _ = fmt.Fprint(w, "(share and used: means, in processors, over the time that was measured: that in which the share stayed the same\n"+
 		" from one measurement to the next; stops: at a checkpoint, to make place)\n\n")
-	checks := newTable(w, table.Row{"check", "", ""})
+	checks := cmdline.NewTable(w, table.Row{"check", "", ""})
 	for _, c := range v.Checks {
 		checks.AppendRow(table.Row{c.Name, strings.ToUpper(c.Result), c.Text})
 	}

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
 // TestSharedDemo runs the real program, as TestDemo does.
@@ -72,7 +74,7 @@ func TestSharedDemo(t *testing.T) {
 			t.Errorf("%d jobs run: %s", sieving, d.told)
 		}
 		d.signal(syscall.SIGINT)
-		if code := d.end(); code != exitInterrupted {
+		if code := d.end(); code != cmdline.ExitInterrupted {
 			t.Errorf("exits with %d: %s", code, d.told)
 		}
 		if left := processesOf(t, d.program); len(left) > 0 {
@@ -94,7 +96,7 @@ func TestSharedDemo(t *testing.T) {
 		}
 		d.until("#3 0.500") // so it has gone down
 		d.signal(syscall.SIGTERM)
-		if code := d.end(); code != exitInterrupted {
+		if code := d.end(); code != cmdline.ExitInterrupted {
 			t.Errorf("exits with %d: %s", code, d.told)
 		}
 		if left := processesOf(t, d.program); len(left) > 0 {

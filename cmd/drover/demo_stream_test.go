@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/seed-9b8f70bb/drover/agent"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 	"github.com/seed-9b8f70bb/drover/server"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 )
@@ -179,7 +180,7 @@ func TestTailKeepsTheEnd(t *testing.T) {
 func TestDemoRefusesAbsurdNumbersOfJobs(t *testing.T) {
 	for _, jobs := range []string{"--jobs=-1", "--jobs=1001"} {
 		p, _, told := inProcess(&grid{}, "demo", jobs)
-		if code := run(p); code != exitUsage {
+		if code := run(p); code != cmdline.ExitUsage {
 			t.Errorf("%s exits with %d: %s", jobs, code, told.buf.String())
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 	"github.com/seed-9b8f70bb/drover/server/services/matrixmarket"
 )
 
@@ -113,7 +114,7 @@ func siteSummary(s *client.Site, jobs []*client.Job) demoSiteView {
 // print writes the summary for people.
 func (v *demoView) print(w io.Writer) error {
 	_, _ = fmt.Fprintf(w, "%d of %d jobs done in %.1fs (seed %d)\n\n", v.Done, v.Jobs, v.Makespan, v.Seed)
-	t := newTable(w, table.Row{"site", "policy", "speed", "processors", "jobs", "wait", "response", "estimate", "bias", "p50", "p90", "late"},
+	t := cmdline.NewTable(w, table.Row{"site", "policy", "speed", "processors", "jobs", "wait", "response", "estimate", "bias", "p50", "p90", "late"},
 		"speed", "processors", "jobs", "wait", "response", "bias", "p50", "p90", "late")
 	for _, s := range v.Sites {
 		seconds := func(format string, x float64) string {

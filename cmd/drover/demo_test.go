@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
 // TestDemo runs the real program. Each case has the program under a path of its
@@ -89,7 +91,7 @@ func TestDemo(t *testing.T) {
 		d := startDemo(t, copied(t), "demo")
 		d.until("sleep")
 		d.signal(syscall.SIGINT)
-		if code := d.end(); code != exitInterrupted {
+		if code := d.end(); code != cmdline.ExitInterrupted {
 			t.Errorf("exits with %d: %s", code, d.told)
 		}
 		if left := processesOf(t, d.program); len(left) > 0 {
@@ -108,7 +110,7 @@ func TestDemo(t *testing.T) {
 				}
 			}
 		}
-		if code := d.end(); code != exitFailure || !strings.HasSuffix(d.told, "drover: nancy has ended: signal: killed\n") {
+		if code := d.end(); code != cmdline.ExitFailure || !strings.HasSuffix(d.told, "drover: nancy has ended: signal: killed\n") {
 			t.Errorf("exits with %d: %s", code, d.told)
 		}
 		if left := processesOf(t, d.program); len(left) > 0 {
@@ -126,7 +128,7 @@ func TestDemo(t *testing.T) {
 			t.Errorf("sites: %v: %s", err, out)
 		}
 		d.signal(syscall.SIGTERM)
-		if code := d.end(); code != exitOK {
+		if code := d.end(); code != cmdline.ExitOK {
 			t.Errorf("exits with %d: %s", code, d.told)
 		}
 		if left := processesOf(t, d.program); len(left) > 0 {
@@ -260,7 +262,7 @@ func (d *runningDemo) end() int {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	return exitOK
+	return cmdline.ExitOK
 }
 
 // gone waits until no process of the demo's program is left.

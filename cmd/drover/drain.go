@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
 type drainCmd struct {
@@ -53,19 +54,19 @@ func (c *resumeCmd) Run(a *app) error {
 // queue prints a site's queue after an order.
 func (a *app) queue(site string, q *client.Status) error {
 	if a.flags.JSON {
-		return writeJSON(a.stdout, drainView{Schema: "drover.drain/1", Site: site, Status: *statusViewOf(q)})
+		return cmdline.WriteJSON(a.Stdout, drainView{Schema: "drover.drain/1", Site: site, Status: *statusViewOf(q)})
 	}
 	if a.flags.Quiet {
-		_, err := fmt.Fprintln(a.stdout, site)
+		_, err := fmt.Fprintln(a.Stdout, site)
 		return err
 	}
 	does := "takes jobs"
 	if q.Draining {
 		does = "takes no new jobs"
 	}
-	_, err := fmt.Fprintf(a.stdout, "%s %s: %d running, %d waiting\n", site, does, q.Running, q.Waiting)
+	_, err := fmt.Fprintf(a.Stdout, "%s %s: %d running, %d waiting\n", site, does, q.Running, q.Waiting)
 	if q.Draining && q.Bound > 0 {
-		_, _ = fmt.Fprintf(a.stderr, "drover: %d of those that wait stay: they have an agreement, are in a reservation, or may be at this site alone\n", q.Bound)
+		_, _ = fmt.Fprintf(a.Stderr, "drover: %d of those that wait stay: they have an agreement, are in a reservation, or may be at this site alone\n", q.Bound)
 	}
 	return err
 }

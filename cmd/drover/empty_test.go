@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/seed-9b8f70bb/drover/agent"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
 func TestAGridWithoutSitesSaysSo(t *testing.T) {
@@ -30,10 +31,10 @@ func TestAGridWithoutSitesSaysSo(t *testing.T) {
 		code int
 		told string
 	}{
-		{"sites", exitOK, "no site known yet\nhint: "},
-		{"services", exitOK, "no service known yet"},
-		{"--patience 1s submit sleep", exitUnavailable, "no site has joined this agent\nhint: "},
-		{"--patience 1s submit sleep seconds=1", exitUnavailable, "no site has joined this agent\nhint: "},
+		{"sites", cmdline.ExitOK, "no site known yet\nhint: "},
+		{"services", cmdline.ExitOK, "no service known yet"},
+		{"--patience 1s submit sleep", cmdline.ExitUnavailable, "no site has joined this agent\nhint: "},
+		{"--patience 1s submit sleep seconds=1", cmdline.ExitUnavailable, "no site has joined this agent\nhint: "},
 	} {
 		p, out, told := inProcess(g, strings.Fields(tc.args)...)
 		if code := run(p); code != tc.code || out.Len() > 0 || !strings.Contains(told.buf.String(), tc.told) {

@@ -9,6 +9,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
 type estimateCmd struct {
@@ -41,13 +42,13 @@ func (c *estimateCmd) Run(a *app) error {
 	var widths []int
 	switch {
 	case c.Widths != "" && c.Width != nil:
-		return &usageError{message: "--width and --widths exclude one another"}
+		return &cmdline.UsageError{Message: "--width and --widths exclude one another"}
 	case c.Widths != "":
 		if widths, err = parseRange(c.Widths, mostWidths); err != nil {
-			return &usageError{message: "--widths " + err.Error()}
+			return &cmdline.UsageError{Message: "--widths " + err.Error()}
 		}
 		if widths[0] < 1 {
-			return &usageError{message: "--widths " + c.Widths + ", accepted: 1 or more"}
+			return &cmdline.UsageError{Message: "--widths " + c.Widths + ", accepted: 1 or more"}
 		}
 	}
 	grid, err := a.grid()
@@ -73,7 +74,7 @@ func (c *estimateCmd) Run(a *app) error {
 		return err
 	}
 	if best < 0 {
-		return exitError(exitNoOffer)
+		return cmdline.ExitError(cmdline.ExitNoOffer)
 	}
 	return nil
 }
@@ -215,9 +216,9 @@ func showMenu(a *app, service string, menu []offer, best int) error {
 		if best >= 0 {
 			v.Best = &v.Offers[best]
 		}
-		return writeJSON(a.stdout, v)
+		return cmdline.WriteJSON(a.Stdout, v)
 	}
-	t := newTable(a.stdout, table.Row{"", "width", "site", "starts in", "ends in", "ends at", "run", "walltime", "core-hours", "estimate"},
+	t := cmdline.NewTable(a.Stdout, table.Row{"", "width", "site", "starts in", "ends in", "ends at", "run", "walltime", "core-hours", "estimate"},
 		"width", "starts in", "ends in", "run", "walltime", "core-hours")
 	now := time.Now()
 	for i := range menu {
@@ -234,7 +235,7 @@ func showMenu(a *app, service string, menu []offer, best int) error {
 			kind = fmt.Sprintf("%s (%.0f%%)", kind, 100*o.Probability)
 		}
 		t.AppendRow(table.Row{
-			mark, o.width, o.Site, span(o.Wait), span(o.Completion), soon(now, o.Completion), span(o.Run), span(o.Shape.Walltime),
+			mark, o.width, o.Site, cmdline.Span(o.Wait), cmdline.Span(o.Completion), soon(now, o.Completion), cmdline.Span(o.Run), cmdline.Span(o.Shape.Walltime),
 			fmt.Sprintf("%.3g", o.coreHours()), kind,
 		})
 	}
@@ -242,7 +243,7 @@ func showMenu(a *app, service string, menu []offer, best int) error {
 		t.Render()
 	}
 	for _, line := range refusedLines(menu) {
-		_, _ = fmt.Fprintln(a.stdout, line)
+		_, _ = fmt.Fprintln(a.Stdout, line)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 	"github.com/seed-9b8f70bb/drover/internal/freeport"
 )
 
@@ -57,26 +58,26 @@ services:
 	g.await(t, 2)
 
 	first, second := filepath.Join(dir, "first"), filepath.Join(dir, "second")
-	slow := g.must(t, exitOK, "submit", "await", "file="+first, "--license", "cad", "--walltime", "1h")
+	slow := g.must(t, cmdline.ExitOK, "submit", "await", "file="+first, "--license", "cad", "--walltime", "1h")
 	g.until(t, func() bool { return g.shown(t, slow).State == "running" })
-	urgent := g.must(t, exitOK, "submit", "await", "file="+second, "--license", "cad", "--deadline", "80s", "--best-effort")
+	urgent := g.must(t, cmdline.ExitOK, "submit", "await", "file="+second, "--license", "cad", "--deadline", "80s", "--best-effort")
 	g.until(t, func() bool { return g.shown(t, urgent).State == "running" })
-	if why := g.must(t, exitOK, "why", urgent); !strings.Contains(why, "plain") || !strings.Contains(why, "request.licenses: license cad, accepted: none, this site counts no licenses") {
+	if why := g.must(t, cmdline.ExitOK, "why", urgent); !strings.Contains(why, "plain") || !strings.Contains(why, "request.licenses: license cad, accepted: none, this site counts no licenses") {
 		t.Errorf("why: %s", why)
 	}
 	for _, file := range []string{second, first} {
 		if err := os.WriteFile(file, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		g.must(t, exitOK, "wait", map[string]string{first: slow, second: urgent}[file])
+		g.must(t, cmdline.ExitOK, "wait", map[string]string{first: slow, second: urgent}[file])
 	}
 	if v := g.shown(t, urgent); v.Site != "farm" || v.Deadline == nil || v.Ended.After(*v.Deadline) {
 		t.Errorf("%+v", v)
 	}
-	other := g.must(t, exitOK, "submit", "await", "file="+first)
-	g.must(t, exitOK, "wait", other)
+	other := g.must(t, cmdline.ExitOK, "submit", "await", "file="+first)
+	g.must(t, cmdline.ExitOK, "wait", other)
 	for _, license := range []string{"cad:2", "matlab"} {
-		g.must(t, exitRefused, "submit", "await", "file="+first, "--license", license)
+		g.must(t, cmdline.ExitRefused, "submit", "await", "file="+first, "--license", license)
 	}
-	g.must(t, exitRefused, "submit", "await", "file="+first, "--license", "cad", "--deadline", "2s", "--best-effort")
+	g.must(t, cmdline.ExitRefused, "submit", "await", "file="+first, "--license", "cad", "--deadline", "2s", "--best-effort")
 }

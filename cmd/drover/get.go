@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
 type getCmd struct {
@@ -24,11 +25,11 @@ const npyEnd = ".npy"
 func (c *getCmd) Run(a *app) error {
 	switch {
 	case c.Argument == "" && c.Dir == "":
-		return &usageError{message: `expected "<argument>", or --dir for all that the job has written`, hint: "drover job " + c.Job + " lists it"}
+		return &cmdline.UsageError{Message: `expected "<argument>", or --dir for all that the job has written`, Hint: "drover job " + c.Job + " lists it"}
 	case c.Path != "" && c.Dir != "":
-		return &usageError{message: "both a path and --dir, accepted: one of them"}
+		return &cmdline.UsageError{Message: "both a path and --dir, accepted: one of them"}
 	case c.Path == "-" && (a.flags.JSON || a.flags.Quiet):
-		return &usageError{message: "to stdout goes the content alone, accepted: without --json and --quiet"}
+		return &cmdline.UsageError{Message: "to stdout goes the content alone, accepted: without --json and --quiet"}
 	}
 	grid, err := a.grid()
 	if err != nil {
@@ -39,7 +40,7 @@ func (c *getCmd) Run(a *app) error {
 		return err
 	}
 	if c.Dir == "" && len(jobs.ids) != 1 {
-		return &usageError{message: fmt.Sprintf("%q names %d jobs, accepted: one, or with --dir", c.Job, len(jobs.ids))}
+		return &cmdline.UsageError{Message: fmt.Sprintf("%q names %d jobs, accepted: one, or with --dir", c.Job, len(jobs.ids))}
 	}
 	return a.eachJob(jobs, func(id string) error { return c.get(a, grid, id, jobs.single) })
 }
@@ -55,7 +56,7 @@ func (c *getCmd) get(a *app, grid *client.Client, id string, single bool) error 
 		return err
 	}
 	if c.Path == "-" {
-		return grid.Download(a.ctx, id, c.Argument, a.stdout)
+		return grid.Download(a.ctx, id, c.Argument, a.Stdout)
 	}
 	v := getView{Schema: "drover.get/1", Job: id, Files: []gotView{}}
 	for _, o := range outputs {
@@ -72,18 +73,18 @@ func (c *getCmd) get(a *app, grid *client.Client, id string, single bool) error 
 		}
 		v.Files = append(v.Files, gotView{Argument: o.Argument, Path: path, Size: o.Size, SHA256: o.SHA256})
 		if !a.flags.JSON && !a.flags.Quiet {
-			if _, err := fmt.Fprintln(a.stdout, plain(path)); err != nil {
+			if _, err := fmt.Fprintln(a.Stdout, cmdline.Printable(path)); err != nil {
 				return err
 			}
 		}
 	}
 	switch {
 	case a.flags.JSON && single:
-		return writeJSON(a.stdout, v)
+		return cmdline.WriteJSON(a.Stdout, v)
 	case a.flags.JSON:
-		return writeLine(a.stdout, v)
+		return writeLine(a.Stdout, v)
 	case a.flags.Quiet:
-		_, err = fmt.Fprintln(a.stdout, id)
+		_, err = fmt.Fprintln(a.Stdout, id)
 	}
 	return err
 }
@@ -153,7 +154,7 @@ func (c *getCmd) pathOf(o client.Output, id string, single bool) (string, error)
 // not lead out of there.
 func below(dir, name string) (string, error) {
 	if name == "" || name == "." || name != filepath.Base(name) || !filepath.IsLocal(name) {
-		return "", &usageError{message: fmt.Sprintf("%q is no name for a file here", name), hint: "name a path"}
+		return "", &cmdline.UsageError{Message: fmt.Sprintf("%q is no name for a file here", name), Hint: "name a path"}
 	}
 	return filepath.Join(dir, name), nil
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
+	"github.com/seed-9b8f70bb/drover/internal/parallel"
 )
 
 // one returns the view of a job that is printed alone.
@@ -42,7 +44,7 @@ func (c *jobCmd) Run(a *app) error {
 			return a.print(j, jobs.single, j.ID)
 		}
 		if !first {
-			_, _ = fmt.Fprintln(a.stdout)
+			_, _ = fmt.Fprintln(a.Stdout)
 		}
 		first = false
 		showJob(a, j)
@@ -73,7 +75,7 @@ func (t *teller) tell(a *app, jobs choice, id string, err error) {
 	case err == nil:
 		return
 	case !jobs.single: // one that is alone is told at the end, like every error
-		err = exitError(report(a.process, a.flags.JSON, fmt.Errorf("job %s: %w", id, err)))
+		err = cmdline.ExitError(report(a.Process, a.flags.JSON, fmt.Errorf("job %s: %w", id, err)))
 	}
 	if t.first == nil {
 		t.first = err
@@ -82,7 +84,7 @@ func (t *teller) tell(a *app, jobs choice, id string, err error) {
 
 // showJob prints a job for people.
 func showJob(a *app, j *client.Job) {
-	t := newTable(a.stdout, nil)
+	t := cmdline.NewTable(a.Stdout, nil)
 	row := func(name, format string, args ...any) {
 		if s := fmt.Sprintf(format, args...); s != "" {
 			t.AppendRow(table.Row{name, s})
@@ -105,7 +107,7 @@ func showJob(a *app, j *client.Job) {
 	}
 	row("retries", "%s", retriesOf(j))
 	if j.UnknownFor > 0 {
-		row("unknown", "its site has not been heard of for %s: this is what was known then", span(j.UnknownFor))
+		row("unknown", "its site has not been heard of for %s: this is what was known then", cmdline.Span(j.UnknownFor))
 	}
 	for i := range j.Moves {
 		name, told := moveOf(&j.Moves[i])
@@ -119,7 +121,7 @@ func showJob(a *app, j *client.Job) {
 	row("nodes", "%s", strings.Join(j.Nodes, " "))
 	row("not there", "%s", namesOf(j.NodesAway))
 	row("width", "%d", j.Shape.Width)
-	row("walltime", "%s", span(j.Shape.Walltime))
+	row("walltime", "%s", cmdline.Span(j.Shape.Walltime))
 	row("cpu", "%s", cpuOf(j.Needs))
 	row("memory", "%s", memoryOf(j.Needs))
 	row("submitted", "%s", clock(j.Submitted))
@@ -157,7 +159,7 @@ func checkpointOf(j *client.Job) string {
 	if j.Checkpoints == 0 {
 		return ""
 	}
-	text := "stopped after " + span(j.CheckpointedAfter)
+	text := "stopped after " + cmdline.Span(j.CheckpointedAfter)
 	if j.Checkpoints > 1 {
 		text += fmt.Sprintf(" of running, the last of %d times", j.Checkpoints)
 	}
@@ -186,7 +188,7 @@ func stateOf(j *client.Job) string {
 		text += ", to be cancelled"
 	}
 	if j.UnknownFor > 0 {
-		text = fmt.Sprintf("unknown for %s (was %s)", span(j.UnknownFor), text)
+		text = fmt.Sprintf("unknown for %s (was %s)", cmdline.Span(j.UnknownFor), text)
 	}
 	return text
 }
@@ -257,11 +259,11 @@ func (c *logsCmd) Run(a *app) error {
 	}
 	return a.eachJob(jobs, func(id string) error {
 		if !jobs.single && !a.flags.Quiet { // as head and tail do with many files
-			if _, err := fmt.Fprintf(a.stdout, "==> %s <==\n", id); err != nil {
+			if _, err := fmt.Fprintf(a.Stdout, "==> %s <==\n", id); err != nil {
 				return err
 			}
 		}
-		return grid.Logs(a.ctx, id, client.LogOptions{Stderr: c.Stderr, Follow: c.Follow}, a.stdout)
+		return grid.Logs(a.ctx, id, client.LogOptions{Stderr: c.Stderr, Follow: c.Follow}, a.Stdout)
 	})
 }
 
@@ -287,7 +289,7 @@ func (c *cancelCmd) Run(a *app) error {
 		err error
 	}
 	var told teller
-	begun := inOrder(a.ctx, mostCancels, jobs.ids, func(id string) (answer, bool) {
+	begun := parallel.InOrder(a.ctx, mostCancels, jobs.ids, func(id string) (answer, bool) {
 		j, err := grid.Cancel(a.ctx, id)
 		return answer{j, err}, false
 	}, func(i int, r answer) {

@@ -8,12 +8,13 @@ import (
 	"testing"
 
 	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
 func TestAJobThatWaitsTellsWhichNodesAreNotThere(t *testing.T) {
 	j := &client.Job{ID: movingJob, State: client.Waiting, Site: "lyon", NodesAway: []string{"a1", "a2"}}
 	var out bytes.Buffer
-	showJob(&app{process: &process{stdout: &out}, flags: &cli{}}, j)
+	showJob(&app{Process: &cmdline.Process{Stdout: &out}, flags: &cli{}}, j)
 	if !strings.Contains(out.String(), "not there  a1 a2\n") {
 		t.Errorf("%s", out.String())
 	}
@@ -31,7 +32,7 @@ func TestAJobTellsWhatItAwaitsAndHowOftenItWasTried(t *testing.T) {
 		After: []client.Dependency{{Job: someID, Any: true}, {Job: "b"}}, Awaits: []string{someID},
 	}
 	var out bytes.Buffer
-	showJob(&app{process: &process{stdout: &out}, flags: &cli{}}, j)
+	showJob(&app{Process: &cmdline.Process{Stdout: &out}, flags: &cli{}}, j)
 	for _, want := range []string{
 		"only at    lyon\n", "after      " + someID + ", however it ends (awaited)\n           b\n", "retries    1 of 3, after exit code 1, 75\n",
 	} {

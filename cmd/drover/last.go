@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
 // What this user submitted last, at each grid, is kept in a small file, so that a job can
@@ -39,9 +40,9 @@ type lastEntry struct {
 
 // lastPath returns where the file is, "" for a user without a home.
 func (a *app) lastPath() string {
-	dir := a.getenv("XDG_STATE_HOME")
+	dir := a.Getenv("XDG_STATE_HOME")
 	if !filepath.IsAbs(dir) { // a relative one is to be ignored, the standard says
-		home := a.getenv("HOME")
+		home := a.Getenv("HOME")
 		if !filepath.IsAbs(home) {
 			return ""
 		}
@@ -106,7 +107,7 @@ func (a *app) keepLast(job string, now time.Time) {
 		return
 	}
 	if err := a.writeLast(path, job, now); err != nil && a.flags.Debug {
-		_, _ = fmt.Fprintf(a.stderr, "drover: the last job is not noted: %v\n", err)
+		_, _ = fmt.Fprintf(a.Stderr, "drover: the last job is not noted: %v\n", err)
 	}
 }
 
@@ -151,7 +152,7 @@ func (a *app) writeLast(path, job string, now time.Time) (err error) {
 		return err
 	}
 	if damaged != nil && a.flags.Debug {
-		_, _ = fmt.Fprintf(a.stderr, "drover: written anew: %v\n", damaged)
+		_, _ = fmt.Fprintf(a.Stderr, "drover: written anew: %v\n", damaged)
 	}
 	return nil
 }
@@ -161,11 +162,11 @@ func (a *app) last() (string, error) {
 	const hint = "name the job by its ID; drover queue --all lists them"
 	path := a.lastPath()
 	if path == "" {
-		return "", &usageError{message: `"last" needs XDG_STATE_HOME or HOME, where the job that was submitted last is kept`, hint: hint}
+		return "", &cmdline.UsageError{Message: `"last" needs XDG_STATE_HOME or HOME, where the job that was submitted last is kept`, Hint: hint}
 	}
 	kept, err := readLast(path)
 	if err != nil {
-		return "", &usageError{message: `"last": ` + err.Error(), hint: hint}
+		return "", &cmdline.UsageError{Message: `"last": ` + err.Error(), Hint: hint}
 	}
 	var newest lastEntry
 	for _, agent := range a.agents() {
@@ -178,7 +179,7 @@ func (a *app) last() (string, error) {
 		for _, agent := range a.agents() {
 			shown = append(shown, client.Redacted(agent))
 		}
-		return "", &usageError{message: `"last": nothing was submitted from here to ` + strings.Join(shown, ", "), hint: hint}
+		return "", &cmdline.UsageError{Message: `"last": nothing was submitted from here to ` + strings.Join(shown, ", "), Hint: hint}
 	}
 	return newest.Job, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
 type moveCmd struct {
@@ -35,13 +36,13 @@ func (c *moveCmd) Run(a *app) error {
 	}
 	if !c.Wait {
 		if a.flags.JSON {
-			return writeJSON(a.stdout, moveBegunView{Schema: "drover.move/1", Job: job.ID, From: job.Site, To: to, State: client.MovePending})
+			return cmdline.WriteJSON(a.Stdout, moveBegunView{Schema: "drover.move/1", Job: job.ID, From: job.Site, To: to, State: client.MovePending})
 		}
 		if a.flags.Quiet {
-			_, err = fmt.Fprintln(a.stdout, job.ID)
+			_, err = fmt.Fprintln(a.Stdout, job.ID)
 			return err
 		}
-		_, err = fmt.Fprintf(a.stdout, "%s: from %s to %s, begun\n", job.ID, job.Site, to)
+		_, err = fmt.Fprintf(a.Stdout, "%s: from %s to %s, begun\n", job.ID, job.Site, to)
 		return err
 	}
 	var move client.Move
@@ -63,16 +64,16 @@ func (c *moveCmd) Run(a *app) error {
 	}
 	switch {
 	case a.flags.JSON:
-		err = writeJSON(a.stdout, moveBegunView{
+		err = cmdline.WriteJSON(a.Stdout, moveBegunView{
 			Schema: "drover.move/1", Job: move.Job, From: move.From, To: move.To, State: move.State, AbortedWhy: move.AbortedWhy, Epoch: move.Epoch,
 		})
 	case a.flags.Quiet:
-		_, err = fmt.Fprintln(a.stdout, move.Job)
+		_, err = fmt.Fprintln(a.Stdout, move.Job)
 	default:
-		_, err = fmt.Fprintf(a.stdout, "%s: from %s to %s, %s\n", move.Job, move.From, move.To, outcomeOf(&move))
+		_, err = fmt.Fprintf(a.Stdout, "%s: from %s to %s, %s\n", move.Job, move.From, move.To, outcomeOf(&move))
 	}
 	if err == nil && move.State == client.MoveAborted {
-		return exitError(exitFailure)
+		return cmdline.ExitError(cmdline.ExitFailure)
 	}
 	return err
 }
@@ -114,16 +115,16 @@ func (c *movesCmd) Run(a *app) error {
 		for i := range list.Missing {
 			v.Missing = append(v.Missing, *missingViewOf(&list.Missing[i]))
 		}
-		return writeJSON(a.stdout, v)
+		return cmdline.WriteJSON(a.Stdout, v)
 	}
 	if a.flags.Quiet {
 		for i := range list.Moves {
-			_, _ = fmt.Fprintln(a.stdout, list.Moves[i].Job)
+			_, _ = fmt.Fprintln(a.Stdout, list.Moves[i].Job)
 		}
 		silent(a, list.Missing, "its moves may be missing")
 		return nil
 	}
-	t := newTable(a.stdout, table.Row{"ordered", "job", "service", "from", "to", "epoch", "state", "why", "agent", "predicted", "realised"},
+	t := cmdline.NewTable(a.Stdout, table.Row{"ordered", "job", "service", "from", "to", "epoch", "state", "why", "agent", "predicted", "realised"},
 		"epoch", "predicted", "realised")
 	for i := range list.Moves {
 		m := &list.Moves[i]
@@ -142,7 +143,7 @@ func (c *movesCmd) Run(a *app) error {
 func silent(a *app, missing []client.Missing, so string) {
 	for i := range missing {
 		m := missingViewOf(&missing[i])
-		_, _ = fmt.Fprintf(a.stderr, "drover: no answer from site %s (%s): %s\n", m.Site, cmp.Or(m.Message, m.Reason), so)
+		_, _ = fmt.Fprintf(a.Stderr, "drover: no answer from site %s (%s): %s\n", m.Site, cmp.Or(m.Message, m.Reason), so)
 	}
 }
 
@@ -151,7 +152,7 @@ func gain(d *time.Duration) string {
 	if d == nil {
 		return "-"
 	}
-	return span(*d)
+	return cmdline.Span(*d)
 }
 
 // poll calls done until it says so, or the command is interrupted. It pauses

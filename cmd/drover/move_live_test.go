@@ -3,13 +3,15 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
 // must runs a command line on a grid and returns what it prints.
 func (g *grid) must(t *testing.T, code int, args ...string) string {
 	t.Helper()
 	p, out, told := inProcess(g, args...)
-	p.terminal = false
+	p.Terminal = false
 	if got := run(p); got != code {
 		t.Fatalf("drover %s exits with %d: %s%s", strings.Join(args, " "), got, out, told.buf.String())
 	}
@@ -20,53 +22,53 @@ func (g *grid) must(t *testing.T, code int, args ...string) string {
 // themselves.
 func TestOperatorsMoveAndDrainJobsOfARealGrid(t *testing.T) {
 	g := startGrid(t)
-	job := g.must(t, exitOK, "submit", "sleep", "seconds=1", "--begin", "1h")
+	job := g.must(t, cmdline.ExitOK, "submit", "sleep", "seconds=1", "--begin", "1h")
 	from, to := "lyon", "nancy"
-	if strings.Contains(g.must(t, exitOK, "--json", "job", job), `"site": "nancy"`) {
+	if strings.Contains(g.must(t, cmdline.ExitOK, "--json", "job", job), `"site": "nancy"`) {
 		from, to = to, from
 	}
-	if got, want := g.must(t, exitOK, "move", job, to, "--wait"), job+": from "+from+" to "+to+", moved"; got != want {
+	if got, want := g.must(t, cmdline.ExitOK, "move", job, to, "--wait"), job+": from "+from+" to "+to+", moved"; got != want {
 		t.Errorf("move prints %q, want %q", got, want)
 	}
-	shown := g.must(t, exitOK, "job", job)
+	shown := g.must(t, cmdline.ExitOK, "job", job)
 	if !strings.Contains(shown, "from "+from+" to "+to+": by hand") {
 		t.Errorf("the job is %s", shown)
 	}
-	if got := g.must(t, exitRefused, "move", job, to); got != "" {
+	if got := g.must(t, cmdline.ExitRefused, "move", job, to); got != "" {
 		t.Errorf("a move to where it is prints %q", got)
 	}
-	if got := g.must(t, exitOK, "drain", to, "--wait"); !strings.HasPrefix(got, to+" takes no new jobs: ") || !strings.HasSuffix(got, ", 0 waiting") {
+	if got := g.must(t, cmdline.ExitOK, "drain", to, "--wait"); !strings.HasPrefix(got, to+" takes no new jobs: ") || !strings.HasSuffix(got, ", 0 waiting") {
 		t.Errorf("drain prints %q", got)
 	}
-	if shown := g.must(t, exitOK, "queue", "--site", from); !strings.Contains(shown, job) || !strings.Contains(shown, "moved 2 times") {
+	if shown := g.must(t, cmdline.ExitOK, "queue", "--site", from); !strings.Contains(shown, job) || !strings.Contains(shown, "moved 2 times") {
 		t.Errorf("the queue of %s is %s", from, shown)
 	}
-	if shown := g.must(t, exitOK, "sites"); !strings.Contains(shown, "draining") {
+	if shown := g.must(t, cmdline.ExitOK, "sites"); !strings.Contains(shown, "draining") {
 		t.Errorf("the sites are %s", shown)
 	}
-	if shown := g.must(t, exitOK, "moves", "--job", job, "--state", "moved"); strings.Count(shown, job) != 2 || !strings.Contains(shown, "drain") {
+	if shown := g.must(t, cmdline.ExitOK, "moves", "--job", job, "--state", "moved"); strings.Count(shown, job) != 2 || !strings.Contains(shown, "drain") {
 		t.Errorf("the moves are %s", shown)
 	}
-	if got := g.must(t, exitOK, "resume", to); !strings.HasPrefix(got, to+" takes jobs: ") {
+	if got := g.must(t, cmdline.ExitOK, "resume", to); !strings.HasPrefix(got, to+" takes jobs: ") {
 		t.Errorf("resume prints %q", got)
 	}
-	if got := g.must(t, exitOK, "cancel", job); got != "cancelled" && got != "cancelling" {
+	if got := g.must(t, cmdline.ExitOK, "cancel", job); got != "cancelled" && got != "cancelling" {
 		t.Errorf("cancel prints %q", got)
 	}
-	g.must(t, exitCancelled, "wait", job)
-	g.must(t, exitNotFound, "drain", "paris")
-	g.must(t, exitUsage, "resolve", job, "take-back", "--at", from, "--epoch", "1")
-	g.must(t, exitRefused, "resolve", job, "take-back", "--at", from, "--epoch", "1", "--yes")
+	g.must(t, cmdline.ExitCancelled, "wait", job)
+	g.must(t, cmdline.ExitNotFound, "drain", "paris")
+	g.must(t, cmdline.ExitUsage, "resolve", job, "take-back", "--at", from, "--epoch", "1")
+	g.must(t, cmdline.ExitRefused, "resolve", job, "take-back", "--at", from, "--epoch", "1", "--yes")
 }
 
 // Who has been promised processors at a site that is drained does not go elsewhere. This
 // has a grid of its own: scripts side by side count on both sites.
 func TestWhoWaitsInAReservationStaysWhenItsSiteIsDrained(t *testing.T) {
 	g := startGrid(t)
-	talk := g.must(t, exitOK, "reserve", "--width", "8", "--duration", "10m", "--from", "90m")
-	g.must(t, exitOK, "submit", "sleep", "seconds=60", "--into", talk)
+	talk := g.must(t, cmdline.ExitOK, "reserve", "--width", "8", "--duration", "10m", "--from", "90m")
+	g.must(t, cmdline.ExitOK, "submit", "sleep", "seconds=60", "--into", talk)
 	p, _, told := inProcess(g, "drain", "lyon")
-	if code := run(p); code != exitOK || !strings.Contains(told.buf.String(), "1 of those that wait stay") {
+	if code := run(p); code != cmdline.ExitOK || !strings.Contains(told.buf.String(), "1 of those that wait stay") {
 		t.Errorf("drain exits with %d and tells %q", code, told.buf.String())
 	}
 }

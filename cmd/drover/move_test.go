@@ -5,13 +5,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
 // drover runs one command line against a fake grid, in process.
 func (f *fakeGrid) drover(args ...string) (code int, stdout, stderr string) {
 	p, out, told := inProcess(&grid{agent: f.url}, args...)
-	p.terminal = false
+	p.Terminal = false
 	code = run(p)
 	return code, out.String(), told.buf.String()
 }
@@ -28,50 +29,50 @@ func (f *fakeGrid) expect(t *testing.T, code int, stdout, stderr string, args ..
 
 func TestMoveOrdersAMoveAndTellsWhatBegan(t *testing.T) {
 	f := newFakeGrid(t)
-	f.expect(t, exitOK, `^`+movingJob+`: from lyon to nancy, begun\n$`, `^$`, "move", movingJob)
+	f.expect(t, cmdline.ExitOK, `^`+movingJob+`: from lyon to nancy, begun\n$`, `^$`, "move", movingJob)
 	if f.moved.GetTo() != "" || f.moved.GetMinGain() != nil || f.moved.GetReason() != "" {
 		t.Errorf("ordered %v", f.moved)
 	}
-	f.expect(t, exitOK, `"schema": "drover.move/1"(.|\n)*"state": "pending"`, `^$`,
+	f.expect(t, cmdline.ExitOK, `"schema": "drover.move/1"(.|\n)*"state": "pending"`, `^$`,
 		"move", movingJob, "nancy", "--min-gain", "30s", "--reason", "test", "--json")
 	if f.moved.GetTo() != "nancy" || f.moved.GetMinGain().GetSeconds() != 30 || f.moved.GetReason() != "test" {
 		t.Errorf("ordered %v", f.moved)
 	}
-	f.expect(t, exitUsage, ``, `job "x", accepted: a job.s ID`, "move", "x")
+	f.expect(t, cmdline.ExitUsage, ``, `job "x", accepted: a job.s ID`, "move", "x")
 }
 
 func TestMoveWaitsForTheOutcome(t *testing.T) {
 	f := newFakeGrid(t)
-	f.expect(t, exitOK, `: from lyon to nancy, moved\n$`, ``, "move", movingJob, "--wait")
+	f.expect(t, cmdline.ExitOK, `: from lyon to nancy, moved\n$`, ``, "move", movingJob, "--wait")
 	if f.polls != 3 || f.filter != "job="+movingJob {
 		t.Errorf("looked %d times, for %s", f.polls, f.filter)
 	}
 	f = newFakeGrid(t)
 	f.outcome = droverv1.MoveState_MOVE_STATE_ABORTED
-	f.expect(t, exitFailure, `: from lyon to nancy, aborted: it has started\n$`, ``, "move", movingJob, "--wait")
-	f.expect(t, exitFailure, `"state": "aborted"(.|\n)*"aborted_why": "it has started"`, ``, "move", movingJob, "--wait", "--json")
+	f.expect(t, cmdline.ExitFailure, `: from lyon to nancy, aborted: it has started\n$`, ``, "move", movingJob, "--wait")
+	f.expect(t, cmdline.ExitFailure, `"state": "aborted"(.|\n)*"aborted_why": "it has started"`, ``, "move", movingJob, "--wait", "--json")
 }
 
 func TestMovesListsAllThatIsKnownOfMoves(t *testing.T) {
 	f := newFakeGrid(t)
-	f.expect(t, exitOK,
+	f.expect(t, cmdline.ExitOK,
 		`ORDERED +JOB +SERVICE +FROM +TO +EPOCH +STATE +WHY +AGENT +PREDICTED +REALISED\n`+
 			`2001-09-0[89] \d\d:\d\d:\d\d +`+movingJob+` +lu +lyon +nancy +2 +pending +by hand +g +1m30s +-\n- .* drain +- +-1.0s`,
 		`no answer from site rennes`, "moves", "--job", movingJob, "--site", "lyon", "--state", "pending")
 	if f.filter != "job="+movingJob+" site=lyon state=pending" {
 		t.Errorf("asked for %q", f.filter)
 	}
-	f.expect(t, exitOK, `"schema": "drover.moves/1"(.|\n)*"predicted_gain": 90(.|\n)*"realised_gain": -1(.|\n)*"site": "rennes"`, `^$`, "moves", "--json")
+	f.expect(t, cmdline.ExitOK, `"schema": "drover.moves/1"(.|\n)*"predicted_gain": 90(.|\n)*"realised_gain": -1(.|\n)*"site": "rennes"`, `^$`, "moves", "--json")
 }
 
 func TestDrainAndResumeTellTheQueue(t *testing.T) {
 	f := newFakeGrid(t)
 	f.waiting = 2
-	f.expect(t, exitOK, `^lyon takes no new jobs: 1 running, 2 waiting\n$`, `^$`, "drain", "lyon")
-	f.expect(t, exitOK, `^lyon takes no new jobs: 1 running, 0 waiting\n$`, `^$`, "drain", "lyon", "--wait")
-	f.expect(t, exitOK, `^lyon takes jobs: 1 running, 0 waiting\n$`, `^$`, "resume", "lyon")
-	f.expect(t, exitOK, `"schema": "drover.drain/1"(.|\n)*"waiting": 0(.|\n)*"draining": true`, `^$`, "drain", "lyon", "--json")
-	f.expect(t, exitNotFound, `^$`, `no site paris`, "drain", "paris")
+	f.expect(t, cmdline.ExitOK, `^lyon takes no new jobs: 1 running, 2 waiting\n$`, `^$`, "drain", "lyon")
+	f.expect(t, cmdline.ExitOK, `^lyon takes no new jobs: 1 running, 0 waiting\n$`, `^$`, "drain", "lyon", "--wait")
+	f.expect(t, cmdline.ExitOK, `^lyon takes jobs: 1 running, 0 waiting\n$`, `^$`, "resume", "lyon")
+	f.expect(t, cmdline.ExitOK, `"schema": "drover.drain/1"(.|\n)*"waiting": 0(.|\n)*"draining": true`, `^$`, "drain", "lyon", "--json")
+	f.expect(t, cmdline.ExitNotFound, `^$`, `no site paris`, "drain", "paris")
 }
 
 func TestResolveOnlyExplainsUntilItIsToldToDoIt(t *testing.T) {
@@ -79,7 +80,7 @@ func TestResolveOnlyExplainsUntilItIsToldToDoIt(t *testing.T) {
 	for as, risk := range map[string]string{
 		"committed": "kept the job, it runs twice", "aborted": "handed the job over, it is lost", "take-back": "target has the job, it runs twice",
 	} {
-		f.expect(t, exitUsage, `^$`,
+		f.expect(t, cmdline.ExitUsage, `^$`,
 			`the move: +from lyon to nancy, ordered at (.|\n)*silent site: nancy, last heard 1h0m0s ago\n`+
 				`the job: +moving at lyon, epoch 2\n(.|\n)*`+risk+`(.|\n)*nothing was done\nhint: the same with --yes`,
 			"resolve", movingJob, as, "--at", "nancy", "--epoch", "2")
@@ -87,38 +88,38 @@ func TestResolveOnlyExplainsUntilItIsToldToDoIt(t *testing.T) {
 	if f.settled != nil {
 		t.Fatalf("it was done: %v", f.settled)
 	}
-	f.expect(t, exitOK, `^`+movingJob+` at nancy: waiting\n$`, `^$`,
+	f.expect(t, cmdline.ExitOK, `^`+movingJob+` at nancy: waiting\n$`, `^$`,
 		"resolve", movingJob, "take-back", "--at", "nancy", "--epoch", "2", "--reason", "burnt", "--yes")
 	if s := f.settled.GetSettle(); f.settled.GetSite() != "nancy" || s.GetJobId() != movingJob || s.GetEpoch() != 2 ||
 		s.GetSettlement() != droverv1.Settlement_SETTLEMENT_TAKE_BACK || s.GetReason() != "burnt" {
 		t.Errorf("settled %v", f.settled)
 	}
-	f.expect(t, exitUsage, `^$`, `must be one of`, "resolve", movingJob, "lost", "--at", "nancy", "--epoch", "2")
-	f.expect(t, exitUsage, `^$`, `epoch`, "resolve", movingJob, "aborted", "--at", "nancy")
+	f.expect(t, cmdline.ExitUsage, `^$`, `must be one of`, "resolve", movingJob, "lost", "--at", "nancy", "--epoch", "2")
+	f.expect(t, cmdline.ExitUsage, `^$`, `epoch`, "resolve", movingJob, "aborted", "--at", "nancy")
 }
 
 func TestJobsTellOfTheirMovesAndDoubts(t *testing.T) {
 	f := newFakeGrid(t)
-	f.expect(t, exitOK, `state +moving to nancy\n(.|\n)*`+
+	f.expect(t, cmdline.ExitOK, `state +moving to nancy\n(.|\n)*`+
 		`moved +- from nancy to lyon: drain\nstayed +- from lyon to rennes: no answer in time\nmoving +2001-09-0[89] \d\d:\d\d:\d\d from lyon to nancy\nretry of +01a1fddd-b7ba-7e51-8bf0-000000000000\nattempt +2\n`, `^$`, "job", movingJob)
-	f.expect(t, exitOK, `"peer": "nancy"(.|\n)*"moves": (.|\n)*"attempt": 2,\n +"retry_of": "01a1`, `^$`, "job", movingJob, "--json")
-	f.expect(t, exitOK, `lyon +moving to nancy .* moved once, attempt 2, retry of 01a1(.|\n)*nancy +unknown for 1m10s \(was incoming from lyon, to be cancelled\)`,
+	f.expect(t, cmdline.ExitOK, `"peer": "nancy"(.|\n)*"moves": (.|\n)*"attempt": 2,\n +"retry_of": "01a1`, `^$`, "job", movingJob, "--json")
+	f.expect(t, cmdline.ExitOK, `lyon +moving to nancy .* moved once, attempt 2, retry of 01a1(.|\n)*nancy +unknown for 1m10s \(was incoming from lyon, to be cancelled\)`,
 		`^drover: no answer from site rennes \(no answer in time\): .*\n$`, "queue")
-	f.expect(t, exitOK, `"cancel_recorded": true,\n +"unknown_for": 70(.|\n)*"missing": \[\s+\{[^}]*\}\s+\]\s+\}\n$`, `^$`, "queue", "--json")
-	f.expect(t, exitOK, `draining; degraded: its disk is full or fails\n`, `^$`, "sites")
-	f.expect(t, exitOK, `"draining": true,\n +"degraded": true,\n +"commits": 7,\n +"syncs": 3`, `^$`, "sites", "--json")
+	f.expect(t, cmdline.ExitOK, `"cancel_recorded": true,\n +"unknown_for": 70(.|\n)*"missing": \[\s+\{[^}]*\}\s+\]\s+\}\n$`, `^$`, "queue", "--json")
+	f.expect(t, cmdline.ExitOK, `draining; degraded: its disk is full or fails\n`, `^$`, "sites")
+	f.expect(t, cmdline.ExitOK, `"draining": true,\n +"degraded": true,\n +"commits": 7,\n +"syncs": 3`, `^$`, "sites", "--json")
 }
 
 func TestNewAttemptsNeedAnIdempotentRequest(t *testing.T) {
 	f := newFakeGrid(t)
-	f.expect(t, exitUsage, `^$`, `--rerun-after needs --idempotent`, "submit", "lu", "--rerun-after", "1m")
-	f.expect(t, exitUsage, `^$`, `--rerun-after needs --idempotent`, "call", "lu", "--rerun-after", "1m")
-	f.expect(t, exitUsage, `^$`, `--rerun-after -1s`, "wait", movingJob, "--rerun-after=-1s")
+	f.expect(t, cmdline.ExitUsage, `^$`, `--rerun-after needs --idempotent`, "submit", "lu", "--rerun-after", "1m")
+	f.expect(t, cmdline.ExitUsage, `^$`, `--rerun-after needs --idempotent`, "call", "lu", "--rerun-after", "1m")
+	f.expect(t, cmdline.ExitUsage, `^$`, `--rerun-after -1s`, "wait", movingJob, "--rerun-after=-1s")
 }
 
 func TestASilentSiteIsNamedWithWhatWasTried(t *testing.T) {
 	f := newFakeGrid(t)
-	f.expect(t, exitUnavailable, `^$`,
+	f.expect(t, cmdline.ExitUnavailable, `^$`,
 		`job `+movingJob+`: gave up after \S+ and \d+ tr(y|ies), the last at site lyon: (.|\n)*hint: what the job does is unknown while site lyon is silent`,
 		"wait", movingJob, "--patience", "300ms")
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
 type offersView struct {
@@ -30,7 +31,7 @@ type offerView struct {
 // showOffers prints what each site offers for a request.
 func showOffers(a *app, d *client.Decision) error {
 	v := offersView{Schema: "drover.offers/1", Chosen: d.Chosen, Offers: []offerView{}}
-	t := newTable(a.stdout, table.Row{"", "site", "start in", "completion in", "width", "estimate", "note"}, "start in", "completion in", "width")
+	t := cmdline.NewTable(a.Stdout, table.Row{"", "site", "start in", "completion in", "width", "estimate", "note"}, "start in", "completion in", "width")
 	for i := range d.Candidates {
 		o := offerOf(&d.Candidates[i])
 		v.Offers = append(v.Offers, o)
@@ -49,14 +50,14 @@ func showOffers(a *app, d *client.Decision) error {
 		t.AppendRow(table.Row{mark, o.Site, spanOf(o.Wait), spanOf(o.Completion), count(o.Width), kind, note})
 	}
 	if a.flags.JSON {
-		if err := writeJSON(a.stdout, v); err != nil {
+		if err := cmdline.WriteJSON(a.Stdout, v); err != nil {
 			return err
 		}
 	} else {
 		t.Render()
 	}
 	if d.Chosen == "" {
-		return exitError(exitNoOffer)
+		return cmdline.ExitError(cmdline.ExitNoOffer)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/seed-9b8f70bb/drover/batch/exec/node/daemon"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
 // nodeCmd is the daemon on a node of a site whose batch system is embedded.
@@ -28,11 +29,11 @@ func (c *nodeCmd) Run(a *app) error {
 	}
 	cfg := daemon.Config{
 		Name: c.Name, Site: c.Site, Listen: c.Listen, Insecure: c.Insecure, Dir: c.Dir,
-		Processors: c.Processors, Memory: memory, Parent: c.Parent, Version: builtFrom(),
-		Logger: hclog.New(&hclog.LoggerOptions{Name: c.Name, Output: a.stderr, Level: hclog.LevelFromString(c.LogLevel), JSONFormat: a.flags.JSON}),
+		Processors: c.Processors, Memory: memory, Parent: c.Parent, Version: cmdline.BuiltFrom(),
+		Logger: hclog.New(&hclog.LoggerOptions{Name: c.Name, Output: a.Stderr, Level: hclog.LevelFromString(c.LogLevel), JSONFormat: a.flags.JSON}),
 	}
 	if err := cfg.Validate(); err != nil {
-		return &usageError{message: err.Error(), hint: "docs/nodes.md"}
+		return &cmdline.UsageError{Message: err.Error(), Hint: "docs/nodes.md"}
 	}
 	d, err := daemon.New(a.ctx, cfg)
 	if err != nil {
@@ -49,9 +50,9 @@ func (c *nodeCmd) memory() (int64, error) {
 	if c.Memory == "" {
 		return 0, nil
 	}
-	n, err := sizeOf(c.Memory)
+	n, err := cmdline.ParseSize(c.Memory)
 	if err != nil || n < 1 {
-		return 0, &usageError{message: fmt.Sprintf("--memory: %q", c.Memory), hint: "accepted: a number with a unit, as 64GiB"}
+		return 0, &cmdline.UsageError{Message: fmt.Sprintf("--memory: %q", c.Memory), Hint: "accepted: a number with a unit, as 64GiB"}
 	}
 	return n, nil
 }
@@ -63,9 +64,9 @@ func (c *nodeCmd) up(a *app, d *daemon.Daemon) error {
 		view.Offers = append(view.Offers, abilityView{Ability: o.Ability.String(), Way: o.Way.String(), Why: o.Why})
 	}
 	if a.flags.JSON {
-		return writeJSON(a.stdout, view)
+		return cmdline.WriteJSON(a.Stdout, view)
 	}
-	if _, err := fmt.Fprintf(a.stdout, "node %s is up at %s\n", view.Name, view.URL); err != nil {
+	if _, err := fmt.Fprintf(a.Stdout, "node %s is up at %s\n", view.Name, view.URL); err != nil {
 		return err
 	}
 	for _, o := range view.Offers {
@@ -73,7 +74,7 @@ func (c *nodeCmd) up(a *app, d *daemon.Daemon) error {
 		if o.Why != "" {
 			text += " (" + o.Why + ")"
 		}
-		if _, err := fmt.Fprintf(a.stdout, "  %s\n", text); err != nil {
+		if _, err := fmt.Fprintf(a.Stdout, "  %s\n", text); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
 func contextOfCleanup() context.Context { return context.Background() }
@@ -70,7 +72,7 @@ func (c *cluster) beats() string {
 // beat submits a job that beats.
 func (c *cluster) beat(service string, args ...string) string {
 	c.t.Helper()
-	return c.run(exitOK, append([]string{"submit", service, "dir=" + c.beats()}, args...)...)
+	return c.run(cmdline.ExitOK, append([]string{"submit", service, "dir=" + c.beats()}, args...)...)
 }
 
 // finish tells a job to end by itself.

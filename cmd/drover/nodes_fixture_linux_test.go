@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 	"github.com/seed-9b8f70bb/drover/internal/netns"
 )
 
@@ -100,7 +101,7 @@ services:
 	c.start(c.server) // it asks a seed that is not there every 2 seconds
 	c.until("the site is up", func() bool {
 		text, code := c.try("sites")
-		return code == exitOK && strings.Contains(text, "lyon")
+		return code == cmdline.ExitOK && strings.Contains(text, "lyon")
 	})
 	c.until("its nodes are there", func() bool {
 		top := c.top()
@@ -113,7 +114,7 @@ services:
 func (c *cluster) top() *topView {
 	c.t.Helper()
 	var v topView
-	if err := json.Unmarshal([]byte(c.run(exitOK, "--json", "top", "lyon", "--once")), &v); err != nil {
+	if err := json.Unmarshal([]byte(c.run(cmdline.ExitOK, "--json", "top", "lyon", "--once")), &v); err != nil {
 		c.t.Fatal(err)
 	}
 	return &v
@@ -251,7 +252,7 @@ func (c *cluster) try(args ...string) (string, int) {
 	if err != nil {
 		return out.String() + told.String(), cmd.ProcessState.ExitCode()
 	}
-	return strings.TrimSpace(out.String()), exitOK
+	return strings.TrimSpace(out.String()), cmdline.ExitOK
 }
 
 // run is try with the exit code that is wanted.
@@ -268,7 +269,7 @@ func (c *cluster) run(code int, args ...string) string {
 func (c *cluster) shown(id string) jobView {
 	c.t.Helper()
 	var v jobView
-	if err := json.Unmarshal([]byte(c.run(exitOK, "--json", "job", id)), &v); err != nil {
+	if err := json.Unmarshal([]byte(c.run(cmdline.ExitOK, "--json", "job", id)), &v); err != nil {
 		c.t.Fatal(err)
 	}
 	return v

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
 // A site whose nodes are other hosts: real daemons, supervisors and programs,
@@ -29,7 +30,7 @@ func (c *cluster) done(copies int, ids ...string) {
 	c.t.Helper()
 	c.finish(ids...)
 	for _, id := range ids {
-		c.run(exitOK, "wait", id)
+		c.run(cmdline.ExitOK, "wait", id)
 		if all := c.copies(id); len(all) != copies || !all[len(all)-1].ended {
 			c.t.Errorf("job %s has run as %+v, want %d copies", id, all, copies)
 		}
@@ -72,12 +73,12 @@ func TestJobsRunOnAllHostsOfASite(t *testing.T) {
 				}
 			}
 			c.done(1, ids...)
-			if text := c.run(exitOK, "call", "count", "below=1000000"); !strings.Contains(text, "primes      78498 below 1000000\n") {
+			if text := c.run(cmdline.ExitOK, "call", "count", "below=1000000"); !strings.Contains(text, "primes      78498 below 1000000\n") {
 				t.Errorf("the count is %s", text)
 			}
-			wide := c.run(exitOK, "submit", "ranks")
-			c.run(exitOK, "wait", wide)
-			lines := strings.Split(c.run(exitOK, "logs", wide), "\n")
+			wide := c.run(cmdline.ExitOK, "submit", "ranks")
+			c.run(cmdline.ExitOK, "wait", wide)
+			lines := strings.Split(c.run(cmdline.ExitOK, "logs", wide), "\n")
 			slices.Sort(lines)
 			hosts := map[string]bool{}
 			for i, line := range lines {
@@ -105,7 +106,7 @@ func TestNodesThatLoseTheirPowerLoseTheirJobsAndNothingElse(t *testing.T) {
 	if on := c.on(again, 2); on == first || on == second {
 		t.Error("it goes on where it was")
 	}
-	c.run(exitFailure, "wait", plain)
+	c.run(cmdline.ExitFailure, "wait", plain)
 	if v := c.shown(plain); v.State != client.Failed || v.Outcome == nil || !strings.Contains(v.Outcome.Reason, second.Name) {
 		t.Errorf("%+v %+v", v, v.Outcome)
 	}
@@ -136,7 +137,7 @@ func TestALongPartitionHealsWithoutADoubleRun(t *testing.T) {
 			t.Error("it begins on a node of which nobody hears")
 		}
 	}
-	c.run(exitFailure, "wait", plain)
+	c.run(cmdline.ExitFailure, "wait", plain)
 	if v := c.shown(plain); v.State != client.Failed || v.Outcome == nil || !strings.Contains(v.Outcome.Reason, third.Name) {
 		t.Errorf("%+v %+v", v, v.Outcome)
 	}
@@ -202,7 +203,7 @@ func TestAServerThatIsKilledDuringAPartitionStartsNothingTwice(t *testing.T) {
 			c.kill(c.server)
 			c.finish(plain) // nobody hears of it
 			c.start(c.server)
-			c.until("the server is there again", func() bool { _, code := c.try("job", other); return code == exitOK })
+			c.until("the server is there again", func() bool { _, code := c.try("job", other); return code == cmdline.ExitOK })
 			if n := len(c.copies(other)); n != 1 {
 				t.Errorf("what ran elsewhere has run %d times", n)
 			}
@@ -211,13 +212,13 @@ func TestAServerThatIsKilledDuringAPartitionStartsNothingTwice(t *testing.T) {
 				c.finish(other) // makes room
 				c.on(again, 2)
 				runs = 2
-				c.run(exitFailure, "wait", plain)
+				c.run(cmdline.ExitFailure, "wait", plain)
 			}
 			for _, m := range lost {
 				c.heal(m)
 			}
 			if heals {
-				c.run(exitOK, "wait", plain)
+				c.run(cmdline.ExitOK, "wait", plain)
 			}
 			c.done(runs, again)
 			c.done(1, other)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
 const primesYAML = `
@@ -27,8 +28,8 @@ const primesYAML = `
 // known returns a number of primes that takes a node about so long to count.
 func (c *cluster) known(want time.Duration) (below, primes int) {
 	c.t.Helper()
-	id := c.run(exitOK, "submit", "primes", "below="+strconv.Itoa(counts[0].below))
-	c.run(exitOK, "wait", id)
+	id := c.run(cmdline.ExitOK, "submit", "primes", "below="+strconv.Itoa(counts[0].below))
+	c.run(cmdline.ExitOK, "wait", id)
 	v := c.shown(id)
 	took := v.Ended.Sub(*v.Started)
 	for _, known := range counts {
@@ -58,7 +59,7 @@ func TestACheckpointMovesBetweenHostsAndTheResultIsRight(t *testing.T) {
 	c := newCluster(t, 2, 1, "lease: 3s\npolicy: {name: dfrs, settings: {algorithm: 'GreedyPM*/per/opt=min/minvt=1', period: 1s, discover: \"off\"}}\n", primesYAML)
 	below, primes := c.known(4 * time.Second)
 	for range 4 {
-		c.run(exitOK, "submit", "primes", "below="+strconv.Itoa(below))
+		c.run(cmdline.ExitOK, "submit", "primes", "below="+strconv.Itoa(below))
 	}
 	from, to := c.nodes[0], c.nodes[1]
 	var stay []string
@@ -66,7 +67,7 @@ func TestACheckpointMovesBetweenHostsAndTheResultIsRight(t *testing.T) {
 		stay = c.who(from)
 		return len(stay) == 2 && len(c.who(to)) == 2
 	})
-	c.run(exitOK, append([]string{"cancel"}, c.who(to)...)...)
+	c.run(cmdline.ExitOK, append([]string{"cancel"}, c.who(to)...)...)
 	var moved string
 	c.until("one of the others moves", func() bool {
 		for _, id := range c.who(to) {
@@ -79,8 +80,8 @@ func TestACheckpointMovesBetweenHostsAndTheResultIsRight(t *testing.T) {
 	c.off(to)
 	want := fmt.Sprintf("primes      %d below %d\n", primes, below)
 	for _, id := range stay {
-		c.run(exitOK, "wait", id)
-		logs := c.run(exitOK, "logs", id) + "\n"
+		c.run(cmdline.ExitOK, "wait", id)
+		logs := c.run(cmdline.ExitOK, "logs", id) + "\n"
 		if !strings.Contains(logs, want) {
 			t.Errorf("no %q in\n%s", want, logs)
 		}
@@ -152,7 +153,7 @@ func sleepUntil(t testing.TB, up float64) {
 func TestAPauseOnAnotherHostReleasesItsProcessorAtOnce(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, 2, 1, "licenses: [{name: cad, copies: 1}]\npolicy: {name: convergent, settings: {preset: deadlines}}\n", spinYAML, "score: 200", "score: 100")
-	slow := c.run(exitOK, "submit", "spin", "--license", "cad", "--walltime", "1h")
+	slow := c.run(cmdline.ExitOK, "submit", "spin", "--license", "cad", "--walltime", "1h")
 	pid := 0
 	c.until("it computes", func() bool {
 		text, err := os.ReadFile(c.file("pid"))
@@ -183,6 +184,6 @@ func TestAPauseOnAnotherHostReleasesItsProcessorAtOnce(t *testing.T) {
 	c.done(1, urgent)
 	before = computed(t, pid)
 	c.until("it goes on", func() bool { return computed(t, pid) > before+20*time.Millisecond })
-	c.run(exitOK, "cancel", slow)
-	c.run(exitCancelled, "wait", slow)
+	c.run(cmdline.ExitOK, "cancel", slow)
+	c.run(cmdline.ExitCancelled, "wait", slow)
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 	"github.com/seed-9b8f70bb/drover/internal/freeport"
 )
 
@@ -62,7 +63,7 @@ services:
 func (g *grid) shown(t *testing.T, id string) jobView {
 	t.Helper()
 	var v jobView
-	if err := json.Unmarshal([]byte(g.must(t, exitOK, "--json", "job", id)), &v); err != nil {
+	if err := json.Unmarshal([]byte(g.must(t, cmdline.ExitOK, "--json", "job", id)), &v); err != nil {
 		t.Fatal(err)
 	}
 	return v
@@ -87,13 +88,13 @@ var counts = []struct{ below, primes int }{
 func TestAnOverbookedJobMakesPlaceAndGoesOn(t *testing.T) {
 	g, c, lyon := newOverbooked(t)
 	for range 3 {
-		g.must(t, exitOK, "call", "primes", "below=1000", "--owner", "ann", "--walltime", "5m")
+		g.must(t, cmdline.ExitOK, "call", "primes", "below=1000", "--owner", "ann", "--walltime", "5m")
 	}
 	// Three times as long as the gap, by how long it takes another one just now.
 	const gap = 3 * time.Second
 	known := counts[0]
-	first := g.must(t, exitOK, "submit", "primes", "below="+strconv.Itoa(known.below), "--owner", "carl", "--walltime", "5m")
-	g.must(t, exitOK, "wait", first)
+	first := g.must(t, cmdline.ExitOK, "submit", "primes", "below="+strconv.Itoa(known.below), "--owner", "carl", "--walltime", "5m")
+	g.must(t, cmdline.ExitOK, "wait", first)
 	v := g.shown(t, first)
 	took := v.Ended.Sub(*v.Started)
 	for i := 1; i < len(counts) && took*time.Duration(counts[i-1].below/counts[0].below) < 3*gap; i++ {
@@ -104,12 +105,12 @@ func TestAnOverbookedJobMakesPlaceAndGoesOn(t *testing.T) {
 	g.await(t, 1)
 
 	gate := filepath.Join(c.dir, "gate")
-	bob := g.must(t, exitOK, "submit", "await", "file="+gate, "processors=2", "--owner", "bob", "--walltime", "60s", "--begin", gap.String(), "--deadline", "2m")
-	saved := g.must(t, exitOK, "submit", "primes", "below="+strconv.Itoa(known.below), "--owner", "ann", "--walltime", "5m", "--deadline", "20m")
-	given := g.must(t, exitOK, "submit", "await", "file="+gate+".never", "processors=1", "--owner", "ann", "--walltime", "5m", "--deadline", "20m", "--penalty", "3")
+	bob := g.must(t, cmdline.ExitOK, "submit", "await", "file="+gate, "processors=2", "--owner", "bob", "--walltime", "60s", "--begin", gap.String(), "--deadline", "2m")
+	saved := g.must(t, cmdline.ExitOK, "submit", "primes", "below="+strconv.Itoa(known.below), "--owner", "ann", "--walltime", "5m", "--deadline", "20m")
+	given := g.must(t, cmdline.ExitOK, "submit", "await", "file="+gate+".never", "processors=1", "--owner", "ann", "--walltime", "5m", "--deadline", "20m", "--penalty", "3")
 	defer func() {
 		if t.Failed() {
-			t.Logf("%d primes took %v\n%s\n%s\n%s", counts[0].primes, took, g.must(t, exitOK, "job", bob), g.must(t, exitOK, "job", saved), g.must(t, exitOK, "site", "lyon"))
+			t.Logf("%d primes took %v\n%s\n%s\n%s", counts[0].primes, took, g.must(t, cmdline.ExitOK, "job", bob), g.must(t, cmdline.ExitOK, "job", saved), g.must(t, cmdline.ExitOK, "site", "lyon"))
 		}
 	}()
 	g.until(t, func() bool { return g.shown(t, saved).Checkpoints == 1 && g.shown(t, bob).State == "running" })
@@ -117,12 +118,12 @@ func TestAnOverbookedJobMakesPlaceAndGoesOn(t *testing.T) {
 		t.Errorf("the job that can be checkpointed is %+v", v)
 	}
 	for _, args := range [][]string{{"job", saved}, {"why", saved}} {
-		if text := g.must(t, exitOK, args...); !strings.Contains(text, "to go on from there") {
+		if text := g.must(t, cmdline.ExitOK, args...); !strings.Contains(text, "to go on from there") {
 			t.Errorf("drover %s: no checkpoint in\n%s", args[0], text)
 		}
 	}
-	g.must(t, exitWalltime, "wait", given)
-	if text := g.must(t, exitOK, "job", given); !strings.Contains(text, "broken by the site (penalty 3)") {
+	g.must(t, cmdline.ExitWalltime, "wait", given)
+	if text := g.must(t, cmdline.ExitOK, "job", given); !strings.Contains(text, "broken by the site (penalty 3)") {
 		t.Errorf("the job that cannot is\n%s", text)
 	}
 
@@ -132,16 +133,16 @@ func TestAnOverbookedJobMakesPlaceAndGoesOn(t *testing.T) {
 	if err := os.WriteFile(gate, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	g.must(t, exitOK, "wait", bob)
-	g.must(t, exitOK, "wait", saved)
+	g.must(t, cmdline.ExitOK, "wait", bob)
+	g.must(t, cmdline.ExitOK, "wait", saved)
 	if v := g.shown(t, saved); v.Checkpoints != 1 || v.Attempt != 2 || v.Agreement != "kept" {
 		t.Errorf("%+v", v)
 	}
-	logs := g.must(t, exitOK, "logs", saved)
+	logs := g.must(t, cmdline.ExitOK, "logs", saved)
 	if want := fmt.Sprintf("primes      %d below %d\n", known.primes, known.below); !strings.Contains(logs, "goes on at") || !strings.Contains(logs, want) {
 		t.Errorf("no %q in\n%s", want, logs)
 	}
-	if text := g.must(t, exitOK, "site", "lyon"); !strings.Contains(text, "3 made: 0 open, 2 kept") || !strings.Contains(text, "1 broken by the site") || !strings.Contains(text, "penalties 3") {
+	if text := g.must(t, cmdline.ExitOK, "site", "lyon"); !strings.Contains(text, "3 made: 0 open, 2 kept") || !strings.Contains(text, "1 broken by the site") || !strings.Contains(text, "penalties 3") {
 		t.Errorf("the site is\n%s", text)
 	}
 }

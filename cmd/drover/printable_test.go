@@ -7,19 +7,20 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
 func TestNothingThatAClientSaysMovesTheCursorOfAnother(t *testing.T) {
 	const evil = "a\x1b[31mb\r\nc\u202ed\u009b"
-	if got, want := plain(evil), "a\ufffd[31mb\ufffd\ufffdc\ufffdd\ufffd"; got != want {
+	if got, want := cmdline.Printable(evil), "a\ufffd[31mb\ufffd\ufffdc\ufffdd\ufffd"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got, want := plain("é 日本 a-b_c"), "é 日本 a-b_c"; got != want {
+	if got, want := cmdline.Printable("é 日本 a-b_c"), "é 日本 a-b_c"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 
 	var out strings.Builder
-	tab := newTable(&out, table.Row{"site", "note"})
+	tab := cmdline.NewTable(&out, table.Row{"site", "note"})
 	tab.AppendRow(table.Row{evil, 3})
 	tab.AppendRow(candidateRow(&client.Candidate{Site: evil, Missing: &client.Missing{Reason: evil}}, evil))
 	tab.Render()

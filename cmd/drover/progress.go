@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/client"
 	"github.com/seed-9b8f70bb/drover/client/submission"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
 // progress is one line on a terminal that is written anew with each change. Where
@@ -26,17 +27,17 @@ const progressPause = 100 * time.Millisecond
 
 // line writes the line anew.
 func (p *progress) line(format string, args ...any) {
-	if !p.app.terminal || p.app.flags.JSON || p.app.flags.Quiet {
+	if !p.app.Terminal || p.app.flags.JSON || p.app.flags.Quiet {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.shown = true
 	text := []rune(fmt.Sprintf(format, args...))
-	if n := p.app.columns(); n > 1 && len(text) >= n { // what wraps could not be cleared
+	if n := p.app.Columns(); n > 1 && len(text) >= n { // what wraps could not be cleared
 		text = text[:n-1]
 	}
-	_, _ = fmt.Fprintf(p.app.stderr, "\r\x1b[K%s", string(text))
+	_, _ = fmt.Fprintf(p.app.Stderr, "\r\x1b[K%s", string(text))
 }
 
 // often is line for what comes often.
@@ -59,7 +60,7 @@ func (p *progress) clear() {
 	defer p.mu.Unlock()
 	if p.shown {
 		p.shown = false
-		_, _ = fmt.Fprint(p.app.stderr, "\r\x1b[K")
+		_, _ = fmt.Fprint(p.app.Stderr, "\r\x1b[K")
 	}
 }
 
@@ -84,7 +85,7 @@ func expectedOf(j *client.Job, now time.Time) string {
 	if end.Before(now) {
 		return fmt.Sprintf(", %s to end at %s, which has passed", j.EstimateKind, clock(end))
 	}
-	return fmt.Sprintf(", %s to end at %s, in %s", j.EstimateKind, soon(now, end.Sub(now)), span(end.Sub(now).Round(time.Second)))
+	return fmt.Sprintf(", %s to end at %s, in %s", j.EstimateKind, soon(now, end.Sub(now)), cmdline.Span(end.Sub(now).Round(time.Second)))
 }
 
 // sending tells of an upload.
@@ -116,7 +117,7 @@ func (p *progress) anew(j *client.Job) {
 	}
 	p.clear()
 	p.told = j.ID
-	_, _ = fmt.Fprintf(p.app.stderr, "drover: nobody can say what became of job %s: started anew as job %s at site %s\n", j.RetryOf, j.ID, j.Site)
+	_, _ = fmt.Fprintf(p.app.Stderr, "drover: nobody can say what became of job %s: started anew as job %s at site %s\n", j.RetryOf, j.ID, j.Site)
 }
 
 // mayBe returns the ID of a job that may have been accepted, "" if the error tells of

@@ -7,6 +7,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
 type queueCmd struct {
@@ -38,16 +39,16 @@ func (c *queueCmd) Run(a *app) error {
 		for i := range list.Missing {
 			v.Missing = append(v.Missing, *missingViewOf(&list.Missing[i]))
 		}
-		return writeJSON(a.stdout, v)
+		return cmdline.WriteJSON(a.Stdout, v)
 	}
 	if a.flags.Quiet {
 		for _, j := range list.Jobs {
-			_, _ = fmt.Fprintln(a.stdout, j.ID)
+			_, _ = fmt.Fprintln(a.Stdout, j.ID)
 		}
 		silent(a, list.Missing, "its jobs are not listed, or as they were last heard of")
 		return nil
 	}
-	t := newTable(a.stdout, table.Row{"job", "service", "owner", "site", "state", "width", "submitted", "started", "ends", "note"}, "width")
+	t := cmdline.NewTable(a.Stdout, table.Row{"job", "service", "owner", "site", "state", "width", "submitted", "started", "ends", "note"}, "width")
 	for _, j := range list.Jobs {
 		end := j.Ended
 		if end.IsZero() && j.EstimateKind != "" && len(j.Awaits) == 0 { // when those will have ended nobody has counted

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
 // quietTag is the tag of the commands that can print IDs only. The others have none, or
@@ -29,8 +30,8 @@ func checkQuiet(parsed *kong.Context) error {
 	if node != nil {
 		name = strings.TrimPrefix(node.Path(), "drover ")
 	}
-	return &usageError{
-		message: fmt.Sprintf("--quiet with %s, which prints no IDs, accepted: with %s", name, strings.Join(quiet, ", ")),
-		hint:    "without it, or with --json",
+	return &cmdline.UsageError{
+		Message: fmt.Sprintf("--quiet with %s, which prints no IDs, accepted: with %s", name, strings.Join(quiet, ", ")),
+		Hint:    "without it, or with --json",
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 	"github.com/seed-9b8f70bb/drover/reallocation"
 )
 
@@ -23,7 +24,7 @@ type reallocateCmd struct {
 // check says what is wrong with the flags, before anybody is asked.
 func (c *reallocateCmd) check() error {
 	bad := func(flag string, err error) error {
-		return &usageError{message: "--" + err.Error(), hint: "drover reallocate --help says what --" + flag + " means"}
+		return &cmdline.UsageError{Message: "--" + err.Error(), Hint: "drover reallocate --help says what --" + flag + " means"}
 	}
 	if _, err := reallocation.ParseAlgorithm(c.Algorithm); err != nil {
 		return bad("algorithm", err)
@@ -67,21 +68,21 @@ func (c *reallocateCmd) Run(a *app) error {
 		return err
 	}
 	if a.flags.JSON {
-		return writeJSON(a.stdout, reallocationViewOf(r))
+		return cmdline.WriteJSON(a.Stdout, reallocationViewOf(r))
 	}
 	if len(r.Jobs) > 0 {
-		t := newTable(a.stdout, table.Row{"job", "service", "from", "to", "width", "ect", "ect then", "gain", "state"},
+		t := cmdline.NewTable(a.Stdout, table.Row{"job", "service", "from", "to", "width", "ect", "ect then", "gain", "state"},
 			"width", "ect", "ect then", "gain")
 		for i := range r.Jobs {
 			j := &r.Jobs[i]
 			t.AppendRow(table.Row{
-				j.ID, j.Service, j.From, j.To, widths(j), span(j.ECTBefore), span(j.ECTAfter), span(j.Gain), stateOfReallocated(j),
+				j.ID, j.Service, j.From, j.To, widths(j), cmdline.Span(j.ECTBefore), cmdline.Span(j.ECTAfter), cmdline.Span(j.Gain), stateOfReallocated(j),
 			})
 		}
 		t.Render()
-		_, _ = fmt.Fprintln(a.stdout)
+		_, _ = fmt.Fprintln(a.Stdout)
 	}
-	_, err = fmt.Fprintln(a.stdout, summaryOf(&r.Round))
+	_, err = fmt.Fprintln(a.Stdout, summaryOf(&r.Round))
 	silent(a, r.Missing, "it takes no part in the round")
 	return err
 }
@@ -111,14 +112,14 @@ func summaryOf(r *client.RoundRecord) string {
 		does = "would be moved"
 	}
 	text := fmt.Sprintf("%s, %s: %d of %s at %s %s, which gains %s in all",
-		r.Algorithm, r.Heuristic, r.Moves, several(r.Jobs, "waiting job"), several(r.Sites, "site"), does, span(r.Gain))
+		r.Algorithm, r.Heuristic, r.Moves, several(r.Jobs, "waiting job"), several(r.Sites, "site"), does, cmdline.Span(r.Gain))
 	if r.Failed > 0 {
 		text += fmt.Sprintf("; %d could not be ordered", r.Failed)
 	}
 	if r.Kept > 0 {
 		text += fmt.Sprintf("; %d kept their places", r.Kept)
 	}
-	return text + fmt.Sprintf(" (%s, %s of it in %s)", span(r.Took), span(r.Asking), several(r.Questions, "question"))
+	return text + fmt.Sprintf(" (%s, %s of it in %s)", cmdline.Span(r.Took), cmdline.Span(r.Asking), several(r.Questions, "question"))
 }
 
 // several returns a number of things.

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 	"github.com/seed-9b8f70bb/drover/internal/freeport"
 )
 
@@ -115,7 +116,7 @@ func TestAnAgentKilledBetweenHoldAndPlaceLosesNothing(t *testing.T) {
 		m.chaos.kill(m.first)
 		close(killed)
 	})
-	(&grid{agent: m.first.url}).must(t, exitUnavailable, "reallocate", "--algorithm", "all-cancellation")
+	(&grid{agent: m.first.url}).must(t, cmdline.ExitUnavailable, "reallocate", "--algorithm", "all-cancellation")
 	<-killed
 	began := time.Now()
 	if got := s.states(t); !slices.Equal(got, slices.Repeat([]client.State{client.Held}, len(s.waiting))) {
@@ -146,7 +147,7 @@ func TestASiteKilledInTheMiddleOfARoundIsLeftOut(t *testing.T) {
 	m := newMortal(t)
 	s := newStream(t, m.grid, 8, "")
 	for _, id := range every(s.waiting, 1) { // now there is something to gain at nancy
-		m.must(t, exitOK, "cancel", id)
+		m.must(t, cmdline.ExitOK, "cancel", id)
 	}
 	stuck := every(s.waiting, 0)
 	s.waiting = stuck // at lyon
@@ -195,7 +196,7 @@ func TestJobsThatARoundSendsToASiteThatDiesRunWhereTheyAre(t *testing.T) {
 	m := newMortal(t)
 	s := newStream(t, m.grid, 8, "")
 	for _, id := range every(s.waiting, 1) {
-		m.must(t, exitOK, "cancel", id)
+		m.must(t, cmdline.ExitOK, "cancel", id)
 	}
 	s.waiting = every(s.waiting, 0)
 	m.taps.lose("nancy", "Reserve", 1, func() { m.chaos.kill(m.byName["nancy"]) })

@@ -16,6 +16,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/agent"
 	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
 // narrow are two sites that run one job at a time and never break a promise.
@@ -54,7 +55,7 @@ func newStream(t *testing.T, g *grid, waiting int, lyon string) *stream {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return g.must(t, exitOK, "submit", "exec", "argv="+string(argv), fmt.Sprintf("seconds=%d", seconds))
+		return g.must(t, cmdline.ExitOK, "submit", "exec", "argv="+string(argv), fmt.Sprintf("seconds=%d", seconds))
 	}
 	gated := "until [ -e " + s.opened + " ]; do sleep 0.02; done"
 	if lyon == "" {
@@ -125,7 +126,7 @@ func every(ids []string, odd int) (list []string) {
 func (g *grid) reallocate(t *testing.T, args ...string) *reallocationView {
 	t.Helper()
 	v := &reallocationView{}
-	if err := json.Unmarshal([]byte(g.must(t, exitOK, append([]string{"--json", "reallocate"}, args...)...)), v); err != nil {
+	if err := json.Unmarshal([]byte(g.must(t, cmdline.ExitOK, append([]string{"--json", "reallocate"}, args...)...)), v); err != nil {
 		t.Fatal(err)
 	}
 	return v
@@ -183,7 +184,7 @@ func TestWaitingJobsLeaveForASiteThatEmptiesEarly(t *testing.T) {
 // more than a minute there; when those are done, the last one does.
 func (s *stream) leave(t *testing.T, stuck []string) {
 	t.Helper()
-	queue := func() string { return s.grid.must(t, exitOK, "--json", "queue") }
+	queue := func() string { return s.grid.must(t, cmdline.ExitOK, "--json", "queue") }
 	before := queue()
 	dry := s.grid.reallocate(t, "--dry-run")
 	if d := cmp.Diff(before, queue()); d != "" {
@@ -213,7 +214,7 @@ func (s *stream) leave(t *testing.T, stuck []string) {
 			}
 		}
 	}
-	if shown := s.grid.must(t, exitOK, "moves", "--state", "moved"); strings.Count(shown, "reallocation (regular, mct): ") != len(stuck) {
+	if shown := s.grid.must(t, cmdline.ExitOK, "moves", "--state", "moved"); strings.Count(shown, "reallocation (regular, mct): ") != len(stuck) {
 		t.Errorf("the moves are %s", shown)
 	}
 	if s.job(t, s.busy[0]).State.Final() {
@@ -257,7 +258,7 @@ func TestTwoAgentsMakeRoundsAtOnce(t *testing.T) {
 	other.await(t, 2)
 	s := newStream(t, g, 16, "")
 	for _, id := range every(s.waiting, 1) { // now there is something to gain
-		g.must(t, exitOK, "cancel", id)
+		g.must(t, cmdline.ExitOK, "cancel", id)
 	}
 	s.waiting = every(s.waiting, 0)
 	var wg sync.WaitGroup
@@ -273,7 +274,7 @@ func TestTwoAgentsMakeRoundsAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if shown := g.must(t, exitOK, "moves", "--state", "moved"); !strings.Contains(shown, "reallocation (") {
+	if shown := g.must(t, cmdline.ExitOK, "moves", "--state", "moved"); !strings.Contains(shown, "reallocation (") {
 		t.Errorf("no job has moved: %s", shown)
 	}
 	s.open(t)

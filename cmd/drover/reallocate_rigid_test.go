@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
 // TestARigidJobMovesOnlyToWhereItFits: of jobs of one and of two processors, those
@@ -19,14 +20,14 @@ func TestARigidJobMovesOnlyToWhereItFits(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	g.must(t, exitOK, "drain", "nancy")
-	g.must(t, exitOK, "submit", "sleep", "seconds=600", "processors=2")
+	g.must(t, cmdline.ExitOK, "drain", "nancy")
+	g.must(t, cmdline.ExitOK, "submit", "sleep", "seconds=600", "processors=2")
 	width := make(map[string]int)
 	for i := range 6 {
 		arg := []string{"processors=2", "processors=1"}[i%2]
-		width[g.must(t, exitOK, "submit", "sleep", "seconds=300", arg)] = 2 - i%2
+		width[g.must(t, cmdline.ExitOK, "submit", "sleep", "seconds=300", arg)] = 2 - i%2
 	}
-	g.must(t, exitOK, "resume", "nancy")
+	g.must(t, cmdline.ExitOK, "resume", "nancy")
 	for _, flags := range [][]string{
 		{"--dry-run", "--heuristic", "mct"},
 		{"--dry-run", "--heuristic", "sufferage", "--window", "all"},

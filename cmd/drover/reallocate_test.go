@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
@@ -42,7 +43,7 @@ func (f agentFace) Reallocate(_ context.Context, req *droverv1.ReallocateRequest
 
 func TestReallocateTellsWhatMovesAndWhatItGains(t *testing.T) {
 	f := newFakeGrid(t)
-	f.expect(t, exitOK, `^JOB +SERVICE +FROM +TO +WIDTH +ECT +ECT THEN +GAIN +STATE\n`+
+	f.expect(t, cmdline.ExitOK, `^JOB +SERVICE +FROM +TO +WIDTH +ECT +ECT THEN +GAIN +STATE\n`+
 		movingJob+` +lu +lyon +nancy +2>4 +1m30s +20\.0s +1m10s +ordered\n`+
 		`other +lu +lyon +nancy +1 +50\.0s +20\.0s +30\.0s +stays: it is running\n\n`+
 		`regular, mct: 2 of 9 waiting jobs at 2 sites moved, which gains 1m40s in all; 1 could not be ordered \(0\.2s, 0\.1s of it in 5 questions\)\n$`,
@@ -50,13 +51,13 @@ func TestReallocateTellsWhatMovesAndWhatItGains(t *testing.T) {
 	if r := f.reallocated; r.GetDryRun() || r.GetAlgorithm() != "" || r.GetThreshold() != nil || r.MostMovesRound != nil {
 		t.Errorf("asked for %v", r)
 	}
-	f.expect(t, exitOK, `would be ordered\n(.|\n)*2 of 9 waiting jobs at 2 sites would be moved`, ``, "reallocate", "--dry-run",
+	f.expect(t, cmdline.ExitOK, `would be ordered\n(.|\n)*2 of 9 waiting jobs at 2 sites would be moved`, ``, "reallocate", "--dry-run",
 		"--algorithm", "all-cancellation", "--heuristic", "minmin", "--window", "all", "--threshold", "30s", "--least-gain", "5s", "--most-moves", "3")
 	if r := f.reallocated; !r.GetDryRun() || r.GetAlgorithm() != "all-cancellation" || r.GetHeuristic() != "minmin" || r.GetWindow() != "all" ||
 		r.GetThreshold().GetSeconds() != 30 || r.GetLeastGain().GetSeconds() != 5 || r.GetMostMovesRound() != 3 {
 		t.Errorf("asked for %v", r)
 	}
-	f.expect(t, exitOK, `"schema": "drover.reallocation/1",\n +"round": "r"(.|\n)*"waiting": 9(.|\n)*"moves": 2(.|\n)*"gain": 100,(.|\n)*`+
+	f.expect(t, cmdline.ExitOK, `"schema": "drover.reallocation/1",\n +"round": "r"(.|\n)*"waiting": 9(.|\n)*"moves": 2(.|\n)*"gain": 100,(.|\n)*`+
 		`"before": \{\s+"width": 2,\s+"walltime": 60,\s+"ect": 90\s+\}(.|\n)*"ordered": true(.|\n)*"reason": "not-waiting"(.|\n)*"site": "rennes"`,
 		`^$`, "reallocate", "--json")
 }
@@ -84,7 +85,7 @@ func TestReallocateNamesTheFlagAndWhatIsAccepted(t *testing.T) {
 		{"--most-moves", "-1", `^drover: --most-moves: -1, accepted: 0 \(no bound\) to 2147483647\nhint: `},
 		{"--threshold", "soon", `--threshold`},
 	} {
-		f.expect(t, exitUsage, `^$`, c.told, "reallocate", c.flag+"="+c.value)
+		f.expect(t, cmdline.ExitUsage, `^$`, c.told, "reallocate", c.flag+"="+c.value)
 	}
 	if f.reallocated != nil {
 		t.Errorf("asked for %v", f.reallocated)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
 // request is what submit, call and estimate have in common, but for the service.
@@ -46,22 +47,22 @@ func (r *request) arguments(service string, now time.Time, read func(name, text 
 	var args []client.Arg
 	if r.Width != nil {
 		if *r.Width < 1 {
-			return nil, &usageError{message: fmt.Sprintf("--width %d, accepted: 1 or more", *r.Width), hint: "without it the site chooses"}
+			return nil, &cmdline.UsageError{Message: fmt.Sprintf("--width %d, accepted: 1 or more", *r.Width), Hint: "without it the site chooses"}
 		}
 		args = append(args, client.Width(*r.Width))
 	}
 	if r.CPU != nil {
 		if !(*r.CPU > 0 && *r.CPU <= 1) {
-			return nil, &usageError{message: fmt.Sprintf("--cpu %g, accepted: above 0 and up to 1", *r.CPU), hint: "it is what each task can use of one processor; --width says how many there are"}
+			return nil, &cmdline.UsageError{Message: fmt.Sprintf("--cpu %g, accepted: above 0 and up to 1", *r.CPU), Hint: "it is what each task can use of one processor; --width says how many there are"}
 		}
 		args = append(args, client.CPU(*r.CPU))
 	}
 	for _, a := range r.Args {
 		name, value, ok := strings.Cut(a, "=")
 		if !ok || name == "" {
-			return nil, &usageError{
-				message: fmt.Sprintf("argument %q, accepted: name=value", a),
-				hint:    fmt.Sprintf("drover services %s lists the arguments", service),
+			return nil, &cmdline.UsageError{
+				Message: fmt.Sprintf("argument %q, accepted: name=value", a),
+				Hint:    fmt.Sprintf("drover services %s lists the arguments", service),
 			}
 		}
 		args = append(args, read(name, value))
@@ -78,19 +79,19 @@ func (r *request) arguments(service string, now time.Time, read func(name, text 
 			continue
 		}
 		if *d.given <= 0 {
-			return nil, &usageError{message: fmt.Sprintf("--%s %v, accepted: above 0s", d.flag, *d.given)}
+			return nil, &cmdline.UsageError{Message: fmt.Sprintf("--%s %v, accepted: above 0s", d.flag, *d.given)}
 		}
 		args = append(args, d.arg(*d.given))
 	}
 	switch {
 	case r.Deadline == nil && (r.BestEffort || r.Value != 0 || r.Penalty != 0 || r.Checkpointable):
-		return nil, &usageError{message: "--best-effort, --value, --penalty and --checkpointable need --deadline"}
+		return nil, &cmdline.UsageError{Message: "--best-effort, --value, --penalty and --checkpointable need --deadline"}
 	case r.BestEffort && (r.Value != 0 || r.Penalty != 0 || r.Checkpointable):
-		return nil, &usageError{message: "--best-effort makes no agreement, accepted: without --value, --penalty and --checkpointable"}
+		return nil, &cmdline.UsageError{Message: "--best-effort makes no agreement, accepted: without --value, --penalty and --checkpointable"}
 	case !(r.Value >= 0):
-		return nil, &usageError{message: fmt.Sprintf("--value %g, accepted: 0 or more", r.Value)}
+		return nil, &cmdline.UsageError{Message: fmt.Sprintf("--value %g, accepted: 0 or more", r.Value)}
 	case !(r.Penalty >= 0):
-		return nil, &usageError{message: fmt.Sprintf("--penalty %g, accepted: 0 or more", r.Penalty)}
+		return nil, &cmdline.UsageError{Message: fmt.Sprintf("--penalty %g, accepted: 0 or more", r.Penalty)}
 	}
 	order, err := r.order(now)
 	if err != nil {
@@ -116,9 +117,9 @@ func (r *request) arguments(service string, now time.Time, read func(name, text 
 	}
 	switch {
 	case r.RerunAfter < 0:
-		return nil, &usageError{message: fmt.Sprintf("--rerun-after %v, accepted: above 0s", r.RerunAfter)}
+		return nil, &cmdline.UsageError{Message: fmt.Sprintf("--rerun-after %v, accepted: above 0s", r.RerunAfter)}
 	case r.RerunAfter > 0 && !r.Idempotent:
-		return nil, &usageError{message: "--rerun-after needs --idempotent", hint: "the request may then be executed twice: only its owner knows whether that does harm"}
+		return nil, &cmdline.UsageError{Message: "--rerun-after needs --idempotent", Hint: "the request may then be executed twice: only its owner knows whether that does harm"}
 	case r.RerunAfter > 0:
 		args = append(args, client.Rerun(r.RerunAfter))
 	}
@@ -153,7 +154,7 @@ func parseAfter(text string) (s selector, whatever bool, err error) {
 	if isTime(name) {
 		hint = "when it may start at the earliest is --begin " + name
 	}
-	return s, whatever, &usageError{message: fmt.Sprintf("--after %q, accepted: %s", text, afterForms), hint: hint}
+	return s, whatever, &cmdline.UsageError{Message: fmt.Sprintf("--after %q, accepted: %s", text, afterForms), Hint: hint}
 }
 
 // isTime says whether a text is a duration or an instant: what --after was for once.
@@ -243,7 +244,7 @@ func (r *request) order(now time.Time) ([]client.Arg, error) {
 	case err != nil:
 		return nil, err
 	case r.Begin != "" && !begin.After(now):
-		return nil, &usageError{message: fmt.Sprintf("--begin %s, accepted: a time to come", r.Begin)}
+		return nil, &cmdline.UsageError{Message: fmt.Sprintf("--begin %s, accepted: a time to come", r.Begin)}
 	case r.Begin != "":
 		args = append(args, client.EarliestStart(begin))
 	}
@@ -253,14 +254,14 @@ func (r *request) order(now time.Time) ([]client.Arg, error) {
 		}
 	}
 	if r.Retries < 0 || r.Retries > client.MostRetries {
-		return nil, &usageError{message: fmt.Sprintf("--retries %d, accepted: 0..%d", r.Retries, client.MostRetries)}
+		return nil, &cmdline.UsageError{Message: fmt.Sprintf("--retries %d, accepted: 0..%d", r.Retries, client.MostRetries)}
 	}
 	codes, err := parseCodes(r.RetryOn)
 	if err != nil {
 		return nil, err
 	}
 	if len(codes) > 0 && r.Retries == 0 {
-		return nil, &usageError{message: "--retry-on needs --retries", hint: "--retries 3 has it started up to 3 times more"}
+		return nil, &cmdline.UsageError{Message: "--retry-on needs --retries", Hint: "--retries 3 has it started up to 3 times more"}
 	}
 	if r.Retries > 0 {
 		args = append(args, client.Retry(r.Retries, codes...))
@@ -278,7 +279,7 @@ func parseCodes(text string) ([]int, error) {
 	}
 	codes, err := parseRange(text, 255)
 	if err != nil || slices.Min(codes) < 1 || slices.Max(codes) > 255 {
-		return nil, &usageError{message: fmt.Sprintf("--retry-on %q, accepted: ascending exit codes 1..255, as 1,75,100-110", text)}
+		return nil, &cmdline.UsageError{Message: fmt.Sprintf("--retry-on %q, accepted: ascending exit codes 1..255, as 1,75,100-110", text)}
 	}
 	return codes, nil
 }
@@ -290,7 +291,7 @@ func toKeep(list []string) ([]client.Arg, error) {
 		argument, word, _ := strings.Cut(k, "=")
 		mode, err := client.ParseDataMode(word)
 		if err != nil || argument == "" {
-			return nil, &usageError{message: fmt.Sprintf("--keep %q, accepted: ARGUMENT, or ARGUMENT=volatile, =sticky or =persistent", k)}
+			return nil, &cmdline.UsageError{Message: fmt.Sprintf("--keep %q, accepted: ARGUMENT, or ARGUMENT=volatile, =sticky or =persistent", k)}
 		}
 		args = append(args, client.Keep(argument, mode))
 	}
@@ -338,11 +339,11 @@ func keptRows(j *client.Job) []string {
 
 // tellKept says on a terminal under which handles data stay.
 func (a *app) tellKept(j *client.Job) {
-	if !a.terminal || a.flags.JSON || a.flags.Quiet {
+	if !a.Terminal || a.flags.JSON || a.flags.Quiet {
 		return
 	}
 	for _, row := range keptRows(j) {
-		_, _ = fmt.Fprintf(a.stderr, "keeps %s\n", plain(row))
+		_, _ = fmt.Fprintf(a.Stderr, "keeps %s\n", cmdline.Printable(row))
 	}
 }
 
@@ -359,9 +360,9 @@ func toHold(list []string) ([]client.Arg, error) {
 		}
 		switch {
 		case name == "" || err != nil || copies < 1:
-			return nil, &usageError{message: fmt.Sprintf("--license %q, accepted: NAME, or NAME:N with 1..%d copies", text, math.MaxInt32)}
+			return nil, &cmdline.UsageError{Message: fmt.Sprintf("--license %q, accepted: NAME, or NAME:N with 1..%d copies", text, math.MaxInt32)}
 		case seen[name]:
-			return nil, &usageError{message: fmt.Sprintf("--license %s twice, accepted: once, with its copies (%s:2)", name, name)}
+			return nil, &cmdline.UsageError{Message: fmt.Sprintf("--license %s twice, accepted: once, with its copies (%s:2)", name, name)}
 		}
 		seen[name] = true
 		args = append(args, client.License(name, int(copies)))

@@ -8,6 +8,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
 type reserveCmd struct {
@@ -29,9 +30,9 @@ func (c *reserveCmd) Run(a *app) error {
 	}
 	switch {
 	case c.Width < 1:
-		return &usageError{message: fmt.Sprintf("--width %d, accepted: 1 or more", c.Width)}
+		return &cmdline.UsageError{Message: fmt.Sprintf("--width %d, accepted: 1 or more", c.Width)}
 	case c.Duration < time.Second:
-		return &usageError{message: fmt.Sprintf("--duration %v, accepted: 1s or more", c.Duration)}
+		return &cmdline.UsageError{Message: fmt.Sprintf("--duration %v, accepted: 1s or more", c.Duration)}
 	}
 	var err error
 	if b.From, err = moment("from", c.From, now); err != nil {
@@ -51,14 +52,14 @@ func (c *reserveCmd) Run(a *app) error {
 	if a.flags.JSON {
 		v := reservationViewOf(r)
 		v.Schema = "drover.reservation/1"
-		return writeJSON(a.stdout, v)
+		return cmdline.WriteJSON(a.Stdout, v)
 	}
 	if a.flags.Quiet {
-		_, err = fmt.Fprintln(a.stdout, r.ID)
+		_, err = fmt.Fprintln(a.Stdout, r.ID)
 		return err
 	}
-	_, _ = fmt.Fprintf(a.stderr, "at %s: %s from %s to %s\n", r.Site, processors(r.Width), day(r.Start), day(r.End))
-	_, err = fmt.Fprintln(a.stdout, r.ID)
+	_, _ = fmt.Fprintf(a.Stderr, "at %s: %s from %s to %s\n", r.Site, processors(r.Width), day(r.Start), day(r.End))
+	_, err = fmt.Fprintln(a.Stdout, r.ID)
 	return err
 }
 
@@ -67,12 +68,12 @@ func moment(flag, text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
-	if d, err := parseDuration(text); err == nil {
+	if d, err := cmdline.ParseDuration(text); err == nil {
 		return now.Add(d), nil
 	}
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return t, &usageError{message: fmt.Sprintf("--%s %q, accepted: a time from now, as 90m, or an instant, as 2026-05-01T09:00:00Z", flag, text)}
+		return t, &cmdline.UsageError{Message: fmt.Sprintf("--%s %q, accepted: a time from now, as 90m, or an instant, as 2026-05-01T09:00:00Z", flag, text)}
 	}
 	return t, nil
 }
@@ -112,11 +113,11 @@ func (c *reservationsCmd) Run(a *app) error {
 		for i := range list.Missing {
 			v.Missing = append(v.Missing, *missingViewOf(&list.Missing[i]))
 		}
-		return writeJSON(a.stdout, v)
+		return cmdline.WriteJSON(a.Stdout, v)
 	}
 	if a.flags.Quiet {
 		for i := range list.Reservations {
-			_, _ = fmt.Fprintln(a.stdout, list.Reservations[i].ID)
+			_, _ = fmt.Fprintln(a.Stdout, list.Reservations[i].ID)
 		}
 	} else {
 		reservationTable(a, list.Reservations).Render()
@@ -126,7 +127,7 @@ func (c *reservationsCmd) Run(a *app) error {
 }
 
 func reservationTable(a *app, list []client.Reservation) table.Writer {
-	t := newTable(a.stdout, table.Row{"reservation", "name", "owner", "site", "state", "width", "start", "end", "running", "waiting"},
+	t := cmdline.NewTable(a.Stdout, table.Row{"reservation", "name", "owner", "site", "state", "width", "start", "end", "running", "waiting"},
 		"width", "running", "waiting")
 	for i := range list {
 		r := &list[i]
@@ -151,13 +152,13 @@ func (c *unreserveCmd) Run(a *app) error {
 	if a.flags.JSON {
 		v := reservationViewOf(r)
 		v.Schema = "drover.reservation/1"
-		return writeJSON(a.stdout, v)
+		return cmdline.WriteJSON(a.Stdout, v)
 	}
 	if a.flags.Quiet {
-		_, err = fmt.Fprintln(a.stdout, r.ID)
+		_, err = fmt.Fprintln(a.Stdout, r.ID)
 		return err
 	}
-	_, err = fmt.Fprintln(a.stdout, r.State)
+	_, err = fmt.Fprintln(a.Stdout, r.State)
 	return err
 }
 

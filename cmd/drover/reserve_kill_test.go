@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 	"github.com/seed-9b8f70bb/drover/internal/freeport"
 )
 
@@ -48,47 +49,47 @@ func TestReservationsAndAgreementsOfARealGridOutliveAKilledServer(t *testing.T) 
 		t.Fatal(err)
 	}
 	held := "argv=" + string(argv)
-	now := g.must(t, exitOK, "reserve", "--width", "2", "--duration", "20m", "--name", "now")
-	later := g.must(t, exitOK, "reserve", "--width", "4", "--duration", "10m", "--from", "2h", "--name", "later")
-	inside := g.must(t, exitOK, "submit", "exec", held, "--into", now)
-	future := g.must(t, exitOK, "submit", "exec", held, "--into", later)
-	agreed := g.must(t, exitOK, "submit", "exec", held, "--deadline", "1h", "--value", "4")
+	now := g.must(t, cmdline.ExitOK, "reserve", "--width", "2", "--duration", "20m", "--name", "now")
+	later := g.must(t, cmdline.ExitOK, "reserve", "--width", "4", "--duration", "10m", "--from", "2h", "--name", "later")
+	inside := g.must(t, cmdline.ExitOK, "submit", "exec", held, "--into", now)
+	future := g.must(t, cmdline.ExitOK, "submit", "exec", held, "--into", later)
+	agreed := g.must(t, cmdline.ExitOK, "submit", "exec", held, "--deadline", "1h", "--value", "4")
 	state := func(id string, want client.State) {
 		t.Helper()
 		g.until(t, func() bool {
-			return strings.Contains(g.must(t, exitOK, "--json", "job", id), fmt.Sprintf("%q: %q", "state", want))
+			return strings.Contains(g.must(t, cmdline.ExitOK, "--json", "job", id), fmt.Sprintf("%q: %q", "state", want))
 		})
 	}
 	state(inside, client.Running)
 	state(agreed, client.Running)
-	before := g.must(t, exitOK, "reservations")
+	before := g.must(t, cmdline.ExitOK, "reservations")
 
 	c.kill(lyon)
 	c.start(lyon)
 	state(inside, client.Running)
-	if after := g.must(t, exitOK, "reservations"); after != before {
+	if after := g.must(t, cmdline.ExitOK, "reservations"); after != before {
 		t.Errorf("the reservations were\n%s\nand are\n%s", before, after)
 	}
-	g.must(t, exitNoOffer, "reserve", "--width", "3", "--duration", "10m", "--until", "15m")
+	g.must(t, cmdline.ExitNoOffer, "reserve", "--width", "3", "--duration", "10m", "--until", "15m")
 	if err := os.WriteFile(gate, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	g.must(t, exitOK, "wait", inside)
-	g.must(t, exitOK, "wait", agreed)
-	if shown := g.must(t, exitOK, "job", agreed); !strings.Contains(shown, "kept (value 4)") {
+	g.must(t, cmdline.ExitOK, "wait", inside)
+	g.must(t, cmdline.ExitOK, "wait", agreed)
+	if shown := g.must(t, cmdline.ExitOK, "job", agreed); !strings.Contains(shown, "kept (value 4)") {
 		t.Errorf("the job is %s", shown)
 	}
 	c.kill(lyon)
 	c.start(lyon)
 	state(future, client.Waiting)
-	shown := g.must(t, exitOK, "site", "lyon")
+	shown := g.must(t, cmdline.ExitOK, "site", "lyon")
 	for _, want := range []string{"1 made: 0 open, 1 kept", "1 of those that wait have an agreement", "follows", "self-tuning steps", later} {
 		if !strings.Contains(shown, want) {
 			t.Errorf("no %q in\n%s", want, shown)
 		}
 	}
-	g.must(t, exitOK, "unreserve", later)
-	g.must(t, exitCancelled, "wait", future)
+	g.must(t, cmdline.ExitOK, "unreserve", later)
+	g.must(t, cmdline.ExitCancelled, "wait", future)
 	text, err := os.ReadFile(c.lines)
 	if err != nil || strings.Count(string(text), inside) != 1 || strings.Count(string(text), agreed) != 1 || strings.Contains(string(text), future) {
 		t.Errorf("runs: %q, %v", text, err)

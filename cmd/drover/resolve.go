@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
 type resolveCmd struct {
@@ -52,20 +53,20 @@ func (c *resolveCmd) Run(a *app) error {
 		return err
 	}
 	if a.flags.JSON {
-		return writeJSON(a.stdout, one(job))
+		return cmdline.WriteJSON(a.Stdout, one(job))
 	}
 	if a.flags.Quiet {
-		_, err = fmt.Fprintln(a.stdout, job.ID)
+		_, err = fmt.Fprintln(a.Stdout, job.ID)
 		return err
 	}
-	_, err = fmt.Fprintf(a.stdout, "%s at %s: %s\n", c.Job, c.At, job.State)
+	_, err = fmt.Fprintf(a.Stdout, "%s at %s: %s\n", c.Job, c.At, job.State)
 	return err
 }
 
 // explain tells what the declaration would mean, as far as that can be known.
 func (c *resolveCmd) explain(a *app, grid *client.Client, as client.SettleAs) error {
 	text := settlements[as]
-	say := func(format string, args ...any) { _, _ = fmt.Fprintf(a.stderr, format+"\n", args...) }
+	say := func(format string, args ...any) { _, _ = fmt.Fprintf(a.Stderr, format+"\n", args...) }
 	say("drover resolve is the last resort for a job whose move cannot be finished,\nbecause one of its two sites is lost for ever. A site that only does not answer\nnow is not lost: its server settles the move by itself when it is back.\n")
 	if list, err := grid.Moves(a.ctx, client.MoveFilter{Job: c.Job}); err != nil {
 		say("what is known of the move: nothing (%v)", err)
@@ -85,14 +86,14 @@ func (c *resolveCmd) explain(a *app, grid *client.Client, as client.SettleAs) er
 	if sites, err := grid.Sites(a.ctx); err == nil {
 		for i := range sites {
 			if s := &sites[i]; s.Missing != nil {
-				say("silent site: %s, last heard %s ago", s.Name, span(s.HeardAgo))
+				say("silent site: %s, last heard %s ago", s.Name, cmdline.Span(s.HeardAgo))
 			}
 		}
 	}
 	if job, err := grid.Job(a.ctx, c.Job); err == nil {
 		known := ""
 		if job.UnknownFor > 0 {
-			known = fmt.Sprintf(", as heard %s ago", span(job.UnknownFor))
+			known = fmt.Sprintf(", as heard %s ago", cmdline.Span(job.UnknownFor))
 		}
 		say("the job:     %s at %s, epoch %d%s", job.State, job.Site, job.Epoch, known)
 		if job.Site == c.At && job.UnknownFor == 0 && (job.State != client.Incoming || job.Epoch != c.Epoch || as == client.SettleTakeBack) {
@@ -104,7 +105,7 @@ func (c *resolveCmd) explain(a *app, grid *client.Client, as client.SettleAs) er
 	say("it declares: %s", fmt.Sprintf(text.does, c.At))
 	say("it risks:    %s", text.risks)
 	say("before:      %s\n", text.look)
-	return &usageError{message: "nothing was done", hint: "the same with --yes does it"}
+	return &cmdline.UsageError{Message: "nothing was done", Hint: "the same with --yes does it"}
 }
 
 // misfit says why a site that has the job would refuse a declaration.

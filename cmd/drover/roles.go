@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/seed-9b8f70bb/drover/agent"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 	"github.com/seed-9b8f70bb/drover/server"
 )
 
@@ -18,15 +19,15 @@ type role struct {
 }
 
 func (r *role) logger(a *app, name string) hclog.Logger {
-	return hclog.New(&hclog.LoggerOptions{Name: name, Output: a.stderr, Level: hclog.LevelFromString(r.LogLevel), JSONFormat: a.flags.JSON})
+	return hclog.New(&hclog.LoggerOptions{Name: name, Output: a.Stderr, Level: hclog.LevelFromString(r.LogLevel), JSONFormat: a.flags.JSON})
 }
 
 // up tells that a process has its sockets, and where they are.
 func up(a *app, schema, name, url, gossip string) error {
 	if a.flags.JSON {
-		return writeJSON(a.stdout, upView{Schema: schema, Name: name, URL: url, Gossip: gossip})
+		return cmdline.WriteJSON(a.Stdout, upView{Schema: schema, Name: name, URL: url, Gossip: gossip})
 	}
-	_, err := fmt.Fprintf(a.stdout, "%s is up at %s, gossip at %s\n", name, url, gossip)
+	_, err := fmt.Fprintf(a.Stdout, "%s is up at %s, gossip at %s\n", name, url, gossip)
 	return err
 }
 
@@ -72,7 +73,7 @@ type serverCmd struct {
 
 func (c *serverCmd) Run(a *app) error {
 	if c.Config == "" {
-		return &usageError{message: "--config is missing", hint: "docs/examples/site.yaml is one to begin with"}
+		return &cmdline.UsageError{Message: "--config is missing", Hint: "docs/examples/site.yaml is one to begin with"}
 	}
 	defer floor()()
 	cfg, err := server.ReadConfig(c.Config)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/agent"
 	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 	"github.com/seed-9b8f70bb/drover/server"
 )
 
@@ -202,40 +203,40 @@ func (w *trigger) Write(p []byte) (int, error) {
 }
 
 // inProcess returns a process whose signals are a function call.
-func inProcess(g *grid, args ...string) (p *process, stdout *bytes.Buffer, stderr *trigger) {
+func inProcess(g *grid, args ...string) (p *cmdline.Process, stdout *bytes.Buffer, stderr *trigger) {
 	stdout, stderr = &bytes.Buffer{}, &trigger{}
 	ctx, interrupt := context.WithCancel(context.Background())
 	stderr.call = interrupt
-	return &process{
-		args: append([]string{"--agent", g.agent}, args...), getenv: func(string) string { return "" },
-		stdin: strings.NewReader(""), stdout: stdout, stderr: stderr, terminal: true,
-		signals: func(context.Context) (context.Context, context.CancelFunc) { return ctx, interrupt },
+	return &cmdline.Process{
+		Args: append([]string{"--agent", g.agent}, args...), Getenv: func(string) string { return "" },
+		Stdin: strings.NewReader(""), Stdout: stdout, Stderr: stderr, Terminal: true,
+		Signals: func(context.Context) (context.Context, context.CancelFunc) { return ctx, interrupt },
 	}, stdout, stderr
 }
 
 func TestInterruptedWaitLeavesTheJobRunning(t *testing.T) {
 	g := startGrid(t)
 	p, out, _ := inProcess(g, "submit", "sleep", "seconds=300")
-	if code := run(p); code != exitOK {
+	if code := run(p); code != cmdline.ExitOK {
 		t.Fatalf("submit exits with %d", code)
 	}
 	job := strings.TrimSpace(out.String())
 	p, _, told := inProcess(g, "wait", job)
 	told.word = ": running"
-	if code := run(p); code != exitInterrupted {
+	if code := run(p); code != cmdline.ExitInterrupted {
 		t.Errorf("wait exits with %d", code)
 	}
 	if !strings.Contains(told.buf.String(), "job "+job+" goes on") {
 		t.Errorf("wait tells %q", told.buf.String())
 	}
 	p, out, _ = inProcess(g, "--json", "job", job)
-	if code := run(p); code != exitOK || !strings.Contains(out.String(), `"state": "running"`) {
+	if code := run(p); code != cmdline.ExitOK || !strings.Contains(out.String(), `"state": "running"`) {
 		t.Errorf("job exits with %d: %s", code, out)
 	}
 
 	p, _, told = inProcess(g, "call", "sleep", "seconds=300")
 	told.word = ": running"
-	if code := run(p); code != exitInterrupted || !strings.Contains(told.buf.String(), "goes on") {
+	if code := run(p); code != cmdline.ExitInterrupted || !strings.Contains(told.buf.String(), "goes on") {
 		t.Errorf("call exits with %d and tells %q", code, told.buf.String())
 	}
 }
@@ -246,7 +247,7 @@ func TestCallTellsOfAJobThatEndsWithItsSite(t *testing.T) {
 	told.word = ": running"
 	told.call = func() { g.stop["lyon"](); g.stop["nancy"]() }
 	// By SIGTERM, or by its own word when it had come so far as to catch that.
-	if code := run(p); code != exitSignal+15 && code != exitFailure || !strings.Contains(told.buf.String(), "at site lyon: failed") {
+	if code := run(p); code != cmdline.ExitSignal+15 && code != cmdline.ExitFailure || !strings.Contains(told.buf.String(), "at site lyon: failed") {
 		t.Errorf("call exits with %d: %s%s", code, out, told.buf.String())
 	}
 }
@@ -271,7 +272,7 @@ func TestRolesAsProcesses(t *testing.T) {
 	g := &grid{agent: url}
 	g.await(t, 1)
 	p, out, told := inProcess(g, "call", "sleep", "seconds=0.1")
-	if code := run(p); code != exitOK || out.String() != "slept 0.1s\n" {
+	if code := run(p); code != cmdline.ExitOK || out.String() != "slept 0.1s\n" {
 		t.Errorf("call exits with %d: %s%s", code, out, told.buf.String())
 	}
 	stopSite()

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
 // selectorForms are the ways to name jobs.
@@ -35,9 +36,9 @@ const (
 
 // parseSelector reads what was typed for a job.
 func parseSelector(text string) (selector, error) {
-	bad := &usageError{
-		message: fmt.Sprintf("job %q, accepted: %s", text, selectorForms),
-		hint:    "drover queue --all lists the jobs",
+	bad := &cmdline.UsageError{
+		Message: fmt.Sprintf("job %q, accepted: %s", text, selectorForms),
+		Hint:    "drover queue --all lists the jobs",
 	}
 	switch text {
 	case "":
@@ -149,7 +150,7 @@ func (x index) between(s selector, owner string) ([]string, error) {
 		}
 	}
 	if from > to {
-		return nil, &usageError{message: fmt.Sprintf("%s: the first job is younger than the second", s.text)}
+		return nil, &cmdline.UsageError{Message: fmt.Sprintf("%s: the first job is younger than the second", s.text)}
 	}
 	var ids []string
 	for _, j := range x {
@@ -256,7 +257,7 @@ func (a *app) match(grid *client.Client, s selector, every index) ([]string, err
 			ids = append(ids, j.ID)
 		}
 		if len(ids) == 0 && !a.flags.Quiet {
-			_, _ = fmt.Fprintf(a.stderr, "drover: no job of %s that has not ended\n", owner)
+			_, _ = fmt.Fprintf(a.Stderr, "drover: no job of %s that has not ended\n", owner)
 		}
 		return ids, nil
 	case selectRange:
@@ -284,9 +285,9 @@ func (a *app) match(grid *client.Client, s selector, every index) ([]string, err
 func (a *app) owner(s selector) (string, error) {
 	cfg, err := a.config()
 	if err == nil && cfg.Owner == "" {
-		err = &usageError{
-			message: fmt.Sprintf("%q means your own jobs, and USER, which says who you are, is empty", s.text),
-			hint:    "set USER, or name the jobs by their IDs",
+		err = &cmdline.UsageError{
+			Message: fmt.Sprintf("%q means your own jobs, and USER, which says who you are, is empty", s.text),
+			Hint:    "set USER, or name the jobs by their IDs",
 		}
 	}
 	return cfg.Owner, err
@@ -299,7 +300,7 @@ func (a *app) chooseOne(grid *client.Client, text string, change bool) (string, 
 		return "", err
 	}
 	if len(c.ids) != 1 {
-		return "", &usageError{message: fmt.Sprintf("%q names %d jobs, accepted: one", text, len(c.ids))}
+		return "", &cmdline.UsageError{Message: fmt.Sprintf("%q names %d jobs, accepted: one", text, len(c.ids))}
 	}
 	return c.ids[0], nil
 }
@@ -309,15 +310,15 @@ func (a *app) chooseOne(grid *client.Client, text string, change bool) (string, 
 func (a *app) print(j *client.Job, single bool, text string) (err error) {
 	switch {
 	case a.flags.JSON && single:
-		return writeJSON(a.stdout, one(j))
+		return cmdline.WriteJSON(a.Stdout, one(j))
 	case a.flags.JSON:
-		return writeLine(a.stdout, one(j))
+		return writeLine(a.Stdout, one(j))
 	case a.flags.Quiet:
-		_, err = fmt.Fprintln(a.stdout, j.ID)
+		_, err = fmt.Fprintln(a.Stdout, j.ID)
 	case single:
-		_, err = fmt.Fprintln(a.stdout, text)
+		_, err = fmt.Fprintln(a.Stdout, text)
 	default:
-		_, err = fmt.Fprintln(a.stdout, j.ID, text)
+		_, err = fmt.Fprintln(a.Stdout, j.ID, text)
 	}
 	return err
 }

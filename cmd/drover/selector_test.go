@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
 const someID = "01a1fddd-b7ba-7e51-8bf0-783efd4419a7"
@@ -105,8 +106,8 @@ func TestAJobThatMovedIsNamedOnce(t *testing.T) {
 // A job of a silent site may begin in the same way: to look at one that fits is no harm.
 func TestABeginningIsNoNameForAChangeWhileASiteIsSilent(t *testing.T) {
 	f := newFakeGrid(t)
-	f.expect(t, exitUnavailable, ``, `site rennes does not answer: whether "01a1fd" fits a job there, too, is unknown\nhint: the whole ID is `+movingJob, "cancel", "01a1fd")
-	f.expect(t, exitUnavailable, ``, `site rennes does not answer`, "move", "01a1fd", "nancy")
-	f.expect(t, exitOK, movingJob, `no answer from site rennes`, "job", "01a1fd")
-	f.expect(t, exitOK, `begun`, ``, "move", movingJob, "nancy")
+	f.expect(t, cmdline.ExitUnavailable, ``, `site rennes does not answer: whether "01a1fd" fits a job there, too, is unknown\nhint: the whole ID is `+movingJob, "cancel", "01a1fd")
+	f.expect(t, cmdline.ExitUnavailable, ``, `site rennes does not answer`, "move", "01a1fd", "nancy")
+	f.expect(t, cmdline.ExitOK, movingJob, `no answer from site rennes`, "job", "01a1fd")
+	f.expect(t, cmdline.ExitOK, `begun`, ``, "move", movingJob, "nancy")
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 	"github.com/seed-9b8f70bb/drover/server/services"
 	"github.com/seed-9b8f70bb/drover/server/services/gemm"
 	"github.com/seed-9b8f70bb/drover/server/services/lu"
@@ -43,7 +44,7 @@ func (c *luCmd) Run(a *app) error {
 	if err := cfg.Validate(); err != nil {
 		return refused(err)
 	}
-	return lu.Run(a.ctx, cfg, a.stdout)
+	return lu.Run(a.ctx, cfg, a.Stdout)
 }
 
 type gemmCmd struct {
@@ -65,7 +66,7 @@ func (c *gemmCmd) Run(a *app) error {
 	if err := cfg.Validate(); err != nil {
 		return refused(err)
 	}
-	return gemm.Run(a.ctx, cfg, a.stdout)
+	return gemm.Run(a.ctx, cfg, a.Stdout)
 }
 
 type mandelbrotCmd struct {
@@ -87,7 +88,7 @@ func (c *mandelbrotCmd) Run(a *app) error {
 	if err := cfg.Validate(); err != nil {
 		return refused(err)
 	}
-	return mandelbrot.Run(a.ctx, cfg, a.stdout)
+	return mandelbrot.Run(a.ctx, cfg, a.Stdout)
 }
 
 type primesCmd struct {
@@ -96,14 +97,14 @@ type primesCmd struct {
 }
 
 // exitCheckpoint says that a program was stopped and can go on.
-const exitCheckpoint = exitError(batch.CheckpointStatus)
+const exitCheckpoint = cmdline.ExitError(batch.CheckpointStatus)
 
 func (c *primesCmd) Run(a *app) error {
 	cfg := primes.Config{Below: c.Below, Checkpoint: c.Checkpoint}
 	if err := cfg.Validate(); err != nil {
 		return refused(err)
 	}
-	err := primes.Run(a.ctx, cfg, a.stdout)
+	err := primes.Run(a.ctx, cfg, a.Stdout)
 	if errors.Is(err, primes.ErrStopped) {
 		return exitCheckpoint
 	}
@@ -125,7 +126,7 @@ func (c *sleepCmd) Run(a *app) error {
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-		_, err := fmt.Fprintf(a.stdout, "slept %gs\n", c.Seconds)
+		_, err := fmt.Fprintf(a.Stdout, "slept %gs\n", c.Seconds)
 		return err
 	case <-a.ctx.Done():
 		return context.Cause(a.ctx)
@@ -141,15 +142,15 @@ type execCmd struct {
 func (c *execCmd) Run(a *app) error {
 	var argv []string
 	if err := json.Unmarshal([]byte(c.Argv), &argv); err != nil || len(argv) == 0 {
-		return &usageError{message: fmt.Sprintf("--argv %q, accepted: a JSON array of at least one string", c.Argv)}
+		return &cmdline.UsageError{Message: fmt.Sprintf("--argv %q, accepted: a JSON array of at least one string", c.Argv)}
 	}
 	cmd := exec.CommandContext(a.ctx, argv[0], argv[1:]...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.stdin, a.stdout, a.stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.Stdin, a.Stdout, a.Stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	err := cmd.Run()
 	if e, ok := errors.AsType[*exec.ExitError](err); ok {
 		if code := e.ExitCode(); code >= 0 {
-			return exitError(code)
+			return cmdline.ExitError(code)
 		}
 		return fmt.Errorf("%s: %w", argv[0], err)
 	}
@@ -158,7 +159,7 @@ func (c *execCmd) Run(a *app) error {
 
 // refused is the error of arguments that a service does not take.
 func refused(err error) error {
-	return &usageError{message: err.Error(), hint: "drover service NAME --help lists the flags"}
+	return &cmdline.UsageError{Message: err.Error(), Hint: "drover service NAME --help lists the flags"}
 }
 
 // bundledYAML is the catalogue of the services that come with Drover, the same

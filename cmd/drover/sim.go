@@ -1,17 +1,15 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
-
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/policy/dfrs"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
+	"github.com/seed-9b8f70bb/drover/internal/rusage"
 	"github.com/seed-9b8f70bb/drover/sim"
-	"github.com/seed-9b8f70bb/drover/sim/scenarios"
-	"github.com/seed-9b8f70bb/drover/sim/swf"
 )
 
 // simCmd is drover sim.
@@ -20,8 +18,6 @@ type simCmd struct {
 	Generate simGenerateCmd `cmd:"" help:"Make a workload by the model of Lublin and Feitelson."`
 	Campaign simCampaignCmd `cmd:"" help:"Run many experiments: scenarios, seeds and ways to reallocate, combined."`
 	Tuning   simTuningCmd   `cmd:"" help:"Replay a scenario without rounds, and say how much is lost where widths are found by binary search."`
-	Rounds   simRoundsCmd   `cmd:"" help:"Measure how the time of a round of reallocation grows with sites and jobs."`
-	Repro    simReproCmd    `cmd:"" help:"Hold our experiments against a paper's."`
 	Faults   simFaultsCmd   `cmd:"" help:"Let everything fail in a small grid, and see that no job is lost or run twice."`
 }
 
@@ -44,27 +40,27 @@ type simRunCmd struct {
 // Run replays the workload and prints the summary.
 func (c *simRunCmd) Run(a *app) error {
 	begin := time.Now()
-	bar := &simProgress{process: a.process, unit: "jobs"}
+	bar := &cmdline.ProgressBar{Process: a.Process, Unit: "jobs"}
 	result, err := c.simulate(a, bar)
-	bar.finish()
+	bar.Finish()
 	if err != nil {
 		return err
 	}
-	timing := sim.NewTiming(result.Summary.Jobs, time.Since(begin), peakMemory())
+	timing := sim.NewTiming(result.Summary.Jobs, time.Since(begin), rusage.PeakMemory())
 	if c.Out != "" {
 		if err := result.WriteFiles(c.Out, timing); err != nil {
 			return err
 		}
 	}
 	if a.flags.JSON {
-		err = sim.WriteJSON(a.stdout, result.Summary)
+		err = sim.WriteJSON(a.Stdout, result.Summary)
 	} else {
-		err = printSummary(a.stdout, &result.Summary)
+		err = printSummary(a.Stdout, &result.Summary)
 	}
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(a.stderr, "%d jobs in %.3f s: %.0f jobs/s, peak memory %.0f MiB\n",
+	_, err = fmt.Fprintf(a.Stderr, "%d jobs in %.3f s: %.0f jobs/s, peak memory %.0f MiB\n",
 		result.Summary.Jobs, timing.WallSeconds, timing.JobsPerSecond, float64(timing.PeakMemory)/(1<<20))
 	return err
 }
@@ -73,7 +69,7 @@ func (c *simRunCmd) Run(a *app) error {
 func givenSettings(given map[string]string) batch.Settings {
 	settings := make(batch.Settings, len(given))
 	for key, value := range given {
-		if d, ok := parseClock(value); ok {
+		if d, ok := cmdline.ParseClock(value); ok {
 			value = d.String()
 		}
 		settings[key] = value
@@ -81,40 +77,40 @@ func givenSettings(given map[string]string) batch.Settings {
 	return settings
 }
 
-func (c *simRunCmd) simulate(a *app, bar *simProgress) (*sim.Result, error) {
+func (c *simRunCmd) simulate(a *app, bar *cmdline.ProgressBar) (*sim.Result, error) {
 	if c.Scenario != "" {
 		if c.SWF != "" || c.Procs != 0 || c.Policy != "" || c.Node != 0 || len(c.Set) > 0 || c.Overrun != "kill" || c.Passes != "instant" || c.Penalty != 0 {
-			return nil, &usageError{
-				message: "both a scenario and --swf, --procs, --policy, --node, --set, --overrun, --passes or --penalty",
-				hint:    "a scenario names its own traces, policies and rules",
+			return nil, &cmdline.UsageError{
+				Message: "both a scenario and --swf, --procs, --policy, --node, --set, --overrun, --passes or --penalty",
+				Hint:    "a scenario names its own traces, policies and rules",
 			}
 		}
 		return c.scenario(a, bar)
 	}
 	if c.given() {
-		return nil, &usageError{
-			message: "--seed, --local, --homogeneous or --compare without a scenario", hint: "drover sim run pwa --compare",
+		return nil, &cmdline.UsageError{
+			Message: "--seed, --local, --homogeneous or --compare without a scenario", Hint: "drover sim run pwa --compare",
 		}
 	}
 	if c.SWF == "" {
-		return nil, &usageError{message: "nothing to replay", hint: "drover sim run --swf FILE --procs N --policy NAME, or drover sim run SCENARIO.yaml"}
+		return nil, &cmdline.UsageError{Message: "nothing to replay", Hint: "drover sim run --swf FILE --procs N --policy NAME, or drover sim run SCENARIO.yaml"}
 	}
 	overrun, err := sim.ParseOverrun(c.Overrun)
 	if err != nil {
-		return nil, &usageError{message: "--" + err.Error()}
+		return nil, &cmdline.UsageError{Message: "--" + err.Error()}
 	}
 	if c.Passes != "instant" && c.Passes != "event" {
-		return nil, &usageError{message: fmt.Sprintf("--passes: %q, accepted: instant, event", c.Passes)}
+		return nil, &cmdline.UsageError{Message: fmt.Sprintf("--passes: %q, accepted: instant, event", c.Passes)}
 	}
 	s := &sim.Single{
 		Trace: c.SWF, Procs: c.Procs, Policy: c.Policy, Node: c.Node, Settings: givenSettings(c.Set), Overrun: overrun,
-		PassEachEvent: c.Passes == "event", Penalty: batch.Duration(c.Penalty / time.Microsecond), Places: c.Out != "", Progress: bar.report,
+		PassEachEvent: c.Passes == "event", Penalty: batch.Duration(c.Penalty / time.Microsecond), Places: c.Out != "", Progress: bar.Report,
 	}
 	if err := s.Validate(); err != nil {
-		return nil, &usageError{message: err.Error(), hint: "drover sim run --help"}
+		return nil, &cmdline.UsageError{Message: err.Error(), Hint: "drover sim run --help"}
 	}
-	if period, ok := dfrsPeriod(c.Policy, s.Settings); ok && s.Penalty > 0 && period <= s.Penalty {
-		if err := warnOfThrashing(a, period, s.Penalty); err != nil {
+	if period, ok := dfrs.PeriodOf(s.Settings); ok && c.Policy == "dfrs" && s.Penalty > 0 && period <= s.Penalty {
+		if _, err := fmt.Fprintln(a.Stderr, dfrs.ThrashingWarning(period, s.Penalty)); err != nil {
 			return nil, err
 		}
 	}
@@ -130,7 +126,7 @@ func printSummary(w io.Writer, s *sim.Summary) error {
 		}
 	}
 	columns := []string{"jobs", "killed", "utilization", "wait mean", "median", "p95", "response mean", "bounded slowdown", "area-weighted", "makespan"}
-	t := newTable(w, row("site", "policy", columns...), columns...)
+	t := cmdline.NewTable(w, row("site", "policy", columns...), columns...)
 	add := func(name, policy string, f *sim.Figures) {
 		t.AppendRow(row(name, policy, fmt.Sprint(f.Jobs), fmt.Sprint(f.Killed), fmt.Sprintf("%.4f", f.Utilization),
 			seconds(f.WaitMean), seconds(f.WaitMedian), seconds(f.WaitP95), seconds(f.ResponseMean),
@@ -172,54 +168,3 @@ func row(name, policy string, cells ...string) []any {
 }
 
 func seconds(s float64) string { return fmt.Sprintf("%.1f s", s) }
-
-// simProgress shows how far a run is, on a terminal.
-type simProgress struct {
-	process *process
-	unit    string
-	bar     *progressbar.ProgressBar
-}
-
-func (p *simProgress) report(done, total int) {
-	if !p.process.terminal {
-		return
-	}
-	if p.bar == nil {
-		p.bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(p.process.stderr), progressbar.OptionSetDescription(p.unit),
-			progressbar.OptionShowCount(), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
-	}
-	// A bar that cannot be drawn is no reason to end a run.
-	_ = p.bar.Set(done)
-}
-
-func (p *simProgress) finish() {
-	if p.bar != nil {
-		_ = p.bar.Finish()
-	}
-}
-
-// simExit returns the exit code of an error of the simulator, 0 for others.
-func simExit(err error) int {
-	if code := campaignExit(err); code != 0 {
-		return code
-	}
-	if code := reproExit(err); code != 0 {
-		return code
-	}
-	if _, ok := errors.AsType[*sim.ScenarioError](err); ok {
-		return exitConfig
-	}
-	if _, ok := errors.AsType[*swf.TraceNotFoundError](err); ok {
-		return exitNotFound
-	}
-	if _, ok := errors.AsType[*scenarios.UnknownError](err); ok {
-		return exitNotFound
-	}
-	if _, ok := errors.AsType[*sim.HorizonError](err); ok {
-		return exitRefused
-	}
-	if _, ok := errors.AsType[*swf.ParseError](err); ok {
-		return exitRefused
-	}
-	return 0
-}

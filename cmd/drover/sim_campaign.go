@@ -1,12 +1,12 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 	"github.com/seed-9b8f70bb/drover/sim/campaign"
 )
 
@@ -31,7 +31,7 @@ type simCampaignView struct {
 
 // Run runs what is not done yet of a campaign.
 func (c *simCampaignCmd) Run(a *app) error {
-	workers, err := campaignWorkers(c.Jobs)
+	workers, err := cmdline.CampaignWorkers(c.Jobs)
 	if err != nil {
 		return err
 	}
@@ -45,19 +45,19 @@ func (c *simCampaignCmd) Run(a *app) error {
 	if c.Quick {
 		set, cut = set.Quick()
 		dir += "-quick"
-		if _, err := fmt.Fprintf(a.stderr, "quick: only %s\n", strings.Join(cut, ", ")); err != nil {
+		if _, err := fmt.Fprintf(a.Stderr, "quick: only %s\n", strings.Join(cut, ", ")); err != nil {
 			return err
 		}
 	}
 	if c.Out != "" {
 		dir = c.Out
 	}
-	show := &campaignProgress{process: a.process, dir: dir}
+	show := &cmdline.CampaignProgress{Process: a.Process, Dir: dir}
 	clock := func() time.Duration { return time.Since(begin) }
 	report, err := campaign.Run(a.ctx, set, campaign.Options{
-		Dir: dir, Workers: workers, Clock: clock, Progress: func(p campaign.Progress) { show.report(clock(), p) },
+		Dir: dir, Workers: workers, Clock: clock, Progress: func(p campaign.Progress) { show.Report(clock(), p) },
 	})
-	show.finish()
+	show.Finish()
 	if err != nil {
 		return err
 	}
@@ -66,48 +66,13 @@ func (c *simCampaignCmd) Run(a *app) error {
 		Experiments: report.Experiments, References: report.References, Resumed: report.Resumed, Cut: cut,
 	}
 	if a.flags.JSON {
-		err = writeJSON(a.stdout, view)
+		err = cmdline.WriteJSON(a.Stdout, view)
 	} else {
-		_, err = fmt.Fprintf(a.stdout, "%d experiments, %d of them references: %s\n", view.Experiments, view.References, view.Results)
+		_, err = fmt.Fprintf(a.Stdout, "%d experiments, %d of them references: %s\n", view.Experiments, view.References, view.Results)
 	}
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(a.stderr, "%d experiments in %.1f s\n", report.Experiments-report.Resumed, time.Since(begin).Seconds())
+	_, err = fmt.Fprintf(a.Stderr, "%d experiments in %.1f s\n", report.Experiments-report.Resumed, time.Since(begin).Seconds())
 	return err
-}
-
-// campaignWorkers returns how many experiments --jobs has run at a time, 0 for as
-// many as there are cores.
-func campaignWorkers(jobs *int) (int, error) {
-	switch {
-	case jobs == nil:
-		return 0, nil
-	case *jobs < 1 || *jobs > campaign.MaxWorkers:
-		return 0, &usageError{message: fmt.Sprintf("--jobs: %d, accepted: 1..%d", *jobs, campaign.MaxWorkers)}
-	}
-	return *jobs, nil
-}
-
-// campaignExit returns the exit code of an error of a campaign, 0 for others.
-func campaignExit(err error) int {
-	var (
-		file     *campaign.FileError
-		unknown  *campaign.UnknownError
-		locked   *campaign.LockedError
-		mismatch *campaign.MismatchError
-		changed  *campaign.ChangedError
-		damaged  *campaign.DamagedError
-	)
-	switch {
-	case errors.As(err, &file):
-		return exitConfig
-	case errors.As(err, &unknown):
-		return exitNotFound
-	case errors.As(err, &locked):
-		return exitUnavailable
-	case errors.As(err, &mismatch), errors.As(err, &changed), errors.As(err, &damaged):
-		return exitRefused
-	}
-	return 0
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 	"github.com/seed-9b8f70bb/drover/sim/campaign"
 )
 
@@ -45,10 +46,10 @@ func campaignFiles(t *testing.T, lists string) string {
 func simCampaign(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	code = run(&process{
-		args: append([]string{"sim", "campaign"}, args...), getenv: func(string) string { return "" },
-		stdin: strings.NewReader(""), stdout: &out, stderr: &errs,
-		signals: func(ctx context.Context) (context.Context, context.CancelFunc) { return context.WithCancel(ctx) },
+	code = run(&cmdline.Process{
+		Args: append([]string{"sim", "campaign"}, args...), Getenv: func(string) string { return "" },
+		Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs,
+		Signals: func(ctx context.Context) (context.Context, context.CancelFunc) { return context.WithCancel(ctx) },
 	})
 	return code, out.String(), errs.String()
 }
@@ -67,7 +68,7 @@ func results(t *testing.T, dir string) string {
 func TestSimCampaignGoesOnAfterItWasKilled(t *testing.T) {
 	file := campaignFiles(t, "seeds: 1..3\ndedicated: [true, false]\nalgorithms: [regular, all-cancellation]\nheuristics: [mct, minmin]\n")
 	whole, killed := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "killed")
-	if code, _, stderr := simCampaign(t, file, "--out", whole, "--jobs", "1"); code != exitOK {
+	if code, _, stderr := simCampaign(t, file, "--out", whole, "--jobs", "1"); code != cmdline.ExitOK {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
 	seed := uint64(time.Now().UnixNano())
@@ -150,7 +151,7 @@ func TestSimCampaignEndsCleanlyByASignal(t *testing.T) {
 	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != exitInterrupted {
+	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != cmdline.ExitInterrupted {
 		t.Errorf("it ends with %v: %s", err, told.String())
 	}
 	if !strings.Contains(told.String(), "of 200 experiments are in "+dir+"; the same command goes on with the others") {
@@ -165,13 +166,13 @@ func TestSimCampaignTellsWhereTheResultsAre(t *testing.T) {
 	file := campaignFiles(t, "seeds: 1..2\n")
 	t.Chdir(t.TempDir())
 	code, stdout, stderr := simCampaign(t, file)
-	if code != exitOK || stdout != "4 experiments, 2 of them references: campaign-made/results.csv\n" ||
+	if code != cmdline.ExitOK || stdout != "4 experiments, 2 of them references: campaign-made/results.csv\n" ||
 		!strings.HasPrefix(stderr, "4 experiments, 0 of them done, in campaign-made\n") || !strings.Contains(stderr, "4 experiments in ") {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 	code, stdout, stderr = simCampaign(t, file, "--quick", "--json")
 	var view simCampaignView
-	if err := json.Unmarshal([]byte(stdout), &view); code != exitOK || err != nil {
+	if err := json.Unmarshal([]byte(stdout), &view); code != cmdline.ExitOK || err != nil {
 		t.Fatalf("exit %d, %v: %s", code, err, stderr)
 	}
 	want := simCampaignView{
@@ -182,7 +183,7 @@ func TestSimCampaignTellsWhereTheResultsAre(t *testing.T) {
 		t.Errorf("%s\nstderr %q", d, stderr)
 	}
 	// A quick run's rows and a whole one's do not meet.
-	if code, _, stderr = simCampaign(t, file, "--out", "campaign-made-quick"); code != exitRefused || !strings.Contains(stderr, "days: 14 in the folder, all now") {
+	if code, _, stderr = simCampaign(t, file, "--out", "campaign-made-quick"); code != cmdline.ExitRefused || !strings.Contains(stderr, "days: 14 in the folder, all now") {
 		t.Errorf("exit %d, stderr %q", code, stderr)
 	}
 }
@@ -199,13 +200,13 @@ func TestSimCampaignTellsWhatIsWrong(t *testing.T) {
 		code int
 		want []string
 	}{
-		{"", exitUsage, []string{"<campaign>"}},
-		{"none.yaml", exitNotFound, []string{`"none.yaml": no such file, accepted: full, paper`}},
-		{bad, exitConfig, []string{`.yaml: line 3: scenarios[0]: "pvw", accepted: pwa, m1,`, `; line 5: heuristics[1]: "minimin", accepted: mct, minmin,`}},
-		{file + " --jobs=-1", exitUsage, []string{"--jobs: -1, accepted: 1..1024"}},
-		{file + " --jobs 0", exitUsage, []string{"--jobs: 0, accepted: 1..1024"}},
-		{file + " --jobs 9999", exitUsage, []string{"--jobs: 9999, accepted: 1..1024"}},
-		{file + " --out " + dir, exitRefused, []string{"no journal that says of what"}},
+		{"", cmdline.ExitUsage, []string{"<campaign>"}},
+		{"none.yaml", cmdline.ExitNotFound, []string{`"none.yaml": no such file, accepted: full, paper`}},
+		{bad, cmdline.ExitConfig, []string{`.yaml: line 3: scenarios[0]: "pvw", accepted: pwa, m1,`, `; line 5: heuristics[1]: "minimin", accepted: mct, minmin,`}},
+		{file + " --jobs=-1", cmdline.ExitUsage, []string{"--jobs: -1, accepted: 1..1024"}},
+		{file + " --jobs 0", cmdline.ExitUsage, []string{"--jobs: 0, accepted: 1..1024"}},
+		{file + " --jobs 9999", cmdline.ExitUsage, []string{"--jobs: 9999, accepted: 1..1024"}},
+		{file + " --out " + dir, cmdline.ExitRefused, []string{"no journal that says of what"}},
 	} {
 		code, stdout, stderr := simCampaign(t, strings.Fields(c.args)...)
 		if code != c.code || stdout != "" {
@@ -223,12 +224,12 @@ func TestCampaignProgressIsABarOnATerminalAndFewLinesElsewhere(t *testing.T) {
 	last := &campaign.Experiment{}
 	for _, terminal := range []bool{true, false} {
 		var told bytes.Buffer
-		s := &campaignProgress{process: &process{stderr: &told, terminal: terminal}, dir: "here"}
-		s.report(0, campaign.Progress{Total: 400})
+		s := &cmdline.CampaignProgress{Process: &cmdline.Process{Stderr: &told, Terminal: terminal}, Dir: "here"}
+		s.Report(0, campaign.Progress{Total: 400})
 		for i := 1; i <= 400; i++ {
-			s.report(time.Duration(i)*time.Second, campaign.Progress{Done: i, Total: 400, Last: last, Left: 90 * time.Minute, Known: true})
+			s.Report(time.Duration(i)*time.Second, campaign.Progress{Done: i, Total: 400, Last: last, Left: 90 * time.Minute, Known: true})
 		}
-		s.finish()
+		s.Finish()
 		text := told.String()
 		if !strings.HasPrefix(text, "400 experiments, 0 of them done, in here\n") || !strings.Contains(text, "1h30m left") {
 			t.Errorf("terminal %v: %q", terminal, text)
@@ -240,20 +241,9 @@ func TestCampaignProgressIsABarOnATerminalAndFewLinesElsewhere(t *testing.T) {
 	}
 }
 
-func TestAGuessedTimeIsAsExactAsItDeserves(t *testing.T) {
-	for d, want := range map[time.Duration]string{
-		1400 * time.Millisecond: "1 s", 59 * time.Second: "59 s", 61 * time.Second: "1 min", 3599 * time.Second: "60 min",
-		time.Hour: "1h00m", 49*time.Hour + 5*time.Minute + 30*time.Second: "49h05m",
-	} {
-		if got := about(d); got != want {
-			t.Errorf("%v is told as %s, want %s", d, got, want)
-		}
-	}
-}
-
 // TestTheExampleCampaignRuns so far as it is quick.
 func TestTheExampleCampaignRuns(t *testing.T) {
-	if code, _, stderr := simCampaign(t, "../../docs/examples/campaign.yaml", "--quick", "--out", t.TempDir()); code != exitOK {
+	if code, _, stderr := simCampaign(t, "../../docs/examples/campaign.yaml", "--quick", "--out", t.TempDir()); code != cmdline.ExitOK {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 	"github.com/seed-9b8f70bb/drover/sim/faults"
 )
 
@@ -39,17 +40,17 @@ func (c *simFaultsCmd) Run(a *app) error {
 	plant, err := faults.ParsePlant(c.Plant)
 	switch {
 	case err != nil:
-		return &usageError{message: "--" + err.Error()}
+		return &cmdline.UsageError{Message: "--" + err.Error()}
 	case c.Seeds < 1:
-		return &usageError{message: fmt.Sprintf("--seeds: %d, accepted: 1 or more", c.Seeds)}
+		return &cmdline.UsageError{Message: fmt.Sprintf("--seeds: %d, accepted: 1 or more", c.Seeds)}
 	}
 	begin := time.Now()
 	view := &simFaultsView{Schema: "drover.sim.faults/1", From: c.From, Plant: c.Plant, Counts: &faults.Counts{}}
-	bar := &simProgress{process: a.process, unit: "seeds"}
+	bar := &cmdline.ProgressBar{Process: a.Process, Unit: "seeds"}
 	take := func(r *faults.Result) bool {
 		view.Seeds++
 		view.Counts.Add(&r.Counts)
-		bar.report(view.Seeds, c.Seeds)
+		bar.Report(view.Seeds, c.Seeds)
 		if view.Trace = r.Trace; r.Wrong != "" {
 			view.Wrong = &simWrongView{Seed: r.Seed, What: r.Wrong, Replay: c.replay(r.Seed)}
 		}
@@ -62,24 +63,24 @@ func (c *simFaultsCmd) Run(a *app) error {
 	} else {
 		err = faults.Sweep(a.ctx, c.From, c.Seeds, plant, take)
 	}
-	bar.finish()
+	bar.Finish()
 	if err != nil {
 		return err
 	}
 	if a.flags.JSON {
-		err = writeJSON(a.stdout, view)
+		err = cmdline.WriteJSON(a.Stdout, view)
 	} else {
-		err = view.print(a.stdout)
+		err = view.print(a.Stdout)
 	}
 	if err != nil {
 		return err
 	}
 	took := time.Since(begin).Seconds()
-	if _, err := fmt.Fprintf(a.stderr, "%d seeds in %.3f s: %.0f seeds/s\n", view.Seeds, took, float64(view.Seeds)/took); err != nil {
+	if _, err := fmt.Fprintf(a.Stderr, "%d seeds in %.3f s: %.0f seeds/s\n", view.Seeds, took, float64(view.Seeds)/took); err != nil {
 		return err
 	}
 	if view.Wrong != nil {
-		return exitError(exitFailure)
+		return cmdline.ExitError(cmdline.ExitFailure)
 	}
 	return nil
 }
@@ -102,7 +103,7 @@ func (v *simFaultsView) print(w io.Writer) error {
 	if _, err := io.WriteString(w, text); err != nil {
 		return err
 	}
-	t := newTable(w, row("what", "times"), "times")
+	t := cmdline.NewTable(w, row("what", "times"), "times")
 	for _, k := range faults.Kinds() {
 		t.AppendRow([]any{k.String(), fmt.Sprint(v.Counts[k])})
 	}

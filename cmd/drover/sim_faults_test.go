@@ -6,23 +6,25 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
 // simFaults runs drover sim faults in this process.
 func simFaults(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	code = run(&process{
-		args: append([]string{"sim", "faults"}, args...), getenv: func(string) string { return "" },
-		stdin: strings.NewReader(""), stdout: &out, stderr: &errs,
-		signals: func(ctx context.Context) (context.Context, context.CancelFunc) { return context.WithCancel(ctx) },
+	code = run(&cmdline.Process{
+		Args: append([]string{"sim", "faults"}, args...), Getenv: func(string) string { return "" },
+		Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs,
+		Signals: func(ctx context.Context) (context.Context, context.CancelFunc) { return context.WithCancel(ctx) },
 	})
 	return code, out.String(), errs.String()
 }
 
 func TestSimFaultsCountsWhatItTriedAndTellsTheCostApart(t *testing.T) {
 	code, stdout, stderr := simFaults(t, "--seeds", "40", "--from", "5")
-	if code != exitOK || !strings.HasPrefix(stdout, "seeds 5 to 44: nothing was lost, nothing ran twice\n") || !strings.Contains(stdout, "servers killed") {
+	if code != cmdline.ExitOK || !strings.HasPrefix(stdout, "seeds 5 to 44: nothing was lost, nothing ran twice\n") || !strings.Contains(stdout, "servers killed") {
 		t.Errorf("exit %d:\n%s%s", code, stdout, stderr)
 	}
 	if _, again, _ := simFaults(t, "--seeds", "40", "--from", "5"); again != stdout {
@@ -36,7 +38,7 @@ func TestSimFaultsCountsWhatItTriedAndTellsTheCostApart(t *testing.T) {
 func TestSimFaultsFailsWithTheTraceAndTheCommandThatShowsItAgain(t *testing.T) {
 	code, stdout, _ := simFaults(t, "--plant", "early-confirm", "--json")
 	var view simFaultsView
-	if err := json.Unmarshal([]byte(strings.Replace(stdout, `"counts": {`, `"counted": {`, 1)), &view); err != nil || code != exitFailure || view.Wrong == nil {
+	if err := json.Unmarshal([]byte(strings.Replace(stdout, `"counts": {`, `"counted": {`, 1)), &view); err != nil || code != cmdline.ExitFailure || view.Wrong == nil {
 		t.Fatalf("exit %d, %v:\n%s", code, err, stdout)
 	}
 	_, args, ok := strings.Cut(view.Wrong.Replay, "drover sim faults ")
@@ -44,14 +46,14 @@ func TestSimFaultsFailsWithTheTraceAndTheCommandThatShowsItAgain(t *testing.T) {
 		t.Fatal(view.Wrong.Replay)
 	}
 	code, stdout, _ = simFaults(t, strings.Fields(args)...)
-	if code != exitFailure || !strings.HasPrefix(stdout, view.Trace) || !strings.Contains(stdout, "replay: "+view.Wrong.Replay) {
+	if code != cmdline.ExitFailure || !strings.HasPrefix(stdout, view.Trace) || !strings.Contains(stdout, "replay: "+view.Wrong.Replay) {
 		t.Errorf("exit %d: the replay shows something else:\n%s", code, stdout)
 	}
 }
 
 func TestSimFaultsRefusesWhatItCannotRun(t *testing.T) {
 	for _, args := range [][]string{{"--plant", "x"}, {"--seeds", "0"}} {
-		if code, _, stderr := simFaults(t, args...); code != exitUsage || !strings.Contains(stderr, "accepted") {
+		if code, _, stderr := simFaults(t, args...); code != cmdline.ExitUsage || !strings.Contains(stderr, "accepted") {
 			t.Errorf("%v: exit %d, %s", args, code, stderr)
 		}
 	}

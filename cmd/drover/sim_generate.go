@@ -11,6 +11,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 	"github.com/seed-9b8f70bb/drover/sim/lublin"
 	"github.com/seed-9b8f70bb/drover/sim/swf"
 )
@@ -46,14 +47,14 @@ func (c *simGenerateCmd) Run(a *app) error {
 		return c.usage(err)
 	}
 	if a.flags.JSON && c.Out == "" {
-		return &usageError{message: "--json without --out", hint: "stdout is the workload's; drover sim generate --json -o FILE"}
+		return &cmdline.UsageError{Message: "--json without --out", Hint: "stdout is the workload's; drover sim generate --json -o FILE"}
 	}
 	trace, err := lublin.Generate(a.ctx, cfg)
 	if err != nil {
 		return c.usage(err)
 	}
 	if c.Out == "" {
-		err = swf.Write(&endingWriter{ctx: a.ctx, to: a.stdout}, trace)
+		err = swf.Write(&endingWriter{ctx: a.ctx, to: a.Stdout}, trace)
 	} else {
 		err = writeWorkload(a.ctx, c.Out, trace)
 	}
@@ -67,11 +68,11 @@ func (c *simGenerateCmd) Run(a *app) error {
 		view.Days = float64(trace.Jobs[n-1].Submit) / (24 * 3600)
 	}
 	if a.flags.JSON {
-		if err := writeJSON(a.stdout, &view); err != nil {
+		if err := cmdline.WriteJSON(a.Stdout, &view); err != nil {
 			return err
 		}
 	}
-	_, err = fmt.Fprintf(a.stderr, "%d jobs in %.1f days, offered load %.4f; made in %.3f s\n", view.Jobs, view.Days, view.Load, time.Since(begin).Seconds())
+	_, err = fmt.Fprintf(a.Stderr, "%d jobs in %.1f days, offered load %.4f; made in %.3f s\n", view.Jobs, view.Days, view.Load, time.Since(begin).Seconds())
 	return err
 }
 
@@ -95,7 +96,7 @@ func (c *simGenerateCmd) usage(err error) error {
 	if _, ok := errors.AsType[*lublin.FieldError](err); !ok {
 		return err
 	}
-	return &usageError{message: "--" + strings.ReplaceAll(err.Error(), "\n", "\n--"), hint: "drover sim generate --help"}
+	return &cmdline.UsageError{Message: "--" + strings.ReplaceAll(err.Error(), "\n", "\n--"), Hint: "drover sim generate --help"}
 }
 
 // writeWorkload writes a file. Half a workload looks like a whole one, so a file

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 	"github.com/seed-9b8f70bb/drover/sim/lublin"
 	"github.com/seed-9b8f70bb/drover/sim/swf"
 )
@@ -20,10 +21,10 @@ import (
 func simGenerate(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	code = run(&process{
-		args: append([]string{"sim", "generate"}, args...), getenv: func(string) string { return "" },
-		stdin: strings.NewReader(""), stdout: &out, stderr: &errs,
-		signals: func(ctx context.Context) (context.Context, context.CancelFunc) { return context.WithCancel(ctx) },
+	code = run(&cmdline.Process{
+		Args: append([]string{"sim", "generate"}, args...), Getenv: func(string) string { return "" },
+		Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs,
+		Signals: func(ctx context.Context) (context.Context, context.CancelFunc) { return context.WithCancel(ctx) },
 	})
 	return code, out.String(), errs.String()
 }
@@ -31,7 +32,7 @@ func simGenerate(t *testing.T, args ...string) (code int, stdout, stderr string)
 func TestSimGeneratePrintsAWorkloadOfTheLoad(t *testing.T) {
 	args := []string{"--jobs", "2000", "--procs", "64", "--load", "0.8", "--seed", "7", "--estimates", "factor:2", "--users", "9"}
 	code, stdout, stderr := simGenerate(t, args...)
-	if code != exitOK || !strings.HasPrefix(stderr, "2000 jobs in ") || !strings.Contains(stderr, "offered load 0.8000; made in ") {
+	if code != cmdline.ExitOK || !strings.HasPrefix(stderr, "2000 jobs in ") || !strings.Contains(stderr, "offered load 0.8000; made in ") {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
 	trace, err := swf.Read(strings.NewReader(stdout))
@@ -55,13 +56,13 @@ func TestSimGenerateWritesFilesThatSimRunReplays(t *testing.T) {
 	var view simGenerateView
 	for _, file := range []string{plain, zipped} {
 		code, stdout, stderr := simGenerate(t, "--days", "20", "--procs", "128", "--load", "0.7", "--classes", "divided", "--json", "-o", file)
-		if err := json.Unmarshal([]byte(stdout), &view); err != nil || code != exitOK {
+		if err := json.Unmarshal([]byte(stdout), &view); err != nil || code != cmdline.ExitOK {
 			t.Fatalf("exit %d, %v: %s%s", code, err, stdout, stderr)
 		}
 		if view.Schema != "drover.sim.generate/1" || view.File != file || math.Abs(view.Load-0.7) > 0.001 || view.Days > 20 || view.Days < 15 {
 			t.Errorf("%+v", view)
 		}
-		if code, stdout, stderr := simRun(t, "--swf", file, "--procs", "128", "--policy", "easy"); code != exitOK || strings.Contains(stdout, "left out") {
+		if code, stdout, stderr := simRun(t, "--swf", file, "--procs", "128", "--policy", "easy"); code != cmdline.ExitOK || strings.Contains(stdout, "left out") {
 			t.Errorf("%s: exit %d: %s%s", file, code, stdout, stderr)
 		}
 	}
@@ -99,15 +100,15 @@ func TestSimGenerateRefusesWhatItCannotMakeWithFieldAndRange(t *testing.T) {
 		"--json without --out":                                          {"--jobs", "5", "--procs", "4", "--json"},
 	} {
 		code, stdout, stderr := simGenerate(t, args...)
-		if code != exitUsage || stdout != "" || !strings.Contains(stderr, want) {
+		if code != cmdline.ExitUsage || stdout != "" || !strings.Contains(stderr, want) {
 			t.Errorf("%v: exit %d, %s%s; want %s", args, code, stdout, stderr, want)
 		}
 	}
-	if code, _, stderr := simGenerate(t, "--jobs", "5", "--procs", "4", "-o", "/dev/full"); code != exitFailure || !strings.Contains(stderr, "output: ") {
+	if code, _, stderr := simGenerate(t, "--jobs", "5", "--procs", "4", "-o", "/dev/full"); code != cmdline.ExitFailure || !strings.Contains(stderr, "output: ") {
 		t.Errorf("exit %d, %s", code, stderr)
 	}
 	missing := filepath.Join(t.TempDir(), "no", "w.swf")
-	if code, _, stderr := simGenerate(t, "--jobs", "5", "--procs", "4", "-o", missing); code != exitNotFound || !strings.Contains(stderr, "output: ") {
+	if code, _, stderr := simGenerate(t, "--jobs", "5", "--procs", "4", "-o", missing); code != cmdline.ExitNotFound || !strings.Contains(stderr, "output: ") {
 		t.Errorf("exit %d, %s", code, stderr)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 	"github.com/seed-9b8f70bb/drover/sim"
 	"github.com/seed-9b8f70bb/drover/sim/scenarios"
 )
@@ -30,20 +31,20 @@ func (v *simVariant) variant(s *sim.Scenario) (sim.Variant, error) {
 	if v.Local != "" {
 		share, err := sim.ParseFraction(v.Local)
 		if err != nil {
-			return out, &usageError{message: "--local: " + err.Error()}
+			return out, &cmdline.UsageError{Message: "--local: " + err.Error()}
 		}
 		if out.Local = share; s.Mapping == sim.MappingNone && !share.IsZero() {
-			return out, &usageError{message: "--local with mapping none, accepted: with mapping mct"}
+			return out, &cmdline.UsageError{Message: "--local with mapping none, accepted: with mapping mct"}
 		}
 	}
 	if v.Compare && out.Reallocation == nil {
-		return out, &usageError{message: "--compare of a scenario without reallocation", hint: "reallocation: {} in it is that of the paper"}
+		return out, &cmdline.UsageError{Message: "--compare of a scenario without reallocation", Hint: "reallocation: {} in it is that of the paper"}
 	}
 	return out, nil
 }
 
 // scenario runs a scenario, and its reference if that was asked for.
-func (c *simRunCmd) scenario(a *app, bar *simProgress) (*sim.Result, error) {
+func (c *simRunCmd) scenario(a *app, bar *cmdline.ProgressBar) (*sim.Result, error) {
 	s, err := scenarios.Load(c.Scenario)
 	if err != nil {
 		return nil, err
@@ -57,12 +58,12 @@ func (c *simRunCmd) scenario(a *app, bar *simProgress) (*sim.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	result, err := p.Run(a.ctx, v, bar.report)
+	result, err := p.Run(a.ctx, v, bar.Report)
 	if err != nil || !c.Compare {
 		return result, err
 	}
 	v.Reallocation = nil
-	reference, err := p.Run(a.ctx, v, bar.report)
+	reference, err := p.Run(a.ctx, v, bar.Report)
 	if err != nil {
 		return nil, err
 	}

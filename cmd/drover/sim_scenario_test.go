@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 	"github.com/seed-9b8f70bb/drover/sim"
 	"github.com/seed-9b8f70bb/drover/sim/swf"
 )
@@ -22,7 +23,7 @@ sites:
 func TestSimRunComparesWithTheReference(t *testing.T) {
 	path, dir := simFile(t, "s.yaml", simExperiment+"reallocation: {}\n"), t.TempDir()
 	code, stdout, stderr := simRun(t, path, "--compare", "--local", "1/3", "--seed", "4", "--out", dir)
-	if code != exitOK {
+	if code != cmdline.ExitOK {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
 	for _, part := range []string{"grid jobs", "reallocation (regular, mct)", "compared with no reallocation, of ", "all grid jobs: response "} {
@@ -33,7 +34,7 @@ func TestSimRunComparesWithTheReference(t *testing.T) {
 	variant := func(args ...string) *sim.Summary {
 		code, stdout, stderr := simRun(t, append(args, path, "--json")...)
 		s := &sim.Summary{}
-		if err := json.Unmarshal([]byte(stdout), s); code != exitOK || err != nil {
+		if err := json.Unmarshal([]byte(stdout), s); code != cmdline.ExitOK || err != nil {
 			t.Fatalf("%v: exit %d, %v: %s", args, code, err, stderr)
 		}
 		return s
@@ -56,14 +57,14 @@ func TestSimRunComparesWithTheReference(t *testing.T) {
 func TestSimRunFindsScenariosThatComeWithDrover(t *testing.T) {
 	t.Chdir(t.TempDir())
 	code, stdout, stderr := simRun(t, "g5k2")
-	if code != exitOK || !strings.Contains(stdout, "bordeaux") || !strings.Contains(stderr, "9640 jobs") {
+	if code != cmdline.ExitOK || !strings.Contains(stdout, "bordeaux") || !strings.Contains(stderr, "9640 jobs") {
 		t.Errorf("g5k2: exit %d\n%s%s", code, stdout, stderr)
 	}
 	t.Setenv(swf.TracesEnv, t.TempDir())
 	code, _, stderr = simRun(t, "pwa")
 	for _, part := range []string{"site hpc2n", "no trace HPC2N-2002-2.2-cln.swf.gz: looked for ", "Parallel Workloads Archive", swf.TracesEnv} {
-		if code != exitNotFound || !strings.Contains(stderr, part) {
-			t.Errorf("pwa without logs: exit %d, want %d and %q:\n%s", code, exitNotFound, part, stderr)
+		if code != cmdline.ExitNotFound || !strings.Contains(stderr, part) {
+			t.Errorf("pwa without logs: exit %d, want %d and %q:\n%s", code, cmdline.ExitNotFound, part, stderr)
 		}
 	}
 }
@@ -77,12 +78,12 @@ func TestSimRunTellsWhatIsWrongWithAVariant(t *testing.T) {
 		code int
 		want string
 	}{
-		{path + " --compare", exitUsage, "--compare of a scenario without reallocation"},
-		{path + " --local 4/3", exitUsage, `--local: "4/3", accepted: 0 to 1, as 0.8 or 2/3`},
-		{path + " --seed=-1", exitUsage, "--seed"},
-		{none + " --local 1/2", exitUsage, "--local with mapping none, accepted: with mapping mct"},
-		{"--swf " + trace + " --procs 4 --policy easy --seed 3", exitUsage, "--seed, --local, --homogeneous or --compare without a scenario"},
-		{"pwx", exitNotFound, `scenario "pwx": no such file, accepted: pwa, m1`},
+		{path + " --compare", cmdline.ExitUsage, "--compare of a scenario without reallocation"},
+		{path + " --local 4/3", cmdline.ExitUsage, `--local: "4/3", accepted: 0 to 1, as 0.8 or 2/3`},
+		{path + " --seed=-1", cmdline.ExitUsage, "--seed"},
+		{none + " --local 1/2", cmdline.ExitUsage, "--local with mapping none, accepted: with mapping mct"},
+		{"--swf " + trace + " --procs 4 --policy easy --seed 3", cmdline.ExitUsage, "--seed, --local, --homogeneous or --compare without a scenario"},
+		{"pwx", cmdline.ExitNotFound, `scenario "pwx": no such file, accepted: pwa, m1`},
 	} {
 		code, stdout, stderr := simRun(t, strings.Fields(c.args)...)
 		if code != c.code || stdout != "" || !strings.Contains(stderr, c.want) {

@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
 // A duration is the same however it is written, in settings of policies, too.
@@ -12,7 +14,7 @@ func TestSettingsTakeDurationsAsBatchSystemsWriteThem(t *testing.T) {
 	for _, period := range []string{"50m0s", "00:50:00", "0-00:50:00"} {
 		code, stdout, stderr := simRun(t, "--swf", trace, "--procs", "4", "--policy", "dfrs", "--set", "algorithm=GreedyPM */per/opt=min/minvt=600",
 			"--set", "period="+period, "--json")
-		if code != exitOK {
+		if code != cmdline.ExitOK {
 			t.Fatalf("%s: exits with %d: %s", period, code, stderr)
 		}
 		outs = append(outs, stdout)
@@ -22,7 +24,7 @@ func TestSettingsTakeDurationsAsBatchSystemsWriteThem(t *testing.T) {
 			t.Errorf("%s, want %s", out, outs[0])
 		}
 	}
-	if code, _, stderr := simRun(t, "--swf", trace, "--procs", "4", "--policy", "dfrs", "--set", "period=50:00"); code != exitUsage || !strings.Contains(stderr, `"50:00"`) {
+	if code, _, stderr := simRun(t, "--swf", trace, "--procs", "4", "--policy", "dfrs", "--set", "period=50:00"); code != cmdline.ExitUsage || !strings.Contains(stderr, `"50:00"`) {
 		t.Errorf("minutes and seconds: exits with %d: %s", code, stderr)
 	}
 }

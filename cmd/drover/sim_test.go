@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 	"github.com/seed-9b8f70bb/drover/sim"
 	"github.com/seed-9b8f70bb/drover/sim/swf"
 )
@@ -29,10 +30,10 @@ const simTrace = `; a comment
 func simRun(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	code = run(&process{
-		args: append([]string{"sim", "run"}, args...), getenv: func(string) string { return "" },
-		stdin: strings.NewReader(""), stdout: &out, stderr: &errs,
-		signals: func(ctx context.Context) (context.Context, context.CancelFunc) { return context.WithCancel(ctx) },
+	code = run(&cmdline.Process{
+		Args: append([]string{"sim", "run"}, args...), Getenv: func(string) string { return "" },
+		Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs,
+		Signals: func(ctx context.Context) (context.Context, context.CancelFunc) { return context.WithCancel(ctx) },
 	})
 	return code, out.String(), errs.String()
 }
@@ -49,7 +50,7 @@ func simFile(t *testing.T, name, text string) string {
 
 func TestSimRunPrintsATableAndTheCostApart(t *testing.T) {
 	code, stdout, stderr := simRun(t, "--swf", simFile(t, "t.swf", simTrace), "--procs", "4", "--policy", "easy")
-	if code != exitOK {
+	if code != cmdline.ExitOK {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
 	for _, want := range []string{"left out: 1 jobs (unknown runtime 0, no width 0, too wide 1)", "SITE", "POLICY", "UTILIZATION", "AREA-WEIGHTED", "site", "easy", "150.0 s"} {
@@ -68,7 +69,7 @@ func TestSimRunPrintsATableAndTheCostApart(t *testing.T) {
 func TestSimRunJSONIsTheSummaryFile(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	code, stdout, stderr := simRun(t, "--swf", simFile(t, "t.swf", simTrace), "--procs", "4", "--policy", "cbf", "--out", dir, "--json")
-	if code != exitOK {
+	if code != cmdline.ExitOK {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
 	var s sim.Summary
@@ -113,7 +114,7 @@ func TestSimRunTakesItsRulesFromFlags(t *testing.T) {
 		args := append([]string{"--swf", path, "--procs", "4", "--policy", "easy", "--json"}, strings.Fields(c.flags)...)
 		code, stdout, stderr := simRun(t, args...)
 		var s sim.Summary
-		if err := json.Unmarshal([]byte(stdout), &s); code != exitOK || err != nil || s.Killed != c.killed {
+		if err := json.Unmarshal([]byte(stdout), &s); code != cmdline.ExitOK || err != nil || s.Killed != c.killed {
 			t.Errorf("%s: exit %d, %d killed, want %d; %v %s", c.flags, code, s.Killed, c.killed, err, stderr)
 		}
 	}
@@ -141,7 +142,7 @@ func TestSimRunOfAScenarioHasALineForEachSite(t *testing.T) {
 	dir := filepath.Dir(simFile(t, "t.swf", simTrace)) + string(filepath.Separator)
 	scenario := simFile(t, "s.yaml", fmt.Sprintf("version: 1\nmapping: mct\nsites: [{name: near, trace: %st.swf, procs: 4, policy: easy}, {name: far, procs: 16, speed: 0.5, policy: cbf}]\n", dir))
 	code, stdout, stderr := simRun(t, scenario)
-	if code != exitOK {
+	if code != cmdline.ExitOK {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
 	lines := strings.Split(strings.TrimSpace(stdout), "\n")
@@ -152,29 +153,29 @@ func TestSimRunOfAScenarioHasALineForEachSite(t *testing.T) {
 
 func TestSimRunShowsProgressOnATerminalOnly(t *testing.T) {
 	var out, errs bytes.Buffer
-	code := run(&process{
-		args: []string{"sim", "run", "--swf", simFile(t, "t.swf", simTrace), "--procs", "4", "--policy", "fcfs"}, getenv: func(string) string { return "" },
-		stdout: &out, stderr: &errs, terminal: true,
-		signals: func(ctx context.Context) (context.Context, context.CancelFunc) { return context.WithCancel(ctx) },
+	code := run(&cmdline.Process{
+		Args: []string{"sim", "run", "--swf", simFile(t, "t.swf", simTrace), "--procs", "4", "--policy", "fcfs"}, Getenv: func(string) string { return "" },
+		Stdout: &out, Stderr: &errs, Terminal: true,
+		Signals: func(ctx context.Context) (context.Context, context.CancelFunc) { return context.WithCancel(ctx) },
 	})
-	if code != exitOK || !strings.Contains(errs.String(), "/3") || strings.Contains(out.String(), "/3") {
+	if code != cmdline.ExitOK || !strings.Contains(errs.String(), "/3") || strings.Contains(out.String(), "/3") {
 		t.Errorf("exit %d, stderr %q, stdout %q, want a bar on stderr", code, errs.String(), out.String())
 	}
 }
 
 func TestSimRunEndsWhenItIsInterrupted(t *testing.T) {
 	var out, errs bytes.Buffer
-	code := run(&process{
-		args: []string{"sim", "run", "--swf", simFile(t, "t.swf", simTrace), "--procs", "4", "--policy", "fcfs"}, getenv: func(string) string { return "" },
-		stdout: &out, stderr: &errs,
-		signals: func(ctx context.Context) (context.Context, context.CancelFunc) {
+	code := run(&cmdline.Process{
+		Args: []string{"sim", "run", "--swf", simFile(t, "t.swf", simTrace), "--procs", "4", "--policy", "fcfs"}, Getenv: func(string) string { return "" },
+		Stdout: &out, Stderr: &errs,
+		Signals: func(ctx context.Context) (context.Context, context.CancelFunc) {
 			ctx, stop := context.WithCancel(ctx)
 			stop()
 			return ctx, stop
 		},
 	})
-	if code != exitInterrupted || out.Len() > 0 {
-		t.Errorf("exit %d, stdout %q, want %d and nothing", code, out.String(), exitInterrupted)
+	if code != cmdline.ExitInterrupted || out.Len() > 0 {
+		t.Errorf("exit %d, stdout %q, want %d and nothing", code, out.String(), cmdline.ExitInterrupted)
 	}
 }
 
@@ -192,37 +193,37 @@ func TestSimRunTellsWhatIsWrong(t *testing.T) {
 		code int
 		want []string
 	}{
-		{"", exitUsage, []string{"nothing to replay", "--swf FILE --procs N --policy NAME"}},
-		{"--procs 4 --policy easy", exitUsage, []string{"nothing to replay"}},
-		{"--swf " + trace, exitUsage, []string{"procs: 0, accepted: 1..67108864"}},
-		{"--swf " + trace + " --policy easy --procs 0", exitUsage, []string{"procs: 0, accepted: 1..67108864"}},
-		{"--swf " + trace + " --policy easy --procs=-4", exitUsage, []string{"procs: -4, accepted: 1..67108864"}},
-		{"--swf " + trace + " --policy easy --procs 1000000000000", exitUsage, []string{"procs: 1000000000000, accepted: 1..67108864"}},
-		{"--swf " + trace + " --policy easy --procs four", exitUsage, []string{"--procs", `"four"`}},
-		{"--swf " + trace + " --procs 4", exitUsage, []string{`unknown policy "", accepted: cbf, convergent, dfrs, dynp, easy, fcfs, overbook`}},
-		{"--swf " + trace + " --procs 4 --policy sjf", exitUsage, []string{`unknown policy "sjf", accepted: cbf, convergent, dfrs, dynp, easy, fcfs, overbook`}},
-		{"--swf " + trace + " --procs 4 --policy easy --set depth=3", exitUsage, []string{`unknown setting "depth"`, "accepted"}},
-		{"--swf " + trace + " --procs 4 --policy easy --set depth", exitUsage, []string{"--set", `"depth"`}},
-		{"--swf " + trace + " --procs 4 --policy easy --overrun maybe", exitUsage, []string{`--overrun: "maybe", accepted: kill, extend`}},
-		{"--swf " + trace + " --procs 4 --policy easy --passes many", exitUsage, []string{`--passes: "many", accepted: instant, event`}},
-		{"--swf " + trace + " --procs 4 --policy cbf --passes event", exitUsage, []string{"passes: event with policy cbf, accepted"}},
-		{"--swf " + trace + " --procs 4 --policy easy --color red", exitUsage, []string{"--color"}},
-		{"--swf " + junk + " --procs 4 --policy easy", exitRefused, []string{"junk.swf:6:", "field 4 (run time)", `"ten"`, "accepted: 0 to"}},
-		{"--swf " + back + " --procs 4 --policy easy", exitRefused, []string{"back.swf:1:", "field 2 (submit time)", "accepted: 0 to"}},
-		{"--swf " + short + " --procs 4 --policy easy", exitRefused, []string{"short.swf:1:", "field 5"}},
-		{"--swf " + endless + " --procs 4 --policy easy", exitRefused, []string{"job 1 would not end"}},
-		{"--swf none.swf --procs 4 --policy easy", exitNotFound, []string{"no trace none.swf: looked for none.swf", "DROVER_TRACES"}},
-		{"--swf no/where.swf --procs 4 --policy easy", exitNotFound, []string{"no/where.swf"}},
-		{"--swf " + trace + " --procs 4 --policy easy --out " + trace, exitFailure, []string{"output: "}},
-		{"none.yaml", exitNotFound, []string{"none.yaml"}},
-		{wrong, exitConfig, []string{"wrong.yaml", "line 2", "polcy"}},
-		{lost, exitNotFound, []string{"site a", "none.swf", "DROVER_TRACES"}},
-		{scenario + " --swf " + trace, exitUsage, []string{"both a scenario and"}},
-		{scenario + " --procs 4", exitUsage, []string{"both a scenario and"}},
-		{scenario + " --policy easy", exitUsage, []string{"both a scenario and"}},
-		{scenario + " --set a=b", exitUsage, []string{"both a scenario and"}},
-		{scenario + " --overrun extend", exitUsage, []string{"both a scenario and"}},
-		{scenario + " --passes event", exitUsage, []string{"both a scenario and"}},
+		{"", cmdline.ExitUsage, []string{"nothing to replay", "--swf FILE --procs N --policy NAME"}},
+		{"--procs 4 --policy easy", cmdline.ExitUsage, []string{"nothing to replay"}},
+		{"--swf " + trace, cmdline.ExitUsage, []string{"procs: 0, accepted: 1..67108864"}},
+		{"--swf " + trace + " --policy easy --procs 0", cmdline.ExitUsage, []string{"procs: 0, accepted: 1..67108864"}},
+		{"--swf " + trace + " --policy easy --procs=-4", cmdline.ExitUsage, []string{"procs: -4, accepted: 1..67108864"}},
+		{"--swf " + trace + " --policy easy --procs 1000000000000", cmdline.ExitUsage, []string{"procs: 1000000000000, accepted: 1..67108864"}},
+		{"--swf " + trace + " --policy easy --procs four", cmdline.ExitUsage, []string{"--procs", `"four"`}},
+		{"--swf " + trace + " --procs 4", cmdline.ExitUsage, []string{`unknown policy "", accepted: cbf, convergent, dfrs, dynp, easy, fcfs, overbook`}},
+		{"--swf " + trace + " --procs 4 --policy sjf", cmdline.ExitUsage, []string{`unknown policy "sjf", accepted: cbf, convergent, dfrs, dynp, easy, fcfs, overbook`}},
+		{"--swf " + trace + " --procs 4 --policy easy --set depth=3", cmdline.ExitUsage, []string{`unknown setting "depth"`, "accepted"}},
+		{"--swf " + trace + " --procs 4 --policy easy --set depth", cmdline.ExitUsage, []string{"--set", `"depth"`}},
+		{"--swf " + trace + " --procs 4 --policy easy --overrun maybe", cmdline.ExitUsage, []string{`--overrun: "maybe", accepted: kill, extend`}},
+		{"--swf " + trace + " --procs 4 --policy easy --passes many", cmdline.ExitUsage, []string{`--passes: "many", accepted: instant, event`}},
+		{"--swf " + trace + " --procs 4 --policy cbf --passes event", cmdline.ExitUsage, []string{"passes: event with policy cbf, accepted"}},
+		{"--swf " + trace + " --procs 4 --policy easy --color red", cmdline.ExitUsage, []string{"--color"}},
+		{"--swf " + junk + " --procs 4 --policy easy", cmdline.ExitRefused, []string{"junk.swf:6:", "field 4 (run time)", `"ten"`, "accepted: 0 to"}},
+		{"--swf " + back + " --procs 4 --policy easy", cmdline.ExitRefused, []string{"back.swf:1:", "field 2 (submit time)", "accepted: 0 to"}},
+		{"--swf " + short + " --procs 4 --policy easy", cmdline.ExitRefused, []string{"short.swf:1:", "field 5"}},
+		{"--swf " + endless + " --procs 4 --policy easy", cmdline.ExitRefused, []string{"job 1 would not end"}},
+		{"--swf none.swf --procs 4 --policy easy", cmdline.ExitNotFound, []string{"no trace none.swf: looked for none.swf", "DROVER_TRACES"}},
+		{"--swf no/where.swf --procs 4 --policy easy", cmdline.ExitNotFound, []string{"no/where.swf"}},
+		{"--swf " + trace + " --procs 4 --policy easy --out " + trace, cmdline.ExitFailure, []string{"output: "}},
+		{"none.yaml", cmdline.ExitNotFound, []string{"none.yaml"}},
+		{wrong, cmdline.ExitConfig, []string{"wrong.yaml", "line 2", "polcy"}},
+		{lost, cmdline.ExitNotFound, []string{"site a", "none.swf", "DROVER_TRACES"}},
+		{scenario + " --swf " + trace, cmdline.ExitUsage, []string{"both a scenario and"}},
+		{scenario + " --procs 4", cmdline.ExitUsage, []string{"both a scenario and"}},
+		{scenario + " --policy easy", cmdline.ExitUsage, []string{"both a scenario and"}},
+		{scenario + " --set a=b", cmdline.ExitUsage, []string{"both a scenario and"}},
+		{scenario + " --overrun extend", cmdline.ExitUsage, []string{"both a scenario and"}},
+		{scenario + " --passes event", cmdline.ExitUsage, []string{"both a scenario and"}},
 	} {
 		code, stdout, stderr := simRun(t, strings.Fields(c.args)...)
 		if code != c.code || stdout != "" {
@@ -235,7 +236,7 @@ func TestSimRunTellsWhatIsWrong(t *testing.T) {
 		}
 	}
 	code, _, stderr := simRun(t, "--json", "--swf", junk, "--procs", "4", "--policy", "easy")
-	if !json.Valid([]byte(stderr)) || code != exitRefused || !strings.Contains(stderr, "junk.swf:6:") {
+	if !json.Valid([]byte(stderr)) || code != cmdline.ExitRefused || !strings.Contains(stderr, "junk.swf:6:") {
 		t.Errorf("with --json: exit %d, stderr %s", code, stderr)
 	}
 }
@@ -259,9 +260,30 @@ func TestExampleScenariosRun(t *testing.T) {
 					}
 				}
 			}
-			if code, _, stderr := simRun(t, path); code != exitOK {
+			if code, _, stderr := simRun(t, path); code != cmdline.ExitOK {
 				t.Errorf("exit %d: %s", code, stderr)
 			}
 		})
+	}
+}
+
+func TestSimRunWarnsOfAPeriodThatIsNoLongerThanThePenalty(t *testing.T) {
+	log := filepath.Join(t.TempDir(), "two.swf")
+	job := " 0 -1 %d 1 -1 -1 1 %d -1 1 -1 -1 -1 -1 -1 -1 -1\n"
+	if err := os.WriteFile(log, fmt.Appendf(nil, "1"+job+"2"+job, 40, 40, 40, 40), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const want = "warning: a period of 10s is no longer than the penalty of 10s"
+	for args, warned := range map[string]bool{
+		"--penalty=10s --set=period=10s":                               true,
+		"--penalty=9s --set=period=10s":                                false,
+		"--set=period=10s":                                             false,
+		"--penalty=10s --set=period=10s --set=algorithm=GreedyP*":      false,
+		"--penalty=10s --set=period=10s --set=algorithm=/per/minvt=20": true,
+	} {
+		code, stdout, stderr := simRun(t, append([]string{"--swf", log, "--procs", "1", "--policy", "dfrs"}, strings.Fields(args)...)...)
+		if code != cmdline.ExitOK || strings.Contains(stderr, want) != warned || !strings.Contains(stdout, "dfrs") {
+			t.Errorf("%s: exit %d: %s%s", args, code, stdout, stderr)
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 	"github.com/seed-9b8f70bb/drover/sim"
 	"github.com/seed-9b8f70bb/drover/sim/scenarios"
 )
@@ -27,7 +28,7 @@ func (c *simTuningCmd) Run(a *app) error {
 		return err
 	}
 	if s.Mapping == sim.MappingNone {
-		return &usageError{message: "a scenario of mapping none, under which nothing is tuned", hint: "mapping: mct in it"}
+		return &cmdline.UsageError{Message: "a scenario of mapping none, under which nothing is tuned", Hint: "mapping: mct in it"}
 	}
 	flags := simVariant{Seed: c.Seed, Local: c.Local, Homogeneous: c.Homogeneous}
 	v, err := flags.variant(s)
@@ -40,16 +41,16 @@ func (c *simTuningCmd) Run(a *app) error {
 		return err
 	}
 	begin := time.Now()
-	bar := &simProgress{process: a.process, unit: "jobs"}
-	report, cost, err := p.CompareTunings(a.ctx, v, func() time.Duration { return time.Since(begin) }, bar.report)
-	bar.finish()
+	bar := &cmdline.ProgressBar{Process: a.Process, Unit: "jobs"}
+	report, cost, err := p.CompareTunings(a.ctx, v, func() time.Duration { return time.Since(begin) }, bar.Report)
+	bar.Finish()
 	if err != nil {
 		return err
 	}
 	if a.flags.JSON {
-		err = sim.WriteJSON(a.stdout, report)
+		err = sim.WriteJSON(a.Stdout, report)
 	} else {
-		err = printTuning(a.stdout, report)
+		err = printTuning(a.Stdout, report)
 	}
 	if err != nil {
 		return err
@@ -57,7 +58,7 @@ func (c *simTuningCmd) Run(a *app) error {
 	if cost.Binary == 0 {
 		return nil
 	}
-	_, err = fmt.Fprintf(a.stderr, "tuning each job once more took %.3f s, by binary search %.3f s: %.2f times that\n",
+	_, err = fmt.Fprintf(a.Stderr, "tuning each job once more took %.3f s, by binary search %.3f s: %.2f times that\n",
 		cost.Exhaustive.Seconds(), cost.Binary.Seconds(), cost.Exhaustive.Seconds()/cost.Binary.Seconds())
 	return err
 }
@@ -70,12 +71,12 @@ func printTuning(w io.Writer, r *sim.TuningReport) error {
 	}
 	times := func(f float64) string { return fmt.Sprintf("%.2f", f) }
 	if r.Worse > 0 {
-		t := newTable(w, table.Row{"these", "mean", "median", "p95", "max"}, "mean", "median", "p95", "max")
+		t := cmdline.NewTable(w, table.Row{"these", "mean", "median", "p95", "max"}, "mean", "median", "p95", "max")
 		t.AppendRow(table.Row{"later by", seconds(r.Later.Mean), seconds(r.Later.Median), seconds(r.Later.P95), seconds(r.Later.Max)})
 		t.AppendRow(table.Row{"times as long", times(r.Ratio.Mean), times(r.Ratio.Median), times(r.Ratio.P95), times(r.Ratio.Max)})
 		t.Render()
 	}
-	t := newTable(w, table.Row{"tuning", "questions", "estimates", "response mean", "wait mean", "bounded slowdown"},
+	t := cmdline.NewTable(w, table.Row{"tuning", "questions", "estimates", "response mean", "wait mean", "bounded slowdown"},
 		"questions", "estimates", "response mean", "wait mean", "bounded slowdown")
 	add := func(tuning string, f *sim.TuningFigures) {
 		t.AppendRow(table.Row{tuning, f.Questions, f.Estimates, seconds(f.ResponseMean), seconds(f.WaitMean), times(f.BoundedSlowdownMean)})

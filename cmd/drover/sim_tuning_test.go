@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 	"github.com/seed-9b8f70bb/drover/sim"
 )
 
@@ -15,10 +16,10 @@ import (
 func simTuning(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	code = run(&process{
-		args: append([]string{"sim", "tuning"}, args...), getenv: func(string) string { return "" },
-		stdin: strings.NewReader(""), stdout: &out, stderr: &errs,
-		signals: func(ctx context.Context) (context.Context, context.CancelFunc) { return context.WithCancel(ctx) },
+	code = run(&cmdline.Process{
+		Args: append([]string{"sim", "tuning"}, args...), Getenv: func(string) string { return "" },
+		Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs,
+		Signals: func(ctx context.Context) (context.Context, context.CancelFunc) { return context.WithCancel(ctx) },
 	})
 	return code, out.String(), errs.String()
 }
@@ -37,7 +38,7 @@ func oneHole(t *testing.T) string {
 func TestSimTuningPrintsWhatBinarySearchLoses(t *testing.T) {
 	file := oneHole(t)
 	code, stdout, stderr := simTuning(t, file)
-	if code != exitOK {
+	if code != cmdline.ExitOK {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
 	for _, want := range []string{"2 jobs were mapped, 1 of them with more than one width", "1 of these later (100.0%)", "66.0 s", "1.49", "exhaustive", "567.0 s", "binary", "600.0 s"} {
@@ -50,20 +51,20 @@ func TestSimTuningPrintsWhatBinarySearchLoses(t *testing.T) {
 	}
 	code, stdout, stderr = simTuning(t, file, "--json")
 	var r sim.TuningReport
-	if err := json.Unmarshal([]byte(stdout), &r); code != exitOK || err != nil || r.Schema != sim.TuningSchema || r.Worse != 1 {
+	if err := json.Unmarshal([]byte(stdout), &r); code != cmdline.ExitOK || err != nil || r.Schema != sim.TuningSchema || r.Worse != 1 {
 		t.Errorf("exit %d, %v: %s%s", code, err, stdout, stderr)
 	}
 }
 
 func TestSimTuningRefusesWhatItCannotCompare(t *testing.T) {
 	rigid := simFile(t, "s.yaml", "version: 1\nsites: [{name: near, trace: t.swf, procs: 4, policy: cbf}]\n")
-	if code, _, stderr := simTuning(t, rigid); code != exitUsage || !strings.Contains(stderr, "mapping none") {
+	if code, _, stderr := simTuning(t, rigid); code != cmdline.ExitUsage || !strings.Contains(stderr, "mapping none") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
-	if code, _, stderr := simTuning(t, "nosuch"); code != exitNotFound || !strings.Contains(stderr, "pwa") {
+	if code, _, stderr := simTuning(t, "nosuch"); code != cmdline.ExitNotFound || !strings.Contains(stderr, "pwa") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
-	if code, _, stderr := simTuning(t, oneHole(t), "--local", "2"); code != exitUsage || !strings.Contains(stderr, "--local") {
+	if code, _, stderr := simTuning(t, oneHole(t), "--local", "2"); code != cmdline.ExitUsage || !strings.Contains(stderr, "--local") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }

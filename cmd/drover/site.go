@@ -8,6 +8,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
 type siteCmd struct {
@@ -30,13 +31,13 @@ func (c *siteCmd) Run(a *app) error {
 		}
 	}
 	if a.flags.JSON {
-		return writeJSON(a.stdout, siteDetailOf(s, list.Reservations))
+		return cmdline.WriteJSON(a.Stdout, siteDetailOf(s, list.Reservations))
 	}
 	if a.flags.Quiet {
-		_, err := fmt.Fprintln(a.stdout, s.Name)
+		_, err := fmt.Fprintln(a.Stdout, s.Name)
 		return err
 	}
-	t := newTable(a.stdout, nil)
+	t := cmdline.NewTable(a.Stdout, nil)
 	row := func(name, format string, args ...any) { t.AppendRow(table.Row{name, fmt.Sprintf(format, args...)}) }
 	row("site", "%s", s.Name)
 	row("address", "%s", s.Address)
@@ -67,12 +68,12 @@ func (c *siteCmd) Run(a *app) error {
 	}
 	t.Render()
 	if len(list.Reservations) > 0 {
-		_, _ = fmt.Fprintln(a.stdout)
+		_, _ = fmt.Fprintln(a.Stdout)
 		reservationTable(a, list.Reservations).Render()
 	}
 	if p != nil && len(p.Switches) > 0 {
-		_, _ = fmt.Fprintln(a.stdout)
-		t := newTable(a.stdout, table.Row{"switched", "from", "to", "because of"})
+		_, _ = fmt.Fprintln(a.Stdout)
+		t := cmdline.NewTable(a.Stdout, table.Row{"switched", "from", "to", "because of"})
 		for _, w := range p.Switches {
 			t.AppendRow(table.Row{day(w.At), w.From, w.To, figures(w.Values)})
 		}
@@ -108,7 +109,7 @@ func spanOf(s *float64) string {
 	if s == nil {
 		return "-"
 	}
-	return span(time.Duration(*s * float64(time.Second)))
+	return cmdline.Span(time.Duration(*s * float64(time.Second)))
 }
 
 // count returns a number for people, "-" for 0.

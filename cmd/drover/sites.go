@@ -8,6 +8,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
 type sitesCmd struct {
@@ -31,15 +32,15 @@ func (c *sitesCmd) Run(a *app) error {
 		for i := range sites {
 			v.Sites = append(v.Sites, siteViewOf(&sites[i]))
 		}
-		return writeJSON(a.stdout, v)
+		return cmdline.WriteJSON(a.Stdout, v)
 	}
 	if a.flags.Quiet {
 		for i := range sites {
-			_, _ = fmt.Fprintln(a.stdout, sites[i].Name)
+			_, _ = fmt.Fprintln(a.Stdout, sites[i].Name)
 		}
 		return nil
 	}
-	t := newTable(a.stdout, table.Row{"site", "policy", "processors", "speed", "running", "waiting", "load", "backlog", "note"},
+	t := cmdline.NewTable(a.Stdout, table.Row{"site", "policy", "processors", "speed", "running", "waiting", "load", "backlog", "note"},
 		"processors", "speed", "running", "waiting", "load", "backlog")
 	for i := range sites {
 		s := &sites[i]
@@ -77,14 +78,14 @@ func condition(s *client.Site) []string {
 		notes = append(notes, "degraded: its disk is full or fails")
 	}
 	if m := missingViewOf(s.Missing); m != nil {
-		notes = append(notes, fmt.Sprintf("%s, last heard %s ago: %s", m.Reason, span(s.HeardAgo), m.Message))
+		notes = append(notes, fmt.Sprintf("%s, last heard %s ago: %s", m.Reason, cmdline.Span(s.HeardAgo), m.Message))
 	}
 	return notes
 }
 
 // noSiteKnown tells why a list is empty.
 func noSiteKnown(a *app) {
-	_, _ = fmt.Fprintln(a.stderr, "drover: no site known yet\nhint: start a server whose gossip seeds name this agent: drover server --config FILE --seed HOST:PORT")
+	_, _ = fmt.Fprintln(a.Stderr, "drover: no site known yet\nhint: start a server whose gossip seeds name this agent: drover server --config FILE --seed HOST:PORT")
 }
 
 func siteViewOf(s *client.Site) siteView {
@@ -132,19 +133,19 @@ func (c *servicesCmd) Run(a *app) error {
 		for i := range services {
 			v.Services = append(v.Services, serviceViewOf(&services[i]))
 		}
-		return writeJSON(a.stdout, v)
+		return cmdline.WriteJSON(a.Stdout, v)
 	}
 	if a.flags.Quiet {
 		for i := range services {
-			_, _ = fmt.Fprintln(a.stdout, services[i].Name)
+			_, _ = fmt.Fprintln(a.Stdout, services[i].Name)
 		}
 		return nil
 	}
 	if len(services) == 0 {
-		_, _ = fmt.Fprintln(a.stderr, "drover: no service known yet: no site has joined, or none is up\nhint: drover sites lists the sites")
+		_, _ = fmt.Fprintln(a.Stderr, "drover: no service known yet: no site has joined, or none is up\nhint: drover sites lists the sites")
 		return nil
 	}
-	t := newTable(a.stdout, table.Row{"service", "widths", "sites", "does"})
+	t := cmdline.NewTable(a.Stdout, table.Row{"service", "widths", "sites", "does"})
 	for _, s := range services {
 		widths := fmt.Sprintf("%d..%d", s.MinWidth, s.MaxWidth)
 		if s.MinWidth == s.MaxWidth {
@@ -156,8 +157,8 @@ func (c *servicesCmd) Run(a *app) error {
 	if c.Service == "" {
 		return nil
 	}
-	_, _ = fmt.Fprintln(a.stdout)
-	t = newTable(a.stdout, table.Row{"argument", "type", "accepted", "default", "means"})
+	_, _ = fmt.Fprintln(a.Stdout)
+	t = cmdline.NewTable(a.Stdout, table.Row{"argument", "type", "accepted", "default", "means"})
 	for _, arg := range services[0].Arguments {
 		given := arg.Default
 		switch {
@@ -228,9 +229,9 @@ func showAccuracy(a *app, grid *client.Client) error {
 		return err
 	}
 	if a.flags.JSON {
-		return writeJSON(a.stdout, accuracyViewOf(sites))
+		return cmdline.WriteJSON(a.Stdout, accuracyViewOf(sites))
 	}
-	t := newTable(a.stdout, table.Row{"site", "policy", "service", "estimate", "jobs", "start bias", "p50", "p90", "end bias", "p50", "p90", "run"},
+	t := cmdline.NewTable(a.Stdout, table.Row{"site", "policy", "service", "estimate", "jobs", "start bias", "p50", "p90", "end bias", "p50", "p90", "run"},
 		"jobs", "start bias", "p50", "p90", "end bias", "run")
 	rows := 0
 	for i := range sites {
@@ -242,14 +243,14 @@ func showAccuracy(a *app, grid *client.Client) error {
 		}
 		for _, e := range s.Status.Accuracy {
 			t.AppendRow(table.Row{
-				s.Name, s.Policy, e.Service, e.Kind, e.Jobs, signed(e.Start.Bias), span(e.Start.P50), span(e.Start.P90),
-				signed(e.Completion.Bias), span(e.Completion.P50), span(e.Completion.P90), fmt.Sprintf("%.2f", e.RunRatio),
+				s.Name, s.Policy, e.Service, e.Kind, e.Jobs, signed(e.Start.Bias), cmdline.Span(e.Start.P50), cmdline.Span(e.Start.P90),
+				signed(e.Completion.Bias), cmdline.Span(e.Completion.P50), cmdline.Span(e.Completion.P90), fmt.Sprintf("%.2f", e.RunRatio),
 			})
 			rows++
 		}
 	}
 	if rows == 0 {
-		_, _ = fmt.Fprintln(a.stderr, "drover: no job has ended yet by which estimates could be judged")
+		_, _ = fmt.Fprintln(a.Stderr, "drover: no job has ended yet by which estimates could be judged")
 		return nil
 	}
 	t.Render()
@@ -260,11 +261,11 @@ func showAccuracy(a *app, grid *client.Client) error {
 func signed(d time.Duration) string {
 	switch {
 	case d < 0:
-		return "-" + span(-d)
+		return "-" + cmdline.Span(-d)
 	case d > 0:
-		return "+" + span(d)
+		return "+" + cmdline.Span(d)
 	}
-	return span(0)
+	return cmdline.Span(0)
 }
 
 func accuracyViewOf(sites []client.Site) accuracyView {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
 type submitCmd struct {
@@ -22,7 +23,7 @@ func (c *submitCmd) Run(a *app) error {
 	case c.From != nil:
 		return c.fromFile(a, now)
 	case c.Service == "":
-		return &usageError{message: `expected "<service>"`, hint: "drover --help, or --help after a command"}
+		return &cmdline.UsageError{Message: `expected "<service>"`, Hint: "drover --help, or --help after a command"}
 	case c.Array != nil:
 		return c.array(a, now)
 	}
@@ -40,7 +41,7 @@ func (c *submitCmd) Run(a *app) error {
 	}
 	args = append(args, afterArgs(after)...)
 	if c.Negotiate && a.flags.Quiet {
-		return &usageError{message: "--quiet with --negotiate, which prints no IDs", hint: "without it, or with --json"}
+		return &cmdline.UsageError{Message: "--quiet with --negotiate, which prints no IDs", Hint: "without it, or with --json"}
 	}
 	if c.Negotiate {
 		d, err := grid.Negotiate(a.ctx, c.Service, args...)
@@ -57,9 +58,9 @@ func (c *submitCmd) Run(a *app) error {
 		return err
 	}
 	a.keepLast(job.ID, now)
-	if a.terminal && !a.flags.JSON && !a.flags.Quiet {
-		_, _ = fmt.Fprintf(a.stderr, "at %s: %s, starts in %s, ends in %s (%s)\n",
-			job.Site, processors(job.Shape.Width), span(job.EstimatedWait), span(job.EstimatedCompletion), job.EstimateKind)
+	if a.Terminal && !a.flags.JSON && !a.flags.Quiet {
+		_, _ = fmt.Fprintf(a.Stderr, "at %s: %s, starts in %s, ends in %s (%s)\n",
+			job.Site, processors(job.Shape.Width), cmdline.Span(job.EstimatedWait), cmdline.Span(job.EstimatedCompletion), job.EstimateKind)
 	}
 	a.tellKept(job)
 	return a.print(job, true, job.ID)
@@ -121,14 +122,14 @@ func (c *callCmd) Run(a *app) error {
 		return errors.Join(err, a.ended(job))
 	}
 	// The job's own failure is the news.
-	_, _ = fmt.Fprintf(a.stderr, "drover: what the job wrote cannot be read: %v\n", err)
+	_, _ = fmt.Fprintf(a.Stderr, "drover: what the job wrote cannot be read: %v\n", err)
 	return a.ended(job)
 }
 
 // logs prints both streams of a job that has ended.
 func logs(a *app, grid *client.Client, id string) error {
-	if err := grid.Logs(a.ctx, id, client.LogOptions{}, a.stdout); err != nil {
+	if err := grid.Logs(a.ctx, id, client.LogOptions{}, a.Stdout); err != nil {
 		return err
 	}
-	return grid.Logs(a.ctx, id, client.LogOptions{Stderr: true}, a.stderr)
+	return grid.Logs(a.ctx, id, client.LogOptions{Stderr: true}, a.Stderr)
 }

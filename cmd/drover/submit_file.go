@@ -17,6 +17,7 @@ import (
 	"unicode"
 
 	"github.com/alecthomas/kong"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
 const (
@@ -65,7 +66,7 @@ func (d *lineDuration) UnmarshalJSON(text []byte) error {
 	}
 	switch v := given.(type) {
 	case string:
-		read, err := parseDuration(v)
+		read, err := cmdline.ParseDuration(v)
 		*d = lineDuration(read)
 		return err
 	case float64:
@@ -76,15 +77,15 @@ func (d *lineDuration) UnmarshalJSON(text []byte) error {
 		*d = lineDuration(read)
 		return nil
 	}
-	return fmt.Errorf("%s, accepted: %s, or a number of seconds", text, durationForms)
+	return fmt.Errorf("%s, accepted: %s, or a number of seconds", text, cmdline.DurationForms)
 }
 
 // fromFile submits the requests of a file.
 func (c *submitCmd) fromFile(a *app, now time.Time) error {
-	in, name := a.stdin, "stdin"
+	in, name := a.Stdin, "stdin"
 	switch *c.From {
 	case "":
-		return &nothingError{&usageError{message: `--from "", accepted: a file, or - for stdin`}}
+		return &nothingError{&cmdline.UsageError{Message: `--from "", accepted: a file, or - for stdin`}}
 	case "-":
 	default:
 		f, err := os.Open(kong.ExpandPath(*c.From))
@@ -96,7 +97,7 @@ func (c *submitCmd) fromFile(a *app, now time.Time) error {
 	}
 	wishes, err := readLines(in, c.Service, &c.request)
 	if err != nil {
-		return &nothingError{&usageError{message: name + ": " + err.Error()}}
+		return &nothingError{&cmdline.UsageError{Message: name + ": " + err.Error()}}
 	}
 	return a.submitAll(wishes, now)
 }

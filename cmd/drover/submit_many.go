@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
+	"github.com/seed-9b8f70bb/drover/internal/parallel"
 )
 
 const (
@@ -99,14 +101,14 @@ func (a *app) submitAll(wishes []wish, now time.Time) error {
 			if id := mayBe(err); id != "" {
 				last = id
 			}
-			err = exitError(reportOf(a.process, a.flags.JSON, fmt.Errorf("%s: %w", wishes[i].name(), err), &wishes[i]))
+			err = cmdline.ExitError(reportOf(a.Process, a.flags.JSON, fmt.Errorf("%s: %w", wishes[i].name(), err), &wishes[i]))
 		}
 		if first == nil {
 			first = err
 		}
 		line.often("submitted %d of %d", accepted, len(wishes))
 	})
-	begun := inOrder(a.ctx, bulkWorkers, order, func(i int) (placed, bool) {
+	begun := parallel.InOrder(a.ctx, bulkWorkers, order, func(i int) (placed, bool) {
 		w := &wishes[i]
 		defer close(w.settled)
 		others, err := w.afterOthers(wishes)
@@ -128,17 +130,17 @@ func (a *app) submitAll(wishes []wish, now time.Time) error {
 	}
 	rest := fmt.Sprintf("%d submitted, and %s", accepted, notBegun(wishes, order, begun))
 	if a.ctx.Err() != nil {
-		_, _ = fmt.Fprintf(a.stderr, "drover: interrupted: %s\n", rest)
-		return exitError(exitInterrupted)
+		_, _ = fmt.Fprintf(a.Stderr, "drover: interrupted: %s\n", rest)
+		return cmdline.ExitError(cmdline.ExitInterrupted)
 	}
-	_, _ = fmt.Fprintf(a.stderr, "drover: %s\n", rest)
+	_, _ = fmt.Fprintf(a.Stderr, "drover: %s\n", rest)
 	return first
 }
 
 // ofRequest says whether an error is about one request: the next one may do better.
 func ofRequest(err error) bool {
 	switch codeOf(err) {
-	case exitRefused, exitNotFound, exitNoOffer, exitUsage:
+	case cmdline.ExitRefused, cmdline.ExitNotFound, cmdline.ExitNoOffer, cmdline.ExitUsage:
 		return true
 	}
 	return false
@@ -173,8 +175,8 @@ func (a *app) makeReady(grid *client.Client, wishes []wish, now time.Time) ([]in
 		}
 		var err error
 		w.args, err = w.request.arguments(w.service, now, about.Text)
-		if e, ok := errors.AsType[*usageError](err); ok {
-			return nil, &usageError{message: w.name() + ": " + e.message, hint: e.hint}
+		if e, ok := errors.AsType[*cmdline.UsageError](err); ok {
+			return nil, &cmdline.UsageError{Message: w.name() + ": " + e.Message, Hint: e.Hint}
 		}
 		var after []client.Dependency
 		if err == nil {
@@ -203,9 +205,9 @@ type submittedView struct {
 // printPlaced prints one of many jobs.
 func (a *app) printPlaced(w *wish, j *client.Job) error {
 	if a.flags.JSON {
-		return writeLine(a.stdout, submittedView{jobView: one(j), Line: w.line, Index: w.index, Name: w.label})
+		return writeLine(a.Stdout, submittedView{jobView: one(j), Line: w.line, Index: w.index, Name: w.label})
 	}
-	_, err := fmt.Fprintln(a.stdout, j.ID)
+	_, err := fmt.Fprintln(a.Stdout, j.ID)
 	return err
 }
 
@@ -307,7 +309,7 @@ func parseRange(text string, most int) ([]int, error) {
 func (c *submitCmd) array(a *app, now time.Time) error {
 	indexes, err := parseRange(*c.Array, mostIndexes)
 	if err != nil {
-		return &nothingError{&usageError{message: "--array " + err.Error()}}
+		return &nothingError{&cmdline.UsageError{Message: "--array " + err.Error()}}
 	}
 	var wishes []wish
 	for _, i := range indexes {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
 // What was begun when somebody pressed Ctrl-C is finished and told, and no more.
@@ -13,7 +14,7 @@ func TestInterruptedArrayTellsWhatWasSubmitted(t *testing.T) {
 	g := startGrid(t)
 	p, out, told := inProcess(g, "submit", "sleep", "seconds=300", "--array", "1-10000", "--owner", "crowd")
 	told.word = "submitted 1"
-	if code := run(p); code != exitInterrupted {
+	if code := run(p); code != cmdline.ExitInterrupted {
 		t.Errorf("submit exits with %d: %s", code, told.buf.String())
 	}
 	ids := strings.Fields(out.String())
@@ -35,7 +36,7 @@ func TestInterruptedArrayTellsWhatWasSubmitted(t *testing.T) {
 	// Those that wait for several can leave them, too.
 	p, _, told = inProcess(g, "wait", ids[0], ids[1])
 	told.word = "0 of 2 jobs have ended"
-	if code := run(p); code != exitInterrupted || !strings.Contains(told.buf.String(), "interrupted; 2 jobs go on: "+ids[0]+" "+ids[1]) {
+	if code := run(p); code != cmdline.ExitInterrupted || !strings.Contains(told.buf.String(), "interrupted; 2 jobs go on: "+ids[0]+" "+ids[1]) {
 		t.Errorf("wait exits with %d and tells %q", code, told.buf.String())
 	}
 	if j, err := c.Job(t.Context(), ids[0]); err != nil || j.State.Final() {
@@ -47,12 +48,12 @@ func TestInterruptedArrayTellsWhatWasSubmitted(t *testing.T) {
 func TestAnArrayEndsWhereNobodyTakesJobs(t *testing.T) {
 	g := startGrid(t)
 	for _, site := range []string{"lyon", "nancy"} {
-		if p, _, told := inProcess(g, "drain", site); run(p) != exitOK {
+		if p, _, told := inProcess(g, "drain", site); run(p) != cmdline.ExitOK {
 			t.Fatal(told.buf.String())
 		}
 	}
 	p, out, told := inProcess(g, "submit", "sleep", "--array", "1-500", "--patience", "50ms", "--quiet")
-	if code := run(p); code != exitUnavailable || out.Len() > 0 {
+	if code := run(p); code != cmdline.ExitUnavailable || out.Len() > 0 {
 		t.Errorf("submit exits with %d: %s", code, out)
 	}
 	failed := strings.Count(told.buf.String(), "drover: index ")
@@ -67,7 +68,7 @@ func TestAnArrayEndsWhereNobodyTakesJobs(t *testing.T) {
 func TestAnUploadIsSeen(t *testing.T) {
 	g := startGrid(t)
 	p, _, told := inProcess(g, "call", "lu", "matrix=../../server/services/lu/testdata/lund_a.mtx", "order=147")
-	if code := run(p); code != exitOK || !strings.Contains(told.buf.String(), "sending lund_a.mtx: ") {
+	if code := run(p); code != cmdline.ExitOK || !strings.Contains(told.buf.String(), "sending lund_a.mtx: ") {
 		t.Errorf("call exits with %d and tells %q", code, told.buf.String())
 	}
 }
@@ -75,11 +76,11 @@ func TestAnUploadIsSeen(t *testing.T) {
 func TestNoGridOnThisHostIsToldHowToStartOne(t *testing.T) {
 	lost := &client.Error{Reason: client.ReasonUnreachable, Message: "no connection to agent http://127.0.0.1:7410: refused", Hint: "is it running?"}
 	nowhere := func(string) string { return "" }
-	a := &app{process: &process{getenv: nowhere}, flags: &cli{}}
+	a := &app{Process: &cmdline.Process{Getenv: nowhere}, flags: &cli{}}
 	if v := errorViewOf(a.localHint(lost), 69); !strings.Contains(v.Hint, "drover demo --keep") || v.Reason != client.ReasonUnreachable {
 		t.Errorf("%+v", v)
 	}
-	if code := codeOf(a.localHint(lost)); code != exitUnavailable {
+	if code := codeOf(a.localHint(lost)); code != cmdline.ExitUnavailable {
 		t.Errorf("exit code %d", code)
 	}
 	a.flags.Agent = []string{"http://127.0.0.1:7410"} // was named: it is that one that is wanted
@@ -90,8 +91,8 @@ func TestNoGridOnThisHostIsToldHowToStartOne(t *testing.T) {
 
 func TestAProgressLineFitsTheTerminal(t *testing.T) {
 	var out strings.Builder
-	p := &process{stderr: &out, terminal: true, width: func() int { return 10 }}
-	line := &progress{app: &app{process: p, flags: &cli{}}}
+	p := &cmdline.Process{Stderr: &out, Terminal: true, Width: func() int { return 10 }}
+	line := &progress{app: &app{Process: p, flags: &cli{}}}
 	line.line("%s", "01234567890123456789")
 	line.sending("m", 1<<20, 4<<20)
 	line.clear()
@@ -101,7 +102,7 @@ func TestAProgressLineFitsTheTerminal(t *testing.T) {
 	}
 	for _, quiet := range []cli{{Quiet: true}, {JSON: true}} {
 		out.Reset()
-		(&progress{app: &app{process: p, flags: &quiet}}).line("x")
+		(&progress{app: &app{Process: p, flags: &quiet}}).line("x")
 		if out.Len() > 0 {
 			t.Errorf("%+v: %q", quiet, out.String())
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
 // Requests of a file may come after one another, by their names. A job can be named only
@@ -35,7 +36,7 @@ func link(wishes []wish) error {
 			continue
 		}
 		if first, ok := named[w.label]; ok {
-			return &usageError{message: fmt.Sprintf("%s: the name %q is that of %s, too", w.name(), w.label, wishes[first].name())}
+			return &cmdline.UsageError{Message: fmt.Sprintf("%s: the name %q is that of %s, too", w.name(), w.label, wishes[first].name())}
 		}
 		named[w.label] = i
 	}
@@ -52,9 +53,9 @@ func link(wishes []wish) error {
 				continue
 			}
 			if _, _, err := parseAfter(text); err != nil {
-				return &usageError{
-					message: fmt.Sprintf("%s: after %q, accepted: the name of another line, or %s", w.name(), text, selectorForms),
-					hint:    afterHint(name),
+				return &cmdline.UsageError{
+					Message: fmt.Sprintf("%s: after %q, accepted: the name of another line, or %s", w.name(), text, selectorForms),
+					Hint:    afterHint(name),
 				}
 			}
 			jobs = append(jobs, text)
@@ -122,10 +123,10 @@ func cycleOf(wishes []wish, path []int, again int) error {
 			fmt.Fprintf(&b, "%d more, which come after ", len(path)-k)
 			break
 		}
-		fmt.Fprintf(&b, "%s (%s) after ", wishes[i].name(), plain(wishes[i].label))
+		fmt.Fprintf(&b, "%s (%s) after ", wishes[i].name(), cmdline.Printable(wishes[i].label))
 	}
 	fmt.Fprintf(&b, "%s", wishes[again].name())
-	return &usageError{message: "a cycle: " + b.String(), hint: "a job can come only after jobs that do not wait for it"}
+	return &cmdline.UsageError{Message: "a cycle: " + b.String(), Hint: "a job can come only after jobs that do not wait for it"}
 }
 
 // afterOthers returns what a wish says of those that it needs, when they have been

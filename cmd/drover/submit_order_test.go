@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
 )
@@ -113,7 +114,7 @@ func TestRequestsOfAFileComeAfterOneAnother(t *testing.T) {
 `)
 	code, out, told := command(map[string]string{"DROVER_AGENTS": g.url}, "submit", "--from", file)
 	by := g.labelled()
-	if code != exitOK || len(by) != 4 {
+	if code != cmdline.ExitOK || len(by) != 4 {
 		t.Fatalf("submit exits with %d: %s", code, told)
 	}
 	// IDs are printed in the order of the lines.
@@ -152,7 +153,7 @@ func TestWhoComesAfterARefusedRequestIsNotSubmitted(t *testing.T) {
 {"service": "s", "name": "good", "labels": {"n": "good"}}
 `)
 	code, out, told := command(map[string]string{"DROVER_AGENTS": g.url}, "--json", "submit", "--from", file)
-	if by := g.labelled(); code != exitRefused || len(by) != 1 || by["good"] == nil {
+	if by := g.labelled(); code != cmdline.ExitRefused || len(by) != 1 || by["good"] == nil {
 		t.Fatalf("submit exits with %d, %d are taken: %s", code, len(by), told)
 	}
 	if !strings.Contains(out, `"line":4,"name":"good"`) || strings.Count(out, "\n") != 1 {
@@ -209,7 +210,7 @@ func TestNothingIsSubmittedOfAFileThatIsWrong(t *testing.T) {
 	} {
 		for _, from := range []string{requestFile(t, text)} {
 			code, out, told := command(env, "submit", "--from", from)
-			if code != exitUsage || out != "" || !strings.Contains(told, want) || !strings.Contains(told, "nothing was submitted") {
+			if code != cmdline.ExitUsage || out != "" || !strings.Contains(told, want) || !strings.Contains(told, "nothing was submitted") {
 				t.Errorf("%s: exits with %d, tells %q, want %q", text, code, told, want)
 			}
 		}
@@ -219,11 +220,11 @@ func TestNothingIsSubmittedOfAFileThatIsWrong(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{"--from", ""}, exitUsage, `--from "", accepted: a file, or - for stdin`},
-		{[]string{"s", "--from="}, exitUsage, `--from "", accepted: a file, or - for stdin`},
-		{[]string{"--from", "/nowhere/at/all"}, exitNotFound, "no such file"},
-		{[]string{"s", "--array", "1-3", "--retries", "-1"}, exitUsage, "--retries -1"},
-		{[]string{"s", "--array", "3-1"}, exitUsage, "--array"},
+		{[]string{"--from", ""}, cmdline.ExitUsage, `--from "", accepted: a file, or - for stdin`},
+		{[]string{"s", "--from="}, cmdline.ExitUsage, `--from "", accepted: a file, or - for stdin`},
+		{[]string{"--from", "/nowhere/at/all"}, cmdline.ExitNotFound, "no such file"},
+		{[]string{"s", "--array", "1-3", "--retries", "-1"}, cmdline.ExitUsage, "--retries -1"},
+		{[]string{"s", "--array", "3-1"}, cmdline.ExitUsage, "--array"},
 	} {
 		code, _, told := command(env, append([]string{"submit"}, tc.args...)...)
 		if code != tc.code || !strings.Contains(told, tc.want) || !strings.Contains(told, "nothing was submitted") {
@@ -240,7 +241,7 @@ func TestAfterBeginAndRetriesOnTheCommandLine(t *testing.T) {
 	g.known[someID], g.known[movingJob] = true, true
 	env := map[string]string{"DROVER_AGENTS": g.url}
 	code, _, told := command(env, "submit", "s", "--after", "any:"+someID+","+movingJob, "--retries", "3", "--retry-on", "1,75,100-102", "--site", "lyon", "--begin", "2100-01-01T00:00:00Z")
-	if code != exitOK {
+	if code != cmdline.ExitOK {
 		t.Fatalf("submit exits with %d: %s", code, told)
 	}
 	r := g.taken[0].GetRequest()
@@ -269,7 +270,7 @@ func TestAfterBeginAndRetriesOnTheCommandLine(t *testing.T) {
 		"--after " + strings.Repeat("0", 99): "accepted: a job's ID",
 	} {
 		code, _, told := command(env, append([]string{"submit", "s"}, strings.Fields(args)...)...)
-		if code != exitUsage || !strings.Contains(told, want) {
+		if code != cmdline.ExitUsage || !strings.Contains(told, want) {
 			t.Errorf("%s: exits with %d, tells %q, want %q", args, code, told, want)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	proc "github.com/seed-9b8f70bb/drover/batch/exec/process"
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor/solo"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
 // superviseCmd is the process that runs a site's programs. It logs to a file in
@@ -43,7 +44,7 @@ func (c *superviseCmd) Run(a *app) error {
 type gateCmd struct{}
 
 func (*gateCmd) Run(*app) error {
-	return &usageError{message: "a gate takes no flags", hint: "supervisors start these"}
+	return &cmdline.UsageError{Message: "a gate takes no flags", Hint: "supervisors start these"}
 }
 
 // gate does not return when this process was started as a gate.
@@ -58,7 +59,7 @@ func gate() {
 type attemptCmd struct{}
 
 func (*attemptCmd) Run(*app) error {
-	return &usageError{message: "an attempt takes the file of its order", hint: "batch scripts of servers start these"}
+	return &cmdline.UsageError{Message: "an attempt takes the file of its order", Hint: "batch scripts of servers start these"}
 }
 
 // attempt does not return when this process was started to run an attempt.

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 	"pgregory.net/rapid"
 )
 
@@ -13,7 +14,7 @@ func TestSpansOfDaysAreToldInDays(t *testing.T) {
 		24*time.Hour - time.Second: "23h59m59s", 24*time.Hour - time.Millisecond: "1-00:00:00", 24 * time.Hour: "1-00:00:00",
 		240*time.Hour + 61*time.Second: "10-00:01:01", -49 * time.Hour: "-2-01:00:00", 1<<63 - 1: "106751-23:47:16",
 	} {
-		if got := span(d); got != want {
+		if got := cmdline.Span(d); got != want {
 			t.Errorf("%d: %s, want %s", d, got, want)
 		}
 	}
@@ -23,8 +24,8 @@ func TestSpansOfDaysAreToldInDays(t *testing.T) {
 func TestSpansAreReadAgain(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := time.Duration(rapid.Int64Range(60, 1e9).Draw(t, "seconds")) * time.Second
-		if got, err := parseDuration(span(d)); err != nil || got != d {
-			t.Fatalf("%v is told as %s and read as %v, %v", d, span(d), got, err)
+		if got, err := cmdline.ParseDuration(cmdline.Span(d)); err != nil || got != d {
+			t.Fatalf("%v is told as %s and read as %v, %v", d, cmdline.Span(d), got, err)
 		}
 	})
 }

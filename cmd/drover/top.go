@@ -12,6 +12,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
 type topCmd struct {
@@ -22,16 +23,16 @@ type topCmd struct {
 
 func (c *topCmd) Run(a *app) error {
 	if c.Every < 100*time.Millisecond || c.Every > time.Hour {
-		return &usageError{message: fmt.Sprintf("--every %v, accepted: 100ms..1h", c.Every)}
+		return &cmdline.UsageError{Message: fmt.Sprintf("--every %v, accepted: 100ms..1h", c.Every)}
 	}
 	grid, err := a.grid()
 	if err != nil {
 		return err
 	}
-	live := a.terminal && !c.Once
+	live := a.Terminal && !c.Once
 	err = grid.WatchSite(a.ctx, c.Site, c.Every, func(u *client.SiteUse) (bool, error) {
 		if a.flags.JSON {
-			return c.Once, json.NewEncoder(a.stdout).Encode(topViewOf(c.Site, u))
+			return c.Once, json.NewEncoder(a.Stdout).Encode(topViewOf(c.Site, u))
 		}
 		var text bytes.Buffer
 		if live {
@@ -41,7 +42,7 @@ func (c *topCmd) Run(a *app) error {
 		if !live && !c.Once {
 			text.WriteString("\n")
 		}
-		_, err := a.stdout.Write(text.Bytes())
+		_, err := a.Stdout.Write(text.Bytes())
 		return c.Once, err
 	})
 	if a.ctx.Err() != nil && !c.Once {
@@ -68,12 +69,12 @@ func topTable(w io.Writer, site string, u *client.SiteUse) {
 	if away {
 		header = append(header, "")
 	}
-	nodes := newTable(w, header, "processors", "given", "tasks", "memory")
+	nodes := cmdline.NewTable(w, header, "processors", "given", "tasks", "memory")
 	for _, n := range u.Nodes {
 		row := table.Row{n.Name, n.Processors, fmt.Sprintf("%.2f", n.Given), n.Tasks, mebibytes(n.Memory)}
 		switch {
 		case n.Away:
-			row = append(row, "not there: "+plain(n.AwayReason))
+			row = append(row, "not there: "+cmdline.Printable(n.AwayReason))
 		case away:
 			row = append(row, "")
 		}
@@ -84,7 +85,7 @@ func topTable(w io.Writer, site string, u *client.SiteUse) {
 		return
 	}
 	_, _ = fmt.Fprintln(w)
-	jobs := newTable(w, table.Row{"job", "service", "nodes", "tasks", "share", "yield", "declared", "need", "uses", "memory", "declared", "most", ""}, "tasks", "share", "yield", "declared", "need", "uses", "memory", "declared", "most")
+	jobs := cmdline.NewTable(w, table.Row{"job", "service", "nodes", "tasks", "share", "yield", "declared", "need", "uses", "memory", "declared", "most", ""}, "tasks", "share", "yield", "declared", "need", "uses", "memory", "declared", "most")
 	for i := range u.Jobs {
 		j := &u.Jobs[i]
 		row := table.Row{j.ID, j.Service, strings.Join(j.Nodes, ","), j.Tasks, fmt.Sprintf("%.3f", j.Share), fmt.Sprintf("%.3f", j.Yield), fmt.Sprintf("%.2f", j.Declared), "-", "-", mebibytes(j.Memory), mebibytes(j.DeclaredMemory), mebibytes(j.MostMemory), ""}

@@ -245,12 +245,5 @@ func instant(t time.Time) *time.Time {
 	return &t
 }
 
-// writeJSON writes one view on lines of its own.
-func writeJSON(w io.Writer, view any) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(view)
-}
-
 // writeLine writes one view on one line, as one of many.
 func writeLine(w io.Writer, view any) error { return json.NewEncoder(w).Encode(view) }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/client"
 	"github.com/seed-9b8f70bb/drover/client/submission"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
 type errorView struct {
@@ -54,8 +55,8 @@ func errorViewOf(err error, code int) errorView {
 	if _, ok := errors.AsType[*noGridError](err); ok {
 		v.Hint = "no grid was named, by --agent, DROVER_AGENTS or DROVER_CONFIG, and none is on this host: drover demo --keep starts one to try, drover agent and drover server one of your own"
 	}
-	if e, ok := errors.AsType[*usageError](err); ok {
-		v.Reason, v.Hint = "usage", e.hint
+	if e, ok := errors.AsType[*cmdline.UsageError](err); ok {
+		v.Reason, v.Hint = "usage", e.Hint
 	}
 	if e, ok := errors.AsType[*ambiguousError](err); ok {
 		v.Reason, v.Hint = "ambiguous", "give more of the ID"

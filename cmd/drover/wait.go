@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
+	"github.com/seed-9b8f70bb/drover/internal/parallel"
 )
 
 type waitCmd struct {
@@ -22,7 +24,7 @@ const mostWatched = 256
 
 func (c *waitCmd) Run(a *app) error {
 	if c.RerunAfter < 0 {
-		return &usageError{message: fmt.Sprintf("--rerun-after %v, accepted: above 0s", c.RerunAfter)}
+		return &cmdline.UsageError{Message: fmt.Sprintf("--rerun-after %v, accepted: above 0s", c.RerunAfter)}
 	}
 	grid, err := a.grid()
 	if err != nil {
@@ -66,7 +68,7 @@ func (c *waitCmd) many(a *app, grid *client.Client, ids []string, line *progress
 	tell := func(n int) { line.line("waiting: %d of %d jobs have ended", n, len(ids)) }
 	tell(0)
 	ended := make(map[string]bool)
-	results, _ := eachOf(a.ctx, min(mostWatched, len(ids)), ids, func(id string) (error, error) {
+	results, _ := parallel.Map(a.ctx, min(mostWatched, len(ids)), ids, func(id string) (error, error) {
 		job, err := c.one(a, grid, id, func(*client.Job) {})
 		mu.Lock()
 		defer mu.Unlock()
@@ -78,7 +80,7 @@ func (c *waitCmd) many(a *app, grid *client.Client, ids []string, line *progress
 			return a.ended(job), nil
 		case !stopped(a.ctx, err):
 			ended[id] = true
-			return exitError(report(a.process, a.flags.JSON, fmt.Errorf("job %s: %w", id, err))), nil
+			return cmdline.ExitError(report(a.Process, a.flags.JSON, fmt.Errorf("job %s: %w", id, err))), nil
 		}
 		return nil, nil
 	}, tell)
@@ -115,27 +117,27 @@ func (a *app) left(err error, ids ...string) error {
 		return err
 	}
 	if len(ids) == 1 {
-		_, _ = fmt.Fprintf(a.stderr, "drover: interrupted; job %[1]s goes on\nhint: drover wait %[1]s, or drover cancel %[1]s\n", ids[0])
-		return exitError(exitInterrupted)
+		_, _ = fmt.Fprintf(a.Stderr, "drover: interrupted; job %[1]s goes on\nhint: drover wait %[1]s, or drover cancel %[1]s\n", ids[0])
+		return cmdline.ExitError(cmdline.ExitInterrupted)
 	}
 	named := ids
 	more := ""
 	if len(ids) > mostNamed {
 		named, more = ids[:mostNamed], fmt.Sprintf(" and %d more", len(ids)-mostNamed)
 	}
-	_, _ = fmt.Fprintf(a.stderr, "drover: interrupted; %d jobs go on: %s%s\nhint: drover wait, or drover cancel, with the same names\n",
+	_, _ = fmt.Fprintf(a.Stderr, "drover: interrupted; %d jobs go on: %s%s\nhint: drover wait, or drover cancel, with the same names\n",
 		len(ids), strings.Join(named, " "), more)
-	return exitError(exitInterrupted)
+	return cmdline.ExitError(cmdline.ExitInterrupted)
 }
 
 // ended turns the end of a job into that of the command.
 func (a *app) ended(j *client.Job) error {
 	code := codeOfJob(j)
-	if code == exitOK {
+	if code == cmdline.ExitOK {
 		return nil
 	}
 	if !a.flags.JSON {
-		_, _ = fmt.Fprintf(a.stderr, "drover: %v\n", &client.EndError{Job: j})
+		_, _ = fmt.Fprintf(a.Stderr, "drover: %v\n", &client.EndError{Job: j})
 	}
-	return exitError(code)
+	return cmdline.ExitError(code)
 }

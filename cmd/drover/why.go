@@ -7,6 +7,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
 type whyCmd struct {
@@ -29,19 +30,19 @@ func (c *whyCmd) Run(a *app) error {
 	if j.UnknownFor > 0 {
 		return &client.Error{
 			Reason: "unreachable", Retryable: true,
-			Message: fmt.Sprintf("site %s, which has the record of job %s, has not answered for %s", j.Site, j.ID, span(j.UnknownFor)),
+			Message: fmt.Sprintf("site %s, which has the record of job %s, has not answered for %s", j.Site, j.ID, cmdline.Span(j.UnknownFor)),
 			Hint:    "try again when it is back",
 		}
 	}
 	if a.flags.JSON {
-		return writeJSON(a.stdout, decisionViewOf(d, j))
+		return cmdline.WriteJSON(a.Stdout, decisionViewOf(d, j))
 	}
 	if d == nil {
-		_, err := fmt.Fprintf(a.stdout, "%s is at %s: the client chose the site itself\n", j.ID, j.Site)
+		_, err := fmt.Fprintf(a.Stdout, "%s is at %s: the client chose the site itself\n", j.ID, j.Site)
 		return err
 	}
-	_, _ = fmt.Fprint(a.stdout, chosenBy(d, j)+"\n\n")
-	t := newTable(a.stdout,
+	_, _ = fmt.Fprint(a.Stdout, chosenBy(d, j)+"\n\n")
+	t := cmdline.NewTable(a.Stdout,
 		table.Row{"", "site", "wait", "transfer", "run", "width", "completion", "margin", "estimate", "note"},
 		"wait", "transfer", "run", "width", "completion", "margin")
 	for i := range d.Candidates {
@@ -49,29 +50,29 @@ func (c *whyCmd) Run(a *app) error {
 	}
 	t.Render()
 	if len(j.Awaits) > 0 {
-		_, _ = fmt.Fprintf(a.stdout, "\nit is held until these have ended: %s\n", namesOf(j.Awaits))
+		_, _ = fmt.Fprintf(a.Stdout, "\nit is held until these have ended: %s\n", namesOf(j.Awaits))
 	}
 	if len(j.NodesAway) > 0 {
-		_, _ = fmt.Fprintf(a.stdout, "\nit waits, and nodes of %s are not there now: %s (drover top %s says why)\n", j.Site, namesOf(j.NodesAway), j.Site)
+		_, _ = fmt.Fprintf(a.Stdout, "\nit waits, and nodes of %s are not there now: %s (drover top %s says why)\n", j.Site, namesOf(j.NodesAway), j.Site)
 	}
 	if text := retriesOf(j); j.Retried > 0 {
-		_, _ = fmt.Fprintf(a.stdout, "\nit has failed, and was started anew: %s\n", text)
+		_, _ = fmt.Fprintf(a.Stdout, "\nit has failed, and was started anew: %s\n", text)
 	}
 	if j.Agreement != "" {
-		_, _ = fmt.Fprintf(a.stdout, "\nthe agreement to complete it by %s: %s\n", day(j.Deadline), agreed(j))
+		_, _ = fmt.Fprintf(a.Stdout, "\nthe agreement to complete it by %s: %s\n", day(j.Deadline), agreed(j))
 	}
 	if text := checkpointOf(j); text != "" {
-		_, _ = fmt.Fprintf(a.stdout, "\nit had to make place: %s\n", text)
+		_, _ = fmt.Fprintf(a.Stdout, "\nit had to make place: %s\n", text)
 	}
 	if j.Site != d.Chosen {
-		_, _ = fmt.Fprintln(a.stdout, "\nit is at "+j.Site+" now: "+sinceThen(j, d.Chosen))
+		_, _ = fmt.Fprintln(a.Stdout, "\nit is at "+j.Site+" now: "+sinceThen(j, d.Chosen))
 	}
 	return nil
 }
 
 // chosenBy says who has made a decision, and which. The record came with the submission.
 func chosenBy(d *client.Decision, j *client.Job) string {
-	return plain(fmt.Sprintf("agent %s chose %s at %s for %s, which would finish it first", d.Agent, d.Chosen, clock(d.MadeAt), j.Service))
+	return cmdline.Printable(fmt.Sprintf("agent %s chose %s at %s for %s, which would finish it first", d.Agent, d.Chosen, clock(d.MadeAt), j.Service))
 }
 
 func candidateRow(c *client.Candidate, chosen string) table.Row {
@@ -84,7 +85,7 @@ func candidateRow(c *client.Candidate, chosen string) table.Row {
 		if m.Detail != nil {
 			note += ": " + m.Detail.Error()
 		}
-		return table.Row{mark, c.Site, "-", span(c.Transfer), "-", "-", "-", "-", "-", note}
+		return table.Row{mark, c.Site, "-", cmdline.Span(c.Transfer), "-", "-", "-", "-", "-", note}
 	}
 	kind := string(c.Kind)
 	if c.Kind == client.Probable {
@@ -92,12 +93,12 @@ func candidateRow(c *client.Candidate, chosen string) table.Row {
 	}
 	note := ""
 	if c.StateAge >= 1e9 {
-		note = "as of " + span(c.StateAge) + " before"
+		note = "as of " + cmdline.Span(c.StateAge) + " before"
 	}
 	if c.Correction != 0 {
 		note = strings.TrimPrefix(note+", corrected by "+signed(c.Correction), ", ")
 	}
-	return table.Row{mark, c.Site, span(c.Wait), span(c.Transfer), span(c.Run), c.Shape.Width, span(c.Completion), span(c.Margin), kind, note}
+	return table.Row{mark, c.Site, cmdline.Span(c.Wait), cmdline.Span(c.Transfer), cmdline.Span(c.Run), c.Shape.Width, cmdline.Span(c.Completion), cmdline.Span(c.Margin), kind, note}
 }
 
 func decisionViewOf(d *client.Decision, j *client.Job) decisionView {
@@ -127,7 +128,7 @@ func sinceThen(j *client.Job, chosen string) string {
 		}
 	}
 	if last == nil {
-		return plain(chosen) + " could not be reached, or did not take it"
+		return cmdline.Printable(chosen) + " could not be reached, or did not take it"
 	}
-	return plain(fmt.Sprintf("it was moved from %s, %s", last.From, last.Reason))
+	return cmdline.Printable(fmt.Sprintf("it was moved from %s, %s", last.From, last.Reason))
 }

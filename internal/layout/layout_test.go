@@ -147,6 +147,10 @@ var layout = map[string][]string{
 		"server/site", "server/catalogue", "agent/mapping", "client/submission", "reallocation",
 	},
 
+	"internal/parallel": {},
+	"internal/rusage":   {},
+	"internal/cmdline":  {"sim", "sim/campaign", "sim/scenarios", "sim/swf"},
+
 	"cmd/drover":         {anything},
 	"cmd/drover-lab/...": {anything},
 }

@@ -22,7 +22,7 @@ func TestThePageOfTheDocsHasTheReportOnConvergentScheduling(t *testing.T) {
 	if !begun || !ended || !strings.Contains(string(data), "\n## Convergent scheduling\n") {
 		t.Fatal("docs/reproduction.md has no place for the report about convergent scheduling")
 	}
-	const again = "; drover sim repro convergent --doc docs/reproduction.md writes it anew"
+	const again = "; drover-lab repro convergent --doc docs/reproduction.md writes it anew"
 	for _, c := range slices.Concat(ConvergentClaims(), convergentMeant, convergentTargets) {
 		if !strings.Contains(part, "`"+c.ID+"` "+c.Says+" | "+c.Test+" | ") {
 			t.Errorf("the claim %s is not there as it is%s", c.ID, again)

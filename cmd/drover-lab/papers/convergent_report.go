@@ -12,8 +12,8 @@ const ConvergentSchema = "drover.sim.repro-convergent/1"
 
 // The lines of a page between which the report stands.
 const (
-	ConvergentBegin = "<!-- begin: drover sim repro convergent -->\n"
-	ConvergentEnd   = "<!-- end: drover sim repro convergent -->\n"
+	ConvergentBegin = "<!-- begin: drover-lab repro convergent -->\n"
+	ConvergentEnd   = "<!-- end: drover-lab repro convergent -->\n"
 )
 
 // Markdown returns the report with headings from a level on; folder is where its

@@ -22,9 +22,9 @@ func TestThePageOfTheDocsHasTheReportOnDFRS(t *testing.T) {
 		t.Fatal("docs/reproduction.md has no place for the report about DFRS")
 	}
 	if strings.TrimSpace(part) == "" {
-		t.Skip("docs/reproduction.md has no report about DFRS yet: drover sim repro dfrs --doc docs/reproduction.md writes it")
+		t.Skip("docs/reproduction.md has no report about DFRS yet: drover-lab repro dfrs --doc docs/reproduction.md writes it")
 	}
-	const again = "; drover sim repro dfrs --doc docs/reproduction.md writes it anew"
+	const again = "; drover-lab repro dfrs --doc docs/reproduction.md writes it anew"
 	for _, c := range DFRSClaims() {
 		if !strings.Contains(part, "`"+c.ID+"` "+c.Says+" | "+c.Test+" | ") {
 			t.Errorf("the claim %s is not there as it is%s", c.ID, again)

@@ -10,8 +10,8 @@ const DFRSSchema = "drover.sim.repro-dfrs/1"
 
 // The lines of a page between which the report stands.
 const (
-	DFRSBegin = "<!-- begin: drover sim repro dfrs -->\n"
-	DFRSEnd   = "<!-- end: drover sim repro dfrs -->\n"
+	DFRSBegin = "<!-- begin: drover-lab repro dfrs -->\n"
+	DFRSEnd   = "<!-- end: drover-lab repro dfrs -->\n"
 )
 
 // Markdown returns the report with headings from a level on; folder is where its

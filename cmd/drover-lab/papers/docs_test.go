@@ -22,7 +22,7 @@ func TestThePageOfTheDocsHasTheReport(t *testing.T) {
 	if !begun || !ended || !strings.Contains(page, "\n## Reallocation\n") {
 		t.Fatal("docs/reproduction.md has no place for the report")
 	}
-	const again = "; drover sim repro reallocation --doc docs/reproduction.md writes it anew"
+	const again = "; drover-lab repro reallocation --doc docs/reproduction.md writes it anew"
 	for _, c := range Claims() {
 		if !strings.Contains(part, "`"+c.ID+"` "+c.Says+" | "+c.Test+" | ") {
 			t.Errorf("the claim %s is not there as it is%s", c.ID, again)
@@ -63,7 +63,7 @@ func TestThePageOfTheDocsHasTheTablesOfDynP(t *testing.T) {
 	r := DynP(DynPTraces, likePaper(DynPTraces, false, exactWay), false)
 	for i := range r.sections {
 		if !strings.Contains(part, "\n### "+r.sections[i].title+"\n") {
-			t.Errorf("%s is not there; drover sim repro dynp --doc docs/reproduction.md writes it anew", r.sections[i].file)
+			t.Errorf("%s is not there; drover-lab repro dynp --doc docs/reproduction.md writes it anew", r.sections[i].file)
 		}
 	}
 	for _, m := range regexp.MustCompile(`\]\(([^)]+\.svg)\)`).FindAllStringSubmatch(part, -1) {

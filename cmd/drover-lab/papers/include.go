@@ -7,14 +7,14 @@ import (
 
 // The lines of a page between which the report about reallocation stands.
 const (
-	Begin = "<!-- begin: drover sim repro reallocation -->\n"
-	End   = "<!-- end: drover sim repro reallocation -->\n"
+	Begin = "<!-- begin: drover-lab repro reallocation -->\n"
+	End   = "<!-- end: drover-lab repro reallocation -->\n"
 )
 
 // The lines for that about dynP.
 const (
-	DynPBegin = "<!-- begin: drover sim repro dynp -->\n"
-	DynPEnd   = "<!-- end: drover sim repro dynp -->\n"
+	DynPBegin = "<!-- begin: drover-lab repro dynp -->\n"
+	DynPEnd   = "<!-- end: drover-lab repro dynp -->\n"
 )
 
 // Include puts a text into a page, in place of what stands between two lines.

@@ -23,7 +23,7 @@ func TestThePageOfTheDocsHasTheReportAboutOverbooking(t *testing.T) {
 	r := Overbooking(sales(), "")
 	for i := range r.sections {
 		if !strings.Contains(part, "\n### "+r.sections[i].title+"\n") {
-			t.Errorf("%s is not there; drover sim repro overbooking --doc docs/reproduction.md writes it anew", r.sections[i].file)
+			t.Errorf("%s is not there; drover-lab repro overbooking --doc docs/reproduction.md writes it anew", r.sections[i].file)
 		}
 	}
 	if strings.Contains(part, "Not the whole") {

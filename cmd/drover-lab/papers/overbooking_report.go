@@ -13,8 +13,8 @@ const OverbookingSchema = "drover.sim.repro-overbooking/1"
 
 // The lines of a page between which the report stands.
 const (
-	OverbookingBegin = "<!-- begin: drover sim repro overbooking -->\n"
-	OverbookingEnd   = "<!-- end: drover sim repro overbooking -->\n"
+	OverbookingBegin = "<!-- begin: drover-lab repro overbooking -->\n"
+	OverbookingEnd   = "<!-- end: drover-lab repro overbooking -->\n"
 )
 
 // Markdown returns the report with headings from a level on; folder is where its

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers"
+	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/farm"
+	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/rows"
+	"github.com/seed-9b8f70bb/drover/internal/cmdline"
+	"github.com/seed-9b8f70bb/drover/internal/parallel"
+)
+
+// reproConvergentCmd is drover-lab repro convergent.
+type reproConvergentCmd struct {
+	Sets       []string `default:"loads,knapsack,growth,deadline,bandwidth" placeholder:"SET" help:"What to run: loads (figures 3 to 7), knapsack (table 1), growth (figure 8), deadline (what its ranges could mean), bandwidth (moving input takes time). Default: all."`
+	Algorithms []string `placeholder:"NAME" help:"Run these: CS_ip, CS_inp, CS_nip, CS_ninp, BF-easy, BF-rm, BF-unrm, EDF. Settings of the policy may stand behind a name: 'CS_ip deadlineK=2'. Default: all of these, and some with 'preset=deadlines'."`
+	Arrivals   []int    `placeholder:"N" help:"Mean units between submissions, of the set loads. Default: 4,6,8,10,12,16,20."`
+	Seeds      int      `default:"20" placeholder:"N" help:"How often each run is repeated, with other machines and jobs. Sets that the paper does not have: at most 3."`
+	Quick      bool     `help:"Of small farms, and twice each: to see that all works."`
+	Results    string   `placeholder:"DIR" help:"Keep rows there; what is there is not run again. Default: --out."`
+	Out        string   `default:"repro-convergent" placeholder:"DIR" help:"Write the report there: tables, figures, report.md, report.json."`
+	Doc        string   `placeholder:"FILE" help:"Put the report into this page, too, between its two marks."`
+	Partial    bool     `help:"Run nothing: report of the rows that there are."`
+	Jobs       *int     `placeholder:"N" help:"Runs at a time. Default: one for each core."`
+}
+
+// Run runs what is not done yet, and reports.
+func (c *reproConvergentCmd) Run(a *app) error {
+	workers, err := cmdline.CampaignWorkers(c.Jobs)
+	if err != nil {
+		return err
+	}
+	if c.Results == "" {
+		c.Results = c.Out
+	}
+	plan, err := c.plan()
+	if err != nil {
+		return err
+	}
+	rows, costs, err := c.rows(a, plan, workers)
+	if err != nil {
+		return err
+	}
+	return c.report(a, rows, costs)
+}
+
+// report prints what was found: of the paper's algorithms with its report, of others a
+// table.
+func (c *reproConvergentCmd) report(a *app, rows []farm.Row, costs []farm.Cost) error {
+	if len(c.Algorithms) > 0 || len(c.Arrivals) > 0 {
+		return c.print(a, rows, costs)
+	}
+	o := papers.ConvergentOptions{Quick: c.Quick}
+	if c.Quick {
+		o.Remark = "farms of a fifth, and few seeds"
+	}
+	r, err := papers.Convergent(rows, costs, o)
+	if err != nil {
+		return err
+	}
+	return publication{c.Out, c.Doc, papers.ConvergentBegin, papers.ConvergentEnd}.publish(a, r, func(files int) error {
+		_, err := fmt.Fprintf(a.Stdout, "%s\n%d files in %s\n", r.About(), files, c.Out)
+		return err
+	})
+}
+
+// plan returns what is to be run.
+func (c *reproConvergentCmd) plan() (*farm.Plan, error) {
+	p := farm.PaperPlan()
+	p.Sets, p.Seeds, p.Quick = c.Sets, c.Seeds, c.Quick
+	if len(c.Algorithms) > 0 {
+		p.Algorithms, p.Few = c.Algorithms, c.Algorithms
+	}
+	if len(c.Arrivals) > 0 {
+		p.Arrivals = c.Arrivals
+	}
+	if p.Quick {
+		p.Seeds = min(p.Seeds, 2)
+	}
+	if err := p.Validate(); err != nil {
+		return nil, &cmdline.UsageError{Message: err.Error(), Hint: "drover-lab repro convergent --help"}
+	}
+	return &p, nil
+}
+
+// rows returns the plan's rows, and what they took; those that the folder lacks are run.
+// What is done stays there, whatever ends the rest.
+func (c *reproConvergentCmd) rows(a *app, plan *farm.Plan, workers int) (rows []farm.Row, costs []farm.Cost, err error) {
+	folder, err := farm.OpenFolder(c.Results, cmdline.BuiltFrom())
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = errors.Join(err, folder.Close()) }()
+	cases := plan.Cases()
+	missing := folder.Missing(cases)
+	if c.Partial {
+		return folder.Rows(cases), folder.Costs(cases), nil
+	}
+	if by := folder.BegunBy(); by != cmdline.BuiltFrom() {
+		if _, err := fmt.Fprintf(a.Stderr, "warning: %s was begun by drover %s, this is %s: remove it to begin anew if the policy has changed since\n", c.Results, by, cmdline.BuiltFrom()); err != nil {
+			return nil, nil, err
+		}
+	}
+	bar := &cmdline.ProgressBar{Process: a.Process, Unit: "runs"}
+	begin, finished := time.Now(), 0
+	clock := func() time.Duration { return time.Since(begin) }
+	stuck, err := parallel.Map(a.ctx, workers, missing, func(one farm.Case) (*farm.StuckError, error) {
+		row, cost, err := farm.Run(a.ctx, one, farm.Options{Clock: clock})
+		if stuck, ok := errors.AsType[*farm.StuckError](err); ok {
+			return stuck, nil
+		}
+		if err == nil {
+			err = folder.Add(&row, &cost)
+		}
+		return nil, err
+	}, func(done int) {
+		finished = done
+		bar.Report(done, len(missing))
+	})
+	bar.Finish()
+	rows, costs = folder.Rows(cases), folder.Costs(cases)
+	if a.ctx.Err() != nil {
+		err = a.ctx.Err() // not once for each run that it has ended
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("%d of %d rows are kept in %s: %w", len(rows), len(cases), c.Results, err)
+	}
+	for _, s := range stuck {
+		if s != nil {
+			if _, err := fmt.Fprintln(a.Stderr, s); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	_, err = fmt.Fprintf(a.Stderr, "%d runs in %.1f s, %d were there\n", finished, time.Since(begin).Seconds(), len(cases)-len(missing))
+	return rows, costs, err
+}
+
+// farmExit returns the exit code of an error of these experiments, 0 for others.
+func farmExit(err error) int {
+	var (
+		foreign *farm.ForeignError
+		locked  *rows.LockedError
+		parse   *farm.ParseError
+	)
+	if errors.As(err, &foreign) || errors.As(err, &locked) || errors.As(err, &parse) {
+		return cmdline.ExitRefused
+	}
+	return 0
+}
+
+// print prints a line for each case, as the mean of its seeds.
+func (c *reproConvergentCmd) print(a *app, rows []farm.Row, costs []farm.Cost) error {
+	columns := []string{"machines", "jobs", "inter-arrival", "runs", "late %", "hopeless %", "slowdown", "machines %", "licenses %", "preemptions", "ms a plan", "median"}
+	t := cmdline.NewTable(a.Stdout, append(table.Row{"set", "algorithm"}, row(columns...)...), columns...)
+	for i := 0; i < len(rows); {
+		n := alike(rows[i:])
+		var late, hopeless, slowdown, machines, licenses, preempted, plan, median float64
+		for k := i; k < i+n; k++ {
+			r := &rows[k]
+			late, hopeless = late+r.LatePercent(), hopeless+r.HopelessPercent()
+			slowdown += r.Slowdown
+			machines, licenses = machines+100*r.MachineUsage, licenses+100*r.LicenseUsage
+			preempted += float64(r.Preemptions)
+			plan, median = plan+1000*costs[k].Plan(), median+1000*costs[k].Median
+		}
+		r, of := &rows[i], float64(n)
+		mean := func(digits int, sum float64) string { return fmt.Sprintf("%.*f", digits, sum/of) }
+		t.AppendRow(row(variant(&r.Case), r.Algorithm, fmt.Sprint(r.Machines), fmt.Sprint(r.Case.Jobs), fmt.Sprint(r.Arrival), fmt.Sprint(n),
+			mean(1, late), mean(1, hopeless), mean(2, slowdown), mean(1, machines), mean(1, licenses), mean(0, preempted), mean(3, plan), mean(3, median)))
+		i += n
+	}
+	t.Render()
+	_, err := fmt.Fprintf(a.Stdout, "%d rows in %s\n", len(rows), c.Results)
+	return err
+}
+
+// alike returns how many of the first rows are of one case but for the seed. Rows are in
+// order.
+func alike(rows []farm.Row) int {
+	n := 0
+	for n < len(rows) {
+		c := rows[n].Case
+		if c.Seed = rows[0].Seed; c != rows[0].Case {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+// variant names a set with what its cases differ in.
+func variant(c *farm.Case) string {
+	switch c.Set {
+	case farm.Deadlines:
+		return c.Set + " " + string(c.Reading)
+	case farm.Bandwidths:
+		return fmt.Sprintf("%s %d MB", c.Set, c.Rate)
+	case farm.Knapsacks:
+		return fmt.Sprintf("%s %d..%d%%", c.Set, c.Ratio.Low, c.Ratio.High)
+	}
+	return c.Set
+}
