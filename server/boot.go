@@ -145,7 +145,7 @@ func checkMisfits(core *site.Site) error {
 
 // wake lets a job go on that an earlier life has stopped: nobody has written down that it
 // did, and what is adopted runs. The policy tells it to make place again.
-func (s *Server) wake(j *site.Job, process exec.Process) {
+func (s *Server) wake(j *site.Job, process exec.Launched) {
 	if err := process.Signal(syscall.SIGCONT); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		s.log.Warn("a job may be stopped, and cannot be woken", "job", j.ID, "error", err)
 	}
@@ -181,7 +181,7 @@ func (s *Server) takeUp(fates []site.Fate) error {
 }
 
 // adoption is a job that runs, in the words of the batch system.
-func (s *Server) adoption(j *site.Job, f *site.Fate, process exec.Process) exec.Adopted {
+func (s *Server) adoption(j *site.Job, f *site.Fate, process exec.Launched) exec.Adopted {
 	places := f.Found.Allocation
 	if j.Run != nil && len(j.Run.Places) > 0 {
 		places = j.Run.Places

@@ -38,7 +38,7 @@ func (s *Server) claimed(ctx context.Context, key batch.Key) (won bool, err erro
 
 // attach says what became of an attempt as far as its file and the supervisor know,
 // and won that nothing did. The process is there if it runs.
-func (s *Server) attach(ctx context.Context, key batch.Key, j *site.Job) (won bool, st attempt.Status, p exec.Process, err error) {
+func (s *Server) attach(ctx context.Context, key batch.Key, j *site.Job) (won bool, st attempt.Status, p exec.Launched, err error) {
 	st, p, err = s.keeper.Attach(ctx, key, j)
 	if err != nil {
 		return false, st, nil, err
@@ -55,7 +55,7 @@ func (s *Server) attach(ctx context.Context, key batch.Key, j *site.Job) (won bo
 // case, after the claim: nothing begins any more by then, and what it has goes before
 // what a file says. And where the attempt is known to have run, or the directory was
 // removed that was there before the launch was on record, no claim is made.
-func (s *Server) fate(ctx context.Context, j *site.Job) (site.Fate, exec.Process, error) {
+func (s *Server) fate(ctx context.Context, j *site.Job) (site.Fate, exec.Launched, error) {
 	if s.cfg.foreign() {
 		fate, err := s.foreignFate(j)
 		return fate, nil, err

@@ -15,11 +15,11 @@ import (
 // handful is a keeper that has every attempt in its hands already.
 type handful struct{ keeper }
 
-func (handful) Attach(_ context.Context, key batch.Key, _ *site.Job) (attempt.Status, exec.Process, error) {
+func (handful) Attach(_ context.Context, key batch.Key, _ *site.Job) (attempt.Status, exec.Launched, error) {
 	return attempt.Status{}, nil, fmt.Errorf("attempt of %s: %w", key.Job, supervisor.ErrFollowed)
 }
 
-func (handful) Launch(context.Context, exec.Spec, *site.Job) (exec.Process, error) {
+func (handful) Launch(context.Context, exec.Spec, *site.Job) (exec.Launched, error) {
 	panic("nothing is launched")
 }
 

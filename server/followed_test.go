@@ -24,7 +24,7 @@ type slowNode struct {
 
 func (n slowNode) Renew(context.Context, time.Duration) error { return nil }
 
-func (n slowNode) Launch(context.Context, pool.Task) (exec.Process, error) {
+func (n slowNode) Launch(context.Context, pool.TaskSpec) (exec.Launched, error) {
 	close(n.asked)
 	<-n.refuse
 	return nil, exec.ErrNeverRan

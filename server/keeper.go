@@ -20,12 +20,12 @@ import (
 
 // keeper runs attempts outside of this process, so that they outlive it.
 type keeper interface {
-	Launch(ctx context.Context, spec exec.Spec, j *site.Job) (exec.Process, error)
+	Launch(ctx context.Context, spec exec.Spec, j *site.Job) (exec.Launched, error)
 	// Bar makes the server's claim, see Server.bar.
 	Bar(key batch.Key) (won bool, err error)
 	// Attach says what became of an attempt. The job may be nil where nothing was
 	// launched in this life of the server.
-	Attach(ctx context.Context, key batch.Key, j *site.Job) (attempt.Status, exec.Process, error)
+	Attach(ctx context.Context, key batch.Key, j *site.Job) (attempt.Status, exec.Launched, error)
 	// Age says since when the process of an attempt is there.
 	Age(key batch.Key) (time.Duration, error)
 	Close()
@@ -44,8 +44,8 @@ type whole struct {
 }
 
 // Launch is keeper's.
-func (p whole) Launch(ctx context.Context, spec exec.Spec, _ *site.Job) (exec.Process, error) {
-	process, err := p.client.Launch(ctx, spec, p.data.attempts(spec.Key.Job))
+func (p whole) Launch(ctx context.Context, spec exec.Spec, _ *site.Job) (exec.Launched, error) {
+	process, err := p.client.Spawn(ctx, spec, p.data.attempts(spec.Key.Job))
 	if err != nil {
 		return nil, err // not a nil *supervisor.Process
 	}
@@ -65,7 +65,7 @@ func (d *dataDir) bar(key batch.Key) (won bool, err error) {
 }
 
 // Attach is keeper's.
-func (p whole) Attach(ctx context.Context, key batch.Key, _ *site.Job) (attempt.Status, exec.Process, error) {
+func (p whole) Attach(ctx context.Context, key batch.Key, _ *site.Job) (attempt.Status, exec.Launched, error) {
 	st, process, err := p.client.Attach(ctx, key, p.data.attempts(key.Job))
 	if err != nil || process == nil {
 		return st, nil, err // likewise

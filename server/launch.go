@@ -27,11 +27,11 @@ type launcher struct{ s *Server }
 var errWaited = errors.New("the disk was full")
 
 // Launch is exec.Launcher's.
-func (l launcher) Launch(spec exec.Spec) (exec.Process, error) {
+func (l launcher) Launch(spec exec.Spec) (exec.Launched, error) {
 	return l.s.launch(spec)
 }
 
-func (s *Server) launch(spec exec.Spec) (exec.Process, error) {
+func (s *Server) launch(spec exec.Spec) (exec.Launched, error) {
 	id, began := spec.Key.Job, s.now()
 	if err := s.makeDirs(&spec); err != nil {
 		s.log.Error("a job's directory", "job", id, "error", err)

@@ -115,7 +115,7 @@ func (c *Config) hostsOf() []int32 {
 func (k *distant) Bar(batch.Key) (won bool, err error) { return false, nil }
 
 // Attach is keeper's.
-func (k *distant) Attach(ctx context.Context, key batch.Key, j *site.Job) (attempt.Status, exec.Process, error) {
+func (k *distant) Attach(ctx context.Context, key batch.Key, j *site.Job) (attempt.Status, exec.Launched, error) {
 	if k.followed.has(key) {
 		return attempt.Status{}, nil, fmt.Errorf("attempt of %s: %w", key.Job, supervisor.ErrFollowed)
 	}

@@ -124,7 +124,7 @@ func (k *sharing) follow(ctx context.Context, system *exec.System) {
 }
 
 // Launch is keeper's.
-func (k *sharing) Launch(_ context.Context, spec exec.Spec, j *site.Job) (exec.Process, error) {
+func (k *sharing) Launch(_ context.Context, spec exec.Spec, j *site.Job) (exec.Launched, error) {
 	k.followed.add(spec.Key) // while it is launched, too: nobody may ask what became of it
 	p, err := k.pool.Launch(spec)
 	if err != nil {
@@ -138,7 +138,7 @@ func (k *sharing) Launch(_ context.Context, spec exec.Spec, j *site.Job) (exec.P
 func (k *sharing) Bar(key batch.Key) (won bool, err error) { return k.host.Bar(node.ID{Key: key}) }
 
 // Attach is keeper's.
-func (k *sharing) Attach(ctx context.Context, key batch.Key, j *site.Job) (attempt.Status, exec.Process, error) {
+func (k *sharing) Attach(ctx context.Context, key batch.Key, j *site.Job) (attempt.Status, exec.Launched, error) {
 	if k.followed.has(key) {
 		return attempt.Status{}, nil, fmt.Errorf("attempt of %s: %w", key.Job, supervisor.ErrFollowed)
 	}
@@ -180,7 +180,7 @@ func (k *sharing) Close() {
 
 // sharedProcess is what the pool's processes are.
 type sharedProcess interface {
-	exec.Process
+	exec.Launched
 	exec.Detacher
 	exec.Sharer
 }
@@ -193,7 +193,7 @@ type task struct {
 }
 
 // task takes note of an attempt that the batch system follows.
-func (k *sharing) task(key batch.Key, j *site.Job, places []batch.NodeAllocation, p exec.Process) exec.Process {
+func (k *sharing) task(key batch.Key, j *site.Job, places []batch.NodeAllocation, p exec.Launched) exec.Launched {
 	process, able := p.(sharedProcess)
 	if !able {
 		return p

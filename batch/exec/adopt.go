@@ -20,7 +20,7 @@ type Adopted struct {
 	Job        *batch.Job // with the shape with which it was started; the system's from New on
 	Started    time.Time  // as Found said
 	Allocation []batch.NodeAllocation
-	Process    Process
+	Process    Launched
 	// Checkpoint is how it makes place; nil: it is stopped where it is.
 	Checkpoint *batch.Checkpoint
 	Into       batch.Key // the reservation it runs in; zero for none. One that is over is no matter

@@ -40,7 +40,7 @@ type run struct {
 	ended      batch.Time
 	outcome    batch.Outcome
 
-	proc     Process           // nil until launched
+	proc     Launched          // nil until launched
 	launched batch.Time        // the program, as far as that is known
 	how      *batch.Checkpoint // how it makes place; nil: it is stopped where it is
 	left     bool              // to itself, see Release

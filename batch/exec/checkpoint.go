@@ -48,12 +48,12 @@ func (s *System) makePlace(now batch.Time, a *attempt) {
 }
 
 // prepare is the goroutine of a checkpoint's command. It ends with the program.
-func (s *System) prepare(a *attempt, l launching, gone <-chan struct{}) {
+func (s *System) prepare(a *attempt, l launchSpec, gone <-chan struct{}) {
 	s.send(note{attempt: a, prepared: true, err: s.runCheckpoint(&l, gone)})
 }
 
 // runCheckpoint runs the command. What it writes goes to the program's stderr.
-func (s *System) runCheckpoint(l *launching, gone <-chan struct{}) error {
+func (s *System) runCheckpoint(l *launchSpec, gone <-chan struct{}) error {
 	program, err := s.programs.Program(l.key, l.shape)
 	if err != nil {
 		return err

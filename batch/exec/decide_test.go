@@ -137,7 +137,7 @@ type slowFakes struct {
 	begun, now chan struct{}
 }
 
-func (l slowFakes) Launch(spec Spec) (Process, error) {
+func (l slowFakes) Launch(spec Spec) (Launched, error) {
 	l.begun <- struct{}{}
 	<-l.now
 	return l.fakes.Launch(spec)

@@ -45,7 +45,7 @@ type actor struct {
 	timer  *time.Timer
 }
 
-func (s *stage) Launch(spec Spec) (Process, error) {
+func (s *stage) Launch(spec Spec) (Launched, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, l := range spec.Allocation {

@@ -48,7 +48,7 @@ func (s *System) nodesOf(allocation []batch.NodeAllocation) []string {
 }
 
 // spec makes what is launched of an attempt that has its allocation.
-func (s *System) spec(l *launching, p *batch.Program) Spec {
+func (s *System) spec(l *launchSpec, p *batch.Program) Spec {
 	dir := p.Dir
 	if s.dir != "" && !filepath.IsAbs(dir) {
 		dir = filepath.Join(s.dir, dir)
@@ -68,7 +68,7 @@ func (s *System) spec(l *launching, p *batch.Program) Spec {
 
 // variables returns the whole environment of an attempt. A program may set its
 // own thread counts, but not what Drover says about the job.
-func (s *System) variables(l *launching, own environment) []string {
+func (s *System) variables(l *launchSpec, own environment) []string {
 	width := strconv.Itoa(int(l.shape.Width))
 	env := environment{"OMP_NUM_THREADS": width, "GOMAXPROCS": width}
 	for _, more := range []environment{s.env, own, {

@@ -20,7 +20,7 @@ type fake struct {
 
 func newFakes() fakes { return fakes{launched: make(chan *fake, 1024)} }
 
-func (l fakes) Launch(spec Spec) (Process, error) {
+func (l fakes) Launch(spec Spec) (Launched, error) {
 	p := &fake{spec: spec, end: make(chan Exit, 1)}
 	l.launched <- p
 	return p, nil

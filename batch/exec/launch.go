@@ -16,8 +16,8 @@ type Programs interface {
 	Program(key batch.Key, shape batch.Shape) (batch.Program, error)
 }
 
-// launching is what the goroutine of an attempt is told.
-type launching struct {
+// launchSpec is what the goroutine of an attempt is told.
+type launchSpec struct {
 	key        batch.Key
 	shape      batch.Shape
 	allocation []batch.NodeAllocation
@@ -26,12 +26,12 @@ type launching struct {
 }
 
 // toLaunch returns that of an attempt that has its allocation.
-func toLaunch(a *attempt) launching {
-	return launching{a.key, a.shape, a.run.ran, a.job.Memory, a.job.Groups}
+func toLaunch(a *attempt) launchSpec {
+	return launchSpec{a.key, a.shape, a.run.ran, a.job.Memory, a.job.Groups}
 }
 
 // execute is the goroutine of an attempt that is started.
-func (s *System) execute(a *attempt, l launching) {
+func (s *System) execute(a *attempt, l launchSpec) {
 	proc, how, err := s.launch(&l)
 	if err != nil {
 		s.send(note{attempt: a, err: err})
@@ -44,7 +44,7 @@ func (s *System) execute(a *attempt, l launching) {
 }
 
 // follow is the rest of it, and the goroutine of an attempt that was adopted.
-func (s *System) follow(a *attempt, proc Process) {
+func (s *System) follow(a *attempt, proc Launched) {
 	s.send(note{attempt: a, exit: proc.Wait()})
 }
 
@@ -58,7 +58,7 @@ func (s *System) send(n note) bool {
 	}
 }
 
-func (s *System) launch(l *launching) (Process, *batch.Checkpoint, error) {
+func (s *System) launch(l *launchSpec) (Launched, *batch.Checkpoint, error) {
 	program, err := s.programs.Program(l.key, l.shape)
 	if err != nil {
 		return nil, nil, err

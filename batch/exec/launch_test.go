@@ -83,7 +83,7 @@ func TestProgramThatCannotBeStartedEndsItsJobWithTheReason(t *testing.T) {
 // refusing is a launcher that launches nothing.
 type refusing struct{ err error }
 
-func (l refusing) Launch(Spec) (Process, error) { return nil, l.err }
+func (l refusing) Launch(Spec) (Launched, error) { return nil, l.err }
 
 func TestLaunchThatProvablyRanNothingIsToldFromOneThatFails(t *testing.T) {
 	for err, want := range map[error]batch.End{

@@ -17,11 +17,11 @@ import (
 // An error says that the program does not run and never will. One that wraps
 // ErrNeverRan says besides that this was no fault of the program.
 type Launcher interface {
-	Launch(spec Spec) (Process, error)
+	Launch(spec Spec) (Launched, error)
 }
 
-// Process is a program that was started, with everything it starts itself.
-type Process interface {
+// Launched is a program that was started, with everything it starts itself.
+type Launched interface {
 	// Signal sends sig to all of it. It returns os.ErrProcessDone, and sends
 	// nothing, when the program has already ended. It is called by the loop, and
 	// everything else waits until it returns.

@@ -22,7 +22,7 @@ const minWait = batch.Millisecond
 // note is what the goroutine of an attempt tells the loop: launched, or ended.
 type note struct {
 	attempt    *attempt
-	proc       Process                // launched
+	proc       Launched               // launched
 	err        error                  // could not be launched
 	exit       Exit                   // ended, when proc and err are nil
 	how        *batch.Checkpoint      // of what was launched

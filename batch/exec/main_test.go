@@ -126,7 +126,7 @@ func newUntilReady(t *testing.T) *untilReady {
 	return &untilReady{fifo: fifo, pids: make(chan [2]int, 8)}
 }
 
-func (l *untilReady) Launch(spec Spec) (Process, error) {
+func (l *untilReady) Launch(spec Spec) (Launched, error) {
 	proc, err := processes{}.Launch(spec)
 	if err != nil {
 		return nil, err

@@ -95,7 +95,7 @@ type gone struct {
 	left *atomic.Int32
 }
 
-func (l gone) Launch(spec Spec) (Process, error) {
+func (l gone) Launch(spec Spec) (Launched, error) {
 	if l.left.Add(-1) >= 0 {
 		return nil, fmt.Errorf("node n1: %w", ErrNodeGone)
 	}
@@ -169,7 +169,7 @@ func TestCancelOvertakesTheLaunchOnANodeThatHasLeft(t *testing.T) {
 
 type slowGone struct{ now chan struct{} }
 
-func (l slowGone) Launch(Spec) (Process, error) {
+func (l slowGone) Launch(Spec) (Launched, error) {
 	<-l.now
 	return nil, ErrNodeGone
 }

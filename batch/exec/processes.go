@@ -11,7 +11,7 @@ import (
 // processes launches real process groups, children of this process.
 type processes struct{ log hclog.Logger }
 
-func (p processes) Launch(spec Spec) (Process, error) {
+func (p processes) Launch(spec Spec) (Launched, error) {
 	g, err := process.Start(process.Spec{
 		Args: spec.Args, Env: spec.Env, Dir: spec.Dir, Stdout: spec.Stdout, Stderr: spec.Stderr, Append: spec.Append,
 	})

@@ -187,12 +187,12 @@ type counting struct {
 }
 
 type counted struct {
-	Process
+	Launched
 	l     *counting
 	nodes map[string]int
 }
 
-func (l *counting) Launch(spec Spec) (Process, error) {
+func (l *counting) Launch(spec Spec) (Launched, error) {
 	nodes := map[string]int{}
 	for _, v := range spec.Env {
 		if list, ok := strings.CutPrefix(v, "DROVER_NODES="); ok {
@@ -213,7 +213,7 @@ func (l *counting) Launch(spec Spec) (Process, error) {
 }
 
 func (c counted) Wait() Exit {
-	exit := c.Process.Wait()
+	exit := c.Launched.Wait()
 	c.l.mu.Lock()
 	defer c.l.mu.Unlock()
 	for name, n := range c.nodes {

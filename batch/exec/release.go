@@ -69,7 +69,7 @@ func (s *System) leaveAlone(a *attempt) {
 }
 
 // detach says whether proc can be left running.
-func detach(proc Process) bool {
+func detach(proc Launched) bool {
 	d, ok := proc.(Detacher)
 	if ok {
 		d.Detach()

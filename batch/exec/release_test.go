@@ -34,7 +34,7 @@ func (p *supervised) Wait() Exit {
 // supervisors is a launcher of such fakes.
 type supervisors struct{ launched chan *supervised }
 
-func (l supervisors) Launch(spec Spec) (Process, error) {
+func (l supervisors) Launch(spec Spec) (Launched, error) {
 	p := &supervised{fake: &fake{spec: spec, end: make(chan Exit, 1)}, left: make(chan struct{})}
 	l.launched <- p
 	return p, nil
@@ -138,7 +138,7 @@ func TestLaunchThatFailsDuringReleaseIsNotTold(t *testing.T) {
 
 type failsLate struct{ begun, now chan struct{} }
 
-func (l failsLate) Launch(Spec) (Process, error) {
+func (l failsLate) Launch(Spec) (Launched, error) {
 	close(l.begun)
 	<-l.now
 	return nil, errors.New("the server stops")
@@ -170,7 +170,7 @@ type slowSecond struct {
 	first *sync.Once
 }
 
-func (l slowSecond) Launch(spec Spec) (proc Process, err error) {
+func (l slowSecond) Launch(spec Spec) (proc Launched, err error) {
 	l.first.Do(func() { proc, err = l.fakes.Launch(spec) })
 	if proc != nil || err != nil {
 		return proc, err

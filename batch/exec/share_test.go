@@ -29,7 +29,7 @@ type sharer struct {
 
 func newSharers() sharers { return sharers{newFakes(), make(chan *sharer, 1024), nil} }
 
-func (l sharers) Launch(spec Spec) (Process, error) {
+func (l sharers) Launch(spec Spec) (Launched, error) {
 	if _, err := l.fakes.Launch(spec); err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ type slowSharers struct {
 	now chan struct{}
 }
 
-func (l slowSharers) Launch(spec Spec) (Process, error) {
+func (l slowSharers) Launch(spec Spec) (Launched, error) {
 	<-l.now
 	return l.sharers.Launch(spec)
 }

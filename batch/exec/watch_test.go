@@ -16,7 +16,7 @@ import (
 // instant is a launcher of programs that end at once.
 type instant struct{}
 
-func (instant) Launch(Spec) (Process, error) {
+func (instant) Launch(Spec) (Launched, error) {
 	p := &fake{end: make(chan Exit, 1)}
 	p.end <- Exit{}
 	return p, nil

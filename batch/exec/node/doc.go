@@ -26,7 +26,7 @@
 // # Processors
 //
 // [Host.Pin] claims processors for parts of the host, as its virtual nodes are;
-// [Process.SetCPUs] moves a task that runs. Config.Processors confines all tasks.
+// [Task.SetCPUs] moves a task that runs. Config.Processors confines all tasks.
 //
 // # What is not offered
 //

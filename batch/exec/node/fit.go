@@ -18,7 +18,7 @@ const (
 )
 
 // fitTask is held as a task is that may have a processor and some memory.
-var fitTask = Task{ID: ID{Key: batch.Key{Job: "fit"}}, CPU: cgroup.Processor, Memory: 64 << 20}
+var fitTask = TaskSpec{ID: ID{Key: batch.Key{Job: "fit"}}, CPU: cgroup.Processor, Memory: 64 << 20}
 
 // Fit says whether tasks can be started as far as the host's own directory and its
 // control groups go: it is nil where nothing says that they cannot. A start that fails

@@ -60,7 +60,7 @@ type Host struct {
 
 	mu     sync.Mutex
 	closed bool
-	tasks  map[ID]*task // those that are being settled, or run
+	tasks  map[ID]*pending // those that are being settled, or run
 }
 
 // Open takes the directory, connects to its supervisor, takes over what that runs,
@@ -69,7 +69,7 @@ func Open(ctx context.Context, cfg Config) (*Host, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = hclog.NewNullLogger()
 	}
-	h := &Host{cfg: cfg, log: cfg.Logger, tasks: make(map[ID]*task)}
+	h := &Host{cfg: cfg, log: cfg.Logger, tasks: make(map[ID]*pending)}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	if err := h.open(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("node: %w", err), h.Close())
@@ -140,21 +140,21 @@ func (h *Host) Renew(ctx context.Context, t attempt.Token, d time.Duration) (nex
 }
 
 // Running returns the processes of the tasks that run, in order.
-func (h *Host) Running() []*Process {
+func (h *Host) Running() []*Task {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	var all []*Process
+	var all []*Task
 	for _, t := range h.tasks {
 		if t.process != nil {
 			all = append(all, t.process)
 		}
 	}
-	slices.SortFunc(all, func(a, b *Process) int { return a.id.Compare(b.id) })
+	slices.SortFunc(all, func(a, b *Task) int { return a.id.Compare(b.id) })
 	return all
 }
 
 // Find returns the process of a task that runs, or nil.
-func (h *Host) Find(id ID) *Process {
+func (h *Host) Find(id ID) *Task {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if t := h.tasks[id]; t != nil {

@@ -63,7 +63,7 @@ func TestATaskThatIsAskedForManyTimesRunsOnce(t *testing.T) {
 func TestRanksOfAnAttemptAreTasksOfTheirOwn(t *testing.T) {
 	dir := t.TempDir()
 	h := open(t, config(t, dir))
-	var all []*Process
+	var all []*Task
 	for rank := range 3 {
 		who := id(1)
 		who.Rank = int32(rank)
@@ -303,7 +303,7 @@ func TestFilesOfJobsThatNobodyAsksForAnyMoreGo(t *testing.T) {
 	dir := t.TempDir()
 	h := open(t, config(t, dir))
 	launch(t, h, script(id(1), dir, "true")).Wait()
-	p := launch(t, h, Task{ID: ID{Key: id(1).Key, Rank: 1}, Spec: script(id(1), dir, "sleep 300").Spec})
+	p := launch(t, h, TaskSpec{ID: ID{Key: id(1).Key, Rank: 1}, Spec: script(id(1), dir, "sleep 300").Spec})
 	if err := h.Sweep(time.Now().Add(horizon - time.Hour)); err != nil {
 		t.Fatal(err)
 	}
@@ -334,13 +334,13 @@ func TestFilesOfJobsThatNobodyAsksForAnyMoreGo(t *testing.T) {
 func TestTasksThatMakeNoSenseAreRefused(t *testing.T) {
 	dir := t.TempDir()
 	h := open(t, config(t, dir))
-	for name, change := range map[string]func(*Task){
-		"job: ":        func(k *Task) { k.ID.Key.Job = "../x" },
-		"rank: ":       func(k *Task) { k.ID.Rank = -1 },
-		"arguments: ":  func(k *Task) { k.Spec.Args = nil },
-		"cpu: ":        func(k *Task) { k.CPU = -1 },
-		"processors: ": func(k *Task) { k.CPUs = []int{0, -2} },
-		"memory: ":     func(k *Task) { k.Memory = -1 },
+	for name, change := range map[string]func(*TaskSpec){
+		"job: ":        func(k *TaskSpec) { k.ID.Key.Job = "../x" },
+		"rank: ":       func(k *TaskSpec) { k.ID.Rank = -1 },
+		"arguments: ":  func(k *TaskSpec) { k.Spec.Args = nil },
+		"cpu: ":        func(k *TaskSpec) { k.CPU = -1 },
+		"processors: ": func(k *TaskSpec) { k.CPUs = []int{0, -2} },
+		"memory: ":     func(k *TaskSpec) { k.Memory = -1 },
 	} {
 		task := script(id(1), dir, "true")
 		change(&task)

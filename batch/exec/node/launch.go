@@ -17,12 +17,12 @@ import (
 
 // Launch runs a task once, however often it is asked to, and returns when its program
 // is executed. Errors are as of supervisor.Client.LaunchIn, or an *InvalidError.
-func (h *Host) Launch(ctx context.Context, t Task) (*Process, error) {
+func (h *Host) Launch(ctx context.Context, t TaskSpec) (*Task, error) {
 	if err := t.Validate(); err != nil {
 		return nil, err
 	}
 	t.Spec.Key = t.ID.Key
-	p, _, err := h.settle(ctx, t.ID, func(ctx context.Context) (*Process, attempt.Status, error) {
+	p, _, err := h.settle(ctx, t.ID, func(ctx context.Context) (*Task, attempt.Status, error) {
 		p, err := h.launch(ctx, t)
 		if err != nil {
 			h.doubt.Store(true) // see Fit
@@ -36,7 +36,7 @@ func (h *Host) Launch(ctx context.Context, t Task) (*Process, error) {
 	return p, err
 }
 
-func (h *Host) launch(ctx context.Context, t Task) (*Process, error) {
+func (h *Host) launch(ctx context.Context, t TaskSpec) (*Task, error) {
 	g, err := h.group(&t)
 	if err != nil {
 		won, state, barring := journal.Claim(h.dir(t.ID), journal.Name(t.ID.Key.Epoch, t.ID.Key.Attempt), journal.Claimer{Kind: journal.Server}, time.Now())
@@ -57,7 +57,7 @@ func (h *Host) launch(ctx context.Context, t Task) (*Process, error) {
 	if g != nil {
 		where.Groups = g.Procs()
 	}
-	program, err := h.client.LaunchIn(ctx, t.Spec, h.dir(t.ID), where)
+	program, err := h.client.SpawnIn(ctx, t.Spec, h.dir(t.ID), where)
 	if err != nil {
 		h.dispose(g)
 		return nil, err
@@ -66,7 +66,7 @@ func (h *Host) launch(ctx context.Context, t Task) (*Process, error) {
 }
 
 // group makes the control group of a task, with what it is held to.
-func (h *Host) group(t *Task) (*cgroup.Group, error) {
+func (h *Host) group(t *TaskSpec) (*cgroup.Group, error) {
 	g, err := h.groups.Make(t.ID.group())
 	found := errors.Is(err, cgroup.ErrExists) || errors.Is(err, fs.ErrExist)
 	if found {
@@ -119,13 +119,13 @@ func groupError(err error) error {
 }
 
 // process follows a program in its group.
-func (h *Host) process(id ID, program *supervisor.Process, g *cgroup.Group) *Process {
+func (h *Host) process(id ID, program *supervisor.Attempt, g *cgroup.Group) *Task {
 	if g != nil && h.bySignals() && program.Pid() > 0 {
 		if err := g.Add(program.Pid()); err != nil && !errors.Is(err, os.ErrProcessDone) {
 			h.log.Error("a task is not held to its share", "task", id, "error", err)
 		}
 	}
-	return &Process{id: id, program: program, group: g, ended: make(chan struct{})}
+	return &Task{id: id, program: program, group: g, ended: make(chan struct{})}
 }
 
 // bySignals reports whether groups must be told of processes.
@@ -150,11 +150,11 @@ func (h *Host) dispose(g *cgroup.Group) {
 const disposePatience = 30 * time.Second
 
 // Attach says what became of a task, and returns its process if it runs.
-func (h *Host) Attach(ctx context.Context, id ID) (attempt.Status, *Process, error) {
+func (h *Host) Attach(ctx context.Context, id ID) (attempt.Status, *Task, error) {
 	if err := id.Validate(); err != nil {
 		return attempt.Status{}, nil, &InvalidError{err}
 	}
-	p, st, err := h.settle(ctx, id, func(ctx context.Context) (*Process, attempt.Status, error) {
+	p, st, err := h.settle(ctx, id, func(ctx context.Context) (*Task, attempt.Status, error) {
 		st, program, err := h.client.Attach(ctx, id.Key, h.dir(id))
 		if err != nil || program == nil {
 			return nil, st, err

@@ -65,14 +65,14 @@ func open(t testing.TB, cfg Config) *Host {
 
 func id(attempt int) ID { return ID{Key: batch.Key{Job: "job", Epoch: 1, Attempt: uint32(attempt)}} }
 
-func script(id ID, dir, text string, args ...string) Task {
-	return Task{ID: id, Spec: exec.Spec{
+func script(id ID, dir, text string, args ...string) TaskSpec {
+	return TaskSpec{ID: id, Spec: exec.Spec{
 		Args: append([]string{"/bin/sh", "-c", text, "sh"}, args...), Env: []string{"PATH=" + os.Getenv("PATH")},
 		Dir: filepath.Join(dir, "work"), Stdout: filepath.Join(dir, "out"), Stderr: filepath.Join(dir, "out"),
 	}}
 }
 
-func launch(t testing.TB, h *Host, task Task) *Process {
+func launch(t testing.TB, h *Host, task TaskSpec) *Task {
 	t.Helper()
 	p, err := h.Launch(t.Context(), task)
 	if err != nil {
@@ -96,7 +96,7 @@ func until(t testing.TB, what string, so func() bool) {
 }
 
 // cpu is the processor time that a task has used.
-func cpu(t testing.TB, p *Process) time.Duration {
+func cpu(t testing.TB, p *Task) time.Duration {
 	t.Helper()
 	u, err := p.Use()
 	if err != nil {

@@ -42,7 +42,7 @@ func (h *Host) confine() {
 
 // SetCPUs says on which processors of the host, by number, the task runs; none is all
 // that the host's groups may have. What is set already costs nothing.
-func (p *Process) SetCPUs(cpus []int) error {
+func (p *Task) SetCPUs(cpus []int) error {
 	if p.group == nil {
 		return cgroup.ErrNotOffered
 	}

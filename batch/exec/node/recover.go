@@ -65,7 +65,7 @@ func (h *Host) recoverGroup(ctx context.Context, name string) error {
 }
 
 // adopt follows a program that a predecessor has launched.
-func (h *Host) adopt(id ID, program *supervisor.Process) *Process {
+func (h *Host) adopt(id ID, program *supervisor.Attempt) *Task {
 	g, err := h.groups.Find(id.group())
 	if errors.Is(err, cgroup.ErrNotFound) && !h.byGroups() {
 		// Then nobody but the predecessor has known of it.
@@ -89,7 +89,7 @@ func (h *Host) byGroups() bool {
 
 // revive confines a task to this host's processors, and lets it go on if a predecessor
 // has stopped it in the middle of a cycle.
-func (h *Host) revive(p *Process) error {
+func (h *Host) revive(p *Task) error {
 	var err error
 	if len(h.cpus) > 0 {
 		err = p.SetCPUs(h.cpus)

@@ -11,19 +11,19 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
 )
 
-// task is one that somebody has asked about, until that is answered or it has ended.
-type task struct {
+// pending is one that somebody has asked about, until that is answered or it has ended.
+type pending struct {
 	settled chan struct{} // closed when the rest is known
 
 	// Guarded by the host's mu.
-	process *Process // nil: it does not run
+	process *Task // nil: it does not run
 	status  attempt.Status
 	err     error
 }
 
 // settle answers what became of a task: one of those who ask at the same time finds
 // out, and does so to the end, whoever still wants to know.
-func (h *Host) settle(ctx context.Context, id ID, find func(context.Context) (*Process, attempt.Status, error)) (*Process, attempt.Status, error) {
+func (h *Host) settle(ctx context.Context, id ID, find func(context.Context) (*Task, attempt.Status, error)) (*Task, attempt.Status, error) {
 	h.mu.Lock()
 	if h.closed {
 		h.mu.Unlock()
@@ -31,7 +31,7 @@ func (h *Host) settle(ctx context.Context, id ID, find func(context.Context) (*P
 	}
 	t := h.tasks[id]
 	if t == nil {
-		t = &task{settled: make(chan struct{})}
+		t = &pending{settled: make(chan struct{})}
 		h.tasks[id] = t
 		h.work.Go(func() { h.find(id, t, find) })
 	}
@@ -46,7 +46,7 @@ func (h *Host) settle(ctx context.Context, id ID, find func(context.Context) (*P
 	return t.process, t.status, t.err
 }
 
-func (h *Host) find(id ID, t *task, find func(context.Context) (*Process, attempt.Status, error)) {
+func (h *Host) find(id ID, t *pending, find func(context.Context) (*Task, attempt.Status, error)) {
 	p, st, err := find(h.ctx)
 	h.mu.Lock()
 	t.process, t.status, t.err = p, st, err
@@ -60,7 +60,7 @@ func (h *Host) find(id ID, t *task, find func(context.Context) (*Process, attemp
 }
 
 // follow waits for the end of a task and clears up behind it.
-func (h *Host) follow(p *Process) {
+func (h *Host) follow(p *Task) {
 	exit := p.program.Wait()
 	if !exit.Detached {
 		exit.Reason = cmp.Or(exit.Reason, wantOfMemory(&exit, p.group))

@@ -10,8 +10,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec/cgroup"
 )
 
-// Task is a process with what it is held to.
-type Task struct {
+// TaskSpec is a process with what it is held to.
+type TaskSpec struct {
 	ID ID
 	// Spec is what to run. Only its arguments, environment, directory and outputs are
 	// looked at; paths are absolute.
@@ -36,7 +36,7 @@ func (e *InvalidError) Error() string { return e.Err.Error() }
 func (e *InvalidError) Unwrap() error { return e.Err }
 
 // Validate reports everything that is wrong with a task.
-func (t *Task) Validate() error {
+func (t *TaskSpec) Validate() error {
 	var errs []error
 	errs = append(errs, t.ID.Validate())
 	if len(t.Spec.Args) == 0 {

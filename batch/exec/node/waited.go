@@ -17,7 +17,7 @@ const mostThreads = 256
 // Waited returns how long the threads of the task that live now have been ready to run
 // while the host had no processor for them, all together; where it runs is the kernel's
 // doing, not its share's. What ends takes its part with it, so it may become less.
-func (p *Process) Waited() (time.Duration, error) {
+func (p *Task) Waited() (time.Duration, error) {
 	if p.group == nil {
 		return 0, cgroup.ErrNotOffered
 	}

@@ -32,7 +32,7 @@ func BenchmarkLaunch(b *testing.B) {
 				n++
 				name := strconv.Itoa(n)
 				mu.Unlock()
-				p, err := c.Launch(b.Context(), benchSpec(name, "/bin/true"), filepath.Join(dir, name))
+				p, err := c.Spawn(b.Context(), benchSpec(name, "/bin/true"), filepath.Join(dir, name))
 				if err != nil {
 					b.Error(err)
 					return
@@ -77,10 +77,10 @@ func holdJobs(b *testing.B, jobs int) {
 	}
 	pid := supervisorPid(b, dir)
 	before := resident(b, pid)
-	all := make([]*Process, 0, jobs)
+	all := make([]*Attempt, 0, jobs)
 	for i := range jobs {
 		name := "0198c5a4-0000-7000-8000-" + fmt.Sprintf("%012d", i)
-		p, err := c.Launch(b.Context(), benchSpec(name, "/bin/sleep", "3000"), filepath.Join(dir, name))
+		p, err := c.Spawn(b.Context(), benchSpec(name, "/bin/sleep", "3000"), filepath.Join(dir, name))
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -61,7 +61,7 @@ type Client struct {
 	mu        sync.Mutex
 	link      *link         // nil while there is no connection
 	changed   chan struct{} // closed when link changes
-	processes map[attempt.Name]*Process
+	processes map[attempt.Name]*Attempt
 	children  []int // supervisors that were started here and not reaped yet
 }
 
@@ -85,7 +85,7 @@ func Connect(cfg Config) (*Client, error) {
 	}
 	c := &Client{
 		cfg: cfg, log: cfg.Logger.Named("supervisor"), remote: newRemote(cfg.Dir),
-		changed: make(chan struct{}), processes: make(map[attempt.Name]*Process),
+		changed: make(chan struct{}), processes: make(map[attempt.Name]*Attempt),
 	}
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
 	first := make(chan error, 1)
@@ -105,14 +105,14 @@ func (c *Client) Close() {
 	c.remote.conns.close()
 	c.mu.Lock()
 	all := c.processes
-	c.processes = make(map[attempt.Name]*Process)
+	c.processes = make(map[attempt.Name]*Attempt)
 	c.mu.Unlock()
 	for _, p := range all {
 		p.Detach()
 	}
 }
 
-// Launch runs an attempt whose file is in dir, which is made if only that is
+// Spawn runs an attempt whose file is in dir, which is made if only that is
 // missing, and returns once the program is executed. It may be repeated: the
 // attempt runs once, whoever asks how often. While no supervisor can be reached
 // it waits.
@@ -121,8 +121,8 @@ func (c *Client) Close() {
 // another attempt may, with ErrBarred where the server itself has claimed it. What
 // cannot be known is a Process: detached when ctx ends first, lost when the
 // attempt's file cannot be read.
-func (c *Client) Launch(ctx context.Context, spec exec.Spec, dir string) (*Process, error) {
-	return c.LaunchIn(ctx, spec, dir, Placement{})
+func (c *Client) Spawn(ctx context.Context, spec exec.Spec, dir string) (*Attempt, error) {
+	return c.SpawnIn(ctx, spec, dir, Placement{})
 }
 
 // Placement is where a program runs, and on which lease.
@@ -135,10 +135,10 @@ type Placement struct {
 	Token attempt.Token
 }
 
-// LaunchIn is Launch in control groups and on a lease. ErrNoLease says that the
+// SpawnIn is Launch in control groups and on a lease. ErrNoLease says that the
 // lease does not cover it and nothing was done: it may be asked again with the
 // next token.
-func (c *Client) LaunchIn(ctx context.Context, spec exec.Spec, dir string, where Placement) (*Process, error) {
+func (c *Client) SpawnIn(ctx context.Context, spec exec.Spec, dir string, where Placement) (*Attempt, error) {
 	program, err := processSpec(spec)
 	if err != nil {
 		return nil, err
@@ -168,16 +168,16 @@ func (c *Client) LaunchIn(ctx context.Context, spec exec.Spec, dir string, where
 		p.lose(err)
 		return p, nil
 	}
-	if err := launchError(st); err != nil {
+	if err := spawnError(st); err != nil {
 		p.Detach()
 		return nil, err
 	}
-	p.launched(st)
+	p.attached(st)
 	return p, nil
 }
 
-// launchError is why something does not run, or nil.
-func launchError(st attempt.Status) error {
+// spawnError is why something does not run, or nil.
+func spawnError(st attempt.Status) error {
 	switch st.Condition {
 	case attempt.Barred:
 		return fmt.Errorf("%w: %w", exec.ErrNeverRan, ErrBarred)
@@ -191,7 +191,7 @@ func launchError(st attempt.Status) error {
 
 // Attach says what became of an attempt, and follows it if it runs: only then is
 // there a Process. While no supervisor can be reached it waits.
-func (c *Client) Attach(ctx context.Context, key batch.Key, dir string) (attempt.Status, *Process, error) {
+func (c *Client) Attach(ctx context.Context, key batch.Key, dir string) (attempt.Status, *Attempt, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return attempt.Status{}, nil, fmt.Errorf("attempt directory: %w", err)
@@ -209,13 +209,13 @@ func (c *Client) Attach(ctx context.Context, key batch.Key, dir string) (attempt
 		p.Detach()
 		return st, nil, err
 	}
-	p.launched(st)
+	p.attached(st)
 	return st, p, nil
 }
 
 // follow enters a process before anything is heard of it.
-func (c *Client) follow(a attempt.Name) (*Process, error) {
-	p := &Process{client: c, attempt: a, ended: make(chan struct{})}
+func (c *Client) follow(a attempt.Name) (*Attempt, error) {
+	p := &Attempt{client: c, attempt: a, ended: make(chan struct{})}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
@@ -228,7 +228,7 @@ func (c *Client) follow(a attempt.Name) (*Process, error) {
 	return p, nil
 }
 
-func (c *Client) unfollow(p *Process) {
+func (c *Client) unfollow(p *Attempt) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.processes[p.attempt] == p {
@@ -237,14 +237,14 @@ func (c *Client) unfollow(p *Process) {
 }
 
 // following returns what is followed, in order of the jobs' IDs.
-func (c *Client) following() []*Process {
+func (c *Client) following() []*Attempt {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	all := make([]*Process, 0, len(c.processes))
+	all := make([]*Attempt, 0, len(c.processes))
 	for _, p := range c.processes {
 		all = append(all, p)
 	}
-	slices.SortFunc(all, func(a, b *Process) int { return a.attempt.Compare(b.attempt) })
+	slices.SortFunc(all, func(a, b *Attempt) int { return a.attempt.Compare(b.attempt) })
 	return all
 }
 

@@ -33,7 +33,7 @@ func waitAtTheGate() {
 type launching struct {
 	t    *testing.T
 	done chan struct{}
-	p    *Process
+	p    *Attempt
 	err  error
 }
 
@@ -41,7 +41,7 @@ func beginLaunch(t *testing.T, c *Client, s exec.Spec) *launching {
 	l := &launching{t: t, done: make(chan struct{})}
 	go func() {
 		defer close(l.done)
-		l.p, l.err = c.Launch(t.Context(), s, attempts(c.cfg.Dir))
+		l.p, l.err = c.Spawn(t.Context(), s, attempts(c.cfg.Dir))
 	}()
 	return l
 }
@@ -319,7 +319,7 @@ func oneOfMany(t *testing.T, c *Client, dir string, i int) (what string, ran int
 		t.Error(err)
 	}
 	k := key(fmt.Sprint(own(dir), "-", i), 1)
-	p, err := c.Launch(t.Context(), spec(home, k, `echo x >> "$1"; sleep 0.0$(($$ % 10))`, filepath.Join(home, "ran")), attempts(home))
+	p, err := c.Spawn(t.Context(), spec(home, k, `echo x >> "$1"; sleep 0.0$(($$ % 10))`, filepath.Join(home, "ran")), attempts(home))
 	switch {
 	case errors.Is(err, exec.ErrNeverRan):
 		what = "never ran"

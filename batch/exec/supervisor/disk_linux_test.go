@@ -59,7 +59,7 @@ func TestOnAFullDiskNothingRunsAndEndsAreKept(t *testing.T) {
 	}
 	fill(t, filepath.Join(disk, "ballast"))
 
-	_, err = c.Launch(t.Context(), spec(dir, key("job", 2), "exit 0"), disk)
+	_, err = c.Spawn(t.Context(), spec(dir, key("job", 2), "exit 0"), disk)
 	if !errors.Is(err, exec.ErrNeverRan) || !strings.Contains(err.Error(), "claim: no space left on device") {
 		t.Errorf("launch: %v", err)
 	}

@@ -75,7 +75,7 @@ func TestProgramsDieWithTheirLeaseAndTheirEndsSaySo(t *testing.T) {
 	c := connectLeased(t, dir)
 	stop := keep(t, c, 2*time.Second)
 	token := hold(t, c, 2*time.Second)
-	p, err := c.LaunchIn(t.Context(), leasedSpec(dir, `trap "" TERM; sleep 300 & echo $! > "$1"; wait`, here), attempts(dir), Placement{Token: token})
+	p, err := c.SpawnIn(t.Context(), leasedSpec(dir, `trap "" TERM; sleep 300 & echo $! > "$1"; wait`, here), attempts(dir), Placement{Token: token})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,21 +98,21 @@ func TestNothingRunsThatNoLeaseCovers(t *testing.T) {
 	dir := t.TempDir()
 	c := connectLeased(t, dir)
 	what, at := leasedSpec(dir, `echo x >> "$1"`, filepath.Join(dir, "ran")), attempts(dir)
-	if _, err := c.Launch(t.Context(), what, at); !errors.Is(err, attempt.ErrNoLease) {
+	if _, err := c.Spawn(t.Context(), what, at); !errors.Is(err, attempt.ErrNoLease) {
 		t.Errorf("without a token: %v", err)
 	}
 	token, _, err := c.Renew(t.Context(), nil, time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.LaunchIn(t.Context(), what, at, Placement{Token: token}); !errors.Is(err, attempt.ErrNoLease) {
+	if _, err := c.SpawnIn(t.Context(), what, at, Placement{Token: token}); !errors.Is(err, attempt.ErrNoLease) {
 		t.Errorf("before the lease is renewed: %v", err)
 	}
 	if st, _, err := c.Attach(t.Context(), what.Key, at); st.Condition != attempt.Unclaimed || err != nil {
 		t.Errorf("a refusal decided about the attempt: %+v, %v", st, err)
 	}
 	token = hold(t, c, time.Minute)
-	p, err := c.LaunchIn(t.Context(), what, at, Placement{Token: token})
+	p, err := c.SpawnIn(t.Context(), what, at, Placement{Token: token})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func TestALeaseThatWasKeptEndsNothing(t *testing.T) {
 	c := connectLeased(t, dir)
 	const d = 500 * time.Millisecond
 	defer keep(t, c, d)()
-	p, err := c.LaunchIn(t.Context(), leasedSpec(dir, `sleep 2; exit 7`), attempts(dir), Placement{Token: hold(t, c, d)})
+	p, err := c.SpawnIn(t.Context(), leasedSpec(dir, `sleep 2; exit 7`), attempts(dir), Placement{Token: hold(t, c, d)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func TestProgramsOnALeaseDieWithTheirSupervisor(t *testing.T) {
 	dir := t.TempDir()
 	here := fifo(t, dir, "here")
 	c := connectLeased(t, dir)
-	p, err := c.LaunchIn(t.Context(), leasedSpec(dir, `trap "" TERM; sleep 300 & echo $! > "$1"; wait`, here), attempts(dir),
+	p, err := c.SpawnIn(t.Context(), leasedSpec(dir, `trap "" TERM; sleep 300 & echo $! > "$1"; wait`, here), attempts(dir),
 		Placement{Token: hold(t, c, time.Minute)})
 	if err != nil {
 		t.Fatal(err)
@@ -190,7 +190,7 @@ func TestAProgramIsInItsGroupsFromItsFirstInstructionAndNobodyIsLeftInThem(t *te
 	g, dir := makeGroup(t), t.TempDir()
 	c := connectTo(t, dir)
 	// The child is in a session of its own: only the group knows whose it is.
-	p, err := c.LaunchIn(t.Context(), leasedSpec(dir, `cat /proc/self/cgroup > "$1"; setsid sleep 300 & : > "$1.up"; wait $!`, filepath.Join(dir, "in")),
+	p, err := c.SpawnIn(t.Context(), leasedSpec(dir, `cat /proc/self/cgroup > "$1"; setsid sleep 300 & : > "$1.up"; wait $!`, filepath.Join(dir, "in")),
 		attempts(dir), Placement{Groups: g.Procs()})
 	if err != nil {
 		t.Fatal(err)
@@ -222,7 +222,7 @@ func TestAFrozenProgramIsKilledToo(t *testing.T) {
 	g, dir := makeGroup(t), t.TempDir()
 	c := connectLeased(t, dir)
 	stop := keep(t, c, 2*time.Second)
-	p, err := c.LaunchIn(t.Context(), leasedSpec(dir, `sleep 300 & wait`), attempts(dir), Placement{Groups: g.Procs(), Token: hold(t, c, 2*time.Second)})
+	p, err := c.SpawnIn(t.Context(), leasedSpec(dir, `sleep 300 & wait`), attempts(dir), Placement{Groups: g.Procs(), Token: hold(t, c, 2*time.Second)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,11 +239,11 @@ func TestWhoCannotEnterAGroupNeverRuns(t *testing.T) {
 	dir := t.TempDir()
 	c := connectTo(t, dir)
 	what := leasedSpec(dir, `echo x >> "$1"`, filepath.Join(dir, "ran"))
-	_, err := c.LaunchIn(t.Context(), what, attempts(dir), Placement{Groups: []string{filepath.Join(dir, "gone", "cgroup.procs")}})
+	_, err := c.SpawnIn(t.Context(), what, attempts(dir), Placement{Groups: []string{filepath.Join(dir, "gone", "cgroup.procs")}})
 	if !errors.Is(err, exec.ErrNeverRan) || !strings.Contains(err.Error(), "control group") || strings.Contains(err.Error(), dir) || lines(t, dir) != 0 {
 		t.Errorf("%v, ran %d times", err, lines(t, dir))
 	}
-	if _, err := c.LaunchIn(t.Context(), what, attempts(dir), Placement{Groups: []string{"/etc/passwd"}}); err == nil || errors.Is(err, exec.ErrNeverRan) {
+	if _, err := c.SpawnIn(t.Context(), what, attempts(dir), Placement{Groups: []string{"/etc/passwd"}}); err == nil || errors.Is(err, exec.ErrNeverRan) {
 		t.Errorf("a file that is no group's: %v", err)
 	}
 }
@@ -252,7 +252,7 @@ func TestWhoCannotEnterAGroupNeverRuns(t *testing.T) {
 func TestAProgramOnALeaseDiesThoughNoSupervisorFollows(t *testing.T) {
 	dir := t.TempDir()
 	c := connectLeased(t, dir)
-	p, err := c.LaunchIn(t.Context(), leasedSpec(dir, `trap "" TERM; while :; do sleep 0.05; done`), attempts(dir), Placement{Token: hold(t, c, time.Minute)})
+	p, err := c.SpawnIn(t.Context(), leasedSpec(dir, `trap "" TERM; while :; do sleep 0.05; done`), attempts(dir), Placement{Token: hold(t, c, time.Minute)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -85,7 +85,7 @@ func TestWhatCannotRunFailsWithoutPaths(t *testing.T) {
 		s := spec(dir, key("job", i), "exit 0")
 		tc.change(&s)
 		for _, again := range []string{"", " again"} {
-			p, err := c.Launch(t.Context(), s, attempts(dir))
+			p, err := c.Spawn(t.Context(), s, attempts(dir))
 			if p != nil || err == nil || err.Error() != tc.want || errors.Is(err, exec.ErrNeverRan) {
 				t.Errorf("launch%s: %v, want %s", again, err, tc.want)
 			}
@@ -99,7 +99,7 @@ func TestTheServersClaimKeepsAnAttemptFromRunning(t *testing.T) {
 	if _, _, err := journal.Claim(attempts(dir), "1-1", journal.Claimer{Kind: journal.Server}, time1); err != nil {
 		t.Fatal(err)
 	}
-	_, err := c.Launch(t.Context(), spec(dir, key("job", 1), "exit 0"), attempts(dir))
+	_, err := c.Spawn(t.Context(), spec(dir, key("job", 1), "exit 0"), attempts(dir))
 	if !errors.Is(err, ErrBarred) || !errors.Is(err, exec.ErrNeverRan) {
 		t.Errorf("launch: %v", err)
 	}
@@ -193,14 +193,14 @@ func TestDetachLeavesTheProgramRunning(t *testing.T) {
 	if err != nil || p == nil {
 		t.Fatal(p, err)
 	}
-	if _, err := c.Launch(t.Context(), spec(dir, k, ""), attempts(dir)); err == nil {
+	if _, err := c.Spawn(t.Context(), spec(dir, k, ""), attempts(dir)); err == nil {
 		t.Error("two follow one attempt")
 	}
 	c.Close()
 	if diff := cmp.Diff(exec.Exit{Detached: true}, p.Wait()); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := c.Launch(t.Context(), spec(dir, key("job", 2), ""), attempts(dir)); !errors.Is(err, ErrClosed) || !errors.Is(err, exec.ErrNeverRan) {
+	if _, err := c.Spawn(t.Context(), spec(dir, key("job", 2), ""), attempts(dir)); !errors.Is(err, ErrClosed) || !errors.Is(err, exec.ErrNeverRan) {
 		t.Errorf("launch by a closed client: %v", err)
 	}
 	c = connectTo(t, dir)
@@ -288,7 +288,7 @@ func TestALaunchThatIsGivenUpIsDetached(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	p, err := c.Launch(ctx, spec(dir, key("job", 1), "exit 3"), attempts(dir))
+	p, err := c.Spawn(ctx, spec(dir, key("job", 1), "exit 3"), attempts(dir))
 	if err != nil || !p.Wait().Detached {
 		t.Errorf("%v, %v", p, err)
 	}

@@ -72,7 +72,7 @@ func serverMain(dir string, scripts []string) {
 		panic(err)
 	}
 	for i, script := range scripts {
-		if _, err := c.Launch(context.Background(), spec(dir, key("job", i+1), script), attempts(dir)); err != nil {
+		if _, err := c.Spawn(context.Background(), spec(dir, key("job", i+1), script), attempts(dir)); err != nil {
 			panic(err)
 		}
 	}
@@ -173,9 +173,9 @@ func kill(t testing.TB, pid int) {
 	}
 }
 
-func launch(t testing.TB, c *Client, s exec.Spec) *Process {
+func launch(t testing.TB, c *Client, s exec.Spec) *Attempt {
 	t.Helper()
-	p, err := c.Launch(t.Context(), s, attempts(c.cfg.Dir))
+	p, err := c.Spawn(t.Context(), s, attempts(c.cfg.Dir))
 	if err != nil {
 		t.Fatal(err)
 	}

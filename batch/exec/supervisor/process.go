@@ -16,9 +16,9 @@ import (
 // signalPatience is how long Signal waits for a supervisor's answer.
 const signalPatience = 2 * time.Second
 
-// Process is a program that a supervisor runs. It outlives the supervisor: the
+// Attempt is a program that a supervisor runs. It outlives the supervisor: the
 // next one is asked what became of it.
-type Process struct {
+type Attempt struct {
 	client  *Client
 	attempt attempt.Name
 	ended   chan struct{}
@@ -33,21 +33,21 @@ type Process struct {
 }
 
 // Started returns when the process was made, by the host's clock.
-func (p *Process) Started() time.Time {
+func (p *Attempt) Started() time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.started
 }
 
 // Pid returns the first process of its group, 0 if that is not known.
-func (p *Process) Pid() int {
+func (p *Attempt) Pid() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.pid
 }
 
 // Wait returns when nothing of the program is left, or it is detached.
-func (p *Process) Wait() exec.Exit {
+func (p *Attempt) Wait() exec.Exit {
 	<-p.ended
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -55,12 +55,12 @@ func (p *Process) Wait() exec.Exit {
 }
 
 // Detach leaves the program running and makes Wait return, see exec.Detacher.
-func (p *Process) Detach() { p.finish(exec.Exit{Detached: true}) }
+func (p *Attempt) Detach() { p.finish(exec.Exit{Detached: true}) }
 
 // Signal sends sig to all processes of the program, and returns
 // os.ErrProcessDone when it has ended. While there is no supervisor signals are
 // kept, and delivered in order by the next one.
-func (p *Process) Signal(sig syscall.Signal) error {
+func (p *Attempt) Signal(sig syscall.Signal) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.over {
@@ -84,7 +84,7 @@ func (p *Process) Signal(sig syscall.Signal) error {
 }
 
 // deliver sends the signals that were kept.
-func (p *Process) deliver(ctx context.Context) error {
+func (p *Attempt) deliver(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for len(p.signals) > 0 && !p.over {
@@ -100,8 +100,8 @@ func (p *Process) deliver(ctx context.Context) error {
 	return nil
 }
 
-// launched takes the answer to a launch or an attach.
-func (p *Process) launched(st attempt.Status) {
+// attached takes the answer to a launch or an attach.
+func (p *Attempt) attached(st attempt.Status) {
 	p.mu.Lock()
 	p.known = true
 	p.started, p.pid = st.Started, st.Pid
@@ -110,7 +110,7 @@ func (p *Process) launched(st attempt.Status) {
 }
 
 // take takes a status that may be an end.
-func (p *Process) take(st attempt.Status) {
+func (p *Attempt) take(st attempt.Status) {
 	switch st.Condition {
 	case attempt.Running:
 	case attempt.Exited:
@@ -126,13 +126,13 @@ func (p *Process) take(st attempt.Status) {
 }
 
 // lose ends it with an error that came instead of a status.
-func (p *Process) lose(err error) {
+func (p *Attempt) lose(err error) {
 	p.client.log.Error("what became of an attempt cannot be known", "attempt", p.attempt.Mark(), "error", err)
 	p.finish(exec.Exit{Lost: true, Reason: "its attempt file cannot be read"})
 }
 
 // finish ends it, the first time.
-func (p *Process) finish(exit exec.Exit) {
+func (p *Attempt) finish(exit exec.Exit) {
 	p.mu.Lock()
 	first := !p.over
 	if first {
@@ -146,7 +146,7 @@ func (p *Process) finish(exit exec.Exit) {
 }
 
 // isKnown reports whether the next supervisor is to be asked about it.
-func (p *Process) isKnown() bool {
+func (p *Attempt) isKnown() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.known

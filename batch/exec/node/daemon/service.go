@@ -66,7 +66,7 @@ func (s service) admit(c node.Claimant) error {
 }
 
 // Launch is rpc.Service.Launch.
-func (s service) Launch(ctx context.Context, c node.Claimant, t node.Task) (attempt.Status, error) {
+func (s service) Launch(ctx context.Context, c node.Claimant, t node.TaskSpec) (attempt.Status, error) {
 	if err := s.admit(c); err != nil {
 		return attempt.Status{}, err
 	}

@@ -8,8 +8,8 @@ import (
 )
 
 // taskOf is a task in the words of a host.
-func taskOf(t *Task, worth cgroup.CPU) node.Task {
-	return node.Task{ID: node.ID(t.ID), Spec: t.Spec, CPU: amount(t.Spec.Allocation, worth), Memory: memory(&t.Spec)}
+func taskOf(t *TaskSpec, worth cgroup.CPU) node.TaskSpec {
+	return node.TaskSpec{ID: node.ID(t.ID), Spec: t.Spec, CPU: amount(t.Spec.Allocation, worth), Memory: memory(&t.Spec)}
 }
 
 // amount is what allocation are of the processors of a host; at least something, as 0 would

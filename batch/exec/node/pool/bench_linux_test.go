@@ -123,9 +123,9 @@ func BenchmarkNodeWithTasks(b *testing.B) {
 }
 
 // launchSleepers launches tasks that sleep on each node, a few at a time.
-func launchSleepers(b *testing.B, p *pool.Pool, nodes, tasks int) []exec.Process {
+func launchSleepers(b *testing.B, p *pool.Pool, nodes, tasks int) []exec.Launched {
 	b.Helper()
-	procs := make([]exec.Process, nodes*tasks)
+	procs := make([]exec.Launched, nodes*tasks)
 	dir := b.TempDir()
 	allocation := make(chan int)
 	var work sync.WaitGroup
@@ -155,7 +155,7 @@ func launchSleepers(b *testing.B, p *pool.Pool, nodes, tasks int) []exec.Process
 }
 
 // setAll gives all of them a share; some less, so that neighbours differ.
-func setAll(b *testing.B, procs []exec.Process, nodes int, share batch.Share) {
+func setAll(b *testing.B, procs []exec.Launched, nodes int, share batch.Share) {
 	for i, proc := range procs {
 		l := on(int32(i%nodes), 1)
 		l.Share = share + batch.Share(i%7)<<12
@@ -165,7 +165,7 @@ func setAll(b *testing.B, procs []exec.Process, nodes int, share batch.Share) {
 	}
 }
 
-func end(b *testing.B, procs []exec.Process) {
+func end(b *testing.B, procs []exec.Launched) {
 	for _, proc := range procs {
 		if err := proc.Signal(syscall.SIGKILL); err != nil {
 			b.Error(err)

@@ -100,7 +100,7 @@ func (h *host) lapse() {
 	}
 }
 
-func (h *host) Launch(ctx context.Context, t Task) (exec.Process, error) {
+func (h *host) Launch(ctx context.Context, t TaskSpec) (exec.Launched, error) {
 	p := &proc{host: h, task: t, over: make(chan struct{}), detached: make(chan struct{})}
 	if err := h.through(ctx); err != nil {
 		return p, nil
@@ -118,7 +118,7 @@ func (h *host) Launch(ctx context.Context, t Task) (exec.Process, error) {
 	return p, nil
 }
 
-func (h *host) Attach(ctx context.Context, id ID) (attempt.Status, exec.Process, error) {
+func (h *host) Attach(ctx context.Context, id ID) (attempt.Status, exec.Launched, error) {
 	if err := h.through(ctx); err != nil {
 		return attempt.Status{}, nil, err
 	}
@@ -192,7 +192,7 @@ func (h *host) running() (n int) {
 // proc is a process on a host that ends when the test says so, and by SIGKILL.
 type proc struct {
 	host     *host
-	task     Task
+	task     TaskSpec
 	over     chan struct{}
 	detached chan struct{}
 	once     sync.Once
@@ -337,7 +337,7 @@ func spec(name string, how batch.Launch, allocation ...batch.NodeAllocation) exe
 }
 
 // launch launches, and returns the members' processes, by rank.
-func launch(t testing.TB, p *Pool, s exec.Spec, hosts ...*host) (exec.Process, []*proc) {
+func launch(t testing.TB, p *Pool, s exec.Spec, hosts ...*host) (exec.Launched, []*proc) {
 	t.Helper()
 	got, err := p.Launch(s)
 	if err != nil {
@@ -360,13 +360,13 @@ func after(d time.Duration) {
 }
 
 // ending returns how a process has ended, false if it has not.
-func ending(p exec.Process) (exec.Exit, bool) {
+func ending(p exec.Launched) (exec.Exit, bool) {
 	select {
-	case <-p.(*Process).done:
+	case <-p.(*Attempt).done:
 		return p.Wait(), true
 	default:
 		return exec.Exit{}, false
 	}
 }
 
-func finish(p exec.Process, exit exec.Exit) { p.(*proc).finish(exit) }
+func finish(p exec.Launched, exit exec.Exit) { p.(*proc).finish(exit) }

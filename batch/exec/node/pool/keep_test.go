@@ -315,7 +315,7 @@ func TestSharesOfManyAreSentTogetherAndTheLastOnesCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := newHost("a"), newHost("b")
 		p := open(t, a, b)
-		var all []exec.Process
+		var all []exec.Launched
 		for i := range 100 {
 			proc, _ := launch(t, p, spec(string(rune('A'+i)), batch.LaunchPerNode, on(0, 1), on(1, 1)), a, b)
 			all = append(all, proc)
@@ -334,7 +334,7 @@ func TestSharesOfManyAreSentTogetherAndTheLastOnesCount(t *testing.T) {
 		after(time.Second)
 		for _, h := range []*host{a, b} {
 			sent := h.shares()
-			if len(sent) != 1 || len(sent[0]) != 100 || sent[0][0].Places[0].Share != 2 {
+			if len(sent) != 1 || len(sent[0]) != 100 || sent[0][0].Allocation[0].Share != 2 {
 				t.Fatalf("%d messages", len(sent))
 			}
 		}
@@ -345,7 +345,7 @@ func TestSharesOfManyAreSentTogetherAndTheLastOnesCount(t *testing.T) {
 		after(3 * time.Second)
 		a.cutOff(false)
 		after(11 * time.Second)
-		if sent := a.shares(); len(sent) != 2 || len(sent[1]) != 100 || sent[1][0].Places[0].Share != 4 {
+		if sent := a.shares(); len(sent) != 2 || len(sent[1]) != 100 || sent[1][0].Allocation[0].Share != 4 {
 			t.Fatalf("%d messages", len(sent))
 		}
 		if err := all[0].(exec.Sharer).SetShares([]batch.NodeAllocation{on(0, 2)}); err == nil {

@@ -18,7 +18,7 @@ var _ exec.Launcher = (*Pool)(nil)
 
 // Launch is exec.Launcher's. It returns when all members are launched, or are not. Where
 // some run and others never will, the first is ended as if the others had failed.
-func (p *Pool) Launch(spec exec.Spec) (exec.Process, error) {
+func (p *Pool) Launch(spec exec.Spec) (exec.Launched, error) {
 	parts, err := p.split(spec.Launch, spec.Allocation)
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func (p *Pool) Launch(spec exec.Spec) (exec.Process, error) {
 }
 
 // enter has all members followed, or none if a node is not there.
-func (p *Process) enter() error {
+func (p *Attempt) enter() error {
 	for _, m := range p.members {
 		if !m.peer.enter(m, false) {
 			p.Detach()
@@ -70,7 +70,7 @@ func (e *peer) awaitTold() {
 }
 
 // launch runs a member.
-func (m *member) launch(t Task) error {
+func (m *member) launch(t TaskSpec) error {
 	// When the node's lease is over there is nothing more to wait for, nor is there when
 	// it has begun anew before this goroutine has seen that.
 	ctx, cancel := context.WithCancel(m.of.pool.ctx)
@@ -102,7 +102,7 @@ func (e *peer) suspect(ctx context.Context) {
 }
 
 // launchedAll settles what became of a launch: an error if nothing runs.
-func (p *Process) launchedAll(errs []error) error {
+func (p *Attempt) launchedAll(errs []error) error {
 	var plain, never, gone error
 	started := false
 	for rank, err := range errs {
@@ -160,8 +160,8 @@ func or(a, b error) error {
 }
 
 // task is what a member is told.
-func task(m *member, spec *exec.Spec, parts []part) Task {
-	t := Task{ID: m.id, Spec: *spec}
+func task(m *member, spec *exec.Spec, parts []part) TaskSpec {
+	t := TaskSpec{ID: m.id, Spec: *spec}
 	t.Spec.Allocation = parts[m.id.Rank].allocation
 	t.Spec.Append = spec.Append || len(parts) > 1
 	env := make([]string, 0, len(spec.Env)+2)

@@ -48,7 +48,7 @@ func (n *near) cpus(allocation []batch.NodeAllocation) (all []int) {
 func (n *near) Renew(context.Context, time.Duration) error { return nil }
 
 // Launch is Node's.
-func (n *near) Launch(ctx context.Context, t Task) (exec.Process, error) {
+func (n *near) Launch(ctx context.Context, t TaskSpec) (exec.Launched, error) {
 	task := taskOf(&t, n.worth)
 	task.CPUs = n.cpus(t.Spec.Allocation)
 	p, err := n.host.Launch(ctx, task)
@@ -59,7 +59,7 @@ func (n *near) Launch(ctx context.Context, t Task) (exec.Process, error) {
 }
 
 // Attach is Node's.
-func (n *near) Attach(ctx context.Context, id ID) (attempt.Status, exec.Process, error) {
+func (n *near) Attach(ctx context.Context, id ID) (attempt.Status, exec.Launched, error) {
 	st, p, err := n.host.Attach(ctx, node.ID(id))
 	if err != nil || p == nil {
 		return st, nil, err // not a nil *node.Process
@@ -78,9 +78,9 @@ func (n *near) SetShares(_ context.Context, all []Shares) error {
 		if p == nil {
 			continue
 		}
-		_, err := p.Share(amount(s.Places, n.worth))
+		_, err := p.Share(amount(s.Allocation, n.worth))
 		if err == nil && len(n.pins) > 0 {
-			err = p.SetCPUs(n.cpus(s.Places))
+			err = p.SetCPUs(n.cpus(s.Allocation))
 		}
 		if err != nil && !errors.Is(err, os.ErrProcessDone) {
 			errs = append(errs, fmt.Errorf("task %s: %w", p.ID(), err))

@@ -68,7 +68,7 @@ func TestATaskRunsOnTheProcessorsOfItsNodesAndMovesWithThem(t *testing.T) {
 	if h.Offers().Of(cgroup.Processors) == cgroup.None {
 		t.Skip(h.Offers())
 	}
-	var proc exec.Process
+	var proc exec.Launched
 	eventually(t, "it runs", func() bool {
 		var err error
 		proc, err = p.Launch(script(t.TempDir(), "j", batch.LaunchOnce, `sleep 1000 & wait`, on(1, 1)))

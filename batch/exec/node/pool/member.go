@@ -10,12 +10,12 @@ import (
 
 // member is one process of an attempt.
 type member struct {
-	of   *Process
+	of   *Attempt
 	id   ID
 	peer *peer
 
 	// What follows is guarded by of.mu.
-	proc    exec.Process // nil until it is known to run
+	proc    exec.Launched // nil until it is known to run
 	over    bool
 	exit    exec.Exit
 	queue   []syscall.Signal // not sent yet, in order
@@ -24,7 +24,7 @@ type member struct {
 }
 
 // runs takes what a member runs as, and follows it.
-func (m *member) runs(proc exec.Process) {
+func (m *member) runs(proc exec.Launched) {
 	m.of.mu.Lock()
 	over := m.over
 	if !over {
@@ -101,7 +101,7 @@ func ends(sig syscall.Signal) bool { return sig == syscall.SIGTERM || sig == sys
 func isDone(err error) bool { return errors.Is(err, os.ErrProcessDone) }
 
 // detach leaves a process alone, if it can be.
-func detach(proc exec.Process) {
+func detach(proc exec.Launched) {
 	if d, ok := proc.(exec.Detacher); ok {
 		d.Detach()
 	}

@@ -134,7 +134,7 @@ func (s *stub) Renew(ctx context.Context, lease time.Duration) error {
 	return errNotHeld
 }
 
-func (s *stub) Launch(ctx context.Context, t Task) (exec.Process, error) {
+func (s *stub) Launch(ctx context.Context, t TaskSpec) (exec.Launched, error) {
 	s.m.w.launches(s.m, t.ID)
 	p, err := s.follow(t.ID)
 	if err != nil {
@@ -182,7 +182,7 @@ func (s *stub) Launch(ctx context.Context, t Task) (exec.Process, error) {
 	}
 }
 
-func (s *stub) Attach(ctx context.Context, id ID) (attempt.Status, exec.Process, error) {
+func (s *stub) Attach(ctx context.Context, id ID) (attempt.Status, exec.Launched, error) {
 	p, err := s.follow(id)
 	if err != nil {
 		return attempt.Status{}, nil, err
@@ -209,7 +209,7 @@ func (s *stub) SetShares(ctx context.Context, all []Shares) error {
 	_, err := ask(ctx, s, "shares", func(m *machine) (struct{}, error) {
 		for _, one := range all {
 			if b := m.bodies[one.ID]; b != nil && !b.gone && order > b.order {
-				b.order, b.share = order, one.Places[0].Share
+				b.order, b.share = order, one.Allocation[0].Share
 			}
 		}
 		return struct{}{}, nil

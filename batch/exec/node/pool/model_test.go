@@ -125,7 +125,7 @@ func (m *machine) covers(t token) bool {
 }
 
 // launch claims a member and starts it, if it is covered.
-func (m *machine) launch(t Task, with token) (st attempt.Status, held bool) {
+func (m *machine) launch(t TaskSpec, with token) (st attempt.Status, held bool) {
 	switch {
 	case m.bodies[t.ID] != nil:
 		return m.bodies[t.ID].status(), true

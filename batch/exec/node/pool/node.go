@@ -15,8 +15,8 @@ type ID struct {
 	Rank int32 // from 0
 }
 
-// Task is one process of an attempt, for one node.
-type Task struct {
+// TaskSpec is one process of an attempt, for one node.
+type TaskSpec struct {
 	ID ID
 	// Spec is what to run. Its Places are those of this process, all on this node;
 	// Processors times Share of them is what it may have of the processors there, and
@@ -26,8 +26,8 @@ type Task struct {
 
 // Shares is what a process that runs may have from now on.
 type Shares struct {
-	ID     ID
-	Places []batch.NodeAllocation // as in Task
+	ID         ID
+	Allocation []batch.NodeAllocation // as in Task
 }
 
 // Node is one node of the site, as a pool uses it. Its methods may be called from
@@ -47,10 +47,10 @@ type Node interface {
 	// exec.ErrNodeGone if nothing was sent, and with exec.ErrNeverRan if something was.
 	// What cannot be known, because the node did not answer or ctx has ended, is a
 	// Process.
-	Launch(ctx context.Context, t Task) (exec.Process, error)
+	Launch(ctx context.Context, t TaskSpec) (exec.Launched, error)
 	// Attach says what became of a process, and returns it if it runs. An error means
 	// that nobody knows.
-	Attach(ctx context.Context, id ID) (attempt.Status, exec.Process, error)
+	Attach(ctx context.Context, id ID) (attempt.Status, exec.Launched, error)
 	// Bar makes the claim of a process, so that it never runs, unless it is claimed
 	// already. Won says that it never has run, nor will. An error means that nobody
 	// knows.

@@ -27,7 +27,7 @@ type modelAttempt struct {
 	ranks      int
 	obeys      bool
 	share      batch.Share // that was asked for last
-	proc       *Process    // in this life of the server
+	proc       *Attempt    // in this life of the server
 	over       bool        // as was told
 	life       int         // of the server that was told
 }
@@ -143,13 +143,13 @@ func (s *site) launch(job batch.JobID, number uint32, how batch.Launch, allocati
 			s.over(a, exec.Exit{}, err)
 			return
 		}
-		s.follow(p, a, got.(*Process))
+		s.follow(p, a, got.(*Attempt))
 	})
 }
 
 // follow waits for an end. What was asked for before the process was known is said
 // now, as a policy would.
-func (s *site) follow(p *Pool, a *modelAttempt, proc *Process) {
+func (s *site) follow(p *Pool, a *modelAttempt, proc *Attempt) {
 	s.w.mu.Lock()
 	if s.pool == p {
 		a.proc = proc
@@ -164,7 +164,7 @@ func (s *site) follow(p *Pool, a *modelAttempt, proc *Process) {
 	}
 }
 
-func (s *site) setShares(a *modelAttempt, proc *Process, share batch.Share) {
+func (s *site) setShares(a *modelAttempt, proc *Attempt, share batch.Share) {
 	allocation := append([]batch.NodeAllocation(nil), a.allocation...)
 	for i := range allocation {
 		allocation[i].Share = share

@@ -12,8 +12,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec"
 )
 
-// Process is an attempt: all of its members.
-type Process struct {
+// Attempt is an attempt: all of its members.
+type Attempt struct {
 	pool    *Pool
 	how     batch.Launch
 	members []*member // by rank
@@ -32,13 +32,13 @@ type Process struct {
 }
 
 var (
-	_ exec.Process  = (*Process)(nil)
-	_ exec.Detacher = (*Process)(nil)
-	_ exec.Sharer   = (*Process)(nil)
+	_ exec.Launched = (*Attempt)(nil)
+	_ exec.Detacher = (*Attempt)(nil)
+	_ exec.Sharer   = (*Attempt)(nil)
 )
 
-func newProcess(pool *Pool, key batch.Key, how batch.Launch, parts []part) *Process {
-	p := &Process{pool: pool, how: how, done: make(chan struct{}), left: len(parts)}
+func newProcess(pool *Pool, key batch.Key, how batch.Launch, parts []part) *Attempt {
+	p := &Attempt{pool: pool, how: how, done: make(chan struct{}), left: len(parts)}
 	for rank, part := range parts {
 		p.members = append(p.members, &member{of: p, id: ID{key, int32(rank)}, peer: part.peer})
 	}
@@ -46,7 +46,7 @@ func newProcess(pool *Pool, key batch.Key, how batch.Launch, parts []part) *Proc
 }
 
 // Wait returns when all members have ended.
-func (p *Process) Wait() exec.Exit {
+func (p *Attempt) Wait() exec.Exit {
 	<-p.done
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -54,7 +54,7 @@ func (p *Process) Wait() exec.Exit {
 }
 
 // Signal has a signal sent to all members. That it was not delivered is logged.
-func (p *Process) Signal(sig syscall.Signal) error {
+func (p *Attempt) Signal(sig syscall.Signal) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
@@ -66,7 +66,7 @@ func (p *Process) Signal(sig syscall.Signal) error {
 }
 
 // signal queues a signal for all that have not ended. The caller holds mu.
-func (p *Process) signal(sig syscall.Signal) {
+func (p *Attempt) signal(sig syscall.Signal) {
 	switch sig {
 	case syscall.SIGSTOP:
 		p.stopped = true
@@ -85,7 +85,7 @@ func (p *Process) signal(sig syscall.Signal) {
 var errElsewhere = errors.New("these allocation are not on the nodes where it runs")
 
 // SetShares has the shares of all members set, as soon as their nodes take them.
-func (p *Process) SetShares(allocation []batch.NodeAllocation) error {
+func (p *Attempt) SetShares(allocation []batch.NodeAllocation) error {
 	parts, err := p.pool.split(p.how, allocation)
 	if err != nil {
 		return err
@@ -111,7 +111,7 @@ func (p *Process) SetShares(allocation []batch.NodeAllocation) error {
 }
 
 // Detach leaves all members running and makes Wait return.
-func (p *Process) Detach() {
+func (p *Attempt) Detach() {
 	p.mu.Lock()
 	if p.closed {
 		p.mu.Unlock()
@@ -135,7 +135,7 @@ func (p *Process) Detach() {
 }
 
 // close ends it. The caller holds mu.
-func (p *Process) close(exit exec.Exit) {
+func (p *Attempt) close(exit exec.Exit) {
 	p.closed, p.exit = true, exit
 	if p.kill != nil {
 		p.kill.Stop()
@@ -144,7 +144,7 @@ func (p *Process) close(exit exec.Exit) {
 }
 
 // ended takes the end of a member. The caller holds mu.
-func (p *Process) ended(m *member) {
+func (p *Attempt) ended(m *member) {
 	p.left--
 	if p.first == nil && failed(m.exit) {
 		p.first = m
@@ -154,7 +154,7 @@ func (p *Process) ended(m *member) {
 
 // settle ends the others if one has failed, and itself if all have ended. The caller
 // holds mu.
-func (p *Process) settle() {
+func (p *Attempt) settle() {
 	switch {
 	case !p.launched || p.closed:
 	case p.left == 0:
@@ -176,7 +176,7 @@ func (p *Process) settle() {
 }
 
 // outcome is how the attempt has ended.
-func (p *Process) outcome() exec.Exit {
+func (p *Attempt) outcome() exec.Exit {
 	exit, heard := p.members[0].exit, false
 	for _, m := range p.members {
 		heard = heard || m.heard && !m.exit.Unheard

@@ -17,7 +17,7 @@ import (
 // it runs, or may run on a node that does not answer; only then is there a Process, and
 // the time since it runs, if that is known. It waits until the nodes have been asked
 // once, and no longer than ctx.
-func (p *Pool) Recover(ctx context.Context, key batch.Key, how batch.Launch, allocation []batch.NodeAllocation) (attempt.Status, *Process, error) {
+func (p *Pool) Recover(ctx context.Context, key batch.Key, how batch.Launch, allocation []batch.NodeAllocation) (attempt.Status, *Attempt, error) {
 	parts, err := p.split(how, allocation)
 	if err != nil {
 		return attempt.Status{}, nil, fmt.Errorf("recover job %s: %w", key.Job, err)
@@ -106,7 +106,7 @@ func (m *member) take(st attempt.Status, never string) {
 }
 
 // recovered puts together what became of the members.
-func (p *Process) recovered(states []attempt.Status) (attempt.Status, *Process, error) {
+func (p *Attempt) recovered(states []attempt.Status) (attempt.Status, *Attempt, error) {
 	lives, ran := false, false
 	var end attempt.Status
 	var started time.Time

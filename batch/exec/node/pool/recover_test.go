@@ -45,7 +45,7 @@ func TestRecovery(t *testing.T) {
 						if exit == neverRan {
 							continue
 						}
-						proc, err := h.Launch(context.Background(), Task{ID: ID{key("j"), int32(rank)}})
+						proc, err := h.Launch(context.Background(), TaskSpec{ID: ID{key("j"), int32(rank)}})
 						if err != nil {
 							t.Fatal(err)
 						}

@@ -39,7 +39,7 @@ func (f *far) Renew(ctx context.Context, lease time.Duration) error {
 }
 
 // Launch is Node's.
-func (f *far) Launch(ctx context.Context, t Task) (exec.Process, error) {
+func (f *far) Launch(ctx context.Context, t TaskSpec) (exec.Launched, error) {
 	p, err := f.Node.Launch(ctx, taskOf(&t, f.worth))
 	if err != nil {
 		return nil, err // not a nil *remote.Process
@@ -48,7 +48,7 @@ func (f *far) Launch(ctx context.Context, t Task) (exec.Process, error) {
 }
 
 // Attach is Node's.
-func (f *far) Attach(ctx context.Context, id ID) (attempt.Status, exec.Process, error) {
+func (f *far) Attach(ctx context.Context, id ID) (attempt.Status, exec.Launched, error) {
 	st, p, err := f.Node.Attach(ctx, node.ID(id))
 	if err != nil || p == nil {
 		return st, nil, err // likewise
@@ -63,7 +63,7 @@ func (f *far) Bar(ctx context.Context, id ID) (bool, error) { return f.Node.Bar(
 func (f *far) SetShares(ctx context.Context, all []Shares) error {
 	list := make([]node.Share, len(all))
 	for i, s := range all {
-		list[i] = node.Share{ID: node.ID(s.ID), CPU: amount(s.Places, f.worth)}
+		list[i] = node.Share{ID: node.ID(s.ID), CPU: amount(s.Allocation, f.worth)}
 	}
 	return f.Node.SetShares(ctx, list)
 }

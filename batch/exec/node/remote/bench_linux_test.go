@@ -19,7 +19,7 @@ func BenchmarkShares(b *testing.B) {
 	r := newRig(b)
 	defer r.keep(30 * time.Second)()
 	const tasks = 100
-	var all []*Process
+	var all []*Task
 	for i := range tasks {
 		t := r.task(i+1, "")
 		t.Spec = exec.Spec{Args: []string{"sleep", "1000"}, Env: []string{"PATH=" + os.Getenv("PATH")}}

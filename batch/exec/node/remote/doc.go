@@ -7,7 +7,7 @@
 // none is sent any more, all tasks of the node are over one lease later, and no launch
 // that was ever sent begins anything afterwards (see package supervisor, Lease).
 //
-// A [Process] outlives the connection. Its signals are kept while the node does not
+// A [Task] outlives the connection. Its signals are kept while the node does not
 // answer; when it does, it is asked about every process, and told again who is paused
 // and what each may have. Wait returns only on the node's word.
 // Signals and shares are numbered: one that the network delivers late undoes nothing.

@@ -112,14 +112,14 @@ func id(attempt int) node.ID {
 	return node.ID{Key: batch.Key{Job: "job", Epoch: 1, Attempt: uint32(attempt)}}
 }
 
-func (r *rig) task(attempt int, text string, args ...string) node.Task {
-	return node.Task{ID: id(attempt), Spec: exec.Spec{
+func (r *rig) task(attempt int, text string, args ...string) node.TaskSpec {
+	return node.TaskSpec{ID: id(attempt), Spec: exec.Spec{
 		Args: append([]string{"/bin/sh", "-c", text, "sh", r.dir}, args...), Env: []string{"PATH=" + os.Getenv("PATH")},
 		Dir: filepath.Join(r.dir, "work"), Stdout: filepath.Join(r.dir, "out"), Stderr: filepath.Join(r.dir, "out"),
 	}}
 }
 
-func (r *rig) launch(t node.Task) *Process {
+func (r *rig) launch(t node.TaskSpec) *Task {
 	r.t.Helper()
 	p, err := r.node.Launch(r.t.Context(), t)
 	if err != nil {

@@ -52,7 +52,7 @@ type Node struct {
 	token     attempt.Token // for launches: of the last renewal that has succeeded
 	renewed   chan struct{} // closed when there is another token
 	unfit     string        // as of the last renewal
-	processes map[node.ID]*Process
+	processes map[node.ID]*Task
 	closed    bool
 	end       context.CancelFunc // ends the watch, if there is one
 	watches   bool
@@ -68,7 +68,7 @@ func New(cfg Config) *Node {
 	}
 	n := &Node{
 		cfg: cfg, log: cfg.Logger.With("node", cfg.Name), client: rpc.NewClient(cfg.Address, node.Claimant{Site: cfg.Site, ID: cfg.SiteID, Node: cfg.Name}),
-		renewed: make(chan struct{}), processes: make(map[node.ID]*Process),
+		renewed: make(chan struct{}), processes: make(map[node.ID]*Task),
 	}
 	n.ctx, n.cancel = context.WithCancel(context.Background())
 	n.work.Go(n.run)
@@ -137,7 +137,7 @@ func (n *Node) Unfit() string {
 // run and never will: exec.ErrNodeGone if nothing was sent, exec.ErrNeverRan where
 // another attempt may. What cannot be known, because ctx has ended before
 // the node has answered, is a Process. While the lease is not held it waits.
-func (n *Node) Launch(ctx context.Context, t node.Task) (*Process, error) {
+func (n *Node) Launch(ctx context.Context, t node.TaskSpec) (*Task, error) {
 	if err := t.Validate(); err != nil {
 		return nil, err
 	}
@@ -181,7 +181,7 @@ func (n *Node) Launch(ctx context.Context, t node.Task) (*Process, error) {
 }
 
 // launched takes the answer to a launch.
-func (n *Node) launched(p *Process, st attempt.Status) (*Process, error) {
+func (n *Node) launched(p *Task, st attempt.Status) (*Task, error) {
 	var err error
 	switch st.Condition {
 	case attempt.Barred:
@@ -200,7 +200,7 @@ func (n *Node) launched(p *Process, st attempt.Status) (*Process, error) {
 
 // Attach says what became of a task, and follows it if it runs: only then is there a
 // Process. An error means that nobody knows.
-func (n *Node) Attach(ctx context.Context, id node.ID) (attempt.Status, *Process, error) {
+func (n *Node) Attach(ctx context.Context, id node.ID) (attempt.Status, *Task, error) {
 	p, err := n.follow(id)
 	if err != nil {
 		return attempt.Status{}, nil, err
@@ -221,7 +221,7 @@ func (n *Node) Bar(ctx context.Context, id node.ID) (won bool, err error) {
 }
 
 // follow enters a process before anything is heard of it.
-func (n *Node) follow(id node.ID) (*Process, error) {
+func (n *Node) follow(id node.ID) (*Task, error) {
 	if err := id.Validate(); err != nil {
 		return nil, &node.InvalidError{Err: err}
 	}
@@ -233,12 +233,12 @@ func (n *Node) follow(id node.ID) (*Process, error) {
 	case n.processes[id] != nil:
 		return nil, fmt.Errorf("task %s: %w", id, supervisor.ErrFollowed)
 	}
-	p := &Process{node: n, id: id, ended: make(chan struct{})}
+	p := &Task{node: n, id: id, ended: make(chan struct{})}
 	n.processes[id] = p
 	return p, nil
 }
 
-func (n *Node) unfollow(p *Process) {
+func (n *Node) unfollow(p *Task) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.processes[p.id] == p {
@@ -247,13 +247,13 @@ func (n *Node) unfollow(p *Process) {
 }
 
 // following returns what is followed, in order.
-func (n *Node) following() []*Process {
+func (n *Node) following() []*Task {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	all := make([]*Process, 0, len(n.processes))
+	all := make([]*Task, 0, len(n.processes))
 	for _, p := range n.processes {
 		all = append(all, p)
 	}
-	slices.SortFunc(all, func(a, b *Process) int { return a.id.Compare(b.id) })
+	slices.SortFunc(all, func(a, b *Task) int { return a.id.Compare(b.id) })
 	return all
 }

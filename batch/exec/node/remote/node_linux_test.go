@@ -219,7 +219,7 @@ func TestAnOrderThatIsLateForItsLeaseBeginsNothingUnderTheNext(t *testing.T) {
 	}
 	r.proxy.setCut(true)
 	ctx, cancel := context.WithCancel(t.Context())
-	late, held := make(chan *Process), r.node
+	late, held := make(chan *Task), r.node
 	go func() {
 		p, err := held.Launch(ctx, r.task(1, runs))
 		if err != nil && !errors.Is(err, exec.ErrNeverRan) {

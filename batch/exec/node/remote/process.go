@@ -14,8 +14,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec/node"
 )
 
-// Process is a task of a node.
-type Process struct {
+// Task is a task of a node.
+type Task struct {
 	node  *Node
 	id    node.ID
 	ended chan struct{}
@@ -38,18 +38,18 @@ type Process struct {
 }
 
 // ID names its task.
-func (p *Process) ID() node.ID { return p.id }
+func (p *Task) ID() node.ID { return p.id }
 
 // Started returns when its process was made, by the node's clock; zero while that is
 // not known.
-func (p *Process) Started() time.Time {
+func (p *Task) Started() time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.started
 }
 
 // Wait returns when the node has said how the task has ended, or it is detached.
-func (p *Process) Wait() exec.Exit {
+func (p *Task) Wait() exec.Exit {
 	<-p.ended
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -57,24 +57,24 @@ func (p *Process) Wait() exec.Exit {
 }
 
 // Detach leaves the task running and makes Wait return, see exec.Detacher.
-func (p *Process) Detach() { p.finish(exec.Exit{Detached: true}) }
+func (p *Task) Detach() { p.finish(exec.Exit{Detached: true}) }
 
 // Use returns what was measured last.
-func (p *Process) Use() cgroup.Use {
+func (p *Task) Use() cgroup.Use {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.use
 }
 
 // Share holds the task to an amount of processors; 0 is no limit.
-func (p *Process) Share(ctx context.Context, cpu cgroup.CPU) error {
+func (p *Task) Share(ctx context.Context, cpu cgroup.CPU) error {
 	return p.node.SetShares(ctx, []node.Share{{ID: p.id, CPU: cpu}})
 }
 
 // Signal sends sig to all processes of the task, see node.Process.Signal. It takes as
 // long as a message does; when the node does not answer it keeps the signal, for when
 // it does, and returns nil.
-func (p *Process) Signal(sig syscall.Signal) error {
+func (p *Task) Signal(sig syscall.Signal) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.over {
@@ -104,7 +104,7 @@ func (p *Process) Signal(sig syscall.Signal) error {
 }
 
 // send sends a signal, and notes whether it may have been heard. The caller holds mu.
-func (p *Process) send(ctx context.Context, sig syscall.Signal, o node.Sequence) error {
+func (p *Task) send(ctx context.Context, sig syscall.Signal, o node.Sequence) error {
 	err := p.node.client.Signal(ctx, p.id, sig, o)
 	if ends(sig) && !errors.Is(err, node.ErrUnreachable) && !errors.Is(err, os.ErrProcessDone) {
 		p.heard = true
@@ -115,7 +115,7 @@ func (p *Process) send(ctx context.Context, sig syscall.Signal, o node.Sequence)
 func ends(sig syscall.Signal) bool { return sig == syscall.SIGTERM || sig == syscall.SIGKILL }
 
 // deliver sends the signals that were kept, or says again that it is paused.
-func (p *Process) deliver(ctx context.Context) error {
+func (p *Task) deliver(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.signals) == 0 && p.stopped {
@@ -139,21 +139,21 @@ func (p *Process) deliver(ctx context.Context) error {
 }
 
 // markDoubtful has the node asked, when it answers, whether it was ever launched.
-func (p *Process) markDoubtful() {
+func (p *Task) markDoubtful() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.follow, p.doubtful = true, true
 }
 
 // follows reports whether the node is to be asked about it.
-func (p *Process) follows() (is, doubtful bool) {
+func (p *Task) follows() (is, doubtful bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.follow && !p.over, p.doubtful
 }
 
 // known takes the answer to a launch or an attach.
-func (p *Process) known(st attempt.Status) {
+func (p *Task) known(st attempt.Status) {
 	p.mu.Lock()
 	p.follow, p.doubtful = true, false
 	p.started = st.Started
@@ -162,7 +162,7 @@ func (p *Process) known(st attempt.Status) {
 }
 
 // take takes a status that may be an end.
-func (p *Process) take(st attempt.Status) {
+func (p *Task) take(st attempt.Status) {
 	switch st.Condition {
 	case attempt.Running:
 	case attempt.Exited:
@@ -179,7 +179,7 @@ func (p *Process) take(st attempt.Status) {
 }
 
 // finish ends it, the first time.
-func (p *Process) finish(exit exec.Exit) {
+func (p *Task) finish(exit exec.Exit) {
 	p.mu.Lock()
 	first := !p.over
 	if first {
@@ -193,7 +193,7 @@ func (p *Process) finish(exit exec.Exit) {
 	}
 }
 
-func (p *Process) measured(u cgroup.Use) {
+func (p *Task) measured(u cgroup.Use) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.use = u

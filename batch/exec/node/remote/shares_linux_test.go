@@ -74,7 +74,7 @@ func TestASignalWithoutAnAnswerHoldsUpNothingElse(t *testing.T) {
 }
 
 // unlock gives back what TryLock has got; false: try again.
-func unlock(p *Process) bool { p.mu.Unlock(); return false }
+func unlock(p *Task) bool { p.mu.Unlock(); return false }
 
 func TestATaskThatHadEndedBeforeItWasToldToHasEndedByItself(t *testing.T) {
 	r := newRig(t)

@@ -61,7 +61,7 @@ func (n *Node) session(up func()) error {
 		}
 		n.mu.Lock()
 		p := n.processes[m.ID]
-		var measured []*Process
+		var measured []*Task
 		for _, u := range m.Use {
 			measured = append(measured, n.processes[u.ID])
 		}
@@ -106,7 +106,7 @@ func (n *Node) resume(ctx context.Context) error {
 	return n.client.SetShares(ctx, shares, o)
 }
 
-func (n *Node) resumeOne(ctx context.Context, p *Process) error {
+func (n *Node) resumeOne(ctx context.Context, p *Task) error {
 	ctx, cancel := context.WithTimeout(ctx, callPatience)
 	defer cancel()
 	is, doubtful := p.follows()

@@ -69,7 +69,7 @@ func (c *Client) Renew(ctx context.Context, t attempt.Token, d time.Duration) (n
 }
 
 // Launch is Service.Launch.
-func (c *Client) Launch(ctx context.Context, t node.Task) (attempt.Status, error) {
+func (c *Client) Launch(ctx context.Context, t node.TaskSpec) (attempt.Status, error) {
 	res, err := c.calls.LaunchTask(ctx, taskMessage(c.claimant, t))
 	if connect.IsWireError(err) && connect.CodeOf(err) == connect.CodeFailedPrecondition {
 		return attempt.Status{}, attempt.ErrNoLease

@@ -29,7 +29,7 @@ type Service interface {
 	Renew(ctx context.Context, c node.Claimant, t attempt.Token, d time.Duration) (node.Renewal, error)
 	// Launch runs a task at most once and returns what became of it. An error says
 	// nothing about the task: the call may be repeated.
-	Launch(ctx context.Context, c node.Claimant, t node.Task) (attempt.Status, error)
+	Launch(ctx context.Context, c node.Claimant, t node.TaskSpec) (attempt.Status, error)
 	Attach(ctx context.Context, c node.Claimant, id node.ID) (attempt.Status, error)
 	// Bar claims a task for the server; won means that the task never runs.
 	Bar(c node.Claimant, id node.ID) (won bool, err error)
@@ -79,7 +79,7 @@ func idOf(m *droverv1.TaskName) node.ID {
 	}
 }
 
-func taskMessage(c node.Claimant, t node.Task) *droverv1.LaunchTaskRequest {
+func taskMessage(c node.Claimant, t node.TaskSpec) *droverv1.LaunchTaskRequest {
 	m := &droverv1.LaunchTaskRequest{
 		Claimant: claimantMessage(c), Name: idMessage(t.ID), Arguments: rpc.Bytes(t.Spec.Args), Environment: rpc.Bytes(t.Spec.Env),
 		WorkingDirectory: []byte(t.Spec.Dir), Stdout: []byte(t.Spec.Stdout), Stderr: []byte(t.Spec.Stderr), Append: t.Spec.Append,
@@ -91,8 +91,8 @@ func taskMessage(c node.Claimant, t node.Task) *droverv1.LaunchTaskRequest {
 	return m
 }
 
-func taskOf(m *droverv1.LaunchTaskRequest) node.Task {
-	t := node.Task{
+func taskOf(m *droverv1.LaunchTaskRequest) node.TaskSpec {
+	t := node.TaskSpec{
 		ID: idOf(m.GetName()), CPU: cgroup.CPU(m.GetCpu()), Memory: m.GetMemoryBytes(), Token: m.GetLease(),
 		Spec: exec.Spec{
 			Args: rpc.Strings(m.GetArguments()), Env: rpc.Strings(m.GetEnvironment()),

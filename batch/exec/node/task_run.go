@@ -19,10 +19,10 @@ import (
 // slower, in a call to a dead file server for example, stops later.
 const freezePatience = 50 * time.Millisecond
 
-// Process is a task that runs, or has run.
-type Process struct {
+// Task is a task that runs, or has run.
+type Task struct {
 	id      ID
-	program *supervisor.Process
+	program *supervisor.Attempt
 	group   *cgroup.Group // nil: it runs without
 	ended   chan struct{}
 
@@ -33,16 +33,16 @@ type Process struct {
 }
 
 // ID names its task.
-func (p *Process) ID() ID { return p.id }
+func (p *Task) ID() ID { return p.id }
 
 // Started returns when its process was made, by the host's clock.
-func (p *Process) Started() time.Time { return p.program.Started() }
+func (p *Task) Started() time.Time { return p.program.Started() }
 
 // Pid returns the first process of the task, 0 if that is not known.
-func (p *Process) Pid() int { return p.program.Pid() }
+func (p *Task) Pid() int { return p.program.Pid() }
 
 // Wait returns when nothing of the task is left, or it is detached.
-func (p *Process) Wait() exec.Exit {
+func (p *Task) Wait() exec.Exit {
 	<-p.ended
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -50,9 +50,9 @@ func (p *Process) Wait() exec.Exit {
 }
 
 // Detach leaves the task running and makes Wait return, see exec.Detacher.
-func (p *Process) Detach() { p.program.Detach() }
+func (p *Task) Detach() { p.program.Detach() }
 
-func (p *Process) finish(exit exec.Exit) {
+func (p *Task) finish(exit exec.Exit) {
 	p.mu.Lock()
 	p.exit = exit
 	p.mu.Unlock()
@@ -60,7 +60,7 @@ func (p *Process) finish(exit exec.Exit) {
 }
 
 // over reports whether it has ended.
-func (p *Process) over() bool {
+func (p *Task) over() bool {
 	select {
 	case <-p.ended:
 		return true
@@ -72,7 +72,7 @@ func (p *Process) over() bool {
 // Signal sends sig to all processes of the task. SIGSTOP and SIGCONT freeze and thaw
 // it, so that no program can tell or refuse; a frozen one takes other signals when it
 // goes on, but for SIGKILL. It returns os.ErrProcessDone when it has ended.
-func (p *Process) Signal(sig syscall.Signal) error {
+func (p *Task) Signal(sig syscall.Signal) error {
 	if p.over() {
 		return os.ErrProcessDone
 	}
@@ -104,7 +104,7 @@ func (p *Process) Signal(sig syscall.Signal) error {
 
 // gone is an error of its group, which is removed when it has ended: then it says that
 // it has. Else a controller has vanished under a task that runs.
-func (p *Process) gone(err error) error {
+func (p *Task) gone(err error) error {
 	if errors.Is(err, cgroup.ErrVanished) {
 		if ended := p.program.Signal(0); errors.Is(ended, os.ErrProcessDone) {
 			return ended
@@ -115,7 +115,7 @@ func (p *Process) gone(err error) error {
 
 // Share holds the task to an amount of processors and returns what it really gets;
 // 0 is no limit.
-func (p *Process) Share(cpu cgroup.CPU) (cgroup.CPU, error) {
+func (p *Task) Share(cpu cgroup.CPU) (cgroup.CPU, error) {
 	if cpu < 0 {
 		return 0, &InvalidError{fmt.Errorf("cpu: %d, accepted: 0 or more", cpu)}
 	}
@@ -127,7 +127,7 @@ func (p *Process) Share(cpu cgroup.CPU) (cgroup.CPU, error) {
 }
 
 // Use measures the task.
-func (p *Process) Use() (cgroup.Use, error) {
+func (p *Task) Use() (cgroup.Use, error) {
 	if p.group == nil {
 		return cgroup.Use{}, cgroup.ErrNotOffered
 	}
@@ -151,7 +151,7 @@ func statusOf(e exec.Exit, started time.Time) attempt.Status {
 }
 
 // Status says what became of it, so far. It is zero when the task is detached.
-func (p *Process) Status() attempt.Status {
+func (p *Task) Status() attempt.Status {
 	if p.over() {
 		return statusOf(p.Wait(), p.Started())
 	}
