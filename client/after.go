@@ -3,6 +3,8 @@ package client
 import (
 	"fmt"
 	"strconv"
+
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // Bounds of what is said about retries, and of dependencies.
@@ -14,12 +16,6 @@ const (
 
 	largestExitCode = 255
 )
-
-// Dependency is a job that has to end before another one may start.
-type Dependency struct {
-	Job string // ID
-	Any bool   // however it ends; otherwise it has to be Done
-}
 
 // After has the request start when these jobs are Done: until then it is Held at its
 // site and keeps its place in the order. When one of them ends otherwise it is
@@ -49,20 +45,20 @@ func Retry(times int, codes ...int) Arg {
 // named twice is named once, with the harder condition.
 func (r *request) checkOrder() error {
 	if r.retries < 0 || r.retries > MostRetries {
-		return &Error{
-			Reason: ReasonOutOfRange, Field: "request.retries", Accepted: fmt.Sprintf("0..%d", MostRetries), Message: strconv.Itoa(r.retries),
+		return &problem.Problem{
+			Reason: problem.OutOfRange, Field: "request.retries", Accepted: fmt.Sprintf("0..%d", MostRetries), Message: strconv.Itoa(r.retries),
 		}
 	}
 	if len(r.retryOn) > 0 && r.retries == 0 {
-		return &Error{
-			Reason: ReasonBadValue, Field: "request.retry_on", Accepted: "none without retries",
+		return &problem.Problem{
+			Reason: problem.BadValue, Field: "request.retry_on", Accepted: "none without retries",
 			Message: "exit codes after which no retry is wanted",
 		}
 	}
 	for _, code := range r.retryOn {
 		if code < 1 || code > largestExitCode {
-			return &Error{
-				Reason: ReasonOutOfRange, Field: "request.retry_on", Accepted: fmt.Sprintf("1..%d", largestExitCode), Message: strconv.Itoa(code),
+			return &problem.Problem{
+				Reason: problem.OutOfRange, Field: "request.retry_on", Accepted: fmt.Sprintf("1..%d", largestExitCode), Message: strconv.Itoa(code),
 			}
 		}
 	}
@@ -70,7 +66,7 @@ func (r *request) checkOrder() error {
 	var once []Dependency
 	for _, d := range r.after {
 		if err := checkID(d.Job); err != nil {
-			return &Error{Reason: ReasonBadValue, Field: "request.after", Accepted: "IDs of jobs", Message: strconv.Quote(d.Job)}
+			return &problem.Problem{Reason: problem.BadValue, Field: "request.after", Accepted: "IDs of jobs", Message: strconv.Quote(d.Job)}
 		}
 		if i, known := at[d.Job]; known {
 			once[i].Any = once[i].Any && d.Any
@@ -80,8 +76,8 @@ func (r *request) checkOrder() error {
 		once = append(once, d)
 	}
 	if len(once) > MostDependencies {
-		return &Error{
-			Reason: ReasonOutOfRange, Field: "request.after", Accepted: fmt.Sprintf("%d jobs at most", MostDependencies), Message: fmt.Sprintf("%d jobs", len(once)),
+		return &problem.Problem{
+			Reason: problem.OutOfRange, Field: "request.after", Accepted: fmt.Sprintf("%d jobs at most", MostDependencies), Message: fmt.Sprintf("%d jobs", len(once)),
 		}
 	}
 	r.after = once

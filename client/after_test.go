@@ -8,6 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/seed-9b8f70bb/drover/proto/problem"
+
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/testing/protocmp"
 
@@ -28,7 +30,7 @@ func TestARequestSaysWhatItComesAfterAndWhatIsTriedAgain(t *testing.T) {
 		}
 		want := &droverv1.Request{
 			Service: "lu", Site: "b", Retries: 3, RetryOn: []int32{1, 75}, After: []*droverv1.Dependency{
-				{JobId: firstID, Condition: droverv1.DependencyCondition_DEPENDENCY_CONDITION_DONE}, // the harder of the two
+				{JobId: firstID}, // the stricter of the two
 				{JobId: secondID, Condition: droverv1.DependencyCondition_DEPENDENCY_CONDITION_ANY},
 			},
 		}
@@ -44,7 +46,7 @@ func TestARequestSaysWhatItComesAfterAndWhatIsTriedAgain(t *testing.T) {
 }
 
 func TestAJobSaysWhatItAwaitsAndHowOftenItWasTried(t *testing.T) {
-	got := jobIn(&droverv1.Job{
+	got := jobOf(&droverv1.Job{
 		Awaits: []string{secondID}, Retried: 2, Request: &droverv1.Request{
 			Site: "b", Retries: 3, RetryOn: []int32{1, 75}, After: []*droverv1.Dependency{
 				{JobId: firstID}, {JobId: secondID, Condition: droverv1.DependencyCondition_DEPENDENCY_CONDITION_ANY},
@@ -67,22 +69,23 @@ func TestBadDependenciesAndRetriesAreRefusedBeforeAnythingIsSent(t *testing.T) {
 			many = append(many, firstID[:24]+strings.Repeat("0", 8)+string([]byte{'a' + byte(i%6), 'a' + byte(i/6%6), 'a' + byte(i/36%6), 'a' + byte(i/216)}))
 		}
 		for name, tc := range map[string]struct {
-			arg           Arg
-			reason, field string
+			arg    Arg
+			reason problem.Reason
+			field  string
 		}{
-			"no ID":                   {After(""), ReasonBadValue, "request.after"},
-			"a beginning":             {After(firstID[:8]), ReasonBadValue, "request.after"},
-			"upper case":              {AfterAny(strings.ToUpper(firstID)), ReasonBadValue, "request.after"},
-			"too many jobs":           {After(many...), ReasonOutOfRange, "request.after"},
-			"fewer than none":         {Retry(-1), ReasonOutOfRange, "request.retries"},
-			"too often":               {Retry(MostRetries + 1), ReasonOutOfRange, "request.retries"},
-			"after success":           {Retry(1, 0), ReasonOutOfRange, "request.retry_on"},
-			"after no code there is":  {Retry(1, 1, 256), ReasonOutOfRange, "request.retry_on"},
-			"codes without a retry":   {Retry(0, 1), ReasonBadValue, "request.retry_on"},
-			"a number that overflows": {Retry(1 << 33), ReasonOutOfRange, "request.retries"},
+			"no ID":                   {After(""), problem.BadValue, "request.after"},
+			"a beginning":             {After(firstID[:8]), problem.BadValue, "request.after"},
+			"upper case":              {AfterAny(strings.ToUpper(firstID)), problem.BadValue, "request.after"},
+			"too many jobs":           {After(many...), problem.OutOfRange, "request.after"},
+			"fewer than none":         {Retry(-1), problem.OutOfRange, "request.retries"},
+			"too often":               {Retry(MostRetries + 1), problem.OutOfRange, "request.retries"},
+			"after success":           {Retry(1, 0), problem.OutOfRange, "request.retry_on"},
+			"after no code there is":  {Retry(1, 1, 256), problem.OutOfRange, "request.retry_on"},
+			"codes without a retry":   {Retry(0, 1), problem.BadValue, "request.retry_on"},
+			"a number that overflows": {Retry(1 << 33), problem.OutOfRange, "request.retries"},
 		} {
 			_, err := c.Submit(t.Context(), "lu", tc.arg)
-			if e, ok := errors.AsType[*Error](err); !ok || e.Reason != tc.reason || e.Field != tc.field || e.Accepted == "" {
+			if e, ok := errors.AsType[*problem.Problem](err); !ok || e.Reason != tc.reason || e.Field != tc.field || e.Accepted == "" {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

@@ -1,17 +1,24 @@
 package client
 
-import "time"
+import (
+	"time"
+
+	"github.com/seed-9b8f70bb/drover/client/rpc"
+)
 
 // Terms are what an agreement says beside its deadline.
 type Terms struct {
-	Value          float64 // of keeping it, at least 0
-	Penalty        float64 // of breaking it, at least 0
-	Checkpointable bool    // the job can be stopped and go on from where it was
+	Value          float64 `proto:"value"`          // of keeping it, at least 0
+	Penalty        float64 `proto:"penalty"`        // of breaking it, at least 0
+	Checkpointable bool    `proto:"checkpointable"` // the job can be stopped and continue later
 }
 
+// MarshalJSON returns the JSON of a drover.v1.Agreement.
+func (t Terms) MarshalJSON() ([]byte, error) { return rpc.JSON("Agreement", t) }
+
 // Agree makes a deadline an agreement: a site whose plan keeps it accepts the request,
-// and all others refuse. Where nobody can, the error has ReasonNoOffer, with the
-// earliest completion that anyone could promise, or ReasonNoPromise.
+// and all others refuse. Where nobody can, the error has problem.NoOffer, with the
+// earliest completion that anyone could promise, or problem.NoPromise.
 func Agree(deadline time.Time, t Terms) Arg {
 	return func(r *request) { r.deadline, r.terms = deadline, &t }
 }
@@ -31,22 +38,3 @@ const (
 	AgreementBrokenBySite AgreementState = "broken-by-site"
 	AgreementVoid         AgreementState = "void" // the job was cancelled
 )
-
-// Agreements counts what has become of a site's agreements since it is there.
-type Agreements struct {
-	Accepted     int64
-	Kept         int64
-	BrokenByUser int64
-	BrokenBySite int64
-	Void         int64
-	Value        float64 // of those that were kept
-	Penalty      float64 // of those that the site has broken
-}
-
-// Offer is a place in a plan that could be had. Durations count from the answer.
-type Offer struct {
-	Site       string
-	Wait       time.Duration
-	Completion time.Duration
-	Width      int // processors
-}

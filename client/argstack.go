@@ -3,6 +3,8 @@ package client
 import (
 	"context"
 	"fmt"
+
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // ArgStack gathers the arguments of a call while the program runs, for callers
@@ -16,7 +18,7 @@ type ArgStack struct {
 // NewArgStack returns an empty stack of at most so many arguments.
 func NewArgStack(most int) (*ArgStack, error) {
 	if most < 1 {
-		return nil, coded(&Error{Reason: ReasonOutOfRange, Field: "most", Accepted: "1 or more", Message: fmt.Sprint(most)}, nil)
+		return nil, coded(&problem.Problem{Reason: problem.OutOfRange, Field: "most", Accepted: "1 or more", Message: fmt.Sprint(most)}, nil)
 	}
 	return &ArgStack{most: most}, nil
 }
@@ -48,8 +50,8 @@ func NewArgStack(most int) (*ArgStack, error) {
 // The code is RPCRefused when the stack is full.
 func (s *ArgStack) Push(v any) error {
 	if s.most > 0 && len(s.args) >= s.most {
-		return coded(&Error{
-			Reason: ReasonOutOfRange, Field: "argument stack", Accepted: fmt.Sprintf("at most %d arguments", s.most), Message: "the stack is full",
+		return coded(&problem.Problem{
+			Reason: problem.OutOfRange, Field: "argument stack", Accepted: fmt.Sprintf("at most %d arguments", s.most), Message: "the stack is full",
 		}, nil)
 	}
 	s.args = append(s.args, v)

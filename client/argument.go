@@ -8,6 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/seed-9b8f70bb/drover/client/rpc"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // Arg is a part of a request: an argument of the service, or a wish about how it
@@ -42,7 +45,7 @@ type request struct {
 	sending    func(name string, sent, size int64) // nil: nobody is to be told
 	rerun      time.Duration                       // how long it may be unknown; 0: for ever
 	retryOf    string                              // ID of the first attempt
-	again      *sentRequest                        // what was sent for the first attempt by somebody else
+	again      *rpc.Request                        // that was sent for the first attempt, by another client
 }
 
 // argument is a value by its name. The value is an int64, float64, string, bool,
@@ -63,8 +66,8 @@ type output struct {
 
 // license is a number of copies of a license.
 type license struct {
-	name   string
-	copies int
+	Name   string `proto:"name"`
+	Copies int    `proto:"copies"`
 }
 
 // file is content that has to reach the site.
@@ -187,8 +190,8 @@ func fileAt(path string) *file {
 	return &file{name: filepath.Base(path), open: func() (io.ReadCloser, error) {
 		// A pipe gives what it has once, and whoever opens one without a writer waits for him.
 		if info, err := os.Stat(path); err == nil && info.Mode()&(fs.ModeNamedPipe|fs.ModeSocket) != 0 {
-			return nil, &Error{
-				Reason: ReasonBadValue, Accepted: "a file, which can be read again", Message: fmt.Sprintf("%s is a pipe", path),
+			return nil, &problem.Problem{
+				Reason: problem.BadValue, Accepted: "a file, which can be read again", Message: fmt.Sprintf("%s is a pipe", path),
 				Hint: "drover data put takes it, and prints a handle for name=data:HANDLE",
 			}
 		}

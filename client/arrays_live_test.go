@@ -8,6 +8,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/seed-9b8f70bb/drover/proto/problem"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-9b8f70bb/drover/client/npy"
@@ -173,16 +175,16 @@ func arrayMisfits(t *testing.T, g *Grid) {
 			args := []any{a, v, c, &notes, &v, a}
 			args[at] = value
 			e := codeError(t, h.Service().Arguments[at].Name, h.Call(t.Context(), args...), RPCRefused)
-			if refused, ok := errors.AsType[*Error](e); !ok || refused.Field != "request.arguments."+h.Service().Arguments[at].Name || refused.Accepted == "" {
+			if refused, ok := errors.AsType[*problem.Problem](e); !ok || refused.Field != "request.arguments."+h.Service().Arguments[at].Name || refused.Accepted == "" {
 				t.Errorf("%T for %s: %#v", value, h.Service().Arguments[at].Name, refused)
 			}
 		}
 	}
 	// What depends on other arguments is for the site to refuse, before anything is sent.
 	e := codeError(t, "c of another size than a", h.Call(t.Context(), a, v, NewDense[float64](3, 2), &notes), RPCRefused)
-	wantReason(t, "c of another size than a", e, reasonWrongDimensions)
+	wantReason(t, "c of another size than a", e, problem.WrongDimensions)
 	_, err := g.Client().Submit(t.Context(), "arrays", Matrix("a", NewDense[float32](1, 1)), Vector("v", v), Matrix("c", c), Content("notes", nil))
-	wantReason(t, "another type of elements", err, reasonWrongType)
+	wantReason(t, "another type of elements", err, problem.WrongType)
 	_, err = g.Client().Submit(t.Context(), "arrays", Matrix("a", a), Vector("v", v), Matrix("c", c), Content("notes", nil), TextOutput("a", "x"))
 	if refused := reasonError(t, "an output that is none", err, "unknown-output"); refused.Accepted != "one of c, notes, copy, before" {
 		t.Errorf("accepted: %s", refused.Accepted)
@@ -204,7 +206,7 @@ func arrayOutletMisfits(t *testing.T, g *Grid) {
 		"a nil pointer":             (*Dense[float64])(nil),
 		"what takes nothing at all": 7,
 	} {
-		if err := cl.Fetch(t.Context(), job.ID, "c", into); reasonOf(err) != reasonWrongType {
+		if err := cl.Fetch(t.Context(), job.ID, "c", into); problem.ReasonOf(err) != problem.WrongType {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/seed-9b8f70bb/drover/proto/problem"
+
 	"github.com/seed-9b8f70bb/drover/client/npy"
 )
 
@@ -29,7 +31,7 @@ func OpenNPY(path string) (Block, error) {
 	defer f.Close()
 	h, err := npy.Read(f)
 	if e, ok := errors.AsType[*npy.FormatError](err); ok {
-		return Block{}, &Error{Reason: ReasonBadValue, Message: fmt.Sprintf("%s: %s", path, e.Why), Hint: e.Hint}
+		return Block{}, &problem.Problem{Reason: problem.BadValue, Message: fmt.Sprintf("%s: %s", path, e.Why), Hint: e.Hint}
 	}
 	if err != nil {
 		return Block{}, err
@@ -40,8 +42,8 @@ func OpenNPY(path string) (Block, error) {
 	}
 	size, _ := h.Bytes()
 	if have := info.Size() - h.Size; info.Mode().IsRegular() && have != size {
-		return Block{}, &Error{
-			Reason: ReasonBadValue, Hint: "it may be cut, or not be written to its end yet",
+		return Block{}, &problem.Problem{
+			Reason: problem.BadValue, Hint: "it may be cut, or not be written to its end yet",
 			Message: fmt.Sprintf("%s: %d bytes follow its header, %s has %d", path, have, arrayText(ElementType(h.Element), h.Dimensions), size),
 		}
 	}
@@ -102,7 +104,7 @@ func readNumbers(text string, a *Argument) (Block, error) {
 	case Complex128:
 		return readRows(text, a, func(s string) (complex128, error) { return strconv.ParseComplex(s, 128) })
 	}
-	return Block{}, &Error{Reason: reasonWrongType, Message: fmt.Sprintf("this client does not know elements of type %q", a.Element)}
+	return Block{}, &problem.Problem{Reason: problem.WrongType, Message: fmt.Sprintf("this client does not know elements of type %q", a.Element)}
 }
 
 func readRows[T Element](text string, a *Argument, read func(string) (T, error)) (Block, error) {
@@ -113,7 +115,7 @@ func readRows[T Element](text string, a *Argument, read func(string) (T, error))
 		for part := range strings.SplitSeq(line, ",") {
 			v, err := read(strings.TrimSpace(part))
 			if err != nil {
-				return Block{}, &Error{Reason: ReasonBadValue, Accepted: forms, Message: fmt.Sprintf("%q is no %s", brief(part), a.Element)}
+				return Block{}, &problem.Problem{Reason: problem.BadValue, Accepted: forms, Message: fmt.Sprintf("%q is no %s", brief(part), a.Element)}
 			}
 			row = append(row, v)
 		}

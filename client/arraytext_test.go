@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 func argumentOf(kind ArgumentType, element ElementType) *Argument {
@@ -41,22 +43,22 @@ func TestNumbersAsTheyAreTyped(t *testing.T) {
 	}
 	for text, c := range map[string]struct {
 		about  *Argument
-		reason string
+		reason problem.Reason
 	}{
-		"":                   {argumentOf(TypeVector, Float64), ReasonBadValue},
-		"1,":                 {argumentOf(TypeVector, Float64), ReasonBadValue},
-		"1;":                 {argumentOf(TypeMatrix, Float64), ReasonBadValue},
-		"one":                {argumentOf(TypeVector, Float64), ReasonBadValue},
-		"1.5":                {argumentOf(TypeVector, Int64), ReasonBadValue},
-		"256":                {argumentOf(TypeVector, Uint8), ReasonBadValue},
-		"-1":                 {argumentOf(TypeVector, Uint8), ReasonBadValue},
-		"2147483648":         {argumentOf(TypeVector, Int32), ReasonBadValue},
-		"1e400":              {argumentOf(TypeVector, Float64), ReasonBadValue},
-		"1,2;3":              {argumentOf(TypeMatrix, Float64), reasonWrongDimensions},
-		"1;2":                {argumentOf(TypeVector, Float64), reasonWrongType},
-		"matrix.dat":         {argumentOf(TypeMatrix, Float64), ReasonBadValue},
-		"1":                  {argumentOf(TypeMatrix, "bfloat16"), reasonWrongType},
-		"1,2 ":               {argumentOf(TypeMatrix, ""), reasonWrongType},
+		"":                   {argumentOf(TypeVector, Float64), problem.BadValue},
+		"1,":                 {argumentOf(TypeVector, Float64), problem.BadValue},
+		"1;":                 {argumentOf(TypeMatrix, Float64), problem.BadValue},
+		"one":                {argumentOf(TypeVector, Float64), problem.BadValue},
+		"1.5":                {argumentOf(TypeVector, Int64), problem.BadValue},
+		"256":                {argumentOf(TypeVector, Uint8), problem.BadValue},
+		"-1":                 {argumentOf(TypeVector, Uint8), problem.BadValue},
+		"2147483648":         {argumentOf(TypeVector, Int32), problem.BadValue},
+		"1e400":              {argumentOf(TypeVector, Float64), problem.BadValue},
+		"1,2;3":              {argumentOf(TypeMatrix, Float64), problem.WrongDimensions},
+		"1;2":                {argumentOf(TypeVector, Float64), problem.WrongType},
+		"matrix.dat":         {argumentOf(TypeMatrix, Float64), problem.BadValue},
+		"1":                  {argumentOf(TypeMatrix, "bfloat16"), problem.WrongType},
+		"1,2 ":               {argumentOf(TypeMatrix, ""), problem.WrongType},
 		"nothing/at/all.npy": {argumentOf(TypeMatrix, Float64), ""},
 	} {
 		_, err := readArray(text, c.about)
@@ -87,7 +89,7 @@ func FuzzTypedArray(f *testing.F) {
 		}
 		read, err := readArray(text, about)
 		if err != nil {
-			if _, ok := errors.AsType[*Error](err); !ok {
+			if _, ok := errors.AsType[*problem.Problem](err); !ok {
 				t.Fatalf("%T: %v", err, err)
 			}
 			return
@@ -121,15 +123,15 @@ func TestFilesOfNumPyAreOpened(t *testing.T) {
 		t.Errorf("%d bytes, %v", f.size, err)
 	}
 	_, err = readArray(path, argumentOf(TypeMatrix, Float32))
-	wantReason(t, "another type", err, reasonWrongType)
+	wantReason(t, "another type", err, problem.WrongType)
 	_, err = readArray(path, argumentOf(TypeVector, Float64))
-	wantReason(t, "a matrix for a vector", err, reasonWrongType)
+	wantReason(t, "a matrix for a vector", err, problem.WrongType)
 	for name, content := range map[string]string{
 		"cut": header + block[:15], "too long": header + block + "x", "no header": block, "in Fortran order": strings.NewReplacer("False", "True ", "(1, 2)", "(2, 2)").Replace(header) + block + block,
 	} {
 		write(content)
 		_, err = readArray(path, argumentOf(TypeMatrix, Float64))
-		if e := reasonError(t, name, err, ReasonBadValue); !strings.Contains(e.Message, "a.NPY: ") || e.Hint == "" {
+		if e := reasonError(t, name, err, problem.BadValue); !strings.Contains(e.Message, "a.NPY: ") || e.Hint == "" {
 			t.Errorf("%s: %q, hint %q", name, e.Message, e.Hint)
 		}
 	}
@@ -139,5 +141,5 @@ func TestFilesOfNumPyAreOpened(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(header)
-	wantReason(t, "cut meanwhile", f.identify(t.Context()), reasonWrongDimensions)
+	wantReason(t, "cut meanwhile", f.identify(t.Context()), problem.WrongDimensions)
 }

@@ -2,19 +2,33 @@ package client
 
 import (
 	"context"
+	"maps"
+	"slices"
+	"strings"
 
+	"github.com/seed-9b8f70bb/drover/client/rpc"
 	"github.com/seed-9b8f70bb/drover/client/submission"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
-// ask calls the agents in turn until one answers, and gives up when none does.
-// It is for questions that a person can ask again.
+// as decodes the answer of a call.
+func as[T any](m rpc.Message, err error) (*T, error) {
+	if err != nil {
+		return nil, err
+	}
+	v := new(T)
+	m.Decode(v)
+	return v, nil
+}
+
+// ask calls the agents in turn until one answers, and fails when none does. It is
+// for questions that a person can repeat.
 func ask[T any](ctx context.Context, c *Client, call func(ctx context.Context, agent string) (T, error)) (T, error) {
 	return inquire(ctx, c, submission.Config{Agents: len(c.cfg.Agents)}, call)
 }
 
-// insist calls the agents in turn until one answers, for as long as patience
-// lasts.
-func insist[T any](ctx context.Context, c *Client, call func(ctx context.Context, agent string) (T, error)) (T, error) {
+// retry calls the agents in turn until one answers or patience runs out.
+func retry[T any](ctx context.Context, c *Client, call func(ctx context.Context, agent string) (T, error)) (T, error) {
 	return inquire(ctx, c, c.tries(c.cfg.Patience), func(ctx context.Context, agent string) (T, error) {
 		ctx, cancel := context.WithTimeout(ctx, c.cfg.CallTimeout)
 		defer cancel()
@@ -22,6 +36,18 @@ func insist[T any](ctx context.Context, c *Client, call func(ctx context.Context
 	})
 }
 
+// retryServer calls one server until it answers or patience runs out.
+func retryServer[T any](ctx context.Context, c *Client, call func(ctx context.Context) (T, error)) (T, error) {
+	cfg := c.tries(c.cfg.Patience)
+	cfg.Agents = 1
+	return inquire(ctx, c, cfg, func(ctx context.Context, _ string) (T, error) {
+		ctx, cancel := context.WithTimeout(ctx, c.cfg.CallTimeout)
+		defer cancel()
+		return call(ctx)
+	})
+}
+
+// inquire drives a submission.Inquiry.
 func inquire[T any](ctx context.Context, c *Client, cfg submission.Config, call func(ctx context.Context, agent string) (T, error)) (T, error) {
 	var answer, none T
 	agents := c.roster()
@@ -34,8 +60,8 @@ func inquire[T any](ctx context.Context, c *Client, cfg submission.Config, call 
 		case submission.Ask:
 			var err error
 			if answer, err = call(ctx, agents[a.Agent]); err != nil {
-				c.log.Debug("question failed", "agent", Redacted(agents[a.Agent]), "error", err)
-				a = q.Failed(c.now(), failureOf(err))
+				c.log.Debug("inquiry failed", "agent", Redacted(agents[a.Agent]), "error", err)
+				a = q.Failed(c.now(), submission.FailureOf(err))
 				break
 			}
 			c.answered(agents[a.Agent])
@@ -51,27 +77,62 @@ func inquire[T any](ctx context.Context, c *Client, cfg submission.Config, call 
 	}
 }
 
-// pages gathers all pages of a list from one agent. When that one fails in the
+// pages gathers all pages of a list from one agent. If that agent fails in the
 // middle, the next one is asked for the list from its beginning: agents need not
 // agree on where a page ends.
-func pages[T any](ctx context.Context, c *Client, page func(ctx context.Context, agent, token string) (items []T, next string, err error)) ([]T, error) {
-	return ask(ctx, c, func(ctx context.Context, agent string) ([]T, error) {
-		var all []T
+func pages[T any](
+	ctx context.Context, c *Client, page func(ctx context.Context, agent, token string) (rpc.Message, error), add func(all, page *T),
+) (*T, error) {
+	return ask(ctx, c, func(ctx context.Context, agent string) (*T, error) {
+		all := new(T)
 		for token := ""; ; {
-			items, next, err := onePage(ctx, c, agent, token, page)
+			m, err := onePage(ctx, c, agent, token, page)
 			if err != nil {
 				return nil, err
 			}
-			all = append(all, items...)
-			if token = next; token == "" {
+			next := new(T)
+			m.Decode(next)
+			add(all, next)
+			if token = m.NextPageToken(); token == "" {
 				return all, nil
 			}
 		}
 	})
 }
 
-func onePage[T any](ctx context.Context, c *Client, agent, token string, page func(ctx context.Context, agent, token string) ([]T, string, error)) ([]T, string, error) {
+func onePage(
+	ctx context.Context, c *Client, agent, token string, page func(ctx context.Context, agent, token string) (rpc.Message, error),
+) (rpc.Message, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.CallTimeout)
 	defer cancel()
 	return page(ctx, agent, token)
+}
+
+// merged returns the missing sites of two pages, by name. A silent site is missing
+// on every page.
+func merged(a, b []MissingSite) []MissingSite {
+	bySite := make(map[string]MissingSite)
+	for _, m := range append(slices.Clone(a), b...) {
+		bySite[m.Site] = m
+	}
+	var list []MissingSite
+	for _, site := range slices.Sorted(maps.Keys(bySite)) {
+		list = append(list, bySite[site])
+	}
+	return list
+}
+
+// terms returns a filter of key=value pairs without those with an empty value.
+func terms(pairs ...string) (string, error) {
+	var list []string
+	for i := 0; i < len(pairs); i += 2 {
+		key, value := pairs[i], pairs[i+1]
+		if strings.ContainsAny(value, " \t\n") {
+			return "", problem.Field(problem.BadValue, key, "a word without spaces", "%q", value)
+		}
+		if value != "" {
+			list = append(list, key+"="+value)
+		}
+	}
+	return strings.Join(list, " "), nil
 }

@@ -5,6 +5,9 @@ import (
 	"io"
 	"math"
 	"strings"
+
+	"github.com/seed-9b8f70bb/drover/client/rpc"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // Block is a vector or a matrix as it travels: its elements little endian, the rows
@@ -44,15 +47,15 @@ func Matrix[T Element](name string, m *Dense[T]) Arg {
 func (b *Block) Bytes() (int64, error) {
 	n := b.Element.Size()
 	if n == 0 {
-		return 0, &Error{
-			Reason: reasonWrongType, Accepted: "float64, float32, int64, int32, uint8 or complex128",
+		return 0, &problem.Problem{
+			Reason: problem.WrongType, Accepted: "float64, float32, int64, int32, uint8 or complex128",
 			Message: fmt.Sprintf("elements of type %q", b.Element),
 		}
 	}
 	for _, d := range b.Dimensions {
 		if d < 0 || d > 0 && n > math.MaxInt64/d {
-			return 0, &Error{
-				Reason: reasonWrongDimensions, Accepted: "0 or more each, and less than 2^63 bytes", Message: fmt.Sprintf("dimensions %s", times(b.Dimensions)),
+			return 0, &problem.Problem{
+				Reason: problem.WrongDimensions, Accepted: "0 or more each, and less than 2^63 bytes", Message: fmt.Sprintf("dimensions %s", times(b.Dimensions)),
 			}
 		}
 		n *= d
@@ -63,7 +66,7 @@ func (b *Block) Bytes() (int64, error) {
 // check refuses what is neither a vector nor a matrix.
 func (b *Block) check() error {
 	if n := len(b.Dimensions); n != 1 && n != 2 {
-		return &Error{Reason: reasonWrongDimensions, Accepted: "1 of a vector, 2 of a matrix", Message: fmt.Sprintf("%d dimensions", n)}
+		return &problem.Problem{Reason: problem.WrongDimensions, Accepted: "1 of a vector, 2 of a matrix", Message: fmt.Sprintf("%d dimensions", n)}
 	}
 	_, err := b.Bytes()
 	return err
@@ -76,10 +79,7 @@ func (b Block) file() *file { return &file{open: b.Open, block: &b} }
 func (b *Block) String() string { return arrayText(b.Element, b.Dimensions) }
 
 func arrayText(element ElementType, dimensions []int64) string {
-	if len(dimensions) == 0 { // of one that is not as large as it was to be
-		return "an array of " + string(element)
-	}
-	return times(dimensions) + " of " + string(element)
+	return rpc.ArrayText(string(element), dimensions)
 }
 
 // times writes dimensions for people.
@@ -103,7 +103,7 @@ type misfit struct{ err error }
 
 // ofArgument names the argument that an error is about.
 func ofArgument(err error, argument string) error {
-	e, ok := err.(*Error) //nolint:errorlint // of this package, and not wrapped
+	e, ok := err.(*problem.Problem) //nolint:errorlint // of this package, and not wrapped
 	if !ok {
 		return fmt.Errorf("argument %s: %w", argument, err)
 	}
@@ -120,7 +120,7 @@ func ofArgument(err error, argument string) error {
 // other arguments are for the site to check.
 func (b *Block) fits(a *Argument) error {
 	if len(b.Dimensions) != a.Type.dimensions() || a.Element != "" && b.Element != a.Element {
-		return ofArgument(&Error{Reason: reasonWrongType, Accepted: accepted(a), Message: "it is " + b.String()}, a.Name)
+		return ofArgument(&problem.Problem{Reason: problem.WrongType, Accepted: accepted(a), Message: "it is " + b.String()}, a.Name)
 	}
 	return nil
 }

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/seed-9b8f70bb/drover/proto/problem"
+
 	"pgregory.net/rapid"
 )
 
@@ -145,22 +147,22 @@ func TestADenseMatrixIsItsRows(t *testing.T) {
 		t.Errorf("%+v", n)
 	}
 	_, err = DenseOf([][]float64{{1, 2}, {3}})
-	wantReason(t, "ragged rows", err, reasonWrongDimensions)
+	wantReason(t, "ragged rows", err, problem.WrongDimensions)
 }
 
-// wantReason fails the test when an error is not an *Error of a reason.
-func wantReason(t *testing.T, what string, err error, reason string) {
+// wantReason fails the test when an error is not an *problem.Problem of a reason.
+func wantReason(t *testing.T, what string, err error, reason problem.Reason) {
 	t.Helper()
 	_ = reasonError(t, what, err, reason)
 }
 
 // reasonError is wantReason, and returns the error.
-func reasonError(t *testing.T, what string, err error, reason string) *Error {
+func reasonError(t *testing.T, what string, err error, reason problem.Reason) *problem.Problem {
 	t.Helper()
-	e, ok := errors.AsType[*Error](err)
+	e, ok := errors.AsType[*problem.Problem](err)
 	if !ok || e.Reason != reason {
 		t.Errorf("%s: %v (%T), want %s", what, err, err, reason)
-		return &Error{}
+		return &problem.Problem{}
 	}
 	return e
 }
@@ -178,14 +180,14 @@ func TestArraysThatAreNoneAreRefusedBeforeAnythingIsSent(t *testing.T) {
 		"content of no size": Array("a", Block{Element: Float64, Dimensions: []int64{2}, Open: vectorBlock([]float64{1}).Open}),
 	} {
 		_, err := c.Submit(t.Context(), "svc", arg)
-		if e := reasonError(t, name, err, reasonWrongDimensions); name != "content of no size" && e.Field != "request.arguments.a" {
+		if e := reasonError(t, name, err, problem.WrongDimensions); name != "content of no size" && e.Field != "request.arguments.a" {
 			t.Errorf("%s: field %q", name, e.Field)
 		}
 	}
 	_, err := c.Submit(t.Context(), "svc", Matrix("a", (*Dense[float64])(nil)))
-	wantReason(t, "nil", err, reasonWrongType)
+	wantReason(t, "nil", err, problem.WrongType)
 	_, err = c.Submit(t.Context(), "svc", Array("a", Block{Element: "float16", Dimensions: []int64{1}}))
-	wantReason(t, "an unknown type", err, reasonWrongType)
+	wantReason(t, "an unknown type", err, problem.WrongType)
 	if *w > 0 {
 		t.Errorf("%d connections were made", *w)
 	}
@@ -253,20 +255,20 @@ func TestGoValuesBecomeBlocks(t *testing.T) {
 		{TypeVector, []int{1}, ""},
 		{TypeVector, []string{"1"}, ""},
 		{TypeVector, 1.5, ""},
-		{TypeVector, []float32{1}, reasonWrongType},
-		{TypeVector, m, reasonWrongType},
+		{TypeVector, []float32{1}, string(problem.WrongType)},
+		{TypeVector, m, string(problem.WrongType)},
 		{TypeVectorInout, &v, "1 of float64"},
 		{TypeVectorInout, v, ""},
 		{TypeVectorInout, none, ""},
 		{TypeMatrix, m, "1 x 1 of float64"},
 		{TypeMatrix, *m, ""},
-		{TypeMatrix, v, reasonWrongType},
-		{TypeMatrix, (*Dense[float64])(nil), reasonWrongType},
-		{TypeMatrix, &Dense[float64]{Rows: 2, Cols: 2}, reasonWrongDimensions},
-		{TypeMatrix, &Dense[int64]{}, reasonWrongType},
+		{TypeMatrix, v, string(problem.WrongType)},
+		{TypeMatrix, (*Dense[float64])(nil), string(problem.WrongType)},
+		{TypeMatrix, &Dense[float64]{Rows: 2, Cols: 2}, string(problem.WrongDimensions)},
+		{TypeMatrix, &Dense[int64]{}, string(problem.WrongType)},
 		{TypeMatrixInout, m, "1 x 1 of float64"},
 		{TypeMatrix, "1", "1 x 1 of float64"},
-		{TypeMatrix, "x", ReasonBadValue},
+		{TypeMatrix, "x", string(problem.BadValue)},
 		{TypeMatrixInout, "1,2", ""},
 		{TypeVectorInout, "data:01", ""},
 	} {
@@ -284,7 +286,7 @@ func TestGoValuesBecomeBlocks(t *testing.T) {
 		case *file:
 			got = v.block.String()
 		case misfit:
-			got = reasonOf(v.err)
+			got = string(problem.ReasonOf(v.err))
 		}
 		if c.want == "" || got != c.want {
 			t.Errorf("%s from a %T: %s, want %q", c.kind, c.v, got, c.want)

@@ -10,8 +10,9 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/seed-9b8f70bb/drover/client/rpc"
 	"github.com/seed-9b8f70bb/drover/client/submission"
-	"github.com/seed-9b8f70bb/drover/proto/rpc"
+	protorpc "github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
 // Client talks to one grid.
@@ -19,9 +20,9 @@ type Client struct {
 	cfg       Config
 	log       hclog.Logger
 	transport http.RoundTripper
-	caller    *rpc.Caller
+	caller    *protorpc.Caller
 	began     time.Time // the epoch of now
-	face      *face
+	conn      *rpc.Conn
 	places    places
 	first     atomic.Int64 // the agent that answered last, from 0
 }
@@ -43,8 +44,8 @@ func open(cfg Config, opts []Option) *Client {
 	for _, o := range opts {
 		o(c)
 	}
-	c.caller = rpc.NewCaller(rpc.CallerConfig{DialTimeout: cfg.CallTimeout, Transport: c.transport})
-	c.face = newFace(c.caller)
+	c.caller = protorpc.NewCaller(protorpc.CallerConfig{DialTimeout: cfg.CallTimeout, Transport: c.transport})
+	c.conn = rpc.NewConn(c.caller)
 	return c
 }
 

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/seed-9b8f70bb/drover/proto/problem"
+
 	"github.com/seed-9b8f70bb/drover/client/submission"
 )
 
@@ -91,28 +93,32 @@ func (e *CodeError) Is(target error) bool {
 // Unwrap returns why.
 func (e *CodeError) Unwrap() error { return e.Err }
 
-// codeByReason are the codes of errors that the grid, or the client, gives a
-// reason for.
-var codeByReason = map[string]Code{
-	reasonUnknownSite: ServerNotFound, "no-site": ServerNotFound,
-	reasonUnknownService: FunctionNotFound,
-	ReasonUnknownJob:     InvalidSessionID,
+// codeByClass are the codes of problems, by the class of their reasons.
+var codeByClass = map[problem.Class]Code{
+	problem.Invalid: RPCRefused, problem.NotFound: RPCRefused, problem.Conflict: RPCRefused, problem.Precondition: RPCRefused,
+	problem.Exhausted: RPCRefused, problem.Aborted: RPCRefused, problem.Unavailable: RPCRefused, problem.Unimplemented: RPCRefused,
+	problem.TimedOut: CommunicationFailed, problem.Defect: OtherErrorCode,
+}
 
-	ReasonUnreachable: CommunicationFailed, ReasonTimeout: CommunicationFailed, ReasonUnknown: CommunicationFailed,
-	ReasonRecorded: NotCompleted,
-	ReasonInternal: OtherErrorCode, "no-estimate": OtherErrorCode,
+// codeByReason are the exceptions.
+var codeByReason = map[problem.Reason]Code{
+	problem.NoSite: ServerNotFound, problem.UnknownSite: ServerNotFound,
+	problem.UnknownService: FunctionNotFound,
+	problem.UnknownJob:     InvalidSessionID,
+	problem.Unreachable:    CommunicationFailed, problem.Unknown: CommunicationFailed,
+	problem.Recorded: NotCompleted,
+}
 
-	"unknown-argument": RPCRefused, reasonMissingArgument: RPCRefused, reasonWrongType: RPCRefused, ReasonOutOfRange: RPCRefused,
-	"too-wide": RPCRefused, "too-long": RPCRefused, "too-late": RPCRefused, "no-memory": RPCRefused, "no-license": RPCRefused, "cannot-run": RPCRefused,
-	ReasonBadValue: RPCRefused, ReasonNotIdempotent: RPCRefused, "unknown-content": RPCRefused, "unknown-output": RPCRefused,
-	"too-large": RPCRefused, "job-conflict": RPCRefused, "stale-id": RPCRefused, "queue-full": RPCRefused,
-	"no-candidate": RPCRefused, "stopping": RPCRefused, "not-waiting": RPCRefused, "not-movable": RPCRefused,
-	"stale-epoch": RPCRefused, reasonWithdrawn: RPCRefused, "draining": RPCRefused, "arriving": RPCRefused, "disk-full": RPCRefused,
-	"unknown-round": RPCRefused, "too-many-drafts": RPCRefused, "no-drafts": RPCRefused,
-	ReasonNoOffer: RPCRefused, ReasonNoPromise: RPCRefused, "no-room": RPCRefused, "no-reservations": RPCRefused,
-	ReasonUnknownData: RPCRefused, ReasonAmbiguous: RPCRefused, "data-conflict": RPCRefused, "sticky-data": RPCRefused, "data-quota": RPCRefused,
-	reasonWrongDimensions: RPCRefused, "dependency-failed": RPCRefused,
-	"unknown-reservation": RPCRefused, "reservation-over": RPCRefused, "too-many-reservations": RPCRefused,
+// codeOfReason returns the code of a reason, UnknownErrorCode for one that this client
+// does not know.
+func codeOfReason(r problem.Reason) Code {
+	if code, ok := codeByReason[r]; ok {
+		return code
+	}
+	if code, ok := codeByClass[r.Class()]; ok {
+		return code
+	}
+	return UnknownErrorCode
 }
 
 // CodeOf returns the one code of an error, NoError for nil.
@@ -132,11 +138,8 @@ func CodeOf(err error) Code {
 	if _, ok := errors.AsType[*submission.UnknownError](err); ok {
 		return CommunicationFailed
 	}
-	if e, ok := errors.AsType[*Error](err); ok {
-		if code, ok := codeByReason[e.Reason]; ok {
-			return code
-		}
-		return UnknownErrorCode
+	if p, ok := errors.AsType[*problem.Problem](err); ok {
+		return codeOfReason(p.Reason)
 	}
 	_, impatient := errors.AsType[*submission.PatienceError](err)
 	_, hopping := errors.AsType[*submission.HopsError](err)

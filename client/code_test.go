@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-9b8f70bb/drover/proto/problem"
+
 	"github.com/seed-9b8f70bb/drover/client/submission"
 )
 
@@ -31,7 +33,7 @@ func TestCodesHaveTheNumbersAndNamesOfTheStandard(t *testing.T) {
 }
 
 func TestEveryErrorHasOneCode(t *testing.T) {
-	refused := &Error{Reason: "queue-full", Message: "full"}
+	refused := &problem.Problem{Reason: "queue-full", Message: "full"}
 	for _, tc := range []struct {
 		err  error
 		want Code
@@ -46,10 +48,10 @@ func TestEveryErrorHasOneCode(t *testing.T) {
 		{&submission.PatienceError{Err: errors.New("no site named")}, CommunicationFailed},
 		{&submission.HopsError{}, CommunicationFailed},
 		{refused, RPCRefused},
-		{&Error{Reason: ReasonRecorded}, NotCompleted},
-		{&Error{Reason: ReasonUnknown}, CommunicationFailed},
-		{&Error{Reason: ReasonNotIdempotent}, RPCRefused},
-		{&Error{Reason: "a word of next year"}, UnknownErrorCode},
+		{&problem.Problem{Reason: problem.Recorded}, NotCompleted},
+		{&problem.Problem{Reason: problem.Unknown}, CommunicationFailed},
+		{&problem.Problem{Reason: problem.NotIdempotent}, RPCRefused},
+		{&problem.Problem{Reason: "a word of next year"}, UnknownErrorCode},
 		{context.Canceled, NotCompleted},
 		{fmt.Errorf("wait: %w", context.DeadlineExceeded), NotCompleted},
 		{fs.ErrNotExist, OtherErrorCode},
@@ -102,7 +104,7 @@ func reasons(t *testing.T) []string {
 func TestEveryReasonOfTheGridHasACode(t *testing.T) {
 	words := reasons(t)
 	for _, w := range words {
-		if _, ok := codeByReason[w]; !ok {
+		if codeOfReason(problem.Reason(w)) == UnknownErrorCode {
 			t.Errorf("reason %q has no code", w)
 		}
 	}
@@ -129,7 +131,7 @@ func TestTheDocumentationMapsEveryCodeAndReason(t *testing.T) {
 		t.Errorf("%d codes have a row, want %d", len(rows), len(codes))
 	}
 	for reason, code := range codeByReason {
-		if !strings.Contains(rows[code.String()], "`"+reason+"`") && code != RPCRefused {
+		if !strings.Contains(rows[code.String()], "`"+string(reason)+"`") && code != RPCRefused {
 			t.Errorf("the row of %v is without %s", code, reason)
 		}
 	}

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"strings"
 	"time"
+
+	"github.com/seed-9b8f70bb/drover/client/rpc"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // Defaults and ranges of Config.
@@ -50,26 +52,14 @@ func (c *Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Redacted returns a URL as it may be shown: without the password that may be in it,
-// also where it is written wrongly.
-func Redacted(address string) string {
-	at := strings.LastIndexByte(address, '@')
-	if at < 0 {
-		return address
-	}
-	scheme, _, ok := strings.Cut(address[:at], "//")
-	if ok {
-		scheme += "//"
-	} else {
-		scheme = ""
-	}
-	return scheme + "***" + address[at:]
-}
+// Redacted returns a URL without the password that may be in it, even if the URL is
+// malformed.
+func Redacted(address string) string { return rpc.Redacted(address) }
 
-func (c *Config) problems() []*Error {
-	var found []*Error
+func (c *Config) problems() []*problem.Problem {
+	var found []*problem.Problem
 	bad := func(field, accepted, format string, a ...any) {
-		found = append(found, &Error{Reason: ReasonBadValue, Field: field, Accepted: accepted, Message: fmt.Sprintf(format, a...)})
+		found = append(found, &problem.Problem{Reason: problem.BadValue, Field: field, Accepted: accepted, Message: fmt.Sprintf(format, a...)})
 	}
 	if len(c.Agents) == 0 {
 		bad("agents", "at least one URL", "none given")

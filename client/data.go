@@ -9,6 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-9b8f70bb/drover/client/rpc"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
+
 	"github.com/google/uuid"
 )
 
@@ -43,30 +46,34 @@ func ParseDataMode(text string) (DataMode, error) {
 		names = append(names, string(m))
 	}
 	accepted := strings.Join(names, ", ")
-	return "", &Error{
-		Reason: ReasonBadValue, Field: "mode", Accepted: accepted, Message: fmt.Sprintf("mode %q, accepted: %s", text, accepted),
+	return "", &problem.Problem{
+		Reason: problem.BadValue, Field: "mode", Accepted: accepted, Message: fmt.Sprintf("mode %q, accepted: %s", text, accepted),
 	}
 }
 
 // Data are content that stays at a site under a handle, so that requests can use it
 // without its being sent again. They never change. Times are on the clock of the site.
 type Data struct {
-	ID         string      // the handle: a lower-case UUIDv7
-	Name       string      // base name that a program sees; may be empty
-	Size       int64       // bytes
-	SHA256     string      // hexadecimal; empty of Data of which only the ID is known
-	Element    ElementType // of a vector or matrix; empty of a file
-	Dimensions []int64
-	Mode       DataMode
-	Owner      string
-	Site       string
-	Copy       bool // brought there for a job, from where they had been put
-	Put        time.Time
-	Used       time.Time // or fetched, for the last time
-	Job        string    // that they came from; may be empty
+	Message    rpc.Message // that it was decoded from
+	ID         string      `proto:"id"`                 // the handle: a lower-case UUIDv7
+	Name       string      `proto:"content.name"`       // base name that a program sees; may be empty
+	Size       int64       `proto:"content.size_bytes"` // bytes
+	SHA256     string      `proto:"content.sha256"`     // hexadecimal; empty if only the ID is known
+	Element    ElementType `proto:"element"`            // of a vector or matrix; empty for a file
+	Dimensions []int64     `proto:"dimensions"`
+	Mode       DataMode    `proto:"mode"`
+	Owner      string      `proto:"owner"`
+	Site       string      `proto:"site"`
+	Copy       bool        `proto:"copy"` // copied there for a job
+	Put        time.Time   `proto:"put_at"`
+	Used       time.Time   `proto:"used_at"` // last use or download
+	Job        string      `proto:"job_id"`  // that wrote it; may be empty
 
-	address string // URL of the site's server, where an agent has told it
+	address string // URL of the site's server, if an agent reported it
 }
+
+// MarshalJSON returns the JSON of a drover.v1.Data.
+func (d Data) MarshalJSON() ([]byte, error) { return rpc.JSON("Data", d) }
 
 // known says whether more than the handle is known.
 func (d *Data) known() bool { return d.SHA256 != "" }
@@ -127,8 +134,20 @@ type DataFilter struct {
 
 // DataList is what a grid has of data.
 type DataList struct {
-	Data    []Data    // site by site, in the order of their handles; of FindData those that were put before copies
-	Missing []Missing // the sites that did not answer
+	Data    []Data        `proto:"data"`    // by site, then by handle; FindData: originals before copies
+	Missing []MissingSite `proto:"missing"` // the sites that did not answer
+}
+
+// MarshalJSON returns the JSON of a drover.v1.AgentServiceListDataResponse.
+func (l DataList) MarshalJSON() ([]byte, error) { return rpc.JSON("AgentServiceListDataResponse", l) }
+
+// located mirrors a FindDataResponse.
+type located struct {
+	Data []struct {
+		Data    Data   `proto:"data"`
+		Address string `proto:"address"`
+	} `proto:"data"`
+	Missing []MissingSite `proto:"missing"`
 }
 
 // ListData lists data.
@@ -137,17 +156,12 @@ func (c *Client) ListData(ctx context.Context, f DataFilter) (*DataList, error) 
 	if err != nil {
 		return nil, err
 	}
-	missing := make(map[string]Missing)
-	data, err := pages(ctx, c, func(ctx context.Context, agent, token string) ([]Data, string, error) {
-		if token == "" {
-			clear(missing)
-		}
-		return c.face.listData(ctx, agent, filter, token, missing)
+	return pages(ctx, c, func(ctx context.Context, agent, token string) (rpc.Message, error) {
+		return c.conn.ListData(ctx, agent, filter, token)
+	}, func(all, page *DataList) {
+		all.Data = append(all.Data, page.Data...)
+		all.Missing = merged(all.Missing, page.Missing)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return &DataList{Data: data, Missing: inOrder(missing)}, nil
 }
 
 // FindData tells where data are: at one site at least, or the error says that nobody
@@ -156,9 +170,18 @@ func (c *Client) FindData(ctx context.Context, id string) (*DataList, error) {
 	if err := checkHandle("data_id", id); err != nil {
 		return nil, err
 	}
-	return insist(ctx, c, func(ctx context.Context, agent string) (*DataList, error) {
-		return c.face.findData(ctx, agent, id)
+	found, err := retry(ctx, c, func(ctx context.Context, agent string) (*located, error) {
+		return as[located](c.conn.FindData(ctx, agent, id))
 	})
+	if err != nil {
+		return nil, err
+	}
+	list := &DataList{Missing: merged(nil, found.Missing)}
+	for _, at := range found.Data {
+		at.Data.address = at.Address
+		list.Data = append(list.Data, at.Data)
+	}
+	return list, nil
 }
 
 // RemoveData removes data at all sites that have them, and returns those. Jobs that
@@ -168,8 +191,8 @@ func (c *Client) RemoveData(ctx context.Context, id string) (sites []string, err
 	if err := checkHandle("data_id", id); err != nil {
 		return nil, err
 	}
-	return insist(ctx, c, func(ctx context.Context, agent string) ([]string, error) {
-		return c.face.removeData(ctx, agent, id)
+	return retry(ctx, c, func(ctx context.Context, agent string) ([]string, error) {
+		return c.conn.RemoveData(ctx, agent, id)
 	})
 }
 
@@ -177,7 +200,7 @@ func (c *Client) RemoveData(ctx context.Context, id string) (sites []string, err
 func checkHandle(field, id string) error {
 	if made, err := uuid.Parse(id); err != nil || made.String() != id || made.Version() != 7 {
 		const accepted = "the handle of data, a lower-case UUIDv7"
-		return &Error{Reason: ReasonBadValue, Field: field, Accepted: accepted, Message: strconv.Quote(id)}
+		return &problem.Problem{Reason: problem.BadValue, Field: field, Accepted: accepted, Message: strconv.Quote(id)}
 	}
 	return nil
 }
@@ -190,15 +213,3 @@ func newHandle() (string, error) {
 	}
 	return made.String(), nil
 }
-
-// DataUsage is how much of a site's room for data that stay is taken. Of a site that
-// keeps none, and of one that is older than this client, it is zero.
-type DataUsage struct {
-	Handles    int
-	Used       int64 // bytes; the same content counts once
-	Quota      int64 // the most they may take, bytes
-	OwnerQuota int64 // of one owner, bytes; 0 for no bound of his own
-	Evicted    int64 // handles that had to make room since the server started
-}
-
-func (u DataUsage) free() int64 { return max(u.Quota-u.Used, 0) }

@@ -6,6 +6,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/seed-9b8f70bb/drover/client/rpc"
+
+	"github.com/seed-9b8f70bb/drover/proto/problem"
+
 	"connectrpc.com/connect"
 
 	"github.com/seed-9b8f70bb/drover/client/submission"
@@ -36,7 +40,7 @@ func TestACopyGoesOnAsLongAsItGetsFurther(t *testing.T) {
 			return broken
 		}
 		_, err = c.CopyData(t.Context(), handle, "b")
-		if e, ok := errors.AsType[*Error](err); !ok || e.kind != submission.Silent || len(g.copies) < 5 || len(g.copies) > 20 {
+		if submission.FailureOf(err).Kind != submission.Silent || len(g.copies) < 5 || len(g.copies) > 20 {
 			t.Errorf("one that gets no further: %v after %d", err, len(g.copies))
 		}
 	})
@@ -56,7 +60,7 @@ func TestASilentCopyCountsAsBroken(t *testing.T) {
 		}
 		began := time.Now()
 		_, err := c.CopyData(t.Context(), handle, "b")
-		if e, ok := errors.AsType[*Error](err); !ok || e.Reason != ReasonTimeout || time.Since(began) < longestLull {
+		if e, ok := errors.AsType[*problem.Problem](err); !ok || e.Reason != problem.Timeout || time.Since(began) < rpc.LongestSilence {
 			t.Errorf("%v after %v", err, time.Since(began))
 		}
 	})

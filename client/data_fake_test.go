@@ -5,9 +5,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"maps"
+	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
+
+	"github.com/seed-9b8f70bb/drover/proto/problem"
+	protorpc "github.com/seed-9b8f70bb/drover/proto/rpc"
 
 	"connectrpc.com/connect"
 	"google.golang.org/protobuf/proto"
@@ -52,8 +57,9 @@ func newDepots(t *testing.T, cfg Config) (*depots, *Client) {
 	}
 	w.serveAgent(t, &depotAgent{w.agent, g})
 	for _, s := range []*fakeServer{w.a, w.b} {
-		path, h := droverv1connect.NewServerServiceHandler(&depotServer{s, g})
-		w.net.serve(t, s.name, path, h)
+		server := &depotServer{s, g}
+		path, h := droverv1connect.NewServerServiceHandler(server)
+		w.net.serve(t, s.name, path, h, server)
 	}
 	return g, c
 }
@@ -205,26 +211,33 @@ func (s *depotServer) CopyData(_ context.Context, req *droverv1.CopyDataRequest,
 	return unknown(req.GetId())
 }
 
-func (s *depotServer) DownloadData(_ context.Context, req *droverv1.DownloadDataRequest, stream *connect.ServerStream[droverv1.DownloadDataResponse]) error {
+// ServeHTTP sends data, besides what a fakeServer does.
+func (s *depotServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	id, ok := strings.CutPrefix(r.URL.Path, "/v1/data/")
+	if !ok {
+		s.fakeServer.ServeHTTP(w, r)
+		return
+	}
 	s.g.mu.Lock()
-	d := s.g.at[s.name][req.GetId()]
+	d := s.g.at[s.name][id]
 	s.g.downs = append(s.g.downs, s.name)
 	nth := len(s.g.downs)
 	content := s.g.content[d.GetContent().GetSha256()]
 	s.g.mu.Unlock()
 	if d == nil {
-		return unknown(req.GetId())
+		protorpc.Refuse(w, http.StatusNotFound, &problem.Problem{Reason: problem.UnknownData, Field: "data_id", Message: "no data " + id})
+		return
 	}
-	content = content[req.GetOffset():]
-	cut := len(content)
-	if s.g.download != nil {
-		cut = min(cut, s.g.download(nth, s.name))
-	}
-	if err := stream.Send(&droverv1.DownloadDataResponse{Data: []byte(content[:cut]), Offset: req.GetOffset(), SizeBytes: d.GetContent().GetSizeBytes()}); err != nil {
-		return err
-	}
-	if cut < len(content) {
-		return connect.NewError(connect.CodeUnavailable, context.Canceled)
-	}
-	return nil
+	sendFrom(w, r, func(at int64, send func(string)) error {
+		rest := content[at:]
+		cut := len(rest)
+		if s.g.download != nil {
+			cut = min(cut, s.g.download(nth, s.name))
+		}
+		send(rest[:cut])
+		if cut < len(rest) {
+			return context.Canceled
+		}
+		return nil
+	})
 }

@@ -4,10 +4,12 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"time"
+
+	"github.com/seed-9b8f70bb/drover/client/rpc"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 
 	"github.com/seed-9b8f70bb/drover/client/submission"
 )
@@ -42,7 +44,7 @@ func (c *Client) getData(ctx context.Context, id string, d *download) (*Data, er
 			switch {
 			case ctx.Err() != nil:
 				return nil, context.Cause(ctx)
-			case failureOf(last).Kind == submission.Refused && reasonOf(last) != ReasonUnknownData:
+			case submission.FailureOf(last).Kind == submission.Refused && problem.ReasonOf(last) != problem.UnknownData:
 				return nil, last
 			}
 			if d.at > before {
@@ -63,9 +65,9 @@ func (c *Client) getData(ctx context.Context, id string, d *download) (*Data, er
 // getFrom brings what is missing from one site.
 func (c *Client) getFrom(ctx context.Context, from *Data, d *download) error {
 	if err := d.tell(Output{Element: from.Element, Dimensions: from.Dimensions, Size: from.Size, SHA256: from.SHA256}); err != nil {
-		return local(err)
+		return rpc.Local(err)
 	}
-	err := c.face.downloadData(ctx, from.address, from.ID, d.at, func(piece []byte) error {
+	err := c.conn.GetStored(ctx, from.address, from.ID, d.at, func(piece []byte) error {
 		_, err := d.Write(piece)
 		return err
 	})
@@ -73,16 +75,16 @@ func (c *Client) getFrom(ctx context.Context, from *Data, d *download) error {
 		return err
 	}
 	if d.at != from.Size {
-		return &Error{
-			Reason: ReasonUnreachable, Retryable: true, kind: submission.Silent,
+		return submission.Failure{Kind: submission.Silent, Err: &problem.Problem{
+			Reason: problem.Unreachable, Retryable: true,
 			Message: fmt.Sprintf("site %s has ended data %s after %d of %d bytes", from.Site, from.ID, d.at, from.Size),
-		}
+		}}
 	}
 	if got := hex.EncodeToString(d.hash.Sum(nil)); got != from.SHA256 {
-		return &Error{
-			Reason: ReasonInternal, Field: "sha256", Hint: "get them again", kind: submission.Refused,
-			Message: fmt.Sprintf("data %s from site %s do not fit their checksum: %s, expected %s", from.ID, from.Site, got, from.SHA256),
-		}
+		return submission.Failure{Kind: submission.Refused, Err: &problem.Problem{
+			Reason: problem.Internal, Field: "sha256", Hint: "get it again",
+			Message: fmt.Sprintf("data %s from site %s does not match its checksum: %s, expected %s", from.ID, from.Site, got, from.SHA256),
+		}}
 	}
 	return nil
 }
@@ -133,8 +135,8 @@ func (l *DataList) Only(prefix string) (*Data, error) {
 		case found == nil || found.ID == d.ID && found.Copy:
 			found = d
 		case found.ID != d.ID:
-			return nil, &Error{
-				Reason: ReasonAmbiguous, Field: "data_id", Hint: "give more of the handle",
+			return nil, &problem.Problem{
+				Reason: problem.Ambiguous, Field: "data_id", Hint: "give more of the handle",
 				Message: fmt.Sprintf("%q fits data %s at %s, %s at %s, and maybe more", prefix, found.ID, found.Site, d.ID, d.Site),
 			}
 		}
@@ -143,8 +145,8 @@ func (l *DataList) Only(prefix string) (*Data, error) {
 	case found == nil && len(l.Missing) == 0:
 		return nil, unknownData(prefix)
 	case len(l.Missing) > 0:
-		e := &Error{
-			Reason: ReasonUnreachable, Field: "data_id", Retryable: true, kind: submission.Busy,
+		e := &problem.Problem{
+			Reason: problem.Unreachable, Field: "data_id", Retryable: true,
 			Message: fmt.Sprintf("site %s does not answer: whether %q fits data there is unknown", l.Missing[0].Site, prefix),
 		}
 		if found != nil {
@@ -155,12 +157,9 @@ func (l *DataList) Only(prefix string) (*Data, error) {
 	return found, nil
 }
 
-func unknownData(id string) *Error {
-	return &Error{
-		Reason: ReasonUnknownData, Field: "data_id", Message: fmt.Sprintf("no site has data %q", id), kind: submission.Refused,
+func unknownData(id string) *problem.Problem {
+	return &problem.Problem{
+		Reason: problem.UnknownData, Field: "data_id", Message: fmt.Sprintf("no site has data %q", id),
 		Hint: "drover data list shows what there is",
 	}
 }
-
-// errNoDepot is a server that has not heard of data that stay.
-var errNoDepot = errors.New("data do not stay at this server: it is older than this client")

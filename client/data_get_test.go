@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/seed-9b8f70bb/drover/proto/problem"
+
 	"github.com/google/go-cmp/cmp"
 
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
@@ -43,7 +45,7 @@ func TestDataThatDoNotFitTheirChecksumReplaceNoFile(t *testing.T) {
 		}
 		g.content[g.at["a"][handle].GetContent().GetSha256()] = "wrong"
 		_, err := c.SaveData(t.Context(), handle, path)
-		_ = errorOfReason(t, err, ReasonInternal)
+		_ = errorOfReason(t, err, problem.Internal)
 		if text, err := os.ReadFile(path); string(text) != "right" || err != nil {
 			t.Errorf("%q, %v", text, err)
 		}
@@ -90,11 +92,11 @@ func TestDataAreListedFoundAndRemoved(t *testing.T) {
 		_ = errorOfReason(t, err, "unknown-data")
 		for _, bad := range []string{"", "1", "../../etc/passwd", handle + " owner=ada"} {
 			_, err := c.FindData(t.Context(), bad)
-			_ = errorOfReason(t, err, ReasonBadValue)
+			_ = errorOfReason(t, err, problem.BadValue)
 			_, err = c.RemoveData(t.Context(), bad)
-			_ = errorOfReason(t, err, ReasonBadValue)
+			_ = errorOfReason(t, err, problem.BadValue)
 			_, err = c.CopyData(t.Context(), bad, "a")
-			_ = errorOfReason(t, err, ReasonBadValue)
+			_ = errorOfReason(t, err, problem.BadValue)
 		}
 	})
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/seed-9b8f70bb/drover/proto/problem"
+
 	"github.com/seed-9b8f70bb/drover/client/submission"
 )
 
@@ -25,7 +27,7 @@ type PutOptions struct {
 // PutData has content stay at a site under a handle. What a site has of the content
 // already is not sent there.
 //
-// The error is an *Error when no site takes it; with ReasonUnknown the data were sent
+// The error is an *problem.Problem when no site takes it; with problem.Unknown the data were sent
 // and not answered: the same ID again, at the same site, is then the way to find out.
 func (c *Client) PutData(ctx context.Context, content DataContent, o PutOptions) (*Data, error) {
 	d, f, err := c.deposit(content, &o)
@@ -48,12 +50,12 @@ func (c *Client) PutData(ctx context.Context, content DataContent, o PutOptions)
 	var last error
 	for _, at := range sites {
 		put, err := c.putAt(ctx, at, d, f, see)
-		e, ok := errors.AsType[*Error](err)
-		if !ok || e.Reason == ReasonUnknown || ctx.Err() != nil {
+		e, ok := errors.AsType[*problem.Problem](err)
+		if !ok || e.Reason == problem.Unknown || ctx.Err() != nil {
 			return put, err
 		}
 		c.log.Debug("data not put", "data", d.ID, "site", at.Site, "error", err)
-		if last = err; e.Reason == "data-conflict" || e.Reason == ReasonBadValue { // it would be so everywhere
+		if last = err; e.Reason == problem.DataConflict || e.Reason == problem.BadValue { // it would be so everywhere
 			break
 		}
 	}
@@ -70,7 +72,7 @@ func (c *Client) deposit(content DataContent, o *PutOptions) (*Data, *file, erro
 	case content.err != nil:
 		return nil, nil, content.err
 	case content.file == nil:
-		return nil, nil, &Error{Reason: ReasonBadValue, Field: "content", Accepted: "DataFile, DataBytes, DataBlock, ...", Message: "no content"}
+		return nil, nil, &problem.Problem{Reason: problem.BadValue, Field: "content", Accepted: "DataFile, DataBytes, DataBlock, ...", Message: "no content"}
 	}
 	f := *content.file
 	if o.Name != "" {
@@ -103,8 +105,8 @@ func (c *Client) depots(ctx context.Context, only string, size int64) ([]submiss
 	}
 	targets := roomiest(sites, size)
 	if len(targets) == 0 {
-		return nil, &Error{
-			Reason: "no-site", Field: "site", Retryable: true, kind: submission.Busy,
+		return nil, &problem.Problem{
+			Reason: problem.NoSite, Field: "site", Retryable: true,
 			Message: fmt.Sprintf("no site that is up keeps data of %d bytes", size), Hint: "drover site NAME shows how much a site keeps",
 		}
 	}
@@ -137,20 +139,20 @@ func (c *Client) putAt(ctx context.Context, at submission.Target, d *Data, f *fi
 		if err := c.bring(ctx, at.Address, f, see); err != nil {
 			return nil, err
 		}
-		unheard := false
-		put, err := askServer(ctx, c, func(ctx context.Context) (*Data, error) {
-			got, err := c.face.putData(ctx, at.Address, d)
-			unheard = err != nil && (unheard && failureOf(err).Kind != submission.Refused || failureOf(err).Kind == submission.Silent)
+		silent := false
+		put, err := retryServer(ctx, c, func(ctx context.Context) (*Data, error) {
+			got, err := as[Data](c.conn.PutData(ctx, at.Address, d))
+			silent = staysSilent(silent, err)
 			return got, err
 		})
 		switch {
 		case err == nil:
 			return put, nil
-		case reasonOf(err) == reasonUnknownContent && try < mostTries: // it had to make room meanwhile
+		case problem.ReasonOf(err) == problem.UnknownContent && try < mostTries: // it had to make room meanwhile
 			continue
-		case unheard:
-			return nil, &Error{
-				Reason: ReasonUnknown, Message: fmt.Sprintf("whether site %s has data %s is unknown: %v", at.Site, d.ID, err), err: err,
+		case silent:
+			return nil, &problem.Problem{
+				Reason: problem.Unknown, Message: fmt.Sprintf("whether site %s has data %s is unknown: %v", at.Site, d.ID, err), Cause: err,
 				Hint: fmt.Sprintf("put them again at site %s with the ID %s to find out", at.Site, d.ID),
 			}
 		}
@@ -158,9 +160,9 @@ func (c *Client) putAt(ctx context.Context, at submission.Target, d *Data, f *fi
 	}
 }
 
-// lastOf returns the last *Error of one that was tried for as long as patience lasted.
+// lastOf returns the last *problem.Problem of one that was tried for as long as patience lasted.
 func lastOf(err error) error {
-	if e, ok := errors.AsType[*Error](err); ok {
+	if e, ok := errors.AsType[*problem.Problem](err); ok {
 		return e
 	}
 	return err
@@ -184,16 +186,16 @@ func (c *Client) CopyData(ctx context.Context, id, site string) (*Data, error) {
 func (c *Client) copyTo(ctx context.Context, server, id string, see func(have, size int64)) (*Data, error) {
 	most, since := int64(-1), c.now()
 	for {
-		d, err := c.face.copyData(ctx, server, id, func(have, size int64) {
+		d, err := as[Data](c.conn.CopyData(ctx, server, id, func(have, size int64) {
 			if have > most {
 				most, since = have, c.now()
 			}
 			see(have, size)
-		})
+		}))
 		if err == nil {
 			return d, nil
 		}
-		kind := failureOf(err).Kind
+		kind := submission.FailureOf(err).Kind
 		tried := time.Duration(c.now().Sub(since)) * time.Microsecond
 		if kind == submission.Refused || kind == submission.Absent || kind == submission.Unsent && most < 0 || tried >= c.cfg.Patience {
 			return nil, err
@@ -203,15 +205,4 @@ func (c *Client) copyTo(ctx context.Context, server, id string, see func(have, s
 			return nil, err
 		}
 	}
-}
-
-// askServer calls one server until it answers, for as long as patience lasts.
-func askServer[T any](ctx context.Context, c *Client, call func(ctx context.Context) (T, error)) (T, error) {
-	cfg := c.tries(c.cfg.Patience)
-	cfg.Agents = 1
-	return inquire(ctx, c, cfg, func(ctx context.Context, _ string) (T, error) {
-		ctx, cancel := context.WithTimeout(ctx, c.cfg.CallTimeout)
-		defer cancel()
-		return call(ctx)
-	})
 }

@@ -12,6 +12,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/seed-9b8f70bb/drover/client/rpc"
+
+	"github.com/seed-9b8f70bb/drover/proto/problem"
+
 	"connectrpc.com/connect"
 	"github.com/google/go-cmp/cmp"
 
@@ -24,10 +28,10 @@ const (
 	handle2 = "01a20c55-2222-7a53-bb27-57e6f1e4b6a5"
 )
 
-// errorOfReason fails the test unless err is an *Error of a reason.
-func errorOfReason(t *testing.T, err error, reason string) *Error {
+// errorOfReason fails the test unless err is an *problem.Problem of a reason.
+func errorOfReason(t *testing.T, err error, reason problem.Reason) *problem.Problem {
 	t.Helper()
-	e, ok := errors.AsType[*Error](err)
+	e, ok := errors.AsType[*problem.Problem](err)
 	if !ok || e.Reason != reason {
 		t.Fatalf("%v, want an error of reason %s", err, reason)
 	}
@@ -130,7 +134,7 @@ func TestDataThatWereSentAndNotAnsweredAreUnknown(t *testing.T) {
 		g, c := newDepots(t, patient(3*time.Second))
 		g.put = func(int, string) error { return connect.NewError(connect.CodeUnavailable, errors.New("lost")) }
 		_, err := c.PutData(t.Context(), DataBytes([]byte("x")), PutOptions{ID: handle})
-		e := errorOfReason(t, err, ReasonUnknown)
+		e := errorOfReason(t, err, problem.Unknown)
 		if !strings.Contains(e.Hint, handle) || len(g.at["b"]) > 0 || g.puts < 2 {
 			t.Errorf("hint %q after %d tries, at b: %v", e.Hint, g.puts, g.at["b"])
 		}
@@ -167,13 +171,13 @@ func TestDataThatCannotBePutAreRefusedBeforeAnythingIsSent(t *testing.T) {
 		for name, tc := range map[string]struct {
 			content DataContent
 			o       PutOptions
-			reason  string
+			reason  problem.Reason
 		}{
-			"no content":      {DataContent{}, PutOptions{}, ReasonBadValue},
-			"no such mode":    {DataBytes(nil), PutOptions{Mode: "eternal"}, ReasonBadValue},
-			"no UUID":         {DataBytes(nil), PutOptions{ID: "7"}, ReasonBadValue},
-			"a UUIDv4":        {DataBytes(nil), PutOptions{ID: "8c9b2b1e-3f3a-4d9c-9f0a-0d0c7e0c1a11"}, ReasonBadValue},
-			"upper case":      {DataBytes(nil), PutOptions{ID: strings.ToUpper(handle)}, ReasonBadValue},
+			"no content":      {DataContent{}, PutOptions{}, problem.BadValue},
+			"no such mode":    {DataBytes(nil), PutOptions{Mode: "eternal"}, problem.BadValue},
+			"no UUID":         {DataBytes(nil), PutOptions{ID: "7"}, problem.BadValue},
+			"a UUIDv4":        {DataBytes(nil), PutOptions{ID: "8c9b2b1e-3f3a-4d9c-9f0a-0d0c7e0c1a11"}, problem.BadValue},
+			"upper case":      {DataBytes(nil), PutOptions{ID: strings.ToUpper(handle)}, problem.BadValue},
 			"no such element": {block("float16", 5), PutOptions{}, "wrong-type"},
 			"another size":    {block(Float64, 2, 3), PutOptions{}, "wrong-dimensions"},
 			"an overflow":     {block(Float64, 1<<40, 1<<40), PutOptions{}, "wrong-dimensions"},
@@ -181,7 +185,7 @@ func TestDataThatCannotBePutAreRefusedBeforeAnythingIsSent(t *testing.T) {
 			"negative":        {block(Float64, -1, -5), PutOptions{}, "wrong-dimensions"},
 			"no rows":         {DataMatrix(&Dense[float64]{Rows: 2, Cols: 2, Data: make([]float64, 3)}), PutOptions{}, "wrong-dimensions"},
 		} {
-			if _, err := c.PutData(t.Context(), tc.content, tc.o); reasonOf(err) != tc.reason {
+			if _, err := c.PutData(t.Context(), tc.content, tc.o); problem.ReasonOf(err) != tc.reason {
 				t.Errorf("%s: %v, want an error of reason %s", name, err, tc.reason)
 			}
 		}
@@ -204,28 +208,16 @@ func TestABeginningNamesDataIfItFitsNoOthers(t *testing.T) {
 			t.Errorf("%+v, %v", d, err)
 		}
 		_, err := c.lookUp(t.Context(), handle[:8])
-		if e := errorOfReason(t, err, ReasonAmbiguous); !strings.Contains(e.Message, handle2) {
+		if e := errorOfReason(t, err, problem.Ambiguous); !strings.Contains(e.Message, handle2) {
 			t.Errorf("%v", e)
 		}
 		_, err = c.lookUp(t.Context(), "0000")
 		_ = errorOfReason(t, err, "unknown-data")
 		g.silent = "b"
 		_, err = c.lookUp(t.Context(), handle[:12])
-		if e := errorOfReason(t, err, ReasonUnreachable); !strings.Contains(e.Hint, handle) {
+		if e := errorOfReason(t, err, problem.Unreachable); !strings.Contains(e.Hint, handle) {
 			t.Errorf("%v", e)
 		}
-	})
-}
-
-func TestAServerThatKeepsNoDataIsSaidSo(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		_, c := newWorld(t, patient(2*time.Second))
-		_, err := c.ListData(t.Context(), DataFilter{})
-		if e := errorOfReason(t, err, "cannot-run"); !strings.Contains(e.Message, "older") {
-			t.Errorf("%v", e)
-		}
-		_, err = c.Submit(t.Context(), "lu", Stored("matrix", &Data{ID: handle}))
-		_ = errorOfReason(t, err, "cannot-run")
 	})
 }
 
@@ -286,7 +278,7 @@ func TestASlowCopyIsNoSilentOne(t *testing.T) {
 		g.keep("a", handle, "one", nil)
 		g.copying = func(_ int, stream *connect.ServerStream[droverv1.CopyDataResponse]) error {
 			for have := range int64(3) {
-				time.Sleep(longestLull * 2 / 3) //nolint:forbidigo // in virtual time
+				time.Sleep(rpc.LongestSilence * 2 / 3) //nolint:forbidigo // in virtual time
 				if err := stream.Send(&droverv1.CopyDataResponse{HaveBytes: have, SizeBytes: 3}); err != nil {
 					return err
 				}

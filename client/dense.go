@@ -3,6 +3,8 @@ package client
 import (
 	"fmt"
 	"io"
+
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // Dense is a matrix in memory: its rows, one after the other.
@@ -26,8 +28,8 @@ func DenseOf[T Element](rows [][]T) (*Dense[T], error) {
 			m.Data = make([]T, 0, len(rows)*len(row))
 		}
 		if len(row) != m.Cols {
-			return nil, &Error{
-				Reason: reasonWrongDimensions, Accepted: "rows of one length",
+			return nil, &problem.Problem{
+				Reason: problem.WrongDimensions, Accepted: "rows of one length",
 				Message: fmt.Sprintf("row %d has %d elements, row 0 has %d", i, len(row), m.Cols),
 			}
 		}
@@ -48,12 +50,12 @@ func (m *Dense[T]) Row(i int) []T { return m.Data[i*m.Cols : (i+1)*m.Cols : (i+1
 // block returns the matrix as it travels.
 func (m *Dense[T]) block() (Block, error) {
 	if m == nil {
-		return Block{}, &Error{Reason: reasonWrongType, Accepted: "a matrix", Message: "it is nil"}
+		return Block{}, &problem.Problem{Reason: problem.WrongType, Accepted: "a matrix", Message: "it is nil"}
 	}
 	rows, cols := m.Rows, m.Cols
 	if rows < 0 || cols < 0 || rows != 0 && len(m.Data)/rows != cols || rows*cols != len(m.Data) {
-		return Block{}, &Error{
-			Reason: reasonWrongDimensions, Accepted: "rows times columns elements",
+		return Block{}, &problem.Problem{
+			Reason: problem.WrongDimensions, Accepted: "rows times columns elements",
 			Message: fmt.Sprintf("%d elements in %d rows and %d columns", len(m.Data), rows, cols),
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/seed-9b8f70bb/drover/client/rpc"
+
 	"github.com/google/uuid"
 
 	"github.com/seed-9b8f70bb/drover/client/submission"
@@ -36,7 +38,7 @@ func (d *Direct) Close() { d.client.Close() }
 func (d *Direct) Status(ctx context.Context) (*Status, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.client.cfg.CallTimeout)
 	defer cancel()
-	return d.client.face.status(ctx, d.at.Address)
+	return as[Status](d.client.conn.GetStatus(ctx, d.at.Address))
 }
 
 // Submit has a service executed there. Text among the arguments is read by what
@@ -56,9 +58,11 @@ func (d *Direct) Submit(ctx context.Context, service string, args ...Arg) (*Job,
 // Wait returns a job when it has ended.
 func (d *Direct) Wait(ctx context.Context, id string) (*Job, error) {
 	var job *Job
-	err := d.client.face.watch(ctx, d.at.Address, id, d.client.cfg.CallTimeout, func(j *Job) (end bool, err error) {
-		job = j
-		return j.State.Final(), gone(j)
+	err := d.client.conn.WatchJob(ctx, d.at.Address, id, d.client.cfg.CallTimeout, func(m rpc.Message) (end bool, err error) {
+		if job, err = as[Job](m, nil); err != nil {
+			return true, err
+		}
+		return job.State.Final(), gone(job)
 	})
 	if err != nil {
 		return nil, err

@@ -7,6 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/seed-9b8f70bb/drover/proto/problem"
+
 	"connectrpc.com/connect"
 
 	"github.com/seed-9b8f70bb/drover/client/submission"
@@ -36,7 +38,7 @@ func TestAServerCanBeAskedWithoutAgents(t *testing.T) {
 		if err != nil || job.Site != "b" || w.b.sent()[0].GetRequest().GetArguments()["n"].GetIntValue() != 3 {
 			t.Errorf("job %+v, %v", job, err)
 		}
-		if _, err := d.Submit(t.Context(), "nosuch", Text("n", "3")); reasonOf(err) != "unknown-service" {
+		if _, err := d.Submit(t.Context(), "nosuch", Text("n", "3")); problem.ReasonOf(err) != "unknown-service" {
 			t.Errorf("error %v", err)
 		}
 		if q, err := d.Status(t.Context()); err != nil || q.Waiting != 2 || !q.Draining || q.Commits != 7 || q.Syncs != 3 || q.Ended != 1 {
@@ -67,7 +69,7 @@ func TestAMoveThatIsRefusedAfterASilenceMayHaveBegun(t *testing.T) {
 		f := &forgetful{}
 		w.serveAgent(t, f)
 		_, _, err := c.Move(t.Context(), id, MoveOrder{})
-		if e, ok := errors.AsType[*Error](err); !ok || e.Reason != "not-waiting" || e.Hint == "" || f.asked != 2 {
+		if e, ok := errors.AsType[*problem.Problem](err); !ok || e.Reason != "not-waiting" || e.Hint == "" || f.asked != 2 {
 			t.Errorf("error %v, asked %d times", err, f.asked)
 		}
 		w.cut("agent")

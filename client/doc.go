@@ -13,7 +13,7 @@
 // own: a wait outlives servers that are started anew and follows a job that is
 // moved.
 //
-// What the grid refuses is an [*Error], which says what would have been
+// What the grid refuses is an [*problem.Problem], which says what would have been
 // accepted. A submission that nobody has answered is an [*session.UnknownError]:
 // it may have been accepted. A [*session.PatienceError] says how long something
 // was tried, where, and what failed. [Rerun] lets a request that may be executed

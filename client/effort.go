@@ -7,6 +7,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seed-9b8f70bb/drover/client/rpc"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
+
 	"github.com/seed-9b8f70bb/drover/client/submission"
 )
 
@@ -90,8 +93,7 @@ func (e *effort) again(err error) bool {
 	if e.first == "" {
 		e.first = l.id
 	}
-	e.request.retryOf = e.first
-	if e.request.renewKept() != nil {
+	if e.request.renew(e.first) != nil {
 		return false
 	}
 	e.lost = append(e.lost, l.lost)
@@ -133,12 +135,42 @@ func (c *Client) discard(ctx context.Context, l lost) {
 func (r *request) checkRerun() error {
 	switch {
 	case r.rerun < 0:
-		return &Error{Reason: ReasonOutOfRange, Field: "rerun", Accepted: "above 0s, or none", Message: r.rerun.String()}
+		return &problem.Problem{Reason: problem.OutOfRange, Field: "rerun", Accepted: "above 0s, or none", Message: r.rerun.String()}
 	case r.rerun > 0 && !r.idempotent:
-		return &Error{
-			Reason: ReasonNotIdempotent, Field: "rerun", Accepted: "an idempotent request",
+		return &problem.Problem{
+			Reason: problem.NotIdempotent, Field: "rerun", Accepted: "an idempotent request",
 			Message: "to be started anew when its site is silent a request has to be idempotent, because it may then be executed twice",
 			Hint:    "say that executing it twice does no harm, or do without",
+		}
+	}
+	return nil
+}
+
+// renew makes the request a new attempt of the job with this ID.
+func (r *request) renew(of string) error {
+	r.retryOf = of
+	if r.again == nil {
+		return r.nameKept()
+	}
+	again, err := r.again.Retry(of, newHandle)
+	r.again = &again
+	return err
+}
+
+// repeatable refuses a request that cannot be submitted again from the job's record.
+func repeatable(sent rpc.Request, id string) error {
+	if !sent.Idempotent() {
+		return &problem.Problem{
+			Reason: problem.NotIdempotent, Field: "rerun", Accepted: "a job whose request is idempotent",
+			Message: fmt.Sprintf("the request of job %s is not idempotent: it must not be executed twice", id),
+			Hint:    "wait without a new attempt",
+		}
+	}
+	if name := sent.Sent(); name != "" {
+		return &problem.Problem{
+			Reason: problem.BadValue, Field: "request.arguments." + name, Accepted: "a request without files",
+			Message: fmt.Sprintf("argument %s of job %s is a file, which is at the job's site only", name, id),
+			Hint:    "ask for new attempts when submitting, where the file is",
 		}
 	}
 	return nil
@@ -157,13 +189,12 @@ func (c *Client) WatchRerun(ctx context.Context, id string, after time.Duration,
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	r.notify = func(j *Job) {
-		if r.again == nil && j.sent != nil {
-			if refused = j.sent.mayRunAgain(id); refused != nil {
+		if sent, ok := j.Message.Request(); ok && r.again == nil {
+			if refused = repeatable(sent, id); refused != nil {
 				cancel(refused)
 				return
 			}
-			r.again = j.sent
-			r.service = j.Service
+			r.again, r.service = &sent, j.Service
 		}
 		see(j)
 	}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // endless is a device that has always more; end is called at its first byte.
@@ -33,7 +35,7 @@ func TestAPipeIsNoFileOfARequest(t *testing.T) {
 		t.Skip(err)
 	}
 	_, err := fileAt(pipe).open() // nobody ever writes to it
-	if e := reasonError(t, "pipe", err, ReasonBadValue); e.Accepted == "" || e.Hint == "" {
+	if e := reasonError(t, "pipe", err, problem.BadValue); e.Accepted == "" || e.Hint == "" {
 		t.Errorf("%+v", e)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"os"
 	"time"
 
+	"github.com/seed-9b8f70bb/drover/proto/problem"
+
 	"github.com/seed-9b8f70bb/drover/client"
 	"github.com/seed-9b8f70bb/drover/client/submission"
 )
@@ -51,14 +53,14 @@ func ExampleClient_Submit() {
 }
 
 // Branch on what was refused.
-func ExampleError() {
+func Example_problem() {
 	grid, err := client.New(client.Default("http://127.0.0.1:7410"))
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer grid.Close()
 	_, err = grid.Submit(context.Background(), "mandelbrot", client.Int("columns", -1))
-	var refused *client.Error
+	var refused *problem.Problem
 	if errors.As(err, &refused) && refused.Reason == "out-of-range" {
 		fmt.Println(refused.Field, "accepts", refused.Accepted)
 	}

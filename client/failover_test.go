@@ -9,6 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/seed-9b8f70bb/drover/proto/problem"
+
 	"connectrpc.com/connect"
 
 	"github.com/seed-9b8f70bb/drover/client/submission"
@@ -155,7 +157,7 @@ func TestAWatchThatSaysNothingIsAServerThatDoesNotAnswer(t *testing.T) {
 			return ctx.Err()
 		}
 		_, err := c.Wait(t.Context(), id)
-		if reasonOf(err) != ReasonTimeout {
+		if problem.ReasonOf(err) != problem.Timeout {
 			t.Errorf("error %v", err)
 		}
 	})
@@ -231,19 +233,17 @@ func TestDownloadsOutliveAServerThatIsStartedAnew(t *testing.T) {
 		w.agent.at("a", 0)
 		w.a.job = &droverv1.Job{Id: id, State: droverv1.JobState_JOB_STATE_DONE}
 		out := &begunBuffer{begun: make(chan struct{})}
-		w.a.download = func(req *droverv1.DownloadRequest, stream *connect.ServerStream[droverv1.DownloadResponse]) error {
+		w.a.download = func(argument string, at int64, send func(string)) error {
 			const all = "the result"
-			at := req.GetOffset()
 			if at == 0 {
-				if err := stream.Send(&droverv1.DownloadResponse{Data: []byte(all[:4])}); err != nil {
-					return err
-				}
+				send(all[:4])
 				<-out.begun // what was sent may be lost with the connection
 				was := w.cut("a")
 				time.AfterFunc(20*time.Second, func() { w.up("a", was) })
 				return errCut
 			}
-			return stream.Send(&droverv1.DownloadResponse{Data: []byte(all[at:]), Offset: at})
+			send(all[at:])
+			return nil
 		}
 		if err := c.Download(t.Context(), id, "x", out); err != nil || out.String() != "the result" {
 			t.Errorf("%q, %v", out.String(), err)
@@ -297,7 +297,7 @@ func TestACancelThatIsOnlyRecordedIsRepeatedUntilTheAuthorityAnswers(t *testing.
 			w.b.cancel = func(int) (*droverv1.CancelJobResponse, error) {
 				return answer("b", droverv1.JobState_JOB_STATE_INCOMING, true)
 			}
-			if _, err := c.Cancel(t.Context(), id); reasonOf(err) != ReasonRecorded {
+			if _, err := c.Cancel(t.Context(), id); problem.ReasonOf(err) != problem.Recorded {
 				t.Errorf("error %v", err)
 			}
 		})

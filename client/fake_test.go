@@ -1,16 +1,23 @@
 package client
 
 import (
-	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
+	"path"
 	"slices"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/seed-9b8f70bb/drover/proto/problem"
+	protorpc "github.com/seed-9b8f70bb/drover/proto/rpc"
+
+	"github.com/seed-9b8f70bb/drover/client/rpc"
 
 	"connectrpc.com/connect"
 	"go.uber.org/goleak"
@@ -92,12 +99,16 @@ func (n *network) dial(ctx context.Context, _, address string) (net.Conn, error)
 	}
 }
 
-// serve puts a handler on a host until the test ends.
-func (n *network) serve(t *testing.T, host string, path string, h http.Handler) {
+// serve puts a handler on a host until the test ends. If files is set, it serves plain
+// HTTP there.
+func (n *network) serve(t *testing.T, host string, path string, h http.Handler, files ...http.Handler) {
 	var protocols http.Protocols
 	protocols.SetUnencryptedHTTP2(true)
 	mux := http.NewServeMux()
 	mux.Handle(path, h)
+	for _, f := range files {
+		mux.Handle("/v1/", f)
+	}
 	p := &pipes{host: host, conns: make(chan net.Conn), closed: make(chan struct{})}
 	s := &http.Server{Handler: mux, Protocols: &protocols}
 	n.mu.Lock()
@@ -123,7 +134,7 @@ func newWorld(t *testing.T, cfg Config) (*world, *Client) {
 	w.net.serve(t, "agent", path, h)
 	for _, s := range []*fakeServer{w.a, w.b} {
 		path, h := droverv1connect.NewServerServiceHandler(s)
-		w.net.serve(t, s.name, path, h)
+		w.net.serve(t, s.name, path, h, s)
 	}
 	var only http.Protocols
 	only.SetUnencryptedHTTP2(true)
@@ -211,7 +222,7 @@ type fakeServer struct {
 	mu       sync.Mutex
 	submits  []*droverv1.SubmitRequest
 	uploads  map[string]string // content by digest
-	refuse   error             // of uploads
+	refuse   *problem.Problem  // answers uploads
 	withdraw func(nth int, id string) (*droverv1.WithdrawResponse, error)
 	withdrew []string // IDs
 	cancel   func(nth int) (*droverv1.CancelJobResponse, error)
@@ -220,7 +231,8 @@ type fakeServer struct {
 	submit   func(ctx context.Context, nth int, req *droverv1.SubmitRequest) (*droverv1.SubmitResponse, error)
 	watch    func(ctx context.Context, stream *connect.ServerStream[droverv1.WatchJobResponse]) error
 	logs     func(req *droverv1.ReadLogsRequest, stream *connect.ServerStream[droverv1.ReadLogsResponse]) error
-	download func(req *droverv1.DownloadRequest, stream *connect.ServerStream[droverv1.DownloadResponse]) error
+	// download sends an output from an offset on; after an error the connection breaks.
+	download func(argument string, at int64, send func(string)) error
 	job      *droverv1.Job
 }
 
@@ -273,19 +285,49 @@ func (f *fakeServer) accept(req *droverv1.SubmitRequest) *droverv1.SubmitRespons
 	return &droverv1.SubmitResponse{Job: &droverv1.Job{Id: req.GetJobId(), Site: f.name, State: droverv1.JobState_JOB_STATE_WAITING}}
 }
 
-func (f *fakeServer) Upload(_ context.Context, stream *connect.ClientStream[droverv1.UploadRequest]) (*droverv1.UploadResponse, error) {
-	var digest, content string
-	for stream.Receive() {
-		digest += stream.Msg().GetSha256()
-		content += string(stream.Msg().GetData())
+// ServeHTTP takes uploads and sends outputs.
+func (f *fakeServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodPut {
+		f.receive(w, r)
+		return
+	}
+	sendFrom(w, r, func(at int64, send func(string)) error { return f.download(path.Base(r.URL.Path), at, send) })
+}
+
+func (f *fakeServer) receive(w http.ResponseWriter, r *http.Request) {
+	content, err := io.ReadAll(r.Body)
+	if err != nil {
+		panic(http.ErrAbortHandler)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.uploads == nil {
 		f.uploads = make(map[string]string)
 	}
-	f.uploads[digest] = content
-	return &droverv1.UploadResponse{}, cmp.Or(f.refuse, stream.Err())
+	f.uploads[path.Base(r.URL.Path)] = string(content)
+	if p := f.refuse; p != nil {
+		protorpc.Refuse(w, protorpc.Status(p.Reason), p)
+	}
+}
+
+// sendFrom answers a request for the rest of a file. After an error the connection
+// breaks.
+func sendFrom(w http.ResponseWriter, r *http.Request, rest func(at int64, send func(string)) error) {
+	var at int64
+	if _, err := fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-", &at); err == nil {
+		w.WriteHeader(http.StatusPartialContent)
+	}
+	err := rest(at, func(piece string) {
+		_, _ = io.WriteString(w, piece)
+		_ = http.NewResponseController(w).Flush()
+	})
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+}
+
+func (f *fakeServer) StatContent(context.Context, *droverv1.StatContentRequest) (*droverv1.StatContentResponse, error) {
+	return &droverv1.StatContentResponse{}, nil
 }
 
 func (f *fakeServer) WatchJob(ctx context.Context, _ *droverv1.WatchJobRequest, stream *connect.ServerStream[droverv1.WatchJobResponse]) error {
@@ -294,10 +336,6 @@ func (f *fakeServer) WatchJob(ctx context.Context, _ *droverv1.WatchJobRequest, 
 
 func (f *fakeServer) ReadLogs(_ context.Context, req *droverv1.ReadLogsRequest, stream *connect.ServerStream[droverv1.ReadLogsResponse]) error {
 	return f.logs(req, stream)
-}
-
-func (f *fakeServer) Download(_ context.Context, req *droverv1.DownloadRequest, stream *connect.ServerStream[droverv1.DownloadResponse]) error {
-	return f.download(req, stream)
 }
 
 func (f *fakeServer) GetJob(context.Context, *droverv1.GetJobRequest) (*droverv1.GetJobResponse, error) {
@@ -344,4 +382,11 @@ func (w *world) cut(host string) (was *pipes) {
 func (w *world) serveAgent(t *testing.T, a droverv1connect.AgentServiceHandler) {
 	path, h := droverv1connect.NewAgentServiceHandler(a)
 	w.net.serve(t, "agent", path, h)
+}
+
+// jobOf returns a job as if it had been received.
+func jobOf(m *droverv1.Job) *Job {
+	j := new(Job)
+	rpc.From(m).Decode(j)
+	return j
 }

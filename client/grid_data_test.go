@@ -115,7 +115,7 @@ func TestAHandleOfDataIsAnArgumentOfACall(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := fake.a.sent()[0].GetRequest()
-		if a := r.GetArguments()["matrix"].GetArrayValue(); a.GetContent().GetDataId() != d.ID || !cmp.Equal(a.GetDimensions(), []int64{1, 2}) || keptIn(r)["matrix"].Mode != DataSticky {
+		if a := r.GetArguments()["matrix"].GetArrayValue(); a.GetContent().GetDataId() != d.ID || !cmp.Equal(a.GetDimensions(), []int64{1, 2}) || r.GetKeep()["matrix"].GetMode() != droverv1.DataMode_DATA_MODE_STICKY {
 			t.Errorf("sent %v", r)
 		}
 		_, err = h.CallAsync(t.Context(), d, d)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // One grid for what does not disturb the others: its start is what takes time.
@@ -109,14 +111,14 @@ func misfits(t *testing.T, g *Grid) {
 			args := append([]any(nil), good...)
 			args[at] = v
 			e := codeError(t, h.Service().Arguments[at].Name, h.Call(t.Context(), args...), RPCRefused)
-			if refused, ok := errors.AsType[*Error](e); !ok || !strings.HasSuffix(refused.Field, h.Service().Arguments[at].Name) || refused.Accepted == "" {
+			if refused, ok := errors.AsType[*problem.Problem](e); !ok || !strings.HasSuffix(refused.Field, h.Service().Arguments[at].Name) || refused.Accepted == "" {
 				t.Errorf("%T for %s: %#v", v, h.Service().Arguments[at].Name, refused)
 			}
 		}
 	}
 	wantCode(t, "too many", h.Call(t.Context(), append(good, nil)...), RPCRefused)
 	few := codeError(t, "too few", h.Call(t.Context(), good[:4]...), RPCRefused)
-	if missing, ok := errors.AsType[*Error](few); !ok || missing.Reason != reasonMissingArgument || missing.Message != "service mix: argument 5, input, is missing" {
+	if missing, ok := errors.AsType[*problem.Problem](few); !ok || missing.Reason != problem.MissingArgument || missing.Message != "service mix: argument 5, input, is missing" {
 		t.Errorf("%#v", missing)
 	}
 	wantCode(t, "none for a required one", h.Call(t.Context(), nil, 1.0, "w", true, []byte("x")), RPCRefused)
@@ -150,7 +152,7 @@ func bound(t *testing.T, g *Grid) {
 	}
 	wantCode(t, "all of them", g.WaitAll(ctx), NoError)
 	e := codeError(t, "wider than the site", h.Call(ctx, Width(8)), RPCRefused)
-	if refused, ok := errors.AsType[*Error](e); !ok || refused.Reason != "too-wide" && refused.Reason != "out-of-range" {
+	if refused, ok := errors.AsType[*problem.Problem](e); !ok || refused.Reason != "too-wide" && refused.Reason != "out-of-range" {
 		t.Errorf("%#v", refused)
 	}
 	_, err = g.HandleAt(ctx, "paris", "nap")

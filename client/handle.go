@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"sync/atomic"
+
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // Handle is a function of the grid: a service, at whatever site finishes each
@@ -156,8 +158,8 @@ func (c *Client) addressOf(ctx context.Context, site string) (string, error) {
 	}
 	i := slices.IndexFunc(sites, func(s Site) bool { return s.Name == site })
 	if i < 0 {
-		return "", &Error{
-			Reason: reasonUnknownSite, Field: "site", Message: fmt.Sprintf("no agent knows a site %q", site),
+		return "", &problem.Problem{
+			Reason: problem.UnknownSite, Field: "site", Message: fmt.Sprintf("no agent knows a site %q", site),
 			Hint: "drover sites lists what there is",
 		}
 	}

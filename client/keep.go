@@ -2,13 +2,9 @@ package client
 
 import (
 	"fmt"
-)
 
-// Kept are data of a job that are to stay at its site.
-type Kept struct {
-	ID   string // the handle
-	Mode DataMode
-}
+	"github.com/seed-9b8f70bb/drover/proto/problem"
+)
 
 // Keep has data of the job stay at its site: what goes in once the job is accepted,
 // what comes out once it is done. An empty mode is DataPersistent. The job's Kept says
@@ -34,8 +30,8 @@ func (r *request) nameKept() error {
 			return fmt.Errorf("keep %s: %w", k.argument, err)
 		}
 		if k.argument == "" || seen[k.argument] {
-			return &Error{
-				Reason: ReasonBadValue, Field: "request.keep", Accepted: "names of arguments, each once", Message: fmt.Sprintf("keep %q", k.argument),
+			return &problem.Problem{
+				Reason: problem.BadValue, Field: "request.keep", Accepted: "names of arguments, each once", Message: fmt.Sprintf("keep %q", k.argument),
 			}
 		}
 		seen[k.argument] = true
@@ -44,13 +40,4 @@ func (r *request) nameKept() error {
 		}
 	}
 	return nil
-}
-
-// renewKept gives what is to be kept other handles, for another attempt under another
-// ID: both may be executed, and need not write the same.
-func (r *request) renewKept() error {
-	if r.again != nil {
-		return r.again.renewKept()
-	}
-	return r.nameKept()
 }

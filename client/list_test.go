@@ -7,6 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/seed-9b8f70bb/drover/proto/problem"
+
 	"connectrpc.com/connect"
 
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
@@ -31,7 +33,7 @@ func TestListsAskTheNextAgentUnlessOneRefuses(t *testing.T) {
 		next  int // how often the second agent is asked
 	}{
 		"a refusal would be the same elsewhere": {
-			refusal(connect.CodeInvalidArgument, &droverv1.ErrorDetail{Reason: ReasonBadValue, Message: "filter"}), 0,
+			refusal(connect.CodeInvalidArgument, &droverv1.ErrorDetail{Reason: string(problem.BadValue), Message: "filter"}), 0,
 		},
 		"a broken call would not": {connect.NewError(connect.CodeUnavailable, errors.New("broken")), 1},
 	} {
@@ -40,7 +42,7 @@ func TestListsAskTheNextAgentUnlessOneRefuses(t *testing.T) {
 				cfg := patient(10 * time.Second)
 				cfg.Agents = []string{"http://first", "http://second"}
 				w, c := newWorld(t, cfg)
-				first, second := &refusing{err: tc.first}, &refusing{err: refusal(connect.CodeInternal, &droverv1.ErrorDetail{Reason: ReasonInternal})}
+				first, second := &refusing{err: tc.first}, &refusing{err: refusal(connect.CodeInternal, &droverv1.ErrorDetail{Reason: string(problem.Internal)})}
 				for host, agent := range map[string]*refusing{"first": first, "second": second} {
 					path, h := droverv1connect.NewAgentServiceHandler(agent)
 					w.net.serve(t, host, path, h)

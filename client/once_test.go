@@ -8,6 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/seed-9b8f70bb/drover/proto/problem"
+
 	"connectrpc.com/connect"
 
 	"github.com/seed-9b8f70bb/drover/client/submission"
@@ -132,7 +134,7 @@ func TestCallStartsAnewWhenTheSiteOfItsJobStaysSilentAndEndsTheFirstJobWhenItCom
 func TestOnlyAnIdempotentRequestIsStartedAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(5*time.Second))
-		if _, err := c.Submit(t.Context(), "lu", Rerun(time.Second)); reasonOf(err) != ReasonNotIdempotent {
+		if _, err := c.Submit(t.Context(), "lu", Rerun(time.Second)); problem.ReasonOf(err) != problem.NotIdempotent {
 			t.Errorf("error %v", err)
 		}
 		w.a.submit = stuck
@@ -148,13 +150,13 @@ func TestOnlyAnIdempotentRequestIsStartedAnew(t *testing.T) {
 func TestWaitersCanStartAnewWhatTheirJobsRecordAllows(t *testing.T) {
 	for name, tc := range map[string]struct {
 		request *droverv1.Request
-		reason  string // of the refusal
+		reason  problem.Reason // of the refusal
 	}{
 		"idempotent and without files": {&droverv1.Request{Service: "lu", Idempotent: true}, ""},
-		"not idempotent":               {&droverv1.Request{Service: "lu"}, ReasonNotIdempotent},
+		"not idempotent":               {&droverv1.Request{Service: "lu"}, problem.NotIdempotent},
 		"with a file": {&droverv1.Request{Service: "lu", Idempotent: true, Arguments: map[string]*droverv1.Value{
 			"matrix": {Kind: &droverv1.Value_FileValue{FileValue: &droverv1.File{Name: "m"}}},
-		}}, ReasonBadValue},
+		}}, problem.BadValue},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -169,7 +171,7 @@ func TestWaitersCanStartAnewWhatTheirJobsRecordAllows(t *testing.T) {
 				w.b.watch = states(nil, &droverv1.Job{Site: "b", State: droverv1.JobState_JOB_STATE_DONE})
 				job, err := c.WatchRerun(t.Context(), id, 10*time.Second, func(*Job) {})
 				if tc.reason != "" {
-					if reasonOf(err) != tc.reason || len(w.b.sent()) > 0 {
+					if problem.ReasonOf(err) != tc.reason || len(w.b.sent()) > 0 {
 						t.Errorf("error %v", err)
 					}
 					return

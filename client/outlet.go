@@ -7,6 +7,8 @@ import (
 	"io"
 	"reflect"
 
+	"github.com/seed-9b8f70bb/drover/proto/problem"
+
 	"github.com/seed-9b8f70bb/drover/client/npy"
 )
 
@@ -85,8 +87,8 @@ func toOutlet(about *Argument, v any) *outlet {
 func (c *Client) Fetch(ctx context.Context, id, argument string, into any) error {
 	s := slotOf(into)
 	if s == nil {
-		return &Error{
-			Reason: reasonWrongType, Field: argument, Accepted: "a *[]byte, a *[]float64 or another type of elements, or a *Dense of one",
+		return &problem.Problem{
+			Reason: problem.WrongType, Field: argument, Accepted: "a *[]byte, a *[]float64 or another type of elements, or a *Dense of one",
 			Message: fmt.Sprintf("output %s into a %T", argument, into),
 		}
 	}

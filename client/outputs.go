@@ -3,6 +3,8 @@ package client
 import (
 	"fmt"
 	"strings"
+
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // checkOutputs refuses outputs that a person typed and the service does not have.
@@ -21,8 +23,8 @@ func (r *request) checkOutputs(described *Service) error {
 		if len(names) > 0 {
 			accepted = "one of " + strings.Join(names, ", ")
 		}
-		return &Error{
-			Reason: reasonUnknownOutput, Field: "request.arguments." + o.argument, Accepted: accepted,
+		return &problem.Problem{
+			Reason: problem.UnknownOutput, Field: "request.arguments." + o.argument, Accepted: accepted,
 			Message: fmt.Sprintf("service %s: output %q, accepted: %s", described.Name, o.argument, accepted),
 		}
 	}
@@ -36,8 +38,8 @@ func (f *file) whole() error {
 	}
 	want, err := f.block.Bytes()
 	if err == nil && f.size != want {
-		err = &Error{
-			Reason: reasonWrongDimensions, Accepted: fmt.Sprintf("%d bytes", want),
+		err = &problem.Problem{
+			Reason: problem.WrongDimensions, Accepted: fmt.Sprintf("%d bytes", want),
 			Message: fmt.Sprintf("the content of %s has %d bytes", f.block, f.size),
 		}
 	}

@@ -12,13 +12,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-9b8f70bb/drover/client/rpc"
 	"github.com/seed-9b8f70bb/drover/client/submission"
 	"github.com/seed-9b8f70bb/drover/proto/problem"
-	"github.com/seed-9b8f70bb/drover/proto/rpc"
+	protorpc "github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
 // plainly starts a server of plain HTTP, and returns a client that knows it.
-func plainly(t *testing.T, handler http.HandlerFunc) (*face, string, context.Context) {
+func plainly(t *testing.T, handler http.HandlerFunc) (*rpc.Conn, string, context.Context) {
 	t.Helper()
 	srv := httptest.NewServer(handler)
 	t.Cleanup(srv.Close)
@@ -29,7 +30,7 @@ func plainly(t *testing.T, handler http.HandlerFunc) (*face, string, context.Con
 	t.Cleanup(d.Close)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
-	return d.client.face, srv.URL, ctx
+	return d.client.conn, srv.URL, ctx
 }
 
 func TestAFileIsFetchedFromWhereItBroke(t *testing.T) {
@@ -49,26 +50,26 @@ func TestAFileIsFetchedFromWhereItBroke(t *testing.T) {
 	})
 	var got []byte
 	take := func(piece []byte) error { got = append(got, piece...); return nil }
-	err := f.get(ctx, url, "j", "o", 0, take)
-	if e, ok := errors.AsType[*Error](err); !ok || e.kind != submission.Silent || len(got) == 0 || len(got) > 300_000 {
+	err := f.GetOutput(ctx, url, "j", "o", 0, take)
+	if submission.FailureOf(err).Kind != submission.Silent || len(got) == 0 || len(got) > 300_000 {
 		t.Fatalf("%d bytes, %v", len(got), err)
 	}
-	if err := f.get(ctx, url, "j", "o", int64(len(got)), take); err != nil || !bytes.Equal(got, data) {
+	if err := f.GetOutput(ctx, url, "j", "o", int64(len(got)), take); err != nil || !bytes.Equal(got, data) {
 		t.Errorf("the rest: %d bytes, %v", len(got), err)
 	}
-	if err := f.get(ctx, url, "j", "o", int64(len(data)), take); err != nil || len(got) != len(data) {
+	if err := f.GetOutput(ctx, url, "j", "o", int64(len(data)), take); err != nil || len(got) != len(data) {
 		t.Errorf("nothing more: %d bytes, %v", len(got), err)
 	}
 }
 
 func TestPlainRefusalsAreErrorsWithTheirReasons(t *testing.T) {
 	f, url, ctx := plainly(t, func(w http.ResponseWriter, _ *http.Request) {
-		rpc.Refuse(w, http.StatusRequestEntityTooLarge, &problem.Problem{Reason: problem.TooLarge, Field: "size_bytes", Accepted: "less", Message: "m"})
+		protorpc.Refuse(w, http.StatusRequestEntityTooLarge, &problem.Problem{Reason: problem.TooLarge, Field: "size_bytes", Accepted: "less", Message: "m"})
 	})
 	sent := 0
 	content := &counted{Reader: bytes.NewReader(make([]byte, 8<<20)), see: func(int64) { sent++ }}
-	err := f.put(ctx, url, &file{size: 8 << 20, sha256: "x"}, content, 0)
-	if e, ok := errors.AsType[*Error](err); !ok || e.Reason != "too-large" || e.Field != "size_bytes" || e.Accepted != "less" || e.kind != submission.Refused {
+	err := f.Put(ctx, url, rpc.Upload{Size: 8 << 20, SHA256: "x"}, content)
+	if e, ok := errors.AsType[*problem.Problem](err); !ok || e.Reason != "too-large" || e.Field != "size_bytes" || e.Accepted != "less" || submission.FailureOf(err).Kind != submission.Refused {
 		t.Errorf("%v", err)
 	}
 	if sent > 0 {
@@ -79,20 +80,21 @@ func TestPlainRefusalsAreErrorsWithTheirReasons(t *testing.T) {
 func TestAFileThatCannotBeReadIsNoBrokenConnection(t *testing.T) {
 	f, url, ctx := plainly(t, func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) })
 	bad := errors.New("bad sector")
-	err := f.put(ctx, url, &file{name: "n", size: 10, sha256: "x"}, io.MultiReader(bytes.NewReader([]byte("abc")), errReader{bad}), 0)
-	if _, ok := errors.AsType[*Error](err); ok || !errors.Is(err, bad) {
+	err := f.Put(ctx, url, rpc.Upload{Name: "n", Size: 10, SHA256: "x"}, io.MultiReader(bytes.NewReader([]byte("abc")), errReader{bad}))
+	if _, ok := errors.AsType[*problem.Problem](err); ok || !errors.Is(err, bad) {
 		t.Errorf("%v", err)
 	}
 }
 
 func TestAServerWithoutPlainHTTPIsSaidSo(t *testing.T) {
 	f, url, ctx := plainly(t, http.NotFound)
-	if err := f.get(ctx, url, "j", "o", 0, func([]byte) error { return nil }); !errors.Is(err, errNoPlain) {
-		t.Errorf("get: %v", err)
-	}
 	hash := sha256.Sum256(nil)
-	err := f.put(ctx, url, &file{sha256: hex.EncodeToString(hash[:])}, bytes.NewReader(nil), 0)
-	if e, ok := errors.AsType[*Error](err); !ok || e.kind != submission.Refused || e.Hint != "check the URL" {
-		t.Errorf("put: %v", err)
+	for name, err := range map[string]error{
+		"get": f.GetOutput(ctx, url, "j", "o", 0, func([]byte) error { return nil }),
+		"put": f.Put(ctx, url, rpc.Upload{SHA256: hex.EncodeToString(hash[:])}, bytes.NewReader(nil)),
+	} {
+		if e, ok := errors.AsType[*problem.Problem](err); !ok || submission.FailureOf(err).Kind != submission.Refused || e.Hint != "check the URL" {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

@@ -7,6 +7,9 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/seed-9b8f70bb/drover/client/rpc"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
+
 	"github.com/google/uuid"
 
 	"github.com/seed-9b8f70bb/drover/client/submission"
@@ -25,7 +28,7 @@ type visitor func(ctx context.Context, server string, heard func(epoch uint32)) 
 func checkID(id string) error {
 	if made, err := uuid.Parse(id); err != nil || made.String() != id {
 		const accepted = "the ID of a job, as submit prints it"
-		return &Error{Reason: ReasonBadValue, Field: "job_id", Accepted: accepted, Message: strconv.Quote(id)}
+		return &problem.Problem{Reason: problem.BadValue, Field: "job_id", Accepted: accepted, Message: strconv.Quote(id)}
 	}
 	return nil
 }
@@ -46,7 +49,7 @@ func (c *Client) pursue(ctx context.Context, id string, cfg submission.Config, v
 		case submission.Find:
 			found, job, err := c.find(ctx, agents[a.Agent], id)
 			if err != nil {
-				a = p.Failed(c.now(), failureOf(err))
+				a = p.Failed(c.now(), submission.FailureOf(err))
 				break
 			}
 			c.answered(agents[a.Agent])
@@ -61,7 +64,7 @@ func (c *Client) pursue(ctx context.Context, id string, cfg submission.Config, v
 				a = p.Moved(c.now(), moved.epoch)
 			} else if err != nil {
 				c.log.Debug("visit failed", "job", id, "site", a.Target.Site, "error", err)
-				a = p.Failed(c.now(), failureOf(err))
+				a = p.Failed(c.now(), submission.FailureOf(err))
 			} else {
 				a = p.Finished(c.now())
 			}
@@ -78,10 +81,29 @@ func (c *Client) pursue(ctx context.Context, id string, cfg submission.Config, v
 	}
 }
 
+// found mirrors a FindJobResponse.
+type found struct {
+	Target target `proto:"target"`
+	Job    *Job   `proto:"job"`
+}
+
+// target mirrors a Target.
+type target struct {
+	Site    string `proto:"site"`
+	Address string `proto:"address"`
+}
+
 func (c *Client) find(ctx context.Context, agent, id string) (place, *Job, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.CallTimeout)
 	defer cancel()
-	return c.face.find(ctx, agent, id)
+	found, err := as[found](c.conn.FindJob(ctx, agent, id))
+	if err != nil {
+		return place{}, nil, err
+	}
+	if found.Job == nil {
+		found.Job = &Job{}
+	}
+	return place{target: submission.Target(found.Target), epoch: found.Job.Epoch}, found.Job, nil
 }
 
 // gone returns a movedError for a job that is not here any more.
@@ -96,7 +118,7 @@ func gone(j *Job) error {
 func (c *Client) jobAt(ctx context.Context, server, id string) (*Job, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.CallTimeout)
 	defer cancel()
-	job, err := c.face.job(ctx, server, id)
+	job, err := as[Job](c.conn.GetJob(ctx, server, id))
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +167,11 @@ func (c *Client) follow(ctx context.Context, id string, rerun time.Duration, see
 	cfg.Rerun = micros(rerun)
 	var job *Job
 	err := c.pursue(ctx, id, cfg, func(ctx context.Context, server string, heard func(uint32)) error {
-		return c.face.watch(ctx, server, id, c.cfg.CallTimeout, func(j *Job) (end bool, err error) {
+		return c.conn.WatchJob(ctx, server, id, c.cfg.CallTimeout, func(m rpc.Message) (end bool, err error) {
+			j, err := as[Job](m, nil)
+			if err != nil {
+				return true, err
+			}
 			heard(j.Epoch)
 			if err := gone(j); err != nil {
 				return true, err
@@ -161,13 +187,13 @@ func (c *Client) follow(ctx context.Context, id string, rerun time.Duration, see
 // Cancel ends a job and returns it as it is then: cancelled, cancelling when that
 // takes a while, or in another final state when it had ended already. A job that
 // is on its way between sites is cancelled when it has arrived, or stayed: an
-// *Error of ReasonRecorded says that this took longer than patience lasts.
+// *problem.Problem of problem.Recorded says that this took longer than patience lasts.
 func (c *Client) Cancel(ctx context.Context, id string) (*Job, error) {
 	var job *Job
 	err := c.pursue(ctx, id, c.tries(c.cfg.Patience), func(ctx context.Context, server string, _ func(uint32)) (err error) {
 		ctx, cancel := context.WithTimeout(ctx, c.cfg.CallTimeout)
 		defer cancel()
-		if job, err = c.face.cancel(ctx, server, id); err != nil {
+		if job, err = as[Job](c.conn.CancelJob(ctx, server, id)); err != nil {
 			return err
 		}
 		return errors.Join(gone(job), unanswered(job))
@@ -184,8 +210,8 @@ func unanswered(j *Job) error {
 	if j.State.Final() || j.State == Cancelling || j.State == Gone {
 		return nil
 	}
-	return &Error{
-		Reason: ReasonRecorded, Retryable: true, kind: submission.Busy,
+	return &problem.Problem{
+		Reason: problem.Recorded, Retryable: true,
 		Message: fmt.Sprintf("the cancel of job %s is recorded at site %s, where it is %s, and not answered yet", j.ID, j.Site, j.State),
 		Hint:    "it will be, when its move is settled; wait for the job to see what came of it",
 	}

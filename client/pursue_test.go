@@ -13,6 +13,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/seed-9b8f70bb/drover/proto/problem"
+
 	"connectrpc.com/connect"
 	"github.com/google/go-cmp/cmp"
 
@@ -83,7 +85,7 @@ func TestWaitGivesUpOnAServerThatStaysSilent(t *testing.T) {
 		w.down("a")
 		began := time.Now()
 		_, err := c.Wait(t.Context(), id)
-		if e, ok := errors.AsType[*Error](err); !ok || e.Reason != ReasonUnreachable || !strings.Contains(e.Message, "http://a") {
+		if e, ok := errors.AsType[*problem.Problem](err); !ok || e.Reason != problem.Unreachable || !strings.Contains(e.Message, "http://a") {
 			t.Errorf("error %v", err)
 		}
 		if took := time.Since(began); took != 3*time.Second {
@@ -97,11 +99,11 @@ func TestUnknownJobIsToldAtOnce(t *testing.T) {
 		_, c := newWorld(t, patient(3*time.Second))
 		began := time.Now()
 		_, err := c.Job(t.Context(), id)
-		if e, ok := errors.AsType[*Error](err); !ok || e.Reason != ReasonUnknownJob {
+		if e, ok := errors.AsType[*problem.Problem](err); !ok || e.Reason != problem.UnknownJob {
 			t.Errorf("error %v", err)
 		}
 		_, err = c.Job(t.Context(), "x")
-		if e, ok := errors.AsType[*Error](err); !ok || e.Reason != ReasonBadValue || e.Field != "job_id" {
+		if e, ok := errors.AsType[*problem.Problem](err); !ok || e.Reason != problem.BadValue || e.Field != "job_id" {
 			t.Errorf("error %v", err)
 		}
 		if time.Since(began) != 0 {
@@ -177,10 +179,10 @@ func TestDownloadsGoOnAndAreChecked(t *testing.T) {
 		digest := sha256.Sum256([]byte(all))
 		output := &droverv1.Output{Argument: "x", SizeBytes: 10, Sha256: hex.EncodeToString(digest[:])}
 		w.a.job = &droverv1.Job{Id: id, State: droverv1.JobState_JOB_STATE_DONE, Outputs: []*droverv1.Output{output}}
-		w.a.download = func(req *droverv1.DownloadRequest, stream *connect.ServerStream[droverv1.DownloadResponse]) error {
-			at := req.GetOffset()
-			if err := stream.Send(&droverv1.DownloadResponse{Data: []byte(all[at:min(at+6, 10)]), Offset: at}); err != nil || at > 0 {
-				return err
+		w.a.download = func(argument string, at int64, send func(string)) error {
+			send(all[at:min(at+6, 10)])
+			if at > 0 {
+				return nil
 			}
 			return errCut
 		}

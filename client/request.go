@@ -9,8 +9,10 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"time"
 
-	"github.com/seed-9b8f70bb/drover/client/submission"
+	"github.com/seed-9b8f70bb/drover/client/rpc"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // prepare gathers a request and makes it ready to be sent: typed text is read
@@ -26,14 +28,14 @@ func (c *Client) prepareBy(ctx context.Context, service string, args []Arg, desc
 		a(r)
 	}
 	if w := r.width; w != nil && (*w < 1 || *w > math.MaxInt32) {
-		return nil, &Error{
-			Reason: ReasonOutOfRange, Field: "request.width", Accepted: fmt.Sprintf("1..%d, or none for the site's choice", math.MaxInt32),
+		return nil, &problem.Problem{
+			Reason: problem.OutOfRange, Field: "request.width", Accepted: fmt.Sprintf("1..%d, or none for the site's choice", math.MaxInt32),
 			Message: strconv.Itoa(*w),
 		}
 	}
 	if d := r.walltime; d != nil && *d <= 0 {
-		return nil, &Error{
-			Reason: ReasonOutOfRange, Field: "request.walltime", Accepted: "above 0s, or none for the site's choice", Message: d.String(),
+		return nil, &problem.Problem{
+			Reason: problem.OutOfRange, Field: "request.walltime", Accepted: "above 0s, or none for the site's choice", Message: d.String(),
 		}
 	}
 	if err := r.checkRerun(); err != nil {
@@ -49,8 +51,8 @@ func (c *Client) prepareBy(ctx context.Context, service string, args []Arg, desc
 	text := slices.ContainsFunc(r.outputs, func(o output) bool { return o.typed })
 	for _, a := range r.args {
 		if seen[a.name] {
-			return nil, &Error{
-				Reason: ReasonBadValue, Field: "request.arguments." + a.name, Accepted: "each argument once",
+			return nil, &problem.Problem{
+				Reason: problem.BadValue, Field: "request.arguments." + a.name, Accepted: "each argument once",
 				Message: fmt.Sprintf("argument %s is given twice, accepted: once", a.name),
 			}
 		}
@@ -105,37 +107,6 @@ func (r *request) read(described *Service) error {
 	return r.checkOutputs(described)
 }
 
-// describe asks what a service is like, for as long as patience lasts.
-func (c *Client) describe(ctx context.Context, service string) (*Service, error) {
-	return inquire(ctx, c, c.tries(c.cfg.Patience), func(ctx context.Context, agent string) (*Service, error) {
-		return c.describeAt(ctx, agent, service)
-	})
-}
-
-// describeAt asks one agent. One that does not know the service can say more
-// when it is asked to map it: what there is instead, or that there is no site.
-func (c *Client) describeAt(ctx context.Context, agent, service string) (*Service, error) {
-	asking, cancel := context.WithTimeout(ctx, c.cfg.CallTimeout)
-	defer cancel()
-	filter, err := terms("name", service)
-	if err != nil {
-		return nil, err
-	}
-	found, _, err := c.face.services(asking, agent, filter, "")
-	switch {
-	case err != nil:
-		return nil, err
-	case service != "" && len(found) > 0:
-		return &found[0], nil
-	}
-	if _, err := c.rank(ctx, agent, "", &request{service: service}); err != nil {
-		return nil, err
-	}
-	none := notOffered(service) // it has come this moment
-	none.kind = submission.Busy
-	return nil, none
-}
-
 func parse(text string, about *Argument) any {
 	if about == nil {
 		return text
@@ -166,6 +137,69 @@ func parse(text string, about *Argument) any {
 		return f
 	}
 	return text
+}
+
+// wireRequest mirrors a drover.v1.Request.
+type wireRequest struct {
+	Service    string            `proto:"service"`
+	Arguments  map[string]any    `proto:"arguments"`
+	Owner      string            `proto:"owner"`
+	Width      *int              `proto:"width"`
+	Walltime   *time.Duration    `proto:"walltime"`
+	Shapes     []Shape           `proto:"shapes"`
+	Deadline   time.Time         `proto:"deadline"`
+	Earliest   time.Time         `proto:"earliest_start"`
+	Memory     int64             `proto:"memory_bytes"`
+	CPU        float64           `proto:"cpu"`
+	Licenses   []license         `proto:"licenses"`
+	InputSite  string            `proto:"input_site"`
+	Idempotent bool              `proto:"idempotent"`
+	Labels     map[string]string `proto:"labels"`
+	RetryOf    string            `proto:"retry_of"`
+	Terms      *Terms            `proto:"agreement"`
+	Into       string            `proto:"into"`
+	Site       string            `proto:"site"`
+	Keep       map[string]Kept   `proto:"keep"`
+	After      []Dependency      `proto:"after"`
+	Retries    int               `proto:"retries"`
+	RetryOn    []int             `proto:"retry_on"`
+}
+
+// message returns the request as it is sent.
+func (r *request) message() rpc.Request {
+	if r.again != nil {
+		return *r.again
+	}
+	m := wireRequest{
+		Service: r.service, Arguments: make(map[string]any), Owner: r.owner, Width: r.width, Walltime: r.walltime, Shapes: r.shapes,
+		Deadline: r.deadline, Earliest: r.earliest, Memory: r.memory, CPU: r.cpu, Licenses: r.licenses, InputSite: r.inputSite,
+		Idempotent: r.idempotent, Labels: r.labels, RetryOf: r.retryOf, Terms: r.terms, Into: r.into, Site: r.site,
+		Keep: make(map[string]Kept), After: r.after, Retries: r.retries, RetryOn: r.retryOn,
+	}
+	for _, a := range r.args {
+		m.Arguments[a.name] = wireValue(a.value)
+	}
+	for _, k := range r.keep {
+		m.Keep[k.argument] = Kept{ID: k.id, Mode: k.mode}
+	}
+	return rpc.NewRequest(m)
+}
+
+// wireValue returns an argument's value as it is sent.
+func wireValue(v any) any {
+	switch v := v.(type) {
+	case *file:
+		c := rpc.Content{SHA256: v.sha256, Size: v.size, Name: v.name}
+		if v.block != nil {
+			c.Element, c.Dimensions = string(v.block.Element), v.block.Dimensions
+		}
+		return c
+	case *stored:
+		return rpc.Content{Data: v.data.ID, Name: v.data.Name, Element: string(v.data.Element), Dimensions: v.data.Dimensions}
+	case typed:
+		return string(v)
+	}
+	return v
 }
 
 // files returns the files that have to reach the site, each content once.

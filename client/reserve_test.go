@@ -7,6 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/seed-9b8f70bb/drover/proto/problem"
+
 	"connectrpc.com/connect"
 
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
@@ -57,14 +59,14 @@ func TestABookingGoesElsewhereOnlyWhenItWasRefusedOrNeverSent(t *testing.T) {
 		a, b   func(int) error
 		down   bool // a
 		site   string
-		reason string
+		reason problem.Reason
 		asked  bool // b was
 	}{
 		{name: "the first takes it", a: taken, b: taken, site: "a"},
 		{name: "refused", a: full, b: taken, site: "b", asked: true},
 		{name: "not there", a: taken, b: taken, down: true, site: "b", asked: true},
 		{name: "unheard once", a: once, b: taken, site: "a"},
-		{name: "unheard", a: silent, b: taken, reason: ReasonUnknown},
+		{name: "unheard", a: silent, b: taken, reason: problem.Unknown},
 		{name: "refused by all", a: full, b: full, reason: "no-room", asked: true},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -81,7 +83,7 @@ func TestABookingGoesElsewhereOnlyWhenItWasRefusedOrNeverSent(t *testing.T) {
 			}
 			r, err := client.Reserve(t.Context(), Booking{Width: 2, Duration: time.Hour})
 			if c.reason != "" {
-				e, is := errors.AsType[*Error](err)
+				e, is := errors.AsType[*problem.Problem](err)
 				if !is || e.Reason != c.reason || c.reason == "no-room" && (e.Offer == nil || e.Offer.Width != 3) {
 					t.Errorf("%s: %v", c.name, err)
 				}

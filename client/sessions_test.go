@@ -14,6 +14,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/seed-9b8f70bb/drover/proto/problem"
+
 	"connectrpc.com/connect"
 	"pgregory.net/rapid"
 
@@ -29,7 +31,7 @@ func fakeGrid(t *testing.T) (*world, *Grid) {
 		{Name: "y", Type: droverv1.ArgumentType_ARGUMENT_TYPE_FILE_OUT},
 	}}
 	for _, s := range []*fakeServer{w.a, w.b} {
-		s.job = &droverv1.Job{}
+		s.job = &droverv1.Job{Id: id}
 		s.watch = func(ctx context.Context, stream *connect.ServerStream[droverv1.WatchJobResponse]) error {
 			return states(nil, s.last(droverv1.JobState_JOB_STATE_DONE))(ctx, stream)
 		}
@@ -165,11 +167,12 @@ func TestWhatCouldNotBeWrittenIsBroughtByTheNextWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, g := fakeGrid(t)
 		var first atomic.Int32
-		w.a.download = func(req *droverv1.DownloadRequest, stream *connect.ServerStream[droverv1.DownloadResponse]) error {
-			if req.GetArgument() == "x" {
+		w.a.download = func(argument string, at int64, send func(string)) error {
+			if argument == "x" {
 				first.Add(1)
 			}
-			return stream.Send(&droverv1.DownloadResponse{Data: []byte("solution")[req.GetOffset():], Offset: req.GetOffset()})
+			send("solution"[at:])
+			return nil
 		}
 		dir := filepath.Join(t.TempDir(), "later")
 		s := g.handle(t, "lu").async(t, new([]byte), filepath.Join(dir, "y"))
@@ -195,8 +198,7 @@ func TestAnOutputThatIsCutIsWrittenOnce(t *testing.T) {
 		digest := sha256.Sum256([]byte(all))
 		w.a.job.Outputs = []*droverv1.Output{{Argument: "x", Sha256: hex.EncodeToString(digest[:])}}
 		whole := false
-		w.a.download = func(req *droverv1.DownloadRequest, stream *connect.ServerStream[droverv1.DownloadResponse]) error {
-			at := req.GetOffset()
+		w.a.download = func(argument string, at int64, send func(string)) error {
 			end := int64(len(all))
 			if !whole {
 				end = min(at+3, 6)
@@ -204,8 +206,9 @@ func TestAnOutputThatIsCutIsWrittenOnce(t *testing.T) {
 			if at == end { // nothing comes any more
 				return errCut
 			}
-			if err := stream.Send(&droverv1.DownloadResponse{Data: []byte(all[at:end]), Offset: at}); err != nil || whole {
-				return err
+			send(all[at:end])
+			if whole {
+				return nil
 			}
 			return errCut
 		}
@@ -299,19 +302,16 @@ func TestACallToOneSiteGoesNowhereElse(t *testing.T) {
 
 func TestTheRefusalOfTheOneSiteIsTold(t *testing.T) {
 	m := ranking{
-		targets: []submission.Target{{Site: "a"}},
-		record: &droverv1.DecisionRecord{Candidates: []*droverv1.Candidate{{
-			Site: "b",
-			Missing: &droverv1.Missing{
-				Reason: droverv1.MissingReason_MISSING_REASON_REFUSED, Detail: &droverv1.ErrorDetail{Reason: "too-wide", Message: "9"},
-			},
+		Targets: []target{{Site: "a"}},
+		Decision: &Decision{Candidates: []Candidate{{
+			Site: "b", Missing: &Missing{Reason: "refused", Detail: &problem.Problem{Reason: problem.TooWide, Message: "9"}},
 		}}},
 	}
 	_, err := m.only(&request{site: "b"})
-	if e, ok := errors.AsType[*Error](err); !ok || e.Reason != "too-wide" || failureOf(err).Kind != submission.Refused {
+	if e, ok := errors.AsType[*problem.Problem](err); !ok || e.Reason != "too-wide" || submission.FailureOf(err).Kind != submission.Refused {
 		t.Errorf("%#v", err)
 	}
-	if got, err := m.only(&request{}); err != nil || len(got.targets) != 1 || got.record == nil {
+	if got, err := m.only(&request{}); err != nil || len(got.Targets) != 1 || got.Decision == nil {
 		t.Errorf("of a request for any site: %+v, %v", got, err)
 	}
 }

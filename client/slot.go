@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // slot is where an output goes in memory: what is there changes only when all of it
@@ -52,7 +54,7 @@ func mismatch(o Output, accepted string) error {
 	if o.Element != "" {
 		is = arrayText(o.Element, o.Dimensions)
 	}
-	return &Error{Reason: reasonWrongType, Field: o.Argument, Accepted: accepted, Message: fmt.Sprintf("output %s is %s", o.Argument, is)}
+	return &problem.Problem{Reason: problem.WrongType, Field: o.Argument, Accepted: accepted, Message: fmt.Sprintf("output %s is %s", o.Argument, is)}
 }
 
 // bytesSlot takes a file, or a vector of bytes.
@@ -96,8 +98,8 @@ func (s *arraySlot[T]) begin(o Output) error {
 		return mismatch(o, fmt.Sprintf("a %s of %s", kind, b.Element))
 	}
 	if err != nil || size != o.Size || size > math.MaxInt {
-		return &Error{
-			Reason: ReasonInternal, Field: o.Argument,
+		return &problem.Problem{
+			Reason: problem.Internal, Field: o.Argument,
 			Message: fmt.Sprintf("output %s is %s, and has %d bytes", o.Argument, arrayText(o.Element, o.Dimensions), o.Size),
 		}
 	}
@@ -109,7 +111,7 @@ func (s *arraySlot[T]) begin(o Output) error {
 func (s *arraySlot[T]) end() error {
 	switch {
 	case s.n < len(s.data):
-		return &Error{Reason: ReasonInternal, Hint: "fetch it again", Message: fmt.Sprintf("%d elements of %d have come", s.n, len(s.data))}
+		return &problem.Problem{Reason: problem.Internal, Hint: "fetch it again", Message: fmt.Sprintf("%d elements of %d have come", s.n, len(s.data))}
 	case s.matrix != nil:
 		*s.matrix = Dense[T]{Rows: s.rows, Cols: s.cols, Data: s.data}
 	default:

@@ -1,6 +1,10 @@
 package client
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/seed-9b8f70bb/drover/proto/problem"
+)
 
 // What a site announces need not be what it sends.
 func TestASlotIsFilledWholeOrNotAtAll(t *testing.T) {
@@ -11,7 +15,7 @@ func TestASlotIsFilledWholeOrNotAtAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, _ = s.Write([]byte{1, 0, 0, 0, 2})
-	wantReason(t, "a part", s.end(), ReasonInternal)
+	wantReason(t, "a part", s.end(), problem.Internal)
 	if len(v) != 1 || v[0] != 7 {
 		t.Errorf("it has become %v", v)
 	}

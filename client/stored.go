@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-9b8f70bb/drover/proto/problem"
+
 	"github.com/seed-9b8f70bb/drover/client/submission"
 )
 
@@ -74,8 +76,8 @@ func beginsHandle(text string) error {
 		dash := i == 8 || i == 13 || i == 18 || i == 23
 		hex := c >= '0' && c <= '9' || c >= 'a' && c <= 'f'
 		if i >= 36 || dash != (c == '-') || !dash && !hex {
-			return &Error{
-				Reason: ReasonBadValue, Field: "data_id", Accepted: "a handle or its beginning", Message: fmt.Sprintf("data %q", text),
+			return &problem.Problem{
+				Reason: problem.BadValue, Field: "data_id", Accepted: "a handle or its beginning", Message: fmt.Sprintf("data %q", text),
 				Hint: "drover data list shows what there is; a file whose name begins like this is given as ./" + storedPrefix + text,
 			}
 		}
@@ -87,7 +89,7 @@ func beginsHandle(text string) error {
 func (r *request) handles() map[string]string {
 	names := make(map[string]string)
 	if r.again != nil {
-		r.again.handles(names)
+		names = r.again.Handles()
 	}
 	for _, a := range r.args {
 		if s, ok := a.value.(*stored); ok {
@@ -129,9 +131,18 @@ func (c *Client) supply(ctx context.Context, at submission.Target, r *request) e
 	return nil
 }
 
+// storedThere mirrors a GetDataResponse.
+type storedThere struct {
+	Data []Data `proto:"data"`
+}
+
 // dataAt returns those of the data named that are at a server.
 func (c *Client) dataAt(ctx context.Context, server string, ids []string) ([]Data, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.CallTimeout)
 	defer cancel()
-	return c.face.getData(ctx, server, ids)
+	there, err := as[storedThere](c.conn.GetData(ctx, server, ids))
+	if err != nil {
+		return nil, err
+	}
+	return there.Data, nil
 }

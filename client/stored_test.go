@@ -8,6 +8,13 @@ import (
 	"testing/synctest"
 	"time"
 
+	"google.golang.org/protobuf/testing/protocmp"
+
+	"github.com/seed-9b8f70bb/drover/client/rpc"
+	"github.com/seed-9b8f70bb/drover/client/submission"
+
+	"github.com/seed-9b8f70bb/drover/proto/problem"
+
 	"connectrpc.com/connect"
 	"github.com/google/go-cmp/cmp"
 
@@ -105,7 +112,7 @@ func TestDataThatNobodyHasAreSaidSoBeforeAnythingIsSent(t *testing.T) {
 		}
 		for _, bad := range []string{"", "zz", handle[:8], handle + "0"} {
 			_, err = c.Submit(t.Context(), "lu", Stored("matrix", &Data{ID: bad}))
-			_ = errorOfReason(t, err, ReasonBadValue)
+			_ = errorOfReason(t, err, problem.BadValue)
 		}
 		if len(g.agent.mapped) > 0 {
 			t.Error("a request was mapped")
@@ -131,7 +138,7 @@ func TestATypedHandleIsDataOnlyWhereDataFit(t *testing.T) {
 			t.Errorf("job %v with %v", job, args)
 		}
 		_, err = c.Submit(t.Context(), "lu", Text("matrix", "data:a.mtx"))
-		if e := errorOfReason(t, err, ReasonBadValue); !strings.Contains(e.Hint, "./data:a.mtx") {
+		if e := errorOfReason(t, err, problem.BadValue); !strings.Contains(e.Hint, "./data:a.mtx") {
 			t.Errorf("%v, hint %q", e, e.Hint)
 		}
 	})
@@ -171,12 +178,12 @@ func TestWhatIsKeptHasAHandleOfTheRequest(t *testing.T) {
 			t.Errorf("kept %+v, outputs %+v", job.Kept, job.Outputs)
 		}
 		sent := g.a.sent()
-		if len(sent) != 2 || !cmp.Equal(keptIn(sent[0].GetRequest()), keptIn(sent[1].GetRequest())) {
+		if len(sent) != 2 || !cmp.Equal(sent[0].GetRequest().GetKeep(), sent[1].GetRequest().GetKeep(), protocmp.Transform()) {
 			t.Errorf("the repeated submission keeps something else: %v", sent)
 		}
 		for _, bad := range [][]Arg{{Keep("a", "eternal")}, {Keep("", "")}, {Keep("a", ""), Keep("a", "")}} {
 			_, err := c.Submit(t.Context(), "lu", bad...)
-			_ = errorOfReason(t, err, ReasonBadValue)
+			_ = errorOfReason(t, err, problem.BadValue)
 		}
 	})
 }
@@ -192,30 +199,38 @@ func TestAnotherAttemptKeepsUnderOtherHandles(t *testing.T) {
 		if err != nil || job.Site != "b" {
 			t.Fatalf("%+v, %v", job, err)
 		}
-		first, second := keptIn(g.a.sent()[0].GetRequest())["c"], keptIn(g.b.sent()[0].GetRequest())["c"]
-		if first.ID == second.ID || checkHandle("", second.ID) != nil {
+		first := g.a.sent()[0].GetRequest().GetKeep()["c"].GetDataId()
+		second := g.b.sent()[0].GetRequest().GetKeep()["c"].GetDataId()
+		if first == second || checkHandle("", second) != nil {
 			t.Errorf("kept as %v, then as %v", first, second)
 		}
-		again := sentIn(&droverv1.Job{Request: g.b.sent()[0].GetRequest()})
-		r := &request{again: again}
-		if err := r.renewKept(); err != nil || keptIn(again.out("x"))["c"].ID == second.ID {
-			t.Errorf("of a record: %v, %v", again.message, err)
+		g.b.submit = nil
+		again, ok := rpc.From(&droverv1.Job{Request: g.b.sent()[0].GetRequest()}).Request()
+		r := &request{again: &again}
+		if err := r.renew("x"); !ok || err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.handOver(t.Context(), submission.Target{Address: "http://b"}, id, r, ranking{}); err != nil {
+			t.Fatal(err)
+		}
+		if last := g.b.sent()[1].GetRequest(); last.GetKeep()["c"].GetDataId() == second || last.GetRetryOf() != "x" {
+			t.Errorf("from the record: %v", last)
 		}
 	})
 }
 
 func TestARequestWithDataCanBeStartedAnewFromItsRecord(t *testing.T) {
-	with := func(v *droverv1.Value) *sentRequest {
-		return &sentRequest{message: &droverv1.Request{Service: "lu", Idempotent: true, Arguments: map[string]*droverv1.Value{"matrix": v}}}
+	with := func(v any) rpc.Request {
+		return (&request{service: "lu", idempotent: true, args: []argument{{"matrix", v}}}).message()
 	}
-	data := with((&stored{data: &Data{ID: handle}}).valueOut())
-	if err := data.mayRunAgain(id); err != nil {
+	data := with(&stored{data: &Data{ID: handle}})
+	if err := repeatable(data, id); err != nil {
 		t.Errorf("data: %v", err)
 	}
-	if diff := cmp.Diff(map[string]string{handle: "matrix"}, (&request{again: data}).handles()); diff != "" {
+	if diff := cmp.Diff(map[string]string{handle: "matrix"}, (&request{again: &data}).handles()); diff != "" {
 		t.Errorf("they are not brought (-want +got)\n%s", diff)
 	}
-	if with(valueOut(&file{name: "x"})).mayRunAgain(id) == nil {
+	if repeatable(with(&file{name: "x"}), id) == nil {
 		t.Error("a file is at the site that does not answer")
 	}
 }

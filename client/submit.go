@@ -2,7 +2,11 @@ package client
 
 import (
 	"context"
+	"errors"
 	"fmt"
+
+	"github.com/seed-9b8f70bb/drover/client/rpc"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 
 	"github.com/google/uuid"
 
@@ -12,7 +16,7 @@ import (
 // Submit has a service executed and returns as soon as a server has accepted the
 // job. Files among the arguments reach that server before.
 //
-// The error is an *Error when the request was refused or could not be sent, and
+// The error is an *problem.Problem when the request was refused or could not be sent, and
 // a *submission.UnknownError when it was sent and not answered, also when ctx ended
 // meanwhile: it names the job's ID, for Job to ask later. See Rerun for what a
 // request that is idempotent can do about that.
@@ -75,26 +79,26 @@ func (c *Client) attempt(ctx context.Context, r *request, avoid string) (*Job, e
 		switch a.Do {
 		case submission.Map:
 			if m, err = c.rank(ctx, agents[a.Agent], id, r); err != nil {
-				a = s.Failed(c.now(), failureOf(err))
+				a = s.Failed(c.now(), submission.FailureOf(err))
 				break
 			}
 			c.answered(agents[a.Agent])
-			a = s.Mapped(c.now(), m.targets)
+			a = s.Mapped(c.now(), m.sites())
 		case submission.Submit:
 			switch job, err = c.submitAt(ctx, a.Target, id, r, m); {
 			case err == nil:
 				a = s.Accepted(c.now())
-			case reasonOf(err) == reasonWithdrawn:
+			case problem.ReasonOf(err) == problem.Withdrawn:
 				a = s.Withdrawn(c.now())
 			default:
 				c.log.Debug("submission failed", "job", id, "site", a.Target.Site, "error", err)
-				a = s.Failed(c.now(), failureOf(err))
+				a = s.Failed(c.now(), submission.FailureOf(err))
 			}
 		case submission.Withdraw:
 			switch job, err = c.withdraw(ctx, a.Target, id); {
 			case err != nil:
 				c.log.Debug("withdrawal failed", "job", id, "site", a.Target.Site, "error", err)
-				a = s.Failed(c.now(), failureOf(err))
+				a = s.Failed(c.now(), submission.FailureOf(err))
 			case job == nil:
 				c.log.Debug("withdrawn", "job", id, "site", a.Target.Site)
 				a = s.Withdrawn(c.now())
@@ -121,7 +125,38 @@ func (c *Client) attempt(ctx context.Context, r *request, avoid string) (*Job, e
 func (c *Client) withdraw(ctx context.Context, at submission.Target, id string) (*Job, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.CallTimeout)
 	defer cancel()
-	return c.face.withdraw(ctx, at.Address, id)
+	m, withdrawn, err := c.conn.Withdraw(ctx, at.Address, id)
+	if err != nil || withdrawn {
+		return nil, err
+	}
+	return as[Job](m, nil)
+}
+
+// ranking mirrors a MapResponse.
+type ranking struct {
+	Targets  []target  `proto:"targets"`
+	Decision *Decision `proto:"decision"` // goes with the submission; nil for none
+}
+
+func (m ranking) sites() []submission.Target {
+	var list []submission.Target
+	for _, t := range m.Targets {
+		list = append(list, submission.Target(t))
+	}
+	return list
+}
+
+// beforeSubmission marks a failed upload: nothing was submitted yet, and the request
+// may go to another site. A file that cannot be read goes nowhere.
+func beforeSubmission(err error) error {
+	if _, ok := errors.AsType[*problem.Problem](err); !ok {
+		return err
+	}
+	kind := submission.Unsent
+	if submission.FailureOf(err).Kind == submission.Refused {
+		kind = submission.Unfit
+	}
+	return submission.Failure{Kind: kind, Err: err}
 }
 
 // rank asks one agent.
@@ -129,7 +164,10 @@ func (c *Client) rank(ctx context.Context, agent, id string, r *request) (rankin
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.CallTimeout)
 	defer cancel()
 	// The agent should answer with those who answered, before the call ends.
-	m, err := c.face.rank(ctx, agent, id, r, c.cfg.CallTimeout*4/5)
+	m, err := as[ranking](c.conn.Map(ctx, agent, rpc.Mapping{
+		Request: r.message(), Job: id, Within: c.cfg.CallTimeout * 4 / 5,
+		Negotiate: r.site != "", // the site's refusal is wanted, not that no site accepts
+	}))
 	if err != nil {
 		return ranking{}, err
 	}
@@ -143,7 +181,7 @@ func (c *Client) submitAt(ctx context.Context, at submission.Target, id string, 
 		// Data that nobody has any more were maybe there when this was sent before, and
 		// the server has the job: it is asked all the same.
 		missing := c.supply(ctx, at, r)
-		if missing != nil && reasonOf(missing) != ReasonUnknownData {
+		if missing != nil && problem.ReasonOf(missing) != problem.UnknownData {
 			return nil, beforeSubmission(missing)
 		}
 		for _, f := range r.files() {
@@ -153,7 +191,7 @@ func (c *Client) submitAt(ctx context.Context, at submission.Target, id string, 
 		}
 		job, err := c.handOver(ctx, at, id, r, m)
 		switch {
-		case reasonOf(err) != ReasonUnknownData || len(r.handles()) == 0:
+		case problem.ReasonOf(err) != problem.UnknownData || len(r.handles()) == 0:
 			return job, err
 		case missing != nil:
 			return nil, beforeSubmission(missing)
@@ -168,5 +206,9 @@ func (c *Client) submitAt(ctx context.Context, at submission.Target, id string, 
 func (c *Client) handOver(ctx context.Context, at submission.Target, id string, r *request, m ranking) (*Job, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.CallTimeout)
 	defer cancel()
-	return c.face.submit(ctx, at.Address, id, r, m)
+	var record rpc.Message
+	if m.Decision != nil {
+		record = m.Decision.Message
+	}
+	return as[Job](c.conn.Submit(ctx, at.Address, id, r.message(), record))
 }

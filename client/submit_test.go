@@ -11,6 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/seed-9b8f70bb/drover/proto/problem"
+
 	"connectrpc.com/connect"
 	"github.com/google/go-cmp/cmp"
 
@@ -107,7 +109,7 @@ func TestBusyServerIsAskedAgain(t *testing.T) {
 func TestSubmissionGoesElsewhereWhenItsFilesAreNotTaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(10*time.Second))
-		w.a.refuse = refusal(connect.CodeResourceExhausted, &droverv1.ErrorDetail{Reason: "too-large", Message: "9 bytes"})
+		w.a.refuse = &problem.Problem{Reason: problem.TooLarge, Message: "9 bytes"}
 		job, err := c.Submit(t.Context(), "lu", Content("matrix", []byte("1 2 3")))
 		if err != nil || job.Site != "b" || len(w.a.sent()) > 0 || len(w.b.uploads) != 1 {
 			t.Fatalf("job %+v, %v", job, err)
@@ -118,11 +120,11 @@ func TestSubmissionGoesElsewhereWhenItsFilesAreNotTaken(t *testing.T) {
 func TestAFileThatNoSiteTakesIsRefusedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(10*time.Second))
-		w.a.refuse = refusal(connect.CodeInvalidArgument, &droverv1.ErrorDetail{Reason: "too-large", Message: "9 bytes"})
+		w.a.refuse = &problem.Problem{Reason: problem.TooLarge, Message: "9 bytes"}
 		w.b.refuse = w.a.refuse
 		began := time.Now()
 		_, err := c.Submit(t.Context(), "lu", Content("matrix", []byte("1 2 3")))
-		if e, ok := errors.AsType[*Error](err); !ok || e.Reason != "too-large" || time.Since(began) > time.Second {
+		if e, ok := errors.AsType[*problem.Problem](err); !ok || e.Reason != "too-large" || time.Since(began) > time.Second {
 			t.Errorf("%v after %v", err, time.Since(began))
 		}
 	})
@@ -142,7 +144,7 @@ func TestWhatAServiceIsLikeIsAskedForAsLongAsPatienceLasts(t *testing.T) {
 		w.down("agent")
 		began := time.Now()
 		_, err = c.Submit(t.Context(), "sleep", Text("n", "3"))
-		if e, ok := errors.AsType[*Error](err); !ok || e.Reason != ReasonUnreachable || time.Since(began) != 10*time.Second {
+		if e, ok := errors.AsType[*problem.Problem](err); !ok || e.Reason != problem.Unreachable || time.Since(began) != 10*time.Second {
 			t.Errorf("%v after %v", err, time.Since(began))
 		}
 	})
@@ -155,7 +157,7 @@ func TestNoWidthAndNoWalltimeCannotBeAskedFor(t *testing.T) {
 			"request.width": Width(0), "request.walltime": Walltime(0),
 		} {
 			_, err := c.Submit(t.Context(), "lu", arg)
-			if e, ok := errors.AsType[*Error](err); !ok || e.Reason != ReasonOutOfRange || e.Field != field || e.Accepted == "" {
+			if e, ok := errors.AsType[*problem.Problem](err); !ok || e.Reason != problem.OutOfRange || e.Field != field || e.Accepted == "" {
 				t.Errorf("%s: %v", field, err)
 			}
 		}
@@ -175,7 +177,7 @@ func TestSubmissionThatNobodyAnswersIsUnknown(t *testing.T) {
 		if !ok || unknown.Job != w.a.sent()[0].GetJobId() || unknown.Target.Site != "a" {
 			t.Fatalf("error %v", err)
 		}
-		if e, ok := errors.AsType[*Error](err); !ok || e.Reason != ReasonTimeout {
+		if e, ok := errors.AsType[*problem.Problem](err); !ok || e.Reason != problem.Timeout {
 			t.Errorf("because of %v", unknown.Err)
 		}
 		if took := time.Since(began); took < 5*time.Second || took > 8*time.Second {
@@ -215,7 +217,7 @@ func TestSubmissionAbandonedBeforeItWasSentIsNot(t *testing.T) {
 
 // A server's sentence names the field as a rule, an agent's does not.
 func TestAnErrorNamesItsFieldOnce(t *testing.T) {
-	e := &Error{Field: "request.owner", Accepted: "at most 255 bytes"}
+	e := &problem.Problem{Field: "request.owner", Accepted: "at most 255 bytes"}
 	for _, e.Message = range []string{"300 bytes", "request.owner: 300 bytes", "request.owner: 300 bytes, accepted: at most 255 bytes"} {
 		if got, want := e.Error(), "request.owner: 300 bytes, accepted: at most 255 bytes"; got != want {
 			t.Errorf("%q is told as %q, want %q", e.Message, got, want)
@@ -230,7 +232,7 @@ func TestRefusalArrivesWithAllItsParts(t *testing.T) {
 			Reason: "out-of-range", Field: "request.width", Accepted: "1..64", Message: "0", Hint: "less", Retryable: false,
 		})
 		_, err := c.Submit(t.Context(), "lu")
-		e, ok := errors.AsType[*Error](err)
+		e, ok := errors.AsType[*problem.Problem](err)
 		if !ok || e.Reason != "out-of-range" || e.Field != "request.width" || e.Accepted != "1..64" || e.Hint != "less" || e.Retryable {
 			t.Fatalf("%#v", err)
 		}
@@ -286,7 +288,7 @@ func TestRequestsThatCannotBeMadeAreRefusedHere(t *testing.T) {
 			t.Errorf("a file that is not there: %v", err)
 		}
 		for name, args := range map[string][]Arg{"twice": {Int("n", 1), Int("n", 2)}, "width": {Width(-1)}} {
-			if e, ok := errors.AsType[*Error](func() error { _, err := c.Submit(t.Context(), "lu", args...); return err }()); !ok || e.Field == "" {
+			if e, ok := errors.AsType[*problem.Problem](func() error { _, err := c.Submit(t.Context(), "lu", args...); return err }()); !ok || e.Field == "" {
 				t.Errorf("%s: %v", name, e)
 			}
 		}

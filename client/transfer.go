@@ -14,15 +14,14 @@ import (
 	"slices"
 	"syscall"
 
+	"github.com/seed-9b8f70bb/drover/client/rpc"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
+
 	"github.com/seed-9b8f70bb/drover/client/submission"
 )
 
-// LogOptions says what Logs reads.
-type LogOptions struct {
-	Stderr bool  // standard error in place of standard output
-	Follow bool  // go on until the job has ended
-	Offset int64 // where to begin, bytes
-}
+// LogOptions selects what Logs reads.
+type LogOptions = rpc.LogOptions
 
 // Logs copies what a job has written to w. After a broken connection it goes on
 // where it was. A job that moves has written nothing before. What another attempt
@@ -38,7 +37,7 @@ func (c *Client) Logs(ctx context.Context, id string, o LogOptions, w io.Writer)
 		}
 		heard(job.Epoch)
 		o.Offset = at
-		err = c.face.logs(ctx, server, id, o, func(from int64, piece []byte) error {
+		err = c.conn.ReadLogs(ctx, server, id, o, func(from int64, piece []byte) error {
 			heard(0)
 			n, err := w.Write(piece)
 			at = from + int64(n) // from is 0 once more when the job has begun anew
@@ -51,8 +50,8 @@ func (c *Client) Logs(ctx context.Context, id string, o LogOptions, w io.Writer)
 			return err
 		}
 		if o.Follow && !job.State.Final() {
-			return &Error{
-				Reason: ReasonUnreachable, Retryable: true, kind: submission.Busy,
+			return &problem.Problem{
+				Reason: problem.Unreachable, Retryable: true,
 				Message: fmt.Sprintf("site %s has ended the log of job %s before the job", job.Site, id),
 			}
 		}
@@ -80,7 +79,7 @@ func (c *Client) fetch(ctx context.Context, id, argument string, d *download) er
 
 // downloadAt brings what is missing of a file from the server of its job.
 func (c *Client) downloadAt(ctx context.Context, server string, job *Job, argument string, d *download, heard func()) error {
-	err := c.face.download(ctx, server, job.ID, argument, d.at, func(piece []byte) error {
+	err := c.conn.GetOutput(ctx, server, job.ID, argument, d.at, func(piece []byte) error {
 		heard()
 		if err := d.start(job, argument); err != nil {
 			return err
@@ -99,10 +98,10 @@ func (c *Client) downloadAt(ctx context.Context, server string, job *Job, argume
 	}
 	for _, o := range job.Outputs {
 		if got := hex.EncodeToString(d.hash.Sum(nil)); o.Argument == argument && o.SHA256 != "" && o.SHA256 != got {
-			return &Error{
-				Reason: ReasonInternal, Field: argument, Hint: "download it again",
-				Message: fmt.Sprintf("output %s of job %s does not fit its checksum: %s, expected %s", argument, job.ID, got, o.SHA256),
-			}
+			return submission.Failure{Kind: submission.Refused, Err: &problem.Problem{
+				Reason: problem.Internal, Field: argument, Hint: "download it again",
+				Message: fmt.Sprintf("output %s of job %s does not match its checksum: %s, expected %s", argument, job.ID, got, o.SHA256),
+			}}
 		}
 	}
 	return nil

@@ -6,19 +6,19 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"path"
 	"sync"
 	"testing"
 	"time"
 
-	"connectrpc.com/connect"
-
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
 	"github.com/seed-9b8f70bb/drover/proto/problem"
-	"github.com/seed-9b8f70bb/drover/proto/rpc"
+	protorpc "github.com/seed-9b8f70bb/drover/proto/rpc"
 	"github.com/seed-9b8f70bb/drover/server/files/blobs"
 )
 
@@ -41,57 +41,46 @@ func (r *receiver) StatContent(_ context.Context, req *droverv1.StatContentReque
 	return &droverv1.StatContentResponse{Complete: p.Complete, HaveBytes: p.Have, Arriving: p.Arriving || r.busy >= 0}, nil
 }
 
-func (r *receiver) Upload(_ context.Context, stream *connect.ClientStream[droverv1.UploadRequest]) (*droverv1.UploadResponse, error) {
-	pieces := &received{r: r, stream: stream, left: 1 << 40}
-	pieces.next()
-	first := stream.Msg()
+// ServeHTTP takes uploads.
+func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	var begin, last, size int64
+	if _, err := fmt.Sscanf(req.Header.Get("Content-Range"), "bytes %d-%d/%d", &begin, &last, &size); err != nil {
+		begin, size = 0, req.ContentLength
+	}
+	content := &received{r: r, body: req.Body, left: 1 << 40}
 	r.mu.Lock()
-	r.begun = append(r.begun, first.GetOffset())
+	r.begun = append(r.begun, begin)
 	if len(r.cuts) > 0 {
-		pieces.left, r.cuts = r.cuts[0], r.cuts[1:]
+		content.left, r.cuts = r.cuts[0], r.cuts[1:]
 	}
 	r.mu.Unlock()
-	_, err := r.store.Add(pieces, blobs.Want{SHA256: first.GetSha256(), Size: first.GetSizeBytes(), Offset: first.GetOffset()})
+	_, err := r.store.Add(content, blobs.Want{SHA256: path.Base(req.URL.Path), Size: size, Offset: begin})
 	if mismatch, ok := errors.AsType[*blobs.MismatchError](err); ok {
-		return nil, rpc.WithDetail(err, &problem.Problem{Reason: problem.BadValue, Field: mismatch.Field, Message: err.Error()})
+		protorpc.Refuse(w, http.StatusBadRequest, &problem.Problem{Reason: problem.BadValue, Field: mismatch.Field, Message: err.Error()})
+		return
 	}
-	if pieces.left == 0 {
+	if err != nil {
 		panic(http.ErrAbortHandler)
 	}
-	return &droverv1.UploadResponse{}, err
 }
 
-// received is an upload as a reader, until it is cut.
+// received is an upload whose connection breaks after so many bytes.
 type received struct {
-	r      *receiver
-	stream *connect.ClientStream[droverv1.UploadRequest]
-	rest   []byte
-	left   int64
-}
-
-func (p *received) next() bool {
-	ok := p.stream.Receive()
-	if ok {
-		p.rest = p.stream.Msg().GetData()
-	}
-	return ok
+	r    *receiver
+	body io.Reader
+	left int64
 }
 
 func (p *received) Read(b []byte) (int, error) {
-	for len(p.rest) == 0 {
-		if !p.next() {
-			return 0, errors.Join(p.stream.Err(), io.EOF)
-		}
-	}
 	if p.left == 0 {
 		return 0, errors.New("cut")
 	}
-	n := copy(b[:min(int64(len(b)), p.left)], p.rest)
-	p.rest, p.left = p.rest[n:], p.left-int64(n)
+	n, err := p.body.Read(b[:min(int64(len(b)), p.left)])
+	p.left -= int64(n)
 	p.r.mu.Lock()
 	p.r.bytes += int64(n)
 	p.r.mu.Unlock()
-	return n, nil
+	return n, err
 }
 
 // receiving starts a receiver, and returns a client with a file for it.
@@ -102,8 +91,11 @@ func receiving(t *testing.T, cuts ...int64) (*receiver, func(see func(int64)) er
 		t.Fatal(err)
 	}
 	r := &receiver{store: store, cuts: cuts}
-	_, handler := droverv1connect.NewServerServiceHandler(r)
-	srv := httptest.NewUnstartedServer(handler)
+	route, handler := droverv1connect.NewServerServiceHandler(r)
+	mux := http.NewServeMux()
+	mux.Handle(route, handler)
+	mux.Handle("/v1/", r)
+	srv := httptest.NewUnstartedServer(mux)
 	srv.Config.Protocols = new(http.Protocols)
 	srv.Config.Protocols.SetUnencryptedHTTP2(true)
 	srv.Start()

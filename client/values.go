@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
 // bind gives the values of a call the names and types that the service declares.
@@ -18,8 +20,8 @@ func (h *Handle) bind(args []any) (given []Arg, outlets []*outlet, err error) {
 	}
 	declared := h.service.Arguments
 	if len(values) > len(declared) {
-		return nil, nil, &Error{
-			Reason: reasonWrongType, Field: "request.arguments", Accepted: fmt.Sprintf("at most %d arguments", len(declared)),
+		return nil, nil, &problem.Problem{
+			Reason: problem.WrongType, Field: "request.arguments", Accepted: fmt.Sprintf("at most %d arguments", len(declared)),
 			Message: fmt.Sprintf("service %s: %d arguments", h.service.Name, len(values)),
 		}
 	}
@@ -28,8 +30,8 @@ func (h *Handle) bind(args []any) (given []Arg, outlets []*outlet, err error) {
 		about := &declared[i]
 		if i >= len(values) || values[i] == nil {
 			if about.Required && !named[about.Name] {
-				return nil, nil, &Error{
-					Reason: reasonMissingArgument, Field: "request.arguments." + about.Name, Accepted: accepted(about),
+				return nil, nil, &problem.Problem{
+					Reason: problem.MissingArgument, Field: "request.arguments." + about.Name, Accepted: accepted(about),
 					Message: fmt.Sprintf("service %s: argument %d, %s, is missing", h.service.Name, i+1, about.Name),
 				}
 			}
@@ -37,8 +39,8 @@ func (h *Handle) bind(args []any) (given []Arg, outlets []*outlet, err error) {
 		}
 		arg, out, ok := toBoth(about, values[i])
 		if !ok {
-			return nil, nil, &Error{
-				Reason: reasonWrongType, Field: "request.arguments." + about.Name, Accepted: accepted(about),
+			return nil, nil, &problem.Problem{
+				Reason: problem.WrongType, Field: "request.arguments." + about.Name, Accepted: accepted(about),
 				Message: fmt.Sprintf("service %s: argument %d, %s, is a %T", h.service.Name, i+1, about.Name, values[i]),
 			}
 		}

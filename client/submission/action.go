@@ -67,30 +67,3 @@ type Config struct {
 	// attempt is started; 0 for never. It needs an idempotent request.
 	Rerun Duration
 }
-
-// FailureKind says what a failed call proves.
-type FailureKind uint8
-
-// The kinds of failure.
-const (
-	// Unsent: nothing left this machine, or nothing that could make a job. Another
-	// server may be tried.
-	Unsent FailureKind = iota + 1
-	// Silent: something may have been received, and nothing was heard.
-	Silent
-	// Busy: the server itself said that the same call may succeed later.
-	Busy
-	// Absent: the server itself said that it does not know the job.
-	Absent
-	// Refused: the server itself said no.
-	Refused
-	// Unfit: the server itself said no to what goes before a submission, a file.
-	// Another server may take it, but not this one later.
-	Unfit
-)
-
-// Failure is why a call failed.
-type Failure struct {
-	Kind FailureKind
-	Err  error
-}

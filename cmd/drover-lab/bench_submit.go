@@ -14,6 +14,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seed-9b8f70bb/drover/proto/problem"
+
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/seed-9b8f70bb/drover/client"
@@ -307,8 +309,8 @@ func reasonOf(err error) string {
 	if _, ok := errors.AsType[*submission.UnknownError](err); ok {
 		return "unknown"
 	}
-	if e, ok := errors.AsType[*client.Error](err); ok {
-		return e.Reason
+	if e, ok := errors.AsType[*problem.Problem](err); ok {
+		return string(e.Reason)
 	}
 	return "other"
 }

@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/seed-9b8f70bb/drover/proto/problem"
+
 	"github.com/alecthomas/kong"
+
 	"github.com/seed-9b8f70bb/drover/batch/policy"
-	"github.com/seed-9b8f70bb/drover/client"
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
@@ -85,8 +87,8 @@ func report(p *cmdline.Process, asJSON bool, err error) int {
 	if errors.Is(err, context.Canceled) && v.Code == cmdline.ExitFailure {
 		v.Code = cmdline.ExitInterrupted
 	}
-	if e, ok := errors.AsType[*client.Error](err); ok {
-		v.Reason, v.Hint = e.Reason, e.Hint
+	if e, ok := errors.AsType[*problem.Problem](err); ok {
+		v.Reason, v.Hint = string(e.Reason), e.Hint
 	}
 	if e, ok := errors.AsType[*cmdline.UsageError](err); ok {
 		v.Reason, v.Hint = "usage", e.Hint
@@ -109,8 +111,8 @@ func codeOf(err error) int {
 	if code := cmdline.Code(err); code != cmdline.ExitFailure {
 		return code
 	}
-	if e, ok := errors.AsType[*client.Error](err); ok {
-		if e.Reason == client.ReasonUnreachable || e.Reason == client.ReasonTimeout {
+	if e, ok := errors.AsType[*problem.Problem](err); ok {
+		if e.Reason == problem.Unreachable || e.Reason == problem.Timeout {
 			return cmdline.ExitUnavailable
 		}
 		return cmdline.ExitRefused

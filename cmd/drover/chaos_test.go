@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-9b8f70bb/drover/proto/problem"
+
 	"github.com/seed-9b8f70bb/drover/client"
 	"github.com/seed-9b8f70bb/drover/internal/freeport"
 )
@@ -339,12 +341,12 @@ func (c *chaos) move(ctx context.Context, grid *client.Client, id string) {
 	for i := range 3 {
 		to := c.servers[(int(id[len(id)-1])+i)%len(c.servers)].name
 		_, _, err := grid.Move(ctx, id, client.MoveOrder{To: to})
-		var refused *client.Error
+		var refused *problem.Problem
 		switch {
 		case err == nil:
 			c.count(c.moves, "ordered")
 		case errors.As(err, &refused):
-			c.count(c.moves, refused.Reason)
+			c.count(c.moves, string(refused.Reason))
 		}
 		if !pause(ctx, 300*time.Millisecond) {
 			return

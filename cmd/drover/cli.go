@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-9b8f70bb/drover/proto/problem"
+
 	"github.com/alecthomas/kong"
 	"github.com/hashicorp/go-hclog"
 
@@ -133,9 +135,9 @@ func (a *app) agents() []string {
 
 // localHint tells how to start a grid, when none was named and there is none on this host.
 func (a *app) localHint(err error) error {
-	e, ok := errors.AsType[*client.Error](err)
+	e, ok := errors.AsType[*problem.Problem](err)
 	named := len(a.flags.Agent) > 0 || a.Getenv(client.EnvironmentAgents) != "" || a.Getenv(client.EnvironmentConfig) != ""
-	if !ok || named || e.Reason != client.ReasonUnreachable || !strings.Contains(e.Message, client.LocalAgent) {
+	if !ok || named || e.Reason != problem.Unreachable || !strings.Contains(e.Message, client.LocalAgent) {
 		return err
 	}
 	return &noGridError{err: err}

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-9b8f70bb/drover/proto/problem"
+
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/seed-9b8f70bb/drover/client"
@@ -81,7 +83,7 @@ func (c *dataListCmd) Run(a *app) error {
 			v.Data = append(v.Data, dataViewOf(&list.Data[i]))
 		}
 		for i := range list.Missing {
-			v.Missing = append(v.Missing, *missingViewOf(&list.Missing[i]))
+			v.Missing = append(v.Missing, *missingViewOf(list.Missing[i].Site, &list.Missing[i].Missing))
 		}
 		return cmdline.WriteJSON(a.Stdout, v)
 	case a.flags.Quiet:
@@ -182,8 +184,8 @@ func (a *app) handle(grid *client.Client, text string) (string, error) {
 }
 
 func noData(id string) error {
-	return &client.Error{
-		Reason: client.ReasonUnknownData, Field: "data_id", Message: fmt.Sprintf("no site has data %s", id),
+	return &problem.Problem{
+		Reason: problem.UnknownData, Field: "data_id", Message: fmt.Sprintf("no site has data %s", id),
 		Hint: "drover data list shows what there is",
 	}
 }

@@ -173,7 +173,7 @@ func TestClosestDecisionIsOneInWhichAQueueMattered(t *testing.T) {
 	at := func(site string, wait, margin time.Duration) client.Candidate {
 		return client.Candidate{Site: site, Wait: wait, Margin: margin}
 	}
-	missing := client.Candidate{Site: "nancy", Missing: &client.Missing{Site: "nancy"}}
+	missing := client.Candidate{Site: "nancy", Missing: &client.Missing{}}
 	if j := closestDecision(b); j != nil {
 		t.Errorf("of none: %v", j)
 	}

@@ -197,7 +197,7 @@ type menuOfferView struct {
 
 func menuOfferViewOf(o *offer) menuOfferView {
 	if o.Missing != nil {
-		return menuOfferView{Site: o.Site, Width: o.width, Missing: missingViewOf(o.Missing)}
+		return menuOfferView{Site: o.Site, Width: o.width, Missing: missingViewOf(o.Site, o.Missing)}
 	}
 	wait, run, completion, hours := o.Wait.Seconds(), o.Run.Seconds(), o.Completion.Seconds(), o.coreHours()
 	return menuOfferView{
@@ -263,7 +263,7 @@ func refusedLines(menu []offer) []string {
 		k := key{menu[i].Site, m.Reason}
 		text := m.Reason
 		if m.Detail != nil {
-			k.reason += " " + m.Detail.Reason + " " + m.Detail.Field
+			k.reason += " " + string(m.Detail.Reason) + " " + m.Detail.Field
 			text += ": " + m.Detail.Error()
 		}
 		if len(widths[k]) == 0 {

@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 
+	"github.com/seed-9b8f70bb/drover/proto/problem"
+
 	"github.com/seed-9b8f70bb/drover/agent"
 	"github.com/seed-9b8f70bb/drover/client"
 	"github.com/seed-9b8f70bb/drover/client/submission"
@@ -12,17 +14,17 @@ import (
 )
 
 // exitByReason are the codes of errors that the grid, or the client, gives.
-var exitByReason = map[string]int{
-	"unknown-job": cmdline.ExitNotFound, "unknown-service": cmdline.ExitNotFound, "unknown-output": cmdline.ExitNotFound, "unknown-site": cmdline.ExitNotFound,
-	"no-site": cmdline.ExitUnavailable, "no-candidate": cmdline.ExitUnavailable, "unreachable": cmdline.ExitUnavailable, "timeout": cmdline.ExitUnavailable,
-	"stopping": cmdline.ExitUnavailable, "queue-full": cmdline.ExitUnavailable, "no-estimate": cmdline.ExitUnavailable,
-	"draining": cmdline.ExitUnavailable, "disk-full": cmdline.ExitUnavailable, client.ReasonRecorded: cmdline.ExitUnavailable,
-	"internal": cmdline.ExitInternal, reasonNotEnded: cmdline.ExitUnavailable,
+var exitByReason = map[problem.Reason]int{
+	problem.UnknownJob: cmdline.ExitNotFound, problem.UnknownService: cmdline.ExitNotFound, problem.UnknownOutput: cmdline.ExitNotFound, problem.UnknownSite: cmdline.ExitNotFound,
+	problem.NoSite: cmdline.ExitUnavailable, problem.NoCandidate: cmdline.ExitUnavailable, problem.Unreachable: cmdline.ExitUnavailable, problem.Timeout: cmdline.ExitUnavailable,
+	problem.Stopping: cmdline.ExitUnavailable, problem.QueueFull: cmdline.ExitUnavailable, problem.NoEstimate: cmdline.ExitUnavailable,
+	problem.Draining: cmdline.ExitUnavailable, problem.DiskFull: cmdline.ExitUnavailable, problem.Recorded: cmdline.ExitUnavailable,
+	problem.Internal: cmdline.ExitInternal, reasonNotEnded: cmdline.ExitUnavailable,
 
-	client.ReasonUnknownData: cmdline.ExitNotFound, client.ReasonAmbiguous: cmdline.ExitUsage, "data-quota": cmdline.ExitNoOffer,
+	problem.UnknownData: cmdline.ExitNotFound, problem.Ambiguous: cmdline.ExitUsage, problem.DataQuota: cmdline.ExitNoOffer,
 
-	client.ReasonNoOffer: cmdline.ExitNoOffer, client.ReasonNoPromise: cmdline.ExitNoOffer, "no-room": cmdline.ExitNoOffer, client.ReasonUnknown: cmdline.ExitUnknown,
-	"unknown-reservation": cmdline.ExitNotFound, "too-many-reservations": cmdline.ExitUnavailable,
+	problem.NoOffer: cmdline.ExitNoOffer, problem.NoPromise: cmdline.ExitNoOffer, problem.NoRoom: cmdline.ExitNoOffer, problem.Unknown: cmdline.ExitUnknown,
+	problem.UnknownReservation: cmdline.ExitNotFound, problem.TooManyReservations: cmdline.ExitUnavailable,
 }
 
 // codeOf returns the exit code of an error.
@@ -36,8 +38,8 @@ func codeOf(err error) int {
 	if _, ok := errors.AsType[*submission.UnknownError](err); ok {
 		return cmdline.ExitUnknown
 	}
-	if e, ok := errors.AsType[*client.Error](err); ok {
-		if e.Reason == "no-candidate" && !e.Retryable { // each site has refused it for good
+	if e, ok := errors.AsType[*problem.Problem](err); ok {
+		if e.Reason == problem.NoCandidate && !e.Retryable { // each site has refused it for good
 			return cmdline.ExitRefused
 		}
 		if code, ok := exitByReason[e.Reason]; ok {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-9b8f70bb/drover/proto/problem"
+
 	"github.com/seed-9b8f70bb/drover/client"
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
@@ -92,7 +94,7 @@ func (c *getCmd) get(a *app, grid *client.Client, id string, single bool) error 
 // outputsOf returns what is wanted of a job, by the names of arguments.
 func (c *getCmd) outputsOf(j *client.Job) ([]client.Output, error) {
 	if !j.State.Final() {
-		return nil, &client.Error{
+		return nil, &problem.Problem{
 			Reason: reasonNotEnded, Field: "job_id", Retryable: true,
 			Message: fmt.Sprintf("job %s is %s: what it writes is there when it has ended", j.ID, stateOf(j)),
 			Hint:    "drover wait " + j.ID,
@@ -108,7 +110,7 @@ func (c *getCmd) outputsOf(j *client.Job) ([]client.Output, error) {
 	if i := slices.Index(names, c.Argument); i >= 0 {
 		return j.Outputs[i : i+1], nil
 	}
-	e := &client.Error{
+	e := &problem.Problem{
 		Reason: "unknown-output", Field: "argument", Accepted: "one of " + strings.Join(names, ", "),
 		Message: fmt.Sprintf("job %s, which is %s, has written no %q", j.ID, j.State, c.Argument),
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-9b8f70bb/drover/proto/problem"
+
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/seed-9b8f70bb/drover/client"
@@ -113,7 +115,7 @@ func (c *movesCmd) Run(a *app) error {
 			v.Moves = append(v.Moves, moveViewOf(&list.Moves[i]))
 		}
 		for i := range list.Missing {
-			v.Missing = append(v.Missing, *missingViewOf(&list.Missing[i]))
+			v.Missing = append(v.Missing, *missingViewOf(list.Missing[i].Site, &list.Missing[i].Missing))
 		}
 		return cmdline.WriteJSON(a.Stdout, v)
 	}
@@ -140,9 +142,9 @@ func (c *movesCmd) Run(a *app) error {
 }
 
 // silent tells on stderr of the sites that did not answer.
-func silent(a *app, missing []client.Missing, so string) {
+func silent(a *app, missing []client.MissingSite, so string) {
 	for i := range missing {
-		m := missingViewOf(&missing[i])
+		m := missingViewOf(missing[i].Site, &missing[i].Missing)
 		_, _ = fmt.Fprintf(a.Stderr, "drover: no answer from site %s (%s): %s\n", m.Site, cmp.Or(m.Message, m.Reason), so)
 	}
 }
@@ -166,7 +168,7 @@ func (a *app) poll(done func() (bool, error)) error {
 	pause, fine := 100*time.Millisecond, time.Now()
 	for {
 		end, err := done()
-		if e, ok := errors.AsType[*client.Error](err); ok && e.Retryable && time.Since(fine) < patience {
+		if e, ok := errors.AsType[*problem.Problem](err); ok && e.Retryable && time.Since(fine) < patience {
 			end, err = false, nil
 		} else if err == nil {
 			fine = time.Now()

@@ -74,10 +74,10 @@ func offerOf(c *client.Candidate) offerView {
 	if m.Detail == nil {
 		return o
 	}
-	o.Reason, o.Message = m.Detail.Reason, m.Detail.Error()
+	o.Reason, o.Message = string(m.Detail.Reason), m.Detail.Error()
 	if n := m.Detail.Offer; n != nil {
 		wait, completion := n.Wait.Seconds(), n.Completion.Seconds()
-		o.Wait, o.Completion, o.Width = &wait, &completion, n.Width
+		o.Wait, o.Completion, o.Width = &wait, &completion, int(n.Width)
 	}
 	return o
 }

@@ -37,7 +37,7 @@ func (c *queueCmd) Run(a *app) error {
 			v.Jobs = append(v.Jobs, jobViewOf(j))
 		}
 		for i := range list.Missing {
-			v.Missing = append(v.Missing, *missingViewOf(&list.Missing[i]))
+			v.Missing = append(v.Missing, *missingViewOf(list.Missing[i].Site, &list.Missing[i].Missing))
 		}
 		return cmdline.WriteJSON(a.Stdout, v)
 	}

@@ -194,12 +194,12 @@ func reallocationViewOf(r *client.Reallocation) reallocationView {
 			After:  placedView{Width: j.After.Width, Walltime: j.After.Walltime.Seconds(), ECT: j.ECTAfter.Seconds()},
 		}
 		if j.Problem != nil {
-			w.Reason, w.Message = j.Problem.Reason, j.Problem.Error()
+			w.Reason, w.Message = string(j.Problem.Reason), j.Problem.Error()
 		}
 		v.Jobs = append(v.Jobs, w)
 	}
 	for i := range r.Missing {
-		v.Missing = append(v.Missing, *missingViewOf(&r.Missing[i]))
+		v.Missing = append(v.Missing, *missingViewOf(r.Missing[i].Site, &r.Missing[i].Missing))
 	}
 	return v
 }

@@ -111,7 +111,7 @@ func (c *reservationsCmd) Run(a *app) error {
 			v.Reservations = append(v.Reservations, reservationViewOf(&list.Reservations[i]))
 		}
 		for i := range list.Missing {
-			v.Missing = append(v.Missing, *missingViewOf(&list.Missing[i]))
+			v.Missing = append(v.Missing, *missingViewOf(list.Missing[i].Site, &list.Missing[i].Missing))
 		}
 		return cmdline.WriteJSON(a.Stdout, v)
 	}

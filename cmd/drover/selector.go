@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-9b8f70bb/drover/proto/problem"
+
 	"github.com/seed-9b8f70bb/drover/client"
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
@@ -165,8 +167,8 @@ func (x index) between(s selector, owner string) ([]string, error) {
 }
 
 func unknownJob(text string) error {
-	return &client.Error{
-		Reason: client.ReasonUnknownJob, Field: "job_id", Message: fmt.Sprintf("no site has a job %q", text),
+	return &problem.Problem{
+		Reason: problem.UnknownJob, Field: "job_id", Message: fmt.Sprintf("no site has a job %q", text),
 		Hint: "drover queue --all lists the jobs",
 	}
 }
@@ -188,7 +190,7 @@ func (a *app) choose(grid *client.Client, texts []string, change bool) (choice, 
 	var (
 		c       choice
 		every   index
-		missing []client.Missing
+		missing []client.MissingSite
 	)
 	selectors := make([]selector, 0, len(texts))
 	for _, t := range texts {
@@ -229,8 +231,8 @@ func (a *app) choose(grid *client.Client, texts []string, change bool) (choice, 
 
 // notAlone says that a site is silent where a beginning may fit a job, too.
 func notAlone(site, text, id string) error {
-	return &client.Error{
-		Reason: client.ReasonUnreachable, Field: "job_id", Retryable: true,
+	return &problem.Problem{
+		Reason: problem.Unreachable, Field: "job_id", Retryable: true,
 		Message: fmt.Sprintf("site %s does not answer: whether %q fits a job there, too, is unknown", site, text),
 		Hint:    "the whole ID is " + id + ", if that is the one",
 	}

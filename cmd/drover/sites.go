@@ -77,7 +77,7 @@ func condition(s *client.Site) []string {
 	if q := s.Status; q != nil && q.Degraded {
 		notes = append(notes, "degraded: its disk is full or fails")
 	}
-	if m := missingViewOf(s.Missing); m != nil {
+	if m := missingViewOf(s.Name, s.Missing); m != nil {
 		notes = append(notes, fmt.Sprintf("%s, last heard %s ago: %s", m.Reason, cmdline.Span(s.HeardAgo), m.Message))
 	}
 	return notes
@@ -91,7 +91,7 @@ func noSiteKnown(a *app) {
 func siteViewOf(s *client.Site) siteView {
 	v := siteView{
 		Name: s.Name, Address: s.Address, Policy: s.Policy, Processors: s.Processors, Nodes: len(s.Nodes), Speed: s.Speed,
-		HeardAgo: s.HeardAgo.Seconds(), Missing: missingViewOf(s.Missing),
+		HeardAgo: s.HeardAgo.Seconds(), Missing: missingViewOf(s.Name, s.Missing),
 	}
 	v.Status, v.Agreed = statusViewOf(s.Status), agreementsViewOf(s.Status)
 	return v
@@ -272,7 +272,7 @@ func accuracyViewOf(sites []client.Site) accuracyView {
 	v := accuracyView{Schema: "drover.accuracy/1", Sites: []siteAccuracyView{}}
 	for i := range sites {
 		s := &sites[i]
-		one := siteAccuracyView{Name: s.Name, Policy: s.Policy, Services: []serviceAccuracyView{}, Missing: missingViewOf(s.Missing)}
+		one := siteAccuracyView{Name: s.Name, Policy: s.Policy, Services: []serviceAccuracyView{}, Missing: missingViewOf(s.Name, s.Missing)}
 		if s.Status != nil {
 			for _, e := range s.Status.Accuracy {
 				one.Services = append(one.Services, serviceAccuracyView{

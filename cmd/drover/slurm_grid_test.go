@@ -275,7 +275,7 @@ func TestRoundsLeaveOutASlurmThatDoesNotAnswer(t *testing.T) {
 		for _, m := range r.Missing {
 			left += m.Site
 			if m.Detail != nil {
-				left += " " + m.Detail.Reason
+				left += " " + string(m.Detail.Reason)
 			}
 		}
 		return r.Round.Sites, left

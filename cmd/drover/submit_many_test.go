@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-9b8f70bb/drover/proto/problem"
+
 	"github.com/seed-9b8f70bb/drover/client"
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
@@ -74,10 +76,10 @@ func TestAnUploadIsSeen(t *testing.T) {
 }
 
 func TestNoGridOnThisHostIsToldHowToStartOne(t *testing.T) {
-	lost := &client.Error{Reason: client.ReasonUnreachable, Message: "no connection to agent http://127.0.0.1:7410: refused", Hint: "is it running?"}
+	lost := &problem.Problem{Reason: problem.Unreachable, Message: "no connection to agent http://127.0.0.1:7410: refused", Hint: "is it running?"}
 	nowhere := func(string) string { return "" }
 	a := &app{Process: &cmdline.Process{Getenv: nowhere}, flags: &cli{}}
-	if v := errorViewOf(a.localHint(lost), 69); !strings.Contains(v.Hint, "drover demo --keep") || v.Reason != client.ReasonUnreachable {
+	if v := errorViewOf(a.localHint(lost), 69); !strings.Contains(v.Hint, "drover demo --keep") || v.Reason != string(problem.Unreachable) {
 		t.Errorf("%+v", v)
 	}
 	if code := codeOf(a.localHint(lost)); code != cmdline.ExitUnavailable {

@@ -120,11 +120,11 @@ type missingView struct {
 	Message string `json:"message,omitempty"`
 }
 
-func missingViewOf(m *client.Missing) *missingView {
+func missingViewOf(site string, m *client.Missing) *missingView {
 	if m == nil {
 		return nil
 	}
-	v := &missingView{Site: m.Site, Reason: m.Reason}
+	v := &missingView{Site: site, Reason: m.Reason}
 	if m.Detail != nil {
 		v.Message = m.Detail.Error()
 	}

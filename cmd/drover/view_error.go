@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
+
 	"github.com/seed-9b8f70bb/drover/client/submission"
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
@@ -36,11 +37,11 @@ type nearestView struct {
 	Width      int     `json:"width"`
 }
 
-func nearestViewOf(o *client.Offer) *nearestView {
+func nearestViewOf(o *problem.Offer) *nearestView {
 	if o == nil {
 		return nil
 	}
-	return &nearestView{Site: o.Site, Wait: o.Wait.Seconds(), Completion: o.Completion.Seconds(), Width: o.Width}
+	return &nearestView{Site: o.Site, Wait: o.Wait.Seconds(), Completion: o.Completion.Seconds(), Width: int(o.Width)}
 }
 
 // oneLine makes one line of a list of problems.
@@ -48,8 +49,8 @@ var oneLine = strings.NewReplacer(":\n  ", ": ", "\n  ", "; ", "\n", "; ")
 
 func errorViewOf(err error, code int) errorView {
 	v := errorView{Schema: "drover.error/1", Code: code, Message: oneLine.Replace(err.Error())}
-	if e, ok := errors.AsType[*client.Error](err); ok {
-		v.Reason, v.Field, v.Accepted, v.Hint, v.Retryable = e.Reason, e.Field, e.Accepted, e.Hint, e.Retryable
+	if e, ok := errors.AsType[*problem.Problem](err); ok {
+		v.Reason, v.Field, v.Accepted, v.Hint, v.Retryable = string(e.Reason), e.Field, e.Accepted, e.Hint, e.Retryable
 		v.Offer = nearestViewOf(e.Offer)
 	}
 	if _, ok := errors.AsType[*noGridError](err); ok {

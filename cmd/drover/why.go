@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/seed-9b8f70bb/drover/proto/problem"
+
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/seed-9b8f70bb/drover/client"
@@ -28,7 +30,7 @@ func (c *whyCmd) Run(a *app) error {
 		return err
 	}
 	if j.UnknownFor > 0 {
-		return &client.Error{
+		return &problem.Problem{
 			Reason: "unreachable", Retryable: true,
 			Message: fmt.Sprintf("site %s, which has the record of job %s, has not answered for %s", j.Site, j.ID, cmdline.Span(j.UnknownFor)),
 			Hint:    "try again when it is back",
@@ -113,7 +115,7 @@ func decisionViewOf(d *client.Decision, j *client.Job) decisionView {
 			Site: c.Site, Wait: c.Wait.Seconds(), Transfer: c.Transfer.Seconds(), Run: c.Run.Seconds(),
 			Completion: c.Completion.Seconds(), Margin: c.Margin.Seconds(), StateAge: c.StateAge.Seconds(),
 			Width: c.Shape.Width, Walltime: c.Shape.Walltime.Seconds(), Kind: c.Kind, Probability: c.Probability,
-			Missing: missingViewOf(c.Missing), Correction: c.Correction.Seconds(),
+			Missing: missingViewOf(c.Site, c.Missing), Correction: c.Correction.Seconds(),
 		})
 	}
 	return v

@@ -105,7 +105,8 @@ var layout = map[string][]string{
 	"agent/gossip":        {},
 	"agent/mapping":       {"batch", "reallocation"},
 	"agent/rounds":        {"batch", "reallocation"},
-	"client/submission":   {"batch"},
+	"client/submission":   {"batch", "proto/problem"},
+	"client/rpc":          {"client/submission", "proto/drover/v1/...", "proto/problem", "proto/rpc"},
 	"client/npy":          {},
 	"client/python":       {},
 	"server/services/...": {"server/services/..."},
@@ -124,7 +125,7 @@ var layout = map[string][]string{
 		"agent/mapping", "agent/rounds", "agent/gossip", "reallocation", "batch", "internal/config", "proto/drover/v1/...",
 		"proto/problem", "proto/rpc",
 	},
-	"client": {"client/submission", "client/npy", "internal/config", "proto/drover/v1/...", "proto/problem", "proto/rpc"},
+	"client": {"client/rpc", "client/submission", "client/npy", "internal/config", "proto/problem", "proto/rpc"},
 	"server": {
 		"server/site", "server/catalogue", "server/rpc", "server/files", "server/files/blobs", "server/files/depot", "server/store",
 		"batch", "batch/policy", "batch/plan/forecast", "batch/exec", "batch/slurm", "batch/plan/needs",

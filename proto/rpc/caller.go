@@ -25,7 +25,7 @@ type CallerConfig struct {
 	DialTimeout time.Duration
 	// Dial replaces TCP, for a unix socket. May be nil.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
-	// Transport replaces the whole transport, for tests. May be nil.
+	// Transport replaces the whole transport, of calls and files, for tests. May be nil.
 	Transport http.RoundTripper
 }
 
@@ -34,13 +34,17 @@ type CallerConfig struct {
 // interceptors, credentials) is added here once. Calls may overlap.
 type Caller struct {
 	calls *http.Client
-	files *http.Client // nil where the transport was replaced
+	files *http.Client
+	own   bool // the transports are its own
 }
 
 // NewCaller returns a caller. Close ends its idle connections.
 func NewCaller(cfg CallerConfig) *Caller {
 	if cfg.Transport != nil {
-		return &Caller{calls: &http.Client{Transport: cfg.Transport}}
+		return &Caller{
+			calls: &http.Client{Transport: cfg.Transport},
+			files: &http.Client{Transport: cfg.Transport, CheckRedirect: noRedirect},
+		}
 	}
 	dial := cfg.Dial
 	if dial == nil {
@@ -49,6 +53,7 @@ func NewCaller(cfg CallerConfig) *Caller {
 	var protocols http.Protocols
 	protocols.SetUnencryptedHTTP2(true)
 	return &Caller{
+		own: true,
 		calls: &http.Client{Transport: &http.Transport{
 			Protocols: &protocols, DialContext: dial,
 			// Pings end a connection to a host that is gone.
@@ -60,10 +65,12 @@ func NewCaller(cfg CallerConfig) *Caller {
 				DialContext: dial, DisableCompression: true, ExpectContinueTimeout: cfg.DialTimeout,
 				WriteBufferSize: fileBuffer, ReadBufferSize: fileBuffer, IdleConnTimeout: 30 * time.Second,
 			},
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+			CheckRedirect: noRedirect,
 		},
 	}
 }
+
+func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // Client returns a Connect client of a service at url:
 //
@@ -72,13 +79,12 @@ func Client[C any](c *Caller, newClient func(connect.HTTPClient, string, ...conn
 	return newClient(c.calls, url, connect.WithReadMaxBytes(LargestAnswer))
 }
 
-// Files returns the client for files over plain HTTP, nil where the transport was
-// replaced. It does not follow redirects.
+// Files returns the client for files over plain HTTP. It does not follow redirects.
 func (c *Caller) Files() *http.Client { return c.files }
 
 // Close closes idle connections. A replaced transport is left alone.
 func (c *Caller) Close() {
-	if c.files == nil {
+	if !c.own {
 		return
 	}
 	c.calls.CloseIdleConnections()
