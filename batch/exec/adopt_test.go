@@ -1,7 +1,11 @@
 package exec
 
 import (
+	"context"
+	"errors"
+	"os"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -110,4 +114,318 @@ func TestWhatDoesNotFitThePlatformAnyMoreIsNotAdopted(t *testing.T) {
 			t.Errorf("error %v, want one with %q", err, want)
 		}
 	}
+}
+
+// supervised is a fake that can be left running.
+type supervised struct {
+	*fake
+	once sync.Once
+	left chan struct{}
+}
+
+func (p *supervised) Detach() { p.once.Do(func() { close(p.left) }) }
+
+func (p *supervised) Wait() Exit {
+	select {
+	case exit := <-p.end:
+		return exit
+	case <-p.left:
+		return Exit{Detached: true}
+	}
+}
+
+// supervisors is a launcher of such fakes.
+type supervisors struct{ launched chan *supervised }
+
+func (l supervisors) Launch(spec Spec) (Launched, error) {
+	p := &supervised{fake: &fake{spec: spec, end: make(chan Exit, 1)}, left: make(chan struct{})}
+	l.launched <- p
+	return p, nil
+}
+
+func TestReleaseLeavesWhatRunsAlone(t *testing.T) {
+	l := supervisors{make(chan *supervised, 8)}
+	p := newToy(4)
+	s := open(t, Config{Launcher: l, Policy: p})
+	do(t, s, submission("a", 2, self("exit")), submission("b", 2, self("exit")), submission("waits", 4, self("exit")))
+	await(t, s, "a", batch.PhaseRunning)
+	await(t, s, "b", batch.PhaseRunning)
+	do(t, s, order(batch.CmdCancel, "b")) // has not ended when the system does
+	ctx := context.Background()
+	if err := s.Release(ctx); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		proc := <-l.launched
+		<-proc.left
+		if got := proc.signals(); len(got) > 0 && proc.spec.Key != key("b") {
+			t.Errorf("%s got %v", proc.spec.Key.Job, got)
+		}
+	}
+	wantState(t, s, "a:running b:running / waits:queued")
+	wantReason(t, s.Do(ctx, []batch.Command{order(batch.CmdCancel, "a")}), ReasonClosed)
+	seen, err := s.Watch(ctx, 0)
+	if err != nil || names(seen.Jobs) != "waits:queued a:running b:running" && names(seen.Jobs) != "waits:queued b:running a:running" {
+		t.Errorf("watched %s, %v", names(seen.Jobs), err)
+	}
+	if _, err := s.Watch(ctx, seen.Next); !errors.Is(err, ErrClosed) {
+		t.Errorf("watch at the end: %v", err)
+	}
+	if err := errors.Join(s.Release(ctx), s.Close(ctx)); err != nil {
+		t.Error(err)
+	}
+	if got := p.told(); got != "submit a, submit b, submit waits" {
+		t.Errorf("policy was told %q", got)
+	}
+}
+
+func TestReleaseSendsNoSignalWhenAWalltimeEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := slowFakes{newFakes(), make(chan struct{}), make(chan struct{})}
+		s := open(t, Config{Launcher: l})
+		do(t, s, minute())
+		<-l.begun
+		do(t, s, order(batch.CmdCancel, "a"))
+		released := make(chan error)
+		go func() { released <- s.Release(t.Context()) }()
+		time.Sleep(time.Hour) //nolint:forbidigo // virtual time
+		l.now <- struct{}{}
+		if err := <-released; err != nil {
+			t.Error(err)
+		}
+		proc := <-l.launched
+		if f := find(t, s, "a"); f.Phase != batch.PhaseRunning || len(proc.signals()) > 0 {
+			t.Errorf("%+v got %v", f, proc.signals())
+		}
+		proc.end <- Exit{} // nobody is left who would
+	})
+}
+
+func TestReleaseGivesUpLaunchesWhenItsContextEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := slowFakes{newFakes(), make(chan struct{}), make(chan struct{})}
+		s := open(t, Config{Launcher: l})
+		do(t, s, minute())
+		<-l.begun
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := s.Release(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("release: %v", err)
+		}
+		if f := find(t, s, "a"); f.Phase != batch.PhaseStarting {
+			t.Errorf("%+v", f)
+		}
+		l.now <- struct{}{}
+		(<-l.launched).end <- Exit{}
+	})
+}
+
+func TestLaunchThatFailsDuringReleaseIsNotTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun, now := make(chan struct{}), make(chan struct{})
+		s := open(t, Config{Launcher: failsLate{begun, now}})
+		do(t, s, minute())
+		<-begun
+		released := make(chan error)
+		go func() { released <- s.Release(t.Context()) }()
+		synctest.Wait()
+		close(now)
+		if err := <-released; err != nil {
+			t.Error(err)
+		}
+		if f := find(t, s, "a"); f.Phase != batch.PhaseStarting {
+			t.Errorf("%+v, want it left as it was", f)
+		}
+	})
+}
+
+type failsLate struct{ begun, now chan struct{} }
+
+func (l failsLate) Launch(Spec) (Launched, error) {
+	close(l.begun)
+	<-l.now
+	return nil, errors.New("the server stops")
+}
+
+func TestReleasedProcessesRunOn(t *testing.T) {
+	l := newUntilReady(t)
+	s := open(t, Config{Launcher: l})
+	cmd := submission("a", 1, self("polite"))
+	shelf.of(cmd).Env[ready] = l.fifo
+	do(t, s, cmd)
+	pids := <-l.pids
+	if err := s.Release(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if !alive(pids[0]) || !alive(pids[1]) {
+		t.Error("processes were ended")
+	}
+	// Its goroutine goes with it: that is what goleak looks for.
+	if err := syscall.Kill(-pids[0], syscall.SIGKILL); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		t.Error(err)
+	}
+}
+
+// slowSecond is a launcher of fakes whose second launch takes as long as the test
+// says.
+type slowSecond struct {
+	slowFakes
+	first *sync.Once
+}
+
+func (l slowSecond) Launch(spec Spec) (proc Launched, err error) {
+	l.first.Do(func() { proc, err = l.fakes.Launch(spec) })
+	if proc != nil || err != nil {
+		return proc, err
+	}
+	return l.slowFakes.Launch(spec)
+}
+
+func TestNothingHappensToWhatIsLeftWhileALaunchIsWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := slowSecond{slowFakes{newFakes(), make(chan struct{}), make(chan struct{})}, new(sync.Once)}
+		s := open(t, Config{Launcher: l})
+		do(t, s, minute())
+		runs := <-l.launched
+		await(t, s, "a", batch.PhaseRunning)
+		do(t, s, submission("b", 1, self("exit")))
+		<-l.begun
+		released := make(chan error)
+		go func() { released <- s.Release(t.Context()) }()
+		time.Sleep(time.Hour) //nolint:forbidigo // virtual time
+		over, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := s.Close(over); err != nil {
+			t.Errorf("close: %v", err)
+		}
+		if got := runs.signals(); len(got) > 0 {
+			t.Errorf("what runs got %v", got)
+		}
+		runs.end <- Exit{}
+		synctest.Wait()
+		l.now <- struct{}{}
+		if err := <-released; err != nil {
+			t.Error(err)
+		}
+		wantState(t, s, "a:running b:running / ")
+		if f := find(t, s, "b"); f.Phase != batch.PhaseRunning {
+			t.Errorf("%+v, want its launch to be seen", f)
+		}
+		(<-l.launched).end <- Exit{}
+	})
+}
+
+func TestCloseEndsWhatRunsAndAnswersAfterwards(t *testing.T) {
+	ctx := context.Background()
+	l := newUntilReady(t)
+	s := open(t, Config{Launcher: l, Grace: batch.Millisecond})
+	var pids []int
+	for _, name := range []string{"a", "b", "waiting"} {
+		cmd := submission(name, 2, self("stubborn"))
+		shelf.of(cmd).Env[ready] = l.fifo
+		do(t, s, cmd)
+		if name != "waiting" {
+			both := <-l.pids
+			pids = append(pids, both[:]...)
+		}
+	}
+	seen, err := s.Watch(ctx, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(ctx); err != nil {
+		t.Fatal(err)
+	}
+	for _, pid := range pids {
+		if alive(pid) {
+			t.Errorf("process %d outlived Close", pid)
+		}
+	}
+	ends, err := s.Watch(ctx, seen.Next)
+	if err != nil || len(ends.Jobs) != 2 {
+		t.Fatalf("ends after Close: %s, %v", names(ends.Jobs), err)
+	}
+	for _, f := range ends.Jobs {
+		want := batch.Outcome{End: batch.EndFailed, Signal: "SIGKILL", Reason: "batch system closed"}
+		if diff := cmp.Diff(want, f.Outcome); diff != "" {
+			t.Error(diff)
+		}
+	}
+	if _, err := s.Watch(ctx, ends.Next); !errors.Is(err, ErrClosed) {
+		t.Errorf("watch at the end: %v", err)
+	}
+	if snap := snapshot(t, s); names(snap.Waiting) != "waiting:queued" || snap.Free != 4 || len(snap.Running) != 0 {
+		t.Errorf("snapshot: %+v", snap)
+	}
+	wantReason(t, s.Do(ctx, []batch.Command{submission("late", 1, self("exit"))}), ReasonClosed)
+	if _, _, _, err := s.Estimate(ctx, nil); !errors.Is(err, ErrClosed) {
+		t.Errorf("estimate: %v", err)
+	}
+	if err := s.Close(ctx); err != nil {
+		t.Errorf("second close: %v", err)
+	}
+}
+
+func TestCloseKillsAtOnceWhenItsContextEnds(t *testing.T) {
+	l := newUntilReady(t)
+	s := open(t, Config{Launcher: l, Grace: batch.Hour})
+	cmd := submission("a", 1, self("stubborn"))
+	shelf.of(cmd).Env[ready] = l.fifo
+	do(t, s, cmd)
+	pids := <-l.pids
+	ctx, cancel := context.WithCancel(context.Background())
+	closed := make(chan error)
+	go func() { closed <- s.Close(ctx) }()
+	for {
+		// The order is refused as soon as Close has reached the loop.
+		err := s.Do(context.Background(), []batch.Command{order(batch.CmdHold, "a")})
+		if err != nil && strings.Contains(err.Error(), ReasonClosed) {
+			break
+		}
+	}
+	cancel()
+	if err := <-closed; !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "1 jobs") {
+		t.Errorf("close: %v, want one job left and the context's error", err)
+	}
+	f := await(t, s, "a", batch.PhaseEnded)
+	if f.Outcome.Signal != "SIGKILL" || alive(pids[0]) || alive(pids[1]) {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestCallsThatTheLoopNeverTookEndWithTheirContext(t *testing.T) {
+	s := &System{calls: make(chan *call), done: make(chan struct{})}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, snap := s.Snapshot(ctx)
+	_, found := s.Find(ctx, nil)
+	_, watch := s.Watch(ctx, 0)
+	_, _, _, estimate := s.Estimate(ctx, nil)
+	for name, err := range map[string]error{
+		"do": s.Do(ctx, nil), "snapshot": snap, "find": found, "watch": watch, "estimate": estimate, "close": s.Close(ctx),
+	} {
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestCloseKillsWhatIsOnlyBeingLaunched(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := slowFakes{newFakes(), make(chan struct{}), make(chan struct{})}
+		s := open(t, Config{Launcher: l, Grace: batch.Hour})
+		do(t, s, minute())
+		<-l.begun
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		if err := s.Close(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("close: %v", err)
+		}
+		l.now <- struct{}{}
+		begun := time.Now()
+		await(t, s, "a", batch.PhaseEnded)
+		if took := time.Since(begun); took > time.Second {
+			t.Errorf("ended %v after its launch", took)
+		}
+	})
 }

@@ -209,3 +209,181 @@ func (s *System) cancel(now batch.Time, a *attempt) {
 	a.dropped = a.phase == batch.PhaseReserved
 	s.over(now, a, batch.Outcome{End: batch.EndCancelled, Reason: why})
 }
+
+// confirm lets a reserved attempt wait like a submitted one.
+func (s *System) confirm(now batch.Time, a *attempt) error {
+	switch {
+	case a.dropped:
+		return refuse(a.key, ReasonNotWaiting, "it was cancelled while it was reserved")
+	case a.phase != batch.PhaseReserved:
+		return nil
+	}
+	ev := batch.Event{Kind: batch.Confirm}
+	if a.aside {
+		ev = batch.Event{Kind: batch.Place, Shape: a.shape, Restore: true}
+	}
+	a.phase, a.aside = batch.PhaseQueued, false
+	s.changes.touch(a)
+	if !a.pending {
+		ev.Job = a.job.Handle
+		s.apply(now, ev)
+	}
+	return nil
+}
+
+// hold keeps an attempt out of the plan. A reserved one stays reserved: only a
+// confirmation puts it back.
+func (s *System) hold(now batch.Time, a *attempt) error {
+	if a.phase == batch.PhaseReserved {
+		if !a.aside && !a.pending {
+			s.apply(now, batch.Event{Kind: batch.Hold, Job: a.job.Handle})
+		}
+		a.aside = true
+		return nil
+	}
+	if err := placeable(a); err != nil || a.phase == batch.PhaseHeld {
+		return err
+	}
+	a.phase = batch.PhaseHeld
+	s.changes.touch(a)
+	if !a.pending {
+		s.apply(now, batch.Event{Kind: batch.Hold, Job: a.job.Handle})
+	}
+	return nil
+}
+
+func (s *System) release(now batch.Time, a *attempt) {
+	if a.phase == batch.PhaseHeld {
+		s.put(now, a, a.shape, true)
+	}
+}
+
+func (s *System) place(now batch.Time, a *attempt, cmd *batch.Command) error {
+	if err := placeable(a); err != nil {
+		return err
+	}
+	if err := s.checkShape(a.key, cmd.Shape, a.job.Memory); err != nil {
+		return err
+	}
+	again := a.phase == batch.PhaseQueued && a.shape == cmd.Shape && a.last != cmd.Restore
+	if !again {
+		s.put(now, a, cmd.Shape, cmd.Restore)
+	}
+	return nil
+}
+
+// put lets a wait with a shape, as the last one or where it was. A job that the
+// policy knows is not changed, even if only its shape has: the attempt has the
+// shape that counts.
+func (s *System) put(now batch.Time, a *attempt, shape batch.Shape, restore bool) {
+	a.phase, a.shape, a.last = batch.PhaseQueued, shape, !restore
+	if a.last {
+		s.orders++
+		a.order = s.orders
+	}
+	s.changes.touch(a)
+	if a.pending {
+		job := *a.job // the caller may look at his own
+		job.Shape = shape
+		a.job = &job
+		return
+	}
+	s.apply(now, batch.Event{Kind: batch.Place, Job: a.job.Handle, Shape: shape, Restore: restore})
+}
+
+// placeable refuses what is not a waiting or held attempt.
+func placeable(a *attempt) error {
+	switch a.phase {
+	case batch.PhaseQueued, batch.PhaseHeld:
+		return nil
+	case batch.PhaseReserved:
+		return refuse(a.key, ReasonNotWaiting, "it is reserved and not confirmed")
+	case batch.PhaseEnded:
+		return refuse(a.key, ReasonNotWaiting, "it has ended")
+	default:
+		return refuse(a.key, ReasonNotWaiting, "it has started")
+	}
+}
+
+// wanted is a command that the plan has to be asked about before it is told: a
+// window, or a job with an agreement.
+type wanted struct {
+	cmd  *batch.Command
+	call *call
+}
+
+// asksFirst says whether a command is one of those.
+func (s *System) asksFirst(cmd *batch.Command) bool {
+	if cmd.Job == nil || s.closing || s.retired {
+		return false
+	}
+	window := cmd.Kind == batch.CmdReserve && cmd.Job.Window != nil
+	agreed := cmd.Kind == batch.CmdSubmit && cmd.Job.Agreed && cmd.Into == (batch.Key{}) && s.parked[cmd.After] == nil
+	return (window || agreed) && s.attempts[cmd.Key] == nil && s.windows[cmd.Key] == nil
+}
+
+// promise deals with what is wanted of the plan, each at an instant of its own,
+// because a plan can only be asked when it has been made: nothing comes in between
+// the answer and what follows from it. Other submissions come behind. It returns the
+// instant that it has come to.
+func (s *System) promise(now batch.Time) batch.Time {
+	for i := range s.wanted {
+		w := &s.wanted[i]
+		if s.applied || !s.retired && s.wake <= now {
+			if !s.retired {
+				s.decide(now)
+			}
+			s.applied, now = false, s.tick()
+		}
+		if err := s.take(now, w.cmd); err != nil {
+			w.call.errs = append(w.call.errs, err)
+		}
+	}
+	clear(s.wanted)
+	s.wanted = s.wanted[:0]
+	return now
+}
+
+// take carries out a command if the plan holds what it is about.
+func (s *System) take(now batch.Time, cmd *batch.Command) error {
+	switch {
+	case s.retired:
+		return refuse(cmd.Key, ReasonFaulted, "%w", s.Err())
+	case s.attempts[cmd.Key] != nil || s.windows[cmd.Key] != nil: // it came twice in this pass
+		return nil
+	case cmd.Kind == batch.CmdSubmit:
+		return s.takeAgreed(now, cmd)
+	case !s.caps.Reservations:
+		return refuse(cmd.Key, ReasonUnsupported, "this policy sets no windows aside")
+	}
+	if err := s.checkWindow(now, cmd); err != nil {
+		return err
+	}
+	if w := cmd.Job.Window; !s.holds(now, cmd.Job) {
+		return refuse(cmd.Key, ReasonNoRoom, "window: %v..%v with %d processors, which the plan cannot set aside", w.Start, w.End, cmd.Job.Shape.Width)
+	}
+	s.setAside(now, cmd)
+	return nil
+}
+
+// takeAgreed submits a job with an agreement. One that the plan cannot keep any more
+// waits like any other job.
+func (s *System) takeAgreed(now batch.Time, cmd *batch.Command) error {
+	if err := s.check(cmd); err != nil {
+		return err
+	}
+	if !s.holds(now, cmd.Job) {
+		if cmd.Promise {
+			return refuse(cmd.Key, ReasonNoRoom, "deadline: %v, which the plan cannot keep", cmd.Job.Deadline)
+		}
+		s.log.Warn("an agreement cannot be kept", "job", cmd.Key.Job, "deadline", wall(cmd.Job.Deadline))
+		cmd.Job.Agreed = false
+		return s.accept(cmd)
+	}
+	if err := s.accept(cmd); err != nil {
+		return err
+	}
+	s.submitOne(now, s.pending[len(s.pending)-1])
+	s.pending = s.pending[:len(s.pending)-1]
+	return nil
+}

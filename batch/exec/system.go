@@ -2,9 +2,11 @@ package exec
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -193,4 +195,214 @@ func (s *System) ask(ctx context.Context, query func(now batch.Time)) error {
 		return ctx.Err()
 	}
 	return nil
+}
+
+// The defaults of Config.
+const (
+	DefaultGrace  = 10 * batch.Second
+	DefaultRetain = 1 << 16
+)
+
+// Config is what New makes a System from.
+type Config struct {
+	// Policy decides. The system owns it from New on.
+	Policy batch.Policy
+	// Platform is the machine the policy was made for: virtual nodes of this host.
+	Platform batch.Platform
+	// Dir is where the relative working directories of programs lie, made when
+	// it is first needed; "" is the directory the server runs in.
+	Dir string
+	// Grace is how long a group may go on after SIGTERM; 0 means DefaultGrace.
+	Grace batch.Duration
+	// Retain is how many ended attempts are remembered for Find, Watch and
+	// repeated commands; 0 means DefaultRetain. Beyond it the oldest are forgotten.
+	Retain int
+	// Logger may be nil.
+	Logger hclog.Logger
+	// Forecaster makes what answers Estimate for a policy that does not plan: one for
+	// the system, and one for each draft; nil for none.
+	Forecaster func() Forecaster
+	// Programs says what attempts run.
+	Programs Programs
+	// Launcher starts programs; nil means real processes.
+	Launcher Launcher
+	// Hosts says which nodes are virtual nodes of one host: those with the same number,
+	// by their index in the platform. Nil: all are. What runs can be moved from one to
+	// another of them as it is.
+	Hosts []int32
+	// Fractional says that the policy gives away parts of processors. What is adopted
+	// then may have had less of its nodes, by the end, than Adopted says: where that is
+	// more than there is, all have the same part of it until the policy says otherwise.
+	Fractional bool
+	// Measurements is where measured needs come from; nil for none.
+	Measurements Measurements
+	// Windows are the advance reservations that are not over yet.
+	Windows []Window
+	// Adopt is what runs already, in the order in which it was submitted.
+	Adopt []Adopted
+}
+
+// Forecaster estimates starts from the state of a policy that does not plan
+// itself. It is called by one goroutine, always with the same p, and changes
+// nothing that a later decision of p could see. It reports false when it cannot say.
+type Forecaster interface {
+	Estimate(now batch.Time, p batch.Policy, asks []batch.Ask, out []batch.Estimate) bool
+}
+
+// Validate reports everything that is wrong with the configuration.
+func (c *Config) Validate() error {
+	var errs []error
+	if c.Policy == nil {
+		errs = append(errs, errors.New("policy: missing"))
+	}
+	if c.Programs == nil {
+		errs = append(errs, errors.New("programs: missing"))
+	}
+	if err := c.Platform.Validate(); err != nil {
+		errs = append(errs, fmt.Errorf("platform: %w", err))
+	}
+	if c.Hosts != nil && len(c.Hosts) != len(c.Platform.Nodes) {
+		errs = append(errs, fmt.Errorf("hosts: %d, accepted: one for each of %d nodes", len(c.Hosts), len(c.Platform.Nodes)))
+	}
+	if c.Grace < 0 {
+		errs = append(errs, fmt.Errorf("grace: %v, accepted: 0 (%v) or more", c.Grace, DefaultGrace))
+	}
+	if c.Retain < 0 {
+		errs = append(errs, fmt.Errorf("retain: %d, accepted: 0 (%d) or more", c.Retain, DefaultRetain))
+	}
+	return errors.Join(errs...)
+}
+
+// forecaster returns one more forecaster, nil if there are none.
+func (c *Config) forecaster() Forecaster {
+	if c.Forecaster == nil {
+		return nil
+	}
+	return c.Forecaster()
+}
+
+func (c *Config) setDefaults() {
+	if c.Grace == 0 {
+		c.Grace = DefaultGrace
+	}
+	if c.Retain == 0 {
+		c.Retain = DefaultRetain
+	}
+	if c.Logger == nil {
+		c.Logger = hclog.NewNullLogger()
+	}
+	if c.Launcher == nil {
+		c.Launcher = processes{log: c.Logger}
+	}
+}
+
+// The reasons of a *batch.CommandError.
+const (
+	ReasonUnknownJob  = "unknown-job"    // an order about an attempt never seen, or long forgotten
+	ReasonTooWide     = "too-wide"       // more processors than the platform has
+	ReasonBadJob      = "bad-job"        // a field of the job is out of its range
+	ReasonBadCommand  = "bad-command"    // no such kind of command
+	ReasonUnsupported = "unsupported"    // advance reservations, where the policy has none
+	ReasonNoRoom      = "no-room"        // the plan cannot hold a window, or an agreed job
+	ReasonNoWindow    = "no-reservation" // of a job: the reservation it is for is not there, or over
+	ReasonNotWaiting  = "not-waiting"    // it is reserved, has started or ended, and the order is for one that waits
+	ReasonClosed      = "closed"         // the system is closed or closing
+	ReasonFaulted     = "policy-fault"   // the system has faulted, see System.Err
+)
+
+// ErrClosed is returned by a system that was closed.
+var ErrClosed = errors.New("batch system closed")
+
+// What is wrong with a decision; causes of a *DecisionError.
+var (
+	ErrUnsupported = errors.New("not supported by this executor")
+	ErrNoCapacity  = errors.New("processors are not free")
+	ErrWrongState  = errors.New("does not fit the job's state")
+)
+
+// DecisionError is a decision of the policy that could not be carried out. It
+// faults the system.
+type DecisionError struct {
+	Decision batch.DecisionKind
+	Handle   batch.Handle
+	Key      batch.Key // zero when the handle names no job
+	Err      error     // ErrUnsupported, ErrNoCapacity or ErrWrongState
+}
+
+// Error names the decision, the job and what is wrong.
+func (e *DecisionError) Error() string {
+	return fmt.Sprintf("policy decided to %v job %s (handle %d): %v", e.Decision, e.Key.Job, e.Handle, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *DecisionError) Unwrap() error { return e.Err }
+
+// CursorError is a cursor that Watch cannot go on from: of another life of the
+// system, or so old that ends after it have been forgotten. The watcher asks
+// Find about the attempts it knows and watches from the zero cursor again.
+type CursorError struct {
+	After  batch.Cursor
+	Oldest batch.Cursor // accepted, besides 0: Oldest..Newest
+	Newest batch.Cursor
+}
+
+// Error names the cursor and the accepted range.
+func (e *CursorError) Error() string {
+	return fmt.Sprintf("cursor: %d, accepted: 0 or %d..%d", e.After, e.Oldest, e.Newest)
+}
+
+func refuse(key batch.Key, reason string, format string, args ...any) *batch.CommandError {
+	return &batch.CommandError{Key: key, Reason: reason, Err: fmt.Errorf(format, args...)}
+}
+
+// Close starts nothing more, ends what runs (SIGTERM, grace, SIGKILL) and
+// returns when it is gone. Ended attempts can still be found and watched; those
+// that were running have failed with the reason "batch system closed", waiting
+// ones stay as they were. When ctx ends first what is left is killed at once and
+// Close returns without waiting for it.
+func (s *System) Close(ctx context.Context) error {
+	if err := s.ask(ctx, s.close); err != nil {
+		return fmt.Errorf("close batch system: %w", err)
+	}
+	select {
+	case <-s.done:
+		return nil
+	case <-ctx.Done():
+	}
+	left := 0
+	if err := s.ask(context.WithoutCancel(ctx), func(batch.Time) { left = s.killAll() }); err != nil {
+		return fmt.Errorf("close batch system: %w", err)
+	}
+	if left == 0 {
+		return nil
+	}
+	return fmt.Errorf("close batch system: %d jobs not yet gone: %w", left, ctx.Err())
+}
+
+// close is the order to end everything.
+func (s *System) close(now batch.Time) {
+	if s.closing {
+		return
+	}
+	s.closing, s.retired = true, true
+	for _, a := range s.handles {
+		if a != nil && !a.waits() {
+			s.log.Info("ending job, the batch system closes", "job", a.key.Job)
+			s.end(now, a, batch.EndFailed, ErrClosed.Error())
+		}
+	}
+}
+
+// killAll kills what is still there, at once, and returns how much that is.
+func (s *System) killAll() int {
+	if s.active == 0 || s.released {
+		return 0
+	}
+	s.grace = 0 // for what is only being launched
+	for _, a := range s.handles {
+		if a != nil && a.run != nil && a.run.proc != nil {
+			s.signal(a, syscall.SIGKILL)
+		}
+	}
+	return s.active
 }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
+	"time"
 )
 
 // SetShare holds the group to an amount of processors, which may be more than
@@ -154,4 +156,185 @@ func unlessMissing(err error) error {
 		return nil
 	}
 	return err
+}
+
+// CPU is an amount of processors in units of 2^-20, those of a policy's shares.
+type CPU int64
+
+const (
+	// Processor is one processor.
+	Processor CPU = 1 << 20
+	// Unlimited is the share that is no limit at all.
+	Unlimited CPU = 1 << 40
+
+	// MinShare is the least that the kernel holds a group to: 1 ms each second.
+	MinShare = (Processor + 999) / 1000
+)
+
+// The kernel's limits of a quota, in microseconds: neither may a period be
+// longer than maxPeriod, nor a quota shorter than minQuota.
+const (
+	period    = 100_000
+	maxPeriod = 1_000_000
+	minQuota  = 1_000
+)
+
+// quota is the time in microseconds that a group may run in each period. The
+// zero quota is none that was ever written.
+type quota struct {
+	run    int64 // or -1, no limit
+	period int64
+}
+
+// quotaOf returns the quota for a share, rounded down so that the shares of a
+// processor together are never more than it has. A share whose quota would be
+// too short for the kernel has a longer period, and one that is too small even
+// for the longest gets MinShare.
+func quotaOf(share CPU) quota {
+	if share >= Unlimited {
+		return quota{run: -1, period: period}
+	}
+	run := int64(share) * period >> 20
+	if run >= minQuota {
+		return quota{run: run, period: period}
+	}
+	if share < MinShare {
+		return quota{run: minQuota, period: maxPeriod}
+	}
+	// minQuota / long <= share: the period is rounded up.
+	long := (minQuota<<20 + int64(share) - 1) / int64(share)
+	return quota{run: minQuota, period: min(long, maxPeriod)}
+}
+
+// share returns what a quota really gives, rounded down.
+func (q quota) share() CPU {
+	if q.run < 0 {
+		return Unlimited
+	}
+	return CPU(q.run << 20 / q.period)
+}
+
+// times returns the time that c processors have in d. It holds for 4,096
+// processors and half an hour.
+func (c CPU) times(d time.Duration) time.Duration {
+	return time.Duration(int64(c) * (int64(d) >> 10) >> 10)
+}
+
+// A cycle holds a group to its share by saying when it runs: a core, which is
+// told the time and the processor time used, and looks at neither itself.
+//
+//	credit  ╲   ╱╲   ╱╲        rises with the share, falls with the use
+//	─────────╲─╱──╲─╱──╲───    above 0 the group runs, below it is stopped
+//	          ╲    ╲           until it has enough for its part of 100 ms
+//
+// As use is measured and not assumed, programs with many threads, those that
+// wait for something, and processors that are crowded all get their share and no
+// more.
+type cycle struct {
+	share   CPU
+	running bool
+	credit  time.Duration // processor time that it may still use
+	width   CPU           // how many processors it uses while it runs
+	at      time.Duration // when the last step was
+	used    time.Duration // how much had been used then
+}
+
+const (
+	cyclePeriod = 100 * time.Millisecond
+	cycleCheck  = cyclePeriod / 4  // a running group is looked at again after this
+	cycleLeast  = time.Millisecond // no phase is shorter
+	// A debt of more than that much share is forgotten. Else a group whose use
+	// became known late would be stopped for hours.
+	cycleDebt = time.Minute
+	// Arithmetic holds up to here. More is no limit that a host could reach.
+	cycleMost = 4096 * Processor
+)
+
+// newCycle begins with a group that runs, has used that much, and may begin
+// with a period's share.
+func newCycle(share CPU, now, used time.Duration) *cycle {
+	return &cycle{
+		share: share, running: true, credit: share.times(cyclePeriod), width: Processor, at: now, used: used,
+	}
+}
+
+// paused passes over a time in which the group was frozen, which earns nothing.
+func (c *cycle) paused(now, used time.Duration) { c.running, c.at, c.used = true, now, used }
+
+// step says whether the group runs from now on, and when to ask again.
+func (c *cycle) step(now, used time.Duration) (run bool, wait time.Duration) {
+	passed := min(now-c.at, cycleDebt)
+	spent := max(used-c.used, 0)
+	c.at, c.used = now, used
+	c.credit += c.share.times(passed) - spent
+	// Nobody saves up more than one period, nor owes for ever.
+	c.credit = max(min(c.credit, c.share.times(cyclePeriod)), -min(c.share.times(cycleDebt), time.Hour))
+	if c.running && passed >= cycleLeast {
+		seen := CPU(min(int64(spent), int64(cycleDebt)) << 20 / int64(passed))
+		c.width = min(max((c.width+seen)/2, 1), cycleMost)
+	}
+	over := c.width - c.share // used faster than it is earned
+	if c.credit > 0 {
+		c.running = true
+		wait = cycleCheck
+		if over > 0 {
+			wait = min(wait, c.credit<<20/time.Duration(over))
+		}
+		return true, max(wait, cycleLeast)
+	}
+	c.running = false
+	var enough time.Duration
+	if over > 0 {
+		// It will run for share/width of a period, and earn while it does.
+		enough = over.times(cyclePeriod * time.Duration(c.share) / time.Duration(c.width))
+	}
+	wait = (enough - c.credit) << 20 / time.Duration(max(c.share, 1))
+	return false, min(max(wait, cycleLeast), cycleDebt)
+}
+
+// parseCPUs is the reverse of formatCPUs. No processor at all is an empty text.
+func parseCPUs(text string) ([]int, error) {
+	var all []int
+	for part := range strings.SplitSeq(strings.TrimSpace(text), ",") {
+		if part == "" {
+			continue
+		}
+		first, last, isRange := strings.Cut(part, "-")
+		if !isRange {
+			last = first
+		}
+		from, err := strconv.Atoi(first)
+		to, err2 := strconv.Atoi(last)
+		if err != nil || err2 != nil || from < 0 || to < from || to > mostCPU || len(all) > mostCPU {
+			return nil, fmt.Errorf("processors %q: want numbers up to %d and ranges of them", text, mostCPU)
+		}
+		for n := from; n <= to; n++ {
+			all = append(all, n)
+		}
+	}
+	return all, nil
+}
+
+// mostCPU is above the number of any processor that Linux has.
+const mostCPU = 1 << 14
+
+// formatCPUs writes numbers of processors as the kernel reads them: 0-2,7.
+func formatCPUs(cpus []int) string {
+	sorted := slices.Compact(slices.Sorted(slices.Values(cpus)))
+	var b strings.Builder
+	for i := 0; i < len(sorted); {
+		j := i
+		for j+1 < len(sorted) && sorted[j+1] == sorted[j]+1 {
+			j++
+		}
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(strconv.Itoa(sorted[i]))
+		if j > i {
+			b.WriteString("-" + strconv.Itoa(sorted[j]))
+		}
+		i = j + 1
+	}
+	return b.String()
 }

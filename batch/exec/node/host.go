@@ -2,8 +2,10 @@ package node
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +16,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 	"github.com/seed-9b8f70bb/drover/batch/exec/cgroup"
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
@@ -166,3 +169,133 @@ func (h *Host) Find(id ID) *Task {
 func (h *Host) attempts() string { return filepath.Join(h.cfg.Dir, "attempts") }
 
 func (h *Host) dir(id ID) string { return filepath.Join(h.attempts(), id.dir()) }
+
+// placesName is the file, in the host's directory, that says where control groups were
+// made: a process that is started by hand again is as a rule in another group, and is
+// to find its predecessor's all the same.
+const placesName = "groups.json"
+
+type placesFile struct {
+	V      int      `json:"v"`
+	Places []string `json:"places"`
+}
+
+// detect finds out what the host offers, and where predecessors have made groups.
+func (h *Host) detect() (err error) {
+	cfg := h.cfg.Groups
+	if cfg.Former, err = readPlaces(h.cfg.Dir); err != nil {
+		return err
+	}
+	if h.groups, err = cgroup.Detect(cfg); err != nil {
+		return err
+	}
+	places := h.groups.Places()
+	for _, dir := range cfg.Former {
+		// One that this process may not use may be of use to the next.
+		if _, err := os.Stat(dir); err == nil && !slices.Contains(places, dir) {
+			places = append(places, dir)
+		}
+	}
+	if !slices.Equal(places, cfg.Former) {
+		return writePlaces(h.cfg.Dir, places)
+	}
+	return nil
+}
+
+func readPlaces(dir string) ([]string, error) {
+	text, err := os.ReadFile(filepath.Join(dir, placesName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("where control groups were: %w", err)
+	}
+	var f placesFile
+	if err := json.Unmarshal(text, &f); err != nil || f.V != 1 {
+		return nil, fmt.Errorf("where control groups were: %s is not what a node writes (%w)", placesName, errors.Join(err, fs.ErrInvalid))
+	}
+	return f.Places, nil
+}
+
+// writePlaces is durable when it returns: the groups are made after it.
+func writePlaces(dir string, places []string) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("where control groups are: %w", err)
+		}
+	}()
+	text, err := json.Marshal(placesFile{V: 1, Places: places})
+	if err != nil {
+		return err
+	}
+	return WriteFile(dir, placesName, append(text, '\n'))
+}
+
+// fitFile is what Fit writes in the directory, and removes. A claim is not larger.
+const (
+	fitFile = "fit"
+	fitSize = 4096
+)
+
+// fitTask is held as a task is that may have a processor and some memory.
+var fitTask = TaskSpec{ID: ID{Key: batch.Key{Job: "fit"}}, CPU: cgroup.Processor, Memory: 64 << 20}
+
+// Fit says whether tasks can be started as far as the host's own directory and its
+// control groups go: it is nil where nothing says that they cannot. A start that fails
+// raises the question, and a file and a group that are made for a try answer it.
+func (h *Host) Fit() error {
+	if !h.doubt.Load() {
+		return nil
+	}
+	h.trying.Lock()
+	defer h.trying.Unlock()
+	if err := try(h.cfg.Dir); err != nil {
+		var at *fs.PathError
+		if errors.As(err, &at) {
+			err = at.Err // names no path
+		}
+		return fmt.Errorf("its directory: %w", err)
+	}
+	g, err := h.group(&fitTask)
+	if err != nil {
+		return err
+	}
+	if err := g.Remove(); err != nil {
+		return groupError(err)
+	}
+	h.doubt.Store(false)
+	return nil
+}
+
+// try writes as much as a claim is.
+func try(dir string) error {
+	path := filepath.Join(dir, fitFile)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(make([]byte, fitSize))
+	return errors.Join(err, f.Sync(), f.Close(), os.Remove(path))
+}
+
+// WriteFile puts a whole file in the place of another, in a node's directory. It is
+// durable when it returns.
+func WriteFile(dir, name string, text []byte) error {
+	path := filepath.Join(dir, name)
+	f, err := os.OpenFile(path+".new", os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		return err
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

@@ -5,10 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime/debug"
+	"strconv"
+	"sync"
+	"syscall"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -172,4 +177,146 @@ func (s *supervisor) serve(ctx context.Context, l net.Listener) error {
 	}
 	s.log.Info("ends: nothing is left to do")
 	return server.Close()
+}
+
+// The files of a supervisor in the data directory.
+const (
+	lockName   = "supervisor.lock"
+	socketName = "supervisor.sock"
+	logName    = "supervisor.log"
+)
+
+// longestAddress is below what every system takes as the path of a socket.
+const longestAddress = 100
+
+// withSocket calls do with a path of the directory's socket that is short enough.
+func withSocket(dir string, do func(path string) error) error {
+	path := filepath.Join(dir, socketName)
+	if len(path) <= longestAddress {
+		return do(path)
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return fmt.Errorf("data directory: %w", err)
+	}
+	defer d.Close()
+	return do("/proc/self/fd/" + strconv.Itoa(int(d.Fd())) + "/" + socketName)
+}
+
+// listen makes the socket, for this user only. The caller holds the lock, so
+// that a socket that is there already is a dead one's.
+func listen(ctx context.Context, dir string) (net.Listener, error) {
+	var l net.Listener
+	err := withSocket(dir, func(path string) error {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		mask := syscall.Umask(0o177)
+		defer syscall.Umask(mask)
+		made, err := new(net.ListenConfig).Listen(ctx, "unix", path)
+		if err != nil {
+			return err
+		}
+		// Its end takes the socket away by a path that is good then.
+		made.(*net.UnixListener).SetUnlinkOnClose(false)
+		l = made
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("listen in the data directory: %w", err)
+	}
+	return l, nil
+}
+
+func dial(ctx context.Context, dir string) (net.Conn, error) {
+	var conn net.Conn
+	err := withSocket(dir, func(path string) error {
+		var err error
+		conn, err = new(net.Dialer).DialContext(ctx, "unix", path)
+		return err
+	})
+	return conn, err
+}
+
+// gone reports whether a directory is no longer there.
+func gone(dir string) bool {
+	_, err := os.Stat(dir)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// ErrBusy is returned when another supervisor has the data directory.
+var ErrBusy = errors.New("another supervisor has this data directory")
+
+// lockPause is between two tries to get the lock of one that is dying.
+const lockPause = 10 * time.Millisecond
+
+// lock takes the data directory, at most for patience. The file is to be closed
+// to let go of it.
+func lock(ctx context.Context, dir string, patience time.Duration) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(dir, lockName), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("lock the data directory: %w", err)
+	}
+	for deadline := time.Now().Add(patience); ; {
+		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil {
+			return f, nil
+		}
+		if !errors.Is(err, syscall.EWOULDBLOCK) {
+			break
+		}
+		if err = ErrBusy; time.Now().After(deadline) || ctx.Err() != nil {
+			break
+		}
+		time.Sleep(lockPause)
+	}
+	return nil, errors.Join(fmt.Errorf("lock the data directory: %w", err), f.Close())
+}
+
+// largestLog is the size of supervisor.log at which it becomes supervisor.log.1,
+// in bytes.
+const largestLog = 1 << 20
+
+// logFile is a log of bounded size: the file and the one before it.
+type logFile struct {
+	name string
+
+	mu   sync.Mutex
+	file *os.File
+	size int64
+}
+
+func openLog(dir string) (*logFile, error) {
+	l := &logFile{name: filepath.Join(dir, logName)}
+	return l, l.open()
+}
+
+func (l *logFile) open() error {
+	f, err := os.OpenFile(l.name, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return fmt.Errorf("log: %w", err)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return errors.Join(fmt.Errorf("log: %w", err), f.Close())
+	}
+	l.file, l.size = f, info.Size()
+	// A crash is told there too, as nobody reads this process's stderr.
+	return debug.SetCrashOutput(f, debug.CrashOptions{})
+}
+
+// Write appends p. What cannot be written is dropped: a full disk must not
+// keep programs from being watched.
+func (l *logFile) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.size+int64(len(p)) > largestLog {
+		old := l.file
+		if err := os.Rename(l.name, l.name+".1"); err == nil && l.open() == nil {
+			_ = old.Close() // its lines are as good as they get
+		}
+	}
+	n, _ := l.file.Write(p)
+	l.size += int64(n)
+	return len(p), nil
 }

@@ -1,6 +1,9 @@
 package nodes
 
 import (
+	"math"
+	"math/bits"
+
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
@@ -108,3 +111,129 @@ func (a *Allocator) add(node int32, shares int64) {
 }
 
 func amount(l batch.NodeAllocation) int64 { return int64(l.Processors) * int64(l.Share) }
+
+// PickFor is Pick for tasks that need so much memory each: of the lowest-numbered nodes
+// that have processors and memory for them. Policies count memory over all nodes, and
+// what they start may fit on none as it lies: then it is as Pick, and a node has less
+// memory than is wanted of it.
+func (a *Allocator) PickFor(width int32, memory int64) []batch.NodeAllocation {
+	if a.memory == nil || memory <= 0 || int64(width) > a.spare {
+		return a.Pick(width)
+	}
+	a.allocation = a.allocation[:0]
+	left := int64(width)
+	for node := a.whole.next(0); node >= 0 && left > 0; node = a.whole.next(node + 1) {
+		n := min(left, a.free[node]/int64(batch.One), max(a.memory[node], 0)/memory)
+		if n == 0 {
+			continue
+		}
+		a.allocation = append(a.allocation, batch.NodeAllocation{Node: int32(node), Processors: int32(n), Share: batch.One})
+		left -= n
+	}
+	if left > 0 {
+		return a.Pick(width)
+	}
+	for i := range a.allocation {
+		a.add(a.allocation[i].Node, -amount(a.allocation[i]))
+	}
+	return append([]batch.NodeAllocation(nil), a.allocation...)
+}
+
+// Hold counts the memory of tasks on their allocation, so much for each, as not free.
+func (a *Allocator) Hold(allocation []batch.NodeAllocation, memory int64) {
+	a.keep(allocation, -memory)
+}
+
+// Drop takes back what Hold has counted.
+func (a *Allocator) Drop(allocation []batch.NodeAllocation, memory int64) { a.keep(allocation, memory) }
+
+func (a *Allocator) keep(allocation []batch.NodeAllocation, memory int64) {
+	if a.memory == nil {
+		return
+	}
+	for _, l := range allocation {
+		if a.memory[l.Node] != unknown {
+			a.memory[l.Node] += int64(l.Processors) * memory
+		}
+	}
+}
+
+// unknown is the memory of a node that is not counted.
+const unknown = math.MaxInt64
+
+// memoryOf returns the memory of each node; nil if that of none is known.
+func memoryOf(p batch.Platform) []int64 {
+	all, known := make([]int64, len(p.Nodes)), false
+	for i := range p.Nodes {
+		all[i] = unknown
+		if m := p.Nodes[i].Memory; m > 0 {
+			all[i], known = m, true
+		}
+	}
+	if !known {
+		return nil
+	}
+	return all
+}
+
+// bitset is a set of small integers whose least member is found in one step for
+// each factor of 64 in its size: a bit of a level says that the word below it
+// is not empty.
+//
+//	levels[1]  …0101
+//	levels[0]  …0000 │ 0010 0000 │ 0000 │ 1000 0001
+type bitset struct{ levels [][]uint64 }
+
+func newBitset(n int) bitset {
+	var b bitset
+	for {
+		n = (n + 63) / 64
+		b.levels = append(b.levels, make([]uint64, n))
+		if n <= 1 {
+			return b
+		}
+	}
+}
+
+func (b bitset) set(i int) {
+	for _, words := range b.levels {
+		words[i/64] |= 1 << (i % 64)
+		i /= 64
+	}
+}
+
+func (b bitset) clear(i int) {
+	for _, words := range b.levels {
+		words[i/64] &^= 1 << (i % 64)
+		if words[i/64] != 0 {
+			return
+		}
+		i /= 64
+	}
+}
+
+// next returns the least member that is not less than i, -1 if there is none.
+func (b bitset) next(i int) int {
+	words := b.levels[0]
+	if i/64 >= len(words) {
+		return -1
+	}
+	if w := words[i/64] >> (i % 64); w != 0 {
+		return i + bits.TrailingZeros64(w)
+	}
+	for k := i/64 + 1; k < len(words); k++ {
+		if words[k] != 0 {
+			return k*64 + bits.TrailingZeros64(words[k])
+		}
+	}
+	return -1
+}
+
+// first returns the least member of a set that is not empty.
+func (b bitset) first() int {
+	i := 0
+	for level := len(b.levels) - 1; level >= 0; level-- {
+		i = i*64 + bits.TrailingZeros64(b.levels[level][i])
+	}
+	return i
+}

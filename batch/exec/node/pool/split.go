@@ -2,10 +2,16 @@ package pool
 
 import (
 	"cmp"
+	"context"
 	"fmt"
+	"maps"
 	"slices"
+	"time"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/exec"
+	"github.com/seed-9b8f70bb/drover/batch/exec/cgroup"
+	"github.com/seed-9b8f70bb/drover/batch/exec/node"
 )
 
 // part is what one member gets of an attempt's allocation.
@@ -93,4 +99,102 @@ func processors(allocation []batch.NodeAllocation) (n int32) {
 		n += l.Processors
 	}
 	return n
+}
+
+// taskOf is a task in the words of a host.
+func taskOf(t *TaskSpec, worth cgroup.CPU) node.TaskSpec {
+	return node.TaskSpec{ID: node.ID(t.ID), Spec: t.Spec, CPU: amount(t.Spec.Allocation, worth), Memory: memory(&t.Spec)}
+}
+
+// amount is what allocation are of the processors of a host; at least something, as 0 would
+// be no limit.
+func amount(allocation []batch.NodeAllocation, worth cgroup.CPU) cgroup.CPU {
+	sum := int64(0)
+	for _, l := range allocation {
+		sum += int64(l.Processors) * int64(l.Share)
+	}
+	whole, rest := sum>>20, sum&(1<<20-1)
+	return max(1, cgroup.CPU(whole)*worth+cgroup.CPU(rest)*worth>>20)
+}
+
+// memory is what a process may have: as much as its tasks were said to need, and no
+// limit where that is not known of one of them.
+func memory(spec *exec.Spec) int64 {
+	sum := int64(0)
+	for _, l := range spec.Allocation {
+		each := spec.Memory
+		if int(l.Group) < len(spec.Groups) {
+			each = spec.Groups[l.Group].Memory
+		}
+		if each == 0 {
+			return 0
+		}
+		sum += int64(l.Processors) * each
+	}
+	return sum
+}
+
+// gather is how long shares wait for others to be sent with: a policy sets those of
+// all jobs in one pass.
+const gather = 5 * time.Millisecond
+
+// give has the shares of a member sent, the last ones if there are several.
+func (e *peer) give(s Shares) {
+	e.mu.Lock()
+	e.shares[s.ID] = s
+	e.mu.Unlock()
+	e.send()
+}
+
+func (e *peer) send() {
+	select {
+	case e.unsent <- struct{}{}:
+	default:
+	}
+}
+
+// sendShares sends what there is, for as long as the pool is open. What a node does
+// not take waits until it is there again.
+func (e *peer) sendShares() {
+	for {
+		select {
+		case <-e.unsent:
+		case <-e.pool.ctx.Done():
+			return
+		}
+		timer := time.NewTimer(gather)
+		select {
+		case <-timer.C:
+		case <-e.pool.ctx.Done():
+			timer.Stop()
+			return
+		}
+		e.sendAll()
+	}
+}
+
+func (e *peer) sendAll() {
+	e.mu.Lock()
+	if !e.up || len(e.shares) == 0 {
+		e.mu.Unlock()
+		return
+	}
+	all := slices.SortedFunc(maps.Values(e.shares), func(a, b Shares) int { return compare(a.ID, b.ID) })
+	clear(e.shares)
+	e.mu.Unlock()
+	ctx, cancel := context.WithTimeout(e.pool.ctx, e.pool.cfg.patience())
+	defer cancel()
+	err := e.node.SetShares(ctx, all)
+	if err == nil || e.pool.ctx.Err() != nil {
+		return
+	}
+	e.pool.log.Warn("shares not set", "node", e.name, "processes", len(all), "error", err)
+	e.mu.Lock()
+	for _, s := range all {
+		if _, newer := e.shares[s.ID]; !newer && e.members[s.ID] != nil {
+			e.shares[s.ID] = s
+		}
+	}
+	e.mu.Unlock()
+	// They are sent again after the next renewal.
 }

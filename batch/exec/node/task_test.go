@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -49,4 +50,14 @@ func FuzzNamesOfGroups(f *testing.F) {
 			t.Errorf("%q is taken for %v, whose group is %q", name, id, id.group())
 		}
 	})
+}
+
+func TestTheTimeThatThreadsHaveWaitedIsTheSecondFigure(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"560210 645660 4\n": 645660, "5 0 1": 0, "": 0, "7": 0, "1 x 2": 0, "1 -3 2": 0, "1 9223372036854775808 1": 0,
+	} {
+		if got := parseWaited(text); got != want {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
 }

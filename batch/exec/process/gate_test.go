@@ -2,6 +2,9 @@ package process
 
 import (
 	"bytes"
+	"errors"
+	"os"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -41,4 +44,18 @@ func FuzzReadPassage(f *testing.F) {
 			t.Errorf("%q was read as %+v, which is written %q, %v", text, p, again, err)
 		}
 	})
+}
+
+func TestSignalKnowsThatTheProgramHasEnded(t *testing.T) {
+	g, err := Start(Spec{Args: []string{"true"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	awaitLeader(g.cmd)
+	for range 2 {
+		if err := g.Signal(syscall.SIGTERM); !errors.Is(err, os.ErrProcessDone) {
+			t.Errorf("signal after the end: %v", err)
+		}
+		g.Wait()
+	}
 }
