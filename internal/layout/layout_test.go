@@ -159,7 +159,7 @@ var layout = map[string][]string{
 // unconverted are the packages outside a room named rpc that still import proto's
 // types, in files named rpc*.go. The list only gets shorter.
 var unconverted = []string{
-	"agent", "client", "batch/exec/node/daemon", "batch/exec/node/remote",
+	"agent", "client",
 }
 
 func TestPackagesImportOnlyWhatTheLayoutAllows(t *testing.T) {
