@@ -108,7 +108,7 @@ func TestArraysTravelToAJobAndBack(t *testing.T) {
 		t.Error("an input was sent as an output")
 	}
 	// What came in is as it was, for everybody who has the same content.
-	kept, err := os.ReadFile(filepath.Join(s.data.job(batch.JobID(j.GetId())), "inout", "x"))
+	kept, err := os.ReadFile(filepath.Join(s.data.Job(batch.JobID(j.GetId())), "inout", "x"))
 	if err != nil || !bytes.Equal(kept, []byte{1, 0, 0, 0, 2, 0, 0, 0}) {
 		t.Errorf("the input is now %v, %v", kept, err)
 	}

@@ -167,7 +167,7 @@ func (s *Server) takeUp(fates []site.Fate) error {
 		return err
 	}
 	s.keepFinished()
-	stray, err := s.data.clear(s.core.Knows)
+	stray, err := s.data.Clear(s.core.Knows)
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,26 +14,22 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// checkpoint is the directory in which a job may write down how far it has come. It
-// is there for as long as the job is.
-func (d *dataDir) checkpoint(id batch.JobID) string { return filepath.Join(d.job(id), "checkpoint") }
-
 // checkpointVariable names that directory to the job.
 const checkpointVariable = "DROVER_CHECKPOINT"
 
 // makeDirs makes the directories of a job that is to be launched, unless they are there.
 func (s *Server) makeDirs(spec *exec.Spec) error {
-	if err := s.data.makeAttempts(spec.Key.Job); err != nil {
+	if err := s.data.MakeAttempts(spec.Key.Job); err != nil {
 		return err
 	}
-	if err := s.data.begin(s.life, spec.Key, spec.Append); err != nil {
+	if err := s.data.CopyInout(s.life, spec.Key, spec.Append); err != nil {
 		return err
 	}
 	told := func(v string) bool { return strings.HasPrefix(v, checkpointVariable+"=") }
 	if !slices.ContainsFunc(spec.Env, told) {
 		return nil
 	}
-	if err := os.Mkdir(s.data.checkpoint(spec.Key.Job), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := os.Mkdir(s.data.Checkpoint(spec.Key.Job), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("directory for checkpoints: %w", err)
 	}
 	return nil
@@ -50,7 +45,7 @@ func (s *Server) goesOn(p *batch.Program, j *site.Job) {
 	if j.Past != nil {
 		stops = j.Past.Stops
 	}
-	p.Env[checkpointVariable] = s.data.checkpoint(j.ID)
+	p.Env[checkpointVariable] = s.data.Checkpoint(j.ID)
 	p.Env["DROVER_RESTART"] = strconv.FormatUint(uint64(stops), 10)
 	p.Append = stops > 0
 }

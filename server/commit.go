@@ -34,7 +34,7 @@ func (s *Server) settle(now batch.Time) error {
 	}
 	if s.adopted {
 		// A job's input has to be there when its record is.
-		if err := s.data.sync(); err != nil {
+		if err := s.data.Sync(); err != nil {
 			return err
 		}
 		s.adopted = false

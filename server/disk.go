@@ -3,9 +3,11 @@ package server
 import (
 	"errors"
 	"sync/atomic"
+	"time"
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/proto/problem"
+	"github.com/seed-9b8f70bb/drover/server/files"
 	"github.com/seed-9b8f70bb/drover/server/store"
 )
 
@@ -57,4 +59,21 @@ func (d *disk) refuses(now batch.Time, st *store.Store) error {
 func isFull(err error) bool {
 	_, full := errors.AsType[*store.FullError](err)
 	return full
+}
+
+// awaitRoom waits until the disk has space for an attempt of a job, or the server
+// ends.
+func (s *Server) awaitRoom(id batch.JobID) {
+	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
+		err := s.data.CheckRoom(id)
+		if !files.IsFull(err) {
+			return
+		}
+		s.log.Error("launch waits: the disk is full", "job", id, "error", err)
+		select {
+		case <-time.After(pause):
+		case <-s.life.Done():
+			return
+		}
+	}
 }

@@ -60,7 +60,7 @@ func (s *Server) fate(ctx context.Context, j *site.Job) (site.Fate, exec.Launche
 		fate, err := s.foreignFate(j)
 		return fate, nil, err
 	}
-	removed := j.State == site.Starting && s.data.lacksAttempts(j.ID)
+	removed := j.State == site.Starting && s.data.LacksAttempts(j.ID)
 	if j.Started == batch.Never && !removed {
 		if _, err := s.bar(j.Key()); err != nil {
 			return site.Fate{}, nil, err

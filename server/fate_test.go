@@ -31,7 +31,7 @@ func TestTheFateOfAnAttemptThatIsBeingLaunchedIsForTheBatchSystemToTell(t *testi
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := data.close(); err != nil {
+		if err := data.Close(); err != nil {
 			t.Error(err)
 		}
 	})

@@ -26,7 +26,7 @@ func TestContentTravelsToAJobAndBack(t *testing.T) {
 			t.Fatalf("upload: %v, %v", f, err)
 		}
 	}
-	if n := countFiles(t, filepath.Join(s.data.root, "content")); n != 1 {
+	if n := countFiles(t, filepath.Join(s.data.Root, "content")); n != 1 {
 		t.Errorf("%d files of one content", n)
 	}
 	from := &droverv1.File{Sha256: sum(data), SizeBytes: int64(len(data)), Name: "my data.bin"}
@@ -42,7 +42,7 @@ func TestContentTravelsToAJobAndBack(t *testing.T) {
 	if got, err = s.download(within(t), j.GetId(), "to", int64(len(data))-3); err != nil || !bytes.Equal(got, data[len(data)-3:]) {
 		t.Errorf("download from the end: %q, %v", got, err)
 	}
-	in := s.data.input(batch.JobID(done.GetId()), "from", "my data.bin")
+	in := s.data.Input(batch.JobID(done.GetId()), "from", "my data.bin")
 	if info, err := os.Stat(in); err != nil || info.Mode().Perm()&0o222 != 0 {
 		t.Errorf("input file: %v, %v", info, err)
 	}
@@ -80,7 +80,7 @@ func TestUploadsAreRefused(t *testing.T) {
 			t.Errorf("%s: %v %v", name, code, d)
 		}
 	}
-	if n := countFiles(t, filepath.Join(s.data.root, "content")); n != 0 {
+	if n := countFiles(t, filepath.Join(s.data.Root, "content")); n != 0 {
 		t.Errorf("%d files are left of refused uploads", n)
 	}
 }
@@ -120,7 +120,7 @@ func TestOutputsThatAreNotThere(t *testing.T) {
 			offset = -1
 		}
 		_, err := s.download(within(t), tc.id, tc.argument, offset)
-		if _, d := detail(t, err); d.GetReason() != tc.reason || d.GetRetryable() != tc.retryable || strings.Contains(d.String(), s.data.root) {
+		if _, d := detail(t, err); d.GetReason() != tc.reason || d.GetRetryable() != tc.retryable || strings.Contains(d.String(), s.data.Root) {
 			t.Errorf("%s: %v", name, d)
 		}
 	}
@@ -147,7 +147,7 @@ func TestLogsThatAreNoFilesAnyMoreAreRefused(t *testing.T) {
 	s := start(t, configured(t, ""))
 	j := s.submit(t, &droverv1.Request{Service: "print"})
 	s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_DONE)
-	name := s.data.stream(batch.JobID(j.GetId()), files.Stdout)
+	name := s.data.Stream(batch.JobID(j.GetId()), files.Stdout)
 	for what, replace := range map[string]func() error{
 		"a pipe":      func() error { return syscall.Mkfifo(name, 0o600) },
 		"a link":      func() error { return os.Symlink("/etc/hostname", name) },

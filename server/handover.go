@@ -71,12 +71,12 @@ func (s *Server) Reserve(ctx context.Context, m *site.Message) (site.Message, er
 		if _, err := s.Peer("from", m.From); err != nil { // who will be asked what became of it
 			return site.Message{}, err
 		}
-		for name, f := range s.files(request) {
+		for name, f := range s.inputs(request) {
 			if err := s.fetch(ctx, m.From, id, name, f.File); err != nil {
 				return site.Message{}, err
 			}
 		}
-		if staged, err = s.stage(s.files(request)); err != nil {
+		if staged, err = s.stage(s.inputs(request)); err != nil {
 			return site.Message{}, err
 		}
 	}
@@ -129,7 +129,7 @@ func (s *Server) settleIn(ctx context.Context, m *site.Message, staged *string) 
 	if *staged == "" {
 		return nil
 	}
-	if err := s.data.adopt(*staged, m.Job); err != nil {
+	if err := s.data.Adopt(*staged, m.Job); err != nil {
 		s.core.Receive(s.now(), &site.Message{Kind: site.Drop, From: m.From, To: m.To, Job: m.Job, Epoch: m.Epoch}, nil)
 		return err
 	}
@@ -177,7 +177,7 @@ func (s *Server) SendInput(ctx context.Context, name, argument string, offset in
 			Message: fmt.Sprintf("job %s has no file argument %.70q", name, argument),
 		}
 	}
-	f, err := s.data.openInput(r.ID, argument, v.File().Name)
+	f, err := s.data.OpenInput(r.ID, argument, v.File().Name)
 	if err != nil {
 		return fmt.Errorf("input of job %s: %w", name, err)
 	}
@@ -204,7 +204,7 @@ func (s *Server) unstage(dir string) {
 	if dir == "" {
 		return
 	}
-	if err := s.data.remove(dir); err != nil {
+	if err := s.data.Remove(dir); err != nil {
 		s.log.Warn("removing a staged directory", "dir", filepath.Base(dir), "error", err)
 	}
 }

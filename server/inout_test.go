@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/internal/slurmtest"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
@@ -157,71 +156,6 @@ func TestAWrongArrayOfAJobThatEndsWhileNoServerIsThereFailsItAfterwards(t *testi
 	want := "output c has 2 bytes: 1 of uint8 were to be written, 1 bytes; output same has 2 bytes: 1 of uint8 were to be written, 1 bytes"
 	if j := p.until(id, failed); j.GetOutcome().GetReason() != want || len(j.GetOutputs()) != 2 {
 		t.Errorf("%v", j)
-	}
-}
-
-func TestAnAttemptGetsItsCopiesOnce(t *testing.T) {
-	d, err := openData(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = d.close() })
-	key := batch.Key{Job: "j", Attempt: 1}
-	c, work := filepath.Join(d.work("j"), "c"), d.work("j")
-	write := func(name, content string) {
-		t.Helper()
-		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	begin := func(attempt uint32, goesOn bool, want string) {
-		t.Helper()
-		key.Attempt = attempt
-		if err := d.begin(t.Context(), key, goesOn); err != nil {
-			t.Fatal(err)
-		}
-		if got, err := os.ReadFile(c); err != nil || string(got) != want {
-			t.Errorf("attempt %d has %q, %v, want %q", attempt, got, err, want)
-		}
-	}
-	if err := d.make("j"); err != nil {
-		t.Fatal(err)
-	}
-	if err := d.begin(t.Context(), key, false); err != nil { // there is nothing to copy
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(work); err == nil {
-		t.Error("a directory was made for nothing")
-	}
-	write(filepath.Join(d.job("j"), inout, "c"), "came")
-	begin(1, false, "came")
-	write(c, "changed")
-	begin(1, false, "changed") // asked for again, while it runs
-	begin(2, false, "came")
-	write(c, "changed")
-	begin(3, true, "changed")
-	if err := os.Remove(c); err != nil {
-		t.Fatal(err)
-	}
-	write(filepath.Join(c, "what", "is"), "this")
-	begin(4, false, "came")
-	if err := os.Remove(c); err != nil {
-		t.Fatal(err)
-	}
-	victim := filepath.Join(t.TempDir(), "victim")
-	write(victim, "untouched")
-	if err := os.Symlink(victim, c); err != nil {
-		t.Fatal(err)
-	}
-	begin(5, false, "came")
-	if got, err := os.ReadFile(victim); err != nil || string(got) != "untouched" {
-		t.Errorf("what a link led to is %q, %v", got, err)
-	}
-	if _, err := os.Stat(filepath.Join(d.job("j"), "copying")); err == nil {
-		t.Error("a copy is left")
 	}
 }
 

@@ -45,7 +45,7 @@ type whole struct {
 
 // Launch is keeper's.
 func (p whole) Launch(ctx context.Context, spec exec.Spec, _ *site.Job) (exec.Launched, error) {
-	process, err := p.client.Spawn(ctx, spec, p.data.attempts(spec.Key.Job))
+	process, err := p.client.Spawn(ctx, spec, p.data.Attempts(spec.Key.Job))
 	if err != nil {
 		return nil, err // not a nil *supervisor.Process
 	}
@@ -57,16 +57,16 @@ func (p whole) Bar(key batch.Key) (won bool, err error) { return p.data.bar(key)
 
 // bar makes the claim of an attempt in the job's own directory.
 func (d *dataDir) bar(key batch.Key) (won bool, err error) {
-	if err := os.MkdirAll(d.job(key.Job), 0o700); err != nil {
+	if err := os.MkdirAll(d.Job(key.Job), 0o700); err != nil {
 		return false, fmt.Errorf("job directory: %w", err)
 	}
-	won, state, err := journal.Claim(d.attempts(key.Job), journal.Name(key.Epoch, key.Attempt), journal.Claimer{Kind: journal.Server}, time.Now())
+	won, state, err := journal.Claim(d.Attempts(key.Job), journal.Name(key.Epoch, key.Attempt), journal.Claimer{Kind: journal.Server}, time.Now())
 	return won || state.End.Kind == journal.Never, err
 }
 
 // Attach is keeper's.
 func (p whole) Attach(ctx context.Context, key batch.Key, _ *site.Job) (attempt.Status, exec.Launched, error) {
-	st, process, err := p.client.Attach(ctx, key, p.data.attempts(key.Job))
+	st, process, err := p.client.Attach(ctx, key, p.data.Attempts(key.Job))
 	if err != nil || process == nil {
 		return st, nil, err // likewise
 	}
@@ -75,7 +75,7 @@ func (p whole) Attach(ctx context.Context, key batch.Key, _ *site.Job) (attempt.
 
 // Age is keeper's.
 func (p whole) Age(key batch.Key) (time.Duration, error) {
-	state, err := journal.Read(p.data.attempts(key.Job), journal.Name(key.Epoch, key.Attempt))
+	state, err := journal.Read(p.data.Attempts(key.Job), journal.Name(key.Epoch, key.Attempt))
 	if err != nil {
 		return 0, err
 	}
@@ -103,7 +103,7 @@ func (s *Server) openKeeper() error {
 		s.keeper, s.shared = shared, shared
 		return nil
 	}
-	c, err := supervisor.Connect(supervisor.Config{Dir: s.data.root, Program: s.cfg.Supervisor, Logger: s.log.Named("supervisor")})
+	c, err := supervisor.Connect(supervisor.Config{Dir: s.data.Root, Program: s.cfg.Supervisor, Logger: s.log.Named("supervisor")})
 	if err != nil {
 		return err
 	}

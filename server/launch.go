@@ -81,7 +81,7 @@ func (p programs) Program(key batch.Key, shape batch.Shape) (batch.Program, erro
 		return batch.Program{}, fmt.Errorf("service %s: %w", r.Service, err)
 	}
 	if r.Key() == key {
-		if err := p.s.anew(&r, values.Service()); err != nil {
+		if err := p.s.clearOutputs(&r, values.Service()); err != nil {
 			p.s.log.Error("starting a job once more", "job", key.Job, "error", err)
 			return batch.Program{}, fmt.Errorf("%w: the server could not clear its directory", exec.ErrNeverRan)
 		}
@@ -107,14 +107,14 @@ func (s *Server) program(id batch.JobID, values catalogue.Values, shape batch.Sh
 	for i := range service.Arguments {
 		switch a := &service.Arguments[i]; {
 		case a.Type.Out():
-			launch.Paths[a.Name] = filepath.Join(s.data.work(id), a.Name)
+			launch.Paths[a.Name] = filepath.Join(s.data.Work(id), a.Name)
 		case a.Type.In():
 			v, _ := values.Get(a.Name)
-			launch.Paths[a.Name] = s.data.input(id, a.Name, v.File().Name)
+			launch.Paths[a.Name] = s.data.Input(id, a.Name, v.File().Name)
 		}
 	}
 	if service.Script != nil {
-		launch.Script = s.data.script(service)
+		launch.Script = s.data.Script(service)
 	}
 	args := service.Args(values, launch)
 	if args[0] == "drover" {
@@ -127,8 +127,8 @@ func (s *Server) program(id batch.JobID, values catalogue.Values, shape batch.Sh
 	// The batch system adds what it knows of the job: DROVER_WIDTH and others.
 	env["DROVER_SPEED"] = strconv.FormatFloat(s.cfg.Speed, 'g', -1, 64)
 	return batch.Program{
-		Args: args, Env: env, Dir: s.data.work(id),
-		Stdout: s.data.stream(id, files.Stdout), Stderr: s.data.stream(id, files.Stderr), Launch: service.Launch, Checkpoint: service.Checkpoint(values, launch),
+		Args: args, Env: env, Dir: s.data.Work(id),
+		Stdout: s.data.Stream(id, files.Stdout), Stderr: s.data.Stream(id, files.Stderr), Launch: service.Launch, Checkpoint: service.Checkpoint(values, launch),
 	}
 }
 
@@ -149,4 +149,16 @@ func (s *Server) claim(ctx context.Context, key batch.Key) {
 			return
 		}
 	}
+}
+
+// clearOutputs removes the outputs of earlier attempts before another attempt of a job,
+// unless the attempt resumes from a checkpoint.
+func (s *Server) clearOutputs(j *site.Job, service *catalogue.Service) error {
+	if j.Attempt <= 1 || j.Past != nil || j.State == site.Running {
+		return nil
+	}
+	if err := s.data.ClearOutputs(j.Key(), service); err != nil {
+		return fmt.Errorf("clear outputs of job %s: %w", j.ID, err)
+	}
+	return nil
 }

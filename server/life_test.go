@@ -92,7 +92,7 @@ func TestExitCodesAndLaunchFailuresAreTold(t *testing.T) {
 	}
 	j = s.submit(t, &droverv1.Request{Service: "absent"})
 	failed = s.until(t, j.GetId(), droverv1.JobState_JOB_STATE_FAILED)
-	if r := failed.GetOutcome().GetReason(); r == "" || strings.Contains(r, s.data.root) || strings.Contains(r, "/nonexistent") {
+	if r := failed.GetOutcome().GetReason(); r == "" || strings.Contains(r, s.data.Root) || strings.Contains(r, "/nonexistent") {
 		t.Errorf("reason: %q", r)
 	}
 }
@@ -295,7 +295,7 @@ func TestOldJobsAreForgottenWithTheirFiles(t *testing.T) {
 	if err := s.stop(); err != nil {
 		t.Fatal(err)
 	}
-	left, err := os.ReadDir(s.data.jobs())
+	left, err := os.ReadDir(s.data.Jobs())
 	if err != nil || len(left) != 2 {
 		t.Errorf("directories: %v, %v", left, err)
 	}

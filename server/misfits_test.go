@@ -52,8 +52,8 @@ func TestAServerDoesNotTakeFilesOfJobsForNobodysWhenItsStoreIsMissing(t *testing
 	if err := s.stop(); err != nil {
 		t.Fatal(err)
 	}
-	aside := s.data.db() + ".aside"
-	if err := os.Rename(s.data.db(), aside); err != nil {
+	aside := s.data.DB() + ".aside"
+	if err := os.Rename(s.data.DB(), aside); err != nil {
 		t.Fatal(err)
 	}
 	if s, err := New(cfg); err == nil || !strings.Contains(err.Error(), "files of 1 jobs and no drover.db") {
@@ -62,7 +62,7 @@ func TestAServerDoesNotTakeFilesOfJobsForNobodysWhenItsStoreIsMissing(t *testing
 			_ = s.Close()
 		}
 	}
-	if err := os.Rename(aside, s.data.db()); err != nil {
+	if err := os.Rename(aside, s.data.DB()); err != nil {
 		t.Fatal(err)
 	}
 	start(t, cfg).until(t, id, droverv1.JobState_JOB_STATE_DONE)

@@ -90,7 +90,7 @@ func onNodesSite(t testing.TB, policy string, lease time.Duration, nodes ...*nod
 // output returns what a job has written to its stdout.
 func (s *testSite) output(t testing.TB, id string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(s.data.root, "jobs", id, "stdout"))
+	text, err := os.ReadFile(filepath.Join(s.data.Root, "jobs", id, "stdout"))
 	if err != nil {
 		t.Fatal(err)
 	}

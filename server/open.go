@@ -37,14 +37,14 @@ func (s *Server) open() error {
 	if s.data, err = openData(where); err != nil {
 		return err
 	}
-	s.store, err = store.Open(store.Config{Path: s.data.db(), Site: s.cfg.Name, Logger: s.log.Named("store")})
+	s.store, err = store.Open(store.Config{Path: s.data.DB(), Site: s.cfg.Name, Logger: s.log.Named("store")})
 	if err != nil {
 		return err
 	}
 	if err = s.openContent(where); err != nil {
 		return err
 	}
-	if err = s.keepScripts(); err != nil {
+	if err = s.writeScripts(); err != nil {
 		return err
 	}
 	if s.cfg.foreign() {

@@ -2,28 +2,26 @@ package server
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 	"github.com/seed-9b8f70bb/drover/server/files"
+	"github.com/seed-9b8f70bb/drover/server/files/blobs"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
 // results looks at what a job has written, and says what is wrong with it: an array
 // that is not there, or not of the size that its dims say. It is "" where nothing is.
 func (s *Server) results(ctx context.Context, j *site.Job, service *catalogue.Service) (found []site.Output, wrong string) {
-	found = s.outputs(ctx, j.ID, service)
+	found = s.data.Outputs(ctx, j.ID, service, s.log)
 	if !slices.ContainsFunc(service.Arguments, func(a catalogue.Argument) bool { return a.Type.Out() && a.Type.Rank() > 0 }) {
 		return found, ""
 	}
@@ -66,76 +64,6 @@ func judged(how batch.Outcome, wrong string) batch.Outcome {
 	return batch.Outcome{End: batch.EndFailed, Reason: wrong}
 }
 
-// outputs looks at what a job has written for the arguments that come out.
-func (s *Server) outputs(ctx context.Context, id batch.JobID, service *catalogue.Service) []site.Output {
-	var found []site.Output
-	for i := range service.Arguments {
-		a := &service.Arguments[i]
-		if !a.Type.Out() {
-			continue
-		}
-		f, size, err := s.openOutput(id, a.Name)
-		if err != nil {
-			if !errors.Is(err, fs.ErrNotExist) {
-				s.log.Warn("output cannot be read", "job", id, "argument", a.Name, "error", err)
-			}
-			continue
-		}
-		o := site.Output{Argument: a.Name, Size: size}
-		hash := sha256.New()
-		if _, err := io.Copy(hash, &until{ctx: ctx, r: f}); err == nil {
-			o.SHA256 = hex.EncodeToString(hash.Sum(nil))
-		} else if ctx.Err() == nil {
-			s.log.Warn("output cannot be read", "job", id, "argument", a.Name, "error", err)
-		}
-		_ = f.Close() // it was only read
-		found = append(found, o)
-	}
-	return found
-}
-
-// openOutput opens a file that a job has written, if it is a file in the job's
-// own directory.
-func (s *Server) openOutput(id batch.JobID, argument string) (*os.File, int64, error) {
-	return openWritten(s.data.work(id), argument)
-}
-
-// openWritten opens a file that a job has written in a directory: a program may
-// have made a link out of it, or a pipe that never ends.
-func openWritten(dir, name string) (*os.File, int64, error) {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, 0, err
-	}
-	defer root.Close()
-	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, 0, err
-	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s: not a regular file", name)
-	}
-	if err != nil {
-		return nil, 0, errors.Join(err, f.Close())
-	}
-	return f, info.Size(), nil
-}
-
-// until reads until ctx ends.
-type until struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-// Read is io.Reader's.
-func (u *until) Read(p []byte) (int, error) {
-	if err := u.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return u.r.Read(p)
-}
-
 // Download sends an output of a job that has ended, from offset on.
 func (s *Server) Download(ctx context.Context, name, argument string, offset int64, send func(files.Piece) error) error {
 	if offset < 0 {
@@ -172,7 +100,7 @@ func (s *Server) openOutputOf(j *site.Job, argument string) (*os.File, int64, er
 	if err := s.checkOutput(j, argument); err != nil {
 		return nil, 0, err
 	}
-	f, size, err := s.openOutput(j.ID, argument)
+	f, size, err := s.data.OpenOutput(j.ID, argument)
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // the job was forgotten in the meantime
 		return nil, 0, notWritten(argument)
@@ -226,4 +154,82 @@ func notWritten(argument string) *problem.Problem {
 		Reason: problem.UnknownOutput, Field: "argument", Message: fmt.Sprintf("the job has not written %s", argument),
 		Hint: "its outcome and drover logs may say why",
 	}
+}
+
+// keepResults has what a job has written stay under the handles that its request gives
+// it, before anybody hears that it is DONE. It notes them in found. A job whose
+// results could not be kept is DONE all the same: its outcome says why.
+func (s *Server) keepResults(j *site.Job, service *catalogue.Service, how batch.Outcome, found []site.Output) batch.Outcome {
+	if how.End != batch.EndDone {
+		return how
+	}
+	d, err := s.dossier(j)
+	if err != nil || len(d.Request.Keep) == 0 {
+		return how
+	}
+	var wrong []string
+	for _, name := range slices.Sorted(maps.Keys(d.Request.Keep)) {
+		out := slices.ContainsFunc(service.Arguments, func(a catalogue.Argument) bool { return a.Name == name && a.Type.Out() })
+		if !out {
+			continue
+		}
+		k := d.Request.Keep[name]
+		at := slices.IndexFunc(found, func(o site.Output) bool { return o.Argument == name })
+		if at < 0 {
+			wrong = append(wrong, name+" was not written")
+			continue
+		}
+		if err := s.keepOutput(j, &d.Request, k, &found[at]); err != nil {
+			s.log.Warn("output is not kept", "job", j.ID, "argument", name, "handle", k.ID, "error", err)
+			why := "the server failed; its log says more"
+			if p := problemOf(err); p != nil {
+				why = p.Message
+			}
+			wrong = append(wrong, fmt.Sprintf("%s: %s", name, why))
+			continue
+		}
+		found[at].Data = k.ID
+	}
+	if len(wrong) > 0 {
+		how.Reason = "not kept: " + strings.Join(wrong, "; ")
+	}
+	return how
+}
+
+// keepOutput has one output stay. Its content is copied: a program that was left behind
+// may go on writing to the file.
+func (s *Server) keepOutput(j *site.Job, r *site.Request, k site.Keep, o *site.Output) error {
+	if o.SHA256 == "" {
+		return errors.New("it could not be read")
+	}
+	d := keptAs(r, k, o.SHA256, o.Size, o.Layout, string(j.ID))
+	if known, err := s.depot.Get(k.ID); err == nil && known.SHA256 == d.SHA256 { // before the server was killed
+		return nil
+	}
+	if err := s.depot.Room(&d); err != nil { // before anything is copied
+		return err
+	}
+	for try := 1; ; try++ {
+		if err := s.addOutput(j.ID, o); err != nil {
+			return err
+		}
+		_, err := s.depot.Put(d)
+		if !errors.Is(err, blobs.ErrUnknown) || try == keepTries {
+			return err
+		}
+	}
+}
+
+// keepTries is how often an output is stored whose content goes at once, because much
+// else is being stored.
+const keepTries = 3
+
+func (s *Server) addOutput(id batch.JobID, o *site.Output) error {
+	f, _, err := s.data.OpenOutput(id, o.Argument)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = s.content.Add(f, blobs.Want{SHA256: o.SHA256, Size: o.Size})
+	return err
 }

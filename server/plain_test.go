@@ -206,7 +206,7 @@ func TestUploadsOverPlainHTTPAreRefused(t *testing.T) {
 	if a := ask(t, "HEAD", s.URL()+"/v1/content/"+sha+"?size=x", nil); a.status != 400 {
 		t.Errorf("no size: %+v", a)
 	}
-	if n := countFiles(t, filepath.Join(s.data.root, "content")); n != 0 {
+	if n := countFiles(t, filepath.Join(s.data.Root, "content")); n != 0 {
 		t.Errorf("%d files are left of refused uploads", n)
 	}
 }

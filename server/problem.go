@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch/slurm"
 	"github.com/seed-9b8f70bb/drover/proto/problem"
+	"github.com/seed-9b8f70bb/drover/server/files"
 	"github.com/seed-9b8f70bb/drover/server/files/blobs"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
@@ -70,7 +71,7 @@ func problemOf(err error) *problem.Problem {
 		}
 	case dataProblem(err) != nil:
 		return dataProblem(err)
-	case isFull(err), noRoom(err):
+	case isFull(err), files.IsFull(err):
 		return errDiskFull
 	case errors.As(err, &misfit):
 		return &problem.Problem{Reason: problem.NotWaiting, Field: "job_id", Message: misfit.Error()}

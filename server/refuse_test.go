@@ -57,7 +57,7 @@ func TestBadRequestsAreRefusedWithDetail(t *testing.T) {
 			if code != tc.code || d.GetReason() != tc.reason || d.GetField() != tc.field || d.GetAccepted() == "" || d.GetMessage() == "" || d.GetRetryable() {
 				t.Errorf("%v %v", code, d)
 			}
-			if strings.Contains(d.String(), s.data.root) {
+			if strings.Contains(d.String(), s.data.Root) {
 				t.Errorf("names a path of the server: %v", d)
 			}
 			if tc.reason == "unknown-content" {
@@ -69,7 +69,7 @@ func TestBadRequestsAreRefusedWithDetail(t *testing.T) {
 			}
 		})
 	}
-	if left, err := os.ReadDir(s.data.jobs()); err != nil || len(left) != 0 {
+	if left, err := os.ReadDir(s.data.Jobs()); err != nil || len(left) != 0 {
 		t.Errorf("left of refused submissions: %v, %v", left, err)
 	}
 }

@@ -2,8 +2,6 @@ package server
 
 import (
 	"cmp"
-	"io/fs"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -32,7 +30,7 @@ func (s *Server) keepFinished() {
 		)
 		for i := range jobs {
 			if j := &jobs[i]; j.State.Final() && j.Kept && j.State != site.Gone {
-				old = append(old, finished{id: j.ID, ended: j.Ended, size: s.data.size(j.ID)})
+				old = append(old, finished{id: j.ID, ended: j.Ended, size: s.data.Size(j.ID)})
 				sum += old[len(old)-1].size
 			}
 		}
@@ -49,7 +47,7 @@ func (s *Server) keepFinished() {
 // keep notes that a job has ended and is kept; called by the loop.
 func (s *Server) keep(id batch.JobID, ended batch.Time) {
 	s.spawn(func() {
-		f := finished{id: id, ended: ended, size: s.data.size(id)}
+		f := finished{id: id, ended: ended, size: s.data.Size(id)}
 		// An error is the end of the server: the next one finds the job.
 		_ = s.insist(s.life, func() {
 			s.ended = append(s.ended, f)
@@ -78,7 +76,7 @@ func (s *Server) expire() {
 
 // discard removes the files of a job; called by the loop.
 func (s *Server) discard(id batch.JobID) {
-	away, err := s.data.discard(id)
+	away, err := s.data.Discard(id)
 	if err != nil {
 		s.log.Warn("removing a job's directory", "job", id, "error", err)
 		return
@@ -87,7 +85,7 @@ func (s *Server) discard(id batch.JobID) {
 		return
 	}
 	s.spawn(func() {
-		if err := s.data.remove(away); err != nil {
+		if err := s.data.Remove(away); err != nil {
 			s.log.Warn("removing a job's directory", "job", id, "error", err)
 		}
 	})
@@ -118,19 +116,4 @@ func (s *Server) housekeep() {
 			}
 		}
 	}
-}
-
-// size returns the size of a job's files, as far as they can be seen.
-func (d *dataDir) size(id batch.JobID) int64 {
-	var sum int64
-	_ = filepath.WalkDir(d.job(id), func(_ string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return nil //nolint:nilerr // what cannot be seen is not counted
-		}
-		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
-			sum += info.Size()
-		}
-		return nil
-	})
-	return sum
 }

@@ -190,11 +190,11 @@ func (s *Server) Run(ctx context.Context) error {
 		s.keeper.Close()
 	}
 	if s.cfg.OnStop == EndJobs && s.keeper != nil && !s.cfg.distant() {
-		if e := supervisor.Dismiss(ending, s.data.root, false); e != nil {
+		if e := supervisor.Dismiss(ending, s.data.Root, false); e != nil {
 			s.log.Warn("the supervisor stays for a while", "error", e)
 		}
 	}
-	return errors.Join(err, s.store.Close(), s.data.close())
+	return errors.Join(err, s.store.Close(), s.data.Close())
 }
 
 // fail ends the server because of what the loop cannot go on after.
@@ -252,7 +252,7 @@ func (s *Server) Close() error {
 		errs = append(errs, s.store.Close())
 	}
 	if s.data != nil {
-		errs = append(errs, s.data.close())
+		errs = append(errs, s.data.Close())
 	}
 	return errors.Join(errs...)
 }

@@ -41,7 +41,7 @@ type sharing struct {
 
 // share makes the keeper of a policy that shares processors.
 func (s *Server) share() (*sharing, error) {
-	root, err := filepath.Abs(s.data.root)
+	root, err := filepath.Abs(s.data.Root)
 	if err != nil {
 		return nil, fmt.Errorf("data directory: %w", err)
 	}

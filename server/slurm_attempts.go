@@ -38,7 +38,7 @@ func (b batchScripts) Script(key batch.Key, shape batch.Shape) (slurm.Script, er
 	if err != nil {
 		return slurm.Script{}, fmt.Errorf("service %s: %w", r.Service, err)
 	}
-	err = s.anew(&r, values.Service())
+	err = s.clearOutputs(&r, values.Service())
 	var text []byte
 	if err == nil {
 		text, err = s.batchScript(key, shape, s.program(key.Job, values, shape))
@@ -47,7 +47,7 @@ func (b batchScripts) Script(key batch.Key, shape batch.Shape) (slurm.Script, er
 		s.log.Error("what a job is to run cannot be written", "job", key.Job, "error", err)
 		return slurm.Script{}, fmt.Errorf("%w: the server could not make its directory", slurm.ErrNeverRan)
 	}
-	dir := s.data.job(key.Job)
+	dir := s.data.Job(key.Job)
 	log := filepath.Join(dir, "slurm-"+journal.Name(key.Epoch, key.Attempt)+".log")
 	out := slurm.Script{Text: text, Owner: r.Owner, Dir: dir, Stdout: log, Stderr: log}
 	if script := values.Service().Script; script != nil {
@@ -62,10 +62,10 @@ func (b batchScripts) Script(key batch.Key, shape batch.Shape) (slurm.Script, er
 // batchScript makes a job's directories, in which Slurm begins its log before anything of
 // the attempt runs, and what an attempt runs.
 func (s *Server) batchScript(key batch.Key, shape batch.Shape, p batch.Program) ([]byte, error) {
-	if err := s.data.makeAttempts(key.Job); err != nil {
+	if err := s.data.MakeAttempts(key.Job); err != nil {
 		return nil, err
 	}
-	if err := s.data.begin(s.life, key, p.Append); err != nil {
+	if err := s.data.CopyInout(s.life, key, p.Append); err != nil {
 		return nil, err
 	}
 	order, err := solo.Encode(s.soloOrder(key, shape, p))
@@ -106,7 +106,7 @@ func shellWord(path string) string { return "'" + strings.ReplaceAll(path, "'", 
 
 // attempt is the file of one attempt.
 func (d *dataDir) attempt(key batch.Key) string {
-	return filepath.Join(d.attempts(key.Job), journal.Name(key.Epoch, key.Attempt))
+	return filepath.Join(d.Attempts(key.Job), journal.Name(key.Epoch, key.Attempt))
 }
 
 // witness reads the files of attempts, and makes claims.
@@ -114,7 +114,7 @@ type witness struct{ s *Server }
 
 // Look is slurm.Witness'.
 func (w witness) Look(key batch.Key) (slurm.Testimony, error) {
-	state, err := journal.Read(w.s.data.attempts(key.Job), journal.Name(key.Epoch, key.Attempt))
+	state, err := journal.Read(w.s.data.Attempts(key.Job), journal.Name(key.Epoch, key.Attempt))
 	return testimony(state, err)
 }
 
@@ -122,7 +122,7 @@ func (w witness) Look(key batch.Key) (slurm.Testimony, error) {
 // directory for its file: one that is gone was removed, most likely by the job itself,
 // and that it has not begun cannot be said any more.
 func (w witness) Bar(key batch.Key) (slurm.Testimony, error) {
-	if w.s.data.lacksAttempts(key.Job) {
+	if w.s.data.LacksAttempts(key.Job) {
 		return slurm.Testimony{Claimed: true, Began: time.Now()}, nil
 	}
 	return w.claim(key)
@@ -130,10 +130,10 @@ func (w witness) Bar(key batch.Key) (slurm.Testimony, error) {
 
 // claim makes the claim of an attempt for the server.
 func (w witness) claim(key batch.Key) (slurm.Testimony, error) {
-	if err := os.MkdirAll(w.s.data.job(key.Job), 0o700); err != nil {
+	if err := os.MkdirAll(w.s.data.Job(key.Job), 0o700); err != nil {
 		return slurm.Testimony{}, fmt.Errorf("job directory: %w", err)
 	}
-	_, state, err := journal.Claim(w.s.data.attempts(key.Job), journal.Name(key.Epoch, key.Attempt), journal.Claimer{Kind: journal.Server}, time.Now())
+	_, state, err := journal.Claim(w.s.data.Attempts(key.Job), journal.Name(key.Epoch, key.Attempt), journal.Claimer{Kind: journal.Server}, time.Now())
 	return testimony(state, err)
 }
 
@@ -205,7 +205,7 @@ func testimony(state journal.State, err error) (slurm.Testimony, error) {
 func (s *Server) foreignFate(j *site.Job) (site.Fate, error) {
 	w := witness{s}
 	find := w.claim
-	if j.Started != batch.Never || j.State == site.Starting && s.data.lacksAttempts(j.ID) {
+	if j.Started != batch.Never || j.State == site.Starting && s.data.LacksAttempts(j.ID) {
 		find = w.Look
 	}
 	t, err := find(j.Key())

@@ -5,13 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/proto/problem"
-	"github.com/seed-9b8f70bb/drover/server/catalogue"
-	"github.com/seed-9b8f70bb/drover/server/files/blobs"
+	"github.com/seed-9b8f70bb/drover/server/files"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
@@ -51,13 +48,13 @@ func (s *Server) Submit(ctx context.Context, sub site.Submission) (site.Job, err
 // submitOnce submits a request in which all handles of data are resolved.
 func (s *Server) submitOnce(ctx context.Context, sub site.Submission) (site.Job, error) {
 	staged := ""
-	if files := s.files(sub.Request); len(files) > 0 || len(sub.Request.After) > 0 {
+	if inputs := s.inputs(sub.Request); len(inputs) > 0 || len(sub.Request.After) > 0 {
 		known, err := s.knows(ctx, sub.ID)
 		if err == nil && !known {
 			sub.Told, err = s.told(ctx, sub.Request)
 		}
 		if err == nil && !known {
-			staged, err = s.stage(files)
+			staged, err = s.stage(inputs)
 		}
 		if err != nil {
 			return site.Job{}, err
@@ -87,42 +84,18 @@ func (s *Server) knows(ctx context.Context, id batch.JobID) (known bool, err err
 	return known, errors.Join(err, failed)
 }
 
-// stage makes the directory of a job that may come, with its input; none without
-// files: it is made when the job is launched.
-func (s *Server) stage(files map[string]input) (string, error) {
-	for name, f := range files {
-		if err := s.checkContent(name, f.File); err != nil {
-			return "", err
-		}
-	}
-	if len(files) == 0 {
+// stage creates a directory with the inputs of a job that can come; "" if there are
+// none: then the launch creates the job's directory.
+func (s *Server) stage(inputs map[string]files.Input) (string, error) {
+	if len(inputs) == 0 {
 		return "", nil
 	}
-	dir, err := s.data.stage()
-	if err != nil {
-		return "", err
-	}
-	for name, f := range files {
-		path := filepath.Join(dir, f.path(name))
-		if err = os.MkdirAll(filepath.Dir(path), 0o700); err == nil {
-			err = s.content.Link(f.SHA256, path)
-		}
-		if errors.Is(err, blobs.ErrUnknown) {
-			err = missing(name, f.File)
-		}
-		if err == nil {
-			err = syncDirs(filepath.Dir(path), filepath.Dir(filepath.Dir(path)), dir)
-		}
-		if err != nil {
-			return "", errors.Join(err, s.data.remove(dir))
-		}
-	}
-	return dir, nil
+	return s.data.Stage(s.content, inputs)
 }
 
-// files returns what a request sends of files and blocks, by the names of arguments; none
-// if it would be refused: that is left to the core.
-func (s *Server) files(r *site.Request) map[string]input {
+// inputs returns the files and blocks of a request, by argument; none for an invalid
+// request, which the core refuses.
+func (s *Server) inputs(r *site.Request) map[string]files.Input {
 	service, err := s.cfg.Catalogue.Service(r.Service)
 	if err != nil {
 		return nil
@@ -131,43 +104,14 @@ func (s *Server) files(r *site.Request) map[string]input {
 	if err != nil {
 		return nil
 	}
-	files := make(map[string]input)
+	inputs := make(map[string]files.Input)
 	for i := range service.Arguments {
 		a := &service.Arguments[i]
 		if v, given := values.Get(a.Name); given && a.Type.In() {
-			files[a.Name] = input{File: v.File(), changes: a.Type.Out()}
+			inputs[a.Name] = files.Input{File: v.File(), Changes: a.Type.Out()}
 		}
 	}
-	return files
-}
-
-// checkContent returns a *problem.Problem unless the file that a request names is here.
-func (s *Server) checkContent(argument string, f catalogue.File) error {
-	if !blobs.IsSHA256(f.SHA256) {
-		return &problem.Problem{
-			Reason: problem.BadValue, Field: "request.arguments." + argument, Accepted: "a file with its sha256, 64 lower-case hexadecimal digits",
-			Message: fmt.Sprintf("argument %s: sha256 %.70q", argument, f.SHA256),
-		}
-	}
-	b, err := s.content.Find(f.SHA256)
-	if err != nil {
-		return missing(argument, f)
-	}
-	if b.Size != f.Size {
-		return &problem.Problem{
-			Reason: problem.BadValue, Field: "request.arguments." + argument, Accepted: fmt.Sprintf("size_bytes of %d", b.Size),
-			Message: fmt.Sprintf("argument %s: size of %d bytes, but the content has %d", argument, f.Size, b.Size),
-		}
-	}
-	return nil
-}
-
-func missing(argument string, f catalogue.File) *problem.Problem {
-	return &problem.Problem{
-		Reason: problem.UnknownContent, Field: "request.arguments." + argument, Accepted: "content that was uploaded to this server",
-		Message: fmt.Sprintf("argument %s: no content %s here", argument, f.SHA256),
-		Hint:    "upload the file to this server, then submit again",
-	}
+	return inputs
 }
 
 // accept is the submission itself; called by the loop. The staged directory
@@ -191,7 +135,7 @@ func (s *Server) accept(ctx context.Context, sub site.Submission, staged *string
 		return site.Job{}, err
 	}
 	if len(plans) > 0 && *staged != "" {
-		if err := s.data.adopt(*staged, id); err != nil {
+		if err := s.data.Adopt(*staged, id); err != nil {
 			s.log.Error("job without a directory", "job", id, "error", err)
 			s.rejected(j.Key(), errors.New("the server could not make its directory"))
 			return s.core.Job(id)
@@ -240,18 +184,4 @@ func (s *Server) queueFull() error {
 		Message: fmt.Sprintf("the queue of site %s is full", s.cfg.Name), Retryable: true,
 		Hint: "try again when jobs have started; drover sites shows the queues",
 	}
-}
-
-// syncDirs makes durable what stands in directories.
-func syncDirs(dirs ...string) error {
-	for _, name := range dirs {
-		d, err := os.Open(name)
-		if err != nil {
-			return fmt.Errorf("sync: %w", err)
-		}
-		if err := errors.Join(d.Sync(), d.Close()); err != nil {
-			return fmt.Errorf("sync: %w", err)
-		}
-	}
-	return nil
 }

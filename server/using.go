@@ -10,6 +10,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
+	"github.com/seed-9b8f70bb/drover/server/files"
 	"github.com/seed-9b8f70bb/drover/server/files/depot"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
@@ -211,7 +212,7 @@ func (s *Server) keepInput(u *use, r *site.Request) error {
 				Reason: problem.BadValue, Field: field, Accepted: "an argument that is given", Message: fmt.Sprintf("argument %s is to be kept and is not given", name),
 			}
 		}
-		if err := s.checkContent(name, v.File()); err != nil {
+		if err := files.CheckContent(s.content, name, v.File()); err != nil {
 			return err
 		}
 		_, err := s.depot.Get(k.ID)

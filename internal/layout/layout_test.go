@@ -113,7 +113,9 @@ var layout = map[string][]string{
 	"server/catalogue":    {"batch"},
 	"server/files/blobs":  {},
 	"server/files/depot":  {"server/files/blobs"},
-	"server/files":        {},
+	"server/files": {
+		"server/site", "server/catalogue", "server/files/blobs", "server/files/depot", "batch", "batch/exec/supervisor/journal", "proto/problem",
+	},
 	"server/rpc": {
 		"server/site", "server/catalogue", "server/store", "server/files", "server/files/blobs", "server/files/depot",
 		"batch", "batch/policy", "proto/drover/v1/...", "proto/problem", "proto/rpc",

@@ -1,4 +1,4 @@
-package server
+package files
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-func TestASyncIsSharedByThoseWhoCameBeforeItBegan(t *testing.T) {
+func TestCallersShareTheSyncThatStartsAfterThem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s syncs
 		var runs, written, durable atomic.Int64
@@ -40,7 +40,7 @@ func TestASyncIsSharedByThoseWhoCameBeforeItBegan(t *testing.T) {
 	})
 }
 
-func TestAllWhoShareASyncHearThatItFailed(t *testing.T) {
+func TestASyncFailsForEveryCallerThatSharesIt(t *testing.T) {
 	var s syncs
 	bad := errors.New("bad")
 	if err := s.share(func() error { return bad }); !errors.Is(err, bad) {
