@@ -7,19 +7,19 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// Mapping is how a submitted job is given its nodes.
+// Mapping is how a submitted job gets its nodes.
 type Mapping uint8
 
 // The mappings on submission.
 const (
-	Nothing  Mapping = iota // it waits
-	Greedy                  // on the nodes with the lowest load, if they have memory
-	GreedyP                 // pauses others if they have not
-	GreedyPM                // and moves those that fit elsewhere
-	MCB8                    // all jobs anew
+	Nothing  Mapping = iota // the job waits
+	Greedy                  // nodes with the lowest load that have memory
+	GreedyP                 // as Greedy, pausing other jobs if necessary
+	GreedyPM                // as GreedyP, moving those that fit elsewhere
+	MCB8                    // all jobs are mapped again
 )
 
-// Period is what happens periodically.
+// Period is the periodic mapping.
 type Period uint8
 
 // The periodic mappings.
@@ -29,18 +29,18 @@ const (
 	StretchPer        // MCB8-stretch
 )
 
-// Opt is what becomes of the processors that the mapping leaves.
+// Opt is how capacity is allocated beyond the minimum yield.
 type Opt uint8
 
 // The ways to allocate.
 const (
-	Min   Opt = iota // the minimum yield, again and again
-	Avg              // the average yield; with StretchPer the average of the inverse stretches
-	Max              // the maximum stretch, again and again
+	Min   Opt = iota // maximize the minimum yield, repeatedly
+	Avg              // maximize the average yield; with StretchPer the average inverse stretch
+	Max              // minimize the maximum stretch, repeatedly
 	Equal            // EquiPartition: equal parts
 )
 
-// Limit says whom MCB8 must not move.
+// Limit says which jobs MCB8 must not move.
 type Limit uint8
 
 // The limits.
@@ -54,7 +54,7 @@ const (
 // comparable, and the zero one is none.
 type Algorithm struct {
 	Submission Mapping
-	Completion bool // jobs are mapped on completion, too: the star
+	Completion bool // jobs are also mapped at completions: the star
 	Period     Period
 	Opt        Opt
 	Limit      Limit
@@ -65,7 +65,7 @@ type Algorithm struct {
 // equal parts for all tasks on a node.
 var EquiPartition = Algorithm{Submission: Greedy, Completion: true, Opt: Equal}
 
-// Recommended is what the paper recommends.
+// Recommended is the paper's recommendation.
 var Recommended = Algorithm{
 	Submission: GreedyPM, Completion: true, Period: Per, Limit: MinVT, Bound: 600 * batch.Second,
 }
@@ -98,7 +98,7 @@ func (a Algorithm) String() string {
 	return s.String()
 }
 
-// packs says whether the algorithm uses MCB8 anywhere.
+// packs reports whether the algorithm uses MCB8 anywhere.
 func (a Algorithm) packs() bool { return a.Submission == MCB8 || a.Period != NoPeriod }
 
 // All returns the 116 algorithms of the paper's table 5, in its order.

@@ -57,7 +57,7 @@ func TestNamesAreRead(t *testing.T) {
 	}
 }
 
-func TestANameThatMakesNoSenseSaysFromWhereOn(t *testing.T) {
+func TestAnInvalidNameReportsItsFirstInvalidByte(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		offset   int
@@ -97,7 +97,7 @@ func TestANameThatMakesNoSenseSaysFromWhereOn(t *testing.T) {
 		}
 	}
 	_, err := dfrs.Parse("GreedyX*/per")
-	if got, want := err.Error(), `algorithm "GreedyX*/per" makes no sense from byte 6 on, "X*/per", accepted there: *, /per`; got != want {
+	if got, want := err.Error(), `algorithm "GreedyX*/per" is invalid from byte 6 on, "X*/per", accepted there: *, /per`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }

@@ -5,13 +5,13 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/dfrs/share"
 )
 
-// allocate computes the yields, and notes whose is another than before: p.lowered
-// and p.raised have those who are to be told so.
+// allocate computes the yields and collects the jobs whose yield changed in p.lowered and
+// p.raised.
 func (p *Policy) allocate(now batch.Time) {
 	p.lowered, p.raised = p.lowered[:0], p.raised[:0]
 	changed := p.yields()
 	if p.crumbs(changed) {
-		changed = p.everybody() // of what changed before
+		changed = p.everybody()
 	}
 	for _, number := range changed {
 		h := batch.Handle(number)
@@ -36,7 +36,7 @@ func (p *Policy) allocate(now batch.Time) {
 	}
 }
 
-// tell notes that a job is to be told that it has less, or more, unless it begins.
+// tell adds a job to p.lowered or p.raised, unless it begins in this pass.
 func (p *Policy) tell(h batch.Handle, less bool) {
 	switch {
 	case p.jobs[h].new:
@@ -47,9 +47,8 @@ func (p *Policy) tell(h batch.Handle, less bool) {
 	}
 }
 
-// crumbs sets the smallest share aside for each task that would have less than that,
-// which nobody can be given, computes the yields again, and says whether there were
-// such tasks.
+// crumbs reserves the smallest share for each task whose share would round to less,
+// recomputes the yields, and reports whether there were such tasks.
 func (p *Policy) crumbs(changed []int32) bool {
 	any := false
 	for again := true; again; {
@@ -80,7 +79,7 @@ func (p *Policy) crumbs(changed []int32) bool {
 	return any
 }
 
-// starves says whether a task of a job would have no whole unit of CPU.
+// starves reports whether a task of a job would get less than one unit of CPU.
 func (j *job) starves(yield batch.Share) bool {
 	for i := range j.groups {
 		if share.Of(yield, j.groups[i].CPU) == 0 {
@@ -90,7 +89,7 @@ func (j *job) starves(yield batch.Share) bool {
 	return false
 }
 
-// sweep gives the crumbs of a job back that leaves where it is.
+// sweep frees the crumbs of a job that leaves its nodes.
 func (p *Policy) sweep(j *job) {
 	if !j.crumb {
 		return
@@ -101,8 +100,8 @@ func (p *Policy) sweep(j *job) {
 	}
 }
 
-// everybody returns all that run, in order: those, too, who are on the move and shall
-// be nowhere by now.
+// everybody returns all running jobs in order, including those that move or have lost
+// their target.
 func (p *Policy) everybody() []int32 {
 	var all []int32
 	for h := range p.jobs {
@@ -135,11 +134,11 @@ func (p *Policy) yields() []int32 {
 	return p.pool.MaxMin()
 }
 
-// thinnest is the least part of its weight that a job has that has had much.
+// thinnest is the smallest factor by which decay reduces a job's weight.
 const thinnest = 16
 
-// weight is what a job's yield is weighed with: that of its owner, and less by a power
-// of two for each doubling of its virtual time beyond the decay.
+// weight returns the weight of a job's yield: that of its owner, halved for each doubling
+// of its virtual time beyond the decay.
 func (p *Policy) weight(now batch.Time, j *job) int32 {
 	w := j.weight * share.WeightOne
 	if p.set.decay == 0 {
@@ -152,7 +151,7 @@ func (p *Policy) weight(now batch.Time, j *job) int32 {
 	return w / part
 }
 
-// reweigh weighs all that run anew.
+// reweigh recomputes the weights of all running jobs.
 func (p *Policy) reweigh(now batch.Time) {
 	if p.set.decay == 0 {
 		return

@@ -7,13 +7,13 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/dfrs/pack"
 )
 
-// begin is a job that begins, goes on or moves in this pass.
+// begin is a job that starts, resumes or moves in this pass.
 type begin struct {
 	kind batch.DecisionKind
 	job  batch.Handle
 }
 
-// had is what a job had before this pass.
+// had is a job's allocation before this pass.
 type had struct {
 	job    batch.Handle
 	at     []place
@@ -21,8 +21,8 @@ type had struct {
 	yield  batch.Share
 }
 
-// carryOut brings jobs to where they shall be, as far as what is free allows. What
-// frees comes first, then those who get less, those who begin, and those who get more.
+// carryOut moves jobs toward their targets as far as free memory allows. Decisions that
+// free capacity come first, then reductions, starts and increases.
 func (p *Policy) carryOut(now batch.Time, out *batch.Decisions) {
 	p.begun = p.begun[:0]
 	if len(p.pending) > 0 {
@@ -57,10 +57,10 @@ func (p *Policy) carryOut(now batch.Time, out *batch.Decisions) {
 	}
 }
 
-// concede has those give up something before anybody gets it who get something else by
-// the same decision: those who have other needs, and less on one node and more on
-// another; and those who move to less, as others who move to more may stay beside them.
-// Nobody who moves comes to where one of them has been.
+// concede first reduces the shares of jobs whose single decision both frees and takes
+// capacity: jobs with changed needs, which get less on one node and more on another, and
+// jobs that move to a smaller share beside jobs that move to a larger one. No moving job
+// gets a node that one of them leaves.
 func (p *Policy) concede(out *batch.Decisions) {
 	for i := range p.altered {
 		was := &p.altered[i]
@@ -78,7 +78,7 @@ func (p *Policy) concede(out *batch.Decisions) {
 	slices.SortStableFunc(p.begun, func(a, b begin) int { return rises(a) - rises(b) })
 }
 
-// differs says whether a job that runs where it was has less, and more, than it had.
+// differs reports whether a job that stays on its nodes has less than before, and more.
 func (j *job) differs(was *had) (less, more bool) {
 	for _, at := range was.at {
 		has, before := portion(j.yield, j.groups[at.Group].CPU), portion(was.yield, was.groups[at.Group].CPU)
@@ -87,7 +87,7 @@ func (j *job) differs(was *had) (less, more bool) {
 	return less, more
 }
 
-// leaveAll pauses those who shall be nowhere.
+// leaveAll pauses the jobs without a target.
 func (p *Policy) leaveAll(now batch.Time, out *batch.Decisions) {
 	for _, h := range p.pending {
 		if j := &p.jobs[h]; j.target == nil && j.running && len(j.gone) == 0 {
@@ -96,8 +96,8 @@ func (p *Policy) leaveAll(now batch.Time, out *batch.Decisions) {
 	}
 }
 
-// move migrates those who shall be elsewhere, if nobody has to leave there first; the
-// others are paused until then.
+// move migrates jobs whose target differs, unless other jobs must leave it first; then
+// they are paused until it is free.
 func (p *Policy) move(now batch.Time, out *batch.Decisions) {
 	p.moving = p.moving[:0]
 	for _, h := range p.pending {
@@ -108,7 +108,7 @@ func (p *Policy) move(now batch.Time, out *batch.Decisions) {
 			}
 		}
 	}
-	// Who moves may be paused after all and leave all its nodes: nobody goes there.
+	// A moving job may still be paused and leave all its nodes: no job goes there.
 	kept := p.moving[:0]
 	for _, h := range p.moving {
 		if j := &p.jobs[h]; p.clear(j) {
@@ -127,8 +127,8 @@ func (p *Policy) move(now batch.Time, out *batch.Decisions) {
 	}
 }
 
-// clear says whether nobody who moves leaves where a job that moves needs room, be it
-// another group of its own.
+// clear reports whether no moving job, or other group of the same job, is still to leave a
+// node that a moving job needs.
 func (p *Policy) clear(j *job) bool {
 	less := difference(j.at, j.target)
 	on := func(places []place, node int32) (n int32) {
@@ -147,7 +147,7 @@ func (p *Policy) clear(j *job) bool {
 	return true
 }
 
-// migrate moves a job, and has it hold what it leaves.
+// migrate moves a job; it holds what it leaves until it has left.
 func (p *Policy) migrate(now batch.Time, h batch.Handle) {
 	j := &p.jobs[h]
 	p.counts.Migrated++
@@ -180,7 +180,7 @@ func difference(a, b []place) []place {
 	return rest
 }
 
-// enter lets those begin or go on whose nodes have room.
+// enter starts and resumes jobs whose nodes have room.
 func (p *Policy) enter(now batch.Time) {
 	for _, h := range p.pending {
 		j := &p.jobs[h]
@@ -205,7 +205,8 @@ func (p *Policy) enter(now batch.Time) {
 	}
 }
 
-// room says whether nodes have room for tasks of a job, and nobody has to leave there.
+// room reports whether nodes have room for a job's tasks and no other job must leave
+// first.
 func (p *Policy) room(j *job, places []place) bool {
 	for i, at := range places {
 		need := int64(at.Tasks) * j.groups[at.Group].Memory
@@ -222,7 +223,7 @@ func (p *Policy) room(j *job, places []place) bool {
 	return true
 }
 
-// pause tells a job to leave.
+// pause pauses a job.
 func (p *Policy) pause(now batch.Time, h batch.Handle, out *batch.Decisions) {
 	j := &p.jobs[h]
 	p.counts.Paused++
@@ -231,7 +232,7 @@ func (p *Policy) pause(now batch.Time, h batch.Handle, out *batch.Decisions) {
 	out.Add(batch.Pause, h)
 }
 
-// depart makes what a job has what it still holds.
+// depart turns a job's allocation into one that it still holds while leaving.
 func (p *Policy) depart(now batch.Time, j *job, places []place) {
 	p.sweep(j)
 	p.pool.Remove(int32(j.spec.Handle))
@@ -241,7 +242,7 @@ func (p *Policy) depart(now batch.Time, j *job, places []place) {
 	p.dirty = true
 }
 
-// enterPool tells the pool where a job is.
+// enterPool adds a job's allocation to the pool.
 func (p *Policy) enterPool(now batch.Time, h batch.Handle) {
 	j := &p.jobs[h]
 	p.pool.Put(int32(h), j.groups, j.at)
@@ -252,14 +253,14 @@ func (p *Policy) enterPool(now batch.Time, h batch.Handle) {
 	p.dirty = true
 }
 
-// locations returns where a job's tasks are and what each has; until the next call.
+// locations returns a job's allocation with its shares, valid until the next call.
 func (p *Policy) locations(h batch.Handle) []batch.NodeAllocation {
 	j := &p.jobs[h]
 	return p.least(&had{h, j.at, j.groups, j.yield})
 }
 
-// least returns where a job's tasks were, and for each what it had or has, whatever is
-// less; until the next call.
+// least returns a job's previous allocation with the smaller of old and new shares, valid
+// until the next call.
 func (p *Policy) least(was *had) []batch.NodeAllocation {
 	j := &p.jobs[was.job]
 	p.where = p.where[:0]

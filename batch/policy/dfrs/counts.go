@@ -2,17 +2,17 @@ package dfrs
 
 import "github.com/seed-9b8f70bb/drover/batch"
 
-// Counts are how often something has happened.
+// Counts are event counters.
 type Counts struct {
-	Packings int // of all jobs anew, by MCB8 or MCB8-stretch
+	Packings int // by MCB8 or MCB8-stretch
 	Paused   int
 	Migrated int // moved, or paused and resumed at one instant
 }
 
-// Counts returns what has happened so far.
+// Counts returns the counters so far.
 func (p *Policy) Counts() Counts { return p.counts }
 
-// MinYield returns the least yield of those that run now; One if nobody does.
+// MinYield returns the least yield of the running jobs; One if none runs.
 func (p *Policy) MinYield() batch.Share {
 	least := batch.One
 	for _, h := range p.placed {

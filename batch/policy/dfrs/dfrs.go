@@ -13,38 +13,38 @@ type Policy struct {
 	set      settings
 	machine  pack.Machine
 	up       int32 // nodes
-	machines int   // how many machines there have been: nodes leave and join
+	machines int   // counts changes of the machine: nodes leave and join
 	jobs     []job // by handle
 	seq      int64
 	history  *history
 	counts   Counts
 
-	// What the target takes.
-	free []int64 // memory of each node; 0 where it is not counted
+	// Capacity under the targets.
+	free []int64 // memory of each node; 0 if memory is not counted
 	load []int64 // sum of the needs on each node
 
 	placed  []batch.Handle
-	fresh   []batch.Handle // wait and have no virtual time: by submission
-	resting []batch.Handle // wait and have some
+	fresh   []batch.Handle // waiting jobs without virtual time, by submission
+	resting []batch.Handle // waiting jobs with virtual time
 	parked  []batch.Handle // by earliest start, then submission
-	arrived []batch.Handle // not mapped since they came
-	pending []batch.Handle // may not be where they shall be
-	learned []batch.Handle // have needs to be taken in; or had, and are gone
+	arrived []batch.Handle // not mapped since their arrival
+	pending []batch.Handle // may not be at their targets
+	learned []batch.Handle // with measured needs to adopt; may have ended since
 
-	// What is really taken.
+	// Capacity really in use.
 	held    []int64 // memory of each node
 	leaving []int32 // tasks on each node that are to leave it
 	leavers int     // jobs with such tasks
 	homed   int     // jobs with a home
-	left    []int64 // memory on each node that those leave; nil: there have been none
+	left    []int64 // memory of each node beside jobs with homes; nil: there were none
 	pool    *share.Pool
-	dirty   bool // yields are to be computed
+	dirty   bool // yields must be recomputed
 
-	freed  bool       // somebody has left since the last mapping
+	freed  bool       // a job left since the last mapping
 	due    batch.Time // the next periodic mapping
 	ticked batch.Time // the last one
 
-	watch   func(*pack.Machine, []pack.Job) // is shown what is packed; nil: nobody is
+	watch   func(*pack.Machine, []pack.Job) // called with each packing's input; may be nil
 	packer  *pack.Packer
 	ranks   []ranked
 	order   []ranked
@@ -57,7 +57,7 @@ type Policy struct {
 	moving  []batch.Handle
 	raised  []batch.Handle
 	lowered []batch.Handle
-	altered []had // have other needs than at the last allocation
+	altered []had // jobs whose needs changed since the last allocation
 	where   []batch.NodeAllocation
 }
 
@@ -102,13 +102,13 @@ func (p *Policy) Fork() batch.Policy {
 	}
 }
 
-// Learn takes in a job that has run before, elsewhere or in a trace.
+// Learn adds a job that has run before, elsewhere or in a trace.
 func (p *Policy) Learn(owner, application string, estimate, runtime batch.Duration) {
 	p.history.learn(owner, application, estimate, runtime)
 }
 
-// Decide maps those who came, and others where somebody has left or the period is over,
-// and does what is possible now to bring that about.
+// Decide maps new jobs, remaps others if a job has left or the period is over, and carries
+// out what is possible now.
 func (p *Policy) Decide(now batch.Time, out *batch.Decisions) {
 	p.unpark(now)
 	a := &p.set.algorithm
@@ -132,8 +132,7 @@ func (p *Policy) Decide(now batch.Time, out *batch.Decisions) {
 	}
 }
 
-// arrive maps those who came, each in its turn, and says whether all are to be mapped
-// anew.
+// arrive maps new jobs in turn, and reports whether all jobs must be remapped.
 func (p *Policy) arrive(now batch.Time) (pack bool) {
 	slices.SortFunc(p.arrived, func(a, b batch.Handle) int { return int(p.jobs[a].seq - p.jobs[b].seq) })
 	how := p.set.algorithm.Submission
@@ -157,7 +156,7 @@ func (p *Policy) arrive(now batch.Time) (pack bool) {
 	return pack
 }
 
-// tick says whether a periodic mapping is to be made now.
+// tick reports whether a periodic mapping is due.
 func (p *Policy) tick(now batch.Time) bool {
 	if p.ticked == now || now < p.due && int64(now)%int64(p.set.period) != 0 {
 		return false
@@ -166,19 +165,19 @@ func (p *Policy) tick(now batch.Time) bool {
 	return p.busy()
 }
 
-// after returns the first multiple of the period behind now.
+// after returns the first multiple of the period after now.
 func (p *Policy) after(now batch.Time) batch.Time {
 	period := int64(p.set.period)
 	return batch.Time((int64(now)/period + 1) * period)
 }
 
-// busy says whether a periodic mapping may find something to do.
+// busy reports whether a periodic mapping can change anything.
 func (p *Policy) busy() bool {
 	able := func(h batch.Handle) bool { return p.possible(&p.jobs[h]) }
 	return len(p.placed) > 0 || slices.ContainsFunc(p.resting, able) || slices.ContainsFunc(p.fresh, able)
 }
 
-// Wake returns the end of the period, if there are jobs, or when one may start.
+// Wake returns the end of the period, if there are jobs, or the next earliest start.
 func (p *Policy) Wake() batch.Time {
 	if len(p.parked) > 0 {
 		return min(p.due, p.jobs[p.parked[0]].spec.EarliestStart)

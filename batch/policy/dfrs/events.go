@@ -56,29 +56,29 @@ func (p *Policy) Apply(now batch.Time, ev *batch.Event) {
 	case batch.NodeUp:
 		p.nodeUp(now, ev.Node)
 	default:
-		panic(fmt.Sprintf("dfrs: %v: windows are not set aside", ev.Kind))
+		panic(fmt.Sprintf("dfrs: %v: reservations are not supported", ev.Kind))
 	}
 }
 
-// known returns a job that is here.
+// known returns the job of a handle, which must exist.
 func (p *Policy) known(h batch.Handle) *job {
 	if h < 1 || int(h) >= len(p.jobs) || p.jobs[h].state == absent {
-		panic(fmt.Sprintf("dfrs: job %d is not here", h))
+		panic(fmt.Sprintf("dfrs: unknown job %d", h))
 	}
 	return &p.jobs[h]
 }
 
-// admit makes a job known, the last one in the order.
+// admit adds a job, last in the order.
 func (p *Policy) admit(now batch.Time, spec *batch.Job) *job {
 	if spec.Window != nil {
-		panic(fmt.Sprintf("dfrs: job %d: windows are not set aside", spec.Handle))
+		panic(fmt.Sprintf("dfrs: job %d: reservations are not supported", spec.Handle))
 	}
 	for int(spec.Handle) >= len(p.jobs) {
 		p.jobs = append(p.jobs, job{})
 	}
 	j := &p.jobs[spec.Handle]
 	if j.state != absent {
-		panic(fmt.Sprintf("dfrs: job %d is here already", spec.Handle))
+		panic(fmt.Sprintf("dfrs: job %d exists already", spec.Handle))
 	}
 	p.seq++
 	*j = job{spec: spec, walltime: spec.Shape.Walltime, seq: p.seq, released: now, state: held, weight: p.set.weightOf(spec.Owner)}
@@ -86,12 +86,11 @@ func (p *Policy) admit(now batch.Time, spec *batch.Job) *job {
 	return j
 }
 
-// adopt takes in a job that runs already, as if it had done so from the beginning
-// with the share that it has.
+// adopt adds a running job, as if it had run since its start with its current share.
 func (p *Policy) adopt(now batch.Time, ev *batch.Event) {
 	h := ev.Spec.Handle
 	if len(ev.Allocation) == 0 {
-		panic(fmt.Sprintf("dfrs: job %d runs nowhere", h))
+		panic(fmt.Sprintf("dfrs: job %d has no allocation", h))
 	}
 	j := p.admit(now, ev.Spec)
 	yield := batch.One
@@ -115,11 +114,11 @@ func (p *Policy) adopt(now batch.Time, ev *batch.Event) {
 	}
 }
 
-// finish forgets a job that has ended.
+// finish removes a job that has ended.
 func (p *Policy) finish(now batch.Time, h batch.Handle) {
 	j := p.known(h)
 	if !j.running && len(j.gone) == 0 && j.home == nil {
-		panic(fmt.Sprintf("dfrs: job %d ends and does not run", h))
+		panic(fmt.Sprintf("dfrs: job %d ends but does not run", h))
 	}
 	j.settle(now, 0)
 	p.history.learn(j.spec.Owner, j.spec.Name, j.walltime, j.virtual)
@@ -133,7 +132,7 @@ func (p *Policy) finish(now batch.Time, h batch.Handle) {
 	p.freed = true
 }
 
-// vacate takes a job that runs from its nodes.
+// vacate removes a running job from its nodes.
 func (p *Policy) vacate(j *job) {
 	if !j.running {
 		return
@@ -145,10 +144,10 @@ func (p *Policy) vacate(j *job) {
 	p.dirty = true
 }
 
-// startFailed lets a job wait again that could not be launched.
+// startFailed requeues a job that could not be launched.
 func (p *Policy) startFailed(now batch.Time, h batch.Handle) {
 	j := p.known(h)
-	if j.stranded { // its node left during the launch
+	if j.stranded { // its node went down during the launch
 		p.stopped(now, &batch.Event{Kind: batch.Stopped, Job: h})
 		return
 	}
@@ -162,7 +161,7 @@ func (p *Policy) startFailed(now batch.Time, h batch.Handle) {
 	p.again(now, h)
 }
 
-// again has a job mapped anew that is nowhere any more.
+// again remaps a job that has left all its nodes.
 func (p *Policy) again(now batch.Time, h batch.Handle) {
 	j := &p.jobs[h]
 	if j.state == placed {
@@ -175,8 +174,7 @@ func (p *Policy) again(now batch.Time, h batch.Handle) {
 	p.freed = true
 }
 
-// stopped notes that a job has left what it held: as it was told, or because its
-// driver took it away.
+// stopped records that a job has left the nodes it held, as ordered or by the driver.
 func (p *Policy) stopped(now batch.Time, ev *batch.Event) {
 	j := p.known(ev.Job)
 	told := len(j.gone) > 0
@@ -212,7 +210,7 @@ func (p *Policy) stopped(now batch.Time, ev *batch.Event) {
 	p.lose(j, ev)
 }
 
-// lose takes the virtual time from a job that has to begin anew.
+// lose resets the virtual time of a job that restarts from scratch.
 func (p *Policy) lose(j *job, ev *batch.Event) {
 	if !ev.Checkpoint {
 		j.virtual, j.part = 0, 0

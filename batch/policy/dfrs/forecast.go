@@ -8,8 +8,8 @@ import (
 // Estimate leaves the answer to a forecaster: DFRS does not plan.
 func (p *Policy) Estimate(batch.Time, []batch.Ask, []batch.Estimate) batch.Runnable { return p }
 
-// Ends calls yield with each running job and its expected end. One that has been told
-// to leave counts as running as long as it has not.
+// Ends calls yield with each running job and its expected end. A job that was ordered to
+// leave counts as running until it has left.
 func (p *Policy) Ends(yield func(batch.Handle, batch.Time) bool) {
 	for i := range p.jobs {
 		j := &p.jobs[i]
@@ -19,7 +19,7 @@ func (p *Policy) Ends(yield func(batch.Handle, batch.Time) bool) {
 	}
 }
 
-// PlannedEnd returns when a job ends if its yield stays as it is.
+// PlannedEnd returns the end of a job at its current yield.
 func (p *Policy) PlannedEnd(h batch.Handle) batch.Time {
 	j := &p.jobs[h]
 	y := j.yield
@@ -44,7 +44,7 @@ func (p *Policy) Incoming(yield func(batch.Handle) bool) {
 // Reservations yields nothing: DFRS makes none.
 func (p *Policy) Reservations(func(batch.Reservation) bool) {}
 
-// AnswerFixed says of windows and of agreements that they cannot be had.
+// AnswerFixed refuses reservations and agreements.
 func (p *Policy) AnswerFixed(_ batch.Time, a *batch.Ask, out *batch.Estimate) bool {
 	return counted.Refuse(a, out)
 }
@@ -55,8 +55,8 @@ func (p *Policy) Unused() batch.Handle { return batch.Handle(len(p.jobs)) }
 // Worth returns Forecast: whoever comes later may have anybody paused.
 func (p *Policy) Worth() batch.Kind { return batch.Forecast }
 
-// Underway calls yield with what the driver still owes: that those who were told to
-// leave have left, and that those who were resumed or migrated go on.
+// Underway calls yield with the events that the driver still owes: Stopped for jobs that
+// were ordered to leave, and Resumed for jobs that were resumed or migrated.
 func (p *Policy) Underway(yield func(batch.Event) bool) {
 	for i := range p.jobs {
 		h, j := batch.Handle(i), &p.jobs[i]

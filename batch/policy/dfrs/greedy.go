@@ -21,8 +21,8 @@ func (a *option) before(b *option) bool {
 // with memory for it, the first of several. It changes nothing.
 func (p *Policy) greedy(j *job) ([]place, bool) { return p.greedyOn(j, p.free, p.load) }
 
-// greedyOn does so with other occupations. Those of a job with several groups it
-// changes.
+// greedyOn is greedy with other occupations. It changes them for a job with several
+// groups.
 func (p *Policy) greedyOn(j *job, free, load []int64) ([]place, bool) {
 	if j.home != nil {
 		return j.home, p.stand(j.home)
@@ -54,7 +54,7 @@ func (p *Policy) greedyOn(j *job, free, load []int64) ([]place, bool) {
 	return places, true
 }
 
-// greedyGroup appends the places of one group, by ascending node.
+// greedyGroup appends the allocation of one group, by ascending node.
 func (p *Policy) greedyGroup(places []place, group int32, g *pack.Group, free, load []int64) ([]place, bool) {
 	if g.Tasks == 1 {
 		best := int32(-1)
@@ -87,7 +87,7 @@ func (p *Policy) greedyGroup(places []place, group int32, g *pack.Group, free, l
 	return places, true
 }
 
-// spread counts the tasks of a group onto the options, which have room for them.
+// spread distributes the tasks of a group over the options, which have room for them.
 func (p *Policy) spread(g *pack.Group) {
 	h := p.options
 	for i := len(h)/2 - 1; i >= 0; i-- {
@@ -105,7 +105,7 @@ func (p *Policy) spread(g *pack.Group) {
 	}
 }
 
-// sink mends a heap of options below i.
+// sink restores the heap of options below i.
 func sink(h []option, i int) {
 	for {
 		least := i
@@ -122,7 +122,7 @@ func sink(h []option, i int) {
 	}
 }
 
-// holds says whether so much free memory holds all tasks of a group.
+// holds reports whether the free memory of the nodes holds all tasks of a group.
 func (p *Policy) holds(g *pack.Group, free []int64) bool {
 	left := int64(g.Tasks)
 	for n := range free {
@@ -142,7 +142,7 @@ func (p *Policy) holds(g *pack.Group, free []int64) bool {
 	return false
 }
 
-// fits says whether greedy would map a job.
+// fits reports whether greedy can map a job.
 func (p *Policy) fits(j *job) bool {
 	if len(j.groups) == 1 {
 		return p.holds(&j.groups[0], p.free)
@@ -151,14 +151,14 @@ func (p *Policy) fits(j *job) bool {
 	return ok
 }
 
-// refusal is a job that did not fit: as long as nobody leaves, none fits that has at
-// least as many tasks with at least as much memory.
+// refusal is a job that did not fit: until a job leaves, no job with at least as many
+// tasks of at least as much memory fits either.
 type refusal struct {
 	memory int64
 	tasks  int32
 }
 
-// fill starts those who wait and fit, by falling priority.
+// fill starts waiting jobs that fit, by descending priority.
 func (p *Policy) fill(now batch.Time) {
 	p.refused = p.refused[:0]
 	p.order = p.order[:0]
@@ -198,7 +198,7 @@ func (p *Policy) refuse(j *job) {
 	p.refused = append(p.refused, refusal{g.Memory, g.Tasks})
 }
 
-// try places a waiting job greedily, if it fits.
+// try maps a waiting job greedily, if it fits.
 func (p *Policy) try(h batch.Handle) bool {
 	places, ok := p.greedy(&p.jobs[h])
 	if ok {

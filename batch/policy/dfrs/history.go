@@ -5,13 +5,14 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/plan/runtimes"
 )
 
-// history guesses how long jobs run of which nobody has said so.
+// history predicts the runtimes of jobs without walltimes.
 type history struct {
-	within *runtimes.History // of jobs with a walltime: runtimes in parts of it
-	whole  *runtimes.History // of those without: in hours
+	within *runtimes.History // jobs with a walltime: ratios to it
+	whole  *runtimes.History // jobs without: ratios to an hour
 }
 
-// samples is how many jobs a guess needs; shortest is the least that it says is left.
+// samples is the number of jobs that a prediction needs; shortest is the least predicted
+// remaining time.
 const (
 	samples  = 5
 	shortest = batch.Second
@@ -23,7 +24,7 @@ func newHistory() *history {
 
 func (h *history) fork() *history { return &history{within: h.within.Fork(), whole: h.whole.Fork()} }
 
-// of returns the history for jobs with so much walltime, and what it counts in.
+// of returns the history for jobs with the given walltime, and its unit.
 func (h *history) of(walltime batch.Duration) (*runtimes.History, batch.Duration) {
 	if walltime > 0 {
 		return h.within, walltime
@@ -36,9 +37,9 @@ func (h *history) learn(owner, application string, walltime, runtime batch.Durat
 	in.Add(owner, application, unit, runtime)
 }
 
-// length guesses the whole runtime of a job that has had so much virtual time: its
-// walltime as long as that is possible; then the median of jobs like it that ran
-// longer than it has; else it is half done.
+// length predicts the total runtime of a job with the given virtual time: its walltime, as
+// long as it has not reached it; then the median of similar jobs that ran longer; else
+// twice its virtual time.
 func (h *history) length(j *job) batch.Duration {
 	if j.virtual < j.walltime {
 		return j.walltime

@@ -8,16 +8,16 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/dfrs/pack"
 )
 
-// place is a number of tasks of one group on one node. Lists of them ascend by node
-// and group, and are never changed: they are shared with copies.
+// place is the tasks of one group on one node. Lists of them ascend by node and group, and
+// are immutable, because copies share them.
 type place = pack.Place
 
-// state is where a job stands.
+// state is the state of a job.
 type state uint8
 
 const (
 	absent   state = iota
-	incoming       // may not start
+	incoming       // must not start
 	held           // neither waits nor is placed
 	parked         // before its earliest start
 	waiting        // in Policy.fresh or Policy.resting
@@ -30,38 +30,38 @@ type job struct {
 	groups   []pack.Group
 	walltime batch.Duration
 	seq      int64      // of submission
-	released batch.Time // from then on it could have run
+	released batch.Time // since then it could have run
 	state    state
 	pos      int32 // in Policy.placed, Policy.resting
 
-	target []place // where it shall be
-	at     []place // where it runs
-	gone   []place // what it still holds elsewhere, or holds though it has been paused
-	home   []place // where it has its memory for good, if it is resident and has begun; else nil
+	target []place // desired allocation
+	at     []place // current allocation
+	gone   []place // what it still holds after a move or a pause
+	home   []place // nodes of its memory, if it is resident and has started; else nil
 
 	running  bool
-	awaited  bool // has been resumed or migrated, and the driver has not said that it goes on
-	arriving bool // has not been mapped since it came
-	ran      bool // goes on from where it was
-	stranded bool // was on a node that has left: the driver will say what became of it
+	awaited  bool // resumed or migrated; the driver has not reported Resumed
+	arriving bool // not mapped since its arrival
+	ran      bool // continues from its progress
+	stranded bool // its node went down; the driver will report its fate
 	pending  bool // in Policy.pending
-	barred   int  // MCB8 cannot place it though alone, while Policy.machines is that
-	new      bool // begins in this pass
-	crumb    bool // the least share of its tasks is set aside where it is
+	barred   int  // value of Policy.machines for which MCB8 cannot place it even alone
+	new      bool // starts in this pass
+	crumb    bool // the smallest share is reserved for its tasks
 
-	gauged   bool          // its needs are not those that were asked for
-	wanted   []batch.Share // measured CPU needs of its groups that are not taken in; nil: none
-	adjusted bool          // they have been since the last allocation
+	gauged   bool          // needs differ from the declared ones
+	wanted   []batch.Share // measured CPU needs of its groups to adopt; nil: none
+	adjusted bool          // they were adopted since the last allocation
 
 	virtual  batch.Duration // at since
-	part     uint64         // of a microsecond more, in 2^-20
+	part     uint64         // fraction of a microsecond beyond, in units of 2^-20
 	since    batch.Time
 	yield    batch.Share    // since then; 0 while it does not run
-	before   batch.Duration // virtual time when it last began
-	held     batch.Share    // yield with which it left what is gone
+	before   batch.Duration // virtual time at its last start
+	held     batch.Share    // yield in the allocation that is gone
 	pausedAt batch.Time
 	weight   int32 // of its owner
-	weighed  int32 // what the pool has been told
+	weighed  int32 // weight in the pool
 	least    batch.Share
 	flow     batch.Duration // least and flow as of the last packing by stretch
 	had      batch.Duration // virtual time then
@@ -83,7 +83,7 @@ func (j *job) progress(now batch.Time) (virtual batch.Duration, part uint64) {
 	return j.virtual + batch.Duration(hi<<44|lo>>20), lo & (1<<20 - 1)
 }
 
-// settle brings the virtual time up to now, and lets the job go on at a yield.
+// settle updates the virtual time to now and sets the yield from then on.
 func (j *job) settle(now batch.Time, yield batch.Share) {
 	if j.yield > 0 && !j.awaited && now > j.since {
 		j.virtual, j.part = j.progress(now)
@@ -91,17 +91,17 @@ func (j *job) settle(now batch.Time, yield batch.Share) {
 	j.since, j.yield = now, yield
 }
 
-// goOn lets a job that has been resumed or migrated make progress from now on.
+// goOn lets a resumed or migrated job make progress from now on.
 func (j *job) goOn(now batch.Time) {
 	j.settle(now, j.yield)
 	j.awaited = false
 }
 
-// flowAt returns for how long a job could have run.
+// flowAt returns the flow time of a job.
 func (j *job) flowAt(now batch.Time) batch.Duration { return max(0, now.Sub(j.released)) }
 
-// key is the priority of a job: weight × flow / virtual². Each operation is rounded
-// correctly by itself, so it is the same on every machine.
+// key is the priority of a job: weight × flow / virtual². Each operation is correctly
+// rounded, so the result is the same on every machine.
 func (j *job) key(now batch.Time) float64 {
 	v := float64(j.virtualAt(now))
 	if v == 0 {
@@ -117,7 +117,7 @@ type ranked struct {
 	job batch.Handle
 }
 
-// compare puts who has the higher priority first, and of equals who came first.
+// compare orders by descending priority, then by submission.
 func (a ranked) compare(b ranked) int {
 	switch {
 	case a.key > b.key:
@@ -132,7 +132,7 @@ func (a ranked) compare(b ranked) int {
 	return 0
 }
 
-// describe takes in the tasks of a job with a width.
+// describe sets the task groups of a job from its shape.
 func (p *Policy) describe(j *job, width int32) {
 	j.barred = 0
 	tasks := j.spec.Groups

@@ -8,8 +8,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// rank puts the jobs of a list into p.ranks, by falling priority, and leaves the list
-// in that order: next time it is nearly sorted.
+// rank sorts a list by descending priority into p.ranks and into the list itself, so that
+// it is nearly sorted next time.
 func (p *Policy) rank(now batch.Time, list *[]batch.Handle) {
 	p.ranks = p.ranks[:0]
 	for _, h := range *list {
@@ -23,7 +23,7 @@ func (p *Policy) rank(now batch.Time, list *[]batch.Handle) {
 	}
 }
 
-// wait lets a job wait that is in none of the lists.
+// wait adds a job, which is in no list, to the waiting ones.
 func (p *Policy) wait(now batch.Time, h batch.Handle) {
 	j := &p.jobs[h]
 	j.state = waiting
@@ -36,7 +36,7 @@ func (p *Policy) wait(now batch.Time, h batch.Handle) {
 	p.fresh = slices.Insert(p.fresh, p.findFresh(j), h)
 }
 
-// findFresh returns where a job is in p.fresh, or would be.
+// findFresh returns the position of a job in p.fresh, or where it would be.
 func (p *Policy) findFresh(j *job) int {
 	if n := len(p.fresh); n == 0 || p.jobs[p.fresh[n-1]].seq < j.seq {
 		return n
@@ -45,7 +45,7 @@ func (p *Policy) findFresh(j *job) int {
 	return at
 }
 
-// unwait takes a waiting job out of its list.
+// unwait removes a waiting job from its list.
 func (p *Policy) unwait(j *job) {
 	if j.pos >= 0 {
 		p.drop(&p.resting, j.pos)
@@ -55,7 +55,7 @@ func (p *Policy) unwait(j *job) {
 	p.fresh = slices.Delete(p.fresh, at, at+1)
 }
 
-// drop takes an element out of a list that knows the positions of its jobs.
+// drop removes an element from a list whose jobs store their positions.
 func (p *Policy) drop(list *[]batch.Handle, pos int32) {
 	l := *list
 	last := l[len(l)-1]
@@ -75,21 +75,21 @@ func (p *Policy) place(h batch.Handle, target []place) {
 	p.look(h)
 }
 
-// unplace takes a job's target from it; it waits.
+// unplace removes a job's target; the job waits.
 func (p *Policy) unplace(now batch.Time, h batch.Handle) {
 	p.displace(&p.jobs[h])
 	p.wait(now, h)
 	p.look(h)
 }
 
-// displace takes the target of a placed job from it, and leaves it in no list.
+// displace removes the target of a placed job and leaves the job in no list.
 func (p *Policy) displace(j *job) {
 	p.occupy(j, -1)
 	p.drop(&p.placed, j.pos)
 	j.target = nil
 }
 
-// look remembers that a job may not be where it shall be.
+// look marks a job that may not be at its target.
 func (p *Policy) look(h batch.Handle) {
 	if j := &p.jobs[h]; !j.pending {
 		j.pending = true
@@ -97,8 +97,7 @@ func (p *Policy) look(h batch.Handle) {
 	}
 }
 
-// come lets a job wait that is to be mapped like a submitted one, now or at its
-// earliest start.
+// come makes a job wait to be mapped like a submitted one, now or at its earliest start.
 func (p *Policy) come(now batch.Time, h batch.Handle) {
 	j := &p.jobs[h]
 	if j.spec.EarliestStart > now {
@@ -115,7 +114,7 @@ func (p *Policy) come(now batch.Time, h batch.Handle) {
 	p.arrives(h)
 }
 
-// arrives has a waiting job mapped in the next pass.
+// arrives schedules a waiting job for mapping in the next pass.
 func (p *Policy) arrives(h batch.Handle) {
 	if j := &p.jobs[h]; !j.arriving {
 		j.arriving = true
@@ -123,7 +122,7 @@ func (p *Policy) arrives(h batch.Handle) {
 	}
 }
 
-// unpark lets those come whose earliest start has come.
+// unpark admits the jobs whose earliest start has come.
 func (p *Policy) unpark(now batch.Time) {
 	for len(p.parked) > 0 && p.jobs[p.parked[0]].spec.EarliestStart <= now {
 		h := p.parked[0]
@@ -133,7 +132,7 @@ func (p *Policy) unpark(now batch.Time) {
 	}
 }
 
-// out takes a job that does not run out of all lists. It has no place any more.
+// out removes a job that does not run from all lists.
 func (p *Policy) out(h batch.Handle) {
 	j := &p.jobs[h]
 	if j.running || len(j.gone) > 0 {
@@ -149,13 +148,13 @@ func (p *Policy) out(h batch.Handle) {
 		at := slices.Index(p.parked, h)
 		p.parked = slices.Delete(p.parked, at, at+1)
 	case absent:
-		panic(fmt.Sprintf("dfrs: job %d is not here", h))
+		panic(fmt.Sprintf("dfrs: unknown job %d", h))
 	}
 	p.forgetArrival(h)
 	j.state = held
 }
 
-// forgetArrival takes a job off the list of those who came.
+// forgetArrival removes a job from the list of arrivals.
 func (p *Policy) forgetArrival(h batch.Handle) {
 	if j := &p.jobs[h]; j.arriving {
 		j.arriving = false

@@ -8,12 +8,12 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/dfrs/share"
 )
 
-// crowd is how many tasks of one job a processor is to hold at most, on average. Each
-// has to have a unit of its CPU at least, of which there are 2^20: so many jobs of so
-// many tasks can never share one.
+// crowd is the largest mean number of tasks of one job on a processor. Each task needs at
+// least one of a processor's 2^20 units, which limits the jobs of that many tasks that can
+// share it.
 const crowd = 1 << 10
 
-// machineOf returns the machine of a platform, whose nodes have to be alike.
+// machineOf returns the machine of a platform, whose nodes must be alike.
 func machineOf(p batch.Platform) (pack.Machine, error) {
 	m := pack.Machine{Nodes: int32(len(p.Nodes))}
 	for i := range p.Nodes {
@@ -40,13 +40,13 @@ type JobError struct {
 	Accepted string
 }
 
-// Error names the field and what would be accepted.
+// Error names the field, the value and the accepted range.
 func (e *JobError) Error() string {
 	return fmt.Sprintf("%s: %d, accepted: %s", e.Field, e.Value, e.Accepted)
 }
 
-// Validate says whether a job could run on a platform of equal nodes, for an edge: the
-// policy lets one that does not fit wait for ever. The error is a *JobError.
+// Validate checks that a job can run on a platform of equal nodes. The policy itself lets
+// a job that does not fit wait for ever. The error is a *JobError.
 func Validate(p batch.Platform, spec *batch.Job) error {
 	m, err := machineOf(p)
 	if err != nil {
@@ -71,9 +71,9 @@ func Validate(p batch.Platform, spec *batch.Job) error {
 		case g.CPU < 1 || g.CPU > batch.One:
 			return &JobError{prefix(i) + "cpu", int64(g.CPU), fmt.Sprintf("1..%d, which is a whole processor", batch.One)}
 		case g.Memory < 0 || m.Memory > 0 && g.Memory > m.Memory:
-			return &JobError{prefix(i) + "memory", g.Memory, fmt.Sprintf("0..%d, what a node has", m.Memory)}
+			return &JobError{prefix(i) + "memory", g.Memory, fmt.Sprintf("0..%d, the memory of a node", m.Memory)}
 		case m.Memory > 0 && g.Memory > 0 && int64(g.Tasks) > most*(m.Memory/g.Memory):
-			return &JobError{prefix(i) + "tasks", int64(g.Tasks), fmt.Sprintf("up to %d with so much memory each", most*(m.Memory/g.Memory))}
+			return &JobError{prefix(i) + "tasks", int64(g.Tasks), fmt.Sprintf("up to %d with that memory each", most*(m.Memory/g.Memory))}
 		case all > holds:
 			return &JobError{prefix(i) + "tasks", int64(g.Tasks), fmt.Sprintf("up to %d in all, %d for each processor", holds, crowd)}
 		}
@@ -87,8 +87,8 @@ func Validate(p batch.Platform, spec *batch.Job) error {
 	return nil
 }
 
-// possible says whether a job fits the nodes that are up if it is alone, but for those
-// who keep their memory anyway.
+// possible reports whether a job fits the nodes that are up, beside the memory of jobs
+// with homes only.
 func (p *Policy) possible(j *job) bool {
 	if j.home != nil {
 		return p.stand(j.home)
@@ -114,10 +114,11 @@ func (p *Policy) possible(j *job) bool {
 	return ok
 }
 
-// capacity is how many tasks of one job so many nodes hold, whatever their memory.
+// capacity returns the number of tasks of one job that the given number of nodes hold,
+// regardless of memory.
 func capacity(nodes int32, cpu int64) int64 { return int64(nodes) * cpu >> 20 * crowd }
 
-// crowds says whether a job has more tasks than the nodes that are up hold.
+// crowds reports whether a job has more tasks than the nodes that are up hold.
 func (p *Policy) crowds(j *job) bool {
 	all := int64(0)
 	for i := range j.groups {
@@ -126,8 +127,8 @@ func (p *Policy) crowds(j *job) bool {
 	return all > capacity(p.up, p.machine.CPU)
 }
 
-// occupy books a job's target, or gives it back with a sign of -1. The memory of one
-// that has a home is booked there.
+// occupy books a job's target, or frees it with a sign of -1. The memory of a job with a
+// home is booked there instead.
 func (p *Policy) occupy(j *job, sign int64) {
 	for _, at := range j.target {
 		g := &j.groups[at.Group]
@@ -138,7 +139,7 @@ func (p *Policy) occupy(j *job, sign int64) {
 	}
 }
 
-// hold books the memory that tasks really have, but for those who have a home.
+// hold books the memory that tasks really use, except for jobs with a home.
 func (p *Policy) hold(j *job, places []place, sign int64) {
 	if j.home != nil {
 		return
@@ -148,8 +149,8 @@ func (p *Policy) hold(j *job, places []place, sign int64) {
 	}
 }
 
-// leave takes what a job's tasks hold while they leave: memory, and the CPU of their
-// last yield. With a sign of -1 it is given back, and the memory is free.
+// leave books what a job's tasks hold while they leave: memory, and the CPU of their last
+// yield. With a sign of -1 both are freed.
 func (p *Policy) leave(j *job, sign int64) {
 	for _, at := range j.gone {
 		p.leaving[at.Node] += int32(sign) * at.Tasks
@@ -164,11 +165,11 @@ func (p *Policy) leave(j *job, sign int64) {
 		p.hold(j, j.gone, -1)
 		j.gone = nil
 		p.leavers--
-		p.dirty = true // its CPU is there for others
+		p.dirty = true // others can use its CPU
 	} else {
 		p.leavers++
 	}
 }
 
-// portion is the share that a task has at a yield.
+// portion is the share of a task at a yield.
 func portion(yield, need batch.Share) batch.Share { return max(1, share.Of(yield, need)) }

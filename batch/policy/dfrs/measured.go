@@ -8,9 +8,9 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/dfrs/pack"
 )
 
-// measured takes in what the tasks of a group need by now. Memory counts at once; a
-// CPU need of those who have shares, when shares are computed anew, so that what the
-// driver has been told is what is booked.
+// measured applies the measured needs of a group. Memory counts at once. A CPU need of a
+// job with shares counts when shares are next computed, so that bookings match what the
+// driver was told.
 func (p *Policy) measured(now batch.Time, ev *batch.Event) {
 	j := p.known(ev.Job)
 	if int(ev.Group) >= len(j.groups) || ev.Group < 0 || ev.CPU < 1 || ev.CPU > batch.One || ev.Memory < 0 {
@@ -39,8 +39,8 @@ func (p *Policy) measured(now batch.Time, ev *batch.Event) {
 	}
 }
 
-// remember books another memory for the tasks of a group, wherever they are. Where that
-// is more than there is, jobs lose their targets.
+// remember changes the booked memory of a group's tasks on all their nodes. Where a node
+// is exceeded, jobs lose their targets.
 func (p *Policy) remember(now batch.Time, j *job, group int32, memory int64) {
 	memory = p.most(j, group, memory)
 	was := j.groups[group].Memory
@@ -63,7 +63,7 @@ func (p *Policy) remember(now batch.Time, j *job, group int32, memory int64) {
 	}
 }
 
-// reshape takes in another width. What was measured stays, as far as it fits the machine.
+// reshape applies another width and keeps measured needs as far as they fit the machine.
 func (p *Policy) reshape(j *job, width int32) {
 	was := j.groups
 	p.describe(j, width)
@@ -76,8 +76,8 @@ func (p *Policy) reshape(j *job, width int32) {
 	}
 }
 
-// most limits a memory that was measured so that the job still fits the machine if it is
-// alone: else it would never end.
+// most limits measured memory so that the job alone still fits the machine: otherwise it
+// could never finish.
 func (p *Policy) most(j *job, group int32, memory int64) int64 {
 	if len(j.groups) == 1 {
 		each := (j.groups[0].Tasks + p.machine.Nodes - 1) / p.machine.Nodes
@@ -95,7 +95,7 @@ func (p *Policy) most(j *job, group int32, memory int64) int64 {
 	return j.groups[group].Memory
 }
 
-// book books the memory and the load of a job, or gives them back with a sign of -1.
+// book books the memory and the load of a job, or frees them with a sign of -1.
 func (p *Policy) book(j *job, sign int64) {
 	p.occupy(j, sign)
 	p.hold(j, j.at, sign)
@@ -107,8 +107,8 @@ func (p *Policy) book(j *job, sign int64) {
 	}
 }
 
-// relieve takes targets away, those of the lowest priorities first, until those that
-// remain on a node fit its memory, as far as that helps.
+// relieve removes targets, of the lowest priorities first, until the rest fits the memory
+// of its nodes, as far as that helps.
 func (p *Policy) relieve(now batch.Time, node int32) {
 	for p.free[node] < 0 {
 		last := ranked{job: batch.NoJob}
@@ -130,7 +130,7 @@ func (p *Policy) relieve(now batch.Time, node int32) {
 	}
 }
 
-// adjust takes in what was measured of those who run, if shares are to be computed.
+// adjust adopts the measured needs of running jobs, if shares are to be computed.
 func (p *Policy) adjust(now batch.Time) {
 	p.altered = p.altered[:0]
 	if len(p.learned) == 0 || p.leavers > 0 && len(p.begun) == 0 {
@@ -141,7 +141,7 @@ func (p *Policy) adjust(now batch.Time) {
 		j := &p.jobs[h]
 		switch {
 		case j.wanted == nil:
-		case len(j.gone) > 0: // what it leaves with was told by the needs it had
+		case len(j.gone) > 0: // what it leaves was booked by its previous needs
 			kept = append(kept, h)
 		case !j.running:
 			p.takeIn(j)
@@ -156,7 +156,7 @@ func (p *Policy) adjust(now batch.Time) {
 	p.learned = kept
 }
 
-// takeIn makes what was measured the needs of a job.
+// takeIn adopts the measured needs of a job.
 func (p *Policy) takeIn(j *job) {
 	p.occupy(j, -1)
 	groups := make([]pack.Group, len(j.groups))

@@ -8,19 +8,19 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// NameError is a name of no algorithm.
+// NameError is an invalid name of an algorithm.
 type NameError struct {
 	Name     string
-	Offset   int    // in bytes: up to there it makes sense
-	Accepted string // what could have stood there
+	Offset   int    // bytes up to which the name is valid
+	Accepted string // what is accepted there
 }
 
-// Error shows where the name stops making sense.
+// Error shows where the name becomes invalid.
 func (e *NameError) Error() string {
-	return fmt.Sprintf("algorithm %q makes no sense from byte %d on, %s, accepted there: %s", e.Name, e.Offset, e.rest(), e.Accepted)
+	return fmt.Sprintf("algorithm %q is invalid from byte %d on, %s, accepted there: %s", e.Name, e.Offset, e.rest(), e.Accepted)
 }
 
-// rest returns what makes no sense.
+// rest returns the invalid part.
 func (e *NameError) rest() string {
 	if e.Offset == len(e.Name) {
 		return "its end"
@@ -28,12 +28,12 @@ func (e *NameError) rest() string {
 	return strconv.Quote(e.Name[e.Offset:])
 }
 
-// maxBound keeps bounds far from the end of time: some 30 years.
+// maxBound is about 30 years, in seconds.
 const maxBound = 1_000_000_000
 
-// Parse returns the algorithm of a name. A blank may stand before the star, as the
-// paper prints it. Without opt it is opt=min, or opt=max with stretch-per. The error is
-// a *NameError.
+// Parse returns the algorithm of a name. A blank is allowed before the star, as the paper
+// prints it. The default is opt=min, or opt=max with stretch-per. The error is a
+// *NameError.
 func Parse(name string) (Algorithm, error) {
 	p := nameParser{name: name}
 	a, ok := p.parse()
@@ -50,7 +50,7 @@ type nameParser struct {
 	accepted string // where it stopped
 }
 
-// skip goes by a prefix of what is left, if it is there.
+// skip consumes a prefix, if it is there.
 func (p *nameParser) skip(s string) bool {
 	if !strings.HasPrefix(p.name[p.at:], s) {
 		return false
@@ -110,7 +110,7 @@ func (p *nameParser) parse() (Algorithm, bool) {
 	return p.bound(a)
 }
 
-// continued returns what may follow what has been read of a name.
+// continued returns what may follow the parsed part of a name.
 func (a Algorithm) continued(opted bool) string {
 	accepted := "the end"
 	if a.packs() {
@@ -127,7 +127,7 @@ func (a Algorithm) continued(opted bool) string {
 	return accepted
 }
 
-// word goes by a part that ends with the name or where the next one begins.
+// word consumes a part that ends with the name or at the next slash.
 func (p *nameParser) word(s string) bool {
 	from := p.at
 	if p.skip(s) && (p.end() || p.name[p.at] == '/') {
@@ -137,7 +137,7 @@ func (p *nameParser) word(s string) bool {
 	return false
 }
 
-// opt reads what stands behind opt=, and returns what would have been accepted.
+// opt parses the value of opt=. It returns the accepted values on error.
 func (p *nameParser) opt(a *Algorithm) (accepted string) {
 	second := Min
 	if a.Period == StretchPer {
@@ -155,7 +155,7 @@ func (p *nameParser) opt(a *Algorithm) (accepted string) {
 	return "avg, min: max is for /stretch-per"
 }
 
-// limit reads minft or minvt, if one of them is there.
+// limit parses minft or minvt, if one of them is there.
 func (p *nameParser) limit(a *Algorithm) bool {
 	switch {
 	case p.skip("/minft="):
@@ -166,7 +166,7 @@ func (p *nameParser) limit(a *Algorithm) bool {
 	return a.Limit != NoLimit
 }
 
-// bound reads the seconds of a limit, which are the last part.
+// bound parses the seconds of a limit, which is the last part.
 func (p *nameParser) bound(a Algorithm) (Algorithm, bool) {
 	digits := len(p.name) - p.at - len(strings.TrimLeft(p.name[p.at:], "0123456789"))
 	bound, err := strconv.Atoi(p.name[p.at : p.at+digits])

@@ -6,8 +6,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// nodeDown lets nobody be on a node any more. Of those who run there the driver will
-// say what has become of them; until then they hold all that they had.
+// nodeDown removes a node from use. The driver will report the fate of the jobs that run
+// there; until then they hold their allocations.
 func (p *Policy) nodeDown(now batch.Time, node int32) {
 	if p.machine.Down[node] {
 		return
@@ -30,11 +30,10 @@ func (p *Policy) nodeDown(now batch.Time, node int32) {
 	}
 }
 
-// strand takes the target from a job that runs on a node that has left, without
-// telling it anything.
+// strand removes the target of a job on a node that went down, without a decision.
 func (p *Policy) strand(now batch.Time, h batch.Handle) {
 	j := &p.jobs[h]
-	if len(j.gone) > 0 { // on the move: it holds one or the other from now on
+	if len(j.gone) > 0 { // moving: it holds one allocation or the other from now on
 		p.leave(j, -1)
 	}
 	if j.state == placed {
@@ -45,8 +44,8 @@ func (p *Policy) strand(now batch.Time, h batch.Handle) {
 	j.stranded = true
 }
 
-// nodeUp lets jobs be on a node again. Those who are stranded and have all their nodes
-// back have been there all the time.
+// nodeUp returns a node to use. Stranded jobs whose nodes are all back have run all the
+// time.
 func (p *Policy) nodeUp(now batch.Time, node int32) {
 	if !p.machine.Down[node] {
 		return
@@ -62,19 +61,19 @@ func (p *Policy) nodeUp(now batch.Time, node int32) {
 	}
 }
 
-// stand says whether all nodes of some places are up.
+// stand reports whether all nodes of an allocation are up.
 func (p *Policy) stand(places []place) bool {
 	return !slices.ContainsFunc(places, func(at place) bool { return p.machine.Down[at.Node] })
 }
 
-// recover takes a job that was stranded for one that runs where it was. If others shall
-// be there by now, it has to leave.
+// recover restores a stranded job as running on its nodes. If other jobs have them as
+// targets by now, it must leave.
 func (p *Policy) recover(now batch.Time, h batch.Handle) {
 	j := &p.jobs[h]
 	at, yield := j.gone, j.held
 	j.stranded = false
 	p.leave(j, -1)
-	if j.state == placed { // elsewhere: nobody knew that it would come back
+	if j.state == placed { // it has got another target meanwhile
 		p.unplace(now, h)
 	}
 	j.running, j.at = true, at
@@ -90,7 +89,7 @@ func (p *Policy) recover(now batch.Time, h batch.Handle) {
 	p.look(h)
 }
 
-// spare says whether the memory for tasks of a job is nobody's under the targets.
+// spare reports whether the memory for a job's tasks is free under the targets.
 func (p *Policy) spare(j *job, places []place) bool {
 	for _, at := range places {
 		need := int64(0)

@@ -2,9 +2,9 @@ package dfrs
 
 import "github.com/seed-9b8f70bb/drover/batch"
 
-// force places a job that does not fit: jobs of low priority are paused for it, or
-// moved where greedy finds them another place (GreedyP, GreedyPM; section 4.2). It
-// changes nothing if even that is not enough.
+// force maps a job that does not fit by pausing jobs of low priority, or moving those that
+// greedy can map elsewhere (GreedyP, GreedyPM; section 4.2). It changes nothing if that is
+// not enough.
 func (p *Policy) force(now batch.Time, h batch.Handle, move bool) bool {
 	if !p.possible(&p.jobs[h]) {
 		return false
@@ -23,7 +23,7 @@ func (p *Policy) force(now batch.Time, h batch.Handle, move bool) bool {
 		return false
 	}
 	p.marked = p.marked[:0]
-	for _, r := range order[last:] { // by falling priority
+	for _, r := range order[last:] { // by descending priority
 		j := &p.jobs[r.job]
 		if p.lift(j, -1); !p.fits(&p.jobs[h]) {
 			p.lift(j, 1)
@@ -43,8 +43,8 @@ func (p *Policy) force(now batch.Time, h batch.Handle, move bool) bool {
 	return true
 }
 
-// lift books the memory of a job's target as free, or takes it back with a sign of -1.
-// One that has a home frees none: so it is never paused for anybody.
+// lift frees the memory of a job's target, or takes it again with a sign of -1. A job with
+// a home frees none, so it is never paused for another.
 func (p *Policy) lift(j *job, sign int64) {
 	if j.home != nil {
 		return

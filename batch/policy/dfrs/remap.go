@@ -7,8 +7,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/dfrs/pack"
 )
 
-// remap maps all jobs anew with MCB8, or MCB8-stretch, which drop those of lowest
-// priority that do not fit.
+// remap maps all jobs with MCB8 or MCB8-stretch, which drop the jobs of lowest priority
+// that do not fit.
 func (p *Policy) remap(now batch.Time, stretch bool) {
 	p.counts.Packings++
 	p.candidates(now)
@@ -44,7 +44,7 @@ func (p *Policy) remap(now batch.Time, stretch bool) {
 		if kept > homed || kept == len(p.order) {
 			break
 		}
-		// Who does not fit though alone must not keep the others out.
+		// A job that does not fit even alone must not block the others.
 		first := p.order[homed].job
 		if p.jobs[first].barred = p.machines; p.jobs[first].state == placed {
 			p.unplace(now, first)
@@ -60,11 +60,11 @@ func (p *Policy) remap(now batch.Time, stretch bool) {
 	}
 }
 
-// WatchPackings has a caller shown what MCB8 is asked to pack, the jobs by falling
-// priority; until it returns. A fork is not watched.
+// WatchPackings calls f with the input of each packing, the jobs by descending priority,
+// which is valid during the call. A fork is not watched.
 func (p *Policy) WatchPackings(see func(*pack.Machine, []pack.Job)) { p.watch = see }
 
-// candidates puts all who may be placed into p.order, by falling priority.
+// candidates collects all jobs that can be placed in p.order, by descending priority.
 func (p *Policy) candidates(now batch.Time) {
 	p.order = p.order[:0]
 	add := func(list []batch.Handle) {
@@ -80,7 +80,7 @@ func (p *Policy) candidates(now batch.Time) {
 	slices.SortFunc(p.order, ranked.compare)
 }
 
-// pinned says whether a job that is placed must not be moved.
+// pinned reports whether a placed job must not be moved.
 func (p *Policy) pinned(now batch.Time, j *job) bool {
 	switch p.set.algorithm.Limit {
 	case MinFT:
@@ -91,8 +91,7 @@ func (p *Policy) pinned(now batch.Time, j *job) bool {
 	return false
 }
 
-// retarget makes a packing the target: of the first so many of p.order. The others have
-// none.
+// retarget makes a packing of the first n of p.order their target. The others have none.
 func (p *Policy) retarget(now batch.Time, kept int) {
 	for i, r := range p.order {
 		if j := &p.jobs[r.job]; j.state == placed && (i >= kept || !slices.Equal(j.target, p.packer.Places(i))) {
@@ -106,8 +105,7 @@ func (p *Policy) retarget(now batch.Time, kept int) {
 	}
 }
 
-// expect tells the pool what the stretches of the jobs are counted from until the
-// next packing.
+// expect sets the basis of the jobs' stretches in the pool until the next packing.
 func (p *Policy) expect(now batch.Time, yields []batch.Share) {
 	for i, r := range p.order[:len(yields)] {
 		j := &p.jobs[r.job]

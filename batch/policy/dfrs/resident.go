@@ -7,12 +7,12 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/dfrs/pack"
 )
 
-// A resident job has its home where it has begun: its memory is booked there, in all
-// three books, until it ends or has to begin anew. Pausing it gives nobody anything but
-// CPU, which can be shared anyway. So only a mapping of all jobs ever does, on a node
-// with more such jobs than can have the least yield.
+// A resident job has its home on the nodes where it started: its memory is booked there,
+// in all three books, until it ends or restarts from scratch. Pausing it frees only CPU,
+// which can be shared anyway. So only a mapping of all jobs does that, on a node with more
+// such jobs than can have the least yield.
 
-// moveIn gives a resident job that has just begun its home where it is.
+// moveIn sets the home of a resident job that has just started.
 func (p *Policy) moveIn(j *job) {
 	if !j.spec.Resident || j.home != nil {
 		return
@@ -25,19 +25,19 @@ func (p *Policy) moveIn(j *job) {
 	enter(p.left, j, j.home, -1)
 }
 
-// moveOut takes its home from a job that has ended or begins anew, and does not run.
+// moveOut removes the home of a job that has ended or restarts from scratch.
 func (p *Policy) moveOut(j *job) {
 	if j.home == nil {
 		return
 	}
 	enter(p.left, j, j.home, 1)
 	enter(p.held, j, j.home, -1)
-	if j.state != placed { // else that is done with its target
+	if j.state != placed { // otherwise removing its target does that
 		enter(p.free, j, j.home, 1)
 	}
 	j.home = nil
 	p.homed--
-	p.machines++ // there is room for others
+	p.machines++ // other jobs may fit now
 	p.freed = true
 }
 
@@ -48,7 +48,7 @@ func enter(book []int64, j *job, places []place, sign int64) {
 	}
 }
 
-// beside returns the memory that those leave who have a home. It is not to be changed.
+// beside returns the memory beside the jobs with homes. Callers must not change it.
 func (p *Policy) beside() []int64 {
 	if p.left != nil {
 		return p.left
@@ -56,9 +56,9 @@ func (p *Policy) beside() []int64 {
 	return slices.Repeat([]int64{p.machine.Memory}, int(p.machine.Nodes))
 }
 
-// homesFirst has those who have a home stand first in p.order, where no packing drops
-// them: that would free no memory, which is taken anyway. Who cannot have the least yield
-// beside the others at home is paused. It returns how many stand first.
+// homesFirst moves jobs with a home to the front of p.order, where no packing drops them,
+// because dropping them would free no memory. A job that cannot have the least yield
+// beside the others at home is paused. It returns the number of jobs at the front.
 func (p *Policy) homesFirst(now batch.Time) int {
 	p.machine.Taken = nil
 	if p.homed == 0 {
@@ -66,7 +66,7 @@ func (p *Policy) homesFirst(now batch.Time) int {
 	}
 	p.machine.Taken = make([]int64, p.machine.Nodes)
 	for n, left := range p.left {
-		p.machine.Taken[n] = min(p.machine.Memory-left, p.machine.Memory) // what was measured may be more
+		p.machine.Taken[n] = min(p.machine.Memory-left, p.machine.Memory) // measured memory may exceed it
 	}
 	cpu := make([]int64, p.machine.Nodes)
 	var first, rest []ranked
@@ -84,7 +84,7 @@ func (p *Policy) homesFirst(now batch.Time) int {
 	return len(first)
 }
 
-// seat adds the least that a job takes at home, if there is so much.
+// seat adds the smallest CPU share of a job at its home, if there is room.
 func (p *Policy) seat(j *job, cpu []int64) bool {
 	fits := true
 	for _, at := range j.home {
@@ -99,7 +99,7 @@ func (p *Policy) seat(j *job, cpu []int64) bool {
 	return fits
 }
 
-// withoutMemory returns groups whose memory is taken anyway.
+// withoutMemory returns the groups without memory, for jobs whose memory is taken anyway.
 func withoutMemory(groups []pack.Group) []pack.Group {
 	bare := slices.Clone(groups)
 	for i := range bare {

@@ -10,17 +10,17 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// settings are the options of the policy.
+// settings are the parsed options of the policy.
 type settings struct {
 	algorithm Algorithm
 	period    batch.Duration
 	decay     batch.Duration   // 0: yields do not depend on virtual time
 	owners    map[string]int32 // weights; not changed
-	match     bool             // nodes are relabelled so that fewer jobs move
-	declared  bool             // needs are those that were asked for, whatever is measured
+	match     bool             // relabel nodes so that fewer jobs move
+	declared  bool             // use declared needs, ignore measurements
 }
 
-// defaults are what the paper recommends: a period of ten times a penalty of 300 s.
+// defaults are the paper's recommendation: a period of ten times a penalty of 300 s.
 var defaults = settings{algorithm: Recommended, period: 3000 * batch.Second}
 
 // keys are the settings' names.
@@ -32,7 +32,7 @@ const (
 	mostWeight = 16
 )
 
-// parse takes settings in. What is wrong with them is told all at once.
+// parse parses settings and reports all errors at once.
 func parse(s batch.Settings) (settings, error) {
 	set := defaults
 	wrong := []error{s.Only("dfrs", keys...)}
@@ -43,7 +43,7 @@ func parse(s batch.Settings) (settings, error) {
 		}
 		if accepted := set.put(k, v); accepted != "" {
 			if v == "" {
-				v = "(empty)" // an empty Value would say that the key is unknown
+				v = "(empty)" // in a SettingError an empty Value means an unknown key
 			}
 			wrong = append(wrong, &batch.SettingError{Policy: "dfrs", Key: k, Value: v, Accepted: accepted})
 		}
@@ -51,24 +51,24 @@ func parse(s batch.Settings) (settings, error) {
 	return set, errors.Join(append(wrong, set.idle(s)...)...)
 }
 
-// idle says which settings do nothing with the algorithm.
+// idle refuses settings that have no effect with the algorithm.
 func (s *settings) idle(given batch.Settings) []error {
 	var wrong []error
 	a := &s.algorithm
 	if s.decay > 0 && a.Opt != Min {
 		wrong = append(wrong, &batch.SettingError{
-			Policy: "dfrs", Key: "decay", Value: given["decay"], Accepted: "none with " + a.String() + ": only opt=min weighs yields",
+			Policy: "dfrs", Key: "decay", Value: given["decay"], Accepted: "none with " + a.String() + ": only opt=min weights yields",
 		})
 	}
 	if s.match && !a.packs() {
 		wrong = append(wrong, &batch.SettingError{
-			Policy: "dfrs", Key: "match", Value: given["match"], Accepted: "false with " + a.String() + ", which packs nothing",
+			Policy: "dfrs", Key: "match", Value: given["match"], Accepted: "false with " + a.String() + ", which does not pack",
 		})
 	}
 	return wrong
 }
 
-// put takes in one setting, and returns what would have been accepted if it cannot.
+// put parses one setting. It returns the accepted values on error, "" otherwise.
 func (s *settings) put(k, v string) (accepted string) {
 	switch k {
 	case "algorithm":
@@ -108,7 +108,7 @@ func span(v string, to *batch.Duration) (accepted string) {
 	return ""
 }
 
-// weights reads owner:weight,owner:weight.
+// weights parses owner:weight,owner:weight.
 func (s *settings) weights(v string) (accepted string) {
 	s.owners = map[string]int32{}
 	for _, part := range strings.Split(v, ",") {
@@ -137,5 +137,5 @@ func (s *settings) weightOf(owner string) int32 {
 	return 1
 }
 
-// weighs says whether yields are weighed at all.
+// weighs reports whether yields are weighted at all.
 func (s *settings) weighs() bool { return s.decay > 0 || len(s.owners) > 0 }
