@@ -104,7 +104,7 @@ func TestReproDFRSKeepsWhatIsDoneWhenItIsInterrupted(t *testing.T) {
 
 func TestReproDFRSSaysWhatIsWrongWithWhatIsAsked(t *testing.T) {
 	for want, args := range map[string][]string{
-		"makes no sense from byte":                           {"--algorithms", "GreedyPM*/per/opt=median"},
+		"is invalid from byte":                               {"--algorithms", "GreedyPM*/per/opt=median"},
 		`unknown set "hpc", accepted: hpc2n, unscaled`:       {"--sets", "hpc"},
 		`unknown table "6", accepted: 2, 3, 4, 5, figures`:   {"--tables", "6"},
 		"--periods: 500ms, accepted: 1s or more":             {"--periods", "500ms"},
