@@ -14,9 +14,9 @@ import (
 	"github.com/seed-9b8f70bb/drover/agent/gossip"
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
 	"github.com/seed-9b8f70bb/drover/agent/rounds"
+	"github.com/seed-9b8f70bb/drover/agent/rpc"
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/proto/problem"
-	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
 // apiVersion is the version of drover.v1 that this agent speaks.
@@ -46,16 +46,16 @@ type membership interface {
 
 // Agent is a running agent. Its methods may be called from several goroutines.
 type Agent struct {
-	cfg       Config
-	log       hclog.Logger
-	links     mapping.Links
-	began     time.Time // the epoch of now
-	group     membership
-	seed      string // where the group is reached
-	listener  net.Listener
-	url       string
-	caller    *rpc.Caller
-	following sync.WaitGroup // goroutines that describe servers
+	cfg      Config
+	log      hclog.Logger
+	links    mapping.Links
+	began    time.Time // the epoch of now
+	group    membership
+	seed     string // where the group is reached
+	listener net.Listener
+	url      string
+	servers  rpc.Servers
+	tasks    sync.WaitGroup // goroutines of the agent
 
 	draining chan struct{} // holds a value when there may be something to drain
 
@@ -66,7 +66,7 @@ type Agent struct {
 
 	mu     sync.Mutex
 	view   mapping.View
-	peers  map[string]*peer      // by site
+	peers  map[string]*rpc.Peer  // by site
 	left   map[string]batch.Time // sites that have left in good order, and when
 	joined int                   // servers in the group, described or not
 	jobs   *mapping.Jobs
@@ -107,10 +107,10 @@ func New(cfg Config) (*Agent, error) {
 func newAgent(cfg Config, log hclog.Logger, group membership) *Agent {
 	return &Agent{
 		cfg: cfg, log: log, links: cfg.Network.links(), began: time.Now(), group: group,
-		caller:   rpc.NewCaller(rpc.CallerConfig{DialTimeout: cfg.Patience}),
+		servers:  rpc.NewServers(cfg.Patience),
 		draining: make(chan struct{}, 1),
 		turn:     make(chan struct{}, 1), later: rounds.NewMemory(),
-		peers: make(map[string]*peer), left: make(map[string]batch.Time),
+		peers: make(map[string]*rpc.Peer), left: make(map[string]batch.Time),
 		jobs: mapping.NewJobs(mapping.JobsLimits{
 			Active: cfg.Remember, Gone: goneRemembered, GoneFor: goneFor,
 		}),
@@ -120,7 +120,10 @@ func newAgent(cfg Config, log hclog.Logger, group membership) *Agent {
 	}
 }
 
-// URL returns where the RPC face is reached.
+// Name returns the agent's name.
+func (a *Agent) Name() string { return a.cfg.Name }
+
+// URL returns where the agent's service is reached.
 func (a *Agent) URL() string { return a.url }
 
 // Seed returns the host:port of the agent's gossip, for servers to join.
@@ -131,10 +134,10 @@ func (a *Agent) Seed() string { return a.seed }
 func (a *Agent) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	a.following.Go(func() { a.follow(ctx) })
-	a.following.Go(func() { a.drainSites(ctx) })
-	a.following.Go(func() { a.reallocateRegularly(ctx) })
-	server, health := a.server()
+	a.tasks.Go(func() { a.follow(ctx) })
+	a.tasks.Go(func() { a.drainSites(ctx) })
+	a.tasks.Go(func() { a.reallocateRegularly(ctx) })
+	server, health := rpc.Serve(a, a.log)
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(a.listener) }()
 	a.log.Info("agent is up", "url", a.url, "gossip", a.seed)
@@ -156,8 +159,8 @@ func (a *Agent) Run(ctx context.Context) error {
 		a.log.Warn("calls cut off", "error", e)
 		_ = server.Close()
 	}
-	a.following.Wait()
-	a.caller.Close()
+	a.tasks.Wait()
+	a.servers.Close()
 	return err
 }
 
@@ -170,7 +173,7 @@ func (a *Agent) Close() error {
 func (a *Agent) now() batch.Time { return batch.Time(time.Since(a.began) / time.Microsecond) }
 
 // known returns all sites by name with their peers.
-func (a *Agent) known() ([]*mapping.Site, []*peer) {
+func (a *Agent) known() ([]*mapping.Site, []*rpc.Peer) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	sites := a.view.Sites(nil)
@@ -178,8 +181,8 @@ func (a *Agent) known() ([]*mapping.Site, []*peer) {
 }
 
 // peersOf returns the peers of sites; a.mu is held.
-func (a *Agent) peersOf(sites []*mapping.Site) []*peer {
-	peers := make([]*peer, len(sites))
+func (a *Agent) peersOf(sites []*mapping.Site) []*rpc.Peer {
+	peers := make([]*rpc.Peer, len(sites))
 	for i, s := range sites {
 		peers[i] = a.peers[s.Name]
 	}

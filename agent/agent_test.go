@@ -37,7 +37,7 @@ func TestAgentFindsAServerThroughGossipAndStopsGracefully(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer g.Close()
-	log.await(t, "site is known: site=lyon", 1)
+	log.await(t, "site joined: site=lyon", 1)
 	var transport http.Transport
 	defer transport.CloseIdleConnections()
 	client := droverv1connect.NewAgentServiceClient(&http.Client{Transport: &transport}, a.URL())
@@ -51,7 +51,7 @@ func TestAgentFindsAServerThroughGossipAndStopsGracefully(t *testing.T) {
 	if err := g.Leave(ctx); err != nil {
 		t.Error(err)
 	}
-	log.await(t, "site has left", 1)
+	log.await(t, "site left: site=", 1)
 	cancel()
 	if err := <-ended; err != nil {
 		t.Errorf("Run: %v", err)

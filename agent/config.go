@@ -3,14 +3,18 @@ package agent
 import (
 	"fmt"
 	"net/url"
+	"os"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
+	"github.com/seed-9b8f70bb/drover/agent/rpc"
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/internal/config"
+	"github.com/seed-9b8f70bb/drover/reallocation"
 )
 
 // Config is how an agent runs. Default gives every field a value that works on
@@ -197,3 +201,147 @@ func (n *Network) links() mapping.Links {
 
 // micros converts to the cores' unit, rounding down.
 func micros(d time.Duration) batch.Duration { return batch.Duration(d / time.Microsecond) }
+
+// ReadConfig reads a configuration file over the defaults.
+func ReadConfig(path string) (Config, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return Config{}, fmt.Errorf("read agent configuration: %w", err)
+	}
+	c, err := ParseConfig(data)
+	if err != nil {
+		return Config{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return c, nil
+}
+
+// ParseConfig reads YAML over the defaults. It refuses keys it does not know,
+// and reports what Validate would, by line: a joined error of *FieldError.
+func ParseConfig(data []byte) (Config, error) {
+	c := Default()
+	c.Version = 0 // has to be said
+	file, err := config.Read(data, &c)
+	if err == nil {
+		err = file.Check(c.problems())
+	}
+	if err != nil {
+		return Config{}, fmt.Errorf("agent configuration: %w", err)
+	}
+	return c, nil
+}
+
+// Reallocation is how waiting jobs change sites.
+type Reallocation struct {
+	// Period is the time between two rounds, 1s or more; 0 or off: only on demand.
+	Period    string `yaml:"period"`
+	Algorithm string `yaml:"algorithm"` // regular, all-cancellation
+	Heuristic string `yaml:"heuristic"` // mct, minmin, maxmin, sufferage, maxgain, maxrelgain
+	Window    string `yaml:"window"`    // how many of the oldest jobs the heuristic compares, or all
+	// Threshold is what regular demands of a move if it is not known how long the
+	// job's input would travel, LeastGain what any move must bring.
+	Threshold time.Duration `yaml:"threshold"`
+	LeastGain time.Duration `yaml:"least_gain"`
+	// MostMoves bounds the moves of a job, MostMovesRound those of a round; 0 is no
+	// bound.
+	MostMoves      int `yaml:"most_moves"`
+	MostMovesRound int `yaml:"most_moves_round"`
+	// Patience is how often a job may be put back later than it was before it keeps
+	// its place; off: no bound.
+	Patience string `yaml:"patience"`
+}
+
+// off is a period without rounds.
+const off = "off"
+
+// defaultReallocation returns what the core has as its default.
+func defaultReallocation() Reallocation {
+	d := reallocation.Default
+	return Reallocation{
+		Period: "1h", Algorithm: d.Algorithm.String(), Heuristic: d.Heuristic.String(), Window: d.Window.String(),
+		Threshold: d.Threshold.Std(), LeastGain: d.LeastGain.Std(),
+		MostMoves: d.MostMoves, MostMovesRound: d.MostMovesRound, Patience: reallocation.PatienceText(d.Patience),
+	}
+}
+
+// rounds returns the configuration in the words of the core, with period 0 for
+// rounds only on demand, and everything that is wrong with it. Keys are without
+// that of the section.
+func (r *Reallocation) rounds() (c reallocation.Config, period batch.Duration, errs []*FieldError) {
+	bad := func(key, value, accepted string) {
+		errs = append(errs, &FieldError{Key: key, Value: value, Accepted: accepted})
+	}
+	if r.Period != off && r.Period != "0" {
+		d, err := time.ParseDuration(r.Period)
+		if err != nil || d != 0 && d < time.Second || d > longestPeriod {
+			bad("period", r.Period, fmt.Sprintf("1s..%v, or 0 or off for rounds only on demand", longestPeriod))
+		}
+		period = micros(d)
+	}
+	var err error
+	if c.Algorithm, err = reallocation.ParseAlgorithm(r.Algorithm); err != nil {
+		bad("algorithm", r.Algorithm, accepted(err))
+	}
+	if c.Heuristic, err = reallocation.ParseHeuristic(r.Heuristic); err != nil {
+		bad("heuristic", r.Heuristic, accepted(err))
+	}
+	if c.Window, err = reallocation.ParseWindow(r.Window); err != nil {
+		bad("window", r.Window, accepted(err))
+	}
+	length := func(key string, d time.Duration) batch.Duration {
+		if d < 0 {
+			bad(key, d.String(), "0s or more")
+		}
+		return micros(d)
+	}
+	c.Threshold, c.LeastGain = length("threshold", r.Threshold), length("least_gain", r.LeastGain)
+	bound := func(key string, n int) int {
+		if n < 0 {
+			bad(key, strconv.Itoa(n), "0 (no bound) or more")
+		}
+		return n
+	}
+	c.MostMoves, c.MostMovesRound = bound("most_moves", r.MostMoves), bound("most_moves_round", r.MostMovesRound)
+	if c.Patience, err = reallocation.ParsePatience(r.Patience); err != nil {
+		bad("patience", r.Patience, accepted(err))
+	}
+	c.Period = batch.Hour // rounds do not look at it
+	return c, period, errs
+}
+
+// longestPeriod is the largest Reallocation.Period.
+const longestPeriod = 366 * 24 * time.Hour
+
+// accepted returns what an error of the core says is accepted.
+func accepted(err error) string {
+	_, what, _ := strings.Cut(err.Error(), "accepted: ")
+	return what
+}
+
+// with returns the configuration with the fields that a client has set.
+func (r *Reallocation) with(o rpc.RoundOptions) *Reallocation {
+	c := *r
+	for _, f := range []struct {
+		set  string
+		into *string
+	}{{o.Algorithm, &c.Algorithm}, {o.Heuristic, &c.Heuristic}, {o.Window, &c.Window}} {
+		if f.set != "" {
+			*f.into = f.set
+		}
+	}
+	if o.Threshold != nil {
+		c.Threshold = *o.Threshold
+	}
+	if o.LeastGain != nil {
+		c.LeastGain = *o.LeastGain
+	}
+	if o.MostMoves != nil {
+		c.MostMoves = *o.MostMoves
+	}
+	if o.MostMovesRound != nil {
+		c.MostMovesRound = *o.MostMovesRound
+	}
+	if o.Patience != nil {
+		c.Patience = reallocation.PatienceText(*o.Patience)
+	}
+	return &c
+}

@@ -75,12 +75,12 @@ func TestAJobThatCannotLeaveStaysAndIsTriedAgain(t *testing.T) {
 	full.life.draining = true
 	connected(full, near)
 	g := newGrid(t, func(c *Config) { quick(c); c.Drain.Retry = 20 * time.Millisecond }, full.start(t), near.start(t))
-	g.log.await(t, "a job cannot leave a draining site: job=a", 2)
+	g.log.await(t, "drain move failed: job=a", 2)
 	near.estimate = answers(quote(1, 1, 1))
 	near.mu.Lock()
 	near.life.draining = false
 	near.mu.Unlock()
-	g.log.await(t, "a job leaves a draining site: job=a", 1)
+	g.log.await(t, "drain move began: job=a", 1)
 	g.knows(t, "near", "a", droverv1.JobState_JOB_STATE_WAITING)
 	g.knows(t, "full", "fixed", droverv1.JobState_JOB_STATE_WAITING)
 }
@@ -109,9 +109,9 @@ func TestFailedOrdersAreToldApart(t *testing.T) {
 		{because("not-waiting"), mapping.Overtaken},
 		{because("unknown-job"), mapping.Overtaken},
 		{because("not-movable"), mapping.Immovable},
-		{because("no-candidate"), mapping.NoPlace},
-		{because("timeout"), mapping.NoPlace},
-		{errors.New("no problem that is told"), mapping.NoPlace},
+		{because("no-candidate"), mapping.NoSite},
+		{because("timeout"), mapping.NoSite},
+		{errors.New("no problem that is told"), mapping.NoSite},
 	} {
 		if got := outcomeOf(c.err); got != c.want {
 			t.Errorf("%v: %d, want %d", c.err, got, c.want)

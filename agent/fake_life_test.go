@@ -7,6 +7,7 @@ import (
 	"connectrpc.com/connect"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/seed-9b8f70bb/drover/agent/rpc"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
@@ -82,7 +83,7 @@ func (f *fakeServer) WatchJobs(ctx context.Context, _ *droverv1.WatchJobsRequest
 	f.mu.Lock()
 	first := &droverv1.WatchJobsResponse{Synced: true}
 	for _, j := range f.jobs {
-		if s := statesIn[j.GetState()]; !s.Ended() {
+		if s := rpc.StateOf(j.GetState()); !s.Ended() {
 			first.Jobs = append(first.Jobs, digestOf(j))
 		}
 	}

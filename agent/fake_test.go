@@ -22,7 +22,7 @@ import (
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
 	"github.com/seed-9b8f70bb/drover/proto/problem"
-	"github.com/seed-9b8f70bb/drover/proto/rpc"
+	protorpc "github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
 // memberlist does not wait for a probe under way when it shuts down.
@@ -51,13 +51,13 @@ type fakeServer struct {
 }
 
 // wireError is the error of a server that answers with a problem.
-func wireError(p *problem.Problem) error { return rpc.WithDetail(p, p) }
+func wireError(p *problem.Problem) error { return protorpc.WithDetail(p, p) }
 
 // quote is an estimate of so many seconds.
 func quote(wait, run int, width int32) *droverv1.Quote {
 	return &droverv1.Quote{
-		Width: width, Wait: durationOut(batch.Duration(wait) * batch.Second), Run: durationOut(batch.Duration(run) * batch.Second),
-		Walltime: durationOut(batch.Duration(run) * 2 * batch.Second), Kind: droverv1.EstimateKind_ESTIMATE_KIND_PROMISED,
+		Width: width, Wait: protorpc.Duration(batch.Duration(wait) * batch.Second), Run: protorpc.Duration(batch.Duration(run) * batch.Second),
+		Walltime: protorpc.Duration(batch.Duration(run) * 2 * batch.Second), Kind: droverv1.EstimateKind_ESTIMATE_KIND_PROMISED,
 	}
 }
 
@@ -284,7 +284,7 @@ func newGrid(t *testing.T, tune func(*Config), servers ...*fakeServer) *grid {
 	}
 	g.group.set(members...)
 	for _, s := range servers {
-		g.log.await(t, "site is known: site="+s.name, 1)
+		g.log.await(t, "site joined: site="+s.name, 1)
 	}
 	return g
 }

@@ -152,7 +152,7 @@ func TestMapRefusesWithCodeAndDetail(t *testing.T) {
 		},
 		{
 			"unknown service", &droverv1.MapRequest{Request: &droverv1.Request{Service: "ul"}}, connect.CodeNotFound,
-			&droverv1.ErrorDetail{Reason: "unknown-service", Field: "request.service", Accepted: "one of lu, mixed", Hint: "drover services lists what there is"},
+			&droverv1.ErrorDetail{Reason: "unknown-service", Field: "request.service", Accepted: "one of lu, mixed", Hint: "drover services lists the services"},
 		},
 		{
 			"refused by all alike", lu(), connect.CodeInvalidArgument,
@@ -160,7 +160,7 @@ func TestMapRefusesWithCodeAndDetail(t *testing.T) {
 		},
 		{
 			"refused by some", &droverv1.MapRequest{Request: &droverv1.Request{Service: "mixed"}}, connect.CodeUnavailable,
-			&droverv1.ErrorDetail{Reason: "no-candidate", Message: "c: no answer in time", Hint: "try again; drover sites shows who answers", Retryable: true},
+			&droverv1.ErrorDetail{Reason: "no-candidate", Message: "c: no answer in time", Hint: "try again; drover sites shows which sites answer", Retryable: true},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -195,7 +195,7 @@ func TestSilentSiteIsNotAskedUntilItIsBack(t *testing.T) {
 	lost := s.member(1)
 	lost.Lost = true
 	g.group.set(lost)
-	g.log.await(t, "site has fallen silent", 1)
+	g.log.await(t, "site stopped answering", 1)
 	g.group.set(lost) // received when the first one has been taken in
 	_, err := g.client.Map(context.Background(), lu())
 	if code, d := detail(t, err); code != connect.CodeUnavailable || d.GetReason() != "no-candidate" || !strings.Contains(d.GetMessage(), "lyon") {
@@ -203,12 +203,12 @@ func TestSilentSiteIsNotAskedUntilItIsBack(t *testing.T) {
 	}
 	s.failures = 1 // one more than a single attempt would survive
 	g.group.set(s.member(2))
-	g.log.await(t, "site is known: site=lyon", 2)
+	g.log.await(t, "site joined: site=lyon", 2)
 	if _, err := g.client.Map(context.Background(), lu()); err != nil {
 		t.Error(err)
 	}
 	g.group.set()
-	g.log.await(t, "site has left", 1)
+	g.log.await(t, "site left: site=", 1)
 	g.group.set()
 	if _, err = g.client.Map(context.Background(), lu()); err == nil {
 		t.Fatal("mapped to a site that has left")
@@ -225,7 +225,7 @@ func TestServerStartedAnewIsDescribedAgain(t *testing.T) {
 	s.services = []string{"lu"}
 	s.mu.Unlock()
 	g.group.set(s.member(2))
-	g.log.await(t, "site is known: site=lyon", 2)
+	g.log.await(t, "site joined: site=lyon", 2)
 	if _, err := g.client.Map(context.Background(), lu()); err != nil {
 		t.Error(err)
 	}

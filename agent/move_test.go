@@ -132,7 +132,7 @@ func (g *grid) lose(t *testing.T, servers []*fakeServer, name string) {
 	i := slices.IndexFunc(servers, func(s *fakeServer) bool { return s.name == name })
 	members[i].Lost = true
 	g.group.set(members...)
-	g.log.await(t, "site has fallen silent: site="+name, 1)
+	g.log.await(t, "site stopped answering: site="+name, 1)
 	g.group.set(members...) // received when the first one has been taken in
 }
 

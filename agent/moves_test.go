@@ -140,7 +140,7 @@ func TestAPageOfMovesReadsOnWhereASiteMayHaveMoreForIt(t *testing.T) {
 	}
 	b.life.moves = slices.DeleteFunc(b.life.moves, func(m *droverv1.Move) bool { return m.GetOrderedAt().GetSeconds() < 1e6-1000 && m.GetFrom() == "b" })
 	g := newGrid(t, nil, a.start(t), b.start(t))
-	search := func(n int, ask int32) (out []string) {
+	search := func(n int, ask int) (out []string) {
 		s := newMoveSearch(g.agent, n, nil, filter{})
 		s.ask = ask
 		for s.more() {
@@ -149,13 +149,13 @@ func TestAPageOfMovesReadsOnWhereASiteMayHaveMoreForIt(t *testing.T) {
 			}
 		}
 		for _, m := range s.found[:n] {
-			out = append(out, moveName(s.message(m))+" "+moveStates[s.message(m).GetState()])
+			out = append(out, fmt.Sprint(m.Job, " ", m.Epoch, " ", m.From, " ", m.Place.Ordered, " ", s.moves[m.Index].State()))
 		}
 		return out
 	}
 	all := search(40, 1000)
 	for n := 1; n <= 40; n += 3 {
-		for _, ask := range []int32{1, 2, 5} {
+		for _, ask := range []int{1, 2, 5} {
 			if d := cmp.Diff(all[:n], search(n, ask)); d != "" {
 				t.Errorf("%d moves, %d at once: %s", n, ask, d)
 			}

@@ -20,7 +20,7 @@ func TestARefusalIsDefiniteOnlyIfNoSilentSiteCouldTakeTheRequest(t *testing.T) {
 		"too wide for those that answer":       {"too-wide", []string{"lyon"}, problem.NoCandidate},
 		"a wrong argument is wrong everywhere": {"wrong-type", []string{"lyon"}, "wrong-type"},
 	} {
-		p := nobody("lu", []*mapping.Site{{Name: "nancy"}}, []result[mapping.Answer]{refused(c.reason)}, c.silent)
+		p := noEstimate("lu", []*mapping.Site{{Name: "nancy"}}, []result[mapping.Answer]{refused(c.reason)}, c.silent)
 		if p.Reason != c.want || p.Retryable != (c.want == problem.NoCandidate) {
 			t.Errorf("%s: %+v", name, p)
 		}
@@ -40,7 +40,7 @@ func TestARequestThatEachSiteRefusesForReasonsOfItsOwnIsNotTriedAgain(t *testing
 		"one more has not been": {result[mapping.Answer]{missing: mapping.Refused, problem: &problem.Problem{Reason: "too-late"}}, []string{"rennes"}, true},
 	} {
 		first := result[mapping.Answer]{missing: mapping.Refused, problem: &problem.Problem{Reason: "no-license"}}
-		if p := nobody("lu", sites, []result[mapping.Answer]{first, c.second}, c.silent); p.Reason != problem.NoCandidate || p.Retryable != c.again {
+		if p := noEstimate("lu", sites, []result[mapping.Answer]{first, c.second}, c.silent); p.Reason != problem.NoCandidate || p.Retryable != c.again {
 			t.Errorf("%s: %+v", name, p)
 		}
 	}
@@ -50,7 +50,7 @@ func TestASiteThatHasLeftIsRememberedForAWhile(t *testing.T) {
 	a := newAgent(Default(), nil, nil)
 	a.left["nancy"] = a.now()
 	a.left["lyon"] = a.now().Add(-2 * leftFor)
-	if got := a.lately(); len(got) != 1 || got[0] != "nancy" {
+	if got := a.recentlyLeft(); len(got) != 1 || got[0] != "nancy" {
 		t.Error(got)
 	}
 }

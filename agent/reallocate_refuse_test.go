@@ -72,7 +72,7 @@ func TestASiteThatIsLeftOutOfEachRoundIsWarnedOfOnce(t *testing.T) {
 			t.Errorf("round %d: %v", i, res)
 		}
 		g.log.mu.Lock()
-		if n := strings.Count(g.log.text.String(), "a site is left out of reallocation"); n != c.want {
+		if n := strings.Count(g.log.text.String(), "site left out of the round"); n != c.want {
 			t.Errorf("round %d: %d warnings, want %d", i, n, c.want)
 		}
 		g.log.mu.Unlock()
@@ -91,7 +91,7 @@ func TestARoundThatNobodyTakesPartInIsAnError(t *testing.T) {
 	}
 	g = newGrid(t, nil, old.start(t))
 	_, err = g.client.Reallocate(context.Background(), &droverv1.ReallocateRequest{})
-	if code, d := detail(t, err); code != connect.CodeUnavailable || d.GetMessage() != "no site takes part in a round: old: its plan cannot be copied" {
+	if code, d := detail(t, err); code != connect.CodeUnavailable || d.GetMessage() != "no site takes part in the round: old: its plan cannot be copied" {
 		t.Errorf("%v %v", code, d)
 	}
 }
@@ -172,7 +172,7 @@ func TestJobsThatAreHeldArePlacedThoughTheCallerHasGone(t *testing.T) {
 		return inside.Err()
 	}
 	config, _, _ := (&Reallocation{Algorithm: "all-cancellation", Window: "all", Patience: "0"}).rounds()
-	if r, err := g.agent.round(ctx, config, false); err != nil || r.jobs[0].ordered || r.jobs[0].problem == nil {
+	if r, err := g.agent.round(ctx, config, false); err != nil || r.Jobs[0].Ordered || r.Jobs[0].Problem == nil {
 		t.Errorf("%+v, %v", r, err)
 	}
 	full.mu.Lock()
@@ -191,12 +191,12 @@ func TestASiteThatDoesNotAnswerIsAskedToHoldOnce(t *testing.T) {
 	}
 	config, _, _ := (&Reallocation{Algorithm: "all-cancellation", Window: "all", Patience: "0"}).rounds()
 	r, err := g.agent.round(context.Background(), config, false)
-	if err != nil || len(r.jobs) != 2*mostHeld+1 {
+	if err != nil || len(r.Jobs) != 2*mostHeld+1 {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	for i := range r.jobs {
-		if r.jobs[i].ordered || r.jobs[i].problem == nil || r.jobs[i].problem.Reason != problem.Timeout {
-			t.Fatalf("job %d: %v", i, r.jobs[i].problem)
+	for i := range r.Jobs {
+		if r.Jobs[i].Ordered || r.Jobs[i].Problem == nil || r.Jobs[i].Problem.Reason != problem.Timeout {
+			t.Fatalf("job %d: %v", i, r.Jobs[i].Problem)
 		}
 	}
 	full.mu.Lock()

@@ -13,7 +13,7 @@ import (
 
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 	"github.com/seed-9b8f70bb/drover/proto/problem"
-	"github.com/seed-9b8f70bb/drover/proto/rpc"
+	protorpc "github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
 // fakeReserve is what a fake server says of reservations.
@@ -41,7 +41,7 @@ func (f *fakeServer) OfferReservation(ctx context.Context, _ *droverv1.OfferRese
 func (f *fakeServer) ListReservations(_ context.Context, req *droverv1.ServerServiceListReservationsRequest) (*droverv1.ServerServiceListReservationsResponse, error) {
 	if strings.Contains(req.GetFilter(), "odd") {
 		p := &problem.Problem{Reason: problem.BadValue, Field: "filter", Message: "odd"}
-		return nil, rpc.WithDetail(p, p)
+		return nil, protorpc.WithDetail(p, p)
 	}
 	return &droverv1.ServerServiceListReservationsResponse{Reservations: f.reserve.list}, nil
 }
@@ -53,7 +53,7 @@ func (f *fakeServer) CancelReservation(_ context.Context, req *droverv1.CancelRe
 		}
 	}
 	p := &problem.Problem{Reason: problem.UnknownReservation, Field: "id", Message: "unknown"}
-	return nil, rpc.WithDetail(p, p)
+	return nil, protorpc.WithDetail(p, p)
 }
 
 func (f *fakeServer) GetSite(context.Context, *droverv1.GetSiteRequest) (*droverv1.GetSiteResponse, error) {
@@ -195,7 +195,7 @@ func TestADeadlineThatNobodyKeepsIsAnsweredWithTheEarliestPromise(t *testing.T) 
 		site("a", refuses("no-offer", 700)), site("b", refuses("no-offer", 500)), site("c", refuses("no-promise", 0)), site("d", hangs))
 	_, err := g.client.Map(context.Background(), lu())
 	_, d := detail(t, err)
-	if d.GetReason() != "no-offer" || d.GetOffer().GetCompletion().GetSeconds() != 500 || d.GetAccepted() != "at least 500" || !strings.Contains(d.GetMessage(), "without an answer: d") || !d.GetRetryable() {
+	if d.GetReason() != "no-offer" || d.GetOffer().GetCompletion().GetSeconds() != 500 || d.GetAccepted() != "at least 500" || !strings.Contains(d.GetMessage(), "no answer from d") || !d.GetRetryable() {
 		t.Errorf("%v", d)
 	}
 	req := lu()

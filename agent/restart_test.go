@@ -83,7 +83,7 @@ func TestAnAgentStartedAnewKnowsTheGridAndItsJobsAgain(t *testing.T) {
 			began := time.Now()
 			again := runAgent(t, "first", strings.TrimPrefix(first.URL(), "http://"), first.Seed(), seeds(living)...)
 			for _, site := range []string{"lyon", "metz", "nancy"} {
-				again.log.await(t, "site is known: site="+site, 1)
+				again.log.await(t, "site joined: site="+site, 1)
 				(&grid{agent: again.Agent}).knows(t, site, site+"1", droverv1.JobState_JOB_STATE_WAITING)
 			}
 			if took := time.Since(began); took > 10*time.Second {

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -11,12 +10,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/go-hclog"
-	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/seed-9b8f70bb/drover/agent/gossip"
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
 	"github.com/seed-9b8f70bb/drover/agent/rounds"
-	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/agent/rpc"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
@@ -36,7 +34,7 @@ func TestRoundsComeWithThePeriodAtTheAgentOfTheLeastName(t *testing.T) {
 			synctest.Wait()
 			log.mu.Lock()
 			defer log.mu.Unlock()
-			return strings.Count(log.text.String(), "round of reallocation")
+			return strings.Count(log.text.String(), "round completed")
 		}
 		pass := func(d time.Duration) { time.Sleep(d) } //nolint:forbidigo // virtual time
 		pass(9*time.Minute + 59*time.Second)
@@ -136,50 +134,11 @@ func TestAJobPutBackTooOftenKeepsItsPlace(t *testing.T) {
 	}
 }
 
-func TestLongCallsAreSentInPieces(t *testing.T) {
-	d := &drafts{round: "r"}
-	c := &rounds.Call{Begin: true, End: true}
-	for i := range 2*mostInCall + 10 {
-		d.jobs = append(d.jobs, waitingJob{id: fmt.Sprint(i), request: &droverv1.Request{}})
-		if i < mostInCall+5 {
-			c.Edits = append(c.Edits, rounds.Edit{Job: i})
-		} else {
-			c.Questions = append(c.Questions, rounds.Question{Job: i, Standing: i%2 == 0, After: batch.Second})
-		}
-	}
-	var got []string
-	list := d.pieces(c)
-	for _, p := range list {
-		got = append(got, fmt.Sprintf("%v %d %d %v", p.GetBegin(), len(p.GetEdits()), len(p.GetQuestions()), p.GetEnd()))
-	}
-	if d := cmp.Diff([]string{"true 500 0 false", "false 5 495 false", "false 0 10 true"}, got); d != "" {
-		t.Error(d)
-	}
-	if q := list[1].GetQuestions()[0]; q.GetJobId() != "505" || q.GetRequest() == nil || q.GetNotBefore().AsDuration() != time.Second {
-		t.Errorf("%v", q)
-	}
-	if q := list[1].GetQuestions()[1]; q.GetRequest() != nil || q.GetNotBefore() != nil {
-		t.Errorf("%v", q)
-	}
-	long := &droverv1.Request{Shapes: make([]*droverv1.Shape, 100_000)}
-	for i := range long.GetShapes() {
-		long.Shapes[i] = &droverv1.Shape{Width: 1 << 20, Walltime: durationpb.New(time.Hour)}
-	}
-	d.jobs = []waitingJob{{id: "a", request: long}, {id: "b", request: long}, {id: "c", request: long}}
-	c = &rounds.Call{Questions: []rounds.Question{{Job: 0}, {Job: 1}, {Job: 2}}}
-	if n := len(d.pieces(c)); n != 3 {
-		t.Errorf("three requests of a megabyte each in %d messages", n)
-	}
-	if n := len(d.pieces(&rounds.Call{Begin: true})); n != 1 {
-		t.Errorf("an empty call in %d messages", n)
-	}
-}
-
 func TestASiteHearsOfALongRoundThoughThereIsNothingToAskIt(t *testing.T) {
 	a, b := queueOf("a", 1, 0), queueOf("b", 0, 0)
 	g := newGrid(t, nil, a.start(t), b.start(t))
 	sites, peers := g.agent.known()
-	d := &drafts{agent: g.agent, ctx: context.Background(), round: "r", places: &roundPlaces{sites: sites, peers: peers}}
+	d := &drafts{agent: g.agent, ctx: context.Background(), round: "r", part: &participants{sites: sites, peers: peers}}
 	call := func(c ...*rounds.Call) {
 		d.Call(c)
 		for _, c := range c {
@@ -190,10 +149,10 @@ func TestASiteHearsOfALongRoundThoughThereIsNothingToAskIt(t *testing.T) {
 	}
 	call(&rounds.Call{Site: 0, Begin: true}, &rounds.Call{Site: 1, Begin: true})
 	call(&rounds.Call{Site: 0})
-	d.heard[1] = d.heard[1].Add(-restless - time.Second)
+	d.called[1] = d.called[1].Add(-draftRenewal - time.Second)
 	call(&rounds.Call{Site: 0})
 	call(&rounds.Call{Site: 0, End: true})
-	d.heard[1] = d.heard[1].Add(-restless - time.Second)
+	d.called[1] = d.called[1].Add(-draftRenewal - time.Second)
 	call(&rounds.Call{Site: 1, End: true}) // a has no draft any more
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -210,11 +169,11 @@ func TestWhatRoundsRememberIsForgottenWithTheJobs(t *testing.T) {
 	for _, id := range []string{"waits", "moving", "runs", "ended"} {
 		a.later.Keep(id, 2)
 	}
-	placed := reallocated{id: "waits", ordered: true}
+	placed := rpc.RoundJob{ID: "waits", Ordered: true}
 	placed.Past.Later = 3
-	failed := reallocated{id: "moving"}
+	failed := rpc.RoundJob{ID: "moving"}
 	failed.Past.Later = 3
-	a.rememberRound(&roundReport{jobs: []reallocated{placed, failed}}, []waitingJob{{id: "waits"}})
+	a.rememberRound(&rpc.Round{Jobs: []rpc.RoundJob{placed, failed}}, []waitingJob{{id: "waits"}})
 	for id, want := range map[string]int{"waits": 3, "moving": 2, "runs": 0, "ended": 0} {
 		if got := a.later.Later(id); got != want {
 			t.Errorf("%s: %d, want %d", id, got, want)
@@ -227,7 +186,7 @@ func TestARoundIsToldOfIfSomethingWaits(t *testing.T) {
 		g := newGrid(t, nil, queueOf("a", jobs, 0).start(t))
 		g.reallocate(t, &droverv1.ReallocateRequest{})
 		g.log.mu.Lock()
-		if n := strings.Count(g.log.text.String(), "round of reallocation"); n != want {
+		if n := strings.Count(g.log.text.String(), "round completed"); n != want {
 			t.Errorf("%d jobs: told %d times, want %d", jobs, n, want)
 		}
 		g.log.mu.Unlock()

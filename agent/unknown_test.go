@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/seed-9b8f70bb/drover/agent/mapping"
+	"github.com/seed-9b8f70bb/drover/agent/rpc"
 	"github.com/seed-9b8f70bb/drover/batch"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
@@ -22,7 +23,7 @@ func (g *grid) knows(t *testing.T, site, id string, state droverv1.JobState) {
 	t.Helper()
 	g.until(t, fmt.Sprintf("job %s at %s is %v", id, site, state), func() bool {
 		d, ok := g.agent.jobs.Get(site, id)
-		return ok && d.State == statesIn[state]
+		return ok && d.State == rpc.StateOf(state)
 	})
 }
 
@@ -123,7 +124,7 @@ func TestASiteThatIsBackInTheMiddleOfAListGoesOnWhereItWas(t *testing.T) {
 	}
 	first := list("")
 	g.group.set(lyon.member(2))
-	g.log.await(t, "site is known: site=lyon", 2)
+	g.log.await(t, "site joined: site=lyon", 2)
 	second := list(first.GetNextPageToken())
 	if j := second.GetJobs(); len(j) != 2 || j[0].GetId() != "j2" || j[0].GetUnknownFor() != nil || second.GetNextPageToken() != "" {
 		t.Errorf("%v", second)
@@ -230,7 +231,7 @@ func TestASiteThatLeftJobsBehindStaysInTheLists(t *testing.T) {
 	g.knows(t, "lyon", "a", droverv1.JobState_JOB_STATE_WAITING)
 	lyon.stop()
 	g.group.set()
-	g.log.await(t, "the site that left has jobs: site=lyon", 1)
+	g.log.await(t, "site left jobs behind: site=lyon", 1)
 	res, err := g.client.FindJob(context.Background(), &droverv1.FindJobRequest{JobId: "a"})
 	if err != nil || res.GetTarget().GetSite() != "lyon" || res.GetJob().GetUnknownFor() == nil {
 		t.Errorf("%v, %v", res, err)
@@ -243,7 +244,7 @@ func TestAMemoryThatIsFullSaysSo(t *testing.T) {
 		j.State = droverv1.JobState_JOB_STATE_WAITING
 	}
 	g := newGrid(t, func(c *Config) { c.Remember = 2 }, lyon)
-	g.log.await(t, "more jobs than are remembered: site=lyon over=1 limit=2", 1)
+	g.log.await(t, "memory for jobs is full: site=lyon forgotten=1 limit=2", 1)
 }
 
 func TestAHostThatAcceptsAndSaysNothingCostsOnePatience(t *testing.T) {
@@ -252,8 +253,7 @@ func TestAHostThatAcceptsAndSaysNothingCostsOnePatience(t *testing.T) {
 	t.Cleanup(func() { _ = hung.Close() })
 	g := newGrid(t, quick, lyon)
 	g.agent.mu.Lock()
-	p := newPeer(g.agent.caller, "http://"+hung.Addr().String())
-	p.about = &droverv1.DescribeResponse{Site: &droverv1.Site{Name: "hung"}}
+	p := g.agent.servers.Peer("http://" + hung.Addr().String())
 	g.agent.peers["hung"] = p
 	site := *g.agent.view.Get("lyon")
 	site.Name = "hung"

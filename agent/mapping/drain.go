@@ -11,7 +11,7 @@ type Outcome uint8
 const (
 	Ordered   Outcome = iota // the move has begun
 	Overtaken                // the job is not what it was: somebody else was quicker
-	NoPlace                  // no other site would take it, or the order failed
+	NoSite                   // no other site would take it, or the order failed
 	Immovable                // the server says that this job is not moved at all
 )
 
@@ -157,7 +157,7 @@ func (d *Drain) Done(now batch.Time, site, id string, outcome Outcome) {
 		v.failures = 0
 	case Overtaken:
 		t.stage, t.until = paused, now.Add(d.limits.Retry)
-	case NoPlace:
+	case NoSite:
 		t.wait(now, &d.limits)
 		v.failures++
 		v.until = now.Add(d.limits.Retry)

@@ -124,20 +124,20 @@ func TestAnOrderThatTheSiteNeverTellsOfIsRepeated(t *testing.T) {
 func TestFailuresPauseAJobAndRefusalsForGoodTheLongest(t *testing.T) {
 	d := newDrainTest(t, "a b c")
 	d.next("a b")
-	d.done(NoPlace, "a")
+	d.done(NoSite, "a")
 	d.done(Immovable, "b")
 	d.next("c")
 	d.done(Overtaken, "c")
 	d.wait(10 * s)
 	d.next("a c")
-	d.done(NoPlace, "a")
+	d.done(NoSite, "a")
 	d.done(Overtaken, "c")
 	d.wait(10 * s)
 	d.next("c")
 	d.done(Overtaken, "c")
 	d.wait(10 * s)
 	d.next("a c")
-	d.done(NoPlace, "a", "c")
+	d.done(NoSite, "a", "c")
 	d.wait(10 * s)
 	d.next("b c")
 }
@@ -146,14 +146,14 @@ func TestAServiceThatFindsNoPlaceIsNotAskedForJobByJob(t *testing.T) {
 	d := newDrainTest(t, "a b c d e f")
 	d.jobs.Put(0, "lyon", Digest{ID: "z", State: Waiting, Submitted: 99, Service: "other"})
 	d.next("a b")
-	d.done(NoPlace, "a", "b")
+	d.done(NoSite, "a", "b")
 	d.next("z") // the next of the same service would find none either
 	d.done(Ordered, "z")
 	d.tell("z", Gone, 1)
 	d.next("")
 	d.wait(10 * s)
 	d.next("a b") // and now again, from the first on
-	d.done(NoPlace, "a", "b")
+	d.done(NoSite, "a", "b")
 	d.wait(10 * s)
 	d.next("c d")
 }
@@ -162,7 +162,7 @@ func TestASiteThatTakesJobsAgainIsForgotten(t *testing.T) {
 	d := newDrainTest(t, "a")
 	d.next("a")
 	d.drain.Stop("lyon")
-	d.done(NoPlace, "a") // too late to matter
+	d.done(NoSite, "a") // too late to matter
 	d.next("a")
 }
 
@@ -194,7 +194,7 @@ func TestEveryJobLeavesAndNeverMoreThanAFewAtOnce(t *testing.T) {
 				case j.State != Waiting || seen.Epoch != j.Epoch:
 					drain.Done(d.now, "lyon", id, Overtaken)
 				case step < 200 && !luck("place"):
-					drain.Done(d.now, "lyon", id, NoPlace)
+					drain.Done(d.now, "lyon", id, NoSite)
 				default:
 					j.State, j.Epoch = Moving, j.Epoch+1
 					drain.Done(d.now, "lyon", id, Ordered)

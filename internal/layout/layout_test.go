@@ -32,7 +32,7 @@ const (
 var layout = map[string][]string{
 	"proto/drover/v1/...": {"proto/drover/v1/..."},
 	"proto/problem":       {},
-	"proto/rpc":           {"proto/drover/v1/...", "proto/problem"},
+	"proto/rpc":           {"proto/drover/v1/...", "proto/problem", "batch"},
 
 	"internal/config":    {},
 	"internal/freeport":  {},                  // for tests
@@ -123,9 +123,9 @@ var layout = map[string][]string{
 	"server/store": {},
 	"server/site":  {"batch", policy, "batch/plan/forecast", "batch/policy", "server/catalogue"},
 
+	"agent/rpc": {"agent/mapping", "agent/rounds", "reallocation", "batch", "proto/drover/v1/...", "proto/problem", "proto/rpc"},
 	"agent": {
-		"agent/mapping", "agent/rounds", "agent/gossip", "reallocation", "batch", "internal/config", "proto/drover/v1/...",
-		"proto/problem", "proto/rpc",
+		"agent/mapping", "agent/rounds", "agent/gossip", "agent/rpc", "reallocation", "batch", "internal/config", "proto/problem",
 	},
 	"client": {"client/rpc", "client/submission", "client/npy", "internal/config", "proto/problem", "proto/rpc"},
 	"server": {

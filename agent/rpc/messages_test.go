@@ -1,4 +1,4 @@
-package agent
+package rpc
 
 import (
 	"math"
@@ -23,7 +23,7 @@ func TestAnArrayThatIsNotThereYetIsAsLargeAsItsDimensionsSay(t *testing.T) {
 	} {
 		v := &droverv1.Value{Kind: &droverv1.Value_ArrayValue{ArrayValue: c.array}}
 		r := &droverv1.Request{Arguments: map[string]*droverv1.Value{"a": v}}
-		if got := inputBytes(r, true); got != c.want {
+		if got := NewRequest(r).InputBytes(true); got != c.want {
 			t.Errorf("%s: %d bytes, want %d", name, got, c.want)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/seed-9b8f70bb/drover/agent/rpc"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
@@ -74,7 +75,7 @@ func TestJobsAreAlikeIfNothingThatAnAnswerHangsOnDiffers(t *testing.T) {
 			other := multiply()
 			c.change(other)
 			before := proto.CloneOf(other)
-			likes := likesOf([]waitingJob{{request: multiply()}, {}, {request: other}, {}, {request: multiply()}})
+			likes := alikeOf([]waitingJob{{request: rpc.NewRequest(multiply())}, {}, {request: rpc.NewRequest(other)}, {}, {request: rpc.NewRequest(multiply())}})
 			want := []int{1, 0, 2, 0, 1}
 			if c.alike {
 				want[2] = 1

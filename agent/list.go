@@ -6,31 +6,17 @@ import (
 	"strings"
 
 	"github.com/seed-9b8f70bb/drover/proto/problem"
-	"github.com/seed-9b8f70bb/drover/proto/rpc"
 )
 
-// position is where the next page of a list by name begins.
-type position struct {
-	From string `json:"f"` // the first name that is not yet sent
-}
-
-// page returns one page of entries that are ordered by name, and the token of
-// the next one.
-func page[T any](all []T, name func(T) string, size int32, from string) ([]T, string, error) {
-	n, err := rpc.PageSize(size)
-	if err != nil {
-		return nil, "", err
-	}
-	var at position
-	if err := rpc.ParseToken(from, &at); err != nil {
-		return nil, "", err
-	}
-	start, _ := slices.BinarySearchFunc(all, at.From, func(t T, from string) int { return strings.Compare(name(t), from) })
+// page returns the page of a list, ordered by name, that begins at from or after it,
+// and the name at which the next page begins; "" for the last page.
+func page[T any](all []T, name func(T) string, size int, from string) (_ []T, next string) {
+	start, _ := slices.BinarySearchFunc(all, from, func(t T, from string) int { return strings.Compare(name(t), from) })
 	all = all[start:]
-	if len(all) <= n {
-		return all, "", nil
+	if len(all) <= size {
+		return all, ""
 	}
-	return all[:n], rpc.Token(position{From: name(all[n])}), nil
+	return all[:size], name(all[size])
 }
 
 // filter is a list's filter: values by key.
@@ -52,8 +38,20 @@ func parseFilter(text string, keys ...string) (filter, error) {
 	return f, nil
 }
 
-// allows says whether the filter lets a value of key pass.
+// allows reports whether the filter lets a value of key pass.
 func (f filter) allows(key, value string) bool {
 	want, ok := f[key]
 	return !ok || want == value
+}
+
+// text returns the filter with some of its keys only, in their order: what servers
+// filter by.
+func (f filter) text(keys ...string) string {
+	var terms []string
+	for _, key := range keys {
+		if v, ok := f[key]; ok {
+			terms = append(terms, key+"="+v)
+		}
+	}
+	return strings.Join(terms, " ")
 }
