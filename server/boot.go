@@ -14,6 +14,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/plan/forecast"
 	"github.com/seed-9b8f70bb/drover/batch/policy"
 	"github.com/seed-9b8f70bb/drover/batch/slurm"
+	"github.com/seed-9b8f70bb/drover/server/loop"
 	"github.com/seed-9b8f70bb/drover/server/site"
 	"github.com/seed-9b8f70bb/drover/server/store"
 )
@@ -153,16 +154,13 @@ func (s *Server) wake(j *site.Job, process exec.Launched) {
 
 // takeUp has the core go on with its work, and the rest wait again.
 func (s *Server) takeUp(fates []site.Fate) error {
-	now := s.now()
-	if err := s.core.Recover(now, fates); err != nil {
+	if err := s.core.Recover(s.now(), fates); err != nil {
 		return err
 	}
-	if err := s.settle(now); err == nil {
-		s.release()
-	} else if err := s.rebuild(err); err != nil {
+	s.turns = loop.New(s.core, durable{s}, outlet{s})
+	if err := s.turn(nil); err != nil {
 		return err
 	}
-	s.fx = site.Effects{} // there were as many plans as jobs that wait
 	if err := s.settleData(); err != nil {
 		return err
 	}
@@ -222,7 +220,8 @@ func (s *Server) rebuild(why error) error {
 	if err != nil {
 		return errors.Join(why, err)
 	}
-	s.core, s.follows = core, nil
+	s.core = core
+	s.turns.Replace(core)
 	keys := core.Unsettled()
 	fates := make([]site.Fate, len(keys))
 	for i, key := range keys {

@@ -14,40 +14,46 @@ import (
 // metaDraining is the key under which the store keeps that a site is drained.
 const metaDraining = "draining"
 
-// settle makes durable what the turn has changed; called by the loop.
-func (s *Server) settle(now batch.Time) error {
-	s.core.Take(now, &s.fx)
+// durable is the store of a server's loop; see package server/loop.
+type durable struct{ *Server }
+
+// Refuses is loop.Store's.
+func (s durable) Refuses(now batch.Time) error { return s.disk.refuses(now, s.store) }
+
+// Commit is loop.Store's.
+func (s durable) Commit(fx *site.Effects, done func(error)) { done(s.commit(fx)) }
+
+// Undo is loop.Store's.
+func (s durable) Undo(why error) { s.broken = s.rebuild(why) }
+
+// commit makes durable what a turn has changed; called by the loop.
+func (s *Server) commit(fx *site.Effects) error {
 	s.batch.Reset()
-	for i := range s.fx.Writes {
-		if err := put(&s.batch, &s.fx.Writes[i]); err != nil {
+	for i := range fx.Writes {
+		if err := put(&s.batch, &fx.Writes[i]); err != nil {
 			return err
 		}
 	}
 	if s.core.Draining() != s.draining {
 		s.batch.SetMeta(metaDraining, fmt.Append(nil, s.core.Draining()))
 	}
-	if err := s.putReserved(); err != nil {
+	if err := s.putReserved(fx); err != nil {
 		return err
 	}
-	if s.batch.Len() == 0 {
-		return nil
-	}
-	if s.adopted {
-		// A job's input has to be there when its record is.
-		if err := s.data.Sync(); err != nil {
+	if s.batch.Len() > 0 {
+		if s.adopted {
+			// A job's input has to be there when its record is.
+			if err := s.data.Sync(); err != nil {
+				return err
+			}
+			s.adopted = false
+		}
+		if err := s.store.Commit(&s.batch); err != nil {
 			return err
 		}
-		s.adopted = false
+		s.draining, s.agreements = s.core.Draining(), s.core.Agreements()
 	}
-	if err := s.store.Commit(&s.batch); err != nil {
-		return err
-	}
-	s.draining, s.agreements = s.core.Draining(), s.core.Agreements()
-	for i := range s.fx.Writes {
-		if w := &s.fx.Writes[i]; w.Dossier != nil {
-			s.core.Shed(w.Record.ID)
-		}
-	}
+	s.windows = s.windows[:0]
 	return nil
 }
 
@@ -73,32 +79,33 @@ func put(b *store.Batch, w *site.Write) error {
 	return nil
 }
 
-// release lets go of what is durable now; called by the loop.
-func (s *Server) release() {
-	s.windows = s.windows[:0]
-	ctx := context.Background() // the loop waits for nobody's patience
-	s.order(ctx, s.fx.Plans)
-	s.order(ctx, s.fx.Commands)
-	for _, key := range s.fx.Claims {
-		s.spawn(func() { s.claim(s.life, key) })
+// outlet lets out what is durable; called by the loop.
+type outlet struct{ *Server }
+
+// Order is loop.Outlet's. The loop waits as long as the batch system needs.
+func (s outlet) Order(cmds []batch.Command) { s.order(context.Background(), cmds) }
+
+// Claim is loop.Outlet's.
+func (s outlet) Claim(attempt batch.Key) { s.spawn(func() { s.claim(s.life, attempt) }) }
+
+// Send is loop.Outlet's.
+func (s outlet) Send(m *site.Message) { s.couriers.send(*m) }
+
+// Watch is loop.Outlet's.
+func (s outlet) Watch(jobs []batch.JobID) { s.lookOut(jobs) }
+
+// Discard is loop.Outlet's.
+func (s outlet) Discard(job batch.JobID) { s.discard(job) }
+
+// Written is loop.Outlet's.
+func (s outlet) Written(w *site.Write) {
+	if w.Ended() {
+		s.keep(w.Record.ID, w.Record.Ended)
 	}
-	for i := range s.fx.Messages {
-		s.couriers.send(s.fx.Messages[i])
+	if w.Left() {
+		s.dataUsed(w.Record.ID)
 	}
-	s.lookOut(s.fx.Watch)
-	for _, id := range s.fx.Discard {
-		s.discard(id)
-	}
-	for i := range s.fx.Writes {
-		w := &s.fx.Writes[i]
-		if w.Ended() {
-			s.keep(w.Record.ID, w.Record.Ended)
-		}
-		if w.Left() {
-			s.dataUsed(w.Record.ID)
-		}
-		s.tell(&w.Record)
-	}
+	s.tell(&w.Record)
 }
 
 // order gives commands to the batch system; called by the loop.
@@ -116,7 +123,7 @@ func (s *Server) order(ctx context.Context, cmds []batch.Command) {
 			i++
 		}
 		if i < len(cmds) && (cmds[i].Kind == batch.CmdSubmit || cmds[i].Kind == batch.CmdReserve && s.dependent(refused.Key.Job)) {
-			s.later(func() { s.rejected(refused.Key, refused) })
+			s.turns.Later(func() { s.rejected(refused.Key, refused) })
 			continue
 		}
 		// It has started or ended meanwhile, or was never there: its news is on

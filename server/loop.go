@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/server/loop"
 )
 
 // maxCalls bounds how many calls one turn takes: what one sync pays for, and how
@@ -13,56 +14,51 @@ const maxCalls = 256
 
 // call is something to be done by the loop.
 type call struct {
-	do     func()
-	writes bool  // it may change what has to be durable
-	err    error // why it was not done, or has come to nothing; set before done is closed
-	done   chan struct{}
+	loop.Call
+	err  error // why it was not done, or is undone; set before done is closed
+	done chan struct{}
 }
 
-// loop is the goroutine that owns the core. It works in turns: it takes all calls
-// that are there, does them, makes what they have changed durable in one
-// transaction, and only then lets their callers, the batch system and other sites
-// know.
+// loop is the goroutine that owns the core. Package server/loop says what a turn does.
 func (s *Server) loop() {
 	defer close(s.over)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+	var calls []loop.Call
 	for {
-		s.turnCalls = s.turnCalls[:0]
+		calls = calls[:0]
 		s.arm(timer)
 		select {
 		case c := <-s.calls:
-			s.turnCalls = append(s.turnCalls, c)
+			calls = append(calls, c.Call)
 		case <-timer.C:
 		case <-s.quit:
 			return
 		}
-		s.gather()
-		if err := s.turn(); err != nil {
+		calls = s.gather(calls)
+		if err := s.turn(calls); err != nil {
 			s.fail(err)
 			return
 		}
 	}
 }
 
-// gather takes the calls that are waiting.
-func (s *Server) gather() {
-	for len(s.turnCalls) < maxCalls {
+// gather appends the calls that are waiting.
+func (s *Server) gather(calls []loop.Call) []loop.Call {
+	for len(calls) < maxCalls {
 		select {
 		case c := <-s.calls:
-			s.turnCalls = append(s.turnCalls, c)
+			calls = append(calls, c.Call)
 		default:
-			return
+			return calls
 		}
 	}
+	return calls
 }
 
-// arm sets the timer to when the core wants something done.
+// arm sets the timer to the next turn that is due without calls.
 func (s *Server) arm(timer *time.Timer) {
-	at := s.core.Wake()
-	if len(s.follows) > 0 {
-		at = 0
-	}
+	at := s.turns.Wake()
 	if s.disk.degraded() { // what is to be written may be all that is to be done
 		at = s.disk.next
 	}
@@ -73,45 +69,10 @@ func (s *Server) arm(timer *time.Timer) {
 	timer.Reset(max(at.Sub(s.now()), 0).Std())
 }
 
-// turn does what has been gathered. An error ends the server.
-func (s *Server) turn() error {
-	now := s.now()
-	full := s.disk.refuses(now, s.store)
-	for _, c := range s.turnCalls {
-		if full != nil && c.writes {
-			c.err = full
-			continue
-		}
-		c.do()
-	}
-	var err error
-	if full == nil {
-		err = s.conclude(now)
-	}
-	for _, c := range s.turnCalls {
-		close(c.done)
-	}
-	return err
-}
-
-// conclude makes durable what a turn has changed and lets go of it. What finds no
-// room on the disk is undone, and its callers are told so.
-func (s *Server) conclude(now batch.Time) error {
-	follows := s.follows
-	s.follows = nil
-	for _, do := range follows {
-		do()
-	}
-	s.core.Tick(now)
-	why := s.settle(now)
-	if why == nil {
-		s.release()
-		return nil
-	}
-	for _, c := range s.turnCalls {
-		c.err = why // reads, too: they may have seen what is undone now
-	}
-	return s.rebuild(why)
+// turn does one turn with calls. An error ends the server.
+func (s *Server) turn(calls []loop.Call) error {
+	s.turns.Turn(s.now(), calls)
+	return s.broken
 }
 
 // spawn runs f beside the loop until the server ends; called by the loop.
@@ -130,7 +91,11 @@ func (s *Server) do(ctx context.Context, f func()) error { return s.ask(ctx, f, 
 func (s *Server) see(ctx context.Context, f func()) error { return s.ask(ctx, f, false) }
 
 func (s *Server) ask(ctx context.Context, f func(), writes bool) error {
-	c := &call{do: f, writes: writes, done: make(chan struct{})}
+	c := &call{done: make(chan struct{})}
+	c.Call = loop.Call{Do: f, Writes: writes, Done: func(err error) {
+		c.err = err
+		close(c.done)
+	}}
 	select {
 	case s.calls <- c:
 		<-c.done
@@ -159,9 +124,6 @@ func (s *Server) insist(ctx context.Context, f func()) error {
 		}
 	}
 }
-
-// later has f done in the loop's next turn; called by the loop.
-func (s *Server) later(f func()) { s.follows = append(s.follows, f) }
 
 // now returns the present instant: the core lives on the batch system's clock.
 func (s *Server) now() batch.Time { return s.system.Now() }

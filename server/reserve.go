@@ -157,16 +157,16 @@ func (p *planner) EstimateInside(_ batch.Time, reservation batch.JobID, asks []b
 
 // putReserved adds what has changed about reservations and agreements to the turn's
 // transaction; called by the loop.
-func (s *Server) putReserved() error {
-	for i := range s.fx.Reserved {
-		r := &s.fx.Reserved[i]
+func (s *Server) putReserved(fx *site.Effects) error {
+	for i := range fx.Reserved {
+		r := &fx.Reserved[i]
 		text, err := json.Marshal(r)
 		if err != nil {
 			return fmt.Errorf("record of reservation %s: %w", r.ID, err)
 		}
 		s.batch.Put(reservedPrefix+string(r.ID), text)
 	}
-	for _, id := range s.fx.Unreserved {
+	for _, id := range fx.Unreserved {
 		s.batch.Delete(reservedPrefix + string(id))
 	}
 	if a := s.core.Agreements(); a != s.agreements {

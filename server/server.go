@@ -18,6 +18,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/slurm"
 	"github.com/seed-9b8f70bb/drover/server/files/blobs"
 	"github.com/seed-9b8f70bb/drover/server/files/depot"
+	"github.com/seed-9b8f70bb/drover/server/loop"
 	"github.com/seed-9b8f70bb/drover/server/rpc"
 	"github.com/seed-9b8f70bb/drover/server/site"
 	"github.com/seed-9b8f70bb/drover/server/store"
@@ -73,14 +74,13 @@ type Server struct {
 	die     context.CancelFunc
 
 	// What follows belongs to the loop.
-	core      *site.Site
-	turnCalls []*call
-	follows   []func() // for the next turn
-	fx        site.Effects
-	batch     store.Batch
-	draining  bool        // as it is on disk
-	voided    []batch.Key // attempts that were undone in this life
-	windows   []batch.Key // reservations that the batch system has set aside in this turn
+	core     *site.Site
+	turns    *loop.Loop
+	broken   error // why the server has to end
+	batch    store.Batch
+	draining bool        // as it is on disk
+	voided   []batch.Key // attempts that were undone in this life
+	windows  []batch.Key // reservations that the batch system has set aside in this turn
 	// agreements is what has become of them, as it is on disk.
 	agreements site.Agreements
 	adopted    bool // a job got a directory in this turn

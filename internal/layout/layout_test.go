@@ -121,6 +121,7 @@ var layout = map[string][]string{
 		"batch", "batch/policy", "proto/drover/v1/...", "proto/problem", "proto/rpc",
 	},
 	"server/store": {},
+	"server/loop":  {"batch", "server/site"},
 	"server/site":  {"batch", policy, "batch/plan/forecast", "batch/policy", "server/catalogue"},
 
 	"agent/rpc": {"agent/mapping", "agent/rounds", "reallocation", "batch", "proto/drover/v1/...", "proto/problem", "proto/rpc"},
@@ -129,7 +130,7 @@ var layout = map[string][]string{
 	},
 	"client": {"client/rpc", "client/submission", "client/npy", "internal/config", "proto/problem", "proto/rpc"},
 	"server": {
-		"server/site", "server/catalogue", "server/rpc", "server/files", "server/files/blobs", "server/files/depot", "server/store",
+		"server/loop", "server/site", "server/catalogue", "server/rpc", "server/files", "server/files/blobs", "server/files/depot", "server/store",
 		"batch", "batch/policy", "batch/plan/forecast", "batch/exec", "batch/slurm", "batch/plan/needs",
 		"batch/exec/attempt", "batch/exec/cgroup", "batch/exec/node", "batch/exec/node/pool", "batch/exec/node/remote",
 		"batch/exec/supervisor", "batch/exec/supervisor/journal", "batch/exec/supervisor/solo",
@@ -139,7 +140,7 @@ var layout = map[string][]string{
 	"sim/swf":    {},
 	"sim/lublin": {"sim/swf"},
 	"sim/faults": {
-		"batch/engine", "batch", policy, "batch/policy", "batch/plan/forecast", "server/site", "server/catalogue", "client/submission",
+		"batch/engine", "batch", policy, "batch/policy", "batch/plan/forecast", "server/loop", "server/site", "server/catalogue", "client/submission",
 	},
 	"sim/scenarios": {"sim"},
 	"sim/campaign":  {"sim", "sim/scenarios", "internal/config", "batch", "reallocation", "server/site"},
