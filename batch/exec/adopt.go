@@ -11,24 +11,22 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// Adopted is an attempt that runs already when the system is made: a server that
-// was started again has found it. It is Running from the first, and the walltime
-// of Job.Shape counts from Started: the time in which nobody watched is part of
-// it, and one that has used it up is ended at once. An attempt that was paused has
-// to be woken before.
+// Adopted is an attempt that is already running when the system is created, because a
+// restarted server has found it. It is Running from the start, and the walltime of Job.Shape
+// counts from Started, including the time without a server. An attempt past its walltime is
+// ended at once. The caller must resume a paused attempt first.
 type Adopted struct {
 	Key        batch.Key
-	Job        *batch.Job // with the shape with which it was started; the system's from New on
-	Started    time.Time  // as Found said
+	Job        *batch.Job // with the shape it was started with; owned by the system after New
+	Started    time.Time  // from Found
 	Allocation []batch.NodeAllocation
 	Process    Launched
-	// Checkpoint is how it makes place; nil: it is stopped where it is.
+	// Checkpoint is how the program is stopped; nil: it is suspended in place.
 	Checkpoint *batch.Checkpoint
-	Into       batch.Key // the reservation it runs in; zero for none. One that is over is no matter
+	Into       batch.Key // the reservation it runs in; zero for none. One that has ended is ignored
 }
 
-// adopt takes what runs already. The error names the first job that cannot be
-// taken.
+// adopt takes over running attempts. The error names the first job that cannot be taken.
 func (s *System) adopt(now batch.Time, all []Adopted, fractional bool) error {
 	if fractional {
 		s.squeeze(all)
@@ -41,7 +39,7 @@ func (s *System) adopt(now batch.Time, all []Adopted, fractional bool) error {
 	return nil
 }
 
-// squeeze gives less to those on nodes of which they had more than there is.
+// squeeze reduces the shares of jobs on nodes that are overbooked.
 func (s *System) squeeze(all []Adopted) {
 	want := make([]int64, len(s.names))
 	for i := range all {
@@ -56,7 +54,7 @@ func (s *System) squeeze(all []Adopted) {
 		for k := range all[i].Allocation {
 			l := &all[i].Allocation[k]
 			if l.Node < 0 || int(l.Node) >= len(want) {
-				continue // it is refused
+				continue // adopt refuses it
 			}
 			has := int64(s.platform.Nodes[l.Node].Processors) * int64(batch.One)
 			if w := want[l.Node]; w > has {
@@ -88,7 +86,7 @@ func (s *System) adoptOne(now batch.Time, it *Adopted) error {
 			return fmt.Errorf("allocation[%d]: node %s has no %d processors left for it", i, s.names[place.Node], place.Processors)
 		}
 	}
-	// The clock may have been set back since it was started.
+	// The clock may have been set back since the start.
 	since := min(batch.Time(it.Started.UnixMicro()), now)
 	s.orders++
 	a := &attempt{
@@ -111,17 +109,15 @@ func (s *System) adoptOne(now batch.Time, it *Adopted) error {
 	return nil
 }
 
-// Release ends the loop and leaves what runs to whoever supervises it: nothing
-// more is started or signalled, and of what ends from now on only that is told
-// which was seen before the loop was over. Attempts can still be found and
-// watched, as they were last.
+// Release ends the loop and leaves running programs to their supervisor: nothing more is
+// started or signaled, and only ends that the loop has already seen are reported. Attempts
+// can still be found and watched, in their last state.
 //
-// Processes that are Detachers are detached; the goroutine of any other stays in
-// its Wait until that returns. A launch that is under way is waited for, since
-// Launch is not told to give up, and what it has started is left like the rest;
-// one that fails is not told, for it may have failed because the server stops.
-// When ctx ends first such launches are left to themselves and Release returns an
-// error that says how many. After Close it lets go of what Close waits for.
+// Programs that are Detachers are detached; the goroutine of any other stays in Wait until
+// that returns. Release waits for launches under way, because Launch cannot be canceled, and
+// leaves what they start running too. A launch that fails is not reported, because it may
+// have failed as the server stops. If ctx ends first, such launches are abandoned and Release
+// returns an error with their number. After Close it releases nothing.
 func (s *System) Release(ctx context.Context) error {
 	if err := s.ask(ctx, s.letGo); err != nil {
 		return fmt.Errorf("release batch system: %w", err)
@@ -142,7 +138,7 @@ func (s *System) Release(ctx context.Context) error {
 	return fmt.Errorf("release batch system: %d jobs still being launched: %w", left, ctx.Err())
 }
 
-// letGo is the order to leave everything.
+// letGo is the request to leave all programs running.
 func (s *System) letGo(batch.Time) {
 	if s.released {
 		return
@@ -152,15 +148,15 @@ func (s *System) letGo(batch.Time) {
 		if a == nil || a.run == nil {
 			continue
 		}
-		s.timers.set(a, batch.Never) // nothing is signalled
+		s.timers.set(a, batch.Never) // no signal is due any more
 		if a.run.proc != nil {
 			s.leaveAlone(a)
 		}
 	}
 }
 
-// leaveAlone stops following an attempt that was launched. One that cannot be
-// detached is not waited for.
+// leaveAlone stops following a launched attempt. It does not wait for one that cannot be
+// detached.
 func (s *System) leaveAlone(a *attempt) {
 	if a.run.gone != nil {
 		close(a.run.gone)
@@ -172,7 +168,7 @@ func (s *System) leaveAlone(a *attempt) {
 	}
 }
 
-// detach says whether proc can be left running.
+// detach detaches proc and reports whether it can be left running.
 func detach(proc Launched) bool {
 	d, ok := proc.(Detacher)
 	if ok {

@@ -14,56 +14,56 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// attempt is one try to run a job, from its submission until it is forgotten.
-// The loop owns it. There may be very many that wait: what they do not need is
-// in run.
+// attempt is one attempt to run a job, from its submission until the system forgets it. The
+// loop owns it. Very many attempts can wait, so fields that only a started one needs are in
+// run.
 type attempt struct {
 	key   batch.Key
-	order uint64      // of submission, or of the command that placed it last
-	job   *batch.Job  // what the policy was told; nil after the end
-	run   *run        // nil before it is started or ends
-	shape batch.Shape // of the job, or with which it was placed
+	order uint64      // of submission, or of the command that last placed it
+	job   *batch.Job  // as the policy knows it; nil after the end
+	run   *run        // nil before it starts or ends
+	shape batch.Shape // of the job, or the one it was placed with
 
-	window *window // it runs in; nil for none
+	window *window // that it runs in; nil for none
 
 	seq        uint64 // of its last change
 	prev, next *attempt
 
 	phase   batch.Phase
-	pending bool // submitted or reserved in this pass, the policy does not know it yet
-	last    bool // it was placed as the last one, and not put back since
-	aside   bool // reserved, and held
-	dropped bool // it was cancelled before it was confirmed
+	pending bool // submitted or reserved in this pass; the policy does not know it yet
+	last    bool // it was placed last in the queue, and not put back since
+	aside   bool // reserved and held
+	dropped bool // canceled before it was confirmed
 }
 
-// run is what belongs to an attempt from its start or its end on.
+// run holds the fields of an attempt from its start, or its end, on.
 type run struct {
 	allocation []batch.NodeAllocation // booked until the end, unless it is paused
-	next       []batch.NodeAllocation // where it is moving to, booked too; allocation is then what it leaves
-	ran        []batch.NodeAllocation // the last it had, kept for Found
-	held       []batch.NodeAllocation // where its memory is counted
+	next       []batch.NodeAllocation // target of a move, booked too; allocation is then the source
+	ran        []batch.NodeAllocation // its last allocation, kept for Found
+	held       []batch.NodeAllocation // the allocation that its memory is counted on
 	memory     int64                  // of each task there
 	started    batch.Time
 	ended      batch.Time
 	outcome    batch.Outcome
 
 	proc     Launched          // nil until launched
-	launched batch.Time        // the program, as far as that is known
-	how      *batch.Checkpoint // how it makes place; nil: it is stopped where it is
-	left     bool              // to itself, see Release
-	stopping bool              // to be paused as soon as it is launched
+	launched batch.Time        // when the program started, as far as that is known
+	how      *batch.Checkpoint // how the program is stopped; nil: it is suspended in place
+	left     bool              // released to run without this system, see Release
+	stopping bool              // to be paused once it is launched
 	ending   batch.End
-	why      string        // it is being ended
-	due      bool          // it is told to make place when its deadline comes
-	asked    bool          // it was told to make place at a checkpoint
-	gone     chan struct{} // closed with its end; nil without a checkpoint's command
-	resumes  *parked       // the attempt that it follows, until it is started
-	again    *parked       // and from then on
-	awaited  bool          // the policy is told when it is launched
-	unshared bool          // it was said that its shares cannot be set
+	why      string        // why it is being ended
+	due      bool          // to be asked for a checkpoint at its deadline
+	asked    bool          // it was asked for a checkpoint
+	gone     chan struct{} // closed at its end; nil without a checkpoint command
+	resumes  *parked       // the attempt that it continues, until it starts
+	again    *parked       // the same, after its start
+	awaited  bool          // the policy expects Resumed after the launch
+	unshared bool          // a warning that shares cannot be set was logged
 
 	done  batch.Duration // by earlier attempts
-	work  batch.Duration // done until since by this one, in time at full share
+	work  batch.Duration // done before since by this one, as time at full share
 	since batch.Time
 	share batch.Share // since then; 0 while it is paused
 
@@ -71,7 +71,7 @@ type run struct {
 	slot     int
 }
 
-// settle counts the work done until now and goes on with share.
+// settle adds the work done until now and continues with share.
 func (r *run) settle(now batch.Time, share batch.Share) {
 	if r.share > 0 {
 		hi, lo := bits.Mul64(uint64(now-r.since), uint64(r.share))
@@ -81,7 +81,7 @@ func (r *run) settle(now batch.Time, share batch.Share) {
 	r.since, r.share = now, share
 }
 
-// limit returns when so much walltime will have been used up, as things stand.
+// limit returns when the walltime will be used up at the current share.
 func (r *run) limit(walltime batch.Duration) batch.Time {
 	if r.share == 0 {
 		return batch.Never
@@ -90,8 +90,8 @@ func (r *run) limit(walltime batch.Duration) batch.Time {
 	return r.since.Add(left.Times(int64(batch.One), int64(r.share)))
 }
 
-// lowest returns the least share among allocation: the tasks of a job go on
-// together, so the slowest says how fast.
+// lowest returns the least share of an allocation. The tasks of a job progress together, so
+// the slowest determines the speed.
 func lowest(allocation []batch.NodeAllocation) batch.Share {
 	share := batch.One
 	for i := range allocation {
@@ -102,14 +102,13 @@ func lowest(allocation []batch.NodeAllocation) batch.Share {
 
 func (a *attempt) live() bool { return a.phase != batch.PhaseEnded }
 
-// waits reports whether it is not to be started yet: reserved, queued or held.
+// waits reports whether the attempt is reserved, queued or held.
 func (a *attempt) waits() bool { return a.phase <= batch.PhaseHeld }
 
-// resumes reports whether it follows an attempt that has made place at a checkpoint,
-// and waits.
+// resumes reports whether the attempt waits to continue an earlier one from its checkpoint.
 func (a *attempt) resumes() bool { return a.run != nil && a.run.resumes != nil }
 
-// has returns what it is booked for where it is or goes.
+// has returns the allocation it has, or moves to.
 func (r *run) has() []batch.NodeAllocation {
 	if r.next != nil {
 		return r.next
@@ -117,12 +116,12 @@ func (r *run) has() []batch.NodeAllocation {
 	return r.allocation
 }
 
-// running reports whether it is launched or being launched, and not paused.
+// running reports whether it is starting or running, and not paused.
 func (a *attempt) running() bool {
 	return a.phase == batch.PhaseStarting || a.phase == batch.PhaseRunning
 }
 
-// found is what others are told about an attempt.
+// found returns the public state of an attempt.
 func (s *System) found(a *attempt) batch.Found {
 	f := batch.Found{Key: a.key, Phase: a.phase, Shape: a.shape}
 	if r := a.run; r != nil {
@@ -140,8 +139,7 @@ func wall(t batch.Time) time.Time {
 	return time.UnixMicro(int64(t))
 }
 
-// end begins to end an attempt that is started: as kind, for why. The
-// first order counts.
+// end begins to end a started attempt as kind, for a reason. The first call counts.
 func (s *System) end(now batch.Time, a *attempt, kind batch.End, why string) {
 	if a.run.ending != 0 {
 		return
@@ -153,8 +151,7 @@ func (s *System) end(now batch.Time, a *attempt, kind batch.End, why string) {
 	}
 }
 
-// signalEnd asks the group to end. An attempt that has ended by itself keeps
-// its own outcome.
+// signalEnd asks the group to end. An attempt that has ended by itself keeps its own outcome.
 func (s *System) signalEnd(now batch.Time, a *attempt) {
 	if !s.signal(a, syscall.SIGTERM) {
 		a.run.ending, a.run.why = 0, ""
@@ -179,7 +176,7 @@ func (s *System) signal(a *attempt, sig syscall.Signal) bool {
 	return true
 }
 
-// finish deals with an attempt whose processes are gone, or never were.
+// finish handles an attempt whose processes are gone, or never existed.
 func (s *System) finish(now batch.Time, n *note) {
 	a := n.attempt
 	if a.run.left {
@@ -187,8 +184,8 @@ func (s *System) finish(now batch.Time, n *note) {
 	}
 	s.active--
 	if s.released && (n.err != nil || n.exit.Detached) {
-		// Whoever supervises it says on the next start what became of it. A launch
-		// that fails now may have failed because the server stops.
+		// Its supervisor reports what became of it after the restart. A launch that fails now
+		// may fail because the server stops.
 		return
 	}
 	if a.run.gone != nil {
@@ -210,11 +207,11 @@ func (s *System) finish(now batch.Time, n *note) {
 	}
 	ev := batch.Event{Kind: batch.Finish, Job: a.job.Handle, Broken: a.run.asked && out.End == batch.EndKilled}
 	if a.run.allocation == nil && !a.job.Resident {
-		ev = batch.Event{Kind: batch.Cancel, Job: a.job.Handle} // it was paused: the policy has it waiting
+		ev = batch.Event{Kind: batch.Cancel, Job: a.job.Handle} // it was paused: for the policy it waits
 	}
 	s.giveBack(a.run)
-	// A command that is missing now is missing the next time too: the policy is
-	// told the job is over, not to try it again with StartFailed.
+	// A command that is missing now is missing at a retry too: the policy receives the end of
+	// the job, not StartFailed, which would make it try again.
 	s.apply(now, ev)
 	if n.err != nil {
 		s.log.Warn("job could not be started", "job", a.key.Job, "error", n.err)
@@ -222,19 +219,19 @@ func (s *System) finish(now batch.Time, n *note) {
 	s.over(now, a, out)
 }
 
-// giveBack frees all that an attempt is booked for.
+// giveBack frees everything that an attempt has booked.
 func (s *System) giveBack(r *run) {
 	s.alloc.Release(r.allocation)
 	s.alloc.Release(r.next)
 	r.allocation, r.next = nil, nil
 }
 
-// tryAgain has an attempt wait again that could not be launched because a node has left
-// meanwhile. What had made place at a checkpoint can still go on from there.
+// tryAgain queues an attempt again whose launch failed because a node has left. A job with a
+// checkpoint can still continue from it.
 func (s *System) tryAgain(now batch.Time, a *attempt) {
 	s.log.Info("a node has left before the job was launched there", "job", a.key.Job)
 	s.timers.set(a, batch.Never)
-	if r := a.run; r.next != nil { // it was to move from there anyway
+	if r := a.run; r.next != nil { // it was about to move away
 		s.alloc.Release(r.allocation)
 		r.allocation, r.ran, r.next, r.awaited = r.next, r.next, nil, true
 		s.apply(now, batch.Event{Kind: batch.Stopped, Job: a.job.Handle, Checkpoint: r.again != nil, Progress: r.done})
@@ -244,7 +241,7 @@ func (s *System) tryAgain(now batch.Time, a *attempt) {
 	s.giveBack(a.run)
 	ev := batch.Event{Kind: batch.StartFailed, Job: a.job.Handle}
 	was := a.run
-	if was.again != nil || was.stopping { // it was to be paused
+	if was.again != nil || was.stopping { // it was about to be paused
 		ev = batch.Event{Kind: batch.Stopped, Job: a.job.Handle, Checkpoint: was.again != nil, Progress: was.done}
 	}
 	s.dropMemory(was)
@@ -256,7 +253,7 @@ func (s *System) tryAgain(now batch.Time, a *attempt) {
 	s.apply(now, ev)
 }
 
-// over puts a into its last phase and lets go of what is not needed any more.
+// over puts a into its last phase and drops what is no longer needed.
 func (s *System) over(now batch.Time, a *attempt, out batch.Outcome) {
 	if a.run == nil {
 		a.run = &run{}
@@ -278,7 +275,7 @@ func (s *System) over(now batch.Time, a *attempt, out batch.Outcome) {
 	}
 }
 
-// neverLaunched is the outcome of an attempt that has no process.
+// neverLaunched is the outcome of an attempt without a process.
 func neverLaunched(err error) batch.Outcome {
 	out := batch.Outcome{End: batch.EndStartFailed, Reason: err.Error()}
 	if errors.Is(err, ErrNeverRan) || errors.Is(err, ErrNodeGone) {
@@ -287,9 +284,9 @@ func neverLaunched(err error) batch.Outcome {
 	return out
 }
 
-// outcome is that of an attempt whose process is gone. One that was being ended
-// has ended as it was told to, even if nobody saw it; if it had ended by itself before,
-// and somebody saw that, as it did.
+// outcome is the outcome of an attempt whose process is gone. An attempt that was being ended
+// ends as requested, even if its exit was not observed. If it is known to have ended by
+// itself before, its own exit counts.
 func outcome(r *run, exit Exit) batch.Outcome {
 	out := batch.Outcome{End: batch.EndDone, ExitCode: exit.Code}
 	switch {
@@ -310,7 +307,7 @@ func outcome(r *run, exit Exit) batch.Outcome {
 	return out
 }
 
-// withMore adds what else is known of a failure.
+// withMore adds further detail about a failure.
 func withMore(failure, more string) string {
 	if more == "" {
 		return failure
@@ -318,9 +315,8 @@ func withMore(failure, more string) string {
 	return failure + ", " + more
 }
 
-// deadlines orders the attempts that something must be done about at a known
-// instant: the end of the walltime, or of the grace time. Each attempt has at
-// most one, and is started.
+// deadlines orders started attempts by the next instant at which the loop has to act on them:
+// the end of the walltime or of the grace time. Each attempt has at most one deadline.
 type deadlines struct{ heap deadlineHeap }
 
 // next returns the earliest deadline, or batch.Never.
@@ -331,7 +327,7 @@ func (d *deadlines) next() batch.Time {
 	return d.heap[0].run.deadline
 }
 
-// pop takes out an attempt whose deadline is not after now; nil if there is none.
+// pop removes and returns an attempt whose deadline is not after now; nil if there is none.
 func (d *deadlines) pop(now batch.Time) *attempt {
 	if d.next() > now {
 		return nil
@@ -339,7 +335,7 @@ func (d *deadlines) pop(now batch.Time) *attempt {
 	return heap.Pop(&d.heap).(*attempt)
 }
 
-// set gives a its deadline instead of the one it had; batch.Never for none.
+// set replaces the deadline of a; batch.Never removes it.
 func (d *deadlines) set(a *attempt, at batch.Time) {
 	r := a.run
 	r.deadline = at
@@ -354,8 +350,8 @@ func (d *deadlines) set(a *attempt, at batch.Time) {
 	}
 }
 
-// deadlineHeap orders by instant, then by submission. An attempt's slot is its
-// index plus one, so that the zero value is outside.
+// deadlineHeap orders by instant, then by submission. The slot of an attempt is its index
+// plus one, so the zero value is outside.
 type deadlineHeap []*attempt
 
 func (h deadlineHeap) Len() int { return len(h) }
@@ -372,14 +368,14 @@ func (h deadlineHeap) Swap(i, j int) {
 	h[i].run.slot, h[j].run.slot = i+1, j+1
 }
 
-// Push is for package heap.
+// Push implements heap.Interface.
 func (h *deadlineHeap) Push(x any) {
 	a := x.(*attempt)
 	*h = append(*h, a)
 	a.run.slot = len(*h)
 }
 
-// Pop is for package heap.
+// Pop implements heap.Interface.
 func (h *deadlineHeap) Pop() any {
 	last := len(*h) - 1
 	a := (*h)[last]

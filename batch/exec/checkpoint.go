@@ -11,16 +11,16 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec/process"
 )
 
-// parked is what an attempt leaves behind that has made place at a checkpoint: its
-// processors, which are free when the policy has heard of it, and its name there.
+// parked is what remains of an attempt that ended at a checkpoint: its processors, which are
+// free once the policy has received Stopped, and its job there.
 type parked struct {
 	job        *batch.Job // as the policy knows it
 	allocation []batch.NodeAllocation
-	next       []batch.NodeAllocation // where it moves to, booked too; nil if it is paused
+	next       []batch.NodeAllocation // target of a move, booked too; nil if it is paused
 	progress   batch.Duration
 }
 
-// askPlace has a program make place, once, and not before it can be told so.
+// askPlace asks a program for a checkpoint, once, and not before Checkpoint.After.
 func (s *System) askPlace(now batch.Time, a *attempt) {
 	r := a.run
 	if r.asked || r.due {
@@ -34,13 +34,13 @@ func (s *System) askPlace(now batch.Time, a *attempt) {
 	s.makePlace(now, a)
 }
 
-// makePlace tells a program to write down how far it has come and to end.
+// makePlace tells a program to write its checkpoint and exit.
 func (s *System) makePlace(now batch.Time, a *attempt) {
 	r := a.run
 	r.due, r.asked = false, true
 	s.timers.set(a, now.Add(r.how.Grace))
 	if len(r.how.Command) == 0 {
-		s.signal(a, unix.SignalNum(r.how.Signal)) // one that has ended goes on to its Finish
+		s.signal(a, unix.SignalNum(r.how.Signal)) // one that has ended proceeds to its Finish
 		return
 	}
 	r.gone = make(chan struct{})
@@ -52,7 +52,7 @@ func (s *System) prepare(a *attempt, l launchSpec, gone <-chan struct{}) {
 	s.send(note{attempt: a, prepared: true, err: s.runCheckpoint(&l, gone)})
 }
 
-// runCheckpoint runs the command. What it writes goes to the program's stderr.
+// runCheckpoint runs the command. Its output goes to the program's stderr.
 func (s *System) runCheckpoint(l *launchSpec, gone <-chan struct{}) error {
 	program, err := s.programs.Program(l.key, l.shape)
 	if err != nil {
@@ -83,7 +83,7 @@ func (s *System) runCheckpoint(l *launchSpec, gone <-chan struct{}) error {
 	return nil
 }
 
-// prepared goes on after a checkpoint's command.
+// prepared continues after a checkpoint's command.
 func (s *System) prepared(a *attempt, err error) {
 	switch {
 	case !a.live() || a.run.ending != 0:
@@ -94,7 +94,7 @@ func (s *System) prepared(a *attempt, err error) {
 	}
 }
 
-// breakOff kills a program that has not made place as it was to.
+// breakOff kills a program that did not stop at a checkpoint in time.
 func (s *System) breakOff(a *attempt, why string) {
 	s.log.Warn("no checkpoint, killing the process group", "job", a.key.Job, "reason", why)
 	if s.signal(a, syscall.SIGKILL) {
@@ -103,15 +103,15 @@ func (s *System) breakOff(a *attempt, why string) {
 	s.timers.set(a, batch.Never)
 }
 
-// yields says whether a program has ended to be started again. It may do so without
-// having been told to: a server that was killed may have told it.
+// yields reports whether a program has exited to be started again. It may do so without being
+// asked by this server: one that was killed may have asked.
 func (r *run) yields(exit Exit) bool {
 	return r.how != nil && r.ending == 0 && !exit.Lost && !exit.Detached && exit.Signal == 0 && exit.Code == batch.CheckpointStatus
 }
 
-// park ends an attempt that another one is to follow. The processors stay booked, and
-// the policy hears nothing, until that is there: it is the next thing to come, for
-// whoever hears of the end either submits it or cancels this one.
+// park ends an attempt that another one is to continue. Its processors stay booked, and the
+// policy receives nothing, until that attempt is submitted. That follows at once: the caller
+// reacts to the end by submitting or canceling it.
 func (s *System) park(now batch.Time, a *attempt) {
 	r := a.run
 	r.settle(now, 0)
@@ -127,8 +127,8 @@ func (s *System) park(now batch.Time, a *attempt) {
 	s.over(now, a, out)
 }
 
-// unpark tells the policy that a job has stopped, and has its next attempt wait, or
-// start at once if it only moves.
+// unpark applies Stopped to the policy and queues the next attempt, or starts it at once if
+// the job only moves.
 func (s *System) unpark(now batch.Time, a *attempt, p *parked) {
 	s.alloc.Release(p.allocation)
 	a.job = p.job
@@ -142,7 +142,7 @@ func (s *System) unpark(now batch.Time, a *attempt, p *parked) {
 	}
 }
 
-// drop ends a job for which no attempt follows the one that has made place.
+// drop ends a parked job that no attempt continues.
 func (s *System) drop(now batch.Time, p *parked) {
 	s.alloc.Release(p.allocation)
 	if p.next != nil { // for the policy it runs
@@ -155,7 +155,7 @@ func (s *System) drop(now batch.Time, p *parked) {
 	s.unused = append(s.unused, p.job.Handle)
 }
 
-// exitReason says how a process ended that has not ended well.
+// exitReason describes a failed exit.
 func exitReason(code int, signal syscall.Signal) string {
 	if signal != 0 {
 		return "signal " + unix.SignalName(signal)
@@ -163,7 +163,7 @@ func exitReason(code int, signal syscall.Signal) string {
 	return "exit status " + strconv.Itoa(code)
 }
 
-// checkCheckpoint refuses one that could not be carried out.
+// checkCheckpoint refuses a checkpoint that cannot be carried out.
 func checkCheckpoint(c *batch.Checkpoint) error {
 	switch {
 	case c == nil:

@@ -9,14 +9,12 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// Do carries out commands in order, and returns after the scheduling pass that
-// follows them. Submissions and reservations come last, behind jobs that a later
-// command of the same call places last. Repeated commands change nothing: a
-// submission or reservation whose key is known, the confirmation of what is
-// confirmed, the release of what is not held, the same place again, the
-// cancellation of what has ended.
-// The refusals' reasons are the Reason constants. A ctx that ends before the
-// loop takes the commands leaves all undone.
+// Do carries out commands in order, and returns after the scheduling pass that follows.
+// Submissions and reservations come last, behind jobs that a later command of the same call
+// moves to the end of the queue. Repeated commands change nothing: a submission or
+// reservation with a known key, the confirmation of a confirmed one, the release of one that
+// is not held, the same Place, the cancellation of an ended one. Refusals have one of the
+// Reason constants. If ctx ends before the loop takes the commands, none is carried out.
 func (s *System) Do(ctx context.Context, cmds []batch.Command) error {
 	c := &call{cmds: cmds, done: make(chan struct{})}
 	select {
@@ -32,8 +30,8 @@ func (s *System) Do(ctx context.Context, cmds []batch.Command) error {
 	return errors.Join(c.errs...)
 }
 
-// command carries out the commands of one call. They reach the policy in the
-// caller's order, except that submissions and reservations come last; see submit.
+// command carries out the commands of one call. They reach the policy in the caller's order,
+// except that submissions and reservations come last; see submit.
 func (s *System) command(now batch.Time, c *call) {
 	for i := range c.cmds {
 		if cmd := &c.cmds[i]; s.asksFirst(cmd) {
@@ -83,8 +81,7 @@ func (s *System) carry(now batch.Time, cmd *batch.Command) error {
 	}
 }
 
-// accept makes an attempt of a submission or a reservation; submit tells the
-// policy.
+// accept turns a submission or a reservation into an attempt; submit passes it to the policy.
 func (s *System) accept(cmd *batch.Command) error {
 	if err := s.check(cmd); err != nil {
 		return err
@@ -111,7 +108,7 @@ func (s *System) accept(cmd *batch.Command) error {
 	return nil
 }
 
-// check is the edge at which bad input stops: the policy trusts what it is told.
+// check validates input at the edge: the policy trusts its input.
 func (s *System) check(cmd *batch.Command) error {
 	job := cmd.Job
 	switch {
@@ -127,7 +124,7 @@ func (s *System) check(cmd *batch.Command) error {
 	return s.checkShape(cmd.Key, job.Shape, job.Memory)
 }
 
-// checkShape checks a shape for a job whose tasks need so much memory.
+// checkShape checks a shape for a job whose tasks need that much memory.
 func (s *System) checkShape(key batch.Key, shape batch.Shape, memory int64) error {
 	switch {
 	case shape.Width < 1:
@@ -142,9 +139,9 @@ func (s *System) checkShape(key batch.Key, shape batch.Shape, memory int64) erro
 	return nil
 }
 
-// submit tells the policy about the submissions and reservations of this pass,
-// last of all. What else this pass has brought for one of them cannot come before
-// it: a hold follows it, a place or a confirmation is in how it is submitted.
+// submit passes the submissions and reservations of this pass to the policy, last of all.
+// Other commands of this pass about one of them need no order: a hold follows it, and a Place
+// or a confirmation changes how it is submitted.
 func (s *System) submit(now batch.Time) {
 	slices.SortFunc(s.pending, func(a, b *attempt) int { return cmp.Compare(a.order, b.order) })
 	for _, a := range s.pending {
@@ -210,7 +207,7 @@ func (s *System) cancel(now batch.Time, a *attempt) {
 	s.over(now, a, batch.Outcome{End: batch.EndCancelled, Reason: why})
 }
 
-// confirm lets a reserved attempt wait like a submitted one.
+// confirm queues a reserved attempt like a submitted one.
 func (s *System) confirm(now batch.Time, a *attempt) error {
 	switch {
 	case a.dropped:
@@ -231,8 +228,8 @@ func (s *System) confirm(now batch.Time, a *attempt) error {
 	return nil
 }
 
-// hold keeps an attempt out of the plan. A reserved one stays reserved: only a
-// confirmation puts it back.
+// hold takes an attempt out of the plan. A reserved one stays reserved: only a confirmation
+// puts it back.
 func (s *System) hold(now batch.Time, a *attempt) error {
 	if a.phase == batch.PhaseReserved {
 		if !a.aside && !a.pending {
@@ -272,9 +269,8 @@ func (s *System) place(now batch.Time, a *attempt, cmd *batch.Command) error {
 	return nil
 }
 
-// put lets a wait with a shape, as the last one or where it was. A job that the
-// policy knows is not changed, even if only its shape has: the attempt has the
-// shape that counts.
+// put queues a with a shape, last or at its former position. A job that the policy knows is
+// never modified, even if only its shape changes: the shape of the attempt counts.
 func (s *System) put(now batch.Time, a *attempt, shape batch.Shape, restore bool) {
 	a.phase, a.shape, a.last = batch.PhaseQueued, shape, !restore
 	if a.last {
@@ -283,7 +279,7 @@ func (s *System) put(now batch.Time, a *attempt, shape batch.Shape, restore bool
 	}
 	s.changes.touch(a)
 	if a.pending {
-		job := *a.job // the caller may look at his own
+		job := *a.job // the caller may read its own copy
 		job.Shape = shape
 		a.job = &job
 		return
@@ -291,7 +287,7 @@ func (s *System) put(now batch.Time, a *attempt, shape batch.Shape, restore bool
 	s.apply(now, batch.Event{Kind: batch.Place, Job: a.job.Handle, Shape: shape, Restore: restore})
 }
 
-// placeable refuses what is not a waiting or held attempt.
+// placeable refuses an attempt that is neither waiting nor held.
 func placeable(a *attempt) error {
 	switch a.phase {
 	case batch.PhaseQueued, batch.PhaseHeld:
@@ -305,14 +301,14 @@ func placeable(a *attempt) error {
 	}
 }
 
-// wanted is a command that the plan has to be asked about before it is told: a
-// window, or a job with an agreement.
+// wanted is a command that needs an answer from the plan first: a window, or a job with an
+// agreement.
 type wanted struct {
 	cmd  *batch.Command
 	call *call
 }
 
-// asksFirst says whether a command is one of those.
+// asksFirst reports whether a command is one of those.
 func (s *System) asksFirst(cmd *batch.Command) bool {
 	if cmd.Job == nil || s.closing || s.retired {
 		return false
@@ -322,10 +318,10 @@ func (s *System) asksFirst(cmd *batch.Command) bool {
 	return (window || agreed) && s.attempts[cmd.Key] == nil && s.windows[cmd.Key] == nil
 }
 
-// promise deals with what is wanted of the plan, each at an instant of its own,
-// because a plan can only be asked when it has been made: nothing comes in between
-// the answer and what follows from it. Other submissions come behind. It returns the
-// instant that it has come to.
+// promise carries out the commands that need an answer from the plan, each at an instant of
+// its own, because a plan can only be asked when it is complete: nothing comes between the
+// answer and its consequence. Other submissions come behind. It returns the instant it has
+// reached.
 func (s *System) promise(now batch.Time) batch.Time {
 	for i := range s.wanted {
 		w := &s.wanted[i]
@@ -344,7 +340,7 @@ func (s *System) promise(now batch.Time) batch.Time {
 	return now
 }
 
-// take carries out a command if the plan holds what it is about.
+// take carries out a command if it fits into the plan.
 func (s *System) take(now batch.Time, cmd *batch.Command) error {
 	switch {
 	case s.retired:
@@ -366,8 +362,8 @@ func (s *System) take(now batch.Time, cmd *batch.Command) error {
 	return nil
 }
 
-// takeAgreed submits a job with an agreement. One that the plan cannot keep any more
-// waits like any other job.
+// takeAgreed submits a job with an agreement. If the plan can no longer keep the agreement,
+// the job waits like any other.
 func (s *System) takeAgreed(now batch.Time, cmd *batch.Command) error {
 	if err := s.check(cmd); err != nil {
 		return err

@@ -21,7 +21,7 @@ func (s *System) decide(now batch.Time) {
 	s.wake = s.policy.Wake()
 }
 
-// carryOut does what d says, or returns a *DecisionError.
+// carryOut carries out d, or returns a *DecisionError.
 func (s *System) carryOut(now batch.Time, d batch.Decision) error {
 	fault := func(a *attempt, err error) error {
 		e := &DecisionError{Decision: d.Kind, Handle: d.Job, Err: err}
@@ -53,7 +53,7 @@ func (s *System) carryOut(now batch.Time, d batch.Decision) error {
 		s.pause(now, a)
 	case batch.Resume:
 		again := a.phase == batch.PhaseQueued && a.resumes()
-		if !again && (a.phase != batch.PhasePaused || a.run.allocation != nil) { // it has allocation until Stopped
+		if !again && (a.phase != batch.PhasePaused || a.run.allocation != nil) { // it holds its allocation until Stopped
 			return fault(a, ErrWrongState)
 		}
 		was := a.run.ran
@@ -87,7 +87,7 @@ func (s *System) carryOut(now batch.Time, d batch.Decision) error {
 	return nil
 }
 
-// book gives a its processors: the allocation, or any.
+// book books the given allocation for a, or any.
 func (s *System) book(a *attempt, allocation []batch.NodeAllocation) bool {
 	if allocation == nil {
 		allocation = s.alloc.PickFor(a.shape.Width, a.job.Memory)
@@ -106,9 +106,8 @@ func (s *System) book(a *attempt, allocation []batch.NodeAllocation) bool {
 	return true
 }
 
-// start has an attempt launched that has its allocation. Its walltime counts from
-// now, for so long the policy has booked it; that others hear of it as running is
-// for its launch.
+// start launches an attempt that has its allocation. Its walltime counts from now, because
+// the policy has booked it from now; it is reported as running after the launch.
 func (s *System) start(now batch.Time, a *attempt) {
 	r := a.run
 	if r.resumes != nil {
@@ -123,8 +122,8 @@ func (s *System) start(now batch.Time, a *attempt) {
 	go s.execute(a, toLaunch(a))
 }
 
-// holdMemory counts the memory of an attempt where it has its allocation, until its end:
-// what is paused has it as well. On another node of its host it is on the same host.
+// holdMemory counts the memory of an attempt on its allocation until its end, also while it
+// is paused. A move among nodes of one host does not change it.
 func (s *System) holdMemory(a *attempt) {
 	s.dropMemory(a.run)
 	a.run.held, a.run.memory = a.run.allocation, a.job.Memory
@@ -144,8 +143,8 @@ func (s *System) pause(now batch.Time, a *attempt) {
 	s.stop(now, a)
 }
 
-// stop pauses a launched attempt. One that has just ended, or is being ended,
-// goes on to its Finish.
+// stop pauses a launched attempt. One that has just ended, or is being ended, proceeds to its
+// Finish.
 func (s *System) stop(now batch.Time, a *attempt) {
 	if a.run.ending == 0 && a.run.how != nil {
 		s.askPlace(now, a)
@@ -174,8 +173,8 @@ func (s *System) resume(now batch.Time, a *attempt) {
 	s.changes.touch(a)
 }
 
-// setShare books the new shares and has the process held to them. The allocation must be
-// those it has, or moves to.
+// setShare books the new shares and applies them to the process. The allocation must be the
+// one it has, or moves to.
 func (s *System) setShare(now batch.Time, a *attempt, allocation []batch.NodeAllocation) error {
 	if !a.running() || !samePlaces(a.run.has(), allocation) {
 		return ErrWrongState
@@ -186,7 +185,7 @@ func (s *System) setShare(now batch.Time, a *attempt, allocation []batch.NodeAll
 	}
 	allocation = slices.Clone(allocation)
 	if r.next != nil && r.how != nil {
-		r.next = allocation // it goes on as it was until it is there
+		r.next = allocation // the old one applies until the move is done
 		return nil
 	}
 	if r.next != nil {
@@ -202,7 +201,7 @@ func (s *System) setShare(now batch.Time, a *attempt, allocation []batch.NodeAll
 	return nil
 }
 
-// rebook books allocation instead of those that are booked, or leaves it at that.
+// rebook books allocation instead of booked, or changes nothing.
 func (s *System) rebook(booked, allocation []batch.NodeAllocation) bool {
 	s.alloc.Release(booked)
 	if s.alloc.Take(allocation) {
@@ -212,14 +211,14 @@ func (s *System) rebook(booked, allocation []batch.NodeAllocation) bool {
 	return false
 }
 
-// samePlaces says whether two allocations differ in nothing but their shares.
+// samePlaces reports whether two allocations differ only in their shares.
 func samePlaces(a, b []batch.NodeAllocation) bool {
 	return slices.EqualFunc(a, b, func(l, m batch.NodeAllocation) bool {
 		return l.Node == m.Node && l.Processors == m.Processors && l.Group == m.Group
 	})
 }
 
-// tell has a process that can be held to what it is given.
+// tell applies the allocation to a process that is a Sharer.
 func (s *System) tell(a *attempt) {
 	sharer, able := a.run.proc.(Sharer)
 	if !able {
@@ -232,9 +231,9 @@ func (s *System) tell(a *attempt) {
 	a.run.unshared = err != nil
 }
 
-// migrate begins to move an attempt that runs. With a checkpoint it is told to make
-// place, and the attempt that follows it is launched where it goes. Without, its
-// process is moved, which only virtual nodes of one host allow.
+// migrate begins to move a running attempt. With a checkpoint the program is asked to stop,
+// and the next attempt is launched at the target. Without one its process is moved, which
+// only virtual nodes of one host allow.
 func (s *System) migrate(now batch.Time, a *attempt, to []batch.NodeAllocation) error {
 	r := a.run
 	if !a.running() || r.next != nil || tasks(to) != tasks(r.allocation) {
@@ -255,8 +254,8 @@ func (s *System) migrate(now batch.Time, a *attempt, to []batch.NodeAllocation) 
 	return nil
 }
 
-// move carries on with an attempt that has been launched and is to move. One that is
-// being ended goes on to its Finish.
+// move continues the move of an attempt that has been launched. One that is being ended
+// proceeds to its Finish.
 func (s *System) move(now batch.Time, a *attempt) {
 	switch {
 	case a.run.ending != 0:
@@ -275,7 +274,7 @@ func (s *System) move(now batch.Time, a *attempt) {
 	}
 }
 
-// arrive gives back what attempts have left that were moved as they run, and tells the
+// arrive frees the old allocation of attempts that were moved while running, and informs the
 // policy.
 func (s *System) arrive(now batch.Time) {
 	for _, a := range s.moving {
@@ -294,8 +293,7 @@ func (s *System) arrive(now batch.Time) {
 	s.moving = s.moving[:0]
 }
 
-// between returns what a job has left behind that is between its attempts; nil for every
-// other one.
+// between returns the parked state of a job that is between two attempts; nil for any other.
 func (s *System) between(h batch.Handle) *parked {
 	for _, p := range s.parked {
 		if p.job.Handle == h {
@@ -305,8 +303,8 @@ func (s *System) between(h batch.Handle) *parked {
 	return nil
 }
 
-// carryBetween carries out a decision about a job that is between its attempts, and
-// runs as far as the policy knows.
+// carryBetween carries out a decision about a job that is between two attempts and runs as
+// far as the policy knows.
 func (s *System) carryBetween(p *parked, d batch.Decision, fault func(*attempt, error) error) error {
 	has := &p.allocation
 	if p.next != nil {
@@ -331,7 +329,8 @@ func (s *System) carryBetween(p *parked, d batch.Decision, fault func(*attempt, 
 	return nil
 }
 
-// bookMove books allocation besides what a job leaves for them, which it returns.
+// bookMove books the target of a move, less what it shares with the source, and returns the
+// rest of the source.
 func (s *System) bookMove(from, to []batch.NodeAllocation) (leaves []batch.NodeAllocation, err error) {
 	leaves = without(from, to)
 	s.alloc.Release(from)
@@ -346,8 +345,8 @@ func (s *System) bookMove(from, to []batch.NodeAllocation) (leaves []batch.NodeA
 	return nil, ErrNoCapacity
 }
 
-// neighbours says whether a job can have the one allocation instead of the others as it
-// runs: each host has as many of its tasks as before.
+// neighbours reports whether a running job can exchange one allocation for another: each host
+// has the same number of its tasks as before.
 func (s *System) neighbours(a, b []batch.NodeAllocation) bool {
 	if s.hosts == nil {
 		return true
@@ -370,7 +369,7 @@ func (s *System) neighbours(a, b []batch.NodeAllocation) bool {
 	return true
 }
 
-// without returns the tasks of a that are not in b, with the shares they have in a.
+// without returns the tasks of a that are not in b, with their shares in a.
 func without(a, b []batch.NodeAllocation) []batch.NodeAllocation {
 	var rest []batch.NodeAllocation
 	b = slices.Clone(b)

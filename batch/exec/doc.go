@@ -1,6 +1,6 @@
-// Package exec makes a batch system of a policy: it carries out what the policy
-// decides as real processes on virtual nodes of this host, or on nodes that a Launcher
-// reaches.
+// Package exec turns a policy into a batch system: it carries out the policy's
+// decisions as real processes, on virtual nodes of this host or on nodes that a
+// Launcher reaches.
 //
 //	Do ─────────┐                        ┌─▶ policy.Apply, Decide
 //	Estimate ───┤   calls    ┌───────────┴┐
@@ -9,12 +9,23 @@
 //	timer ──────────────────▶│ goroutine) │◀── launched, ended ──┘
 //	                         └────────────┘── TERM, KILL, STOP, CONT ──▶ group
 //
-// One goroutine, the loop, owns the policy and all state. A pass of it takes
-// everything that is ready, tells the policy (ends first, submissions last),
-// asks for one scheduling pass and carries out its decisions; questions are
-// answered after it. Time is the Unix time in microseconds at which the system
-// was made plus what a monotonic clock has counted since, so that it never goes
-// back; see Now.
+// One goroutine, the loop, owns the policy and all state. One pass of the loop takes
+// all ready events, applies them to the policy (ends first, submissions last), asks
+// for one scheduling pass and carries out its decisions. Queries are answered after
+// it. Time is the Unix time in microseconds at which the system was created plus the
+// reading of a monotonic clock, so it never goes back; see Now.
+//
+// # From a decision to a process
+//
+// Each layer has one verb:
+//
+//	policy          batch.Start             decides
+//	System          start, execute          books the allocation; one goroutine for each attempt
+//	Launcher        Launch                  the server makes STARTING durable first
+//	pool.Pool       Launch                  divides the allocation among nodes
+//	node.Host       Launch                  makes the control group, on the node of a task
+//	supervisor      Client.Spawn, Spawn     claims the attempt
+//	process.Reaper  Start                   forks the gate, which executes the program
 //
 // # Waiting
 //
@@ -26,119 +37,117 @@
 //	                             ▼
 //	                          starting ── launched ──▶ running, paused
 //
-// Place is for a queued attempt too, and Cancel for all. A reserved attempt has a
-// place in the plan, if the policy plans, and no decision of the policy can start
-// it. Hold takes it out of the plan, and it stays reserved; its confirmation then
-// puts it back where its reservation had put it. Place gives an attempt another
-// shape: its processors, walltime, arguments and environment are from then on those
-// of that shape.
+// Place also applies to a queued attempt, and Cancel to all. A reserved attempt has a
+// slot in the plan, if the policy plans, and no decision of the policy can start it.
+// Hold takes it out of the plan, but it stays reserved; Confirm puts it back where
+// Reserve had put it. Place gives an attempt another shape, and with it the
+// processors, walltime, arguments and environment of that shape.
 //
 // # Windows and agreements
 //
 //	CmdReserve with a Window ─▶ reserved ─ its start ─▶ open ─ its end ─▶ over
 //
-// The plan is asked before it is told of a window, or of a job with an agreement, at
-// an instant of their own between two passes, so that nothing comes in between. A
-// window opens and closes by itself; jobs submitted into it are the policy's to start.
-// What runs in it at its end is killed, what waits for it then never starts. To cancel
-// it is to end its jobs; when the last one is gone its processors are given back.
+// The plan is asked before a window, or a job with an agreement, is added to it. This
+// happens at an instant of its own between two passes, so nothing comes in between. A
+// window opens and closes by itself; the policy starts the jobs submitted into it. At
+// its end, running jobs in it are killed and waiting ones never start. Canceling a
+// window ends its jobs; when the last one is gone, its processors are freed.
 //
 // # Drafts
 //
-// Draft forks the policy and copies the names of who is queued; the loop does no more
-// than that. What is done to the copy are events of one instant: several that leave in
-// a row are of one pass, a pass follows each submission, and who starts in it is not
-// queued any more.
+// Draft forks the policy and copies the names of queued jobs; the loop does no more
+// than that. Changes to the copy are events of one instant: consecutive cancellations
+// belong to one pass, a pass follows each submission, and a job that starts in it is
+// no longer queued.
 //
 // # Starting
 //
-// From the policy's decision on an attempt has its processors and uses its
+// From the policy's decision on, an attempt holds its processors and uses its
 // walltime: it is starting. Its goroutine asks Programs what to run and the Launcher
-// to run it, which may first have to make the decision durable or to claim the
-// attempt for itself. Nobody hears of it as running before there is a process. What
-// is ordered meanwhile, an end or a pause, is done to the process as soon as there
-// is one.
+// to run it. The Launcher may first make the decision durable or claim the attempt.
+// The attempt is reported as running only once there is a process. An end or a pause
+// that is requested before then is applied to the process as soon as it exists.
 //
 // # Ends
 //
-// An attempt ends as its process did, unless it was being ended: then as it was
-// told to, whatever its exit says. A launch that fails would fail again and ends it
-// as EndStartFailed, one that wraps ErrNeverRan as EndNeverRan. Where nobody saw the
-// exit it is EndLost.
+// An attempt ends as its process did, unless it was being ended: then its outcome is
+// the requested one, whatever the exit status is. An attempt whose launch fails ends
+// as EndStartFailed, because a retry would fail too, or as EndNeverRan if the error
+// wraps ErrNeverRan. It ends as EndLost if its exit was not observed.
 //
 // # Checkpoints
 //
-// A job whose program has a Checkpoint is paused by telling it so, with a signal, a
-// command or both, and not before it has run for Checkpoint.After. One that ends with batch.CheckpointStatus has EndStopped; its
-// processors are free, and the policy hears Stopped, when the next attempt has been
-// submitted After it, which its Resume then launches:
+// A job whose program has a Checkpoint is paused by asking the program to stop, with a
+// signal, a command or both, and not before it has run for Checkpoint.After. A program
+// that exits with batch.CheckpointStatus ends as EndStopped. Its processors are free,
+// and the policy receives Stopped, when the next attempt has been submitted with After;
+// Resume then launches that attempt:
 //
-//	Pause ─▶ told ─ exit 85 ─▶ EndStopped, parked ─ CmdSubmit After ─▶ queued ─ Resume
-//	           ├── exit 0 ───▶ EndDone            └ CmdCancel ─▶ over
+//	Pause ─▶ asked ─ exit 85 ─▶ EndStopped, parked ─ CmdSubmit After ─▶ queued ─ Resume
+//	           ├── exit 0 ────▶ EndDone            └ CmdCancel ─▶ over
 //	           └── other, or grace over ─▶ killed: EndKilled
 //
-// One that ends so without having been told has finished, for the policy; what follows
-// is a job of its own.
+// A program that exits with this status without being asked has finished, for the
+// policy; the attempt that follows is a new job to it.
 //
 // # Shares
 //
-// A program is launched with the share of a processor that each of its tasks has, and
-// a Process that is a Sharer hears of every other one. Where nothing holds it to them
-// they are booked and counted all the same.
+// A program is launched with the share of a processor that each of its tasks has. A
+// Launched that is a Sharer receives every later change. Where shares cannot be
+// enforced, they are still booked and accounted for.
 //
 // # Moving
 //
 //	Migrate ─┬─ no checkpoint: SetShares with the new allocation ─▶ Stopped, Resumed
-//	         └─ told to make place ─ exit 85 ─▶ parked ─ CmdSubmit After ─▶ launched there
-//	                                                     Stopped            Resumed
+//	         └─ asked to stop ─ exit 85 ─▶ parked ─ CmdSubmit After ─▶ launched there
+//	                                                Stopped            Resumed
 //
-// Both the old allocation and the new ones are booked until the policy hears Stopped. As it
-// runs a job can be moved, or woken elsewhere, only among virtual nodes of one host
-// (Config.Hosts).
+// Both the old and the new allocation are booked until the policy receives Stopped. A
+// running job can be moved, and a paused one resumed elsewhere, only among virtual
+// nodes of one host (Config.Hosts).
 //
 // # Nodes that leave
 //
-// SetNode tells of them. Nothing starts there any more; what runs there holds its
-// allocation until its Process says how it has ended, Exit.Lost if nobody knows: when that
-// may be said is for whoever follows the node. A launch that finds its node gone, and
-// says with ErrNodeGone that nothing was sent, ends no attempt: the policy hears
-// StartFailed, or Stopped if the job goes on from a checkpoint, and decides again. A
-// paused job that ends leaves the policy by Cancel, and by Finish if it is resident.
+// SetNode reports them. No job starts there any more. A job that runs there holds its
+// allocation until its Launched reports the end, with Exit.Lost if the end was not
+// observed; the component that follows the node decides when that is certain. A launch
+// that fails with ErrNodeGone, because nothing was sent to the node, does not end the
+// attempt: the policy receives StartFailed, or Stopped if the job continues from a
+// checkpoint, and decides again. A paused job that ends leaves the policy by Cancel, or
+// by Finish if it is resident.
 //
 // # Measured needs
 //
-// Config.Measurements hands on what tasks were found to need, as Measured.
+// Config.Measurements supplies the measured needs of tasks, as Measured.
 //
 // # Restarts
 //
-// Release ends a system whose jobs shall outlive it; the next one adopts them
-// (Config.Adopt), with the allocation and the start that Found told of them. Windows are
-// its caller's to remember: the next one sets them aside again (Config.Windows).
+// Release ends a system whose jobs are to outlive it. The next one adopts them
+// (Config.Adopt) with the allocation and the start that Found reported. The caller
+// stores windows and passes them to the next system (Config.Windows).
 //
 // # Processes
 //
-// An attempt is one process group. Its arguments never pass through a shell. At
-// its walltime, counted while it is not paused and at full share, the group gets
-// SIGTERM and after the grace time SIGKILL. When the first process of the group
-// has ended the others are killed, and only when all are gone is the capacity
-// given back. A process that leaves the group (setsid) is out of reach until
-// there are control groups. Processes do not die with the server; Close ends
-// them, and Release does not.
+// An attempt is one process group. Its arguments never pass through a shell. At its
+// walltime, which counts only while it is not paused and at full share, the group gets
+// SIGTERM and after the grace time SIGKILL. When the first process of the group has
+// ended, the others are killed, and capacity is freed only when all are gone. A process
+// that leaves the group (setsid) escapes this unless it runs in a control group.
+// Processes do not die with the server; Close ends them, and Release does not.
 //
 // # Decisions
 //
-//	Start     on Places, or anywhere: as many processors as the job is wide, of
-//	          the lowest-numbered nodes that have any free (what a policy
-//	          charges for memory beyond that is its own book-keeping)
+//	Start     on Allocation, or anywhere: as many processors as the job is wide, of
+//	          the lowest-numbered nodes that have any free (a policy may charge
+//	          more for memory; that is its own accounting)
 //	Kill      SIGTERM, grace, SIGKILL; the attempt ends as killed
 //	Pause     SIGSTOP to the group, and Stopped follows; or a Checkpoint, see there
 //	Resume    SIGCONT, or another launch; Resumed follows when it is done
-//	SetShare  booked and counted, and told to the process
+//	SetShare  booked, counted, and passed to the process
 //	Migrate   see Moving
 //
-// A decision that is refused, or that does not fit the job's state or the free
-// capacity, means that policy and machine no longer agree. The system then
-// faults: it logs a *DecisionError, asks the policy nothing more, starts nothing
-// more, lets what runs come to its end under its walltime, and answers commands
-// and estimates with the error, which Err returns too.
+// A decision that does not fit the job's state or the free capacity means that policy
+// and machine no longer agree. The system then faults: it logs a *DecisionError, stops
+// asking the policy, starts nothing more, lets running jobs end under their walltime,
+// and answers commands and estimates with the error, which Err returns too.
 package exec

@@ -8,8 +8,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// Draft returns a copy of the plan as it is after a pass. The loop only copies; what
-// is asked of the copy costs its caller. Errors are ErrClosed, and what Err returns.
+// Draft returns a copy of the plan after a pass. The loop only copies; the caller pays for
+// its queries. Errors are ErrClosed, and that of Err.
 func (s *System) Draft(ctx context.Context) (batch.Draft, error) {
 	var (
 		made   batch.Time
@@ -33,7 +33,7 @@ func (s *System) Draft(ctx context.Context) (batch.Draft, error) {
 	return newDraft(made, policy, s.forecasts(), jobs), nil
 }
 
-// drafted returns what a draft has to know, by handle.
+// drafted returns the waiting jobs that a draft needs, by handle.
 func (s *System) drafted() []drafted {
 	jobs := make([]drafted, len(s.handles))
 	for h, a := range s.handles {
@@ -44,16 +44,16 @@ func (s *System) drafted() []drafted {
 	return jobs
 }
 
-// draft is a copy of the plan: a fork of the policy and the names of who waits.
+// draft is a what-if copy of the plan: a fork of the policy and the waiting jobs.
 type draft struct {
 	made       batch.Time
 	policy     batch.Policy
 	forecaster Forecaster // nil for none
-	jobs       []drafted  // by handle; all but those that wait are empty
+	jobs       []drafted  // by handle; only those of waiting jobs are set
 	byKey      map[batch.Key]batch.Handle
-	unused     []batch.Handle // of jobs that the draft has taken out
-	passed     bool           // there was a pass since the last event
-	submitted  bool           // there was none since the last submission
+	unused     []batch.Handle // of jobs that were canceled in the draft
+	passed     bool           // a pass was made since the last event
+	submitted  bool           // no pass was made since the last submission
 
 	// Scratch.
 	event batch.Event
@@ -62,7 +62,7 @@ type draft struct {
 	ests  []batch.Estimate
 }
 
-// newDraft makes a draft of a policy that is its own, and of its jobs by handle.
+// newDraft makes a draft from a fork of the policy and its jobs by handle.
 func newDraft(made batch.Time, p batch.Policy, f Forecaster, jobs []drafted) *draft {
 	d := &draft{made: made, policy: p, forecaster: f, jobs: jobs, byKey: make(map[batch.Key]batch.Handle, len(jobs))}
 	for h := range jobs {
@@ -70,29 +70,29 @@ func newDraft(made batch.Time, p batch.Policy, f Forecaster, jobs []drafted) *dr
 			d.byKey[jobs[h].key] = batch.Handle(h)
 		}
 	}
-	d.submitted = true // what a pass would do by now comes first
+	d.submitted = true // the effect of a pass that is due comes first
 	return d
 }
 
-// drafted is a job that waits in a draft. Its batch.Job may be that of a live
-// attempt, and is only read.
+// drafted is a job that waits in a draft. Its batch.Job may belong to a live attempt and is
+// only read.
 type drafted struct {
 	key   batch.Key
 	job   *batch.Job
-	shape batch.Shape // what it was placed with, if that is not the job's
+	shape batch.Shape // that it was placed with, if not the job's
 	waits bool
 }
 
-// Made is batch.Draft's.
+// Made implements batch.Draft.
 func (d *draft) Made() batch.Time { return d.made }
 
-// Estimate is batch.Draft's.
+// Estimate implements batch.Draft.
 func (d *draft) Estimate(_ batch.Time, asks []batch.Ask, out []batch.Estimate) bool {
 	d.pass()
 	return d.policy.Estimate(d.made, asks, out) == nil || d.forecaster != nil && d.forecaster.Estimate(d.made, d.policy, asks, out)
 }
 
-// Standing is batch.Draft's.
+// Standing implements batch.Draft.
 func (d *draft) Standing(keys []batch.Key, out []batch.Standing) bool {
 	d.pass()
 	d.asks = d.asks[:0]
@@ -128,7 +128,7 @@ func (d *draft) Standing(keys []batch.Key, out []batch.Standing) bool {
 	return true
 }
 
-// Submit is batch.Draft's.
+// Submit implements batch.Draft.
 func (d *draft) Submit(key batch.Key, job *batch.Job) {
 	if last := len(d.unused) - 1; last >= 0 {
 		job.Handle = d.unused[last]
@@ -143,8 +143,8 @@ func (d *draft) Submit(key batch.Key, job *batch.Job) {
 	d.submitted = true
 }
 
-// Cancel is batch.Draft's. Several in a row are of one pass, as those of one call of
-// Do are.
+// Cancel implements batch.Draft. Consecutive calls belong to one pass, as those of one call
+// of Do do.
 func (d *draft) Cancel(key batch.Key) bool {
 	if d.submitted {
 		d.pass()
@@ -165,8 +165,8 @@ func (d *draft) tell(ev batch.Event) {
 	d.policy.Apply(d.made, &d.event)
 }
 
-// pass makes the scheduling passes of the draft's instant, if something has
-// happened. Who leaves processors has left them at once, as in a forecast.
+// pass makes the scheduling passes of the draft's instant, if an event is pending. A job that
+// is ended frees its processors at once, as in a forecast.
 func (d *draft) pass() {
 	for !d.passed {
 		d.passed, d.submitted = true, false

@@ -15,103 +15,99 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec/process"
 )
 
-// Launcher starts programs. Launch may take long and is called from a goroutine
-// of its own for each attempt. Its error text goes to the job's owner: it names
-// no path of the server.
+// Launcher launches programs. Launch may take long; each attempt has its own goroutine for
+// it. Its error text goes to the job's owner, so it must not contain a path of the server.
 //
-// Nothing tells a Launch under way that the system closes: Close waits for it, so
-// it had better end by itself when the server stops.
+// Launch is not canceled when the system closes: Close waits for it, so Launch should end by
+// itself when the server stops.
 //
-// An error says that the program does not run and never will. One that wraps
-// ErrNeverRan says besides that this was no fault of the program.
+// An error means that the program does not run and never will. If it wraps ErrNeverRan, the
+// program was not the cause.
 type Launcher interface {
 	Launch(spec Spec) (Launched, error)
 }
 
-// Launched is a program that was started, with everything it starts itself.
+// Launched is a program that was launched, with all processes it starts.
 type Launched interface {
-	// Signal sends sig to all of it. It returns os.ErrProcessDone, and sends
-	// nothing, when the program has already ended. It is called by the loop, and
-	// everything else waits until it returns.
+	// Signal sends sig to all of its processes. If the program has already ended, Signal
+	// returns os.ErrProcessDone and sends nothing. The loop calls it and blocks until it
+	// returns.
 	Signal(sig syscall.Signal) error
-	// Wait returns when nothing of it is left. It is called once.
+	// Wait returns when all processes are gone. It is called once.
 	Wait() Exit
 }
 
-// Detacher is a Process that can be left running without anybody who waits for
-// it; see System.Release.
+// Detacher is a Launched that can be left running without a caller in Wait; see
+// System.Release.
 type Detacher interface {
-	// Detach makes Wait return at once, with Exit.Detached unless the process had
-	// ended before. Repeated, it does nothing.
+	// Detach makes Wait return at once, with Exit.Detached unless the program had ended
+	// before. It is idempotent.
 	Detach()
 }
 
-// Sharer is a Process that can be held to what it is given of each node while it
-// runs.
+// Sharer is a Launched whose shares can be changed while it runs.
 type Sharer interface {
-	// SetShares holds it to the allocation, which may name other virtual nodes of the same
-	// host than before: then it goes on there. Repeated, it does nothing. It is called
-	// by the loop, which does not wait for anything that takes long: whoever has to go
-	// over a network keeps the last ones and does so later.
+	// SetShares enforces the shares of an allocation. If that names other virtual nodes of the
+	// same host, the program moves there. It is idempotent. The loop calls it and must not
+	// block: an implementation that needs the network stores the last allocation and applies
+	// it later.
 	SetShares(allocation []batch.NodeAllocation) error
 }
 
-// ErrNodeGone is wrapped by the error of a launch that ran nothing, and never will,
-// because a node that it was for has left meanwhile: the attempt waits again, at its
-// old place.
+// ErrNodeGone is wrapped by the error of a launch that ran nothing, and never will, because
+// one of its nodes has left: the attempt is queued again at its former position.
 var ErrNodeGone = errors.New("a node that it was to run on has left")
 
-// ErrNeverRan is wrapped by the error of a launch that provably ran nothing,
-// where a new attempt may: the attempt ends as batch.EndNeverRan. Any other error
-// would come again, and ends it as batch.EndStartFailed.
+// ErrNeverRan is wrapped by the error of a launch that provably ran nothing although a new
+// attempt may succeed: the attempt ends as batch.EndNeverRan. Any other error would recur,
+// and ends it as batch.EndStartFailed.
 var ErrNeverRan = errors.New("it never ran")
 
-// Spec is a program with everything it is told.
+// Spec is what a Launcher launches.
 type Spec struct {
 	Key        batch.Key              // the attempt
-	Shape      batch.Shape            // with which it is started
-	Allocation []batch.NodeAllocation // and where, with the share of a processor that each task has
-	Launch     batch.Launch           // how often
-	// Memory is what each task was said to need, in bytes; 0 is not known. Groups, if not
-	// nil, say so for each group of Places.
+	Shape      batch.Shape            // it is started with
+	Allocation []batch.NodeAllocation // with the share of a processor that each task has
+	Launch     batch.Launch           // how many processes
+	// Memory is the declared need of each task in bytes; 0 is unknown. Groups, if not nil,
+	// declare it for each group of Allocation.
 	Memory int64
 	Groups []batch.TaskGroup
 
 	Args   []string // argument vector; Args[0] is looked up in the server's PATH
 	Env    []string // the whole environment, NAME=value, ascending
-	Dir    string   // working directory, made if it is not there
-	Stdout string   // file, truncated, with its parents made; "" discards
-	Stderr string   // likewise; may be the same file
-	Append bool     // nothing is truncated
+	Dir    string   // working directory, created if it does not exist
+	Stdout string   // file, truncated, with its parents created; "" discards
+	Stderr string   // as Stdout; may be the same file
+	Append bool     // do not truncate
 }
 
-// Exit is how a process ended.
+// Exit describes how a program ended.
 type Exit struct {
 	Code   int            // exit code, when Signal is 0
-	Signal syscall.Signal // that ended it, or 0
-	// Lost: it is gone, but nobody has seen how it ended. Code and Signal mean nothing.
+	Signal syscall.Signal // that ended the program, or 0
+	// Lost: the program is gone and its exit was not observed. Code and Signal are
+	// meaningless.
 	Lost bool
-	// Reason, for people: why it is lost; of another failure, what is known of it beside
+	// Reason is a public message: why the program is lost, or detail about a failure beside
 	// Code and Signal.
 	Reason string
-	// Unheard: it had ended before any signal reached it. So it was none of those that
-	// ended it.
+	// Unheard: the program had ended before any signal reached it, so no signal was the cause.
 	Unheard bool
-	// Detached: it may still run, but this Process does not follow it any more.
-	// The rest means nothing.
+	// Detached: the program may still run, but this Launched no longer follows it. The other
+	// fields are meaningless.
 	Detached bool
 }
 
-// Programs says what attempts run. It is asked when an attempt is launched, by
-// the goroutine of that attempt, about the shape that it got in the end: so jobs
-// that wait need no arguments yet.
+// Programs provides the programs of attempts. The goroutine of an attempt calls it at the
+// launch, with the final shape, so a waiting job needs no arguments yet.
 type Programs interface {
-	// Program returns what an attempt runs with a shape. An error ends the attempt
-	// as one of Launcher.Launch does, and likewise names no path of the server.
+	// Program returns the program of an attempt for a shape. An error ends the attempt like
+	// one of Launcher.Launch, and must not contain a path of the server either.
 	Program(key batch.Key, shape batch.Shape) (batch.Program, error)
 }
 
-// launchSpec is what the goroutine of an attempt is told.
+// launchSpec is the input of an attempt's goroutine.
 type launchSpec struct {
 	key        batch.Key
 	shape      batch.Shape
@@ -120,12 +116,12 @@ type launchSpec struct {
 	groups     []batch.TaskGroup
 }
 
-// toLaunch returns that of an attempt that has its allocation.
+// toLaunch returns the launchSpec of an attempt that has its allocation.
 func toLaunch(a *attempt) launchSpec {
 	return launchSpec{a.key, a.shape, a.run.ran, a.job.Memory, a.job.Groups}
 }
 
-// execute is the goroutine of an attempt that is started.
+// execute is the goroutine of a started attempt.
 func (s *System) execute(a *attempt, l launchSpec) {
 	proc, how, err := s.launch(&l)
 	if err != nil {
@@ -138,12 +134,12 @@ func (s *System) execute(a *attempt, l launchSpec) {
 	s.follow(a, proc)
 }
 
-// follow is the rest of it, and the goroutine of an attempt that was adopted.
+// follow waits for the end of an attempt; it is the goroutine of an adopted one.
 func (s *System) follow(a *attempt, proc Launched) {
 	s.send(note{attempt: a, exit: proc.Wait()})
 }
 
-// send tells the loop, and returns false when it has ended.
+// send passes a note to the loop, and returns false when the loop has ended.
 func (s *System) send(n note) bool {
 	select {
 	case s.notes <- n:
@@ -165,7 +161,7 @@ func (s *System) launch(l *launchSpec) (Launched, *batch.Checkpoint, error) {
 	return proc, program.Checkpoint, err
 }
 
-// checkProgram refuses what no launcher could start.
+// checkProgram refuses a program that no launcher can start.
 func checkProgram(p *batch.Program) error {
 	if len(p.Args) == 0 || p.Args[0] == "" {
 		return fmt.Errorf("args: empty, accepted: a command and its arguments")
@@ -183,7 +179,7 @@ func checkProgram(p *batch.Program) error {
 	return checkCheckpoint(p.Checkpoint)
 }
 
-// environment is what programs get of the server's own variables.
+// environment is the subset of the server's own variables that programs get.
 type environment map[string]string
 
 func serverEnvironment(lookup func(string) (string, bool)) environment {
@@ -207,7 +203,7 @@ func nodeNames(p batch.Platform) []string {
 	return names
 }
 
-// nodesOf names the nodes of allocation, each once, in order.
+// nodesOf names the nodes of an allocation, each once, in order.
 func (s *System) nodesOf(allocation []batch.NodeAllocation) []string {
 	if len(allocation) == 0 {
 		return nil
@@ -221,7 +217,7 @@ func (s *System) nodesOf(allocation []batch.NodeAllocation) []string {
 	return names
 }
 
-// spec makes what is launched of an attempt that has its allocation.
+// spec builds the Spec of an attempt that has its allocation.
 func (s *System) spec(l *launchSpec, p *batch.Program) Spec {
 	dir := p.Dir
 	if s.dir != "" && !filepath.IsAbs(dir) {
@@ -240,8 +236,8 @@ func (s *System) spec(l *launchSpec, p *batch.Program) Spec {
 	}
 }
 
-// variables returns the whole environment of an attempt. A program may set its
-// own thread counts, but not what Drover says about the job.
+// variables returns the whole environment of an attempt. A program may set its own thread
+// counts, but not the variables that Drover sets about the job.
 func (s *System) variables(l *launchSpec, own environment) []string {
 	width := strconv.Itoa(int(l.shape.Width))
 	env := environment{"OMP_NUM_THREADS": width, "GOMAXPROCS": width}
@@ -264,7 +260,7 @@ func (s *System) variables(l *launchSpec, own environment) []string {
 	return list
 }
 
-// nodeList writes allocation as name:count,name:count.
+// nodeList formats an allocation as name:count,name:count.
 func (s *System) nodeList(allocation []batch.NodeAllocation) string {
 	var b strings.Builder
 	for i := 0; i < len(allocation); {
@@ -288,7 +284,7 @@ func tasks(allocation []batch.NodeAllocation) int32 {
 	return n
 }
 
-// processes launches real process groups, children of this process.
+// processes launches real process groups, as children of this process.
 type processes struct{ log hclog.Logger }
 
 func (p processes) Launch(spec Spec) (Launched, error) {
@@ -305,7 +301,7 @@ func (p processes) Launch(spec Spec) (Launched, error) {
 	return group{Group: g, log: p.log}, nil
 }
 
-// group is a process group as the loop wants it.
+// group adapts a process group to Launched.
 type group struct {
 	*process.Group
 	log hclog.Logger

@@ -8,37 +8,36 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// maxCalls bounds one pass, so that a flood of calls cannot keep a started
-// process or a walltime waiting.
+// maxCalls bounds the calls of one pass, so a flood of calls cannot delay a launch or a
+// walltime.
 const maxCalls = 256
 
-// maxMeasured bounds it likewise.
+// maxMeasured bounds the measurements of one pass.
 const maxMeasured = 1 << 16
 
-// minWait keeps a policy that wants a pass at once, again and again, from
-// taking the processor.
+// minWait bounds how often a policy can ask for a pass at once.
 const minWait = batch.Millisecond
 
-// note is what the goroutine of an attempt tells the loop: launched, or ended.
+// note is a message from an attempt's goroutine to the loop: launched, or ended.
 type note struct {
 	attempt    *attempt
 	proc       Launched               // launched
-	err        error                  // could not be launched
-	exit       Exit                   // ended, when proc and err are nil
-	how        *batch.Checkpoint      // of what was launched
-	allocation []batch.NodeAllocation // with which it was launched
+	err        error                  // the launch failed
+	exit       Exit                   // at the end, when proc and err are nil
+	how        *batch.Checkpoint      // of the launched program
+	allocation []batch.NodeAllocation // that it was launched with
 	// prepared: the command of its checkpoint has ended, with err.
 	prepared bool
 }
 
-// readyEvents is what a pass has to deal with.
+// readyEvents are the events of one pass.
 type readyEvents struct {
 	ends     []note
 	calls    []*call
 	measured []Measurement
 }
 
-// loop owns everything until the system is closed and nothing runs.
+// loop owns all state until the system is closed and nothing runs.
 func (s *System) loop() {
 	defer close(s.done)
 	defer s.timer.Stop()
@@ -69,7 +68,7 @@ func (s *System) arm() {
 	s.timer.Reset(max(at.Sub(s.Now()), 0).Std())
 }
 
-// gather waits for something to happen, and takes all that has happened.
+// gather waits for an event, and takes all that are ready.
 func (s *System) gather() {
 	s.ready.ends = s.ready.ends[:0]
 	s.ready.calls = s.ready.calls[:0]
@@ -104,8 +103,8 @@ func (s *System) gather() {
 	}
 }
 
-// note files what an attempt's goroutine said. A launch is dealt with at once,
-// because no policy waits for it and its end may be right behind it.
+// note handles a message of an attempt's goroutine. A launch is handled at once, because the
+// policy does not wait for it and its end may follow immediately.
 func (s *System) note(n note) {
 	if n.prepared {
 		s.prepared(n.attempt, n.err)
@@ -177,7 +176,7 @@ func (s *System) pass() {
 	}
 }
 
-// apply tells the policy, unless it is not asked any more.
+// apply passes an event to the policy, unless the system has faulted.
 func (s *System) apply(now batch.Time, ev batch.Event) {
 	if s.retired {
 		return
@@ -186,7 +185,7 @@ func (s *System) apply(now batch.Time, ev batch.Event) {
 	s.applied = true
 }
 
-// leave gives back what paused attempts held and tells the policy.
+// leave frees the allocation of paused attempts and informs the policy.
 func (s *System) leave(now batch.Time) {
 	for _, a := range s.paused {
 		if !a.live() {
@@ -200,7 +199,7 @@ func (s *System) leave(now batch.Time) {
 	s.paused = s.paused[:0]
 }
 
-// goOn tells the policy who has been resumed.
+// goOn informs the policy of resumed attempts.
 func (s *System) goOn(now batch.Time) {
 	for _, a := range s.resumed {
 		if a.live() {
@@ -211,8 +210,8 @@ func (s *System) goOn(now batch.Time) {
 	s.resumed = s.resumed[:0]
 }
 
-// expire deals with the end of a walltime or of a grace time, or with a program that can
-// be told by now to make place.
+// expire handles the end of a walltime or of a grace time, or the first instant at which a
+// program can be asked for a checkpoint.
 func (s *System) expire(now batch.Time, a *attempt) {
 	if a.run.ending == 0 && a.run.due {
 		s.makePlace(now, a)

@@ -8,17 +8,16 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// nodeTurn is news of a node.
+// nodeTurn is a node that has joined or left.
 type nodeTurn struct {
 	node int32
 	up   bool
 }
 
-// SetNode says that a node, by its index in the platform, has joined or left. All are
-// there when the system is made. Nothing starts on one that has left. What runs there
-// holds its allocation until its Process has ended, which whoever follows the node knows;
-// then the policy hears of it. It returns after the scheduling pass that follows;
-// the same news again change nothing.
+// SetNode reports that a node, by its index in the platform, has joined or left. At first all
+// nodes are present. No job starts on a node that has left. A job that runs there holds its
+// allocation until its Launched reports the end; then the policy receives it. SetNode returns
+// after the scheduling pass that follows. It is idempotent.
 func (s *System) SetNode(ctx context.Context, node int32, up bool) error {
 	if node < 0 || int(node) >= len(s.names) {
 		return fmt.Errorf("node: %d, accepted: 0..%d", node, len(s.names)-1)
@@ -35,7 +34,7 @@ func (s *System) SetNode(ctx context.Context, node int32, up bool) error {
 	}
 }
 
-// turnNodes tells the policy which nodes have joined or left.
+// turnNodes informs the policy of nodes that have joined or left.
 func (s *System) turnNodes(now batch.Time) {
 	for _, c := range s.ready.calls {
 		if c.node == nil || s.down[c.node.node] == !c.node.up {
@@ -56,9 +55,8 @@ func (s *System) turnNodes(now batch.Time) {
 	}
 }
 
-// turnBack has those that are moving to a node which has left go nowhere: for the
-// policy they have left where they were, and it waits to hear that they have stopped or
-// ended, or that the node is back.
+// turnBack cancels moves to a node that has left: for the policy those jobs stay at their
+// source, and it waits until they have stopped or ended, or the node is back.
 func (s *System) turnBack(node int32) {
 	for _, a := range s.handles {
 		if a == nil || a.run == nil || !slices.ContainsFunc(a.run.next, func(l batch.NodeAllocation) bool { return l.Node == node }) {
@@ -77,30 +75,29 @@ func (s *System) turnBack(node int32) {
 	}
 }
 
-// anyDown says whether one of the allocation is on a node that has left.
+// anyDown reports whether a node of the allocation has left.
 func (s *System) anyDown(allocation []batch.NodeAllocation) bool {
 	return slices.ContainsFunc(allocation, func(l batch.NodeAllocation) bool {
 		return l.Node >= 0 && int(l.Node) < len(s.down) && s.down[l.Node]
 	})
 }
 
-// Measurement is what each task of a group of a job needs, as far as that is known by
-// now.
+// Measurement is the measured need of each task of a group of a job, as far as it is known.
 type Measurement struct {
 	Key    batch.Key
 	Group  int32       // index in Job.Groups; 0 without groups
 	CPU    batch.Share // 1..One
-	Memory int64       // bytes; 0 is not known and not counted
+	Memory int64       // bytes; 0 is unknown and ignored
 }
 
-// Measurements is where measured needs come from.
+// Measurements is a source of measured needs.
 type Measurements interface {
-	// Next waits for some and returns them. It returns an error when ctx has ended, or
-	// when there will be none any more. It is called by one goroutine.
+	// Next waits for measurements and returns them. It returns an error when ctx has ended, or
+	// when no more will come. One goroutine calls it.
 	Next(ctx context.Context) ([]Measurement, error)
 }
 
-// measure is the goroutine that hands on what is measured.
+// measure is the goroutine that passes measurements on to the loop.
 func (s *System) measure(ctx context.Context, from Measurements) {
 	defer close(s.measuring)
 	for {
@@ -119,8 +116,8 @@ func (s *System) measure(ctx context.Context, from Measurements) {
 	}
 }
 
-// takeMeasured tells the policy what was measured. What is about attempts that are over,
-// or could not be true, is left out.
+// takeMeasured applies measurements to the policy. It ignores those of attempts that are
+// over, and impossible values.
 func (s *System) takeMeasured(now batch.Time) {
 	for _, m := range s.ready.measured {
 		a := s.attempts[m.Key]

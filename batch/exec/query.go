@@ -9,10 +9,9 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// Snapshot returns the state as it is after a pass; attempts are in submission
-// order, except that one that was placed last is behind those submitted before.
-// Starting and paused ones are among the running, reserved and held ones among the
-// waiting.
+// Snapshot returns the state after a pass. Attempts are in submission order, except that one
+// that was placed last comes after those submitted before. Starting and paused attempts are
+// among the running, reserved and held ones among the waiting.
 func (s *System) Snapshot(ctx context.Context) (batch.Snapshot, error) {
 	snap := batch.Snapshot{Platform: s.platform}
 	err := s.ask(ctx, func(now batch.Time) {
@@ -39,8 +38,8 @@ func (s *System) Snapshot(ctx context.Context) (batch.Snapshot, error) {
 	return snap, nil
 }
 
-// Find says what became of attempts, in the order of keys; those it does not
-// know, or has forgotten, are left out.
+// Find returns the state of attempts, in the order of keys. Unknown and forgotten ones are
+// left out.
 func (s *System) Find(ctx context.Context, keys []batch.Key) ([]batch.Found, error) {
 	var out []batch.Found
 	err := s.ask(ctx, func(batch.Time) {
@@ -56,10 +55,9 @@ func (s *System) Find(ctx context.Context, keys []batch.Key) ([]batch.Found, err
 	return out, nil
 }
 
-// Watch returns the latest state of each attempt that changed after the cursor,
-// oldest change first, and waits for the first one. It returns the error of ctx
-// when that ends before, ErrClosed when there is nothing more to come, and a
-// *CursorError for a cursor it cannot go on from.
+// Watch returns the latest state of each attempt that changed after the cursor, oldest change
+// first, and waits for the first change. It returns the error of ctx, ErrClosed when no more
+// changes will come, and a *CursorError for a cursor that it cannot continue from.
 func (s *System) Watch(ctx context.Context, after batch.Cursor) (batch.Changes, error) {
 	for {
 		var (
@@ -99,10 +97,10 @@ func (s *System) Watch(ctx context.Context, after batch.Cursor) (batch.Changes, 
 // final returns the last cursor of a system whose loop has ended.
 func (s *System) final() batch.Cursor { return batch.Cursor(s.changes.seq) }
 
-// Estimate answers when each shape of each ask would start if it were submitted
-// now, behind all that waits. age is how old the state is that the estimates
-// were made from, when Estimate returns; starts are on the clock of Now. ok is
-// false when neither the policy nor the forecaster can say.
+// Estimate returns when each shape of each ask would start if it were submitted now, behind
+// all waiting jobs. age is the age of the state behind the estimates when Estimate returns;
+// starts are on the clock of Now. ok is false when neither the policy nor the forecaster has
+// an estimate.
 func (s *System) Estimate(ctx context.Context, asks []batch.Ask) (ests []batch.Estimate, age batch.Duration, ok bool, err error) {
 	for i := range asks {
 		if err := checkAsk(&asks[i]); err != nil {
@@ -156,8 +154,8 @@ func checkAsk(ask *batch.Ask) error {
 	return nil
 }
 
-// EstimateInside is Estimate for jobs that are submitted into a reservation. ok is
-// false also for one that is not there.
+// EstimateInside is Estimate for jobs that are submitted into a reservation. ok is also false
+// for one that does not exist.
 func (s *System) EstimateInside(ctx context.Context, reservation batch.Key, asks []batch.Ask) (ests []batch.Estimate, ok bool, err error) {
 	for i := range asks {
 		if err := checkAsk(&asks[i]); err != nil {
@@ -186,7 +184,7 @@ func (s *System) EstimateInside(ctx context.Context, reservation batch.Key, asks
 	return ests, ok, nil
 }
 
-// Inspect calls see with the policy after a pass. It must only read.
+// Inspect calls see with the policy after a pass. see must only read.
 func (s *System) Inspect(ctx context.Context, see func(batch.Policy)) error {
 	err := s.ask(ctx, func(batch.Time) { see(s.policy) })
 	if err != nil {
@@ -195,15 +193,14 @@ func (s *System) Inspect(ctx context.Context, see func(batch.Policy)) error {
 	return nil
 }
 
-// changes keeps the attempts in the order of their last change, so that what
-// changed after a cursor is a tail of the list. Its memory is one link for each
-// attempt, however often it changes.
+// changes keeps the attempts in the order of their last change, so the changes after a cursor
+// are a tail of the list. It needs one link for each attempt, however often it changes.
 type changes struct {
 	head, tail *attempt
 	seq        uint64        // of the last change
-	lost       uint64        // highest number of a change that was forgotten
+	lost       uint64        // highest number of a forgotten change
 	ring       []*attempt    // the ended ones, to forget the oldest
-	oldest     int           // its place in ring, once ring is full
+	oldest     int           // its index in ring, once ring is full
 	told       uint64        // the last change that was announced
 	more       chan struct{} // closed at the next change
 }
@@ -241,8 +238,8 @@ func (c *changes) unlink(a *attempt) {
 	a.prev, a.next = nil, nil
 }
 
-// retire files a, which has ended and will not change any more. With more than
-// retain of them it takes the oldest out of the list and returns it.
+// retire files a, which has ended and will not change any more. If there are more than retain
+// of them, it removes and returns the oldest.
 func (c *changes) retire(a *attempt, retain int) *attempt {
 	if len(c.ring) < retain {
 		c.ring = append(c.ring, a)
@@ -256,7 +253,7 @@ func (c *changes) retire(a *attempt, retain int) *attempt {
 	return old
 }
 
-// announce wakes the watchers if something has changed since the last time.
+// announce wakes the watchers if an attempt has changed since the last call.
 func (c *changes) announce() {
 	if c.seq > c.told {
 		c.told = c.seq
@@ -265,7 +262,7 @@ func (c *changes) announce() {
 	}
 }
 
-// since returns what changed after the cursor, oldest change first, as found says.
+// since returns the changes after the cursor, oldest first, converted by found.
 func (c *changes) since(after batch.Cursor, found func(*attempt) batch.Found) (batch.Changes, error) {
 	if uint64(after) > c.seq || after != 0 && uint64(after) < c.lost {
 		return batch.Changes{}, &CursorError{After: after, Oldest: batch.Cursor(c.lost), Newest: batch.Cursor(c.seq)}
@@ -278,11 +275,10 @@ func (c *changes) since(after batch.Cursor, found func(*attempt) batch.Found) (b
 	return out, nil
 }
 
-// Standing says when a waiting attempt would start, and end at the latest, as
-// things stand: where it waits, with the shape it has. Instants are on the clock
-// of Now. ok is false, and both are batch.Never, for one that is reserved, held,
-// started or ended, and where nobody can say. The error for an attempt that is
-// not known is a *batch.CommandError.
+// Standing estimates when a waiting attempt will start, and when it will end at the latest,
+// from its current position and shape. Instants are on the clock of Now. ok is false, and
+// both are batch.Never, for an attempt that is reserved, held, started or ended, and when
+// there is no estimate. The error for an unknown attempt is a *batch.CommandError.
 func (s *System) Standing(ctx context.Context, key batch.Key) (start, end batch.Time, ok bool, err error) {
 	start, end = batch.Never, batch.Never
 	var gone error

@@ -15,8 +15,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/plan/nodes"
 )
 
-// System is an embedded batch system. Its methods may be called from several
-// goroutines; all but Now and Caps wait for the loop.
+// System is an embedded batch system. Its methods may be called from several goroutines; all
+// but Now and Caps wait for the loop.
 type System struct {
 	policy     batch.Policy
 	forecaster Forecaster // nil for none
@@ -42,17 +42,17 @@ type System struct {
 	done  chan struct{} // closed when the loop has ended
 
 	measured  chan []Measurement
-	measuring chan struct{} // closed when nothing is measured any more
+	measuring chan struct{} // closed when measurement has ended
 	unmeasure context.CancelFunc
 
 	mu    sync.Mutex
-	fault error // written by the loop
+	fault error // set by the loop
 
-	// What follows belongs to the loop. After done is closed nobody writes it.
+	// The loop owns the following fields. After done is closed they do not change.
 	now      batch.Time
 	attempts map[batch.Key]*attempt
 	handles  []*attempt     // by batch.Handle
-	unused   []batch.Handle // to be given out again
+	unused   []batch.Handle // free for reuse
 	orders   uint64
 	changes  changes
 	alloc    *nodes.Allocator
@@ -61,27 +61,27 @@ type System struct {
 	wake     batch.Time
 	out      batch.Decisions
 	active   int  // attempts with a goroutine
-	retired  bool // the policy is asked nothing more
+	retired  bool // the policy is not asked any more
 	closing  bool
-	released bool // nothing is followed any more
+	released bool // no attempt is followed any more
 	ready    readyEvents
 	paused   []*attempt            // Stopped is to be applied in the next pass
-	resumed  []*attempt            // Resumed is
-	moving   []*attempt            // both are
+	resumed  []*attempt            // Resumed is to be applied
+	moving   []*attempt            // both are to be applied
 	down     []bool                // by node
 	pending  []*attempt            // submissions and reservations of this pass
-	wanted   []wanted              // of this pass: what the plan has to be asked for first
-	parked   map[batch.Key]*parked // by the attempts that have made place
+	wanted   []wanted              // commands of this pass that need an answer from the plan
+	parked   map[batch.Key]*parked // by the attempts that stopped at a checkpoint
 	windows  map[batch.Key]*window
-	booked   []*window  // the same, as they were set aside
+	booked   []*window  // the same, in the order of their creation
 	edge     batch.Time // when the next of them opens or closes
-	applied  bool       // the policy was told something in this pass
+	applied  bool       // the policy received an event in this pass
 }
 
 var _ batch.System = (*System)(nil)
 
-// call is a request to the loop: news of a node, commands, or a question that is
-// answered after the pass.
+// call is a request to the loop: a node event, commands, or a query that is answered after
+// the pass.
 type call struct {
 	node  *nodeTurn
 	cmds  []batch.Command
@@ -90,8 +90,8 @@ type call struct {
 	done  chan struct{}
 }
 
-// New makes a batch system in which what was adopted runs, and starts its loop.
-// Close or Release end it.
+// New creates a batch system with the adopted attempts running, and starts its loop. Close or
+// Release ends it.
 func New(c Config) (*System, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("configuration of batch system: %w", err)
@@ -140,7 +140,7 @@ func New(c Config) (*System, error) {
 	return s, nil
 }
 
-// promises asks about a job that any platform can run, while nobody waits.
+// promises asks the empty policy about a job that any platform can run.
 func (s *System) promises() bool {
 	shape := batch.Shape{Width: 1, Walltime: batch.Second}
 	asks := []batch.Ask{{Job: &batch.Job{Shape: shape}, Shapes: []batch.Shape{shape}}}
@@ -148,15 +148,14 @@ func (s *System) promises() bool {
 	return s.estimate(s.now, asks, out) && out[0].Kind == batch.Promised
 }
 
-// Now returns the present instant on the system's clock: Unix time in
-// microseconds when the system was made, and monotonic from there on. Estimates
-// are on this clock.
+// Now returns the current instant on the system's clock: Unix time in microseconds when the
+// system was created, monotonic from there on. Estimates are on this clock.
 func (s *System) Now() batch.Time {
 	return s.epoch.Add(batch.Duration(time.Since(s.base) / time.Microsecond))
 }
 
-// tick returns the instant of the next pass, later than the one before: two
-// passes are never at one instant.
+// tick returns the instant of the next pass, which is later than the previous one: no two
+// passes share an instant.
 func (s *System) tick() batch.Time {
 	s.now = max(s.Now(), s.now+1)
 	return s.now
@@ -177,13 +176,13 @@ func (s *System) fail(err error) {
 	s.log.Error("policy fault: nothing more is started", "error", err)
 }
 
-// Caps says what this system can do: waiting jobs can be reserved, held and
-// placed, running ones paused. It promises if its policy does, by itself or
-// through the forecaster.
+// Caps returns the capabilities of this system: waiting jobs can be reserved, held and
+// placed, running ones paused. It promises if its policy does, by itself or through the
+// forecaster.
 func (s *System) Caps() batch.Caps { return s.caps }
 
-// ask runs query in the loop, after a pass. When the loop has ended nothing
-// changes any more and query, which then must only read, runs here.
+// ask runs query in the loop, after a pass. After the end of the loop the state is final and
+// query runs in the caller; it must then only read.
 func (s *System) ask(ctx context.Context, query func(now batch.Time)) error {
 	c := &call{query: query, done: make(chan struct{})}
 	select {
@@ -203,48 +202,47 @@ const (
 	DefaultRetain = 1 << 16
 )
 
-// Config is what New makes a System from.
+// Config configures New.
 type Config struct {
-	// Policy decides. The system owns it from New on.
+	// Policy decides. The system owns it after New.
 	Policy batch.Policy
-	// Platform is the machine the policy was made for: virtual nodes of this host.
+	// Platform is the machine that the policy was made for: virtual nodes of this host.
 	Platform batch.Platform
-	// Dir is where the relative working directories of programs lie, made when
-	// it is first needed; "" is the directory the server runs in.
+	// Dir is the base of relative working directories, created when it is first needed; "" is
+	// the working directory of the server.
 	Dir string
-	// Grace is how long a group may go on after SIGTERM; 0 means DefaultGrace.
+	// Grace is the time between SIGTERM and SIGKILL; 0 means DefaultGrace.
 	Grace batch.Duration
-	// Retain is how many ended attempts are remembered for Find, Watch and
-	// repeated commands; 0 means DefaultRetain. Beyond it the oldest are forgotten.
+	// Retain is the number of ended attempts that Find, Watch and repeated commands still
+	// know; 0 means DefaultRetain. The oldest are forgotten first.
 	Retain int
 	// Logger may be nil.
 	Logger hclog.Logger
-	// Forecaster makes what answers Estimate for a policy that does not plan: one for
-	// the system, and one for each draft; nil for none.
+	// Forecaster makes what answers Estimate for a policy that does not plan: one for the
+	// system, and one for each draft; nil for none.
 	Forecaster func() Forecaster
-	// Programs says what attempts run.
+	// Programs provides the programs of attempts.
 	Programs Programs
-	// Launcher starts programs; nil means real processes.
+	// Launcher launches programs; nil means real processes.
 	Launcher Launcher
-	// Hosts says which nodes are virtual nodes of one host: those with the same number,
-	// by their index in the platform. Nil: all are. What runs can be moved from one to
-	// another of them as it is.
+	// Hosts assigns each node, by its index in the platform, the number of its host. A running
+	// job can be moved among the nodes of one host. Nil: all nodes are on one host.
 	Hosts []int32
-	// Fractional says that the policy gives away parts of processors. What is adopted
-	// then may have had less of its nodes, by the end, than Adopted says: where that is
-	// more than there is, all have the same part of it until the policy says otherwise.
+	// Fractional says that the policy allocates parts of processors. An adopted attempt may
+	// then have had less of its nodes at the end than Adopted says: where the sum exceeds the
+	// capacity, all get the same fraction until the policy decides again.
 	Fractional bool
-	// Measurements is where measured needs come from; nil for none.
+	// Measurements is the source of measured needs; nil for none.
 	Measurements Measurements
-	// Windows are the advance reservations that are not over yet.
+	// Windows are the advance reservations that have not ended.
 	Windows []Window
-	// Adopt is what runs already, in the order in which it was submitted.
+	// Adopt are the running attempts, in submission order.
 	Adopt []Adopted
 }
 
-// Forecaster estimates starts from the state of a policy that does not plan
-// itself. It is called by one goroutine, always with the same p, and changes
-// nothing that a later decision of p could see. It reports false when it cannot say.
+// Forecaster estimates starts from the state of a policy that does not plan itself. One
+// goroutine calls it, always with the same p. It must not change anything that affects a
+// later decision of p. It returns false when it has no estimate.
 type Forecaster interface {
 	Estimate(now batch.Time, p batch.Policy, asks []batch.Ask, out []batch.Estimate) bool
 }
@@ -273,7 +271,7 @@ func (c *Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// forecaster returns one more forecaster, nil if there are none.
+// forecaster returns a new forecaster, nil if there are none.
 func (c *Config) forecaster() Forecaster {
 	if c.Forecaster == nil {
 		return nil
@@ -298,14 +296,14 @@ func (c *Config) setDefaults() {
 
 // The reasons of a *batch.CommandError.
 const (
-	ReasonUnknownJob  = "unknown-job"    // an order about an attempt never seen, or long forgotten
+	ReasonUnknownJob  = "unknown-job"    // the attempt was never seen, or was forgotten
 	ReasonTooWide     = "too-wide"       // more processors than the platform has
 	ReasonBadJob      = "bad-job"        // a field of the job is out of its range
 	ReasonBadCommand  = "bad-command"    // no such kind of command
-	ReasonUnsupported = "unsupported"    // advance reservations, where the policy has none
+	ReasonUnsupported = "unsupported"    // advance reservations, if the policy has none
 	ReasonNoRoom      = "no-room"        // the plan cannot hold a window, or an agreed job
-	ReasonNoWindow    = "no-reservation" // of a job: the reservation it is for is not there, or over
-	ReasonNotWaiting  = "not-waiting"    // it is reserved, has started or ended, and the order is for one that waits
+	ReasonNoWindow    = "no-reservation" // the job's reservation does not exist, or has ended
+	ReasonNotWaiting  = "not-waiting"    // it is reserved, has started or ended, and the command needs a waiting one
 	ReasonClosed      = "closed"         // the system is closed or closing
 	ReasonFaulted     = "policy-fault"   // the system has faulted, see System.Err
 )
@@ -313,15 +311,15 @@ const (
 // ErrClosed is returned by a system that was closed.
 var ErrClosed = errors.New("batch system closed")
 
-// What is wrong with a decision; causes of a *DecisionError.
+// The causes of a *DecisionError.
 var (
 	ErrUnsupported = errors.New("not supported by this executor")
 	ErrNoCapacity  = errors.New("processors are not free")
 	ErrWrongState  = errors.New("does not fit the job's state")
 )
 
-// DecisionError is a decision of the policy that could not be carried out. It
-// faults the system.
+// DecisionError is a decision of the policy that could not be carried out. It faults the
+// system.
 type DecisionError struct {
 	Decision batch.DecisionKind
 	Handle   batch.Handle
@@ -329,7 +327,7 @@ type DecisionError struct {
 	Err      error     // ErrUnsupported, ErrNoCapacity or ErrWrongState
 }
 
-// Error names the decision, the job and what is wrong.
+// Error names the decision, the job and the cause.
 func (e *DecisionError) Error() string {
 	return fmt.Sprintf("policy decided to %v job %s (handle %d): %v", e.Decision, e.Key.Job, e.Handle, e.Err)
 }
@@ -337,9 +335,9 @@ func (e *DecisionError) Error() string {
 // Unwrap returns the cause.
 func (e *DecisionError) Unwrap() error { return e.Err }
 
-// CursorError is a cursor that Watch cannot go on from: of another life of the
-// system, or so old that ends after it have been forgotten. The watcher asks
-// Find about the attempts it knows and watches from the zero cursor again.
+// CursorError is a cursor that Watch cannot continue from: it belongs to an earlier system,
+// or later ends have been forgotten. The watcher then calls Find for the attempts it knows
+// and watches from the zero cursor again.
 type CursorError struct {
 	After  batch.Cursor
 	Oldest batch.Cursor // accepted, besides 0: Oldest..Newest
@@ -355,11 +353,10 @@ func refuse(key batch.Key, reason string, format string, args ...any) *batch.Com
 	return &batch.CommandError{Key: key, Reason: reason, Err: fmt.Errorf(format, args...)}
 }
 
-// Close starts nothing more, ends what runs (SIGTERM, grace, SIGKILL) and
-// returns when it is gone. Ended attempts can still be found and watched; those
-// that were running have failed with the reason "batch system closed", waiting
-// ones stay as they were. When ctx ends first what is left is killed at once and
-// Close returns without waiting for it.
+// Close starts nothing more, ends running programs (SIGTERM, grace, SIGKILL) and returns when
+// they are gone. Ended attempts can still be found and watched; running ones fail with the
+// reason "batch system closed", waiting ones do not change. If ctx ends first, the remaining
+// programs are killed at once and Close returns without waiting.
 func (s *System) Close(ctx context.Context) error {
 	if err := s.ask(ctx, s.close); err != nil {
 		return fmt.Errorf("close batch system: %w", err)
@@ -379,7 +376,7 @@ func (s *System) Close(ctx context.Context) error {
 	return fmt.Errorf("close batch system: %d jobs not yet gone: %w", left, ctx.Err())
 }
 
-// close is the order to end everything.
+// close is the request to end everything.
 func (s *System) close(now batch.Time) {
 	if s.closing {
 		return
@@ -393,12 +390,12 @@ func (s *System) close(now batch.Time) {
 	}
 }
 
-// killAll kills what is still there, at once, and returns how much that is.
+// killAll kills all remaining programs at once, and returns their number.
 func (s *System) killAll() int {
 	if s.active == 0 || s.released {
 		return 0
 	}
-	s.grace = 0 // for what is only being launched
+	s.grace = 0 // for launches under way
 	for _, a := range s.handles {
 		if a != nil && a.run != nil && a.run.proc != nil {
 			s.signal(a, syscall.SIGKILL)

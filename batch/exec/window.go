@@ -6,26 +6,26 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// Window is an advance reservation that a system is made with: one of an earlier
-// life that is not over.
+// Window is an advance reservation that exists when the system is created: one of an earlier
+// system that has not ended.
 type Window struct {
 	Key batch.Key
-	Job *batch.Job // with its Window; the system's from New on
+	Job *batch.Job // with its Window; owned by the system after New
 }
 
-// window is an advance reservation. It lives until it is over, or cancelled, and
-// the last job in it has ended: not before is its handle given to another one.
+// window is an advance reservation. It lives until it has ended or was canceled and its last
+// job has ended; only then is its handle reused.
 type window struct {
 	key    batch.Key
 	job    *batch.Job
-	in     []*attempt // in the order in which they came
+	in     []*attempt // in the order of their submission
 	open   bool
-	ending bool // it is cancelled, and waits for the last job in it
-	closed bool // the policy knows it no more
+	ending bool // canceled, and waits for the end of its last job
+	closed bool // the policy has dropped it
 }
 
-// reserves asks the policy, before it knows of any job, whether it can set windows
-// aside. One that does not look at them answers with the present instant.
+// reserves asks the empty policy whether it supports windows. A policy that ignores them
+// answers with the current instant.
 func (s *System) reserves(now batch.Time) bool {
 	from := now.Add(batch.Hour)
 	return s.holds(now, &batch.Job{
@@ -33,7 +33,8 @@ func (s *System) reserves(now batch.Time) bool {
 	})
 }
 
-// holds says whether the plan holds a window, or an agreed job until its deadline.
+// holds reports whether the plan has room for a window, or for an agreed job before its
+// deadline.
 func (s *System) holds(now batch.Time, job *batch.Job) bool {
 	asks := []batch.Ask{{Job: job, Shapes: []batch.Shape{job.Shape}}}
 	if job.EarliestStart > now {
@@ -49,8 +50,8 @@ func (s *System) holds(now batch.Time, job *batch.Job) bool {
 	return job.Deadline == 0 || out[0].End(0, job.Shape.Walltime) <= job.Deadline
 }
 
-// restoreWindows sets aside what was reserved in an earlier life, and opens what has
-// begun meanwhile. Nobody asks the plan: it is empty.
+// restoreWindows adds the windows of an earlier system, and opens those that have begun
+// since. The plan is empty, so it is not asked.
 func (s *System) restoreWindows(now batch.Time, all []Window, able bool) error {
 	for i := range all {
 		cmd := &batch.Command{Kind: batch.CmdReserve, Key: all[i].Key, Job: all[i].Job}
@@ -59,7 +60,7 @@ func (s *System) restoreWindows(now batch.Time, all []Window, able bool) error {
 			return refuse(cmd.Key, ReasonUnsupported, "this policy sets no windows aside")
 		case s.windows[cmd.Key] != nil:
 			return refuse(cmd.Key, ReasonBadJob, "reserved twice")
-		case cmd.Job.Window.End <= now: // meanwhile
+		case cmd.Job.Window.End <= now: // while there was no system
 			continue
 		}
 		if err := s.checkWindow(now, cmd); err != nil {
@@ -71,7 +72,7 @@ func (s *System) restoreWindows(now batch.Time, all []Window, able bool) error {
 	return nil
 }
 
-// checkWindow is the edge at which bad reservations stop.
+// checkWindow validates reservations at the edge.
 func (s *System) checkWindow(now batch.Time, cmd *batch.Command) error {
 	w := cmd.Job.Window
 	switch {
@@ -83,7 +84,7 @@ func (s *System) checkWindow(now batch.Time, cmd *batch.Command) error {
 	return s.checkShape(cmd.Key, cmd.Job.Shape, cmd.Job.Memory)
 }
 
-// setAside tells the policy of a window, and when it will open and close.
+// setAside adds a window to the policy and schedules its start and end.
 func (s *System) setAside(now batch.Time, cmd *batch.Command) {
 	w := &window{key: cmd.Key, job: cmd.Job}
 	w.job.Handle = s.handle(nil)
@@ -93,7 +94,7 @@ func (s *System) setAside(now batch.Time, cmd *batch.Command) {
 	s.apply(now, batch.Event{Kind: batch.Reserve, Job: w.job.Handle, Spec: w.job})
 }
 
-// carryWindow carries out an order about a window.
+// carryWindow carries out a command about a window.
 func (s *System) carryWindow(now batch.Time, w *window, cmd *batch.Command) error {
 	switch cmd.Kind {
 	case batch.CmdReserve:
@@ -129,7 +130,7 @@ func (s *System) enter(a *attempt, w *window) {
 	a.job.Into = w.job.Handle
 }
 
-// quit is for an attempt that ends.
+// quit removes an ended attempt from its window.
 func (s *System) quit(now batch.Time, a *attempt) {
 	w := a.window
 	if w == nil {
@@ -144,7 +145,7 @@ func (s *System) quit(now batch.Time, a *attempt) {
 	s.retireWindow(w)
 }
 
-// retireWindow forgets a window that is over, with its last job.
+// retireWindow forgets a window that is over after its last job.
 func (s *System) retireWindow(w *window) {
 	if !w.closed || len(w.in) > 0 {
 		return
@@ -154,8 +155,8 @@ func (s *System) retireWindow(w *window) {
 	s.unused = append(s.unused, w.job.Handle)
 }
 
-// cancelWindow gives a window back when the last job in it has ended, which is now
-// for all that wait.
+// cancelWindow frees a window when the last job in it has ended; if all of them wait, that is
+// now.
 func (s *System) cancelWindow(now batch.Time, w *window) {
 	const why = "its reservation was cancelled"
 	if w.ending || w.closed {
@@ -171,7 +172,7 @@ func (s *System) cancelWindow(now batch.Time, w *window) {
 	s.endAll(now, w, batch.EndCancelled, batch.EndCancelled, why)
 }
 
-// endAll ends all that is in a window.
+// endAll ends all jobs of a window.
 func (s *System) endAll(now batch.Time, w *window, waiting, running batch.End, why string) {
 	for _, a := range slices.Clone(w.in) {
 		if !a.waits() {
@@ -185,8 +186,8 @@ func (s *System) endAll(now batch.Time, w *window, waiting, running batch.End, w
 	}
 }
 
-// turnWindows closes and opens the windows that are due: at one instant all that
-// close come first. What still waits for one that closes never starts.
+// turnWindows closes and opens the windows that are due; at one instant, closing comes first.
+// A job that still waits for a window that closes never starts.
 func (s *System) turnWindows(now batch.Time) {
 	if s.retired || now < s.edge {
 		return
@@ -196,7 +197,7 @@ func (s *System) turnWindows(now batch.Time) {
 			continue
 		}
 		s.endAll(now, w, batch.EndStartFailed, batch.EndKilled, "its reservation is over")
-		if !w.closed { // a window that is cancelled was given back with its last job
+		if !w.closed { // a canceled window was freed with its last job
 			s.apply(now, batch.Event{Kind: batch.WindowClose, Job: w.job.Handle})
 			w.closed = true
 		}
