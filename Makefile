@@ -54,6 +54,14 @@ test: slurm generate-check vet lint ## everything CI asks for: generated code, v
 slurm: ## install Slurm for the tests where it is missing and can be (root, apt)
 	@internal/slurmtest/install.sh
 
+# END_TO_END matches the packages whose tests run real processes, clusters or hosts.
+END_TO_END = /(cmd/[^/]+|cmd/drover-lab/bench|server|client/python|proto/drover/v1|agent/gossip|internal/slurmtest|batch/(slurm|external)|batch/exec/(cgroup|node|supervisor)(/.*)?)$$
+
+# Go caches test results, so a second run tests only what has changed.
+.PHONY: check
+check: vet ## the inner loop: vet, layout and the fast tests, without race detector, under 2 minutes
+	@go test $(TESTFLAGS) $$(go list ./... | grep -vE '$(END_TO_END)')
+
 .PHONY: race
 race: ## the tests alone, with the race detector
 	@go test -race -timeout 15m $(TESTFLAGS) $(PKG)
