@@ -14,35 +14,34 @@ import (
 	"syscall"
 )
 
-// Spec is a program with everything it is told. Its arguments never pass
-// through a shell.
+// Spec is a program to run. Its arguments never pass through a shell.
 type Spec struct {
 	Args   []string // argument vector, at least one
 	Path   string   // file of the program; "": Args[0] is looked up in this process's PATH
 	Env    []string // the whole environment, NAME=value
-	Dir    string   // working directory, made if it is not there; "" is this process's
-	Stdout string   // file, truncated, mode 0600, with its parents made; "" discards
-	Stderr string   // likewise; may be the same file
-	Append bool     // nothing is truncated
+	Dir    string   // working directory, created if it does not exist; "" is this process's
+	Stdout string   // file, truncated, mode 0600, with its parents created; "" discards
+	Stderr string   // as Stdout; may be the same file
+	Append bool     // do not truncate
 }
 
-// Exit is how a program ended.
+// Exit describes how a program ended.
 type Exit struct {
 	Code   int            // exit code, when Signal is 0
-	Signal syscall.Signal // that ended it, or 0
-	// Left says that killed processes of the group were still there after a long
-	// wait, in a call to a dead file server for example.
+	Signal syscall.Signal // that ended the program, or 0
+	// Left says that killed processes of the group still existed after GoneWait, in a call to
+	// a dead file server for example.
 	Left bool
 }
 
-// StartError is why a program was not started. Its text is for whoever wants
-// the program run: it names no path of this host.
+// StartError is the cause of a failed start. Its text is a public message: it contains no
+// path of this host.
 type StartError struct {
 	Part string // "working directory", "standard output", "standard error" or "command NAME"
 	Err  error  // in full, for the log
 }
 
-// Error names the part and what is wrong with it.
+// Error names the part and the cause.
 func (e *StartError) Error() string {
 	err := e.Err
 	var path *fs.PathError
@@ -56,11 +55,11 @@ func (e *StartError) Error() string {
 	return fmt.Sprintf("%s: %v", e.Part, err)
 }
 
-// Unwrap returns the whole error.
+// Unwrap returns the full error.
 func (e *StartError) Unwrap() error { return e.Err }
 
-// Look returns the file of the program that is called name, as the shell would
-// find it in this process's PATH. A name with a slash is a file already.
+// Look resolves the program name as a shell would, in this process's PATH. A name with a
+// slash is returned unchanged.
 func Look(name string) (string, error) {
 	if filepath.Base(name) != name {
 		return name, nil
@@ -68,7 +67,7 @@ func Look(name string) (string, error) {
 	return osexec.LookPath(name)
 }
 
-// command is the part of a start that runs args.
+// command is the StartError.Part of a program's execution.
 func command(args []string, err error) error {
 	return &StartError{Part: "command " + filepath.Base(args[0]), Err: err}
 }
@@ -76,7 +75,7 @@ func command(args []string, err error) error {
 // files are the open outputs of a program; nil ones are discarded.
 type files struct{ stdout, stderr *os.File }
 
-// prepare makes the directories and files of a program.
+// prepare creates the directories and opens the files of a program.
 func (s *Spec) prepare() (files, error) {
 	if s.Dir != "" {
 		if err := os.MkdirAll(s.Dir, 0o700); err != nil {
@@ -95,8 +94,7 @@ func (s *Spec) prepare() (files, error) {
 	return f, nil
 }
 
-// close lets go of them: the program has descriptors of its own, and nothing
-// was written here.
+// close closes the files: the program has its own descriptors, and nothing was written here.
 func (f files) close() {
 	for _, file := range []*os.File{f.stdout, f.stderr} {
 		if file != nil {
@@ -112,8 +110,8 @@ func (s *Spec) output(name string) (*os.File, error) {
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return nil, err
 	}
-	// Appending keeps several processes, or both outputs in one file, from
-	// overwriting each other.
+	// With O_APPEND several processes, or both outputs in one file, do not overwrite each
+	// other.
 	flags := os.O_CREATE | os.O_WRONLY | os.O_APPEND
 	if !s.Append {
 		flags |= os.O_TRUNC
@@ -123,30 +121,30 @@ func (s *Spec) output(name string) (*os.File, error) {
 
 // The descriptors of a gate besides the three of its program.
 const (
-	gateFD   = 3 // what is to be run comes in here
-	statusFD = 4 // what became of it goes out here
+	gateFD   = 3 // input: what to run
+	statusFD = 4 // output: the result
 )
 
 // What a gate exits with.
 const (
-	exitShut = 120 // nobody opened it
+	exitShut = 120 // it ended before the gate was opened
 	exitExec = 121 // the program could not be executed
 )
 
-// passed is what a gate writes before it executes the program, so that the end
-// of its pipe alone does not say that it did.
+// passed is written by a gate before it executes the program, because the end of its pipe
+// alone does not prove an exec.
 const passed = 'G'
 
-// largestPassage bounds a program's path, arguments and environment together,
-// in bytes. Linux takes a quarter of the limit of the stack, 2 MiB as a rule.
+// largestPassage bounds a program's path, arguments and environment together, in bytes. Linux
+// takes a quarter of the stack limit, usually 2 MiB.
 const largestPassage = 64 << 20
 
-// ErrShut is returned for a gate that ended before it was open: the program
-// has not run and never will.
+// ErrShut is returned for a gate that ended before it was opened: the program has not run and
+// never will.
 var ErrShut = errors.New("the gate was shut before the program was executed")
 
-// Gate is a process that becomes the program that its starter sends, or ends
-// when the starter does. It does not return. See StartGuard for its other use.
+// Gate turns this process into the program that its starter sends, or exits when the starter
+// does. It does not return. See StartGuard for its other use.
 func Gate() {
 	syscall.CloseOnExec(gateFD)
 	syscall.CloseOnExec(statusFD)
@@ -159,7 +157,7 @@ func Gate() {
 	if err != nil {
 		os.Exit(exitShut)
 	}
-	// A starter that is gone does not hear this, and the program was to run.
+	// A starter that has died does not read this; the program is to run all the same.
 	_, _ = out.Write([]byte{passed})
 	err = syscall.Exec(p.path, p.args, p.env)
 	var errno syscall.Errno
@@ -168,7 +166,7 @@ func Gate() {
 	os.Exit(exitExec)
 }
 
-// readStatus waits for what became of a program.
+// readStatus waits for the result of an exec.
 func readStatus(r io.Reader) error {
 	text, err := io.ReadAll(io.LimitReader(r, 5))
 	switch {
@@ -182,22 +180,22 @@ func readStatus(r io.Reader) error {
 	return nil
 }
 
-// guardOrder, where the length of a passage is expected, has a gate become a guard.
+// guardOrder, in place of the length of a passage, turns a gate into a guard.
 const guardOrder = 1<<32 - 1
 
-// errGuard says that a gate is to be a guard.
+// errGuard says that a gate is to become a guard.
 var errGuard = errors.New("told to be a guard")
 
-// passage is what goes through a gate.
+// passage is the content of a gate's input.
 type passage struct {
 	path string
 	args []string
 	env  []string
 }
 
-// A passage is written as the length of its body and the number of arguments,
-// both uint32, and the body: path, arguments and environment, each ended by NUL.
-// A part of it is never taken for the whole.
+// A passage is encoded as the length of its body and the number of arguments, both uint32,
+// and the body: path, arguments and environment, each ended by NUL. A truncated passage is
+// never accepted.
 const passageHead = 8
 
 func (p *passage) encode() ([]byte, error) {

@@ -19,11 +19,11 @@ type Group struct {
 	cmd *osexec.Cmd
 
 	mu   sync.Mutex
-	over bool // the leader has ended: its number may soon be another's
+	over bool // the leader has ended: its number may be reused
 }
 
-// Start makes the directories and files and starts the program as the leader of
-// a new process group. Its errors are *StartError.
+// Start creates the directories and files and starts the program as the leader of a new
+// process group. Its errors are *StartError.
 func Start(spec Spec) (*Group, error) {
 	cmd := osexec.Command(spec.Args[0], spec.Args[1:]...)
 	if spec.Path != "" {
@@ -49,8 +49,8 @@ func Start(spec Spec) (*Group, error) {
 	return &Group{cmd: cmd}, nil
 }
 
-// Signal sends sig to the group while its leader has not ended, and returns
-// os.ErrProcessDone afterwards.
+// Signal sends sig to the group while its leader runs, and returns os.ErrProcessDone
+// afterwards.
 func (g *Group) Signal(sig syscall.Signal) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -60,17 +60,17 @@ func (g *Group) Signal(sig syscall.Signal) error {
 	return syscall.Kill(-g.cmd.Process.Pid, sig)
 }
 
-// Wait returns when the leader has ended and the rest of the group, which is
-// killed then, is gone. It is called once.
+// Wait returns when the leader has ended, and the rest of the group has been killed and is
+// gone. It is called once.
 func (g *Group) Wait() Exit {
 	pid := g.cmd.Process.Pid
 	awaitLeader(g.cmd)
 	g.mu.Lock()
 	g.over = true
-	// The leader is not reaped yet, so that the number is still this group's.
-	_ = syscall.Kill(-pid, syscall.SIGKILL) // an error means nobody is left
+	// The leader is not reaped yet, so the number still belongs to this group.
+	_ = syscall.Kill(-pid, syscall.SIGKILL) // an error means that none is left
 	g.mu.Unlock()
-	_ = g.cmd.Wait() // the state says all that its error would
+	_ = g.cmd.Wait() // the state contains all that its error would
 	status, ok := g.cmd.ProcessState.Sys().(syscall.WaitStatus)
 	if !ok {
 		return Exit{Code: g.cmd.ProcessState.ExitCode(), Left: !awaitGone(pid)}
@@ -87,12 +87,12 @@ func exitOf(status syscall.WaitStatus) Exit {
 	return Exit{Code: status.ExitStatus()}
 }
 
-// GoneWait is how long a killed group may take to disappear before its end is
-// told all the same: a process in an uninterruptible call to a dead file server
-// must not block a site for good.
+// GoneWait bounds the wait for a killed group to disappear; after it the end is reported
+// anyway: a process in an uninterruptible call to a dead file server must not block a site
+// forever.
 const GoneWait = 30 * time.Second
 
-// awaitGone waits until nobody of the group is alive, at most for GoneWait.
+// awaitGone waits until all processes of the group are dead, at most for GoneWait.
 func awaitGone(pgid int) bool {
 	const patience = 16 * time.Millisecond
 	deadline := time.Now().Add(GoneWait)
@@ -100,8 +100,8 @@ func awaitGone(pgid int) bool {
 		if errors.Is(syscall.Kill(-pgid, 0), syscall.ESRCH) {
 			return true
 		}
-		// Dead processes that nobody reaps count for kill. Looking closer costs
-		// more, and is only done when the parent takes its time.
+		// kill also counts zombies. A closer look costs more, and is only taken when the parent
+		// does not reap them soon.
 		if pause > patience && onlyDead(pgid) {
 			return true
 		}
@@ -112,21 +112,21 @@ func awaitGone(pgid int) bool {
 	}
 }
 
-// ID is who a process is: its number alone may soon be another's.
+// ID identifies a process: its number alone can be reused.
 type ID struct {
 	Pid   int
 	Start uint64 // clock ticks from boot to its start
-	Boot  string // the kernel's name of the boot
+	Boot  string // the kernel's ID of the boot
 }
 
-// GroupFile is the file of a control group that lists its processes, and takes them.
+// GroupFile is the file of a control group that lists its processes and accepts new ones.
 const GroupFile = "cgroup.procs"
 
 // ErrGroup is wrapped by the error of a process that cannot enter its groups.
 var ErrGroup = errors.New("control group")
 
-// EnterGroups puts a process into control groups by their files. Its error names no
-// path of this host.
+// EnterGroups puts a process into control groups, given by their GroupFile. Its error is a
+// public message.
 func EnterGroups(groups []string, pid int) error {
 	for _, file := range groups {
 		if err := put(file, strconv.Itoa(pid)); err != nil {
@@ -140,7 +140,7 @@ func EnterGroups(groups []string, pid int) error {
 	return nil
 }
 
-// put writes into a file of the kernel's, which is never made.
+// put writes to an existing file of the kernel.
 func put(file, text string) error {
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_TRUNC, 0)
 	if err != nil {
@@ -150,8 +150,8 @@ func put(file, text string) error {
 	return errors.Join(err, f.Close())
 }
 
-// StrikeGroups kills whoever is in the groups, once, and reports whether anybody was.
-// The group itself is its owner's, and stays.
+// StrikeGroups kills the processes in the groups, once, and reports whether there were any.
+// It does not remove the groups.
 func StrikeGroups(groups []string) (found bool) {
 	for _, file := range groups {
 		dir := filepath.Dir(file)
@@ -162,19 +162,19 @@ func StrikeGroups(groups []string) (found bool) {
 		if put(filepath.Join(dir, "cgroup.kill"), "1") == nil {
 			continue
 		}
-		// Frozen they cannot outrun us; the signal reaches them when they thaw. A
-		// hierarchy without a freezer has no such file.
+		// Frozen processes cannot fork faster than they are killed; the signal takes effect
+		// when they thaw. A hierarchy without a freezer has no such file.
 		_ = put(filepath.Join(dir, "freezer.state"), "FROZEN")
 		for _, pid := range inGroup(file) {
-			_ = syscall.Kill(pid, syscall.SIGKILL) // an error: it has gone
+			_ = syscall.Kill(pid, syscall.SIGKILL) // an error means that it has ended
 		}
 		_ = put(filepath.Join(dir, "freezer.state"), "THAWED")
 	}
 	return found
 }
 
-// ClearGroups kills until nobody is in the groups, and reports whether somebody is
-// left after a long wait.
+// ClearGroups kills until the groups are empty, and reports whether processes are left after
+// GoneWait.
 func ClearGroups(groups []string) (left bool) {
 	deadline := time.Now().Add(GoneWait)
 	for pause := time.Millisecond; StrikeGroups(groups); pause = min(2*pause, 100*time.Millisecond) {
@@ -186,16 +186,16 @@ func ClearGroups(groups []string) (left bool) {
 	return false
 }
 
-// inGroup returns the processes of a group; none where it cannot be read, as when
-// it is gone.
+// inGroup returns the processes of a group; none if it cannot be read, for example because it
+// is gone.
 func inGroup(file string) (pids []int) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil
 	}
 	for field := range strings.FieldsSeq(string(text)) {
-		// 0 is a process that this one's namespace cannot name, and to kill(2) is
-		// this one's group.
+		// 0 stands for a process outside this PID namespace; kill(2) would take it for the
+		// caller's own group.
 		if pid, err := strconv.Atoi(field); err == nil && pid > 0 {
 			pids = append(pids, pid)
 		}

@@ -18,23 +18,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// guardPatience is how long a guard may take to read what it is told.
+// guardPatience bounds a write to a guard.
 const guardPatience = time.Second
 
-// Guard is a process that does nothing as long as this one lives, and kills whoever is
-// in the control groups that it was told of when this one has ended, however it did.
+// Guard is a process that waits until this one has ended, in whatever way, and then kills all
+// processes in the control groups registered with it.
 type Guard struct {
 	gate []string
 
 	mu    sync.Mutex
-	to    *os.File // nil: there is none
-	id    int      // pidfd of the process behind it
+	to    *os.File // nil: there is no guard process
+	id    int      // pidfd of the guard process
 	files map[string]bool
 }
 
-// StartGuard starts one; gate is the command that calls Gate. Whoever reaps the
-// children of this process reaps it, too: one that was killed is replaced when it is
-// told of the next group.
+// StartGuard starts a guard; gate is the command that calls Gate. The reaper of this
+// process's children also reaps the guard: a killed one is replaced when the next group is
+// added.
 func StartGuard(gate []string) (*Guard, error) {
 	g := &Guard{gate: gate, files: make(map[string]bool)}
 	g.mu.Lock()
@@ -42,7 +42,7 @@ func StartGuard(gate []string) (*Guard, error) {
 	return g, g.start()
 }
 
-// start makes the process, and tells it all. The caller holds mu.
+// start starts the process, and sends it all groups. The caller holds mu.
 func (g *Guard) start() error {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
@@ -54,7 +54,7 @@ func (g *Guard) start() error {
 		return fmt.Errorf("start a guard: %w", err)
 	}
 	defer theirs.Close()
-	// Descriptors as a gate has them. Signals to this one's group are not for it.
+	// Descriptors as in a gate. Signals to this process's group must not reach it.
 	_, err = syscall.ForkExec(g.gate[0], g.gate, &syscall.ProcAttr{
 		Dir: "/", Env: []string{}, Sys: &syscall.SysProcAttr{Setsid: true, PidFD: &g.id},
 		Files: []uintptr{null.Fd(), null.Fd(), null.Fd(), theirs.Fd(), null.Fd()},
@@ -67,7 +67,7 @@ func (g *Guard) start() error {
 	return g.tell(string(binary.LittleEndian.AppendUint32(head, 0)) + lines('+', slices.Sorted(maps.Keys(g.files))))
 }
 
-// Add tells it of control groups, by their files, before anybody is in them.
+// Add registers control groups, by their GroupFile, before a process enters them.
 func (g *Guard) Add(files []string) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -80,7 +80,7 @@ func (g *Guard) Add(files []string) error {
 	return g.start()
 }
 
-// Drop tells it that nobody is in them any more.
+// Drop unregisters control groups that are empty.
 func (g *Guard) Drop(files []string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -88,28 +88,28 @@ func (g *Guard) Drop(files []string) {
 		delete(g.files, f)
 	}
 	if g.to != nil {
-		_ = g.tell(lines('-', files)) // the next one hears of those only that are left
+		_ = g.tell(lines('-', files)) // a replacement receives only the remaining groups
 	}
 }
 
-// tell writes to it; one that does not read is given up. The caller holds mu.
+// tell writes to the guard; one that does not read is replaced. The caller holds mu.
 func (g *Guard) tell(text string) error {
-	_ = g.to.SetWriteDeadline(time.Now().Add(guardPatience)) // a pipe takes one
+	_ = g.to.SetWriteDeadline(time.Now().Add(guardPatience)) // pipes support deadlines
 	_, err := io.WriteString(g.to, text)
 	if err == nil {
 		return nil
 	}
-	// One that is only slow would kill all it knows of at the end of its pipe.
+	// A guard that is merely slow would kill all its groups at the end of its pipe.
 	if g.id >= 0 {
-		_ = unix.PidfdSendSignal(g.id, unix.SIGKILL, nil, 0) // it has ended
+		_ = unix.PidfdSendSignal(g.id, unix.SIGKILL, nil, 0) // an error means that it has ended
 		_ = unix.Close(g.id)                                 // nothing was written to it
 	}
-	_ = g.to.Close() // likewise
+	_ = g.to.Close() // nothing was written to it
 	g.to = nil
 	return fmt.Errorf("tell the guard: %w", err)
 }
 
-// lines are what a guard is told of files.
+// lines encodes a change of groups for a guard.
 func lines(sign byte, files []string) string {
 	var b strings.Builder
 	for _, f := range files {
@@ -120,19 +120,19 @@ func lines(sign byte, files []string) string {
 	return b.String()
 }
 
-// guard reads which groups there are until nobody is there who could write it, and
-// then kills whoever is in them.
+// guard reads the registered groups until its pipe is closed, and then kills all processes in
+// them.
 func guard(in io.Reader) {
-	signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP) // it ends with its starter
+	signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP) // it ends only with its starter
 	ClearGroups(guarded(in))
 }
 
-// guarded reads what a guard is told, and returns what it knows of at the end.
+// guarded reads changes, and returns the registered groups at the end.
 func guarded(in io.Reader) []string {
 	files := make(map[string]bool)
 	for r := bufio.NewReader(in); ; {
 		line, err := r.ReadString('\n')
-		if err != nil { // what has no end was not told
+		if err != nil { // a line without a newline is incomplete
 			return slices.Sorted(maps.Keys(files))
 		}
 		switch file := line[1:max(1, len(line)-1)]; line[0] {

@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// bootID is the kernel's name of this boot.
+// bootID is the kernel's ID of this boot.
 var bootID = sync.OnceValues(func() (string, error) {
 	text, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
@@ -26,8 +26,8 @@ var bootID = sync.OnceValues(func() (string, error) {
 	return strings.TrimSpace(string(text)), nil
 })
 
-// Identify returns who the process of that number is. It fails with
-// fs.ErrNotExist when there is none.
+// Identify returns the ID of the process with that number. It fails with fs.ErrNotExist if
+// there is none.
 func Identify(pid int) (ID, error) {
 	boot, err := bootID()
 	if err != nil {
@@ -40,18 +40,17 @@ func Identify(pid int) (ID, error) {
 	return ID{Pid: pid, Start: s.start, Boot: boot}, nil
 }
 
-// Rebooted reports whether the host was started anew since the process was.
+// Rebooted reports whether the host was rebooted after the process started.
 func (id ID) Rebooted() (bool, error) {
 	boot, err := bootID()
 	return boot != id.Boot, err
 }
 
-// ticks is how many of ID.Start are a second: what Linux tells programs on all
-// that Go runs on.
+// ticks is the number of ticks of ID.Start in a second: USER_HZ on all platforms of Go.
 const ticks = 100
 
-// Age returns how long ago the process was started, whatever has been done to the
-// wall clock since. It fails for a process of an earlier boot.
+// Age returns the time since the start of the process. Changes of the wall clock do not
+// affect it. It fails for a process of an earlier boot.
 func (id ID) Age() (time.Duration, error) {
 	again, err := id.Rebooted()
 	if err == nil && again {
@@ -68,8 +67,7 @@ func (id ID) Age() (time.Duration, error) {
 	return max(time.Duration(now.Nano())-started, 0), nil
 }
 
-// Alive reports whether the process is there, and not dead and only waiting to
-// be reaped.
+// Alive reports whether the process exists and is not a zombie.
 func (id ID) Alive() (bool, error) {
 	if again, err := id.Rebooted(); err != nil || again {
 		return false, err
@@ -84,8 +82,8 @@ func (id ID) Alive() (bool, error) {
 	return s.start == id.Start && !s.dead(), nil
 }
 
-// Await returns nil when the process has ended, whoever's child it is. It holds
-// no thread while it waits.
+// Await returns nil when the process has ended; it need not be a child. It does not block a
+// thread.
 func (id ID) Await(ctx context.Context) error {
 	fd, err := unix.PidfdOpen(id.Pid, unix.PIDFD_NONBLOCK)
 	if errors.Is(err, unix.ESRCH) {
@@ -96,8 +94,8 @@ func (id ID) Await(ctx context.Context) error {
 	}
 	watched := os.NewFile(uintptr(fd), "pidfd")
 	defer watched.Close()
-	// The number may have been another's when it was opened; it cannot become
-	// another's afterwards.
+	// The number may have belonged to another process before it was opened; it cannot
+	// afterwards.
 	if alive, err := id.Alive(); err != nil || !alive {
 		return err
 	}
@@ -120,7 +118,7 @@ func (id ID) Await(ctx context.Context) error {
 	return nil
 }
 
-// stat is what is used of /proc/PID/stat.
+// stat holds the fields used of /proc/PID/stat.
 type stat struct {
 	state byte
 	group int
@@ -134,7 +132,7 @@ func readStat(pid string) (stat, error) {
 	if err != nil {
 		return stat{}, err
 	}
-	// pid (command) state parent group …; the command may hold anything.
+	// pid (command) state parent group …; the command can contain any character.
 	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
 	if len(fields) < 20 {
 		return stat{}, fmt.Errorf("%d fields, want 20 or more", len(fields))
@@ -161,7 +159,7 @@ func members(pgid int) ([]int, error) {
 		if err != nil {
 			continue
 		}
-		// One that cannot be read is gone in the meantime.
+		// One that cannot be read has ended since.
 		if s, err := readStat(name); err == nil && s.group == pgid && !s.dead() {
 			pids = append(pids, pid)
 		}
@@ -169,20 +167,20 @@ func members(pgid int) ([]int, error) {
 	return pids, nil
 }
 
-// Mark is the variable by which the processes of a program are known for its
-// own after whoever started it is gone.
+// Mark is the environment variable that identifies the processes of a program after its
+// starter is gone.
 const Mark = "DROVER_ATTEMPT"
 
-// KillRest kills what is left of the group of a leader that ended just now under
-// the eyes of the caller, and returns when nobody is left.
+// KillRest kills the rest of the group of a leader whose end the caller has just observed,
+// and returns when all are gone.
 func (id ID) KillRest() (left bool) {
-	_ = syscall.Kill(-id.Pid, syscall.SIGKILL) // an error means nobody is left
+	_ = syscall.Kill(-id.Pid, syscall.SIGKILL) // an error means that none is left
 	return !awaitGone(id.Pid)
 }
 
-// KillMarked kills what is left of the group of a leader that ended at a time
-// nobody knows, so that the number of the group may be another's by now: only
-// processes whose environment has Mark with this value are killed.
+// KillMarked kills the rest of the group of a leader that ended at an unknown time. The
+// number of the group may have been reused, so only processes with this value of Mark in
+// their environment are killed.
 func (id ID) KillMarked(mark string) (left bool, err error) {
 	want := []byte(Mark + "=" + mark)
 	deadline := time.Now().Add(GoneWait)
@@ -206,10 +204,10 @@ func killMarked(pgid int, want []byte) (found int, err error) {
 	for _, pid := range pids {
 		fd, err := unix.PidfdOpen(pid, 0)
 		if err != nil {
-			continue // gone in the meantime
+			continue // it has ended since
 		}
-		// What is read after the descriptor was opened is read of the process
-		// that the descriptor is of, or of none.
+		// What is read after the descriptor was opened belongs to the process of the
+		// descriptor, or to none.
 		env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
 		if err == nil && hasVariable(env, want) {
 			found++
@@ -232,7 +230,7 @@ func hasVariable(env, want []byte) bool {
 	return false
 }
 
-// awaitLeader waits until the leader has ended, and leaves it to be reaped.
+// awaitLeader waits until the leader has ended, and does not reap it.
 func awaitLeader(cmd *osexec.Cmd) {
 	for {
 		err := unix.Waitid(unix.P_PID, cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
@@ -242,15 +240,14 @@ func awaitLeader(cmd *osexec.Cmd) {
 	}
 }
 
-// leaderEnded reports whether the process, which nobody has reaped, has ended.
+// leaderEnded reports whether the process, which is not reaped yet, has ended.
 func leaderEnded(pid int) bool {
 	var info unix.Siginfo
 	err := unix.Waitid(unix.P_PID, pid, &info, unix.WEXITED|unix.WNOWAIT|unix.WNOHANG, nil)
 	return err == nil && info.Signo != 0
 }
 
-// onlyDead reports whether all processes of the group are dead and only wait to
-// be reaped by their parent.
+// onlyDead reports whether all processes of the group are zombies.
 func onlyDead(pgid int) bool {
 	left, err := members(pgid)
 	return err == nil && len(left) == 0

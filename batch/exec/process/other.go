@@ -11,9 +11,8 @@ import (
 	"time"
 )
 
-// awaitLeader reaps the leader too: there is no portable way to wait without.
-// The group is then killed by a number that nobody holds, and which the system
-// hands out again only after all others.
+// awaitLeader also reaps the leader: there is no portable way to wait without that. The group
+// is then killed by a number that is free, but which the system reuses only after all others.
 func awaitLeader(cmd *osexec.Cmd) { _ = cmd.Wait() }
 
 func leaderEnded(int) bool { return false }
@@ -49,8 +48,8 @@ func (id ID) Alive() (bool, error) { return false, errors.ErrUnsupported }
 // Await is not supported here.
 func (id ID) Await(context.Context) error { return errors.ErrUnsupported }
 
-// Mark is the variable by which the processes of a program are known for its
-// own after whoever started it is gone.
+// Mark is the environment variable that identifies the processes of a program after its
+// starter is gone.
 const Mark = "DROVER_ATTEMPT"
 
 // Reaper is not supported here.

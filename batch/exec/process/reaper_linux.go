@@ -12,24 +12,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Reaper starts programs and collects all children of this process, those too
-// that programs leave behind. There may be one in a process, and nobody else
-// may start or wait for children there.
+// Reaper starts programs and reaps all children of this process, including orphans of its
+// programs. A process can have one Reaper, and no other code may start or wait for children
+// there.
 type Reaper struct {
-	// mu is held for reading while a child is made and entered, or signalled, and
-	// for writing while one is reaped: so a number in leaders is never another's.
+	// mu is held for reading while a child is started and entered, or signaled, and for
+	// writing while one is reaped: so a number in leaders never belongs to another process.
 	mu      sync.RWMutex
 	enter   sync.Mutex // guards leaders among readers of mu
 	leaders map[int]*leader
-	started chan struct{} // told of a child, for a reaper that had none
-	bound   chan func()   // to the thread that forks bound children; nil: none is
+	started chan struct{} // wakes a reaper without children
+	bound   chan func()   // to the thread that forks bound children; nil: children are not bound
 }
 
 // leader is the first process of a group.
 type leader struct{ ended func(Exit) }
 
-// NewReaper makes this process the one to which its descendants' orphans go, and
-// collects from then on.
+// NewReaper makes this process the reaper of its orphaned descendants, and starts to reap.
 func NewReaper() (*Reaper, error) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return nil, fmt.Errorf("become the reaper of orphans: %w", err)
@@ -40,7 +39,7 @@ func NewReaper() (*Reaper, error) {
 }
 
 func (r *Reaper) run() {
-	runtime.LockOSThread() // it blocks in the kernel for good
+	runtime.LockOSThread() // it blocks in the kernel
 	for {
 		pid, err := nextEnded()
 		switch {
@@ -52,27 +51,26 @@ func (r *Reaper) run() {
 	}
 }
 
-// nextEnded waits for a child that has ended and leaves it to be reaped.
+// nextEnded waits for a child that has ended, and does not reap it.
 func nextEnded() (int, error) {
 	var info unix.Siginfo
 	err := unix.Waitid(unix.P_ALL, 0, &info, unix.WEXITED|unix.WNOWAIT, nil)
 	if err != nil {
 		return 0, err
 	}
-	// The package has no name for the field: three integers, aligned as a pointer.
+	// Package unix does not name the field: three integers, aligned as a pointer.
 	at := max(unsafe.Sizeof(uintptr(0)), 4)
 	at = (12 + at - 1) / at * at
 	return int(*(*int32)(unsafe.Add(unsafe.Pointer(&info), at))), nil
 }
 
-// reap collects one child. When it led a group, the rest is killed before its
-// number is free.
+// reap reaps one child. If it led a group, the rest is killed before its number is free.
 func (r *Reaper) reap(pid int) {
 	r.mu.Lock()
 	l := r.leaders[pid]
 	delete(r.leaders, pid)
 	if l != nil {
-		_ = syscall.Kill(-pid, syscall.SIGKILL) // an error means nobody is left
+		_ = syscall.Kill(-pid, syscall.SIGKILL) // an error means that none is left
 	}
 	var status syscall.WaitStatus
 	_, err := syscall.Wait4(pid, &status, 0, nil)
@@ -104,20 +102,19 @@ func (r *Reaper) Signal(pid int, sig syscall.Signal) error {
 	return syscall.Kill(-pid, sig)
 }
 
-// Gated is a process that waits to become a program.
+// Gated is a process that waits at its gate to become a program.
 type Gated struct {
-	Pid    int // leader of a group of that number
+	Pid    int // leader of the group with that number
 	name   []string
-	gate   *os.File // written by us
-	status *os.File // read by us
+	gate   *os.File // this side writes it
+	status *os.File // this side reads it
 	order  []byte
 }
 
-// Start makes the directories and files of spec and starts a process that will
-// become the program, the leader of a new group; gate is the command that calls
-// Gate. When it ends, as gate or as program, ended is called once, from a
-// goroutine of its own and when nobody of the group is left. The error is a
-// *StartError, and then ended is not called.
+// Start creates the directories and files of spec and starts a process that will become the
+// program, the leader of a new group; gate is the command that calls Gate. When it ends, as
+// gate or as program, and its whole group is gone, ended is called once, from a goroutine of
+// its own. The error is a *StartError; then ended is not called.
 func (r *Reaper) Start(gate []string, spec Spec, ended func(Exit)) (*Gated, error) {
 	if spec.Path == "" {
 		var err error
@@ -141,7 +138,7 @@ func (r *Reaper) Start(gate []string, spec Spec, ended func(Exit)) (*Gated, erro
 	return g, nil
 }
 
-// fork makes the child and the pipes to it.
+// fork starts the child with its pipes.
 func (r *Reaper) fork(gate []string, dir string, out files, g *Gated, ended func(Exit)) error {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
@@ -184,11 +181,10 @@ func (r *Reaper) fork(gate []string, dir string, out files, g *Gated, ended func
 	return nil
 }
 
-// Open lets the process become the program and returns when it has: nil, a
-// *StartError when the program cannot be executed, or ErrShut when the process
-// ended at the gate.
+// Open lets the process become the program and returns when it has: nil, a *StartError when
+// the program cannot be executed, or ErrShut when the process ended at the gate.
 func (g *Gated) Open() error {
-	// Whether the order went through is what the answer tells.
+	// The answer shows whether the write succeeded.
 	_, _ = g.gate.Write(g.order)
 	_ = g.gate.Close()
 	g.order = nil
@@ -201,20 +197,20 @@ func (g *Gated) Open() error {
 	return err
 }
 
-// Shut ends the process at the gate: the program never runs.
+// Shut ends the process at its gate: the program never runs.
 func (g *Gated) Shut() {
 	g.order = nil
-	_ = g.gate.Close()   // the process sees its end
+	_ = g.gate.Close()   // the process reads the end of the pipe
 	_ = g.status.Close() // nothing was written to it
 }
 
-// Bind makes programs that are started from now on die with this process: with
-// SIGKILL, and only the first of each, what that has started is not told. It is
-// called once, before the first Start.
+// Bind makes programs that are started from now on die with this process, by SIGKILL. It
+// applies only to the first process of each program, not to its children. It is called once,
+// before the first Start.
 func (r *Reaper) Bind() {
 	r.bound = make(chan func())
 	go func() {
-		// The kernel takes the end of the thread that forked for that of the parent.
+		// The kernel takes the end of the forking thread for the end of the parent.
 		runtime.LockOSThread()
 		for fork := range r.bound {
 			fork()

@@ -13,18 +13,18 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor/rpc"
 )
 
-// signalPatience is how long Signal waits for a supervisor's answer.
+// signalPatience bounds the wait for a supervisor's answer in Signal.
 const signalPatience = 2 * time.Second
 
-// Attempt is a program that a supervisor runs. It outlives the supervisor: the
-// next one is asked what became of it.
+// Attempt is an attempt that a client follows. It outlives the supervisor: the client asks
+// the next one what became of it.
 type Attempt struct {
 	client  *Client
 	attempt attempt.Name
 	ended   chan struct{}
 
 	mu      sync.Mutex
-	known   bool // launched, or found running: the next supervisor can be asked
+	known   bool // spawned, or found running: the next supervisor can be asked
 	over    bool
 	exit    exec.Exit
 	started time.Time
@@ -32,21 +32,21 @@ type Attempt struct {
 	signals []syscall.Signal // not delivered yet, in order
 }
 
-// Started returns when the process was made, by the host's clock.
+// Started returns when the process was started, by the host's clock.
 func (p *Attempt) Started() time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.started
 }
 
-// Pid returns the first process of its group, 0 if that is not known.
+// Pid returns the leader of its process group, 0 if it is not known.
 func (p *Attempt) Pid() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.pid
 }
 
-// Wait returns when nothing of the program is left, or it is detached.
+// Wait returns when all processes of the program are gone, or the attempt is detached.
 func (p *Attempt) Wait() exec.Exit {
 	<-p.ended
 	p.mu.Lock()
@@ -57,9 +57,8 @@ func (p *Attempt) Wait() exec.Exit {
 // Detach leaves the program running and makes Wait return, see exec.Detacher.
 func (p *Attempt) Detach() { p.finish(exec.Exit{Detached: true}) }
 
-// Signal sends sig to all processes of the program, and returns
-// os.ErrProcessDone when it has ended. While there is no supervisor signals are
-// kept, and delivered in order by the next one.
+// Signal sends sig to all processes of the program, and returns os.ErrProcessDone when it has
+// ended. Without a supervisor the signal is stored, and delivered in order by the next one.
 func (p *Attempt) Signal(sig syscall.Signal) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -77,13 +76,13 @@ func (p *Attempt) Signal(sig syscall.Signal) error {
 	if errors.Is(err, rpc.ErrGone) {
 		p.client.log.Warn("signal kept for the next supervisor", "job", p.attempt.Key.Job, "error", err)
 		p.signals = append(p.signals, sig)
-		l.drop() // whatever it is, the next connection begins with what was kept
+		l.drop() // in any case, the next connection begins with the stored signals
 		return nil
 	}
 	return err
 }
 
-// deliver sends the signals that were kept.
+// deliver sends the stored signals.
 func (p *Attempt) deliver(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -100,7 +99,7 @@ func (p *Attempt) deliver(ctx context.Context) error {
 	return nil
 }
 
-// attached takes the answer to a launch or an attach.
+// attached handles the answer to Spawn or Attach.
 func (p *Attempt) attached(st attempt.Status) {
 	p.mu.Lock()
 	p.known = true
@@ -109,7 +108,7 @@ func (p *Attempt) attached(st attempt.Status) {
 	p.take(st)
 }
 
-// take takes a status that may be an end.
+// take handles a status that can be an end.
 func (p *Attempt) take(st attempt.Status) {
 	switch st.Condition {
 	case attempt.Running:
@@ -120,18 +119,18 @@ func (p *Attempt) take(st attempt.Status) {
 	case attempt.Lost:
 		p.finish(exec.Exit{Lost: true, Reason: st.Reason})
 	default:
-		// Its file said that it ran, and does not any more.
+		// Its file no longer says that it ran.
 		p.finish(exec.Exit{Lost: true, Reason: "its attempt file says " + st.Condition.String() + " now"})
 	}
 }
 
-// lose ends it with an error that came instead of a status.
+// lose ends it with an error in place of a status.
 func (p *Attempt) lose(err error) {
 	p.client.log.Error("what became of an attempt cannot be known", "attempt", p.attempt.Mark(), "error", err)
 	p.finish(exec.Exit{Lost: true, Reason: "its attempt file cannot be read"})
 }
 
-// finish ends it, the first time.
+// finish ends it; only the first call counts.
 func (p *Attempt) finish(exit exec.Exit) {
 	p.mu.Lock()
 	first := !p.over
@@ -145,7 +144,7 @@ func (p *Attempt) finish(exit exec.Exit) {
 	}
 }
 
-// isKnown reports whether the next supervisor is to be asked about it.
+// isKnown reports whether the next supervisor can be asked about it.
 func (p *Attempt) isKnown() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -18,38 +18,37 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor/rpc"
 )
 
-// ConnectPatience is how long Connect tries to reach or start a supervisor. One
-// that is dying keeps the lock for a moment.
+// ConnectPatience bounds the time in which Connect reaches or starts a supervisor. One that
+// is dying keeps the lock for a moment.
 const ConnectPatience = 15 * time.Second
 
 var (
 	// ErrClosed is returned by a client that was closed.
 	ErrClosed = errors.New("supervisor client closed")
-	// ErrBarred is wrapped, beside exec.ErrNeverRan, by the launch of an attempt
-	// that the server has claimed.
+	// ErrBarred is wrapped, beside exec.ErrNeverRan, when the server holds the claim of an
+	// attempt.
 	ErrBarred = errors.New("the server has claimed this attempt")
-	// ErrFollowed is wrapped by the answer about an attempt that this client is about
-	// to launch, or follows.
+	// ErrFollowed is wrapped when this client already spawns or follows an attempt.
 	ErrFollowed = errors.New("it is followed already")
 )
 
-// Config is what Connect needs.
+// Config configures Connect.
 type Config struct {
-	// Dir is the site's data directory, which is there.
+	// Dir is the site's data directory, which must exist.
 	Dir string
-	// Program is the command that calls Serve; --dir DIR and --ready-fd N are
-	// appended. Default: the binary that this process runs, with "supervise".
+	// Program is the command that calls Serve; --dir DIR and --ready-fd N are appended.
+	// Default: the binary of this process, with "supervise".
 	Program []string
 	// Leased makes programs live on a lease, see Renew, and die with their
 	// supervisor: --leased is appended to Program.
 	Leased bool
-	// Logger takes what becomes of supervisors. Default: none.
+	// Logger logs the state of supervisors. Default: none.
 	Logger hclog.Logger
 }
 
-// Client launches programs through the supervisor of a data directory, and
-// follows them. It starts a supervisor when there is none, also when one dies.
-// Its methods may be called from several goroutines.
+// Client spawns programs through the supervisor of a data directory, and follows them. It
+// starts a supervisor if there is none, and when one dies. Its methods may be called from
+// several goroutines.
 type Client struct {
 	cfg    Config
 	log    hclog.Logger
@@ -62,16 +61,16 @@ type Client struct {
 	link      *link         // nil while there is no connection
 	changed   chan struct{} // closed when link changes
 	processes map[attempt.Name]*Attempt
-	children  []int // supervisors that were started here and not reaped yet
+	children  []int // supervisors started here and not reaped yet
 }
 
 // link is one connection.
 type link struct {
 	down chan struct{} // closed at its end
-	drop func()        // ends it, so that another one is made
+	drop func()        // ends it, which causes a new connection
 }
 
-// Connect reaches the supervisor of cfg.Dir, and starts it if it is not there.
+// Connect connects to the supervisor of cfg.Dir, and starts it if necessary.
 func Connect(cfg Config) (*Client, error) {
 	var err error
 	if cfg.Dir, err = filepath.Abs(cfg.Dir); err != nil {
@@ -97,8 +96,7 @@ func Connect(cfg Config) (*Client, error) {
 	return c, nil
 }
 
-// Close ends the connection and leaves what runs running: what waits for a
-// program hears that it is detached.
+// Close ends the connection and leaves programs running: their attempts are detached.
 func (c *Client) Close() {
 	c.cancel(ErrClosed)
 	c.loop.Wait()
@@ -112,32 +110,30 @@ func (c *Client) Close() {
 	}
 }
 
-// Spawn runs an attempt whose file is in dir, which is made if only that is
-// missing, and returns once the program is executed. It may be repeated: the
-// attempt runs once, whoever asks how often. While no supervisor can be reached
-// it waits.
+// Spawn runs an attempt whose file is in dir, and returns once the program is executed. If
+// only the last element of dir is missing, it is created. The call may be repeated: the
+// attempt runs at most once. While no supervisor can be reached, Spawn waits.
 //
-// An error says that it does not run and never will: exec.ErrNeverRan where
-// another attempt may, with ErrBarred where the server itself has claimed it. What
-// cannot be known is a Process: detached when ctx ends first, lost when the
-// attempt's file cannot be read.
+// An error means that the attempt does not run and never will: exec.ErrNeverRan if another
+// attempt may, with ErrBarred if the server holds the claim. If the outcome is unknown, Spawn
+// returns an Attempt: detached when ctx ends first, lost when the attempt's file cannot be
+// read.
 func (c *Client) Spawn(ctx context.Context, spec exec.Spec, dir string) (*Attempt, error) {
 	return c.SpawnIn(ctx, spec, dir, Placement{})
 }
 
-// Placement is where a program runs, and on which lease.
+// Placement is the control groups and the lease of a program.
 type Placement struct {
-	// Groups are the files cgroup.procs of the control groups that the program is
-	// in from its first instruction; an attempt that cannot enter them never runs.
-	// What is left in them when the program has ended is killed.
+	// Groups are the cgroup.procs files of the control groups that the program is in from its
+	// first instruction; an attempt that cannot enter them never runs. The processes left in
+	// them when the program has ended are killed.
 	Groups []string
-	// Token is the lease's that covers the order, see Renew.
+	// Token must be covered by the lease, see Renew.
 	Token attempt.Token
 }
 
-// SpawnIn is Launch in control groups and on a lease. ErrNoLease says that the
-// lease does not cover it and nothing was done: it may be asked again with the
-// next token.
+// SpawnIn is Spawn in control groups and on a lease. attempt.ErrNoLease means that the lease
+// does not cover the call and nothing was done: the caller may repeat it with the next token.
 func (c *Client) SpawnIn(ctx context.Context, spec exec.Spec, dir string, where Placement) (*Attempt, error) {
 	program, err := processSpec(spec)
 	if err != nil {
@@ -163,7 +159,7 @@ func (c *Client) SpawnIn(ctx context.Context, spec exec.Spec, dir string, where 
 		return nil, err
 	case ctx.Err() != nil || errors.Is(err, ErrClosed):
 		p.Detach()
-		return p, nil //nolint:nilerr // whether it runs is for others to ask
+		return p, nil //nolint:nilerr // another client may find out whether it runs
 	default:
 		p.lose(err)
 		return p, nil
@@ -176,7 +172,7 @@ func (c *Client) SpawnIn(ctx context.Context, spec exec.Spec, dir string, where 
 	return p, nil
 }
 
-// spawnError is why something does not run, or nil.
+// spawnError returns why an attempt does not run, or nil.
 func spawnError(st attempt.Status) error {
 	switch st.Condition {
 	case attempt.Barred:
@@ -189,8 +185,8 @@ func spawnError(st attempt.Status) error {
 	return nil
 }
 
-// Attach says what became of an attempt, and follows it if it runs: only then is
-// there a Process. While no supervisor can be reached it waits.
+// Attach returns what became of an attempt, and follows it if it runs: only then the Attempt
+// is not nil. While no supervisor can be reached, it waits.
 func (c *Client) Attach(ctx context.Context, key batch.Key, dir string) (attempt.Status, *Attempt, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -213,7 +209,7 @@ func (c *Client) Attach(ctx context.Context, key batch.Key, dir string) (attempt
 	return st, p, nil
 }
 
-// follow enters a process before anything is heard of it.
+// follow registers an attempt before any news about it can arrive.
 func (c *Client) follow(a attempt.Name) (*Attempt, error) {
 	p := &Attempt{client: c, attempt: a, ended: make(chan struct{})}
 	c.mu.Lock()
@@ -236,7 +232,7 @@ func (c *Client) unfollow(p *Attempt) {
 	}
 }
 
-// following returns what is followed, in order of the jobs' IDs.
+// following returns the followed attempts, in order of the jobs' IDs.
 func (c *Client) following() []*Attempt {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -248,9 +244,9 @@ func (c *Client) following() []*Attempt {
 	return all
 }
 
-// processSpec makes everything absolute, and looks the command up in this
-// process's PATH. What is not found is left to the supervisor to say, so that
-// the attempt is claimed first.
+// processSpec makes all paths absolute, and resolves the command in this process's PATH. A
+// command that is not found is left to the supervisor, because the attempt has to be claimed
+// before it can fail.
 func processSpec(spec exec.Spec) (process.Spec, error) {
 	out := process.Spec{Args: spec.Args, Env: spec.Env, Append: spec.Append}
 	if path, err := process.Look(spec.Args[0]); err == nil {

@@ -26,8 +26,8 @@ const (
 	longestRetry = 2 * time.Second
 )
 
-// run keeps a connection until the client is closed. The outcome of the first
-// connection goes to first.
+// run keeps a connection until the client is closed. The outcome of the first connection goes
+// to first.
 func (c *Client) run(first chan<- error) {
 	patience, cancel := context.WithTimeoutCause(c.ctx, ConnectPatience, errors.New("no patience left"))
 	defer cancel()
@@ -84,7 +84,7 @@ func (c *Client) session(up func()) error {
 		close(l.down)
 	}()
 	up()
-	// Signals that came between the two.
+	// Signals that were stored in between.
 	if err := c.deliver(ctx); err != nil {
 		return err
 	}
@@ -102,11 +102,11 @@ func (c *Client) session(up func()) error {
 	}
 }
 
-// resume asks a supervisor that may be another one about all that is followed.
+// resume asks a supervisor, which can be a new one, about all followed attempts.
 func (c *Client) resume(ctx context.Context) error {
 	for _, p := range c.following() {
 		if !p.isKnown() {
-			continue // its launch is asked again
+			continue // Spawn repeats its call
 		}
 		st, err := c.remote.Attach(ctx, p.attempt)
 		switch {
@@ -130,7 +130,7 @@ func (c *Client) deliver(ctx context.Context) error {
 	return nil
 }
 
-// ask calls a supervisor until it has answered, or ctx ends.
+// ask repeats a call until a supervisor has answered, or ctx ends.
 func (c *Client) ask(ctx context.Context, call func(context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -144,7 +144,7 @@ func (c *Client) ask(ctx context.Context, call func(context.Context) error) erro
 		if err = call(ctx); !errors.Is(err, rpc.ErrGone) {
 			return err
 		}
-		select { // the connection goes down as a rule
+		select { // the connection usually goes down
 		case <-l.down:
 		case <-ctx.Done():
 		case <-time.After(longestRetry):
@@ -184,12 +184,12 @@ func (c *Client) setLink(l *link) {
 	c.changed = make(chan struct{})
 }
 
-// absent reports whether nobody listens.
+// absent reports whether no process listens.
 func absent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED)
 }
 
-// transient reports whether another try to connect may end otherwise.
+// transient reports whether a retry of the connection can succeed.
 func transient(err error) bool { return errors.Is(err, rpc.ErrGone) || errors.Is(err, ErrBusy) }
 
 func wait(ctx context.Context, d time.Duration) {
@@ -212,8 +212,8 @@ func newRemote(dir string) remote {
 	return remote{rpc.NewClient(open.dial), open}
 }
 
-// conns are the open connections of a client. A transport closes those only that
-// have been idle long enough for it to know; a supervisor stays for every one.
+// conns are the open connections of a client. A transport closes only those that it knows to
+// be idle, but the supervisor does not exit while one is open.
 type conns struct {
 	dir string
 
@@ -237,14 +237,14 @@ func (cs *conns) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
 	if cs.closed {
-		_ = made.Close() // nothing went through it
+		_ = made.Close() // nothing was sent on it
 		return nil, ErrClosed
 	}
 	cs.all[c] = struct{}{}
 	return c, nil
 }
 
-// Close closes one.
+// Close closes the connection.
 func (c *conn) Close() error {
 	c.of.mu.Lock()
 	delete(c.of.all, c)
@@ -252,22 +252,22 @@ func (c *conn) Close() error {
 	return c.Conn.Close()
 }
 
-// close closes all, and those that are dialled from now on.
+// close closes all connections, and those dialed from now on.
 func (cs *conns) close() {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
 	cs.closed = true
 	for c := range cs.all {
-		_ = c.Conn.Close() // nobody waits for an answer any more
+		_ = c.Conn.Close() // no caller waits for an answer
 	}
 	clear(cs.all)
 }
 
-// readyFD is where a supervisor that is started here says what became of it.
+// readyFD is where a started supervisor reports its state.
 const readyFD = "3"
 
-// spawn starts a supervisor and waits until it can be dialled. ErrBusy says that
-// another one has the directory.
+// spawn starts a supervisor and waits until it can be dialed. ErrBusy means that another one
+// holds the directory.
 func (c *Client) spawn(ctx context.Context) error {
 	ours, theirs, err := os.Pipe()
 	if err != nil {
@@ -296,8 +296,8 @@ func (c *Client) spawn(ctx context.Context) error {
 	return fmt.Errorf("%w: it ended before it was ready, see %s (%w)", rpc.ErrGone, filepath.Join(c.cfg.Dir, logName), err)
 }
 
-// start makes the process: in a session of its own, so that it does not hear
-// what this one's terminal says, and with nothing of this one's open.
+// start starts the process in a new session, so signals of this process's terminal do not
+// reach it, and without open files of this process.
 func (c *Client) start(ready *os.File) error {
 	log, err := os.OpenFile(filepath.Join(c.cfg.Dir, logName), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
@@ -305,18 +305,18 @@ func (c *Client) start(ready *os.File) error {
 	}
 	defer log.Close()
 	program := slices.Clone(c.cfg.Program)
-	if filepath.Base(program[0]) != program[0] { // it starts elsewhere
+	if filepath.Base(program[0]) != program[0] { // its working directory is another one
 		if program[0], err = filepath.Abs(program[0]); err != nil {
 			return err
 		}
 	}
 	args := append(program[1:], "--dir", c.cfg.Dir, "--ready-fd", readyFD)
-	// It is to outlive this process, and no context ends it.
+	// It must outlive this process, so no context ends it.
 	if c.cfg.Leased {
 		args = append(args, "--leased")
 	}
 	cmd := osexec.Command(program[0], args...) //nolint:noctx // see above
-	cmd.Args[0] = "drover"                     // who looks for it will look for that
+	cmd.Args[0] = "drover"                     // its name in ps
 	cmd.Dir = "/"
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.ExtraFiles = []*os.File{ready}
@@ -330,7 +330,7 @@ func (c *Client) start(ready *os.File) error {
 	return cmd.Process.Release() // reaped by its number
 }
 
-// reap collects supervisors that were started here and have ended.
+// reap reaps supervisors that were started here and have ended.
 func (c *Client) reap() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

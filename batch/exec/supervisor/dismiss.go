@@ -11,10 +11,10 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor/rpc"
 )
 
-// Dismiss makes the supervisor of a data directory end as soon as no program is
-// left, without lingering for a server that may come back, and waits for that.
-// With kill it ends all programs at once: for a site that is given up. Where no
-// supervisor is there is nothing to do.
+// Dismiss makes the supervisor of a data directory exit as soon as no program is left,
+// without lingering for a server that could come back, and waits for that. With kill it kills
+// all programs at once, for a site that is given up. If there is no supervisor, Dismiss does
+// nothing.
 func Dismiss(ctx context.Context, dir string, kill bool) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {

@@ -19,19 +19,19 @@ const (
 	LongestLease  = 24 * time.Hour
 )
 
-// leaseLook is how often a lease is looked at while nothing is due: timers do not
-// count the time for which a host sleeps, and a lease does.
+// leaseLook bounds the interval between checks of a lease: timers do not count the time for
+// which a host sleeps, and a lease does.
 const leaseLook = time.Second
 
-// lapseReason is why programs were killed.
+// lapseReason is the public message for programs that were killed.
 const lapseReason = "killed: nobody renewed the lease of its node"
 
-// lease says until when programs may run. Instants are durations since the boot of
-// the host. A core.
+// lease determines until when programs may run. Instants are durations since the boot of the
+// host. It does no I/O.
 type lease struct {
 	id     string
-	wake   chan struct{} // told of a renewal; holds one
-	newest time.Duration // when the token was made that renewed it last
+	wake   chan struct{} // signals a renewal; holds one
+	newest time.Duration // when the token of the last renewal was made
 	length time.Duration
 	until  time.Duration // 0: it is not held
 	ends   int           // how often it has ended
@@ -39,22 +39,22 @@ type lease struct {
 
 func newLease(id string) *lease { return &lease{id: id, wake: make(chan struct{}, 1)} }
 
-// token makes one.
+// token makes a token.
 func (l *lease) token(now time.Duration) attempt.Token {
 	return attempt.Token(l.id + "@" + strconv.FormatInt(int64(now), 10))
 }
 
-// made returns when a token was made, if it is one of this supervisor's.
+// made returns when a token was made, if this supervisor made it.
 func (l *lease) made(t attempt.Token, now time.Duration) (time.Duration, bool) {
 	id, text, _ := strings.Cut(string(t), "@")
 	n, err := strconv.ParseInt(text, 10, 64)
 	return time.Duration(n), err == nil && id == l.id && n >= 0 && time.Duration(n) <= now
 }
 
-// renew takes a token that is not too old. The caller has asked over before.
+// renew applies a token unless it is too old. The caller has called over before.
 func (l *lease) renew(t attempt.Token, d, now time.Duration) {
 	made, ok := l.made(t, now)
-	// A renewal that was overtaken says nothing new.
+	// A renewal that was overtaken by a later one has no effect.
 	if !ok || made < l.newest || made+d <= now {
 		return
 	}
@@ -63,8 +63,8 @@ func (l *lease) renew(t attempt.Token, d, now time.Duration) {
 
 func (l *lease) held(now time.Duration) bool { return now < l.until }
 
-// covers reports whether an order with that token may be carried out. One that is
-// as old as a lease may have been given up by whoever sent it.
+// covers reports whether a call with that token may be carried out. The sender of a token as
+// old as the lease may already have given the call up.
 func (l *lease) covers(t attempt.Token, now time.Duration) bool {
 	made, ok := l.made(t, now)
 	return ok && l.held(now) && now < made+l.length
@@ -91,7 +91,7 @@ func (s *supervisor) Renew(t attempt.Token, d time.Duration) (next attempt.Token
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := sinceBoot()
-	s.lapse(now) // what has ended is not renewed, but begins anew
+	s.lapse(now) // a lease that has ended is not renewed; a new one begins
 	s.lease.renew(t, d, now)
 	select {
 	case s.lease.wake <- struct{}{}:
@@ -133,7 +133,7 @@ func (s *supervisor) lapse(now time.Duration) {
 	n := 0
 	for _, t := range s.attempts {
 		if t.pid == 0 || t.status.Condition != 0 && t.status.Condition != attempt.Running {
-			continue // its launch sees that the lease has ended, or it has ended itself
+			continue // its spawn will see that the lease has ended, or it has ended itself
 		}
 		n++
 		groups = append(groups, t.groups...)
@@ -151,7 +151,7 @@ func (s *supervisor) killLapsed(t *program) {
 	}
 }
 
-// covered reports whether an order may be carried out.
+// covered reports whether a call may be carried out.
 func (s *supervisor) covered(t attempt.Token) bool {
 	if s.lease == nil {
 		return true
@@ -161,8 +161,8 @@ func (s *supervisor) covered(t attempt.Token) bool {
 	return s.lease.covers(t, sinceBoot())
 }
 
-// enter puts a process that waits at its gate where it is to be, and looks a last
-// time whether it may run.
+// enter puts a process that waits at its gate into its control groups, and checks the lease
+// for the last time.
 func (s *supervisor) enter(t *program, pid int, token attempt.Token) error {
 	if s.guard != nil && len(t.groups) > 0 {
 		if err := s.guard.Add(t.groups); err != nil {
@@ -184,7 +184,7 @@ func (s *supervisor) enter(t *program, pid int, token attempt.Token) error {
 	return nil
 }
 
-// running enters the process of a program that is executed by now.
+// running records the process of a program that has been executed.
 func (s *supervisor) running(t *program, pid int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -195,8 +195,7 @@ func (s *supervisor) running(t *program, pid int) {
 	}
 }
 
-// verdict is how an attempt ended: who died with the lease has not ended as it
-// would have.
+// verdict returns how an attempt ended: a program that was killed with the lease is lost.
 func (s *supervisor) verdict(t *program, st attempt.Status) attempt.Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -206,9 +205,9 @@ func (s *supervisor) verdict(t *program, st attempt.Status) attempt.Status {
 	return st
 }
 
-// Renew renews the lease of a supervisor that was started with one (see
-// Config.Leased) and returns the token of the next renewal. A token that is too old
-// or another supervisor's renews nothing. While no supervisor can be reached it waits.
+// Renew renews the lease of a supervisor that was started with Config.Leased, and returns the
+// token of the next renewal. A token that is too old, or that another supervisor made, renews
+// nothing. While no supervisor can be reached, Renew waits.
 func (c *Client) Renew(ctx context.Context, t attempt.Token, d time.Duration) (next attempt.Token, held bool, err error) {
 	err = c.ask(ctx, func(ctx context.Context) (err error) {
 		next, held, err = c.remote.Renew(ctx, t, d)
@@ -217,13 +216,13 @@ func (c *Client) Renew(ctx context.Context, t attempt.Token, d time.Duration) (n
 	return next, held, err
 }
 
-// idle says when a supervisor may end: nobody is connected and nothing is left
-// for a while; or, after stop, as soon as nothing is left.
+// idle decides when a supervisor may exit: when no client is connected and no attempt is left
+// for a while; or, after stop, as soon as no attempt is left.
 type idle struct {
 	linger time.Duration
 	over   chan struct{} // closed at the end
 	timer  *time.Timer   // runs while it may end
-	fire   func()        // calls ended with the lock held
+	fire   func()        // calls lapsed with the lock held
 
 	connections, attempts int
 	stopping, closed      bool
@@ -239,7 +238,7 @@ func (i *idle) connected(change int) {
 	i.look()
 }
 
-// stop asks for an end as soon as no attempt is left.
+// stop requests the end as soon as no attempt is left.
 func (i *idle) stop() {
 	i.stopping = true
 	i.look()
@@ -259,7 +258,7 @@ func (i *idle) look() {
 	}
 }
 
-// lapsed is called after linger, perhaps by a timer that was stopped too late.
+// lapsed is called after linger, possibly by a timer that was stopped too late.
 func (i *idle) lapsed() {
 	if i.attempts == 0 && i.connections == 0 && i.timer != nil {
 		i.end()

@@ -29,35 +29,35 @@ const (
 	DefaultPatience = 5 * time.Second
 )
 
-// DefaultGate is the command that calls process.Gate in the drover binary: the
-// file that this process runs, whatever has become of it on disk.
+// DefaultGate is the command that calls process.Gate in the drover binary: the file that this
+// process executes, even if it was replaced on disk.
 func DefaultGate() []string { return []string{"/proc/self/exe", "gate"} }
 
-// ServeConfig is what Serve needs. Dir is required.
+// ServeConfig configures Serve. Dir is required.
 type ServeConfig struct {
-	// Dir is the site's data directory, which is there.
+	// Dir is the site's data directory, which must exist.
 	Dir string
 	// Gate is the command that calls process.Gate. Default: DefaultGate.
 	Gate []string
-	// Linger is how long the supervisor stays with nobody connected and no program
-	// left. Default: DefaultLinger.
+	// Linger is how long the supervisor stays without clients and programs. Default:
+	// DefaultLinger.
 	Linger time.Duration
 	// Leased makes programs live on a lease and die with this process, see
 	// Client.Renew.
 	Leased bool
-	// Patience is how long one that is dying may keep the lock. Default:
+	// Patience bounds the wait for the lock of a supervisor that is dying. Default:
 	// DefaultPatience.
 	Patience time.Duration
-	// Ready is told in one line what became of the start: "ready", "busy", or
-	// "error: TEXT". It is closed then. Nil is nobody.
+	// Ready receives one line with the outcome of the start: "ready", "busy", or "error:
+	// TEXT". Then it is closed. Nil: none.
 	Ready io.WriteCloser
-	// Level is what is logged to DATA/supervisor.log. Default: info.
+	// Level is the level of DATA/supervisor.log. Default: info.
 	Level hclog.Level
 }
 
-// Serve is a supervisor: it returns when nobody is connected and no program is
-// left for a while, or, after the end of ctx, as soon as no program is left. It
-// wants the process for itself: all children are its own.
+// Serve runs a supervisor. It returns when no client is connected and no program is left for
+// a while, or, after the end of ctx, as soon as no program is left. It must be the only code
+// of its process that starts or reaps children.
 func Serve(ctx context.Context, cfg ServeConfig) error {
 	if cfg.Gate == nil {
 		cfg.Gate = DefaultGate()
@@ -89,7 +89,7 @@ func Serve(ctx context.Context, cfg ServeConfig) error {
 	return s.serve(ctx, l)
 }
 
-// tell says what became of a start.
+// tell reports the outcome of a start.
 func tell(w io.WriteCloser, err error) {
 	if w == nil {
 		return
@@ -101,12 +101,12 @@ func tell(w io.WriteCloser, err error) {
 	case err != nil:
 		text = fmt.Sprintf("error: %v\n", err)
 	}
-	// Whoever started this may be gone.
+	// The starter may be gone.
 	_, _ = io.WriteString(w, text)
 	_ = w.Close()
 }
 
-// open makes all that may fail.
+// open does all steps of the start that can fail.
 func open(ctx context.Context, cfg ServeConfig) (*supervisor, net.Listener, error) {
 	file, err := openLog(cfg.Dir)
 	if err != nil {
@@ -186,7 +186,7 @@ const (
 	logName    = "supervisor.log"
 )
 
-// longestAddress is below what every system takes as the path of a socket.
+// longestAddress is below the limit of a socket's path on every system.
 const longestAddress = 100
 
 // withSocket calls do with a path of the directory's socket that is short enough.
@@ -203,8 +203,8 @@ func withSocket(dir string, do func(path string) error) error {
 	return do("/proc/self/fd/" + strconv.Itoa(int(d.Fd())) + "/" + socketName)
 }
 
-// listen makes the socket, for this user only. The caller holds the lock, so
-// that a socket that is there already is a dead one's.
+// listen creates the socket, for this user only. The caller holds the lock, so an existing
+// socket belongs to a dead supervisor.
 func listen(ctx context.Context, dir string) (net.Listener, error) {
 	var l net.Listener
 	err := withSocket(dir, func(path string) error {
@@ -217,7 +217,7 @@ func listen(ctx context.Context, dir string) (net.Listener, error) {
 		if err != nil {
 			return err
 		}
-		// Its end takes the socket away by a path that is good then.
+		// Its close would remove the socket by a path that is no longer valid.
 		made.(*net.UnixListener).SetUnlinkOnClose(false)
 		l = made
 		return nil
@@ -238,20 +238,19 @@ func dial(ctx context.Context, dir string) (net.Conn, error) {
 	return conn, err
 }
 
-// gone reports whether a directory is no longer there.
+// gone reports whether a directory no longer exists.
 func gone(dir string) bool {
 	_, err := os.Stat(dir)
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// ErrBusy is returned when another supervisor has the data directory.
+// ErrBusy is returned when another supervisor holds the data directory.
 var ErrBusy = errors.New("another supervisor has this data directory")
 
-// lockPause is between two tries to get the lock of one that is dying.
+// lockPause is the pause between two attempts to get the lock.
 const lockPause = 10 * time.Millisecond
 
-// lock takes the data directory, at most for patience. The file is to be closed
-// to let go of it.
+// lock locks the data directory, after at most patience. Closing the file unlocks it.
 func lock(ctx context.Context, dir string, patience time.Duration) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(dir, lockName), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -273,8 +272,7 @@ func lock(ctx context.Context, dir string, patience time.Duration) (*os.File, er
 	return nil, errors.Join(fmt.Errorf("lock the data directory: %w", err), f.Close())
 }
 
-// largestLog is the size of supervisor.log at which it becomes supervisor.log.1,
-// in bytes.
+// largestLog is the size in bytes at which supervisor.log becomes supervisor.log.1.
 const largestLog = 1 << 20
 
 // logFile is a log of bounded size: the file and the one before it.
@@ -301,19 +299,19 @@ func (l *logFile) open() error {
 		return errors.Join(fmt.Errorf("log: %w", err), f.Close())
 	}
 	l.file, l.size = f, info.Size()
-	// A crash is told there too, as nobody reads this process's stderr.
+	// A crash is reported there too, because stderr of this process is discarded.
 	return debug.SetCrashOutput(f, debug.CrashOptions{})
 }
 
-// Write appends p. What cannot be written is dropped: a full disk must not
-// keep programs from being watched.
+// Write appends p. It drops what cannot be written: a full disk must not stop the supervision
+// of programs.
 func (l *logFile) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.size+int64(len(p)) > largestLog {
 		old := l.file
 		if err := os.Rename(l.name, l.name+".1"); err == nil && l.open() == nil {
-			_ = old.Close() // its lines are as good as they get
+			_ = old.Close() // its lines need no sync
 		}
 	}
 	n, _ := l.file.Write(p)

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor/journal"
 )
 
-// statusOf translates a file that says an end.
+// statusOf converts a file with an end.
 func statusOf(s journal.State) attempt.Status {
 	st := attempt.Status{Code: s.End.Code, Signal: signalNumber(s.End.Signal), Reason: s.End.Reason, Started: s.Started, Ended: s.End.At}
 	switch s.End.Kind {
@@ -30,7 +30,7 @@ func statusOf(s journal.State) attempt.Status {
 	return st
 }
 
-// endOf translates the other way.
+// endOf is the reverse of statusOf.
 func endOf(st attempt.Status) journal.End {
 	end := journal.End{Code: st.Code, Reason: st.Reason, At: st.Ended}
 	switch st.Condition {
@@ -48,7 +48,7 @@ func endOf(st attempt.Status) journal.End {
 	return end
 }
 
-// signalName names those too that have only a number, such as SIGRTMIN+1.
+// signalName also names signals that have only a number, such as SIGRTMIN+1.
 func signalName(sig syscall.Signal) string {
 	if name := unix.SignalName(sig); name != "" {
 		return name
@@ -67,7 +67,7 @@ func signalNumber(name string) syscall.Signal {
 	return syscall.Signal(n)
 }
 
-// statusOfExit is how a program ended that this process has watched.
+// statusOfExit is the status of a program that this process has watched.
 func statusOfExit(e process.Exit, started, now time.Time) attempt.Status {
 	st := attempt.Status{Condition: attempt.Exited, Code: e.Code, Started: started, Ended: now}
 	if e.Signal != 0 {

@@ -19,8 +19,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor/rpc"
 )
 
-// mostLaunches is how many launches are under way at once: each has some open
-// files, and the disk is what they wait for.
+// mostLaunches bounds concurrent spawns: each has several open files, and waits for the disk.
 const mostLaunches = 64
 
 // supervisor holds the attempts of one site. It lives as long as its process.
@@ -35,28 +34,28 @@ type supervisor struct {
 
 	mu       sync.Mutex
 	attempts map[attempt.Name]*program
-	lease    *lease // nil: programs live without; its fields are guarded by mu
+	lease    *lease // nil: programs have no lease; its fields are guarded by mu
 	idle     idle   // guarded by mu
 }
 
-// program is one that is being settled, runs, or has an end that is not on disk.
+// program is an attempt that is being settled, runs, or has an end that is not on disk.
 type program struct {
 	attempt.Name
-	settled chan struct{} // closed when the rest is known
-	groups  []string      // files cgroup.procs of its control groups; set before settled is closed
+	settled chan struct{} // closed when the other fields are set
+	groups  []string      // cgroup.procs files of its control groups; set before settled is closed
 
 	// Guarded by the supervisor's mu.
 	status  attempt.Status
 	err     error
-	pid     int        // of a child, to be signalled through the reaper
+	pid     int        // of a child, to be signaled through the reaper
 	adopted process.ID // of a program that another supervisor has started
 	unsaved bool       // its end could not be written yet
 	lapsed  bool       // it was killed because the lease had ended
-	ends    int        // how often the lease had ended when it was let run
+	ends    int        // the number of ended leases when it was started
 }
 
-// settle answers what became of an attempt: from memory, or what find says, which
-// is asked once for all who ask at the same time.
+// settle returns what became of an attempt: from memory, or by one call of find that
+// concurrent callers share.
 func (s *supervisor) settle(ctx context.Context, a attempt.Name, find func(*program) (attempt.Status, error)) (attempt.Status, error) {
 	s.mu.Lock()
 	t := s.attempts[a]
@@ -86,7 +85,7 @@ func (s *supervisor) begin(t *program, find func(*program) (attempt.Status, erro
 	s.mu.Unlock()
 }
 
-// forget lets go of an attempt whose file says all. The caller holds mu.
+// forget drops an attempt whose file is complete. The caller holds mu.
 func (s *supervisor) forget(t *program) {
 	if t.status.Condition == attempt.Running || t.unsaved {
 		return
@@ -95,7 +94,7 @@ func (s *supervisor) forget(t *program) {
 	s.idle.update(len(s.attempts))
 }
 
-// Attach says what became of an attempt, and watches it from now on if it runs.
+// Attach returns what became of an attempt, and watches it if it runs.
 func (s *supervisor) Attach(ctx context.Context, a attempt.Name) (attempt.Status, error) {
 	return s.settle(ctx, a, func(t *program) (attempt.Status, error) {
 		state, err := journal.Read(t.Dir, t.File())
@@ -106,12 +105,12 @@ func (s *supervisor) Attach(ctx context.Context, a attempt.Name) (attempt.Status
 	})
 }
 
-// Signal sends sig to all processes of an attempt. It returns os.ErrProcessDone
-// when the program has ended, and errUnknown for what does not run here.
+// Signal sends sig to all processes of an attempt. It returns os.ErrProcessDone when the
+// program has ended, and attempt.ErrUnknown for one that does not run here.
 func (s *supervisor) Signal(a attempt.Name, sig syscall.Signal) error {
 	groups, err := s.signalGroup(a, sig)
 	if sig == syscall.SIGKILL {
-		process.StrikeGroups(groups) // those too that have left the process group
+		process.StrikeGroups(groups) // including processes that have left the process group
 	}
 	return err
 }
@@ -128,8 +127,8 @@ func (s *supervisor) signalGroup(a attempt.Name, sig syscall.Signal) (groups []s
 	case t.pid != 0:
 		return t.groups, s.reaper.Signal(t.pid, sig)
 	}
-	// Not our child, so that its number could become another's between the two
-	// calls: numbers are given out in turn, all others before the same again.
+	// It is not a child, so its number could be reused between the two calls; but numbers are
+	// assigned in turn, all others before the same again.
 	alive, err := t.adopted.Alive()
 	if err != nil {
 		return nil, err
@@ -140,8 +139,8 @@ func (s *supervisor) signalGroup(a attempt.Name, sig syscall.Signal) (groups []s
 	return t.groups, syscall.Kill(-t.adopted.Pid, sig)
 }
 
-// found judges what a file says of an attempt that is not in memory: its
-// supervisor is gone, or is this one and had no more to say.
+// found interprets the file of an attempt that is not in memory: its supervisor is gone, or
+// is this one and has finished with it.
 func (s *supervisor) found(t *program, state journal.State) (attempt.Status, error) {
 	switch {
 	case state.Claimer.Kind == "":
@@ -167,7 +166,7 @@ func (s *supervisor) found(t *program, state journal.State) (attempt.Status, err
 		return attempt.Status{}, err
 	}
 	if alive && s.lease != nil {
-		// It was to die with its supervisor.
+		// It should have died with its supervisor.
 		s.warnLeft(t, state.Run.KillRest())
 		lost.Reason = "its supervisor had ended before it"
 		return s.lose(t, lost), nil
@@ -217,7 +216,7 @@ func (s *supervisor) warnLeft(t *program, left bool) {
 	}
 }
 
-// newClaimer names this life of a supervisor.
+// newClaimer returns the claimer of this supervisor process.
 func newClaimer(pid int, now time.Time) journal.Claimer {
 	return journal.Claimer{Kind: journal.Supervisor, By: fmt.Sprintf("%d-%d", pid, now.UnixMicro())}
 }
@@ -230,7 +229,7 @@ func (s *supervisor) Spawn(ctx context.Context, a attempt.Name, spec attempt.Spe
 	spec.Env = append(slices.Clip(spec.Env), process.Mark+"="+a.Mark())
 	for {
 		status, err := s.settle(ctx, a, func(t *program) (attempt.Status, error) { return s.run(t, spec) })
-		// Unclaimed is the answer to somebody who attached at the same time.
+		// Unclaimed is the answer to a concurrent Attach.
 		if err != nil || status.Condition != attempt.Unclaimed {
 			return status, err
 		}
@@ -243,7 +242,7 @@ func (s *supervisor) run(t *program, spec attempt.Spec) (attempt.Status, error) 
 	defer func() { <-s.launches }()
 	t.groups = spec.Groups
 	if !s.covered(spec.Token) {
-		// An attempt that runs or has ended needs no lease for being told of.
+		// A query for an attempt that runs or has ended needs no lease.
 		state, err := journal.Read(t.Dir, t.File())
 		if err == nil && state.Claimer.Kind == "" {
 			err = attempt.ErrNoLease
@@ -292,7 +291,7 @@ func (s *supervisor) run(t *program, spec attempt.Spec) (attempt.Status, error) 
 	return attempt.Status{Condition: attempt.Running, Pid: g.Pid, Started: now}, nil
 }
 
-// passing are errors that another attempt need not meet.
+// passing are errors that another attempt may not have.
 var passing = []error{
 	syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE, syscall.ENOSPC, syscall.EDQUOT, syscall.EINTR,
 	process.ErrShut, attempt.ErrNoLease, process.ErrGroup,
@@ -309,7 +308,7 @@ func (s *supervisor) notRun(t *program, started time.Time, err error) attempt.St
 	return st
 }
 
-// plain is an error's text without paths.
+// plain returns an error's text without paths.
 func plain(err error) string {
 	var path *fs.PathError
 	var link *os.LinkError
@@ -328,7 +327,7 @@ const (
 	longestPause = 5 * time.Second
 )
 
-// ended takes the end of a child, which may have been a gate only.
+// ended handles the end of a child, which may have been only a gate.
 func (s *supervisor) ended(t *program, e process.Exit) {
 	now := time.Now()
 	<-t.settled
@@ -339,13 +338,13 @@ func (s *supervisor) ended(t *program, e process.Exit) {
 	before := t.status
 	s.mu.Unlock()
 	if before.Condition != attempt.Running {
-		return // the launch has said already that nothing ran
+		return // run has already reported that nothing ran
 	}
 	s.warnLeft(t, process.ClearGroups(t.groups) || e.Left)
 	s.end(t, s.verdict(t, statusOfExit(e, before.Started, now)))
 }
 
-// end writes the end of an attempt that ran down, and tells it.
+// end writes the end of an attempt that ran, and reports it.
 func (s *supervisor) end(t *program, st attempt.Status) {
 	s.log.Debug("ended", "attempt", t.Mark(), "condition", st.Condition, "code", st.Code, "signal", st.Signal)
 	s.save(t, st)
@@ -356,8 +355,8 @@ func (s *supervisor) end(t *program, st attempt.Status) {
 	s.watchers.notify(attempt.End{Name: t.Name, Status: st})
 }
 
-// save writes an end down. When that cannot be done it is tried again until it
-// can, and the attempt is kept for as long.
+// save writes an end. If that fails, it is retried until it succeeds, and the attempt is kept
+// that long.
 func (s *supervisor) save(t *program, st attempt.Status) {
 	end := endOf(st)
 	err := journal.AppendEnd(t.Dir, t.File(), end)

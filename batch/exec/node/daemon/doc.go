@@ -4,11 +4,11 @@
 //	       ── LaunchTask, SetShares … ──────────────▶            kills when it ends
 //	       ◀───────────── WatchNode: ends, use ──────
 //
-// The daemon decides nothing. It serves the first server that claims it, by the name
-// of its site and the ID of its data directory, writes that down (DIR/owner.json), and
-// refuses all others. Nobody is authenticated yet, so it listens beyond loopback only
-// where the configuration says that this is insecure.
+// The daemon makes no scheduling decisions. It serves the first server that claims it,
+// identified by the name of its site and the ID of its data directory, records it in
+// DIR/owner.json, and refuses all others. There is no authentication yet, so it listens
+// beyond loopback only if the configuration sets Insecure.
 //
-// Tasks outlive the daemon, on their lease: one that is started again before that has
-// ended takes them over. They do not outlive their supervisor.
+// Tasks outlive the daemon while their lease lasts: a daemon that restarts before its
+// end adopts them. They do not outlive their supervisor.
 package daemon

@@ -1,14 +1,16 @@
-// Package remote uses a node of the site through its daemon (package batch/exec/node/daemon).
+// Package remote uses a node of the site through its daemon (package
+// batch/exec/node/daemon).
 //
 //	Renew ──────────▶ the lease; the token that comes back covers launches
-//	Launch, Attach ─▶ Process ◀── watch: ends, use
+//	Launch, Attach ─▶ Task ◀── watch: ends, use
 //
-// The caller renews, and so decides what a silent node is: when Renew has returned, and
-// none is sent any more, all tasks of the node are over one lease later, and no launch
-// that was ever sent begins anything afterwards (see package supervisor, Lease).
+// The caller renews the lease, and so controls when a silent node is given up: when
+// Renew has returned and the caller stops renewing, all tasks of the node are over one
+// lease later, and no launch that was ever sent takes effect afterwards (see package
+// supervisor, Lease).
 //
-// A [Task] outlives the connection. Its signals are kept while the node does not
-// answer; when it does, it is asked about every process, and told again who is paused
-// and what each may have. Wait returns only on the node's word.
-// Signals and shares are numbered: one that the network delivers late undoes nothing.
+// A [Task] outlives the connection. While the node does not answer, its signals are
+// stored. When the node answers again, every task is queried, and its pause and its
+// share are sent again. Wait returns only when the node has reported the end.
+// Signals and shares are numbered: one that the network delivers late has no effect.
 package remote

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec/process"
 )
 
-// largest bounds what is read of a file, in bytes: a whole one has three lines.
+// largest bounds the bytes read of a file: a complete one has three lines.
 const largest = 64 << 10
 
 // Name returns the file of an attempt in the directory of its job.
@@ -21,12 +21,11 @@ func Name(epoch, attempt uint32) string {
 	return strconv.FormatUint(uint64(epoch), 10) + "-" + strconv.FormatUint(uint64(attempt), 10)
 }
 
-// Claim makes the file of an attempt, with dir if that is not there, unless
-// somebody has made it already, and returns what it says then. Won says that the
-// attempt is the claimer's: a server's for every server's claim, a supervisor's
-// only for the claim that made the file, as what became of a claim before is not
-// its to decide. The answer is durable. After an error nobody knows whether the
-// claim was made; it may be repeated.
+// Claim creates the file of an attempt, and dir if that does not exist, unless the file
+// exists, and returns its content. won means that the claim belongs to the claimer: any
+// server's claim belongs to every server, but a supervisor owns only the claim with which it
+// created the file, because it cannot decide about earlier claims. The answer is durable.
+// After an error it is unknown whether the claim was made; the call may be repeated.
 func Claim(dir, name string, who Claimer, at time.Time) (won bool, s State, err error) {
 	made := false
 	if s, err = Read(dir, name); err == nil && s.Claimer.Kind != "" {
@@ -47,8 +46,7 @@ func Claim(dir, name string, who Claimer, at time.Time) (won bool, s State, err 
 	return made || who.Kind == Server && s.Claimer.Kind == Server, s, nil
 }
 
-// Read returns what the file of an attempt says. When there is none nobody has
-// claimed it.
+// Read returns the content of an attempt's file. Without a file the attempt is unclaimed.
 func Read(dir, name string) (State, error) {
 	f, err := os.Open(filepath.Join(dir, name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -62,13 +60,12 @@ func Read(dir, name string) (State, error) {
 	return s, err
 }
 
-// AppendRun writes down the process of an attempt that this process has claimed.
+// AppendRun records the process of an attempt that this process has claimed.
 func AppendRun(dir, name string, id process.ID, at time.Time) error {
 	return appendLine(dir, name, &line{Pid: id.Pid, Start: id.Start, Boot: id.Boot, At: at})
 }
 
-// AppendEnd writes down the end of an attempt. It may be repeated after an
-// error.
+// AppendEnd records the end of an attempt. It may be repeated after an error.
 func AppendEnd(dir, name string, end End) error { return appendLine(dir, name, lineOf(end)) }
 
 func readFile(f *os.File) (s State, whole int, err error) {
@@ -82,8 +79,8 @@ func readFile(f *os.File) (s State, whole int, err error) {
 	return parse(f.Name(), text)
 }
 
-// create makes a file that has its content from its first instant, and reports
-// whether it was this call that did.
+// create creates a file together with its content, atomically, and reports whether this call
+// did.
 func create(dir, name string, content []byte) (made bool, err error) {
 	if err := makeDir(dir); err != nil {
 		return false, err
@@ -103,11 +100,12 @@ func create(dir, name string, content []byte) (made bool, err error) {
 	if errors.Is(err, fs.ErrExist) {
 		err = nil
 	}
-	_ = os.Remove(f.Name()) // one left behind goes with the directory
+	_ = os.Remove(f.Name()) // a leftover is removed with the directory
 	if err != nil {
 		return false, err
 	}
-	// Somebody else's file is made durable too: its maker may not be there yet.
+	// A file of another process is made durable too: its creator may not have reached that
+	// point.
 	return made, syncDir(dir)
 }
 
@@ -130,7 +128,7 @@ func syncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// appendLine puts a line behind the last whole one.
+// appendLine appends a line after the last complete one.
 func appendLine(dir, name string, l *line) error {
 	f, err := os.OpenFile(filepath.Join(dir, name), os.O_RDWR, 0)
 	if err != nil {
@@ -148,12 +146,12 @@ func extend(f *os.File, l *line) error {
 	if err != nil {
 		return err
 	}
-	// What an earlier writer left of a line would join with ours.
+	// An incomplete line of an earlier writer would merge with this one.
 	if err := f.Truncate(int64(whole)); err != nil {
 		return err
 	}
 	if s.End.Kind != 0 && lineOf(s.End).equal(l) {
-		return f.Sync() // an earlier try got as far as this
+		return f.Sync() // an earlier call got this far
 	}
 	if err := s.add(text); err != nil {
 		return fmt.Errorf("%.200q does not fit: %w", text, err)

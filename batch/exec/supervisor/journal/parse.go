@@ -12,7 +12,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec/process"
 )
 
-// version is that of the files written here.
+// version is the version of the format.
 const version = 1
 
 // line is any line of a file.
@@ -44,8 +44,8 @@ func (l *line) encode() []byte {
 	return append(text, '\n')
 }
 
-// parse reads the lines of the named file, and how many bytes they are without
-// a torn last one.
+// parse reads the lines of the named file, and returns their length in bytes without an
+// incomplete last one.
 func parse(name string, text []byte) (s State, whole int, err error) {
 	number := 0
 	for {
@@ -59,7 +59,7 @@ func parse(name string, text []byte) (s State, whole int, err error) {
 		}
 		whole += end + 1
 	}
-	if number == 0 { // the claim is there before the name is
+	if number == 0 { // the file never exists without its claim
 		return State{}, 0, &DamagedError{File: name, Line: 1, Err: errors.New("no claim")}
 	}
 	return s, whole, nil
@@ -111,7 +111,7 @@ func (s *State) add(text []byte) error {
 	return nil
 }
 
-// equal compares instants by what they are, and codes by value.
+// equal compares instants and codes by value.
 func (l *line) equal(m *line) bool {
 	a, b := *l, *m
 	if (a.Exit == nil) != (b.Exit == nil) || a.Exit != nil && *a.Exit != *b.Exit || !a.At.Equal(b.At) {

@@ -7,31 +7,30 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec/process"
 )
 
-// Kind says what makes a claim.
+// Kind is the kind of a claimer.
 type Kind string
 
-// Who makes claims.
+// The claimers.
 const (
-	Supervisor Kind = "supervisor" // to run the attempt
-	Server     Kind = "server"     // to keep it from running
+	Supervisor Kind = "supervisor" // in order to run the attempt
+	Server     Kind = "server"     // in order to prevent it from running
 )
 
-// Claimer makes a claim.
+// Claimer identifies the creator of a claim.
 type Claimer struct {
 	Kind Kind
-	By   string // which supervisor; a server needs no name
+	By   string // which supervisor; "" for a server
 }
 
-// State is what a file says. The zero State is that of an attempt that nobody
-// has claimed.
+// State is the content of a file. The zero State is an unclaimed attempt.
 type State struct {
-	Claimer Claimer   // Kind is "" when there is none
-	Claimed time.Time // when
+	Claimer Claimer // Kind is "" without a claim
+	Claimed time.Time
 
-	Run     process.ID // the process at the gate; Pid is 0 when there was none
-	Started time.Time  // when it was written down
+	Run     process.ID // the process at the gate; Pid is 0 without one
+	Started time.Time  // when Run was recorded
 
-	End End // Kind is 0 before
+	End End // Kind is 0 before the end
 }
 
 // EndKind says how an attempt ended.
@@ -43,26 +42,26 @@ const (
 	Signaled                    // by End.Signal
 	Failed                      // it could not be executed, for End.Reason
 	Never                       // it never ran and never will, for End.Reason
-	Lost                        // it may have run and its end was not seen, for End.Reason
+	Lost                        // it may have run and its end was not observed, for End.Reason
 )
 
 // End is how an attempt ended.
 type End struct {
-	Kind   EndKind // 0: not known to have ended
+	Kind   EndKind // 0: no end is known
 	Code   int
-	Signal string // its name: SIGKILL
+	Signal string // its name, such as SIGKILL
 	Reason string
 	At     time.Time
 }
 
-// DamagedError is a file that is not what this package writes.
+// DamagedError is a file that does not have the format of this package.
 type DamagedError struct {
 	File string
 	Line int // from 1
 	Err  error
 }
 
-// Error names the file, the line and what is wrong with it.
+// Error names the file, the line and the cause.
 func (e *DamagedError) Error() string {
 	return fmt.Sprintf("attempt file %s, line %d: %v", e.File, e.Line, e.Err)
 }
