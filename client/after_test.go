@@ -34,10 +34,10 @@ func TestARequestSaysWhatItComesAfterAndWhatIsTriedAgain(t *testing.T) {
 				{JobId: secondID, Condition: droverv1.DependencyCondition_DEPENDENCY_CONDITION_ANY},
 			},
 		}
-		if len(w.a.sent()) != 0 || len(w.b.sent()) != 1 {
-			t.Fatalf("%d submissions at a, %d at b", len(w.a.sent()), len(w.b.sent()))
+		if len(w.A.Sent()) != 0 || len(w.B.Sent()) != 1 {
+			t.Fatalf("%d submissions at a, %d at b", len(w.A.Sent()), len(w.B.Sent()))
 		}
-		for who, got := range map[string]*droverv1.Request{"server": w.b.sent()[0].GetRequest(), "agent": w.agent.mapped[0].GetRequest()} {
+		for who, got := range map[string]*droverv1.Request{"server": w.B.Sent()[0].GetRequest(), "agent": w.Agent.Mapped[0].GetRequest()} {
 			if diff := cmp.Diff(want, got, protocmp.Transform()); diff != "" {
 				t.Errorf("to the %s (-want +got):\n%s", who, diff)
 			}
@@ -89,7 +89,7 @@ func TestBadDependenciesAndRetriesAreRefusedBeforeAnythingIsSent(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		if n := len(w.agent.mapped) + len(w.a.sent()); n != 0 {
+		if n := len(w.Agent.Mapped) + len(w.A.Sent()); n != 0 {
 			t.Errorf("%d calls", n)
 		}
 		if _, err := c.Submit(t.Context(), "lu", After(many[:MostDependencies]...), Retry(MostRetries, 1, 255)); err != nil {

@@ -272,7 +272,7 @@ func TestGoValuesBecomeBlocks(t *testing.T) {
 		{TypeMatrixInout, "1,2", ""},
 		{TypeVectorInout, "data:01", ""},
 	} {
-		arg, _, ok := toBoth(argumentOf(c.kind, Float64), c.v)
+		arg, _, ok := bindOne(argumentOf(c.kind, Float64), c.v)
 		if !ok {
 			if c.want != "" {
 				t.Errorf("%s from a %T: refused, want %s", c.kind, c.v, c.want)

@@ -49,6 +49,9 @@ func open(cfg Config, opts []Option) *Client {
 	return c
 }
 
+// Config returns the configuration of the client.
+func (c *Client) Config() Config { return c.cfg }
+
 // Close closes the client's idle connections. A transport that was given by
 // WithTransport is left alone.
 func (c *Client) Close() {

@@ -34,20 +34,33 @@ type configFile struct {
 	Owner        string        `yaml:"owner"`
 }
 
+// ConfigError is a configuration file that does not exist (fs.ErrNotExist), cannot be
+// read or is wrong.
+type ConfigError struct {
+	Err error
+}
+
+// Error returns the reason.
+func (e *ConfigError) Error() string {
+	if errors.Is(e.Err, fs.ErrNotExist) {
+		return "no such configuration file: " + e.Err.Error()
+	}
+	return "the configuration is wrong: " + e.Err.Error()
+}
+
+// Unwrap returns the reason.
+func (e *ConfigError) Unwrap() error { return e.Err }
+
 // ReadConfig reads a configuration file over the defaults. The error is a
-// *CodeError of ConfigfileNotFound or ConfigfileError; the latter tells every
-// problem with its line.
+// *ConfigError; it reports every problem with its line.
 func ReadConfig(path string) (Config, error) {
 	data, err := readConfig(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return Config{}, &CodeError{Code: ConfigfileNotFound, Err: err}
-	case err != nil:
-		return Config{}, &CodeError{Code: ConfigfileError, Err: err}
+	if err != nil {
+		return Config{}, &ConfigError{Err: err}
 	}
 	c, err := ParseConfig(data)
 	if err != nil {
-		return Config{}, &CodeError{Code: ConfigfileError, Err: fmt.Errorf("%s: %w", path, err)}
+		return Config{}, &ConfigError{Err: fmt.Errorf("%s: %w", path, err)}
 	}
 	return c, nil
 }

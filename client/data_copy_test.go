@@ -20,8 +20,8 @@ func TestACopyGoesOnAsLongAsItGetsFurther(t *testing.T) {
 	broken := connect.NewError(connect.CodeUnavailable, errors.New("broken"))
 	synctest.Test(t, func(t *testing.T) {
 		g, c := newDepots(t, patient(2*time.Second))
-		g.keep("a", handle, "one", nil)
-		g.copying = func(nth int, stream *connect.ServerStream[droverv1.CopyDataResponse]) error {
+		g.Keep("a", handle, "one", nil)
+		g.OnCopy = func(nth int, stream *connect.ServerStream[droverv1.CopyDataResponse]) error {
 			time.Sleep(1500 * time.Millisecond) //nolint:forbidigo // in virtual time
 			if nth > 5 {
 				return nil
@@ -30,18 +30,18 @@ func TestACopyGoesOnAsLongAsItGetsFurther(t *testing.T) {
 			return broken
 		}
 		d, err := c.CopyData(t.Context(), handle, "b")
-		if err != nil || d.Site != "a" && d.Site != "b" || len(g.copies) != 6 {
-			t.Fatalf("%+v, %v after %d", d, err, len(g.copies))
+		if err != nil || d.Site != "a" && d.Site != "b" || len(g.Copies) != 6 {
+			t.Fatalf("%+v, %v after %d", d, err, len(g.Copies))
 		}
-		delete(g.at["b"], handle)
-		g.copies = nil
-		g.copying = func(_ int, stream *connect.ServerStream[droverv1.CopyDataResponse]) error {
+		delete(g.Held["b"], handle)
+		g.Copies = nil
+		g.OnCopy = func(_ int, stream *connect.ServerStream[droverv1.CopyDataResponse]) error {
 			_ = stream.Send(&droverv1.CopyDataResponse{HaveBytes: 1, SizeBytes: 6})
 			return broken
 		}
 		_, err = c.CopyData(t.Context(), handle, "b")
-		if submission.FailureOf(err).Kind != submission.Silent || len(g.copies) < 5 || len(g.copies) > 20 {
-			t.Errorf("one that gets no further: %v after %d", err, len(g.copies))
+		if submission.FailureOf(err).Kind != submission.Silent || len(g.Copies) < 5 || len(g.Copies) > 20 {
+			t.Errorf("one that gets no further: %v after %d", err, len(g.Copies))
 		}
 	})
 }
@@ -49,10 +49,10 @@ func TestACopyGoesOnAsLongAsItGetsFurther(t *testing.T) {
 func TestASilentCopyCountsAsBroken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, c := newDepots(t, patient(2*time.Second))
-		g.keep("a", handle, "one", nil)
+		g.Keep("a", handle, "one", nil)
 		ends := make(chan struct{})
 		defer close(ends)
-		g.copying = func(nth int, _ *connect.ServerStream[droverv1.CopyDataResponse]) error {
+		g.OnCopy = func(nth int, _ *connect.ServerStream[droverv1.CopyDataResponse]) error {
 			if nth == 1 {
 				<-ends
 			}

@@ -21,15 +21,15 @@ func TestDataComeFromWhoeverHasThemAndGoOnWhereTheyBroke(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, c := newDepots(t, patient(10*time.Second))
 		content := strings.Repeat("0123456789", 1000)
-		g.keep("a", handle, content, nil)
-		g.keep("b", handle, content, &droverv1.Data{Copy: true})
-		g.download = func(nth int, _ string) int { return nth * 1500 }
+		g.Keep("a", handle, content, nil)
+		g.Keep("b", handle, content, &droverv1.Data{Copy: true})
+		g.OnDownload = func(nth int, _ string) int { return nth * 1500 }
 		var got bytes.Buffer
 		d, err := c.GetData(t.Context(), handle, &got)
 		if err != nil || got.String() != content || d.Size != 10_000 {
 			t.Fatalf("%d bytes of %+v, %v", got.Len(), d, err)
 		}
-		if diff := cmp.Diff([]string{"a", "b", "a", "b"}, g.downs); diff != "" {
+		if diff := cmp.Diff([]string{"a", "b", "a", "b"}, g.Downs); diff != "" {
 			t.Errorf("asked (-want +got)\n%s", diff)
 		}
 	})
@@ -38,12 +38,12 @@ func TestDataComeFromWhoeverHasThemAndGoOnWhereTheyBroke(t *testing.T) {
 func TestDataThatDoNotFitTheirChecksumReplaceNoFile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, c := newDepots(t, patient(10*time.Second))
-		g.keep("a", handle, "right", nil)
+		g.Keep("a", handle, "right", nil)
 		path := filepath.Join(t.TempDir(), "file")
 		if d, err := c.SaveData(t.Context(), handle, path); err != nil || d.Site != "a" {
 			t.Fatal(err)
 		}
-		g.content[g.at["a"][handle].GetContent().GetSha256()] = "wrong"
+		g.Content[g.Held["a"][handle].GetContent().GetSha256()] = "wrong"
 		_, err := c.SaveData(t.Context(), handle, path)
 		_ = errorOfReason(t, err, problem.Internal)
 		if text, err := os.ReadFile(path); string(text) != "right" || err != nil {
@@ -70,9 +70,9 @@ func (failing) Write([]byte) (int, error) { return 0, errors.New("disk full") }
 func TestDataAreListedFoundAndRemoved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, c := newDepots(t, patient(10*time.Second))
-		g.keep("a", handle, "one", &droverv1.Data{Element: droverv1.ElementType_ELEMENT_TYPE_INT32, Dimensions: []int64{3}, JobId: id})
-		g.keep("b", handle, "one", &droverv1.Data{Copy: true})
-		g.keep("b", handle2, "two", nil)
+		g.Keep("a", handle, "one", &droverv1.Data{Element: droverv1.ElementType_ELEMENT_TYPE_INT32, Dimensions: []int64{3}, JobId: id})
+		g.Keep("b", handle, "one", &droverv1.Data{Copy: true})
+		g.Keep("b", handle2, "two", nil)
 		list, err := c.ListData(t.Context(), DataFilter{})
 		if err != nil || len(list.Data) != 3 || list.Data[0].Element != "int32" || list.Data[0].Job != id || !list.Data[1].Copy {
 			t.Errorf("%+v, %v", list, err)

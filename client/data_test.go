@@ -12,6 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/seed-9b8f70bb/drover/client/clienttest"
+
 	"github.com/seed-9b8f70bb/drover/client/rpc"
 
 	"github.com/seed-9b8f70bb/drover/proto/problem"
@@ -59,8 +61,8 @@ func TestDataGoWhereThereIsMostRoom(t *testing.T) {
 		if third := put(PutOptions{Site: "b", Mode: DataVolatile, ID: handle}); third.Site != "b" || third.ID != handle || third.Mode != DataVolatile {
 			t.Errorf("the third went to %+v", third)
 		}
-		if g.a.uploads[first.SHA256] != "0123456789" {
-			t.Errorf("site a got %v", g.a.uploads)
+		if g.A.Uploads[first.SHA256] != "0123456789" {
+			t.Errorf("site a got %v", g.A.Uploads)
 		}
 	})
 }
@@ -95,13 +97,13 @@ func TestTheRoomiestSites(t *testing.T) {
 func TestDataThatASiteRefusesGoToTheNextOne(t *testing.T) {
 	full := func(nth int, site string) error {
 		if site == "a" {
-			return refusal(connect.CodeResourceExhausted, &droverv1.ErrorDetail{Reason: "data-quota", Message: "full"})
+			return clienttest.Refusal(connect.CodeResourceExhausted, &droverv1.ErrorDetail{Reason: "data-quota", Message: "full"})
 		}
 		return nil
 	}
 	synctest.Test(t, func(t *testing.T) {
 		g, c := newDepots(t, patient(10*time.Second))
-		g.put = full
+		g.OnPut = full
 		if d, err := c.PutData(t.Context(), DataBytes([]byte("x")), PutOptions{}); err != nil || d.Site != "b" {
 			t.Errorf("%+v, %v", d, err)
 		}
@@ -109,7 +111,7 @@ func TestDataThatASiteRefusesGoToTheNextOne(t *testing.T) {
 		_ = errorOfReason(t, err, "data-quota")
 		_, err = c.PutData(t.Context(), DataBytes([]byte("x")), PutOptions{Site: "nowhere"})
 		_ = errorOfReason(t, err, "unknown-site")
-		g.put = nil
+		g.OnPut = nil
 		_, err = c.PutData(t.Context(), DataBytes(make([]byte, 2000)), PutOptions{})
 		_ = errorOfReason(t, err, "no-site")
 	})
@@ -118,13 +120,13 @@ func TestDataThatASiteRefusesGoToTheNextOne(t *testing.T) {
 func TestAConflictIsNotTriedElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, c := newDepots(t, patient(10*time.Second))
-		g.put = func(int, string) error {
-			return refusal(connect.CodeAlreadyExists, &droverv1.ErrorDetail{Reason: "data-conflict", Message: "others are there"})
+		g.OnPut = func(int, string) error {
+			return clienttest.Refusal(connect.CodeAlreadyExists, &droverv1.ErrorDetail{Reason: "data-conflict", Message: "others are there"})
 		}
 		_, err := c.PutData(t.Context(), DataBytes([]byte("x")), PutOptions{ID: handle})
 		_ = errorOfReason(t, err, "data-conflict")
-		if g.puts != 1 {
-			t.Errorf("tried %d times", g.puts)
+		if g.Puts != 1 {
+			t.Errorf("tried %d times", g.Puts)
 		}
 	})
 }
@@ -132,13 +134,13 @@ func TestAConflictIsNotTriedElsewhere(t *testing.T) {
 func TestDataThatWereSentAndNotAnsweredAreUnknown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, c := newDepots(t, patient(3*time.Second))
-		g.put = func(int, string) error { return connect.NewError(connect.CodeUnavailable, errors.New("lost")) }
+		g.OnPut = func(int, string) error { return connect.NewError(connect.CodeUnavailable, errors.New("lost")) }
 		_, err := c.PutData(t.Context(), DataBytes([]byte("x")), PutOptions{ID: handle})
 		e := errorOfReason(t, err, problem.Unknown)
-		if !strings.Contains(e.Hint, handle) || len(g.at["b"]) > 0 || g.puts < 2 {
-			t.Errorf("hint %q after %d tries, at b: %v", e.Hint, g.puts, g.at["b"])
+		if !strings.Contains(e.Hint, handle) || len(g.Held["b"]) > 0 || g.Puts < 2 {
+			t.Errorf("hint %q after %d tries, at b: %v", e.Hint, g.Puts, g.Held["b"])
 		}
-		g.put = nil
+		g.OnPut = nil
 		if d, err := c.PutData(t.Context(), DataBytes([]byte("x")), PutOptions{ID: handle, Site: "a"}); err != nil || d.ID != handle {
 			t.Errorf("again: %v, %v", d, err)
 		}
@@ -148,14 +150,14 @@ func TestDataThatWereSentAndNotAnsweredAreUnknown(t *testing.T) {
 func TestContentThatWasDroppedMeanwhileIsSentAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, c := newDepots(t, patient(10*time.Second))
-		g.put = func(nth int, _ string) error {
+		g.OnPut = func(nth int, _ string) error {
 			if nth < 3 {
-				return refusal(connect.CodeNotFound, &droverv1.ErrorDetail{Reason: "unknown-content", Message: "gone"})
+				return clienttest.Refusal(connect.CodeNotFound, &droverv1.ErrorDetail{Reason: "unknown-content", Message: "gone"})
 			}
 			return nil
 		}
-		if d, err := c.PutData(t.Context(), DataBytes([]byte("x")), PutOptions{Site: "a"}); err != nil || g.puts != 3 {
-			t.Errorf("%v, %v after %d", d, err, g.puts)
+		if d, err := c.PutData(t.Context(), DataBytes([]byte("x")), PutOptions{Site: "a"}); err != nil || g.Puts != 3 {
+			t.Errorf("%v, %v after %d", d, err, g.Puts)
 		}
 	})
 }
@@ -192,8 +194,8 @@ func TestDataThatCannotBePutAreRefusedBeforeAnythingIsSent(t *testing.T) {
 		if _, err := c.PutData(t.Context(), DataFile(filepath.Join(t.TempDir(), "none")), PutOptions{}); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("no file: %v", err)
 		}
-		if len(g.a.uploads)+len(g.b.uploads)+g.puts > 0 {
-			t.Errorf("something was sent: %v, %v", g.a.uploads, g.b.uploads)
+		if len(g.A.Uploads)+len(g.B.Uploads)+g.Puts > 0 {
+			t.Errorf("something was sent: %v, %v", g.A.Uploads, g.B.Uploads)
 		}
 	})
 }
@@ -201,9 +203,9 @@ func TestDataThatCannotBePutAreRefusedBeforeAnythingIsSent(t *testing.T) {
 func TestABeginningNamesDataIfItFitsNoOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, c := newDepots(t, patient(10*time.Second))
-		g.keep("a", handle, "one", &droverv1.Data{Copy: true})
-		g.keep("b", handle, "one", nil)
-		g.keep("b", handle2, "two", nil)
+		g.Keep("a", handle, "one", &droverv1.Data{Copy: true})
+		g.Keep("b", handle, "one", nil)
+		g.Keep("b", handle2, "two", nil)
 		if d, err := c.lookUp(t.Context(), handle[:12]); err != nil || d.ID != handle || d.Site != "b" {
 			t.Errorf("%+v, %v", d, err)
 		}
@@ -213,7 +215,7 @@ func TestABeginningNamesDataIfItFitsNoOthers(t *testing.T) {
 		}
 		_, err = c.lookUp(t.Context(), "0000")
 		_ = errorOfReason(t, err, "unknown-data")
-		g.silent = "b"
+		g.Silent = "b"
 		_, err = c.lookUp(t.Context(), handle[:12])
 		if e := errorOfReason(t, err, problem.Unreachable); !strings.Contains(e.Hint, handle) {
 			t.Errorf("%v", e)
@@ -224,19 +226,19 @@ func TestABeginningNamesDataIfItFitsNoOthers(t *testing.T) {
 func TestReadingDataEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, c := newDepots(t, patient(time.Hour))
-		g.keep("a", handle, "0123456789", nil)
-		g.download = func(int, string) int { return 0 }
+		g.Keep("a", handle, "0123456789", nil)
+		g.OnDownload = func(int, string) int { return 0 }
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		defer cancel()
 		_, err := c.GetData(ctx, handle, io.Discard)
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v", err)
 		}
-		if n := len(g.downs); n > 20 {
+		if n := len(g.Downs); n > 20 {
 			t.Errorf("asked %d times in 20s", n)
 		}
 		ctx, interrupt := context.WithCancelCause(t.Context())
-		g.download = func(int, string) int { interrupt(errors.New("Ctrl-C")); return 0 } // in the middle of a call
+		g.OnDownload = func(int, string) int { interrupt(errors.New("Ctrl-C")); return 0 } // in the middle of a call
 		if _, err := c.GetData(ctx, handle, io.Discard); err == nil || err.Error() != "Ctrl-C" {
 			t.Errorf("interrupted: %v", err)
 		}
@@ -251,7 +253,7 @@ func TestAnArrayComesBackAsItWentThere(t *testing.T) {
 			t.Fatalf("%+v, %v", d, err)
 		}
 		dir := t.TempDir()
-		g.download = func(nth int, _ string) int { return 3 } // the header is written once all the same
+		g.OnDownload = func(nth int, _ string) int { return 3 } // the header is written once all the same
 		if _, err := c.SaveData(t.Context(), d.ID, filepath.Join(dir, "m.npy")); err != nil {
 			t.Fatal(err)
 		}
@@ -275,8 +277,8 @@ func TestAnArrayComesBackAsItWentThere(t *testing.T) {
 func TestASlowCopyIsNoSilentOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, c := newDepots(t, patient(2*time.Second))
-		g.keep("a", handle, "one", nil)
-		g.copying = func(_ int, stream *connect.ServerStream[droverv1.CopyDataResponse]) error {
+		g.Keep("a", handle, "one", nil)
+		g.OnCopy = func(_ int, stream *connect.ServerStream[droverv1.CopyDataResponse]) error {
 			for have := range int64(3) {
 				time.Sleep(rpc.LongestSilence * 2 / 3) //nolint:forbidigo // in virtual time
 				if err := stream.Send(&droverv1.CopyDataResponse{HaveBytes: have, SizeBytes: 3}); err != nil {
@@ -285,8 +287,8 @@ func TestASlowCopyIsNoSilentOne(t *testing.T) {
 			}
 			return nil
 		}
-		if _, err := c.CopyData(t.Context(), handle, "b"); err != nil || len(g.copies) != 1 {
-			t.Errorf("%v after %d", err, len(g.copies))
+		if _, err := c.CopyData(t.Context(), handle, "b"); err != nil || len(g.Copies) != 1 {
+			t.Errorf("%v after %d", err, len(g.Copies))
 		}
 	})
 }

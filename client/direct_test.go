@@ -7,6 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/seed-9b8f70bb/drover/client/clienttest"
+
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 
 	"connectrpc.com/connect"
@@ -15,27 +17,17 @@ import (
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
-func (f *fakeServer) Describe(context.Context, *droverv1.DescribeRequest) (*droverv1.DescribeResponse, error) {
-	return &droverv1.DescribeResponse{Site: &droverv1.Site{Name: f.name}, Services: []*droverv1.Service{{
-		Name: "sleep", Arguments: []*droverv1.Argument{{Name: "n", Type: droverv1.ArgumentType_ARGUMENT_TYPE_INT}},
-	}}}, nil
-}
-
-func (f *fakeServer) GetStatus(context.Context, *droverv1.GetStatusRequest) (*droverv1.GetStatusResponse, error) {
-	return &droverv1.GetStatusResponse{Status: &droverv1.SiteStatus{Waiting: 2, Draining: true, Commits: 7, Syncs: 3, Ended: 1}}, nil
-}
-
 func TestAServerCanBeAskedWithoutAgents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(10*time.Second))
-		w.down("agent")
+		w.Down("agent")
 		d, err := NewDirect("http://b", patient(0), WithTransport(c.transport))
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer d.Close()
 		job, err := d.Submit(t.Context(), "sleep", Text("n", "3"))
-		if err != nil || job.Site != "b" || w.b.sent()[0].GetRequest().GetArguments()["n"].GetIntValue() != 3 {
+		if err != nil || job.Site != "b" || w.B.Sent()[0].GetRequest().GetArguments()["n"].GetIntValue() != 3 {
 			t.Errorf("job %+v, %v", job, err)
 		}
 		if _, err := d.Submit(t.Context(), "nosuch", Text("n", "3")); problem.ReasonOf(err) != "unknown-service" {
@@ -52,27 +44,27 @@ func TestAServerCanBeAskedWithoutAgents(t *testing.T) {
 
 // forgetful begins a move and does not answer; asked again it refuses.
 type forgetful struct {
-	fakeAgent
+	clienttest.Agent
 	asked int
 }
 
 func (f *forgetful) MoveJob(context.Context, *droverv1.AgentServiceMoveJobRequest) (*droverv1.AgentServiceMoveJobResponse, error) {
 	if f.asked++; f.asked == 1 {
-		return nil, errCut
+		return nil, clienttest.ErrCut
 	}
-	return nil, refusal(connect.CodeFailedPrecondition, &droverv1.ErrorDetail{Reason: "not-waiting", Message: "it is moving"})
+	return nil, clienttest.Refusal(connect.CodeFailedPrecondition, &droverv1.ErrorDetail{Reason: "not-waiting", Message: "it is moving"})
 }
 
 func TestAMoveThatIsRefusedAfterASilenceMayHaveBegun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(10*time.Second))
 		f := &forgetful{}
-		w.serveAgent(t, f)
+		w.ServeAgent(t, f)
 		_, _, err := c.Move(t.Context(), id, MoveOrder{})
 		if e, ok := errors.AsType[*problem.Problem](err); !ok || e.Reason != "not-waiting" || e.Hint == "" || f.asked != 2 {
 			t.Errorf("error %v, asked %d times", err, f.asked)
 		}
-		w.cut("agent")
+		w.Cut("agent")
 		_, _, err = c.Move(t.Context(), id, MoveOrder{})
 		if gave, ok := errors.AsType[*submission.PatienceError](err); !ok || gave.After != 10_000_000 {
 			t.Errorf("error %v", err)

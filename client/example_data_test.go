@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log"
-	"os"
 
 	"github.com/seed-9b8f70bb/drover/client"
 )
@@ -36,28 +35,4 @@ func ExampleClient_PutData() {
 		log.Fatal(err)
 	}
 	fmt.Println("multiplied at", job.Site)
-}
-
-// Manage data as GridRPC's data management does.
-func ExampleGrid_PutData() {
-	ctx := context.Background()
-	grid, err := client.Initialize("")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer func() { _ = grid.Finalize() }()
-	data, err := grid.PutData(ctx, client.DataFile("A.mtx"), client.PutOptions{Site: "lyon", Mode: client.DataSticky})
-	if err != nil {
-		log.Fatal(client.CodeOf(err).String(), ": ", err)
-	}
-	solve, err := grid.Handle(ctx, "lu")
-	if err != nil {
-		log.Fatal(err)
-	}
-	if err := solve.Call(ctx, data, nil, 10, os.Stdout); err != nil { // at lyon, where the data are
-		log.Fatal(err)
-	}
-	if _, err := grid.FreeData(ctx, data); err != nil {
-		log.Fatal(err)
-	}
 }

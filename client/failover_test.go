@@ -9,6 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/seed-9b8f70bb/drover/client/clienttest"
+
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 
 	"connectrpc.com/connect"
@@ -73,10 +75,10 @@ func TestEveryCallGoesOnToTheNextAgentWhenOneNeverAnswers(t *testing.T) {
 				cfg.Agents = []string{"http://deaf", "http://agent"}
 				w, c := newWorld(t, cfg)
 				path, h := droverv1connect.NewAgentServiceHandler(deaf{})
-				w.net.serve(t, "deaf", path, h)
-				w.agent.at("a", 0)
-				w.agent.service = &droverv1.Service{Name: "lu"}
-				w.a.job = &droverv1.Job{Id: id}
+				w.Net.Serve(t, "deaf", path, h)
+				w.Agent.At("a", 0)
+				w.Agent.Service = &droverv1.Service{Name: "lu"}
+				w.A.Job = &droverv1.Job{Id: id}
 				began := time.Now()
 				if err := call(t.Context(), c); err != nil {
 					t.Fatal(err)
@@ -95,7 +97,7 @@ func TestEveryCallGoesOnToTheNextAgentWhenOneNeverAnswers(t *testing.T) {
 
 // dying answers the first page of a list, and nothing after that.
 type dying struct {
-	fakeAgent
+	clienttest.Agent
 	die func()
 }
 
@@ -110,9 +112,9 @@ func TestAListBeginsAnewWhenItsAgentDiesInTheMiddle(t *testing.T) {
 		cfg.Agents = []string{"http://dying", "http://agent"}
 		w, c := newWorld(t, cfg)
 		d := &dying{}
-		d.die = func() { w.cut("dying") }
+		d.die = func() { w.Cut("dying") }
 		path, h := droverv1connect.NewAgentServiceHandler(d)
-		w.net.serve(t, "dying", path, h)
+		w.Net.Serve(t, "dying", path, h)
 		sites, err := c.Sites(t.Context())
 		if err != nil || len(sites) != 2 || sites[0].Name != "a" || sites[1].Name != "b" {
 			t.Errorf("%+v, %v", sites, err)
@@ -125,21 +127,21 @@ func TestWaitOutlivesAServerThatIsStartedAnew(t *testing.T) {
 		cfg := patient(time.Second)
 		cfg.LongPatience = time.Minute
 		w, c := newWorld(t, cfg)
-		w.agent.at("a", 0)
+		w.Agent.At("a", 0)
 		running := &droverv1.Job{Id: id, Site: "a", State: droverv1.JobState_JOB_STATE_RUNNING}
-		w.a.watch = func(_ context.Context, stream *connect.ServerStream[droverv1.WatchJobResponse]) error {
-			was := w.cut("a")
+		w.A.OnWatch = func(_ context.Context, stream *connect.ServerStream[droverv1.WatchJobResponse]) error {
+			was := w.Cut("a")
 			time.AfterFunc(30*time.Second, func() {
-				w.a.watch = states(nil, &droverv1.Job{Id: id, Site: "a", State: droverv1.JobState_JOB_STATE_DONE})
-				w.up("a", was)
+				w.A.OnWatch = clienttest.States(nil, &droverv1.Job{Id: id, Site: "a", State: droverv1.JobState_JOB_STATE_DONE})
+				w.Up("a", was)
 			})
-			return states(errCut, running)(nil, stream)
+			return clienttest.States(clienttest.ErrCut, running)(nil, stream)
 		}
 		job, err := c.Wait(t.Context(), id)
 		if err != nil || job.State != Done {
 			t.Fatalf("job %+v, %v", job, err)
 		}
-		w.cut("a")
+		w.Cut("a")
 		began := time.Now()
 		_, err = c.Wait(t.Context(), id)
 		if gave, ok := errors.AsType[*submission.PatienceError](err); !ok || gave.Job != id || gave.Target.Site != "a" || gave.Tries < 20 || time.Since(began) != time.Minute {
@@ -151,8 +153,8 @@ func TestWaitOutlivesAServerThatIsStartedAnew(t *testing.T) {
 func TestAWatchThatSaysNothingIsAServerThatDoesNotAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(5*time.Second))
-		w.agent.at("a", 0)
-		w.a.watch = func(ctx context.Context, _ *connect.ServerStream[droverv1.WatchJobResponse]) error {
+		w.Agent.At("a", 0)
+		w.A.OnWatch = func(ctx context.Context, _ *connect.ServerStream[droverv1.WatchJobResponse]) error {
 			<-ctx.Done()
 			return ctx.Err()
 		}
@@ -166,8 +168,8 @@ func TestAWatchThatSaysNothingIsAServerThatDoesNotAnswer(t *testing.T) {
 func TestAJobThatIsComingIsWatchedOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(5*time.Second))
-		w.agent.at("b", 1)
-		w.b.watch = states(nil,
+		w.Agent.At("b", 1)
+		w.B.OnWatch = clienttest.States(nil,
 			&droverv1.Job{Id: id, Site: "b", State: droverv1.JobState_JOB_STATE_INCOMING, Epoch: 1, Peer: "a"},
 			&droverv1.Job{Id: id, Site: "b", State: droverv1.JobState_JOB_STATE_WAITING, Epoch: 1},
 			&droverv1.Job{Id: id, Site: "b", State: droverv1.JobState_JOB_STATE_DONE, Epoch: 1})
@@ -182,16 +184,16 @@ func TestAJobThatIsComingIsWatchedOn(t *testing.T) {
 func TestLogsFollowAJobThatMovesBeforeItWrites(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(5*time.Second))
-		w.agent.at("a", 0)
-		w.a.job = &droverv1.Job{Id: id, Site: "a", State: droverv1.JobState_JOB_STATE_WAITING}
-		w.a.logs = func(*droverv1.ReadLogsRequest, *connect.ServerStream[droverv1.ReadLogsResponse]) error {
-			w.a.job = &droverv1.Job{Id: id, Site: "a", State: droverv1.JobState_JOB_STATE_GONE, Epoch: 1}
-			w.agent.at("b", 1)
+		w.Agent.At("a", 0)
+		w.A.Job = &droverv1.Job{Id: id, Site: "a", State: droverv1.JobState_JOB_STATE_WAITING}
+		w.A.OnLogs = func(*droverv1.ReadLogsRequest, *connect.ServerStream[droverv1.ReadLogsResponse]) error {
+			w.A.Job = &droverv1.Job{Id: id, Site: "a", State: droverv1.JobState_JOB_STATE_GONE, Epoch: 1}
+			w.Agent.At("b", 1)
 			return nil
 		}
-		w.b.job = &droverv1.Job{Id: id, Site: "b", State: droverv1.JobState_JOB_STATE_INCOMING, Epoch: 1}
+		w.B.Job = &droverv1.Job{Id: id, Site: "b", State: droverv1.JobState_JOB_STATE_INCOMING, Epoch: 1}
 		visits := 0
-		w.b.logs = func(req *droverv1.ReadLogsRequest, stream *connect.ServerStream[droverv1.ReadLogsResponse]) error {
+		w.B.OnLogs = func(req *droverv1.ReadLogsRequest, stream *connect.ServerStream[droverv1.ReadLogsResponse]) error {
 			const all = "hello, world"
 			at := req.GetOffset()
 			visits++
@@ -199,10 +201,10 @@ func TestLogsFollowAJobThatMovesBeforeItWrites(t *testing.T) {
 			case 1: // not here yet: nothing to read, and no end
 				return nil
 			case 2: // a server that stops ends its streams
-				w.b.job = &droverv1.Job{Id: id, Site: "b", State: droverv1.JobState_JOB_STATE_RUNNING, Epoch: 1}
+				w.B.Job = &droverv1.Job{Id: id, Site: "b", State: droverv1.JobState_JOB_STATE_RUNNING, Epoch: 1}
 				return stream.Send(&droverv1.ReadLogsResponse{Data: []byte(all[:5])})
 			}
-			w.b.job = &droverv1.Job{Id: id, Site: "b", State: droverv1.JobState_JOB_STATE_DONE, Epoch: 1}
+			w.B.Job = &droverv1.Job{Id: id, Site: "b", State: droverv1.JobState_JOB_STATE_DONE, Epoch: 1}
 			return stream.Send(&droverv1.ReadLogsResponse{Data: []byte(all[at:]), Offset: at})
 		}
 		var out bytes.Buffer
@@ -230,17 +232,17 @@ func TestDownloadsOutliveAServerThatIsStartedAnew(t *testing.T) {
 		cfg := patient(time.Second)
 		cfg.LongPatience = time.Minute
 		w, c := newWorld(t, cfg)
-		w.agent.at("a", 0)
-		w.a.job = &droverv1.Job{Id: id, State: droverv1.JobState_JOB_STATE_DONE}
+		w.Agent.At("a", 0)
+		w.A.Job = &droverv1.Job{Id: id, State: droverv1.JobState_JOB_STATE_DONE}
 		out := &begunBuffer{begun: make(chan struct{})}
-		w.a.download = func(argument string, at int64, send func(string)) error {
+		w.A.OnDownload = func(argument string, at int64, send func(string)) error {
 			const all = "the result"
 			if at == 0 {
 				send(all[:4])
 				<-out.begun // what was sent may be lost with the connection
-				was := w.cut("a")
-				time.AfterFunc(20*time.Second, func() { w.up("a", was) })
-				return errCut
+				was := w.Cut("a")
+				time.AfterFunc(20*time.Second, func() { w.Up("a", was) })
+				return clienttest.ErrCut
 			}
 			send(all[at:])
 			return nil
@@ -258,43 +260,43 @@ func TestACancelThatIsOnlyRecordedIsRepeatedUntilTheAuthorityAnswers(t *testing.
 	t.Run("it stays, and is cancelled there", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			w, c := newWorld(t, patient(10*time.Second))
-			w.agent.at("a", 0)
-			w.a.cancel = func(nth int) (*droverv1.CancelJobResponse, error) {
+			w.Agent.At("a", 0)
+			w.A.OnCancel = func(nth int) (*droverv1.CancelJobResponse, error) {
 				return answer("a", []droverv1.JobState{
 					droverv1.JobState_JOB_STATE_MOVING, droverv1.JobState_JOB_STATE_YIELDING, droverv1.JobState_JOB_STATE_CANCELLED,
 				}[nth-1], nth < 3)
 			}
 			job, err := c.Cancel(t.Context(), id)
-			if err != nil || job.State != Cancelled || len(w.a.cancels) != 3 {
-				t.Errorf("job %+v, %v after %d cancels", job, err, len(w.a.cancels))
+			if err != nil || job.State != Cancelled || len(w.A.Cancels) != 3 {
+				t.Errorf("job %+v, %v after %d cancels", job, err, len(w.A.Cancels))
 			}
 		})
 	})
 	t.Run("it goes, and is cancelled elsewhere", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			w, c := newWorld(t, patient(10*time.Second))
-			w.agent.at("a", 0)
-			w.a.cancel = func(int) (*droverv1.CancelJobResponse, error) {
-				w.agent.at("b", 1)
+			w.Agent.At("a", 0)
+			w.A.OnCancel = func(int) (*droverv1.CancelJobResponse, error) {
+				w.Agent.At("b", 1)
 				return answer("a", droverv1.JobState_JOB_STATE_GONE, false)
 			}
-			w.b.cancel = func(nth int) (*droverv1.CancelJobResponse, error) {
+			w.B.OnCancel = func(nth int) (*droverv1.CancelJobResponse, error) {
 				if nth == 1 {
 					return answer("b", droverv1.JobState_JOB_STATE_INCOMING, true)
 				}
 				return answer("b", droverv1.JobState_JOB_STATE_CANCELLING, false)
 			}
 			job, err := c.Cancel(t.Context(), id)
-			if err != nil || job.State != Cancelling || job.Site != "b" || len(w.b.cancels) != 2 {
-				t.Errorf("job %+v, %v after %d cancels", job, err, len(w.b.cancels))
+			if err != nil || job.State != Cancelling || job.Site != "b" || len(w.B.Cancels) != 2 {
+				t.Errorf("job %+v, %v after %d cancels", job, err, len(w.B.Cancels))
 			}
 		})
 	})
 	t.Run("nobody answers for longer than patience", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			w, c := newWorld(t, patient(10*time.Second))
-			w.agent.at("b", 1)
-			w.b.cancel = func(int) (*droverv1.CancelJobResponse, error) {
+			w.Agent.At("b", 1)
+			w.B.OnCancel = func(int) (*droverv1.CancelJobResponse, error) {
 				return answer("b", droverv1.JobState_JOB_STATE_INCOMING, true)
 			}
 			if _, err := c.Cancel(t.Context(), id); problem.ReasonOf(err) != problem.Recorded {
@@ -307,9 +309,9 @@ func TestACancelThatIsOnlyRecordedIsRepeatedUntilTheAuthorityAnswers(t *testing.
 func TestAJobWhoseSiteIsSilentIsToldAsTheAgentsLastHeardOfIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(5*time.Second))
-		w.agent.at("a", 2)
-		w.agent.found.Job = refound(w.agent.found.Job)
-		w.down("a")
+		w.Agent.At("a", 2)
+		w.Agent.Found.Job = clienttest.Refound(w.Agent.Found.Job)
+		w.Down("a")
 		job, err := c.Job(t.Context(), id)
 		if err != nil || job.UnknownFor != time.Minute || job.State != Running || job.Site != "a" {
 			t.Errorf("job %+v, %v", job, err)

@@ -7,6 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/seed-9b8f70bb/drover/client/clienttest"
+
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 
 	"connectrpc.com/connect"
@@ -17,7 +19,7 @@ import (
 
 // refusing is an agent that answers every list with one error.
 type refusing struct {
-	fakeAgent
+	clienttest.Agent
 	err   error
 	asked int
 }
@@ -33,7 +35,7 @@ func TestListsAskTheNextAgentUnlessOneRefuses(t *testing.T) {
 		next  int // how often the second agent is asked
 	}{
 		"a refusal would be the same elsewhere": {
-			refusal(connect.CodeInvalidArgument, &droverv1.ErrorDetail{Reason: string(problem.BadValue), Message: "filter"}), 0,
+			clienttest.Refusal(connect.CodeInvalidArgument, &droverv1.ErrorDetail{Reason: string(problem.BadValue), Message: "filter"}), 0,
 		},
 		"a broken call would not": {connect.NewError(connect.CodeUnavailable, errors.New("broken")), 1},
 	} {
@@ -42,10 +44,10 @@ func TestListsAskTheNextAgentUnlessOneRefuses(t *testing.T) {
 				cfg := patient(10 * time.Second)
 				cfg.Agents = []string{"http://first", "http://second"}
 				w, c := newWorld(t, cfg)
-				first, second := &refusing{err: tc.first}, &refusing{err: refusal(connect.CodeInternal, &droverv1.ErrorDetail{Reason: string(problem.Internal)})}
+				first, second := &refusing{err: tc.first}, &refusing{err: clienttest.Refusal(connect.CodeInternal, &droverv1.ErrorDetail{Reason: string(problem.Internal)})}
 				for host, agent := range map[string]*refusing{"first": first, "second": second} {
 					path, h := droverv1connect.NewAgentServiceHandler(agent)
-					w.net.serve(t, host, path, h)
+					w.Net.Serve(t, host, path, h)
 				}
 				if _, err := c.Sites(t.Context()); err == nil || first.asked != 1 || second.asked != tc.next {
 					t.Errorf("%v; asked %d and %d times", err, first.asked, second.asked)

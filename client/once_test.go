@@ -8,6 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/seed-9b8f70bb/drover/client/clienttest"
+
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 
 	"connectrpc.com/connect"
@@ -16,20 +18,16 @@ import (
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
-func full(context.Context, int, *droverv1.SubmitRequest) (*droverv1.SubmitResponse, error) {
-	return nil, refusal(connect.CodeResourceExhausted, &droverv1.ErrorDetail{Reason: "queue-full", Message: "the queue is full", Retryable: true})
-}
-
 func TestAFullSiteWithdrawsTheJobAndTheNextOneGetsItUnderTheSameID(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(10*time.Second))
-		w.a.submit, w.a.withdraw = full, withdraws
+		w.A.OnSubmit, w.A.OnWithdraw = clienttest.Full, clienttest.Withdraws
 		job, err := c.Submit(t.Context(), "lu")
 		if err != nil || job.Site != "b" {
 			t.Fatalf("job %+v, %v", job, err)
 		}
-		if len(w.a.withdrew) != 1 || w.a.withdrew[0] != job.ID || w.a.sent()[0].GetJobId() != job.ID {
-			t.Errorf("job %s, submitted as %s, withdrawn %v", job.ID, w.a.sent()[0].GetJobId(), w.a.withdrew)
+		if len(w.A.Withdrew) != 1 || w.A.Withdrew[0] != job.ID || w.A.Sent()[0].GetJobId() != job.ID {
+			t.Errorf("job %s, submitted as %s, withdrawn %v", job.ID, w.A.Sent()[0].GetJobId(), w.A.Withdrew)
 		}
 	})
 }
@@ -37,16 +35,16 @@ func TestAFullSiteWithdrawsTheJobAndTheNextOneGetsItUnderTheSameID(t *testing.T)
 func TestASilentSiteMayStillHaveAcceptedTheJob(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(10*time.Second))
-		w.a.submit = stuck
-		w.a.withdraw = func(nth int, id string) (*droverv1.WithdrawResponse, error) {
+		w.A.OnSubmit = clienttest.Stuck
+		w.A.OnWithdraw = func(nth int, id string) (*droverv1.WithdrawResponse, error) {
 			if nth == 1 {
-				return nil, errCut
+				return nil, clienttest.ErrCut
 			}
 			return &droverv1.WithdrawResponse{Job: &droverv1.Job{Id: id, Site: "a", State: droverv1.JobState_JOB_STATE_RUNNING}}, nil
 		}
 		job, err := c.Submit(t.Context(), "lu")
-		if err != nil || job.Site != "a" || job.State != Running || len(w.b.sent()) > 0 {
-			t.Fatalf("job %+v, %v, %d submissions at b", job, err, len(w.b.sent()))
+		if err != nil || job.Site != "a" || job.State != Running || len(w.B.Sent()) > 0 {
+			t.Fatalf("job %+v, %v, %d submissions at b", job, err, len(w.B.Sent()))
 		}
 	})
 }
@@ -54,12 +52,12 @@ func TestASilentSiteMayStillHaveAcceptedTheJob(t *testing.T) {
 func TestASiteThatSaysItHasWithdrawnTheJobDoesNotGetIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(10*time.Second))
-		w.a.submit = func(context.Context, int, *droverv1.SubmitRequest) (*droverv1.SubmitResponse, error) {
-			return nil, refusal(connect.CodeFailedPrecondition, &droverv1.ErrorDetail{Reason: "withdrawn", Message: "withdrawn before"})
+		w.A.OnSubmit = func(context.Context, int, *droverv1.SubmitRequest) (*droverv1.SubmitResponse, error) {
+			return nil, clienttest.Refusal(connect.CodeFailedPrecondition, &droverv1.ErrorDetail{Reason: "withdrawn", Message: "withdrawn before"})
 		}
 		job, err := c.Submit(t.Context(), "lu")
-		if err != nil || job.Site != "b" || len(w.a.withdrew) > 0 {
-			t.Fatalf("job %+v, %v, withdrawn %v", job, err, w.a.withdrew)
+		if err != nil || job.Site != "b" || len(w.A.Withdrew) > 0 {
+			t.Fatalf("job %+v, %v, withdrawn %v", job, err, w.A.Withdrew)
 		}
 	})
 }
@@ -67,14 +65,14 @@ func TestASiteThatSaysItHasWithdrawnTheJobDoesNotGetIt(t *testing.T) {
 func TestASubmissionNobodyAnswersIsStartedAnewElsewhereIfThatDoesNoHarm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(5*time.Second))
-		w.a.submit = stuck
-		w.a.withdraw = func(int, string) (*droverv1.WithdrawResponse, error) { return nil, errCut }
+		w.A.OnSubmit = clienttest.Stuck
+		w.A.OnWithdraw = func(int, string) (*droverv1.WithdrawResponse, error) { return nil, clienttest.ErrCut }
 		began := time.Now()
 		job, err := c.Submit(t.Context(), "lu", Idempotent(), Rerun(20*time.Second))
 		if err != nil || job.Site != "b" {
 			t.Fatalf("job %+v, %v", job, err)
 		}
-		first, second := w.a.sent()[0].GetJobId(), w.b.sent()[0]
+		first, second := w.A.Sent()[0].GetJobId(), w.B.Sent()[0]
 		if second.GetJobId() == first || second.GetRequest().GetRetryOf() != first {
 			t.Errorf("job %s is a retry of %q, the first was %s", second.GetJobId(), second.GetRequest().GetRetryOf(), first)
 		}
@@ -90,18 +88,18 @@ func TestCallStartsAnewWhenTheSiteOfItsJobStaysSilentAndEndsTheFirstJobWhenItCom
 		running := func(site string) *droverv1.Job {
 			return &droverv1.Job{Id: id, Site: site, State: droverv1.JobState_JOB_STATE_RUNNING}
 		}
-		var was *pipes
-		w.a.watch = func(_ context.Context, stream *connect.ServerStream[droverv1.WatchJobResponse]) error {
-			was = w.cut("a")
-			w.a.withdraw = func(int, string) (*droverv1.WithdrawResponse, error) {
-				return &droverv1.WithdrawResponse{Job: &droverv1.Job{Id: w.a.sent()[0].GetJobId()}}, nil
+		var was *clienttest.Pipes
+		w.A.OnWatch = func(_ context.Context, stream *connect.ServerStream[droverv1.WatchJobResponse]) error {
+			was = w.Cut("a")
+			w.A.OnWithdraw = func(int, string) (*droverv1.WithdrawResponse, error) {
+				return &droverv1.WithdrawResponse{Job: &droverv1.Job{Id: w.A.Sent()[0].GetJobId()}}, nil
 			}
-			return states(errCut, running("a"))(nil, stream)
+			return clienttest.States(clienttest.ErrCut, running("a"))(nil, stream)
 		}
-		w.a.cancel = func(int) (*droverv1.CancelJobResponse, error) {
+		w.A.OnCancel = func(int) (*droverv1.CancelJobResponse, error) {
 			return &droverv1.CancelJobResponse{Job: &droverv1.Job{State: droverv1.JobState_JOB_STATE_CANCELLED}}, nil
 		}
-		w.b.watch = func(ctx context.Context, stream *connect.ServerStream[droverv1.WatchJobResponse]) error {
+		w.B.OnWatch = func(ctx context.Context, stream *connect.ServerStream[droverv1.WatchJobResponse]) error {
 			if err := stream.Send(&droverv1.WatchJobResponse{Job: running("b")}); err != nil {
 				return err
 			}
@@ -111,22 +109,22 @@ func TestCallStartsAnewWhenTheSiteOfItsJobStaysSilentAndEndsTheFirstJobWhenItCom
 			case <-timer.C:
 			case <-ctx.Done():
 			}
-			return states(nil, &droverv1.Job{Id: id, Site: "b", State: droverv1.JobState_JOB_STATE_DONE})(nil, stream)
+			return clienttest.States(nil, &droverv1.Job{Id: id, Site: "b", State: droverv1.JobState_JOB_STATE_DONE})(nil, stream)
 		}
 		time.AfterFunc(40*time.Second, func() {
-			w.up("a", was)
+			w.Up("a", was)
 		})
 		var seen []string
 		job, err := c.Call(t.Context(), "lu", Idempotent(), Rerun(30*time.Second), Notify(func(j *Job) { seen = append(seen, j.Site+" "+string(j.State)) }))
 		if err != nil || job.Site != "b" || job.State != Done {
 			t.Fatalf("job %+v, %v, seen %v", job, err, seen)
 		}
-		first := w.a.sent()[0].GetJobId()
-		if got := w.b.sent()[0].GetRequest().GetRetryOf(); got != first {
+		first := w.A.Sent()[0].GetJobId()
+		if got := w.B.Sent()[0].GetRequest().GetRetryOf(); got != first {
 			t.Errorf("a retry of %q, the first was %s", got, first)
 		}
-		if len(w.a.cancels) != 1 || w.a.cancels[0] != first {
-			t.Errorf("cancelled at a: %v, the first was %s", w.a.cancels, first)
+		if len(w.A.Cancels) != 1 || w.A.Cancels[0] != first {
+			t.Errorf("cancelled at a: %v, the first was %s", w.A.Cancels, first)
 		}
 	})
 }
@@ -137,12 +135,12 @@ func TestOnlyAnIdempotentRequestIsStartedAnew(t *testing.T) {
 		if _, err := c.Submit(t.Context(), "lu", Rerun(time.Second)); problem.ReasonOf(err) != problem.NotIdempotent {
 			t.Errorf("error %v", err)
 		}
-		w.a.submit = stuck
-		w.a.withdraw = func(int, string) (*droverv1.WithdrawResponse, error) { return nil, errCut }
+		w.A.OnSubmit = clienttest.Stuck
+		w.A.OnWithdraw = func(int, string) (*droverv1.WithdrawResponse, error) { return nil, clienttest.ErrCut }
 		_, err := c.Submit(t.Context(), "lu", Idempotent())
 		unknown, ok := errors.AsType[*submission.UnknownError](err)
-		if !ok || len(w.b.sent()) > 0 || unknown.Tries < 3 || unknown.After < 5_000_000 {
-			t.Errorf("error %v, submitted at b %d times", err, len(w.b.sent()))
+		if !ok || len(w.B.Sent()) > 0 || unknown.Tries < 3 || unknown.After < 5_000_000 {
+			t.Errorf("error %v, submitted at b %d times", err, len(w.B.Sent()))
 		}
 	})
 }
@@ -161,17 +159,17 @@ func TestWaitersCanStartAnewWhatTheirJobsRecordAllows(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w, c := newWorld(t, patient(5*time.Second))
-				w.agent.at("a", 0)
-				w.a.watch = func(ctx context.Context, stream *connect.ServerStream[droverv1.WatchJobResponse]) error {
-					time.AfterFunc(time.Second, func() { w.cut("a") })
-					_ = states(nil, &droverv1.Job{Id: id, Site: "a", State: droverv1.JobState_JOB_STATE_RUNNING, Request: tc.request})(nil, stream)
+				w.Agent.At("a", 0)
+				w.A.OnWatch = func(ctx context.Context, stream *connect.ServerStream[droverv1.WatchJobResponse]) error {
+					time.AfterFunc(time.Second, func() { w.Cut("a") })
+					_ = clienttest.States(nil, &droverv1.Job{Id: id, Site: "a", State: droverv1.JobState_JOB_STATE_RUNNING, Request: tc.request})(nil, stream)
 					<-ctx.Done()
 					return ctx.Err()
 				}
-				w.b.watch = states(nil, &droverv1.Job{Site: "b", State: droverv1.JobState_JOB_STATE_DONE})
+				w.B.OnWatch = clienttest.States(nil, &droverv1.Job{Site: "b", State: droverv1.JobState_JOB_STATE_DONE})
 				job, err := c.WatchRerun(t.Context(), id, 10*time.Second, func(*Job) {})
 				if tc.reason != "" {
-					if problem.ReasonOf(err) != tc.reason || len(w.b.sent()) > 0 {
+					if problem.ReasonOf(err) != tc.reason || len(w.B.Sent()) > 0 {
 						t.Errorf("error %v", err)
 					}
 					return
@@ -179,7 +177,7 @@ func TestWaitersCanStartAnewWhatTheirJobsRecordAllows(t *testing.T) {
 				if err != nil || job.Site != "b" || job.State != Done {
 					t.Fatalf("job %+v, %v", job, err)
 				}
-				if r := w.b.sent()[0].GetRequest(); r.GetRetryOf() != id || r.GetService() != "lu" {
+				if r := w.B.Sent()[0].GetRequest(); r.GetRetryOf() != id || r.GetService() != "lu" {
 					t.Errorf("request %v", r)
 				}
 			})
@@ -190,13 +188,13 @@ func TestWaitersCanStartAnewWhatTheirJobsRecordAllows(t *testing.T) {
 func TestAJobThatNobodyKnowsTheRequestOfIsNotStartedAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(5*time.Second))
-		w.agent.at("a", 0)
-		w.down("a")
+		w.Agent.At("a", 0)
+		w.Down("a")
 		_, err := c.WatchRerun(t.Context(), id, 10*time.Second, func(*Job) {})
 		if gave, ok := errors.AsType[*submission.PatienceError](err); !ok || gave.After != 10_000_000 || !strings.Contains(err.Error(), "not started anew") {
 			t.Errorf("error %v", err)
 		}
-		if len(w.b.sent()) > 0 {
+		if len(w.B.Sent()) > 0 {
 			t.Error("something was submitted")
 		}
 	})

@@ -13,6 +13,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/seed-9b8f70bb/drover/client/clienttest"
+
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 
 	"connectrpc.com/connect"
@@ -21,33 +23,17 @@ import (
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
-const id = "01a1fddd-b7ba-7e51-8bf0-783efd4419a7"
-
-// states returns a watch that sends states and then fails, or ends when err is nil.
-func states(err error, jobs ...*droverv1.Job) func(context.Context, *connect.ServerStream[droverv1.WatchJobResponse]) error {
-	return func(_ context.Context, stream *connect.ServerStream[droverv1.WatchJobResponse]) error {
-		for _, j := range jobs {
-			if err := stream.Send(&droverv1.WatchJobResponse{Job: j}); err != nil {
-				return err
-			}
-		}
-		return err
-	}
-}
-
-var errCut = connect.NewError(connect.CodeUnavailable, errors.New("cut"))
-
 func TestWaitFollowsAMove(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(5*time.Second))
-		w.agent.at("a", 0)
-		w.a.watch = func(_ context.Context, stream *connect.ServerStream[droverv1.WatchJobResponse]) error {
-			w.agent.at("b", 1)
-			return states(nil,
+		w.Agent.At("a", 0)
+		w.A.OnWatch = func(_ context.Context, stream *connect.ServerStream[droverv1.WatchJobResponse]) error {
+			w.Agent.At("b", 1)
+			return clienttest.States(nil,
 				&droverv1.Job{Id: id, Site: "a", State: droverv1.JobState_JOB_STATE_WAITING},
 				&droverv1.Job{Id: id, Site: "a", State: droverv1.JobState_JOB_STATE_GONE, Epoch: 1, MovedTo: "b"})(nil, stream)
 		}
-		w.b.watch = states(nil, &droverv1.Job{Id: id, Site: "b", State: droverv1.JobState_JOB_STATE_DONE, Epoch: 1})
+		w.B.OnWatch = clienttest.States(nil, &droverv1.Job{Id: id, Site: "b", State: droverv1.JobState_JOB_STATE_DONE, Epoch: 1})
 		var seen []string
 		job, err := c.Watch(t.Context(), id, func(j *Job) { seen = append(seen, j.Site+" "+string(j.State)) })
 		if err != nil || job.Site != "b" || job.State != Done {
@@ -62,14 +48,14 @@ func TestWaitFollowsAMove(t *testing.T) {
 func TestWaitOutlivesBrokenWatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(time.Second))
-		w.agent.at("a", 0)
+		w.Agent.At("a", 0)
 		n := 0
-		w.a.watch = func(_ context.Context, stream *connect.ServerStream[droverv1.WatchJobResponse]) error {
+		w.A.OnWatch = func(_ context.Context, stream *connect.ServerStream[droverv1.WatchJobResponse]) error {
 			running := &droverv1.Job{Id: id, State: droverv1.JobState_JOB_STATE_RUNNING}
 			if n++; n < 20 {
-				return states(errCut, running)(nil, stream)
+				return clienttest.States(clienttest.ErrCut, running)(nil, stream)
 			}
-			return states(nil, running, &droverv1.Job{Id: id, State: droverv1.JobState_JOB_STATE_FAILED, Outcome: &droverv1.Outcome{ExitCode: 3}})(nil, stream)
+			return clienttest.States(nil, running, &droverv1.Job{Id: id, State: droverv1.JobState_JOB_STATE_FAILED, Outcome: &droverv1.Outcome{ExitCode: 3}})(nil, stream)
 		}
 		job, err := c.Wait(t.Context(), id)
 		if err != nil || job.State != Failed || job.Outcome.ExitCode != 3 {
@@ -81,8 +67,8 @@ func TestWaitOutlivesBrokenWatches(t *testing.T) {
 func TestWaitGivesUpOnAServerThatStaysSilent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(3*time.Second))
-		w.agent.at("a", 0)
-		w.down("a")
+		w.Agent.At("a", 0)
+		w.Down("a")
 		began := time.Now()
 		_, err := c.Wait(t.Context(), id)
 		if e, ok := errors.AsType[*problem.Problem](err); !ok || e.Reason != problem.Unreachable || !strings.Contains(e.Message, "http://a") {
@@ -115,12 +101,12 @@ func TestUnknownJobIsToldAtOnce(t *testing.T) {
 func TestJobThatItsServerHasForgottenIsLookedForElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(3*time.Second))
-		w.agent.at("a", 0)
-		w.a.watch = func(context.Context, *connect.ServerStream[droverv1.WatchJobResponse]) error {
-			w.agent.at("b", 1)
-			return refusal(connect.CodeNotFound, &droverv1.ErrorDetail{Reason: "unknown-job", Message: "no such job"})
+		w.Agent.At("a", 0)
+		w.A.OnWatch = func(context.Context, *connect.ServerStream[droverv1.WatchJobResponse]) error {
+			w.Agent.At("b", 1)
+			return clienttest.Refusal(connect.CodeNotFound, &droverv1.ErrorDetail{Reason: "unknown-job", Message: "no such job"})
 		}
-		w.b.watch = states(nil, &droverv1.Job{Id: id, Site: "b", State: droverv1.JobState_JOB_STATE_DONE, Epoch: 1})
+		w.B.OnWatch = clienttest.States(nil, &droverv1.Job{Id: id, Site: "b", State: droverv1.JobState_JOB_STATE_DONE, Epoch: 1})
 		job, err := c.Wait(t.Context(), id)
 		if err != nil || job.Site != "b" {
 			t.Fatalf("job %+v, %v", job, err)
@@ -131,7 +117,7 @@ func TestJobThatItsServerHasForgottenIsLookedForElsewhere(t *testing.T) {
 func TestCallGivesAnErrorForAJobThatFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(3*time.Second))
-		w.a.watch = states(nil, &droverv1.Job{Id: id, Site: "a", State: droverv1.JobState_JOB_STATE_KILLED, Outcome: &droverv1.Outcome{Reason: "walltime of 1s"}})
+		w.A.OnWatch = clienttest.States(nil, &droverv1.Job{Id: id, Site: "a", State: droverv1.JobState_JOB_STATE_KILLED, Outcome: &droverv1.Outcome{Reason: "walltime of 1s"}})
 		var seen []State
 		job, err := c.Call(t.Context(), "lu", Notify(func(j *Job) { seen = append(seen, j.State) }))
 		end, ok := errors.AsType[*EndError](err)
@@ -147,16 +133,16 @@ func TestCallGivesAnErrorForAJobThatFails(t *testing.T) {
 func TestLogsGoOnWhereTheyWereCut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(3*time.Second))
-		w.agent.at("a", 0)
-		w.a.job = &droverv1.Job{Id: id, State: droverv1.JobState_JOB_STATE_DONE}
+		w.Agent.At("a", 0)
+		w.A.Job = &droverv1.Job{Id: id, State: droverv1.JobState_JOB_STATE_DONE}
 		const all = "hello, world"
-		w.a.logs = func(req *droverv1.ReadLogsRequest, stream *connect.ServerStream[droverv1.ReadLogsResponse]) error {
+		w.A.OnLogs = func(req *droverv1.ReadLogsRequest, stream *connect.ServerStream[droverv1.ReadLogsResponse]) error {
 			at := req.GetOffset()
 			if err := stream.Send(&droverv1.ReadLogsResponse{Data: []byte(all[at:min(at+5, 12)]), Offset: at}); err != nil {
 				return err
 			}
 			if at+5 < 12 {
-				return errCut
+				return clienttest.ErrCut
 			}
 			return nil
 		}
@@ -174,17 +160,17 @@ func TestLogsGoOnWhereTheyWereCut(t *testing.T) {
 func TestDownloadsGoOnAndAreChecked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(3*time.Second))
-		w.agent.at("a", 0)
+		w.Agent.At("a", 0)
 		const all = "the result"
 		digest := sha256.Sum256([]byte(all))
 		output := &droverv1.Output{Argument: "x", SizeBytes: 10, Sha256: hex.EncodeToString(digest[:])}
-		w.a.job = &droverv1.Job{Id: id, State: droverv1.JobState_JOB_STATE_DONE, Outputs: []*droverv1.Output{output}}
-		w.a.download = func(argument string, at int64, send func(string)) error {
+		w.A.Job = &droverv1.Job{Id: id, State: droverv1.JobState_JOB_STATE_DONE, Outputs: []*droverv1.Output{output}}
+		w.A.OnDownload = func(argument string, at int64, send func(string)) error {
 			send(all[at:min(at+6, 10)])
 			if at > 0 {
 				return nil
 			}
-			return errCut
+			return clienttest.ErrCut
 		}
 		path := filepath.Join(t.TempDir(), "x")
 		if err := c.Save(t.Context(), id, "x", path); err != nil {

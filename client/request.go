@@ -18,7 +18,7 @@ import (
 // prepare gathers a request and makes it ready to be sent: typed text is read
 // and files are identified.
 func (c *Client) prepare(ctx context.Context, service string, args []Arg) (*request, error) {
-	return c.prepareBy(ctx, service, args, c.describe)
+	return c.prepareBy(ctx, service, args, c.Describe)
 }
 
 // prepareBy is prepare with somebody to ask what the service is like.

@@ -7,45 +7,38 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/seed-9b8f70bb/drover/client/clienttest"
+
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 
 	"connectrpc.com/connect"
 
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
-	"github.com/seed-9b8f70bb/drover/proto/drover/v1/droverv1connect"
 )
 
 // booker is a server that answers the nth booking.
 type booker struct {
-	fakeServer
+	clienttest.Server
 	book func(nth int) error
 	ids  []string
 }
 
 func (b *booker) BookReservation(_ context.Context, req *droverv1.BookReservationRequest) (*droverv1.BookReservationResponse, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.Mu.Lock()
+	defer b.Mu.Unlock()
 	b.ids = append(b.ids, req.GetBooking().GetId())
 	if err := b.book(len(b.ids)); err != nil {
 		return nil, err
 	}
 	return &droverv1.BookReservationResponse{Reservation: &droverv1.Reservation{
-		Id: req.GetBooking().GetId(), Site: b.name, Owner: req.GetBooking().GetOwner(), State: droverv1.ReservationState_RESERVATION_STATE_BOOKED,
+		Id: req.GetBooking().GetId(), Site: b.Name, Owner: req.GetBooking().GetOwner(), State: droverv1.ReservationState_RESERVATION_STATE_BOOKED,
 	}}, nil
-}
-
-func (f *fakeAgent) OfferReservation(context.Context, *droverv1.AgentServiceOfferReservationRequest) (*droverv1.AgentServiceOfferReservationResponse, error) {
-	out := &droverv1.AgentServiceOfferReservationResponse{}
-	for _, t := range f.targets {
-		out.Offers = append(out.Offers, &droverv1.ReservationOffer{Target: t})
-	}
-	return out, nil
 }
 
 func TestABookingGoesElsewhereOnlyWhenItWasRefusedOrNeverSent(t *testing.T) {
 	taken := func(int) error { return nil }
 	full := func(int) error {
-		return refusal(connect.CodeFailedPrecondition, &droverv1.ErrorDetail{Reason: "no-room", Message: "full", Offer: &droverv1.Offer{Width: 3}})
+		return clienttest.Refusal(connect.CodeFailedPrecondition, &droverv1.ErrorDetail{Reason: "no-room", Message: "full", Offer: &droverv1.Offer{Width: 3}})
 	}
 	silent := func(int) error { return errors.New("broken") }
 	once := func(nth int) error {
@@ -75,11 +68,11 @@ func TestABookingGoesElsewhereOnlyWhenItWasRefusedOrNeverSent(t *testing.T) {
 			w, client := newWorld(t, cfg)
 			a, b := &booker{book: c.a}, &booker{book: c.b}
 			for name, s := range map[string]*booker{"a": a, "b": b} {
-				s.name = name
-				w.serveServer(t, s.name, s)
+				s.Name = name
+				w.ServeServer(t, s.Name, s)
 			}
 			if c.down {
-				w.down("a")
+				w.Down("a")
 			}
 			r, err := client.Reserve(t.Context(), Booking{Width: 2, Duration: time.Hour})
 			if c.reason != "" {
@@ -100,10 +93,4 @@ func TestABookingGoesElsewhereOnlyWhenItWasRefusedOrNeverSent(t *testing.T) {
 			}
 		})
 	}
-}
-
-// serveServer replaces a server.
-func (w *world) serveServer(t *testing.T, name string, s droverv1connect.ServerServiceHandler) {
-	path, h := droverv1connect.NewServerServiceHandler(s)
-	w.net.serve(t, name, path, h)
 }

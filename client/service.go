@@ -178,8 +178,9 @@ func (c *Client) services(ctx context.Context, filter string) ([]Service, error)
 	return list.Services, nil
 }
 
-// describe asks what a service is like, until patience runs out.
-func (c *Client) describe(ctx context.Context, service string) (*Service, error) {
+// Describe describes one service, like Service, but retries until patience runs out.
+// If no site offers the service, the error says which services there are.
+func (c *Client) Describe(ctx context.Context, service string) (*Service, error) {
 	return inquire(ctx, c, c.tries(c.cfg.Patience), func(ctx context.Context, agent string) (*Service, error) {
 		return c.describeAt(ctx, agent, service)
 	})
@@ -205,6 +206,15 @@ func (c *Client) describeAt(ctx context.Context, agent, service string) (*Servic
 		return nil, err
 	}
 	return nil, notOffered(service) // a site has just begun to offer it
+}
+
+// DescribeAt describes one service as a site offers it.
+func (c *Client) DescribeAt(ctx context.Context, site, service string) (*Service, error) {
+	address, err := c.addressOf(ctx, site)
+	if err != nil {
+		return nil, err
+	}
+	return c.offeredAt(ctx, address, service)
 }
 
 // offeredAt asks a server to describe one of its services.

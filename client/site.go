@@ -3,7 +3,10 @@ package client
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
+
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 
 	"github.com/seed-9b8f70bb/drover/client/rpc"
 )
@@ -287,4 +290,20 @@ func (c *Client) WatchSite(ctx context.Context, name string, every time.Duration
 		}
 		return see(use)
 	})
+}
+
+// addressOf returns the URL of a site's server.
+func (c *Client) addressOf(ctx context.Context, site string) (string, error) {
+	sites, err := c.Sites(ctx)
+	if err != nil {
+		return "", err
+	}
+	i := slices.IndexFunc(sites, func(s Site) bool { return s.Name == site })
+	if i < 0 {
+		return "", &problem.Problem{
+			Reason: problem.UnknownSite, Field: "site", Message: fmt.Sprintf("no agent knows a site %q", site),
+			Hint: "drover sites lists what there is",
+		}
+	}
+	return sites[i].Address, nil
 }

@@ -8,6 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/seed-9b8f70bb/drover/client/clienttest"
+
 	"google.golang.org/protobuf/testing/protocmp"
 
 	"github.com/seed-9b8f70bb/drover/client/rpc"
@@ -24,21 +26,21 @@ import (
 func TestDataAreBroughtToTheChosenServerBeforeTheRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, c := newDepots(t, patient(10*time.Second))
-		g.keep("b", handle, "one", &droverv1.Data{Content: &droverv1.File{Name: "a.mtx"}})
-		g.keep("a", handle2, "two", &droverv1.Data{Element: droverv1.ElementType_ELEMENT_TYPE_UINT8, Dimensions: []int64{1, 3}})
+		g.Keep("b", handle, "one", &droverv1.Data{Content: &droverv1.File{Name: "a.mtx"}})
+		g.Keep("a", handle2, "two", &droverv1.Data{Element: droverv1.ElementType_ELEMENT_TYPE_UINT8, Dimensions: []int64{1, 3}})
 		var told []string
 		job, err := c.Submit(t.Context(), "lu", Stored("matrix", &Data{ID: handle}), Stored("b", &Data{ID: handle2}),
 			Sending(func(name string, sent, size int64) { told = append(told, name) }))
 		if err != nil || job.Site != "a" {
 			t.Fatalf("%+v, %v", job, err)
 		}
-		if diff := cmp.Diff([]string{"a/" + handle}, g.copies); diff != "" {
+		if diff := cmp.Diff([]string{"a/" + handle}, g.Copies); diff != "" {
 			t.Errorf("copied (-want +got)\n%s", diff)
 		}
 		if diff := cmp.Diff([]string{"matrix"}, told); diff != "" {
 			t.Errorf("told (-want +got)\n%s", diff)
 		}
-		args := g.a.sent()[0].GetRequest().GetArguments()
+		args := g.A.Sent()[0].GetRequest().GetArguments()
 		if f := args["matrix"].GetFileValue(); f.GetDataId() != handle || f.GetName() != "a.mtx" || f.GetSha256() != "" {
 			t.Errorf("the file is %v", args["matrix"])
 		}
@@ -46,12 +48,12 @@ func TestDataAreBroughtToTheChosenServerBeforeTheRequest(t *testing.T) {
 		if a.GetContent().GetDataId() != handle2 || a.GetElement() != droverv1.ElementType_ELEMENT_TYPE_UINT8 || !cmp.Equal(a.GetDimensions(), []int64{1, 3}) {
 			t.Errorf("the matrix is %v", args["b"])
 		}
-		mapped := g.agent.mapped[0].GetRequest().GetArguments()["matrix"]
+		mapped := g.Agent.Mapped[0].GetRequest().GetArguments()["matrix"]
 		if mapped.GetFileValue().GetDataId() != handle {
 			t.Errorf("the agent was asked about %v", mapped)
 		}
-		if len(g.a.uploads) > 0 {
-			t.Errorf("the client has sent %v", g.a.uploads)
+		if len(g.A.Uploads) > 0 {
+			t.Errorf("the client has sent %v", g.A.Uploads)
 		}
 	})
 }
@@ -59,28 +61,28 @@ func TestDataAreBroughtToTheChosenServerBeforeTheRequest(t *testing.T) {
 func TestDataThatHadToMakeRoomAreBroughtOnceMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, c := newDepots(t, patient(10*time.Second))
-		g.keep("b", handle, "one", nil)
-		g.a.submit = func(_ context.Context, nth int, req *droverv1.SubmitRequest) (*droverv1.SubmitResponse, error) {
+		g.Keep("b", handle, "one", nil)
+		g.A.OnSubmit = func(_ context.Context, nth int, req *droverv1.SubmitRequest) (*droverv1.SubmitResponse, error) {
 			if nth < 3 {
-				g.mu.Lock()
-				delete(g.at["a"], handle)
-				g.mu.Unlock()
-				return nil, unknown(handle)
+				g.Mu.Lock()
+				delete(g.Held["a"], handle)
+				g.Mu.Unlock()
+				return nil, clienttest.Unknown(handle)
 			}
-			return g.a.accept(req), nil
+			return g.A.Accept(req), nil
 		}
-		if job, err := c.Submit(t.Context(), "lu", Stored("matrix", &Data{ID: handle})); err != nil || job.Site != "a" || len(g.copies) != 3 {
-			t.Fatalf("%+v, %v after %v", job, err, g.copies)
+		if job, err := c.Submit(t.Context(), "lu", Stored("matrix", &Data{ID: handle})); err != nil || job.Site != "a" || len(g.Copies) != 3 {
+			t.Fatalf("%+v, %v after %v", job, err, g.Copies)
 		}
 		ids := make(map[string]bool)
-		for _, s := range g.a.sent() {
+		for _, s := range g.A.Sent() {
 			ids[s.GetJobId()] = true
 		}
 		if len(ids) != 1 {
 			t.Errorf("under %d IDs", len(ids))
 		}
-		g.a.submit = func(context.Context, int, *droverv1.SubmitRequest) (*droverv1.SubmitResponse, error) {
-			return nil, unknown(handle)
+		g.A.OnSubmit = func(context.Context, int, *droverv1.SubmitRequest) (*droverv1.SubmitResponse, error) {
+			return nil, clienttest.Unknown(handle)
 		}
 		_, err := c.Submit(t.Context(), "lu", Stored("matrix", &Data{ID: handle}))
 		_ = errorOfReason(t, err, "unknown-data")
@@ -90,14 +92,14 @@ func TestDataThatHadToMakeRoomAreBroughtOnceMore(t *testing.T) {
 func TestDataThatASiteDoesNotGetMakeTheRequestGoElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, c := newDepots(t, patient(10*time.Second))
-		g.keep("b", handle, "one", nil)
-		g.copying = func(int, *connect.ServerStream[droverv1.CopyDataResponse]) error {
-			return refusal(connect.CodeFailedPrecondition, &droverv1.ErrorDetail{Reason: "sticky-data", Message: "they stay at b"})
+		g.Keep("b", handle, "one", nil)
+		g.OnCopy = func(int, *connect.ServerStream[droverv1.CopyDataResponse]) error {
+			return clienttest.Refusal(connect.CodeFailedPrecondition, &droverv1.ErrorDetail{Reason: "sticky-data", Message: "they stay at b"})
 		}
 		if job, err := c.Submit(t.Context(), "lu", Stored("matrix", &Data{ID: handle})); err != nil || job.Site != "b" {
 			t.Fatalf("%+v, %v", job, err)
 		}
-		if n := len(g.a.sent()); n > 0 {
+		if n := len(g.A.Sent()); n > 0 {
 			t.Errorf("%d submissions to a site without the data", n)
 		}
 	})
@@ -114,7 +116,7 @@ func TestDataThatNobodyHasAreSaidSoBeforeAnythingIsSent(t *testing.T) {
 			_, err = c.Submit(t.Context(), "lu", Stored("matrix", &Data{ID: bad}))
 			_ = errorOfReason(t, err, problem.BadValue)
 		}
-		if len(g.agent.mapped) > 0 {
+		if len(g.Agent.Mapped) > 0 {
 			t.Error("a request was mapped")
 		}
 	})
@@ -123,8 +125,8 @@ func TestDataThatNobodyHasAreSaidSoBeforeAnythingIsSent(t *testing.T) {
 func TestATypedHandleIsDataOnlyWhereDataFit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, c := newDepots(t, patient(10*time.Second))
-		g.keep("a", handle, "one", nil)
-		g.agent.service = &droverv1.Service{Name: "lu", Arguments: []*droverv1.Argument{
+		g.Keep("a", handle, "one", nil)
+		g.Agent.Service = &droverv1.Service{Name: "lu", Arguments: []*droverv1.Argument{
 			{Name: "matrix", Type: droverv1.ArgumentType_ARGUMENT_TYPE_FILE_IN},
 			{Name: "word", Type: droverv1.ArgumentType_ARGUMENT_TYPE_STRING},
 			{Name: "out", Type: droverv1.ArgumentType_ARGUMENT_TYPE_FILE_OUT},
@@ -133,7 +135,7 @@ func TestATypedHandleIsDataOnlyWhereDataFit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		args := g.a.sent()[0].GetRequest().GetArguments()
+		args := g.A.Sent()[0].GetRequest().GetArguments()
 		if args["matrix"].GetFileValue().GetDataId() != handle || args["word"].GetStringValue() != "data:"+handle[:5] || len(args) != 2 {
 			t.Errorf("job %v with %v", job, args)
 		}
@@ -151,8 +153,8 @@ func TestWhatIsKnownOfDataIsNotAskedAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := c.Submit(t.Context(), "lu", Stored("matrix", d)); err != nil || g.asked > 0 {
-			t.Errorf("%v after %d questions", err, g.asked)
+		if _, err := c.Submit(t.Context(), "lu", Stored("matrix", d)); err != nil || g.Asked > 0 {
+			t.Errorf("%v after %d questions", err, g.Asked)
 		}
 	})
 }
@@ -160,11 +162,11 @@ func TestWhatIsKnownOfDataIsNotAskedAgain(t *testing.T) {
 func TestWhatIsKeptHasAHandleOfTheRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, c := newDepots(t, patient(10*time.Second))
-		g.a.submit = func(_ context.Context, nth int, req *droverv1.SubmitRequest) (*droverv1.SubmitResponse, error) {
+		g.A.OnSubmit = func(_ context.Context, nth int, req *droverv1.SubmitRequest) (*droverv1.SubmitResponse, error) {
 			if nth == 1 {
 				return nil, connect.NewError(connect.CodeUnavailable, errors.New("lost"))
 			}
-			res := g.a.accept(req)
+			res := g.A.Accept(req)
 			res.Job.Request = req.GetRequest()
 			res.Job.Outputs = []*droverv1.Output{{Argument: "c", DataId: req.GetRequest().GetKeep()["c"].GetDataId()}}
 			return res, nil
@@ -177,7 +179,7 @@ func TestWhatIsKeptHasAHandleOfTheRequest(t *testing.T) {
 			job.Kept["a"].ID == job.Kept["c"].ID || job.Outputs[0].Data != job.Kept["c"].ID {
 			t.Errorf("kept %+v, outputs %+v", job.Kept, job.Outputs)
 		}
-		sent := g.a.sent()
+		sent := g.A.Sent()
 		if len(sent) != 2 || !cmp.Equal(sent[0].GetRequest().GetKeep(), sent[1].GetRequest().GetKeep(), protocmp.Transform()) {
 			t.Errorf("the repeated submission keeps something else: %v", sent)
 		}
@@ -191,21 +193,21 @@ func TestWhatIsKeptHasAHandleOfTheRequest(t *testing.T) {
 func TestAnotherAttemptKeepsUnderOtherHandles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, c := newDepots(t, patient(5*time.Second))
-		g.a.submit = stuck
-		g.a.withdraw = func(int, string) (*droverv1.WithdrawResponse, error) {
+		g.A.OnSubmit = clienttest.Stuck
+		g.A.OnWithdraw = func(int, string) (*droverv1.WithdrawResponse, error) {
 			return nil, connect.NewError(connect.CodeUnavailable, errors.New("lost"))
 		}
 		job, err := c.Submit(t.Context(), "lu", Keep("c", ""), Idempotent(), Rerun(2*time.Second))
 		if err != nil || job.Site != "b" {
 			t.Fatalf("%+v, %v", job, err)
 		}
-		first := g.a.sent()[0].GetRequest().GetKeep()["c"].GetDataId()
-		second := g.b.sent()[0].GetRequest().GetKeep()["c"].GetDataId()
+		first := g.A.Sent()[0].GetRequest().GetKeep()["c"].GetDataId()
+		second := g.B.Sent()[0].GetRequest().GetKeep()["c"].GetDataId()
 		if first == second || checkHandle("", second) != nil {
 			t.Errorf("kept as %v, then as %v", first, second)
 		}
-		g.b.submit = nil
-		again, ok := rpc.From(&droverv1.Job{Request: g.b.sent()[0].GetRequest()}).Request()
+		g.B.OnSubmit = nil
+		again, ok := rpc.From(&droverv1.Job{Request: g.B.Sent()[0].GetRequest()}).Request()
 		r := &request{again: &again}
 		if err := r.renew("x"); !ok || err != nil {
 			t.Fatal(err)
@@ -213,7 +215,7 @@ func TestAnotherAttemptKeepsUnderOtherHandles(t *testing.T) {
 		if _, err := c.handOver(t.Context(), submission.Target{Address: "http://b"}, id, r, ranking{}); err != nil {
 			t.Fatal(err)
 		}
-		if last := g.b.sent()[1].GetRequest(); last.GetKeep()["c"].GetDataId() == second || last.GetRetryOf() != "x" {
+		if last := g.B.Sent()[1].GetRequest(); last.GetKeep()["c"].GetDataId() == second || last.GetRetryOf() != "x" {
 			t.Errorf("from the record: %v", last)
 		}
 	})
@@ -238,20 +240,20 @@ func TestARequestWithDataCanBeStartedAnewFromItsRecord(t *testing.T) {
 func TestARepeatedSubmissionIsAnsweredAlthoughItsDataAreGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, c := newDepots(t, patient(10*time.Second))
-		g.keep("a", handle, "one", nil)
-		g.a.submit = func(_ context.Context, nth int, req *droverv1.SubmitRequest) (*droverv1.SubmitResponse, error) {
+		g.Keep("a", handle, "one", nil)
+		g.A.OnSubmit = func(_ context.Context, nth int, req *droverv1.SubmitRequest) (*droverv1.SubmitResponse, error) {
 			if nth == 1 { // accepted, and the answer is lost
-				g.mu.Lock()
-				defer g.mu.Unlock()
-				delete(g.at["a"], handle)
+				g.Mu.Lock()
+				defer g.Mu.Unlock()
+				delete(g.Held["a"], handle)
 				return nil, connect.NewError(connect.CodeUnavailable, errors.New("lost"))
 			}
-			return g.a.accept(req), nil
+			return g.A.Accept(req), nil
 		}
 		if job, err := c.Submit(t.Context(), "lu", Stored("matrix", &Data{ID: handle})); err != nil || job.Site != "a" {
 			t.Errorf("%+v, %v", job, err)
 		}
-		if n := len(g.b.sent()); n > 0 {
+		if n := len(g.B.Sent()); n > 0 {
 			t.Errorf("it was sent elsewhere, too")
 		}
 	})
@@ -260,8 +262,8 @@ func TestARepeatedSubmissionIsAnsweredAlthoughItsDataAreGone(t *testing.T) {
 func TestASiteThatIsDownDoesNotHoldUpARequestWithData(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, c := newDepots(t, patient(time.Minute))
-		g.keep("b", handle, "one", nil)
-		g.down("a")
+		g.Keep("b", handle, "one", nil)
+		g.Down("a")
 		began := time.Now()
 		job, err := c.Submit(t.Context(), "lu", Stored("matrix", &Data{ID: handle}))
 		if err != nil || job.Site != "b" || time.Since(began) > 5*time.Second {

@@ -25,31 +25,26 @@ func (c *Client) Submit(ctx context.Context, service string, args ...Arg) (*Job,
 	if err != nil {
 		return nil, err
 	}
-	return (&effort{client: c, request: r}).submit(ctx)
+	return c.execution(r).submit(ctx)
 }
 
 // Call submits, waits for the end, and puts the files of OutputTo in place. The
 // error is that of Submit, of Wait, an *EndError with the job when it did not end
 // well, or of a file that could not be brought.
 func (c *Client) Call(ctx context.Context, service string, args ...Arg) (*Job, error) {
-	r, err := c.prepare(ctx, service, args)
+	e, err := c.Start(ctx, service, args...)
 	if err != nil {
 		return nil, err
 	}
-	e := &effort{client: c, request: r}
-	job, err := e.submit(ctx)
-	if err != nil {
-		return nil, err
-	}
-	ended, err := e.watch(ctx, job)
+	ended, err := e.Wait(ctx)
 	if err != nil {
 		return ended, err
 	}
 	if ended.State != Done {
 		return ended, &EndError{Job: ended}
 	}
-	for _, o := range r.outputs {
-		if err := c.Save(ctx, ended.ID, o.argument, o.path); err != nil {
+	for _, o := range e.Destinations() {
+		if err := o.Fetch(ctx, c, ended.ID); err != nil {
 			return ended, err
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/seed-9b8f70bb/drover/client/clienttest"
+
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 
 	"connectrpc.com/connect"
@@ -19,12 +21,6 @@ import (
 	"github.com/seed-9b8f70bb/drover/client/submission"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
-
-// stuck never answers a submission.
-func stuck(ctx context.Context, _ int, _ *droverv1.SubmitRequest) (*droverv1.SubmitResponse, error) {
-	<-ctx.Done()
-	return nil, ctx.Err()
-}
 
 func TestSubmissionCarriesTheRequestTheRecordAndAFreshID(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -37,7 +33,7 @@ func TestSubmissionCarriesTheRequestTheRecordAndAFreshID(t *testing.T) {
 		if !regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`).MatchString(job.ID) {
 			t.Errorf("%q is no lower-case UUIDv7", job.ID)
 		}
-		got := w.a.sent()[0]
+		got := w.A.Sent()[0]
 		if got.GetJobId() != job.ID || got.GetDecision().GetAgent() != "g" || job.Site != "a" || job.State != Waiting {
 			t.Errorf("submitted %v, got job %+v", got, job)
 		}
@@ -49,7 +45,7 @@ func TestSubmissionCarriesTheRequestTheRecordAndAFreshID(t *testing.T) {
 		if diff := cmp.Diff(map[string]string{
 			file.GetSha256(): content,
 			r.GetArguments()["none"].GetFileValue().GetSha256(): "",
-		}, w.a.uploads); diff != "" || file.GetSizeBytes() != 600_000 {
+		}, w.A.Uploads); diff != "" || file.GetSizeBytes() != 600_000 {
 			t.Errorf("%d bytes, uploads (-want +got):\n%.200s", file.GetSizeBytes(), diff)
 		}
 	})
@@ -58,20 +54,20 @@ func TestSubmissionCarriesTheRequestTheRecordAndAFreshID(t *testing.T) {
 func TestSubmissionWithoutAnswerIsRepeatedAtTheSameServerUnderTheSameID(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(10*time.Second))
-		w.a.submit = func(ctx context.Context, nth int, req *droverv1.SubmitRequest) (*droverv1.SubmitResponse, error) {
+		w.A.OnSubmit = func(ctx context.Context, nth int, req *droverv1.SubmitRequest) (*droverv1.SubmitResponse, error) {
 			if nth < 3 {
-				return stuck(ctx, nth, req)
+				return clienttest.Stuck(ctx, nth, req)
 			}
-			return w.a.accept(req), nil
+			return w.A.Accept(req), nil
 		}
 		job, err := c.Submit(t.Context(), "lu")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(w.a.sent()) != 3 || len(w.b.sent()) != 0 || len(w.agent.mapped) != 1 {
-			t.Errorf("%d submissions at a, %d at b, mapped %d times", len(w.a.sent()), len(w.b.sent()), len(w.agent.mapped))
+		if len(w.A.Sent()) != 3 || len(w.B.Sent()) != 0 || len(w.Agent.Mapped) != 1 {
+			t.Errorf("%d submissions at a, %d at b, mapped %d times", len(w.A.Sent()), len(w.B.Sent()), len(w.Agent.Mapped))
 		}
-		for _, s := range w.a.sent() {
+		for _, s := range w.A.Sent() {
 			if s.GetJobId() != job.ID {
 				t.Errorf("submitted as %s and %s", job.ID, s.GetJobId())
 			}
@@ -82,7 +78,7 @@ func TestSubmissionWithoutAnswerIsRepeatedAtTheSameServerUnderTheSameID(t *testi
 func TestSubmissionGoesElsewhereOnlyWhenNothingWasSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(10*time.Second))
-		w.down("a")
+		w.Down("a")
 		job, err := c.Submit(t.Context(), "lu")
 		if err != nil || job.Site != "b" {
 			t.Fatalf("job %+v, %v", job, err)
@@ -93,15 +89,15 @@ func TestSubmissionGoesElsewhereOnlyWhenNothingWasSent(t *testing.T) {
 func TestBusyServerIsAskedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(10*time.Second))
-		w.a.submit = func(_ context.Context, nth int, req *droverv1.SubmitRequest) (*droverv1.SubmitResponse, error) {
+		w.A.OnSubmit = func(_ context.Context, nth int, req *droverv1.SubmitRequest) (*droverv1.SubmitResponse, error) {
 			if nth == 1 {
-				return nil, refusal(connect.CodeUnavailable, &droverv1.ErrorDetail{Reason: "stopping", Message: "stopping", Retryable: true})
+				return nil, clienttest.Refusal(connect.CodeUnavailable, &droverv1.ErrorDetail{Reason: "stopping", Message: "stopping", Retryable: true})
 			}
-			return w.a.accept(req), nil
+			return w.A.Accept(req), nil
 		}
 		job, err := c.Submit(t.Context(), "lu")
-		if err != nil || job.Site != "a" || len(w.a.sent()) != 2 {
-			t.Fatalf("job %+v, %v, %d submissions", job, err, len(w.a.sent()))
+		if err != nil || job.Site != "a" || len(w.A.Sent()) != 2 {
+			t.Fatalf("job %+v, %v, %d submissions", job, err, len(w.A.Sent()))
 		}
 	})
 }
@@ -109,9 +105,9 @@ func TestBusyServerIsAskedAgain(t *testing.T) {
 func TestSubmissionGoesElsewhereWhenItsFilesAreNotTaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(10*time.Second))
-		w.a.refuse = &problem.Problem{Reason: problem.TooLarge, Message: "9 bytes"}
+		w.A.Refuse = &problem.Problem{Reason: problem.TooLarge, Message: "9 bytes"}
 		job, err := c.Submit(t.Context(), "lu", Content("matrix", []byte("1 2 3")))
-		if err != nil || job.Site != "b" || len(w.a.sent()) > 0 || len(w.b.uploads) != 1 {
+		if err != nil || job.Site != "b" || len(w.A.Sent()) > 0 || len(w.B.Uploads) != 1 {
 			t.Fatalf("job %+v, %v", job, err)
 		}
 	})
@@ -120,8 +116,8 @@ func TestSubmissionGoesElsewhereWhenItsFilesAreNotTaken(t *testing.T) {
 func TestAFileThatNoSiteTakesIsRefusedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(10*time.Second))
-		w.a.refuse = &problem.Problem{Reason: problem.TooLarge, Message: "9 bytes"}
-		w.b.refuse = w.a.refuse
+		w.A.Refuse = &problem.Problem{Reason: problem.TooLarge, Message: "9 bytes"}
+		w.B.Refuse = w.A.Refuse
 		began := time.Now()
 		_, err := c.Submit(t.Context(), "lu", Content("matrix", []byte("1 2 3")))
 		if e, ok := errors.AsType[*problem.Problem](err); !ok || e.Reason != "too-large" || time.Since(began) > time.Second {
@@ -133,15 +129,15 @@ func TestAFileThatNoSiteTakesIsRefusedAtOnce(t *testing.T) {
 func TestWhatAServiceIsLikeIsAskedForAsLongAsPatienceLasts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(10*time.Second))
-		w.agent.service = &droverv1.Service{Name: "sleep", Arguments: []*droverv1.Argument{{Name: "n", Type: droverv1.ArgumentType_ARGUMENT_TYPE_INT}}}
-		agent := w.down("agent")
-		time.AfterFunc(3*time.Second, func() { w.up("agent", agent) })
+		w.Agent.Service = &droverv1.Service{Name: "sleep", Arguments: []*droverv1.Argument{{Name: "n", Type: droverv1.ArgumentType_ARGUMENT_TYPE_INT}}}
+		agent := w.Down("agent")
+		time.AfterFunc(3*time.Second, func() { w.Up("agent", agent) })
 		job, err := c.Submit(t.Context(), "sleep", Text("n", "3"))
-		if err != nil || job.Site != "a" || w.a.sent()[0].GetRequest().GetArguments()["n"].GetIntValue() != 3 {
+		if err != nil || job.Site != "a" || w.A.Sent()[0].GetRequest().GetArguments()["n"].GetIntValue() != 3 {
 			t.Fatalf("job %+v, %v", job, err)
 		}
 		w, c = newWorld(t, patient(10*time.Second))
-		w.down("agent")
+		w.Down("agent")
 		began := time.Now()
 		_, err = c.Submit(t.Context(), "sleep", Text("n", "3"))
 		if e, ok := errors.AsType[*problem.Problem](err); !ok || e.Reason != problem.Unreachable || time.Since(began) != 10*time.Second {
@@ -161,7 +157,7 @@ func TestNoWidthAndNoWalltimeCannotBeAskedFor(t *testing.T) {
 				t.Errorf("%s: %v", field, err)
 			}
 		}
-		if n := len(w.agent.mapped); n > 0 {
+		if n := len(w.Agent.Mapped); n > 0 {
 			t.Errorf("%d requests were mapped", n)
 		}
 	})
@@ -170,11 +166,11 @@ func TestNoWidthAndNoWalltimeCannotBeAskedFor(t *testing.T) {
 func TestSubmissionThatNobodyAnswersIsUnknown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(5*time.Second))
-		w.a.submit = stuck
+		w.A.OnSubmit = clienttest.Stuck
 		began := time.Now()
 		_, err := c.Submit(t.Context(), "lu")
 		unknown, ok := errors.AsType[*submission.UnknownError](err)
-		if !ok || unknown.Job != w.a.sent()[0].GetJobId() || unknown.Target.Site != "a" {
+		if !ok || unknown.Job != w.A.Sent()[0].GetJobId() || unknown.Target.Site != "a" {
 			t.Fatalf("error %v", err)
 		}
 		if e, ok := errors.AsType[*problem.Problem](err); !ok || e.Reason != problem.Timeout {
@@ -183,7 +179,7 @@ func TestSubmissionThatNobodyAnswersIsUnknown(t *testing.T) {
 		if took := time.Since(began); took < 5*time.Second || took > 8*time.Second {
 			t.Errorf("gave up after %v", took)
 		}
-		if len(w.b.sent()) > 0 {
+		if len(w.B.Sent()) > 0 {
 			t.Error("it was submitted elsewhere, too")
 		}
 	})
@@ -192,7 +188,7 @@ func TestSubmissionThatNobodyAnswersIsUnknown(t *testing.T) {
 func TestSubmissionAbandonedOnItsWayIsUnknown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(5*time.Second))
-		w.a.submit = stuck
+		w.A.OnSubmit = clienttest.Stuck
 		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 		defer cancel()
 		_, err := c.Submit(ctx, "lu")
@@ -205,7 +201,7 @@ func TestSubmissionAbandonedOnItsWayIsUnknown(t *testing.T) {
 func TestSubmissionAbandonedBeforeItWasSentIsNot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(5*time.Second))
-		w.down("agent")
+		w.Down("agent")
 		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 		defer cancel()
 		_, err := c.Submit(ctx, "lu")
@@ -228,7 +224,7 @@ func TestAnErrorNamesItsFieldOnce(t *testing.T) {
 func TestRefusalArrivesWithAllItsParts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(5*time.Second))
-		w.agent.mapErr = refusal(connect.CodeInvalidArgument, &droverv1.ErrorDetail{
+		w.Agent.MapErr = clienttest.Refusal(connect.CodeInvalidArgument, &droverv1.ErrorDetail{
 			Reason: "out-of-range", Field: "request.width", Accepted: "1..64", Message: "0", Hint: "less", Retryable: false,
 		})
 		_, err := c.Submit(t.Context(), "lu")
@@ -239,8 +235,8 @@ func TestRefusalArrivesWithAllItsParts(t *testing.T) {
 		if got, want := e.Error(), "request.width: 0, accepted: 1..64"; got != want {
 			t.Errorf("says %q, want %q", got, want)
 		}
-		if len(w.agent.mapped) != 1 {
-			t.Errorf("asked %d times", len(w.agent.mapped))
+		if len(w.Agent.Mapped) != 1 {
+			t.Errorf("asked %d times", len(w.Agent.Mapped))
 		}
 	})
 }
@@ -248,7 +244,7 @@ func TestRefusalArrivesWithAllItsParts(t *testing.T) {
 func TestWhatAPersonTypedIsReadByTheServicesTypes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(5*time.Second))
-		w.agent.service = &droverv1.Service{Name: "s", Arguments: []*droverv1.Argument{
+		w.Agent.Service = &droverv1.Service{Name: "s", Arguments: []*droverv1.Argument{
 			{Name: "i", Type: droverv1.ArgumentType_ARGUMENT_TYPE_INT},
 			{Name: "f", Type: droverv1.ArgumentType_ARGUMENT_TYPE_FLOAT},
 			{Name: "b", Type: droverv1.ArgumentType_ARGUMENT_TYPE_BOOL},
@@ -262,7 +258,7 @@ func TestWhatAPersonTypedIsReadByTheServicesTypes(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := make(map[string]string)
-		for name, v := range w.a.sent()[0].GetRequest().GetArguments() {
+		for name, v := range w.A.Sent()[0].GetRequest().GetArguments() {
 			switch v.GetKind().(type) {
 			case *droverv1.Value_IntValue:
 				got[name] = "int"
@@ -292,7 +288,7 @@ func TestRequestsThatCannotBeMadeAreRefusedHere(t *testing.T) {
 				t.Errorf("%s: %v", name, e)
 			}
 		}
-		if len(w.agent.mapped) > 0 {
+		if len(w.Agent.Mapped) > 0 {
 			t.Error("the agent was asked")
 		}
 	})

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"io/fs"
 
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 
@@ -52,7 +53,10 @@ func codeOf(err error) int {
 		serverField *server.FieldError
 		services    *catalogue.LoadError
 	)
-	if client.CodeOf(err) == client.ConfigfileError || errors.As(err, &agentField) || errors.As(err, &serverField) || errors.As(err, &services) {
+	if cfg, ok := errors.AsType[*client.ConfigError](err); ok && !errors.Is(cfg, fs.ErrNotExist) {
+		return cmdline.ExitConfig
+	}
+	if errors.As(err, &agentField) || errors.As(err, &serverField) || errors.As(err, &services) {
 		return cmdline.ExitConfig
 	}
 	return cmdline.Code(err)

@@ -108,6 +108,8 @@ var layout = map[string][]string{
 	"client/submission":   {"batch", "proto/problem"},
 	"client/rpc":          {"client/submission", "proto/drover/v1/...", "proto/problem", "proto/rpc"},
 	"client/npy":          {},
+	"client/gridrpc":      {"client", "client/submission", "proto/problem"},
+	"client/clienttest":   {"proto/drover/v1/...", "proto/problem", "proto/rpc"}, // for tests
 	"client/python":       {},
 	"server/services/...": {"server/services/..."},
 	"server/catalogue":    {"batch"},

@@ -1,4 +1,4 @@
-package client
+package gridrpc
 
 import (
 	"context"
@@ -23,29 +23,9 @@ func NewArgStack(most int) (*ArgStack, error) {
 	return &ArgStack{most: most}, nil
 }
 
-// Push adds an argument. The first one pushed is the first that the service
-// declares. Which values fit:
-//
-//	int           any integer of at most 64 bits
-//	float         any number
-//	string        a string
-//	bool          a bool
-//	file          a string: the path of a file; a []byte: its content
-//	file-out      a string: the path to write to; a *[]byte; an io.Writer
-//	file-inout    a string: the path of a file, which is replaced; a *[]byte
-//	vector        a []float64, or of another type of elements; a Block; a string:
-//	              the path of a .npy file, or numbers as 1,2,3
-//	vector-out    a *[]float64, ...; a string: the path to write to; an io.Writer
-//	vector-inout  a *[]float64, ...; a string: the path of a .npy file, which is replaced
-//	matrix        a *Dense[float64], ...; a Block; a string: the path of a .npy file,
-//	              or numbers as 1,2;3,4
-//	matrix-out    a *Dense[float64], ...; a string: the path to write to; an io.Writer
-//	matrix-inout  a *Dense[float64], ...; a string: the path of a .npy file, which is
-//	              replaced
-//	any           nil: the default; of what only comes out, that it is not wanted
-//
-// Elements are of the type that the service declares. What goes in and comes out is
-// read at the call and replaced when the wait returns: not changed in its place.
+// Push adds an argument. The first one pushed is the first that the service declares.
+// client.Service.Bind lists which values fit. Inputs are read at the call, and outputs
+// are replaced when the wait returns.
 //
 // The code is RPCRefused when the stack is full.
 func (s *ArgStack) Push(v any) error {

@@ -12,9 +12,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/client/npy"
 )
 
-// outlet is where something that a call writes goes. Exactly one of the last three
-// is set.
-type outlet struct {
+// Destination is where an output of a job goes: a file, a variable or an io.Writer.
+type Destination struct {
 	argument string
 	done     bool
 	path     string
@@ -22,8 +21,9 @@ type outlet struct {
 	writer   *onward
 }
 
-// fill brings the file.
-func (o *outlet) fill(ctx context.Context, c *Client, job string) error {
+// Fetch brings the output of a job to its destination, once: after a success it does
+// nothing.
+func (o *Destination) Fetch(ctx context.Context, c *Client, job string) error {
 	if o.done {
 		return nil
 	}
@@ -61,21 +61,21 @@ func (o *onward) Write(p []byte) (int, error) {
 	return int(known) + n, err
 }
 
-// toOutlet returns where what comes out for an argument goes, nil for what it cannot
+// destinationOf returns where what comes out for an argument goes, nil for what it cannot
 // go to.
-func toOutlet(about *Argument, v any) *outlet {
+func destinationOf(about *Argument, v any) *Destination {
 	if s := slotOf(v); s != nil {
 		// Whether it would take what comes is known before anything is sent.
 		if s.begin(Output{Element: about.Element, Dimensions: make([]int64, about.Type.dimensions())}) != nil {
 			return nil
 		}
-		return &outlet{argument: about.Name, memory: v}
+		return &Destination{argument: about.Name, memory: v}
 	}
 	if w, ok := v.(io.Writer); ok && !about.Type.Sent() {
-		return &outlet{argument: about.Name, writer: &onward{w: w}}
+		return &Destination{argument: about.Name, writer: &onward{w: w}}
 	}
 	if of := reflect.ValueOf(v); of.Kind() == reflect.String {
-		return &outlet{argument: about.Name, path: of.String()}
+		return &Destination{argument: about.Name, path: of.String()}
 	}
 	return nil
 }

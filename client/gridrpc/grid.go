@@ -1,10 +1,12 @@
-package client
+package gridrpc
 
 import (
 	"cmp"
 	"context"
 	"os"
 	"sync"
+
+	"github.com/seed-9b8f70bb/drover/client"
 )
 
 // Grid is a grid by the GridRPC standard (GFD-R.52): handles of its functions, and
@@ -17,7 +19,7 @@ import (
 //
 // Every error is a *CodeError, with one of the standard's codes.
 type Grid struct {
-	client *Client
+	client *client.Client
 	own    bool            // the client is to be closed
 	ended  context.Context // ends with Finalize
 	end    context.CancelCauseFunc
@@ -34,10 +36,10 @@ type Grid struct {
 // without either a grid on this host. No connection is opened yet.
 //
 // The codes are ConfigfileNotFound and ConfigfileError.
-func Initialize(path string, opts ...Option) (*Grid, error) {
-	read := func() (Config, error) { return Environment(os.Getenv) }
+func Initialize(path string, opts ...client.Option) (*Grid, error) {
+	read := func() (client.Config, error) { return client.Environment(os.Getenv) }
 	if path != "" {
-		read = func() (Config, error) { return ReadConfig(path) }
+		read = func() (client.Config, error) { return client.ReadConfig(path) }
 	}
 	cfg, err := read()
 	if err != nil {
@@ -48,13 +50,13 @@ func Initialize(path string, opts ...Option) (*Grid, error) {
 
 // InitializeAgents returns the grid of these agents, the preferred one first. The
 // code is ConfigfileError for what is no URL of an agent.
-func InitializeAgents(agents []string, opts ...Option) (*Grid, error) {
-	return initialize(Default(agents...), opts)
+func InitializeAgents(agents []string, opts ...client.Option) (*Grid, error) {
+	return initialize(client.Default(agents...), opts)
 }
 
-func initialize(cfg Config, opts []Option) (*Grid, error) {
+func initialize(cfg client.Config, opts []client.Option) (*Grid, error) {
 	cfg.Owner = cmp.Or(cfg.Owner, os.Getenv("USER"))
-	c, err := New(cfg, opts...)
+	c, err := client.New(cfg, opts...)
 	if err != nil {
 		return nil, &CodeError{Code: ConfigfileError, Err: err}
 	}
@@ -65,7 +67,7 @@ func initialize(cfg Config, opts []Option) (*Grid, error) {
 
 // NewGrid returns the grid that a client talks to. Finalize leaves the client
 // open.
-func NewGrid(c *Client) *Grid {
+func NewGrid(c *client.Client) *Grid {
 	g := &Grid{client: c}
 	g.ended, g.end = context.WithCancelCause(context.Background())
 	return g
@@ -73,7 +75,7 @@ func NewGrid(c *Client) *Grid {
 
 // Client returns what the grid stands on, for what the standard does not have:
 // logs, decisions, lists, moves.
-func (g *Grid) Client() *Client { return g.client }
+func (g *Grid) Client() *client.Client { return g.client }
 
 // Finalize detaches the sessions that have not ended: their jobs run on, and can
 // be asked for by their IDs. It ends the calls that are under way, with

@@ -1,9 +1,12 @@
-package client
+package gridrpc
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+
+	"github.com/seed-9b8f70bb/drover/client"
 
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 
@@ -11,7 +14,7 @@ import (
 )
 
 // Code is an error code of the GridRPC standard (GFD-R.52), in its order. A Code
-// is an error to compare with: errors.Is(err, client.NotCompleted).
+// is an error to compare with: errors.Is(err, gridrpc.NotCompleted).
 type Code int
 
 // The codes of the standard. docs/gridrpc.md says which of our errors has which.
@@ -132,7 +135,13 @@ func CodeOf(err error) Code {
 	if code, ok := errors.AsType[Code](err); ok {
 		return code.known()
 	}
-	if _, ok := errors.AsType[*EndError](err); ok {
+	if _, ok := errors.AsType[*client.ConfigError](err); ok {
+		if errors.Is(err, fs.ErrNotExist) {
+			return ConfigfileNotFound
+		}
+		return ConfigfileError
+	}
+	if _, ok := errors.AsType[*client.EndError](err); ok {
 		return SessionFailed
 	}
 	if _, ok := errors.AsType[*submission.UnknownError](err); ok {

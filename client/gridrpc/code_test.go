@@ -1,4 +1,4 @@
-package client
+package gridrpc
 
 import (
 	"context"
@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/seed-9b8f70bb/drover/client"
 
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 
@@ -42,7 +44,7 @@ func TestEveryErrorHasOneCode(t *testing.T) {
 		{&CodeError{Code: NoneCompleted, Err: NotCompleted}, NoneCompleted},
 		{fmt.Errorf("wrapped: %w", &CodeError{Code: ServerNotFound}), ServerNotFound},
 		{NotCompleted, NotCompleted},
-		{&EndError{Job: &Job{}}, SessionFailed},
+		{&client.EndError{Job: &client.Job{}}, SessionFailed},
 		{&submission.UnknownError{Err: refused}, CommunicationFailed},
 		{&submission.PatienceError{Err: refused}, RPCRefused},
 		{&submission.PatienceError{Err: errors.New("no site named")}, CommunicationFailed},
@@ -85,7 +87,7 @@ func TestACodeErrorSaysWhatAndWhy(t *testing.T) {
 // reasons are the words that proto/drover/v1/error.proto lists.
 func reasons(t *testing.T) []string {
 	t.Helper()
-	text, err := os.ReadFile("../proto/drover/v1/error.proto")
+	text, err := os.ReadFile("../../proto/drover/v1/error.proto")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +116,7 @@ func TestEveryReasonOfTheGridHasACode(t *testing.T) {
 }
 
 func TestTheDocumentationMapsEveryCodeAndReason(t *testing.T) {
-	text, err := os.ReadFile("../docs/gridrpc.md")
+	text, err := os.ReadFile("../../docs/gridrpc.md")
 	if err != nil {
 		t.Fatal(err)
 	}

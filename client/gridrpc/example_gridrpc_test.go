@@ -1,4 +1,4 @@
-package client_test
+package gridrpc_test
 
 import (
 	"context"
@@ -8,15 +8,17 @@ import (
 	"os"
 	"time"
 
+	"github.com/seed-9b8f70bb/drover/client/gridrpc"
+
 	"github.com/seed-9b8f70bb/drover/client"
 )
 
 // Call a function of the grid as the GridRPC standard has it.
 func ExampleInitialize() {
 	ctx := context.Background()
-	grid, err := client.Initialize("client.yaml")
-	if errors.Is(err, client.ConfigfileNotFound) {
-		grid, err = client.Initialize("") // what the environment says, or a grid on this host
+	grid, err := gridrpc.Initialize("client.yaml")
+	if errors.Is(err, gridrpc.ConfigfileNotFound) {
+		grid, err = gridrpc.Initialize("") // what the environment says, or a grid on this host
 	}
 	if err != nil {
 		log.Fatal(err)
@@ -28,7 +30,7 @@ func ExampleInitialize() {
 	}
 	var solution []byte
 	if err := solve.Call(ctx, "A.mtx", nil, 10, &solution); err != nil {
-		log.Fatal(client.CodeOf(err).String(), ": ", err)
+		log.Fatal(gridrpc.CodeOf(err).String(), ": ", err)
 	}
 	fmt.Printf("%s", solution)
 }
@@ -36,7 +38,7 @@ func ExampleInitialize() {
 // Multiply matrices: what goes in and comes out is replaced when the call is over.
 func ExampleHandle_Call_matrices() {
 	ctx := context.Background()
-	grid, err := client.Initialize("")
+	grid, err := gridrpc.Initialize("")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -60,14 +62,14 @@ func ExampleHandle_Call_matrices() {
 // Bind calls to one site, and give wishes about how they are executed.
 func ExampleGrid_HandleAt() {
 	ctx := context.Background()
-	grid, err := client.InitializeAgents([]string{"http://127.0.0.1:7410", "http://127.0.0.1:7510"})
+	grid, err := gridrpc.InitializeAgents([]string{"http://127.0.0.1:7410", "http://127.0.0.1:7510"})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer func() { _ = grid.Finalize() }()
 	render, err := grid.HandleAt(ctx, "lyon", "mandelbrot")
 	switch {
-	case errors.Is(err, client.ServerNotFound), errors.Is(err, client.FunctionNotFound):
+	case errors.Is(err, gridrpc.ServerNotFound), errors.Is(err, gridrpc.FunctionNotFound):
 		log.Fatal("not at lyon: ", err)
 	case err != nil:
 		log.Fatal(err)
@@ -80,7 +82,7 @@ func ExampleGrid_HandleAt() {
 // Call many times at once, and take the results as they come.
 func ExampleGrid_WaitAny() {
 	ctx := context.Background()
-	grid, err := client.Initialize("")
+	grid, err := gridrpc.Initialize("")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -97,9 +99,9 @@ func ExampleGrid_WaitAny() {
 	for {
 		s, err := grid.WaitAny(ctx)
 		switch {
-		case errors.Is(err, client.NoneCompleted): // all were told
+		case errors.Is(err, gridrpc.NoneCompleted): // all were told
 			return
-		case errors.Is(err, client.SessionFailed):
+		case errors.Is(err, gridrpc.SessionFailed):
 			fmt.Println(s.ID(), "failed:", err)
 		case err != nil:
 			log.Fatal(err)
@@ -111,7 +113,7 @@ func ExampleGrid_WaitAny() {
 
 // Wait for all calls, see which have failed, and end what takes too long.
 func ExampleGrid_WaitAll() {
-	grid, err := client.Initialize("")
+	grid, err := gridrpc.Initialize("")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -128,10 +130,10 @@ func ExampleGrid_WaitAll() {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	err = grid.WaitAll(ctx)
-	if errors.Is(err, client.NotCompleted) {
+	if errors.Is(err, gridrpc.NotCompleted) {
 		err = grid.CancelAll(context.Background())
 	}
-	fmt.Println(client.CodeOf(err))
+	fmt.Println(gridrpc.CodeOf(err))
 	for {
 		s, err := grid.FailedSession()
 		if err != nil || s == nil {
@@ -144,7 +146,7 @@ func ExampleGrid_WaitAll() {
 // Ask how a call stands without waiting for it.
 func ExampleSession_Probe() {
 	ctx := context.Background()
-	grid, err := client.Initialize("")
+	grid, err := gridrpc.Initialize("")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -157,7 +159,7 @@ func ExampleSession_Probe() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if errors.Is(s.Probe(ctx), client.NotCompleted) {
+	if errors.Is(s.Probe(ctx), gridrpc.NotCompleted) {
 		err = s.Cancel(ctx)
 	}
 	fmt.Println(err, s.Wait(ctx))
@@ -166,7 +168,7 @@ func ExampleSession_Probe() {
 // Gather the arguments of a call while the program runs.
 func ExampleArgStack() {
 	ctx := context.Background()
-	grid, err := client.Initialize("")
+	grid, err := gridrpc.Initialize("")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -175,7 +177,7 @@ func ExampleArgStack() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	var stack client.ArgStack
+	var stack gridrpc.ArgStack
 	for i, about := range function.Service().Arguments {
 		var v any // the default
 		if about.Type == client.TypeFile && i+2 < len(os.Args) {
@@ -190,4 +192,28 @@ func ExampleArgStack() {
 		log.Fatal(err)
 	}
 	fmt.Println(s.ID(), s.Wait(ctx))
+}
+
+// Manage data as GridRPC's data management does.
+func ExampleGrid_PutData() {
+	ctx := context.Background()
+	grid, err := gridrpc.Initialize("")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer func() { _ = grid.Finalize() }()
+	data, err := grid.PutData(ctx, client.DataFile("A.mtx"), client.PutOptions{Site: "lyon", Mode: client.DataSticky})
+	if err != nil {
+		log.Fatal(gridrpc.CodeOf(err).String(), ": ", err)
+	}
+	solve, err := grid.Handle(ctx, "lu")
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := solve.Call(ctx, data, nil, 10, os.Stdout); err != nil { // at lyon, where the data are
+		log.Fatal(err)
+	}
+	if _, err := grid.FreeData(ctx, data); err != nil {
+		log.Fatal(err)
+	}
 }

@@ -1,9 +1,11 @@
-package client
+package gridrpc
 
 import (
 	"context"
 	"slices"
 	"sync"
+
+	"github.com/seed-9b8f70bb/drover/client"
 )
 
 // mostSettled bounds how many sessions a grid finds by their IDs, and how many
@@ -21,27 +23,22 @@ type Session struct {
 	handle *Handle
 	id     SessionID
 
-	// turn is held by the one that follows the job: effort and outlets are his.
-	turn    chan struct{}
-	effort  *effort
-	outlets []*outlet
+	// turn is held by the goroutine that follows the execution and fetches outputs.
+	turn      chan struct{}
+	execution *client.Execution
+	outputs   []*client.Destination
 
 	mu    sync.Mutex
-	job   *Job  // guarded by mu: as it was last seen
-	ended bool  // guarded by mu: the job has, and what it wrote is in place
+	ended bool  // guarded by mu: the job has ended, and its outputs are in place
 	err   error // guarded by mu: of ended; a *CodeError of SessionFailed
 }
 
 // ID returns the session's ID.
 func (s *Session) ID() SessionID { return s.id }
 
-// Job returns the job as it was last seen, which may be another one than the
-// first if it was started anew. Nobody is asked.
-func (s *Session) Job() *Job {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.job
-}
+// Job returns the job as it was last seen. It is another one than the first if a new
+// attempt replaced it. Job makes no call.
+func (s *Session) Job() *client.Job { return s.execution.Job() }
 
 // Err returns how the session stands, as a wait or a probe has last seen it: nil
 // when it has ended well, NotCompleted, or SessionFailed with an *EndError. Nobody
@@ -52,21 +49,17 @@ func (s *Session) Err() error {
 	switch {
 	case s.ended:
 		return s.err
-	case s.job != nil && s.job.State.Final() && s.job.State != Done:
-		return s.failed(s.job)
+	case s.execution == nil:
+		return &CodeError{Code: InvalidSessionID}
+	}
+	if job := s.Job(); job.State.Final() && job.State != client.Done {
+		return s.failed(job)
 	}
 	return &CodeError{Code: NotCompleted, Session: s}
 }
 
-func (s *Session) failed(j *Job) error {
-	return &CodeError{Code: SessionFailed, Session: s, Err: &EndError{Job: j}}
-}
-
-// saw notes what the job is like now.
-func (s *Session) saw(j *Job) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.job = j
+func (s *Session) failed(j *client.Job) error {
+	return &CodeError{Code: SessionFailed, Session: s, Err: &client.EndError{Job: j}}
 }
 
 // end notes that there is nothing left to be done.
@@ -100,21 +93,18 @@ func (s *Session) settle(ctx context.Context) error {
 	}
 	job := s.Job()
 	if !job.State.Final() {
-		last, err := s.effort.watch(ctx, job)
-		if last != nil && last.State != "" {
-			s.saw(last)
-		}
+		last, err := s.execution.Wait(ctx)
 		if err != nil {
 			return s.stuck(ctx, err)
 		}
 		job = last
 	}
-	if job.State != Done {
+	if job.State != client.Done {
 		s.end(s.failed(job))
 		return s.Err()
 	}
-	for _, o := range s.outlets {
-		if err := o.fill(ctx, s.effort.client, job.ID); err != nil {
+	for _, o := range s.outputs {
+		if err := o.Fetch(ctx, s.handle.grid.client, job.ID); err != nil {
 			return s.stuck(ctx, err)
 		}
 	}
@@ -200,7 +190,7 @@ func (g *Grid) Session(id SessionID) (*Session, error) {
 	defer g.mu.Unlock()
 	s := g.list.byID[id]
 	if s == nil {
-		return nil, &CodeError{Code: InvalidSessionID, Err: checkID(string(id))}
+		return nil, &CodeError{Code: InvalidSessionID}
 	}
 	return s, nil
 }

@@ -1,4 +1,4 @@
-package client
+package gridrpc
 
 import (
 	"bytes"
@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/seed-9b8f70bb/drover/client"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -19,7 +21,7 @@ func TestDataManagement(t *testing.T) {
 		fake, c := newDepots(t, patient(10*time.Second))
 		g := NewGrid(c)
 		ctx := t.Context()
-		d, err := g.PutData(ctx, DataBytes([]byte("content")), PutOptions{Site: "a"})
+		d, err := g.PutData(ctx, client.DataBytes([]byte("content")), client.PutOptions{Site: "a"})
 		if err != nil || d.Site != "a" {
 			t.Fatalf("%+v, %v", d, err)
 		}
@@ -47,8 +49,8 @@ func TestDataManagement(t *testing.T) {
 		if diff := cmp.Diff([]string{"a", "b"}, sites); diff != "" || err != nil {
 			t.Errorf("freed (-want +got)\n%s%v", diff, err)
 		}
-		if len(fake.at["a"])+len(fake.at["b"]) > 0 {
-			t.Errorf("left: %v", fake.at)
+		if len(fake.Held["a"])+len(fake.Held["b"]) > 0 {
+			t.Errorf("left: %v", fake.Held)
 		}
 	})
 }
@@ -58,8 +60,8 @@ func TestDataManagementHasTheCodesOfTheStandard(t *testing.T) {
 		fake, c := newDepots(t, patient(2*time.Second))
 		g := NewGrid(c)
 		ctx := t.Context()
-		gone := &Data{ID: handle}
-		all := func(d *Data, want Code) {
+		gone := &client.Data{ID: "01a20c55-1c7e-7a53-bb27-57e6f1e4b6a5"}
+		all := func(d *client.Data, want Code) {
 			t.Helper()
 			_, info := g.DataInfo(ctx, d)
 			_, moved := g.TransferData(ctx, d, "b")
@@ -73,14 +75,14 @@ func TestDataManagementHasTheCodesOfTheStandard(t *testing.T) {
 		all(nil, RPCRefused)
 		_, err := g.LoadData(ctx, "01")
 		_ = codeError(t, "a beginning is no handle", err, RPCRefused)
-		_, err = g.PutData(ctx, DataBytes(nil), PutOptions{Site: "nowhere"})
+		_, err = g.PutData(ctx, client.DataBytes(nil), client.PutOptions{Site: "nowhere"})
 		_ = codeError(t, "no such site", err, ServerNotFound)
-		_, err = g.PutData(ctx, DataFile(filepath.Join(t.TempDir(), "none")), PutOptions{})
+		_, err = g.PutData(ctx, client.DataFile(filepath.Join(t.TempDir(), "none")), client.PutOptions{})
 		_ = codeError(t, "no such file", err, OtherErrorCode)
 		if sites, err := g.FreeData(ctx, gone); err != nil || len(sites) > 0 {
 			t.Errorf("freed what was not there: %v, %v", sites, err)
 		}
-		fake.cut("agent")
+		fake.Cut("agent")
 		all(gone, CommunicationFailed)
 		if err := g.Finalize(); err != nil {
 			t.Fatal(err)
@@ -88,7 +90,7 @@ func TestDataManagementHasTheCodesOfTheStandard(t *testing.T) {
 		all(gone, NotInitialized)
 		_, err = g.FreeData(ctx, gone)
 		_ = codeError(t, "finalized", err, NotInitialized)
-		_, err = (*Grid)(nil).PutData(ctx, DataBytes(nil), PutOptions{})
+		_, err = (*Grid)(nil).PutData(ctx, client.DataBytes(nil), client.PutOptions{})
 		if !errors.Is(err, NotInitialized) {
 			t.Error(err)
 		}
@@ -98,7 +100,7 @@ func TestDataManagementHasTheCodesOfTheStandard(t *testing.T) {
 func TestAHandleOfDataIsAnArgumentOfACall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fake, c := newDepots(t, patient(10*time.Second))
-		fake.agent.service = &droverv1.Service{Name: "lu", Arguments: []*droverv1.Argument{
+		fake.Agent.Service = &droverv1.Service{Name: "lu", Arguments: []*droverv1.Argument{
 			{Name: "matrix", Type: droverv1.ArgumentType_ARGUMENT_TYPE_MATRIX_IN, Required: true},
 			{Name: "word", Type: droverv1.ArgumentType_ARGUMENT_TYPE_STRING},
 		}}
@@ -107,20 +109,20 @@ func TestAHandleOfDataIsAnArgumentOfACall(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d, err := g.PutData(t.Context(), DataMatrix(&Dense[float64]{Rows: 1, Cols: 2, Data: []float64{1, 2}}), PutOptions{})
+		d, err := g.PutData(t.Context(), client.DataMatrix(&client.Dense[float64]{Rows: 1, Cols: 2, Data: []float64{1, 2}}), client.PutOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := h.CallAsync(t.Context(), d, "w", Keep("matrix", DataSticky)); err != nil {
+		if _, err := h.CallAsync(t.Context(), d, "w", client.Keep("matrix", client.DataSticky)); err != nil {
 			t.Fatal(err)
 		}
-		r := fake.a.sent()[0].GetRequest()
+		r := fake.A.Sent()[0].GetRequest()
 		if a := r.GetArguments()["matrix"].GetArrayValue(); a.GetContent().GetDataId() != d.ID || !cmp.Equal(a.GetDimensions(), []int64{1, 2}) || r.GetKeep()["matrix"].GetMode() != droverv1.DataMode_DATA_MODE_STICKY {
 			t.Errorf("sent %v", r)
 		}
 		_, err = h.CallAsync(t.Context(), d, d)
 		_ = codeError(t, "a string is no data", err, RPCRefused)
-		_, err = h.CallAsync(t.Context(), (*Data)(nil))
+		_, err = h.CallAsync(t.Context(), (*client.Data)(nil))
 		_ = codeError(t, "a nil handle", err, RPCRefused)
 	})
 }

@@ -1,4 +1,4 @@
-package client
+package gridrpc
 
 import (
 	"context"
@@ -52,11 +52,10 @@ func (g *Grid) ProbeOr(ctx context.Context, sessions ...*Session) (*Session, err
 }
 
 func (s *Session) probe(ctx context.Context) error {
-	before := s.Job()
-	if before.State.Final() {
+	if s.Job().State.Final() {
 		return nil
 	}
-	job, err := s.effort.client.Job(ctx, before.ID)
+	job, err := s.execution.Refresh(ctx)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return s.abandoned(ctx)
@@ -65,17 +64,7 @@ func (s *Session) probe(ctx context.Context) error {
 	case !job.State.Final() || job.UnknownFor > 0:
 		return &CodeError{Code: NotCompleted, Session: s}
 	}
-	s.replace(before.ID, job)
 	return nil
-}
-
-// replace notes what a job is like now, unless the session has gone on to another.
-func (s *Session) replace(id string, j *Job) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.job.ID == id {
-		s.job = j
-	}
 }
 
 // Cancel ends the session's job, and does not wait until it has ended: a wait will
@@ -121,7 +110,7 @@ func (s *Session) cancel(ctx context.Context) error {
 	if job.State.Final() {
 		return nil
 	}
-	_, err := s.effort.client.Cancel(ctx, job.ID)
+	_, err := s.handle.grid.client.Cancel(ctx, job.ID)
 	if err != nil && ctx.Err() != nil {
 		return s.abandoned(ctx)
 	}

@@ -1,4 +1,4 @@
-package client
+package gridrpc
 
 import (
 	"context"
@@ -14,26 +14,26 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/seed-9b8f70bb/drover/proto/problem"
+	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/client/clienttest"
 
 	"connectrpc.com/connect"
-	"pgregory.net/rapid"
 
 	"github.com/seed-9b8f70bb/drover/client/submission"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
 // fakeGrid is a grid of fakes whose jobs are done at once. It is called in a bubble.
-func fakeGrid(t *testing.T) (*world, *Grid) {
+func fakeGrid(t *testing.T) (*clienttest.World, *Grid) {
 	w, c := newWorld(t, patient(10*time.Second))
-	w.agent.service = &droverv1.Service{Name: "lu", Arguments: []*droverv1.Argument{
+	w.Agent.Service = &droverv1.Service{Name: "lu", Arguments: []*droverv1.Argument{
 		{Name: "x", Type: droverv1.ArgumentType_ARGUMENT_TYPE_FILE_OUT},
 		{Name: "y", Type: droverv1.ArgumentType_ARGUMENT_TYPE_FILE_OUT},
 	}}
-	for _, s := range []*fakeServer{w.a, w.b} {
-		s.job = &droverv1.Job{Id: id}
-		s.watch = func(ctx context.Context, stream *connect.ServerStream[droverv1.WatchJobResponse]) error {
-			return states(nil, s.last(droverv1.JobState_JOB_STATE_DONE))(ctx, stream)
+	for _, s := range []*clienttest.Server{w.A, w.B} {
+		s.Job = &droverv1.Job{Id: id}
+		s.OnWatch = func(ctx context.Context, stream *connect.ServerStream[droverv1.WatchJobResponse]) error {
+			return clienttest.States(nil, last(s, droverv1.JobState_JOB_STATE_DONE))(ctx, stream)
 		}
 	}
 	g := NewGrid(c)
@@ -42,24 +42,24 @@ func fakeGrid(t *testing.T) (*world, *Grid) {
 }
 
 // last is the job that was submitted last, in a state.
-func (f *fakeServer) last(state droverv1.JobState) *droverv1.Job {
-	list := f.sent()
-	return &droverv1.Job{Id: list[len(list)-1].GetJobId(), Site: f.name, State: state}
+func last(f *clienttest.Server, state droverv1.JobState) *droverv1.Job {
+	list := f.Sent()
+	return &droverv1.Job{Id: list[len(list)-1].GetJobId(), Site: f.Name, State: state}
 }
 
 func TestACallThatNobodyAnswersHasFailedInCommunication(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, g := fakeGrid(t)
-		h := g.handle(t, "lu")
-		w.a.submit = stuck
+		h := handleOf(t, g, "lu")
+		w.A.OnSubmit = clienttest.Stuck
 		e := codeError(t, "a submission", h.Call(t.Context()), CommunicationFailed)
 		if unknown, ok := errors.AsType[*submission.UnknownError](e); !ok || unknown.Job == "" {
 			t.Errorf("%v", e)
 		}
-		w.cut("a")
+		w.Cut("a")
 		_, err := g.HandleAt(t.Context(), "a", "lu")
 		wantCode(t, "no server for a bound handle", err, CommunicationFailed)
-		w.cut("agent")
+		w.Cut("agent")
 		wantCode(t, "no agent", h.Call(t.Context()), CommunicationFailed)
 		_, err = g.Handle(t.Context(), "lu")
 		wantCode(t, "no agent for a handle", err, CommunicationFailed)
@@ -71,8 +71,8 @@ func TestACallThatNobodyAnswersHasFailedInCommunication(t *testing.T) {
 func TestASessionWhoseSiteIsSilentCanBeWaitedForAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, g := fakeGrid(t)
-		s := g.handle(t, "lu").async(t)
-		was := w.cut("a")
+		s := async(t, handleOf(t, g, "lu"))
+		was := w.Cut("a")
 		e := codeError(t, "wait", s.Wait(t.Context()), CommunicationFailed)
 		if e.Session != s {
 			t.Errorf("about %p, want %p", e.Session, s)
@@ -85,7 +85,7 @@ func TestASessionWhoseSiteIsSilentCanBeWaitedForAgain(t *testing.T) {
 		if got, err := g.WaitAny(t.Context()); got != nil || CodeOf(err) != CommunicationFailed {
 			t.Errorf("%v, %v", got, err)
 		}
-		w.up("a", was)
+		w.Up("a", was)
 		wantCode(t, "wait again", g.WaitAll(t.Context()), NoError)
 		wantCode(t, "how it stands now", s.Err(), NoError)
 	})
@@ -96,19 +96,19 @@ func TestOneOfTwoWaitersThatGivesUpLeavesTheSessionToTheOther(t *testing.T) {
 		w, g := fakeGrid(t)
 		end := make(chan struct{})
 		var watches atomic.Int32
-		w.a.watch = func(ctx context.Context, stream *connect.ServerStream[droverv1.WatchJobResponse]) error {
+		w.A.OnWatch = func(ctx context.Context, stream *connect.ServerStream[droverv1.WatchJobResponse]) error {
 			watches.Add(1)
-			if err := states(nil, w.a.last(droverv1.JobState_JOB_STATE_RUNNING))(ctx, stream); err != nil {
+			if err := clienttest.States(nil, last(w.A, droverv1.JobState_JOB_STATE_RUNNING))(ctx, stream); err != nil {
 				return err
 			}
 			select {
 			case <-end:
-				return states(nil, w.a.last(droverv1.JobState_JOB_STATE_DONE))(ctx, stream)
+				return clienttest.States(nil, last(w.A, droverv1.JobState_JOB_STATE_DONE))(ctx, stream)
 			case <-ctx.Done():
 				return ctx.Err()
 			}
 		}
-		s := g.handle(t, "lu").async(t)
+		s := async(t, handleOf(t, g, "lu"))
 		hasty, hurry := context.WithTimeout(t.Context(), time.Second)
 		defer hurry()
 		first, second := make(chan error, 1), make(chan error, 1)
@@ -135,19 +135,19 @@ func TestMoreSessionsThanAConnectionHasStreamsAreWaitedForAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const many = 600
 		w, g := fakeGrid(t)
-		h := g.handle(t, "lu")
+		h := handleOf(t, g, "lu")
 		end := make(chan struct{})
 		var watched atomic.Int32
-		w.a.watch = func(ctx context.Context, stream *connect.ServerStream[droverv1.WatchJobResponse]) error {
-			if err := states(nil, w.a.last(droverv1.JobState_JOB_STATE_RUNNING))(ctx, stream); err != nil {
+		w.A.OnWatch = func(ctx context.Context, stream *connect.ServerStream[droverv1.WatchJobResponse]) error {
+			if err := clienttest.States(nil, last(w.A, droverv1.JobState_JOB_STATE_RUNNING))(ctx, stream); err != nil {
 				return err
 			}
 			watched.Add(1)
 			<-end
-			return states(nil, w.a.last(droverv1.JobState_JOB_STATE_DONE))(ctx, stream)
+			return clienttest.States(nil, last(w.A, droverv1.JobState_JOB_STATE_DONE))(ctx, stream)
 		}
 		for range many {
-			h.async(t)
+			async(t, h)
 		}
 		all := make(chan error, 1)
 		go func() { all <- g.WaitAll(t.Context()) }()
@@ -167,7 +167,7 @@ func TestWhatCouldNotBeWrittenIsBroughtByTheNextWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, g := fakeGrid(t)
 		var first atomic.Int32
-		w.a.download = func(argument string, at int64, send func(string)) error {
+		w.A.OnDownload = func(argument string, at int64, send func(string)) error {
 			if argument == "x" {
 				first.Add(1)
 			}
@@ -175,7 +175,7 @@ func TestWhatCouldNotBeWrittenIsBroughtByTheNextWait(t *testing.T) {
 			return nil
 		}
 		dir := filepath.Join(t.TempDir(), "later")
-		s := g.handle(t, "lu").async(t, new([]byte), filepath.Join(dir, "y"))
+		s := async(t, handleOf(t, g, "lu"), new([]byte), filepath.Join(dir, "y"))
 		wantCode(t, "no directory", s.Wait(t.Context()), OtherErrorCode)
 		wantCode(t, "how it stands", s.Err(), NotCompleted)
 		if err := os.Mkdir(dir, 0o700); err != nil {
@@ -196,24 +196,24 @@ func TestAnOutputThatIsCutIsWrittenOnce(t *testing.T) {
 		w, g := fakeGrid(t)
 		const all = "the solution"
 		digest := sha256.Sum256([]byte(all))
-		w.a.job.Outputs = []*droverv1.Output{{Argument: "x", Sha256: hex.EncodeToString(digest[:])}}
+		w.A.Job.Outputs = []*droverv1.Output{{Argument: "x", Sha256: hex.EncodeToString(digest[:])}}
 		whole := false
-		w.a.download = func(argument string, at int64, send func(string)) error {
+		w.A.OnDownload = func(argument string, at int64, send func(string)) error {
 			end := int64(len(all))
 			if !whole {
 				end = min(at+3, 6)
 			}
 			if at == end { // nothing comes any more
-				return errCut
+				return clienttest.ErrCut
 			}
 			send(all[at:end])
 			if whole {
 				return nil
 			}
-			return errCut
+			return clienttest.ErrCut
 		}
 		var out strings.Builder
-		s := g.handle(t, "lu").async(t, &out)
+		s := async(t, handleOf(t, g, "lu"), &out)
 		wantCode(t, "cut", s.Wait(t.Context()), CommunicationFailed)
 		whole = true
 		wantCode(t, "whole", s.Wait(t.Context()), NoError)
@@ -226,17 +226,17 @@ func TestAnOutputThatIsCutIsWrittenOnce(t *testing.T) {
 func TestASessionThatIsStartedAnewKeepsItsID(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, g := fakeGrid(t)
-		w.a.watch = func(ctx context.Context, stream *connect.ServerStream[droverv1.WatchJobResponse]) error {
-			return states(errCut, w.a.last(droverv1.JobState_JOB_STATE_RUNNING))(ctx, stream)
+		w.A.OnWatch = func(ctx context.Context, stream *connect.ServerStream[droverv1.WatchJobResponse]) error {
+			return clienttest.States(clienttest.ErrCut, last(w.A, droverv1.JobState_JOB_STATE_RUNNING))(ctx, stream)
 		}
-		s := g.handle(t, "lu").async(t, Idempotent(), Rerun(20*time.Second))
+		s := async(t, handleOf(t, g, "lu"), client.Idempotent(), client.Rerun(20*time.Second))
 		first := s.ID()
-		w.cut("a")
-		w.agent.mu.Lock()
-		w.agent.targets = w.agent.targets[1:]
-		w.agent.mu.Unlock()
-		w.b.watch = func(ctx context.Context, stream *connect.ServerStream[droverv1.WatchJobResponse]) error {
-			err := states(nil, w.b.last(droverv1.JobState_JOB_STATE_RUNNING))(ctx, stream)
+		w.Cut("a")
+		w.Agent.Mu.Lock()
+		w.Agent.Targets = w.Agent.Targets[1:]
+		w.Agent.Mu.Unlock()
+		w.B.OnWatch = func(ctx context.Context, stream *connect.ServerStream[droverv1.WatchJobResponse]) error {
+			err := clienttest.States(nil, last(w.B, droverv1.JobState_JOB_STATE_RUNNING))(ctx, stream)
 			<-ctx.Done()
 			return errors.Join(err, ctx.Err())
 		}
@@ -244,8 +244,8 @@ func TestASessionThatIsStartedAnewKeepsItsID(t *testing.T) {
 		defer hurry()
 		wantCode(t, "wait for a while", s.Wait(hasty), NotCompleted)
 		synctest.Wait()
-		done := w.b.last(droverv1.JobState_JOB_STATE_DONE)
-		w.b.watch = states(nil, done)
+		done := last(w.B, droverv1.JobState_JOB_STATE_DONE)
+		w.B.OnWatch = clienttest.States(nil, done)
 		began := time.Now()
 		wantCode(t, "wait", s.Wait(t.Context()), NoError)
 		if took := time.Since(began); took > time.Second || s.Job().ID != done.GetId() {
@@ -260,64 +260,36 @@ func TestASessionThatIsStartedAnewKeepsItsID(t *testing.T) {
 	})
 }
 
-func TestAnAnswerAboutAJobThatWasReplacedIsOldNews(t *testing.T) {
-	s := &Session{job: &Job{ID: "second"}}
-	s.replace("first", &Job{ID: "first", State: Done})
-	if s.Job().ID != "second" {
-		t.Errorf("the job is %s", s.Job().ID)
-	}
-	s.replace("second", &Job{ID: "second", State: Done})
-	if s.Job().State != Done {
-		t.Errorf("the job is %s", s.Job().State)
-	}
-}
-
 func TestACallToOneSiteGoesNowhereElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, g := fakeGrid(t)
 		ctx := t.Context()
-		submit := func(args ...Arg) error { _, err := g.Client().Submit(ctx, "lu", args...); return err }
-		wantCode(t, "to the second choice", coded(submit(AtSite("b")), nil), NoError)
-		if len(w.b.sent()) != 1 || len(w.a.sent()) != 0 || w.b.sent()[0].GetDecision() != nil {
-			t.Fatalf("%d at a, %v at b", len(w.a.sent()), w.b.sent())
+		submit := func(args ...client.Arg) error { _, err := g.Client().Submit(ctx, "lu", args...); return err }
+		wantCode(t, "to the second choice", coded(submit(client.AtSite("b")), nil), NoError)
+		if len(w.B.Sent()) != 1 || len(w.A.Sent()) != 0 || w.B.Sent()[0].GetDecision() != nil {
+			t.Fatalf("%d at a, %v at b", len(w.A.Sent()), w.B.Sent())
 		}
-		if !slices.ContainsFunc(w.agent.mapped, func(m *droverv1.MapRequest) bool { return m.GetNegotiate() }) {
+		if !slices.ContainsFunc(w.Agent.Mapped, func(m *droverv1.MapRequest) bool { return m.GetNegotiate() }) {
 			t.Error("the agent was to tell of a choice, not of what the sites say")
 		}
-		w.b.submit = full
-		wantCode(t, "to a full one", coded(submit(AtSite("b")), nil), RPCRefused)
-		w.b.submit = nil
-		w.cut("b")
-		wantCode(t, "to one that is down", coded(submit(AtSite("b")), nil), CommunicationFailed)
+		w.B.OnSubmit = clienttest.Full
+		wantCode(t, "to a full one", coded(submit(client.AtSite("b")), nil), RPCRefused)
+		w.B.OnSubmit = nil
+		w.Cut("b")
+		wantCode(t, "to one that is down", coded(submit(client.AtSite("b")), nil), CommunicationFailed)
 		began := time.Now()
-		wantCode(t, "to one that nobody names", coded(submit(AtSite("c")), nil), CommunicationFailed)
+		wantCode(t, "to one that nobody names", coded(submit(client.AtSite("c")), nil), CommunicationFailed)
 		if took := time.Since(began); took < 10*time.Second {
 			t.Errorf("gave up after %v", took)
 		}
-		if len(w.a.sent()) > 0 {
+		if len(w.A.Sent()) > 0 {
 			t.Error("one went to a")
 		}
 	})
 }
 
-func TestTheRefusalOfTheOneSiteIsTold(t *testing.T) {
-	m := ranking{
-		Targets: []target{{Site: "a"}},
-		Decision: &Decision{Candidates: []Candidate{{
-			Site: "b", Missing: &Missing{Reason: "refused", Detail: &problem.Problem{Reason: problem.TooWide, Message: "9"}},
-		}}},
-	}
-	_, err := m.only(&request{site: "b"})
-	if e, ok := errors.AsType[*problem.Problem](err); !ok || e.Reason != "too-wide" || submission.FailureOf(err).Kind != submission.Refused {
-		t.Errorf("%#v", err)
-	}
-	if got, err := m.only(&request{}); err != nil || len(got.Targets) != 1 || got.Decision == nil {
-		t.Errorf("of a request for any site: %+v, %v", got, err)
-	}
-}
-
 func TestAGridForgetsSessionsThatEndedLongAgo(t *testing.T) {
-	g := NewGrid(&Client{})
+	g := NewGrid(&client.Client{})
 	for i := range mostSettled + 10 {
 		s := &Session{id: SessionID(rune(i)), ended: true, err: &CodeError{Code: SessionFailed}}
 		g.opened(s)
@@ -331,23 +303,3 @@ func TestAGridForgetsSessionsThatEndedLongAgo(t *testing.T) {
 }
 
 // However often a file is brought, and wherever that is cut, it is written once.
-func TestOnwardWritesEveryByteOnce(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		all := rapid.SliceOfN(rapid.Byte(), 0, 200).Draw(t, "all")
-		var out strings.Builder
-		o := &onward{w: &out}
-		for _, cut := range append(rapid.SliceOfN(rapid.IntRange(0, len(all)), 0, 5).Draw(t, "cuts"), len(all)) {
-			o.at = 0
-			for at := 0; at < cut; {
-				end := min(cut, at+rapid.IntRange(1, 50).Draw(t, "piece"))
-				if n, err := o.Write(all[at:end]); n != end-at || err != nil {
-					t.Fatalf("wrote %d of %d: %v", n, end-at, err)
-				}
-				at = end
-			}
-		}
-		if out.String() != string(all) {
-			t.Errorf("%q, want %q", out.String(), all)
-		}
-	})
-}

@@ -1,4 +1,4 @@
-package client
+package gridrpc
 
 import (
 	"bytes"
@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/seed-9b8f70bb/drover/client"
 
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
@@ -36,14 +38,14 @@ func TestGridRPC(t *testing.T) {
 }
 
 func everyType(t *testing.T, g *Grid) {
-	h := g.handle(t, "mix")
+	h := handleOf(t, g, "mix")
 	dir := t.TempDir()
 	in, out := filepath.Join(dir, "in"), filepath.Join(dir, "out")
 	if err := os.WriteFile(in, []byte("content"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var report []byte
-	if err := h.Call(t.Context(), uint8(7), 2.5, "a; b|", true, in, nil, &report, out, Width(1)); err != nil {
+	if err := h.Call(t.Context(), uint8(7), 2.5, "a; b|", true, in, nil, &report, out, client.Width(1)); err != nil {
 		t.Fatal(err)
 	}
 	copied, err := os.ReadFile(out)
@@ -55,8 +57,8 @@ func everyType(t *testing.T, g *Grid) {
 	if err := h.Call(t.Context(), myInt(-1), 3, "", false, []byte("again"), "x", nil, &copy2); err != nil || copy2.String() != "again" {
 		t.Errorf("%q, %v", &copy2, err)
 	}
-	if err := h.Call(t.Context(), Int("count", 1), Float("ratio", 1), String("word", "w"), Bool("flag", true), Content("input", nil),
-		OutputTo("report", out)); err != nil {
+	if err := h.Call(t.Context(), client.Int("count", 1), client.Float("ratio", 1), client.String("word", "w"), client.Bool("flag", true), client.Content("input", nil),
+		client.OutputTo("report", out)); err != nil {
 		t.Errorf("arguments by name: %v", err)
 	}
 	if got, err := os.ReadFile(out); string(got) != "1|1|w|true|none" {
@@ -65,7 +67,7 @@ func everyType(t *testing.T, g *Grid) {
 }
 
 func stack(t *testing.T, g *Grid) {
-	h := g.handle(t, "fail")
+	h := handleOf(t, g, "fail")
 	s, err := NewArgStack(1)
 	if err != nil {
 		t.Fatal(err)
@@ -96,7 +98,7 @@ func stack(t *testing.T, g *Grid) {
 }
 
 func misfits(t *testing.T, g *Grid) {
-	h := g.handle(t, "mix")
+	h := handleOf(t, g, "mix")
 	good := []any{1, 1.0, "w", true, []byte("x"), "note", nil, nil}
 	for at, bad := range [][]any{
 		{"1", 1.5, true, uint64(1) << 63, []byte("1")}, // int
@@ -122,10 +124,10 @@ func misfits(t *testing.T, g *Grid) {
 		t.Errorf("%#v", missing)
 	}
 	wantCode(t, "none for a required one", h.Call(t.Context(), nil, 1.0, "w", true, []byte("x")), RPCRefused)
-	wantCode(t, "twice, once by name", h.Call(t.Context(), append(good, Int("count", 2))...), RPCRefused)
+	wantCode(t, "twice, once by name", h.Call(t.Context(), append(good, client.Int("count", 2))...), RPCRefused)
 	// What the description does not say is for the site to refuse.
-	wantCode(t, "out of range", g.handle(t, "fail").Call(t.Context(), 100), RPCRefused)
-	wantCode(t, "too wide", g.handle(t, "nap").Call(t.Context(), Width(1000)), RPCRefused)
+	wantCode(t, "out of range", handleOf(t, g, "fail").Call(t.Context(), 100), RPCRefused)
+	wantCode(t, "too wide", handleOf(t, g, "nap").Call(t.Context(), client.Width(1000)), RPCRefused)
 	e := codeError(t, "no such file", h.Call(t.Context(), 1, 1.0, "w", true, filepath.Join(t.TempDir(), "none")), OtherErrorCode)
 	if !errors.Is(e, os.ErrNotExist) {
 		t.Error(e)
@@ -134,7 +136,7 @@ func misfits(t *testing.T, g *Grid) {
 
 func bound(t *testing.T, g *Grid) {
 	ctx := t.Context()
-	if s := g.handle(t, "nap").async(t); s.Job().Site != "lyon" || s.Job().Decision == nil {
+	if s := async(t, handleOf(t, g, "nap")); s.Job().Site != "lyon" || s.Job().Decision == nil {
 		t.Fatalf("the faster site is %s", s.Job().Site)
 	}
 	h, err := g.HandleAt(ctx, "nancy", "nap")
@@ -142,7 +144,7 @@ func bound(t *testing.T, g *Grid) {
 		t.Fatal(h, err)
 	}
 	for range 6 { // more than fit at once
-		s := h.async(t, 0.01)
+		s := async(t, h, 0.01)
 		if s.Job().Site != "nancy" || s.Job().Decision != nil {
 			t.Errorf("at %s, decision %+v", s.Job().Site, s.Job().Decision)
 		}
@@ -151,7 +153,7 @@ func bound(t *testing.T, g *Grid) {
 		}
 	}
 	wantCode(t, "all of them", g.WaitAll(ctx), NoError)
-	e := codeError(t, "wider than the site", h.Call(ctx, Width(8)), RPCRefused)
+	e := codeError(t, "wider than the site", h.Call(ctx, client.Width(8)), RPCRefused)
 	if refused, ok := errors.AsType[*problem.Problem](e); !ok || refused.Reason != "too-wide" && refused.Reason != "out-of-range" {
 		t.Errorf("%#v", refused)
 	}
@@ -191,9 +193,9 @@ func notThere(t *testing.T, g *Grid) {
 
 func failures(t *testing.T, g *Grid) {
 	ctx := t.Context()
-	h := g.handle(t, "fail")
+	h := handleOf(t, g, "fail")
 	e := codeError(t, "a call", h.Call(ctx, 4), SessionFailed)
-	if end, ok := errors.AsType[*EndError](e); !ok || end.Job.Outcome.ExitCode != 4 || e.Session.Job().ID != end.Job.ID {
+	if end, ok := errors.AsType[*client.EndError](e); !ok || end.Job.Outcome.ExitCode != 4 || e.Session.Job().ID != end.Job.ID {
 		t.Errorf("%v", e)
 	}
 	drain := func() (list []SessionID) {
@@ -209,7 +211,7 @@ func failures(t *testing.T, g *Grid) {
 		}
 	}
 	drain()
-	good, bad, worse := h.async(t, 0), h.async(t, 1), h.async(t, 2)
+	good, bad, worse := async(t, h, 0), async(t, h, 1), async(t, h, 2)
 	wantCode(t, "before the wait", bad.Err(), NotCompleted)
 	wantCode(t, "wait for all three", g.WaitAnd(ctx, good, bad, worse, bad), SessionFailed)
 	for s, want := range map[*Session]Code{good: NoError, bad: SessionFailed, worse: SessionFailed} {
@@ -224,7 +226,7 @@ func failures(t *testing.T, g *Grid) {
 }
 
 func twice(t *testing.T, g *Grid) {
-	s := g.handle(t, "fail").async(t)
+	s := async(t, handleOf(t, g, "fail"))
 	for range 3 {
 		wantCode(t, "wait", s.Wait(t.Context()), SessionFailed)
 	}
@@ -235,7 +237,7 @@ func twice(t *testing.T, g *Grid) {
 }
 
 func givenUp(t *testing.T, g *Grid) {
-	h := g.handle(t, "nap")
+	h := handleOf(t, g, "nap")
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	e := codeError(t, "call", h.Call(ctx, 30.0), NotCompleted)
@@ -248,10 +250,10 @@ func givenUp(t *testing.T, g *Grid) {
 }
 
 func anyOnce(t *testing.T, g *Grid) {
-	h := g.handle(t, "nap")
+	h := handleOf(t, g, "nap")
 	left := make(map[*Session]bool)
 	for i := range 4 {
-		left[h.async(t, float64(4-i)/10)] = true
+		left[async(t, h, float64(4-i)/10)] = true
 	}
 	for len(left) > 0 {
 		s, err := g.WaitAny(t.Context())
@@ -270,8 +272,8 @@ func anyOnce(t *testing.T, g *Grid) {
 
 func theOne(t *testing.T, g *Grid) {
 	ctx := t.Context()
-	h := g.handle(t, "nap")
-	long, short := h.async(t, 30.0), h.async(t, 0.5)
+	h := handleOf(t, g, "nap")
+	long, short := async(t, h, 30.0), async(t, h, 0.5)
 	_, err := g.ProbeOr(ctx, long, short)
 	wantCode(t, "probe", err, NoneCompleted)
 	_, err = g.ProbeOr(ctx)
@@ -292,12 +294,12 @@ func theOne(t *testing.T, g *Grid) {
 
 func cancelled(t *testing.T, g *Grid) {
 	ctx := t.Context()
-	s := g.handle(t, "nap").async(t, 30.0)
+	s := async(t, handleOf(t, g, "nap"), 30.0)
 	waiting := make(chan error)
 	go func() { waiting <- s.Wait(ctx) }()
 	wantCode(t, "cancel", s.Cancel(ctx), NoError)
 	e := codeError(t, "wait", <-waiting, SessionFailed)
-	if end, ok := errors.AsType[*EndError](e); !ok || end.Job.State != Cancelled {
+	if end, ok := errors.AsType[*client.EndError](e); !ok || end.Job.State != client.Cancelled {
 		t.Errorf("%v", e)
 	}
 	wantCode(t, "cancel of what has ended", s.Cancel(ctx), NoError)
@@ -306,7 +308,7 @@ func cancelled(t *testing.T, g *Grid) {
 func foreign(t *testing.T, g *Grid) {
 	ctx := t.Context()
 	other := NewGrid(g.Client())
-	s := g.handle(t, "nap").async(t)
+	s := async(t, handleOf(t, g, "nap"))
 	wantCode(t, "wait", other.WaitAnd(ctx, s), InvalidSessionID)
 	_, err := other.WaitOr(ctx, s)
 	wantCode(t, "wait for one", err, InvalidSessionID)
@@ -324,8 +326,8 @@ func foreign(t *testing.T, g *Grid) {
 
 func badHandles(t *testing.T, g *Grid) {
 	ctx := t.Context()
-	h := g.handle(t, "nap")
-	s := h.async(t)
+	h := handleOf(t, g, "nap")
+	s := async(t, h)
 	wantCode(t, "destruct", h.Destruct(), NoError)
 	wantCode(t, "destruct again", h.Destruct(), InvalidFunctionHandle)
 	wantCode(t, "call", h.Call(ctx), InvalidFunctionHandle)

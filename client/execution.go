@@ -31,17 +31,82 @@ type lostError struct {
 func (e *lostError) Error() string { return e.err.Error() }
 func (e *lostError) Unwrap() error { return e.err }
 
-// effort is one request through all its attempts: the first, and those that were
-// started because nobody could say what became of the one before.
-type effort struct {
+// Execution is one request through all its attempts: the first, and those that replace
+// a lost one (see Rerun). Its methods may be called from several goroutines, Wait by one
+// at a time.
+type Execution struct {
 	client  *Client
 	request *request
-	first   string // ID of the first attempt that was lost
+	first   string // ID of the first lost attempt
 	lost    []lost
+
+	mu  sync.Mutex
+	job *Job // as last seen; guarded by mu
 }
 
-// submit brings the request to a server, anew if that is wanted.
-func (e *effort) submit(ctx context.Context) (*Job, error) {
+// Start submits a request and returns when a server has accepted the job. Errors are
+// those of Submit.
+func (c *Client) Start(ctx context.Context, service string, args ...Arg) (*Execution, error) {
+	r, err := c.prepare(ctx, service, args)
+	if err != nil {
+		return nil, err
+	}
+	e := c.execution(r)
+	if _, err := e.submit(ctx); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+func (c *Client) execution(r *request) *Execution {
+	e := &Execution{client: c, request: r}
+	notify := r.notify
+	r.notify = func(j *Job) {
+		e.saw(j)
+		notify(j)
+	}
+	return e
+}
+
+// Job returns the job as it was last seen. It makes no call.
+func (e *Execution) Job() *Job {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.job
+}
+
+func (e *Execution) saw(j *Job) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.job = j
+}
+
+// Refresh asks for the job as it is now, and keeps it if it has ended.
+func (e *Execution) Refresh(ctx context.Context) (*Job, error) {
+	before := e.Job()
+	job, err := e.client.Job(ctx, before.ID)
+	if err != nil {
+		return nil, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if job.State.Final() && job.UnknownFor == 0 && e.job.ID == before.ID { // no attempt has replaced it
+		e.job = job
+	}
+	return job, nil
+}
+
+// Destinations returns where the outputs go that OutputTo and TextOutput name.
+func (e *Execution) Destinations() []*Destination {
+	var list []*Destination
+	for _, o := range e.request.outputs {
+		list = append(list, &Destination{argument: o.argument, path: o.path})
+	}
+	return list
+}
+
+// submit brings the request to a server, in a new attempt if one is lost.
+func (e *Execution) submit(ctx context.Context) (*Job, error) {
 	for {
 		avoid := ""
 		if n := len(e.lost); n > 0 {
@@ -54,16 +119,16 @@ func (e *effort) submit(ctx context.Context) (*Job, error) {
 	}
 }
 
-// watch waits for the end of a job, or of what it is replaced by, and meanwhile
-// ends the attempts that were lost, should their sites come back. It returns the
-// last job it knows of, with an error too.
-func (e *effort) watch(ctx context.Context, job *Job) (*Job, error) {
+// Wait waits for the end of the job, or of the attempt that replaces it. Meanwhile it
+// cancels lost attempts whose sites come back. It returns the job as last seen, with an
+// error too.
+func (e *Execution) Wait(ctx context.Context) (*Job, error) {
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	waiting, stop := context.WithCancel(ctx)
 	defer stop()
 	ended := 0
-	for {
+	for job := e.Job(); ; {
 		for ; ended < len(e.lost); ended++ {
 			gone := e.lost[ended]
 			wg.Go(func() { e.client.discard(waiting, gone) })
@@ -85,7 +150,7 @@ func (e *effort) watch(ctx context.Context, job *Job) (*Job, error) {
 
 // again notes an attempt that was lost, and says whether to make another one.
 // Of a job that was never seen there is no request to submit anew.
-func (e *effort) again(err error) bool {
+func (e *Execution) again(err error) bool {
 	l, ok := errors.AsType[*lostError](err)
 	if !ok || len(e.lost) >= mostReruns || e.request.service == "" {
 		return false
@@ -102,7 +167,7 @@ func (e *effort) again(err error) bool {
 }
 
 // final returns what there is to say when there is no further attempt.
-func (e *effort) final(err error) error {
+func (e *Execution) final(err error) error {
 	l, ok := errors.AsType[*lostError](err)
 	switch {
 	case !ok:
@@ -198,7 +263,9 @@ func (c *Client) WatchRerun(ctx context.Context, id string, after time.Duration,
 		}
 		see(j)
 	}
-	job, err := (&effort{client: c, request: r}).watch(ctx, &Job{ID: id})
+	e := c.execution(r)
+	e.saw(&Job{ID: id})
+	job, err := e.Wait(ctx)
 	switch {
 	case refused != nil:
 		return nil, refused

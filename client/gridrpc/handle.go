@@ -1,19 +1,18 @@
-package client
+package gridrpc
 
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync/atomic"
 
-	"github.com/seed-9b8f70bb/drover/proto/problem"
+	"github.com/seed-9b8f70bb/drover/client"
 )
 
 // Handle is a function of the grid: a service, at whatever site finishes each
 // call first, or bound to one site. The zero Handle is invalid.
 type Handle struct {
 	grid    *Grid
-	service Service
+	service client.Service
 	site    string // "": the grid maps each call
 	over    atomic.Bool
 }
@@ -26,7 +25,7 @@ func (g *Grid) Handle(ctx context.Context, service string) (*Handle, error) {
 		return nil, err
 	}
 	defer leave()
-	described, err := g.client.describe(ctx, service)
+	described, err := g.client.Describe(ctx, service)
 	if err != nil {
 		return nil, coded(err, nil)
 	}
@@ -44,11 +43,7 @@ func (g *Grid) HandleAt(ctx context.Context, site, service string) (*Handle, err
 		return nil, err
 	}
 	defer leave()
-	address, err := g.client.addressOf(ctx, site)
-	if err != nil {
-		return nil, coded(err, nil)
-	}
-	described, err := g.client.offeredAt(ctx, address, service)
+	described, err := g.client.DescribeAt(ctx, site, service)
 	if err != nil {
 		return nil, coded(err, nil)
 	}
@@ -56,7 +51,7 @@ func (g *Grid) HandleAt(ctx context.Context, site, service string) (*Handle, err
 }
 
 // Service describes what the handle calls, as it was when the handle was made.
-func (h *Handle) Service() Service { return h.service }
+func (h *Handle) Service() client.Service { return h.service }
 
 // Site returns the site that the handle is bound to, "" for none.
 func (h *Handle) Site() string { return h.site }
@@ -120,48 +115,21 @@ func (h *Handle) CallAsync(ctx context.Context, args ...any) (*Session, error) {
 		return nil, err
 	}
 	defer leave()
-	given, outlets, err := h.bind(args)
-	if err != nil {
-		return nil, coded(err, nil)
-	}
-	r, err := h.grid.client.prepare(ctx, h.service.Name, given)
+	given, outputs, err := h.service.Bind(args...)
 	if err != nil {
 		return nil, coded(err, nil)
 	}
 	if h.site != "" {
-		r.site = h.site
+		given = append(given, client.AtSite(h.site))
 	}
-	for _, o := range r.outputs {
-		outlets = append(outlets, &outlet{argument: o.argument, path: o.path})
-	}
-	s := &Session{handle: h, effort: &effort{client: h.grid.client, request: r}, turn: make(chan struct{}, 1), outlets: outlets}
-	user := r.notify
-	r.notify = func(j *Job) {
-		s.saw(j)
-		user(j)
-	}
-	job, err := s.effort.submit(ctx)
+	e, err := h.grid.client.Start(ctx, h.service.Name, given...)
 	if err != nil {
 		return nil, coded(err, nil)
 	}
-	s.id = SessionID(job.ID)
-	s.saw(job)
+	s := &Session{
+		handle: h, id: SessionID(e.Job().ID), turn: make(chan struct{}, 1), execution: e,
+		outputs: append(outputs, e.Destinations()...),
+	}
 	h.grid.opened(s)
 	return s, nil
-}
-
-// addressOf returns the URL of a site's server.
-func (c *Client) addressOf(ctx context.Context, site string) (string, error) {
-	sites, err := c.Sites(ctx)
-	if err != nil {
-		return "", err
-	}
-	i := slices.IndexFunc(sites, func(s Site) bool { return s.Name == site })
-	if i < 0 {
-		return "", &problem.Problem{
-			Reason: problem.UnknownSite, Field: "site", Message: fmt.Sprintf("no agent knows a site %q", site),
-			Hint: "drover sites lists what there is",
-		}
-	}
-	return sites[i].Address, nil
 }

@@ -1,12 +1,15 @@
-package client
+package gridrpc
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/seed-9b8f70bb/drover/client"
 
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 
@@ -30,17 +33,44 @@ func TestArraysThroughALiveGrid(t *testing.T) {
 }
 
 // three are a, v and c of a call.
-func three() (a *Dense[float64], v []int32, c *Dense[float64]) {
-	return &Dense[float64]{2, 3, []float64{1, 2, 3, 4, 5, 6}}, []int32{-7, 8}, &Dense[float64]{2, 3, []float64{9, 9, 9, 9, 9, 0.5}}
+func three() (a *client.Dense[float64], v []int32, c *client.Dense[float64]) {
+	return &client.Dense[float64]{Rows: 2, Cols: 3, Data: []float64{1, 2, 3, 4, 5, 6}}, []int32{-7, 8}, &client.Dense[float64]{Rows: 2, Cols: 3, Data: []float64{9, 9, 9, 9, 9, 0.5}}
+}
+
+// encoded returns elements as they travel.
+func encoded(t *testing.T, elements any) []byte {
+	t.Helper()
+	content, err := binary.Append(nil, binary.LittleEndian, elements)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+// wantReason fails the test when an error is not a *problem.Problem of a reason.
+func wantReason(t *testing.T, what string, err error, reason problem.Reason) {
+	t.Helper()
+	_ = reasonError(t, what, err, reason)
+}
+
+// reasonError is wantReason, and returns the error.
+func reasonError(t *testing.T, what string, err error, reason problem.Reason) *problem.Problem {
+	t.Helper()
+	e, ok := errors.AsType[*problem.Problem](err)
+	if !ok || e.Reason != reason {
+		t.Errorf("%s: %v (%T), want %s", what, err, err, reason)
+		return &problem.Problem{}
+	}
+	return e
 }
 
 func arraysInMemory(t *testing.T, g *Grid) {
-	h := g.handle(t, "arrays")
+	h := handleOf(t, g, "arrays")
 	a, v, c := three()
 	notes := []byte("it")
 	var (
 		twice  []int32
-		before Dense[float64]
+		before client.Dense[float64]
 	)
 	held := c.Data
 	if err := h.Call(t.Context(), a, v, c, &notes, &twice, &before); err != nil {
@@ -60,10 +90,10 @@ func arraysInMemory(t *testing.T, g *Grid) {
 		t.Fatal(err)
 	}
 	raw, err := os.ReadFile(path)
-	if want := contentOfBlock(t, mustBlock([][]float64{{9, 9, 9}, {9, 9, 0.5}})); err != nil || !bytes.Equal(raw, want) {
+	if want := encoded(t, []float64{9, 9, 9, 9, 9, 0.5}); err != nil || !bytes.Equal(raw, want) {
 		t.Errorf("%x, want %x (%v)", raw, want, err)
 	}
-	if want := contentOfBlock(t, vectorBlock(v)); !bytes.Equal(w.Bytes(), want) {
+	if want := encoded(t, v); !bytes.Equal(w.Bytes(), want) {
 		t.Errorf("%x, want %x", w.Bytes(), want)
 	}
 }
@@ -72,24 +102,20 @@ func arraysInFiles(t *testing.T, g *Grid) {
 	dir := t.TempDir()
 	file := func(name string) string { return filepath.Join(dir, name) }
 	a, v, c := three()
-	save := func(name string, b Block) {
+	save := func(name, element string, elements any, dimensions ...int64) {
 		t.Helper()
-		content, err := npy.Append(nil, string(b.Element), b.Dimensions)
+		content, err := npy.Append(nil, element, dimensions)
 		if err == nil {
-			err = os.WriteFile(file(name), append(content, contentOfBlock(t, b)...), 0o600)
+			err = os.WriteFile(file(name), append(content, encoded(t, elements)...), 0o600)
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	for name, m := range map[string]*Dense[float64]{"a.npy": a, "c.npy": c} {
-		b, err := m.block()
-		if err != nil {
-			t.Fatal(err)
-		}
-		save(name, b)
+	for name, m := range map[string]*client.Dense[float64]{"a.npy": a, "c.npy": c} {
+		save(name, "float64", m.Data, int64(m.Rows), int64(m.Cols))
 	}
-	save("v.npy", vectorBlock(v))
+	save("v.npy", "int32", v, int64(len(v)))
 	if err := os.WriteFile(file("notes"), []byte("it"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +123,7 @@ func arraysInFiles(t *testing.T, g *Grid) {
 	for _, name := range []string{"a.npy", "v.npy", "c.npy"} {
 		were[name], _ = os.ReadFile(file(name))
 	}
-	h := g.handle(t, "arrays")
+	h := handleOf(t, g, "arrays")
 	if err := h.Call(t.Context(), file("a.npy"), file("v.npy"), file("c.npy"), file("notes"), file("copy.npy"), file("before.npy")); err != nil {
 		t.Fatal(err)
 	}
@@ -114,14 +140,14 @@ func arraysByName(t *testing.T, g *Grid) {
 	a, v, c := three()
 	cl := g.Client()
 	path := filepath.Join(t.TempDir(), "c.npy")
-	job, err := cl.Call(t.Context(), "arrays", Matrix("a", a), Vector("v", v), Matrix("c", c), Content("notes", nil), OutputTo("c", path))
+	job, err := cl.Call(t.Context(), "arrays", client.Matrix("a", a), client.Vector("v", v), client.Matrix("c", c), client.Content("notes", nil), client.OutputTo("c", path))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b, err := OpenNPY(path); err != nil || b.String() != "2 x 3 of float64" {
+	if b, err := client.OpenNPY(path); err != nil || b.String() != "2 x 3 of float64" {
 		t.Errorf("%s, %v", &b, err)
 	}
-	var got Dense[float64]
+	var got client.Dense[float64]
 	if err := cl.Fetch(t.Context(), job.ID, "c", &got); err != nil || !cmp.Equal(&got, a) {
 		t.Errorf("%v, %v", got, err)
 	}
@@ -132,25 +158,25 @@ func arraysByName(t *testing.T, g *Grid) {
 	if job.Arguments["a"] != "2 x 3 of float64" || job.Arguments["v"] != "2 of int32" {
 		t.Errorf("%v", job.Arguments)
 	}
-	i := slices.IndexFunc(job.Outputs, func(o Output) bool { return o.Argument == "c" })
-	if i < 0 || job.Outputs[i].Element != Float64 || !slices.Equal(job.Outputs[i].Dimensions, []int64{2, 3}) || job.Outputs[i].Size != 48 {
+	i := slices.IndexFunc(job.Outputs, func(o client.Output) bool { return o.Argument == "c" })
+	if i < 0 || job.Outputs[i].Element != client.Float64 || !slices.Equal(job.Outputs[i].Dimensions, []int64{2, 3}) || job.Outputs[i].Size != 48 {
 		t.Errorf("%+v", job.Outputs)
 	}
 	// As text.
-	job, err = cl.Call(t.Context(), "arrays", Text("a", "1,2"), Text("v", "3"), Text("c", "4,5"), Content("notes", nil), TextOutput("before", path))
+	job, err = cl.Call(t.Context(), "arrays", client.Text("a", "1,2"), client.Text("v", "3"), client.Text("c", "4,5"), client.Content("notes", nil), client.TextOutput("before", path))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := cl.Fetch(t.Context(), job.ID, "before", &got); err != nil || !cmp.Equal(got, Dense[float64]{1, 2, []float64{4, 5}}) {
+	if err := cl.Fetch(t.Context(), job.ID, "before", &got); err != nil || !cmp.Equal(got, client.Dense[float64]{Rows: 1, Cols: 2, Data: []float64{4, 5}}) {
 		t.Errorf("%v, %v", got, err)
 	}
 	wantReason(t, "no output of this name", errors.Join(cl.Fetch(t.Context(), job.ID, "befor", &got)), "unknown-output")
 }
 
 func emptyArrays(t *testing.T, g *Grid) {
-	h := g.handle(t, "arrays")
-	a, c := NewDense[float64](0, 3), NewDense[float64](0, 3)
-	twice, before := []int32{1}, Dense[float64]{1, 1, []float64{1}}
+	h := handleOf(t, g, "arrays")
+	a, c := client.NewDense[float64](0, 3), client.NewDense[float64](0, 3)
+	twice, before := []int32{1}, client.Dense[float64]{Rows: 1, Cols: 1, Data: []float64{1}}
 	if err := h.Call(t.Context(), a, []int32{}, c, new([]byte), &twice, &before); err != nil {
 		t.Fatal(err)
 	}
@@ -160,16 +186,16 @@ func emptyArrays(t *testing.T, g *Grid) {
 }
 
 func arrayMisfits(t *testing.T, g *Grid) {
-	h := g.handle(t, "arrays")
+	h := handleOf(t, g, "arrays")
 	a, v, c := three()
 	notes, doubles := []byte{}, []float64{}
 	for at, bad := range [][]any{
-		{[]float64{1}, &Dense[float32]{}, &Dense[float64]{Rows: 2, Cols: 2}, *a, "no matrix", [][]float64{{1}}, 1.0},
+		{[]float64{1}, &client.Dense[float32]{}, &client.Dense[float64]{Rows: 2, Cols: 2}, *a, "no matrix", [][]float64{{1}}, 1.0},
 		{[]float64{1}, []int{1}, a, "1;2", &v},
-		{*c, v, NewDense[int64](2, 3), &v},
+		{*c, v, client.NewDense[int64](2, 3), &v},
 		{notes, a, &v, 1},
 		{&doubles, a, notes, 1, &notes},
-		{a.Data, &doubles, &notes, &Dense[float32]{}},
+		{a.Data, &doubles, &notes, &client.Dense[float32]{}},
 	} {
 		for _, value := range bad {
 			args := []any{a, v, c, &notes, &v, a}
@@ -181,11 +207,11 @@ func arrayMisfits(t *testing.T, g *Grid) {
 		}
 	}
 	// What depends on other arguments is for the site to refuse, before anything is sent.
-	e := codeError(t, "c of another size than a", h.Call(t.Context(), a, v, NewDense[float64](3, 2), &notes), RPCRefused)
+	e := codeError(t, "c of another size than a", h.Call(t.Context(), a, v, client.NewDense[float64](3, 2), &notes), RPCRefused)
 	wantReason(t, "c of another size than a", e, problem.WrongDimensions)
-	_, err := g.Client().Submit(t.Context(), "arrays", Matrix("a", NewDense[float32](1, 1)), Vector("v", v), Matrix("c", c), Content("notes", nil))
+	_, err := g.Client().Submit(t.Context(), "arrays", client.Matrix("a", client.NewDense[float32](1, 1)), client.Vector("v", v), client.Matrix("c", c), client.Content("notes", nil))
 	wantReason(t, "another type of elements", err, problem.WrongType)
-	_, err = g.Client().Submit(t.Context(), "arrays", Matrix("a", a), Vector("v", v), Matrix("c", c), Content("notes", nil), TextOutput("a", "x"))
+	_, err = g.Client().Submit(t.Context(), "arrays", client.Matrix("a", a), client.Vector("v", v), client.Matrix("c", c), client.Content("notes", nil), client.TextOutput("a", "x"))
 	if refused := reasonError(t, "an output that is none", err, "unknown-output"); refused.Accepted != "one of c, notes, copy, before" {
 		t.Errorf("accepted: %s", refused.Accepted)
 	}
@@ -194,16 +220,16 @@ func arrayMisfits(t *testing.T, g *Grid) {
 func arrayOutletMisfits(t *testing.T, g *Grid) {
 	a, v, _ := three()
 	cl := g.Client()
-	job, err := cl.Call(t.Context(), "arrays", Matrix("a", a), Vector("v", v), Matrix("c", a), Content("notes", nil))
+	job, err := cl.Call(t.Context(), "arrays", client.Matrix("a", a), client.Vector("v", v), client.Matrix("c", a), client.Content("notes", nil))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, into := range map[string]any{
 		"a matrix into a vector":    new([]float64),
-		"float64 into float32":      new(Dense[float32]),
+		"float64 into float32":      new(client.Dense[float32]),
 		"a matrix into bytes":       new([]byte),
 		"nothing":                   nil,
-		"a nil pointer":             (*Dense[float64])(nil),
+		"a nil pointer":             (*client.Dense[float64])(nil),
 		"what takes nothing at all": 7,
 	} {
 		if err := cl.Fetch(t.Context(), job.ID, "c", into); problem.ReasonOf(err) != problem.WrongType {

@@ -1,27 +1,42 @@
-package client
+package gridrpc
 
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/client/clienttest"
 
 	"connectrpc.com/connect"
 
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
+// written returns the path of a file with this content.
+func written(t testing.TB, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "client.yaml")
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 func TestInitializeReadsAFileTheEnvironmentOrAList(t *testing.T) {
-	t.Setenv(EnvironmentAgents, "http://env:1")
-	t.Setenv(EnvironmentConfig, "")
+	t.Setenv(client.EnvironmentAgents, "http://env:1")
+	t.Setenv(client.EnvironmentConfig, "")
 	t.Setenv("USER", "gopher")
 	for name, tc := range map[string]struct {
 		initialize func() (*Grid, error)
 		agent      string
 		owner      string
 	}{
-		"file":        {func() (*Grid, error) { return Initialize(written(t, wholeConfig)) }, "http://a:1", "ada"},
+		"file":        {func() (*Grid, error) { return Initialize(written(t, "version: 1\nagents: [http://a:1]\nowner: ada\n")) }, "http://a:1", "ada"},
 		"environment": {func() (*Grid, error) { return Initialize("") }, "http://env:1", "gopher"},
 		"list":        {func() (*Grid, error) { return InitializeAgents([]string{"http://list:1"}) }, "http://list:1", "gopher"},
 	} {
@@ -30,7 +45,7 @@ func TestInitializeReadsAFileTheEnvironmentOrAList(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if cfg := g.Client().cfg; cfg.Agents[0] != tc.agent || cfg.Owner != tc.owner {
+		if cfg := g.Client().Config(); cfg.Agents[0] != tc.agent || cfg.Owner != tc.owner {
 			t.Errorf("%s: %+v", name, cfg)
 		}
 		wantCode(t, "finalize", g.Finalize(), NoError)
@@ -41,7 +56,7 @@ func TestInitializeReadsAFileTheEnvironmentOrAList(t *testing.T) {
 	wantCode(t, "a wrong file", err, ConfigfileError)
 	_, err = InitializeAgents(nil)
 	wantCode(t, "no agents", err, ConfigfileError)
-	t.Setenv(EnvironmentAgents, "nonsense")
+	t.Setenv(client.EnvironmentAgents, "nonsense")
 	_, err = Initialize("")
 	wantCode(t, "a wrong environment", err, ConfigfileError)
 }
@@ -81,8 +96,8 @@ func TestNothingWorksBeforeInitializeNorAfterFinalize(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		_, g := fakeGrid(t)
-		h := g.handle(t, "lu")
-		s := h.async(t)
+		h := handleOf(t, g, "lu")
+		s := async(t, h)
 		wantCode(t, "finalize", g.Finalize(), NoError)
 		for what, err := range everything(t.Context(), g, h, s) {
 			wantCode(t, "finalized: "+what, err, NotInitialized)
@@ -94,11 +109,11 @@ func TestNothingWorksBeforeInitializeNorAfterFinalize(t *testing.T) {
 func TestFinalizeReturnsWhenTheCallsUnderWayHave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, g := fakeGrid(t)
-		h := g.handle(t, "lu")
+		h := handleOf(t, g, "lu")
 		seen, proceed := make(chan struct{}), make(chan struct{})
 		called, finalized := make(chan error, 1), make(chan error, 1)
 		go func() {
-			called <- h.Call(t.Context(), Notify(func(*Job) {
+			called <- h.Call(t.Context(), client.Notify(func(*client.Job) {
 				select {
 				case <-seen:
 				default:
@@ -127,18 +142,18 @@ func TestFinalizeReturnsWhenTheCallsUnderWayHave(t *testing.T) {
 func TestFinalizeEndsTheCallsUnderWayAndLeavesTheJobs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, g := fakeGrid(t)
-		w.a.watch = func(ctx context.Context, stream *connect.ServerStream[droverv1.WatchJobResponse]) error {
+		w.A.OnWatch = func(ctx context.Context, stream *connect.ServerStream[droverv1.WatchJobResponse]) error {
 			err := stream.Send(&droverv1.WatchJobResponse{Job: &droverv1.Job{Id: id, Site: "a", State: droverv1.JobState_JOB_STATE_RUNNING}})
 			<-ctx.Done()
 			return errors.Join(err, ctx.Err())
 		}
-		h := g.handle(t, "lu")
-		s := h.async(t)
+		h := handleOf(t, g, "lu")
+		s := async(t, h)
 		results := make(chan error, 3)
 		go func() { results <- s.Wait(t.Context()) }()
 		go func() { _, err := g.WaitAny(t.Context()); results <- err }()
 		synctest.Wait()
-		w.a.submit = stuck
+		w.A.OnSubmit = clienttest.Stuck
 		go func() { results <- h.Call(t.Context()) }()
 		synctest.Wait()
 		began := time.Now()
@@ -151,8 +166,8 @@ func TestFinalizeEndsTheCallsUnderWayAndLeavesTheJobs(t *testing.T) {
 		if took := time.Since(began); took > 0 {
 			t.Errorf("took %v", took)
 		}
-		if len(w.a.cancels) > 0 {
-			t.Errorf("cancelled %v", w.a.cancels)
+		if len(w.A.Cancels) > 0 {
+			t.Errorf("cancelled %v", w.A.Cancels)
 		}
 	})
 }

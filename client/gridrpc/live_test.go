@@ -1,6 +1,14 @@
-package client
+package gridrpc
 
 import (
+	"net/http"
+
+	"go.uber.org/goleak"
+
+	"github.com/seed-9b8f70bb/drover/batch/exec/process"
+	"github.com/seed-9b8f70bb/drover/client"
+	"github.com/seed-9b8f70bb/drover/client/clienttest"
+
 	"context"
 	"flag"
 	"os"
@@ -13,6 +21,46 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
 	"github.com/seed-9b8f70bb/drover/server"
 )
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 { // the servers of a live grid start this binary as their program
+		switch os.Args[1] {
+		case "gate":
+			process.Gate()
+		case "supervise":
+			supervise(os.Args[2:])
+		}
+	}
+	goleak.VerifyTestMain(m)
+}
+
+const id = clienttest.ID
+
+// newWorld returns a grid of fakes and a client of it. It is called in a bubble.
+func newWorld(t *testing.T, cfg client.Config) (*clienttest.World, *client.Client) {
+	w, transport := clienttest.New(t)
+	return w, newClient(t, cfg, transport)
+}
+
+// newDepots returns a grid of fakes whose sites store data, and a client of it.
+func newDepots(t *testing.T, cfg client.Config) (*clienttest.Depots, *client.Client) {
+	g, transport := clienttest.NewDepots(t)
+	return g, newClient(t, cfg, transport)
+}
+
+func newClient(t *testing.T, cfg client.Config, transport http.RoundTripper) *client.Client {
+	cfg.Agents = []string{"http://agent"}
+	c, err := client.New(cfg, client.WithTransport(transport))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// patient is a configuration with a second for each call.
+func patient(d time.Duration) client.Config {
+	return client.Config{Patience: d, LongPatience: d, CallTimeout: time.Second}
+}
 
 // supervise makes the test binary the supervisor of a server under test.
 func supervise(args []string) {
@@ -119,7 +167,7 @@ func live(t *testing.T) string {
 		}
 		start(name, s.Run)
 	}
-	c, err := New(Default(a.URL()))
+	c, err := client.New(client.Default(a.URL()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +196,7 @@ func liveGrid(t *testing.T) *Grid {
 }
 
 // handle returns a handle that has to be had.
-func (g *Grid) handle(t *testing.T, service string) *Handle {
+func handleOf(t *testing.T, g *Grid, service string) *Handle {
 	t.Helper()
 	h, err := g.Handle(t.Context(), service)
 	if err != nil {
@@ -158,7 +206,7 @@ func (g *Grid) handle(t *testing.T, service string) *Handle {
 }
 
 // async calls, which has to be accepted.
-func (h *Handle) async(t *testing.T, args ...any) *Session {
+func async(t *testing.T, h *Handle, args ...any) *Session {
 	t.Helper()
 	s, err := h.CallAsync(t.Context(), args...)
 	if err != nil {
