@@ -11,9 +11,9 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/exec"
+	"github.com/seed-9b8f70bb/drover/batch/external"
 	"github.com/seed-9b8f70bb/drover/batch/plan/forecast"
 	"github.com/seed-9b8f70bb/drover/batch/policy"
-	"github.com/seed-9b8f70bb/drover/batch/slurm"
 	"github.com/seed-9b8f70bb/drover/server/loop"
 	"github.com/seed-9b8f70bb/drover/server/site"
 	"github.com/seed-9b8f70bb/drover/server/store"
@@ -74,7 +74,7 @@ func (s *Server) boot() ([]site.Fate, error) {
 	keys := core.Unsettled()
 	fates := make([]site.Fate, len(keys))
 	var adopted []exec.Adopted
-	var elsewhere []slurm.Adopted
+	var outside []external.Adopted
 	for i, key := range keys {
 		j, err := core.Job(key.Job)
 		if err != nil {
@@ -91,16 +91,16 @@ func (s *Server) boot() ([]site.Fate, error) {
 			s.wake(&j, process)
 			adopted = append(adopted, s.adoption(&j, &fates[i], process))
 		}
-		if s.cfg.foreign() && !fate.Won {
-			elsewhere = append(elsewhere, slurm.Adopted{Key: key, Job: j.Spec()})
+		if s.cluster != nil && !fate.Won {
+			outside = append(outside, external.Adopted{Key: key, Job: j.Spec()})
 		}
 	}
 	windows := s.openWindows(core)
-	if s.cfg.foreign() && len(windows) > 0 {
-		return nil, fmt.Errorf("configuration: %d reservations are not over, and Slurm takes none from this server: cancel them first, with the batch system that they were booked with", len(windows))
-	}
-	if s.cfg.foreign() {
-		return fates, s.openSlurm(elsewhere)
+	if s.cluster != nil {
+		if len(windows) > 0 {
+			return nil, fmt.Errorf("configuration: %d reservations are not over, and %s takes none from this server: cancel them first, with the batch system that they were booked with", len(windows), s.cluster.Title())
+		}
+		return fates, s.openExternal(outside)
 	}
 	embeddedPolicy, err := policy.New(s.cfg.Policy.Name, s.about.Platform, s.cfg.Policy.Settings)
 	if err != nil {

@@ -8,9 +8,8 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/external"
 	"github.com/seed-9b8f70bb/drover/batch/policy"
-	"github.com/seed-9b8f70bb/drover/batch/slurm"
-	"github.com/seed-9b8f70bb/drover/server/catalogue"
 )
 
 // Batch is the batch system of the site.
@@ -50,13 +49,10 @@ const (
 // defaultBatch is that of Default.
 func defaultBatch() Batch {
 	return Batch{
-		Type: Embedded, Waiting: slurm.DefaultMost, Interval: slurm.DefaultInterval, Timeout: slurm.DefaultTimeout,
-		Stale: slurm.DefaultStale, Unseen: slurm.DefaultUnseen, Model: Policy{Name: "easy"},
+		Type: Embedded, Waiting: external.DefaultMaxQueued, Interval: external.DefaultInterval, Timeout: external.DefaultTimeout,
+		Stale: external.DefaultStale, Unseen: external.DefaultMaxUnseen, Model: Policy{Name: "easy"},
 	}
 }
-
-// foreign says whether the batch system is not one of Drover's own.
-func (c *Config) foreign() bool { return c.Batch.Type == Slurm }
 
 // traits returns what the table of policies says about the site's policy.
 func (c *Config) traits() *policy.Entry {
@@ -64,10 +60,10 @@ func (c *Config) traits() *policy.Entry {
 	return &e
 }
 
-// policyName is what the site is said to be scheduled by.
+// policyName names what schedules the site: its policy or its external batch system.
 func (c *Config) policyName() string {
-	if c.foreign() {
-		return string(Slurm)
+	if c.external() != nil {
+		return string(c.Batch.Type)
 	}
 	return c.Policy.Name
 }
@@ -76,8 +72,7 @@ func (c *Config) policyName() string {
 // is a machine to check other things against.
 func (c *Config) checkBatch(bad func(key string, value any, accepted string)) (machine bool) {
 	b := &c.Batch
-	switch b.Type {
-	case Embedded:
+	if b.Type == Embedded {
 		if own := defaultBatch(); !reflect.DeepEqual(own, *b) {
 			bad("batch", "keys of Slurm's", "nothing but type with an embedded batch system")
 		}
@@ -85,35 +80,24 @@ func (c *Config) checkBatch(bad func(key string, value any, accepted string)) (m
 		able := c.checkFarm(bad)
 		c.checkPolicy(machine && able, bad)
 		return machine
-	case Slurm:
-	default:
-		bad("batch.type", b.Type, "exec, slurm")
+	}
+	kind := c.external()
+	if kind == nil {
+		bad("batch.type", b.Type, fmt.Sprintf("one of %v", batchTypes()))
 		return false
 	}
 	if len(c.Nodes) > 0 {
-		bad("nodes", fmt.Sprintf("%d entries", len(c.Nodes)), "none: Slurm has its own")
+		bad("nodes", fmt.Sprintf("%d entries", len(c.Nodes)), "none: "+kind.title+" has its own")
 	}
 	if len(c.Licenses) > 0 {
-		bad("licenses", fmt.Sprintf("%d entries", len(c.Licenses)), "none: Slurm has its own")
+		bad("licenses", fmt.Sprintf("%d entries", len(c.Licenses)), "none: "+kind.title+" has its own")
 	}
 	if strings.ContainsAny(c.Name, ":") {
-		bad("name", c.Name, "a word without colons, with which jobs are marked in Slurm")
+		bad("name", c.Name, "a word without colons: it marks the site's jobs in "+kind.title)
 	}
-	for key, v := range map[string]string{"partition": b.Partition, "account": b.Account, "qos": b.QOS} {
-		if strings.ContainsAny(v, " \t\n\x00") {
-			bad("batch."+key, v, "a word")
-		}
-	}
+	kind.check(b, bad)
 	if b.Program != "" && !filepath.IsAbs(b.Program) {
 		bad("batch.program", b.Program, "an absolute path, on the nodes")
-	}
-	for i, o := range b.Extra {
-		key := fmt.Sprintf("batch.extra[%d]", i)
-		if !strings.HasPrefix(o, "-") || strings.ContainsAny(o, "\n\x00") {
-			bad(key, o, "an option of sbatch, in one word: --mem=2G")
-		} else if why := catalogue.Overruled(o); why != "" {
-			bad(key, o, "an option that a site may add: "+why)
-		}
 	}
 	if b.Waiting < 1 || b.Waiting > 100_000 {
 		bad("batch.waiting", b.Waiting, "1..100000")

@@ -22,7 +22,7 @@ var daemonName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$`)
 
 // distant says whether the nodes are other hosts.
 func (c *Config) distant() bool {
-	return !c.foreign() && len(c.Nodes) > 0 && c.Nodes[0].Address != ""
+	return c.external() == nil && len(c.Nodes) > 0 && c.Nodes[0].Address != ""
 }
 
 // checkAddresses reports what is wrong with the addresses of nodes, and says whether
@@ -80,14 +80,15 @@ func (c *Config) checkLaunch(bad func(key string, value any, accepted string)) {
 		return
 	}
 	accepted := "once, where the nodes are virtual ones of this host and policy " + c.Policy.Name + " gives whole processors; give the nodes addresses"
+	kind := c.external()
 	switch {
-	case c.foreign():
-		accepted = "once, under Slurm: have the program call srun"
+	case kind != nil:
+		accepted = "once, under " + kind.title + ": " + kind.launchHint
 	case policy.Of(c.Policy.Name).Shares:
 		accepted = "once and per-task, where the nodes are virtual ones of this host; give the nodes addresses"
 	}
 	for _, s := range c.Catalogue.Services() {
-		if s.Launch == batch.LaunchOnce || s.Launch == batch.LaunchPerTask && policy.Of(c.Policy.Name).Shares && !c.foreign() {
+		if s.Launch == batch.LaunchOnce || s.Launch == batch.LaunchPerTask && policy.Of(c.Policy.Name).Shares && kind == nil {
 			continue
 		}
 		bad("services.launch", fmt.Sprintf("%s of service %s", s.Launch, s.Name), accepted)

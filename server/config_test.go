@@ -255,7 +255,7 @@ func FuzzParseConfig(f *testing.F) {
 		if err := cfg.Validate(); err != nil {
 			t.Errorf("accepted, but %v", err)
 		}
-		if err := cfg.platform().Validate(); err != nil && !cfg.foreign() {
+		if err := cfg.platform().Validate(); err != nil && cfg.external() == nil {
 			t.Errorf("platform: %v", err)
 		}
 	})
@@ -272,7 +272,7 @@ func TestFieldErrorsCanBeFound(t *testing.T) {
 
 func TestASiteUnderSlurmHasNoNodesOfItsOwn(t *testing.T) {
 	cfg, err := ReadConfig(filepath.Join(example, "site-slurm.yaml"))
-	if err != nil || !cfg.foreign() || cfg.Batch.Partition != "main" || cfg.Batch.Model.Name != "easy" {
+	if err != nil || cfg.external() == nil || cfg.Batch.Partition != "main" || cfg.Batch.Model.Name != "easy" {
 		t.Errorf("%+v, %v", cfg.Batch, err)
 	}
 	const head = "version: 1\nname: lyon\nservices: {catalogue: services.yaml}\n"

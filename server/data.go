@@ -6,7 +6,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/files"
 )
 
-// dataDir is the server's directory with the files that belong to Slurm.
+// dataDir is the server's directory with the files of an external batch system.
 type dataDir struct{ *files.Dir }
 
 func openData(root string) (*dataDir, error) {
@@ -17,8 +17,9 @@ func openData(root string) (*dataDir, error) {
 	return &dataDir{d}, nil
 }
 
-// again is the directory in which a repeated start of an attempt reports itself.
-func (d *dataDir) again() string { return filepath.Join(d.Root, "again") }
+// notices is the directory in which script starts of an external batch system leave
+// notices for the server.
+func (d *dataDir) notices() string { return filepath.Join(d.Root, "notices") }
 
-// clusterFile is the file with the last known state of Slurm.
-func (d *dataDir) clusterFile() string { return filepath.Join(d.Root, "slurm.json") }
+// descriptionFile has the last description of an external batch system.
+func (d *dataDir) descriptionFile() string { return filepath.Join(d.Root, "cluster.json") }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/slurm"
+	"github.com/seed-9b8f70bb/drover/batch/external"
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/server/rpc"
 	"github.com/seed-9b8f70bb/drover/server/site"
@@ -124,7 +124,7 @@ func (s *Server) openDraft(ctx context.Context, c *rpc.DraftCall) (*draft, error
 // the two is like what happens after them: an edit or a question finds out.
 func (s *Server) newDraft(ctx context.Context) (*site.Draft, error) {
 	plan, err := s.system.Draft(ctx)
-	if unknown, _ := errors.AsType[*slurm.UnknownError](err); unknown == nil && errors.Is(err, batch.ErrNoDrafts) {
+	if unknown, _ := errors.AsType[*external.UnknownError](err); unknown == nil && errors.Is(err, batch.ErrNoDrafts) {
 		return nil, &problem.Problem{
 			Reason: problem.NoDrafts, Message: err.Error(), Hint: "its jobs can be moved by hand, and rounds leave it out",
 		}

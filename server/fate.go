@@ -18,7 +18,7 @@ import (
 // bar makes the claim of an attempt for the server, so that nothing will run under it
 // from now on, unless somebody was first. Won says so, or that nothing has come of it.
 func (s *Server) bar(key batch.Key) (won bool, err error) {
-	if s.cfg.foreign() {
+	if s.cluster != nil {
 		return s.data.bar(key)
 	}
 	return s.keeper.Bar(key)
@@ -29,7 +29,7 @@ func (s *Server) bar(key batch.Key) (won bool, err error) {
 // and never will.
 func (s *Server) claimed(ctx context.Context, key batch.Key) (won bool, err error) {
 	won, err = s.bar(key)
-	if won || err != nil || s.cfg.foreign() {
+	if won || err != nil || s.cluster != nil {
 		return won, err
 	}
 	won, _, _, err = s.attach(ctx, key, nil)
@@ -56,8 +56,8 @@ func (s *Server) attach(ctx context.Context, key batch.Key, j *site.Job) (won bo
 // what a file says. And where the attempt is known to have run, or the directory was
 // removed that was there before the launch was on record, no claim is made.
 func (s *Server) fate(ctx context.Context, j *site.Job) (site.Fate, exec.Launched, error) {
-	if s.cfg.foreign() {
-		fate, err := s.foreignFate(j)
+	if s.cluster != nil {
+		fate, err := s.recoverExternal(j)
 		return fate, nil, err
 	}
 	removed := j.State == site.Starting && s.data.LacksAttempts(j.ID)

@@ -25,7 +25,7 @@ func (s *Server) open() error {
 	}
 	s.about = site.Config{
 		Name: s.cfg.Name, Platform: s.cfg.platform(), Speed: speed, Catalogue: s.cfg.Catalogue, Tuning: tuning, MaxWidth: s.cfg.Limits.Width, Patience: s.cfg.patience,
-		Stays: !s.cfg.foreign() && s.cfg.traits().Chooses(),
+		Stays: s.cfg.external() == nil && s.cfg.traits().Chooses(),
 	}
 	if s.about.Edge, err = s.edge(); err != nil {
 		return err
@@ -47,8 +47,8 @@ func (s *Server) open() error {
 	if err = s.writeScripts(); err != nil {
 		return err
 	}
-	if s.cfg.foreign() {
-		err = s.inspect(s.life)
+	if s.cfg.external() != nil {
+		err = s.describeExternal(s.life)
 	} else {
 		err = s.openKeeper()
 	}

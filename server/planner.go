@@ -5,20 +5,20 @@ import (
 	"errors"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/slurm"
+	"github.com/seed-9b8f70bb/drover/batch/external"
 )
 
-// guesser is a batch system that says something of jobs which are to wait though
-// nobody knows how it is.
-type guesser interface {
-	Guess(ctx context.Context, asks []batch.Ask) (ests []batch.Estimate, ok bool)
+// roughEstimator is a batch system that can accept jobs while its state is unknown. Its
+// rough estimates only serve to choose their shapes.
+type roughEstimator interface {
+	RoughEstimate(ctx context.Context, asks []batch.Ask) (ests []batch.Estimate, ok bool)
 }
 
 // planner asks the batch system on behalf of the core.
 type planner struct {
 	ctx    context.Context // lives for one call, behind the core's interface
 	server *Server
-	blind  bool           // a guess will do where nobody knows how the batch system is
+	blind  bool           // a rough estimate will do while the state of the batch system is unknown
 	err    error          // why there was no answer
 	age    batch.Duration // of the state that the last answer is from
 }
@@ -26,10 +26,10 @@ type planner struct {
 // Estimate is site.Planner's.
 func (p *planner) Estimate(_ batch.Time, asks []batch.Ask, out []batch.Estimate) bool {
 	ests, age, ok, err := p.server.system.Estimate(p.ctx, asks)
-	var unknown *slurm.UnknownError
-	if g, can := p.server.system.(guesser); can && p.blind && errors.As(err, &unknown) {
-		if guess, known := g.Guess(p.ctx, asks); known {
-			ests, ok, err = guess, true, nil
+	var unknown *external.UnknownError
+	if r, can := p.server.system.(roughEstimator); can && p.blind && errors.As(err, &unknown) {
+		if rough, known := r.RoughEstimate(p.ctx, asks); known {
+			ests, ok, err = rough, true, nil
 		}
 	}
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/seed-9b8f70bb/drover/batch/slurm"
+	"github.com/seed-9b8f70bb/drover/batch/external"
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/server/files"
 	"github.com/seed-9b8f70bb/drover/server/files/blobs"
@@ -36,7 +36,7 @@ func problemOf(err error) *problem.Problem {
 		size     *blobs.SizeError
 		mismatch *blobs.MismatchError
 		offset   *blobs.OffsetError
-		unknown  *slurm.UnknownError
+		unknown  *external.UnknownError
 	)
 	switch {
 	case errors.As(err, &p):

@@ -38,8 +38,8 @@ func (s *Server) noReservations() error {
 		Reason: problem.NoReservations, Message: fmt.Sprintf("site %s (%s) takes no reservations", s.cfg.Name, s.cfg.policyName()),
 		Hint: "a site whose policy plans does; drover sites shows the policies",
 	}
-	if s.cfg.foreign() {
-		p.Hint = "under Slurm they need an operator's rights, which this server does not ask for"
+	if kind := s.cfg.external(); kind != nil {
+		p.Hint = "under " + kind.title + " they need an operator's rights, which this server does not ask for"
 	}
 	return p
 }

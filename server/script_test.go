@@ -59,7 +59,7 @@ func TestABatchScriptIsAServiceUnderSlurm(t *testing.T) {
 	if err := refused.Close(); err != nil {
 		t.Error(err)
 	}
-	for _, want := range []string{"--ntasks=9 is left out", "--time=5-0 is left out", "Slurm refuses the options of a batch script"} {
+	for _, want := range []string{"--ntasks=9 is left out", "--time=5-0 is left out", "batch system refuses the options of a batch script"} {
 		if !strings.Contains(log.String(), want) {
 			t.Errorf("the log does not say %q:\n%s", want, log.String())
 		}

@@ -15,7 +15,6 @@ import (
 	"github.com/seed-9b8f70bb/drover/agent/gossip"
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
-	"github.com/seed-9b8f70bb/drover/batch/slurm"
 	"github.com/seed-9b8f70bb/drover/server/files/blobs"
 	"github.com/seed-9b8f70bb/drover/server/files/depot"
 	"github.com/seed-9b8f70bb/drover/server/loop"
@@ -50,8 +49,8 @@ type Server struct {
 	copies   copies
 	using    turns // of submissions that use or keep data
 	system   system
-	report   slurm.Report // what Slurm was found to be
-	silent   bool         // by an earlier life of this server: it did not answer this one
+	cluster  externalCluster // nil with an embedded batch system
+	silent   bool            // the cluster did not answer this server process: its description is an earlier one
 	keeper   keeper
 	shared   *sharing // the same, if jobs have shares of processors; else nil
 	couriers *couriers

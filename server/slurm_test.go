@@ -1,15 +1,23 @@
 package server
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/seed-9b8f70bb/drover/internal/slurmtest"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
-// slurmSite is a site whose batch system is a real cluster.
+// slurmSite returns the configuration of a site on a real cluster.
 func slurmSite(t testing.TB, c *slurmtest.Cluster, lines string) Config {
 	t.Helper()
 	cfg, err := ParseConfig([]byte(fmt.Sprintf(`version: 1
@@ -27,14 +35,14 @@ services:
 	return cfg
 }
 
-func TestJobsOfASiteUnderSlurm(t *testing.T) {
+func TestSlurmJobsRunWithFilesArgumentsAndExitCodes(t *testing.T) {
 	c := slurmtest.Start(t, slurmtest.Config{Name: "a", Nodes: 4})[0]
 	s := start(t, slurmSite(t, c, "on_stop: end"))
 	described, err := s.client.Describe(within(t), &droverv1.DescribeRequest{})
 	if err != nil || described.GetSite().GetPolicy() != "slurm" || described.GetSite().GetPlatform().GetProcessors() != 4 {
 		t.Errorf("%v, %v", described.GetSite(), err)
 	}
-	input := []byte("what is copied\n")
+	input := []byte("copied content\n")
 	f, err := s.upload(within(t), input, &droverv1.UploadRequest{Sha256: sum(input), SizeBytes: int64(len(input))})
 	if err != nil {
 		t.Fatal(err)
@@ -61,7 +69,7 @@ func TestJobsOfASiteUnderSlurm(t *testing.T) {
 	if j := s.until(t, absent.GetId(), failed); j.GetOutcome().GetReason() == "" {
 		t.Errorf("%v", j)
 	}
-	// It takes all there is, and jobs submitted at once come to Slurm in any order.
+	// It gets all free processors. Jobs submitted at the same time reach Slurm in any order.
 	moldable := s.submit(t, &droverv1.Request{Service: "block"})
 	j := s.until(t, moldable.GetId(), running)
 	if w := j.GetShape().GetWidth(); w < 2 || len(j.GetNodes()) != int(w) {
@@ -73,8 +81,7 @@ func TestJobsOfASiteUnderSlurm(t *testing.T) {
 	s.until(t, moldable.GetId(), cancelled)
 }
 
-// Local users are in the way, and a job that waits is cancelled before it starts.
-func TestEstimatesOfASiteUnderSlurmCountLocalUsers(t *testing.T) {
+func TestSlurmEstimatesCountLocalUsersAndWaitingJobsAreCancelled(t *testing.T) {
 	c := slurmtest.Start(t, slurmtest.Config{Name: "a", Nodes: 2})[0]
 	local := c.Run(t, "sbatch", "--parsable", "-o", "/dev/null", "-n", "2", "-t", "30", "--wrap", "sleep 1000")
 	s := start(t, slurmSite(t, c, "on_stop: end"))
@@ -85,7 +92,7 @@ func TestEstimatesOfASiteUnderSlurmCountLocalUsers(t *testing.T) {
 		}
 		return r
 	}
-	slurmtest.Until(t, "the local job is seen", func() bool { return ask().GetQuote().GetWait().GetSeconds() > 25*60 })
+	slurmtest.Until(t, "the poll shows the local job", func() bool { return ask().GetQuote().GetWait().GetSeconds() > 25*60 })
 	waiting := s.submit(t, &droverv1.Request{Service: "print"})
 	slurmtest.Until(t, "it is in Slurm", func() bool { return len(strings.Fields(c.Run(t, "squeue", "-h", "-o", "%i"))) == 2 })
 	if _, err := s.client.CancelJob(within(t), &droverv1.CancelJobRequest{JobId: waiting.GetId()}); err != nil {
@@ -98,15 +105,15 @@ func TestEstimatesOfASiteUnderSlurmCountLocalUsers(t *testing.T) {
 	s.until(t, next.GetId(), done)
 }
 
-// slurmProcess is a site under Slurm whose server is a process.
+// slurmProcess is a site under Slurm whose server is a process of its own.
 func slurmProcess(t testing.TB, c *slurmtest.Cluster, lines string) *processSite {
 	t.Helper()
 	return newProcessSite(t, "lyon", fmt.Sprintf("batch: {type: slurm, conf: %s, interval: 300ms, timeout: 3s}\nnodes: []\n%s", c.Conf(), lines))
 }
 
-// The server is killed with two jobs running and one waiting. One of the running
-// ones, and the waiting one, end while it is away.
-func TestAServerUnderSlurmThatIsKilledFindsItsJobs(t *testing.T) {
+// The server is killed with two jobs running and one waiting. One running job and the
+// waiting job end before it starts again.
+func TestAKilledServerUnderSlurmFindsItsJobsAgain(t *testing.T) {
 	c := slurmtest.Start(t, slurmtest.Config{Name: "a", Nodes: 2})[0]
 	p := slurmProcess(t, c, "")
 	p.run()
@@ -127,7 +134,7 @@ func TestAServerUnderSlurmThatIsKilledFindsItsJobs(t *testing.T) {
 	}
 	p.until(waits, done)
 	if j := p.job(goes); j.GetState() != running {
-		t.Errorf("what runs is %v", j.GetState())
+		t.Errorf("the running job is %v", j.GetState())
 	}
 	long.open()
 	p.until(goes, done)
@@ -143,9 +150,9 @@ func TestAServerUnderSlurmThatIsKilledFindsItsJobs(t *testing.T) {
 	}
 }
 
-// The controller is stopped: submissions are taken, nothing is concluded, and on its
-// return each job runs once. The server is killed and started again meanwhile.
-func TestASiteUnderSlurmOutlastsItsController(t *testing.T) {
+// While the controller is down, the server accepts a job, keeps the states of its jobs
+// and is itself killed and restarted. When the controller is back, each job runs once.
+func TestASiteUnderSlurmSurvivesAnOutageOfTheController(t *testing.T) {
 	c := slurmtest.Start(t, slurmtest.Config{Name: "a", Nodes: 3})[0]
 	p := slurmProcess(t, c, "")
 	p.run()
@@ -159,10 +166,10 @@ func TestASiteUnderSlurmOutlastsItsController(t *testing.T) {
 	p.kill()
 	p.run()
 	if j := p.job(first); j.GetState() != running {
-		t.Errorf("what runs is %v", j.GetState())
+		t.Errorf("the running job is %v", j.GetState())
 	}
 	if j := p.job(second); j.GetState() != waiting {
-		t.Errorf("what waits is %v", j.GetState())
+		t.Errorf("the waiting job is %v", j.GetState())
 	}
 	g.open()
 	c.StartController(t)
@@ -177,8 +184,8 @@ func TestASiteUnderSlurmOutlastsItsController(t *testing.T) {
 	}
 }
 
-// A server is killed again and again while many jobs come, run and end.
-func TestAServerUnderSlurmKilledAtAnyMomentRunsNothingTwice(t *testing.T) {
+// The server is killed repeatedly while jobs are submitted, run and end.
+func TestJobsUnderSlurmRunOnceAlthoughTheServerIsKilled(t *testing.T) {
 	const rounds, perRound = 3, 8
 	c := slurmtest.Start(t, slurmtest.Config{Name: "a", Nodes: 4})[0]
 	p := slurmProcess(t, c, "")
@@ -191,7 +198,7 @@ func TestAServerUnderSlurmKilledAtAnyMomentRunsNothingTwice(t *testing.T) {
 			p.submit(id, g.request("once", int32(1+i%2), false, 0))
 			ids = append(ids, id)
 		}
-		p.kill() // some are being handed over
+		p.kill() // during some submissions
 	}
 	p.run()
 	for _, id := range ids {
@@ -207,9 +214,9 @@ func TestAServerUnderSlurmKilledAtAnyMomentRunsNothingTwice(t *testing.T) {
 	}
 }
 
-// Jobs move between a site under Slurm and one of Drover's own, in both directions,
-// and what was left behind in Slurm's queue is gone from there.
-func TestJobsMoveBetweenKindsOfSites(t *testing.T) {
+// Jobs move between a site under Slurm and one with an embedded batch system, in both
+// directions, and leave Slurm's queue.
+func TestJobsMoveBetweenSlurmAndEmbeddedSites(t *testing.T) {
 	for from, to := range map[string]string{"slurm": "exec", "exec": "slurm"} {
 		t.Run(from+" to "+to, func(t *testing.T) {
 			c := slurmtest.Start(t, slurmtest.Config{Name: "a", Nodes: 4})[0]
@@ -236,9 +243,9 @@ func TestJobsMoveBetweenKindsOfSites(t *testing.T) {
 	}
 }
 
-// Slurm has been silent for so long that nobody knows how it is. Submissions are taken
-// up to the limit that is stated, by the next server too, and run once on its return.
-func TestSubmissionsQueueUpToALimitWhileSlurmIsSilent(t *testing.T) {
+// The controller has been down for longer than stale. The server, and the next server
+// process, accept jobs up to the configured limit, and each runs once in the end.
+func TestJobsQueueUpToALimitWhileTheStateOfSlurmIsUnknown(t *testing.T) {
 	c := slurmtest.Start(t, slurmtest.Config{Name: "a", Nodes: 2})[0]
 	p := newProcessSite(t, "lyon", fmt.Sprintf("batch: {type: slurm, conf: %s, interval: 200ms, timeout: 1s, stale: 1s, unseen: 3}\nnodes: []\n", c.Conf()))
 	p.run()
@@ -255,7 +262,7 @@ func TestSubmissionsQueueUpToALimitWhileSlurmIsSilent(t *testing.T) {
 	})
 	_, err := p.client.Draft(within(t), &droverv1.DraftRequest{Round: "r", Begin: true})
 	if _, why := detail(t, err); why.GetReason() != "batch-silent" {
-		t.Errorf("a copy of a plan that nobody knows: %v", err)
+		t.Errorf("draft of an unknown plan: %v", err)
 	}
 	var ids []string
 	take := func(n int) {
@@ -272,7 +279,7 @@ func TestSubmissionsQueueUpToALimitWhileSlurmIsSilent(t *testing.T) {
 	take(1)
 	_, err = p.client.Submit(within(t), &droverv1.SubmitRequest{JobId: newID(t), Request: g.request("once", 1, false, 0)})
 	if _, why := detail(t, err); why.GetReason() != "batch-silent" {
-		t.Errorf("one more than may wait: %v", err)
+		t.Errorf("one job over the limit: %v", err)
 	}
 	c.StartController(t)
 	c.Await(t)
@@ -285,4 +292,178 @@ func TestSubmissionsQueueUpToALimitWhileSlurmIsSilent(t *testing.T) {
 			t.Errorf("job %s has run %d times", id, count[id])
 		}
 	}
+}
+
+// The server refuses jobs beyond the partition's limits itself.
+func TestTheSiteHasTheLimitsOfItsPartition(t *testing.T) {
+	c := slurmtest.Start(t, slurmtest.Config{
+		Name: "a", Nodes: 3, CPUs: 2, Partitions: []string{"PartitionName=short Nodes=ALL Default=YES MaxTime=2 MaxNodes=2 State=UP"},
+		Lines: []string{"EnforcePartLimits=NO"}, // Slurm would queue such jobs forever
+	})[0]
+	s := start(t, slurmSite(t, c, "on_stop: end"))
+	described, err := s.client.Describe(within(t), &droverv1.DescribeRequest{})
+	if l := described.GetSite().GetLimits(); err != nil || l.GetWidth() != 4 || l.GetWalltime().AsDuration() != 2*time.Minute {
+		t.Errorf("%v, %v", l, err)
+	}
+	for field, r := range map[string]*droverv1.Request{
+		"request.walltime": {Service: "print", Walltime: durationpb.New(121 * time.Second)},
+		"request.width":    {Service: "block", Width: 5},
+	} {
+		_, err := s.client.Submit(within(t), &droverv1.SubmitRequest{JobId: newID(t), Request: r})
+		if _, why := detail(t, err); why.GetField() != field || !strings.HasPrefix(why.GetReason(), "too-") {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+	fits := s.submit(t, &droverv1.Request{Service: "print", Walltime: durationpb.New(2 * time.Minute)})
+	s.until(t, fits.GetId(), done)
+}
+
+// A job that depends on others is submitted to Slurm when they have ended. Each retry is
+// a new Slurm job.
+func TestDependenciesAndRetriesWorkUnderSlurm(t *testing.T) {
+	c := slurmtest.Start(t, slurmtest.Config{Name: "a", Nodes: 2})[0]
+	s := start(t, slurmSite(t, c, "on_stop: end"))
+	name, say := pipe(t)
+	first := s.submit(t, &droverv1.Request{Service: "block", Width: 1, Arguments: arguments{"pipe": text(name)}})
+	second := s.submit(t, &droverv1.Request{Service: "print", After: []*droverv1.Dependency{onDone(first.GetId())}})
+	third := s.submit(t, &droverv1.Request{Service: "print", After: []*droverv1.Dependency{onDone(second.GetId())}})
+	dropped := s.submit(t, &droverv1.Request{Service: "print", After: []*droverv1.Dependency{onDone(first.GetId())}})
+	book := filepath.Join(t.TempDir(), "book")
+	flaky := s.submit(t, &droverv1.Request{Service: "flaky", Arguments: arguments{"book": text(book), "good": number(2)}, Retries: 3})
+	s.until(t, first.GetId(), running)
+	if _, err := s.client.CancelJob(within(t), &droverv1.CancelJobRequest{JobId: dropped.GetId()}); err != nil {
+		t.Fatal(err)
+	}
+	s.until(t, dropped.GetId(), cancelled)
+	if j := s.until(t, flaky.GetId(), done); j.GetAttempt() != 3 || j.GetRetried() != 2 || len(j.GetOutputs()) != 0 {
+		t.Errorf("%v", j)
+	}
+	if got := s.log(t, &droverv1.ReadLogsRequest{JobId: flaky.GetId()}); got != "try 2\n" {
+		t.Errorf("log %q", got)
+	}
+	queue := c.Run(t, "squeue", "-h", "-o", "%j")
+	for _, id := range []string{second.GetId(), third.GetId()} {
+		if s.until(t, id, held); strings.Contains(queue, id) {
+			t.Errorf("job %s is in Slurm before its dependency ended:\n%s", id, queue)
+		}
+	}
+	say("x")
+	last := s.until(t, third.GetId(), done)
+	if before := s.until(t, second.GetId(), done); last.GetStartedAt().AsTime().Before(before.GetEndedAt().AsTime().Truncate(time.Second)) { // Slurm has whole seconds
+		t.Errorf("started at %v, before %v", last.GetStartedAt().AsTime(), before.GetEndedAt().AsTime())
+	}
+}
+
+// The jobs end between two polls and remove their own records: Slurm's record counts.
+func TestAJobThatRemovesItsOwnRecordsRunsOnce(t *testing.T) {
+	c := slurmtest.Start(t, slurmtest.Config{Name: "a", Nodes: 1})[0]
+	book := filepath.Join(t.TempDir(), "ledger")
+	s := start(t, slurmSite(t, c, `    - name: wipe
+      doc: Removes what is beside its working directory.
+      args: [{name: book, type: string}, {name: what, type: string}, {name: code, type: int}]
+      command: [/bin/sh, -c, 'echo "$DROVER_JOB_ID" >> "$0"; rm -rf $1; exit $2', "{book}", "{what}", "{code}"]
+      model: {fixed: {width: 1, time: 1s}}
+on_stop: end`))
+	var ids []string
+	for _, what := range []string{"../attempts", "../*"} {
+		for code, want := range map[int64]droverv1.JobState{0: done, 3: failed} {
+			j := s.submit(t, &droverv1.Request{Service: "wipe", Arguments: arguments{"book": text(book), "what": text(what), "code": number(code)}})
+			if got := s.until(t, j.GetId(), want); int64(got.GetOutcome().GetExitCode()) != code || got.GetAttempt() != 1 {
+				t.Errorf("%s, %d: %v", what, code, got)
+			}
+			ids = append(ids, j.GetId())
+		}
+	}
+	lines, err := os.ReadFile(book)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range ids {
+		if n := strings.Count(string(lines), id); n != 1 {
+			t.Errorf("job %s has run %d times", id, n)
+		}
+	}
+}
+
+// The controller is restored to a state in which a running job still waited. It kills
+// the job's processes and starts the job again while the server is down.
+func TestAJobThatSlurmStartsTwiceIsLostAndReported(t *testing.T) {
+	c := slurmtest.Start(t, slurmtest.Config{Name: "a", Nodes: 1})[0]
+	blocker := c.Run(t, "sbatch", "--parsable", "-o", "/dev/null", "--wrap", "sleep 100")
+	p := slurmProcess(t, c, "")
+	p.run()
+	g := newGround(t)
+	id := newID(t)
+	p.submit(id, g.request("once", 1, true, 0))
+	inSlurm := func() int { return len(strings.Fields(c.Run(t, "squeue", "-h", "-o", "%i"))) }
+	slurmtest.Until(t, "it is in Slurm", func() bool { return inSlurm() == 2 })
+	c.Stop(t)
+	c.Save(t)
+	c.StartController(t)
+	c.Await(t)
+	c.Run(t, "scancel", blocker)
+	p.until(id, running)
+	p.ready(id)
+	p.kill()
+	c.Kill(t)
+	c.Restore(t)
+	c.StartController(t)
+	c.Await(t)
+	c.Run(t, "scancel", blocker)
+	slurmtest.Until(t, "it was started again", func() bool { return inSlurm() == 0 })
+	p.run()
+	if j := p.until(id, done, failed); j.GetState() != failed || !strings.Contains(j.GetOutcome().GetReason(), "lost sight") {
+		t.Errorf("%v", j)
+	}
+	if count, _, _ := g.lines(t); count[id] > 1 {
+		t.Errorf("it has run %d times", count[id])
+	}
+	slurmtest.Until(t, "the log reports it", func() bool {
+		text, err := os.ReadFile(p.config + ".log")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range bytes.Lines(text) {
+			if bytes.Contains(line, []byte("[ERROR]")) && bytes.Contains(line, []byte(id)) {
+				return true
+			}
+		}
+		return false
+	})
+	slurmtest.Until(t, "its notices are removed", func() bool {
+		left, err := os.ReadDir(p.dir + "/notices")
+		return err == nil && len(left) == 0
+	})
+}
+
+// A slurmd is killed and Slurm reports a failed node, but the job's program still runs.
+// It stops before the next attempt starts.
+func TestTwoAttemptsOfAJobOnAFailedNodeDoNotOverlap(t *testing.T) {
+	c := slurmtest.Start(t, slurmtest.Config{Name: "a", Nodes: 2})[0]
+	p := slurmProcess(t, c, "")
+	p.run()
+	g := newGround(t)
+	id := newID(t)
+	p.submit(id, g.request("again", 1, true, 0))
+	p.until(id, running)
+	p.ready(id)
+	_, _, first := g.lines(t)
+	node := c.Run(t, "squeue", "-h", "-o", "%N")
+	c.KillNode(map[string]int{"an1": 0, "an2": 1}[node])
+	c.Run(t, "scontrol", "update", "NodeName="+node, "State=DOWN", "Reason=test")
+	slurmtest.Until(t, "another attempt has begun", func() bool {
+		if count, _, _ := g.lines(t); count[id] == 2 {
+			return true
+		}
+		return false
+	})
+	if err := syscall.Kill(first[id], 0); !errors.Is(err, syscall.ESRCH) {
+		t.Errorf("the first attempt still runs: %v", err)
+	}
+	g.open()
+	p.until(id, done)
+	slurmtest.Until(t, "its notices are removed", func() bool {
+		left, err := os.ReadDir(p.dir + "/notices")
+		return err == nil && len(left) == 0
+	})
 }

@@ -6,10 +6,10 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/exec"
-	"github.com/seed-9b8f70bb/drover/batch/slurm"
+	"github.com/seed-9b8f70bb/drover/batch/external"
 )
 
-// system is what the server needs of its batch system: an embedded one, or Slurm.
+// system is what the server needs of its batch system: an embedded one or an external one.
 type system interface {
 	batch.System
 	// Now is the clock of all instants of the system, which the core lives on.
@@ -26,12 +26,12 @@ type system interface {
 
 // closed says whether an error is that of a batch system that has ended.
 func closed(err error) bool {
-	return errors.Is(err, exec.ErrClosed) || errors.Is(err, slurm.ErrClosed)
+	return errors.Is(err, exec.ErrClosed) || errors.Is(err, external.ErrClosed)
 }
 
 // missed says whether a watch of the batch system cannot go on from its cursor.
 func missed(err error) bool {
 	var embedded *exec.CursorError
-	var foreign *slurm.CursorError
-	return errors.As(err, &embedded) || errors.As(err, &foreign)
+	var cursor *external.CursorError
+	return errors.As(err, &embedded) || errors.As(err, &cursor)
 }

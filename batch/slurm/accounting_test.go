@@ -10,11 +10,13 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/external"
+	"github.com/seed-9b8f70bb/drover/batch/external/externaltest"
 	"github.com/seed-9b8f70bb/drover/internal/slurmtest"
 )
 
-// ledger is a cluster with accounting whose controller forgets jobs at once, and jobs
-// of every kind of end that nobody but accounting knows.
+// ledger is a cluster with accounting, with one ended job of each kind that only
+// accounting still knows.
 type ledger struct {
 	*site
 	accounting *slurmtest.Accounting
@@ -22,8 +24,8 @@ type ledger struct {
 	ids        map[string]string
 }
 
-// openLedger runs the jobs and returns when the controller has forgotten all of them.
-// It takes the better part of a minute to notice a node that is gone.
+// openLedger runs the jobs and returns when the controller has forgotten all of them. The
+// controller needs most of a minute to notice a failed node.
 func openLedger(t *testing.T) *ledger {
 	t.Helper()
 	cfg, noMemory := slurmtest.LimitMemory(t, slurmtest.Config{
@@ -37,60 +39,58 @@ func openLedger(t *testing.T) *ledger {
 	})
 	a, clusters := slurmtest.StartAccounted(t, cfg)
 	s := newSite(t, clusters[0])
-	if err := s.Release(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	s.StopServer()
 	l := &ledger{site: s, accounting: a, keys: make(map[string]batch.Key), ids: make(map[string]string)}
 	node := func(i int) string { return fmt.Sprintf("--nodelist=%sn%d", cfg.Name, i) }
-	l.run("TIMEOUT", "sleep 600", node(1), "--time=1")
-	l.run("NODE_FAIL", "sleep 600", node(2))
-	l.run("PREEMPTED", "sleep 600", node(3))
-	l.run("PREEMPTED again", "sleep 600", node(4), "--partition=again")
+	l.add("TIMEOUT", "sleep 600", node(1), "--time=1")
+	l.add("NODE_FAIL", "sleep 600", node(2))
+	l.add("PREEMPTED", "sleep 600", node(3))
+	l.add("PREEMPTED again", "sleep 600", node(4), "--partition=again")
 	l.begun("TIMEOUT", "NODE_FAIL", "PREEMPTED", "PREEMPTED again")
-	l.cluster.KillNode(1)
-	l.cluster.Run(t, "scontrol", "update", "JobId="+l.ids["TIMEOUT"], "EndTime=now") // which is sooner than its minute
-	l.cluster.Run(t, "sbatch", "-o", "/dev/null", "-p", "urgent", "-N", "2", "-n", "2", "-w", fmt.Sprintf("%[1]sn3,%[1]sn4", cfg.Name), "--wrap", "true")
-	l.run("COMPLETED", "true", node(5))
-	l.run("FAILED", "exit 7", node(5))
-	l.run("signal", "kill -9 $$", node(5))
-	l.run("CANCELLED", "sleep 600", node(5))
+	l.KillNode(1)
+	l.Run(t, "scontrol", "update", "JobId="+l.ids["TIMEOUT"], "EndTime=now") // earlier than its time limit
+	l.Run(t, "sbatch", "-o", "/dev/null", "-p", "urgent", "-N", "2", "-n", "2", "-w", fmt.Sprintf("%[1]sn3,%[1]sn4", cfg.Name), "--wrap", "true")
+	l.add("COMPLETED", "true", node(5))
+	l.add("FAILED", "exit 7", node(5))
+	l.add("signal", "kill -9 $$", node(5))
+	l.add("CANCELLED", "sleep 600", node(5))
 	l.begun("CANCELLED")
-	l.cluster.Run(t, "scancel", l.ids["CANCELLED"])
-	l.run("held", "true", node(5), "--hold")
-	l.cluster.Run(t, "scancel", l.ids["held"])
+	l.Run(t, "scancel", l.ids["CANCELLED"])
+	l.add("held", "true", node(5), "--hold")
+	l.Run(t, "scancel", l.ids["held"])
 	if noMemory == "" {
-		l.run("OUT_OF_MEMORY", "head -c 400m /dev/zero | tail -n 1 > /dev/null", node(5), "--mem=40")
+		l.add("OUT_OF_MEMORY", "head -c 400m /dev/zero | tail -n 1 > /dev/null", node(5), "--mem=40")
 	} else {
 		t.Log("OUT_OF_MEMORY IS NOT TESTED: " + noMemory)
 	}
 	l.within(3*time.Minute, "the controller has forgotten all jobs", func() bool {
-		return l.cluster.Run(t, "squeue", "-h", "-t", "all", "-o", "%i %T") == ""
+		return l.Run(t, "squeue", "-h", "-t", "all", "-o", "%i %T") == ""
 	})
 	return l
 }
 
-// run submits a job as the system would, with options.
-func (l *ledger) run(kind, do string, options ...string) {
+// add submits a job as a System would, with options.
+func (l *ledger) add(kind, do string, options ...string) {
 	l.t.Helper()
-	key := attemptOf(len(l.keys) + 1)
-	l.scripts[key.Job] = do
+	key := externaltest.AttemptOf(len(l.keys) + 1)
+	l.SetScript(key, do)
 	script, err := l.Script(key, batch.Shape{})
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	file := l.file(key, "sh")
+	file := l.File(key, "sh")
 	if err := os.WriteFile(file, script.Text, 0o600); err != nil {
 		l.t.Fatal(err)
 	}
-	args := append([]string{"sbatch", "--parsable", "--no-requeue", "--chdir=" + l.dir, "-o", "/dev/null", "--job-name=" + Name(key), "--comment=" + comment("a", key, "bob")}, options...)
-	l.keys[kind], l.ids[kind] = key, l.cluster.Run(l.t, append(args, file)...)
+	args := append([]string{"sbatch", "--parsable", "--no-requeue", "--chdir=" + l.Dir, "-o", "/dev/null", "--job-name=" + external.Name(key), "--comment=" + external.Comment("a", key, "bob")}, options...)
+	l.keys[kind], l.ids[kind] = key, l.Run(l.t, append(args, file)...)
 }
 
-// begun waits until jobs have.
+// begun waits until jobs have begun.
 func (l *ledger) begun(kinds ...string) {
 	l.t.Helper()
 	for _, kind := range kinds {
-		slurmtest.Until(l.t, kind+" has begun", func() bool { return l.runs(l.keys[kind]) == 1 })
+		slurmtest.Until(l.t, kind+" has begun", func() bool { return l.Runs(l.keys[kind]) == 1 })
 	}
 }
 
@@ -109,14 +109,20 @@ func (l *ledger) within(limit time.Duration, what string, holds func() bool) {
 	}
 }
 
-// adopt opens a system that has been told of jobs, with accounting and without a file
-// of completed jobs.
-func (l *ledger) adopt(change func(*Config), kinds ...string) {
+// records returns the cluster with what History reads.
+func (l *ledger) records(database bool, jobComp string) *Cluster {
+	c := New(Config{Conf: l.Conf(), Timeout: 2 * time.Second})
+	c.database, c.jobComp = database, jobComp
+	return c
+}
+
+// adopt opens a System with jobs, with accounting and without a file of completed jobs.
+func (l *ledger) adopt(change func(*external.Config), kinds ...string) {
 	l.t.Helper()
-	l.reopen(func(c *Config) {
-		c.Commands.Database, c.Commands.JobComp = true, ""
+	l.Restart(func(c *external.Config) {
+		c.Cluster = l.records(true, "")
 		for _, kind := range kinds {
-			c.Adopt = append(c.Adopt, Adopted{Key: l.keys[kind], Job: &batch.Job{Shape: batch.Shape{Width: 1, Walltime: batch.Minute}}})
+			externaltest.Adopting(batch.Shape{Width: 1, Walltime: batch.Minute}, l.keys[kind])(c)
 		}
 		if change != nil {
 			change(c)
@@ -124,27 +130,27 @@ func (l *ledger) adopt(change func(*Config), kinds ...string) {
 	})
 }
 
-func TestHowJobsEndedIsReadFromAccounting(t *testing.T) {
+func TestAccountingHasTheOutcomesOfForgottenJobs(t *testing.T) {
 	t.Parallel() // it waits most of the time
 	l := openLedger(t)
-	t.Run("in its own words", l.isReadInItsOwnWords)
-	t.Run("by a system that starts again", l.isFoundOutByASystemThatStartsAgain)
-	t.Run("or from what else there is", l.isFoundOutWithoutAccounting)
+	t.Run("History returns their records", l.testHistory)
+	t.Run("a restarted server reports them", l.testRestart)
+	t.Run("without accounting other records count", l.testWithoutAccounting)
 }
 
-func (l *ledger) isReadInItsOwnWords(t *testing.T) {
-	c := Commands{Conf: l.cluster.Conf(), Database: true}
+func (l *ledger) testHistory(t *testing.T) {
+	c := l.records(true, "")
 	var ids []string
 	for _, id := range l.ids {
 		ids = append(ids, id)
 	}
-	told, err := c.Past(t.Context(), ids, nil)
+	records, err := c.History(t.Context(), ids, nil, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	byKey := make(map[batch.Key]Ended)
-	for _, e := range told {
-		key, ok := identify("a", e.Name, e.Comment)
+	byKey := make(map[batch.Key]external.Record)
+	for _, e := range records {
+		key, ok := external.Identify("a", e.Name, e.Comment)
 		if !ok || !strings.HasPrefix(e.Comment, "drover:1:a:") {
 			t.Errorf("not identified: %+v", e)
 		}
@@ -157,7 +163,7 @@ func (l *ledger) isReadInItsOwnWords(t *testing.T) {
 			want = kind
 		}
 		e := byKey[key]
-		if e.State != want || e.ID != l.ids[kind] || !e.Over() || e.End.IsZero() || kind != "held" && e.Start.IsZero() || (e.NodeList == "") != (kind == "held") {
+		if e.State != want || e.ID != l.ids[kind] || !e.Over() || e.End.IsZero() || kind != "held" && e.Start.IsZero() || (e.Nodes == nil) != (kind == "held") {
 			t.Errorf("%s: %+v", kind, e)
 		}
 	}
@@ -167,21 +173,21 @@ func (l *ledger) isReadInItsOwnWords(t *testing.T) {
 	if e := byKey[l.keys["signal"]]; e.Code != 0 || e.Signal != "SIGKILL" {
 		t.Errorf("SIGKILL is %+v", e)
 	}
-	// By name only those that could have been started are known.
-	byName, err := c.Past(t.Context(), nil, []string{Name(l.keys["TIMEOUT"]), Name(l.keys["held"]), "nobody"})
+	// By name sacct only finds jobs that could be started.
+	byName, err := c.History(t.Context(), nil, []string{external.Name(l.keys["TIMEOUT"]), external.Name(l.keys["held"]), "unknown"}, false)
 	if err != nil || len(byName) != 1 || byName[0].State != "TIMEOUT" {
 		t.Errorf("by name: %+v, %v", byName, err)
 	}
 }
 
-func (l *ledger) isFoundOutByASystemThatStartsAgain(t *testing.T) {
+func (l *ledger) testRestart(t *testing.T) {
 	type outcome struct {
 		end    batch.End
 		reason string
 	}
 	wants := map[string]outcome{
 		"COMPLETED": {batch.EndDone, ""}, "FAILED": {batch.EndFailed, "exit status 7"}, "signal": {batch.EndFailed, "signal SIGKILL"},
-		"TIMEOUT": {batch.EndKilled, "walltime"}, "CANCELLED": {batch.EndCancelled, "somebody else"}, "NODE_FAIL": {batch.EndLost, "node failed"},
+		"TIMEOUT": {batch.EndKilled, "walltime"}, "CANCELLED": {batch.EndCancelled, "another user"}, "NODE_FAIL": {batch.EndLost, "node failed"},
 		"PREEMPTED": {batch.EndLost, "preempted"}, "PREEMPTED again": {batch.EndLost, "preempted"},
 	}
 	if _, ok := l.keys["OUT_OF_MEMORY"]; ok {
@@ -192,85 +198,61 @@ func (l *ledger) isFoundOutByASystemThatStartsAgain(t *testing.T) {
 		kinds = append(kinds, kind)
 	}
 	slices.Sort(kinds)
-	for name, witness := range map[string]Witness{"Slurm's word": nil, "both words": l.site} {
-		l.adopt(func(c *Config) { c.Witness = witness }, kinds...)
+	for name, files := range map[string]external.AttemptFiles{"Slurm's record": nil, "both records": l.Site} {
+		l.adopt(func(c *external.Config) { c.Files = files }, kinds...)
 		for _, kind := range kinds {
-			f, want := l.awaitPhase(l.keys[kind], batch.PhaseEnded), wants[kind]
+			f, want := l.AwaitPhase(l.keys[kind], batch.PhaseEnded), wants[kind]
 			if f.Outcome.End != want.end || !strings.Contains(f.Outcome.Reason, want.reason) || f.Started.IsZero() || !f.Ended.After(f.Started.Add(-time.Second)) || len(f.Nodes) != 1 {
 				t.Errorf("by %s %s is %+v", name, kind, f)
 			}
-			if n := l.runs(l.keys[kind]); n != 1 {
+			if n := l.Runs(l.keys[kind]); n != 1 {
 				t.Errorf("%s ran %d times", kind, n)
 			}
 		}
 	}
 }
 
-func (l *ledger) isFoundOutWithoutAccounting(t *testing.T) {
+func (l *ledger) testWithoutAccounting(t *testing.T) {
 	l.accounting.Down()
-	ids, names := []string{l.ids["TIMEOUT"]}, []string{Name(l.keys["TIMEOUT"])}
-	var silent *AccountingError
-	c := Commands{Conf: l.cluster.Conf(), Database: true, JobComp: l.cluster.JobComp()}
-	if told, err := c.Past(t.Context(), ids, names); !errors.As(err, &silent) || len(told) != 1 || told[0].State != "TIMEOUT" {
-		t.Errorf("by the file of completed jobs: %+v, %v", told, err)
+	ids, names := []string{l.ids["TIMEOUT"]}, []string{external.Name(l.keys["TIMEOUT"])}
+	var silent *external.AccountingError
+	withFile := l.records(true, l.JobComp())
+	if records, err := withFile.History(t.Context(), ids, names, false); !errors.As(err, &silent) || len(records) != 1 || records[0].State != "TIMEOUT" {
+		t.Errorf("by the file of completed jobs: %+v, %v", records, err)
 	}
-	// What an attempt has written is enough; one that was killed for its limit has
-	// written nothing, and nobody makes up why.
-	l.adopt(nil, "FAILED", "TIMEOUT")
-	if f := l.awaitPhase(l.keys["FAILED"], batch.PhaseEnded); f.Outcome.ExitCode != 7 {
-		t.Errorf("by its own word: %+v", f)
+	// The record of an attempt suffices. An attempt that was killed has not recorded its
+	// end, and stays as it is.
+	counting := &externaltest.Counting{Cluster: l.records(true, "")}
+	l.adopt(func(c *external.Config) { c.Cluster = counting }, "FAILED", "TIMEOUT")
+	if f := l.AwaitPhase(l.keys["FAILED"], batch.PhaseEnded); f.Outcome.ExitCode != 7 {
+		t.Errorf("by its own record: %+v", f)
 	}
-	looks := func() int {
-		l.System.mu.Lock()
-		defer l.System.mu.Unlock()
-		return l.attempts[l.keys["TIMEOUT"]].missing
+	slurmtest.Until(t, "many polls have missed it", func() bool { return counting.Polls.Load() > 8 })
+	if f := l.State(l.keys["TIMEOUT"]); f.Phase == batch.PhaseEnded {
+		t.Errorf("an outcome without any record of it: %+v", f)
 	}
-	slurmtest.Until(t, "it was looked for many times", func() bool { return looks() > 2*enough })
-	if f := l.find(l.keys["TIMEOUT"]); f.Phase == batch.PhaseEnded {
-		t.Errorf("nobody can know how it has ended: %+v", f)
-	}
-	// With the file it is known.
-	l.adopt(func(c *Config) { c.Commands.JobComp = l.cluster.JobComp() }, "TIMEOUT")
-	if f := l.awaitPhase(l.keys["TIMEOUT"], batch.PhaseEnded); f.Outcome.End != batch.EndKilled {
+	// The file of completed jobs has it.
+	l.adopt(func(c *external.Config) { c.Cluster = withFile }, "TIMEOUT")
+	if f := l.AwaitPhase(l.keys["TIMEOUT"], batch.PhaseEnded); f.Outcome.End != batch.EndKilled {
 		t.Errorf("by the file of completed jobs: %+v", f)
 	}
-	// It is not waited for without end.
-	l.adopt(func(c *Config) { c.Stale = time.Second }, "TIMEOUT")
-	before := l.reported(l.keys["TIMEOUT"])
-	if f := l.awaitPhase(l.keys["TIMEOUT"], batch.PhaseEnded); f.Outcome.End != batch.EndLost || !strings.Contains(f.Outcome.Reason, "forgotten") {
-		t.Errorf("after a while: %+v", f)
+	// The wait for accounting is limited.
+	l.adopt(func(c *external.Config) { c.Stale = time.Second }, "TIMEOUT")
+	before := l.Reported(l.keys["TIMEOUT"])
+	if f := l.AwaitPhase(l.keys["TIMEOUT"], batch.PhaseEnded); f.Outcome.End != batch.EndLost || !strings.Contains(f.Outcome.Reason, "forgotten") {
+		t.Errorf("after the wait: %+v", f)
 	}
-	if l.reported(l.keys["TIMEOUT"]) == before {
-		t.Error("that nobody knows how it has ended is not said")
+	if l.Reported(l.keys["TIMEOUT"]) == before {
+		t.Error("the missing record is not reported")
 	}
-	// Accounting comes back while it is waited for.
-	l.adopt(nil, "TIMEOUT")
-	slurmtest.Until(t, "it was looked for", func() bool { return looks() > enough })
+	// Accounting comes back during the wait.
+	counting = &externaltest.Counting{Cluster: l.records(true, "")}
+	l.adopt(func(c *external.Config) { c.Cluster = counting }, "TIMEOUT")
+	slurmtest.Until(t, "some polls have missed it", func() bool { return counting.Polls.Load() > 5 })
 	if err := l.accounting.Up(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if f := l.awaitPhase(l.keys["TIMEOUT"], batch.PhaseEnded); f.Outcome.End != batch.EndKilled {
-		t.Errorf("by accounting that is back: %+v", f)
-	}
-}
-
-// An attempt that is placed with another shape is taken out of Slurm and put in again
-// under its name: how the first one ended is no word about the second.
-func TestAJobThatNeverStartedCountsOnlyByItsNumber(t *testing.T) {
-	s := start(t, 1)
-	blocker := s.cluster.Run(t, "sbatch", "--parsable", "-o", "/dev/null", "--wrap", "sleep 100")
-	key := s.submit(1, 1, batch.Minute, "true")
-	slurmtest.Until(t, "it is in Slurm", func() bool { return s.queued() == 2 })
-	number := s.cluster.Run(t, "squeue", "-h", "-o", "%i", "--name="+Name(key))
-	if err := s.Release(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	s.cluster.Run(t, "scancel", number)
-	slurmtest.Until(t, "it is cancelled", func() bool { return s.queued() == 1 })
-	for id, want := range map[string]int{number: 1, blocker: 0, "": 0} {
-		known, _, err := s.enquire(t.Context(), []gone{{key: key, id: id, unsure: id == ""}})
-		if err != nil || len(known) != want {
-			t.Errorf("as number %q: %v, %v", id, known, err)
-		}
+	if f := l.AwaitPhase(l.keys["TIMEOUT"], batch.PhaseEnded); f.Outcome.End != batch.EndKilled {
+		t.Errorf("after the return of accounting: %+v", f)
 	}
 }

@@ -3,10 +3,10 @@ package slurm
 import (
 	"testing"
 
-	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/batch/external"
 )
 
-// What parsers are given comes from other people's jobs in part.
+// Part of the parsers' input comes from other users' jobs.
 
 func FuzzQueue(f *testing.F) {
 	f.Add(read(f, "squeue-22.05.txt"))
@@ -16,18 +16,19 @@ func FuzzQueue(f *testing.F) {
 			return
 		}
 		for _, r := range rows {
-			if r.ID == "" || r.CPUs < 0 || r.Nodes < 0 || r.Limit < 0 || r.Used < 0 || r.Tasks < 1 || r.Tasks > mostTasks {
+			if r.id == "" || r.processors < 0 || r.nodes < 0 || r.limit < 0 || r.used < 0 || r.tasks < 1 || r.tasks > maxTasks {
 				t.Fatalf("%+v", r)
 			}
-			identify("site", r.Name, r.Comment)
+			j := r.job()
+			external.Identify("site", j.Name, j.Comment)
 		}
 	})
 }
 
-func FuzzEnded(f *testing.F) {
+func FuzzDetails(f *testing.F) {
 	f.Add(read(f, "squeue-ended-22.05.txt"))
 	f.Fuzz(func(t *testing.T, text string) {
-		all, err := parseEnded(text, "~m~")
+		all, err := parseDetails(text, "~m~")
 		for _, e := range all {
 			if err != nil || e.ID == "" || e.State == "" || e.Code < 0 || e.Code > 255 {
 				t.Fatalf("%+v, %v", e, err)
@@ -53,36 +54,19 @@ func FuzzCluster(f *testing.F) {
 		_, _ = parseSettings(text)
 		parts, _ := parsePartitions(text)
 		for _, p := range parts {
-			if p.CPUs < 0 || p.MaxNodes < 0 || p.MaxTime < 0 {
+			if p.processors < 0 || p.maxNodes < 0 || p.maxTime < 0 {
 				t.Fatalf("%+v", p)
 			}
 		}
-		if m, err := parseCluster(text, "~m~", "main"); err == nil {
-			for _, n := range m.nodes {
-				if n.CPUs < 0 || n.Memory < 0 {
+		if m, err := parseNodes(text, "~m~", "main"); err == nil {
+			for _, n := range m.List {
+				if n.Processors < 0 || n.Memory < 0 {
 					t.Fatalf("%+v", n)
 				}
 			}
 		}
-		if len(expand(text)) > mostHosts {
-			t.Fatal("more nodes than there may be")
-		}
-	})
-}
-
-// A comment is read back as it was written, whatever its site and owner are called.
-func FuzzIdentity(f *testing.F) {
-	f.Add("site", id, uint32(1), uint32(2), "bob")
-	f.Fuzz(func(t *testing.T, site, job string, epoch, attempt uint32, owner string) {
-		k := batch.Key{Job: batch.JobID(plain(job)), Epoch: epoch, Attempt: attempt}
-		if k.Job == "" || plain(site) != site {
-			return
-		}
-		if got, ok := identify(site, Name(k), comment(site, k, owner)); !ok || got != k {
-			t.Fatalf("%v, %v", got, ok)
-		}
-		if got, ok := identify(site, Name(k), ""); !ok || got != k {
-			t.Fatalf("by name: %v, %v", got, ok)
+		if len(expand(text)) > maxHosts {
+			t.Fatal("too many nodes")
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -9,8 +10,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// parseSpan reads a length of time as Slurm prints it: [days-]hours:minutes:seconds
-// or minutes:seconds. What has no limit is batch.Forever; what is not set, 0.
+// parseSpan reads a duration: [days-]hours:minutes:seconds or minutes:seconds. No limit
+// is batch.Forever; a value that is not set is 0.
 func parseSpan(text string) (batch.Duration, bool) {
 	switch text {
 	case "UNLIMITED", "INFINITE", "infinite", "Partition_Limit":
@@ -56,7 +57,7 @@ func parseNumber(text string) (int64, bool) {
 	return n, err == nil
 }
 
-// parseCount reads a number that may be abbreviated in units of 1024: 2K, 1.5K.
+// parseCount reads a number that can have a unit of 1024: 2K, 1.5K, 1M.
 func parseCount(text string) (int32, bool) {
 	unit := 1.0
 	if n := len(text); n > 0 {
@@ -83,7 +84,15 @@ func parseCount(text string) (int32, bool) {
 	return int32(math.Ceil(f)), true
 }
 
-// parseInstant reads an instant in UTC; the zero time is one that is not known.
+// parseLimit reads a count that can be unlimited, which is 0.
+func parseLimit(text string) (int32, bool) {
+	if text == "UNLIMITED" || text == "" {
+		return 0, true
+	}
+	return parseCount(text)
+}
+
+// parseInstant reads an instant in UTC; the zero time if it is not known.
 func parseInstant(text string) (time.Time, bool) {
 	switch text {
 	case "N/A", "Unknown", "unknown", "None", "NONE", "(null)", "":
@@ -93,8 +102,26 @@ func parseInstant(text string) (time.Time, bool) {
 	return t, err == nil
 }
 
-// parseTasks returns how many jobs an array's elements in squeue's brackets are:
-// [1-5%2] is 5, [1,3,7-9:2] 4. One that is cut off ("...") counts what is shown.
+// pairs reads words of the form KEY=VALUE. Words without an equals sign belong to the
+// value before them and are dropped.
+func pairs(line string) map[string]string {
+	v := make(map[string]string)
+	for word := range strings.FieldsSeq(line) {
+		if key, value, ok := strings.Cut(word, "="); ok {
+			if _, twice := v[key]; !twice {
+				v[key] = value
+			}
+		}
+	}
+	return v
+}
+
+// maxTasks bounds the jobs that one line of a queue stands for.
+const maxTasks = 100_000
+
+// parseTasks returns how many jobs an ID of squeue stands for, 1 without brackets:
+// 12_[1-5%2] is 5, 12_[1,3,7-9:2] is 4. A list that is cut off ("...") counts as far as
+// it is shown.
 func parseTasks(id string) int {
 	_, list, ok := strings.Cut(id, "_[")
 	if !ok {
@@ -118,10 +145,80 @@ func parseTasks(id string) int {
 			}
 			n = (b-a)/by + 1
 		}
-		total = int(min(int64(total)+n, mostTasks))
+		total = int(min(int64(total)+n, maxTasks))
 	}
 	return max(total, 1)
 }
 
-// mostTasks bounds the jobs that one line of a queue stands for.
-const mostTasks = 100_000
+// maxHosts bounds the names that a list of nodes is expanded to.
+const maxHosts = 4096
+
+// expand returns the names that a list of nodes stands for: a[1-3,7],b. It returns a
+// list that it cannot read, or that is too long, as one name.
+func expand(list string) []string {
+	if list == "" {
+		return nil
+	}
+	var names []string
+	for _, part := range splitHosts(list) {
+		more := expandHosts(part)
+		if more == nil || len(names)+len(more) > maxHosts {
+			return []string{list}
+		}
+		names = append(names, more...)
+	}
+	return names
+}
+
+// splitHosts cuts a list at the commas outside brackets.
+func splitHosts(list string) []string {
+	var all []string
+	depth, from := 0, 0
+	for i, c := range []byte(list) {
+		switch {
+		case c == '[':
+			depth++
+		case c == ']':
+			depth--
+		case c == ',' && depth == 0:
+			all = append(all, list[from:i])
+			from = i + 1
+		}
+	}
+	return append(all, list[from:])
+}
+
+// expandHosts expands the first brackets of a name and, by recursion, the rest; nil if
+// it cannot.
+func expandHosts(text string) []string {
+	head, rest, ok := strings.Cut(text, "[")
+	if !ok {
+		return []string{text}
+	}
+	inner, tail, ok := strings.Cut(rest, "]")
+	if !ok {
+		return nil
+	}
+	tails := expandHosts(tail)
+	var names []string
+	for part := range strings.SplitSeq(inner, ",") {
+		from, to, isRange := strings.Cut(part, "-")
+		if !isRange {
+			to = from
+		}
+		a, okA := parseNumber(from)
+		b, okB := parseNumber(to)
+		if !okA || !okB || b < a || (b-a+1)*int64(max(len(tails), 1)) > maxHosts {
+			return nil
+		}
+		for n := a; n <= b; n++ {
+			for _, t := range tails {
+				names = append(names, fmt.Sprintf("%s%0*d%s", head, len(from), n, t))
+			}
+		}
+		if len(names) > maxHosts {
+			return nil
+		}
+	}
+	return names
+}

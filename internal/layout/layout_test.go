@@ -53,8 +53,11 @@ var layout = map[string][]string{
 	"batch/policy":          {"batch", policy, "batch/policy/convergent", "batch/policy/convergent/farm", "batch/policy/dfrs", "batch/policy/overbook", "batch/plan/forecast"},
 	"batch/policy/overbook": {policy, "batch", "batch/plan/profile", "batch/plan/queue", "batch/plan/counted", "batch/plan/runtimes"}, // on top of CBF
 	"batch/engine":          {"batch"},
-	"batch/slurm":           {"batch"},
 	"batch/batchtest":       {"batch", "batch/engine"},
+
+	"batch/external":              {"batch"},
+	"batch/external/externaltest": {"batch", "batch/external", "batch/plan/forecast", policy}, // for tests
+	"batch/slurm":                 {"batch", "batch/external"},
 
 	"batch/policy/dfrs/pack":  {"batch"},
 	"batch/policy/dfrs/share": {"batch", "batch/policy/dfrs/pack"},
@@ -133,7 +136,7 @@ var layout = map[string][]string{
 	"client": {"client/rpc", "client/submission", "client/npy", "internal/config", "proto/problem", "proto/rpc"},
 	"server": {
 		"server/loop", "server/site", "server/catalogue", "server/rpc", "server/files", "server/files/blobs", "server/files/depot", "server/store",
-		"batch", "batch/policy", "batch/plan/forecast", "batch/exec", "batch/slurm", "batch/plan/needs",
+		"batch", "batch/policy", "batch/plan/forecast", "batch/exec", "batch/external", "batch/slurm", "batch/plan/needs",
 		"batch/exec/attempt", "batch/exec/cgroup", "batch/exec/node", "batch/exec/node/pool", "batch/exec/node/remote",
 		"batch/exec/supervisor", "batch/exec/supervisor/journal", "batch/exec/supervisor/solo",
 		"internal/config", "agent/gossip", "proto/problem",
@@ -174,6 +177,26 @@ func TestPackagesImportOnlyWhatTheLayoutAllows(t *testing.T) {
 	}
 	for _, p := range problems {
 		t.Error(p)
+	}
+}
+
+// A server knows external batch systems by its table only.
+func TestOneFileOfTheServerImportsSlurm(t *testing.T) {
+	const table = "external_kinds.go"
+	files, err := fs.Glob(os.DirFS("../../server"), "*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), path.Join("../../server", name), nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, spec := range file.Imports {
+			if spec.Path.Value == strconv.Quote(module+"/batch/slurm") && name != table {
+				t.Errorf("server/%s imports batch/slurm; only server/%s may", name, table)
+			}
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package solo
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -14,69 +15,84 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
 	"golang.org/x/sys/unix"
 
 	"github.com/seed-9b8f70bb/drover/batch/exec/process"
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor/journal"
 )
 
-// The exit codes of a Run that has no program's to return.
+// The exit codes of a Run without a program's exit code to return.
 const (
 	ExitFailed  = 121 // the program could not be started
-	ExitClaimed = 122 // the attempt is somebody else's: nothing was run
-	ExitBroken  = 123 // the order or the claim could not be read or written
+	ExitClaimed = 122 // the attempt was claimed before: nothing ran
+	ExitBroken  = 123 // the spec or the claim could not be read or written
 )
 
-// signals are passed on to the program. SIGCHLD is the run-time's; the others
-// cannot be caught, or stop and continue the whole group anyhow.
+// signals are passed on to the program. Of the others, SIGCHLD belongs to the runtime,
+// and the rest cannot be caught or reach the whole process group anyway.
 var signals = []os.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGXCPU}
 
-// Run runs the attempt whose order it reads, if nobody has claimed it, and returns the exit
-// code of its program: 128 and the number for a signal, as a shell does. Path is the
-// attempt's file. What it has to say for itself goes to messages.
+// Run runs the attempt whose spec it reads, unless the attempt is claimed already, and
+// returns the exit code of its program: 128 plus the number of a signal, as a shell does.
+// path is the attempt's file. Run writes its own messages to messages.
 func Run(path string, input io.Reader, messages io.Writer) int {
 	caught := make(chan os.Signal, 16)
 	signal.Notify(caught, signals...)
 	defer signal.Stop(caught)
-	say := func(format string, args ...any) {
-		_, _ = fmt.Fprintf(messages, "drover: "+format+"\n", args...) // nobody else could be told
-	}
-	dir, name := filepath.Split(filepath.Clean(path))
-	o, err := read(input)
-	if err != nil {
-		say("%v", err)
+	r := run{path: path, messages: messages}
+	r.dir, r.name = filepath.Split(filepath.Clean(path))
+	var err error
+	if r.spec, err = read(input); err != nil {
+		r.say("%v", err)
 		return ExitBroken
 	}
-	won, state, err := journal.Claim(dir, name, journal.Claimer{Kind: journal.Supervisor, By: claimer()}, time.Now())
+	won, state, err := journal.Claim(r.dir, r.name, journal.Claimer{Kind: journal.Supervisor, By: startName()}, time.Now())
 	switch {
 	case err != nil:
-		say("%v", err)
+		r.say("%v", err)
 		return ExitBroken
 	case !won:
 		if state.Claimer.Kind == journal.Supervisor {
-			leave(say, &o, "", state.Claimer.By)
+			r.notify("", state.Claimer.By)
 		}
-		say("this attempt was claimed before, by the %s: nothing is run", strings.TrimSpace(string(state.Claimer.Kind)+" "+state.Claimer.By))
+		r.say("attempt already claimed by the %s, nothing runs", strings.TrimSpace(string(state.Claimer.Kind)+" "+state.Claimer.By))
 		return ExitClaimed
 	}
 	me, err := process.Identify(os.Getpid())
 	if err == nil {
-		err = journal.AppendRun(dir, name, me, time.Now())
+		err = journal.AppendRun(r.dir, r.name, me, time.Now())
 	}
 	if err != nil {
-		say("%v", err)
-		write(say, dir, name, journal.End{Kind: journal.Never, Reason: "run record: it could not be written", At: time.Now()})
+		r.say("%v", err)
+		r.recordEnd(journal.End{Kind: journal.Never, Reason: "run record: it could not be written", At: time.Now()})
 		return ExitBroken
 	}
-	g, err := process.Start(spec(&o))
+	g, err := process.Start(r.spec.process())
 	if err != nil {
-		say("%v", err)
-		write(say, dir, name, journal.End{Kind: journal.Failed, Reason: err.Error(), At: time.Now()})
+		r.say("%v", err)
+		r.recordEnd(journal.End{Kind: journal.Failed, Reason: err.Error(), At: time.Now()})
 		return ExitFailed
 	}
-	told, over := make(chan struct{}), make(chan struct{})
-	go listen(path, listening, told, over)
-	exit, stopped := await(g, caught, told)
+	return r.follow(g, caught)
+}
+
+// run is one start of an attempt.
+type run struct {
+	path, dir, name string
+	spec            Spec
+	messages        io.Writer
+}
+
+func (r *run) say(format string, args ...any) {
+	_, _ = fmt.Fprintf(r.messages, "drover: "+format+"\n", args...) // there is no other place to report to
+}
+
+// follow waits for the program, records its end and returns its exit code.
+func (r *run) follow(g *process.Group, caught <-chan os.Signal) int {
+	asked, over := make(chan struct{}), make(chan struct{})
+	go awaitStop(r.path, stopInterval, asked, over)
+	exit, stopped := await(g, caught, asked)
 	close(over)
 	end := journal.End{Kind: journal.Exited, Code: exit.Code, At: time.Now()}
 	code := exit.Code
@@ -85,35 +101,36 @@ func Run(path string, input io.Reader, messages io.Writer) int {
 		code = 128 + int(exit.Signal)
 	}
 	if stopped {
-		say("it was told to stop: the batch system has given it up")
-		if code != 0 { // else it had just done what it was for
-			end = journal.End{Kind: journal.Lost, Reason: "it was stopped, because the batch system had given it up", At: end.At}
+		r.say("stopped on request: the batch system lost sight of this attempt")
+		if code != 0 { // with 0 it had just completed
+			end = journal.End{Kind: journal.Lost, Reason: "it was stopped, because the batch system lost sight of it", At: end.At}
 		}
-		leave(say, &o, stoppedMark, "exit status "+strconv.Itoa(code))
+		r.notify(stoppedMark, "exit status "+strconv.Itoa(code))
 	}
-	write(say, dir, name, end)
+	r.recordEnd(end)
 	return code
 }
 
-// stoppedMark begins the name that word of an attempt has which was told to stop.
+// stoppedMark begins the last part of the file name of a notice that the attempt
+// stopped on request.
 const stoppedMark = "stopped-"
 
-// leave leaves word for the server.
-func leave(say func(string, ...any), o *Order, mark, text string) {
-	if o.Again == "" {
+// Stopped reports whether a notice, by the part of its file name after the dot, is of an
+// attempt that stopped on request.
+func Stopped(by string) bool { return strings.HasPrefix(by, stoppedMark) }
+
+// notify leaves a notice for the server.
+func (r *run) notify(mark, text string) {
+	if r.spec.Notices == "" {
 		return
 	}
-	if err := os.WriteFile(o.Again+"."+mark+claimer(), []byte(text+"\n"), 0o600); err != nil {
-		say("word for the server could not be written down: %v", err)
+	if err := os.WriteFile(r.spec.Notices+"."+mark+startName(), []byte(text+"\n"), 0o600); err != nil {
+		r.say("notice for the server not written: %v", err)
 	}
 }
 
-// Stopped says whether a word, by what follows the point in its name, is of an attempt
-// that was told to stop.
-func Stopped(by string) bool { return strings.HasPrefix(by, stoppedMark) }
-
-// await passes signals on until the program has ended, and ends it when told.
-func await(g *process.Group, caught <-chan os.Signal, told <-chan struct{}) (exit process.Exit, stopped bool) {
+// await passes signals on until the program has ended, and ends it when asked.
+func await(g *process.Group, caught <-chan os.Signal, asked <-chan struct{}) (exit process.Exit, stopped bool) {
 	ended := make(chan process.Exit, 1)
 	go func() { ended <- g.Wait() }()
 	var late <-chan time.Time
@@ -121,8 +138,8 @@ func await(g *process.Group, caught <-chan os.Signal, told <-chan struct{}) (exi
 		select {
 		case exit := <-ended:
 			return exit, stopped
-		case <-told:
-			told, stopped, late = nil, true, time.After(grace)
+		case <-asked:
+			asked, stopped, late = nil, true, time.After(grace)
 			_ = g.Signal(syscall.SIGTERM) // it may just have ended
 		case <-late:
 			_ = g.Signal(syscall.SIGKILL) // likewise
@@ -134,24 +151,24 @@ func await(g *process.Group, caught <-chan os.Signal, told <-chan struct{}) (exi
 	}
 }
 
-// write makes an end durable. The batch system has its own word of it, so that it
-// is not tried for ever.
-func write(say func(string, ...any), dir, name string, end journal.End) {
-	var err error
-	for pause := 100 * time.Millisecond; pause < 10*time.Second; pause *= 2 {
-		if err = journal.AppendEnd(dir, name, end); err == nil {
-			return
+// recordEnd makes an end durable. It gives up after some seconds: the batch system has
+// its own record.
+func (r *run) recordEnd(end journal.End) {
+	pauses := &backoff.ExponentialBackOff{InitialInterval: 100 * time.Millisecond, Multiplier: 2, MaxInterval: 10 * time.Second}
+	_, err := backoff.Retry(context.Background(), func() (struct{}, error) {
+		err := journal.AppendEnd(r.dir, r.name, end)
+		if errors.Is(err, fs.ErrNotExist) { // the program removed it
+			err = backoff.Permanent(err)
 		}
-		if errors.Is(err, fs.ErrNotExist) {
-			break // the program has removed it
-		}
-		<-time.After(pause)
+		return struct{}{}, err
+	}, backoff.WithBackOff(pauses), backoff.WithMaxTries(7))
+	if err != nil {
+		r.say("end of the attempt not recorded: %v", err)
 	}
-	say("how it ended could not be written down: %v", err)
 }
 
-// claimer names this start of an attempt, for people.
-func claimer() string {
+// startName names this start of an attempt, for people.
+func startName() string {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"
@@ -159,31 +176,31 @@ func claimer() string {
 	return fmt.Sprintf("%s-%d-%s", host, os.Getpid(), os.Getenv("SLURM_JOB_ID"))
 }
 
-// spec is the program with the variables by which the batch system tells it of its
-// nodes.
-func spec(o *Order) process.Spec {
-	s := process.Spec{Args: o.Args, Env: slices.Clone(o.Env), Dir: o.Dir, Stdout: o.Stdout, Stderr: o.Stderr}
+// process returns the program, with the variables by which the batch system describes
+// its nodes.
+func (s *Spec) process() process.Spec {
+	p := process.Spec{Args: s.Args, Env: slices.Clone(s.Env), Dir: s.Dir, Stdout: s.Stdout, Stderr: s.Stderr}
 	for _, v := range os.Environ() {
 		name, _, _ := strings.Cut(v, "=")
 		if strings.HasPrefix(name, "SLURM") || name == "CUDA_VISIBLE_DEVICES" || name == "ROCR_VISIBLE_DEVICES" || name == "TMPDIR" {
-			s.Env = append(s.Env, v)
+			p.Env = append(p.Env, v)
 		}
 	}
 	if nodes := os.Getenv("SLURM_JOB_NODELIST"); nodes != "" {
-		s.Env = append(s.Env, "DROVER_NODES="+nodes)
+		p.Env = append(p.Env, "DROVER_NODES="+nodes)
 	}
-	if filepath.Base(o.Args[0]) == o.Args[0] {
-		for _, v := range o.Env {
+	if filepath.Base(s.Args[0]) == s.Args[0] {
+		for _, v := range s.Env {
 			if list, ok := strings.CutPrefix(v, "PATH="); ok {
-				s.Path = lookup(list, o.Args[0])
+				p.Path = lookup(list, s.Args[0])
 			}
 		}
 	}
-	return s
+	return p
 }
 
-// lookup finds a program in a list of directories; "" if it is not there, so that
-// this process's own PATH decides.
+// lookup finds a program in a list of directories; "" if it is not there, so that the
+// PATH of this process decides.
 func lookup(list, name string) string {
 	for _, dir := range filepath.SplitList(list) {
 		path := filepath.Join(dir, name)

@@ -23,8 +23,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// attempt returns the file of an attempt, in a directory of its own, and its order.
-func attempt(t *testing.T, o Order) (path, order string) {
+// attempt returns the file of an attempt, in a new directory, and its encoded spec.
+func attempt(t *testing.T, o Spec) (path, spec string) {
 	t.Helper()
 	dir := t.TempDir()
 	if o.Stdout == "" {
@@ -55,10 +55,10 @@ func output(t *testing.T, path string) string {
 	return string(text)
 }
 
-func TestAProgramRunsAndItsEndIsWrittenDown(t *testing.T) {
+func TestRunRecordsTheEndOfItsProgram(t *testing.T) {
 	t.Setenv("SLURM_JOB_NODELIST", "n[1-2]")
-	path, order := attempt(t, Order{Args: []string{"sh", "-c", `echo "$0 $A $DROVER_NODES"; exit 7`, "a  b'"}, Env: []string{"PATH=/usr/bin:/bin", "A=x y"}})
-	if code := Run(path, strings.NewReader(order), t.Output()); code != 7 {
+	path, spec := attempt(t, Spec{Args: []string{"sh", "-c", `echo "$0 $A $DROVER_NODES"; exit 7`, "a  b'"}, Env: []string{"PATH=/usr/bin:/bin", "A=x y"}})
+	if code := Run(path, strings.NewReader(spec), t.Output()); code != 7 {
 		t.Errorf("exit code %d", code)
 	}
 	s := state(t, path)
@@ -70,8 +70,8 @@ func TestAProgramRunsAndItsEndIsWrittenDown(t *testing.T) {
 	}
 }
 
-func TestAnOrderIsOneLine(t *testing.T) {
-	text, err := Encode(Order{Args: []string{"a\r\nORDER\n\u2028"}})
+func TestASpecIsOneLine(t *testing.T) {
+	text, err := Encode(Spec{Args: []string{"a\r\nORDER\n\u2028"}})
 	if err != nil || bytes.ContainsAny(text, "\r\n") || text[0] != '{' {
 		t.Errorf("%q, %v", text, err)
 	}
@@ -80,63 +80,63 @@ func TestAnOrderIsOneLine(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoOrderIsRefused(t *testing.T) {
-	text, err := Encode(Order{Args: []string{"true"}})
+func TestRunRefusesAMalformedSpec(t *testing.T) {
+	text, err := Encode(Spec{Args: []string{"true"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "attempts", "1-1")
-	for _, input := range []string{"", "{}", string(text[:9]), strings.Repeat(" ", mostOrder) + string(text)} {
+	for _, input := range []string{"", "{}", string(text[:9]), strings.Repeat(" ", maxSpec) + string(text)} {
 		if code := Run(path, strings.NewReader(input), t.Output()); code != ExitBroken {
 			t.Errorf("%.10q of %d bytes: exit code %d", input, len(input), code)
 		}
 	}
 	if _, err := os.Stat(filepath.Dir(path)); !os.IsNotExist(err) {
-		t.Errorf("it was claimed: %v", err)
+		t.Errorf("the attempt was claimed: %v", err)
 	}
 }
 
-func TestAnAttemptRunsOnce(t *testing.T) {
-	again := filepath.Join(t.TempDir(), "again")
-	path, order := attempt(t, Order{Args: []string{"/bin/sh", "-c", "echo again"}, Again: again})
+func TestASecondStartRunsNothingAndLeavesANotice(t *testing.T) {
+	notices := filepath.Join(t.TempDir(), "notice")
+	path, spec := attempt(t, Spec{Args: []string{"/bin/sh", "-c", "echo again"}, Notices: notices})
 	var said bytes.Buffer
-	if code := Run(path, strings.NewReader(order), &said); code != 0 {
+	if code := Run(path, strings.NewReader(spec), &said); code != 0 {
 		t.Fatalf("exit code %d: %s", code, said.String())
 	}
-	if left, err := filepath.Glob(again + "*"); err != nil || len(left) > 0 {
-		t.Errorf("word of a second start before there was one: %v, %v", left, err)
+	if left, err := filepath.Glob(notices + "*"); err != nil || len(left) > 0 {
+		t.Errorf("notice before the second start: %v, %v", left, err)
 	}
 	if err := os.Remove(filepath.Join(filepath.Dir(path), "out")); err != nil {
 		t.Fatal(err)
 	}
-	if code := Run(path, strings.NewReader(order), &said); code != ExitClaimed || !strings.Contains(said.String(), "claimed before") {
+	if code := Run(path, strings.NewReader(spec), &said); code != ExitClaimed || !strings.Contains(said.String(), "already claimed") {
 		t.Errorf("exit code %d: %s", code, said.String())
 	}
 	if _, err := os.Stat(filepath.Join(filepath.Dir(path), "out")); !os.IsNotExist(err) {
-		t.Errorf("it has run again: %v", err)
+		t.Errorf("the program ran again: %v", err)
 	}
-	if left, err := filepath.Glob(again + ".*"); err != nil || len(left) != 1 || !strings.HasPrefix(left[0], again+"."+claimer()) {
-		t.Errorf("word of the second start: %v, %v", left, err)
+	if left, err := filepath.Glob(notices + ".*"); err != nil || len(left) != 1 || !strings.HasPrefix(left[0], notices+"."+startName()) {
+		t.Errorf("notice of the second start: %v, %v", left, err)
 	}
 }
 
-func TestAnAttemptThatTheServerHasClaimedDoesNotRun(t *testing.T) {
-	again := filepath.Join(t.TempDir(), "again")
-	path, order := attempt(t, Order{Args: []string{"/bin/sh", "-c", "echo run"}, Again: again})
+func TestAnAttemptClaimedByTheServerDoesNotRun(t *testing.T) {
+	notices := filepath.Join(t.TempDir(), "notice")
+	path, spec := attempt(t, Spec{Args: []string{"/bin/sh", "-c", "echo run"}, Notices: notices})
 	if won, _, err := journal.Claim(filepath.Dir(path), "2-3", journal.Claimer{Kind: journal.Server}, time.Now()); !won || err != nil {
 		t.Fatal(won, err)
 	}
-	if code := Run(path, strings.NewReader(order), t.Output()); code != ExitClaimed {
+	if code := Run(path, strings.NewReader(spec), t.Output()); code != ExitClaimed {
 		t.Errorf("exit code %d", code)
 	}
-	if left, err := filepath.Glob(again + "*"); err != nil || len(left) > 0 {
-		t.Errorf("it was not started before: %v, %v", left, err)
+	if left, err := filepath.Glob(notices + "*"); err != nil || len(left) > 0 {
+		t.Errorf("a notice of a first start: %v, %v", left, err)
 	}
 }
 
-func TestWhatCannotBeStartedHasFailed(t *testing.T) {
-	path, order := attempt(t, Order{Args: []string{"/nonexistent/program"}})
-	if code := Run(path, strings.NewReader(order), t.Output()); code != ExitFailed {
+func TestAProgramThatCannotStartIsRecordedAsFailed(t *testing.T) {
+	path, spec := attempt(t, Spec{Args: []string{"/nonexistent/program"}})
+	if code := Run(path, strings.NewReader(spec), t.Output()); code != ExitFailed {
 		t.Errorf("exit code %d", code)
 	}
 	if s := state(t, path); s.End.Kind != journal.Failed || strings.Contains(s.End.Reason, "/nonexistent") {
@@ -145,9 +145,9 @@ func TestWhatCannotBeStartedHasFailed(t *testing.T) {
 }
 
 func TestSignalsReachTheProgram(t *testing.T) {
-	path, order := attempt(t, Order{Args: []string{"/bin/sh", "-c", "echo ready; exec sleep 100"}})
+	path, spec := attempt(t, Spec{Args: []string{"/bin/sh", "-c", "echo ready; exec sleep 100"}})
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "attempt", path)
-	cmd.Stdin = strings.NewReader(order)
+	cmd.Stdin = strings.NewReader(spec)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestSignalsReachTheProgram(t *testing.T) {
 			break
 		}
 		if time.Now().After(deadline) {
-			t.Fatal("it is never ready")
+			t.Fatal("the program was not ready in time")
 		}
 	}
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -172,7 +172,7 @@ func TestSignalsReachTheProgram(t *testing.T) {
 	}
 }
 
-func FuzzOrder(f *testing.F) {
+func FuzzArguments(f *testing.F) {
 	f.Add([]byte(`{"v":1,"args":["a"],"env":["A=b"],"dir":"/x"}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		if o, err := parse(text); err == nil && (len(o.Args) == 0 || slices.Contains(o.Args[:1], "")) {
@@ -197,4 +197,35 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("%v, %v", p, err)
 		}
 	})
+}
+
+func TestStopEndsAnAttemptAndLeavesANotice(t *testing.T) {
+	for name, c := range map[string]struct {
+		program string
+		end     journal.EndKind
+	}{
+		"by SIGTERM":    {"sleep 100", journal.Lost},
+		"with an error": {"trap 'exit 9' TERM; sleep 100 & wait", journal.Lost},
+		"with success":  {"trap 'exit 0' TERM; sleep 100 & wait", journal.Exited},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			path, spec := attempt(t, Spec{Args: []string{"sh", "-c", c.program}, Env: []string{"PATH=/usr/bin:/bin"}, Notices: filepath.Join(dir, "a")})
+			if err := Stop(path); err != nil {
+				t.Fatal(err)
+			}
+			Run(path, strings.NewReader(spec), t.Output())
+			if s := state(t, path); s.End.Kind != c.end {
+				t.Errorf("%+v", s.End)
+			}
+			left, err := os.ReadDir(dir)
+			if err != nil || len(left) != 1 {
+				t.Fatalf("%v, %v", left, err)
+			}
+			if _, by, _ := strings.Cut(left[0].Name(), "."); !Stopped(by) {
+				t.Errorf("the notice is %s", left[0].Name())
+			}
+		})
+	}
 }

@@ -7,31 +7,30 @@ import (
 	"time"
 )
 
-// asking is the suffix of the file by which an attempt is told to stop, and stands
-// beside its own.
-const asking = ".stop"
+// stopSuffix is that of the file that asks an attempt to stop, beside its own.
+const stopSuffix = ".stop"
 
 const (
-	listening = 5 * time.Second  // between two looks whether it is there
-	grace     = 10 * time.Second // from the first signal to the one that nobody survives
+	stopInterval = 5 * time.Second  // between two looks for the file
+	grace        = 10 * time.Second // from SIGTERM to SIGKILL
 )
 
-// Stop tells the attempt of a file to stop, on whichever node it is, and whether or not
-// the batch system can reach it there. It may be told often.
+// Stop asks the attempt of a file to stop, on whichever node it runs. It does not need
+// the batch system to reach that node. Repeated calls change nothing.
 func Stop(path string) error {
-	f, err := os.OpenFile(path+asking, os.O_CREATE|os.O_WRONLY, 0o600)
+	f, err := os.OpenFile(path+stopSuffix, os.O_CREATE|os.O_WRONLY, 0o600)
 	if err == nil {
 		err = errors.Join(f.Sync(), f.Close())
 	}
 	if err != nil {
-		return fmt.Errorf("stop of an attempt: %w", err)
+		return fmt.Errorf("stop an attempt: %w", err)
 	}
 	return nil
 }
 
-// listen closes told when the attempt is to stop. It looks by itself, so that a file
-// system that hangs keeps no signal from the program.
-func listen(path string, every time.Duration, told chan<- struct{}, over <-chan struct{}) {
+// awaitStop closes asked when the attempt should stop. It has its own goroutine, so that
+// a file system that hangs does not delay signals.
+func awaitStop(path string, every time.Duration, asked chan<- struct{}, over <-chan struct{}) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
@@ -40,10 +39,10 @@ func listen(path string, every time.Duration, told chan<- struct{}, over <-chan 
 		case <-over:
 			return
 		}
-		// Opened, not only looked up: what NFS remembers is asked for again.
-		if f, err := os.Open(path + asking); err == nil {
+		// NFS can answer a stat from its cache, but not an open.
+		if f, err := os.Open(path + stopSuffix); err == nil {
 			_ = f.Close() // nothing was written
-			close(told)
+			close(asked)
 			return
 		}
 	}
