@@ -22,19 +22,18 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
 )
 
-// Config is what Open needs. Dir and Groups.Name are required.
+// Config configures Open. Dir and Groups.Name are required.
 type Config struct {
-	// Dir is the host's own directory, which is made if it is not there.
+	// Dir is the host's own directory, created if it does not exist.
 	Dir string
-	// Groups says where the control groups are made.
+	// Groups says where the control groups are created.
 	Groups cgroup.Config
-	// Processors is how many processors of the host all tasks together run on; 0 is all.
-	// Where it cannot be had, they run anywhere, and the log says why.
+	// Processors is the number of processors that all tasks together run on; 0 is all. If the
+	// host cannot confine them, they run on any, and the log says why.
 	Processors int
-	// Leased has tasks live on a lease, see Renew, and die with their supervisor.
+	// Leased makes tasks live on a lease, see Renew, and die with their supervisor.
 	Leased bool
-	// Program is the command that calls supervisor.Serve. Default: as of
-	// supervisor.Connect.
+	// Program is the command that calls supervisor.Serve. Default: that of supervisor.Connect.
 	Program []string
 	// Ended, if not nil, is called with the end of every task, from a goroutine of
 	// its own, before Wait returns.
@@ -43,7 +42,7 @@ type Config struct {
 	Logger hclog.Logger
 }
 
-// ErrBusy is returned when another process has the directory.
+// ErrBusy is returned when another process holds the directory.
 var ErrBusy = errors.New("another process has this node's directory")
 
 // Host runs tasks. Its methods may be called from several goroutines.
@@ -56,8 +55,8 @@ type Host struct {
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
 	work   sync.WaitGroup
-	cpus   []int       // what tasks run on that have no processors of their own; none is all
-	doubt  atomic.Bool // a start has failed: see Fit
+	cpus   []int       // that tasks without own processors run on; none means all
+	doubt  atomic.Bool // a launch has failed: see Fit
 
 	trying sync.Mutex // one at a time; see Fit
 
@@ -66,8 +65,8 @@ type Host struct {
 	tasks  map[ID]*pending // those that are being settled, or run
 }
 
-// Open takes the directory, connects to its supervisor, takes over what that runs,
-// and kills whatever else predecessors have left.
+// Open locks the directory, connects to its supervisor, adopts its running tasks, and kills
+// all other processes that predecessors have left.
 func Open(ctx context.Context, cfg Config) (*Host, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = hclog.NewNullLogger()
@@ -113,8 +112,7 @@ func (h *Host) open(ctx context.Context) (err error) {
 	return nil
 }
 
-// Close leaves what runs running, on its lease if it has one: who waits for a task
-// hears that it is detached.
+// Close leaves tasks running, on their lease if they have one: they are detached.
 func (h *Host) Close() error {
 	h.mu.Lock()
 	h.closed = true
@@ -134,7 +132,7 @@ func (h *Host) Close() error {
 	return errors.Join(all...)
 }
 
-// Offers returns how tasks are held to what they get.
+// Offers returns how the host enforces the limits of tasks.
 func (h *Host) Offers() cgroup.Offers { return h.groups.Offers() }
 
 // Renew renews the lease, see supervisor.Client.Renew.
@@ -142,7 +140,7 @@ func (h *Host) Renew(ctx context.Context, t attempt.Token, d time.Duration) (nex
 	return h.client.Renew(ctx, t, d)
 }
 
-// Running returns the processes of the tasks that run, in order.
+// Running returns the running tasks, in order.
 func (h *Host) Running() []*Task {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -156,7 +154,7 @@ func (h *Host) Running() []*Task {
 	return all
 }
 
-// Find returns the process of a task that runs, or nil.
+// Find returns a running task, or nil.
 func (h *Host) Find(id ID) *Task {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -170,9 +168,9 @@ func (h *Host) attempts() string { return filepath.Join(h.cfg.Dir, "attempts") }
 
 func (h *Host) dir(id ID) string { return filepath.Join(h.attempts(), id.dir()) }
 
-// placesName is the file, in the host's directory, that says where control groups were
-// made: a process that is started by hand again is as a rule in another group, and is
-// to find its predecessor's all the same.
+// placesName is the file, in the host's directory, that records the parents of the control
+// groups: a daemon that is restarted by hand is usually in another control group, and must
+// still find its predecessor's.
 const placesName = "groups.json"
 
 type placesFile struct {
@@ -180,7 +178,7 @@ type placesFile struct {
 	Places []string `json:"places"`
 }
 
-// detect finds out what the host offers, and where predecessors have made groups.
+// detect detects the abilities of the host, and the groups of predecessors.
 func (h *Host) detect() (err error) {
 	cfg := h.cfg.Groups
 	if cfg.Former, err = readPlaces(h.cfg.Dir); err != nil {
@@ -191,7 +189,7 @@ func (h *Host) detect() (err error) {
 	}
 	places := h.groups.Places()
 	for _, dir := range cfg.Former {
-		// One that this process may not use may be of use to the next.
+		// One that this process cannot use may be usable for the next.
 		if _, err := os.Stat(dir); err == nil && !slices.Contains(places, dir) {
 			places = append(places, dir)
 		}
@@ -217,7 +215,7 @@ func readPlaces(dir string) ([]string, error) {
 	return f.Places, nil
 }
 
-// writePlaces is durable when it returns: the groups are made after it.
+// writePlaces is durable when it returns: the groups are created after it.
 func writePlaces(dir string, places []string) (err error) {
 	defer func() {
 		if err != nil {
@@ -231,18 +229,18 @@ func writePlaces(dir string, places []string) (err error) {
 	return WriteFile(dir, placesName, append(text, '\n'))
 }
 
-// fitFile is what Fit writes in the directory, and removes. A claim is not larger.
+// fitFile is written to the directory and removed by Fit. A claim is not larger.
 const (
 	fitFile = "fit"
 	fitSize = 4096
 )
 
-// fitTask is held as a task is that may have a processor and some memory.
+// fitTask has the limits of a task with one processor and some memory.
 var fitTask = TaskSpec{ID: ID{Key: batch.Key{Job: "fit"}}, CPU: cgroup.Processor, Memory: 64 << 20}
 
-// Fit says whether tasks can be started as far as the host's own directory and its
-// control groups go: it is nil where nothing says that they cannot. A start that fails
-// raises the question, and a file and a group that are made for a try answer it.
+// Fit reports whether the host's directory and control groups allow launches: nil if nothing
+// is known to prevent them. After a failed launch it writes a test file and creates a test
+// group.
 func (h *Host) Fit() error {
 	if !h.doubt.Load() {
 		return nil
@@ -252,7 +250,7 @@ func (h *Host) Fit() error {
 	if err := try(h.cfg.Dir); err != nil {
 		var at *fs.PathError
 		if errors.As(err, &at) {
-			err = at.Err // names no path
+			err = at.Err // without the path
 		}
 		return fmt.Errorf("its directory: %w", err)
 	}
@@ -267,7 +265,7 @@ func (h *Host) Fit() error {
 	return nil
 }
 
-// try writes as much as a claim is.
+// try writes as many bytes as a claim has.
 func try(dir string) error {
 	path := filepath.Join(dir, fitFile)
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
@@ -278,8 +276,7 @@ func try(dir string) error {
 	return errors.Join(err, f.Sync(), f.Close(), os.Remove(path))
 }
 
-// WriteFile puts a whole file in the place of another, in a node's directory. It is
-// durable when it returns.
+// WriteFile replaces a file in a node's directory. It is durable when it returns.
 func WriteFile(dir, name string, text []byte) error {
 	path := filepath.Join(dir, name)
 	f, err := os.OpenFile(path+".new", os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)

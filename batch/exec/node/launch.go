@@ -16,8 +16,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor/journal"
 )
 
-// Launch runs a task once, however often it is asked to, and returns when its program
-// is executed. Errors are as of supervisor.Client.LaunchIn, or an *InvalidError.
+// Launch runs a task at most once, however often it is called, and returns when its program
+// is executed. Errors are those of supervisor.Client.SpawnIn, or an *InvalidError.
 func (h *Host) Launch(ctx context.Context, t TaskSpec) (*Task, error) {
 	if err := t.Validate(); err != nil {
 		return nil, err
@@ -31,7 +31,7 @@ func (h *Host) Launch(ctx context.Context, t TaskSpec) (*Task, error) {
 		return p, attempt.Status{Condition: attempt.Running}, err
 	})
 	if p == nil && err == nil {
-		// Who attached at the same time has found that it does not run.
+		// A concurrent Attach has found that it does not run.
 		return h.Launch(ctx, t)
 	}
 	return p, err
@@ -49,7 +49,7 @@ func (h *Host) launch(ctx context.Context, t TaskSpec) (*Task, error) {
 			h.log.Warn("task not launched", "task", t.ID, "error", err)
 			return nil, fmt.Errorf("%w: %w", exec.ErrNeverRan, err)
 		}
-		// It has been launched before, and has ended or its group is there.
+		// It was launched before, and has ended or its group exists.
 		if g, err = h.groups.Find(t.ID.group()); err != nil {
 			g = nil
 		}
@@ -66,7 +66,7 @@ func (h *Host) launch(ctx context.Context, t TaskSpec) (*Task, error) {
 	return h.process(t.ID, program, g), nil
 }
 
-// group makes the control group of a task, with what it is held to.
+// group creates the control group of a task, with its limits.
 func (h *Host) group(t *TaskSpec) (*cgroup.Group, error) {
 	g, err := h.groups.Make(t.ID.group())
 	found := errors.Is(err, cgroup.ErrExists) || errors.Is(err, fs.ErrExist)
@@ -98,7 +98,7 @@ func (h *Host) group(t *TaskSpec) (*cgroup.Group, error) {
 	return g, nil
 }
 
-// offered passes over what this host has not.
+// offered ignores cgroup.ErrNotOffered.
 func offered(err error) error {
 	if errors.Is(err, cgroup.ErrNotOffered) {
 		return nil
@@ -106,7 +106,7 @@ func offered(err error) error {
 	return err
 }
 
-// groupError keeps paths of this host out of what goes to a job's owner.
+// groupError keeps paths of this host out of text for a job's owner.
 func groupError(err error) error {
 	var e *cgroup.Error
 	var path *fs.PathError
@@ -119,7 +119,7 @@ func groupError(err error) error {
 	return fmt.Errorf("control group: %w", err)
 }
 
-// process follows a program in its group.
+// process makes the Task of a program in its group.
 func (h *Host) process(id ID, program *supervisor.Attempt, g *cgroup.Group) *Task {
 	if g != nil && h.bySignals() && program.Pid() > 0 {
 		if err := g.Add(program.Pid()); err != nil && !errors.Is(err, os.ErrProcessDone) {
@@ -129,13 +129,13 @@ func (h *Host) process(id ID, program *supervisor.Attempt, g *cgroup.Group) *Tas
 	return &Task{id: id, program: program, group: g, ended: make(chan struct{})}
 }
 
-// bySignals reports whether groups must be told of processes.
+// bySignals reports whether groups must be given their processes explicitly.
 func (h *Host) bySignals() bool {
 	o := h.groups.Offers()
 	return o.Of(cgroup.Pausing) == cgroup.Signals || o.Of(cgroup.Killing) == cgroup.Signals || o.Of(cgroup.Measuring) == cgroup.Signals
 }
 
-// dispose kills whoever is in a group and removes it.
+// dispose kills the processes in a group and removes it.
 func (h *Host) dispose(g *cgroup.Group) {
 	if g == nil {
 		return
@@ -147,10 +147,10 @@ func (h *Host) dispose(g *cgroup.Group) {
 	}
 }
 
-// disposePatience is how long killed processes may take to disappear.
+// disposePatience bounds the wait for killed processes to disappear.
 const disposePatience = 30 * time.Second
 
-// Attach says what became of a task, and returns its process if it runs.
+// Attach returns what became of a task, and the Task if it runs.
 func (h *Host) Attach(ctx context.Context, id ID) (attempt.Status, *Task, error) {
 	if err := id.Validate(); err != nil {
 		return attempt.Status{}, nil, &InvalidError{err}
@@ -168,7 +168,7 @@ func (h *Host) Attach(ctx context.Context, id ID) (attempt.Status, *Task, error)
 	return st, p, err
 }
 
-// Bar makes the server's claim: won says that the task has never run, nor ever will.
+// Bar makes the server's claim: won means that the task has never run and never will.
 func (h *Host) Bar(id ID) (won bool, err error) {
 	if err := id.Validate(); err != nil {
 		return false, &InvalidError{err}
@@ -177,7 +177,7 @@ func (h *Host) Bar(id ID) (won bool, err error) {
 	return won || state.End.Kind == journal.Never, err
 }
 
-// Age returns how long ago the process of a task was made, by a clock that nobody sets.
+// Age returns the time since the start of a task's process, by a clock that cannot be set.
 func (h *Host) Age(id ID) (time.Duration, error) {
 	if err := id.Validate(); err != nil {
 		return 0, &InvalidError{err}
@@ -189,9 +189,9 @@ func (h *Host) Age(id ID) (time.Duration, error) {
 	return state.Run.Age()
 }
 
-// pending is one that somebody has asked about, until that is answered or it has ended.
+// pending is a task that is being settled or runs.
 type pending struct {
-	settled chan struct{} // closed when the rest is known
+	settled chan struct{} // closed when the other fields are set
 
 	// Guarded by the host's mu.
 	process *Task // nil: it does not run
@@ -199,8 +199,8 @@ type pending struct {
 	err     error
 }
 
-// settle answers what became of a task: one of those who ask at the same time finds
-// out, and does so to the end, whoever still wants to know.
+// settle returns what became of a task, by one call of find that concurrent callers share. It
+// completes even if no caller waits any more.
 func (h *Host) settle(ctx context.Context, id ID, find func(context.Context) (*Task, attempt.Status, error)) (*Task, attempt.Status, error) {
 	h.mu.Lock()
 	if h.closed {
@@ -237,7 +237,7 @@ func (h *Host) find(id ID, t *pending, find func(context.Context) (*Task, attemp
 	h.mu.Unlock()
 }
 
-// follow waits for the end of a task and clears up behind it.
+// follow waits for the end of a task and cleans up.
 func (h *Host) follow(p *Task) {
 	exit := p.program.Wait()
 	if !exit.Detached {
@@ -253,9 +253,9 @@ func (h *Host) follow(p *Task) {
 	p.finish(exit)
 }
 
-// wantOfMemory tells of a task that has failed whether the kernel has killed any of it
-// for want of memory: of that its exit tells no more than SIGKILL, or nothing at all
-// when it was not the first process. The group of the task still has to be there.
+// wantOfMemory returns a message if the kernel has killed processes of a failed task because
+// of its memory limit. Its exit shows only SIGKILL, or nothing if another process than the
+// first was killed. The group of the task must still exist.
 func wantOfMemory(exit *exec.Exit, g *cgroup.Group) string {
 	if g == nil || exit.Lost || exit.Code == 0 && exit.Signal == 0 {
 		return ""

@@ -15,11 +15,11 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
 )
 
-// horizon is how long the files of a job are kept after the last change: no message
-// about it is accepted any more then (DESIGN, Submitting once).
+// horizon is how long the files of a job are kept after the last change: later messages about
+// it are refused (DESIGN, Submitting once).
 const horizon = 31 * 24 * time.Hour
 
-// recover takes over what the supervisor runs, and kills whatever else is in the
+// recover adopts the tasks that the supervisor runs, and kills all other processes in the
 // groups of predecessors.
 func (h *Host) recover(ctx context.Context) error {
 	names, err := h.groups.List()
@@ -51,7 +51,7 @@ func (h *Host) recoverGroup(ctx context.Context, name string) error {
 	}
 	g, err := h.groups.Find(name)
 	if errors.Is(err, cgroup.ErrNotFound) {
-		return nil // it ended meanwhile
+		return nil // it has ended since
 	}
 	if err != nil {
 		return err
@@ -68,7 +68,7 @@ func (h *Host) recoverGroup(ctx context.Context, name string) error {
 func (h *Host) adopt(id ID, program *supervisor.Attempt) *Task {
 	g, err := h.groups.Find(id.group())
 	if errors.Is(err, cgroup.ErrNotFound) && !h.byGroups() {
-		// Then nobody but the predecessor has known of it.
+		// It runs without a group: the predecessor kept it in memory only.
 		g, err = h.groups.Make(id.group())
 	}
 	if err != nil {
@@ -82,20 +82,20 @@ func (h *Host) adopt(id ID, program *supervisor.Attempt) *Task {
 	return p
 }
 
-// byGroups reports whether control groups do anything here.
+// byGroups reports whether this host uses control groups.
 func (h *Host) byGroups() bool {
 	return slices.ContainsFunc(h.groups.Offers(), func(o cgroup.Offer) bool { return o.Way > cgroup.Signals })
 }
 
-// revive confines a task to this host's processors, and lets it go on if a predecessor
-// has stopped it in the middle of a cycle.
+// revive confines a task to this host's processors, and continues it if a predecessor has
+// stopped it in the middle of a cycle.
 func (h *Host) revive(p *Task) error {
 	var err error
 	if len(h.cpus) > 0 {
 		err = p.SetCPUs(h.cpus)
 	}
 	if way := h.groups.Offers().Of(cgroup.Shares); way == cgroup.V1 || way == cgroup.V2 || p.group == nil {
-		return err // the kernel holds it to its share, a paused one too
+		return err // the kernel enforces its share, and its pause
 	}
 	_, e := p.Share(0)
 	return errors.Join(err, e, p.gone(p.group.Thaw()))
@@ -117,8 +117,8 @@ func (h *Host) keepSwept() {
 	}
 }
 
-// Sweep removes the files of jobs that nobody will ask for any more. A host does so by
-// itself, when it is opened and once a day.
+// Sweep removes the files of jobs that are older than the horizon. A host calls it when it is
+// opened and once a day.
 func (h *Host) Sweep(now time.Time) error {
 	dirs, err := os.ReadDir(h.attempts())
 	if err != nil {
@@ -140,13 +140,13 @@ func (h *Host) Sweep(now time.Time) error {
 	return nil
 }
 
-// buried ends the name of a directory that is being removed. No task's has it.
+// buried is the suffix of a directory that is being removed. No task's directory has it.
 const buried = "~"
 
-// bury takes a directory out of the way of tasks that are launched from now on, and
-// reports whether it may be removed: not if there is a task of that directory.
+// bury renames a directory, so that later launches do not use it, and reports whether it may
+// be removed: not while there is a task of that directory.
 func (h *Host) bury(dir string) bool {
-	if strings.HasSuffix(dir, buried) { // by one that did not come to the end
+	if strings.HasSuffix(dir, buried) { // by a sweep that was interrupted
 		return true
 	}
 	h.mu.Lock()
@@ -160,7 +160,7 @@ func (h *Host) bury(dir string) bool {
 	return os.Rename(path, path+buried) == nil
 }
 
-// oldest reports whether a directory and all in it were last changed before.
+// oldest reports whether a directory and all its files were last changed before.
 func oldest(dir string, before time.Time) (bool, error) {
 	old := true
 	err := filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
@@ -169,7 +169,7 @@ func oldest(dir string, before time.Time) (bool, error) {
 			info, err = d.Info()
 		}
 		if errors.Is(err, fs.ErrNotExist) || err == nil && !info.ModTime().Before(before) {
-			old = false // somebody is at it, or was
+			old = false // it is being changed
 			return fs.SkipAll
 		}
 		return err

@@ -28,13 +28,13 @@ type ID struct {
 	Rank int32 // from 0
 }
 
-// okJob keeps to what is good in the name of a directory and of a control group.
+// okJob accepts names that are valid for a directory and a control group.
 var okJob = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,59}$`)
 
-// JobAccepted is what a job's ID may be on a node.
+// JobAccepted describes a valid job ID on a node.
 const JobAccepted = "1 to 60 letters, digits, '-' and '_'"
 
-// Validate refuses what cannot be the name of a file.
+// Validate refuses an ID that cannot be a file name.
 func (id ID) Validate() error {
 	if !okJob.MatchString(string(id.Key.Job)) {
 		return fmt.Errorf("job: %.80q, accepted: %s", id.Key.Job, JobAccepted)
@@ -83,26 +83,26 @@ func parseGroup(name string) (ID, bool) {
 	return id, id.Validate() == nil && id.group() == name
 }
 
-// TaskSpec is a process with what it is held to.
+// TaskSpec is a process with its limits.
 type TaskSpec struct {
 	ID ID
-	// Spec is what to run. Only its arguments, environment, directory and outputs are
-	// looked at; paths are absolute.
+	// Spec is what to run. Only its arguments, environment, directory and outputs are used;
+	// paths are absolute.
 	Spec exec.Spec
-	// CPU is how much it gets of the processors; 0 is no limit.
+	// CPU is its limit of processor time; 0 is no limit.
 	CPU cgroup.CPU
-	// CPUs are the processors, by number, that it runs on; none is all that tasks have.
+	// CPUs are the numbers of the processors that it runs on; none means those of all tasks.
 	CPUs []int
 	// Memory is its limit in bytes; 0 is none.
 	Memory int64
-	// Token covers the order, on a host whose programs live on a lease.
+	// Token is for a host whose programs live on a lease.
 	Token attempt.Token
 }
 
-// InvalidError is a task that no host would take.
+// InvalidError is a task that every host refuses.
 type InvalidError struct{ Err error }
 
-// Error says which field is wrong, and what would be accepted.
+// Error names the field and the accepted values.
 func (e *InvalidError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the cause.
@@ -130,7 +130,7 @@ func (t *TaskSpec) Validate() error {
 	return nil
 }
 
-// share is CPU as a group takes it.
+// share converts CPU to the share of a group.
 func share(cpu cgroup.CPU) cgroup.CPU {
 	if cpu <= 0 {
 		return cgroup.Unlimited
@@ -138,15 +138,15 @@ func share(cpu cgroup.CPU) cgroup.CPU {
 	return cpu
 }
 
-// freezePatience is how long Signal waits until all of a task has stopped. Who is
-// slower, in a call to a dead file server for example, stops later.
+// freezePatience bounds the wait in Signal until all processes of a task have stopped. A
+// slower one, in a call to a dead file server for example, stops later.
 const freezePatience = 50 * time.Millisecond
 
 // Task is a task that runs, or has run.
 type Task struct {
 	id      ID
 	program *supervisor.Attempt
-	group   *cgroup.Group // nil: it runs without
+	group   *cgroup.Group // nil: it has no control group
 	ended   chan struct{}
 
 	mu     sync.Mutex
@@ -158,13 +158,13 @@ type Task struct {
 // ID names its task.
 func (p *Task) ID() ID { return p.id }
 
-// Started returns when its process was made, by the host's clock.
+// Started returns when its process was started, by the host's clock.
 func (p *Task) Started() time.Time { return p.program.Started() }
 
-// Pid returns the first process of the task, 0 if that is not known.
+// Pid returns the leader of its process group, 0 if it is not known.
 func (p *Task) Pid() int { return p.program.Pid() }
 
-// Wait returns when nothing of the task is left, or it is detached.
+// Wait returns when all processes of the task are gone, or it is detached.
 func (p *Task) Wait() exec.Exit {
 	<-p.ended
 	p.mu.Lock()
@@ -192,9 +192,9 @@ func (p *Task) over() bool {
 	}
 }
 
-// Signal sends sig to all processes of the task. SIGSTOP and SIGCONT freeze and thaw
-// it, so that no program can tell or refuse; a frozen one takes other signals when it
-// goes on, but for SIGKILL. It returns os.ErrProcessDone when it has ended.
+// Signal sends sig to all processes of the task. SIGSTOP and SIGCONT freeze and thaw it,
+// which a program cannot notice or refuse; a frozen task handles other signals, except
+// SIGKILL, after it is thawed. Signal returns os.ErrProcessDone when the task has ended.
 func (p *Task) Signal(sig syscall.Signal) error {
 	if p.over() {
 		return os.ErrProcessDone
@@ -212,21 +212,21 @@ func (p *Task) Signal(sig syscall.Signal) error {
 	case sig == syscall.SIGCONT:
 		return p.gone(p.group.Thaw())
 	case sig == syscall.SIGKILL:
-		// The supervisor kills all of it; thawed here, it dies where the freezer would
-		// hold it up and another process thaws nothing.
+		// The supervisor kills all processes. Thaw them here: a freezer of version 1 would
+		// delay their end.
 		if err := p.program.Signal(sig); err != nil {
 			return err
 		}
 		if err := p.group.Thaw(); !errors.Is(err, cgroup.ErrVanished) {
 			return err
 		}
-		return nil // it has died of it already, or nothing holds it up any more
+		return nil // it has already died, or no freezer holds it
 	}
 	return p.program.Signal(sig)
 }
 
-// gone is an error of its group, which is removed when it has ended: then it says that
-// it has. Else a controller has vanished under a task that runs.
+// gone converts an error of the task's group, which is removed when the task has ended: then
+// it returns os.ErrProcessDone. Otherwise a controller has vanished under a running task.
 func (p *Task) gone(err error) error {
 	if errors.Is(err, cgroup.ErrVanished) {
 		if ended := p.program.Signal(0); errors.Is(ended, os.ErrProcessDone) {
@@ -236,8 +236,8 @@ func (p *Task) gone(err error) error {
 	return err
 }
 
-// Share holds the task to an amount of processors and returns what it really gets;
-// 0 is no limit.
+// Share limits the processor time of the task and returns the limit that it really gets; 0 is
+// no limit.
 func (p *Task) Share(cpu cgroup.CPU) (cgroup.CPU, error) {
 	if cpu < 0 {
 		return 0, &InvalidError{fmt.Errorf("cpu: %d, accepted: 0 or more", cpu)}
@@ -258,7 +258,7 @@ func (p *Task) Use() (cgroup.Use, error) {
 	return u, p.gone(err)
 }
 
-// statusOf is the end of a task as a status; of one that is detached nothing is known.
+// statusOf converts an exit to a status; of a detached task nothing is known.
 func statusOf(e exec.Exit, started time.Time) attempt.Status {
 	if e.Detached {
 		return attempt.Status{}
@@ -273,7 +273,7 @@ func statusOf(e exec.Exit, started time.Time) attempt.Status {
 	return st
 }
 
-// Status says what became of it, so far. It is zero when the task is detached.
+// Status returns what became of the task so far. It is zero when the task is detached.
 func (p *Task) Status() attempt.Status {
 	if p.over() {
 		return statusOf(p.Wait(), p.Started())
@@ -281,12 +281,12 @@ func (p *Task) Status() attempt.Status {
 	return attempt.Status{Condition: attempt.Running, Started: p.Started(), Pid: p.Pid()}
 }
 
-// mostThreads bounds of how many threads Waited asks.
+// mostThreads bounds the threads that Waited reads.
 const mostThreads = 256
 
-// Waited returns how long the threads of the task that live now have been ready to run
-// while the host had no processor for them, all together; where it runs is the kernel's
-// doing, not its share's. What ends takes its part with it, so it may become less.
+// Waited returns how long the living threads of the task have been ready to run without a
+// processor, in total. It depends on the load of the host, not on the task's share. The part
+// of a thread disappears with it, so the sum can decrease.
 func (p *Task) Waited() (time.Duration, error) {
 	if p.group == nil {
 		return 0, cgroup.ErrNotOffered
@@ -317,8 +317,7 @@ func (p *Task) Waited() (time.Duration, error) {
 	return sum, nil
 }
 
-// parseWaited reads time run, time waited and number of turns; 0 for what it does not
-// understand.
+// parseWaited parses time run, time waited and number of turns; 0 for any other text.
 func parseWaited(text string) time.Duration {
 	fields := strings.Fields(text)
 	if len(fields) < 2 {
@@ -331,10 +330,10 @@ func parseWaited(text string) time.Duration {
 	return time.Duration(n)
 }
 
-// Pin claims processors of the host for its parts, as many as each has, and returns
-// their numbers by part, until the host is closed. An error says why there are none, to
-// whoever keeps the host: it has not that many, others have them (cgroup.ErrTaken), or it
-// cannot hold tasks to them (cgroup.ErrNotOffered).
+// Pin claims processors of the host for its parts, as many as each part has, and returns
+// their numbers by part. The claim lasts until the host is closed. The error is for the
+// operator: the host has fewer, others hold them (cgroup.ErrTaken), or it cannot confine
+// tasks (cgroup.ErrNotOffered).
 func (h *Host) Pin(parts []int) ([][]int, error) {
 	sum := 0
 	for _, n := range parts {
@@ -351,7 +350,7 @@ func (h *Host) Pin(parts []int) ([][]int, error) {
 	return all, nil
 }
 
-// confine finds the processors for all tasks, if they are not to have the host's.
+// confine claims the processors of all tasks, unless they may use all of the host's.
 func (h *Host) confine() {
 	if h.cfg.Processors == 0 {
 		return
@@ -365,8 +364,8 @@ func (h *Host) confine() {
 	h.log.Info("tasks run on some processors of the host only", "processors", h.cpus)
 }
 
-// SetCPUs says on which processors of the host, by number, the task runs; none is all
-// that the host's groups may have. What is set already costs nothing.
+// SetCPUs sets the numbers of the processors on which the task runs; none means all of the
+// host's groups. To set the same again costs nothing.
 func (p *Task) SetCPUs(cpus []int) error {
 	if p.group == nil {
 		return cgroup.ErrNotOffered

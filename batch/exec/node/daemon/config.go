@@ -12,20 +12,20 @@ import (
 	"github.com/seed-9b8f70bb/drover/internal/config"
 )
 
-// Config is what New needs. Name, Listen and Dir are required.
+// Config configures New. Name, Listen and Dir are required.
 type Config struct {
-	// Name is the node's, as its site's configuration has it.
+	// Name is the node's name in its site's configuration.
 	Name string
-	// Site is the only one that may claim it; "" is the first that asks.
+	// Site is the only site that may claim it; "" accepts the first.
 	Site string
-	// Listen is host:port. Beyond loopback Insecure must be set: nobody is
-	// authenticated yet, and whoever reaches the port runs programs.
+	// Listen is host:port. Beyond loopback Insecure must be set: there is no authentication
+	// yet, and every client that reaches the port can run programs.
 	Listen   string
 	Insecure bool
-	// Dir is the node's own directory, on a disk of its own.
+	// Dir is the node's own directory, on a local disk.
 	Dir string
-	// Processors and Memory, in bytes, are what it says it has; 0 is what the host has.
-	// Where that is less than the host has, tasks run on that many of its processors only.
+	// Processors and Memory, in bytes, are the reported capacity; 0 is that of the host. If
+	// Processors is less than the host has, tasks run on that many of its processors only.
 	Processors int
 	Memory     int64
 	// Parent and Without are as in cgroup.Config.
@@ -33,7 +33,7 @@ type Config struct {
 	Without []cgroup.Ability
 	// Supervisor is as in node.Config.Program.
 	Supervisor []string
-	// Version is what DescribeNode tells.
+	// Version is reported by DescribeNode.
 	Version string
 	// Logger may be nil.
 	Logger hclog.Logger
@@ -41,10 +41,10 @@ type Config struct {
 
 var okName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$`)
 
-// NameAccepted is what a node may be called.
+// NameAccepted describes a valid name of a node.
 const NameAccepted = "1 to 63 letters, digits, '-' and '_', the first a letter or digit"
 
-// longestSite is what a site's name has at most, as its server sees to.
+// longestSite is the longest name of a site that its server accepts.
 const longestSite = 63
 
 // Validate reports everything that is wrong with the configuration.

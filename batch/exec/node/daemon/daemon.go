@@ -24,7 +24,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec/node/rpc"
 )
 
-// stopPatience is how long calls under way may take when the daemon ends.
+// stopPatience bounds the wait for active calls when the daemon stops.
 const stopPatience = 2 * time.Second
 
 // Daemon serves one node.
@@ -72,7 +72,7 @@ func New(ctx context.Context, cfg Config) (*Daemon, error) {
 	if d.owner.Site != "" && cfg.Site != "" && d.owner.Site != cfg.Site {
 		return nil, fmt.Errorf("site: %q, but %s says %q", cfg.Site, ownerName, d.owner.Site)
 	}
-	unique := sha256.Sum256([]byte(cfg.Dir)) // another site may have a node of that name on this host
+	unique := sha256.Sum256([]byte(cfg.Dir)) // another site can have a node of that name on this host
 	d.host, err = node.Open(ctx, node.Config{
 		Dir: cfg.Dir, Processors: confined, Leased: true, Program: cfg.Supervisor, Ended: d.ended, Logger: cfg.Logger,
 		Groups: cgroup.Config{Name: "node-" + cfg.Name + "-" + hex.EncodeToString(unique[:6]), Parent: cfg.Parent, StepAside: true, Without: cfg.Without},
@@ -86,13 +86,13 @@ func New(ctx context.Context, cfg Config) (*Daemon, error) {
 	return d, nil
 }
 
-// URL is where it is reached.
+// URL is the address of the daemon.
 func (d *Daemon) URL() string { return "http://" + d.listener.Addr().String() }
 
-// Offers returns how tasks are held to what they get.
+// Offers returns how the host enforces the limits of tasks.
 func (d *Daemon) Offers() cgroup.Offers { return d.host.Offers() }
 
-// Run serves until ctx ends. What runs then runs on, on its lease.
+// Run serves until ctx ends. Running tasks continue, on their lease.
 func (d *Daemon) Run(ctx context.Context) error {
 	server := rpc.NewServer(service{d}, d.log)
 	served := make(chan error, 1)
@@ -127,8 +127,8 @@ type Owner struct {
 	ID   string // of its data directory
 }
 
-// ownerName is the file that says who that is. An operator who removes it, while the
-// daemon is down, gives the node to the next server that asks.
+// ownerName is the file that records the owner. An operator who removes it while the daemon
+// is down gives the node to the next server that asks.
 const ownerName = "owner.json"
 
 type ownerFile struct {
@@ -145,7 +145,7 @@ func (d *Daemon) checkName(name string) error {
 	return nil
 }
 
-// readOwner returns the zero Owner when nobody has claimed the node.
+// readOwner returns the zero Owner for an unclaimed node.
 func readOwner(dir string) (Owner, error) {
 	text, err := os.ReadFile(filepath.Join(dir, ownerName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -175,7 +175,7 @@ func writeOwner(dir string, o Owner) (err error) {
 	return node.WriteFile(dir, ownerName, append(text, '\n'))
 }
 
-// claim makes a server the owner, unless somebody is.
+// claim makes a server the owner of a node that has none, and refuses another owner.
 func (d *Daemon) claim(o Owner) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -192,7 +192,7 @@ func (d *Daemon) claim(o Owner) error {
 	return d.check(o)
 }
 
-// serves refuses everybody but the owner.
+// serves refuses every server but the owner.
 func (d *Daemon) serves(o Owner) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -202,7 +202,7 @@ func (d *Daemon) serves(o Owner) error {
 	return d.check(o)
 }
 
-// check is for callers that hold mu.
+// check is serves for callers that hold mu, of a claimed node.
 func (d *Daemon) check(o Owner) error {
 	if o != d.owner {
 		return &node.OwnedError{Site: d.owner.Site, Same: o.Site == d.owner.Site}
@@ -210,7 +210,7 @@ func (d *Daemon) check(o Owner) error {
 	return nil
 }
 
-// site returns whom it serves, or would.
+// site returns the site that owns the node, or else the only one that may claim it.
 func (d *Daemon) site() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -2,7 +2,7 @@ package daemon
 
 import "golang.org/x/sys/unix"
 
-// hostMemory is what the host has, in bytes; 0 is not known.
+// hostMemory returns the memory of the host in bytes; 0 is unknown.
 func hostMemory() int64 {
 	var info unix.Sysinfo_t
 	if err := unix.Sysinfo(&info); err != nil {

@@ -2,5 +2,5 @@
 
 package daemon
 
-// hostMemory is not known here.
+// hostMemory is unknown here.
 func hostMemory() int64 { return 0 }

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec"
 )
 
-// Attempt is an attempt: all of its members.
+// Attempt is an attempt with all its members.
 type Attempt struct {
 	pool    *Pool
 	how     batch.Launch
@@ -21,11 +21,11 @@ type Attempt struct {
 
 	mu       sync.Mutex
 	left     int  // members that have not ended
-	launched bool // all members are known by now: an end may be the last one
+	launched bool // the state of all members is known: the next end can be the last
 	stopped  bool
 	failing  bool // one has failed, and the others are being ended
 	first    *member
-	term     bool // it was told to end
+	term     bool // it was asked to end
 	kill     *time.Timer
 	closed   bool
 	exit     exec.Exit
@@ -53,7 +53,7 @@ func (p *Attempt) Wait() exec.Exit {
 	return p.exit
 }
 
-// Signal has a signal sent to all members. That it was not delivered is logged.
+// Signal sends a signal to all members. It logs failed deliveries.
 func (p *Attempt) Signal(sig syscall.Signal) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -65,7 +65,7 @@ func (p *Attempt) Signal(sig syscall.Signal) error {
 	return nil
 }
 
-// signal queues a signal for all that have not ended. The caller holds mu.
+// signal queues a signal for all members that have not ended. The caller holds mu.
 func (p *Attempt) signal(sig syscall.Signal) {
 	switch sig {
 	case syscall.SIGSTOP:
@@ -81,10 +81,10 @@ func (p *Attempt) signal(sig syscall.Signal) {
 	}
 }
 
-// errElsewhere says that allocation cannot be had by moving nothing.
+// errElsewhere means that the allocation would require a move to another node.
 var errElsewhere = errors.New("these allocation are not on the nodes where it runs")
 
-// SetShares has the shares of all members set, as soon as their nodes take them.
+// SetShares sets the shares of all members as soon as their nodes accept them.
 func (p *Attempt) SetShares(allocation []batch.NodeAllocation) error {
 	parts, err := p.pool.split(p.how, allocation)
 	if err != nil {
@@ -134,7 +134,7 @@ func (p *Attempt) Detach() {
 	}
 }
 
-// close ends it. The caller holds mu.
+// close ends the attempt. The caller holds mu.
 func (p *Attempt) close(exit exec.Exit) {
 	p.closed, p.exit = true, exit
 	if p.kill != nil {
@@ -143,7 +143,7 @@ func (p *Attempt) close(exit exec.Exit) {
 	close(p.done)
 }
 
-// ended takes the end of a member. The caller holds mu.
+// ended handles the end of a member. The caller holds mu.
 func (p *Attempt) ended(m *member) {
 	p.left--
 	if p.first == nil && failed(m.exit) {
@@ -152,8 +152,8 @@ func (p *Attempt) ended(m *member) {
 	p.settle()
 }
 
-// settle ends the others if one has failed, and itself if all have ended. The caller
-// holds mu.
+// settle ends the other members if one has failed, and the attempt if all have ended. The
+// caller holds mu.
 func (p *Attempt) settle() {
 	switch {
 	case !p.launched || p.closed:
@@ -175,7 +175,7 @@ func (p *Attempt) settle() {
 	}
 }
 
-// outcome is how the attempt has ended.
+// outcome is the exit of the attempt.
 func (p *Attempt) outcome() exec.Exit {
 	exit, heard := p.members[0].exit, false
 	for _, m := range p.members {
@@ -192,12 +192,12 @@ func (p *Attempt) outcome() exec.Exit {
 	return exit
 }
 
-// failed says whether the others cannot go on after an end.
+// failed reports whether an exit must end the other members.
 func failed(exit exec.Exit) bool {
 	return exit.Lost || exit.Signal != 0 || exit.Code != 0 && exit.Code != batch.CheckpointStatus
 }
 
-// blame adds to the end of one of several members which one it was.
+// blame adds to the exit of one of several members which one it was.
 func (m *member) blame(exit *exec.Exit) {
 	if exit.Lost || len(m.of.members) == 1 {
 		return
@@ -224,10 +224,10 @@ type member struct {
 	exit    exec.Exit
 	queue   []syscall.Signal // not sent yet, in order
 	sending bool
-	heard   bool // it may have been told to end
+	heard   bool // a signal that ends it may have arrived
 }
 
-// runs takes what a member runs as, and follows it.
+// runs records the task of a member, and follows it.
 func (m *member) runs(proc exec.Launched) {
 	m.of.mu.Lock()
 	over := m.over
@@ -236,7 +236,7 @@ func (m *member) runs(proc exec.Launched) {
 		m.deliver()
 	}
 	m.of.mu.Unlock()
-	if over { // it was given up, or everybody is detached
+	if over { // it was given up, or all members are detached
 		detach(proc)
 	}
 	m.of.pool.spawn(func() {
@@ -244,17 +244,17 @@ func (m *member) runs(proc exec.Launched) {
 			m.end(exit)
 		}
 	})
-	if m.of.pool.ctx.Err() != nil { // Close may have passed it over
+	if m.of.pool.ctx.Err() != nil { // Close may have missed it
 		m.of.Detach()
 	}
 }
 
-// lose ends a member of which nobody knows how it has ended.
+// lose ends a member whose exit is unknown.
 func (m *member) lose(reason string) {
 	m.end(exec.Exit{Lost: true, Reason: reason})
 }
 
-// end takes how it has ended, the first time.
+// end records the exit; only the first call counts.
 func (m *member) end(exit exec.Exit) {
 	m.of.mu.Lock()
 	if m.over {
@@ -271,7 +271,7 @@ func (m *member) end(exit exec.Exit) {
 	}
 }
 
-// deliver sends the signals that wait, if nobody does. The caller holds of.mu.
+// deliver sends the queued signals, unless another goroutine does. The caller holds of.mu.
 func (m *member) deliver() {
 	if m.sending || m.proc == nil || len(m.queue) == 0 {
 		return
@@ -287,7 +287,7 @@ func (m *member) sendSignals() {
 		sig := m.queue[0]
 		m.queue = m.queue[1:]
 		heard := m.heard
-		m.heard = heard || ends(sig) // until it is known that it was not
+		m.heard = heard || ends(sig) // until it is known not to have arrived
 		m.of.mu.Unlock()
 		err := m.proc.Signal(sig)
 		m.of.mu.Lock()
@@ -304,7 +304,7 @@ func ends(sig syscall.Signal) bool { return sig == syscall.SIGTERM || sig == sys
 
 func isDone(err error) bool { return errors.Is(err, os.ErrProcessDone) }
 
-// detach leaves a process alone, if it can be.
+// detach stops following a task, if possible.
 func detach(proc exec.Launched) {
 	if d, ok := proc.(exec.Detacher); ok {
 		d.Detach()

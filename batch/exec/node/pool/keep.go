@@ -10,8 +10,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 )
 
-// keep renews the lease of a node for as long as the pool is open, and says when the
-// node has left, is there, or its members are lost.
+// keep renews the lease of a node while the pool is open, and reports when the node leaves,
+// joins, or its members are lost.
 func (e *peer) keep() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -29,7 +29,7 @@ func (e *peer) keep() {
 	}
 }
 
-// pause returns how long to wait for the next renewal.
+// pause returns the time until the next renewal.
 func (e *peer) pause() time.Duration {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -56,7 +56,7 @@ func (e *peer) contact() {
 	var unfit *UnfitError
 	if err == nil || errors.As(err, &unfit) {
 		e.mu.Lock()
-		// All that was ever sent is over by then, whatever becomes of the next one.
+		// By then everything that was ever sent is over, whatever happens to the next renewal.
 		e.over = time.Now().Add(e.pool.cfg.Lease + e.pool.cfg.Margin)
 		e.mu.Unlock()
 		if buried := e.fence(); buried != nil {
@@ -90,8 +90,8 @@ func (e *peer) contact() {
 	}
 }
 
-// fence sees to it that nothing is left of what was given up, before the node is
-// there again.
+// fence makes sure that nothing is left of members that were given up, before the node is up
+// again.
 func (e *peer) fence() error {
 	for {
 		e.mu.Lock()
@@ -113,7 +113,7 @@ func (e *peer) fence() error {
 	}
 }
 
-// bury bars a process, or kills it.
+// bury bars a task, or kills it.
 func (e *peer) bury(ctx context.Context, id ID) error {
 	won, err := e.node.Bar(ctx, id)
 	if won || err != nil {
@@ -141,7 +141,7 @@ func (e *peer) bury(ctx context.Context, id ID) error {
 	}
 }
 
-// tell tells the follower what it does not know.
+// tell reports the state of a node to the follower, if it has changed.
 func (e *peer) tell() {
 	e.telling.Lock()
 	defer e.telling.Unlock()
@@ -165,8 +165,7 @@ func (e *peer) tell() {
 	e.mu.Unlock()
 }
 
-// lapse gives up the members of a node whose lease is over: those too that are recovered
-// after that.
+// lapse gives up the members of a node whose lease is over, including those recovered later.
 func (e *peer) lapse() {
 	e.mu.Lock()
 	due := !e.up && !time.Now().Before(e.over) && (!e.lapsed || len(e.members) > 0)

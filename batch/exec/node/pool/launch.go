@@ -16,8 +16,9 @@ import (
 
 var _ exec.Launcher = (*Pool)(nil)
 
-// Launch is exec.Launcher's. It returns when all members are launched, or are not. Where
-// some run and others never will, the first is ended as if the others had failed.
+// Launch implements exec.Launcher. It returns when all members are launched, or have failed
+// to. If some run and others never will, the running ones are ended as if the others had
+// failed.
 func (p *Pool) Launch(spec exec.Spec) (exec.Launched, error) {
 	parts, err := p.split(spec.Launch, spec.Allocation)
 	if err != nil {
@@ -49,7 +50,7 @@ func (p *Pool) Launch(spec exec.Spec) (exec.Launched, error) {
 	return proc, nil
 }
 
-// enter has all members followed, or none if a node is not there.
+// enter registers all members, or none if a node is down.
 func (p *Attempt) enter() error {
 	for _, m := range p.members {
 		if !m.peer.enter(m, false) {
@@ -61,18 +62,18 @@ func (p *Attempt) enter() error {
 	return nil
 }
 
-// awaitTold waits until the follower knows that a node has left, if it has: a policy
-// that does not would start the same again at once.
+// awaitTold waits until the follower knows that a node is down. Otherwise a policy would
+// start the same job there again at once.
 func (e *peer) awaitTold() {
 	if e.pool.follower() != nil {
 		e.until(e.pool.ctx, func() bool { return e.there() || e.asked && !e.told })
 	}
 }
 
-// launch runs a member.
+// launch launches a member.
 func (m *member) launch(t TaskSpec) error {
-	// When the node's lease is over there is nothing more to wait for, nor is there when
-	// it has begun anew before this goroutine has seen that.
+	// When the node's lease is over there is nothing to wait for, even if a new one has begun
+	// before this goroutine notices.
 	ctx, cancel := context.WithCancel(m.of.pool.ctx)
 	defer cancel()
 	m.of.pool.spawn(func() {
@@ -90,8 +91,8 @@ func (m *member) launch(t TaskSpec) error {
 	return nil
 }
 
-// suspect has a node asked at once whether it is there and fit, and waits for the answer, and
-// until that is known.
+// suspect makes the pool query at once whether a node is up and fit, and waits for the
+// answer.
 func (e *peer) suspect(ctx context.Context) {
 	e.mu.Lock()
 	e.asked = false
@@ -101,7 +102,7 @@ func (e *peer) suspect(ctx context.Context) {
 	e.awaitTold()
 }
 
-// launchedAll settles what became of a launch: an error if nothing runs.
+// launchedAll settles the outcome of a launch: an error if no member runs.
 func (p *Attempt) launchedAll(errs []error) error {
 	var plain, never, gone error
 	started := false
@@ -145,7 +146,7 @@ func (p *Attempt) launchedAll(errs []error) error {
 	return nil
 }
 
-// among says whether there are other hosts, from which it has to be told by its name.
+// among reports whether the site has several hosts, so that messages must name the node.
 func (e *peer) among() bool { return len(e.pool.all) > 1 }
 
 func allGone(errs []error) bool {
@@ -159,7 +160,7 @@ func or(a, b error) error {
 	return b
 }
 
-// task is what a member is told.
+// task is the specification of a member.
 func task(m *member, spec *exec.Spec, parts []part) TaskSpec {
 	t := TaskSpec{ID: m.id, Spec: *spec}
 	t.Spec.Allocation = parts[m.id.Rank].allocation
@@ -182,7 +183,7 @@ func task(m *member, spec *exec.Spec, parts []part) TaskSpec {
 	return t
 }
 
-// truncate empties the files that several members write to.
+// truncate truncates files that several members append to.
 func truncate(spec *exec.Spec) error {
 	files := []string{spec.Stdout, spec.Stderr}
 	for _, name := range files {

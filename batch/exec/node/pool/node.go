@@ -27,60 +27,57 @@ type ID struct {
 // TaskSpec is one process of an attempt, for one node.
 type TaskSpec struct {
 	ID ID
-	// Spec is what to run. Its Places are those of this process, all on this node;
-	// Processors times Share of them is what it may have of the processors there, and
-	// Processors times memory what it may have of the memory.
+	// Spec is what to run. Its Allocation is that of this process, all on this node;
+	// Processors times Share is its limit of processors there, and Processors times memory its
+	// limit of memory.
 	Spec exec.Spec
 }
 
-// Shares is what a process that runs may have from now on.
+// Shares are the new limits of a running process.
 type Shares struct {
 	ID         ID
-	Allocation []batch.NodeAllocation // as in Task
+	Allocation []batch.NodeAllocation // as in TaskSpec
 }
 
-// Node is one node of the site, as a pool uses it. Its methods may be called from
-// several goroutines, and give up when ctx ends.
+// Node is one node of the site, as a pool uses it. Its methods may be called from several
+// goroutines, and return when ctx ends.
 //
-// The processes of a node live on a lease. A launch that was sent under a lease that
-// has run out is not carried out under a later one.
+// The processes of a node live on a lease. A launch that was sent under a lease that has
+// ended does not take effect under a later one.
 type Node interface {
-	// Renew renews the lease, and proves that the node answers. When it has returned
-	// without an error, all that this and earlier calls, those too that were never
-	// answered, can have brought about is that processes live until the lease is over,
-	// counted from the return; see Config.Lease. An *UnfitError is as none, but that
-	// nothing can be launched.
+	// Renew renews the lease, and proves that the node answers. When it has returned without
+	// an error, the effect of this and all earlier calls, including unanswered ones, is at
+	// most that processes live until the lease is over, counted from the return; see
+	// Config.Lease. An *UnfitError is a success too, but nothing can be launched.
 	Renew(ctx context.Context, lease time.Duration) error
-	// Launch runs a process once, however often it is asked to. Errors are as of
-	// exec.Launcher: one says that it does not run and never will, with
-	// exec.ErrNodeGone if nothing was sent, and with exec.ErrNeverRan if something was.
-	// What cannot be known, because the node did not answer or ctx has ended, is a
-	// Process.
+	// Launch runs a process at most once, however often it is called. Errors are those of
+	// exec.Launcher: the process does not run and never will, with exec.ErrNodeGone if nothing
+	// was sent, and with exec.ErrNeverRan if something was. If the outcome is unknown, because
+	// the node did not answer or ctx has ended, Launch returns an exec.Launched.
 	Launch(ctx context.Context, t TaskSpec) (exec.Launched, error)
-	// Attach says what became of a process, and returns it if it runs. An error means
-	// that nobody knows.
+	// Attach returns what became of a process, and the process if it runs. After an error that
+	// is unknown.
 	Attach(ctx context.Context, id ID) (attempt.Status, exec.Launched, error)
-	// Bar makes the claim of a process, so that it never runs, unless it is claimed
-	// already. Won says that it never has run, nor will. An error means that nobody
-	// knows.
+	// Bar claims a process that is not claimed yet, so that it never runs. won means that it
+	// has never run and never will. After an error that is unknown.
 	Bar(ctx context.Context, id ID) (won bool, err error)
-	// SetShares sets the shares of many. Those that have ended are passed over. Of two
-	// calls the later one counts, whatever the network delivers last.
+	// SetShares sets the shares of several processes, except those that have ended. Of two
+	// calls the later one counts, in whatever order the network delivers them.
 	SetShares(ctx context.Context, all []Shares) error
 }
 
-// A Process of a node (exec.Process, and exec.Detacher) outlives the connection: Wait
-// returns when the node has said how it has ended, however often it was out of reach
-// in between, or when it is detached. Its Signal may take as long as a message does, and
-// is passed over when it arrives after a later one.
+// The exec.Launched of a node (also an exec.Detacher) outlives the connection: Wait returns
+// when the node has reported the end, even if it was out of reach in between, or when it is
+// detached. Its Signal may take a network round trip, and has no effect if it arrives after a
+// later one.
 
-// UnfitError says that a node answers, and that what runs there goes on, but that no
-// task can be started.
+// UnfitError means that a node answers and its tasks continue, but that no task can be
+// launched.
 type UnfitError struct{ Why string }
 
 func (e *UnfitError) Error() string { return "it can start nothing: " + e.Why }
 
-// peer is what a pool knows of a node.
+// peer is the state of a node in a pool.
 type peer struct {
 	pool    *Pool
 	name    string
@@ -90,19 +87,19 @@ type peer struct {
 	wake    chan struct{} // for keep; holds one
 	unsent  chan struct{} // for sendShares; holds one
 
-	telling sync.Mutex // one call of the follower; before mu
+	telling sync.Mutex // one call of the follower at a time; before mu
 
 	mu      sync.Mutex
 	up      bool
-	unfit   bool          // it answers, but nothing can be launched there
-	why     string        // why it is not there, as last logged; "" if it is, or was not asked yet
-	told    bool          // what the follower has been told; at first that all are there
+	unfit   bool          // it answers, but no task can be launched
+	why     string        // why it is down, as last logged; "" if it is up, or was not queried yet
+	told    bool          // last state reported to the follower; up at first
 	asked   bool          // a renewal has been tried
-	over    time.Time     // when the lease is over there if nothing more is heard
-	lapsed  bool          // it is, and the members were told
-	turned  chan struct{} // closed when one of the above changes
+	over    time.Time     // when its lease is over without further renewal
+	lapsed  bool          // the lease is over, and the members were given up
+	turned  chan struct{} // closed and replaced when one of the above changes
 	members map[ID]*member
-	given   []ID          // up, since nothing was heard of the node
+	given   []ID          // members that were given up since the last answer of the node
 	shares  map[ID]Shares // to be sent
 }
 
@@ -110,17 +107,17 @@ func newPeer(p *Pool, name string, node Node) *peer {
 	now := time.Now()
 	return &peer{
 		pool: p, name: name, node: node, began: now, wake: make(chan struct{}, 1), unsent: make(chan struct{}, 1),
-		// An earlier life of the server may have renewed it until now.
+		// An earlier server may have renewed it until now.
 		told: true, over: now.Add(p.cfg.Lease + p.cfg.Margin), turned: make(chan struct{}),
 		members: make(map[ID]*member), shares: make(map[ID]Shares),
 	}
 }
 
-// there says whether tasks can be launched, which is what the follower is told. The
+// there reports whether tasks can be launched, which is what the follower receives. The
 // caller holds mu.
 func (e *peer) there() bool { return e.up && !e.unfit }
 
-// kick has keep look around at once.
+// kick makes keep run at once.
 func (e *peer) kick() {
 	select {
 	case e.wake <- struct{}{}:
@@ -128,13 +125,13 @@ func (e *peer) kick() {
 	}
 }
 
-// turn tells those who wait for a change. The caller holds mu.
+// turn wakes those who wait for a change. The caller holds mu.
 func (e *peer) turn() {
 	close(e.turned)
 	e.turned = make(chan struct{})
 }
 
-// until waits until so, which is called with mu held, is true; false if ctx has ended
+// until waits until cond, which is called with mu held, returns true; false if ctx has ended
 // or the pool is closed.
 func (e *peer) until(ctx context.Context, so func() bool) bool {
 	for {
@@ -154,7 +151,7 @@ func (e *peer) until(ctx context.Context, so func() bool) bool {
 	}
 }
 
-// enter has a member followed; false if the node is not there.
+// enter registers a member; false if the node is down.
 func (e *peer) enter(m *member, anyway bool) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -165,7 +162,7 @@ func (e *peer) enter(m *member, anyway bool) bool {
 	return true
 }
 
-// leave forgets a member that has ended.
+// leave removes a member that has ended.
 func (e *peer) leave(m *member) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -192,10 +189,9 @@ func compare(a, b ID) int {
 		cmp.Compare(a.Key.Attempt, b.Key.Attempt), cmp.Compare(a.Rank, b.Rank))
 }
 
-// Local makes a Node of this host, for all the virtual nodes that it is. It is always
-// there, and what runs on it needs no lease. Worth is as of Remote. Pins are the
-// processors that each virtual node has for itself, by its index in the platform; where
-// there are none, tasks run anywhere.
+// Local makes a Node of this host and all its virtual nodes. It is always up, and its tasks
+// need no lease. Worth is that of Remote. Pins are the processors that each virtual node
+// owns, by its index in the platform; without pins tasks run on any.
 func Local(h *node.Host, worth cgroup.CPU, pins [][]int) Node {
 	if worth == 0 {
 		worth = cgroup.Processor
@@ -209,7 +205,7 @@ type near struct {
 	pins  [][]int
 }
 
-// cpus returns the processors of those virtual nodes; none means all.
+// cpus returns the processors of those virtual nodes; none means any.
 func (n *near) cpus(allocation []batch.NodeAllocation) (all []int) {
 	for _, l := range allocation {
 		if l.Node < 0 || int(l.Node) >= len(n.pins) || len(n.pins[l.Node]) == 0 {
@@ -221,33 +217,33 @@ func (n *near) cpus(allocation []batch.NodeAllocation) (all []int) {
 	return slices.Compact(all)
 }
 
-// Renew is Node's.
+// Renew implements Node.
 func (n *near) Renew(context.Context, time.Duration) error { return nil }
 
-// Launch is Node's.
+// Launch implements Node.
 func (n *near) Launch(ctx context.Context, t TaskSpec) (exec.Launched, error) {
 	task := taskOf(&t, n.worth)
 	task.CPUs = n.cpus(t.Spec.Allocation)
 	p, err := n.host.Launch(ctx, task)
 	if err != nil {
-		return nil, err // not a nil *node.Process
+		return nil, err // not a nil *node.Task
 	}
 	return p, nil
 }
 
-// Attach is Node's.
+// Attach implements Node.
 func (n *near) Attach(ctx context.Context, id ID) (attempt.Status, exec.Launched, error) {
 	st, p, err := n.host.Attach(ctx, node.ID(id))
 	if err != nil || p == nil {
-		return st, nil, err // not a nil *node.Process
+		return st, nil, err // not a nil *node.Task
 	}
 	return st, p, nil
 }
 
-// Bar is Node's.
+// Bar implements Node.
 func (n *near) Bar(_ context.Context, id ID) (bool, error) { return n.host.Bar(node.ID(id)) }
 
-// SetShares is Node's.
+// SetShares implements Node.
 func (n *near) SetShares(_ context.Context, all []Shares) error {
 	var errs []error
 	for _, s := range all {
@@ -266,9 +262,9 @@ func (n *near) SetShares(_ context.Context, all []Shares) error {
 	return errors.Join(errs...)
 }
 
-// Remote makes a Node of one that is reached through its daemon. Worth is what one of
-// the platform's processors is of the host's; 0 means all of one. It is less where the
-// node is said to have more processors than it has.
+// Remote makes a Node that is reached through its daemon. Worth is the fraction of a host's
+// processor that one of the platform's processors is; 0 means all of it. It is less than one
+// if the node is configured with more processors than it has.
 func Remote(n *remote.Node, worth cgroup.CPU) Node {
 	if worth == 0 {
 		worth = cgroup.Processor
@@ -276,13 +272,13 @@ func Remote(n *remote.Node, worth cgroup.CPU) Node {
 	return &far{n, worth}
 }
 
-// far is a remote.Node.
+// far adapts a remote.Node.
 type far struct {
 	*remote.Node
 	worth cgroup.CPU
 }
 
-// Renew is Node's.
+// Renew implements Node.
 func (f *far) Renew(ctx context.Context, lease time.Duration) error {
 	if err := f.Node.Renew(ctx, lease); err != nil {
 		return err
@@ -293,28 +289,28 @@ func (f *far) Renew(ctx context.Context, lease time.Duration) error {
 	return nil
 }
 
-// Launch is Node's.
+// Launch implements Node.
 func (f *far) Launch(ctx context.Context, t TaskSpec) (exec.Launched, error) {
 	p, err := f.Node.Launch(ctx, taskOf(&t, f.worth))
 	if err != nil {
-		return nil, err // not a nil *remote.Process
+		return nil, err // not a nil *remote.Task
 	}
 	return p, nil
 }
 
-// Attach is Node's.
+// Attach implements Node.
 func (f *far) Attach(ctx context.Context, id ID) (attempt.Status, exec.Launched, error) {
 	st, p, err := f.Node.Attach(ctx, node.ID(id))
 	if err != nil || p == nil {
-		return st, nil, err // likewise
+		return st, nil, err // not a nil *remote.Task
 	}
 	return st, p, nil
 }
 
-// Bar is Node's.
+// Bar implements Node.
 func (f *far) Bar(ctx context.Context, id ID) (bool, error) { return f.Node.Bar(ctx, node.ID(id)) }
 
-// SetShares is Node's.
+// SetShares implements Node.
 func (f *far) SetShares(ctx context.Context, all []Shares) error {
 	list := make([]node.Share, len(all))
 	for i, s := range all {

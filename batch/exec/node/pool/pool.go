@@ -19,21 +19,21 @@ const (
 // ErrClosed is returned by a pool that was closed.
 var ErrClosed = errors.New("node pool closed")
 
-// Config is what New makes a Pool from.
+// Config configures New.
 type Config struct {
-	// Names and Nodes are those of the platform, by its indices. Virtual nodes of one
-	// host have the same Node.
+	// Names and Nodes are those of the platform, by index. Virtual nodes of one host have the
+	// same Node.
 	Names []string
 	Nodes []Node
-	// Lease is how long what runs on a node lives without a renewal; 0: DefaultLease. A
-	// node is asked for one six times in that time, and ten times as often when it does
-	// not answer within a sixth of it.
+	// Lease is how long the tasks of a node live without a renewal; 0: DefaultLease. The pool
+	// renews six times per lease, and ten times as often while the node does not answer within
+	// a sixth of it.
 	Lease time.Duration
-	// Margin is added to it before members count as lost, for clocks that drift; 0: a
-	// tenth of the lease, and at least a second.
+	// Margin is added to the lease before members count as lost, for clock drift; 0: a tenth
+	// of the lease, and at least a second.
 	Margin time.Duration
-	// Grace is how long the others may go on after SIGTERM when one has failed; 0:
-	// DefaultGrace.
+	// Grace is the time between SIGTERM and SIGKILL for the other members when one has failed;
+	// 0: DefaultGrace.
 	Grace  time.Duration
 	Logger hclog.Logger // may be nil
 }
@@ -65,13 +65,13 @@ func (c *Config) setDefaults() error {
 	return nil
 }
 
-// beat is the time between two renewals.
+// beat is the interval of renewals.
 func (c *Config) beat() time.Duration { return c.Lease / 6 }
 
-// again is the same of a node that does not answer.
+// again is the interval for a node that does not answer.
 func (c *Config) again() time.Duration { return c.Lease / 60 }
 
-// patience is how long a node may take for an answer.
+// patience bounds the wait for a node's answer.
 func (c *Config) patience() time.Duration { return c.Lease / 6 }
 
 // Pool is an exec.Launcher over nodes. Its methods may be called from several
@@ -79,7 +79,7 @@ func (c *Config) patience() time.Duration { return c.Lease / 6 }
 type Pool struct {
 	cfg    Config
 	log    hclog.Logger
-	peers  []*peer // by index of the platform
+	peers  []*peer // by index in the platform
 	all    []*peer // each once
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -113,21 +113,21 @@ func New(cfg Config) (*Pool, error) {
 	return p, nil
 }
 
-// spawn runs f in a goroutine that Close waits for, if it has not begun to.
+// spawn runs f in a goroutine that Close waits for, unless Close has begun.
 func (p *Pool) spawn(f func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
-		go f() // it ends by itself, as ctx has
+		go f() // it ends by itself, because ctx has ended
 		return
 	}
 	p.tasks.Go(f)
 }
 
-// Follow has changed called when a node has joined or left, for each of its indices,
-// one call at a time for each node; at first, before Follow returns, for those that are
-// known not to be there. What it says is the truth until it is called again, and what is
-// launched on a node that has left fails only after it was told.
+// Follow sets the follower: changed is called when a node has joined or left, for each of its
+// indices, one call at a time for each node; at first, before Follow returns, for those known
+// to be down. The last call for a node is its state. A launch on a node that has left fails
+// only after the follower was called.
 func (p *Pool) Follow(changed func(node int32, up bool)) {
 	p.mu.Lock()
 	p.changed = changed
@@ -137,16 +137,15 @@ func (p *Pool) Follow(changed func(node int32, up bool)) {
 	}
 }
 
-// Asked returns when each node has been asked once whether it is there, and the follower
-// knows: after the time that a node may take for an answer, at most. It does not wait any
-// more when ctx has ended.
+// Asked returns when each node has been queried once and the follower knows its state: after
+// at most the time that a node has for an answer, or at the end of ctx.
 func (p *Pool) Asked(ctx context.Context) {
 	for _, e := range p.all {
 		e.until(ctx, func() bool { return e.asked && e.there() == e.told })
 	}
 }
 
-// Why says why a node is not there; "" of one that is, or was not asked yet.
+// Why returns why a node is down; "" for one that is up, or was not queried yet.
 func (p *Pool) Why(node int32) string {
 	e := p.peers[node]
 	e.mu.Lock()
@@ -160,8 +159,7 @@ func (p *Pool) follower() func(int32, bool) {
 	return p.changed
 }
 
-// Close ends all renewals and leaves what runs to its lease: what waits for a process
-// hears that it is detached.
+// Close ends all renewals and leaves tasks running on their lease: attempts are detached.
 func (p *Pool) Close() {
 	p.cancel(ErrClosed)
 	p.mu.Lock()

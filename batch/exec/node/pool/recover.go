@@ -12,11 +12,11 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 )
 
-// Recover finds out what became of an attempt that an earlier life of the server may
-// have launched on these allocation: it never has run nor will (Barred), it has ended, or
-// it runs, or may run on a node that does not answer; only then is there a Process, and
-// the time since it runs, if that is known. It waits until the nodes have been asked
-// once, and no longer than ctx.
+// Recover finds out what became of an attempt that an earlier server may have launched on
+// this allocation: it has never run and never will (Barred), it has ended, or it runs, or may
+// run on a node that does not answer; only then is there an Attempt, and the time since it
+// runs, if that is known. It waits until the nodes have been queried once, and at most until
+// ctx ends.
 func (p *Pool) Recover(ctx context.Context, key batch.Key, how batch.Launch, allocation []batch.NodeAllocation) (attempt.Status, *Attempt, error) {
 	parts, err := p.split(how, allocation)
 	if err != nil {
@@ -36,8 +36,7 @@ func (p *Pool) Recover(ctx context.Context, key batch.Key, how batch.Launch, all
 	return proc.recovered(states)
 }
 
-// recover asks what became of a member. Without an answer it is asked again when the
-// node is there.
+// recover queries a member. If the node is down, the query is repeated when it is up.
 func (m *member) recover(ctx context.Context) attempt.Status {
 	m.peer.enter(m, true)
 	up := false
@@ -50,7 +49,7 @@ func (m *member) recover(ctx context.Context) attempt.Status {
 	return attempt.Status{}
 }
 
-// insist asks whenever the node is there, until it answers or the member is given up.
+// insist repeats a query whenever the node is up, until it answers or the member is given up.
 func (m *member) insist() {
 	ctx := m.of.pool.ctx
 	for {
@@ -90,7 +89,7 @@ func (m *member) attach() (attempt.Status, error) {
 	return st, nil
 }
 
-// take ends a member whose state says an end.
+// take ends a member whose state is an end.
 func (m *member) take(st attempt.Status, never string) {
 	switch st.Condition {
 	case attempt.Running, 0:
@@ -105,7 +104,7 @@ func (m *member) take(st attempt.Status, never string) {
 	}
 }
 
-// recovered puts together what became of the members.
+// recovered combines the states of the members.
 func (p *Attempt) recovered(states []attempt.Status) (attempt.Status, *Attempt, error) {
 	lives, ran := false, false
 	var end attempt.Status
@@ -153,8 +152,8 @@ func anyNever(states []attempt.Status) bool {
 	return false
 }
 
-// worse returns which of two ends is that of the attempt: a failure before a checkpoint
-// before success, of failures the first.
+// worse returns which of two exits is that of the attempt: a failure before a checkpoint
+// before success, the first of several failures.
 func worse(a, b attempt.Status) attempt.Status {
 	rank := func(st attempt.Status) int {
 		switch {

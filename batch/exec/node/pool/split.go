@@ -14,13 +14,13 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec/node"
 )
 
-// part is what one member gets of an attempt's allocation.
+// part is one member's part of an attempt's allocation.
 type part struct {
 	peer       *peer
 	allocation []batch.NodeAllocation
 }
 
-// Divide returns what each process of an attempt gets of its allocation, by rank.
+// Divide returns the part of each process of an attempt, by rank.
 func (p *Pool) Divide(how batch.Launch, allocation []batch.NodeAllocation) ([][]batch.NodeAllocation, error) {
 	parts, err := p.split(how, allocation)
 	if err != nil {
@@ -73,8 +73,7 @@ func (p *Pool) split(how batch.Launch, allocation []batch.NodeAllocation) ([]par
 	return parts, nil
 }
 
-// most returns the part of the host where there are most processors, of equals the
-// first.
+// most returns the part of the host with the most processors, the first of several.
 func (p *Pool) most(allocation []batch.NodeAllocation) part {
 	var best part
 	most := int32(0)
@@ -101,13 +100,12 @@ func processors(allocation []batch.NodeAllocation) (n int32) {
 	return n
 }
 
-// taskOf is a task in the words of a host.
+// taskOf converts a TaskSpec to that of a host.
 func taskOf(t *TaskSpec, worth cgroup.CPU) node.TaskSpec {
 	return node.TaskSpec{ID: node.ID(t.ID), Spec: t.Spec, CPU: amount(t.Spec.Allocation, worth), Memory: memory(&t.Spec)}
 }
 
-// amount is what allocation are of the processors of a host; at least something, as 0 would
-// be no limit.
+// amount is the processor time of an allocation on a host; never 0, because 0 means no limit.
 func amount(allocation []batch.NodeAllocation, worth cgroup.CPU) cgroup.CPU {
 	sum := int64(0)
 	for _, l := range allocation {
@@ -117,8 +115,8 @@ func amount(allocation []batch.NodeAllocation, worth cgroup.CPU) cgroup.CPU {
 	return max(1, cgroup.CPU(whole)*worth+cgroup.CPU(rest)*worth>>20)
 }
 
-// memory is what a process may have: as much as its tasks were said to need, and no
-// limit where that is not known of one of them.
+// memory is the memory limit of a process: the declared need of its tasks, or no limit if the
+// need of one is unknown.
 func memory(spec *exec.Spec) int64 {
 	sum := int64(0)
 	for _, l := range spec.Allocation {
@@ -134,11 +132,11 @@ func memory(spec *exec.Spec) int64 {
 	return sum
 }
 
-// gather is how long shares wait for others to be sent with: a policy sets those of
+// gather is how long shares wait for others to be sent in one call: a policy sets those of
 // all jobs in one pass.
 const gather = 5 * time.Millisecond
 
-// give has the shares of a member sent, the last ones if there are several.
+// give queues the shares of a member; later ones replace earlier ones.
 func (e *peer) give(s Shares) {
 	e.mu.Lock()
 	e.shares[s.ID] = s
@@ -153,8 +151,8 @@ func (e *peer) send() {
 	}
 }
 
-// sendShares sends what there is, for as long as the pool is open. What a node does
-// not take waits until it is there again.
+// sendShares sends queued shares while the pool is open. Shares that a node does not accept
+// wait until it is up again.
 func (e *peer) sendShares() {
 	for {
 		select {

@@ -21,18 +21,18 @@ import (
 // answers take longer than the lease.
 var ErrNotHeld = errors.New("the node answers too late for its lease")
 
-// Config is what New needs. Address, Site and SiteID are required.
+// Config configures New. Address, Site and SiteID are required.
 type Config struct {
-	// Name is what the node has to be called, as its daemon says; "" is anything.
+	// Name is the expected name of the node; "" accepts any.
 	Name string
 	// Address is the URL of its daemon.
 	Address string
-	// Site and SiteID are the claimant's: its name, and the ID of its data directory.
+	// Site and SiteID identify the claimant: its name, and the ID of its data directory.
 	Site, SiteID string
-	// UseInterval is how often tasks are measured; 0 is never.
+	// UseInterval is the interval of measurements; 0 is never.
 	UseInterval time.Duration
-	// Measured, if not nil, is called with what the tasks that run use, by one
-	// goroutine that reads nothing else meanwhile.
+	// Measured, if not nil, is called with the measurements of running tasks, by one goroutine
+	// that reads nothing else meanwhile.
 	Measured func([]node.Measurement)
 	// Logger may be nil.
 	Logger hclog.Logger
@@ -49,16 +49,16 @@ type Node struct {
 
 	mu        sync.Mutex
 	next      attempt.Token // for the next renewal
-	token     attempt.Token // for launches: of the last renewal that has succeeded
-	renewed   chan struct{} // closed when there is another token
-	unfit     string        // as of the last renewal
+	token     attempt.Token // for launches: of the last renewal that succeeded
+	renewed   chan struct{} // closed and replaced when there is a new token
+	unfit     string        // from the last renewal
 	processes map[node.ID]*Task
 	closed    bool
 	end       context.CancelFunc // ends the watch, if there is one
 	watches   bool
 	last      node.Sequence // that was used
 
-	sharing sync.Mutex // what tasks are to get, and that it is numbered; before mu
+	sharing sync.Mutex // held while shares are stored and numbered; before mu
 }
 
 // New begins to watch a node. It does not wait for it.
@@ -75,8 +75,7 @@ func New(cfg Config) *Node {
 	return n
 }
 
-// Close leaves what runs running, on its lease: who waits for a process hears that it
-// is detached.
+// Close leaves tasks running, on their lease: they are detached.
 func (n *Node) Close() {
 	n.mu.Lock()
 	n.closed = true
@@ -92,15 +91,14 @@ func (n *Node) Close() {
 // Name returns the node's name.
 func (n *Node) Name() string { return n.cfg.Name }
 
-// Describe asks what the node is.
+// Describe queries the description of the node.
 func (n *Node) Describe(ctx context.Context) (node.Description, error) { return n.client.Describe(ctx) }
 
-// Renew claims the node, if nobody has, and renews the lease on which its tasks live.
-// When it has returned without an error, all that this and earlier calls, those too
-// that were never answered, can have brought about is that tasks live until the lease
-// is over, counted from the return.
+// Renew claims the node, if it is free, and renews the lease of its tasks. When it has
+// returned without an error, the effect of this and all earlier calls, including unanswered
+// ones, is at most that tasks live until the lease is over, counted from the return.
 func (n *Node) Renew(ctx context.Context, lease time.Duration) error {
-	for range 2 { // the first may be for a token only
+	for range 2 { // the first may only fetch a token
 		n.mu.Lock()
 		token := n.next
 		n.mu.Unlock()
@@ -111,8 +109,8 @@ func (n *Node) Renew(ctx context.Context, lease time.Duration) error {
 		n.mu.Lock()
 		n.next, n.unfit = res.Next, res.Unfit
 		if res.Held {
-			// No launch is sent with one that no success covers: the caller could take
-			// its tasks for over while they still run.
+			// Launches use only tokens of successful renewals: otherwise the caller could
+			// consider tasks over that still run.
 			n.token = res.Next
 			close(n.renewed)
 			n.renewed = make(chan struct{})
@@ -125,18 +123,18 @@ func (n *Node) Renew(ctx context.Context, lease time.Duration) error {
 	return ErrNotHeld
 }
 
-// Unfit says why nothing can be started on the node, as it has answered to the last
-// renewal; "" if it can.
+// Unfit returns why no task can be launched on the node, from the answer to the last renewal;
+// "" if one can.
 func (n *Node) Unfit() string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.unfit
 }
 
-// Launch runs a task once, however often it is asked to. An error says that it does not
-// run and never will: exec.ErrNodeGone if nothing was sent, exec.ErrNeverRan where
-// another attempt may. What cannot be known, because ctx has ended before
-// the node has answered, is a Process. While the lease is not held it waits.
+// Launch runs a task at most once, however often it is called. An error means that it does
+// not run and never will: exec.ErrNodeGone if nothing was sent, exec.ErrNeverRan if another
+// attempt may run. If the outcome is unknown, because ctx has ended before the node has
+// answered, Launch returns a Task. While the lease is not held, it waits.
 func (n *Node) Launch(ctx context.Context, t node.TaskSpec) (*Task, error) {
 	if err := t.Validate(); err != nil {
 		return nil, err
@@ -145,7 +143,7 @@ func (n *Node) Launch(ctx context.Context, t node.TaskSpec) (*Task, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", exec.ErrNeverRan, err)
 	}
-	sent := false // and perhaps received
+	sent := false // and possibly received
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		n.mu.Lock()
 		renewed := n.renewed
@@ -163,7 +161,7 @@ func (n *Node) Launch(ctx context.Context, t node.TaskSpec) (*Task, error) {
 		case errors.Is(err, node.ErrUnreachable), errors.Is(err, node.ErrSilent):
 			sent = sent || errors.Is(err, node.ErrSilent)
 			err = wait(ctx, nil, pause)
-		default: // refused for what it asks
+		default: // refused because of its arguments
 			p.Detach()
 			return nil, err
 		}
@@ -171,7 +169,7 @@ func (n *Node) Launch(ctx context.Context, t node.TaskSpec) (*Task, error) {
 		case err == nil:
 		case sent:
 			p.markDoubtful()
-			n.drop() // the next watch begins with asking for it
+			n.drop() // the next watch begins with a query for it
 			return p, nil
 		default:
 			p.Detach()
@@ -180,7 +178,7 @@ func (n *Node) Launch(ctx context.Context, t node.TaskSpec) (*Task, error) {
 	}
 }
 
-// launched takes the answer to a launch.
+// launched handles the answer to a launch.
 func (n *Node) launched(p *Task, st attempt.Status) (*Task, error) {
 	var err error
 	switch st.Condition {
@@ -198,8 +196,8 @@ func (n *Node) launched(p *Task, st attempt.Status) (*Task, error) {
 	return nil, err
 }
 
-// Attach says what became of a task, and follows it if it runs: only then is there a
-// Process. An error means that nobody knows.
+// Attach returns what became of a task, and follows it if it runs: only then the Task is not
+// nil. After an error that is unknown.
 func (n *Node) Attach(ctx context.Context, id node.ID) (attempt.Status, *Task, error) {
 	p, err := n.follow(id)
 	if err != nil {
@@ -214,13 +212,13 @@ func (n *Node) Attach(ctx context.Context, id node.ID) (attempt.Status, *Task, e
 	return st, p, nil
 }
 
-// Bar makes the server's claim: won says that the task has never run, nor ever will. An
-// error means that nobody knows.
+// Bar makes the server's claim: won means that the task has never run and never will. After
+// an error that is unknown.
 func (n *Node) Bar(ctx context.Context, id node.ID) (won bool, err error) {
 	return n.client.Bar(ctx, id)
 }
 
-// follow enters a process before anything is heard of it.
+// follow registers a task before any news about it can arrive.
 func (n *Node) follow(id node.ID) (*Task, error) {
 	if err := id.Validate(); err != nil {
 		return nil, &node.InvalidError{Err: err}
@@ -246,7 +244,7 @@ func (n *Node) unfollow(p *Task) {
 	}
 }
 
-// following returns what is followed, in order.
+// following returns the followed tasks, in order.
 func (n *Node) following() []*Task {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -21,16 +21,16 @@ type Task struct {
 	ended chan struct{}
 
 	mu       sync.Mutex
-	follow   bool // launched, or may be: the node is asked when it has been silent
-	doubtful bool // whether it was ever launched is not known
+	follow   bool // launched, or possibly: the node is queried after a silence
+	doubtful bool // whether it was ever launched is unknown
 	over     bool
 	exit     exec.Exit
 	started  time.Time
 	use      cgroup.Use
-	stopped  bool             // by the last signal of STOP and CONT
+	stopped  bool             // by the last of SIGSTOP and SIGCONT
 	signals  []syscall.Signal // not delivered yet, in order
-	told     bool             // to end
-	heard    bool             // it may have been
+	told     bool             // it was asked to end
+	heard    bool             // the request to end may have arrived
 
 	// Guarded by the node's sharing.
 	shared bool       // cpu was set
@@ -40,15 +40,15 @@ type Task struct {
 // ID names its task.
 func (p *Task) ID() node.ID { return p.id }
 
-// Started returns when its process was made, by the node's clock; zero while that is
-// not known.
+// Started returns when its process was started, by the node's clock; zero while that is
+// unknown.
 func (p *Task) Started() time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.started
 }
 
-// Wait returns when the node has said how the task has ended, or it is detached.
+// Wait returns when the node has reported the end of the task, or it is detached.
 func (p *Task) Wait() exec.Exit {
 	<-p.ended
 	p.mu.Lock()
@@ -59,21 +59,21 @@ func (p *Task) Wait() exec.Exit {
 // Detach leaves the task running and makes Wait return, see exec.Detacher.
 func (p *Task) Detach() { p.finish(exec.Exit{Detached: true}) }
 
-// Use returns what was measured last.
+// Use returns the last measurement.
 func (p *Task) Use() cgroup.Use {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.use
 }
 
-// Share holds the task to an amount of processors; 0 is no limit.
+// Share limits the processor time of the task; 0 is no limit.
 func (p *Task) Share(ctx context.Context, cpu cgroup.CPU) error {
 	return p.node.SetShares(ctx, []node.Share{{ID: p.id, CPU: cpu}})
 }
 
-// Signal sends sig to all processes of the task, see node.Process.Signal. It takes as
-// long as a message does; when the node does not answer it keeps the signal, for when
-// it does, and returns nil.
+// Signal sends sig to all processes of the task, see node.Task.Signal. It takes a network
+// round trip. If the node does not answer, the signal is stored until it does, and Signal
+// returns nil.
 func (p *Task) Signal(sig syscall.Signal) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -97,13 +97,13 @@ func (p *Task) Signal(sig syscall.Signal) error {
 	err := p.send(ctx, sig, o)
 	if errors.Is(err, node.ErrSilent) || errors.Is(err, node.ErrUnreachable) {
 		p.signals = append(p.signals, sig)
-		p.node.drop() // so that there is a next watch
+		p.node.drop() // which starts the next watch
 		return nil
 	}
 	return err
 }
 
-// send sends a signal, and notes whether it may have been heard. The caller holds mu.
+// send sends a signal, and records whether it may have arrived. The caller holds mu.
 func (p *Task) send(ctx context.Context, sig syscall.Signal, o node.Sequence) error {
 	err := p.node.client.Signal(ctx, p.id, sig, o)
 	if ends(sig) && !errors.Is(err, node.ErrUnreachable) && !errors.Is(err, os.ErrProcessDone) {
@@ -114,7 +114,7 @@ func (p *Task) send(ctx context.Context, sig syscall.Signal, o node.Sequence) er
 
 func ends(sig syscall.Signal) bool { return sig == syscall.SIGTERM || sig == syscall.SIGKILL }
 
-// deliver sends the signals that were kept, or says again that it is paused.
+// deliver sends the stored signals, or repeats its pause.
 func (p *Task) deliver(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -138,21 +138,21 @@ func (p *Task) deliver(ctx context.Context) error {
 	return nil
 }
 
-// markDoubtful has the node asked, when it answers, whether it was ever launched.
+// markDoubtful makes the node, when it answers, be queried for whether the task was launched.
 func (p *Task) markDoubtful() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.follow, p.doubtful = true, true
 }
 
-// follows reports whether the node is to be asked about it.
+// follows reports whether the node must be queried about it.
 func (p *Task) follows() (is, doubtful bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.follow && !p.over, p.doubtful
 }
 
-// known takes the answer to a launch or an attach.
+// known handles the answer to a launch or an attach.
 func (p *Task) known(st attempt.Status) {
 	p.mu.Lock()
 	p.follow, p.doubtful = true, false
@@ -161,7 +161,7 @@ func (p *Task) known(st attempt.Status) {
 	p.take(st)
 }
 
-// take takes a status that may be an end.
+// take handles a status that can be an end.
 func (p *Task) take(st attempt.Status) {
 	switch st.Condition {
 	case attempt.Running:
@@ -178,7 +178,7 @@ func (p *Task) take(st attempt.Status) {
 	}
 }
 
-// finish ends it, the first time.
+// finish ends it; only the first call counts.
 func (p *Task) finish(exit exec.Exit) {
 	p.mu.Lock()
 	first := !p.over
@@ -199,14 +199,14 @@ func (p *Task) measured(u cgroup.Use) {
 	p.use = u
 }
 
-// watched says whether a watch is open, and as which the daemon knows it.
+// watched records whether a watch is open, and its number.
 func (n *Node) watched(is bool, watch uint64) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.watches, n.last = is, node.Sequence{Watch: watch}
 }
 
-// sequence returns the next one; none while no watch is open.
+// sequence returns the next sequence; ok is false while no watch is open.
 func (n *Node) sequence() (o node.Sequence, ok bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -216,22 +216,21 @@ func (n *Node) sequence() (o node.Sequence, ok bool) {
 	return n.last, n.watches
 }
 
-// SetShares sets the shares of many. Those that have ended are passed over. What it says
-// is said again whenever the node has been out of reach; when it is, nothing is sent.
+// SetShares sets the shares of several tasks, except those that have ended. While the node is
+// out of reach they are stored, and sent when it answers.
 func (n *Node) SetShares(ctx context.Context, all []node.Share) error {
 	o, ok := n.share(all)
 	if !ok {
-		return nil // the next watch begins with it
+		return nil // the next watch begins with them
 	}
 	err := n.client.SetShares(ctx, all, o)
 	if errors.Is(err, node.ErrSilent) || errors.Is(err, node.ErrUnreachable) {
-		n.drop() // so that there is one
+		n.drop() // which starts a new one
 	}
 	return err
 }
 
-// share remembers what tasks are to get, and returns the number of the order that says
-// so.
+// share stores shares, and returns their sequence.
 func (n *Node) share(all []node.Share) (node.Sequence, bool) {
 	n.sharing.Lock()
 	defer n.sharing.Unlock()
@@ -245,7 +244,7 @@ func (n *Node) share(all []node.Share) (node.Sequence, bool) {
 	return n.sequence()
 }
 
-// shares returns what all are to get, and the number of the order that says so.
+// shares returns the stored shares of all tasks, and their sequence.
 func (n *Node) shares() (all []node.Share, o node.Sequence) {
 	n.sharing.Lock()
 	defer n.sharing.Unlock()

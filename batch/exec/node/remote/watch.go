@@ -30,8 +30,8 @@ func (n *Node) run() {
 			return
 		}
 		n.log.Debug("not watched", "error", err)
-		// One that nobody has claimed is watched when it is.
-		_ = wait(n.ctx, renewed, pause) // the loop looks at ctx itself
+		// An unclaimed node is watched once it is claimed.
+		_ = wait(n.ctx, renewed, pause) // the loop checks ctx itself
 		pause = min(2*pause, longestPause)
 	}
 }
@@ -80,7 +80,7 @@ func (n *Node) session(up func()) error {
 	}
 }
 
-// drop ends the watch, so that there is another one.
+// drop ends the watch, which starts a new one.
 func (n *Node) drop() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -89,8 +89,7 @@ func (n *Node) drop() {
 	}
 }
 
-// resume asks about all that is followed, after a silence, and says again what each was
-// told.
+// resume queries all followed tasks after a silence, and sends pauses and shares again.
 func (n *Node) resume(ctx context.Context) error {
 	for _, p := range n.following() {
 		if err := n.resumeOne(ctx, p); err != nil {
@@ -111,11 +110,11 @@ func (n *Node) resumeOne(ctx context.Context, p *Task) error {
 	defer cancel()
 	is, doubtful := p.follows()
 	if !is {
-		return nil // its launch is asked again
+		return nil // Launch repeats its call
 	}
 	st, err := n.client.Attach(ctx, p.id)
 	if err == nil && doubtful && st.Condition == attempt.Unclaimed {
-		// The order may still be on its way; nobody waits for it any more.
+		// The launch may still be on its way, but no caller waits for it.
 		var won bool
 		if won, err = n.client.Bar(ctx, p.id); err == nil && !won {
 			st, err = n.client.Attach(ctx, p.id)
@@ -132,7 +131,7 @@ func (n *Node) resumeOne(ctx context.Context, p *Task) error {
 	return err
 }
 
-// wait waits for a channel or, if that is not 0, a while.
+// wait waits for a channel or, if d is not 0, for that time.
 func wait(ctx context.Context, c <-chan struct{}, d time.Duration) error {
 	var after <-chan time.Time
 	if d > 0 {
