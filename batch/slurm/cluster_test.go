@@ -69,7 +69,10 @@ func TestSubmitHoldReleaseAndCancelAJob(t *testing.T) {
 	}
 	// The state becomes RUNNING before the script starts.
 	var out string
-	slurmtest.Until(t, "it has written", func() bool { out = cluster.Run(t, "cat", file); return out != "" })
+	slurmtest.Until(t, "it has written", func() bool {
+		out, _ = cluster.Try("cat", file) // it may not exist yet
+		return out != ""
+	})
 	if out != "2" {
 		t.Errorf("output in a file with percent signs: %q", out)
 	}
