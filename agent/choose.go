@@ -37,8 +37,8 @@ type choice struct {
 }
 
 // Map finds the site that would complete a request first. patience bounds the time
-// that the agent takes; 0 stands for the configured one.
-func (a *Agent) Map(ctx context.Context, r rpc.Request, patience time.Duration, negotiate bool) (*rpc.Decision, error) {
+// that the agent takes; 0 stands for the configured one. jobID is for the log.
+func (a *Agent) Map(ctx context.Context, jobID string, r rpc.Request, patience time.Duration, negotiate bool) (*rpc.Decision, error) {
 	patience = a.patienceFor(ctx, patience)
 	began := time.Now()
 	data, err := a.locateInput(ctx, patience/2, r)
@@ -56,7 +56,7 @@ func (a *Agent) Map(ctx context.Context, r rpc.Request, patience time.Duration, 
 		return nil, err
 	}
 	d := c.record()
-	a.log.Debug("request mapped", "service", r.Service(), "site", d.Chosen)
+	a.log.Debug("request mapped", "job", jobID, "service", r.Service(), "site", d.Chosen)
 	return d, nil
 }
 

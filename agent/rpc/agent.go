@@ -15,7 +15,7 @@ import (
 // client is told are *problem.Problem.
 type Agent interface {
 	Name() string
-	Map(ctx context.Context, r Request, patience time.Duration, negotiate bool) (*Decision, error)
+	Map(ctx context.Context, jobID string, r Request, patience time.Duration, negotiate bool) (*Decision, error)
 	FindJob(ctx context.Context, id string) (Target, Job, error)
 	ListJobs(ctx context.Context, filter string, size int, from JobsPosition) (*JobsPage, error)
 	MoveJob(ctx context.Context, id, to string, minGain *batch.Duration, reason string) (Job, Target, error)

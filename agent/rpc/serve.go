@@ -41,7 +41,7 @@ func (h handler) Map(ctx context.Context, req *droverv1.MapRequest) (*droverv1.M
 	if d := req.GetDeadline(); d != nil && (d.CheckValid() != nil || d.AsDuration() <= 0) {
 		return nil, &problem.Problem{Reason: problem.OutOfRange, Field: "deadline", Message: d.String(), Accepted: "above 0s"}
 	}
-	d, err := h.a.Map(ctx, r, req.GetDeadline().AsDuration(), req.GetNegotiate())
+	d, err := h.a.Map(ctx, req.GetJobId(), r, req.GetDeadline().AsDuration(), req.GetNegotiate())
 	if err != nil {
 		return nil, err
 	}

@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// Problem is an error that a user is told in full. Its fields are those of the
-// message ErrorDetail, which explains them.
+// Problem is an error that users see. Its fields are those of the message ErrorDetail,
+// which explains them.
 type Problem struct {
 	Reason    Reason
 	Field     string // path into the request, "request.width"; empty for none
 	Accepted  string // "1..64", "one of lu, sleep"
 	Message   string // one sentence: what was wrong with which value
-	Hint      string // what a person could do about it
-	Retryable bool   // the same call may succeed later
+	Hint      string // what a user can do about it
+	Retryable bool   // the same call can succeed later
 	Offer     *Offer // the nearest alternative; nil for none
 
 	// Cause is the error underneath, for errors.Is and errors.As. It stays in
@@ -23,8 +23,7 @@ type Problem struct {
 	Cause error
 }
 
-// Offer is a place in a plan that could be had instead. Durations count from the
-// answer.
+// Offer is a slot that a site could give instead. Durations count from the answer.
 type Offer struct {
 	Site       string
 	Wait       time.Duration

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Reason is the stable word of a problem, which programs branch on. A reader
-// accepts words that it does not know.
+// Reason is the stable word of a problem, which programs branch on. Readers must
+// accept words that they do not know.
 type Reason string
 
 // The reasons, by class.
@@ -71,14 +71,14 @@ const (
 
 	NoEstimate Reason = "no-estimate"
 	Internal   Reason = "internal" // a defect: the log of the process says more
+)
 
-	Recorded Reason = "recorded" // a cancel is recorded at a server that cannot answer it yet, because the job is moving; given by clients
-
-	NotIdempotent Reason = "not-idempotent" // a new attempt was asked for, but the request does not allow two executions; given by clients
-
-	Ambiguous Reason = "ambiguous" // the beginning of an ID fits several; given by clients
-
-	Unknown Reason = "unknown" // a message was sent and no answer came: it may have taken effect; given by clients
+// The reasons that only clients give.
+const (
+	Recorded      Reason = "recorded"       // a server has recorded a cancel, but cannot say its result: the job is moving
+	NotIdempotent Reason = "not-idempotent" // a new attempt is needed, but the request does not allow two executions
+	Ambiguous     Reason = "ambiguous"      // the beginning of an ID fits several
+	Unknown       Reason = "unknown"        // no answer came to a message, which may have taken effect
 )
 
 // Class groups reasons by what a caller can do about them. It decides the Connect
@@ -160,6 +160,12 @@ var classes = map[Reason]Class{
 // Class returns the class of a reason, 0 for a word that this program does not
 // know.
 func (r Reason) Class() Class { return classes[r] }
+
+// ByClient reports whether only clients give the reason: no message of a server or
+// agent has it.
+func (r Reason) ByClient() bool {
+	return r == Recorded || r == NotIdempotent || r == Ambiguous || r == Unknown
+}
 
 // Reasons returns all known reasons in alphabetical order.
 func Reasons() []Reason { return slices.Sorted(maps.Keys(classes)) }

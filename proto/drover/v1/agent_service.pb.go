@@ -69,10 +69,10 @@ func (x *FindDataRequest) GetId() string {
 	return ""
 }
 
-// FindDataResponse says where they are.
+// FindDataResponse lists the sites that have the data.
 type FindDataResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// At least one: where they were put before copies, then by site.
+	// At least one. Sites where the data were put come before copies, then by site.
 	Data []*LocatedData `protobuf:"bytes,1,rep,name=data,proto3" json:"data,omitempty"`
 	// The sites that did not answer: site and missing are set.
 	Missing       []*Candidate `protobuf:"bytes,2,rep,name=missing,proto3" json:"missing,omitempty"`
@@ -127,7 +127,7 @@ func (x *FindDataResponse) GetMissing() []*Candidate {
 // LocatedData are data and the server that has them.
 type LocatedData struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The data as that server has them.
+	// The data as that server records them.
 	Data *Data `protobuf:"bytes,1,opt,name=data,proto3" json:"data,omitempty"`
 	// URL of the server.
 	Address       string `protobuf:"bytes,2,opt,name=address,proto3" json:"address,omitempty"`
@@ -182,11 +182,11 @@ func (x *LocatedData) GetAddress() string {
 // AgentServiceListDataRequest selects data of all sites.
 type AgentServiceListDataRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// At most so many; 0 for the agent's default.
+	// Largest number of entries on the page; 0 for the agent's default.
 	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// Where to go on: next_page_token of the page before.
+	// next_page_token of the previous page; empty for the first page.
 	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	// As in ServerService.ListData, and the key site.
+	// As in ServerService.ListData, plus the key site.
 	Filter        string `protobuf:"bytes,3,opt,name=filter,proto3" json:"filter,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -353,10 +353,10 @@ func (x *AgentServiceRemoveDataRequest) GetId() string {
 	return ""
 }
 
-// AgentServiceRemoveDataResponse says where they were.
+// AgentServiceRemoveDataResponse lists the sites that had the data.
 type AgentServiceRemoveDataResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Names of the sites that had them and have them no more.
+	// Names of the sites that removed them.
 	Sites         []string `protobuf:"bytes,1,rep,name=sites,proto3" json:"sites,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -399,7 +399,7 @@ func (x *AgentServiceRemoveDataResponse) GetSites() []string {
 	return nil
 }
 
-// AgentServiceOfferReservationRequest is a booking that is only asked about.
+// AgentServiceOfferReservationRequest asks about a booking without making it.
 type AgentServiceOfferReservationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// What is wanted.
@@ -454,13 +454,13 @@ func (x *AgentServiceOfferReservationRequest) GetSite() string {
 	return ""
 }
 
-// AgentServiceOfferReservationResponse is what it would get, and where.
+// AgentServiceOfferReservationResponse lists what the booking would get.
 type AgentServiceOfferReservationResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The earliest first, equal ones by the names of the sites; at least one. A site
-	// that has the booking already is alone.
+	// At least one, by start, then by name of the site. If a site has already made the
+	// booking, it is the only offer.
 	Offers []*ReservationOffer `protobuf:"bytes,1,rep,name=offers,proto3" json:"offers,omitempty"`
-	// The sites without one: site and missing are set.
+	// The sites without an offer: site and missing are set.
 	Missing       []*Candidate `protobuf:"bytes,2,rep,name=missing,proto3" json:"missing,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -510,12 +510,12 @@ func (x *AgentServiceOfferReservationResponse) GetMissing() []*Candidate {
 	return nil
 }
 
-// ReservationOffer is what a booking would get at one site.
+// ReservationOffer is the reservation that a booking would get at one site.
 type ReservationOffer struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Where to book.
 	Target *Target `protobuf:"bytes,1,opt,name=target,proto3" json:"target,omitempty"`
-	// What it would get.
+	// The reservation that it would get.
 	Reservation   *Reservation `protobuf:"bytes,2,opt,name=reservation,proto3" json:"reservation,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -568,7 +568,7 @@ func (x *ReservationOffer) GetReservation() *Reservation {
 // AgentServiceListReservationsRequest selects reservations of all sites.
 type AgentServiceListReservationsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// As in ServerService.ListReservations, and the key site.
+	// As in ServerService.ListReservations, plus the key site.
 	Filter        string `protobuf:"bytes,1,opt,name=filter,proto3" json:"filter,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -807,9 +807,9 @@ func (x *AgentServiceGetSiteRequest) GetSite() string {
 // AgentServiceGetSiteResponse is the site.
 type AgentServiceGetSiteResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// As the agent knows it, with a fresh queue.
+	// The site with its current queue.
 	Site *KnownSite `protobuf:"bytes,1,opt,name=site,proto3" json:"site,omitempty"`
-	// What its policy says of itself; unset when it says nothing, or did not answer.
+	// The state of its policy; unset if the policy has none or the site did not answer.
 	Policy        *PolicyState `protobuf:"bytes,2,opt,name=policy,proto3" json:"policy,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -859,18 +859,18 @@ func (x *AgentServiceGetSiteResponse) GetPolicy() *PolicyState {
 	return nil
 }
 
-// MapRequest asks where a request would be finished first.
+// MapRequest asks which site would complete a request first.
 type MapRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// What is to be executed.
 	Request *Request `protobuf:"bytes,1,opt,name=request,proto3" json:"request,omitempty"`
 	// The ID that the job will have, for the logs; may be empty.
 	JobId string `protobuf:"bytes,2,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
-	// How long the agent may wait for estimates; unset takes the agent's own
-	// patience, which also is the upper bound.
+	// How long the agent may wait for estimates; unset for the agent's patience, which is also
+	// the upper bound.
 	Deadline *durationpb.Duration `protobuf:"bytes,3,opt,name=deadline,proto3" json:"deadline,omitempty"`
-	// The record is wanted even if nobody accepts the request: that is then no error,
-	// and there are no targets.
+	// Return the decision record even if no site accepts the request. There are no targets
+	// then, and the call does not fail.
 	Negotiate     bool `protobuf:"varint,4,opt,name=negotiate,proto3" json:"negotiate,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -934,12 +934,12 @@ func (x *MapRequest) GetNegotiate() bool {
 	return false
 }
 
-// MapResponse answers with every site that could run the request.
+// MapResponse lists every site that could run the request.
 type MapResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Where to submit, best first; at least one, unless the request negotiates.
 	Targets []*Target `protobuf:"bytes,1,rep,name=targets,proto3" json:"targets,omitempty"`
-	// Why, to be sent along with the submission.
+	// The decision, which the client sends with the submission.
 	Decision      *DecisionRecord `protobuf:"bytes,2,opt,name=decision,proto3" json:"decision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -989,7 +989,7 @@ func (x *MapResponse) GetDecision() *DecisionRecord {
 	return nil
 }
 
-// Target is a site to which a request may be submitted.
+// Target is a site that accepts the request.
 type Target struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name of the site.
@@ -1047,14 +1047,13 @@ func (x *Target) GetAddress() string {
 // ListSitesRequest selects sites.
 type ListSitesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// At most so many; 0 for the agent's default.
+	// Largest number of entries on the page; 0 for the agent's default.
 	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// Where to go on: next_page_token of the page before.
+	// next_page_token of the previous page; empty for the first page.
 	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	// Terms "key=value" separated by spaces, all of which must hold. Keys: name,
-	// service, policy.
+	// Terms "key=value" separated by spaces, combined with AND. Keys: name, service, policy.
 	Filter string `protobuf:"bytes,3,opt,name=filter,proto3" json:"filter,omitempty"`
-	// How good the sites' estimates were is wanted, too.
+	// Also return how accurate the sites' estimates were.
 	Accuracy      bool `protobuf:"varint,4,opt,name=accuracy,proto3" json:"accuracy,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1178,9 +1177,9 @@ type KnownSite struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// What it is.
 	Site *Site `protobuf:"bytes,1,opt,name=site,proto3" json:"site,omitempty"`
-	// Its queue; unset when it did not answer.
+	// Its queue; unset if the site did not answer.
 	Status *SiteStatus `protobuf:"bytes,2,opt,name=status,proto3" json:"status,omitempty"`
-	// How long ago it last answered.
+	// Time since it last answered.
 	HeardAgo *durationpb.Duration `protobuf:"bytes,3,opt,name=heard_ago,json=heardAgo,proto3" json:"heard_ago,omitempty"`
 	// Why there is no status.
 	Missing       *Missing `protobuf:"bytes,4,opt,name=missing,proto3" json:"missing,omitempty"`
@@ -1249,12 +1248,11 @@ func (x *KnownSite) GetMissing() *Missing {
 // ListServicesRequest selects services.
 type ListServicesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// At most so many; 0 for the agent's default.
+	// Largest number of entries on the page; 0 for the agent's default.
 	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// Where to go on: next_page_token of the page before.
+	// next_page_token of the previous page; empty for the first page.
 	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	// Terms "key=value" separated by spaces, all of which must hold. Keys: name,
-	// site.
+	// Terms "key=value" separated by spaces, combined with AND. Keys: name, site.
 	Filter        string `protobuf:"bytes,3,opt,name=filter,proto3" json:"filter,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1366,7 +1364,7 @@ func (x *ListServicesResponse) GetNextPageToken() string {
 	return ""
 }
 
-// OfferedService is a service and who offers it.
+// OfferedService is a service and the sites that offer it.
 type OfferedService struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// As the first of the sites describes it.
@@ -1467,12 +1465,12 @@ func (x *FindJobRequest) GetJobId() string {
 	return ""
 }
 
-// FindJobResponse says where a job is: the claim with the highest epoch.
+// FindJobResponse is where a job is: at the site whose claim has the highest epoch.
 type FindJobResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Its site and server.
 	Target *Target `protobuf:"bytes,1,opt,name=target,proto3" json:"target,omitempty"`
-	// The job as that server has it.
+	// The job as that server records it.
 	Job           *Job `protobuf:"bytes,2,opt,name=job,proto3" json:"job,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1525,11 +1523,11 @@ func (x *FindJobResponse) GetJob() *Job {
 // AgentServiceListJobsRequest selects jobs of all sites.
 type AgentServiceListJobsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// At most so many; 0 for the agent's default.
+	// Largest number of entries on the page; 0 for the agent's default.
 	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// Where to go on: next_page_token of the page before.
+	// next_page_token of the previous page; empty for the first page.
 	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	// As in ServerService.ListJobs, and the key site.
+	// As in ServerService.ListJobs, plus the key site.
 	Filter        string `protobuf:"bytes,3,opt,name=filter,proto3" json:"filter,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1655,12 +1653,11 @@ type AgentServiceMoveJobRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// ID of the job.
 	JobId string `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
-	// Name of the site it is to go to; empty for the one that would finish it
-	// first.
+	// Name of the target site; empty for the site that would complete it first.
 	To string `protobuf:"bytes,2,opt,name=to,proto3" json:"to,omitempty"`
-	// How much sooner it must be finished there; unset for a move at any price.
+	// Minimum gain in completion time; unset for a move at any price.
 	MinGain *durationpb.Duration `protobuf:"bytes,3,opt,name=min_gain,json=minGain,proto3" json:"min_gain,omitempty"`
-	// Why, for the record; empty for "by hand".
+	// Reason for the record; empty for "by hand".
 	Reason        string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1724,12 +1721,12 @@ func (x *AgentServiceMoveJobRequest) GetReason() string {
 	return ""
 }
 
-// AgentServiceMoveJobResponse says that the move has begun.
+// AgentServiceMoveJobResponse confirms that the move has begun.
 type AgentServiceMoveJobResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The job as its server has it now.
+	// The job now.
 	Job *Job `protobuf:"bytes,1,opt,name=job,proto3" json:"job,omitempty"`
-	// The site it goes to.
+	// The target site.
 	To            *Target `protobuf:"bytes,2,opt,name=to,proto3" json:"to,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1782,12 +1779,12 @@ func (x *AgentServiceMoveJobResponse) GetTo() *Target {
 // AgentServiceListMovesRequest selects moves.
 type AgentServiceListMovesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// At most so many; 0 for the agent's default.
+	// Largest number of entries on the page; 0 for the agent's default.
 	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// Where to go on: next_page_token of the page before.
+	// next_page_token of the previous page; empty for the first page.
 	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	// Terms "key=value" separated by spaces, all of which must hold. Keys: job,
-	// site (from or to), state (pending, moved, aborted).
+	// Terms "key=value" separated by spaces, combined with AND. Keys: job, site (from or to),
+	// state (pending, moved, aborted).
 	Filter        string `protobuf:"bytes,3,opt,name=filter,proto3" json:"filter,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1847,7 +1844,7 @@ func (x *AgentServiceListMovesRequest) GetFilter() string {
 // AgentServiceListMovesResponse is one page of moves.
 type AgentServiceListMovesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The latest first, each once.
+	// Latest first; each move once.
 	Moves []*Move `protobuf:"bytes,1,rep,name=moves,proto3" json:"moves,omitempty"`
 	// Empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
@@ -1908,12 +1905,12 @@ func (x *AgentServiceListMovesResponse) GetMissing() []*Candidate {
 	return nil
 }
 
-// AgentServiceSetDrainingRequest says what a site shall do.
+// AgentServiceSetDrainingRequest starts or stops draining.
 type AgentServiceSetDrainingRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name of the site.
 	Site string `protobuf:"bytes,1,opt,name=site,proto3" json:"site,omitempty"`
-	// Whether to take no new jobs.
+	// True to drain the site, false to let it take jobs again.
 	Draining      bool `protobuf:"varint,2,opt,name=draining,proto3" json:"draining,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2012,9 +2009,9 @@ func (x *AgentServiceSetDrainingResponse) GetStatus() *SiteStatus {
 // AgentServiceSettleJobRequest is an operator's settlement.
 type AgentServiceSettleJobRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name of the site at which it is declared.
+	// Name of the site that records the settlement.
 	Site string `protobuf:"bytes,1,opt,name=site,proto3" json:"site,omitempty"`
-	// What is declared there.
+	// The settlement.
 	Settle        *SettleJobRequest `protobuf:"bytes,2,opt,name=settle,proto3" json:"settle,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2067,7 +2064,7 @@ func (x *AgentServiceSettleJobRequest) GetSettle() *SettleJobRequest {
 // AgentServiceSettleJobResponse is the job after that.
 type AgentServiceSettleJobResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The job as that site has it.
+	// The job at that site.
 	Job           *Job `protobuf:"bytes,1,opt,name=job,proto3" json:"job,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2110,11 +2107,10 @@ func (x *AgentServiceSettleJobResponse) GetJob() *Job {
 	return nil
 }
 
-// ReallocateRequest says how a round is made. What is unset is as the agent is
-// configured.
+// ReallocateRequest configures a round. Unset fields take the agent's configuration.
 type ReallocateRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Whether nothing is ordered.
+	// Compute the round, but order nothing.
 	DryRun bool `protobuf:"varint,1,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
 	// "regular" or "all-cancellation"; empty: unset.
 	Algorithm string `protobuf:"bytes,2,opt,name=algorithm,proto3" json:"algorithm,omitempty"`
@@ -2124,17 +2120,16 @@ type ReallocateRequest struct {
 	// How many of the oldest waiting jobs the heuristic compares, as a number, or
 	// "all"; empty: unset.
 	Window string `protobuf:"bytes,4,opt,name=window,proto3" json:"window,omitempty"`
-	// What the regular algorithm demands of a move when it is not known how long the
-	// job's input would travel.
+	// Minimum gain of a move under the regular algorithm if the transfer time of the job's
+	// input is not known.
 	Threshold *durationpb.Duration `protobuf:"bytes,5,opt,name=threshold,proto3" json:"threshold,omitempty"`
-	// What any move must bring.
+	// Minimum gain of any move.
 	LeastGain *durationpb.Duration `protobuf:"bytes,6,opt,name=least_gain,json=leastGain,proto3" json:"least_gain,omitempty"`
-	// Bounds how often a job is ever moved; 0 for no bound.
+	// Largest number of moves of a job; 0 for no bound.
 	MostMoves *int32 `protobuf:"varint,7,opt,name=most_moves,json=mostMoves,proto3,oneof" json:"most_moves,omitempty"`
-	// Bounds the moves of the round; 0 for no bound.
+	// Largest number of moves of the round; 0 for no bound.
 	MostMovesRound *int32 `protobuf:"varint,8,opt,name=most_moves_round,json=mostMovesRound,proto3,oneof" json:"most_moves_round,omitempty"`
-	// How often a job may be put back later than it was before it keeps its place; -1
-	// for no bound.
+	// How often a round may delay a job before the job keeps its slot; -1 for no bound.
 	Patience      *int32 `protobuf:"varint,9,opt,name=patience,proto3,oneof" json:"patience,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2233,13 +2228,12 @@ func (x *ReallocateRequest) GetPatience() int32 {
 	return 0
 }
 
-// ReallocateResponse is what a round has come to.
+// ReallocateResponse is the result of a round.
 type ReallocateResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The round in figures.
+	// Summary of the round.
 	Record *RoundRecord `protobuf:"bytes,1,opt,name=record,proto3" json:"record,omitempty"`
-	// The jobs that it moves, or puts elsewhere in the plan of their site, in the
-	// order in which it decided about them.
+	// The jobs that move or get another slot at their site, in the order of the decisions.
 	Jobs []*ReallocatedJob `protobuf:"bytes,2,rep,name=jobs,proto3" json:"jobs,omitempty"`
 	// The sites that were left out: site and missing are set.
 	Missing       []*Candidate `protobuf:"bytes,3,rep,name=missing,proto3" json:"missing,omitempty"`
@@ -2298,7 +2292,7 @@ func (x *ReallocateResponse) GetMissing() []*Candidate {
 	return nil
 }
 
-// RoundRecord is a round of reallocation in figures.
+// RoundRecord is the summary of a round of reallocation.
 type RoundRecord struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Its name: a UUIDv7.
@@ -2307,7 +2301,7 @@ type RoundRecord struct {
 	Agent string `protobuf:"bytes,2,opt,name=agent,proto3" json:"agent,omitempty"`
 	// When it began, on the agent's clock.
 	BeganAt *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=began_at,json=beganAt,proto3" json:"began_at,omitempty"`
-	// Nothing was ordered.
+	// Whether nothing was ordered.
 	DryRun bool `protobuf:"varint,4,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
 	// As in ReallocateRequest.
 	Algorithm string `protobuf:"bytes,5,opt,name=algorithm,proto3" json:"algorithm,omitempty"`
@@ -2315,32 +2309,32 @@ type RoundRecord struct {
 	Heuristic string `protobuf:"bytes,6,opt,name=heuristic,proto3" json:"heuristic,omitempty"`
 	// As in ReallocateRequest.
 	Window string `protobuf:"bytes,7,opt,name=window,proto3" json:"window,omitempty"`
-	// Sites that took part.
+	// Number of participating sites.
 	Sites int32 `protobuf:"varint,8,opt,name=sites,proto3" json:"sites,omitempty"`
-	// Jobs that waited there and may be moved.
+	// Waiting jobs at these sites that can be moved.
 	Jobs int32 `protobuf:"varint,9,opt,name=jobs,proto3" json:"jobs,omitempty"`
-	// Jobs that were taken out of the copies of the plans; all-cancellation.
+	// Jobs that were taken out of the drafts (all-cancellation).
 	Held int32 `protobuf:"varint,10,opt,name=held,proto3" json:"held,omitempty"`
-	// Jobs that were left at their places, because they had been put back later too
-	// often, or because no site would take them.
+	// Jobs that kept their slots, because rounds had delayed them too often or no site would
+	// take them.
 	Kept int32 `protobuf:"varint,11,opt,name=kept,proto3" json:"kept,omitempty"`
-	// Moves to other sites that were decided.
+	// Moves to other sites that the round chose.
 	Moves int32 `protobuf:"varint,12,opt,name=moves,proto3" json:"moves,omitempty"`
 	// Moves and placements that could not be ordered.
 	Failed int32 `protobuf:"varint,13,opt,name=failed,proto3" json:"failed,omitempty"`
-	// Jobs that were put back later than they were.
+	// Jobs that got a later slot than before.
 	Later int32 `protobuf:"varint,14,opt,name=later,proto3" json:"later,omitempty"`
-	// Questions, each to one site about any number of jobs.
+	// Questions sent; one asks one site about any number of jobs.
 	Questions int32 `protobuf:"varint,15,opt,name=questions,proto3" json:"questions,omitempty"`
-	// Jobs asked about, over all questions.
+	// Jobs in all questions.
 	Estimates int64 `protobuf:"varint,16,opt,name=estimates,proto3" json:"estimates,omitempty"`
 	// Sum of the gains of the moves.
 	Gain *durationpb.Duration `protobuf:"bytes,17,opt,name=gain,proto3" json:"gain,omitempty"`
-	// Time that the heuristic itself took.
+	// Computing time of the heuristic.
 	Thinking *durationpb.Duration `protobuf:"bytes,18,opt,name=thinking,proto3" json:"thinking,omitempty"`
-	// Time spent in asking sites.
+	// Time spent waiting for sites.
 	Asking *durationpb.Duration `protobuf:"bytes,19,opt,name=asking,proto3" json:"asking,omitempty"`
-	// Time of the whole round.
+	// Duration of the whole round.
 	Took          *durationpb.Duration `protobuf:"bytes,20,opt,name=took,proto3" json:"took,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2516,8 +2510,8 @@ func (x *RoundRecord) GetTook() *durationpb.Duration {
 	return nil
 }
 
-// ReallocatedJob is what a round does with a job. ECTs count from the beginning of
-// the round.
+// ReallocatedJob is a round's choice for one job. ECTs (estimated completion times) count
+// from the beginning of the round.
 type ReallocatedJob struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// ID of the job.
@@ -2526,21 +2520,21 @@ type ReallocatedJob struct {
 	Service string `protobuf:"bytes,2,opt,name=service,proto3" json:"service,omitempty"`
 	// The site where it waits.
 	From string `protobuf:"bytes,3,opt,name=from,proto3" json:"from,omitempty"`
-	// The site where it is to be; from, if it is put elsewhere in the plan there.
+	// The site that it moves to; the same as from if it only gets another slot.
 	To string `protobuf:"bytes,4,opt,name=to,proto3" json:"to,omitempty"`
-	// The shape it has.
+	// Its shape before the round.
 	Before *Shape `protobuf:"bytes,5,opt,name=before,proto3" json:"before,omitempty"`
-	// The shape it is to get.
+	// Its new shape.
 	After *Shape `protobuf:"bytes,6,opt,name=after,proto3" json:"after,omitempty"`
-	// When it would be finished if it stayed as it is.
+	// ECT without the round.
 	EctBefore *durationpb.Duration `protobuf:"bytes,7,opt,name=ect_before,json=ectBefore,proto3" json:"ect_before,omitempty"`
-	// When it is to be finished.
+	// ECT after the round.
 	EctAfter *durationpb.Duration `protobuf:"bytes,8,opt,name=ect_after,json=ectAfter,proto3" json:"ect_after,omitempty"`
-	// How much sooner that is; negative for one that is put back later.
+	// ect_before minus ect_after; negative for a delayed job.
 	Gain *durationpb.Duration `protobuf:"bytes,9,opt,name=gain,proto3" json:"gain,omitempty"`
-	// Whether it was ordered, and its site has begun to do it.
+	// Whether the order was sent and its site has begun to carry it out.
 	Ordered bool `protobuf:"varint,10,opt,name=ordered,proto3" json:"ordered,omitempty"`
-	// Why it was not, if it was to be.
+	// Why the order failed.
 	Problem       *ErrorDetail `protobuf:"bytes,11,opt,name=problem,proto3" json:"problem,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

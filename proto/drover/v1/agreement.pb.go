@@ -21,19 +21,19 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// AgreementState is what has become of an agreement.
+// AgreementState is the state of an agreement.
 type AgreementState int32
 
 const (
-	// There is none.
+	// No agreement.
 	AgreementState_AGREEMENT_STATE_UNSPECIFIED AgreementState = 0
 	// The job has not ended.
 	AgreementState_AGREEMENT_STATE_OPEN AgreementState = 1
 	// The job was completed by its deadline.
 	AgreementState_AGREEMENT_STATE_KEPT AgreementState = 2
-	// The user has broken it: the job outran its estimate, or failed by itself.
+	// The user broke it: the job exceeded its walltime, or failed by itself.
 	AgreementState_AGREEMENT_STATE_BROKEN_BY_USER AgreementState = 3
-	// The site has broken it.
+	// The site broke it.
 	AgreementState_AGREEMENT_STATE_BROKEN_BY_SITE AgreementState = 4
 	// The job was cancelled.
 	AgreementState_AGREEMENT_STATE_VOID AgreementState = 5
@@ -86,15 +86,15 @@ func (AgreementState) EnumDescriptor() ([]byte, []int) {
 	return file_drover_v1_agreement_proto_rawDescGZIP(), []int{0}
 }
 
-// Agreement makes a request with a deadline one that is kept or refused: a service
-// level agreement. Its earliest start and deadline are those of the request.
+// Agreement is a service level agreement: a site keeps the deadline of the request or
+// refuses it. The earliest start and the deadline are those of the request.
 type Agreement struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What keeping it is worth, a number without a unit, at least 0.
+	// Value of keeping it, without a unit, at least 0.
 	Value float64 `protobuf:"fixed64,1,opt,name=value,proto3" json:"value,omitempty"`
-	// What breaking it costs whoever breaks it, at least 0.
+	// Cost for the party that breaks it, at least 0.
 	Penalty float64 `protobuf:"fixed64,2,opt,name=penalty,proto3" json:"penalty,omitempty"`
-	// The job can be stopped and go on from where it was.
+	// Whether the job can be checkpointed and continued.
 	Checkpointable bool `protobuf:"varint,3,opt,name=checkpointable,proto3" json:"checkpointable,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -151,10 +151,11 @@ func (x *Agreement) GetCheckpointable() bool {
 	return false
 }
 
-// AgreementCounts are a site's agreements since it is there; they outlive its jobs.
+// AgreementCounts counts all agreements of a site since it was created. The counts outlive
+// its jobs.
 type AgreementCounts struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// All that were made, open ones too.
+	// Accepted, including open ones.
 	Accepted int64 `protobuf:"varint,1,opt,name=accepted,proto3" json:"accepted,omitempty"`
 	// Kept.
 	Kept int64 `protobuf:"varint,2,opt,name=kept,proto3" json:"kept,omitempty"`
@@ -164,9 +165,9 @@ type AgreementCounts struct {
 	BrokenBySite int64 `protobuf:"varint,4,opt,name=broken_by_site,json=brokenBySite,proto3" json:"broken_by_site,omitempty"`
 	// Void, because the job was cancelled.
 	Void int64 `protobuf:"varint,5,opt,name=void,proto3" json:"void,omitempty"`
-	// Sum of the values of those that were kept.
+	// Sum of the values of kept agreements.
 	Value float64 `protobuf:"fixed64,6,opt,name=value,proto3" json:"value,omitempty"`
-	// Sum of the penalties of those that the site has broken.
+	// Sum of the penalties of agreements that the site broke.
 	Penalty       float64 `protobuf:"fixed64,7,opt,name=penalty,proto3" json:"penalty,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -22,25 +22,25 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Data are content that stays at a site under a handle, so that requests can use it
-// without its being sent again. They never change.
+// Data is content that stays at a site under a handle, so that requests can use it without
+// sending it again. It never changes.
 type Data struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The handle: a lower-case UUIDv7 made by the client.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// The content. Its data_id is empty.
 	Content *File `protobuf:"bytes,2,opt,name=content,proto3" json:"content,omitempty"`
-	// Of a vector or matrix what an element is; unset for a file.
+	// Type of the elements of a vector or matrix; unset for a file.
 	Element ElementType `protobuf:"varint,3,opt,name=element,proto3,enum=drover.v1.ElementType" json:"element,omitempty"`
-	// Of a vector its length, of a matrix its rows and columns; empty for a file.
+	// Vector: length. Matrix: rows, columns. Empty for a file.
 	Dimensions []int64 `protobuf:"varint,4,rep,packed,name=dimensions,proto3" json:"dimensions,omitempty"`
 	// How long they stay.
 	Mode DataMode `protobuf:"varint,5,opt,name=mode,proto3,enum=drover.v1.DataMode" json:"mode,omitempty"`
-	// Who put them there; not authenticated until identity exists.
+	// The user that put them there; not authenticated until identity exists.
 	Owner string `protobuf:"bytes,6,opt,name=owner,proto3" json:"owner,omitempty"`
 	// The site where they are.
 	Site string `protobuf:"bytes,7,opt,name=site,proto3" json:"site,omitempty"`
-	// They were brought here for a job, from where they had been put.
+	// Whether they were copied here for a job from the site where they were put.
 	Copy bool `protobuf:"varint,8,opt,name=copy,proto3" json:"copy,omitempty"`
 	// When they came to this site, on its clock.
 	PutAt *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=put_at,json=putAt,proto3" json:"put_at,omitempty"`

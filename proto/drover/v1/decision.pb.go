@@ -23,19 +23,19 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// EstimateKind says what an estimate is worth.
+// EstimateKind is how reliable an estimate is.
 type EstimateKind int32
 
 const (
-	// Not said.
+	// Unspecified.
 	EstimateKind_ESTIMATE_KIND_UNSPECIFIED EstimateKind = 0
-	// Never later (FCFS plan, CBF).
+	// Upper bound: never later (FCFS plan, CBF).
 	EstimateKind_ESTIMATE_KIND_PROMISED EstimateKind = 1
-	// By a plan that may be made anew (dynP).
+	// From a plan that can change (dynP).
 	EstimateKind_ESTIMATE_KIND_PLANNED EstimateKind = 2
 	// Kept with a probability (overbooking).
 	EstimateKind_ESTIMATE_KIND_PROBABLE EstimateKind = 3
-	// What a model of the batch system says (EASY, Slurm).
+	// Prediction of a model of the batch system (EASY, Slurm).
 	EstimateKind_ESTIMATE_KIND_FORECAST EstimateKind = 4
 )
 
@@ -84,11 +84,11 @@ func (EstimateKind) EnumDescriptor() ([]byte, []int) {
 	return file_drover_v1_decision_proto_rawDescGZIP(), []int{0}
 }
 
-// MissingReason says why a candidate has no estimate.
+// MissingReason is why a candidate has no estimate.
 type MissingReason int32
 
 const (
-	// Not said.
+	// Unspecified.
 	MissingReason_MISSING_REASON_UNSPECIFIED MissingReason = 0
 	// No answer within the agent's patience.
 	MissingReason_MISSING_REASON_TIMEOUT MissingReason = 1
@@ -141,29 +141,28 @@ func (MissingReason) EnumDescriptor() ([]byte, []int) {
 	return file_drover_v1_decision_proto_rawDescGZIP(), []int{1}
 }
 
-// Quote is a server's answer to an estimate: when the request would be finished
-// if it were submitted now. All durations count from the instant at which the
-// server answers, because clocks differ.
+// Quote is a server's answer to an estimate: when the request would complete if it were
+// submitted now. All durations count from the instant of the answer, because clocks
+// differ.
 type Quote struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The width the server would give it, processors.
+	// Width in processors.
 	Width int32 `protobuf:"varint,1,opt,name=width,proto3" json:"width,omitempty"`
-	// The walltime it would give it.
+	// Walltime.
 	Walltime *durationpb.Duration `protobuf:"bytes,2,opt,name=walltime,proto3" json:"walltime,omitempty"`
-	// From now to the start; at least the not_before of the question.
+	// Time to the start; at least the not_before of the request.
 	Wait *durationpb.Duration `protobuf:"bytes,3,opt,name=wait,proto3" json:"wait,omitempty"`
-	// From the start to the end that is expected.
+	// Expected runtime.
 	Run *durationpb.Duration `protobuf:"bytes,4,opt,name=run,proto3" json:"run,omitempty"`
-	// From now to the end: wait plus run.
+	// Time to the end: wait plus run.
 	Completion *durationpb.Duration `protobuf:"bytes,5,opt,name=completion,proto3" json:"completion,omitempty"`
-	// What the estimate is worth.
+	// Kind of the estimate.
 	Kind EstimateKind `protobuf:"varint,6,opt,name=kind,proto3,enum=drover.v1.EstimateKind" json:"kind,omitempty"`
-	// Of PROBABLE: the probability that it is kept, 0 to 1.
+	// PROBABLE only: the probability that it is kept, 0 to 1.
 	Probability float64 `protobuf:"fixed64,7,opt,name=probability,proto3" json:"probability,omitempty"`
-	// How old the state was from which this was computed. It is already counted
-	// in the durations, and tells how far to trust them.
+	// Age of the state that the estimate is based on. The durations already include it.
 	StateAge *durationpb.Duration `protobuf:"bytes,8,opt,name=state_age,json=stateAge,proto3" json:"state_age,omitempty"`
-	// Set when this site would not accept the request; all else is then unset.
+	// Set if this site would not accept the request; all other fields are then unset.
 	Refusal       *ErrorDetail `protobuf:"bytes,9,opt,name=refusal,proto3" json:"refusal,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -267,7 +266,7 @@ type Missing struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Why.
 	Reason MissingReason `protobuf:"varint,1,opt,name=reason,proto3,enum=drover.v1.MissingReason" json:"reason,omitempty"`
-	// What the site, or the failed call, said.
+	// Error of the site or of the call.
 	Detail        *ErrorDetail `protobuf:"bytes,2,opt,name=detail,proto3" json:"detail,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -325,28 +324,28 @@ type Candidate struct {
 	Site string `protobuf:"bytes,1,opt,name=site,proto3" json:"site,omitempty"`
 	// From the decision to the start, which is not before the end of the transfer.
 	Wait *durationpb.Duration `protobuf:"bytes,2,opt,name=wait,proto3" json:"wait,omitempty"`
-	// Time for the input data to reach the site.
+	// Transfer time of the input data.
 	Transfer *durationpb.Duration `protobuf:"bytes,3,opt,name=transfer,proto3" json:"transfer,omitempty"`
-	// From the start to the end that is expected.
+	// Expected runtime.
 	Run *durationpb.Duration `protobuf:"bytes,4,opt,name=run,proto3" json:"run,omitempty"`
 	// From the decision to the end: wait plus run.
 	Completion *durationpb.Duration `protobuf:"bytes,5,opt,name=completion,proto3" json:"completion,omitempty"`
-	// The width that was quoted, processors.
+	// Quoted width in processors.
 	Width int32 `protobuf:"varint,6,opt,name=width,proto3" json:"width,omitempty"`
-	// The walltime that was quoted.
+	// Quoted walltime.
 	Walltime *durationpb.Duration `protobuf:"bytes,7,opt,name=walltime,proto3" json:"walltime,omitempty"`
-	// What the estimate is worth.
+	// Kind of the estimate.
 	Kind EstimateKind `protobuf:"varint,8,opt,name=kind,proto3,enum=drover.v1.EstimateKind" json:"kind,omitempty"`
-	// Of PROBABLE: the probability that it is kept.
+	// PROBABLE only: the probability that it is kept.
 	Probability float64 `protobuf:"fixed64,9,opt,name=probability,proto3" json:"probability,omitempty"`
-	// How much later than at the chosen site it would be finished; 0 there.
+	// Completion minus that of the chosen site.
 	Margin *durationpb.Duration `protobuf:"bytes,10,opt,name=margin,proto3" json:"margin,omitempty"`
-	// How old the site's state was at the decision.
+	// Age of the site's state at the decision.
 	StateAge *durationpb.Duration `protobuf:"bytes,11,opt,name=state_age,json=stateAge,proto3" json:"state_age,omitempty"`
-	// Set when there was no estimate; all but site and transfer is then unset.
+	// Set if there was no estimate; only site and transfer are then set too.
 	Missing *Missing `protobuf:"bytes,12,opt,name=missing,proto3" json:"missing,omitempty"`
-	// By how much the agent has put the completion off, because of how estimates of
-	// this site were kept; it is in the durations. Unset where it does not do so.
+	// Correction that the agent has added to completion because of the accuracy of the site's
+	// earlier estimates. The durations include it. Unset for none.
 	Correction    *durationpb.Duration `protobuf:"bytes,13,opt,name=correction,proto3" json:"correction,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -473,8 +472,8 @@ func (x *Candidate) GetCorrection() *durationpb.Duration {
 	return nil
 }
 
-// DecisionRecord is why a job is where it is. The agent makes it, the client
-// sends it with the submission, the server keeps it.
+// DecisionRecord is why a job is at its site. The agent makes it, the client sends it with
+// the submission, the server keeps it.
 type DecisionRecord struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// When it was made, on the agent's clock.
@@ -483,8 +482,7 @@ type DecisionRecord struct {
 	Agent string `protobuf:"bytes,2,opt,name=agent,proto3" json:"agent,omitempty"`
 	// Name of the chosen site.
 	Chosen string `protobuf:"bytes,3,opt,name=chosen,proto3" json:"chosen,omitempty"`
-	// Every candidate: best first, ties in the order of the names; then those
-	// that are missing, by name.
+	// Candidates with an estimate, best first, ties by name; then the missing ones, by name.
 	Candidates    []*Candidate `protobuf:"bytes,4,rep,name=candidates,proto3" json:"candidates,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

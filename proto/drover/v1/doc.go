@@ -5,10 +5,8 @@
 //	client ◀─ targets, decision ── agent ◀─── Quote ──── that has the service
 //	client ── Submit, WatchJob, ReadLogs, … ───────────▶ the chosen server
 //
-// Durations that look ahead count from the instant at which the sender
-// answers, never from an agreed time: clocks differ. Sizes are bytes. A message
-// of a type that may refuse carries an [ErrorDetail]; so does every error of a
-// call.
+// Durations into the future count from the instant of the answer, because clocks
+// differ. Sizes are bytes. Every error of a call carries an [ErrorDetail].
 //
-// Only the RPC faces of the drivers (files named rpc*.go) use these types.
+// Only packages named rpc use these types.
 package droverv1

@@ -22,27 +22,37 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// ErrorDetail says precisely what was wrong. It is attached as a detail to
-// every Connect error that a Drover process returns, also about a message that it
-// cannot make sense of; one that is larger than 4 MiB, or breaks off, is refused by
-// its code alone. It stands in a Quote that is a refusal and in a decision record.
+// ErrorDetail says what was wrong. Every Connect error of a Drover process has one as
+// a detail, except for messages that are larger than 4 MiB or break off. It is also in a
+// Quote that is a refusal, and in decision records.
 type ErrorDetail struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A stable word that programs may branch on: "unknown-service",
-	// "unknown-argument", "missing-argument", "wrong-type", "out-of-range",
-	// "too-wide", "too-long", "too-late", "no-memory", "cannot-run", "bad-value",
-	// "unknown-job", "unknown-content", "unknown-output", "too-large",
-	// "job-conflict", "stale-id", "queue-full", "no-site", "no-candidate",
-	// "no-estimate", "unreachable", "timeout", "stopping", "internal",
-	// "unknown-site", "not-waiting", "not-movable", "stale-epoch", "withdrawn",
-	// "draining", "disk-full", "arriving", "unknown-round", "too-many-drafts", "no-drafts",
-	// "no-offer", "no-promise", "no-room", "no-reservations", "unknown-reservation",
-	// "reservation-over", "too-many-reservations", "unknown-data", "data-conflict",
-	// "sticky-data", "data-quota", "wrong-dimensions", "dependency-failed", "no-license".
-	// Readers accept words that they do not know.
+	// A stable word that programs can branch on:
+	//
+	//   - the request itself is wrong: "bad-value", "out-of-range", "unknown-argument",
+	//     "missing-argument", "wrong-type", "too-large", "wrong-dimensions"
+	//   - what it names does not exist: "unknown-service", "unknown-job", "unknown-content",
+	//     "unknown-output", "unknown-site", "unknown-round", "unknown-data",
+	//     "unknown-reservation"
+	//   - another one exists under the same name: "job-conflict", "data-conflict"
+	//   - it does not fit the state of the job or the site: "too-wide", "too-long",
+	//     "too-late", "no-memory", "no-license", "cannot-run", "stale-id", "not-waiting",
+	//     "not-movable", "stale-epoch", "withdrawn", "sticky-data", "no-offer",
+	//     "no-promise", "no-room", "reservation-over", "dependency-failed"
+	//   - a limit is reached: "queue-full", "disk-full", "data-quota", "too-many-drafts",
+	//     "too-many-reservations"
+	//   - it met another operation: "arriving"
+	//   - a process or a site cannot answer now: "draining", "no-site", "no-candidate",
+	//     "unreachable", "batch-silent", "stopping"
+	//   - an answer did not come in time: "timeout"
+	//   - this site cannot do it: "no-drafts", "no-reservations"
+	//   - an error of Drover itself: "no-estimate", "internal"
+	//   - given by clients only: "recorded", "not-idempotent", "ambiguous", "unknown"
+	//
+	// Readers must accept words that they do not know.
 	Reason string `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
-	// What it is about, as a path into the message: "request.width",
-	// "request.arguments.n". Empty when it is about no field.
+	// The wrong field as a path into the message: "request.width",
+	// "request.arguments.n". Empty for none.
 	Field string `protobuf:"bytes,2,opt,name=field,proto3" json:"field,omitempty"`
 	// What would have been accepted: "1..64", "one of lu, sleep".
 	Accepted string `protobuf:"bytes,3,opt,name=accepted,proto3" json:"accepted,omitempty"`
@@ -52,8 +62,7 @@ type ErrorDetail struct {
 	Hint string `protobuf:"bytes,5,opt,name=hint,proto3" json:"hint,omitempty"`
 	// Whether the same call may succeed later without any change.
 	Retryable bool `protobuf:"varint,6,opt,name=retryable,proto3" json:"retryable,omitempty"`
-	// What comes nearest to what was asked for and could be had instead; unset when
-	// there is nothing, or it is not about a place in a plan.
+	// The nearest alternative to what was asked for; unset for none.
 	Offer         *Offer `protobuf:"bytes,7,opt,name=offer,proto3" json:"offer,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -138,14 +147,14 @@ func (x *ErrorDetail) GetOffer() *Offer {
 	return nil
 }
 
-// Offer is a place in a plan. Durations count from the answer.
+// Offer is a slot that the site could give. Durations count from the answer.
 type Offer struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name of the site.
 	Site string `protobuf:"bytes,1,opt,name=site,proto3" json:"site,omitempty"`
-	// From now to the start.
+	// Time to the start.
 	Wait *durationpb.Duration `protobuf:"bytes,2,opt,name=wait,proto3" json:"wait,omitempty"`
-	// From now to the end.
+	// Time to the end.
 	Completion *durationpb.Duration `protobuf:"bytes,3,opt,name=completion,proto3" json:"completion,omitempty"`
 	// Processors.
 	Width         int32 `protobuf:"varint,4,opt,name=width,proto3" json:"width,omitempty"`

@@ -23,38 +23,38 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// JobState is where a job is in its life.
+// JobState is the state of a job at a site.
 type JobState int32
 
 const (
-	// Not said.
+	// Unspecified.
 	JobState_JOB_STATE_UNSPECIFIED JobState = 0
 	// In the queue of its site.
 	JobState_JOB_STATE_WAITING JobState = 1
-	// Being launched.
+	// About to run: the start is recorded, the program is being launched.
 	JobState_JOB_STATE_STARTING JobState = 2
 	// Running.
 	JobState_JOB_STATE_RUNNING JobState = 3
 	// Ended with exit code 0. Final.
 	JobState_JOB_STATE_DONE JobState = 4
-	// Ended otherwise, or could not be launched; see outcome. Final.
+	// Ended in another way, or could not be launched; see outcome. Final.
 	JobState_JOB_STATE_FAILED JobState = 5
 	// Killed at its walltime. Final.
 	JobState_JOB_STATE_KILLED JobState = 6
-	// A cancel is on its way.
+	// Being cancelled.
 	JobState_JOB_STATE_CANCELLING JobState = 7
 	// Ended by a cancel. Final.
 	JobState_JOB_STATE_CANCELLED JobState = 8
-	// Out of the plan, for a round of reallocation or until the jobs that it comes after
-	// have ended; keeps its place in the order.
+	// Out of the plan, for a round of reallocation or until the jobs that it depends on have
+	// ended. It keeps its position in the queue.
 	JobState_JOB_STATE_HELD JobState = 9
-	// Being moved to another site; may still start here.
+	// Moving to another site, but can still start here.
 	JobState_JOB_STATE_MOVING JobState = 10
-	// Being handed over; cannot start here any more, unless it already has.
+	// Moving to another site, and can no longer start here.
 	JobState_JOB_STATE_YIELDING JobState = 11
 	// At another site, see moved_to. Final for this site.
 	JobState_JOB_STATE_GONE JobState = 12
-	// Coming from another site; has a place in the plan and cannot start.
+	// Moving here from another site. It has a slot in the plan and cannot start.
 	JobState_JOB_STATE_INCOMING JobState = 13
 )
 
@@ -127,69 +127,66 @@ type Job struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Made by the client: a lower-case UUIDv7. Never changes.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Where it is in its life.
+	// Its state.
 	State JobState `protobuf:"varint,2,opt,name=state,proto3,enum=drover.v1.JobState" json:"state,omitempty"`
-	// The site whose server is its authority.
+	// The site that is responsible for the job.
 	Site string `protobuf:"bytes,3,opt,name=site,proto3" json:"site,omitempty"`
-	// What was asked for.
+	// The request.
 	Request *Request `protobuf:"bytes,4,opt,name=request,proto3" json:"request,omitempty"`
-	// What it got.
+	// Its shape.
 	Shape *Shape `protobuf:"bytes,5,opt,name=shape,proto3" json:"shape,omitempty"`
 	// When it was accepted.
 	SubmittedAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=submitted_at,json=submittedAt,proto3" json:"submitted_at,omitempty"`
-	// When it began to run; unset before.
+	// When it started; unset before.
 	StartedAt *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=started_at,json=startedAt,proto3" json:"started_at,omitempty"`
 	// When it ended; unset before.
 	EndedAt *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=ended_at,json=endedAt,proto3" json:"ended_at,omitempty"`
-	// From submitted_at to the end, as estimated when it was accepted.
+	// Time from submitted_at to the end, as estimated on acceptance.
 	EstimatedCompletion *durationpb.Duration `protobuf:"bytes,9,opt,name=estimated_completion,json=estimatedCompletion,proto3" json:"estimated_completion,omitempty"`
-	// What that estimate was worth.
+	// Kind of that estimate.
 	EstimateKind EstimateKind `protobuf:"varint,10,opt,name=estimate_kind,json=estimateKind,proto3,enum=drover.v1.EstimateKind" json:"estimate_kind,omitempty"`
-	// From submitted_at to the start, as estimated when it was accepted.
+	// Time from submitted_at to the start, as estimated on acceptance.
 	EstimatedWait *durationpb.Duration `protobuf:"bytes,11,opt,name=estimated_wait,json=estimatedWait,proto3" json:"estimated_wait,omitempty"`
 	// How it ended; unset before.
 	Outcome *Outcome `protobuf:"bytes,12,opt,name=outcome,proto3" json:"outcome,omitempty"`
-	// Why it is here; unset when the client chose the site itself.
+	// Why it is at this site; unset if the client chose the site itself.
 	Decision *DecisionRecord `protobuf:"bytes,13,opt,name=decision,proto3" json:"decision,omitempty"`
-	// What it has written, by the names of its file out arguments; complete only
-	// when it has ended.
+	// Files that it has written, by name of the argument; complete once it has ended.
 	Outputs []*Output `protobuf:"bytes,14,rep,name=outputs,proto3" json:"outputs,omitempty"`
-	// The nodes it runs or ran on.
+	// Nodes that it runs or ran on.
 	Nodes []string `protobuf:"bytes,15,rep,name=nodes,proto3" json:"nodes,omitempty"`
 	// Its move counter.
 	Epoch uint32 `protobuf:"varint,16,opt,name=epoch,proto3" json:"epoch,omitempty"`
-	// Of GONE: the site it went to.
+	// GONE only: the site that it moved to.
 	MovedTo string `protobuf:"bytes,17,opt,name=moved_to,json=movedTo,proto3" json:"moved_to,omitempty"`
-	// Counts changes of this record at this site; a later record has a higher one.
+	// Version of this record at this site; a later record has a higher one.
 	Revision uint64 `protobuf:"varint,18,opt,name=revision,proto3" json:"revision,omitempty"`
-	// Of MOVING and YIELDING: the site it is to go to. Of INCOMING: the one it
-	// comes from.
+	// MOVING and YIELDING: the target site. INCOMING: the source site.
 	Peer string `protobuf:"bytes,19,opt,name=peer,proto3" json:"peer,omitempty"`
-	// Somebody wants it cancelled, and this is not yet the answer.
+	// A cancel is recorded, and its result is not yet known.
 	CancelRecorded bool `protobuf:"varint,20,opt,name=cancel_recorded,json=cancelRecorded,proto3" json:"cancel_recorded,omitempty"`
-	// Counts launches under the epoch, from 1.
+	// Number of launches under the epoch, from 1.
 	Attempt uint32 `protobuf:"varint,21,opt,name=attempt,proto3" json:"attempt,omitempty"`
-	// The job that this one is a new attempt of, when the first one's site did not
-	// answer any more and the request was idempotent.
+	// The job that this one repeats, because the first one's site stopped answering.
 	RetryOf string `protobuf:"bytes,22,opt,name=retry_of,json=retryOf,proto3" json:"retry_of,omitempty"`
-	// How long ago the site of this job was last heard of; unset when it answers.
-	// What the record says is then as old, and the job's state is unknown.
+	// Time since the job's site last answered; unset if it answers. The record is that old,
+	// and the job's present state is unknown.
 	UnknownFor *durationpb.Duration `protobuf:"bytes,23,opt,name=unknown_for,json=unknownFor,proto3" json:"unknown_for,omitempty"`
-	// The moves that brought it here, oldest first.
+	// Its moves, oldest first.
 	Moves []*Move `protobuf:"bytes,24,rep,name=moves,proto3" json:"moves,omitempty"`
-	// What has become of the agreement about it.
+	// State of its agreement.
 	Agreement AgreementState `protobuf:"varint,25,opt,name=agreement,proto3,enum=drover.v1.AgreementState" json:"agreement,omitempty"`
-	// How often it was stopped at a checkpoint, to go on later.
+	// How often it was checkpointed and stopped.
 	Checkpoints uint32 `protobuf:"varint,26,opt,name=checkpoints,proto3" json:"checkpoints,omitempty"`
-	// For how long it had run in all at the last of them.
+	// Total runtime at the last checkpoint.
 	CheckpointedAfter *durationpb.Duration `protobuf:"bytes,27,opt,name=checkpointed_after,json=checkpointedAfter,proto3" json:"checkpointed_after,omitempty"`
-	// The jobs that it waits for: those of its request's dependencies that have not ended.
+	// Dependencies of its request that have not ended.
 	Awaits []string `protobuf:"bytes,28,rep,name=awaits,proto3" json:"awaits,omitempty"`
-	// How often it was started once more after it had failed.
+	// How often it was retried after it failed.
 	Retried uint32 `protobuf:"varint,29,opt,name=retried,proto3" json:"retried,omitempty"`
-	// What its tasks need.
+	// Needs of its tasks.
 	Needs *TaskNeeds `protobuf:"bytes,30,opt,name=needs,proto3" json:"needs,omitempty"`
-	// Of WAITING: nodes of its site that are not there now, so that it may wait for them.
+	// WAITING only: nodes of its site that are away, so that it may have to wait for them.
 	NodesAway     []string `protobuf:"bytes,31,rep,name=nodes_away,json=nodesAway,proto3" json:"nodes_away,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -442,17 +439,16 @@ func (x *Job) GetNodesAway() []string {
 	return nil
 }
 
-// TaskNeeds is what each task of a job was said to need, and what was found out while
-// they ran.
+// TaskNeeds is what each task of a job needs: as declared, and as measured.
 type TaskNeeds struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Part of a processor that it was said to need, above 0 and up to 1.
+	// Declared share of a processor, above 0 and at most 1.
 	DeclaredCpu float64 `protobuf:"fixed64,1,opt,name=declared_cpu,json=declaredCpu,proto3" json:"declared_cpu,omitempty"`
-	// Memory that it was said to need, bytes; 0 where nothing was said.
+	// Declared memory in bytes; 0 if not declared.
 	DeclaredMemoryBytes int64 `protobuf:"varint,2,opt,name=declared_memory_bytes,json=declaredMemoryBytes,proto3" json:"declared_memory_bytes,omitempty"`
-	// Part of a processor that it was found to need; 0 where nothing was measured.
+	// Measured share of a processor; 0 if not measured.
 	MeasuredCpu float64 `protobuf:"fixed64,3,opt,name=measured_cpu,json=measuredCpu,proto3" json:"measured_cpu,omitempty"`
-	// Memory that one of them used at most, bytes; 0 where nothing was measured.
+	// Largest measured memory of a task in bytes; 0 if not measured.
 	MeasuredMemoryBytes int64 `protobuf:"varint,4,opt,name=measured_memory_bytes,json=measuredMemoryBytes,proto3" json:"measured_memory_bytes,omitempty"`
 	unknownFields       protoimpl.UnknownFields
 	sizeCache           protoimpl.SizeCache
@@ -521,21 +517,21 @@ type JobDigest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// ID of the job.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Where it is in its life.
+	// Its state.
 	State JobState `protobuf:"varint,2,opt,name=state,proto3,enum=drover.v1.JobState" json:"state,omitempty"`
 	// Its move counter.
 	Epoch uint32 `protobuf:"varint,3,opt,name=epoch,proto3" json:"epoch,omitempty"`
 	// Its service.
 	Service string `protobuf:"bytes,4,opt,name=service,proto3" json:"service,omitempty"`
-	// Who asked for it.
+	// Its user.
 	Owner string `protobuf:"bytes,5,opt,name=owner,proto3" json:"owner,omitempty"`
-	// What it got.
+	// Its shape.
 	Shape *Shape `protobuf:"bytes,6,opt,name=shape,proto3" json:"shape,omitempty"`
 	// When it was accepted.
 	SubmittedAt *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=submitted_at,json=submittedAt,proto3" json:"submitted_at,omitempty"`
-	// When it began to run; unset before.
+	// When it started; unset before.
 	StartedAt *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=started_at,json=startedAt,proto3" json:"started_at,omitempty"`
-	// Of GONE: the site it went to.
+	// GONE only: the site that it moved to.
 	MovedTo       string `protobuf:"bytes,9,opt,name=moved_to,json=movedTo,proto3" json:"moved_to,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -639,7 +635,7 @@ type Outcome struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Exit code, when it ended by itself.
 	ExitCode int32 `protobuf:"varint,1,opt,name=exit_code,json=exitCode,proto3" json:"exit_code,omitempty"`
-	// The signal that ended it, as "SIGKILL"; empty if none did.
+	// The signal that ended it, such as "SIGKILL"; empty for none.
 	Signal string `protobuf:"bytes,2,opt,name=signal,proto3" json:"signal,omitempty"`
 	// For people: "exit status 3", "walltime of 90s".
 	Reason        string `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
@@ -707,11 +703,11 @@ type Output struct {
 	SizeBytes int64 `protobuf:"varint,2,opt,name=size_bytes,json=sizeBytes,proto3" json:"size_bytes,omitempty"`
 	// SHA-256 of the content in hexadecimal digits; empty while the job runs.
 	Sha256 string `protobuf:"bytes,3,opt,name=sha256,proto3" json:"sha256,omitempty"`
-	// Of a vector or matrix what an element is.
+	// Type of the elements of a vector or matrix.
 	Element ElementType `protobuf:"varint,4,opt,name=element,proto3,enum=drover.v1.ElementType" json:"element,omitempty"`
-	// Of a vector its length, of a matrix its rows and columns.
+	// Vector: length. Matrix: rows, columns.
 	Dimensions []int64 `protobuf:"varint,5,rep,packed,name=dimensions,proto3" json:"dimensions,omitempty"`
-	// The handle under which it stays at the site; empty for none.
+	// Handle under which the file stays at the site; empty for none.
 	DataId        string `protobuf:"bytes,6,opt,name=data_id,json=dataId,proto3" json:"data_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

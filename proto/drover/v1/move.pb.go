@@ -23,17 +23,17 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// MoveState is how far a move has come.
+// MoveState is the state of a move.
 type MoveState int32
 
 const (
-	// Not said.
+	// Unspecified.
 	MoveState_MOVE_STATE_UNSPECIFIED MoveState = 0
 	// Under way.
 	MoveState_MOVE_STATE_PENDING MoveState = 1
 	// The job is at the other site.
 	MoveState_MOVE_STATE_MOVED MoveState = 2
-	// The job has stayed.
+	// The job stays at its site.
 	MoveState_MOVE_STATE_ABORTED MoveState = 3
 )
 
@@ -80,21 +80,21 @@ func (MoveState) EnumDescriptor() ([]byte, []int) {
 	return file_drover_v1_move_proto_rawDescGZIP(), []int{0}
 }
 
-// Move is one attempt to bring a job to another site. Times are on the clock of
-// the server that tells it.
+// Move is one attempt to move a job to another site. Times are on the clock of the server
+// that sends it.
 type Move struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// ID of the job.
 	JobId string `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
 	// Its service.
 	Service string `protobuf:"bytes,2,opt,name=service,proto3" json:"service,omitempty"`
-	// The site it was at.
+	// Source site.
 	From string `protobuf:"bytes,3,opt,name=from,proto3" json:"from,omitempty"`
-	// The site it was to go to.
+	// Target site.
 	To string `protobuf:"bytes,4,opt,name=to,proto3" json:"to,omitempty"`
-	// The job's epoch that this attempt took.
+	// Epoch of the job under this move.
 	Epoch uint32 `protobuf:"varint,5,opt,name=epoch,proto3" json:"epoch,omitempty"`
-	// How far it has come.
+	// Its state.
 	State MoveState `protobuf:"varint,6,opt,name=state,proto3,enum=drover.v1.MoveState" json:"state,omitempty"`
 	// When it was ordered.
 	OrderedAt *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=ordered_at,json=orderedAt,proto3" json:"ordered_at,omitempty"`
@@ -106,13 +106,12 @@ type Move struct {
 	Agent string `protobuf:"bytes,10,opt,name=agent,proto3" json:"agent,omitempty"`
 	// Why it was aborted.
 	AbortedWhy string `protobuf:"bytes,11,opt,name=aborted_why,json=abortedWhy,proto3" json:"aborted_why,omitempty"`
-	// How much sooner the job was to be finished at the other site, when the move
-	// was decided; unset if that was not known.
+	// Gain in completion time that was expected when the move was decided; unset if not known.
 	PredictedGain *durationpb.Duration `protobuf:"bytes,12,opt,name=predicted_gain,json=predictedGain,proto3" json:"predicted_gain,omitempty"`
-	// How much sooner it was finished than it had been expected at the site it
-	// left; unset until it has ended, and if it moved on.
+	// Gain in completion time over the estimate of the site that it left; unset until the job
+	// has ended, and if it moved again.
 	RealisedGain *durationpb.Duration `protobuf:"bytes,13,opt,name=realised_gain,json=realisedGain,proto3" json:"realised_gain,omitempty"`
-	// The least gain that was asked for.
+	// The minimum gain of the order.
 	MinGain       *durationpb.Duration `protobuf:"bytes,14,opt,name=min_gain,json=minGain,proto3" json:"min_gain,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -27,9 +27,9 @@ type Claimant struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The name of its site.
 	Site string `protobuf:"bytes,1,opt,name=site,proto3" json:"site,omitempty"`
-	// Of its data directory: another server of that name is another claimant.
+	// ID of its data directory, which distinguishes servers of the same name.
 	Id string `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`
-	// What it takes the node to be called; one of another name serves it nothing.
+	// Expected name of the node. A node of another name refuses.
 	Node          string `protobuf:"bytes,3,opt,name=node,proto3" json:"node,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -196,7 +196,7 @@ type DescribeNodeResponse struct {
 	Name        string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	Processors  int32                  `protobuf:"varint,2,opt,name=processors,proto3" json:"processors,omitempty"`
 	MemoryBytes int64                  `protobuf:"varint,3,opt,name=memory_bytes,json=memoryBytes,proto3" json:"memory_bytes,omitempty"`
-	// The site it serves; empty until it is claimed, if it takes any.
+	// The site that it serves; empty until it is claimed.
 	Site          string       `protobuf:"bytes,4,opt,name=site,proto3" json:"site,omitempty"`
 	Offers        []*NodeOffer `protobuf:"bytes,5,rep,name=offers,proto3" json:"offers,omitempty"`
 	Tasks         int32        `protobuf:"varint,6,opt,name=tasks,proto3" json:"tasks,omitempty"`
@@ -284,14 +284,14 @@ func (x *DescribeNodeResponse) GetVersion() string {
 	return ""
 }
 
-// NodeOffer is one thing that a node can do to a task, and how.
+// NodeOffer is one way in which a node controls tasks, and how.
 type NodeOffer struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// shares, processors, memory, pausing, killing or measuring.
 	Ability string `protobuf:"bytes,1,opt,name=ability,proto3" json:"ability,omitempty"`
 	// v2, v1, duty, signals or none.
 	Way string `protobuf:"bytes,2,opt,name=way,proto3" json:"way,omitempty"`
-	// Why in no better way, for people.
+	// Why it has no better way, for people.
 	Why           string `protobuf:"bytes,3,opt,name=why,proto3" json:"why,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -412,7 +412,7 @@ type RenewNodeResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Token []byte                 `protobuf:"bytes,1,opt,name=token,proto3" json:"token,omitempty"`
 	Held  bool                   `protobuf:"varint,2,opt,name=held,proto3" json:"held,omitempty"`
-	// Why no task can be started there now, though those that run go on; empty: they can.
+	// Why no task can be started now; empty if tasks can. Running tasks continue.
 	Unfit         string `protobuf:"bytes,3,opt,name=unfit,proto3" json:"unfit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -473,22 +473,22 @@ type LaunchTaskRequest struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Claimant *Claimant              `protobuf:"bytes,1,opt,name=claimant,proto3" json:"claimant,omitempty"`
 	Name     *TaskName              `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// The argument vector, at least one; the first is looked up in the node's PATH.
+	// Argument vector, at least one element; the first is looked up in the node's PATH.
 	Arguments [][]byte `protobuf:"bytes,3,rep,name=arguments,proto3" json:"arguments,omitempty"`
 	// The whole environment, NAME=value.
 	Environment [][]byte `protobuf:"bytes,4,rep,name=environment,proto3" json:"environment,omitempty"`
-	// Absolute, as the outputs, and shared with the server at the same path.
+	// Absolute, like stdout and stderr, and shared with the server at the same path.
 	WorkingDirectory []byte `protobuf:"bytes,5,opt,name=working_directory,json=workingDirectory,proto3" json:"working_directory,omitempty"`
 	Stdout           []byte `protobuf:"bytes,6,opt,name=stdout,proto3" json:"stdout,omitempty"`
 	Stderr           []byte `protobuf:"bytes,7,opt,name=stderr,proto3" json:"stderr,omitempty"`
 	Append           bool   `protobuf:"varint,8,opt,name=append,proto3" json:"append,omitempty"`
 	// In 2^-20 processors; 0 is no limit.
 	Cpu int64 `protobuf:"varint,9,opt,name=cpu,proto3" json:"cpu,omitempty"`
-	// On these processors only, by number; none is all.
+	// Numbers of the only processors to use; empty for all.
 	Processors []uint32 `protobuf:"varint,10,rep,packed,name=processors,proto3" json:"processors,omitempty"`
 	// In bytes; 0 is no limit.
 	MemoryBytes int64 `protobuf:"varint,11,opt,name=memory_bytes,json=memoryBytes,proto3" json:"memory_bytes,omitempty"`
-	// The token of the lease that the order is covered by.
+	// Token of the lease that covers the task.
 	Lease         []byte `protobuf:"bytes,12,opt,name=lease,proto3" json:"lease,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -802,7 +802,7 @@ func (x *BarTaskRequest) GetName() *TaskName {
 
 type BarTaskResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Whether it never runs.
+	// Whether the task never runs.
 	Won           bool `protobuf:"varint,1,opt,name=won,proto3" json:"won,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -845,13 +845,12 @@ func (x *BarTaskResponse) GetWon() bool {
 	return false
 }
 
-// Order says after which others an order comes: a network may deliver it late. One
-// that belongs to an earlier watch than the last is refused (FAILED_PRECONDITION); one
-// that came before another, of its kind and for the same task, which has been carried
-// out, is passed over.
+// Order numbers orders, because a network can deliver them late. An order of an earlier
+// watch is refused (FAILED_PRECONDITION). An order is skipped if a later one of its kind
+// for the same task has been carried out.
 type Order struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// As the first message of the watch has said.
+	// Number from the first message of the watch.
 	Watch uint64 `protobuf:"varint,1,opt,name=watch,proto3" json:"watch,omitempty"`
 	// Ascending.
 	Number        uint64 `protobuf:"varint,2,opt,name=number,proto3" json:"number,omitempty"`
@@ -907,9 +906,9 @@ type SignalTaskRequest struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Claimant *Claimant              `protobuf:"bytes,1,opt,name=claimant,proto3" json:"claimant,omitempty"`
 	Name     *TaskName              `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// As Linux numbers it.
+	// Signal number on Linux.
 	Signal int32 `protobuf:"varint,3,opt,name=signal,proto3" json:"signal,omitempty"`
-	// None: it is carried out whenever it arrives.
+	// Unset: it is carried out whenever it arrives.
 	Order         *Order `protobuf:"bytes,4,opt,name=order,proto3" json:"order,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -975,7 +974,7 @@ func (x *SignalTaskRequest) GetOrder() *Order {
 
 type SignalTaskResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The task had ended, nothing was sent.
+	// Whether the task had ended and no signal was sent.
 	Ended         bool `protobuf:"varint,1,opt,name=ended,proto3" json:"ended,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1022,7 +1021,7 @@ type SetSharesRequest struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Claimant *Claimant              `protobuf:"bytes,1,opt,name=claimant,proto3" json:"claimant,omitempty"`
 	Shares   []*TaskShare           `protobuf:"bytes,2,rep,name=shares,proto3" json:"shares,omitempty"`
-	// None: they are set whenever they arrive.
+	// Unset: they are set whenever they arrive.
 	Order         *Order `protobuf:"bytes,3,opt,name=order,proto3" json:"order,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1134,7 +1133,7 @@ func (x *TaskShare) GetCpu() int64 {
 
 type SetSharesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Those that could not be set, for tasks that run.
+	// Running tasks whose shares could not be set.
 	Refused       []*TaskRefusal `protobuf:"bytes,1,rep,name=refused,proto3" json:"refused,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1232,7 +1231,7 @@ func (x *TaskRefusal) GetReason() string {
 type WatchNodeRequest struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Claimant *Claimant              `protobuf:"bytes,1,opt,name=claimant,proto3" json:"claimant,omitempty"`
-	// How often use is told; 0 is never.
+	// Interval between messages about use; 0 for none.
 	UseInterval   *durationpb.Duration `protobuf:"bytes,2,opt,name=use_interval,json=useInterval,proto3" json:"use_interval,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1284,12 +1283,12 @@ func (x *WatchNodeRequest) GetUseInterval() *durationpb.Duration {
 
 type WatchNodeResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Set of an end.
+	// Set in messages about an end.
 	Name   *TaskName      `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	Status *AttemptStatus `protobuf:"bytes,2,opt,name=status,proto3" json:"status,omitempty"`
-	// Of all that run.
+	// All running tasks.
 	Use []*TaskUse `protobuf:"bytes,3,rep,name=use,proto3" json:"use,omitempty"`
-	// Set in the first message: what orders carry.
+	// Set in the first message: the number for orders.
 	Watch         uint64 `protobuf:"varint,4,opt,name=watch,proto3" json:"watch,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1353,7 +1352,7 @@ func (x *WatchNodeResponse) GetWatch() uint64 {
 	return 0
 }
 
-// TaskUse is what a task has used since its start. What the node cannot tell is 0.
+// TaskUse is what a task has used since its start. 0 is also what the node cannot measure.
 type TaskUse struct {
 	state            protoimpl.MessageState `protogen:"open.v1"`
 	Name             *TaskName              `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -1365,7 +1364,7 @@ type TaskUse struct {
 	PeakBytes        int64                  `protobuf:"varint,7,opt,name=peak_bytes,json=peakBytes,proto3" json:"peak_bytes,omitempty"`
 	OomKills         int64                  `protobuf:"varint,8,opt,name=oom_kills,json=oomKills,proto3" json:"oom_kills,omitempty"`
 	Processes        int32                  `protobuf:"varint,9,opt,name=processes,proto3" json:"processes,omitempty"`
-	// For how long its threads, those that live now, have waited for a processor.
+	// How long its living threads have waited for a processor.
 	Waited        *durationpb.Duration `protobuf:"bytes,10,opt,name=waited,proto3" json:"waited,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -23,13 +23,13 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// ReserveAnswer is what became of a reservation.
+// ReserveAnswer is the result of a Reserve.
 type ReserveAnswer int32
 
 const (
-	// Not said.
+	// Unspecified.
 	ReserveAnswer_RESERVE_ANSWER_UNSPECIFIED ReserveAnswer = 0
-	// The job has a place here.
+	// The job has a slot here.
 	ReserveAnswer_RESERVE_ANSWER_RESERVED ReserveAnswer = 1
 	// This server has seen a higher epoch.
 	ReserveAnswer_RESERVE_ANSWER_SUPERSEDED ReserveAnswer = 2
@@ -80,15 +80,15 @@ func (ReserveAnswer) EnumDescriptor() ([]byte, []int) {
 	return file_drover_v1_peer_service_proto_rawDescGZIP(), []int{0}
 }
 
-// ResolveAnswer is what became of a move.
+// ResolveAnswer is the result of a move.
 type ResolveAnswer int32
 
 const (
-	// Not said.
+	// Unspecified.
 	ResolveAnswer_RESOLVE_ANSWER_UNSPECIFIED ResolveAnswer = 0
-	// It is not decided, or not known here: ask again.
+	// Not decided, or not known here: ask again.
 	ResolveAnswer_RESOLVE_ANSWER_PENDING ResolveAnswer = 1
-	// The job has stayed at the source.
+	// The job stays at the source.
 	ResolveAnswer_RESOLVE_ANSWER_ABORTED ResolveAnswer = 2
 	// The job is the caller's.
 	ResolveAnswer_RESOLVE_ANSWER_COMMITTED ResolveAnswer = 3
@@ -137,28 +137,28 @@ func (ResolveAnswer) EnumDescriptor() ([]byte, []int) {
 	return file_drover_v1_peer_service_proto_rawDescGZIP(), []int{1}
 }
 
-// ReserveRequest is a job on its way.
+// ReserveRequest is a job that moves here.
 type ReserveRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// ID of the job.
 	JobId string `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
-	// Of this move.
+	// Epoch of this move.
 	Epoch uint32 `protobuf:"varint,2,opt,name=epoch,proto3" json:"epoch,omitempty"`
 	// Name of the caller's site.
 	From string `protobuf:"bytes,3,opt,name=from,proto3" json:"from,omitempty"`
 	// What is to be executed.
 	Request *Request `protobuf:"bytes,4,opt,name=request,proto3" json:"request,omitempty"`
-	// Why it was brought to the grid's first site for it.
+	// The decision about its first site.
 	Decision *DecisionRecord `protobuf:"bytes,5,opt,name=decision,proto3" json:"decision,omitempty"`
-	// Since it was first submitted.
+	// Time since its first submission.
 	Age *durationpb.Duration `protobuf:"bytes,6,opt,name=age,proto3" json:"age,omitempty"`
 	// The moves of the job, oldest first, this one last.
 	Moves []*Move `protobuf:"bytes,7,rep,name=moves,proto3" json:"moves,omitempty"`
-	// When it was sent, on the caller's clock, as the times of the moves are.
+	// When it was sent, on the caller's clock, like the times of the moves.
 	SentAt *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=sent_at,json=sentAt,proto3" json:"sent_at,omitempty"`
-	// From now to the job's end if it stayed; unset if that is not known.
+	// Time to the job's end if it stayed; unset if not known.
 	PresentCompletion *durationpb.Duration `protobuf:"bytes,9,opt,name=present_completion,json=presentCompletion,proto3" json:"present_completion,omitempty"`
-	// How often it was started once more after it had failed.
+	// How often it was retried after it failed.
 	Retried       uint32 `protobuf:"varint,10,opt,name=retried,proto3" json:"retried,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -264,14 +264,14 @@ func (x *ReserveRequest) GetRetried() uint32 {
 	return 0
 }
 
-// ReserveResponse answers a reservation.
+// ReserveResponse is the result of a Reserve.
 type ReserveResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What became of it.
+	// The result.
 	Answer ReserveAnswer `protobuf:"varint,1,opt,name=answer,proto3,enum=drover.v1.ReserveAnswer" json:"answer,omitempty"`
-	// The shape it would get.
+	// Its shape here.
 	Shape *Shape `protobuf:"bytes,2,opt,name=shape,proto3" json:"shape,omitempty"`
-	// From now to its end.
+	// Time to its end.
 	Completion *durationpb.Duration `protobuf:"bytes,3,opt,name=completion,proto3" json:"completion,omitempty"`
 	// Why it was refused.
 	Why           string `protobuf:"bytes,4,opt,name=why,proto3" json:"why,omitempty"`
@@ -342,7 +342,7 @@ type ConfirmRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// ID of the job.
 	JobId string `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
-	// Of this move.
+	// Epoch of this move.
 	Epoch uint32 `protobuf:"varint,2,opt,name=epoch,proto3" json:"epoch,omitempty"`
 	// Name of the caller's site.
 	From          string `protobuf:"bytes,3,opt,name=from,proto3" json:"from,omitempty"`
@@ -401,10 +401,10 @@ func (x *ConfirmRequest) GetFrom() string {
 	return ""
 }
 
-// ConfirmResponse acknowledges it.
+// ConfirmResponse acknowledges the hand-over.
 type ConfirmResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// This server has seen a higher epoch, which acknowledges this one.
+	// Whether this server has seen a higher epoch, which implies this one.
 	Superseded    bool `protobuf:"varint,1,opt,name=superseded,proto3" json:"superseded,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -447,12 +447,12 @@ func (x *ConfirmResponse) GetSuperseded() bool {
 	return false
 }
 
-// DropRequest takes a reservation back.
+// DropRequest cancels a Reserve.
 type DropRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// ID of the job.
 	JobId string `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
-	// Of this move.
+	// Epoch of this move.
 	Epoch uint32 `protobuf:"varint,2,opt,name=epoch,proto3" json:"epoch,omitempty"`
 	// Name of the caller's site.
 	From          string `protobuf:"bytes,3,opt,name=from,proto3" json:"from,omitempty"`
@@ -511,7 +511,7 @@ func (x *DropRequest) GetFrom() string {
 	return ""
 }
 
-// DropResponse acknowledges it.
+// DropResponse acknowledges the cancellation.
 type DropResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -553,7 +553,7 @@ type ResolveRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// ID of the job.
 	JobId string `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
-	// Of this move.
+	// Epoch of this move.
 	Epoch uint32 `protobuf:"varint,2,opt,name=epoch,proto3" json:"epoch,omitempty"`
 	// Name of the caller's site.
 	From          string `protobuf:"bytes,3,opt,name=from,proto3" json:"from,omitempty"`
@@ -612,10 +612,10 @@ func (x *ResolveRequest) GetFrom() string {
 	return ""
 }
 
-// ResolveResponse is the source's answer, from what it has on disk.
+// ResolveResponse is the source's answer, from its disk.
 type ResolveResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What became of it.
+	// The result.
 	Answer        ResolveAnswer `protobuf:"varint,1,opt,name=answer,proto3,enum=drover.v1.ResolveAnswer" json:"answer,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -722,7 +722,7 @@ func (x *ReadContentRequest) GetOffset() int64 {
 	return 0
 }
 
-// ReadContentResponse is a piece of it.
+// ReadContentResponse is a piece of the file.
 type ReadContentResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The piece.

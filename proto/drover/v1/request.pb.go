@@ -23,18 +23,18 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// DataMode says how long data stay at a site.
+// DataMode is how long data stay at a site.
 type DataMode int32
 
 const (
-	// Not said: persistent.
+	// Unspecified: persistent.
 	DataMode_DATA_MODE_UNSPECIFIED DataMode = 0
 	// Until the first job that has used them has ended.
 	DataMode_DATA_MODE_VOLATILE DataMode = 1
-	// Until they are removed, at this site alone: a job that uses them runs here.
+	// Until they are removed, and only at this site: a job that uses them runs here.
 	DataMode_DATA_MODE_STICKY DataMode = 2
-	// Until they are removed, or the site needs the room and nobody has used them for
-	// longest. A job that uses them may run elsewhere: then there is a copy there, too.
+	// Until they are removed, or the site needs the space and they are the least recently
+	// used. A job that uses them can run at another site, which then has a copy.
 	DataMode_DATA_MODE_PERSISTENT DataMode = 3
 )
 
@@ -81,15 +81,15 @@ func (DataMode) EnumDescriptor() ([]byte, []int) {
 	return file_drover_v1_request_proto_rawDescGZIP(), []int{0}
 }
 
-// DependencyCondition says how a job has to end for one that comes after it.
+// DependencyCondition is how a job must end for the jobs that depend on it.
 type DependencyCondition int32
 
 const (
-	// Not said: DONE.
+	// Unspecified: DONE.
 	DependencyCondition_DEPENDENCY_CONDITION_UNSPECIFIED DependencyCondition = 0
-	// It has to be DONE.
+	// It must be DONE.
 	DependencyCondition_DEPENDENCY_CONDITION_DONE DependencyCondition = 1
-	// However it ends.
+	// It can end in any way.
 	DependencyCondition_DEPENDENCY_CONDITION_ANY DependencyCondition = 2
 )
 
@@ -134,11 +134,11 @@ func (DependencyCondition) EnumDescriptor() ([]byte, []int) {
 	return file_drover_v1_request_proto_rawDescGZIP(), []int{1}
 }
 
-// ElementType is what the elements of a vector or matrix are.
+// ElementType is the type of the elements of a vector or matrix.
 type ElementType int32
 
 const (
-	// Not said.
+	// Unspecified.
 	ElementType_ELEMENT_TYPE_UNSPECIFIED ElementType = 0
 	// IEEE 754 binary64.
 	ElementType_ELEMENT_TYPE_FLOAT64 ElementType = 1
@@ -203,69 +203,67 @@ func (ElementType) EnumDescriptor() ([]byte, []int) {
 	return file_drover_v1_request_proto_rawDescGZIP(), []int{2}
 }
 
-// Request is a client's wish to have a service executed, before it has a place.
-// It is sent unchanged to the agent, which maps it, and to the chosen server.
+// Request asks for the execution of a service. The client sends it unchanged to the agent,
+// which maps it, and to the chosen server.
 type Request struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The service to execute.
 	Service string `protobuf:"bytes,1,opt,name=service,proto3" json:"service,omitempty"`
-	// The arguments by name. An argument that is left out has its default. A
-	// file out needs no value.
+	// The arguments by name. An omitted argument has its default. An output file needs no
+	// value.
 	Arguments map[string]*Value `protobuf:"bytes,2,rep,name=arguments,proto3" json:"arguments,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// Who asks; not authenticated until identity exists.
+	// The user; not authenticated until identity exists.
 	Owner string `protobuf:"bytes,3,opt,name=owner,proto3" json:"owner,omitempty"`
 	// Processors wanted; 0 lets the server tune a moldable service.
 	Width int32 `protobuf:"varint,4,opt,name=width,proto3" json:"width,omitempty"`
-	// The walltime wanted; unset lets the server take it from the service's
-	// performance model.
+	// Walltime; unset lets the server derive it from the service's performance model.
 	Walltime *durationpb.Duration `protobuf:"bytes,5,opt,name=walltime,proto3" json:"walltime,omitempty"`
-	// Shapes to choose from, in place of width and walltime, for a client that
-	// knows its program better than the model; empty for none.
+	// Shapes to choose from instead of width and walltime, for a client that knows its program
+	// better than the model does.
 	Shapes []*Shape `protobuf:"bytes,6,rep,name=shapes,proto3" json:"shapes,omitempty"`
-	// When it should be finished; unset for no matter when. A site does not accept a
-	// request that it expects to finish later.
+	// Latest completion; unset for none. A site refuses a request that it expects to complete
+	// later.
 	Deadline *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=deadline,proto3" json:"deadline,omitempty"`
-	// Not to be started before; unset for at once.
+	// Earliest start; unset for now.
 	EarliestStart *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=earliest_start,json=earliestStart,proto3" json:"earliest_start,omitempty"`
-	// Memory of each task, bytes; 0 takes the service's own need.
+	// Memory of each task in bytes; 0 for the service's default.
 	MemoryBytes int64 `protobuf:"varint,9,opt,name=memory_bytes,json=memoryBytes,proto3" json:"memory_bytes,omitempty"`
-	// Share of a processor that each task can use, above 0 and up to 1; 0 means 1.
+	// Share of a processor that each task needs, above 0 and at most 1; 0 means 1.
 	Cpu float64 `protobuf:"fixed64,10,opt,name=cpu,proto3" json:"cpu,omitempty"`
-	// Licenses held while it runs.
+	// Licenses that the job holds while it runs.
 	Licenses []*License `protobuf:"bytes,11,rep,name=licenses,proto3" json:"licenses,omitempty"`
-	// Input data that has to reach the site, bytes. 0 means the sum over the
-	// files among the arguments.
+	// Size of the input data in bytes. 0 for the sum of the files among the arguments.
 	InputBytes int64 `protobuf:"varint,12,opt,name=input_bytes,json=inputBytes,proto3" json:"input_bytes,omitempty"`
-	// The site where the input data lies; empty when the client holds it.
+	// The site that has the input data; empty if the client has it.
 	InputSite string `protobuf:"bytes,13,opt,name=input_site,json=inputSite,proto3" json:"input_site,omitempty"`
-	// Whether executing it twice does no harm. Only such a request may be started
-	// anew elsewhere when its site has gone silent.
+	// Whether executing it twice does no harm. Only such a request can be submitted again
+	// elsewhere if its site stops answering.
 	Idempotent bool `protobuf:"varint,14,opt,name=idempotent,proto3" json:"idempotent,omitempty"`
-	// Free words of the client, kept with the job.
+	// Labels of the client, kept with the job.
 	Labels map[string]string `protobuf:"bytes,15,rep,name=labels,proto3" json:"labels,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// The job that this request is a new attempt of: its site does not answer any
-	// more, and the request is idempotent. Empty for a first one.
+	// The job that this request repeats because its site stopped answering; empty for none.
+	// Needs idempotent.
 	RetryOf string `protobuf:"bytes,16,opt,name=retry_of,json=retryOf,proto3" json:"retry_of,omitempty"`
-	// Set when the deadline is an agreement: only a site whose plan keeps it accepts
-	// the request, and the job is then never held nor moved. Needs a deadline.
+	// Makes the deadline an agreement: only a site whose plan keeps it accepts the request,
+	// and the job is never held or moved. Needs a deadline.
 	Agreement *Agreement `protobuf:"bytes,17,opt,name=agreement,proto3" json:"agreement,omitempty"`
-	// The reservation in which the job is to run, by its ID; empty for none. Only the
-	// site of that reservation accepts the request, and the job is never moved.
+	// ID of the reservation in which the job runs; empty for none. Only the site of that
+	// reservation accepts the request, and the job is never moved.
 	Into string `protobuf:"bytes,18,opt,name=into,proto3" json:"into,omitempty"`
-	// Name of the only site that accepts the request, where its job stays; empty for
-	// any. A function handle that is bound to a server says it.
+	// Name of the only site that accepts the request, where its job stays; empty for any. A
+	// function handle that is bound to a server sets it.
 	Site string `protobuf:"bytes,19,opt,name=site,proto3" json:"site,omitempty"`
-	// Which of its data shall stay at the site under a handle, by the names of
-	// arguments: what goes in once the job is accepted, what comes out once it is DONE.
+	// Data that stay at the site under a handle, by name of the argument: inputs once the job
+	// is accepted, outputs once it is DONE.
 	Keep map[string]*Keep `protobuf:"bytes,20,rep,name=keep,proto3" json:"keep,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// The jobs that have to end before this one may start. They have to exist; so nobody
-	// can depend on himself. Until then the job is HELD. When one of them ends otherwise
-	// than its condition says, the job is CANCELLED.
+	// Jobs that must end before this one starts. They must exist, so cycles are impossible.
+	// Until they have ended, the job is HELD. If one of them ends in another way than its
+	// condition demands, the job is CANCELLED.
 	After []*Dependency `protobuf:"bytes,21,rep,name=after,proto3" json:"after,omitempty"`
-	// How often the job is started once more at its site when it has FAILED, 0..100. It
-	// keeps its ID and counts another attempt.
+	// How often the site starts the job again after it FAILED, 0..100. The job keeps its ID
+	// and its attempt increases.
 	Retries int32 `protobuf:"varint,22,opt,name=retries,proto3" json:"retries,omitempty"`
-	// With retries: the exit codes, 1..255, after which; empty for all of them.
+	// With retries: the exit codes, 1..255, to retry on; empty for all.
 	RetryOn       []int32 `protobuf:"varint,23,rep,packed,name=retry_on,json=retryOn,proto3" json:"retry_on,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -462,10 +460,10 @@ func (x *Request) GetRetryOn() []int32 {
 	return nil
 }
 
-// Keep has data of a job stay at its site.
+// Keep lets data of a job stay at its site.
 type Keep struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The handle that they get: a lower-case UUIDv7 made by the client.
+	// Handle: a lower-case UUIDv7 made by the client.
 	DataId string `protobuf:"bytes,1,opt,name=data_id,json=dataId,proto3" json:"data_id,omitempty"`
 	// How long they stay.
 	Mode          DataMode `protobuf:"varint,2,opt,name=mode,proto3,enum=drover.v1.DataMode" json:"mode,omitempty"`
@@ -517,12 +515,12 @@ func (x *Keep) GetMode() DataMode {
 	return DataMode_DATA_MODE_UNSPECIFIED
 }
 
-// Dependency is a job that has to end before another one may start.
+// Dependency is a job that must end before another one starts.
 type Dependency struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Its ID.
 	JobId string `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
-	// How it has to end.
+	// How it must end.
 	Condition     DependencyCondition `protobuf:"varint,2,opt,name=condition,proto3,enum=drover.v1.DependencyCondition" json:"condition,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -575,7 +573,7 @@ func (x *Dependency) GetCondition() DependencyCondition {
 // Value is the value of one argument.
 type Value struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// One of the types an argument can have.
+	// By type of the argument.
 	//
 	// Types that are valid to be assigned to Kind:
 	//
@@ -686,32 +684,32 @@ type isValue_Kind interface {
 }
 
 type Value_IntValue struct {
-	// Of an int argument.
+	// int.
 	IntValue int64 `protobuf:"varint,1,opt,name=int_value,json=intValue,proto3,oneof"`
 }
 
 type Value_FloatValue struct {
-	// Of a float argument.
+	// float.
 	FloatValue float64 `protobuf:"fixed64,2,opt,name=float_value,json=floatValue,proto3,oneof"`
 }
 
 type Value_StringValue struct {
-	// Of a string argument.
+	// string.
 	StringValue string `protobuf:"bytes,3,opt,name=string_value,json=stringValue,proto3,oneof"`
 }
 
 type Value_BoolValue struct {
-	// Of a bool argument.
+	// bool.
 	BoolValue bool `protobuf:"varint,4,opt,name=bool_value,json=boolValue,proto3,oneof"`
 }
 
 type Value_FileValue struct {
-	// Of a file argument, in or in and out.
+	// Input file, also one that the job changes.
 	FileValue *File `protobuf:"bytes,5,opt,name=file_value,json=fileValue,proto3,oneof"`
 }
 
 type Value_ArrayValue struct {
-	// Of a vector or a matrix, in or in and out.
+	// Input vector or matrix, also one that the job changes.
 	ArrayValue *Array `protobuf:"bytes,6,opt,name=array_value,json=arrayValue,proto3,oneof"`
 }
 
@@ -731,12 +729,12 @@ func (*Value_ArrayValue) isValue_Kind() {}
 // endian, the rows of a matrix one after the other.
 type Array struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The block: its size is that of an element times all dimensions. For an estimate it
-	// may be left out.
+	// The block. Its size is that of an element times all dimensions. An estimate does not
+	// need it.
 	Content *File `protobuf:"bytes,1,opt,name=content,proto3" json:"content,omitempty"`
-	// What an element is.
+	// Type of the elements.
 	Element ElementType `protobuf:"varint,2,opt,name=element,proto3,enum=drover.v1.ElementType" json:"element,omitempty"`
-	// Of a vector its length; of a matrix its rows and columns. Each at least 0.
+	// Vector: length. Matrix: rows, columns. Each at least 0.
 	Dimensions    []int64 `protobuf:"varint,3,rep,packed,name=dimensions,proto3" json:"dimensions,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -796,16 +794,16 @@ func (x *Array) GetDimensions() []int64 {
 // File names a file by its content.
 type File struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// SHA-256 of the content, 64 lower-case hexadecimal digits. May be empty when
-	// only an estimate is asked for; a submission needs the content at the server.
+	// SHA-256 of the content, 64 lower-case hexadecimal digits. Can be empty in an estimate; a
+	// submission needs the content at the server.
 	Sha256 string `protobuf:"bytes,1,opt,name=sha256,proto3" json:"sha256,omitempty"`
 	// Size, bytes.
 	SizeBytes int64 `protobuf:"varint,2,opt,name=size_bytes,json=sizeBytes,proto3" json:"size_bytes,omitempty"`
-	// Base name the program should see; empty for the argument's name, which is also that
-	// of what goes in and comes out again.
+	// Base name that the program sees; empty for the argument's name. A file that the job
+	// changes always has the argument's name.
 	Name string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
-	// Handle of data that stay at a site, in place of content that was uploaded; empty
-	// for none. sha256 and size_bytes may then be left out: the server fills them in.
+	// Handle of data that stay at a site, instead of uploaded content; empty for none. The
+	// server then fills in sha256 and size_bytes if they are unset.
 	DataId        string `protobuf:"bytes,4,opt,name=data_id,json=dataId,proto3" json:"data_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -874,7 +872,7 @@ type Shape struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Processors, at least 1.
 	Width int32 `protobuf:"varint,1,opt,name=width,proto3" json:"width,omitempty"`
-	// After it the job is killed.
+	// Time after which the job is killed.
 	Walltime      *durationpb.Duration `protobuf:"bytes,2,opt,name=walltime,proto3" json:"walltime,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -929,7 +927,7 @@ type License struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name of the license.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// Copies held, at least 1.
+	// Number of copies, at least 1.
 	Copies        int32 `protobuf:"varint,2,opt,name=copies,proto3" json:"copies,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -23,19 +23,19 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// ReservationState is where a reservation is in its life.
+// ReservationState is the state of a reservation.
 type ReservationState int32
 
 const (
-	// Not said.
+	// Unspecified.
 	ReservationState_RESERVATION_STATE_UNSPECIFIED ReservationState = 0
-	// It will begin.
+	// Not begun.
 	ReservationState_RESERVATION_STATE_BOOKED ReservationState = 1
-	// It has begun: jobs may run in it.
+	// Begun: jobs can run in it.
 	ReservationState_RESERVATION_STATE_OPEN ReservationState = 2
-	// It has ended.
+	// Ended.
 	ReservationState_RESERVATION_STATE_OVER ReservationState = 3
-	// It was cancelled.
+	// Cancelled.
 	ReservationState_RESERVATION_STATE_CANCELLED ReservationState = 4
 )
 
@@ -84,26 +84,25 @@ func (ReservationState) EnumDescriptor() ([]byte, []int) {
 	return file_drover_v1_reservation_proto_rawDescGZIP(), []int{0}
 }
 
-// Booking is a client's wish to have processors set aside. Its times are instants,
-// because people agree on them: they are on the clock of the site.
+// Booking asks for an advance reservation. Its times are instants on the site's clock,
+// because people agree on them.
 type Booking struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Made by the client: a lower-case UUIDv7. The same booking again gets the same
 	// reservation.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// A free word; may be empty.
+	// Name for people; can be empty.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// Who asks; not authenticated until identity exists.
+	// The user; not authenticated until identity exists.
 	Owner string `protobuf:"bytes,3,opt,name=owner,proto3" json:"owner,omitempty"`
 	// Processors.
 	Width int32 `protobuf:"varint,4,opt,name=width,proto3" json:"width,omitempty"`
-	// For how long.
+	// Length of the window.
 	Duration *durationpb.Duration `protobuf:"bytes,5,opt,name=duration,proto3" json:"duration,omitempty"`
-	// Begins not before; unset for now. Without until it begins exactly then: a fixed
-	// reservation.
+	// Earliest begin; unset for now. Without until, the reservation begins exactly then.
 	From *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=from,proto3" json:"from,omitempty"`
-	// Ends not after: the site begins it as early as its plan allows. Without from
-	// and until it is the earliest of all.
+	// Latest end: the site chooses the earliest window that its plan allows. Without from and
+	// until it is the earliest of all.
 	Until         *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=until,proto3" json:"until,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -188,8 +187,8 @@ func (x *Booking) GetUntil() *timestamppb.Timestamp {
 	return nil
 }
 
-// Reservation is processors set aside at a site, from its start to its end. Both are
-// a promise. Times are on the site's clock.
+// Reservation is processors of a site that are reserved from start to end. Both are
+// promises. Times are on the site's clock.
 type Reservation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Made by the client.

@@ -27,7 +27,7 @@ const (
 type LogStream int32
 
 const (
-	// Not said: standard output.
+	// Unspecified: standard output.
 	LogStream_LOG_STREAM_UNSPECIFIED LogStream = 0
 	// Standard output.
 	LogStream_LOG_STREAM_STDOUT LogStream = 1
@@ -76,18 +76,18 @@ func (LogStream) EnumDescriptor() ([]byte, []int) {
 	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{0}
 }
 
-// Settlement is what an operator declares about a move.
+// Settlement is an operator's decision about a move.
 type Settlement int32
 
 const (
-	// Not said.
+	// Unspecified.
 	Settlement_SETTLEMENT_UNSPECIFIED Settlement = 0
-	// At the target of a move: the source had committed it. The job waits here. At
-	// the source, of a job that is gone and not confirmed: somebody else has it.
+	// At the target: the source had committed the move, and the job waits here. At the source,
+	// for a job that is gone and not confirmed: another site has it.
 	Settlement_SETTLEMENT_COMMITTED Settlement = 1
-	// At the target of a move: the source had aborted it. The job is dropped here.
+	// At the target: the source had aborted the move. The job is dropped here.
 	Settlement_SETTLEMENT_ABORTED Settlement = 2
-	// At the source of a move: the target is lost. The job waits here again.
+	// At the source: the target is lost. The job waits here again.
 	Settlement_SETTLEMENT_TAKE_BACK Settlement = 3
 )
 
@@ -134,11 +134,11 @@ func (Settlement) EnumDescriptor() ([]byte, []int) {
 	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{1}
 }
 
-// PutDataRequest has content stay.
+// PutDataRequest names the content to keep.
 type PutDataRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// id, content with sha256, and mode are wanted; site, copy and the instants are the
-	// server's to say.
+	// id, content with sha256, and mode are required; the server sets site, copy and the
+	// times.
 	Data          *Data `protobuf:"bytes,1,opt,name=data,proto3" json:"data,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -181,7 +181,7 @@ func (x *PutDataRequest) GetData() *Data {
 	return nil
 }
 
-// PutDataResponse is the data, which are on disk.
+// PutDataResponse is the data, which are now on disk.
 type PutDataResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// As they are now.
@@ -273,12 +273,12 @@ func (x *GetDataRequest) GetIds() []string {
 	return nil
 }
 
-// GetDataResponse is those that are here.
+// GetDataResponse lists the data that are here.
 type GetDataResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// In the order of the request.
 	Data []*Data `protobuf:"bytes,1,rep,name=data,proto3" json:"data,omitempty"`
-	// Those of the others of which this site remembers that they were here.
+	// Data that are no longer here, as far as this site remembers.
 	Gone          []*GoneData `protobuf:"bytes,2,rep,name=gone,proto3" json:"gone,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -328,12 +328,12 @@ func (x *GetDataResponse) GetGone() []*GoneData {
 	return nil
 }
 
-// GoneData are data that a site has no more.
+// GoneData is data that a site no longer has.
 type GoneData struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Handle.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// What became of them, and when, for a person.
+	// What became of them and when, for people.
 	Message       string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -383,12 +383,12 @@ func (x *GoneData) GetMessage() string {
 	return ""
 }
 
-// CopyDataRequest says what to bring.
+// CopyDataRequest names the data to copy.
 type CopyDataRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Handle.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// The site that has them; empty: whoever says so first is asked.
+	// The site that has them; empty to look for one.
 	From          string `protobuf:"bytes,2,opt,name=from,proto3" json:"from,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -438,12 +438,12 @@ func (x *CopyDataRequest) GetFrom() string {
 	return ""
 }
 
-// CopyDataResponse says how far it has come.
+// CopyDataResponse is the progress of a copy.
 type CopyDataResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Bytes of the content that are here.
+	// Bytes that have arrived.
 	HaveBytes int64 `protobuf:"varint,1,opt,name=have_bytes,json=haveBytes,proto3" json:"have_bytes,omitempty"`
-	// Bytes of all of it.
+	// Size of the whole content in bytes.
 	SizeBytes int64 `protobuf:"varint,2,opt,name=size_bytes,json=sizeBytes,proto3" json:"size_bytes,omitempty"`
 	// The data; only in the last message, when they are here and on disk.
 	Data          *Data `protobuf:"bytes,3,opt,name=data,proto3" json:"data,omitempty"`
@@ -557,7 +557,7 @@ func (x *DownloadDataRequest) GetOffset() int64 {
 	return 0
 }
 
-// DownloadDataResponse is a piece of them.
+// DownloadDataResponse is a piece of the content.
 type DownloadDataResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The piece.
@@ -624,12 +624,12 @@ func (x *DownloadDataResponse) GetSizeBytes() int64 {
 // ServerServiceListDataRequest selects data.
 type ServerServiceListDataRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// At most so many; 0 for the server's default.
+	// Largest number of entries on the page; 0 for the server's default.
 	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// Where to go on: next_page_token of the page before.
+	// next_page_token of the previous page; empty for the first page.
 	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	// Terms "key=value" separated by spaces, all of which must hold. Keys: id (a
-	// prefix), owner, mode (volatile, sticky, persistent), name.
+	// Terms "key=value" separated by spaces, combined with AND. Keys: id (a prefix), owner,
+	// mode (volatile, sticky, persistent), name.
 	Filter        string `protobuf:"bytes,3,opt,name=filter,proto3" json:"filter,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -787,10 +787,10 @@ func (x *ServerServiceRemoveDataRequest) GetId() string {
 	return ""
 }
 
-// ServerServiceRemoveDataResponse says what was there.
+// ServerServiceRemoveDataResponse is the removed data.
 type ServerServiceRemoveDataResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The data as they were; unset when they were not here.
+	// The data; unset if they were not here.
 	Data          *Data `protobuf:"bytes,1,opt,name=data,proto3" json:"data,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -833,7 +833,7 @@ func (x *ServerServiceRemoveDataResponse) GetData() *Data {
 	return nil
 }
 
-// OfferReservationRequest is a booking that is only asked about.
+// OfferReservationRequest asks about a booking without making it.
 type OfferReservationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// What is wanted.
@@ -879,14 +879,14 @@ func (x *OfferReservationRequest) GetBooking() *Booking {
 	return nil
 }
 
-// OfferReservationResponse is what it would get.
+// OfferReservationResponse is the reservation that it would get.
 type OfferReservationResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The reservation; unset when there is a refusal.
 	Reservation *Reservation `protobuf:"bytes,1,opt,name=reservation,proto3" json:"reservation,omitempty"`
-	// Why there would be none.
+	// Why the site makes no offer.
 	Refusal *ErrorDetail `protobuf:"bytes,2,opt,name=refusal,proto3" json:"refusal,omitempty"`
-	// It is booked here already.
+	// Whether it is already booked here.
 	Booked        bool `protobuf:"varint,3,opt,name=booked,proto3" json:"booked,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -989,10 +989,10 @@ func (x *BookReservationRequest) GetBooking() *Booking {
 	return nil
 }
 
-// BookReservationResponse is the reservation, which is on disk.
+// BookReservationResponse is the reservation, which is now on disk.
 type BookReservationResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// From when to when.
+	// The reservation.
 	Reservation   *Reservation `protobuf:"bytes,1,opt,name=reservation,proto3" json:"reservation,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1038,12 +1038,12 @@ func (x *BookReservationResponse) GetReservation() *Reservation {
 // ServerServiceListReservationsRequest selects reservations.
 type ServerServiceListReservationsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// At most so many; 0 for the server's default.
+	// Largest number of entries on the page; 0 for the server's default.
 	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// Where to go on: next_page_token of the page before.
+	// next_page_token of the previous page; empty for the first page.
 	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	// Terms "key=value" separated by spaces, all of which must hold. Keys: id, state
-	// (a state's name in lower case, or active for booked and open), owner.
+	// Terms "key=value" separated by spaces, combined with AND. Keys: id, state (a state's
+	// name in lower case, or active for booked and open), owner.
 	Filter        string `protobuf:"bytes,3,opt,name=filter,proto3" json:"filter,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1291,7 +1291,7 @@ type GetSiteResponse struct {
 	Site *Site `protobuf:"bytes,1,opt,name=site,proto3" json:"site,omitempty"`
 	// Its queue.
 	Status *SiteStatus `protobuf:"bytes,2,opt,name=status,proto3" json:"status,omitempty"`
-	// What its policy says of itself; unset when it says nothing.
+	// The state of its policy; unset if the policy has none.
 	Policy        *PolicyState `protobuf:"bytes,3,opt,name=policy,proto3" json:"policy,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1348,7 +1348,7 @@ func (x *GetSiteResponse) GetPolicy() *PolicyState {
 	return nil
 }
 
-// WatchSiteRequest says how often.
+// WatchSiteRequest configures the stream.
 type WatchSiteRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Time between two answers, 100ms to an hour; unset for a second.
@@ -1394,7 +1394,7 @@ func (x *WatchSiteRequest) GetEvery() *durationpb.Duration {
 	return nil
 }
 
-// WatchSiteResponse is who has what at one instant.
+// WatchSiteResponse is the use of the site at one instant.
 type WatchSiteResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// When, on the site's clock.
@@ -1405,7 +1405,7 @@ type WatchSiteResponse struct {
 	Jobs []*JobUse `protobuf:"bytes,3,rep,name=jobs,proto3" json:"jobs,omitempty"`
 	// Jobs that wait.
 	Waiting int32 `protobuf:"varint,4,opt,name=waiting,proto3" json:"waiting,omitempty"`
-	// What the site can do beyond the API's minimum, with what holds jobs to shares.
+	// Optional features of the site, including how it enforces shares.
 	Capabilities  []string `protobuf:"bytes,5,rep,name=capabilities,proto3" json:"capabilities,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1476,21 +1476,20 @@ func (x *WatchSiteResponse) GetCapabilities() []string {
 	return nil
 }
 
-// NodeUse is what a node has, and what is given away of it.
+// NodeUse is the capacity of a node and its allocated part.
 type NodeUse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// Processors that it has.
+	// Number of processors.
 	Processors int32 `protobuf:"varint,2,opt,name=processors,proto3" json:"processors,omitempty"`
-	// Of those given to jobs, in parts of processors.
+	// Processors allocated to jobs; can be fractional.
 	Given float64 `protobuf:"fixed64,3,opt,name=given,proto3" json:"given,omitempty"`
-	// Memory that it has, bytes; 0 for not known.
+	// Memory in bytes; 0 if not known.
 	MemoryBytes int64 `protobuf:"varint,4,opt,name=memory_bytes,json=memoryBytes,proto3" json:"memory_bytes,omitempty"`
 	// Tasks that run on it.
 	Tasks int32 `protobuf:"varint,5,opt,name=tasks,proto3" json:"tasks,omitempty"`
-	// It does not answer, or can start nothing: nothing begins there, and what ran there may
-	// be unknown.
+	// Whether it does not answer or cannot start tasks. The state of its tasks may be unknown.
 	Away bool `protobuf:"varint,6,opt,name=away,proto3" json:"away,omitempty"`
 	// Why.
 	AwayReason    string `protobuf:"bytes,7,opt,name=away_reason,json=awayReason,proto3" json:"away_reason,omitempty"`
@@ -1577,42 +1576,40 @@ func (x *NodeUse) GetAwayReason() string {
 	return ""
 }
 
-// JobUse is what a job has, and what it uses where that is measured.
+// JobUse is the allocation of a job and its measured use.
 type JobUse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// ID of the job.
 	JobId string `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
-	// Service that it runs.
+	// Its service.
 	Service string `protobuf:"bytes,2,opt,name=service,proto3" json:"service,omitempty"`
-	// Who asked for it; may be empty.
+	// Its user; can be empty.
 	Owner string `protobuf:"bytes,3,opt,name=owner,proto3" json:"owner,omitempty"`
-	// It is paused, and has nothing.
+	// Whether it is paused, with no processors.
 	Paused bool `protobuf:"varint,4,opt,name=paused,proto3" json:"paused,omitempty"`
-	// Names of the nodes that it is on.
+	// Names of its nodes.
 	Nodes []string `protobuf:"bytes,5,rep,name=nodes,proto3" json:"nodes,omitempty"`
-	// Tasks that it has.
+	// Number of tasks.
 	Tasks int32 `protobuf:"varint,6,opt,name=tasks,proto3" json:"tasks,omitempty"`
-	// Part of a processor that each of its tasks has, at least.
+	// Share of a processor that each of its tasks has at least.
 	Share float64 `protobuf:"fixed64,7,opt,name=share,proto3" json:"share,omitempty"`
-	// Part of its need that it has, 0 to 1: share over need.
+	// Share divided by need, 0 to 1.
 	Yield float64 `protobuf:"fixed64,8,opt,name=yield,proto3" json:"yield,omitempty"`
-	// Part of a processor that each task was said to need.
+	// Declared share of a processor for each task.
 	DeclaredCpu float64 `protobuf:"fixed64,9,opt,name=declared_cpu,json=declaredCpu,proto3" json:"declared_cpu,omitempty"`
-	// The same as it was found out by now; 0 where nothing is measured.
+	// Measured need of a processor for each task; 0 if not measured.
 	NeedCpu float64 `protobuf:"fixed64,10,opt,name=need_cpu,json=needCpu,proto3" json:"need_cpu,omitempty"`
-	// Processors of the host that it uses, all tasks together, and memory, bytes; 0 where
-	// nothing is measured.
+	// Processors that it uses, all tasks together; 0 if not measured.
 	UsedCpu float64 `protobuf:"fixed64,11,opt,name=used_cpu,json=usedCpu,proto3" json:"used_cpu,omitempty"`
-	// Memory that it uses, bytes; 0 where nothing is measured.
+	// Memory that it uses in bytes; 0 if not measured.
 	UsedMemoryBytes int64 `protobuf:"varint,12,opt,name=used_memory_bytes,json=usedMemoryBytes,proto3" json:"used_memory_bytes,omitempty"`
-	// Processor time that its attempt has used until measured_at; unset where nothing is
-	// measured.
+	// CPU time of its attempt until measured_at; unset if not measured.
 	UsedCpuTime *durationpb.Duration `protobuf:"bytes,13,opt,name=used_cpu_time,json=usedCpuTime,proto3" json:"used_cpu_time,omitempty"`
-	// When used_cpu and what follows it were measured; unset where nothing is.
+	// When the used_ fields were measured; unset if not measured.
 	MeasuredAt *timestamppb.Timestamp `protobuf:"bytes,14,opt,name=measured_at,json=measuredAt,proto3" json:"measured_at,omitempty"`
-	// What each of its tasks was said to need of memory, bytes; 0 where nothing was said.
+	// Declared memory of each task in bytes; 0 if not declared.
 	DeclaredMemoryBytes int64 `protobuf:"varint,15,opt,name=declared_memory_bytes,json=declaredMemoryBytes,proto3" json:"declared_memory_bytes,omitempty"`
-	// What one of its tasks used of memory at most, bytes; 0 where nothing is measured.
+	// Largest measured memory of a task in bytes; 0 if not measured.
 	MeasuredMemoryBytes int64 `protobuf:"varint,16,opt,name=measured_memory_bytes,json=measuredMemoryBytes,proto3" json:"measured_memory_bytes,omitempty"`
 	unknownFields       protoimpl.UnknownFields
 	sizeCache           protoimpl.SizeCache
@@ -1855,7 +1852,7 @@ func (x *DescribeResponse) GetServices() []*Service {
 // GetStatusRequest asks for a queue.
 type GetStatusRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// How good the site's estimates were is wanted, too.
+	// Also return how accurate the site's estimates were.
 	Accuracy      bool `protobuf:"varint,1,opt,name=accuracy,proto3" json:"accuracy,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1944,12 +1941,12 @@ func (x *GetStatusResponse) GetStatus() *SiteStatus {
 	return nil
 }
 
-// EstimateRequest asks when a request would be finished.
+// EstimateRequest asks when a request would complete.
 type EstimateRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// What would be executed.
 	Request *Request `protobuf:"bytes,1,opt,name=request,proto3" json:"request,omitempty"`
-	// From now to the earliest start: the input data needs so long to get here.
+	// Time until the earliest start: the transfer time of the input data.
 	NotBefore     *durationpb.Duration `protobuf:"bytes,2,opt,name=not_before,json=notBefore,proto3" json:"not_before,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2004,8 +2001,8 @@ type EstimateResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The estimate, or the refusal.
 	Quote *Quote `protobuf:"bytes,1,opt,name=quote,proto3" json:"quote,omitempty"`
-	// How good earlier estimates for this service were; unset when there are none to
-	// tell by. The quote is not corrected by it.
+	// Accuracy of earlier estimates for this service; unset if there are none. The quote is
+	// not corrected by it.
 	Accuracy      *Accuracy `protobuf:"bytes,2,opt,name=accuracy,proto3" json:"accuracy,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2055,14 +2052,14 @@ func (x *EstimateResponse) GetAccuracy() *Accuracy {
 	return nil
 }
 
-// SubmitRequest hands a request over.
+// SubmitRequest submits a request as a job.
 type SubmitRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The job's ID for good: a lower-case UUIDv7 made by the client.
+	// The job's permanent ID: a lower-case UUIDv7 made by the client.
 	JobId string `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
 	// What is to be executed.
 	Request *Request `protobuf:"bytes,2,opt,name=request,proto3" json:"request,omitempty"`
-	// Why here; unset when the client chose by itself.
+	// Why this site was chosen; unset if the client chose it itself.
 	Decision      *DecisionRecord `protobuf:"bytes,3,opt,name=decision,proto3" json:"decision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2119,7 +2116,7 @@ func (x *SubmitRequest) GetDecision() *DecisionRecord {
 	return nil
 }
 
-// SubmitResponse says that the job is accepted and on disk.
+// SubmitResponse confirms that the job is accepted and on disk.
 type SubmitResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The job.
@@ -2260,14 +2257,13 @@ func (x *GetJobResponse) GetJob() *Job {
 // ServerServiceListJobsRequest selects jobs.
 type ServerServiceListJobsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// At most so many; 0 for the server's default.
+	// Largest number of entries on the page; 0 for the server's default.
 	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// Where to go on: next_page_token of the page before.
+	// next_page_token of the previous page; empty for the first page.
 	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	// Terms "key=value" separated by spaces, all of which must hold. Keys: state
-	// (a state's name in lower case, or active for all that are not final),
-	// service, owner, movable (true or false: whether reallocation may touch the
-	// job while it waits).
+	// Terms "key=value" separated by spaces, combined with AND. Keys: state (a state's name in
+	// lower case, or active for all that are not final), service, owner, movable (true or
+	// false: whether reallocation may touch the job while it waits).
 	Filter        string `protobuf:"bytes,3,opt,name=filter,proto3" json:"filter,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2570,7 +2566,7 @@ type ReadLogsRequest struct {
 	JobId string `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
 	// Which stream.
 	Stream LogStream `protobuf:"varint,2,opt,name=stream,proto3,enum=drover.v1.LogStream" json:"stream,omitempty"`
-	// Whether to go on until the job has ended.
+	// Whether to continue until the job has ended.
 	Follow bool `protobuf:"varint,3,opt,name=follow,proto3" json:"follow,omitempty"`
 	// Where to begin, bytes.
 	Offset        int64 `protobuf:"varint,4,opt,name=offset,proto3" json:"offset,omitempty"`
@@ -2641,8 +2637,8 @@ type ReadLogsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The piece.
 	Data []byte `protobuf:"bytes,1,opt,name=data,proto3" json:"data,omitempty"`
-	// Where in the stream it begins, bytes. It is 0 once more when the job has begun
-	// anew: what another attempt writes comes in place of what was there.
+	// Where in the stream it begins, bytes. It returns to 0 when the job is started again: the
+	// output of the new attempt replaces the old one.
 	Offset        int64 `protobuf:"varint,2,opt,name=offset,proto3" json:"offset,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2747,16 +2743,16 @@ func (x *StatContentRequest) GetSizeBytes() int64 {
 	return 0
 }
 
-// StatContentResponse says what there is of it.
+// StatContentResponse is how much of the content the server has.
 type StatContentResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// All of it is here and checked.
+	// Whether all of it is here and verified.
 	Complete bool `protobuf:"varint,1,opt,name=complete,proto3" json:"complete,omitempty"`
-	// So much of its beginning has arrived, bytes.
+	// Bytes that have arrived, from the beginning.
 	HaveBytes int64 `protobuf:"varint,2,opt,name=have_bytes,json=haveBytes,proto3" json:"have_bytes,omitempty"`
-	// Its size as far as it is known here, bytes.
+	// Its size in bytes, if known here.
 	SizeBytes int64 `protobuf:"varint,3,opt,name=size_bytes,json=sizeBytes,proto3" json:"size_bytes,omitempty"`
-	// More of it arrives at this moment: who has it too may wait for that.
+	// Whether another client is sending it now, so that this one can wait.
 	Arriving      bool `protobuf:"varint,4,opt,name=arriving,proto3" json:"arriving,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2823,16 +2819,16 @@ func (x *StatContentResponse) GetArriving() bool {
 // UploadRequest is a piece of a file.
 type UploadRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// On the first piece: the SHA-256 that the content should have, in lower-case
-	// hexadecimal digits; empty if not known. Another content is refused.
+	// On the first piece: the expected SHA-256 in lower-case hexadecimal digits; empty if not
+	// known. Content with another checksum is refused.
 	Sha256 string `protobuf:"bytes,1,opt,name=sha256,proto3" json:"sha256,omitempty"`
 	// On the first piece: the file's size, bytes; 0 if not known.
 	SizeBytes int64 `protobuf:"varint,2,opt,name=size_bytes,json=sizeBytes,proto3" json:"size_bytes,omitempty"`
 	// The piece.
 	Data []byte `protobuf:"bytes,3,opt,name=data,proto3" json:"data,omitempty"`
-	// On the first piece: where in the file it begins, at most have_bytes of
-	// StatContent; it wants sha256 and size_bytes. What arrived before it is kept and
-	// what came behind it dropped. With 0 the file is sent from its beginning.
+	// On the first piece: where in the file it begins, at most have_bytes of StatContent;
+	// needs sha256 and size_bytes. The server keeps what arrived before the offset and drops
+	// the rest. 0 sends the file from its beginning.
 	Offset        int64 `protobuf:"varint,4,opt,name=offset,proto3" json:"offset,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2899,7 +2895,7 @@ func (x *UploadRequest) GetOffset() int64 {
 // UploadResponse names the content.
 type UploadResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// With sha256 and size_bytes set.
+	// sha256 and size_bytes are set.
 	File          *File `protobuf:"bytes,1,opt,name=file,proto3" json:"file,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3116,12 +3112,12 @@ func (x *WithdrawRequest) GetJobId() string {
 	return ""
 }
 
-// WithdrawResponse says whether this server has accepted the job.
+// WithdrawResponse is whether this server has accepted the job.
 type WithdrawResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// It has not, and never will by a submission.
+	// True if it has not, and Submit never will.
 	Withdrawn bool `protobuf:"varint,1,opt,name=withdrawn,proto3" json:"withdrawn,omitempty"`
-	// Otherwise the job, which this server has accepted before.
+	// Otherwise the accepted job.
 	Job           *Job `protobuf:"bytes,2,opt,name=job,proto3" json:"job,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3208,12 +3204,12 @@ func (*WatchJobsRequest) Descriptor() ([]byte, []int) {
 	return file_drover_v1_server_service_proto_rawDescGZIP(), []int{53}
 }
 
-// WatchJobsResponse is some of the changes.
+// WatchJobsResponse is a batch of changes.
 type WatchJobsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Each job as it is now, at most once in a message.
+	// Current states; each job at most once in a message.
 	Jobs []*JobDigest `protobuf:"bytes,1,rep,name=jobs,proto3" json:"jobs,omitempty"`
-	// All jobs that are not final have been sent at least once.
+	// Whether all jobs that are not final have been sent at least once.
 	Synced        bool `protobuf:"varint,2,opt,name=synced,proto3" json:"synced,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3268,15 +3264,15 @@ type MoveJobRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// ID of the job.
 	JobId string `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
-	// Name of the site it is to go to.
+	// Name of the target site.
 	To string `protobuf:"bytes,2,opt,name=to,proto3" json:"to,omitempty"`
-	// The epoch at which the caller has seen it waiting here.
+	// The epoch at which the caller saw the job waiting here.
 	SeenEpoch uint32 `protobuf:"varint,3,opt,name=seen_epoch,json=seenEpoch,proto3" json:"seen_epoch,omitempty"`
-	// How much sooner it must be finished there; negative for a move at any price.
+	// Minimum gain in completion time; negative for a move at any price.
 	MinGain *durationpb.Duration `protobuf:"bytes,4,opt,name=min_gain,json=minGain,proto3" json:"min_gain,omitempty"`
-	// Why, for the record: "by hand", "drain", "reallocation".
+	// Reason for the record: "by hand", "drain", "reallocation".
 	Reason string `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
-	// Who orders it: the agent's name.
+	// Name of the ordering agent.
 	Agent         string `protobuf:"bytes,6,opt,name=agent,proto3" json:"agent,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3354,7 +3350,7 @@ func (x *MoveJobRequest) GetAgent() string {
 	return ""
 }
 
-// MoveJobResponse says that the move has begun.
+// MoveJobResponse confirms that the move has begun.
 type MoveJobResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The job.
@@ -3403,11 +3399,11 @@ func (x *MoveJobResponse) GetJob() *Job {
 // HoldJobsRequest takes jobs out of the plan.
 type HoldJobsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Names the round, unique among all that ever were.
+	// Globally unique name of the round.
 	Round string `protobuf:"bytes,1,opt,name=round,proto3" json:"round,omitempty"`
-	// How long they stay out without a PlaceJobs, by the server's own clock.
+	// How long they stay out of the plan without a PlaceJobs.
 	Lease *durationpb.Duration `protobuf:"bytes,2,opt,name=lease,proto3" json:"lease,omitempty"`
-	// IDs of jobs; none for all that wait and may be moved.
+	// IDs of jobs; empty for all waiting jobs that can be moved.
 	JobIds        []string `protobuf:"bytes,3,rep,name=job_ids,json=jobIds,proto3" json:"job_ids,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3464,7 +3460,7 @@ func (x *HoldJobsRequest) GetJobIds() []string {
 	return nil
 }
 
-// HoldJobsResponse lists what is held now.
+// HoldJobsResponse lists the jobs that are held now.
 type HoldJobsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// In the order of their submission.
@@ -3515,9 +3511,9 @@ type PlaceJobsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The round of HoldJobs.
 	Round string `protobuf:"bytes,1,opt,name=round,proto3" json:"round,omitempty"`
-	// In the order in which they are to be put back.
+	// In the order in which to put them back.
 	Placements []*Placement `protobuf:"bytes,2,rep,name=placements,proto3" json:"placements,omitempty"`
-	// Who orders it: the agent's name.
+	// Name of the ordering agent.
 	Agent         string `protobuf:"bytes,3,opt,name=agent,proto3" json:"agent,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3574,18 +3570,18 @@ func (x *PlaceJobsRequest) GetAgent() string {
 	return ""
 }
 
-// Placement is what becomes of one job of a round.
+// Placement is the decision about one job of a round.
 type Placement struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// ID of the job.
 	JobId string `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
-	// The site it is to go to; empty: it stays.
+	// Target site; empty if the job stays.
 	To string `protobuf:"bytes,2,opt,name=to,proto3" json:"to,omitempty"`
-	// Of one that stays: its new shape; unset for the one it has.
+	// If it stays: its new shape; unset to keep its shape.
 	Shape *Shape `protobuf:"bytes,3,opt,name=shape,proto3" json:"shape,omitempty"`
-	// Of one that goes: how much sooner it must be finished there.
+	// If it moves: minimum gain in completion time.
 	MinGain *durationpb.Duration `protobuf:"bytes,4,opt,name=min_gain,json=minGain,proto3" json:"min_gain,omitempty"`
-	// Of one that goes: why, for the record; empty for "reallocation".
+	// If it moves: reason for the record; empty for "reallocation".
 	Reason        string `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3659,7 +3655,7 @@ func (x *Placement) GetReason() string {
 // PlaceJobsResponse lists the jobs of the request as they are now.
 type PlaceJobsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// In the order of the request; without those that are unknown here.
+	// In the order of the request, without jobs that are unknown here.
 	Jobs          []*JobDigest `protobuf:"bytes,1,rep,name=jobs,proto3" json:"jobs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3702,24 +3698,23 @@ func (x *PlaceJobsResponse) GetJobs() []*JobDigest {
 	return nil
 }
 
-// DraftRequest works on one round's copy of the plan: it is made, edited, asked
-// and thrown away, in this order, as far as the fields say so.
+// DraftRequest works on a round's draft. The server begins it, edits it, answers questions
+// and ends it, in this order, as the fields demand.
 type DraftRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Names the round, unique among all that ever were: a UUIDv7.
+	// Globally unique name of the round: a UUIDv7.
 	Round string `protobuf:"bytes,1,opt,name=round,proto3" json:"round,omitempty"`
-	// Make the copy now, of the plan as it is. One that the round had before is
-	// thrown away.
+	// Make a draft of the current plan. It replaces an earlier draft of the round.
 	Begin bool `protobuf:"varint,2,opt,name=begin,proto3" json:"begin,omitempty"`
-	// How long the copy is kept without a further call, by the server's own clock;
-	// unset for the server's default. Each call says it anew.
+	// How long the draft is kept without a further call; unset for the server's default. Each
+	// call sets it.
 	Lease *durationpb.Duration `protobuf:"bytes,3,opt,name=lease,proto3" json:"lease,omitempty"`
-	// Carried out first, in order.
+	// Applied first, in order.
 	Edits []*DraftEdit `protobuf:"bytes,4,rep,name=edits,proto3" json:"edits,omitempty"`
-	// Answered then, each as if it was alone. Edits and questions together are at
-	// most 10,000.
+	// Answered after the edits, independently of each other. Edits and questions together are
+	// at most 10,000.
 	Questions []*DraftQuestion `protobuf:"bytes,5,rep,name=questions,proto3" json:"questions,omitempty"`
-	// Throw the copy away at last. The call succeeds also if there is none.
+	// Discard the draft at the end. The call succeeds even if there is none.
 	End           bool `protobuf:"varint,6,opt,name=end,proto3" json:"end,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3797,18 +3792,18 @@ func (x *DraftRequest) GetEnd() bool {
 	return false
 }
 
-// DraftEdit changes the copy of a plan.
+// DraftEdit changes a draft.
 type DraftEdit struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// ID of the job.
 	JobId string `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
-	// Whether it is put into the plan, tuned anew, as the last one; else it is taken
+	// True to add the job at the end of the plan with a newly chosen shape, false to take it
 	// out.
 	Put bool `protobuf:"varint,2,opt,name=put,proto3" json:"put,omitempty"`
-	// Of a put: what would be executed.
+	// If put: the request.
 	Request *Request `protobuf:"bytes,3,opt,name=request,proto3" json:"request,omitempty"`
-	// Of a put: from the making of the copy to the earliest start; the input needs so
-	// long to get here.
+	// If put: time from the beginning of the draft to the earliest start, for the transfer of
+	// the input.
 	NotBefore     *durationpb.Duration `protobuf:"bytes,4,opt,name=not_before,json=notBefore,proto3" json:"not_before,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3872,15 +3867,15 @@ func (x *DraftEdit) GetNotBefore() *durationpb.Duration {
 	return nil
 }
 
-// DraftQuestion asks when a job would be finished by the copy of a plan.
+// DraftQuestion asks when a job would complete in a draft.
 type DraftQuestion struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// ID of the job.
 	JobId string `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
-	// What would be executed if it was put into the plan as the last one, tuned
-	// anew; unset asks about the job as it stands in the plan.
+	// The request, if the job were added at the end of the plan with a newly chosen shape;
+	// unset to ask about the job's present slot.
 	Request *Request `protobuf:"bytes,2,opt,name=request,proto3" json:"request,omitempty"`
-	// With a request: from the making of the copy to the earliest start.
+	// With a request: time from the beginning of the draft to the earliest start.
 	NotBefore     *durationpb.Duration `protobuf:"bytes,3,opt,name=not_before,json=notBefore,proto3" json:"not_before,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3937,18 +3932,18 @@ func (x *DraftQuestion) GetNotBefore() *durationpb.Duration {
 	return nil
 }
 
-// DraftResponse answers. All durations of its quotes count from the making of the
-// copy, whose clock stands still: all answers of a round are about one instant.
+// DraftResponse holds the answers. All durations count from the beginning of the draft,
+// whose clock stands still: all answers of a round are about one instant.
 type DraftResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// One for each edit: of a put what the job got, of a job taken out nothing. A
-	// refusal says why the edit was not carried out: the job does not wait there,
-	// reallocation never touches it, or the site would not accept it.
+	// One for each edit: what an added job got, or an empty quote for a job taken out. A
+	// refusal says why the edit was not made: the job does not wait there, must not be
+	// reallocated, or would not be accepted.
 	Edits []*Quote `protobuf:"bytes,1,rep,name=edits,proto3" json:"edits,omitempty"`
-	// One for each question. Of a job as it stands a refusal says that it is not in
-	// the plan, or waits no more ("not-waiting").
+	// One for each question. For a present slot a refusal says that the job is not in the
+	// plan, or no longer waits ("not-waiting").
 	Answers []*Quote `protobuf:"bytes,2,rep,name=answers,proto3" json:"answers,omitempty"`
-	// Since the copy was made.
+	// Age of the draft.
 	Age           *durationpb.Duration `protobuf:"bytes,3,opt,name=age,proto3" json:"age,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -4008,12 +4003,12 @@ func (x *DraftResponse) GetAge() *durationpb.Duration {
 // ServerServiceListMovesRequest selects moves.
 type ServerServiceListMovesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// At most so many; 0 for the server's default.
+	// Largest number of entries on the page; 0 for the server's default.
 	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// Where to go on: next_page_token of the page before.
+	// next_page_token of the previous page; empty for the first page.
 	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	// Terms "key=value" separated by spaces, all of which must hold. Keys: job,
-	// state (pending, moved, aborted).
+	// Terms "key=value" separated by spaces, combined with AND. Keys: job, state (pending,
+	// moved, aborted).
 	Filter        string `protobuf:"bytes,3,opt,name=filter,proto3" json:"filter,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -4125,10 +4120,10 @@ func (x *ServerServiceListMovesResponse) GetNextPageToken() string {
 	return ""
 }
 
-// SetDrainingRequest says what the site shall do.
+// SetDrainingRequest starts or stops draining.
 type SetDrainingRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Whether to take no new jobs.
+	// True to drain the site, false to let it take jobs again.
 	Draining      bool `protobuf:"varint,1,opt,name=draining,proto3" json:"draining,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -4217,16 +4212,16 @@ func (x *SetDrainingResponse) GetStatus() *SiteStatus {
 	return nil
 }
 
-// SettleJobRequest declares what became of a move.
+// SettleJobRequest settles a move.
 type SettleJobRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// ID of the job.
 	JobId string `protobuf:"bytes,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
-	// The epoch of the move that is settled; another one is refused.
+	// Epoch of the move; another one is refused.
 	Epoch uint32 `protobuf:"varint,2,opt,name=epoch,proto3" json:"epoch,omitempty"`
-	// What became of it.
+	// The result.
 	Settlement Settlement `protobuf:"varint,3,opt,name=settlement,proto3,enum=drover.v1.Settlement" json:"settlement,omitempty"`
-	// The operator's word for the record.
+	// The operator's reason, for the record.
 	Reason        string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -27,7 +27,7 @@ const (
 type ArgumentType int32
 
 const (
-	// Not said.
+	// Unspecified.
 	ArgumentType_ARGUMENT_TYPE_UNSPECIFIED ArgumentType = 0
 	// A 64-bit integer.
 	ArgumentType_ARGUMENT_TYPE_INT ArgumentType = 1
@@ -129,15 +129,16 @@ type Site struct {
 	Address string `protobuf:"bytes,2,opt,name=address,proto3" json:"address,omitempty"`
 	// The machine.
 	Platform *Platform `protobuf:"bytes,3,opt,name=platform,proto3" json:"platform,omitempty"`
-	// Speed of a processor, 1.0 being the reference that services' work refers to.
+	// Speed of a processor relative to the reference (1.0) that the work of services is given
+	// for.
 	Speed float64 `protobuf:"fixed64,4,opt,name=speed,proto3" json:"speed,omitempty"`
 	// Policy of the batch system: "cbf", "easy", "slurm".
 	Policy string `protobuf:"bytes,5,opt,name=policy,proto3" json:"policy,omitempty"`
 	// Version of drover.v1 that the server speaks, counting up from 1.
 	ApiVersion int32 `protobuf:"varint,6,opt,name=api_version,json=apiVersion,proto3" json:"api_version,omitempty"`
-	// What the server can do beyond that version's minimum: "promises", "move".
+	// Optional features of the server: "promises", "move".
 	Capabilities []string `protobuf:"bytes,7,rep,name=capabilities,proto3" json:"capabilities,omitempty"`
-	// What it accepts.
+	// Limits on what it accepts.
 	Limits        *Limits `protobuf:"bytes,8,opt,name=limits,proto3" json:"limits,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -351,7 +352,7 @@ func (x *Node) GetMemoryBytes() int64 {
 // Limits bound what a site accepts. 0 or unset means no limit.
 type Limits struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Widest job, processors.
+	// Largest width in processors.
 	Width int32 `protobuf:"varint,1,opt,name=width,proto3" json:"width,omitempty"`
 	// Longest walltime.
 	Walltime *durationpb.Duration `protobuf:"bytes,2,opt,name=walltime,proto3" json:"walltime,omitempty"`
@@ -425,24 +426,24 @@ type SiteStatus struct {
 	Processors int32 `protobuf:"varint,4,opt,name=processors,proto3" json:"processors,omitempty"`
 	// processors_busy over processors, 0 to 1.
 	Load float64 `protobuf:"fixed64,5,opt,name=load,proto3" json:"load,omitempty"`
-	// Work planned and not done, processor-seconds by walltime.
+	// Planned work that is not done, in processor-seconds of walltime.
 	BacklogSeconds float64 `protobuf:"fixed64,6,opt,name=backlog_seconds,json=backlogSeconds,proto3" json:"backlog_seconds,omitempty"`
-	// Jobs that have ended since the server started.
+	// Jobs that ended since the server started.
 	Ended int64 `protobuf:"varint,7,opt,name=ended,proto3" json:"ended,omitempty"`
-	// It takes no new jobs, and those that wait leave.
+	// Whether it takes no new jobs and moves waiting ones away.
 	Draining bool `protobuf:"varint,8,opt,name=draining,proto3" json:"draining,omitempty"`
 	// Commits of the durable store since the server started.
 	Commits int64 `protobuf:"varint,9,opt,name=commits,proto3" json:"commits,omitempty"`
 	// Syncs of the durable store since the server started.
 	Syncs int64 `protobuf:"varint,10,opt,name=syncs,proto3" json:"syncs,omitempty"`
-	// The disk is full or fails: nothing new is accepted until it is not.
+	// Whether the disk is full or fails. The site accepts nothing new until it works again.
 	Degraded bool `protobuf:"varint,11,opt,name=degraded,proto3" json:"degraded,omitempty"`
-	// How good its estimates were, by the names of services; only if asked for.
+	// Accuracy of its estimates, by service; only if requested.
 	Accuracy []*Accuracy `protobuf:"bytes,12,rep,name=accuracy,proto3" json:"accuracy,omitempty"`
 	// Waiting jobs that stay when the site drains: those with an agreement, or in a
 	// reservation.
 	Bound int32 `protobuf:"varint,13,opt,name=bound,proto3" json:"bound,omitempty"`
-	// What has become of its agreements.
+	// Its agreements.
 	Agreements *AgreementCounts `protobuf:"bytes,14,opt,name=agreements,proto3" json:"agreements,omitempty"`
 	// The data that stay here under handles.
 	Data          *DataUsage `protobuf:"bytes,15,opt,name=data,proto3" json:"data,omitempty"`
@@ -585,18 +586,18 @@ func (x *SiteStatus) GetData() *DataUsage {
 	return nil
 }
 
-// DataUsage is how much of the room for data that stay is taken.
+// DataUsage is how much space the data under handles take.
 type DataUsage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Handles.
 	Handles int32 `protobuf:"varint,1,opt,name=handles,proto3" json:"handles,omitempty"`
-	// What they take, bytes; the same content counts once.
+	// Used space in bytes; the same content counts once.
 	UsedBytes int64 `protobuf:"varint,2,opt,name=used_bytes,json=usedBytes,proto3" json:"used_bytes,omitempty"`
-	// The most they may take, bytes.
+	// Quota in bytes.
 	QuotaBytes int64 `protobuf:"varint,3,opt,name=quota_bytes,json=quotaBytes,proto3" json:"quota_bytes,omitempty"`
-	// Of one owner the most, bytes; 0 for no bound of his own.
+	// Quota of each owner in bytes; 0 for none.
 	OwnerQuotaBytes int64 `protobuf:"varint,4,opt,name=owner_quota_bytes,json=ownerQuotaBytes,proto3" json:"owner_quota_bytes,omitempty"`
-	// Handles that had to make room since the server started.
+	// Handles evicted since the server started.
 	Evicted       int64 `protobuf:"varint,5,opt,name=evicted,proto3" json:"evicted,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -667,14 +668,14 @@ func (x *DataUsage) GetEvicted() int64 {
 	return 0
 }
 
-// PolicyState is what a policy that changes its ways says of itself.
+// PolicyState is the state of an adaptive policy.
 type PolicyState struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The one of its policies that it follows now.
+	// The policy that it follows now.
 	Active string `protobuf:"bytes,1,opt,name=active,proto3" json:"active,omitempty"`
-	// Figures about itself by name, in an order of its own.
+	// Named figures, in the policy's order.
 	Figures []*PolicyFigure `protobuf:"bytes,2,rep,name=figures,proto3" json:"figures,omitempty"`
-	// Its last switches, the latest first.
+	// Its last switches, latest first.
 	Switches      []*PolicySwitch `protobuf:"bytes,3,rep,name=switches,proto3" json:"switches,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -731,7 +732,7 @@ func (x *PolicyState) GetSwitches() []*PolicySwitch {
 	return nil
 }
 
-// PolicyFigure is one figure that a policy keeps.
+// PolicyFigure is one named figure of a policy.
 type PolicyFigure struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name.
@@ -791,11 +792,11 @@ type PolicySwitch struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// When, on the site's clock.
 	At *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=at,proto3" json:"at,omitempty"`
-	// What was followed before.
+	// The policy before.
 	From string `protobuf:"bytes,2,opt,name=from,proto3" json:"from,omitempty"`
-	// What was followed from then on.
+	// The policy after.
 	To string `protobuf:"bytes,3,opt,name=to,proto3" json:"to,omitempty"`
-	// What led to it: the values of each of the policies, as "SLDwA of SJF".
+	// The values of each policy that led to the switch, such as "SLDwA of SJF".
 	Values        []*PolicyFigure `protobuf:"bytes,4,rep,name=values,proto3" json:"values,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -859,22 +860,22 @@ func (x *PolicySwitch) GetValues() []*PolicyFigure {
 	return nil
 }
 
-// Accuracy is how estimates for a service were kept at a site, by the last few
-// hundred jobs of it that ended there by themselves or at their walltime. An error is
-// what happened minus what was estimated when the job came to the site.
+// Accuracy is how accurate a site's estimates for a service were, over the last few
+// hundred jobs that ended by themselves or at their walltime. An error is the actual minus
+// the estimated time at the job's arrival.
 type Accuracy struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name of the service.
 	Service string `protobuf:"bytes,1,opt,name=service,proto3" json:"service,omitempty"`
-	// Jobs by which this is told.
+	// Number of jobs.
 	Jobs int32 `protobuf:"varint,2,opt,name=jobs,proto3" json:"jobs,omitempty"`
-	// Of the start.
+	// Errors of the start.
 	Start *Errors `protobuf:"bytes,3,opt,name=start,proto3" json:"start,omitempty"`
-	// Of the end.
+	// Errors of the end.
 	Completion *Errors `protobuf:"bytes,4,opt,name=completion,proto3" json:"completion,omitempty"`
-	// Median of runtimes over what was estimated for them.
+	// Median of actual over estimated runtimes.
 	RunRatio float64 `protobuf:"fixed64,5,opt,name=run_ratio,json=runRatio,proto3" json:"run_ratio,omitempty"`
-	// What the latest of the estimates was worth.
+	// Kind of the latest estimate.
 	Kind          EstimateKind `protobuf:"varint,6,opt,name=kind,proto3,enum=drover.v1.EstimateKind" json:"kind,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -952,16 +953,16 @@ func (x *Accuracy) GetKind() EstimateKind {
 	return EstimateKind_ESTIMATE_KIND_UNSPECIFIED
 }
 
-// Errors are those of estimates; those that came too early are positive.
+// Errors summarizes estimate errors. An estimate that was too early is positive.
 type Errors struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Mean.
 	Bias *durationpb.Duration `protobuf:"bytes,1,opt,name=bias,proto3" json:"bias,omitempty"`
-	// Half of the errors are less.
+	// Median.
 	Median *durationpb.Duration `protobuf:"bytes,2,opt,name=median,proto3" json:"median,omitempty"`
-	// Half of them are no larger, either way.
+	// Median of the absolute errors.
 	P50 *durationpb.Duration `protobuf:"bytes,3,opt,name=p50,proto3" json:"p50,omitempty"`
-	// Nine in ten are no larger, either way.
+	// 90th percentile of the absolute errors.
 	P90           *durationpb.Duration `protobuf:"bytes,4,opt,name=p90,proto3" json:"p90,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1025,20 +1026,20 @@ func (x *Errors) GetP90() *durationpb.Duration {
 	return nil
 }
 
-// Service is a named thing that a site can run.
+// Service is a named program that a site can run.
 type Service struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name, the same at every site that offers it.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// One line saying what it does.
+	// One-line description.
 	Doc string `protobuf:"bytes,2,opt,name=doc,proto3" json:"doc,omitempty"`
 	// Its arguments, in the order of the catalogue.
 	Arguments []*Argument `protobuf:"bytes,3,rep,name=arguments,proto3" json:"arguments,omitempty"`
-	// The widths it can run with: one when it is rigid.
+	// Smallest width; the same as width_max if it is rigid.
 	WidthMin int32 `protobuf:"varint,4,opt,name=width_min,json=widthMin,proto3" json:"width_min,omitempty"`
-	// The largest of them.
+	// Largest width.
 	WidthMax int32 `protobuf:"varint,5,opt,name=width_max,json=widthMax,proto3" json:"width_max,omitempty"`
-	// Whether the server chooses the width of a request that names none.
+	// Whether the server chooses the width of a request without one.
 	Moldable bool `protobuf:"varint,6,opt,name=moldable,proto3" json:"moldable,omitempty"`
 	// Memory that each task needs, bytes; 0 if not known.
 	MemoryBytes   int64 `protobuf:"varint,7,opt,name=memory_bytes,json=memoryBytes,proto3" json:"memory_bytes,omitempty"`
@@ -1130,24 +1131,24 @@ type Argument struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// One line saying what it means.
+	// One-line description.
 	Doc string `protobuf:"bytes,2,opt,name=doc,proto3" json:"doc,omitempty"`
 	// Its type.
 	Type ArgumentType `protobuf:"varint,3,opt,name=type,proto3,enum=drover.v1.ArgumentType" json:"type,omitempty"`
-	// Whether a request has to give it.
+	// Whether a request must give it.
 	Required bool `protobuf:"varint,4,opt,name=required,proto3" json:"required,omitempty"`
-	// The value it has when left out; unset when required.
+	// Default value; unset if required.
 	Default *Value `protobuf:"bytes,5,opt,name=default,proto3" json:"default,omitempty"`
 	// Smallest value of an int or float; unset for no bound.
 	Minimum *Value `protobuf:"bytes,6,opt,name=minimum,proto3" json:"minimum,omitempty"`
 	// Largest value of an int or float; unset for no bound.
 	Maximum *Value `protobuf:"bytes,7,opt,name=maximum,proto3" json:"maximum,omitempty"`
-	// The values a string may have; empty for any.
+	// Allowed values of a string; empty for any.
 	Choices []string `protobuf:"bytes,8,rep,name=choices,proto3" json:"choices,omitempty"`
-	// What the elements of a vector or matrix are.
+	// Type of the elements of a vector or matrix.
 	Element ElementType `protobuf:"varint,9,opt,name=element,proto3,enum=drover.v1.ElementType" json:"element,omitempty"`
-	// The dimensions of a vector or matrix, one or two: expressions over the arguments,
-	// as "n" or "a.rows"; empty for any. Those of one that only comes out are always there.
+	// The dimensions of a vector or matrix, one or two: expressions over the arguments, such
+	// as "n" or "a.rows"; empty for any. Outputs always have them.
 	Dimensions    []string `protobuf:"bytes,10,rep,name=dimensions,proto3" json:"dimensions,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -27,18 +27,18 @@ type AttemptCondition int32
 
 const (
 	AttemptCondition_ATTEMPT_CONDITION_UNSPECIFIED AttemptCondition = 0
-	// Nobody has claimed it.
+	// Not claimed.
 	AttemptCondition_ATTEMPT_CONDITION_UNCLAIMED AttemptCondition = 1
-	// The server has claimed it: it never runs.
+	// Claimed by the server: it never runs.
 	AttemptCondition_ATTEMPT_CONDITION_BARRED AttemptCondition = 2
-	// It was claimed to be run, did not, and never will.
+	// Claimed to run, but it did not and never will.
 	AttemptCondition_ATTEMPT_CONDITION_NEVER_RAN AttemptCondition = 3
-	// It could not be executed, and could not be again.
+	// The program could not be executed, and never can be.
 	AttemptCondition_ATTEMPT_CONDITION_FAILED   AttemptCondition = 4
 	AttemptCondition_ATTEMPT_CONDITION_RUNNING  AttemptCondition = 5
 	AttemptCondition_ATTEMPT_CONDITION_EXITED   AttemptCondition = 6
 	AttemptCondition_ATTEMPT_CONDITION_SIGNALED AttemptCondition = 7
-	// It may have run, is gone, and nobody saw its end.
+	// It may have run and is gone; its end is unknown.
 	AttemptCondition_ATTEMPT_CONDITION_LOST AttemptCondition = 8
 )
 
@@ -168,26 +168,25 @@ func (x *AttemptName) GetDirectory() []byte {
 type LaunchAttemptRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Name  *AttemptName           `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// The argument vector, at least one.
+	// Argument vector, at least one element.
 	Arguments [][]byte `protobuf:"bytes,2,rep,name=arguments,proto3" json:"arguments,omitempty"`
 	// The file of the program. Empty: the first argument is looked up in the
 	// supervisor's PATH.
 	Path []byte `protobuf:"bytes,3,opt,name=path,proto3" json:"path,omitempty"`
 	// The whole environment, NAME=value.
 	Environment [][]byte `protobuf:"bytes,4,rep,name=environment,proto3" json:"environment,omitempty"`
-	// Absolute, made if it is not there.
+	// Absolute; created if it does not exist.
 	WorkingDirectory []byte `protobuf:"bytes,5,opt,name=working_directory,json=workingDirectory,proto3" json:"working_directory,omitempty"`
-	// Absolute; truncated and made with their parents; empty discards.
+	// Absolute; created with its parents, or truncated; empty discards the output.
 	Stdout []byte `protobuf:"bytes,6,opt,name=stdout,proto3" json:"stdout,omitempty"`
 	Stderr []byte `protobuf:"bytes,7,opt,name=stderr,proto3" json:"stderr,omitempty"`
-	// They are not truncated: the program goes on where an earlier one stopped.
+	// Do not truncate stdout and stderr: the program continues an earlier one.
 	Append bool `protobuf:"varint,8,opt,name=append,proto3" json:"append,omitempty"`
-	// The absolute paths of the files cgroup.procs of the control groups in which
-	// the program is from its first instruction. What is left in them when it has
-	// ended is killed.
+	// Absolute paths of the cgroup.procs files of the control groups that the program joins
+	// before its first instruction. Processes left in them after its end are killed.
 	Groups [][]byte `protobuf:"bytes,9,rep,name=groups,proto3" json:"groups,omitempty"`
-	// On a lease: the token of the order. Refused when the lease has ended or the
-	// token is too old to renew it.
+	// With a lease: its token. Refused if the lease has ended or the token is too old to renew
+	// it.
 	Lease         []byte `protobuf:"bytes,10,opt,name=lease,proto3" json:"lease,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -428,7 +427,7 @@ func (x *AttachAttemptResponse) GetStatus() *AttemptStatus {
 type SignalAttemptRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Name  *AttemptName           `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// As the system of this host numbers it.
+	// Signal number of the host's system.
 	Signal        int32 `protobuf:"varint,2,opt,name=signal,proto3" json:"signal,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -480,7 +479,7 @@ func (x *SignalAttemptRequest) GetSignal() int32 {
 
 type SignalAttemptResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The program had ended, nothing was sent.
+	// Whether the program had ended and no signal was sent.
 	Ended         bool `protobuf:"varint,1,opt,name=ended,proto3" json:"ended,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -561,7 +560,7 @@ func (*WatchAttemptsRequest) Descriptor() ([]byte, []int) {
 
 type WatchAttemptsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Not there in the first message.
+	// Unset in the first message.
 	Name          *AttemptName   `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	Status        *AttemptStatus `protobuf:"bytes,2,opt,name=status,proto3" json:"status,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -615,16 +614,16 @@ func (x *WatchAttemptsResponse) GetStatus() *AttemptStatus {
 type AttemptStatus struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Condition AttemptCondition       `protobuf:"varint,1,opt,name=condition,proto3,enum=drover.v1.AttemptCondition" json:"condition,omitempty"`
-	// Of EXITED.
+	// EXITED only.
 	ExitCode int32 `protobuf:"varint,2,opt,name=exit_code,json=exitCode,proto3" json:"exit_code,omitempty"`
-	// Of SIGNALED, as the system of this host numbers it.
+	// SIGNALED only: signal number of the host's system.
 	Signal int32 `protobuf:"varint,3,opt,name=signal,proto3" json:"signal,omitempty"`
-	// Of NEVER_RAN, FAILED and LOST, for people.
+	// NEVER_RAN, FAILED and LOST only: for people.
 	Reason string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
-	// When its process was made, by the host's clock; of what has or had one.
+	// When its process was created, on the host's clock; unset without a process.
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
 	EndTime   *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=end_time,json=endTime,proto3" json:"end_time,omitempty"`
-	// Of RUNNING: the first process of its group.
+	// RUNNING only: the first process of its group.
 	Pid           int32 `protobuf:"varint,7,opt,name=pid,proto3" json:"pid,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -764,9 +763,9 @@ func (x *RenewLeaseRequest) GetDuration() *durationpb.Duration {
 
 type RenewLeaseResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Says when this supervisor made it, to this supervisor only.
+	// Opaque; encodes when this supervisor issued it.
 	Token []byte `protobuf:"bytes,1,opt,name=token,proto3" json:"token,omitempty"`
-	// Whether programs may run.
+	// Whether the lease is held, so that programs can run.
 	Held          bool `protobuf:"varint,2,opt,name=held,proto3" json:"held,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -87,38 +87,38 @@ type AgentServiceClient interface {
 	ListServices(context.Context, *v1.ListServicesRequest) (*v1.ListServicesResponse, error)
 	// FindJob asks the servers which one has a job.
 	FindJob(context.Context, *v1.FindJobRequest) (*v1.FindJobResponse, error)
-	// ListJobs lists the jobs of all sites, site by site. Of a site that does not
-	// answer it lists what the agent last heard, marked as unknown.
+	// ListJobs lists the jobs of all sites, site by site. For a site that does not answer it
+	// lists what the agent remembers, with unknown_for set.
 	ListJobs(context.Context, *v1.AgentServiceListJobsRequest) (*v1.AgentServiceListJobsResponse, error)
-	// MoveJob has a waiting job moved to another site, or to the best other one.
-	// The answer says that the move has begun; ListMoves says what came of it.
+	// MoveJob moves a waiting job to another site, or to the best other one. It returns when
+	// the move has begun; ListMoves shows the result.
 	MoveJob(context.Context, *v1.AgentServiceMoveJobRequest) (*v1.AgentServiceMoveJobResponse, error)
 	// ListMoves lists the moves of all sites, the latest first.
 	ListMoves(context.Context, *v1.AgentServiceListMovesRequest) (*v1.AgentServiceListMovesResponse, error)
-	// SetDraining makes a site take no new jobs and has its waiting ones moved
-	// away, or lets it take jobs again.
+	// SetDraining stops a site from taking new jobs and moves its waiting jobs away, or lets
+	// it take jobs again.
 	SetDraining(context.Context, *v1.AgentServiceSetDrainingRequest) (*v1.AgentServiceSetDrainingResponse, error)
-	// Reallocate runs one round of reallocation: it finds out which waiting jobs
-	// would be finished sooner elsewhere and, unless it is a dry run, orders the
-	// moves. The answer says what was ordered; ListMoves says what came of it.
+	// Reallocate runs one round of reallocation: it computes which waiting jobs would complete
+	// earlier at another site and, unless it is a dry run, orders the moves. The response
+	// lists the orders; ListMoves shows their results.
 	Reallocate(context.Context, *v1.ReallocateRequest) (*v1.ReallocateResponse, error)
 	// SettleJob passes an operator's settlement on to a site; see ServerService.
 	SettleJob(context.Context, *v1.AgentServiceSettleJobRequest) (*v1.AgentServiceSettleJobResponse, error)
-	// OfferReservation asks the sites which reservation a booking would get there, and
-	// ranks them by its start. It changes nothing: the client then books at the first.
+	// OfferReservation asks the sites which reservation a booking would get, and ranks the
+	// offers by start. It changes nothing: the client then books at the first site.
 	OfferReservation(context.Context, *v1.AgentServiceOfferReservationRequest) (*v1.AgentServiceOfferReservationResponse, error)
 	// ListReservations lists the reservations of all sites, site by site.
 	ListReservations(context.Context, *v1.AgentServiceListReservationsRequest) (*v1.AgentServiceListReservationsResponse, error)
 	// CancelReservation passes a cancel on to the site that has the reservation.
 	CancelReservation(context.Context, *v1.AgentServiceCancelReservationRequest) (*v1.AgentServiceCancelReservationResponse, error)
-	// GetSite returns one site with its queue, and what its policy says of itself.
+	// GetSite returns one site with its queue and the state of its policy.
 	GetSite(context.Context, *v1.AgentServiceGetSiteRequest) (*v1.AgentServiceGetSiteResponse, error)
 	// FindData asks the servers which of them have data.
 	FindData(context.Context, *v1.FindDataRequest) (*v1.FindDataResponse, error)
 	// ListData lists the data of all sites, site by site.
 	ListData(context.Context, *v1.AgentServiceListDataRequest) (*v1.AgentServiceListDataResponse, error)
-	// RemoveData has data removed at all sites that have them. It fails when a site
-	// does not answer, and may be called again.
+	// RemoveData removes data at all sites that have them. It fails if a site does not answer,
+	// and can be called again.
 	RemoveData(context.Context, *v1.AgentServiceRemoveDataRequest) (*v1.AgentServiceRemoveDataResponse, error)
 }
 
@@ -441,38 +441,38 @@ type AgentServiceHandler interface {
 	ListServices(context.Context, *v1.ListServicesRequest) (*v1.ListServicesResponse, error)
 	// FindJob asks the servers which one has a job.
 	FindJob(context.Context, *v1.FindJobRequest) (*v1.FindJobResponse, error)
-	// ListJobs lists the jobs of all sites, site by site. Of a site that does not
-	// answer it lists what the agent last heard, marked as unknown.
+	// ListJobs lists the jobs of all sites, site by site. For a site that does not answer it
+	// lists what the agent remembers, with unknown_for set.
 	ListJobs(context.Context, *v1.AgentServiceListJobsRequest) (*v1.AgentServiceListJobsResponse, error)
-	// MoveJob has a waiting job moved to another site, or to the best other one.
-	// The answer says that the move has begun; ListMoves says what came of it.
+	// MoveJob moves a waiting job to another site, or to the best other one. It returns when
+	// the move has begun; ListMoves shows the result.
 	MoveJob(context.Context, *v1.AgentServiceMoveJobRequest) (*v1.AgentServiceMoveJobResponse, error)
 	// ListMoves lists the moves of all sites, the latest first.
 	ListMoves(context.Context, *v1.AgentServiceListMovesRequest) (*v1.AgentServiceListMovesResponse, error)
-	// SetDraining makes a site take no new jobs and has its waiting ones moved
-	// away, or lets it take jobs again.
+	// SetDraining stops a site from taking new jobs and moves its waiting jobs away, or lets
+	// it take jobs again.
 	SetDraining(context.Context, *v1.AgentServiceSetDrainingRequest) (*v1.AgentServiceSetDrainingResponse, error)
-	// Reallocate runs one round of reallocation: it finds out which waiting jobs
-	// would be finished sooner elsewhere and, unless it is a dry run, orders the
-	// moves. The answer says what was ordered; ListMoves says what came of it.
+	// Reallocate runs one round of reallocation: it computes which waiting jobs would complete
+	// earlier at another site and, unless it is a dry run, orders the moves. The response
+	// lists the orders; ListMoves shows their results.
 	Reallocate(context.Context, *v1.ReallocateRequest) (*v1.ReallocateResponse, error)
 	// SettleJob passes an operator's settlement on to a site; see ServerService.
 	SettleJob(context.Context, *v1.AgentServiceSettleJobRequest) (*v1.AgentServiceSettleJobResponse, error)
-	// OfferReservation asks the sites which reservation a booking would get there, and
-	// ranks them by its start. It changes nothing: the client then books at the first.
+	// OfferReservation asks the sites which reservation a booking would get, and ranks the
+	// offers by start. It changes nothing: the client then books at the first site.
 	OfferReservation(context.Context, *v1.AgentServiceOfferReservationRequest) (*v1.AgentServiceOfferReservationResponse, error)
 	// ListReservations lists the reservations of all sites, site by site.
 	ListReservations(context.Context, *v1.AgentServiceListReservationsRequest) (*v1.AgentServiceListReservationsResponse, error)
 	// CancelReservation passes a cancel on to the site that has the reservation.
 	CancelReservation(context.Context, *v1.AgentServiceCancelReservationRequest) (*v1.AgentServiceCancelReservationResponse, error)
-	// GetSite returns one site with its queue, and what its policy says of itself.
+	// GetSite returns one site with its queue and the state of its policy.
 	GetSite(context.Context, *v1.AgentServiceGetSiteRequest) (*v1.AgentServiceGetSiteResponse, error)
 	// FindData asks the servers which of them have data.
 	FindData(context.Context, *v1.FindDataRequest) (*v1.FindDataResponse, error)
 	// ListData lists the data of all sites, site by site.
 	ListData(context.Context, *v1.AgentServiceListDataRequest) (*v1.AgentServiceListDataResponse, error)
-	// RemoveData has data removed at all sites that have them. It fails when a site
-	// does not answer, and may be called again.
+	// RemoveData removes data at all sites that have them. It fails if a site does not answer,
+	// and can be called again.
 	RemoveData(context.Context, *v1.AgentServiceRemoveDataRequest) (*v1.AgentServiceRemoveDataResponse, error)
 }
 

@@ -54,25 +54,25 @@ const (
 
 // NodeServiceClient is a client for the drover.v1.NodeService service.
 type NodeServiceClient interface {
-	// DescribeNode says what the node is and what it offers, to anybody.
+	// DescribeNode returns the node and its offers, to any caller.
 	DescribeNode(context.Context, *v1.DescribeNodeRequest) (*v1.DescribeNodeResponse, error)
-	// RenewNode claims the node, if nobody has, and renews the lease on which its
-	// tasks live: see SupervisorService.RenewLease.
+	// RenewNode claims the node if it is free, and renews the lease of its tasks: see
+	// SupervisorService.RenewLease.
 	RenewNode(context.Context, *v1.RenewNodeRequest) (*v1.RenewNodeResponse, error)
-	// LaunchTask runs a task once, whoever asks how often, and answers when its
-	// program is executed or certainly will not be.
+	// LaunchTask runs a task once, however often it is called, and returns when the program
+	// runs or certainly never will.
 	LaunchTask(context.Context, *v1.LaunchTaskRequest) (*v1.LaunchTaskResponse, error)
-	// AttachTask says what became of a task.
+	// AttachTask returns the status of a task.
 	AttachTask(context.Context, *v1.AttachTaskRequest) (*v1.AttachTaskResponse, error)
-	// BarTask makes sure that a task never runs, unless it has been claimed to be run.
+	// BarTask makes sure that a task never runs, unless it is already claimed.
 	BarTask(context.Context, *v1.BarTaskRequest) (*v1.BarTaskResponse, error)
 	// SignalTask signals all processes of a task. STOP and CONT pause and resume it. It
 	// and SetShares are orders: see Order.
 	SignalTask(context.Context, *v1.SignalTaskRequest) (*v1.SignalTaskResponse, error)
 	// SetShares sets the shares of many tasks at once.
 	SetShares(context.Context, *v1.SetSharesRequest) (*v1.SetSharesResponse, error)
-	// WatchNode sends its number at once, then the end of every task, and at
-	// intervals what those use that run.
+	// WatchNode sends its number at once, then the end of every task, and at intervals the use
+	// of the running tasks.
 	WatchNode(context.Context, *v1.WatchNodeRequest) (*connect.ServerStreamForClient[v1.WatchNodeResponse], error)
 }
 
@@ -227,25 +227,25 @@ func (c *nodeServiceClient) WatchNode(ctx context.Context, req *v1.WatchNodeRequ
 
 // NodeServiceHandler is an implementation of the drover.v1.NodeService service.
 type NodeServiceHandler interface {
-	// DescribeNode says what the node is and what it offers, to anybody.
+	// DescribeNode returns the node and its offers, to any caller.
 	DescribeNode(context.Context, *v1.DescribeNodeRequest) (*v1.DescribeNodeResponse, error)
-	// RenewNode claims the node, if nobody has, and renews the lease on which its
-	// tasks live: see SupervisorService.RenewLease.
+	// RenewNode claims the node if it is free, and renews the lease of its tasks: see
+	// SupervisorService.RenewLease.
 	RenewNode(context.Context, *v1.RenewNodeRequest) (*v1.RenewNodeResponse, error)
-	// LaunchTask runs a task once, whoever asks how often, and answers when its
-	// program is executed or certainly will not be.
+	// LaunchTask runs a task once, however often it is called, and returns when the program
+	// runs or certainly never will.
 	LaunchTask(context.Context, *v1.LaunchTaskRequest) (*v1.LaunchTaskResponse, error)
-	// AttachTask says what became of a task.
+	// AttachTask returns the status of a task.
 	AttachTask(context.Context, *v1.AttachTaskRequest) (*v1.AttachTaskResponse, error)
-	// BarTask makes sure that a task never runs, unless it has been claimed to be run.
+	// BarTask makes sure that a task never runs, unless it is already claimed.
 	BarTask(context.Context, *v1.BarTaskRequest) (*v1.BarTaskResponse, error)
 	// SignalTask signals all processes of a task. STOP and CONT pause and resume it. It
 	// and SetShares are orders: see Order.
 	SignalTask(context.Context, *v1.SignalTaskRequest) (*v1.SignalTaskResponse, error)
 	// SetShares sets the shares of many tasks at once.
 	SetShares(context.Context, *v1.SetSharesRequest) (*v1.SetSharesResponse, error)
-	// WatchNode sends its number at once, then the end of every task, and at
-	// intervals what those use that run.
+	// WatchNode sends its number at once, then the end of every task, and at intervals the use
+	// of the running tasks.
 	WatchNode(context.Context, *v1.WatchNodeRequest, *connect.ServerStream[v1.WatchNodeResponse]) error
 }
 

@@ -47,14 +47,14 @@ const (
 
 // PeerServiceClient is a client for the drover.v1.PeerService service.
 type PeerServiceClient interface {
-	// Reserve gives a job of the caller a place here, where it cannot start yet.
-	// It may take as long as its input files need to get here.
+	// Reserve gives a job of the caller a slot here, but the job cannot start yet. The call
+	// can take as long as the transfer of the input files.
 	Reserve(context.Context, *v1.ReserveRequest) (*v1.ReserveResponse, error)
-	// Confirm says that the caller has given the job up: it is this server's.
+	// Confirm hands the job over: from now on it is this server's.
 	Confirm(context.Context, *v1.ConfirmRequest) (*v1.ConfirmResponse, error)
-	// Drop says that the caller keeps the job.
+	// Drop cancels a Reserve: the caller keeps the job.
 	Drop(context.Context, *v1.DropRequest) (*v1.DropResponse, error)
-	// Resolve asks the source of a move what became of it.
+	// Resolve asks the source of a move for its result.
 	Resolve(context.Context, *v1.ResolveRequest) (*v1.ResolveResponse, error)
 	// ReadContent sends a file that is an input of a job being moved.
 	ReadContent(context.Context, *v1.ReadContentRequest) (*connect.ServerStreamForClient[v1.ReadContentResponse], error)
@@ -161,14 +161,14 @@ func (c *peerServiceClient) ReadContent(ctx context.Context, req *v1.ReadContent
 
 // PeerServiceHandler is an implementation of the drover.v1.PeerService service.
 type PeerServiceHandler interface {
-	// Reserve gives a job of the caller a place here, where it cannot start yet.
-	// It may take as long as its input files need to get here.
+	// Reserve gives a job of the caller a slot here, but the job cannot start yet. The call
+	// can take as long as the transfer of the input files.
 	Reserve(context.Context, *v1.ReserveRequest) (*v1.ReserveResponse, error)
-	// Confirm says that the caller has given the job up: it is this server's.
+	// Confirm hands the job over: from now on it is this server's.
 	Confirm(context.Context, *v1.ConfirmRequest) (*v1.ConfirmResponse, error)
-	// Drop says that the caller keeps the job.
+	// Drop cancels a Reserve: the caller keeps the job.
 	Drop(context.Context, *v1.DropRequest) (*v1.DropResponse, error)
-	// Resolve asks the source of a move what became of it.
+	// Resolve asks the source of a move for its result.
 	Resolve(context.Context, *v1.ResolveRequest) (*v1.ResolveResponse, error)
 	// ReadContent sends a file that is an input of a job being moved.
 	ReadContent(context.Context, *v1.ReadContentRequest, *connect.ServerStream[v1.ReadContentResponse]) error

@@ -111,13 +111,13 @@ const (
 
 // ServerServiceClient is a client for the drover.v1.ServerService service.
 type ServerServiceClient interface {
-	// Describe says what the site is and what it offers.
+	// Describe returns the site and its services.
 	Describe(context.Context, *v1.DescribeRequest) (*v1.DescribeResponse, error)
 	// GetStatus returns the site's queue and load.
 	GetStatus(context.Context, *v1.GetStatusRequest) (*v1.GetStatusResponse, error)
-	// Estimate answers when a request would be finished here. It promises nothing
-	// and changes nothing. A request that the site would not accept is a Quote
-	// with a refusal, no error.
+	// Estimate returns when a request would complete here. It changes nothing and reserves
+	// nothing. A request that the site would not accept gets a Quote with a refusal, not an
+	// error.
 	Estimate(context.Context, *v1.EstimateRequest) (*v1.EstimateResponse, error)
 	// Submit accepts a request as a job. The same job_id again gets the same
 	// answer; with another request it is refused ("job-conflict").
@@ -126,88 +126,85 @@ type ServerServiceClient interface {
 	GetJob(context.Context, *v1.GetJobRequest) (*v1.GetJobResponse, error)
 	// ListJobs lists this site's jobs in the order of their submission.
 	ListJobs(context.Context, *v1.ServerServiceListJobsRequest) (*v1.ServerServiceListJobsResponse, error)
-	// WatchJob sends the job as it is, then again after every change, and ends
-	// after the final state. States may be skipped when they pass quickly.
+	// WatchJob sends the job as it is, then again after every change, and ends after the final
+	// state. Short states can be skipped.
 	WatchJob(context.Context, *v1.WatchJobRequest) (*connect.ServerStreamForClient[v1.WatchJobResponse], error)
-	// CancelJob ends a job. On a job that has ended it changes nothing. The answer
-	// may say CANCELLING; watch the job for the outcome.
+	// CancelJob ends a job. It does nothing to a job that has ended. The response can be
+	// CANCELLING; watch the job for the outcome.
 	CancelJob(context.Context, *v1.CancelJobRequest) (*v1.CancelJobResponse, error)
 	// ReadLogs sends what a job wrote.
 	ReadLogs(context.Context, *v1.ReadLogsRequest) (*connect.ServerStreamForClient[v1.ReadLogsResponse], error)
-	// StatContent says how much of a file's content this server has: all of it need
-	// not be sent, and of an upload that broke off the rest will do.
+	// StatContent returns how much of a file's content this server has, so that a client sends
+	// only what is missing.
 	StatContent(context.Context, *v1.StatContentRequest) (*v1.StatContentResponse, error)
-	// Upload stores a file's content, to be named by its sha256 in a submission.
-	// The same content again changes nothing. Of an upload that says sha256 and
-	// size_bytes what has arrived is kept for a day when its connection breaks.
+	// Upload stores a file's content, to be named by its sha256 in a submission. Uploading the
+	// same content again changes nothing. If the connection breaks and sha256 and size_bytes
+	// are known, the server keeps for a day what has arrived.
 	Upload(context.Context) (*connect.ClientStreamForClientSimple[v1.UploadRequest, v1.UploadResponse], error)
 	// Download sends a file that a job has written.
 	Download(context.Context, *v1.DownloadRequest) (*connect.ServerStreamForClient[v1.DownloadResponse], error)
-	// Withdraw asks that a job which this server may have accepted without being
-	// heard be never accepted by Submit any more. The answer is durable: only
-	// after "withdrawn" may the client submit the same job_id elsewhere.
+	// Withdraw makes sure that Submit never accepts a job, if it has not done so before: the
+	// client calls it when it got no answer to Submit. The result is durable. Only after
+	// "withdrawn" may the client submit the same job_id elsewhere.
 	Withdraw(context.Context, *v1.WithdrawRequest) (*v1.WithdrawResponse, error)
-	// WatchJobs sends a digest of every job that is not final, a message with
-	// synced set, and then a digest after every change, until the caller ends it.
-	// States may be skipped when they pass quickly.
+	// WatchJobs sends a digest of every job that is not final, a message with synced set, and
+	// then a digest after every change, until the caller cancels. Short states can be skipped.
 	WatchJobs(context.Context, *v1.WatchJobsRequest) (*connect.ServerStreamForClient[v1.WatchJobsResponse], error)
-	// MoveJob orders a job that waits here to be moved to another site. The answer
-	// says that the move has begun; it is aborted if the job starts meanwhile, the
-	// target refuses, or the gain turns out too small. The same order again finds
-	// another epoch and is refused ("stale-epoch").
+	// MoveJob moves a job that waits here to another site. It returns when the move has begun.
+	// The move is aborted if the job starts first, the target refuses, or the gain is too
+	// small. The same order again is refused ("stale-epoch"), because the epoch has changed.
 	MoveJob(context.Context, *v1.MoveJobRequest) (*v1.MoveJobResponse, error)
-	// HoldJobs takes waiting jobs out of the plan for one round of reallocation.
-	// They keep their place in the order, and go back to it when the lease ends.
+	// HoldJobs takes waiting jobs out of the plan for one round of reallocation. They keep
+	// their positions in the queue and return to them when the lease ends.
 	HoldJobs(context.Context, *v1.HoldJobsRequest) (*v1.HoldJobsResponse, error)
-	// PlaceJobs ends a round: jobs that stay are put back in the order of the
-	// message with their new shapes, the others are moved, and those of the round
-	// that the message does not name go back to where they were.
+	// PlaceJobs ends a round. Jobs that stay are put back in the order of the message with
+	// their new shapes, the others are moved, and held jobs that the message does not name
+	// return to their old positions.
 	PlaceJobs(context.Context, *v1.PlaceJobsRequest) (*v1.PlaceJobsResponse, error)
-	// ListMoves lists what this server knows of moves, the latest first.
+	// ListMoves lists the moves that this server has taken part in, latest first.
 	ListMoves(context.Context, *v1.ServerServiceListMovesRequest) (*v1.ServerServiceListMovesResponse, error)
-	// Draft edits a copy of the site's plan, and answers what jobs would get in it.
-	// A round of reallocation is computed in this way; the plan itself is not
-	// changed, and other rounds do not see the copy. It lives in memory: after its
-	// lease, or a restart, the round is unknown ("unknown-round"). A call that is
-	// repeated makes its edits again, and one that fails on its way throws the copy
-	// away. A site whose batch system cannot be copied refuses ("no-drafts").
+	// Draft edits a draft, a what-if copy of the site's plan, and answers questions about it.
+	// Rounds of reallocation are computed on drafts: the plan itself does not change, and
+	// other rounds do not see the draft. A draft is kept in memory. After its lease or a
+	// restart the round is unknown ("unknown-round"). Repeating a call repeats its edits, and
+	// a call that fails halfway discards the draft. A site whose batch system cannot be copied
+	// refuses ("no-drafts").
 	Draft(context.Context, *v1.DraftRequest) (*v1.DraftResponse, error)
-	// SetDraining makes the site take no new jobs, or lets it take them again.
+	// SetDraining stops the site from taking new jobs, or lets it take them again.
 	SetDraining(context.Context, *v1.SetDrainingRequest) (*v1.SetDrainingResponse, error)
-	// SettleJob is the operator's last resort: what became of a job whose other
-	// site is lost for ever. It can make a job run twice, or lose it.
+	// SettleJob is the operator's last resort for a move whose other site is lost forever. It
+	// can make a job run twice, or lose it.
 	SettleJob(context.Context, *v1.SettleJobRequest) (*v1.SettleJobResponse, error)
-	// OfferReservation answers which reservation a booking would get here. It changes
-	// nothing. For a booking that this site has taken it is the reservation.
+	// OfferReservation returns which reservation a booking would get here. It changes nothing.
+	// If the booking is already made, it returns the reservation.
 	OfferReservation(context.Context, *v1.OfferReservationRequest) (*v1.OfferReservationResponse, error)
-	// BookReservation sets processors aside, and tells from when to when. The same
-	// booking again gets the same reservation; another one under its ID is refused
-	// ("job-conflict").
+	// BookReservation reserves processors. The same booking again gets the same reservation;
+	// another one under its ID is refused ("job-conflict").
 	BookReservation(context.Context, *v1.BookReservationRequest) (*v1.BookReservationResponse, error)
 	// ListReservations lists this site's reservations by their starts.
 	ListReservations(context.Context, *v1.ServerServiceListReservationsRequest) (*v1.ServerServiceListReservationsResponse, error)
-	// CancelReservation gives a reservation back and ends the jobs in it. On one that
-	// is over it changes nothing.
+	// CancelReservation cancels a reservation and ends the jobs in it. It does nothing to one
+	// that has ended.
 	CancelReservation(context.Context, *v1.CancelReservationRequest) (*v1.CancelReservationResponse, error)
-	// GetSite returns the site with its queue, and what its policy says of itself.
+	// GetSite returns the site with its queue and the state of its policy.
 	GetSite(context.Context, *v1.GetSiteRequest) (*v1.GetSiteResponse, error)
-	// WatchSite sends who has what of the site's nodes, and again as often as asked for.
+	// WatchSite streams the use of the site's nodes at a fixed interval.
 	WatchSite(context.Context, *v1.WatchSiteRequest) (*connect.ServerStreamForClient[v1.WatchSiteResponse], error)
-	// PutData has content that was uploaded stay here under a handle. The same data
-	// again change nothing; others under their handle are refused ("data-conflict").
+	// PutData keeps uploaded content here under a handle. Putting the same data again changes
+	// nothing; other data under the same handle are refused ("data-conflict").
 	PutData(context.Context, *v1.PutDataRequest) (*v1.PutDataResponse, error)
-	// GetData returns those of the data named that are here.
+	// GetData returns the data that are here, of those in the request.
 	GetData(context.Context, *v1.GetDataRequest) (*v1.GetDataResponse, error)
-	// CopyData brings data here from the site that has them, and says how far it has
-	// come. What has arrived before a call broke off need not travel again. Data that
-	// are sticky elsewhere are refused ("sticky-data").
+	// CopyData copies data here from the site that has them, and streams its progress. After a
+	// break it continues where it stopped. Data that are sticky elsewhere are refused
+	// ("sticky-data").
 	CopyData(context.Context, *v1.CopyDataRequest) (*connect.ServerStreamForClient[v1.CopyDataResponse], error)
 	// DownloadData sends the content of data that are here.
 	DownloadData(context.Context, *v1.DownloadDataRequest) (*connect.ServerStreamForClient[v1.DownloadDataResponse], error)
 	// ListData lists the data that stay here, in the order of their handles.
 	ListData(context.Context, *v1.ServerServiceListDataRequest) (*v1.ServerServiceListDataResponse, error)
-	// RemoveData removes data. Jobs that have been accepted keep what they use. Data
-	// that are not here change nothing.
+	// RemoveData removes data. Accepted jobs keep what they use. Removing data that are not
+	// here does nothing.
 	RemoveData(context.Context, *v1.ServerServiceRemoveDataRequest) (*v1.ServerServiceRemoveDataResponse, error)
 }
 
@@ -759,13 +756,13 @@ func (c *serverServiceClient) RemoveData(ctx context.Context, req *v1.ServerServ
 
 // ServerServiceHandler is an implementation of the drover.v1.ServerService service.
 type ServerServiceHandler interface {
-	// Describe says what the site is and what it offers.
+	// Describe returns the site and its services.
 	Describe(context.Context, *v1.DescribeRequest) (*v1.DescribeResponse, error)
 	// GetStatus returns the site's queue and load.
 	GetStatus(context.Context, *v1.GetStatusRequest) (*v1.GetStatusResponse, error)
-	// Estimate answers when a request would be finished here. It promises nothing
-	// and changes nothing. A request that the site would not accept is a Quote
-	// with a refusal, no error.
+	// Estimate returns when a request would complete here. It changes nothing and reserves
+	// nothing. A request that the site would not accept gets a Quote with a refusal, not an
+	// error.
 	Estimate(context.Context, *v1.EstimateRequest) (*v1.EstimateResponse, error)
 	// Submit accepts a request as a job. The same job_id again gets the same
 	// answer; with another request it is refused ("job-conflict").
@@ -774,88 +771,85 @@ type ServerServiceHandler interface {
 	GetJob(context.Context, *v1.GetJobRequest) (*v1.GetJobResponse, error)
 	// ListJobs lists this site's jobs in the order of their submission.
 	ListJobs(context.Context, *v1.ServerServiceListJobsRequest) (*v1.ServerServiceListJobsResponse, error)
-	// WatchJob sends the job as it is, then again after every change, and ends
-	// after the final state. States may be skipped when they pass quickly.
+	// WatchJob sends the job as it is, then again after every change, and ends after the final
+	// state. Short states can be skipped.
 	WatchJob(context.Context, *v1.WatchJobRequest, *connect.ServerStream[v1.WatchJobResponse]) error
-	// CancelJob ends a job. On a job that has ended it changes nothing. The answer
-	// may say CANCELLING; watch the job for the outcome.
+	// CancelJob ends a job. It does nothing to a job that has ended. The response can be
+	// CANCELLING; watch the job for the outcome.
 	CancelJob(context.Context, *v1.CancelJobRequest) (*v1.CancelJobResponse, error)
 	// ReadLogs sends what a job wrote.
 	ReadLogs(context.Context, *v1.ReadLogsRequest, *connect.ServerStream[v1.ReadLogsResponse]) error
-	// StatContent says how much of a file's content this server has: all of it need
-	// not be sent, and of an upload that broke off the rest will do.
+	// StatContent returns how much of a file's content this server has, so that a client sends
+	// only what is missing.
 	StatContent(context.Context, *v1.StatContentRequest) (*v1.StatContentResponse, error)
-	// Upload stores a file's content, to be named by its sha256 in a submission.
-	// The same content again changes nothing. Of an upload that says sha256 and
-	// size_bytes what has arrived is kept for a day when its connection breaks.
+	// Upload stores a file's content, to be named by its sha256 in a submission. Uploading the
+	// same content again changes nothing. If the connection breaks and sha256 and size_bytes
+	// are known, the server keeps for a day what has arrived.
 	Upload(context.Context, *connect.ClientStream[v1.UploadRequest]) (*v1.UploadResponse, error)
 	// Download sends a file that a job has written.
 	Download(context.Context, *v1.DownloadRequest, *connect.ServerStream[v1.DownloadResponse]) error
-	// Withdraw asks that a job which this server may have accepted without being
-	// heard be never accepted by Submit any more. The answer is durable: only
-	// after "withdrawn" may the client submit the same job_id elsewhere.
+	// Withdraw makes sure that Submit never accepts a job, if it has not done so before: the
+	// client calls it when it got no answer to Submit. The result is durable. Only after
+	// "withdrawn" may the client submit the same job_id elsewhere.
 	Withdraw(context.Context, *v1.WithdrawRequest) (*v1.WithdrawResponse, error)
-	// WatchJobs sends a digest of every job that is not final, a message with
-	// synced set, and then a digest after every change, until the caller ends it.
-	// States may be skipped when they pass quickly.
+	// WatchJobs sends a digest of every job that is not final, a message with synced set, and
+	// then a digest after every change, until the caller cancels. Short states can be skipped.
 	WatchJobs(context.Context, *v1.WatchJobsRequest, *connect.ServerStream[v1.WatchJobsResponse]) error
-	// MoveJob orders a job that waits here to be moved to another site. The answer
-	// says that the move has begun; it is aborted if the job starts meanwhile, the
-	// target refuses, or the gain turns out too small. The same order again finds
-	// another epoch and is refused ("stale-epoch").
+	// MoveJob moves a job that waits here to another site. It returns when the move has begun.
+	// The move is aborted if the job starts first, the target refuses, or the gain is too
+	// small. The same order again is refused ("stale-epoch"), because the epoch has changed.
 	MoveJob(context.Context, *v1.MoveJobRequest) (*v1.MoveJobResponse, error)
-	// HoldJobs takes waiting jobs out of the plan for one round of reallocation.
-	// They keep their place in the order, and go back to it when the lease ends.
+	// HoldJobs takes waiting jobs out of the plan for one round of reallocation. They keep
+	// their positions in the queue and return to them when the lease ends.
 	HoldJobs(context.Context, *v1.HoldJobsRequest) (*v1.HoldJobsResponse, error)
-	// PlaceJobs ends a round: jobs that stay are put back in the order of the
-	// message with their new shapes, the others are moved, and those of the round
-	// that the message does not name go back to where they were.
+	// PlaceJobs ends a round. Jobs that stay are put back in the order of the message with
+	// their new shapes, the others are moved, and held jobs that the message does not name
+	// return to their old positions.
 	PlaceJobs(context.Context, *v1.PlaceJobsRequest) (*v1.PlaceJobsResponse, error)
-	// ListMoves lists what this server knows of moves, the latest first.
+	// ListMoves lists the moves that this server has taken part in, latest first.
 	ListMoves(context.Context, *v1.ServerServiceListMovesRequest) (*v1.ServerServiceListMovesResponse, error)
-	// Draft edits a copy of the site's plan, and answers what jobs would get in it.
-	// A round of reallocation is computed in this way; the plan itself is not
-	// changed, and other rounds do not see the copy. It lives in memory: after its
-	// lease, or a restart, the round is unknown ("unknown-round"). A call that is
-	// repeated makes its edits again, and one that fails on its way throws the copy
-	// away. A site whose batch system cannot be copied refuses ("no-drafts").
+	// Draft edits a draft, a what-if copy of the site's plan, and answers questions about it.
+	// Rounds of reallocation are computed on drafts: the plan itself does not change, and
+	// other rounds do not see the draft. A draft is kept in memory. After its lease or a
+	// restart the round is unknown ("unknown-round"). Repeating a call repeats its edits, and
+	// a call that fails halfway discards the draft. A site whose batch system cannot be copied
+	// refuses ("no-drafts").
 	Draft(context.Context, *v1.DraftRequest) (*v1.DraftResponse, error)
-	// SetDraining makes the site take no new jobs, or lets it take them again.
+	// SetDraining stops the site from taking new jobs, or lets it take them again.
 	SetDraining(context.Context, *v1.SetDrainingRequest) (*v1.SetDrainingResponse, error)
-	// SettleJob is the operator's last resort: what became of a job whose other
-	// site is lost for ever. It can make a job run twice, or lose it.
+	// SettleJob is the operator's last resort for a move whose other site is lost forever. It
+	// can make a job run twice, or lose it.
 	SettleJob(context.Context, *v1.SettleJobRequest) (*v1.SettleJobResponse, error)
-	// OfferReservation answers which reservation a booking would get here. It changes
-	// nothing. For a booking that this site has taken it is the reservation.
+	// OfferReservation returns which reservation a booking would get here. It changes nothing.
+	// If the booking is already made, it returns the reservation.
 	OfferReservation(context.Context, *v1.OfferReservationRequest) (*v1.OfferReservationResponse, error)
-	// BookReservation sets processors aside, and tells from when to when. The same
-	// booking again gets the same reservation; another one under its ID is refused
-	// ("job-conflict").
+	// BookReservation reserves processors. The same booking again gets the same reservation;
+	// another one under its ID is refused ("job-conflict").
 	BookReservation(context.Context, *v1.BookReservationRequest) (*v1.BookReservationResponse, error)
 	// ListReservations lists this site's reservations by their starts.
 	ListReservations(context.Context, *v1.ServerServiceListReservationsRequest) (*v1.ServerServiceListReservationsResponse, error)
-	// CancelReservation gives a reservation back and ends the jobs in it. On one that
-	// is over it changes nothing.
+	// CancelReservation cancels a reservation and ends the jobs in it. It does nothing to one
+	// that has ended.
 	CancelReservation(context.Context, *v1.CancelReservationRequest) (*v1.CancelReservationResponse, error)
-	// GetSite returns the site with its queue, and what its policy says of itself.
+	// GetSite returns the site with its queue and the state of its policy.
 	GetSite(context.Context, *v1.GetSiteRequest) (*v1.GetSiteResponse, error)
-	// WatchSite sends who has what of the site's nodes, and again as often as asked for.
+	// WatchSite streams the use of the site's nodes at a fixed interval.
 	WatchSite(context.Context, *v1.WatchSiteRequest, *connect.ServerStream[v1.WatchSiteResponse]) error
-	// PutData has content that was uploaded stay here under a handle. The same data
-	// again change nothing; others under their handle are refused ("data-conflict").
+	// PutData keeps uploaded content here under a handle. Putting the same data again changes
+	// nothing; other data under the same handle are refused ("data-conflict").
 	PutData(context.Context, *v1.PutDataRequest) (*v1.PutDataResponse, error)
-	// GetData returns those of the data named that are here.
+	// GetData returns the data that are here, of those in the request.
 	GetData(context.Context, *v1.GetDataRequest) (*v1.GetDataResponse, error)
-	// CopyData brings data here from the site that has them, and says how far it has
-	// come. What has arrived before a call broke off need not travel again. Data that
-	// are sticky elsewhere are refused ("sticky-data").
+	// CopyData copies data here from the site that has them, and streams its progress. After a
+	// break it continues where it stopped. Data that are sticky elsewhere are refused
+	// ("sticky-data").
 	CopyData(context.Context, *v1.CopyDataRequest, *connect.ServerStream[v1.CopyDataResponse]) error
 	// DownloadData sends the content of data that are here.
 	DownloadData(context.Context, *v1.DownloadDataRequest, *connect.ServerStream[v1.DownloadDataResponse]) error
 	// ListData lists the data that stay here, in the order of their handles.
 	ListData(context.Context, *v1.ServerServiceListDataRequest) (*v1.ServerServiceListDataResponse, error)
-	// RemoveData removes data. Jobs that have been accepted keep what they use. Data
-	// that are not here change nothing.
+	// RemoveData removes data. Accepted jobs keep what they use. Removing data that are not
+	// here does nothing.
 	RemoveData(context.Context, *v1.ServerServiceRemoveDataRequest) (*v1.ServerServiceRemoveDataResponse, error)
 }
 

@@ -55,14 +55,14 @@ const (
 
 // SupervisorServiceClient is a client for the drover.v1.SupervisorService service.
 type SupervisorServiceClient interface {
-	// LaunchAttempt claims the attempt and runs the program, and answers when the
-	// program is executed or certainly will not be. The same attempt again gets
-	// the status as it is by then, and nothing is run.
+	// LaunchAttempt claims the attempt and runs the program. It returns when the program runs
+	// or certainly never will. The same attempt again returns its current status and runs
+	// nothing.
 	LaunchAttempt(context.Context, *v1.LaunchAttemptRequest) (*v1.LaunchAttemptResponse, error)
-	// AttachAttempt says what became of an attempt. One that runs, started by a
-	// supervisor that is gone, is watched from then on.
+	// AttachAttempt returns the status of an attempt. It watches a running attempt that a
+	// former supervisor started.
 	AttachAttempt(context.Context, *v1.AttachAttemptRequest) (*v1.AttachAttemptResponse, error)
-	// SignalAttempt signals all processes of an attempt that runs.
+	// SignalAttempt signals all processes of a running attempt.
 	SignalAttempt(context.Context, *v1.SignalAttemptRequest) (*v1.SignalAttemptResponse, error)
 	// WatchAttempts sends one empty message at once, and then the end of every
 	// attempt that this supervisor launched or was asked to attach to.
@@ -72,8 +72,8 @@ type SupervisorServiceClient interface {
 	// programs with it. A token that is too old, or another supervisor's, renews
 	// nothing; the response has the next one.
 	RenewLease(context.Context, *v1.RenewLeaseRequest) (*v1.RenewLeaseResponse, error)
-	// Dismiss makes the supervisor end as soon as no program is left, whoever is
-	// connected.
+	// Dismiss makes the supervisor end as soon as no program is left, even with open
+	// connections.
 	Dismiss(context.Context, *v1.DismissRequest) (*v1.DismissResponse, error)
 }
 
@@ -194,14 +194,14 @@ func (c *supervisorServiceClient) Dismiss(ctx context.Context, req *v1.DismissRe
 
 // SupervisorServiceHandler is an implementation of the drover.v1.SupervisorService service.
 type SupervisorServiceHandler interface {
-	// LaunchAttempt claims the attempt and runs the program, and answers when the
-	// program is executed or certainly will not be. The same attempt again gets
-	// the status as it is by then, and nothing is run.
+	// LaunchAttempt claims the attempt and runs the program. It returns when the program runs
+	// or certainly never will. The same attempt again returns its current status and runs
+	// nothing.
 	LaunchAttempt(context.Context, *v1.LaunchAttemptRequest) (*v1.LaunchAttemptResponse, error)
-	// AttachAttempt says what became of an attempt. One that runs, started by a
-	// supervisor that is gone, is watched from then on.
+	// AttachAttempt returns the status of an attempt. It watches a running attempt that a
+	// former supervisor started.
 	AttachAttempt(context.Context, *v1.AttachAttemptRequest) (*v1.AttachAttemptResponse, error)
-	// SignalAttempt signals all processes of an attempt that runs.
+	// SignalAttempt signals all processes of a running attempt.
 	SignalAttempt(context.Context, *v1.SignalAttemptRequest) (*v1.SignalAttemptResponse, error)
 	// WatchAttempts sends one empty message at once, and then the end of every
 	// attempt that this supervisor launched or was asked to attach to.
@@ -211,8 +211,8 @@ type SupervisorServiceHandler interface {
 	// programs with it. A token that is too old, or another supervisor's, renews
 	// nothing; the response has the next one.
 	RenewLease(context.Context, *v1.RenewLeaseRequest) (*v1.RenewLeaseResponse, error)
-	// Dismiss makes the supervisor end as soon as no program is left, whoever is
-	// connected.
+	// Dismiss makes the supervisor end as soon as no program is left, even with open
+	// connections.
 	Dismiss(context.Context, *v1.DismissRequest) (*v1.DismissResponse, error)
 }
 
