@@ -154,7 +154,7 @@ func (s *Server) openExternal(adopted []external.Adopted) error {
 	return nil
 }
 
-// tryScripts reports batch scripts whose options the batch system refuses.
+// tryScripts reports batch scripts with options that the batch system refuses.
 func (s *Server) tryScripts(ctx context.Context) {
 	for _, service := range s.cfg.Catalogue.Services() {
 		if service.Script == nil || len(service.Script.Options) == 0 {

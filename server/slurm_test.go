@@ -105,7 +105,7 @@ func TestSlurmEstimatesCountLocalUsersAndWaitingJobsAreCancelled(t *testing.T) {
 	s.until(t, next.GetId(), done)
 }
 
-// slurmProcess is a site under Slurm whose server is a process of its own.
+// slurmProcess is a site under Slurm with its server in a separate process.
 func slurmProcess(t testing.TB, c *slurmtest.Cluster, lines string) *processSite {
 	t.Helper()
 	return newProcessSite(t, "lyon", fmt.Sprintf("batch: {type: slurm, conf: %s, interval: 300ms, timeout: 3s}\nnodes: []\n%s", c.Conf(), lines))

@@ -138,7 +138,7 @@ func (r *Record) unobserved() bool { return r.Cause == NodeFailed || r.Cause == 
 // Nodes are the nodes of a site.
 type Nodes struct {
 	List []Node
-	// Partitions are those whose jobs compete for these nodes; nil: all.
+	// Partitions are those that share nodes with this site; nil: all.
 	Partitions map[string]bool
 }
 

@@ -25,7 +25,7 @@ const (
 const (
 	longestInterval   = time.Minute // between polls while the cluster does not answer
 	maxSubmissions    = 8           // under way at once
-	maxPrepared       = 16          // additional attempts whose scripts are prepared
+	maxPrepared       = 16          // further attempts that get their scripts meanwhile
 	nodesInterval     = 30 * time.Second
 	nodesIntervalDown = 5 * time.Second // while no node is usable, as when a controller starts
 	retryAfter        = 15 * time.Second

@@ -81,7 +81,7 @@ func (s *System) collect() map[Action][]target {
 	return due
 }
 
-// verify removes targets whose ID now belongs to another job: a controller that lost
+// verify removes targets if their ID now belongs to another job: a controller that lost
 // its state reuses IDs.
 func (s *System) verify(due map[Action][]target) error {
 	var ids []string

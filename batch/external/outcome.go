@@ -109,7 +109,7 @@ func (c *evidence) judgeFirstStart() (verdict, batch.Outcome) {
 	return decided, lost
 }
 
-// outcome returns an outcome whose reason names the cluster's state.
+// outcome returns an outcome with the cluster's state in its reason.
 func (c *evidence) outcome(end batch.End, reason string) batch.Outcome {
 	return batch.Outcome{End: end, Reason: reason + " (" + c.title + ": " + c.record.State + ")"}
 }

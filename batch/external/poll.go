@@ -29,7 +29,7 @@ func (s *System) pollLoop() {
 }
 
 // rest waits between two polls: for pause, or shorter if a poll is wanted, but at least
-// for a quarter of the interval. It reports whether the System goes on.
+// for a quarter of the interval. It returns false when the System ends.
 func (s *System) rest(pause time.Duration) bool {
 	if pause <= 0 {
 		return s.life.Err() == nil
@@ -232,7 +232,7 @@ func (s *System) cancelStray(a *attempt, j *Job) {
 		s.log.Warn("cancelling a job of an earlier server process", "id", j.ID, "name", j.Name)
 	case !a.twice:
 		a.twice = true
-		s.log.Error("cancelling a job whose attempt is over", "job", a.key.Job, "attempt", a.key.Attempt, "id", j.ID)
+		s.log.Error("cancelling a job of an attempt that is over", "job", a.key.Job, "attempt", a.key.Attempt, "id", j.ID)
 	}
 	s.cancelNamed(j.ID, j.Name)
 }

@@ -52,7 +52,7 @@ func (s *System) resolve(ctx context.Context, absent []absence) error {
 
 // records asks the controller and, for jobs that it has forgotten, the history. A job
 // counts only if its name or comment identifies the attempt. open are the attempts
-// whose records can still change.
+// with records that can still change.
 func (s *System) records(ctx context.Context, absent []absence) (known map[batch.Key]Record, open map[batch.Key]bool, err error) {
 	known = make(map[batch.Key]Record)
 	idOf := make(map[batch.Key]string, len(absent))
@@ -100,7 +100,7 @@ func (s *System) moreSpecific(r, other *Record) bool {
 	return s.cfg.ClaimedExit != 0 && other.Code == s.cfg.ClaimedExit
 }
 
-// resolveKnown decides about an attempt whose record the cluster has.
+// resolveKnown decides about an attempt by the record that the cluster has of it.
 func (s *System) resolveKnown(m absence, r *Record, p Progress) {
 	s.mu.Lock()
 	a := s.attempts[m.key]
@@ -258,7 +258,7 @@ type accountingState struct {
 }
 
 // history returns the records of jobs that the controller has forgotten. open are the
-// attempts whose records can still change: accounting does not answer, or has the job
+// attempts with records that can still change: accounting does not answer, or has the job
 // as running.
 func (s *System) history(ctx context.Context, forgotten []absence) (ended []Record, open map[batch.Key]bool, err error) {
 	if len(forgotten) == 0 {
@@ -339,7 +339,7 @@ func (s *System) awaitsAccounting(m absence, p Progress) bool {
 	return false
 }
 
-// conclude ends an attempt. The times of its own record override the cluster's.
+// conclude ends an attempt. The times that it recorded override the cluster's.
 func (s *System) conclude(key batch.Key, r *Record, p Progress, out batch.Outcome) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -247,8 +247,8 @@ func TestAnAttemptOnAFailedNodeIsAskedToStopBeforeItIsLost(t *testing.T) {
 	}
 }
 
-// restored is a cluster of one processor whose controller can be restored to a state in
-// which an attempt, which runs now, waited behind a local user's job.
+// restored is a cluster of one processor and a running attempt. Its controller can be
+// restored to a state in which the attempt waited behind a local user's job.
 type restored struct {
 	*site
 	key   batch.Key

@@ -17,6 +17,6 @@
 // that the attempt ends before or soon after its successor starts. An attempt that stops
 // this way without exit code 0 is lost.
 //
-// Run passes signals on to the program. Whoever kills Run itself must kill the program
-// too, as batch systems do that track a job's processes by control group or descent.
+// Run passes signals on to the program. To kill Run itself, a batch system must also kill
+// the program: it has to track a job's processes by control group or descent.
 package solo

@@ -33,7 +33,7 @@ const (
 // and the rest cannot be caught or reach the whole process group anyway.
 var signals = []os.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGXCPU}
 
-// Run runs the attempt whose spec it reads, unless the attempt is claimed already, and
+// Run reads a spec, runs its attempt unless the attempt is claimed already, and
 // returns the exit code of its program: 128 plus the number of a signal, as a shell does.
 // path is the attempt's file. Run writes its own messages to messages.
 func Run(path string, input io.Reader, messages io.Writer) int {
