@@ -144,11 +144,11 @@ func TestMapRefusesWithCodeAndDetail(t *testing.T) {
 		},
 		{
 			"walltime", &droverv1.MapRequest{Request: &droverv1.Request{Service: "lu", Walltime: &durationpb.Duration{}}}, connect.CodeInvalidArgument,
-			&droverv1.ErrorDetail{Reason: "out-of-range", Field: "request.walltime", Accepted: "above 0s, or none to let the server choose"},
+			&droverv1.ErrorDetail{Reason: "out-of-range", Field: "request.walltime", Accepted: "1s..87660h0m0s, or none to let the server choose"},
 		},
 		{
 			"deadline", &droverv1.MapRequest{Request: &droverv1.Request{Service: "lu"}, Deadline: &durationpb.Duration{Seconds: -1}}, connect.CodeInvalidArgument,
-			&droverv1.ErrorDetail{Reason: "out-of-range", Field: "deadline", Accepted: "above 0s"},
+			&droverv1.ErrorDetail{Reason: "out-of-range", Field: "deadline", Accepted: "above 0s, or none"},
 		},
 		{
 			"unknown service", &droverv1.MapRequest{Request: &droverv1.Request{Service: "ul"}}, connect.CodeNotFound,

@@ -16,7 +16,6 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/files"
 	"github.com/seed-9b8f70bb/drover/server/files/blobs"
 	"github.com/seed-9b8f70bb/drover/server/files/depot"
-	"github.com/seed-9b8f70bb/drover/server/rpc"
 )
 
 // openContent opens the depot and the content, in this order: what stays under a
@@ -118,6 +117,9 @@ func noContent(d *depot.Data) *problem.Problem {
 	}
 }
 
+// maxOwner is the length of the longest owner of data, in bytes.
+const maxOwner = 255
+
 // checkData refuses what cannot be data, whatever its content.
 func (s *Server) checkData(d *depot.Data) error {
 	bad := func(field, accepted, value string) error {
@@ -132,8 +134,8 @@ func (s *Server) checkData(d *depot.Data) error {
 		return bad("content.size_bytes", "0 (not known) or more", fmt.Sprint(d.Size))
 	case d.Mode == "":
 		return bad("mode", "volatile, sticky, persistent", "")
-	case len(d.Owner) > rpc.LongestWord || strings.ContainsFunc(d.Owner, unicode.IsControl):
-		return bad("owner", fmt.Sprintf("at most %d bytes without control characters", rpc.LongestWord), d.Owner)
+	case len(d.Owner) > maxOwner || strings.ContainsFunc(d.Owner, unicode.IsControl):
+		return bad("owner", fmt.Sprintf("at most %d bytes without control characters", maxOwner), d.Owner)
 	case !catalogue.IsBaseName(d.Name):
 		return bad("content.name", fmt.Sprintf("a base name of at most %d bytes without control characters, or none", catalogue.MaxFileName), d.Name)
 	}
@@ -161,17 +163,9 @@ func badHandle(field, id string) *problem.Problem {
 	return &problem.Problem{Reason: problem.BadValue, Field: field, Accepted: "a handle: a lower-case UUIDv7", Message: fmt.Sprintf("%s: %.70q", field, id)}
 }
 
-// mostAsked bounds the handles of one question.
-const mostAsked = 1000
-
 // GetData returns those of the data named that are here, and what is known of the
 // others.
 func (s *Server) GetData(ids []string) (here []depot.Data, gone []*depot.GoneError, err error) {
-	if len(ids) > mostAsked {
-		return nil, nil, &problem.Problem{
-			Reason: problem.OutOfRange, Field: "ids", Accepted: fmt.Sprintf("at most %d handles", mostAsked), Message: fmt.Sprintf("ids: %d", len(ids)),
-		}
-	}
 	for i, id := range ids {
 		if !depot.IsID(id) {
 			return nil, nil, badHandle(fmt.Sprintf("ids[%d]", i), id)

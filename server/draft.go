@@ -82,11 +82,6 @@ func (s *Server) checkDraft(c *rpc.DraftCall) (time.Duration, error) {
 		return 0, errDiskFull
 	case c.Round == "":
 		return 0, &problem.Problem{Reason: problem.BadValue, Field: "round", Accepted: "a name of its own", Message: "round: no name"}
-	case c.Lease != 0 && (c.Lease < site.ShortestLease || c.Lease > site.LongestLease):
-		return 0, &problem.Problem{
-			Reason: problem.OutOfRange, Field: "lease", Accepted: fmt.Sprintf("%v..%v", site.ShortestLease, site.LongestLease),
-			Message: fmt.Sprintf("lease: %v", c.Lease),
-		}
 	case n > mostDrafted:
 		return 0, &problem.Problem{
 			Reason: problem.OutOfRange, Field: "questions", Accepted: fmt.Sprintf("at most %d edits and questions together", mostDrafted),

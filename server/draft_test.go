@@ -147,7 +147,7 @@ func TestWhatADraftCannotDoIsRefusedByName(t *testing.T) {
 			&droverv1.DraftRequest{Round: "r", Lease: seconds(3601)}, connect.CodeInvalidArgument, "out-of-range", "lease", "1s..1h0m0s", "",
 		},
 		"negative lease": {
-			&droverv1.DraftRequest{Round: "r", Lease: seconds(-1)}, connect.CodeInvalidArgument, "out-of-range", "lease", "0s or more", "",
+			&droverv1.DraftRequest{Round: "r", Lease: seconds(-1)}, connect.CodeInvalidArgument, "out-of-range", "lease", "1s..1h0m0s", "",
 		},
 		"too many questions": {
 			&droverv1.DraftRequest{Round: "r", Questions: append(many, many[0])}, connect.CodeInvalidArgument, "out-of-range", "questions", "at most 10000",

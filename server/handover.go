@@ -163,9 +163,6 @@ func (s *Server) fetch(ctx context.Context, from string, id batch.JobID, argumen
 
 // SendInput sends an input file of a job that this server still has, from offset on.
 func (s *Server) SendInput(ctx context.Context, name, argument string, offset int64, send func(files.Piece) error) error {
-	if offset < 0 {
-		return badOffset(offset)
-	}
 	r, err := s.Job(ctx, name)
 	if err != nil {
 		return err

@@ -25,9 +25,6 @@ const (
 // ReadLogs sends what a job has written to a stream. With Follow it returns when the
 // job has ended and everything was sent.
 func (s *Server) ReadLogs(ctx context.Context, want files.Logs, send func(files.Piece) error) error {
-	if want.Offset < 0 {
-		return badOffset(want.Offset)
-	}
 	id, err := site.CheckID(want.Job)
 	if err != nil {
 		return err

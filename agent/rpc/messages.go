@@ -1,7 +1,6 @@
 package rpc
 
 import (
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -113,32 +112,6 @@ func (r Request) AppendKind(text []byte) (_ []byte, ok bool) {
 	}
 	text, err := proto.MarshalOptions{Deterministic: true}.MarshalAppend(text, m)
 	return text, err == nil
-}
-
-// check refuses what no site could accept. The servers check the rest: they know
-// the service.
-func (r Request) check() error {
-	outOfRange := func(field, value, accepted string) error {
-		return &problem.Problem{Reason: problem.OutOfRange, Field: field, Message: value, Accepted: accepted}
-	}
-	switch m := r.m; {
-	case m == nil:
-		return &problem.Problem{Reason: problem.BadValue, Field: "request", Message: "missing", Accepted: "a request"}
-	case m.GetService() == "":
-		return &problem.Problem{Reason: problem.BadValue, Field: "request.service", Message: "empty", Accepted: "the name of a service"}
-	case m.GetWidth() < 0 || m.GetWidth() > batch.MaxProcessors:
-		return outOfRange("request.width", fmt.Sprint(m.GetWidth()), fmt.Sprintf("1..%d, or 0 to let the server choose", batch.MaxProcessors))
-	case m.GetWalltime() != nil && (m.GetWalltime().CheckValid() != nil || m.GetWalltime().AsDuration() <= 0):
-		return outOfRange("request.walltime", fmt.Sprintf("%ds", m.GetWalltime().GetSeconds()), "above 0s, or none to let the server choose")
-	case m.GetInputBytes() < 0:
-		return outOfRange("request.input_bytes", fmt.Sprint(m.GetInputBytes()), "0 or more")
-	}
-	for _, name := range slices.Sorted(maps.Keys(r.m.GetArguments())) {
-		if size := contentOf(r.m.GetArguments()[name]).GetSizeBytes(); size < 0 {
-			return outOfRange("request.arguments."+name, fmt.Sprintf("a file of %d bytes", size), "0 bytes or more")
-		}
-	}
-	return nil
 }
 
 // contentOf returns the content of a file, a vector or a matrix; nil for another

@@ -35,12 +35,6 @@ type handler struct{ a Agent }
 // Map finds the site that would complete a request first.
 func (h handler) Map(ctx context.Context, req *droverv1.MapRequest) (*droverv1.MapResponse, error) {
 	r := Request{req.GetRequest()}
-	if err := r.check(); err != nil {
-		return nil, err
-	}
-	if d := req.GetDeadline(); d != nil && (d.CheckValid() != nil || d.AsDuration() <= 0) {
-		return nil, &problem.Problem{Reason: problem.OutOfRange, Field: "deadline", Message: d.String(), Accepted: "above 0s"}
-	}
 	d, err := h.a.Map(ctx, req.GetJobId(), r, req.GetDeadline().AsDuration(), req.GetNegotiate())
 	if err != nil {
 		return nil, err

@@ -164,12 +164,6 @@ var layout = map[string][]string{
 	"cmd/drover-lab/...": {anything},
 }
 
-// unconverted are the packages outside a room named rpc that still import proto's
-// types, in files named rpc*.go. The list only gets shorter.
-var unconverted = []string{
-	"agent",
-}
-
 func TestPackagesImportOnlyWhatTheLayoutAllows(t *testing.T) {
 	problems, err := check(os.DirFS("../.."), layout)
 	if err != nil {
@@ -319,10 +313,7 @@ func rowOf(pkg string, table map[string][]string) (string, bool) {
 func mayTranslate(file string) bool {
 	pkg := path.Dir(file)
 	top, _, _ := strings.Cut(pkg, "/")
-	if path.Base(pkg) == "rpc" || top == "proto" || top == "cmd" || pkg == "client/clienttest" {
-		return true
-	}
-	return slices.Contains(unconverted, pkg) && strings.HasPrefix(path.Base(file), "rpc")
+	return path.Base(pkg) == "rpc" || top == "proto" || top == "cmd" || pkg == "client/clienttest"
 }
 
 func orNothing(names []string) string {

@@ -88,6 +88,7 @@ func Serve(cfg Config) (*http.Server, *Health) {
 	}
 	options = append(options, cfg.Options...)
 	options = append(options, codecs()...)
+	options = append(options, connect.WithInterceptors(checked{})) // after codecs: of messages that could be read
 
 	mux := http.NewServeMux()
 	var names []string

@@ -10,44 +10,19 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/seed-9b8f70bb/drover/proto/problem"
+	"github.com/seed-9b8f70bb/drover/proto/rpc"
 	"github.com/seed-9b8f70bb/drover/server/site"
 	"github.com/seed-9b8f70bb/drover/server/store"
 )
 
-// What others may put into a record that this server has to write again and again.
-const (
-	LongestWord = 255     // of an owner, a site, a round, bytes
-	longestText = 4 << 10 // of a reason, bytes
-	mostHistory = 64      // moves of a job that comes from elsewhere
-	mostNames   = 1000    // licenses
-	// largestPlain is the size of a message up to which nobody looks how large a
-	// record it makes: a byte of it becomes at most six.
-	largestPlain = store.LargestRecord / 8
-)
-
-// words checks texts that have names: pairs of a field and its content. Control
-// characters would do something to the terminal of whoever reads them.
-func words(most int, pairs ...string) error {
-	for i := 0; i < len(pairs); i += 2 {
-		if n := len(pairs[i+1]); n > most {
-			return &problem.Problem{
-				Reason: problem.OutOfRange, Field: pairs[i], Accepted: fmt.Sprintf("at most %d bytes", most),
-				Message: fmt.Sprintf("%s: %d bytes", pairs[i], n),
-			}
-		}
-		if strings.ContainsFunc(pairs[i+1], unicode.IsControl) {
-			return &problem.Problem{
-				Reason: problem.BadValue, Field: pairs[i], Accepted: "text without control characters", Message: fmt.Sprintf("%s: %.70q", pairs[i], pairs[i+1]),
-			}
-		}
-	}
-	return nil
-}
+// smallMessage is the size of a message up to which its record is small enough for
+// the store in any case: one byte of the message becomes at most six.
+const smallMessage = store.LargestRecord / 8
 
 // checkSize refuses a request that the store could not hold: a message that is
 // within its limit may be several times as large there.
 func checkSize(m proto.Message, d *site.Dossier) error {
-	if proto.Size(m) <= largestPlain {
+	if proto.Size(m) <= smallMessage {
 		return nil
 	}
 	text, err := json.Marshal(d)
@@ -109,8 +84,8 @@ func printable(text string) string {
 
 // shortly cuts what another server says to what a record has room for.
 func truncate(text string) string {
-	if len(text) <= longestText {
+	if len(text) <= rpc.MaxText {
 		return text
 	}
-	return strings.ToValidUTF8(text[:longestText], "")
+	return strings.ToValidUTF8(text[:rpc.MaxText], "")
 }

@@ -1,14 +1,12 @@
 package rpc
 
 import (
-	"fmt"
 	"time"
 
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/proto/rpc"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
@@ -25,33 +23,18 @@ func inverse[K, V comparable](m map[K]V) map[V]K {
 // durationOut returns d for the wire.
 func durationOut(d batch.Duration) *durationpb.Duration { return rpc.Duration(d) }
 
-// durationIn returns d in the core's unit, 0 for nil, rounding up: a nanosecond
-// is a time, and no walltime at all is not.
-func durationIn(field string, d *durationpb.Duration) (batch.Duration, error) {
-	if d == nil {
-		return 0, nil
-	}
-	if d.CheckValid() != nil || d.GetSeconds() < 0 || d.GetNanos() < 0 {
-		return 0, &problem.Problem{
-			Reason: problem.OutOfRange, Field: field, Accepted: "a time of 0s or more",
-			Message: fmt.Sprintf("%s: %d s and %d ns", field, d.GetSeconds(), d.GetNanos()),
-		}
-	}
-	return batch.Duration(d.GetSeconds())*batch.Second + batch.Duration(d.GetNanos()+999)/1000, nil
+// durationIn returns d in the core's unit, 0 for nil. It rounds up, so that a duration
+// above 0 stays above 0.
+func durationIn(d *durationpb.Duration) batch.Duration {
+	return batch.Duration(d.GetSeconds())*batch.Second + batch.Duration(d.GetNanos()+999)/1000
 }
 
 // timeIn returns t in the core's unit, 0 for nil.
-func timeIn(field string, t *timestamppb.Timestamp) (batch.Time, error) {
+func timeIn(t *timestamppb.Timestamp) batch.Time {
 	if t == nil {
-		return 0, nil
+		return 0
 	}
-	if t.CheckValid() != nil || t.GetSeconds() < 0 {
-		return 0, &problem.Problem{
-			Reason: problem.OutOfRange, Field: field, Accepted: "an instant from 1970 to 9999",
-			Message: fmt.Sprintf("%s: %d s after 1970", field, t.GetSeconds()),
-		}
-	}
-	return max(batch.Time(t.GetSeconds())*batch.Time(batch.Second)+batch.Time(t.GetNanos()/1000), 1), nil
+	return max(batch.Time(t.GetSeconds())*batch.Time(batch.Second)+batch.Time(t.GetNanos()/1000), 1)
 }
 
 // lastInstant is the last one that a protobuf Timestamp may hold: that of 9999.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/seed-9b8f70bb/drover/batch"
@@ -38,63 +39,59 @@ func (h handler) Draft(ctx context.Context, req *droverv1.DraftRequest) (*drover
 	return out, nil
 }
 
-// draftIn translates a call. What is wrong with the request of one edit or question
-// is its answer, and keeps no other from being answered.
+// draftIn converts a call. A bad request of one edit or question becomes its answer and
+// does not refuse the others.
 func draftIn(req *droverv1.DraftRequest) (*DraftCall, error) {
-	if err := words(LongestWord, "round", req.GetRound()); err != nil {
-		return nil, err
-	}
-	c := &DraftCall{Round: req.GetRound(), Begin: req.GetBegin(), End: req.GetEnd()}
-	var err error
-	if c.Lease, err = durationIn("lease", req.GetLease()); err != nil {
-		return nil, err
-	}
-	if req.GetLease() != nil && c.Lease == 0 {
-		return nil, &problem.Problem{
-			Reason: problem.OutOfRange, Field: "lease", Message: "lease: 0s",
-			Accepted: fmt.Sprintf("%v..%v, or none for the server's choice", site.ShortestLease, site.LongestLease),
-		}
-	}
+	c := &DraftCall{Round: req.GetRound(), Begin: req.GetBegin(), End: req.GetEnd(), Lease: durationIn(req.GetLease())}
 	for i, e := range req.GetEdits() {
-		item := DraftItem{Job: batch.JobID(e.GetJobId())}
+		out := DraftItem{Job: batch.JobID(e.GetJobId())}
 		switch {
 		case e.GetPut():
-			item.Request, item.NotBefore, item.Invalid = askedIn(e.GetRequest(), e)
+			out.Request, out.NotBefore, out.Invalid = itemIn(e)
 		case e.GetRequest() != nil || e.GetNotBefore() != nil:
 			return nil, &problem.Problem{
 				Reason: problem.BadValue, Field: fmt.Sprintf("edits[%d].request", i), Accepted: "none, for a job that is taken out",
 				Message: fmt.Sprintf("edits[%d]: a request, or not_before, of a job that is not put", i),
 			}
 		}
-		c.Edits = append(c.Edits, item)
+		c.Edits = append(c.Edits, out)
 	}
 	for i, q := range req.GetQuestions() {
-		item := DraftItem{Job: batch.JobID(q.GetJobId())}
+		out := DraftItem{Job: batch.JobID(q.GetJobId())}
 		switch {
 		case q.GetRequest() != nil:
-			item.Request, item.NotBefore, item.Invalid = askedIn(q.GetRequest(), q)
+			out.Request, out.NotBefore, out.Invalid = itemIn(q)
 		case q.GetNotBefore() != nil:
 			return nil, &problem.Problem{
 				Reason: problem.BadValue, Field: fmt.Sprintf("questions[%d].not_before", i), Accepted: "none, for a job as it stands",
 				Message: fmt.Sprintf("questions[%d]: not_before of a job that is not put", i),
 			}
 		}
-		c.Questions = append(c.Questions, item)
+		c.Questions = append(c.Questions, out)
 	}
 	return c, nil
 }
 
-// askedIn translates and checks the request of an edit or a question.
-func askedIn(r *droverv1.Request, m interface{ GetNotBefore() *durationpb.Duration }) (*site.Request, batch.Duration, error) {
-	request, err := RequestIn(r)
+// item is an edit or a question.
+type item interface {
+	proto.Message
+	GetRequest() *droverv1.Request
+	GetNotBefore() *durationpb.Duration
+}
+
+// itemIn checks and converts an edit or a question with a request.
+func itemIn(m item) (*site.Request, batch.Duration, error) {
+	if m.GetRequest() == nil {
+		return nil, 0, problem.Field(problem.BadValue, "request", "a request", "missing")
+	}
+	if err := rpc.Check("", m); err != nil {
+		return nil, 0, err
+	}
+	r, err := RequestIn(m.GetRequest())
 	if err != nil {
 		return nil, 0, err
 	}
-	after, err := durationIn("not_before", m.GetNotBefore())
-	if err != nil {
-		return nil, 0, err
-	}
-	return request, after, request.Validate()
+	return r, durationIn(m.GetNotBefore()), r.Validate()
 }
 
 // answerOut returns a quote, or the refusal that it is.

@@ -46,11 +46,7 @@ func (h handler) Estimate(ctx context.Context, req *droverv1.EstimateRequest) (*
 	if err != nil {
 		return nil, err
 	}
-	notBefore, err := durationIn("not_before", req.GetNotBefore())
-	if err != nil {
-		return nil, err
-	}
-	q, err := h.s.Estimate(ctx, r, notBefore)
+	q, err := h.s.Estimate(ctx, r, durationIn(req.GetNotBefore()))
 	if err != nil && h.declines(err) {
 		return &droverv1.EstimateResponse{Quote: &droverv1.Quote{Refusal: rpc.DetailOf(h.refusal(err))}}, nil
 	}

@@ -33,12 +33,6 @@ func (h handler) Withdraw(ctx context.Context, req *droverv1.WithdrawRequest) (*
 
 // MoveJob begins to move a job.
 func (h handler) MoveJob(ctx context.Context, req *droverv1.MoveJobRequest) (*droverv1.MoveJobResponse, error) {
-	if err := words(longestText, "reason", req.GetReason()); err != nil {
-		return nil, err
-	}
-	if err := words(LongestWord, "agent", req.GetAgent()); err != nil {
-		return nil, err
-	}
 	j, err := h.s.Move(ctx, site.Order{
 		Job: batch.JobID(req.GetJobId()), To: req.GetTo(), Seen: req.GetSeenEpoch(), MinGain: gainIn(req.GetMinGain()),
 		Reason: req.GetReason(), Agent: req.GetAgent(),
@@ -51,18 +45,11 @@ func (h handler) MoveJob(ctx context.Context, req *droverv1.MoveJobRequest) (*dr
 
 // HoldJobs takes jobs out of the plan for a round.
 func (h handler) HoldJobs(ctx context.Context, req *droverv1.HoldJobsRequest) (*droverv1.HoldJobsResponse, error) {
-	if err := words(LongestWord, "round", req.GetRound()); err != nil {
-		return nil, err
-	}
-	lease, err := durationIn("lease", req.GetLease())
-	if err != nil {
-		return nil, err
-	}
 	var ids []batch.JobID
 	for _, id := range req.GetJobIds() {
 		ids = append(ids, batch.JobID(id))
 	}
-	held, err := h.s.Hold(ctx, req.GetRound(), lease, ids)
+	held, err := h.s.Hold(ctx, req.GetRound(), durationIn(req.GetLease()), ids)
 	if err != nil {
 		return nil, err
 	}
@@ -71,26 +58,16 @@ func (h handler) HoldJobs(ctx context.Context, req *droverv1.HoldJobsRequest) (*
 
 // PlaceJobs ends a round.
 func (h handler) PlaceJobs(ctx context.Context, req *droverv1.PlaceJobsRequest) (*droverv1.PlaceJobsResponse, error) {
-	if err := words(LongestWord, "round", req.GetRound(), "agent", req.GetAgent()); err != nil {
-		return nil, err
-	}
 	list := make([]site.Placement, 0, len(req.GetPlacements()))
 	for i, p := range req.GetPlacements() {
 		placement := site.Placement{Job: batch.JobID(p.GetJobId()), To: p.GetTo(), MinGain: gainIn(p.GetMinGain()), Reason: p.GetReason()}
-		if err := words(longestText, fmt.Sprintf("placements[%d].reason", i), p.GetReason()); err != nil {
-			return nil, err
-		}
 		if p.GetTo() != "" {
 			if err := h.s.CheckPeerName(fmt.Sprintf("placements[%d].to", i), p.GetTo()); err != nil {
 				return nil, err
 			}
 		}
 		if p.GetShape() != nil {
-			walltime, err := durationIn(fmt.Sprintf("placements[%d].shape.walltime", i), p.GetShape().GetWalltime())
-			if err != nil {
-				return nil, err
-			}
-			placement.Shape = batch.Shape{Width: p.GetShape().GetWidth(), Walltime: walltime}
+			placement.Shape = shapeIn(p.GetShape())
 		}
 		list = append(list, placement)
 	}
@@ -131,9 +108,6 @@ func (h handler) ListMoves(ctx context.Context, req *droverv1.ServerServiceListM
 
 // SettleJob ends a move by an operator's word.
 func (h handler) SettleJob(ctx context.Context, req *droverv1.SettleJobRequest) (*droverv1.SettleJobResponse, error) {
-	if err := words(longestText, "reason", req.GetReason()); err != nil {
-		return nil, err
-	}
 	j, err := h.s.Settle(ctx, req.GetJobId(), req.GetEpoch(), settlementsIn[req.GetSettlement()], req.GetReason())
 	if err != nil {
 		return nil, err
@@ -187,7 +161,7 @@ func moveOut(id batch.JobID, service string, m *site.Move) *droverv1.Move {
 }
 
 // moveIn is the inverse of moveOut.
-func moveIn(m *droverv1.Move) (site.Move, error) {
+func moveIn(m *droverv1.Move) site.Move {
 	out := site.Move{
 		From: m.GetFrom(), To: m.GetTo(), Epoch: m.GetEpoch(), State: moveStatesIn[m.GetState()],
 		Reason: m.GetReason(), Agent: m.GetAgent(), Why: m.GetAbortedWhy(), MinGain: gainIn(m.GetMinGain()),
@@ -200,10 +174,6 @@ func moveIn(m *droverv1.Move) (site.Move, error) {
 		gain := gainIn(m.GetRealisedGain())
 		out.Realised = &gain
 	}
-	var err error
-	if out.Ordered, err = timeIn("moves.ordered_at", m.GetOrderedAt()); err != nil {
-		return out, err
-	}
-	out.Settled, err = timeIn("moves.settled_at", m.GetSettledAt())
-	return out, err
+	out.Ordered, out.Settled = timeIn(m.GetOrderedAt()), timeIn(m.GetSettledAt())
+	return out
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
-	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/server/files"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
@@ -35,15 +34,6 @@ func (h peerHandler) Reserve(ctx context.Context, req *droverv1.ReserveRequest) 
 	if err := h.s.CheckPeerName("from", req.GetFrom()); err != nil {
 		return nil, err
 	}
-	if req.GetEpoch() == 0 {
-		return nil, &problem.Problem{Reason: problem.OutOfRange, Field: "epoch", Accepted: "1 or more", Message: "epoch: 0"}
-	}
-	if len(req.GetMoves()) > mostHistory {
-		return nil, &problem.Problem{
-			Reason: problem.OutOfRange, Field: "moves", Accepted: fmt.Sprintf("at most %d", mostHistory),
-			Message: fmt.Sprintf("moves: %d", len(req.GetMoves())),
-		}
-	}
 	makePrintable(req.GetDecision())
 	for _, m := range req.GetMoves() {
 		makePrintable(m)
@@ -52,26 +42,14 @@ func (h peerHandler) Reserve(ctx context.Context, req *droverv1.ReserveRequest) 
 	if err != nil {
 		return nil, err
 	}
-	age, err := durationIn("age", req.GetAge())
-	if err != nil {
-		return nil, err
-	}
-	sent, err := timeIn("sent_at", req.GetSentAt())
-	if err != nil {
-		return nil, err
-	}
 	present := batch.Forever
 	if req.GetPresentCompletion() != nil {
-		if present, err = durationIn("present_completion", req.GetPresentCompletion()); err != nil {
-			return nil, err
-		}
+		present = durationIn(req.GetPresentCompletion())
 	}
-	if req.GetRetried() > site.MostRetries {
-		return nil, &problem.Problem{
-			Reason: problem.OutOfRange, Field: "retried", Accepted: fmt.Sprintf("0..%d", site.MostRetries), Message: fmt.Sprintf("retried: %d", req.GetRetried()),
-		}
+	parcel := &site.Parcel{
+		Retried: uint8(req.GetRetried()), Dossier: &site.Dossier{Request: *request},
+		Sent: timeIn(req.GetSentAt()), Age: durationIn(req.GetAge()), Present: present,
 	}
-	parcel := &site.Parcel{Retried: uint8(req.GetRetried()), Dossier: &site.Dossier{Request: *request}, Sent: sent, Age: age, Present: present}
 	if req.GetDecision() != nil {
 		if parcel.Dossier.Decision, err = proto.Marshal(req.GetDecision()); err != nil {
 			return nil, fmt.Errorf("decision record: %w", err)
@@ -80,20 +58,8 @@ func (h peerHandler) Reserve(ctx context.Context, req *droverv1.ReserveRequest) 
 	if err := checkSize(req, parcel.Dossier); err != nil {
 		return nil, err
 	}
-	for i, m := range req.GetMoves() {
-		field := fmt.Sprintf("moves[%d]", i)
-		err := words(longestText, field+".reason", m.GetReason(), field+".aborted_why", m.GetAbortedWhy())
-		if err == nil {
-			err = words(LongestWord, field+".from", m.GetFrom(), field+".to", m.GetTo(), field+".agent", m.GetAgent())
-		}
-		if err != nil {
-			return nil, err
-		}
-		move, err := moveIn(m)
-		if err != nil {
-			return nil, err
-		}
-		parcel.Moves = append(parcel.Moves, move)
+	for _, m := range req.GetMoves() {
+		parcel.Moves = append(parcel.Moves, moveIn(m))
 	}
 	answer, err := h.s.Reserve(ctx, &site.Message{
 		Kind: site.Reserve, From: req.GetFrom(), To: h.s.About().Name, Job: batch.JobID(req.GetJobId()), Epoch: req.GetEpoch(), Parcel: parcel,

@@ -61,13 +61,10 @@ func (p *Peers) Send(ctx context.Context, url string, m *site.Message) (site.Mes
 			return answer, fmt.Errorf("reserve: %w", err)
 		}
 		answer.Kind, answer.Why = reserveIn[res.GetAnswer()], printable(truncate(res.GetWhy()))
-		answer.Shape = batch.Shape{Width: res.GetShape().GetWidth()}
-		if answer.Shape.Walltime, err = durationIn("shape.walltime", res.GetShape().GetWalltime()); err != nil {
-			return answer, err
+		if err := rpc.Check("", res); err != nil {
+			return answer, fmt.Errorf("reserve: %w", err)
 		}
-		if answer.Completion, err = durationIn("completion", res.GetCompletion()); err != nil {
-			return answer, err
-		}
+		answer.Shape, answer.Completion = shapeIn(res.GetShape()), durationIn(res.GetCompletion())
 	case site.Confirm:
 		res, err := c.Confirm(ctx, &droverv1.ConfirmRequest{JobId: job, Epoch: epoch, From: from})
 		if err != nil {
@@ -163,9 +160,7 @@ func (p *Peers) FindData(ctx context.Context, url, id string) (d *depot.Data, go
 		return nil, "", fmt.Errorf("ask for data: %w", err)
 	}
 	for _, g := range res.GetGone() {
-		if words(longestText, "message", g.GetMessage()) == nil {
-			gone = g.GetMessage()
-		}
+		gone = printable(truncate(g.GetMessage()))
 	}
 	for _, m := range res.GetData() {
 		out := dataIn(m)

@@ -11,53 +11,17 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// RequestIn translates a request. Whether it can be had is the core's to say.
+// RequestIn converts a request that rpc.Check has accepted.
 func RequestIn(r *droverv1.Request) (*site.Request, error) {
-	if r == nil {
-		return nil, &problem.Problem{Reason: problem.BadValue, Field: "request", Accepted: "a request", Message: "request: missing"}
-	}
 	out := &site.Request{
 		Service: r.GetService(), Width: r.GetWidth(), Owner: r.GetOwner(), Origin: batch.Grid,
 		Memory: r.GetMemoryBytes(), Input: r.GetInputBytes(), InputSite: r.GetInputSite(),
 		Idempotent: r.GetIdempotent(), RetryOf: r.GetRetryOf(), Labels: r.GetLabels(),
 	}
-	if len(r.GetLicenses()) > mostNames {
-		return nil, &problem.Problem{
-			Reason: problem.OutOfRange, Field: "request.licenses", Accepted: fmt.Sprintf("at most %d", mostNames),
-			Message: fmt.Sprintf("request.licenses: %d", len(r.GetLicenses())),
-		}
-	}
-	err := words(LongestWord, "request.service", r.GetService(), "request.owner", r.GetOwner(),
-		"request.input_site", r.GetInputSite(), "request.retry_of", r.GetRetryOf())
-	if err != nil {
-		return nil, err
-	}
-	if out.Walltime, err = durationIn("request.walltime", r.GetWalltime()); err != nil {
-		return nil, err
-	}
-	if r.GetWalltime() != nil && out.Walltime == 0 {
-		return nil, &problem.Problem{
-			Reason: problem.OutOfRange, Field: "request.walltime", Accepted: "above 0s, or none for the site's choice",
-			Message: "request.walltime: 0s",
-		}
-	}
-	if out.Deadline, err = timeIn("request.deadline", r.GetDeadline()); err != nil {
-		return nil, err
-	}
-	if out.EarliestStart, err = timeIn("request.earliest_start", r.GetEarliestStart()); err != nil {
-		return nil, err
-	}
-	if out.CPU, err = shareIn(r.GetCpu()); err != nil {
-		return nil, err
-	}
-	if err := words(LongestWord, "request.into", r.GetInto()); err != nil {
-		return nil, err
-	}
-	out.Into = batch.JobID(r.GetInto())
-	if err := words(LongestWord, "request.site", r.GetSite()); err != nil {
-		return nil, err
-	}
-	out.Site = r.GetSite()
+	out.Walltime, out.Deadline, out.EarliestStart = durationIn(r.GetWalltime()), timeIn(r.GetDeadline()), timeIn(r.GetEarliestStart())
+	out.CPU = batch.Share(math.Ceil(r.GetCpu() * float64(batch.One)))
+	out.Into, out.Site = batch.JobID(r.GetInto()), r.GetSite()
+	var err error
 	if out.After, err = afterIn(r.GetAfter()); err != nil {
 		return nil, err
 	}
@@ -68,17 +32,10 @@ func RequestIn(r *droverv1.Request) (*site.Request, error) {
 	if a := r.GetAgreement(); a != nil {
 		out.Agreement = &site.Agreement{Value: a.GetValue(), Penalty: a.GetPenalty(), Checkpoint: a.GetCheckpointable()}
 	}
-	for i, s := range r.GetShapes() {
-		wall, err := durationIn(fmt.Sprintf("request.shapes[%d].walltime", i), s.GetWalltime())
-		if err != nil {
-			return nil, err
-		}
-		out.Menu = append(out.Menu, batch.Shape{Width: s.GetWidth(), Walltime: wall})
+	for _, s := range r.GetShapes() {
+		out.Menu = append(out.Menu, shapeIn(s))
 	}
-	for i, l := range r.GetLicenses() {
-		if err := words(LongestWord, fmt.Sprintf("request.licenses[%d].name", i), l.GetName()); err != nil {
-			return nil, err
-		}
+	for _, l := range r.GetLicenses() {
 		out.Licenses = append(out.Licenses, batch.License{Name: l.GetName(), Copies: l.GetCopies()})
 	}
 	if len(r.GetArguments()) > 0 {
@@ -90,15 +47,6 @@ func RequestIn(r *droverv1.Request) (*site.Request, error) {
 		}
 	}
 	return out, nil
-}
-
-func shareIn(cpu float64) (batch.Share, error) {
-	if !(cpu >= 0 && cpu <= 1) {
-		return 0, &problem.Problem{
-			Reason: problem.OutOfRange, Field: "request.cpu", Accepted: "above 0 and up to 1, 0 for 1", Message: fmt.Sprintf("request.cpu: %g", cpu),
-		}
-	}
-	return batch.Share(math.Ceil(cpu * float64(batch.One))), nil
 }
 
 // valueIn translates an argument's value. A text may stand for any type but a
@@ -172,6 +120,10 @@ func requestOut(r *site.Request) *droverv1.Request {
 		out.Arguments[name] = valueOut(v)
 	}
 	return out
+}
+
+func shapeIn(s *droverv1.Shape) batch.Shape {
+	return batch.Shape{Width: s.GetWidth(), Walltime: durationIn(s.GetWalltime())}
 }
 
 func shapeOut(s batch.Shape) *droverv1.Shape {

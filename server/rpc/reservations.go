@@ -32,11 +32,7 @@ var (
 
 // OfferReservation answers what a booking would get.
 func (h handler) OfferReservation(ctx context.Context, req *droverv1.OfferReservationRequest) (*droverv1.OfferReservationResponse, error) {
-	b, err := bookingIn(req.GetBooking())
-	if err != nil {
-		return nil, err
-	}
-	r, err := h.s.OfferReservation(ctx, b)
+	r, err := h.s.OfferReservation(ctx, bookingIn(req.GetBooking()))
 	var (
 		refusal *site.Refusal
 		p       *problem.Problem
@@ -52,11 +48,7 @@ func (h handler) OfferReservation(ctx context.Context, req *droverv1.OfferReserv
 
 // BookReservation sets processors aside.
 func (h handler) BookReservation(ctx context.Context, req *droverv1.BookReservationRequest) (*droverv1.BookReservationResponse, error) {
-	b, err := bookingIn(req.GetBooking())
-	if err != nil {
-		return nil, err
-	}
-	r, err := h.s.BookReservation(ctx, b)
+	r, err := h.s.BookReservation(ctx, bookingIn(req.GetBooking()))
 	if err != nil {
 		return nil, err
 	}
@@ -109,20 +101,11 @@ func (h handler) CancelReservation(ctx context.Context, req *droverv1.CancelRese
 	return &droverv1.CancelReservationResponse{Reservation: h.reservationOut(&r)}, nil
 }
 
-// bookingIn translates a booking. Whether it can be had is the core's to say.
-func bookingIn(b *droverv1.Booking) (out site.Booking, err error) {
-	if b == nil {
-		return out, &problem.Problem{Reason: problem.BadValue, Field: "booking", Accepted: "a booking", Message: "booking: missing"}
+func bookingIn(b *droverv1.Booking) site.Booking {
+	return site.Booking{
+		ID: batch.JobID(b.GetId()), Name: b.GetName(), Owner: b.GetOwner(), Width: b.GetWidth(),
+		Duration: durationIn(b.GetDuration()), From: timeIn(b.GetFrom()), Until: timeIn(b.GetUntil()),
 	}
-	out = site.Booking{ID: batch.JobID(b.GetId()), Name: b.GetName(), Owner: b.GetOwner(), Width: b.GetWidth()}
-	if out.Duration, err = durationIn("booking.duration", b.GetDuration()); err != nil {
-		return out, err
-	}
-	if out.From, err = timeIn("booking.from", b.GetFrom()); err != nil {
-		return out, err
-	}
-	out.Until, err = timeIn("booking.until", b.GetUntil())
-	return out, err
 }
 
 func (h handler) reservationOut(r *site.Reservation) *droverv1.Reservation {
