@@ -14,6 +14,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers"
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
@@ -130,4 +131,10 @@ func startGrid(t *testing.T, program string) string {
 		t.Fatal(err)
 	}
 	return agent.url
+}
+
+// marks returns a page's place for the report about a paper.
+func marks(paper string) string {
+	begin, end := papers.Marks(paper)
+	return begin + end
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers"
+	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/reallocation"
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
@@ -36,9 +37,9 @@ type reproReport interface {
 	Write(dir string) ([]string, error)
 }
 
-// publication says where a report goes: to a folder, and into a page between two lines
-// of it, if there is one.
-type publication struct{ out, doc, begin, end string }
+// publication says where the report about a paper goes: to a folder, and into a page
+// between its marks if doc names one.
+type publication struct{ paper, out, doc string }
 
 // publish writes a report, and prints its index with --json, or else what text says of
 // so many files.
@@ -67,7 +68,7 @@ func (p publication) publish(a *app, r reproReport, text func(files int) error) 
 	return err
 }
 
-// page returns the page with a report between the two lines, nil if there is none. The
+// page returns the page with a report between its marks, nil without a page. The
 // report's pictures are in the folder: the page stands elsewhere.
 func (p publication) page(r reproReport) ([]byte, error) {
 	if p.doc == "" {
@@ -86,7 +87,7 @@ func (p publication) page(r reproReport) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--doc: %w", err)
 	}
-	page, err = papers.Include(page, p.begin, p.end, r.Markdown(3, filepath.ToSlash(folder)+"/"))
+	page, err = papers.Include(page, p.paper, r.Markdown(2, filepath.ToSlash(folder)+"/"))
 	if err != nil {
 		return nil, fmt.Errorf("--doc %s: %w", p.doc, err)
 	}
@@ -97,7 +98,7 @@ func (p publication) page(r reproReport) ([]byte, error) {
 func reproExit(err error) int {
 	var (
 		parse   *papers.ParseError
-		lacking *papers.LackingError
+		lacking *reallocation.LackingError
 	)
 	if errors.As(err, &parse) || errors.As(err, &lacking) {
 		return cmdline.ExitRefused

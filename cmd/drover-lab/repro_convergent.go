@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/convergent"
+
 	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers"
-	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/farm"
+	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/convergent/farm"
 	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/rows"
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 	"github.com/seed-9b8f70bb/drover/internal/parallel"
@@ -53,15 +54,15 @@ func (c *reproConvergentCmd) report(a *app, rows []farm.Row, costs []farm.Cost) 
 	if len(c.Algorithms) > 0 || len(c.Arrivals) > 0 {
 		return c.print(a, rows, costs)
 	}
-	o := papers.ConvergentOptions{Quick: c.Quick}
+	o := convergent.Options{Quick: c.Quick}
 	if c.Quick {
 		o.Remark = "farms of a fifth, and few seeds"
 	}
-	r, err := papers.Convergent(rows, costs, o)
+	r, err := convergent.NewReport(rows, costs, o)
 	if err != nil {
 		return err
 	}
-	return publication{c.Out, c.Doc, papers.ConvergentBegin, papers.ConvergentEnd}.publish(a, r, func(files int) error {
+	return publication{"convergent", c.Out, c.Doc}.publish(a, r, func(files int) error {
 		_, err := fmt.Fprintf(a.Stdout, "%s\n%d files in %s\n", r.About(), files, c.Out)
 		return err
 	})

@@ -7,8 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers"
-	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/farm"
+	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/convergent/farm"
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
@@ -80,7 +79,7 @@ func TestReproConvergentRefusesWhatIsNone(t *testing.T) {
 func TestReproConvergentReportsOnWhatThereIs(t *testing.T) {
 	dir := t.TempDir()
 	page := filepath.Join(dir, "page.md")
-	if err := os.WriteFile(page, []byte("before\n"+papers.ConvergentBegin+"old\n"+papers.ConvergentEnd+"after\n"), 0o600); err != nil {
+	if err := os.WriteFile(page, []byte("before\n"+strings.ReplaceAll(marks("convergent"), "<!-- end", "old\n<!-- end")+"after\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if code, _, stderr := runLab(t, fewRuns(filepath.Join(dir, "rows"), "--seeds", "1")...); code != cmdline.ExitOK {

@@ -9,11 +9,12 @@ import (
 	"os"
 	"time"
 
+	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/dfrs"
+
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/policy/dfrs"
-	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers"
-	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/fractional"
+	policy "github.com/seed-9b8f70bb/drover/batch/policy/dfrs"
+	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/dfrs/fractional"
 	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/rows"
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 	"github.com/seed-9b8f70bb/drover/internal/parallel"
@@ -53,7 +54,7 @@ func (c *reproDFRSCmd) Run(a *app) error {
 		return err
 	}
 	for _, d := range plan.Thrashing() {
-		if _, err := fmt.Fprintln(a.Stderr, dfrs.ThrashingWarning(d, plan.Penalty)); err != nil {
+		if _, err := fmt.Fprintln(a.Stderr, policy.ThrashingWarning(d, plan.Penalty)); err != nil {
 			return err
 		}
 	}
@@ -169,11 +170,11 @@ func (c *reproDFRSCmd) report(a *app, rows []fractional.Row) error {
 	if c.Quick {
 		remark = "a few workloads of each set"
 	}
-	r, err := papers.DFRS(rows, remark)
+	r, err := dfrs.NewReport(rows, remark)
 	if err != nil {
 		return err
 	}
-	return publication{c.Out, c.Doc, papers.DFRSBegin, papers.DFRSEnd}.publish(a, r, func(files int) error {
+	return publication{"dfrs", c.Out, c.Doc}.publish(a, r, func(files int) error {
 		_, err := fmt.Fprintf(a.Stdout, "%s\n%d files in %s\n", r.About(), files, c.Out)
 		return err
 	})

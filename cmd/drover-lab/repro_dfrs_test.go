@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/fractional"
+	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/dfrs/fractional"
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 	"github.com/seed-9b8f70bb/drover/sim/swf"
 )

@@ -9,9 +9,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/dynp"
+
 	"github.com/seed-9b8f70bb/drover/batch"
-	"github.com/seed-9b8f70bb/drover/batch/policy/dynp"
-	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers"
+	policy "github.com/seed-9b8f70bb/drover/batch/policy/dynp"
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 	"github.com/seed-9b8f70bb/drover/internal/parallel"
 	"github.com/seed-9b8f70bb/drover/sim"
@@ -33,19 +34,19 @@ func (c *reproDynPCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	r := &dynpRunner{app: a, workers: workers, workloads: map[string]*sim.Workload{}, figures: map[papers.DynPRun]*papers.DynPFigures{}}
+	r := &dynpRunner{app: a, workers: workers, workloads: map[string]*sim.Workload{}, figures: map[dynp.Run]*dynp.Figures{}}
 	if err := r.read(); err != nil {
 		return err
 	}
-	if err := r.run(papers.DynPRuns(r.traces, c.Quick)); err != nil {
+	if err := r.run(dynp.Runs(r.traces, c.Quick)); err != nil {
 		return err
 	}
 	timing, err := r.time()
 	if err != nil {
 		return err
 	}
-	report := papers.DynP(r.traces, r.figures, c.Quick)
-	return publication{c.Out, c.Doc, papers.DynPBegin, papers.DynPEnd}.publish(a, timedReport{report, timing}, func(files int) error {
+	report := dynp.NewReport(r.traces, r.figures, c.Quick)
+	return publication{"dynp", c.Out, c.Doc}.publish(a, timedReport{report, timing}, func(files int) error {
 		_, err := fmt.Fprintf(a.Stdout, "%s\n%s%d files in %s\n", report.Markdown(2, ""), timing, files, c.Out)
 		return err
 	})
@@ -55,15 +56,15 @@ func (c *reproDynPCmd) Run(a *app) error {
 type dynpRunner struct {
 	*app
 	workers   int
-	traces    []papers.DynPTrace // that are there
+	traces    []dynp.Trace // that are there
 	workloads map[string]*sim.Workload
-	figures   map[papers.DynPRun]*papers.DynPFigures
+	figures   map[dynp.Run]*dynp.Figures
 }
 
 // read reads the traces that are there. None is an error.
 func (r *dynpRunner) read() error {
 	var missing error
-	for _, t := range papers.DynPTraces {
+	for _, t := range dynp.Traces {
 		path, err := swf.FindTrace(t.File)
 		if err != nil {
 			missing = errors.Join(missing, err)
@@ -96,10 +97,10 @@ func (r *dynpRunner) procs(trace string) int64 {
 }
 
 // run makes all runs, as many at a time as there are workers.
-func (r *dynpRunner) run(runs []papers.DynPRun) error {
+func (r *dynpRunner) run(runs []dynp.Run) error {
 	bar := &cmdline.ProgressBar{Process: r.Process, Unit: "runs"}
 	defer bar.Finish()
-	results, err := parallel.Map(r.ctx, r.workers, runs, func(k papers.DynPRun) (*papers.DynPFigures, error) {
+	results, err := parallel.Map(r.ctx, r.workers, runs, func(k dynp.Run) (*dynp.Figures, error) {
 		s := sim.Single{Procs: r.procs(k.Trace), Policy: "dynp", Settings: settingsOf(k)}
 		result, err := s.Replay(r.ctx, r.workloads[k.Trace])
 		if err != nil {
@@ -117,7 +118,7 @@ func (r *dynpRunner) run(runs []papers.DynPRun) error {
 }
 
 // settingsOf returns a run's settings as --set has them.
-func settingsOf(k papers.DynPRun) batch.Settings {
+func settingsOf(k dynp.Run) batch.Settings {
 	s := batch.Settings{"policies": k.Policies, "decider": k.Decider, "metric": k.Metric, "equal": k.Equal, "tuning": "full", "list": "own"}
 	if k.Half {
 		s["tuning"] = "half"
@@ -128,13 +129,13 @@ func settingsOf(k papers.DynPRun) batch.Settings {
 	return s
 }
 
-func figuresOf(s *sim.Summary) *papers.DynPFigures {
-	f := &papers.DynPFigures{Jobs: s.Jobs, SLDwA: s.SlowdownAreaWeighted, Utilization: s.Utilization, Steps: s.Steps}
+func figuresOf(s *sim.Summary) *dynp.Figures {
+	f := &dynp.Figures{Jobs: s.Jobs, SLDwA: s.SlowdownAreaWeighted, Utilization: s.Utilization, Steps: s.Steps}
 	for _, p := range s.Policies {
-		f.Policies = append(f.Policies, papers.DynPPolicy{Name: p.Name, Switches: p.Switches, Started: p.Started})
+		f.Policies = append(f.Policies, dynp.Policy{Name: p.Name, Switches: p.Switches, Started: p.Started})
 	}
 	for _, c := range s.Cases {
-		f.Cases = append(f.Cases, papers.DynPCase(c))
+		f.Cases = append(f.Cases, dynp.Case(c))
 	}
 	return f
 }
@@ -162,7 +163,7 @@ const (
 
 // timed is dynP with a stopwatch for the passes that have a self-tuning step.
 type timed struct {
-	*dynp.Policy
+	*policy.Policy
 	steps, waiting int
 	spent          time.Duration
 }
@@ -183,11 +184,11 @@ func (t *timed) Decide(now batch.Time, out *batch.Decisions) {
 func (r *dynpRunner) time() (*dynpTiming, error) {
 	all := &dynpTiming{Schema: "drover.sim.repro-dynp-timing/1"}
 	for _, trace := range r.traces {
-		p, err := dynp.New(batch.Processors(int32(trace.Procs)), batch.Settings{"metric": "ARTwW"})
+		p, err := policy.New(batch.Processors(int32(trace.Procs)), batch.Settings{"metric": "ARTwW"})
 		if err != nil {
 			return nil, err
 		}
-		watch := &timed{Policy: p.(*dynp.Policy)}
+		watch := &timed{Policy: p.(*policy.Policy)}
 		if _, err := (&sim.Cluster{Policy: watch}).Run(r.ctx, r.workloads[trace.Name]); err != nil {
 			return nil, err
 		}
@@ -212,13 +213,13 @@ func (t *dynpTiming) String() string {
 // timedReport is a report with what steps cost in a file of its own: that differs from
 // run to run.
 type timedReport struct {
-	*papers.DynPReport
+	*dynp.Report
 	timing *dynpTiming
 }
 
 // Write writes the files of the report, and that one.
 func (r timedReport) Write(dir string) ([]string, error) {
-	names, err := r.DynPReport.Write(dir)
+	names, err := r.Report.Write(dir)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers"
+	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/dynp"
+
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
@@ -15,7 +16,7 @@ import (
 func fewTraces(t *testing.T, jobs int) {
 	t.Helper()
 	dir := t.TempDir()
-	for k, trace := range papers.DynPTraces {
+	for k, trace := range dynp.Traces {
 		var b strings.Builder
 		for i := range jobs {
 			wall := 100 + 37*(i*(k+3)%29)
@@ -35,7 +36,7 @@ func TestReproDynPPrintsTheTables(t *testing.T) {
 	if err := os.MkdirAll(filepath.Dir(page), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(page, []byte("before\n"+papers.DynPBegin+papers.DynPEnd+"after\n"), 0o600); err != nil {
+	if err := os.WriteFile(page, []byte("before\n"+marks("dynp")+"after\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	code, stdout, stderr := runLab(t, "repro", "dynp", "--out", out, "--doc", page)

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers"
+	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/growth"
 	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/chart"
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
@@ -27,7 +27,7 @@ type reproGrowthCmd struct {
 
 // Run draws the chart.
 func (c *reproGrowthCmd) Run(a *app) error {
-	g := &papers.Growth{
+	g := &growth.Growth{
 		Title: c.Title, Note: c.Note, XTitle: c.XTitle, YTitle: c.YTitle, X: c.X, Y: c.Y, By: c.By, Where: c.Where,
 	}
 	if g.XTitle == "" {

@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers"
-	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/sla"
+	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/overbooking"
+
+	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/overbooking/sla"
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 	"github.com/seed-9b8f70bb/drover/internal/parallel"
 )
@@ -49,11 +50,15 @@ func (c *reproOverbookingCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	return c.report(a, papers.Overbooking(rows, remark))
+	r, err := overbooking.NewReport(rows, remark)
+	if err != nil {
+		return err
+	}
+	return c.report(a, r)
 }
 
-func (c *reproOverbookingCmd) report(a *app, r *papers.OverbookingReport) error {
-	return publication{c.Out, c.Doc, papers.OverbookingBegin, papers.OverbookingEnd}.publish(a, r, func(files int) error {
+func (c *reproOverbookingCmd) report(a *app, r *overbooking.Report) error {
+	return publication{"overbooking", c.Out, c.Doc}.publish(a, r, func(files int) error {
 		_, err := fmt.Fprintf(a.Stdout, "%s\n%s\n%d files in %s\n", r.About(), strings.Join(r.Says(), "\n"), files, c.Out)
 		return err
 	})

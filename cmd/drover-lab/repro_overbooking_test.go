@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers"
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 )
 
@@ -18,7 +17,7 @@ func TestReproOverbookingIsTheSameOnAnyNumberOfCores(t *testing.T) {
 	if err := os.MkdirAll(filepath.Dir(page), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(page, []byte("before\n"+papers.OverbookingBegin+papers.OverbookingEnd+"after\n"), 0o600); err != nil {
+	if err := os.WriteFile(page, []byte("before\n"+marks("overbooking")+"after\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var rows [2][]byte

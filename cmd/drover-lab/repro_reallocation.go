@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/reallocation"
+
 	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers"
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 	"github.com/seed-9b8f70bb/drover/sim/campaign"
@@ -33,24 +35,24 @@ func (c *reproReallocationCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	m := &reproMaker{app: a, flags: c, workers: workers, rows: &papers.Rows{}}
+	m := &reproMaker{app: a, flags: c, workers: workers, rows: &reallocation.Rows{}}
 	r, err := m.report()
 	if err != nil {
 		return err
 	}
-	return publication{c.Out, c.Doc, papers.Begin, papers.End}.publish(a, r, func(files int) error {
+	return publication{"reallocation", c.Out, c.Doc}.publish(a, r, func(files int) error {
 		return printRepro(a.Stdout, r, files, c.Out)
 	})
 }
 
 // printRepro prints what does not hold and what the questions' answers are.
-func printRepro(w io.Writer, r *papers.Report, files int, dir string) error {
+func printRepro(w io.Writer, r *reallocation.Report, files int, dir string) error {
 	n := map[papers.Verdict]int{}
 	var b strings.Builder
 	for i := range r.Results {
 		c := &r.Results[i]
 		if n[c.Verdict]++; c.Verdict == papers.Differs {
-			fmt.Fprintf(&b, "differs (%s): %s\n  measured: %s\n", c.Section, c.Says, c.Measured)
+			fmt.Fprintf(&b, "differs (%s): %s\n  measured: %s\n", c.Of, c.Says, c.Measured)
 		}
 	}
 	for i := range r.Questions {
@@ -68,16 +70,16 @@ type reproMaker struct {
 	app     *app
 	flags   *reproReallocationCmd
 	workers int
-	rows    *papers.Rows
+	rows    *reallocation.Rows
 }
 
-func (m *reproMaker) report() (*papers.Report, error) {
+func (m *reproMaker) report() (*reallocation.Report, error) {
 	set, cuts, err := m.load("paper")
 	if err != nil {
 		return nil, err
 	}
-	o := papers.Options{Partial: m.flags.Partial}
-	o.Plan.Tuning = papers.Paper.Tuning
+	o := reallocation.Options{Partial: m.flags.Partial}
+	o.Plan.Tuning = reallocation.Paper.Tuning
 	for _, s := range set.Scenarios {
 		o.Plan.Scenarios = append(o.Plan.Scenarios, s.Name)
 	}
@@ -93,7 +95,7 @@ func (m *reproMaker) report() (*papers.Report, error) {
 			return nil, err
 		}
 	}
-	return papers.Reallocation(m.rows, o)
+	return reallocation.NewReport(m.rows, o)
 }
 
 // load returns a campaign, or the small part of it.
@@ -108,7 +110,7 @@ func (m *reproMaker) load(name string) (*campaign.Campaign, []string, error) {
 
 // paper sees that the rows of the paper's campaign are there. Results that have
 // them all may be of a greater campaign.
-func (m *reproMaker) paper(set *campaign.Campaign, plan papers.Plan) error {
+func (m *reproMaker) paper(set *campaign.Campaign, plan reallocation.Plan) error {
 	dir := m.flags.Results
 	if dir == "" {
 		if dir = "campaign-paper"; m.flags.Quick {
@@ -126,7 +128,7 @@ func (m *reproMaker) paper(set *campaign.Campaign, plan papers.Plan) error {
 	}
 	if err := m.run(set, dir); err != nil {
 		if _, ok := errors.AsType[*campaign.MismatchError](err); ok && !none {
-			return fmt.Errorf("%w (--partial reports what there is); %w", &papers.LackingError{Lacking: lacking, Of: plan.Experiments()}, err)
+			return fmt.Errorf("%w (--partial reports what there is); %w", &reallocation.LackingError{Lacking: lacking, Of: plan.Experiments()}, err)
 		}
 		return err
 	}
@@ -139,7 +141,7 @@ func (m *reproMaker) questions() error {
 	if err := m.read(dir); !errors.Is(err, fs.ErrNotExist) {
 		return err // one campaign's results, as they are
 	}
-	names, texts, err := papers.Campaigns()
+	names, texts, err := reallocation.Campaigns()
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers"
+	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/reallocation"
+
 	"github.com/seed-9b8f70bb/drover/internal/cmdline"
 	"github.com/seed-9b8f70bb/drover/sim/campaign"
 )
@@ -52,7 +53,7 @@ func TestReproReportsOfResultsThatAreThere(t *testing.T) {
 	if err := os.MkdirAll(filepath.Dir(page), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(page, []byte("before\n"+papers.Begin+papers.End+"after\n"), 0o600); err != nil {
+	if err := os.WriteFile(page, []byte("before\n"+marks("reallocation")+"after\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	code, stdout, stderr := runLab(t, "repro", "reallocation", "--results", results, "--out", out, "--doc", page)
@@ -63,7 +64,7 @@ func TestReproReportsOfResultsThatAreThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"before\n<!--", "\n560 of the plan's 560 experiments.", "](figures/r/figure-13.svg)", "### Claims", "#### Figure 6", "-->\nafter\n"} {
+	for _, want := range []string{"before\n<!--", "\n560 of the plan's 560 experiments.", "](figures/r/figure-13.svg)", "\n## Claims\n", "\n### Figure 6", "-->\nafter\n"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("no %q in the page:\n%s", want, text)
 		}
@@ -76,7 +77,7 @@ func TestReproReportsOfResultsThatAreThere(t *testing.T) {
 func TestReproAnswersQuestionsFromTheirResults(t *testing.T) {
 	dir := t.TempDir()
 	madeUpResults(t, filepath.Join(dir, "paper"), paperCampaign, none)
-	names, texts, err := papers.Campaigns()
+	names, texts, err := reallocation.Campaigns()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +97,7 @@ func TestReproAnswersQuestionsFromTheirResults(t *testing.T) {
 			Says []string
 		}
 	}
-	if err := json.Unmarshal([]byte(stdout), &view); err != nil || code != cmdline.ExitOK || view.Schema != papers.Schema {
+	if err := json.Unmarshal([]byte(stdout), &view); err != nil || code != cmdline.ExitOK || view.Schema != reallocation.Schema {
 		t.Fatalf("exit %d, %v\n%s%s", code, err, stdout, stderr)
 	}
 	for _, q := range view.Questions {

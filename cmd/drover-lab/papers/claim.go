@@ -1,169 +1,188 @@
 package papers
 
 import (
+	"bytes"
 	"fmt"
-	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
 )
 
-// Verdict says what the measurements make of a claim.
+// Verdict is what the measurements make of a claim.
 type Verdict string
 
 // The verdicts.
 const (
 	Holds   Verdict = "holds"
 	Differs Verdict = "differs"
-	Open    Verdict = "not measured" // there are no rows to tell by
+	Open    Verdict = "not measured" // rows are missing
 )
 
-// Claim is something that the paper says about its results.
-type Claim struct {
-	ID      string
-	Section string
-	Figure  int // 0: none
-	Says    string
-	Test    string // by what it is taken to hold
-	check   func(*study) finding
+// mark returns the verdict in Markdown, bold if the claim differs.
+func (v Verdict) mark() string {
+	if v == Differs {
+		return "**" + string(v) + "**"
+	}
+	return string(v)
 }
 
-// finding is what a claim's check has found.
-type finding struct {
-	measured string
-	verdict  Verdict
+// Finding is the result of a claim's check.
+type Finding struct {
+	Measured string
+	Verdict  Verdict
 }
 
-var open = finding{"", Open}
+// NotMeasured is the finding where rows are missing.
+var NotMeasured = Finding{"", Open}
 
-func found(holds bool, format string, args ...any) finding {
-	f := finding{fmt.Sprintf(format, args...), Differs}
+// Found returns a finding, with what was measured as fmt.Sprintf formats it.
+func Found(holds bool, format string, args ...any) Finding {
+	f := Finding{fmt.Sprintf(format, args...), Differs}
 	if holds {
-		f.verdict = Holds
+		f.Verdict = Holds
 	}
 	return f
 }
 
-// Claims returns all claims, in the order of the paper.
-func Claims() []Claim {
-	return slices.Concat(dedicatedClaims, nonDedicatedClaims, overallClaims)
+// Claim is a sentence of a paper about its results, in our words, with a check. S is what
+// the paper's package makes of its rows.
+type Claim[S any] struct {
+	ID     string
+	Of     string // the section, figure or table that has it
+	Figure int    // the figure beside a section; 0: none
+	Says   string
+	Test   string // when it is taken to hold
+	Check  func(S) Finding
 }
 
-// Words that the paper uses, as numbers: it gives none, so what is taken for them is
-// fixed here, before anything was measured.
-const (
-	nearlyAll = 0.95 // "almost all jobs"
-	near      = 0.05 // "close", "similar", "very small difference"; 5 points of a share
-	few       = 0.05 // "apart from some cases": so many experiments at most
-	aLot      = 1. / 3
-)
+// Result is a claim and what was measured.
+type Result struct {
+	ID       string  `json:"id"`
+	Of       string  `json:"of"`
+	Figure   int     `json:"figure,omitempty"`
+	Says     string  `json:"says"`
+	Test     string  `json:"holds_if"`
+	Measured string  `json:"measured,omitempty"`
+	Verdict  Verdict `json:"verdict"`
+	Other    Verdict `json:"other,omitempty"` // under the settings of Claims.Other
+	Why      string  `json:"why,omitempty"`   // it differs; empty if it does not, or if the reason is unknown
+}
 
-// The checks that several claims share. Each is open where rows lack.
-
-// orderOnAverage holds if the means over all experiments rise in the order of the
-// couples.
-func orderOnAverage(dedicated bool, m *metric, of ...couple) func(*study) finding {
-	return func(s *study) finding {
-		v, text, ok := s.means(dedicated, m, of...)
-		if !ok {
-			return open
+// Check checks claims. why has the reasons for claims that differ, by ID.
+func Check[S any](claims []Claim[S], study S, why map[string]string) []Result {
+	var all []Result
+	for i := range claims {
+		c := &claims[i]
+		f := c.Check(study)
+		r := Result{
+			ID: c.ID, Of: c.Of, Figure: c.Figure, Says: c.Says, Test: c.Test, Measured: f.Measured, Verdict: f.Verdict,
 		}
-		return found(slices.IsSorted(v), "%s", text)
+		if f.Verdict == Differs {
+			r.Why = why[c.ID]
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+// CountOf returns how many results have a verdict.
+func CountOf(results []Result, v Verdict) int {
+	n := 0
+	for i := range results {
+		if results[i].Verdict == v {
+			n++
+		}
+	}
+	return n
+}
+
+// Summary counts the verdicts, as "Of 7 claims 5 hold, 1 differ, and 1 were not measured".
+func Summary(results []Result) string {
+	text := fmt.Sprintf("Of %d claims %d hold, %d differ", len(results), CountOf(results, Holds), CountOf(results, Differs))
+	if n := CountOf(results, Open); n > 0 {
+		text += fmt.Sprintf(", and %d were not measured", n)
+	}
+	return text
+}
+
+// Claims is the block of a report that has a table of results, and why some differ.
+type Claims struct {
+	Of      string // the head of the column Result.Of
+	Figures bool   // a column of Result.Figure
+	Other   string // the head of a column of Result.Other; none if empty
+	Results []Result
+	// Unexplained leaves out why claims differ: the reasons explain the whole experiment, not
+	// a part of it.
+	Unexplained bool
+}
+
+func (c *Claims) markdown(b *strings.Builder, _ int, _ string) {
+	columns := func(of, figure, claim, test, measured, verdict, other string) []string {
+		line := []string{of}
+		if c.Figures {
+			line = append(line, figure)
+		}
+		line = append(line, claim, test, measured, verdict)
+		if c.Other != "" {
+			line = append(line, other)
+		}
+		return line
+	}
+	t := &Table{Head: columns(c.Of, "fig.", "claim", "holds if", "measured", "verdict", c.Other)}
+	t.Words = len(t.Head)
+	var why strings.Builder
+	for i := range c.Results {
+		r := &c.Results[i]
+		figure := ""
+		if r.Figure > 0 {
+			figure = strconv.Itoa(r.Figure)
+		}
+		t.Add(columns(r.Of, figure, fmt.Sprintf("`%s` %s", r.ID, r.Says), r.Test, r.Measured, r.Verdict.mark(), r.Other.mark())...)
+		if r.Verdict == Differs {
+			reason := r.Why
+			if reason == "" {
+				reason = "not explained yet."
+			}
+			fmt.Fprintf(&why, "- `%s`: %s\n", r.ID, strings.TrimSpace(reason))
+		}
+	}
+	fmt.Fprintf(b, "%s\n", t.Markdown())
+	if why.Len() > 0 && !c.Unexplained {
+		fmt.Fprintf(b, "Why claims differ:\n\n%s\n", why.String())
 	}
 }
 
-// extremeOnAverage holds if the first couple has the greatest mean, or, with
-// least, the least one.
-func extremeOnAverage(dedicated bool, m *metric, least bool, of ...couple) func(*study) finding {
-	return func(s *study) finding {
-		v, text, ok := s.means(dedicated, m, of...)
-		if !ok {
-			return open
-		}
-		if least {
-			return found(v[0] <= slices.Min(v), "%s", text)
-		}
-		return found(v[0] >= slices.Max(v), "%s", text)
+// IDs returns the IDs of claims.
+func IDs[S any](claims []Claim[S]) []string {
+	var ids []string
+	for i := range claims {
+		ids = append(ids, claims[i].ID)
 	}
+	return ids
 }
 
-// closeOnAverage holds if the means of all couples are close.
-func closeOnAverage(dedicated bool, m *metric, of ...couple) func(*study) finding {
-	return func(s *study) finding {
-		v, text, ok := s.means(dedicated, m, of...)
-		if !ok {
-			return open
-		}
-		return found(slices.Max(v)-slices.Min(v) <= near, "%s", text)
+// ReadReasons reads a why-file, a YAML file with the reasons why claims differ, which
+// people write. into is a pointer to a map or a struct; unknown keys are refused.
+func ReadReasons(file string, text []byte, into any) error {
+	d := yaml.NewDecoder(bytes.NewReader(text))
+	d.KnownFields(true)
+	if err := d.Decode(into); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
 	}
+	return nil
 }
 
-// means returns the mean over all experiments of each couple, and a text of them;
-// false if a couple has no experiment.
-func (s *study) means(dedicated bool, m *metric, of ...couple) ([]float64, string, bool) {
-	var out []float64
-	text := ""
-	for i, c := range of {
-		v := values(s.all(dedicated, c), m)
-		if len(v) == 0 {
-			return nil, "", false
-		}
-		if i > 0 {
-			text += ", "
-		}
-		out = append(out, mean(v))
-		text += c.name + " " + m.show(out[i])
+// CheckReasons returns an error if a reason has the ID of no claim.
+func CheckReasons(file string, why map[string]string, ids ...string) error {
+	known := map[string]bool{}
+	for _, id := range ids {
+		known[id] = true
 	}
-	return out, text, true
-}
-
-// cancellationAgainstRegular compares each experiment under all-cancellation with
-// the one under regular with the same heuristic, jobs and seed.
-func cancellationAgainstRegular(dedicated bool, m *metric, what string, holds func(pair) bool, enough func(n, of int) bool) func(*study) finding {
-	return func(s *study) finding {
-		pairs := append(s.paired(dedicated, mctCan, mctReg, m), s.paired(dedicated, minminCan, minminReg, m)...)
-		if len(pairs) == 0 {
-			return open
+	for id := range why {
+		if !known[id] {
+			return fmt.Errorf("%s: %q is the ID of no claim", file, id)
 		}
-		n := where(pairs, holds)
-		return found(enough(n, len(pairs)), "%s in %d of %d pairs of experiments", what, n, len(pairs))
 	}
+	return nil
 }
-
-// share holds if enough of the experiments are as they should be.
-func share(dedicated bool, of []couple, m *metric, what string, holds func(float64) bool, enough func(n, of int) bool) func(*study) finding {
-	return func(s *study) finding {
-		v := values(s.all(dedicated, of...), m)
-		if len(v) == 0 {
-			return open
-		}
-		n := where(v, holds)
-		return found(enough(n, len(v)), "%s in %d of %d experiments; from %s to %s", what, n, len(v), m.show(slices.Min(v)), m.show(slices.Max(v)))
-	}
-}
-
-// greatest holds if the greatest value is as it should be.
-func greatest(dedicated bool, of []couple, m *metric, holds func(float64) bool) func(*study) finding {
-	return func(s *study) finding {
-		v := values(s.all(dedicated, of...), m)
-		if len(v) == 0 {
-			return open
-		}
-		return found(holds(slices.Max(v)), "at most %s", m.show(slices.Max(v)))
-	}
-}
-
-// How many are enough.
-
-func every(n, of int) bool  { return n == of }
-func most(n, of int) bool   { return 2*n > of }
-func some(n, _ int) bool    { return n > 0 }
-func allBut(n, of int) bool { return float64(of-n) <= few*float64(of) }
-func lots(n, of int) bool   { return float64(n) >= aLot*float64(of) }
-
-func above(x float64) func(float64) bool { return func(v float64) bool { return v > x } }
-func below(x float64) func(float64) bool { return func(v float64) bool { return v < x } }
-
-func within(low, high float64) func(float64) bool {
-	return func(v float64) bool { return v >= low && v <= high }
-}
-
-func rises(p pair) bool { return p.a > p.b }
-func falls(p pair) bool { return p.a < p.b }

@@ -1,128 +1,191 @@
 package papers
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
 	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/chart"
 )
 
-// Options are how a report is made.
-type Options struct {
-	Plan Plan
-	// Partial makes a report of what rows there are, which says so.
-	Partial bool
-	// Remark says what is special about all rows, as "quick: the first 14 days".
-	Remark string
-}
-
-// Report is the figures, the claims and the questions with what was measured.
+// Report is a page about one paper, with pictures and tables as files. It is a function of
+// its rows: the same rows make the same bytes.
 type Report struct {
-	Results   []Result
-	Questions []Answered
-
-	study    *study
-	sections []section
+	Title  string // of report.md
+	Blocks []Block
+	More   []File                   // files beside those of the sections
+	Index  func(files []string) any // report.json, given the names of all files
 }
 
-// Result is a claim and what was measured.
-type Result struct {
-	Claim
-	Measured   string
-	Verdict    Verdict
-	Exhaustive Verdict // where sites tune exhaustively
-	Why        string  // it differs
+// Block is a part of a report's page.
+type Block interface {
+	markdown(b *strings.Builder, level int, folder string)
 }
 
-// Answered is a question and what the rows say to it; nothing where rows lack.
-type Answered struct {
-	Question
-	Says []string
+// Text is a block of Markdown.
+type Text string
+
+func (t Text) markdown(b *strings.Builder, _ int, _ string) {
+	fmt.Fprintf(b, "%s\n\n", strings.TrimRight(string(t), "\n"))
 }
 
-// section is a picture and its tables.
-type section struct {
-	title, file string
-	chart       chart.Chart
-	table       *table
-	overview    *table
-	says        []string
-	empty       bool
+// Heading is a heading at the report's level.
+type Heading string
+
+func (h Heading) markdown(b *strings.Builder, level int, _ string) {
+	fmt.Fprintf(b, "%s %s\n\n", strings.Repeat("#", level), h)
 }
 
-// Reallocation makes the report about the paper's section 5. Rows that the plan has
-// and that are not there are a *LackingError, unless the report may be partial.
-func Reallocation(rows *Rows, o Options) (*Report, error) {
-	s := &study{rows: rows, plan: o.Plan, remark: o.Remark}
-	if lacking := rows.Lacking(o.Plan); len(lacking) > 0 {
-		if !o.Partial {
-			return nil, &LackingError{Lacking: lacking, Of: len(o.Plan.experiments())}
-		}
-		s.lacking = len(lacking)
+// Section is a picture and its tables.
+type Section struct {
+	Title    string
+	File     string // the name of its files, without their ends
+	Deeper   int    // levels below that of the report
+	Chart    chart.Chart
+	Table    *Table // its files
+	Overview *Table // on the page
+	Says     []string
+	Empty    bool // nothing was measured
+}
+
+func (s *Section) markdown(b *strings.Builder, level int, folder string) {
+	fmt.Fprintf(b, "%s %s\n\n", strings.Repeat("#", level+s.Deeper), s.Title)
+	if s.Empty {
+		b.WriteString("Not measured.\n\n")
+		return
 	}
-	r := &Report{study: s}
-	for _, f := range figures {
-		if err := r.figure(f); err != nil {
+	for _, line := range s.Says {
+		fmt.Fprintf(b, "- %s\n", line)
+	}
+	if len(s.Says) > 0 {
+		b.WriteString("\n")
+	}
+	if s.Chart != nil {
+		fmt.Fprintf(b, "![%s](%s%s.svg)\n\n", s.Title, folder, s.File)
+	}
+	if s.Overview != nil {
+		fmt.Fprintf(b, "%s\n", s.Overview.Markdown())
+	}
+}
+
+// files returns the picture and the table of a section, none if it is empty.
+func (s *Section) files() (files []File, err error) {
+	if s.Empty {
+		return nil, nil
+	}
+	if s.Chart != nil {
+		svg, err := chart.SVG(s.Chart)
+		if err != nil {
 			return nil, err
 		}
+		png, err := chart.PNG(s.Chart)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, File{s.File + ".svg", svg}, File{s.File + ".png", png})
 	}
-	if err := r.claims(); err != nil {
+	if s.Table != nil {
+		csv, err := s.Table.CSV()
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, File{s.File + ".csv", csv}, File{s.File + ".md", []byte(s.Table.Markdown())})
+	}
+	return files, nil
+}
+
+// Add adds blocks at the end.
+func (r *Report) Add(blocks ...Block) { r.Blocks = append(r.Blocks, blocks...) }
+
+// Sections returns the sections among the blocks.
+func (r *Report) Sections() []*Section {
+	var all []*Section
+	for _, b := range r.Blocks {
+		if s, ok := b.(*Section); ok {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// Markdown returns the report with headings from a level on. folder is the path of its
+// pictures from the page that it becomes a part of, with a slash at the end.
+func (r *Report) Markdown(level int, folder string) string {
+	b := &strings.Builder{}
+	for _, block := range r.Blocks {
+		block.markdown(b, level, folder)
+	}
+	return strings.TrimRight(b.String(), "\n") + "\n"
+}
+
+// File is a file of a report.
+type File struct {
+	Name string
+	Data []byte
+}
+
+// Files draws the pictures and returns all files of the report: those of its sections,
+// More, report.md and report.json.
+func (r *Report) Files() ([]File, error) {
+	var files []File
+	for _, s := range r.Sections() {
+		some, err := s.files()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", s.File, err)
+		}
+		files = append(files, some...)
+	}
+	page := "# " + r.Title + "\n\n" + r.Markdown(2, "")
+	files = append(append(files, r.More...), File{"report.md", []byte(page)})
+	names := make([]string, len(files))
+	for i := range files {
+		names[i] = files[i].Name
+	}
+	var index bytes.Buffer
+	enc := json.NewEncoder(&index)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(r.Index(names)); err != nil {
+		return nil, fmt.Errorf("report.json: %w", err)
+	}
+	return append(files, File{"report.json", index.Bytes()}), nil
+}
+
+// Write writes all files to a folder, which it makes if necessary, and returns their
+// names.
+func (r *Report) Write(dir string) ([]string, error) {
+	files, err := r.Files()
+	if err != nil {
 		return nil, err
 	}
-	for _, q := range Questions() {
-		if err := r.question(&q); err != nil {
-			return nil, err
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("output: %w", err)
+	}
+	var names []string
+	for _, f := range files {
+		if err := os.WriteFile(filepath.Join(dir, f.Name), f.Data, 0o644); err != nil {
+			return nil, fmt.Errorf("output: %w", err)
 		}
+		names = append(names, f.Name)
 	}
-	return r, nil
+	return names, nil
 }
 
-func (r *Report) figure(f figure) error {
-	boxes, err := f.boxes(r.study)
-	if err != nil {
-		return err
-	}
-	t := f.table(r.study, boxes)
-	r.sections = append(r.sections, section{
-		title: f.title(), file: f.file(), chart: f.chart(r.study, boxes), table: t, overview: f.overview(r.study, boxes), empty: len(t.rows) == 0,
-	})
-	return nil
+// Marks returns the two lines of a page that the report about a paper stands between.
+func Marks(paper string) (begin, end string) {
+	return "<!-- begin: drover-lab repro " + paper + " -->\n", "<!-- end: drover-lab repro " + paper + " -->\n"
 }
 
-func (r *Report) question(q *Question) error {
-	a := r.study.answer(q)
-	c, err := a.chart(r.study)
-	if err != nil {
-		return err
+// Include returns a page with a report about a paper between its marks.
+func Include(page []byte, paper, text string) ([]byte, error) {
+	begin, end := Marks(paper)
+	before, rest, begun := bytes.Cut(page, []byte(begin))
+	_, after, ended := bytes.Cut(rest, []byte(end))
+	if !begun || !ended {
+		return nil, fmt.Errorf("the page has no place for the report, accepted: the two lines\n%s%s", begin, end)
 	}
-	says := a.says()
-	r.Questions = append(r.Questions, Answered{*q, says})
-	r.sections = append(r.sections, section{
-		title: q.Asks, file: a.file(), chart: c, table: a.table(false), overview: a.table(true), says: says, empty: a.n == 0,
-	})
-	return nil
+	return bytes.Join([][]byte{before, []byte(begin + "\n" + text + "\n" + end), after}, nil), nil
 }
-
-func (r *Report) claims() error {
-	why, err := reasons(whyText)
-	if err != nil {
-		return err
-	}
-	other := *r.study
-	other.plan.Tuning = exhaustive
-	for _, c := range Claims() {
-		f := c.check(r.study)
-		result := Result{Claim: c, Measured: f.measured, Verdict: f.verdict, Exhaustive: c.check(&other).verdict}
-		if f.verdict == Differs {
-			result.Why = why[c.ID]
-		}
-		r.Results = append(r.Results, result)
-	}
-	return nil
-}
-
-// Files draws the pictures and returns all files of the report.
-func (r *Report) Files() ([]File, error) {
-	return compose(r.sections, nil, r.page(), r.index)
-}
-
-// Write writes all files to a folder, which is made if it is not there. It returns
-// their names.
-func (r *Report) Write(dir string) ([]string, error) { return write(dir, r.Files) }

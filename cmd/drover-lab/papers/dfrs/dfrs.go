@@ -1,0 +1,200 @@
+package dfrs
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers"
+	"github.com/seed-9b8f70bb/drover/cmd/drover-lab/papers/dfrs/fractional"
+)
+
+// DFRSReport holds the tables and figures of the paper on dynamic fractional resource
+// scheduling against ours.
+type Report struct {
+	papers.Report
+
+	Results []papers.Result
+	Off     []Off
+
+	study  *study
+	runs   int
+	remark string
+}
+
+// dfrsDefault is the paper's recommendation.
+const recommended = fractional.Default
+
+// The periods: of the tables, of section 6.4.2's advice (ten penalties), of its advice
+// in passing (one hour), and the end of the figures.
+const (
+	tablePeriod       = fractional.Period
+	recommendedPeriod = fractional.Recommended
+	hourPeriod        = 3600 * batch.Second
+	lastPeriod        = 12_000 * batch.Second
+)
+
+// dfrsSets are those of the paper, with the number of their instances.
+var sets = []struct {
+	id, name string
+	of       int
+}{
+	{fractional.HPC2N, "HPC2N", 182},
+	{fractional.Unscaled, "unscaled synthetic", 100},
+	{fractional.Scaled, "scaled synthetic", 900},
+}
+
+// The parts of a set that figures are of: all of it, its load in tenths, or the loads of
+// table 3.
+const (
+	whole = 0
+	heavy = 10
+)
+
+// dfrsKey says what a cell is of.
+type key struct {
+	set       string
+	part      int
+	algorithm string
+	period    batch.Duration
+}
+
+// dfrsCell sums up the instances of a part of a set under one algorithm.
+type cell struct {
+	n     int
+	stats [measureCount]stat
+}
+
+// dfrsStudy is what the rows say.
+type study struct {
+	cells     map[key]*cell
+	instances map[setPart]int // that any row is of
+	pairs     []versus
+	penalty   batch.Duration
+}
+
+type setPart struct {
+	set  string
+	part int
+}
+
+// DFRS makes the report of rows, all with one penalty. remark says what is special about
+// them.
+func NewReport(rows []fractional.Row, remark string) (*Report, error) {
+	s, err := newStudy(rows)
+	if err != nil {
+		return nil, err
+	}
+	r := &Report{study: s, runs: len(rows), remark: remark}
+	why, err := readReasons(whyText)
+	if err != nil {
+		return nil, err
+	}
+	r.Results = papers.Check(Claims(), s, why.Claims)
+	r.Off = s.off(why)
+	r.Title, r.Index = "DFRS: the paper's tables and figures, and ours", r.index
+	r.Add(papers.Text(r.About()))
+	if lacking := s.lacking(); len(lacking) > 0 {
+		r.Add(papers.Text("What is missing (figures of it are blank):\n\n- " + strings.Join(lacking, "\n- ")))
+	}
+	r.Add(
+		papers.Heading("What the paper says about DFRS"),
+		&papers.Claims{Of: "§", Results: r.Results, Unexplained: remark != ""},
+		papers.Heading("What is off by more than a factor of 2"), papers.Text(r.offs()),
+	)
+	r.tables()
+	r.figures()
+	return r, nil
+}
+
+func newStudy(rows []fractional.Row) (*study, error) {
+	s := &study{cells: map[key]*cell{}, instances: map[setPart]int{}}
+	of := map[key][]*fractional.Row{}
+	seen := map[fractional.Case]bool{}
+	known := map[fractional.Case]bool{}
+	for i := range rows {
+		row := &rows[i]
+		if i > 0 && row.Penalty != rows[0].Penalty {
+			return nil, fmt.Errorf("rows with penalties of %v and %v, accepted: one of them", rows[0].Penalty, row.Penalty)
+		}
+		s.penalty = row.Penalty
+		if seen[row.Case] {
+			continue
+		}
+		seen[row.Case] = true
+		instance := fractional.Case{Set: row.Set, Trace: row.Trace, Load: row.Load}
+		for _, part := range partsOf(row) {
+			if !known[instance] {
+				s.instances[setPart{row.Set, part}]++
+			}
+			k := key{row.Set, part, row.Algorithm, row.Period}
+			of[k] = append(of[k], row)
+		}
+		known[instance] = true
+	}
+	for k, rows := range of {
+		s.cells[k] = newCell(rows)
+	}
+	s.compare(rows)
+	return s, nil
+}
+
+func partsOf(row *fractional.Row) []int {
+	switch {
+	case row.Set != fractional.Scaled:
+		return []int{whole}
+	case row.Load >= fractional.Table3Load:
+		return []int{whole, row.Load, heavy}
+	}
+	return []int{whole, row.Load}
+}
+
+// periodOf returns 0 for algorithms that do nothing periodically, else the period.
+func periodOf(algorithm string, period batch.Duration) batch.Duration {
+	if !fractional.Periodic(algorithm) {
+		return 0
+	}
+	return period
+}
+
+// cell returns the figures of all instances that there are; nil if there are rows of
+// some of them only.
+func (s *study) cell(set string, part int, algorithm string, period batch.Duration) *cell {
+	c := s.cells[key{set, part, algorithm, periodOf(algorithm, period)}]
+	if c == nil || c.n < s.instances[setPart{set, part}] {
+		return nil
+	}
+	return c
+}
+
+// at returns a figure of a whole set with the period of the tables.
+func (s *study) at(set, algorithm string, m measure) (stat, bool) {
+	return s.stat(set, whole, algorithm, tablePeriod, m)
+}
+
+func (s *study) stat(set string, part int, algorithm string, period batch.Duration, m measure) (stat, bool) {
+	c := s.cell(set, part, algorithm, period)
+	if c == nil {
+		return stat{}, false
+	}
+	return c.stats[m], true
+}
+
+// periods returns those of the default on a set, rising.
+func (s *study) periods(set string) []batch.Duration {
+	var all []batch.Duration
+	for k := range s.cells {
+		if k.set == set && k.part == whole && k.algorithm == recommended && s.cell(set, whole, recommended, k.period) != nil {
+			all = append(all, k.period)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// inSeconds writes a period as the paper does.
+func inSeconds(d batch.Duration) string {
+	return papers.Grouped(strconv.FormatFloat(d.Seconds(), 'f', -1, 64)) + " s"
+}
