@@ -15,25 +15,25 @@ import (
 	"github.com/google/uuid"
 )
 
-// DataMode is how long data stay at a site.
+// DataMode is how long data stays at a site.
 type DataMode string
 
-// The modes. Of GridRPC's own, GRPC_VOLATILE, GRPC_STICKY and GRPC_PERSISTENT.
+// The modes. GridRPC calls them GRPC_VOLATILE, GRPC_STICKY and GRPC_PERSISTENT.
 const (
-	// DataVolatile data go when the first job that has used them has ended.
+	// DataVolatile data is removed when the first job that used it has ended.
 	DataVolatile DataMode = "volatile"
-	// DataSticky data stay until they are removed, at one site alone: a job that uses
-	// them runs there and nowhere else.
+	// DataSticky data stays until it is removed, at one site only: a job that uses it
+	// runs there.
 	DataSticky DataMode = "sticky"
-	// DataPersistent data stay until they are removed, or their site needs the room
-	// and nobody has used them for longest. Where a job wants them there is a copy.
+	// DataPersistent data stays until it is removed, or evicted as the least recently
+	// used when the site needs space. It is copied to other sites for jobs that use it.
 	DataPersistent DataMode = "persistent"
 )
 
 // DataModes are all modes.
 var DataModes = []DataMode{DataVolatile, DataSticky, DataPersistent}
 
-// ParseDataMode reads a mode; an empty text is DataPersistent.
+// ParseDataMode reads a mode. An empty text is DataPersistent.
 func ParseDataMode(text string) (DataMode, error) {
 	if text == "" {
 		return DataPersistent, nil
@@ -51,8 +51,8 @@ func ParseDataMode(text string) (DataMode, error) {
 	}
 }
 
-// Data are content that stays at a site under a handle, so that requests can use it
-// without its being sent again. They never change. Times are on the clock of the site.
+// Data is content that stays at a site under a handle: requests use it without sending
+// it again. It never changes. Times are on the clock of the site.
 type Data struct {
 	Message    rpc.Message // that it was decoded from
 	ID         string      `proto:"id"`                 // the handle: a lower-case UUIDv7
@@ -75,16 +75,17 @@ type Data struct {
 // MarshalJSON returns the JSON of a drover.v1.Data.
 func (d Data) MarshalJSON() ([]byte, error) { return rpc.JSON("Data", d) }
 
-// known says whether more than the handle is known.
+// known reports whether more than the handle is known.
 func (d *Data) known() bool { return d.SHA256 != "" }
 
-// DataContent is what PutData has stay at a site.
+// DataContent is content for PutData.
 type DataContent struct {
 	file *file
-	err  error // what is wrong with it
+	err  error // why it cannot be sent
 }
 
-// DataFile is the content of the file at path, which must not change until it is put.
+// DataFile is the content of the file at path, which must not change until PutData
+// returns.
 func DataFile(path string) DataContent { return DataContent{file: fileAt(path)} }
 
 // DataBytes is this content.
@@ -92,13 +93,13 @@ func DataBytes(content []byte) DataContent {
 	return DataContent{file: &file{open: func() (io.ReadCloser, error) { return held{bytes.NewReader(content)}, nil }}}
 }
 
-// DataFrom is content that open reads from its beginning, as often as it is called,
-// and always the same. What it returns had better be an io.Seeker, too.
+// DataFrom is content that open reads from its beginning, the same at every call. The
+// reader should be an io.Seeker too.
 func DataFrom(open func() (io.ReadCloser, error)) DataContent {
 	return DataContent{file: &file{open: open}}
 }
 
-// DataBlock is a vector or a matrix, as OpenNPY finds one.
+// DataBlock is a vector or a matrix, such as one of OpenNPY.
 func DataBlock(b Block) DataContent {
 	if err := b.check(); err != nil {
 		return DataContent{err: err}
@@ -106,10 +107,10 @@ func DataBlock(b Block) DataContent {
 	return DataContent{file: b.file()}
 }
 
-// DataVector is a vector in memory, which must not change until it is put.
+// DataVector is a vector in memory, which must not change until PutData returns.
 func DataVector[T Element](v []T) DataContent { return DataContent{file: vectorBlock(v).file()} }
 
-// DataMatrix is a matrix in memory, which must not change until it is put.
+// DataMatrix is a matrix in memory, which must not change until PutData returns.
 func DataMatrix[T Element](m *Dense[T]) DataContent {
 	b, err := m.block()
 	if err != nil {
@@ -125,14 +126,14 @@ func (held) Close() error { return nil }
 
 // DataFilter selects data. The zero DataFilter selects all.
 type DataFilter struct {
-	ID    string // beginning of a handle
+	ID    string // prefix of a handle
 	Owner string
 	Mode  DataMode
 	Name  string
 	Site  string
 }
 
-// DataList is what a grid has of data.
+// DataList is a list of data.
 type DataList struct {
 	Data    []Data        `proto:"data"`    // by site, then by handle; FindData: originals before copies
 	Missing []MissingSite `proto:"missing"` // the sites that did not answer
@@ -164,8 +165,8 @@ func (c *Client) ListData(ctx context.Context, f DataFilter) (*DataList, error) 
 	})
 }
 
-// FindData tells where data are: at one site at least, or the error says that nobody
-// has them, or has them any more.
+// FindData returns the sites that have data, at least one. If there is none, the error
+// says whether any site had it.
 func (c *Client) FindData(ctx context.Context, id string) (*DataList, error) {
 	if err := checkHandle("data_id", id); err != nil {
 		return nil, err
@@ -184,9 +185,8 @@ func (c *Client) FindData(ctx context.Context, id string) (*DataList, error) {
 	return list, nil
 }
 
-// RemoveData removes data at all sites that have them, and returns those. Jobs that
-// have been accepted keep what they use. It fails when a site does not answer, and may
-// be called again.
+// RemoveData removes data from all sites, and returns the sites that had it. Accepted
+// jobs keep what they use. It fails if a site does not answer, and can be repeated.
 func (c *Client) RemoveData(ctx context.Context, id string) (sites []string, err error) {
 	if err := checkHandle("data_id", id); err != nil {
 		return nil, err

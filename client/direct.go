@@ -12,16 +12,15 @@ import (
 	"github.com/seed-9b8f70bb/drover/client/submission"
 )
 
-// Direct talks to one server without an agent. It tries nothing twice: it is for
-// measuring a server, and for asking one whose agents are down.
+// Direct talks to one server without an agent, and retries nothing. It is for measuring
+// a server, and for asking one when its agents are down.
 type Direct struct {
 	client *Client
 	at     submission.Target
 }
 
-// NewDirect returns a client of the server at a URL. Agents of the configuration
-// are not asked. It opens no connection yet; Close frees what it has opened
-// later.
+// NewDirect returns a client of the server at a URL. It ignores the agents of the
+// configuration. It opens no connection yet; Close closes those opened later.
 func NewDirect(server string, cfg Config, opts ...Option) (*Direct, error) {
 	check := cfg
 	check.Agents = []string{server}
@@ -34,15 +33,15 @@ func NewDirect(server string, cfg Config, opts ...Option) (*Direct, error) {
 // Close closes idle connections.
 func (d *Direct) Close() { d.client.Close() }
 
-// Status returns the server's queue.
+// Status returns the state of the server's queue.
 func (d *Direct) Status(ctx context.Context) (*Status, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.client.cfg.CallTimeout)
 	defer cancel()
 	return as[Status](d.client.conn.GetStatus(ctx, d.at.Address))
 }
 
-// Submit has a service executed there. Text among the arguments is read by what
-// the server says the service is like.
+// Submit submits a request to the server, whose description of the service gives Text
+// arguments their types.
 func (d *Direct) Submit(ctx context.Context, service string, args ...Arg) (*Job, error) {
 	r, err := d.client.prepareBy(ctx, service, args, d.describe)
 	if err != nil {
@@ -70,8 +69,7 @@ func (d *Direct) Wait(ctx context.Context, id string) (*Job, error) {
 	return job, nil
 }
 
-// Save downloads a file that a job has written to path, which is replaced only by
-// the whole file.
+// Save downloads an output to path, which is replaced only by the complete file.
 func (d *Direct) Save(ctx context.Context, id, argument, path string) error {
 	job, err := d.client.jobAt(ctx, d.at.Address, id)
 	if err != nil {

@@ -13,16 +13,16 @@ import (
 	"github.com/seed-9b8f70bb/drover/client/submission"
 )
 
-// mostReruns is how often one request is started anew.
+// mostReruns bounds the attempts that replace a lost one.
 const mostReruns = 8
 
-// lost is an attempt of which nobody can say what became of it.
+// lost is an attempt whose state cannot be found out.
 type lost struct {
 	id string
 	at submission.Target
 }
 
-// lostError ends an attempt that is to be followed by another one.
+// lostError ends an attempt that another one replaces.
 type lostError struct {
 	lost
 	err error
@@ -148,8 +148,8 @@ func (e *Execution) Wait(ctx context.Context) (*Job, error) {
 	}
 }
 
-// again notes an attempt that was lost, and says whether to make another one.
-// Of a job that was never seen there is no request to submit anew.
+// again notes a lost attempt, and reports whether to make another one. If the job was
+// never seen, there is no request to submit again.
 func (e *Execution) again(err error) bool {
 	l, ok := errors.AsType[*lostError](err)
 	if !ok || len(e.lost) >= mostReruns || e.request.service == "" {
@@ -166,7 +166,7 @@ func (e *Execution) again(err error) bool {
 	return true
 }
 
-// final returns what there is to say when there is no further attempt.
+// final returns the error after the last attempt.
 func (e *Execution) final(err error) error {
 	l, ok := errors.AsType[*lostError](err)
 	switch {
@@ -178,8 +178,8 @@ func (e *Execution) final(err error) error {
 	return l.err
 }
 
-// discard sees to it that an attempt that was lost is not executed, for as long
-// as ctx lasts: its site may come back.
+// discard withdraws or cancels a lost attempt, retrying as long as ctx lasts: its site
+// may come back.
 func (c *Client) discard(ctx context.Context, l lost) {
 	for ctx.Err() == nil {
 		job, err := c.withdraw(ctx, l.at, l.id)
@@ -196,7 +196,7 @@ func (c *Client) discard(ctx context.Context, l lost) {
 	}
 }
 
-// checkRerun refuses a request that may not be started anew.
+// checkRerun refuses a request that must not be executed twice.
 func (r *request) checkRerun() error {
 	switch {
 	case r.rerun < 0:
@@ -241,10 +241,10 @@ func repeatable(sent rpc.Request, id string) error {
 	return nil
 }
 
-// WatchRerun is Watch for a job whose request is idempotent, as Rerun is for
-// Call: when for so long nobody can say what became of it, its request is
-// submitted anew, under a new ID, and that job is watched. The request has to be
-// without files, because those are at the site that does not answer.
+// WatchRerun is Watch for a job with an idempotent request, with the replacement of lost
+// attempts that Rerun gives to Call: if the state of the job is unknown for this long,
+// its request is submitted under a new ID, and that job is watched. The request must not
+// have files, because they are at the silent site.
 func (c *Client) WatchRerun(ctx context.Context, id string, after time.Duration, see func(*Job)) (*Job, error) {
 	r := &request{rerun: after, idempotent: true, notify: see}
 	if err := r.checkRerun(); err != nil || after == 0 {

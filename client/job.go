@@ -2,22 +2,23 @@ package client
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/client/rpc"
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
-// State is where a job is in its life.
+// State is the state of a job.
 type State string
 
-// The states of a job; see the design's "A job's life".
+// The states of a job; docs/architecture.md draws them.
 const (
 	Waiting    State = "waiting"
 	Starting   State = "starting"
 	Running    State = "running"
 	Done       State = "done"   // ended with exit code 0; final
-	Failed     State = "failed" // ended otherwise, or could not be launched; final
+	Failed     State = "failed" // ended otherwise, or could not be started; final
 	Killed     State = "killed" // killed at its walltime; final
 	Cancelling State = "cancelling"
 	Cancelled  State = "cancelled" // final
@@ -28,7 +29,7 @@ const (
 	Incoming   State = "incoming"
 )
 
-// Final says whether a job in this state never changes again, anywhere.
+// Final reports whether a job in this state never changes again, at any site.
 func (s State) Final() bool {
 	return s == Done || s == Failed || s == Killed || s == Cancelled
 }
@@ -255,4 +256,18 @@ func (c *Client) Jobs(ctx context.Context, f JobFilter) (*JobList, error) {
 		all.Jobs = append(all.Jobs, page.Jobs...)
 		all.Missing = merged(all.Missing, page.Missing)
 	})
+}
+
+// EndError is a job that has ended, but not well.
+type EndError struct {
+	Job *Job
+}
+
+// Error names the job, its state and the reason.
+func (e *EndError) Error() string {
+	text := fmt.Sprintf("job %s at site %s: %s", e.Job.ID, e.Job.Site, e.Job.State)
+	if e.Job.Outcome.Reason != "" {
+		text += " (" + e.Job.Outcome.Reason + ")"
+	}
+	return text
 }

@@ -5,24 +5,24 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"sync"
 	"time"
-
-	"github.com/seed-9b8f70bb/drover/client/rpc"
-	"github.com/seed-9b8f70bb/drover/proto/problem"
 
 	"github.com/google/uuid"
 
+	"github.com/seed-9b8f70bb/drover/client/rpc"
 	"github.com/seed-9b8f70bb/drover/client/submission"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
-// movedError is what a visit returns when the job has gone elsewhere.
+// movedError is the result of a visit to a server whose job has moved away.
 type movedError struct{ epoch uint32 }
 
 func (e *movedError) Error() string { return "the job has gone to another site" }
 
-// visitor does at a job's server what it is there for. It calls heard with the
-// job's epoch when a long visit brings news.
-type visitor func(ctx context.Context, server string, heard func(epoch uint32)) error
+// visitor makes its calls at a job's server. A long visit calls progress with the job's
+// epoch when there is news.
+type visitor func(ctx context.Context, server string, progress func(epoch uint32)) error
 
 // checkID refuses what is not the ID of a job.
 func checkID(id string) error {
@@ -33,13 +33,13 @@ func checkID(id string) error {
 	return nil
 }
 
-// pursue brings a visitor to the server that has the job. heard, which may be
-// nil, is called with what an agent tells of the job.
-func (c *Client) pursue(ctx context.Context, id string, cfg submission.Config, visit visitor, heard func(*Job)) error {
+// pursue calls visit at the server that has the job, wherever it moves. seen, which may
+// be nil, receives the job as an agent reports it.
+func (c *Client) pursue(ctx context.Context, id string, cfg submission.Config, visit visitor, seen func(*Job)) error {
 	if err := checkID(id); err != nil {
 		return err
 	}
-	agents, at := c.roster(), c.places.get(id)
+	agents, at := c.roster(), c.locations.get(id)
 	p := submission.NewPursuit(cfg, id, at.target, at.epoch)
 	for a := p.Start(c.now()); ; {
 		if ctx.Err() != nil && a.Do != submission.Done && a.Do != submission.Fail {
@@ -53,10 +53,10 @@ func (c *Client) pursue(ctx context.Context, id string, cfg submission.Config, v
 				break
 			}
 			c.answered(agents[a.Agent])
-			if heard != nil {
-				heard(job)
+			if seen != nil {
+				seen(job)
 			}
-			c.places.put(id, found)
+			c.locations.put(id, found)
 			a = p.Found(c.now(), found.target, found.epoch)
 		case submission.Visit:
 			err := visit(ctx, a.Target.Address, p.Heard)
@@ -93,20 +93,20 @@ type target struct {
 	Address string `proto:"address"`
 }
 
-func (c *Client) find(ctx context.Context, agent, id string) (place, *Job, error) {
+func (c *Client) find(ctx context.Context, agent, id string) (location, *Job, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.CallTimeout)
 	defer cancel()
 	found, err := as[found](c.conn.FindJob(ctx, agent, id))
 	if err != nil {
-		return place{}, nil, err
+		return location{}, nil, err
 	}
 	if found.Job == nil {
 		found.Job = &Job{}
 	}
-	return place{target: submission.Target(found.Target), epoch: found.Job.Epoch}, found.Job, nil
+	return location{target: submission.Target(found.Target), epoch: found.Job.Epoch}, found.Job, nil
 }
 
-// gone returns a movedError for a job that is not here any more.
+// gone returns a movedError for a job that has moved away.
 func gone(j *Job) error {
 	if j.State == Gone {
 		return &movedError{epoch: j.Epoch}
@@ -114,7 +114,7 @@ func gone(j *Job) error {
 	return nil
 }
 
-// jobAt asks a server for a job that has not gone.
+// jobAt asks a server for a job that has not moved away.
 func (c *Client) jobAt(ctx context.Context, server, id string) (*Job, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.CallTimeout)
 	defer cancel()
@@ -125,9 +125,9 @@ func (c *Client) jobAt(ctx context.Context, server, id string) (*Job, error) {
 	return job, gone(job)
 }
 
-// Job returns a job as it is now. It tries for as long as patience lasts, like
-// everything that is about one job. When its site does not answer it is the job
-// as an agent last heard of it, with UnknownFor set.
+// Job returns a job as it is now, retrying until patience runs out, like every call
+// about one job. If the site does not answer, it returns the job as an agent last knew
+// it, with UnknownFor set.
 func (c *Client) Job(ctx context.Context, id string) (*Job, error) {
 	var job, last *Job
 	err := c.pursue(ctx, id, c.tries(c.cfg.Patience), func(ctx context.Context, server string, _ func(uint32)) (err error) {
@@ -143,15 +143,15 @@ func (c *Client) Job(ctx context.Context, id string) (*Job, error) {
 	return job, nil
 }
 
-// Wait returns a job when it has ended, whatever its end was. When ctx ends
-// first the job runs on.
+// Wait returns a job when it has ended, well or not. If ctx ends first, the job
+// continues.
 func (c *Client) Wait(ctx context.Context, id string) (*Job, error) {
 	return c.Watch(ctx, id, func(*Job) {})
 }
 
-// Watch calls see with the job as it is, then after every change, up to its end,
-// and returns it. States that pass quickly may be skipped. A site that does not
-// answer is waited for as long as LongPatience lasts.
+// Watch calls see with the job as it is, then after every change up to its end, and
+// returns it. Short-lived states can be skipped. It waits for a silent site until
+// LongPatience runs out.
 func (c *Client) Watch(ctx context.Context, id string, see func(*Job)) (*Job, error) {
 	job, err := c.follow(ctx, id, 0, see)
 	if err != nil {
@@ -160,19 +160,19 @@ func (c *Client) Watch(ctx context.Context, id string, see func(*Job)) (*Job, er
 	return job, nil
 }
 
-// follow is Watch, with a time after which the job is given up for lost, 0 for
-// never. With an error it returns the last that was seen, which may be nil.
+// follow is Watch with a time after which a job of unknown state counts as lost, 0 for
+// never. With an error it returns the last job that it saw, which may be nil.
 func (c *Client) follow(ctx context.Context, id string, rerun time.Duration, see func(*Job)) (*Job, error) {
 	cfg := c.tries(c.cfg.LongPatience)
 	cfg.Rerun = micros(rerun)
 	var job *Job
-	err := c.pursue(ctx, id, cfg, func(ctx context.Context, server string, heard func(uint32)) error {
+	err := c.pursue(ctx, id, cfg, func(ctx context.Context, server string, progress func(uint32)) error {
 		return c.conn.WatchJob(ctx, server, id, c.cfg.CallTimeout, func(m rpc.Message) (end bool, err error) {
 			j, err := as[Job](m, nil)
 			if err != nil {
 				return true, err
 			}
-			heard(j.Epoch)
+			progress(j.Epoch)
 			if err := gone(j); err != nil {
 				return true, err
 			}
@@ -184,10 +184,10 @@ func (c *Client) follow(ctx context.Context, id string, rerun time.Duration, see
 	return job, err
 }
 
-// Cancel ends a job and returns it as it is then: cancelled, cancelling when that
-// takes a while, or in another final state when it had ended already. A job that
-// is on its way between sites is cancelled when it has arrived, or stayed: an
-// *problem.Problem of problem.Recorded says that this took longer than patience lasts.
+// Cancel cancels a job and returns it as it is then: cancelled, cancelling if that takes
+// a while, or in the final state that it had reached before. The cancel of a moving job
+// takes effect after the move: problem.Recorded means that this took longer than
+// patience lasts.
 func (c *Client) Cancel(ctx context.Context, id string) (*Job, error) {
 	var job *Job
 	err := c.pursue(ctx, id, c.tries(c.cfg.Patience), func(ctx context.Context, server string, _ func(uint32)) (err error) {
@@ -204,8 +204,8 @@ func (c *Client) Cancel(ctx context.Context, id string) (*Job, error) {
 	return job, nil
 }
 
-// unanswered is the failure of a cancel that is written down and not answered:
-// only the authority of a job says what became of it.
+// unanswered is the failure of a cancel that is recorded and not decided: only the
+// authority of a job decides it.
 func unanswered(j *Job) error {
 	if j.State.Final() || j.State == Cancelling || j.State == Gone {
 		return nil
@@ -217,12 +217,50 @@ func unanswered(j *Job) error {
 	}
 }
 
-// Why returns the record of the decision that brought a job where it is, and the
-// job; the record is nil when the client had chosen the site itself.
+// Why returns the decision that brought a job where it is, and the job. The decision is
+// nil if the client chose the site itself.
 func (c *Client) Why(ctx context.Context, id string) (*Decision, *Job, error) {
 	job, err := c.Job(ctx, id)
 	if err != nil {
 		return nil, nil, err
 	}
 	return job.Decision, job, nil
+}
+
+// mostLocations bounds the locations that a client remembers. It forgets older ones: the
+// agents know them.
+const mostLocations = 4096
+
+// location is where a job was last.
+type location struct {
+	target submission.Target
+	epoch  uint32
+}
+
+// locations remembers which server has which job. The zero value is empty.
+type locations struct {
+	mu     sync.Mutex
+	newest map[string]location
+	older  map[string]location
+}
+
+func (p *locations) get(job string) location {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if at, ok := p.newest[job]; ok {
+		return at
+	}
+	return p.older[job]
+}
+
+func (p *locations) put(job string, at location) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.newest) >= mostLocations/2 {
+		p.older, p.newest = p.newest, nil
+	}
+	if p.newest == nil {
+		p.newest = make(map[string]location)
+	}
+	p.newest[job] = at
 }

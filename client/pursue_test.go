@@ -214,14 +214,14 @@ func TestAServerIsNoAgent(t *testing.T) {
 }
 
 func TestPlacesForgetTheOldest(t *testing.T) {
-	var p places
-	for i := range uint32(2 * mostPlaces) {
-		p.put(string(rune('a'+i)), place{epoch: i})
+	var p locations
+	for i := range uint32(2 * mostLocations) {
+		p.put(string(rune('a'+i)), location{epoch: i})
 	}
-	if got := len(p.newest) + len(p.older); got > mostPlaces {
+	if got := len(p.newest) + len(p.older); got > mostLocations {
 		t.Errorf("remembers %d places", got)
 	}
-	if p.get(string(rune('a'+2*mostPlaces-1))).epoch != 2*mostPlaces-1 || p.get("a") != (place{}) {
+	if p.get(string(rune('a'+2*mostLocations-1))).epoch != 2*mostLocations-1 || p.get("a") != (location{}) {
 		t.Error("forgot the newest, or kept the oldest")
 	}
 }

@@ -9,19 +9,19 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/client/rpc"
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
-// prepare gathers a request and makes it ready to be sent: typed text is read
-// and files are identified.
+// prepare makes a request ready to be sent: it reads typed text and identifies files.
 func (c *Client) prepare(ctx context.Context, service string, args []Arg) (*request, error) {
 	return c.prepareBy(ctx, service, args, c.Describe)
 }
 
-// prepareBy is prepare with somebody to ask what the service is like.
+// prepareBy is prepare with another source for the service's description.
 func (c *Client) prepareBy(ctx context.Context, service string, args []Arg, describe func(context.Context, string) (*Service, error)) (*request, error) {
 	r := &request{service: service, owner: c.cfg.Owner, notify: func(*Job) {}}
 	for _, a := range args {
@@ -87,8 +87,8 @@ func (c *Client) prepareBy(ctx context.Context, service string, args []Arg, desc
 	return r, nil
 }
 
-// read replaces what a person typed by values of the service's types. What does
-// not fit stays text: the site refuses it and says what it accepts.
+// read replaces typed text by values of the argument's type. Text that does not fit
+// stays text: the site refuses it and names what it accepts.
 func (r *request) read(described *Service) error {
 	r.args = slices.DeleteFunc(r.args, func(a argument) bool {
 		text, ok := a.value.(typed)
@@ -215,8 +215,8 @@ func (r *request) files() []*file {
 	return files
 }
 
-// identify reads the content once, for its digest and size. A device may have no end:
-// it goes on only while ctx does.
+// identify reads the content once, for its digest and size. It ends with ctx, because a
+// device may have no end.
 func (f *file) identify(ctx context.Context) error {
 	r, err := f.open()
 	if err != nil {
@@ -231,9 +231,9 @@ func (f *file) identify(ctx context.Context) error {
 	return f.whole()
 }
 
-// while reads for as long as its context lasts.
+// while reads until its context ends.
 type while struct {
-	ctx context.Context //nolint:containedctx // it lives no longer than the call that has it
+	ctx context.Context //nolint:containedctx // it lives no longer than the call
 	r   io.Reader
 }
 
@@ -243,4 +243,43 @@ func (w while) Read(b []byte) (int, error) {
 		return 0, context.Cause(w.ctx)
 	}
 	return w.r.Read(b)
+}
+
+// checkOutputs refuses typed outputs that the service does not have.
+func (r *request) checkOutputs(described *Service) error {
+	for _, o := range r.outputs {
+		if a := described.Argument(o.argument); !o.typed || a != nil && a.Type.Written() {
+			continue
+		}
+		var names []string
+		for i := range described.Arguments {
+			if a := &described.Arguments[i]; a.Type.Written() {
+				names = append(names, a.Name)
+			}
+		}
+		accepted := "none: nothing comes out of it"
+		if len(names) > 0 {
+			accepted = "one of " + strings.Join(names, ", ")
+		}
+		return &problem.Problem{
+			Reason: problem.UnknownOutput, Field: "request.arguments." + o.argument, Accepted: accepted,
+			Message: fmt.Sprintf("service %s: output %q, accepted: %s", described.Name, o.argument, accepted),
+		}
+	}
+	return nil
+}
+
+// whole refuses content whose size does not fit its array.
+func (f *file) whole() error {
+	if f.block == nil {
+		return nil
+	}
+	want, err := f.block.Bytes()
+	if err == nil && f.size != want {
+		err = &problem.Problem{
+			Reason: problem.WrongDimensions, Accepted: fmt.Sprintf("%d bytes", want),
+			Message: fmt.Sprintf("the content of %s has %d bytes", f.block, f.size),
+		}
+	}
+	return err
 }

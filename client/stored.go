@@ -12,23 +12,23 @@ import (
 	"github.com/seed-9b8f70bb/drover/client/submission"
 )
 
-// Stored gives an argument data that stay at a site, as PutData, FindData or a Job's
-// Kept name them; &Data{ID: handle} will do. A request goes where they are, or where it
-// is finished first although they have to be brought there.
+// Stored sets an argument to data that stays at a site, as PutData, FindData or Job.Kept
+// returned it; &Data{ID: handle} is enough. The request runs where the data is, or where
+// it ends first including the time to copy the data.
 func Stored(name string, d *Data) Arg { return value(name, &stored{id: d.ID, data: d}) }
 
-// storedPrefix begins a text that is a handle, or the beginning of one.
+// storedPrefix marks text as a handle, or a prefix of one.
 const storedPrefix = "data:"
 
-// stored is the value of an argument that is data at a site.
+// stored is the value of an argument that is stored data.
 type stored struct {
-	id    string // as it was given: of Text maybe its beginning only
-	typed bool   // it was
+	id    string // as given; typed text may have a prefix only
+	typed bool   // by a person
 	data  *Data
 }
 
-// storedIn reads a handle that was typed for an argument which takes data; nil when it
-// is none.
+// storedIn reads a typed handle for an argument that takes data, nil if the text is
+// none.
 func storedIn(text string, about *Argument) *stored {
 	id, ok := strings.CutPrefix(text, storedPrefix)
 	if !ok || !about.Type.takesData() {
@@ -37,7 +37,7 @@ func storedIn(text string, about *Argument) *stored {
 	return &stored{id: id, typed: true, data: &Data{ID: id}}
 }
 
-// takesData says whether an argument of this type can be given data that stay.
+// takesData reports whether an argument of this type can be stored data.
 func (t ArgumentType) takesData() bool {
 	switch t {
 	case TypeInt, TypeFloat, TypeString, TypeBool:
@@ -46,7 +46,7 @@ func (t ArgumentType) takesData() bool {
 	return !strings.HasSuffix(string(t), "-out")
 }
 
-// lookUpStored finds out what is known of the data among the arguments.
+// lookUpStored finds the data among the arguments.
 func (c *Client) lookUpStored(ctx context.Context, r *request) error {
 	for i := range r.args {
 		s, ok := r.args[i].value.(*stored)
@@ -64,13 +64,13 @@ func (c *Client) lookUpStored(ctx context.Context, r *request) error {
 		if err != nil {
 			return fmt.Errorf("argument %s: %w", r.args[i].name, err)
 		}
-		// The request's own: that of an Arg may be used by others.
+		// A copy, because other requests may use the Arg.
 		r.args[i].value = &stored{id: d.ID, data: d}
 	}
 	return nil
 }
 
-// beginsHandle refuses what no handle begins like.
+// beginsHandle refuses text that is no prefix of a handle.
 func beginsHandle(text string) error {
 	for i, c := range []byte(text) {
 		dash := i == 8 || i == 13 || i == 18 || i == 23
@@ -85,7 +85,7 @@ func beginsHandle(text string) error {
 	return nil
 }
 
-// handles returns the data that a request uses, each once, by what to call them.
+// handles returns the data that a request uses: handle to argument.
 func (r *request) handles() map[string]string {
 	names := make(map[string]string)
 	if r.again != nil {
@@ -99,9 +99,9 @@ func (r *request) handles() map[string]string {
 	return names
 }
 
-// supply has the data that a request uses be at a server. What is not there is brought
-// by the server itself.
-func (c *Client) supply(ctx context.Context, at submission.Target, r *request) error {
+// ensureData has the data that a request uses at a server. The server itself copies what
+// is missing.
+func (c *Client) ensureData(ctx context.Context, at submission.Target, r *request) error {
 	names := r.handles()
 	if len(names) == 0 {
 		return nil
@@ -136,7 +136,7 @@ type storedThere struct {
 	Data []Data `proto:"data"`
 }
 
-// dataAt returns those of the data named that are at a server.
+// dataAt returns which of these data a server has.
 func (c *Client) dataAt(ctx context.Context, server string, ids []string) ([]Data, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.CallTimeout)
 	defer cancel()

@@ -212,7 +212,7 @@ func TestAnotherAttemptKeepsUnderOtherHandles(t *testing.T) {
 		if err := r.renew("x"); !ok || err != nil {
 			t.Fatal(err)
 		}
-		if _, err := c.handOver(t.Context(), submission.Target{Address: "http://b"}, id, r, ranking{}); err != nil {
+		if _, err := c.submitTo(t.Context(), submission.Target{Address: "http://b"}, id, r, ranking{}); err != nil {
 			t.Fatal(err)
 		}
 		if last := g.B.Sent()[1].GetRequest(); last.GetKeep()["c"].GetDataId() == second || last.GetRetryOf() != "x" {

@@ -4,22 +4,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
-
-	"github.com/seed-9b8f70bb/drover/client/rpc"
-	"github.com/seed-9b8f70bb/drover/proto/problem"
+	"slices"
 
 	"github.com/google/uuid"
 
+	"github.com/seed-9b8f70bb/drover/client/rpc"
 	"github.com/seed-9b8f70bb/drover/client/submission"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
-// Submit has a service executed and returns as soon as a server has accepted the
-// job. Files among the arguments reach that server before.
+// Submit submits a request and returns when a server has accepted the job. Files among
+// the arguments reach the server before.
 //
-// The error is an *problem.Problem when the request was refused or could not be sent, and
-// a *submission.UnknownError when it was sent and not answered, also when ctx ended
-// meanwhile: it names the job's ID, for Job to ask later. See Rerun for what a
-// request that is idempotent can do about that.
+// The error is a *problem.Problem if the request was refused or could not be sent. It is
+// a *submission.UnknownError, with the job's ID, if the request was sent and not
+// answered, also if ctx ended meanwhile: Job can ask for it later. Rerun says what an
+// idempotent request can do about that.
 func (c *Client) Submit(ctx context.Context, service string, args ...Arg) (*Job, error) {
 	r, err := c.prepare(ctx, service, args)
 	if err != nil {
@@ -28,9 +28,9 @@ func (c *Client) Submit(ctx context.Context, service string, args ...Arg) (*Job,
 	return c.execution(r).submit(ctx)
 }
 
-// Call submits, waits for the end, and puts the files of OutputTo in place. The
-// error is that of Submit, of Wait, an *EndError with the job when it did not end
-// well, or of a file that could not be brought.
+// Call submits a request, waits for the end, and saves the outputs of OutputTo. The
+// error is that of Submit or Wait, an *EndError with the job if it did not end well, or
+// of a download.
 func (c *Client) Call(ctx context.Context, service string, args ...Arg) (*Job, error) {
 	e, err := c.Start(ctx, service, args...)
 	if err != nil {
@@ -51,7 +51,7 @@ func (c *Client) Call(ctx context.Context, service string, args ...Arg) (*Job, e
 	return ended, nil
 }
 
-// attempt submits a request under a fresh ID. A site to avoid comes last.
+// attempt submits a request under a new ID. A site to avoid comes last.
 func (c *Client) attempt(ctx context.Context, r *request, avoid string) (*Job, error) {
 	made, err := uuid.NewV7()
 	if err != nil {
@@ -104,7 +104,7 @@ func (c *Client) attempt(ctx context.Context, r *request, avoid string) (*Job, e
 			c.pause(ctx, a)
 			a = s.Awake(c.now())
 		case submission.Done:
-			c.places.put(id, place{target: a.Target, epoch: job.Epoch})
+			c.locations.put(id, location{target: a.Target, epoch: job.Epoch})
 			r.notify(job)
 			return job, nil
 		case submission.Rerun:
@@ -115,8 +115,8 @@ func (c *Client) attempt(ctx context.Context, r *request, avoid string) (*Job, e
 	}
 }
 
-// withdraw asks a server to withdraw a job, and returns nil when it has, the job
-// when it had accepted it.
+// withdraw asks a server to withdraw a job. It returns nil if the server has, and the
+// job if the server had accepted it.
 func (c *Client) withdraw(ctx context.Context, at submission.Target, id string) (*Job, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.CallTimeout)
 	defer cancel()
@@ -158,7 +158,7 @@ func beforeSubmission(err error) error {
 func (c *Client) rank(ctx context.Context, agent, id string, r *request) (ranking, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.CallTimeout)
 	defer cancel()
-	// The agent should answer with those who answered, before the call ends.
+	// The agent should answer with the estimates it has before the call times out.
 	m, err := as[ranking](c.conn.Map(ctx, agent, rpc.Mapping{
 		Request: r.message(), Job: id, Within: c.cfg.CallTimeout * 4 / 5,
 		Negotiate: r.site != "", // the site's refusal is wanted, not that no site accepts
@@ -169,22 +169,22 @@ func (c *Client) rank(ctx context.Context, agent, id string, r *request) (rankin
 	return m.only(r)
 }
 
-// submitAt brings the files and data to a server and submits. What fails before the
-// submission proper is an error that says so: nothing of the job was sent.
+// submitAt sends files and data to a server and submits. An error before the submission
+// itself says that nothing of the job was sent.
 func (c *Client) submitAt(ctx context.Context, at submission.Target, id string, r *request, m ranking) (*Job, error) {
 	for try := 1; ; try++ {
-		// Data that nobody has any more were maybe there when this was sent before, and
-		// the server has the job: it is asked all the same.
-		missing := c.supply(ctx, at, r)
+		// Data that is gone now may have existed at an earlier try, after which the
+		// server has the job: it is asked anyway.
+		missing := c.ensureData(ctx, at, r)
 		if missing != nil && problem.ReasonOf(missing) != problem.UnknownData {
 			return nil, beforeSubmission(missing)
 		}
 		for _, f := range r.files() {
-			if err := c.bring(ctx, at.Address, f, r.progress(f)); err != nil {
+			if err := c.ensureContent(ctx, at.Address, f, r.progress(f)); err != nil {
 				return nil, beforeSubmission(err)
 			}
 		}
-		job, err := c.handOver(ctx, at, id, r, m)
+		job, err := c.submitTo(ctx, at, id, r, m)
 		switch {
 		case problem.ReasonOf(err) != problem.UnknownData || len(r.handles()) == 0:
 			return job, err
@@ -197,8 +197,8 @@ func (c *Client) submitAt(ctx context.Context, at submission.Target, id string, 
 	}
 }
 
-// handOver submits what is at the server with all it needs.
-func (c *Client) handOver(ctx context.Context, at submission.Target, id string, r *request, m ranking) (*Job, error) {
+// submitTo submits to a server that has all the content.
+func (c *Client) submitTo(ctx context.Context, at submission.Target, id string, r *request, m ranking) (*Job, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.CallTimeout)
 	defer cancel()
 	var record rpc.Message
@@ -206,4 +206,31 @@ func (c *Client) handOver(ctx context.Context, at submission.Target, id string, 
 		record = m.Decision.Message
 	}
 	return as[Job](c.conn.Submit(ctx, at.Address, id, r.message(), record))
+}
+
+// AtSite has the request submitted to one site, where its job stays: it is never moved.
+// The agent still asks that site, so a refusal arrives before anything is sent. The job
+// has no decision record, because no sites were compared.
+func AtSite(site string) Arg { return func(r *request) { r.site = site } }
+
+// only reduces a ranking to the one site that a request may go to.
+func (m ranking) only(r *request) (ranking, error) {
+	if r.site == "" {
+		return m, nil
+	}
+	if i := slices.IndexFunc(m.Targets, func(t target) bool { return t.Site == r.site }); i >= 0 {
+		return ranking{Targets: m.Targets[i : i+1]}, nil
+	}
+	if m.Decision != nil {
+		for _, c := range m.Decision.Candidates {
+			if c.Site == r.site && c.Missing != nil && c.Missing.Detail != nil && c.Missing.Reason == "refused" {
+				return ranking{}, c.Missing.Detail
+			}
+		}
+	}
+	return ranking{}, &problem.Problem{
+		Reason: problem.Unreachable, Field: "site", Retryable: true,
+		Message: fmt.Sprintf("site %s did not say whether it takes a request for %s", r.site, r.service),
+		Hint:    "drover sites shows whether it is up, drover services what it offers",
+	}
 }

@@ -8,30 +8,30 @@ import (
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/client/rpc"
-	"github.com/seed-9b8f70bb/drover/proto/problem"
-
 	"github.com/seed-9b8f70bb/drover/client/submission"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
-// arrived is what a server has of some content.
+// arrived is how much of some content a server has.
 type arrived struct {
 	Complete bool  `proto:"complete"`
 	Have     int64 `proto:"have_bytes"` // of its beginning
 	Arriving bool  `proto:"arriving"`   // another upload of it is under way
 }
 
-// lull is between two looks at content that somebody else sends, or after a break.
-const lull = 200 * time.Millisecond
+// pollPause is the pause between two looks at content that another client sends, or
+// after a broken connection.
+const pollPause = 200 * time.Millisecond
 
-// bring has a file's content reach a server: what is there already is not sent, and
-// a broken connection is gone on after, as long as each try brings it further, or
-// something of it is there and patience lasts.
-func (c *Client) bring(ctx context.Context, server string, f *file, see func(sent int64)) error {
+// ensureContent has content at a server. It does not send what the server has already.
+// After a broken connection it resumes, as long as each try makes progress, or something
+// has arrived and patience lasts.
+func (c *Client) ensureContent(ctx context.Context, server string, f *file, see func(sent int64)) error {
 	var (
-		most  int64 // of it was there
-		since = c.now()
-		anew  bool // it was refused as a whole, and begun once more
-		last  error
+		most      int64 // bytes that have arrived
+		since     = c.now()
+		restarted bool // it was refused as a whole, and sent again from the beginning
+		last      error
 	)
 	for {
 		at, err := c.statAt(ctx, server, f)
@@ -46,14 +46,14 @@ func (c *Client) bring(ctx context.Context, server string, f *file, see func(sen
 		late := c.now().Sub(since) >= micros(c.cfg.Patience)
 		switch {
 		case err == nil && last != nil && !grown && (most == 0 || late):
-			return last // it comes no further
+			return last // no progress
 		case err == nil && at.Arriving && !late:
-			// Who sends it may be this client, whose connection has broken without the
-			// server's knowing it; or somebody whose work can be had for nothing.
+			// The sender may be this client, over a broken connection that the server
+			// does not notice yet, or another client, which saves the upload.
 			last = nil
 		case err == nil:
 			if at.Arriving {
-				at.Have = 0 // to a file of our own
+				at.Have = 0 // a separate upload
 			}
 			if err = c.upload(ctx, server, f, at.Have, see); err == nil {
 				return nil
@@ -62,20 +62,21 @@ func (c *Client) bring(ctx context.Context, server string, f *file, see func(sen
 			switch {
 			case e == nil:
 				return err // a file that cannot be read
-			case e.Field == "sha256" && at.Have > 0 && !anew:
-				// What was there before was not the beginning of this: it is gone now.
-				anew, most, since = true, 0, c.now()
+			case e.Field == "sha256" && at.Have > 0 && !restarted:
+				// What was there was not the beginning of this content; the server has
+				// dropped it.
+				restarted, most, since = true, 0, c.now()
 				continue
 			case submission.FailureOf(err).Kind != submission.Silent && e.Field != "offset":
 				return err
 			}
 			last = err
-		case most == 0 || late: // nothing speaks for this server
+		case most == 0 || late: // nothing has shown that this server works
 			return err
 		default:
 			last = err
 		}
-		if err := rest(ctx, lull); err != nil {
+		if err := sleep(ctx, pollPause); err != nil {
 			return err
 		}
 	}
@@ -92,7 +93,7 @@ func (c *Client) statAt(ctx context.Context, server string, f *file) (arrived, e
 	return *at, nil
 }
 
-// upload sends what is missing of a file's content.
+// upload sends the missing part of a file's content.
 func (c *Client) upload(ctx context.Context, server string, f *file, have int64, see func(sent int64)) error {
 	offset := min(have, max(f.size-1, 0)) // HTTP cannot send an empty range
 	opened, err := f.open()
@@ -107,8 +108,8 @@ func (c *Client) upload(ctx context.Context, server string, f *file, have int64,
 		&counted{Reader: opened, n: offset, see: see})
 }
 
-// rest waits, unless ctx ends.
-func rest(ctx context.Context, wait time.Duration) error {
+// sleep waits, unless ctx ends.
+func sleep(ctx context.Context, wait time.Duration) error {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
@@ -119,7 +120,7 @@ func rest(ctx context.Context, wait time.Duration) error {
 	}
 }
 
-// skip goes to an offset of content that is at its beginning.
+// skip moves to an offset of content that is at its beginning.
 func skip(r io.Reader, offset int64) error {
 	if s, ok := r.(io.Seeker); ok {
 		_, err := s.Seek(offset, io.SeekStart)
@@ -129,4 +130,33 @@ func skip(r io.Reader, offset int64) error {
 		return fmt.Errorf("%d bytes of %d are there: %w", n, offset, err)
 	}
 	return nil
+}
+
+// Sending reports how much of a file Submit and Call have sent to a site, in bytes. A
+// file may be sent again, to another site; content that a site already has counts as
+// sent at once.
+func Sending(see func(name string, sent, size int64)) Arg {
+	return func(r *request) { r.sending = see }
+}
+
+// progress returns the function that receives how much of a file has been sent.
+func (r *request) progress(f *file) func(sent int64) {
+	if r.sending == nil {
+		return func(int64) {}
+	}
+	return func(sent int64) { r.sending(f.name, sent, f.size) }
+}
+
+// counted reports how much has been read, starting at n bytes.
+type counted struct {
+	io.Reader
+	n   int64
+	see func(n int64)
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.n += int64(n)
+	c.see(c.n)
+	return n, err
 }

@@ -116,7 +116,7 @@ func receiving(t *testing.T, cuts ...int64) (*receiver, func(see func(int64)) er
 	return r, func(see func(int64)) error {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		return d.client.bring(ctx, srv.URL, f, see)
+		return d.client.ensureContent(ctx, srv.URL, f, see)
 	}, f
 }
 

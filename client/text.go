@@ -8,21 +8,51 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/seed-9b8f70bb/drover/proto/problem"
-
 	"github.com/seed-9b8f70bb/drover/client/npy"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
-// npySuffix is how the names of NumPy's files end.
+// Text is the Arg Text for a service whose description is known: submitting does not ask
+// for it again.
+func (s *Service) Text(name, text string) Arg {
+	about := s.Argument(name)
+	if about != nil && about.Type.Written() && !about.Type.Sent() {
+		return OutputTo(name, text)
+	}
+	return value(name, parse(text, about))
+}
+
+// Misfit returns why a text cannot be sent for an argument, as far as this machine can
+// tell: a file that does not exist, an invalid matrix. It is nil if there is no such
+// reason.
+func (s *Service) Misfit(name, text string) error {
+	about := s.Argument(name)
+	if about == nil || !about.Type.Sent() {
+		return nil
+	}
+	switch v := parse(text, about).(type) {
+	case misfit:
+		return v.err
+	case *file:
+		if v.block == nil {
+			if _, err := os.Stat(text); err != nil {
+				return fmt.Errorf("argument %s: %w", name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// npySuffix is the suffix of NumPy's files.
 const npySuffix = ".npy"
 
-// isNPY says whether a path is by its name one of NumPy's.
+// isNPY reports whether a path has the suffix of NumPy's files.
 func isNPY(path string) bool {
 	return len(path) > len(npySuffix) && strings.EqualFold(path[len(path)-len(npySuffix):], npySuffix)
 }
 
-// OpenNPY returns the array of a .npy file of NumPy's: little-endian, in C order, of
-// one or two dimensions. Its elements stay where they are until they are sent.
+// OpenNPY returns the array of a .npy file: little-endian, in C order, with one or two
+// dimensions. The elements stay in the file until they are sent.
 func OpenNPY(path string) (Block, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -62,11 +92,11 @@ type section struct {
 	io.Closer
 }
 
-// typedForms are what can be typed for a vector or a matrix.
+// typedForms are the accepted texts for a vector or a matrix.
 var typedForms = map[int]string{1: "PATH.npy, or numbers as 1,2,3", 2: "PATH.npy, or rows of numbers as 1,2;3,4"}
 
-// readArray reads a vector or a matrix as a person typed it: the path of a .npy file,
-// or numbers.
+// readArray reads typed text as a vector or a matrix: the path of a .npy file, or
+// numbers.
 func readArray(text string, a *Argument) (*file, error) {
 	var (
 		b   Block
@@ -131,7 +161,7 @@ func readRows[T Element](text string, a *Argument, read func(string) (T, error))
 	return m.block()
 }
 
-// brief returns the beginning of a long text.
+// brief shortens a long text.
 func brief(text string) string {
 	if len(text) > 40 {
 		return text[:40] + "..."
