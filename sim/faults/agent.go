@@ -201,9 +201,12 @@ func (a *agent) drain() {
 	w, s := a.w, a.some()
 	set := func(on bool) {
 		w.send(a.node, s.node, func() {
-			if s.up && (!on || !w.calm) {
-				s.core.SetDraining(on)
-			}
+			s.call(nil, func(batch.Time) func(bool) {
+				if !on || !w.calm {
+					s.core.SetDraining(on)
+				}
+				return nil
+			})
 		})
 	}
 	w.counts[Drained]++

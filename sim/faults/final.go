@@ -50,7 +50,7 @@ func (w *world) settled() {
 		if s.gone {
 			continue
 		}
-		if !s.up || s.syncing || len(s.replies) > 0 {
+		if !s.up || s.loop.Busy() || len(s.calls) > 0 {
 			panic(violation(fmt.Sprintf("site %s is not at rest", s.name)))
 		}
 		s.recount()
@@ -130,10 +130,10 @@ func (y *system) empty() {
 	}
 }
 
-// tally counts the jobs that a commit under way ends here.
-func (s *server) tally() {
-	for i := range s.flight.Writes {
-		r := &s.flight.Writes[i].Record
+// tally counts the jobs that a commit ends here.
+func (s *server) tally(writes []site.Write) {
+	for i := range writes {
+		r := &writes[i].Record
 		if old := s.disk.record(s.w.byID[r.ID]); final(r.State) && (old == nil || !final(old.State)) {
 			s.ended++
 		}

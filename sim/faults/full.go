@@ -1,24 +1,24 @@
 package faults
 
 import (
+	"errors"
+
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// full is a commit that failed: nothing of it is on the disk, its calls fail, and
-// the core is made anew: with the batch system, as after a restart, or under it.
-func (s *server) full() {
+var errFull = errors.New("the disk is full")
+
+// Undo implements loop.Store. A core is made from what is on the disk: with a new batch
+// system, as after a restart, or under the old one.
+func (s *server) Undo(error) {
 	s.w.counts[DiskFull]++
 	s.w.say(s, nil, "the disk is full")
-	failed := append(append([]func(bool){}, s.waiting...), s.replies...)
 	if s.w.plant == KeptQueue || s.w.chance(500) {
 		s.rebuild()
 	} else {
 		s.die()
 		s.boot()
-	}
-	for _, reply := range failed {
-		reply(false)
 	}
 }
 
@@ -27,7 +27,6 @@ func (s *server) full() {
 // that are submitted anew are not queued under the same key, and the news of an
 // end meets another job.
 func (s *server) rebuild() {
-	s.waiting, s.replies, s.syncing = s.waiting[:0], s.replies[:0], false
 	core, err := site.New(s.config)
 	if err != nil {
 		panic(violation(err.Error()))
@@ -44,8 +43,9 @@ func (s *server) rebuild() {
 	if err := s.core.Recover(s.now(), fates); err != nil {
 		panic(violation(err.Error()))
 	}
-	s.armed = batch.Never
-	s.settle()
+	s.loop.Replace(s.core)
+	s.plan()
+	s.armed, s.due = batch.Never, true
 }
 
 // fateOf is fate for an attempt that the batch system may be about to tell of.

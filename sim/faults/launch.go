@@ -18,7 +18,7 @@ func (s *server) compete(key batch.Key) {
 			if s.life != life {
 				return
 			}
-			s.insist(f, func(now batch.Time) { s.core.Claimed(now, key, won) })
+			s.doRetry(f, func(now batch.Time) { s.core.Claimed(now, key, won) })
 		})
 	})
 }
@@ -85,7 +85,7 @@ func (s *server) heard(key batch.Key) {
 			return
 		}
 		a.phase = batch.PhaseRunning
-		s.insist(c.f, func(now batch.Time) {
+		s.doRetry(c.f, func(now batch.Time) {
 			// The core may know better: that is what it says with an error.
 			_, _ = s.core.Running(min(now, s.clock.read(c.started)), key, nil, nil)
 		})
@@ -118,7 +118,7 @@ func (s *server) report(key batch.Key, end batch.End) {
 		if s.life != life || !s.up {
 			return
 		}
-		s.insist(s.w.byID[key.Job], func(now batch.Time) {
+		s.doRetry(s.w.byID[key.Job], func(now batch.Time) {
 			_, _ = s.core.Ended(now, key, outcome(end), nil) // as for Running
 		})
 	})

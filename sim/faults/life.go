@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/policy"
+	"github.com/seed-9b8f70bb/drover/server/loop"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
@@ -37,10 +38,10 @@ func (s *server) crash() {
 	w := s.w
 	w.counts[Crash]++
 	w.say(s, nil, "the server is killed")
-	if s.syncing && len(s.flight.Writes) > 0 {
+	if s.flight != nil {
 		w.counts[CrashTorn]++
 		if w.chance(500) {
-			s.durable()
+			s.durable(s.flight.Writes)
 		}
 	}
 	s.die()
@@ -49,12 +50,10 @@ func (s *server) crash() {
 
 // die forgets all that is volatile.
 func (s *server) die() {
-	s.up, s.syncing = false, false
+	s.loop.Stop()
+	s.up = false
 	s.life++
-	s.core, s.system, s.voided = nil, nil, nil
-	clear(s.replies)
-	clear(s.waiting)
-	s.replies, s.waiting = s.replies[:0], s.waiting[:0]
+	s.core, s.system, s.voided, s.calls, s.flight = nil, nil, nil, nil, nil
 }
 
 // recover brings everything back at the end of the faults.
@@ -113,7 +112,10 @@ func (s *server) boot() {
 	s.remember()
 	s.recount()
 	s.takeUp()
-	s.settle()
+	s.loop = loop.New(s.core, s, s)
+	s.plan()
+	s.due = true
+	s.turn()
 }
 
 // remember gives a new core what the disk has.

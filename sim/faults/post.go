@@ -43,7 +43,6 @@ func (s *server) receive(m site.Message) {
 		life := s.life
 		s.w.after(s.w.between(batch.Microsecond, s.w.sc.pull), func() {
 			if s.life == life && s.up {
-				s.w.page(s, m.Job).files = true
 				s.take(m)
 			}
 		})
@@ -62,6 +61,9 @@ func (s *server) take(m site.Message) {
 			p := *m.Parcel // it may come twice
 			m.Parcel = &p
 		}
+		if m.Kind == site.Reserve {
+			s.disk.page(f).files = true // they were fetched beside, and get their place now
+		}
 		answer, reply := s.core.Receive(now, &m, s.system)
 		if m.Kind == site.Reserve {
 			s.keep(f)
@@ -78,15 +80,10 @@ func (s *server) take(m site.Message) {
 }
 
 // keep lets go of files that were brought for a job that is not taken. As long as
-// a record on the disk, or on its way there, says that they are kept, they are.
+// a record on the disk says that they are kept, they are.
 func (s *server) keep(f *fact) {
 	if r := s.disk.record(f); r != nil && r.Kept {
 		return
-	}
-	for i := range s.flight.Writes {
-		if r := &s.flight.Writes[i].Record; s.syncing && r.ID == f.id && r.Kept {
-			return
-		}
 	}
 	if j, err := s.core.Job(f.id); err != nil || !j.Kept {
 		s.disk.page(f).files = false
@@ -94,22 +91,19 @@ func (s *server) keep(f *fact) {
 }
 
 // misbehave is where the planted bugs of a server are.
-func (s *server) misbehave() {
-	for i := range s.flight.Writes {
-		r := &s.flight.Writes[i].Record
-		f := s.w.byID[r.ID]
-		switch {
-		case s.w.plant == EarlyConfirm && r.State == site.Yielding.String():
-			s.post(&site.Message{Kind: site.Confirm, From: s.name, To: r.Transit.Peer, Job: r.ID, Epoch: r.Epoch})
-		case s.w.plant == DropOnSilence && r.State == site.Incoming.String():
-			s.drop(f, r.Epoch, 3*s.w.sc.patience.First)
-		case s.w.plant == LeaseIsProof && r.State == site.Incoming.String() && r.Transit.Moves[len(r.Transit.Moves)-1].Reason == "reallocation":
-			s.drop(f, r.Epoch, s.w.sc.patience.First)
-		case s.w.plant == EarlyCollection && r.State == site.Gone.String() && !r.Transit.Acked:
-			s.w.say(s, f, "collects the record of a job that is gone")
-			*s.disk.page(f) = page{}
-			s.w.check(f)
-		}
+func (s *server) misbehave(r *site.Record) {
+	f := s.w.byID[r.ID]
+	switch {
+	case s.w.plant == EarlyConfirm && r.State == site.Yielding.String():
+		s.post(&site.Message{Kind: site.Confirm, From: s.name, To: r.Transit.Peer, Job: r.ID, Epoch: r.Epoch})
+	case s.w.plant == DropOnSilence && r.State == site.Incoming.String():
+		s.drop(f, r.Epoch, 3*s.w.sc.patience.First)
+	case s.w.plant == LeaseIsProof && r.State == site.Incoming.String() && r.Transit.Moves[len(r.Transit.Moves)-1].Reason == "reallocation":
+		s.drop(f, r.Epoch, s.w.sc.patience.First)
+	case s.w.plant == EarlyCollection && r.State == site.Gone.String() && !r.Transit.Acked:
+		s.w.say(s, f, "collects the record of a job that is gone")
+		*s.disk.page(f) = page{}
+		s.w.check(f)
 	}
 }
 

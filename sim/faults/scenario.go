@@ -37,7 +37,6 @@ type scenario struct {
 	lost                                        int  // the site that is lost for good; -1 for none
 	written                                     bool // records are kept as JSON, not as they are
 	ages                                        bool // old messages come again when nobody remembers the jobs
-	shed                                        bool // dossiers are on the disk alone
 	wide                                        int  // chance of a request that not every site can take
 }
 
@@ -61,7 +60,7 @@ func draw(r *rand.Rand) scenario {
 		crashEvery: span(0, 8, 20, 40), superEvery: span(0, 0, 15, 40), cutEvery: span(0, 6, 15, 40),
 		orderEvery: batch.Duration(pick(200, 500, 1000, 3000)) * batch.Millisecond, forgetEvery: span(0, 5, 20),
 		jump: pick(0, 0, 300), cancel: pick(0, 100, 300, 700, 2500), giveUp: pick(0, 0, 100), idempotent: pick(0, 200, 500), local: pick(0, 0, 100),
-		lost: -1, written: r.IntN(16) == 0, shed: r.IntN(2) == 0, ages: r.IntN(4) == 0, wide: pick(0, 0, 200),
+		lost: -1, written: r.IntN(16) == 0, ages: r.IntN(4) == 0, wide: pick(0, 0, 200),
 	}
 	sc.patience = site.Patience{
 		First: batch.Duration(pick(200, 500, 1000)) * batch.Millisecond, Longest: span(2, 4, 8),

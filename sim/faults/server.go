@@ -2,14 +2,16 @@ package faults
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
+	"github.com/seed-9b8f70bb/drover/server/loop"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// server is one site: the core, and around it what package server is on a live
-// one. The disk and the host stay when the server dies.
+// server is one site: the core, driven by the loop that drives it on a live site. The disk
+// and the host stay when the server dies. It implements loop.Store and loop.Outlet.
 type server struct {
 	w      *world
 	node   int
@@ -24,19 +26,19 @@ type server struct {
 	gone   bool           // lost for good
 
 	// One life of the server:
-	up      bool
-	life    int
-	core    *site.Site
-	system  *system
-	clock   clock
-	replies []func(ok bool) // of calls since the last commit
-	flight  site.Effects    // of the commit under way
-	waiting []func(ok bool) // its replies
-	syncing bool
-	armed   batch.Time // of the next tick
-	ended   int64      // jobs
-	plans   []batch.Command
-	voided  []batch.Key // attempts that were undone
+	up     bool
+	life   int
+	core   *site.Site
+	system *system
+	clock  clock
+	loop   *loop.Loop
+	calls  []loop.Call   // for the next turn
+	due    bool          // a turn is due even without calls
+	flight *site.Effects // of the commit in progress; nil for none
+	armed  batch.Time    // of the next tick
+	ended  int64         // jobs
+	plans  []batch.Command
+	voided []batch.Key // attempts that were undone
 }
 
 func newServer(w *world, i int) *server {
@@ -53,22 +55,36 @@ func newServer(w *world, i int) *server {
 	return s
 }
 
-// call has the core do something, and lets go of what f returns when all that
-// the core knew by then is durable. id is the job that it is about, nil for none.
+// call has the core do something, and lets go of what do returns when all that
+// the core knew by then is durable. f is the job that it is about, nil for none.
 func (s *server) call(f *fact, do func(now batch.Time) (reply func(ok bool))) {
 	if !s.up {
 		return
 	}
-	s.recall(f)
-	if reply := do(s.now()); reply != nil {
-		s.replies = append(s.replies, reply)
-	}
-	s.settle()
+	life := s.life
+	var reply func(bool)
+	s.calls = append(s.calls, loop.Call{
+		Writes: true,
+		Do: func() {
+			s.recall(f)
+			reply = do(s.now())
+			s.plan()
+		},
+		Done: func(err error) {
+			if reply == nil || err == nil && s.life != life {
+				return
+			}
+			if reply(err == nil); err == nil {
+				s.torn(life)
+			}
+		},
+	})
+	s.turn()
 }
 
-// insist is call for news that must not be lost: it is tried until it is durable,
+// doRetry is call for news that must not be lost: it is retried until it is durable,
 // or the server dies.
-func (s *server) insist(f *fact, do func(now batch.Time)) {
+func (s *server) doRetry(f *fact, do func(now batch.Time)) {
 	life := s.life
 	s.call(f, func(now batch.Time) func(bool) {
 		do(now)
@@ -76,7 +92,7 @@ func (s *server) insist(f *fact, do func(now batch.Time)) {
 			if !ok {
 				s.w.after(50*batch.Millisecond, func() {
 					if s.life == life && s.up {
-						s.insist(f, do)
+						s.doRetry(f, do)
 					}
 				})
 			}
@@ -92,18 +108,8 @@ func (s *server) recall(f *fact) {
 	if f == nil || s.core.Knows(f.id) {
 		return
 	}
-	var r *site.Record
-	if s.syncing {
-		for i := range s.flight.Writes {
-			if w := &s.flight.Writes[i]; w.Record.ID == f.id {
-				r = &w.Record
-			}
-		}
-	}
-	if r == nil {
-		s.disk.expire(f, s.now())
-		r = s.disk.record(f)
-	}
+	s.disk.expire(f, s.now())
+	r := s.disk.record(f)
 	if r == nil {
 		return
 	}
@@ -112,16 +118,25 @@ func (s *server) recall(f *fact) {
 	}
 }
 
-// settle does what follows a call: plans at once, the rest by a commit.
-func (s *server) settle() {
-	now := s.now()
-	if s.plans = s.plans[:0]; !s.self { // nothing starts here without being asked
-		s.plans = s.core.Plans(s.plans)
+// plan hands new jobs to the batch system before they are durable, as a live server does:
+// it starts none without asking. A batch system that starts jobs by itself gets them
+// through Order.
+func (s *server) plan() {
+	if s.self {
+		return
 	}
-	if len(s.plans) > 0 || s.system.engine.Next() <= now {
-		s.system.do(now, s.plans)
+	if s.plans = s.core.Plans(s.plans[:0]); len(s.plans) > 0 {
+		s.system.do(s.now(), s.plans)
 	}
-	s.commit()
+}
+
+// turn runs turns until no call waits, or a commit takes its time.
+func (s *server) turn() {
+	for s.up && !s.loop.Busy() && (s.due || len(s.calls) > 0) {
+		calls := s.calls
+		s.calls, s.due = nil, false
+		s.loop.Turn(s.now(), calls)
+	}
 	s.arm()
 }
 
@@ -130,7 +145,10 @@ func (s *server) arm() {
 	if !s.up {
 		return
 	}
-	due := min(s.core.Wake(), s.system.engine.Next())
+	due := s.system.engine.Next()
+	if !s.loop.Busy() {
+		due = min(due, s.loop.Wake())
+	}
 	if due == batch.Never {
 		return
 	}
@@ -145,125 +163,113 @@ func (s *server) arm() {
 			return
 		}
 		s.armed = batch.Never
-		s.call(nil, func(now batch.Time) func(bool) {
-			s.core.Tick(now)
-			return nil
-		})
+		now := s.now()
+		if s.system.engine.Next() <= now {
+			s.system.do(now, nil)
+		}
+		s.due = s.due || !s.loop.Busy() && s.loop.Wake() <= now
+		s.turn()
 	})
 }
 
-// commit begins to write what has gathered, unless a write is under way.
-func (s *server) commit() {
-	if s.syncing {
-		return
-	}
-	s.core.Take(s.now(), &s.flight)
-	if s.flight.Empty() && len(s.replies) == 0 {
-		return
-	}
-	s.waiting, s.replies = append(s.waiting[:0], s.replies...), s.replies[:0]
-	s.tally()
-	s.syncing = true
-	if len(s.flight.Writes) == 0 {
-		s.release()
+// Refuses implements loop.Store: a full disk shows when a commit fails.
+func (s *server) Refuses(batch.Time) error { return nil }
+
+// Commit implements loop.Store: a sync takes a while, and fails now and then.
+func (s *server) Commit(fx *site.Effects, done func(error)) {
+	s.tally(fx.Writes)
+	if len(fx.Writes) == 0 {
+		done(nil)
 		return
 	}
 	life := s.life
-	skip := s.w.plant == SkipSync && s.w.chance(500)
 	sync := s.w.between(batch.Microsecond, s.w.sc.slow)
 	if s.w.calm {
 		sync = batch.Millisecond
 	}
-	if skip {
-		s.let()
+	if s.w.plant == SkipSync && s.w.chance(500) {
+		late := slices.Clone(fx.Writes)
+		s.w.after(sync, func() {
+			if s.life == life {
+				s.durable(late)
+			}
+		})
+		done(nil)
+		return
+	}
+	s.flight = fx
+	s.w.after(sync, func() {
 		if s.life != life {
 			return
 		}
-	}
-	s.w.after(sync, func() {
-		switch {
-		case s.life != life:
-		case s.w.fault(s.w.sc.full):
-			s.full()
-		case skip:
-			s.durable()
-			s.done()
-		default:
-			s.durable()
-			s.release()
+		s.flight = nil
+		if s.w.fault(s.w.sc.full) {
+			done(errFull)
+		} else {
+			s.durable(fx.Writes)
+			done(nil)
+		}
+		if s.life == life {
+			s.turn()
 		}
 	})
 }
 
-// durable puts the writes onto the disk.
-func (s *server) durable() {
-	for i := range s.flight.Writes {
-		wr := &s.flight.Writes[i]
+// durable puts writes onto the disk.
+func (s *server) durable(writes []site.Write) {
+	for i := range writes {
+		wr := &writes[i]
 		f := s.w.byID[wr.Record.ID]
 		p := s.disk.page(f)
 		old := p.record
 		had := p.there
 		p.apply(wr, s.w.sc.written)
-		if s.w.sc.shed {
-			s.core.Shed(f.id)
-		}
 		s.w.wrote(s, f, had, &old, &p.record)
 	}
 }
 
-// release lets go of what was waiting for the commit, and goes on with the next.
-func (s *server) release() {
+// Order implements loop.Outlet. The server can be killed between two jobs.
+func (s *server) Order(cmds []batch.Command) {
 	life := s.life
-	if s.let(); s.life == life {
-		s.done()
+	for len(cmds) > 0 {
+		n := 1
+		for n < len(cmds) && cmds[n].Key == cmds[0].Key {
+			n++
+		}
+		if s.system.do(s.now(), cmds[:n]); s.torn(life) {
+			return
+		}
+		cmds = cmds[n:]
 	}
 }
 
-func (s *server) done() {
-	s.syncing = false
-	s.settle()
+// Claim implements loop.Outlet.
+func (s *server) Claim(attempt batch.Key) {
+	s.compete(attempt)
+	s.torn(s.life)
 }
 
-// let lets go of it. The server may be killed after each part of it.
-func (s *server) let() {
-	life := s.life
-	for i, reply := range s.waiting {
-		s.waiting[i] = nil
-		if reply(true); s.torn(life) {
-			return
-		}
-	}
-	s.waiting = s.waiting[:0]
-	if len(s.flight.Plans) > 0 {
-		if s.system.do(s.now(), s.flight.Plans); s.torn(life) {
-			return
-		}
-	}
-	for _, key := range s.flight.Claims {
-		if s.compete(key); s.torn(life) {
-			return
-		}
-	}
-	for i := range s.flight.Commands {
-		if s.system.do(s.now(), s.flight.Commands[i:i+1]); s.torn(life) {
-			return
-		}
-	}
-	for i := range s.flight.Messages {
-		if s.post(&s.flight.Messages[i]); s.torn(life) {
-			return
-		}
-	}
-	for _, id := range s.flight.Discard {
-		f := s.w.byID[id]
-		if j, err := s.core.Job(id); err != nil || !j.Kept { // it may have come back
-			s.disk.page(f).files = false
-		}
-	}
-	s.misbehave()
+// Send implements loop.Outlet.
+func (s *server) Send(m *site.Message) {
+	s.post(m)
+	s.torn(s.life)
 }
 
-// torn kills the server in the midst of what it does, now and then.
+// Watch implements loop.Outlet: no simulated job waits for one of another site.
+func (s *server) Watch([]batch.JobID) {}
+
+// Discard implements loop.Outlet.
+func (s *server) Discard(id batch.JobID) {
+	if j, err := s.core.Job(id); err != nil || !j.Kept { // it can have come back
+		s.disk.page(s.w.byID[id]).files = false
+	}
+}
+
+// Written implements loop.Outlet.
+func (s *server) Written(w *site.Write) { s.misbehave(&w.Record) }
+
+// torn kills the server in the middle of what it does, now and then, and reports whether
+// the life has ended.
 func (s *server) torn(life int) bool {
 	if s.life == life && s.w.fault(s.w.sc.torn) {
 		s.w.counts[CrashPoint]++
