@@ -1,11 +1,10 @@
-// Package freeport finds addresses for test servers that are killed and started
-// again where they were.
+// Package freeport finds addresses for test servers that are killed and restarted at the same
+// address.
 //
-// A port that the kernel chose (":0") comes from the range it also takes the
-// sources of outgoing connections from. While such a server is down, any
-// connection of any process may take its port, and the server cannot come back.
-// The ports here are below that range: only another listener that was told to use
-// one could take it.
+// A port that the kernel chooses (":0") comes from the range that it also uses for outgoing
+// connections. While such a server is down, a connection of any process can take its port,
+// and the server cannot restart. The ports of this package are below that range: only another
+// listener that asks for one can take it.
 package freeport
 
 import (
@@ -19,7 +18,7 @@ import (
 	"sync"
 )
 
-// first is the lowest port given out: below it are the services' own.
+// first is the lowest port used: lower ones belong to well-known services.
 const first = 10_000
 
 var (
@@ -27,8 +26,8 @@ var (
 	given = make(map[int]bool) // by this process
 )
 
-// Address returns host:port on loopback that nobody listens at, over TCP or UDP,
-// and that this process was not given before.
+// Address returns a loopback host:port on which no process listens, over TCP or UDP, and that
+// this process has not been given before.
 func Address(t Test) string {
 	t.Helper()
 	a, err := Find(t.Context())
@@ -41,8 +40,8 @@ func Address(t Test) string {
 	return a
 }
 
-// Test is the part of testing.TB that Address needs, so that programs with
-// benchmarks in them are not linked with package testing.
+// Test is the part of testing.TB that Address needs, so that programs with benchmarks do not
+// link package testing.
 type Test interface {
 	Helper()
 	Context() context.Context
@@ -50,7 +49,7 @@ type Test interface {
 	Fatal(...any)
 }
 
-// ErrNoRoom says that outgoing connections may have any port of this host.
+// ErrNoRoom means that the ephemeral range covers all ports of this host.
 var ErrNoRoom = errors.New("outgoing connections take all ports: no room below theirs for a server that is to come back")
 
 // Find is Address without a test.
@@ -87,7 +86,7 @@ func free(ctx context.Context, port int) bool {
 	return udp.Close() == nil
 }
 
-// ephemeral returns the first port that the kernel gives to outgoing connections.
+// ephemeral returns the first port of the kernel's ephemeral range.
 func ephemeral() (int, error) {
 	text, err := os.ReadFile("/proc/sys/net/ipv4/ip_local_port_range")
 	var low, high int

@@ -1,16 +1,16 @@
-// Package netns makes hosts for tests on one machine: network namespaces of Linux, each
-// with an address of its own, on one switch.
+// Package netns simulates hosts for tests on one machine: Linux network namespaces, each
+// with its own address, connected by one switch.
 //
 //	host front  10.7.0.1 ──┐
-//	host a1     10.7.0.2 ──┤ switch (a bridge, in a namespace of its own)
-//	host a2     10.7.0.3 ─╳┘ its cable is pulled: Cut
+//	host a1     10.7.0.2 ──┤ switch (a bridge, in its own namespace)
+//	host a2     10.7.0.3 ─╳┘ disconnected: Cut
 //
-// A host is a thread of the test's process that lives in its namespace. What it starts
-// lives there too, and so does what that starts. The namespaces have no name, and
-// nothing of this machine's own network is touched: they are gone with the last process
-// in them. Files, users and process numbers are those of this machine, so a common
-// directory plays the file system that hosts share.
+// A host is a thread of the test's process in its namespace. The processes that it
+// starts run there too, with all their children. The namespaces have no name and do not
+// touch the machine's own network; they disappear with their last process. Files, users
+// and process numbers are those of the machine, so a common directory serves as the file
+// system that hosts share.
 //
-// A host that is cut off keeps all that runs on it; neither side hears that the other is
-// gone. One that is turned off loses every process at once, as when its power fails.
+// A host that is cut off keeps its processes; neither side is notified. A host that is
+// turned off loses all processes at once, as in a power failure.
 package netns

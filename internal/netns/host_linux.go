@@ -16,7 +16,7 @@ import (
 // Host is a network namespace with one address.
 type Host struct {
 	Name    string
-	Address string // an IPv4 address, that the other hosts reach
+	Address string // an IPv4 address that the other hosts reach
 
 	space *space
 	hub   *space
@@ -41,23 +41,23 @@ func (h *Host) plug(ctx context.Context) error {
 	return nil
 }
 
-// Cut pulls its cable.
+// Cut disconnects it from the switch.
 func (h *Host) Cut(ctx context.Context) error {
 	return h.hub.ip(ctx, "link set "+h.port+" down")
 }
 
-// Heal plugs it in again. Nothing remembers that the other side could not be found: as
-// if both had tried a moment ago.
+// Heal reconnects it. It clears failed neighbor lookups, as if both sides had communicated a
+// moment ago.
 func (h *Host) Heal(ctx context.Context) error {
 	return h.hub.ip(ctx, "link set "+h.port+" up")
 }
 
-// Mute has nothing that it sends to another host arrive; what is sent to it does.
+// Mute drops everything that it sends to other hosts; it still receives.
 func (h *Host) Mute(ctx context.Context, to *Host) error {
 	return h.space.ip(ctx, "route replace blackhole "+to.Address+"/32")
 }
 
-// Unmute ends that.
+// Unmute is the reverse of Mute.
 func (h *Host) Unmute(ctx context.Context, to *Host) error {
 	return h.space.ip(ctx, "route del blackhole "+to.Address+"/32")
 }
@@ -73,7 +73,7 @@ func (h *Host) Start(cmd *exec.Cmd) error {
 	return err
 }
 
-// Dial connects from it to an address without a name.
+// Dial connects from it to an IP address.
 func (h *Host) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	var conn net.Conn
 	var err error
@@ -89,7 +89,7 @@ func (h *Host) Listen(ctx context.Context, network, port string) (net.Listener, 
 	return l, err
 }
 
-// Processes returns who runs on it.
+// Processes returns the processes that run on it.
 func (h *Host) Processes() ([]int, error) {
 	names, err := filepath.Glob("/proc/[0-9]*/ns/net")
 	if err != nil {
@@ -98,7 +98,7 @@ func (h *Host) Processes() ([]int, error) {
 	var all []int
 	for _, name := range names {
 		if id, err := os.Readlink(name); err != nil || id != h.space.id {
-			continue // it has ended, or lives elsewhere
+			continue // it has ended, or runs elsewhere
 		}
 		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(filepath.Dir(name))))
 		if err != nil {
@@ -111,12 +111,11 @@ func (h *Host) Processes() ([]int, error) {
 	return all, nil
 }
 
-// ErrAlive is returned when processes of a host have not ended although they were killed.
+// ErrAlive is returned when processes of a host have not ended after SIGKILL.
 var ErrAlive = errors.New("processes that were killed are still there")
 
-// Off kills all that runs on it, and returns when nothing does any more. Whoever has
-// started some of that still has to wait for it. A host that is off is on again as soon
-// as something is started on it.
+// Off kills all processes on it, and returns when none is left. Their parents still have to
+// reap them. Starting a process turns the host on again.
 func (h *Host) Off(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
@@ -127,8 +126,8 @@ func (h *Host) Off(ctx context.Context) error {
 		if err != nil || len(pids) == 0 {
 			return err
 		}
-		for _, pid := range pids { // those that they start meanwhile next time
-			_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
+		for _, pid := range pids { // those that they start meanwhile are killed in the next round
+			_ = syscall.Kill(pid, syscall.SIGKILL) // an error means that it has ended
 		}
 		select {
 		case <-tick.C:

@@ -23,8 +23,9 @@ type Test interface {
 	Errorf(string, ...any)
 }
 
-// New connects hosts of these names to a switch, all in one network. With the test all
-// their processes end, and the hosts go. It skips the test where there can be none.
+// New connects hosts with these names to a switch, all in one network. The end of the test
+// kills all their processes and removes the hosts. It skips the test where namespaces cannot
+// be created.
 func New(t Test, names ...string) []*Host {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -57,10 +58,10 @@ func New(t Test, names ...string) []*Host {
 	return all
 }
 
-// space is a thread in a network namespace of its own.
+// space is a thread in its own network namespace.
 type space struct {
 	path string // of the namespace
-	id   string // what processes in it have as theirs
+	id   string // the ID that its processes have
 	work chan func()
 }
 
@@ -71,10 +72,10 @@ func newSpace() (*space, error) {
 	return s, <-made
 }
 
-// live does what it is asked to, in the namespace. Processes that die with the thread
-// that has started them live as long as the host.
+// live runs functions in the namespace. It lives as long as the host, because processes can
+// die with the thread that has started them.
 func (s *space) live(made chan<- error) {
-	runtime.LockOSThread() // and never unlocked: the thread ends with the goroutine
+	runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
 	if err := syscall.Unshare(syscall.CLONE_NEWNET); err != nil {
 		made <- fmt.Errorf("unshare: %w", err)
 		return
@@ -91,7 +92,7 @@ func (s *space) live(made chan<- error) {
 	}
 }
 
-// do calls f in the namespace, as long as that stays in its goroutine.
+// do calls f in the namespace. f must not use other goroutines.
 func (s *space) do(f func()) {
 	done := make(chan struct{})
 	s.work <- func() {

@@ -32,9 +32,9 @@ type Test interface {
 	Logf(string, ...any)
 }
 
-// Daemon is a node whose daemon is a process of its own: the test binary as "node".
+// Daemon is a node whose daemon runs as a process: the test binary as "node".
 type Daemon struct {
-	Name    string // that no other node of this host has at the time, see Named
+	Name    string // unique on this host at the time, see Named
 	Address string
 	Dir     string // its own
 
@@ -43,19 +43,19 @@ type Daemon struct {
 	cmd *exec.Cmd
 }
 
-// daemons tells those of one process apart.
+// daemons distinguishes those of one process.
 var daemons atomic.Int64
 
-// mostSaid is how much of the end of its log is shown when the test has failed.
+// mostSaid bounds the part of its log that is shown when the test has failed.
 const mostSaid = 8 << 10
 
-// New starts one, which ends with the test and with all that runs there.
+// New starts a daemon, which ends with the test, with all its tasks.
 func New(t Test) *Daemon {
 	t.Helper()
 	return Named(t, "t"+strconv.Itoa(os.Getpid())+"-"+strconv.FormatInt(daemons.Add(1), 10))
 }
 
-// Named is New with a name that another node has.
+// Named is New with a name that another node can have too.
 func Named(t Test, name string) *Daemon {
 	t.Helper()
 	root := t.TempDir()
@@ -86,7 +86,7 @@ func (d *Daemon) Start(args ...string) {
 		d.t.Fatal(err)
 	}
 	defer log.Close()
-	// Stop ends it, and not the end of a context: a test may want it to be killed.
+	// Stop ends it, not the context: a test may want to kill it.
 	d.cmd = exec.CommandContext(context.Background(), os.Args[0], append([]string{"node", "--name", d.Name, "--dir", d.Dir, "--listen", d.Address}, args...)...)
 	d.cmd.Stderr = log
 	out, err := d.cmd.StdoutPipe()
@@ -101,7 +101,7 @@ func (d *Daemon) Start(args ...string) {
 	}
 }
 
-// Stop ends the daemon by a signal, and leaves its supervisor and what that runs.
+// Stop ends the daemon by a signal, and leaves its supervisor and the tasks.
 func (d *Daemon) Stop(sig syscall.Signal) {
 	d.t.Helper()
 	if d.cmd == nil {
@@ -143,7 +143,7 @@ func (d *Daemon) Supervisor() int {
 	return pid
 }
 
-// Alive reports whether a process is there and not a dead one.
+// Alive reports whether a process exists and is not a zombie.
 func Alive(pid int) bool {
 	id, err := process.Identify(pid)
 	if err != nil {

@@ -1,9 +1,9 @@
-// Package nodetest lets a test binary be the processes that tasks need, and runs
+// Package nodetest lets a test binary act as the processes that tasks need, and runs
 // daemons of nodes for tests.
 //
 //	test binary ──▶ itself, as "node" ──▶ itself, as "supervise" ──▶ itself, as "gate"
 //	     └─ Daemon: start, stop                                          └─ program
 //
-// Who tests with them calls Main first in TestMain. It knows no daemon by itself, so that
-// package node can use it: whoever has one says in a role how to make it.
+// TestMain calls Main first. The package does not import package daemon, so that package
+// node can use it: a test that needs daemons passes a role that runs one.
 package nodetest

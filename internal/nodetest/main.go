@@ -15,12 +15,12 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
 )
 
-// Linger is how long a supervisor stays when it has nothing to do: short here, so that
-// nothing stays behind for long.
+// Linger is the linger time of a supervisor: short, so that tests leave nothing behind for
+// long.
 const Linger = 300 * time.Millisecond
 
-// Main makes the test binary a gate or a supervisor, or what one of the roles says, if it
-// was started as that; then it does not return.
+// Main runs a gate, a supervisor or one of the roles if the test binary was started as one;
+// then it does not return.
 func Main(roles map[string]func(args []string) error) {
 	if len(os.Args) < 2 {
 		return
@@ -38,8 +38,8 @@ func Main(roles map[string]func(args []string) error) {
 	}
 }
 
-// exit goes straight out: what the race detector and the coverage tool do at the end of a
-// program would show in its outputs.
+// exit skips exit handlers: the output of the race detector and the coverage tool would
+// appear in a program's output.
 func exit(err error) {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -62,13 +62,13 @@ func supervise(args []string) error {
 	return supervisor.Serve(context.Background(), cfg)
 }
 
-// Options are what the role of a daemon is told.
+// Options are the options of a daemon's role.
 type Options struct {
 	Name, Dir, Listen string
 	Processors        int // 0: all
 }
 
-// Serve is the role of a daemon: it says in a line that it is up, and runs until SIGTERM.
+// Serve is the role of a daemon: it prints a line when it is up, and runs until SIGTERM.
 func Serve[D interface{ Run(context.Context) error }](args []string, open func(context.Context, Options) (D, error)) error {
 	flags := flag.NewFlagSet("node", flag.ExitOnError)
 	var o Options

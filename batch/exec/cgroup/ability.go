@@ -10,17 +10,17 @@ import (
 	"syscall"
 )
 
-// Ability is one thing that a host may be able to do to a group.
+// Ability is one operation on groups that a host may support.
 type Ability int
 
 // The abilities.
 const (
-	Shares     Ability = iota // hold the group to a share of the processors
-	Processors                // say on which processors it runs
-	Memory                    // hold it to an amount of memory
-	Pausing                   // stop all of it and let it go on
-	Killing                   // end all of it
-	Measuring                 // processor time used
+	Shares     Ability = iota // limit the group's processor time
+	Processors                // choose the processors it runs on
+	Memory                    // limit its memory
+	Pausing                   // stop and continue all its processes
+	Killing                   // kill all its processes
+	Measuring                 // report the processor time used
 	abilities
 )
 
@@ -32,13 +32,13 @@ func (a Ability) String() string {
 	return names[a]
 }
 
-// Way is how something is done.
+// Way is how an ability is implemented.
 type Way int
 
 // The ways, best last.
 const (
 	None    Way = iota // not at all
-	Signals            // to process groups; shares by duty cycles
+	Signals            // signals to process groups; shares by duty cycles
 	Duty               // shares by duty cycles of a freezer
 	V1                 // a control group of the first version
 	V2                 // a control group of the second version
@@ -52,12 +52,12 @@ func (w Way) String() string {
 	return names[w]
 }
 
-// Offer says how a host does something, and why in no better way.
+// Offer says how a host implements an ability, and why in no better way.
 type Offer struct {
 	Ability Ability
 	Way     Way
-	Where   string // the directory in which the groups are made, if any
-	Why     string // why no better way would do; empty if there is none
+	Where   string // the directory in which the groups are created, if any
+	Why     string // why no better way is possible; empty if there is none
 }
 
 func (o Offer) String() string {
@@ -71,10 +71,10 @@ func (o Offer) String() string {
 	return text
 }
 
-// Offers is what a host offers, in the order of the abilities.
+// Offers are the abilities of a host, in their order.
 type Offers []Offer
 
-// Of returns the way in which a is done.
+// Of returns the way of a.
 func (o Offers) Of(a Ability) Way {
 	if a < 0 || int(a) >= len(o) {
 		return None
@@ -91,39 +91,38 @@ func (o Offers) String() string {
 	return strings.Join(lines, "\n")
 }
 
-// What can be wrong with an operation. Every error of a [Host] or a [Group] is
-// an [*Error], and errors.Is finds at most one of these in it.
+// The kinds of errors. Every error of a [Host] or a [Group] is an [*Error], and errors.Is
+// finds at most one of these in it.
 var (
-	// ErrNotOffered: the host has no way to do that. Host.Offers says why.
+	// ErrNotOffered: the host does not support it. Host.Offers says why.
 	ErrNotOffered = errors.New("this host does not offer it")
-	// ErrNoRights: the hierarchy is there, this user may not change it.
+	// ErrNoRights: the hierarchy exists, but this user cannot change it.
 	ErrNoRights = errors.New("no right to change the control group")
 	// ErrReadOnly: the hierarchy is mounted read-only.
 	ErrReadOnly = errors.New("the hierarchy is read-only")
-	// ErrVanished: the group or its controller was there and is not any more.
+	// ErrVanished: the group or its controller existed and no longer does.
 	ErrVanished = errors.New("the control group or its controller has gone")
-	// ErrBusy: processes are still there, or more memory is in use than is to
-	// be the limit.
+	// ErrBusy: processes still exist, or more memory is in use than the new limit.
 	ErrBusy = errors.New("the control group is in use")
 	// ErrRefused: the kernel does not accept the value, for example more than
 	// the group above may use.
 	ErrRefused = errors.New("the kernel refuses the value")
-	// ErrTaken: there are not as many processors that nobody else has claimed.
+	// ErrTaken: too few processors are unclaimed.
 	ErrTaken = errors.New("not enough processors are free")
-	// ErrExists: there is a group of that name.
+	// ErrExists: a group of that name exists.
 	ErrExists = errors.New("there is a control group of that name")
-	// ErrNotFound: there is no group of that name.
+	// ErrNotFound: no group of that name exists.
 	ErrNotFound = errors.New("there is no control group of that name")
-	// ErrInvalid: the caller's argument makes no sense.
+	// ErrInvalid: an argument is out of range.
 	ErrInvalid = errors.New("invalid argument")
 )
 
-// Error says what was being done to which group.
+// Error describes a failed operation.
 type Error struct {
-	Op    string // "set share", "freeze"...
+	Op    string // such as "set share" or "freeze"
 	Group string // its name; empty for the host
 	Kind  error  // one of the errors above, or nil
-	Err   error  // what the system said, or nil
+	Err   error  // the system's error, or nil
 }
 
 func (e *Error) Error() string {
@@ -151,7 +150,7 @@ func (e *Error) Unwrap() []error {
 	return all
 }
 
-// kindOf reads what the system said about a group that was there.
+// kindOf classifies a system's error about an existing group.
 func kindOf(err error) error {
 	switch {
 	case errors.Is(err, syscall.EROFS):
@@ -172,7 +171,7 @@ func kindOf(err error) error {
 	return nil
 }
 
-// is reports whether that is what the system said.
+// is reports whether err is one of the system's errors.
 func is(err, kind error) bool { return errors.Is(kindOf(err), kind) }
 
 func failed(op, group string, err error) error {
@@ -182,8 +181,8 @@ func failed(op, group string, err error) error {
 	return &Error{Op: op, Group: group, Kind: kindOf(err), Err: err}
 }
 
-// kernel is the file system through which control groups are ruled. Tests put
-// another one in its place, with other rules or in a worse mood.
+// kernel is the file system that controls groups. Tests replace it by one with other rules or
+// with faults.
 type kernel interface {
 	read(path string) (string, error)
 	write(path, text string) error
@@ -194,8 +193,8 @@ type kernel interface {
 
 type files struct{}
 
-// read and write are called for every task that is measured, and every share that
-// changes: a file of package os would be polled, for nothing.
+// read and write are called for every task that is measured, and every share that changes: a
+// file of package os would be registered with the poller for nothing.
 func (files) read(path string) (string, error) {
 	fd, err := again(func() (int, error) { return syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC, 0) })
 	if err != nil {
@@ -217,8 +216,8 @@ func (files) read(path string) (string, error) {
 	}
 }
 
-// write never makes a file: the kernel makes them all, and one that is missing
-// is news. The text goes in one call, which is one value to the kernel.
+// write never creates a file: the kernel creates all of them, and a missing one is
+// information. The text is written in one call, which the kernel takes as one value.
 func (files) write(path, text string) error {
 	fd, err := again(func() (int, error) { return syscall.Open(path, syscall.O_WRONLY|syscall.O_CLOEXEC, 0) })
 	if err != nil {
@@ -234,10 +233,10 @@ func (files) write(path, text string) error {
 	return nil
 }
 
-// again calls what a signal has interrupted once more.
+// again repeats calls that a signal has interrupted.
 func again(call func() (int, error)) (int, error) {
 	for {
-		if n, err := call(); err != syscall.EINTR { //nolint:errorlint // as the kernel gave it
+		if n, err := call(); err != syscall.EINTR { //nolint:errorlint // unwrapped
 			return n, err
 		}
 	}

@@ -9,11 +9,10 @@ import (
 	"strings"
 )
 
-// ClaimCPUs takes n processors for this host's groups and returns their numbers. They
-// are some of those that this process may use, and nobody else has who makes groups
-// at the same place, until the host is closed or its process has ended. It is ErrTaken
-// if there are not enough, and then takes none. The groups are not told: SetCPUs does
-// that.
+// ClaimCPUs claims n processors for this host's groups and returns their numbers. They are
+// usable by this process, and not claimed by another host whose groups have the same parent.
+// The claim lasts until the host is closed or its process has ended. If there are too few, it
+// returns ErrTaken and claims none. SetCPUs assigns them to groups.
 func (h *Host) ClaimCPUs(n int) ([]int, error) {
 	const op = "claim processors"
 	t, err := h.place(Processors)
@@ -30,8 +29,8 @@ func (h *Host) ClaimCPUs(n int) ([]int, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.claims == nil {
-		// A lock of a file of the kernel's is the same to all who see the hierarchy, in
-		// whatever namespace, and goes with its process.
+		// A lock of a kernel file is visible through every mount of the hierarchy, in any
+		// namespace, and ends with its process.
 		if h.claims, err = openClaims(filepath.Join(filepath.Dir(t.base), "cgroup.procs")); err != nil {
 			return nil, failed(op, "", err)
 		}
@@ -56,13 +55,13 @@ func (h *Host) ClaimCPUs(n int) ([]int, error) {
 	return got, nil
 }
 
-// usable returns the processors that this process may use and its groups may be given.
+// usable returns the processors that this process can use and its groups can be given.
 func (h *Host) usable(t *tree) ([]int, error) {
 	own, err := affinity()
 	if err != nil {
 		return nil, err
 	}
-	// The first version has the effective ones under another name, since 3.16.
+	// Version 1 has the effective ones under another name, since 3.16.
 	for _, file := range []string{"cpuset.cpus.effective", "cpuset.effective_cpus"} {
 		text, err := h.kernel.read(filepath.Join(t.base, file))
 		if errors.Is(err, fs.ErrNotExist) {
@@ -80,11 +79,11 @@ func (h *Host) usable(t *tree) ([]int, error) {
 	return own, nil
 }
 
-// Places returns the directories in which groups of this host are, or will be made:
-// what the next life is to be told as Config.Former.
+// Places returns the directories in which groups of this host are, or will be, created: the
+// Config.Former of the next process.
 func (h *Host) Places() []string { return h.bases() }
 
-// bases returns the places of all trees, those of earlier lives behind this one's.
+// bases returns the directories of all trees, with those of earlier processes last.
 func (h *Host) bases() []string {
 	var all []string
 	for _, t := range h.trees {
@@ -96,8 +95,8 @@ func (h *Host) bases() []string {
 	return all
 }
 
-// recall takes the places of earlier lives into the trees of their hierarchies. Only
-// directories of this owner's name count, and those that are still there.
+// recall adds the directories of earlier processes to the trees of their hierarchies. It
+// ignores those that are gone, or have another owner's name.
 func (h *Host) recall() {
 	for _, dir := range h.config.Former {
 		if filepath.Base(dir) != "drover-"+h.config.Name || filepath.Clean(dir) != dir {
@@ -118,7 +117,8 @@ func (h *Host) recall() {
 	}
 }
 
-// elsewhere returns the directories of a group in trees where not this life has it.
+// elsewhere returns the directories of a group in trees where an earlier process has created
+// it.
 func (h *Host) elsewhere(name string) map[*tree]string {
 	at := make(map[*tree]string)
 	for _, t := range h.trees {

@@ -23,7 +23,7 @@ func openClaims(path string) (*claims, error) {
 	return &claims{file: f, mine: make(map[int]bool)}, nil
 }
 
-// take claims one, and reports whether nobody had it.
+// take claims a processor, and reports whether it was free.
 func (c *claims) take(cpu int) (bool, error) {
 	if c.mine[cpu] {
 		return false, nil
@@ -60,7 +60,7 @@ func (c *claims) lock(cpu int, kind int16) error {
 
 func (c *claims) close() error { return c.file.Close() }
 
-// affinity returns the processors that this process may use.
+// affinity returns the processors that this process can use.
 func affinity() ([]int, error) {
 	var set unix.CPUSet
 	if err := unix.SchedGetaffinity(os.Getpid(), &set); err != nil {
@@ -75,12 +75,12 @@ func affinity() ([]int, error) {
 	return all, nil
 }
 
-// processClock reads the processor time of a process, all its threads together,
-// in far less time than /proc needs, and to the nanosecond.
+// processClock reads the processor time of a process with all its threads, to the nanosecond
+// and much faster than /proc.
 func processClock(pid int) (time.Duration, bool) {
 	var ts unix.Timespec
-	// The clock of a process is its number's complement, and 2 says which of its
-	// clocks: clock_getcpuclockid(3).
+	// The clock ID is the complement of the process number, and 2 selects its CPU clock:
+	// clock_getcpuclockid(3).
 	if err := unix.ClockGettime(int32(^pid<<3|2), &ts); err != nil {
 		return 0, false
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// claims are Linux's: elsewhere no host offers processors.
+// claims exist only on Linux: elsewhere no host offers processors.
 type claims struct{}
 
 func openClaims(string) (*claims, error) { return nil, errors.ErrUnsupported }
@@ -20,5 +20,5 @@ func (*claims) close() error { return nil }
 
 func affinity() ([]int, error) { return nil, errors.ErrUnsupported }
 
-// processClock is Linux's: elsewhere nobody's use is known, and no share holds.
+// processClock exists only on Linux: elsewhere use is unknown, and shares are not enforced.
 func processClock(int) (time.Duration, bool) { return 0, false }

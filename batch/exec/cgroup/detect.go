@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// Detect finds out what this host offers, by trying it on an empty group. What
-// it does not offer is no error: Offers says so, and why. Close the host.
+// Detect finds out what this host offers, by trying it on an empty group. A missing ability
+// is not an error: Offers reports it, with the reason. The caller closes the host.
 func Detect(config Config) (*Host, error) {
 	return detect(config, files{}, "/proc")
 }
@@ -36,12 +36,12 @@ func detect(config Config, k kernel, proc string) (*Host, error) {
 	}
 	mounts, in, err := h.surroundings()
 	if err != nil {
-		// Not Linux, or a process that may not know where it is.
+		// Not Linux, or a process that cannot read its own group.
 		h.refuse(err.Error())
 		h.fallBack()
 		return h, nil
 	}
-	// The second version first: where it can do something it does it better.
+	// Version 2 first: its implementation of an ability is the better one.
 	for _, v2 := range []bool{true, false} {
 		for _, m := range mounts {
 			if m.v2 == v2 {
@@ -72,15 +72,14 @@ func (h *Host) surroundings() ([]mount, membership, error) {
 	return mounts, in, err
 }
 
-// wanted returns the abilities that are to be looked for and not found yet, of
-// those given.
+// wanted returns those of the given abilities that are configured and not found yet.
 func (h *Host) wanted(of ...Ability) []Ability {
 	return slices.DeleteFunc(of, func(a Ability) bool {
 		return h.by[a] != nil || slices.Contains(h.config.Without, a)
 	})
 }
 
-// try makes a tree in a mounted hierarchy and keeps it if it is of use.
+// try creates a tree in a mounted hierarchy and keeps it if it provides an ability.
 func (h *Host) try(m mount, in membership) {
 	var could []Ability
 	if m.v2 {
@@ -108,12 +107,12 @@ func (h *Host) try(m mount, in membership) {
 		return
 	}
 	t.base = filepath.Join(parent, "drover-"+h.config.Name)
-	// One that is there was made by a predecessor, and is taken over.
+	// An existing one was created by a predecessor, and is reused.
 	switch err := h.kernel.mkdir(t.base); {
 	case err == nil && t.sets:
 		err = inheritSet(h.kernel, parent, t.base)
 		if err != nil {
-			_ = h.kernel.rmdir(t.base) // it is empty
+			_ = h.kernel.rmdir(t.base) // an error means that it is not empty
 			why(err)
 			return
 		}
@@ -126,14 +125,14 @@ func (h *Host) try(m mount, in membership) {
 	}
 	h.probe(t, could)
 	if !t.used {
-		// It holds nothing of ours; a predecessor's groups keep it, and stay.
+		// An error means that it contains groups of a predecessor, which stay.
 		_ = h.kernel.rmdir(t.base)
 		return
 	}
 	h.trees = append(h.trees, t)
 }
 
-// parent returns the directory below which a tree is made.
+// parent returns the directory below which a tree is created.
 func (h *Host) parent(m mount, in membership) (string, error) {
 	if h.config.Parent != "" {
 		return m.dir(h.config.Parent), nil
@@ -147,7 +146,7 @@ func (h *Host) parent(m mount, in membership) (string, error) {
 		return "", errors.New("this process is in no group of it")
 	}
 	if m.v2 {
-		// Somebody with our name has stepped aside before us.
+		// An earlier process of that name has stepped aside before.
 		path = strings.TrimSuffix(path, "/"+h.aside())
 	}
 	return m.dir("/" + strings.TrimPrefix(path, "/")), nil
@@ -155,9 +154,8 @@ func (h *Host) parent(m mount, in membership) (string, error) {
 
 func (h *Host) aside() string { return "drover-" + h.config.Name + "-self" }
 
-// handOn has a group of the second version and the one below it hand their
-// controllers on, as many as they have, and returns the abilities that are still
-// possible then.
+// handOn enables the controllers of a group of version 2 for the group below it and for the
+// groups of that one, and returns the abilities that are then still possible.
 func (h *Host) handOn(parent, base string, could []Ability) []Ability {
 	var still []Ability
 	for _, a := range could {
@@ -184,7 +182,7 @@ func (h *Host) handOn(parent, base string, could []Ability) []Ability {
 	return still
 }
 
-// enable hands a controller on to the groups below dir.
+// enable enables a controller for the groups below dir.
 func (h *Host) enable(dir, controller string) error {
 	there, err := h.kernel.read(filepath.Join(dir, "cgroup.controllers"))
 	if err != nil {
@@ -200,7 +198,7 @@ func (h *Host) enable(dir, controller string) error {
 	return h.kernel.write(file, "+"+controller)
 }
 
-// stepAside moves this process out of the parent, into a group beside ours.
+// stepAside moves this process out of the parent, into a sibling of the host's group.
 func (h *Host) stepAside(parent string) error {
 	dir := filepath.Join(parent, h.aside())
 	if err := h.kernel.mkdir(dir); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -209,7 +207,7 @@ func (h *Host) stepAside(parent string) error {
 	return h.kernel.write(filepath.Join(dir, "cgroup.procs"), strconv.Itoa(os.Getpid()))
 }
 
-// note keeps why something is not offered there; each place adds to it.
+// note records why an ability is not offered by a hierarchy; each adds to it.
 func (h *Host) note(a Ability, where string, err error) {
 	text := fmt.Sprintf("%s: %v", where, err)
 	if kind := kindOf(err); kind != nil && !errors.Is(kind, ErrVanished) {
@@ -221,7 +219,7 @@ func (h *Host) note(a Ability, where string, err error) {
 	h.offers[a].Why = text
 }
 
-// refuse gives a reason to every ability that has no place and no reason yet.
+// refuse records a reason for every ability without a tree or a reason.
 func (h *Host) refuse(why string) {
 	for a := range abilities {
 		if h.by[a] == nil && h.offers[a].Why == "" {
@@ -230,7 +228,7 @@ func (h *Host) refuse(why string) {
 	}
 }
 
-// fallBack says how things are done that no control group does.
+// fallBack selects the ways that need no control group.
 func (h *Host) fallBack() {
 	for _, a := range []Ability{Pausing, Killing, Shares, Measuring} {
 		if h.by[a] != nil {
@@ -243,14 +241,14 @@ func (h *Host) fallBack() {
 	}
 }
 
-// probe finds out, on an empty group, which abilities a tree has. Values are
-// written and not only looked for: rights to a file are no right to a value.
+// probe finds out, on an empty group, which abilities a tree has. It writes values: the
+// permission to open a file does not mean that the kernel accepts a value.
 func (h *Host) probe(t *tree, could []Ability) {
-	// No group of ours may have this name: a dot is not allowed in one.
+	// No group has this name: a dot is not allowed in one.
 	dir := filepath.Join(t.base, "probe."+strconv.Itoa(os.Getpid()))
 	err := h.kernel.mkdir(dir)
 	if err == nil || errors.Is(err, fs.ErrExist) {
-		defer func() { _ = h.kernel.rmdir(dir) }() // what is left of it holds no process
+		defer func() { _ = h.kernel.rmdir(dir) }() // a leftover contains no process
 		err = nil
 		if t.sets {
 			err = inheritSet(h.kernel, t.base, dir)
@@ -300,7 +298,7 @@ func (h *Host) tryOn(t *tree, dir string, a Ability) error {
 		return put("freezer.state", "THAWED")
 	case Killing:
 		if t.v2 {
-			return put("cgroup.kill", "1") // nobody is in it
+			return put("cgroup.kill", "1") // it is empty
 		}
 		_, err := h.kernel.read(filepath.Join(dir, "cgroup.procs"))
 		return err
@@ -311,9 +309,8 @@ func (h *Host) tryOn(t *tree, dir string, a Ability) error {
 	return fmt.Errorf("no such ability: %s", a)
 }
 
-// inheritSet gives a new group the processors and memory nodes of the one above
-// it. The first version of control groups gives it none, and then no process
-// may be in it.
+// inheritSet gives a new group the processors and memory nodes of its parent. Version 1
+// leaves them empty, and then no process can enter it.
 func inheritSet(k kernel, above, dir string) error {
 	for _, file := range []string{"cpuset.cpus", "cpuset.mems"} {
 		text, err := k.read(filepath.Join(above, file))
@@ -331,17 +328,16 @@ func inheritSet(k kernel, above, dir string) error {
 type mount struct {
 	v2          bool
 	point       string   // where it is mounted
-	root        string   // which of its groups is seen there
-	controllers []string // v1: those that it was mounted with
+	root        string   // the group that is visible there
+	controllers []string // v1: its controllers
 }
 
-// named are the options of a v1 mount that tell of controllers. The others are
-// "rw", "xattr", "name=systemd" and the like.
+// named are the options of a v1 mount that are controllers. Others are "rw", "xattr" and
+// "name=systemd", for example.
 var named = []string{"cpu", "cpuacct", "cpuset", "memory", "freezer"}
 
-// parseMounts reads the control group hierarchies from the text of
-// /proc/self/mountinfo. Of a hierarchy that is mounted more than once the first
-// counts; lines of other kinds of file systems are passed over unread.
+// parseMounts parses the control group hierarchies in the text of /proc/self/mountinfo. The
+// first mount of a hierarchy counts; other file systems are skipped.
 func parseMounts(text string) ([]mount, error) {
 	var all []mount
 	for line := range strings.Lines(text) {
@@ -376,7 +372,7 @@ func parseMounts(text string) ([]mount, error) {
 	return all, nil
 }
 
-// unescape undoes what mountinfo does to blanks: \040.
+// unescape decodes blanks in mountinfo: \040.
 func unescape(text string) string {
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {
@@ -392,11 +388,11 @@ func unescape(text string) string {
 	return b.String()
 }
 
-// membership is where a process is: the group's path in each hierarchy, by
-// controller, and in v2 by the empty name.
+// membership is the groups of a process: the path in each hierarchy, by controller, and in v2
+// by the empty name.
 type membership map[string]string
 
-// parseMembership reads the text of /proc/self/cgroup.
+// parseMembership parses the text of /proc/self/cgroup.
 func parseMembership(text string) (membership, error) {
 	in := membership{}
 	for line := range strings.Lines(text) {
@@ -413,8 +409,8 @@ func parseMembership(text string) (membership, error) {
 	return in, nil
 }
 
-// dir returns the directory of the group with that path. A group that this
-// mount does not show, as those above a container, becomes the mount's root.
+// dir returns the directory of the group with that path. A group that is not visible through
+// this mount, such as one above a container, becomes the mount's root.
 func (m mount) dir(path string) string {
 	clean := filepath.Clean("/" + strings.TrimPrefix(path, "/"))
 	if strings.HasPrefix(path, "/..") {

@@ -9,9 +9,9 @@ import (
 	"syscall"
 )
 
-// Freeze stops all processes of the group, and returns when all have stopped or
-// ctx has ended. In the second case they go on stopping until Thaw is called.
-// Their memory stays theirs.
+// Freeze stops all processes of the group, and returns when all have stopped or ctx has
+// ended. In the second case they continue to stop until Thaw is called. They keep their
+// memory.
 func (g *Group) Freeze(ctx context.Context) error {
 	const op = "freeze"
 	g.mu.Lock()
@@ -28,8 +28,7 @@ func (g *Group) Freeze(ctx context.Context) error {
 	return failed(op, g.name, err)
 }
 
-// Thaw lets the processes go on: at once, or in their turn where duty cycles hold them
-// to their share.
+// Thaw continues the processes: at once, or in their turn if duty cycles enforce their share.
 func (g *Group) Thaw() error {
 	const op = "thaw"
 	g.mu.Lock()
@@ -39,12 +38,12 @@ func (g *Group) Thaw() error {
 	}
 	g.frozen = false
 	if g.paced != nil && !g.paced.cycle.running {
-		return nil // who would go on here is not stopped in the next turn
+		return nil // a process continued here would not be stopped in the next turn
 	}
 	return failed(op, g.name, g.setStopped(false))
 }
 
-// setStopped has all processes stop or go on. It does not wait.
+// setStopped stops or continues all processes. It does not wait.
 func (g *Group) setStopped(stop bool) error {
 	t := g.host.by[Pausing]
 	switch {
@@ -66,8 +65,8 @@ func (g *Group) setStopped(stop bool) error {
 	return g.host.kernel.write(filepath.Join(g.dir(t), "freezer.state"), value)
 }
 
-// stopped reports whether all have stopped. Once thawed there is nothing to
-// wait for.
+// stopped reports whether all processes have stopped. It is true at once if the group was
+// thawed.
 func (g *Group) stopped() (bool, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -82,7 +81,7 @@ func (g *Group) stopped() (bool, error) {
 	}
 	text, err := g.host.kernel.read(filepath.Join(g.dir(t), "freezer.state"))
 	if err == nil && strings.TrimSpace(text) == "FREEZING" {
-		// A process that was made meanwhile may have been missed.
+		// A process that was created since may have been missed.
 		err = g.setStopped(true)
 	}
 	return strings.TrimSpace(text) == "FROZEN", err
@@ -98,7 +97,7 @@ func (g *Group) event(key string, value int64) (bool, error) {
 	return ok && got == value, nil
 }
 
-// field returns the number behind a key in a file of lines "key number".
+// field returns the number of a key in a file of lines "key number".
 func field(text, key string) (int64, bool) {
 	for line := range strings.Lines(text) {
 		name, value, ok := strings.Cut(strings.TrimSpace(line), " ")
@@ -110,8 +109,8 @@ func field(text, key string) (int64, bool) {
 	return 0, false
 }
 
-// Kill ends all processes of the group, frozen or not, and returns when none is
-// left or ctx has ended. What they start meanwhile is killed as well.
+// Kill kills all processes of the group, frozen or not, including those they start meanwhile,
+// and returns when none is left or ctx has ended.
 func (g *Group) Kill(ctx context.Context) error {
 	const op = "kill"
 	g.mu.Lock()
@@ -128,8 +127,8 @@ func (g *Group) Kill(ctx context.Context) error {
 	return failed(op, g.name, err)
 }
 
-// gone reports whether the kernel has no such group, which therefore has no
-// processes. It is another thing if the hierarchy is not to be seen at all.
+// gone reports whether the kernel has no such group, which therefore has no processes. It is
+// false if the hierarchy itself is not visible.
 func (g *Group) gone() bool {
 	if len(g.host.trees) == 0 {
 		return false
@@ -138,7 +137,7 @@ func (g *Group) gone() bool {
 	return err == nil
 }
 
-// killed kills whoever is there, and reports whether nobody was.
+// killed kills the processes in the group, and reports whether there were none.
 func (g *Group) killed() (bool, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -151,10 +150,11 @@ func (g *Group) killed() (bool, error) {
 		return err == nil, err
 	}
 	if t == nil && len(g.host.trees) == 0 {
-		// A stopped process dies of it without being continued.
+		// SIGKILL needs no SIGCONT.
 		return false, g.members.signal(syscall.SIGKILL)
 	}
-	// Frozen they cannot outrun us; the signal reaches them when they thaw.
+	// Frozen processes cannot fork faster than they are killed; the signal takes effect when
+	// they thaw.
 	if g.host.by[Pausing] != nil {
 		if err := g.setStopped(true); err != nil {
 			return false, err

@@ -13,22 +13,22 @@ import (
 	"time"
 )
 
-// Group is a set of processes and all that they start: where the host offers
-// control groups, nobody leaves it; where it has only signals, a group is the
-// process groups that were added, and a program that makes a process group or a
-// session of its own has left. Its methods may be called from anywhere.
+// Group is a set of processes and all that they start. With control groups no process can
+// leave it. With only signals it consists of the process groups that were added, and a
+// program that creates a process group or a session has left it. Its methods may be called
+// from several goroutines.
 type Group struct {
 	host *Host
 	name string
-	at   map[*tree]string // its directories where others than this life have made it
+	at   map[*tree]string // its directories, where an earlier process has created it
 
 	mu      sync.Mutex
 	removed bool
 	frozen  bool
-	quota   quota    // the last that was written
-	peak    int64    // the most memory that was seen
-	members *members // who is in it, where the host has only signals; else nil
-	paced   *paced   // its duty cycles, while it has any
+	quota   quota    // last written
+	peak    int64    // the highest memory use that was read
+	members *members // its processes, if the host has only signals; else nil
+	paced   *paced   // its duty cycle, while it has one
 }
 
 func newGroup(h *Host, name string) *Group {
@@ -47,13 +47,12 @@ func (g *Group) dir(t *tree) string {
 	return t.dir(g.name)
 }
 
-// Name returns the name it was made under.
+// Name returns the name it was created with.
 func (g *Group) Name() string { return g.name }
 
-// Procs returns the files that a process's number is to be written to, all of
-// them, before it executes its program. They are none where the host has only
-// signals: then Add takes the process. A writer needs no more than their names,
-// and may be another process than this one.
+// Procs returns the files that a process must write its number to, all of them, before it
+// executes its program. There are none if the host has only signals: then call Add. Another
+// process than this one may write them.
 func (g *Group) Procs() []string {
 	var all []string
 	for _, t := range g.host.trees {
@@ -62,13 +61,13 @@ func (g *Group) Procs() []string {
 	return all
 }
 
-// Add puts a process into the group. What it has started before stays where it
-// is. Where the host has only signals, the process must lead its process group,
-// and all of that is added. A process that has ended is os.ErrProcessDone.
+// Add puts a process into the group. Processes that it has already started stay where they
+// are. If the host has only signals, the process must lead its process group, and the whole
+// process group is added. For a process that has ended Add returns os.ErrProcessDone.
 func (g *Group) Add(pid int) error {
 	const op = "add a process"
 	if pid <= 0 {
-		// 0 would be this process, to the kernel.
+		// The kernel takes 0 for this process.
 		return &Error{Op: op, Group: g.name, Kind: ErrInvalid, Err: fmt.Errorf("process number %d", pid)}
 	}
 	g.mu.Lock()
@@ -92,19 +91,18 @@ func (g *Group) Add(pid int) error {
 	return nil
 }
 
-// align has one who was just added stop or go on as the others do. A process
-// that was killed in a duty cycle may have left it stopped.
+// align stops or continues an added process like the others. A process that was killed in the
+// middle of a duty cycle may have left it stopped.
 func (g *Group) align() {
 	switch {
 	case g.frozen, g.paced != nil && !g.paced.cycle.running:
 		_ = g.members.signal(syscall.SIGSTOP) // an error means that it has ended
 	case g.paced != nil:
-		_ = g.members.signal(syscall.SIGCONT) // likewise
+		_ = g.members.signal(syscall.SIGCONT) // an error means that it has ended
 	}
 }
 
-// Pids returns the numbers of the processes in the group, in no order. Dead ones
-// that nobody has reaped do not count.
+// Pids returns the processes in the group, in no order and without zombies.
 func (g *Group) Pids() ([]int, error) {
 	pids, err := g.pids()
 	return pids, failed("list processes", g.name, err)
@@ -124,7 +122,7 @@ func (g *Group) pids() ([]int, error) {
 		if err != nil {
 			return nil, fmt.Errorf("cgroup.procs: %w", err)
 		}
-		// 0 is a process that this one's namespace cannot name.
+		// 0 is a process outside this PID namespace.
 		if pid != 0 {
 			pids = append(pids, pid)
 		}
@@ -132,7 +130,7 @@ func (g *Group) pids() ([]int, error) {
 	return pids, nil
 }
 
-// home is the tree whose members count: the one that can stop them, or any.
+// home is the tree that defines membership: the one that can pause, or any.
 func (g *Group) home() *tree {
 	for _, a := range []Ability{Killing, Pausing} {
 		if t := g.host.by[a]; t != nil {
@@ -142,8 +140,8 @@ func (g *Group) home() *tree {
 	return g.host.trees[0]
 }
 
-// Remove forgets the group, which must be empty: it is ErrBusy while processes
-// are in it. Removing it twice is no error.
+// Remove removes the group. It returns ErrBusy while processes are in it. Removing it twice
+// is not an error.
 func (g *Group) Remove() error {
 	const op = "remove"
 	g.mu.Lock()
@@ -160,7 +158,7 @@ func (g *Group) Remove() error {
 			return failed(op, g.name, err)
 		}
 	}
-	// A process that is about to end is no more listed, and still counted.
+	// A process that is about to end is no longer listed, but still counted.
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	for _, t := range g.host.trees {
@@ -197,14 +195,14 @@ func (h *Host) forget(g *Group) {
 	}
 }
 
-// poll asks again, at growing intervals of up to 10 ms, until it is so, fails,
-// or ctx ends. The kernel tells of few of these things.
-func poll(ctx context.Context, so func() (bool, error)) error {
+// poll repeats cond, at growing intervals of up to 10 ms, until it is true, fails, or ctx
+// ends. The kernel has no notification for most of these conditions.
+func poll(ctx context.Context, cond func() (bool, error)) error {
 	pause := 100 * time.Microsecond
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
 	for {
-		if ok, err := so(); ok || err != nil {
+		if ok, err := cond(); ok || err != nil {
 			return err
 		}
 		select {
@@ -217,22 +215,22 @@ func poll(ctx context.Context, so func() (bool, error)) error {
 	}
 }
 
-// Use is what a group has used since it was made. What the host cannot tell is 0.
+// Use is what a group has used since its creation. What the host cannot measure is 0.
 type Use struct {
-	CPU       time.Duration // processor time, of all processors, of the ended too
-	Throttled time.Duration // how long processes that could run were kept from it by the share
-	Periods   int64         // in how many periods of the quota, or duty cycles, that was so
-	Memory    int64         // bytes charged to it now, files' pages that it read included
-	Cache     int64         // of those, files' pages the kernel can take back at once
-	Peak      int64         // the most bytes that were ever charged
-	OOMKills  int64         // processes killed for want of memory
-	Processes int           // that are in it now
+	CPU       time.Duration // processor time on all processors, including that of ended processes
+	Throttled time.Duration // how long runnable processes waited because of the share
+	Periods   int64         // the number of quota periods, or duty cycles, with such a wait
+	Memory    int64         // bytes charged now, including page cache
+	Cache     int64         // of those, page cache that the kernel can reclaim at once
+	Peak      int64         // the highest number of bytes charged
+	OOMKills  int64         // processes killed by the memory limit
+	Processes int           // now in the group
 }
 
-// Use measures the group. Where the host has only signals, processor time is
-// that of the processes in its process groups: one that lived for less than a
-// second counts when its parent has waited for it. Memory is then their resident
-// memory, and its peak the largest that was seen.
+// Use measures the group. If the host has only signals, processor time is that of the
+// processes in its process groups: one that lives for less than a second counts when its
+// parent has reaped it. Memory is then their resident memory, and its peak the highest value
+// that was read.
 func (g *Group) Use() (Use, error) {
 	const op = "measure"
 	g.mu.Lock()
@@ -276,7 +274,7 @@ func (g *Group) use() (Use, error) {
 	return u, nil
 }
 
-// cpuTime reads the processor time of the group with that directory.
+// cpuTime reads the processor time of the group in that directory.
 func (h *Host) cpuTime(t *tree, dir string) (time.Duration, error) {
 	if !t.v2 {
 		n, err := h.number(filepath.Join(dir, "cpuacct.usage"))
@@ -316,7 +314,7 @@ func (g *Group) memory(t *tree, u *Use) (err error) {
 	if u.Memory, err = g.host.number(filepath.Join(dir, files[0])); err != nil {
 		return err
 	}
-	// Before 5.19 the second version knew no peak: it is the most we saw.
+	// Before 5.19 version 2 has no peak: use the highest value read.
 	if u.Peak, err = g.host.number(filepath.Join(dir, files[1])); unlessMissing(err) != nil {
 		return err
 	}

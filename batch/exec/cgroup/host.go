@@ -11,67 +11,64 @@ import (
 	"sync"
 )
 
-// Config says where groups are made.
+// Config says where groups are created.
 type Config struct {
-	// Name keeps the groups of one owner apart from those of others: letters,
-	// digits, '-' and '_', up to 100. Who gives the same name, and the same
-	// Parent, finds the same groups again.
+	// Name separates the groups of one owner from those of others: letters, digits, '-' and
+	// '_', up to 100. The same name and Parent give access to the same groups.
 	Name string
-	// Parent is the path of the group below which all are made, in each
-	// hierarchy: "/" or "/batch.slice". Empty is the group of this process, so
-	// that whatever holds this process also holds its groups; a process that
-	// starts again in another one wants Former to find its groups.
+	// Parent is the path of the group below which all are created, in each hierarchy: "/" or
+	// "/batch.slice". Empty is the group of this process, so that its limits apply to the
+	// groups too; a process that restarts in another group then needs Former to find its
+	// groups.
 	Parent string
-	// StepAside allows this process to be moved into a group beside those it
-	// makes, if it is in the parent itself. The second version of control groups
-	// wants that: a group whose members are processes hands on no controllers.
+	// StepAside allows moving this process into a sibling of the groups it creates, if it is
+	// in the parent itself. Version 2 requires that: a group that contains processes cannot
+	// enable controllers for its children.
 	StepAside bool
-	// Former are directories in which earlier lives of this owner made groups, see
-	// Host.Places: they are found again although this one starts in another group.
+	// Former are directories in which earlier processes of this owner created groups, see
+	// Host.Places. Groups in them are found too.
 	Former []string
-	// Without names abilities that are not to be looked for. What is left to do
-	// their work is signals.
+	// Without names abilities that are not detected. Signals replace them where possible.
 	Without []Ability
 }
 
 var okName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}$`)
 
-// prefix begins the directories of groups. A group may therefore have any name,
-// "tasks" as well, which is a file of the kernel's.
+// prefix begins the directories of groups. A group can therefore have any name, including
+// "tasks", which is a kernel file.
 const prefix = "g-"
 
-// tree is one hierarchy in which groups are made.
+// tree is one hierarchy in which groups are created.
 type tree struct {
 	v2     bool
 	point  string   // where the hierarchy is mounted
 	base   string   // the directory that holds the groups' directories
-	former []string // the same of earlier lives, elsewhere in the hierarchy
-	used   bool     // by some ability
-	sets   bool     // v1 with cpuset: a new group has no processor until it is given some
+	former []string // those of earlier processes, elsewhere in the hierarchy
+	used   bool     // it provides an ability
+	sets   bool     // v1 with cpuset: a new group has no processors until they are set
 }
 
 func (t *tree) dir(name string) string { return filepath.Join(t.base, prefix+name) }
 
-// Host makes groups of processes. Its methods may be called from anywhere at
-// any time.
+// Host creates groups of processes. Its methods may be called from several goroutines.
 type Host struct {
 	config Config
 	kernel kernel
 	table  *table // of processes
 	trees  []*tree
-	by     [abilities]*tree // which tree does what; nil for none
+	by     [abilities]*tree // the tree of each ability; nil for none
 	offers Offers
 	pacer  *pacer
 
 	mu     sync.Mutex
-	groups map[string]*Group // those that were made or found, until they are removed
+	groups map[string]*Group // created or found, and not removed
 	claims *claims           // of processors; nil: there are none
 }
 
-// Offers returns what the host offers, as found out when it was detected.
+// Offers returns the abilities found by Detect.
 func (h *Host) Offers() Offers { return slices.Clone(h.offers) }
 
-// Make makes a group. Its processes have no limits until some are set.
+// Make creates a group. Its processes have no limits until some are set.
 func (h *Host) Make(name string) (*Group, error) {
 	const op = "make"
 	if !okName.MatchString(name) {
@@ -86,7 +83,7 @@ func (h *Host) Make(name string) (*Group, error) {
 	for i, t := range h.trees {
 		if err := h.makeIn(t, name); err != nil {
 			for _, made := range h.trees[:i] {
-				_ = h.kernel.rmdir(made.dir(name)) // it was made a moment ago and is empty
+				_ = h.kernel.rmdir(made.dir(name)) // it was just created and is empty
 			}
 			return nil, failed(op, name, err)
 		}
@@ -112,9 +109,9 @@ func (h *Host) makeIn(t *tree, name string) error {
 	return nil
 }
 
-// Find returns the group that was made under that name, by this process or an
-// earlier one. An earlier one's limits hold on; duty cycles do not, and begin
-// anew when its processes are added and its share is set again.
+// Find returns the group of that name, created by this process or an earlier one. Limits set
+// by an earlier process persist; a duty cycle starts again when processes are added and a
+// share is set.
 func (h *Host) Find(name string) (*Group, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -142,8 +139,8 @@ func (h *Host) find(name string) (*Group, error) {
 	return g, nil
 }
 
-// List returns the names of all groups, those of earlier processes too, sorted.
-// Where the host has only signals it knows of those of this process alone.
+// List returns the names of all groups, including those of earlier processes, sorted. If the
+// host has only signals, it knows only those of this process.
 func (h *Host) List() ([]string, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -157,8 +154,8 @@ func (h *Host) List() ([]string, error) {
 	return slices.Sorted(maps.Keys(names)), nil
 }
 
-// left returns the names of the groups that have a directory in any tree: one
-// that was half removed is one that is still to be removed.
+// left returns the names of the groups that have a directory in any tree: one that is partly
+// removed still has to be removed.
 func (h *Host) left() (map[string]bool, error) {
 	names := map[string]bool{}
 	for _, base := range h.bases() {
@@ -175,10 +172,9 @@ func (h *Host) left() (map[string]bool, error) {
 	return names, nil
 }
 
-// Close ends the duty cycles and lets their groups run, but for those that are
-// frozen. Groups and their limits stay; if there is none, the directory that
-// held them goes, so that of two hosts of the same name and parent, which share
-// it, the other can make no more groups.
+// Close ends the duty cycles and continues their groups, except frozen ones. Groups and their
+// limits stay. If there are none, their parent directory is removed; then another host of the
+// same name and parent, which shares it, can create no more groups.
 func (h *Host) Close() error {
 	h.pacer.close()
 	h.mu.Lock()
@@ -204,7 +200,7 @@ func (h *Host) Close() error {
 	return errors.Join(all...)
 }
 
-// place returns the tree that has an ability, or why there is none.
+// place returns the tree that provides an ability, or why there is none.
 func (h *Host) place(a Ability) (*tree, error) {
 	if t := h.by[a]; t != nil {
 		return t, nil

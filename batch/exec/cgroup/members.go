@@ -13,15 +13,15 @@ import (
 	"time"
 )
 
-// members are the processes of a group where the host has only signals: those
-// whose process group was added.
+// members are the processes of a group if the host has only signals: those whose process
+// group was added.
 type members struct {
 	table *table
 
 	mu      sync.Mutex
-	leaders map[int]int64   // process groups, by the start of the one who leads
-	known   map[int]*member // those who are counted
-	looked  time.Time       // when known was brought up to date
+	leaders map[int]int64   // process groups, by the start time of the leader
+	known   map[int]*member // the counted processes
+	looked  time.Time       // when known was updated
 	total   time.Duration   // processor time
 	memory  int64
 	peak    int64
@@ -29,8 +29,8 @@ type members struct {
 
 type member struct {
 	start    int64
-	clock    time.Duration // its processor time, as counted
-	counted  time.Duration // how much of it was counted here
+	clock    time.Duration // its processor time at the last update
+	counted  time.Duration // the part of it that was counted here
 	children time.Duration
 }
 
@@ -38,7 +38,7 @@ func newMembers(t *table) *members {
 	return &members{table: t, leaders: map[int]int64{}, known: map[int]*member{}}
 }
 
-// add takes in a process group by its leader.
+// add adds a process group by its leader.
 func (m *members) add(pid int) error {
 	s, err := m.table.one(pid)
 	if err != nil {
@@ -57,20 +57,20 @@ func (m *members) add(pid int) error {
 	}
 	m.leaders[pid] = s.start
 	m.forget(pid)
-	// What it has used before is not the group's.
+	// What it has used before does not belong to the group.
 	clock, _ := processClock(pid)
 	m.known[pid] = &member{start: s.start, clock: clock, children: s.children}
 	return nil
 }
 
-// forget drops what is known of a process whose number another has now.
+// forget drops a process whose number was reused.
 func (m *members) forget(pid int) { delete(m.known, pid) }
 
-// signal sends sig to all. Nobody being left is no error.
+// signal sends sig to all processes. It is not an error if none is left.
 func (m *members) signal(sig syscall.Signal) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	// At least each second it is looked whether the numbers are still theirs.
+	// The owners of the numbers are checked at least each second.
 	if _, err := m.refresh(time.Second); err != nil {
 		return err
 	}
@@ -86,8 +86,8 @@ func (m *members) signal(sig syscall.Signal) error {
 	return errors.Join(all...)
 }
 
-// refresh brings known up to date, unless that was done no longer ago than age,
-// and returns who there is, without the dead.
+// refresh updates known, unless it is younger than age, and returns the processes without
+// zombies.
 func (m *members) refresh(age time.Duration) ([]stat, error) {
 	by, at, err := m.table.look(age)
 	if err != nil {
@@ -98,7 +98,7 @@ func (m *members) refresh(age time.Duration) ([]stat, error) {
 		of := by[group]
 		for _, s := range of {
 			if s.pid == group && s.start != start {
-				// The number belongs to somebody else by now.
+				// The number was reused.
 				delete(m.leaders, group)
 				of = nil
 				break
@@ -119,9 +119,8 @@ func (m *members) refresh(age time.Duration) ([]stat, error) {
 	return living, nil
 }
 
-// count takes in who there is now. A child that has ended is counted in its
-// parent, once that has waited for it; as much of that as was counted while it
-// lived is left out.
+// count adds the current processes. The kernel adds the time of a child to its parent when
+// the child is reaped; the part that was counted while it lived is subtracted.
 func (m *members) count(there []stat) {
 	seen := make(map[int]bool, len(there))
 	var waited, gone time.Duration
@@ -151,8 +150,8 @@ func (m *members) count(there []stat) {
 	m.peak = max(m.peak, m.memory)
 }
 
-// used returns the processor time of all. New processes are found within a
-// second, or at once.
+// used returns the processor time of all processes. New ones are found within a second, or at
+// once.
 func (m *members) used(fresh bool) time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -160,7 +159,7 @@ func (m *members) used(fresh bool) time.Duration {
 	if fresh {
 		age = 0
 	}
-	_, _ = m.refresh(age) // without /proc those known are counted on
+	_, _ = m.refresh(age) // without /proc the known processes still count
 	return m.clocks()
 }
 
@@ -189,7 +188,7 @@ func (m *members) measure() (measured, error) {
 	return measured{cpu: m.clocks(), memory: m.memory, peak: m.peak}, nil
 }
 
-// pids returns the living.
+// pids returns the living processes.
 func (m *members) pids() ([]int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -201,7 +200,7 @@ func (m *members) pids() ([]int, error) {
 	return pids, err
 }
 
-// stopped reports whether all of them have stopped.
+// stopped reports whether all processes have stopped.
 func (m *members) stopped() (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -214,27 +213,27 @@ func (m *members) stopped() (bool, error) {
 	return true, err
 }
 
-// stat is what /proc says of a process.
+// stat holds fields of /proc/PID/stat.
 type stat struct {
 	pid, group int
 	state      byte
 	start      int64         // clock ticks after boot
-	children   time.Duration // processor time of children it has waited for
+	children   time.Duration // processor time of reaped children
 	resident   int64         // bytes
 }
 
 func (s stat) dead() bool { return s.state == 'Z' || s.state == 'X' }
 
-// tick is the kernel's unit of processor time in /proc.
+// tick is the unit of processor time in /proc.
 const tick = 10 * time.Millisecond
 
-// parseStat reads the text of /proc/PID/stat.
+// parseStat parses the text of /proc/PID/stat.
 func parseStat(text string) (stat, error) {
 	open, end := strings.IndexByte(text, '('), strings.LastIndexByte(text, ')')
 	if open < 0 || end < open {
 		return stat{}, errors.New("stat of a process: no name in parentheses")
 	}
-	// The name may hold anything, so that fields are counted from behind it.
+	// The name can contain any character, so fields are counted after its end.
 	f := strings.Fields(text[end+1:])
 	if len(f) < 22 {
 		return stat{}, fmt.Errorf("stat of a process: %d fields behind its name, want at least 22", len(f))
@@ -258,8 +257,8 @@ func parseStat(text string) (stat, error) {
 	return s, nil
 }
 
-// table has all processes of the host, by process group. One look at /proc
-// serves all groups.
+// table holds all processes of the host, by process group. One scan of /proc serves all
+// groups.
 type table struct {
 	proc string
 
@@ -268,7 +267,7 @@ type table struct {
 	by map[int][]stat
 }
 
-// look returns the processes as they were no longer ago than age.
+// look returns the processes, from a scan not older than age.
 func (t *table) look(age time.Duration) (map[int][]stat, time.Time, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// pacer is the one goroutine that carries out the cycles of all groups of a
-// host. It starts with the first and ends with close.
+// pacer is the goroutine that carries out the duty cycles of all groups of a host. It starts
+// with the first and ends with close.
 //
-// Locks: a group's before the pacer's; the pacer holds its own only to look at
-// the order.
+// Lock order: a group's lock before the pacer's; the pacer holds its own only to access the
+// heap.
 type pacer struct {
 	mu     sync.Mutex
 	start  time.Time
@@ -21,18 +21,18 @@ type pacer struct {
 	closed bool
 }
 
-// paced is a group with its cycle. The group's lock guards it, but for next and
-// index, which are the pacer's.
+// paced is a group with its duty cycle. The group's lock guards it, except next and index,
+// which belong to the pacer.
 type paced struct {
 	group     *Group
 	cycle     *cycle
-	off       bool // it is paced no more
+	off       bool // its cycle has ended
 	stoppedAt time.Duration
 	throttled time.Duration
 	periods   int64
 
 	next  time.Duration
-	index int // in the order; -1 while it is looked at
+	index int // in the heap; -1 during its turn
 }
 
 func (p *paced) told() (time.Duration, int64) { return p.throttled, p.periods }
@@ -43,7 +43,7 @@ func newPacer() *pacer {
 
 func (p *pacer) now() time.Duration { return time.Since(p.start) }
 
-// put has a group looked at, at that instant.
+// put schedules a turn of a group.
 func (p *pacer) put(e *paced, at time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -64,7 +64,7 @@ func (p *pacer) put(e *paced, at time.Duration) {
 	}
 }
 
-// drop takes a group out of the order.
+// drop removes a group from the heap.
 func (p *pacer) drop(e *paced) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -73,7 +73,7 @@ func (p *pacer) drop(e *paced) {
 	}
 }
 
-// close ends the goroutine. Whoever is stopped then stays so until unpace.
+// close ends the goroutine. Groups that are stopped stay so until unpace.
 func (p *pacer) close() {
 	p.mu.Lock()
 	running := p.done != nil && !p.closed
@@ -107,7 +107,7 @@ func (p *pacer) run() {
 	}
 }
 
-// due takes out whoever's turn it is.
+// due removes and returns the groups that are due.
 func (p *pacer) due() []*paced {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -129,7 +129,7 @@ func (p *pacer) pause() time.Duration {
 	return max(p.order[0].next-p.now(), 0)
 }
 
-// pace begins duty cycles, or changes their share. The group is locked.
+// pace begins a duty cycle, or changes its share. The group is locked.
 func (g *Group) pace(share CPU) {
 	if share >= cycleMost {
 		g.unpace()
@@ -140,8 +140,7 @@ func (g *Group) pace(share CPU) {
 		return
 	}
 	if !g.frozen {
-		// A process that was killed may have left it stopped. An error means
-		// what it does in turn.
+		// A process that was killed may have left it stopped. An error would recur in a turn.
 		_ = g.setStopped(false)
 	}
 	p := g.host.pacer
@@ -150,7 +149,7 @@ func (g *Group) pace(share CPU) {
 	p.put(g.paced, now)
 }
 
-// unpace ends duty cycles and lets the group run. The group is locked.
+// unpace ends the duty cycle and continues the group. The group is locked.
 func (g *Group) unpace() {
 	if g.paced == nil {
 		return
@@ -158,12 +157,12 @@ func (g *Group) unpace() {
 	g.paced.off = true
 	g.host.pacer.drop(g.paced)
 	if !g.paced.cycle.running && !g.frozen {
-		_ = g.setStopped(false) // if it cannot be thawed it has gone
+		_ = g.setStopped(false) // an error means that it is gone
 	}
 	g.paced = nil
 }
 
-// turn is one step of a group's cycle.
+// turn is one step of a group's duty cycle.
 func (g *Group) turn(e *paced) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -186,16 +185,15 @@ func (g *Group) turn(e *paced) {
 	case !was && run:
 		e.throttled += now - e.stoppedAt
 	}
-	if was != run || !run { // somebody else may have continued who was stopped
-		// An error means that the group has vanished or that all have ended:
-		// whoever asks for anything else is told.
+	if was != run || !run { // another process may have continued a stopped one
+		// An error means that the group has vanished or that all its processes have ended;
+		// other calls report that.
 		_ = g.setStopped(!run)
 	}
 	p.put(e, now+wait)
 }
 
-// usedBy returns the processor time of the group. What cannot be read counts as
-// unchanged.
+// usedBy returns the processor time of the group, or the last value on an error.
 func (g *Group) usedBy(fresh bool) time.Duration {
 	if t := g.host.by[Measuring]; t != nil {
 		used, err := g.host.cpuTime(t, g.dir(t))
@@ -207,7 +205,7 @@ func (g *Group) usedBy(fresh bool) time.Duration {
 	return g.members.used(fresh)
 }
 
-// order is a heap of those that are waited for, the next one first.
+// order is a heap, the next turn first.
 type order []*paced
 
 func (o order) Len() int           { return len(o) }
@@ -218,7 +216,7 @@ func (o order) Swap(i, j int) {
 	o[i].index, o[j].index = i, j
 }
 
-// Push is heap.Push's.
+// Push implements heap.Interface.
 func (o *order) Push(x any) {
 	if e, ok := x.(*paced); ok {
 		e.index = len(*o)
@@ -226,7 +224,7 @@ func (o *order) Push(x any) {
 	}
 }
 
-// Pop is heap.Pop's.
+// Pop implements heap.Interface.
 func (o *order) Pop() any {
 	last := (*o)[len(*o)-1]
 	*o = (*o)[:len(*o)-1]

@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// SetShare holds the group to an amount of processors, which may be more than
-// one, and returns what it really gets. That is rounded down to whole
-// microseconds of a period, and never less than MinShare: who is to get nothing
-// is frozen. From Unlimited on there is no limit. Setting what is set costs
-// nothing. Where the host has no quota, duty cycles do it.
+// SetShare limits the group's processor time to an amount of processors, which can be more
+// than one, and returns the limit that it really gets: rounded down to whole microseconds of
+// a period, and at least MinShare; use Freeze for none at all. From Unlimited on there is no
+// limit. Setting the same share again costs nothing. Without quotas the host uses duty
+// cycles.
 func (g *Group) SetShare(share CPU) (CPU, error) {
 	const op = "set share"
 	if share < 0 {
@@ -39,7 +39,7 @@ func (g *Group) SetShare(share CPU) (CPU, error) {
 		write = g.writeV2
 	}
 	if err := write(g.dir(t), want); err != nil {
-		g.quota = quota{} // nobody knows
+		g.quota = quota{} // its value is unknown
 		return 0, failed(op, g.name, err)
 	}
 	g.quota = want
@@ -54,9 +54,8 @@ func (g *Group) writeV2(dir string, want quota) error {
 	return g.host.kernel.write(filepath.Join(dir, "cpu.max"), run+" "+strconv.FormatInt(want.period, 10))
 }
 
-// writeV1 writes quota and period, which are two files: in an order in which the
-// share is never more than the larger of old and new, as more may be more than
-// the group above has.
+// writeV1 writes quota and period, which are two files, in an order in which the share never
+// exceeds the larger of old and new, because the kernel refuses more than the parent has.
 func (g *Group) writeV1(dir string, want quota) error {
 	run := func() error {
 		if want.run == g.quota.run {
@@ -82,8 +81,8 @@ func (g *Group) writeV1(dir string, want quota) error {
 	return nil
 }
 
-// SetCPUs says on which processors, by number, the group runs; none means on all
-// that the group above has. What runs elsewhere is moved.
+// SetCPUs sets the numbers of the processors on which the group runs; none means all of its
+// parent's. Running processes are moved.
 func (g *Group) SetCPUs(cpus []int) error {
 	const op = "set processors"
 	g.mu.Lock()
@@ -102,12 +101,11 @@ func (g *Group) SetCPUs(cpus []int) error {
 	return failed(op, g.name, err)
 }
 
-// SetMemory limits the memory of the group in bytes; 0 means no limit. The group
-// gets no swap instead, where the kernel can say so. A program that needs more
-// is killed by the kernel, and Use counts it: the whole group under the second
-// version of control groups, one process under the first, so that whoever owns
-// the group kills the rest. A limit below what is in use is ErrBusy under the
-// first version, if the kernel cannot make room; under the second it kills.
+// SetMemory limits the memory of the group in bytes; 0 means no limit. It also disables swap
+// for the group, where the kernel supports that. The kernel kills a program that exceeds the
+// limit, and Use counts it: the whole group in version 2, one process in version 1, where the
+// owner has to kill the rest. A limit below the current use returns ErrBusy in version 1, if
+// the kernel cannot reclaim enough; in version 2 it kills.
 func (g *Group) SetMemory(bytes int64) error {
 	const op = "set memory"
 	if bytes < 0 {
@@ -131,15 +129,15 @@ func (g *Group) SetMemory(bytes int64) error {
 		if err := put("memory.max", amount); err != nil {
 			return failed(op, g.name, err)
 		}
-		// Kernels without swap accounting, and old ones, lack these.
+		// Old kernels, and those without swap accounting, lack these.
 		return failed(op, g.name, errors.Join(
 			unlessMissing(put("memory.swap.max", swap)), unlessMissing(put("memory.oom.group", "1"))))
 	}
 	if bytes == 0 {
 		amount = "-1"
 	}
-	// Memory and swap together may never be less than memory alone: of the two
-	// writes one order is right for more, the other for less.
+	// The limit of memory and swap together cannot be below that of memory: one order of the
+	// two writes is right for a higher limit, the other for a lower one.
 	const memory, both = "memory.limit_in_bytes", "memory.memsw.limit_in_bytes"
 	if err := put(memory, amount); err == nil {
 		return failed(op, g.name, unlessMissing(put(both, amount)))
@@ -150,7 +148,7 @@ func (g *Group) SetMemory(bytes int64) error {
 	return failed(op, g.name, put(memory, amount))
 }
 
-// unlessMissing passes over the lack of a file.
+// unlessMissing ignores a missing file.
 func unlessMissing(err error) error {
 	if is(err, ErrVanished) {
 		return nil
@@ -158,38 +156,36 @@ func unlessMissing(err error) error {
 	return err
 }
 
-// CPU is an amount of processors in units of 2^-20, those of a policy's shares.
+// CPU is an amount of processors in units of 2^-20, like shares of a policy.
 type CPU int64
 
 const (
 	// Processor is one processor.
 	Processor CPU = 1 << 20
-	// Unlimited is the share that is no limit at all.
+	// Unlimited is the share without a limit.
 	Unlimited CPU = 1 << 40
 
-	// MinShare is the least that the kernel holds a group to: 1 ms each second.
+	// MinShare is the smallest share that the kernel enforces: 1 ms in each second.
 	MinShare = (Processor + 999) / 1000
 )
 
-// The kernel's limits of a quota, in microseconds: neither may a period be
-// longer than maxPeriod, nor a quota shorter than minQuota.
+// The kernel's limits of a quota, in microseconds: the longest period and the shortest quota.
 const (
 	period    = 100_000
 	maxPeriod = 1_000_000
 	minQuota  = 1_000
 )
 
-// quota is the time in microseconds that a group may run in each period. The
-// zero quota is none that was ever written.
+// quota is the time in microseconds that a group can run in each period. The zero quota was
+// never written.
 type quota struct {
 	run    int64 // or -1, no limit
 	period int64
 }
 
-// quotaOf returns the quota for a share, rounded down so that the shares of a
-// processor together are never more than it has. A share whose quota would be
-// too short for the kernel has a longer period, and one that is too small even
-// for the longest gets MinShare.
+// quotaOf returns the quota for a share, rounded down so that the shares of a processor never
+// add up to more than it has. A share whose quota would be too short for the kernel gets a
+// longer period, and one that is too small even for the longest gets MinShare.
 func quotaOf(share CPU) quota {
 	if share >= Unlimited {
 		return quota{run: -1, period: period}
@@ -206,7 +202,7 @@ func quotaOf(share CPU) quota {
 	return quota{run: minQuota, period: min(long, maxPeriod)}
 }
 
-// share returns what a quota really gives, rounded down.
+// share returns the share of a quota, rounded down.
 func (q quota) share() CPU {
 	if q.run < 0 {
 		return Unlimited
@@ -214,7 +210,7 @@ func (q quota) share() CPU {
 	return CPU(q.run << 20 / q.period)
 }
 
-// times returns the time that c processors have in d. It holds for 4,096
+// times returns the time that c processors have in d. It does not overflow for 4,096
 // processors and half an hour.
 func (c CPU) times(d time.Duration) time.Duration {
 	return time.Duration(int64(c) * (int64(d) >> 10) >> 10)
@@ -233,47 +229,47 @@ func (c CPU) times(d time.Duration) time.Duration {
 type cycle struct {
 	share   CPU
 	running bool
-	credit  time.Duration // processor time that it may still use
-	width   CPU           // how many processors it uses while it runs
-	at      time.Duration // when the last step was
-	used    time.Duration // how much had been used then
+	credit  time.Duration // processor time that it can still use
+	width   CPU           // the processors it uses while it runs
+	at      time.Duration // of the last step
+	used    time.Duration // processor time used until then
 }
 
 const (
 	cyclePeriod = 100 * time.Millisecond
-	cycleCheck  = cyclePeriod / 4  // a running group is looked at again after this
-	cycleLeast  = time.Millisecond // no phase is shorter
-	// A debt of more than that much share is forgotten. Else a group whose use
-	// became known late would be stopped for hours.
+	cycleCheck  = cyclePeriod / 4  // the interval of steps while it runs
+	cycleLeast  = time.Millisecond // the shortest phase
+	// The highest debt, as time of that share. Otherwise a group whose use became known late
+	// would be stopped for hours.
 	cycleDebt = time.Minute
-	// Arithmetic holds up to here. More is no limit that a host could reach.
+	// The highest amount without overflow. No host has more.
 	cycleMost = 4096 * Processor
 )
 
-// newCycle begins with a group that runs, has used that much, and may begin
-// with a period's share.
+// newCycle begins with a running group that has used that much, and has the credit of one
+// period.
 func newCycle(share CPU, now, used time.Duration) *cycle {
 	return &cycle{
 		share: share, running: true, credit: share.times(cyclePeriod), width: Processor, at: now, used: used,
 	}
 }
 
-// paused passes over a time in which the group was frozen, which earns nothing.
+// paused skips a time in which the group was frozen, which adds no credit.
 func (c *cycle) paused(now, used time.Duration) { c.running, c.at, c.used = true, now, used }
 
-// step says whether the group runs from now on, and when to ask again.
+// step decides whether the group runs from now on, and returns when to call it again.
 func (c *cycle) step(now, used time.Duration) (run bool, wait time.Duration) {
 	passed := min(now-c.at, cycleDebt)
 	spent := max(used-c.used, 0)
 	c.at, c.used = now, used
 	c.credit += c.share.times(passed) - spent
-	// Nobody saves up more than one period, nor owes for ever.
+	// The credit is at most one period, the debt is bounded too.
 	c.credit = max(min(c.credit, c.share.times(cyclePeriod)), -min(c.share.times(cycleDebt), time.Hour))
 	if c.running && passed >= cycleLeast {
 		seen := CPU(min(int64(spent), int64(cycleDebt)) << 20 / int64(passed))
 		c.width = min(max((c.width+seen)/2, 1), cycleMost)
 	}
-	over := c.width - c.share // used faster than it is earned
+	over := c.width - c.share // rate at which the credit decreases
 	if c.credit > 0 {
 		c.running = true
 		wait = cycleCheck
@@ -285,14 +281,14 @@ func (c *cycle) step(now, used time.Duration) (run bool, wait time.Duration) {
 	c.running = false
 	var enough time.Duration
 	if over > 0 {
-		// It will run for share/width of a period, and earn while it does.
+		// It will run for share/width of a period, and gain credit meanwhile.
 		enough = over.times(cyclePeriod * time.Duration(c.share) / time.Duration(c.width))
 	}
 	wait = (enough - c.credit) << 20 / time.Duration(max(c.share, 1))
 	return false, min(max(wait, cycleLeast), cycleDebt)
 }
 
-// parseCPUs is the reverse of formatCPUs. No processor at all is an empty text.
+// parseCPUs is the reverse of formatCPUs. An empty text is no processor.
 func parseCPUs(text string) ([]int, error) {
 	var all []int
 	for part := range strings.SplitSeq(strings.TrimSpace(text), ",") {
@@ -315,10 +311,10 @@ func parseCPUs(text string) ([]int, error) {
 	return all, nil
 }
 
-// mostCPU is above the number of any processor that Linux has.
+// mostCPU is above the highest number of a processor in Linux.
 const mostCPU = 1 << 14
 
-// formatCPUs writes numbers of processors as the kernel reads them: 0-2,7.
+// formatCPUs formats numbers of processors like the kernel: 0-2,7.
 func formatCPUs(cpus []int) string {
 	sorted := slices.Compact(slices.Sorted(slices.Values(cpus)))
 	var b strings.Builder

@@ -1,45 +1,45 @@
-// Package needs corrects what the tasks of a job were said to need by what is measured
-// while they run ("instantaneous resource needs can be discovered via monitoring",
-// section 2.1 of Stillwell, Vivien and Casanova, "Dynamic Fractional Resource Scheduling
-// vs. Batch Scheduling"). It is a core: a driver measures, asks what is believed now,
-// and tells a policy by batch.Measured.
+// Package needs corrects the declared needs of a job's tasks by measurements while they
+// run ("instantaneous resource needs can be discovered via monitoring", section 2.1 of
+// Stillwell, Vivien and Casanova, "Dynamic Fractional Resource Scheduling vs. Batch
+// Scheduling"). It does no I/O: a driver measures, reads the estimate, and applies it to
+// a policy as batch.Measured.
 //
 //	need  1.0 ┤▔▔╲__                      declared 1.0, uses 0.3
-//	          │     ╲___                  slowly down to that, and an eighth more
-//	      0.4 ┤         ▔▔▔▔▔▔▔▔▔╱▔▔▔     throttled though it has all it is believed to
-//	          └──────────────────────▶    need: slowly up
+//	          │     ╲___                  slowly down to that, plus an eighth
+//	      0.4 ┤         ▔▔▔▔▔▔▔▔▔╱▔▔▔     throttled although its share is the whole
+//	          └──────────────────────▶    estimate: slowly up
 //
-// CPU: a task that had as much as it wanted shows what it needs. One that was throttled
-// shows nothing, for it had less than its need because of others; unless its share was
-// all of what it is believed to need: then it needs more. So a need that was corrected
-// too far is found out, and one that was declared too low, too. Of the difference, a
-// sample over a time t takes t/(t+Pace).
+// CPU: a task that was not throttled shows its need. A throttled task had less than its
+// need, so it shows nothing, unless its share was the whole estimate: then it needs more.
+// So an estimate that has become too low, or a declared need that is too low, is
+// detected. A sample over a time t corrects t/(t+Pace) of the difference.
 //
-// Memory: what is planned with must never be exceeded. It is at once the highest use ever
-// seen, and never below the limit that holds a task, under which it may grow at any time;
-// without a limit, never below what was declared. So what uses less than was declared is
-// shown and not planned with.
+// Memory: a task must never exceed what the plan uses. That follows the highest use
+// immediately, and is never below the task's limit, up to which it can grow at any time;
+// without a limit, it is never below the declared need. So a lower use is reported, but
+// the plan does not use it.
 //
-// # Why memory does not fall
+// # Why planned memory does not fall
 //
-// To plan with less than was declared, the limit would have to be lowered first. What is
-// freed by that goes to others, and a task that then grows to its limit can only
+// To plan with less than the declared memory, the limit would have to be lowered first.
+// Other jobs use what that frees, and for a task that then grows to its limit there are
+// only three ways:
 //
-//   - have it raised: the node would hold more than it has, unless it has room left, which
-//     is not known before;
-//   - wait until another job has made place: that takes a checkpoint, of a job that can
-//     make one, while the kernel kills at a limit, or, where it can be told not to
-//     (version 1), leaves the task hanging with whatever locks it holds;
-//   - be killed, with less than was declared and promised to it.
+//   - raise the limit: the node may have no memory left for it, and that is not known
+//     before;
+//   - wait until another job has stopped at a checkpoint: not every job can, and the
+//     kernel kills at a limit or, if it is told not to (version 1), blocks the task with
+//     all the locks it holds;
+//   - kill the task, with less memory than was declared and promised.
 //
-// Of the declared memory a job may need the last byte in its last second: no measurement
-// before shows that it does not. Only whoever declares can lower it, by the highest use
-// that Found returns.
+// A job can use the last byte of its declared memory in its last second: no measurement
+// before shows that it does not. Only the user can declare less, guided by the highest
+// use that Found returns.
 //
 // # Words
 //
-//   - declared: what the request says
-//   - need: what is believed by now
-//   - sample: what was measured of all tasks of a group, of the largest of them each
-//   - throttled: it had to wait for its quota
+//   - declared: in the request
+//   - need: the current estimate
+//   - sample: a measurement of all tasks of a group, the highest value of each field
+//   - throttled: waited for its quota
 package needs

@@ -9,36 +9,36 @@ import (
 // Need is what each task of a group needs.
 type Need struct {
 	CPU    batch.Share // Least..batch.One
-	Memory int64       // bytes; 0 is not known
+	Memory int64       // bytes; 0 is unknown
 }
 
-// Sample is what was measured since the one before.
+// Sample is a measurement since the previous sample.
 type Sample struct {
-	Span      batch.Duration // the time it is about; with none nothing is learned of CPU
-	CPU       batch.Share    // used on average by the task that used most
-	Share     batch.Share    // that each could have at most
-	Throttled batch.Duration // for how long one of them had to wait for its quota
+	Span      batch.Duration // the time it covers; 0: it says nothing about CPU
+	CPU       batch.Share    // average use of the task that used most
+	Share     batch.Share    // the limit of each task
+	Throttled batch.Duration // how long one of them waited for its quota
 	Memory    int64          // highest use of a task so far, in bytes
-	Limit     int64          // what holds the memory of a task, in bytes; 0: nothing does
+	Limit     int64          // the memory limit of a task, in bytes; 0: none
 }
 
-// Limits of what is believed and said.
+// The bounds of what is estimated and reported.
 const (
-	// Least is the lowest CPU need: who needs less is taken to need that much.
+	// Least is the lowest CPU need; lower ones are raised to it.
 	Least = batch.One / 100
-	// Step is the least change of a CPU need that is worth telling.
+	// Step is the smallest change of a CPU need that is reported.
 	Step = batch.One / 32
-	// Grain is what memory beyond all limits is rounded up to, so that a task that grows
-	// is not told about all the time.
+	// Grain is the unit to which memory above all limits is rounded up, so that a growing task
+	// does not cause constant reports.
 	Grain = 1 << 20
-	// Pace is how long it takes to correct half of a difference, by one sample.
+	// Pace is the length of a sample that corrects half of a difference.
 	Pace = batch.Minute
-	// noise is the part of its time that a task may be throttled and still have what it
-	// wants: quotas are given in pieces.
+	// noise is the fraction of its time for which a task can be throttled although its share
+	// suffices: quotas are assigned in slices.
 	noise = 50
 )
 
-// Correction is what is believed of the tasks of one group. Make one with New.
+// Correction is the current estimate for the tasks of one group. New creates one.
 type Correction struct {
 	declared Need
 	cpu      batch.Share
@@ -47,7 +47,7 @@ type Correction struct {
 	told     Need
 }
 
-// New begins with what was declared: a CPU need of 0 is a whole processor.
+// New begins with the declared need: a CPU need of 0 is a whole processor.
 func New(declared Need) *Correction {
 	if declared.CPU == 0 {
 		declared.CPU = batch.One
@@ -57,10 +57,10 @@ func New(declared Need) *Correction {
 	return c
 }
 
-// Declared returns what was declared.
+// Declared returns the declared need.
 func (c *Correction) Declared() Need { return c.declared }
 
-// Take learns from a sample.
+// Take adds a sample.
 func (c *Correction) Take(s Sample) {
 	c.peak, c.limit = max(c.peak, s.Memory), s.Limit
 	if s.Span <= 0 {
@@ -71,20 +71,20 @@ func (c *Correction) Take(s Sample) {
 	}
 }
 
-// target returns the CPU need that a sample shows, if it shows one.
+// target returns the CPU need that a sample shows, if any.
 func (c *Correction) target(s *Sample) (batch.Share, bool) {
 	switch {
 	case s.Throttled <= s.Span/noise:
 		return min(max(s.CPU+s.CPU/8, Least), batch.One), true
 	case s.Share >= c.cpu:
 		return batch.One, true
-	case s.CPU > c.cpu: // a measurement is about more than one share
+	case s.CPU > c.cpu: // a measurement outweighs a share
 		return min(s.CPU, batch.One), true
 	}
 	return 0, false
 }
 
-// toward goes from a value to another by span/(span+Pace) of the way, rounded up.
+// toward moves a value toward another by span/(span+Pace) of the difference, rounded up.
 func toward(from, to int64, span batch.Duration) int64 {
 	way := uint64(max(to-from, from-to))
 	high, low := bits.Mul64(way, uint64(span))
@@ -98,7 +98,7 @@ func toward(from, to int64, span batch.Duration) int64 {
 	return from + int64(part)
 }
 
-// Need returns what is believed now.
+// Need returns the current estimate.
 func (c *Correction) Need() Need {
 	floor := c.limit
 	if floor == 0 {
@@ -110,22 +110,21 @@ func (c *Correction) Need() Need {
 	return Need{c.cpu, floor}
 }
 
-// Found returns what was found out so far: the CPU need that is believed, and the highest
-// use of memory, whatever is planned with.
+// Found returns the measured need so far: the estimated CPU need, and the highest use of
+// memory, regardless of what the plan uses.
 func (c *Correction) Found() Need { return Need{c.cpu, c.peak} }
 
-// Recall takes in what was found out of the same tasks, or of an earlier attempt of
-// theirs. It is not told yet.
+// Recall adds the measured need of an earlier attempt. It is not reported yet.
 func (c *Correction) Recall(found Need) {
 	c.cpu = min(max(found.CPU, Least), batch.One)
 	c.peak = max(c.peak, found.Memory)
 }
 
-// Told returns what was told last; at first what was declared.
+// Told returns the need that was reported last; at first the declared one.
 func (c *Correction) Told() Need { return c.told }
 
-// Tell returns the need if it is worth telling since it was last told, and takes it for
-// told: any change of memory, and a Step of CPU.
+// Tell returns the need if its change since the last report is large enough, and records it
+// as reported: any change of memory, and a Step of CPU.
 func (c *Correction) Tell() (Need, bool) {
 	n := c.Need()
 	if d := n.CPU - c.told.CPU; n.Memory == c.told.Memory && d > -Step && d < Step {

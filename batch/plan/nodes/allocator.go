@@ -7,14 +7,14 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// Allocator books processors of nodes. It counts in shares, so that whole
-// processors and fractions of them live side by side.
+// Allocator books processors of nodes. It counts in shares, so whole processors and fractions
+// can be mixed.
 type Allocator struct {
 	free       []int64 // of each node, in units of batch.Share
 	whole      bitset  // nodes with at least one whole processor free
-	spare      int64   // whole processors free on all nodes that are there
-	down       []bool  // nodes that are not there; nil for none
-	memory     []int64 // free of each node, in bytes; nil where it is not counted
+	spare      int64   // free whole processors on all nodes that are up
+	down       []bool  // nodes that are down; nil for none
+	memory     []int64 // free on each node, in bytes; nil if it is not tracked
 	allocation []batch.NodeAllocation
 }
 
@@ -27,8 +27,8 @@ func New(p batch.Platform) *Allocator {
 	return a
 }
 
-// Pick books width whole processors of the lowest-numbered nodes that have any
-// free. It returns nil and books nothing when there are not enough.
+// Pick books width whole processors of the lowest-numbered nodes that have any free. If there
+// are too few, it returns nil and books nothing.
 func (a *Allocator) Pick(width int32) []batch.NodeAllocation {
 	if int64(width) > a.spare {
 		return nil
@@ -44,8 +44,7 @@ func (a *Allocator) Pick(width int32) []batch.NodeAllocation {
 	return append([]batch.NodeAllocation(nil), a.allocation...)
 }
 
-// Take books the given allocation, or nothing when one of them is not free or not
-// there.
+// Take books the given allocation, or nothing if a part of it is not free or does not exist.
 func (a *Allocator) Take(allocation []batch.NodeAllocation) bool {
 	for i := range allocation {
 		if !a.fits(allocation[i]) {
@@ -57,7 +56,7 @@ func (a *Allocator) Take(allocation []batch.NodeAllocation) bool {
 	return true
 }
 
-// Spare returns the whole processors that are free on all nodes.
+// Spare returns the number of free whole processors on all nodes that are up.
 func (a *Allocator) Spare() int64 { return a.spare }
 
 func (a *Allocator) fits(l batch.NodeAllocation) bool {
@@ -65,15 +64,15 @@ func (a *Allocator) fits(l batch.NodeAllocation) bool {
 		l.Share > 0 && l.Share <= batch.One && amount(l) <= a.free[l.Node]
 }
 
-// Release gives allocation back.
+// Release frees an allocation.
 func (a *Allocator) Release(allocation []batch.NodeAllocation) {
 	for i := range allocation {
 		a.add(allocation[i].Node, amount(allocation[i]))
 	}
 }
 
-// SetDown says whether a node is not there: Pick passes it over, and nothing on it is
-// spare. What is booked there stays so, and Take and Release go on as if it were there.
+// SetDown sets whether a node is down: Pick skips it, and nothing on it is spare. Its
+// bookings stay, and Take and Release ignore its state.
 func (a *Allocator) SetDown(node int32, down bool) {
 	if a.down == nil {
 		a.down = make([]bool, len(a.free))
@@ -112,10 +111,10 @@ func (a *Allocator) add(node int32, shares int64) {
 
 func amount(l batch.NodeAllocation) int64 { return int64(l.Processors) * int64(l.Share) }
 
-// PickFor is Pick for tasks that need so much memory each: of the lowest-numbered nodes
-// that have processors and memory for them. Policies count memory over all nodes, and
-// what they start may fit on none as it lies: then it is as Pick, and a node has less
-// memory than is wanted of it.
+// PickFor is Pick for tasks that need that much memory each: it uses the lowest-numbered
+// nodes that have processors and memory for them. Policies count memory over all nodes, so a
+// job that they start may not fit because of fragmentation: then PickFor is Pick, and a node
+// has less memory than its tasks need.
 func (a *Allocator) PickFor(width int32, memory int64) []batch.NodeAllocation {
 	if a.memory == nil || memory <= 0 || int64(width) > a.spare {
 		return a.Pick(width)
@@ -139,12 +138,12 @@ func (a *Allocator) PickFor(width int32, memory int64) []batch.NodeAllocation {
 	return append([]batch.NodeAllocation(nil), a.allocation...)
 }
 
-// Hold counts the memory of tasks on their allocation, so much for each, as not free.
+// Hold counts memory of tasks on their allocation, the same amount for each, as used.
 func (a *Allocator) Hold(allocation []batch.NodeAllocation, memory int64) {
 	a.keep(allocation, -memory)
 }
 
-// Drop takes back what Hold has counted.
+// Drop is the reverse of Hold.
 func (a *Allocator) Drop(allocation []batch.NodeAllocation, memory int64) { a.keep(allocation, memory) }
 
 func (a *Allocator) keep(allocation []batch.NodeAllocation, memory int64) {
@@ -158,10 +157,10 @@ func (a *Allocator) keep(allocation []batch.NodeAllocation, memory int64) {
 	}
 }
 
-// unknown is the memory of a node that is not counted.
+// unknown is the memory of a node that is not tracked.
 const unknown = math.MaxInt64
 
-// memoryOf returns the memory of each node; nil if that of none is known.
+// memoryOf returns the memory of each node; nil if none is known.
 func memoryOf(p batch.Platform) []int64 {
 	all, known := make([]int64, len(p.Nodes)), false
 	for i := range p.Nodes {

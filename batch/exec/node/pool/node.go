@@ -133,10 +133,10 @@ func (e *peer) turn() {
 
 // until waits until cond, which is called with mu held, returns true; false if ctx has ended
 // or the pool is closed.
-func (e *peer) until(ctx context.Context, so func() bool) bool {
+func (e *peer) until(ctx context.Context, cond func() bool) bool {
 	for {
 		e.mu.Lock()
-		ok, turned := so(), e.turned
+		ok, turned := cond(), e.turned
 		e.mu.Unlock()
 		if ok {
 			return true
