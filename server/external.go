@@ -45,6 +45,8 @@ type externalCluster interface {
 type externalKind struct {
 	title      string // in messages
 	launchHint string // how a program starts its other processes
+	// environment names the variables that it sets for jobs.
+	environment solo.System
 	// check reports what is wrong with the keys of the configuration that only this kind
 	// has.
 	check func(b *Batch, bad func(key string, value any, accepted string))

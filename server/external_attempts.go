@@ -98,7 +98,7 @@ func (s *Server) attemptSpec(key batch.Key, shape batch.Shape, p batch.Program) 
 	slices.Sort(list)
 	return solo.Spec{
 		Args: p.Args, Env: list, Dir: p.Dir, Stdout: p.Stdout, Stderr: p.Stderr,
-		Notices: filepath.Join(s.data.notices(), external.Name(key)),
+		System: s.cfg.external().environment, Notices: filepath.Join(s.data.notices(), external.Name(key)),
 	}
 }
 

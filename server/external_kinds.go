@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor/solo"
 	"github.com/seed-9b8f70bb/drover/batch/slurm"
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 )
@@ -11,8 +12,11 @@ import (
 // externals is the table of batch systems that Drover does not implement, by the
 // batch.type of the configuration: one line each. This is the only file that knows them.
 var externals = map[BatchType]externalKind{
-	Slurm: {title: "Slurm", launchHint: "have the program call srun", open: openSlurm, check: checkSlurm},
+	Slurm: {title: "Slurm", launchHint: "have the program call srun", environment: slurmEnvironment, open: openSlurm, check: checkSlurm},
 }
+
+// slurmEnvironment names Slurm's variables.
+var slurmEnvironment = solo.System{Prefix: "SLURM", Nodes: "SLURM_JOB_NODELIST", ID: "SLURM_JOB_ID"}
 
 // openSlurm makes a cluster of the configuration.
 func openSlurm(b *Batch) externalCluster {

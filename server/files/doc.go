@@ -13,11 +13,13 @@
 //	content/    uploaded content, see package blobs
 //	depot/      data under handles, see package depot
 //	jobs/ID/    in/ARGUMENT/NAME, inout/ARGUMENT, work/ (where the job runs), stdout,
-//	            stderr, attempts/ (see package journal), slurm-E-A.log,
+//	            stderr, attempts/ (see package journal), TYPE-E-A.log of an external batch
+//	            system,
 //	            checkpoint/ (for the job's own use), begun, cleared and copying
 //	            (see inputs.go and outputs.go)
 //	scripts/    batch scripts of services
-//	slurm.json  the last known state of Slurm
+//	notices/    notices of attempts that an external batch system started
+//	cluster.json the last description of an external batch system
 //	attempts/   like those of jobs, for policies that share processors; see package node
 //	supervisor* files of the supervisor
 package files

@@ -47,7 +47,7 @@ func Run(path string, input io.Reader, messages io.Writer) int {
 		r.say("%v", err)
 		return ExitBroken
 	}
-	won, state, err := journal.Claim(r.dir, r.name, journal.Claimer{Kind: journal.Supervisor, By: startName()}, time.Now())
+	won, state, err := journal.Claim(r.dir, r.name, journal.Claimer{Kind: journal.Supervisor, By: r.spec.startName()}, time.Now())
 	switch {
 	case err != nil:
 		r.say("%v", err)
@@ -124,7 +124,7 @@ func (r *run) notify(mark, text string) {
 	if r.spec.Notices == "" {
 		return
 	}
-	if err := os.WriteFile(r.spec.Notices+"."+mark+startName(), []byte(text+"\n"), 0o600); err != nil {
+	if err := os.WriteFile(r.spec.Notices+"."+mark+r.spec.startName(), []byte(text+"\n"), 0o600); err != nil {
 		r.say("notice for the server not written: %v", err)
 	}
 }
@@ -167,13 +167,13 @@ func (r *run) recordEnd(end journal.End) {
 	}
 }
 
-// startName names this start of an attempt, for people.
-func startName() string {
+// startName names this start of an attempt, for people: host, process and job ID.
+func (s *Spec) startName() string {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"
 	}
-	return fmt.Sprintf("%s-%d-%s", host, os.Getpid(), os.Getenv("SLURM_JOB_ID"))
+	return fmt.Sprintf("%s-%d-%s", host, os.Getpid(), os.Getenv(s.System.ID))
 }
 
 // process returns the program, with the variables by which the batch system describes
@@ -182,11 +182,12 @@ func (s *Spec) process() process.Spec {
 	p := process.Spec{Args: s.Args, Env: slices.Clone(s.Env), Dir: s.Dir, Stdout: s.Stdout, Stderr: s.Stderr}
 	for _, v := range os.Environ() {
 		name, _, _ := strings.Cut(v, "=")
-		if strings.HasPrefix(name, "SLURM") || name == "CUDA_VISIBLE_DEVICES" || name == "ROCR_VISIBLE_DEVICES" || name == "TMPDIR" {
+		ofSystem := s.System.Prefix != "" && strings.HasPrefix(name, s.System.Prefix)
+		if ofSystem || name == "CUDA_VISIBLE_DEVICES" || name == "ROCR_VISIBLE_DEVICES" || name == "TMPDIR" {
 			p.Env = append(p.Env, v)
 		}
 	}
-	if nodes := os.Getenv("SLURM_JOB_NODELIST"); nodes != "" {
+	if nodes := os.Getenv(s.System.Nodes); nodes != "" {
 		p.Env = append(p.Env, "DROVER_NODES="+nodes)
 	}
 	if filepath.Base(s.Args[0]) == s.Args[0] {

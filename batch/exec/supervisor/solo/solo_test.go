@@ -57,7 +57,7 @@ func output(t *testing.T, path string) string {
 
 func TestRunRecordsTheEndOfItsProgram(t *testing.T) {
 	t.Setenv("SLURM_JOB_NODELIST", "n[1-2]")
-	path, spec := attempt(t, Spec{Args: []string{"sh", "-c", `echo "$0 $A $DROVER_NODES"; exit 7`, "a  b'"}, Env: []string{"PATH=/usr/bin:/bin", "A=x y"}})
+	path, spec := attempt(t, Spec{Args: []string{"sh", "-c", `echo "$0 $A $DROVER_NODES"; exit 7`, "a  b'"}, Env: []string{"PATH=/usr/bin:/bin", "A=x y"}, System: System{Nodes: "SLURM_JOB_NODELIST"}})
 	if code := Run(path, strings.NewReader(spec), t.Output()); code != 7 {
 		t.Errorf("exit code %d", code)
 	}
@@ -115,7 +115,7 @@ func TestASecondStartRunsNothingAndLeavesANotice(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(filepath.Dir(path), "out")); !os.IsNotExist(err) {
 		t.Errorf("the program ran again: %v", err)
 	}
-	if left, err := filepath.Glob(notices + ".*"); err != nil || len(left) != 1 || !strings.HasPrefix(left[0], notices+"."+startName()) {
+	if left, err := filepath.Glob(notices + ".*"); err != nil || len(left) != 1 || !strings.HasPrefix(left[0], notices+"."+(&Spec{}).startName()) {
 		t.Errorf("notice of the second start: %v, %v", left, err)
 	}
 }

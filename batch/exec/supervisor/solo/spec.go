@@ -17,13 +17,21 @@ const maxSpec = 16 << 20
 type Spec struct {
 	V      int      `json:"v"`
 	Args   []string `json:"args"` // Args[0] is looked up in the PATH of Env
-	Env    []string `json:"env"`  // NAME=value; the batch system's own variables are added
+	Env    []string `json:"env"`  // NAME=value
 	Dir    string   `json:"dir"`  // working directory, created if needed
 	Stdout string   `json:"stdout"`
 	Stderr string   `json:"stderr"`
+	System System   `json:"system"`
 	// Notices is the path prefix of the files that this start leaves for the server: if
 	// the attempt was started before, or was asked to stop. "": it leaves none.
 	Notices string `json:"notices,omitempty"`
+}
+
+// System names the environment variables of the batch system that starts the attempt.
+type System struct {
+	Prefix string `json:"prefix,omitempty"` // the program inherits all with this prefix
+	Nodes  string `json:"nodes,omitempty"`  // list of the attempt's nodes, for DROVER_NODES
+	ID     string `json:"id,omitempty"`     // job ID, for notices
 }
 
 // Encode returns a spec as one line, without a newline.
