@@ -4,6 +4,12 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/big"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/policy"
@@ -143,4 +149,127 @@ func (s *Scenario) validateSites() []error {
 		bad("sites", "no site has a trace")
 	}
 	return errs
+}
+
+// day is a unit that package time does not have.
+const day = 24 * batch.Hour
+
+// maxDays keeps all lengths within what a trace can have, 317 years.
+const maxDays = 115_000
+
+// ParseLength reads a length of time, which is not negative: "30d", "30.5d", or as
+// package time writes it; "" is 0. What is below a microsecond is cut off.
+func ParseLength(s string) (batch.Duration, error) {
+	if s == "" {
+		return 0, nil
+	}
+	if days, ok := strings.CutSuffix(s, "d"); ok {
+		whole, tenths, _ := strings.Cut(days, ".")
+		n, err := strconv.ParseUint(whole, 10, 32)
+		var part uint64
+		if err == nil && len(tenths) > 0 {
+			part, err = strconv.ParseUint(tenths, 10, 8)
+		}
+		if err == nil && len(tenths) <= 1 && n <= maxDays {
+			return batch.Duration(n)*day + batch.Duration(part)*day/10, nil
+		}
+	} else if d, err := time.ParseDuration(s); err == nil && d >= 0 {
+		return batch.Duration(d / time.Microsecond), nil
+	}
+	return 0, fmt.Errorf("%q, accepted: a length of time with its unit, as 30d or 12h", s)
+}
+
+// Seconds writes an instant or a length of time in seconds, exactly.
+func Seconds[T batch.Time | batch.Duration](t T) string {
+	us := int64(t)
+	const unit = int64(batch.Second)
+	if us%unit == 0 {
+		return strconv.FormatInt(us/unit, 10)
+	}
+	sign := ""
+	if us < 0 {
+		sign, us = "-", -us
+	}
+	digits := fmt.Sprintf("%06d", us%unit)
+	for digits[len(digits)-1] == '0' {
+		digits = digits[:len(digits)-1]
+	}
+	return sign + strconv.FormatInt(us/unit, 10) + "." + digits
+}
+
+// maxFraction bounds both parts of a fraction that is read from a file.
+const maxFraction = 1_000_000_000
+
+// Fraction is an exact number from 0 to 1. The zero Fraction is 0.
+type Fraction struct{ Num, Den int64 }
+
+// PaperLocal is the share of local users' jobs on the paper's non-dedicated
+// platforms.
+var PaperLocal = Fraction{2, 3}
+
+var fractionForm = regexp.MustCompile(`^[0-9]{1,10}(\.[0-9]{1,9}|/[0-9]{1,10})?$`)
+
+// ParseFraction reads "0.8" or "2/3".
+func ParseFraction(s string) (Fraction, error) {
+	r := new(big.Rat)
+	if fractionForm.MatchString(s) {
+		if _, ok := r.SetString(s); ok && r.Cmp(big.NewRat(1, 1)) <= 0 && r.Denom().Cmp(big.NewInt(maxFraction)) <= 0 {
+			return Fraction{r.Num().Int64(), r.Denom().Int64()}, nil
+		}
+	}
+	return Fraction{}, fmt.Errorf("%q, accepted: 0 to 1, as 0.8 or 2/3", s)
+}
+
+// IsZero says whether it is 0.
+func (f Fraction) IsZero() bool { return f.Num == 0 }
+
+// String is what ParseFraction reads.
+func (f Fraction) String() string {
+	if f.Den <= 1 {
+		return fmt.Sprint(f.Num)
+	}
+	return fmt.Sprintf("%d/%d", f.Num, f.Den)
+}
+
+func (f Fraction) valid() bool {
+	return f.Num == 0 || f.Num > 0 && f.Num <= f.Den && f.Den <= maxFraction
+}
+
+func (f Fraction) rat() *big.Rat {
+	if f.Num == 0 {
+		return new(big.Rat)
+	}
+	return big.NewRat(f.Num, f.Den)
+}
+
+// unspanned is how many jobs a day FirstDays leaves of a made workload whose length
+// only the model knows.
+const unspanned = 100
+
+// FirstDays returns a scenario that has been validated, cut to its first days: of
+// each trace the first of its part, and of each made workload as many jobs as come
+// in that time on average. What is shorter stays as it is.
+func (s *Scenario) FirstDays(days int) *Scenario {
+	out := *s
+	out.Sites = slices.Clone(s.Sites)
+	most, text := batch.Duration(days)*day, fmt.Sprintf("%dd", days)
+	for i := range out.Sites {
+		g := &out.Sites[i]
+		if length, err := ParseLength(g.Length); g.Trace != "" && err == nil && (g.Length == "" || length > most) {
+			g.Length = text
+		}
+		if g.Lublin == nil {
+			continue
+		}
+		l := *g.Lublin
+		switch span, err := ParseLength(l.Span); {
+		case l.Span == "":
+			l.Jobs = min(l.Jobs, unspanned*days)
+		case err == nil && span > most:
+			l.Jobs = max(1, int(float64(l.Jobs)*(float64(most)/float64(span))))
+			l.Span = text
+		}
+		g.Lublin = &l
+	}
+	return &out
 }

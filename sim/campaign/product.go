@@ -2,8 +2,13 @@ package campaign
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
+	"go.yaml.in/yaml/v3"
+
+	"github.com/seed-9b8f70bb/drover/internal/config"
 	"github.com/seed-9b8f70bb/drover/reallocation"
 	"github.com/seed-9b8f70bb/drover/server/site"
 	"github.com/seed-9b8f70bb/drover/sim"
@@ -148,4 +153,111 @@ func product(factors ...int) int {
 		}
 	}
 	return n
+}
+
+const seedsAccepted = "1..10, or a list of whole numbers from 0 on, as [1, 2, 5]"
+
+// seeds reads a range, or a list.
+func (p *parser) seeds(n *yaml.Node) []uint64 {
+	for n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	switch n.Kind {
+	case yaml.ScalarNode:
+		first, last, ranged := strings.Cut(n.Value, "..")
+		from, err := strconv.ParseUint(first, 10, 64)
+		to := from
+		if ranged && err == nil {
+			to, err = strconv.ParseUint(last, 10, 64)
+		}
+		if err != nil || to < from {
+			p.badSeeds(n, seedsAccepted)
+			return nil
+		}
+		if to-from >= MaxValues {
+			p.badSeeds(n, fmt.Sprintf("at most %d seeds", MaxValues))
+			return nil
+		}
+		seeds := make([]uint64, 0, to-from+1)
+		for i := range to - from + 1 {
+			seeds = append(seeds, from+i)
+		}
+		return seeds
+	case yaml.SequenceNode:
+		texts := make([]string, len(n.Content))
+		for i, v := range n.Content {
+			for v.Kind == yaml.AliasNode {
+				v = v.Alias
+			}
+			texts[i] = v.Value // "" for what is no scalar, and so no number
+		}
+		return list(p, "seeds", texts, func(s uint64) string { return strconv.FormatUint(s, 10) }, accepts(parseSeed, "a whole number from 0 on"))
+	}
+	p.badSeeds(n, seedsAccepted)
+	return nil
+}
+
+func parseSeed(text string) (uint64, bool) {
+	seed, err := strconv.ParseUint(text, 10, 64)
+	return seed, err == nil
+}
+
+func (p *parser) badSeeds(n *yaml.Node, accepted string) {
+	p.problems = append(p.problems, &config.FieldError{Key: "seeds", Value: n.Value, Accepted: accepted, Line: n.Line})
+}
+
+// What is left of a campaign by Quick.
+const (
+	quickDays        = 14
+	quickExperiments = 100
+)
+
+// Quick returns a small part of a campaign, which is run in under a minute on two
+// cores, and says what has been cut: one seed is left, the first days of each
+// scenario, and of lists that are still too long the first values.
+func (c *Campaign) Quick() (*Campaign, []string) {
+	q := *c
+	q.Days = quickDays
+	cuts := []string{fmt.Sprintf("the first %d days of each scenario", q.Days)}
+	lists := []cuttable{
+		{"homogeneous", len(q.Homogeneous), func(n int) { q.Homogeneous = q.Homogeneous[:n] }},
+		{"tunings", len(q.Tunings), func(n int) { q.Tunings = q.Tunings[:n] }},
+		{"thresholds", len(q.Thresholds), func(n int) { q.Thresholds = q.Thresholds[:n] }},
+		{"periods", len(q.Periods), func(n int) { q.Periods = q.Periods[:n] }},
+		{"scenarios", len(q.Scenarios), func(n int) { q.Scenarios = q.Scenarios[:n] }},
+		{"heuristics", len(q.Heuristics), func(n int) { q.Heuristics = q.Heuristics[:n] }},
+		{"patience", len(q.Patience), func(n int) { q.Patience = q.Patience[:n] }},
+		{"windows", len(q.Windows), func(n int) { q.Windows = q.Windows[:n] }},
+		{"algorithms", len(q.Algorithms), func(n int) { q.Algorithms = q.Algorithms[:n] }},
+		{"dedicated", len(q.Dedicated), func(n int) { q.Dedicated = q.Dedicated[:n] }},
+	}
+	if len(c.Seeds) > 1 {
+		q.Seeds = c.Seeds[:1]
+		cuts = append(cuts, fmt.Sprintf("1 of %d seeds", len(c.Seeds)))
+	}
+	whole := slices.Clone(lists)
+	for q.count() > quickExperiments {
+		// The longest one loses its last value; of equal ones the first.
+		longest := &lists[0]
+		for i := range lists {
+			if lists[i].n > longest.n {
+				longest = &lists[i]
+			}
+		}
+		longest.n--
+		longest.cut(longest.n)
+	}
+	for i := range lists {
+		if n, of := lists[i].n, whole[i].n; n < of {
+			cuts = append(cuts, fmt.Sprintf("%d of %d %s", n, of, lists[i].key))
+		}
+	}
+	return &q, cuts
+}
+
+// cuttable is a list of a campaign.
+type cuttable struct {
+	key string
+	n   int
+	cut func(n int)
 }

@@ -1,6 +1,9 @@
 package faults
 
-import "github.com/seed-9b8f70bb/drover/batch"
+import (
+	"github.com/seed-9b8f70bb/drover/batch"
+	"github.com/seed-9b8f70bb/drover/server/site"
+)
 
 // most is how many messages are kept, to be sent again after the end.
 const most = 64
@@ -56,5 +59,121 @@ func (w *world) partition() {
 				}
 			}
 		}
+	})
+}
+
+// post sends a message of the core's to another site.
+func (s *server) post(m *site.Message) {
+	f := s.w.byID[m.Job]
+	to := s.w.siteOf(m.To)
+	out := *m
+	if out.Parcel != nil {
+		p := *out.Parcel
+		if p.Dossier == nil {
+			if p.Dossier = s.disk.page(f).dossier; p.Dossier == nil {
+				return // the job was let go meanwhile: the message is of no use
+			}
+		}
+		if !s.disk.page(f).files {
+			panic(violation("the files of a job that is offered to another site are not there"))
+		}
+		out.Parcel = &p
+	}
+	if s.w.trace != nil {
+		s.w.say(s, f, "sends %v(%d) to %s", out.Kind, out.Epoch, out.To)
+	}
+	sent := s.w.now
+	s.w.send(s.node, to.node, func() {
+		if s.w.now.Sub(sent) < site.Horizon {
+			to.receive(out)
+		}
+	})
+}
+
+// receive takes a message from another site. Before a job is taken its input is
+// fetched.
+func (s *server) receive(m site.Message) {
+	if !s.up {
+		return
+	}
+	if m.Kind == site.Reserve {
+		life := s.life
+		s.w.after(s.w.between(batch.Microsecond, s.w.sc.pull), func() {
+			if s.life == life && s.up {
+				s.take(m)
+			}
+		})
+		return
+	}
+	s.take(m)
+}
+
+func (s *server) take(m site.Message) {
+	f := s.w.byID[m.Job]
+	s.call(f, func(now batch.Time) func(bool) {
+		if s.w.trace != nil {
+			s.w.say(s, f, "takes %v(%d) from %s", m.Kind, m.Epoch, m.From)
+		}
+		if m.Parcel != nil {
+			p := *m.Parcel // it may come twice
+			m.Parcel = &p
+		}
+		if m.Kind == site.Reserve {
+			s.disk.page(f).files = true // they were fetched beside, and get their place now
+		}
+		answer, reply := s.core.Receive(now, &m, s.system)
+		if m.Kind == site.Reserve {
+			s.keep(f)
+		}
+		if !reply {
+			return nil
+		}
+		return func(ok bool) {
+			if ok {
+				s.post(&answer)
+			}
+		}
+	})
+}
+
+// keep lets go of files that were brought for a job that is not taken. As long as
+// a record on the disk says that they are kept, they are.
+func (s *server) keep(f *fact) {
+	if r := s.disk.record(f); r != nil && r.Kept {
+		return
+	}
+	if j, err := s.core.Job(f.id); err != nil || !j.Kept {
+		s.disk.page(f).files = false
+	}
+}
+
+// misbehave is where the planted bugs of a server are.
+func (s *server) misbehave(r *site.Record) {
+	f := s.w.byID[r.ID]
+	switch {
+	case s.w.plant == EarlyConfirm && r.State == site.Yielding.String():
+		s.post(&site.Message{Kind: site.Confirm, From: s.name, To: r.Transit.Peer, Job: r.ID, Epoch: r.Epoch})
+	case s.w.plant == DropOnSilence && r.State == site.Incoming.String():
+		s.drop(f, r.Epoch, 3*s.w.sc.patience.First)
+	case s.w.plant == LeaseIsProof && r.State == site.Incoming.String() && r.Transit.Moves[len(r.Transit.Moves)-1].Reason == "reallocation":
+		s.drop(f, r.Epoch, s.w.sc.patience.First)
+	case s.w.plant == EarlyCollection && r.State == site.Gone.String() && !r.Transit.Acked:
+		s.w.say(s, f, "collects the record of a job that is gone")
+		*s.disk.page(f) = page{}
+		s.w.check(f)
+	}
+}
+
+// drop is what a site must not do: to drop what is incoming by a timer.
+func (s *server) drop(f *fact, epoch uint32, after batch.Duration) {
+	life := s.life
+	s.w.after(after, func() {
+		if s.life != life || !s.up {
+			return
+		}
+		s.call(f, func(now batch.Time) func(bool) {
+			_, _ = s.core.Settle(now, f.id, epoch, site.SettleAborted, "planted") // it may be settled already
+			return nil
+		})
 	})
 }

@@ -1,5 +1,12 @@
 package swf
 
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
 // Unknown is the value of a field the log does not tell.
 const Unknown = -1
 
@@ -49,4 +56,73 @@ type Trace struct {
 	Reordered int
 	// Normalized is how many fields held a negative value other than -1.
 	Normalized int
+}
+
+// sortBySubmit puts jobs in order of submission, equal times in the order they
+// have. Jobs are large and logs out of order rare, so it sorts positions and
+// then moves every job once.
+func sortBySubmit(jobs []Job) {
+	from := make([]int32, len(jobs)) // MaxJobs fits
+	for i := range from {
+		from[i] = int32(i)
+	}
+	slices.SortFunc(from, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(jobs[a].Submit, jobs[b].Submit), cmp.Compare(a, b))
+	})
+	// Follow each cycle of the permutation; from[i] == i marks a place as done.
+	for start := range from {
+		if from[start] == int32(start) {
+			continue
+		}
+		held := jobs[start]
+		at := int32(start)
+		for {
+			next := from[at]
+			from[at] = at
+			if next == int32(start) {
+				jobs[at] = held
+				break
+			}
+			jobs[at] = jobs[next]
+			at = next
+		}
+	}
+}
+
+// ParseError says where a workload breaks the format, and what would have been
+// accepted there.
+type ParseError struct {
+	Path   string // file, empty when read from elsewhere
+	Line   int    // counted from 1
+	Field  Field  // 0 when the whole line is meant
+	Value  string // what stands there, cut to 64 bytes; empty when nothing does
+	Reason string // what is wrong, and the accepted range
+}
+
+// Error reads like
+//
+//	kth.swf.gz:17: field 9 (requested time) "3h": not a number; accepted: 0 to ...
+func (e *ParseError) Error() string {
+	var b strings.Builder
+	if e.Path == "" {
+		fmt.Fprintf(&b, "swf: line %d:", e.Line)
+	} else {
+		fmt.Fprintf(&b, "swf: %s:%d:", e.Path, e.Line)
+	}
+	if e.Field != 0 {
+		fmt.Fprintf(&b, " field %d (%s)", int(e.Field), e.Field)
+	}
+	if e.Value != "" {
+		fmt.Fprintf(&b, " %q", e.Value)
+	}
+	b.WriteString(": " + e.Reason)
+	return b.String()
+}
+
+// maxValueBytes is how much of a wrong value an error repeats.
+const maxValueBytes = 64
+
+// clip copies the start of a token, for an error.
+func clip(token []byte) string {
+	return string(token[:min(len(token), maxValueBytes)])
 }
