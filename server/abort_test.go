@@ -10,7 +10,7 @@ func TestATargetThatMissesADropAsksUntilItKnows(t *testing.T) {
 	for name, m := range map[string]moment{"killed before Drop": before, "killed after Drop": after} {
 		t.Run(name, func(t *testing.T) {
 			g := newGrid(t, "")
-			id := g.queue(letters)
+			id := g.queue(payload)
 			dropped := g.when(g.target, "Drop", m, g.target.kill)
 			g.aborted(&droverv1.MoveJobRequest{JobId: id, To: "nice", MinGain: seconds(3600)}, "it would gain")
 			select {
@@ -23,7 +23,7 @@ func TestATargetThatMissesADropAsksUntilItKnows(t *testing.T) {
 			if jobs := g.target.list(); len(jobs) != 0 {
 				t.Errorf("the target has %v", jobs)
 			}
-			if at, _ := g.settled(id, letters); at != g.source {
+			if at, _ := g.settled(id, payload); at != g.source {
 				t.Errorf("it ran at %s", at.name)
 			}
 		})
@@ -104,7 +104,7 @@ func TestACancelOfAJobThatIsComingIsCarriedOutWhenItHasCome(t *testing.T) {
 // A job that comes back under a higher epoch is one job all the time.
 func TestAJobMayMoveThereAndBack(t *testing.T) {
 	g := newGrid(t, "")
-	id := g.queue(letters)
+	id := g.queue(payload)
 	other := g.target.submit(newID(t), g.ground.request("once", 4, true, 0))
 	g.target.ready(other.GetId())
 	if _, err := g.move(&droverv1.MoveJobRequest{JobId: id, To: "nice"}); err != nil {
@@ -124,7 +124,7 @@ func TestAJobMayMoveThereAndBack(t *testing.T) {
 	}
 	g.target.kill()
 	g.target.run()
-	g.settled(id, letters)
+	g.settled(id, payload)
 }
 
 func TestAnOperatorSettlesWhatALostSiteLeft(t *testing.T) {
@@ -158,7 +158,7 @@ func TestAnOperatorSettlesWhatALostSiteLeft(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := newGrid(t, "")
-			id := g.queue(letters)
+			id := g.queue(payload)
 			lost := g.when(g.target, c.step, c.when, c.lost(g).kill)
 			_, _ = g.move(&droverv1.MoveJobRequest{JobId: id, To: "nice"}) // the answer may be lost with the source
 			<-lost
@@ -189,7 +189,7 @@ func TestAnOperatorSettlesWhatALostSiteLeft(t *testing.T) {
 					t.Fatal(err)
 				}
 				at.until(id, done)
-				if got, err := (&testSite{client: at.client}).download(within(t), id, "out", 0); err != nil || string(got) != string(letters) {
+				if got, err := (&testSite{client: at.client}).download(within(t), id, "out", 0); err != nil || string(got) != string(payload) {
 					t.Errorf("output of %d bytes, %v", len(got), err)
 				}
 			}

@@ -20,7 +20,7 @@ import (
 )
 
 // remember makes a core of what the store has.
-func (s *Server) remember() (*site.Site, error) {
+func (s *Server) restoreCore() (*site.Site, error) {
 	core, err := site.New(s.about)
 	if err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func (s *Server) remember() (*site.Site, error) {
 	if err := core.Restore(records); err != nil {
 		return nil, err
 	}
-	if err := s.rememberReserved(core, reserved); err != nil {
+	if err := s.restoreReservations(core, reserved); err != nil {
 		return nil, err
 	}
 	draining, err := s.store.Meta(metaDraining)
@@ -58,9 +58,9 @@ func (s *Server) remember() (*site.Site, error) {
 }
 
 // boot makes the core and the batch system as an earlier life has left them: what
-// runs is adopted. takeUp has to follow, with the fates that it returns.
+// runs is adopted. resume has to follow, with the fates that it returns.
 func (s *Server) boot() ([]site.Fate, error) {
-	core, err := s.remember()
+	core, err := s.restoreCore()
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func (s *Server) boot() ([]site.Fate, error) {
 	if err := checkMisfits(core); err != nil {
 		return nil, err
 	}
-	if err := s.checkKeeper(core); err != nil {
+	if err := s.checkRunner(core); err != nil {
 		return nil, err
 	}
 	keys := core.Unsettled()
@@ -83,12 +83,12 @@ func (s *Server) boot() ([]site.Fate, error) {
 		if err := s.relocate(&j); err != nil {
 			return nil, err
 		}
-		fate, process, err := s.fate(s.life, &j)
+		fate, process, err := s.recoverAttempt(s.life, &j)
 		if err != nil {
 			return nil, fmt.Errorf("find out what became of job %s: %w", key.Job, err)
 		}
 		if fates[i] = fate; process != nil {
-			s.wake(&j, process)
+			s.continueStopped(&j, process)
 			adopted = append(adopted, s.adoption(&j, &fates[i], process))
 		}
 		if s.cluster != nil && !fate.Won {
@@ -106,7 +106,7 @@ func (s *Server) boot() ([]site.Fate, error) {
 	if err != nil {
 		return nil, err
 	}
-	teach(embeddedPolicy, core)
+	teachRuntimes(embeddedPolicy, core)
 	embedded, err := exec.New(exec.Config{
 		Policy: embeddedPolicy, Platform: s.about.Platform, Grace: micros(s.cfg.Grace),
 		Forecaster: func() exec.Forecaster { return &forecast.Forecaster{} },
@@ -119,7 +119,7 @@ func (s *Server) boot() ([]site.Fate, error) {
 		return nil, err // not a nil *exec.System
 	}
 	s.system = embedded
-	if f, follows := s.keeper.(follower); follows {
+	if f, follows := s.runner.(nodeFollower); follows {
 		f.follow(s.life, embedded)
 	}
 	return fates, nil
@@ -146,14 +146,14 @@ func checkMisfits(core *site.Site) error {
 
 // wake lets a job go on that an earlier life has stopped: nobody has written down that it
 // did, and what is adopted runs. The policy tells it to make place again.
-func (s *Server) wake(j *site.Job, process exec.Launched) {
+func (s *Server) continueStopped(j *site.Job, process exec.Launched) {
 	if err := process.Signal(syscall.SIGCONT); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		s.log.Warn("a job may be stopped, and cannot be woken", "job", j.ID, "error", err)
 	}
 }
 
-// takeUp has the core go on with its work, and the rest wait again.
-func (s *Server) takeUp(fates []site.Fate) error {
+// resume has the core go on with its work, and the rest wait again.
+func (s *Server) resume(fates []site.Fate) error {
 	if err := s.core.Recover(s.now(), fates); err != nil {
 		return err
 	}
@@ -216,7 +216,7 @@ func (s *Server) rebuild(why error) error {
 	}
 	s.log.Error("the disk is full: nothing new is accepted until there is room", "error", why)
 	s.disk.failed(s.now())
-	core, err := s.remember()
+	core, err := s.restoreCore()
 	if err != nil {
 		return errors.Join(why, err)
 	}
@@ -225,7 +225,7 @@ func (s *Server) rebuild(why error) error {
 	keys := core.Unsettled()
 	fates := make([]site.Fate, len(keys))
 	for i, key := range keys {
-		if fates[i], err = s.fateOf(key); err != nil {
+		if fates[i], err = s.recoverByKey(key); err != nil {
 			return errors.Join(why, err)
 		}
 	}
@@ -235,8 +235,8 @@ func (s *Server) rebuild(why error) error {
 	return core.Recover(s.now(), fates)
 }
 
-// fateOf is fate for an attempt that the batch system may be about to tell of.
-func (s *Server) fateOf(key batch.Key) (site.Fate, error) {
+// recoverByKey is fate for an attempt that the batch system may be about to tell of.
+func (s *Server) recoverByKey(key batch.Key) (site.Fate, error) {
 	j, err := s.core.Job(key.Job)
 	if err != nil {
 		return site.Fate{}, err
@@ -250,7 +250,7 @@ func (s *Server) fateOf(key batch.Key) (site.Fate, error) {
 			return site.Fate{Found: batch.Found{Key: key, Phase: batch.PhaseStarting}}, nil
 		}
 	}
-	fate, _, err := s.fate(s.life, &j)
+	fate, _, err := s.recoverAttempt(s.life, &j)
 	if fate.Found.Phase == batch.PhaseRunning { // likewise
 		fate.Found = batch.Found{Key: key, Phase: batch.PhaseStarting}
 	}

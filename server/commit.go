@@ -89,10 +89,10 @@ func (s outlet) Order(cmds []batch.Command) { s.order(context.Background(), cmds
 func (s outlet) Claim(attempt batch.Key) { s.spawn(func() { s.claim(s.life, attempt) }) }
 
 // Send is loop.Outlet's.
-func (s outlet) Send(m *site.Message) { s.couriers.send(*m) }
+func (s outlet) Send(m *site.Message) { s.outbox.send(*m) }
 
 // Watch is loop.Outlet's.
-func (s outlet) Watch(jobs []batch.JobID) { s.lookOut(jobs) }
+func (s outlet) Watch(jobs []batch.JobID) { s.watchDependencies(jobs) }
 
 // Discard is loop.Outlet's.
 func (s outlet) Discard(job batch.JobID) { s.discard(job) }

@@ -1,9 +1,11 @@
 package server
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	osexec "os/exec"
 	"path/filepath"
@@ -15,6 +17,7 @@ import (
 
 	"connectrpc.com/connect"
 	"golang.org/x/sys/unix"
+	"google.golang.org/protobuf/encoding/protojson"
 
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
@@ -305,4 +308,103 @@ func TestJobsAreLaunchedWhenThereIsRoomForTheirFiles(t *testing.T) {
 	if lines, _, _ := g.lines(t); len(lines) != 4 {
 		t.Errorf("runs: %v", lines)
 	}
+}
+
+// A job whose copies find no room waits for it, and does not use up its attempts.
+func TestAJobWaitsForRoomForWhatItChanges(t *testing.T) {
+	g := newGround(t)
+	d := onSmallDisk(t, "services:\n  inline:"+ledgerYAML+`
+    - name: signs
+      doc: Adds a sign.
+      args: [{name: c, type: file-inout}]
+      command: [sh, -c, 'printf + >> "$0"', "{c}"]
+      model: {fixed: {width: 4, time: 300s}}
+`)
+	d.run()
+	busy := d.submit(newID(t), g.request("once", 4, true, 0)).GetId()
+	d.ready(busy)
+	content := bytes.Repeat([]byte("x"), diskSize/4)
+	s := &testSite{client: d.client}
+	f, err := s.upload(within(t), content, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := d.submit(newID(t), &droverv1.Request{Service: "signs", Arguments: arguments{"c": file(f)}}).GetId()
+	// Room for everything but the copy.
+	d.fill()
+	if err := os.Truncate(filepath.Join(d.root, "ballast"), d.ballast()-int64(len(content))/2); err != nil {
+		t.Fatal(err)
+	}
+	g.open()
+	d.until(busy, done)
+	d.logSays("copies of 10485760 bytes")
+	if j := d.job(id); final(j) {
+		t.Fatalf("%v", j)
+	}
+	d.free()
+	if j := d.until(id, done, failed); j.GetState() != done || j.GetAttempt() > 2 || j.GetOutputs()[0].GetSizeBytes() != int64(len(content))+1 {
+		t.Errorf("%v", j)
+	}
+}
+
+// ballast is how much of the disk is filled.
+func (d *smallDisk) ballast() int64 {
+	d.t.Helper()
+	info, err := os.Stat(filepath.Join(d.root, "ballast"))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return info.Size()
+}
+
+// logSays waits until the server has noted something.
+func (d *smallDisk) logSays(what string) {
+	d.t.Helper()
+	ctx := within(d.t)
+	for ctx.Err() == nil {
+		if text, _ := os.ReadFile(d.config + ".log"); bytes.Contains(text, []byte(what)) {
+			return
+		}
+		pause(ctx, 20e6)
+	}
+	d.t.Fatalf("the server does not say %q", what)
+}
+
+// The disk runs full in the middle of a file, and not in the middle of a record.
+func TestAFileForWhichTheDiskHasNoRoomIsRefusedAndLeavesNothing(t *testing.T) {
+	d := onSmallDisk(t, "")
+	d.run()
+	put := func(data []byte) (int, *droverv1.ErrorDetail) {
+		req, err := http.NewRequestWithContext(within(t), http.MethodPut, "http://"+d.address()+"/v1/content/"+sum(data), bytes.NewReader(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		var text bytes.Buffer
+		_, _ = text.ReadFrom(res.Body)
+		problem := &droverv1.ErrorDetail{}
+		if res.StatusCode >= 300 {
+			if err := protojson.Unmarshal(text.Bytes(), problem); err != nil {
+				t.Errorf("%s: %v", text.Bytes(), err)
+			}
+		}
+		return res.StatusCode, problem
+	}
+	large := bytes.Repeat([]byte("room "), 2*diskSize/5)
+	if status, p := put(large); status != http.StatusInsufficientStorage || p.GetReason() != "disk-full" || !p.GetRetryable() {
+		t.Errorf("PUT: %d, %v", status, p)
+	}
+	s := &testSite{client: d.client}
+	_, err := s.upload(within(t), large, &droverv1.UploadRequest{Sha256: sum(large), SizeBytes: int64(len(large))})
+	if code, p := detail(t, err); code != connect.CodeResourceExhausted || p.GetReason() != "disk-full" {
+		t.Errorf("Upload: %v, %v", code, p)
+	}
+	if status, p := put([]byte("small")); status != http.StatusCreated {
+		t.Errorf("afterwards: %d, %v", status, p)
+	}
+	http.DefaultClient.CloseIdleConnections()
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"sync"
+	"time"
 
 	"github.com/seed-9b8f70bb/drover/agent/gossip"
 	"github.com/seed-9b8f70bb/drover/batch"
@@ -13,6 +15,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/catalogue"
 	"github.com/seed-9b8f70bb/drover/server/files"
 	"github.com/seed-9b8f70bb/drover/server/files/blobs"
+	"github.com/seed-9b8f70bb/drover/server/rpc"
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
@@ -84,7 +87,7 @@ func (s *Server) Reserve(ctx context.Context, m *site.Message) (site.Message, er
 		answer site.Message
 		failed error
 	)
-	err = s.do(ctx, func() { answer, failed = s.expect(ctx, m, &staged) })
+	err = s.do(ctx, func() { answer, failed = s.receiveReserve(ctx, m, &staged) })
 	s.unstage(staged)
 	return answer, errors.Join(err, failed)
 }
@@ -107,7 +110,7 @@ func (s *Server) wanted(ctx context.Context, m *site.Message) (bool, error) {
 
 // expect gives the core a Reserve whose input is staged; called by the loop. The
 // staged directory becomes the job's, and staged empty, if the job is coming.
-func (s *Server) expect(ctx context.Context, m *site.Message, staged *string) (site.Message, error) {
+func (s *Server) receiveReserve(ctx context.Context, m *site.Message, staged *string) (site.Message, error) {
 	if err := s.recall(m.Job); err != nil {
 		return site.Message{}, err
 	}
@@ -117,14 +120,14 @@ func (s *Server) expect(ctx context.Context, m *site.Message, staged *string) (s
 		return site.Message{}, cmp.Or[error](p.err, site.ErrNoPlan)
 	}
 	if j, err := s.core.Job(m.Job); err == nil && j.State == site.Incoming && j.Epoch == m.Epoch {
-		return answer, s.settleIn(ctx, m, staged)
+		return answer, s.adoptIncoming(ctx, m, staged)
 	}
 	return answer, nil
 }
 
-// settleIn gives a job that is coming its input and its place; called by the
+// adoptIncoming gives a job that is coming its input and its place; called by the
 // loop. Without its input it does not come.
-func (s *Server) settleIn(ctx context.Context, m *site.Message, staged *string) error {
+func (s *Server) adoptIncoming(ctx context.Context, m *site.Message, staged *string) error {
 	s.order(ctx, s.core.Plans(nil))
 	if *staged == "" {
 		return nil
@@ -153,7 +156,7 @@ func (s *Server) fetch(ctx context.Context, from string, id batch.JobID, argumen
 		// dropped, and the source asks again.
 		offset = p.Have
 	}
-	content := s.couriers.peers.OpenInput(ctx, url, id, argument, offset)
+	content := s.outbox.peers.OpenInput(ctx, url, id, argument, offset)
 	defer content.Close()
 	if _, err := s.content.Add(content, blobs.Want{SHA256: f.SHA256, Size: f.Size, Offset: offset}); err != nil {
 		return fmt.Errorf("fetch argument %s of job %s from site %s: %w", argument, id, from, err)
@@ -205,3 +208,98 @@ func (s *Server) unstage(dir string) {
 		s.log.Warn("removing a staged directory", "dir", filepath.Base(dir), "error", err)
 	}
 }
+
+// The limits of what is under way to other servers. What is beyond them is
+// dropped, as a network may do it: the core says everything again.
+const (
+	maxMessages    = 4096
+	messagesAtOnce = 32
+	messageTimeout = 10 * time.Second
+)
+
+// outbox carry the core's messages to other servers, and the answers back.
+type outbox struct {
+	s     *Server
+	peers *rpc.Peers
+	busy  chan struct{} // as many as may be under way at once
+
+	mu     sync.Mutex
+	pending map[messageKey]bool // under way or waiting
+}
+
+// messageKey is what makes two messages the same one.
+type messageKey struct {
+	job   batch.JobID
+	epoch uint32
+	kind  site.MessageKind
+}
+
+func newOutbox(s *Server) *outbox {
+	return &outbox{s: s, peers: rpc.NewPeers(), busy: make(chan struct{}, messagesAtOnce), pending: make(map[messageKey]bool)}
+}
+
+// send sends a message unless the same one is under way already; called by the
+// loop.
+func (c *outbox) send(m site.Message) {
+	l := messageKey{job: m.Job, epoch: m.Epoch, kind: m.Kind}
+	c.mu.Lock()
+	if c.pending[l] || len(c.pending) >= maxMessages {
+		c.mu.Unlock()
+		return
+	}
+	c.pending[l] = true
+	c.mu.Unlock()
+	c.s.spawn(func() {
+		defer func() {
+			c.mu.Lock()
+			delete(c.pending, l)
+			c.mu.Unlock()
+		}()
+		select {
+		case c.busy <- struct{}{}:
+			defer func() { <-c.busy }()
+		case <-c.s.life.Done():
+			return
+		}
+		if err := c.deliver(&m); err != nil {
+			c.s.log.Debug("message not delivered", "kind", m.Kind, "job", m.Job, "to", m.To, "error", err)
+		}
+	})
+}
+
+// deliver brings one message to its site and the answer to the core.
+func (c *outbox) deliver(m *site.Message) error {
+	s := c.s
+	url, err := s.Peer("to", m.To)
+	if err != nil {
+		return err
+	}
+	patience := messageTimeout
+	if m.Kind == site.Reserve {
+		patience = site.DefaultPatience.Move.Std() // the target fetches the input first
+		if m.Parcel.Dossier == nil {
+			r, err := s.Job(s.life, string(m.Job))
+			if err != nil {
+				return err
+			}
+			m.Parcel.Dossier = r.Dossier
+		}
+	}
+	ctx, cancel := context.WithTimeout(s.life, patience)
+	defer cancel()
+	answer, err := c.peers.Send(ctx, url, m)
+	if err != nil {
+		return err
+	}
+	return s.doRetry(s.life, func() {
+		if err := s.recall(m.Job); err != nil {
+			s.log.Error("an answer about a job", "job", m.Job, "error", err)
+			return
+		}
+		p := planner{ctx: s.life, server: s}
+		s.core.Receive(s.now(), &answer, &p)
+	})
+}
+
+// close ends the connections.
+func (c *outbox) close() { c.peers.Close() }

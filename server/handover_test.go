@@ -32,12 +32,12 @@ func (p *processSite) begin(content, beginning []byte) {
 
 func TestTheInputOfAMovingJobGoesOnFromWhatHasArrived(t *testing.T) {
 	g := newGrid(t, "")
-	id := g.queue(letters)
-	half := letters[:len(letters)/2]
-	g.target.begin(letters, half)
+	id := g.queue(payload)
+	half := payload[:len(payload)/2]
+	g.target.begin(payload, half)
 	// Nobody reads the first half at the source any more: it is not what it was.
 	at := filepath.Join(g.source.dir, "jobs", id, "in", "input", "a file.txt")
-	spoilt := append(bytes.Repeat([]byte("?"), len(half)), letters[len(half):]...)
+	spoilt := append(bytes.Repeat([]byte("?"), len(half)), payload[len(half):]...)
 	if err := os.Remove(at); err != nil {
 		t.Fatal(err)
 	}
@@ -48,20 +48,20 @@ func TestTheInputOfAMovingJobGoesOnFromWhatHasArrived(t *testing.T) {
 		t.Fatal(err)
 	}
 	g.source.until(id, gone)
-	if at, _ := g.settled(id, letters); at != g.target {
+	if at, _ := g.settled(id, payload); at != g.target {
 		t.Errorf("it ran at %s", at.name)
 	}
 }
 
 func TestAWrongBeginningIsNotGoneOnFrom(t *testing.T) {
 	g := newGrid(t, "")
-	id := g.queue(letters)
-	g.target.begin(letters, bytes.Repeat([]byte("?"), 1000))
+	id := g.queue(payload)
+	g.target.begin(payload, bytes.Repeat([]byte("?"), 1000))
 	if _, err := g.move(&droverv1.MoveJobRequest{JobId: id, To: "nice"}); err != nil {
 		t.Fatal(err)
 	}
 	g.source.until(id, gone)
-	if at, _ := g.settled(id, letters); at != g.target {
+	if at, _ := g.settled(id, payload); at != g.target {
 		t.Errorf("it ran at %s", at.name)
 	}
 }

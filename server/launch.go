@@ -4,8 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/batch"
@@ -26,7 +30,7 @@ type launcher struct{ s *Server }
 // errWaited is why an attempt comes to nothing that had to wait for room.
 var errWaited = errors.New("the disk was full")
 
-// Launch is exec.Launcher's.
+// Launch implements exec.Launcher.
 func (l launcher) Launch(spec exec.Spec) (exec.Launched, error) {
 	return l.s.launch(spec)
 }
@@ -42,7 +46,7 @@ func (s *Server) launch(spec exec.Spec) (exec.Launched, error) {
 		j       site.Job
 		refused error
 	)
-	err := s.insist(s.life, func() {
+	err := s.doRetry(s.life, func() {
 		if s.disk.last >= began {
 			refused = errWaited
 			return
@@ -53,11 +57,11 @@ func (s *Server) launch(spec exec.Spec) (exec.Launched, error) {
 		// It was cancelled or handed over meanwhile, or the server ends.
 		return nil, fmt.Errorf("%w: %w", exec.ErrNeverRan, err)
 	}
-	p, err := s.keeper.Launch(s.life, spec, &j)
+	p, err := s.runner.Launch(s.life, spec, &j)
 	if errors.Is(err, exec.ErrNodeGone) {
 		// The batch system will start it elsewhere, or here when the node is back. Where
 		// the job has gone meanwhile, or the server ends, there is nothing to undo.
-		if e := s.insist(s.life, func() { _ = s.core.Unlaunched(spec.Key) }); e != nil {
+		if e := s.doRetry(s.life, func() { _ = s.core.Unlaunched(spec.Key) }); e != nil {
 			s.log.Debug("a launch that is undone", "job", id, "error", e)
 		}
 	}
@@ -70,7 +74,7 @@ func (s *Server) launch(spec exec.Spec) (exec.Launched, error) {
 // programs tells the batch system what jobs run.
 type programs struct{ s *Server }
 
-// Program is exec.Programs'. It is called by goroutines of the batch system.
+// Program implements exec.Programs. It is called by goroutines of the batch system.
 func (p programs) Program(key batch.Key, shape batch.Shape) (batch.Program, error) {
 	r, err := p.s.Job(p.s.life, string(key.Job))
 	if err != nil {
@@ -87,7 +91,7 @@ func (p programs) Program(key batch.Key, shape batch.Shape) (batch.Program, erro
 		}
 	}
 	program := p.s.program(key.Job, values, shape)
-	p.s.goesOn(&program, &r)
+	p.s.setCheckpoint(&program, &r)
 	return program, nil
 }
 
@@ -136,10 +140,10 @@ func (s *Server) program(id batch.JobID, values catalogue.Values, shape batch.Sh
 // core.
 func (s *Server) claim(ctx context.Context, key batch.Key) {
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
-		won, err := s.claimed(ctx, key)
+		won, err := s.tryClaim(ctx, key)
 		if err == nil {
 			// An error means that the server ends: the claim is made again after it.
-			_ = s.insist(ctx, func() { s.core.Claimed(s.now(), key, won) })
+			_ = s.doRetry(ctx, func() { s.core.Claimed(s.now(), key, won) })
 			return
 		}
 		s.log.Error("claim of an attempt", "job", key.Job, "error", err)
@@ -161,4 +165,74 @@ func (s *Server) clearOutputs(j *site.Job, service *catalogue.Service) error {
 		return fmt.Errorf("clear outputs of job %s: %w", j.ID, err)
 	}
 	return nil
+}
+
+// checkpointVariable names that directory to the job.
+const checkpointVariable = "DROVER_CHECKPOINT"
+
+// makeDirs makes the directories of a job that is to be launched, unless they are there.
+func (s *Server) makeDirs(spec *exec.Spec) error {
+	if err := s.data.MakeAttempts(spec.Key.Job); err != nil {
+		return err
+	}
+	if err := s.data.CopyInout(s.life, spec.Key, spec.Append); err != nil {
+		return err
+	}
+	told := func(v string) bool { return strings.HasPrefix(v, checkpointVariable+"=") }
+	if !slices.ContainsFunc(spec.Env, told) {
+		return nil
+	}
+	if err := os.Mkdir(s.data.Checkpoint(spec.Key.Job), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("directory for checkpoints: %w", err)
+	}
+	return nil
+}
+
+// goesOn tells a program where its checkpoints are and how often it has gone on from
+// one. What it writes then follows what it wrote before.
+func (s *Server) setCheckpoint(p *batch.Program, j *site.Job) {
+	if p.Checkpoint == nil {
+		return
+	}
+	stops := uint32(0)
+	if j.Past != nil {
+		stops = j.Past.Stops
+	}
+	p.Env[checkpointVariable] = s.data.Checkpoint(j.ID)
+	p.Env["DROVER_RESTART"] = strconv.FormatUint(uint64(stops), 10)
+	p.Append = stops > 0
+}
+
+// checkpoints says whether jobs of a service make place at checkpoints.
+func (s *Server) checkpoints(name string) bool {
+	service, err := s.cfg.Catalogue.Service(name)
+	return err == nil && service.Checkpoints()
+}
+
+// checkpointOf returns how a job that is found running makes place, nil if nobody
+// knows any more.
+func (s *Server) checkpointOf(j *site.Job) *batch.Checkpoint {
+	if !s.checkpoints(j.Service) {
+		return nil
+	}
+	d, err := s.dossier(j)
+	if err != nil {
+		s.log.Warn("how a job makes place", "job", j.ID, "error", err)
+		return nil
+	}
+	values, err := s.values(d)
+	if err != nil {
+		s.log.Warn("how a job makes place", "job", j.ID, "error", err)
+		return nil
+	}
+	return s.program(j.ID, values, j.Shape).Checkpoint
+}
+
+// teach tells a policy that learns how long the jobs ran that a site remembers.
+func teachRuntimes(p batch.Policy, core *site.Site) {
+	if learner, learns := p.(interface {
+		Learn(owner, application string, estimate, runtime batch.Duration)
+	}); learns {
+		core.Ran(learner.Learn)
+	}
 }

@@ -107,9 +107,9 @@ func (s *Server) ask(ctx context.Context, f func(), writes bool) error {
 	}
 }
 
-// insist is do for news that must not be lost: it tries until it is done, or ctx
+// doRetry is do for news that must not be lost: it tries until it is done, or ctx
 // or the loop ends.
-func (s *Server) insist(ctx context.Context, f func()) error {
+func (s *Server) doRetry(ctx context.Context, f func()) error {
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
 		err := s.do(ctx, f)
 		if err == nil || ctx.Err() != nil || isStopping(err) {

@@ -11,11 +11,11 @@ import (
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
-var letters = []byte(strings.Repeat("All these bytes have to be there in the end.\n", 9_000)) // several pieces
+var payload = []byte(strings.Repeat("All these bytes have to be there in the end.\n", 9_000)) // several pieces
 
 func TestAJobIsMovedWithItsFilesAndRunsOnce(t *testing.T) {
 	g := newGrid(t, "policy: {name: fcfs}")
-	id := g.queue(letters)
+	id := g.queue(payload)
 	j, err := g.move(&droverv1.MoveJobRequest{JobId: id, To: "nice", MinGain: seconds(10), Reason: "it would wait", Agent: "a"})
 	if err != nil || j.GetState() != droverv1.JobState_JOB_STATE_MOVING || j.GetPeer() != "nice" || j.GetEpoch() != 1 {
 		t.Fatalf("moving: %v, %v", j, err)
@@ -24,7 +24,7 @@ func TestAJobIsMovedWithItsFilesAndRunsOnce(t *testing.T) {
 	if left.GetMovedTo() != "nice" || left.GetEpoch() != 1 {
 		t.Errorf("at the source: %v", left)
 	}
-	at, j := g.settled(id, letters)
+	at, j := g.settled(id, payload)
 	if at != g.target {
 		t.Errorf("it ran at %s", at.name)
 	}
@@ -69,7 +69,7 @@ func TestAServerKilledAtAnyStepOfAMoveNeitherLosesNorDoublesTheJob(t *testing.T)
 		name := fmt.Sprintf("%s is killed %s %s", s.kill, map[moment]string{before: "before", after: "after"}[s.when], s.step)
 		t.Run(name, func(t *testing.T) {
 			g := newGrid(t, "")
-			id := g.queue(letters)
+			id := g.queue(payload)
 			sites := map[string]*processSite{"source": g.source, "target": g.target}
 			var victims []*processSite
 			for role, p := range sites {
@@ -93,7 +93,7 @@ func TestAServerKilledAtAnyStepOfAMoveNeitherLosesNorDoublesTheJob(t *testing.T)
 			for _, p := range victims {
 				p.run()
 			}
-			at, _ := g.settled(id, letters)
+			at, _ := g.settled(id, payload)
 			t.Log("it ran at", at.name)
 			if committed := s.step == "Confirm"; committed != (at == g.target) && (committed || s.kill != "target") {
 				t.Errorf("it ran at %s", at.name)

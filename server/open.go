@@ -50,7 +50,7 @@ func (s *Server) open() error {
 	if s.cfg.external() != nil {
 		err = s.describeExternal(s.life)
 	} else {
-		err = s.openKeeper()
+		err = s.openRunner()
 	}
 	if err != nil {
 		return err
@@ -73,8 +73,8 @@ func (s *Server) open() error {
 		return err
 	}
 	s.group, s.seed = group, group.Addr()
-	s.couriers = newCouriers(s)
-	return s.takeUp(fates)
+	s.outbox = newOutbox(s)
+	return s.resume(fates)
 }
 
 // edge returns what says which jobs could never run here. News of services for which

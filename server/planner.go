@@ -23,7 +23,7 @@ type planner struct {
 	age    batch.Duration // of the state that the last answer is from
 }
 
-// Estimate is site.Planner's.
+// Estimate implements site.Planner.
 func (p *planner) Estimate(_ batch.Time, asks []batch.Ask, out []batch.Estimate) bool {
 	ests, age, ok, err := p.server.system.Estimate(p.ctx, asks)
 	var unknown *external.UnknownError
@@ -36,12 +36,12 @@ func (p *planner) Estimate(_ batch.Time, asks []batch.Ask, out []batch.Estimate)
 		p.err = err
 		return false
 	}
-	if ok && len(ests) == 1 && hopeless(&ests[0]) {
+	if ok && len(ests) == 1 && neverStarts(&ests[0]) {
 		if err := p.server.awayProblem(); err != nil && !p.blind {
 			p.err = err
 			return false
 		} else if err != nil {
-			guess(&ests[0], p.server.now())
+			assumeNodesUp(&ests[0], p.server.now())
 		}
 	}
 	copy(out, ests)
@@ -49,7 +49,7 @@ func (p *planner) Estimate(_ batch.Time, asks []batch.Ask, out []batch.Estimate)
 	return ok
 }
 
-// Standing is site.Plan's.
+// Standing implements site.Plan.
 func (p *planner) Standing(_ batch.Time, key batch.Key) (batch.Time, bool) {
 	_, end, ok, err := p.server.system.Standing(p.ctx, key)
 	if err != nil {

@@ -26,7 +26,7 @@ const metaAgreements = "agreements"
 
 // rounds is how often a booking, or an agreement, is tried anew whose place has gone
 // between the answer of the plan and the order.
-const rounds = 3
+const bookingTries = 3
 
 // noReservations is the refusal of a batch system that sets nothing aside for this
 // server, nil of one that does.
@@ -83,7 +83,7 @@ func (s *Server) book(
 // setAside books at the batch system, too: it may have given the place away since it
 // was asked; called by the loop.
 func (s *Server) setAside(now batch.Time, b site.Booking, p site.Planner) (site.Reservation, error) {
-	for left := rounds; ; left-- {
+	for left := bookingTries; ; left-- {
 		r, err := s.core.Book(now, b, p)
 		plans := s.core.Plans(nil)
 		if err != nil || len(plans) == 0 {
@@ -107,7 +107,7 @@ func (s *Server) setAside(now batch.Time, b site.Booking, p site.Planner) (site.
 // changed since it was asked: then the job is forgotten, and the core asked again;
 // called by the loop.
 func (s *Server) agree(j site.Job, plans []batch.Command, again func() (site.Job, []batch.Command, error)) (site.Job, []batch.Command, error) {
-	for left := rounds; ; left-- {
+	for left := bookingTries; ; left-- {
 		err := s.system.Do(s.life, plans)
 		if err == nil {
 			return j, plans, nil
@@ -138,7 +138,7 @@ func (s *Server) Reservations(ctx context.Context, f site.ReservationFilter) (li
 	return list, err
 }
 
-// EstimateInside is site.Insider's.
+// EstimateInside implements site.Insider.
 func (p *planner) EstimateInside(_ batch.Time, reservation batch.JobID, asks []batch.Ask, out []batch.Estimate) bool {
 	inside, able := p.server.system.(interface {
 		EstimateInside(ctx context.Context, reservation batch.Key, asks []batch.Ask) ([]batch.Estimate, bool, error)
@@ -191,8 +191,8 @@ func reservedIn(id string, hot []byte, list []site.Reservation) (_ []site.Reserv
 	return append(list, r), true, nil
 }
 
-// rememberReserved gives the core the reservations and the counts of an earlier life.
-func (s *Server) rememberReserved(core *site.Site, list []site.Reservation) error {
+// restoreReservations gives the core the reservations and the counts of an earlier life.
+func (s *Server) restoreReservations(core *site.Site, list []site.Reservation) error {
 	if err := core.RestoreReservations(list); err != nil {
 		return err
 	}

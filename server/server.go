@@ -26,9 +26,9 @@ import (
 // apiVersion is the version of drover.v1 that this server speaks.
 const apiVersion = 1
 
-// farewell is how long calls under way, and the gossip, may take when the
+// stopTimeout is how long calls under way, and the gossip, may take when the
 // server stops; jobs have their grace time besides.
-const farewell = 5 * time.Second
+const stopTimeout = 5 * time.Second
 
 // membership is what the server needs of gossip.
 type membership interface {
@@ -39,28 +39,28 @@ type membership interface {
 
 // Server is a running site. Its methods may be called from several goroutines.
 type Server struct {
-	cfg      Config
-	about    site.Config
-	log      hclog.Logger
-	data     *dataDir
-	store    *store.Store
-	content  *blobs.Store
-	depot    *depot.Depot
-	copies   copies
-	using    turns // of submissions that use or keep data
-	system   system
-	cluster  externalCluster // nil with an embedded batch system
-	silent   bool            // the cluster did not answer this server process: its description is an earlier one
-	keeper   keeper
-	shared   *sharing // the same, if jobs have shares of processors; else nil
-	couriers *couriers
-	lookouts lookouts
-	drafts   *drafts
-	group    membership
-	seed     string // where the group is reached
-	listener net.Listener
-	url      string
-	disk     disk
+	cfg          Config
+	about        site.Config
+	log          hclog.Logger
+	data         *dataDir
+	store        *store.Store
+	content      *blobs.Store
+	depot        *depot.Depot
+	copies       copies
+	dataLocks    jobLocks // of submissions that use or keep data
+	system       system
+	cluster      externalCluster // nil with an embedded batch system
+	silent       bool            // the cluster did not answer this server process: its description is an earlier one
+	runner       runner
+	shared       *sharedRunner // the same, if jobs have shares of processors; else nil
+	outbox       *outbox
+	dependencies dependencies
+	drafts       *drafts
+	group        membership
+	seed         string // where the group is reached
+	listener     net.Listener
+	url          string
+	disk         disk
 
 	calls   chan *call
 	quit    chan struct{} // closed to end the loop
@@ -99,7 +99,7 @@ func New(cfg Config) (*Server, error) {
 	s := &Server{
 		cfg: cfg, log: cfg.Logger,
 		calls: make(chan *call), quit: make(chan struct{}), over: make(chan struct{}), closing: make(chan struct{}),
-		fatal: make(chan error, 1), drafts: newDrafts(cfg.Limits.Drafts), lookouts: newLookouts(), watchers: watchers{jobs: make(map[batch.JobID][]chan site.Job)},
+		fatal: make(chan error, 1), drafts: newDrafts(cfg.Limits.Drafts), dependencies: newDependencies(), watchers: watchers{jobs: make(map[batch.JobID][]chan site.Job)},
 	}
 	s.life, s.die = context.WithCancel(context.Background())
 	if s.log == nil {
@@ -143,7 +143,7 @@ func (s *Server) Run(ctx context.Context) error {
 	defer unwatch()
 	go func() {
 		defer close(watching)
-		s.follow(watch)
+		s.watchBatch(watch)
 	}()
 	s.work.Go(s.housekeep)
 	if s.shared != nil {
@@ -166,7 +166,7 @@ func (s *Server) Run(ctx context.Context) error {
 	health.Stopping()
 	s.drafts.close()
 	s.leave(s.life)
-	if s.letGo(s.life) {
+	if s.releaseJobs(s.life) {
 		<-watching // it has heard of every end
 	}
 	unwatch()
@@ -176,7 +176,7 @@ func (s *Server) Run(ctx context.Context) error {
 	s.die()
 	s.work.Wait()
 	close(s.closing)
-	ending, done := context.WithTimeout(context.WithoutCancel(ctx), farewell)
+	ending, done := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer done()
 	if e := server.Shutdown(ending); e != nil {
 		s.log.Warn("calls cut off", "error", e)
@@ -184,11 +184,11 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 	close(s.quit)
 	<-s.over
-	s.couriers.close()
-	if s.keeper != nil {
-		s.keeper.Close()
+	s.outbox.close()
+	if s.runner != nil {
+		s.runner.Close()
 	}
-	if s.cfg.OnStop == EndJobs && s.keeper != nil && !s.cfg.distant() {
+	if s.cfg.OnStop == EndJobs && s.runner != nil && !s.cfg.distant() {
 		if e := supervisor.Dismiss(ending, s.data.Root, false); e != nil {
 			s.log.Warn("the supervisor stays for a while", "error", e)
 		}
@@ -204,17 +204,17 @@ func (s *Server) fail(err error) {
 
 // leave says goodbye to the gossip.
 func (s *Server) leave(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, farewell)
+	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
 	defer cancel()
 	if err := s.group.Leave(ctx); err != nil {
 		s.log.Warn("leaving", "error", err)
 	}
 }
 
-// letGo ends what runs, or leaves it to the supervisor, and says whether all of
+// releaseJobs ends what runs, or leaves it to the supervisor, and says whether all of
 // it is settled.
-func (s *Server) letGo(ctx context.Context) bool {
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.Grace+farewell)
+func (s *Server) releaseJobs(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.Grace+stopTimeout)
 	defer cancel()
 	end := s.system.Release
 	if s.cfg.OnStop == EndJobs {
@@ -241,11 +241,11 @@ func (s *Server) Close() error {
 		errs = append(errs, s.system.Release(context.Background()))
 	}
 	s.work.Wait()
-	if s.couriers != nil {
-		s.couriers.close()
+	if s.outbox != nil {
+		s.outbox.close()
 	}
-	if s.keeper != nil {
-		s.keeper.Close()
+	if s.runner != nil {
+		s.runner.Close()
 	}
 	if s.store != nil {
 		errs = append(errs, s.store.Close())

@@ -225,7 +225,7 @@ func TestJobsMoveBetweenSlurmAndEmbeddedSites(t *testing.T) {
 				"exec":  "policy: {name: fcfs}",
 			}
 			g := newMixedGrid(t, map[string]string{"lyon": lines[from], "nice": lines[to]})
-			id := g.queue(letters)
+			id := g.queue(payload)
 			if from == "slurm" {
 				slurmtest.Until(t, "it waits in Slurm", func() bool { return len(strings.Fields(c.Run(t, "squeue", "-h", "-o", "%i"))) == 2 })
 			}
@@ -236,7 +236,7 @@ func TestJobsMoveBetweenSlurmAndEmbeddedSites(t *testing.T) {
 			if from == "slurm" {
 				slurmtest.Until(t, "it has left Slurm", func() bool { return len(strings.Fields(c.Run(t, "squeue", "-h", "-o", "%i"))) == 1 })
 			}
-			if at, _ := g.settled(id, letters); at != g.target {
+			if at, _ := g.settled(id, payload); at != g.target {
 				t.Errorf("it ran at %s", at.name)
 			}
 		})

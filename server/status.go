@@ -89,7 +89,7 @@ func (s *Server) usage(ctx context.Context) (*rpc.Usage, error) {
 		return nil, err
 	}
 	out := &rpc.Usage{At: snap.Taken, Waiting: len(snap.Waiting)}
-	away := s.awayWhy()
+	away := s.awayReasons()
 	for _, n := range snap.Platform.Nodes {
 		out.Nodes = append(out.Nodes, rpc.NodeUsage{Name: n.Name, Processors: n.Processors, Memory: n.Memory, Away: away[n.Name]})
 	}
@@ -136,8 +136,8 @@ func (s *Server) jobUsage(j *site.Job, f *batch.Found, nodes []rpc.NodeUsage) rp
 	return u
 }
 
-// mostSwitches bounds how many switches of its policy a site tells.
-const mostSwitches = 20
+// maxSwitches bounds how many switches of its policy a site tells.
+const maxSwitches = 20
 
 // inspected is a batch system with a policy that can be looked at.
 type inspected interface {
@@ -150,7 +150,7 @@ func (s *Server) PolicyReport(ctx context.Context) (r policy.Report, ok bool, er
 	if !able {
 		return r, false, nil
 	}
-	err = system.Inspect(ctx, func(p batch.Policy) { r, ok = policy.ReportOf(s.cfg.Policy.Name, p, mostSwitches) })
+	err = system.Inspect(ctx, func(p batch.Policy) { r, ok = policy.ReportOf(s.cfg.Policy.Name, p, maxSwitches) })
 	return r, ok && err == nil, err
 }
 

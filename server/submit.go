@@ -27,18 +27,18 @@ func (s *Server) Submit(ctx context.Context, sub site.Submission) (site.Job, err
 	}
 	if usesDepot(sub.Request) {
 		// Repeated calls must not undo each other's use of data.
-		done, err := s.using.take(ctx, id)
+		done, err := s.dataLocks.take(ctx, id)
 		if err != nil {
 			return site.Job{}, err
 		}
 		defer done()
 	}
-	u, err := s.use(ctx, id, sub.Request)
+	u, err := s.holdData(ctx, id, sub.Request)
 	if err != nil {
 		return site.Job{}, err
 	}
 	j, err := s.submitOnce(ctx, sub)
-	s.endUse(u, id, err == nil)
+	s.endHold(u, id, err == nil)
 	if err != nil {
 		return site.Job{}, err
 	}
@@ -51,7 +51,7 @@ func (s *Server) submitOnce(ctx context.Context, sub site.Submission) (site.Job,
 	if inputs := s.inputs(sub.Request); len(inputs) > 0 || len(sub.Request.After) > 0 {
 		known, err := s.knows(ctx, sub.ID)
 		if err == nil && !known {
-			sub.Told, err = s.told(ctx, sub.Request)
+			sub.Told, err = s.lookUpDependencies(ctx, sub.Request)
 		}
 		if err == nil && !known {
 			staged, err = s.stage(inputs)
@@ -78,7 +78,7 @@ func (s *Server) knows(ctx context.Context, id batch.JobID) (known bool, err err
 			return
 		}
 		if known = s.core.Knows(id); !known {
-			failed = s.mayCome(id)
+			failed = s.mayAccept(id)
 		}
 	})
 	return known, errors.Join(err, failed)
@@ -125,7 +125,7 @@ func (s *Server) accept(ctx context.Context, sub site.Submission, staged *string
 		return site.Job{}, err
 	}
 	if !s.core.Knows(id) {
-		if err := cmp.Or(s.mayCome(id), s.recallAfter(sub.Request)); err != nil {
+		if err := cmp.Or(s.mayAccept(id), s.recallAfter(sub.Request)); err != nil {
 			return site.Job{}, err
 		}
 	}
@@ -165,8 +165,8 @@ func (s *Server) enter(ctx context.Context, sub site.Submission) (site.Job, []ba
 	})
 }
 
-// mayCome says why a new job may not be accepted; called by the loop.
-func (s *Server) mayCome(id batch.JobID) error {
+// mayAccept says why a new job may not be accepted; called by the loop.
+func (s *Server) mayAccept(id batch.JobID) error {
 	return cmp.Or(site.CheckAge(s.now(), id), s.full())
 }
 

@@ -127,14 +127,14 @@ func (s *Server) WatchJobs(ctx context.Context, send func(jobs []site.Job, synce
 	}
 }
 
-// mostNews bounds how many jobs are told in one piece.
-const mostNews = 1000
+// maxNews bounds how many jobs are told in one piece.
+const maxNews = 1000
 
 // news takes some of the jobs that have changed, and says whether there are more.
 func (s *Server) news(ctx context.Context, f *feed) (jobs []site.Job, rest bool, err error) {
 	err = s.see(ctx, func() {
 		for id := range f.changed {
-			if len(jobs) == mostNews {
+			if len(jobs) == maxNews {
 				break
 			}
 			delete(f.changed, id)

@@ -18,30 +18,30 @@ import (
 
 // The limits of asking other servers about jobs that some here come after.
 const (
-	asksAtOnce  = 32
-	askPatience = 5 * time.Second // for one answer
-	// mostListened bounds how many servers are listened to at a time, each about one
+	maxAsks    = 32
+	askTimeout = 5 * time.Second // for one answer
+	// maxWatched bounds how many servers are watched to at a time, each about one
 	// job; what is beyond that is asked about now and then.
-	mostListened   = 256
-	longestListen  = 10 * time.Minute // before it is asked anew who has the job
+	maxWatched     = 256
+	longestWatch   = 10 * time.Minute // before it is asked anew who has the job
 	firstReminder  = time.Second      // before a job that nobody could tell of is asked about again; it doubles
 	longestSilence = 30 * time.Second
 )
 
-// lookouts find out what becomes of jobs at other sites.
+// dependencies find out what becomes of jobs at other sites.
 //
 //	core ── Watch(J) ──▶ lookout ── who has J? ──▶ all servers of the group
 //	  ▲                     └─ WatchJob(J) ─▶ the one that has it, until it ends or goes
 //	  └────── Heard ◀───────┘
-type lookouts struct {
-	asks     chan struct{}        // as many as may be under way at once
-	listened chan struct{}        // as many as may be listened to
-	at       map[batch.JobID]bool // belongs to the loop
+type dependencies struct {
+	asks    chan struct{}        // as many as may be under way at once
+	watched chan struct{}        // as many as may be watched to
+	at      map[batch.JobID]bool // belongs to the loop
 }
 
-func newLookouts() lookouts {
-	return lookouts{
-		asks: make(chan struct{}, asksAtOnce), listened: make(chan struct{}, mostListened), at: make(map[batch.JobID]bool),
+func newDependencies() dependencies {
+	return dependencies{
+		asks: make(chan struct{}, maxAsks), watched: make(chan struct{}, maxWatched), at: make(map[batch.JobID]bool),
 	}
 }
 
@@ -77,7 +77,7 @@ func (a *sighting) better(b *sighting) bool {
 
 // seek asks all other servers about a job, and returns who has it, Absent for nobody,
 // and the sites that did not answer.
-func (s *Server) seek(ctx context.Context, id batch.JobID) (found sighting, silent []string) {
+func (s *Server) locateJob(ctx context.Context, id batch.JobID) (found sighting, silent []string) {
 	var (
 		mu   sync.Mutex
 		work sync.WaitGroup
@@ -107,20 +107,20 @@ func (s *Server) seek(ctx context.Context, id batch.JobID) (found sighting, sile
 
 func (s *Server) askAbout(ctx context.Context, url string, id batch.JobID) (rpc.Sighting, error) {
 	select {
-	case s.lookouts.asks <- struct{}{}:
-		defer func() { <-s.lookouts.asks }()
+	case s.dependencies.asks <- struct{}{}:
+		defer func() { <-s.dependencies.asks }()
 	case <-ctx.Done():
 		return rpc.Sighting{}, ctx.Err()
 	}
-	ctx, cancel := context.WithTimeout(ctx, askPatience)
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	return s.couriers.peers.FindJob(ctx, url, id)
+	return s.outbox.peers.FindJob(ctx, url, id)
 }
 
 // told finds out about the jobs that a new one is to come after, as far as they are not
 // here. The error is a *problem.Problem if one may be at a site that does not answer.
-func (s *Server) told(ctx context.Context, r *site.Request) ([]site.Told, error) {
-	elsewhere, err := s.elsewhere(ctx, r)
+func (s *Server) lookUpDependencies(ctx context.Context, r *site.Request) ([]site.Told, error) {
+	elsewhere, err := s.remoteDependencies(ctx, r)
 	if err != nil || len(elsewhere) == 0 {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ func (s *Server) told(ctx context.Context, r *site.Request) ([]site.Told, error)
 	var work sync.WaitGroup
 	for i, e := range elsewhere {
 		work.Go(func() {
-			found, silent := s.seek(ctx, e.id)
+			found, silent := s.locateJob(ctx, e.id)
 			if out[i] = (site.Told{Job: e.id, State: found.State}); found.State == site.Absent && len(silent) > 0 && !e.known {
 				failed[i] = &problem.Problem{
 					Reason: problem.Unreachable, Field: "request.after", Accepted: "jobs that some site has", Retryable: true,
@@ -148,15 +148,15 @@ func (s *Server) told(ctx context.Context, r *site.Request) ([]site.Told, error)
 	return slices.DeleteFunc(out, func(t site.Told) bool { return t.State == site.Absent }), nil
 }
 
-// stranger is a job of which this server is not the authority.
-type stranger struct {
+// remoteJob is a job of which this server is not the authority.
+type remoteJob struct {
 	id    batch.JobID
 	known bool // it has been here, or is coming
 }
 
 // elsewhere returns the jobs that a request is to come after and that are not here, each
 // once.
-func (s *Server) elsewhere(ctx context.Context, r *site.Request) (list []stranger, err error) {
+func (s *Server) remoteDependencies(ctx context.Context, r *site.Request) (list []remoteJob, err error) {
 	var failed error
 	seen := make(map[batch.JobID]bool)
 	err = s.see(ctx, func() {
@@ -170,7 +170,7 @@ func (s *Server) elsewhere(ctx context.Context, r *site.Request) (list []strange
 			}
 			j, err := s.core.Job(d.Job)
 			if err != nil || j.State == site.Gone || j.State == site.Incoming {
-				list = append(list, stranger{id: d.Job, known: err == nil})
+				list = append(list, remoteJob{id: d.Job, known: err == nil})
 			}
 		}
 	})
@@ -194,29 +194,29 @@ func (s *Server) recallAfter(r *site.Request) error {
 	return nil
 }
 
-// lookOut has jobs at other sites watched; called by the loop.
-func (s *Server) lookOut(ids []batch.JobID) {
+// watchDependencies has jobs at other sites watched; called by the loop.
+func (s *Server) watchDependencies(ids []batch.JobID) {
 	for _, id := range ids {
-		if !s.lookouts.at[id] {
-			s.lookouts.at[id] = true
-			s.spawn(func() { s.lookout(s.life, id) })
+		if !s.dependencies.at[id] {
+			s.dependencies.at[id] = true
+			s.spawn(func() { s.watchDependency(s.life, id) })
 		}
 	}
 }
 
 // lookout finds out how a job ends, for as long as somebody here waits for it. Whoever
 // does not answer is unknown, and not dead: it asks again.
-func (s *Server) lookout(ctx context.Context, id batch.JobID) {
+func (s *Server) watchDependency(ctx context.Context, id batch.JobID) {
 	for pause := firstReminder; s.awaited(ctx, id); pause = min(2*pause, longestSilence) {
-		found, silent := s.seek(ctx, id)
+		found, silent := s.locateJob(ctx, id)
 		if found.live() {
-			if said, heard := s.listen(ctx, &found, id); heard {
+			if said, heard := s.watchRemote(ctx, &found, id); heard {
 				found, pause = said, firstReminder
 			}
 		}
 		if found.State.Over() {
 			// An error means that the server ends: it asks again after it.
-			_ = s.insist(ctx, func() { s.core.Heard(s.now(), site.Told{Job: id, State: found.State}) })
+			_ = s.doRetry(ctx, func() { s.core.Heard(s.now(), site.Told{Job: id, State: found.State}) })
 			continue
 		}
 		s.log.Debug("a job elsewhere has not ended", "job", id, "site", found.site, "state", found.State, "silent", silent)
@@ -232,7 +232,7 @@ func (s *Server) lookout(ctx context.Context, id batch.JobID) {
 func (s *Server) awaited(ctx context.Context, id batch.JobID) (yes bool) {
 	err := s.see(ctx, func() {
 		if yes = s.core.Awaited(id); !yes {
-			delete(s.lookouts.at, id)
+			delete(s.dependencies.at, id)
 		}
 	})
 	return yes && err == nil || err != nil && ctx.Err() == nil && !isStopping(err) // on a full disk nothing is known
@@ -240,16 +240,16 @@ func (s *Server) awaited(ctx context.Context, id batch.JobID) (yes bool) {
 
 // listen hears what a server tells of a job until it has ended there or gone from
 // there, and returns the last of it, if there was any.
-func (s *Server) listen(ctx context.Context, to *sighting, id batch.JobID) (last sighting, heard bool) {
+func (s *Server) watchRemote(ctx context.Context, to *sighting, id batch.JobID) (last sighting, heard bool) {
 	select {
-	case s.lookouts.listened <- struct{}{}:
-		defer func() { <-s.lookouts.listened }()
+	case s.dependencies.watched <- struct{}{}:
+		defer func() { <-s.dependencies.watched }()
 	default:
 		return sighting{}, false
 	}
-	ctx, cancel := context.WithTimeout(ctx, longestListen)
+	ctx, cancel := context.WithTimeout(ctx, longestWatch)
 	defer cancel()
-	err := s.couriers.peers.WatchJob(ctx, to.url, id, func(seen rpc.Sighting) {
+	err := s.outbox.peers.WatchJob(ctx, to.url, id, func(seen rpc.Sighting) {
 		last, heard = sighting{Sighting: seen, site: to.site, url: to.url}, true
 	})
 	if err != nil {

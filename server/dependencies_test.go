@@ -161,7 +161,7 @@ func TestAJobElsewhereIsWaitedForThroughKillsAndSilence(t *testing.T) {
 // The job that another one waits for leaves the site.
 func TestAJobThatMovesIsFollowedByThoseThatWaitForIt(t *testing.T) {
 	g := newGrid(t, "policy: {name: fcfs}")
-	first := g.queue(letters) // behind another one, at the source
+	first := g.queue(payload) // behind another one, at the source
 	id := newID(t)
 	r := g.ground.request("once", 1, false, 0)
 	r.After = []*droverv1.Dependency{onDone(first)}
@@ -172,7 +172,7 @@ func TestAJobThatMovesIsFollowedByThoseThatWaitForIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	g.source.until(first, gone)
-	if at, _ := g.settled(first, letters); at != g.target {
+	if at, _ := g.settled(first, payload); at != g.target {
 		t.Errorf("it ran at %s", at.name)
 	}
 	g.source.until(id, done)

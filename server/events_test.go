@@ -41,7 +41,7 @@ func TestNobodyAsksForWhatIsBeingLaunched(t *testing.T) {
 	}
 	defer nodes.Close()
 	nodes.Asked(t.Context())
-	k := &sharing{pool: nodes, log: hclog.NewNullLogger()}
+	k := &sharedRunner{pool: nodes, log: hclog.NewNullLogger()}
 	key := batch.Key{Job: "a", Attempt: 1}
 	launched := make(chan error)
 	go func() {

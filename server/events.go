@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/seed-9b8f70bb/drover/batch"
@@ -10,7 +11,7 @@ import (
 )
 
 // follow reads the changes of the batch system until it is closed or ctx ends.
-func (s *Server) follow(ctx context.Context) {
+func (s *Server) watchBatch(ctx context.Context) {
 	var at batch.Cursor
 	for {
 		got, err := s.system.Watch(ctx, at)
@@ -50,7 +51,7 @@ func (s *Server) learn(ctx context.Context, f *batch.Found) {
 	}
 	news := *f
 	// The loop ends after the watcher.
-	_ = s.insist(context.WithoutCancel(ctx), func() {
+	_ = s.doRetry(context.WithoutCancel(ctx), func() {
 		s.misfit(s.core.Running(instant(news.Started), news.Key, news.Nodes, news.Allocation))
 	})
 }
@@ -63,7 +64,7 @@ func (s *Server) learnEnd(ctx context.Context, f *batch.Found) {
 	if ran(f) {
 		outputs, how = s.written(ctx, f.Key.Job, how)
 	}
-	_ = s.insist(context.WithoutCancel(ctx), func() {
+	_ = s.doRetry(context.WithoutCancel(ctx), func() {
 		before, err := s.core.Job(f.Key.Job)
 		if err != nil || before.Key() != f.Key || before.State.Final() {
 			return // it was forgotten, was handed over, or this is old news
@@ -112,4 +113,31 @@ func (s *Server) misfit(j site.Job, err error) {
 	if err != nil {
 		s.log.Debug("news of a job do not fit", "job", j.ID, "error", err)
 	}
+}
+
+// followed are the attempts that the batch system launches, or follows.
+type attemptSet struct {
+	mu   sync.Mutex
+	keys map[batch.Key]bool
+}
+
+func (f *attemptSet) add(key batch.Key) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.keys == nil {
+		f.keys = make(map[batch.Key]bool)
+	}
+	f.keys[key] = true
+}
+
+func (f *attemptSet) remove(key batch.Key) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.keys, key)
+}
+
+func (f *attemptSet) has(key batch.Key) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.keys[key]
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/seed-9b8f70bb/drover/server/site"
 )
 
-// handful is a keeper that has every attempt in its hands already.
-type handful struct{ keeper }
+// handful is a runner whose attempts the batch system follows.
+type handful struct{ runner }
 
 func (handful) Attach(_ context.Context, key batch.Key, _ *site.Job) (attempt.Status, exec.Launched, error) {
 	return attempt.Status{}, nil, fmt.Errorf("attempt of %s: %w", key.Job, supervisor.ErrFollowed)
@@ -23,9 +23,8 @@ func (handful) Launch(context.Context, exec.Spec, *site.Job) (exec.Launched, err
 	panic("nothing is launched")
 }
 
-// While the disk was full a core is made anew, and a launch may be under way that the
-// server before that full disk had begun.
-func TestTheFateOfAnAttemptThatIsBeingLaunchedIsForTheBatchSystemToTell(t *testing.T) {
+// A full disk makes the server rebuild its core while a launch from before is under way.
+func TestAnAttemptThatIsBeingLaunchedIsLeftToTheBatchSystem(t *testing.T) {
 	data, err := openData(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -35,10 +34,10 @@ func TestTheFateOfAnAttemptThatIsBeingLaunchedIsForTheBatchSystemToTell(t *testi
 			t.Error(err)
 		}
 	})
-	s := &Server{data: data, keeper: handful{whole{data: data}}}
+	s := &Server{data: data, runner: handful{wholeRunner{data: data}}}
 	for _, state := range []site.State{site.Starting, site.Cancelling} {
 		j := &site.Job{ID: "job-" + batch.JobID(state.String()), State: state, Started: batch.Never}
-		fate, process, err := s.fate(t.Context(), j)
+		fate, process, err := s.recoverAttempt(t.Context(), j)
 		if err != nil || process != nil || fate.Won || fate.Found.Phase != batch.PhaseStarting || fate.Found.Key != j.Key() {
 			t.Errorf("%v: %+v, %v, %v", state, fate, process, err)
 		}

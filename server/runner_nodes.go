@@ -8,16 +8,21 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
+
+	"github.com/hashicorp/go-hclog"
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/batch/exec"
 	"github.com/seed-9b8f70bb/drover/batch/exec/attempt"
 	"github.com/seed-9b8f70bb/drover/batch/exec/cgroup"
+	"github.com/seed-9b8f70bb/drover/batch/exec/node"
 	"github.com/seed-9b8f70bb/drover/batch/exec/node/pool"
 	"github.com/seed-9b8f70bb/drover/batch/exec/node/remote"
 	"github.com/seed-9b8f70bb/drover/batch/exec/supervisor"
+	"github.com/seed-9b8f70bb/drover/proto/problem"
 	"github.com/seed-9b8f70bb/drover/server/site"
 	"github.com/seed-9b8f70bb/drover/server/store"
 )
@@ -29,8 +34,8 @@ import (
 //
 // What decides whether an attempt runs lies on its nodes. Which those are is on record
 // before anything is sent, so an attempt without such a record has never been launched.
-type distant struct {
-	*sharing
+type nodeRunner struct {
+	*sharedRunner
 	nodes []batch.Node // of the configuration
 	hosts []*host      // likewise
 	job   func(ctx context.Context, id batch.JobID) (site.Job, error)
@@ -64,15 +69,15 @@ func (s *Server) siteID() (string, error) {
 }
 
 // reach makes the keeper of nodes that have addresses. It waits for none of them.
-func (s *Server) reach() (*distant, error) {
+func (s *Server) reach() (*nodeRunner, error) {
 	id, err := s.siteID()
 	if err != nil {
 		return nil, err
 	}
-	k := &distant{
-		sharing: &sharing{log: s.log},
-		nodes:   s.about.Platform.Nodes,
-		since:   make(map[batch.Key]time.Time), gone: make(map[int32]bool),
+	k := &nodeRunner{
+		sharedRunner: &sharedRunner{log: s.log},
+		nodes:        s.about.Platform.Nodes,
+		since:        make(map[batch.Key]time.Time), gone: make(map[int32]bool),
 		job: func(ctx context.Context, id batch.JobID) (site.Job, error) {
 			r, err := s.Job(ctx, string(id))
 			return r, err
@@ -111,11 +116,11 @@ func (c *Config) hostsOf() []int32 {
 	return each
 }
 
-// Bar is keeper's. What a node has to say Attach asks it.
-func (k *distant) Bar(batch.Key) (won bool, err error) { return false, nil }
+// Bar implements runner. What a node has to say Attach asks it.
+func (k *nodeRunner) Bar(batch.Key) (won bool, err error) { return false, nil }
 
-// Attach is keeper's.
-func (k *distant) Attach(ctx context.Context, key batch.Key, j *site.Job) (attempt.Status, exec.Launched, error) {
+// Attach implements runner.
+func (k *nodeRunner) Attach(ctx context.Context, key batch.Key, j *site.Job) (attempt.Status, exec.Launched, error) {
 	if k.followed.has(key) {
 		return attempt.Status{}, nil, fmt.Errorf("attempt of %s: %w", key.Job, supervisor.ErrFollowed)
 	}
@@ -164,8 +169,8 @@ func began(j *site.Job, st *attempt.Status, now time.Time) time.Time {
 	return at
 }
 
-// Age is keeper's.
-func (k *distant) Age(key batch.Key) (time.Duration, error) {
+// Age implements runner.
+func (k *nodeRunner) Age(key batch.Key) (time.Duration, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	since, known := k.since[key]
@@ -176,8 +181,8 @@ func (k *distant) Age(key batch.Key) (time.Duration, error) {
 	return time.Since(since), nil
 }
 
-// Close is keeper's.
-func (k *distant) Close() {
+// Close implements runner.
+func (k *nodeRunner) Close() {
 	k.pool.Close()
 	for _, h := range k.hosts {
 		h.far.Close()
@@ -254,7 +259,7 @@ func namesAlong(names []string, places []batch.NodeAllocation) []string {
 // those that have answered.
 func (s *Server) offers() []string {
 	var able []string
-	k, far := s.keeper.(*distant)
+	k, far := s.runner.(*nodeRunner)
 	switch {
 	case far:
 		able = k.poorest()
@@ -267,7 +272,7 @@ func (s *Server) offers() []string {
 }
 
 // poorest returns for each ability the poorest way of a host.
-func (k *distant) poorest() []string {
+func (k *nodeRunner) poorest() []string {
 	ways := []string{cgroup.None.String(), cgroup.Signals.String(), cgroup.Duty.String(), cgroup.V1.String(), cgroup.V2.String()}
 	worst := make(map[string]int)
 	var order []string
@@ -285,4 +290,158 @@ func (k *distant) poorest() []string {
 		able[i] = ability + "=" + ways[worst[ability]]
 	}
 	return able
+}
+
+// host is a node of the site that is another host. Whenever it has been silent it is
+// asked what it is.
+type host struct {
+	pool.Node
+	far  *remote.Node
+	want batch.Node // as the configuration has it
+	log  hclog.Logger
+
+	mu    sync.Mutex
+	known bool // since it was silent last
+	about node.Description
+}
+
+// Renew implements pool.Node. The pool renews one after the other.
+func (h *host) Renew(ctx context.Context, lease time.Duration) error {
+	err := h.Node.Renew(ctx, lease)
+	h.mu.Lock()
+	known := h.known && err == nil
+	h.known = known
+	h.mu.Unlock()
+	if err != nil || known {
+		return err
+	}
+	about, err := h.far.Describe(ctx)
+	if err != nil {
+		return err
+	}
+	h.mu.Lock()
+	h.known, h.about = true, about
+	h.mu.Unlock()
+	h.tell(&about)
+	return nil
+}
+
+// tell says what a node is, and what it lacks.
+func (h *host) tell(d *node.Description) {
+	if d.Processors < int(h.want.Processors) {
+		h.log.Warn("the node has fewer processors than the configuration says: tasks get less than their shares", "has", d.Processors, "configured", h.want.Processors)
+	}
+	if d.Memory > 0 && d.Memory < h.want.Memory {
+		h.log.Warn("the node has less memory than the configuration says: tasks may be killed for want of it", "has", d.Memory, "configured", h.want.Memory)
+	}
+	say, by := h.log.Info, make([]string, len(d.Offers))
+	for i, o := range d.Offers {
+		by[i] = o.Ability + "=" + o.Way
+		if o.Way == cgroup.None.String() || o.Way == cgroup.Signals.String() {
+			say = h.log.Warn
+		}
+	}
+	say("what holds tasks to what they get there", "by", strings.Join(by, " "), "version", d.Version, "tasks", d.Tasks)
+}
+
+// offers returns how it does each thing; nothing while it was never there.
+func (h *host) offers() []node.Offer {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.about.Offers
+}
+
+// follow implements nodeFollower. Nodes are away before the batch system hears of it, until it has
+// heard that they are there.
+func (k *nodeRunner) follow(ctx context.Context, system *exec.System) {
+	k.pool.Follow(func(n int32, up bool) {
+		if !up {
+			k.turn(n, false)
+		}
+		if err := system.SetNode(ctx, n, up); err != nil && !errors.Is(err, exec.ErrClosed) && ctx.Err() == nil {
+			k.log.Error("news of a node", "node", n, "up", up, "error", err)
+		}
+		if up {
+			k.turn(n, true)
+		}
+	})
+	k.pool.Asked(ctx) // before anything is started
+}
+
+func (k *nodeRunner) turn(n int32, up bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if up {
+		delete(k.gone, n)
+	} else {
+		k.gone[n] = true
+	}
+}
+
+// away names the nodes that are not there.
+func (k *nodeRunner) away() []string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	var names []string
+	for i, n := range k.nodes {
+		if k.gone[int32(i)] {
+			names = append(names, n.Name)
+		}
+	}
+	return names
+}
+
+// awayReasons returns why each of the nodes is not there that are not, by their names.
+func (s *Server) awayReasons() map[string]string {
+	k, far := s.runner.(*nodeRunner)
+	if !far {
+		return nil
+	}
+	why := make(map[string]string)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for n := range k.gone {
+		why[k.nodes[n].Name] = cmp.Or(k.pool.Why(n), "it does not answer")
+	}
+	return why
+}
+
+// NodesAway names the nodes that do not answer.
+func (s *Server) NodesAway() []string {
+	if k, far := s.runner.(*nodeRunner); far {
+		return k.away()
+	}
+	return nil
+}
+
+// awayProblem says why nobody can tell when something could start that the nodes which
+// are there cannot run; nil if all are there.
+func (s *Server) awayProblem() error {
+	names := s.NodesAway()
+	if len(names) == 0 {
+		return nil
+	}
+	return &problem.Problem{
+		Reason: problem.NoEstimate, Message: fmt.Sprintf("it cannot start before nodes are there again that do not answer now: %s", strings.Join(names, ", ")),
+		Hint: "submitted to this site it waits for them; drover sites shows the others", Retryable: true,
+	}
+}
+
+// neverStarts says whether nothing could ever start, as things stand.
+func neverStarts(e *batch.Estimate) bool {
+	for _, at := range e.Starts {
+		if at != batch.Never {
+			return false
+		}
+	}
+	return len(e.Starts) > 0
+}
+
+// guess says something of what waits for nodes, good for choosing a shape: as if they
+// were there.
+func assumeNodesUp(e *batch.Estimate, now batch.Time) {
+	e.Kind, e.P, e.Ends = batch.Forecast, 0, nil
+	for i := range e.Starts {
+		e.Starts[i] = now
+	}
 }

@@ -21,13 +21,13 @@ func (s *Server) bar(key batch.Key) (won bool, err error) {
 	if s.cluster != nil {
 		return s.data.bar(key)
 	}
-	return s.keeper.Bar(key)
+	return s.runner.Bar(key)
 }
 
 // claimed makes the claim of an attempt that this life of the server has not let
 // start. Where a supervisor was first, won is still true if nothing has come of that
 // and never will.
-func (s *Server) claimed(ctx context.Context, key batch.Key) (won bool, err error) {
+func (s *Server) tryClaim(ctx context.Context, key batch.Key) (won bool, err error) {
 	won, err = s.bar(key)
 	if won || err != nil || s.cluster != nil {
 		return won, err
@@ -39,7 +39,7 @@ func (s *Server) claimed(ctx context.Context, key batch.Key) (won bool, err erro
 // attach says what became of an attempt as far as its file and the supervisor know,
 // and won that nothing did. The process is there if it runs.
 func (s *Server) attach(ctx context.Context, key batch.Key, j *site.Job) (won bool, st attempt.Status, p exec.Launched, err error) {
-	st, p, err = s.keeper.Attach(ctx, key, j)
+	st, p, err = s.runner.Attach(ctx, key, j)
 	if err != nil {
 		return false, st, nil, err
 	}
@@ -55,7 +55,7 @@ func (s *Server) attach(ctx context.Context, key batch.Key, j *site.Job) (won bo
 // case, after the claim: nothing begins any more by then, and what it has goes before
 // what a file says. And where the attempt is known to have run, or the directory was
 // removed that was there before the launch was on record, no claim is made.
-func (s *Server) fate(ctx context.Context, j *site.Job) (site.Fate, exec.Launched, error) {
+func (s *Server) recoverAttempt(ctx context.Context, j *site.Job) (site.Fate, exec.Launched, error) {
 	if s.cluster != nil {
 		fate, err := s.recoverExternal(j)
 		return fate, nil, err
@@ -106,7 +106,7 @@ func lost(reason string) string { return "lost: " + reason }
 // of now: what was written down then is of a clock that may have been set since,
 // and a job would get an hour more, or be killed at once.
 func (s *Server) started(key batch.Key) (time.Time, error) {
-	age, err := s.keeper.Age(key)
+	age, err := s.runner.Age(key)
 	return time.Now().Add(-age), err
 }
 

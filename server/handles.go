@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/seed-9b8f70bb/drover/batch"
 	"github.com/seed-9b8f70bb/drover/proto/problem"
@@ -103,7 +104,7 @@ func (s *Server) asArray(r *site.Request, name string, v catalogue.Value, d *dep
 func usesDepot(r *site.Request) bool { return len(handles(r)) > 0 || len(r.Keep) > 0 }
 
 // use is what a submission holds of the depot until it is accepted, or is not.
-type use struct {
+type dataHold struct {
 	job  string
 	pins []string // SHA-256 of content that must not go meanwhile
 	kept []string // handles that it has made
@@ -112,30 +113,30 @@ type use struct {
 // use fills in what a submission names by handles, and has what goes in and is to be
 // kept stay. It returns nil where there is nothing of the sort, and for a submission
 // that is a repeated one: the data may be gone by now. The caller has to end it.
-func (s *Server) use(ctx context.Context, id batch.JobID, r *site.Request) (*use, error) {
+func (s *Server) holdData(ctx context.Context, id batch.JobID, r *site.Request) (*dataHold, error) {
 	if !usesDepot(r) {
 		return nil, nil
 	}
 	if known, err := s.knows(ctx, id); err != nil || known {
 		return nil, err
 	}
-	u := &use{job: string(id)}
+	u := &dataHold{job: string(id)}
 	for _, name := range handles(r) {
 		err := s.resolveOne(r, name, func(id string) (depot.Data, error) { return s.takeData(u, id) })
 		if err != nil {
-			s.endUse(u, id, false)
+			s.endHold(u, id, false)
 			return nil, s.noData("request.arguments."+name, r.Arguments[name].File().Data, err)
 		}
 	}
 	if err := s.keepInput(u, r); err != nil {
-		s.endUse(u, id, false)
+		s.endHold(u, id, false)
 		return nil, err
 	}
 	return u, nil
 }
 
 // takeData notes that a submission uses data.
-func (s *Server) takeData(u *use, id string) (depot.Data, error) {
+func (s *Server) takeData(u *dataHold, id string) (depot.Data, error) {
 	d, err := s.depot.Use(id, u.job)
 	if err != nil {
 		return d, err
@@ -147,9 +148,9 @@ func (s *Server) takeData(u *use, id string) (depot.Data, error) {
 	return d, nil
 }
 
-// endUse lets go of what a submission holds. One that was not accepted leaves nothing
+// endHold lets go of what a submission holds. One that was not accepted leaves nothing
 // behind.
-func (s *Server) endUse(u *use, id batch.JobID, accepted bool) {
+func (s *Server) endHold(u *dataHold, id batch.JobID, accepted bool) {
 	if u == nil {
 		return
 	}
@@ -176,7 +177,7 @@ func (s *Server) knownAfterAll(id batch.JobID) (known bool) {
 }
 
 // keepInput has what goes in stay under the handles that the request gives it.
-func (s *Server) keepInput(u *use, r *site.Request) error {
+func (s *Server) keepInput(u *dataHold, r *site.Request) error {
 	if len(r.Keep) == 0 {
 		return nil
 	}
@@ -241,4 +242,46 @@ func keptAs(r *site.Request, k site.Keep, sha string, size int64, l catalogue.La
 		d.Element, d.Dimensions = l.Element.String(), l.Dims
 	}
 	return d
+}
+
+// turns lets one call at a time be about a job. Others wait.
+type jobLocks struct {
+	mu    sync.Mutex
+	taken map[batch.JobID]chan struct{} // closed when the turn ends
+}
+
+// take waits for the caller's turn, which lasts until done is called.
+func (t *jobLocks) take(ctx context.Context, id batch.JobID) (done func(), err error) {
+	for {
+		before := t.begin(id)
+		if before == nil {
+			return func() { t.end(id) }, nil
+		}
+		select {
+		case <-before:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// begin takes a turn, or returns the one that has to end before.
+func (t *jobLocks) begin(id batch.JobID) (before chan struct{}) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if before := t.taken[id]; before != nil {
+		return before
+	}
+	if t.taken == nil {
+		t.taken = make(map[batch.JobID]chan struct{})
+	}
+	t.taken[id] = make(chan struct{})
+	return nil
+}
+
+func (t *jobLocks) end(id batch.JobID) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	close(t.taken[id])
+	delete(t.taken, id)
 }

@@ -19,7 +19,7 @@ import (
 )
 
 // keeper runs attempts outside of this process, so that they outlive it.
-type keeper interface {
+type runner interface {
 	Launch(ctx context.Context, spec exec.Spec, j *site.Job) (exec.Launched, error)
 	// Bar makes the server's claim, see Server.bar.
 	Bar(key batch.Key) (won bool, err error)
@@ -31,20 +31,20 @@ type keeper interface {
 	Close()
 }
 
-// follower is a keeper that hears of nodes that leave, and come back, and tells the batch
+// nodeFollower is a keeper that hears of nodes that leave, and come back, and tells the batch
 // system; at first, before it returns, of those that are not there.
-type follower interface {
+type nodeFollower interface {
 	follow(ctx context.Context, system *exec.System)
 }
 
 // whole is the keeper of jobs that have whole processors: no more than the supervisor.
-type whole struct {
+type wholeRunner struct {
 	client *supervisor.Client
 	data   *dataDir
 }
 
-// Launch is keeper's.
-func (p whole) Launch(ctx context.Context, spec exec.Spec, _ *site.Job) (exec.Launched, error) {
+// Launch implements runner.
+func (p wholeRunner) Launch(ctx context.Context, spec exec.Spec, _ *site.Job) (exec.Launched, error) {
 	process, err := p.client.Spawn(ctx, spec, p.data.Attempts(spec.Key.Job))
 	if err != nil {
 		return nil, err // not a nil *supervisor.Process
@@ -52,8 +52,8 @@ func (p whole) Launch(ctx context.Context, spec exec.Spec, _ *site.Job) (exec.La
 	return process, nil
 }
 
-// Bar is keeper's.
-func (p whole) Bar(key batch.Key) (won bool, err error) { return p.data.bar(key) }
+// Bar implements runner.
+func (p wholeRunner) Bar(key batch.Key) (won bool, err error) { return p.data.bar(key) }
 
 // bar makes the claim of an attempt in the job's own directory.
 func (d *dataDir) bar(key batch.Key) (won bool, err error) {
@@ -64,8 +64,8 @@ func (d *dataDir) bar(key batch.Key) (won bool, err error) {
 	return won || state.End.Kind == journal.Never, err
 }
 
-// Attach is keeper's.
-func (p whole) Attach(ctx context.Context, key batch.Key, _ *site.Job) (attempt.Status, exec.Launched, error) {
+// Attach implements runner.
+func (p wholeRunner) Attach(ctx context.Context, key batch.Key, _ *site.Job) (attempt.Status, exec.Launched, error) {
 	st, process, err := p.client.Attach(ctx, key, p.data.Attempts(key.Job))
 	if err != nil || process == nil {
 		return st, nil, err // likewise
@@ -73,8 +73,8 @@ func (p whole) Attach(ctx context.Context, key batch.Key, _ *site.Job) (attempt.
 	return st, process, nil
 }
 
-// Age is keeper's.
-func (p whole) Age(key batch.Key) (time.Duration, error) {
+// Age implements runner.
+func (p wholeRunner) Age(key batch.Key) (time.Duration, error) {
 	state, err := journal.Read(p.data.Attempts(key.Job), journal.Name(key.Epoch, key.Attempt))
 	if err != nil {
 		return 0, err
@@ -82,17 +82,17 @@ func (p whole) Age(key batch.Key) (time.Duration, error) {
 	return state.Run.Age()
 }
 
-// Close is keeper's.
-func (p whole) Close() { p.client.Close() }
+// Close implements runner.
+func (p wholeRunner) Close() { p.client.Close() }
 
-// openKeeper reaches what keeps the jobs of an embedded batch system.
-func (s *Server) openKeeper() error {
+// openRunner reaches what keeps the jobs of an embedded batch system.
+func (s *Server) openRunner() error {
 	if s.cfg.distant() {
 		far, err := s.reach()
 		if err != nil {
 			return err
 		}
-		s.keeper, s.shared = far, far.sharing
+		s.runner, s.shared = far, far.sharedRunner
 		return nil
 	}
 	if s.cfg.traits().Shares {
@@ -100,41 +100,41 @@ func (s *Server) openKeeper() error {
 		if err != nil {
 			return err
 		}
-		s.keeper, s.shared = shared, shared
+		s.runner, s.shared = shared, shared
 		return nil
 	}
 	c, err := supervisor.Connect(supervisor.Config{Dir: s.data.Root, Program: s.cfg.Supervisor, Logger: s.log.Named("supervisor")})
 	if err != nil {
 		return err
 	}
-	s.keeper = whole{c, s.data}
+	s.runner = wholeRunner{c, s.data}
 	return nil
 }
 
-// metaKeeper is the key under which the store keeps how jobs were run, when any ran.
-const metaKeeper = "keeper"
+// metaRunner is the key under which the store keeps how jobs were run, when any ran.
+const metaRunner = "runner"
 
 // The ways in which jobs are run.
 const (
-	keptWhole  = "whole"
-	keptShared = "shared"
-	keptNodes  = "nodes"
+	runsWhole   = "whole"
+	runsShared  = "shared"
+	runsOnNodes = "nodes"
 )
 
 // kept is the way in which this server runs jobs.
-func (s *Server) kept() string {
+func (s *Server) runnerKind() string {
 	switch {
 	case s.cfg.distant():
-		return keptNodes
+		return runsOnNodes
 	case s.shared != nil:
-		return keptShared
+		return runsShared
 	}
-	return keptWhole
+	return runsWhole
 }
 
-// otherWay says what there was, and what there is now.
-func (s *Server) otherWay(was, is string) string {
-	switch keptNodes {
+// describeRunnerChange says what there was, and what there is now.
+func (s *Server) describeRunnerChange(was, is string) string {
+	switch runsOnNodes {
 	case was:
 		return "run on nodes with addresses, and the configuration has none: start with the nodes that they began on"
 	case is:
@@ -143,12 +143,12 @@ func (s *Server) otherWay(was, is string) string {
 	return fmt.Sprintf("run with %s processors, and policy %s gives %s ones: start with the policy that they began with", was, s.cfg.policyName(), is)
 }
 
-// checkKeeper refuses to take up jobs that an earlier life has run in another way: what
+// checkRunner refuses to take up jobs that an earlier life has run in another way: what
 // says whether they ran lies elsewhere, and they would run twice. Else it notes the way.
-func (s *Server) checkKeeper(core *site.Site) error {
+func (s *Server) checkRunner(core *site.Site) error {
 	n := len(core.Unsettled())
-	is, was := s.kept(), keptWhole
-	said, err := s.store.Meta(metaKeeper)
+	is, was := s.runnerKind(), runsWhole
+	said, err := s.store.Meta(metaRunner)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 	case err != nil:
@@ -157,11 +157,11 @@ func (s *Server) checkKeeper(core *site.Site) error {
 		was = string(said)
 	}
 	if is != was && n > 0 {
-		return fmt.Errorf("configuration: %d jobs %s, and wait for them or cancel them", n, s.otherWay(was, is))
+		return fmt.Errorf("configuration: %d jobs %s, and wait for them or cancel them", n, s.describeRunnerChange(was, is))
 	}
 	var b store.Batch
 	if is != was {
-		b.SetMeta(metaKeeper, []byte(is))
+		b.SetMeta(metaRunner, []byte(is))
 	}
 	if err := s.checkLease(n, &b); err != nil {
 		return err

@@ -29,18 +29,18 @@ import (
 //
 //	exec ─▶ sharing ─▶ batch/exec/node/pool ─▶ node.Host ─▶ supervisor, control groups
 //	            └─ gauge: what tasks use ─▶ policy
-type sharing struct {
+type sharedRunner struct {
 	host  *node.Host
 	pool  *pool.Pool
 	pins  [][]int // processors of the host that virtual nodes have for themselves; nil: none do
 	gauge *gauge
 	log   hclog.Logger
 
-	followed followed
+	followed attemptSet
 }
 
 // share makes the keeper of a policy that shares processors.
-func (s *Server) share() (*sharing, error) {
+func (s *Server) share() (*sharedRunner, error) {
 	root, err := filepath.Abs(s.data.Root)
 	if err != nil {
 		return nil, fmt.Errorf("data directory: %w", err)
@@ -77,7 +77,7 @@ func (s *Server) share() (*sharing, error) {
 	if worth < cgroup.Processor {
 		s.log.Warn("this site has more processors than its host: each is worth a part of one", "processors", s.about.Platform.Width(), "of", runtime.NumCPU(), "worth", float64(worth)/float64(cgroup.Processor))
 	}
-	return &sharing{host: host, pool: nodes, pins: pins, gauge: newGauge(nearMeter{host}, worth, nodes), log: s.log}, nil
+	return &sharedRunner{host: host, pool: nodes, pins: pins, gauge: newGauge(nearMeter{host}, worth, nodes), log: s.log}, nil
 }
 
 // pins gives each virtual node processors of its own, where the host has enough.
@@ -115,7 +115,7 @@ func (s *Server) measurements() exec.Measurements {
 }
 
 // follow has the batch system hear of nodes that leave.
-func (k *sharing) follow(ctx context.Context, system *exec.System) {
+func (k *sharedRunner) follow(ctx context.Context, system *exec.System) {
 	k.pool.Follow(func(n int32, up bool) {
 		if err := system.SetNode(ctx, n, up); err != nil && !errors.Is(err, exec.ErrClosed) && ctx.Err() == nil {
 			k.log.Error("news of a node", "node", n, "up", up, "error", err)
@@ -123,8 +123,8 @@ func (k *sharing) follow(ctx context.Context, system *exec.System) {
 	})
 }
 
-// Launch is keeper's.
-func (k *sharing) Launch(_ context.Context, spec exec.Spec, j *site.Job) (exec.Launched, error) {
+// Launch implements runner.
+func (k *sharedRunner) Launch(_ context.Context, spec exec.Spec, j *site.Job) (exec.Launched, error) {
 	k.followed.add(spec.Key) // while it is launched, too: nobody may ask what became of it
 	p, err := k.pool.Launch(spec)
 	if err != nil {
@@ -134,11 +134,11 @@ func (k *sharing) Launch(_ context.Context, spec exec.Spec, j *site.Job) (exec.L
 	return k.task(spec.Key, j, spec.Allocation, p), nil
 }
 
-// Bar is keeper's.
-func (k *sharing) Bar(key batch.Key) (won bool, err error) { return k.host.Bar(node.ID{Key: key}) }
+// Bar implements runner.
+func (k *sharedRunner) Bar(key batch.Key) (won bool, err error) { return k.host.Bar(node.ID{Key: key}) }
 
-// Attach is keeper's.
-func (k *sharing) Attach(ctx context.Context, key batch.Key, j *site.Job) (attempt.Status, exec.Launched, error) {
+// Attach implements runner.
+func (k *sharedRunner) Attach(ctx context.Context, key batch.Key, j *site.Job) (attempt.Status, exec.Launched, error) {
 	if k.followed.has(key) {
 		return attempt.Status{}, nil, fmt.Errorf("attempt of %s: %w", key.Job, supervisor.ErrFollowed)
 	}
@@ -167,11 +167,13 @@ func (k *sharing) Attach(ctx context.Context, key batch.Key, j *site.Job) (attem
 	return st, k.task(key, j, places, p), nil
 }
 
-// Age is keeper's.
-func (k *sharing) Age(key batch.Key) (time.Duration, error) { return k.host.Age(node.ID{Key: key}) }
+// Age implements runner.
+func (k *sharedRunner) Age(key batch.Key) (time.Duration, error) {
+	return k.host.Age(node.ID{Key: key})
+}
 
-// Close is keeper's.
-func (k *sharing) Close() {
+// Close implements runner.
+func (k *sharedRunner) Close() {
 	k.pool.Close()
 	if err := k.host.Close(); err != nil {
 		k.log.Warn("leaving the node", "error", err)
@@ -188,12 +190,12 @@ type sharedProcess interface {
 // task is an attempt that runs.
 type task struct {
 	sharedProcess
-	of  *sharing
+	of  *sharedRunner
 	key batch.Key
 }
 
 // task takes note of an attempt that the batch system follows.
-func (k *sharing) task(key batch.Key, j *site.Job, places []batch.NodeAllocation, p exec.Launched) exec.Launched {
+func (k *sharedRunner) task(key batch.Key, j *site.Job, places []batch.NodeAllocation, p exec.Launched) exec.Launched {
 	process, able := p.(sharedProcess)
 	if !able {
 		return p
@@ -207,7 +209,7 @@ func (k *sharing) task(key batch.Key, j *site.Job, places []batch.NodeAllocation
 	return &task{process, k, key}
 }
 
-// Wait is exec.Process's.
+// Wait implements exec.Process.
 func (t *task) Wait() exec.Exit {
 	exit := t.sharedProcess.Wait()
 	t.of.gauge.leave(t.key)
@@ -215,7 +217,7 @@ func (t *task) Wait() exec.Exit {
 	return exit
 }
 
-// Signal is exec.Process's.
+// Signal implements exec.Process.
 func (t *task) Signal(sig syscall.Signal) error {
 	switch sig {
 	case syscall.SIGSTOP:
@@ -226,7 +228,7 @@ func (t *task) Signal(sig syscall.Signal) error {
 	return t.sharedProcess.Signal(sig)
 }
 
-// SetShares is exec.Sharer's.
+// SetShares implements exec.Sharer.
 func (t *task) SetShares(places []batch.NodeAllocation) error {
 	t.of.gauge.share(t.key, places)
 	return t.sharedProcess.SetShares(places)

@@ -36,7 +36,7 @@ func (s *Server) keepFinished() {
 		}
 		slices.SortFunc(old, func(a, b finished) int { return cmp.Or(cmp.Compare(a.ended, b.ended), cmp.Compare(a.id, b.id)) })
 		// An error is the end of the server: the next one finds the jobs.
-		_ = s.insist(s.life, func() {
+		_ = s.doRetry(s.life, func() {
 			s.ended = append(old, s.ended...)
 			s.endedSize += sum
 			s.expire()
@@ -49,7 +49,7 @@ func (s *Server) keep(id batch.JobID, ended batch.Time) {
 	s.spawn(func() {
 		f := finished{id: id, ended: ended, size: s.data.Size(id)}
 		// An error is the end of the server: the next one finds the job.
-		_ = s.insist(s.life, func() {
+		_ = s.doRetry(s.life, func() {
 			s.ended = append(s.ended, f)
 			s.endedSize += f.size
 			s.expire()
