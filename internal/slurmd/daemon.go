@@ -14,14 +14,14 @@ import (
 	"time"
 )
 
-// daemon is a process of a cluster, a child of this one.
+// daemon is a process of a cluster, a child of this process.
 type daemon struct {
 	cmd  *exec.Cmd
 	gone chan struct{}
 }
 
-// launch runs a daemon in the foreground, with its output in DIR/log. It dies with
-// this process, even if that is killed. env is added to its environment.
+// launch starts a daemon with its output in DIR/log and env added to its environment. It
+// dies with this process, even if this process is killed.
 func launch(dir string, env []string, args ...string) (*daemon, error) {
 	path, err := find(args[0])
 	if err != nil {
@@ -42,13 +42,13 @@ func launch(dir string, env []string, args ...string) (*daemon, error) {
 	d := &daemon{cmd: cmd, gone: make(chan struct{})}
 	go func() {
 		defer close(d.gone)
-		_ = d.cmd.Wait() // ended by a signal, as a rule
+		_ = d.cmd.Wait() // usually ended by a signal
 	}()
 	return d, nil
 }
 
 func (d *daemon) stop() {
-	_ = d.cmd.Process.Signal(syscall.SIGTERM) // an error means that it has ended
+	_ = d.cmd.Process.Signal(syscall.SIGTERM) // it may have ended
 	select {
 	case <-d.gone:
 	case <-time.After(10 * time.Second):
@@ -61,10 +61,10 @@ func (d *daemon) kill() {
 	<-d.gone
 }
 
-// end stops all daemons of a cluster, and what they have left running.
+// end stops all daemons of a cluster and the jobs that they left.
 func (c *Cluster) end() {
 	for _, n := range c.nodes {
-		_ = n.cmd.Process.Signal(syscall.SIGTERM) // stop waits for it, one after the other
+		_ = n.cmd.Process.Signal(syscall.SIGTERM) // all at once; stop below waits for each
 	}
 	for _, n := range c.nodes {
 		n.stop()
@@ -75,8 +75,8 @@ func (c *Cluster) end() {
 	c.sweep()
 }
 
-// sweep ends the jobs that outlive their slurmd: every slurmstepd that has
-// something of this cluster's directory open, with its children.
+// sweep kills the jobs that outlived their slurmd: each slurmstepd with an open file in
+// this cluster's directory, and its children.
 func (c *Cluster) sweep() {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -130,7 +130,7 @@ func (c *Cluster) owns(pid int) bool {
 	return false
 }
 
-// find returns the file of a program of Slurm's.
+// find returns the path of a Slurm program.
 func find(name string) (string, error) {
 	for _, dir := range []string{"/usr/sbin", "/usr/bin", "/sbin", "/bin"} {
 		path := filepath.Join(dir, name)

@@ -2,7 +2,7 @@ package slurmd
 
 import "syscall"
 
-// childAttributes have a daemon lead a group of its own, and die with this process.
+// childAttributes give a daemon its own process group and let it die with this process.
 func childAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }

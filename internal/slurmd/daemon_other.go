@@ -4,5 +4,5 @@ package slurmd
 
 import "syscall"
 
-// childAttributes have a daemon lead a group of its own.
+// childAttributes give a daemon its own process group.
 func childAttributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-// Patience is how long anything of a cluster may take that usually takes a moment.
+// Patience is the limit for steps that usually take moments.
 const Patience = 30 * time.Second
 
-// programs are what clusters are made of and used by.
+// programs are the daemons and client programs of a cluster.
 var programs = []string{"munged", "slurmctld", "slurmd", "sbatch", "squeue", "scontrol", "scancel", "sacct", "sinfo"}
 
-// Lacks says why there can be no clusters here; "" where there can. More programs
-// than the usual ones may be asked for.
+// Lacks says why clusters cannot run here, "" if they can. more are additional programs
+// that the caller needs.
 func Lacks(more ...string) string {
 	var missing []string
 	for _, name := range append(append([]string(nil), programs...), more...) {
@@ -31,12 +31,12 @@ func Lacks(more ...string) string {
 	case len(missing) > 0:
 		return "no Slurm here (" + strings.Join(missing, ", ") + "): internal/slurmtest/install.sh installs it"
 	case os.Geteuid() != 0:
-		return "Slurm's daemons want root"
+		return "Slurm's daemons need root"
 	}
 	return ""
 }
 
-// Host is where clusters run. It is not for several goroutines at once.
+// Host runs clusters. It must not be used by several goroutines at once.
 type Host struct {
 	dir        string
 	munge      *daemon
@@ -44,8 +44,8 @@ type Host struct {
 	clusters   []*Cluster
 }
 
-// Open makes the directory of clusters, with a short name as names of sockets want
-// it, and starts their authentication.
+// Open makes the directory of clusters and starts munged. The directory's name is short,
+// because socket names are limited.
 func Open(ctx context.Context) (_ *Host, err error) {
 	dir, err := os.MkdirTemp("/tmp", "slurm")
 	if err != nil {
@@ -57,21 +57,20 @@ func Open(ctx context.Context) (_ *Host, err error) {
 			err = errors.Join(fmt.Errorf("clusters: %w", err), h.Close())
 		}
 	}()
-	// Other accounts can enter it, as authentication wants.
+	// munged requires that other accounts can enter it.
 	if err := os.Chmod(dir, 0o755); err != nil {
 		return nil, err
 	}
 	return h, h.startMunge(ctx)
 }
 
-// Dir is the directory of the host, in which clusters have theirs.
+// Dir is the directory of the host, with those of its clusters.
 func (h *Host) Dir() string { return h.dir }
 
-// Socket is that of the authentication.
+// Socket is the path of munged's socket.
 func (h *Host) Socket() string { return filepath.Join(h.dir, "munge", "sock") }
 
-// Close ends all clusters and what they have left running, and removes the
-// directory.
+// Close ends all clusters and the jobs that they left, and removes the directory.
 func (h *Host) Close() error {
 	for _, c := range h.clusters {
 		c.end()
@@ -143,7 +142,7 @@ func (h *Host) Start(ctx context.Context, configs ...Config) ([]*Cluster, error)
 	return started, nil
 }
 
-// begin starts the daemons of a cluster and does not wait for them.
+// begin starts the daemons of a cluster without waiting for them.
 func (h *Host) begin(ctx context.Context, cfg Config) (*Cluster, error) {
 	if cfg.CPUs == 0 {
 		cfg.CPUs = 1
@@ -181,7 +180,7 @@ func (h *Host) begin(ctx context.Context, cfg Config) (*Cluster, error) {
 	return c, nil
 }
 
-// until waits until a condition holds, as long as Patience.
+// until waits until a condition holds, at most for Patience.
 func until(ctx context.Context, what string, holds func() bool) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, Patience, fmt.Errorf("not within %v: %s", Patience, what))
 	defer cancel()

@@ -30,7 +30,7 @@ func TestClustersRunJobsAndLeaveNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// As many processors as they are said to have, over both nodes.
+	// Ten processors over two nodes, whatever this machine has.
 	job, err := all[0].Try(ctx, "sbatch", "--parsable", "--output=/dev/null", "--ntasks=10", "--wrap", "sleep 60")
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +47,7 @@ func TestClustersRunJobsAndLeaveNothing(t *testing.T) {
 	}
 }
 
-func TestAClusterThatIsNotUpSaysWhy(t *testing.T) {
+func TestAwaitFailsWithoutDaemons(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	c := &Cluster{Config: Config{Name: "a", Nodes: 1}, dir: t.TempDir()}

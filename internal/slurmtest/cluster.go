@@ -3,6 +3,7 @@ package slurmtest
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -10,24 +11,24 @@ import (
 	"github.com/seed-9b8f70bb/drover/internal/slurmd"
 )
 
-// Patience is how long anything of a cluster may take that usually takes a moment.
+// Patience is the limit for steps that usually take moments.
 const Patience = slurmd.Patience
 
-// Config is what a cluster is.
+// Config is the configuration of a cluster.
 type Config = slurmd.Config
 
-// Cluster is a Slurm cluster that runs.
+// Cluster is a running Slurm cluster.
 type Cluster struct{ *slurmd.Cluster }
 
-// Start runs clusters until the test ends, and returns when all their nodes are
-// up. It skips the test where it cannot.
+// Start runs clusters until the test ends. It returns when all nodes are up, and skips
+// the test on machines where clusters cannot run.
 func Start(t testing.TB, configs ...Config) []*Cluster {
 	t.Helper()
 	return start(t, open(t), configs)
 }
 
-// open makes a host of clusters until the test ends. It skips the test where there
-// can be none, or fails it where they were promised.
+// open makes a host of clusters until the test ends. It skips or fails the test where
+// clusters cannot run, see demand.
 func open(t testing.TB, more ...string) *slurmd.Host {
 	t.Helper()
 	demand(t, more...)
@@ -43,6 +44,7 @@ func open(t testing.TB, more ...string) *slurmd.Host {
 	return h
 }
 
+// demand skips the test where clusters cannot run, or fails it with SLURMTEST_REQUIRED.
 func demand(t testing.TB, more ...string) {
 	t.Helper()
 	why := slurmd.Lacks(more...)
@@ -75,8 +77,8 @@ func start(t testing.TB, h *slurmd.Host, configs []Config) []*Cluster {
 	return clusters
 }
 
-// Run runs a Slurm command about this cluster, which has to succeed, and returns
-// what it prints, trimmed.
+// Run runs a Slurm command for this cluster and returns its trimmed output. The test
+// fails if the command does.
 func (c *Cluster) Run(t testing.TB, args ...string) string {
 	t.Helper()
 	out, err := c.Try(args...)
@@ -86,12 +88,12 @@ func (c *Cluster) Run(t testing.TB, args ...string) string {
 	return out
 }
 
-// Try runs a Slurm command about this cluster and returns what it prints, trimmed.
+// Try runs a Slurm command for this cluster and returns its trimmed output.
 func (c *Cluster) Try(args ...string) (string, error) {
 	return c.Cluster.Try(context.Background(), args...)
 }
 
-// StartController starts the slurmctld, after Stop or Kill, and does not wait for it.
+// StartController starts the slurmctld after Stop or Kill. It does not wait for it.
 func (c *Cluster) StartController(t testing.TB) {
 	t.Helper()
 	if err := c.Cluster.StartController(); err != nil {
@@ -99,13 +101,13 @@ func (c *Cluster) StartController(t testing.TB) {
 	}
 }
 
-// Stop ends the slurmctld gracefully: it saves its state.
+// Stop ends the slurmctld gracefully, with its state saved.
 func (c *Cluster) Stop(t testing.TB) {
 	t.Helper()
 	c.StopController()
 }
 
-// Kill ends the slurmctld as a crash of its machine would.
+// Kill ends the slurmctld like a crash.
 func (c *Cluster) Kill(t testing.TB) {
 	t.Helper()
 	c.KillController()
@@ -119,7 +121,7 @@ func (c *Cluster) Await(t testing.TB) {
 	}
 }
 
-// Until waits until a condition holds, and fails the test if it never does.
+// Until waits until a condition holds, and fails the test after Patience.
 func Until(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	deadline := time.Now().Add(Patience)
@@ -130,5 +132,39 @@ func Until(t testing.TB, what string, holds func() bool) {
 			t.Fatalf("not within %v: %s", Patience, what)
 		}
 		<-tick.C
+	}
+}
+
+// Save copies the state of a stopped controller for Restore.
+func (c *Cluster) Save(t testing.TB) {
+	t.Helper()
+	saved := filepath.Join(c.Dir(), "saved")
+	if err := os.RemoveAll(saved); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(saved, os.DirFS(filepath.Join(c.Dir(), "state"))); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Restore gives a stopped controller the saved state. It has lost everything since, as
+// after a crash.
+func (c *Cluster) Restore(t testing.TB) {
+	t.Helper()
+	c.Forget(t)
+	if err := os.CopyFS(filepath.Join(c.Dir(), "state"), os.DirFS(filepath.Join(c.Dir(), "saved"))); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Forget deletes the state of a stopped controller: it has lost all jobs.
+func (c *Cluster) Forget(t testing.TB) {
+	t.Helper()
+	state := filepath.Join(c.Dir(), "state")
+	if err := os.RemoveAll(state); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(state, 0o755); err != nil {
+		t.Fatal(err)
 	}
 }

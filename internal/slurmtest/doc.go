@@ -1,16 +1,11 @@
-// Package slurmtest runs real Slurm clusters on loopback, for tests. Package slurmd,
-// whose documentation has the picture, does the work; here is what a test wants of it:
-// clusters that end with the test, calls that fail it, and a controller's state to be
-// taken away from it.
+// Package slurmtest runs real Slurm clusters on loopback for tests, with package slurmd.
+// Clusters end with the test, failed calls fail the test, and a controller can be
+// stopped, killed, restarted, or restored to an earlier state.
 //
-// Several tests and test processes may have clusters at once. A controller can be
-// stopped, killed and started again.
+// Several tests and test processes can have clusters at the same time. StartAccounted
+// adds a slurmdbd with its own database, for accounting, accounts, QOS and
+// sbatch --clusters.
 //
-// StartAccounted gives them a slurmdbd besides, with a database of its own: jobs
-// are accounted for, there are accounts and qualities of service, and sbatch
-// chooses among clusters.
-//
-// Without Slurm, or without root, which its daemons want, tests are skipped and
-// say so; with SLURMTEST_REQUIRED set they fail. install.sh installs what is
-// missing on Debian.
+// Tests are skipped, with a message, on machines without Slurm or without root. With
+// SLURMTEST_REQUIRED set they fail instead. install.sh installs Slurm on Debian.
 package slurmtest

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Installs what package slurmtest needs, where it is missing and can be: on Debian,
-# as root. It never fails: tests that find no Slurm, or no accounting, say that they
-# were skipped.
+# Installs Slurm for package slurmtest on Debian, as root. It never fails: tests that find no
+# Slurm, or no accounting, are skipped with a message.
 set -uo pipefail
 PATH="$PATH:/usr/sbin:/sbin"
 
@@ -12,7 +11,7 @@ want() {
 	for program in "$@"; do
 		command -v "$program" > /dev/null && continue
 		if [ "$(id -u)" != 0 ] || ! command -v apt-get > /dev/null; then
-			echo "slurmtest: no $program here, and no way to install it: tests on $what will be skipped" >&2
+			echo "slurmtest: $program is missing and cannot be installed: tests on $what will be skipped" >&2
 			return
 		fi
 		echo "slurmtest: installing $packages" >&2

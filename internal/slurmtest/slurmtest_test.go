@@ -3,8 +3,10 @@ package slurmtest
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestClustersRunJobsAndSurviveTheirControllers(t *testing.T) {
@@ -27,7 +29,7 @@ func TestClustersRunJobsAndSurviveTheirControllers(t *testing.T) {
 	b.Run(t, "sbatch", "-o", "/dev/null", "-n", "2", "--wrap", "true")
 }
 
-// What is left of a test is looked for by another process, which has seen its end.
+// Another process runs the cluster, so that this one can look for leftovers.
 func TestNothingOfAClusterOutlivesItsTest(t *testing.T) {
 	if os.Getenv("SLURMTEST_INNER") != "" {
 		c := Start(t, Config{Name: "c", Nodes: 1})[0]
@@ -59,4 +61,70 @@ func TestNothingOfAClusterOutlivesItsTest(t *testing.T) {
 	if _, err := os.Stat(dir); !os.IsNotExist(err) {
 		t.Errorf("directory of the cluster: %v", err)
 	}
+}
+
+func TestClustersShareOneAccounting(t *testing.T) {
+	began := time.Now()
+	a, clusters := StartAccounted(t, Config{Name: "a", Nodes: 1, MinJobAge: 2}, Config{Name: "b", Nodes: 1}, Config{Name: "c", Nodes: 2})
+	t.Logf("three clusters and their accounting are up after %v", time.Since(began))
+	job := clusters[0].Run(t, "sbatch", "--parsable", "-o", "/dev/null", "--wrap", "exit 3")
+	Until(t, "accounting has its end", func() bool {
+		return strings.HasPrefix(a.Run(t, "sacct", "-M", "a", "-nXP", "-j", job, "-o", "State,ExitCode"), "FAILED|3:0")
+	})
+	if other := clusters[1].Run(t, "sacct", "-nXP", "-o", "JobID"); other != "" {
+		t.Errorf("b has jobs of a: %s", other)
+	}
+}
+
+func TestNothingOfAnAccountingOutlivesItsTest(t *testing.T) {
+	var a *Accounting
+	t.Run("inner", func(t *testing.T) { a, _ = StartAccounted(t, Config{Name: "d", Nodes: 1}) })
+	if a == nil {
+		t.Skip("SKIPPED: no accounting here")
+	}
+	dir := filepath.Dir(a.Conf())
+	if cwds, err := filepath.Glob("/proc/[0-9]*/cwd"); err == nil {
+		for _, cwd := range cwds {
+			if at, err := os.Readlink(cwd); err == nil && strings.HasPrefix(at, dir) {
+				t.Errorf("%s is %s", cwd, at)
+			}
+		}
+	}
+	if _, err := os.Stat(dir); !os.IsNotExist(err) {
+		t.Errorf("its directory: %v", err)
+	}
+}
+
+// sbatch asks each cluster when it would start the job, and chooses the earliest.
+func TestSbatchChoosesAmongClusters(t *testing.T) {
+	_, clusters := StartAccounted(t, Config{Name: "a", Nodes: 1}, Config{Name: "b", Nodes: 2}, Config{Name: "c", Nodes: 1})
+	submit := func(width string) string {
+		out := clusters[0].Run(t, "sbatch", "--parsable", "-M", "a,b,c", "-o", "/dev/null", "-t", "10", "-n", width, "--wrap", "sleep 600")
+		_, cluster, _ := strings.Cut(out, ";")
+		return cluster
+	}
+	if got := submit("2"); got != "b" {
+		t.Errorf("job of two processors, which only b has: given to %q", got)
+	}
+	first, second := submit("1"), submit("1")
+	if first+second != "ac" && first+second != "ca" {
+		t.Errorf("jobs of one processor, free at a and c: given to %q and %q", first, second)
+	}
+}
+
+func TestControllersSendTheirRecordsAfterAnOutageOfSlurmdbd(t *testing.T) {
+	a, clusters := StartAccounted(t, Config{Name: "a", Nodes: 1})
+	c := clusters[0]
+	a.Down()
+	if out, err := c.Try("sacct", "-nX"); err == nil {
+		t.Errorf("accounting answers without slurmdbd: %q", out)
+	}
+	job := c.Run(t, "sbatch", "--parsable", "-o", "/dev/null", "--wrap", "exit 4")
+	Until(t, "it has ended", func() bool { return c.Run(t, "squeue", "-h", "-j", job) == "" })
+	if err := a.Up(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	Until(t, "accounting has its end", func() bool {
+		return strings.HasPrefix(c.Run(t, "sacct", "-nXP", "-j", job, "-o", "State,ExitCode"), "FAILED|4:0")
+	})
 }
