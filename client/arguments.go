@@ -274,7 +274,7 @@ func (r *request) checkOrder() error {
 	if len(r.retryOn) > 0 && r.retries == 0 {
 		return &problem.Problem{
 			Reason: problem.BadValue, Field: "request.retry_on", Accepted: "none without retries",
-			Message: "exit codes after which no retry is wanted",
+			Message: "exit codes without retries",
 		}
 	}
 	for _, code := range r.retryOn {

@@ -70,7 +70,7 @@ func (b *Block) Bytes() (int64, error) {
 // check refuses a block that is neither a vector nor a matrix.
 func (b *Block) check() error {
 	if n := len(b.Dimensions); n != 1 && n != 2 {
-		return &problem.Problem{Reason: problem.WrongDimensions, Accepted: "1 of a vector, 2 of a matrix", Message: fmt.Sprintf("%d dimensions", n)}
+		return &problem.Problem{Reason: problem.WrongDimensions, Accepted: "1 for a vector, 2 for a matrix", Message: fmt.Sprintf("%d dimensions", n)}
 	}
 	_, err := b.Bytes()
 	return err
@@ -361,7 +361,7 @@ func (s *source[T]) Seek(offset int64, whence int) (int64, error) {
 func (s *source[T]) Close() error { return nil }
 
 // errMore is content that is longer than announced.
-var errMore = errors.New("the site sends more than it has announced")
+var errMore = errors.New("the site sends more than it announced")
 
 // gathered collects elements in transfer format.
 type gathered[T Element] struct {

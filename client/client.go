@@ -82,7 +82,7 @@ func (c *Client) answered(agent string) { c.first.Store(int64(slices.Index(c.cfg
 // pause waits until an instant of now or the end of ctx.
 func (c *Client) pause(ctx context.Context, a submission.Action) {
 	wait := time.Duration(a.Until.Sub(c.now())) * time.Microsecond
-	c.log.Debug("trying again", "in", wait, "because", a.Err)
+	c.log.Debug("retrying", "in", wait, "error", a.Err)
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {

@@ -16,7 +16,7 @@ import (
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
-func TestACopyGoesOnAsLongAsItGetsFurther(t *testing.T) {
+func TestACopyIsRetriedWhileItMakesProgress(t *testing.T) {
 	broken := connect.NewError(connect.CodeUnavailable, errors.New("broken"))
 	synctest.Test(t, func(t *testing.T) {
 		g, c := newDepots(t, patient(2*time.Second))

@@ -17,7 +17,7 @@ import (
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
-func TestDataComeFromWhoeverHasThemAndGoOnWhereTheyBroke(t *testing.T) {
+func TestADataDownloadResumesAtAnotherSite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, c := newDepots(t, patient(10*time.Second))
 		content := strings.Repeat("0123456789", 1000)
@@ -35,7 +35,7 @@ func TestDataComeFromWhoeverHasThemAndGoOnWhereTheyBroke(t *testing.T) {
 	})
 }
 
-func TestDataThatDoNotFitTheirChecksumReplaceNoFile(t *testing.T) {
+func TestDataWithAWrongChecksumReplacesNoFile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, c := newDepots(t, patient(10*time.Second))
 		g.Keep("a", handle, "right", nil)
@@ -67,7 +67,7 @@ type failing struct{}
 
 func (failing) Write([]byte) (int, error) { return 0, errors.New("disk full") }
 
-func TestDataAreListedFoundAndRemoved(t *testing.T) {
+func TestDataIsListedFoundAndRemoved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, c := newDepots(t, patient(10*time.Second))
 		g.Keep("a", handle, "one", &droverv1.Data{Element: droverv1.ElementType_ELEMENT_TYPE_INT32, Dimensions: []int64{3}, JobId: id})

@@ -40,7 +40,7 @@ func errorOfReason(t *testing.T, err error, reason problem.Reason) *problem.Prob
 	return e
 }
 
-func TestDataGoWhereThereIsMostRoom(t *testing.T) {
+func TestDataGoesToTheSiteWithTheMostFreeSpace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, c := newDepots(t, patient(10*time.Second))
 		put := func(o PutOptions) *Data {
@@ -67,7 +67,7 @@ func TestDataGoWhereThereIsMostRoom(t *testing.T) {
 	})
 }
 
-func TestTheRoomiestSites(t *testing.T) {
+func TestSitesAreOrderedByFreeSpace(t *testing.T) {
 	site := func(name string, used, quota int64, change func(*Site)) Site {
 		s := Site{Name: name, Status: &Status{Data: DataUsage{Used: used, Quota: quota}}}
 		if change != nil {
@@ -94,7 +94,7 @@ func TestTheRoomiestSites(t *testing.T) {
 	}
 }
 
-func TestDataThatASiteRefusesGoToTheNextOne(t *testing.T) {
+func TestRefusedDataGoesToTheNextSite(t *testing.T) {
 	full := func(nth int, site string) error {
 		if site == "a" {
 			return clienttest.Refusal(connect.CodeResourceExhausted, &droverv1.ErrorDetail{Reason: "data-quota", Message: "full"})
@@ -117,7 +117,7 @@ func TestDataThatASiteRefusesGoToTheNextOne(t *testing.T) {
 	})
 }
 
-func TestAConflictIsNotTriedElsewhere(t *testing.T) {
+func TestAConflictIsNotRetriedAtAnotherSite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, c := newDepots(t, patient(10*time.Second))
 		g.OnPut = func(int, string) error {
@@ -131,7 +131,7 @@ func TestAConflictIsNotTriedElsewhere(t *testing.T) {
 	})
 }
 
-func TestDataThatWereSentAndNotAnsweredAreUnknown(t *testing.T) {
+func TestDataWithoutAnAnswerIsUnknown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, c := newDepots(t, patient(3*time.Second))
 		g.OnPut = func(int, string) error { return connect.NewError(connect.CodeUnavailable, errors.New("lost")) }
@@ -147,7 +147,7 @@ func TestDataThatWereSentAndNotAnsweredAreUnknown(t *testing.T) {
 	})
 }
 
-func TestContentThatWasDroppedMeanwhileIsSentAgain(t *testing.T) {
+func TestEvictedContentIsSentAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, c := newDepots(t, patient(10*time.Second))
 		g.OnPut = func(nth int, _ string) error {
@@ -162,7 +162,7 @@ func TestContentThatWasDroppedMeanwhileIsSentAgain(t *testing.T) {
 	})
 }
 
-func TestDataThatCannotBePutAreRefusedBeforeAnythingIsSent(t *testing.T) {
+func TestInvalidDataIsRefusedLocally(t *testing.T) {
 	block := func(element ElementType, dimensions ...int64) DataContent { // of 40 bytes
 		return DataBlock(Block{Element: element, Dimensions: dimensions, Open: func() (io.ReadCloser, error) {
 			return io.NopCloser(bytes.NewReader(make([]byte, 40))), nil
@@ -200,7 +200,7 @@ func TestDataThatCannotBePutAreRefusedBeforeAnythingIsSent(t *testing.T) {
 	})
 }
 
-func TestABeginningNamesDataIfItFitsNoOthers(t *testing.T) {
+func TestAUniquePrefixNamesData(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, c := newDepots(t, patient(10*time.Second))
 		g.Keep("a", handle, "one", &droverv1.Data{Copy: true})
@@ -245,7 +245,7 @@ func TestReadingDataEndsWithItsContext(t *testing.T) {
 	})
 }
 
-func TestAnArrayComesBackAsItWentThere(t *testing.T) {
+func TestAnArrayIsFetchedAsItWasPut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, c := newDepots(t, patient(10*time.Second))
 		d, err := c.PutData(t.Context(), DataMatrix(&Dense[int32]{Rows: 2, Cols: 1, Data: []int32{7, -1}}), PutOptions{Name: "m"})
@@ -274,7 +274,7 @@ func TestAnArrayComesBackAsItWentThere(t *testing.T) {
 	})
 }
 
-func TestASlowCopyIsNoSilentOne(t *testing.T) {
+func TestASlowCopyIsNotBroken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, c := newDepots(t, patient(2*time.Second))
 		g.Keep("a", handle, "one", nil)

@@ -112,7 +112,7 @@ func (c *Client) depots(ctx context.Context, only string, size int64) ([]submiss
 	if len(targets) == 0 {
 		return nil, &problem.Problem{
 			Reason: problem.NoSite, Field: "site", Retryable: true,
-			Message: fmt.Sprintf("no site that is up keeps data of %d bytes", size), Hint: "drover site NAME shows how much a site keeps",
+			Message: fmt.Sprintf("no site that is up can store data of %d bytes", size), Hint: "drover site NAME shows how much a site can store",
 		}
 	}
 	return targets, nil
@@ -158,7 +158,7 @@ func (c *Client) putAt(ctx context.Context, at submission.Target, d *Data, f *fi
 		case silent:
 			return nil, &problem.Problem{
 				Reason: problem.Unknown, Message: fmt.Sprintf("whether site %s has data %s is unknown: %v", at.Site, d.ID, err), Cause: err,
-				Hint: fmt.Sprintf("put them again at site %s with the ID %s to find out", at.Site, d.ID),
+				Hint: fmt.Sprintf("repeat the call with site %s and ID %s to find out", at.Site, d.ID),
 			}
 		}
 		return nil, lastOf(err)
@@ -205,7 +205,7 @@ func (c *Client) copyTo(ctx context.Context, server, id string, see func(have, s
 		if kind == submission.Refused || kind == submission.Absent || kind == submission.Unsent && most < 0 || tried >= c.cfg.Patience {
 			return nil, err
 		}
-		c.log.Debug("copying again", "data", id, "server", server, "because", err)
+		c.log.Debug("copy failed, retrying", "data", id, "server", server, "error", err)
 		if err := sleep(ctx, pollPause); err != nil {
 			return nil, err
 		}
@@ -247,7 +247,7 @@ func (c *Client) getData(ctx context.Context, id string, d *download) (*Data, er
 			if d.at > before {
 				since, pause = c.now(), pollPause
 			}
-			c.log.Debug("data broke off", "data", id, "site", from.Site, "at", d.at, "error", last)
+			c.log.Debug("data download failed", "data", id, "site", from.Site, "at", d.at, "error", last)
 		}
 		if last == nil || c.now().Sub(since) >= micros(c.cfg.LongPatience) {
 			return nil, last
@@ -274,7 +274,7 @@ func (c *Client) getFrom(ctx context.Context, from *Data, d *download) error {
 	if d.at != from.Size {
 		return submission.Failure{Kind: submission.Silent, Err: &problem.Problem{
 			Reason: problem.Unreachable, Retryable: true,
-			Message: fmt.Sprintf("site %s has ended data %s after %d of %d bytes", from.Site, from.ID, d.at, from.Size),
+			Message: fmt.Sprintf("site %s ended data %s after %d of %d bytes", from.Site, from.ID, d.at, from.Size),
 		}}
 	}
 	if got := hex.EncodeToString(d.hash.Sum(nil)); got != from.SHA256 {
@@ -333,7 +333,7 @@ func (l *DataList) Only(prefix string) (*Data, error) {
 		case found.ID != d.ID:
 			return nil, &problem.Problem{
 				Reason: problem.Ambiguous, Field: "data_id", Hint: "give more of the handle",
-				Message: fmt.Sprintf("%q fits data %s at %s, %s at %s, and maybe more", prefix, found.ID, found.Site, d.ID, d.Site),
+				Message: fmt.Sprintf("%q fits data %s at %s, %s at %s, and possibly more", prefix, found.ID, found.Site, d.ID, d.Site),
 			}
 		}
 	}
@@ -356,6 +356,6 @@ func (l *DataList) Only(prefix string) (*Data, error) {
 func unknownData(id string) *problem.Problem {
 	return &problem.Problem{
 		Reason: problem.UnknownData, Field: "data_id", Message: fmt.Sprintf("no site has data %q", id),
-		Hint: "drover data list shows what there is",
+		Hint: "drover data list shows the handles",
 	}
 }

@@ -17,7 +17,7 @@ import (
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
-func TestAServerCanBeAskedWithoutAgents(t *testing.T) {
+func TestADirectClientNeedsNoAgent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(10*time.Second))
 		w.Down("agent")
@@ -55,7 +55,7 @@ func (f *forgetful) MoveJob(context.Context, *droverv1.AgentServiceMoveJobReques
 	return nil, clienttest.Refusal(connect.CodeFailedPrecondition, &droverv1.ErrorDetail{Reason: "not-waiting", Message: "it is moving"})
 }
 
-func TestAMoveThatIsRefusedAfterASilenceMayHaveBegun(t *testing.T) {
+func TestAMoveRefusedAfterASilenceMayHaveBegun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(10*time.Second))
 		f := &forgetful{}

@@ -1,40 +1,39 @@
-// Package client is the GridRPC API for Go programs: it submits requests to a
-// grid, waits for the jobs, and brings files there and back.
+// Package client is the Go API of Drover: it submits requests to a grid, waits for
+// the jobs, and transfers files.
 //
 //	Client ── Map ──────────────▶ an agent        which site finishes first?
 //	Client ── Upload, Submit ───▶ that site's server
-//	Client ── WatchJob, … ──────▶ the same, and on to wherever the job moves
+//	Client ── WatchJob, … ──────▶ the same, and every site the job moves to
 //
-// A call that gets no answer is repeated for as long as the client's patience
-// lasts, at the same server or another according to the rules of package
-// session, so that no request is executed twice. The client talks to the first
-// agent of the configuration, goes on to the next when one does not answer, and
-// stays with the one that does. What takes long by nature has a patience of its
-// own: a wait outlives servers that are started anew and follows a job that is
-// moved.
+// A call without an answer is repeated until patience runs out, at the same server
+// or another by the rules of package [submission], so that no request is executed
+// twice. The client talks to the first agent of its configuration, and to the next
+// one when an agent does not answer. Long operations have their own patience: a
+// wait survives restarts of servers and follows a job that is moved.
 //
-// What the grid refuses is an [*problem.Problem], which says what would have been
-// accepted. A submission that nobody has answered is an [*session.UnknownError]:
-// it may have been accepted. A [*session.PatienceError] says how long something
-// was tried, where, and what failed. [Rerun] lets a request that may be executed
-// twice be started anew when nobody can say what became of it. [Client.Call] gives
-// an [*EndError] for a job that did not end well. Everything may be called from
-// several goroutines.
+// # Errors
 //
-// Vectors and matrices are files of elements that say what they are: a []float64, a
-// [Dense] or a .npy file is sent from where it is, and comes back into another one (see
-// [Vector], [Matrix], [Array] and [Client.Fetch]).
+// What the grid refuses is a [*problem.Problem]: it names the reason and what would
+// have been accepted. A submission without an answer is a
+// [*submission.UnknownError]: the job may run; [Rerun] lets an idempotent request
+// make a new attempt. A [*submission.PatienceError] says how long, how often and
+// where something was tried. [Client.Call] returns an [*EndError] for a job that did
+// not end well.
 //
-// [Client.PutData] has content stay at a site under a handle, so that requests use it
-// without its being sent again ([Stored]); [Keep] has what a job reads or writes stay.
-// The chosen server brings what it does not have before the request is submitted.
+// # Values and their JSON
 //
-// # The standard
+// A [Job], [Site], [Data] and so on mirrors a message of drover.v1, by the tags of
+// its fields. Its JSON is that of the message, which is what the HTTP API returns
+// and what drover --json prints.
 //
-// On top of Client stands the API of the GridRPC standard (Open Grid Forum,
-// GFD-R.52): [Initialize] returns a [Grid], which gives out a [Handle] of a service,
-// whose calls are positional, and a [Session] of each call that is not waited for.
-// Every error there is a [*CodeError]. Nothing runs between two calls: the one who
-// waits for a session is the one who follows its job. docs/gridrpc.md maps each C
-// function and each code to ours, and says what we do where the standard is vague.
+// # Files, arrays and data
+//
+// Files travel over plain HTTP, and resume after a broken connection. Vectors and
+// matrices are files of elements with a type: a []float64, a [Dense] or a .npy file
+// is sent without a copy, and fetched into another one ([Vector], [Matrix], [Array],
+// [Client.Fetch]). [Client.PutData] stores content at a site under a handle, and
+// [Stored] uses it in requests without sending it again; [Keep] stores what a job
+// reads or writes. The chosen server copies what it lacks before the submission.
+//
+// Package gridrpc has the API of the GridRPC standard on top of this one.
 package client

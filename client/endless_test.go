@@ -21,7 +21,7 @@ func (e endless) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-func TestAFileWithoutAnEndIsReadNoLongerThanItsCallerWaits(t *testing.T) {
+func TestReadingAnEndlessFileEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	f := &file{name: "zero", open: func() (io.ReadCloser, error) { return io.NopCloser(endless{cancel}), nil }}
 	if err := f.identify(ctx); !errors.Is(err, errInterrupted) {
@@ -29,7 +29,7 @@ func TestAFileWithoutAnEndIsReadNoLongerThanItsCallerWaits(t *testing.T) {
 	}
 }
 
-func TestAPipeIsNoFileOfARequest(t *testing.T) {
+func TestAPipeIsRefusedAsAFile(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Skip(err)

@@ -162,7 +162,7 @@ func (e *Execution) again(err error) bool {
 		return false
 	}
 	e.lost = append(e.lost, l.lost)
-	e.client.log.Warn("starting anew", "job", l.id, "site", l.at.Site, "because", l.err)
+	e.client.log.Warn("attempt lost, starting another", "job", l.id, "site", l.at.Site, "error", l.err)
 	return true
 }
 
@@ -173,7 +173,7 @@ func (e *Execution) final(err error) error {
 	case !ok:
 		return err
 	case e.request.service == "":
-		return fmt.Errorf("%w; it was not started anew, because nobody who answers knows its request", l.err)
+		return fmt.Errorf("%w; no new attempt was made, because no site that answers knows its request", l.err)
 	}
 	return l.err
 }
@@ -188,7 +188,7 @@ func (c *Client) discard(ctx context.Context, l lost) {
 		}
 		if err == nil {
 			if _, err = c.Cancel(ctx, l.id); err == nil {
-				c.log.Debug("cancelled an attempt that was lost", "job", l.id, "site", l.at.Site)
+				c.log.Debug("lost attempt cancelled", "job", l.id, "site", l.at.Site)
 				return
 			}
 		}
@@ -204,8 +204,8 @@ func (r *request) checkRerun() error {
 	case r.rerun > 0 && !r.idempotent:
 		return &problem.Problem{
 			Reason: problem.NotIdempotent, Field: "rerun", Accepted: "an idempotent request",
-			Message: "to be started anew when its site is silent a request has to be idempotent, because it may then be executed twice",
-			Hint:    "say that executing it twice does no harm, or do without",
+			Message: "a new attempt needs an idempotent request, because both attempts may be executed",
+			Hint:    "declare it idempotent if executing it twice does no harm, or do without",
 		}
 	}
 	return nil
@@ -248,7 +248,7 @@ func repeatable(sent rpc.Request, id string) error {
 func (c *Client) WatchRerun(ctx context.Context, id string, after time.Duration, see func(*Job)) (*Job, error) {
 	r := &request{rerun: after, idempotent: true, notify: see}
 	if err := r.checkRerun(); err != nil || after == 0 {
-		return nil, errors.Join(err, fmt.Errorf("watch job %s: no time after which to start it anew", id))
+		return nil, errors.Join(err, fmt.Errorf("watch job %s: no time after which to make a new attempt", id))
 	}
 	var refused error
 	ctx, cancel := context.WithCancelCause(ctx)

@@ -58,7 +58,7 @@ func (deaf) SetDraining(ctx context.Context, _ *droverv1.AgentServiceSetDraining
 	return never[droverv1.AgentServiceSetDrainingResponse](ctx)
 }
 
-func TestEveryCallGoesOnToTheNextAgentWhenOneNeverAnswers(t *testing.T) {
+func TestEveryCallTriesTheNextAgentWhenOneNeverAnswers(t *testing.T) {
 	for name, call := range map[string]func(context.Context, *Client) error{
 		"submit":   func(ctx context.Context, c *Client) error { _, err := c.Submit(ctx, "lu"); return err },
 		"text":     func(ctx context.Context, c *Client) error { _, err := c.Submit(ctx, "lu", Text("n", "3")); return err },
@@ -106,7 +106,7 @@ func (d *dying) ListSites(context.Context, *droverv1.ListSitesRequest) (*droverv
 	return &droverv1.ListSitesResponse{Sites: []*droverv1.KnownSite{{Site: &droverv1.Site{Name: "of the dead"}}}, NextPageToken: "its own"}, nil
 }
 
-func TestAListBeginsAnewWhenItsAgentDiesInTheMiddle(t *testing.T) {
+func TestAListRestartsWhenItsAgentDies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := patient(10 * time.Second)
 		cfg.Agents = []string{"http://dying", "http://agent"}
@@ -122,7 +122,7 @@ func TestAListBeginsAnewWhenItsAgentDiesInTheMiddle(t *testing.T) {
 	})
 }
 
-func TestWaitOutlivesAServerThatIsStartedAnew(t *testing.T) {
+func TestWaitSurvivesARestartOfTheServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := patient(time.Second)
 		cfg.LongPatience = time.Minute
@@ -150,7 +150,7 @@ func TestWaitOutlivesAServerThatIsStartedAnew(t *testing.T) {
 	})
 }
 
-func TestAWatchThatSaysNothingIsAServerThatDoesNotAnswer(t *testing.T) {
+func TestASilentWatchTimesOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(5*time.Second))
 		w.Agent.At("a", 0)
@@ -165,7 +165,7 @@ func TestAWatchThatSaysNothingIsAServerThatDoesNotAnswer(t *testing.T) {
 	})
 }
 
-func TestAJobThatIsComingIsWatchedOn(t *testing.T) {
+func TestAnIncomingJobIsWatched(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(5*time.Second))
 		w.Agent.At("b", 1)
@@ -227,7 +227,7 @@ func (b *begunBuffer) Write(p []byte) (int, error) {
 	return b.Buffer.Write(p)
 }
 
-func TestDownloadsOutliveAServerThatIsStartedAnew(t *testing.T) {
+func TestDownloadsSurviveARestartOfTheServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := patient(time.Second)
 		cfg.LongPatience = time.Minute
@@ -253,7 +253,7 @@ func TestDownloadsOutliveAServerThatIsStartedAnew(t *testing.T) {
 	})
 }
 
-func TestACancelThatIsOnlyRecordedIsRepeatedUntilTheAuthorityAnswers(t *testing.T) {
+func TestARecordedCancelIsRepeatedUntilTheAuthorityDecides(t *testing.T) {
 	answer := func(site string, state droverv1.JobState, recorded bool) (*droverv1.CancelJobResponse, error) {
 		return &droverv1.CancelJobResponse{Job: &droverv1.Job{Id: id, Site: site, State: state, CancelRecorded: recorded, Epoch: 1}}, nil
 	}
@@ -306,7 +306,7 @@ func TestACancelThatIsOnlyRecordedIsRepeatedUntilTheAuthorityAnswers(t *testing.
 	})
 }
 
-func TestAJobWhoseSiteIsSilentIsToldAsTheAgentsLastHeardOfIt(t *testing.T) {
+func TestAJobOfASilentSiteIsAsTheAgentLastKnewIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(5*time.Second))
 		w.Agent.At("a", 2)

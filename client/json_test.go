@@ -31,7 +31,7 @@ var mirrors = map[string]any{
 	"AgentServiceListReservationsResponse": ReservationList{}, "AgentServiceListDataResponse": DataList{},
 }
 
-func TestTheJSONOfAValueIsThatOfItsMessage(t *testing.T) {
+func TestAValueHasTheJSONOfItsMessage(t *testing.T) {
 	for name, zero := range mirrors {
 		t.Run(name, func(t *testing.T) {
 			made := reflect.New(reflect.TypeOf(zero))
@@ -116,7 +116,7 @@ func fill(v reflect.Value) {
 	}
 }
 
-func TestAReceivedValueKeepsWhatGoDoesNotShow(t *testing.T) {
+func TestAReceivedValueKeepsAllFieldsForItsJSON(t *testing.T) {
 	text := `{"id":"x","request":{"service":"lu","memoryBytes":"5"}}`
 	kind, err := protoregistry.GlobalTypes.FindMessageByName("drover.v1.Job")
 	if err != nil {

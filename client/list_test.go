@@ -29,7 +29,7 @@ func (r *refusing) ListSites(context.Context, *droverv1.ListSitesRequest) (*drov
 	return nil, r.err
 }
 
-func TestListsAskTheNextAgentUnlessOneRefuses(t *testing.T) {
+func TestListsTryTheNextAgentUnlessOneRefuses(t *testing.T) {
 	for name, tc := range map[string]struct {
 		first error
 		next  int // how often the second agent is asked

@@ -54,7 +54,7 @@ func (c *Client) Logs(ctx context.Context, id string, o LogOptions, w io.Writer)
 		if o.Follow && !job.State.Final() {
 			return &problem.Problem{
 				Reason: problem.Unreachable, Retryable: true,
-				Message: fmt.Sprintf("site %s has ended the log of job %s before the job", job.Site, id),
+				Message: fmt.Sprintf("site %s ended the log of job %s before the job ended", job.Site, id),
 			}
 		}
 		return nil
@@ -376,7 +376,7 @@ func (s *arraySlot[T]) begin(o Output) error {
 func (s *arraySlot[T]) end() error {
 	switch {
 	case s.n < len(s.data):
-		return &problem.Problem{Reason: problem.Internal, Hint: "fetch it again", Message: fmt.Sprintf("%d elements of %d have come", s.n, len(s.data))}
+		return &problem.Problem{Reason: problem.Internal, Hint: "fetch it again", Message: fmt.Sprintf("%d elements of %d arrived", s.n, len(s.data))}
 	case s.matrix != nil:
 		*s.matrix = Dense[T]{Rows: s.rows, Cols: s.cols, Data: s.data}
 	default:

@@ -59,7 +59,7 @@ func (c *Client) pursue(ctx context.Context, id string, cfg submission.Config, v
 			c.locations.put(id, found)
 			a = p.Found(c.now(), found.target, found.epoch)
 		case submission.Visit:
-			err := visit(ctx, a.Target.Address, p.Heard)
+			err := visit(ctx, a.Target.Address, p.Progress)
 			if moved, ok := errors.AsType[*movedError](err); ok {
 				a = p.Moved(c.now(), moved.epoch)
 			} else if err != nil {
@@ -212,8 +212,8 @@ func unanswered(j *Job) error {
 	}
 	return &problem.Problem{
 		Reason: problem.Recorded, Retryable: true,
-		Message: fmt.Sprintf("the cancel of job %s is recorded at site %s, where it is %s, and not answered yet", j.ID, j.Site, j.State),
-		Hint:    "it will be, when its move is settled; wait for the job to see what came of it",
+		Message: fmt.Sprintf("the cancel of job %s is recorded at site %s, where it is %s, and not decided yet", j.ID, j.Site, j.State),
+		Hint:    "it will be decided when the move is settled; wait for the job to see the result",
 	}
 }
 

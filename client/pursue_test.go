@@ -45,7 +45,7 @@ func TestWaitFollowsAMove(t *testing.T) {
 	})
 }
 
-func TestWaitOutlivesBrokenWatches(t *testing.T) {
+func TestWaitSurvivesBrokenWatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(time.Second))
 		w.Agent.At("a", 0)
@@ -80,7 +80,7 @@ func TestWaitGivesUpOnAServerThatStaysSilent(t *testing.T) {
 	})
 }
 
-func TestUnknownJobIsToldAtOnce(t *testing.T) {
+func TestAnUnknownJobFailsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, c := newWorld(t, patient(3*time.Second))
 		began := time.Now()
@@ -98,7 +98,7 @@ func TestUnknownJobIsToldAtOnce(t *testing.T) {
 	})
 }
 
-func TestJobThatItsServerHasForgottenIsLookedForElsewhere(t *testing.T) {
+func TestAJobThatItsServerForgotIsSearchedElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(3*time.Second))
 		w.Agent.At("a", 0)
@@ -114,7 +114,7 @@ func TestJobThatItsServerHasForgottenIsLookedForElsewhere(t *testing.T) {
 	})
 }
 
-func TestCallGivesAnErrorForAJobThatFails(t *testing.T) {
+func TestCallFailsWhenTheJobFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(3*time.Second))
 		w.A.OnWatch = clienttest.States(nil, &droverv1.Job{Id: id, Site: "a", State: droverv1.JobState_JOB_STATE_KILLED, Outcome: &droverv1.Outcome{Reason: "walltime of 1s"}})
@@ -130,7 +130,7 @@ func TestCallGivesAnErrorForAJobThatFails(t *testing.T) {
 	})
 }
 
-func TestLogsGoOnWhereTheyWereCut(t *testing.T) {
+func TestLogsResumeWhereTheyBroke(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(3*time.Second))
 		w.Agent.At("a", 0)
@@ -157,7 +157,7 @@ func TestLogsGoOnWhereTheyWereCut(t *testing.T) {
 	})
 }
 
-func TestDownloadsGoOnAndAreChecked(t *testing.T) {
+func TestDownloadsResumeAndAreVerified(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(3*time.Second))
 		w.Agent.At("a", 0)
@@ -201,7 +201,7 @@ func TestListsComeFromTheNextAgentAndInPages(t *testing.T) {
 	})
 }
 
-func TestAServerIsNoAgent(t *testing.T) {
+func TestTheURLOfAServerIsRefusedAsAnAgent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := patient(3 * time.Second)
 		cfg.Agents = []string{"http://a"}
@@ -213,7 +213,7 @@ func TestAServerIsNoAgent(t *testing.T) {
 	})
 }
 
-func TestPlacesForgetTheOldest(t *testing.T) {
+func TestLocationsForgetTheOldest(t *testing.T) {
 	var p locations
 	for i := range uint32(2 * mostLocations) {
 		p.put(string(rune('a'+i)), location{epoch: i})

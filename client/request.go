@@ -257,7 +257,7 @@ func (r *request) checkOutputs(described *Service) error {
 				names = append(names, a.Name)
 			}
 		}
-		accepted := "none: nothing comes out of it"
+		accepted := "none: it has no outputs"
 		if len(names) > 0 {
 			accepted = "one of " + strings.Join(names, ", ")
 		}

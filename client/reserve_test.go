@@ -35,7 +35,7 @@ func (b *booker) BookReservation(_ context.Context, req *droverv1.BookReservatio
 	}}, nil
 }
 
-func TestABookingGoesElsewhereOnlyWhenItWasRefusedOrNeverSent(t *testing.T) {
+func TestABookingGoesElsewhereOnlyIfRefusedOrNotSent(t *testing.T) {
 	taken := func(int) error { return nil }
 	full := func(int) error {
 		return clienttest.Refusal(connect.CodeFailedPrecondition, &droverv1.ErrorDetail{Reason: "no-room", Message: "full", Offer: &droverv1.Offer{Width: 3}})

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestADirectoryIsNotReplacedByAFile(t *testing.T) {
+func TestSaveDoesNotReplaceADirectory(t *testing.T) {
 	for _, path := range []string{t.TempDir(), "/", "."} {
 		err := save("output a", path, func(io.Writer) error { t.Error("it is brought"); return nil })
 		if !errors.Is(err, syscall.EISDIR) || !strings.Contains(err.Error(), path) {

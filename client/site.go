@@ -302,7 +302,7 @@ func (c *Client) addressOf(ctx context.Context, site string) (string, error) {
 	if i < 0 {
 		return "", &problem.Problem{
 			Reason: problem.UnknownSite, Field: "site", Message: fmt.Sprintf("no agent knows a site %q", site),
-			Hint: "drover sites lists what there is",
+			Hint: "drover sites lists the sites",
 		}
 	}
 	return sites[i].Address, nil

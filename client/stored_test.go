@@ -23,7 +23,7 @@ import (
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
-func TestDataAreBroughtToTheChosenServerBeforeTheRequest(t *testing.T) {
+func TestDataIsCopiedToTheServerBeforeTheSubmission(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, c := newDepots(t, patient(10*time.Second))
 		g.Keep("b", handle, "one", &droverv1.Data{Content: &droverv1.File{Name: "a.mtx"}})
@@ -58,7 +58,7 @@ func TestDataAreBroughtToTheChosenServerBeforeTheRequest(t *testing.T) {
 	})
 }
 
-func TestDataThatHadToMakeRoomAreBroughtOnceMore(t *testing.T) {
+func TestEvictedDataIsCopiedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, c := newDepots(t, patient(10*time.Second))
 		g.Keep("b", handle, "one", nil)
@@ -89,7 +89,7 @@ func TestDataThatHadToMakeRoomAreBroughtOnceMore(t *testing.T) {
 	})
 }
 
-func TestDataThatASiteDoesNotGetMakeTheRequestGoElsewhere(t *testing.T) {
+func TestARequestGoesElsewhereWhenItsDataCannotBeCopied(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, c := newDepots(t, patient(10*time.Second))
 		g.Keep("b", handle, "one", nil)
@@ -105,7 +105,7 @@ func TestDataThatASiteDoesNotGetMakeTheRequestGoElsewhere(t *testing.T) {
 	})
 }
 
-func TestDataThatNobodyHasAreSaidSoBeforeAnythingIsSent(t *testing.T) {
+func TestUnknownDataIsRefusedLocally(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, c := newDepots(t, patient(10*time.Second))
 		_, err := c.Submit(t.Context(), "lu", Stored("matrix", &Data{ID: handle}))
@@ -122,7 +122,7 @@ func TestDataThatNobodyHasAreSaidSoBeforeAnythingIsSent(t *testing.T) {
 	})
 }
 
-func TestATypedHandleIsDataOnlyWhereDataFit(t *testing.T) {
+func TestATypedHandleIsDataOnlyForArgumentsThatTakeData(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, c := newDepots(t, patient(10*time.Second))
 		g.Keep("a", handle, "one", nil)
@@ -146,7 +146,7 @@ func TestATypedHandleIsDataOnlyWhereDataFit(t *testing.T) {
 	})
 }
 
-func TestWhatIsKnownOfDataIsNotAskedAgain(t *testing.T) {
+func TestKnownDataIsNotLookedUpAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, c := newDepots(t, patient(10*time.Second))
 		d, err := c.PutData(t.Context(), DataBytes([]byte("x")), PutOptions{Site: "a"})
@@ -159,7 +159,7 @@ func TestWhatIsKnownOfDataIsNotAskedAgain(t *testing.T) {
 	})
 }
 
-func TestWhatIsKeptHasAHandleOfTheRequest(t *testing.T) {
+func TestKeptDataHasTheHandleOfTheRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, c := newDepots(t, patient(10*time.Second))
 		g.A.OnSubmit = func(_ context.Context, nth int, req *droverv1.SubmitRequest) (*droverv1.SubmitResponse, error) {
@@ -190,7 +190,7 @@ func TestWhatIsKeptHasAHandleOfTheRequest(t *testing.T) {
 	})
 }
 
-func TestAnotherAttemptKeepsUnderOtherHandles(t *testing.T) {
+func TestANewAttemptKeepsDataUnderNewHandles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, c := newDepots(t, patient(5*time.Second))
 		g.A.OnSubmit = clienttest.Stuck
@@ -221,7 +221,7 @@ func TestAnotherAttemptKeepsUnderOtherHandles(t *testing.T) {
 	})
 }
 
-func TestARequestWithDataCanBeStartedAnewFromItsRecord(t *testing.T) {
+func TestARequestWithDataCanBeRepeatedFromItsRecord(t *testing.T) {
 	with := func(v any) rpc.Request {
 		return (&request{service: "lu", idempotent: true, args: []argument{{"matrix", v}}}).message()
 	}
@@ -237,7 +237,7 @@ func TestARequestWithDataCanBeStartedAnewFromItsRecord(t *testing.T) {
 	}
 }
 
-func TestARepeatedSubmissionIsAnsweredAlthoughItsDataAreGone(t *testing.T) {
+func TestARepeatedSubmissionSucceedsAlthoughItsDataIsGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, c := newDepots(t, patient(10*time.Second))
 		g.Keep("a", handle, "one", nil)
@@ -259,7 +259,7 @@ func TestARepeatedSubmissionIsAnsweredAlthoughItsDataAreGone(t *testing.T) {
 	})
 }
 
-func TestASiteThatIsDownDoesNotHoldUpARequestWithData(t *testing.T) {
+func TestASiteThatIsDownDoesNotDelayARequestWithData(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, c := newDepots(t, patient(time.Minute))
 		g.Keep("b", handle, "one", nil)

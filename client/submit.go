@@ -193,7 +193,7 @@ func (c *Client) submitAt(ctx context.Context, at submission.Target, id string, 
 		case try == mostTries:
 			return nil, err
 		}
-		c.log.Debug("data had to make room meanwhile", "job", id, "site", at.Site, "error", err)
+		c.log.Debug("data evicted meanwhile", "job", id, "site", at.Site, "error", err)
 	}
 }
 

@@ -22,7 +22,7 @@ import (
 	droverv1 "github.com/seed-9b8f70bb/drover/proto/drover/v1"
 )
 
-func TestSubmissionCarriesTheRequestTheRecordAndAFreshID(t *testing.T) {
+func TestASubmissionCarriesRequestDecisionAndNewID(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(10*time.Second))
 		content := strings.Repeat("1 2 3 ", 100_000) // several messages
@@ -102,7 +102,7 @@ func TestBusyServerIsAskedAgain(t *testing.T) {
 	})
 }
 
-func TestSubmissionGoesElsewhereWhenItsFilesAreNotTaken(t *testing.T) {
+func TestARequestGoesElsewhereWhenItsFilesAreRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(10*time.Second))
 		w.A.Refuse = &problem.Problem{Reason: problem.TooLarge, Message: "9 bytes"}
@@ -113,7 +113,7 @@ func TestSubmissionGoesElsewhereWhenItsFilesAreNotTaken(t *testing.T) {
 	})
 }
 
-func TestAFileThatNoSiteTakesIsRefusedAtOnce(t *testing.T) {
+func TestAFileThatEverySiteRefusesFailsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(10*time.Second))
 		w.A.Refuse = &problem.Problem{Reason: problem.TooLarge, Message: "9 bytes"}
@@ -126,7 +126,7 @@ func TestAFileThatNoSiteTakesIsRefusedAtOnce(t *testing.T) {
 	})
 }
 
-func TestWhatAServiceIsLikeIsAskedForAsLongAsPatienceLasts(t *testing.T) {
+func TestDescribingAServiceIsRetried(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(10*time.Second))
 		w.Agent.Service = &droverv1.Service{Name: "sleep", Arguments: []*droverv1.Argument{{Name: "n", Type: droverv1.ArgumentType_ARGUMENT_TYPE_INT}}}
@@ -146,7 +146,7 @@ func TestWhatAServiceIsLikeIsAskedForAsLongAsPatienceLasts(t *testing.T) {
 	})
 }
 
-func TestNoWidthAndNoWalltimeCannotBeAskedFor(t *testing.T) {
+func TestZeroWidthAndWalltimeAreRefusedLocally(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(10*time.Second))
 		for field, arg := range map[string]Arg{
@@ -163,7 +163,7 @@ func TestNoWidthAndNoWalltimeCannotBeAskedFor(t *testing.T) {
 	})
 }
 
-func TestSubmissionThatNobodyAnswersIsUnknown(t *testing.T) {
+func TestASubmissionWithoutAnAnswerIsUnknown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(5*time.Second))
 		w.A.OnSubmit = clienttest.Stuck
@@ -185,7 +185,7 @@ func TestSubmissionThatNobodyAnswersIsUnknown(t *testing.T) {
 	})
 }
 
-func TestSubmissionAbandonedOnItsWayIsUnknown(t *testing.T) {
+func TestASubmissionAbandonedAfterSendingIsUnknown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(5*time.Second))
 		w.A.OnSubmit = clienttest.Stuck
@@ -198,7 +198,7 @@ func TestSubmissionAbandonedOnItsWayIsUnknown(t *testing.T) {
 	})
 }
 
-func TestSubmissionAbandonedBeforeItWasSentIsNot(t *testing.T) {
+func TestASubmissionAbandonedBeforeSendingIsNotUnknown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(5*time.Second))
 		w.Down("agent")
@@ -221,7 +221,7 @@ func TestAnErrorNamesItsFieldOnce(t *testing.T) {
 	}
 }
 
-func TestRefusalArrivesWithAllItsParts(t *testing.T) {
+func TestARefusalKeepsAllItsFields(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(5*time.Second))
 		w.Agent.MapErr = clienttest.Refusal(connect.CodeInvalidArgument, &droverv1.ErrorDetail{
@@ -241,7 +241,7 @@ func TestRefusalArrivesWithAllItsParts(t *testing.T) {
 	})
 }
 
-func TestWhatAPersonTypedIsReadByTheServicesTypes(t *testing.T) {
+func TestTypedTextIsReadByTheTypesOfTheService(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(5*time.Second))
 		w.Agent.Service = &droverv1.Service{Name: "s", Arguments: []*droverv1.Argument{
@@ -277,7 +277,7 @@ func TestWhatAPersonTypedIsReadByTheServicesTypes(t *testing.T) {
 	})
 }
 
-func TestRequestsThatCannotBeMadeAreRefusedHere(t *testing.T) {
+func TestInvalidRequestsAreRefusedLocally(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(5*time.Second))
 		if _, err := c.Submit(t.Context(), "lu", File("matrix", filepath.Join(t.TempDir(), "none"))); !errors.Is(err, fs.ErrNotExist) {

@@ -73,7 +73,7 @@ func OpenNPY(path string) (Block, error) {
 	size, _ := h.Bytes()
 	if have := info.Size() - h.Size; info.Mode().IsRegular() && have != size {
 		return Block{}, &problem.Problem{
-			Reason: problem.BadValue, Hint: "it may be cut, or not be written to its end yet",
+			Reason: problem.BadValue, Hint: "it may be cut off, or not completely written yet",
 			Message: fmt.Sprintf("%s: %d bytes follow its header, %s has %d", path, have, arrayText(ElementType(h.Element), h.Dimensions), size),
 		}
 	}
@@ -145,7 +145,7 @@ func readRows[T Element](text string, a *Argument, read func(string) (T, error))
 		for part := range strings.SplitSeq(line, ",") {
 			v, err := read(strings.TrimSpace(part))
 			if err != nil {
-				return Block{}, &problem.Problem{Reason: problem.BadValue, Accepted: forms, Message: fmt.Sprintf("%q is no %s", brief(part), a.Element)}
+				return Block{}, &problem.Problem{Reason: problem.BadValue, Accepted: forms, Message: fmt.Sprintf("%q is not a %s", brief(part), a.Element)}
 			}
 			row = append(row, v)
 		}

@@ -120,7 +120,7 @@ func receiving(t *testing.T, cuts ...int64) (*receiver, func(see func(int64)) er
 	}, f
 }
 
-func TestAnUploadGoesOnWhereItsConnectionBroke(t *testing.T) {
+func TestAnUploadResumesWhereItBroke(t *testing.T) {
 	r, bring, f := receiving(t, 100_000, 50_000)
 	var last int64
 	if err := bring(func(n int64) { last = n }); err != nil {
@@ -135,7 +135,7 @@ func TestAnUploadGoesOnWhereItsConnectionBroke(t *testing.T) {
 	}
 }
 
-func TestAnUploadThatComesNoFurtherIsGivenUp(t *testing.T) {
+func TestAnUploadWithoutProgressIsGivenUp(t *testing.T) {
 	r, bring, _ := receiving(t, 1000, 0, 0, 0, 0)
 	r.mu.Lock()
 	r.cuts[0] = 0 // nothing of it arrives
@@ -145,7 +145,7 @@ func TestAnUploadThatComesNoFurtherIsGivenUp(t *testing.T) {
 	}
 }
 
-func TestAForgedBeginningIsThrownAway(t *testing.T) {
+func TestAWrongBeginningIsSentAgain(t *testing.T) {
 	r, bring, f := receiving(t)
 	broken := errors.New("broken")
 	_, err := r.store.Add(io.MultiReader(bytes.NewReader([]byte("forged")), errReader{broken}), blobs.Want{SHA256: f.sha256, Size: f.size})
@@ -164,7 +164,7 @@ type errReader struct{ error }
 
 func (e errReader) Read([]byte) (int, error) { return 0, e.error }
 
-func TestContentThatSomebodyElseSendsIsWaitedFor(t *testing.T) {
+func TestAnUploadWaitsForAnotherUploadOfTheSameContent(t *testing.T) {
 	r, bring, _ := receiving(t)
 	r.busy = 2
 	if err := bring(func(int64) {}); err != nil {

@@ -13,30 +13,30 @@ import (
 	"github.com/seed-9b8f70bb/drover/client/submission"
 )
 
-// Code is an error code of the GridRPC standard (GFD-R.52), in its order. A Code
-// is an error to compare with: errors.Is(err, gridrpc.NotCompleted).
+// Code is an error code of the GridRPC standard (GFD-R.52), in its order. It is an error
+// to compare with: errors.Is(err, gridrpc.NotCompleted).
 type Code int
 
-// The codes of the standard. docs/gridrpc.md says which of our errors has which.
+// The codes of the standard. docs/gridrpc.md maps problems to them.
 const (
 	NoError               Code = iota
 	NotInitialized             // no grid was initialized, or it was finalized
 	ConfigfileNotFound         // there is no such configuration file
 	ConfigfileError            // the configuration is wrong
-	ServerNotFound             // no such site, or none at all
-	FunctionNotFound           // nobody there offers the service
+	ServerNotFound             // no such site, or no site at all
+	FunctionNotFound           // no site offers the service
 	InvalidFunctionHandle      // a handle that was not made, or was destructed
-	InvalidSessionID           // nobody knows the session
+	InvalidSessionID           // an unknown session
 	RPCRefused                 // the grid, or the service's description, refuses the call
-	CommunicationFailed        // nobody answered for as long as patience lasted
-	SessionFailed              // the job has ended, and not well
+	CommunicationFailed        // no answer before patience ran out
+	SessionFailed              // the job has not ended well
 	NotCompleted               // the job has not ended
 	NoneCompleted              // none of the jobs has ended
-	OtherErrorCode             // none of the others: a defect, a file of this machine's
-	UnknownErrorCode           // a code or a reason that this client has not heard of
+	OtherErrorCode             // any other error: a defect, a local file
+	UnknownErrorCode           // a code or reason that this client does not know
 )
 
-// codes are the standard's names and what they say to a person.
+// codes are the names of the standard, and texts for people.
 var codes = [...]struct{ name, text string }{
 	NoError:               {"NO_ERROR", "no error"},
 	NotInitialized:        {"NOT_INITIALIZED", "the grid is not initialized"},
@@ -55,7 +55,7 @@ var codes = [...]struct{ name, text string }{
 	UnknownErrorCode:      {"UNKNOWN_ERROR_CODE", "an unknown error"},
 }
 
-// known returns the code itself, or UnknownErrorCode for a number that is none.
+// known returns the code itself, or UnknownErrorCode for an invalid number.
 func (c Code) known() Code {
 	if c < 0 || int(c) >= len(codes) {
 		return UnknownErrorCode
@@ -63,23 +63,23 @@ func (c Code) known() Code {
 	return c
 }
 
-// String returns the name of the code in the standard, without its GRPC_.
+// String returns the name of the code in the standard without GRPC_.
 func (c Code) String() string { return codes[c.known()].name }
 
-// Error says what the code means to a person.
+// Error returns a text for people.
 func (c Code) Error() string { return codes[c.known()].text }
 
-// CodeError is an error with its code. Every error of Grid, Handle and Session
-// is one.
+// CodeError is an error with its code. All errors of Grid, Handle and Session are of
+// this type.
 type CodeError struct {
 	Code Code
-	// Session is the session it is about, nil when it is about none, or several.
+	// Session is the session of the error; nil for none, or several.
 	Session *Session
-	// Err is why; it may be nil.
+	// Err is the cause; may be nil.
 	Err error
 }
 
-// Error says what has failed, and why.
+// Error returns the code's text and the cause.
 func (e *CodeError) Error() string {
 	if e.Err == nil {
 		return e.Code.Error()
@@ -87,13 +87,13 @@ func (e *CodeError) Error() string {
 	return fmt.Sprintf("%v: %v", e.Code, e.Err)
 }
 
-// Is says whether target is the error's code.
+// Is reports whether target is the error's code.
 func (e *CodeError) Is(target error) bool {
 	code, ok := target.(Code)
 	return ok && code == e.Code
 }
 
-// Unwrap returns why.
+// Unwrap returns the cause.
 func (e *CodeError) Unwrap() error { return e.Err }
 
 // codeByClass are the codes of problems, by the class of their reasons.
@@ -124,7 +124,7 @@ func codeOfReason(r problem.Reason) Code {
 	return UnknownErrorCode
 }
 
-// CodeOf returns the one code of an error, NoError for nil.
+// CodeOf returns the code of an error, NoError for nil.
 func CodeOf(err error) Code {
 	if err == nil {
 		return NoError
@@ -161,12 +161,12 @@ func CodeOf(err error) Code {
 	return OtherErrorCode
 }
 
-// coded returns an error of this API as a *CodeError, about a session or none.
+// coded returns an error as a *CodeError, about a session or none.
 func coded(err error, s *Session) error {
 	if err == nil {
 		return nil
 	}
-	if e, ok := err.(*CodeError); ok { //nolint:errorlint // one that is wrapped is told with its wrapping
+	if e, ok := err.(*CodeError); ok { //nolint:errorlint // the text of a wrapped one is kept
 		return e
 	}
 	return &CodeError{Code: CodeOf(err), Session: s, Err: err}

@@ -7,11 +7,10 @@ import (
 	"github.com/seed-9b8f70bb/drover/client"
 )
 
-// This file is GridRPC's data management (GFD-R-P.186) in Go's manner; docs/gridrpc.md
-// has its functions beside ours. A *Data is the handle, and may be an argument of a
-// call. Errors are *CodeError.
+// Data management as in GFD-R-P.186. docs/gridrpc.md has its C functions beside ours. A
+// *client.Data is the handle, and can be an argument of a call. Errors are *CodeError.
 
-// managed makes a call of a grid about data.
+// managed makes a data call of a grid.
 func managed[T any](ctx context.Context, g *Grid, call func(ctx context.Context, c *client.Client) (T, error)) (T, error) {
 	var none T
 	ctx, leave, err := g.enter(ctx)
@@ -29,14 +28,13 @@ func managed[T any](ctx context.Context, g *Grid, call func(ctx context.Context,
 	return none, coded(err, nil)
 }
 
-// PutData has content stay at a site (grpc_data_init and grpc_data_transfer). See
-// Client.PutData.
+// PutData stores content at a site (grpc_data_init and grpc_data_transfer). See
+// client.Client.PutData.
 func (g *Grid) PutData(ctx context.Context, content client.DataContent, o client.PutOptions) (*client.Data, error) {
 	return managed(ctx, g, func(ctx context.Context, c *client.Client) (*client.Data, error) { return c.PutData(ctx, content, o) })
 }
 
-// LoadData returns the data of a handle that somebody has written down, Data.ID
-// (grpc_data_load).
+// LoadData returns the data with a handle, Data.ID (grpc_data_load).
 func (g *Grid) LoadData(ctx context.Context, id string) (*client.Data, error) {
 	list, err := managed(ctx, g, func(ctx context.Context, c *client.Client) (*client.DataList, error) { return c.FindData(ctx, id) })
 	if err != nil {
@@ -45,15 +43,15 @@ func (g *Grid) LoadData(ctx context.Context, id string) (*client.Data, error) {
 	return &list.Data[0], nil
 }
 
-// DataInfo tells where data are, and what (grpc_data_getinfo).
+// DataInfo returns where data is, and its description (grpc_data_getinfo).
 func (g *Grid) DataInfo(ctx context.Context, d *client.Data) (*client.DataList, error) {
 	return managed(ctx, g, func(ctx context.Context, c *client.Client) (*client.DataList, error) {
 		return c.FindData(ctx, handle(d))
 	})
 }
 
-// TransferData brings data to another site, before a call needs them there
-// (grpc_data_transfer). It returns when they are there.
+// TransferData copies data to another site ahead of a call (grpc_data_transfer). It
+// returns when the copy is complete.
 func (g *Grid) TransferData(ctx context.Context, d *client.Data, site string) (*client.Data, error) {
 	return managed(ctx, g, func(ctx context.Context, c *client.Client) (*client.Data, error) {
 		return c.CopyData(ctx, handle(d), site)
@@ -74,13 +72,13 @@ func (g *Grid) SaveData(ctx context.Context, d *client.Data, path string) error 
 	return err
 }
 
-// FreeData removes data from all sites (grpc_data_free), and returns those that had
-// them.
+// FreeData removes data from all sites (grpc_data_free), and returns the sites that had
+// it.
 func (g *Grid) FreeData(ctx context.Context, d *client.Data) (sites []string, err error) {
 	return managed(ctx, g, func(ctx context.Context, c *client.Client) ([]string, error) { return c.RemoveData(ctx, handle(d)) })
 }
 
-// handle returns the handle of data, "" of none.
+// handle returns the handle of data, "" for nil.
 func handle(d *client.Data) string {
 	if d == nil {
 		return ""

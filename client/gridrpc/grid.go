@@ -9,18 +9,18 @@ import (
 	"github.com/seed-9b8f70bb/drover/client"
 )
 
-// Grid is a grid by the GridRPC standard (GFD-R.52): handles of its functions, and
-// the sessions of calls to them. It stands on a Client, which may be used beside
+// Grid is a grid as the GridRPC standard (GFD-R.52) sees it: handles of its functions,
+// and the sessions of calls to them. It uses a client.Client, which can be used beside
 // it. The zero Grid is not initialized.
 //
 //	Initialize ─▶ Grid ── Handle, HandleAt ──▶ Handle ── Call ───────▶ done
 //	               │                             └────── CallAsync ──▶ Session
 //	               └── Probe…, Wait…, Cancel…, FailedSession ──────────────┘
 //
-// Every error is a *CodeError, with one of the standard's codes.
+// Every error is a *CodeError with a code of the standard.
 type Grid struct {
 	client *client.Client
-	own    bool            // the client is to be closed
+	own    bool            // Finalize closes the client
 	ended  context.Context // ends with Finalize
 	end    context.CancelCauseFunc
 
@@ -30,10 +30,8 @@ type Grid struct {
 	list  sessions       // guarded by mu
 }
 
-// Initialize returns the grid of a configuration file. With an empty path it is
-// that of the environment: the file that DROVER_CONFIG names, with the agents of
-// DROVER_AGENTS (URLs separated by commas) in place of the file's, if that is set;
-// without either a grid on this host. No connection is opened yet.
+// Initialize returns the grid of a configuration file. An empty path means the grid of
+// the environment, as in client.Environment. It opens no connection yet.
 //
 // The codes are ConfigfileNotFound and ConfigfileError.
 func Initialize(path string, opts ...client.Option) (*Grid, error) {
@@ -48,8 +46,8 @@ func Initialize(path string, opts ...client.Option) (*Grid, error) {
 	return initialize(cfg, opts)
 }
 
-// InitializeAgents returns the grid of these agents, the preferred one first. The
-// code is ConfigfileError for what is no URL of an agent.
+// InitializeAgents returns the grid of these agents, the preferred one first. The code
+// is ConfigfileError for an invalid URL.
 func InitializeAgents(agents []string, opts ...client.Option) (*Grid, error) {
 	return initialize(client.Default(agents...), opts)
 }
@@ -65,22 +63,19 @@ func initialize(cfg client.Config, opts []client.Option) (*Grid, error) {
 	return g, nil
 }
 
-// NewGrid returns the grid that a client talks to. Finalize leaves the client
-// open.
+// NewGrid returns the grid of a client. Finalize leaves the client open.
 func NewGrid(c *client.Client) *Grid {
 	g := &Grid{client: c}
 	g.ended, g.end = context.WithCancelCause(context.Background())
 	return g
 }
 
-// Client returns what the grid stands on, for what the standard does not have:
-// logs, decisions, lists, moves.
+// Client returns the client, for what the standard lacks: logs, decisions, lists, moves.
 func (g *Grid) Client() *client.Client { return g.client }
 
-// Finalize detaches the sessions that have not ended: their jobs run on, and can
-// be asked for by their IDs. It ends the calls that are under way, with
-// NotInitialized, and returns when they have. A second time it is NotInitialized
-// itself.
+// Finalize ends the calls under way with NotInitialized, and returns when they have
+// ended. Jobs continue, and can be found by their IDs. The second call returns
+// NotInitialized.
 func (g *Grid) Finalize() error {
 	if !g.initialized() {
 		return &CodeError{Code: NotInitialized}
@@ -102,7 +97,7 @@ func (g *Grid) Finalize() error {
 
 func (g *Grid) initialized() bool { return g != nil && g.client != nil }
 
-// enter begins a call, which leave ends. Its context ends with the grid, too.
+// enter begins a call, which leave ends. Its context ends with the grid too.
 func (g *Grid) enter(ctx context.Context) (_ context.Context, leave func(), err error) {
 	if !g.initialized() {
 		return nil, nil, &CodeError{Code: NotInitialized}

@@ -9,17 +9,17 @@ import (
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
-// Handle is a function of the grid: a service, at whatever site finishes each
-// call first, or bound to one site. The zero Handle is invalid.
+// Handle is a function of the grid: a service, either at the site that finishes each
+// call first, or at one site. The zero Handle is invalid.
 type Handle struct {
 	grid    *Grid
 	service client.Service
-	site    string // "": the grid maps each call
+	site    string // empty: the grid maps each call
 	over    atomic.Bool
 }
 
-// Handle returns a handle whose calls the grid maps one by one. The code is
-// FunctionNotFound when nobody offers the service.
+// Handle returns a handle that maps every call. The code is FunctionNotFound if no site
+// offers the service.
 func (g *Grid) Handle(ctx context.Context, service string) (*Handle, error) {
 	ctx, leave, err := g.enter(ctx)
 	if err != nil {
@@ -33,11 +33,11 @@ func (g *Grid) Handle(ctx context.Context, service string) (*Handle, error) {
 	return &Handle{grid: g, service: *described}, nil
 }
 
-// HandleAt returns a handle whose calls all go to one site. The codes are
-// ServerNotFound when no agent knows it, FunctionNotFound when it does not offer
-// the service, CommunicationFailed when it does not answer.
+// HandleAt returns a handle for calls to one site. The codes are ServerNotFound if no
+// agent knows the site, FunctionNotFound if it does not offer the service, and
+// CommunicationFailed if it does not answer.
 //
-// A job waits, runs and ends there: it is never moved, also when the site is drained.
+// The jobs stay at that site: they are never moved, even if the site is drained.
 func (g *Grid) HandleAt(ctx context.Context, site, service string) (*Handle, error) {
 	ctx, leave, err := g.enter(ctx)
 	if err != nil {
@@ -51,14 +51,14 @@ func (g *Grid) HandleAt(ctx context.Context, site, service string) (*Handle, err
 	return &Handle{grid: g, service: *described, site: site}, nil
 }
 
-// Service describes what the handle calls, as it was when the handle was made.
+// Service returns the description of the service at the time the handle was made.
 func (h *Handle) Service() client.Service { return h.service }
 
-// Site returns the site that the handle is bound to, "" for none.
+// Site returns the site of a HandleAt, "" for any.
 func (h *Handle) Site() string { return h.site }
 
-// Destruct makes the handle invalid. Sessions of its calls stay what they are. The
-// code is InvalidFunctionHandle when it was invalid before.
+// Destruct makes the handle invalid. It does not affect sessions of its calls. The code
+// is InvalidFunctionHandle if the handle was invalid before.
 func (h *Handle) Destruct() error {
 	if h == nil || h.grid == nil || h.over.Swap(true) {
 		return &CodeError{Code: InvalidFunctionHandle}
@@ -66,7 +66,7 @@ func (h *Handle) Destruct() error {
 	return nil
 }
 
-// HandleOf returns the handle that a session was called by, destructed or not.
+// HandleOf returns the handle of a session, destructed or not.
 func (g *Grid) HandleOf(s *Session) (*Handle, error) {
 	_, leave, err := g.enter(context.Background())
 	if err != nil {
@@ -79,7 +79,7 @@ func (g *Grid) HandleOf(s *Session) (*Handle, error) {
 	return s.handle, nil
 }
 
-// enter begins a call by the handle.
+// enter begins a call of the handle.
 func (h *Handle) enter(ctx context.Context) (context.Context, func(), error) {
 	if h == nil || h.grid == nil {
 		return nil, nil, &CodeError{Code: InvalidFunctionHandle}
@@ -92,13 +92,12 @@ func (h *Handle) enter(ctx context.Context) (context.Context, func(), error) {
 	return ctx, leave, err
 }
 
-// Call has the service executed, waits for the end, and fills in what the call
-// writes. Arguments are given in the order in which the service declares them, as
-// ArgStack.Push says; wishes about how it is executed (Width, Walltime, ...) stand
-// anywhere between them.
+// Call executes the service, waits for the end, and sets what the call writes. Arguments
+// are in the order of the service's declaration; client.Service.Bind lists which values
+// fit. Options (client.Width, client.Walltime, ...) can stand anywhere between them.
 //
-// When ctx ends first the code is NotCompleted: the job runs on, and the session
-// in the error can be waited for.
+// If ctx ends first, the code is NotCompleted: the job continues, and the session in the
+// error can be waited for.
 func (h *Handle) Call(ctx context.Context, args ...any) error {
 	s, err := h.CallAsync(ctx, args...)
 	if err != nil {
@@ -107,9 +106,8 @@ func (h *Handle) Call(ctx context.Context, args ...any) error {
 	return s.Wait(ctx)
 }
 
-// CallAsync is Call without the wait: it returns when a server has accepted the
-// job, which has what it reads by then. What the call writes is filled in by the
-// wait that returns the session.
+// CallAsync is Call without the wait: it returns when a server has accepted the job and
+// has its inputs. The wait that returns the session sets what the call writes.
 func (h *Handle) CallAsync(ctx context.Context, args ...any) (*Session, error) {
 	ctx, leave, err := h.enter(ctx)
 	if err != nil {
@@ -135,15 +133,14 @@ func (h *Handle) CallAsync(ctx context.Context, args ...any) (*Session, error) {
 	return s, nil
 }
 
-// ArgStack gathers the arguments of a call while the program runs, for callers
-// that cannot write them down as a list. The zero ArgStack is empty and has no
-// limit. It is not for several goroutines at once.
+// ArgStack collects the arguments of a call at run time. The zero ArgStack is empty and
+// unbounded. It is not safe for concurrent use.
 type ArgStack struct {
-	most int // 0: no limit
+	most int // 0: unbounded
 	args []any
 }
 
-// NewArgStack returns an empty stack of at most so many arguments.
+// NewArgStack returns an empty stack with a capacity.
 func NewArgStack(most int) (*ArgStack, error) {
 	if most < 1 {
 		return nil, coded(&problem.Problem{Reason: problem.OutOfRange, Field: "most", Accepted: "1 or more", Message: fmt.Sprint(most)}, nil)
@@ -166,8 +163,7 @@ func (s *ArgStack) Push(v any) error {
 	return nil
 }
 
-// Pop takes away the argument that was pushed last, and returns it; false when
-// there is none.
+// Pop removes and returns the last argument, false if the stack is empty.
 func (s *ArgStack) Pop() (any, bool) {
 	n := len(s.args)
 	if n == 0 {
@@ -179,15 +175,15 @@ func (s *ArgStack) Pop() (any, bool) {
 	return v, true
 }
 
-// Len returns how many arguments are on the stack.
+// Len returns the number of arguments on the stack.
 func (s *ArgStack) Len() int { return len(s.args) }
 
-// CallStack is Call with the arguments of a stack, which keeps them.
+// CallStack is Call with the arguments of a stack, which stay on it.
 func (h *Handle) CallStack(ctx context.Context, s *ArgStack) error {
 	return h.Call(ctx, s.values()...)
 }
 
-// CallStackAsync is CallAsync with the arguments of a stack, which keeps them.
+// CallStackAsync is CallAsync with the arguments of a stack, which stay on it.
 func (h *Handle) CallStackAsync(ctx context.Context, s *ArgStack) (*Session, error) {
 	return h.CallAsync(ctx, s.values()...)
 }

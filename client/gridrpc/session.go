@@ -8,17 +8,16 @@ import (
 	"github.com/seed-9b8f70bb/drover/client"
 )
 
-// mostSettled bounds how many sessions a grid finds by their IDs, and how many
-// failed ones it lists, after their ends were told. Who holds a *Session has it
-// for as long as he likes.
+// mostSettled bounds how many sessions a grid finds by their IDs, and how many failed
+// ones it lists, after a wait has returned them. A *Session itself stays valid.
 const mostSettled = 4096
 
-// SessionID names a session, in any process: it is the ID of its job. A session
-// keeps it when its job is started anew (see Rerun).
+// SessionID names a session in any process: it is the ID of its job. The session keeps
+// it when a new attempt replaces the job (see client.Rerun).
 type SessionID string
 
-// Session is a call that was not waited for. It may be used from several
-// goroutines; the zero Session is invalid.
+// Session is an asynchronous call. Its methods may be called from several goroutines.
+// The zero Session is invalid.
 type Session struct {
 	handle *Handle
 	id     SessionID
@@ -40,9 +39,8 @@ func (s *Session) ID() SessionID { return s.id }
 // attempt replaced it. Job makes no call.
 func (s *Session) Job() *client.Job { return s.execution.Job() }
 
-// Err returns how the session stands, as a wait or a probe has last seen it: nil
-// when it has ended well, NotCompleted, or SessionFailed with an *EndError. Nobody
-// is asked.
+// Err returns the state of the session as a wait or a probe last saw it: nil if it has
+// ended well, NotCompleted, or SessionFailed with a *client.EndError. It makes no call.
 func (s *Session) Err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -62,22 +60,22 @@ func (s *Session) failed(j *client.Job) error {
 	return &CodeError{Code: SessionFailed, Session: s, Err: &client.EndError{Job: j}}
 }
 
-// end notes that there is nothing left to be done.
+// end notes that the session is complete.
 func (s *Session) end(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ended, s.err = true, err
 }
 
-// has returns whether the session has ended, and how.
+// has reports whether the session is complete, and its error.
 func (s *Session) has() (ended bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.ended, s.err
 }
 
-// settle follows the job to its end and fills in what it has written. An error
-// after which the session has not ended is one of the way there.
+// settle follows the job to its end and fetches its outputs. After an error the session
+// may be incomplete.
 func (s *Session) settle(ctx context.Context) error {
 	if ended, err := s.has(); ended {
 		return err
@@ -112,7 +110,7 @@ func (s *Session) settle(ctx context.Context) error {
 	return nil
 }
 
-// stuck is the error of a session that has not ended.
+// stuck is the error of an incomplete session.
 func (s *Session) stuck(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return s.abandoned(ctx)
@@ -120,7 +118,7 @@ func (s *Session) stuck(ctx context.Context, err error) error {
 	return coded(err, s)
 }
 
-// abandoned is the error of a wait that was given up.
+// abandoned is the error of a wait whose context ended.
 func (s *Session) abandoned(ctx context.Context) error {
 	cause := context.Cause(ctx)
 	if CodeOf(cause) == NotInitialized {
@@ -129,15 +127,15 @@ func (s *Session) abandoned(ctx context.Context) error {
 	return &CodeError{Code: NotCompleted, Session: s, Err: cause}
 }
 
-// sessions are those of a grid.
+// sessions are the sessions of a grid.
 type sessions struct {
 	byID    map[SessionID]*Session
-	open    []*Session // whose end was not told yet, in the order of their calls
+	open    []*Session // that no wait has returned, in the order of their calls
 	settled []SessionID
-	failed  []*Session // that FailedSession has not told of
+	failed  []*Session // that FailedSession has not returned
 }
 
-// opened takes a new session in.
+// opened adds a new session.
 func (g *Grid) opened(s *Session) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -148,8 +146,7 @@ func (g *Grid) opened(s *Session) {
 	g.list.open = append(g.list.open, s)
 }
 
-// told notes that a caller is told of a session's end, and says whether it is the
-// first time.
+// told notes that a wait returns a session, and reports whether it is the first one.
 func (g *Grid) told(s *Session) bool {
 	_, err := s.has()
 	g.mu.Lock()
@@ -171,15 +168,15 @@ func (g *Grid) told(s *Session) bool {
 	return true
 }
 
-// outstanding returns the sessions whose end was not told yet.
+// outstanding returns the sessions that no wait has returned.
 func (g *Grid) outstanding() []*Session {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return slices.Clone(g.list.open)
 }
 
-// Session returns the session of an ID. The code is InvalidSessionID for one that
-// is not of this grid, or ended long ago.
+// Session returns the session with an ID. The code is InvalidSessionID if it is not of
+// this grid, or ended long ago.
 func (g *Grid) Session(id SessionID) (*Session, error) {
 	_, leave, err := g.enter(context.Background())
 	if err != nil {
@@ -195,8 +192,8 @@ func (g *Grid) Session(id SessionID) (*Session, error) {
 	return s, nil
 }
 
-// FailedSession returns a session whose failure a wait has told of, each once and
-// the oldest first, nil when there is none left.
+// FailedSession returns a failed session that a wait has returned, each once, the oldest
+// first; nil if there is none.
 func (g *Grid) FailedSession() (*Session, error) {
 	_, leave, err := g.enter(context.Background())
 	if err != nil {
@@ -213,7 +210,7 @@ func (g *Grid) FailedSession() (*Session, error) {
 	return s, nil
 }
 
-// check refuses sessions that are not of this grid.
+// check refuses sessions of another grid.
 func (g *Grid) check(sessions ...*Session) error {
 	for _, s := range sessions {
 		if s == nil || s.handle == nil || s.handle.grid != g {

@@ -7,12 +7,11 @@ import (
 	"sync"
 )
 
-// Wait waits for the session's end, and fills in what the call writes. The code is
-// SessionFailed when it has ended, and not well; then and with nil there is nothing
-// left to wait for, and another Wait says the same at once. Any other error is one
-// of the way there, after which it may be waited for again: NotCompleted when ctx
-// ended first, CommunicationFailed, OtherErrorCode for a file that cannot be
-// written.
+// Wait waits for the end of the session, and sets what the call writes. The code is
+// SessionFailed if the job has not ended well. After that and after nil, another Wait
+// returns the same at once. After any other error the session can be waited for again:
+// NotCompleted if ctx ended first, CommunicationFailed, OtherErrorCode for a file that
+// cannot be written.
 func (s *Session) Wait(ctx context.Context) error {
 	if s == nil || s.handle == nil {
 		return &CodeError{Code: InvalidSessionID}
@@ -20,9 +19,9 @@ func (s *Session) Wait(ctx context.Context) error {
 	return s.handle.grid.WaitAnd(ctx, s)
 }
 
-// WaitAnd waits until all of these sessions have ended. The code is SessionFailed
-// when some of them have not ended well: FailedSession tells which. When it could
-// not wait for all of them to the end, it is that of the first such session.
+// WaitAnd waits until all of these sessions have ended. The code is SessionFailed if
+// some have failed; FailedSession returns them. If a session could not be waited for,
+// the code is that of the first such session.
 func (g *Grid) WaitAnd(ctx context.Context, sessions ...*Session) error {
 	ctx, leave, err := g.enter(ctx)
 	if err != nil {
@@ -35,8 +34,8 @@ func (g *Grid) WaitAnd(ctx context.Context, sessions ...*Session) error {
 	return g.and(ctx, sessions)
 }
 
-// WaitAll is WaitAnd for all sessions of the grid whose end no wait has told yet,
-// of those called before.
+// WaitAll is WaitAnd for the sessions of the grid that no wait has returned yet, as of
+// the call.
 func (g *Grid) WaitAll(ctx context.Context) error {
 	ctx, leave, err := g.enter(ctx)
 	if err != nil {
@@ -46,10 +45,10 @@ func (g *Grid) WaitAll(ctx context.Context) error {
 	return g.and(ctx, g.outstanding())
 }
 
-// WaitOr waits until one of these sessions has ended and returns it, the first of
-// the list when there are several. With SessionFailed it returns the session, too.
-// The code is NoneCompleted for an empty list. When none of them could be waited
-// for, it is that of the first.
+// WaitOr waits until one of these sessions has ended and returns it, the first of the
+// list if there are several. With SessionFailed it returns the session too. The code is
+// NoneCompleted for an empty list. If no session could be waited for, the code is that
+// of the first.
 func (g *Grid) WaitOr(ctx context.Context, sessions ...*Session) (*Session, error) {
 	ctx, leave, err := g.enter(ctx)
 	if err != nil {
@@ -66,9 +65,8 @@ func (g *Grid) WaitOr(ctx context.Context, sessions ...*Session) (*Session, erro
 	return s, err
 }
 
-// WaitAny is WaitOr for all sessions of the grid whose end no wait has told yet,
-// of those called before: each is returned once. The code is NoneCompleted when
-// there are none.
+// WaitAny is WaitOr for the sessions of the grid that no wait has returned yet, as of
+// the call. It returns each session once. The code is NoneCompleted if there are none.
 func (g *Grid) WaitAny(ctx context.Context) (*Session, error) {
 	ctx, leave, err := g.enter(ctx)
 	if err != nil {
@@ -77,7 +75,7 @@ func (g *Grid) WaitAny(ctx context.Context) (*Session, error) {
 	defer leave()
 	for {
 		s, err := or(ctx, g.outstanding())
-		if s == nil || g.told(s) { // otherwise somebody else has told of it meanwhile
+		if s == nil || g.told(s) { // otherwise another wait has returned it meanwhile
 			return s, err
 		}
 	}
@@ -131,8 +129,8 @@ func or(ctx context.Context, sessions []*Session) (*Session, error) {
 	return nil, stuck[sessions[0]]
 }
 
-// gather settles sessions side by side until it is enough, or nothing more can be
-// done. It returns why those have not ended that have not.
+// gather settles sessions concurrently until there are enough, or all have returned. It
+// returns the errors of those that have not ended.
 func gather(ctx context.Context, sessions []*Session, enough func() bool) map[*Session]error {
 	ctx, stop := context.WithCancel(ctx)
 	type result struct {
@@ -160,9 +158,9 @@ func gather(ctx context.Context, sessions []*Session, enough func() bool) map[*S
 	return stuck
 }
 
-// Probe asks whether the session's job has ended: nil when it has, well or not,
-// NotCompleted when it has not, or its site cannot say. Nothing that the call
-// writes is filled in: that is for the waits.
+// Probe reports whether the session's job has ended: nil if it has, well or not,
+// NotCompleted if it has not or its site does not answer. It does not set what the call
+// writes; the waits do.
 func (s *Session) Probe(ctx context.Context) error {
 	if s == nil || s.handle == nil {
 		return &CodeError{Code: InvalidSessionID}
@@ -176,8 +174,8 @@ func (s *Session) Probe(ctx context.Context) error {
 }
 
 // ProbeOr returns the first of these sessions whose job has ended. The code is
-// NoneCompleted when none has, or there is no session. When none is known to have
-// ended, and some could not be asked for, it is that of the first of those.
+// NoneCompleted if there is none. If none is known to have ended and a probe failed, the
+// code is that of the first failure.
 func (g *Grid) ProbeOr(ctx context.Context, sessions ...*Session) (*Session, error) {
 	ctx, leave, err := g.enter(ctx)
 	if err != nil {
@@ -222,10 +220,10 @@ func (s *Session) probe(ctx context.Context) error {
 	return nil
 }
 
-// Cancel ends the session's job, and does not wait until it has ended: a wait will
-// say SessionFailed, unless the job was faster. Of one that has ended already it
-// is nil. The code is NotCompleted when the cancel is recorded while the job is on
-// its way between two sites, and was not answered for as long as patience lasts.
+// Cancel cancels the session's job and does not wait for its end: a wait returns
+// SessionFailed, unless the job ended first. It is nil for a job that has ended. The
+// code is NotCompleted if the cancel is recorded during a move and not decided before
+// patience ran out.
 func (s *Session) Cancel(ctx context.Context) error {
 	if s == nil || s.handle == nil {
 		return &CodeError{Code: InvalidSessionID}
@@ -238,7 +236,7 @@ func (s *Session) Cancel(ctx context.Context) error {
 	return s.cancel(ctx)
 }
 
-// CancelAll is Cancel for all sessions of the grid whose end no wait has told yet.
+// CancelAll is Cancel for the sessions of the grid that no wait has returned yet.
 func (g *Grid) CancelAll(ctx context.Context) error {
 	ctx, leave, err := g.enter(ctx)
 	if err != nil {

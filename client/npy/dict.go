@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// dict is what the literal in a header says.
+// dict is the content of a header.
 type dict struct {
 	descr   string
 	fortran bool
 	shape   []int64
 }
 
-// reader reads a literal of Python's, as far as headers have them.
+// reader reads a Python literal, as far as headers need.
 type reader struct{ rest string }
 
-// parseDict reads {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }, in any
-// order of its keys, each of which has to be there once.
+// parseDict reads {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }. Its keys
+// can have any order; each has to be there once.
 func parseDict(text string) (dict, error) {
 	var d dict
 	r := &reader{rest: text}
@@ -64,7 +64,7 @@ func parseDict(text string) (dict, error) {
 	return d, nil
 }
 
-// take goes over a word, if it comes next.
+// take skips a word if it comes next.
 func (r *reader) take(word string) bool {
 	r.rest = strings.TrimLeft(r.rest, " \t\r\n")
 	rest, ok := strings.CutPrefix(r.rest, word)
@@ -89,7 +89,7 @@ func (r *reader) text() (string, bool) {
 	return "", false
 }
 
-// tuple reads a tuple of numbers that are not below 0.
+// tuple reads a tuple of numbers of at least 0.
 func (r *reader) tuple() ([]int64, bool) {
 	if !r.take("(") {
 		return nil, false
@@ -103,7 +103,7 @@ func (r *reader) tuple() ([]int64, bool) {
 			return nil, false
 		}
 		r.rest = r.rest[len(digits):]
-		r.take("L") // Python 2 wrote long numbers so
+		r.take("L") // as Python 2 wrote long numbers
 		list = append(list, n)
 		if !r.take(",") && (len(list) < 2 || !strings.HasPrefix(r.rest, ")")) {
 			return nil, false // (3) is no tuple

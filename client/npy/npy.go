@@ -13,37 +13,37 @@ import (
 
 const (
 	magic = "\x93NUMPY"
-	// largest bounds the text of a header, bytes. NumPy's own bound is 10,000.
+	// largest bounds the text of a header, bytes. NumPy itself accepts 10,000.
 	largest = 1 << 16
-	// align is where elements begin: at a multiple of so many bytes.
+	// align is the alignment of the elements, bytes.
 	align = 64
 )
 
-// Header is what a file says of its array.
+// Header describes the array in a file.
 type Header struct {
 	Element    string  // "float64", "float32", "int64", "int32", "uint8" or "complex128"
 	Dimensions []int64 // one or two, each at least 0
-	Size       int64   // of the header, bytes: the elements begin there
+	Size       int64   // size of the header, bytes: the offset of the elements
 }
 
-// FormatError says why a file is not one that can be read.
+// FormatError is a file that cannot be read.
 type FormatError struct {
 	Why  string
-	Hint string // how to make one; may be empty
+	Hint string // how to make a valid file; may be empty
 }
 
-// Error says why.
+// Error returns the reason.
 func (e *FormatError) Error() string { return e.Why }
 
-// elements are the types of elements as NumPy writes them.
+// elements maps NumPy's types of elements to ours.
 var elements = map[string]string{
 	"<f8": "float64", "<f4": "float32", "<i8": "int64", "<i4": "int32", "|u1": "uint8", "<u1": "uint8", "<c16": "complex128",
 }
 
-// sizes are those of the elements, bytes.
+// sizes are the sizes of elements, bytes.
 var sizes = map[string]int64{"float64": 8, "float32": 4, "int64": 8, "int32": 4, "uint8": 1, "complex128": 16}
 
-// Bytes returns how many bytes the elements have; false when no file has so many.
+// Bytes returns the size of all elements, false if it overflows.
 func (h Header) Bytes() (int64, bool) {
 	n := sizes[h.Element]
 	for _, d := range h.Dimensions {
@@ -55,8 +55,8 @@ func (h Header) Bytes() (int64, bool) {
 	return n, true
 }
 
-// Read reads the header at the beginning of a file. The error is a *FormatError, or
-// one of reading.
+// Read reads the header at the beginning of a file. The error is a *FormatError, or a
+// failure of r.
 func Read(r io.Reader) (Header, error) {
 	var begin [12]byte
 	if err := fill(r, begin[:10]); err != nil {
@@ -68,7 +68,7 @@ func Read(r io.Reader) (Header, error) {
 	size, text := int64(10), int64(binary.LittleEndian.Uint16(begin[8:]))
 	switch begin[6] {
 	case 1:
-	case 2, 3: // the size has two bytes more
+	case 2, 3: // two more bytes of size
 		if err := fill(r, begin[10:]); err != nil {
 			return Header{}, err
 		}
@@ -118,7 +118,7 @@ func parse(text string) (Header, error) {
 	if n := len(h.Dimensions); n != 1 && n != 2 {
 		return Header{}, &FormatError{Why: fmt.Sprintf("it has %d dimensions, accepted: 1 or 2", n), Hint: "array.reshape gives it others"}
 	}
-	// Where one dimension is 1 or less both orders are the same.
+	// With a dimension of at most 1 both orders are the same.
 	if d.fortran && len(h.Dimensions) == 2 && min(h.Dimensions[0], h.Dimensions[1]) > 1 {
 		return Header{}, &FormatError{
 			Why: "it is in Fortran order, columns one after the other; accepted: rows", Hint: "numpy.ascontiguousarray(array) puts it in order",
@@ -130,7 +130,7 @@ func parse(text string) (Header, error) {
 	return h, nil
 }
 
-// Append appends the header of an array. It ends where a multiple of 64 bytes does.
+// Append appends the header of an array, padded to a multiple of 64 bytes.
 func Append(b []byte, element string, dimensions []int64) ([]byte, error) {
 	descr := ""
 	for word, is := range elements {

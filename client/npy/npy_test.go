@@ -51,7 +51,7 @@ func TestHeadersOfAllVersionsAreRead(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoBlockIsRefusedByName(t *testing.T) {
+func TestUnsupportedFilesAreRefusedWithAReason(t *testing.T) {
 	with := func(old, instead string) []byte { return file(1, strings.Replace(good, old, instead, 1)) }
 	for name, c := range map[string]struct {
 		file []byte
@@ -101,7 +101,7 @@ func (failing) Read([]byte) (int, error) { return 0, io.ErrClosedPipe }
 const numpy = "\x93NUMPY\x01\x00v\x00{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }" +
 	"                                                          \n"
 
-func TestAHeaderIsWrittenAsNumPyDoes(t *testing.T) {
+func TestHeadersAreWrittenLikeNumPy(t *testing.T) {
 	b, err := npy.Append(nil, "float64", []int64{3, 4})
 	if err != nil || string(b) != numpy {
 		t.Errorf("%q, %v", b, err)
@@ -112,7 +112,7 @@ func TestAHeaderIsWrittenAsNumPyDoes(t *testing.T) {
 }
 
 // The files of testdata were written by NumPy 1.24.
-func TestFilesThatNumPyHasWritten(t *testing.T) {
+func TestFilesOfNumPyAreRead(t *testing.T) {
 	for name, want := range map[string]string{
 		"product": "float64 [2 2]", "vector": "uint8 [3]", "complex": "complex128 [1 1]", "int32": "int32 [0 7]", "version2": "float64 [1]",
 		"version3": "float64 [1]", "fortran": "Fortran order", "big-endian": "big-endian", "bool": "|b1", "records": "records", "scalar": "0 dimensions",

@@ -2,7 +2,7 @@ package submission
 
 import "github.com/seed-9b8f70bb/drover/batch"
 
-// The words of time, for drivers that have no other use for package batch.
+// Times for drivers that do not import package batch.
 type (
 	// Time is an instant in microseconds since the driver's epoch.
 	Time = batch.Time
@@ -10,7 +10,7 @@ type (
 	Duration = batch.Duration
 )
 
-// Target is a site and where its server is reached.
+// Target is a site and the URL of its server.
 type Target struct {
 	Site    string
 	Address string // URL
@@ -25,12 +25,12 @@ const (
 	Submit                   // submit to the target; answer with Accepted, Withdrawn or Failed
 	Withdraw                 // ask the target to withdraw the job; answer with Withdrawn, Accepted or Failed
 	Find                     // ask the agent where the job is; answer with Found or Failed
-	Ask                      // ask the agent what the inquiry is about; answer with Answered or Failed
-	Visit                    // do at the target what the pursuit is for; answer with Finished, Moved or Failed
+	Ask                      // ask the agent the question of the inquiry; answer with Answered or Failed
+	Visit                    // make the pursuit's calls at the target; answer with Finished, Moved or Failed
 	Pause                    // wait; answer with Awake
-	Done                     // it is done, at the target
-	Rerun                    // what became of the job is unknown for too long: start a new attempt, under a new ID, not at the target
-	Fail                     // it cannot be done: Err says why
+	Done                     // finished, at the target
+	Rerun                    // the state of the job has been unknown for too long: start a new attempt under a new ID, avoiding the target
+	Fail                     // it failed, with Err
 )
 
 var verbNames = [...]string{
@@ -46,24 +46,24 @@ func (v Verb) String() string {
 	return "unspecified"
 }
 
-// Action is what a driver should do next. After Done, Rerun and Fail there is nothing.
+// Action is what a driver should do next. Nothing follows Done, Rerun and Fail.
 type Action struct {
 	Do     Verb
-	Agent  int    // of Map, Find and Ask: which of the agents, from 0
+	Agent  int    // of Map, Find and Ask: index of the agent
 	Target Target // of Submit, Withdraw, Visit, Done and Rerun
 	Until  Time   // of Pause
-	Err    error  // of Fail and Rerun: why; of Pause: what has failed
+	Err    error  // of Fail and Rerun: the cause; of Pause: what failed
 }
 
-// Config is how long and among how many agents a client tries.
+// Config is how long and with how many agents a client tries.
 type Config struct {
 	// Agents is the number of agents, at least 1. They are asked in turn,
 	// beginning with the first.
 	Agents int
-	// Patience is how long failures in a row are put up with; 0 means that none
-	// is answered by waiting. An answer in between starts it anew.
+	// Patience bounds how long consecutive failures are retried; 0 for no retries. A
+	// success resets it.
 	Patience Duration
-	// Rerun is how long it may be unknown what became of a job before a new
-	// attempt is started; 0 for never. It needs an idempotent request.
+	// Rerun is how long the state of a job can be unknown before a new attempt; 0 for
+	// ever. It requires an idempotent request.
 	Rerun Duration
 }

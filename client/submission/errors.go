@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// errNoTarget is the failure of an agent that answers with an empty ranking.
+// errNoTarget is the failure of an agent with an empty ranking.
 var errNoTarget = errors.New("the agent named no site")
 
-// UnknownError says that nobody knows whether a job was accepted: its submission
-// was sent to a server, and no answer came. The job may run.
+// UnknownError is a submission that was sent to a server and not answered: whether the
+// server accepted the job is unknown. The job may run.
 type UnknownError struct {
 	Job    string   // ID
 	Target Target   // the only server that may have it
-	After  Duration // how long it was tried
-	Tries  int      // how often that server was asked to take it, or to withdraw it
+	After  Duration // since the first try
+	Tries  int      // how often the server was asked to accept or to withdraw the job
 	Err    error    // the last failure
 }
 
@@ -31,14 +31,14 @@ func (e *UnknownError) Error() string {
 // Unwrap returns the last failure.
 func (e *UnknownError) Unwrap() error { return e.Err }
 
-// PatienceError says that something was tried for as long as patience lasted. Of
-// a submission it says that no server has accepted it.
+// PatienceError is a failure that lasted longer than patience. A submission with this
+// error was accepted by no server.
 type PatienceError struct {
-	Job    string   // ID; empty of a submission, and when it is about no job
-	Target Target   // the server that was last tried; zero when it was an agent
-	After  Duration // how long it was tried
-	Tries  int      // how many calls failed in a row
-	Err    error    // the last failure that is to the point
+	Job    string   // ID; empty for a submission, and for calls that are about no job
+	Target Target   // the server of the last try; zero for an agent
+	After  Duration // since the first failure
+	Tries  int      // consecutive failures
+	Err    error    // the last relevant failure
 }
 
 // Error names the job, how long it was tried, and where.
@@ -56,7 +56,7 @@ func (e *PatienceError) Error() string {
 // Unwrap returns the last failure.
 func (e *PatienceError) Unwrap() error { return e.Err }
 
-// HopsError says that a job has moved more often than a pursuit follows.
+// HopsError is a job that moved more often than a pursuit follows.
 type HopsError struct {
 	Job string // ID
 }

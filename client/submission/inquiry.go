@@ -1,8 +1,7 @@
 package submission
 
-// Inquiry brings a question to an agent that answers it: what a service is like.
-// It is made by NewInquiry. Every method is given the present time and returns
-// what to do: Ask, Pause, Done or Fail.
+// Inquiry puts a question to the agents until one answers. Every method takes the
+// present time and returns what to do next: Ask, Pause, Done or Fail.
 type Inquiry struct {
 	cfg   Config
 	retry retry
@@ -21,7 +20,8 @@ func (q *Inquiry) Start(Time) Action { return q.ask(0) }
 // Answered takes an agent's answer.
 func (q *Inquiry) Answered(Time) Action { return Action{Do: Done} }
 
-// Failed takes the failure of an Ask. What one agent refuses the others would.
+// Failed takes the failure of an Ask. A refusal of one agent would be the refusal of
+// all.
 func (q *Inquiry) Failed(now Time, f Failure) Action {
 	if f.Kind == Refused {
 		return Action{Do: Fail, Err: f.Err}

@@ -90,7 +90,7 @@ func once(t *rapid.T, servers []*keeper, targets []Target, cfg Config) Action {
 	}
 }
 
-func TestASubmissionIsAcceptedAtMostOnceWhateverIsLost(t *testing.T) {
+func TestASubmissionIsAcceptedAtMostOnceUnderAnyLoss(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var servers []*keeper
 		var targets []Target

@@ -2,36 +2,35 @@ package submission
 
 import "fmt"
 
-// MaxHops is how many moves of a job one pursuit follows.
+// MaxHops bounds the moves of a job that one pursuit follows.
 const MaxHops = 16
 
-// Pursuit brings a question about a job, or an order, to the server that is the
-// job's authority: a watch, a cancel, a read. Every method is given the present
-// time and returns what to do.
+// Pursuit makes calls about a job (a watch, a cancel, a read) at the server that is the
+// job's authority. Every method takes the present time and returns what to do next.
 type Pursuit struct {
 	cfg    Config
 	job    string
 	retry  retry
 	agent  int    // asked last
 	asked  int    // agents asked since the last visit or pause
-	place  Target // where the job was last known to be
-	known  bool   // whether place is set and may still have the job
-	gone   Target // the server that said it has gone, if any
+	at     Target // last known location of the job
+	known  bool   // at is set and may still have the job
+	gone   Target // the server that said that the job moved away, if any
 	epoch  uint32 // the highest seen
-	absent int    // how many of the agents asked know nobody who has it
+	absent int    // how many of the agents asked know no site that has the job
 	visits int    // since the last pause
-	why    error  // what the last visit failed with
-	mute   bool   // it failed because nobody answered
+	why    error  // failure of the last visit
+	mute   bool   // the last visit got no answer
 	hops   int
 	last   Action
 }
 
-// NewPursuit returns a pursuit of a job that is believed to be at a target, with
-// the epoch it had there, or of one that may be anywhere when at is zero.
+// NewPursuit returns a pursuit of a job that was last at a target with an epoch. A zero
+// target is unknown.
 func NewPursuit(cfg Config, job string, at Target, epoch uint32) *Pursuit {
 	return &Pursuit{
 		cfg: cfg, job: job, retry: retry{patience: cfg.Patience}, agent: -1,
-		place: at, known: at != Target{}, epoch: epoch,
+		at: at, known: at != Target{}, epoch: epoch,
 	}
 }
 
@@ -43,25 +42,25 @@ func (p *Pursuit) Start(Time) Action {
 	return p.find()
 }
 
-// Heard notes that a visit under way brings news, so that patience begins anew
-// with the next failure. What to do stays the same.
-func (p *Pursuit) Heard(epoch uint32) {
+// Progress notes news from a visit under way: the next failure starts with full
+// patience. The action stays the same.
+func (p *Pursuit) Progress(epoch uint32) {
 	p.retry.fine()
 	p.epoch = max(p.epoch, epoch)
 	p.why, p.mute = nil, false
 }
 
-// Finished takes the end of what the pursuit was for.
-func (p *Pursuit) Finished(Time) Action { return p.act(Action{Do: Done, Target: p.place}) }
+// Finished takes the end of the pursuit's calls.
+func (p *Pursuit) Finished(Time) Action { return p.act(Action{Do: Done, Target: p.at}) }
 
-// Moved takes the visited server's answer that the job has gone elsewhere, under
-// this epoch. One that is lower than the highest seen is old news.
+// Moved takes the visited server's answer that the job has moved away under this epoch.
+// An epoch below the highest seen is outdated.
 func (p *Pursuit) Moved(now Time, epoch uint32) Action {
 	if epoch < p.epoch {
-		return p.Failed(now, Failure{Kind: Absent, Err: fmt.Errorf("job %s: site %s knows only that it has gone before", p.job, p.place.Site)})
+		return p.Failed(now, Failure{Kind: Absent, Err: fmt.Errorf("job %s: site %s knows only that it has gone before", p.job, p.at.Site)})
 	}
-	p.Heard(epoch)
-	p.known, p.gone = false, p.place
+	p.Progress(epoch)
+	p.known, p.gone = false, p.at
 	if p.hops++; p.hops > MaxHops {
 		return p.act(Action{Do: Fail, Err: &HopsError{Job: p.job}})
 	}
@@ -73,10 +72,10 @@ func (p *Pursuit) Found(now Time, at Target, epoch uint32) Action {
 	if epoch < p.epoch || at == p.gone && epoch == p.epoch {
 		return p.Failed(now, Failure{Kind: Busy, Err: fmt.Errorf("job %s: on its way from site %s", p.job, at.Site)})
 	}
-	// Not at once to where it has just failed, whatever it said before, and not
-	// round and round.
-	again := p.retry.failing && (p.visits > 1 || p.visits > 0 && at == p.place)
-	p.place, p.known, p.gone, p.epoch = at, true, Target{}, epoch
+	// Pause before another visit to the server that has just failed, and before the
+	// third visit in a row.
+	again := p.retry.failing && (p.visits > 1 || p.visits > 0 && at == p.at)
+	p.at, p.known, p.gone, p.epoch = at, true, Target{}, epoch
 	if again {
 		return p.wait(now, p.why)
 	}
@@ -92,7 +91,7 @@ func (p *Pursuit) Failed(now Time, f Failure) Action {
 	case p.last.Do == Visit:
 		p.why, p.known = f.Err, f.Kind != Absent
 		p.mute = f.Kind == Silent || f.Kind == Unsent
-		if f.Kind == Busy { // it has the job, and says so
+		if f.Kind == Busy { // the server has the job
 			return p.wait(now, f.Err)
 		}
 		return p.find()
@@ -105,7 +104,7 @@ func (p *Pursuit) Failed(now Time, f Failure) Action {
 	if p.absent == p.cfg.Agents && !p.known && p.gone == (Target{}) {
 		return p.act(Action{Do: Fail, Err: f.Err})
 	}
-	if p.why != nil { // the job's own server is more to the point than an agent
+	if p.why != nil { // the job's own server is more relevant than an agent
 		return p.wait(now, p.why)
 	}
 	return p.wait(now, f.Err)
@@ -122,7 +121,7 @@ func (p *Pursuit) Awake(Time) Action {
 
 func (p *Pursuit) visit() Action {
 	p.visits++
-	return p.act(Action{Do: Visit, Target: p.place})
+	return p.act(Action{Do: Visit, Target: p.at})
 }
 
 func (p *Pursuit) find() Action {
@@ -147,9 +146,9 @@ func (p *Pursuit) wait(now Time, err error) Action {
 	case ok:
 		return p.act(Action{Do: Pause, Until: until, Err: err})
 	case rerun:
-		return p.act(Action{Do: Rerun, Target: p.place, Err: p.retry.gaveUp(now, p.job, p.place, err)})
+		return p.act(Action{Do: Rerun, Target: p.at, Err: p.retry.gaveUp(now, p.job, p.at, err)})
 	}
-	return p.act(Action{Do: Fail, Err: p.retry.gaveUp(now, p.job, p.place, err)})
+	return p.act(Action{Do: Fail, Err: p.retry.gaveUp(now, p.job, p.at, err)})
 }
 
 func (p *Pursuit) act(a Action) Action {

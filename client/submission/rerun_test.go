@@ -6,7 +6,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-func TestSubmissionIsStartedAnewOnlyWhenItIsUnknownForTooLong(t *testing.T) {
+func TestANewAttemptNeedsAnUnknownSubmission(t *testing.T) {
 	for name, tc := range map[string]struct {
 		avoid  string
 		script string
@@ -59,7 +59,7 @@ func TestSubmissionIsStartedAnewOnlyWhenItIsUnknownForTooLong(t *testing.T) {
 	}
 }
 
-func TestPursuitGivesUpForANewAttemptOnlyWhenNobodyAnswers(t *testing.T) {
+func TestAPursuitIsReplacedOnlyWithoutAnAnswer(t *testing.T) {
 	for name, script := range map[string]string{
 		"a site that stays silent": `
 			0s    start    => visit a

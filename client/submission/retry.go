@@ -2,24 +2,24 @@ package submission
 
 import "github.com/seed-9b8f70bb/drover/batch"
 
-// Pauses between rounds of tries double from the first to the longest. They are
-// not randomized: clients do not fail in step unless a server does, and what a
-// core does has to be a function of its events.
+// The pause between rounds doubles from the first to the longest. Pauses are not
+// randomized: clients fail in step only when a server fails, and a core has to be a
+// function of its events.
 const (
 	FirstPause   = 100 * batch.Millisecond
 	LongestPause = 2 * batch.Second
 )
 
-// retry decides how long to try again.
+// retry decides how long to retry.
 type retry struct {
 	patience Duration
 	failing  bool
-	since    Time // the first of the failures in a row
-	tries    int  // the failures in a row
+	since    Time // the first of the consecutive failures
+	tries    int  // consecutive failures
 	pause    Duration
 }
 
-// fine ends a row of failures.
+// fine ends a series of failures.
 func (r *retry) fine() { r.failing, r.tries, r.pause = false, 0, 0 }
 
 // failed notes a failure.
@@ -30,8 +30,8 @@ func (r *retry) failed(now Time) {
 	r.tries++
 }
 
-// until returns when to try again after a failure, and false when patience has
-// run out. The last try is at the very end of it.
+// until returns when to try again after a failure, false if patience has run out. The
+// last try is exactly at its end.
 func (r *retry) until(now Time) (Time, bool) {
 	if !r.failing {
 		r.failed(now)
@@ -43,8 +43,8 @@ func (r *retry) until(now Time) (Time, bool) {
 	return min(now.Add(r.pause), r.since.Add(r.patience)), true
 }
 
-// gaveUp says of the last failure that patience has run out. Without patience
-// there is nothing to say but the failure.
+// gaveUp returns the error of the last failure when patience has run out. Without
+// patience it is the failure itself.
 func (r *retry) gaveUp(now Time, job string, at Target, err error) error {
 	if r.patience == 0 {
 		return err

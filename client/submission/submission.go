@@ -2,40 +2,40 @@ package submission
 
 import "slices"
 
-// repeats is how many submissions in a row may go unanswered before the job is
-// withdrawn, when there is another site to go to.
+// repeats is how many consecutive submissions can stay unanswered before the job is
+// withdrawn, if there is another site.
 const repeats = 2
 
-// Submission brings one request to a server, once. It is made by NewSubmission,
-// and every method but that is given the present time and returns what to do.
+// Submission brings one request to one server. Every method takes the present time and
+// returns what to do next.
 type Submission struct {
 	cfg   Config
 	job   string
-	avoid string // site to be tried only when there is no other
+	avoid string // site of last resort
 	retry retry
 
 	agent int // asked last
 	asked int // agents asked in this round
 
-	place Target   // the target tried last
-	rest  []Target // the ranking behind it
-	left  []string // sites that have withdrawn the job: they will never take it
-	later bool     // a target of this ranking may be reached later
+	at    Target   // the target of the last try
+	rest  []Target // the rest of the ranking
+	left  []string // sites that have withdrawn the job: they will never accept it
+	later bool     // a target of this ranking may be reachable later
 
-	// Of place:
-	sent    bool  // it may know of the job: the job belongs there
-	silent  bool  // a submission was sent there and not answered
-	quiet   int   // submissions without an answer, in a row
-	leaving bool  // it was decided to have the job withdrawn there
+	// About the target at:
+	sent    bool  // it may have received the job: the job belongs there
+	silent  bool  // a submission there was not answered
+	quiet   int   // consecutive submissions without an answer
+	leaving bool  // the job is being withdrawn there
 	bound   bool  // it does not withdraw jobs: the job stays
-	anew    bool  // it cannot take the job now: maybe a site has come that can
+	remap   bool  // it cannot accept the job now: map again, for a site that can
 	tries   int   // calls about the job
-	why     error // what its last answer to a submission was
+	why     error // failure of the last submission
 	last    Action
 }
 
-// NewSubmission returns the submission of the request with this job ID. A site
-// to avoid is tried only when there is no other; it may be empty.
+// NewSubmission returns the submission of the request with this job ID. A site to avoid,
+// which may be empty, is tried only if there is no other.
 func NewSubmission(cfg Config, job, avoid string) *Submission {
 	return &Submission{cfg: cfg, job: job, avoid: avoid, retry: retry{patience: cfg.Patience}}
 }
@@ -49,7 +49,7 @@ func (s *Submission) Mapped(now Time, targets []Target) Action {
 		return s.Failed(now, Failure{Kind: Busy, Err: errNoTarget})
 	}
 	usable := s.usable(targets)
-	s.later, s.anew = false, false
+	s.later, s.remap = false, false
 	switch {
 	case len(usable) == 0 && s.sent:
 		return s.submit()
@@ -57,24 +57,24 @@ func (s *Submission) Mapped(now Time, targets []Target) Action {
 		return s.wait(now, s.why)
 	case !s.sent:
 		return s.next(usable)
-	case usable[0] == s.place:
+	case usable[0] == s.at:
 		s.rest = usable[1:]
 		return s.submit()
 	}
-	s.rest = slices.DeleteFunc(usable, func(t Target) bool { return t.Site == s.place.Site })
+	s.rest = slices.DeleteFunc(usable, func(t Target) bool { return t.Site == s.at.Site })
 	if len(s.rest) == 0 || s.bound { // the same site at another address
 		return s.submit()
 	}
 	return s.leave()
 }
 
-// Accepted takes the server's answer that the job is its own.
-func (s *Submission) Accepted(Time) Action { return s.act(Action{Do: Done, Target: s.place}) }
+// Accepted takes the server's answer that it has the job.
+func (s *Submission) Accepted(Time) Action { return s.act(Action{Do: Done, Target: s.at}) }
 
-// Withdrawn takes the server's answer that it has not accepted the job, and never
-// will: the job may go elsewhere.
+// Withdrawn takes the server's answer that it has not accepted the job and never will:
+// the job may go to another site.
 func (s *Submission) Withdrawn(now Time) Action {
-	s.left = append(s.left, s.place.Site)
+	s.left = append(s.left, s.at.Site)
 	s.sent, s.silent, s.leaving, s.quiet = false, false, false, 0
 	s.retry = retry{patience: s.cfg.Patience}
 	if len(s.rest) > 0 {
@@ -111,14 +111,14 @@ func (s *Submission) Awake(Time) Action {
 	switch {
 	case s.leaving:
 		return s.leave()
-	case s.sent && !s.anew:
+	case s.sent && !s.remap:
 		return s.submit()
 	}
 	s.asked = 0
 	return s.mapAt((s.agent + 1) % s.cfg.Agents)
 }
 
-// Abandon takes the caller's wish to stop, because of err.
+// Abandon ends the submission because of err.
 func (s *Submission) Abandon(now Time, err error) Action { return s.fail(now, err) }
 
 func (s *Submission) notMapped(now Time, f Failure) Action {
@@ -128,16 +128,15 @@ func (s *Submission) notMapped(now Time, f Failure) Action {
 	case s.asked < s.cfg.Agents:
 		return s.mapAt((s.agent + 1) % s.cfg.Agents)
 	case s.sent:
-		s.anew = false
+		s.remap = false
 		return s.submit()
 	}
 	return s.wait(now, f.Err)
 }
 
-// notAccepted takes the failure of a submission after which the job belongs to
-// the server.
+// notAccepted takes a failure after which the job belongs to the server.
 func (s *Submission) notAccepted(now Time, f Failure) Action {
-	if !s.sent { // from here on it is another question: what became of it there
+	if !s.sent { // a new question begins: what became of the job there
 		s.sent = true
 		s.retry.fine()
 		s.retry.failed(now)
@@ -159,11 +158,11 @@ func (s *Submission) notAccepted(now Time, f Failure) Action {
 		if elsewhere {
 			return s.leave()
 		}
-		s.quiet, s.anew = 0, true
+		s.quiet, s.remap = 0, true
 		return s.wait(now, f.Err)
 	}
-	// A refusal after a silence proves nothing about the submission that was not
-	// answered, which may still be under way. A withdrawal does.
+	// A refusal after a silence proves nothing about the unanswered submission, which
+	// may still be under way. A withdrawal does.
 	if elsewhere || s.silent && !s.bound {
 		return s.leave()
 	}
@@ -178,7 +177,7 @@ func (s *Submission) notWithdrawn(now Time, f Failure) Action {
 	return s.wait(now, f.Err)
 }
 
-// usable returns the targets that may take the job.
+// usable returns the targets that can take the job.
 func (s *Submission) usable(targets []Target) []Target {
 	var usable, avoided []Target
 	for _, t := range targets {
@@ -204,20 +203,20 @@ func (s *Submission) mapAt(agent int) Action {
 
 // next submits to the first of targets.
 func (s *Submission) next(targets []Target) Action {
-	s.place, s.rest = targets[0], targets[1:]
+	s.at, s.rest = targets[0], targets[1:]
 	s.bound, s.tries = false, 0
 	return s.submit()
 }
 
 func (s *Submission) submit() Action {
 	s.tries++
-	return s.act(Action{Do: Submit, Target: s.place})
+	return s.act(Action{Do: Submit, Target: s.at})
 }
 
 func (s *Submission) leave() Action {
 	s.leaving = true
 	s.tries++
-	return s.act(Action{Do: Withdraw, Target: s.place})
+	return s.act(Action{Do: Withdraw, Target: s.at})
 }
 
 func (s *Submission) wait(now Time, err error) Action {
@@ -226,11 +225,11 @@ func (s *Submission) wait(now Time, err error) Action {
 	case ok:
 		return s.act(Action{Do: Pause, Until: until, Err: err})
 	case s.silent && s.cfg.Rerun > 0:
-		return s.act(Action{Do: Rerun, Target: s.place, Err: s.unknown(now, err)})
+		return s.act(Action{Do: Rerun, Target: s.at, Err: s.unknown(now, err)})
 	case s.silent:
 		return s.fail(now, err)
 	}
-	return s.fail(now, s.retry.gaveUp(now, "", s.place, err))
+	return s.fail(now, s.retry.gaveUp(now, "", s.at, err))
 }
 
 func (s *Submission) fail(now Time, err error) Action {
@@ -241,7 +240,7 @@ func (s *Submission) fail(now Time, err error) Action {
 }
 
 func (s *Submission) unknown(now Time, err error) error {
-	return &UnknownError{Job: s.job, Target: s.place, After: now.Sub(s.retry.since), Tries: s.tries, Err: err}
+	return &UnknownError{Job: s.job, Target: s.at, After: now.Sub(s.retry.since), Tries: s.tries, Err: err}
 }
 
 func (s *Submission) act(a Action) Action {

@@ -115,7 +115,7 @@ def block_of(name: str, value: Any) -> Optional[Block]:
             hint="numpy's astype makes other elements of them",
         )
     if view.ndim not in (1, 2):
-        raise _refused(name, "wrong-dimensions", f"{view.ndim} dimensions", "1 of a vector, 2 of a matrix")
+        raise _refused(name, "wrong-dimensions", f"{view.ndim} dimensions", "1 for a vector, 2 for a matrix")
     return Block(_bytes_of(view, element), element, view.shape)
 
 

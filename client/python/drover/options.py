@@ -112,7 +112,7 @@ def order_out(o: Options) -> dict[str, Any]:
     for code in codes:
         check.whole("request.retry_on", code, 1, 255)
     if codes and not check.whole("request.retries", o.retries, 0, 100):
-        raise GridError("bad-value", "exit codes after which no retry is wanted", field="request.retry_on", accepted="none without retries")
+        raise GridError("bad-value", "exit codes without retries", field="request.retry_on", accepted="none without retries")
     return {
         "after": [{"jobId": id, "condition": c} for id, c in after.items()], "site": o.site,
         "retries": check.whole("request.retries", o.retries, 0, 100), "retryOn": codes,

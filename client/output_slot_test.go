@@ -7,7 +7,7 @@ import (
 )
 
 // What a site announces need not be what it sends.
-func TestASlotIsFilledWholeOrNotAtAll(t *testing.T) {
+func TestASlotChangesOnlyWhenTheOutputIsComplete(t *testing.T) {
 	two := Output{Argument: "x", Element: Int32, Dimensions: []int64{2}, Size: 8}
 	v := []int32{7}
 	s := slotOf(&v)

@@ -88,7 +88,7 @@ func everything(ctx context.Context, g *Grid, h *Handle, s *Session) map[string]
 	return errs
 }
 
-func TestNothingWorksBeforeInitializeNorAfterFinalize(t *testing.T) {
+func TestEveryFunctionNeedsAnInitializedGrid(t *testing.T) {
 	for name, g := range map[string]*Grid{"no grid": nil, "the zero grid": {}} {
 		for what, err := range everything(t.Context(), g, nil, nil) {
 			wantCode(t, name+": "+what, err, NotInitialized)
@@ -106,7 +106,7 @@ func TestNothingWorksBeforeInitializeNorAfterFinalize(t *testing.T) {
 	})
 }
 
-func TestFinalizeReturnsWhenTheCallsUnderWayHave(t *testing.T) {
+func TestFinalizeWaitsForTheCallsUnderWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, g := fakeGrid(t)
 		h := handleOf(t, g, "lu")

@@ -17,7 +17,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestElementsTravelLittleEndian(t *testing.T) {
+func TestElementsAreSentLittleEndian(t *testing.T) {
 	for _, c := range []struct {
 		block Block
 		want  string
@@ -41,7 +41,7 @@ func TestElementsTravelLittleEndian(t *testing.T) {
 }
 
 // However a block is read, sought and written in pieces, its elements are the same.
-func TestElementsComeBackInAnyPieces(t *testing.T) {
+func TestElementsArriveInPiecesOfAnySize(t *testing.T) {
 	t.Run("float64", func(t *testing.T) { rapid.Check(t, piecewise(rapid.Float64())) })
 	t.Run("int32", func(t *testing.T) { rapid.Check(t, piecewise(rapid.Int32())) })
 	t.Run("uint8", func(t *testing.T) { rapid.Check(t, piecewise(rapid.Uint8())) })
@@ -96,7 +96,7 @@ func piecewise[T Element](of *rapid.Generator[T]) func(*rapid.T) {
 	}
 }
 
-func TestABlockIsAReaderLikeAnyOther(t *testing.T) {
+func TestABlockIsAnIOReader(t *testing.T) {
 	data := []float64{1, 2, math.Inf(1), 4, 5, math.SmallestNonzeroFloat64}
 	whole, _ := io.ReadAll(&source[float64]{data: data})
 	if err := iotest.TestReader(&source[float64]{data: data}, whole); err != nil {
@@ -134,7 +134,7 @@ type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-func TestADenseMatrixIsItsRows(t *testing.T) {
+func TestADenseMatrixStoresRows(t *testing.T) {
 	m, err := DenseOf([][]int32{{1, 2, 3}, {4, 5, 6}})
 	if err != nil || m.At(1, 0) != 4 || !slices.Equal(m.Row(0), []int32{1, 2, 3}) {
 		t.Fatalf("%+v, %v", m, err)
@@ -167,7 +167,7 @@ func reasonError(t *testing.T, what string, err error, reason problem.Reason) *p
 	return e
 }
 
-func TestArraysThatAreNoneAreRefusedBeforeAnythingIsSent(t *testing.T) {
+func TestInvalidArraysAreRefusedLocally(t *testing.T) {
 	w, c := newWorldless(t)
 	for name, arg := range map[string]Arg{
 		"too few elements":   Matrix("a", &Dense[float64]{Rows: 2, Cols: 2, Data: make([]float64, 3)}),

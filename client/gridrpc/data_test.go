@@ -97,7 +97,7 @@ func TestDataManagementHasTheCodesOfTheStandard(t *testing.T) {
 	})
 }
 
-func TestAHandleOfDataIsAnArgumentOfACall(t *testing.T) {
+func TestDataIsAnArgumentOfACall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fake, c := newDepots(t, patient(10*time.Second))
 		fake.Agent.Service = &droverv1.Service{Name: "lu", Arguments: []*droverv1.Argument{

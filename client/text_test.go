@@ -17,7 +17,7 @@ func argumentOf(kind ArgumentType, element ElementType) *Argument {
 	return &Argument{Name: "a", Type: kind, Element: element}
 }
 
-func TestNumbersAsTheyAreTyped(t *testing.T) {
+func TestTypedNumbersBecomeArrays(t *testing.T) {
 	for text, c := range map[string]struct {
 		about *Argument
 		want  Block
@@ -100,7 +100,7 @@ func FuzzTypedArray(f *testing.F) {
 	})
 }
 
-func TestFilesOfNumPyAreOpened(t *testing.T) {
+func TestNumPyFilesAreOpened(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.NPY")
 	header := "\x93NUMPY\x01\x00v\x00{'descr': '<f8', 'fortran_order': False, 'shape': (1, 2), }" + strings.Repeat(" ", 58) + "\n"

@@ -30,7 +30,7 @@ call_timeout: 250ms
 owner: ada
 `
 
-func TestAConfigurationFileSaysAllThatConfigHolds(t *testing.T) {
+func TestAConfigurationFileSetsEveryField(t *testing.T) {
 	got, err := ReadConfig(written(t, wholeConfig))
 	want := Config{
 		Agents: []string{"http://a:1", "http://b:2"}, Patience: 3 * time.Second, LongPatience: time.Hour,
@@ -45,14 +45,14 @@ func TestAConfigurationFileSaysAllThatConfigHolds(t *testing.T) {
 	}
 }
 
-func TestAConfigurationFileThatIsNotThereHasACodeOfItsOwn(t *testing.T) {
+func TestAMissingConfigurationFileIsRecognized(t *testing.T) {
 	_, err := ReadConfig(filepath.Join(t.TempDir(), "none.yaml"))
 	if e, ok := errors.AsType[*ConfigError](err); !ok || !errors.Is(e, fs.ErrNotExist) {
 		t.Error(err)
 	}
 }
 
-func TestAWrongConfigurationFileIsToldByLine(t *testing.T) {
+func TestProblemsOfAConfigurationFileNameTheirLines(t *testing.T) {
 	for name, tc := range map[string]struct {
 		content string
 		want    []string
@@ -90,7 +90,7 @@ func TestAWrongConfigurationFileIsToldByLine(t *testing.T) {
 	}
 }
 
-func TestTheEnvironmentSaysWhichGridThereIs(t *testing.T) {
+func TestTheEnvironmentNamesTheGrid(t *testing.T) {
 	path := written(t, wholeConfig)
 	for name, tc := range map[string]struct {
 		environment map[string]string
@@ -112,7 +112,7 @@ func TestTheEnvironmentSaysWhichGridThereIs(t *testing.T) {
 	}
 }
 
-func TestTheFileOfTheDocumentationIsRead(t *testing.T) {
+func TestTheConfigurationFileInTheDocumentationIsValid(t *testing.T) {
 	text, err := os.ReadFile("../docs/gridrpc.md")
 	if err != nil {
 		t.Fatal(err)

@@ -21,7 +21,7 @@ const (
 	secondID = "01a1fddd-b7ba-7e51-8bf0-783efd4419a8"
 )
 
-func TestARequestSaysWhatItComesAfterAndWhatIsTriedAgain(t *testing.T) {
+func TestARequestCarriesItsDependenciesAndRetries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(time.Second))
 		_, err := c.Submit(t.Context(), "lu", AfterAny(firstID, secondID), After(firstID), Retry(3, 1, 75), AtSite("b"))
@@ -45,7 +45,7 @@ func TestARequestSaysWhatItComesAfterAndWhatIsTriedAgain(t *testing.T) {
 	})
 }
 
-func TestAJobSaysWhatItAwaitsAndHowOftenItWasTried(t *testing.T) {
+func TestAJobReportsItsDependenciesAndRetries(t *testing.T) {
 	got := jobOf(&droverv1.Job{
 		Awaits: []string{secondID}, Retried: 2, Request: &droverv1.Request{
 			Site: "b", Retries: 3, RetryOn: []int32{1, 75}, After: []*droverv1.Dependency{
@@ -61,7 +61,7 @@ func TestAJobSaysWhatItAwaitsAndHowOftenItWasTried(t *testing.T) {
 	}
 }
 
-func TestBadDependenciesAndRetriesAreRefusedBeforeAnythingIsSent(t *testing.T) {
+func TestInvalidDependenciesAndRetriesAreRefusedLocally(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(time.Second))
 		var many []string

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/proto/problem"
 )
 
-func TestTheRefusalOfTheOneSiteIsTold(t *testing.T) {
+func TestARequestForOneSiteGetsTheRefusalOfThatSite(t *testing.T) {
 	m := ranking{
 		Targets: []target{{Site: "a"}},
 		Decision: &Decision{Candidates: []Candidate{{
@@ -27,7 +27,7 @@ func TestTheRefusalOfTheOneSiteIsTold(t *testing.T) {
 	}
 }
 
-func TestOnwardWritesEveryByteOnce(t *testing.T) {
+func TestAResumedOutputIsWrittenOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		all := rapid.SliceOfN(rapid.Byte(), 0, 200).Draw(t, "all")
 		var out strings.Builder

@@ -47,7 +47,7 @@ func last(f *clienttest.Server, state droverv1.JobState) *droverv1.Job {
 	return &droverv1.Job{Id: list[len(list)-1].GetJobId(), Site: f.Name, State: state}
 }
 
-func TestACallThatNobodyAnswersHasFailedInCommunication(t *testing.T) {
+func TestACallWithoutAnAnswerIsACommunicationFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, g := fakeGrid(t)
 		h := handleOf(t, g, "lu")
@@ -68,7 +68,7 @@ func TestACallThatNobodyAnswersHasFailedInCommunication(t *testing.T) {
 	})
 }
 
-func TestASessionWhoseSiteIsSilentCanBeWaitedForAgain(t *testing.T) {
+func TestASessionOfASilentSiteCanBeWaitedForAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, g := fakeGrid(t)
 		s := async(t, handleOf(t, g, "lu"))
@@ -91,7 +91,7 @@ func TestASessionWhoseSiteIsSilentCanBeWaitedForAgain(t *testing.T) {
 	})
 }
 
-func TestOneOfTwoWaitersThatGivesUpLeavesTheSessionToTheOther(t *testing.T) {
+func TestAWaitContinuesWhenAnotherOneGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, g := fakeGrid(t)
 		end := make(chan struct{})
@@ -131,7 +131,7 @@ func TestOneOfTwoWaitersThatGivesUpLeavesTheSessionToTheOther(t *testing.T) {
 
 // A connection has room for 250 streams at a time, and each session that is waited
 // for is one.
-func TestMoreSessionsThanAConnectionHasStreamsAreWaitedForAtOnce(t *testing.T) {
+func TestMoreSessionsThanStreamsAreWaitedForConcurrently(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const many = 600
 		w, g := fakeGrid(t)
@@ -163,7 +163,7 @@ func TestMoreSessionsThanAConnectionHasStreamsAreWaitedForAtOnce(t *testing.T) {
 	})
 }
 
-func TestWhatCouldNotBeWrittenIsBroughtByTheNextWait(t *testing.T) {
+func TestTheNextWaitFetchesAnOutputThatFailed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, g := fakeGrid(t)
 		var first atomic.Int32
@@ -191,7 +191,7 @@ func TestWhatCouldNotBeWrittenIsBroughtByTheNextWait(t *testing.T) {
 	})
 }
 
-func TestAnOutputThatIsCutIsWrittenOnce(t *testing.T) {
+func TestAResumedOutputIsWrittenOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, g := fakeGrid(t)
 		const all = "the solution"
@@ -223,7 +223,7 @@ func TestAnOutputThatIsCutIsWrittenOnce(t *testing.T) {
 	})
 }
 
-func TestASessionThatIsStartedAnewKeepsItsID(t *testing.T) {
+func TestASessionKeepsItsIDInANewAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, g := fakeGrid(t)
 		w.A.OnWatch = func(ctx context.Context, stream *connect.ServerStream[droverv1.WatchJobResponse]) error {
@@ -260,7 +260,7 @@ func TestASessionThatIsStartedAnewKeepsItsID(t *testing.T) {
 	})
 }
 
-func TestACallToOneSiteGoesNowhereElse(t *testing.T) {
+func TestABoundCallGoesToItsSiteOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, g := fakeGrid(t)
 		ctx := t.Context()
@@ -288,7 +288,7 @@ func TestACallToOneSiteGoesNowhereElse(t *testing.T) {
 	})
 }
 
-func TestAGridForgetsSessionsThatEndedLongAgo(t *testing.T) {
+func TestAGridForgetsOldSessions(t *testing.T) {
 	g := NewGrid(&client.Client{})
 	for i := range mostSettled + 10 {
 		s := &Session{id: SessionID(rune(i)), ended: true, err: &CodeError{Code: SessionFailed}}

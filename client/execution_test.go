@@ -49,7 +49,7 @@ func TestASilentSiteMayStillHaveAcceptedTheJob(t *testing.T) {
 	})
 }
 
-func TestASiteThatSaysItHasWithdrawnTheJobDoesNotGetIt(t *testing.T) {
+func TestAJobGoesElsewhereAfterAWithdrawal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(10*time.Second))
 		w.A.OnSubmit = func(context.Context, int, *droverv1.SubmitRequest) (*droverv1.SubmitResponse, error) {
@@ -62,7 +62,7 @@ func TestASiteThatSaysItHasWithdrawnTheJobDoesNotGetIt(t *testing.T) {
 	})
 }
 
-func TestASubmissionNobodyAnswersIsStartedAnewElsewhereIfThatDoesNoHarm(t *testing.T) {
+func TestAnIdempotentRequestGetsANewAttemptWhenTheServerIsSilent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(5*time.Second))
 		w.A.OnSubmit = clienttest.Stuck
@@ -82,7 +82,7 @@ func TestASubmissionNobodyAnswersIsStartedAnewElsewhereIfThatDoesNoHarm(t *testi
 	})
 }
 
-func TestCallStartsAnewWhenTheSiteOfItsJobStaysSilentAndEndsTheFirstJobWhenItComesBack(t *testing.T) {
+func TestCallReplacesALostAttemptAndCancelsItLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(5*time.Second))
 		running := func(site string) *droverv1.Job {
@@ -129,7 +129,7 @@ func TestCallStartsAnewWhenTheSiteOfItsJobStaysSilentAndEndsTheFirstJobWhenItCom
 	})
 }
 
-func TestOnlyAnIdempotentRequestIsStartedAnew(t *testing.T) {
+func TestOnlyAnIdempotentRequestGetsANewAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(5*time.Second))
 		if _, err := c.Submit(t.Context(), "lu", Rerun(time.Second)); problem.ReasonOf(err) != problem.NotIdempotent {
@@ -145,7 +145,7 @@ func TestOnlyAnIdempotentRequestIsStartedAnew(t *testing.T) {
 	})
 }
 
-func TestWaitersCanStartAnewWhatTheirJobsRecordAllows(t *testing.T) {
+func TestWatchRerunSubmitsTheRequestOfTheRecord(t *testing.T) {
 	for name, tc := range map[string]struct {
 		request *droverv1.Request
 		reason  problem.Reason // of the refusal
@@ -185,13 +185,13 @@ func TestWaitersCanStartAnewWhatTheirJobsRecordAllows(t *testing.T) {
 	}
 }
 
-func TestAJobThatNobodyKnowsTheRequestOfIsNotStartedAnew(t *testing.T) {
+func TestAJobWithoutAKnownRequestGetsNoNewAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, c := newWorld(t, patient(5*time.Second))
 		w.Agent.At("a", 0)
 		w.Down("a")
 		_, err := c.WatchRerun(t.Context(), id, 10*time.Second, func(*Job) {})
-		if gave, ok := errors.AsType[*submission.PatienceError](err); !ok || gave.After != 10_000_000 || !strings.Contains(err.Error(), "not started anew") {
+		if gave, ok := errors.AsType[*submission.PatienceError](err); !ok || gave.After != 10_000_000 || !strings.Contains(err.Error(), "no new attempt") {
 			t.Errorf("error %v", err)
 		}
 		if len(w.B.Sent()) > 0 {

@@ -33,7 +33,7 @@ func plainly(t *testing.T, handler http.HandlerFunc) (*rpc.Conn, string, context
 	return d.client.conn, srv.URL, ctx
 }
 
-func TestAFileIsFetchedFromWhereItBroke(t *testing.T) {
+func TestADownloadResumesWhereItBroke(t *testing.T) {
 	data := bytes.Repeat([]byte("0123456789abcdef"), 40_000)
 	cut := true
 	f, url, ctx := plainly(t, func(w http.ResponseWriter, r *http.Request) {
@@ -62,7 +62,7 @@ func TestAFileIsFetchedFromWhereItBroke(t *testing.T) {
 	}
 }
 
-func TestPlainRefusalsAreErrorsWithTheirReasons(t *testing.T) {
+func TestRefusalsOverHTTPKeepTheirReasons(t *testing.T) {
 	f, url, ctx := plainly(t, func(w http.ResponseWriter, _ *http.Request) {
 		protorpc.Refuse(w, http.StatusRequestEntityTooLarge, &problem.Problem{Reason: problem.TooLarge, Field: "size_bytes", Accepted: "less", Message: "m"})
 	})
@@ -77,7 +77,7 @@ func TestPlainRefusalsAreErrorsWithTheirReasons(t *testing.T) {
 	}
 }
 
-func TestAFileThatCannotBeReadIsNoBrokenConnection(t *testing.T) {
+func TestAnUnreadableFileIsALocalError(t *testing.T) {
 	f, url, ctx := plainly(t, func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) })
 	bad := errors.New("bad sector")
 	err := f.Put(ctx, url, rpc.Upload{Name: "n", Size: 10, SHA256: "x"}, io.MultiReader(bytes.NewReader([]byte("abc")), errReader{bad}))
@@ -86,7 +86,7 @@ func TestAFileThatCannotBeReadIsNoBrokenConnection(t *testing.T) {
 	}
 }
 
-func TestAServerWithoutPlainHTTPIsSaidSo(t *testing.T) {
+func TestAServerWithoutTheRoutesIsRecognized(t *testing.T) {
 	f, url, ctx := plainly(t, http.NotFound)
 	hash := sha256.Sum256(nil)
 	for name, err := range map[string]error{
