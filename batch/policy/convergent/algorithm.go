@@ -33,8 +33,8 @@ func (a Algorithm) String() string {
 	return "unspecified"
 }
 
-// ParseAlgorithm reads an algorithm's name. Underscores and hyphens may be left out, or
-// stand elsewhere (CSip, CS_i_p), and case does not matter.
+// ParseAlgorithm parses an algorithm's name. It ignores case, underscores and hyphens:
+// CSip and CS_i_p are CS_ip.
 func ParseAlgorithm(name string) (Algorithm, bool) {
 	for _, a := range All() {
 		if plain(a.String()) == plain(name) {
@@ -48,13 +48,13 @@ func plain(name string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(name))
 }
 
-// Convergent says whether it is one of the four versions.
+// Convergent reports whether it is one of the four versions.
 func (a Algorithm) Convergent() bool { return a >= CSip && a <= CSninp }
 
-// Incremental says whether it goes on from the last plan.
+// Incremental reports whether it starts from the last plan.
 func (a Algorithm) Incremental() bool { return a == CSip || a == CSinp }
 
-// Preempts says whether jobs that run may have to make place.
+// Preempts reports whether it may preempt running jobs.
 func (a Algorithm) Preempts() bool { return a == CSip || a == CSnip || a == EDF }
 
 func accepted() string {

@@ -16,12 +16,12 @@ func New(p batch.Platform, s batch.Settings) (batch.Policy, error) {
 	}
 	r, err := roster.New(p, set.planner())
 	if err != nil {
-		return nil, err // not a nil *Roster, which would be no nil Policy
+		return nil, err // a nil *Roster would not be a nil Policy
 	}
 	return r, nil
 }
 
-// planner returns what the algorithm plans with.
+// planner returns the planner of the algorithm.
 func (s *settings) planner() roster.Planner {
 	switch s.algorithm {
 	case BFeasy:

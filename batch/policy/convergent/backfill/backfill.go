@@ -10,14 +10,14 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/convergent/roster"
 )
 
-// Rule says who is first, and what becomes of a reservation.
+// Rule is the order of jobs and the treatment of reservations.
 type Rule uint8
 
 // The rules.
 const (
 	EASY Rule = iota // by submission
-	Anew             // BF-rm: by priority
-	Kept             // BF-unrm: by priority, and a reservation is kept
+	Anew             // BF-rm: by priority, a new reservation at each event
+	Kept             // BF-unrm: by priority, reservations are kept
 )
 
 // Planner plans by backfilling.
@@ -27,23 +27,23 @@ type Planner struct {
 	heuristics *heuristic.Collection
 	matrix     farm.Matrix
 
-	// The reservation that is kept: whose it is, by order; 0 for none.
+	// The kept reservation: the order of its job; 0 for none.
 	promised int64
 	machine  int32
 
 	queue []entry
-	ends  []end     // of those who run
-	left  farm.Left // copies of licenses that are free now
-	spare farm.Left // and at the time of the reservation, beside what it needs
+	ends  []end     // of running jobs
+	left  farm.Left // license copies that are free now
+	spare farm.Left // license copies beside the reservation at its start
 }
 
-// entry is a job that waits.
+// entry is a waiting job.
 type entry struct {
 	job      int32
 	priority farm.Points
 }
 
-// New returns a planner; what makes the heuristics is not needed for EASY.
+// New returns a planner. EASY does not use the heuristics.
 func New(rule Rule, heuristics func() *heuristic.Collection) *Planner {
 	p := &Planner{rule: rule, anew: heuristics}
 	if rule != EASY {
@@ -52,20 +52,20 @@ func New(rule Rule, heuristics func() *heuristic.Collection) *Planner {
 	return p
 }
 
-// Preempts says no.
+// Preempts returns false.
 func (p *Planner) Preempts() bool { return false }
 
-// InOrder says whether jobs go as they came.
+// InOrder reports whether jobs go in order of submission.
 func (p *Planner) InOrder() bool { return p.rule == EASY }
 
-// Fork returns a planner that goes on as this one would.
+// Fork returns an independent copy.
 func (p *Planner) Fork() roster.Planner {
 	f := New(p.rule, p.anew)
 	f.promised, f.machine = p.promised, p.machine
 	return f
 }
 
-// Plan says who shall be on which machine.
+// Plan assigns jobs to machines.
 func (p *Planner) Plan(s *farm.State, plan []int32) {
 	p.begin(s, plan)
 	p.line(s)
@@ -73,7 +73,7 @@ func (p *Planner) Plan(s *farm.State, plan []int32) {
 	for ; first < len(p.queue); first++ {
 		i := p.queue[first].job
 		if s.Check(&s.Jobs[i]) != nil {
-			continue // it would wait for ever
+			continue // it can never start
 		}
 		if !p.start(s, i, plan) {
 			break
@@ -93,7 +93,7 @@ func (p *Planner) Plan(s *farm.State, plan []int32) {
 	}
 }
 
-// begin puts those who run where they are.
+// begin keeps running jobs on their machines.
 func (p *Planner) begin(s *farm.State, plan []int32) {
 	p.left, p.ends = p.left.All(s), p.ends[:0]
 	for i := range s.Jobs {
@@ -109,7 +109,7 @@ func (p *Planner) begin(s *farm.State, plan []int32) {
 	}
 }
 
-// line puts those who wait in their order.
+// line sorts the waiting jobs.
 func (p *Planner) line(s *farm.State) {
 	if p.heuristics != nil {
 		p.heuristics.Fill(s, &p.matrix)
@@ -139,7 +139,7 @@ func (p *Planner) line(s *farm.State) {
 	})
 }
 
-// start puts a job on the best machine that is free, if there is one.
+// start puts a job on the best free machine, if there is one.
 func (p *Planner) start(s *farm.State, i int32, plan []int32) bool {
 	j := &s.Jobs[i]
 	if !p.left.Enough(s, j) {
@@ -153,15 +153,14 @@ func (p *Planner) start(s *farm.State, i int32, plan []int32) bool {
 	return true
 }
 
-// put has a job start on a machine.
+// put starts a job on a machine.
 func (p *Planner) put(s *farm.State, i, m int32, plan []int32) {
 	plan[m] = i
 	p.left.Take(s, &s.Jobs[i])
 	p.ends = append(p.ends, end{s.Now.Add(s.Jobs[i].On(s.Machines[m].Score)), i})
 }
 
-// backfill puts a job on the best machine that is free where it does not put off the
-// reservation.
+// backfill puts a job on the best free machine where it does not delay the reservation.
 func (p *Planner) backfill(s *farm.State, i int32, plan []int32, r reservation) {
 	j := &s.Jobs[i]
 	if !p.left.Enough(s, j) {
@@ -181,7 +180,7 @@ func (p *Planner) backfill(s *farm.State, i int32, plan []int32, r reservation) 
 	p.put(s, i, m, plan)
 }
 
-// best returns the eligible machine of the highest score among those that will do.
+// best returns the eligible machine of the highest score for which ok holds.
 func best(s *farm.State, j *farm.Job, will func(int32) bool) int32 {
 	found := farm.NoMachine
 	for m := range int32(len(s.Machines)) {

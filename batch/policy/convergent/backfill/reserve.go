@@ -9,21 +9,21 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch/policy/convergent/roster"
 )
 
-// end is when a job that runs is expected to end.
+// end is the expected end of a running job.
 type end struct {
 	at  batch.Time
 	job int32
 }
 
-// reservation is where and when the first in the queue can start, by the estimates.
+// reservation is the machine and the start of the first queued job, by the estimates.
 type reservation struct {
 	machine int32
 	at      batch.Time
 }
 
-// reserve finds the reservation of a job that cannot start now, and what is spare then of
-// licenses. Where machines that are down or lost make it wait without end, nobody is in
-// its way.
+// reserve finds the reservation of a job that cannot start now, and the spare license
+// copies then. If the job can never start, because machines are down, other jobs cannot
+// delay it.
 func (p *Planner) reserve(s *farm.State, j *farm.Job, plan []int32) reservation {
 	kept := farm.NoMachine
 	if p.rule == Kept && p.promised == j.Order && s.Eligible(j, p.machine) {

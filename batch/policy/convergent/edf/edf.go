@@ -15,29 +15,29 @@ type Planner struct {
 	s        *farm.State
 	plan     []int32
 	jobs     []int32 // by deadline
-	machines []int32 // by falling score
-	at       []int32 // by job: where the plan has it
+	machines []int32 // by descending score
+	at       []int32 // by job: its machine in the plan
 	left     farm.Left
 	lifted   []lifted
 }
 
-// lifted is a job that may have to make place, and where it is.
+// lifted is a job that may be preempted, and its machine.
 type lifted struct{ job, machine int32 }
 
-// How are ways to plan that the paper does not have, or may have meant.
+// How selects variants that the paper does not have, or may have meant.
 type How struct {
-	Anew  bool // all jobs choose their machines at each event, whoever runs where
+	Anew  bool // all jobs choose their machines at each event, also running ones
 	Order Order
 }
 
-// Order is who comes first.
+// Order is the order of jobs.
 type Order uint8
 
 // The orders.
 const (
 	Earliest Order = iota
-	Queued         // those who wait by falling deadline; who has just come takes from later deadlines
-	Latest         // all by falling deadline
+	Queued         // waiting jobs by descending deadline; new jobs take machines from later deadlines
+	Latest         // all jobs by descending deadline
 )
 
 // Orders are their names.
@@ -46,13 +46,13 @@ var Orders = []string{"earliest", "queued", "latest"}
 // New returns a planner.
 func New(how How) *Planner { return &Planner{how: how} }
 
-// Preempts says yes.
+// Preempts returns true.
 func (p *Planner) Preempts() bool { return true }
 
-// Fork returns a planner: nothing is kept from plan to plan.
+// Fork returns a copy: a planner has no state between plans.
 func (p *Planner) Fork() roster.Planner { return New(p.how) }
 
-// Plan says who shall be on which machine.
+// Plan assigns jobs to machines.
 func (p *Planner) Plan(s *farm.State, plan []int32) {
 	p.s, p.plan = s, plan
 	p.order()
@@ -79,8 +79,7 @@ func (p *Planner) Plan(s *farm.State, plan []int32) {
 	p.s, p.plan = nil, nil
 }
 
-// newest lets those who have just come take machines from jobs of later deadlines, the
-// earliest first.
+// newest lets new jobs take machines from jobs of later deadlines, the earliest first.
 func (p *Planner) newest() {
 	slices.Reverse(p.jobs)
 	for k, i := range p.jobs {
@@ -90,7 +89,7 @@ func (p *Planner) newest() {
 	}
 }
 
-// stay leaves everybody where the last plan had them.
+// stay keeps all jobs where the last plan had them.
 func (p *Planner) stay() {
 	for i := range p.s.Jobs {
 		j := &p.s.Jobs[i]
@@ -100,7 +99,7 @@ func (p *Planner) stay() {
 	}
 }
 
-// start puts a job on the best machine that is left.
+// start puts a job on the best free machine.
 func (p *Planner) start(i int32) bool {
 	if !p.left.Enough(p.s, &p.s.Jobs[i]) {
 		return false
@@ -113,8 +112,8 @@ func (p *Planner) start(i int32) bool {
 	return true
 }
 
-// preempt takes jobs of later deadlines off their machines, the latest first, until there
-// are a machine and licenses for this one. Those who need not have gone stay after all.
+// preempt removes jobs of later deadlines from their machines, the latest first, until
+// there are a machine and licenses for this job, and puts back those that were not needed.
 func (p *Planner) preempt(i int32, place int) {
 	p.lifted = p.lifted[:0]
 	for k := len(p.jobs) - 1; k > place; k-- {
@@ -136,7 +135,7 @@ func (p *Planner) preempt(i int32, place int) {
 	}
 }
 
-// inTheWay says whether a job may have what another one needs: a machine, or licenses.
+// inTheWay reports whether a job may hold what another one needs: a machine, or licenses.
 func (p *Planner) inTheWay(i, other, machine int32) bool {
 	if p.s.Eligible(&p.s.Jobs[i], machine) {
 		return true
@@ -190,7 +189,7 @@ func (p *Planner) deadline(i int32) batch.Time {
 	return batch.Never
 }
 
-// best returns the best machine that is left for a job: of equal ones that where it is.
+// best returns the best free machine for a job; of equal ones, the one where it is.
 func (p *Planner) best(j *farm.Job) int32 {
 	found := farm.NoMachine
 	for _, m := range p.machines {

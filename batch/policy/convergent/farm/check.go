@@ -9,15 +9,15 @@ type NeedError struct {
 	Accepted string
 }
 
-// Error names the need, what was asked for, and what there is.
+// Error names the need, what was asked for, and what is available.
 func (e *NeedError) Error() string {
 	return fmt.Sprintf("farm: job needs %s: %d, accepted: %s", e.Need, e.Asked, e.Accepted)
 }
 
-// Check says why a job could never run on this farm, with every machine up and every
-// license free: a NeedError about the first need that nobody serves, or about the
-// machine if none serves all of them together. A state may hold such a job: it is
-// eligible for nothing and waits.
+// Check returns why a job can never run on this farm, with every machine up and every
+// license free: a NeedError about the first need that no machine serves, or about the
+// machine if none serves all needs together. A state may hold such a job: it is eligible
+// for no machine and waits.
 func (s *State) Check(j *Job) error {
 	var most int32
 	for i := range s.Machines {
@@ -42,7 +42,7 @@ func (s *State) Check(j *Job) error {
 	return &NeedError{"a machine with all of its CPUs, memory and licenses", 1, "none of this farm has them together"}
 }
 
-// serves says whether the machine has the CPUs and can run the licenses.
+// serves reports whether the machine has the CPUs and can run the licenses.
 func (m *Machine) serves(j *Job) bool {
 	for _, n := range j.Licenses {
 		if !m.Licenses.Has(n.License) {
@@ -52,19 +52,18 @@ func (m *Machine) serves(j *Job) bool {
 	return m.CPUs >= j.CPUs && m.holds(j.Memory)
 }
 
-// holds says whether the machine has so much memory, as far as that is known.
+// holds reports whether the machine has the given memory, as far as that is known.
 func (m *Machine) holds(memory int64) bool { return m.Memory == 0 || m.Memory >= memory }
 
-// HasMemory says whether a machine has the memory that a job needs, as far as that is
-// known. Eligible looks at it, too.
+// HasMemory reports whether a machine has the memory that a job needs, as far as that is
+// known. Eligible includes it.
 func (s *State) HasMemory(j *Job, machine int32) bool {
 	return s.Machines[machine].holds(j.Memory)
 }
 
-// Eligible says whether a machine can run a job now, as the minimal requirements ask:
-// it is up, no other one holds the job, it has the CPUs and the memory, it can run the
-// licenses, and there are as many copies.
-// Whether the copies are free does not matter here.
+// Eligible reports whether a machine meets the minimal requirements of a job now: it is
+// up, no other machine holds the job, it has the CPUs and the memory, it can run the
+// licenses, and enough copies exist, free or not.
 func (s *State) Eligible(j *Job, machine int32) bool {
 	m := &s.Machines[machine]
 	if m.Down || !m.serves(j) || j.Held && j.Machine != machine {

@@ -1,6 +1,6 @@
 // Package farm is the model under convergent scheduling: machines of unequal power,
-// licenses, jobs with deadlines, and the Job-Machine matrix that says how well each
-// job would be placed on each machine.
+// licenses, jobs with deadlines, and the Job-Machine matrix, which rates each job on each
+// machine.
 //
 //	             machine 0   machine 1   machine 2
 //	job 0           3.2         2.9          ·        ·  not eligible: an entry of 0
@@ -13,14 +13,14 @@
 // of jobs that do not get their licenses, and matching picks at most one entry of each
 // row and column. A machine runs one job at a time.
 //
-// What a heuristic gives a job on all of its machines alike is kept in the row's Base,
-// what differs by machine in its Cells. So a pass after one event touches the cells of
-// few rows: ageing moves all entries of all jobs, and is one addition a row.
+// The row's Base holds points that are the same on all machines of a job, its Cells those
+// that differ. A pass after one event therefore touches the cells of few rows: aging, which
+// changes all entries of all jobs, is one addition per row.
 //
-// A State is made by the caller and only read here. Its jobs are in order of submission,
-// which is how a Matrix finds the rows it kept from the last pass.
+// The caller makes a State; this package only reads it. Its jobs are in order of
+// submission, by which a Matrix finds the rows of the last pass.
 //
-// Nothing but whole numbers comes out: points are counted in units of 2^-20.
+// All points are integers in units of 2^-20.
 //
 // Source: Capannini, Baraglia, Puppini, Ricci, Pasquali: A Job Scheduling Framework for
 // Large Computing Farms, SC07, sections 3 and 4.

@@ -13,46 +13,46 @@ type Job struct {
 	Submit batch.Time
 	// Deadline is the instant by which it should have ended; 0 for none.
 	Deadline batch.Time
-	// Estimate is how long all of it takes on a machine of score Reference. A Reference
-	// of 0 means that it takes as long on every machine.
+	// Estimate is the whole runtime on a machine of score Reference. A Reference of 0
+	// means that the runtime is the same on every machine.
 	Estimate  batch.Duration
 	Reference int32
-	// Done is how much of Estimate has been worked off.
+	// Done is the completed part of Estimate.
 	Done     batch.Duration
 	CPUs     int32
 	Memory   int64 // bytes, all of it; 0 is not known and not counted
 	Licenses []Need
 	Input    []Input
-	// Machine is where it runs, or has to go on; Last where the previous plan had it.
-	// NoMachine for none.
+	// Machine is where it runs, or must continue; Last is its machine in the previous
+	// plan. NoMachine for none.
 	Machine int32
 	Last    int32
-	// Held says that it runs and may not be preempted, or has run and can go on only
-	// where it was: it is eligible for its Machine alone. A matching with the most
-	// associations can always keep it there, and does if its entry is larger than those
-	// of others on that machine (Δ of Overhead).
+	// Held says that it runs and must not be preempted, or has run and can continue only on
+	// its Machine: it is eligible for that one only. A maximum matching can always keep it
+	// there, and does if its entry is larger than those of other jobs on that machine (Δ of
+	// Overhead).
 	Held bool
-	// Fixed says that it runs on its Machine and nobody tells it to leave: it has its
-	// licenses whatever others get.
+	// Fixed says that it runs on its Machine and is not preempted: it has its licenses
+	// before other jobs get any.
 	Fixed bool
 }
 
 // NoMachine is the index of no machine.
 const NoMachine int32 = -1
 
-// Input is data that a job needs, and where it lies. What a job that was interrupted
-// left behind on a machine is input, too.
+// Input is data that a job needs, and its location. The state of an interrupted job on a
+// machine is input, too.
 type Input struct {
 	Place int32 // index in State.Machines, or from len(State.Machines) on another place
 	Bytes int64
 }
 
-// Remaining returns what is left of the estimate, on the machine of the estimate. A job
-// that has overrun its estimate is always about to end: it has a microsecond left.
+// Remaining returns the rest of the estimate, on the machine of the estimate. A job that
+// has overrun its estimate has a microsecond left.
 func (j *Job) Remaining() batch.Duration { return max(j.Estimate-j.Done, 1) }
 
-// On returns how long the rest of the job takes on a machine of this score, rounded up
-// to a microsecond. It is Nxtime and Remaining of the paper.
+// On returns the remaining runtime on a machine of the given score, rounded up to a
+// microsecond: Nxtime and Remaining of the paper.
 func (j *Job) On(score int32) batch.Duration {
 	rest := j.Remaining()
 	if j.Reference == 0 {

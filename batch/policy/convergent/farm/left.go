@@ -1,10 +1,10 @@
 package farm
 
-// Left is how many copies of each license nobody has. Only floating ones are counted: of
-// those that are bound each machine has its own, and runs one job.
+// Left is the number of free copies of each floating license. Bound licenses are not
+// counted: each machine has its own, and runs one job.
 type Left []int64
 
-// All returns all copies of the farm, in the memory of l.
+// All returns all copies of the farm and reuses the memory of l.
 func (l Left) All(s *State) Left {
 	l = l[:0]
 	for i := range s.Licenses {
@@ -13,7 +13,7 @@ func (l Left) All(s *State) Left {
 	return l
 }
 
-// Enough says whether there are as many as a job needs.
+// Enough reports whether there are enough copies for a job.
 func (l Left) Enough(s *State, j *Job) bool {
 	for _, n := range j.Licenses {
 		if !s.Licenses[n.License].Bound && l[n.License] < int64(n.Copies) {
@@ -23,10 +23,10 @@ func (l Left) Enough(s *State, j *Job) bool {
 	return true
 }
 
-// Take takes what a job needs, whether there is as much or not.
+// Take takes the copies that a job needs, even if there are not enough.
 func (l Left) Take(s *State, j *Job) { l.add(s, j, -1) }
 
-// Give gives back what a job has.
+// Give returns the copies of a job.
 func (l Left) Give(s *State, j *Job) { l.add(s, j, 1) }
 
 func (l Left) add(s *State, j *Job, sign int64) {

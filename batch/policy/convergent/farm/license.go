@@ -3,11 +3,11 @@ package farm
 // License is a license of the farm.
 type License struct {
 	Name string
-	// Copies is how many can be in use at once: on all machines together, or, if the
+	// Copies is the number that can be in use at once: on all machines together, or, if the
 	// license is bound, on each machine that has it.
 	Copies int32
-	// Bound says that the license is not floating: each machine that names it has its
-	// Copies to itself.
+	// Bound says that the license is not floating: each machine that names it has Copies of
+	// its own.
 	Bound bool
 }
 
@@ -17,9 +17,9 @@ type Need struct {
 	Copies  int32 // at least 1
 }
 
-// Offer returns how many copies of a license can be in use at once on the machines that
-// are up. A floating license that no such machine can run still has its copies: nobody
-// competes for them.
+// Offer returns the number of copies of a license that can be in use at once on the
+// machines that are up. A floating license that no such machine can run keeps its copies,
+// for which no job competes.
 func (s *State) Offer(license int32) int64 {
 	l := &s.Licenses[license]
 	if !l.Bound {

@@ -1,12 +1,12 @@
 package farm
 
-// Links say how fast data move. They are not changed: a State gets new ones.
+// Links are the bandwidths between places. They are immutable: a State gets new ones.
 type Links struct {
-	// Rate is the bandwidth between any two places that Rates does not tell apart, in
-	// bytes per second.
+	// Rate is the bandwidth between any two places without an entry in Rates, in bytes per
+	// second.
 	Rate int64
-	// Rates holds, by the place where data lie, the bandwidth to each machine. A nil
-	// row, or one that is not there, means Rate.
+	// Rates holds, by the place of the data, the bandwidth to each machine. A nil or missing
+	// row means Rate.
 	Rates [][]int64
 }
 

@@ -6,12 +6,12 @@ import "slices"
 type Machine struct {
 	Score    int32 // benchmark score, its power: at least 1
 	CPUs     int32
-	Memory   int64 // bytes; 0 is not known and not counted
-	Licenses Set   // those that it can run
-	Down     bool  // nothing can run on it now
+	Memory   int64 // bytes; 0 is unknown and not counted
+	Licenses Set   // licenses that it can run
+	Down     bool  // it runs nothing now
 }
 
-// same says whether both serve the same jobs at the same speed.
+// same reports whether both serve the same jobs at the same speed.
 func (m *Machine) same(other *Machine) bool {
 	return m.Score == other.Score && m.CPUs == other.CPUs && m.Memory == other.Memory && m.Down == other.Down &&
 		slices.Equal(m.Licenses, other.Licenses)
@@ -29,7 +29,7 @@ func NewSet(licenses ...int32) Set {
 	return s
 }
 
-// With returns the set with one license more. It may use the memory of s.
+// With returns the set with one more license. It may reuse the memory of s.
 func (s Set) With(license int32) Set {
 	for int(license>>6) >= len(s) {
 		s = append(s, 0)
@@ -38,7 +38,7 @@ func (s Set) With(license int32) Set {
 	return s
 }
 
-// Has says whether a license is in the set.
+// Has reports whether a license is in the set.
 func (s Set) Has(license int32) bool {
 	return license >= 0 && int(license>>6) < len(s) && s[license>>6]>>(license&63)&1 == 1
 }

@@ -2,20 +2,20 @@ package farm
 
 import "slices"
 
-// Matrix is the Job-Machine matrix. It keeps its rows from pass to pass, and its
-// memory for good. The zero Matrix is empty and ready.
+// Matrix is the Job-Machine matrix. It keeps its rows from pass to pass and reuses its
+// memory. The zero Matrix is empty and ready to use.
 type Matrix struct {
 	rows, before []*Row
-	spare        []*Row // of jobs that have gone
+	spare        []*Row // rows of jobs that left
 	machines     []Machine
 	licenses     []License
 	links        *Links
 	changed      bool // by the last Begin
 }
 
-// Begin starts a pass: there is one row for each job of the state, in their order. The
-// row of a job that was there before is the same one; it is Stale if the job or the
-// farm is another. What pre-matching cleared is back.
+// Begin starts a pass with one row for each job of the state, in their order. A job of the
+// last pass keeps its row, which is Stale if the job or the farm has changed. Cleared rows
+// are restored.
 func (m *Matrix) Begin(s *State) {
 	m.changed = m.follow(s)
 	m.rows, m.before = m.before[:0], m.rows
@@ -46,7 +46,7 @@ func (m *Matrix) Begin(s *State) {
 	clear(m.before)
 }
 
-// follow takes over what the farm is, and says whether it was another before.
+// follow updates the farm, and reports whether it has changed.
 func (m *Matrix) follow(s *State) bool {
 	same := m.links == s.Links && slices.Equal(m.licenses, s.Licenses) &&
 		slices.EqualFunc(m.machines, s.Machines, func(a, b Machine) bool { return a.same(&b) })
@@ -62,7 +62,7 @@ func (m *Matrix) follow(s *State) bool {
 	return true
 }
 
-// row returns a row that nobody has.
+// row returns an unused row.
 func (m *Matrix) row() *Row {
 	if n := len(m.spare); n > 0 {
 		r := m.spare[n-1]
@@ -72,8 +72,8 @@ func (m *Matrix) row() *Row {
 	return &Row{}
 }
 
-// Changed says whether the machines, licenses or links are others than in the pass
-// before; in the first pass they are.
+// Changed reports whether machines, licenses or links differ from the previous pass; true
+// in the first pass.
 func (m *Matrix) Changed() bool { return m.changed }
 
 // Len returns the number of rows.

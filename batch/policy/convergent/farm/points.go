@@ -8,5 +8,5 @@ type Points = int64
 const Point Points = 1 << 20
 
 // Ceiling is the most that one heuristic adds to one entry: 2 million points. Eight
-// heuristics so stay below 2^44, and the sum of a matching of 2^18 machines below 2^62.
+// heuristics then stay below 2^44, and the sum of a matching of 2^18 machines below 2^62.
 const Ceiling Points = 1 << 41

@@ -5,28 +5,28 @@ import (
 	"slices"
 )
 
-// Row is what the matrix holds about one job. The entry for a machine is Base plus its
-// cell where the cell is positive, and 0, not eligible, where the cell is 0.
+// Row is one job's row of the matrix. The entry for a machine is Base plus its cell if the
+// cell is positive, otherwise 0: not eligible.
 type Row struct {
 	// Columns are the machines that the job is eligible for, ascending.
 	Columns []int32
 	// Cells has an element for each machine: at least 1 for those of Columns, else 0.
 	Cells []Points
-	// Base is what all eligible machines get alike; never negative.
+	// Base is the points common to all eligible machines; never negative.
 	Base Points
-	// Cleared says that pre-matching has discarded the job: all entries count as 0.
-	// A new pass takes that back.
+	// Cleared says that pre-matching has discarded the job: all entries count as 0 until the
+	// next pass.
 	Cleared bool
 
-	// Slowest and Fastest are the least and the largest score of Columns; 0 if there
-	// are none.
+	// Slowest and Fastest are the lowest and the highest score of Columns; 0 if Columns is
+	// empty.
 	Slowest, Fastest int32
 
-	// Stale says that Columns are to be chosen anew: the job is new, or it or the farm
-	// is not what it was. Choose takes it back.
+	// Stale says that Columns must be chosen again, because the job is new, or the job or
+	// the farm has changed. Choose resets it.
 	Stale bool
-	// Keys are what the heuristics computed the cells from, in the heuristics' order;
-	// empty if the cells are to be computed whatever the keys are.
+	// Keys are the inputs from which the heuristics computed the cells, in the heuristics'
+	// order; empty if the cells must be computed in any case.
 	Keys []Key
 
 	order     int64
@@ -38,9 +38,9 @@ type Row struct {
 	input     []Input
 }
 
-// Key is what a heuristic's part of the cells of a row follows from, besides the farm,
-// the row's Columns, and the Reference and the Input of its job. The zero Key says that
-// the heuristic has no part in the cells.
+// Key is the input of a heuristic's part of a row's cells, besides the farm, the row's
+// Columns, and the Reference and the Input of its job. The zero Key means that the
+// heuristic has no part in the cells.
 type Key [2]uint64
 
 // At returns the entry for a machine.
@@ -51,8 +51,8 @@ func (r *Row) At(machine int32) Points {
 	return 0
 }
 
-// Mean returns the mean of the positive entries, rounded down, as if the row was not
-// cleared; 0 if there are none. The value of a job in pre-matching is this mean.
+// Mean returns the mean of the positive entries, rounded down, as if the row were not
+// cleared; 0 if there are none. It is the value of a job in pre-matching.
 func (r *Row) Mean() Points {
 	n := uint64(len(r.Columns))
 	if n == 0 {
@@ -67,8 +67,8 @@ func (r *Row) Mean() Points {
 	return r.Base + Points(mean)
 }
 
-// Choose says which machines the job is eligible for, ascending, and makes all their
-// entries 1 unit.
+// Choose sets Columns to the machines that the job is eligible for, ascending, and their
+// entries to 1 unit.
 func (r *Row) Choose(s *State, columns []int32) {
 	for _, c := range r.Columns {
 		r.Cells[c] = 0
@@ -93,20 +93,20 @@ func (r *Row) Reset() {
 	}
 }
 
-// fits says whether the row was made for a job that needs just this.
+// fits reports whether the row was made for a job with exactly these needs.
 func (r *Row) fits(j *Job) bool {
 	return r.cpus == j.CPUs && r.memory == j.Memory && r.reference == j.Reference && r.held == j.holder() &&
 		slices.Equal(r.needs, j.Licenses) && slices.Equal(r.input, j.Input)
 }
 
-// take makes it the row of a job that needs this.
+// take makes it the row of a job with these needs.
 func (r *Row) take(j *Job) {
 	r.cpus, r.memory, r.reference, r.held = j.CPUs, j.Memory, j.Reference, j.holder()
 	r.needs = append(r.needs[:0], j.Licenses...)
 	r.input = append(r.input[:0], j.Input...)
 }
 
-// widen gives the row an element for each machine.
+// widen sizes the row's cells to the number of machines.
 func (r *Row) widen(machines int) {
 	if len(r.Cells) == machines {
 		return

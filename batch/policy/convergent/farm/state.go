@@ -7,6 +7,6 @@ type State struct {
 	Now      batch.Time
 	Machines []Machine
 	Licenses []License
-	Links    *Links // nil: all places are equally far from each other
+	Links    *Links // nil: the bandwidth is the same between all places
 	Jobs     []Job  // running and waiting, in order of submission
 }

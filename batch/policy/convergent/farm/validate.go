@@ -7,8 +7,7 @@ import (
 	"github.com/seed-9b8f70bb/drover/batch"
 )
 
-// The most that a farm may have. They keep every sum and product of the heuristics
-// within its type.
+// Limits of a farm. They keep every sum and product of the heuristics within its type.
 const (
 	MaxMachines = 1 << 18
 	MaxLicenses = 1 << 12
@@ -16,30 +15,30 @@ const (
 	Longest batch.Duration = 1 << 53
 )
 
-// FieldError is a field of a state that is refused.
+// FieldError is an invalid field of a state.
 type FieldError struct {
 	Field    string // "machines[3].score"
 	Value    string
 	Accepted string
 }
 
-// Error names the field, what it is, and what would have been accepted.
+// Error names the field, its value, and the accepted values.
 func (e *FieldError) Error() string {
 	return fmt.Sprintf("farm: %s: %s, accepted: %s", e.Field, e.Value, e.Accepted)
 }
 
-// problems collects what is wrong.
+// problems collects errors.
 type problems []error
 
-// unless notes a field, unless it is all right.
+// unless adds an error about a field unless ok.
 func (p *problems) unless(right bool, value any, accepted, field string, at ...any) {
 	if !right {
 		*p = append(*p, &FieldError{fmt.Sprintf(field, at...), fmt.Sprint(value), accepted})
 	}
 }
 
-// Validate reports everything that is wrong with a state, each a FieldError. What a job
-// asks for and nobody has is no mistake of a state: Check tells.
+// Validate reports all errors of a state, each a FieldError. A job whose needs no machine
+// serves is no error of a state; see Check.
 func (s *State) Validate() error {
 	var p problems
 	p.unless(s.Now >= 0, s.Now, "0 or later", "now")
@@ -107,12 +106,12 @@ func (s *State) validateJob(p *problems, j *Job, at string) {
 	}
 }
 
-// known says whether it is a machine, or none.
+// known reports whether m is a machine, or NoMachine.
 func (s *State) known(machine int32) bool {
 	return machine >= NoMachine && int(machine) < len(s.Machines)
 }
 
-// within says whether all licenses of the set are among the first so many.
+// within reports whether all licenses of the set are below n.
 func (s Set) within(licenses int) bool {
 	for i := len(s)*64 - 1; i >= licenses; i-- {
 		if s.Has(int32(i)) {
